@@ -1,0 +1,81 @@
+/**
+ * One element of storage to and from the JavaScript value that stands for it. For the edges of the package (building,
+ * printing, the reference); kernels work on the storage itself.
+ */
+
+import { DTYPES, integerRange, type DType, type Scalar, type Storage } from "./dtype.ts";
+import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16, type HalfFormat } from "./half.ts";
+
+export const halfFormat = (dtype: DType): HalfFormat => (dtype === "float16" ? FLOAT16 : BFLOAT16);
+
+/** A function that reads the element at a position of `data`. */
+export function reader<D extends DType>(dtype: D, data: Storage<D>): (position: number) => Scalar<D>;
+export function reader(dtype: DType, data: Storage): (position: number) => Scalar {
+  switch (DTYPES[dtype].family) {
+    case "bool":
+      return (position) => data[position] !== 0;
+    case "half": {
+      const format = halfFormat(dtype);
+      return (position) => decodeHalf(Number(data[position]), format);
+    }
+    case "complex":
+      return (position) => [Number(data[2 * position]), Number(data[2 * position + 1])];
+    default:
+      return (position) => data[position];
+  }
+}
+
+/**
+ * A function that writes `value` at a position of `data` and says whether the type can hold it: whole numbers must
+ * fit exactly, floats are rounded to nearest.
+ */
+export function writer(
+  dtype: DType,
+  data: Storage,
+): (position: number, value: unknown) => boolean {
+  // Each branch stores into the class that the row names; the compiler cannot follow that through the union.
+  const store = data as Record<number, unknown>;
+  const { family } = DTYPES[dtype];
+  const keep = (position: number, value: unknown): true => {
+    store[position] = value;
+    return true;
+  };
+  switch (family) {
+    case "string":
+      return (position, value) => typeof value === "string" && keep(position, value);
+    case "bool":
+      return (position, value) => {
+        const bit = typeof value === "boolean" ? Number(value) : value;
+        return (bit === 0 || bit === 1) && keep(position, bit);
+      };
+    case "float":
+      return (position, value) => isNumber(value) && keep(position, Number(value));
+    case "half": {
+      const format = halfFormat(dtype);
+      return (position, value) =>
+        isNumber(value) && keep(position, encodeHalf(Number(value), format));
+    }
+    case "complex":
+      return (position, value) =>
+        Array.isArray(value) &&
+        value.length === 2 &&
+        value.every(isNumber) &&
+        keep(2 * position, Number(value[0])) &&
+        keep(2 * position + 1, Number(value[1]));
+    case "int":
+    case "int64": {
+      const [low, high] = integerRange(dtype) ?? [0n, 0n];
+      return (position, value) => {
+        if (typeof value === "number" ? !Number.isSafeInteger(value) : typeof value !== "bigint") {
+          return false;
+        }
+        const whole = value as number | bigint;
+        if (whole < low || whole > high) return false;
+        return keep(position, family === "int" ? Number(whole) : BigInt(whole));
+      };
+    }
+  }
+}
+
+const isNumber = (value: unknown): value is number | bigint =>
+  typeof value === "number" || typeof value === "bigint";

@@ -1,0 +1,89 @@
+/**
+ * Shape arithmetic on known shapes and on partly known ones. What the compiler knows of shapes is in `typed-shape.ts`.
+ */
+
+import { TensorError, type ErrorFields } from "./errors.ts";
+
+/** A dimension of a partly known shape: a size, a name that stands for one, or nothing known. */
+export type Dim = number | string | null;
+
+/** A shape of which the rank is known, or `null`. */
+export type PartialShape = readonly Dim[] | null;
+
+/** Offsets are 32-bit: no tensor has more elements. */
+export const MAX_SIZE = 2 ** 32 - 1;
+
+/** As many axes as NumPy takes; more come only from hostile files. */
+export const MAX_RANK = 64;
+
+/**
+ * The number of elements of `shape`.
+ * @throws TensorError `shape-mismatch` when a dimension is no non-negative integer, `rank` above 64 dimensions,
+ * `too-large` above 2^32 - 1 elements.
+ */
+export function sizeOf(shape: readonly number[], fields?: ErrorFields): number {
+  if (shape.length > MAX_RANK) {
+    throw new TensorError("rank", `a shape has at most ${MAX_RANK} axes, got ${shape.length}`, {
+      ...fields,
+      got: shape.length,
+    });
+  }
+  for (const dim of shape) {
+    if (!Number.isSafeInteger(dim) || dim < 0) {
+      throw new TensorError(
+        "shape-mismatch",
+        `a dimension must be a non-negative integer, but the shape is ${printShape(shape)}`,
+        fields,
+      );
+    }
+  }
+  const size = product(shape);
+  if (size > MAX_SIZE) {
+    throw new TensorError(
+      "too-large",
+      `the shape ${printShape(shape)} has more than 2^32 - 1 elements`,
+      fields,
+    );
+  }
+  return size;
+}
+
+/** The product of dimensions; exact as long as it is a safe integer, and 0 when any of them is 0. */
+export const product = (dims: readonly number[]): number =>
+  dims.includes(0) ? 0 : dims.reduce((size, dim) => size * dim, 1);
+
+/** Row-major strides in elements. */
+export function stridesOf(shape: readonly number[]): number[] {
+  const strides = Array.from(shape, () => 1);
+  for (let d = shape.length - 2; d >= 0; d--) strides[d] = strides[d + 1] * shape[d + 1];
+  return strides;
+}
+
+/** The coordinates of the `position`-th element in row-major order. */
+export function coordinatesOf(position: number, shape: readonly number[]): number[] {
+  const coordinates = Array.from(shape, () => 0);
+  for (let d = shape.length - 1; d >= 0; d--) {
+    coordinates[d] = position % shape[d];
+    position = Math.floor(position / shape[d]);
+  }
+  return coordinates;
+}
+
+export const sameShape = (a: readonly number[], b: readonly number[]): boolean =>
+  a.length === b.length && a.every((dim, d) => dim === b[d]);
+
+/** Whether two partly known shapes may be one: equal in rank, and no two known sizes differ. */
+export const compatible = (a: readonly Dim[], b: readonly Dim[]): boolean =>
+  a.length === b.length && a.every((dim, d) => compatibleDims(dim, b[d]));
+
+/** Two names may stand for one size, so only two numbers can contradict each other. */
+const compatibleDims = (a: Dim, b: Dim): boolean =>
+  typeof a !== "number" || typeof b !== "number" || a === b;
+
+/** What is known of a dimension that is both `a` and `b`: a size says more than a name, a name more than nothing. */
+export const unifyDims = (a: Dim, b: Dim): Dim =>
+  typeof a === "number" ? a : typeof b === "number" ? b : (a ?? b);
+
+/** `[2, N, ?]` */
+export const printShape = (shape: readonly Dim[]): string =>
+  `[${shape.map((dim) => dim ?? "?").join(", ")}]`;
