@@ -234,7 +234,8 @@ function isDetached(data: unknown): boolean {
   }
 }
 
-function checkDType(dtype: unknown, fields: ErrorFields): asserts dtype is DType {
+/** @throws TensorError `dtype` for anything that is no data type's name. */
+export function checkDType(dtype: unknown, fields: ErrorFields): asserts dtype is DType {
   if (isDType(dtype)) return;
   const known = DTYPE_NAMES.join(", ");
   throw new TensorError("dtype", `${String(dtype)} is no data type; there are ${known}`, fields);
@@ -368,7 +369,8 @@ function depthOf(values: unknown): number {
   return depth;
 }
 
-const isList = (value: unknown): value is ArrayLike<unknown> =>
+/** Whether `value` is an array or a typed array. */
+export const isList = (value: unknown): value is ArrayLike<unknown> =>
   Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
 
 const isFloat16Array = (value: unknown): value is Float16Like =>

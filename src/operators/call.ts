@@ -1,0 +1,144 @@
+/** A call held against a version: its attributes and its data types. Shapes and indices are the operator's. */
+
+import { reductionsOf, REDUCTIONS, type DType, type Reduction } from "../dtype.ts";
+import { TensorError, type ErrorFields } from "../errors.ts";
+import type { AttributeSchema, OperatorVersion, Settings } from "./operator.ts";
+import { T16, TIND } from "./types.ts";
+
+export type Attributes = Readonly<Record<string, unknown>>;
+
+/** The words that documents have for reductions, beyond our own. */
+const WORDS: Readonly<Record<string, Reduction>> = { sum: "add", prod: "mul" };
+
+/**
+ * The attributes of a node as settings: known to the version, of the right type, with defaults filled in.
+ * @param siblings all versions of the operator, to say with which one an attribute or a word came
+ * @throws TensorError `attribute` or `reduction`
+ */
+export function settingsOf(
+  version: OperatorVersion,
+  siblings: readonly OperatorVersion[],
+  attributes: Attributes,
+  fields: ErrorFields,
+): Settings {
+  const values: Record<string, number | string> = {};
+  for (const { name, default: initial } of version.attributes) values[camelCase(name)] = initial;
+  for (const [name, given] of Object.entries(attributes)) {
+    if (given === undefined) continue;
+    const schema = version.attributes.find((attribute) => attribute.name === name);
+    if (schema === undefined) {
+      const known = version.attributes.map((attribute) => attribute.name);
+      const there = known.length === 0 ? "it has none" : `it has ${known.join(", ")}`;
+      const since = siblings.find((other) => other.attributes.some((one) => one.name === name));
+      const came = since === undefined ? "" : `; ${name} is in version ${since.sinceVersion}`;
+      throw new TensorError("attribute", `there is no attribute ${JSON.stringify(name)}: ${there}${came}`, fields);
+    }
+    values[camelCase(name)] = attributeValue(schema, given, siblings, fields);
+  }
+  const { axis = 0, batchDims = 0, reduction = "none" } = values;
+  return {
+    axis: Number(axis),
+    batchDims: Number(batchDims),
+    reduction: reductionOf(String(reduction)),
+  };
+}
+
+function attributeValue(
+  { name, type, values, minimum = -Infinity }: AttributeSchema,
+  given: unknown,
+  siblings: readonly OperatorVersion[],
+  fields: ErrorFields,
+): number | string {
+  if (type === "int") {
+    const number = typeof given === "bigint" ? Number(given) : given;
+    if (typeof number !== "number" || !Number.isSafeInteger(number)) {
+      throw new TensorError("attribute", `${name} must be an integer, got ${String(given)}`, fields);
+    }
+    if (number < minimum) {
+      throw new TensorError("attribute", `${name} must be at least ${minimum}, got ${number}`, { ...fields, got: number });
+    }
+    return number;
+  }
+  if (typeof given !== "string") {
+    throw new TensorError("attribute", `${name} must be a string, got ${String(given)}`, fields);
+  }
+  if (values === undefined || values.includes(given)) return given;
+  const since = siblings.find((other) => other.attributes.some((one) => one.name === name && one.values?.includes(given)));
+  const came = since === undefined ? "" : `; it is in version ${since.sinceVersion}`;
+  throw new TensorError(
+    "reduction",
+    `there is no ${name} ${JSON.stringify(given)}: it is one of ${values.join(", ")}${came}`,
+    fields,
+  );
+}
+
+/**
+ * The newest version without its limits, for the plain functions: every data type, int32 and int64 indices, every
+ * reduction. Its attributes are named as in JavaScript.
+ */
+export function plainVersion(versions: readonly OperatorVersion[]): OperatorVersion {
+  const newest = versions[versions.length - 1];
+  return {
+    ...newest,
+    attributes: newest.attributes.map((attribute) => ({
+      ...attribute,
+      name: camelCase(attribute.name),
+      ...(attribute.name === "reduction" ? { values: REDUCTIONS } : {}),
+    })),
+    inputs: newest.inputs.map((input) =>
+      input.name === "indices" ? { ...input, type: TIND.name } : input,
+    ),
+    typeConstraints: [T16, TIND],
+  };
+}
+
+const camelCase = (name: string): string =>
+  name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+
+const reductionOf = (word: string): Reduction =>
+  REDUCTIONS.find((reduction) => reduction === word) ?? WORDS[word];
+
+/**
+ * Whether the version takes the data types of the inputs, and the data type the reduction.
+ * @throws TensorError `dtype` or `reduction`
+ */
+export function checkDTypes(
+  version: OperatorVersion,
+  siblings: readonly OperatorVersion[],
+  dtypes: readonly DType[],
+  reduction: Reduction,
+  fields: ErrorFields,
+): void {
+  const bound = new Map<string, { input: string; dtype: DType }>();
+  for (const [position, { name: input, type }] of version.inputs.entries()) {
+    const dtype = dtypes[position];
+    const types = typesOf(version, type);
+    if (!types.includes(dtype)) {
+      const since = siblings.find((other) => typesOf(other, type).includes(dtype));
+      const came = since === undefined ? "" : `; version ${since.sinceVersion} takes it`;
+      throw new TensorError("dtype", `${input} must be ${oneOf(types)}, got ${dtype}${came}`, { ...fields, input });
+    }
+    const first = bound.get(type);
+    if (first !== undefined && first.dtype !== dtype) {
+      throw new TensorError(
+        "dtype",
+        `${input} must have the data type of ${first.input}, ${first.dtype}, got ${dtype}`,
+        { ...fields, input },
+      );
+    }
+    bound.set(type, { input, dtype });
+  }
+  if (!reductionsOf(dtypes[0]).includes(reduction)) {
+    throw new TensorError(
+      "reduction",
+      `${dtypes[0]} has no reduction ${JSON.stringify(reduction)}, only ${reductionsOf(dtypes[0]).join(", ")}`,
+      fields,
+    );
+  }
+}
+
+const typesOf = (version: OperatorVersion, type: string): readonly string[] =>
+  version.typeConstraints.find(({ name }) => name === type)?.types ?? [type];
+
+const oneOf = (types: readonly string[]): string =>
+  types.length === 1 ? types[0] : `one of ${types.join(", ")}`;

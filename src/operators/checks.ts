@@ -1,0 +1,101 @@
+/** The rules on ranks and shapes that operators share, as checks that throw what is certainly wrong. */
+
+import { TensorError, type ErrorFields } from "../errors.ts";
+import { printShape, type Dim, type PartialShape } from "../shape.ts";
+
+/** Data and indices are no scalars. */
+export function checkRank(input: string, shape: PartialShape, fields: ErrorFields): void {
+  if (shape === null || shape.length > 0) return;
+  throw new TensorError("rank", `${input} must have rank >= 1, but it is a scalar`, {
+    ...fields,
+    input,
+    got: 0,
+  });
+}
+
+/** Index tuples are `least` to `most` long. */
+export function checkTupleLength(
+  k: number,
+  least: number,
+  most: number,
+  fields: ErrorFields,
+): void {
+  if (k >= least && k <= most) return;
+  const room = most === Infinity ? `must be at least ${least}` : `data takes ${least}..${most}`;
+  throw new TensorError(
+    "rank",
+    `indices.shape[-1], the length of an index tuple, is ${k}, but ${room}`,
+    { ...fields, input: "indices", got: k, expected: [least, most] },
+  );
+}
+
+/** Inputs that must have one rank, as far as their ranks are known; gives that rank. */
+export function checkSameRank(
+  inputs: Readonly<Record<string, PartialShape>>,
+  fields: ErrorFields,
+): number | null {
+  const known = Object.entries(inputs).flatMap(([input, shape]) =>
+    shape === null ? [] : [{ input, shape, rank: shape.length }],
+  );
+  if (known.length === 0) return null;
+  const [first, ...others] = known;
+  checkRank(first.input, first.shape, fields);
+  for (const { input, rank } of others) {
+    if (rank === first.rank) continue;
+    throw new TensorError(
+      "rank",
+      `${input} must have the rank of ${first.input}, ${first.rank}, but it has rank ${rank}`,
+      { ...fields, input, got: rank },
+    );
+  }
+  return first.rank;
+}
+
+/**
+ * An axis in [-r, r-1], counted from the front.
+ * @throws TensorError `axis`
+ */
+export function normalizeAxis(axis: number, rank: number, fields: ErrorFields): number {
+  if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
+  throw new TensorError(
+    "axis",
+    `axis is ${axis}, but data of rank ${rank} has the axes ${-rank}..${rank - 1}`,
+    { ...fields, axis, got: axis, expected: [-rank, rank - 1] },
+  );
+}
+
+/** Off the axis, each index stands at its own place in data: indices may be smaller there, but not larger. */
+export function checkIndicesFit(
+  data: PartialShape,
+  indices: PartialShape,
+  axis: number,
+  fields: ErrorFields,
+): void {
+  if (data === null || indices === null) return;
+  for (let d = 0; d < data.length; d++) {
+    const most = data[d];
+    const dim = indices[d];
+    if (d === axis || typeof most !== "number" || typeof dim !== "number" || dim <= most) continue;
+    throw new TensorError(
+      "shape-mismatch",
+      `indices ${printShape(indices)} must not be larger than data ${printShape(data)} off axis ${axis}, ` +
+        `but axis ${d} is ${dim} against ${most}`,
+      { ...fields, input: "indices", axis: d, got: dim },
+    );
+  }
+}
+
+/** The error for updates whose shape must `must`. */
+export function wrongUpdates(
+  must: string,
+  expected: readonly Dim[] | null,
+  updates: readonly Dim[],
+  fields: ErrorFields,
+): TensorError {
+  const known = expected?.every((dim) => typeof dim === "number") ? expected : undefined;
+  return new TensorError(
+    "shape-mismatch",
+    `updates.shape must ${must}, got ${printShape(updates)}`,
+    { ...fields, input: "updates", expected: known },
+  );
+}

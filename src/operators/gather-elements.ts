@@ -1,0 +1,57 @@
+/** GatherElements of ai.onnx: each index picks the element at its own coordinates, replaced along one axis. */
+
+import type { ErrorFields } from "../errors.ts";
+import { planElements } from "../offsets.ts";
+import type { PartialShape } from "../shape.ts";
+import { AXIS } from "./attributes.ts";
+import { checkIndicesFit, checkSameRank, normalizeAxis } from "./checks.ts";
+import { ONNX, type Operator, type OperatorVersion, type Settings } from "./operator.ts";
+import { T15, T16, TIND } from "./types.ts";
+
+const SUMMARY =
+  "Gathers single elements: the output has the shape of indices, and each of its elements comes from its own " +
+  "coordinates in data, but along axis from where the index says: for axis 0 of two, " +
+  "output[i][j] = data[indices[i][j]][j].";
+
+const COMMON = {
+  ...ONNX,
+  name: "GatherElements",
+  summary: SUMMARY,
+  attributes: [AXIS],
+  inputs: [
+    { name: "data", type: "T", description: "Tensor of rank r >= 1." },
+    { name: "indices", type: "Tind", description: "Tensor of rank r, in [-s, s-1] along axis of size s." },
+  ],
+  outputs: [{ name: "output", type: "T", description: "Tensor of the shape of indices." }],
+} as const;
+
+const versions: readonly OperatorVersion[] = [
+  { ...COMMON, sinceVersion: 11, typeConstraints: [T15, TIND] },
+  { ...COMMON, sinceVersion: 13, typeConstraints: [T16, TIND] },
+];
+
+export const gatherElements: Operator = {
+  kind: "gather",
+  indexing: "elements",
+  versions,
+  inferShape: inferGatherElements,
+  plan: ([data, indices], settings, negative, fields) =>
+    planElements(
+      indices,
+      data.shape,
+      normalizeAxis(settings.axis, data.shape.length, fields),
+      { negative },
+      fields,
+    ),
+};
+
+function inferGatherElements(
+  [data, indices]: readonly PartialShape[],
+  settings: Settings,
+  fields: ErrorFields,
+): PartialShape {
+  const rank = checkSameRank({ data, indices }, fields);
+  if (rank === null) return null;
+  checkIndicesFit(data, indices, normalizeAxis(settings.axis, rank, fields), fields);
+  return indices;
+}

@@ -1,0 +1,84 @@
+/** GatherND of ai.onnx: index tuples say which slices of data, batch by batch, make up the output. */
+
+import { TensorError, type ErrorFields } from "../errors.ts";
+import { planTuples } from "../offsets.ts";
+import { compatible, printShape, unifyDims, type PartialShape } from "../shape.ts";
+import { BATCH_DIMS } from "./attributes.ts";
+import { checkRank, checkTupleLength } from "./checks.ts";
+import { ONNX, type Operator, type OperatorVersion, type Settings } from "./operator.ts";
+import { T15, T16 } from "./types.ts";
+
+const SUMMARY =
+  "Gathers slices of data: each index tuple, the last axis of indices, picks an element (tuple as long as data's " +
+  "rank) or a slice (shorter). output.shape = indices.shape[:-1] ++ data.shape[k:], where k = indices.shape[-1].";
+
+const BATCHED =
+  "Gathers slices of data within batches: the first batch_dims axes of data and indices are equal, and each index " +
+  "tuple, the last axis of indices, picks an element or a slice of its own batch. " +
+  "output.shape = indices.shape[:-1] ++ data.shape[batch_dims + k:], where k = indices.shape[-1].";
+
+const COMMON = {
+  ...ONNX,
+  name: "GatherND",
+  inputs: [
+    { name: "data", type: "T", description: "Tensor of rank r >= 1." },
+    { name: "indices", type: "int64", description: "Tensor of rank q >= 1, of tuples of k >= 1 in [-s, s-1]." },
+  ],
+} as const;
+
+const output = (rank: string) => [
+  { name: "output", type: "T", description: `Tensor of rank ${rank}.` },
+];
+
+// prettier-ignore
+const versions: readonly OperatorVersion[] = [
+  { ...COMMON, sinceVersion: 11, summary: SUMMARY, attributes: [], outputs: output("q + r - k - 1"), typeConstraints: [T15] },
+  { ...COMMON, sinceVersion: 12, summary: BATCHED, attributes: [BATCH_DIMS], outputs: output("q + r - k - 1 - batch_dims"), typeConstraints: [T15] },
+  { ...COMMON, sinceVersion: 13, summary: BATCHED, attributes: [BATCH_DIMS], outputs: output("q + r - k - 1 - batch_dims"), typeConstraints: [T16] },
+];
+
+export const gatherND: Operator = {
+  kind: "gather",
+  indexing: "tuples",
+  versions,
+  inferShape: inferGatherND,
+  plan: ([data, indices], { batchDims }, negative, fields) =>
+    planTuples(indices, data.shape, batchDims, { negative }, fields),
+};
+
+function inferGatherND(
+  [data, indices]: readonly PartialShape[],
+  { batchDims }: Settings,
+  fields: ErrorFields,
+): PartialShape {
+  checkRank("data", data, fields);
+  checkRank("indices", indices, fields);
+  const rank = Math.min(data?.length ?? Infinity, indices?.length ?? Infinity);
+  if (batchDims >= rank) {
+    throw new TensorError(
+      "rank",
+      `the number of batch dimensions is ${batchDims}, but must be below ${rank}, the smaller rank of data and indices`,
+      { ...fields, got: batchDims, expected: [0, rank - 1] },
+    );
+  }
+  const k = indices === null ? null : indices[indices.length - 1];
+  if (typeof k === "number") {
+    checkTupleLength(k, 1, data === null ? Infinity : data.length - batchDims, fields);
+  }
+  if (data === null || indices === null) return null;
+  const batches = { data: data.slice(0, batchDims), indices: indices.slice(0, batchDims) };
+  if (!compatible(batches.data, batches.indices)) {
+    throw new TensorError(
+      "shape-mismatch",
+      `the first ${batchDims} axes of data and indices must be equal, ` +
+        `but they are ${printShape(batches.data)} and ${printShape(batches.indices)}`,
+      { ...fields, input: "indices" },
+    );
+  }
+  if (typeof k !== "number") return null;
+  return [
+    ...batches.indices.map((dim, d) => unifyDims(dim, data[d])),
+    ...indices.slice(batchDims, -1),
+    ...data.slice(batchDims + k),
+  ];
+}

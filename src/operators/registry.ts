@@ -1,0 +1,78 @@
+/** All operators there are, and how a node finds its version. A new operator is one line here. */
+
+import { TensorError } from "../errors.ts";
+import { gatherElements } from "./gather-elements.ts";
+import { gatherND } from "./gather-nd.ts";
+import type { Domain, Operator, OperatorVersion } from "./operator.ts";
+import { scatterElements } from "./scatter-elements.ts";
+import { scatterNDUpdate } from "./scatter-nd-update.ts";
+import { scatterND } from "./scatter-nd.ts";
+
+const OPERATORS: readonly Operator[] = [
+  scatterND,
+  scatterElements,
+  gatherND,
+  gatherElements,
+  scatterNDUpdate,
+];
+
+/** What names a version: an operator at an opset of its domain. `""` and no domain mean ai.onnx. */
+export interface OperatorId {
+  readonly domain?: string | undefined;
+  readonly op: string;
+  /** The opset of the model; for openvino that or the operator's own version number. */
+  readonly opset: number;
+}
+
+/** Every version there is, operator by operator, oldest first. */
+export const operators = (): readonly OperatorVersion[] =>
+  OPERATORS.flatMap(({ versions }) => versions);
+
+/**
+ * The version of an operator that is in force at an opset: the greatest not above it.
+ * @throws TensorError `unknown-operator` for an operator, a domain or an opset without one.
+ */
+export const resolve = (id: OperatorId): OperatorVersion => lookUp(id).version;
+
+/** {@link resolve}, with the operator that the version is of. */
+export function lookUp({ domain, op, opset }: OperatorId): {
+  operator: Operator;
+  version: OperatorVersion;
+} {
+  const home = normalizeDomain(domain);
+  const fields = { op: String(op) };
+  const operator = OPERATORS.find(
+    ({ versions: [{ name, domain: its }] }) => name === op && its === home,
+  );
+  if (operator === undefined) {
+    throw new TensorError("unknown-operator", `the domain ${home} has no such operator here${hint(op)}`, fields);
+  }
+  if (!Number.isSafeInteger(opset) || opset < 1) {
+    throw new TensorError("unknown-operator", `the opset must be a positive integer, got ${String(opset)}`, fields);
+  }
+  const version = operator.versions.findLast(({ sinceVersion }) => sinceVersion <= opset);
+  if (version === undefined) {
+    const [{ sinceVersion }] = operator.versions;
+    throw new TensorError(
+      "unknown-operator",
+      `opset ${opset} of ${home} does not have it yet; it came with version ${sinceVersion}`,
+      { ...fields, got: opset },
+    );
+  }
+  return { operator, version };
+}
+
+function normalizeDomain(domain: string | undefined): Domain {
+  if (domain === undefined || domain === "" || domain === "ai.onnx") return "ai.onnx";
+  if (domain === "openvino") return domain;
+  throw new TensorError("unknown-operator", `there is no domain ${JSON.stringify(domain)}; there are ai.onnx and openvino`);
+}
+
+/** The operator that was probably meant. */
+function hint(op: string): string {
+  const plain = String(op).toLowerCase();
+  const near = OPERATORS.map(({ versions }) => versions[0]).find(
+    ({ name }) => name.toLowerCase() === plain,
+  );
+  return near === undefined ? "" : `; did you mean ${near.name} of ${near.domain}?`;
+}

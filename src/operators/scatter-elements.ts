@@ -1,0 +1,68 @@
+/** ScatterElements of ai.onnx: each update has an index of its own, which replaces its coordinate along one axis. */
+
+import type { ErrorFields } from "../errors.ts";
+import { planElements } from "../offsets.ts";
+import { compatible, printShape, type PartialShape } from "../shape.ts";
+import { AXIS, REDUCTION_16, REDUCTION_18 } from "./attributes.ts";
+import { checkIndicesFit, checkSameRank, normalizeAxis, wrongUpdates } from "./checks.ts";
+import { ONNX, type Operator, type OperatorVersion, type Settings } from "./operator.ts";
+import { T15, T16, TIND } from "./types.ts";
+
+const SUMMARY =
+  "Copies data and writes updates into the copy. An update goes to its own coordinates, but along axis to where the " +
+  "index at those coordinates says: for axis 0 of two, output[indices[i][j]][j] = updates[i][j]. Indices are applied " +
+  "in row-major order, so that of updates to one element the last wins.";
+
+const REDUCED = `${SUMMARY} With a reduction, updates are combined with what they meet instead.`;
+
+const COMMON = {
+  ...ONNX,
+  name: "ScatterElements",
+  inputs: [
+    { name: "data", type: "T", description: "Tensor of rank r >= 1." },
+    { name: "indices", type: "Tind", description: "Tensor of rank r, in [-s, s-1] along axis of size s." },
+    { name: "updates", type: "T", description: "Tensor of the shape of indices." },
+  ],
+  outputs: [{ name: "output", type: "T", description: "Tensor of data's shape." }],
+} as const;
+
+// prettier-ignore
+const versions: readonly OperatorVersion[] = [
+  { ...COMMON, sinceVersion: 11, summary: SUMMARY, attributes: [AXIS], typeConstraints: [T15, TIND] },
+  { ...COMMON, sinceVersion: 13, summary: SUMMARY, attributes: [AXIS], typeConstraints: [T16, TIND] },
+  { ...COMMON, sinceVersion: 16, summary: REDUCED, attributes: [AXIS, REDUCTION_16], typeConstraints: [T16, TIND] },
+  { ...COMMON, sinceVersion: 18, summary: REDUCED, attributes: [AXIS, REDUCTION_18], typeConstraints: [T16, TIND] },
+];
+
+export const scatterElements: Operator = {
+  kind: "scatter",
+  indexing: "elements",
+  versions,
+  inferShape: inferScatterElements,
+  plan: ([data, indices], settings, negative, fields) =>
+    planElements(
+      indices,
+      data.shape,
+      normalizeAxis(settings.axis, data.shape.length, fields),
+      { negative },
+      fields,
+    ),
+};
+
+function inferScatterElements(
+  [data, indices, updates]: readonly PartialShape[],
+  settings: Settings,
+  fields: ErrorFields,
+): PartialShape {
+  const rank = checkSameRank({ data, indices, updates }, fields);
+  if (rank === null) return data;
+  const axis = normalizeAxis(settings.axis, rank, fields);
+  checkIndicesFit(data, indices, axis, fields);
+  if (indices !== null && updates !== null && !compatible(indices, updates)) {
+    const must = `be indices.shape = ${printShape(indices)}`;
+    throw wrongUpdates(must, indices, updates, fields);
+  }
+  // The updates have the shape of the indices, so what is known of them alone limits the same.
+  checkIndicesFit(data, indices ?? updates, axis, fields);
+  return data;
+}

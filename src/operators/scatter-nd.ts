@@ -1,0 +1,102 @@
+/** ScatterND of ai.onnx: index tuples say which slices of a copy of data the updates replace or are combined with. */
+
+import type { ErrorFields } from "../errors.ts";
+import { planTuples } from "../offsets.ts";
+import type { Plan } from "../plan.ts";
+import { compatible, printShape, type PartialShape } from "../shape.ts";
+import type { Tensor } from "../tensor.ts";
+import { REDUCTION_16, REDUCTION_18 } from "./attributes.ts";
+import { checkRank, checkTupleLength, wrongUpdates } from "./checks.ts";
+import { ONNX, type Operator, type OperatorVersion, type Settings } from "./operator.ts";
+import { T15, T16 } from "./types.ts";
+
+const SUMMARY =
+  "Copies data and writes updates into the copy. Each index tuple, the last axis of indices, addresses an element " +
+  "(tuple as long as data's rank) or a slice (shorter). updates.shape = indices.shape[:-1] ++ data.shape[k:], where " +
+  "k = indices.shape[-1]. Tuples are applied in row-major order, so that of repeated ones the last wins.";
+
+const REDUCED = `${SUMMARY} With a reduction, updates are combined with what they meet instead.`;
+
+const COMMON = {
+  ...ONNX,
+  name: "ScatterND",
+  inputs: [
+    { name: "data", type: "T", description: "Tensor of rank r >= 1." },
+    { name: "indices", type: "int64", description: "Tensor of rank q >= 1, of tuples of k <= r." },
+    { name: "updates", type: "T", description: "Tensor of rank q + r - k - 1." },
+  ],
+  outputs: [{ name: "output", type: "T", description: "Tensor of data's shape." }],
+} as const;
+
+const versions: readonly OperatorVersion[] = [
+  { ...COMMON, sinceVersion: 11, summary: SUMMARY, attributes: [], typeConstraints: [T15] },
+  { ...COMMON, sinceVersion: 13, summary: SUMMARY, attributes: [], typeConstraints: [T16] },
+  { ...COMMON, sinceVersion: 16, summary: REDUCED, attributes: [REDUCTION_16], typeConstraints: [T16] },
+  { ...COMMON, sinceVersion: 18, summary: REDUCED, attributes: [REDUCTION_18], typeConstraints: [T16] },
+];
+
+export const scatterND: Operator = {
+  kind: "scatter",
+  indexing: "tuples",
+  versions,
+  inferShape: (inputs, _settings, fields) => inferScatterND(inputs, fields),
+  plan: planScatterND,
+};
+
+export function planScatterND(
+  [data, indices]: readonly Tensor[],
+  _settings: Settings,
+  negative: boolean,
+  fields: ErrorFields,
+): Plan {
+  return planTuples(indices, data.shape, 0, { negative }, fields);
+}
+
+/**
+ * The output has data's shape. With updates.shape = indices.shape[:-1] ++ data.shape[k:], whatever is known of two of
+ * the three shapes limits the third.
+ * @param oneElement whether any tensor of one element will do where updates should be a scalar
+ */
+export function inferScatterND(
+  [data, indices, updates]: readonly PartialShape[],
+  fields: ErrorFields,
+  oneElement = false,
+): PartialShape {
+  checkRank("data", data, fields);
+  checkRank("indices", indices, fields);
+  let k = indices === null ? null : indices[indices.length - 1];
+  if (data !== null && typeof k === "number") checkTupleLength(k, 0, data.length, fields);
+  if (updates === null) return data;
+
+  const lead = indices === null ? null : indices.slice(0, -1);
+  if (oneElement && lead?.length === 0 && k === data?.length) {
+    if (!compatible(updates, updates.map(() => 1))) {
+      throw wrongUpdates("be a scalar, or hold one element", [], updates, fields);
+    }
+    return data;
+  }
+  // Three known ranks say how long the tuples are, even where indices.shape[-1] does not.
+  if (typeof k !== "number" && data !== null && lead !== null && !oneElement) {
+    k = lead.length + data.length - updates.length;
+  }
+  const tail = data === null || typeof k !== "number" || k < 0 ? null : data.slice(k);
+  if (lead !== null && tail !== null) {
+    const shape = [...lead, ...tail];
+    if (compatible(updates, shape)) return data;
+    const terms = `indices.shape[:-1] ++ data.shape[${k}:] = ${printShape(lead)} ++ ${printShape(tail)}`;
+    throw wrongUpdates(`be ${terms} = ${printShape(shape)}`, shape, updates, fields);
+  }
+  if (lead !== null && !compatible(updates.slice(0, lead.length), lead)) {
+    const terms = `begin with indices.shape[:-1] = ${printShape(lead)}`;
+    throw wrongUpdates(terms, lead, updates, fields);
+  }
+  if (tail !== null && !compatible(updates.slice(-tail.length || updates.length), tail)) {
+    const terms = `end with data.shape[${k}:] = ${printShape(tail)}`;
+    throw wrongUpdates(terms, tail, updates, fields);
+  }
+  if (lead !== null && data !== null && !oneElement && updates.length > lead.length + data.length) {
+    const terms = `have at most rank ${lead.length + data.length}`;
+    throw wrongUpdates(terms, null, updates, fields);
+  }
+  return data;
+}

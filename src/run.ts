@@ -1,0 +1,267 @@
+/**
+ * From a call to a result: resolve, check, infer, plan, execute. The only file that knows operators and engines.
+ *
+ * Everything is checked before the first write, in this order: operator, attributes and reduction, data types, ranks,
+ * axis, shapes, `out`, indices, duplicates.
+ */
+
+import { allocate, isNumericStorage, type Storage } from "./dtype.ts";
+import type { Engine } from "./engines/engine.ts";
+import { js } from "./engines/js.ts";
+import { TensorError, type ErrorFields } from "./errors.ts";
+import { checkDTypes, plainVersion, settingsOf, type Attributes } from "./operators/call.ts";
+import type { Operator, OperatorVersion, Settings, TensorType } from "./operators/operator.ts";
+import { lookUp, type OperatorId } from "./operators/registry.ts";
+import { split, type Plan } from "./plan.ts";
+import { coordinatesOf, printShape, sameShape, sizeOf, type PartialShape } from "./shape.ts";
+import { asTensor, checkDType, fromNested, isList, Tensor } from "./tensor.ts";
+
+/** A node of a model: an operator at an opset, and the attributes that it is called with. */
+export interface NodeSpec extends OperatorId {
+  /** By the names and words of the version's document, such as `batch_dims` or `prod`. */
+  readonly attributes?: Attributes | undefined;
+}
+
+export interface RunOptions {
+  /** Where the result goes, which then is this tensor. A scatter may write into `data` itself. */
+  readonly out?: Tensor | undefined;
+  /** Whether two updates of one target are an error where the reduction is `none`; by default the last one wins. */
+  readonly duplicates?: "last" | "error" | undefined;
+  readonly engine?: Engine | undefined;
+}
+
+/** One call of one version, with everything decided but the tensors. */
+interface Call {
+  readonly operator: Operator;
+  readonly version: OperatorVersion;
+  readonly settings: Settings;
+  /** Who speaks in errors. */
+  readonly fields: ErrorFields;
+}
+
+/**
+ * Runs one node by the rules of exactly its version.
+ *
+ * @param inputs tensors in the order of the version's inputs
+ * @returns the outputs; one for every operator there is so far
+ * @throws TensorError any code but those of files; `out` is untouched then
+ */
+export function run(
+  node: NodeSpec,
+  inputs: readonly unknown[],
+  options: RunOptions = {},
+): Tensor[] {
+  const call = callOf(node);
+  checkOptions(options, ["out", "duplicates", "engine"], call.fields);
+  checkInputCount(call, inputs);
+  const tensors = call.version.inputs.map(({ name: input }, position) =>
+    asTensor(inputs[position], { ...call.fields, input }),
+  );
+  return [execute(call, tensors, options)];
+}
+
+/**
+ * The types of a node's outputs from what is known of its inputs' types. What is certainly wrong is an error, what is
+ * unknown stays unknown.
+ *
+ * @throws TensorError as {@link run}, as far as types and shapes tell
+ */
+export function infer(node: NodeSpec, inputTypes: readonly TensorType[]): TensorType[] {
+  const call = callOf(node);
+  checkInputCount(call, inputTypes);
+  for (const [position, { name: input }] of call.version.inputs.entries()) {
+    checkType(inputTypes[position], { ...call.fields, input });
+  }
+  return [inferType(call, inputTypes)];
+}
+
+/**
+ * Runs an operator without a version: int32 or int64 indices, every data type and reduction, and nested lists for
+ * indices and updates. `options` holds the attributes, in JavaScript's spelling, beside `out` and `duplicates`.
+ */
+export function runPlain(
+  operator: Operator,
+  [data, indices, ...updates]: readonly unknown[],
+  { out, duplicates, ...attributes }: RunOptions & Attributes = {},
+): Tensor {
+  const version = plainVersion(operator.versions);
+  const fields = { op: version.name };
+  const settings = settingsOf(version, [version], attributes, fields);
+  const target = asTensor(data, { ...fields, input: "data" });
+  const tensors = [
+    target,
+    listOrTensor("int64", indices, { ...fields, input: "indices" }),
+    ...updates.map((list) => listOrTensor(target.dtype, list, { ...fields, input: "updates" })),
+  ];
+  return execute({ operator, version, settings, fields }, tensors, { out, duplicates });
+}
+
+function callOf(node: NodeSpec): Call {
+  const { operator, version } = lookUp(node);
+  const fields = { op: version.name, opset: version.sinceVersion };
+  const settings = settingsOf(version, operator.versions, node.attributes ?? {}, fields);
+  return { operator, version, settings, fields };
+}
+
+const listOrTensor = (dtype: Tensor["dtype"], value: unknown, fields: ErrorFields): Tensor =>
+  isList(value) || typeof value !== "object" ? fromNested(dtype, value, fields) : asTensor(value, fields);
+
+/** Checks in the fixed order, then plans, then writes. */
+function execute(
+  call: Call,
+  inputs: readonly Tensor[],
+  { out, duplicates = "last", engine = js }: RunOptions,
+): Tensor {
+  const { operator, version, settings, fields } = call;
+  const { dtype, shape: inferred } = inferType(call, inputs);
+  // Of tensors every dimension is known.
+  const shape = inferred as readonly number[];
+  const target = out === undefined ? undefined : checkOut(out, { dtype, shape }, call, inputs);
+  const plan = operator.plan(inputs, settings, version.negativeIndices, fields);
+  const [data, indices, updates] = inputs;
+
+  if (operator.kind === "gather") {
+    const result = target ?? fresh(dtype, shape);
+    engine.gather(plan, dtype, data.data, result.data);
+    return result;
+  }
+  if (duplicates === "error" && settings.reduction === "none") {
+    checkDuplicates(plan, operator, indices, data, fields);
+  } else if (duplicates !== "last" && duplicates !== "error") {
+    throw new TensorError("attribute", `duplicates must be "last" or "error", got ${String(duplicates)}`, fields);
+  }
+  const result = target ?? fresh(dtype, shape);
+  if (!isSameMemory(result.data, data.data)) copy(data.data, result.data);
+  engine.scatter(plan, dtype, settings.reduction, updates.data, result.data);
+  return result;
+}
+
+function inferType(
+  { operator, version, settings, fields }: Call,
+  inputs: readonly TensorType[],
+): TensorType {
+  const dtypes = inputs.map(({ dtype }) => dtype);
+  checkDTypes(version, operator.versions, dtypes, settings.reduction, fields);
+  const shapes = inputs.map(({ shape }) => shape);
+  const shape = operator.inferShape(shapes, settings, fields);
+  if (isKnown(shape)) sizeOf(shape, fields);
+  return { dtype: dtypes[0], shape };
+}
+
+const isKnown = (shape: PartialShape): shape is readonly number[] =>
+  shape !== null && shape.every((dim) => typeof dim === "number");
+
+const fresh = (dtype: Tensor["dtype"], shape: readonly number[]): Tensor => {
+  const size = sizeOf(shape);
+  return new Tensor(dtype, shape, size, allocate(dtype, size));
+};
+
+function checkInputCount({ version, fields }: Call, inputs: readonly unknown[]): void {
+  const names = version.inputs.map(({ name }) => name);
+  if (inputs.length === names.length) return;
+  throw new TensorError(
+    "shape-mismatch",
+    `there must be ${names.length} inputs (${names.join(", ")}), got ${inputs.length}`,
+    { ...fields, got: inputs.length },
+  );
+}
+
+function checkType({ dtype, shape }: TensorType, fields: ErrorFields): void {
+  checkDType(dtype, fields);
+  if (shape === null) return;
+  const isShape =
+    Array.isArray(shape) &&
+    shape.every(
+      (dim) => dim === null || typeof dim === "string" || (Number.isSafeInteger(dim) && dim >= 0),
+    );
+  if (isShape) return;
+  throw new TensorError(
+    "shape-mismatch",
+    `${fields.input} must have a shape of non-negative integers, names and nulls, or null for an unknown rank`,
+    fields,
+  );
+}
+
+function checkOptions(options: object, known: readonly string[], fields: ErrorFields): void {
+  const odd = Object.keys(options).find((name) => !known.includes(name));
+  if (odd === undefined) return;
+  throw new TensorError("attribute", `there is no option ${JSON.stringify(odd)}, only ${known.join(", ")}`, fields);
+}
+
+/**
+ * `out` must be what the result would be, and share no memory with an input; but a scatter may write into data.
+ * @throws TensorError `dtype`, `shape-mismatch`, `overlap` or `disposed`
+ */
+function checkOut(
+  given: unknown,
+  { dtype, shape }: { dtype: Tensor["dtype"]; shape: readonly number[] },
+  { operator, version, fields: who }: Call,
+  inputs: readonly Tensor[],
+): Tensor {
+  const fields = { ...who, input: "out" };
+  const out = asTensor(given, fields);
+  const isView = overlaps(out.data, (given as Tensor).data) || out.size === 0;
+  if (out.dtype !== dtype || !isView) {
+    const found = isView ? out.dtype : "values that would be converted";
+    throw new TensorError("dtype", `out must be ${dtype}, got ${found}`, fields);
+  }
+  if (!sameShape(out.shape, shape)) {
+    throw new TensorError(
+      "shape-mismatch",
+      `out must have the shape of the result, ${printShape(shape)}, got ${printShape(out.shape)}`,
+      { ...fields, expected: shape },
+    );
+  }
+  for (const [position, { name }] of version.inputs.entries()) {
+    const { data } = inputs[position];
+    if (!overlaps(out.data, data)) continue;
+    if (operator.kind === "scatter" && name === "data" && isSameMemory(out.data, data)) continue;
+    const rule = operator.kind === "scatter" ? "it may be data itself, but not a part of it" : "a gather cannot work in place";
+    throw new TensorError("overlap", `out shares memory with ${name}: ${rule}`, fields);
+  }
+  return out;
+}
+
+/** Whether writing one array changes the other. */
+function overlaps(a: Storage, b: Storage): boolean {
+  if (!isNumericStorage(a) || !isNumericStorage(b)) return a === b && a.length > 0;
+  return (
+    a.buffer === b.buffer &&
+    a.byteOffset < b.byteOffset + b.byteLength &&
+    b.byteOffset < a.byteOffset + a.byteLength
+  );
+}
+
+function isSameMemory(a: Storage, b: Storage): boolean {
+  if (!isNumericStorage(a) || !isNumericStorage(b)) return a === b;
+  return a.buffer === b.buffer && a.byteOffset === b.byteOffset && a.byteLength === b.byteLength;
+}
+
+/** Copies all elements between arrays of one class; `set` keeps the bits. */
+function copy(from: Storage, to: Storage): void {
+  if (isNumericStorage(to)) to.set(from as never);
+  else for (let p = 0; p < to.length; p++) to[p] = String(from[p]);
+}
+
+/** @throws TensorError `duplicate-index` at the first index whose target an earlier one has. */
+function checkDuplicates(
+  plan: Plan,
+  operator: Operator,
+  indices: Tensor,
+  data: Tensor,
+  fields: ErrorFields,
+): void {
+  const { first, later } = split(plan);
+  if (later.source === undefined || first.source === undefined || later.count === 0) return;
+  const target = later.offsets[0];
+  const positions = operator.indexing === "tuples" ? indices.shape.slice(0, -1) : indices.shape;
+  const at = coordinatesOf(later.source[0], positions);
+  const earlier = coordinatesOf(first.source[first.offsets.indexOf(target)], positions);
+  const cell = coordinatesOf(target, data.shape);
+  const where = plan.slice === 1 ? printShape(cell) : `${printShape(cell)} on`;
+  throw new TensorError(
+    "duplicate-index",
+    `indices${printShape(at)} has the target of indices${printShape(earlier)}, data${where}`,
+    { ...fields, input: "indices", at },
+  );
+}
