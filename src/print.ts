@@ -1,6 +1,11 @@
-/** How a tensor reads as text. */
+/**
+ * How a tensor reads as text: as NumPy 2.2 prints an array under its default options, with `tensor(` for `array(` and
+ * the data type always named. Only the elements that are shown are read. It is for people; `npy/` is for programs.
+ */
 
-import type { DType, Storage } from "./dtype.ts";
+import { DTYPES, type DType, type Scalar, type Storage } from "./dtype.ts";
+import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16, type HalfFormat } from "./half.ts";
+import { reader } from "./scalar.ts";
 
 /** The fields of a tensor that printing needs. */
 export interface Printable {
@@ -10,6 +15,281 @@ export interface Printable {
   readonly data: Storage;
 }
 
-export function printTensor({ dtype, shape }: Printable): string {
-  return `tensor(${dtype}, [${shape.join(", ")}])`;
+// NumPy's default print options, under its names for them.
+const PRECISION = 8;
+const THRESHOLD = 1000;
+const EDGE_ITEMS = 3;
+const LINE_WIDTH = 75;
+
+const PREFIX = "tensor(";
+
+// The binary format decides which digits identify a value: 0.1 in float32 is another double, but prints as 0.1.
+const FLOAT32: HalfFormat = { fractionBits: 23, minExponent: -126 };
+const FLOAT64: HalfFormat = { fractionBits: 52, minExponent: -1022 };
+const NARROW_FORMATS: Readonly<Partial<Record<DType, HalfFormat>>> = {
+  float16: FLOAT16,
+  bfloat16: BFLOAT16,
+  float32: FLOAT32,
+  complex64: FLOAT32,
+};
+
+const formatOf = (dtype: DType): HalfFormat => NARROW_FORMATS[dtype] ?? FLOAT64;
+
+/**
+ * The text that `toString` and Node's `console.log` show: every element up to 1000 of them, the corners above. It does
+ * not throw on a tensor whose memory is gone, but says so.
+ */
+export function printTensor({ dtype, shape, size, data }: Printable): string {
+  const isDisposed = data.length !== size * DTYPES[dtype].lanes;
+  const isAbbreviated = size > THRESHOLD;
+  const elements = isDisposed ? "<disposed>" : printElements(dtype, shape, data, isAbbreviated);
+  // The shape is named where the brackets do not tell it.
+  const isNamed = isDisposed || isAbbreviated || (size === 0 && shape.length > 1);
+  const facts = `${isNamed ? `shape=${printTuple(shape)}, ` : ""}dtype=${dtype})`;
+  const text = `${PREFIX}${elements},`;
+  const column = lengthOf(text.slice(text.lastIndexOf("\n") + 1));
+  const fits = column + 1 + facts.length <= LINE_WIDTH;
+  return text + (fits ? " " : `\n${" ".repeat(PREFIX.length)}`) + facts;
+}
+
+/**
+ * One element alone, as messages name it: the shortest digits that identify it in its own type, spelled as JavaScript
+ * reads them (`2.5`, `NaN`, `true`, `"a"`), complex as the pair `[re, im]`. 64-bit integers go without their `n`.
+ */
+export function printScalar<D extends DType>(dtype: D, value: Scalar<D>): string;
+export function printScalar(dtype: DType, value: Scalar): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map((part) => printNumber(dtype, part)).join(", ")}]`;
+  return typeof value === "number" ? printNumber(dtype, value) : String(value);
+}
+
+function printNumber(dtype: DType, value: number): string {
+  if (Object.is(value, -0)) return "-0";
+  if (Number.isSafeInteger(value) || !Number.isFinite(value)) return String(value);
+  const { digits, exponent } = toDecimal(Math.abs(value), formatOf(dtype), () => [1, Infinity]);
+  return String(Math.sign(value) * Number(`${digits[0]}.${digits.slice(1)}e${exponent}`));
+}
+
+/** The nested brackets with the elements between them. */
+function printElements(
+  dtype: DType,
+  shape: readonly number[],
+  data: Storage,
+  isAbbreviated: boolean,
+): string {
+  if (shape.includes(0)) return "[]";
+  const isCut = (dim: number): boolean => isAbbreviated && dim > 2 * EDGE_ITEMS;
+  const shown = (dim: number): number[] =>
+    isCut(dim) ? [...range(0, EDGE_ITEMS), ...range(dim - EDGE_ITEMS, dim)] : range(0, dim);
+  const positions = shape.reduce(
+    (outer, dim) => outer.flatMap((position) => shown(dim).map((i) => position * dim + i)),
+    [0],
+  );
+  const words = printWords(dtype, data, positions, shape.length === 0);
+  let next = 0;
+  const printBlock = (axis: number): string => {
+    if (axis === shape.length) return words[next++];
+    const items = shown(shape[axis]).map(() => printBlock(axis + 1));
+    if (isCut(shape[axis])) items.splice(EDGE_ITEMS, 0, "...");
+    const indent = " ".repeat(PREFIX.length + 1 + axis);
+    const axesBelow = shape.length - 1 - axis;
+    if (axesBelow > 0) return `[${items.join(`,${"\n".repeat(axesBelow)}${indent}`)}]`;
+    // A line leaves room for the brackets that close on it and for what follows them.
+    return `[${fill(items, indent, LINE_WIDTH - 2 - axis)}]`;
+  };
+  return printBlock(0);
+}
+
+/** Words with commas between them, on lines of at most `width` as far as the words allow. */
+function fill(words: readonly string[], indent: string, width: number): string {
+  let text = "";
+  let column = indent.length;
+  for (const [i, word] of words.entries()) {
+    const length = lengthOf(word);
+    if (i > 0) {
+      const wraps = column + 2 + length > width;
+      text += wraps ? `,\n${indent}` : ", ";
+      column = wraps ? indent.length : column + 2;
+    }
+    text += word;
+    column += length;
+  }
+  return text;
+}
+
+/** The characters in `text`, as NumPy counts them: outside the basic plane they take two units each. */
+const lengthOf = (text: string): number => Array.from(text).length;
+
+/** The elements at `positions`, each as a word that fills its column. */
+function printWords(
+  dtype: DType,
+  data: Storage,
+  positions: readonly number[],
+  isAlone: boolean,
+): string[] {
+  switch (DTYPES[dtype].family) {
+    case "bool":
+      return positions.map((position) =>
+        data[position] === 0 ? "False" : isAlone ? "True" : " True",
+      );
+    case "string":
+      return positions.map((position) => printText(String(data[position])));
+    case "int":
+    case "int64":
+      return alignRight(positions.map((position) => String(data[position])));
+    case "float":
+    case "half": {
+      const read = reader(dtype, data);
+      const values = positions.map((position) => Number(read(position)));
+      return printFloats(values, formatOf(dtype));
+    }
+    case "complex": {
+      const real = positions.map((position) => Number(data[2 * position]));
+      const imaginary = positions.map((position) => Number(data[2 * position + 1]));
+      const right = printFloats(imaginary, formatOf(dtype), "+");
+      // The unit stands before the spaces that fill up the column.
+      return printFloats(real, formatOf(dtype)).map(
+        (left, i) => left + right[i].replace(/ *$/, "j$&"),
+      );
+    }
+  }
+}
+
+/** A column of floats, their decimal points aligned; `plus` is the sign of those that have none. */
+function printFloats(values: readonly number[], format: HalfFormat, plus: "" | "+" = ""): string[] {
+  const magnitudes = values.map((value) => Math.abs(value));
+  const finite = magnitudes.filter((magnitude) => Number.isFinite(magnitude));
+  const words = (needsExponent(finite, format) ? printScientific : printPositional)(finite, format);
+  let next = 0;
+  const signed = magnitudes.map((magnitude, i) => {
+    const sign = values[i] < 0 || Object.is(values[i], -0) ? "-" : plus;
+    if (Number.isNaN(magnitude)) return `${plus}nan`;
+    return sign + (magnitude === Infinity ? "inf" : words[next++]);
+  });
+  return alignRight(signed);
+}
+
+/**
+ * Whether a column is printed with exponents: NumPy's three conditions on its values other than zero, in the
+ * arithmetic of their own type. (Since 2.3 NumPy does so from 10^6 for float32 and from 10^3 for float16.)
+ */
+function needsExponent(magnitudes: readonly number[], format: HalfFormat): boolean {
+  const nonzero = magnitudes.filter((magnitude) => magnitude > 0);
+  if (nonzero.length === 0) return false;
+  const max = nonzero.reduce((a, b) => Math.max(a, b));
+  const min = nonzero.reduce((a, b) => Math.min(a, b));
+  return max >= 1e8 || min < roundTo(1e-4, format) || roundTo(max / min, format) > 1000;
+}
+
+function roundTo(value: number, format: HalfFormat): number {
+  if (format === FLOAT64) return value;
+  return format === FLOAT32 ? Math.fround(value) : decodeHalf(encodeHalf(value, format), format);
+}
+
+function printPositional(magnitudes: readonly number[], format: HalfFormat): string[] {
+  const parts = magnitudes.map((magnitude) => {
+    // Whole digits are the value's own, also where fewer would tell it from its neighbours.
+    const { digits, exponent } = toDecimal(magnitude, format, (e) => [e + 1, e + 1 + PRECISION]);
+    if (exponent < 0) return { whole: "0", fraction: "0".repeat(-1 - exponent) + digits };
+    const point = exponent + 1;
+    return { whole: digits.slice(0, point).padEnd(point, "0"), fraction: digits.slice(point) };
+  });
+  const width = longest(parts.map(({ fraction }) => fraction));
+  return parts.map(({ whole, fraction }) => `${whole}.${fraction.padEnd(width)}`);
+}
+
+function printScientific(magnitudes: readonly number[], format: HalfFormat): string[] {
+  const shortest = magnitudes.map((one) => toDecimal(one, format, () => [1, 1 + PRECISION]));
+  // All show as many digits as the longest needs: the value's own, not zeros.
+  const count = longest(shortest.map(({ digits }) => digits));
+  const decimals = magnitudes.map((one) => toDecimal(one, format, () => [count, count]));
+  const powers = decimals.map(({ exponent }) => String(Math.abs(exponent)).padStart(2, "0"));
+  const width = longest(powers);
+  return decimals.map(({ digits, exponent }, i) => {
+    const power = (exponent < 0 ? "-" : "+") + powers[i].padStart(width, "0");
+    return `${digits[0]}.${digits.slice(1).padEnd(count - 1, "0")}e${power}`;
+  });
+}
+
+/**
+ * The shortest decimal that rounds to `value` (finite, not negative) in its format, but of no fewer and no more digits
+ * than `limits` gives for its exponent; rounded to nearest, ties to even. The first digit counts 10^exponent; there are
+ * no zeros at the end. Steele & White's digit generation in exact integers, because JavaScript's own digits are those
+ * of a double and its `toFixed` rounds ties up.
+ */
+function toDecimal(
+  value: number,
+  { fractionBits, minExponent }: HalfFormat,
+  limits: (exponent: number) => readonly [least: number, most: number],
+): { readonly digits: string; readonly exponent: number } {
+  if (value === 0) return { digits: "0", exponent: 0 };
+  let binade = Math.floor(Math.log2(value));
+  // The logarithm of a number just below a power of two rounds up to it.
+  if (2 ** binade > value) binade--;
+  const last = Math.max(binade, minExponent) - fractionBits;
+  const significand = BigInt(Math.round(value / 2 ** last));
+  // A tie rounds to the even significand, so that one owns the ends of its interval.
+  const isEven = significand % 2n === 0n;
+  // Below a power of two, numbers lie twice as dense as above.
+  const isDenseBelow = 2 ** binade === value && binade > minExponent;
+  let exponent = Number(value.toExponential().split("e")[1]);
+  // value = significand * 2^last = rest / one * 10^exponent; `below` and `above` reach half way to its neighbours.
+  const one = power(2n, 2 - last) * power(10n, exponent);
+  let unit = power(2n, last - 2) * power(10n, -exponent);
+  if (4n * significand * unit < one) {
+    exponent--;
+    unit *= 10n;
+  }
+  let rest = 4n * significand * unit;
+  let below = isDenseBelow ? unit : 2n * unit;
+  let above = 2n * unit;
+  const [least, most] = limits(exponent);
+  let digits = 0n;
+  for (let count = 1; ; count++) {
+    const digit = rest / one;
+    digits = 10n * digits + digit;
+    rest %= one;
+    const low = isEven ? rest <= below : rest < below;
+    const high = isEven ? rest + above >= one : rest + above > one;
+    if (((low || high) && count >= least) || count === most) {
+      const isTie = 2n * rest === one;
+      const isUp = low !== high ? high : isTie ? digit % 2n === 1n : 2n * rest > one;
+      const text = String(isUp ? digits + 1n : digits);
+      return { digits: text.replace(/0+$/, ""), exponent: exponent + text.length - count };
+    }
+    [rest, below, above] = [10n * rest, 10n * below, 10n * above];
+  }
+}
+
+/** `base` to the power `exponent`, or 1 where that is negative: the other side of the fraction takes it. */
+const power = (base: bigint, exponent: number): bigint => base ** BigInt(Math.max(exponent, 0));
+
+/** Text in quotes as Python writes it: what cannot be seen is escaped. */
+function printText(text: string): string {
+  const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
+  const escape = (character: string): string => {
+    if (character === " " || (character === "'" && quote === '"')) return character;
+    if ("\\'".includes(character)) return `\\${character}`;
+    if ("\n\r\t".includes(character)) return JSON.stringify(character).slice(1, -1);
+    const code = character.codePointAt(0) ?? 0;
+    const hex = code.toString(16);
+    if (code <= 0xff) return `\\x${hex.padStart(2, "0")}`;
+    return code <= 0xffff ? `\\u${hex.padStart(4, "0")}` : `\\U${hex.padStart(8, "0")}`;
+  };
+  return quote + text.replace(/[\\'\p{C}\p{Z}]/gu, escape) + quote;
+}
+
+/** `(2, 3)`, and `(2,)` for one axis. */
+const printTuple = (shape: readonly number[]): string =>
+  shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(", ")})`;
+
+const range = (from: number, to: number): number[] =>
+  Array.from({ length: to - from }, (_, i) => from + i);
+
+const longest = (words: readonly string[]): number =>
+  words.reduce((length, word) => Math.max(length, word.length), 0);
+
+function alignRight(words: readonly string[]): string[] {
+  const width = longest(words);
+  return words.map((word) => word.padStart(width));
 }

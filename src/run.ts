@@ -82,7 +82,7 @@ export function infer(node: NodeSpec, inputTypes: readonly TensorType[]): Tensor
 export function runPlain(
   operator: Operator,
   [data, indices, ...updates]: readonly unknown[],
-  { out, duplicates, ...attributes }: RunOptions & Attributes = {},
+  { out, duplicates, engine, ...attributes }: RunOptions & Attributes = {},
 ): Tensor {
   const version = plainVersion(operator.versions);
   const fields = { op: version.name };
@@ -93,7 +93,7 @@ export function runPlain(
     listOrTensor("int64", indices, { ...fields, input: "indices" }),
     ...updates.map((list) => listOrTensor(target.dtype, list, { ...fields, input: "updates" })),
   ];
-  return execute({ operator, version, settings, fields }, tensors, { out, duplicates });
+  return execute({ operator, version, settings, fields }, tensors, { out, duplicates, engine });
 }
 
 function callOf(node: NodeSpec): Call {

@@ -285,18 +285,17 @@ function combineString(
   for (let t = 0; t < out.length; t++) out[t] = result[t];
 }
 
-/** The order of code points, which is not that of UTF-16 units: surrogates stand for code points above all others. */
-export function compareCodePoints(a: string, b: string): number {
+/** The order of code points, which is not that of UTF-16 units: pairs of surrogates stand above all others. */
+function compareCodePoints(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
-    const x = a.charCodeAt(i);
-    const y = b.charCodeAt(i);
-    if (x !== y) return (isSurrogate(x) ? x + 0x10000 : x) - (isSurrogate(y) ? y + 0x10000 : y);
+    const x = a.codePointAt(i) ?? 0;
+    const y = b.codePointAt(i) ?? 0;
+    if (x !== y) return x - y;
+    if (x > 0xffff) i++;
   }
   return a.length - b.length;
 }
-
-const isSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdfff;
 
 const KERNELS = {
   float: combineFloat,

@@ -1,0 +1,71 @@
+/**
+ * `descr`, NumPy's name for a data type and its byte order: `<f4`, `>i8`, `|b1`, `<U12`. The letters are in the
+ * table of data types; here is what stands around them.
+ */
+
+import { DTYPE_NAMES, DTYPES, type DType } from "../dtype.ts";
+import { TensorError } from "../errors.ts";
+
+/** How the elements of a file are stored. */
+export interface ElementType {
+  readonly dtype: DType;
+  /** Bytes of one element; a multiple of 4 for string, which may be 0. */
+  readonly bytes: number;
+  /** Bytes that a change of byte order reverses together: a complex number has two of these, text one a character. */
+  readonly unit: number;
+  readonly bigEndian: boolean;
+}
+
+/** Bytes of one character of text: NumPy stores code points (UCS-4). */
+export const CHARACTER = 4;
+
+/** NumPy counts the bytes of an element in 31 bits. */
+const MAX_CHARACTERS = Math.floor((2 ** 31 - 1) / CHARACTER);
+
+/** What to do about the kinds of data types that NumPy has and this package has not. */
+const UNREAD: Readonly<Record<string, string>> = {
+  O: "Python objects, which need pickle and are not read: save numbers or text instead, as with array.astype('U')",
+  S: "byte strings, which are not read: save text instead, as with array.astype('U')",
+  a: "byte strings, which are not read: save text instead, as with array.astype('U')",
+  V: "raw bytes, which are read only as V2 (bfloat16)",
+  M: "dates, which are not read: save them as integers instead, as with array.view('int64')",
+  m: "durations, which are not read: save them as integers instead, as with array.view('int64')",
+};
+
+/**
+ * What `descr` says. No byte order, `=` and `|` are little-endian, as on every machine that this package runs on.
+ * @throws TensorError `malformed-file` when it is no data type of the table.
+ */
+export function parseDescr(descr: string): ElementType {
+  const order = "<>=|".includes(descr.charAt(0)) ? descr.charAt(0) : "";
+  const bigEndian = order === ">";
+  const name = descr.slice(order.length);
+  const characters = name.startsWith(DTYPES.string.npy) ? lengthOf(name.slice(1)) : null;
+  if (characters !== null) {
+    return { dtype: "string", bytes: characters * CHARACTER, unit: CHARACTER, bigEndian };
+  }
+  const npy = name === "?" ? DTYPES.bool.npy : name;
+  const dtype = DTYPE_NAMES.find((one) => one !== "string" && DTYPES[one].npy === npy);
+  if (dtype === undefined) {
+    const known = DTYPE_NAMES.map((one) => DTYPES[one].npy).join(" ");
+    const why = UNREAD[name.charAt(0)] ?? `no data type that is read; there are ${known}`;
+    throw new TensorError("malformed-file", `the descr of the NPY file, '${descr}', is ${why}`);
+  }
+  const { bytes, lanes } = DTYPES[dtype];
+  return { dtype, bytes, unit: bytes / lanes, bigEndian };
+}
+
+/**
+ * The descr of a little-endian file; `characters` is the length of text. Types of one byte have no byte order. That
+ * bfloat16 is `<V2`, not `|V2`, is how ml_dtypes registers it with NumPy.
+ */
+export function printDescr(dtype: DType, characters: number): string {
+  const { npy, bytes } = DTYPES[dtype];
+  if (dtype === "string") return `<${npy}${characters}`;
+  return bytes === 1 ? `|${npy}` : `<${npy}`;
+}
+
+function lengthOf(digits: string): number | null {
+  const length = /^[0-9]{1,9}$/.test(digits) ? Number(digits) : Infinity;
+  return length <= MAX_CHARACTERS ? length : null;
+}

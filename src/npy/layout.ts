@@ -1,0 +1,72 @@
+/**
+ * The two ways in which elements in a file may lie otherwise than in a tensor: the order of their bytes, and the order
+ * of their axes. Both move bits through integer views, so that the payload of a NaN survives.
+ */
+
+import type { NumericStorage } from "../dtype.ts";
+
+/** Reverses the bytes of each `unit` (1, 2, 4 or 8) in place. */
+export function swapBytes({ buffer, byteOffset, byteLength }: NumericStorage, unit: number): void {
+  if (unit === 2) {
+    const cells = new Uint16Array(buffer, byteOffset, byteLength / 2);
+    for (let i = 0; i < cells.length; i++) cells[i] = (cells[i] << 8) | (cells[i] >>> 8);
+  } else if (unit === 4) {
+    const words = new Uint32Array(buffer, byteOffset, byteLength / 4);
+    for (let i = 0; i < words.length; i++) words[i] = reversed(words[i]);
+  } else if (unit === 8) {
+    const words = new Uint32Array(buffer, byteOffset, byteLength / 4);
+    for (let i = 0; i < words.length; i += 2) {
+      const low = words[i];
+      words[i] = reversed(words[i + 1]);
+      words[i + 1] = reversed(low);
+    }
+  }
+}
+
+const reversed = (word: number): number =>
+  (word << 24) | ((word & 0xff00) << 8) | ((word >>> 8) & 0xff00) | (word >>> 24);
+
+/**
+ * Copies elements of `bytes` bytes each from column-major (Fortran) order to row-major order. `source` and `target`
+ * are of one length and do not overlap.
+ */
+export function toRowMajor(
+  source: NumericStorage,
+  target: NumericStorage,
+  shape: readonly number[],
+  bytes: number,
+): void {
+  const from = wordsOf(source, bytes);
+  const to = wordsOf(target, bytes);
+  // An axis of one element moves nothing; of the others the first runs fastest in the source.
+  const axes = shape.filter((dim) => dim !== 1);
+  if (axes.length < 2) return to.set(from);
+  const words = bytes / from.BYTES_PER_ELEMENT;
+  const strides = axes.map((_, axis) => axes.slice(0, axis).reduce((a, b) => a * b, words));
+  const coordinates = axes.map(() => 0);
+  const last = axes.length - 1;
+  const row = axes[last];
+  const step = strides[last];
+  let start = 0;
+  for (let out = 0; out < to.length;) {
+    for (let i = 0, at = start; i < row; i++, at += step) {
+      for (let word = 0; word < words; word++) to[out++] = from[at + word];
+    }
+    let axis = last - 1;
+    for (; axis >= 0 && ++coordinates[axis] === axes[axis]; axis--) {
+      start -= (axes[axis] - 1) * strides[axis];
+      coordinates[axis] = 0;
+    }
+    if (axis >= 0) start += strides[axis];
+  }
+}
+
+/** The storage as whole words of the greatest width that divides an element: three classes, below the four of rule 3. */
+function wordsOf(
+  { buffer, byteOffset, byteLength }: NumericStorage,
+  bytes: number,
+): Uint8Array | Uint16Array | Uint32Array {
+  if (bytes === 1) return new Uint8Array(buffer, byteOffset, byteLength);
+  if (bytes === 2) return new Uint16Array(buffer, byteOffset, byteLength / 2);
+  return new Uint32Array(buffer, byteOffset, byteLength / 4);
+}

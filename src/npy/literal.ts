@@ -1,0 +1,204 @@
+/**
+ * The dictionary in the header of an NPY file: the tokens of a Python literal that NumPy writes there, and no others.
+ * It walks over the bytes themselves, each once, so that the time and memory it takes are bounded by the file.
+ * What `descr` means is told in `descr.ts`.
+ */
+
+import { TensorError } from "../errors.ts";
+import { MAX_RANK } from "../shape.ts";
+
+export interface HeaderFields {
+  readonly descr: string;
+  readonly fortranOrder: boolean;
+  readonly shape: readonly number[];
+}
+
+/** No key and no `descr` that means anything is longer; it also bounds what a message quotes. */
+const MAX_TEXT = 64;
+
+/**
+ * The fields of the dictionary that stands in `bytes` from `start` to `end`, with nothing but blanks around it.
+ * @throws TensorError `malformed-file`, or `too-large` for a dimension above 2^53.
+ */
+export function parseHeader(bytes: Uint8Array, start: number, end: number): HeaderFields {
+  const cursor = new Cursor(bytes, start, end);
+  const values: { descr?: string; fortranOrder?: boolean; shape?: number[] } = {};
+  const seen: string[] = [];
+  cursor.expect("{");
+  while (!cursor.accept("}")) {
+    const key = cursor.text("a key in quotes");
+    if (seen.includes(key)) {
+      throw new TensorError("malformed-file", `the header of the NPY file gives '${key}' twice`);
+    }
+    seen.push(key);
+    cursor.expect(":");
+    if (key === "descr") values.descr = parseDescr(cursor);
+    else if (key === "fortran_order") values.fortranOrder = parseBoolean(cursor);
+    else if (key === "shape") values.shape = parseShape(cursor);
+    else {
+      throw new TensorError(
+        "malformed-file",
+        `the header of the NPY file has the key '${key}', but its keys are descr, fortran_order and shape`,
+      );
+    }
+    if (cursor.accept(",")) continue;
+    cursor.expect("}");
+    break;
+  }
+  cursor.expectEnd();
+  const { descr, fortranOrder, shape } = values;
+  if (descr === undefined || fortranOrder === undefined || shape === undefined) {
+    const missing = ["descr", "fortran_order", "shape"].filter((key) => !seen.includes(key));
+    throw new TensorError(
+      "malformed-file",
+      `the header of the NPY file lacks ${missing.join(" and ")}`,
+    );
+  }
+  return { descr, fortranOrder, shape };
+}
+
+function parseDescr(cursor: Cursor): string {
+  if (cursor.accept("[") || cursor.accept("(")) {
+    throw new TensorError(
+      "malformed-file",
+      "the descr of the NPY file is a structured data type, which is not read: save each field on its own, " +
+        "as with np.save(path, array['field'])",
+    );
+  }
+  return cursor.text("a data type in quotes");
+}
+
+function parseBoolean(cursor: Cursor): boolean {
+  if (cursor.accept("True")) return true;
+  if (cursor.accept("False")) return false;
+  throw cursor.unexpected("True or False");
+}
+
+/** A tuple: `()`, `(3,)`, `(2, 3)`, `(2, 3,)`; not `(3)`, which is a number. */
+function parseShape(cursor: Cursor): number[] {
+  const shape: number[] = [];
+  cursor.expect("(");
+  while (!cursor.accept(")")) {
+    if (shape.length === MAX_RANK) {
+      throw new TensorError(
+        "malformed-file",
+        `the shape in the header of the NPY file has more than ${MAX_RANK} dimensions`,
+      );
+    }
+    shape.push(parseDimension(cursor));
+    if (cursor.accept(",")) continue;
+    if (shape.length === 1)
+      throw cursor.unexpected("a comma (a shape of one dimension is written (3,))");
+    cursor.expect(")");
+    break;
+  }
+  return shape;
+}
+
+function parseDimension(cursor: Cursor): number {
+  if (cursor.accept("-")) {
+    throw new TensorError(
+      "malformed-file",
+      `the shape in the header of the NPY file has a negative dimension, -${cursor.digits()}`,
+    );
+  }
+  const dimension = cursor.digits();
+  // Python 2 printed its long integers with an L.
+  cursor.accept("L");
+  if (!Number.isSafeInteger(dimension)) {
+    throw new TensorError(
+      "too-large",
+      "the shape in the header of the NPY file has a dimension above 2^53, but a tensor has at most 2^32 - 1 elements",
+    );
+  }
+  return dimension;
+}
+
+/** A place in the header, and the tokens that may stand there. Blanks in front of a token do not count. */
+class Cursor {
+  readonly bytes: Uint8Array;
+  readonly end: number;
+  at: number;
+
+  constructor(bytes: Uint8Array, start: number, end: number) {
+    this.bytes = bytes;
+    this.at = start;
+    this.end = end;
+  }
+
+  /** The byte at the cursor behind any blanks, or -1 at the end. */
+  peek(): number {
+    while (this.at < this.end && isBlank(this.bytes[this.at])) this.at++;
+    return this.at < this.end ? this.bytes[this.at] : -1;
+  }
+
+  /** Steps over `token` if it stands here. */
+  accept(token: string): boolean {
+    this.peek();
+    if (this.at + token.length > this.end) return false;
+    for (let i = 0; i < token.length; i++) {
+      if (this.bytes[this.at + i] !== token.charCodeAt(i)) return false;
+    }
+    this.at += token.length;
+    return true;
+  }
+
+  expect(token: string): void {
+    if (!this.accept(token)) throw this.unexpected(`'${token}'`);
+  }
+
+  expectEnd(): void {
+    if (this.peek() !== -1) throw this.unexpected("nothing but blanks");
+  }
+
+  /** Text in single or double quotes, of printable ASCII without escapes. */
+  text(what: string): string {
+    const quote = this.peek();
+    if (quote !== 0x27 && quote !== 0x22) throw this.unexpected(what);
+    this.at++;
+    let text = "";
+    while (this.at < this.end && text.length <= MAX_TEXT) {
+      const byte = this.bytes[this.at];
+      if (byte === quote) {
+        this.at++;
+        return text;
+      }
+      if (byte < 0x20 || byte > 0x7e || byte === 0x5c)
+        throw this.unexpected("a plain ASCII character");
+      text += String.fromCharCode(byte);
+      this.at++;
+    }
+    throw this.unexpected(`the quote that ends ${JSON.stringify(text)}`);
+  }
+
+  /** A decimal number; one that is no safe integer comes out as some number that is no safe integer either. */
+  digits(): number {
+    if (!isDigit(this.peek())) throw this.unexpected("a number");
+    let number = 0;
+    // Above 2^53 each step at least multiplies by ten, so rounding cannot bring it back below.
+    for (; this.at < this.end && isDigit(this.bytes[this.at]); this.at++) {
+      number = number * 10 + (this.bytes[this.at] - 0x30);
+    }
+    return number;
+  }
+
+  unexpected(what: string): TensorError {
+    const byte = this.peek();
+    const found =
+      byte === -1
+        ? "ends"
+        : byte > 0x20 && byte < 0x7f
+          ? `has ${JSON.stringify(String.fromCharCode(byte))}`
+          : `has the byte 0x${byte.toString(16).padStart(2, "0")}`;
+    return new TensorError(
+      "malformed-file",
+      `the header of the NPY file ${found} at byte ${this.at}, where ${what} should stand`,
+    );
+  }
+}
+
+const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
+
+/** Space, tab, newline, carriage return. */
+const isBlank = (byte: number): boolean =>
+  byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;

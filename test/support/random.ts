@@ -1,0 +1,88 @@
+/** Seeded random tensors for properties: values that arithmetic trips over, and indices of every legal kind. */
+
+import {
+  allocate,
+  DTYPES,
+  integerRange,
+  isNumericStorage,
+  type DType,
+  type Storage,
+} from "../../src/dtype.ts";
+import { product } from "../../src/shape.ts";
+import { Tensor } from "../../src/tensor.ts";
+
+/** A number in [0, below), from a seeded generator (a 32-bit Weyl sequence with mixing). */
+export type Random = (below: number) => number;
+
+export function randomFrom(seed: number): Random {
+  let state = seed >>> 0;
+  return (below) => {
+    state = (state + 0x9e3779b9) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 16), 0x85ebca6b);
+    mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+    return Math.floor((((mixed ^ (mixed >>> 16)) >>> 0) / 2 ** 32) * below);
+  };
+}
+
+/** Bit patterns by width: zeros, ones, infinities, quiet and signalling NaNs with payloads, subnormals, extremes. */
+const PATTERNS: Readonly<Record<number, readonly bigint[]>> = {
+  1: [0x00n, 0x01n, 0x7fn, 0x80n, 0xffn, 0x10n],
+  2: [0x0000n, 0x8000n, 0x3c00n, 0x3f80n, 0x7c00n, 0x7f80n, 0xff80n, 0x7e01n, 0x7c01n, 0x7fc1n, 0x0001n, 0x8001n, 0x7bffn, 0x7f7fn, 0xffffn, 0x6800n, 0x4500n],
+  4: [0x00000000n, 0x80000000n, 0x3f800000n, 0x7f800000n, 0xff800000n, 0x7fc00001n, 0x7fa00001n, 0xffc00000n, 0x00000001n, 0x7f7fffffn, 0x7fffffffn, 0xffffffffn, 0x4b800000n],
+  8: [0n, 0x8000000000000000n, 0x3ff0000000000000n, 0x7ff0000000000000n, 0xfff0000000000000n, 0x7ff8000000000001n, 0x7ff4000000000001n, 0x1n, 0x7fefffffffffffffn, 0x7fffffffffffffffn, 0xffffffffffffffffn, 0x00000000ffffffffn, 0xffffffff00000000n, 0x0000000100000000n],
+};
+
+const TEXTS = ["", "a", "ab", "b", "\u{ffff}", "\u{10000}", "\u{e000}x", "ä", "\u{d800}"];
+
+/** A tensor of `dtype` with values from patterns, small numbers and random bits. */
+export function randomTensor(dtype: DType, shape: readonly number[], random: Random): Tensor {
+  const size = product(shape);
+  const data: Storage = allocate(dtype, size);
+  const { family } = DTYPES[dtype];
+  if (!isNumericStorage(data)) {
+    for (let p = 0; p < size; p++) data[p] = TEXTS[random(TEXTS.length)];
+    return new Tensor(dtype, shape, size, data);
+  }
+  const { BYTES_PER_ELEMENT: bytes, length } = data;
+  const view = new DataView(data.buffer);
+  const patterns = PATTERNS[bytes];
+  for (let lane = 0; lane < length; lane++) {
+    const kind = random(3);
+    if (family === "bool") view.setUint8(lane, random(2));
+    else if (kind === 0) put(view, lane, bytes, patterns[random(patterns.length)]);
+    else if (kind === 1) data[lane] = small(dtype, random) as never;
+    else for (let byte = 0; byte < bytes; byte++) view.setUint8(lane * bytes + byte, random(256));
+  }
+  return new Tensor(dtype, shape, size, data);
+}
+
+function put(view: DataView, lane: number, bytes: number, bits: bigint): void {
+  for (let byte = 0; byte < bytes; byte++) {
+    view.setUint8(lane * bytes + byte, Number((bits >> BigInt(8 * byte)) & 0xffn));
+  }
+}
+
+/** A small value in the type's storage: near 1 for half floats, whole or in tenths for the others. */
+function small(dtype: DType, random: Random): number | bigint {
+  const { family } = DTYPES[dtype];
+  if (family === "half") return (dtype === "float16" ? 0x3c00 : 0x3f80) + random(0x800) - 0x400;
+  if (family === "int64") return BigInt(random(7));
+  return integerRange(dtype) === null ? random(200) / 10 - 10 : random(7);
+}
+
+/** Indices of a shape, each legal for its axis of `dims`: front or back, and often repeated. */
+export function randomIndices(
+  dtype: "int32" | "int64",
+  shape: readonly number[],
+  dimAt: (position: number) => number,
+  random: Random,
+): Tensor {
+  const size = product(shape);
+  const data = allocate(dtype, size);
+  for (let p = 0; p < size; p++) {
+    const dim = dimAt(p);
+    const index = random(dim) - (random(3) === 0 ? dim : 0);
+    data[p] = dtype === "int64" ? BigInt(index) : index;
+  }
+  return new Tensor(dtype, shape, size, data);
+}
