@@ -1,4 +1,49 @@
-export { TensorError, isTensorError, ERROR_CODES, type ErrorCode, type ErrorFields } from "./errors.ts";
-export { Tensor, tensor, zeros, full, equals } from "./tensor.ts";
-export { operators, resolve } from "./operators/registry.ts";
-export { run, infer } from "./run.ts";
+/**
+ * Scatter and gather for tensors, exact to the specifications of ONNX and OpenVINO.
+ *
+ * @example
+ * ```ts
+ * import { scatterND, tensor } from "ndscatter";
+ *
+ * const data = tensor("float32", [4, 2], [0, 0, 0, 0, 0, 0, 0, 0]);
+ * const output = scatterND(data, [[1], [3], [1]], [[1, 2], [3, 4], [5, 6]], { reduction: "add" });
+ * console.log(output); // rows 1 and 3 hold [6, 8] and [3, 4]
+ * ```
+ *
+ * @module
+ */
+
+export { DTYPES, isDType, REDUCTIONS, type DType, type Reduction, type Scalar, type Storage } from "./dtype.ts";
+export {
+  ERROR_CODES,
+  isTensorError,
+  TensorError,
+  type ErrorCode,
+  type ErrorFields,
+} from "./errors.ts";
+export { compareVersions, type VersionChange } from "./operators/compare.ts";
+export type {
+  AttributeSchema,
+  Domain,
+  OperatorVersion,
+  ParameterSchema,
+  TensorType,
+  TypeConstraint,
+} from "./operators/operator.ts";
+export { operators, resolve, type OperatorId } from "./operators/registry.ts";
+export { infer, run, type NodeSpec, type RunOptions } from "./run.ts";
+export type { Dim, PartialShape } from "./shape.ts";
+export {
+  equals,
+  firstDifference,
+  full,
+  tensor,
+  zeros,
+  type Nested,
+  type RuntimeTensor,
+  type ScalarInput,
+  type Tensor,
+  type Values,
+} from "./tensor.ts";
+export { printScalar } from "./print.ts";
+export { coordinatesOf, printShape } from "./shape.ts";

@@ -53,6 +53,7 @@ export function run(
 ): Tensor[] {
   const call = callOf(node);
   checkOptions(options, ["out", "duplicates", "engine"], call.fields);
+  checkDuplicatesOption(options.duplicates, call.operator, call.fields);
   checkInputCount(call, inputs);
   const tensors = call.version.inputs.map(({ name: input }, position) =>
     asTensor(inputs[position], { ...call.fields, input }),
@@ -87,6 +88,7 @@ export function runPlain(
   const version = plainVersion(operator.versions);
   const fields = { op: version.name };
   const settings = settingsOf(version, [version], attributes, fields);
+  checkDuplicatesOption(duplicates, operator, fields);
   const target = asTensor(data, { ...fields, input: "data" });
   const tensors = [
     target,
@@ -106,11 +108,25 @@ function callOf(node: NodeSpec): Call {
 const listOrTensor = (dtype: Tensor["dtype"], value: unknown, fields: ErrorFields): Tensor =>
   isList(value) || typeof value !== "object" ? fromNested(dtype, value, fields) : asTensor(value, fields);
 
+/** @throws TensorError `attribute` for duplicates that are neither word, or where nothing is scattered. */
+function checkDuplicatesOption(
+  duplicates: unknown,
+  { kind }: Operator,
+  fields: ErrorFields,
+): void {
+  if (duplicates === undefined) return;
+  if (kind === "gather") {
+    throw new TensorError("attribute", "duplicates is for scatters: a gather has no targets that could repeat", fields);
+  }
+  if (duplicates === "last" || duplicates === "error") return;
+  throw new TensorError("attribute", `duplicates must be "last" or "error", got ${String(duplicates)}`, fields);
+}
+
 /** Checks in the fixed order, then plans, then writes. */
 function execute(
   call: Call,
   inputs: readonly Tensor[],
-  { out, duplicates = "last", engine = js }: RunOptions,
+  { out, duplicates, engine = js }: RunOptions,
 ): Tensor {
   const { operator, version, settings, fields } = call;
   const { dtype, shape: inferred } = inferType(call, inputs);
@@ -127,8 +143,6 @@ function execute(
   }
   if (duplicates === "error" && settings.reduction === "none") {
     checkDuplicates(plan, operator, indices, data, fields);
-  } else if (duplicates !== "last" && duplicates !== "error") {
-    throw new TensorError("attribute", `duplicates must be "last" or "error", got ${String(duplicates)}`, fields);
   }
   const result = target ?? fresh(dtype, shape);
   if (!isSameMemory(result.data, data.data)) copy(data.data, result.data);

@@ -14,6 +14,7 @@ import {
   type Reduction,
   type Storage,
 } from "../dtype.ts";
+import { TensorError } from "../errors.ts";
 import { decodeHalf, encodeHalf } from "../half.ts";
 import { absoluteOffsets, type Plan } from "../plan.ts";
 import { halfFormat } from "../scalar.ts";
@@ -278,11 +279,20 @@ function combineString(
     for (const end = t + slice; t < end; t++, u++) {
       const a = result[t];
       const b = updates[u];
-      if (reduction === "add") result[t] = a + b;
+      if (reduction === "add") result[t] = concatenate(a, b);
       else if (compareCodePoints(a, b) < 0 === (reduction === "max")) result[t] = b;
     }
   }
   for (let t = 0; t < out.length; t++) out[t] = result[t];
+}
+
+function concatenate(a: string, b: string): string {
+  try {
+    return a + b;
+  } catch (cause) {
+    const length = a.length + b.length;
+    throw new TensorError("too-large", `a text of ${length} characters does not fit in a string`, {}, { cause });
+  }
 }
 
 /** The order of code points, which is not that of UTF-16 units: pairs of surrogates stand above all others. */
