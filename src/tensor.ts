@@ -155,15 +155,32 @@ export function full<D extends DType, const S extends readonly number[]>(
 export function equals(a: Tensor, b: Tensor): boolean {
   checkAlive(a);
   checkAlive(b);
-  if (a.dtype !== b.dtype || !sameShape(a.shape, b.shape)) return false;
-  return firstDifference(a, b) === -1;
+  return a.dtype === b.dtype && sameShape(a.shape, b.shape) && differenceAt(a, b) === -1;
 }
 
-/** The position of the first element in which two tensors of one data type and shape differ in a bit, or -1. */
-export function firstDifference(a: Tensor, b: Tensor): number {
+/**
+ * The coordinates of the first element in which two tensors differ in a bit, or null where none does.
+ * @throws TensorError `dtype` or `shape-mismatch` for tensors of two types or shapes, `disposed`
+ */
+export function firstDifference(a: Tensor, b: Tensor): number[] | null {
+  checkAlive(a);
+  checkAlive(b);
+  if (a.dtype !== b.dtype) {
+    throw new TensorError("dtype", `the tensors are ${a.dtype} and ${b.dtype}`);
+  }
+  if (!sameShape(a.shape, b.shape)) {
+    const shapes = `${printShape(a.shape)} and ${printShape(b.shape)}`;
+    throw new TensorError("shape-mismatch", `the tensors have the shapes ${shapes}`);
+  }
+  const position = differenceAt(a, b);
+  return position === -1 ? null : coordinatesOf(position, a.shape);
+}
+
+/** The position of the first element in which two tensors of one type and shape differ, or -1. */
+function differenceAt(a: Tensor, b: Tensor): number {
   if (!isNumericStorage(a.data) || !isNumericStorage(b.data)) {
-    const other = b.data;
-    return (a.data as string[]).findIndex((text, position) => text !== other[position]);
+    const [left, right]: Storage[] = [a.data, b.data];
+    return (left as string[]).findIndex((text, position) => text !== right[position]);
   }
   const left = bytesOf(a.data);
   const right = bytesOf(b.data);

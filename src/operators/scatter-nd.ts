@@ -79,7 +79,8 @@ export function inferScatterND(
   if (typeof k !== "number" && data !== null && lead !== null && !oneElement) {
     k = lead.length + data.length - updates.length;
   }
-  const tail = data === null || typeof k !== "number" || k < 0 ? null : data.slice(k);
+  const isLength = typeof k === "number" && k >= 0 && k <= (data?.length ?? 0);
+  const tail = data !== null && isLength ? data.slice(Number(k)) : null;
   if (lead !== null && tail !== null) {
     const shape = [...lead, ...tail];
     if (compatible(updates, shape)) return data;

@@ -1,0 +1,66 @@
+/** What has to hold of a graph before it runs; reading a model does not ask for it. No operator is known here. */
+
+import { nodeTitle, type Graph, type Model, type ModelNode } from "./model.ts";
+import { malformed } from "./wire.ts";
+
+/**
+ * The operator set version that a node is of.
+ * @throws TensorError `malformed-file` where the model imports no version of its domain.
+ */
+export function opsetOf(model: Model, node: ModelNode): number {
+  const { domain, opset } = node;
+  if (opset !== undefined) return opset;
+  if (Object.hasOwn(model.opsets, domain)) return model.opsets[domain];
+  const known = Object.keys(model.opsets).join(", ") || "none";
+  throw malformed(`the model imports no version of the domain ${domain}, which ${nodeTitle(node)} is of; it imports ${known}`);
+}
+
+/**
+ * Checks that every value is made once, and before it is used.
+ * @throws TensorError `malformed-file` with the names.
+ */
+export function checkGraph({ inputs, outputs, nodes, constants }: Graph): void {
+  const makers = new Map<string, string>();
+  const make = (name: string, maker: string): void => {
+    const other = makers.get(name);
+    if (other !== undefined) throw malformed(`${quote(name)} is made twice: by ${other} and by ${maker}`);
+    makers.set(name, maker);
+  };
+  for (const { name } of inputs) make(name, "the inputs of the graph");
+  const initial = new Set<string>();
+  for (const { name } of constants) {
+    if (initial.has(name)) throw malformed(`there are two constants ${quote(name)}`);
+    initial.add(name);
+    // A constant may be an input's default.
+    if (!makers.has(name)) make(name, "a constant");
+  }
+  const later = new Map<string, ModelNode>();
+  for (const node of nodes) for (const name of node.outputs) if (!later.has(name)) later.set(name, node);
+  const use = (name: string, user: string): void => {
+    if (makers.has(name)) return;
+    const node = later.get(name);
+    throw malformed(
+      node === undefined
+        ? `${user} needs ${quote(name)}, which nothing makes`
+        : `${user} needs ${quote(name)} before ${nodeTitle(node)} makes it; nodes must stand in the order in which they run`,
+    );
+  };
+  for (const node of nodes) {
+    for (const name of node.inputs) if (name !== "") use(name, nodeTitle(node));
+    for (const name of node.outputs) if (name !== "") make(name, nodeTitle(node));
+  }
+  for (const { name } of outputs) {
+    if (!makers.has(name)) throw malformed(`nothing makes the graph's output ${quote(name)}`);
+  }
+}
+
+export const quote = (name: string): string => JSON.stringify(name);
+
+/** `a, b, c` in quotes, `none` for no names, at most 20 of them. */
+export function listNames(names: readonly string[]): string {
+  if (names.length === 0) return "none";
+  const shown = names.slice(0, MAX_NAMES).map(quote).join(", ");
+  return names.length > MAX_NAMES ? `${shown} and ${names.length - MAX_NAMES} more` : shown;
+}
+
+export const MAX_NAMES = 20;

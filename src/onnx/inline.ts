@@ -1,0 +1,95 @@
+/**
+ * The two operators of ONNX that models are rarely without and that need no Plan: `Constant` and `Identity`.
+ *
+ * ONNX: Operators, Constant-1 to -25, Identity-1 to -25.
+ */
+
+import { TensorError } from "../errors.ts";
+import { tensor, type Tensor } from "../tensor.ts";
+import type { Attribute, ModelNode } from "./model.ts";
+
+/** Makes a node's outputs of its inputs. */
+export type InlineOperator = (node: ModelNode, inputs: readonly Tensor[], opset: number) => Tensor[];
+
+/** How a node is run here, or null where it is none of the two. */
+export function inlineOperator({ domain, op }: ModelNode): InlineOperator | null {
+  if (domain !== "ai.onnx") return null;
+  return op === "Constant" ? constantNode : op === "Identity" ? identity : null;
+}
+
+const identity: InlineOperator = ({ op, attributes }, inputs, opset) => {
+  const [odd] = Object.keys(attributes);
+  if (odd !== undefined) {
+    throw new TensorError("attribute", `there is no attribute ${JSON.stringify(odd)}: it has none`, { op, opset });
+  }
+  checkInputs(op, inputs, 1, opset);
+  return [inputs[0]];
+};
+
+const constantNode: InlineOperator = ({ op, attributes }, inputs, opset) => {
+  checkInputs(op, inputs, 0, opset);
+  const given = Object.entries(attributes);
+  const [first] = given;
+  if (given.length !== 1) {
+    throw new TensorError("attribute", `there must be exactly one value, got ${given.length}`, { op, opset });
+  }
+  const [name, attribute] = first;
+  const result = valueOf(name, attribute);
+  if (result === null) {
+    throw new TensorError(
+      "attribute",
+      `there is no attribute ${JSON.stringify(name)} of type ${attribute.type} that makes a tensor here`,
+      { op, opset },
+    );
+  }
+  if (name !== "value" && opset < SHORT_VALUES) {
+    throw new TensorError("attribute", `attribute ${name} came with version ${SHORT_VALUES}`, { op, opset });
+  }
+  return [result];
+};
+
+/** The version of Constant that added the attributes without a tensor. */
+const SHORT_VALUES = 12;
+
+/** Bare values are rank 0, lists rank 1; ints are int64, floats float32. */
+function valueOf(name: string, attribute: Attribute): Tensor | null {
+  const { type, value } = attribute;
+  if (name !== NAMES[type]) return null;
+  switch (type) {
+    case "tensor":
+      return value.read();
+    case "int":
+      return tensor("int64", [], value);
+    case "ints":
+      return tensor("int64", [value.length], value);
+    case "float":
+      return tensor("float32", [], value);
+    case "floats":
+      return tensor("float32", [value.length], value);
+    case "string":
+      return tensor("string", [], value);
+    case "strings":
+      return tensor("string", [value.length], value);
+    default:
+      return null;
+  }
+}
+
+/** The name that an attribute of each type must have. */
+const NAMES: Readonly<Record<Attribute["type"], string | null>> = {
+  tensor: "value",
+  int: "value_int",
+  ints: "value_ints",
+  float: "value_float",
+  floats: "value_floats",
+  string: "value_string",
+  strings: "value_strings",
+  tensors: null,
+  other: null,
+};
+
+function checkInputs(op: string, inputs: readonly Tensor[], needed: number, opset: number): void {
+  if (inputs.length === needed) return;
+  const sentence = `there must be ${needed} inputs, got ${inputs.length}`;
+  throw new TensorError("shape-mismatch", sentence, { op, opset, got: inputs.length });
+}

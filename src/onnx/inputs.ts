@@ -1,0 +1,85 @@
+/** The tensors that a model is given, held against the inputs that its graph declares. */
+
+import { TensorError } from "../errors.ts";
+import type { TensorType } from "../operators/operator.ts";
+import { printShape } from "../shape.ts";
+import { asTensor, type Tensor } from "../tensor.ts";
+import { listNames, quote } from "./graph.ts";
+import type { Graph } from "./model.ts";
+
+/** A size that a name stands for, and where it was first met. */
+interface Binding {
+  readonly size: number;
+  readonly input: string;
+}
+
+/**
+ * The given tensors by name. An input that has a constant as well may be left out: the constant is its default, as
+ * before ONNX's IR version 4 every constant had to be.
+ * @throws TensorError `shape-mismatch` for missing and unknown names and sizes that do not fit, `dtype`, `rank`.
+ */
+export function bindInputs(graph: Graph, inputs: Readonly<Record<string, unknown>>): Map<string, Tensor> {
+  const names = graph.inputs.map(({ name }) => name);
+  const declared = new Set(names);
+  const defaults = new Set(graph.constants.map(({ name }) => name));
+  const unknown = Object.keys(inputs).find((name) => !declared.has(name));
+  if (unknown !== undefined) {
+    const what = defaults.has(unknown) ? `${quote(unknown)} is a constant of the model, not an input` : `the model has no input ${quote(unknown)}`;
+    throw new TensorError("shape-mismatch", `${what}; it has ${listNames(names)}`, { input: unknown });
+  }
+  const tensors = new Map<string, Tensor>();
+  const bindings = new Map<string, Binding>();
+  for (const { name, type } of graph.inputs) {
+    if (Object.hasOwn(inputs, name)) {
+      const value = asTensor(inputs[name], { input: name });
+      if (type !== null) checkType(name, type, value, bindings);
+      tensors.set(name, value);
+    } else if (!defaults.has(name)) {
+      throw missingInput(name, names.filter((one) => !defaults.has(one)), "the model");
+    }
+  }
+  return tensors;
+}
+
+export const missingInput = (name: string, needed: readonly string[], who: string): TensorError =>
+  new TensorError("shape-mismatch", `${who} needs an input ${quote(name)}; its inputs are ${listNames(needed)}`, { input: name });
+
+function checkType(
+  input: string,
+  { dtype, shape }: TensorType,
+  value: Tensor,
+  bindings: Map<string, Binding>,
+): void {
+  if (value.dtype !== dtype) {
+    throw new TensorError("dtype", `the model's input ${quote(input)} is ${dtype}, got ${value.dtype}`, { input });
+  }
+  if (shape === null) return;
+  if (value.shape.length !== shape.length) {
+    throw new TensorError(
+      "rank",
+      `the model's input ${quote(input)} has rank ${shape.length}, ${printShape(shape)}, got ${printShape(value.shape)}`,
+      { input, got: value.shape.length },
+    );
+  }
+  for (const [axis, dim] of shape.entries()) {
+    const got = value.shape[axis];
+    const fields = { input, axis, got };
+    if (typeof dim === "number" && dim !== got) {
+      throw new TensorError(
+        "shape-mismatch",
+        `the model's input ${quote(input)} has the shape ${printShape(shape)}, got ${printShape(value.shape)}`,
+        fields,
+      );
+    }
+    if (typeof dim !== "string") continue;
+    const first = bindings.get(dim);
+    if (first !== undefined && first.size !== got) {
+      throw new TensorError(
+        "shape-mismatch",
+        `${quote(dim)} stands for one size, but is ${first.size} in ${quote(first.input)} and ${got} in ${quote(input)}`,
+        fields,
+      );
+    }
+    bindings.set(dim, { size: got, input });
+  }
+}

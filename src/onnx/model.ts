@@ -1,0 +1,212 @@
+/**
+ * A model as plain data: what a reader of any format makes of a file and what a writer makes a file of. Every field may
+ * be edited in place, and nodes may be written as literals.
+ *
+ * It shows what this package understands. The rest of the file a model came from (metadata, functions, subgraphs,
+ * types of sequences, fields newer than the package) hangs on its parts under the symbol `SOURCE`, which object spread
+ * copies along; a writer of the same format puts it back.
+ */
+
+import { isDType, type DType } from "../dtype.ts";
+import { TensorError } from "../errors.ts";
+import type { TensorType } from "../operators/operator.ts";
+import { Tensor } from "../tensor.ts";
+
+/** Under it a part of a model keeps what its file says about it, for the writer of that format alone. */
+export const SOURCE: unique symbol = Symbol("source");
+
+interface Sourced {
+  readonly [SOURCE]?: unknown;
+}
+
+export interface Model extends Sourced {
+  /** ONNX's version of the file format. */
+  irVersion: number;
+  /** The tool that wrote the file; may be empty. */
+  producer: string;
+  /** The version of each domain's operator set; ONNX's own is `ai.onnx` here, never `""`. */
+  opsets: Record<string, number>;
+  graph: Graph;
+}
+
+/** Nodes between named values. A value is an input, a constant or an output of a node. */
+export interface Graph extends Sourced {
+  name: string;
+  inputs: ValueInfo[];
+  outputs: ValueInfo[];
+  /** In an order in which they can run. */
+  nodes: ModelNode[];
+  constants: Constant[];
+}
+
+/** A value with its type: null where that is not declared, or is no tensor of a data type that is known here. */
+export interface ValueInfo extends Sourced {
+  name: string;
+  type: TensorType | null;
+}
+
+export interface ModelNode extends Sourced {
+  /** May be empty, and need not be unique. */
+  name: string;
+  op: string;
+  domain: string;
+  /** Only in formats where every node has its own (OpenVINO); otherwise the model's version of the domain counts. */
+  opset?: number;
+  /** Names of values; `""` stands for an optional one that is left out. */
+  inputs: string[];
+  outputs: string[];
+  attributes: Record<string, Attribute>;
+}
+
+/** An attribute with the type that the file gives it: an int 1 and a float 1 are two things. */
+export type Attribute = Sourced &
+  (
+    | { readonly type: "int"; readonly value: number | bigint }
+    | { readonly type: "float"; readonly value: number }
+    | { readonly type: "string"; readonly value: string }
+    | { readonly type: "tensor"; readonly value: Constant }
+    | { readonly type: "ints"; readonly value: readonly (number | bigint)[] }
+    | { readonly type: "floats"; readonly value: readonly number[] }
+    | { readonly type: "strings"; readonly value: readonly string[] }
+    | { readonly type: "tensors"; readonly value: readonly Constant[] }
+    /** Anything else, by ONNX's name of its type (`GRAPH`); kept as it is, and written as it was. */
+    | { readonly type: "other"; readonly value: string }
+  );
+
+/** A named tensor that is decoded only when it is asked for. */
+export interface Constant extends Sourced {
+  readonly name: string;
+  /** Null for a data type that is not known here. */
+  readonly dtype: DType | null;
+  readonly shape: readonly number[];
+  /**
+   * The tensor, in memory of its own at each call.
+   * @throws TensorError `malformed-file`, `too-large`, and `unsupported-model` for external data out of reach.
+   */
+  read(): Tensor;
+}
+
+/** `tensor` as a constant of a model. It is not copied. */
+export function constant(name: string, tensor: Tensor): Constant {
+  return { name, dtype: tensor.dtype, shape: tensor.shape, read: () => tensor };
+}
+
+/** What {@link buildModel} takes for an attribute: whole numbers are ints, others floats; lists likewise (`[]` is ints). */
+export type AttributeInput =
+  | Attribute
+  | Tensor
+  | number
+  | bigint
+  | string
+  | readonly (number | bigint)[]
+  | readonly string[];
+
+export interface ModelNodeSpec {
+  readonly op: string;
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+  readonly name?: string;
+  readonly domain?: string;
+  readonly attributes?: Readonly<Record<string, AttributeInput>>;
+}
+
+/** A model as short as it can be said. */
+export interface ModelSpec {
+  readonly opsets: Readonly<Record<string, number>>;
+  readonly inputs?: Readonly<Record<string, TensorType>>;
+  readonly outputs: Readonly<Record<string, TensorType | null>>;
+  readonly constants?: Readonly<Record<string, Tensor>>;
+  readonly nodes: readonly ModelNodeSpec[];
+  readonly name?: string;
+  readonly irVersion?: number;
+  readonly producer?: string;
+}
+
+/** The IR version of ONNX 1.10 to 1.13; every runtime in use reads it, with operator sets of any age. */
+const IR_VERSION = 8;
+
+/**
+ * A model from literals:
+ *
+ * ```ts
+ * buildModel({
+ *   opsets: { "ai.onnx": 18 },
+ *   inputs: { data: { dtype: "float32", shape: ["N", 4] }, updates: { dtype: "float32", shape: [1, 4] } },
+ *   constants: { indices: tensor("int64", [1, 1], [2]) },
+ *   nodes: [{ op: "ScatterND", inputs: ["data", "indices", "updates"], outputs: ["y"], attributes: { reduction: "add" } }],
+ *   outputs: { y: { dtype: "float32", shape: ["N", 4] } },
+ * });
+ * ```
+ *
+ * @throws TensorError `attribute` for an attribute that is none of {@link AttributeInput}, `dtype` for a type without
+ * a known data type.
+ */
+export function buildModel(spec: ModelSpec): Model {
+  const { opsets, inputs = {}, outputs, constants = {}, nodes } = spec;
+  return {
+    irVersion: spec.irVersion ?? IR_VERSION,
+    producer: spec.producer ?? "ndscatter",
+    opsets: byDomain(Object.entries(opsets)),
+    graph: {
+      name: spec.name ?? "graph",
+      inputs: Object.entries(inputs).map(([name, type]) => valueInfo(name, type)),
+      outputs: Object.entries(outputs).map(([name, type]) => valueInfo(name, type)),
+      nodes: nodes.map(nodeOf),
+      constants: Object.entries(constants).map(([name, tensor]) => constant(name, tensor)),
+    },
+  };
+}
+
+const nodeOf = ({ op, inputs, outputs, name = "", domain = "", attributes = {} }: ModelNodeSpec): ModelNode => ({
+  name,
+  op,
+  domain: domainName(domain),
+  inputs: [...inputs],
+  outputs: [...outputs],
+  attributes: mapValues(attributes, attributeOf),
+});
+
+function valueInfo(name: string, type: TensorType | null): ValueInfo {
+  if (type === null || isDType(type.dtype)) return { name, type };
+  throw new TensorError("dtype", `${String(type.dtype)} is no data type, for ${JSON.stringify(name)}`);
+}
+
+/** An attribute from a bare value. */
+function attributeOf(value: AttributeInput, name: string): Attribute {
+  if (value instanceof Tensor) return { type: "tensor", value: constant("", value) };
+  if (typeof value === "string") return { type: "string", value };
+  if (typeof value === "bigint" || Number.isInteger(value)) return { type: "int", value: value as number };
+  if (typeof value === "number") return { type: "float", value };
+  if (Array.isArray(value)) {
+    const list: readonly unknown[] = value;
+    if (list.every(isWhole)) return { type: "ints", value: list };
+    if (list.every((item) => typeof item === "string")) return { type: "strings", value: list };
+    if (list.every((item) => typeof item === "number")) return { type: "floats", value: list };
+  } else if (typeof value === "object" && value !== null && "type" in value) {
+    return value;
+  }
+  throw new TensorError("attribute", `attribute ${JSON.stringify(name)} has a value that no attribute can hold`);
+}
+
+const isWhole = (value: unknown): value is number | bigint =>
+  typeof value === "bigint" || Number.isInteger(value);
+
+/** `""` and `ai.onnx` are one domain. */
+export const domainName = (domain: string): string => (domain === "" ? "ai.onnx" : domain);
+
+/** Operator set versions under the names of their domains. `fromEntries` also takes a domain called `__proto__`. */
+export const byDomain = (entries: readonly (readonly [string, number])[]): Record<string, number> =>
+  Object.fromEntries(entries.map(([domain, version]) => [domainName(domain), version]));
+
+/** `record` with every value mapped. */
+const mapValues = <T, U>(
+  record: Readonly<Record<string, T>>,
+  map: (value: T, key: string) => U,
+): Record<string, U> =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]));
+
+/** How a message calls a node: by its name, or by what it makes. */
+export function nodeTitle({ name, op, outputs }: ModelNode): string {
+  if (name !== "") return `node ${JSON.stringify(name)}`;
+  return outputs.length > 0 ? `the ${op} that makes ${JSON.stringify(outputs[0])}` : `an unnamed ${op}`;
+}

@@ -1,0 +1,183 @@
+/**
+ * Runs models that are made of this package's operators, `Constant` and `Identity`. It is no runtime: nothing is fused,
+ * planned ahead or released early, and a model with any other operator is refused as a whole, before anything runs.
+ *
+ * It alone of the formats calls `run`.
+ */
+
+import { isTensorError, TensorError } from "../errors.ts";
+import { resolve } from "../operators/registry.ts";
+import { run } from "../run.ts";
+import { asTensor, type Tensor } from "../tensor.ts";
+import { checkGraph, listNames, MAX_NAMES, opsetOf, quote } from "./graph.ts";
+import { inlineOperator } from "./inline.ts";
+import { bindInputs, missingInput } from "./inputs.ts";
+import { nodeTitle, type Model, type ModelNode } from "./model.ts";
+import { malformed } from "./wire.ts";
+
+/** Tensors by the names of their values. */
+export type Tensors = Readonly<Record<string, Tensor>>;
+
+/**
+ * The outputs of a model's graph. An output that is an input, or its `Identity`, is the tensor that was passed in, not a
+ * copy.
+ *
+ * @param inputs a tensor for each input of the graph; inputs that have a constant may be left out
+ * @throws TensorError `malformed-file` for a graph that is not sound (a value made twice, by nothing, or after its use;
+ * a domain without an opset import), `unsupported-model` for nodes that are not run here, all of them named;
+ * `shape-mismatch` for missing or unknown inputs and for sizes other than the declared ones (a name stands for one
+ * size), `dtype` and `rank` likewise; and whatever a node throws, with the node named behind the sentence.
+ */
+export function runModel(model: Model, inputs: Tensors): Record<string, Tensor> {
+  const { graph } = model;
+  checkGraph(graph);
+  checkSupported(model, graph.nodes);
+  const given = bindInputs(graph, inputs);
+  const constants = new Map(graph.constants.map((one) => [one.name, one]));
+  const values = new Map<string, Tensor>(given);
+  const valueOf = (name: string): Tensor => {
+    const known = values.get(name);
+    if (known !== undefined) return known;
+    const value = constants.get(name)?.read();
+    if (value === undefined) throw malformed(`nothing makes ${quote(name)}`);
+    values.set(name, value);
+    return value;
+  };
+  for (const node of graph.nodes) {
+    for (const [name, value] of runOne(model, node, valueOf)) values.set(name, value);
+  }
+  return Object.fromEntries(graph.outputs.map(({ name }) => [name, valueOf(name)]));
+}
+
+/**
+ * The outputs of one node of a model on its own, by their names.
+ *
+ * @param name the node's name, or that of a value it makes
+ * @param inputs tensors by the names of the node's inputs; those left out are taken from the model's constants, among
+ * them what `Constant` nodes make
+ * @throws TensorError `unsupported-model` for a name that no node or several nodes have and for a node that is not run
+ * here, `shape-mismatch` for missing or unknown inputs; else as {@link runModel}.
+ */
+export function runNode(model: Model, name: string, inputs: Tensors): Record<string, Tensor> {
+  const { nodes, constants } = model.graph;
+  const node = findNode(nodes, name);
+  checkSupported(model, [node]);
+  const needed = node.inputs.filter((input) => input !== "");
+  const unknown = Object.keys(inputs).find((input) => !needed.includes(input));
+  if (unknown !== undefined) {
+    throw new TensorError(
+      "shape-mismatch",
+      `${nodeTitle(node)} has no input ${quote(unknown)}; it has ${listNames(needed)}`,
+      { input: unknown },
+    );
+  }
+  const valueOf = (input: string): Tensor => {
+    if (Object.hasOwn(inputs, input)) return asTensor(inputs[input], { input });
+    const constant = constants.find((one) => one.name === input);
+    if (constant !== undefined) return constant.read();
+    const maker = nodes.find((one) => isConstantNode(one) && one.outputs.includes(input));
+    const value = maker && new Map(runOne(model, maker, valueOf)).get(input);
+    if (value === undefined) throw missingInput(input, needed, nodeTitle(node));
+    return value;
+  };
+  return Object.fromEntries(runOne(model, node, valueOf));
+}
+
+const isConstantNode = (node: ModelNode): boolean =>
+  inlineOperator(node) !== null && node.inputs.length === 0;
+
+function findNode(nodes: readonly ModelNode[], name: string): ModelNode {
+  const named = nodes.filter((node) => node.name === name);
+  const found = named.length > 0 ? named : nodes.filter(({ outputs }) => outputs.includes(name));
+  if (name !== "" && found.length === 1) return found[0];
+  if (name !== "" && found.length > 1) {
+    throw new TensorError(
+      "unsupported-model",
+      `${found.length} nodes are called ${quote(name)}; name a value that the right one makes: ` +
+        listNames(found.flatMap(({ outputs }) => outputs.slice(0, 1))),
+    );
+  }
+  const known = nodes.map((node) => node.name || node.outputs[0] || node.op);
+  throw new TensorError("unsupported-model", `the model has no node ${quote(name)}; it has ${listNames(known)}`);
+}
+
+/** The outputs of a node with their names; an output that nobody wants has none. */
+function runOne(
+  model: Model,
+  node: ModelNode,
+  valueOf: (name: string) => Tensor,
+): readonly (readonly [string, Tensor])[] {
+  const results = namingNode(node, () => {
+    const omitted = node.inputs.indexOf("");
+    if (omitted !== -1) throw malformed(`input ${omitted} is left out, but no input of ${node.op} may be`);
+    const inputs = node.inputs.map(valueOf);
+    const inline = inlineOperator(node);
+    if (inline !== null) return inline(node, inputs, opsetOf(model, node));
+    const { op, domain } = node;
+    return run({ domain, op, opset: opsetOf(model, node), attributes: attributesOf(node) }, inputs);
+  });
+  if (node.outputs.length > results.length) {
+    throw malformed(`${nodeTitle(node)} has ${node.outputs.length} outputs, but ${node.op} makes ${results.length}`);
+  }
+  return node.outputs.flatMap((name, position) => (name === "" ? [] : [[name, results[position]] as const]));
+}
+
+/** Attributes as `run` takes them. Only the file knows a float 1 from an int 1, so floats are refused here. */
+function attributesOf({ op, attributes }: ModelNode): Record<string, unknown> {
+  const entries = Object.entries(attributes);
+  const float = entries.find(([, { type }]) => type === "float" || type === "floats");
+  if (float === undefined) return Object.fromEntries(entries.map(([name, { value }]) => [name, value]));
+  throw new TensorError("attribute", `attribute ${quote(float[0])} is of floats, and ${op} has no such attribute`, { op });
+}
+
+/** Lets errors say which node they come from. */
+function namingNode<T>(node: ModelNode, action: () => T): T {
+  try {
+    return action();
+  } catch (cause) {
+    if (!isTensorError(cause)) throw cause;
+    const { code, message, op, opset, input, at, axis, got, expected } = cause;
+    const prefix = op === undefined ? "" : opset === undefined ? `${op}: ` : `${op}-${opset}: `;
+    const sentence = message.startsWith(prefix) ? message.slice(prefix.length) : message;
+    const fields = { op, opset, input, at, axis, got, expected };
+    throw new TensorError(code, `${sentence} (${nodeTitle(node)})`, fields, { cause });
+  }
+}
+
+/**
+ * Looks every node up before anything runs.
+ * @throws TensorError `unsupported-model`: one error that lists what is not run here, with the nodes.
+ */
+function checkSupported(model: Model, nodes: readonly ModelNode[]): void {
+  const missing = new Map<string, ModelNode[]>();
+  for (const node of nodes) {
+    const opset = opsetOf(model, node);
+    if (inlineOperator(node) !== null || isKnown(node, opset)) continue;
+    const home = node.domain === "ai.onnx" ? "" : `${node.domain}.`;
+    const what = `${home}${node.op} at opset ${opset}`;
+    const others = missing.get(what);
+    if (others === undefined) missing.set(what, [node]);
+    else others.push(node);
+  }
+  if (missing.size === 0) return;
+  const groups = [...missing].slice(0, MAX_NAMES).map(([what, found]) => {
+    const example = found[0].name || found[0].outputs[0] || "";
+    const called = example === "" ? "" : ` ${quote(example)}`;
+    return found.length === 1 ? `${what} (node${called})` : `${what} (${found.length} nodes, first${called})`;
+  });
+  const more = missing.size > MAX_NAMES ? ` and ${missing.size - MAX_NAMES} more` : "";
+  throw new TensorError(
+    "unsupported-model",
+    `the model has operators that are not run here: ${groups.join(", ")}${more}`,
+  );
+}
+
+function isKnown({ domain, op }: ModelNode, opset: number): boolean {
+  try {
+    resolve({ domain, op, opset });
+    return true;
+  } catch (error) {
+    if (isTensorError(error, "unknown-operator")) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,220 @@
+/**
+ * ONNX tensors (`TensorProto`): files ending in .pb, initializers and attributes of models. Field numbers and rules are
+ * those of ONNX's `onnx.proto` and of its checker; where the two are silent, what ONNX's own loader does.
+ */
+
+import { create, toBinary } from "@bufbuild/protobuf";
+import { BinaryReader } from "@bufbuild/protobuf/wire";
+
+import { allocate, DTYPES, integerRange, isNumericStorage, type DType, type NumericStorage, type Storage } from "../dtype.ts";
+import { TensorError } from "../errors.ts";
+import { writer } from "../scalar.ts";
+import { printShape, sizeOf } from "../shape.ts";
+import { asTensor, bytesOf, Tensor } from "../tensor.ts";
+import { placeOf, type ReadOptions } from "./external.ts";
+import { TensorProtoSchema } from "./schema_pb.ts";
+import { readHeader, tensorTitle, type TensorHeader, type TypedField } from "./tensor-proto.ts";
+import { decodeText, malformed, visitRecords } from "./wire.ts";
+
+/**
+ * The tensor that `bytes`, a serialized `TensorProto`, hold: in `raw_data`, in the typed field of its data type (packed
+ * or not; float16 and bfloat16 as bits in `int32_data`, where 16-bit types may be sign-extended or not) or in external
+ * data. The result has memory of its own.
+ *
+ * More bytes or values than the shape needs are refused, as fewer are; ONNX's checker lets them pass, its loader does
+ * not.
+ *
+ * @throws TensorError `malformed-file` where the bytes are not such a tensor, `too-large` above 2^32 - 1 elements.
+ * Nothing is allocated before the data promised were found to be there.
+ */
+export function readTensor(bytes: Uint8Array, options: ReadOptions = {}): Tensor {
+  return decodeTensor(readHeader(asBytes(bytes)), options);
+}
+
+/**
+ * A serialized `TensorProto`: data type, dimensions, `raw_data` (`string_data` for text) and the name, if any.
+ * @throws TensorError `dtype` for text that UTF-8 cannot hold (half a surrogate pair), `disposed`, `too-large`.
+ */
+export function writeTensor(tensor: Tensor, name?: string): Uint8Array {
+  const { dtype, shape, data } = asTensor(tensor, { input: "tensor" });
+  const message = create(TensorProtoSchema, {
+    dims: shape.map(BigInt),
+    dataType: DTYPES[dtype].onnx.number,
+  });
+  if (isNumericStorage(data)) message.rawData = bytesOf(data);
+  else message.stringData = data.map(encodeText);
+  if (name !== undefined) message.name = name;
+  return encodedAs("the tensor", () => toBinary(TensorProtoSchema, message));
+}
+
+/** The values of a tensor of which the header was read. Errors as {@link readTensor}. */
+export function decodeTensor(header: TensorHeader, options: ReadOptions): Tensor {
+  const { name, dtype, dataType, shape, raw, counts, external, segmented } = header;
+  const what = tensorTitle(name);
+  if (dtype === null) {
+    throw malformed(`${what} has data type ${dataType}, which this package does not know`);
+  }
+  if (segmented) throw malformed(`${what} is one segment of a tensor, which is not supported`);
+  const size = sizeOf(shape, { input: name === "" ? undefined : name });
+  const sources = [...counts.keys(), ...(raw.length > 0 ? ["rawData"] : [])];
+  if (external !== null) {
+    if (sources.length > 0) throw malformed(`${what} has external data and ${sources[0]} as well`);
+    const bytes = readExternal(header, external, size * DTYPES[dtype].bytes, options);
+    return new Tensor(dtype, shape, size, decodeRaw(dtype, size, bytes, header));
+  }
+  if (sources.length > 1) throw malformed(`${what} has its data twice, in ${sources.join(" and ")}`);
+  const [field] = counts.keys();
+  const data = field === undefined ? decodeRaw(dtype, size, raw, header) : decodeTyped(dtype, size, field, header);
+  return new Tensor(dtype, shape, size, data);
+}
+
+/** The bytes of external data, as many as the shape needs. */
+function readExternal(
+  header: TensorHeader,
+  external: ReadonlyMap<string, string>,
+  needed: number,
+  options: ReadOptions,
+): Uint8Array {
+  const what = tensorTitle(header.name);
+  const { location, offset, length } = placeOf(external, what);
+  if (header.dtype === "string") throw malformed(`${what} is text, which cannot be external data`);
+  if (length !== null && length !== needed) throw wrongLength(header, needed, length);
+  if (needed === 0) return new Uint8Array();
+  if (options.external === undefined) {
+    throw new TensorError(
+      "unsupported-model",
+      `${what} has its data in the file ${JSON.stringify(location)}; pass { external } to read it`,
+    );
+  }
+  const bytes: unknown = options.external(location, offset, needed);
+  if (!(bytes instanceof Uint8Array)) {
+    throw malformed(`${what} got no Uint8Array from { external } for ${JSON.stringify(location)}`);
+  }
+  if (bytes.length !== needed) throw wrongLength(header, needed, bytes.length);
+  return bytes;
+}
+
+/** `raw_data`: row-major and little-endian, which is also how every platform that runs JavaScript keeps it. */
+function decodeRaw(dtype: DType, size: number, raw: Uint8Array, header: TensorHeader): Storage {
+  if (dtype === "string") {
+    if (raw.length > 0) throw malformed(`${tensorTitle(header.name)} is text in rawData, where it has no encoding`);
+    checkCount(0, size, header);
+    return [];
+  }
+  const needed = size * DTYPES[dtype].bytes;
+  if (raw.length !== needed) throw wrongLength(header, needed, raw.length);
+  if (dtype === "bool") {
+    const wrong = raw.find((byte) => byte > 1);
+    if (wrong !== undefined) throw wrongValue(header, wrong);
+  }
+  // Copied because a file promises no alignment, and because its memory is the caller's.
+  const data = allocate(dtype, size);
+  if (isNumericStorage(data)) bytesOf(data).set(raw);
+  return data;
+}
+
+function decodeTyped(dtype: DType, size: number, field: TypedField, header: TensorHeader): Storage {
+  const { onnx, lanes } = DTYPES[dtype];
+  if (field !== onnx.field) {
+    throw malformed(`${tensorTitle(header.name)} is ${dtype} but has its data in ${field}, not in ${onnx.field}`);
+  }
+  checkCount(header.counts.get(field) ?? 0, size * lanes, header);
+  const data = allocate(dtype, size);
+  const take =
+    field === "stringData"
+      ? takeText(data)
+      : field === "floatData" || field === "doubleData"
+        ? takeFloats(data)
+        : takeIntegers(dtype, data, field, header);
+  const { number } = TensorProtoSchema.field[field];
+  visitRecords(header.bytes, tensorTitle(header.name), (one, _wireType, start, end) => {
+    if (one === number) take(header.bytes.subarray(start, end));
+  });
+  return data;
+}
+
+/** Takes the payloads of a field's records one after another: one value each, or packed. */
+type Take = (payload: Uint8Array) => void;
+
+function takeText(data: Storage): Take {
+  const texts = data as string[];
+  let position = 0;
+  return (payload) => {
+    texts[position++] = decodeText(payload, "a string");
+  };
+}
+
+/** Floats are little-endian in both encodings, and moved as bytes so that the payload of a NaN survives. */
+function takeFloats(data: Storage): Take {
+  const bytes = bytesOf(data as NumericStorage);
+  let position = 0;
+  return (payload) => {
+    bytes.set(payload, position);
+    position += payload.length;
+  };
+}
+
+function takeIntegers(dtype: DType, data: Storage, field: TypedField, header: TensorHeader): Take {
+  // Half floats are written as the bits that they are.
+  const cell = DTYPES[dtype].family === "half" ? "uint16" : dtype;
+  const write = writer(cell, data);
+  const next: (reader: BinaryReader) => unknown =
+    field === "int64Data"
+      ? (reader) => reader.int64()
+      : field === "uint64Data"
+        ? (reader) => reader.uint64()
+        : DTYPES[dtype].bytes === 2
+          ? (reader) => fold(reader.int32(), cell)
+          : (reader) => reader.int32();
+  let position = 0;
+  return (payload) => {
+    const reader = new BinaryReader(payload);
+    while (reader.pos < reader.len) {
+      const value = next(reader);
+      if (!write(position++, value)) throw wrongValue(header, value);
+    }
+  };
+}
+
+/** Writers sign-extend 16 bits or they do not; both mean the same bits. Anything wider is left for `writer` to refuse. */
+function fold(value: number, cell: DType): number {
+  if (value < -0x8000 || value > 0xffff) return value;
+  return cell === "int16" ? (value << 16) >> 16 : value & 0xffff;
+}
+
+function checkCount(count: number, needed: number, header: TensorHeader): void {
+  if (count === needed) return;
+  const { name, shape } = header;
+  throw malformed(`${tensorTitle(name)} of shape ${printShape(shape)} needs ${needed} values, but ${count} are there`);
+}
+
+const wrongLength = ({ name, dtype, shape }: TensorHeader, needed: number, found: number): TensorError =>
+  malformed(`${tensorTitle(name)}, ${dtype}${printShape(shape)}, needs ${needed} bytes, but ${found} are there`);
+
+function wrongValue({ name, dtype }: TensorHeader, value: unknown): TensorError {
+  const range = dtype === null ? null : dtype === "bool" ? [0, 1] : integerRange(dtype);
+  const takes = range === null ? "" : `, which is not in ${range[0]}..${range[1]}`;
+  return malformed(`${tensorTitle(name)} of ${dtype} holds ${String(value)}${takes}`);
+}
+
+/** @throws TensorError `dtype` for half a surrogate pair, which UTF-8 has no bytes for. */
+export function encodeText(text: string): Uint8Array {
+  if (!/\p{Cs}/u.test(text)) return new TextEncoder().encode(text);
+  throw new TensorError("dtype", `UTF-8 cannot hold half a surrogate pair, as in ${JSON.stringify(text)}`);
+}
+
+/** @throws TensorError `malformed-file` for anything but bytes, so that a path passed by mistake is told. */
+export function asBytes(bytes: unknown): Uint8Array {
+  if (bytes instanceof Uint8Array) return bytes;
+  throw malformed(`a file is read from a Uint8Array, got ${typeof bytes}`);
+}
+
+/** What `action` returns; running out of memory in it becomes `too-large`. */
+export function encodedAs<T>(what: string, action: () => T): T {
+  try {
+    return action();
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new TensorError("too-large", `${what} does not fit in memory as a file`, {}, { cause });
+  }
+}

@@ -1,0 +1,194 @@
+/** Running models: what is made of what, and what is refused. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { isTensorError, type ErrorCode, type TensorError } from "../src/errors.ts";
+import { buildModel, readModel, runModel, runNode, writeModel, type AttributeInput, type Model, type ModelSpec, type Tensors } from "../src/onnx/index.ts";
+import { equals, tensor, type Tensor } from "../src/tensor.ts";
+import { bytes, file, int, text } from "./onnx-encoder.ts";
+
+const f32 = (shape: number[], values: number[]): Tensor => tensor("float32", shape, values);
+const i64 = (shape: number[], values: number[]): Tensor => tensor("int64", shape, values);
+
+/** Every model here also goes through a file. */
+const build = (spec: Partial<ModelSpec> & Pick<ModelSpec, "nodes">): Model =>
+  readModel(writeModel(buildModel({ opsets: { "ai.onnx": 18 }, outputs: { y: null }, ...spec })));
+
+const scatter = { op: "ScatterND", name: "scatter", inputs: ["data", "indices", "updates"], outputs: ["y"], attributes: { reduction: "add" } };
+
+const CACHE = build({
+  inputs: { data: { dtype: "float32", shape: ["N", 2] }, updates: { dtype: "float32", shape: [1, 2] } },
+  constants: { indices: i64([1, 1], [1]) },
+  nodes: [scatter],
+});
+
+const data = f32([3, 2], [1, 2, 3, 4, 5, 6]);
+const updates = f32([1, 2], [10, 20]);
+
+test("a model is run with its constants", () => {
+  const { y } = runModel(CACHE, { data, updates });
+  assert.deepEqual(y.toArray(), [[1, 2], [13, 24], [5, 6]]);
+  assert.deepEqual(data.toArray(), [[1, 2], [3, 4], [5, 6]]);
+});
+
+test("nodes are chained, and every kind of Constant makes a tensor", () => {
+  const attributes: readonly (readonly [AttributeInput, string, Tensor])[] = [
+    [tensor("bool", [2], [true, false]), "value", tensor("bool", [2], [true, false])],
+    [7, "value_int", i64([], [7])],
+    [2n ** 62n, "value_int", tensor("int64", [], 2n ** 62n)],
+    [[1, -2], "value_ints", i64([2], [1, -2])],
+    [[], "value_ints", i64([0], [])],
+    [{ type: "float", value: 1 }, "value_float", f32([], [1])],
+    [0.1, "value_float", f32([], [0.1])],
+    [{ type: "floats", value: [1, 2] }, "value_floats", f32([2], [1, 2])],
+    ["ä", "value_string", tensor("string", [], "ä")],
+    [{ type: "strings", value: ["a", ""] }, "value_strings", tensor("string", [2], ["a", ""])],
+  ];
+  for (const [value, name, expected] of attributes) {
+    const model = build({
+      nodes: [
+        { op: "Constant", inputs: [], outputs: ["c"], attributes: { [name]: value } },
+        { op: "Identity", inputs: ["c"], outputs: ["y"], domain: "ai.onnx" },
+      ],
+    });
+    assert.ok(equals(runModel(model, {}).y, expected), name);
+  }
+});
+
+test("outputs may be inputs and constants; a constant may be an input's default", () => {
+  const model = build({
+    inputs: { a: { dtype: "float32", shape: null }, d: { dtype: "int64", shape: [1] } },
+    constants: { d: i64([1], [5]), c: i64([], [9]) },
+    nodes: [],
+    outputs: { a: null, d: null, c: null },
+  });
+  const a = f32([1], [1]);
+  const first = runModel(model, { a });
+  assert.equal(first["a"], a);
+  assert.deepEqual([first["d"].toArray(), first["c"].toArray()], [[5n], 9n]);
+  assert.deepEqual(runModel(model, { a, d: i64([1], [6]) })["d"].toArray(), [6n]);
+  assert.throws(() => runModel(model, { a, c: i64([], [1]) }), /"c" is a constant of the model, not an input; it has "a", "d"/);
+});
+
+test("other domains, by the node's own version and by the model's", () => {
+  const inputs = { data, indices: tensor("int32", [1, 1], [0]), updates };
+  const model = buildModel({
+    opsets: { openvino: 15 },
+    inputs: { data: { dtype: "float32", shape: null }, indices: { dtype: "int32", shape: null }, updates: { dtype: "float32", shape: null } },
+    nodes: [{ ...scatter, op: "ScatterNDUpdate", domain: "openvino", attributes: { reduction: "sub" } }],
+    outputs: { y: null },
+  });
+  assert.deepEqual(runModel(model, inputs).y.toArray(), [[-9, -18], [3, 4], [5, 6]]);
+  model.graph.nodes[0].opset = 3;
+  assert.throws(() => runModel(model, inputs), (error) => isTensorError(error, "attribute"));
+});
+
+test("one node of a larger model, by its name or by what it makes", () => {
+  const model = build({
+    constants: { data },
+    inputs: { x: { dtype: "float32", shape: null } },
+    nodes: [
+      { op: "Constant", inputs: [], outputs: ["indices"], attributes: { value: i64([1, 1], [2]) } },
+      { op: "Conv", name: "conv", inputs: ["x"], outputs: ["updates"] },
+      scatter,
+      { op: "Identity", inputs: ["y"], outputs: ["z"] },
+    ],
+    outputs: { z: null },
+  });
+  const expected = [[1, 2], [3, 4], [15, 26]];
+  assert.deepEqual(runNode(model, "scatter", { updates }).y.toArray(), expected);
+  assert.deepEqual(runNode(model, "y", { updates, indices: i64([1, 1], [2]) }).y.toArray(), expected);
+  assert.deepEqual(runNode(model, "z", { y: updates }), { z: updates });
+  // prettier-ignore
+  const faults: readonly (readonly [string, Tensors, ErrorCode, RegExp])[] = [
+    ["scatter", {}, "shape-mismatch", /node "scatter" needs an input "updates"; its inputs are "data", "indices", "updates"/],
+    ["scatter", { update: updates }, "shape-mismatch", /has no input "update"; it has "data"/],
+    ["conv", { x: updates }, "unsupported-model", /Conv at opset 18 \(node "conv"\)/],
+    ["nothing", {}, "unsupported-model", /no node "nothing"; it has "indices", "conv", "scatter", "z"/],
+    ["", {}, "unsupported-model", /no node ""/],
+  ];
+  for (const [name, inputs, code, message] of faults) assertThrows(() => runNode(model, name, inputs), code, message);
+  model.graph.nodes[1].name = "scatter";
+  assertThrows(() => runNode(model, "scatter", { updates }), "unsupported-model", /2 nodes are called "scatter"; .*: "updates", "y"/);
+});
+
+function assertThrows(action: () => unknown, code: ErrorCode, message: RegExp): TensorError {
+  try {
+    action();
+  } catch (error) {
+    if (isTensorError(error, code) && message.test(error.message)) return error;
+    assert.fail(`${String(error)} is not ${code} ${String(message)}`);
+  }
+  assert.fail(`nothing thrown, not ${code}`);
+}
+
+const identity = (from: string, to: string, name = ""): ModelSpec["nodes"][number] => ({ op: "Identity", name, inputs: [from], outputs: [to] });
+const x = { x: { dtype: "float32", shape: [2, "N", "N", null] } } as const;
+const declared = (shape: number[]): Tensors => ({ x: f32(shape, Array(shape.reduce((a, b) => a * b, 1)).fill(0)) });
+const X = declared([2, 3, 3, 1]);
+
+// prettier-ignore
+const FAULTS: readonly (readonly [name: string, code: ErrorCode, message: RegExp, spec: Partial<ModelSpec> & Pick<ModelSpec, "nodes">, inputs: Tensors])[] = [
+  ["an input is missing", "shape-mismatch", /the model needs an input "x"; its inputs are "x"/, { inputs: x, nodes: [identity("x", "y")] }, {}],
+  ["an unknown input", "shape-mismatch", /no input "z"; it has "x"/, { inputs: x, nodes: [identity("x", "y")] }, { ...X, z: data }],
+  ["another data type", "dtype", /"x" is float32, got int64/, { inputs: x, nodes: [identity("x", "y")] }, { x: i64([1], [1]) }],
+  ["another rank", "rank", /"x" has rank 4, \[2, N, N, \?\], got \[3, 2\]/, { inputs: x, nodes: [identity("x", "y")] }, { x: data }],
+  ["another size", "shape-mismatch", /"x" has the shape \[2, N, N, \?\], got \[1, 3, 3, 1\]/, { inputs: x, nodes: [identity("x", "y")] }, declared([1, 3, 3, 1])],
+  ["a name of two sizes", "shape-mismatch", /"N" stands for one size, but is 3 in "x" and 4 in "x"/, { inputs: x, nodes: [identity("x", "y")] }, declared([2, 3, 4, 1])],
+  ["no tensor", "dtype", /x is no tensor/, { inputs: x, nodes: [identity("x", "y")] }, { x: 5 as never }],
+  ["a value of nothing", "malformed-file", /node "n" needs "z", which nothing makes/, { nodes: [identity("z", "y", "n")] }, {}],
+  ["an output of nothing", "malformed-file", /nothing makes the graph's output "y"/, { nodes: [] }, {}],
+  ["a use before its making", "malformed-file", /needs "b" before the Identity that makes "b" makes it/, { inputs: x, nodes: [identity("b", "y"), identity("x", "b")] }, X],
+  ["a ring", "malformed-file", /needs "y" before/, { nodes: [identity("y", "y")] }, {}],
+  ["a value made twice", "malformed-file", /"y" is made twice: by node "a" and by node "b"/, { inputs: x, nodes: [identity("x", "y", "a"), identity("x", "y", "b")] }, X],
+  ["an input made again", "malformed-file", /"x" is made twice: by the inputs/, { inputs: x, nodes: [identity("x", "x")], outputs: { x: null } }, X],
+  ["no opset import", "malformed-file", /imports no version of the domain my\.domain, which node "n" is of; it imports ai\.onnx/, { nodes: [{ op: "Foo", name: "n", domain: "my.domain", inputs: [], outputs: ["y"] }] }, {}],
+  ["a domain called as a method", "malformed-file", /imports no version of the domain toString/, { nodes: [{ op: "Foo", domain: "toString", inputs: [], outputs: ["y"] }] }, {}],
+  ["an operator before its time", "unsupported-model", /ScatterND at opset 10/, { opsets: { "": 10 }, inputs: x, nodes: [{ ...scatter, inputs: ["x", "x", "x"] }] }, X],
+  ["a Constant of two values", "attribute", /exactly one value, got 2 \(the Constant that makes "y"\)/, { nodes: [{ op: "Constant", inputs: [], outputs: ["y"], attributes: { value_int: 1, value_ints: [1] } }] }, {}],
+  ["a Constant of nothing", "attribute", /exactly one value, got 0/, { nodes: [{ op: "Constant", inputs: [], outputs: ["y"] }] }, {}],
+  ["a Constant of the wrong type", "attribute", /"value_float" of type int/, { nodes: [{ op: "Constant", inputs: [], outputs: ["y"], attributes: { value_float: 1 } }] }, {}],
+  ["a Constant with an input", "shape-mismatch", /0 inputs, got 1/, { inputs: x, nodes: [{ op: "Constant", inputs: ["x"], outputs: ["y"], attributes: { value_int: 1 } }] }, X],
+  ["value_int before 12", "attribute", /came with version 12/, { opsets: { "": 11 }, nodes: [{ op: "Constant", inputs: [], outputs: ["y"], attributes: { value_int: 1 } }] }, {}],
+  ["an Identity of two", "shape-mismatch", /1 inputs, got 2/, { inputs: x, nodes: [{ op: "Identity", inputs: ["x", "x"], outputs: ["y"] }] }, X],
+  ["an Identity with an attribute", "attribute", /"axis"/, { inputs: x, nodes: [{ ...identity("x", "y"), attributes: { axis: 1 } }] }, X],
+  ["an input left out", "malformed-file", /input 1 is left out/, { inputs: x, nodes: [{ ...scatter, inputs: ["x", "", "x"] }] }, X],
+  ["too many outputs", "malformed-file", /has 2 outputs, but Identity makes 1/, { inputs: x, nodes: [{ op: "Identity", inputs: ["x"], outputs: ["y", "z"] }] }, X],
+  ["an axis that is a float", "attribute", /"axis" is of floats/, { inputs: x, nodes: [{ op: "GatherElements", inputs: ["x", "x"], outputs: ["y"], attributes: { axis: { type: "float", value: 1 } } }] }, X],
+];
+
+for (const [name, code, message, spec, inputs] of FAULTS) {
+  test(`refused: ${name}`, () => {
+    assertThrows(() => runModel(build(spec), inputs), code, message);
+  });
+}
+
+test("all operators that are not run are in one error", () => {
+  const many = Array.from({ length: 25 }, (_, i) => ({ op: `Op${i}`, inputs: [], outputs: [`v${i}`] }));
+  const relu = { op: "Relu", inputs: ["x"], outputs: [""] };
+  const nodes = [{ ...relu, name: "first" }, scatter, relu, { ...relu, domain: "my.domain", outputs: ["o"] }];
+  const model = (list: ModelSpec["nodes"]): Model =>
+    build({ opsets: { "": 18, "my.domain": 2 }, inputs: { ...x, data: x.x, indices: x.x, updates: x.x }, nodes: list });
+  assertThrows(
+    () => runModel(model(nodes), {}),
+    "unsupported-model",
+    /not run here: Relu at opset 18 \(2 nodes, first "first"\), my\.domain\.Relu at opset 2 \(node "o"\)$/,
+  );
+  assertThrows(() => runModel(model([scatter, ...many]), {}), "unsupported-model", /Op0 .*Op19 at opset 18 \(node "v19"\) and 5 more$/);
+});
+
+test("an error in a node keeps its fields and names the node", () => {
+  const model = build({ inputs: { data: x.x, indices: x.x, updates: x.x }, nodes: [scatter] });
+  model.graph.inputs = [...["data", "updates"].map((name) => ({ name, type: null })), { name: "indices", type: null }];
+  const inputs = { data, updates, indices: i64([1, 1], [3]) };
+  const error = assertThrows(() => runModel(model, inputs), "index-out-of-range", /^ScatterND-18: indices\[0, 0\] is 3.* \(node "scatter"\)$/);
+  assert.deepEqual([error.op, error.opset, error.input, error.at], ["ScatterND", 18, "indices", [0, 0]]);
+  assert.deepEqual([error.axis, error.got, error.expected], [0, 3, [-3, 2]]);
+});
+
+test("two constants of one name", () => {
+  const one = bytes(5, [...int(2, 7), ...int(7, 1), ...text(8, "c")]);
+  const model = readModel(file(int(1, 8), bytes(7, [...one, ...one]), bytes(8, int(2, 18))));
+  assertThrows(() => runModel(model, {}), "malformed-file", /two constants "c"/);
+});

@@ -1,0 +1,191 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { DTYPES, DTYPE_NAMES, type DType } from "../src/dtype.ts";
+import { isTensorError, type ErrorCode } from "../src/errors.ts";
+import { run } from "../src/run.ts";
+import { asTensor, equals, firstDifference, full, tensor, zeros, type Tensor } from "../src/tensor.ts";
+
+/** `tensor` for arguments that the compiler would not let through. */
+const loose = tensor as (dtype: string, shape: unknown, values: unknown) => Tensor;
+
+const throws = (code: ErrorCode, says: string, call: () => unknown) =>
+  assert.throws(call, (error) => {
+    assert.ok(isTensorError(error, code), String(error));
+    assert.ok(error.message.includes(says), error.message);
+    return true;
+  });
+
+/** Values as they are given, and the storage that they become. */
+// prettier-ignore
+const STORED: readonly (readonly [dtype: DType, shape: number[], values: unknown, data: ArrayLike<unknown>])[] = [
+  ["float32", [2, 2], [[1, 2], [3, 4]], [1, 2, 3, 4]],
+  ["float32", [2, 2], [1, 2, 3, 4], [1, 2, 3, 4]],
+  ["float32", [2], Int8Array.of(-1, 5), [-1, 5]],
+  ["float32", [], 0.1, [Math.fround(0.1)]],
+  ["float32", [1], [1n], [1]],
+  ["float32", [2, 0], [[], []], []],
+  ["float32", [0, 3], [], []],
+  ["float64", [3], [NaN, -0, Infinity], [NaN, -0, Infinity]],
+  ["float16", [3], [1, 65504, 1 + 2 ** -11 + 2 ** -40], [0x3c00, 0x7bff, 0x3c01]],
+  ["float16", [2], Uint16Array.of(0x3c00, 0x7d01), [0x3c00, 0x7d01]],
+  ["float16", [2], Float32Array.of(1, 2), [0x3c00, 0x4000]],
+  ["bfloat16", [2], [1, NaN], [0x3f80, 0x7fc0]],
+  ["int8", [3], [-128, 127, -0], [-128, 127, 0]],
+  ["uint8", [2], [0, 255n], [0, 255]],
+  ["uint8", [2], Uint8ClampedArray.of(0, 255), [0, 255]],
+  ["int64", [3], [1, -1n, 2 ** 53 - 1], [1n, -1n, 9007199254740991n]],
+  ["int64", [2], Int32Array.of(1, -1), [1n, -1n]],
+  ["uint64", [1], [18446744073709551615n], [18446744073709551615n]],
+  ["bool", [4], [true, false, 1, 0], [1, 0, 1, 0]],
+  ["bool", [], true, [1]],
+  ["string", [2, 1], [["a"], [""]], ["a", ""]],
+  ["complex64", [2], [[1, 2], [3, 4]], [1, 2, 3, 4]],
+  ["complex64", [2], [1, 2, 3, 4], [1, 2, 3, 4]],
+  ["complex64", [2, 1], [[[1, 2]], [[3, 4]]], [1, 2, 3, 4]],
+  ["complex64", [2, 2], [[1, 2], [3, 4], [5, 6], [7, 8]], [1, 2, 3, 4, 5, 6, 7, 8]],
+  ["complex128", [], [1, -0], [1, -0]],
+];
+
+for (const [dtype, shape, values, data] of STORED) {
+  test(`${dtype} [${shape}] of ${String(values)}`, () => {
+    const made = loose(dtype, shape, values);
+    assert.deepEqual([...made.data], Array.from(data));
+    assert.ok(made.data instanceof DTYPES[dtype].storage);
+    assert.deepEqual([made.dtype, made.shape], [dtype, shape]);
+  });
+}
+
+// prettier-ignore
+const REFUSED: readonly (readonly [code: ErrorCode, says: string, dtype: string, shape: unknown, values: unknown])[] = [
+  ["dtype", "float31 is no data type", "float31", [1], [1]],
+  ["dtype", "toString is no data type", "toString", [1], [1]],
+  ["dtype", "uint8 cannot hold 256, at [1]", "uint8", [2], [0, 256]],
+  ["dtype", "int8 cannot hold 1.5", "int8", [1], [1.5]],
+  ["dtype", "int32 cannot hold NaN", "int32", [1], [NaN]],
+  ["dtype", "int64 cannot hold 9007199254740992", "int64", [1], [2 ** 53]],
+  ["dtype", "int64 cannot hold 9223372036854775808", "int64", [1], [2n ** 63n]],
+  ["dtype", "uint64 cannot hold -1", "uint64", [1], [-1]],
+  ["dtype", "uint8 cannot hold true", "uint8", [1], [true]],
+  ["dtype", "bool cannot hold 2", "bool", [2], [1, 2]],
+  ["dtype", "bool cannot hold 2, at [1]", "bool", [2], Uint8Array.of(1, 2)],
+  ["dtype", 'float32 cannot hold "1"', "float32", [1], ["1"]],
+  ["dtype", "string cannot hold 1", "string", [2], ["a", 1]],
+  ["dtype", "float32 cannot hold undefined", "float32", [2], [1, undefined]],
+  ["dtype", "complex64 cannot hold a list", "complex64", [1], [[1, 2, 3]]],
+  ["shape-mismatch", "needs 4 values, got 3", "float32", [2, 2], [1, 2, 3]],
+  ["shape-mismatch", "needs 4 values, got 2", "complex64", [2], Float32Array.of(1, 2)],
+  ["shape-mismatch", "a list of 1 stands where axis 1 has 2", "float32", [2, 2], [[1, 2], [3]]],
+  ["shape-mismatch", "3 stands where axis 1 has 2", "float32", [2, 2], [[1, 2], 3]],
+  ["shape-mismatch", "stands where axis 0", "float32", [2, 1], [[[1]]]],
+  ["shape-mismatch", "5 stands where axis 0 has 2", "float32", [2], 5],
+  ["shape-mismatch", "non-negative integer", "float32", [-1], []],
+  ["shape-mismatch", "non-negative integer", "float32", [1.5], [1]],
+  ["shape-mismatch", "non-negative integer", "float32", [2 ** 53], [1]],
+  ["shape-mismatch", "non-negative integer", "float32", ["2"], [1, 2]],
+  ["shape-mismatch", "must be a list", "float32", 3, [1]],
+  ["too-large", "more than 2^32 - 1", "float32", [2 ** 16, 2 ** 16], []],
+  ["too-large", "more than 2^32 - 1", "float32", [2 ** 40], [1]],
+  ["rank", "at most 64 axes, got 65", "float32", Array.from({ length: 65 }, () => 1), [1]],
+];
+
+for (const [code, says, dtype, shape, values] of REFUSED) {
+  test(`${dtype} ${JSON.stringify(shape)} refused: ${says}`, () => {
+    throws(code, says, () => loose(dtype, shape, values));
+  });
+}
+
+test("the field `at` says where, `got` what", () => {
+  try {
+    loose("uint8", [2, 2], [[0, 1], [2, 300]]);
+    assert.fail();
+  } catch (error) {
+    assert.ok(isTensorError(error, "dtype"));
+    assert.deepEqual([error.at, error.got], [[1, 1], 300]);
+  }
+});
+
+test("an array of the type's own class is kept, another is not", () => {
+  for (const dtype of DTYPE_NAMES) {
+    const { data } = zeros(dtype, [3]);
+    assert.equal(loose(dtype, [3], data).data, data, dtype);
+  }
+  const ints = Int32Array.of(1, 2);
+  assert.notEqual(tensor("float32", [2], ints).data, ints);
+});
+
+test("toArray gives what JavaScript has for each type", () => {
+  assert.deepEqual(tensor("int64", [1, 2], [1, -2]).toArray(), [[1n, -2n]]);
+  assert.deepEqual(tensor("bool", [2], [true, false]).toArray(), [true, false]);
+  assert.deepEqual(tensor("bfloat16", [1], [1.5]).toArray(), [1.5]);
+  assert.deepEqual(tensor("complex64", [1], [[1, 2]]).toArray(), [[1, 2]]);
+  assert.deepEqual(tensor("string", [0, 2], []).toArray(), []);
+  assert.deepEqual(zeros("float32", [2, 0]).toArray(), [[], []]);
+  assert.equal(tensor("uint64", [], 7).toArray(), 7n);
+});
+
+test("full fills every type", () => {
+  assert.deepEqual(full("float16", [2], 1).data, Uint16Array.of(0x3c00, 0x3c00));
+  assert.deepEqual(full("complex64", [2], [1, 2]).data, Float32Array.of(1, 2, 1, 2));
+  assert.deepEqual(full("string", [2], "a").data, ["a", "a"]);
+  assert.deepEqual(full("int64", [2], 5).data, BigInt64Array.of(5n, 5n));
+  assert.equal(full("bool", [0], true).size, 0);
+});
+
+test("equals compares type, shape and bits", () => {
+  const bits = (value: number) => tensor("float32", [1], new Float32Array(Uint32Array.of(value).buffer));
+  assert.ok(equals(bits(0x7fc00001), bits(0x7fc00001)));
+  assert.ok(!equals(bits(0x7fc00001), bits(0x7fc00000)));
+  assert.ok(!equals(tensor("float32", [1], [0]), tensor("float32", [1], [-0])));
+  assert.ok(!equals(zeros("float32", [2]), zeros("float32", [2, 1])));
+  assert.ok(!equals(zeros("int32", [2]), zeros("uint32", [2])));
+  assert.ok(!equals(tensor("string", [1], ["a"]), tensor("string", [1], ["b"])));
+});
+
+test("firstDifference gives the coordinates of the first cell that differs", () => {
+  const a = zeros("complex128", [2, 3]);
+  const b = zeros("complex128", [2, 3]);
+  assert.equal(firstDifference(a, b), null);
+  b.data[9] = -0;
+  assert.deepEqual(firstDifference(a, b), [1, 1]);
+  throws("shape-mismatch", "[2, 3]", () => firstDifference(a, zeros("complex128", [6])));
+  throws("dtype", "complex128", () => firstDifference(a, zeros("complex64", [2, 3])));
+});
+
+test("a detached buffer is `disposed` wherever it is used", () => {
+  const made = zeros("float32", [2]);
+  structuredClone(made.data.buffer, { transfer: [made.data.buffer as ArrayBuffer] });
+  throws("disposed", "is gone", () => made.toArray());
+  throws("disposed", "is gone", () => equals(made, zeros("float32", [2])));
+  throws("disposed", "is gone", () => tensor("float32", [0], made.data));
+  assert.match(String(made), /disposed/);
+});
+
+test("tensors of onnxruntime and of another copy of this package are tensors", () => {
+  const runtime = { type: "float32", dims: [2], data: Float32Array.of(1, 2) };
+  const other = { dtype: "int64", shape: [1, 1], data: BigInt64Array.of(1n) };
+  const [result] = run({ op: "ScatterND", opset: 18 }, [runtime, other, { type: "float32", dims: [1], data: [9] }]);
+  assert.deepEqual(result.toArray(), [1, 9]);
+  assert.equal(asTensor(runtime, {}).data, runtime.data);
+  throws("dtype", "uint4 is no data type", () => asTensor({ type: "uint4", dims: [1], data: new Uint8Array(1) }, {}));
+  throws("dtype", "is no tensor", () => asTensor({ dtype: "float32" }, {}));
+});
+
+test("where the platform has no Float16Array, its likeness is kept as bits", () => {
+  class Float16Array extends Uint16Array {
+    override get [Symbol.toStringTag]() {
+      return "Float16Array" as "Uint16Array";
+    }
+  }
+  const values = new Float16Array([0x3c00, 0x4000]);
+  const made = tensor("float16", [2], values);
+  assert.equal(made.data.buffer, values.buffer);
+  assert.deepEqual(made.toArray(), [1, 2]);
+});
+
+test("a shape cannot be changed from outside", () => {
+  const shape = [2];
+  const made = tensor("float32", shape, [1, 2]);
+  shape[0] = 3;
+  assert.deepEqual(made.shape, [2]);
+  assert.ok(Object.isFrozen(made.shape));
+});
