@@ -121,13 +121,13 @@ export function allocate<D extends DType>(dtype: D, size: number): Storage<D>;
 export function allocate(dtype: DType, size: number): Storage {
   const { storage, lanes } = DTYPES[dtype];
   try {
-    return storage === Array ? new Array<string>(size).fill("") : new (storage as TypedArrayConstructor)(size * lanes);
+    return storage === Array
+      ? Array.from({ length: size }, () => "")
+      : new storage(size * lanes);
   } catch (cause) {
     throw new TensorError("too-large", `${size} elements of ${dtype} do not fit in memory`, {}, { cause });
   }
 }
-
-type TypedArrayConstructor = Exclude<StorageConstructor, ArrayConstructor>;
 
 /** What a scatter does where an update meets a value that is already there. */
 export const REDUCTIONS = ["none", "add", "mul", "max", "min", "sub"] as const;

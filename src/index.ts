@@ -21,6 +21,7 @@ export {
   type ErrorCode,
   type ErrorFields,
 } from "./errors.ts";
+export { gatherElements, gatherND, scatterElements, scatterND } from "./functions.ts";
 export { compareVersions, type VersionChange } from "./operators/compare.ts";
 export type {
   AttributeSchema,
@@ -46,4 +47,4 @@ export {
   type Values,
 } from "./tensor.ts";
 export { printScalar } from "./print.ts";
-export { coordinatesOf, printShape } from "./shape.ts";
+export { printShape } from "./shape.ts";

@@ -83,8 +83,9 @@ export function infer(node: NodeSpec, inputTypes: readonly TensorType[]): Tensor
 export function runPlain(
   operator: Operator,
   [data, indices, ...updates]: readonly unknown[],
-  { out, duplicates, engine, ...attributes }: RunOptions & Attributes = {},
+  options: object = {},
 ): Tensor {
+  const { out, duplicates, engine, ...attributes } = options as RunOptions & Attributes;
   const version = plainVersion(operator.versions);
   const fields = { op: version.name };
   const settings = settingsOf(version, [version], attributes, fields);

@@ -240,11 +240,11 @@ export function checkAlive(value: Tensor, fields: ErrorFields = {}): void {
   );
 }
 
-/** A detached array looks empty; only making a new view of its buffer tells. */
+/** A detached array looks empty; only using its buffer tells. */
 function isDetached(data: unknown): boolean {
   if (!ArrayBuffer.isView(data) || data.byteLength > 0) return false;
   try {
-    new Uint8Array(data.buffer);
+    data.buffer.slice(0, 0);
     return false;
   } catch {
     return true;

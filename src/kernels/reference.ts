@@ -202,8 +202,7 @@ function combineBool(reduction: Reduction, a: boolean, b: boolean): boolean {
 
 function combineText(reduction: Reduction, a: string, b: string): string {
   if (reduction === "add") return a + b;
-  const points = (text: string) => Array.from(text, (character) => character.codePointAt(0) ?? 0);
-  const isLess = lexicographic(points(a), points(b)) < 0;
+  const isLess = lexicographic(codePoints(a), codePoints(b)) < 0;
   return isLess === (reduction === "max") ? b : a;
 }
 
@@ -223,10 +222,16 @@ function combineComplex(
   }
   const nan = [a, b].find((value) => value.includes(NaN));
   if (nan !== undefined) return nan;
-  const signs = (value: [number, number]) => value.map((part) => (Object.is(part, -0) ? 0 : 1));
   const isLess = lexicographic([...a, ...signs(a)], [...b, ...signs(b)]) < 0;
   return isLess === (reduction === "max") ? b : a;
 }
+
+const codePoints = (text: string): number[] =>
+  Array.from(text, (character) => character.codePointAt(0) ?? 0);
+
+/** 0 for the zero that comes before the other. */
+const signs = (value: [number, number]): number[] =>
+  value.map((part) => (Object.is(part, -0) ? 0 : 1));
 
 /** Below zero where the first list comes first: at the first difference, or as its beginning. */
 function lexicographic(a: readonly number[], b: readonly number[]): number {

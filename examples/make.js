@@ -1,0 +1,70 @@
+/** Makes the example files: `npm run build && node examples/make.js`. They are committed; a test holds them to this. */
+
+import fs from "node:fs";
+import { tensor, zeros } from "ndscatter";
+import { writeNpy } from "ndscatter/npy";
+import { buildModel, writeModel } from "ndscatter/onnx";
+
+const HEADS = 2;
+const POSITIONS = 6;
+const WIDTH = 4;
+
+/** Keys of earlier tokens: head, position and place are in the digits of each number, and zeros are still free. */
+const keys = Array.from({ length: HEADS }, (_, head) =>
+  Array.from({ length: POSITIONS }, (_, position) =>
+    Array.from({ length: WIDTH }, (_, place) => (position < 3 ? head + position / 10 + place / 100 : 0)),
+  ),
+);
+
+/** A graph of five nodes as edges from a source to a target, and two features a node. */
+const edges = [[0, 1], [2, 1], [3, 1], [1, 4], [0, 4], [4, 0], [2, 3]];
+const features = [[1, 10], [2, 20], [3, 30], [4, 40], [5, 50]];
+
+/** The files by name: models, and a tensor for each of their inputs. */
+export const files = {
+  "kv-cache.onnx": model(
+    "ScatterND",
+    { cache: ["float32", [HEADS, "positions", WIDTH]], where: ["int64", ["heads", 2]], key: ["float32", ["heads", WIDTH]] },
+    { new_cache: ["float32", [HEADS, "positions", WIDTH]] },
+    { reduction: "none" },
+  ),
+  "kv-cache.cache.npy": npy("float32", [HEADS, POSITIONS, WIDTH], keys),
+  "kv-cache.where.npy": npy("int64", [HEADS, 2], [[0, 3], [1, 3]]),
+  "kv-cache.key.npy": npy("float32", [HEADS, WIDTH], [[0.3, 0.31, 0.32, 0.33], [1.3, 1.31, 1.32, 1.33]]),
+
+  "graph-sum.onnx": model(
+    "ScatterElements",
+    { sums: ["float32", ["nodes", 2]], targets: ["int64", ["edges", 2]], messages: ["float32", ["edges", 2]] },
+    { new_sums: ["float32", ["nodes", 2]] },
+    { axis: 0, reduction: "add" },
+  ),
+  "graph-sum.sums.npy": writeNpy(zeros("float32", [features.length, 2])),
+  "graph-sum.targets.npy": npy("int64", [edges.length, 2], edges.map(([, target]) => [target, target])),
+  "graph-sum.messages.npy": npy("float32", [edges.length, 2], edges.map(([source]) => features[source])),
+
+  "batched-lookup.onnx": model(
+    "GatherND",
+    { tables: ["int32", ["batch", "rows", 2]], ids: ["int64", ["batch", "picks", 1]] },
+    { rows_picked: ["int32", ["batch", "picks", 2]] },
+    { batch_dims: 1 },
+  ),
+  "batched-lookup.tables.npy": npy("int32", [2, 3, 2], [[[10, 11], [20, 21], [30, 31]], [[-10, -11], [-20, -21], [-30, -31]]]),
+  "batched-lookup.ids.npy": npy("int64", [2, 2, 1], [[[2], [0]], [[1], [-1]]]),
+};
+
+function model(op, inputs, outputs, attributes) {
+  const types = (values) =>
+    Object.fromEntries(Object.entries(values).map(([name, [dtype, shape]]) => [name, { dtype, shape }]));
+  const node = { op, inputs: Object.keys(inputs), outputs: Object.keys(outputs), attributes };
+  return writeModel(buildModel({ opsets: { "": 18 }, inputs: types(inputs), outputs: types(outputs), nodes: [node] }));
+}
+
+function npy(dtype, shape, values) {
+  return writeNpy(tensor(dtype, shape, values));
+}
+
+if (process.argv[1] === new URL(import.meta.url).pathname) {
+  for (const [name, bytes] of Object.entries(files)) {
+    fs.writeFileSync(new URL(name, import.meta.url), bytes);
+  }
+}

@@ -1,0 +1,49 @@
+/** The table of operators in the README, from the registry: `npm run build && node scripts/readme.js` renews it. */
+
+import fs from "node:fs";
+import { operators } from "ndscatter";
+
+const README = new URL("../README.md", import.meta.url);
+const BEGIN = "<!-- operators -->\n";
+const END = "<!-- /operators -->";
+
+/** A line for each operator: its versions, and what each of them takes. */
+export function table() {
+  const families = new Map(operators().map(({ name }) => [name, []]));
+  for (const version of operators()) families.get(version.name).push(version);
+  const rows = [...families].map(([name, versions]) => [
+    name,
+    versions[0].domain,
+    versions.map(({ sinceVersion }) => sinceVersion).join(", "),
+    [...new Set(versions.flatMap(describe))].join("; "),
+  ]);
+  const head = ["operator", "domain", "versions", "what they take"];
+  const lines = [head, head.map(() => "---"), ...rows];
+  return lines.map((cells) => `| ${cells.join(" | ")} |\n`).join("");
+}
+
+/** What a version has that the one before it does not. */
+function describe(version, position, versions) {
+  const before = versions[position - 1];
+  const known = before?.attributes ?? [];
+  const attributes = version.attributes
+    .filter(({ name, values }) => !known.some((one) => one.name === name && one.values?.length === values?.length))
+    .map(({ name, values }) => `\`${name}\`${values === undefined ? "" : ` ${values.join(" ")}`}`);
+  const typesOf = (one) => one?.typeConstraints.find(({ name }) => name === "T").types ?? [];
+  const types = typesOf(version).filter((dtype) => before !== undefined && !typesOf(before).includes(dtype));
+  const negative = before !== undefined && version.negativeIndices && !before.negativeIndices ? ["negative indices"] : [];
+  const news = [...attributes, ...types, ...negative];
+  if (before !== undefined) return news.length === 0 ? [] : [`${version.sinceVersion}: ${news.join(", ")}`];
+  const index = version.inputs.find(({ name }) => name === "indices").type;
+  const indices = version.typeConstraints.find(({ name }) => name === index)?.types ?? [index];
+  return [[`${typesOf(version).length} data types`, `${indices.join(" or ")} indices`, ...news].join(", ")];
+}
+
+/** The README as it should be. */
+export function renewed() {
+  const text = fs.readFileSync(README, "utf8");
+  const from = text.indexOf(BEGIN) + BEGIN.length;
+  return text.slice(0, from) + table() + text.slice(text.indexOf(END));
+}
+
+if (process.argv[1] === new URL(import.meta.url).pathname) fs.writeFileSync(README, renewed());

@@ -1,0 +1,178 @@
+/** Tensors and models on disk. The format of a tensor is told by the ending of its file's name, `.npy` or `.pb`. */
+
+import { randomUUID } from "node:crypto";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { TensorError, type Tensor } from "../index.ts";
+import { readNpy, writeNpy } from "../npy/index.ts";
+import {
+  readModel,
+  readTensor,
+  writeTensor,
+  type Model,
+  type ReadExternal,
+} from "../onnx/index.ts";
+import { reasonOf, withPath, wrongData, wrongUsage } from "./failure.ts";
+
+interface Format {
+  read(bytes: Uint8Array, file: string): Tensor;
+  write(tensor: Tensor, name: string): Uint8Array;
+}
+
+const FORMATS: Readonly<Record<string, Format>> = {
+  ".npy": { read: readNpy, write: (tensor) => writeNpy(tensor) },
+  ".pb": {
+    read: (bytes, file) => readTensor(bytes, { external: externalReader(path.dirname(file)) }),
+    write: writeTensor,
+  },
+};
+
+/** @throws Failure for a name with another ending. */
+export function checkFormat(file: string): Format {
+  const format = FORMATS[path.extname(file).toLowerCase()];
+  if (format !== undefined) return format;
+  throw wrongUsage(
+    `${file} must end in ${Object.keys(FORMATS).join(" or ")}, which tells its format`,
+  );
+}
+
+export function readTensorFile(file: string): Tensor {
+  const { read } = checkFormat(file);
+  return withPath(file, () => read(readRange(file), file));
+}
+
+export const readModelFile = (file: string): Model =>
+  withPath(file, () =>
+    readModel(readRange(file), { external: externalReader(path.dirname(file)) }),
+  );
+
+/**
+ * Reads external data inside `folder` alone. The library has refused absolute paths and `..` by then; what only the
+ * disk can tell is refused here: links that lead out, folders, pipes and devices, and more bytes than there are.
+ */
+export const externalReader =
+  (folder: string): ReadExternal =>
+  (location, offset, length) => {
+    try {
+      const home = fs.realpathSync(folder);
+      const file = fs.realpathSync(path.join(home, location));
+      if (file.startsWith(home.endsWith(path.sep) ? home : home + path.sep)) {
+        return readRange(file, offset, length);
+      }
+    } catch (cause) {
+      const reason = reasonOf(cause);
+      if (reason === null) throw cause;
+      throw malformed(
+        `the external data ${JSON.stringify(location)} cannot be read: ${reason}`,
+        cause,
+      );
+    }
+    throw malformed(
+      `the external data ${JSON.stringify(location)} lie outside the folder of the model`,
+    );
+  };
+
+const malformed = (sentence: string, cause?: unknown): TensorError =>
+  new TensorError("malformed-file", sentence, {}, { cause });
+
+/** No read or write of more than this at once: the system takes less than 2 GiB. */
+const CHUNK = 2 ** 30;
+
+/** `length` bytes from `offset` of a regular file, by default all of it. Nothing larger than the file is allocated. */
+function readRange(file: string, offset = 0, length?: number): Uint8Array {
+  // Opening a named pipe would wait for its writer.
+  const descriptor = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
+  try {
+    const stat = fs.fstatSync(descriptor);
+    if (!stat.isFile()) throw wrongData(`${file}: ${kindOf(stat)}`);
+    const end = length === undefined ? stat.size : offset + length;
+    if (end > stat.size) throw endsEarly(file, stat.size, end);
+    const bytes = new Uint8Array(end - offset);
+    for (let done = 0; done < bytes.length;) {
+      const most = Math.min(CHUNK, bytes.length - done);
+      const count = fs.readSync(descriptor, bytes, done, most, offset + done);
+      if (count === 0) throw endsEarly(file, offset + done, end);
+      done += count;
+    }
+    return bytes;
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
+
+const endsEarly = (file: string, size: number, end: number): TensorError =>
+  malformed(`${file} ends at byte ${size}, but data reach to byte ${end}`);
+
+const kindOf = (stat: fs.Stats): string =>
+  stat.isDirectory() ? "it is a folder, not a file" : "it is not a regular file";
+
+/** A tensor on its way to a file. */
+export interface OutputFile {
+  readonly file: string;
+  readonly name: string;
+  readonly tensor: Tensor;
+}
+
+/**
+ * Writes all files or, as far as the disk can promise it, none: everything is encoded first, then written beside its
+ * place, and moved there when all of it is on disk. A link is followed, so that it stays one.
+ */
+export function writeTensorFiles(outputs: readonly OutputFile[]): void {
+  const encoded = outputs.map(({ file, name, tensor }) => ({
+    file,
+    bytes: withPath(file, () => checkFormat(file).write(tensor, name)),
+  }));
+  const moves: { file: string; from: string; to: string }[] = [];
+  try {
+    for (const { file, bytes } of encoded) {
+      const { to, mode } = checkTarget(file);
+      const from = `${to}.${randomUUID()}.tmp`;
+      moves.push({ file, from, to });
+      withPath(file, () => writeNew(from, bytes, mode));
+    }
+    for (const { file, from, to } of moves) withPath(file, () => fs.renameSync(from, to));
+  } finally {
+    for (const { from } of moves) fs.rmSync(from, { force: true });
+  }
+}
+
+/**
+ * Where an output really goes, and the permissions of the file that it replaces, if any.
+ * @throws Failure where nothing can be written there, as far as looking tells.
+ */
+export function checkTarget(file: string): { to: string; mode: number | undefined } {
+  checkFormat(file);
+  return withPath(file, () => {
+    const stat = fs.statSync(file, { throwIfNoEntry: false });
+    if (stat === undefined) {
+      fs.accessSync(path.dirname(file), fs.constants.W_OK);
+      return { to: file, mode: undefined };
+    }
+    if (!stat.isFile()) throw wrongData(`${file}: ${kindOf(stat)}`);
+    // Moving a file over it would not ask.
+    fs.accessSync(file, fs.constants.W_OK);
+    return { to: fs.realpathSync(file), mode: stat.mode };
+  });
+}
+
+function writeNew(file: string, bytes: Uint8Array, mode: number | undefined): void {
+  const descriptor = fs.openSync(file, "wx", mode);
+  try {
+    for (let done = 0; done < bytes.length;) {
+      done += fs.writeSync(descriptor, bytes, done, Math.min(CHUNK, bytes.length - done));
+    }
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
+
+/** Whether two paths lead to one file, existing or not. */
+export function isSameFile(a: string, b: string): boolean {
+  if (path.resolve(a) === path.resolve(b)) return true;
+  const [left, right] = [a, b].map((file) =>
+    fs.statSync(file, { throwIfNoEntry: false, bigint: true }),
+  );
+  return (
+    left !== undefined && right !== undefined && left.dev === right.dev && left.ino === right.ino
+  );
+}

@@ -1,0 +1,55 @@
+/** `ndscatter infer`: the type of an operator's output from the types of its inputs. */
+
+import type { Command } from "commander";
+import { infer } from "../index.ts";
+import { wrongUsage } from "./failure.ts";
+import { JSON_HELP, printJson } from "./layout.ts";
+import { addCallOptions, parseCall, type CallOptions } from "./operator-call.ts";
+import { parseType, printType, TYPE_HELP } from "./type-text.ts";
+
+interface InferOptions extends CallOptions {
+  readonly json?: boolean;
+}
+
+const HELP = `
+${TYPE_HELP}
+
+Examples:
+  ndscatter infer ScatterND --opset 18 'float32[N,4,5]' 'int64[M,2]' 'float32[M,5]'
+  ndscatter infer GatherND --attr batch_dims=1 'float32[B,?,8]' 'int64[B,16,1]'
+  ndscatter infer GatherElements --attr axis=-1 float32 'int64[2,3]'`;
+
+export function addInferCommand(program: Command): void {
+  const command = program
+    .command("infer")
+    .summary("print the type of an operator's output")
+    .description(
+      "Print the type of an operator's output, as far as the types of its inputs tell it.",
+    )
+    .argument("<operator>", "the name of an operator, such as ScatterND")
+    .argument("[types...]", "the types of its inputs, in order");
+  addCallOptions(command)
+    .option("--json", JSON_HELP)
+    .addHelpText("after", HELP)
+    .action((operator: string, texts: readonly string[], options: InferOptions) => {
+      process.stdout.write(`${inferText(operator, texts, options)}\n`);
+    });
+}
+
+function inferText(operator: string, texts: readonly string[], options: InferOptions): string {
+  const { node, version, title } = parseCall(operator, options);
+  const names = version.inputs.map(({ name }) => name);
+  if (texts.length !== names.length) {
+    throw wrongUsage(
+      `${title} needs ${names.length} types (${names.join(", ")}), got ${texts.length}`,
+    );
+  }
+  const types = infer(node, texts.map(parseType));
+  if (!options.json) return types.map(printType).join("\n");
+  const outputs = types.map(({ dtype, shape }, position) => ({
+    name: version.outputs[position].name,
+    dtype,
+    shape,
+  }));
+  return printJson({ outputs });
+}

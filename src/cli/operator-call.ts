@@ -1,0 +1,116 @@
+/** An operator as it is named on the command line: its name, `--domain`, `--opset` and `--attr`. */
+
+import { Option, type Command } from "commander";
+import {
+  infer,
+  isDType,
+  operators,
+  resolve,
+  type NodeSpec,
+  type OperatorVersion,
+} from "../index.ts";
+import { asUsage, wrongUsage } from "./failure.ts";
+
+export interface CallOptions {
+  readonly domain?: string;
+  readonly opset?: number;
+  readonly attr?: readonly string[];
+}
+
+/** A call that its version takes, as far as can be said without its inputs. */
+export interface Call {
+  readonly node: NodeSpec;
+  readonly version: OperatorVersion;
+  /** `ScatterND-18` */
+  readonly title: string;
+}
+
+export const domainOption = (): Option =>
+  new Option("--domain <name>", "ai.onnx or openvino (default: the one that has the operator)");
+
+export const opsetOption = (): Option =>
+  new Option(
+    "--opset <number>",
+    "the opset, which tells the version (default: the newest)",
+  ).argParser((text) => parseOpset(text, "--opset"));
+
+export function addCallOptions(command: Command): Command {
+  return command
+    .addOption(domainOption())
+    .addOption(opsetOption())
+    .option("--attr <name=value>", "an attribute of the operator; repeatable", collect);
+}
+
+/** For options that may be given more than once. */
+export const collect = (text: string, before: readonly string[] = []): string[] => [
+  ...before,
+  text,
+];
+
+export function parseOpset(text: string, option: string): number {
+  const opset = parseInteger(text);
+  if (opset !== null && opset > 0) return opset;
+  throw wrongUsage(`${option} takes a positive integer, got ${JSON.stringify(text)}`);
+}
+
+export const isOperator = (name: string): boolean => operators().some((one) => one.name === name);
+
+/** All versions of an operator, oldest first. Without a domain it is looked for in all of them, ai.onnx first. */
+export function versionsOf(op: string, domain?: string): readonly OperatorVersion[] {
+  const newest = resolveTyped(op, Number.MAX_SAFE_INTEGER, domain);
+  return operators().filter((one) => one.name === op && one.domain === newest.domain);
+}
+
+export const resolveTyped = (op: string, opset: number, domain?: string): OperatorVersion =>
+  asUsage(() =>
+    resolve({ domain: domain ?? operators().find(({ name }) => name === op)?.domain, op, opset }),
+  );
+
+/** `ScatterND-18` */
+export const titleOf = ({ name, sinceVersion }: OperatorVersion): string =>
+  `${name}-${sinceVersion}`;
+
+/** @throws Failure for an operator, an opset or attributes that there are not: they were typed. */
+export function parseCall(op: string, { domain, opset, attr = [] }: CallOptions): Call {
+  const version = resolveTyped(op, opset ?? Number.MAX_SAFE_INTEGER, domain);
+  const node: NodeSpec = {
+    domain: version.domain,
+    op,
+    opset: opset ?? version.sinceVersion,
+    attributes: parseAttributes(attr, version),
+  };
+  // Inputs of which nothing is known: what is wrong now is wrong whatever they are.
+  const types = version.inputs.map(({ type }) => {
+    const dtype = version.typeConstraints.find(({ name }) => name === type)?.types[0] ?? type;
+    return { dtype: isDType(dtype) ? dtype : "int64", shape: null } as const;
+  });
+  asUsage(() => infer(node, types));
+  return { node, version, title: titleOf(version) };
+}
+
+function parseAttributes(
+  texts: readonly string[],
+  version: OperatorVersion,
+): Record<string, number | string> {
+  const attributes = new Map<string, number | string>();
+  for (const text of texts) {
+    const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+    if (name === undefined) {
+      throw wrongUsage(
+        `--attr takes NAME=VALUE, such as reduction=add, got ${JSON.stringify(text)}`,
+      );
+    }
+    if (attributes.has(name)) throw wrongUsage(`--attr gives ${name} twice`);
+    const isInteger = version.attributes.some((one) => one.name === name && one.type === "int");
+    const parsed = isInteger ? parseInteger(value) : value;
+    if (parsed === null)
+      throw wrongUsage(`--attr ${name} must be an integer, got ${JSON.stringify(value)}`);
+    attributes.set(name, parsed);
+  }
+  return Object.fromEntries(attributes);
+}
+
+function parseInteger(text: string): number | null {
+  const number = /^[+-]?\d+$/.test(text) ? Number(text) : NaN;
+  return Number.isSafeInteger(number) ? number : null;
+}

@@ -1,0 +1,95 @@
+/** `ndscatter ops`: the operators and versions that there are, what each says, and what changed between two. */
+
+import type { Command } from "commander";
+import { compareVersions, operators } from "../index.ts";
+import { wrongUsage } from "./failure.ts";
+import { JSON_HELP, printJson } from "./layout.ts";
+import {
+  domainOption,
+  opsetOption,
+  parseOpset,
+  resolveTyped,
+  titleOf,
+  versionsOf,
+} from "./operator-call.ts";
+import { printChanges, printHistory, printSchema, printVersions } from "./schema-text.ts";
+
+interface OpsOptions {
+  readonly domain?: string;
+  readonly opset?: number;
+  readonly diff?: readonly string[];
+  readonly json?: boolean;
+}
+
+const HELP = `
+In differences, + is what the second version added, - what it removed and ~ what it changed.
+
+Examples:
+  ndscatter ops                          all operators and versions
+  ndscatter ops ScatterND                one operator's versions, and what each changed
+  ndscatter ops ScatterND --opset 16     all that is said of one version
+  ndscatter ops ScatterND --diff 13 18   what changed from 13 to 18
+  ndscatter ops ScatterNDUpdate --json   the same facts for programs`;
+
+export function addOpsCommand(program: Command): void {
+  program
+    .command("ops")
+    .summary("list operators and versions, and show or compare them")
+    .description(
+      "List operators and their versions, print what one says, or what changed between two.",
+    )
+    .argument("[operator]", "the name of an operator, such as ScatterND")
+    .addOption(domainOption())
+    .addOption(opsetOption())
+    .option("--diff <opsets...>", "two opsets: print what changed between their versions")
+    .option("--json", JSON_HELP)
+    .addHelpText("after", HELP)
+    .action((operator: string | undefined, options: OpsOptions) => {
+      const { facts, text } = operator === undefined ? listAll(options) : show(operator, options);
+      process.stdout.write(`${options.json ? printJson(facts) : text()}\n`);
+    });
+}
+
+/** What a command found out, for programs and for people. */
+interface Answer {
+  readonly facts: unknown;
+  text(): string;
+}
+
+function listAll({ domain, opset, diff }: OpsOptions): Answer {
+  if (opset !== undefined || diff !== undefined) {
+    throw wrongUsage(`${opset === undefined ? "--diff" : "--opset"} needs the name of an operator`);
+  }
+  const versions = operators().filter(
+    (one) => domain === undefined || one.domain === (domain || "ai.onnx"),
+  );
+  if (versions.length > 0) return { facts: versions, text: () => printVersions(versions) };
+  const known = [...new Set(operators().map((one) => one.domain))].join(" and ");
+  throw wrongUsage(`there is no domain ${JSON.stringify(domain)}; there are ${known}`);
+}
+
+function show(operator: string, { domain, opset, diff }: OpsOptions): Answer {
+  if (diff !== undefined) {
+    if (opset !== undefined) throw wrongUsage("--opset and --diff do not go together");
+    return showChanges(operator, diff, domain);
+  }
+  if (opset !== undefined) {
+    const version = resolveTyped(operator, opset, domain);
+    return { facts: version, text: () => printSchema(version) };
+  }
+  const versions = versionsOf(operator, domain);
+  return { facts: versions, text: () => printHistory(versions) };
+}
+
+function showChanges(operator: string, diff: readonly string[], domain?: string): Answer {
+  if (diff.length !== 2)
+    throw wrongUsage(`--diff takes two opsets, such as --diff 13 18, got ${diff.length}`);
+  const [from, to] = diff.map((text) => resolveTyped(operator, parseOpset(text, "--diff"), domain));
+  return {
+    facts: { from: titleOf(from), to: titleOf(to), changes: compareVersions(from, to) },
+    text: () =>
+      from === to
+        ? `opsets ${diff.join(" and ")} both have ${titleOf(from)}`
+        : `${titleOf(from)} -> ${titleOf(to)}\n${printChanges(from, to) || "no changes"}`,
+  };
+}

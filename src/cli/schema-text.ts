@@ -1,0 +1,169 @@
+/** Versions of operators as text: the list of all, one in full, and what changed between two. */
+
+import {
+  compareVersions,
+  DTYPES,
+  isDType,
+  type AttributeSchema,
+  type OperatorVersion,
+  type VersionChange,
+} from "../index.ts";
+import { LINE_WIDTH, printTable, wrap } from "./layout.ts";
+import { titleOf } from "./operator-call.ts";
+
+/** A line for each version. */
+export function printVersions(versions: readonly OperatorVersion[]): string {
+  const heading = ["domain", "operator", "version", "attributes", "index types", "data types"];
+  const rows = versions.map((version) => [
+    version.domain,
+    version.name,
+    printNumber(version),
+    version.attributes.map(({ name }) => name).join(", ") || "-",
+    indexTypes(version).join(", "),
+    `${version.typeConstraints[0].types.length} types`,
+  ]);
+  return printTable([heading, ...rows]);
+}
+
+/** An operator's versions, each after the first as what it changed. */
+export function printHistory(versions: readonly OperatorVersion[]): string {
+  const [first] = versions;
+  const history = versions.map((version, position) => {
+    const title = `version ${printNumber(version)}`;
+    const changes = position === 0 ? "" : printChanges(versions[position - 1], version);
+    return changes === "" ? title : `${title}\n${changes}`;
+  });
+  const head = `${first.name} (${first.domain})\n${wrap(first.summary, "  ")}`;
+  return [head, printVersions(versions), ...history.slice(1)].join("\n\n");
+}
+
+/** `3 (opset4)`: OpenVINO counts versions and opsets apart. */
+const printNumber = ({ sinceVersion, opset }: OperatorVersion): string =>
+  opset === undefined || opset === sinceVersion
+    ? `${sinceVersion}`
+    : `${sinceVersion} (opset${opset})`;
+
+/** Everything that the specification says of one version. */
+export function printSchema(version: OperatorVersion): string {
+  const { domain, attributes, inputs, outputs, typeConstraints } = version;
+  const facts = printTable([
+    ["name", version.name],
+    ["domain", domain],
+    ["since_version", String(version.sinceVersion)],
+    ...(version.opset === undefined ? [] : [["introduced in", `opset${version.opset}`]]),
+    ["function", String(version.function)],
+    ["support_level", version.supportLevel],
+    ["shape inference", String(version.shapeInference)],
+    ["negative indices", version.negativeIndices ? "count from the back" : "are out of range"],
+  ]);
+  const parameters = (list: OperatorVersion["inputs"]): string[] =>
+    list.map(({ name, type, description }) => item(name, printTypeName(type, domain), description));
+  const sections = [
+    section("Summary", [wrap(version.summary, "  ")]),
+    section(
+      "Attributes",
+      attributes.map((one) => item(one.name, printAttribute(one), one.description)),
+    ),
+    section("Inputs", parameters(inputs)),
+    section("Outputs", parameters(outputs)),
+    section(
+      "Type constraints",
+      typeConstraints.map(({ name, types, description }) =>
+        item(name, types.map((type) => printTypeName(type, domain)).join(", "), description),
+      ),
+    ),
+  ];
+  return [titleOf(version), facts, ...sections].join("\n\n");
+}
+
+const section = (title: string, items: readonly string[]): string =>
+  [title, ...(items.length === 0 ? ["  none"] : items)].join("\n");
+
+const item = (name: string, facts: string, description: string): string =>
+  `${wrap(facts, `  ${name}: `)}\n${wrap(description, "      ")}`;
+
+/** `one of none, add, mul (default none)`, `int (default 0)` */
+const printAttribute = ({ type, values, minimum, default: initial }: AttributeSchema): string => {
+  const least = minimum === undefined ? "" : ` of at least ${minimum}`;
+  return `${values === undefined ? type + least : `one of ${values.join(", ")}`} (default ${initial})`;
+};
+
+/** A data type in the words of the domain's documents; the name of a constraint stays as it is. */
+function printTypeName(type: string, domain: OperatorVersion["domain"]): string {
+  if (!isDType(type)) return type;
+  const row = DTYPES[type];
+  if (domain === "openvino") return "openvino" in row ? row.openvino : type;
+  return `tensor(${row.onnx.name})`;
+}
+
+/** The data types that the input of indices takes. */
+function indexTypes({ inputs, typeConstraints }: OperatorVersion): readonly string[] {
+  const type = inputs.find(({ name }) => name === "indices")?.type ?? "";
+  return typeConstraints.find(({ name }) => name === type)?.types ?? [type];
+}
+
+/** What one version has and the other has not: `+` lines, `-` lines, and `~` lines for what both have. */
+export function printChanges(from: OperatorVersion, to: OperatorVersion): string {
+  const changes = compareVersions(from, to).filter(({ path }) => path !== "sinceVersion");
+  return groupWords(changes).map(printChange).join("\n");
+}
+
+/** Words added to one list, or removed from one, as one change. */
+function groupWords(changes: readonly VersionChange[]): VersionChange[] {
+  const groups = new Map<string, VersionChange>();
+  for (const change of changes) {
+    const { kind, path, value } = change;
+    const list = path.slice(0, path.lastIndexOf("."));
+    const isWord = typeof value === "string" && path === `${list}.${value}`;
+    const key = `${kind} ${isWord ? list : path}`;
+    const words = groups.get(key)?.value;
+    if (!isWord) groups.set(key, change);
+    else
+      groups.set(key, {
+        kind,
+        path: list,
+        value: typeof words === "string" ? `${words}, ${value}` : value,
+      });
+  }
+  return [...groups.values()];
+}
+
+function printChange({ kind, path, value, from, to }: VersionChange): string {
+  if (kind !== "changed")
+    return wrap(printValue(value), `${kind === "added" ? "+" : "-"} ${path}: `);
+  const [before, after] = [printValue(from), printValue(to)];
+  const line = `~ ${path}: ${before} -> ${after}`;
+  if (line.length <= LINE_WIDTH) return line;
+  const lines = [
+    [withoutStartOf(after, before), "    - "],
+    [withoutStartOf(before, after), "    + "],
+  ];
+  return [
+    `~ ${path}`,
+    ...lines.flatMap(([text, sign]) => (text === "" ? [] : [wrap(text, sign)])),
+  ].join("\n");
+}
+
+/** What is left of a text behind the words with which another one begins as well. */
+function withoutStartOf(other: string, text: string): string {
+  const [words, others] = [text.split(" "), other.split(" ")];
+  const same = words.findIndex((word, position) => word !== others[position]);
+  if (same === -1) return "";
+  return same === 0 ? text : `... ${words.slice(same).join(" ")}`;
+}
+
+/** A fact of a schema in words. Things that have a name are told by what else they are. */
+function printValue(value: unknown): string {
+  if (isAttribute(value)) return printAttribute(value);
+  if (Array.isArray(value)) return value.map(printValue).join(", ");
+  if (typeof value !== "object" || value === null) return String(value);
+  return Object.entries(value)
+    .filter(([key]) => key !== "name" && key !== "description")
+    .map(([key, fact]) =>
+      key === "type" || key === "types" ? printValue(fact) : `${key} ${printValue(fact)}`,
+    )
+    .join(", ");
+}
+
+const isAttribute = (value: unknown): value is AttributeSchema =>
+  typeof value === "object" && value !== null && "default" in value && "type" in value;

@@ -1,0 +1,130 @@
+/** What `ndscatter run` can run, each as named inputs and outputs: an operator, a model, or one node of a model. */
+
+import { existsSync } from "node:fs";
+import { run, type Tensor } from "../index.ts";
+import { runModel, runNode, type Model, type ModelNode } from "../onnx/index.ts";
+import { withPath, wrongUsage } from "./failure.ts";
+import { readModelFile } from "./files.ts";
+import { printName } from "./layout.ts";
+import { isOperator, parseCall, type CallOptions } from "./operator-call.ts";
+
+export interface Task {
+  /** How messages call it. */
+  readonly title: string;
+  readonly inputs: readonly string[];
+  /** Inputs that may be left out, because the model has values for them. */
+  readonly optional: ReadonlySet<string>;
+  readonly outputs: readonly string[];
+  /** The model that it comes from. */
+  readonly file?: string;
+  execute(inputs: ReadonlyMap<string, Tensor>): ReadonlyMap<string, Tensor>;
+}
+
+export interface TaskOptions extends CallOptions {
+  readonly node?: string;
+}
+
+/** @throws Failure for a target that is neither, and for options that do not go with it. */
+export function findTask(target: string, options: TaskOptions): Task {
+  const { node, ...call } = options;
+  if (isOperator(target)) {
+    if (node === undefined) return operatorTask(target, call);
+    throw wrongUsage(
+      `--node goes with a model, but ${target} is an operator; a file of that name is ./${target}`,
+    );
+  }
+  // No file; the registry says which operator was probably meant.
+  if (/^\w+$/.test(target) && !existsSync(target)) parseCall(target, call);
+  const odd = (["domain", "opset", "attr"] as const).find((name) => call[name] !== undefined);
+  if (odd !== undefined) {
+    throw wrongUsage(`--${odd} goes with an operator, but ${target} is a model, which has its own`);
+  }
+  const model = readModelFile(target);
+  return node === undefined
+    ? modelTask(target, model)
+    : nodeTask(target, model, findNode(target, model, node));
+}
+
+function operatorTask(op: string, options: CallOptions): Task {
+  const { node, version, title } = parseCall(op, options);
+  const inputs = version.inputs.map(({ name }) => name);
+  const outputs = version.outputs.map(({ name }) => name);
+  return {
+    title,
+    inputs,
+    optional: new Set(),
+    outputs,
+    execute(tensors) {
+      const results = run(
+        node,
+        inputs.map((name) => tensors.get(name)),
+      );
+      return new Map(outputs.map((name, position) => [name, results[position]]));
+    },
+  };
+}
+
+function modelTask(file: string, model: Model): Task {
+  const { inputs, outputs, constants } = model.graph;
+  return {
+    title: file,
+    file,
+    inputs: inputs.map(({ name }) => name),
+    optional: new Set(constants.map(({ name }) => name)),
+    outputs: outputs.map(({ name }) => name),
+    execute: (tensors) =>
+      withPath(file, () => new Map(Object.entries(runModel(model, Object.fromEntries(tensors))))),
+  };
+}
+
+function nodeTask(file: string, model: Model, node: ModelNode): Task {
+  const { nodes, constants } = model.graph;
+  const makers = nodes.filter(({ op }) => op === "Constant");
+  // Other nodes are left out, so that a name that several have means this one.
+  const alone: Model = {
+    ...model,
+    graph: { ...model.graph, nodes: [...makers.filter((one) => one !== node), node] },
+  };
+  return {
+    title: `${node.op} ${printName(node.name || node.outputs[0])} of ${file}`,
+    file,
+    inputs: [...new Set(node.inputs)].filter((name) => name !== ""),
+    optional: new Set([
+      ...constants.map(({ name }) => name),
+      ...makers.flatMap(({ outputs }) => outputs),
+    ]),
+    outputs: node.outputs.filter((name) => name !== ""),
+    execute: (tensors) =>
+      withPath(file, () => {
+        const results = runNode(alone, node.name || node.outputs[0], Object.fromEntries(tensors));
+        return new Map(Object.entries(results));
+      }),
+  };
+}
+
+/** The node of that name, or that makes a value of that name, or the only one of that operator. */
+function findNode(file: string, { graph: { nodes } }: Model, name: string): ModelNode {
+  const groups = [
+    nodes.filter((node) => node.name === name),
+    nodes.filter((node) => node.outputs.includes(name)),
+    nodes.filter((node) => node.op === name),
+  ];
+  const found = groups.find((group) => name !== "" && group.length > 0) ?? [];
+  if (found.length === 1) return found[0];
+  if (found.length === 0) {
+    throw wrongUsage(`${file} has no node ${printName(name)}; its nodes are ${listNodes(nodes)}`);
+  }
+  throw wrongUsage(
+    `${file} has ${found.length} nodes ${printName(name)}; name a value that one makes: ${listNodes(found, true)}`,
+  );
+}
+
+const MAX_LISTED = 20;
+
+function listNodes(nodes: readonly ModelNode[], byOutput = false): string {
+  const names = nodes.map(({ name, outputs, op }) =>
+    printName((!byOutput && name) || outputs[0] || op),
+  );
+  const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : "";
+  return names.slice(0, MAX_LISTED).join(", ") + more || "none";
+}

@@ -1,0 +1,36 @@
+/** The type of a tensor as text: `float32[N, 4, ?]`. */
+
+import { DTYPES, isDType, printShape, type TensorType } from "../index.ts";
+import { wrongUsage } from "./failure.ts";
+
+export const TYPE_HELP = `A type is a data type and a shape: float32[2,3]. A dimension is a size, a name that
+stands for one (N), or ? where nothing is known. float32[] is a scalar; float32[...]
+or float32 alone has an unknown rank. In a shell, put types in quotes.`;
+
+/** @throws Failure for text that is no type. */
+export function parseType(text: string): TensorType {
+  const [, dtype, list] = /^([^[\]]+)(?:\[([^[\]]*)\])?$/.exec(text.replaceAll(/\s/g, "")) ?? [];
+  if (dtype === undefined) {
+    throw wrongUsage(`${JSON.stringify(text)} is no type, such as 'float32[N,4]' is`);
+  }
+  if (!isDType(dtype)) {
+    const known = Object.keys(DTYPES).join(", ");
+    throw wrongUsage(`${JSON.stringify(dtype)} is no data type; there are ${known}`);
+  }
+  if (list === undefined || list === "...") return { dtype, shape: null };
+  if (list === "") return { dtype, shape: [] };
+  return { dtype, shape: list.split(",").map((dim) => parseDim(dim, text)) };
+}
+
+function parseDim(text: string, type: string): number | string | null {
+  if (text === "?") return null;
+  if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
+  // A name must not look like a number, so that -1 and 1.5 are told and not taken for names.
+  if (/^[\p{L}_]/u.test(text)) return text;
+  throw wrongUsage(
+    `${JSON.stringify(text)} in ${JSON.stringify(type)} is no dimension: it is a size, a name, or ? for an unknown one`,
+  );
+}
+
+export const printType = ({ dtype, shape }: TensorType): string =>
+  dtype + (shape === null ? "[...]" : printShape(shape));

@@ -1,0 +1,253 @@
+/**
+ * Shapes checked by the compiler: what the specification says of the operators' shapes and data types, as types, for the
+ * signatures in `functions.ts`. Types only; every rule is checked again at run time.
+ *
+ * What an argument must be is intersected with it: `unknown`, which changes nothing, or a string literal, which no
+ * tensor is and which the compiler prints as the reason.
+ * - Shapes are compared by intersection: `[2, 4] & [2, 3]` is `never`; `[2, number] & [2, 3]` and
+ *   `number[] & [2, 3]` are not. What is known to be wrong is an error, what is unknown stays unknown. Data types are
+ *   compared in the same way, so a tensor that came out of a file (`Tensor`, of any type and shape) goes anywhere.
+ * - A rule is the only member of a tuple (`Verdict[0]`) that first distributes over every parameter
+ *   (`S extends Shape ? ... : never`). Only so does TypeScript put the constraint `readonly number[]` in the place of
+ *   a caller's own type parameter, and finds nothing wrong. A bare conditional type would have to hold on both
+ *   branches, and no function that is generic in a shape would compile.
+ * - Recursion runs over axes, never over sizes: a rank is the length of a tuple, nothing is added or multiplied.
+ *   `Take` and `Drop` distribute over both parameters at each step: where they did not, the compiler looked for the
+ *   constraint of an unknown `N` without end.
+ *
+ * Type parameters: `D`, `S` data type and shape of data; `DI`, `I` of indices; `DU`, `U` of updates; `DO`, `O` of out;
+ * `B` is batchDims and `K` is k, the last dimension of indices.
+ */
+
+import type { DType, Reduction } from "./dtype.ts";
+import type { Tensor } from "./tensor.ts";
+
+/** A shape as far as the compiler knows it: a tuple of literals or of `number`, or a list of any length. */
+export type Shape = readonly number[];
+
+/** A shape of which not even the rank is known. */
+type AnyShape = number[];
+
+/**
+ * What a shape is inside these types: where a caller's dimension is a type parameter, TypeScript leaves open whether
+ * it matches `number`, so no pattern below asks that.
+ */
+type List = readonly unknown[];
+
+/** The data types that indices may have. */
+export type IndexDType = "int32" | "int64";
+
+/** `shape[:-1]`. */
+type Leading<I extends List> = I extends readonly [...infer Head, unknown] ? Head : AnyShape;
+
+/** `shape[-1]`: of indices that are tuples, k, the number of axes that a tuple addresses. */
+type Last<I extends List> = I extends readonly [...unknown[], infer K] ? K & number : number;
+
+/** `shape[:n]`; `never` where there are fewer axes. */
+type Take<S extends List, N extends number, Taken extends List = []> = S extends List
+  ? N extends number
+    ? number extends N | S["length"]
+      ? AnyShape
+      : Taken["length"] extends N
+        ? Taken
+        : S extends readonly [infer First, ...infer Rest]
+          ? Take<Rest, N, [...Taken, First]>
+          : never
+    : never
+  : never;
+
+/** `shape[n:]`; `never` where there are fewer axes. */
+type Drop<S extends List, N extends number, Dropped extends List = []> = S extends List
+  ? N extends number
+    ? number extends N | S["length"]
+      ? AnyShape
+      : Dropped["length"] extends N
+        ? S
+        : S extends readonly [infer First, ...infer Rest]
+          ? Drop<Rest, N, [...Dropped, First]>
+          : never
+    : never
+  : never;
+
+/** ScatterND: the shape of updates is `indices.shape[:-1] ++ data.shape[k:]`. */
+type ScatterNDUpdatesShape<I extends List, K extends number, S extends List> = [
+  ...Leading<I>,
+  ...Drop<S, K>,
+];
+
+/** GatherND: the shape of the output is `indices.shape[:-1] ++ data.shape[b+k:]`, of any rank where b or k is unknown. */
+export type GatherNDShape<S extends Shape, I extends Shape, B extends number> = S extends Shape
+  ? I extends Shape
+    ? B extends number
+      ? Numbers<Gathered<I, Drop<Drop<S, B>, Last<I>>>>
+      : never
+    : never
+  : never;
+
+type Gathered<I extends List, Slice extends List> = number extends Slice["length"]
+  ? AnyShape
+  : [...Leading<I>, ...Slice];
+
+type Numbers<S extends List> = { [Axis in keyof S]: S[Axis] & number };
+
+/** ScatterND: indices are int32 or int64; data and indices have rank 1 or more; k is at most the rank of data. */
+export type ScatterNDIndicesMust<
+  S extends Shape,
+  DI extends DType,
+  I extends Shape,
+> = ScatterNDIndicesVerdict<S, DI, I, Last<I>>[0];
+
+// prettier-ignore
+type ScatterNDIndicesVerdict<S extends Shape, DI extends DType, I extends Shape, K extends number> =
+  S extends Shape ? DI extends DType ? I extends Shape ? K extends number ? [
+    [DI & IndexDType] extends [never] ? IndexDTypeMessage<DI>
+    : I["length"] extends 0 ? RankMessage<"indices">
+    : S["length"] extends 0 ? RankMessage<"data">
+    : [Drop<S, K>] extends [never] ? `indices.shape[-1] must be at most ${Rank<S>}, the rank of data, got ${K}`
+    : unknown
+  ] : never : never : never : never;
+
+/** ScatterND: updates have data's data type and the shape `indices.shape[:-1] ++ data.shape[k:]`. */
+export type ScatterNDUpdatesMust<
+  D extends DType,
+  S extends Shape,
+  I extends Shape,
+  DU extends DType,
+  U extends Shape,
+> = ScatterNDUpdatesVerdict<D, S, I, Last<I>, DU, U>[0];
+
+// prettier-ignore
+type ScatterNDUpdatesVerdict<D extends DType, S extends Shape, I extends Shape, K extends number, DU extends DType, U extends Shape> =
+  D extends DType ? S extends Shape ? I extends Shape ? K extends number ? DU extends DType ? U extends Shape ? [
+    // Where the indices are wrong, that is said of them.
+    [Drop<S, K>] extends [never] ? unknown : Match<"updates", D, ScatterNDUpdatesShape<I, K, S>, DU, U>
+  ] : never : never : never : never : never : never;
+
+/** ScatterElements and GatherElements: indices are int32 or int64; data and indices have one rank, 1 or more. */
+export type ElementsIndicesMust<
+  S extends Shape,
+  DI extends DType,
+  I extends Shape,
+> = ElementsIndicesVerdict<S, DI, I>[0];
+
+// prettier-ignore
+type ElementsIndicesVerdict<S extends Shape, DI extends DType, I extends Shape> =
+  S extends Shape ? DI extends DType ? I extends Shape ? [
+    [DI & IndexDType] extends [never] ? IndexDTypeMessage<DI>
+    : S["length"] extends 0 ? RankMessage<"data">
+    : [S["length"] & I["length"]] extends [never] ? `indices must have rank ${Rank<S>}, as data has, got shape ${Print<I>}`
+    : unknown
+  ] : never : never : never;
+
+/** ScatterElements: updates have data's data type and the shape of indices, of which at least the rank is data's. */
+export type ElementsUpdatesMust<
+  D extends DType,
+  S extends Shape,
+  I extends Shape,
+  DU extends DType,
+  U extends Shape,
+> = ElementsUpdatesVerdict<D, S, I, DU, U>[0];
+
+// prettier-ignore
+type ElementsUpdatesVerdict<D extends DType, S extends Shape, I extends Shape, DU extends DType, U extends Shape> =
+  D extends DType ? S extends Shape ? I extends Shape ? DU extends DType ? U extends Shape ? [
+    Match<"updates", D, number extends I["length"] ? { [Axis in keyof S]: number } : I, DU, U>
+  ] : never : never : never : never : never;
+
+/**
+ * GatherND: indices are int32 or int64; data and indices have rank 1 or more; b is below both ranks; the first b
+ * dimensions of both are equal; k is from 1 to the rank of data - b.
+ */
+export type GatherNDIndicesMust<
+  S extends Shape,
+  DI extends DType,
+  I extends Shape,
+  B extends number,
+> = GatherNDIndicesVerdict<S, DI, I, B, Last<I>>[0];
+
+// prettier-ignore
+type GatherNDIndicesVerdict<S extends Shape, DI extends DType, I extends Shape, B extends number, K extends number> =
+  S extends Shape ? DI extends DType ? I extends Shape ? B extends number ? K extends number ? [
+    [DI & IndexDType] extends [never] ? IndexDTypeMessage<DI>
+    : I["length"] extends 0 ? RankMessage<"indices">
+    : S["length"] extends 0 ? RankMessage<"data">
+    : [Drop<I, B>] extends [readonly []] ? `batchDims must be at least 0 and below ${Rank<I>}, the rank of indices, got ${B}`
+    : [Drop<S, B>] extends [readonly []] ? `batchDims must be at least 0 and below ${Rank<S>}, the rank of data, got ${B}`
+    : [Take<S, B> & Take<I, B>] extends [never] ? `indices.shape must begin with ${Print<Take<S, B>>}, the batch dimensions of data, got ${Print<I>}`
+    : [Drop<Drop<S, B>, Exclude<K, 0>>] extends [never] ? `indices.shape[-1] must be from 1 to ${Rank<Drop<S, B>>}, the rank of data${B extends 0 ? "" : " less batchDims"}, got ${K}`
+    : unknown
+  ] : never : never : never : never : never;
+
+/** `out`, which becomes the result, has its data type `D` and its shape `S`. */
+export type OutMust<
+  D extends DType,
+  S extends Shape,
+  DO extends DType,
+  O extends Shape,
+> = OutVerdict<D, S, DO, O>[0];
+
+// prettier-ignore
+type OutVerdict<D extends DType, S extends Shape, DO extends DType, O extends Shape> =
+  D extends DType ? S extends Shape ? DO extends DType ? O extends Shape ? [
+    Match<"out", D, S, DO, O>
+  ] : never : never : never : never;
+
+/** A tensor that should have the data type `D` and the shape `S`. */
+type Match<
+  Name extends string,
+  D extends DType,
+  S extends List,
+  Got extends DType,
+  GotShape extends List,
+> = [D & Got] extends [never]
+  ? `${Name}.dtype must be ${D}, got ${Got}`
+  : [S & GotShape] extends [never]
+    ? `${Name}.shape must be ${Print<S>}, got ${Print<GotShape>}`
+    : unknown;
+
+type IndexDTypeMessage<Got extends DType> = `indices.dtype must be int32 or int64, got ${Got}`;
+
+type RankMessage<Name extends string> = `${Name} must have rank 1 or more, got shape []`;
+
+type Rank<S extends List> = S["length"] & number;
+
+/** `[2, ?, 4]`, and `[2, ...]` where the rank is not known. */
+type Print<S extends List> = string & PrintFrom<S, "", "">;
+
+type PrintFrom<S extends List, Text extends string, Comma extends string> = S extends readonly []
+  ? `[${Text}]`
+  : S extends readonly [infer First, ...infer Rest]
+    ? PrintFrom<Rest, `${Text}${Comma}${number extends First ? "?" : First & number}`, ", ">
+    : `[${Text}${Comma}...]`;
+
+/** Options of a scatter: `out` may be data itself. */
+export interface ScatterOptions<
+  D extends DType = DType,
+  S extends Shape = Shape,
+  DO extends DType = DType,
+  O extends Shape = Shape,
+> {
+  /** What happens where an update meets the value that is there; `"none"` replaces it. */
+  readonly reduction?: Reduction | undefined;
+  /** Whether two updates may have one target under `"none"`: the last wins, or it is an error. */
+  readonly duplicates?: "last" | "error" | undefined;
+  /** Where the result goes, of data's data type and shape; it may be data itself. */
+  readonly out?: (Tensor<DO, O> & OutMust<D, S, DO, O>) | undefined;
+}
+
+/** Options of a gather, whose result has the data type `D` and the shape `S`. */
+export interface GatherOptions<
+  D extends DType = DType,
+  S extends Shape = Shape,
+  DO extends DType = DType,
+  O extends Shape = Shape,
+> {
+  /** Where the result goes, of data's data type and the result's shape; never an input. */
+  readonly out?: (Tensor<DO, O> & OutMust<D, S, DO, O>) | undefined;
+}
+
+/** The option of the …Elements functions. */
+export interface AxisOption {
+  /** The axis that the indices address, from -r to r - 1; 0 by default. */
+  readonly axis?: number | undefined;
+}

@@ -1,0 +1,353 @@
+/**
+ * The command as a user runs it: a process with arguments, a status and two streams. A row is one run; rows that leave
+ * files behind are followed by a look at those.
+ */
+
+import assert from "node:assert/strict";
+import { spawn, spawnSync, type SpawnSyncReturns } from "node:child_process";
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import {
+  equals,
+  full,
+  operators,
+  tensor,
+  zeros,
+  type Tensor,
+  type TensorType,
+} from "../src/index.ts";
+import { readNpy, writeNpy } from "../src/npy/index.ts";
+import { buildModel, readTensor, writeModel, writeTensor, type Model } from "../src/onnx/index.ts";
+import { bytes, file, int, text } from "./onnx-encoder.ts";
+
+const MAIN = fileURLToPath(new URL("../src/cli/main.js", import.meta.url));
+
+/** Every run starts here, so that files go by their bare names. */
+const home = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-cli-"));
+
+const ndscatter = (...args: readonly string[]): SpawnSyncReturns<string> =>
+  spawnSync(process.execPath, [MAIN, ...args], { cwd: home, encoding: "utf8", timeout: 60_000 });
+
+const at = (name: string): string => path.join(home, name);
+
+const save = (name: string, value: Tensor): void =>
+  fs.writeFileSync(at(name), name.endsWith(".npy") ? writeNpy(value) : writeTensor(value));
+
+const load = (name: string): Tensor => {
+  const content = new Uint8Array(fs.readFileSync(at(name)));
+  return name.endsWith(".npy") ? readNpy(content) : readTensor(content);
+};
+
+const F32 = (...shape: (number | string)[]): TensorType => ({ dtype: "float32", shape });
+const I64 = (...shape: (number | string)[]): TensorType => ({ dtype: "int64", shape });
+
+const SCATTER_ADD: Model = buildModel({
+  opsets: { "ai.onnx": 18 },
+  inputs: { data: F32("N", 2), indices: I64("M", 1), updates: F32("M", 2) },
+  nodes: [
+    {
+      op: "ScatterND",
+      inputs: ["data", "indices", "updates"],
+      outputs: ["y"],
+      attributes: { reduction: "add" },
+    },
+  ],
+  outputs: { y: F32("N", 2) },
+});
+
+/** One node among others that are not run here, its indices a constant; two Relu; a name with an escape sequence. */
+const LARGE: Model = buildModel({
+  opsets: { "ai.onnx": 18 },
+  inputs: { x: F32("N", 2), updates: F32(2, 2) },
+  constants: { indices: tensor("int64", [2, 1], [1, 3]) },
+  nodes: [
+    { op: "Relu", inputs: ["x"], outputs: ["r"], name: "first" },
+    {
+      op: "ScatterND",
+      inputs: ["r", "indices", "updates"],
+      outputs: ["\u001b[31my"],
+      name: "middle",
+    },
+    { op: "Relu", inputs: ["\u001b[31my"], outputs: ["z"] },
+  ],
+  outputs: { z: F32("N", 2) },
+});
+
+const DATA = tensor("float32", [4, 2], [1, 2, 3, 4, 5, 6, 7, 8]);
+const ADDED = tensor("float32", [4, 2], [1, 2, 13, 24, 5, 6, 37, 48]);
+
+/** A float32 tensor of 2 elements with its data in another file. */
+const external = (location: string, offset = 0): Uint8Array =>
+  file(
+    int(1, 2),
+    int(2, 1),
+    text(8, "data"),
+    ...[
+      ["location", location],
+      ["offset", String(offset)],
+    ].map(([key, value]) => bytes(13, [...text(1, key), ...text(2, value)])),
+    int(14, 1),
+  );
+
+/** `model` with one more constant: two messages after one another are one with the fields of both. */
+const withConstant = (model: Model, constant: Uint8Array): Uint8Array =>
+  file(writeModel(model), bytes(7, bytes(5, constant)));
+
+const GATHER_EXTERNAL = buildModel({
+  opsets: { "ai.onnx": 13 },
+  inputs: { indices: I64(1, 1) },
+  nodes: [{ op: "GatherND", inputs: ["data", "indices"], outputs: ["y"] }],
+  outputs: { y: F32(1) },
+});
+
+before(() => {
+  save("d.npy", DATA);
+  save("i.npy", tensor("int64", [2, 1], [1, 3]));
+  save("u.npy", tensor("float32", [2, 2], [10, 20, 30, 40]));
+  save("u.pb", tensor("float32", [2, 2], [10, 20, 30, 40]));
+  save("far.npy", tensor("int64", [2, 1], [1, 9]));
+  save("i32.npy", tensor("int32", [2, 1], [1, 3]));
+  save("y.npy", ADDED);
+  save("wrong.npy", tensor("float32", [4, 2], [1, 2, 13, 24, 5, 6, 37.1, 0]));
+  save("odd.npy", tensor("float64", [4], [NaN, -Infinity, -0, 0.1]));
+  save(
+    "nan.npy",
+    tensor("float32", [2], new Float32Array(new Uint32Array([0x7fc00001, 0]).buffer)),
+  );
+  save(
+    "nan2.npy",
+    tensor("float32", [2], new Float32Array(new Uint32Array([0x7fc00002, 0]).buffer)),
+  );
+  save("none.npy", zeros("int64", [0, 1]));
+  save("long.npy", tensor("int64", [3], [2n ** 63n - 1n, 0n, -1n]));
+  save("big.npy", full("float32", [300, 300], 1));
+  save("empty.npy", zeros("float32", [0, 300]));
+  save("none2.npy", zeros("float32", [0]));
+  save("one.npy", tensor("int64", [1], [1]));
+  save("all.npy", tensor("int64", [4, 1], [0, 1, 2, 3]));
+  save("i2.npy", tensor("int64", [2, 1], [0, -1]));
+  save("i1.npy", tensor("int64", [1, 1], [1]));
+  fs.writeFileSync(at("cut.npy"), fs.readFileSync(at("d.npy")).subarray(0, 140));
+  fs.writeFileSync(at("add.onnx"), writeModel(SCATTER_ADD));
+  fs.writeFileSync(at("large.onnx"), writeModel(LARGE));
+  fs.writeFileSync(at("cut.onnx"), writeModel(SCATTER_ADD).subarray(0, 40));
+
+  fs.mkdirSync(at("model/inside"), { recursive: true });
+  const weights = new Uint8Array(new Float32Array([1, 2, 3]).buffer);
+  for (const name of ["secret.bin", "model/weights.bin"]) fs.writeFileSync(at(name), weights);
+  fs.symlinkSync("../secret.bin", at("model/link.bin"));
+  fs.symlinkSync("..", at("model/out"));
+  fs.symlinkSync("../weights.bin", at("model/inside/link.bin"));
+  const places = {
+    good: "weights.bin",
+    inside: "inside/link.bin",
+    link: "link.bin",
+    out: "out/secret.bin",
+    missing: "missing.bin",
+    folder: "inside",
+  };
+  for (const [name, location] of Object.entries(places)) {
+    fs.writeFileSync(
+      at(`model/${name}.onnx`),
+      withConstant(GATHER_EXTERNAL, external(location, 4)),
+    );
+  }
+  fs.writeFileSync(
+    at("model/short.onnx"),
+    withConstant(GATHER_EXTERNAL, external("weights.bin", 8)),
+  );
+  fs.writeFileSync(at("model/dots.pb"), external("../secret.bin"));
+  fs.writeFileSync(at("model/good.pb"), external("weights.bin"));
+});
+
+after(() => fs.rmSync(home, { recursive: true }));
+
+interface Row {
+  readonly args: readonly string[];
+  readonly status?: number;
+  /** All that stdout holds, or what is found in it. */
+  readonly stdout?: string | RegExp;
+  /** The sentence behind "ndscatter: ". */
+  readonly stderr?: string | RegExp;
+}
+
+const words = (line: string): string[] => line.split(" ");
+const NODE = "large.onnx --node";
+
+// prettier-ignore
+const ROWS: readonly Row[] = [
+  // What is typed wrong.
+  { args: [], status: 2, stderr: "a command is missing; --help lists them" },
+  { args: ["rum"], status: 2, stderr: "unknown command 'rum' (Did you mean run?)" },
+  { args: ["run"], status: 2, stderr: "missing required argument 'target'" },
+  { args: words("run scatternd d.npy"), status: 2, stderr: /did you mean ScatterND of ai\.onnx\?$/ },
+  { args: words("run ScatterND --opset x"), status: 2, stderr: '--opset takes a positive integer, got "x"' },
+  { args: words("run ScatterND --attr reduction d.npy"), status: 2, stderr: /--attr takes NAME=VALUE/ },
+  { args: words("run GatherND --attr batch_dims=1.5"), status: 2, stderr: '--attr batch_dims must be an integer, got "1.5"' },
+  { args: words("run ScatterND --opset 16 --attr reduction=max"), status: 2, stderr: /^ScatterND-16: .* it is in version 18$/ },
+  { args: words("run ScatterND d.npy i.npy"), status: 2, stderr: "ScatterND-18 needs data, indices, updates, but there is no file for updates" },
+  { args: words("run ScatterND d.npy i.npy u.npy y.npy"), status: 2, stderr: /no input left for y\.npy/ },
+  { args: words("run ScatterND x=d.npy"), status: 2, stderr: "ScatterND-18 has no input x; its inputs are data, indices, updates" },
+  { args: words("run ScatterND d.npy i.npy u.npy -o out.txt"), status: 2, stderr: "out.txt must end in .npy or .pb, which tells its format" },
+  { args: words("run add.onnx --opset 13 d.npy i.npy u.npy"), status: 2, stderr: /--opset goes with an operator/ },
+  { args: words(`run ${NODE} nowhere u.npy`), status: 2, stderr: "large.onnx has no node nowhere; its nodes are first, middle, z" },
+  { args: words(`run ${NODE} Relu u.npy`), status: 2, stderr: "large.onnx has 2 nodes Relu; name a value that one makes: r, z" },
+  // What is read wrong.
+  { args: words("run ScatterND d.npy no.npy u.npy"), status: 1, stderr: "no.npy: no such file or directory" },
+  { args: words("run cut.onnx d.npy"), status: 1, stderr: /^cut\.onnx: / },
+  { args: words("run ScatterND cut.npy i.npy u.npy"), status: 1, stderr: /^cut\.npy: / },
+  { args: words("run ScatterND d.npy far.npy u.npy"), status: 1, stderr: "ScatterND-18: indices[1, 0] is 9, but axis 0 of data [4, 2] takes -4..3" },
+  { args: words("run ScatterND d.npy i.npy u.npy -o no/out.npy"), status: 1, stderr: "no/out.npy: no such file or directory" },
+  { args: words("run large.onnx d.npy u.npy"), status: 1, stderr: /^large\.onnx: .*Relu at opset 18/ },
+  { args: words("run ScatterND --debug d.npy far.npy u.npy"), status: 1, stderr: /^ScatterND-18: .*\nTensorError: .*\n +at .*[\s\S]*code: 'index-out-of-range'/ },
+  // What is shown.
+  { args: words("run add.onnx data=d.npy indices=i.npy updates=u.npy"), stdout: `y: float32[4, 2]\n${ADDED}\n` },
+  { args: words("run ScatterNDUpdate --attr reduction=sum d.npy i32.npy u.pb"), stdout: `output: float32[4, 2]\n${ADDED}\n` },
+  { args: words(`run ${NODE} ScatterND d.npy u.npy`), stdout: /^"\\u001b\[31my": float32\[4, 2\]\ntensor\(\[\[ 1\., {2}2\.\],\n {8}\[10\., 20\.\]/ },
+  { args: words("run model/good.onnx i1.npy"), stdout: "y: float32[1]\ntensor([3.], dtype=float32)\n" },
+  { args: words("run model/inside.onnx i1.npy"), stdout: /3\./ },
+  { args: words("run GatherND model/good.pb i1.npy"), stdout: "output: float32[1]\ntensor([2.], dtype=float32)\n" },
+  { args: words("run model/link.onnx i1.npy"), status: 1, stderr: /"link\.bin" lie outside the folder of the model/ },
+  { args: words("run model/out.onnx i1.npy"), status: 1, stderr: /"out\/secret\.bin" lie outside/ },
+  { args: words("run model/missing.onnx i1.npy"), status: 1, stderr: /"missing\.bin" cannot be read: no such file/ },
+  { args: words("run model/folder.onnx i1.npy"), status: 1, stderr: /inside: it is a folder/ },
+  { args: words("run model/short.onnx i1.npy"), status: 1, stderr: /weights\.bin ends at byte 12, but data reach to byte 16/ },
+  { args: words("run GatherND model/dots.pb i1.npy"), status: 1, stderr: /^model\/dots\.pb: .*leaves the folder/ },
+  // What is compared.
+  { args: words("run add.onnx d.npy i.npy u.npy --expect y=y.npy"), stdout: "y: float32[4, 2]\n  equals y.npy\n" },
+  { args: words("run add.onnx d.npy i.npy u.npy --expect wrong.npy"), status: 1, stdout: /differs from wrong\.npy/, stderr: "y[3, 0] is 37, but wrong.npy has 37.1" },
+  { args: words("run ScatterND nan.npy none.npy none2.npy --expect nan2.npy"), status: 1, stdout: /differs/, stderr: "output[0] is NaN (bits 0x7fc00001), but nan2.npy has NaN (bits 0x7fc00002)" },
+  // The operators.
+  { args: ["--version"], stdout: /^\d+\.\d+\.\d+\n$/ },
+  { args: ["run", "--help"], stdout: /Examples:\n {2}ndscatter run ScatterND/ },
+  { args: ["ops"], stdout: /^domain +operator +version .*\nai\.onnx +ScatterND +11 [\s\S]*\nopenvino +ScatterNDUpdate +15 .*\n$/ },
+  { args: words("ops ScatterND --opset 17"), stdout: /^ScatterND-16\n\nname +ScatterND\n[\s\S]*reduction: one of none, add, mul \(default none\)[\s\S]*indices: tensor\(int64\)[\s\S]*tensor\(float\)/ },
+  { args: words("ops ScatterNDUpdate --opset 4"), stdout: /^ScatterNDUpdate-3\n[\s\S]*opset4\n[\s\S]* T: boolean, f16, [\s\S]*Tind: i32, i64\n/ },
+  { args: words("ops ScatterND --diff 13 18"), stdout: /^ScatterND-13 -> ScatterND-18\n[\s\S]*\+ attributes\.reduction: one of none, add, mul, max, min \(default none\)\n$/ },
+  { args: words("ops ScatterND --diff 13"), status: 2, stderr: "--diff takes two opsets, such as --diff 13 18, got 1" },
+  // Types.
+  { args: words("infer ScatterND --opset 18 float32[N,4,5] int64[M,2] float32[M,5]"), stdout: "float32[N, 4, 5]\n" },
+  { args: words("infer GatherND float32[?,4] int64[...]"), stdout: "float32[...]\n" },
+  { args: words("infer ScatterND float32[4] int64[1] float32[-1]"), status: 2, stderr: /^"-1" in "float32\[-1\]" is no dimension/ },
+  // Test folders.
+  { args: words("conformance no"), status: 1, stderr: "no: no such file or directory" },
+  { args: words("conformance model"), status: 1, stderr: /^model: there is no model\.onnx/ },
+];
+
+const found = (pattern: string | RegExp, content: string): void => {
+  if (typeof pattern === "string") assert.equal(content, pattern);
+  else assert.match(content, pattern);
+};
+
+for (const { args, status = 0, stdout = "", stderr } of ROWS) {
+  test(["ndscatter", ...args].join(" "), () => {
+    const result = ndscatter(...args);
+    if (stderr === undefined) {
+      assert.equal(result.stderr, "");
+    } else {
+      assert.ok(
+        result.stderr.startsWith("ndscatter: ") && result.stderr.endsWith("\n"),
+        result.stderr,
+      );
+      found(stderr, result.stderr.slice("ndscatter: ".length, -1));
+      if (!args.includes("--debug")) assert.equal(result.stderr.split("\n").length, 2);
+    }
+    found(stdout, result.stdout);
+    assert.equal(result.status, status);
+  });
+}
+
+test("results are written by the ending of the name, beside nothing else", () => {
+  for (const name of ["out.npy", "out.pb"]) {
+    const result = ndscatter(
+      ...words(`run add.onnx d.npy i.npy u.npy -o y=${name} --expect y.npy`),
+    );
+    assert.equal(result.stdout, `y: float32[4, 2]\n  written to ${name}\n  equals y.npy\n`);
+    assert.ok(equals(load(name), ADDED));
+  }
+  assert.deepEqual(
+    fs.readdirSync(home).filter((name) => name.endsWith(".tmp")),
+    [],
+  );
+});
+
+test("an output updates an input in place, but replaces nothing else that was read", () => {
+  save("cache.npy", DATA);
+  fs.symlinkSync("cache.npy", at("alias.npy"));
+  const update = "run add.onnx alias.npy i.npy u.npy -o";
+  assert.equal(ndscatter(...words(`${update} cache.npy`)).status, 0);
+  assert.ok(equals(load("alias.npy"), ADDED));
+  assert.ok(fs.lstatSync(at("alias.npy")).isSymbolicLink());
+  const refused = [`${update} i.npy`, `${update} y.npy --expect y.npy`];
+  for (const args of refused) {
+    const result = ndscatter(...words(args));
+    assert.match(result.stderr, /^ndscatter: the output .* would replace/);
+    assert.equal(result.status, 2);
+  }
+  assert.deepEqual(load("i.npy").shape, [2, 1]);
+});
+
+test("after an error an output is what it was", () => {
+  save("kept.npy", DATA);
+  assert.equal(ndscatter(...words("run ScatterND d.npy far.npy u.npy -o kept.npy")).status, 1);
+  assert.ok(equals(load("kept.npy"), DATA));
+});
+
+const json = (line: string): unknown => JSON.parse(ndscatter(...words(line), "--json").stdout);
+
+const output = (facts: object): object => ({ outputs: [{ name: "output", ...facts }] });
+
+test("--json is JSON, with strings for what JSON has not", () => {
+  const rows: readonly [line: string, expected: unknown][] = [
+    [
+      "run GatherND odd.npy all.npy",
+      output({ dtype: "float64", shape: [4], values: ["NaN", "-Infinity", -0, 0.1] }),
+    ],
+    [
+      "run GatherND long.npy i2.npy",
+      output({ dtype: "int64", shape: [2], values: ["9223372036854775807", "-1"] }),
+    ],
+    [
+      "run GatherND d.npy one.npy -o row.npy",
+      output({ dtype: "float32", shape: [2], file: "row.npy" }),
+    ],
+    [
+      "run GatherND d.npy one.npy --expect y.npy",
+      output({
+        dtype: "float32",
+        shape: [2],
+        expected: "y.npy",
+        equal: false,
+        difference: { at: null, got: "float32[2]", expected: "float32[4, 2]" },
+      }),
+    ],
+    ["infer GatherND float32[N,?] int64[1]", output({ dtype: "float32", shape: [null] })],
+    ["ops", JSON.parse(JSON.stringify(operators()))],
+    [
+      "ops ScatterND --diff 11 13",
+      {
+        from: "ScatterND-11",
+        to: "ScatterND-13",
+        changes: [
+          { kind: "changed", path: "sinceVersion", from: 11, to: 13 },
+          { kind: "added", path: "typeConstraints.T.types.bfloat16", value: "bfloat16" },
+        ],
+      },
+    ],
+  ];
+  for (const [line, expected] of rows) assert.deepEqual(json(line), expected, line);
+});
+
+test("a reader that goes away ends the command quietly", async () => {
+  const args = words("run --json ScatterND big.npy none.npy empty.npy");
+  const child = spawn(process.execPath, [MAIN, ...args], { cwd: home });
+  child.stdout.destroy();
+  let stderr = "";
+  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  const status = await new Promise((done) => child.on("close", done));
+  assert.equal(stderr, "");
+  assert.equal(status, 0);
+});
