@@ -12,15 +12,32 @@ const WIDTH = 4;
 /** Keys of earlier tokens: head, position and place are in the digits of each number, and zeros are still free. */
 const keys = Array.from({ length: HEADS }, (_, head) =>
   Array.from({ length: POSITIONS }, (_, position) =>
-    Array.from({ length: WIDTH }, (_, place) => (position < 3 ? head + position / 10 + place / 100 : 0)),
+    Array.from({ length: WIDTH }, (_, place) =>
+      position < 3 ? head + position / 10 + place / 100 : 0,
+    ),
   ),
 );
 
 /** A graph of five nodes as edges from a source to a target, and two features a node. */
-const edges = [[0, 1], [2, 1], [3, 1], [1, 4], [0, 4], [4, 0], [2, 3]];
-const features = [[1, 10], [2, 20], [3, 30], [4, 40], [5, 50]];
+const edges = [
+  [0, 1],
+  [2, 1],
+  [3, 1],
+  [1, 4],
+  [0, 4],
+  [4, 0],
+  [2, 3],
+];
+const features = [
+  [1, 10],
+  [2, 20],
+  [3, 30],
+  [4, 40],
+  [5, 50],
+];
 
 /** The files by name: models, and a tensor for each of their inputs. */
+// prettier-ignore
 export const files = {
   "kv-cache.onnx": model(
     "ScatterND",
@@ -54,9 +71,18 @@ export const files = {
 
 function model(op, inputs, outputs, attributes) {
   const types = (values) =>
-    Object.fromEntries(Object.entries(values).map(([name, [dtype, shape]]) => [name, { dtype, shape }]));
+    Object.fromEntries(
+      Object.entries(values).map(([name, [dtype, shape]]) => [name, { dtype, shape }]),
+    );
   const node = { op, inputs: Object.keys(inputs), outputs: Object.keys(outputs), attributes };
-  return writeModel(buildModel({ opsets: { "": 18 }, inputs: types(inputs), outputs: types(outputs), nodes: [node] }));
+  return writeModel(
+    buildModel({
+      opsets: { "": 18 },
+      inputs: types(inputs),
+      outputs: types(outputs),
+      nodes: [node],
+    }),
+  );
 }
 
 function npy(dtype, shape, values) {

@@ -6,7 +6,10 @@ import { readModel, runModel } from "ndscatter/onnx";
 
 const EXAMPLES = [
   { name: "kv-cache", story: "Append one token's key to each head of a KV cache, at position 3." },
-  { name: "graph-sum", story: "Sum the messages along the edges of a graph into the nodes they point to." },
+  {
+    name: "graph-sum",
+    story: "Sum the messages along the edges of a graph into the nodes they point to.",
+  },
   { name: "batched-lookup", story: "Look rows up in a table for each batch; -1 is the last row." },
 ];
 
@@ -20,7 +23,8 @@ for (const { name, story } of EXAMPLES) {
   console.log(`\n${name}.onnx: ${story}`);
   for (const [input, value] of Object.entries(inputs)) show(`read ${name}.${input}.npy`, value);
   console.log(`  run  ${op}${settings.join("")}, opset ${model.opsets["ai.onnx"]}`);
-  for (const [output, value] of Object.entries(runModel(model, inputs))) show(`made ${output}`, value);
+  for (const [output, value] of Object.entries(runModel(model, inputs)))
+    show(`made ${output}`, value);
 }
 
 const args = ["cache", "where", "key"].map((input) => `${input}=examples/kv-cache.${input}.npy`);

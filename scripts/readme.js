@@ -27,16 +27,29 @@ function describe(version, position, versions) {
   const before = versions[position - 1];
   const known = before?.attributes ?? [];
   const attributes = version.attributes
-    .filter(({ name, values }) => !known.some((one) => one.name === name && one.values?.length === values?.length))
+    .filter(
+      ({ name, values }) =>
+        !known.some((one) => one.name === name && one.values?.length === values?.length),
+    )
     .map(({ name, values }) => `\`${name}\`${values === undefined ? "" : ` ${values.join(" ")}`}`);
   const typesOf = (one) => one?.typeConstraints.find(({ name }) => name === "T").types ?? [];
-  const types = typesOf(version).filter((dtype) => before !== undefined && !typesOf(before).includes(dtype));
-  const negative = before !== undefined && version.negativeIndices && !before.negativeIndices ? ["negative indices"] : [];
+  const types = typesOf(version).filter(
+    (dtype) => before !== undefined && !typesOf(before).includes(dtype),
+  );
+  const negative =
+    before !== undefined && version.negativeIndices && !before.negativeIndices
+      ? ["negative indices"]
+      : [];
   const news = [...attributes, ...types, ...negative];
-  if (before !== undefined) return news.length === 0 ? [] : [`${version.sinceVersion}: ${news.join(", ")}`];
+  if (before !== undefined)
+    return news.length === 0 ? [] : [`${version.sinceVersion}: ${news.join(", ")}`];
   const index = version.inputs.find(({ name }) => name === "indices").type;
   const indices = version.typeConstraints.find(({ name }) => name === index)?.types ?? [index];
-  return [[`${typesOf(version).length} data types`, `${indices.join(" or ")} indices`, ...news].join(", ")];
+  return [
+    [`${typesOf(version).length} data types`, `${indices.join(" or ")} indices`, ...news].join(
+      ", ",
+    ),
+  ];
 }
 
 /** The README as it should be. */

@@ -121,11 +121,14 @@ export function allocate<D extends DType>(dtype: D, size: number): Storage<D>;
 export function allocate(dtype: DType, size: number): Storage {
   const { storage, lanes } = DTYPES[dtype];
   try {
-    return storage === Array
-      ? Array.from({ length: size }, () => "")
-      : new storage(size * lanes);
+    return storage === Array ? Array.from({ length: size }, () => "") : new storage(size * lanes);
   } catch (cause) {
-    throw new TensorError("too-large", `${size} elements of ${dtype} do not fit in memory`, {}, { cause });
+    throw new TensorError(
+      "too-large",
+      `${size} elements of ${dtype} do not fit in memory`,
+      {},
+      { cause },
+    );
   }
 }
 

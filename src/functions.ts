@@ -49,7 +49,10 @@ export function scatterND<
   O extends Shape,
 >(
   data: Tensor<D, S> | RuntimeTensor,
-  indices: (Tensor<DI, I> & ScatterNDIndicesMust<S, DI, I>) | Nested<number | bigint> | RuntimeTensor,
+  indices:
+    | (Tensor<DI, I> & ScatterNDIndicesMust<S, DI, I>)
+    | Nested<number | bigint>
+    | RuntimeTensor,
   updates:
     | (Tensor<DU, U> & ScatterNDUpdatesMust<D, S, I, DU, U>)
     | Nested<ScalarInput<NoInfer<D>>>
@@ -89,7 +92,10 @@ export function scatterElements<
   O extends Shape,
 >(
   data: Tensor<D, S> | RuntimeTensor,
-  indices: (Tensor<DI, I> & ElementsIndicesMust<S, DI, I>) | Nested<number | bigint> | RuntimeTensor,
+  indices:
+    | (Tensor<DI, I> & ElementsIndicesMust<S, DI, I>)
+    | Nested<number | bigint>
+    | RuntimeTensor,
   updates:
     | (Tensor<DU, U> & ElementsUpdatesMust<D, S, I, DU, U>)
     | Nested<ScalarInput<NoInfer<D>>>
@@ -127,7 +133,10 @@ export function gatherND<
   B extends number = 0,
 >(
   data: Tensor<D, S> | RuntimeTensor,
-  indices: (Tensor<DI, I> & GatherNDIndicesMust<S, DI, I, B>) | Nested<number | bigint> | RuntimeTensor,
+  indices:
+    | (Tensor<DI, I> & GatherNDIndicesMust<S, DI, I, B>)
+    | Nested<number | bigint>
+    | RuntimeTensor,
   options?: GatherOptions<NoInfer<D>, GatherNDShape<S, I, B>, DO, O> & {
     /** How many leading axes of data and indices are batches; 0 by default. */
     readonly batchDims?: B | undefined;
@@ -158,7 +167,10 @@ export function gatherElements<
   O extends Shape,
 >(
   data: Tensor<D, S> | RuntimeTensor,
-  indices: (Tensor<DI, I> & ElementsIndicesMust<S, DI, I>) | Nested<number | bigint> | RuntimeTensor,
+  indices:
+    | (Tensor<DI, I> & ElementsIndicesMust<S, DI, I>)
+    | Nested<number | bigint>
+    | RuntimeTensor,
   options?: GatherOptions<NoInfer<D>, I, DO, O> & AxisOption,
 ): Tensor<NoInfer<D>, I>;
 export function gatherElements(data: unknown, indices: unknown, options?: object): Tensor {

@@ -33,7 +33,9 @@ export function decodeHalf(bits: number, { fractionBits, minExponent }: HalfForm
   const fraction = bits & ((1 << fractionBits) - 1);
   if (biased === 0x7fff >> fractionBits) return fraction === 0 ? sign * Infinity : NaN;
   if (biased === 0) return sign * fraction * powerOfTwo(minExponent - fractionBits);
-  return sign * ((1 << fractionBits) | fraction) * powerOfTwo(biased - 1 + minExponent - fractionBits);
+  return (
+    sign * ((1 << fractionBits) | fraction) * powerOfTwo(biased - 1 + minExponent - fractionBits)
+  );
 }
 
 /** The 16 bits of `format` nearest to `value`, ties to even; NaN gives the canonical quiet NaN (7E00, 7FC0). */

@@ -13,7 +13,15 @@
  * @module
  */
 
-export { DTYPES, isDType, REDUCTIONS, type DType, type Reduction, type Scalar, type Storage } from "./dtype.ts";
+export {
+  DTYPES,
+  isDType,
+  REDUCTIONS,
+  type DType,
+  type Reduction,
+  type Scalar,
+  type Storage,
+} from "./dtype.ts";
 export {
   ERROR_CODES,
   isTensorError,

@@ -87,7 +87,8 @@ export function planElements(
     for (let i = 0, place = base; i < row; i++, p++, place += steps[last]) {
       let index = indexAt(words, p * step, step);
       if (index < 0) index += wrap;
-      if (!(index >= 0 && index < dim)) throw outOfRange(indices, p, dataShape, axis, rules, fields);
+      if (!(index >= 0 && index < dim))
+        throw outOfRange(indices, p, dataShape, axis, rules, fields);
       offsets[p] = place + index * stride;
     }
     // On to the next row: count up the axes before the last, like an odometer.

@@ -107,20 +107,26 @@ function callOf(node: NodeSpec): Call {
 }
 
 const listOrTensor = (dtype: Tensor["dtype"], value: unknown, fields: ErrorFields): Tensor =>
-  isList(value) || typeof value !== "object" ? fromNested(dtype, value, fields) : asTensor(value, fields);
+  isList(value) || typeof value !== "object"
+    ? fromNested(dtype, value, fields)
+    : asTensor(value, fields);
 
 /** @throws TensorError `attribute` for duplicates that are neither word, or where nothing is scattered. */
-function checkDuplicatesOption(
-  duplicates: unknown,
-  { kind }: Operator,
-  fields: ErrorFields,
-): void {
+function checkDuplicatesOption(duplicates: unknown, { kind }: Operator, fields: ErrorFields): void {
   if (duplicates === undefined) return;
   if (kind === "gather") {
-    throw new TensorError("attribute", "duplicates is for scatters: a gather has no targets that could repeat", fields);
+    throw new TensorError(
+      "attribute",
+      "duplicates is for scatters: a gather has no targets that could repeat",
+      fields,
+    );
   }
   if (duplicates === "last" || duplicates === "error") return;
-  throw new TensorError("attribute", `duplicates must be "last" or "error", got ${String(duplicates)}`, fields);
+  throw new TensorError(
+    "attribute",
+    `duplicates must be "last" or "error", got ${String(duplicates)}`,
+    fields,
+  );
 }
 
 /** Checks in the fixed order, then plans, then writes. */
@@ -200,7 +206,11 @@ function checkType({ dtype, shape }: TensorType, fields: ErrorFields): void {
 function checkOptions(options: object, known: readonly string[], fields: ErrorFields): void {
   const odd = Object.keys(options).find((name) => !known.includes(name));
   if (odd === undefined) return;
-  throw new TensorError("attribute", `there is no option ${JSON.stringify(odd)}, only ${known.join(", ")}`, fields);
+  throw new TensorError(
+    "attribute",
+    `there is no option ${JSON.stringify(odd)}, only ${known.join(", ")}`,
+    fields,
+  );
 }
 
 /**
@@ -231,7 +241,10 @@ function checkOut(
     const { data } = inputs[position];
     if (!overlaps(out.data, data)) continue;
     if (operator.kind === "scatter" && name === "data" && isSameMemory(out.data, data)) continue;
-    const rule = operator.kind === "scatter" ? "it may be data itself, but not a part of it" : "a gather cannot work in place";
+    const rule =
+      operator.kind === "scatter"
+        ? "it may be data itself, but not a part of it"
+        : "a gather cannot work in place";
     throw new TensorError("overlap", `out shares memory with ${name}: ${rule}`, fields);
   }
   return out;

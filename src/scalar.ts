@@ -9,7 +9,10 @@ import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16, type HalfFormat } from "./ha
 export const halfFormat = (dtype: DType): HalfFormat => (dtype === "float16" ? FLOAT16 : BFLOAT16);
 
 /** A function that reads the element at a position of `data`. */
-export function reader<D extends DType>(dtype: D, data: Storage<D>): (position: number) => Scalar<D>;
+export function reader<D extends DType>(
+  dtype: D,
+  data: Storage<D>,
+): (position: number) => Scalar<D>;
 export function reader(dtype: DType, data: Storage): (position: number) => Scalar {
   switch (DTYPES[dtype].family) {
     case "bool":
@@ -29,10 +32,7 @@ export function reader(dtype: DType, data: Storage): (position: number) => Scala
  * A function that writes `value` at a position of `data` and says whether the type can hold it: whole numbers must
  * fit exactly, floats are rounded to nearest.
  */
-export function writer(
-  dtype: DType,
-  data: Storage,
-): (position: number, value: unknown) => boolean {
+export function writer(dtype: DType, data: Storage): (position: number, value: unknown) => boolean {
   // Each branch stores into the class that the row names; the compiler cannot follow that through the union.
   const store = data as Record<number, unknown>;
   const { family } = DTYPES[dtype];

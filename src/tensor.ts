@@ -303,11 +303,15 @@ function storageFor(
     if (write(position, value)) continue;
     const at = coordinatesOf(pairwise ? position >> 1 : position, shape);
     const got = typeof value === "number" || typeof value === "bigint" ? value : undefined;
-    throw new TensorError("dtype", `${dtype} cannot hold ${printValue(value)}, at ${printShape(at)}`, {
-      ...fields,
-      at,
-      got,
-    });
+    throw new TensorError(
+      "dtype",
+      `${dtype} cannot hold ${printValue(value)}, at ${printShape(at)}`,
+      {
+        ...fields,
+        at,
+        got,
+      },
+    );
   }
   return data;
 }

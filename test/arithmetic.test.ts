@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { allocate, DTYPES, DTYPE_NAMES, reductionsOf, type DType, type Reduction, type Storage } from "../src/dtype.ts";
+import {
+  allocate,
+  DTYPES,
+  DTYPE_NAMES,
+  reductionsOf,
+  type DType,
+  type Reduction,
+  type Storage,
+} from "../src/dtype.ts";
 import * as reference from "../src/kernels/reference.ts";
 import { scatterND } from "../src/operators/scatter-nd.ts";
 import { runPlain } from "../src/run.ts";
@@ -9,7 +17,13 @@ import { ENGINES } from "./support/engines.ts";
 
 /** `data`, then each update in turn, gives `result`. Written as bits where a string of hex digits, else as a value. */
 type Cell = number | bigint | string | boolean | readonly [Cell, Cell];
-type Row = readonly [dtype: DType, reduction: Reduction, data: Cell, updates: readonly Cell[], result: Cell];
+type Row = readonly [
+  dtype: DType,
+  reduction: Reduction,
+  data: Cell,
+  updates: readonly Cell[],
+  result: Cell,
+];
 
 const NAN32 = "7fc00000";
 const NAN64 = "7ff8000000000000";
@@ -167,7 +181,11 @@ for (const [dtype, reduction, data, updates, result] of ROWS) {
       const before = reshaped(tensorOf(dtype, repeat(data)), [1, slice]);
       const change = reshaped(tensorOf(dtype, updates.flatMap(repeat)), [updates.length, slice]);
       const expected = reshaped(tensorOf(dtype, repeat(result)), [1, slice]);
-      const indices = tensor("int64", [updates.length, 1], updates.map(() => 0));
+      const indices = tensor(
+        "int64",
+        [updates.length, 1],
+        updates.map(() => 0),
+      );
       for (const [name, engine] of Object.entries(ENGINES)) {
         const output = runPlain(scatterND, [before, indices, change], { reduction, engine });
         assert.ok(equals(output, expected), `${name}: ${output} is not ${expected}`);
@@ -178,13 +196,17 @@ for (const [dtype, reduction, data, updates, result] of ROWS) {
   });
 }
 
-const reshaped = ({ dtype, size, data }: Tensor, shape: readonly number[]) => new Tensor(dtype, shape, size, data);
+const reshaped = ({ dtype, size, data }: Tensor, shape: readonly number[]) =>
+  new Tensor(dtype, shape, size, data);
 
 test("every data type has a row for each of its reductions", () => {
   for (const dtype of DTYPE_NAMES) {
     const { family } = DTYPES[dtype];
     for (const reduction of reductionsOf(dtype)) {
-      const isTold = ROWS.some(([other, word]) => DTYPES[other].family === family && (word === reduction || reduction === "none"));
+      const isTold = ROWS.some(
+        ([other, word]) =>
+          DTYPES[other].family === family && (word === reduction || reduction === "none"),
+      );
       assert.ok(isTold, `${dtype} ${reduction}`);
     }
   }

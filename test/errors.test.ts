@@ -20,18 +20,41 @@ const f32 = (...shape: number[]) => zeros("float32", shape);
 const i64 = (shape: number[], ...values: (number | bigint)[]) => tensor("int64", shape, values);
 const i32 = (shape: number[], ...values: number[]) => tensor("int32", shape, values);
 
-const nd = (opset: number, attributes?: Record<string, unknown>) => ({ op: "ScatterND", opset, attributes });
-const elements = (opset: number, attributes?: Record<string, unknown>) => ({ op: "ScatterElements", opset, attributes });
-const gather = (opset: number, attributes?: Record<string, unknown>) => ({ op: "GatherND", opset, attributes });
-const gatherElements = (opset: number, attributes?: Record<string, unknown>) => ({ op: "GatherElements", opset, attributes });
-const update = (opset: number, attributes?: Record<string, unknown>) => ({ domain: "openvino", op: "ScatterNDUpdate", opset, attributes });
+const nd = (opset: number, attributes?: Record<string, unknown>) => ({
+  op: "ScatterND",
+  opset,
+  attributes,
+});
+const elements = (opset: number, attributes?: Record<string, unknown>) => ({
+  op: "ScatterElements",
+  opset,
+  attributes,
+});
+const gather = (opset: number, attributes?: Record<string, unknown>) => ({
+  op: "GatherND",
+  opset,
+  attributes,
+});
+const gatherElements = (opset: number, attributes?: Record<string, unknown>) => ({
+  op: "GatherElements",
+  opset,
+  attributes,
+});
+const update = (opset: number, attributes?: Record<string, unknown>) => ({
+  domain: "openvino",
+  op: "ScatterNDUpdate",
+  opset,
+  attributes,
+});
 
 const ok = () => [f32(8), i64([2, 1], 0, 1), f32(2)];
 const detached = (value: Tensor) => {
-  if (ArrayBuffer.isView(value.data)) structuredClone(value.data.buffer, { transfer: [value.data.buffer as ArrayBuffer] });
+  if (ArrayBuffer.isView(value.data))
+    structuredClone(value.data.buffer, { transfer: [value.data.buffer as ArrayBuffer] });
   return value;
 };
 
+// prettier-ignore
 const ROWS: readonly Row[] = [
   // Operators, domains, versions.
   { name: "an operator there is not", node: { op: "Conv", opset: 18 }, inputs: ok, code: "unknown-operator", says: "Conv: the domain ai.onnx has no such operator" },
@@ -166,11 +189,30 @@ test("strings that outgrow what a string holds leave out as it was", () => {
   const big = "x".repeat(2 ** 28);
   const data = tensor("string", [2], ["a", big]);
   const inputs = [data, i64([4, 1], 0, 1, 1, 1), tensor("string", [4], ["b", big, big, big])];
-  assert.throws(() => run(nd(18, { reduction: "add" }), inputs, { out: data }), (error) => isTensorError(error, "too-large"));
+  assert.throws(
+    () => run(nd(18, { reduction: "add" }), inputs, { out: data }),
+    (error) => isTensorError(error, "too-large"),
+  );
   assert.equal(data.data[0], "a");
 });
 
 test("infer is as strict as run", () => {
-  assert.throws(() => infer(nd(18), [{ dtype: "float32", shape: [-1] }, { dtype: "int64", shape: null }, { dtype: "float32", shape: null }]), (error) => isTensorError(error, "shape-mismatch"));
-  assert.throws(() => infer(nd(18), [{ dtype: "float" as "float32", shape: null }, { dtype: "int64", shape: null }, { dtype: "float32", shape: null }]), (error) => isTensorError(error, "dtype"));
+  assert.throws(
+    () =>
+      infer(nd(18), [
+        { dtype: "float32", shape: [-1] },
+        { dtype: "int64", shape: null },
+        { dtype: "float32", shape: null },
+      ]),
+    (error) => isTensorError(error, "shape-mismatch"),
+  );
+  assert.throws(
+    () =>
+      infer(nd(18), [
+        { dtype: "float" as "float32", shape: null },
+        { dtype: "int64", shape: null },
+        { dtype: "float32", shape: null },
+      ]),
+    (error) => isTensorError(error, "dtype"),
+  );
 });

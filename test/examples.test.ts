@@ -27,6 +27,8 @@ test("ScatterNDUpdate-15, example 5: the shapes of 25 x 125 tuples of 3", () => 
   const data = zeros("float32", [1000, 256, 10, 15]);
   const indices = zeros("int64", [25, 125, 3]);
   const updates = zeros("float32", [25, 125, 15]);
-  assert.deepEqual(infer(node, [data, indices, updates]), [{ dtype: "float32", shape: [1000, 256, 10, 15] }]);
+  assert.deepEqual(infer(node, [data, indices, updates]), [
+    { dtype: "float32", shape: [1000, 256, 10, 15] },
+  ]);
   assert.deepEqual(run(node, [data, indices, updates])[0].shape, [1000, 256, 10, 15]);
 });

@@ -14,7 +14,10 @@ function definition(bits: number, { fractionBits, minExponent }: HalfFormat): nu
     : sign * (1 + fraction) * 2 ** (biased - 1 + minExponent);
 }
 
-for (const [name, format] of [["float16", FLOAT16], ["bfloat16", BFLOAT16]] as const) {
+for (const [name, format] of [
+  ["float16", FLOAT16],
+  ["bfloat16", BFLOAT16],
+] as const) {
   const infinity = 0x7fff & (-1 << format.fractionBits);
 
   test(`${name}: all 65536 patterns decode by the definition and encode back`, () => {
@@ -30,7 +33,10 @@ for (const [name, format] of [["float16", FLOAT16], ["bfloat16", BFLOAT16]] as c
     for (let bits = 0; bits < infinity; bits++) {
       const low = decodeHalf(bits, format);
       // Above the greatest finite value stands what would be next: from its middle on, rounding gives infinity.
-      const high = bits + 1 === infinity ? 2 * low - decodeHalf(bits - 1, format) : decodeHalf(bits + 1, format);
+      const high =
+        bits + 1 === infinity
+          ? 2 * low - decodeHalf(bits - 1, format)
+          : decodeHalf(bits + 1, format);
       const middle = (low + high) / 2;
       const even = bits % 2 === 0 ? bits : bits + 1;
       const step = (high - low) * 2 ** -30;

@@ -8,13 +8,25 @@ import type { PartialShape } from "../src/shape.ts";
 type Node = Parameters<typeof infer>[0];
 
 /** Shapes of the inputs in order, and the output's, or the code of the error that is certain. */
-type Row = readonly [node: Node, shapes: readonly PartialShape[], output: PartialShape | { code: ErrorCode; says: string }];
+type Row = readonly [
+  node: Node,
+  shapes: readonly PartialShape[],
+  output: PartialShape | { code: ErrorCode; says: string },
+];
 
 const nd: Node = { op: "ScatterND", opset: 18 };
 const update: Node = { domain: "openvino", op: "ScatterNDUpdate", opset: 15 };
 const elements = (axis = 0): Node => ({ op: "ScatterElements", opset: 18, attributes: { axis } });
-const gather = (batch_dims = 0): Node => ({ op: "GatherND", opset: 13, attributes: { batch_dims } });
-const gatherElements = (axis = 0): Node => ({ op: "GatherElements", opset: 13, attributes: { axis } });
+const gather = (batch_dims = 0): Node => ({
+  op: "GatherND",
+  opset: 13,
+  attributes: { batch_dims },
+});
+const gatherElements = (axis = 0): Node => ({
+  op: "GatherElements",
+  opset: 13,
+  attributes: { axis },
+});
 
 const mismatch = (says: string) => ({ code: "shape-mismatch", says }) as const;
 const rank = (says: string) => ({ code: "rank", says }) as const;
@@ -98,7 +110,10 @@ const ROWS: readonly Row[] = [
 
 for (const [node, shapes, output] of ROWS) {
   const name = `${node.op} of ${JSON.stringify(shapes)} ${JSON.stringify(node.attributes ?? {})}`;
-  const types = shapes.map((shape, position): TensorType => ({ dtype: position === 1 ? "int64" : "float32", shape }));
+  const types = shapes.map((shape, position): TensorType => ({
+    dtype: position === 1 ? "int64" : "float32",
+    shape,
+  }));
   test(name, () => {
     if (output !== null && "code" in output) {
       assert.throws(
@@ -122,12 +137,23 @@ test("every version of ScatterND infers alike, where it takes the types", () => 
     { dtype: "bfloat16", shape: null },
   ];
   for (const opset of [13, 16, 18]) {
-    assert.deepEqual(infer({ op: "ScatterND", opset }, types), [{ dtype: "bfloat16", shape: ["N", 4] }]);
+    assert.deepEqual(infer({ op: "ScatterND", opset }, types), [
+      { dtype: "bfloat16", shape: ["N", 4] },
+    ]);
   }
-  assert.throws(() => infer({ op: "ScatterND", opset: 11 }, types), (error) => isTensorError(error, "dtype"));
+  assert.throws(
+    () => infer({ op: "ScatterND", opset: 11 }, types),
+    (error) => isTensorError(error, "dtype"),
+  );
 });
 
 test("an output of more than 2^32 - 1 elements is too large", () => {
-  const types: TensorType[] = [{ dtype: "float32", shape: [2, 2 ** 20] }, { dtype: "int64", shape: [2 ** 13, 1] }];
-  assert.throws(() => infer(gather(), types), (error) => isTensorError(error, "too-large"));
+  const types: TensorType[] = [
+    { dtype: "float32", shape: [2, 2 ** 20] },
+    { dtype: "int64", shape: [2 ** 13, 1] },
+  ];
+  assert.throws(
+    () => infer(gather(), types),
+    (error) => isTensorError(error, "too-large"),
+  );
 });

@@ -12,7 +12,10 @@ export function varint(value: number | bigint): number[] {
   return [...bytes, Number(rest)];
 }
 
-export const int = (field: number, value: number | bigint): number[] => [...varint(field << 3), ...varint(value)];
+export const int = (field: number, value: number | bigint): number[] => [
+  ...varint(field << 3),
+  ...varint(value),
+];
 
 export const bytes = (field: number, payload: ArrayLike<number>): number[] => [
   ...varint((field << 3) | 2),
@@ -20,11 +23,18 @@ export const bytes = (field: number, payload: ArrayLike<number>): number[] => [
   ...Array.from(payload),
 ];
 
-export const text = (field: number, value: string): number[] => bytes(field, new TextEncoder().encode(value));
+export const text = (field: number, value: string): number[] =>
+  bytes(field, new TextEncoder().encode(value));
 
-export const float = (field: number, value: number): number[] => [...varint((field << 3) | 5), ...littleEndian(new Float32Array([value]))];
+export const float = (field: number, value: number): number[] => [
+  ...varint((field << 3) | 5),
+  ...littleEndian(new Float32Array([value])),
+];
 
-export const double = (field: number, value: number): number[] => [...varint((field << 3) | 1), ...littleEndian(new Float64Array([value]))];
+export const double = (field: number, value: number): number[] => [
+  ...varint((field << 3) | 1),
+  ...littleEndian(new Float64Array([value])),
+];
 
 export const littleEndian = (values: NodeJS.TypedArray): number[] => [
   ...new Uint8Array(values.buffer, values.byteOffset, values.byteLength),
@@ -37,10 +47,17 @@ export function numbers(
   kind: "varint" | "float" | "double",
   packed: boolean,
 ): number[] {
-  const one = { varint: int, float: (f: number, v: number | bigint) => float(f, Number(v)), double: (f: number, v: number | bigint) => double(f, Number(v)) }[kind];
+  const one = {
+    varint: int,
+    float: (f: number, v: number | bigint) => float(f, Number(v)),
+    double: (f: number, v: number | bigint) => double(f, Number(v)),
+  }[kind];
   if (!packed) return values.flatMap((value) => one(field, value));
   const tag = varint(field << 3).length;
-  return bytes(field, values.flatMap((value) => one(field, value).slice(tag)));
+  return bytes(
+    field,
+    values.flatMap((value) => one(field, value).slice(tag)),
+  );
 }
 
 export const file = (...parts: readonly ArrayLike<number>[]): Uint8Array => {

@@ -6,15 +6,26 @@ import { test } from "node:test";
 
 import { DTYPE_NAMES, DTYPES } from "../src/dtype.ts";
 import { isTensorError, type ErrorCode } from "../src/errors.ts";
-import { buildModel, constant, readModel, readTensor, writeModel, writeTensor, type AttributeInput, type Model } from "../src/onnx/index.ts";
+import {
+  buildModel,
+  constant,
+  readModel,
+  readTensor,
+  writeModel,
+  writeTensor,
+  type AttributeInput,
+  type Model,
+} from "../src/onnx/index.ts";
 import { tensor } from "../src/tensor.ts";
 import { bytes, file, float, int, text, type Bytes } from "./onnx-encoder.ts";
 
 const dim = (...parts: Bytes[]): Bytes => bytes(1, parts.flat());
 const valueInfo = (name: string, ...type: Bytes[]): Bytes => [...text(1, name), ...type.flat()];
-const tensorType = (elem: number, ...dims: Bytes[]): Bytes => bytes(2, bytes(1, [...int(1, elem), ...bytes(2, dims.flat())]));
+const tensorType = (elem: number, ...dims: Bytes[]): Bytes =>
+  bytes(2, bytes(1, [...int(1, elem), ...bytes(2, dims.flat())]));
 const attribute = (...parts: Bytes[]): Bytes => bytes(5, parts.flat());
-const model = (...graph: Bytes[]): Uint8Array => file(int(1, 8), bytes(7, graph.flat()), bytes(8, int(2, 18)));
+const model = (...graph: Bytes[]): Uint8Array =>
+  file(int(1, 8), bytes(7, graph.flat()), bytes(8, int(2, 18)));
 const node = (op: string, ...parts: Bytes[]): Bytes => bytes(1, [...text(4, op), ...parts.flat()]);
 
 /** A model with something unknown, or something that is not read, at every level. */
@@ -31,7 +42,12 @@ const RICH = file(
       ...text(2, "y"),
       ...text(3, "n"),
       ...text(4, "If"),
-      ...attribute(text(1, "then_branch"), bytes(6, text(2, "subgraph")), text(13, "doc"), int(20, 5)),
+      ...attribute(
+        text(1, "then_branch"),
+        bytes(6, text(2, "subgraph")),
+        text(13, "doc"),
+        int(20, 5),
+      ),
       ...attribute(text(1, "axis"), int(3, -1), int(20, 2), int(77, 3)),
       ...attribute(text(1, "big"), int(3, 2n ** 60n), int(20, 2)),
       ...attribute(text(1, "f"), float(2, 0.1), int(20, 1)),
@@ -40,7 +56,11 @@ const RICH = file(
       ...attribute(text(1, "ints"), int(8, 1), bytes(8, [2, 3]), int(20, 7)),
       ...attribute(text(1, "floats"), float(7, 1), int(20, 6)),
       ...attribute(text(1, "strings"), text(9, "a"), text(9, ""), int(20, 8)),
-      ...attribute(text(1, "t"), bytes(5, [...int(1, 1), ...int(2, 3), ...bytes(9, [7])]), int(20, 4)),
+      ...attribute(
+        text(1, "t"),
+        bytes(5, [...int(1, 1), ...int(2, 3), ...bytes(9, [7])]),
+        int(20, 4),
+      ),
       ...attribute(text(1, "tensors"), bytes(10, [...int(2, 3), ...bytes(9, [7])]), int(20, 9)),
       ...attribute(text(1, "new"), int(20, 99)),
       ...attribute(text(1, "__proto__"), int(3, 1), int(20, 2)),
@@ -52,9 +72,28 @@ const RICH = file(
     ...text(2, "g"),
     // Weights of a type that is not known here, and some that are elsewhere.
     ...bytes(5, [...int(1, 3), ...int(2, 17), ...text(8, "f8"), ...bytes(9, [1, 2, 3])]),
-    ...bytes(5, [...int(1, 2), ...int(2, 1), ...text(8, "far"), ...int(14, 1), ...bytes(13, [...text(1, "location"), ...text(2, "w.bin")])]),
+    ...bytes(5, [
+      ...int(1, 2),
+      ...int(2, 1),
+      ...text(8, "far"),
+      ...int(14, 1),
+      ...bytes(13, [...text(1, "location"), ...text(2, "w.bin")]),
+    ]),
     ...text(10, "about the graph"),
-    ...bytes(11, [...valueInfo("x", tensorType(1, dim(int(1, 0)), dim(text(2, "N")), dim(), dim(int(1, -1)), dim(int(1, 5), text(3, "batch")))), ...text(3, "doc")]),
+    ...bytes(11, [
+      ...valueInfo(
+        "x",
+        tensorType(
+          1,
+          dim(int(1, 0)),
+          dim(text(2, "N")),
+          dim(),
+          dim(int(1, -1)),
+          dim(int(1, 5), text(3, "batch")),
+        ),
+      ),
+      ...text(3, "doc"),
+    ]),
     ...bytes(11, valueInfo("scalar", tensorType(7))),
     ...bytes(11, valueInfo("rank?", bytes(2, bytes(1, int(1, 10))))),
     ...bytes(11, valueInfo("f8in", tensorType(17, dim(int(1, 2))))),
@@ -88,7 +127,8 @@ function records(message: Uint8Array): string[] {
     const start = next.at;
     const tag = Number(number());
     const wire = tag & 7;
-    const end = wire === 2 ? Number(number()) + next.at : wire === 5 ? next.at + 4 : (number(), next.at);
+    const end =
+      wire === 2 ? Number(number()) + next.at : wire === 5 ? next.at + 4 : (number(), next.at);
     list.push([...message.subarray(start, end)].join());
     next.at = end;
   }
@@ -96,28 +136,44 @@ function records(message: Uint8Array): string[] {
 }
 
 const field = (message: Uint8Array, tag: number): Uint8Array[] =>
-  records(message).map((one) => Uint8Array.from(one.split(","), Number)).filter(([first]) => first === tag).map((one) => {
-    let at = 2;
-    while (one[at - 1] >= 0x80) at++;
-    return one.subarray(at);
-  });
+  records(message)
+    .map((one) => Uint8Array.from(one.split(","), Number))
+    .filter(([first]) => first === tag)
+    .map((one) => {
+      let at = 2;
+      while (one[at - 1] >= 0x80) at++;
+      return one.subarray(at);
+    });
 
 test("a model is read as plain data", () => {
   const { irVersion, producer, opsets, graph } = readModel(RICH);
   assert.deepEqual([irVersion, producer, graph.name], [9, "tool", "g"]);
   assert.deepEqual(opsets, { "ai.onnx": 18, "my.domain": 3 });
-  assert.deepEqual(graph.inputs.map(({ name, type }) => [name, type]), [
-    ["x", { dtype: "float32", shape: [0, "N", null, null, 5] }],
-    ["scalar", { dtype: "int64", shape: [] }],
-    ["rank?", { dtype: "float16", shape: null }],
-    ["f8in", null],
-    ["sequence", null],
-  ]);
-  assert.deepEqual(graph.outputs.map(({ name, type }) => [name, type]), [["y", null]]);
+  assert.deepEqual(
+    graph.inputs.map(({ name, type }) => [name, type]),
+    [
+      ["x", { dtype: "float32", shape: [0, "N", null, null, 5] }],
+      ["scalar", { dtype: "int64", shape: [] }],
+      ["rank?", { dtype: "float16", shape: null }],
+      ["f8in", null],
+      ["sequence", null],
+    ],
+  );
+  assert.deepEqual(
+    graph.outputs.map(({ name, type }) => [name, type]),
+    [["y", null]],
+  );
   const [{ name, op, domain, inputs, outputs, attributes }] = graph.nodes;
   assert.deepEqual([name, op, domain, inputs, outputs], ["n", "If", "my.domain", ["x"], ["y"]]);
-  const shown = Object.entries(attributes).map(([key, { type, value }]) =>
-    [key, type, typeof value === "object" && "read" in value ? value.read().toArray() : type === "tensors" ? value.length : value]);
+  const shown = Object.entries(attributes).map(([key, { type, value }]) => [
+    key,
+    type,
+    typeof value === "object" && "read" in value
+      ? value.read().toArray()
+      : type === "tensors"
+        ? value.length
+        : value,
+  ]);
   assert.deepEqual(shown, [
     ["then_branch", "other", "GRAPH"],
     ["axis", "int", -1],
@@ -133,28 +189,56 @@ test("a model is read as plain data", () => {
     ["new", "other", "type 99"],
     ["__proto__", "int", 1],
   ]);
-  assert.deepEqual(graph.constants.map((one) => [one.name, one.dtype, one.shape]), [["f8", null, [3]], ["far", "float32", [2]]]);
-  assert.throws(() => graph.constants[0].read(), (error) => isTensorError(error, "malformed-file") && /data type 17/.test(error.message));
-  assert.throws(() => graph.constants[1].read(), (error) => isTensorError(error, "unsupported-model"));
-  const found = readModel(RICH, { external: (_location, _offset, length) => new Uint8Array(length) });
+  assert.deepEqual(
+    graph.constants.map((one) => [one.name, one.dtype, one.shape]),
+    [
+      ["f8", null, [3]],
+      ["far", "float32", [2]],
+    ],
+  );
+  assert.throws(
+    () => graph.constants[0].read(),
+    (error) => isTensorError(error, "malformed-file") && /data type 17/.test(error.message),
+  );
+  assert.throws(
+    () => graph.constants[1].read(),
+    (error) => isTensorError(error, "unsupported-model"),
+  );
+  const found = readModel(RICH, {
+    external: (_location, _offset, length) => new Uint8Array(length),
+  });
   assert.deepEqual(found.graph.constants[1].read().toArray(), [0, 0]);
 });
 
 test("everything survives a round trip, whatever it is", () => {
   const written = writeModel(readModel(RICH));
   assert.deepEqual(records(field(written, 0x3a)[0]).length, records(field(RICH, 0x3a)[0]).length);
-  const [before, after] = [RICH, written].map((one) => records(field(one, 0x3a)[0]).filter((record) => !record.startsWith("10,")));
+  const [before, after] = [RICH, written].map((one) =>
+    records(field(one, 0x3a)[0]).filter((record) => !record.startsWith("10,")),
+  );
   assert.deepEqual(after, before);
-  const outside = (one: Uint8Array): string[] => records(one).filter((record) => !record.startsWith("58,"));
+  const outside = (one: Uint8Array): string[] =>
+    records(one).filter((record) => !record.startsWith("58,"));
   assert.deepEqual(outside(written), outside(RICH));
   const [nodeBefore, nodeAfter] = [RICH, written].map((one) => field(field(one, 0x3a)[0], 0x0a)[0]);
   const notAttribute = (record: string): boolean => !record.startsWith("42,");
-  assert.deepEqual(records(nodeAfter).filter(notAttribute), records(nodeBefore).filter(notAttribute));
-  const attributes = (one: Uint8Array): string[] => field(one, 0x2a).flatMap((part) => [records(part).join(" ")]);
+  assert.deepEqual(
+    records(nodeAfter).filter(notAttribute),
+    records(nodeBefore).filter(notAttribute),
+  );
+  const attributes = (one: Uint8Array): string[] =>
+    field(one, 0x2a).flatMap((part) => [records(part).join(" ")]);
   // Packed ints come back one by one: the same values.
-  const ints = records(file(text(1, "ints"), int(8, 1), int(8, 2), int(8, 3), int(20, 7))).join(" ");
+  const ints = records(file(text(1, "ints"), int(8, 1), int(8, 2), int(8, 3), int(20, 7))).join(
+    " ",
+  );
   const packed = records(file(text(1, "ints"), int(8, 1), bytes(8, [2, 3]), int(20, 7))).join(" ");
-  assert.deepEqual(attributes(nodeAfter).sort(), attributes(nodeBefore).map((one) => (one === packed ? ints : one)).sort());
+  assert.deepEqual(
+    attributes(nodeAfter).sort(),
+    attributes(nodeBefore)
+      .map((one) => (one === packed ? ints : one))
+      .sort(),
+  );
   // And what is written once is written the same for ever.
   assert.deepEqual(writeModel(readModel(written)), written);
 });
@@ -170,7 +254,14 @@ test("edits are written, and the rest stays", () => {
   graph.nodes[0].attributes["axis"] = { type: "int", value: 2 };
   delete graph.nodes[0].attributes["f"];
   graph.nodes[0].inputs.push("z");
-  graph.nodes.push({ name: "", op: "Identity", domain: "ai.onnx", inputs: ["y"], outputs: ["w"], attributes: {} });
+  graph.nodes.push({
+    name: "",
+    op: "Identity",
+    domain: "ai.onnx",
+    inputs: ["y"],
+    outputs: ["w"],
+    attributes: {},
+  });
   graph.inputs[1].type = { dtype: "int32", shape: ["K", 2, null] };
   graph.outputs = [{ name: "w", type: null }];
   graph.constants[0] = constant("f8", tensor("float16", [1], [1]));
@@ -184,13 +275,17 @@ test("edits are written, and the rest stays", () => {
   assert.equal(Object.keys(first.attributes).length, 12);
   assert.deepEqual([second.op, second.domain, second.attributes], ["Identity", "ai.onnx", {}]);
   assert.deepEqual(again.graph.inputs[1].type, { dtype: "int32", shape: ["K", 2, null] });
-  assert.deepEqual(again.graph.outputs.map(({ name }) => name), ["w"]);
+  assert.deepEqual(
+    again.graph.outputs.map(({ name }) => name),
+    ["w"],
+  );
   assert.deepEqual(again.graph.constants[0].read().toArray(), [1]);
   assert.equal(again.graph.constants[1].name, "renamed");
   // The node kept its overload and metadata, the attribute its unknown field, the input its doc string.
   const graphBytes = field(writeModel(edited), 0x3a)[0];
   const shown = new TextDecoder().decode(graphBytes);
-  for (const kept of ["overload", "about the node", "about the graph", "subgraph", "between"]) assert.ok(shown.includes(kept), kept);
+  for (const kept of ["overload", "about the node", "about the graph", "subgraph", "between"])
+    assert.ok(shown.includes(kept), kept);
 });
 
 test("a model from literals", () => {
@@ -205,7 +300,9 @@ test("a model from literals", () => {
     strings: ["a"],
     one: { type: "float", value: 1 },
   };
-  const types = Object.fromEntries(DTYPE_NAMES.map((dtype) => [dtype, { dtype, shape: [2, "N", null] }]));
+  const types = Object.fromEntries(
+    DTYPE_NAMES.map((dtype) => [dtype, { dtype, shape: [2, "N", null] }]),
+  );
   const built = buildModel({
     opsets: { "": 18 },
     inputs: types,
@@ -215,10 +312,25 @@ test("a model from literals", () => {
   });
   const again = readModel(writeModel(built));
   assert.deepEqual(again.opsets, { "ai.onnx": 18 });
-  assert.deepEqual(again.graph.inputs.map(({ name, type }) => [name, type]), Object.entries(types));
+  assert.deepEqual(
+    again.graph.inputs.map(({ name, type }) => [name, type]),
+    Object.entries(types),
+  );
   assert.equal(again.graph.constants[0].read().toArray(), 5n);
-  const read = Object.entries(again.graph.nodes[0].attributes).map(([name, { type }]) => `${name}:${type}`);
-  assert.deepEqual(read, ["i:int", "big:int", "f:float", "s:string", "t:tensor", "ints:ints", "floats:floats", "strings:strings", "one:float"]);
+  const read = Object.entries(again.graph.nodes[0].attributes).map(
+    ([name, { type }]) => `${name}:${type}`,
+  );
+  assert.deepEqual(read, [
+    "i:int",
+    "big:int",
+    "f:float",
+    "s:string",
+    "t:tensor",
+    "ints:ints",
+    "floats:floats",
+    "strings:strings",
+    "one:float",
+  ]);
   assert.deepEqual(writeModel(again), writeModel(built));
 });
 
@@ -243,12 +355,22 @@ const FAULTS: readonly (readonly [name: string, message: RegExp, bytes: Uint8Arr
 
 for (const [name, message, hostile] of FAULTS) {
   test(`refused: ${name}`, () => {
-    assert.throws(() => readModel(hostile), (error) => isTensorError(error, "malformed-file") && message.test(error.message) ? true : assert.fail(String(error)));
+    assert.throws(
+      () => readModel(hostile),
+      (error) =>
+        isTensorError(error, "malformed-file") && message.test(error.message)
+          ? true
+          : assert.fail(String(error)),
+    );
   });
 }
 
 const foo = (attributes: Record<string, AttributeInput>): Model =>
-  buildModel({ opsets: { "ai.onnx": 18 }, nodes: [{ op: "Foo", name: "n", inputs: [], outputs: [], attributes }], outputs: {} });
+  buildModel({
+    opsets: { "ai.onnx": 18 },
+    nodes: [{ op: "Foo", name: "n", inputs: [], outputs: [], attributes }],
+    outputs: {},
+  });
 
 // prettier-ignore
 const UNWRITABLE: readonly (readonly [name: string, code: ErrorCode, make: () => Model])[] = [
@@ -265,13 +387,21 @@ const UNWRITABLE: readonly (readonly [name: string, code: ErrorCode, make: () =>
 
 for (const [name, code, make] of UNWRITABLE) {
   test(`not written: ${name}`, () => {
-    assert.throws(() => writeModel(make()), (error) => isTensorError(error, code) ? true : assert.fail(String(error)));
+    assert.throws(
+      () => writeModel(make()),
+      (error) => (isTensorError(error, code) ? true : assert.fail(String(error))),
+    );
   });
 }
 
 test("100,000 nodes are read and written in linear time", () => {
   const seconds = (count: number): number => {
-    const nodes = Array.from({ length: count }, (_, i) => ({ op: "Identity", inputs: [`v${i}`], outputs: [`v${i + 1}`], attributes: { axis: i } }));
+    const nodes = Array.from({ length: count }, (_, i) => ({
+      op: "Identity",
+      inputs: [`v${i}`],
+      outputs: [`v${i + 1}`],
+      attributes: { axis: i },
+    }));
     const written = writeModel(buildModel({ opsets: { "ai.onnx": 18 }, nodes, outputs: {} }));
     const start = performance.now();
     assert.equal(readModel(written).graph.nodes.length, count);

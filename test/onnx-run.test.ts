@@ -4,7 +4,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { isTensorError, type ErrorCode, type TensorError } from "../src/errors.ts";
-import { buildModel, readModel, runModel, runNode, writeModel, type AttributeInput, type Model, type ModelSpec, type Tensors } from "../src/onnx/index.ts";
+import {
+  buildModel,
+  readModel,
+  runModel,
+  runNode,
+  writeModel,
+  type AttributeInput,
+  type Model,
+  type ModelSpec,
+  type Tensors,
+} from "../src/onnx/index.ts";
 import { equals, tensor, type Tensor } from "../src/tensor.ts";
 import { bytes, file, int, text } from "./onnx-encoder.ts";
 
@@ -15,10 +25,19 @@ const i64 = (shape: number[], values: number[]): Tensor => tensor("int64", shape
 const build = (spec: Partial<ModelSpec> & Pick<ModelSpec, "nodes">): Model =>
   readModel(writeModel(buildModel({ opsets: { "ai.onnx": 18 }, outputs: { y: null }, ...spec })));
 
-const scatter = { op: "ScatterND", name: "scatter", inputs: ["data", "indices", "updates"], outputs: ["y"], attributes: { reduction: "add" } };
+const scatter = {
+  op: "ScatterND",
+  name: "scatter",
+  inputs: ["data", "indices", "updates"],
+  outputs: ["y"],
+  attributes: { reduction: "add" },
+};
 
 const CACHE = build({
-  inputs: { data: { dtype: "float32", shape: ["N", 2] }, updates: { dtype: "float32", shape: [1, 2] } },
+  inputs: {
+    data: { dtype: "float32", shape: ["N", 2] },
+    updates: { dtype: "float32", shape: [1, 2] },
+  },
   constants: { indices: i64([1, 1], [1]) },
   nodes: [scatter],
 });
@@ -28,8 +47,16 @@ const updates = f32([1, 2], [10, 20]);
 
 test("a model is run with its constants", () => {
   const { y } = runModel(CACHE, { data, updates });
-  assert.deepEqual(y.toArray(), [[1, 2], [13, 24], [5, 6]]);
-  assert.deepEqual(data.toArray(), [[1, 2], [3, 4], [5, 6]]);
+  assert.deepEqual(y.toArray(), [
+    [1, 2],
+    [13, 24],
+    [5, 6],
+  ]);
+  assert.deepEqual(data.toArray(), [
+    [1, 2],
+    [3, 4],
+    [5, 6],
+  ]);
 });
 
 test("nodes are chained, and every kind of Constant makes a tensor", () => {
@@ -68,20 +95,36 @@ test("outputs may be inputs and constants; a constant may be an input's default"
   assert.equal(first["a"], a);
   assert.deepEqual([first["d"].toArray(), first["c"].toArray()], [[5n], 9n]);
   assert.deepEqual(runModel(model, { a, d: i64([1], [6]) })["d"].toArray(), [6n]);
-  assert.throws(() => runModel(model, { a, c: i64([], [1]) }), /"c" is a constant of the model, not an input; it has "a", "d"/);
+  assert.throws(
+    () => runModel(model, { a, c: i64([], [1]) }),
+    /"c" is a constant of the model, not an input; it has "a", "d"/,
+  );
 });
 
 test("other domains, by the node's own version and by the model's", () => {
   const inputs = { data, indices: tensor("int32", [1, 1], [0]), updates };
   const model = buildModel({
     opsets: { openvino: 15 },
-    inputs: { data: { dtype: "float32", shape: null }, indices: { dtype: "int32", shape: null }, updates: { dtype: "float32", shape: null } },
-    nodes: [{ ...scatter, op: "ScatterNDUpdate", domain: "openvino", attributes: { reduction: "sub" } }],
+    inputs: {
+      data: { dtype: "float32", shape: null },
+      indices: { dtype: "int32", shape: null },
+      updates: { dtype: "float32", shape: null },
+    },
+    nodes: [
+      { ...scatter, op: "ScatterNDUpdate", domain: "openvino", attributes: { reduction: "sub" } },
+    ],
     outputs: { y: null },
   });
-  assert.deepEqual(runModel(model, inputs).y.toArray(), [[-9, -18], [3, 4], [5, 6]]);
+  assert.deepEqual(runModel(model, inputs).y.toArray(), [
+    [-9, -18],
+    [3, 4],
+    [5, 6],
+  ]);
   model.graph.nodes[0].opset = 3;
-  assert.throws(() => runModel(model, inputs), (error) => isTensorError(error, "attribute"));
+  assert.throws(
+    () => runModel(model, inputs),
+    (error) => isTensorError(error, "attribute"),
+  );
 });
 
 test("one node of a larger model, by its name or by what it makes", () => {
@@ -96,9 +139,16 @@ test("one node of a larger model, by its name or by what it makes", () => {
     ],
     outputs: { z: null },
   });
-  const expected = [[1, 2], [3, 4], [15, 26]];
+  const expected = [
+    [1, 2],
+    [3, 4],
+    [15, 26],
+  ];
   assert.deepEqual(runNode(model, "scatter", { updates }).y.toArray(), expected);
-  assert.deepEqual(runNode(model, "y", { updates, indices: i64([1, 1], [2]) }).y.toArray(), expected);
+  assert.deepEqual(
+    runNode(model, "y", { updates, indices: i64([1, 1], [2]) }).y.toArray(),
+    expected,
+  );
   assert.deepEqual(runNode(model, "z", { y: updates }), { z: updates });
   // prettier-ignore
   const faults: readonly (readonly [string, Tensors, ErrorCode, RegExp])[] = [
@@ -108,9 +158,14 @@ test("one node of a larger model, by its name or by what it makes", () => {
     ["nothing", {}, "unsupported-model", /no node "nothing"; it has "indices", "conv", "scatter", "z"/],
     ["", {}, "unsupported-model", /no node ""/],
   ];
-  for (const [name, inputs, code, message] of faults) assertThrows(() => runNode(model, name, inputs), code, message);
+  for (const [name, inputs, code, message] of faults)
+    assertThrows(() => runNode(model, name, inputs), code, message);
   model.graph.nodes[1].name = "scatter";
-  assertThrows(() => runNode(model, "scatter", { updates }), "unsupported-model", /2 nodes are called "scatter"; .*: "updates", "y"/);
+  assertThrows(
+    () => runNode(model, "scatter", { updates }),
+    "unsupported-model",
+    /2 nodes are called "scatter"; .*: "updates", "y"/,
+  );
 });
 
 function assertThrows(action: () => unknown, code: ErrorCode, message: RegExp): TensorError {
@@ -123,9 +178,16 @@ function assertThrows(action: () => unknown, code: ErrorCode, message: RegExp): 
   assert.fail(`nothing thrown, not ${code}`);
 }
 
-const identity = (from: string, to: string, name = ""): ModelSpec["nodes"][number] => ({ op: "Identity", name, inputs: [from], outputs: [to] });
+const identity = (from: string, to: string, name = ""): ModelSpec["nodes"][number] => ({
+  op: "Identity",
+  name,
+  inputs: [from],
+  outputs: [to],
+});
 const x = { x: { dtype: "float32", shape: [2, "N", "N", null] } } as const;
-const declared = (shape: number[]): Tensors => ({ x: f32(shape, Array(shape.reduce((a, b) => a * b, 1)).fill(0)) });
+const declared = (shape: number[]): Tensors => ({
+  x: f32(shape, Array(shape.reduce((a, b) => a * b, 1)).fill(0)),
+});
 const X = declared([2, 3, 3, 1]);
 
 // prettier-ignore
@@ -165,25 +227,52 @@ for (const [name, code, message, spec, inputs] of FAULTS) {
 }
 
 test("all operators that are not run are in one error", () => {
-  const many = Array.from({ length: 25 }, (_, i) => ({ op: `Op${i}`, inputs: [], outputs: [`v${i}`] }));
+  const many = Array.from({ length: 25 }, (_, i) => ({
+    op: `Op${i}`,
+    inputs: [],
+    outputs: [`v${i}`],
+  }));
   const relu = { op: "Relu", inputs: ["x"], outputs: [""] };
-  const nodes = [{ ...relu, name: "first" }, scatter, relu, { ...relu, domain: "my.domain", outputs: ["o"] }];
+  const nodes = [
+    { ...relu, name: "first" },
+    scatter,
+    relu,
+    { ...relu, domain: "my.domain", outputs: ["o"] },
+  ];
   const model = (list: ModelSpec["nodes"]): Model =>
-    build({ opsets: { "": 18, "my.domain": 2 }, inputs: { ...x, data: x.x, indices: x.x, updates: x.x }, nodes: list });
+    build({
+      opsets: { "": 18, "my.domain": 2 },
+      inputs: { ...x, data: x.x, indices: x.x, updates: x.x },
+      nodes: list,
+    });
   assertThrows(
     () => runModel(model(nodes), {}),
     "unsupported-model",
     /not run here: Relu at opset 18 \(2 nodes, first "first"\), my\.domain\.Relu at opset 2 \(node "o"\)$/,
   );
-  assertThrows(() => runModel(model([scatter, ...many]), {}), "unsupported-model", /Op0 .*Op19 at opset 18 \(node "v19"\) and 5 more$/);
+  assertThrows(
+    () => runModel(model([scatter, ...many]), {}),
+    "unsupported-model",
+    /Op0 .*Op19 at opset 18 \(node "v19"\) and 5 more$/,
+  );
 });
 
 test("an error in a node keeps its fields and names the node", () => {
   const model = build({ inputs: { data: x.x, indices: x.x, updates: x.x }, nodes: [scatter] });
-  model.graph.inputs = [...["data", "updates"].map((name) => ({ name, type: null })), { name: "indices", type: null }];
+  model.graph.inputs = [
+    ...["data", "updates"].map((name) => ({ name, type: null })),
+    { name: "indices", type: null },
+  ];
   const inputs = { data, updates, indices: i64([1, 1], [3]) };
-  const error = assertThrows(() => runModel(model, inputs), "index-out-of-range", /^ScatterND-18: indices\[0, 0\] is 3.* \(node "scatter"\)$/);
-  assert.deepEqual([error.op, error.opset, error.input, error.at], ["ScatterND", 18, "indices", [0, 0]]);
+  const error = assertThrows(
+    () => runModel(model, inputs),
+    "index-out-of-range",
+    /^ScatterND-18: indices\[0, 0\] is 3.* \(node "scatter"\)$/,
+  );
+  assert.deepEqual(
+    [error.op, error.opset, error.input, error.at],
+    ["ScatterND", 18, "indices", [0, 0]],
+  );
   assert.deepEqual([error.axis, error.got, error.expected], [0, 3, [-3, 2]]);
 });
 

@@ -52,7 +52,10 @@ function typedRecords({ field, kind, typed }: Sample, packed: boolean): Bytes {
 }
 
 function assertSame(actual: Tensor, expected: Tensor): void {
-  assert.ok(equals(actual, expected), `${actual.dtype} ${String(actual.data)} is not ${String(expected.data)}`);
+  assert.ok(
+    equals(actual, expected),
+    `${actual.dtype} ${String(actual.data)} is not ${String(expected.data)}`,
+  );
 }
 
 for (const dtype of DTYPE_NAMES) {
@@ -66,11 +69,22 @@ for (const dtype of DTYPE_NAMES) {
     assertSame(readTensor(file(head(dtype, 2, 2), typedRecords(sample, true))), expected);
     assertSame(readTensor(file(head(dtype, 2, 2), typedRecords(sample, false))), expected);
     // Fields in any order, with fields that nobody knows between them, at an odd address.
-    const odd = file([0], typedRecords(sample, true), int(99, 5), text(12, "doc"), text(8, "x"), head(dtype, 2, 2));
+    const odd = file(
+      [0],
+      typedRecords(sample, true),
+      int(99, 5),
+      text(12, "doc"),
+      text(8, "x"),
+      head(dtype, 2, 2),
+    );
     assertSame(readTensor(odd.subarray(1)), expected);
     assertSame(readTensor(writeTensor(expected)), expected);
     assertSame(readTensor(writeTensor(expected, "a name")), expected);
-    const scalar = tensor(dtype, [], dtype === "string" ? "x" : dtype.startsWith("complex") ? [1, 2] : 1);
+    const scalar = tensor(
+      dtype,
+      [],
+      dtype === "string" ? "x" : dtype.startsWith("complex") ? [1, 2] : 1,
+    );
     assertSame(readTensor(writeTensor(scalar)), scalar);
     for (const shape of [[0], [2, 0, 3]]) {
       const empty = tensor(dtype, shape, []);
@@ -99,19 +113,33 @@ test("the result has memory of its own", () => {
 });
 
 test("16 bits may be sign-extended or not, packed dims, a field in two pieces", () => {
-  assert.deepEqual(readTensor(file(head("float16", 2), numbers(5, [-1, 0xffff], "varint", true))).data, new Uint16Array([0xffff, 0xffff]));
-  assert.deepEqual(readTensor(file(head("int16", 2), numbers(5, [-2, 0xfffe], "varint", true))).toArray(), [-2, -2]);
+  assert.deepEqual(
+    readTensor(file(head("float16", 2), numbers(5, [-1, 0xffff], "varint", true))).data,
+    new Uint16Array([0xffff, 0xffff]),
+  );
+  assert.deepEqual(
+    readTensor(file(head("int16", 2), numbers(5, [-2, 0xfffe], "varint", true))).toArray(),
+    [-2, -2],
+  );
   assert.deepEqual(readTensor(file(head("uint16", 1), int(5, -1))).toArray(), [65535]);
-  assert.deepEqual(readTensor(file(bytes(1, [2, 1]), int(2, 7), int(7, 5), bytes(7, [6]))).toArray(), [[5n], [6n]]);
+  assert.deepEqual(
+    readTensor(file(bytes(1, [2, 1]), int(2, 7), int(7, 5), bytes(7, [6]))).toArray(),
+    [[5n], [6n]],
+  );
   // The payload of a NaN is data.
   const nan = readTensor(file(head("float32", 1), bytes(4, [1, 0, 0xa0, 0x7f])));
-  assert.deepEqual(new Uint8Array((nan.data as Float32Array).buffer), Uint8Array.of(1, 0, 0xa0, 0x7f));
+  assert.deepEqual(
+    new Uint8Array((nan.data as Float32Array).buffer),
+    Uint8Array.of(1, 0, 0xa0, 0x7f),
+  );
 });
 
 const F32 = DTYPES.float32.onnx.number;
 const external = (entries: Readonly<Record<string, string>>): Bytes => [
   ...int(14, 1),
-  ...Object.entries(entries).flatMap(([key, value]) => bytes(13, [...text(1, key), ...text(2, value)])),
+  ...Object.entries(entries).flatMap(([key, value]) =>
+    bytes(13, [...text(1, key), ...text(2, value)]),
+  ),
 ];
 
 // prettier-ignore
@@ -176,7 +204,10 @@ for (const [name, code, message, ...parts] of FAULTS) {
   test(`refused: ${name}`, () => {
     assert.throws(
       () => readTensor(file(...parts)),
-      (error) => isTensorError(error, code) && message.test(error.message) ? true : assert.fail(String(error)),
+      (error) =>
+        isTensorError(error, code) && message.test(error.message)
+          ? true
+          : assert.fail(String(error)),
     );
   });
 }
@@ -192,24 +223,45 @@ test("external data come through the callback", () => {
   const full = part({ location: "a/w.bin", offset: "4096", length: "8", checksum: "?" });
   assert.deepEqual(readTensor(full, { external: read }).toArray(), [1, 2]);
   assert.deepEqual(readTensor(part({ location: "w" }), { external: read }).toArray(), [1, 2]);
-  assert.deepEqual(calls, [["a/w.bin", 4096, 8], ["w", 0, 8]]);
-  assert.throws(() => readTensor(full, { external: () => new Uint8Array(7) }), /needs 8 bytes, but 7/);
+  assert.deepEqual(calls, [
+    ["a/w.bin", 4096, 8],
+    ["w", 0, 8],
+  ]);
+  assert.throws(
+    () => readTensor(full, { external: () => new Uint8Array(7) }),
+    /needs 8 bytes, but 7/,
+  );
   const hostile = part({ location: "../w" });
-  assert.throws(() => readTensor(hostile, { external: () => assert.fail("was asked") }), /leaves the folder/);
+  assert.throws(
+    () => readTensor(hostile, { external: () => assert.fail("was asked") }),
+    /leaves the folder/,
+  );
 });
 
 test("a claim of 2^31 elements allocates nothing", () => {
   const before = process.memoryUsage().arrayBuffers;
   for (const dtype of DTYPE_NAMES) {
-    const claims = [file(head(dtype, 2 ** 31)), file(head(dtype, 2 ** 31), external({ location: "w" }))];
+    const claims = [
+      file(head(dtype, 2 ** 31)),
+      file(head(dtype, 2 ** 31), external({ location: "w" })),
+    ];
     for (const claim of claims) {
-      assert.throws(() => readTensor(claim, { external: () => new Uint8Array(4) }), (error) => isTensorError(error, "malformed-file"));
+      assert.throws(
+        () => readTensor(claim, { external: () => new Uint8Array(4) }),
+        (error) => isTensorError(error, "malformed-file"),
+      );
     }
   }
   assert.ok(process.memoryUsage().arrayBuffers - before < 2 ** 20);
 });
 
 test("what is no bytes, and text that is no UTF-8", () => {
-  assert.throws(() => readTensor("model.onnx" as never), (error) => isTensorError(error, "malformed-file"));
-  assert.throws(() => writeTensor(tensor("string", [1], ["\ud800"])), (error) => isTensorError(error, "dtype"));
+  assert.throws(
+    () => readTensor("model.onnx" as never),
+    (error) => isTensorError(error, "malformed-file"),
+  );
+  assert.throws(
+    () => writeTensor(tensor("string", [1], ["\ud800"])),
+    (error) => isTensorError(error, "dtype"),
+  );
 });

@@ -9,9 +9,15 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const bin = (name: string) => path.join(root, "node_modules/.bin", name);
 const sh = (command: string, args: string[], cwd = root) =>
-  execFileSync(command, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], timeout: 100_000 });
+  execFileSync(command, args, {
+    cwd,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: 100_000,
+  });
 
 /** What each entry exports at run time. A name that comes or goes is a decision, not an accident. */
+// prettier-ignore
 const EXPORTS = {
   "index.js": [
     "DTYPES", "ERROR_CODES", "REDUCTIONS", "TensorError",
@@ -30,12 +36,17 @@ for (const [entry, names] of Object.entries(EXPORTS)) {
 }
 
 /** The files that importing `file` loads, and the packages. */
-function importGraph(file: string, seen = new Set<string>()): { files: Set<string>; packages: Set<string> } {
+function importGraph(
+  file: string,
+  seen = new Set<string>(),
+): { files: Set<string>; packages: Set<string> } {
   const packages = new Set<string>();
   const visit = (current: string) => {
     if (seen.has(current)) return;
     seen.add(current);
-    for (const [, from] of fs.readFileSync(current, "utf8").matchAll(/(?:from|import)\s*\(?"([^"]+)"/g)) {
+    for (const [, from] of fs
+      .readFileSync(current, "utf8")
+      .matchAll(/(?:from|import)\s*\(?"([^"]+)"/g)) {
       if (from.startsWith(".")) visit(path.resolve(path.dirname(current), from));
       else packages.add(from);
     }
@@ -61,7 +72,10 @@ test("the types resolve for every way to import an ES module", () => {
 });
 
 test("the lock file names no registry", () => {
-  assert.doesNotMatch(fs.readFileSync(path.join(root, "package-lock.json"), "utf8"), /https?:\/\/(?!opencollective|github|www\.patreon|tidelift)[^"]*\.tgz/);
+  assert.doesNotMatch(
+    fs.readFileSync(path.join(root, "package-lock.json"), "utf8"),
+    /https?:\/\/(?!opencollective|github|www\.patreon|tidelift)[^"]*\.tgz/,
+  );
 });
 
 test("the packed tarball installs and runs in an empty folder", () => {
@@ -69,20 +83,31 @@ test("the packed tarball installs and runs in an empty folder", () => {
   try {
     const tarball = sh("npm", ["pack", "--silent", "--pack-destination", folder]).trim();
     fs.writeFileSync(path.join(folder, "package.json"), '{ "type": "module" }');
-    sh("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", "--omit=dev", `./${tarball}`], folder);
-    fs.writeFileSync(path.join(folder, "use.js"), [
-      'import { scatterND, tensor } from "ndscatter";',
-      'import { writeNpy } from "ndscatter/npy";',
-      'import { writeTensor } from "ndscatter/onnx";',
-      'import fs from "node:fs";',
-      'const data = tensor("float32", [4], [1, 2, 3, 4]);',
-      'fs.writeFileSync("d.npy", writeNpy(data));',
-      'fs.writeFileSync("i.npy", writeNpy(tensor("int64", [1, 1], [2])));',
-      'fs.writeFileSync("u.pb", writeTensor(tensor("float32", [1], [9])));',
-      'console.log(JSON.stringify(scatterND(data, [[2]], [9]).toArray()));',
-    ].join("\n"));
+    sh(
+      "npm",
+      ["install", "--prefer-offline", "--no-audit", "--no-fund", "--omit=dev", `./${tarball}`],
+      folder,
+    );
+    fs.writeFileSync(
+      path.join(folder, "use.js"),
+      [
+        'import { scatterND, tensor } from "ndscatter";',
+        'import { writeNpy } from "ndscatter/npy";',
+        'import { writeTensor } from "ndscatter/onnx";',
+        'import fs from "node:fs";',
+        'const data = tensor("float32", [4], [1, 2, 3, 4]);',
+        'fs.writeFileSync("d.npy", writeNpy(data));',
+        'fs.writeFileSync("i.npy", writeNpy(tensor("int64", [1, 1], [2])));',
+        'fs.writeFileSync("u.pb", writeTensor(tensor("float32", [1], [9])));',
+        "console.log(JSON.stringify(scatterND(data, [[2]], [9]).toArray()));",
+      ].join("\n"),
+    );
     assert.equal(sh(process.execPath, ["use.js"], folder).trim(), "[1,2,9,4]");
-    const printed = sh("npx", ["--no-install", "ndscatter", "run", "ScatterND", "d.npy", "i.npy", "u.pb"], folder);
+    const printed = sh(
+      "npx",
+      ["--no-install", "ndscatter", "run", "ScatterND", "d.npy", "i.npy", "u.pb"],
+      folder,
+    );
     assert.match(printed, /1\., 2\., 9\., 4\./);
   } finally {
     fs.rmSync(folder, { recursive: true, force: true });
@@ -90,7 +115,9 @@ test("the packed tarball installs and runs in an empty folder", () => {
 });
 
 test("the example files are what examples/make.js makes, and small", async () => {
-  const { files }: { files: Record<string, Uint8Array> } = await import(path.join(root, "examples/make.js"));
+  const { files }: { files: Record<string, Uint8Array> } = await import(
+    path.join(root, "examples/make.js")
+  );
   let total = 0;
   for (const [name, bytes] of Object.entries(files)) {
     assert.ok(Buffer.from(bytes).equals(fs.readFileSync(path.join(root, "examples", name))), name);

@@ -19,7 +19,14 @@ const plan = (offsets: number[], slice: number, size: number, batches = 1): Plan
 });
 
 test("tuples: offsets of slices, batch by batch", () => {
-  const indices = tensor("int64", [2, 2, 1], [[[0], [-1]], [[2], [1]]]);
+  const indices = tensor(
+    "int64",
+    [2, 2, 1],
+    [
+      [[0], [-1]],
+      [[2], [1]],
+    ],
+  );
   assert.deepEqual(planTuples(indices, [2, 3, 4], 1, rules, {}), {
     offsets: Uint32Array.of(0, 8, 8, 4),
     slice: 4,
@@ -45,12 +52,18 @@ test("elements: leading axes that indices cover are batches", () => {
 test("elements: an axis that indices do not cover ends the batches", () => {
   const indices = zeros("int32", [2, 2, 1]);
   const { batches, count, span, offsets } = planElements(indices, [5, 3, 4], 2, rules, {});
-  assert.deepEqual({ batches, count, span, offsets }, { batches: 2, count: 2, span: 12, offsets: Uint32Array.of(0, 4, 0, 4) });
+  assert.deepEqual(
+    { batches, count, span, offsets },
+    { batches: 2, count: 2, span: 12, offsets: Uint32Array.of(0, 4, 0, 4) },
+  );
 });
 
 test("coarsen merges runs of one length", () => {
   const { offsets, slice, count } = coarsen(plan([8, 9, 10, 11, 0, 1, 2, 3], 1, 12));
-  assert.deepEqual({ offsets, slice, count }, { offsets: Uint32Array.of(8, 0), slice: 4, count: 2 });
+  assert.deepEqual(
+    { offsets, slice, count },
+    { offsets: Uint32Array.of(8, 0), slice: 4, count: 2 },
+  );
 });
 
 test("coarsen takes the longest run that all places share", () => {
@@ -71,7 +84,10 @@ const arbitraryPlan = fc
     picks: fc.array(fc.nat(5), { minLength: 36, maxLength: 36 }),
   })
   .map(({ slice, cells, batches, count, shared, picks }): Plan => ({
-    offsets: Uint32Array.from(picks.slice(0, shared ? count : batches * count), (pick) => (pick % cells) * slice),
+    offsets: Uint32Array.from(
+      picks.slice(0, shared ? count : batches * count),
+      (pick) => (pick % cells) * slice,
+    ),
     slice,
     count,
     size: batches * cells * slice,
@@ -89,14 +105,20 @@ const assertPlans = (property: (plan: Plan, updates: Float64Array) => void) =>
   fc.assert(
     fc.property(arbitraryPlan, (one) => {
       const length = one.batches * one.count * one.slice;
-      property(one, Float64Array.from({ length }, (_, p) => (p * p) % 101));
+      property(
+        one,
+        Float64Array.from({ length }, (_, p) => (p * p) % 101),
+      );
     }),
     { seed, numRuns: 1000, includeErrorInReport: true },
   );
 
 test("a coarsened Plan does the same", () => {
   assertPlans((one, updates) => {
-    assert.deepEqual(scattered([coarsen(one)], updates, one.size), scattered([one], updates, one.size));
+    assert.deepEqual(
+      scattered([coarsen(one)], updates, one.size),
+      scattered([one], updates, one.size),
+    );
   });
 });
 
@@ -106,7 +128,10 @@ test("the two parts of a split Plan do the same, and the first touches nothing t
     assert.equal(new Set(first.offsets).size, first.count);
     assert.equal(first.count, new Set(absoluteOffsets(one)).size);
     assert.equal(first.count + later.count, one.batches * one.count);
-    assert.deepEqual(scattered([first, later], updates, one.size), scattered([one], updates, one.size));
+    assert.deepEqual(
+      scattered([first, later], updates, one.size),
+      scattered([one], updates, one.size),
+    );
   });
 });
 
@@ -127,5 +152,8 @@ test("a gather after a scatter of distinct targets gives the updates back", () =
 
 test("split finds repeats in huge, thinly touched tensors without a bit for each cell", () => {
   const { first, later } = split(plan([4294967290, 7, 4294967290], 1, 4294967295));
-  assert.deepEqual([first.offsets, later.offsets, later.source], [Uint32Array.of(4294967290, 7), Uint32Array.of(4294967290), Uint32Array.of(2)]);
+  assert.deepEqual(
+    [first.offsets, later.offsets, later.source],
+    [Uint32Array.of(4294967290, 7), Uint32Array.of(4294967290), Uint32Array.of(2)],
+  );
 });

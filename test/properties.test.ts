@@ -29,7 +29,9 @@ interface Case {
 
 /** Shapes of rank 1 to 6, small, with a zero now and then; and a seed for the values. */
 const arbitraryShape = fc.record({
-  dims: fc.array(fc.constantFrom(0, 1, 1, 2, 2, 3, 3, 4, 5, 18), { minLength: 1, maxLength: 6 }).map(shrinkTo(400)),
+  dims: fc
+    .array(fc.constantFrom(0, 1, 1, 2, 2, 3, 3, 4, 5, 18), { minLength: 1, maxLength: 6 })
+    .map(shrinkTo(400)),
   lead: fc.array(fc.constantFrom(0, 1, 2, 3, 4), { minLength: 0, maxLength: 3 }).map(shrinkTo(12)),
   pick: fc.nat(1000),
   seed: fc.nat(),
@@ -46,7 +48,12 @@ function shrinkTo(most: number): (dims: number[]) => number[] {
 
 type Shapes = typeof arbitraryShape extends fc.Arbitrary<infer T> ? T : never;
 
-function scatterNDCase(dtype: DType, reduction: Reduction, indexType: "int32" | "int64", { dims, lead, pick, seed }: Shapes): Case {
+function scatterNDCase(
+  dtype: DType,
+  reduction: Reduction,
+  indexType: "int32" | "int64",
+  { dims, lead, pick, seed }: Shapes,
+): Case {
   const random = randomFrom(seed);
   const k = pick % (dims.length + 1);
   // Where an axis has no elements there is no legal index into it.
@@ -55,27 +62,55 @@ function scatterNDCase(dtype: DType, reduction: Reduction, indexType: "int32" | 
   const data = randomTensor(dtype, dims, random);
   const updates = randomTensor(dtype, [...tuples, ...dims.slice(k)], random);
   const expected = reference.scatterND(data, indices, updates, reduction);
-  return { operator: scatterND, inputs: [data, indices, updates], attributes: { reduction }, expected, random };
+  return {
+    operator: scatterND,
+    inputs: [data, indices, updates],
+    attributes: { reduction },
+    expected,
+    random,
+  };
 }
 
-function elementsIndices(indexType: "int32" | "int64", dims: readonly number[], pick: number, random: Random) {
+function elementsIndices(
+  indexType: "int32" | "int64",
+  dims: readonly number[],
+  pick: number,
+  random: Random,
+) {
   const axis = pick % dims.length;
-  const shape = dims.map((dim, d) => (d === axis ? [dim, 1, 3, 0][random(4)] : random(3) === 0 ? random(dim + 1) : dim));
+  const shape = dims.map((dim, d) =>
+    d === axis ? [dim, 1, 3, 0][random(4)] : random(3) === 0 ? random(dim + 1) : dim,
+  );
   if (dims[axis] === 0) shape[axis] = 0;
   const indices = randomIndices(indexType, shape, () => dims[axis], random);
   return { axis: random(2) === 0 ? axis : axis - dims.length, positive: axis, indices };
 }
 
-function scatterElementsCase(dtype: DType, reduction: Reduction, indexType: "int32" | "int64", { dims, pick, seed }: Shapes): Case {
+function scatterElementsCase(
+  dtype: DType,
+  reduction: Reduction,
+  indexType: "int32" | "int64",
+  { dims, pick, seed }: Shapes,
+): Case {
   const random = randomFrom(seed);
   const { axis, positive, indices } = elementsIndices(indexType, dims, pick, random);
   const data = randomTensor(dtype, dims, random);
   const updates = randomTensor(dtype, indices.shape, random);
   const expected = reference.scatterElements(data, indices, updates, positive, reduction);
-  return { operator: scatterElements, inputs: [data, indices, updates], attributes: { axis, reduction }, expected, random };
+  return {
+    operator: scatterElements,
+    inputs: [data, indices, updates],
+    attributes: { axis, reduction },
+    expected,
+    random,
+  };
 }
 
-function gatherNDCase(dtype: DType, indexType: "int32" | "int64", { dims, lead, pick, seed }: Shapes): Case {
+function gatherNDCase(
+  dtype: DType,
+  indexType: "int32" | "int64",
+  { dims, lead, pick, seed }: Shapes,
+): Case {
   const random = randomFrom(seed);
   const batchDims = pick % Math.min(dims.length, 3);
   const k = 1 + (Math.floor(pick / 3) % (dims.length - batchDims));
@@ -84,26 +119,49 @@ function gatherNDCase(dtype: DType, indexType: "int32" | "int64", { dims, lead, 
   const indices = randomIndices(indexType, [...tuples, k], (p) => addressed[p % k], random);
   const data = randomTensor(dtype, dims, random);
   const expected = reference.gatherND(data, indices, batchDims);
-  return { operator: gatherND, inputs: [data, indices], attributes: { batchDims }, expected, random };
+  return {
+    operator: gatherND,
+    inputs: [data, indices],
+    attributes: { batchDims },
+    expected,
+    random,
+  };
 }
 
-function gatherElementsCase(dtype: DType, indexType: "int32" | "int64", { dims, pick, seed }: Shapes): Case {
+function gatherElementsCase(
+  dtype: DType,
+  indexType: "int32" | "int64",
+  { dims, pick, seed }: Shapes,
+): Case {
   const random = randomFrom(seed);
   const { axis, positive, indices } = elementsIndices(indexType, dims, pick, random);
   const data = randomTensor(dtype, dims, random);
   const expected = reference.gatherElements(data, indices, positive);
-  return { operator: gatherElements, inputs: [data, indices], attributes: { axis }, expected, random };
+  return {
+    operator: gatherElements,
+    inputs: [data, indices],
+    attributes: { axis },
+    expected,
+    random,
+  };
 }
 
 /** One case on one engine, with the result new, in a given `out` or in place: the same bits, and inputs untouched. */
-function check({ operator, inputs, attributes, expected, random }: Case, options: RunOptions): void {
-  const before = inputs.map((input) => new Tensor(input.dtype, input.shape, input.size, input.data.slice()));
+function check(
+  { operator, inputs, attributes, expected, random }: Case,
+  options: RunOptions,
+): void {
+  const before = inputs.map(
+    (input) => new Tensor(input.dtype, input.shape, input.size, input.data.slice()),
+  );
   const [data] = inputs;
   const mode = random(3);
   const out =
-    mode === 0 ? undefined
-    : mode === 1 && operator.kind === "scatter" ? data
-    : randomTensor(expected.dtype, expected.shape, random);
+    mode === 0
+      ? undefined
+      : mode === 1 && operator.kind === "scatter"
+        ? data
+        : randomTensor(expected.dtype, expected.shape, random);
   const result = runPlain(operator, inputs, { ...attributes, ...options, out });
   assert.deepEqual(result.shape, expected.shape);
   assert.ok(equals(result, expected), `${result} is not ${expected}`);
@@ -113,7 +171,10 @@ function check({ operator, inputs, attributes, expected, random }: Case, options
   }
   const inferred = infer(
     { op: operator.versions[0].name, opset: 18, attributes: snakeCase(attributes) },
-    inputs.map(({ dtype, shape }, position) => ({ dtype: position === 1 ? "int64" : dtype, shape })),
+    inputs.map(({ dtype, shape }, position) => ({
+      dtype: position === 1 ? "int64" : dtype,
+      shape,
+    })),
   );
   assert.deepEqual(inferred, [{ dtype: expected.dtype, shape: [...expected.shape] }]);
   cases++;
@@ -133,11 +194,17 @@ for (const [name, engine] of Object.entries(ENGINES)) {
     test(`${name} equals the reference on ${dtype}`, () => {
       for (const indexType of INDEX_TYPES) {
         for (const reduction of reductionsOf(dtype)) {
-          assertProperty(14, (shapes) => check(scatterNDCase(dtype, reduction, indexType, shapes), { engine }));
-          assertProperty(14, (shapes) => check(scatterElementsCase(dtype, reduction, indexType, shapes), { engine }));
+          assertProperty(14, (shapes) =>
+            check(scatterNDCase(dtype, reduction, indexType, shapes), { engine }),
+          );
+          assertProperty(14, (shapes) =>
+            check(scatterElementsCase(dtype, reduction, indexType, shapes), { engine }),
+          );
         }
         assertProperty(20, (shapes) => check(gatherNDCase(dtype, indexType, shapes), { engine }));
-        assertProperty(20, (shapes) => check(gatherElementsCase(dtype, indexType, shapes), { engine }));
+        assertProperty(20, (shapes) =>
+          check(gatherElementsCase(dtype, indexType, shapes), { engine }),
+        );
       }
     });
   }

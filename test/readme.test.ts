@@ -18,7 +18,10 @@ test("the example of the library prints what it says", async () => {
   const printed: string[] = [];
   const file = path.join(root, "build", "readme-example.mjs");
   fs.writeFileSync(file, example.replaceAll("console.log", "globalThis.readmeLog"));
-  Object.assign(globalThis, { readmeLog: (value: unknown) => printed.push(Array.isArray(value) ? JSON.stringify(value) : String(value)) });
+  Object.assign(globalThis, {
+    readmeLog: (value: unknown) =>
+      printed.push(Array.isArray(value) ? JSON.stringify(value) : String(value)),
+  });
   await import(file);
   assert.match(printed[0], /\[ 8\., 10\., 12\.\]/);
   assert.equal(printed[1], "[12,4]");
@@ -26,7 +29,11 @@ test("the example of the library prints what it says", async () => {
 
 test("the error it shows is the error that is thrown", async () => {
   const { isTensorError, run, zeros, tensor } = await import("../src/index.ts");
-  const inputs = [zeros("float32", [8, 3]), tensor("int64", [3, 1], [0, 1, 9]), zeros("float32", [3, 3])];
+  const inputs = [
+    zeros("float32", [8, 3]),
+    tensor("int64", [3, 1], [0, 1, 9]),
+    zeros("float32", [3, 3]),
+  ];
   assert.throws(
     () => run({ op: "ScatterND", opset: 16 }, inputs),
     (error) => isTensorError(error) && readme.includes(`TensorError: ${error.message}\n`),

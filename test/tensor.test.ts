@@ -3,7 +3,15 @@ import { test } from "node:test";
 import { DTYPES, DTYPE_NAMES, type DType } from "../src/dtype.ts";
 import { isTensorError, type ErrorCode } from "../src/errors.ts";
 import { run } from "../src/run.ts";
-import { asTensor, equals, firstDifference, full, tensor, zeros, type Tensor } from "../src/tensor.ts";
+import {
+  asTensor,
+  equals,
+  firstDifference,
+  full,
+  tensor,
+  zeros,
+  type Tensor,
+} from "../src/tensor.ts";
 
 /** `tensor` for arguments that the compiler would not let through. */
 const loose = tensor as (dtype: string, shape: unknown, values: unknown) => Tensor;
@@ -96,7 +104,14 @@ for (const [code, says, dtype, shape, values] of REFUSED) {
 
 test("the field `at` says where, `got` what", () => {
   try {
-    loose("uint8", [2, 2], [[0, 1], [2, 300]]);
+    loose(
+      "uint8",
+      [2, 2],
+      [
+        [0, 1],
+        [2, 300],
+      ],
+    );
     assert.fail();
   } catch (error) {
     assert.ok(isTensorError(error, "dtype"));
@@ -132,7 +147,8 @@ test("full fills every type", () => {
 });
 
 test("equals compares type, shape and bits", () => {
-  const bits = (value: number) => tensor("float32", [1], new Float32Array(Uint32Array.of(value).buffer));
+  const bits = (value: number) =>
+    tensor("float32", [1], new Float32Array(Uint32Array.of(value).buffer));
   assert.ok(equals(bits(0x7fc00001), bits(0x7fc00001)));
   assert.ok(!equals(bits(0x7fc00001), bits(0x7fc00000)));
   assert.ok(!equals(tensor("float32", [1], [0]), tensor("float32", [1], [-0])));
@@ -163,10 +179,16 @@ test("a detached buffer is `disposed` wherever it is used", () => {
 test("tensors of onnxruntime and of another copy of this package are tensors", () => {
   const runtime = { type: "float32", dims: [2], data: Float32Array.of(1, 2) };
   const other = { dtype: "int64", shape: [1, 1], data: BigInt64Array.of(1n) };
-  const [result] = run({ op: "ScatterND", opset: 18 }, [runtime, other, { type: "float32", dims: [1], data: [9] }]);
+  const [result] = run({ op: "ScatterND", opset: 18 }, [
+    runtime,
+    other,
+    { type: "float32", dims: [1], data: [9] },
+  ]);
   assert.deepEqual(result.toArray(), [1, 9]);
   assert.equal(asTensor(runtime, {}).data, runtime.data);
-  throws("dtype", "uint4 is no data type", () => asTensor({ type: "uint4", dims: [1], data: new Uint8Array(1) }, {}));
+  throws("dtype", "uint4 is no data type", () =>
+    asTensor({ type: "uint4", dims: [1], data: new Uint8Array(1) }, {}),
+  );
   throws("dtype", "is no tensor", () => asTensor({ dtype: "float32" }, {}));
 });
 

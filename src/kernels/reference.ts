@@ -15,7 +15,12 @@ type Coordinates = readonly number[];
  *     for idx in np.ndindex(indices.shape[:-1]):
  *         output[tuple(indices[idx])] = f(output[tuple(indices[idx])], updates[idx])
  */
-export function scatterND(data: Tensor, indices: Tensor, updates: Tensor, reduction: Reduction): Tensor {
+export function scatterND(
+  data: Tensor,
+  indices: Tensor,
+  updates: Tensor,
+  reduction: Reduction,
+): Tensor {
   const output = copy(data);
   const k = indices.shape[indices.shape.length - 1];
   let update = 0;
@@ -113,7 +118,8 @@ const replaceAlong = (
 function empty(dtype: DType, shape: readonly number[]): Tensor {
   const size = shape.reduce((product, dim) => product * dim, 1);
   const { storage, lanes } = DTYPES[dtype];
-  const data = storage === Array ? Array.from({ length: size }, () => "") : new storage(size * lanes);
+  const data =
+    storage === Array ? Array.from({ length: size }, () => "") : new storage(size * lanes);
   return new Tensor(dtype, shape, size, data);
 }
 

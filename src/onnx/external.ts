@@ -62,5 +62,7 @@ function decimal(entries: ReadonlyMap<string, string>, key: string, what: string
   if (text === undefined) return null;
   const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
   if (Number.isSafeInteger(value)) return value;
-  throw malformed(`${what} has external data with ${key} ${JSON.stringify(text)}, which is no decimal number below 2^53`);
+  throw malformed(
+    `${what} has external data with ${key} ${JSON.stringify(text)}, which is no decimal number below 2^53`,
+  );
 }

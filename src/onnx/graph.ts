@@ -12,7 +12,9 @@ export function opsetOf(model: Model, node: ModelNode): number {
   if (opset !== undefined) return opset;
   if (Object.hasOwn(model.opsets, domain)) return model.opsets[domain];
   const known = Object.keys(model.opsets).join(", ") || "none";
-  throw malformed(`the model imports no version of the domain ${domain}, which ${nodeTitle(node)} is of; it imports ${known}`);
+  throw malformed(
+    `the model imports no version of the domain ${domain}, which ${nodeTitle(node)} is of; it imports ${known}`,
+  );
 }
 
 /**
@@ -23,7 +25,8 @@ export function checkGraph({ inputs, outputs, nodes, constants }: Graph): void {
   const makers = new Map<string, string>();
   const make = (name: string, maker: string): void => {
     const other = makers.get(name);
-    if (other !== undefined) throw malformed(`${quote(name)} is made twice: by ${other} and by ${maker}`);
+    if (other !== undefined)
+      throw malformed(`${quote(name)} is made twice: by ${other} and by ${maker}`);
     makers.set(name, maker);
   };
   for (const { name } of inputs) make(name, "the inputs of the graph");
@@ -35,7 +38,8 @@ export function checkGraph({ inputs, outputs, nodes, constants }: Graph): void {
     if (!makers.has(name)) make(name, "a constant");
   }
   const later = new Map<string, ModelNode>();
-  for (const node of nodes) for (const name of node.outputs) if (!later.has(name)) later.set(name, node);
+  for (const node of nodes)
+    for (const name of node.outputs) if (!later.has(name)) later.set(name, node);
   const use = (name: string, user: string): void => {
     if (makers.has(name)) return;
     const node = later.get(name);

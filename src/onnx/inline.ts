@@ -9,7 +9,11 @@ import { tensor, type Tensor } from "../tensor.ts";
 import type { Attribute, ModelNode } from "./model.ts";
 
 /** Makes a node's outputs of its inputs. */
-export type InlineOperator = (node: ModelNode, inputs: readonly Tensor[], opset: number) => Tensor[];
+export type InlineOperator = (
+  node: ModelNode,
+  inputs: readonly Tensor[],
+  opset: number,
+) => Tensor[];
 
 /** How a node is run here, or null where it is none of the two. */
 export function inlineOperator({ domain, op }: ModelNode): InlineOperator | null {
@@ -20,7 +24,11 @@ export function inlineOperator({ domain, op }: ModelNode): InlineOperator | null
 const identity: InlineOperator = ({ op, attributes }, inputs, opset) => {
   const [odd] = Object.keys(attributes);
   if (odd !== undefined) {
-    throw new TensorError("attribute", `there is no attribute ${JSON.stringify(odd)}: it has none`, { op, opset });
+    throw new TensorError(
+      "attribute",
+      `there is no attribute ${JSON.stringify(odd)}: it has none`,
+      { op, opset },
+    );
   }
   checkInputs(op, inputs, 1, opset);
   return [inputs[0]];
@@ -31,7 +39,10 @@ const constantNode: InlineOperator = ({ op, attributes }, inputs, opset) => {
   const given = Object.entries(attributes);
   const [first] = given;
   if (given.length !== 1) {
-    throw new TensorError("attribute", `there must be exactly one value, got ${given.length}`, { op, opset });
+    throw new TensorError("attribute", `there must be exactly one value, got ${given.length}`, {
+      op,
+      opset,
+    });
   }
   const [name, attribute] = first;
   const result = valueOf(name, attribute);
@@ -43,7 +54,10 @@ const constantNode: InlineOperator = ({ op, attributes }, inputs, opset) => {
     );
   }
   if (name !== "value" && opset < SHORT_VALUES) {
-    throw new TensorError("attribute", `attribute ${name} came with version ${SHORT_VALUES}`, { op, opset });
+    throw new TensorError("attribute", `attribute ${name} came with version ${SHORT_VALUES}`, {
+      op,
+      opset,
+    });
   }
   return [result];
 };

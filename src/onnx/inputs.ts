@@ -18,14 +18,21 @@ interface Binding {
  * before ONNX's IR version 4 every constant had to be.
  * @throws TensorError `shape-mismatch` for missing and unknown names and sizes that do not fit, `dtype`, `rank`.
  */
-export function bindInputs(graph: Graph, inputs: Readonly<Record<string, unknown>>): Map<string, Tensor> {
+export function bindInputs(
+  graph: Graph,
+  inputs: Readonly<Record<string, unknown>>,
+): Map<string, Tensor> {
   const names = graph.inputs.map(({ name }) => name);
   const declared = new Set(names);
   const defaults = new Set(graph.constants.map(({ name }) => name));
   const unknown = Object.keys(inputs).find((name) => !declared.has(name));
   if (unknown !== undefined) {
-    const what = defaults.has(unknown) ? `${quote(unknown)} is a constant of the model, not an input` : `the model has no input ${quote(unknown)}`;
-    throw new TensorError("shape-mismatch", `${what}; it has ${listNames(names)}`, { input: unknown });
+    const what = defaults.has(unknown)
+      ? `${quote(unknown)} is a constant of the model, not an input`
+      : `the model has no input ${quote(unknown)}`;
+    throw new TensorError("shape-mismatch", `${what}; it has ${listNames(names)}`, {
+      input: unknown,
+    });
   }
   const tensors = new Map<string, Tensor>();
   const bindings = new Map<string, Binding>();
@@ -35,14 +42,22 @@ export function bindInputs(graph: Graph, inputs: Readonly<Record<string, unknown
       if (type !== null) checkType(name, type, value, bindings);
       tensors.set(name, value);
     } else if (!defaults.has(name)) {
-      throw missingInput(name, names.filter((one) => !defaults.has(one)), "the model");
+      throw missingInput(
+        name,
+        names.filter((one) => !defaults.has(one)),
+        "the model",
+      );
     }
   }
   return tensors;
 }
 
 export const missingInput = (name: string, needed: readonly string[], who: string): TensorError =>
-  new TensorError("shape-mismatch", `${who} needs an input ${quote(name)}; its inputs are ${listNames(needed)}`, { input: name });
+  new TensorError(
+    "shape-mismatch",
+    `${who} needs an input ${quote(name)}; its inputs are ${listNames(needed)}`,
+    { input: name },
+  );
 
 function checkType(
   input: string,
@@ -51,7 +66,11 @@ function checkType(
   bindings: Map<string, Binding>,
 ): void {
   if (value.dtype !== dtype) {
-    throw new TensorError("dtype", `the model's input ${quote(input)} is ${dtype}, got ${value.dtype}`, { input });
+    throw new TensorError(
+      "dtype",
+      `the model's input ${quote(input)} is ${dtype}, got ${value.dtype}`,
+      { input },
+    );
   }
   if (shape === null) return;
   if (value.shape.length !== shape.length) {

@@ -157,7 +157,14 @@ export function buildModel(spec: ModelSpec): Model {
   };
 }
 
-const nodeOf = ({ op, inputs, outputs, name = "", domain = "", attributes = {} }: ModelNodeSpec): ModelNode => ({
+const nodeOf = ({
+  op,
+  inputs,
+  outputs,
+  name = "",
+  domain = "",
+  attributes = {},
+}: ModelNodeSpec): ModelNode => ({
   name,
   op,
   domain: domainName(domain),
@@ -168,14 +175,18 @@ const nodeOf = ({ op, inputs, outputs, name = "", domain = "", attributes = {} }
 
 function valueInfo(name: string, type: TensorType | null): ValueInfo {
   if (type === null || isDType(type.dtype)) return { name, type };
-  throw new TensorError("dtype", `${String(type.dtype)} is no data type, for ${JSON.stringify(name)}`);
+  throw new TensorError(
+    "dtype",
+    `${String(type.dtype)} is no data type, for ${JSON.stringify(name)}`,
+  );
 }
 
 /** An attribute from a bare value. */
 function attributeOf(value: AttributeInput, name: string): Attribute {
   if (value instanceof Tensor) return { type: "tensor", value: constant("", value) };
   if (typeof value === "string") return { type: "string", value };
-  if (typeof value === "bigint" || Number.isInteger(value)) return { type: "int", value: value as number };
+  if (typeof value === "bigint" || Number.isInteger(value))
+    return { type: "int", value: value as number };
   if (typeof value === "number") return { type: "float", value };
   if (Array.isArray(value)) {
     const list: readonly unknown[] = value;
@@ -185,7 +196,10 @@ function attributeOf(value: AttributeInput, name: string): Attribute {
   } else if (typeof value === "object" && value !== null && "type" in value) {
     return value;
   }
-  throw new TensorError("attribute", `attribute ${JSON.stringify(name)} has a value that no attribute can hold`);
+  throw new TensorError(
+    "attribute",
+    `attribute ${JSON.stringify(name)} has a value that no attribute can hold`,
+  );
 }
 
 const isWhole = (value: unknown): value is number | bigint =>
@@ -208,5 +222,7 @@ const mapValues = <T, U>(
 /** How a message calls a node: by its name, or by what it makes. */
 export function nodeTitle({ name, op, outputs }: ModelNode): string {
   if (name !== "") return `node ${JSON.stringify(name)}`;
-  return outputs.length > 0 ? `the ${op} that makes ${JSON.stringify(outputs[0])}` : `an unnamed ${op}`;
+  return outputs.length > 0
+    ? `the ${op} that makes ${JSON.stringify(outputs[0])}`
+    : `an unnamed ${op}`;
 }

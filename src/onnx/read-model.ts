@@ -77,7 +77,9 @@ function readNode(source: NodeProto, position: number, options: ReadOptions): Mo
   const attributes = new Map<string, Attribute>();
   for (const one of attribute) {
     if (attributes.has(one.name)) {
-      throw malformed(`node ${position} of the graph, ${opType}, has two attributes ${JSON.stringify(one.name)}`);
+      throw malformed(
+        `node ${position} of the graph, ${opType}, has two attributes ${JSON.stringify(one.name)}`,
+      );
     }
     attributes.set(one.name, { ...readAttribute(one, options), [SOURCE]: one });
   }
@@ -95,8 +97,21 @@ function readNode(source: NodeProto, position: number, options: ReadOptions): Mo
 
 /** ONNX's names of attribute types by number; those with a name in small letters are decoded. */
 export const ATTRIBUTE_TYPES = [
-  "UNDEFINED", "float", "int", "string", "tensor", "GRAPH", "floats", "ints", "strings", "tensors",
-  "GRAPHS", "SPARSE_TENSOR", "SPARSE_TENSORS", "TYPE_PROTO", "TYPE_PROTOS",
+  "UNDEFINED",
+  "float",
+  "int",
+  "string",
+  "tensor",
+  "GRAPH",
+  "floats",
+  "ints",
+  "strings",
+  "tensors",
+  "GRAPHS",
+  "SPARSE_TENSOR",
+  "SPARSE_TENSORS",
+  "TYPE_PROTO",
+  "TYPE_PROTOS",
 ] as const;
 
 function readAttribute(source: AttributeProto, options: ReadOptions): Attribute {

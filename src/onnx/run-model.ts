@@ -98,7 +98,10 @@ function findNode(nodes: readonly ModelNode[], name: string): ModelNode {
     );
   }
   const known = nodes.map((node) => node.name || node.outputs[0] || node.op);
-  throw new TensorError("unsupported-model", `the model has no node ${quote(name)}; it has ${listNames(known)}`);
+  throw new TensorError(
+    "unsupported-model",
+    `the model has no node ${quote(name)}; it has ${listNames(known)}`,
+  );
 }
 
 /** The outputs of a node with their names; an output that nobody wants has none. */
@@ -109,7 +112,8 @@ function runOne(
 ): readonly (readonly [string, Tensor])[] {
   const results = namingNode(node, () => {
     const omitted = node.inputs.indexOf("");
-    if (omitted !== -1) throw malformed(`input ${omitted} is left out, but no input of ${node.op} may be`);
+    if (omitted !== -1)
+      throw malformed(`input ${omitted} is left out, but no input of ${node.op} may be`);
     const inputs = node.inputs.map(valueOf);
     const inline = inlineOperator(node);
     if (inline !== null) return inline(node, inputs, opsetOf(model, node));
@@ -117,17 +121,26 @@ function runOne(
     return run({ domain, op, opset: opsetOf(model, node), attributes: attributesOf(node) }, inputs);
   });
   if (node.outputs.length > results.length) {
-    throw malformed(`${nodeTitle(node)} has ${node.outputs.length} outputs, but ${node.op} makes ${results.length}`);
+    throw malformed(
+      `${nodeTitle(node)} has ${node.outputs.length} outputs, but ${node.op} makes ${results.length}`,
+    );
   }
-  return node.outputs.flatMap((name, position) => (name === "" ? [] : [[name, results[position]] as const]));
+  return node.outputs.flatMap((name, position) =>
+    name === "" ? [] : [[name, results[position]] as const],
+  );
 }
 
 /** Attributes as `run` takes them. Only the file knows a float 1 from an int 1, so floats are refused here. */
 function attributesOf({ op, attributes }: ModelNode): Record<string, unknown> {
   const entries = Object.entries(attributes);
   const float = entries.find(([, { type }]) => type === "float" || type === "floats");
-  if (float === undefined) return Object.fromEntries(entries.map(([name, { value }]) => [name, value]));
-  throw new TensorError("attribute", `attribute ${quote(float[0])} is of floats, and ${op} has no such attribute`, { op });
+  if (float === undefined)
+    return Object.fromEntries(entries.map(([name, { value }]) => [name, value]));
+  throw new TensorError(
+    "attribute",
+    `attribute ${quote(float[0])} is of floats, and ${op} has no such attribute`,
+    { op },
+  );
 }
 
 /** Lets errors say which node they come from. */
@@ -163,7 +176,9 @@ function checkSupported(model: Model, nodes: readonly ModelNode[]): void {
   const groups = [...missing].slice(0, MAX_NAMES).map(([what, found]) => {
     const example = found[0].name || found[0].outputs[0] || "";
     const called = example === "" ? "" : ` ${quote(example)}`;
-    return found.length === 1 ? `${what} (node${called})` : `${what} (${found.length} nodes, first${called})`;
+    return found.length === 1
+      ? `${what} (node${called})`
+      : `${what} (${found.length} nodes, first${called})`;
   });
   const more = missing.size > MAX_NAMES ? ` and ${missing.size - MAX_NAMES} more` : "";
   throw new TensorError(

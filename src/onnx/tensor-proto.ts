@@ -38,7 +38,9 @@ const NOTHING: Uint8Array = new Uint8Array();
 const NO_COUNTS: ReadonlyMap<TypedField, number> = new Map();
 const NO_ENTRIES: ReadonlyMap<string, string> = new Map();
 
-const TYPED_FIELDS: ReadonlySet<string> = new Set(DTYPE_NAMES.map((name) => DTYPES[name].onnx.field));
+const TYPED_FIELDS: ReadonlySet<string> = new Set(
+  DTYPE_NAMES.map((name) => DTYPES[name].onnx.field),
+);
 
 const isTypedField = (name: string): name is TypedField => TYPED_FIELDS.has(name);
 
@@ -108,7 +110,8 @@ export function readHeader(bytes: Uint8Array): TensorHeader {
         checkMessage(StringStringEntryProtoSchema, payload);
         const { key, value } = fromBinary(StringStringEntryProtoSchema, payload);
         entries ??= new Map();
-        if (entries.has(key)) throw malformed(`${tensorTitle(name)} has two external ${JSON.stringify(key)}`);
+        if (entries.has(key))
+          throw malformed(`${tensorTitle(name)} has two external ${JSON.stringify(key)}`);
         entries.set(key, value);
         break;
       }
@@ -134,10 +137,14 @@ export function readHeader(bytes: Uint8Array): TensorHeader {
 
 function dimension(dim: bigint, dims: readonly bigint[], name: string): number {
   const shape = `[${dims.join(", ")}]`;
-  if (dim < 0n) throw malformed(`${tensorTitle(name)} has the negative dimension ${dim} in ${shape}`);
+  if (dim < 0n)
+    throw malformed(`${tensorTitle(name)} has the negative dimension ${dim} in ${shape}`);
   const number = Number(dim);
   if (Number.isSafeInteger(number)) return number;
-  throw new TensorError("too-large", `${tensorTitle(name)} has the shape ${shape}, more than 2^32 - 1 elements`);
+  throw new TensorError(
+    "too-large",
+    `${tensorTitle(name)} has the shape ${shape}, more than 2^32 - 1 elements`,
+  );
 }
 
 /** `float32[2, 3]`, or `type 17[2, 3]` for a type that is not one of ours. */

@@ -6,7 +6,15 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 
-import { allocate, DTYPES, integerRange, isNumericStorage, type DType, type NumericStorage, type Storage } from "../dtype.ts";
+import {
+  allocate,
+  DTYPES,
+  integerRange,
+  isNumericStorage,
+  type DType,
+  type NumericStorage,
+  type Storage,
+} from "../dtype.ts";
 import { TensorError } from "../errors.ts";
 import { writer } from "../scalar.ts";
 import { printShape, sizeOf } from "../shape.ts";
@@ -62,9 +70,13 @@ export function decodeTensor(header: TensorHeader, options: ReadOptions): Tensor
     const bytes = readExternal(header, external, size * DTYPES[dtype].bytes, options);
     return new Tensor(dtype, shape, size, decodeRaw(dtype, size, bytes, header));
   }
-  if (sources.length > 1) throw malformed(`${what} has its data twice, in ${sources.join(" and ")}`);
+  if (sources.length > 1)
+    throw malformed(`${what} has its data twice, in ${sources.join(" and ")}`);
   const [field] = counts.keys();
-  const data = field === undefined ? decodeRaw(dtype, size, raw, header) : decodeTyped(dtype, size, field, header);
+  const data =
+    field === undefined
+      ? decodeRaw(dtype, size, raw, header)
+      : decodeTyped(dtype, size, field, header);
   return new Tensor(dtype, shape, size, data);
 }
 
@@ -97,7 +109,8 @@ function readExternal(
 /** `raw_data`: row-major and little-endian, which is also how every platform that runs JavaScript keeps it. */
 function decodeRaw(dtype: DType, size: number, raw: Uint8Array, header: TensorHeader): Storage {
   if (dtype === "string") {
-    if (raw.length > 0) throw malformed(`${tensorTitle(header.name)} is text in rawData, where it has no encoding`);
+    if (raw.length > 0)
+      throw malformed(`${tensorTitle(header.name)} is text in rawData, where it has no encoding`);
     checkCount(0, size, header);
     return [];
   }
@@ -116,7 +129,9 @@ function decodeRaw(dtype: DType, size: number, raw: Uint8Array, header: TensorHe
 function decodeTyped(dtype: DType, size: number, field: TypedField, header: TensorHeader): Storage {
   const { onnx, lanes } = DTYPES[dtype];
   if (field !== onnx.field) {
-    throw malformed(`${tensorTitle(header.name)} is ${dtype} but has its data in ${field}, not in ${onnx.field}`);
+    throw malformed(
+      `${tensorTitle(header.name)} is ${dtype} but has its data in ${field}, not in ${onnx.field}`,
+    );
   }
   checkCount(header.counts.get(field) ?? 0, size * lanes, header);
   const data = allocate(dtype, size);
@@ -185,11 +200,19 @@ function fold(value: number, cell: DType): number {
 function checkCount(count: number, needed: number, header: TensorHeader): void {
   if (count === needed) return;
   const { name, shape } = header;
-  throw malformed(`${tensorTitle(name)} of shape ${printShape(shape)} needs ${needed} values, but ${count} are there`);
+  throw malformed(
+    `${tensorTitle(name)} of shape ${printShape(shape)} needs ${needed} values, but ${count} are there`,
+  );
 }
 
-const wrongLength = ({ name, dtype, shape }: TensorHeader, needed: number, found: number): TensorError =>
-  malformed(`${tensorTitle(name)}, ${dtype}${printShape(shape)}, needs ${needed} bytes, but ${found} are there`);
+const wrongLength = (
+  { name, dtype, shape }: TensorHeader,
+  needed: number,
+  found: number,
+): TensorError =>
+  malformed(
+    `${tensorTitle(name)}, ${dtype}${printShape(shape)}, needs ${needed} bytes, but ${found} are there`,
+  );
 
 function wrongValue({ name, dtype }: TensorHeader, value: unknown): TensorError {
   const range = dtype === null ? null : dtype === "bool" ? [0, 1] : integerRange(dtype);
@@ -200,7 +223,10 @@ function wrongValue({ name, dtype }: TensorHeader, value: unknown): TensorError 
 /** @throws TensorError `dtype` for half a surrogate pair, which UTF-8 has no bytes for. */
 export function encodeText(text: string): Uint8Array {
   if (!/\p{Cs}/u.test(text)) return new TextEncoder().encode(text);
-  throw new TensorError("dtype", `UTF-8 cannot hold half a surrogate pair, as in ${JSON.stringify(text)}`);
+  throw new TensorError(
+    "dtype",
+    `UTF-8 cannot hold half a surrogate pair, as in ${JSON.stringify(text)}`,
+  );
 }
 
 /** @throws TensorError `malformed-file` for anything but bytes, so that a path passed by mistake is told. */

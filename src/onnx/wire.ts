@@ -43,7 +43,9 @@ export function visitRecords(bytes: Uint8Array, what: string, visit: Visit): voi
         }
         reader.pos = start + length;
       } else if (wireType === WireType.StartGroup || wireType === WireType.EndGroup) {
-        throw malformed(`${what} has a field ${field} of wire type ${wireType}, which ONNX does not use`);
+        throw malformed(
+          `${what} has a field ${field} of wire type ${wireType}, which ONNX does not use`,
+        );
       } else {
         reader.skip(wireType, field);
       }
@@ -127,7 +129,9 @@ const scalarOf = (field: DescField): ScalarType | undefined =>
 
 /** The text that `bytes` are in UTF-8, a byte order mark included. */
 export function decodeText(bytes: Uint8Array, what: string): string {
-  return malformedAs(what, () => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+  return malformedAs(what, () =>
+    new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes),
+  );
 }
 
 export const malformed = (sentence: string): TensorError =>

@@ -122,7 +122,8 @@ function attributeMessage(name: string, attribute: Attribute, node: ModelNode): 
     });
   const message = create(AttributeProtoSchema, { name });
   if (attribute.type === "other") {
-    if (source === undefined) throw wrong(`is of type ${attribute.value}, which can only be kept, not made`);
+    if (source === undefined)
+      throw wrong(`is of type ${attribute.value}, which can only be kept, not made`);
     return Object.assign(message, source, { name });
   }
   const type = ATTRIBUTE_TYPES.indexOf(attribute.type);
@@ -131,9 +132,11 @@ function attributeMessage(name: string, attribute: Attribute, node: ModelNode): 
   else if (source?.$unknown !== undefined) message.$unknown = source.$unknown;
   message.type = type;
   const integer = (value: number | bigint): bigint => {
-    if (typeof value === "number" && !Number.isSafeInteger(value)) throw wrong(`holds ${value}, which is no integer`);
+    if (typeof value === "number" && !Number.isSafeInteger(value))
+      throw wrong(`holds ${value}, which is no integer`);
     const whole = BigInt(value);
-    if (BigInt.asIntN(64, whole) !== whole) throw wrong(`holds ${value}, which does not fit in 64 bits`);
+    if (BigInt.asIntN(64, whole) !== whole)
+      throw wrong(`holds ${value}, which does not fit in 64 bits`);
     return whole;
   };
   switch (attribute.type) {
@@ -172,7 +175,11 @@ function constantBytes(constant: Constant): Uint8Array {
   if (!isHeader(header)) return writeTensor(constant.read(), name === "" ? undefined : name);
   if (header.name === name) return header.bytes;
   const { number } = TensorProtoSchema.field.name;
-  return new BinaryWriter().raw(header.bytes).tag(number, WireType.LengthDelimited).string(name).finish();
+  return new BinaryWriter()
+    .raw(header.bytes)
+    .tag(number, WireType.LengthDelimited)
+    .string(name)
+    .finish();
 }
 
 function valueInfoMessage({ name, type, [SOURCE]: source }: ValueInfo): ValueInfoProto {
@@ -198,7 +205,11 @@ function sameType(a: TensorType | null, b: TensorType | null): boolean {
 function typeMessage({ dtype, shape }: TensorType, name: string): TypeProto {
   const row = Object.hasOwn(DTYPES, dtype) ? DTYPES[dtype] : null;
   if (row === null) {
-    throw new TensorError("dtype", `${String(dtype)} is no data type, for ${JSON.stringify(name)}`, { input: name });
+    throw new TensorError(
+      "dtype",
+      `${String(dtype)} is no data type, for ${JSON.stringify(name)}`,
+      { input: name },
+    );
   }
   return create(TypeProtoSchema, {
     tensorType: {
@@ -210,13 +221,18 @@ function typeMessage({ dtype, shape }: TensorType, name: string): TypeProto {
 
 function dimMessage(dim: Dim, name: string): Dimension {
   if (dim === null) return create(DimensionSchema);
-  if (typeof dim === "string") return create(DimensionSchema, { value: { case: "dimParam", value: dim } });
+  if (typeof dim === "string")
+    return create(DimensionSchema, { value: { case: "dimParam", value: dim } });
   if (Number.isSafeInteger(dim) && dim >= 0) {
     return create(DimensionSchema, { value: { case: "dimValue", value: BigInt(dim) } });
   }
-  throw new TensorError("shape-mismatch", `${JSON.stringify(name)} has the dimension ${dim}, which is no size`, {
-    input: name,
-  });
+  throw new TensorError(
+    "shape-mismatch",
+    `${JSON.stringify(name)} has the dimension ${dim}, which is no size`,
+    {
+      input: name,
+    },
+  );
 }
 
 function toInt64(value: number, what: string): bigint {

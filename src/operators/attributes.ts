@@ -14,7 +14,8 @@ export const BATCH_DIMS: AttributeSchema = {
   type: "int",
   default: 0,
   minimum: 0,
-  description: "How many leading axes of data and indices are batches: index tuples start after them.",
+  description:
+    "How many leading axes of data and indices are batches: index tuples start after them.",
 };
 
 const reduction = (values: readonly string[]): AttributeSchema => ({

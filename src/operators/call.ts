@@ -31,7 +31,11 @@ export function settingsOf(
       const there = known.length === 0 ? "it has none" : `it has ${known.join(", ")}`;
       const since = siblings.find((other) => other.attributes.some((one) => one.name === name));
       const came = since === undefined ? "" : `; ${name} is in version ${since.sinceVersion}`;
-      throw new TensorError("attribute", `there is no attribute ${JSON.stringify(name)}: ${there}${came}`, fields);
+      throw new TensorError(
+        "attribute",
+        `there is no attribute ${JSON.stringify(name)}: ${there}${came}`,
+        fields,
+      );
     }
     values[camelCase(name)] = attributeValue(schema, given, siblings, fields);
   }
@@ -52,10 +56,17 @@ function attributeValue(
   if (type === "int") {
     const number = typeof given === "bigint" ? Number(given) : given;
     if (typeof number !== "number" || !Number.isSafeInteger(number)) {
-      throw new TensorError("attribute", `${name} must be an integer, got ${String(given)}`, fields);
+      throw new TensorError(
+        "attribute",
+        `${name} must be an integer, got ${String(given)}`,
+        fields,
+      );
     }
     if (number < minimum) {
-      throw new TensorError("attribute", `${name} must be at least ${minimum}, got ${number}`, { ...fields, got: number });
+      throw new TensorError("attribute", `${name} must be at least ${minimum}, got ${number}`, {
+        ...fields,
+        got: number,
+      });
     }
     return number;
   }
@@ -63,7 +74,9 @@ function attributeValue(
     throw new TensorError("attribute", `${name} must be a string, got ${String(given)}`, fields);
   }
   if (values === undefined || values.includes(given)) return given;
-  const since = siblings.find((other) => other.attributes.some((one) => one.name === name && one.values?.includes(given)));
+  const since = siblings.find((other) =>
+    other.attributes.some((one) => one.name === name && one.values?.includes(given)),
+  );
   const came = since === undefined ? "" : `; it is in version ${since.sinceVersion}`;
   throw new TensorError(
     "reduction",
@@ -116,7 +129,10 @@ export function checkDTypes(
     if (!types.includes(dtype)) {
       const since = siblings.find((other) => typesOf(other, type).includes(dtype));
       const came = since === undefined ? "" : `; version ${since.sinceVersion} takes it`;
-      throw new TensorError("dtype", `${input} must be ${oneOf(types)}, got ${dtype}${came}`, { ...fields, input });
+      throw new TensorError("dtype", `${input} must be ${oneOf(types)}, got ${dtype}${came}`, {
+        ...fields,
+        input,
+      });
     }
     const first = bound.get(type);
     if (first !== undefined && first.dtype !== dtype) {

@@ -20,7 +20,11 @@ const COMMON = {
   attributes: [AXIS],
   inputs: [
     { name: "data", type: "T", description: "Tensor of rank r >= 1." },
-    { name: "indices", type: "Tind", description: "Tensor of rank r, in [-s, s-1] along axis of size s." },
+    {
+      name: "indices",
+      type: "Tind",
+      description: "Tensor of rank r, in [-s, s-1] along axis of size s.",
+    },
   ],
   outputs: [{ name: "output", type: "T", description: "Tensor of the shape of indices." }],
 } as const;

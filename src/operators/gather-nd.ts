@@ -22,7 +22,11 @@ const COMMON = {
   name: "GatherND",
   inputs: [
     { name: "data", type: "T", description: "Tensor of rank r >= 1." },
-    { name: "indices", type: "int64", description: "Tensor of rank q >= 1, of tuples of k >= 1 in [-s, s-1]." },
+    {
+      name: "indices",
+      type: "int64",
+      description: "Tensor of rank q >= 1, of tuples of k >= 1 in [-s, s-1].",
+    },
   ],
 } as const;
 

@@ -45,10 +45,18 @@ export function lookUp({ domain, op, opset }: OperatorId): {
     ({ versions: [{ name, domain: its }] }) => name === op && its === home,
   );
   if (operator === undefined) {
-    throw new TensorError("unknown-operator", `the domain ${home} has no such operator here${hint(op)}`, fields);
+    throw new TensorError(
+      "unknown-operator",
+      `the domain ${home} has no such operator here${hint(op)}`,
+      fields,
+    );
   }
   if (!Number.isSafeInteger(opset) || opset < 1) {
-    throw new TensorError("unknown-operator", `the opset must be a positive integer, got ${String(opset)}`, fields);
+    throw new TensorError(
+      "unknown-operator",
+      `the opset must be a positive integer, got ${String(opset)}`,
+      fields,
+    );
   }
   const version = operator.versions.findLast(({ sinceVersion }) => sinceVersion <= opset);
   if (version === undefined) {
@@ -65,7 +73,10 @@ export function lookUp({ domain, op, opset }: OperatorId): {
 function normalizeDomain(domain: string | undefined): Domain {
   if (domain === undefined || domain === "" || domain === "ai.onnx") return "ai.onnx";
   if (domain === "openvino") return domain;
-  throw new TensorError("unknown-operator", `there is no domain ${JSON.stringify(domain)}; there are ai.onnx and openvino`);
+  throw new TensorError(
+    "unknown-operator",
+    `there is no domain ${JSON.stringify(domain)}; there are ai.onnx and openvino`,
+  );
 }
 
 /** The operator that was probably meant. */

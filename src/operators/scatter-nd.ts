@@ -28,6 +28,7 @@ const COMMON = {
   outputs: [{ name: "output", type: "T", description: "Tensor of data's shape." }],
 } as const;
 
+// prettier-ignore
 const versions: readonly OperatorVersion[] = [
   { ...COMMON, sinceVersion: 11, summary: SUMMARY, attributes: [], typeConstraints: [T15] },
   { ...COMMON, sinceVersion: 13, summary: SUMMARY, attributes: [], typeConstraints: [T16] },
@@ -70,7 +71,12 @@ export function inferScatterND(
 
   const lead = indices === null ? null : indices.slice(0, -1);
   if (oneElement && lead?.length === 0 && k === data?.length) {
-    if (!compatible(updates, updates.map(() => 1))) {
+    if (
+      !compatible(
+        updates,
+        updates.map(() => 1),
+      )
+    ) {
       throw wrongUpdates("be a scalar, or hold one element", [], updates, fields);
     }
     return data;

@@ -20,9 +20,12 @@ export interface Example {
   readonly output: unknown;
 }
 
+// prettier-ignore
 const ONE = [[1, 2, 3, 4], [5, 6, 7, 8], [8, 7, 6, 5], [4, 3, 2, 1]];
+// prettier-ignore
 const TWO = [[8, 7, 6, 5], [4, 3, 2, 1], [1, 2, 3, 4], [5, 6, 7, 8]];
 const CUBE = [ONE, ONE, TWO, TWO];
+// prettier-ignore
 const SLICES = [
   [[5, 5, 5, 5], [6, 6, 6, 6], [7, 7, 7, 7], [8, 8, 8, 8]],
   [[1, 1, 1, 1], [2, 2, 2, 2], [3, 3, 3, 3], [4, 4, 4, 4]],
@@ -34,9 +37,22 @@ const elements = { op: "ScatterElements", dtype: "float32", indexType: "int64" }
 const gatherND = { op: "GatherND", indexType: "int64" } as const;
 
 const LINE = [[1.0, 2.0, 3.0, 4.0, 5.0]];
-const SQUARE = [[0, 1], [2, 3]];
-const BLOCK = [[[0, 1], [2, 3]], [[4, 5], [6, 7]]];
+const SQUARE = [
+  [0, 1],
+  [2, 3],
+];
+const BLOCK = [
+  [
+    [0, 1],
+    [2, 3],
+  ],
+  [
+    [4, 5],
+    [6, 7],
+  ],
+];
 
+// prettier-ignore
 export const EXAMPLES: readonly Example[] = [
   {
     ...scatterND,

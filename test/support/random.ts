@@ -25,6 +25,7 @@ export function randomFrom(seed: number): Random {
 }
 
 /** Bit patterns by width: zeros, ones, infinities, quiet and signalling NaNs with payloads, subnormals, extremes. */
+// prettier-ignore
 const PATTERNS: Readonly<Record<number, readonly bigint[]>> = {
   1: [0x00n, 0x01n, 0x7fn, 0x80n, 0xffn, 0x10n],
   2: [0x0000n, 0x8000n, 0x3c00n, 0x3f80n, 0x7c00n, 0x7f80n, 0xff80n, 0x7e01n, 0x7c01n, 0x7fc1n, 0x0001n, 0x8001n, 0x7bffn, 0x7f7fn, 0xffffn, 0x6800n, 0x4500n],
