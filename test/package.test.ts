@@ -44,9 +44,9 @@ function importGraph(
   const visit = (current: string) => {
     if (seen.has(current)) return;
     seen.add(current);
-    for (const [, from] of fs
-      .readFileSync(current, "utf8")
-      .matchAll(/(?:from|import)\s*\(?"([^"]+)"/g)) {
+    const imports = /^(?:import|export)\s[^"]*?\bfrom "([^"]+)"|\bimport\("([^"]+)"\)/gm;
+    for (const [, fixed, dynamic] of fs.readFileSync(current, "utf8").matchAll(imports)) {
+      const from = fixed ?? dynamic;
       if (from.startsWith(".")) visit(path.resolve(path.dirname(current), from));
       else packages.add(from);
     }
@@ -56,6 +56,10 @@ function importGraph(
 }
 
 test("the core and npy have no dependency, onnx has protobuf", () => {
+  assert.ok(
+    importGraph(path.join(root, "dist/index.js")).files.size > 15,
+    "the graph was not walked",
+  );
   const packagesOf = (entry: string) => [...importGraph(path.join(root, "dist", entry)).packages];
   assert.deepEqual(packagesOf("index.js"), []);
   assert.deepEqual(packagesOf("npy/index.js"), []);
@@ -68,7 +72,8 @@ test("publint finds nothing", () => {
 
 test("the types resolve for every way to import an ES module", () => {
   const report = sh(bin("attw"), ["--pack", "--profile", "esm-only", "--no-emoji"]);
-  assert.match(report, /No problems found/);
+  // It fails with a status of its own when it finds a problem; each entry is looked at.
+  assert.equal(report.match(/^node16 \(from ESM\): OK/gm)?.length, 4);
 });
 
 test("the lock file names no registry", () => {
