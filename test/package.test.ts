@@ -25,7 +25,7 @@ const EXPORTS = {
     "isTensorError", "operators", "printScalar", "printShape", "resolve", "run", "scatterElements", "scatterND", "tensor", "zeros",
   ],
   "npy/index.js": ["readNpy", "writeNpy"],
-  "onnx/index.js": ["buildModel", "constant", "readModel", "readTensor", "runModel", "runNode", "writeModel", "writeTensor"],
+  "onnx/index.js": ["buildModel", "constant", "readModel", "readTensor", "runModel", "runNode", "unsupportedOperators", "writeModel", "writeTensor"],
 };
 
 for (const [entry, names] of Object.entries(EXPORTS)) {

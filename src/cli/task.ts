@@ -80,11 +80,6 @@ function modelTask(file: string, model: Model): Task {
 function nodeTask(file: string, model: Model, node: ModelNode): Task {
   const { nodes, constants } = model.graph;
   const makers = nodes.filter(({ op }) => op === "Constant");
-  // Other nodes are left out, so that a name that several have means this one.
-  const alone: Model = {
-    ...model,
-    graph: { ...model.graph, nodes: [...makers.filter((one) => one !== node), node] },
-  };
   return {
     title: `${node.op} ${printName(node.name || node.outputs[0])} of ${file}`,
     file,
@@ -96,7 +91,7 @@ function nodeTask(file: string, model: Model, node: ModelNode): Task {
     outputs: node.outputs.filter((name) => name !== ""),
     execute: (tensors) =>
       withPath(file, () => {
-        const results = runNode(alone, node.name || node.outputs[0], Object.fromEntries(tensors));
+        const results = runNode(model, node, Object.fromEntries(tensors));
         return new Map(Object.entries(results));
       }),
   };

@@ -24,6 +24,6 @@ export {
   type ValueInfo,
 } from "./model.ts";
 export { readModel } from "./read-model.ts";
-export { runModel, runNode, type Tensors } from "./run-model.ts";
+export { runModel, runNode, unsupportedOperators, type Tensors } from "./run-model.ts";
 export { readTensor, writeTensor } from "./tensor.ts";
 export { writeModel } from "./write-model.ts";

@@ -52,15 +52,14 @@ export function runModel(model: Model, inputs: Tensors): Record<string, Tensor> 
 /**
  * The outputs of one node of a model on its own, by their names.
  *
- * @param name the node's name, or that of a value it makes
+ * @param node one of `model.graph.nodes`
  * @param inputs tensors by the names of the node's inputs; those left out are taken from the model's constants, among
  * them what `Constant` nodes make
- * @throws TensorError `unsupported-model` for a name that no node or several nodes have and for a node that is not run
- * here, `shape-mismatch` for missing or unknown inputs; else as {@link runModel}.
+ * @throws TensorError `unsupported-model` for a node that is not run here, `shape-mismatch` for missing or unknown
+ * inputs; else as {@link runModel}.
  */
-export function runNode(model: Model, name: string, inputs: Tensors): Record<string, Tensor> {
+export function runNode(model: Model, node: ModelNode, inputs: Tensors): Record<string, Tensor> {
   const { nodes, constants } = model.graph;
-  const node = findNode(nodes, name);
   checkSupported(model, [node]);
   const needed = node.inputs.filter((input) => input !== "");
   const unknown = Object.keys(inputs).find((input) => !needed.includes(input));
@@ -85,24 +84,6 @@ export function runNode(model: Model, name: string, inputs: Tensors): Record<str
 
 const isConstantNode = (node: ModelNode): boolean =>
   inlineOperator(node) !== null && node.inputs.length === 0;
-
-function findNode(nodes: readonly ModelNode[], name: string): ModelNode {
-  const named = nodes.filter((node) => node.name === name);
-  const found = named.length > 0 ? named : nodes.filter(({ outputs }) => outputs.includes(name));
-  if (name !== "" && found.length === 1) return found[0];
-  if (name !== "" && found.length > 1) {
-    throw new TensorError(
-      "unsupported-model",
-      `${found.length} nodes are called ${quote(name)}; name a value that the right one makes: ` +
-        listNames(found.flatMap(({ outputs }) => outputs.slice(0, 1))),
-    );
-  }
-  const known = nodes.map((node) => node.name || node.outputs[0] || node.op);
-  throw new TensorError(
-    "unsupported-model",
-    `the model has no node ${quote(name)}; it has ${listNames(known)}`,
-  );
-}
 
 /** The outputs of a node with their names; an output that nobody wants has none. */
 function runOne(
@@ -158,10 +139,13 @@ function namingNode<T>(node: ModelNode, action: () => T): T {
 }
 
 /**
- * Looks every node up before anything runs.
- * @throws TensorError `unsupported-model`: one error that lists what is not run here, with the nodes.
+ * What of a model is not run here: each operator with its opset, and a node or how many there are.
+ * @throws TensorError `malformed-file` for a node of a domain without an opset import
  */
-function checkSupported(model: Model, nodes: readonly ModelNode[]): void {
+export function unsupportedOperators(
+  model: Model,
+  nodes: readonly ModelNode[] = model.graph.nodes,
+): string[] {
   const missing = new Map<string, ModelNode[]>();
   for (const node of nodes) {
     const opset = opsetOf(model, node);
@@ -172,18 +156,26 @@ function checkSupported(model: Model, nodes: readonly ModelNode[]): void {
     if (others === undefined) missing.set(what, [node]);
     else others.push(node);
   }
-  if (missing.size === 0) return;
-  const groups = [...missing].slice(0, MAX_NAMES).map(([what, found]) => {
+  return [...missing].map(([what, found]) => {
     const example = found[0].name || found[0].outputs[0] || "";
     const called = example === "" ? "" : ` ${quote(example)}`;
     return found.length === 1
       ? `${what} (node${called})`
       : `${what} (${found.length} nodes, first${called})`;
   });
-  const more = missing.size > MAX_NAMES ? ` and ${missing.size - MAX_NAMES} more` : "";
+}
+
+/**
+ * Looks every node up before anything runs.
+ * @throws TensorError `unsupported-model`: one error that lists what is not run here, with the nodes.
+ */
+function checkSupported(model: Model, nodes: readonly ModelNode[]): void {
+  const missing = unsupportedOperators(model, nodes);
+  if (missing.length === 0) return;
+  const more = missing.length > MAX_NAMES ? ` and ${missing.length - MAX_NAMES} more` : "";
   throw new TensorError(
     "unsupported-model",
-    `the model has operators that are not run here: ${groups.join(", ")}${more}`,
+    `the model has operators that are not run here: ${missing.slice(0, MAX_NAMES).join(", ")}${more}`,
   );
 }
 
