@@ -58,7 +58,9 @@ for (const file of DOCUMENTS) {
       if (/^[a-z]+:/.test(target)) continue;
       assert.ok(exists(path.join(path.dirname(file), target)), `the link to ${target}`);
     }
-    for (const [, named] of text.matchAll(/`((?:src|test|docs|examples|scripts|\.ci)\/[\w./-]*)`/g)) {
+    for (const [, named] of text.matchAll(
+      /`((?:src|test|docs|examples|scripts|\.ci)\/[\w./-]*)`/g,
+    )) {
       assert.ok(exists(named), `the path ${named}`);
     }
   });
@@ -91,10 +93,7 @@ test("dependencies.md has a line for each dependency, with its licence", () => {
   const manifest: Record<string, Record<string, string>> = JSON.parse(read("package.json"));
   const names = Object.keys({ ...manifest["dependencies"], ...manifest["devDependencies"] });
   const rows = rowsOf(read("docs/dependencies.md"));
-  assert.deepEqual(
-    rows.map(([name]) => name.slice(1, -1)).toSorted(),
-    names.toSorted(),
-  );
+  assert.deepEqual(rows.map(([name]) => name.slice(1, -1)).toSorted(), names.toSorted());
   for (const [name, licence] of rows) {
     const { license } = JSON.parse(read(`node_modules/${name.slice(1, -1)}/package.json`));
     assert.equal(licence, license, name);
@@ -164,7 +163,10 @@ test("updates end with all of data.shape[k:]", () => {
 
 test("an index tuple is a tuple, not a list of rows", () => {
   const output = scatterND(f32([2, 2], 0, 0, 0, 0), [[0, 1]], [9]);
-  assert.deepEqual(valuesOf(output), [[0, 9], [0, 0]]);
+  assert.deepEqual(valuesOf(output), [
+    [0, 9],
+    [0, 0],
+  ]);
 });
 
 test("the rank of GatherND's output counts the batch dimensions", () => {
@@ -177,13 +179,10 @@ test("the rank of GatherND's output counts the batch dimensions", () => {
     for (const q of [b + 1, b + 2]) {
       for (let k = 1; k <= r - b; k++) {
         const shapes = { data: [2, 2, 5, 6], indices: [...[2, 2, 3].slice(0, q - 1), k] };
-        const [{ shape }] = infer(
-          { op: "GatherND", opset: 13, attributes: { batch_dims: b } },
-          [
-            { dtype: "float32", shape: shapes.data },
-            { dtype: "int64", shape: shapes.indices },
-          ],
-        );
+        const [{ shape }] = infer({ op: "GatherND", opset: 13, attributes: { batch_dims: b } }, [
+          { dtype: "float32", shape: shapes.data },
+          { dtype: "int64", shape: shapes.indices },
+        ]);
         assert.equal(shape?.length, q + r - k - 1 - b);
       }
     }
@@ -203,7 +202,9 @@ test("a gather gives the updates back where targets are distinct, and only there
     valuesOf(gatherND(scatterND(data, indices, updates), indices));
   assert.deepEqual(back(i64([2, 1], 3, 0)), [1, 2]);
   assert.deepEqual(back(i64([2, 1], 3, -1)), [2, 2]);
-  assert.ok(resolve({ op: "ScatterND", opset: 18 }).attributes.every(({ name }) => name !== "batch_dims"));
+  assert.ok(
+    resolve({ op: "ScatterND", opset: 18 }).attributes.every(({ name }) => name !== "batch_dims"),
+  );
 });
 
 test("equal indices with distinct targets are no duplicates", () => {
@@ -214,10 +215,17 @@ test("equal indices with distinct targets are no duplicates", () => {
   const output = scatterElements(
     zeros("float32", [3, 3]),
     indices,
-    [[1, 2, 3], [4, 5, 6]],
+    [
+      [1, 2, 3],
+      [4, 5, 6],
+    ],
     { duplicates: "error" },
   );
-  assert.deepEqual(valuesOf(output), [[4, 2, 0], [1, 0, 6], [0, 5, 3]]);
+  assert.deepEqual(valuesOf(output), [
+    [4, 2, 0],
+    [1, 0, 6],
+    [0, 5, 3],
+  ]);
   // Different indices with one target.
   assertCode("duplicate-index", () =>
     scatterElements(zeros("float32", [3, 1]), [[-1], [2]], [[1], [2]], { duplicates: "error" }),
@@ -227,7 +235,9 @@ test("equal indices with distinct targets are no duplicates", () => {
 test("every version of ScatterND takes -s to s - 1", () => {
   for (const opset of [11, 13, 16, 18]) {
     const at = (index: number) =>
-      valuesOf(run({ op: "ScatterND", opset }, [f32([3], 0, 0, 0), i64([1, 1], index), f32([1], 9)])[0]);
+      valuesOf(
+        run({ op: "ScatterND", opset }, [f32([3], 0, 0, 0), i64([1, 1], index), f32([1], 9)])[0],
+      );
     assert.deepEqual(at(2), [0, 0, 9]);
     assert.deepEqual(at(-3), [9, 0, 0]);
     assertCode("index-out-of-range", () => at(3));
@@ -246,28 +256,47 @@ test("ScatterNDUpdate's examples as printed have k = 5, above the rank", () => {
 test("ScatterNDUpdate-15, examples 1 and 4", () => {
   const expected = { none: [50, 40, 20, 4], prod: [500, 2400, 60, 4] };
   for (const [reduction, values] of Object.entries(expected)) {
-    const inputs = [f32([4], 1, 2, 3, 4), tensor("int32", [5, 1], FIVE), f32([5], 10, 20, 30, 40, 50)];
+    const inputs = [
+      f32([4], 1, 2, 3, 4),
+      tensor("int32", [5, 1], FIVE),
+      f32([5], 10, 20, 30, 40, 50),
+    ];
     assert.deepEqual(valuesOf(run(update(reduction), inputs)[0]), values);
-    const rows = EXAMPLES.filter(({ attributes, output }) =>
-      attributes?.["reduction"] === reduction && JSON.stringify(output) === JSON.stringify(values));
+    const rows = EXAMPLES.filter(
+      ({ attributes, output }) =>
+        attributes?.["reduction"] === reduction &&
+        JSON.stringify(output) === JSON.stringify(values),
+    );
     assert.equal(rows.length, 1);
   }
 });
 
 test("ScatterNDUpdate-15 reduces what is at the tuple", () => {
   const inputs = [f32([2, 2], 1, 2, 3, 4), i64([1, 2], 0, 1), f32([1], 10)];
-  assert.deepEqual(valuesOf(run(update("sum"), inputs)[0]), [[1, 12], [3, 4]]);
+  assert.deepEqual(valuesOf(run(update("sum"), inputs)[0]), [
+    [1, 12],
+    [3, 4],
+  ]);
 });
 
 test("ScatterNDUpdate-15 takes max and min of slices", () => {
   const inputs = [f32([2, 2], 1, 2, 3, 4), i64([1, 1], 0), f32([1, 2], 0, 9)];
-  assert.deepEqual(valuesOf(run(update("max"), inputs)[0]), [[1, 9], [3, 4]]);
-  assert.deepEqual(valuesOf(run(update("min"), inputs)[0]), [[0, 2], [3, 4]]);
+  assert.deepEqual(valuesOf(run(update("max"), inputs)[0]), [
+    [1, 9],
+    [3, 4],
+  ]);
+  assert.deepEqual(valuesOf(run(update("min"), inputs)[0]), [
+    [0, 2],
+    [3, 4],
+  ]);
 });
 
 test("reduction is an attribute of the node", () => {
   const { attributes } = resolve(update());
-  assert.deepEqual(attributes.map(({ name }) => name), ["reduction"]);
+  assert.deepEqual(
+    attributes.map(({ name }) => name),
+    ["reduction"],
+  );
   assert.deepEqual(attributes[0].values, ["none", "sum", "sub", "prod", "min", "max"]);
 });
 
@@ -282,13 +311,17 @@ test("a tuple has k indices", () => {
     i64([1, tuple.length], ...tuple),
     zeros("float32", [1, ...[2, 2, 2].slice(tuple.length)]),
   ];
-  for (const tuple of [[1], [1, 1], [1, 1, 1]]) assert.equal(run(update(), inputs(...tuple)).length, 1);
+  for (const tuple of [[1], [1, 1], [1, 1, 1]])
+    assert.equal(run(update(), inputs(...tuple)).length, 1);
   assertCode("rank", () => run(update(), inputs(1, 1, 1, 1)));
 });
 
 test("a negative index counts from the back", () => {
   const inputs = [zeros("float32", [2, 3]), i64([1, 2], -1, -2), f32([1], 9)];
-  assert.deepEqual(valuesOf(run(update(), inputs)[0]), [[0, 0, 0], [0, 9, 0]]);
+  assert.deepEqual(valuesOf(run(update(), inputs)[0]), [
+    [0, 0, 0],
+    [0, 9, 0],
+  ]);
 });
 
 test("ScatterNDUpdate-15 takes max and min of booleans", () => {

@@ -110,12 +110,10 @@ const ROWS: readonly Row[] = [
 
 for (const [node, shapes, output] of ROWS) {
   const name = `${node.op} of ${JSON.stringify(shapes)} ${JSON.stringify(node.attributes ?? {})}`;
-  const types = shapes.map(
-    (shape, position): TensorType => ({
-      dtype: position === 1 ? "int64" : "float32",
-      shape,
-    }),
-  );
+  const types = shapes.map((shape, position): TensorType => ({
+    dtype: position === 1 ? "int64" : "float32",
+    shape,
+  }));
   test(name, () => {
     if (output !== null && "code" in output) {
       assert.throws(

@@ -83,19 +83,17 @@ const arbitraryPlan = fc
     shared: fc.boolean(),
     picks: fc.array(fc.nat(5), { minLength: 36, maxLength: 36 }),
   })
-  .map(
-    ({ slice, cells, batches, count, shared, picks }): Plan => ({
-      offsets: Uint32Array.from(
-        picks.slice(0, shared ? count : batches * count),
-        (pick) => (pick % cells) * slice,
-      ),
-      slice,
-      count,
-      size: batches * cells * slice,
-      batches,
-      span: cells * slice,
-    }),
-  );
+  .map(({ slice, cells, batches, count, shared, picks }): Plan => ({
+    offsets: Uint32Array.from(
+      picks.slice(0, shared ? count : batches * count),
+      (pick) => (pick % cells) * slice,
+    ),
+    slice,
+    count,
+    size: batches * cells * slice,
+    batches,
+    span: cells * slice,
+  }));
 
 const scattered = (plans: readonly Plan[], updates: Float64Array, size: number): Float64Array => {
   const out = Float64Array.from({ length: size }, (_, p) => p);

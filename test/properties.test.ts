@@ -182,22 +182,16 @@ function checkInference(
   random: Random,
 ): void {
   const node = { op: versions[0].name, opset: 18, attributes };
-  const types = inputs.map(
-    (input, position): TensorType => ({
-      dtype: position === 1 ? "int64" : dtype,
-      shape: input.shape,
-    }),
-  );
+  const types = inputs.map((input, position): TensorType => ({
+    dtype: position === 1 ? "int64" : dtype,
+    shape: input.shape,
+  }));
   assert.deepEqual(infer(node, types), [{ dtype, shape: [...shape] }]);
-  const hidden = types.map(
-    (type): TensorType => ({
-      dtype: type.dtype,
-      shape:
-        random(5) === 0
-          ? null
-          : (type.shape?.map((dim) => [dim, dim, "N", null][random(4)]) ?? null),
-    }),
-  );
+  const hidden = types.map((type): TensorType => ({
+    dtype: type.dtype,
+    shape:
+      random(5) === 0 ? null : (type.shape?.map((dim) => [dim, dim, "N", null][random(4)]) ?? null),
+  }));
   const [partial] = infer(node, hidden);
   if (partial.shape === null) return;
   assert.equal(partial.shape.length, shape.length);
