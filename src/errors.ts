@@ -85,3 +85,22 @@ export function isTensorError<C extends ErrorCode = ErrorCode>(
     ? Object.hasOwn(ERROR_CODES, String(code))
     : codes.some((one) => one === code);
 }
+
+/** How a value of any kind reads in a sentence. */
+export function printValue(value: unknown): string {
+  switch (typeof value) {
+    case "string":
+      return JSON.stringify(value);
+    case "object":
+      return value === null
+        ? "null"
+        : Array.isArray(value) || ArrayBuffer.isView(value)
+          ? "a list"
+          : "an object";
+    case "function":
+    case "symbol":
+      return `a ${typeof value}`;
+    default:
+      return String(value);
+  }
+}

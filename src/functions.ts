@@ -11,7 +11,7 @@ import { gatherND as gatherNDOperator } from "./operators/gather-nd.ts";
 import { scatterElements as scatterElementsOperator } from "./operators/scatter-elements.ts";
 import { scatterND as scatterNDOperator } from "./operators/scatter-nd.ts";
 import { runPlain } from "./run.ts";
-import type { Nested, RuntimeTensor, ScalarInput, Tensor } from "./tensor.ts";
+import type { RuntimeTensor, Tensor } from "./tensor.ts";
 import type {
   AxisOption,
   ElementsIndicesMust,
@@ -24,6 +24,7 @@ import type {
   ScatterOptions,
   Shape,
 } from "./typed-shape.ts";
+import type { Nested, ScalarInput } from "./values.ts";
 
 /**
  * A copy of `data` in which each index tuple's element or slice is replaced by, or combined with, its update.

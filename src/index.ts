@@ -48,11 +48,9 @@ export {
   full,
   tensor,
   zeros,
-  type Nested,
   type RuntimeTensor,
-  type ScalarInput,
   type Tensor,
-  type Values,
 } from "./tensor.ts";
 export { printScalar } from "./print.ts";
 export { printShape } from "./shape.ts";
+export type { Nested, ScalarInput, Values } from "./values.ts";

@@ -31,7 +31,9 @@ export function planTuples(
   const dims = dataShape.slice(batchDims, batchDims + k);
   const strides = stridesOf(dataShape).slice(batchDims, batchDims + k);
   const wraps = dims.map((dim) => (rules.negative ? dim : 0));
-  const tuples = product(indices.shape.slice(0, -1));
+  const slice = product(dataShape.slice(batchDims + k));
+  // Empty tuples of empty slices cost no memory, so there could be any number of them; they do nothing.
+  const tuples = k === 0 && slice === 0 ? 0 : product(indices.shape.slice(0, -1));
   const offsets = new Uint32Array(tuples);
   const { words, step } = wordsOf(indices);
   for (let tuple = 0, word = 0; tuple < tuples; tuple++) {
@@ -49,7 +51,7 @@ export function planTuples(
   const batches = product(dataShape.slice(0, batchDims));
   return {
     offsets,
-    slice: product(dataShape.slice(batchDims + k)),
+    slice,
     count: batches === 0 ? 0 : tuples / batches,
     size: product(dataShape),
     batches,

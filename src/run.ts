@@ -8,13 +8,21 @@
 import { allocate, isNumericStorage, type Storage } from "./dtype.ts";
 import type { Engine } from "./engines/engine.ts";
 import { js } from "./engines/js.ts";
-import { TensorError, type ErrorFields } from "./errors.ts";
+import { printValue, TensorError, type ErrorFields } from "./errors.ts";
 import { checkDTypes, plainVersion, settingsOf, type Attributes } from "./operators/call.ts";
 import type { Operator, OperatorVersion, Settings, TensorType } from "./operators/operator.ts";
 import { lookUp, type OperatorId } from "./operators/registry.ts";
 import { split, type Plan } from "./plan.ts";
-import { coordinatesOf, printShape, sameShape, sizeOf, type PartialShape } from "./shape.ts";
-import { asTensor, checkDType, fromNested, isList, Tensor } from "./tensor.ts";
+import {
+  checkRankLimit,
+  coordinatesOf,
+  printShape,
+  sameShape,
+  sizeOf,
+  type PartialShape,
+} from "./shape.ts";
+import { asTensor, checkDType, fromNested, Tensor } from "./tensor.ts";
+import { isList } from "./values.ts";
 
 /** A node of a model: an operator at an opset, and the attributes that it is called with. */
 export interface NodeSpec extends OperatorId {
@@ -83,11 +91,13 @@ export function infer(node: NodeSpec, inputTypes: readonly TensorType[]): Tensor
 export function runPlain(
   operator: Operator,
   [data, indices, ...updates]: readonly unknown[],
-  options: object = {},
+  options: unknown = {},
 ): Tensor {
-  const { out, duplicates, engine, ...attributes } = options as RunOptions & Attributes;
   const version = plainVersion(operator.versions);
   const fields = { op: version.name };
+  if (typeof options !== "object" || options === null)
+    throw notAnObject("options", options, fields);
+  const { out, duplicates, engine, ...attributes }: RunOptions & Attributes = { ...options };
   const settings = settingsOf(version, [version], attributes, fields);
   checkDuplicatesOption(duplicates, operator, fields);
   const target = asTensor(data, { ...fields, input: "data" });
@@ -102,7 +112,11 @@ export function runPlain(
 function callOf(node: NodeSpec): Call {
   const { operator, version } = lookUp(node);
   const fields = { op: version.name, opset: version.sinceVersion };
-  const settings = settingsOf(version, operator.versions, node.attributes ?? {}, fields);
+  const { attributes = {} } = node;
+  if (typeof attributes !== "object" || attributes === null) {
+    throw notAnObject("attributes", attributes, fields);
+  }
+  const settings = settingsOf(version, operator.versions, attributes, fields);
   return { operator, version, settings, fields };
 }
 
@@ -124,7 +138,7 @@ function checkDuplicatesOption(duplicates: unknown, { kind }: Operator, fields: 
   if (duplicates === "last" || duplicates === "error") return;
   throw new TensorError(
     "attribute",
-    `duplicates must be "last" or "error", got ${String(duplicates)}`,
+    `duplicates must be "last" or "error", got ${printValue(duplicates)}`,
     fields,
   );
 }
@@ -152,8 +166,11 @@ function execute(
     checkDuplicates(plan, operator, indices, data, fields);
   }
   const result = target ?? fresh(dtype, shape);
-  if (!isSameMemory(result.data, data.data)) copy(data.data, result.data);
-  engine.scatter(plan, dtype, settings.reduction, updates.data, result.data);
+  // Text can outgrow what a string holds, half-way through: it is put together aside.
+  const work = isNumericStorage(result.data) ? result.data : Array.from(result.data);
+  if (!isSameMemory(work, data.data)) copy(data.data, work);
+  engine.scatter(plan, dtype, settings.reduction, updates.data, work);
+  if (work !== result.data) copy(work, result.data);
   return result;
 }
 
@@ -177,19 +194,26 @@ const fresh = (dtype: Tensor["dtype"], shape: readonly number[]): Tensor => {
   return new Tensor(dtype, shape, size, allocate(dtype, size));
 };
 
-function checkInputCount({ version, fields }: Call, inputs: readonly unknown[]): void {
+function checkInputCount({ version, fields }: Call, inputs: unknown): void {
   const names = version.inputs.map(({ name }) => name);
-  if (inputs.length === names.length) return;
+  const got = Array.isArray(inputs) ? inputs.length : undefined;
+  if (got === names.length) return;
   throw new TensorError(
     "shape-mismatch",
-    `there must be ${names.length} inputs (${names.join(", ")}), got ${inputs.length}`,
-    { ...fields, got: inputs.length },
+    `there must be a list of ${names.length} inputs (${names.join(", ")}), got ${got ?? printValue(inputs)}`,
+    { ...fields, got },
   );
 }
 
-function checkType({ dtype, shape }: TensorType, fields: ErrorFields): void {
+function checkType(type: unknown, fields: ErrorFields): void {
+  if (typeof type !== "object" || type === null || !("dtype" in type && "shape" in type)) {
+    const must = "must be a type with a dtype and a shape";
+    throw new TensorError("dtype", `${fields.input} ${must}, got ${printValue(type)}`, fields);
+  }
+  const { dtype, shape } = type;
   checkDType(dtype, fields);
   if (shape === null) return;
+  if (Array.isArray(shape)) checkRankLimit(shape, fields);
   const isShape =
     Array.isArray(shape) &&
     shape.every(
@@ -203,7 +227,9 @@ function checkType({ dtype, shape }: TensorType, fields: ErrorFields): void {
   );
 }
 
-function checkOptions(options: object, known: readonly string[], fields: ErrorFields): void {
+function checkOptions(options: unknown, known: readonly string[], fields: ErrorFields): void {
+  if (typeof options !== "object" || options === null)
+    throw notAnObject("options", options, fields);
   const odd = Object.keys(options).find((name) => !known.includes(name));
   if (odd === undefined) return;
   throw new TensorError(
@@ -212,6 +238,9 @@ function checkOptions(options: object, known: readonly string[], fields: ErrorFi
     fields,
   );
 }
+
+const notAnObject = (name: string, value: unknown, fields: ErrorFields): TensorError =>
+  new TensorError("attribute", `${name} must be an object, got ${printValue(value)}`, fields);
 
 /**
  * `out` must be what the result would be, and share no memory with an input; but a scatter may write into data.
@@ -242,9 +271,11 @@ function checkOut(
     if (!overlaps(out.data, data)) continue;
     if (operator.kind === "scatter" && name === "data" && isSameMemory(out.data, data)) continue;
     const rule =
-      operator.kind === "scatter"
-        ? "it may be data itself, but not a part of it"
-        : "a gather cannot work in place";
+      operator.kind === "gather"
+        ? "a gather cannot work in place"
+        : name === "data"
+          ? "it may be all of it, but not a part"
+          : "of the inputs it may be data alone";
     throw new TensorError("overlap", `out shares memory with ${name}: ${rule}`, fields);
   }
   return out;

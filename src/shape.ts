@@ -18,16 +18,14 @@ export const MAX_RANK = 64;
 
 /**
  * The number of elements of `shape`.
- * @throws TensorError `shape-mismatch` when a dimension is no non-negative integer, `rank` above 64 dimensions,
+ * @throws TensorError `shape-mismatch` when it is no list, or a dimension no non-negative integer, `rank` above 64 dimensions,
  * `too-large` above 2^32 - 1 elements.
  */
 export function sizeOf(shape: readonly number[], fields?: ErrorFields): number {
-  if (shape.length > MAX_RANK) {
-    throw new TensorError("rank", `a shape has at most ${MAX_RANK} axes, got ${shape.length}`, {
-      ...fields,
-      got: shape.length,
-    });
+  if (!Array.isArray(shape)) {
+    throw new TensorError("shape-mismatch", "a shape must be a list of dimensions", fields);
   }
+  checkRankLimit(shape, fields);
   for (const dim of shape) {
     if (!Number.isSafeInteger(dim) || dim < 0) {
       throw new TensorError(
@@ -46,6 +44,15 @@ export function sizeOf(shape: readonly number[], fields?: ErrorFields): number {
     );
   }
   return size;
+}
+
+/** @throws TensorError `rank` above 64 dimensions. */
+export function checkRankLimit(shape: readonly unknown[], fields?: ErrorFields): void {
+  if (shape.length <= MAX_RANK) return;
+  throw new TensorError("rank", `a shape has at most ${MAX_RANK} axes, got ${shape.length}`, {
+    ...fields,
+    got: shape.length,
+  });
 }
 
 /** The product of dimensions; exact as long as it is a safe integer, and 0 when any of them is 0. */

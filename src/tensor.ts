@@ -14,42 +14,22 @@ import {
   type Scalar,
   type Storage,
 } from "./dtype.ts";
-import { TensorError, type ErrorFields } from "./errors.ts";
+import { printValue, TensorError, type ErrorFields } from "./errors.ts";
 import { printTensor } from "./print.ts";
-import { reader, writer } from "./scalar.ts";
-import { coordinatesOf, printShape, sameShape, sizeOf } from "./shape.ts";
-
-/** A list of `T`, nested to any depth; a bare `T` at rank 0. */
-export type Nested<T> = T | readonly Nested<T>[];
-
-/** What one element may be given as. Whole numbers may be number or bigint, truth values also 0 and 1. */
-export type ScalarInput<D extends DType = DType> = D extends "string"
-  ? string
-  : D extends "complex64" | "complex128"
-    ? readonly [number, number]
-    : D extends "bool"
-      ? boolean | number
-      : number | bigint;
-
-/** A Float16Array, where the platform has one. */
-export interface Float16Like {
-  readonly BYTES_PER_ELEMENT: number;
-  readonly buffer: ArrayBufferLike;
-  readonly byteOffset: number;
-  readonly length: number;
-  readonly [Symbol.toStringTag]: "Float16Array";
-}
+import { reader } from "./scalar.ts";
+import { coordinatesOf, printShape, product, sameShape, sizeOf } from "./shape.ts";
+import {
+  isDetached,
+  nestingOf,
+  storageFor,
+  type Float16Like,
+  type Nested,
+  type ScalarInput,
+  type Values,
+} from "./values.ts";
 
 /** A literal shape as the compiler should show it: `[2, 3]` rather than `readonly [2, 3]`. */
 type Mutable<S extends readonly number[]> = { -readonly [Axis in keyof S]: S[Axis] };
-
-/** What {@link tensor} takes as values. */
-export type Values<D extends DType = DType> =
-  | NumericStorage
-  | Uint8ClampedArray
-  | Float16Like
-  | Nested<ScalarInput<D>>
-  | (D extends "complex64" | "complex128" ? readonly number[] : never);
 
 /** A tensor of onnxruntime, which has the same parts under other names. */
 export interface RuntimeTensor {
@@ -74,7 +54,8 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
   /** For the package alone: it trusts its arguments. */
   constructor(dtype: D, shape: readonly number[], size: number, data: Storage<D>) {
     this.dtype = dtype;
-    this.shape = Object.freeze([...shape]) as readonly number[] as Readonly<S>;
+    // Adding 0 makes -0 a plain 0.
+    this.shape = Object.freeze(shape.map((dim) => dim + 0)) as readonly number[] as Readonly<S>;
     this.size = size;
     this.data = data;
   }
@@ -82,11 +63,15 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
   /**
    * The elements as nested lists: bigint for 64-bit integers, boolean, string, `[re, im]` for complex, number for
    * the rest; the bare value at rank 0.
-   * @throws TensorError `disposed` when the memory is gone.
+   * @throws TensorError `disposed` when the memory is gone, `too-large` for a shape such as `[4000000000, 0]`, which
+   * has no elements but that many lists.
    */
   toArray(): Nested<Scalar<D>> {
     checkAlive(this);
     const { shape } = this;
+    if (this.size === 0 && product(shape.slice(0, shape.indexOf(0))) > MAX_EMPTY_LISTS) {
+      throw new TensorError("too-large", `the shape ${printShape(shape)} has too many empty lists`);
+    }
     const read = reader(this.dtype, this.data);
     let position = 0;
     const nest = (axis: number): Nested<Scalar<D>> =>
@@ -153,8 +138,7 @@ export function full<D extends DType, const S extends readonly number[]>(
 
 /** Whether two tensors have the same data type, shape and bits (so NaN equals the same NaN, and 0 is not -0). */
 export function equals(a: Tensor, b: Tensor): boolean {
-  checkAlive(a);
-  checkAlive(b);
+  checkTensors(a, b);
   return a.dtype === b.dtype && sameShape(a.shape, b.shape) && differenceAt(a, b) === -1;
 }
 
@@ -163,8 +147,7 @@ export function equals(a: Tensor, b: Tensor): boolean {
  * @throws TensorError `dtype` or `shape-mismatch` for tensors of two types or shapes, `disposed`
  */
 export function firstDifference(a: Tensor, b: Tensor): number[] | null {
-  checkAlive(a);
-  checkAlive(b);
+  checkTensors(a, b);
   if (a.dtype !== b.dtype) {
     throw new TensorError("dtype", `the tensors are ${a.dtype} and ${b.dtype}`);
   }
@@ -174,6 +157,10 @@ export function firstDifference(a: Tensor, b: Tensor): number[] | null {
   }
   const position = differenceAt(a, b);
   return position === -1 ? null : coordinatesOf(position, a.shape);
+}
+
+function checkTensors(...tensors: readonly unknown[]): void {
+  for (const [position, value] of tensors.entries()) asTensor(value, { input: "ab"[position] });
 }
 
 /** The position of the first element in which two tensors of one type and shape differ, or -1. */
@@ -217,17 +204,14 @@ export function asTensor(value: unknown, fields: ErrorFields): Tensor {
  * @throws TensorError as {@link tensor}.
  */
 export function fromNested(dtype: DType, values: unknown, fields: ErrorFields): Tensor {
-  const shape: number[] = [];
-  for (let list = values; isList(list) && shape.length <= MAX_NESTING; list = list[0]) {
-    shape.push(list.length);
-  }
+  const shape = nestingOf(values);
   // The innermost list of a complex tensor is the pair.
   if (DTYPES[dtype].family === "complex") shape.pop();
   return build(dtype, shape, values, fields);
 }
 
-/** A tensor may be at most this deep, as in NumPy; a list that holds itself must end somewhere. */
-const MAX_NESTING = 65;
+/** Lists without elements cost memory that no element stands for. */
+const MAX_EMPTY_LISTS = 2 ** 24;
 
 /** @throws TensorError `disposed` when the tensor's memory was transferred or otherwise detached. */
 export function checkAlive(value: Tensor, fields: ErrorFields = {}): void {
@@ -240,22 +224,15 @@ export function checkAlive(value: Tensor, fields: ErrorFields = {}): void {
   );
 }
 
-/** A detached array looks empty; only using its buffer tells. */
-function isDetached(data: unknown): boolean {
-  if (!ArrayBuffer.isView(data) || data.byteLength > 0) return false;
-  try {
-    data.buffer.slice(0, 0);
-    return false;
-  } catch {
-    return true;
-  }
-}
-
 /** @throws TensorError `dtype` for anything that is no data type's name. */
 export function checkDType(dtype: unknown, fields: ErrorFields): asserts dtype is DType {
   if (isDType(dtype)) return;
   const known = DTYPE_NAMES.join(", ");
-  throw new TensorError("dtype", `${String(dtype)} is no data type; there are ${known}`, fields);
+  throw new TensorError(
+    "dtype",
+    `${printValue(dtype)} is no data type; there are ${known}`,
+    fields,
+  );
 }
 
 /** What {@link tensor} does, for values of any origin. */
@@ -268,144 +245,7 @@ function build<D extends DType, S extends readonly number[]>(
 function build(dtype: unknown, shape: unknown, values: unknown, fields: ErrorFields): Tensor;
 function build(dtype: unknown, shape: unknown, values: unknown, fields: ErrorFields): Tensor {
   checkDType(dtype, fields);
-  if (!Array.isArray(shape)) {
-    throw new TensorError("shape-mismatch", "a shape must be a list of dimensions", fields);
-  }
-  const dims: number[] = shape;
+  const dims = shape as readonly number[];
   const size = sizeOf(dims, fields);
   return new Tensor(dtype, dims, size, storageFor(dtype, dims, size, values, fields));
 }
-
-function storageFor(
-  dtype: DType,
-  shape: readonly number[],
-  size: number,
-  values: unknown,
-  fields: ErrorFields,
-): Storage {
-  const { lanes, family } = DTYPES[dtype];
-  const list = dtype === "float16" && isFloat16Array(values) ? bitsOf(values) : values;
-  if (isDetached(list)) {
-    throw new TensorError("disposed", "the memory of the values is gone", fields);
-  }
-  if (isOwnStorage(dtype, list)) {
-    checkCount(list.length, size * lanes, shape, fields);
-    if (family === "bool") checkBits(list, shape, fields);
-    return list;
-  }
-  const flat = flatten(list, shape, size, lanes, fields);
-  const data = allocate(dtype, size);
-  // Flat numbers of a complex tensor are written as what they are: twice as many floats.
-  const pairwise = family === "complex" && !isList(flat[0]);
-  const write = writer(pairwise ? componentOf(dtype) : dtype, data);
-  for (let position = 0; position < flat.length; position++) {
-    const value = flat[position];
-    if (write(position, value)) continue;
-    const at = coordinatesOf(pairwise ? position >> 1 : position, shape);
-    const got = typeof value === "number" || typeof value === "bigint" ? value : undefined;
-    throw new TensorError(
-      "dtype",
-      `${dtype} cannot hold ${printValue(value)}, at ${printShape(at)}`,
-      {
-        ...fields,
-        at,
-        got,
-      },
-    );
-  }
-  return data;
-}
-
-/** The values as one flat list of `size` elements, or of `size * lanes` numbers; nesting must be the shape. */
-function flatten(
-  values: unknown,
-  shape: readonly number[],
-  size: number,
-  lanes: number,
-  fields: ErrorFields,
-): ArrayLike<unknown> {
-  const depth = depthOf(values);
-  const pairs = lanes === 2 ? 1 : 0;
-  if (depth === 1) {
-    const list = values as ArrayLike<unknown>;
-    checkCount(list.length, size * lanes, shape, fields);
-    return list;
-  }
-  if (depth === 1 + pairs && shape.length !== depth - pairs) {
-    const list = values as ArrayLike<unknown>;
-    checkCount(list.length, size, shape, fields);
-    return list;
-  }
-  const flat: unknown[] = [];
-  const visit = (value: unknown, axis: number): void => {
-    if (axis === shape.length) {
-      flat.push(value);
-    } else if (isList(value) && value.length === shape[axis]) {
-      for (let i = 0; i < value.length; i++) visit(value[i], axis + 1);
-    } else {
-      const found = isList(value) ? `a list of ${value.length}` : printValue(value);
-      throw new TensorError(
-        "shape-mismatch",
-        `the values are not nested as the shape ${printShape(shape)} says: ` +
-          `${found} stands where axis ${axis} has ${shape[axis]}`,
-        { ...fields, expected: shape },
-      );
-    }
-  };
-  visit(values, 0);
-  return flat;
-}
-
-function checkCount(
-  count: number,
-  needed: number,
-  shape: readonly number[],
-  fields: ErrorFields,
-): void {
-  if (count === needed) return;
-  throw new TensorError(
-    "shape-mismatch",
-    `the shape ${printShape(shape)} needs ${needed} values, got ${count}`,
-    { ...fields, got: count, expected: shape },
-  );
-}
-
-function checkBits(data: Storage, shape: readonly number[], fields: ErrorFields): void {
-  for (let position = 0; position < data.length; position++) {
-    const bit = Number(data[position]);
-    if (bit <= 1) continue;
-    const at = coordinatesOf(position, shape);
-    throw new TensorError("dtype", `bool cannot hold ${bit}, at ${printShape(at)}`, {
-      ...fields,
-      at,
-      got: bit,
-    });
-  }
-}
-
-/** How deep a list is nested, told by its first elements. */
-function depthOf(values: unknown): number {
-  let depth = 0;
-  for (let list = values; isList(list) && depth <= MAX_NESTING; list = list[0]) depth++;
-  return depth;
-}
-
-/** Whether `value` is an array or a typed array. */
-export const isList = (value: unknown): value is ArrayLike<unknown> =>
-  Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
-
-const isFloat16Array = (value: unknown): value is Float16Like =>
-  Object.prototype.toString.call(value) === "[object Float16Array]";
-
-const bitsOf = ({ buffer, byteOffset, length }: Float16Like): Uint16Array =>
-  new Uint16Array(buffer, byteOffset, length);
-
-/** A flat list of text is string storage already; any other list has to be looked into. */
-const isOwnStorage = (dtype: DType, values: unknown): values is Storage =>
-  values instanceof DTYPES[dtype].storage &&
-  (!Array.isArray(values) || values.every((text) => typeof text === "string"));
-
-const componentOf = (dtype: DType): DType => (dtype === "complex64" ? "float32" : "float64");
-
-const printValue = (value: unknown): string =>
-  typeof value === "string" ? JSON.stringify(value) : isList(value) ? "a list" : String(value);

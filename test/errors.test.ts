@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isTensorError, type ErrorCode, type ErrorFields } from "../src/errors.ts";
+import { scatterND } from "../src/functions.ts";
+import { resolve } from "../src/operators/registry.ts";
 import { infer, run } from "../src/run.ts";
 import { equals, full, tensor, zeros, type Tensor } from "../src/tensor.ts";
 import { ENGINES } from "./support/engines.ts";
@@ -140,7 +142,7 @@ const ROWS: readonly Row[] = [
   { name: "out of another type", node: nd(18), inputs: ok, options: () => ({ out: zeros("float64", [8]) }), code: "dtype", says: "out must be float32, got float64", fields: { input: "out" } },
   { name: "out of another shape", node: nd(18), inputs: ok, options: () => ({ out: f32(2, 4) }), code: "shape-mismatch", says: "out must have the shape of the result, [8], got [2, 4]", fields: { expected: [8] } },
   { name: "out that is updates", node: nd(18), inputs: () => [f32(2), i64([2, 1], 0, 1), f32(2)], options: (inputs) => ({ out: inputs[2] as Tensor }), code: "overlap", says: "out shares memory with updates", fields: { input: "out" } },
-  { name: "out over a part of data", node: nd(18), inputs: () => [tensor("float32", [8], new Float32Array(9).subarray(0, 8)), i64([1, 1], 0), f32(1)], options: ([data]) => ({ out: tensor("float32", [8], new Float32Array((data as Tensor<"float32">).data.buffer, 4, 8)) }), code: "overlap", says: "not a part of it" },
+  { name: "out over a part of data", node: nd(18), inputs: () => [tensor("float32", [8], new Float32Array(9).subarray(0, 8)), i64([1, 1], 0), f32(1)], options: ([data]) => ({ out: tensor("float32", [8], new Float32Array((data as Tensor<"float32">).data.buffer, 4, 8)) }), code: "overlap", says: "it may be all of it, but not a part" },
   { name: "a gather in place", node: gather(13), inputs: () => [f32(2), i64([2, 1], 0, 1)], options: ([data]) => ({ out: data as Tensor }), code: "overlap", says: "a gather cannot work in place" },
   { name: "out in the memory of indices", node: nd(18), inputs: () => [zeros("int64", [2]), i64([2, 1], 0, 1), zeros("int64", [2])], options: ([, indices]) => ({ out: tensor("int64", [2], (indices as Tensor<"int64">).data) }), code: "overlap", says: "indices" },
   { name: "strings in place of updates", node: nd(18), inputs: () => [zeros("string", [1]), i64([1, 1], 0), zeros("string", [1])], options: (inputs) => ({ out: inputs[2] as Tensor }), code: "overlap", says: "updates" },
@@ -185,16 +187,62 @@ test("after an error in the last index, out is what it was, in place too", () =>
   }
 });
 
-test("strings that outgrow what a string holds leave out as it was", () => {
+test("strings that outgrow what a string holds leave out as it was, data itself or not", () => {
   const big = "x".repeat(2 ** 28);
-  const data = tensor("string", [2], ["a", big]);
-  const inputs = [data, i64([4, 1], 0, 1, 1, 1), tensor("string", [4], ["b", big, big, big])];
-  assert.throws(
-    () => run(nd(18, { reduction: "add" }), inputs, { out: data }),
-    (error) => isTensorError(error, "too-large"),
-  );
-  assert.equal(data.data[0], "a");
+  for (const inPlace of [true, false]) {
+    const data = tensor("string", [2], ["a", big]);
+    const out = inPlace ? data : tensor("string", [2], ["p", "q"]);
+    const before = [...out.data];
+    const inputs = [data, i64([4, 1], 0, 1, 1, 1), tensor("string", [4], ["b", big, big, big])];
+    assert.throws(
+      () => run(nd(18, { reduction: "add" }), inputs, { out }),
+      (error) => isTensorError(error, "too-large"),
+    );
+    assert.deepEqual(out.data, before);
+  }
 });
+
+test("any number of empty tuples over empty data does nothing, in no time", () => {
+  const [output] = run(nd(18), [f32(0), i64([2 ** 40, 0]), f32(2 ** 40, 0)]);
+  assert.deepEqual(output.shape, [0]);
+});
+
+/** Arguments that the compiler would not let through. */
+const loose = { run, infer, resolve, scatterND, equals } as Record<
+  string,
+  (...args: unknown[]) => unknown
+>;
+const odd: readonly (readonly [string, unknown[], ErrorCode])[] = [
+  ["run", [null, []], "unknown-operator"],
+  ["run", [{ op: null, opset: 18 }, []], "unknown-operator"],
+  ["run", [{ op: "ScatterND", opset: "18" }, []], "unknown-operator"],
+  ["run", [nd(18)], "shape-mismatch"],
+  ["run", [nd(18), ok(), null], "attribute"],
+  ["run", [{ op: "ScatterND", opset: 18, attributes: null }, ok()], "attribute"],
+  ["run", [nd(18), ok(), { out: null }], "dtype"],
+  ["infer", [nd(18), [null, null, null]], "dtype"],
+  ["infer", [nd(18), null], "shape-mismatch"],
+  ["infer", [nd(18), [{ dtype: "float32", shape: Array(65).fill(null) }, {}, {}]], "rank"],
+  ["resolve", [{}], "unknown-operator"],
+  ["resolve", [{ domain: 5n, op: "ScatterND", opset: 18 }], "unknown-operator"],
+  ["scatterND", [f32(2), [[0]], [1], null], "attribute"],
+  ["scatterND", [f32(2), [[0]], undefined], "dtype"],
+  ["scatterND", [[1, 2], [[0]], [1]], "dtype"],
+  ["scatterND", [f32(2), [[NaN]], [1]], "dtype"],
+  ["scatterND", [f32(2), [[2 ** 40]], [1]], "index-out-of-range"],
+  ["scatterND", [f32(2), [[2n ** 64n]], [1]], "dtype"],
+  ["scatterND", [f32(2), [[0]], [Object.create(null)]], "dtype"],
+  ["scatterND", [f32(2), [[0]], [1], { reductions: "add" }], "attribute"],
+  ["equals", [f32(2), { dtype: "float32" }], "dtype"],
+];
+for (const [name, args, code] of odd) {
+  test(`${name} of odd arguments: ${code}`, () => {
+    assert.throws(
+      () => loose[name](...args),
+      (error) => isTensorError(error, code) || assert.fail(String(error)),
+    );
+  });
+}
 
 test("infer is as strict as run", () => {
   assert.throws(

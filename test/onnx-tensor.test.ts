@@ -6,7 +6,8 @@ import { test } from "node:test";
 import { DTYPE_NAMES, DTYPES, type DType } from "../src/dtype.ts";
 import { isTensorError, type ErrorCode } from "../src/errors.ts";
 import { readTensor, writeTensor } from "../src/onnx/index.ts";
-import { equals, tensor, type Tensor, type Values } from "../src/tensor.ts";
+import { equals, tensor, type Tensor } from "../src/tensor.ts";
+import type { Values } from "../src/values.ts";
 import { bytes, file, int, littleEndian, numbers, text, type Bytes } from "./onnx-encoder.ts";
 
 interface Sample {

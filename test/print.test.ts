@@ -10,7 +10,8 @@ import { inspect } from "node:util";
 import type { DType, Scalar } from "../src/dtype.ts";
 import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16 } from "../src/half.ts";
 import { printScalar, printTensor } from "../src/print.ts";
-import { Tensor, tensor, type Values } from "../src/tensor.ts";
+import { Tensor, tensor } from "../src/tensor.ts";
+import type { Values } from "../src/values.ts";
 
 interface Row {
   /** The array, in NumPy's words. */

@@ -65,8 +65,8 @@ for (const [dtype, shape, values, data] of STORED) {
 
 // prettier-ignore
 const REFUSED: readonly (readonly [code: ErrorCode, says: string, dtype: string, shape: unknown, values: unknown])[] = [
-  ["dtype", "float31 is no data type", "float31", [1], [1]],
-  ["dtype", "toString is no data type", "toString", [1], [1]],
+  ["dtype", '"float31" is no data type', "float31", [1], [1]],
+  ["dtype", '"toString" is no data type', "toString", [1], [1]],
   ["dtype", "uint8 cannot hold 256, at [1]", "uint8", [2], [0, 256]],
   ["dtype", "int8 cannot hold 1.5", "int8", [1], [1.5]],
   ["dtype", "int32 cannot hold NaN", "int32", [1], [NaN]],
@@ -186,7 +186,7 @@ test("tensors of onnxruntime and of another copy of this package are tensors", (
   ]);
   assert.deepEqual(result.toArray(), [1, 9]);
   assert.equal(asTensor(runtime, {}).data, runtime.data);
-  throws("dtype", "uint4 is no data type", () =>
+  throws("dtype", '"uint4" is no data type', () =>
     asTensor({ type: "uint4", dims: [1], data: new Uint8Array(1) }, {}),
   );
   throws("dtype", "is no tensor", () => asTensor({ dtype: "float32" }, {}));
@@ -202,6 +202,14 @@ test("where the platform has no Float16Array, its likeness is kept as bits", () 
   const made = tensor("float16", [2], values);
   assert.equal(made.data.buffer, values.buffer);
   assert.deepEqual(made.toArray(), [1, 2]);
+});
+
+test("a list with holes is no text, and too many empty lists are too large", () => {
+  throws("dtype", "cannot hold undefined", () => loose("string", [2], Array(2)));
+  throws("too-large", "empty lists", () => zeros("float32", [2 ** 40, 0]).toArray());
+  throws("shape-mismatch", "must be a list", () => loose("float32", null, [1]));
+  throws("dtype", "an object is no data type", () => loose(Object.create(null), [1], [1]));
+  assert.deepEqual(zeros("float32", [-0]).shape, [0]);
 });
 
 test("a shape cannot be changed from outside", () => {

@@ -12,6 +12,7 @@ export interface Engine {
   /**
    * `out[offset p] = f(out[offset p], updates[p])` in the order of p, where f is the reduction in the arithmetic of
    * `dtype`. The arrays must not overlap.
+   * @throws TensorError `too-large` where text outgrows what a string holds; `out` is half-written then
    */
   scatter(plan: Plan, dtype: DType, reduction: Reduction, updates: Storage, out: Storage): void;
 }

@@ -269,24 +269,25 @@ function isBefore(a: number, b: number, c: number, d: number): boolean {
   return Object.is(b, -0);
 }
 
-/** Text: add appends, max and min compare by code point. All or nothing: a text can outgrow what a string holds. */
+/**
+ * Text: add appends, max and min compare by code point.
+ * @throws TensorError `too-large` half-way, where a text outgrows what a string holds
+ */
 function combineString(
   out: string[],
   updates: string[],
   { reduction, slice, offsets, source }: Work,
 ): void {
-  const result = out.slice();
   for (let p = 0; p < offsets.length; p++) {
     let t = offsets[p];
     let u = (source === undefined ? p : source[p]) * slice;
     for (const end = t + slice; t < end; t++, u++) {
-      const a = result[t];
+      const a = out[t];
       const b = updates[u];
-      if (reduction === "add") result[t] = concatenate(a, b);
-      else if (compareCodePoints(a, b) < 0 === (reduction === "max")) result[t] = b;
+      if (reduction === "add") out[t] = concatenate(a, b);
+      else if (compareCodePoints(a, b) < 0 === (reduction === "max")) out[t] = b;
     }
   }
-  for (let t = 0; t < out.length; t++) out[t] = result[t];
 }
 
 function concatenate(a: string, b: string): string {

@@ -1,7 +1,7 @@
 /** A call held against a version: its attributes and its data types. Shapes and indices are the operator's. */
 
 import { reductionsOf, REDUCTIONS, type DType, type Reduction } from "../dtype.ts";
-import { TensorError, type ErrorFields } from "../errors.ts";
+import { printValue, TensorError, type ErrorFields } from "../errors.ts";
 import type { AttributeSchema, OperatorVersion, Settings } from "./operator.ts";
 import { T16, TIND } from "./types.ts";
 
@@ -58,7 +58,7 @@ function attributeValue(
     if (typeof number !== "number" || !Number.isSafeInteger(number)) {
       throw new TensorError(
         "attribute",
-        `${name} must be an integer, got ${String(given)}`,
+        `${name} must be an integer, got ${printValue(given)}`,
         fields,
       );
     }
@@ -71,7 +71,11 @@ function attributeValue(
     return number;
   }
   if (typeof given !== "string") {
-    throw new TensorError("attribute", `${name} must be a string, got ${String(given)}`, fields);
+    throw new TensorError(
+      "attribute",
+      `${name} must be a string, got ${printValue(given)}`,
+      fields,
+    );
   }
   if (values === undefined || values.includes(given)) return given;
   const since = siblings.find((other) =>

@@ -1,6 +1,6 @@
 /** All operators there are, and how a node finds its version. A new operator is one line here. */
 
-import { TensorError } from "../errors.ts";
+import { printValue, TensorError } from "../errors.ts";
 import { gatherElements } from "./gather-elements.ts";
 import { gatherND } from "./gather-nd.ts";
 import type { Domain, Operator, OperatorVersion } from "./operator.ts";
@@ -35,26 +35,30 @@ export const operators = (): readonly OperatorVersion[] =>
 export const resolve = (id: OperatorId): OperatorVersion => lookUp(id).version;
 
 /** {@link resolve}, with the operator that the version is of. */
-export function lookUp({ domain, op, opset }: OperatorId): {
-  operator: Operator;
-  version: OperatorVersion;
-} {
+export function lookUp(id: OperatorId): { operator: Operator; version: OperatorVersion } {
+  if (typeof id !== "object" || id === null) {
+    throw new TensorError(
+      "unknown-operator",
+      `a node must be an object with op and opset, got ${printValue(id)}`,
+    );
+  }
+  const { domain, op, opset } = id;
   const home = normalizeDomain(domain);
-  const fields = { op: String(op) };
+  const fields = { op: typeof op === "string" ? op : printValue(op) };
   const operator = OPERATORS.find(
     ({ versions: [{ name, domain: its }] }) => name === op && its === home,
   );
   if (operator === undefined) {
     throw new TensorError(
       "unknown-operator",
-      `the domain ${home} has no such operator here${hint(op)}`,
+      `the domain ${home} has no such operator here${hint(fields.op)}`,
       fields,
     );
   }
   if (!Number.isSafeInteger(opset) || opset < 1) {
     throw new TensorError(
       "unknown-operator",
-      `the opset must be a positive integer, got ${String(opset)}`,
+      `the opset must be a positive integer, got ${printValue(opset)}`,
       fields,
     );
   }
@@ -70,18 +74,18 @@ export function lookUp({ domain, op, opset }: OperatorId): {
   return { operator, version };
 }
 
-function normalizeDomain(domain: string | undefined): Domain {
+function normalizeDomain(domain: unknown): Domain {
   if (domain === undefined || domain === "" || domain === "ai.onnx") return "ai.onnx";
   if (domain === "openvino") return domain;
   throw new TensorError(
     "unknown-operator",
-    `there is no domain ${JSON.stringify(domain)}; there are ai.onnx and openvino`,
+    `there is no domain ${printValue(domain)}; there are ai.onnx and openvino`,
   );
 }
 
 /** The operator that was probably meant. */
 function hint(op: string): string {
-  const plain = String(op).toLowerCase();
+  const plain = op.toLowerCase();
   const near = OPERATORS.map(({ versions }) => versions[0]).find(
     ({ name }) => name.toLowerCase() === plain,
   );
