@@ -1,11 +1,11 @@
 /** GatherElements of ai.onnx: each index picks the element at its own coordinates, replaced along one axis. */
 
 import type { ErrorFields } from "../errors.ts";
-import { planElements } from "../offsets.ts";
 import type { PartialShape } from "../shape.ts";
 import { AXIS } from "./attributes.ts";
 import { checkIndicesFit, checkSameRank, normalizeAxis } from "./checks.ts";
 import { ONNX, type Operator, type OperatorVersion, type Settings } from "./operator.ts";
+import { planAlongAxis } from "./scatter-elements.ts";
 import { T15, T16, TIND } from "./types.ts";
 
 const SUMMARY =
@@ -39,14 +39,7 @@ export const gatherElements: Operator = {
   indexing: "elements",
   versions,
   inferShape: inferGatherElements,
-  plan: ([data, indices], settings, negative, fields) =>
-    planElements(
-      indices,
-      data.shape,
-      normalizeAxis(settings.axis, data.shape.length, fields),
-      { negative },
-      fields,
-    ),
+  plan: planAlongAxis,
 };
 
 function inferGatherElements(

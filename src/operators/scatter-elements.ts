@@ -2,7 +2,9 @@
 
 import type { ErrorFields } from "../errors.ts";
 import { planElements } from "../offsets.ts";
+import type { Plan } from "../plan.ts";
 import { compatible, printShape, type PartialShape } from "../shape.ts";
+import type { Tensor } from "../tensor.ts";
 import { AXIS, REDUCTION_16, REDUCTION_18 } from "./attributes.ts";
 import { checkIndicesFit, checkSameRank, normalizeAxis, wrongUpdates } from "./checks.ts";
 import { ONNX, type Operator, type OperatorVersion, type Settings } from "./operator.ts";
@@ -43,15 +45,19 @@ export const scatterElements: Operator = {
   indexing: "elements",
   versions,
   inferShape: inferScatterElements,
-  plan: ([data, indices], settings, negative, fields) =>
-    planElements(
-      indices,
-      data.shape,
-      normalizeAxis(settings.axis, data.shape.length, fields),
-      { negative },
-      fields,
-    ),
+  plan: planAlongAxis,
 };
+
+/** The Plan of operators in which each index replaces a coordinate along the axis. */
+export function planAlongAxis(
+  [data, indices]: readonly Tensor[],
+  settings: Settings,
+  negative: boolean,
+  fields: ErrorFields,
+): Plan {
+  const axis = normalizeAxis(settings.axis, data.shape.length, fields);
+  return planElements(indices, data.shape, axis, { negative }, fields);
+}
 
 function inferScatterElements(
   [data, indices, updates]: readonly PartialShape[],
