@@ -120,16 +120,28 @@ export const isUnsigned = (dtype: DType): boolean => dtype.startsWith("uint");
 export function allocate<D extends DType>(dtype: D, size: number): Storage<D>;
 export function allocate(dtype: DType, size: number): Storage {
   const { storage, lanes } = DTYPES[dtype];
+  if (storage === Array && size > MOST_STRINGS) throw tooLarge(dtype, size);
   try {
     return storage === Array ? Array.from({ length: size }, () => "") : new storage(size * lanes);
   } catch (cause) {
-    throw new TensorError(
-      "too-large",
-      `${size} elements of ${dtype} do not fit in memory`,
-      {},
-      { cause },
-    );
+    throw tooLarge(dtype, size, cause);
   }
+}
+
+/** V8 ends the process over a list that its heap does not hold; this many take half a gigabyte. */
+const MOST_STRINGS = 2 ** 26;
+
+const tooLarge = (dtype: DType, size: number, cause?: unknown): TensorError =>
+  new TensorError("too-large", `${size} elements of ${dtype} do not fit in memory`, {}, { cause });
+
+/** A part of a buffer, by default all of it, as the storage of a numeric type. */
+export function viewOf(
+  dtype: DType,
+  buffer: ArrayBufferLike,
+  byteOffset = 0,
+  length?: number,
+): Storage {
+  return Reflect.construct(DTYPES[dtype].storage, [buffer, byteOffset, length]);
 }
 
 /** What a scatter does where an update meets a value that is already there. */

@@ -6,6 +6,7 @@
  */
 
 import type { DType } from "./dtype.ts";
+import { defaultExecutor } from "./engines/default.ts";
 import { gatherElements as gatherElementsOperator } from "./operators/gather-elements.ts";
 import { gatherND as gatherNDOperator } from "./operators/gather-nd.ts";
 import { scatterElements as scatterElementsOperator } from "./operators/scatter-elements.ts";
@@ -66,7 +67,7 @@ export function scatterND(
   updates: unknown,
   options?: object,
 ): Tensor {
-  return runPlain(scatterNDOperator, [data, indices, updates], options);
+  return runPlain(defaultExecutor(), scatterNDOperator, [data, indices, updates], options);
 }
 
 /**
@@ -109,7 +110,7 @@ export function scatterElements(
   updates: unknown,
   options?: object,
 ): Tensor {
-  return runPlain(scatterElementsOperator, [data, indices, updates], options);
+  return runPlain(defaultExecutor(), scatterElementsOperator, [data, indices, updates], options);
 }
 
 /**
@@ -144,7 +145,7 @@ export function gatherND<
   },
 ): Tensor<NoInfer<D>, GatherNDShape<S, I, B>>;
 export function gatherND(data: unknown, indices: unknown, options?: object): Tensor {
-  return runPlain(gatherNDOperator, [data, indices], options);
+  return runPlain(defaultExecutor(), gatherNDOperator, [data, indices], options);
 }
 
 /**
@@ -175,5 +176,5 @@ export function gatherElements<
   options?: GatherOptions<NoInfer<D>, I, DO, O> & AxisOption,
 ): Tensor<NoInfer<D>, I>;
 export function gatherElements(data: unknown, indices: unknown, options?: object): Tensor {
-  return runPlain(gatherElementsOperator, [data, indices], options);
+  return runPlain(defaultExecutor(), gatherElementsOperator, [data, indices], options);
 }

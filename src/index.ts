@@ -13,6 +13,7 @@
  * @module
  */
 
+export { createEngine, type Engine, type EngineOptions } from "./create-engine.ts";
 export {
   DTYPES,
   isDType,

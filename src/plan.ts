@@ -57,7 +57,8 @@ function greatestCommonDivisor(a: number, b: number): number {
 
 /** The offsets of all batches from the beginning of the random side, in order. Those of one batch are not copied. */
 export function absoluteOffsets({ offsets, count, batches, span }: Plan): Uint32Array {
-  if (batches === 1) return offsets;
+  // There may be any number of batches without offsets.
+  if (batches === 1 || count === 0) return offsets;
   const absolute = new Uint32Array(batches * count);
   const shared = offsets.length === count;
   for (let batch = 0, p = 0; batch < batches; batch++) {

@@ -5,23 +5,17 @@
  * axis, shapes, `out`, indices, duplicates.
  */
 
-import { allocate, isNumericStorage, type Storage } from "./dtype.ts";
-import type { Engine } from "./engines/engine.ts";
-import { js } from "./engines/js.ts";
+import { defaultExecutor } from "./engines/default.ts";
+import type { Executor } from "./engines/executor.ts";
 import { printValue, TensorError, type ErrorFields } from "./errors.ts";
+import { executeGather, executeScatter } from "./execute.ts";
 import { checkDTypes, plainVersion, settingsOf, type Attributes } from "./operators/call.ts";
 import type { Operator, OperatorVersion, Settings, TensorType } from "./operators/operator.ts";
 import { lookUp, type OperatorId } from "./operators/registry.ts";
+import { checkOut } from "./out.ts";
 import { split, type Plan } from "./plan.ts";
-import {
-  checkRankLimit,
-  coordinatesOf,
-  printShape,
-  sameShape,
-  sizeOf,
-  type PartialShape,
-} from "./shape.ts";
-import { asTensor, checkDType, fromNested, Tensor } from "./tensor.ts";
+import { checkRankLimit, coordinatesOf, printShape, sizeOf, type PartialShape } from "./shape.ts";
+import { asTensor, checkDType, fromNested, type Tensor } from "./tensor.ts";
 import { isList } from "./values.ts";
 
 /** A node of a model: an operator at an opset, and the attributes that it is called with. */
@@ -35,7 +29,15 @@ export interface RunOptions {
   readonly out?: Tensor | undefined;
   /** Whether two updates of one target are an error where the reduction is `none`; by default the last one wins. */
   readonly duplicates?: "last" | "error" | undefined;
-  readonly engine?: Engine | undefined;
+  /** What carries it out; by default the engine behind the plain functions. */
+  readonly engine?: EngineLike | undefined;
+}
+
+/** Under it an engine keeps its executor. */
+export const EXECUTOR: unique symbol = Symbol("executor");
+
+export interface EngineLike {
+  readonly [EXECUTOR]: Executor;
 }
 
 /** One call of one version, with everything decided but the tensors. */
@@ -66,7 +68,7 @@ export function run(
   const tensors = call.version.inputs.map(({ name: input }, position) =>
     asTensor(inputs[position], { ...call.fields, input }),
   );
-  return [execute(call, tensors, options)];
+  return [execute(call, tensors, options, executorOf(options.engine, call.fields))];
 }
 
 /**
@@ -89,6 +91,7 @@ export function infer(node: NodeSpec, inputTypes: readonly TensorType[]): Tensor
  * indices and updates. `options` holds the attributes, in JavaScript's spelling, beside `out` and `duplicates`.
  */
 export function runPlain(
+  executor: Executor,
   operator: Operator,
   [data, indices, ...updates]: readonly unknown[],
   options: unknown = {},
@@ -97,7 +100,7 @@ export function runPlain(
   const fields = { op: version.name };
   if (typeof options !== "object" || options === null)
     throw notAnObject("options", options, fields);
-  const { out, duplicates, engine, ...attributes }: RunOptions & Attributes = { ...options };
+  const { out, duplicates, ...attributes }: RunOptions & Attributes = { ...options };
   const settings = settingsOf(version, [version], attributes, fields);
   checkDuplicatesOption(duplicates, operator, fields);
   const target = asTensor(data, { ...fields, input: "data" });
@@ -106,7 +109,8 @@ export function runPlain(
     listOrTensor("int64", indices, { ...fields, input: "indices" }),
     ...updates.map((list) => listOrTensor(target.dtype, list, { ...fields, input: "updates" })),
   ];
-  return execute({ operator, version, settings, fields }, tensors, { out, duplicates, engine });
+  const call = { operator, version, settings, fields };
+  return execute(call, tensors, { out, duplicates }, executor);
 }
 
 function callOf(node: NodeSpec): Call {
@@ -147,31 +151,24 @@ function checkDuplicatesOption(duplicates: unknown, { kind }: Operator, fields: 
 function execute(
   call: Call,
   inputs: readonly Tensor[],
-  { out, duplicates, engine = js }: RunOptions,
+  { out, duplicates }: RunOptions,
+  executor: Executor,
 ): Tensor {
   const { operator, version, settings, fields } = call;
   const { dtype, shape: inferred } = inferType(call, inputs);
   // Of tensors every dimension is known.
   const shape = inferred as readonly number[];
-  const target = out === undefined ? undefined : checkOut(out, { dtype, shape }, call, inputs);
+  const named = Object.fromEntries(version.inputs.map(({ name }, i) => [name, inputs[i]]));
+  const inPlace = operator.kind === "scatter" ? "data" : null;
+  const target =
+    out === undefined ? undefined : checkOut(out, { dtype, shape }, named, inPlace, fields);
   const plan = operator.plan(inputs, settings, version.negativeIndices, fields);
   const [data, indices, updates] = inputs;
-
-  if (operator.kind === "gather") {
-    const result = target ?? fresh(dtype, shape);
-    engine.gather(plan, dtype, data.data, result.data);
-    return result;
-  }
+  if (operator.kind === "gather") return executeGather(executor, plan, data, shape, target);
   if (duplicates === "error" && settings.reduction === "none") {
     checkDuplicates(plan, operator, indices, data, fields);
   }
-  const result = target ?? fresh(dtype, shape);
-  // Text can outgrow what a string holds, half-way through: it is put together aside.
-  const work = isNumericStorage(result.data) ? result.data : Array.from(result.data);
-  if (!isSameMemory(work, data.data)) copy(data.data, work);
-  engine.scatter(plan, dtype, settings.reduction, updates.data, work);
-  if (work !== result.data) copy(work, result.data);
-  return result;
+  return executeScatter(executor, plan, data, updates, settings.reduction, target, fields);
 }
 
 function inferType(
@@ -189,10 +186,14 @@ function inferType(
 const isKnown = (shape: PartialShape): shape is readonly number[] =>
   shape !== null && shape.every((dim) => typeof dim === "number");
 
-const fresh = (dtype: Tensor["dtype"], shape: readonly number[]): Tensor => {
-  const size = sizeOf(shape);
-  return new Tensor(dtype, shape, size, allocate(dtype, size));
-};
+function executorOf(engine: unknown, fields: ErrorFields): Executor {
+  if (engine === undefined) return defaultExecutor();
+  if (typeof engine === "object" && engine !== null && EXECUTOR in engine) {
+    return (engine as EngineLike)[EXECUTOR];
+  }
+  const got = printValue(engine);
+  throw new TensorError("engine", `engine must come from createEngine, got ${got}`, fields);
+}
 
 function checkInputCount({ version, fields }: Call, inputs: unknown): void {
   const names = version.inputs.map(({ name }) => name);
@@ -242,66 +243,6 @@ function checkOptions(options: unknown, known: readonly string[], fields: ErrorF
 const notAnObject = (name: string, value: unknown, fields: ErrorFields): TensorError =>
   new TensorError("attribute", `${name} must be an object, got ${printValue(value)}`, fields);
 
-/**
- * `out` must be what the result would be, and share no memory with an input; but a scatter may write into data.
- * @throws TensorError `dtype`, `shape-mismatch`, `overlap` or `disposed`
- */
-function checkOut(
-  given: unknown,
-  { dtype, shape }: { dtype: Tensor["dtype"]; shape: readonly number[] },
-  { operator, version, fields: who }: Call,
-  inputs: readonly Tensor[],
-): Tensor {
-  const fields = { ...who, input: "out" };
-  const out = asTensor(given, fields);
-  const isView = overlaps(out.data, (given as Tensor).data) || out.size === 0;
-  if (out.dtype !== dtype || !isView) {
-    const found = isView ? out.dtype : "values that would be converted";
-    throw new TensorError("dtype", `out must be ${dtype}, got ${found}`, fields);
-  }
-  if (!sameShape(out.shape, shape)) {
-    throw new TensorError(
-      "shape-mismatch",
-      `out must have the shape of the result, ${printShape(shape)}, got ${printShape(out.shape)}`,
-      { ...fields, expected: shape },
-    );
-  }
-  for (const [position, { name }] of version.inputs.entries()) {
-    const { data } = inputs[position];
-    if (!overlaps(out.data, data)) continue;
-    if (operator.kind === "scatter" && name === "data" && isSameMemory(out.data, data)) continue;
-    const rule =
-      operator.kind === "gather"
-        ? "a gather cannot work in place"
-        : name === "data"
-          ? "it may be all of it, but not a part"
-          : "of the inputs it may be data alone";
-    throw new TensorError("overlap", `out shares memory with ${name}: ${rule}`, fields);
-  }
-  return out;
-}
-
-/** Whether writing one array changes the other. */
-function overlaps(a: Storage, b: Storage): boolean {
-  if (!isNumericStorage(a) || !isNumericStorage(b)) return a === b && a.length > 0;
-  return (
-    a.buffer === b.buffer &&
-    a.byteOffset < b.byteOffset + b.byteLength &&
-    b.byteOffset < a.byteOffset + a.byteLength
-  );
-}
-
-function isSameMemory(a: Storage, b: Storage): boolean {
-  if (!isNumericStorage(a) || !isNumericStorage(b)) return a === b;
-  return a.buffer === b.buffer && a.byteOffset === b.byteOffset && a.byteLength === b.byteLength;
-}
-
-/** Copies all elements between arrays of one class; `set` keeps the bits. */
-function copy(from: Storage, to: Storage): void {
-  if (isNumericStorage(to)) to.set(from as never);
-  else for (let p = 0; p < to.length; p++) to[p] = String(from[p]);
-}
-
 /** @throws TensorError `duplicate-index` at the first index whose target an earlier one has. */
 function checkDuplicates(
   plan: Plan,
@@ -317,7 +258,9 @@ function checkDuplicates(
   const at = coordinatesOf(later.source[0], positions);
   const earlier = coordinatesOf(first.source[first.offsets.indexOf(target)], positions);
   const cell = coordinatesOf(target, data.shape);
-  const where = plan.slice === 1 ? printShape(cell) : `${printShape(cell)} on`;
+  const addressed =
+    operator.indexing === "tuples" ? cell.slice(0, indices.shape[indices.shape.length - 1]) : cell;
+  const where = addressed.length === 0 ? "" : printShape(addressed);
   throw new TensorError(
     "duplicate-index",
     `indices${printShape(at)} has the target of indices${printShape(earlier)}, data${where}`,

@@ -35,7 +35,9 @@ export function reader(dtype: DType, data: Storage): (position: number) => Scala
 export function writer(dtype: DType, data: Storage): (position: number, value: unknown) => boolean {
   // Each branch stores into the class that the row names; the compiler cannot follow that through the union.
   const store = data as Record<number, unknown>;
-  const { family } = DTYPES[dtype];
+  const { family, bytes, lanes } = DTYPES[dtype];
+  // A double is rounded to once by Number itself.
+  const toNumber = bytes / lanes === 8 ? Number : nearest;
   const keep = (position: number, value: unknown): true => {
     store[position] = value;
     return true;
@@ -45,23 +47,21 @@ export function writer(dtype: DType, data: Storage): (position: number, value: u
       return (position, value) => typeof value === "string" && keep(position, value);
     case "bool":
       return (position, value) => {
-        const bit = typeof value === "boolean" ? Number(value) : value;
+        const bit = typeof value === "boolean" || typeof value === "bigint" ? Number(value) : value;
         return (bit === 0 || bit === 1) && keep(position, bit);
       };
     case "float":
-      return (position, value) => isNumber(value) && keep(position, Number(value));
+      return (position, value) => isNumber(value) && keep(position, toNumber(value));
     case "half": {
       const format = halfFormat(dtype);
       return (position, value) =>
-        isNumber(value) && keep(position, encodeHalf(Number(value), format));
+        isNumber(value) && keep(position, encodeHalf(toNumber(value), format));
     }
     case "complex":
       return (position, value) =>
-        Array.isArray(value) &&
-        value.length === 2 &&
-        value.every(isNumber) &&
-        keep(2 * position, Number(value[0])) &&
-        keep(2 * position + 1, Number(value[1]));
+        isPair(value) &&
+        keep(2 * position, toNumber(value[0])) &&
+        keep(2 * position + 1, toNumber(value[1]));
     case "int":
     case "int64": {
       const [low, high] = integerRange(dtype) ?? [0n, 0n];
@@ -79,3 +79,23 @@ export function writer(dtype: DType, data: Storage): (position: number, value: u
 
 const isNumber = (value: unknown): value is number | bigint =>
   typeof value === "number" || typeof value === "bigint";
+
+const isPair = (value: unknown): value is readonly [number | bigint, number | bigint] =>
+  (Array.isArray(value) || ArrayBuffer.isView(value)) &&
+  "length" in value &&
+  value.length === 2 &&
+  Array.from(value as ArrayLike<unknown>).every(isNumber);
+
+/**
+ * A number to be rounded to a float. Of a bigint 53 bits are kept, the last of them set where any below it was: so
+ * rounding twice, to a double here and to the type then, gives what rounding once does.
+ */
+function nearest(value: number | bigint): number {
+  if (typeof value === "number" || BigInt.asIntN(54, value) === value) return Number(value);
+  const magnitude = value < 0n ? -value : value;
+  const excess = BigInt(Math.max(magnitude.toString(2).length - 53, 0));
+  const kept = magnitude >> excess;
+  const odd = kept << excess === magnitude ? kept : kept | 1n;
+  const exact = Number(odd) * 2 ** Number(excess);
+  return value < 0n ? -exact : exact;
+}

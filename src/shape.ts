@@ -2,7 +2,7 @@
  * Shape arithmetic on known shapes and on partly known ones. What the compiler knows of shapes is in `typed-shape.ts`.
  */
 
-import { TensorError, type ErrorFields } from "./errors.ts";
+import { printValue, TensorError, type ErrorFields } from "./errors.ts";
 
 /** A dimension of a partly known shape: a size, a name that stands for one, or nothing known. */
 export type Dim = number | string | null;
@@ -30,7 +30,7 @@ export function sizeOf(shape: readonly number[], fields?: ErrorFields): number {
     if (!Number.isSafeInteger(dim) || dim < 0) {
       throw new TensorError(
         "shape-mismatch",
-        `a dimension must be a non-negative integer, but the shape is ${printShape(shape)}`,
+        `a dimension must be a non-negative integer, got ${printValue(dim)}`,
         fields,
       );
     }

@@ -20,6 +20,8 @@ import { reader } from "./scalar.ts";
 import { coordinatesOf, printShape, product, sameShape, sizeOf } from "./shape.ts";
 import {
   isDetached,
+  isFloat16Array,
+  isList,
   nestingOf,
   storageFor,
   type Float16Like,
@@ -51,8 +53,19 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
   /** The elements in row-major order: bits for float16 and bfloat16, interleaved pairs for complex. */
   readonly data: Storage<D>;
 
+  /** Takes the memory back; only an engine that made it has one. */
+  #recycle: ((data: Storage) => void) | undefined;
+  #isDisposed = false;
+
   /** For the package alone: it trusts its arguments. */
-  constructor(dtype: D, shape: readonly number[], size: number, data: Storage<D>) {
+  constructor(
+    dtype: D,
+    shape: readonly number[],
+    size: number,
+    data: Storage<D>,
+    recycle?: (data: Storage) => void,
+  ) {
+    this.#recycle = recycle;
     this.dtype = dtype;
     // Adding 0 makes -0 a plain 0.
     this.shape = Object.freeze(shape.map((dim) => dim + 0)) as readonly number[] as Readonly<S>;
@@ -79,6 +92,22 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
         ? read(position++)
         : Array.from({ length: shape[axis] }, () => nest(axis + 1));
     return nest(0);
+  }
+
+  /**
+   * Says that this tensor is no longer used, so that its engine can use the memory for another result; later use is
+   * an error. A buffer that the caller supplied is never taken. May be called again, and need not be called at all.
+   */
+  dispose(): void {
+    this.#isDisposed = true;
+    const recycle = this.#recycle;
+    this.#recycle = undefined;
+    recycle?.(this.data);
+  }
+
+  /** Whether {@link dispose} was called. */
+  get isDisposed(): boolean {
+    return this.#isDisposed;
   }
 
   /** The elements as NumPy prints them, abbreviated above 1000. */
@@ -128,8 +157,9 @@ export function full<D extends DType, const S extends readonly number[]>(
   shape: S,
   value: ScalarInput<NoInfer<D>>,
 ): Tensor<D, Mutable<S>> {
-  const result = zeros(dtype, shape);
+  checkDType(dtype, {});
   const one = build(dtype, [], value, {});
+  const result = zeros(dtype, shape);
   const cells: Storage = result.data;
   if (DTYPES[dtype].lanes === 1) cells.fill(one.data[0] as never);
   else for (let lane = 0; lane < cells.length; lane++) cells[lane] = one.data[lane % 2];
@@ -137,30 +167,30 @@ export function full<D extends DType, const S extends readonly number[]>(
 }
 
 /** Whether two tensors have the same data type, shape and bits (so NaN equals the same NaN, and 0 is not -0). */
-export function equals(a: Tensor, b: Tensor): boolean {
-  checkTensors(a, b);
-  return a.dtype === b.dtype && sameShape(a.shape, b.shape) && differenceAt(a, b) === -1;
+export function equals(a: Tensor | RuntimeTensor, b: Tensor | RuntimeTensor): boolean {
+  const [left, right] = [asTensor(a, { input: "a" }), asTensor(b, { input: "b" })];
+  if (left.dtype !== right.dtype || !sameShape(left.shape, right.shape)) return false;
+  return differenceAt(left, right) === -1;
 }
 
 /**
  * The coordinates of the first element in which two tensors differ in a bit, or null where none does.
  * @throws TensorError `dtype` or `shape-mismatch` for tensors of two types or shapes, `disposed`
  */
-export function firstDifference(a: Tensor, b: Tensor): number[] | null {
-  checkTensors(a, b);
-  if (a.dtype !== b.dtype) {
-    throw new TensorError("dtype", `the tensors are ${a.dtype} and ${b.dtype}`);
+export function firstDifference(
+  a: Tensor | RuntimeTensor,
+  b: Tensor | RuntimeTensor,
+): number[] | null {
+  const [left, right] = [asTensor(a, { input: "a" }), asTensor(b, { input: "b" })];
+  if (left.dtype !== right.dtype) {
+    throw new TensorError("dtype", `the tensors are ${left.dtype} and ${right.dtype}`);
   }
-  if (!sameShape(a.shape, b.shape)) {
-    const shapes = `${printShape(a.shape)} and ${printShape(b.shape)}`;
+  if (!sameShape(left.shape, right.shape)) {
+    const shapes = `${printShape(left.shape)} and ${printShape(right.shape)}`;
     throw new TensorError("shape-mismatch", `the tensors have the shapes ${shapes}`);
   }
-  const position = differenceAt(a, b);
-  return position === -1 ? null : coordinatesOf(position, a.shape);
-}
-
-function checkTensors(...tensors: readonly unknown[]): void {
-  for (const [position, value] of tensors.entries()) asTensor(value, { input: "ab"[position] });
+  const position = differenceAt(left, right);
+  return position === -1 ? null : coordinatesOf(position, left.shape);
 }
 
 /** The position of the first element in which two tensors of one type and shape differ, or -1. */
@@ -171,8 +201,10 @@ function differenceAt(a: Tensor, b: Tensor): number {
   }
   const left = bytesOf(a.data);
   const right = bytesOf(b.data);
-  const at = left.findIndex((byte, position) => byte !== right[position]);
-  return at === -1 ? -1 : Math.floor(at / DTYPES[a.dtype].bytes);
+  for (let at = 0; at < left.length; at++) {
+    if (left[at] !== right[at]) return Math.floor(at / DTYPES[a.dtype].bytes);
+  }
+  return -1;
 }
 
 /** The bytes that a typed array covers, without a copy. */
@@ -189,14 +221,24 @@ export function asTensor(value: unknown, fields: ErrorFields): Tensor {
     checkAlive(value, fields);
     return value;
   }
+  if (isFloat16Array(value)) return build("float16", [value.length], value, fields);
   if (typeof value === "object" && value !== null && "data" in value) {
     const dtype = "dtype" in value ? value.dtype : "type" in value ? value.type : undefined;
     const shape = "shape" in value ? value.shape : "dims" in value ? value.dims : undefined;
-    if (ArrayBuffer.isView(value.data) || Array.isArray(value.data)) {
-      return build(dtype, shape, value.data, fields);
-    }
+    const data = dataOf(value, fields);
+    if (isList(data)) return build(dtype, shape, data, fields);
   }
   throw new TensorError("dtype", `${fields.input ?? "the value"} is no tensor`, fields);
+}
+
+/** onnxruntime throws an error of its own for tensors that were disposed. */
+function dataOf(value: { readonly data?: unknown }, fields: ErrorFields): unknown {
+  try {
+    return value.data;
+  } catch (cause) {
+    const name = fields.input ?? "the tensor";
+    throw new TensorError("disposed", `the memory of ${name} is gone`, fields, { cause });
+  }
 }
 
 /**
@@ -205,8 +247,11 @@ export function asTensor(value: unknown, fields: ErrorFields): Tensor {
  */
 export function fromNested(dtype: DType, values: unknown, fields: ErrorFields): Tensor {
   const shape = nestingOf(values);
-  // The innermost list of a complex tensor is the pair.
-  if (DTYPES[dtype].family === "complex") shape.pop();
+  if (DTYPES[dtype].family === "complex") {
+    // A typed array holds parts; of other lists the innermost is the pair, where there is any.
+    if (ArrayBuffer.isView(values)) shape[0] /= 2;
+    else if (shape[shape.length - 1] !== 0) shape.pop();
+  }
   return build(dtype, shape, values, fields);
 }
 
@@ -215,8 +260,13 @@ const MAX_EMPTY_LISTS = 2 ** 24;
 
 /** @throws TensorError `disposed` when the tensor's memory was transferred or otherwise detached. */
 export function checkAlive(value: Tensor, fields: ErrorFields = {}): void {
-  const { dtype, size, data } = value;
-  if (data.length === size * DTYPES[dtype].lanes && !(size === 0 && isDetached(data))) return;
+  const { dtype, size, data, isDisposed } = value;
+  if (
+    !isDisposed &&
+    data.length === size * DTYPES[dtype].lanes &&
+    !(size === 0 && isDetached(data))
+  )
+    return;
   throw new TensorError(
     "disposed",
     `the memory of ${fields.input ?? `this ${dtype} tensor`} is gone (disposed, transferred or resized)`,

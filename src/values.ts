@@ -3,7 +3,15 @@
  * there is storage alone.
  */
 
-import { allocate, DTYPES, type DType, type NumericStorage, type Storage } from "./dtype.ts";
+import {
+  allocate,
+  DTYPES,
+  isNumericStorage,
+  viewOf,
+  type DType,
+  type NumericStorage,
+  type Storage,
+} from "./dtype.ts";
 import { printValue, TensorError, type ErrorFields } from "./errors.ts";
 import { writer } from "./scalar.ts";
 import { coordinatesOf, MAX_RANK, printShape } from "./shape.ts";
@@ -48,58 +56,65 @@ export function storageFor(
   values: unknown,
   fields: ErrorFields,
 ): Storage {
-  const { lanes, family } = DTYPES[dtype];
+  const { family } = DTYPES[dtype];
   const list = dtype === "float16" && isFloat16Array(values) ? bitsOf(values) : values;
   if (isDetached(list)) {
     throw new TensorError("disposed", "the memory of the values is gone", fields);
   }
   if (isOwnStorage(dtype, list)) {
-    checkCount(list.length, size * lanes, shape, fields);
+    checkCount(list.length, size * DTYPES[dtype].lanes, shape, fields);
     if (family === "bool") checkBits(list, shape, fields);
-    return list;
+    return inOwnRealm(dtype, list);
   }
-  const flat = flatten(list, shape, size, lanes, fields);
+  const { flat, isPaired } = flatten(dtype, list, shape, size, fields);
   const data = allocate(dtype, size);
-  // Flat numbers of a complex tensor are written as what they are: twice as many floats.
-  const pairwise = family === "complex" && !isList(flat[0]);
-  const write = writer(pairwise ? componentOf(dtype) : dtype, data);
+  const write = writer(isPaired ? componentOf(dtype) : dtype, data);
   for (let position = 0; position < flat.length; position++) {
     const value = flat[position];
     if (write(position, value)) continue;
-    const at = coordinatesOf(pairwise ? Math.floor(position / 2) : position, shape);
+    const at = coordinatesOf(isPaired ? Math.floor(position / 2) : position, shape);
+    if (isList(value) && !(family === "complex" && value.length === 2)) {
+      throw wrongNesting(`a list of ${value.length} stands at ${printShape(at)}`, shape, fields);
+    }
     const got = typeof value === "number" || typeof value === "bigint" ? value : undefined;
-    throw new TensorError(
-      "dtype",
-      `${dtype} cannot hold ${printValue(value)}, at ${printShape(at)}`,
-      {
-        ...fields,
-        at,
-        got,
-      },
-    );
+    const where = `${printShape(at)}${fields.input === undefined ? "" : ` of ${fields.input}`}`;
+    const sentence = `${dtype} cannot hold ${printValue(value)}, at ${where}`;
+    throw new TensorError("dtype", sentence, { ...fields, at, got });
   }
   return data;
 }
 
-/** The values as one flat list of `size` elements, or of `size * lanes` numbers; nesting must be the shape. */
+/**
+ * The values as one flat list: of `size` elements, or of twice as many numbers that are the parts of complex ones
+ * (`isPaired`). What is nested must be nested as the shape is.
+ */
 function flatten(
+  dtype: DType,
   values: unknown,
   shape: readonly number[],
   size: number,
-  lanes: number,
   fields: ErrorFields,
-): ArrayLike<unknown> {
-  const depth = nestingOf(values).length;
-  const pairs = lanes === 2 ? 1 : 0;
-  if (depth === 1) {
-    const list = values as ArrayLike<unknown>;
-    checkCount(list.length, size * lanes, shape, fields);
-    return list;
+): { flat: ArrayLike<unknown>; isPaired: boolean } {
+  const isComplex = DTYPES[dtype].family === "complex";
+  const nesting = nestingOf(values);
+  const deepest = shape.length + (isComplex ? 1 : 0);
+  if (isList(values) && nesting.length === 1) {
+    checkCount(values.length, isComplex ? 2 * size : size, shape, fields);
+    return { flat: values, isPaired: isComplex };
   }
-  if (depth === 1 + pairs && shape.length !== depth - pairs) {
-    const list = values as ArrayLike<unknown>;
-    checkCount(list.length, size, shape, fields);
-    return list;
+  if (
+    isComplex &&
+    isList(values) &&
+    nesting.length === 2 &&
+    nesting[1] === 2 &&
+    shape.length !== 1
+  ) {
+    checkCount(values.length, size, shape, fields);
+    return { flat: values, isPaired: false };
+  }
+  // Told first, because a list may hold itself many times over.
+  if (nesting.length > deepest) {
+    throw wrongNesting(`the lists are ${nesting.length} deep`, shape, fields);
   }
   const flat: unknown[] = [];
   const visit = (value: unknown, axis: number): void => {
@@ -109,16 +124,19 @@ function flatten(
       for (let i = 0; i < value.length; i++) visit(value[i], axis + 1);
     } else {
       const found = isList(value) ? `a list of ${value.length}` : printValue(value);
-      throw new TensorError(
-        "shape-mismatch",
-        `the values are not nested as the shape ${printShape(shape)} says: ` +
-          `${found} stands where axis ${axis} has ${shape[axis]}`,
-        { ...fields, expected: shape },
-      );
+      throw wrongNesting(`${found} stands where axis ${axis} has ${shape[axis]}`, shape, fields);
     }
   };
   visit(values, 0);
-  return flat;
+  return { flat, isPaired: false };
+}
+
+function wrongNesting(found: string, shape: readonly number[], fields: ErrorFields): TensorError {
+  return new TensorError(
+    "shape-mismatch",
+    `the values are not nested as the shape ${printShape(shape)} says: ${found}`,
+    { ...fields, expected: shape },
+  );
 }
 
 function checkCount(
@@ -152,16 +170,30 @@ function checkBits(data: Storage, shape: readonly number[], fields: ErrorFields)
 export const isList = (value: unknown): value is ArrayLike<unknown> =>
   Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
 
-const isFloat16Array = (value: unknown): value is Float16Like =>
+/** Told by its tag: not every platform has the class. */
+export const isFloat16Array = (value: unknown): value is Float16Like =>
   Object.prototype.toString.call(value) === "[object Float16Array]";
 
 const bitsOf = ({ buffer, byteOffset, length }: Float16Like): Uint16Array =>
   new Uint16Array(buffer, byteOffset, length);
 
-/** A flat list of text is string storage already; any other list has to be looked into. */
-const isOwnStorage = (dtype: DType, values: unknown): values is Storage =>
-  values instanceof DTYPES[dtype].storage &&
-  (!Array.isArray(values) || values.findIndex((text) => typeof text !== "string") === -1);
+/**
+ * A flat list of text is string storage already; any other list has to be looked into. Typed arrays are told by their
+ * tag, because those of another realm (a frame, a test runner's sandbox) are instances of other classes.
+ */
+function isOwnStorage(dtype: DType, values: unknown): values is Storage {
+  if (dtype === "string") {
+    return Array.isArray(values) && values.findIndex((text) => typeof text !== "string") === -1;
+  }
+  const { name } = DTYPES[dtype].storage;
+  return isList(values) && Object.prototype.toString.call(values) === `[object ${name}]`;
+}
+
+/** The same memory as an array of this realm, whose classes the rest of the package goes by. */
+function inOwnRealm(dtype: DType, data: Storage): Storage {
+  if (!isNumericStorage(data) || data instanceof DTYPES[dtype].storage) return data;
+  return viewOf(dtype, data.buffer, data.byteOffset, data.length);
+}
 
 const componentOf = (dtype: DType): DType => (dtype === "complex64" ? "float32" : "float64");
 

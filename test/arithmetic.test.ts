@@ -11,7 +11,7 @@ import {
 } from "../src/dtype.ts";
 import * as reference from "../src/kernels/reference.ts";
 import { scatterND } from "../src/operators/scatter-nd.ts";
-import { runPlain } from "../src/run.ts";
+import { EXECUTOR, runPlain } from "../src/run.ts";
 import { equals, tensor, Tensor } from "../src/tensor.ts";
 import { ENGINES } from "./support/engines.ts";
 
@@ -187,7 +187,9 @@ for (const [dtype, reduction, data, updates, result] of ROWS) {
         updates.map(() => 0),
       );
       for (const [name, engine] of Object.entries(ENGINES)) {
-        const output = runPlain(scatterND, [before, indices, change], { reduction, engine });
+        const output = runPlain(engine[EXECUTOR], scatterND, [before, indices, change], {
+          reduction,
+        });
         assert.ok(equals(output, expected), `${name}: ${output} is not ${expected}`);
       }
       const output = reference.scatterND(before, indices, change, reduction);

@@ -21,7 +21,7 @@ const sh = (command: string, args: string[], cwd = root) =>
 const EXPORTS = {
   "index.js": [
     "DTYPES", "ERROR_CODES", "REDUCTIONS", "TensorError",
-    "compareVersions", "equals", "firstDifference", "full", "gatherElements", "gatherND", "infer", "isDType",
+    "compareVersions", "createEngine", "equals", "firstDifference", "full", "gatherElements", "gatherND", "infer", "isDType",
     "isTensorError", "operators", "printScalar", "printShape", "resolve", "run", "scatterElements", "scatterND", "tensor", "zeros",
   ],
   "npy/index.js": ["readNpy", "writeNpy"],

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { js } from "../src/engines/js.ts";
+import { createJs } from "../src/engines/js.ts";
 import { planElements, planTuples } from "../src/offsets.ts";
 import { absoluteOffsets, coarsen, split, type Plan } from "../src/plan.ts";
 import { tensor, zeros } from "../src/tensor.ts";
 
+const js = createJs();
 const seed = Number(process.env["SEED"] ?? 20261120);
 const rules = { negative: true };
 

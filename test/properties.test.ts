@@ -3,7 +3,8 @@ import { after, test } from "node:test";
 import fc from "fast-check";
 import { DTYPE_NAMES, reductionsOf, type DType, type Reduction } from "../src/dtype.ts";
 import * as reference from "../src/kernels/reference.ts";
-import { infer, runPlain, type RunOptions } from "../src/run.ts";
+import type { Engine } from "../src/create-engine.ts";
+import { EXECUTOR, infer, runPlain } from "../src/run.ts";
 import { gatherElements } from "../src/operators/gather-elements.ts";
 import { gatherND } from "../src/operators/gather-nd.ts";
 import type { Operator, TensorType } from "../src/operators/operator.ts";
@@ -147,10 +148,7 @@ function gatherElementsCase(
 }
 
 /** One case on one engine, with the result new, in a given `out` or in place: the same bits, and inputs untouched. */
-function check(
-  { operator, inputs, attributes, expected, random }: Case,
-  options: RunOptions,
-): void {
+function check({ operator, inputs, attributes, expected, random }: Case, engine: Engine): void {
   const before = inputs.map(
     (input) => new Tensor(input.dtype, input.shape, input.size, input.data.slice()),
   );
@@ -162,7 +160,7 @@ function check(
       : mode === 1 && operator.kind === "scatter"
         ? data
         : randomTensor(expected.dtype, expected.shape, random);
-  const result = runPlain(operator, inputs, { ...attributes, ...options, out });
+  const result = runPlain(engine[EXECUTOR], operator, inputs, { ...attributes, out });
   assert.deepEqual(result.shape, expected.shape);
   assert.ok(equals(result, expected), `${result} is not ${expected}`);
   if (out !== undefined) assert.equal(result, out);
@@ -215,16 +213,14 @@ for (const [name, engine] of Object.entries(ENGINES)) {
       for (const indexType of INDEX_TYPES) {
         for (const reduction of reductionsOf(dtype)) {
           assertProperty(14, (shapes) =>
-            check(scatterNDCase(dtype, reduction, indexType, shapes), { engine }),
+            check(scatterNDCase(dtype, reduction, indexType, shapes), engine),
           );
           assertProperty(14, (shapes) =>
-            check(scatterElementsCase(dtype, reduction, indexType, shapes), { engine }),
+            check(scatterElementsCase(dtype, reduction, indexType, shapes), engine),
           );
         }
-        assertProperty(20, (shapes) => check(gatherNDCase(dtype, indexType, shapes), { engine }));
-        assertProperty(20, (shapes) =>
-          check(gatherElementsCase(dtype, indexType, shapes), { engine }),
-        );
+        assertProperty(20, (shapes) => check(gatherNDCase(dtype, indexType, shapes), engine));
+        assertProperty(20, (shapes) => check(gatherElementsCase(dtype, indexType, shapes), engine));
       }
     });
   }

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { runInNewContext } from "node:vm";
 import { DTYPES, DTYPE_NAMES, type DType } from "../src/dtype.ts";
 import { isTensorError, type ErrorCode } from "../src/errors.ts";
+import { scatterND } from "../src/functions.ts";
 import { run } from "../src/run.ts";
 import {
   asTensor,
@@ -52,6 +54,15 @@ const STORED: readonly (readonly [dtype: DType, shape: number[], values: unknown
   ["complex64", [2, 1], [[[1, 2]], [[3, 4]]], [1, 2, 3, 4]],
   ["complex64", [2, 2], [[1, 2], [3, 4], [5, 6], [7, 8]], [1, 2, 3, 4, 5, 6, 7, 8]],
   ["complex128", [], [1, -0], [1, -0]],
+  ["complex64", [2, 0], [[], []], []],
+  ["complex64", [2, 0, 3], [[], []], []],
+  ["complex64", [1], [Float32Array.of(1, 2)], [1, 2]],
+  ["bool", [2], [0n, 1n], [0, 1]],
+  // Rounded once, not to a double first.
+  ["float32", [1], [(1n << 60n) + (1n << 36n) + 1n], [2 ** 60 + 2 ** 37]],
+  ["float32", [1], BigInt64Array.of(-((1n << 60n) + (1n << 36n) + 1n)), [-(2 ** 60 + 2 ** 37)]],
+  ["bfloat16", [1], [(1n << 60n) + (1n << 52n) + 1n], [0x5d81]],
+  ["float64", [1], [(1n << 60n) + (1n << 7n) + 1n], [2 ** 60 + 2 ** 8]],
 ];
 
 for (const [dtype, shape, values, data] of STORED) {
@@ -62,6 +73,9 @@ for (const [dtype, shape, values, data] of STORED) {
     assert.deepEqual([made.dtype, made.shape], [dtype, shape]);
   });
 }
+
+const cyclic: unknown[] = [];
+cyclic.push(cyclic, cyclic);
 
 // prettier-ignore
 const REFUSED: readonly (readonly [code: ErrorCode, says: string, dtype: string, shape: unknown, values: unknown])[] = [
@@ -79,12 +93,18 @@ const REFUSED: readonly (readonly [code: ErrorCode, says: string, dtype: string,
   ["dtype", 'float32 cannot hold "1"', "float32", [1], ["1"]],
   ["dtype", "string cannot hold 1", "string", [2], ["a", 1]],
   ["dtype", "float32 cannot hold undefined", "float32", [2], [1, undefined]],
-  ["dtype", "complex64 cannot hold a list", "complex64", [1], [[1, 2, 3]]],
+  ["shape-mismatch", "a list of 3 stands at [0]", "complex64", [1], [[1, 2, 3]]],
+  ["dtype", "complex64 cannot hold a list", "complex64", [1], [[1, "2"]]],
+  ["dtype", "complex64 cannot hold 5", "complex64", [], 5],
+  ["dtype", "complex64 cannot hold 1", "complex64", [2, 1, 2], [[[1, 2]], [[3, 4]]]],
+  ["shape-mismatch", "a list of 1 stands at [1]", "int32", [2], [1, [2]]],
+  ["shape-mismatch", "2 deep", "int32", [2], [[1], [2]]],
+  ["shape-mismatch", "66 deep", "float32", Array(31).fill(2), cyclic],
   ["shape-mismatch", "needs 4 values, got 3", "float32", [2, 2], [1, 2, 3]],
   ["shape-mismatch", "needs 4 values, got 2", "complex64", [2], Float32Array.of(1, 2)],
   ["shape-mismatch", "a list of 1 stands where axis 1 has 2", "float32", [2, 2], [[1, 2], [3]]],
   ["shape-mismatch", "3 stands where axis 1 has 2", "float32", [2, 2], [[1, 2], 3]],
-  ["shape-mismatch", "stands where axis 0", "float32", [2, 1], [[[1]]]],
+  ["shape-mismatch", "the lists are 3 deep", "float32", [2, 1], [[[1]]]],
   ["shape-mismatch", "5 stands where axis 0 has 2", "float32", [2], 5],
   ["shape-mismatch", "non-negative integer", "float32", [-1], []],
   ["shape-mismatch", "non-negative integer", "float32", [1.5], [1]],
@@ -207,9 +227,40 @@ test("where the platform has no Float16Array, its likeness is kept as bits", () 
 test("a list with holes is no text, and too many empty lists are too large", () => {
   throws("dtype", "cannot hold undefined", () => loose("string", [2], Array(2)));
   throws("too-large", "empty lists", () => zeros("float32", [2 ** 40, 0]).toArray());
+  throws("too-large", "do not fit in memory", () => zeros("string", [2 ** 27]));
   throws("shape-mismatch", "must be a list", () => loose("float32", null, [1]));
   throws("dtype", "an object is no data type", () => loose(Object.create(null), [1], [1]));
   assert.deepEqual(zeros("float32", [-0]).shape, [0]);
+});
+
+test("arrays of another realm are kept like those of this one", () => {
+  const foreign: Uint16Array = runInNewContext("new Uint16Array([0x3c00, 0x4000])");
+  const made = tensor("float16", [2], foreign);
+  assert.equal(made.data.buffer, foreign.buffer);
+  assert.deepEqual(made.toArray(), [1, 2]);
+  const words: Int32Array = runInNewContext("new Int32Array([1])");
+  const indices = tensor("int32", [1, 1], words);
+  assert.deepEqual(scatterND(made, indices, [9], { out: made }).toArray(), [1, 9]);
+  assert.equal(foreign[1], 0x4880);
+});
+
+test("a tensor of onnxruntime is compared, and told when it was disposed", () => {
+  const runtime = { type: "float32", dims: [1], data: Float32Array.of(1) };
+  assert.ok(equals(runtime, tensor("float32", [1], [1])));
+  const gone = {
+    type: "float32",
+    dims: [1],
+    get data(): Float32Array {
+      throw new Error("The tensor is disposed.");
+    },
+  };
+  throws("disposed", "the memory of a is gone", () => equals(gone, runtime));
+});
+
+test("a Float16Array is a tensor of one axis", () => {
+  const values = new Uint16Array([0x3c00]);
+  Object.defineProperty(values, Symbol.toStringTag, { value: "Float16Array" });
+  assert.deepEqual(asTensor(values, {}).toArray(), [1]);
 });
 
 test("a shape cannot be changed from outside", () => {

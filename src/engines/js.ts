@@ -1,18 +1,34 @@
-/** The engine in plain JavaScript. */
+/** The executor in plain JavaScript. */
 
+import { allocate, DTYPES, isNumericStorage, viewOf } from "../dtype.ts";
 import { scatterCombine } from "../kernels/combine.ts";
 import { gatherMove, scatterMove } from "../kernels/move.ts";
 import { coarsen } from "../plan.ts";
-import type { Engine } from "./engine.ts";
+import type { Executor } from "./executor.ts";
+import { BufferPool } from "./pool.ts";
 
-export const js: Engine = {
-  kind: "js",
-  threads: 1,
-  gather(plan, _dtype, data, out) {
-    gatherMove(coarsen(plan), data, out);
-  },
-  scatter(plan, dtype, reduction, updates, out) {
-    if (reduction === "none") scatterMove(coarsen(plan), updates, out);
-    else scatterCombine(coarsen(plan), dtype, reduction, updates, out);
-  },
-};
+export function createJs(): Executor {
+  const pool = new BufferPool();
+  return {
+    kind: "js",
+    threads: 1,
+    allocate(dtype, size) {
+      const buffer = pool.take(size * DTYPES[dtype].bytes);
+      return buffer === undefined ? allocate(dtype, size) : viewOf(dtype, buffer);
+    },
+    recycle(data) {
+      if (isNumericStorage(data) && data.buffer instanceof ArrayBuffer) pool.give(data.buffer);
+    },
+    gather(plan, _dtype, data, out) {
+      gatherMove(coarsen(plan), data, out);
+    },
+    scatter(plan, dtype, reduction, updates, out) {
+      const coarse = coarsen(plan);
+      if (reduction === "none") scatterMove(coarse, updates, out);
+      else scatterCombine(coarse, dtype, reduction, updates, out);
+    },
+    dispose() {
+      pool.clear();
+    },
+  };
+}

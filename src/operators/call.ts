@@ -126,6 +126,13 @@ export function checkDTypes(
   reduction: Reduction,
   fields: ErrorFields,
 ): void {
+  if (!reductionsOf(dtypes[0]).includes(reduction)) {
+    throw new TensorError(
+      "reduction",
+      `${dtypes[0]} has no reduction ${JSON.stringify(reduction)}, only ${reductionsOf(dtypes[0]).join(", ")}`,
+      fields,
+    );
+  }
   const bound = new Map<string, { input: string; dtype: DType }>();
   for (const [position, { name: input, type }] of version.inputs.entries()) {
     const dtype = dtypes[position];
@@ -147,13 +154,6 @@ export function checkDTypes(
       );
     }
     bound.set(type, { input, dtype });
-  }
-  if (!reductionsOf(dtypes[0]).includes(reduction)) {
-    throw new TensorError(
-      "reduction",
-      `${dtypes[0]} has no reduction ${JSON.stringify(reduction)}, only ${reductionsOf(dtypes[0]).join(", ")}`,
-      fields,
-    );
   }
 }
 

@@ -25,7 +25,12 @@ export function checkTupleLength(
   throw new TensorError(
     "rank",
     `indices.shape[-1], the length of an index tuple, is ${k}, but ${room}`,
-    { ...fields, input: "indices", got: k, expected: [least, most] },
+    {
+      ...fields,
+      input: "indices",
+      got: k,
+      expected: most === Infinity ? undefined : [least, most],
+    },
   );
 }
 

@@ -16,6 +16,15 @@ const OPERATORS: readonly Operator[] = [
   scatterNDUpdate,
 ];
 
+// Rows are handed out; nobody may change them for everybody else.
+for (const { versions } of OPERATORS) versions.forEach(freeze);
+
+function freeze(value: unknown): void {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
+  Object.freeze(value);
+  Object.values(value).forEach(freeze);
+}
+
 /** What names a version: an operator at an opset of its domain. `""` and no domain mean ai.onnx. */
 export interface OperatorId {
   readonly domain?: string | undefined;

@@ -70,19 +70,20 @@ export function inferScatterND(
   if (updates === null) return data;
 
   const lead = indices === null ? null : indices.slice(0, -1);
-  if (oneElement && lead?.length === 0 && k === data?.length) {
+  const mayBeOne = oneElement && (lead === null || lead.length === 0);
+  if (mayBeOne && lead !== null && (k === data?.length || typeof k !== "number")) {
     if (
-      !compatible(
+      compatible(
         updates,
         updates.map(() => 1),
       )
-    ) {
+    )
+      return data;
+    if (k === data?.length)
       throw wrongUpdates("be a scalar, or hold one element", [], updates, fields);
-    }
-    return data;
   }
   // Three known ranks say how long the tuples are, even where indices.shape[-1] does not.
-  if (typeof k !== "number" && data !== null && lead !== null && !oneElement) {
+  if (typeof k !== "number" && data !== null && lead !== null) {
     k = lead.length + data.length - updates.length;
   }
   const isLength = typeof k === "number" && k >= 0 && k <= (data?.length ?? 0);
@@ -101,9 +102,12 @@ export function inferScatterND(
     const terms = `end with data.shape[${k}:] = ${printShape(tail)}`;
     throw wrongUpdates(terms, tail, updates, fields);
   }
-  if (lead !== null && data !== null && !oneElement && updates.length > lead.length + data.length) {
-    const terms = `have at most rank ${lead.length + data.length}`;
-    throw wrongUpdates(terms, null, updates, fields);
+  // Of data at least one axis is there, and of those that no tuple addresses all are in updates.
+  const least = (lead?.length ?? 0) + (k === 0 ? 1 : 0);
+  const most = lead === null || data === null || mayBeOne ? Infinity : lead.length + data.length;
+  if (updates.length < least || updates.length > most) {
+    const range = updates.length < least ? `at least ${least}` : `at most ${most}`;
+    throw wrongUpdates(`have a rank of ${range}`, null, updates, fields);
   }
   return data;
 }

@@ -1,12 +1,19 @@
-/** What an engine is: it carries Plans out, and nothing else. It checks nothing and knows no operator. */
+/** What carries Plans out, and nothing else: the inside of an engine. It checks nothing and knows no operator. */
 
 import type { DType, Reduction, Storage } from "../dtype.ts";
 import type { Plan } from "../plan.ts";
 
-export interface Engine {
+export interface Executor {
   readonly kind: "js";
   /** How many threads work at once. */
   readonly threads: number;
+  /**
+   * Storage for the `size` elements of a result. Its contents are arbitrary: every element gets written.
+   * @throws TensorError `too-large` where memory does not hold it
+   */
+  allocate(dtype: DType, size: number): Storage;
+  /** Takes back what `allocate` gave. Views of it become empty. */
+  recycle(data: Storage): void;
   /** `out[p] = data[offset p]`, bit for bit. The arrays must not overlap. */
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): void;
   /**
@@ -15,4 +22,6 @@ export interface Engine {
    * @throws TensorError `too-large` where text outgrows what a string holds; `out` is half-written then
    */
   scatter(plan: Plan, dtype: DType, reduction: Reduction, updates: Storage, out: Storage): void;
+  /** Gives all memory and threads back. */
+  dispose(): void;
 }

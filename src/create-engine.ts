@@ -1,0 +1,58 @@
+/** Engines that their user configures: the plain functions over an executor and memory of their own. */
+
+import { createJs } from "./engines/js.ts";
+import type { Executor } from "./engines/executor.ts";
+import { printValue, TensorError } from "./errors.ts";
+import type { gatherElements, gatherND, scatterElements, scatterND } from "./functions.ts";
+import { gatherElements as gatherElementsOperator } from "./operators/gather-elements.ts";
+import { gatherND as gatherNDOperator } from "./operators/gather-nd.ts";
+import type { Operator } from "./operators/operator.ts";
+import { scatterElements as scatterElementsOperator } from "./operators/scatter-elements.ts";
+import { scatterND as scatterNDOperator } from "./operators/scatter-nd.ts";
+import { EXECUTOR, runPlain, type EngineLike } from "./run.ts";
+
+export interface EngineOptions {
+  /** `"auto"`, the default, takes what is fastest here. */
+  readonly kind?: "auto" | "js" | undefined;
+}
+
+/** An engine; also what `run` takes as its option `engine`. */
+export interface Engine extends EngineLike {
+  /** What really runs. */
+  readonly kind: Executor["kind"];
+  readonly threads: number;
+  readonly scatterND: typeof scatterND;
+  readonly scatterElements: typeof scatterElements;
+  readonly gatherND: typeof gatherND;
+  readonly gatherElements: typeof gatherElements;
+  /** Gives the memory of disposed results back. The engine can still be used. */
+  dispose(): void;
+}
+
+/**
+ * An engine of its own, with its own memory for results.
+ * @throws TensorError `attribute` for an option that there is not
+ */
+export function createEngine(options: EngineOptions = {}): Engine {
+  const { kind = "auto", ...others } = options;
+  const odd = Object.keys(others)[0];
+  if (odd !== undefined || (kind !== "auto" && kind !== "js")) {
+    const what = odd === undefined ? `kind ${printValue(kind)}` : `option ${printValue(odd)}`;
+    throw new TensorError("attribute", `there is no ${what}: the option kind is "auto" or "js"`);
+  }
+  const executor = createJs();
+  const call =
+    (operator: Operator, count: number) =>
+    (...args: unknown[]) =>
+      runPlain(executor, operator, args.slice(0, count), args[count]);
+  return {
+    kind: executor.kind,
+    threads: executor.threads,
+    scatterND: call(scatterNDOperator, 3) as typeof scatterND,
+    scatterElements: call(scatterElementsOperator, 3) as typeof scatterElements,
+    gatherND: call(gatherNDOperator, 2) as typeof gatherND,
+    gatherElements: call(gatherElementsOperator, 2) as typeof gatherElements,
+    dispose: () => executor.dispose(),
+    [EXECUTOR]: executor,
+  };
+}

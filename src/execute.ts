@@ -1,0 +1,52 @@
+/** A Plan, tensors and an executor: the two ways to get a result, once everything has been checked. */
+
+import { isNumericStorage, type Reduction } from "./dtype.ts";
+import type { Executor } from "./engines/executor.ts";
+import { isTensorError, TensorError, type ErrorFields } from "./errors.ts";
+import { copy, isSameMemory } from "./out.ts";
+import type { Plan } from "./plan.ts";
+import { sizeOf } from "./shape.ts";
+import { Tensor } from "./tensor.ts";
+
+/** `out`, or a new tensor of `shape`, with the slices of `data` that the Plan points at. */
+export function executeGather(
+  executor: Executor,
+  plan: Plan,
+  data: Tensor,
+  shape: readonly number[],
+  out: Tensor | undefined,
+): Tensor {
+  const result = out ?? fresh(executor, data.dtype, shape);
+  executor.gather(plan, data.dtype, data.data, result.data);
+  return result;
+}
+
+/** `out`, which may be `data`, or a new tensor: data with the updates applied where the Plan points. */
+export function executeScatter(
+  executor: Executor,
+  plan: Plan,
+  data: Tensor,
+  updates: Tensor,
+  reduction: Reduction,
+  out: Tensor | undefined,
+  fields: ErrorFields,
+): Tensor {
+  const result = out ?? fresh(executor, data.dtype, data.shape);
+  // Text can outgrow what a string holds, half-way through: it is put together aside.
+  const work = isNumericStorage(result.data) ? result.data : Array.from(result.data);
+  if (!isSameMemory(work, data.data)) copy(data.data, work);
+  try {
+    executor.scatter(plan, data.dtype, reduction, updates.data, work);
+  } catch (cause) {
+    if (!isTensorError(cause)) throw cause;
+    throw new TensorError(cause.code, cause.message, fields, { cause });
+  }
+  if (work !== result.data) copy(work, result.data);
+  return result;
+}
+
+function fresh(executor: Executor, dtype: Tensor["dtype"], shape: readonly number[]): Tensor {
+  const size = sizeOf(shape);
+  const data = executor.allocate(dtype, size);
+  return new Tensor(dtype, shape, size, data, (memory) => executor.recycle(memory));
+}

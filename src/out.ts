@@ -1,0 +1,70 @@
+/** Where results go: what `out` may be, and when two arrays are one memory. */
+
+import { isNumericStorage, type DType, type Storage } from "./dtype.ts";
+import { TensorError, type ErrorFields } from "./errors.ts";
+import { printShape, sameShape } from "./shape.ts";
+import { asTensor, type Tensor } from "./tensor.ts";
+
+/**
+ * `out` must be what the result would be, and share no memory with an input.
+ * @param inPlace the name of the input that it may be all the same
+ * @throws TensorError `dtype`, `shape-mismatch`, `overlap` or `disposed`
+ */
+export function checkOut(
+  given: unknown,
+  { dtype, shape }: { readonly dtype: DType; readonly shape: readonly number[] },
+  inputs: Readonly<Record<string, Tensor>>,
+  inPlace: string | null,
+  who: ErrorFields,
+): Tensor {
+  const fields = { ...who, input: "out" };
+  const out = asTensor(given, fields);
+  const isView = overlaps(out.data, (given as Tensor).data) || out.size === 0;
+  if (out.dtype !== dtype || !isView) {
+    const found = isView ? out.dtype : "values that would be converted";
+    throw new TensorError("dtype", `out must be ${dtype}, got ${found}`, fields);
+  }
+  if (!sameShape(out.shape, shape)) {
+    throw new TensorError(
+      "shape-mismatch",
+      `out must have the shape of the result, ${printShape(shape)}, got ${printShape(out.shape)}`,
+      { ...fields, expected: shape },
+    );
+  }
+  for (const [name, { data }] of Object.entries(inputs)) {
+    if (!overlaps(out.data, data)) continue;
+    if (name === inPlace && isSameMemory(out.data, data)) continue;
+    const rule =
+      inPlace === null
+        ? "a gather cannot work in place"
+        : name === inPlace
+          ? "it may be all of it, but not a part"
+          : `of the inputs it may be ${inPlace} alone`;
+    throw new TensorError("overlap", `out shares memory with ${name}: ${rule}`, fields);
+  }
+  return out;
+}
+
+/** Whether writing one array changes the other. */
+function overlaps(a: Storage, b: Storage): boolean {
+  if (!isNumericStorage(a) || !isNumericStorage(b)) return a === b && a.length > 0;
+  return (
+    a.byteLength > 0 &&
+    b.byteLength > 0 &&
+    a.buffer === b.buffer &&
+    a.byteOffset < b.byteOffset + b.byteLength &&
+    b.byteOffset < a.byteOffset + a.byteLength
+  );
+}
+
+/** Whether two arrays are the same elements. */
+export function isSameMemory(a: Storage, b: Storage): boolean {
+  if (!isNumericStorage(a) || !isNumericStorage(b)) return a === b;
+  return a.buffer === b.buffer && a.byteOffset === b.byteOffset && a.byteLength === b.byteLength;
+}
+
+/** Copies all elements between arrays of one class; `set` keeps the bits. */
+export function copy(from: Storage, to: Storage): void {
+  if (isNumericStorage(to)) to.set(from as never);
+  else for (let p = 0; p < to.length; p++) to[p] = String(from[p]);
+}

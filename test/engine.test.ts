@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createEngine } from "../src/create-engine.ts";
+import { isTensorError } from "../src/errors.ts";
+import { gatherND } from "../src/functions.ts";
+import { run } from "../src/run.ts";
+import { equals, tensor, zeros } from "../src/tensor.ts";
+
+const data = tensor("float32", [4, 2], [1, 2, 3, 4, 5, 6, 7, 8]);
+const isDisposed = (error: unknown) => isTensorError(error, "disposed");
+
+test("an engine has the functions of the package and says what runs", () => {
+  const engine = createEngine({ kind: "js" });
+  assert.deepEqual([engine.kind, engine.threads], ["js", 1]);
+  assert.deepEqual(engine.gatherND(data, [[3]]).toArray(), [[7, 8]]);
+  assert.deepEqual(engine.gatherElements(data, [[1, -1]]).toArray(), [[3, 8]]);
+  assert.deepEqual(engine.scatterND(data, [[0, 0]], [9]).data[0], 9);
+  assert.deepEqual(engine.scatterElements(data, [[3, 0]], [[8, 9]]).data[1], 9);
+  const [output] = run({ op: "GatherND", opset: 13 }, [data, tensor("int64", [1], [1])], {
+    engine,
+  });
+  assert.deepEqual(output.toArray(), [3, 4]);
+  engine.dispose();
+  assert.equal(engine.gatherND(data, [[0]]).size, 2);
+});
+
+test("options that there are not are an error", () => {
+  for (const options of [{ kind: "gpu" }, { thread: 2 }]) {
+    assert.throws(
+      () => createEngine(options as object),
+      (error) => isTensorError(error, "attribute"),
+    );
+  }
+});
+
+test("a disposed result's memory serves the next of its length, and its views are empty", () => {
+  const engine = createEngine();
+  const first = engine.gatherND(data, [[0], [1]]);
+  const view = first.data;
+  first.dispose();
+  first.dispose();
+  assert.equal(view.length, 0);
+  assert.ok(first.isDisposed);
+  assert.throws(() => first.toArray(), isDisposed);
+  assert.throws(() => engine.gatherND(first, [[0]]), isDisposed);
+  assert.match(String(first), /disposed/);
+  const second = engine.gatherND(data, [[2], [3]]);
+  assert.deepEqual(second.toArray(), [
+    [5, 6],
+    [7, 8],
+  ]);
+  // Not zeros: all of it is written.
+  assert.ok(
+    equals(engine.scatterND(second, [[0]], [[1, 1]]), tensor("float32", [2, 2], [1, 1, 7, 8])),
+  );
+  assert.equal(view.length, 0);
+});
+
+test("memory that the caller supplied is never taken", () => {
+  const own = new Float32Array(2);
+  const out = tensor("float32", [2], own);
+  gatherND(data, [1], { out }).dispose();
+  assert.deepEqual([...own], [3, 4]);
+  assert.throws(() => out.toArray(), isDisposed);
+  const result = gatherND(data, [1]);
+  const moved = structuredClone(result.data.buffer, {
+    transfer: [result.data.buffer as ArrayBuffer],
+  });
+  result.dispose();
+  assert.equal(moved.byteLength, 8);
+});
+
+test("text and empty results are disposed of too", () => {
+  gatherND(tensor("string", [1], ["a"]), [0]).dispose();
+  zeros("float32", [0]).dispose();
+  gatherND(zeros("float32", [0, 2]), zeros("int64", [0, 1])).dispose();
+});
+
+test("a thousand results of 8 MB that are disposed of stay within memory", () => {
+  const engine = createEngine();
+  const large = zeros("float32", [2 ** 21]);
+  const before = process.memoryUsage().arrayBuffers;
+  for (let i = 0; i < 1000; i++) engine.scatterND(large, [[i]], [i]).dispose();
+  assert.ok(process.memoryUsage().arrayBuffers - before < 64 * 2 ** 20);
+});
