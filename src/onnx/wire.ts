@@ -10,10 +10,11 @@ import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { isTensorError, TensorError } from "../errors.ts";
 
 /**
- * The most messages, byte strings and unknown records that one model may consist of: an empty one takes 2 bytes in a
- * file and a few hundred as an object. The largest models in use have some 10^5 nodes; this is room for 20 times that.
+ * The most messages, byte strings and unknown records that a model of `bytes` may consist of. An empty one takes 2 bytes
+ * in a file and a few hundred as an object, so a small file of nothing else could fill the memory; a real one takes
+ * 12 (an attribute) and more. The largest models in use have some 10^5 nodes: 2^21 is room for 20 times that.
  */
-export const MAX_OBJECTS = 2 ** 21;
+const mostObjects = (bytes: number): number => Math.min(2 ** 21, 2 ** 16 + Math.floor(bytes / 8));
 
 /** Called with a record's field number, its wire type and where its payload starts and ends. */
 export type Visit = (field: number, wireType: WireType, start: number, end: number) => void;
@@ -57,16 +58,17 @@ export function visitRecords(bytes: Uint8Array, what: string, visit: Visit): voi
 /**
  * Checks that `bytes` are a message of `schema`: every nested message ends inside its parent, every known field has its
  * wire type.
- * @throws TensorError `malformed-file`, and `too-large` above {@link MAX_OBJECTS}.
+ * @throws TensorError `malformed-file`, and `too-large` for more parts than a model of that size has.
  */
 export function checkMessage(schema: DescMessage, bytes: Uint8Array): void {
+  const most = mostObjects(bytes.length);
   let objects = 0;
   const check = (message: DescMessage, part: Uint8Array): void => {
     visitRecords(part, `the ${message.name}`, (number, wireType, start, end) => {
       const field = message.fields.find((one) => one.number === number);
       if (field === undefined || isObject(field)) objects++;
-      if (objects > MAX_OBJECTS) {
-        throw new TensorError("too-large", `the model has more than ${MAX_OBJECTS} parts`);
+      if (objects > most) {
+        throw new TensorError("too-large", `the model has more than ${most} parts`);
       }
       if (field === undefined) return;
       const values = countValues(field, wireType, part, start, end);
