@@ -3,9 +3,9 @@
 import { isNumericStorage, type Reduction } from "./dtype.ts";
 import type { Executor } from "./engines/executor.ts";
 import { isTensorError, TensorError, type ErrorFields } from "./errors.ts";
-import { copy, isSameMemory } from "./out.ts";
 import type { Plan } from "./plan.ts";
 import { sizeOf } from "./shape.ts";
+import { copy } from "./storage.ts";
 import { Tensor } from "./tensor.ts";
 
 /** `out`, or a new tensor of `shape`, with the slices of `data` that the Plan points at. */
@@ -34,9 +34,8 @@ export function executeScatter(
   const result = out ?? fresh(executor, data.dtype, data.shape);
   // Text can outgrow what a string holds, half-way through: it is put together aside.
   const work = isNumericStorage(result.data) ? result.data : Array.from(result.data);
-  if (!isSameMemory(work, data.data)) copy(data.data, work);
   try {
-    executor.scatter(plan, data.dtype, reduction, updates.data, work);
+    executor.scatter(plan, data.dtype, reduction, data.data, updates.data, work);
   } catch (cause) {
     if (!isTensorError(cause)) throw cause;
     throw new TensorError(cause.code, cause.message, fields, { cause });

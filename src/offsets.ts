@@ -9,11 +9,47 @@ import type { Plan } from "./plan.ts";
 import { coordinatesOf, printShape, product, stridesOf } from "./shape.ts";
 import type { Tensor } from "./tensor.ts";
 
-/** What an index means beyond its value. */
+/** How indices are read: what they mean beyond their values, and who reads them. */
 export interface IndexRules {
   /** Whether -1 is the last place of an axis. */
   readonly negative: boolean;
+  readonly read: ReadIndices;
 }
+
+/** What an index stands for along one axis of data. */
+export interface IndexAxis {
+  readonly dim: number;
+  /** What is added to a negative index: `dim`, or 0 where none is taken. */
+  readonly wrap: number;
+  readonly stride: number;
+}
+
+/** Integers as 32-bit words: one each for int32, two for int64, the low one first. */
+interface IndexWords {
+  readonly words: Int32Array;
+  readonly step: 1 | 2;
+}
+
+/** Tuples of one index for each of `axes`; each gives one offset. */
+export interface TupleJob extends IndexWords {
+  readonly kind: "tuples";
+  readonly count: number;
+  readonly axes: readonly IndexAxis[];
+}
+
+/** Indices of `shape` that each give one offset: their own along `axis`, plus their coordinates times `steps`. */
+export interface ElementJob extends IndexWords {
+  readonly kind: "elements";
+  readonly count: number;
+  readonly shape: readonly number[];
+  readonly steps: readonly number[];
+  readonly axis: IndexAxis;
+}
+
+export type IndexJob = TupleJob | ElementJob;
+
+/** Makes `count` offsets, or says at which position stands the first index that its axis does not take. */
+export type ReadIndices = (job: IndexJob) => Uint32Array | { readonly bad: number };
 
 /**
  * The Plan of index tuples: `indices[..., :]` addresses the slice `data[batch..., tuple...]`. The first `batchDims`
@@ -28,31 +64,22 @@ export function planTuples(
   fields: ErrorFields,
 ): Plan {
   const k = indices.shape[indices.shape.length - 1];
-  const dims = dataShape.slice(batchDims, batchDims + k);
-  const strides = stridesOf(dataShape).slice(batchDims, batchDims + k);
-  const wraps = dims.map((dim) => (rules.negative ? dim : 0));
+  const strides = stridesOf(dataShape);
   const slice = product(dataShape.slice(batchDims + k));
   // Empty tuples of empty slices cost no memory, so there could be any number of them; they do nothing.
-  const tuples = k === 0 && slice === 0 ? 0 : product(indices.shape.slice(0, -1));
-  const offsets = new Uint32Array(tuples);
-  const { words, step } = wordsOf(indices);
-  for (let tuple = 0, word = 0; tuple < tuples; tuple++) {
-    let offset = 0;
-    for (let j = 0; j < k; j++, word += step) {
-      let index = indexAt(words, word, step);
-      if (index < 0) index += wraps[j];
-      if (!(index >= 0 && index < dims[j])) {
-        throw outOfRange(indices, tuple * k + j, dataShape, batchDims + j, rules, fields);
-      }
-      offset += index * strides[j];
-    }
-    offsets[tuple] = offset;
+  const count = k === 0 && slice === 0 ? 0 : product(indices.shape.slice(0, -1));
+  const axes = Array.from({ length: k }, (_, j) =>
+    indexAxis(dataShape, strides, batchDims + j, rules),
+  );
+  const offsets = rules.read({ kind: "tuples", ...wordsOf(indices), count, axes });
+  if ("bad" in offsets) {
+    throw outOfRange(indices, offsets.bad, dataShape, batchDims + (offsets.bad % k), rules, fields);
   }
   const batches = product(dataShape.slice(0, batchDims));
   return {
     offsets,
     slice,
-    count: batches === 0 ? 0 : tuples / batches,
+    count: batches === 0 ? 0 : count / batches,
     size: product(dataShape),
     batches,
     span: product(dataShape.slice(batchDims)),
@@ -71,26 +98,80 @@ export function planElements(
   rules: IndexRules,
   fields: ErrorFields,
 ): Plan {
-  const { shape, size } = indices;
-  const last = shape.length - 1;
+  const { shape, size: count } = indices;
   const strides = stridesOf(dataShape);
   const batchAxes = countBatchAxes(shape, dataShape, axis);
   // Within a batch the axis counts by the index and the batch axes not at all; the other axes count by themselves.
   const steps = strides.map((stride, d) => (d < batchAxes || d === axis ? 0 : stride));
-  const dim = dataShape[axis];
-  const wrap = rules.negative ? dim : 0;
-  const stride = strides[axis];
-  const offsets = new Uint32Array(size);
-  const { words, step } = wordsOf(indices);
+  const along = indexAxis(dataShape, strides, axis, rules);
+  const job = { kind: "elements", ...wordsOf(indices), count, shape, steps, axis: along } as const;
+  const offsets = rules.read(job);
+  if ("bad" in offsets) {
+    throw outOfRange(indices, offsets.bad, dataShape, axis, rules, fields);
+  }
+  const batches = product(shape.slice(0, batchAxes));
+  return {
+    offsets,
+    slice: 1,
+    count: batches === 0 ? 0 : count / batches,
+    size: product(dataShape),
+    batches,
+    span: product(dataShape.slice(batchAxes)),
+  };
+}
+
+const indexAxis = (
+  dataShape: readonly number[],
+  strides: readonly number[],
+  axis: number,
+  { negative }: IndexRules,
+): IndexAxis => ({
+  dim: dataShape[axis],
+  wrap: negative ? dataShape[axis] : 0,
+  stride: strides[axis],
+});
+
+/** Reads indices in plain JavaScript. */
+export const readIndices: ReadIndices = (job) =>
+  job.kind === "tuples" ? readTuples(job) : readElements(job);
+
+function readTuples({ words, step, count, axes }: TupleJob): Uint32Array | { bad: number } {
+  const k = axes.length;
+  const dims = axes.map(({ dim }) => dim);
+  const wraps = axes.map(({ wrap }) => wrap);
+  const strides = axes.map(({ stride }) => stride);
+  const offsets = new Uint32Array(count);
+  for (let tuple = 0, word = 0; tuple < count; tuple++) {
+    let offset = 0;
+    for (let j = 0; j < k; j++, word += step) {
+      let index = indexAt(words, word, step);
+      if (index < 0) index += wraps[j];
+      if (!(index >= 0 && index < dims[j])) return { bad: tuple * k + j };
+      offset += index * strides[j];
+    }
+    offsets[tuple] = offset;
+  }
+  return offsets;
+}
+
+function readElements({
+  words,
+  step,
+  count,
+  shape,
+  steps,
+  axis: { dim, wrap, stride },
+}: ElementJob): Uint32Array | { bad: number } {
+  const offsets = new Uint32Array(count);
+  const last = shape.length - 1;
   const row = shape[last];
   const counters = shape.map(() => 0);
   let base = 0;
-  for (let p = 0; p < size;) {
+  for (let p = 0; p < count;) {
     for (let i = 0, place = base; i < row; i++, p++, place += steps[last]) {
       let index = indexAt(words, p * step, step);
       if (index < 0) index += wrap;
-      if (!(index >= 0 && index < dim))
-        throw outOfRange(indices, p, dataShape, axis, rules, fields);
+      if (!(index >= 0 && index < dim)) return { bad: p };
       offsets[p] = place + index * stride;
     }
     // On to the next row: count up the axes before the last, like an odometer.
@@ -101,15 +182,7 @@ export function planElements(
       counters[d] = 0;
     }
   }
-  const batches = product(shape.slice(0, batchAxes));
-  return {
-    offsets,
-    slice: 1,
-    count: batches === 0 ? 0 : size / batches,
-    size: product(dataShape),
-    batches,
-    span: product(dataShape.slice(batchAxes)),
-  };
+  return offsets;
 }
 
 /**
@@ -126,8 +199,7 @@ function countBatchAxes(
   return axes;
 }
 
-/** Integers as 32-bit words: one each for int32, two for int64, the low one first. */
-function wordsOf({ data }: Tensor): { words: Int32Array; step: 1 | 2 } {
+function wordsOf({ data }: Tensor): IndexWords {
   if (data instanceof Int32Array) return { words: data, step: 1 };
   const { buffer, byteOffset, length } = data as BigInt64Array;
   return { words: new Int32Array(buffer, byteOffset, 2 * length), step: 2 };

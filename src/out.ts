@@ -1,8 +1,9 @@
-/** Where results go: what `out` may be, and when two arrays are one memory. */
+/** Where results go: what `out` may be. */
 
-import { isNumericStorage, type DType, type Storage } from "./dtype.ts";
+import type { DType } from "./dtype.ts";
 import { TensorError, type ErrorFields } from "./errors.ts";
 import { printShape, sameShape } from "./shape.ts";
+import { isSameMemory, overlaps } from "./storage.ts";
 import { asTensor, type Tensor } from "./tensor.ts";
 
 /**
@@ -43,28 +44,4 @@ export function checkOut(
     throw new TensorError("overlap", `out shares memory with ${name}: ${rule}`, fields);
   }
   return out;
-}
-
-/** Whether writing one array changes the other. */
-function overlaps(a: Storage, b: Storage): boolean {
-  if (!isNumericStorage(a) || !isNumericStorage(b)) return a === b && a.length > 0;
-  return (
-    a.byteLength > 0 &&
-    b.byteLength > 0 &&
-    a.buffer === b.buffer &&
-    a.byteOffset < b.byteOffset + b.byteLength &&
-    b.byteOffset < a.byteOffset + a.byteLength
-  );
-}
-
-/** Whether two arrays are the same elements. */
-export function isSameMemory(a: Storage, b: Storage): boolean {
-  if (!isNumericStorage(a) || !isNumericStorage(b)) return a === b;
-  return a.buffer === b.buffer && a.byteOffset === b.byteOffset && a.byteLength === b.byteLength;
-}
-
-/** Copies all elements between arrays of one class; `set` keeps the bits. */
-export function copy(from: Storage, to: Storage): void {
-  if (isNumericStorage(to)) to.set(from as never);
-  else for (let p = 0; p < to.length; p++) to[p] = String(from[p]);
 }

@@ -162,13 +162,16 @@ function execute(
   const inPlace = operator.kind === "scatter" ? "data" : null;
   const target =
     out === undefined ? undefined : checkOut(out, { dtype, shape }, named, inPlace, fields);
-  const plan = operator.plan(inputs, settings, version.negativeIndices, fields);
-  const [data, indices, updates] = inputs;
-  if (operator.kind === "gather") return executeGather(executor, plan, data, shape, target);
-  if (duplicates === "error" && settings.reduction === "none") {
-    checkDuplicates(plan, operator, indices, data, fields);
-  }
-  return executeScatter(executor, plan, data, updates, settings.reduction, target, fields);
+  const rules = { negative: version.negativeIndices, read: executor.readIndices };
+  return executor.scope(() => {
+    const plan = operator.plan(inputs, settings, rules, fields);
+    const [data, indices, updates] = inputs;
+    if (operator.kind === "gather") return executeGather(executor, plan, data, shape, target);
+    if (duplicates === "error" && settings.reduction === "none") {
+      checkDuplicates(plan, operator, indices, data, fields);
+    }
+    return executeScatter(executor, plan, data, updates, settings.reduction, target, fields);
+  });
 }
 
 function inferType(

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { createJs } from "../src/engines/js.ts";
-import { planElements, planTuples } from "../src/offsets.ts";
+import { planElements, planTuples, readIndices } from "../src/offsets.ts";
 import { absoluteOffsets, coarsen, split, type Plan } from "../src/plan.ts";
 import { tensor, zeros } from "../src/tensor.ts";
 
 const js = createJs();
 const seed = Number(process.env["SEED"] ?? 20261120);
-const rules = { negative: true };
+const rules = { negative: true, read: readIndices };
 
 const plan = (offsets: number[], slice: number, size: number, batches = 1): Plan => ({
   offsets: Uint32Array.from(offsets),
@@ -98,7 +98,7 @@ const arbitraryPlan = fc
 
 const scattered = (plans: readonly Plan[], updates: Float64Array, size: number): Float64Array => {
   const out = Float64Array.from({ length: size }, (_, p) => p);
-  for (const one of plans) js.scatter(one, "float64", "sub", updates, out);
+  for (const one of plans) js.scatter(one, "float64", "sub", out, updates, out);
   return out;
 };
 
@@ -141,7 +141,7 @@ test("a gather after a scatter of distinct targets gives the updates back", () =
     const { first } = split(one);
     const chosen = Float64Array.from(updates);
     const out = new Float64Array(one.size);
-    js.scatter(first, "float64", "none", chosen, out);
+    js.scatter(first, "float64", "none", out, chosen, out);
     const back = new Float64Array(updates.length);
     js.gather(first, "float64", out, back);
     for (const position of first.source ?? []) {

@@ -1,6 +1,7 @@
 /** What carries Plans out, and nothing else: the inside of an engine. It checks nothing and knows no operator. */
 
 import type { DType, Reduction, Storage } from "../dtype.ts";
+import type { ReadIndices } from "../offsets.ts";
 import type { Plan } from "../plan.ts";
 
 export interface Executor {
@@ -14,14 +15,25 @@ export interface Executor {
   allocate(dtype: DType, size: number): Storage;
   /** Takes back what `allocate` gave. Views of it become empty. */
   recycle(data: Storage): void;
+  /** What `action` gives. Memory that a Plan or its execution needs on the way is given back after it. */
+  scope<T>(action: () => T): T;
+  /** How indices become the offsets of a Plan; the Plan is good until the scope ends. */
+  readonly readIndices: ReadIndices;
   /** `out[p] = data[offset p]`, bit for bit. The arrays must not overlap. */
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): void;
   /**
-   * `out[offset p] = f(out[offset p], updates[p])` in the order of p, where f is the reduction in the arithmetic of
-   * `dtype`. The arrays must not overlap.
+   * A copy of data into `out`, and then `out[offset p] = f(out[offset p], updates[p])` in the order of p, where f is
+   * the reduction in the arithmetic of `dtype`. `out` may be `data`; else the arrays must not overlap.
    * @throws TensorError `too-large` where text outgrows what a string holds; `out` is half-written then
    */
-  scatter(plan: Plan, dtype: DType, reduction: Reduction, updates: Storage, out: Storage): void;
+  scatter(
+    plan: Plan,
+    dtype: DType,
+    reduction: Reduction,
+    data: Storage,
+    updates: Storage,
+    out: Storage,
+  ): void;
   /** Gives all memory and threads back. */
   dispose(): void;
 }

@@ -3,7 +3,9 @@
 import { allocate, DTYPES, isNumericStorage, viewOf } from "../dtype.ts";
 import { scatterCombine } from "../kernels/combine.ts";
 import { gatherMove, scatterMove } from "../kernels/move.ts";
+import { readIndices } from "../offsets.ts";
 import { coarsen } from "../plan.ts";
+import { copy, isSameMemory } from "../storage.ts";
 import type { Executor } from "./executor.ts";
 import { BufferPool } from "./pool.ts";
 
@@ -19,10 +21,13 @@ export function createJs(): Executor {
     recycle(data) {
       if (isNumericStorage(data) && data.buffer instanceof ArrayBuffer) pool.give(data.buffer);
     },
+    scope: (action) => action(),
+    readIndices,
     gather(plan, _dtype, data, out) {
       gatherMove(coarsen(plan), data, out);
     },
-    scatter(plan, dtype, reduction, updates, out) {
+    scatter(plan, dtype, reduction, data, updates, out) {
+      if (!isSameMemory(out, data)) copy(data, out);
       const coarse = coarsen(plan);
       if (reduction === "none") scatterMove(coarse, updates, out);
       else scatterCombine(coarse, dtype, reduction, updates, out);

@@ -46,8 +46,8 @@ export const gatherND: Operator = {
   indexing: "tuples",
   versions,
   inferShape: inferGatherND,
-  plan: ([data, indices], { batchDims }, negative, fields) =>
-    planTuples(indices, data.shape, batchDims, { negative }, fields),
+  plan: ([data, indices], { batchDims }, rules, fields) =>
+    planTuples(indices, data.shape, batchDims, rules, fields),
 };
 
 function inferGatherND(

@@ -5,6 +5,7 @@
 
 import type { DType, Reduction } from "../dtype.ts";
 import type { ErrorFields } from "../errors.ts";
+import type { IndexRules } from "../offsets.ts";
 import type { Plan } from "../plan.ts";
 import type { PartialShape } from "../shape.ts";
 import type { Tensor } from "../tensor.ts";
@@ -89,12 +90,7 @@ export interface Operator {
    * The Plan of checked inputs.
    * @throws TensorError `index-out-of-range`
    */
-  plan(
-    inputs: readonly Tensor[],
-    settings: Settings,
-    negativeIndices: boolean,
-    fields: ErrorFields,
-  ): Plan;
+  plan(inputs: readonly Tensor[], settings: Settings, rules: IndexRules, fields: ErrorFields): Plan;
 }
 
 /** What versions of ai.onnx have in common. */

@@ -1,7 +1,7 @@
 /** ScatterElements of ai.onnx: each update has an index of its own, which replaces its coordinate along one axis. */
 
 import type { ErrorFields } from "../errors.ts";
-import { planElements } from "../offsets.ts";
+import { planElements, type IndexRules } from "../offsets.ts";
 import type { Plan } from "../plan.ts";
 import { compatible, printShape, type PartialShape } from "../shape.ts";
 import type { Tensor } from "../tensor.ts";
@@ -52,11 +52,11 @@ export const scatterElements: Operator = {
 export function planAlongAxis(
   [data, indices]: readonly Tensor[],
   settings: Settings,
-  negative: boolean,
+  rules: IndexRules,
   fields: ErrorFields,
 ): Plan {
   const axis = normalizeAxis(settings.axis, data.shape.length, fields);
-  return planElements(indices, data.shape, axis, { negative }, fields);
+  return planElements(indices, data.shape, axis, rules, fields);
 }
 
 function inferScatterElements(

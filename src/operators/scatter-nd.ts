@@ -1,7 +1,7 @@
 /** ScatterND of ai.onnx: index tuples say which slices of a copy of data the updates replace or are combined with. */
 
 import type { ErrorFields } from "../errors.ts";
-import { planTuples } from "../offsets.ts";
+import { planTuples, type IndexRules } from "../offsets.ts";
 import type { Plan } from "../plan.ts";
 import { compatible, printShape, type PartialShape } from "../shape.ts";
 import type { Tensor } from "../tensor.ts";
@@ -47,10 +47,10 @@ export const scatterND: Operator = {
 export function planScatterND(
   [data, indices]: readonly Tensor[],
   _settings: Settings,
-  negative: boolean,
+  rules: IndexRules,
   fields: ErrorFields,
 ): Plan {
-  return planTuples(indices, data.shape, 0, { negative }, fields);
+  return planTuples(indices, data.shape, 0, rules, fields);
 }
 
 /**
