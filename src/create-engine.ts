@@ -1,6 +1,6 @@
 /** Engines that their user configures: the plain functions over an executor and memory of their own. */
 
-import { createJs } from "./engines/js.ts";
+import { createExecutor, ENGINE_KINDS, type EngineKind } from "./engines/choice.ts";
 import type { Executor } from "./engines/executor.ts";
 import { printValue, TensorError } from "./errors.ts";
 import type { gatherElements, gatherND, scatterElements, scatterND } from "./functions.ts";
@@ -12,8 +12,8 @@ import { scatterND as scatterNDOperator } from "./operators/scatter-nd.ts";
 import { EXECUTOR, runPlain, type EngineLike } from "./run.ts";
 
 export interface EngineOptions {
-  /** `"auto"`, the default, takes what is fastest here. */
-  readonly kind?: "auto" | "js" | undefined;
+  /** `"auto"`, the default, takes WebAssembly where it is to be had and pays, and JavaScript else. */
+  readonly kind?: EngineKind | undefined;
 }
 
 /** An engine; also what `run` takes as its option `engine`. */
@@ -36,11 +36,16 @@ export interface Engine extends EngineLike {
 export function createEngine(options: EngineOptions = {}): Engine {
   const { kind = "auto", ...others } = options;
   const odd = Object.keys(others)[0];
-  if (odd !== undefined || (kind !== "auto" && kind !== "js")) {
+  if (odd !== undefined || !ENGINE_KINDS.includes(kind)) {
     const what = odd === undefined ? `kind ${printValue(kind)}` : `option ${printValue(odd)}`;
-    throw new TensorError("attribute", `there is no ${what}: the option kind is "auto" or "js"`);
+    const kinds = ENGINE_KINDS.join(", ");
+    throw new TensorError("attribute", `there is no ${what}: the option kind is one of ${kinds}`);
   }
-  const executor = createJs();
+  return engineOf(createExecutor(kind));
+}
+
+/** The functions of the package over an executor. */
+export function engineOf(executor: Executor): Engine {
   const call =
     (operator: Operator, count: number) =>
     (...args: unknown[]) =>

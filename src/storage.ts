@@ -1,6 +1,6 @@
 /** Arrays of elements as memory: when two are one, and copies between them. */
 
-import { isNumericStorage, type Storage } from "./dtype.ts";
+import { isNumericStorage, type NumericStorage, type Storage } from "./dtype.ts";
 
 /** Whether writing one array changes the other. */
 export function overlaps(a: Storage, b: Storage): boolean {
@@ -25,3 +25,7 @@ export function copy(from: Storage, to: Storage): void {
   if (isNumericStorage(to)) to.set(from as never);
   else for (let p = 0; p < to.length; p++) to[p] = String(from[p]);
 }
+
+/** The bytes that a typed array covers, without a copy. */
+export const bytesOf = (data: NumericStorage): Uint8Array =>
+  new Uint8Array(data.buffer, data.byteOffset, data.byteLength);

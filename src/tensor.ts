@@ -17,6 +17,7 @@ import {
 import { printValue, TensorError, type ErrorFields } from "./errors.ts";
 import { printTensor } from "./print.ts";
 import { reader } from "./scalar.ts";
+import { bytesOf } from "./storage.ts";
 import { coordinatesOf, printShape, product, sameShape, sizeOf } from "./shape.ts";
 import {
   isDetached,
@@ -206,10 +207,6 @@ function differenceAt(a: Tensor, b: Tensor): number {
   }
   return -1;
 }
-
-/** The bytes that a typed array covers, without a copy. */
-export const bytesOf = (data: NumericStorage): Uint8Array =>
-  new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
 
 /**
  * Any tensor as one of ours, over the same memory: a {@link Tensor} as it is, an onnxruntime tensor, or an object

@@ -8,7 +8,8 @@ import { test } from "node:test";
 import { DTYPE_NAMES, DTYPES, type DType } from "../src/dtype.ts";
 import { isTensorError, type ErrorCode } from "../src/errors.ts";
 import { readNpy, writeNpy } from "../src/npy/index.ts";
-import { bytesOf, equals, tensor, Tensor, zeros } from "../src/tensor.ts";
+import { bytesOf } from "../src/storage.ts";
+import { equals, tensor, Tensor, zeros } from "../src/tensor.ts";
 
 interface NpyFile {
   /** The array, in NumPy's words. */

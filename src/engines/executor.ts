@@ -5,7 +5,7 @@ import type { ReadIndices } from "../offsets.ts";
 import type { Plan } from "../plan.ts";
 
 export interface Executor {
-  readonly kind: "js";
+  readonly kind: "js" | "wasm";
   /** How many threads work at once. */
   readonly threads: number;
   /**

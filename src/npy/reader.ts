@@ -3,7 +3,8 @@
 import { allocate, type DType, type NumericStorage, type Storage } from "../dtype.ts";
 import { TensorError } from "../errors.ts";
 import { coordinatesOf, printShape } from "../shape.ts";
-import { bytesOf, Tensor } from "../tensor.ts";
+import { bytesOf } from "../storage.ts";
+import { Tensor } from "../tensor.ts";
 import { CHARACTER } from "./descr.ts";
 import { readHeader, type Contents } from "./header.ts";
 import { swapBytes, toRowMajor } from "./layout.ts";

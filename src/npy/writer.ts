@@ -1,7 +1,8 @@
 /** Tensors to NPY files. */
 
 import { allocate, isNumericStorage } from "../dtype.ts";
-import { asTensor, bytesOf, type RuntimeTensor, type Tensor } from "../tensor.ts";
+import { bytesOf } from "../storage.ts";
+import { asTensor, type RuntimeTensor, type Tensor } from "../tensor.ts";
 import { CHARACTER, printDescr } from "./descr.ts";
 import { printHeader } from "./header.ts";
 import { encodeText, lengthOfText } from "./text.ts";

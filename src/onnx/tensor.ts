@@ -18,7 +18,8 @@ import {
 import { TensorError } from "../errors.ts";
 import { writer } from "../scalar.ts";
 import { printShape, sizeOf } from "../shape.ts";
-import { asTensor, bytesOf, Tensor } from "../tensor.ts";
+import { bytesOf } from "../storage.ts";
+import { asTensor, Tensor } from "../tensor.ts";
 import { placeOf, type ReadOptions } from "./external.ts";
 import { TensorProtoSchema } from "./schema_pb.ts";
 import { readHeader, tensorTitle, type TensorHeader, type TypedField } from "./tensor-proto.ts";

@@ -1,5 +1,21 @@
 /** Every engine that the suite runs on. A new engine is one line here. */
 
-import { createEngine, type Engine } from "../../src/create-engine.ts";
+import { createEngine, engineOf, type Engine } from "../../src/create-engine.ts";
+import { createJs } from "../../src/engines/js.ts";
+import { WasmExecutor } from "../../src/engines/wasm/executor.ts";
+import { Heap } from "../../src/engines/wasm/heap.ts";
+import { instantiate } from "../../src/engines/wasm/kernels.ts";
 
-export const ENGINES: Readonly<Record<string, Engine>> = { js: createEngine({ kind: "js" }) };
+/** WebAssembly for everything, however small, through windows that hold a few elements. */
+function tinyWasm(isShared: boolean): Engine {
+  const heap = new Heap(isShared);
+  const limits = { window: 64, work: 0, indices: 0, row: 0 };
+  return engineOf(new WasmExecutor(createJs(), heap, instantiate(heap), limits));
+}
+
+export const ENGINES: Readonly<Record<string, Engine>> = {
+  js: createEngine({ kind: "js" }),
+  wasm: createEngine({ kind: "wasm" }),
+  "wasm for all, shared memory": tinyWasm(true),
+  "wasm for all, memory of its own": tinyWasm(false),
+};

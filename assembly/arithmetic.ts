@@ -1,0 +1,90 @@
+/**
+ * The arithmetic of the data types that a register holds as they are: floats, integers and truth values.
+ *
+ * An arithmetic is a class without fields: `bytes` is the width of an element, `step` combines a register full of
+ * them. Generic code takes the class as its type argument and calls the methods on a null reference, which costs
+ * nothing: it is how AssemblyScript dispatches at compile time.
+ */
+
+import { ADD, MAX, MUL, SUB } from "./reduction";
+
+/** The canonical quiet NaN, whatever the machine computed. */
+@inline
+export function canonical<T>(v: v128): v128 {
+  const quiet = v128.splat<T>(<T>NaN);
+  return v128.bitselect(v, quiet, v128.eq<T>(v, v));
+}
+
+/** IEEE 754, of f32 or f64. */
+@unmanaged
+export class Float<T> {
+  @inline
+  get bytes(): usize {
+    return sizeof<T>();
+  }
+
+  @inline
+  step(op: i32, a: v128, b: v128, alone: bool): v128 {
+    if (op == ADD) return canonical<T>(v128.add<T>(a, b));
+    if (op == MUL) return canonical<T>(v128.mul<T>(a, b));
+    if (op == SUB) return canonical<T>(v128.sub<T>(a, b));
+    // `a < b ? b : a` in both orders: they differ in zeros of two signs, where AND gives +0 and OR gives -0, and in
+    // NaNs. One instruction each; max and min of WebAssembly take nine.
+    const quiet = v128.splat<T>(<T>NaN);
+    const chosen =
+      op == MAX
+        ? v128.and(v128.pmax<T>(a, b), v128.pmax<T>(b, a))
+        : v128.or(v128.pmin<T>(a, b), v128.pmin<T>(b, a));
+    return v128.bitselect(chosen, quiet, v128.and(v128.eq<T>(a, a), v128.eq<T>(b, b)));
+  }
+}
+
+/** Integers, which wrap. T has the sign, which only max and min ask for. */
+@unmanaged
+export class Int<T> {
+  @inline
+  get bytes(): usize {
+    return sizeof<T>();
+  }
+
+  @inline
+  step(op: i32, a: v128, b: v128, alone: bool): v128 {
+    if (op == ADD) return v128.add<T>(a, b);
+    if (op == SUB) return v128.sub<T>(a, b);
+    if (op == MUL) {
+      if (sizeof<T>() == 1) return mulBytes(a, b);
+      else return v128.mul<T>(a, b);
+    }
+    if (sizeof<T>() == 8) {
+      const flip = i64x2.splat(isSigned<T>() ? 0 : i64.MIN_VALUE);
+      const greater = i64x2.gt_s(v128.xor(a, flip), v128.xor(b, flip));
+      return op == MAX ? v128.bitselect(a, b, greater) : v128.bitselect(b, a, greater);
+    } else {
+      return op == MAX ? v128.max<T>(a, b) : v128.min<T>(a, b);
+    }
+  }
+}
+
+/** There is no product of bytes: those of the even and of the odd ones, as 16 bits. */
+@inline
+function mulBytes(a: v128, b: v128): v128 {
+  const even = v128.and(i16x8.mul(a, b), i16x8.splat(0xff));
+  const odd = i16x8.mul(i16x8.shr_u(a, 8), i16x8.shr_u(b, 8));
+  return v128.or(even, i16x8.shl(odd, 8));
+}
+
+/** Truth values, 0 or 1: add and max are OR, mul and min are AND, sub is XOR. */
+@unmanaged
+export class Bool {
+  @inline
+  get bytes(): usize {
+    return 1;
+  }
+
+  @inline
+  step(op: i32, a: v128, b: v128, alone: bool): v128 {
+    if (op == ADD || op == MAX) return v128.or(a, b);
+    if (op == SUB) return v128.xor(a, b);
+    return v128.and(a, b);
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * float16 and bfloat16, eight in a register: computed in float32 and rounded to nearest even after each step, as
+ * `src/half.ts` does.
+ */
+
+import { ADD, MAX, MIN, MUL } from "./reduction";
+
+/** Which of the two formats: the bits of its infinity, which its exponent fills. */
+@inline
+const FLOAT16: i32 = 0x7c00;
+@inline
+const BFLOAT16: i32 = 0x7f80;
+
+@unmanaged
+export class Float16 {
+  @inline
+  get bytes(): usize {
+    return 2;
+  }
+
+  @inline
+  step(op: i32, a: v128, b: v128, alone: bool): v128 {
+    return halves(FLOAT16, op, a, b, alone);
+  }
+}
+
+@unmanaged
+export class BFloat16 {
+  @inline
+  get bytes(): usize {
+    return 2;
+  }
+
+  @inline
+  step(op: i32, a: v128, b: v128, alone: bool): v128 {
+    return halves(BFLOAT16, op, a, b, alone);
+  }
+}
+
+@inline
+function halves(format: i32, op: i32, a: v128, b: v128, alone: bool): v128 {
+  if (op == MAX || op == MIN) return extreme(format, op, a, b);
+  const low = four(format, op, i32x4.extend_low_i16x8_u(a), i32x4.extend_low_i16x8_u(b));
+  if (alone) return low;
+  const high = four(format, op, i32x4.extend_high_i16x8_u(a), i32x4.extend_high_i16x8_u(b));
+  return i16x8.narrow_i32x4_u(low, high);
+}
+
+/** One step of four, from lanes of 32 bits to lanes of 32 bits. */
+@inline
+function four(format: i32, op: i32, a: v128, b: v128): v128 {
+  const x = decode(format, a);
+  const y = decode(format, b);
+  const value =
+    op == ADD ? f32x4.add(x, y) : op == MUL ? f32x4.mul(x, y) : f32x4.sub(x, y);
+  const quiet = i32x4.splat(format | (format >> 1));
+  return v128.bitselect(encode(format, value), quiet, f32x4.eq(value, value));
+}
+
+/**
+ * Max and min need no rounding. With the magnitude of negative ones inverted, the bits are ordered as integers are,
+ * -0 below +0; NaNs lie beyond the infinities.
+ */
+@inline
+function extreme(format: i32, op: i32, a: v128, b: v128): v128 {
+  const magnitude = i16x8.splat(0x7fff);
+  const infinity = i16x8.splat(<i16>format);
+  const isNaN = v128.or(
+    i16x8.gt_s(v128.and(a, magnitude), infinity),
+    i16x8.gt_s(v128.and(b, magnitude), infinity),
+  );
+  const x = ordered(a);
+  const y = ordered(b);
+  const chosen = ordered(op == MAX ? i16x8.max_s(x, y) : i16x8.min_s(x, y));
+  return v128.bitselect(i16x8.splat(<i16>(format | (format >> 1))), chosen, isNaN);
+}
+
+/** Bits to ordered integers, and back. */
+@inline
+function ordered(bits: v128): v128 {
+  return v128.xor(bits, i16x8.shr_u(i16x8.shr_s(bits, 15), 1));
+}
+
+/** The 16 bits of a half to a float32, which holds every one exactly. */
+@inline
+function decode(format: i32, bits: v128): v128 {
+  if (format == BFLOAT16) return i32x4.shl(bits, 16);
+  // Moved into place, the exponent is too small by 127 - 15, of normal and subnormal ones alike. Infinity and NaN
+  // come out as 65536 and above, and get the greatest exponent.
+  const magnitude = i32x4.shl(v128.and(bits, i32x4.splat(0x7fff)), 13);
+  const value = f32x4.mul(magnitude, i32x4.splat((127 + 112) << 23));
+  const isGreat = f32x4.ge(value, f32x4.splat(65536));
+  const infinity = v128.and(isGreat, i32x4.splat(0x7f800000));
+  const sign = i32x4.shl(v128.and(bits, i32x4.splat(0x8000)), 16);
+  return v128.or(v128.or(value, infinity), sign);
+}
+
+/** The bits of the half nearest to a float32, ties to even; anything for NaN. */
+@inline
+function encode(format: i32, value: v128): v128 {
+  if (format == BFLOAT16) {
+    const odd = v128.and(i32x4.shr_u(value, 16), i32x4.splat(1));
+    return i32x4.shr_u(i32x4.add(value, i32x4.add(odd, i32x4.splat(0x7fff))), 16);
+  }
+  // Above 65520 all is infinity, which 65536 becomes. Adding 2^13 times the power of two below the magnitude leaves
+  // 11 significant bits, rounded by the addition itself, or fewer below 2^-14, the least normal one.
+  const magnitude = f32x4.pmin(v128.and(value, i32x4.splat(0x7fffffff)), f32x4.splat(65536));
+  const exponent = v128.and(magnitude, i32x4.splat(0x7f800000));
+  const normal = i32x4.max_s(exponent, i32x4.splat((127 - 14) << 23));
+  const coarse = i32x4.add(normal, i32x4.splat(13 << 23));
+  const rounded = f32x4.sub(f32x4.add(magnitude, coarse), coarse);
+  const bits = i32x4.shr_u(f32x4.mul(rounded, i32x4.splat((127 - 112) << 23)), 13);
+  return v128.or(bits, v128.and(i32x4.shr_u(value, 16), i32x4.splat(0x8000)));
+}

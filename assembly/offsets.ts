@@ -1,0 +1,156 @@
+/**
+ * From indices to offsets, as `src/offsets.ts` does: every index is read once, wrapped and held against its own axis.
+ * Errors are OR-ed together and looked for once at the end, which costs less than a branch an index; which index it
+ * was is for the caller to find out. `I` is the width of an index, i32 or i64.
+ *
+ * Both functions give 0 where all indices are in range and 1 where one is not; the offsets are then worthless.
+ */
+
+/**
+ * How one axis is addressed: a row of 24 bytes in the table given to {@link tuples}. `wrap` is added to negative
+ * indices: the dimension, or 0 where they are not allowed.
+ */
+@unmanaged
+class Axis {
+  dim: i64;
+  wrap: i64;
+  stride: u32;
+  unused: u32;
+}
+
+/** The longest axis whose indices are handled as lanes of 32 bits, four at a time. */
+@inline
+const NARROW: i64 = 0x7fffffff;
+
+/** `offsets[t]` = the sum over the axes of `indices[t * k + j] * stride j`. */
+@inline
+export function tuples<I>(
+  indices: usize,
+  offsets: usize,
+  count: usize,
+  k: usize,
+  table: usize,
+): u32 {
+  const first = changetype<Axis>(table);
+  if (k == 1) {
+    return elements<I>(indices, offsets, count, 0, 0, first.dim, first.wrap, first.stride);
+  }
+  const end = offsets + 4 * count;
+  let bad: u32 = 0;
+  if (k == 2) {
+    const second = changetype<Axis>(table + offsetof<Axis>());
+    if (first.dim <= NARROW && second.dim <= NARROW) {
+      const wide = offsets + 4 * (count & ~3);
+      bad = pairs<I>(indices, offsets, wide, first, second);
+      indices += (count & ~3) * 2 * sizeof<I>();
+      offsets = wide;
+    }
+  }
+  for (; offsets < end; offsets += 4) {
+    let offset: u32 = 0;
+    const last = table + k * offsetof<Axis>();
+    for (let row = table; row < last; row += offsetof<Axis>(), indices += sizeof<I>()) {
+      const axis = changetype<Axis>(row);
+      const index = wrapped(<i64>load<I>(indices), axis.wrap);
+      bad |= isOutside(index, axis.dim);
+      offset += <u32>index * axis.stride;
+    }
+    store<u32>(offsets, offset);
+  }
+  return bad;
+}
+
+/** Four tuples of two at a time, up to the offset at `end`. */
+@inline
+function pairs<I>(indices: usize, offsets: usize, end: usize, first: Axis, second: Axis): u32 {
+  const dims = alternate(<i32>first.dim, <i32>second.dim);
+  const wraps = alternate(<i32>first.wrap, <i32>second.wrap);
+  const strides = alternate(first.stride, second.stride);
+  let errors = i32x4.splat(0);
+  for (; offsets < end; offsets += 16, indices += 8 * sizeof<I>()) {
+    let left = wrappedLanes(lanes<I>(indices), wraps);
+    let right = wrappedLanes(lanes<I>(indices + 4 * sizeof<I>()), wraps);
+    errors = v128.or(errors, i32x4.ge_u(left, dims));
+    errors = v128.or(errors, i32x4.ge_u(right, dims));
+    left = i32x4.mul(left, strides);
+    right = i32x4.mul(right, strides);
+    const even = v128.shuffle<i32>(left, right, 0, 2, 4, 6);
+    const odd = v128.shuffle<i32>(left, right, 1, 3, 5, 7);
+    v128.store(offsets, i32x4.add(even, odd));
+  }
+  return u32(v128.any_true(errors));
+}
+
+/** A row of indices along one axis: `offsets[i] = place + i * step + indices[i] * stride`. */
+@inline
+export function elements<I>(
+  indices: usize,
+  offsets: usize,
+  count: usize,
+  place: u32,
+  step: u32,
+  dim: i64,
+  wrap: i64,
+  stride: u32,
+): u32 {
+  const end = offsets + 4 * count;
+  let bad: u32 = 0;
+  if (dim <= NARROW) {
+    const wide = offsets + 4 * (count & ~3);
+    const dims = i32x4.splat(<i32>dim);
+    const wraps = i32x4.splat(<i32>wrap);
+    const strides = i32x4.splat(stride);
+    const steps = i32x4.splat(4 * step);
+    let places = i32x4.add(i32x4.splat(place), i32x4.mul(i32x4(0, 1, 2, 3), i32x4.splat(step)));
+    let errors = i32x4.splat(0);
+    for (; offsets < wide; offsets += 16, indices += 4 * sizeof<I>()) {
+      const four = wrappedLanes(lanes<I>(indices), wraps);
+      errors = v128.or(errors, i32x4.ge_u(four, dims));
+      v128.store(offsets, i32x4.add(places, i32x4.mul(four, strides)));
+      places = i32x4.add(places, steps);
+    }
+    bad = u32(v128.any_true(errors));
+    place += <u32>(count & ~3) * step;
+  }
+  for (; offsets < end; offsets += 4, indices += sizeof<I>(), place += step) {
+    const index = wrapped(<i64>load<I>(indices), wrap);
+    bad |= isOutside(index, dim);
+    store<u32>(offsets, place + <u32>index * stride);
+  }
+  return bad;
+}
+
+/**
+ * Four indices as lanes of 32 bits. One that does not fit becomes the least integer, which is out of range on every
+ * axis of up to NARROW elements, wrapped or not.
+ */
+@inline
+function lanes<I>(indices: usize): v128 {
+  if (sizeof<I>() == 4) return v128.load(indices);
+  const a = v128.load(indices);
+  const b = v128.load(indices, 16);
+  const low = v128.shuffle<i32>(a, b, 0, 2, 4, 6);
+  const high = v128.shuffle<i32>(a, b, 1, 3, 5, 7);
+  const fits = i32x4.eq(high, i32x4.shr_s(low, 31));
+  return v128.bitselect(low, i32x4.splat(i32.MIN_VALUE), fits);
+}
+
+@inline
+function wrappedLanes(indices: v128, wraps: v128): v128 {
+  return i32x4.add(indices, v128.and(wraps, i32x4.shr_s(indices, 31)));
+}
+
+@inline
+function wrapped(index: i64, wrap: i64): i64 {
+  return index + (wrap & (index >> 63));
+}
+
+@inline
+function isOutside(index: i64, dim: i64): u32 {
+  return u32(<u64>index >= <u64>dim);
+}
+
+@inline
+function alternate(even: i32, odd: i32): v128 {
+  return i32x4.replace_lane(i32x4.replace_lane(i32x4.splat(even), 1, odd), 3, odd);
+}
