@@ -4,6 +4,7 @@
  */
 
 import { TensorError } from "../../errors.ts";
+import { webAssembly, type WasmMemory } from "./web-assembly.ts";
 
 const PAGE = 2 ** 16;
 /** 4 GiB, all that 32-bit addresses reach. */
@@ -17,7 +18,7 @@ interface Block {
 }
 
 export class Heap {
-  readonly memory: WebAssembly.Memory;
+  readonly memory: WasmMemory;
   /** Whether it is backed by a SharedArrayBuffer; then views stay valid when it grows. */
   readonly isShared: boolean;
   /** Free blocks by address; no two of them touch. */
@@ -28,7 +29,8 @@ export class Heap {
 
   constructor(isShared = typeof SharedArrayBuffer === "function") {
     this.isShared = isShared;
-    this.memory = new WebAssembly.Memory({
+    const { Memory } = webAssembly();
+    this.memory = new Memory({
       initial: 1,
       maximum: MOST_PAGES,
       shared: this.isShared,

@@ -4,6 +4,7 @@ import type { DType, Reduction } from "../../dtype.ts";
 import type { IndexAxis } from "../../offsets.ts";
 import { KERNELS } from "./bytes.ts";
 import type { Heap } from "./heap.ts";
+import { webAssembly } from "./web-assembly.ts";
 
 /**
  * Combines or moves `count` slices of `slice` elements between the side that offsets point into and the one that is
@@ -57,7 +58,8 @@ export function instantiate(heap: Heap): Kernels {
   const binary = Uint8Array.from(atob(KERNELS), (character) => character.charCodeAt(0));
   if (!heap.isShared) importUnshared(binary);
   const imports = { env: { memory: heap.memory } };
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(binary), imports);
+  const { Instance, Module } = webAssembly();
+  const { exports } = new Instance(new Module(binary), imports);
   // What the names stand for is settled by scripts/kernels.js.
   const kernel = <K>(name: string): K => exports[name] as K;
   return {
