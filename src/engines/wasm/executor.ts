@@ -42,9 +42,6 @@ export class WasmExecutor implements Executor {
   readonly #limits: Limits;
   /** What the scope that is open has taken. */
   #scratch: number[] = [];
-  /** Where offsets of ours are: a view forgets it when a memory that is not shared grows. */
-  readonly #addresses = new WeakMap<Uint32Array, number>();
-
   constructor(js: Executor, heap: Heap, kernels: Kernels, limits = LIMITS) {
     this.#limits = limits;
     this.#js = js;
@@ -83,24 +80,21 @@ export class WasmExecutor implements Executor {
     // Of a bad index it is JavaScript that says which.
     const pointer = isSmall ? null : attempt(() => this.#read(job));
     if (pointer === null) return readIndices(job);
-    const offsets = this.#heap.view(Uint32Array, pointer, job.count);
-    this.#addresses.set(offsets, pointer);
-    return offsets;
+    return new Uint32Array(this.#heap.memory.buffer, pointer, job.count);
   };
 
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): void {
-    const current = this.#current(plan);
     const done =
       plan.source === undefined &&
       this.#isResident(data) &&
       this.#isResident(out) &&
       attempt(() => {
-        const coarse = coarsen(current);
+        const coarse = coarsen(plan);
         const kernel = this.#kernels.gather(DTYPES[dtype].bytes);
         this.#eachBatch(coarse, dtype, kernel, data.byteOffset, out.byteOffset);
         return true;
       });
-    if (!done) this.#js.gather(this.#current(plan), dtype, data, out);
+    if (!done) this.#js.gather(plan, dtype, data, out);
   }
 
   scatter(
@@ -125,10 +119,10 @@ export class WasmExecutor implements Executor {
         const kernel = isMove
           ? this.#kernels.scatter(DTYPES[dtype].bytes)
           : this.#kernels.combine(dtype, reduction);
-        this.#apply(coarsen(this.#current(plan)), dtype, kernel, data, updates, out);
+        this.#apply(coarsen(plan), dtype, kernel, data, updates, out);
         return true;
       });
-    if (!done) this.#js.scatter(this.#current(plan), dtype, reduction, data, updates, out);
+    if (!done) this.#js.scatter(plan, dtype, reduction, data, updates, out);
   }
 
   #isResident(data: Storage): data is NumericStorage {
@@ -142,22 +136,11 @@ export class WasmExecutor implements Executor {
     return pointer;
   }
 
-  /** The Plan with offsets that can be read, even after the memory has grown. */
-  #current(plan: Plan): Plan {
-    const pointer = this.#addresses.get(plan.offsets);
-    if (pointer === undefined || this.#heap.isShared) return plan;
-    const length = plan.offsets.length || plan.count * plan.batches;
-    const offsets = this.#heap.view(Uint32Array, pointer, length);
-    this.#addresses.set(offsets, pointer);
-    return { ...plan, offsets };
-  }
-
   /** The address of a Plan's offsets, which are copied where they are not here. */
   #addressOf({ offsets }: Plan): number {
-    const known = this.#addresses.get(offsets);
-    if (known !== undefined) return known;
+    if (this.#heap.has(offsets)) return offsets.byteOffset;
     const pointer = this.#borrow(offsets.byteLength);
-    this.#heap.view(Uint32Array, pointer, offsets.length).set(offsets);
+    this.#heap.bytesAt(pointer, offsets.byteLength).set(bytesOf(offsets));
     return pointer;
   }
 
@@ -221,7 +204,7 @@ export class WasmExecutor implements Executor {
     const offset = data.byteOffset + start * data.BYTES_PER_ELEMENT;
     if (window === 0) return offset;
     const bytes = length * data.BYTES_PER_ELEMENT;
-    this.#heap.view(Uint8Array, window, bytes).set(new Uint8Array(data.buffer, offset, bytes));
+    this.#heap.bytesAt(window, bytes).set(new Uint8Array(data.buffer, offset, bytes));
     return window;
   }
 
@@ -278,7 +261,7 @@ export class WasmExecutor implements Executor {
       const begin = first * span * bytes;
       const end = begin + part * span * bytes;
       const base = isHere ? out.byteOffset + begin : region;
-      if (!isHere) this.#heap.view(Uint8Array, region, end - begin).set(from.subarray(begin, end));
+      if (!isHere) this.#heap.bytesAt(region, end - begin).set(from.subarray(begin, end));
       if (part * count <= most) {
         // All updates of these batches at once.
         const updatesAt = this.#load(given, first * count * length, part * count * length, window);
@@ -303,7 +286,7 @@ export class WasmExecutor implements Executor {
           }
         }
       }
-      if (!isHere) to.set(this.#heap.view(Uint8Array, region, end - begin), begin);
+      if (!isHere) to.set(this.#heap.bytesAt(region, end - begin), begin);
     }
     // What no batch reaches is only copied.
     const reached = batches * span * bytes;

@@ -2,7 +2,6 @@
 
 export interface WasmMemory {
   readonly buffer: ArrayBuffer | SharedArrayBuffer;
-  grow(pages: number): number;
 }
 
 interface WebAssemblyApi {
