@@ -1,9 +1,21 @@
 /** Engines that their user configures: the plain functions over an executor and memory of their own. */
 
+import type { DType } from "./dtype.ts";
 import { createExecutor, ENGINE_KINDS, type EngineKind } from "./engines/choice.ts";
 import type { Executor } from "./engines/executor.ts";
 import { printValue, TensorError } from "./errors.ts";
-import type { gatherElements, gatherND, scatterElements, scatterND } from "./functions.ts";
+import { allocTensor, type Allocated } from "./execute.ts";
+import type {
+  gatherElements,
+  gatherND,
+  planGatherElements,
+  planGatherND,
+  planScatterElements,
+  planScatterND,
+  scatterElements,
+  scatterND,
+} from "./functions.ts";
+import { keepPlan } from "./kept-plan.ts";
 import { gatherElements as gatherElementsOperator } from "./operators/gather-elements.ts";
 import { gatherND as gatherNDOperator } from "./operators/gather-nd.ts";
 import type { Operator } from "./operators/operator.ts";
@@ -25,6 +37,16 @@ export interface Engine extends EngineLike {
   readonly scatterElements: typeof scatterElements;
   readonly gatherND: typeof gatherND;
   readonly gatherElements: typeof gatherElements;
+  readonly planScatterND: typeof planScatterND;
+  readonly planScatterElements: typeof planScatterElements;
+  readonly planGatherND: typeof planGatherND;
+  readonly planGatherElements: typeof planGatherElements;
+  /**
+   * A tensor of zeros in memory that this engine uses without copying. On WebAssembly its `data` is backed by a
+   * SharedArrayBuffer, and the memory is free only after its `dispose()`; a view that is kept shows another tensor then.
+   * @throws TensorError as `zeros`; `too-large` when the engine's memory is full
+   */
+  alloc<D extends DType, const S extends readonly number[]>(dtype: D, shape: S): Allocated<D, S>;
   /** Gives the memory of disposed results back. The engine can still be used. */
   dispose(): void;
 }
@@ -50,6 +72,10 @@ export function engineOf(executor: Executor): Engine {
     (operator: Operator, count: number) =>
     (...args: unknown[]) =>
       runPlain(executor, operator, args.slice(0, count), args[count]);
+  const keep =
+    (operator: Operator): typeof planScatterND =>
+    (dataShape, indices, options) =>
+      keepPlan(executor, operator, dataShape, indices, options);
   return {
     kind: executor.kind,
     threads: executor.threads,
@@ -57,6 +83,11 @@ export function engineOf(executor: Executor): Engine {
     scatterElements: call(scatterElementsOperator, 3) as typeof scatterElements,
     gatherND: call(gatherNDOperator, 2) as typeof gatherND,
     gatherElements: call(gatherElementsOperator, 2) as typeof gatherElements,
+    planScatterND: keep(scatterNDOperator),
+    planScatterElements: keep(scatterElementsOperator),
+    planGatherND: keep(gatherNDOperator),
+    planGatherElements: keep(gatherElementsOperator),
+    alloc: (dtype, shape) => allocTensor(executor, dtype, shape),
     dispose: () => executor.dispose(),
     [EXECUTOR]: executor,
   };

@@ -1,12 +1,12 @@
 /** A Plan, tensors and an executor: the two ways to get a result, once everything has been checked. */
 
-import { isNumericStorage, type Reduction } from "./dtype.ts";
+import { isNumericStorage, type DType, type Reduction, type Storage } from "./dtype.ts";
 import type { Executor } from "./engines/executor.ts";
 import { isTensorError, TensorError, type ErrorFields } from "./errors.ts";
 import type { Plan } from "./plan.ts";
 import { sizeOf } from "./shape.ts";
 import { copy } from "./storage.ts";
-import { Tensor } from "./tensor.ts";
+import { checkDType, Tensor } from "./tensor.ts";
 
 /** `out`, or a new tensor of `shape`, with the slices of `data` that the Plan points at. */
 export function executeGather(
@@ -47,5 +47,23 @@ export function executeScatter(
 function fresh(executor: Executor, dtype: Tensor["dtype"], shape: readonly number[]): Tensor {
   const size = sizeOf(shape);
   const data = executor.allocate(dtype, size);
+  return new Tensor(dtype, shape, size, data, (memory) => executor.recycle(memory));
+}
+
+/** A tensor of a literal shape, as the compiler should show it. */
+export type Allocated<D extends DType, S extends readonly number[]> = Tensor<
+  D,
+  { -readonly [Axis in keyof S]: S[Axis] }
+>;
+
+/** A tensor of zeros in the executor's own memory. */
+export function allocTensor<D extends DType, S extends readonly number[]>(
+  executor: Executor,
+  dtype: D,
+  shape: S,
+): Allocated<D, S> {
+  checkDType(dtype, {});
+  const size = sizeOf(shape);
+  const data = executor.alloc(dtype, size) as Storage<D>;
   return new Tensor(dtype, shape, size, data, (memory) => executor.recycle(memory));
 }

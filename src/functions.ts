@@ -7,6 +7,7 @@
 
 import type { DType } from "./dtype.ts";
 import { defaultExecutor } from "./engines/default.ts";
+import { keepPlan, type KeptPlan } from "./kept-plan.ts";
 import { gatherElements as gatherElementsOperator } from "./operators/gather-elements.ts";
 import { gatherND as gatherNDOperator } from "./operators/gather-nd.ts";
 import { scatterElements as scatterElementsOperator } from "./operators/scatter-elements.ts";
@@ -178,3 +179,36 @@ export function gatherElements<
 export function gatherElements(data: unknown, indices: unknown, options?: object): Tensor {
   return runPlain(defaultExecutor(), gatherElementsOperator, [data, indices], options);
 }
+
+type Indices = Tensor | RuntimeTensor | Nested<number | bigint>;
+
+/**
+ * The Plan of ScatterND's indices into data of `dataShape`, to be applied many times. It gathers as well.
+ * @throws TensorError as {@link scatterND}, as far as the indices and the shape of data tell
+ */
+export const planScatterND = (
+  dataShape: readonly number[],
+  indices: Indices,
+  options?: object,
+): KeptPlan => keepPlan(defaultExecutor(), scatterNDOperator, dataShape, indices, options);
+
+/** {@link planScatterND} for {@link scatterElements}; `options` holds `axis`. */
+export const planScatterElements = (
+  dataShape: readonly number[],
+  indices: Indices,
+  options?: AxisOption,
+): KeptPlan => keepPlan(defaultExecutor(), scatterElementsOperator, dataShape, indices, options);
+
+/** {@link planScatterND} for {@link gatherND}; `options` holds `batchDims`. */
+export const planGatherND = (
+  dataShape: readonly number[],
+  indices: Indices,
+  options?: { readonly batchDims?: number | undefined },
+): KeptPlan => keepPlan(defaultExecutor(), gatherNDOperator, dataShape, indices, options);
+
+/** {@link planScatterND} for {@link gatherElements}; `options` holds `axis`. */
+export const planGatherElements = (
+  dataShape: readonly number[],
+  indices: Indices,
+  options?: AxisOption,
+): KeptPlan => keepPlan(defaultExecutor(), gatherElementsOperator, dataShape, indices, options);

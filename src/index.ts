@@ -30,7 +30,17 @@ export {
   type ErrorCode,
   type ErrorFields,
 } from "./errors.ts";
-export { gatherElements, gatherND, scatterElements, scatterND } from "./functions.ts";
+export {
+  gatherElements,
+  gatherND,
+  planGatherElements,
+  planGatherND,
+  planScatterElements,
+  planScatterND,
+  scatterElements,
+  scatterND,
+} from "./functions.ts";
+export type { KeptPlan, RepeatedTarget } from "./kept-plan.ts";
 export { compareVersions, type VersionChange } from "./operators/compare.ts";
 export type {
   AttributeSchema,

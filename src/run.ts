@@ -124,7 +124,8 @@ function callOf(node: NodeSpec): Call {
   return { operator, version, settings, fields };
 }
 
-const listOrTensor = (dtype: Tensor["dtype"], value: unknown, fields: ErrorFields): Tensor =>
+/** A tensor, or a nested list as one of `dtype`. */
+export const listOrTensor = (dtype: Tensor["dtype"], value: unknown, fields: ErrorFields): Tensor =>
   isList(value) || typeof value !== "object"
     ? fromNested(dtype, value, fields)
     : asTensor(value, fields);
@@ -164,8 +165,8 @@ function execute(
     out === undefined ? undefined : checkOut(out, { dtype, shape }, named, inPlace, fields);
   const rules = { negative: version.negativeIndices, read: executor.readIndices };
   return executor.scope(() => {
-    const plan = operator.plan(inputs, settings, rules, fields);
     const [data, indices, updates] = inputs;
+    const plan = operator.plan(data.shape, indices, settings, rules, fields);
     if (operator.kind === "gather") return executeGather(executor, plan, data, shape, target);
     if (duplicates === "error" && settings.reduction === "none") {
       checkDuplicates(plan, operator, indices, data, fields);

@@ -70,6 +70,32 @@ test("memory that the caller supplied is never taken", () => {
   assert.equal(moved.byteLength, 8);
 });
 
+test("tensors of an engine's own memory start as zeros, are used in place, and are freed", () => {
+  const engine = createEngine({ kind: "wasm" });
+  const cache = engine.alloc("float32", [2, 3]);
+  assert.deepEqual(cache.toArray(), [
+    [0, 0, 0],
+    [0, 0, 0],
+  ]);
+  assert.equal(engine.scatterND(cache, [[1]], [[1, 2, 3]], { out: cache }), cache);
+  assert.deepEqual(cache.toArray(), [
+    [0, 0, 0],
+    [1, 2, 3],
+  ]);
+  cache.dispose();
+  assert.throws(() => cache.toArray(), isDisposed);
+  const next = engine.alloc("float32", [2, 3]);
+  assert.deepEqual(next.toArray(), [
+    [0, 0, 0],
+    [0, 0, 0],
+  ]);
+  assert.equal(engine.alloc("string", [1]).toArray()[0 as never], "");
+  assert.throws(
+    () => engine.alloc("uint8", [2 ** 32 - 1]),
+    (error) => isTensorError(error, "too-large"),
+  );
+});
+
 test("text and empty results are disposed of too", () => {
   gatherND(tensor("string", [1], ["a"]), [0]).dispose();
   zeros("float32", [0]).dispose();

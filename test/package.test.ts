@@ -22,7 +22,7 @@ const EXPORTS = {
   "index.js": [
     "DTYPES", "ERROR_CODES", "REDUCTIONS", "TensorError",
     "compareVersions", "createEngine", "equals", "firstDifference", "full", "gatherElements", "gatherND", "infer", "isDType",
-    "isTensorError", "operators", "printScalar", "printShape", "resolve", "run", "scatterElements", "scatterND", "tensor", "zeros",
+    "isTensorError", "operators", "planGatherElements", "planGatherND", "planScatterElements", "planScatterND", "printScalar", "printShape", "resolve", "run", "scatterElements", "scatterND", "tensor", "zeros",
   ],
   "npy/index.js": ["readNpy", "writeNpy"],
   "onnx/index.js": ["buildModel", "constant", "readModel", "readTensor", "runModel", "runNode", "unsupportedOperators", "writeModel", "writeTensor"],

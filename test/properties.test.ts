@@ -11,6 +11,7 @@ import type { Operator, TensorType } from "../src/operators/operator.ts";
 import { scatterElements } from "../src/operators/scatter-elements.ts";
 import { scatterND } from "../src/operators/scatter-nd.ts";
 import { product } from "../src/shape.ts";
+import { copy as copyStorage } from "../src/storage.ts";
 import { equals, Tensor } from "../src/tensor.ts";
 import { ENGINES } from "./support/engines.ts";
 import { randomFrom, randomIndices, randomTensor, type Random } from "./support/random.ts";
@@ -167,8 +168,22 @@ function check({ operator, inputs, attributes, expected, random }: Case, engine:
   for (const [position, input] of inputs.entries()) {
     if (input !== out) assert.ok(equals(input, before[position]), `input ${position} was changed`);
   }
+  checkResident(engine, { operator, inputs: before, attributes, expected, random });
   checkInference(operator, inputs, snakeCase(attributes), expected, random);
   cases++;
+}
+
+/** The same with tensors that live in the engine, as far as it has memory of its own. */
+function checkResident(engine: Engine, { operator, inputs, attributes, expected }: Case): void {
+  const resident = inputs.map((input) => {
+    const copy = engine.alloc(input.dtype, input.shape);
+    copyStorage(input.data, copy.data);
+    return copy;
+  });
+  const out = engine.alloc(expected.dtype, expected.shape);
+  const result = runPlain(engine[EXECUTOR], operator, resident, { ...attributes, out });
+  assert.ok(equals(result, expected), `resident: ${result} is not ${expected}`);
+  for (const one of [...resident, out]) one.dispose();
 }
 
 /** `infer` gives the shape that came out; and of shapes that are known in part nothing else, and no error. */

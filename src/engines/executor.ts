@@ -13,7 +13,12 @@ export interface Executor {
    * @throws TensorError `too-large` where memory does not hold it
    */
   allocate(dtype: DType, size: number): Storage;
-  /** Takes back what `allocate` gave. Views of it become empty. */
+  /**
+   * Zeroed storage where this executor uses it without a copy.
+   * @throws TensorError `too-large`
+   */
+  alloc(dtype: DType, size: number): Storage;
+  /** Takes back what `allocate` or `alloc` gave. Views of an ordinary buffer become empty. */
   recycle(data: Storage): void;
   /** What `action` gives. Memory that a Plan or its execution needs on the way is given back after it. */
   scope<T>(action: () => T): T;

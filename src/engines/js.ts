@@ -18,6 +18,7 @@ export function createJs(): Executor {
       const buffer = pool.take(size * DTYPES[dtype].bytes);
       return buffer === undefined ? allocate(dtype, size) : viewOf(dtype, buffer);
     },
+    alloc: allocate,
     recycle(data) {
       if (isNumericStorage(data) && data.buffer instanceof ArrayBuffer) pool.give(data.buffer);
     },

@@ -46,8 +46,8 @@ export const gatherND: Operator = {
   indexing: "tuples",
   versions,
   inferShape: inferGatherND,
-  plan: ([data, indices], { batchDims }, rules, fields) =>
-    planTuples(indices, data.shape, batchDims, rules, fields),
+  plan: (dataShape, indices, { batchDims }, rules, fields) =>
+    planTuples(indices, dataShape, batchDims, rules, fields),
 };
 
 function inferGatherND(

@@ -87,10 +87,16 @@ export interface Operator {
     fields: ErrorFields,
   ): PartialShape;
   /**
-   * The Plan of checked inputs.
+   * The Plan of indices whose shape has been checked.
    * @throws TensorError `index-out-of-range`
    */
-  plan(inputs: readonly Tensor[], settings: Settings, rules: IndexRules, fields: ErrorFields): Plan;
+  plan(
+    dataShape: readonly number[],
+    indices: Tensor,
+    settings: Settings,
+    rules: IndexRules,
+    fields: ErrorFields,
+  ): Plan;
 }
 
 /** What versions of ai.onnx have in common. */

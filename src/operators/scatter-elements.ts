@@ -50,13 +50,14 @@ export const scatterElements: Operator = {
 
 /** The Plan of operators in which each index replaces a coordinate along the axis. */
 export function planAlongAxis(
-  [data, indices]: readonly Tensor[],
+  dataShape: readonly number[],
+  indices: Tensor,
   settings: Settings,
   rules: IndexRules,
   fields: ErrorFields,
 ): Plan {
-  const axis = normalizeAxis(settings.axis, data.shape.length, fields);
-  return planElements(indices, data.shape, axis, rules, fields);
+  const axis = normalizeAxis(settings.axis, dataShape.length, fields);
+  return planElements(indices, dataShape, axis, rules, fields);
 }
 
 function inferScatterElements(

@@ -45,12 +45,13 @@ export const scatterND: Operator = {
 };
 
 export function planScatterND(
-  [data, indices]: readonly Tensor[],
+  dataShape: readonly number[],
+  indices: Tensor,
   _settings: Settings,
   rules: IndexRules,
   fields: ErrorFields,
 ): Plan {
-  return planTuples(indices, data.shape, 0, rules, fields);
+  return planTuples(indices, dataShape, 0, rules, fields);
 }
 
 /**

@@ -7,6 +7,7 @@
 import {
   DTYPES,
   isNumericStorage,
+  viewOf,
   type DType,
   type NumericStorage,
   type Reduction,
@@ -51,6 +52,14 @@ export class WasmExecutor implements Executor {
 
   allocate(dtype: DType, size: number): Storage {
     return this.#js.allocate(dtype, size);
+  }
+
+  alloc(dtype: DType, size: number): Storage {
+    const { bytes, lanes } = DTYPES[dtype];
+    if (dtype === "string" || !this.#heap.isShared) return this.#js.alloc(dtype, size);
+    const pointer = this.#heap.take(size * bytes);
+    this.#heap.bytesAt(pointer, size * bytes).fill(0);
+    return viewOf(dtype, this.#heap.memory.buffer, pointer, size * lanes);
   }
 
   recycle(data: Storage): void {

@@ -1,0 +1,175 @@
+/** Plans that their user keeps, to apply the same indices many times: a KV cache, an embedding, a graph's edges. */
+
+import { reductionsOf, type Reduction } from "./dtype.ts";
+import type { Executor } from "./engines/executor.ts";
+import { printValue, TensorError, type ErrorFields } from "./errors.ts";
+import { executeGather, executeScatter } from "./execute.ts";
+import { plainVersion, settingsOf } from "./operators/call.ts";
+import type { Operator } from "./operators/operator.ts";
+import { checkOut } from "./out.ts";
+import { split, type Plan } from "./plan.ts";
+import { listOrTensor } from "./run.ts";
+import { coordinatesOf, printShape, sameShape, sizeOf } from "./shape.ts";
+import { asTensor, type RuntimeTensor, type Tensor } from "./tensor.ts";
+import type { Nested, ScalarInput } from "./values.ts";
+
+/** A target that more than one index addresses. */
+export interface RepeatedTarget {
+  /** Its coordinates in data; of a slice those that the tuple addresses. */
+  readonly target: readonly number[];
+  /** How many indices address it. */
+  readonly count: number;
+}
+
+/** Checked indices into data of one shape. They were read once: later changes to them do not matter. */
+export interface KeptPlan {
+  /** The shape of data. */
+  readonly dataShape: readonly number[];
+  /** The shape of the updates of a scatter, and of the result of a gather. */
+  readonly shape: readonly number[];
+  /**
+   * A copy of data with the updates applied; any data type.
+   * @throws TensorError `attribute`, `reduction`, `dtype`, `shape-mismatch`, `overlap`, `disposed`, `too-large`
+   */
+  scatter(
+    data: Tensor | RuntimeTensor,
+    updates: Tensor | RuntimeTensor | Nested<ScalarInput>,
+    options?: { readonly reduction?: Reduction | undefined; readonly out?: Tensor | undefined },
+  ): Tensor;
+  /**
+   * What the indices address; any data type.
+   * @throws TensorError `attribute`, `dtype`, `shape-mismatch`, `overlap`, `disposed`, `too-large`
+   */
+  gather(data: Tensor | RuntimeTensor, options?: { readonly out?: Tensor | undefined }): Tensor;
+  /** The targets that repeat, in the order in which they do so first. */
+  duplicates(): RepeatedTarget[];
+}
+
+/**
+ * The Plan of an operator's indices.
+ * @throws TensorError as the operator's function, as far as the indices and the shape of data tell
+ */
+export function keepPlan(
+  executor: Executor,
+  operator: Operator,
+  dataShape: readonly number[],
+  indices: unknown,
+  options: unknown = {},
+): KeptPlan {
+  const version = plainVersion(operator.versions);
+  const fields = { op: version.name };
+  const settings = settingsOf(version, [version], objectOf(options, fields), fields);
+  const tensor = listOrTensor("int64", indices, { ...fields, input: "indices" });
+  checkDType(tensor, ["int32", "int64"], { ...fields, input: "indices" });
+  sizeOf(dataShape, { ...fields, input: "dataShape" });
+  const inferred = operator.inferShape([dataShape, tensor.shape, null], settings, fields);
+  const shape = sequentialShape(operator, dataShape, tensor.shape, inferred as readonly number[]);
+  const rules = { negative: version.negativeIndices, read: executor.readIndices };
+  const plan = executor.scope(() => {
+    const fresh = operator.plan(dataShape, tensor, settings, rules, fields);
+    // What the executor made them in is given back with the scope.
+    return { ...fresh, offsets: fresh.offsets.slice() };
+  });
+  const k = tensor.shape[tensor.shape.length - 1];
+  const addressed = operator.indexing === "tuples" ? settings.batchDims + k : dataShape.length;
+  return keptPlan(executor, plan, [...dataShape], shape, addressed, fields);
+}
+
+/** The shape of the side that is walked in order: a gather's result, a scatter's updates. */
+function sequentialShape(
+  { kind, indexing }: Operator,
+  dataShape: readonly number[],
+  indicesShape: readonly number[],
+  inferred: readonly number[],
+): readonly number[] {
+  if (kind === "gather") return inferred;
+  if (indexing === "elements") return indicesShape;
+  return [...indicesShape.slice(0, -1), ...dataShape.slice(indicesShape[indicesShape.length - 1])];
+}
+
+function keptPlan(
+  executor: Executor,
+  plan: Plan,
+  dataShape: readonly number[],
+  shape: readonly number[],
+  addressed: number,
+  fields: ErrorFields,
+): KeptPlan {
+  const dataOf = (given: unknown): Tensor => {
+    const data = asTensor(given, { ...fields, input: "data" });
+    checkShape(data, dataShape, { ...fields, input: "data" });
+    return data;
+  };
+  return {
+    dataShape,
+    shape,
+    scatter(given, list, options = {}) {
+      const { reduction = "none", out } = optionsOf(options, ["reduction", "out"], fields);
+      const data = dataOf(given);
+      const { dtype } = data;
+      const isReduction = (word: unknown): word is Reduction =>
+        reductionsOf(dtype).some((one) => one === word);
+      if (!isReduction(reduction)) {
+        const words = reductionsOf(dtype).join(", ");
+        const sentence = `${dtype} has no reduction ${printValue(reduction)}, only ${words}`;
+        throw new TensorError("reduction", sentence, fields);
+      }
+      const updates = listOrTensor(dtype, list, { ...fields, input: "updates" });
+      checkDType(updates, [dtype], { ...fields, input: "updates" });
+      checkShape(updates, shape, { ...fields, input: "updates" });
+      const type = { dtype, shape: dataShape };
+      const target =
+        out === undefined ? undefined : checkOut(out, type, { data, updates }, "data", fields);
+      return executor.scope(() =>
+        executeScatter(executor, plan, data, updates, reduction, target, fields),
+      );
+    },
+    gather(given, options = {}) {
+      const { out } = optionsOf(options, ["out"], fields);
+      const data = dataOf(given);
+      const type = { dtype: data.dtype, shape };
+      const target = out === undefined ? undefined : checkOut(out, type, { data }, null, fields);
+      return executor.scope(() => executeGather(executor, plan, data, shape, target));
+    },
+    duplicates() {
+      const counts = new Map<number, number>();
+      for (const target of split(plan).later.offsets) {
+        counts.set(target, (counts.get(target) ?? 1) + 1);
+      }
+      return [...counts].map(([target, count]) => ({
+        target: coordinatesOf(target, dataShape).slice(0, addressed),
+        count,
+      }));
+    },
+  };
+}
+
+function checkDType({ dtype }: Tensor, types: readonly string[], fields: ErrorFields): void {
+  if (types.includes(dtype)) return;
+  const must = types.length === 1 ? types[0] : `one of ${types.join(", ")}`;
+  throw new TensorError("dtype", `${fields.input} must be ${must}, got ${dtype}`, fields);
+}
+
+function checkShape({ shape }: Tensor, expected: readonly number[], fields: ErrorFields): void {
+  if (sameShape(shape, expected)) return;
+  const sentence = `${fields.input} must have the shape ${printShape(expected)}, got ${printShape(shape)}`;
+  throw new TensorError("shape-mismatch", sentence, { ...fields, expected });
+}
+
+function objectOf(options: unknown, fields: ErrorFields): Record<string, unknown> {
+  if (typeof options === "object" && options !== null) return { ...options };
+  const got = printValue(options);
+  throw new TensorError("attribute", `options must be an object, got ${got}`, fields);
+}
+
+function optionsOf(
+  options: unknown,
+  known: readonly string[],
+  fields: ErrorFields,
+): Record<string, unknown> {
+  const given = objectOf(options, fields);
+  const odd = Object.keys(given).find((name) => !known.includes(name));
+  if (odd === undefined) return given;
+  const sentence = `there is no option ${printValue(odd)}, only ${known.join(", ")}`;
+  throw new TensorError("attribute", sentence, fields);
+}
