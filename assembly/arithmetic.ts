@@ -1,12 +1,13 @@
 /**
  * The arithmetic of the data types that a register holds as they are: floats, integers and truth values.
  *
- * An arithmetic is a class without fields: `bytes` is the width of an element, `step` combines a register full of
- * them. Generic code takes the class as its type argument and calls the methods on a null reference, which costs
- * nothing: it is how AssemblyScript dispatches at compile time.
+ * An arithmetic is a class without fields: `bytes` is the width of an element, and `step` combines a register full of
+ * them, or the first where it is `alone`. Generic code takes the class as its type argument and calls the methods on a
+ * null reference, which costs nothing: it is how AssemblyScript dispatches at compile time. What `Float` has beyond
+ * that serves `block` in combine.ts.
  */
 
-import { ADD, MAX, MUL, SUB } from "./reduction";
+import { ADD, MAX, MIN, MUL, SUB } from "./reduction";
 
 /** The canonical quiet NaN, whatever the machine computed. */
 @inline
@@ -25,17 +26,35 @@ export class Float<T> {
 
   @inline
   step(op: i32, a: v128, b: v128, alone: bool): v128 {
-    if (op == ADD) return canonical<T>(v128.add<T>(a, b));
-    if (op == MUL) return canonical<T>(v128.mul<T>(a, b));
-    if (op == SUB) return canonical<T>(v128.sub<T>(a, b));
-    // `a < b ? b : a` in both orders: they differ in zeros of two signs, where AND gives +0 and OR gives -0, and in
-    // NaNs. One instruction each; max and min of WebAssembly take nine.
-    const quiet = v128.splat<T>(<T>NaN);
-    const chosen =
-      op == MAX
-        ? v128.and(v128.pmax<T>(a, b), v128.pmax<T>(b, a))
-        : v128.or(v128.pmin<T>(a, b), v128.pmin<T>(b, a));
-    return v128.bitselect(chosen, quiet, v128.and(v128.eq<T>(a, a), v128.eq<T>(b, b)));
+    const v = this.plain(op, a, b);
+    if (op == ADD || op == MUL || op == SUB) return canonical<T>(v);
+    const isNumber = v128.and(v128.eq<T>(a, a), v128.eq<T>(b, b));
+    return v128.bitselect(v, v128.splat<T>(<T>NaN), isNumber);
+  }
+
+  /** The step of numbers that give a number. */
+  @inline
+  plain(op: i32, a: v128, b: v128): v128 {
+    if (op == ADD) return v128.add<T>(a, b);
+    if (op == MUL) return v128.mul<T>(a, b);
+    if (op == SUB) return v128.sub<T>(a, b);
+    // `a < b ? b : a` in both orders: they differ in zeros of two signs, where AND gives +0 and OR gives -0. One
+    // instruction each; max and min of WebAssembly take nine.
+    if (op == MAX) return v128.and(v128.pmax<T>(a, b), v128.pmax<T>(b, a));
+    return v128.or(v128.pmin<T>(a, b), v128.pmin<T>(b, a));
+  }
+
+  /** A NaN wherever `plain`, which gave `v`, is not the step. */
+  @inline
+  witness(op: i32, a: v128, b: v128, v: v128): v128 {
+    return op == MAX || op == MIN ? v128.add<T>(a, b) : v;
+  }
+
+  /** Whether one of four witnesses is NaN, which is sticky in their sum. Infinities may give a false alarm. */
+  @inline
+  isAnyNaN(a: v128, b: v128, c: v128, d: v128): bool {
+    const sum = v128.add<T>(v128.add<T>(a, b), v128.add<T>(c, d));
+    return v128.any_true(v128.ne<T>(sum, sum));
   }
 }
 

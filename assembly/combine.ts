@@ -29,13 +29,57 @@ export function combine<A>(
 /** One slice of `length` bytes. */
 @inline
 function row<A>(op: i32, target: usize, update: usize, length: usize): void {
-  const a = changetype<A>(0);
-  const wide = target + (length & ~15);
   const end = target + length;
-  for (; target < wide; target += 16, update += 16) {
-    v128.store(target, a.step(op, v128.load(target), v128.load(update), false));
+  const a = changetype<A>(0);
+  if (isDefined(a.plain)) {
+    const wide = target + (length & ~63);
+    for (; target < wide; target += 64, update += 64) block<A>(op, target, update);
   }
+  const wide = end - (length & 15);
+  for (; target < wide; target += 16, update += 16) register<A>(op, target, update);
+  if (a.bytes == 16) return;
   for (; target < end; target += a.bytes, update += a.bytes) single<A>(op, target, update);
+}
+
+/**
+ * 64 bytes of floats. To make NaNs canonical takes four instructions a register, so it is first asked whether there
+ * are any. Fewer instructions let the processor look ahead to the next row while it waits for memory:
+ * 200,000 rows of 128 float32 added at random took 26 ms register by register and take 19.
+ */
+@inline
+function block<A>(op: i32, target: usize, update: usize): void {
+  const a = changetype<A>(0);
+  const x0 = v128.load(target);
+  const x1 = v128.load(target, 16);
+  const x2 = v128.load(target, 32);
+  const x3 = v128.load(target, 48);
+  const y0 = v128.load(update);
+  const y1 = v128.load(update, 16);
+  const y2 = v128.load(update, 32);
+  const y3 = v128.load(update, 48);
+  const v0 = a.plain(op, x0, y0);
+  const v1 = a.plain(op, x1, y1);
+  const v2 = a.plain(op, x2, y2);
+  const v3 = a.plain(op, x3, y3);
+  const w0 = a.witness(op, x0, y0, v0);
+  const w1 = a.witness(op, x1, y1, v1);
+  const w2 = a.witness(op, x2, y2, v2);
+  const w3 = a.witness(op, x3, y3, v3);
+  if (a.isAnyNaN(w0, w1, w2, w3)) {
+    for (let i: usize = 0; i < 64; i += 16) register<A>(op, target + i, update + i);
+  } else {
+    v128.store(target, v0);
+    v128.store(target, v1, 16);
+    v128.store(target, v2, 32);
+    v128.store(target, v3, 48);
+  }
+}
+
+/** 16 bytes. */
+@inline
+function register<A>(op: i32, target: usize, update: usize): void {
+  const a = changetype<A>(0);
+  v128.store(target, a.step(op, v128.load(target), v128.load(update), false));
 }
 
 /** One element, in the first lane of a register: float maximum without a branch, and one arithmetic for all. */
