@@ -20,8 +20,12 @@ export function combine<A>(
     }
     return;
   }
+  if (slice == 0) return;
   const length = slice * bytes;
   for (; offsets < end; offsets += 4, updates += length) {
+    // Sends for the next row while this one is computed: the processor by itself looks ahead less than a row.
+    // 200,000 rows of 128 float16 added at random take 50 ms instead of 62, maxima of float32 26 instead of 28.
+    if (offsets + 4 < end) load<u8>(out + <usize>load<u32>(offsets + 4) * bytes);
     row<A>(op, out + <usize>load<u32>(offsets) * bytes, updates, length);
   }
 }

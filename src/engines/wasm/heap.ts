@@ -31,8 +31,8 @@ export class Heap {
   constructor(isShared = typeof SharedArrayBuffer === "function") {
     this.isShared = isShared;
     this.memory = largestMemory(isShared);
-    // Address 0 is left alone, so that no pointer is 0.
-    const bytes = this.memory.buffer.byteLength - ALIGNMENT;
+    // Address 0 is left alone, so that no pointer is 0; and the end, so that no kernel counts past 2^32.
+    const bytes = this.memory.buffer.byteLength - 2 * ALIGNMENT;
     this.#free = [{ pointer: ALIGNMENT, bytes }];
   }
 
