@@ -9,7 +9,7 @@ import { instantiate } from "../../src/engines/wasm/kernels.ts";
 /** WebAssembly for everything, however small, through windows that hold a few elements. */
 function tinyWasm(isShared: boolean): Engine {
   const heap = new Heap(isShared);
-  const limits = { window: 64, work: 0, indices: 0, row: 0 };
+  const limits = { window: 64, work: 0, indices: 0, row: 0, slice: Infinity };
   return engineOf(new WasmExecutor(createJs(), heap, instantiate(heap), limits));
 }
 

@@ -30,9 +30,17 @@ export interface Limits {
   /** Below this many indices, or indices in a row, JavaScript reads them as fast. */
   readonly indices: number;
   readonly row: number;
+  /** Up to this many bytes a slice moves faster here, copies of both tensors included. */
+  readonly slice: number;
 }
 
-const LIMITS: Limits = { window: 2 ** 18, work: 2 ** 12, indices: 2 ** 10, row: 2 ** 6 };
+const LIMITS: Limits = {
+  window: 2 ** 18,
+  work: 2 ** 12,
+  indices: 2 ** 10,
+  row: 2 ** 6,
+  slice: 2 ** 10,
+};
 
 export class WasmExecutor implements Executor {
   readonly kind = "wasm";
@@ -86,22 +94,21 @@ export class WasmExecutor implements Executor {
     const isSmall =
       job.count < this.#limits.indices ||
       (job.kind === "elements" && job.shape[job.shape.length - 1] < this.#limits.row);
+    let pointer: number | null = null;
+    if (!isSmall) attempt(() => void (pointer = this.#read(job)));
     // Of a bad index it is JavaScript that says which.
-    const pointer = isSmall ? null : attempt(() => this.#read(job));
     if (pointer === null) return readIndices(job);
     return new Uint32Array(this.#heap.memory.buffer, pointer, job.count);
   };
 
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): void {
     const done =
-      plan.source === undefined &&
-      this.#isResident(data) &&
-      this.#isResident(out) &&
+      isNumericStorage(data) &&
+      isNumericStorage(out) &&
+      this.#pays(plan, dtype, data, out) &&
       attempt(() => {
-        const coarse = coarsen(plan);
         const kernel = this.#kernels.gather(DTYPES[dtype].bytes);
-        this.#eachBatch(coarse, dtype, kernel, data.byteOffset, out.byteOffset);
-        return true;
+        this.#carryOut(coarsen(plan), dtype, kernel, data, null, out);
       });
     if (!done) this.#js.gather(plan, dtype, data, out);
   }
@@ -115,27 +122,34 @@ export class WasmExecutor implements Executor {
     out: Storage,
   ): void {
     const isMove = reduction === "none";
-    const isWorth = isMove
-      ? this.#isResident(out) && this.#isResident(updates)
-      : plan.batches * plan.count * plan.slice >= this.#limits.work;
     const done =
-      isWorth &&
-      plan.source === undefined &&
       isNumericStorage(data) &&
       isNumericStorage(updates) &&
       isNumericStorage(out) &&
+      (isMove ? this.#pays(plan, dtype, out, updates) : this.#isEnough(plan)) &&
       attempt(() => {
         const kernel = isMove
           ? this.#kernels.scatter(DTYPES[dtype].bytes)
           : this.#kernels.combine(dtype, reduction);
-        this.#apply(coarsen(plan), dtype, kernel, data, updates, out);
-        return true;
+        this.#carryOut(coarsen(plan), dtype, kernel, data, out, updates);
       });
     if (!done) this.#js.scatter(plan, dtype, reduction, data, updates, out);
   }
 
-  #isResident(data: Storage): data is NumericStorage {
-    return isNumericStorage(data) && this.#heap.has(data);
+  #isEnough({ batches, count, slice, source }: Plan): boolean {
+    return source === undefined && batches * count * slice >= this.#limits.work;
+  }
+
+  /**
+   * Whether a move between these pays. Where both are here nothing is copied. Else short slices pay, which JavaScript
+   * moves one element at a time, if they are not few beside what has to be copied in.
+   */
+  #pays(plan: Plan, dtype: DType, random: NumericStorage, sequential: NumericStorage): boolean {
+    if (plan.source !== undefined) return false;
+    if (this.#heap.has(random) && this.#heap.has(sequential)) return true;
+    const { batches, count, slice, size } = plan;
+    const isShort = slice * DTYPES[dtype].bytes <= this.#limits.slice;
+    return this.#isEnough(plan) && isShort && 8 * batches * count * slice >= size;
   }
 
   /** Memory until the scope ends. */
@@ -217,98 +231,98 @@ export class WasmExecutor implements Executor {
     return window;
   }
 
-  /** A kernel over all batches of tensors that are here. */
-  #eachBatch(
-    plan: Plan,
-    dtype: DType,
-    kernel: SliceKernel,
-    random: number,
-    sequential: number,
-  ): void {
-    const { slice, count, batches, span } = plan;
-    const { bytes } = DTYPES[dtype];
-    const offsets = this.#addressOf(plan);
-    const stride = plan.offsets.length === count ? 0 : 4 * count;
-    for (let batch = 0; batch < batches; batch++) {
-      kernel(
-        random + batch * span * bytes,
-        sequential + batch * count * slice * bytes,
-        offsets + batch * stride,
-        count,
-        slice,
-      );
-    }
-  }
-
-  /** A scatter: data to `out`, with the kernel run over it on the way. */
-  #apply(
+  /**
+   * A kernel run over a Plan: a gather from `data` to `sequential`, or, where there is a `target`, a scatter of
+   * `sequential` over what is copied there from data. What is not here passes through windows: as many batches at once
+   * as fit, or all of them in a region of their size where one alone does not fit.
+   */
+  #carryOut(
     plan: Plan,
     dtype: DType,
     kernel: SliceKernel,
     data: NumericStorage,
-    updates: NumericStorage,
-    out: NumericStorage,
+    target: NumericStorage | null,
+    sequential: NumericStorage,
   ): void {
     const { slice, count, batches, span, size } = plan;
     const { bytes } = DTYPES[dtype];
+    const length = slice * bytes;
+    if (batches * count * length === 0) {
+      if (target !== null && !isSameMemory(target, data)) copy(data, target);
+      return;
+    }
     const offsets = this.#addressOf(plan);
     const stride = plan.offsets.length === count ? 0 : 4 * count;
-    const length = slice * bytes;
-    const isHere = this.#heap.has(out);
-    // As many batches at once as fit in a window; one window for all where a batch does not fit.
-    const fitting = Math.floor(this.#limits.window / Math.max(span * bytes, count * length, 1));
+    const random = target ?? data;
+    const isHere = this.#heap.has(random);
+    const fitting = Math.floor(this.#limits.window / Math.max(span * bytes, count * length));
     const group = fitting === 0 ? batches : Math.min(fitting, batches);
     const region = isHere ? 0 : this.#borrow(group * span * bytes);
+    // Slices that pass through the window at once.
     const most = Math.max(Math.floor(this.#limits.window / length), 1);
-    const window = this.#window(updates, Math.max(Math.min(most, group * count), 1) * length);
-    const given = bytesOf(updates);
-    if (isHere && !isSameMemory(out, data)) copy(data, out);
+    const window = this.#window(sequential, Math.min(most, group * count) * length);
+    const ordered = bytesOf(sequential);
     const from = bytesOf(data);
-    const to = bytesOf(out);
+    const to = target === null ? null : bytesOf(target);
+
+    /** Runs `action` on the address of the `slices` from `first` on. */
+    const through = (first: number, slices: number, action: (address: number) => void): void => {
+      const begin = first * length;
+      if (to !== null || window === 0) {
+        action(this.#load(ordered, begin, slices * length, window));
+      } else {
+        action(window);
+        ordered.set(this.#heap.bytesAt(window, slices * length), begin);
+      }
+    };
+
+    if (to !== null && target !== null && isHere && !isSameMemory(target, data)) to.set(from);
     for (let first = 0; first < batches; first += group) {
       const part = Math.min(group, batches - first);
       const begin = first * span * bytes;
       const end = begin + part * span * bytes;
-      const base = isHere ? out.byteOffset + begin : region;
+      const base = isHere ? random.byteOffset + begin : region;
       if (!isHere) this.#heap.bytesAt(region, end - begin).set(from.subarray(begin, end));
       if (part * count <= most) {
-        // All updates of these batches at once.
-        const updatesAt = this.#load(given, first * count * length, part * count * length, window);
-        for (let batch = 0; batch < part; batch++) {
-          const mine = offsets + (first + batch) * stride;
-          kernel(
-            base + batch * span * bytes,
-            updatesAt + batch * count * length,
-            mine,
-            count,
-            slice,
-          );
-        }
+        through(first * count, part * count, (address) => {
+          for (let batch = 0; batch < part; batch++) {
+            const mine = offsets + (first + batch) * stride;
+            kernel(
+              base + batch * span * bytes,
+              address + batch * count * length,
+              mine,
+              count,
+              slice,
+            );
+          }
+        });
       } else {
         for (let batch = 0; batch < part; batch++) {
           const mine = offsets + (first + batch) * stride;
           const position = (first + batch) * count;
           for (let p = 0; p < count; p += most) {
             const some = Math.min(most, count - p);
-            const updatesAt = this.#load(given, (position + p) * length, some * length, window);
-            kernel(base + batch * span * bytes, updatesAt, mine + 4 * p, some, slice);
+            through(position + p, some, (address) => {
+              kernel(base + batch * span * bytes, address, mine + 4 * p, some, slice);
+            });
           }
         }
       }
-      if (!isHere) to.set(this.#heap.bytesAt(region, end - begin), begin);
+      if (!isHere) to?.set(this.#heap.bytesAt(region, end - begin), begin);
     }
     // What no batch reaches is only copied.
     const reached = batches * span * bytes;
-    if (!isHere && !isSameMemory(out, data)) to.set(from.subarray(reached, size * bytes), reached);
+    if (!isHere) to?.set(from.subarray(reached, size * bytes), reached);
   }
 }
 
-/** What `action` gives; null where the memory does not suffice, so that JavaScript has to do it. */
-function attempt<T>(action: () => T): T | null {
+/** Whether `action` could be done: not where the memory does not suffice, so that JavaScript has to do it. */
+function attempt(action: () => void): boolean {
   try {
-    return action();
+    action();
+    return true;
   } catch (error) {
-    if (isTensorError(error, "too-large")) return null;
+    if (isTensorError(error, "too-large")) return false;
     throw error;
   }
 }
