@@ -23,9 +23,13 @@ import { scatterElements as scatterElementsOperator } from "./operators/scatter-
 import { scatterND as scatterNDOperator } from "./operators/scatter-nd.ts";
 import { EXECUTOR, runPlain, type EngineLike } from "./run.ts";
 
+const MOST_THREADS = 64;
+
 export interface EngineOptions {
   /** `"auto"`, the default, takes WebAssembly where it is to be had and pays, and JavaScript else. */
   readonly kind?: EngineKind | undefined;
+  /** How many threads may work on tensors that the engine has allocated; 1 by default. */
+  readonly threads?: number | undefined;
 }
 
 /** An engine; also what `run` takes as its option `engine`. */
@@ -56,14 +60,21 @@ export interface Engine extends EngineLike {
  * @throws TensorError `attribute` for an option that there is not
  */
 export function createEngine(options: EngineOptions = {}): Engine {
-  const { kind = "auto", ...others } = options;
+  const { kind = "auto", threads = 1, ...others } = options;
   const odd = Object.keys(others)[0];
   if (odd !== undefined || !ENGINE_KINDS.includes(kind)) {
     const what = odd === undefined ? `kind ${printValue(kind)}` : `option ${printValue(odd)}`;
     const kinds = ENGINE_KINDS.join(", ");
-    throw new TensorError("attribute", `there is no ${what}: the option kind is one of ${kinds}`);
+    throw new TensorError(
+      "attribute",
+      `there is no ${what}: kind is one of ${kinds}, and there is threads`,
+    );
   }
-  return engineOf(createExecutor(kind));
+  if (!Number.isSafeInteger(threads) || threads < 1 || threads > MOST_THREADS) {
+    const range = `an integer from 1 to ${MOST_THREADS}`;
+    throw new TensorError("attribute", `threads must be ${range}, got ${printValue(threads)}`);
+  }
+  return engineOf(createExecutor(kind, threads));
 }
 
 /** The functions of the package over an executor. */

@@ -7,10 +7,10 @@ import { Heap } from "../../src/engines/wasm/heap.ts";
 import { instantiate } from "../../src/engines/wasm/kernels.ts";
 
 /** WebAssembly for everything, however small, through windows that hold a few elements. */
-function tinyWasm(isShared: boolean): Engine {
+function tinyWasm(isShared: boolean, threads = 1): Engine {
   const heap = new Heap(isShared);
-  const limits = { window: 64, work: 0, indices: 0, row: 0, slice: Infinity };
-  return engineOf(new WasmExecutor(createJs(), heap, instantiate(heap), limits));
+  const limits = { window: 64, work: 0, indices: 0, row: 0, slice: Infinity, share: 1 };
+  return engineOf(new WasmExecutor(createJs(), heap, instantiate(heap), limits, threads));
 }
 
 export const ENGINES: Readonly<Record<string, Engine>> = {
@@ -18,4 +18,7 @@ export const ENGINES: Readonly<Record<string, Engine>> = {
   wasm: createEngine({ kind: "wasm" }),
   "wasm for all, shared memory": tinyWasm(true),
   "wasm for all, memory of its own": tinyWasm(false),
+  "wasm for all, 2 threads": tinyWasm(true, 2),
+  "wasm for all, 3 threads": tinyWasm(true, 3),
+  "wasm for all, 8 threads": tinyWasm(true, 8),
 };

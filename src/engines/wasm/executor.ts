@@ -19,6 +19,7 @@ import { coarsen, type Plan } from "../../plan.ts";
 import { bytesOf, copy, isSameMemory } from "../../storage.ts";
 import type { Executor } from "../executor.ts";
 import type { Heap } from "./heap.ts";
+import { MOST_CALLS, Team, type Call } from "./team.ts";
 import { AXIS_BYTES, writeAxes, type Kernels, type SliceKernel } from "./kernels.ts";
 
 /** Where WebAssembly begins to pay. */
@@ -32,6 +33,8 @@ export interface Limits {
   readonly row: number;
   /** Up to this many bytes a slice moves faster here, copies of both tensors included. */
   readonly slice: number;
+  /** From this many elements or indices on, sharing them among threads is worth waking them. */
+  readonly share: number;
 }
 
 const LIMITS: Limits = {
@@ -40,22 +43,30 @@ const LIMITS: Limits = {
   indices: 2 ** 10,
   row: 2 ** 6,
   slice: 2 ** 10,
+  share: 2 ** 15,
 };
 
 export class WasmExecutor implements Executor {
   readonly kind = "wasm";
-  readonly threads = 1;
+  readonly #team: Team | null;
   readonly #js: Executor;
   readonly #heap: Heap;
   readonly #kernels: Kernels;
   readonly #limits: Limits;
   /** What the scope that is open has taken. */
   #scratch: number[] = [];
-  constructor(js: Executor, heap: Heap, kernels: Kernels, limits = LIMITS) {
+  /** @param threads how many threads work at once, this one among them; a shared memory is needed for two */
+  constructor(js: Executor, heap: Heap, kernels: Kernels, limits = LIMITS, threads = 1) {
+    const parts = { module: kernels.module, memory: heap.memory, kernels: kernels.all };
+    this.#team = threads > 1 ? new Team(threads, parts) : null;
     this.#limits = limits;
     this.#js = js;
     this.#heap = heap;
     this.#kernels = kernels;
+  }
+
+  get threads(): number {
+    return this.#team?.size ?? 1;
   }
 
   allocate(dtype: DType, size: number): Storage {
@@ -76,6 +87,7 @@ export class WasmExecutor implements Executor {
   }
 
   dispose(): void {
+    this.#team?.stop();
     this.#js.dispose();
   }
 
@@ -182,10 +194,20 @@ export class WasmExecutor implements Executor {
     const perTuple = k * step;
     const most = Math.max(Math.floor(this.#limits.window / 4 / Math.max(perTuple, 1)), 1);
     const window = this.#window(words, most * perTuple * 4);
+    const kernel = this.#kernels.tuples(step);
+    if (this.#team !== null && window === 0 && count >= this.#limits.share) {
+      const place = this.#kernels.placeOf(kernel);
+      const { byteOffset } = words;
+      return this.#team.run(
+        shares(count, this.#team.size).map(([first, part]): Call[] => [
+          [place, byteOffset + 4 * perTuple * first, pointer + 4 * first, part, k, table],
+        ]),
+      );
+    }
     for (let tuple = 0; tuple < count; tuple += most) {
       const part = Math.min(most, count - tuple);
       const from = this.#load(words, tuple * perTuple, part * perTuple, window);
-      if (this.#kernels.tuples(step)(from, pointer + 4 * tuple, part, k, table) !== 0) return false;
+      if (kernel(from, pointer + 4 * tuple, part, k, table) !== 0) return false;
     }
     return true;
   }
@@ -277,6 +299,8 @@ export class WasmExecutor implements Executor {
     };
 
     if (to !== null && target !== null && isHere && !isSameMemory(target, data)) to.set(from);
+    const places = { random: random.byteOffset, sequential: sequential.byteOffset, offsets };
+    if (isHere && window === 0 && this.#share(plan, bytes, kernel, places, target === null)) return;
     for (let first = 0; first < batches; first += group) {
       const part = Math.min(group, batches - first);
       const begin = first * span * bytes;
@@ -314,6 +338,52 @@ export class WasmExecutor implements Executor {
     const reached = batches * span * bytes;
     if (!isHere) to?.set(from.subarray(reached, size * bytes), reached);
   }
+
+  /**
+   * Shares a Plan over tensors that are all here among the threads, by what is written: batches, or the slices of a
+   * gather. Other scatters are left to one thread, which memory keeps busy enough.
+   * @returns whether it was done
+   */
+  #share(
+    { slice, count, batches, span, offsets }: Plan,
+    bytes: number,
+    kernel: SliceKernel,
+    at: { readonly random: number; readonly sequential: number; readonly offsets: number },
+    isGather: boolean,
+  ): boolean {
+    const team = this.#team;
+    if (team === null || batches * count * slice < this.#limits.share) return false;
+    const place = this.#kernels.placeOf(kernel);
+    const length = slice * bytes;
+    const stride = offsets.length === count ? 0 : 4 * count;
+    const call = (batch: number, first: number, part: number): Call => [
+      place,
+      at.random + batch * span * bytes,
+      at.sequential + (batch * count + first) * length,
+      at.offsets + batch * stride + 4 * first,
+      part,
+      slice,
+    ];
+    if (batches >= team.size && batches / team.size <= MOST_CALLS) {
+      const lists = shares(batches, team.size).map(([first, part]) =>
+        Array.from({ length: part }, (_, batch) => call(first + batch, 0, count)),
+      );
+      return team.run(lists) || true;
+    }
+    if (!isGather || batches > MOST_CALLS) return false;
+    const lists = shares(count, team.size).map(([first, part]) =>
+      Array.from({ length: batches }, (_, batch) => call(batch, first, part)),
+    );
+    return team.run(lists) || true;
+  }
+}
+
+/** `count` things in equal parts, as the first and the length of each. */
+function shares(count: number, parts: number): (readonly [first: number, length: number])[] {
+  return Array.from({ length: parts }, (_, part) => {
+    const first = Math.floor((count * part) / parts);
+    return [first, Math.floor((count * (part + 1)) / parts) - first] as const;
+  });
 }
 
 /** Whether `action` could be done: not where the memory does not suffice, so that JavaScript has to do it. */

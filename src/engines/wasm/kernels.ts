@@ -48,6 +48,10 @@ export interface Kernels {
   /** For indices of that many 32-bit words. */
   tuples(words: 1 | 2): TupleKernel;
   elements(words: 1 | 2): ElementKernel;
+  /** For threads: what they instantiate, and the place of a kernel among the exports. */
+  readonly module: object;
+  readonly all: readonly ((...args: number[]) => number | undefined)[];
+  placeOf(kernel: SliceKernel | TupleKernel): number;
 }
 
 /**
@@ -59,7 +63,9 @@ export function instantiate(heap: Heap): Kernels {
   if (!heap.isShared) importUnshared(binary);
   const imports = { env: { memory: heap.memory } };
   const { Instance, Module } = webAssembly();
-  const { exports } = new Instance(new Module(binary), imports);
+  const module = new Module(binary);
+  const { exports } = new Instance(module, imports);
+  const all = Object.values(exports) as Kernels["all"];
   // What the names stand for is settled by scripts/kernels.js.
   const kernel = <K>(name: string): K => exports[name] as K;
   return {
@@ -68,6 +74,9 @@ export function instantiate(heap: Heap): Kernels {
     gather: (bytes) => kernel(`gather_${bytes}`),
     tuples: (words) => kernel(`tuples_${32 * words}`),
     elements: (words) => kernel(`elements_${32 * words}`),
+    module,
+    all,
+    placeOf: (one) => all.indexOf(one as Kernels["all"][number]),
   };
 }
 

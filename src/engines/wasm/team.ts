@@ -1,0 +1,197 @@
+/**
+ * Workers that run the kernels beside the caller, over one shared memory. Work is given to them as lists of kernel
+ * calls that write to different places, so they need no locks and no atomics on data, and the result has the same bits
+ * whoever is faster. The caller waits: it may not do so in a page, only in Node and in workers.
+ */
+
+import { TensorError } from "../../errors.ts";
+import type { WasmMemory } from "./web-assembly.ts";
+
+/** A kernel by its place among the exports, and its arguments. */
+export type Call = readonly [kernel: number, ...args: number[]];
+
+/** Where control words are: a count of rounds, how many workers are done, whether a result was not 0, and progress. */
+const ROUND = 0;
+const DONE = 1;
+const RESULT = 2;
+const PROGRESS = 3;
+const HEADER = 16;
+/** A kernel and at most seven arguments. */
+const CALL_WORDS = 8;
+/** The most calls of a worker in a round. */
+export const MOST_CALLS = 1024;
+const STRIDE = 16 + CALL_WORDS * MOST_CALLS;
+
+/**
+ * What a worker runs, as text, because that needs no file that a bundler would have to know. The constants are those
+ * above.
+ */
+const WORKER = `
+const work = ({ module, memory, control, index }) => {
+  const kernels = Object.values(new WebAssembly.Instance(module, { env: { memory } }).exports);
+  const words = new Int32Array(control);
+  for (let round = 0; ; ) {
+    Atomics.wait(words, ${ROUND}, round);
+    const next = Atomics.load(words, ${ROUND});
+    if (next === round) continue;
+    if (next < 0) return;
+    round = next;
+    let at = ${HEADER} + index * ${STRIDE};
+    for (let left = words[at++]; left > 0; left--, at += ${CALL_WORDS}) {
+      const result = kernels[words[at]](...words.subarray(at + 1, at + ${CALL_WORDS}));
+      if (result) Atomics.store(words, ${RESULT}, 1);
+      Atomics.add(words, ${PROGRESS}, 1);
+    }
+    Atomics.add(words, ${DONE}, 1);
+    Atomics.notify(words, ${DONE});
+  }
+};`;
+
+const IN_NODE = `${WORKER} work(require("node:worker_threads").workerData);`;
+const IN_BROWSER = `${WORKER} onmessage = ({ data }) => { work(data); close(); };`;
+
+interface WorkerLike {
+  terminate(): unknown;
+}
+
+export interface TeamParts {
+  readonly module: object;
+  readonly memory: WasmMemory;
+  /** The kernels in the order of the exports, for the caller's own share. */
+  readonly kernels: readonly ((...args: number[]) => number | undefined)[];
+}
+
+export class Team {
+  /** Threads, the caller among them. */
+  readonly size: number;
+  readonly #parts: TeamParts;
+  readonly #patience: number;
+  #words: Int32Array = new Int32Array(0);
+  /** Started when they are first needed, and again after one died. */
+  #workers: WorkerLike[] = [];
+
+  /** @param patience how long, in milliseconds, a worker may make no progress; a call takes a second at most */
+  constructor(size: number, parts: TeamParts, patience = 5000) {
+    this.#patience = patience;
+    this.size = size;
+    this.#parts = parts;
+  }
+
+  /**
+   * Runs one list of calls on each thread, the first by the caller, and waits for all.
+   * @returns whether every kernel gave 0 or nothing
+   * @throws TensorError `engine` when a worker dies; what it was writing to is then half-written
+   */
+  run(lists: readonly (readonly Call[])[]): boolean {
+    if (this.#workers.length === 0) this.#start();
+    const words = this.#words;
+    for (const [index] of this.#workers.entries()) {
+      const list = lists[index + 1] ?? [];
+      let at = HEADER + index * STRIDE;
+      words[at++] = list.length;
+      for (const call of list) {
+        words.set(call, at);
+        at += CALL_WORDS;
+      }
+    }
+    Atomics.store(words, DONE, 0);
+    Atomics.store(words, RESULT, 0);
+    Atomics.add(words, ROUND, 1);
+    Atomics.notify(words, ROUND);
+    let isGood = true;
+    for (const [kernel, ...args] of lists[0]) {
+      if (this.#parts.kernels[kernel](...args)) isGood = false;
+    }
+    this.#wait();
+    return isGood && Atomics.load(words, RESULT) === 0;
+  }
+
+  /** Lets the workers end. They start again when they are needed. */
+  stop(): void {
+    if (this.#workers.length === 0) return;
+    Atomics.store(this.#words, ROUND, -1);
+    Atomics.notify(this.#words, ROUND);
+    this.#workers = [];
+  }
+
+  #start(): void {
+    const { module, memory } = this.#parts;
+    const count = this.size - 1;
+    const control = new SharedArrayBuffer(4 * (HEADER + STRIDE * count));
+    this.#words = new Int32Array(control);
+    this.#workers = Array.from({ length: count }, (_, index) =>
+      spawn({ module, memory, control, index }),
+    );
+  }
+
+  #wait(): void {
+    const words = this.#words;
+    const { length } = this.#workers;
+    let seen = -1;
+    let since = Date.now();
+    for (;;) {
+      const done = Atomics.load(words, DONE);
+      if (done === length) return;
+      Atomics.wait(words, DONE, done, 100);
+      const progress = Atomics.load(words, PROGRESS) + Atomics.load(words, DONE);
+      if (progress !== seen) {
+        seen = progress;
+        since = Date.now();
+      } else if (Date.now() - since > this.#patience) {
+        for (const worker of this.#workers) worker.terminate();
+        this.#workers = [];
+        throw new TensorError(
+          "engine",
+          "a worker of the engine died or hangs, and the result is half-written; the engine can be used again",
+        );
+      }
+    }
+  }
+}
+
+type WorkerConstructor = new (
+  source: string | URL,
+  options?: object,
+) => WorkerLike & {
+  unref?(): void;
+  on?(event: "error", listener: () => void): void;
+  postMessage?(message: unknown): void;
+};
+
+function spawn(parts: object): WorkerLike {
+  const node = nodeWorker();
+  if (node !== null) {
+    const worker = new node(IN_NODE, { eval: true, workerData: parts });
+    // A process may end while its workers wait.
+    worker.unref?.();
+    // That it died is noticed where its work is waited for.
+    worker.on?.("error", () => {});
+    return worker;
+  }
+  const Browser: WorkerConstructor = Reflect.get(globalThis, "Worker");
+  const url = URL.createObjectURL(new Blob([IN_BROWSER], { type: "text/javascript" }));
+  const worker = new Browser(url);
+  worker.postMessage?.(parts);
+  URL.revokeObjectURL(url);
+  return worker;
+}
+
+/** Node's Worker, got without an import that browsers and bundlers would trip over; null elsewhere. */
+function nodeWorker(): WorkerConstructor | null {
+  const process: { getBuiltinModule?(name: string): { Worker: WorkerConstructor } | undefined } =
+    Reflect.get(globalThis, "process") ?? {};
+  return process.getBuiltinModule?.("node:worker_threads")?.Worker ?? null;
+}
+
+/** Whether workers can be had here, and the caller may wait for them. */
+export function hasThreads(): boolean {
+  if (typeof SharedArrayBuffer !== "function") return false;
+  if (nodeWorker() === null && typeof Reflect.get(globalThis, "Worker") !== "function")
+    return false;
+  try {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 1, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
