@@ -4,7 +4,7 @@ import { reductionsOf, type Reduction } from "./dtype.ts";
 import type { Executor } from "./engines/executor.ts";
 import { printValue, TensorError, type ErrorFields } from "./errors.ts";
 import { executeGather, executeScatter } from "./execute.ts";
-import { plainVersion, settingsOf } from "./operators/call.ts";
+import { settingsOf } from "./operators/call.ts";
 import type { Operator } from "./operators/operator.ts";
 import { checkOut } from "./out.ts";
 import { split, type Plan } from "./plan.ts";
@@ -56,7 +56,7 @@ export function keepPlan(
   indices: unknown,
   options: unknown = {},
 ): KeptPlan {
-  const version = plainVersion(operator.versions);
+  const version = operator.plain;
   const fields = { op: version.name };
   const settings = settingsOf(version, [version], objectOf(options, fields), fields);
   const tensor = listOrTensor("int64", indices, { ...fields, input: "indices" });

@@ -9,7 +9,7 @@ import { defaultExecutor } from "./engines/default.ts";
 import type { Executor } from "./engines/executor.ts";
 import { printValue, TensorError, type ErrorFields } from "./errors.ts";
 import { executeGather, executeScatter } from "./execute.ts";
-import { checkDTypes, plainVersion, settingsOf, type Attributes } from "./operators/call.ts";
+import { checkDTypes, settingsOf, type Attributes } from "./operators/call.ts";
 import type { Operator, OperatorVersion, Settings, TensorType } from "./operators/operator.ts";
 import { lookUp, type OperatorId } from "./operators/registry.ts";
 import { checkOut } from "./out.ts";
@@ -96,7 +96,7 @@ export function runPlain(
   [data, indices, ...updates]: readonly unknown[],
   options: unknown = {},
 ): Tensor {
-  const version = plainVersion(operator.versions);
+  const version = operator.plain;
   const fields = { op: version.name };
   if (typeof options !== "object" || options === null)
     throw notAnObject("options", options, fields);

@@ -3,6 +3,7 @@
 import type { ErrorFields } from "../errors.ts";
 import type { PartialShape } from "../shape.ts";
 import { AXIS } from "./attributes.ts";
+import { plainVersion } from "./call.ts";
 import { checkIndicesFit, checkSameRank, normalizeAxis } from "./checks.ts";
 import { ONNX, type Operator, type OperatorVersion, type Settings } from "./operator.ts";
 import { planAlongAxis } from "./scatter-elements.ts";
@@ -38,6 +39,7 @@ export const gatherElements: Operator = {
   kind: "gather",
   indexing: "elements",
   versions,
+  plain: plainVersion(versions),
   inferShape: inferGatherElements,
   plan: planAlongAxis,
 };

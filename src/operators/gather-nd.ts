@@ -4,6 +4,7 @@ import { TensorError, type ErrorFields } from "../errors.ts";
 import { planTuples } from "../offsets.ts";
 import { compatible, printShape, unifyDims, type PartialShape } from "../shape.ts";
 import { BATCH_DIMS } from "./attributes.ts";
+import { plainVersion } from "./call.ts";
 import { checkRank, checkTupleLength } from "./checks.ts";
 import { ONNX, type Operator, type OperatorVersion, type Settings } from "./operator.ts";
 import { T15, T16 } from "./types.ts";
@@ -45,6 +46,7 @@ export const gatherND: Operator = {
   kind: "gather",
   indexing: "tuples",
   versions,
+  plain: plainVersion(versions),
   inferShape: inferGatherND,
   plan: (dataShape, indices, { batchDims }, rules, fields) =>
     planTuples(indices, dataShape, batchDims, rules, fields),

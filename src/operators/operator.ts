@@ -77,6 +77,8 @@ export interface Operator {
   readonly indexing: "tuples" | "elements";
   /** Oldest first. */
   readonly versions: readonly OperatorVersion[];
+  /** The newest without its limits, for the plain functions. */
+  readonly plain: OperatorVersion;
   /**
    * The output's shape from what is known of the inputs' shapes.
    * @throws TensorError `rank`, `axis` or `shape-mismatch` for what is certainly wrong, in this order.

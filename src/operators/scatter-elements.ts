@@ -6,6 +6,7 @@ import type { Plan } from "../plan.ts";
 import { compatible, printShape, type PartialShape } from "../shape.ts";
 import type { Tensor } from "../tensor.ts";
 import { AXIS, REDUCTION_16, REDUCTION_18 } from "./attributes.ts";
+import { plainVersion } from "./call.ts";
 import { checkIndicesFit, checkSameRank, normalizeAxis, wrongUpdates } from "./checks.ts";
 import { ONNX, type Operator, type OperatorVersion, type Settings } from "./operator.ts";
 import { T15, T16, TIND } from "./types.ts";
@@ -44,6 +45,7 @@ export const scatterElements: Operator = {
   kind: "scatter",
   indexing: "elements",
   versions,
+  plain: plainVersion(versions),
   inferShape: inferScatterElements,
   plan: planAlongAxis,
 };

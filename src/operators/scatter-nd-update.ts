@@ -1,6 +1,7 @@
 /** ScatterNDUpdate of openvino: ScatterND with int32 or int64 indices and words of its own for reductions. */
 
 import { REDUCTION_OPENVINO } from "./attributes.ts";
+import { plainVersion } from "./call.ts";
 import type { Operator, OperatorVersion } from "./operator.ts";
 import { inferScatterND, planScatterND } from "./scatter-nd.ts";
 import { T_OPENVINO, TIND } from "./types.ts";
@@ -36,6 +37,7 @@ export const scatterNDUpdate: Operator = {
   kind: "scatter",
   indexing: "tuples",
   versions,
+  plain: plainVersion(versions),
   inferShape: (inputs, _settings, fields) => inferScatterND(inputs, fields, true),
   plan: planScatterND,
 };

@@ -6,6 +6,7 @@ import type { Plan } from "../plan.ts";
 import { compatible, printShape, type PartialShape } from "../shape.ts";
 import type { Tensor } from "../tensor.ts";
 import { REDUCTION_16, REDUCTION_18 } from "./attributes.ts";
+import { plainVersion } from "./call.ts";
 import { checkRank, checkTupleLength, wrongUpdates } from "./checks.ts";
 import { ONNX, type Operator, type OperatorVersion, type Settings } from "./operator.ts";
 import { T15, T16 } from "./types.ts";
@@ -40,6 +41,7 @@ export const scatterND: Operator = {
   kind: "scatter",
   indexing: "tuples",
   versions,
+  plain: plainVersion(versions),
   inferShape: (inputs, _settings, fields) => inferScatterND(inputs, fields),
   plan: planScatterND,
 };
