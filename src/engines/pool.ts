@@ -4,7 +4,7 @@
  */
 
 /** More than this is left to the garbage collector. */
-const MOST_BYTES = 2 ** 28;
+const MOST_BYTES = 2 ** 29;
 
 export class BufferPool {
   readonly #free = new Map<number, ArrayBuffer[]>();

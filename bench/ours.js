@@ -1,0 +1,154 @@
+/** The library in each of the ways in which it can be called; those that it does not have yet are left out. */
+
+import { isScatter, optionsOf } from "./workloads.js";
+
+/**
+ * @typedef {object} Contestant
+ * @property {string} name
+ * @property {() => unknown} call one call, timed; a promise is awaited
+ * @property {() => unknown} output the elements of one call's result on fresh inputs; a promise is awaited
+ * @property {number} [atLeast] calls a sample
+ * @property {number} [cooldown] milliseconds to wait after a sample, for threads that spin
+ * @property {() => unknown} [release]
+ */
+
+/** The names of `threads` in results.json, and the contestants that they are. */
+export const THREADS = { 1: "resident", 2: "resident 2" };
+
+/**
+ * @param {any} lib the library's main entry
+ * @param {string} kind of engine for heap tensors: auto, js or wasm
+ * @param {readonly number[]} threads of the engines with resident tensors
+ */
+export function createOurs(lib, kind, threads = [1, 2]) {
+  /** @type {string[]} */
+  const missing = [];
+  const make = () => (lib.createEngine === undefined ? lib : lib.createEngine({ kind }));
+  const heap = make();
+  const plain = lib.createEngine === undefined ? lib : lib.createEngine({ kind: "js" });
+  // Of its own: results that are not disposed would use up the pool of those that are.
+  const littering = make();
+  const shared = threads.map((count) => residentEngine(lib, count, missing));
+  const disposes = typeof lib.zeros("float32", [1]).dispose === "function";
+  if (!disposes) missing.push("`new`: Tensor has no dispose");
+  return {
+    heap,
+    /** Modes that cannot be measured, each with the reason. */
+    missing,
+    /** What the JavaScript engine makes of a row. */
+    expected: (row, inputs) => plain[row.op](...heapTensors(lib, row, inputs), optionsOf(row)).data,
+    /** What runs. */
+    about: [heap, ...shared]
+      .filter((engine) => engine !== null)
+      .map(({ kind = "functions", threads = 1 }) => `${kind} ${threads}`)
+      .join(", "),
+    /**
+     * @param {import("./workloads.js").Workload} row
+     * @param {import("./workloads.js").Inputs} inputs
+     * @param {(name: string) => boolean} wanted
+     * @returns {Contestant[]}
+     */
+    contestants(row, inputs, wanted = () => true) {
+      const modes = heapModes(lib, heap, littering, row, inputs);
+      if (!disposes) delete modes.new;
+      for (const engine of shared) {
+        if (engine === null) continue;
+        modes[THREADS[engine.threads]] = () => resident(engine, row, inputs);
+      }
+      return Object.entries(modes).flatMap(([name, make]) =>
+        wanted(name) ? [{ name, ...make() }] : [],
+      );
+    },
+    close() {
+      for (const engine of [heap, plain, littering, ...shared]) engine?.dispose?.();
+    },
+  };
+}
+
+/** An engine with memory of its own, or null with the reason in `missing`. */
+function residentEngine(lib, threads, missing) {
+  const name = `\`${THREADS[threads]}\``;
+  const why = (reason) => {
+    missing.push(`${name}: ${reason}`);
+    return null;
+  };
+  if (lib.createEngine === undefined) return why("there is no createEngine");
+  try {
+    const engine = lib.createEngine({ kind: "wasm", threads });
+    if (typeof engine.alloc !== "function") return why("the engine has no alloc");
+    if (engine.threads !== threads) return why(`the engine runs ${engine.threads} thread(s)`);
+    return engine;
+  } catch (error) {
+    return why(error.message);
+  }
+}
+
+/** The tensors of a row on the heap, sharing the memory of `inputs`. */
+export function heapTensors(lib, row, { data, indices, updates, shapes }) {
+  return [
+    lib.tensor(row.dtype, shapes.data, data),
+    lib.tensor("int64", shapes.indices, indices),
+    ...(updates === null ? [] : [lib.tensor(row.dtype, shapes.sequential, updates)]),
+  ];
+}
+
+/**
+ * Ways to call with tensors on the heap, by name.
+ * @returns {Record<string, () => Omit<Contestant, "name">>}
+ */
+function heapModes(lib, engine, littering, row, inputs) {
+  const tensors = heapTensors(lib, row, inputs);
+  const options = optionsOf(row);
+  const run = engine[row.op];
+  const output = () => run(...tensors, options).data;
+  const modes = {
+    // Several calls a sample, so that what the garbage costs is within it.
+    undisposed: () => ({
+      atLeast: 4,
+      call: () => littering[row.op](...tensors, options),
+      output: () => littering[row.op](...tensors, options).data,
+    }),
+    new: () => ({ call: () => run(...tensors, options).dispose(), output }),
+    into() {
+      const into = { ...options, out: lib.zeros(row.dtype, inputs.shapes.output) };
+      return { call: () => run(...tensors, into), output: () => run(...tensors, into).data };
+    },
+  };
+  if (!isScatter(row)) return modes;
+  modes.inplace = () => {
+    const target = lib.tensor(row.dtype, inputs.shapes.data, inputs.data.slice());
+    const others = tensors.slice(1);
+    const inPlace = { ...options, out: target };
+    const call = () => run(target, ...others, inPlace);
+    return { call, output: () => (target.data.set(inputs.data), call().data.slice()) };
+  };
+  return modes;
+}
+
+/**
+ * All tensors in the engine's memory. A row that is about writing in place writes in place here too.
+ * @returns {Omit<Contestant, "name">}
+ */
+function resident(engine, row, { data, indices, updates, shapes }) {
+  const alloc = (dtype, shape, values) => {
+    const tensor = engine.alloc(dtype, shape);
+    if (values !== undefined) tensor.data.set(values);
+    return tensor;
+  };
+  const tensors = [alloc(row.dtype, shapes.data, data), alloc("int64", shapes.indices, indices)];
+  if (updates !== null) tensors.push(alloc(row.dtype, shapes.sequential, updates));
+  const out = row.inPlace ? tensors[0] : alloc(row.dtype, shapes.output);
+  const options = { ...optionsOf(row), out };
+  const run = engine[row.op];
+  const call = () => run(...tensors, options);
+  return {
+    call,
+    output() {
+      if (row.inPlace) tensors[0].data.set(data);
+      return call().data.slice();
+    },
+    release() {
+      for (const tensor of new Set([...tensors, out])) tensor.dispose();
+    },
+  };
+}

@@ -1,0 +1,40 @@
+/** The peers, each in its own file; one that is not installed is skipped with a word. */
+
+import fs from "node:fs";
+
+const FILES = ["onnxruntime-node", "onnxruntime-web", "tfjs", "numpy-ts"];
+
+/**
+ * @typedef {object} Peer
+ * @property {string} name
+ * @property {number} [cooldown] see Contestant
+ * @property {(row: import("../workloads.js").Workload, inputs: import("../workloads.js").Inputs) => any} prepare
+ * a contestant without its name, or null where the peer has no such operator; throws where it refuses the work
+ */
+
+/**
+ * @param {readonly string[] | undefined} wanted names or beginnings of names; all by default
+ * @param {(message: string) => void} tell
+ * @returns {Promise<Peer[]>}
+ */
+export async function loadPeers(wanted, tell) {
+  const isWanted = (name) => wanted === undefined || wanted.some((start) => name.startsWith(start));
+  const peers = [];
+  for (const file of FILES) {
+    if (wanted !== undefined && !wanted.some((start) => start.startsWith(file) || isWanted(file)))
+      continue;
+    try {
+      const { load } = await import(`./${file}.js`);
+      peers.push(...(await load()).filter(({ name }) => isWanted(name)));
+    } catch (error) {
+      tell(`${file} is skipped, it cannot be loaded: ${String(error.message).split("\n")[0]}`);
+    }
+  }
+  return peers;
+}
+
+/** Names and pinned versions, from the manifest. */
+export function versions() {
+  const manifest = fs.readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  return JSON.parse(manifest).dependencies;
+}

@@ -1,0 +1,21 @@
+/** A process of its own for baseline.js: `node resident.js ROW SCALE SAMPLES` measures one row with resident tensors. */
+
+import * as lib from "../dist/index.js";
+import { checksum } from "./check.js";
+import { measure } from "./measure.js";
+import { createOurs } from "./ours.js";
+import { inputsOf, scaled, WORKLOADS } from "./workloads.js";
+
+const [name, scale, samples] = process.argv.slice(2);
+const row = scaled(
+  WORKLOADS.find((row) => row.name === name),
+  Number(scale),
+);
+const ours = createOurs(lib, "auto", [1]);
+const modes = ["resident", row.inPlace ? "inplace" : "into"];
+const mode = ours.missing.some((reason) => reason.startsWith("`resident`")) ? modes[1] : modes[0];
+const [contestant] = ours.contestants(row, inputsOf(row), (name) => name === mode);
+const sum = checksum(await contestant.output());
+const median = (await measure([contestant], Number(samples))).get(contestant.name);
+console.log(JSON.stringify({ median, mode, checksum: sum }));
+process.exit();
