@@ -1,7 +1,7 @@
 /**
  * The executor in WebAssembly. Tensors of the heap stream through windows of its memory; the one that is accessed at
- * random is copied as a whole, or batch by batch where batches fit in a window. What is small, what only moves and
- * text are left to JavaScript: there the copies would cost more than they save.
+ * random is copied as a whole, or batch by batch where batches fit in a window. What is small, moves of long slices or
+ * of few elements out of many, and text are left to JavaScript: there the copies would cost more than they save.
  */
 
 import {
@@ -55,6 +55,7 @@ export class WasmExecutor implements Executor {
   readonly #limits: Limits;
   /** What the scope that is open has taken. */
   #scratch: number[] = [];
+
   /** @param threads how many threads work at once, this one among them; a shared memory is needed for two */
   constructor(js: Executor, heap: Heap, kernels: Kernels, limits = LIMITS, threads = 1) {
     const parts = { module: kernels.module, memory: heap.memory, kernels: kernels.all };
