@@ -257,7 +257,7 @@ export class WasmExecutor implements Executor {
   /**
    * A kernel run over a Plan: a gather from `data` to `sequential`, or, where there is a `target`, a scatter of
    * `sequential` over what is copied there from data. What is not here passes through windows: as many batches at once
-   * as fit, or all of them in a region of their size where one alone does not fit.
+   * as fit, and one where not even that does.
    */
   #carryOut(
     plan: Plan,
@@ -279,7 +279,7 @@ export class WasmExecutor implements Executor {
     const random = target ?? data;
     const isHere = this.#heap.has(random);
     const fitting = Math.floor(this.#limits.window / Math.max(span * bytes, count * length));
-    const group = fitting === 0 ? batches : Math.min(fitting, batches);
+    const group = Math.max(Math.min(fitting, batches), 1);
     const region = isHere ? 0 : this.#borrow(group * span * bytes);
     // Slices that pass through the window at once.
     const most = Math.max(Math.floor(this.#limits.window / length), 1);
