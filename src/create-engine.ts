@@ -4,7 +4,7 @@ import type { DType } from "./dtype.ts";
 import { createExecutor, ENGINE_KINDS, type EngineKind } from "./engines/choice.ts";
 import type { Executor } from "./engines/executor.ts";
 import { printValue, TensorError } from "./errors.ts";
-import { allocTensor, type Allocated } from "./execute.ts";
+import { allocTensor } from "./execute.ts";
 import type {
   gatherElements,
   gatherND,
@@ -21,6 +21,8 @@ import { gatherND as gatherNDOperator } from "./operators/gather-nd.ts";
 import type { Operator } from "./operators/operator.ts";
 import { scatterElements as scatterElementsOperator } from "./operators/scatter-elements.ts";
 import { scatterND as scatterNDOperator } from "./operators/scatter-nd.ts";
+import type { Mutable, Tensor } from "./tensor.ts";
+import { optionsOf } from "./options.ts";
 import { EXECUTOR, runPlain, type EngineLike } from "./run.ts";
 
 const MOST_THREADS = 64;
@@ -50,7 +52,10 @@ export interface Engine extends EngineLike {
    * SharedArrayBuffer, and the memory is free only after its `dispose()`; a view that is kept shows another tensor then.
    * @throws TensorError as `zeros`; `too-large` when the engine's memory is full
    */
-  alloc<D extends DType, const S extends readonly number[]>(dtype: D, shape: S): Allocated<D, S>;
+  alloc<D extends DType, const S extends readonly number[]>(
+    dtype: D,
+    shape: S,
+  ): Tensor<D, Mutable<S>>;
   /** Gives the memory of disposed results back. The engine can still be used. */
   dispose(): void;
 }
@@ -60,22 +65,22 @@ export interface Engine extends EngineLike {
  * @throws TensorError `attribute` for an option that there is not
  */
 export function createEngine(options: EngineOptions = {}): Engine {
-  const { kind = "auto", threads = 1, ...others } = options;
-  const odd = Object.keys(others)[0];
-  if (odd !== undefined || !ENGINE_KINDS.includes(kind)) {
-    const what = odd === undefined ? `kind ${printValue(kind)}` : `option ${printValue(odd)}`;
-    const kinds = ENGINE_KINDS.join(", ");
-    throw new TensorError(
-      "attribute",
-      `there is no ${what}: kind is one of ${kinds}, and there is threads`,
-    );
+  const { kind = "auto", threads = 1 } = optionsOf(options, ["kind", "threads"], {});
+  if (!isKind(kind)) {
+    const range = ENGINE_KINDS.join(", ");
+    throw new TensorError("attribute", `kind must be one of ${range}, got ${printValue(kind)}`);
   }
-  if (!Number.isSafeInteger(threads) || threads < 1 || threads > MOST_THREADS) {
+  if (!isThreads(threads)) {
     const range = `an integer from 1 to ${MOST_THREADS}`;
     throw new TensorError("attribute", `threads must be ${range}, got ${printValue(threads)}`);
   }
   return engineOf(createExecutor(kind, threads));
 }
+
+const isKind = (kind: unknown): kind is EngineKind => ENGINE_KINDS.some((one) => one === kind);
+
+const isThreads = (threads: unknown): threads is number =>
+  Number.isSafeInteger(threads) && Number(threads) >= 1 && Number(threads) <= MOST_THREADS;
 
 /** The functions of the package over an executor. */
 export function engineOf(executor: Executor): Engine {

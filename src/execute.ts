@@ -6,7 +6,7 @@ import { isTensorError, TensorError, type ErrorFields } from "./errors.ts";
 import type { Plan } from "./plan.ts";
 import { sizeOf } from "./shape.ts";
 import { copy } from "./storage.ts";
-import { checkDType, Tensor } from "./tensor.ts";
+import { checkDType, Tensor, type Mutable } from "./tensor.ts";
 
 /** `out`, or a new tensor of `shape`, with the slices of `data` that the Plan points at. */
 export function executeGather(
@@ -50,18 +50,12 @@ function fresh(executor: Executor, dtype: Tensor["dtype"], shape: readonly numbe
   return new Tensor(dtype, shape, size, data, (memory) => executor.recycle(memory));
 }
 
-/** A tensor of a literal shape, as the compiler should show it. */
-export type Allocated<D extends DType, S extends readonly number[]> = Tensor<
-  D,
-  { -readonly [Axis in keyof S]: S[Axis] }
->;
-
 /** A tensor of zeros in the executor's own memory. */
 export function allocTensor<D extends DType, S extends readonly number[]>(
   executor: Executor,
   dtype: D,
   shape: S,
-): Allocated<D, S> {
+): Tensor<D, Mutable<S>> {
   checkDType(dtype, {});
   const size = sizeOf(shape);
   const data = executor.alloc(dtype, size) as Storage<D>;

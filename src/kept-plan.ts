@@ -6,6 +6,7 @@ import { printValue, TensorError, type ErrorFields } from "./errors.ts";
 import { executeGather, executeScatter } from "./execute.ts";
 import { settingsOf } from "./operators/call.ts";
 import type { Operator } from "./operators/operator.ts";
+import { objectOf, optionsOf } from "./options.ts";
 import { checkOut } from "./out.ts";
 import { split, type Plan } from "./plan.ts";
 import { listOrTensor } from "./run.ts";
@@ -58,7 +59,7 @@ export function keepPlan(
 ): KeptPlan {
   const version = operator.plain;
   const fields = { op: version.name };
-  const settings = settingsOf(version, [version], objectOf(options, fields), fields);
+  const settings = settingsOf(version, [version], objectOf("options", options, fields), fields);
   const tensor = listOrTensor("int64", indices, { ...fields, input: "indices" });
   checkDType(tensor, ["int32", "int64"], { ...fields, input: "indices" });
   sizeOf(dataShape, { ...fields, input: "dataShape" });
@@ -154,22 +155,4 @@ function checkShape({ shape }: Tensor, expected: readonly number[], fields: Erro
   if (sameShape(shape, expected)) return;
   const sentence = `${fields.input} must have the shape ${printShape(expected)}, got ${printShape(shape)}`;
   throw new TensorError("shape-mismatch", sentence, { ...fields, expected });
-}
-
-function objectOf(options: unknown, fields: ErrorFields): Record<string, unknown> {
-  if (typeof options === "object" && options !== null) return { ...options };
-  const got = printValue(options);
-  throw new TensorError("attribute", `options must be an object, got ${got}`, fields);
-}
-
-function optionsOf(
-  options: unknown,
-  known: readonly string[],
-  fields: ErrorFields,
-): Record<string, unknown> {
-  const given = objectOf(options, fields);
-  const odd = Object.keys(given).find((name) => !known.includes(name));
-  if (odd === undefined) return given;
-  const sentence = `there is no option ${printValue(odd)}, only ${known.join(", ")}`;
-  throw new TensorError("attribute", sentence, fields);
 }

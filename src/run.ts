@@ -12,6 +12,7 @@ import { executeGather, executeScatter } from "./execute.ts";
 import { checkDTypes, settingsOf, type Attributes } from "./operators/call.ts";
 import type { Operator, OperatorVersion, Settings, TensorType } from "./operators/operator.ts";
 import { lookUp, type OperatorId } from "./operators/registry.ts";
+import { objectOf, optionsOf } from "./options.ts";
 import { checkOut } from "./out.ts";
 import { split, type Plan } from "./plan.ts";
 import { checkRankLimit, coordinatesOf, printShape, sizeOf, type PartialShape } from "./shape.ts";
@@ -62,7 +63,7 @@ export function run(
   options: RunOptions = {},
 ): Tensor[] {
   const call = callOf(node);
-  checkOptions(options, ["out", "duplicates", "engine"], call.fields);
+  optionsOf(options, ["out", "duplicates", "engine"], call.fields);
   checkDuplicatesOption(options.duplicates, call.operator, call.fields);
   checkInputCount(call, inputs);
   const tensors = call.version.inputs.map(({ name: input }, position) =>
@@ -98,9 +99,8 @@ export function runPlain(
 ): Tensor {
   const version = operator.plain;
   const fields = { op: version.name };
-  if (typeof options !== "object" || options === null)
-    throw notAnObject("options", options, fields);
-  const { out, duplicates, ...attributes }: RunOptions & Attributes = { ...options };
+  const given: RunOptions & Attributes = objectOf("options", options, fields);
+  const { out, duplicates, ...attributes } = given;
   const settings = settingsOf(version, [version], attributes, fields);
   checkDuplicatesOption(duplicates, operator, fields);
   const target = asTensor(data, { ...fields, input: "data" });
@@ -116,10 +116,8 @@ export function runPlain(
 function callOf(node: NodeSpec): Call {
   const { operator, version } = lookUp(node);
   const fields = { op: version.name, opset: version.sinceVersion };
-  const { attributes = {} } = node;
-  if (typeof attributes !== "object" || attributes === null) {
-    throw notAnObject("attributes", attributes, fields);
-  }
+  const { attributes: given = {} } = node;
+  const attributes = objectOf("attributes", given, fields);
   const settings = settingsOf(version, operator.versions, attributes, fields);
   return { operator, version, settings, fields };
 }
@@ -231,21 +229,6 @@ function checkType(type: unknown, fields: ErrorFields): void {
     fields,
   );
 }
-
-function checkOptions(options: unknown, known: readonly string[], fields: ErrorFields): void {
-  if (typeof options !== "object" || options === null)
-    throw notAnObject("options", options, fields);
-  const odd = Object.keys(options).find((name) => !known.includes(name));
-  if (odd === undefined) return;
-  throw new TensorError(
-    "attribute",
-    `there is no option ${JSON.stringify(odd)}, only ${known.join(", ")}`,
-    fields,
-  );
-}
-
-const notAnObject = (name: string, value: unknown, fields: ErrorFields): TensorError =>
-  new TensorError("attribute", `${name} must be an object, got ${printValue(value)}`, fields);
 
 /** @throws TensorError `duplicate-index` at the first index whose target an earlier one has. */
 function checkDuplicates(

@@ -32,7 +32,7 @@ import {
 } from "./values.ts";
 
 /** A literal shape as the compiler should show it: `[2, 3]` rather than `readonly [2, 3]`. */
-type Mutable<S extends readonly number[]> = { -readonly [Axis in keyof S]: S[Axis] };
+export type Mutable<S extends readonly number[]> = { -readonly [Axis in keyof S]: S[Axis] };
 
 /** A tensor of onnxruntime, which has the same parts under other names. */
 export interface RuntimeTensor {

@@ -25,7 +25,7 @@ test("an engine has the functions of the package and says what runs", () => {
 });
 
 test("options that there are not are an error", () => {
-  for (const options of [{ kind: "gpu" }, { thread: 2 }]) {
+  for (const options of [{ kind: "gpu" }, { thread: 2 }, null, 5]) {
     assert.throws(
       () => createEngine(options as object),
       (error) => isTensorError(error, "attribute"),

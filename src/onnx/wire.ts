@@ -40,7 +40,9 @@ export function visitRecords(bytes: Uint8Array, what: string, visit: Visit): voi
         start = reader.pos;
         const left = bytes.length - start;
         if (length > left) {
-          throw malformed(`${what} has a field ${field} of ${length} bytes where ${left} are left`);
+          throw malformed(
+            `the file is cut short or damaged: ${what} has a field ${field} of ${length} bytes where ${left} are left`,
+          );
         }
         reader.pos = start + length;
       } else if (wireType === WireType.StartGroup || wireType === WireType.EndGroup) {

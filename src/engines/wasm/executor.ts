@@ -369,13 +369,15 @@ export class WasmExecutor implements Executor {
       const lists = shares(batches, team.size).map(([first, part]) =>
         Array.from({ length: part }, (_, batch) => call(first + batch, 0, count)),
       );
-      return team.run(lists) || true;
+      team.run(lists);
+      return true;
     }
     if (!isGather || batches > MOST_CALLS) return false;
     const lists = shares(count, team.size).map(([first, part]) =>
       Array.from({ length: batches }, (_, batch) => call(batch, first, part)),
     );
-    return team.run(lists) || true;
+    team.run(lists);
+    return true;
   }
 }
 
