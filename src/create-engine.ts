@@ -84,10 +84,12 @@ const isThreads = (threads: unknown): threads is number =>
 
 /** The functions of the package over an executor. */
 export function engineOf(executor: Executor): Engine {
-  const call =
-    (operator: Operator, count: number) =>
-    (...args: unknown[]) =>
-      runPlain(executor, operator, args.slice(0, count), args[count]);
+  const scatter =
+    (operator: Operator) =>
+    (data: unknown, indices: unknown, updates: unknown, options?: unknown) =>
+      runPlain(executor, operator, [data, indices, updates], options);
+  const gather = (operator: Operator) => (data: unknown, indices: unknown, options?: unknown) =>
+    runPlain(executor, operator, [data, indices], options);
   const keep =
     (operator: Operator): typeof planScatterND =>
     (dataShape, indices, options) =>
@@ -95,10 +97,10 @@ export function engineOf(executor: Executor): Engine {
   return {
     kind: executor.kind,
     threads: executor.threads,
-    scatterND: call(scatterNDOperator, 3) as typeof scatterND,
-    scatterElements: call(scatterElementsOperator, 3) as typeof scatterElements,
-    gatherND: call(gatherNDOperator, 2) as typeof gatherND,
-    gatherElements: call(gatherElementsOperator, 2) as typeof gatherElements,
+    scatterND: scatter(scatterNDOperator) as typeof scatterND,
+    scatterElements: scatter(scatterElementsOperator) as typeof scatterElements,
+    gatherND: gather(gatherNDOperator) as typeof gatherND,
+    gatherElements: gather(gatherElementsOperator) as typeof gatherElements,
     planScatterND: keep(scatterNDOperator),
     planScatterElements: keep(scatterElementsOperator),
     planGatherND: keep(gatherNDOperator),

@@ -16,7 +16,7 @@ export function executeGather(
   shape: readonly number[],
   out: Tensor | undefined,
 ): Tensor {
-  const result = out ?? fresh(executor, data.dtype, shape);
+  const result = out ?? fresh(executor, data.dtype, shape, sizeOf(shape));
   executor.gather(plan, data.dtype, data.data, result.data);
   return result;
 }
@@ -31,7 +31,7 @@ export function executeScatter(
   out: Tensor | undefined,
   fields: ErrorFields,
 ): Tensor {
-  const result = out ?? fresh(executor, data.dtype, data.shape);
+  const result = out ?? fresh(executor, data.dtype, data.shape, data.size);
   // Text can outgrow what a string holds, half-way through: it is put together aside.
   const work = isNumericStorage(result.data) ? result.data : Array.from(result.data);
   try {
@@ -44,11 +44,8 @@ export function executeScatter(
   return result;
 }
 
-function fresh(executor: Executor, dtype: Tensor["dtype"], shape: readonly number[]): Tensor {
-  const size = sizeOf(shape);
-  const data = executor.allocate(dtype, size);
-  return new Tensor(dtype, shape, size, data, (memory) => executor.recycle(memory));
-}
+const fresh = (executor: Executor, dtype: DType, shape: readonly number[], size: number): Tensor =>
+  new Tensor(dtype, shape, size, executor.allocate(dtype, size), executor);
 
 /** A tensor of zeros in the executor's own memory. */
 export function allocTensor<D extends DType, S extends readonly number[]>(
@@ -59,5 +56,5 @@ export function allocTensor<D extends DType, S extends readonly number[]>(
   checkDType(dtype, {});
   const size = sizeOf(shape);
   const data = executor.alloc(dtype, size) as Storage<D>;
-  return new Tensor(dtype, shape, size, data, (memory) => executor.recycle(memory));
+  return new Tensor(dtype, shape, size, data, executor);
 }

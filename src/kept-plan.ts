@@ -60,8 +60,8 @@ export function keepPlan(
   const version = operator.plain;
   const fields = { op: version.name };
   const settings = settingsOf(version, [version], objectOf("options", options, fields), fields);
-  const tensor = listOrTensor("int64", indices, { ...fields, input: "indices" });
-  checkDType(tensor, ["int32", "int64"], { ...fields, input: "indices" });
+  const tensor = listOrTensor("int64", indices, fields, "indices");
+  checkDType(tensor, ["int32", "int64"], fields, "indices");
   sizeOf(dataShape, { ...fields, input: "dataShape" });
   const inferred = operator.inferShape([dataShape, tensor.shape, null], settings, fields);
   const shape = sequentialShape(operator, dataShape, tensor.shape, inferred as readonly number[]);
@@ -97,8 +97,8 @@ function keptPlan(
   fields: ErrorFields,
 ): KeptPlan {
   const dataOf = (given: unknown): Tensor => {
-    const data = asTensor(given, { ...fields, input: "data" });
-    checkShape(data, dataShape, { ...fields, input: "data" });
+    const data = asTensor(given, fields, "data");
+    checkShape(data, dataShape, fields, "data");
     return data;
   };
   return {
@@ -115,9 +115,9 @@ function keptPlan(
         const sentence = `${dtype} has no reduction ${printValue(reduction)}, only ${words}`;
         throw new TensorError("reduction", sentence, fields);
       }
-      const updates = listOrTensor(dtype, list, { ...fields, input: "updates" });
-      checkDType(updates, [dtype], { ...fields, input: "updates" });
-      checkShape(updates, shape, { ...fields, input: "updates" });
+      const updates = listOrTensor(dtype, list, fields, "updates");
+      checkDType(updates, [dtype], fields, "updates");
+      checkShape(updates, shape, fields, "updates");
       const type = { dtype, shape: dataShape };
       const target =
         out === undefined ? undefined : checkOut(out, type, { data, updates }, "data", fields);
@@ -145,14 +145,24 @@ function keptPlan(
   };
 }
 
-function checkDType({ dtype }: Tensor, types: readonly string[], fields: ErrorFields): void {
+function checkDType(
+  { dtype }: Tensor,
+  types: readonly string[],
+  who: ErrorFields,
+  input: string,
+): void {
   if (types.includes(dtype)) return;
   const must = types.length === 1 ? types[0] : `one of ${types.join(", ")}`;
-  throw new TensorError("dtype", `${fields.input} must be ${must}, got ${dtype}`, fields);
+  throw new TensorError("dtype", `${input} must be ${must}, got ${dtype}`, { ...who, input });
 }
 
-function checkShape({ shape }: Tensor, expected: readonly number[], fields: ErrorFields): void {
+function checkShape(
+  { shape }: Tensor,
+  expected: readonly number[],
+  who: ErrorFields,
+  input: string,
+): void {
   if (sameShape(shape, expected)) return;
-  const sentence = `${fields.input} must have the shape ${printShape(expected)}, got ${printShape(shape)}`;
-  throw new TensorError("shape-mismatch", sentence, { ...fields, expected });
+  const sentence = `${input} must have the shape ${printShape(expected)}, got ${printShape(shape)}`;
+  throw new TensorError("shape-mismatch", sentence, { ...who, input, expected });
 }

@@ -65,24 +65,24 @@ export function planTuples(
 ): Plan {
   const k = indices.shape[indices.shape.length - 1];
   const strides = stridesOf(dataShape);
-  const slice = product(dataShape.slice(batchDims + k));
+  const slice = product(dataShape, batchDims + k);
   // Empty tuples of empty slices cost no memory, so there could be any number of them; they do nothing.
-  const count = k === 0 && slice === 0 ? 0 : product(indices.shape.slice(0, -1));
-  const axes = Array.from({ length: k }, (_, j) =>
-    indexAxis(dataShape, strides, batchDims + j, rules),
-  );
-  const offsets = rules.read({ kind: "tuples", ...wordsOf(indices), count, axes });
+  const count = k === 0 && slice === 0 ? 0 : product(indices.shape, 0, indices.shape.length - 1);
+  const axes: IndexAxis[] = [];
+  for (let j = 0; j < k; j++) axes.push(indexAxis(dataShape, strides, batchDims + j, rules));
+  const { words, step } = wordsOf(indices);
+  const offsets = rules.read({ kind: "tuples", words, step, count, axes });
   if ("bad" in offsets) {
     throw outOfRange(indices, offsets.bad, dataShape, batchDims + (offsets.bad % k), rules, fields);
   }
-  const batches = product(dataShape.slice(0, batchDims));
+  const batches = product(dataShape, 0, batchDims);
   return {
     offsets,
     slice,
     count: batches === 0 ? 0 : count / batches,
     size: product(dataShape),
     batches,
-    span: product(dataShape.slice(batchDims)),
+    span: product(dataShape, batchDims),
   };
 }
 
@@ -104,19 +104,19 @@ export function planElements(
   // Within a batch the axis counts by the index and the batch axes not at all; the other axes count by themselves.
   const steps = strides.map((stride, d) => (d < batchAxes || d === axis ? 0 : stride));
   const along = indexAxis(dataShape, strides, axis, rules);
-  const job = { kind: "elements", ...wordsOf(indices), count, shape, steps, axis: along } as const;
-  const offsets = rules.read(job);
+  const { words, step } = wordsOf(indices);
+  const offsets = rules.read({ kind: "elements", words, step, count, shape, steps, axis: along });
   if ("bad" in offsets) {
     throw outOfRange(indices, offsets.bad, dataShape, axis, rules, fields);
   }
-  const batches = product(shape.slice(0, batchAxes));
+  const batches = product(shape, 0, batchAxes);
   return {
     offsets,
     slice: 1,
     count: batches === 0 ? 0 : count / batches,
     size: product(dataShape),
     batches,
-    span: product(dataShape.slice(batchAxes)),
+    span: product(dataShape, batchAxes),
   };
 }
 

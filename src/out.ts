@@ -14,12 +14,12 @@ import { asTensor, type Tensor } from "./tensor.ts";
 export function checkOut(
   given: unknown,
   { dtype, shape }: { readonly dtype: DType; readonly shape: readonly number[] },
-  inputs: Readonly<Record<string, Tensor>>,
+  inputs: Readonly<Record<string, Tensor | undefined>>,
   inPlace: string | null,
   who: ErrorFields,
 ): Tensor {
+  const out = asTensor(given, who, "out");
   const fields = { ...who, input: "out" };
-  const out = asTensor(given, fields);
   const isView = overlaps(out.data, (given as Tensor).data) || out.size === 0;
   if (out.dtype !== dtype || !isView) {
     const found = isView ? out.dtype : "values that would be converted";
@@ -32,8 +32,9 @@ export function checkOut(
       { ...fields, expected: shape },
     );
   }
-  for (const [name, { data }] of Object.entries(inputs)) {
-    if (!overlaps(out.data, data)) continue;
+  for (const name of Object.keys(inputs)) {
+    const data = inputs[name]?.data;
+    if (data === undefined || !overlaps(out.data, data)) continue;
     if (name === inPlace && isSameMemory(out.data, data)) continue;
     const rule =
       inPlace === null

@@ -66,8 +66,8 @@ export function run(
   optionsOf(options, ["out", "duplicates", "engine"], call.fields);
   checkDuplicatesOption(options.duplicates, call.operator, call.fields);
   checkInputCount(call, inputs);
-  const tensors = call.version.inputs.map(({ name: input }, position) =>
-    asTensor(inputs[position], { ...call.fields, input }),
+  const tensors = call.version.inputs.map(({ name }, position) =>
+    asTensor(inputs[position], call.fields, name),
   );
   return [execute(call, tensors, options, executorOf(options.engine, call.fields))];
 }
@@ -94,21 +94,24 @@ export function infer(node: NodeSpec, inputTypes: readonly TensorType[]): Tensor
 export function runPlain(
   executor: Executor,
   operator: Operator,
-  [data, indices, ...updates]: readonly unknown[],
+  inputs: readonly unknown[],
   options: unknown = {},
 ): Tensor {
   const version = operator.plain;
   const fields = { op: version.name };
-  const given: RunOptions & Attributes = objectOf("options", options, fields);
-  const { out, duplicates, ...attributes } = given;
+  const { out, duplicates, ...attributes }: RunOptions & Attributes = objectOf(
+    "options",
+    options,
+    fields,
+  );
   const settings = settingsOf(version, [version], attributes, fields);
   checkDuplicatesOption(duplicates, operator, fields);
-  const target = asTensor(data, { ...fields, input: "data" });
-  const tensors = [
-    target,
-    listOrTensor("int64", indices, { ...fields, input: "indices" }),
-    ...updates.map((list) => listOrTensor(target.dtype, list, { ...fields, input: "updates" })),
-  ];
+  const [given, indices, updates] = inputs;
+  const data = asTensor(given, fields, "data");
+  const tensors = [data, listOrTensor("int64", indices, fields, "indices")];
+  if (operator.kind === "scatter") {
+    tensors.push(listOrTensor(data.dtype, updates, fields, "updates"));
+  }
   const call = { operator, version, settings, fields };
   return execute(call, tensors, { out, duplicates }, executor);
 }
@@ -123,10 +126,15 @@ function callOf(node: NodeSpec): Call {
 }
 
 /** A tensor, or a nested list as one of `dtype`. */
-export const listOrTensor = (dtype: Tensor["dtype"], value: unknown, fields: ErrorFields): Tensor =>
+export const listOrTensor = (
+  dtype: Tensor["dtype"],
+  value: unknown,
+  who: ErrorFields,
+  input: string,
+): Tensor =>
   isList(value) || typeof value !== "object"
-    ? fromNested(dtype, value, fields)
-    : asTensor(value, fields);
+    ? fromNested(dtype, value, { ...who, input })
+    : asTensor(value, who, input);
 
 /** @throws TensorError `attribute` for duplicates that are neither word, or where nothing is scattered. */
 function checkDuplicatesOption(duplicates: unknown, { kind }: Operator, fields: ErrorFields): void {
@@ -157,13 +165,14 @@ function execute(
   const { dtype, shape: inferred } = inferType(call, inputs);
   // Of tensors every dimension is known.
   const shape = inferred as readonly number[];
-  const named = Object.fromEntries(version.inputs.map(({ name }, i) => [name, inputs[i]]));
+  const [data, indices, updates] = inputs;
   const inPlace = operator.kind === "scatter" ? "data" : null;
   const target =
-    out === undefined ? undefined : checkOut(out, { dtype, shape }, named, inPlace, fields);
+    out === undefined
+      ? undefined
+      : checkOut(out, { dtype, shape }, { data, indices, updates }, inPlace, fields);
   const rules = { negative: version.negativeIndices, read: executor.readIndices };
   return executor.scope(() => {
-    const [data, indices, updates] = inputs;
     const plan = operator.plan(data.shape, indices, settings, rules, fields);
     if (operator.kind === "gather") return executeGather(executor, plan, data, shape, target);
     if (duplicates === "error" && settings.reduction === "none") {

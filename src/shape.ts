@@ -55,20 +55,26 @@ export function checkRankLimit(shape: readonly unknown[], fields?: ErrorFields):
   });
 }
 
-/** The product of dimensions; exact as long as it is a safe integer, and 0 when any of them is 0. */
-export const product = (dims: readonly number[]): number =>
-  dims.includes(0) ? 0 : dims.reduce((size, dim) => size * dim, 1);
+/** The product of the dimensions from `start` to `end`; exact as long as it is a safe integer, 0 when any of them is 0. */
+export function product(dims: readonly number[], start = 0, end = dims.length): number {
+  let size = 1;
+  for (let d = start; d < end; d++) {
+    if (dims[d] === 0) return 0;
+    size *= dims[d];
+  }
+  return size;
+}
 
 /** Row-major strides in elements. */
 export function stridesOf(shape: readonly number[]): number[] {
-  const strides = Array.from(shape, () => 1);
+  const strides = shape.map(() => 1);
   for (let d = shape.length - 2; d >= 0; d--) strides[d] = strides[d + 1] * shape[d + 1];
   return strides;
 }
 
 /** The coordinates of the `position`-th element in row-major order. */
 export function coordinatesOf(position: number, shape: readonly number[]): number[] {
-  const coordinates = Array.from(shape, () => 0);
+  const coordinates = shape.map(() => 0);
   for (let d = shape.length - 1; d >= 0; d--) {
     coordinates[d] = position % shape[d];
     position = Math.floor(position / shape[d]);

@@ -41,6 +41,11 @@ export interface RuntimeTensor {
   readonly data: NumericStorage | Uint8ClampedArray | Float16Like | readonly string[];
 }
 
+/** What made the memory of a tensor, and takes it back. */
+interface MemoryOwner {
+  recycle(data: Storage): void;
+}
+
 /**
  * A data type and a shape over elements that live in `data`. Made by {@link tensor}, {@link zeros} and {@link full};
  * `S` carries the shape to the compiler where it is a literal.
@@ -54,8 +59,8 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
   /** The elements in row-major order: bits for float16 and bfloat16, interleaved pairs for complex. */
   readonly data: Storage<D>;
 
-  /** Takes the memory back; only an engine that made it has one. */
-  #recycle: ((data: Storage) => void) | undefined;
+  /** Takes the memory back; only an engine that made it is one. */
+  #owner: MemoryOwner | undefined;
   #isDisposed = false;
 
   /** For the package alone: it trusts its arguments. */
@@ -64,9 +69,9 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
     shape: readonly number[],
     size: number,
     data: Storage<D>,
-    recycle?: (data: Storage) => void,
+    owner?: MemoryOwner,
   ) {
-    this.#recycle = recycle;
+    this.#owner = owner;
     this.dtype = dtype;
     // Adding 0 makes -0 a plain 0.
     this.shape = Object.freeze(shape.map((dim) => dim + 0)) as readonly number[] as Readonly<S>;
@@ -81,7 +86,7 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
    * has no elements but that many lists.
    */
   toArray(): Nested<Scalar<D>> {
-    checkAlive(this);
+    if (!isAlive(this)) throw gone(this, {});
     const { shape } = this;
     if (this.size === 0 && product(shape.slice(0, shape.indexOf(0))) > MAX_EMPTY_LISTS) {
       throw new TensorError("too-large", `the shape ${printShape(shape)} has too many empty lists`);
@@ -101,9 +106,9 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
    */
   dispose(): void {
     this.#isDisposed = true;
-    const recycle = this.#recycle;
-    this.#recycle = undefined;
-    recycle?.(this.data);
+    const owner = this.#owner;
+    this.#owner = undefined;
+    owner?.recycle(this.data);
   }
 
   /** Whether {@link dispose} was called. */
@@ -169,7 +174,7 @@ export function full<D extends DType, const S extends readonly number[]>(
 
 /** Whether two tensors have the same data type, shape and bits (so NaN equals the same NaN, and 0 is not -0). */
 export function equals(a: Tensor | RuntimeTensor, b: Tensor | RuntimeTensor): boolean {
-  const [left, right] = [asTensor(a, { input: "a" }), asTensor(b, { input: "b" })];
+  const [left, right] = [asTensor(a, {}, "a"), asTensor(b, {}, "b")];
   if (left.dtype !== right.dtype || !sameShape(left.shape, right.shape)) return false;
   return differenceAt(left, right) === -1;
 }
@@ -182,7 +187,7 @@ export function firstDifference(
   a: Tensor | RuntimeTensor,
   b: Tensor | RuntimeTensor,
 ): number[] | null {
-  const [left, right] = [asTensor(a, { input: "a" }), asTensor(b, { input: "b" })];
+  const [left, right] = [asTensor(a, {}, "a"), asTensor(b, {}, "b")];
   if (left.dtype !== right.dtype) {
     throw new TensorError("dtype", `the tensors are ${left.dtype} and ${right.dtype}`);
   }
@@ -211,13 +216,13 @@ function differenceAt(a: Tensor, b: Tensor): number {
 /**
  * Any tensor as one of ours, over the same memory: a {@link Tensor} as it is, an onnxruntime tensor, or an object
  * with `dtype`, `shape` and `data`.
+ * @param input the name of `value` in errors
  * @throws TensorError `dtype` when `value` is no tensor, and as {@link tensor}.
  */
-export function asTensor(value: unknown, fields: ErrorFields): Tensor {
-  if (value instanceof Tensor) {
-    checkAlive(value, fields);
-    return value;
-  }
+export function asTensor(value: unknown, who: ErrorFields, input?: string): Tensor {
+  if (value instanceof Tensor && isAlive(value)) return value;
+  const fields = { ...who, input };
+  if (value instanceof Tensor) throw gone(value, fields);
   if (isFloat16Array(value)) return build("float16", [value.length], value, fields);
   if (typeof value === "object" && value !== null && "data" in value) {
     const dtype = "dtype" in value ? value.dtype : "type" in value ? value.type : undefined;
@@ -255,20 +260,14 @@ export function fromNested(dtype: DType, values: unknown, fields: ErrorFields): 
 /** Lists without elements cost memory that no element stands for. */
 const MAX_EMPTY_LISTS = 2 ** 24;
 
-/** @throws TensorError `disposed` when the tensor's memory was transferred or otherwise detached. */
-export function checkAlive(value: Tensor, fields: ErrorFields = {}): void {
-  const { dtype, size, data, isDisposed } = value;
-  if (
-    !isDisposed &&
-    data.length === size * DTYPES[dtype].lanes &&
-    !(size === 0 && isDetached(data))
-  )
-    return;
-  throw new TensorError(
-    "disposed",
-    `the memory of ${fields.input ?? `this ${dtype} tensor`} is gone (disposed, transferred or resized)`,
-    fields,
-  );
+/** Whether the tensor's memory is there: not disposed of, transferred or otherwise detached. */
+const isAlive = ({ dtype, size, data, isDisposed }: Tensor): boolean =>
+  !isDisposed && data.length === size * DTYPES[dtype].lanes && !(size === 0 && isDetached(data));
+
+function gone({ dtype }: Tensor, fields: ErrorFields): TensorError {
+  const what = fields.input ?? `this ${dtype} tensor`;
+  const sentence = `the memory of ${what} is gone (disposed, transferred or resized)`;
+  return new TensorError("disposed", sentence, fields);
 }
 
 /** @throws TensorError `dtype` for anything that is no data type's name. */

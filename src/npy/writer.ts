@@ -18,7 +18,7 @@ import { encodeText, lengthOfText } from "./text.ts";
  * `disposed` for a tensor whose memory is gone; `too-large` when memory does not hold the file.
  */
 export function writeNpy(tensor: Tensor | RuntimeTensor): Uint8Array<ArrayBuffer> {
-  const { dtype, shape, data } = asTensor(tensor, { input: "tensor" });
+  const { dtype, shape, data } = asTensor(tensor, {}, "tensor");
   const length = isNumericStorage(data) ? 0 : lengthOfText(data, shape);
   const header = printHeader(printDescr(dtype, length), shape);
   const bytes = isNumericStorage(data) ? data.byteLength : data.length * length * CHARACTER;

@@ -38,7 +38,7 @@ export function bindInputs(
   const bindings = new Map<string, Binding>();
   for (const { name, type } of graph.inputs) {
     if (Object.hasOwn(inputs, name)) {
-      const value = asTensor(inputs[name], { input: name });
+      const value = asTensor(inputs[name], {}, name);
       if (type !== null) checkType(name, type, value, bindings);
       tensors.set(name, value);
     } else if (!defaults.has(name)) {

@@ -71,7 +71,7 @@ export function runNode(model: Model, node: ModelNode, inputs: Tensors): Record<
     );
   }
   const valueOf = (input: string): Tensor => {
-    if (Object.hasOwn(inputs, input)) return asTensor(inputs[input], { input });
+    if (Object.hasOwn(inputs, input)) return asTensor(inputs[input], {}, input);
     const constant = constants.find((one) => one.name === input);
     if (constant !== undefined) return constant.read();
     const maker = nodes.find((one) => isConstantNode(one) && one.outputs.includes(input));

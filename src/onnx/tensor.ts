@@ -45,7 +45,7 @@ export function readTensor(bytes: Uint8Array, options: ReadOptions = {}): Tensor
  * @throws TensorError `dtype` for text that UTF-8 cannot hold (half a surrogate pair), `disposed`, `too-large`.
  */
 export function writeTensor(tensor: Tensor, name?: string): Uint8Array {
-  const { dtype, shape, data } = asTensor(tensor, { input: "tensor" });
+  const { dtype, shape, data } = asTensor(tensor, {}, "tensor");
   const message = create(TensorProtoSchema, {
     dims: shape.map(BigInt),
     dataType: DTYPES[dtype].onnx.number,

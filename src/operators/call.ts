@@ -21,9 +21,10 @@ export function settingsOf(
   attributes: Attributes,
   fields: ErrorFields,
 ): Settings {
-  const values: Record<string, number | string> = {};
+  const values: Record<string, number | string> = { axis: 0, batchDims: 0, reduction: "none" };
   for (const { name, default: initial } of version.attributes) values[camelCase(name)] = initial;
-  for (const [name, given] of Object.entries(attributes)) {
+  for (const name of Object.keys(attributes)) {
+    const given = attributes[name];
     if (given === undefined) continue;
     const schema = version.attributes.find((attribute) => attribute.name === name);
     if (schema === undefined) {
@@ -39,7 +40,7 @@ export function settingsOf(
     }
     values[camelCase(name)] = attributeValue(schema, given, siblings, fields);
   }
-  const { axis = 0, batchDims = 0, reduction = "none" } = values;
+  const { axis, batchDims, reduction } = values;
   return {
     axis: Number(axis),
     batchDims: Number(batchDims),
@@ -110,7 +111,7 @@ export function plainVersion(versions: readonly OperatorVersion[]): OperatorVers
 }
 
 const camelCase = (name: string): string =>
-  name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+  name.includes("_") ? name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()) : name;
 
 const reductionOf = (word: string): Reduction =>
   REDUCTIONS.find((reduction) => reduction === word) ?? WORDS[word];
@@ -126,14 +127,11 @@ export function checkDTypes(
   reduction: Reduction,
   fields: ErrorFields,
 ): void {
-  if (!reductionsOf(dtypes[0]).includes(reduction)) {
-    throw new TensorError(
-      "reduction",
-      `${dtypes[0]} has no reduction ${JSON.stringify(reduction)}, only ${reductionsOf(dtypes[0]).join(", ")}`,
-      fields,
-    );
+  const reductions = reductionsOf(dtypes[0]);
+  if (!reductions.includes(reduction)) {
+    const sentence = `${dtypes[0]} has no reduction ${JSON.stringify(reduction)}, only ${reductions.join(", ")}`;
+    throw new TensorError("reduction", sentence, fields);
   }
-  const bound = new Map<string, { input: string; dtype: DType }>();
   for (const [position, { name: input, type }] of version.inputs.entries()) {
     const dtype = dtypes[position];
     const types = typesOf(version, type);
@@ -145,15 +143,12 @@ export function checkDTypes(
         input,
       });
     }
-    const first = bound.get(type);
-    if (first !== undefined && first.dtype !== dtype) {
-      throw new TensorError(
-        "dtype",
-        `${input} must have the data type of ${first.input}, ${first.dtype}, got ${dtype}`,
-        { ...fields, input },
-      );
+    const first = version.inputs.findIndex((other) => other.type === type);
+    if (dtypes[first] !== dtype) {
+      const expected = `${version.inputs[first].name}, ${dtypes[first]}`;
+      const sentence = `${input} must have the data type of ${expected}, got ${dtype}`;
+      throw new TensorError("dtype", sentence, { ...fields, input });
     }
-    bound.set(type, { input, dtype });
   }
 }
 
