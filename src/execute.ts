@@ -56,5 +56,5 @@ export function allocTensor<D extends DType, S extends readonly number[]>(
   checkDType(dtype, {});
   const size = sizeOf(shape);
   const data = executor.alloc(dtype, size) as Storage<D>;
-  return new Tensor(dtype, shape, size, data, executor);
+  return new Tensor(dtype, [...shape], size, data, executor);
 }

@@ -1,7 +1,7 @@
 /** Where results go: what `out` may be. */
 
 import type { DType } from "./dtype.ts";
-import { TensorError, type ErrorFields } from "./errors.ts";
+import { TensorError, type ErrorCode, type ErrorFields } from "./errors.ts";
 import { printShape, sameShape } from "./shape.ts";
 import { isSameMemory, overlaps } from "./storage.ts";
 import { asTensor, type Tensor } from "./tensor.ts";
@@ -19,18 +19,14 @@ export function checkOut(
   who: ErrorFields,
 ): Tensor {
   const out = asTensor(given, who, "out");
-  const fields = { ...who, input: "out" };
-  const isView = overlaps(out.data, (given as Tensor).data) || out.size === 0;
+  const isView = out === given || overlaps(out.data, (given as Tensor).data) || out.size === 0;
   if (out.dtype !== dtype || !isView) {
     const found = isView ? out.dtype : "values that would be converted";
-    throw new TensorError("dtype", `out must be ${dtype}, got ${found}`, fields);
+    throw wrongOut("dtype", `must be ${dtype}, got ${found}`, who);
   }
   if (!sameShape(out.shape, shape)) {
-    throw new TensorError(
-      "shape-mismatch",
-      `out must have the shape of the result, ${printShape(shape)}, got ${printShape(out.shape)}`,
-      { ...fields, expected: shape },
-    );
+    const must = `must have the shape of the result, ${printShape(shape)}`;
+    throw wrongOut("shape-mismatch", `${must}, got ${printShape(out.shape)}`, who, shape);
   }
   for (const name of Object.keys(inputs)) {
     const data = inputs[name]?.data;
@@ -42,7 +38,14 @@ export function checkOut(
         : name === inPlace
           ? "it may be all of it, but not a part"
           : `of the inputs it may be ${inPlace} alone`;
-    throw new TensorError("overlap", `out shares memory with ${name}: ${rule}`, fields);
+    throw wrongOut("overlap", `shares memory with ${name}: ${rule}`, who);
   }
   return out;
 }
+
+const wrongOut = (
+  code: ErrorCode,
+  what: string,
+  who: ErrorFields,
+  expected?: readonly number[],
+): TensorError => new TensorError(code, `out ${what}`, { ...who, input: "out", expected });

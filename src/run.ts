@@ -15,7 +15,7 @@ import { lookUp, type OperatorId } from "./operators/registry.ts";
 import { objectOf, optionsOf } from "./options.ts";
 import { checkOut } from "./out.ts";
 import { split, type Plan } from "./plan.ts";
-import { checkRankLimit, coordinatesOf, printShape, sizeOf, type PartialShape } from "./shape.ts";
+import { checkRankLimit, coordinatesOf, isKnown, printShape, sizeOf } from "./shape.ts";
 import { asTensor, checkDType, fromNested, type Tensor } from "./tensor.ts";
 import { isList } from "./values.ts";
 
@@ -186,16 +186,12 @@ function inferType(
   { operator, version, settings, fields }: Call,
   inputs: readonly TensorType[],
 ): TensorType {
-  const dtypes = inputs.map(({ dtype }) => dtype);
-  checkDTypes(version, operator.versions, dtypes, settings.reduction, fields);
+  checkDTypes(version, operator.versions, inputs, settings.reduction, fields);
   const shapes = inputs.map(({ shape }) => shape);
   const shape = operator.inferShape(shapes, settings, fields);
   if (isKnown(shape)) sizeOf(shape, fields);
-  return { dtype: dtypes[0], shape };
+  return { dtype: inputs[0].dtype, shape };
 }
-
-const isKnown = (shape: PartialShape): shape is readonly number[] =>
-  shape !== null && shape.every((dim) => typeof dim === "number");
 
 function executorOf(engine: unknown, fields: ErrorFields): Executor {
   if (engine === undefined) return defaultExecutor();

@@ -6,9 +6,9 @@ import { isNumericStorage, type NumericStorage, type Storage } from "./dtype.ts"
 export function overlaps(a: Storage, b: Storage): boolean {
   if (!isNumericStorage(a) || !isNumericStorage(b)) return a === b && a.length > 0;
   return (
+    a.buffer === b.buffer &&
     a.byteLength > 0 &&
     b.byteLength > 0 &&
-    a.buffer === b.buffer &&
     a.byteOffset < b.byteOffset + b.byteLength &&
     b.byteOffset < a.byteOffset + a.byteLength
   );

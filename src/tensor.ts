@@ -41,6 +41,10 @@ export interface RuntimeTensor {
   readonly data: NumericStorage | Uint8ClampedArray | Float16Like | readonly string[];
 }
 
+/** The shape as nobody can change it: that of another tensor as it is, else a copy. Adding 0 makes -0 a plain 0. */
+const frozen = (shape: readonly number[]): readonly number[] =>
+  Object.isFrozen(shape) ? shape : Object.freeze(shape.map((dim) => dim + 0));
+
 /** What made the memory of a tensor, and takes it back. */
 interface MemoryOwner {
   recycle(data: Storage): void;
@@ -73,8 +77,7 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
   ) {
     this.#owner = owner;
     this.dtype = dtype;
-    // Adding 0 makes -0 a plain 0.
-    this.shape = Object.freeze(shape.map((dim) => dim + 0)) as readonly number[] as Readonly<S>;
+    this.shape = frozen(shape) as readonly number[] as Readonly<S>;
     this.size = size;
     this.data = data;
   }
@@ -154,7 +157,7 @@ export function zeros<D extends DType, const S extends readonly number[]>(
 ): Tensor<D, Mutable<S>> {
   checkDType(dtype, {});
   const size = sizeOf(shape);
-  return new Tensor<D, Mutable<S>>(dtype, shape, size, allocate(dtype, size));
+  return new Tensor<D, Mutable<S>>(dtype, [...shape], size, allocate(dtype, size));
 }
 
 /** A tensor of which every element is `value`. Errors as {@link tensor}. */
@@ -293,5 +296,5 @@ function build(dtype: unknown, shape: unknown, values: unknown, fields: ErrorFie
   checkDType(dtype, fields);
   const dims = shape as readonly number[];
   const size = sizeOf(dims, fields);
-  return new Tensor(dtype, dims, size, storageFor(dtype, dims, size, values, fields));
+  return new Tensor(dtype, [...dims], size, storageFor(dtype, dims, size, values, fields));
 }

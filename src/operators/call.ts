@@ -123,17 +123,19 @@ const reductionOf = (word: string): Reduction =>
 export function checkDTypes(
   version: OperatorVersion,
   siblings: readonly OperatorVersion[],
-  dtypes: readonly DType[],
+  inputs: readonly { readonly dtype: DType }[],
   reduction: Reduction,
   fields: ErrorFields,
 ): void {
-  const reductions = reductionsOf(dtypes[0]);
+  const [{ dtype: common }] = inputs;
+  const reductions = reductionsOf(common);
   if (!reductions.includes(reduction)) {
-    const sentence = `${dtypes[0]} has no reduction ${JSON.stringify(reduction)}, only ${reductions.join(", ")}`;
+    const sentence = `${common} has no reduction ${JSON.stringify(reduction)}, only ${reductions.join(", ")}`;
     throw new TensorError("reduction", sentence, fields);
   }
-  for (const [position, { name: input, type }] of version.inputs.entries()) {
-    const dtype = dtypes[position];
+  for (let position = 0; position < version.inputs.length; position++) {
+    const { name: input, type } = version.inputs[position];
+    const { dtype } = inputs[position];
     const types = typesOf(version, type);
     if (!types.includes(dtype)) {
       const since = siblings.find((other) => typesOf(other, type).includes(dtype));
@@ -144,8 +146,8 @@ export function checkDTypes(
       });
     }
     const first = version.inputs.findIndex((other) => other.type === type);
-    if (dtypes[first] !== dtype) {
-      const expected = `${version.inputs[first].name}, ${dtypes[first]}`;
+    if (inputs[first].dtype !== dtype) {
+      const expected = `${version.inputs[first].name}, ${inputs[first].dtype}`;
       const sentence = `${input} must have the data type of ${expected}, got ${dtype}`;
       throw new TensorError("dtype", sentence, { ...fields, input });
     }

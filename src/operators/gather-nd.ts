@@ -2,7 +2,7 @@
 
 import { TensorError, type ErrorFields } from "../errors.ts";
 import { planTuples } from "../offsets.ts";
-import { compatible, printShape, unifyDims, type PartialShape } from "../shape.ts";
+import { compatible, part, printShape, unifyDims, type PartialShape } from "../shape.ts";
 import { BATCH_DIMS } from "./attributes.ts";
 import { plainVersion } from "./call.ts";
 import { checkRank, checkTupleLength } from "./checks.ts";
@@ -72,7 +72,7 @@ function inferGatherND(
     checkTupleLength(k, 1, data === null ? Infinity : data.length - batchDims, fields);
   }
   if (data === null || indices === null) return null;
-  const batches = { data: data.slice(0, batchDims), indices: indices.slice(0, batchDims) };
+  const batches = { data: part(data, 0, batchDims), indices: part(indices, 0, batchDims) };
   if (!compatible(batches.data, batches.indices)) {
     throw new TensorError(
       "shape-mismatch",
@@ -84,7 +84,7 @@ function inferGatherND(
   if (typeof k !== "number") return null;
   return [
     ...batches.indices.map((dim, d) => unifyDims(dim, data[d])),
-    ...indices.slice(batchDims, -1),
-    ...data.slice(batchDims + k),
+    ...part(indices, batchDims, indices.length - 1),
+    ...part(data, batchDims + k),
   ];
 }

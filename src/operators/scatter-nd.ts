@@ -3,7 +3,7 @@
 import type { ErrorFields } from "../errors.ts";
 import { planTuples, type IndexRules } from "../offsets.ts";
 import type { Plan } from "../plan.ts";
-import { compatible, printShape, type PartialShape } from "../shape.ts";
+import { compatible, compatibleFrom, part, printShape, type PartialShape } from "../shape.ts";
 import type { Tensor } from "../tensor.ts";
 import { REDUCTION_16, REDUCTION_18 } from "./attributes.ts";
 import { plainVersion } from "./call.ts";
@@ -72,7 +72,7 @@ export function inferScatterND(
   if (data !== null && typeof k === "number") checkTupleLength(k, 0, data.length, fields);
   if (updates === null) return data;
 
-  const lead = indices === null ? null : indices.slice(0, -1);
+  const lead = indices === null ? null : part(indices, 0, indices.length - 1);
   const mayBeOne = oneElement && (lead === null || lead.length === 0);
   if (mayBeOne && lead !== null && (k === data?.length || typeof k !== "number")) {
     if (
@@ -90,18 +90,20 @@ export function inferScatterND(
     k = lead.length + data.length - updates.length;
   }
   const isLength = typeof k === "number" && k >= 0 && k <= (data?.length ?? 0);
-  const tail = data !== null && isLength ? data.slice(Number(k)) : null;
+  const tail = data !== null && isLength ? part(data, Number(k)) : null;
+  const begins = lead === null || compatibleFrom(0, updates, lead);
+  const ends = tail === null || compatibleFrom(updates.length - tail.length, updates, tail);
   if (lead !== null && tail !== null) {
+    if (begins && ends && updates.length === lead.length + tail.length) return data;
     const shape = [...lead, ...tail];
-    if (compatible(updates, shape)) return data;
     const terms = `indices.shape[:-1] ++ data.shape[${k}:] = ${printShape(lead)} ++ ${printShape(tail)}`;
     throw wrongUpdates(`be ${terms} = ${printShape(shape)}`, shape, updates, fields);
   }
-  if (lead !== null && !compatible(updates.slice(0, lead.length), lead)) {
+  if (lead !== null && !begins) {
     const terms = `begin with indices.shape[:-1] = ${printShape(lead)}`;
     throw wrongUpdates(terms, lead, updates, fields);
   }
-  if (tail !== null && !compatible(updates.slice(-tail.length || updates.length), tail)) {
+  if (tail !== null && !ends) {
     const terms = `end with data.shape[${k}:] = ${printShape(tail)}`;
     throw wrongUpdates(terms, tail, updates, fields);
   }
