@@ -64,12 +64,11 @@ export function planTuples(
   fields: ErrorFields,
 ): Plan {
   const k = indices.shape[indices.shape.length - 1];
-  const strides = stridesOf(dataShape);
   const slice = product(dataShape, batchDims + k);
   // Empty tuples of empty slices cost no memory, so there could be any number of them; they do nothing.
   const count = k === 0 && slice === 0 ? 0 : product(indices.shape, 0, indices.shape.length - 1);
   const axes: IndexAxis[] = [];
-  for (let j = 0; j < k; j++) axes.push(indexAxis(dataShape, strides, batchDims + j, rules));
+  for (let j = 0; j < k; j++) axes.push(indexAxis(dataShape, batchDims + j, rules));
   const { words, step } = wordsOf(indices);
   const offsets = rules.read({ kind: "tuples", words, step, count, axes });
   if ("bad" in offsets) {
@@ -103,7 +102,7 @@ export function planElements(
   const batchAxes = countBatchAxes(shape, dataShape, axis);
   // Within a batch the axis counts by the index and the batch axes not at all; the other axes count by themselves.
   const steps = strides.map((stride, d) => (d < batchAxes || d === axis ? 0 : stride));
-  const along = indexAxis(dataShape, strides, axis, rules);
+  const along = indexAxis(dataShape, axis, rules);
   const { words, step } = wordsOf(indices);
   const offsets = rules.read({ kind: "elements", words, step, count, shape, steps, axis: along });
   if ("bad" in offsets) {
@@ -122,13 +121,12 @@ export function planElements(
 
 const indexAxis = (
   dataShape: readonly number[],
-  strides: readonly number[],
   axis: number,
   { negative }: IndexRules,
 ): IndexAxis => ({
   dim: dataShape[axis],
   wrap: negative ? dataShape[axis] : 0,
-  stride: strides[axis],
+  stride: product(dataShape, axis + 1),
 });
 
 /** Reads indices in plain JavaScript. */

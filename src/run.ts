@@ -99,13 +99,9 @@ export function runPlain(
 ): Tensor {
   const version = operator.plain;
   const fields = { op: version.name };
-  const { out, duplicates, ...attributes }: RunOptions & Attributes = objectOf(
-    "options",
-    options,
-    fields,
-  );
-  const settings = settingsOf(version, [version], attributes, fields);
-  checkDuplicatesOption(duplicates, operator, fields);
+  const own: RunOptions & Attributes = objectOf("options", options, fields);
+  const settings = settingsOf(version, [version], own, fields, ["out", "duplicates"]);
+  checkDuplicatesOption(own.duplicates, operator, fields);
   const [given, indices, updates] = inputs;
   const data = asTensor(given, fields, "data");
   const tensors = [data, listOrTensor("int64", indices, fields, "indices")];
@@ -113,7 +109,7 @@ export function runPlain(
     tensors.push(listOrTensor(data.dtype, updates, fields, "updates"));
   }
   const call = { operator, version, settings, fields };
-  return execute(call, tensors, { out, duplicates }, executor);
+  return execute(call, tensors, own, executor);
 }
 
 function callOf(node: NodeSpec): Call {

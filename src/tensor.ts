@@ -41,10 +41,6 @@ export interface RuntimeTensor {
   readonly data: NumericStorage | Uint8ClampedArray | Float16Like | readonly string[];
 }
 
-/** The shape as nobody can change it: that of another tensor as it is, else a copy. Adding 0 makes -0 a plain 0. */
-const frozen = (shape: readonly number[]): readonly number[] =>
-  Object.isFrozen(shape) ? shape : Object.freeze(shape.map((dim) => dim + 0));
-
 /** What made the memory of a tensor, and takes it back. */
 interface MemoryOwner {
   recycle(data: Storage): void;
@@ -67,7 +63,7 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
   #owner: MemoryOwner | undefined;
   #isDisposed = false;
 
-  /** For the package alone: it trusts its arguments. */
+  /** For the package alone: it trusts its arguments. A frozen shape is kept, so no caller's own may come here. */
   constructor(
     dtype: D,
     shape: readonly number[],
@@ -262,6 +258,10 @@ export function fromNested(dtype: DType, values: unknown, fields: ErrorFields): 
 
 /** Lists without elements cost memory that no element stands for. */
 const MAX_EMPTY_LISTS = 2 ** 24;
+
+/** The shape as nobody can change it: that of another tensor as it is, else a copy. Adding 0 makes -0 a plain 0. */
+const frozen = (shape: readonly number[]): readonly number[] =>
+  Object.isFrozen(shape) ? shape : Object.freeze(shape.map((dim) => dim + 0));
 
 /** Whether the tensor's memory is there: not disposed of, transferred or otherwise detached. */
 const isAlive = ({ dtype, size, data, isDisposed }: Tensor): boolean =>

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createEngine } from "../src/create-engine.ts";
 import { isTensorError } from "../src/errors.ts";
-import { gatherND } from "../src/functions.ts";
+import { gatherND, scatterND } from "../src/functions.ts";
 import { run } from "../src/run.ts";
 import { equals, tensor, zeros } from "../src/tensor.ts";
 
@@ -31,6 +31,15 @@ test("options that there are not are an error", () => {
       (error) => isTensorError(error, "attribute"),
     );
   }
+});
+
+test("an engine's function that is called with too little says what the plain one says", () => {
+  const engine = createEngine();
+  const scatter = (it: { scatterND: unknown }) => () =>
+    (it.scatterND as (...args: unknown[]) => unknown)(data, [[0]]);
+  const message = /^TensorError: ScatterND: .*updates/;
+  assert.throws(scatter(engine), message);
+  assert.throws(scatter({ scatterND }), message);
 });
 
 test("a disposed result's memory serves the next of its length, and its views are empty", () => {

@@ -231,6 +231,11 @@ test("a list with holes is no text, and too many empty lists are too large", () 
   throws("shape-mismatch", "must be a list", () => loose("float32", null, [1]));
   throws("dtype", "an object is no data type", () => loose(Object.create(null), [1], [1]));
   assert.deepEqual(zeros("float32", [-0]).shape, [0]);
+  const frozen = Object.freeze([-0, 2]);
+  for (const one of [zeros("int8", frozen), tensor("int8", frozen, [])]) {
+    assert.deepEqual(one.shape, [0, 2]);
+    assert.ok(Object.isFrozen(one.shape));
+  }
 });
 
 test("arrays of another realm are kept like those of this one", () => {

@@ -13,6 +13,7 @@ const WORDS: Readonly<Record<string, Reduction>> = { sum: "add", prod: "mul" };
 /**
  * The attributes of a node as settings: known to the version, of the right type, with defaults filled in.
  * @param siblings all versions of the operator, to say with which one an attribute or a word came
+ * @param others names beside the attributes that are not meant here
  * @throws TensorError `attribute` or `reduction`
  */
 export function settingsOf(
@@ -20,12 +21,13 @@ export function settingsOf(
   siblings: readonly OperatorVersion[],
   attributes: Attributes,
   fields: ErrorFields,
+  others: readonly string[] = [],
 ): Settings {
   const values: Record<string, number | string> = { axis: 0, batchDims: 0, reduction: "none" };
   for (const { name, default: initial } of version.attributes) values[camelCase(name)] = initial;
   for (const name of Object.keys(attributes)) {
     const given = attributes[name];
-    if (given === undefined) continue;
+    if (given === undefined || others.includes(name)) continue;
     const schema = version.attributes.find((attribute) => attribute.name === name);
     if (schema === undefined) {
       const known = version.attributes.map((attribute) => attribute.name);
