@@ -1,7 +1,10 @@
 /**
  * Combining slices: `out[offset p] = f(out[offset p], updates[p])` for p from 0 to count, in that order. Offsets are
- * counted in elements. `A` is the arithmetic, `op` a constant.
+ * counted in elements; `pitch` is how far one update is from the next, more than `slice` where only some columns of the
+ * slices are combined. `A` is the arithmetic, `op` a constant.
  */
+
+import { touch } from "./touch";
 
 @inline
 export function combine<A>(
@@ -11,10 +14,11 @@ export function combine<A>(
   offsets: usize,
   count: usize,
   slice: usize,
+  pitch: usize,
 ): void {
   const bytes = changetype<A>(0).bytes;
   const end = offsets + 4 * count;
-  if (slice == 1) {
+  if (slice == 1 && pitch == 1) {
     for (; offsets < end; offsets += 4, updates += bytes) {
       single<A>(op, out + <usize>load<u32>(offsets) * bytes, updates);
     }
@@ -22,11 +26,12 @@ export function combine<A>(
   }
   if (slice == 0) return;
   const length = slice * bytes;
-  for (; offsets < end; offsets += 4, updates += length) {
-    // Sends for the next row while this one is computed: the processor by itself looks ahead less than a row.
-    // 200,000 rows of 128 float16 added at random take 50 ms instead of 62, maxima of float32 26 instead of 28.
-    if (offsets + 4 < end) load<u8>(out + <usize>load<u32>(offsets + 4) * bytes);
-    row<A>(op, out + <usize>load<u32>(offsets) * bytes, updates, length);
+  const step = pitch * bytes;
+  while (offsets < end) {
+    const stop = touch(out, bytes, offsets, end, length);
+    for (; offsets < stop; offsets += 4, updates += step) {
+      row<A>(op, out + <usize>load<u32>(offsets) * bytes, updates, length);
+    }
   }
 }
 

@@ -7,15 +7,16 @@
  */
 
 /**
- * How one axis is addressed: a row of 24 bytes in the table given to {@link tuples}. `wrap` is added to negative
- * indices: the dimension, or 0 where they are not allowed.
+ * How an index along one axis is addressed. `wrap` is added to negative ones: the dimension, or 0 where they are not
+ * allowed. `step` is from each index to the next, beside their own values. The table given to {@link tuples} has an
+ * Axis for each index of a tuple.
  */
 @unmanaged
 class Axis {
   dim: i64;
   wrap: i64;
   stride: u32;
-  unused: u32;
+  step: u32;
 }
 
 /** The longest axis whose indices are handled as lanes of 32 bits, four at a time. */
@@ -33,7 +34,7 @@ export function tuples<I>(
 ): u32 {
   const first = changetype<Axis>(table);
   if (k == 1) {
-    return elements<I>(indices, offsets, count, 0, 0, first.dim, first.wrap, first.stride);
+    return line<I>(indices, offsets, count, 0, first);
   }
   const end = offsets + 4 * count;
   let bad: u32 = 0;
@@ -81,18 +82,107 @@ function pairs<I>(indices: usize, offsets: usize, end: usize, first: Axis, secon
   return u32(v128.any_true(errors));
 }
 
-/** A row of indices along one axis: `offsets[i] = place + i * step + indices[i] * stride`. */
+/**
+ * How rows of elements are addressed: along one axis by the index, along the last one in steps from `place` on, and
+ * along `outer` axes before it, which follow, as they count up. `place` and the counters are where the next row begins;
+ * they move on.
+ */
+@unmanaged
+class Grid extends Axis {
+  place: u32;
+  outer: u32;
+}
+
+/** An axis before the last one. */
+@unmanaged
+class Outer {
+  size: u32;
+  step: u32;
+  counter: u32;
+}
+
+/** Rows of indices: `offsets[i] = place of its row + i * step + indices[i] * stride`. */
 @inline
 export function elements<I>(
   indices: usize,
   offsets: usize,
+  rows: usize,
+  row: usize,
+  table: usize,
+): u32 {
+  const grid = changetype<Grid>(table);
+  let bad: u32 = 0;
+  for (; rows > 0; rows--, indices += row * sizeof<I>(), offsets += 4 * row) {
+    bad |= line<I>(indices, offsets, row, grid.place, grid);
+    advance(grid);
+  }
+  return bad;
+}
+
+/**
+ * Rows that each hold one index throughout: `offsets[r] = place of the row + index * stride`, one for the whole row.
+ * Gives 1 as soon as a row holds another index too.
+ */
+@inline
+export function uniform<I>(
+  indices: usize,
+  offsets: usize,
+  rows: usize,
+  row: usize,
+  table: usize,
+): u32 {
+  const grid = changetype<Grid>(table);
+  const length = row * sizeof<I>();
+  let bad: u32 = 0;
+  for (; rows > 0; rows--, offsets += 4) {
+    const end = indices + length;
+    const first = v128.load_splat<I>(indices);
+    let same = i32x4.splat(-1);
+    for (const wide = end - (length & 15); indices < wide; indices += 16) {
+      same = v128.and(same, v128.eq<I>(v128.load(indices), first));
+    }
+    for (; indices < end; indices += sizeof<I>()) {
+      same = v128.and(same, v128.eq<I>(v128.load_splat<I>(indices), first));
+    }
+    if (!v128.all_true<i32>(same)) return 1;
+    const index = wrapped(<i64>load<I>(end - sizeof<I>()), grid.wrap);
+    bad |= isOutside(index, grid.dim);
+    store<u32>(offsets, grid.place + <u32>index * grid.stride);
+    advance(grid);
+  }
+  return bad;
+}
+
+/** On to the next row: counts up the axes before the last, like an odometer. */
+@inline
+function advance(grid: Grid): void {
+  const table = changetype<usize>(grid) + offsetof<Grid>();
+  let row = table + grid.outer * offsetof<Outer>();
+  let place = grid.place;
+  while (row > table) {
+    row -= offsetof<Outer>();
+    const axis = changetype<Outer>(row);
+    place += axis.step;
+    if (++axis.counter < axis.size) break;
+    place -= axis.step * axis.size;
+    axis.counter = 0;
+  }
+  grid.place = place;
+}
+
+/** A row of indices along one axis: `offsets[i] = place + i * step + indices[i] * stride`. */
+@inline
+function line<I>(
+  indices: usize,
+  offsets: usize,
   count: usize,
   place: u32,
-  step: u32,
-  dim: i64,
-  wrap: i64,
-  stride: u32,
+  axis: Axis,
 ): u32 {
+  const step = axis.step;
+  const dim = axis.dim;
+  const wrap = axis.wrap;
+  const stride = axis.stride;
   const end = offsets + 4 * count;
   let bad: u32 = 0;
   if (dim <= NARROW) {

@@ -42,11 +42,13 @@ const INDICES = { 32: "i32", 64: "i64" };
 
 /** The parameters of each generic function; see the comments in assembly/. */
 const PARAMETERS = {
-  combine: ["out", "updates", "offsets", "count", "slice"],
-  scatter: ["out", "updates", "offsets", "count", "slice"],
-  gather: ["data", "out", "offsets", "count", "slice"],
+  combine: ["out", "updates", "offsets", "count", "slice", "pitch"],
+  scatter: ["out", "updates", "offsets", "count", "slice", "pitch"],
+  gather: ["data", "out", "offsets", "count", "slice", "pitch"],
+  deal: ["offsets", "updates", "count", "low: u32", "span: u32", "targets", "values"],
   tuples: ["indices", "offsets", "count", "k", "table"],
-  elements: ["indices", "offsets", "count", "place", "step", "dim: i64", "wrap: i64", "stride"],
+  elements: ["indices", "offsets", "rows", "row", "table"],
+  uniform: ["indices", "offsets", "rows", "row", "table"],
 };
 
 /** The source of the entry module. */
@@ -57,17 +59,22 @@ function entry() {
     'import { Complex } from "./complex";',
     'import { BFloat16, Float16 } from "./half";',
     'import { gather, scatter } from "./move";',
-    'import { elements, tuples } from "./offsets";',
+    'import { elements, tuples, uniform } from "./offsets";',
     'import { ADD, MAX, MIN, MUL, SUB } from "./reduction";',
+    'import { deal } from "./runs";',
+    'export { copy_bytes, every, run_length } from "./runs";',
   ];
   for (const dtype of Object.keys(ARITHMETIC)) {
     for (const reduction of REDUCTIONS) lines.push(combination(dtype, reduction));
   }
   for (const [bytes, type] of Object.entries(WIDTHS)) {
-    lines.push(instance("scatter", bytes, type), instance("gather", bytes, type));
+    lines.push(...["scatter", "gather"].map((name) => instance(name, bytes, type)));
+    lines.push(instance("deal", bytes, type, "u32"));
   }
   for (const [bits, type] of Object.entries(INDICES)) {
-    lines.push(instance("tuples", bits, type, "u32"), instance("elements", bits, type, "u32"));
+    for (const name of ["tuples", "elements", "uniform"]) {
+      lines.push(instance(name, bits, type, "u32"));
+    }
   }
   return lines.join("\n");
 }

@@ -65,7 +65,11 @@ export function keepPlan(
   sizeOf(dataShape, { ...fields, input: "dataShape" });
   const inferred = operator.inferShape([dataShape, tensor.shape, null], settings, fields);
   const shape = sequentialShape(operator, dataShape, tensor.shape, inferred as readonly number[]);
-  const rules = { negative: version.negativeIndices, read: executor.readIndices };
+  const rules = {
+    negative: version.negativeIndices,
+    merge: false,
+    read: executor.readIndices,
+  };
   const plan = executor.scope(() => {
     const fresh = operator.plan(dataShape, tensor, settings, rules, fields);
     // What the executor made them in is given back with the scope.

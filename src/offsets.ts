@@ -13,6 +13,8 @@ import type { Tensor } from "./tensor.ts";
 export interface IndexRules {
   /** Whether -1 is the last place of an axis. */
   readonly negative: boolean;
+  /** Whether rows of elements that hold one index each may become one offset each. */
+  readonly merge: boolean;
   readonly read: ReadIndices;
 }
 
@@ -44,11 +46,16 @@ export interface ElementJob extends IndexWords {
   readonly shape: readonly number[];
   readonly steps: readonly number[];
   readonly axis: IndexAxis;
+  /** Whether rows that each hold one index may give one offset each, which stands for the whole row. */
+  readonly merge: boolean;
 }
 
 export type IndexJob = TupleJob | ElementJob;
 
-/** Makes `count` offsets, or says at which position stands the first index that its axis does not take. */
+/**
+ * Makes `count` offsets, or fewer where rows are merged, or says at which position stands the first index that its axis
+ * does not take.
+ */
 export type ReadIndices = (job: IndexJob) => Uint32Array | { readonly bad: number };
 
 /**
@@ -104,18 +111,23 @@ export function planElements(
   const steps = strides.map((stride, d) => (d < batchAxes || d === axis ? 0 : stride));
   const along = indexAxis(dataShape, axis, rules);
   const { words, step } = wordsOf(indices);
-  const offsets = rules.read({ kind: "elements", words, step, count, shape, steps, axis: along });
+  const { merge } = rules;
+  const job = { kind: "elements", words, step, count, shape, steps, axis: along, merge } as const;
+  const offsets = rules.read(job);
   if ("bad" in offsets) {
     throw outOfRange(indices, offsets.bad, dataShape, axis, rules, fields);
   }
   const batches = product(shape, 0, batchAxes);
+  const slice = offsets.length === 0 ? 1 : count / offsets.length;
   return {
     offsets,
-    slice: 1,
-    count: batches === 0 ? 0 : count / batches,
+    slice,
+    count: batches === 0 ? 0 : offsets.length / batches,
     size: product(dataShape),
     batches,
     span: product(dataShape, batchAxes),
+    // Elements with other coordinates behind the axis are other elements.
+    ...(slice === 1 && { lanes: product(shape, axis + 1) }),
   };
 }
 

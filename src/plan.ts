@@ -29,6 +29,8 @@ export interface Plan {
    * after batch. Only Plans of one batch have it: see {@link split}.
    */
   readonly source?: Uint32Array;
+  /** Where there is one, two offsets whose positions differ by more than a multiple of it have different targets. */
+  readonly lanes?: number;
 }
 
 /**
@@ -47,10 +49,10 @@ export function coarsen(plan: Plan): Plan {
   if (run <= 1) return plan;
   const starts = new Uint32Array(offsets.length / run);
   for (let p = 0; p < starts.length; p++) starts[p] = offsets[p * run];
-  return { ...plan, offsets: starts, slice: slice * run, count: count / run };
+  return { ...plan, offsets: starts, slice: slice * run, count: count / run, lanes: 1 };
 }
 
-function greatestCommonDivisor(a: number, b: number): number {
+export function greatestCommonDivisor(a: number, b: number): number {
   while (b !== 0) [a, b] = [b, a % b];
   return a;
 }

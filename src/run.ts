@@ -167,7 +167,12 @@ function execute(
     out === undefined
       ? undefined
       : checkOut(out, { dtype, shape }, { data, indices, updates }, inPlace, fields);
-  const rules = { negative: version.negativeIndices, read: executor.readIndices };
+  const rules = {
+    negative: version.negativeIndices,
+    // Which of them repeat is told of indices one by one.
+    merge: duplicates !== "error",
+    read: executor.readIndices,
+  };
   return executor.scope(() => {
     const plan = operator.plan(data.shape, indices, settings, rules, fields);
     if (operator.kind === "gather") return executeGather(executor, plan, data, shape, target);

@@ -8,7 +8,7 @@ import { tensor, zeros } from "../src/tensor.ts";
 
 const js = createJs();
 const seed = Number(process.env["SEED"] ?? 20261120);
-const rules = { negative: true, read: readIndices };
+const rules = { negative: true, merge: false, read: readIndices };
 
 const plan = (offsets: number[], slice: number, size: number, batches = 1): Plan => ({
   offsets: Uint32Array.from(offsets),
@@ -47,6 +47,7 @@ test("elements: leading axes that indices cover are batches", () => {
     size: 60,
     batches: 6,
     span: 4,
+    lanes: 1,
   });
 });
 

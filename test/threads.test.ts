@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createEngine } from "../src/create-engine.ts";
-import { Heap } from "../src/engines/wasm/heap.ts";
-import { instantiate } from "../src/engines/wasm/kernels.ts";
-import { Team, type Call } from "../src/engines/wasm/team.ts";
+import type { Call } from "../src/engines/wasm/calls.ts";
+import { Space } from "../src/engines/wasm/space.ts";
+import { Team } from "../src/engines/wasm/team.ts";
 import { isTensorError } from "../src/errors.ts";
 import * as reference from "../src/kernels/reference.ts";
 import { copy } from "../src/storage.ts";
@@ -58,24 +58,19 @@ test("an index that is bad on some thread gives the error of one thread", () => 
 });
 
 test("a worker that dies is an engine error soon, and the next call has a new one", () => {
-  const heap = new Heap(true);
-  const kernels = instantiate(heap);
-  const team = new Team(
-    2,
-    { module: kernels.module, memory: heap.memory, kernels: kernels.all },
-    300,
-  );
-  const gather = kernels.placeOf(kernels.gather(4));
+  const space = new Space(true);
+  const { heap, kernels } = space;
+  const team = new Team(2, space, 300);
   const [data, out, offsets] = [heap.take(64), heap.take(64), heap.take(64)];
   new Float32Array(heap.memory.buffer, data, 1)[0] = 7;
-  const good: Call = [gather, data, out, offsets, 1, 1];
+  const good: Call = { kernel: kernels.gather(4), args: [data, out, offsets, 1, 1, 1] };
   assert.ok(team.run([[], [good]]));
   // 16 bytes of which 8 lie beyond 4 GiB: the kernel traps, and the worker dies of it.
   new Uint32Array(heap.memory.buffer, offsets, 1)[0] = 2 ** 28 - 1;
-  const wide = kernels.placeOf(kernels.gather(16));
+  const wide: Call = { kernel: kernels.gather(16), args: [8, out, offsets, 1, 1, 1] };
   const since = Date.now();
   assert.throws(
-    () => team.run([[], [[wide, 8, out, offsets, 1, 1]]]),
+    () => team.run([[], [wide]]),
     (error) => isTensorError(error, "engine"),
   );
   assert.ok(Date.now() - since < 5000);

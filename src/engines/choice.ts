@@ -2,9 +2,8 @@
 
 import type { Executor } from "./executor.ts";
 import { createJs } from "./js.ts";
-import { WasmExecutor } from "./wasm/executor.ts";
-import { Heap } from "./wasm/heap.ts";
-import { instantiate } from "./wasm/kernels.ts";
+import { sharedSpace, WasmExecutor } from "./wasm/executor.ts";
+import { Space } from "./wasm/space.ts";
 import { hasThreads } from "./wasm/team.ts";
 
 export const ENGINE_KINDS = ["auto", "js", "wasm"] as const;
@@ -19,9 +18,9 @@ export function createExecutor(kind: EngineKind, threads = 1): Executor {
   const js = createJs();
   if (kind === "js") return js;
   try {
-    const heap = new Heap();
-    const size = heap.isShared && hasThreads() ? threads : 1;
-    return new WasmExecutor(js, heap, instantiate(heap), undefined, size);
+    const own = new Space(false);
+    if (threads === 1 || !hasThreads()) return new WasmExecutor(js, own);
+    return new WasmExecutor(js, own, sharedSpace(), threads);
   } catch {
     return js;
   }

@@ -2,23 +2,21 @@
 
 import { createEngine, engineOf, type Engine } from "../../src/create-engine.ts";
 import { createJs } from "../../src/engines/js.ts";
-import { WasmExecutor } from "../../src/engines/wasm/executor.ts";
-import { Heap } from "../../src/engines/wasm/heap.ts";
-import { instantiate } from "../../src/engines/wasm/kernels.ts";
+import { sharedSpace, WasmExecutor } from "../../src/engines/wasm/executor.ts";
+import { Space } from "../../src/engines/wasm/space.ts";
 
 /** WebAssembly for everything, however small, through windows that hold a few elements. */
-function tinyWasm(isShared: boolean, threads = 1): Engine {
-  const heap = new Heap(isShared);
-  const limits = { window: 64, work: 0, indices: 0, row: 0, slice: Infinity, share: 1 };
-  return engineOf(new WasmExecutor(createJs(), heap, instantiate(heap), limits, threads));
+function tinyWasm(threads = 1): Engine {
+  const limits = { window: 64, work: 0, indices: 0, slice: Infinity, share: 1, deal: 1 };
+  const own = new Space(false);
+  return engineOf(new WasmExecutor(createJs(), own, sharedSpace(), threads, limits));
 }
 
 export const ENGINES: Readonly<Record<string, Engine>> = {
   js: createEngine({ kind: "js" }),
   wasm: createEngine({ kind: "wasm" }),
-  "wasm for all, shared memory": tinyWasm(true),
-  "wasm for all, memory of its own": tinyWasm(false),
-  "wasm for all, 2 threads": tinyWasm(true, 2),
-  "wasm for all, 3 threads": tinyWasm(true, 3),
-  "wasm for all, 8 threads": tinyWasm(true, 8),
+  "wasm for all": tinyWasm(),
+  "wasm for all, 2 threads": tinyWasm(2),
+  "wasm for all, 3 threads": tinyWasm(3),
+  "wasm for all, 8 threads": tinyWasm(8),
 };

@@ -1,7 +1,7 @@
 /**
- * The executor in WebAssembly. Tensors of the heap stream through windows of its memory; the one that is accessed at
- * random is copied as a whole, or batch by batch where batches fit in a window. What is small, moves of long slices or
- * of few elements out of many, and text are left to JavaScript: there the copies would cost more than they save.
+ * The executor on WebAssembly. Where all tensors of a call live in its shared memory, kernels work on them as they are,
+ * on as many threads as there are. Others pass through windows of a memory of its own, on one thread: copies into shared
+ * memory are half as fast, and what they cost is more than threads save. What does not pay goes to JavaScript.
  */
 
 import {
@@ -15,12 +15,23 @@ import {
 } from "../../dtype.ts";
 import { isTensorError } from "../../errors.ts";
 import { readIndices, type ElementJob, type IndexJob, type TupleJob } from "../../offsets.ts";
-import { coarsen, type Plan } from "../../plan.ts";
+import { greatestCommonDivisor, type Plan } from "../../plan.ts";
 import { bytesOf, copy, isSameMemory } from "../../storage.ts";
 import type { Executor } from "../executor.ts";
-import type { Heap } from "./heap.ts";
-import { MOST_CALLS, Team, type Call } from "./team.ts";
-import { AXIS_BYTES, writeAxes, type Kernels, type SliceKernel } from "./kernels.ts";
+import {
+  copyWork,
+  dealt,
+  dealWork,
+  runCalls,
+  shares,
+  splitWork,
+  wholeOf,
+  type Call,
+  type Work,
+} from "./calls.ts";
+import { AXIS_BYTES, gridBytes, writeAxes, writeGrid } from "./kernels.ts";
+import { Space } from "./space.ts";
+import { Team } from "./team.ts";
 
 /** Where WebAssembly begins to pay. */
 export interface Limits {
@@ -28,42 +39,60 @@ export interface Limits {
   readonly window: number;
   /** Below this many elements to combine, copies and calls cost more than they save. */
   readonly work: number;
-  /** Below this many indices, or indices in a row, JavaScript reads them as fast. */
+  /** Below this many indices JavaScript reads them as fast. */
   readonly indices: number;
-  readonly row: number;
   /** Up to this many bytes a slice moves faster here, copies of both tensors included. */
   readonly slice: number;
-  /** From this many elements or indices on, sharing them among threads is worth waking them. */
+  /** From this many bytes to move, or indices to read, on, sharing them among threads is worth waking them. */
   readonly share: number;
+  /** From this many bytes of targets on, which no cache holds, single updates are dealt out to threads. */
+  readonly deal: number;
 }
 
 const LIMITS: Limits = {
   window: 2 ** 18,
   work: 2 ** 12,
   indices: 2 ** 10,
-  row: 2 ** 6,
   slice: 2 ** 10,
-  share: 2 ** 15,
+  share: 2 ** 18,
+  deal: 2 ** 26,
 };
+
+/** Rows of at least this many indices are looked at for holding one index throughout. */
+const LEAST_RUN = 8;
+
+/** A kernel to run over a Plan, and the arrays it works on. */
+interface Job {
+  readonly kernel: number;
+  readonly dtype: DType;
+  readonly data: NumericStorage;
+  /** Of a scatter, the copy of data that is written; null for a gather. */
+  readonly target: NumericStorage | null;
+  /** The side that is walked in order: updates, or the result of a gather. */
+  readonly sequential: NumericStorage;
+}
 
 export class WasmExecutor implements Executor {
   readonly kind = "wasm";
-  readonly #team: Team | null;
   readonly #js: Executor;
-  readonly #heap: Heap;
-  readonly #kernels: Kernels;
   readonly #limits: Limits;
-  /** What the scope that is open has taken. */
-  #scratch: number[] = [];
+  /** Scratch for tensors of the heap. */
+  readonly #own: Space;
+  /** Tensors from `alloc`, and scratch for them; made when it is first needed, null where it cannot be had. */
+  #shared: Space | null | undefined;
+  readonly #team: Team | null;
 
-  /** @param threads how many threads work at once, this one among them; a shared memory is needed for two */
-  constructor(js: Executor, heap: Heap, kernels: Kernels, limits = LIMITS, threads = 1) {
-    const parts = { module: kernels.module, memory: heap.memory, kernels: kernels.all };
-    this.#team = threads > 1 ? new Team(threads, parts) : null;
-    this.#limits = limits;
+  /**
+   * @param own memory for scratch
+   * @param shared memory for tensors and threads; by default made when it is first needed
+   * @param threads how many work at once, this one among them; two need a shared memory
+   */
+  constructor(js: Executor, own: Space, shared?: Space | null, threads = 1, limits = LIMITS) {
     this.#js = js;
-    this.#heap = heap;
-    this.#kernels = kernels;
+    this.#own = own;
+    this.#shared = shared;
+    this.#limits = limits;
+    this.#team = threads > 1 && shared ? new Team(threads, shared) : null;
   }
 
   get threads(): number {
@@ -76,15 +105,20 @@ export class WasmExecutor implements Executor {
 
   alloc(dtype: DType, size: number): Storage {
     const { bytes, lanes } = DTYPES[dtype];
-    if (dtype === "string" || !this.#heap.isShared) return this.#js.alloc(dtype, size);
-    const pointer = this.#heap.take(size * bytes);
-    this.#heap.bytesAt(pointer, size * bytes).fill(0);
-    return viewOf(dtype, this.#heap.memory.buffer, pointer, size * lanes);
+    if (this.#shared === undefined) this.#shared = sharedSpace();
+    if (dtype === "string" || this.#shared === null) return this.#js.alloc(dtype, size);
+    const { heap } = this.#shared;
+    const pointer = heap.take(size * bytes);
+    heap.bytesAt(pointer, size * bytes).fill(0);
+    return viewOf(dtype, heap.memory.buffer, pointer, size * lanes);
   }
 
   recycle(data: Storage): void {
-    if (isNumericStorage(data) && this.#heap.has(data)) this.#heap.give(data.byteOffset);
-    else this.#js.recycle(data);
+    if (isNumericStorage(data) && this.#shared?.heap.has(data) === true) {
+      this.#shared.heap.give(data.byteOffset);
+    } else {
+      this.#js.recycle(data);
+    }
   }
 
   dispose(): void {
@@ -93,25 +127,19 @@ export class WasmExecutor implements Executor {
   }
 
   scope<T>(action: () => T): T {
-    const outer = this.#scratch;
-    this.#scratch = [];
-    try {
-      return action();
-    } finally {
-      for (const pointer of this.#scratch) this.#heap.give(pointer);
-      this.#scratch = outer;
-    }
+    const own = (): T => this.#own.scope(action);
+    return this.#shared ? this.#shared.scope(own) : own();
   }
 
   readonly readIndices = (job: IndexJob): ReturnType<typeof readIndices> => {
-    const isSmall =
-      job.count < this.#limits.indices ||
-      (job.kind === "elements" && job.shape[job.shape.length - 1] < this.#limits.row);
-    let pointer: number | null = null;
-    if (!isSmall) attempt(() => void (pointer = this.#read(job)));
+    if (job.count < Math.max(this.#limits.indices, 1)) return readIndices(job);
+    const space = this.#spaceOf(job.words);
+    let offsets: Uint32Array | null = null;
+    attempt(() => {
+      offsets = job.kind === "tuples" ? this.#readTuples(space, job) : this.#readRows(space, job);
+    });
     // Of a bad index it is JavaScript that says which.
-    if (pointer === null) return readIndices(job);
-    return new Uint32Array(this.#heap.memory.buffer, pointer, job.count);
+    return offsets ?? readIndices(job);
   };
 
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): void {
@@ -120,8 +148,9 @@ export class WasmExecutor implements Executor {
       isNumericStorage(out) &&
       this.#pays(plan, dtype, data, out) &&
       attempt(() => {
-        const kernel = this.#kernels.gather(DTYPES[dtype].bytes);
-        this.#carryOut(coarsen(plan), dtype, kernel, data, null, out);
+        const space = this.#spaceOf(data, out);
+        const kernel = space.kernels.gather(DTYPES[dtype].bytes);
+        this.#carryOut(space, plan, { kernel, dtype, data, target: null, sequential: out });
       });
     if (!done) this.#js.gather(plan, dtype, data, out);
   }
@@ -141,12 +170,19 @@ export class WasmExecutor implements Executor {
       isNumericStorage(out) &&
       (isMove ? this.#pays(plan, dtype, out, updates) : this.#isEnough(plan)) &&
       attempt(() => {
+        const space = this.#spaceOf(data, updates, out);
         const kernel = isMove
-          ? this.#kernels.scatter(DTYPES[dtype].bytes)
-          : this.#kernels.combine(dtype, reduction);
-        this.#carryOut(coarsen(plan), dtype, kernel, data, out, updates);
+          ? space.kernels.scatter(DTYPES[dtype].bytes)
+          : space.kernels.combine(dtype, reduction);
+        this.#carryOut(space, plan, { kernel, dtype, data, target: out, sequential: updates });
       });
     if (!done) this.#js.scatter(plan, dtype, reduction, data, updates, out);
+  }
+
+  /** The memory to work in: the shared one where one of the arrays lives there. */
+  #spaceOf(...arrays: NumericStorage[]): Space {
+    const shared = this.#shared;
+    return shared && arrays.some((array) => shared.heap.has(array)) ? shared : this.#own;
   }
 
   #isEnough({ batches, count, slice, source }: Plan): boolean {
@@ -159,131 +195,194 @@ export class WasmExecutor implements Executor {
    */
   #pays(plan: Plan, dtype: DType, random: NumericStorage, sequential: NumericStorage): boolean {
     if (plan.source !== undefined) return false;
-    if (this.#heap.has(random) && this.#heap.has(sequential)) return true;
+    const heap = this.#shared?.heap;
+    if (heap?.has(random) === true && heap.has(sequential)) return true;
     const { batches, count, slice, size } = plan;
     const isShort = slice * DTYPES[dtype].bytes <= this.#limits.slice;
     return this.#isEnough(plan) && isShort && 8 * batches * count * slice >= size;
   }
 
-  /** Memory until the scope ends. */
-  #borrow(bytes: number): number {
-    const pointer = this.#heap.take(bytes);
-    this.#scratch.push(pointer);
-    return pointer;
+  /** The offsets of tuples; null where an index is bad. */
+  #readTuples(space: Space, { words, step, count, axes }: TupleJob): Uint32Array | null {
+    const k = axes.length;
+    const kernel = space.kernels.tuples(step);
+    const pointer = space.borrow(4 * count);
+    const table = space.borrow(AXIS_BYTES * k);
+    writeAxes(space.heap, table, axes);
+    const isGood = this.#read(space, words, count, k * step, (from, first, some) => ({
+      kernel,
+      args: [from, pointer + 4 * first, some, k, table],
+    }));
+    return isGood ? offsetsAt(space, pointer, count) : null;
   }
 
-  /** The address of a Plan's offsets, which are copied where they are not here. */
-  #addressOf({ offsets }: Plan): number {
-    if (this.#heap.has(offsets)) return offsets.byteOffset;
-    const pointer = this.#borrow(offsets.byteLength);
-    this.#heap.bytesAt(pointer, offsets.byteLength).set(bytesOf(offsets));
-    return pointer;
+  /** The offsets of elements, or, where each row holds one index, of rows; null where an index is bad. */
+  #readRows(space: Space, job: ElementJob): Uint32Array | null {
+    const { count, shape, steps, step, merge } = job;
+    const last = shape.length - 1;
+    const row = shape[last];
+    if (merge && steps[last] === 1 && row >= LEAST_RUN) {
+      const rows = this.#readElements(space, job, space.kernels.uniform(step), 1);
+      if (rows !== null) return offsetsAt(space, rows, count / row);
+    }
+    const elements = this.#readElements(space, job, space.kernels.elements(step), row);
+    return elements === null ? null : offsetsAt(space, elements, count);
   }
 
-  /** The address of the offsets of `job`, or null where an index is bad. */
-  #read(job: IndexJob): number | null {
-    const pointer = this.#borrow(4 * job.count);
-    const isGood =
-      job.kind === "tuples" ? this.#readTuples(job, pointer) : this.#readElements(job, pointer);
+  /** Rows of indices by a kernel that makes `perRow` offsets of each. Where they are; null where it found it cannot. */
+  #readElements(space: Space, job: ElementJob, kernel: number, perRow: number): number | null {
+    const { words, step, count, shape } = job;
+    const row = shape[shape.length - 1];
+    const rows = count / row;
+    const pointer = space.borrow(4 * perRow * rows);
+    // Tables count rows, so that each thread needs its own, and windows go on with one.
+    let table = 0;
+    const tableOf = (first: number): number => {
+      table = space.borrow(gridBytes(shape.length));
+      writeGrid(space.heap, table, job, first);
+      return table;
+    };
+    const isHere = space.heap.has(words);
+    const isGood = this.#read(space, words, rows, row * step, (from, first, some) => ({
+      kernel,
+      args: [
+        from,
+        pointer + 4 * perRow * first,
+        some,
+        row,
+        isHere || first === 0 ? tableOf(first) : table,
+      ],
+    }));
     return isGood ? pointer : null;
   }
 
-  #readTuples({ words, step, count, axes }: TupleJob, pointer: number): boolean {
-    const k = axes.length;
-    const table = this.#borrow(AXIS_BYTES * k);
-    writeAxes(this.#heap, table, axes);
-    const perTuple = k * step;
-    const most = Math.max(Math.floor(this.#limits.window / 4 / Math.max(perTuple, 1)), 1);
-    const window = this.#window(words, most * perTuple * 4);
-    const kernel = this.#kernels.tuples(step);
-    if (this.#team !== null && window === 0 && count >= this.#limits.share) {
-      const place = this.#kernels.placeOf(kernel);
-      const { byteOffset } = words;
-      return this.#team.run(
-        shares(count, this.#team.size).map(([first, part]): Call[] => [
-          [place, byteOffset + 4 * perTuple * first, pointer + 4 * first, part, k, table],
-        ]),
-      );
-    }
-    for (let tuple = 0; tuple < count; tuple += most) {
-      const part = Math.min(most, count - tuple);
-      const from = this.#load(words, tuple * perTuple, part * perTuple, window);
-      if (kernel(from, pointer + 4 * tuple, part, k, table) !== 0) return false;
-    }
-    return true;
-  }
-
-  #readElements({ words, step, count, shape, steps, axis }: ElementJob, pointer: number): boolean {
-    const last = shape.length - 1;
-    const row = shape[last];
-    const kernel = this.#kernels.elements(step);
-    const [dim, wrap] = [BigInt(axis.dim), BigInt(axis.wrap)];
-    const most = Math.max(Math.floor(this.#limits.window / 4 / (row * step)), 1);
-    const window = this.#window(words, most * row * step * 4);
-    const counters = shape.map(() => 0);
-    let base = 0;
-    for (let p = 0, from = 0, left = 0; p < count; p += row, left--) {
-      if (left === 0) {
-        left = Math.min(most, (count - p) / row);
-        from = this.#load(words, p * step, left * row * step, window);
-      }
-      const bad = kernel(from, pointer + 4 * p, row, base, steps[last], dim, wrap, axis.stride);
-      if (bad !== 0) return false;
-      from += row * step * 4;
-      for (let d = last - 1; d >= 0; d--) {
-        base += steps[d];
-        if (++counters[d] < shape[d]) break;
-        base -= steps[d] * shape[d];
-        counters[d] = 0;
-      }
-    }
-    return true;
-  }
-
-  /** The address of a window for parts of `data`; none where it is here already. */
-  #window(data: NumericStorage, bytes: number): number {
-    return this.#heap.has(data) ? 0 : this.#borrow(bytes);
-  }
-
-  /** The address of `length` entries of `data` from `start` on, after a copy into the window where one is needed. */
-  #load(data: NumericStorage, start: number, length: number, window: number): number {
-    const offset = data.byteOffset + start * data.BYTES_PER_ELEMENT;
-    if (window === 0) return offset;
-    const bytes = length * data.BYTES_PER_ELEMENT;
-    this.#heap.bytesAt(window, bytes).set(new Uint8Array(data.buffer, offset, bytes));
-    return window;
-  }
-
   /**
-   * A kernel run over a Plan: a gather from `data` to `sequential`, or, where there is a `target`, a scatter of
-   * `sequential` over what is copied there from data. What is not here passes through windows: as many batches at once
-   * as fit, and one where not even that does.
+   * Reads `count` units of some words each, from where they are, on all threads, or through a window.
+   * @returns whether all calls gave 0
    */
-  #carryOut(
-    plan: Plan,
-    dtype: DType,
-    kernel: SliceKernel,
-    data: NumericStorage,
-    target: NumericStorage | null,
-    sequential: NumericStorage,
-  ): void {
-    const { slice, count, batches, span, size } = plan;
-    const { bytes } = DTYPES[dtype];
-    const length = slice * bytes;
-    if (batches * count * length === 0) {
+  #read(
+    space: Space,
+    words: Int32Array,
+    count: number,
+    perUnit: number,
+    callOf: (from: number, first: number, some: number) => Call,
+  ): boolean {
+    const unit = 4 * perUnit;
+    if (space.heap.has(words)) {
+      const isShared = this.#team !== null && count * perUnit >= this.#limits.share / 4;
+      const lists = shares(count, isShared ? this.threads : 1).map(([first, some]) => [
+        callOf(words.byteOffset + unit * first, first, some),
+      ]);
+      return this.#run(space, lists);
+    }
+    const most = Math.max(Math.floor(this.#limits.window / Math.max(unit, 1)), 1);
+    const window = space.borrow(Math.min(most, count) * unit);
+    for (let first = 0; first < count; first += most) {
+      const some = Math.min(most, count - first);
+      space.load(words, first * perUnit, some * perUnit, window);
+      const { kernel, args } = callOf(window, first, some);
+      if (space.call(kernel, ...args) !== 0) return false;
+    }
+    return true;
+  }
+
+  /** Runs lists of calls, each on a thread of its own if there is more than one. */
+  #run(space: Space, lists: readonly Call[][]): boolean {
+    if (lists.length > 1 && this.#team !== null) return this.#team.run(lists);
+    return lists.every((list) => runCalls(space.kernels.all, list));
+  }
+
+  /** A Plan's offsets here, in fewer and longer slices where they form runs. */
+  #addressOf(space: Space, plan: Plan): Pick<Work, "offsets" | "slice" | "count" | "lanes"> {
+    const { offsets, slice, count, lanes = 1 } = plan;
+    const { kernels, heap } = space;
+    let address = offsets.byteOffset;
+    if (!heap.has(offsets)) {
+      address = space.borrow(offsets.byteLength);
+      heap.bytesAt(address, offsets.byteLength).set(bytesOf(offsets));
+    }
+    const run = greatestCommonDivisor(
+      space.call(kernels.runLength, address, offsets.length, slice),
+      count,
+    );
+    if (run <= 1) return { offsets: address, slice, count, lanes };
+    const starts = space.borrow((4 * offsets.length) / run);
+    space.call(kernels.every, address, starts, offsets.length / run, run);
+    return { offsets: starts, slice: slice * run, count: count / run, lanes: 1 };
+  }
+
+  /** A kernel over a Plan that has offsets: a gather, or a scatter over a copy of data. */
+  #carryOut(space: Space, plan: Plan, job: Job): void {
+    const { data, target, sequential, dtype, kernel } = job;
+    const { batches, span } = plan;
+    if (batches * plan.count * plan.slice === 0) {
       if (target !== null && !isSameMemory(target, data)) copy(data, target);
       return;
     }
-    const offsets = this.#addressOf(plan);
-    const stride = plan.offsets.length === count ? 0 : 4 * count;
+    const { heap } = space;
     const random = target ?? data;
-    const isHere = this.#heap.has(random);
+    const places = this.#addressOf(space, plan);
+    const work: Work = {
+      kernel,
+      isGather: target === null,
+      bytes: DTYPES[dtype].bytes,
+      random: random.byteOffset,
+      sequential: sequential.byteOffset,
+      ...places,
+      batches,
+      span,
+      stride: plan.offsets.length === plan.count ? 0 : places.count,
+    };
+    if (!heap.has(random) || !heap.has(sequential)) {
+      this.#stream(space, work, plan.size, job);
+      return;
+    }
+    if (target !== null && !isSameMemory(target, data)) this.#copy(space, data, target);
+    const moved = batches * work.count * work.slice * work.bytes;
+    const team = moved >= this.#limits.share ? this.#team : null;
+    const lists = team && (splitWork(work, team.size) ?? this.#deal(space, work, team.size));
+    this.#run(space, lists ?? [wholeOf(work)]);
+  }
+
+  #copy(space: Space, from: NumericStorage, to: NumericStorage): void {
+    const { byteLength } = to;
+    if (space.heap.has(from) && byteLength >= this.#limits.share && this.#team !== null) {
+      const { kernels } = space;
+      const places = [to.byteOffset, from.byteOffset] as const;
+      this.#run(space, copyWork(kernels.copy, ...places, byteLength, this.threads));
+    } else {
+      bytesOf(to).set(bytesOf(from));
+    }
+  }
+
+  /** Single updates dealt out by target, where they hit so much memory that it pays for each thread to look at all. */
+  #deal(space: Space, work: Work, threads: number): Call[][] | null {
+    const { slice, batches, span, bytes, count } = work;
+    if (slice > 1 || batches > 1 || span * bytes < this.#limits.deal) return null;
+    const most = dealt(count);
+    const buffers = Array.from(
+      { length: threads },
+      () => [space.borrow(4 * most), space.borrow(bytes * most)] as const,
+    );
+    return dealWork(work, space.kernels.deal(bytes), buffers);
+  }
+
+  /**
+   * Work of which not everything is here. The random side is copied in, as many batches at once as fit into a window,
+   * and one where not even that does; the other side passes through a window of its own.
+   */
+  #stream(space: Space, work: Work, size: number, { data, target, sequential }: Job): void {
+    const { kernel, slice, count, batches, span, stride, bytes, offsets } = work;
+    const { heap } = space;
+    const length = slice * bytes;
+    const random = target ?? data;
+    const isHere = heap.has(random);
     const fitting = Math.floor(this.#limits.window / Math.max(span * bytes, count * length));
     const group = Math.max(Math.min(fitting, batches), 1);
-    const region = isHere ? 0 : this.#borrow(group * span * bytes);
+    const region = isHere ? 0 : space.borrow(group * span * bytes);
     // Slices that pass through the window at once.
     const most = Math.max(Math.floor(this.#limits.window / length), 1);
-    const window = this.#window(sequential, Math.min(most, group * count) * length);
+    const window = space.window(sequential, Math.min(most, group * count) * length);
     const ordered = bytesOf(sequential);
     const from = bytesOf(data);
     const to = target === null ? null : bytesOf(target);
@@ -292,102 +391,58 @@ export class WasmExecutor implements Executor {
     const through = (first: number, slices: number, action: (address: number) => void): void => {
       const begin = first * length;
       if (to !== null || window === 0) {
-        action(this.#load(ordered, begin, slices * length, window));
+        action(space.load(ordered, begin, slices * length, window));
       } else {
         action(window);
-        ordered.set(this.#heap.bytesAt(window, slices * length), begin);
+        ordered.set(heap.bytesAt(window, slices * length), begin);
       }
     };
 
     if (to !== null && target !== null && isHere && !isSameMemory(target, data)) to.set(from);
-    const places = { random: random.byteOffset, sequential: sequential.byteOffset, offsets };
-    if (isHere && window === 0 && this.#share(plan, bytes, kernel, places, target === null)) return;
     for (let first = 0; first < batches; first += group) {
       const part = Math.min(group, batches - first);
       const begin = first * span * bytes;
       const end = begin + part * span * bytes;
       const base = isHere ? random.byteOffset + begin : region;
-      if (!isHere) this.#heap.bytesAt(region, end - begin).set(from.subarray(begin, end));
-      if (part * count <= most) {
-        through(first * count, part * count, (address) => {
-          for (let batch = 0; batch < part; batch++) {
-            const mine = offsets + (first + batch) * stride;
-            kernel(
-              base + batch * span * bytes,
-              address + batch * count * length,
-              mine,
-              count,
-              slice,
-            );
-          }
-        });
-      } else {
-        for (let batch = 0; batch < part; batch++) {
-          const mine = offsets + (first + batch) * stride;
-          const position = (first + batch) * count;
-          for (let p = 0; p < count; p += most) {
-            const some = Math.min(most, count - p);
-            through(position + p, some, (address) => {
-              kernel(base + batch * span * bytes, address, mine + 4 * p, some, slice);
-            });
-          }
+      if (!isHere) heap.bytesAt(region, end - begin).set(from.subarray(begin, end));
+      // All batches of the group at once, or one after the other in pieces.
+      const isWhole = part * count <= most;
+      const pieces = isWhole ? 1 : part;
+      for (let batch = 0; batch < pieces; batch++) {
+        const mine = offsets + 4 * (first + batch) * stride;
+        const position = (first + batch) * count;
+        const place = base + batch * span * bytes;
+        for (let p = 0; p < count; p += most) {
+          const some = Math.min(most, count - p);
+          const slices = isWhole ? part * count : some;
+          through(position + p, slices, (address) => {
+            const args = [place, address, mine + 4 * p, some, slice, slice];
+            const steps = [span * bytes, count * length, 4 * stride] as const;
+            const repeat = isWhole ? part : 1;
+            runCalls(space.kernels.all, [{ kernel, args, repeat, steps }]);
+          });
         }
       }
-      if (!isHere) to?.set(this.#heap.bytesAt(region, end - begin), begin);
+      if (!isHere) to?.set(heap.bytesAt(region, end - begin), begin);
     }
     // What no batch reaches is only copied.
     const reached = batches * span * bytes;
     if (!isHere) to?.set(from.subarray(reached, size * bytes), reached);
   }
+}
 
-  /**
-   * Shares a Plan over tensors that are all here among the threads, by what is written: batches, or the slices of a
-   * gather. Other scatters are left to one thread, which memory keeps busy enough.
-   * @returns whether it was done
-   */
-  #share(
-    { slice, count, batches, span, offsets }: Plan,
-    bytes: number,
-    kernel: SliceKernel,
-    at: { readonly random: number; readonly sequential: number; readonly offsets: number },
-    isGather: boolean,
-  ): boolean {
-    const team = this.#team;
-    if (team === null || batches * count * slice < this.#limits.share) return false;
-    const place = this.#kernels.placeOf(kernel);
-    const length = slice * bytes;
-    const stride = offsets.length === count ? 0 : 4 * count;
-    const call = (batch: number, first: number, part: number): Call => [
-      place,
-      at.random + batch * span * bytes,
-      at.sequential + (batch * count + first) * length,
-      at.offsets + batch * stride + 4 * first,
-      part,
-      slice,
-    ];
-    if (batches >= team.size && batches / team.size <= MOST_CALLS) {
-      const lists = shares(batches, team.size).map(([first, part]) =>
-        Array.from({ length: part }, (_, batch) => call(first + batch, 0, count)),
-      );
-      team.run(lists);
-      return true;
-    }
-    if (!isGather || batches > MOST_CALLS) return false;
-    const lists = shares(count, team.size).map(([first, part]) =>
-      Array.from({ length: batches }, (_, batch) => call(batch, first, part)),
-    );
-    team.run(lists);
-    return true;
+/** A shared memory, where there are such. */
+export function sharedSpace(): Space | null {
+  if (typeof SharedArrayBuffer !== "function") return null;
+  try {
+    return new Space(true);
+  } catch {
+    return null;
   }
 }
 
-/** `count` things in equal parts, as the first and the length of each. */
-function shares(count: number, parts: number): (readonly [first: number, length: number])[] {
-  return Array.from({ length: parts }, (_, part) => {
-    const first = Math.floor((count * part) / parts);
-    return [first, Math.floor((count * (part + 1)) / parts) - first] as const;
-  });
-}
+const offsetsAt = ({ heap }: Space, pointer: number, count: number): Uint32Array =>
+  new Uint32Array(heap.memory.buffer, pointer, count);
 
 /** Whether `action` could be done: not where the memory does not suffice, so that JavaScript has to do it. */
 function attempt(action: () => void): boolean {

@@ -5,10 +5,8 @@
  */
 
 import { TensorError } from "../../errors.ts";
-import type { WasmMemory } from "./web-assembly.ts";
-
-/** A kernel by its place among the exports, and its arguments. */
-export type Call = readonly [kernel: number, ...args: number[]];
+import { runCalls, type Call } from "./calls.ts";
+import type { Space } from "./space.ts";
 
 /** Where control words are: a count of rounds, how many workers are done, whether a result was not 0, and progress. */
 const ROUND = 0;
@@ -16,31 +14,56 @@ const DONE = 1;
 const RESULT = 2;
 const PROGRESS = 3;
 const HEADER = 16;
-/** A kernel and at most seven arguments. */
-const CALL_WORDS = 8;
+/** What {@link RESULT} says after a round in which a kernel threw. */
+const FAILED = 2;
+/** A call: kernel, repeat, what is added to three arguments, which argument is the last result, and the arguments. */
+const ARGS = 6;
+const CALL_WORDS = 16;
 /** The most calls of a worker in a round. */
-export const MOST_CALLS = 1024;
+const MOST_CALLS = 1024;
 const STRIDE = 16 + CALL_WORDS * MOST_CALLS;
+/** How often a thread looks whether it can go on before it sleeps, which is dearer than a short wait. */
+const SPINS = 2000;
 
 /**
- * What a worker runs, as text, because that needs no file that a bundler would have to know. The constants are those
- * above.
+ * What a worker runs, as text, because that needs no file that a bundler would have to know. It does what `runCalls`
+ * does; the constants are those above.
  */
 const WORKER = `
 const work = ({ module, memory, control, index }) => {
   const kernels = Object.values(new WebAssembly.Instance(module, { env: { memory } }).exports);
   const words = new Int32Array(control);
+  const runCalls = (at, end) => {
+    let bad = 0;
+    let result = 0;
+    for (; at < end; at += ${CALL_WORDS}) {
+      const [kernel, repeat, x, y, z, previous] = words.subarray(at, at + ${ARGS});
+      const args = words.slice(at + ${ARGS}, at + ${CALL_WORDS});
+      if (previous < 0) bad |= result;
+      else args[previous] = result;
+      result = 0;
+      for (let i = 0; i < repeat; i++) {
+        result |= kernels[kernel](...args);
+        args[0] += x;
+        args[1] += y;
+        args[2] += z;
+        Atomics.add(words, ${PROGRESS}, 1);
+      }
+    }
+    return bad | result;
+  };
   for (let round = 0; ; ) {
+    for (let spins = ${SPINS}; spins > 0 && Atomics.load(words, ${ROUND}) === round; spins--);
     Atomics.wait(words, ${ROUND}, round);
     const next = Atomics.load(words, ${ROUND});
     if (next === round) continue;
     if (next < 0) return;
     round = next;
-    let at = ${HEADER} + index * ${STRIDE};
-    for (let left = words[at++]; left > 0; left--, at += ${CALL_WORDS}) {
-      const result = kernels[words[at]](...words.subarray(at + 1, at + ${CALL_WORDS}));
-      if (result) Atomics.store(words, ${RESULT}, 1);
-      Atomics.add(words, ${PROGRESS}, 1);
+    const at = ${HEADER} + index * ${STRIDE};
+    try {
+      if (runCalls(at + 1, at + 1 + ${CALL_WORDS} * words[at]) !== 0) Atomics.or(words, ${RESULT}, 1);
+    } catch {
+      Atomics.or(words, ${RESULT}, ${FAILED});
     }
     Atomics.add(words, ${DONE}, 1);
     Atomics.notify(words, ${DONE});
@@ -54,56 +77,45 @@ interface WorkerLike {
   terminate(): unknown;
 }
 
-export interface TeamParts {
-  readonly module: object;
-  readonly memory: WasmMemory;
-  /** The kernels in the order of the exports, for the caller's own share. */
-  readonly kernels: readonly ((...args: number[]) => number | undefined)[];
-}
-
 export class Team {
   /** Threads, the caller among them. */
   readonly size: number;
-  readonly #parts: TeamParts;
+  readonly #space: Space;
   readonly #patience: number;
   #words: Int32Array = new Int32Array(0);
   /** Started when they are first needed, and again after one died. */
   #workers: WorkerLike[] = [];
 
-  /** @param patience how long, in milliseconds, a worker may make no progress; a call takes a second at most */
-  constructor(size: number, parts: TeamParts, patience = 5000) {
+  /**
+   * @param space has the shared memory
+   * @param patience how long, in milliseconds, a worker may make no progress; a call takes a second at most
+   */
+  constructor(size: number, space: Space, patience = 5000) {
     this.#patience = patience;
     this.size = size;
-    this.#parts = parts;
+    this.#space = space;
   }
 
   /**
    * Runs one list of calls on each thread, the first by the caller, and waits for all.
-   * @returns whether every kernel gave 0 or nothing
+   * @returns whether every kernel gave 0 or nothing, as `runCalls` has it
    * @throws TensorError `engine` when a worker dies; what it was writing to is then half-written
    */
   run(lists: readonly (readonly Call[])[]): boolean {
     if (this.#workers.length === 0) this.#start();
     const words = this.#words;
     for (const [index] of this.#workers.entries()) {
-      const list = lists[index + 1] ?? [];
-      let at = HEADER + index * STRIDE;
-      words[at++] = list.length;
-      for (const call of list) {
-        words.set(call, at);
-        at += CALL_WORDS;
-      }
+      writeCalls(words, HEADER + index * STRIDE, lists[index + 1] ?? []);
     }
     Atomics.store(words, DONE, 0);
     Atomics.store(words, RESULT, 0);
     Atomics.add(words, ROUND, 1);
     Atomics.notify(words, ROUND);
-    let isGood = true;
-    for (const [kernel, ...args] of lists[0]) {
-      if (this.#parts.kernels[kernel](...args)) isGood = false;
-    }
+    const isGood = runCalls(this.#space.kernels.all, lists[0]);
     this.#wait();
-    return isGood && Atomics.load(words, RESULT) === 0;
+    const result = Atomics.load(words, RESULT);
+    if (result >= FAILED) this.#fail();
+    return isGood && result === 0;
   }
 
   /** Lets the workers end. They start again when they are needed. */
@@ -115,18 +127,21 @@ export class Team {
   }
 
   #start(): void {
-    const { module, memory } = this.#parts;
+    const { heap, kernels } = this.#space;
     const count = this.size - 1;
     const control = new SharedArrayBuffer(4 * (HEADER + STRIDE * count));
     this.#words = new Int32Array(control);
     this.#workers = Array.from({ length: count }, (_, index) =>
-      spawn({ module, memory, control, index }),
+      spawn({ module: kernels.module, memory: heap.memory, control, index }),
     );
   }
 
   #wait(): void {
     const words = this.#words;
     const { length } = this.#workers;
+    for (let spins = SPINS; spins > 0; spins--) {
+      if (Atomics.load(words, DONE) === length) return;
+    }
     let seen = -1;
     let since = Date.now();
     for (;;) {
@@ -138,14 +153,29 @@ export class Team {
         seen = progress;
         since = Date.now();
       } else if (Date.now() - since > this.#patience) {
-        for (const worker of this.#workers) worker.terminate();
-        this.#workers = [];
-        throw new TensorError(
-          "engine",
-          "a worker of the engine died or hangs, and the result is half-written; the engine can be used again",
-        );
+        this.#fail();
       }
     }
+  }
+
+  #fail(): never {
+    for (const worker of this.#workers) worker.terminate();
+    this.#workers = [];
+    throw new TensorError(
+      "engine",
+      "a worker of the engine died or hangs, and the result is half-written; the engine can be used again",
+    );
+  }
+}
+
+/** Writes a list of calls as words: how many, and each at its place. */
+function writeCalls(words: Int32Array, at: number, list: readonly Call[]): void {
+  words[at] = list.length;
+  for (const [
+    i,
+    { kernel, args, repeat = 1, steps = [0, 0, 0], previous = -1 },
+  ] of list.entries()) {
+    words.set([kernel, repeat, ...steps, previous, ...args], at + 1 + CALL_WORDS * i);
   }
 }
 

@@ -1,0 +1,75 @@
+/**
+ * Offsets on their way from indices to the kernels that use them: made fewer where they form runs, or dealt out to
+ * threads.
+ */
+
+/**
+ * The longest length of which all runs `slice` apart are multiples: with it the same work is done in longer slices.
+ * Random offsets break at 1 within a few steps, so that looking costs nothing where there is nothing to find.
+ */
+export function run_length(offsets: usize, count: u32, slice: u32): u32 {
+  let run = count;
+  const steps = i32x4.splat(slice);
+  for (let p: u32 = 1; p < count && run > 1; ) {
+    if (p + 4 <= count) {
+      const at = offsets + 4 * <usize>p;
+      const expected = i32x4.add(v128.load(at - 4), steps);
+      if (v128.all_true<i32>(i32x4.eq(v128.load(at), expected))) {
+        p += 4;
+        continue;
+      }
+    }
+    const at = offsets + 4 * <usize>p;
+    if (load<u32>(at) != load<u32>(at - 4) + slice) run = greatestCommonDivisor(run, p);
+    p++;
+  }
+  return run;
+}
+
+function greatestCommonDivisor(a: u32, b: u32): u32 {
+  while (b != 0) {
+    const rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+/** `starts[p] = offsets[p * run]`; both may be the same place. */
+export function every(offsets: usize, starts: usize, count: usize, run: usize): void {
+  for (const end = starts + 4 * count; starts < end; starts += 4, offsets += 4 * run) {
+    store<u32>(starts, load<u32>(offsets));
+  }
+}
+
+/**
+ * Of single updates those whose targets are in `[low, low + span)`, in their order: their offsets go to `targets`,
+ * themselves to `values`. Without a branch, which would be wrong every other time.
+ * @returns how many
+ */
+@inline
+export function deal<T>(
+  offsets: usize,
+  updates: usize,
+  count: usize,
+  low: u32,
+  span: u32,
+  targets: usize,
+  values: usize,
+): u32 {
+  const first = targets;
+  for (const end = offsets + 4 * count; offsets < end; offsets += 4, updates += sizeof<T>()) {
+    const offset = load<u32>(offsets);
+    store<u32>(targets, offset);
+    store<T>(values, load<T>(updates));
+    const isMine = <usize>(offset - low < span);
+    targets += 4 * isMine;
+    values += sizeof<T>() * isMine;
+  }
+  return <u32>((targets - first) >> 2);
+}
+
+/** Bytes from one place to another, for threads. */
+export function copy_bytes(to: usize, from: usize, length: usize): void {
+  memory.copy(to, from, length);
+}
