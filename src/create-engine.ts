@@ -1,6 +1,6 @@
 /** Engines that their user configures: the plain functions over an executor and memory of their own. */
 
-import type { DType } from "./dtype.ts";
+import type { DType, Reduction } from "./dtype.ts";
 import { createExecutor, ENGINE_KINDS, type EngineKind } from "./engines/choice.ts";
 import type { Executor } from "./engines/executor.ts";
 import { printValue, TensorError } from "./errors.ts";
@@ -21,7 +21,9 @@ import { gatherND as gatherNDOperator } from "./operators/gather-nd.ts";
 import type { Operator } from "./operators/operator.ts";
 import { scatterElements as scatterElementsOperator } from "./operators/scatter-elements.ts";
 import { scatterND as scatterNDOperator } from "./operators/scatter-nd.ts";
-import type { Mutable, Tensor } from "./tensor.ts";
+import type { Mutable, RuntimeTensor, Tensor } from "./tensor.ts";
+import type { AxisOption } from "./typed-shape.ts";
+import type { Nested, ScalarInput } from "./values.ts";
 import { optionsOf } from "./options.ts";
 import { EXECUTOR, runPlain, type EngineLike } from "./run.ts";
 
@@ -34,11 +36,56 @@ export interface EngineOptions {
   readonly threads?: number | undefined;
 }
 
+/** Tensors or nested lists, as the functions take them; their shapes are checked when they run. */
+type Indices = Tensor | RuntimeTensor | Nested<number | bigint>;
+type Updates = Tensor | RuntimeTensor | Nested<ScalarInput>;
+
+/** Options of the functions, as far as they are shared; `out` is what the promise gives. */
+type Options<O extends object> = O & { readonly out?: Tensor | undefined };
+
+/**
+ * The functions for callers that may not wait, such as a page. Everything is checked and the indices are read before a
+ * function returns its promise; the work is left to threads where there are two or more and it is worth that. Until the
+ * promise is settled data, updates and `out` must be left alone. Work is done in the order of the calls.
+ */
+export interface AsyncFunctions {
+  /** How many threads work while the caller goes on; with 1 the work is done before the promise is returned. */
+  readonly threads: number;
+  /** {@link scatterND}; @throws (rejects) as that, and `engine` when a worker dies */
+  scatterND<D extends DType, S extends readonly number[]>(
+    data: Tensor<D, S> | RuntimeTensor,
+    indices: Indices,
+    updates: Updates,
+    options?: Options<{ readonly reduction?: Reduction | undefined }>,
+  ): Promise<Tensor<D, S>>;
+  /** {@link scatterElements} */
+  scatterElements<D extends DType, S extends readonly number[]>(
+    data: Tensor<D, S> | RuntimeTensor,
+    indices: Indices,
+    updates: Updates,
+    options?: Options<AxisOption & { readonly reduction?: Reduction | undefined }>,
+  ): Promise<Tensor<D, S>>;
+  /** {@link gatherND} */
+  gatherND<D extends DType>(
+    data: Tensor<D> | RuntimeTensor,
+    indices: Indices,
+    options?: Options<{ readonly batchDims?: number | undefined }>,
+  ): Promise<Tensor<D>>;
+  /** {@link gatherElements} */
+  gatherElements<D extends DType>(
+    data: Tensor<D> | RuntimeTensor,
+    indices: Indices,
+    options?: Options<AxisOption>,
+  ): Promise<Tensor<D>>;
+}
+
 /** An engine; also what `run` takes as its option `engine`. */
 export interface Engine extends EngineLike {
   /** What really runs. */
   readonly kind: Executor["kind"];
+  /** How many threads work while the caller waits; 1 in a page, which may not. */
   readonly threads: number;
+  readonly async: AsyncFunctions;
   readonly scatterND: typeof scatterND;
   readonly scatterElements: typeof scatterElements;
   readonly gatherND: typeof gatherND;
@@ -101,6 +148,7 @@ export function engineOf(executor: Executor): Engine {
     scatterElements: scatter(scatterElementsOperator) as typeof scatterElements,
     gatherND: gather(gatherNDOperator) as typeof gatherND,
     gatherElements: gather(gatherElementsOperator) as typeof gatherElements,
+    async: asyncOf(executor),
     planScatterND: keep(scatterNDOperator),
     planScatterElements: keep(scatterElementsOperator),
     planGatherND: keep(gatherNDOperator),
@@ -108,5 +156,28 @@ export function engineOf(executor: Executor): Engine {
     alloc: (dtype, shape) => allocTensor(executor, dtype, shape),
     dispose: () => executor.dispose(),
     [EXECUTOR]: executor,
+  };
+}
+
+function asyncOf(executor: Executor): AsyncFunctions {
+  const later =
+    (operator: Operator, count: number) =>
+    async (...args: unknown[]): Promise<Tensor<never, never>> => {
+      const left = executor.later?.();
+      const result = runPlain(
+        left?.executor ?? executor,
+        operator,
+        args.slice(0, count),
+        args[count],
+      );
+      await left?.done();
+      return result as Tensor<never, never>;
+    };
+  return {
+    threads: executor.laterThreads,
+    scatterND: later(scatterNDOperator, 3),
+    scatterElements: later(scatterElementsOperator, 3),
+    gatherND: later(gatherNDOperator, 2),
+    gatherElements: later(gatherElementsOperator, 2),
   };
 }

@@ -13,7 +13,12 @@
  * @module
  */
 
-export { createEngine, type Engine, type EngineOptions } from "./create-engine.ts";
+export {
+  createEngine,
+  type AsyncFunctions,
+  type Engine,
+  type EngineOptions,
+} from "./create-engine.ts";
 export {
   DTYPES,
   isDType,

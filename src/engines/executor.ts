@@ -39,6 +39,13 @@ export interface Executor {
     updates: Storage,
     out: Storage,
   ): void;
+  /**
+   * An executor for one call, of which the checks and offsets are made at once, and the work on threads while the caller
+   * goes on; absent where there are none.
+   */
+  later?(): { readonly executor: Executor; done(): Promise<void> };
+  /** How many threads work on what {@link later} leaves to them. */
+  readonly laterThreads: number;
   /** Gives all memory and threads back. */
   dispose(): void;
 }

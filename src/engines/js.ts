@@ -14,6 +14,7 @@ export function createJs(): Executor {
   return {
     kind: "js",
     threads: 1,
+    laterThreads: 1,
     allocate(dtype, size) {
       const buffer = pool.take(size * DTYPES[dtype].bytes);
       return buffer === undefined ? allocate(dtype, size) : viewOf(dtype, buffer);

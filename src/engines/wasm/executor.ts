@@ -31,7 +31,7 @@ import {
 } from "./calls.ts";
 import { AXIS_BYTES, gridBytes, writeAxes, writeGrid } from "./kernels.ts";
 import { Space } from "./space.ts";
-import { Team } from "./team.ts";
+import { mayWait, Team } from "./team.ts";
 
 /** Where WebAssembly begins to pay. */
 export interface Limits {
@@ -61,15 +61,19 @@ const LIMITS: Limits = {
 /** Rows of at least this many indices are looked at for holding one index throughout. */
 const LEAST_RUN = 8;
 
-/** A kernel to run over a Plan, and the arrays it works on. */
-interface Job {
-  readonly kernel: number;
-  readonly dtype: DType;
+/** What a kernel works on. */
+interface Arrays {
   readonly data: NumericStorage;
   /** Of a scatter, the copy of data that is written; null for a gather. */
   readonly target: NumericStorage | null;
   /** The side that is walked in order: updates, or the result of a gather. */
   readonly sequential: NumericStorage;
+}
+
+/** A kernel to run over a Plan. */
+interface Job extends Arrays {
+  readonly kernel: number;
+  readonly dtype: DType;
 }
 
 export class WasmExecutor implements Executor {
@@ -81,6 +85,12 @@ export class WasmExecutor implements Executor {
   /** Tensors from `alloc`, and scratch for them; made when it is first needed, null where it cannot be had. */
   #shared: Space | null | undefined;
   readonly #team: Team | null;
+  /** Whether the caller may wait for its team. */
+  readonly #mayWait: boolean = mayWait();
+  /** The end of all asynchronous work so far, how much of it is not done, and what is disposed of until then. */
+  #flight: Promise<void> = Promise.resolve();
+  #flights = 0;
+  readonly #held: number[] = [];
 
   /**
    * @param own memory for scratch
@@ -96,7 +106,16 @@ export class WasmExecutor implements Executor {
   }
 
   get threads(): number {
+    return this.#mayWait ? this.laterThreads : 1;
+  }
+
+  get laterThreads(): number {
     return this.#team?.size ?? 1;
+  }
+
+  /** The team, where it is there to be waited for. */
+  get #ready(): Team | null {
+    return this.#mayWait && this.#team?.isBusy === false ? this.#team : null;
   }
 
   allocate(dtype: DType, size: number): Storage {
@@ -115,7 +134,8 @@ export class WasmExecutor implements Executor {
 
   recycle(data: Storage): void {
     if (isNumericStorage(data) && this.#shared?.heap.has(data) === true) {
-      this.#shared.heap.give(data.byteOffset);
+      if (this.#flights > 0) this.#held.push(data.byteOffset);
+      else this.#shared.heap.give(data.byteOffset);
     } else {
       this.#js.recycle(data);
     }
@@ -194,12 +214,12 @@ export class WasmExecutor implements Executor {
    * moves one element at a time, if they are not few beside what has to be copied in.
    */
   #pays(plan: Plan, dtype: DType, random: NumericStorage, sequential: NumericStorage): boolean {
-    if (plan.source !== undefined) return false;
+    if (!this.#isEnough(plan)) return false;
     const heap = this.#shared?.heap;
     if (heap?.has(random) === true && heap.has(sequential)) return true;
     const { batches, count, slice, size } = plan;
     const isShort = slice * DTYPES[dtype].bytes <= this.#limits.slice;
-    return this.#isEnough(plan) && isShort && 8 * batches * count * slice >= size;
+    return isShort && 8 * batches * count * slice >= size;
   }
 
   /** The offsets of tuples; null where an index is bad. */
@@ -269,8 +289,8 @@ export class WasmExecutor implements Executor {
   ): boolean {
     const unit = 4 * perUnit;
     if (space.heap.has(words)) {
-      const isShared = this.#team !== null && count * perUnit >= this.#limits.share / 4;
-      const lists = shares(count, isShared ? this.threads : 1).map(([first, some]) => [
+      const team = 4 * count * perUnit >= this.#limits.share ? this.#ready : null;
+      const lists = shares(count, team?.size ?? 1).map(([first, some]) => [
         callOf(words.byteOffset + unit * first, first, some),
       ]);
       return this.#run(space, lists);
@@ -288,7 +308,7 @@ export class WasmExecutor implements Executor {
 
   /** Runs lists of calls, each on a thread of its own if there is more than one. */
   #run(space: Space, lists: readonly Call[][]): boolean {
-    if (lists.length > 1 && this.#team !== null) return this.#team.run(lists);
+    if (lists.length > 1 && this.#ready !== null) return this.#ready.run(lists);
     return lists.every((list) => runCalls(space.kernels.all, list));
   }
 
@@ -311,48 +331,147 @@ export class WasmExecutor implements Executor {
     return { offsets: starts, slice: slice * run, count: count / run, lanes: 1 };
   }
 
-  /** A kernel over a Plan that has offsets: a gather, or a scatter over a copy of data. */
+  /** A kernel over a Plan: a gather, or a scatter over a copy of data. */
   #carryOut(space: Space, plan: Plan, job: Job): void {
-    const { data, target, sequential, dtype, kernel } = job;
-    const { batches, span } = plan;
-    if (batches * plan.count * plan.slice === 0) {
+    const { data, target, sequential } = job;
+    if (plan.batches * plan.count * plan.slice === 0) {
       if (target !== null && !isSameMemory(target, data)) copy(data, target);
       return;
     }
     const { heap } = space;
-    const random = target ?? data;
+    const work = this.#workOf(space, plan, job);
+    if (heap.has(target ?? data) && heap.has(sequential)) {
+      for (const lists of this.#rounds(space, work, job, this.#ready)) this.#run(space, lists);
+    } else {
+      this.#stream(space, work, plan.size, job);
+    }
+  }
+
+  #workOf(space: Space, plan: Plan, { kernel, dtype, data, target, sequential }: Job): Work {
     const places = this.#addressOf(space, plan);
-    const work: Work = {
+    const { batches, span } = plan;
+    return {
       kernel,
       isGather: target === null,
       bytes: DTYPES[dtype].bytes,
-      random: random.byteOffset,
+      random: (target ?? data).byteOffset,
       sequential: sequential.byteOffset,
       ...places,
       batches,
       span,
       stride: plan.offsets.length === plan.count ? 0 : places.count,
     };
-    if (!heap.has(random) || !heap.has(sequential)) {
-      this.#stream(space, work, plan.size, job);
-      return;
-    }
-    if (target !== null && !isSameMemory(target, data)) this.#copy(space, data, target);
-    const moved = batches * work.count * work.slice * work.bytes;
-    const team = moved >= this.#limits.share ? this.#team : null;
-    const lists = team && (splitWork(work, team.size) ?? this.#deal(space, work, team.size));
-    this.#run(space, lists ?? [wholeOf(work)]);
   }
 
-  #copy(space: Space, from: NumericStorage, to: NumericStorage): void {
-    const { byteLength } = to;
-    if (space.heap.has(from) && byteLength >= this.#limits.share && this.#team !== null) {
-      const { kernels } = space;
-      const places = [to.byteOffset, from.byteOffset] as const;
-      this.#run(space, copyWork(kernels.copy, ...places, byteLength, this.threads));
-    } else {
-      bytesOf(to).set(bytesOf(from));
+  /** Work on what is here, in rounds: each has a list of calls for each thread, and begins when the last is done. */
+  #rounds(space: Space, work: Work, { data, target }: Job, team: Team | null): Call[][][] {
+    const rounds: Call[][][] = [];
+    if (target !== null && !isSameMemory(target, data)) {
+      const { byteLength } = target;
+      const threads = byteLength >= this.#limits.share ? (team?.size ?? 1) : 1;
+      if (space.heap.has(data)) {
+        const places = [target.byteOffset, data.byteOffset] as const;
+        rounds.push(copyWork(space.kernels.copy, ...places, byteLength, threads));
+      } else {
+        bytesOf(target).set(bytesOf(data));
+      }
     }
+    const moved = work.batches * work.count * work.slice * work.bytes;
+    const lists =
+      team !== null && moved >= this.#limits.share
+        ? (splitWork(work, team.size) ?? this.#deal(space, work, team.size))
+        : null;
+    rounds.push(lists ?? [wholeOf(work)]);
+    return rounds;
+  }
+
+  /**
+   * An executor that leaves what pays to the threads. Tensors of the heap are copied to them and results back, while
+   * nothing else runs.
+   */
+  later(): { readonly executor: Executor; done(): Promise<void> } {
+    let done = Promise.resolve();
+    const leave = (plan: Plan, dtype: DType, kernel: (space: Space) => number, arrays: Arrays) => {
+      const { data, target, sequential } = arrays;
+      const [space, team] = [this.#shared, this.#team];
+      if (!space || team === null || plan.source !== undefined) return false;
+      if (plan.batches * plan.count * plan.slice < this.#limits.work) return false;
+      return attempt(() => {
+        const here = (array: NumericStorage, isRead: boolean): NumericStorage => {
+          if (space.heap.has(array)) return array;
+          const view = space.view(array);
+          if (isRead) bytesOf(view).set(bytesOf(array));
+          return view;
+        };
+        const [from, to] = [here(data, true), target && here(target, true)];
+        const job: Job = {
+          kernel: kernel(space),
+          dtype,
+          data: target !== null && isSameMemory(target, data) ? (to ?? from) : from,
+          target: to,
+          sequential: here(sequential, target !== null),
+        };
+        const rounds = this.#rounds(space, this.#workOf(space, plan, job), job, team);
+        const scratch = space.keep();
+        const result = target ?? sequential;
+        const resultHere = to ?? job.sequential;
+        done = this.#fly(scratch, async () => {
+          await rounds.reduce(
+            (before, lists) => before.then(() => team.runLater(lists)),
+            Promise.resolve(),
+          );
+          if (result !== resultHere) bytesOf(result).set(bytesOf(resultHere));
+        });
+      });
+    };
+    const executor: Executor = {
+      kind: this.kind,
+      threads: this.threads,
+      laterThreads: this.laterThreads,
+      allocate: (dtype, size) => this.allocate(dtype, size),
+      alloc: (dtype, size) => this.alloc(dtype, size),
+      recycle: (data) => this.recycle(data),
+      scope: (action) => this.scope(action),
+      readIndices: this.readIndices,
+      gather: (plan, dtype, data, out) => {
+        const isLeft =
+          isNumericStorage(data) &&
+          isNumericStorage(out) &&
+          leave(plan, dtype, ({ kernels }) => kernels.gather(DTYPES[dtype].bytes), {
+            data,
+            target: null,
+            sequential: out,
+          });
+        if (!isLeft) this.gather(plan, dtype, data, out);
+      },
+      scatter: (plan, dtype, reduction, data, updates, out) => {
+        const kernel = ({ kernels }: Space): number =>
+          reduction === "none"
+            ? kernels.scatter(DTYPES[dtype].bytes)
+            : kernels.combine(dtype, reduction);
+        const isLeft =
+          isNumericStorage(data) &&
+          isNumericStorage(updates) &&
+          isNumericStorage(out) &&
+          leave(plan, dtype, kernel, { data, target: out, sequential: updates });
+        if (!isLeft) this.scatter(plan, dtype, reduction, data, updates, out);
+      },
+      dispose: () => {},
+    };
+    return { executor, done: () => done };
+  }
+
+  /** Does `work` after all that was begun before; then memory is free again. */
+  #fly(scratch: readonly number[], work: () => Promise<void>): Promise<void> {
+    this.#flights++;
+    const flight = this.#flight.then(work).finally(() => {
+      this.#held.push(...scratch);
+      if (--this.#flights === 0) {
+        for (const pointer of this.#held.splice(0)) this.#shared?.heap.give(pointer);
+      }
+    });
+    this.#flight = flight.catch(() => {});
+    return flight;
   }
 
   /** Single updates dealt out by target, where they hit so much memory that it pays for each thread to look at all. */

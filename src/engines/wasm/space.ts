@@ -31,6 +31,16 @@ export class Space {
     return pointer;
   }
 
+  /** An array like this one, with arbitrary contents, until the scope ends. */
+  view(like: NumericStorage): NumericStorage {
+    const Class = like.constructor as new (
+      buffer: ArrayBufferLike,
+      offset: number,
+      length: number,
+    ) => NumericStorage;
+    return new Class(this.heap.memory.buffer, this.borrow(like.byteLength), like.length);
+  }
+
   /** What has been borrowed since the scope began, which it then does not give back. */
   keep(): readonly number[] {
     return this.#scratch.splice(0);

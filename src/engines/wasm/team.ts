@@ -13,6 +13,8 @@ const ROUND = 0;
 const DONE = 1;
 const RESULT = 2;
 const PROGRESS = 3;
+/** Whether the workers say by a message that they are done, because the caller does not wait. */
+const MESSAGE = 4;
 const HEADER = 16;
 /** What {@link RESULT} says after a round in which a kernel threw. */
 const FAILED = 2;
@@ -30,7 +32,7 @@ const SPINS = 2000;
  * does; the constants are those above.
  */
 const WORKER = `
-const work = ({ module, memory, control, index }) => {
+const work = ({ module, memory, control, index }, post) => {
   const kernels = Object.values(new WebAssembly.Instance(module, { env: { memory } }).exports);
   const words = new Int32Array(control);
   const runCalls = (at, end) => {
@@ -65,16 +67,26 @@ const work = ({ module, memory, control, index }) => {
     } catch {
       Atomics.or(words, ${RESULT}, ${FAILED});
     }
+    const byMessage = words[${MESSAGE}] !== 0;
     Atomics.add(words, ${DONE}, 1);
-    Atomics.notify(words, ${DONE});
+    if (byMessage) post(round);
+    else Atomics.notify(words, ${DONE});
   }
 };`;
 
-const IN_NODE = `${WORKER} work(require("node:worker_threads").workerData);`;
-const IN_BROWSER = `${WORKER} onmessage = ({ data }) => { work(data); close(); };`;
+const IN_NODE = `${WORKER}
+const { parentPort, workerData } = require("node:worker_threads");
+work(workerData, (round) => parentPort.postMessage(round));`;
+const IN_BROWSER = `${WORKER} onmessage = ({ data }) => { work(data, (round) => postMessage(round)); close(); };`;
 
 interface WorkerLike {
   terminate(): unknown;
+  /** Of Node: whether the process waits for it. */
+  ref?(): void;
+  unref?(): void;
+  on?(event: string, listener: () => void): void;
+  postMessage?(message: unknown): void;
+  addEventListener?(event: string, listener: () => void): void;
 }
 
 export class Team {
@@ -85,6 +97,9 @@ export class Team {
   #words: Int32Array = new Int32Array(0);
   /** Started when they are first needed, and again after one died. */
   #workers: WorkerLike[] = [];
+  /** What to do when the workers of {@link runLater} are done, or one of them ends. */
+  #done: (() => void) | null = null;
+  #fail: (() => void) | null = null;
 
   /**
    * @param space has the shared memory
@@ -96,26 +111,43 @@ export class Team {
     this.#space = space;
   }
 
+  /** Whether a round of {@link runLater} is under way; no other can begin. */
+  get isBusy(): boolean {
+    return this.#fail !== null;
+  }
+
   /**
    * Runs one list of calls on each thread, the first by the caller, and waits for all.
    * @returns whether every kernel gave 0 or nothing, as `runCalls` has it
    * @throws TensorError `engine` when a worker dies; what it was writing to is then half-written
    */
   run(lists: readonly (readonly Call[])[]): boolean {
-    if (this.#workers.length === 0) this.#start();
-    const words = this.#words;
-    for (const [index] of this.#workers.entries()) {
-      writeCalls(words, HEADER + index * STRIDE, lists[index + 1] ?? []);
-    }
-    Atomics.store(words, DONE, 0);
-    Atomics.store(words, RESULT, 0);
-    Atomics.add(words, ROUND, 1);
-    Atomics.notify(words, ROUND);
+    this.#begin(lists.slice(1), this.size - 1, false);
     const isGood = runCalls(this.#space.kernels.all, lists[0]);
     this.#wait();
-    const result = Atomics.load(words, RESULT);
-    if (result >= FAILED) this.#fail();
+    const result = Atomics.load(this.#words, RESULT);
+    if (result >= FAILED) throw this.#dead();
     return isGood && result === 0;
+  }
+
+  /**
+   * Runs lists of calls on the workers alone, while the caller goes on.
+   * @throws TensorError `engine` when a worker dies
+   */
+  async runLater(lists: readonly (readonly Call[])[]): Promise<void> {
+    this.#begin(lists, this.size, true);
+    for (const worker of this.#workers) worker.ref?.();
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.#done = resolve;
+        this.#fail = () => reject(this.#dead());
+      });
+      if (Atomics.load(this.#words, RESULT) >= FAILED) throw this.#dead();
+    } finally {
+      this.#done = null;
+      this.#fail = null;
+      for (const worker of this.#workers) worker.unref?.();
+    }
   }
 
   /** Lets the workers end. They start again when they are needed. */
@@ -126,13 +158,36 @@ export class Team {
     this.#workers = [];
   }
 
-  #start(): void {
+  /** Starts a round on `count` workers, of which there are then as many or more. */
+  #begin(lists: readonly (readonly Call[])[], count: number, isLater: boolean): void {
+    if (this.#workers.length < count) {
+      this.stop();
+      this.#start(count);
+    }
+    const words = this.#words;
+    for (const [index] of this.#workers.entries()) {
+      writeCalls(words, HEADER + index * STRIDE, lists[index] ?? []);
+    }
+    words[MESSAGE] = isLater ? 1 : 0;
+    Atomics.store(words, DONE, 0);
+    Atomics.store(words, RESULT, 0);
+    Atomics.add(words, ROUND, 1);
+    Atomics.notify(words, ROUND);
+  }
+
+  #start(count: number): void {
     const { heap, kernels } = this.#space;
-    const count = this.size - 1;
     const control = new SharedArrayBuffer(4 * (HEADER + STRIDE * count));
-    this.#words = new Int32Array(control);
+    const words = new Int32Array(control);
+    this.#words = words;
+    const onMessage = (): void => {
+      if (words === this.#words && Atomics.load(words, DONE) === count) this.#done?.();
+    };
+    const onEnd = (): void => {
+      if (words === this.#words) this.#fail?.();
+    };
     this.#workers = Array.from({ length: count }, (_, index) =>
-      spawn({ module: kernels.module, memory: heap.memory, control, index }),
+      spawn({ module: kernels.module, memory: heap.memory, control, index }, onMessage, onEnd),
     );
   }
 
@@ -153,15 +208,16 @@ export class Team {
         seen = progress;
         since = Date.now();
       } else if (Date.now() - since > this.#patience) {
-        this.#fail();
+        throw this.#dead();
       }
     }
   }
 
-  #fail(): never {
+  /** Ends all workers. @returns the error that says why */
+  #dead(): TensorError {
     for (const worker of this.#workers) worker.terminate();
     this.#workers = [];
-    throw new TensorError(
+    return new TensorError(
       "engine",
       "a worker of the engine died or hangs, and the result is half-written; the engine can be used again",
     );
@@ -179,28 +235,25 @@ function writeCalls(words: Int32Array, at: number, list: readonly Call[]): void 
   }
 }
 
-type WorkerConstructor = new (
-  source: string | URL,
-  options?: object,
-) => WorkerLike & {
-  unref?(): void;
-  on?(event: "error", listener: () => void): void;
-  postMessage?(message: unknown): void;
-};
+type WorkerConstructor = new (source: string | URL, options?: object) => WorkerLike;
 
-function spawn(parts: object): WorkerLike {
+/** A worker; it is told of messages from it, and that it failed or ended. */
+function spawn(parts: object, onMessage: () => void, onEnd: () => void): WorkerLike {
   const node = nodeWorker();
   if (node !== null) {
     const worker = new node(IN_NODE, { eval: true, workerData: parts });
+    worker.on?.("message", onMessage);
+    worker.on?.("error", onEnd);
+    worker.on?.("exit", onEnd);
     // A process may end while its workers wait.
     worker.unref?.();
-    // That it died is noticed where its work is waited for.
-    worker.on?.("error", () => {});
     return worker;
   }
   const Browser: WorkerConstructor = Reflect.get(globalThis, "Worker");
   const url = URL.createObjectURL(new Blob([IN_BROWSER], { type: "text/javascript" }));
   const worker = new Browser(url);
+  worker.addEventListener?.("message", onMessage);
+  worker.addEventListener?.("error", onEnd);
   worker.postMessage?.(parts);
   URL.revokeObjectURL(url);
   return worker;
@@ -213,11 +266,14 @@ function nodeWorker(): WorkerConstructor | null {
   return process.getBuiltinModule?.("node:worker_threads")?.Worker ?? null;
 }
 
-/** Whether workers can be had here, and the caller may wait for them. */
-export function hasThreads(): boolean {
-  if (typeof SharedArrayBuffer !== "function") return false;
-  if (nodeWorker() === null && typeof Reflect.get(globalThis, "Worker") !== "function")
-    return false;
+/** Whether workers can be had here. */
+export function hasWorkers(): boolean {
+  const isThere = nodeWorker() !== null || typeof Reflect.get(globalThis, "Worker") === "function";
+  return isThere && typeof SharedArrayBuffer === "function";
+}
+
+/** Whether the caller may wait for them: not in a page. */
+export function mayWait(): boolean {
   try {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 1, 0);
     return true;
