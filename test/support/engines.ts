@@ -5,6 +5,7 @@ import { createJs } from "../../src/engines/js.ts";
 import { WasmExecutor } from "../../src/engines/wasm/executor.ts";
 import { Heap } from "../../src/engines/wasm/heap.ts";
 import { instantiate } from "../../src/engines/wasm/kernels.ts";
+import { WITHOUT_THREADS } from "./platform.ts";
 
 /** WebAssembly for everything, however small, through windows that hold a few elements. */
 function tinyWasm(isShared: boolean, threads = 1): Engine {
@@ -18,7 +19,11 @@ export const ENGINES: Readonly<Record<string, Engine>> = {
   wasm: createEngine({ kind: "wasm" }),
   "wasm for all, shared memory": tinyWasm(true),
   "wasm for all, memory of its own": tinyWasm(false),
-  "wasm for all, 2 threads": tinyWasm(true, 2),
-  "wasm for all, 3 threads": tinyWasm(true, 3),
-  "wasm for all, 8 threads": tinyWasm(true, 8),
+  ...(WITHOUT_THREADS === false
+    ? {
+        "wasm for all, 2 threads": tinyWasm(true, 2),
+        "wasm for all, 3 threads": tinyWasm(true, 3),
+        "wasm for all, 8 threads": tinyWasm(true, 8),
+      }
+    : {}),
 };
