@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { runInNewContext } from "node:vm";
 import { DTYPES, DTYPE_NAMES, type DType } from "../src/dtype.ts";
 import { isTensorError, type ErrorCode } from "../src/errors.ts";
 import { scatterND } from "../src/functions.ts";
@@ -14,6 +13,7 @@ import {
   zeros,
   type Tensor,
 } from "../src/tensor.ts";
+import { WITHOUT_NODE } from "./support/platform.ts";
 
 /** `tensor` for arguments that the compiler would not let through. */
 const loose = tensor as (dtype: string, shape: unknown, values: unknown) => Tensor;
@@ -238,16 +238,21 @@ test("a list with holes is no text, and too many empty lists are too large", () 
   }
 });
 
-test("arrays of another realm are kept like those of this one", () => {
-  const foreign: Uint16Array = runInNewContext("new Uint16Array([0x3c00, 0x4000])");
-  const made = tensor("float16", [2], foreign);
-  assert.equal(made.data.buffer, foreign.buffer);
-  assert.deepEqual(made.toArray(), [1, 2]);
-  const words: Int32Array = runInNewContext("new Int32Array([1])");
-  const indices = tensor("int32", [1, 1], words);
-  assert.deepEqual(scatterND(made, indices, [9], { out: made }).toArray(), [1, 9]);
-  assert.equal(foreign[1], 0x4880);
-});
+test(
+  "arrays of another realm are kept like those of this one",
+  { skip: WITHOUT_NODE },
+  async () => {
+    const { runInNewContext } = await import("node:vm");
+    const foreign: Uint16Array = runInNewContext("new Uint16Array([0x3c00, 0x4000])");
+    const made = tensor("float16", [2], foreign);
+    assert.equal(made.data.buffer, foreign.buffer);
+    assert.deepEqual(made.toArray(), [1, 2]);
+    const words: Int32Array = runInNewContext("new Int32Array([1])");
+    const indices = tensor("int32", [1, 1], words);
+    assert.deepEqual(scatterND(made, indices, [9], { out: made }).toArray(), [1, 9]);
+    assert.equal(foreign[1], 0x4880);
+  },
+);
 
 test("a tensor of onnxruntime is compared, and told when it was disposed", () => {
   const runtime = { type: "float32", dims: [1], data: Float32Array.of(1) };

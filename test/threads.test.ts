@@ -8,78 +8,95 @@ import { isTensorError } from "../src/errors.ts";
 import * as reference from "../src/kernels/reference.ts";
 import { copy } from "../src/storage.ts";
 import { equals, tensor, zeros } from "../src/tensor.ts";
+import { WITHOUT_THREADS } from "./support/platform.ts";
 import { randomFrom } from "./support/random.ts";
 
 const UPDATES = 500_000;
 const CELLS = 16;
 
-test("500,000 updates into 16 cells have one answer, the reference's, 200 times on 2 and 4 threads", () => {
-  const random = randomFrom(1);
-  const places = Int32Array.from({ length: UPDATES }, () => random(CELLS));
-  const indices = tensor("int32", [UPDATES, 1], places);
-  for (const dtype of ["int32", "float32"] as const) {
-    const values = Float32Array.from({ length: UPDATES }, () => random(1000) / 8 + 1e6);
-    const updates = tensor(dtype, [UPDATES], dtype === "int32" ? Int32Array.from(values) : values);
-    const expected = reference.scatterND(zeros(dtype, [CELLS]), indices, updates, "add");
-    for (const threads of [2, 4]) {
-      const engine = createEngine({ kind: "wasm", threads });
-      assert.equal(engine.threads, threads);
-      const data = engine.alloc(dtype, [CELLS]);
-      const out = engine.alloc(dtype, [CELLS]);
-      const [where, what] = [engine.alloc("int32", [UPDATES, 1]), engine.alloc(dtype, [UPDATES])];
-      copy(indices.data, where.data);
-      copy(updates.data, what.data);
-      for (let repetition = 0; repetition < 200; repetition++) {
-        engine.scatterND(data, where, what, { reduction: "add", out });
-        assert.ok(equals(out, expected), `${dtype} on ${threads} threads`);
+test(
+  "500,000 updates into 16 cells have one answer, the reference's, 200 times on 2 and 4 threads",
+  { skip: WITHOUT_THREADS },
+  () => {
+    const random = randomFrom(1);
+    const places = Int32Array.from({ length: UPDATES }, () => random(CELLS));
+    const indices = tensor("int32", [UPDATES, 1], places);
+    for (const dtype of ["int32", "float32"] as const) {
+      const values = Float32Array.from({ length: UPDATES }, () => random(1000) / 8 + 1e6);
+      const updates = tensor(
+        dtype,
+        [UPDATES],
+        dtype === "int32" ? Int32Array.from(values) : values,
+      );
+      const expected = reference.scatterND(zeros(dtype, [CELLS]), indices, updates, "add");
+      for (const threads of [2, 4]) {
+        const engine = createEngine({ kind: "wasm", threads });
+        assert.equal(engine.threads, threads);
+        const data = engine.alloc(dtype, [CELLS]);
+        const out = engine.alloc(dtype, [CELLS]);
+        const [where, what] = [engine.alloc("int32", [UPDATES, 1]), engine.alloc(dtype, [UPDATES])];
+        copy(indices.data, where.data);
+        copy(updates.data, what.data);
+        for (let repetition = 0; repetition < 200; repetition++) {
+          engine.scatterND(data, where, what, { reduction: "add", out });
+          assert.ok(equals(out, expected), `${dtype} on ${threads} threads`);
+        }
+        engine.dispose();
       }
-      engine.dispose();
     }
-  }
-});
+  },
+);
 
-test("an index that is bad on some thread gives the error of one thread", () => {
-  const engine = createEngine({ kind: "wasm", threads: 3 });
-  const count = 100_000;
-  const indices = engine.alloc("int64", [count, 1]);
-  const data = engine.alloc("float32", [10]);
-  for (const bad of [0, 33_333, 50_000, count - 1]) {
-    indices.data.fill(3n);
-    indices.data[bad] = 10n;
-    indices.data[count - 1] = 11n;
-    const got = bad === count - 1 ? 11 : 10;
+test(
+  "an index that is bad on some thread gives the error of one thread",
+  { skip: WITHOUT_THREADS },
+  () => {
+    const engine = createEngine({ kind: "wasm", threads: 3 });
+    const count = 100_000;
+    const indices = engine.alloc("int64", [count, 1]);
+    const data = engine.alloc("float32", [10]);
+    for (const bad of [0, 33_333, 50_000, count - 1]) {
+      indices.data.fill(3n);
+      indices.data[bad] = 10n;
+      indices.data[count - 1] = 11n;
+      const got = bad === count - 1 ? 11 : 10;
+      assert.throws(
+        () => engine.gatherND(data, indices),
+        (error) =>
+          isTensorError(error, "index-out-of-range") && error.at?.[0] === bad && error.got === got,
+      );
+    }
+    engine.dispose();
+  },
+);
+
+test(
+  "a worker that dies is an engine error soon, and the next call has a new one",
+  { skip: WITHOUT_THREADS },
+  () => {
+    const space = new Space(true);
+    const { heap, kernels } = space;
+    const team = new Team(2, space, 300);
+    const [data, out, offsets] = [heap.take(64), heap.take(64), heap.take(64)];
+    new Float32Array(heap.memory.buffer, data, 1)[0] = 7;
+    const good: Call = { kernel: kernels.gather(4), args: [data, out, offsets, 1, 1, 1] };
+    assert.ok(team.run([[], [good]]));
+    // 16 bytes of which 8 lie beyond 4 GiB: the kernel traps.
+    new Uint32Array(heap.memory.buffer, offsets, 1)[0] = 2 ** 28 - 1;
+    const wide: Call = { kernel: kernels.gather(16), args: [8, out, offsets, 1, 1, 1] };
+    const since = Date.now();
     assert.throws(
-      () => engine.gatherND(data, indices),
-      (error) =>
-        isTensorError(error, "index-out-of-range") && error.at?.[0] === bad && error.got === got,
+      () => team.run([[], [wide]]),
+      (error) => isTensorError(error, "engine"),
     );
-  }
-  engine.dispose();
-});
-
-test("a worker that dies is an engine error soon, and the next call has a new one", () => {
-  const space = new Space(true);
-  const { heap, kernels } = space;
-  const team = new Team(2, space, 300);
-  const [data, out, offsets] = [heap.take(64), heap.take(64), heap.take(64)];
-  new Float32Array(heap.memory.buffer, data, 1)[0] = 7;
-  const good: Call = { kernel: kernels.gather(4), args: [data, out, offsets, 1, 1, 1] };
-  assert.ok(team.run([[], [good]]));
-  // 16 bytes of which 8 lie beyond 4 GiB: the kernel traps, and the worker dies of it.
-  new Uint32Array(heap.memory.buffer, offsets, 1)[0] = 2 ** 28 - 1;
-  const wide: Call = { kernel: kernels.gather(16), args: [8, out, offsets, 1, 1, 1] };
-  const since = Date.now();
-  assert.throws(
-    () => team.run([[], [wide]]),
-    (error) => isTensorError(error, "engine"),
-  );
-  assert.ok(Date.now() - since < 5000);
-  new Uint32Array(heap.memory.buffer, offsets, 1)[0] = 0;
-  new Float32Array(heap.memory.buffer, out, 1)[0] = 0;
-  assert.ok(team.run([[], [good]]));
-  assert.equal(new Float32Array(heap.memory.buffer, out, 1)[0], 7);
-  team.stop();
-});
+    assert.ok(Date.now() - since < 5000);
+    new Uint32Array(heap.memory.buffer, offsets, 1)[0] = 0;
+    new Float32Array(heap.memory.buffer, out, 1)[0] = 0;
+    assert.ok(team.run([[], [good]]));
+    assert.equal(new Float32Array(heap.memory.buffer, out, 1)[0], 7);
+    team.stop();
+  },
+);
 
 test("threads that there cannot be are an error", () => {
   for (const threads of [0, -1, 1.5, NaN, 65, "2" as never]) {

@@ -4,6 +4,7 @@ import { createEngine, engineOf, type Engine } from "../../src/create-engine.ts"
 import { createJs } from "../../src/engines/js.ts";
 import { sharedSpace, WasmExecutor } from "../../src/engines/wasm/executor.ts";
 import { Space } from "../../src/engines/wasm/space.ts";
+import { WITHOUT_THREADS } from "./platform.ts";
 
 /** WebAssembly for everything, however small, through windows that hold a few elements. */
 function tinyWasm(threads = 1): Engine {
@@ -16,7 +17,11 @@ export const ENGINES: Readonly<Record<string, Engine>> = {
   js: createEngine({ kind: "js" }),
   wasm: createEngine({ kind: "wasm" }),
   "wasm for all": tinyWasm(),
-  "wasm for all, 2 threads": tinyWasm(2),
-  "wasm for all, 3 threads": tinyWasm(3),
-  "wasm for all, 8 threads": tinyWasm(8),
+  ...(WITHOUT_THREADS === false
+    ? {
+        "wasm for all, 2 threads": tinyWasm(2),
+        "wasm for all, 3 threads": tinyWasm(3),
+        "wasm for all, 8 threads": tinyWasm(8),
+      }
+    : {}),
 };

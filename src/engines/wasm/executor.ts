@@ -115,7 +115,7 @@ export class WasmExecutor implements Executor {
 
   /** The team, where it is there to be waited for. */
   get #ready(): Team | null {
-    return this.#mayWait && this.#team?.isBusy === false ? this.#team : null;
+    return this.#mayWait && this.#team?.isReady === true ? this.#team : null;
   }
 
   allocate(dtype: DType, size: number): Storage {

@@ -15,6 +15,8 @@ const RESULT = 2;
 const PROGRESS = 3;
 /** Whether the workers say by a message that they are done, because the caller does not wait. */
 const MESSAGE = 4;
+/** How many workers have started. */
+const STARTED = 5;
 const HEADER = 16;
 /** What {@link RESULT} says after a round in which a kernel threw. */
 const FAILED = 2;
@@ -54,6 +56,7 @@ const work = ({ module, memory, control, index }, post) => {
     }
     return bad | result;
   };
+  Atomics.add(words, ${STARTED}, 1);
   for (let round = 0; ; ) {
     for (let spins = ${SPINS}; spins > 0 && Atomics.load(words, ${ROUND}) === round; spins--);
     Atomics.wait(words, ${ROUND}, round);
@@ -111,9 +114,15 @@ export class Team {
     this.#space = space;
   }
 
-  /** Whether a round of {@link runLater} is under way; no other can begin. */
-  get isBusy(): boolean {
-    return this.#fail !== null;
+  /**
+   * Whether {@link run} can run: not while a round of {@link runLater} is under way. The workers of a browser start only
+   * when their maker has returned to its event loop, so that it must not wait for them before.
+   */
+  get isReady(): boolean {
+    if (this.#fail !== null) return false;
+    if (nodeWorker() !== null) return true;
+    if (this.#workers.length === 0) this.#start(this.size - 1);
+    return Atomics.load(this.#words, STARTED) === this.#workers.length;
   }
 
   /**
@@ -161,6 +170,7 @@ export class Team {
   /** Starts a round on `count` workers, of which there are then as many or more. */
   #begin(lists: readonly (readonly Call[])[], count: number, isLater: boolean): void {
     if (this.#workers.length < count) {
+      // Those that there are end with the round that they wait for.
       this.stop();
       this.#start(count);
     }
@@ -175,6 +185,7 @@ export class Team {
     Atomics.notify(words, ROUND);
   }
 
+  /** Makes workers. They come to work by themselves. */
   #start(count: number): void {
     const { heap, kernels } = this.#space;
     const control = new SharedArrayBuffer(4 * (HEADER + STRIDE * count));

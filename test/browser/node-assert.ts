@@ -1,0 +1,80 @@
+/**
+ * As much of `node:assert/strict` as the suite uses, for browsers. `test/assert.test.ts` compares it with Node's; what
+ * it has not learnt to compare is an error.
+ */
+
+import fc from "fast-check";
+
+class AssertionError extends Error {
+  override readonly name = "AssertionError";
+}
+
+type Message = string | undefined;
+type Expected = RegExp | ((error: unknown) => boolean);
+
+const fail = (message = "failed"): never => {
+  throw new AssertionError(message);
+};
+
+/** Fails with the message, or else with the two values and what was expected of them. */
+function check(holds: boolean, message: Message, words: string, ...values: unknown[]): void {
+  if (!holds) fail(message ?? values.map((value) => fc.stringify(value)).join(` ${words} `));
+}
+
+function throws(action: () => unknown, expected?: Expected, message?: string): void {
+  try {
+    action();
+  } catch (error) {
+    const isExpected =
+      expected instanceof RegExp ? expected.test(String(error)) : (expected?.(error) ?? true);
+    // What was not expected is reported as it is.
+    if (!isExpected) throw error;
+    return;
+  }
+  fail(message ?? "nothing was thrown");
+}
+
+/** Objects that are what their class and their own enumerable properties say. */
+const PLAIN = /^\[object (Object|\w*Array)\]$/;
+
+function isSame(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (!isObject(a) || !isObject(b)) return false;
+  if (Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false;
+  if (a instanceof Set && b instanceof Set && ![...a].some(isObject)) {
+    return a.size === b.size && [...a].every((member) => b.has(member));
+  }
+  if (!PLAIN.test(Object.prototype.toString.call(a))) {
+    throw new TypeError(`the stand-in for node:assert cannot compare ${fc.stringify(a)}`);
+  }
+  const keys = keysOf(a);
+  return (
+    keys.length === keysOf(b).length &&
+    (a as ArrayLike<unknown>).length === (b as ArrayLike<unknown>).length &&
+    keys.every((key) => Object.hasOwn(b, key) && isSame(Reflect.get(a, key), Reflect.get(b, key)))
+  );
+}
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
+
+const keysOf = (value: object): PropertyKey[] =>
+  Reflect.ownKeys(value).filter((key) => Object.prototype.propertyIsEnumerable.call(value, key));
+
+const assert = {
+  fail,
+  throws,
+  ok: (value: unknown, message?: string) => check(Boolean(value), message, "is not", value, true),
+  equal: (a: unknown, b: unknown, message?: string) =>
+    check(Object.is(a, b), message, "is not", a, b),
+  notEqual: (a: unknown, b: unknown, message?: string) =>
+    check(!Object.is(a, b), message, "is", a, b),
+  deepEqual: (a: unknown, b: unknown, message?: string) =>
+    check(isSame(a, b), message, "is not", a, b),
+  match: (text: string, pattern: RegExp, message?: string) =>
+    check(pattern.test(text), message, "does not match", text, pattern),
+  doesNotMatch: (text: string, pattern: RegExp, message?: string) =>
+    check(!pattern.test(text), message, "matches", text, pattern),
+};
+
+// As node:assert/strict is imported.
+export { assert as default };
