@@ -25,3 +25,16 @@ export function touch(base: usize, bytes: usize, first: usize, end: usize, lengt
   }
   return stop;
 }
+
+/** The same for single elements. */
+@inline
+export function touchSingles(base: usize, bytes: usize, first: usize, end: usize): usize {
+  const stop = min(first + 4 * (TOUCHED / LINE), end);
+  for (const wide = stop - 12; first < wide; first += 16) {
+    load<u8>(base + <usize>load<u32>(first) * bytes);
+    load<u8>(base + <usize>load<u32>(first, 4) * bytes);
+    load<u8>(base + <usize>load<u32>(first, 8) * bytes);
+    load<u8>(base + <usize>load<u32>(first, 12) * bytes);
+  }
+  return stop;
+}
