@@ -8,7 +8,7 @@ import { isTensorError } from "../src/errors.ts";
 import * as reference from "../src/kernels/reference.ts";
 import { copy } from "../src/storage.ts";
 import { equals, tensor, zeros } from "../src/tensor.ts";
-import { WITHOUT_THREADS } from "./support/platform.ts";
+import { settle, WITHOUT_THREADS } from "./support/platform.ts";
 import { randomFrom } from "./support/random.ts";
 
 const UPDATES = 500_000;
@@ -17,7 +17,7 @@ const CELLS = 16;
 test(
   "500,000 updates into 16 cells have one answer, the reference's, 200 times on 2 and 4 threads",
   { skip: WITHOUT_THREADS },
-  () => {
+  async () => {
     const random = randomFrom(1);
     const places = Int32Array.from({ length: UPDATES }, () => random(CELLS));
     const indices = tensor("int32", [UPDATES, 1], places);
@@ -37,6 +37,8 @@ test(
         const [where, what] = [engine.alloc("int32", [UPDATES, 1]), engine.alloc(dtype, [UPDATES])];
         copy(indices.data, where.data);
         copy(updates.data, what.data);
+        engine.scatterND(data, where, what, { reduction: "add", out });
+        await settle();
         for (let repetition = 0; repetition < 200; repetition++) {
           engine.scatterND(data, where, what, { reduction: "add", out });
           assert.ok(equals(out, expected), `${dtype} on ${threads} threads`);
@@ -50,11 +52,13 @@ test(
 test(
   "an index that is bad on some thread gives the error of one thread",
   { skip: WITHOUT_THREADS },
-  () => {
+  async () => {
     const engine = createEngine({ kind: "wasm", threads: 3 });
     const count = 100_000;
     const indices = engine.alloc("int64", [count, 1]);
     const data = engine.alloc("float32", [10]);
+    engine.gatherND(data, indices);
+    await settle();
     for (const bad of [0, 33_333, 50_000, count - 1]) {
       indices.data.fill(3n);
       indices.data[bad] = 10n;
@@ -73,13 +77,14 @@ test(
 test(
   "a worker that dies is an engine error soon, and the next call has a new one",
   { skip: WITHOUT_THREADS },
-  () => {
+  async () => {
     const space = new Space(true);
     const { heap, kernels } = space;
     const team = new Team(2, space, 300);
     const [data, out, offsets] = [heap.take(64), heap.take(64), heap.take(64)];
     new Float32Array(heap.memory.buffer, data, 1)[0] = 7;
     const good: Call = { kernel: kernels.gather(4), args: [data, out, offsets, 1, 1, 1] };
+    while (!team.isReady) await settle();
     assert.ok(team.run([[], [good]]));
     // 16 bytes of which 8 lie beyond 4 GiB: the kernel traps.
     new Uint32Array(heap.memory.buffer, offsets, 1)[0] = 2 ** 28 - 1;
@@ -92,6 +97,7 @@ test(
     assert.ok(Date.now() - since < 5000);
     new Uint32Array(heap.memory.buffer, offsets, 1)[0] = 0;
     new Float32Array(heap.memory.buffer, out, 1)[0] = 0;
+    while (!team.isReady) await settle();
     assert.ok(team.run([[], [good]]));
     assert.equal(new Float32Array(heap.memory.buffer, out, 1)[0], 7);
     team.stop();

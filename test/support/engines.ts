@@ -4,7 +4,7 @@ import { createEngine, engineOf, type Engine } from "../../src/create-engine.ts"
 import { createJs } from "../../src/engines/js.ts";
 import { sharedSpace, WasmExecutor } from "../../src/engines/wasm/executor.ts";
 import { Space } from "../../src/engines/wasm/space.ts";
-import { WITHOUT_THREADS } from "./platform.ts";
+import { settle, WITHOUT_THREADS } from "./platform.ts";
 
 /** WebAssembly for everything, however small, through windows that hold a few elements. */
 function tinyWasm(threads = 1): Engine {
@@ -25,3 +25,9 @@ export const ENGINES: Readonly<Record<string, Engine>> = {
       }
     : {}),
 };
+
+// The first call on tensors of an engine's own memory asks for its threads.
+for (const engine of Object.values(ENGINES)) {
+  engine.gatherND(engine.alloc("float32", [8]), engine.alloc("int32", [8, 1]));
+}
+await settle();

@@ -4,7 +4,9 @@ import { hasWorkers, mayWait } from "../../src/engines/wasm/team.ts";
 
 export const WITHOUT_NODE = typeof process === "undefined" && "it asks Node";
 
-/** A worker of a browser starts only after its maker has returned to its event loop, and an engine waits at once. */
 export const WITHOUT_THREADS =
-  (!(hasWorkers() && mayWait()) || WITHOUT_NODE !== false) &&
-  "it waits for workers, and they would not start";
+  !(hasWorkers() && mayWait()) && "there are no workers that may be waited for";
+
+/** Lets the workers start that were asked for: in browsers they do only while their maker does not wait. */
+export const settle = (): Promise<void> =>
+  new Promise((resolve) => void setTimeout(resolve, WITHOUT_NODE === false ? 0 : 200));
