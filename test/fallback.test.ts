@@ -29,6 +29,8 @@ const ROWS: readonly Row[] = [
   { without: "address space for 16 MiB", options: ["--wasm-max-mem-pages=128"], left: ["js", 1] },
   { without: "shared memory", program: "delete globalThis.SharedArrayBuffer", left: ["wasm", 1] },
   { without: "workers", program: "process.getBuiltinModule = undefined", left: ["wasm", 1] },
+  { without: "leave to start workers", program: 'require("node:worker_threads").Worker = function () { throw new Error("refused") }', left: ["wasm", 1] },
+  { without: "scripts by default", options: ["--input-type=module"], left: ["wasm", 2] },
   { without: "leave to wait", program: 'Atomics.wait = () => { throw new TypeError("not here") }', left: ["wasm", 1] },
 ];
 

@@ -19,8 +19,13 @@ export function createExecutor(kind: EngineKind, threads = 1): Executor {
   if (kind === "js") return js;
   try {
     const own = new Space(false);
-    if (threads === 1 || !hasWorkers()) return new WasmExecutor(js, own);
-    return new WasmExecutor(js, own, sharedSpace(), threads);
+    const alone = new WasmExecutor(js, own);
+    if (threads === 1 || !hasWorkers()) return alone;
+    try {
+      return new WasmExecutor(js, own, sharedSpace(), threads);
+    } catch {
+      return alone;
+    }
   } catch {
     return js;
   }

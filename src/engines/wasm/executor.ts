@@ -341,7 +341,9 @@ export class WasmExecutor implements Executor {
     const { heap } = space;
     const work = this.#workOf(space, plan, job);
     if (heap.has(target ?? data) && heap.has(sequential)) {
-      for (const lists of this.#rounds(space, work, job, this.#ready)) this.#run(space, lists);
+      const most = Math.max(plan.size, work.batches * work.count * work.slice) * work.bytes;
+      const team = most >= this.#limits.share ? this.#ready : null;
+      for (const lists of this.#rounds(space, work, job, team)) this.#run(space, lists);
     } else {
       this.#stream(space, work, plan.size, job);
     }

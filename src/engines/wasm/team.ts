@@ -89,7 +89,7 @@ interface WorkerLike {
   unref?(): void;
   on?(event: string, listener: () => void): void;
   postMessage?(message: unknown): void;
-  addEventListener?(event: string, listener: () => void): void;
+  addEventListener?(event: string, listener: (event: { preventDefault(): void }) => void): void;
 }
 
 export class Team {
@@ -98,7 +98,7 @@ export class Team {
   readonly #space: Space;
   readonly #patience: number;
   #words: Int32Array = new Int32Array(0);
-  /** Started when they are first needed, and again after one died. */
+  /** Started again when they are needed after they were stopped or one died. */
   #workers: WorkerLike[] = [];
   /** What to do when the workers of {@link runLater} are done, or one of them ends. */
   #done: (() => void) | null = null;
@@ -107,11 +107,13 @@ export class Team {
   /**
    * @param space has the shared memory
    * @param patience how long, in milliseconds, a worker may make no progress; a call takes a second at most
+   * @throws what the platform throws where workers are forbidden
    */
   constructor(size: number, space: Space, patience = 5000) {
     this.#patience = patience;
     this.size = size;
     this.#space = space;
+    this.#start(size - 1);
   }
 
   /**
@@ -120,8 +122,8 @@ export class Team {
    */
   get isReady(): boolean {
     if (this.#fail !== null) return false;
-    if (nodeWorker() !== null) return true;
     if (this.#workers.length === 0) this.#start(this.size - 1);
+    if (nodeWorker() !== null) return true;
     return Atomics.load(this.#words, STARTED) === this.#workers.length;
   }
 
@@ -252,7 +254,8 @@ type WorkerConstructor = new (source: string | URL, options?: object) => WorkerL
 function spawn(parts: object, onMessage: () => void, onEnd: () => void): WorkerLike {
   const node = nodeWorker();
   if (node !== null) {
-    const worker = new node(IN_NODE, { eval: true, workerData: parts });
+    // Without the arguments of this process, under which text might be a module.
+    const worker = new node(IN_NODE, { eval: true, execArgv: [], workerData: parts });
     worker.on?.("message", onMessage);
     worker.on?.("error", onEnd);
     worker.on?.("exit", onEnd);
@@ -264,7 +267,11 @@ function spawn(parts: object, onMessage: () => void, onEnd: () => void): WorkerL
   const url = URL.createObjectURL(new Blob([IN_BROWSER], { type: "text/javascript" }));
   const worker = new Browser(url);
   worker.addEventListener?.("message", onMessage);
-  worker.addEventListener?.("error", onEnd);
+  worker.addEventListener?.("error", (event) => {
+    // It is told by an error of the engine, and nowhere else.
+    event.preventDefault();
+    onEnd();
+  });
   worker.postMessage?.(parts);
   URL.revokeObjectURL(url);
   return worker;
