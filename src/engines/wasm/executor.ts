@@ -399,19 +399,24 @@ export class WasmExecutor implements Executor {
       if (!space || team === null || plan.source !== undefined) return false;
       if (plan.batches * plan.count * plan.slice < this.#limits.work) return false;
       return attempt(() => {
-        const here = (array: NumericStorage, isRead: boolean): NumericStorage => {
-          if (space.heap.has(array)) return array;
-          const view = space.view(array);
-          if (isRead) bytesOf(view).set(bytesOf(array));
-          return view;
+        const { heap } = space;
+        const here = (array: NumericStorage): NumericStorage => {
+          if (heap.has(array)) return array;
+          const copied = space.view(array);
+          bytesOf(copied).set(bytesOf(array));
+          return copied;
         };
-        const [from, to] = [here(data, true), target && here(target, true)];
+        const from = here(data);
+        // A copy of data is as good a target as any.
+        const elsewhere = (): NumericStorage => (from === data ? space.view(from) : from);
+        const to = target === null || heap.has(target) ? target : elsewhere();
+        const made = target === null && !heap.has(sequential) ? space.view(sequential) : null;
         const job: Job = {
           kernel: kernel(space),
           dtype,
-          data: target !== null && isSameMemory(target, data) ? (to ?? from) : from,
+          data: from,
           target: to,
-          sequential: here(sequential, target !== null),
+          sequential: made ?? here(sequential),
         };
         const rounds = this.#rounds(space, this.#workOf(space, plan, job), job, team);
         const scratch = space.keep();
