@@ -1,10 +1,11 @@
 /**
  * Moving slices as bits: scatters without a reduction, and gathers. `T` has the width of an element: u8, u16, u32,
  * u64, v128. Offsets are counted in elements; `pitch` is how far one slice is from the next on the side that is walked
- * in order, more than `slice` where only some columns of the slices are moved.
+ * in order, more than `slice` where only some columns of the slices are moved, and `span` how many elements the
+ * offsets point into.
  */
 
-import { touch } from "./touch";
+import { FAR, touch } from "./touch";
 
 /** `out[offset p] = updates[p]`, in the order of p: the last one wins. */
 @inline
@@ -15,6 +16,7 @@ export function scatter<T>(
   count: usize,
   slice: usize,
   pitch: usize,
+  span: usize,
 ): void {
   const end = offsets + 4 * count;
   if (slice == 1 && pitch == 1) {
@@ -37,6 +39,7 @@ export function gather<T>(
   count: usize,
   slice: usize,
   pitch: usize,
+  span: usize,
 ): void {
   const end = offsets + 4 * count;
   if (slice == 1 && pitch == 1) {
@@ -59,7 +62,7 @@ export function gather<T>(
   }
   const length = slice * sizeof<T>();
   const step = pitch * sizeof<T>();
-  if (length < TOUCHING || length >= LONG) {
+  if (length < TOUCHING || length >= LONG || span * sizeof<T>() < FAR) {
     for (; offsets < end; offsets += 4, out += step) copy<T>(out, at<T>(data, offsets), length);
     return;
   }

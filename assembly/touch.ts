@@ -7,6 +7,12 @@ const TOUCHED: usize = 16384;
 const LINE: usize = 64;
 
 /**
+ * Targets that lie in at least this many bytes are worth sending for; fewer stay in the caches.
+ * 1,000,000 float32 added at random into 4 MB take 2.9 ms, and 4.0 when they are sent for; into 16 MB 10 and 8.4.
+ */
+export const FAR: usize = 0x800000;
+
+/**
  * Sends for the slices of `length` bytes at the next offsets, from `first` up to `end` at most, so that they are there
  * when they are worked on. WebAssembly cannot prefetch, and a processor looks ahead a few hundred instructions, which is
  * less than a row: a loop that does nothing but load a byte of each line keeps many of them on their way.

@@ -42,9 +42,9 @@ const INDICES = { 32: "i32", 64: "i64" };
 
 /** The parameters of each generic function; see the comments in assembly/. */
 const PARAMETERS = {
-  combine: ["out", "updates", "offsets", "count", "slice", "pitch"],
-  scatter: ["out", "updates", "offsets", "count", "slice", "pitch"],
-  gather: ["data", "out", "offsets", "count", "slice", "pitch"],
+  combine: ["out", "updates", "offsets", "count", "slice", "pitch", "span"],
+  scatter: ["out", "updates", "offsets", "count", "slice", "pitch", "span"],
+  gather: ["data", "out", "offsets", "count", "slice", "pitch", "span"],
   deal: ["offsets", "updates", "count", "low: u32", "span: u32", "targets", "values"],
   tuples: ["indices", "offsets", "count", "k", "table"],
   elements: ["indices", "offsets", "rows", "row", "table"],

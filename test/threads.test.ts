@@ -83,12 +83,12 @@ test(
     const team = new Team(2, space, 300);
     const [data, out, offsets] = [heap.take(64), heap.take(64), heap.take(64)];
     new Float32Array(heap.memory.buffer, data, 1)[0] = 7;
-    const good: Call = { kernel: kernels.gather(4), args: [data, out, offsets, 1, 1, 1] };
+    const good: Call = { kernel: kernels.gather(4), args: [data, out, offsets, 1, 1, 1, 1] };
     while (!team.isReady) await settle();
     assert.ok(team.run([[], [good]]));
     // 16 bytes of which 8 lie beyond 4 GiB: the kernel traps.
     new Uint32Array(heap.memory.buffer, offsets, 1)[0] = 2 ** 28 - 1;
-    const wide: Call = { kernel: kernels.gather(16), args: [8, out, offsets, 1, 1, 1] };
+    const wide: Call = { kernel: kernels.gather(16), args: [8, out, offsets, 1, 1, 1, 1] };
     const since = Date.now();
     assert.throws(
       () => team.run([[], [wide]]),

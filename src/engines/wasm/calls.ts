@@ -98,6 +98,7 @@ function part(work: Work, batch: number, batches: number, first: number, some: n
       some,
       slice,
       slice,
+      span,
     ],
     repeat: batches,
     steps: [span * bytes, count * slice * bytes, 4 * stride],
@@ -110,7 +111,7 @@ function columns(work: Work, begin: number, some: number): Call {
   const at = begin * bytes;
   return {
     kernel,
-    args: [work.random + at, work.sequential + at, work.offsets, count, some, slice],
+    args: [work.random + at, work.sequential + at, work.offsets, count, some, slice, span],
     repeat: batches,
     steps: [span * bytes, count * slice * bytes, 4 * stride],
   };
@@ -118,10 +119,18 @@ function columns(work: Work, begin: number, some: number): Call {
 
 /** Some positions of each row of positions, `lanes` in number. */
 function lanesOf(work: Work, begin: number, some: number): Call {
-  const { kernel, bytes, count, lanes } = work;
+  const { kernel, bytes, count, span, lanes } = work;
   return {
     kernel,
-    args: [work.random, work.sequential + begin * bytes, work.offsets + 4 * begin, some, 1, 1],
+    args: [
+      work.random,
+      work.sequential + begin * bytes,
+      work.offsets + 4 * begin,
+      some,
+      1,
+      1,
+      span,
+    ],
     repeat: count / lanes,
     steps: [0, lanes * bytes, 4 * lanes],
   };
@@ -156,7 +165,7 @@ export function dealWork(
       ];
       return [
         { kernel: deal, args: [...from, low, some, targets, values] },
-        { kernel, args: [random, values, targets, 0, 1, 1], previous: 3 },
+        { kernel, args: [random, values, targets, 0, 1, 1, span], previous: 3 },
       ];
     }).flat();
   });

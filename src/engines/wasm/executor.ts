@@ -542,7 +542,7 @@ export class WasmExecutor implements Executor {
           const some = Math.min(most, count - p);
           const slices = isWhole ? part * count : some;
           through(position + p, slices, (address) => {
-            const args = [place, address, mine + 4 * p, some, slice, slice];
+            const args = [place, address, mine + 4 * p, some, slice, slice, span];
             const steps = [span * bytes, count * length, 4 * stride] as const;
             const repeat = isWhole ? part : 1;
             runCalls(space.kernels.all, [{ kernel, args, repeat, steps }]);
