@@ -42,7 +42,7 @@ const TYPED_FIELDS: ReadonlySet<string> = new Set(
   DTYPE_NAMES.map((name) => DTYPES[name].onnx.field),
 );
 
-const isTypedField = (name: string): name is TypedField => TYPED_FIELDS.has(name);
+export const isTypedField = (name: string): name is TypedField => TYPED_FIELDS.has(name);
 
 /** The data type that ONNX gives a number, if it is one of ours. */
 export const dtypeOfNumber = (number: number): DType | null =>
