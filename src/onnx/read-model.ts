@@ -1,13 +1,11 @@
 /**
  * ONNX models (`ModelProto`) into the plain `Model`. Reading is lenient in what a model says: what it means for a graph
- * to be sound is checked where a graph is run (`graph.ts`), so that a faulty model can still be looked at.
+ * to be sound is checked where a graph is run (`model/graph.ts`), so that a faulty model can still be looked at.
  */
 
 import { fromBinary } from "@bufbuild/protobuf";
 
-import type { Dim } from "../shape.ts";
-import type { TensorType } from "../operators/operator.ts";
-import type { ReadOptions } from "./external.ts";
+import { malformed } from "../errors.ts";
 import {
   domainName,
   SOURCE,
@@ -17,7 +15,10 @@ import {
   type Model,
   type ModelNode,
   type ValueInfo,
-} from "./model.ts";
+} from "../model/model.ts";
+import type { TensorType } from "../operators/operator.ts";
+import type { Dim } from "../shape.ts";
+import type { ReadOptions } from "./external.ts";
 import {
   ModelProtoSchema,
   type AttributeProto,
@@ -30,7 +31,7 @@ import {
 } from "./schema_pb.ts";
 import { dtypeOfNumber, readHeader } from "./tensor-proto.ts";
 import { asBytes, decodeTensor } from "./tensor.ts";
-import { checkMessage, decodeText, malformed, malformedAs } from "./wire.ts";
+import { checkMessage, decodeText, malformedAs } from "./wire.ts";
 
 /**
  * The model that `bytes`, a serialized `ModelProto`, hold. Constants are views of `bytes` until they are read, so
