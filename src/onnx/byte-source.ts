@@ -1,7 +1,6 @@
 /** A file that is read in parts, and a position in it. Nothing larger than what is asked for is ever in memory. */
 
-import { TensorError } from "../errors.ts";
-import { malformed } from "./wire.ts";
+import { malformed, TensorError } from "../errors.ts";
 
 /** A file of any size, wherever it lies. */
 export interface ByteSource {

@@ -8,11 +8,12 @@ import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { WireType } from "@bufbuild/protobuf/wire";
 
 import { DTYPES } from "../dtype.ts";
-import { TensorError } from "../errors.ts";
+import { malformed, TensorError } from "../errors.ts";
+import type { Model } from "../model/model.ts";
 import { product } from "../shape.ts";
 import { Cursor, readRange, type ByteSource } from "./byte-source.ts";
 import type { ReadOptions } from "./external.ts";
-import type { Model } from "./model.ts";
+
 import { decodeModel, MAX_DEPTH } from "./read-model.ts";
 import {
   AttributeProtoSchema,
@@ -22,7 +23,6 @@ import {
   TensorProtoSchema,
 } from "./schema_pb.ts";
 import { isTypedField, printHeader, readHeader, tensorTitle } from "./tensor-proto.ts";
-import { malformed } from "./wire.ts";
 
 /** Values of one tensor up to this many bytes are copied: most index tensors are smaller, most weights larger. */
 const KEPT_VALUES = 2 ** 10;
@@ -150,7 +150,8 @@ class Walk {
       }
       const most = mostValues(schema, field);
       if (most === null) {
-        if (length > MAX_TEXT) throw tooLarge(`${field.name} of ${length} bytes in a ${schema.name}`);
+        if (length > MAX_TEXT)
+          throw tooLarge(`${field.name} of ${length} bytes in a ${schema.name}`);
       } else {
         values += cursor.position + length - begin;
         if (values > most) {

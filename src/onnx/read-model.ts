@@ -1,14 +1,11 @@
 /**
  * ONNX models (`ModelProto`) into the plain `Model`. Reading is lenient in what a model says: what it means for a graph
- * to be sound is checked where a graph is run (`graph.ts`), so that a faulty model can still be looked at.
+ * to be sound is checked where a graph is run (`model/graph.ts`), so that a faulty model can still be looked at.
  */
 
 import { fromBinary } from "@bufbuild/protobuf";
 
-import type { Dim } from "../shape.ts";
-import type { TensorType } from "../operators/operator.ts";
-import type { Tensor } from "../tensor.ts";
-import type { ReadOptions } from "./external.ts";
+import { malformed } from "../errors.ts";
 import {
   domainName,
   SOURCE,
@@ -19,7 +16,11 @@ import {
   type ModelFunction,
   type ModelNode,
   type ValueInfo,
-} from "./model.ts";
+} from "../model/model.ts";
+import type { TensorType } from "../operators/operator.ts";
+import type { Dim } from "../shape.ts";
+import type { Tensor } from "../tensor.ts";
+import type { ReadOptions } from "./external.ts";
 import {
   FunctionProtoSchema,
   GraphProtoSchema,
@@ -34,7 +35,7 @@ import {
 } from "./schema_pb.ts";
 import { dtypeOfNumber, readHeader } from "./tensor-proto.ts";
 import { asBytes, decodeTensor } from "./tensor.ts";
-import { checkMessage, decodeText, malformed, malformedAs, partsOf, type Parts } from "./wire.ts";
+import { checkMessage, decodeText, malformedAs, partsOf, type Parts } from "./wire.ts";
 
 /**
  * The model that `bytes`, a serialized `ModelProto`, hold. Constants are views of `bytes` until they are read, so
@@ -89,7 +90,6 @@ function readFunction(bytes: Uint8Array, reading: Reading): ModelFunction {
   checkMessage(FunctionProtoSchema, bytes, reading.parts);
   const source = malformedAs("a function", () => fromBinary(FunctionProtoSchema, bytes));
   const { name, domain, input, output, node, valueInfo } = source;
-  const untyped = (value: string): ValueInfo => ({ name: value, type: null });
   return {
     name,
     domain: domainName(domain),
@@ -104,6 +104,8 @@ function readFunction(bytes: Uint8Array, reading: Reading): ModelFunction {
     },
   };
 }
+
+const untyped = (name: string): ValueInfo => ({ name, type: null });
 
 /** A body in a body is 2 deep. More than a few come only from files that are made to hurt. */
 export const MAX_DEPTH = 16;
@@ -142,12 +144,7 @@ const readGraph = (source: GraphProto, reading: Reading, depth: number): Graph =
   ...sourced(source, reading),
 });
 
-function readNode(
-  source: NodeProto,
-  position: number,
-  reading: Reading,
-  depth: number,
-): ModelNode {
+function readNode(source: NodeProto, position: number, reading: Reading, depth: number): ModelNode {
   const { name, opType, domain, input, output, attribute } = source;
   if (opType === "") throw malformed(`node ${position} of the graph has no op_type`);
   const attributes = new Map<string, Attribute>();
@@ -239,8 +236,7 @@ function readConstant(bytes: Uint8Array, reading: Reading): Constant {
   const header = readHeader(bytes);
   const { name, dtype, shape } = header;
   const whole = reading.whole?.wholeOf(bytes) ?? null;
-  const read = (): Tensor =>
-    decodeTensor(whole === null ? header : readHeader(whole()), reading);
+  const read = (): Tensor => decodeTensor(whole === null ? header : readHeader(whole()), reading);
   return { name, dtype, shape, read, ...sourced(header, reading) };
 }
 

@@ -10,10 +10,10 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { BinaryReader, type WireType } from "@bufbuild/protobuf/wire";
 
 import { DTYPE_NAMES, DTYPES, type DType } from "../dtype.ts";
-import { TensorError } from "../errors.ts";
+import { malformed, TensorError } from "../errors.ts";
 import { MAX_RANK, printShape } from "../shape.ts";
 import { StringStringEntryProtoSchema, TensorProtoSchema } from "./schema_pb.ts";
-import { checkMessage, countValues, decodeText, malformed, visitRecords } from "./wire.ts";
+import { checkMessage, countValues, decodeText, visitRecords } from "./wire.ts";
 
 /** The fields that hold values one by one. */
 export type TypedField = (typeof DTYPES)[DType]["onnx"]["field"];

@@ -7,7 +7,7 @@
 import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 
-import { isTensorError, TensorError } from "../errors.ts";
+import { isTensorError, malformed, TensorError } from "../errors.ts";
 
 /**
  * The most messages, byte strings and unknown records that a model of `bytes` may consist of. An empty one takes 2 bytes
@@ -151,9 +151,6 @@ export function decodeText(bytes: Uint8Array, what: string): string {
     new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes),
   );
 }
-
-export const malformed = (sentence: string): TensorError =>
-  new TensorError("malformed-file", sentence);
 
 /** What `action` returns; whatever the protobuf library throws in it becomes `malformed-file`. */
 export function malformedAs<T>(what: string, action: () => T): T {

@@ -7,8 +7,6 @@ import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 
 import { DTYPES } from "../dtype.ts";
 import { TensorError } from "../errors.ts";
-import type { TensorType } from "../operators/operator.ts";
-import type { Dim } from "../shape.ts";
 import {
   domainName,
   nodeTitle,
@@ -19,7 +17,9 @@ import {
   type Model,
   type ModelNode,
   type ValueInfo,
-} from "./model.ts";
+} from "../model/model.ts";
+import type { TensorType } from "../operators/operator.ts";
+import type { Dim } from "../shape.ts";
 import { ATTRIBUTE_TYPES, readType } from "./read-model.ts";
 import {
   AttributeProtoSchema,

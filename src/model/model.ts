@@ -20,7 +20,7 @@ interface Sourced {
 }
 
 export interface Model extends Sourced {
-  /** ONNX's version of the file format. */
+  /** The version of the file format: ONNX's `ir_version`, or that of OpenVINO's `net`. */
   irVersion: number;
   /** The tool that wrote the file; may be empty. */
   producer: string;
