@@ -71,6 +71,10 @@ export class TensorError extends Error implements ErrorFields {
   }
 }
 
+/** What every format says of a file that is not what it says. */
+export const malformed = (sentence: string): TensorError =>
+  new TensorError("malformed-file", sentence);
+
 /**
  * Whether `error` is this package's error, and one of `codes` when any are given. Tells by name, not by class, so
  * that it also holds across two copies of the package.

@@ -78,7 +78,7 @@ test("adding.md and architecture.md name code that is there", () => {
     "src/operators/operator.ts": ["Settings", "inferShape"],
     "src/kernels/combine.ts": ["KERNELS"],
     "src/cli/files.ts": ["FORMATS"],
-    "src/onnx/model.ts": ["Model", "Constant"],
+    "src/model/model.ts": ["Model", "Constant"],
   };
   const text = read("docs/adding.md") + read("docs/architecture.md");
   for (const [file, names] of Object.entries(places)) {

@@ -6,7 +6,7 @@
  * ONNX: "External Data" (docs/ExternalData.md).
  */
 
-import { malformed } from "./wire.ts";
+import { malformed } from "../errors.ts";
 
 /**
  * Reads `length` bytes from `offset` of the file at `location`, a relative path with `/` that never leaves the folder

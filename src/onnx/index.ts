@@ -22,8 +22,8 @@ export {
   type ModelNodeSpec,
   type ModelSpec,
   type ValueInfo,
-} from "./model.ts";
+} from "../model/model.ts";
 export { readModel } from "./read-model.ts";
-export { runModel, runNode, unsupportedOperators, type Tensors } from "./run-model.ts";
+export { runModel, runNode, unsupportedOperators, type Tensors } from "../model/run-model.ts";
 export { readTensor, writeTensor } from "./tensor.ts";
 export { writeModel } from "./write-model.ts";

@@ -1,13 +1,11 @@
 /**
  * ONNX models (`ModelProto`) into the plain `Model`. Reading is lenient in what a model says: what it means for a graph
- * to be sound is checked where a graph is run (`graph.ts`), so that a faulty model can still be looked at.
+ * to be sound is checked where a graph is run (`model/graph.ts`), so that a faulty model can still be looked at.
  */
 
 import { fromBinary } from "@bufbuild/protobuf";
 
-import type { Dim } from "../shape.ts";
-import type { TensorType } from "../operators/operator.ts";
-import type { ReadOptions } from "./external.ts";
+import { malformed } from "../errors.ts";
 import {
   domainName,
   SOURCE,
@@ -15,10 +13,17 @@ import {
   type Constant,
   type Graph,
   type Model,
+  type ModelFunction,
   type ModelNode,
   type ValueInfo,
-} from "./model.ts";
+} from "../model/model.ts";
+import type { TensorType } from "../operators/operator.ts";
+import type { Dim } from "../shape.ts";
+import type { Tensor } from "../tensor.ts";
+import type { ReadOptions } from "./external.ts";
 import {
+  FunctionProtoSchema,
+  GraphProtoSchema,
   ModelProtoSchema,
   type AttributeProto,
   type Dimension,
@@ -30,7 +35,7 @@ import {
 } from "./schema_pb.ts";
 import { dtypeOfNumber, readHeader } from "./tensor-proto.ts";
 import { asBytes, decodeTensor } from "./tensor.ts";
-import { checkMessage, decodeText, malformed, malformedAs } from "./wire.ts";
+import { checkMessage, decodeText, malformedAs, partsOf, type Parts } from "./wire.ts";
 
 /**
  * The model that `bytes`, a serialized `ModelProto`, hold. Constants are views of `bytes` until they are read, so
@@ -39,17 +44,84 @@ import { checkMessage, decodeText, malformed, malformedAs } from "./wire.ts";
  * @throws TensorError `malformed-file` where the bytes are no model: no graph, a node without `op_type` or with two
  * attributes of one name, a negative dimension of a constant. `too-large` for a model of more than 2^21 parts.
  */
-export function readModel(bytes: Uint8Array, options: ReadOptions = {}): Model {
-  checkMessage(ModelProtoSchema, asBytes(bytes));
+export const readModel = (bytes: Uint8Array, options: ReadOptions = {}): Model =>
+  decodeModel(asBytes(bytes), options);
+
+/** A tensor that is not all there, and where the rest of it is. */
+export interface WholeTensors {
+  /** The bytes of the whole message of which `part` is there, or null where that is all. */
+  wholeOf(part: Uint8Array): (() => Uint8Array) | null;
+}
+
+/** What the parts of one model are read with. */
+interface Reading extends ReadOptions {
+  readonly parts: Parts;
+  /** Where tensors are not all there. Such a model is not a file's any more: its parts have no `SOURCE`. */
+  readonly whole: WholeTensors | null;
+}
+
+/** {@link readModel}, also of bytes from which values of tensors were left out. */
+export function decodeModel(
+  bytes: Uint8Array,
+  options: ReadOptions,
+  whole: WholeTensors | null = null,
+): Model {
+  const reading: Reading = { external: options.external, parts: partsOf(bytes), whole };
+  checkMessage(ModelProtoSchema, bytes, reading.parts);
   const source = malformedAs("the model", () => fromBinary(ModelProtoSchema, bytes));
   if (source.graph === undefined) throw malformed("the model has no graph");
+  const functions = source.functions.map((one) => readFunction(one, reading));
   return {
     irVersion: toNumber(source.irVersion, "ir_version"),
     producer: source.producerName,
     opsets: readOpsets(source.opsetImport),
-    graph: readGraph(source.graph, options),
-    [SOURCE]: source,
+    graph: readGraph(source.graph, reading, 0),
+    ...(functions.length > 0 && { functions }),
+    ...sourced(source, reading),
   };
+}
+
+/** `SOURCE` for a part of a model that is all there. */
+const sourced = (source: unknown, { whole }: Reading): { [SOURCE]?: unknown } =>
+  whole === null ? { [SOURCE]: source } : {};
+
+/** The schema does not know what a function's or a subgraph's bytes are, so they are checked when they are read. */
+function readFunction(bytes: Uint8Array, reading: Reading): ModelFunction {
+  checkMessage(FunctionProtoSchema, bytes, reading.parts);
+  const source = malformedAs("a function", () => fromBinary(FunctionProtoSchema, bytes));
+  const { name, domain, input, output, node, valueInfo } = source;
+  return {
+    name,
+    domain: domainName(domain),
+    opsets: readOpsets(source.opsetImport),
+    graph: {
+      name,
+      inputs: input.map(untyped),
+      outputs: output.map(untyped),
+      nodes: node.map((one, position) => readNode(one, position, reading, 0)),
+      constants: [],
+      values: valueInfo.map((one) => readValueInfo(one, reading)),
+    },
+  };
+}
+
+const untyped = (name: string): ValueInfo => ({ name, type: null });
+
+/** A body in a body is 2 deep. More than a few come only from files that are made to hurt. */
+export const MAX_DEPTH = 16;
+
+/** The graphs of an attribute, or null where they lie too deep. */
+function readSubgraphs(
+  sources: readonly Uint8Array[],
+  reading: Reading,
+  depth: number,
+): readonly Graph[] | null {
+  if (depth >= MAX_DEPTH) return null;
+  return sources.map((bytes) => {
+    checkMessage(GraphProtoSchema, bytes, reading.parts);
+    const source = malformedAs("a subgraph", () => fromBinary(GraphProtoSchema, bytes));
+    return readGraph(source, reading, depth + 1);
+  });
 }
 
 /** Of two versions for one domain, the larger counts; ONNX has no rule for it. */
@@ -62,16 +134,17 @@ function readOpsets(imports: readonly OperatorSetIdProto[]): Record<string, numb
   return Object.fromEntries(opsets);
 }
 
-const readGraph = (source: GraphProto, options: ReadOptions): Graph => ({
+const readGraph = (source: GraphProto, reading: Reading, depth: number): Graph => ({
   name: source.name,
-  inputs: source.input.map(readValueInfo),
-  outputs: source.output.map(readValueInfo),
-  nodes: source.node.map((node, position) => readNode(node, position, options)),
-  constants: source.initializer.map((bytes) => readConstant(bytes, options)),
-  [SOURCE]: source,
+  inputs: source.input.map((one) => readValueInfo(one, reading)),
+  outputs: source.output.map((one) => readValueInfo(one, reading)),
+  nodes: source.node.map((node, position) => readNode(node, position, reading, depth)),
+  constants: source.initializer.map((bytes) => readConstant(bytes, reading)),
+  values: source.valueInfo.map((one) => readValueInfo(one, reading)),
+  ...sourced(source, reading),
 });
 
-function readNode(source: NodeProto, position: number, options: ReadOptions): ModelNode {
+function readNode(source: NodeProto, position: number, reading: Reading, depth: number): ModelNode {
   const { name, opType, domain, input, output, attribute } = source;
   if (opType === "") throw malformed(`node ${position} of the graph has no op_type`);
   const attributes = new Map<string, Attribute>();
@@ -81,7 +154,7 @@ function readNode(source: NodeProto, position: number, options: ReadOptions): Mo
         `node ${position} of the graph, ${opType}, has two attributes ${JSON.stringify(one.name)}`,
       );
     }
-    attributes.set(one.name, { ...readAttribute(one, options), [SOURCE]: one });
+    attributes.set(one.name, { ...readAttribute(one, reading, depth), ...sourced(one, reading) });
   }
   return {
     name,
@@ -91,7 +164,7 @@ function readNode(source: NodeProto, position: number, options: ReadOptions): Mo
     outputs: [...output],
     // Not by assignment: a file may call an attribute `__proto__`.
     attributes: Object.fromEntries(attributes),
-    [SOURCE]: source,
+    ...sourced(source, reading),
   };
 }
 
@@ -114,8 +187,12 @@ export const ATTRIBUTE_TYPES = [
   "TYPE_PROTOS",
 ] as const;
 
-function readAttribute(source: AttributeProto, options: ReadOptions): Attribute {
+function readAttribute(source: AttributeProto, reading: Reading, depth: number): Attribute {
   const type = ATTRIBUTE_TYPES[source.type];
+  if (source.refAttrName !== "") {
+    const { refAttrName: reference } = source;
+    return { type: "other", value: type ?? `type ${source.type}`, reference };
+  }
   switch (type) {
     case "int":
       return { type, value: toInteger(source.i) };
@@ -134,9 +211,14 @@ function readAttribute(source: AttributeProto, options: ReadOptions): Attribute 
       return type === "string" ? { type, value: known[0] } : { type, value: known };
     }
     case "tensor":
-      return { type, value: readConstant(source.t, options) };
+      return { type, value: readConstant(source.t, reading) };
     case "tensors":
-      return { type, value: source.tensors.map((bytes) => readConstant(bytes, options)) };
+      return { type, value: source.tensors.map((bytes) => readConstant(bytes, reading)) };
+    case "GRAPH":
+    case "GRAPHS": {
+      const graphs = type === "GRAPH" ? [source.g] : source.graphs;
+      return { type: "other", value: type, graphs: readSubgraphs(graphs, reading, depth) };
+    }
     default:
       return { type: "other", value: type ?? `type ${source.type}` };
   }
@@ -150,16 +232,18 @@ function textOrNull(bytes: Uint8Array): string | null {
   }
 }
 
-function readConstant(bytes: Uint8Array, options: ReadOptions): Constant {
+function readConstant(bytes: Uint8Array, reading: Reading): Constant {
   const header = readHeader(bytes);
   const { name, dtype, shape } = header;
-  return { name, dtype, shape, read: () => decodeTensor(header, options), [SOURCE]: header };
+  const whole = reading.whole?.wholeOf(bytes) ?? null;
+  const read = (): Tensor => decodeTensor(whole === null ? header : readHeader(whole()), reading);
+  return { name, dtype, shape, read, ...sourced(header, reading) };
 }
 
-const readValueInfo = (source: ValueInfoProto): ValueInfo => ({
+const readValueInfo = (source: ValueInfoProto, reading: Reading): ValueInfo => ({
   name: source.name,
   type: readType(source.type),
-  [SOURCE]: source,
+  ...sourced(source, reading),
 });
 
 /** The type of a tensor. A missing shape is an unknown rank, an empty one a scalar. */

@@ -1,10 +1,11 @@
 // The part of ONNX's model format that this package reads and writes; `schema_pb.ts` is generated from it by
 // `node scripts/onnx-schema.js`. Names and numbers are those of ONNX's `onnx.proto`, so that files are the same.
 //
-// What is not listed (metadata, functions, value_info, quantization, subgraphs, ...) is carried along by
-// @bufbuild/protobuf as unknown fields: it survives a round trip without being looked at. For the same reason tensors
-// inside models are declared as `bytes`, which is the same on the wire as a message: they stay as they are in the
-// file, and cost nothing, until somebody asks for their values (`tensor.ts`).
+// What is not listed (metadata, quantization, ...) is carried along by @bufbuild/protobuf as unknown fields: it survives
+// a round trip without being looked at. For the same reason tensors inside models are declared as `bytes`, which is the
+// same on the wire as a message: they stay as they are in the file, and cost nothing, until somebody asks for their
+// values (`tensor.ts`). Subgraphs and functions are `bytes` too, so that no message contains itself and depth is counted
+// where they are read (`read-model.ts`).
 //
 // The edition stands for proto2's presence (absent is not 0), with text checked to be UTF-8. There are no enums here:
 // TypeScript's are not erasable, and numbers of types that are newer than this package have to survive.
@@ -21,7 +22,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file schema.proto.
  */
 export const file_schema: GenFile = /*@__PURE__*/
-  fileDesc("CgxzY2hlbWEucHJvdG8SBG9ubngitgEKCk1vZGVsUHJvdG8SEgoKaXJfdmVyc2lvbhgBIAEoAxIVCg1wcm9kdWNlcl9uYW1lGAIgASgJEhgKEHByb2R1Y2VyX3ZlcnNpb24YAyABKAkSEgoKZG9jX3N0cmluZxgGIAEoCRIfCgVncmFwaBgHIAEoCzIQLm9ubnguR3JhcGhQcm90bxIuCgxvcHNldF9pbXBvcnQYCCADKAsyGC5vbm54Lk9wZXJhdG9yU2V0SWRQcm90byI1ChJPcGVyYXRvclNldElkUHJvdG8SDgoGZG9tYWluGAEgASgJEg8KB3ZlcnNpb24YAiABKAMiyQEKCkdyYXBoUHJvdG8SHQoEbm9kZRgBIAMoCzIPLm9ubnguTm9kZVByb3RvEgwKBG5hbWUYAiABKAkSEwoLaW5pdGlhbGl6ZXIYBSADKAwSEgoKZG9jX3N0cmluZxgKIAEoCRIjCgVpbnB1dBgLIAMoCzIULm9ubnguVmFsdWVJbmZvUHJvdG8SJAoGb3V0cHV0GAwgAygLMhQub25ueC5WYWx1ZUluZm9Qcm90bxIaChJzcGFyc2VfaW5pdGlhbGl6ZXIYDyADKAwiggEKCU5vZGVQcm90bxINCgVpbnB1dBgBIAMoCRIOCgZvdXRwdXQYAiADKAkSDAoEbmFtZRgDIAEoCRIPCgdvcF90eXBlGAQgASgJEicKCWF0dHJpYnV0ZRgFIAMoCzIULm9ubnguQXR0cmlidXRlUHJvdG8SDgoGZG9tYWluGAcgASgJIqYBCg5BdHRyaWJ1dGVQcm90bxIMCgRuYW1lGAEgASgJEgkKAWYYAiABKAISCQoBaRgDIAEoAxIJCgFzGAQgASgMEgkKAXQYBSABKAwSFQoGZmxvYXRzGAcgAygCQgWqAQIYAhITCgRpbnRzGAggAygDQgWqAQIYAhIPCgdzdHJpbmdzGAkgAygMEg8KB3RlbnNvcnMYCiADKAwSDAoEdHlwZRgUIAEoBSI9Cg5WYWx1ZUluZm9Qcm90bxIMCgRuYW1lGAEgASgJEh0KBHR5cGUYAiABKAsyDy5vbm54LlR5cGVQcm90byI3CglUeXBlUHJvdG8SKgoLdGVuc29yX3R5cGUYASABKAsyFS5vbm54LlR5cGVQcm90b1RlbnNvciJLCg9UeXBlUHJvdG9UZW5zb3ISEQoJZWxlbV90eXBlGAEgASgFEiUKBXNoYXBlGAIgASgLMhYub25ueC5UZW5zb3JTaGFwZVByb3RvIjAKEFRlbnNvclNoYXBlUHJvdG8SHAoDZGltGAEgAygLMg8ub25ueC5EaW1lbnNpb24iPgoJRGltZW5zaW9uEhMKCWRpbV92YWx1ZRgBIAEoA0gAEhMKCWRpbV9wYXJhbRgCIAEoCUgAQgcKBXZhbHVlIq0CCgtUZW5zb3JQcm90bxITCgRkaW1zGAEgAygDQgWqAQIYAhIRCglkYXRhX3R5cGUYAiABKAUSDwoHc2VnbWVudBgDIAEoDBISCgpmbG9hdF9kYXRhGAQgAygCEhIKCmludDMyX2RhdGEYBSADKAUSEwoLc3RyaW5nX2RhdGEYBiADKAwSEgoKaW50NjRfZGF0YRgHIAMoAxIMCgRuYW1lGAggASgJEhAKCHJhd19kYXRhGAkgASgMEhMKC2RvdWJsZV9kYXRhGAogAygBEhMKC3VpbnQ2NF9kYXRhGAsgAygEEjMKDWV4dGVybmFsX2RhdGEYDSADKAsyHC5vbm54LlN0cmluZ1N0cmluZ0VudHJ5UHJvdG8SFQoNZGF0YV9sb2NhdGlvbhgOIAEoBSI0ChZTdHJpbmdTdHJpbmdFbnRyeVByb3RvEgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCWIIZWRpdGlvbnNw6Ac");
+  fileDesc("CgxzY2hlbWEucHJvdG8SBG9ubngiyQEKCk1vZGVsUHJvdG8SEgoKaXJfdmVyc2lvbhgBIAEoAxIVCg1wcm9kdWNlcl9uYW1lGAIgASgJEhgKEHByb2R1Y2VyX3ZlcnNpb24YAyABKAkSEgoKZG9jX3N0cmluZxgGIAEoCRIfCgVncmFwaBgHIAEoCzIQLm9ubnguR3JhcGhQcm90bxIuCgxvcHNldF9pbXBvcnQYCCADKAsyGC5vbm54Lk9wZXJhdG9yU2V0SWRQcm90bxIRCglmdW5jdGlvbnMYGSADKAwixQEKDUZ1bmN0aW9uUHJvdG8SDAoEbmFtZRgBIAEoCRINCgVpbnB1dBgEIAMoCRIOCgZvdXRwdXQYBSADKAkSHQoEbm9kZRgHIAMoCzIPLm9ubnguTm9kZVByb3RvEi4KDG9wc2V0X2ltcG9ydBgJIAMoCzIYLm9ubnguT3BlcmF0b3JTZXRJZFByb3RvEg4KBmRvbWFpbhgKIAEoCRIoCgp2YWx1ZV9pbmZvGAwgAygLMhQub25ueC5WYWx1ZUluZm9Qcm90byI1ChJPcGVyYXRvclNldElkUHJvdG8SDgoGZG9tYWluGAEgASgJEg8KB3ZlcnNpb24YAiABKAMi8wEKCkdyYXBoUHJvdG8SHQoEbm9kZRgBIAMoCzIPLm9ubnguTm9kZVByb3RvEgwKBG5hbWUYAiABKAkSEwoLaW5pdGlhbGl6ZXIYBSADKAwSEgoKZG9jX3N0cmluZxgKIAEoCRIjCgVpbnB1dBgLIAMoCzIULm9ubnguVmFsdWVJbmZvUHJvdG8SJAoGb3V0cHV0GAwgAygLMhQub25ueC5WYWx1ZUluZm9Qcm90bxIoCgp2YWx1ZV9pbmZvGA0gAygLMhQub25ueC5WYWx1ZUluZm9Qcm90bxIaChJzcGFyc2VfaW5pdGlhbGl6ZXIYDyADKAwiggEKCU5vZGVQcm90bxINCgVpbnB1dBgBIAMoCRIOCgZvdXRwdXQYAiADKAkSDAoEbmFtZRgDIAEoCRIPCgdvcF90eXBlGAQgASgJEicKCWF0dHJpYnV0ZRgFIAMoCzIULm9ubnguQXR0cmlidXRlUHJvdG8SDgoGZG9tYWluGAcgASgJItgBCg5BdHRyaWJ1dGVQcm90bxIMCgRuYW1lGAEgASgJEgkKAWYYAiABKAISCQoBaRgDIAEoAxIJCgFzGAQgASgMEgkKAXQYBSABKAwSCQoBZxgGIAEoDBIVCgZmbG9hdHMYByADKAJCBaoBAhgCEhMKBGludHMYCCADKANCBaoBAhgCEg8KB3N0cmluZ3MYCSADKAwSDwoHdGVuc29ycxgKIAMoDBIOCgZncmFwaHMYCyADKAwSDAoEdHlwZRgUIAEoBRIVCg1yZWZfYXR0cl9uYW1lGBUgASgJIj0KDlZhbHVlSW5mb1Byb3RvEgwKBG5hbWUYASABKAkSHQoEdHlwZRgCIAEoCzIPLm9ubnguVHlwZVByb3RvIjcKCVR5cGVQcm90bxIqCgt0ZW5zb3JfdHlwZRgBIAEoCzIVLm9ubnguVHlwZVByb3RvVGVuc29yIksKD1R5cGVQcm90b1RlbnNvchIRCgllbGVtX3R5cGUYASABKAUSJQoFc2hhcGUYAiABKAsyFi5vbm54LlRlbnNvclNoYXBlUHJvdG8iMAoQVGVuc29yU2hhcGVQcm90bxIcCgNkaW0YASADKAsyDy5vbm54LkRpbWVuc2lvbiI+CglEaW1lbnNpb24SEwoJZGltX3ZhbHVlGAEgASgDSAASEwoJZGltX3BhcmFtGAIgASgJSABCBwoFdmFsdWUirQIKC1RlbnNvclByb3RvEhMKBGRpbXMYASADKANCBaoBAhgCEhEKCWRhdGFfdHlwZRgCIAEoBRIPCgdzZWdtZW50GAMgASgMEhIKCmZsb2F0X2RhdGEYBCADKAISEgoKaW50MzJfZGF0YRgFIAMoBRITCgtzdHJpbmdfZGF0YRgGIAMoDBISCgppbnQ2NF9kYXRhGAcgAygDEgwKBG5hbWUYCCABKAkSEAoIcmF3X2RhdGEYCSABKAwSEwoLZG91YmxlX2RhdGEYCiADKAESEwoLdWludDY0X2RhdGEYCyADKAQSMwoNZXh0ZXJuYWxfZGF0YRgNIAMoCzIcLm9ubnguU3RyaW5nU3RyaW5nRW50cnlQcm90bxIVCg1kYXRhX2xvY2F0aW9uGA4gASgFIjQKFlN0cmluZ1N0cmluZ0VudHJ5UHJvdG8SCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJYghlZGl0aW9uc3DoBw");
 
 /**
  * @generated from message onnx.ModelProto
@@ -56,6 +57,11 @@ export type ModelProto = Message<"onnx.ModelProto"> & {
    * @generated from field: repeated onnx.OperatorSetIdProto opset_import = 8;
    */
   opsetImport: OperatorSetIdProto[];
+
+  /**
+   * @generated from field: repeated bytes functions = 25;
+   */
+  functions: Uint8Array[];
 };
 
 /**
@@ -64,6 +70,53 @@ export type ModelProto = Message<"onnx.ModelProto"> & {
  */
 export const ModelProtoSchema: GenMessage<ModelProto> = /*@__PURE__*/
   messageDesc(file_schema, 0);
+
+/**
+ * @generated from message onnx.FunctionProto
+ */
+export type FunctionProto = Message<"onnx.FunctionProto"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from field: repeated string input = 4;
+   */
+  input: string[];
+
+  /**
+   * @generated from field: repeated string output = 5;
+   */
+  output: string[];
+
+  /**
+   * @generated from field: repeated onnx.NodeProto node = 7;
+   */
+  node: NodeProto[];
+
+  /**
+   * @generated from field: repeated onnx.OperatorSetIdProto opset_import = 9;
+   */
+  opsetImport: OperatorSetIdProto[];
+
+  /**
+   * @generated from field: string domain = 10;
+   */
+  domain: string;
+
+  /**
+   * @generated from field: repeated onnx.ValueInfoProto value_info = 12;
+   */
+  valueInfo: ValueInfoProto[];
+};
+
+/**
+ * Describes the message onnx.FunctionProto.
+ * Use `create(FunctionProtoSchema)` to create a new message.
+ */
+export const FunctionProtoSchema: GenMessage<FunctionProto> = /*@__PURE__*/
+  messageDesc(file_schema, 1);
 
 /**
  * @generated from message onnx.OperatorSetIdProto
@@ -85,7 +138,7 @@ export type OperatorSetIdProto = Message<"onnx.OperatorSetIdProto"> & {
  * Use `create(OperatorSetIdProtoSchema)` to create a new message.
  */
 export const OperatorSetIdProtoSchema: GenMessage<OperatorSetIdProto> = /*@__PURE__*/
-  messageDesc(file_schema, 1);
+  messageDesc(file_schema, 2);
 
 /**
  * @generated from message onnx.GraphProto
@@ -122,6 +175,11 @@ export type GraphProto = Message<"onnx.GraphProto"> & {
   output: ValueInfoProto[];
 
   /**
+   * @generated from field: repeated onnx.ValueInfoProto value_info = 13;
+   */
+  valueInfo: ValueInfoProto[];
+
+  /**
    * @generated from field: repeated bytes sparse_initializer = 15;
    */
   sparseInitializer: Uint8Array[];
@@ -132,7 +190,7 @@ export type GraphProto = Message<"onnx.GraphProto"> & {
  * Use `create(GraphProtoSchema)` to create a new message.
  */
 export const GraphProtoSchema: GenMessage<GraphProto> = /*@__PURE__*/
-  messageDesc(file_schema, 2);
+  messageDesc(file_schema, 3);
 
 /**
  * @generated from message onnx.NodeProto
@@ -174,7 +232,7 @@ export type NodeProto = Message<"onnx.NodeProto"> & {
  * Use `create(NodeProtoSchema)` to create a new message.
  */
 export const NodeProtoSchema: GenMessage<NodeProto> = /*@__PURE__*/
-  messageDesc(file_schema, 3);
+  messageDesc(file_schema, 4);
 
 /**
  * @generated from message onnx.AttributeProto
@@ -206,6 +264,11 @@ export type AttributeProto = Message<"onnx.AttributeProto"> & {
   t: Uint8Array;
 
   /**
+   * @generated from field: bytes g = 6;
+   */
+  g: Uint8Array;
+
+  /**
    * @generated from field: repeated float floats = 7 [features.repeated_field_encoding = EXPANDED];
    */
   floats: number[];
@@ -226,9 +289,19 @@ export type AttributeProto = Message<"onnx.AttributeProto"> & {
   tensors: Uint8Array[];
 
   /**
+   * @generated from field: repeated bytes graphs = 11;
+   */
+  graphs: Uint8Array[];
+
+  /**
    * @generated from field: int32 type = 20;
    */
   type: number;
+
+  /**
+   * @generated from field: string ref_attr_name = 21;
+   */
+  refAttrName: string;
 };
 
 /**
@@ -236,7 +309,7 @@ export type AttributeProto = Message<"onnx.AttributeProto"> & {
  * Use `create(AttributeProtoSchema)` to create a new message.
  */
 export const AttributeProtoSchema: GenMessage<AttributeProto> = /*@__PURE__*/
-  messageDesc(file_schema, 4);
+  messageDesc(file_schema, 5);
 
 /**
  * @generated from message onnx.ValueInfoProto
@@ -258,7 +331,7 @@ export type ValueInfoProto = Message<"onnx.ValueInfoProto"> & {
  * Use `create(ValueInfoProtoSchema)` to create a new message.
  */
 export const ValueInfoProtoSchema: GenMessage<ValueInfoProto> = /*@__PURE__*/
-  messageDesc(file_schema, 5);
+  messageDesc(file_schema, 6);
 
 /**
  * @generated from message onnx.TypeProto
@@ -275,7 +348,7 @@ export type TypeProto = Message<"onnx.TypeProto"> & {
  * Use `create(TypeProtoSchema)` to create a new message.
  */
 export const TypeProtoSchema: GenMessage<TypeProto> = /*@__PURE__*/
-  messageDesc(file_schema, 6);
+  messageDesc(file_schema, 7);
 
 /**
  * @generated from message onnx.TypeProtoTensor
@@ -297,7 +370,7 @@ export type TypeProtoTensor = Message<"onnx.TypeProtoTensor"> & {
  * Use `create(TypeProtoTensorSchema)` to create a new message.
  */
 export const TypeProtoTensorSchema: GenMessage<TypeProtoTensor> = /*@__PURE__*/
-  messageDesc(file_schema, 7);
+  messageDesc(file_schema, 8);
 
 /**
  * @generated from message onnx.TensorShapeProto
@@ -314,7 +387,7 @@ export type TensorShapeProto = Message<"onnx.TensorShapeProto"> & {
  * Use `create(TensorShapeProtoSchema)` to create a new message.
  */
 export const TensorShapeProtoSchema: GenMessage<TensorShapeProto> = /*@__PURE__*/
-  messageDesc(file_schema, 8);
+  messageDesc(file_schema, 9);
 
 /**
  * @generated from message onnx.Dimension
@@ -343,7 +416,7 @@ export type Dimension = Message<"onnx.Dimension"> & {
  * Use `create(DimensionSchema)` to create a new message.
  */
 export const DimensionSchema: GenMessage<Dimension> = /*@__PURE__*/
-  messageDesc(file_schema, 9);
+  messageDesc(file_schema, 10);
 
 /**
  * @generated from message onnx.TensorProto
@@ -420,7 +493,7 @@ export type TensorProto = Message<"onnx.TensorProto"> & {
  * Use `create(TensorProtoSchema)` to create a new message.
  */
 export const TensorProtoSchema: GenMessage<TensorProto> = /*@__PURE__*/
-  messageDesc(file_schema, 10);
+  messageDesc(file_schema, 11);
 
 /**
  * @generated from message onnx.StringStringEntryProto
@@ -442,5 +515,5 @@ export type StringStringEntryProto = Message<"onnx.StringStringEntryProto"> & {
  * Use `create(StringStringEntryProtoSchema)` to create a new message.
  */
 export const StringStringEntryProtoSchema: GenMessage<StringStringEntryProto> = /*@__PURE__*/
-  messageDesc(file_schema, 11);
+  messageDesc(file_schema, 12);
 

@@ -10,10 +10,10 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { BinaryReader, type WireType } from "@bufbuild/protobuf/wire";
 
 import { DTYPE_NAMES, DTYPES, type DType } from "../dtype.ts";
-import { TensorError } from "../errors.ts";
+import { malformed, TensorError } from "../errors.ts";
 import { MAX_RANK, printShape } from "../shape.ts";
 import { StringStringEntryProtoSchema, TensorProtoSchema } from "./schema_pb.ts";
-import { checkMessage, countValues, decodeText, malformed, visitRecords } from "./wire.ts";
+import { checkMessage, countValues, decodeText, visitRecords } from "./wire.ts";
 
 /** The fields that hold values one by one. */
 export type TypedField = (typeof DTYPES)[DType]["onnx"]["field"];
@@ -42,7 +42,7 @@ const TYPED_FIELDS: ReadonlySet<string> = new Set(
   DTYPE_NAMES.map((name) => DTYPES[name].onnx.field),
 );
 
-const isTypedField = (name: string): name is TypedField => TYPED_FIELDS.has(name);
+export const isTypedField = (name: string): name is TypedField => TYPED_FIELDS.has(name);
 
 /** The data type that ONNX gives a number, if it is one of ours. */
 export const dtypeOfNumber = (number: number): DType | null =>

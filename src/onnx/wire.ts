@@ -7,7 +7,7 @@
 import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 
-import { isTensorError, TensorError } from "../errors.ts";
+import { isTensorError, malformed, TensorError } from "../errors.ts";
 
 /**
  * The most messages, byte strings and unknown records that a model of `bytes` may consist of. An empty one takes 2 bytes
@@ -57,20 +57,34 @@ export function visitRecords(bytes: Uint8Array, what: string, visit: Visit): voi
   });
 }
 
+/** How many parts a model may have, and how many were found so far. */
+export interface Parts {
+  readonly most: number;
+  found: number;
+}
+
+export const partsOf = (bytes: Uint8Array): Parts => ({
+  most: mostObjects(bytes.length),
+  found: 0,
+});
+
 /**
  * Checks that `bytes` are a message of `schema`: every nested message ends inside its parent, every known field has its
  * wire type.
+ * @param parts what is counted on, where the bytes are part of a model
  * @throws TensorError `malformed-file`, and `too-large` for more parts than a model of that size has.
  */
-export function checkMessage(schema: DescMessage, bytes: Uint8Array): void {
-  const most = mostObjects(bytes.length);
-  let objects = 0;
+export function checkMessage(
+  schema: DescMessage,
+  bytes: Uint8Array,
+  parts: Parts = partsOf(bytes),
+): void {
   const check = (message: DescMessage, part: Uint8Array): void => {
     visitRecords(part, `the ${message.name}`, (number, wireType, start, end) => {
       const field = message.fields.find((one) => one.number === number);
-      if (field === undefined || isObject(field)) objects++;
-      if (objects > most) {
-        throw new TensorError("too-large", `the model has more than ${most} parts`);
+      if (field === undefined || isObject(field)) parts.found++;
+      if (parts.found > parts.most) {
+        throw new TensorError("too-large", `the model has more than ${parts.most} parts`);
       }
       if (field === undefined) return;
       const values = countValues(field, wireType, part, start, end);
@@ -78,7 +92,7 @@ export function checkMessage(schema: DescMessage, bytes: Uint8Array): void {
         throw malformed(`the ${message.name} has its ${field.name} in the wrong encoding`);
       }
       // Packed numbers take an object each where they are 64 bits wide.
-      if (values > 1) objects += values;
+      if (values > 1) parts.found += values;
       // The schema is not recursive (subgraphs and tensors are bytes to it), so neither is this for long.
       if (field.message !== undefined) check(field.message, part.subarray(start, end));
     });
@@ -137,9 +151,6 @@ export function decodeText(bytes: Uint8Array, what: string): string {
     new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes),
   );
 }
-
-export const malformed = (sentence: string): TensorError =>
-  new TensorError("malformed-file", sentence);
 
 /** What `action` returns; whatever the protobuf library throws in it becomes `malformed-file`. */
 export function malformedAs<T>(what: string, action: () => T): T {

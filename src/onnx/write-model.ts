@@ -7,8 +7,6 @@ import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 
 import { DTYPES } from "../dtype.ts";
 import { TensorError } from "../errors.ts";
-import type { TensorType } from "../operators/operator.ts";
-import type { Dim } from "../shape.ts";
 import {
   domainName,
   nodeTitle,
@@ -19,7 +17,9 @@ import {
   type Model,
   type ModelNode,
   type ValueInfo,
-} from "./model.ts";
+} from "../model/model.ts";
+import type { TensorType } from "../operators/operator.ts";
+import type { Dim } from "../shape.ts";
 import { ATTRIBUTE_TYPES, readType } from "./read-model.ts";
 import {
   AttributeProtoSchema,
@@ -54,6 +54,12 @@ import { encodedAs, encodeText, writeTensor } from "./tensor.ts";
 export function writeModel(model: Model): Uint8Array {
   const message = create(ModelProtoSchema);
   if (isMessage(model[SOURCE], ModelProtoSchema)) Object.assign(message, model[SOURCE]);
+  if (message.functions.length !== (model.functions?.length ?? 0)) {
+    throw new TensorError(
+      "unsupported-model",
+      "functions of a model can only be kept, not made or removed",
+    );
+  }
   const irVersion = toInt64(model.irVersion, "irVersion");
   if (message.irVersion !== irVersion) message.irVersion = irVersion;
   if (message.producerName !== model.producer) message.producerName = model.producer;
@@ -89,6 +95,7 @@ function graphMessage(graph: Graph, opsets: Readonly<Record<string, number>>): G
   message.output = graph.outputs.map(valueInfoMessage);
   message.initializer = graph.constants.map(constantBytes);
   message.node = graph.nodes.map((node) => nodeMessage(node, opsets));
+  message.valueInfo = (graph.values ?? []).map(valueInfoMessage);
   return message;
 }
 

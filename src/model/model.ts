@@ -20,13 +20,24 @@ interface Sourced {
 }
 
 export interface Model extends Sourced {
-  /** ONNX's version of the file format. */
+  /** The version of the file format: ONNX's `ir_version`, or that of OpenVINO's `net`. */
   irVersion: number;
   /** The tool that wrote the file; may be empty. */
   producer: string;
   /** The version of each domain's operator set; ONNX's own is `ai.onnx` here, never `""`. */
   opsets: Record<string, number>;
   graph: Graph;
+  /** Operators that the model defines itself, to look at: a writer writes them as the file had them. */
+  readonly functions?: readonly ModelFunction[];
+}
+
+/** An operator as a graph, in which no type is declared that its caller decides. */
+export interface ModelFunction {
+  readonly name: string;
+  readonly domain: string;
+  /** Its own versions of the domains, which need not be the model's. */
+  readonly opsets: Readonly<Record<string, number>>;
+  readonly graph: Graph;
 }
 
 /** Nodes between named values. A value is an input, a constant or an output of a node. */
@@ -37,6 +48,8 @@ export interface Graph extends Sourced {
   /** In an order in which they can run. */
   nodes: ModelNode[];
   constants: Constant[];
+  /** Declared types of values that are neither inputs nor outputs. */
+  values?: ValueInfo[];
 }
 
 /** A value with its type: null where that is not declared, or is no tensor of a data type that is known here. */
@@ -70,7 +83,14 @@ export type Attribute = Sourced &
     | { readonly type: "strings"; readonly value: readonly string[] }
     | { readonly type: "tensors"; readonly value: readonly Constant[] }
     /** Anything else, by ONNX's name of its type (`GRAPH`); kept as it is, and written as it was. */
-    | { readonly type: "other"; readonly value: string }
+    | {
+        readonly type: "other";
+        readonly value: string;
+        /** The graphs that it holds, to look at: the bodies of If, Loop and Scan. Null where they lie too deep. */
+        readonly graphs?: readonly Graph[] | null;
+        /** In a function, the attribute of its caller that this one's value is. */
+        readonly reference?: string;
+      }
   );
 
 /** A named tensor that is decoded only when it is asked for. */

@@ -5,7 +5,7 @@
  * It alone of the formats calls `run`.
  */
 
-import { isTensorError, TensorError } from "../errors.ts";
+import { isTensorError, malformed, TensorError } from "../errors.ts";
 import { resolve } from "../operators/registry.ts";
 import { run } from "../run.ts";
 import { asTensor, type Tensor } from "../tensor.ts";
@@ -13,7 +13,6 @@ import { checkGraph, listNames, MAX_NAMES, opsetOf, quote } from "./graph.ts";
 import { inlineOperator } from "./inline.ts";
 import { bindInputs, missingInput } from "./inputs.ts";
 import { nodeTitle, type Model, type ModelNode } from "./model.ts";
-import { malformed } from "./wire.ts";
 
 /** Tensors by the names of their values. */
 export type Tensors = Readonly<Record<string, Tensor>>;

@@ -1,7 +1,7 @@
 /** What has to hold of a graph before it runs; reading a model does not ask for it. No operator is known here. */
 
+import { malformed } from "../errors.ts";
 import { nodeTitle, type Graph, type Model, type ModelNode } from "./model.ts";
-import { malformed } from "./wire.ts";
 
 /**
  * The operator set version that a node is of.
