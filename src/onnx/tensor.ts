@@ -9,13 +9,14 @@ import { BinaryReader } from "@bufbuild/protobuf/wire";
 import {
   allocate,
   DTYPES,
+  integerRange,
   isNumericStorage,
   type DType,
   type NumericStorage,
   type Storage,
 } from "../dtype.ts";
 import { malformed, TensorError } from "../errors.ts";
-import { decodeRaw, encodeRaw, rawLength, wrongLength, wrongValue } from "../raw.ts";
+import { pack, packedBytes, unpack } from "../packing.ts";
 import { writer } from "../scalar.ts";
 import { printShape, sizeOf } from "../shape.ts";
 import { bytesOf } from "../storage.ts";
@@ -50,7 +51,7 @@ export function writeTensor(tensor: Tensor, name?: string): Uint8Array {
     dims: shape.map(BigInt),
     dataType: DTYPES[dtype].onnx.number,
   });
-  if (isNumericStorage(data)) message.rawData = encodeRaw(dtype, data);
+  if (isNumericStorage(data)) message.rawData = pack(dtype, data);
   else message.stringData = data.map(encodeText);
   if (name !== undefined) message.name = name;
   return encodedAs("the tensor", () => toBinary(TensorProtoSchema, message));
@@ -68,34 +69,30 @@ export function decodeTensor(header: TensorHeader, options: ReadOptions): Tensor
   const sources = [...counts.keys(), ...(raw.length > 0 ? ["rawData"] : [])];
   if (external !== null) {
     if (sources.length > 0) throw malformed(`${what} has external data and ${sources[0]} as well`);
-    const bytes = readExternal(dtype, size, external, header, options);
-    return new Tensor(dtype, shape, size, decodeBytes(dtype, size, bytes, header));
+    const bytes = readExternal(header, external, packedBytes(dtype, size), options);
+    return new Tensor(dtype, shape, size, decodeRaw(dtype, size, bytes, header));
   }
   if (sources.length > 1)
     throw malformed(`${what} has its data twice, in ${sources.join(" and ")}`);
   const [field] = counts.keys();
   const data =
     field === undefined
-      ? decodeBytes(dtype, size, raw, header)
+      ? decodeRaw(dtype, size, raw, header)
       : decodeTyped(dtype, size, field, header);
   return new Tensor(dtype, shape, size, data);
 }
 
 /** The bytes of external data, as many as the shape needs. */
 function readExternal(
-  dtype: DType,
-  size: number,
+  header: TensorHeader,
   external: ReadonlyMap<string, string>,
-  { name, shape }: TensorHeader,
+  needed: number,
   options: ReadOptions,
 ): Uint8Array {
-  const what = tensorTitle(name);
+  const what = tensorTitle(header.name);
   const { location, offset, length } = placeOf(external, what);
-  if (dtype === "string") throw malformed(`${what} is text, which cannot be external data`);
-  const needed = rawLength(dtype, size);
-  if (length !== null && length !== needed) {
-    throw wrongLength(what, dtype, shape, needed, length);
-  }
+  if (header.dtype === "string") throw malformed(`${what} is text, which cannot be external data`);
+  if (length !== null && length !== needed) throw wrongLength(header, needed, length);
   if (needed === 0) return new Uint8Array();
   if (options.external === undefined) {
     throw new TensorError(
@@ -107,17 +104,26 @@ function readExternal(
   if (!(bytes instanceof Uint8Array)) {
     throw malformed(`${what} got no Uint8Array from { external } for ${JSON.stringify(location)}`);
   }
-  if (bytes.length !== needed) throw wrongLength(what, dtype, shape, needed, bytes.length);
+  if (bytes.length !== needed) throw wrongLength(header, needed, bytes.length);
   return bytes;
 }
 
-/** `raw_data`, or external data, which are the same bytes. */
-function decodeBytes(dtype: DType, size: number, raw: Uint8Array, header: TensorHeader): Storage {
-  const what = tensorTitle(header.name);
-  if (dtype !== "string") return decodeRaw(dtype, header.shape, size, raw, what);
-  if (raw.length > 0) throw malformed(`${what} is text in rawData, where it has no encoding`);
-  checkCount(0, size, header);
-  return [];
+/** `raw_data`: row-major and little-endian, which is also how every platform that runs JavaScript keeps it. */
+function decodeRaw(dtype: DType, size: number, raw: Uint8Array, header: TensorHeader): Storage {
+  if (dtype === "string") {
+    if (raw.length > 0)
+      throw malformed(`${tensorTitle(header.name)} is text in rawData, where it has no encoding`);
+    checkCount(0, size, header);
+    return [];
+  }
+  const needed = packedBytes(dtype, size);
+  if (raw.length !== needed) throw wrongLength(header, needed, raw.length);
+  if (dtype === "bool") {
+    const wrong = raw.find((byte) => byte > 1);
+    if (wrong !== undefined) throw wrongValue(header, wrong);
+  }
+  // Copied because a file promises no alignment, and because its memory is the caller's.
+  return unpack(dtype, size, raw);
 }
 
 function decodeTyped(dtype: DType, size: number, field: TypedField, header: TensorHeader): Storage {
@@ -134,7 +140,7 @@ function decodeTyped(dtype: DType, size: number, field: TypedField, header: Tens
       ? takeText(data)
       : field === "floatData" || field === "doubleData"
         ? takeFloats(data)
-        : takeIntegers(dtype, data, field, header.name);
+        : takeIntegers(dtype, data, field, header);
   const { number } = TensorProtoSchema.field[field];
   visitRecords(header.bytes, tensorTitle(header.name), (one, _wireType, start, end) => {
     if (one === number) take(header.bytes.subarray(start, end));
@@ -163,7 +169,7 @@ function takeFloats(data: Storage): Take {
   };
 }
 
-function takeIntegers(dtype: DType, data: Storage, field: TypedField, name: string): Take {
+function takeIntegers(dtype: DType, data: Storage, field: TypedField, header: TensorHeader): Take {
   // Half floats are written as the bits that they are.
   const cell = DTYPES[dtype].family === "half" ? "uint16" : dtype;
   const write = writer(cell, data);
@@ -180,7 +186,7 @@ function takeIntegers(dtype: DType, data: Storage, field: TypedField, name: stri
     const reader = new BinaryReader(payload);
     while (reader.pos < reader.len) {
       const value = next(reader);
-      if (!write(position++, value)) throw wrongValue(tensorTitle(name), dtype, value);
+      if (!write(position++, value)) throw wrongValue(header, value);
     }
   };
 }
@@ -197,6 +203,21 @@ function checkCount(count: number, needed: number, header: TensorHeader): void {
   throw malformed(
     `${tensorTitle(name)} of shape ${printShape(shape)} needs ${needed} values, but ${count} are there`,
   );
+}
+
+const wrongLength = (
+  { name, dtype, shape }: TensorHeader,
+  needed: number,
+  found: number,
+): TensorError =>
+  malformed(
+    `${tensorTitle(name)}, ${dtype}${printShape(shape)}, needs ${needed} bytes, but ${found} are there`,
+  );
+
+function wrongValue({ name, dtype }: TensorHeader, value: unknown): TensorError {
+  const range = dtype === null ? null : dtype === "bool" ? [0, 1] : integerRange(dtype);
+  const takes = range === null ? "" : `, which is not in ${range[0]}..${range[1]}`;
+  return malformed(`${tensorTitle(name)} of ${dtype} holds ${String(value)}${takes}`);
 }
 
 /** @throws TensorError `dtype` for half a surrogate pair, which UTF-8 has no bytes for. */
