@@ -1,7 +1,7 @@
 /** TensorScatter of ai.onnx: writes a sequence into a cache, from a position of its own for each sample of a batch. */
 
 import { TensorError, type ErrorFields } from "../errors.ts";
-import { planSequences } from "../offsets.ts";
+import { planSequences, type IndexRules } from "../offsets.ts";
 import type { Plan } from "../plan.ts";
 import { compatible, part, printShape, type Dim, type PartialShape } from "../shape.ts";
 import { Tensor } from "../tensor.ts";
@@ -167,11 +167,12 @@ function checkSequence(
 function planTensorScatter(
   { data, indices, updates }: PlanInputs,
   { settings, fields }: OperatorCall,
+  rules: IndexRules,
 ): Plan {
   const axis = sequenceAxis(settings.axis, data.length, fields);
   const length = updates?.[axis] ?? 0;
   const isCircular = settings.mode === "circular";
-  return planSequences(indices, data, axis, length, isCircular, fields);
+  return planSequences(indices, data, axis, length, isCircular, rules, fields);
 }
 
 function layoutSequences(
