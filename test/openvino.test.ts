@@ -249,6 +249,7 @@ const SHAPES: readonly (readonly [text: string, shape: readonly (number | null)[
   ["4", [4]],
   ["4,?,1..10,-1", [4, null, null, null]],
   ["0, 3 ,..5,7..", [0, 3, null, null]],
+  ["[2,?]", [2, null]],
   ["5..5", [5]],
   ["...", null],
 ];
@@ -258,7 +259,7 @@ for (const [text, shape] of SHAPES) {
     const model = readIR(shaped(text));
     assert.deepEqual(model.graph.inputs[0].type, { dtype: "float32", shape });
     assert.deepEqual(model.graph.outputs[0].type, { dtype: "float32", shape });
-    assert.match(writeIR(model).xml, new RegExp(`shape="${text.replaceAll(/[.?]/g, "\\$&")}"`));
+    assert.match(writeIR(model).xml, new RegExp(`shape="${text.replaceAll(/[.?[\]]/g, "\\$&")}"`));
   });
 }
 
@@ -406,6 +407,37 @@ test("a constant of an unknown type is kept", () => {
   assert.deepEqual([...written.bin], [7, 8]);
   assert.match(written.xml, /element_type="nf4" shape="3" offset="0" size="2"/);
   assert.match(written.xml, /precision="NF4"/);
+});
+
+test("the body of a layer keeps its constants, wherever they come to lie in the .bin", () => {
+  const inner = layer(0, {
+    type: "Const",
+    name: "c",
+    data: 'element_type="u8" shape="2" offset="6" size="2"',
+    outputs: ["U8 2"],
+  });
+  const loop = layer(1, {
+    type: "Loop",
+    version: "opset5",
+    name: "loop",
+    inputs: ["U8 3"],
+    outputs: ["U8 2"],
+    parts: `<port_map/><body><layers>${inner}</layers><edges/></body>`,
+  });
+  const outer = layer(0, {
+    type: "Const",
+    data: 'element_type="u8" shape="3" offset="1" size="3"',
+    outputs: ["U8 3"],
+  });
+  const xml = net([outer, loop], ["0:0 1:0"]);
+  const { xml: written, bin } = writeIR(readIR(xml, Uint8Array.of(0, 1, 2, 3, 4, 5, 6, 7)));
+  const [, offset] = /<body>[^]*offset="(\d+)" size="2"/.exec(written) ?? [];
+  assert.deepEqual([...bin.subarray(Number(offset), Number(offset) + 2)], [6, 7]);
+  assert.deepEqual(readIR(written, bin).graph.constants[0].read().toArray(), [1, 2, 3]);
+  // Without its .bin the body has nothing to take along.
+  assertCode("unsupported-model", /^the constant "l0" has its data in the \.bin/, () =>
+    writeIR(readIR(xml)),
+  );
 });
 
 const TYPED = (row: OperatorVersion, type: string): readonly DType[] =>
