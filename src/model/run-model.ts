@@ -1,6 +1,7 @@
 /**
- * Runs models that are made of this package's operators, ONNX's `Constant` and `Identity`, OpenVINO's `Convert`. It is no runtime: nothing is fused,
- * planned ahead or released early, and a model with any other operator is refused as a whole, before anything runs.
+ * Runs models that are made of this package's operators, ONNX's `Constant` and `Identity`, OpenVINO's `Convert`. It is no
+ * runtime: nothing is fused, planned ahead or released early, and a model with any other operator is refused as a whole,
+ * before anything runs.
  *
  * It alone of the formats calls `run`.
  */
@@ -91,14 +92,17 @@ function runOne(
   valueOf: (name: string) => Tensor,
 ): readonly (readonly [string, Tensor])[] {
   const results = namingNode(node, () => {
-    const omitted = node.inputs.indexOf("");
-    if (omitted !== -1)
-      throw malformed(`input ${omitted} is left out, but no input of ${node.op} may be`);
-    const inputs = node.inputs.map(valueOf);
-    const inline = inlineOperator(node);
-    if (inline !== null) return inline(node, inputs, opsetOf(model, node));
+    const inputs = node.inputs.map((name) => (name === "" ? undefined : valueOf(name)));
     const { op, domain } = node;
-    return run({ domain, op, opset: opsetOf(model, node), attributes: attributesOf(node) }, inputs);
+    const opset = opsetOf(model, node);
+    const inline = inlineOperator(node);
+    const schemas = inline === null ? resolve({ domain, op, opset }).inputs : [];
+    const omitted = inputs.findIndex(
+      (input, position) => input === undefined && schemas[position]?.optional !== true,
+    );
+    if (omitted !== -1) throw malformed(`input ${omitted} is left out, but may not be`);
+    if (inline !== null) return inline(node, inputs as Tensor[], opset);
+    return run({ domain, op, opset, attributes: attributesOf(node) }, inputs);
   });
   if (node.outputs.length > results.length) {
     throw malformed(

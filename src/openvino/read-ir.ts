@@ -22,7 +22,7 @@ import type { TensorType } from "../operators/operator.ts";
 import { packedBytes, unpack } from "../packing.ts";
 import { isKnown, printShape, product, sizeOf } from "../shape.ts";
 import { Tensor } from "../tensor.ts";
-import { operatorName, readVersion, rowOf, valueKind } from "./layer-types.ts";
+import { DOMAIN, operatorName, readVersion, rowOf, valueKind } from "./layer-types.ts";
 import { layerTitle, parseSize, readNet, type Layer, type Source } from "./net.ts";
 import { parseShape, readPort } from "./port-type.ts";
 import type { Element } from "./xml.ts";
@@ -273,8 +273,8 @@ function readNode(
   bin: ByteSource | null,
 ): ModelNode {
   const { domain, opset } = readVersion(layer.version);
-  const op = domain === "openvino" ? operatorName(layer.type) : layer.type;
-  const schemas = rowOf(op, domain === "openvino" ? opset : undefined)?.attributes ?? [];
+  const op = domain === DOMAIN ? operatorName(layer.type) : layer.type;
+  const schemas = rowOf(op, domain === DOMAIN ? opset : undefined)?.attributes ?? [];
   const attributes = [...layer.data].map(([name, text]) => {
     const schema = schemas.find((one) => one.name === name);
     const value = readAttribute(text, schema?.type ?? "string", name, layer);

@@ -18,7 +18,7 @@ import {
 import type { TensorType } from "../operators/operator.ts";
 import { pack } from "../packing.ts";
 import { isNumericStorage } from "../dtype.ts";
-import { printVersion, rowOf, valueKind } from "./layer-types.ts";
+import { DOMAIN, printVersion, rowOf, valueKind } from "./layer-types.ts";
 import {
   parseShape,
   printShapeText,
@@ -197,7 +197,7 @@ class Writer {
 
   /** What the operator's row says of the type of a first output that no one declared. */
   #guessType({ op, domain, inputs }: ModelNode, opset: number): TensorType | null {
-    const row = domain === "openvino" ? rowOf(op, opset) : undefined;
+    const row = domain === DOMAIN ? rowOf(op, opset) : undefined;
     const position = row?.inputs.findIndex(({ type }) => type === row.outputs[0].type) ?? -1;
     const like = position === -1 ? null : (this.#made.get(inputs[position])?.type ?? null);
     return like && { dtype: like.dtype, shape: null };
