@@ -21,6 +21,7 @@ import {
 } from "../src/index.ts";
 import { readNpy, writeNpy } from "../src/npy/index.ts";
 import { buildModel, readTensor, writeModel, writeTensor, type Model } from "../src/onnx/index.ts";
+import { writeIR } from "../src/openvino/index.ts";
 import { bytes, file, int, text } from "./onnx-encoder.ts";
 
 const MAIN = fileURLToPath(new URL("../src/cli/main.js", import.meta.url));
@@ -75,6 +76,27 @@ const LARGE: Model = buildModel({
   ],
   outputs: { z: F32("N", 2) },
 });
+
+/** An IR with its indices in the `.bin`. */
+const NET = writeIR(
+  buildModel({
+    opsets: { openvino: 15 },
+    irVersion: 11,
+    inputs: { data: F32("N", 2), updates: F32(2, 2) },
+    constants: { indices: tensor("int32", [2, 1], [1, -1]) },
+    nodes: [
+      {
+        domain: "openvino",
+        op: "ScatterNDUpdate",
+        name: "scatter",
+        inputs: ["data", "indices", "updates"],
+        outputs: ["y"],
+        attributes: { reduction: "sum" },
+      },
+    ],
+    outputs: { y: F32("N", 2) },
+  }),
+);
 
 const DATA = tensor("float32", [4, 2], [1, 2, 3, 4, 5, 6, 7, 8]);
 const ADDED = tensor("float32", [4, 2], [1, 2, 13, 24, 5, 6, 37, 48]);
@@ -159,6 +181,13 @@ before(() => {
     at("model/short.onnx"),
     withConstant(GATHER_EXTERNAL, external("weights.bin", 8)),
   );
+  for (const name of ["net", "model/net", "alone", "model/leads-out"]) {
+    fs.writeFileSync(at(`${name}.xml`), NET.xml);
+  }
+  fs.writeFileSync(at("net.bin"), NET.bin);
+  fs.writeFileSync(at("model/net.bin"), NET.bin.subarray(1));
+  fs.symlinkSync("../net.bin", at("model/leads-out.bin"));
+  fs.writeFileSync(at("entity.xml"), `<!DOCTYPE net SYSTEM "net.bin">${NET.xml}`);
   fs.writeFileSync(at("model/dots.pb"), external("../secret.bin"));
   fs.writeFileSync(at("model/good.pb"), external("weights.bin"));
 });
@@ -216,6 +245,12 @@ const ROWS: readonly Row[] = [
   { args: words("run model/folder.onnx i1.npy"), status: 1, stderr: /inside: it is a folder/ },
   { args: words("run model/short.onnx i1.npy"), status: 1, stderr: /weights\.bin ends at byte 12, but data reach to byte 16/ },
   { args: words("run GatherND model/dots.pb i1.npy"), status: 1, stderr: /^model\/dots\.pb: .*leaves the folder/ },
+  { args: words("run net.xml data=d.npy updates=u.npy"), stdout: `y: float32[4, 2]\n${ADDED}\n` },
+  { args: words("run net.xml --node scatter d.npy u.pb indices=i32.npy --expect y.npy"), stdout: "y: float32[4, 2]\n  equals y.npy\n" },
+  { args: words("run alone.xml d.npy u.npy"), status: 1, stderr: 'alone.xml: the external data "alone.bin" cannot be read: no such file or directory (node "scatter")' },
+  { args: words("run model/net.xml d.npy u.npy"), status: 1, stderr: /^model\/net\.xml: layer 2 "indices" has 8 bytes from byte 0 of the \.bin, which has 7/ },
+  { args: words("run model/leads-out.xml d.npy u.npy"), status: 1, stderr: /"leads-out\.bin" lie outside the folder of the model/ },
+  { args: words("run entity.xml d.npy u.npy"), status: 1, stderr: /^entity\.xml: the XML holds "<!DOCTYPE net SYSTEM/ },
   // What is compared.
   { args: words("run add.onnx d.npy i.npy u.npy --expect y=y.npy"), stdout: "y: float32[4, 2]\n  equals y.npy\n" },
   { args: words("run add.onnx d.npy i.npy u.npy --expect wrong.npy"), status: 1, stdout: /differs from wrong\.npy/, stderr: "y[3, 0] is 37, but wrong.npy has 37.1" },

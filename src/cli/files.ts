@@ -12,6 +12,7 @@ import {
   type Model,
   type ReadExternal,
 } from "../onnx/index.ts";
+import { readIR, type ByteSource } from "../openvino/index.ts";
 import { reasonOf, withPath, wrongData, wrongUsage } from "./failure.ts";
 
 interface Format {
@@ -41,10 +42,25 @@ export function readTensorFile(file: string): Tensor {
   return withPath(file, () => read(readRange(file), file));
 }
 
+/** A model: OpenVINO's where the name ends in `.xml`, else ONNX's. */
 export const readModelFile = (file: string): Model =>
   withPath(file, () =>
-    readModel(readRange(file), { external: externalReader(path.dirname(file)) }),
+    path.extname(file).toLowerCase() === ".xml"
+      ? readIR(readRange(file), binBeside(file))
+      : readModel(readRange(file), { external: externalReader(path.dirname(file)) }),
   );
+
+/** The `.bin` of an IR, read in parts under the rules of external data. Where it is missing, reading it says so. */
+function binBeside(file: string): ByteSource {
+  const { dir, name } = path.parse(file);
+  const location = `${name}.bin`;
+  const read = externalReader(dir === "" ? "." : dir);
+  const stat = fs.statSync(path.join(dir, location), { throwIfNoEntry: false });
+  return {
+    size: stat?.size ?? Number.MAX_SAFE_INTEGER,
+    read: (offset, length) => read(location, offset, length),
+  };
+}
 
 /**
  * Reads external data inside `folder` alone. The library has refused absolute paths and `..` by then; what only the
