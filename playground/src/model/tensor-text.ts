@@ -13,7 +13,10 @@ import { checkShape } from "./limits.ts";
 import { parseScalar, printElement, type Candidate } from "./scalar-text.ts";
 import type { TensorText } from "./state.ts";
 
-/** @throws TensorError `too-large`, `rank`: more than the page shows */
+/**
+ * A tensor as text. It loses nothing but which of a data type's NaNs one is.
+ * @throws TensorError `too-large`, `rank`: more than the page shows
+ */
 export function textOf(source: Tensor, what = "the tensor"): TensorText {
   const { dtype, shape } = source;
   checkShape(shape, what);
