@@ -227,8 +227,6 @@ function letterOf(tuple: number): string {
 }
 
 function sentenceOf({ at, given, places }: IndexStory, name: string): string {
-  const bare = (list: readonly (number | bigint)[]): string =>
-    list.length === 1 ? String(list[0]) : `(${list.join(", ")})`;
   const where =
     name === ""
       ? "without indices"
@@ -237,3 +235,7 @@ function sentenceOf({ at, given, places }: IndexStory, name: string): string {
   const isWrapped = places.some((place, i) => BigInt(place) !== BigInt(given[i] ?? place));
   return isWrapped ? `${where}, which is ${bare(places)}` : where;
 }
+
+/** `-1`, and `(0, 2)` of more than one. */
+const bare = (list: readonly (number | bigint)[]): string =>
+  list.length === 1 ? String(list[0]) : `(${list.join(", ")})`;

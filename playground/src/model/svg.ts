@@ -265,15 +265,18 @@ const element = (name: string, attributes: string, content: string): string =>
 
 const round = (value: number): string => String(Math.round(value * 10) / 10);
 
-/** Text as XML may hold it: control characters by their pictures, and what is no character by the sign for that. */
+/** Text as XML may hold it: what no file may hold is a sign that says so. */
 const escape = (content: string): string =>
   content
-    .replaceAll(/\p{Surrogate}/gu, "\ufffd")
-    .replaceAll(/[\u0000-\u001f]/g, (one) =>
-      one === "\n" ? "\u23ce" : String.fromCharCode(0x2400 + one.charCodeAt(0)),
-    )
-    .replaceAll(/[\u007f-\u009f\ufffe\uffff]/g, "\ufffd")
+    .replaceAll(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, pictured)
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
     .replaceAll(">", "&gt;")
     .replaceAll('"', "&quot;");
+
+/** The picture that Unicode has of a control character; else the sign for what is no character. */
+function pictured(character: string): string {
+  if (character === "\n") return "\u23ce";
+  const code = character.charCodeAt(0);
+  return code < 0x20 ? String.fromCharCode(0x2400 + code) : "\ufffd";
+}
