@@ -204,15 +204,13 @@ function dtypeRefusal(version: OperatorVersion, position: number, text: TensorTe
   return "error" in found ? found.error : `${version.name} does not take ${text.dtype}`;
 }
 
-/** Of the data types that are taken one of the same kind, where there is any. */
-const nearest = (types: readonly DType[], dtype: DType): DType => {
+/** Of the data types that are taken one of the same kind, where there is any; the most usual first. */
+function nearest(types: readonly DType[], dtype: DType): DType {
   const kind = dtype.replace(/\d.*$/, "");
-  return (
-    types.findLast((one) => one.startsWith(kind)) ??
-    types.find((one) => one === "float32" || one === "int64") ??
-    types[0]
-  );
-};
+  const alike = types.filter((one) => one.startsWith(kind));
+  const isUsual = (one: DType): boolean => one === "float32" || one === "int64";
+  return alike.find(isUsual) ?? alike.pop() ?? types.find(isUsual) ?? types[0];
+}
 
 /** Updates that no version before had have the shape that follows from data and indices. */
 function withUpdates(state: State, version: OperatorVersion): State {

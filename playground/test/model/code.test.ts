@@ -100,6 +100,10 @@ test("there are calls of every operator, and of every data type that one takes",
   }
 });
 
+test("there is NumPy for every operator", () => {
+  for (const [name, state] of CALLS) assert.match(asNumPy(state), /^print\(repr\(/m, name);
+});
+
 test("TypeScript gives the same bits", () => {
   for (const [name, state] of CALLS) {
     const output = runTypeScript(asTypeScript(state)) as Tensor;
