@@ -11,11 +11,12 @@ import {
   type Reduction,
   type Role,
 } from "ndscatter";
-import { told, withDType } from "./edit.ts";
+import { withDType } from "./edit.ts";
 import { PRESETS } from "./presets.ts";
 import { firstText, readState, roleOf, tellState } from "./read-state.ts";
 import type { State, TensorText } from "./state.ts";
 import { zerosText } from "./tensor-text.ts";
+import { told } from "./told.ts";
 
 /** What names a version on the page; an opset between two versions means the one before. */
 export interface Choice {
@@ -208,9 +209,10 @@ function dtypeRefusal(version: OperatorVersion, position: number, text: TensorTe
 function nearest(types: readonly DType[], dtype: DType): DType {
   const kind = dtype.replace(/\d.*$/, "");
   const alike = types.filter((one) => one.startsWith(kind));
-  const isUsual = (one: DType): boolean => one === "float32" || one === "int64";
   return alike.find(isUsual) ?? alike.pop() ?? types.find(isUsual) ?? types[0];
 }
+
+const isUsual = (dtype: DType): boolean => dtype === "float32" || dtype === "int64";
 
 /** Updates that no version before had have the shape that follows from data and indices. */
 function withUpdates(state: State, version: OperatorVersion): State {
