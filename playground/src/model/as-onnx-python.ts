@@ -2,9 +2,9 @@
 
 import { DTYPES, infer, type Tensor } from "ndscatter";
 import { importsOf, printArray } from "./as-numpy.ts";
-import { told } from "./edit.ts";
 import { callOf, oneLine, type Call } from "./source-text.ts";
 import type { State } from "./state.ts";
+import { told } from "./told.ts";
 
 /** Python that prints the output; comments alone for OpenVINO's operators, and where a value has to be put right first. */
 export function asOnnxPython(state: State): string {
@@ -45,6 +45,11 @@ export function asOnnxPython(state: State): string {
     `outputs = [helper.make_tensor_value_info("${output}", ${protoName(data)}, [${shapeOf(call).join(", ")}])]`,
     `graph = helper.make_graph([node], "${version.name}", inputs, outputs)`,
     `model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", ${version.sinceVersion})])`,
+    ...(version.deprecated === undefined
+      ? []
+      : [
+          `# ONNX itself refuses ${version.name}-${version.sinceVersion}, which ${version.deprecated} replaces.`,
+        ]),
     "onnx.checker.check_model(model)",
     ...(refusal === null ? [] : [`# ndscatter refuses this call: ${oneLine(refusal)}`]),
     "session = ReferenceEvaluator(model)",

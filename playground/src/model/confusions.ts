@@ -137,7 +137,7 @@ export const CONFUSIONS: readonly Confusion[] = [
   {
     ...scatterND,
     title: "Negative indices count from the back",
-    note: "-1 is the last of four rows, -4 the first; -5 would be out of range.",
+    note: "-1 is the last of four rows, -4 the first; -5 would be out of range. The document says nothing of bounds; they are -s to s - 1, as in the other operators.",
     inputs: [f32(GRID), i64([[-1], [-4]]), f32([[1, 2, 3, 4], [5, 6, 7, 8]])],
   },
   {

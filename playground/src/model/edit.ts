@@ -1,22 +1,13 @@
 /** What can be done to a tensor's text. Nothing is changed in place. */
 
-import { DTYPES, isTensorError, type DType } from "ndscatter";
+import { DTYPES, type DType } from "ndscatter";
 import { checkShape } from "./limits.ts";
 import type { TensorText } from "./state.ts";
 import { coordinatesOf, positionOf, zeroText } from "./tensor-text.ts";
+import { told } from "./told.ts";
 
 /** A tensor's text after an edit, or why there is none. */
 export type Edited = { readonly input: TensorText } | { readonly error: string };
-
-/** What is thrown as an error of the library, told as a sentence; anything else is a fault of the page. */
-export function told<T>(action: () => T): T | { readonly error: string } {
-  try {
-    return action();
-  } catch (error) {
-    if (!isTensorError(error)) throw error;
-    return { error: error.message };
-  }
-}
 
 /**
  * The tensor in another shape. At the same rank every element that is still there keeps its coordinates, and new ones

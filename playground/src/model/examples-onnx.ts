@@ -120,7 +120,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 3: two slices of rank 1",
-      note: "A tuple of two indices addresses two of three axes; the third comes along whole.",
+      note: "A tuple of two indices addresses two of three axes; the third comes along whole. The documents call GatherND the inverse of ScatterND: it is without batches, and where no two targets are one, as here.",
       opset: 13,
       attributes: {},
       inputs: [i32([[[0, 1], [2, 3]], [[4, 5], [6, 7]]]), i64([[0, 1], [1, 0]])],
@@ -134,7 +134,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 5: batch_dims 1",
-      note: "The document prints `indices = [,]`; they are [[1], [0]]. The document bounds index i by data_shape[i]; it is the axis batch_dims + i.",
+      note: "The document prints `indices = [,]`; they are [[1], [0]]. The document bounds index i by data_shape[i]; it is the axis batch_dims + i. It gives the output the rank q + r - k - 1, without the batches: it is 2 + 3 - 1 - 1 - 1 = 2. And it addresses data[0:b-1, …]; each tuple addresses its own batch.",
       opset: 13,
       attributes: { batch_dims: "1" },
       inputs: [i32([[[0, 1], [2, 3]], [[4, 5], [6, 7]]]), i64([[1], [0]])],
@@ -159,7 +159,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
   { op: "Gather", examples: [
     {
       title: "Example 1: rows",
-      note: "Gather puts the whole shape of indices in the place of the axis.",
+      note: "Gather puts the whole shape of indices in the place of the axis. Version 1 says that indices are within bounds, and means 0 to s - 1; from version 11 on they are -s to s - 1.",
       opset: 13,
       attributes: {},
       inputs: [f32([[1, 1.2], [2.3, 3.4], [4.5, 5.7]]), i32([[0, 1], [1, 2]])],

@@ -18,14 +18,14 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
   { op: "ScatterNDUpdate", examples: [
     {
       title: "First example: from both ends",
-      note: "The document prints output[4] as 4; the index -4 is the place 4 of 8 and writes 14 there, over the 9 of the first update.",
+      note: "The document prints output[4] as 4; the index -4 is the place 4 of 8 and writes 14 there, over the 9 of the first update. It counts a negative index as len(data.shape[j] + index); it is data.shape[j] + index.",
       opset: 15,
       attributes: {},
       inputs: [f32([1, 2, 3, 4, 5, 6, 7, 8]), i32([[4], [3], [1], [7], [-2], [-4]]), f32([9, 10, 11, 12, 13, 14])],
     },
     {
       title: "Second example: two slices",
-      note: "A tuple of k indices is (i_0, …, i_{k-1}); the document writes one more, i_k.",
+      note: "A tuple of k indices is (i_0, …, i_{k-1}); the document writes one more, i_k. Its snippet takes Python's max and min of slices, which have none: it is np.maximum and np.minimum.",
       opset: 15,
       attributes: {},
       inputs: [f32(CUBE), i32([[0], [2]]), f32(SLICES)],
@@ -39,14 +39,14 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 2: sum in float16",
-      note: "The document prints indices of the shape [5]; that would be one tuple of 5, above the rank of data. They are [5, 1] here.",
+      note: "The document prints indices of the shape [5]; that would be one tuple of 5, above the rank of data. They are [5, 1] here. Its snippet reduces func(tuple(out[…]), …); it is func(out[tuple(…)], …).",
       opset: 15,
       attributes: { reduction: "sum" },
       inputs: [f16([1, 2, 3, 4]), i32([[0], [2], [-3], [-3], [0]]), f16([10, 20, 30, 40, 50])],
     },
     {
       title: "Example 3: sub",
-      note: "The document prints indices of the shape [5]; that would be one tuple of 5, above the rank of data. They are [5, 1] here.",
+      note: "The document prints indices of the shape [5]; that would be one tuple of 5, above the rank of data. They are [5, 1] here. It writes the type ScatterNdUpdate, and reduction on <layer>; it is ScatterNDUpdate, and reduction belongs on <data>.",
       opset: 15,
       attributes: { reduction: "sub" },
       inputs: [i32([1, 2, 3, 4]), i32([[0], [2], [-3], [-3], [0]]), i32([10, 20, 30, 40, 50])],
@@ -160,14 +160,14 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Booleans: min is AND",
-      note: "The document says nothing of min and max of booleans: min is AND, max is OR.",
+      note: "The documents of ScatterNDUpdate and of this say nothing of min and max of booleans: min is AND, max is OR.",
       opset: 12,
       attributes: { reduction: "min" },
       inputs: [bool([false, true, true, false]), i32([0, 1, 2, 3]), bool([false, true, false, true]), i32(0)],
     },
     {
       title: "Booleans: max is OR",
-      note: "The document says nothing of min and max of booleans: min is AND, max is OR.",
+      note: "The documents of ScatterNDUpdate and of this say nothing of min and max of booleans: min is AND, max is OR.",
       opset: 12,
       attributes: { reduction: "max" },
       inputs: [bool([false, true, true, false]), i32([0, 1, 2, 3]), bool([false, true, false, true]), i32(0)],

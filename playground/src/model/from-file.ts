@@ -5,12 +5,12 @@
 
 import { explain, printShape, resolve, type DType, type OperatorVersion } from "ndscatter";
 import type { Model, ModelNode } from "ndscatter/onnx";
-import { told } from "./edit.ts";
 import { checkShape } from "./limits.ts";
 import { readState, roleOf } from "./read-state.ts";
 import type { State, TensorText } from "./state.ts";
 import { textOf, zerosText } from "./tensor-text.ts";
 import { defaultText, typesOf } from "./with-operator.ts";
+import { told } from "./told.ts";
 
 /** One thing to take from a file. */
 export type Choice =

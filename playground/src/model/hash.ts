@@ -9,9 +9,9 @@
  */
 
 import { isDType, printShape, resolve, TensorError } from "ndscatter";
-import { told } from "./edit.ts";
 import { checkShape } from "./limits.ts";
 import type { State, TensorText } from "./state.ts";
+import { told } from "./told.ts";
 
 /** Nobody has a longer link; it bounds the work as well. */
 const LONGEST = 4_000_000;

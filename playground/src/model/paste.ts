@@ -11,11 +11,12 @@
  */
 
 import { isDType, printShape, TensorError, type DType } from "ndscatter";
-import { told, type Edited } from "./edit.ts";
+import { type Edited } from "./edit.ts";
 import { checkShape, MOST_AXES, MOST_ELEMENTS } from "./limits.ts";
 import { parseScalar } from "./scalar-text.ts";
 import type { TensorText } from "./state.ts";
 import { tensorOf, textOf } from "./tensor-text.ts";
+import { told } from "./told.ts";
 
 /** As much text as the elements that the page shows can take. */
 const LONGEST = 2_000_000;

@@ -14,10 +14,10 @@ import {
   type Tensor,
   type TensorError,
 } from "ndscatter";
-import { told } from "./edit.ts";
 import { checkExtent } from "./limits.ts";
 import type { State } from "./state.ts";
 import { tensorOf } from "./tensor-text.ts";
+import { told } from "./told.ts";
 
 /** What a fault is about: an element or dimensions of an input (all of it where none is named), or something else. */
 export type Place =

@@ -8,13 +8,15 @@ import {
   type DType,
   type OperatorVersion,
   type ParameterSchema,
+  type Reduction,
   type Role,
 } from "ndscatter";
-import { told, withDType } from "./edit.ts";
+import { withDType } from "./edit.ts";
 import { PRESETS } from "./presets.ts";
-import { firstText, readState, roleOf } from "./read-state.ts";
+import { firstText, readState, roleOf, tellState } from "./read-state.ts";
 import type { State, TensorText } from "./state.ts";
 import { zerosText } from "./tensor-text.ts";
+import { told } from "./told.ts";
 
 /** What names a version on the page; an opset between two versions means the one before. */
 export interface Choice {
@@ -57,8 +59,18 @@ export function withOperator(state: State, choice: Choice): Chosen {
   const before = "error" in from ? version : from;
   const said: string[] = [];
   const id = { domain: version.domain, op: version.name, opset: version.sinceVersion };
-  const attributes = keptAttributes(state, before, version, said);
-  const bare = { ...id, attributes, inputs: keptInputs(state, before, version, said) };
+  const { kept: attributes, refused } = keptAttributes(state, before, version);
+  const inputs = keptInputs(state, before, version, said);
+  for (const [name, sentence] of Object.entries(refused)) {
+    const text = state.attributes[name];
+    const word = name === "reduction" ? sameReduction(state, { ...id, attributes, inputs }) : null;
+    if (word === null) said.unshift(`${sentence}, so ${name} = ${text} is left out`);
+    else {
+      attributes[name] = word;
+      said.unshift(`${name} = ${text} is called ${word} in ${id.op}-${id.opset}`);
+    }
+  }
+  const bare = { ...id, attributes, inputs };
   const chosen = rolePosition(before, "updates") === -1 ? withUpdates(bare, version) : bare;
   const isSibling = before.name === version.name && before.domain === version.domain;
   const example = PRESETS.find((one) => one.state.op === id.op && one.state.domain === id.domain);
@@ -79,13 +91,28 @@ function suits(state: State): boolean {
   return !("error" in told(() => infer(node, inputs)));
 }
 
-/** The attributes that the version takes, less those that are as by default. */
+/** The word of another document for the reduction of a state, which the library's own name for both tells; or null. */
+function sameReduction(before: State, after: State): string | null {
+  const meaning = reductionOf(before);
+  if (meaning === null) return null;
+  const words = resolve(after).attributes.find(({ name }) => name === "reduction")?.values ?? [];
+  const isSame = (word: string): boolean =>
+    reductionOf({ ...after, attributes: { ...after.attributes, reduction: word } }) === meaning;
+  return words.find(isSame) ?? null;
+}
+
+/** What a scatter does where updates meet, in the library's word; null where it cannot be run. */
+function reductionOf(state: State): Reduction | null {
+  const story = tellState(state).explanation?.story;
+  return story?.kind === "scatter" ? story.reduction : null;
+}
+
+/** The attributes that the version takes, less those that are as by default; and what it says of the others. */
 function keptAttributes(
   state: State,
   before: OperatorVersion,
   version: OperatorVersion,
-  said: string[],
-): Record<string, string> {
+): { kept: Record<string, string>; refused: Record<string, string> } {
   const id = { domain: version.domain, op: version.name, opset: version.sinceVersion };
   const given = { ...state.attributes };
   const axis = version.attributes.find(({ name }) => name === "axis");
@@ -94,17 +121,18 @@ function keptAttributes(
   if (axis !== undefined && typed?.values.length === 1) [given["axis"]] = typed.values;
   const isInput = rolePosition(version, "axis") !== -1;
   const kept: Record<string, string> = {};
+  const refused: Record<string, string> = {};
   for (const [name, text] of Object.entries(given)) {
     if (name === "axis" && isInput) continue;
     const faults = readState({ ...id, attributes: { [name]: text }, inputs: [] }).faults;
     const fault = faults.find(({ place }) => "attribute" in place && place.attribute === name);
-    if (fault !== undefined) said.push(`${fault.sentence}, so ${name} = ${text} is left out`);
+    if (fault !== undefined) refused[name] = fault.sentence;
     else if (text !== defaultText(version, name)) kept[name] = text;
   }
   for (const schema of version.attributes) {
     if (schema.default === undefined) kept[schema.name] ??= firstText(schema);
   }
-  return kept;
+  return { kept, refused };
 }
 
 /** What an attribute is when nothing is typed; null where something has to be. */
@@ -177,15 +205,14 @@ function dtypeRefusal(version: OperatorVersion, position: number, text: TensorTe
   return "error" in found ? found.error : `${version.name} does not take ${text.dtype}`;
 }
 
-/** Of the data types that are taken one of the same kind, where there is any. */
-const nearest = (types: readonly DType[], dtype: DType): DType => {
+/** Of the data types that are taken one of the same kind, where there is any; the most usual first. */
+function nearest(types: readonly DType[], dtype: DType): DType {
   const kind = dtype.replace(/\d.*$/, "");
-  return (
-    types.findLast((one) => one.startsWith(kind)) ??
-    types.find((one) => one === "float32" || one === "int64") ??
-    types[0]
-  );
-};
+  const alike = types.filter((one) => one.startsWith(kind));
+  return alike.find(isUsual) ?? alike.pop() ?? types.find(isUsual) ?? types[0];
+}
+
+const isUsual = (dtype: DType): boolean => dtype === "float32" || dtype === "int64";
 
 /** Updates that no version before had have the shape that follows from data and indices. */
 function withUpdates(state: State, version: OperatorVersion): State {

@@ -6,6 +6,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { test } from "node:test";
+import fc from "fast-check";
 import * as ndscatter from "ndscatter";
 import {
   DTYPES,
@@ -16,16 +17,18 @@ import {
   run,
   tensor,
   type DType,
+  type OperatorVersion,
   type Tensor,
 } from "ndscatter";
 import { asNumPy } from "../../src/model/as-numpy.ts";
 import { asOnnxPython } from "../../src/model/as-onnx-python.ts";
 import { asTypeScript } from "../../src/model/as-typescript.ts";
-import { withDType } from "../../src/model/edit.ts";
+import { withDType, withShape } from "../../src/model/edit.ts";
 import { PRESETS } from "../../src/model/presets.ts";
 import { readState, roleOf, tellState } from "../../src/model/read-state.ts";
-import type { State } from "../../src/model/state.ts";
+import type { State, TensorText } from "../../src/model/state.ts";
 import { elementsOf } from "../../src/model/tensor-text.ts";
+import { states } from "./states.ts";
 import { typesOf, withOperator } from "../../src/model/with-operator.ts";
 
 /**
@@ -68,6 +71,65 @@ function calls(): Map<string, State> {
 
 const CALLS = calls();
 
+/** The state with a sound axis, with other indices where these are given, and with updates of the shape that they must have. */
+function fitted(state: State, indices: TensorText | null | undefined): State {
+  const version = resolve(state);
+  const [data] = state.inputs;
+  const axis: TensorText = {
+    dtype: "int64",
+    shape: [],
+    values: [state.opset % 2 === 0 ? "0" : "-1"],
+  };
+  const others = { axis, indices };
+  const given = {
+    ...state,
+    inputs: state.inputs.map((input, position) => {
+      const role = roleOf(version.inputs[position]);
+      return (role === "axis" || role === "indices") && others[role] ? others[role] : input;
+    }),
+  };
+  const position = roleAt(version, "updates");
+  const shapes = tellState(given).explanation?.shapes ?? [];
+  const shape = shapes.find(({ of }) => of === version.inputs[position]?.name)?.expected;
+  if (shape === undefined || !data) return given;
+  const size = shape.reduce((product, dim) => product * dim, 1);
+  const values = Array.from({ length: size }, (_, i) => ["1", "2", "0", "-1"][(i * 7) % 4]);
+  return { ...given, inputs: given.inputs.with(position, { dtype: data.dtype, shape, values }) };
+}
+
+const roleAt = ({ inputs }: OperatorVersion, role: string): number =>
+  inputs.findIndex((one) => roleOf(one) === role);
+
+/** Small calls of any shapes, with batches, repeats and empty axes: the same ones each time. */
+const SMALL_CALLS = fc.sample(states, { seed: 5, numRuns: 2500 }).flatMap((state) => {
+  const position = roleAt(resolve(state), "indices");
+  const [data] = state.inputs;
+  const indices = state.inputs[position];
+  // Of operators by elements, data and indices have one rank.
+  const alike = data && indices ? withShape(indices, data.shape) : { input: indices };
+  const changed = "input" in alike ? [alike.input] : [];
+  // Of a ring, updates as long as the cache fit from any position.
+  const begins =
+    data &&
+    ({
+      dtype: "int64",
+      shape: data.shape.slice(0, 1),
+      values: ["2", "-1", "1"].slice(0, data.shape[0]),
+    } as const);
+  const ring = {
+    ...state,
+    attributes: { ...state.attributes, mode: "circular" },
+    inputs: [data, data, begins ?? null],
+  };
+  const rings = state.op === "TensorScatter" ? [ring] : [];
+  return [...[undefined, ...changed].map((one) => fitted(state, one)), ...rings].filter(
+    (call) => tellState(call).faults.length === 0,
+  );
+});
+
+for (const [number, state] of SMALL_CALLS.entries())
+  CALLS.set(`${number}: ${JSON.stringify(state)}`, state);
+
 const outputOf = (state: State): Tensor => {
   const { node, inputs } = readState(state);
   return run(node, inputs)[0];
@@ -98,6 +160,21 @@ test("there are calls of every operator, and of every data type that one takes",
       dtype,
     );
   }
+});
+
+test("among them are small ones of each operator, empty ones and repeats", () => {
+  for (const { name, domain } of operators()) {
+    const own = SMALL_CALLS.filter((one) => one.op === name && one.domain === domain);
+    assert.ok(own.length >= 5, `${domain}/${name}: ${own.length}`);
+  }
+  assert.ok(SMALL_CALLS.some((one) => one.inputs[1]?.shape.includes(0)));
+  assert.ok(
+    SMALL_CALLS.some((one) => (tellState(one).explanation?.story?.summary.repeats ?? 0) > 0),
+  );
+});
+
+test("there is NumPy for every operator", () => {
+  for (const [name, state] of CALLS) assert.match(asNumPy(state), /^print\(repr\(/m, name);
 });
 
 test("TypeScript gives the same bits", () => {
@@ -178,6 +255,15 @@ test("how it reads in ONNX Python", () => {
     /^ {4}helper\.make_tensor_value_info\("indices", TensorProto\.INT64, indices\.shape\),$/m,
   );
   assert.match(code, /make_opsetid\("", 18\)/);
+});
+
+test("ONNX Python says what ONNX has done away with", () => {
+  const scatter = PRESETS.find(({ state }) => state.op === "Scatter" && state.opset === 11);
+  assert.ok(scatter);
+  assert.match(
+    asOnnxPython(scatter.state),
+    /^# ONNX itself refuses Scatter-11, which ScatterElements replaces\.$/m,
+  );
 });
 
 test("long lists take lines of their own", () => {

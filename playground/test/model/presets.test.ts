@@ -1,6 +1,7 @@
 /** Every example of the documents is on the page, with the values of the tests of the library. */
 
 import assert from "node:assert/strict";
+import fs from "node:fs";
 import { test } from "node:test";
 import { equals, operators, resolve, run, tensor, type Tensor } from "ndscatter";
 import { EXAMPLES, type Example } from "../../../test/cases/examples.ts";
@@ -66,6 +67,58 @@ test("an erratum in the name of an example is told", () => {
     const preset = ofDocuments.find((one) => isOf(one, row));
     assert.match(preset?.note ?? "", /The document prints/, row.source);
   }
+});
+
+/** What a note says of each row of docs/errata.md, in its order. */
+const TOLD: readonly RegExp[] = [
+  /says that mul adds; it multiplies/,
+  /it is data\.shape\[k:\], with the last axis/,
+  /in NumPy output\[tuple\(indices\[idx\]\)\]/,
+  /it is =, for f has added already/,
+  /prints the third block/,
+  /rank q \+ r - k - 1, without the batches/,
+  /prints `indices = \[,\]`/,
+  /leaves the shape of the output empty/,
+  /it is the axis batch_dims \+ i/,
+  /each tuple addresses its own batch/,
+  /the inverse of ScatterND: it is without batches/,
+  /with a reduction they may/,
+  /it is targets that must not/,
+  /says nothing of bounds/,
+  /without commas between its rows/,
+  /output\[4\] as 4/,
+  /one tuple of 5, above the rank/,
+  /\[50, 40, 20, 4\]/,
+  /the products are/,
+  /it is func\(out\[tuple/,
+  /np\.maximum and np\.minimum/,
+  /writes the type ScatterNdUpdate, and reduction on <layer>/,
+  /it is ScatterNDUpdate/,
+  /writes one more, i_k/,
+  /it is data\.shape\[j\] \+ index/,
+  /ScatterNDUpdate and of this say nothing of min and max of booleans/,
+  /one pair of brackets too many/,
+  /Version 1 says that indices are within bounds/,
+  /takes the remainder of every coordinate/,
+  /where it is written/,
+  /it is the mean of all that meet/,
+  /it is data\.shape\[axis\] \+ index/,
+  /puts reduction and use_init_val on <layer>/,
+  /with them their axes become one/,
+  /batch axes may be broadcast/,
+  /they may be smaller, as in its own example 3/,
+];
+
+test("every erratum that is known is told", () => {
+  const errata = fs.readFileSync(new URL("../../../docs/errata.md", import.meta.url), "utf8");
+  const rows = errata.split("\n").filter((line) => line.startsWith("|"));
+  // The first two are the head.
+  assert.equal(TOLD.length, rows.length - 2);
+  for (const sentence of TOLD)
+    assert.ok(
+      PRESETS.some(({ note }) => sentence.test(note)),
+      String(sentence),
+    );
 });
 
 test("every operator has an example, and the newest version of each is among them", () => {

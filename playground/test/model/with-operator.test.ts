@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { operators, resolve } from "ndscatter";
+import { withDType } from "../../src/model/edit.ts";
 import { PRESETS } from "../../src/model/presets.ts";
 import { readState, tellState } from "../../src/model/read-state.ts";
 import type { State } from "../../src/model/state.ts";
@@ -92,6 +93,44 @@ test("a sibling of another domain keeps the tensors", () => {
   });
   assert.deepEqual(state.inputs, plain.inputs);
   assert.deepEqual(told, []);
+});
+
+for (const [word, other] of [
+  ["add", "sum"],
+  ["mul", "prod"],
+  ["max", "max"],
+] as const) {
+  test(`${word} is called ${other} in OpenVINO, and back`, () => {
+    const square = {
+      ...ADD,
+      attributes: { reduction: word },
+      inputs: ADD.inputs.map(
+        (input) => input && withDType(input, input.dtype === "int64" ? "int64" : "float32"),
+      ),
+    };
+    const there = withOperator(square, { domain: "openvino", op: "ScatterNDUpdate", opset: 15 });
+    assert.deepEqual(there.state.attributes, { reduction: other });
+    assert.deepEqual(
+      there.told,
+      word === other ? [] : [`reduction = ${word} is called ${other} in ScatterNDUpdate-15`],
+    );
+    assert.deepEqual(withOperator(there.state, square).state, square);
+  });
+}
+
+test("a reduction that the other document has not is left out", () => {
+  const state: State = {
+    domain: "openvino",
+    op: "ScatterNDUpdate",
+    opset: 15,
+    attributes: { reduction: "sub" },
+    inputs: ADD.inputs.map(
+      (input) => input && withDType(input, input.dtype === "int64" ? "int64" : "float32"),
+    ),
+  };
+  const { state: there, told } = withOperator(state, ADD);
+  assert.deepEqual(there.attributes, {});
+  assert.match(told[0], /there is no reduction "sub": .*, so reduction = sub is left out$/);
 });
 
 test("a gather of a scatter has no updates, and a scatter of a gather has zeros of the right shape", () => {
