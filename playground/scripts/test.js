@@ -52,7 +52,9 @@ await build({
 const built = files.map((file) =>
   path.join(TARGET, path.relative(TESTS, file)).replace(/ts$/, "js"),
 );
-const tests = spawn(process.execPath, ["--enable-source-maps", "--test", ...built], {
+// One after the other: some measure time.
+const flags = ["--enable-source-maps", "--test", "--test-concurrency=1"];
+const tests = spawn(process.execPath, [...flags, ...built], {
   stdio: "inherit",
 });
 tests.on("exit", (code) => {

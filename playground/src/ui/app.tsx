@@ -252,7 +252,7 @@ export function App(): JSX.Element {
               return text === null ? (
                 <section class="tensor left-out" key={name} aria-label={name}>
                   <header>
-                    <h3>{name}</h3>
+                    <h2>{name}</h2>
                     <span>is left out</span>
                     <button
                       type="button"

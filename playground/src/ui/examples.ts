@@ -1,6 +1,6 @@
 /** The examples of the menu: the presets, and before them what stands there when the page is opened. */
 
-import { PRESETS, type Preset } from "../model/presets.ts";
+import { CONFUSIONS_GROUP, PRESETS, type Preset } from "../model/presets.ts";
 
 const numbers = (text: string): string[] => text.split(" ");
 
@@ -22,5 +22,11 @@ const FIRST: Preset = {
   },
 };
 
-/** There is one at least. */
-export const EXAMPLES: readonly [Preset, ...Preset[]] = [FIRST, ...PRESETS];
+const isConfusion = ({ group }: Preset): boolean => group === CONFUSIONS_GROUP;
+
+/** There is one at least; what people mix up stands before what the documents have. */
+export const EXAMPLES: readonly [Preset, ...Preset[]] = [
+  FIRST,
+  ...PRESETS.filter(isConfusion),
+  ...PRESETS.filter((one) => !isConfusion(one)),
+];

@@ -1,7 +1,7 @@
 /** One tensor of the call: what it is called, its data type and shape, and its grid; all of it can be changed. */
 
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { cellId, elementOf, Grid, Window, type Cells, type Frame, type Move } from "./grid.tsx";
 import type { Tuple } from "./links.ts";
 import { memo } from "./memo.ts";
@@ -64,7 +64,7 @@ export const TensorCard = memo<TensorCardProps>((props) => {
       data-tensor={id}
     >
       <header>
-        <h3 title={description}>{name}</h3>
+        <h2 title={description}>{name}</h2>
         {edits === null ? (
           <span class="dtype">{dtype}</span>
         ) : (
@@ -144,11 +144,12 @@ function Cursor(props: TensorCardProps & { onPasted(text: string): void }): JSX.
   const { rows, columns } = gridsOf(shape);
   const [wanted, setWanted] = useState(0);
   const [editing, setEditing] = useState<{ element: number; text: string } | null>(null);
+  const isEditing = useRef(false);
   const focusNext = useRef(false);
   const wasActive = useRef(false);
   const view = useView(shape);
   const active = Math.min(wanted, Math.max(size - 1, 0));
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!focusNext.current || editing !== null) return;
     focusNext.current = false;
     document.getElementById(cellId(id, active))?.focus();
@@ -161,12 +162,14 @@ function Cursor(props: TensorCardProps & { onPasted(text: string): void }): JSX.
   };
   const edit = (element: number, text: string): void => {
     if (edits === null) return;
+    isEditing.current = true;
     setWanted(element);
     setEditing({ element, text });
   };
   const onEdited = (element: number, text: string | undefined, move: Move | null): void => {
-    // Leaving the field after Enter or Escape is no second edit.
-    if (editing === null) return;
+    // The field is left once more when it goes, which is no second edit.
+    if (!isEditing.current) return;
+    isEditing.current = false;
     setEditing(null);
     if (text !== undefined && text !== cells.values[element]) edits?.onValue(element, text);
     const to = { up: -columns, down: columns, left: -1, right: 1 };

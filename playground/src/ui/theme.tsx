@@ -1,7 +1,7 @@
 /** Light, dark, or as the system has it. */
 
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 const THEMES = ["auto", "light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];
@@ -36,7 +36,7 @@ export const isDark = (): boolean => {
 
 export function ThemeButton(): JSX.Element {
   const [theme, setTheme] = useState(remembered);
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.documentElement.dataset["theme"] = theme;
     remember(theme);
   }, [theme]);
