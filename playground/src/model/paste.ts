@@ -11,7 +11,7 @@
  */
 
 import { isDType, printShape, TensorError, type DType } from "ndscatter";
-import { type Edited } from "./edit.ts";
+import type { Edited } from "./edit.ts";
 import { checkShape, MOST_AXES, MOST_ELEMENTS } from "./limits.ts";
 import { parseScalar } from "./scalar-text.ts";
 import type { TensorText } from "./state.ts";
@@ -93,6 +93,11 @@ function textOfWord({ text, isQuoted, start }: Word, dtype: DType, reader: Reade
   throw reader.wrong(`${JSON.stringify(bare.slice(0, 40))} is no value of ${dtype}`, start);
 }
 
+/** Lists for each axis, and the calls around them and in them. */
+const DEEPEST = MOST_AXES + 3;
+
+const LONGEST_NAME = 40;
+
 const CLOSING: Readonly<Record<string, string>> = { "[": "]", "(": ")", "{": "}" };
 
 /** A place in the text, and what may stand there. */
@@ -105,7 +110,9 @@ class Reader {
 
   constructor(text: string) {
     // TensorFlow names the array that it holds.
-    this.text = /^\s*<tf\.[^]*?numpy=([^]*)>\s*$/.exec(text)?.[1] ?? text;
+    const [begin, end] = [text.indexOf("numpy="), text.lastIndexOf(">")];
+    const isNamed = text.trimStart().startsWith("<tf.") && begin !== -1 && begin < end;
+    this.text = isNamed ? text.slice(begin + "numpy=".length, end) : text;
   }
 
   whole(): Value {
@@ -117,7 +124,7 @@ class Reader {
 
   /** Whether there are bare words alone, more than one of them. */
   isTable(): boolean {
-    return !/[[\](){}'"]/.test(this.text) && /\S[\s,;]+[^\s,;]/.test(this.text);
+    return !/[[\](){}'"]/.test(this.text) && /[^\s,;][\s,;]+[^\s,;]/.test(this.text);
   }
 
   /** Lines of words; one line, or lines of one word each, are a list. */
@@ -138,13 +145,13 @@ class Reader {
   }
 
   value(depth: number): Value {
-    this.skip(/\s*/y);
-    const opening = this.text[this.at] ?? "";
+    const opening = this.peek();
+    if (depth > DEEPEST) throw this.wrong(`brackets stand ${depth} deep`);
     if (opening === "") throw this.wrong("a value is due, and the text ends");
     if (Object.hasOwn(CLOSING, opening)) return this.list(opening, depth);
     if (opening === "'" || opening === '"') return this.quoted();
     const word = this.word();
-    if (word.text === "new") return this.value(depth);
+    if (word.text === "new") return this.value(depth + 1);
     if (word.text === "...") {
       throw this.wrong("the text leaves elements out here: print it whole", word.start);
     }
@@ -159,8 +166,6 @@ class Reader {
 
   list(opening: string, depth: number): Value {
     const start = this.at;
-    if (depth > MOST_AXES)
-      throw this.wrong(`the page shows up to ${MOST_AXES} axes, and the lists are deeper`);
     this.at++;
     const items: Value[] = [];
     let hasComma = false;
@@ -182,7 +187,7 @@ class Reader {
   /** What stands in the brackets of a call: the value, then its data type and other things. */
   call(depth: number): Value {
     this.at++;
-    const value = this.value(depth);
+    const value = this.value(depth + 1);
     while (this.peek() === ",") {
       this.at++;
       const [, name, argument] = /^\s*(?:(\w+)\s*=)?([^]*)$/.exec(this.argument()) ?? [];
@@ -209,7 +214,7 @@ class Reader {
 
   /** A data type as languages name it: `np.float32`, `'float32'`, `torch.long`, `<class 'numpy.int8'>`. */
   name(text: string): void {
-    const name = /(\w+)\W*$/.exec(text)?.[1].replace(/_$/, "") ?? "";
+    const name = /(\w+)\W*$/.exec(text.slice(-LONGEST_NAME))?.[1].replace(/_$/, "") ?? "";
     const known = OTHER_NAMES[name] ?? name;
     if (isDType(known)) this.dtype ??= known;
   }

@@ -157,13 +157,11 @@ function callFaults(
   known: readonly Fault[],
 ): Fault[] {
   const inputOf = (name: string): number => version.inputs.findIndex((one) => one.name === name);
-  const isZeroed = (input: number, at: readonly number[]): boolean =>
-    known.some(
-      ({ place }) => "at" in place && place.input === input && String(place.at) === String(at),
-    );
+  // Zeros stand there for what is wrong already.
+  const zeroed = new Set(known.map(({ place }) => keyOf(place)));
   const faults = badIndices
     .map(({ input, at, sentence }): Fault => ({ place: { input: inputOf(input), at }, sentence }))
-    .filter(({ place }) => !("at" in place && isZeroed(place.input, place.at)));
+    .filter(({ place }) => !zeroed.has(keyOf(place)));
   const isKnown = (sentence: string): boolean =>
     [...known, ...faults].some((fault) => fault.sentence === sentence);
   // An input of which nothing could be read is told of already, and not that it is left out.
@@ -173,6 +171,9 @@ function callFaults(
   const derived = shapes.find(({ of, fits }) => of === error.input && !fits);
   return [...faults, { place: placeOf(error, version, derived), sentence: error.message }];
 }
+
+/** What tells an element of an input from others. */
+const keyOf = (place: Place): string => ("at" in place ? `${place.input}: ${place.at.join()}` : "");
 
 /** The place that an error of a call speaks of. */
 function placeOf(

@@ -58,7 +58,8 @@ export function parseInteger(text: string): number | bigint | null {
   return Number.isSafeInteger(number) ? number : value;
 }
 
-const DECIMAL = String.raw`(?:\d+(?:_\d+)*\.?\d*|\.\d+)(?:e[+-]?\d+)?`;
+// Each digit can belong to one part alone: a long text that is no number is found out in one go.
+const DECIMAL = String.raw`(?:\d+(?:_\d+)*(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?`;
 const SPECIAL = String.raw`inf(?:inity)?|nan`;
 const NUMBER = new RegExp(`^([+-]?)(?:(${DECIMAL})|(${SPECIAL}))$`, "i");
 
@@ -78,9 +79,6 @@ function parseNumber(text: string): number | bigint | null {
   return parseInteger(text);
 }
 
-const PART = `(?:${DECIMAL}|${SPECIAL})`;
-const SUM = new RegExp(`^([+-]?${PART})?(?:([+-]?)\\s*(${PART})?\\s*[ij])?$`, "i");
-
 function parseComplex(text: string): readonly [Part, Part] | null {
   const pair = /^\[([^,]*),([^,]*)\]$/.exec(text);
   if (pair !== null) {
@@ -90,12 +88,13 @@ function parseComplex(text: string): readonly [Part, Part] | null {
   const bare = /^\((.*)\)$/.exec(text)?.[1] ?? text;
   const real = parseNumber(bare.trim());
   if (real !== null) return [real, 0];
-  return parseSum(bare.replaceAll(/\s+/g, ""));
+  // Blanks may stand around the sign alone.
+  return parseSum(bare.trim().replaceAll(/\s*([+-])\s*/g, "$1"));
 }
 
 /** `1+2j`, `-2.5j`, `j`; which sign parts the two is told by what stands before it. */
 function parseSum(text: string): readonly [Part, Part] | null {
-  if (!SUM.test(text) || !/[ij]$/i.test(text)) return null;
+  if (!/[ij]$/i.test(text)) return null;
   const sum = text.slice(0, -1);
   // A sign behind an e belongs to the exponent, and one at the start parts nothing.
   const signs = [...sum.matchAll(/(?<!^|\de)[+-]/gi)];

@@ -61,20 +61,19 @@ export function withOperator(state: State, choice: Choice): Chosen {
   const id = { domain: version.domain, op: version.name, opset: version.sinceVersion };
   const { kept: attributes, refused } = keptAttributes(state, before, version);
   const inputs = keptInputs(state, before, version, said);
-  for (const [name, sentence] of Object.entries(refused)) {
-    const text = state.attributes[name];
+  const dropped = refused.map(({ name, text, sentence }) => {
     const word = name === "reduction" ? sameReduction(state, { ...id, attributes, inputs }) : null;
-    if (word === null) said.unshift(`${sentence}, so ${name} = ${text} is left out`);
-    else {
-      attributes[name] = word;
-      said.unshift(`${name} = ${text} is called ${word} in ${id.op}-${id.opset}`);
-    }
-  }
+    if (word === null) return `${sentence}, so ${name} = ${text} is left out`;
+    attributes[name] = word;
+    return `${name} = ${text} is called ${word} in ${id.op}-${id.opset}`;
+  });
   const bare = { ...id, attributes, inputs };
   const chosen = rolePosition(before, "updates") === -1 ? withUpdates(bare, version) : bare;
   const isSibling = before.name === version.name && before.domain === version.domain;
   const example = PRESETS.find((one) => one.state.op === id.op && one.state.domain === id.domain);
-  if (isSibling || example === undefined || suits(chosen)) return { state: chosen, told: said };
+  if (isSibling || example === undefined || suits(chosen)) {
+    return { state: chosen, told: [...dropped, ...said] };
+  }
   const title = `${version.name}-${version.sinceVersion}`;
   const sentence = `${title} cannot be run on these shapes, so an example of it is shown`;
   // The example may be of another version, which changes no operator and so comes to an end.
@@ -107,12 +106,19 @@ function reductionOf(state: State): Reduction | null {
   return story?.kind === "scatter" ? story.reduction : null;
 }
 
+/** An attribute that a version does not take, and what the library says of it. */
+interface Refused {
+  readonly name: string;
+  readonly text: string;
+  readonly sentence: string;
+}
+
 /** The attributes that the version takes, less those that are as by default; and what it says of the others. */
 function keptAttributes(
   state: State,
   before: OperatorVersion,
   version: OperatorVersion,
-): { kept: Record<string, string>; refused: Record<string, string> } {
+): { kept: Record<string, string>; refused: Refused[] } {
   const id = { domain: version.domain, op: version.name, opset: version.sinceVersion };
   const given = { ...state.attributes };
   const axis = version.attributes.find(({ name }) => name === "axis");
@@ -121,12 +127,12 @@ function keptAttributes(
   if (axis !== undefined && typed?.values.length === 1) [given["axis"]] = typed.values;
   const isInput = rolePosition(version, "axis") !== -1;
   const kept: Record<string, string> = {};
-  const refused: Record<string, string> = {};
+  const refused: Refused[] = [];
   for (const [name, text] of Object.entries(given)) {
     if (name === "axis" && isInput) continue;
     const faults = readState({ ...id, attributes: { [name]: text }, inputs: [] }).faults;
     const fault = faults.find(({ place }) => "attribute" in place && place.attribute === name);
-    if (fault !== undefined) refused[name] = fault.sentence;
+    if (fault !== undefined) refused.push({ name, text, sentence: fault.sentence });
     else if (text !== defaultText(version, name)) kept[name] = text;
   }
   for (const schema of version.attributes) {

@@ -91,7 +91,7 @@ const REFUSED: readonly (readonly [text: string, sentence: RegExp])[] = [
   ["['a", /^line 1, column 2: the text that begins here does not end$/],
   ["array([1, ..., 9])", /^line 1, column 11: the text leaves elements out here: print it whole$/],
   ["[[[[[[1]]]]]]", /up to 5 axes/],
-  ["[[[[[[[[[[1]]]]]]]]]]", /up to 5 axes/],
+  ["[[[[[[[[[[1]]]]]]]]]]", /^line 1, column 10: brackets stand 9 deep$/],
   ["[[1, 2],\n[3, 4], [5]]", /^line 2, column 9/],
   ["1 2\n3", /^line 2, column 1: a list of the shape \[1\]/],
   ["array([1, 2], shape=(3,))", /says shape=\[3\], but holds 2 elements/],
@@ -130,6 +130,28 @@ test("what a tensor prints is read as the same tensor", () => {
     ),
   );
 });
+
+for (const [name, text] of [
+  ["brackets", "[".repeat(1_999_999)],
+  ["calls", "array(".repeat(300_000)],
+  ["words", "new ".repeat(450_000)],
+  ["commas", ",".repeat(1_999_999)],
+  ["blanks", `1${" ".repeat(1_999_998)}`],
+  ["a word", "a".repeat(1_999_999)],
+  ["an argument", `array(1,${"a".repeat(1_000_000)}!b)`],
+  ["an open text", `['${"a".repeat(1_999_990)}`],
+  ["a closed text", `['${"a".repeat(1_999_990)}']`],
+  ["escapes", `['${"\\n".repeat(900_000)}']`],
+  ["names", `<tf.${"numpy=".repeat(300_000)}`],
+  ["lines", "\n".repeat(1_999_999)],
+] as const) {
+  test(`as much text as is taken, of ${name} alone, is read at once`, () => {
+    const start = performance.now();
+    withText(into("float32"), text);
+    // None takes half a second; what is quadratic in the text takes hours.
+    assert.ok(performance.now() - start < 10_000);
+  });
+}
 
 test("no text throws", () => {
   const pieces = fc.constantFrom(

@@ -174,6 +174,25 @@ test("an axis that is an input there is an attribute here, and back", () => {
   assert.deepEqual(withOperator(there.state, square), { state: square, told: [] });
 });
 
+test("an axis that is no number is left out, and told as it was typed", () => {
+  const [data, indices] = ADD.inputs;
+  const axis = { dtype: "int64", shape: [], values: ["x"] } as const;
+  const state: State = {
+    domain: "openvino",
+    op: "Gather",
+    opset: 8,
+    attributes: {},
+    inputs: [data, indices, axis],
+  };
+  const { state: there, told } = withOperator(state, {
+    domain: "ai.onnx",
+    op: "Gather",
+    opset: 13,
+  });
+  assert.deepEqual(there.attributes, {});
+  assert.deepEqual(told, ['Gather-13: axis must be an integer, got "x", so axis = x is left out']);
+});
+
 test("shapes that another operator cannot have give way to an example of it", () => {
   const { state, told } = withOperator(
     { ...ADD, attributes: {} },
