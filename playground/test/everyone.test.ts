@@ -31,6 +31,9 @@ const STATES: Readonly<Record<string, string>> = {
   "64 × 64": `ai.onnx/ScatterElements/18;reduction=add;float32:64,64:0*4096;int64:64,64:${many(4096, (e) => (e * 7) % 64)};float32:64,64:${many(4096, (e) => e % 5)}`,
 };
 
+/** The output would have 1,000,000 elements. */
+const LARGE = "ai.onnx/GatherND/13;float32:1,1000:0*1000;int64:1000,1:0*1000";
+
 const axe = fs.readFileSync(
   createRequire(path.join(DIST, "..", "package.json")).resolve("axe-core/axe.min.js"),
   "utf8",
@@ -60,6 +63,16 @@ for (const colorScheme of ["light", "dark"] as const) {
         assert.deepEqual(await violationsOf(opened.page), []);
       });
     }
+    await t.test("with something said of a version, and of the call as a whole", async () => {
+      await using opened = await site.open(SUM, { colorScheme });
+      const { page } = opened;
+      await page.locator(".versions label").first().click();
+      assert.equal(await page.locator(".said p").count(), 1);
+      assert.deepEqual(await violationsOf(page), []);
+      await page.goto(`${page.url().replace(/#.*/, "")}#${LARGE}`);
+      await page.locator("main > .faults p").waitFor();
+      assert.deepEqual(await violationsOf(page), []);
+    });
     await t.test("with a story, a text and a dialog", async () => {
       await using opened = await site.open(SUM, { colorScheme });
       const { page } = opened;

@@ -130,7 +130,7 @@ test("what is no such file says so, and changes nothing", async (t) => {
       const { page } = opened;
       const before = await cellsOf(page, "output");
       await drop(page, '[data-tensor="0"]', [{ name, bytes }]);
-      const said = page.locator(".said li");
+      const said = page.locator(".said p");
       await said.first().waitFor();
       assert.match(await said.first().innerText(), says);
       assert.deepEqual(await cellsOf(page, "output"), before);

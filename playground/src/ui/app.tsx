@@ -230,17 +230,17 @@ export function App(): JSX.Element {
           onAttribute={(name, text) => page.show(withAttribute(state, version, name, text))}
         />
         {/* It is there before anything is said: readers announce what comes into it. */}
-        <ul class="said" role="status">
+        <div class="said" role="status">
           {said.map((sentence) => (
-            <li key={sentence}>{sentence}</li>
+            <p key={sentence}>{sentence}</p>
           ))}
-        </ul>
+        </div>
         {faults.whole.length > 0 && (
-          <ul class="faults" role="alert">
+          <div class="faults" role="alert">
             {faults.whole.map((sentence) => (
-              <li key={sentence}>{sentence}</li>
+              <p key={sentence}>{sentence}</p>
             ))}
-          </ul>
+          </div>
         )}
         <Shapes shapes={call.explanation?.shapes ?? []} onFit={onFit} />
         <Player

@@ -125,7 +125,7 @@ function Attribute({ schema, text, fault, onText }: AttributeProps): JSX.Element
         </select>
       )}
       {fault !== undefined && (
-        <span class="fault" id={faultId}>
+        <span class="fault" id={faultId} role="alert">
           {fault}
         </span>
       )}

@@ -92,7 +92,8 @@ export function Player(props: PlayerProps): JSX.Element {
         aria-valuetext={`${step} of ${count} ${noun}`}
         onInput={(event) => go(Number(event.currentTarget.value))}
       />
-      <output>
+      {/* Sixty times a second is no announcement; the story of a step is one. */}
+      <output aria-live="off">
         {step} of {count} {noun}
       </output>
       <label class="speed">

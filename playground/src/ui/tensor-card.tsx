@@ -121,12 +121,12 @@ export const TensorCard = memo<TensorCardProps>((props) => {
         />
       )}
       {isWrong && (
-        <ul class="faults" id={faultsId}>
+        <div class="faults" id={faultsId} role="alert">
           {faults.slice(0, MOST_FAULTS).map((sentence) => (
-            <li key={sentence}>{sentence}</li>
+            <p key={sentence}>{sentence}</p>
           ))}
-          {faults.length > MOST_FAULTS && <li>and {faults.length - MOST_FAULTS} more</li>}
-        </ul>
+          {faults.length > MOST_FAULTS && <p>and {faults.length - MOST_FAULTS} more</p>}
+        </div>
       )}
       <Cursor
         {...props}
