@@ -18,6 +18,7 @@ export function convertTensor(source: Tensor, dtype: DType, fields: ErrorFields)
       throw new TensorError("dtype", `${one} cannot be converted`, fields);
     }
   }
+  if (source.dtype === dtype) return source;
   const { shape, size } = source;
   const read = reader(source.dtype, source.data);
   const data = allocate(dtype, size);

@@ -9,6 +9,8 @@
  * @module
  */
 
+export { convertModel, type Conversion } from "../convert/convert-model.ts";
+export type { ConvertTarget } from "../convert/target.ts";
 export type { ReadExternal, ReadOptions } from "./external.ts";
 export {
   buildModel,

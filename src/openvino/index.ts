@@ -10,6 +10,8 @@
  * @module
  */
 
+export { convertModel, type Conversion } from "../convert/convert-model.ts";
+export type { ConvertTarget } from "../convert/target.ts";
 export type { ByteSource } from "../model/byte-source.ts";
 export type { Attribute, Constant, Graph, Model, ModelNode, ValueInfo } from "../model/model.ts";
 export { runModel, type Tensors } from "../model/run-model.ts";
