@@ -3,7 +3,8 @@
  *
  * A value has the name that users of OpenVINO know: the first of the `names` of its output port; else the name of its
  * layer, with `.0`, `.1`… behind it where the layer has several outputs; where that is taken, with `#` and the number of
- * the layer, and of the output likewise. So Parameters give the names of inputs, and what feeds a Result that of the output.
+ * the layer, and of the output likewise. So Parameters give the names of inputs, and what feeds a Result that of the
+ * output.
  */
 
 import { DTYPES, type DType } from "../dtype.ts";
