@@ -9,6 +9,7 @@ import {
   readModel,
   readTensor,
   writeTensor,
+  type ByteSource,
   type Model,
   type ReadExternal,
 } from "../onnx/index.ts";
@@ -79,25 +80,43 @@ const malformed = (sentence: string, cause?: unknown): TensorError =>
 const CHUNK = 2 ** 30;
 
 /** `length` bytes from `offset` of a regular file, by default all of it. Nothing larger than the file is allocated. */
-function readRange(file: string, offset = 0, length?: number): Uint8Array {
+const readRange = (file: string, offset = 0, length?: number): Uint8Array =>
+  withFile(file, ({ size, read }) => read(offset, length ?? size - offset));
+
+/** What `action` makes of a file of any size, of which it reads the parts that it needs. */
+export const withByteSource = <T>(file: string, action: (source: ByteSource) => T): T =>
+  withPath(file, () => withFile(file, action));
+
+function withFile<T>(file: string, action: (source: ByteSource) => T): T {
   // Opening a named pipe would wait for its writer.
   const descriptor = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
   try {
     const stat = fs.fstatSync(descriptor);
     if (!stat.isFile()) throw wrongData(`${file}: ${kindOf(stat)}`);
-    const end = length === undefined ? stat.size : offset + length;
-    if (end > stat.size) throw endsEarly(file, stat.size, end);
-    const bytes = new Uint8Array(end - offset);
-    for (let done = 0; done < bytes.length;) {
-      const most = Math.min(CHUNK, bytes.length - done);
-      const count = fs.readSync(descriptor, bytes, done, most, offset + done);
-      if (count === 0) throw endsEarly(file, offset + done, end);
-      done += count;
-    }
-    return bytes;
+    const { size } = stat;
+    return action({ size, read: (offset, length) => read(descriptor, file, size, offset, length) });
   } finally {
     fs.closeSync(descriptor);
   }
+}
+
+function read(
+  descriptor: number,
+  file: string,
+  size: number,
+  offset: number,
+  length: number,
+): Uint8Array {
+  const end = offset + length;
+  if (end > size) throw endsEarly(file, size, end);
+  const bytes = new Uint8Array(length);
+  for (let done = 0; done < length;) {
+    const most = Math.min(CHUNK, length - done);
+    const count = fs.readSync(descriptor, bytes, done, most, offset + done);
+    if (count === 0) throw endsEarly(file, offset + done, end);
+    done += count;
+  }
+  return bytes;
 }
 
 const endsEarly = (file: string, size: number, end: number): TensorError =>
