@@ -17,19 +17,23 @@ export const constantValue = (constant: Constant): Value => ({
   constant,
 });
 
-const typeOf = ({ name, type }: ValueInfo): [string, TensorType | null] => [name, type];
+const typeOf = ({ name, type }: ValueInfo): [string, TensorType][] =>
+  type === null ? [] : [[name, type]];
 
 /** The values of a graph, and behind them those of the graphs around it. */
 export class Scope {
   readonly #values = new Map<string, Value>();
-  readonly #declared: ReadonlyMap<string, TensorType | null>;
+  readonly #declared: ReadonlyMap<string, TensorType>;
   readonly #outer: Scope | null;
 
   /** @param overridable whether a constant that is also an input is only its default */
   constructor(graph: Graph, outer: Scope | null, overridable: boolean) {
     this.#outer = outer;
-    this.#declared = new Map([...(graph.values ?? []), ...graph.outputs].map(typeOf));
-    for (const { name, type } of graph.inputs) this.#values.set(name, { type, constant: null });
+    this.#declared = new Map([...(graph.values ?? []), ...graph.outputs].flatMap(typeOf));
+    // Of a function's inputs only what is declared beside them is known.
+    for (const { name, type } of graph.inputs) {
+      this.#values.set(name, { type: type ?? this.declared(name), constant: null });
+    }
     for (const constant of graph.constants) {
       if (!overridable || !this.#values.has(constant.name)) {
         this.#values.set(constant.name, constantValue(constant));
@@ -38,7 +42,12 @@ export class Scope {
   }
 
   get(name: string): Value {
-    return this.#values.get(name) ?? this.#outer?.get(name) ?? UNKNOWN;
+    return this.#find(name) ?? { type: this.declared(name), constant: null };
+  }
+
+  #find(name: string): Value | undefined {
+    const outer = this.#outer;
+    return this.#values.get(name) ?? (outer === null ? undefined : outer.#find(name));
   }
 
   set(name: string, value: Value): void {
