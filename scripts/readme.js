@@ -9,10 +9,13 @@ const END = "<!-- /operators -->";
 
 /** A line for each operator: its versions, and what each of them takes. */
 export function table() {
-  const families = new Map(operators().map(({ name }) => [name, []]));
-  for (const version of operators()) families.get(version.name).push(version);
-  const rows = [...families].map(([name, versions]) => [
-    name,
+  const families = new Map();
+  for (const version of operators()) {
+    const key = `${version.domain} ${version.name}`;
+    families.set(key, [...(families.get(key) ?? []), version]);
+  }
+  const rows = [...families.values()].map((versions) => [
+    versions[0].name,
     versions[0].domain,
     versions.map(({ sinceVersion }) => sinceVersion).join(", "),
     [...new Set(versions.flatMap(describe))].join("; "),
@@ -33,23 +36,25 @@ function describe(version, position, versions) {
     )
     .map(({ name, values }) => `\`${name}\`${values === undefined ? "" : ` ${values.join(" ")}`}`);
   const typesOf = (one) => one?.typeConstraints.find(({ name }) => name === "T").types ?? [];
-  const types = typesOf(version).filter(
+  const newTypes = typesOf(version).filter(
     (dtype) => before !== undefined && !typesOf(before).includes(dtype),
   );
   const negative =
     before !== undefined && version.negativeIndices && !before.negativeIndices
       ? ["negative indices"]
       : [];
-  const news = [...attributes, ...types, ...negative];
+  const news = [...attributes, ...newTypes, ...negative];
   if (before !== undefined)
     return news.length === 0 ? [] : [`${version.sinceVersion}: ${news.join(", ")}`];
-  const index = version.inputs.find(({ name }) => name === "indices").type;
-  const indices = version.typeConstraints.find(({ name }) => name === index)?.types ?? [index];
-  return [
-    [`${typesOf(version).length} data types`, `${indices.join(" or ")} indices`, ...news].join(
-      ", ",
-    ),
-  ];
+  const index = version.inputs.find(({ name, role = name }) => role === "indices").type;
+  const types = version.typeConstraints.find(({ name }) => name === index)?.types ?? [index];
+  const indices =
+    types.length > 2 ? "indices of any integer type" : `${types.join(" or ")} indices`;
+  const axis = version.inputs.some(({ name }) => name === "axis") ? ["axis as an input"] : [];
+  const deprecated =
+    version.deprecated === undefined ? [] : [`deprecated: use ${version.deprecated}`];
+  const facts = [`${typesOf(version).length} data types`, indices, ...axis, ...news, ...deprecated];
+  return [facts.join(", ")];
 }
 
 /** The README as it should be. */

@@ -6,25 +6,34 @@ import type { Executor } from "./engines/executor.ts";
 import { printValue, TensorError } from "./errors.ts";
 import { allocTensor } from "./execute.ts";
 import type {
+  gather,
   gatherElements,
   gatherND,
+  planGather,
   planGatherElements,
   planGatherND,
   planScatterElements,
   planScatterND,
+  scatter,
   scatterElements,
   scatterND,
+  tensorScatter,
+  TensorScatterOptions,
 } from "./functions.ts";
 import { keepPlan } from "./kept-plan.ts";
 import { gatherElements as gatherElementsOperator } from "./operators/gather-elements.ts";
 import { gatherND as gatherNDOperator } from "./operators/gather-nd.ts";
+import { gather as gatherOperator } from "./operators/gather.ts";
 import type { Operator } from "./operators/operator.ts";
 import { scatterElements as scatterElementsOperator } from "./operators/scatter-elements.ts";
 import { scatterND as scatterNDOperator } from "./operators/scatter-nd.ts";
+import { scatter as scatterOperator } from "./operators/scatter.ts";
+import { tensorScatter as tensorScatterOperator } from "./operators/tensor-scatter.ts";
 import type { Mutable, RuntimeTensor, Tensor } from "./tensor.ts";
 import type { AxisOption } from "./typed-shape.ts";
 import type { Nested, ScalarInput } from "./values.ts";
 import { optionsOf } from "./options.ts";
+import type { Policies } from "./policies.ts";
 import { EXECUTOR, runPlain, type EngineLike } from "./run.ts";
 
 const MOST_THREADS = 64;
@@ -41,7 +50,7 @@ type Indices = Tensor | RuntimeTensor | Nested<number | bigint>;
 type Updates = Tensor | RuntimeTensor | Nested<ScalarInput>;
 
 /** Options of the functions, as far as they are shared; `out` is what the promise gives. */
-type Options<O extends object> = O & { readonly out?: Tensor | undefined };
+type Options<O extends object> = O & Policies & { readonly out?: Tensor | undefined };
 
 /**
  * The functions for callers that may not wait, such as a page. Everything is checked and the indices are read before a
@@ -77,6 +86,21 @@ export interface AsyncFunctions {
     indices: Indices,
     options?: Options<AxisOption>,
   ): Promise<Tensor<D>>;
+  /** {@link gather} */
+  gather<D extends DType>(
+    data: Tensor<D> | RuntimeTensor,
+    indices: Indices,
+    options?: Options<AxisOption & { readonly batchDims?: number | undefined }>,
+  ): Promise<Tensor<D>>;
+  /** {@link scatter} */
+  scatter: AsyncFunctions["scatterElements"];
+  /** {@link tensorScatter} */
+  tensorScatter<D extends DType, S extends readonly number[]>(
+    pastCache: Tensor<D, S> | RuntimeTensor,
+    update: Updates,
+    writeIndices?: Indices,
+    options?: TensorScatterOptions,
+  ): Promise<Tensor<D, S>>;
 }
 
 /** An engine; also what `run` takes as its option `engine`. */
@@ -90,10 +114,14 @@ export interface Engine extends EngineLike {
   readonly scatterElements: typeof scatterElements;
   readonly gatherND: typeof gatherND;
   readonly gatherElements: typeof gatherElements;
+  readonly gather: typeof gather;
+  readonly scatter: typeof scatter;
+  readonly tensorScatter: typeof tensorScatter;
   readonly planScatterND: typeof planScatterND;
   readonly planScatterElements: typeof planScatterElements;
   readonly planGatherND: typeof planGatherND;
   readonly planGatherElements: typeof planGatherElements;
+  readonly planGather: typeof planGather;
   /**
    * A tensor of zeros in memory that this engine uses without copying. On WebAssembly its `data` is backed by a
    * SharedArrayBuffer, and the memory is free only after its `dispose()`; a view that is kept shows another tensor then.
@@ -131,11 +159,11 @@ const isThreads = (threads: unknown): threads is number =>
 
 /** The functions of the package over an executor. */
 export function engineOf(executor: Executor): Engine {
-  const scatter =
+  const scatterBy =
     (operator: Operator) =>
     (data: unknown, indices: unknown, updates: unknown, options?: unknown) =>
       runPlain(executor, operator, [data, indices, updates], options);
-  const gather = (operator: Operator) => (data: unknown, indices: unknown, options?: unknown) =>
+  const gatherBy = (operator: Operator) => (data: unknown, indices: unknown, options?: unknown) =>
     runPlain(executor, operator, [data, indices], options);
   const keep =
     (operator: Operator): typeof planScatterND =>
@@ -144,15 +172,19 @@ export function engineOf(executor: Executor): Engine {
   return {
     kind: executor.kind,
     threads: executor.threads,
-    scatterND: scatter(scatterNDOperator) as typeof scatterND,
-    scatterElements: scatter(scatterElementsOperator) as typeof scatterElements,
-    gatherND: gather(gatherNDOperator) as typeof gatherND,
-    gatherElements: gather(gatherElementsOperator) as typeof gatherElements,
+    scatterND: scatterBy(scatterNDOperator) as typeof scatterND,
+    scatterElements: scatterBy(scatterElementsOperator) as typeof scatterElements,
+    gatherND: gatherBy(gatherNDOperator) as typeof gatherND,
+    gatherElements: gatherBy(gatherElementsOperator) as typeof gatherElements,
+    gather: gatherBy(gatherOperator) as typeof gather,
+    scatter: scatterBy(scatterOperator) as typeof scatterElements,
+    tensorScatter: scatterBy(tensorScatterOperator) as typeof tensorScatter,
     async: asyncOf(executor),
     planScatterND: keep(scatterNDOperator),
     planScatterElements: keep(scatterElementsOperator),
     planGatherND: keep(gatherNDOperator),
     planGatherElements: keep(gatherElementsOperator),
+    planGather: keep(gatherOperator),
     alloc: (dtype, shape) => allocTensor(executor, dtype, shape),
     dispose: () => executor.dispose(),
     [EXECUTOR]: executor,
@@ -179,5 +211,8 @@ function asyncOf(executor: Executor): AsyncFunctions {
     scatterElements: later(scatterElementsOperator, 3),
     gatherND: later(gatherNDOperator, 2),
     gatherElements: later(gatherElementsOperator, 2),
+    gather: later(gatherOperator, 2),
+    scatter: later(scatterOperator, 3),
+    tensorScatter: later(tensorScatterOperator, 3),
   };
 }

@@ -6,17 +6,27 @@
 import { TensorError } from "./errors.ts";
 
 /** How values of a data type are combined. Each family is one kernel: see `kernels/combine.ts`. */
-export type Family = "float" | "half" | "int" | "int64" | "bool" | "complex" | "string";
+export type Family =
+  | "float"
+  | "half"
+  | "int"
+  | "int64"
+  | "bool"
+  | "complex"
+  | "string"
+  | "minifloat";
 
 interface Row {
   /** Its number and name in ONNX's `TensorProto.DataType`, and the typed field that may hold it. */
   readonly onnx: { readonly number: number; readonly name: string; readonly field: OnnxField };
   /** Its name in OpenVINO (`element_type`), where that has it. */
   readonly openvino?: string;
-  /** Its NPY type string without the byte order; a string's is followed by its length. */
-  readonly npy: string;
-  /** Bytes of one element in files; 0 where they vary. */
+  /** Its NPY type string without the byte order, where that has it; a string's is followed by its length. */
+  readonly npy?: string;
+  /** Bytes of one element in memory, and in files but for `bits`; 0 where they vary. */
   readonly bytes: number;
+  /** Bits of one element in files, where they are fewer than a byte. */
+  readonly bits?: 4;
   /** The array class that holds it, and how many entries of it one element takes. */
   readonly storage: StorageConstructor;
   readonly lanes: 1 | 2;
@@ -62,6 +72,14 @@ export const DTYPES = {
   uint64:     { onnx: { number: 13, name: "uint64",     field: "uint64Data" }, openvino: "u64",  npy: "u8", bytes: 8, storage: BigUint64Array, lanes: 1, family: "int64" },
   complex64:  { onnx: { number: 14, name: "complex64",  field: "floatData"  }, npy: "c8",  bytes: 8,  storage: Float32Array, lanes: 2, family: "complex" },
   complex128: { onnx: { number: 15, name: "complex128", field: "doubleData" }, npy: "c16", bytes: 16, storage: Float64Array, lanes: 2, family: "complex" },
+  float8e4m3fn:   { onnx: { number: 17, name: "float8e4m3fn",   field: "int32Data" }, openvino: "f8e4m3", bytes: 1, storage: Uint8Array, lanes: 1, family: "minifloat" },
+  float8e4m3fnuz: { onnx: { number: 18, name: "float8e4m3fnuz", field: "int32Data" }, bytes: 1, storage: Uint8Array, lanes: 1, family: "minifloat" },
+  float8e5m2:     { onnx: { number: 19, name: "float8e5m2",     field: "int32Data" }, openvino: "f8e5m2", bytes: 1, storage: Uint8Array, lanes: 1, family: "minifloat" },
+  float8e5m2fnuz: { onnx: { number: 20, name: "float8e5m2fnuz", field: "int32Data" }, bytes: 1, storage: Uint8Array, lanes: 1, family: "minifloat" },
+  uint4:          { onnx: { number: 21, name: "uint4",          field: "int32Data" }, openvino: "u4",     bytes: 1, bits: 4, storage: Uint8Array, lanes: 1, family: "int" },
+  int4:           { onnx: { number: 22, name: "int4",           field: "int32Data" }, openvino: "i4",     bytes: 1, bits: 4, storage: Int8Array,  lanes: 1, family: "int" },
+  float4e2m1:     { onnx: { number: 23, name: "float4e2m1",     field: "int32Data" }, openvino: "f4e2m1", bytes: 1, bits: 4, storage: Uint8Array, lanes: 1, family: "minifloat" },
+  float8e8m0:     { onnx: { number: 24, name: "float8e8m0",     field: "int32Data" }, openvino: "f8e8m0", bytes: 1, storage: Uint8Array, lanes: 1, family: "minifloat" },
 } as const satisfies Record<string, Row>;
 
 /** The name of a data type. */
@@ -69,7 +87,7 @@ export type DType = keyof typeof DTYPES;
 
 export const DTYPE_NAMES = Object.keys(DTYPES) as readonly DType[];
 
-/** The array that holds elements of `D`: float16 and bfloat16 as bits, complex as interleaved pairs. */
+/** The array that holds elements of `D`: floats of 16 bits and fewer as bits, complex as interleaved pairs. */
 export type Storage<D extends DType = DType> = D extends "string"
   ? string[]
   : (typeof DTYPES)[D]["storage"]["prototype"];
@@ -99,16 +117,28 @@ export const isNumericStorage = (storage: Storage): storage is NumericStorage =>
 export const dtypesWhere = (test: (row: Row, name: DType) => boolean): readonly DType[] =>
   DTYPE_NAMES.filter((name) => test(DTYPES[name], name));
 
+/** The row of a data type, with the columns that not every row has. */
+export const rowOf = (dtype: DType): Row => DTYPES[dtype];
+
 /**
  * The integer range of an integer type, from its width and sign; `null` for other types.
  */
 export function integerRange(dtype: DType): readonly [low: bigint, high: bigint] | null {
-  const { family, bytes } = DTYPES[dtype];
+  const { family, bytes, bits: narrow = 8 * bytes } = rowOf(dtype);
   if (family !== "int" && family !== "int64") return null;
-  const bits = BigInt(8 * bytes);
+  const bits = BigInt(narrow);
   return isUnsigned(dtype)
     ? [0n, (1n << bits) - 1n]
     : [-(1n << (bits - 1n)), (1n << (bits - 1n)) - 1n];
+}
+
+/** What the storage of a type may hold where that is less than its class does; `null` for other types. */
+export function storedRange(dtype: DType): readonly [low: number, high: number] | null {
+  const { family, bits } = rowOf(dtype);
+  if (family === "bool") return [0, 1];
+  if (bits === undefined) return null;
+  const [low, high] = integerRange(dtype) ?? [0, 2 ** bits - 1];
+  return [Number(low), Number(high)];
 }
 
 export const isUnsigned = (dtype: DType): boolean => dtype.startsWith("uint");
@@ -145,10 +175,26 @@ export function viewOf(
 }
 
 /** What a scatter does where an update meets a value that is already there. */
-export const REDUCTIONS = ["none", "add", "mul", "max", "min", "sub"] as const;
+export const REDUCTIONS = ["none", "add", "mul", "max", "min", "sub", "mean"] as const;
 
 export type Reduction = (typeof REDUCTIONS)[number];
 
-/** The reductions a data type has: all, but text can only be replaced, concatenated and compared. */
-export const reductionsOf = (dtype: DType): readonly Reduction[] =>
-  DTYPES[dtype].family === "string" ? ["none", "add", "max", "min"] : REDUCTIONS;
+/** What one update does to one value; a mean is a sum that is divided in the end. */
+export type Step = Exclude<Reduction, "mean">;
+
+/** Whether there is arithmetic for a data type; those of 8 bits and fewer without it are only moved. */
+export const isArithmetic = (dtype: DType): boolean => {
+  const { family, bits } = rowOf(dtype);
+  return family !== "minifloat" && bits === undefined;
+};
+
+/**
+ * The reductions a data type has: all where there is arithmetic, but truth values have no mean, and text can only be
+ * replaced, concatenated and compared.
+ */
+export function reductionsOf(dtype: DType): readonly Reduction[] {
+  if (!isArithmetic(dtype)) return ["none"];
+  const { family } = rowOf(dtype);
+  if (family === "string") return ["none", "add", "max", "min"];
+  return family === "bool" ? REDUCTIONS.filter((one) => one !== "mean") : REDUCTIONS;
+}

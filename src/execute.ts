@@ -1,14 +1,16 @@
 /** A Plan, tensors and an executor: the two ways to get a result, once everything has been checked. */
 
-import { isNumericStorage, type DType, type Reduction, type Storage } from "./dtype.ts";
+import { isNumericStorage, type DType, type Storage } from "./dtype.ts";
 import type { Executor } from "./engines/executor.ts";
 import { isTensorError, TensorError, type ErrorFields } from "./errors.ts";
-import type { Plan } from "./plan.ts";
+import { divide } from "./kernels/divide.ts";
+import type { Settings } from "./operators/operator.ts";
+import { countTargets, split, type Plan } from "./plan.ts";
 import { sizeOf } from "./shape.ts";
-import { copy } from "./storage.ts";
+import { bytesOf, copy } from "./storage.ts";
 import { checkDType, Tensor, type Mutable } from "./tensor.ts";
 
-/** `out`, or a new tensor of `shape`, with the slices of `data` that the Plan points at. */
+/** `out`, or a new tensor of `shape`, with the slices of `data` that the Plan points at, and 0 where it leaves some out. */
 export function executeGather(
   executor: Executor,
   plan: Plan,
@@ -17,9 +19,18 @@ export function executeGather(
   out: Tensor | undefined,
 ): Tensor {
   const result = out ?? fresh(executor, data.dtype, shape, sizeOf(shape));
+  if (plan.source !== undefined) clear(result.data);
   executor.gather(plan, data.dtype, data.data, result.data);
   return result;
 }
+
+function clear(data: Storage): void {
+  if (isNumericStorage(data)) bytesOf(data).fill(0);
+  else data.fill("");
+}
+
+/** How updates meet what is there. */
+type Meeting = Pick<Settings, "reduction" | "includeSelf">;
 
 /** `out`, which may be `data`, or a new tensor: data with the updates applied where the Plan points. */
 export function executeScatter(
@@ -27,7 +38,7 @@ export function executeScatter(
   plan: Plan,
   data: Tensor,
   updates: Tensor,
-  reduction: Reduction,
+  meeting: Meeting,
   out: Tensor | undefined,
   fields: ErrorFields,
 ): Tensor {
@@ -35,13 +46,39 @@ export function executeScatter(
   // Text can outgrow what a string holds, half-way through: it is put together aside.
   const work = isNumericStorage(result.data) ? result.data : Array.from(result.data);
   try {
-    executor.scatter(plan, data.dtype, reduction, data.data, updates.data, work);
+    scatter(executor, plan, data, updates, meeting, work);
   } catch (cause) {
     if (!isTensorError(cause)) throw cause;
     throw new TensorError(cause.code, cause.message, fields, { cause });
   }
   if (work !== result.data) copy(work, result.data);
   return result;
+}
+
+/**
+ * One run of the Plan, or two where the first update of a target is no like the others, or is counted: the Plan of the
+ * first updates, and that of all later ones.
+ */
+function scatter(
+  executor: Executor,
+  plan: Plan,
+  { dtype, data }: Tensor,
+  { data: updates }: Tensor,
+  { reduction, includeSelf }: Meeting,
+  out: Storage,
+): void {
+  const step = reduction === "mean" ? "add" : reduction;
+  if (step === "none" || (includeSelf && reduction !== "mean")) {
+    executor.scatter(plan, dtype, step, data, updates, out);
+    return;
+  }
+  const { first, later } = split(plan);
+  executor.scatter(first, dtype, includeSelf ? step : "none", data, updates, out);
+  executor.scatter(later, dtype, step, out, updates, out);
+  if (reduction === "mean") {
+    const counts = countTargets(first, later);
+    divide(dtype, out, plan.slice, first.offsets, includeSelf ? counts.map((n) => n + 1) : counts);
+  }
 }
 
 const fresh = (executor: Executor, dtype: DType, shape: readonly number[], size: number): Tensor =>

@@ -10,17 +10,22 @@ import { defaultExecutor } from "./engines/default.ts";
 import { keepPlan, type KeptPlan } from "./kept-plan.ts";
 import { gatherElements as gatherElementsOperator } from "./operators/gather-elements.ts";
 import { gatherND as gatherNDOperator } from "./operators/gather-nd.ts";
+import { gather as gatherOperator } from "./operators/gather.ts";
 import { scatterElements as scatterElementsOperator } from "./operators/scatter-elements.ts";
 import { scatterND as scatterNDOperator } from "./operators/scatter-nd.ts";
+import { scatter as scatterOperator } from "./operators/scatter.ts";
+import { tensorScatter as tensorScatterOperator } from "./operators/tensor-scatter.ts";
 import { runPlain } from "./run.ts";
 import type { RuntimeTensor, Tensor } from "./tensor.ts";
 import type {
   AxisOption,
   ElementsIndicesMust,
   ElementsUpdatesMust,
+  GatherIndicesMust,
   GatherNDIndicesMust,
   GatherNDShape,
   GatherOptions,
+  GatherShape,
   ScatterNDIndicesMust,
   ScatterNDUpdatesMust,
   ScatterOptions,
@@ -180,6 +185,94 @@ export function gatherElements(data: unknown, indices: unknown, options?: object
   return runPlain(defaultExecutor(), gatherElementsOperator, [data, indices], options);
 }
 
+/**
+ * The slices of `data` along `axis` that the indices say, one for each: an embedding table's rows by their numbers.
+ *
+ * @param data rank r >= 1, any data type
+ * @param indices int32 or int64 tensor or nested list of any rank q, in [-s, s-1] of the axis of size s; a scalar drops
+ * the axis
+ * @param options `axis` in [-r, r-1], 0 by default; `batchDims` b, at most axis, 0 by default: the first b axes of data and
+ * indices are equal, and each index picks from its own batch (negative counts from q)
+ * @returns `options.out`, or a new tensor of data's type and the shape
+ * `data.shape[:axis] ++ indices.shape[b:] ++ data.shape[axis+1:]`
+ * @throws TensorError as {@link gatherND}, and `axis`
+ * @see Gather-13 of ai.onnx, Summary; for batchDims Gather-8 of openvino
+ */
+export function gather<
+  D extends DType,
+  S extends Shape,
+  DI extends DType,
+  I extends Shape,
+  DO extends DType,
+  O extends Shape,
+  A extends number = 0,
+  B extends number = 0,
+>(
+  data: Tensor<D, S> | RuntimeTensor,
+  indices: (Tensor<DI, I> & GatherIndicesMust<S, DI>) | Nested<number | bigint> | RuntimeTensor,
+  options?: GatherOptions<NoInfer<D>, GatherShape<S, I, A, B>, DO, O> & {
+    /** The axis that the indices address, from -r to r - 1; 0 by default. */
+    readonly axis?: A | undefined;
+    /** How many leading axes of data and indices are batches; 0 by default. */
+    readonly batchDims?: B | undefined;
+  },
+): Tensor<NoInfer<D>, GatherShape<S, I, A, B>>;
+export function gather(data: unknown, indices: unknown, options?: object): Tensor {
+  return runPlain(defaultExecutor(), gatherOperator, [data, indices], options);
+}
+
+/** {@link scatterElements} under the name that it had in ONNX before version 11. */
+export const scatter: typeof scatterElements = (
+  data: unknown,
+  indices: unknown,
+  updates: unknown,
+  options?: object,
+): Tensor<never, never> =>
+  runPlain(defaultExecutor(), scatterOperator, [data, indices, updates], options) as Tensor<
+    never,
+    never
+  >;
+
+/**
+ * A copy of a cache into which each sample of a batch has written its sequence: sample b, the first axis, from position
+ * `writeIndices[b]` of `axis` on. A KV cache of a transformer, whose samples have come to different lengths.
+ *
+ * @param pastCache of the shape (batch, ..., max sequence length, ...), any data type
+ * @param update of the cache's type and shape, but along `axis` as long as the sequence, at most as long as the cache
+ * @param writeIndices int32 or int64 tensor or list of the shape (batch); `undefined` for 0 everywhere
+ * @param options `axis` in [-r, r-1] but not 0, -2 by default; `mode` `"linear"`, the default, where sequences must fit,
+ * or `"circular"`, where positions wrap around at the end of the axis
+ * @returns `options.out`, which may be the cache itself, or a new tensor of its type and shape
+ * @throws TensorError `attribute`, `dtype`, `rank`, `axis`, `shape-mismatch`, `overlap`, `disposed`,
+ * `index-out-of-range`, `too-large`
+ * @see TensorScatter-24 of ai.onnx, Summary
+ */
+export function tensorScatter<D extends DType, S extends Shape>(
+  pastCache: Tensor<D, S> | RuntimeTensor,
+  update: Tensor<NoInfer<D>> | RuntimeTensor | Nested<ScalarInput<NoInfer<D>>>,
+  writeIndices?: Tensor | RuntimeTensor | readonly (number | bigint)[] | undefined,
+  options?: TensorScatterOptions,
+): Tensor<D, S>;
+export function tensorScatter(
+  pastCache: unknown,
+  update: unknown,
+  writeIndices?: unknown,
+  options?: object,
+): Tensor {
+  const inputs = [pastCache, update, writeIndices];
+  return runPlain(defaultExecutor(), tensorScatterOperator, inputs, options);
+}
+
+/** Options of {@link tensorScatter}. */
+export interface TensorScatterOptions {
+  /** The axis of the sequence, from -r to r - 1 but not 0, the batch; -2 by default. */
+  readonly axis?: number | undefined;
+  /** Whether positions wrap around at the end of the axis. */
+  readonly mode?: "linear" | "circular" | undefined;
+  /** Where the result goes, of the cache's data type and shape; it may be the cache itself. */
+  readonly out?: Tensor | undefined;
+}
+
 type Indices = Tensor | RuntimeTensor | Nested<number | bigint>;
 
 /**
@@ -212,3 +305,10 @@ export const planGatherElements = (
   indices: Indices,
   options?: AxisOption,
 ): KeptPlan => keepPlan(defaultExecutor(), gatherElementsOperator, dataShape, indices, options);
+
+/** {@link planScatterND} for {@link gather}; `options` holds `axis` and `batchDims`. */
+export const planGather = (
+  dataShape: readonly number[],
+  indices: Indices,
+  options?: AxisOption & { readonly batchDims?: number | undefined },
+): KeptPlan => keepPlan(defaultExecutor(), gatherOperator, dataShape, indices, options);

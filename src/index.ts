@@ -36,14 +36,19 @@ export {
   type ErrorFields,
 } from "./errors.ts";
 export {
+  gather,
   gatherElements,
   gatherND,
+  planGather,
   planGatherElements,
   planGatherND,
   planScatterElements,
   planScatterND,
+  scatter,
   scatterElements,
   scatterND,
+  tensorScatter,
+  type TensorScatterOptions,
 } from "./functions.ts";
 export type { KeptPlan, RepeatedTarget } from "./kept-plan.ts";
 export { compareVersions, type VersionChange } from "./operators/compare.ts";

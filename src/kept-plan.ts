@@ -9,7 +9,7 @@ import type { Operator } from "./operators/operator.ts";
 import { objectOf, optionsOf } from "./options.ts";
 import { checkOut } from "./out.ts";
 import { split, type Plan } from "./plan.ts";
-import { listOrTensor } from "./run.ts";
+import { listOrTensor, plainOf } from "./run.ts";
 import { coordinatesOf, printShape, sameShape, sizeOf } from "./shape.ts";
 import { asTensor, type RuntimeTensor, type Tensor } from "./tensor.ts";
 import type { Nested, ScalarInput } from "./values.ts";
@@ -57,39 +57,29 @@ export function keepPlan(
   indices: unknown,
   options: unknown = {},
 ): KeptPlan {
-  const version = operator.plain;
+  const version = plainOf(operator);
   const fields = { op: version.name };
   const settings = settingsOf(version, [version], objectOf("options", options, fields), fields);
+  const call = { version, settings, fields };
   const tensor = listOrTensor("int64", indices, fields, "indices");
   checkDType(tensor, ["int32", "int64"], fields, "indices");
   sizeOf(dataShape, { ...fields, input: "dataShape" });
-  const inferred = operator.inferShape([dataShape, tensor.shape, null], settings, fields);
-  const shape = sequentialShape(operator, dataShape, tensor.shape, inferred as readonly number[]);
-  const rules = {
-    negative: version.negativeIndices,
-    merge: false,
-    read: executor.readIndices,
-  };
+  operator.inferShape({ data: dataShape, indices: tensor.shape, updates: null }, call);
+  const inputs = { data: dataShape, indices: tensor };
+  const { positions, addressed } = operator.layout(inputs, call);
+  const shape = [...positions, ...dataShape.slice(addressed)];
+  sizeOf(shape, fields);
   const plan = executor.scope(() => {
-    const fresh = operator.plan(dataShape, tensor, settings, rules, fields);
+    const fresh = operator.plan(inputs, call, {
+      negative: version.negativeIndices,
+      bounds: "error",
+      merge: false,
+      read: executor.readIndices,
+    });
     // What the executor made them in is given back with the scope.
     return { ...fresh, offsets: fresh.offsets.slice() };
   });
-  const k = tensor.shape[tensor.shape.length - 1];
-  const addressed = operator.indexing === "tuples" ? settings.batchDims + k : dataShape.length;
   return keptPlan(executor, plan, [...dataShape], shape, addressed, fields);
-}
-
-/** The shape of the side that is walked in order: a gather's result, a scatter's updates. */
-function sequentialShape(
-  { kind, indexing }: Operator,
-  dataShape: readonly number[],
-  indicesShape: readonly number[],
-  inferred: readonly number[],
-): readonly number[] {
-  if (kind === "gather") return inferred;
-  if (indexing === "elements") return indicesShape;
-  return [...indicesShape.slice(0, -1), ...dataShape.slice(indicesShape[indicesShape.length - 1])];
 }
 
 function keptPlan(
@@ -126,7 +116,15 @@ function keptPlan(
       const target =
         out === undefined ? undefined : checkOut(out, type, { data, updates }, "data", fields);
       return executor.scope(() =>
-        executeScatter(executor, plan, data, updates, reduction, target, fields),
+        executeScatter(
+          executor,
+          plan,
+          data,
+          updates,
+          { reduction, includeSelf: true },
+          target,
+          fields,
+        ),
       );
     },
     gather(given, options = {}) {

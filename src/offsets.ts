@@ -1,18 +1,26 @@
 /**
- * From indices to offsets, in the two ways that there are: tuples (the …ND operators) and elements (the …Elements
- * operators). Every index is read once, wrapped and held against its own axis here; a bad one never gets further.
+ * From indices to offsets, in the two ways that there are: tuples (the …ND operators, and those along one axis) and
+ * elements (the …Elements operators). Every index is read once, wrapped and held against its own axis here; a bad one
+ * never gets further.
  */
 
 import type { Storage } from "./dtype.ts";
 import { TensorError, type ErrorFields } from "./errors.ts";
-import type { Plan } from "./plan.ts";
+import { without, type Plan } from "./plan.ts";
 import { coordinatesOf, printShape, product, stridesOf } from "./shape.ts";
 import type { Tensor } from "./tensor.ts";
 
+/**
+ * What becomes of an index outside its axis: it is an error, the nearest one is taken, or its update or element is left
+ * out (`drop` of a scatter, `fill` of a gather, whose result has 0 there).
+ */
+export type Bounds = "error" | "clip" | "drop" | "fill";
+
 /** How indices are read: what they mean beyond their values, and who reads them. */
 export interface IndexRules {
-  /** Whether -1 is the last place of an axis. */
+  /** Whether -1 is the last place of an axis; if not, a negative index is an error whatever the bounds. */
   readonly negative: boolean;
+  readonly bounds: Bounds;
   /** Whether rows of elements that hold one index each may become one offset each. */
   readonly merge: boolean;
   readonly read: ReadIndices;
@@ -76,19 +84,78 @@ export function planTuples(
   const count = k === 0 && slice === 0 ? 0 : product(indices.shape, 0, indices.shape.length - 1);
   const axes: IndexAxis[] = [];
   for (let j = 0; j < k; j++) axes.push(indexAxis(dataShape, batchDims + j, rules));
-  const { words, step } = wordsOf(indices);
-  const offsets = rules.read({ kind: "tuples", words, step, count, axes });
-  if ("bad" in offsets) {
-    throw outOfRange(indices, offsets.bad, dataShape, batchDims + (offsets.bad % k), rules, fields);
-  }
+  const { offsets, outside } = readOffsets(
+    { kind: "tuples", ...wordsOf(indices), count, axes },
+    rules,
+    (bad) => outOfRange(indices, bad, dataShape, batchDims + (bad % k), rules, fields),
+  );
   const batches = product(dataShape, 0, batchDims);
-  return {
+  const plan = {
     offsets,
     slice,
     count: batches === 0 ? 0 : count / batches,
     size: product(dataShape),
     batches,
     span: product(dataShape, batchDims),
+  };
+  return outside === null ? plan : without(plan, outside);
+}
+
+/**
+ * The Plan of slices along one axis: each index stands for a slice `data[..., index, ...]` in every place before the
+ * axis. The first `batchDims` axes of both, at most those before the axis, are batches. Shapes must have been checked.
+ * @throws TensorError `index-out-of-range`
+ */
+export function planSlices(
+  indices: Tensor,
+  dataShape: readonly number[],
+  axis: number,
+  batchDims: number,
+  rules: IndexRules,
+  fields: ErrorFields,
+): Plan {
+  const slice = product(dataShape, axis + 1);
+  const read = readOffsets(
+    {
+      kind: "tuples",
+      ...wordsOf(indices),
+      count: indices.size,
+      axes: [indexAxis(dataShape, axis, rules)],
+    },
+    rules,
+    (bad) => outOfRange(indices, bad, dataShape, axis, rules, fields),
+  );
+  const batches = product(dataShape, 0, axis);
+  // Empty slices cost no memory, so there could be any number of them; they do nothing.
+  const isEmpty = batches === 0 || slice === 0;
+  const count = isEmpty ? 0 : product(indices.shape, batchDims);
+  const between = product(dataShape, batchDims, axis);
+  // Places between the batch axes and the axis share their offsets, which one Plan says only of all batches.
+  const isShared = batchDims === 0 || between === 1 || isEmpty;
+  const { offsets, outside } = isShared ? read : repeatRuns(read, count, between);
+  const plan = {
+    offsets: isEmpty ? new Uint32Array() : offsets,
+    slice,
+    count,
+    size: product(dataShape),
+    batches,
+    span: product(dataShape, axis),
+  };
+  return outside === null ? plan : without(plan, outside);
+}
+
+/** Every run of `length` offsets `times` times, one after the other. */
+function repeatRuns({ offsets, outside }: Read, length: number, times: number): Read {
+  const repeat = <T extends Uint32Array | Uint8Array>(from: T, to: T): T => {
+    for (let begin = 0; begin < from.length; begin += length) {
+      const run = from.subarray(begin, begin + length);
+      for (let i = 0; i < times; i++) to.set(run, begin * times + i * length);
+    }
+    return to;
+  };
+  return {
+    offsets: repeat(offsets, new Uint32Array(offsets.length * times)),
+    outside: outside && repeat(outside, new Uint8Array(outside.length * times)),
   };
 }
 
@@ -110,16 +177,15 @@ export function planElements(
   // Within a batch the axis counts by the index and the batch axes not at all; the other axes count by themselves.
   const steps = strides.map((stride, d) => (d < batchAxes || d === axis ? 0 : stride));
   const along = indexAxis(dataShape, axis, rules);
-  const { words, step } = wordsOf(indices);
   const { merge } = rules;
-  const job = { kind: "elements", words, step, count, shape, steps, axis: along, merge } as const;
-  const offsets = rules.read(job);
-  if ("bad" in offsets) {
-    throw outOfRange(indices, offsets.bad, dataShape, axis, rules, fields);
-  }
+  const { offsets, outside } = readOffsets(
+    { kind: "elements", ...wordsOf(indices), count, shape, steps, axis: along, merge },
+    rules,
+    (bad) => outOfRange(indices, bad, dataShape, axis, rules, fields),
+  );
   const batches = product(shape, 0, batchAxes);
   const slice = offsets.length === 0 ? 1 : count / offsets.length;
-  return {
+  const plan = {
     offsets,
     slice,
     count: batches === 0 ? 0 : offsets.length / batches,
@@ -129,6 +195,100 @@ export function planElements(
     // Elements with other coordinates behind the axis are other elements.
     ...(slice === 1 && { lanes: product(shape, axis + 1) }),
   };
+  return outside === null ? plan : without(plan, outside);
+}
+
+/**
+ * The Plan of sequences: sample b, the first axis of data, takes `length` slices from position `indices[b]` of the axis on,
+ * which wrap around at its end where they are `circular`. Shapes must have been checked.
+ * @throws TensorError `index-out-of-range` for a sequence that does not fit, or that begins before the axis does
+ */
+export function planSequences(
+  indices: Tensor,
+  dataShape: readonly number[],
+  axis: number,
+  length: number,
+  circular: boolean,
+  fields: ErrorFields,
+): Plan {
+  const dim = dataShape[axis];
+  const slice = product(dataShape, axis + 1);
+  const batches = product(dataShape, 0, axis);
+  // Empty slices cost no memory, so there could be any number of them; they do nothing.
+  const count = batches === 0 || slice === 0 ? 0 : length;
+  const most = dim - length;
+  const starts = Array.from({ length: indices.size }, (_, sample) => {
+    const { at, exact, got } = indexTold(indices, sample);
+    const start = Number(exact);
+    if (circular) return dim === 0 ? 0 : Number(modulo(BigInt(exact), BigInt(dim)));
+    if (start >= 0 && start <= most) return start;
+    throw new TensorError(
+      "index-out-of-range",
+      `write_indices${printShape(at)} is ${exact}, but on axis ${axis} of past_cache ${printShape(dataShape)} ` +
+        `a sequence of ${length} takes 0..${most}`,
+      { ...fields, input: "write_indices", at, axis, got, expected: [0, most] },
+    );
+  });
+  const perSample = product(dataShape, 1, axis);
+  const offsets = new Uint32Array(count === 0 ? 0 : batches * count);
+  for (let p = 0; p < offsets.length; p++) {
+    const sample = Math.floor(p / count / perSample);
+    offsets[p] = ((starts[sample] + (p % count)) % dim) * slice;
+  }
+  return { offsets, slice, count, size: product(dataShape), batches, span: dim * slice };
+}
+
+/** The remainder that is not negative. */
+const modulo = (value: bigint, divisor: bigint): bigint => ((value % divisor) + divisor) % divisor;
+
+/** Offsets, and which of them stand for indices outside their axes; null where none does. */
+interface Read {
+  readonly offsets: Uint32Array;
+  readonly outside: Uint8Array | null;
+}
+
+/** The offsets of a job by the rules; `errorAt` makes the error for the index at a position. */
+function readOffsets(
+  job: IndexJob,
+  rules: IndexRules,
+  errorAt: (position: number) => TensorError,
+): Read {
+  const offsets = rules.read(job);
+  if (!("bad" in offsets)) return { offsets, outside: null };
+  if (rules.bounds === "error") throw errorAt(offsets.bad);
+  const { words, outside } = boundedWords(job, rules, errorAt);
+  const isOne = job.kind === "elements" ? { merge: false } : {};
+  const again = rules.read({ ...job, ...isOne, words, step: 2 });
+  // Where an axis has no elements every index is outside, and so is the one that stands for them.
+  if ("bad" in again) return { offsets: new Uint32Array(job.count), outside };
+  return { offsets: again, outside };
+}
+
+/**
+ * A private copy of a job's indices in which those outside are the nearest one (`clip`) or 0, and marked. Slow: only
+ * jobs that have such indices come here.
+ */
+function boundedWords(
+  job: IndexJob,
+  { bounds, negative }: IndexRules,
+  errorAt: (position: number) => TensorError,
+): { words: Int32Array; outside: Uint8Array } {
+  const axes = job.kind === "tuples" ? job.axes : [job.axis];
+  const words = new Int32Array(2 * job.count * axes.length);
+  const outside = new Uint8Array(job.count);
+  for (let position = 0; position < job.count * axes.length; position++) {
+    const { dim, wrap } = axes[position % axes.length];
+    const given = indexAt(job.words, position * job.step, job.step);
+    if (given < 0 && !negative) throw errorAt(position);
+    let index = given < 0 ? given + wrap : given;
+    if (!(index >= 0 && index < dim)) {
+      if (bounds !== "clip") outside[Math.floor(position / axes.length)] = 1;
+      else if (dim === 0) throw errorAt(position);
+      index = bounds === "clip" && index >= dim ? dim - 1 : 0;
+    }
+    words[2 * position] = index;
+  }
+  return { words, outside };
 }
 
 const indexAxis = (
@@ -209,11 +369,23 @@ function countBatchAxes(
   return axes;
 }
 
+/** Integers of any type as words; those of other widths, and of uint64 beyond int64, become others first. */
 function wordsOf({ data }: Tensor): IndexWords {
   if (data instanceof Int32Array) return { words: data, step: 1 };
-  const { buffer, byteOffset, length } = data as BigInt64Array;
-  return { words: new Int32Array(buffer, byteOffset, 2 * length), step: 2 };
+  if (data instanceof BigInt64Array) return { words: lanesOf(data), step: 2 };
+  if (data instanceof BigUint64Array) {
+    const most = BigInt(Number.MAX_SAFE_INTEGER);
+    return { words: lanesOf(BigInt64Array.from(data, (i) => (i > most ? most : i))), step: 2 };
+  }
+  const small = data as Uint32Array;
+  const isWide = small instanceof Uint32Array;
+  return isWide
+    ? { words: lanesOf(BigInt64Array.from(small, BigInt)), step: 2 }
+    : { words: Int32Array.from(small), step: 1 };
 }
+
+const lanesOf = ({ buffer, byteOffset, length }: BigInt64Array): Int32Array =>
+  new Int32Array(buffer, byteOffset, 2 * length);
 
 /**
  * The integer at a word. Reading pairs of words takes 1.9 ns, `Number(bigint)` 10. Where the high word is more than
@@ -235,9 +407,7 @@ function outOfRange(
   { negative }: IndexRules,
   fields: ErrorFields,
 ): TensorError {
-  const at = coordinatesOf(position, indices.shape);
-  const exact = (indices.data as Storage<"int32" | "int64">)[position];
-  const got = Number.isSafeInteger(Number(exact)) ? Number(exact) : exact;
+  const { at, exact, got } = indexTold(indices, position);
   const dim = dataShape[axis];
   const low = negative ? 0 - dim : 0;
   const range = dim === 0 ? "has no elements" : `takes ${low}..${dim - 1}`;
@@ -246,4 +416,14 @@ function outOfRange(
     `indices${printShape(at)} is ${exact}, but axis ${axis} of data ${printShape(dataShape)} ${range}`,
     { ...fields, input: "indices", at, axis, got, expected: [low, dim - 1] },
   );
+}
+
+/** An index as errors tell it: where it stands, its exact value, and that as a number where one holds it. */
+function indexTold(
+  indices: Tensor,
+  position: number,
+): { at: readonly number[]; exact: number | bigint; got: number | bigint } {
+  const exact = (indices.data as Storage<"int32" | "int64">)[position];
+  const got = Number.isSafeInteger(Number(exact)) ? Number(exact) : exact;
+  return { at: coordinatesOf(position, indices.shape), exact, got };
 }

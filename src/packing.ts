@@ -1,12 +1,13 @@
 /**
- * Elements as files hold them one after the other: little-endian as in memory. One place for the formats that do so
- * (ONNX's `raw_data`, the `.bin` of OpenVINO).
+ * Elements as files hold them one after the other: little-endian as in memory, but types of 4 bits two to a byte, the
+ * first in the low half. One place for the formats that do so (ONNX's `raw_data`, the `.bin` of OpenVINO).
  */
 
 import {
   allocate,
-  DTYPES,
+  integerRange,
   isNumericStorage,
+  rowOf,
   type DType,
   type NumericStorage,
   type Storage,
@@ -14,17 +15,34 @@ import {
 import { bytesOf } from "./storage.ts";
 
 /** How many bytes of a file `size` elements take; `dtype` is not string. */
-export const packedBytes = (dtype: DType, size: number): number => size * DTYPES[dtype].bytes;
+export function packedBytes(dtype: DType, size: number): number {
+  const { bytes, bits } = rowOf(dtype);
+  return bits === undefined ? size * bytes : Math.ceil((size * bits) / 8);
+}
 
-/** The bytes of a file: a view of `data` where memory holds the same. */
-export const pack = (_dtype: DType, data: NumericStorage): Uint8Array => bytesOf(data);
+/** The bytes of a file: a view of `data` where memory holds the same, a last half byte filled with 0. */
+export function pack(dtype: DType, data: NumericStorage): Uint8Array {
+  if (rowOf(dtype).bits === undefined) return bytesOf(data);
+  const packed = new Uint8Array(packedBytes(dtype, data.length));
+  for (let p = 0; p < data.length; p++) packed[p >> 1] |= (Number(data[p]) & 15) << (4 * (p & 1));
+  return packed;
+}
 
 /**
  * Storage of its own for `size` elements of `packed`, which has {@link packedBytes} of them and no alignment.
  * @throws TensorError `too-large`
  */
 export function unpack(dtype: DType, size: number, packed: Uint8Array): Storage {
-  const data: Storage = allocate(dtype, size);
-  if (isNumericStorage(data)) bytesOf(data).set(packed);
+  const data = allocate(dtype, size);
+  if (!isNumericStorage(data)) return data;
+  if (rowOf(dtype).bits === undefined) {
+    bytesOf(data).set(packed);
+    return data;
+  }
+  const isSigned = (integerRange(dtype)?.[0] ?? 0n) < 0n;
+  for (let p = 0; p < size; p++) {
+    const bits = (packed[p >> 1] >> (4 * (p & 1))) & 15;
+    data[p] = isSigned ? (bits << 28) >> 28 : bits;
+  }
   return data;
 }

@@ -26,7 +26,7 @@ export interface Plan {
   readonly span: number;
   /**
    * The position of each offset on the sequential side (updates or output), in slices; by default its own, batch
-   * after batch. Only Plans of one batch have it: see {@link split}.
+   * after batch. Only Plans of one batch have it: see {@link split} and {@link without}.
    */
   readonly source?: Uint32Array;
   /** Where there is one, two offsets whose positions differ by more than a multiple of it have different targets. */
@@ -101,6 +101,40 @@ export function split(plan: Plan): { first: Plan; later: Plan } {
     span: size,
   });
   return { first: planOf("first"), later: planOf("later") };
+}
+
+/** How often each target of the first part of a {@link split} is met in both. */
+export function countTargets(first: Plan, later: Plan): Uint32Array {
+  const repeats = new Map<number, number>();
+  for (const target of later.offsets) repeats.set(target, (repeats.get(target) ?? 0) + 1);
+  return first.offsets.map((target) => 1 + (repeats.get(target) ?? 0));
+}
+
+/**
+ * The Plan without the offsets that are marked; `leftOut` has one byte for each offset that it says. It has one batch,
+ * and `source` says where the others stand.
+ */
+export function without(plan: Plan, leftOut: Uint8Array): Plan {
+  const offsets = absoluteOffsets(plan);
+  const targets = new Uint32Array(offsets.length);
+  const positions = new Uint32Array(offsets.length);
+  let kept = 0;
+  for (let p = 0; p < offsets.length; p++) {
+    // One batch's marks serve all, as its offsets do.
+    if (leftOut[p % leftOut.length] !== 0) continue;
+    targets[kept] = offsets[p];
+    positions[kept++] = p;
+  }
+  const { slice, size } = plan;
+  return {
+    offsets: targets.slice(0, kept),
+    source: positions.slice(0, kept),
+    slice,
+    count: kept,
+    size,
+    batches: 1,
+    span: size,
+  };
 }
 
 /**

@@ -138,7 +138,8 @@ function printWords(
     case "int64":
       return alignRight(positions.map((position) => String(data[position])));
     case "float":
-    case "half": {
+    case "half":
+    case "minifloat": {
       const read = reader(dtype, data);
       const values = positions.map((position) => Number(read(position)));
       return printFloats(values, formatOf(dtype));

@@ -10,13 +10,22 @@ import type { Executor } from "./engines/executor.ts";
 import { printValue, TensorError, type ErrorFields } from "./errors.ts";
 import { executeGather, executeScatter } from "./execute.ts";
 import { checkDTypes, settingsOf, type Attributes } from "./operators/call.ts";
-import type { Operator, OperatorVersion, Settings, TensorType } from "./operators/operator.ts";
+import {
+  roleOf,
+  type Operator,
+  type OperatorCall,
+  type OperatorVersion,
+  type PlanInputs,
+  type Role,
+  type TensorType,
+} from "./operators/operator.ts";
 import { lookUp, type OperatorId } from "./operators/registry.ts";
 import { objectOf, optionsOf } from "./options.ts";
 import { checkOut } from "./out.ts";
 import { split, type Plan } from "./plan.ts";
-import { checkRankLimit, coordinatesOf, isKnown, printShape, sizeOf } from "./shape.ts";
-import { asTensor, checkDType, fromNested, type Tensor } from "./tensor.ts";
+import { POLICY_NAMES, policiesOf, type Policies } from "./policies.ts";
+import { checkRankLimit, coordinatesOf, isKnown, printShape, product, sizeOf } from "./shape.ts";
+import { asTensor, checkDType, fromNested, Tensor } from "./tensor.ts";
 import { isList } from "./values.ts";
 
 /** A node of a model: an operator at an opset, and the attributes that it is called with. */
@@ -41,19 +50,18 @@ export interface EngineLike {
   readonly [EXECUTOR]: Executor;
 }
 
-/** One call of one version, with everything decided but the tensors. */
-interface Call {
+/** One call of one operator's version, with everything decided but the tensors. */
+interface Call extends OperatorCall {
   readonly operator: Operator;
-  readonly version: OperatorVersion;
-  readonly settings: Settings;
-  /** Who speaks in errors. */
-  readonly fields: ErrorFields;
 }
+
+/** What is known of a call's inputs, in the order of the version; undefined where one is left out. */
+type Inputs<T> = readonly (T | undefined)[];
 
 /**
  * Runs one node by the rules of exactly its version.
  *
- * @param inputs tensors in the order of the version's inputs
+ * @param inputs tensors in the order of the version's inputs; `undefined` for an optional one that is left out
  * @returns the outputs; one for every operator there is so far
  * @throws TensorError any code but those of files; `out` is untouched then
  */
@@ -64,32 +72,40 @@ export function run(
 ): Tensor[] {
   const call = callOf(node);
   optionsOf(options, ["out", "duplicates", "engine"], call.fields);
-  checkDuplicatesOption(options.duplicates, call.operator, call.fields);
-  checkInputCount(call, inputs);
+  const { out, duplicates } = options;
+  const policies = policiesOf(call.operator, { duplicates }, call.fields);
+  const given = checkInputCount(call, inputs);
   const tensors = call.version.inputs.map(({ name }, position) =>
-    asTensor(inputs[position], call.fields, name),
+    given[position] === undefined ? undefined : asTensor(given[position], call.fields, name),
   );
-  return [execute(call, tensors, options, executorOf(options.engine, call.fields))];
+  return [execute(call, tensors, policies, out, executorOf(options.engine, call.fields))];
 }
 
 /**
  * The types of a node's outputs from what is known of its inputs' types. What is certainly wrong is an error, what is
  * unknown stays unknown.
  *
+ * @param inputTypes in the order of the version's inputs; `undefined` for an optional one that is left out. A tensor
+ * stands for its type, and where the input is an axis also for its value.
  * @throws TensorError as {@link run}, as far as types and shapes tell
  */
-export function infer(node: NodeSpec, inputTypes: readonly TensorType[]): TensorType[] {
+export function infer(
+  node: NodeSpec,
+  inputTypes: readonly (TensorType | undefined)[],
+): TensorType[] {
   const call = callOf(node);
-  checkInputCount(call, inputTypes);
-  for (const [position, { name: input }] of call.version.inputs.entries()) {
-    checkType(inputTypes[position], { ...call.fields, input });
-  }
-  return [inferType(call, inputTypes)];
+  const given = checkInputCount(call, inputTypes);
+  const types = call.version.inputs.map(({ name: input }, position) =>
+    given[position] === undefined
+      ? undefined
+      : checkType(given[position], { ...call.fields, input }),
+  );
+  return [settle(call, types).type];
 }
 
 /**
  * Runs an operator without a version: int32 or int64 indices, every data type and reduction, and nested lists for
- * indices and updates. `options` holds the attributes, in JavaScript's spelling, beside `out` and `duplicates`.
+ * indices and updates. `options` holds the attributes, in JavaScript's spelling, beside `out` and the policies.
  */
 export function runPlain(
   executor: Executor,
@@ -97,19 +113,31 @@ export function runPlain(
   inputs: readonly unknown[],
   options: unknown = {},
 ): Tensor {
-  const version = operator.plain;
+  const version = plainOf(operator);
   const fields = { op: version.name };
   const own: RunOptions & Attributes = objectOf("options", options, fields);
-  const settings = settingsOf(version, [version], own, fields, ["out", "duplicates"]);
-  checkDuplicatesOption(own.duplicates, operator, fields);
-  const [given, indices, updates] = inputs;
-  const data = asTensor(given, fields, "data");
-  const tensors = [data, listOrTensor("int64", indices, fields, "indices")];
-  if (operator.kind === "scatter") {
-    tensors.push(listOrTensor(data.dtype, updates, fields, "updates"));
-  }
-  const call = { operator, version, settings, fields };
-  return execute(call, tensors, own, executor);
+  const policies = policiesOf(operator, own, fields);
+  const others = ["out", ...POLICY_NAMES];
+  const settings = {
+    ...settingsOf(version, [version], own, fields, others),
+    includeSelf: policies.includeSelf ?? true,
+  };
+  let data: Tensor | undefined;
+  const tensors = version.inputs.map((schema, position) => {
+    const { name, optional } = schema;
+    const given = inputs[position];
+    if (given === undefined && optional === true) return undefined;
+    if (data === undefined) return (data = asTensor(given, fields, name));
+    const dtype = roleOf(schema) === "indices" ? "int64" : data.dtype;
+    return listOrTensor(dtype, given, fields, name);
+  });
+  return execute({ operator, version, settings, fields }, tensors, policies, own.out, executor);
+}
+
+/** The version behind the plain function of an operator that has one. */
+export function plainOf({ plain, versions }: Operator): OperatorVersion {
+  if (plain !== undefined) return plain;
+  throw new Error(`${versions[0].name} of ${versions[0].domain} has no plain function`);
 }
 
 function callOf(node: NodeSpec): Call {
@@ -132,66 +160,85 @@ export const listOrTensor = (
     ? fromNested(dtype, value, { ...who, input })
     : asTensor(value, who, input);
 
-/** @throws TensorError `attribute` for duplicates that are neither word, or where nothing is scattered. */
-function checkDuplicatesOption(duplicates: unknown, { kind }: Operator, fields: ErrorFields): void {
-  if (duplicates === undefined) return;
-  if (kind === "gather") {
-    throw new TensorError(
-      "attribute",
-      "duplicates is for scatters: a gather has no targets that could repeat",
-      fields,
-    );
-  }
-  if (duplicates === "last" || duplicates === "error") return;
-  throw new TensorError(
-    "attribute",
-    `duplicates must be "last" or "error", got ${printValue(duplicates)}`,
-    fields,
-  );
-}
-
 /** Checks in the fixed order, then plans, then writes. */
 function execute(
-  call: Call,
-  inputs: readonly Tensor[],
-  { out, duplicates }: RunOptions,
+  unsettled: Call,
+  tensors: Inputs<Tensor>,
+  policies: Policies,
+  out: Tensor | undefined,
   executor: Executor,
 ): Tensor {
+  const { call, type } = settle(unsettled, tensors);
   const { operator, version, settings, fields } = call;
-  const { dtype, shape: inferred } = inferType(call, inputs);
   // Of tensors every dimension is known.
-  const shape = inferred as readonly number[];
-  const [data, indices, updates] = inputs;
-  const inPlace = operator.kind === "scatter" ? "data" : null;
+  const shape = type.shape as readonly number[];
+  const inPlace = operator.kind === "scatter" ? version.inputs[0].name : null;
+  const named = version.inputs.map(({ name }, position) => [name, tensors[position]] as const);
   const target =
     out === undefined
       ? undefined
-      : checkOut(out, { dtype, shape }, { data, indices, updates }, inPlace, fields);
+      : checkOut(out, { dtype: type.dtype, shape }, Object.fromEntries(named), inPlace, fields);
+  const { data, indices, updates } = byRole(version, tensors);
+  const given = data as Tensor;
+  const isPlainScatter = settings.includeSelf && settings.reduction !== "mean";
   const rules = {
-    negative: version.negativeIndices,
+    negative:
+      policies.negative === undefined ? version.negativeIndices : policies.negative === "wrap",
+    bounds: policies.bounds ?? version.outOfRange ?? "error",
     // Which of them repeat is told of indices one by one.
-    merge: duplicates !== "error",
+    merge: policies.duplicates !== "error" && isPlainScatter,
     read: executor.readIndices,
   };
+  const made = {
+    data: given.shape,
+    indices: indices ?? (operator.defaultIndices?.(given.shape) as Tensor),
+    updates: updates?.shape,
+  };
   return executor.scope(() => {
-    const plan = operator.plan(data.shape, indices, settings, rules, fields);
-    if (operator.kind === "gather") return executeGather(executor, plan, data, shape, target);
-    if (duplicates === "error" && settings.reduction === "none") {
-      checkDuplicates(plan, operator, indices, data, fields);
+    const plan = operator.plan(made, call, rules);
+    if (updates === undefined) return executeGather(executor, plan, given, shape, target);
+    if (policies.duplicates === "error" && settings.reduction === "none") {
+      checkDuplicates(plan, call, made);
     }
-    return executeScatter(executor, plan, data, updates, settings.reduction, target, fields);
+    return executeScatter(executor, plan, given, updates, settings, target, fields);
   });
 }
 
-function inferType(
-  { operator, version, settings, fields }: Call,
-  inputs: readonly TensorType[],
-): TensorType {
+/**
+ * A call whose axis is known where it is an input that is, and the type of its output. Data types come first, then
+ * ranks, axis and shapes.
+ */
+function settle(call: Call, inputs: Inputs<TensorType>): { call: Call; type: TensorType } {
+  const { operator, version, settings, fields } = call;
   checkDTypes(version, operator.versions, inputs, settings.reduction, fields);
-  const shapes = inputs.map(({ shape }) => shape);
-  const shape = operator.inferShape(shapes, settings, fields);
+  const { data, indices, updates, axis } = byRole(version, inputs);
+  const settled =
+    axis === undefined ? call : { ...call, settings: { ...settings, axis: axisOf(axis, fields) } };
+  const shapes = {
+    data: data?.shape ?? null,
+    indices: indices?.shape ?? null,
+    updates: updates?.shape ?? null,
+  };
+  const shape = operator.inferShape(shapes, settled);
   if (isKnown(shape)) sizeOf(shape, fields);
-  return { dtype: inputs[0].dtype, shape };
+  return { call: settled, type: { dtype: (data as TensorType).dtype, shape } };
+}
+
+const byRole = <T>({ inputs }: OperatorVersion, given: Inputs<T>): Partial<Record<Role, T>> =>
+  Object.fromEntries(inputs.map((input, position) => [roleOf(input), given[position]]));
+
+/** The value of an axis that is an input; null where only its type is known. */
+function axisOf(axis: TensorType, fields: ErrorFields): number | null {
+  const { shape } = axis;
+  const isOne = shape === null || (isKnown(shape) ? product(shape) === 1 : true);
+  if (!isOne || (shape !== null && shape.length > 1)) {
+    throw new TensorError(
+      "shape-mismatch",
+      `axis must be a scalar or have the shape [1], got ${printShape(shape)}`,
+      { ...fields, input: "axis" },
+    );
+  }
+  return axis instanceof Tensor ? Number(axis.data[0]) : null;
 }
 
 function executorOf(engine: unknown, fields: ErrorFields): Executor {
@@ -203,32 +250,47 @@ function executorOf(engine: unknown, fields: ErrorFields): Executor {
   throw new TensorError("engine", `engine must come from createEngine, got ${got}`, fields);
 }
 
-function checkInputCount({ version, fields }: Call, inputs: unknown): void {
-  const names = version.inputs.map(({ name }) => name);
-  const got = Array.isArray(inputs) ? inputs.length : undefined;
-  if (got === names.length) return;
+/** The list of inputs, of which optional ones at the end may be missing. */
+function checkInputCount({ version, fields }: Call, inputs: unknown): readonly unknown[] {
+  const most = version.inputs.length;
+  const least = version.inputs.filter(({ optional }) => optional !== true).length;
+  const isList = Array.isArray(inputs);
+  const got = isList ? inputs.length : undefined;
+  if (isList && inputs.length >= least && inputs.length <= most) {
+    const missing = version.inputs.findIndex(
+      ({ optional }, position) => optional !== true && inputs[position] === undefined,
+    );
+    if (missing === -1) return inputs;
+    const input = version.inputs[missing].name;
+    throw new TensorError("shape-mismatch", `${input} is left out, but may not be`, {
+      ...fields,
+      input,
+    });
+  }
+  const names = version.inputs.map(({ name, optional }) => (optional === true ? `${name}?` : name));
+  const many = least === most ? `${most}` : `${least} to ${most}`;
   throw new TensorError(
     "shape-mismatch",
-    `there must be a list of ${names.length} inputs (${names.join(", ")}), got ${got ?? printValue(inputs)}`,
+    `there must be a list of ${many} inputs (${names.join(", ")}), got ${got ?? printValue(inputs)}`,
     { ...fields, got },
   );
 }
 
-function checkType(type: unknown, fields: ErrorFields): void {
+function checkType(type: unknown, fields: ErrorFields): TensorType {
   if (typeof type !== "object" || type === null || !("dtype" in type && "shape" in type)) {
     const must = "must be a type with a dtype and a shape";
     throw new TensorError("dtype", `${fields.input} ${must}, got ${printValue(type)}`, fields);
   }
   const { dtype, shape } = type;
   checkDType(dtype, fields);
-  if (shape === null) return;
   if (Array.isArray(shape)) checkRankLimit(shape, fields);
   const isShape =
-    Array.isArray(shape) &&
-    shape.every(
-      (dim) => dim === null || typeof dim === "string" || (Number.isSafeInteger(dim) && dim >= 0),
-    );
-  if (isShape) return;
+    shape === null ||
+    (Array.isArray(shape) &&
+      shape.every(
+        (dim) => dim === null || typeof dim === "string" || (Number.isSafeInteger(dim) && dim >= 0),
+      ));
+  if (isShape) return type as TensorType;
   throw new TensorError(
     "shape-mismatch",
     `${fields.input} must have a shape of non-negative integers, names and nulls, or null for an unknown rank`,
@@ -237,26 +299,18 @@ function checkType(type: unknown, fields: ErrorFields): void {
 }
 
 /** @throws TensorError `duplicate-index` at the first index whose target an earlier one has. */
-function checkDuplicates(
-  plan: Plan,
-  operator: Operator,
-  indices: Tensor,
-  data: Tensor,
-  fields: ErrorFields,
-): void {
+function checkDuplicates(plan: Plan, call: Call, inputs: PlanInputs): void {
   const { first, later } = split(plan);
   if (later.source === undefined || first.source === undefined || later.count === 0) return;
+  const { positions, indexAt, addressed } = call.operator.layout(inputs, call);
   const target = later.offsets[0];
-  const positions = operator.indexing === "tuples" ? indices.shape.slice(0, -1) : indices.shape;
-  const at = coordinatesOf(later.source[0], positions);
-  const earlier = coordinatesOf(first.source[first.offsets.indexOf(target)], positions);
-  const cell = coordinatesOf(target, data.shape);
-  const addressed =
-    operator.indexing === "tuples" ? cell.slice(0, indices.shape[indices.shape.length - 1]) : cell;
-  const where = addressed.length === 0 ? "" : printShape(addressed);
+  const at = indexAt(coordinatesOf(later.source[0], positions));
+  const earlier = indexAt(coordinatesOf(first.source[first.offsets.indexOf(target)], positions));
+  const cell = coordinatesOf(target, inputs.data).slice(0, addressed);
+  const where = cell.length === 0 ? "" : printShape(cell);
   throw new TensorError(
     "duplicate-index",
     `indices${printShape(at)} has the target of indices${printShape(earlier)}, data${where}`,
-    { ...fields, input: "indices", at },
+    { ...call.fields, input: "indices", at },
   );
 }

@@ -5,6 +5,7 @@
 
 import { DTYPES, integerRange, type DType, type Scalar, type Storage } from "./dtype.ts";
 import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16, type HalfFormat } from "./half.ts";
+import { minifloat, type MinifloatName } from "./minifloat.ts";
 
 export const halfFormat = (dtype: DType): HalfFormat => (dtype === "float16" ? FLOAT16 : BFLOAT16);
 
@@ -20,6 +21,10 @@ export function reader(dtype: DType, data: Storage): (position: number) => Scala
     case "half": {
       const format = halfFormat(dtype);
       return (position) => decodeHalf(Number(data[position]), format);
+    }
+    case "minifloat": {
+      const { values } = minifloat(dtype as MinifloatName);
+      return (position) => values[Number(data[position])];
     }
     case "complex":
       return (position) => [Number(data[2 * position]), Number(data[2 * position + 1])];
@@ -56,6 +61,13 @@ export function writer(dtype: DType, data: Storage): (position: number, value: u
       const format = halfFormat(dtype);
       return (position, value) =>
         isNumber(value) && keep(position, encodeHalf(toNumber(value), format));
+    }
+    case "minifloat": {
+      const { encode } = minifloat(dtype as MinifloatName);
+      return (position, value) => {
+        const bits = isNumber(value) ? encode(toNumber(value)) : null;
+        return bits !== null && keep(position, bits);
+      };
     }
     case "complex":
       return (position, value) =>

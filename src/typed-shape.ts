@@ -220,6 +220,43 @@ type PrintFrom<S extends List, Text extends string, Comma extends string> = S ex
     ? PrintFrom<Rest, `${Text}${Comma}${number extends First ? "?" : First & number}`, ", ">
     : `[${Text}${Comma}...]`;
 
+/** Gather: the shape of the output is `data.shape[:axis] ++ indices.shape[b:] ++ data.shape[axis+1:]`. */
+export type GatherShape<
+  S extends Shape,
+  I extends Shape,
+  A extends number,
+  B extends number,
+> = S extends Shape
+  ? I extends Shape
+    ? A extends number
+      ? B extends number
+        ? `${A}${B}` extends `${string}-${string}`
+          ? AnyShape
+          : Numbers<Around<Take<S, A>, Drop<I, B>, Drop<Drop<S, A>, 1>>>
+        : never
+      : never
+    : never
+  : never;
+
+/** The three one after the other; of any rank where one is. */
+type Around<Before extends List, Own extends List, Behind extends List> = number extends
+  | Before["length"]
+  | Own["length"]
+  | Behind["length"]
+  ? AnyShape
+  : [...Before, ...Own, ...Behind];
+
+/** Gather: indices are int32 or int64; data has rank 1 or more. */
+export type GatherIndicesMust<S extends Shape, DI extends DType> = GatherIndicesVerdict<S, DI>[0];
+
+// prettier-ignore
+type GatherIndicesVerdict<S extends Shape, DI extends DType> =
+  S extends Shape ? DI extends DType ? [
+    [DI & IndexDType] extends [never] ? IndexDTypeMessage<DI>
+    : S["length"] extends 0 ? RankMessage<"data">
+    : unknown
+  ] : never : never;
+
 /** Options of a scatter: `out` may be data itself. */
 export interface ScatterOptions<
   D extends DType = DType,
@@ -227,10 +264,19 @@ export interface ScatterOptions<
   DO extends DType = DType,
   O extends Shape = Shape,
 > {
-  /** What happens where an update meets the value that is there; `"none"` replaces it. */
+  /**
+   * What happens where an update meets the value that is there: `"none"`, the default, replaces it; `"mean"` divides the
+   * sum by how many values went into it, rounding integers toward minus infinity.
+   */
   readonly reduction?: Reduction | undefined;
   /** Whether two updates may have one target under `"none"`: the last wins, or it is an error. */
   readonly duplicates?: "last" | "error" | undefined;
+  /** Whether a reduction begins with the value of data, the default, or with the first update of a target. */
+  readonly includeSelf?: boolean | undefined;
+  /** Whether an index outside its axis is an error, the default, becomes the nearest one, or drops its update. */
+  readonly bounds?: "error" | "clip" | "drop" | undefined;
+  /** Whether a negative index counts from the end of its axis, the default, or is an error. */
+  readonly negative?: "wrap" | "error" | undefined;
   /** Where the result goes, of data's data type and shape; it may be data itself. */
   readonly out?: (Tensor<DO, O> & OutMust<D, S, DO, O>) | undefined;
 }
@@ -242,6 +288,10 @@ export interface GatherOptions<
   DO extends DType = DType,
   O extends Shape = Shape,
 > {
+  /** Whether an index outside its axis is an error, the default, becomes the nearest one, or gives 0, `""` or false. */
+  readonly bounds?: "error" | "clip" | "fill" | undefined;
+  /** Whether a negative index counts from the end of its axis, the default, or is an error. */
+  readonly negative?: "wrap" | "error" | undefined;
   /** Where the result goes, of data's data type and the result's shape; never an input. */
   readonly out?: (Tensor<DO, O> & OutMust<D, S, DO, O>) | undefined;
 }

@@ -7,6 +7,7 @@ import {
   allocate,
   DTYPES,
   isNumericStorage,
+  storedRange,
   viewOf,
   type DType,
   type NumericStorage,
@@ -63,7 +64,7 @@ export function storageFor(
   }
   if (isOwnStorage(dtype, list)) {
     checkCount(list.length, size * DTYPES[dtype].lanes, shape, fields);
-    if (family === "bool") checkBits(list, shape, fields);
+    checkRange(dtype, list, shape, fields);
     return inOwnRealm(dtype, list);
   }
   const { flat, isPaired } = flatten(dtype, list, shape, size, fields);
@@ -153,15 +154,24 @@ function checkCount(
   );
 }
 
-function checkBits(data: Storage, shape: readonly number[], fields: ErrorFields): void {
+/** Of types that fill only part of their storage's range, whether the elements lie in that part. */
+function checkRange(
+  dtype: DType,
+  data: Storage,
+  shape: readonly number[],
+  fields: ErrorFields,
+): void {
+  const range = storedRange(dtype);
+  if (range === null) return;
+  const [low, high] = range;
   for (let position = 0; position < data.length; position++) {
-    const bit = Number(data[position]);
-    if (bit <= 1) continue;
+    const got = Number(data[position]);
+    if (got >= low && got <= high) continue;
     const at = coordinatesOf(position, shape);
-    throw new TensorError("dtype", `bool cannot hold ${bit}, at ${printShape(at)}`, {
+    throw new TensorError("dtype", `${dtype} cannot hold ${got}, at ${printShape(at)}`, {
       ...fields,
       at,
-      got: bit,
+      got,
     });
   }
 }

@@ -223,7 +223,7 @@ const ROWS: readonly Row[] = [
   // The operators.
   { args: ["--version"], stdout: /^\d+\.\d+\.\d+\n$/ },
   { args: ["run", "--help"], stdout: /Examples:\n {2}ndscatter run ScatterND/ },
-  { args: ["ops"], stdout: /^domain +operator +version .*\nai\.onnx +ScatterND +11 [\s\S]*\nopenvino +ScatterNDUpdate +15 .*\n$/ },
+  { args: ["ops"], stdout: /^domain +operator +version .*\nai\.onnx +ScatterND +11 [\s\S]*\nopenvino +ScatterNDUpdate +15 .*\n/ },
   { args: words("ops ScatterND --opset 17"), stdout: /^ScatterND-16\n\nname +ScatterND\n[\s\S]*reduction: one of none, add, mul \(default none\)[\s\S]*indices: tensor\(int64\)[\s\S]*tensor\(float\)/ },
   { args: words("ops ScatterNDUpdate --opset 4"), stdout: /^ScatterNDUpdate-3\n[\s\S]*opset4\n[\s\S]* T: boolean, f16, [\s\S]*Tind: i32, i64\n/ },
   { args: words("ops ScatterND --diff 13 18"), stdout: /^ScatterND-13 -> ScatterND-18\n[\s\S]*\+ attributes\.reduction: one of none, add, mul, max, min \(default none\)\n$/ },

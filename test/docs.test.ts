@@ -108,12 +108,15 @@ test("the changelog tells of this version, the licence of its year", () => {
 
 test("the changelog lists every version of every operator", () => {
   const text = read("CHANGELOG.md").replaceAll(/\s+/g, " ");
-  const numbers = new Map<string, number[]>();
-  for (const { name, sinceVersion } of operators()) {
-    numbers.set(name, [...(numbers.get(name) ?? []), sinceVersion]);
+  const lists = new Map<string, number[]>();
+  for (const { domain, name, sinceVersion } of operators()) {
+    const key = `${domain} ${name}`;
+    lists.set(key, [...(lists.get(key) ?? []), sinceVersion]);
   }
-  for (const [name, list] of numbers) {
-    assert.match(text, new RegExp(`${name}\\b[^;:]*? ${list.join(", ")}`), name);
+  for (const [key, list] of lists) {
+    const [domain, name] = key.split(" ");
+    const [, ofDomain] = text.split(`Operators of ${domain}`);
+    assert.match(ofDomain.split(" - ")[0], new RegExp(`[ ]${name} ${list.join(", ")}[;.]`), key);
   }
 });
 

@@ -83,8 +83,8 @@ const ROWS: readonly Row[] = [
   { name: "sub in ONNX", node: elements(18, { reduction: "sub" }), inputs: ok, code: "reduction", says: '"sub"' },
   { name: "attributes before types", node: nd(18, { reduction: "mean" }), inputs: () => [1, 2, 3], code: "reduction", says: '"mean"' },
   { name: "an option that is none", node: nd(18), inputs: ok, options: () => ({ output: 1 }) as object, code: "attribute", says: '"output"' },
-  { name: "duplicates of another word", node: nd(18), inputs: ok, options: () => ({ duplicates: "first" as "last" }), code: "attribute", says: '"last" or "error"' },
-  { name: "duplicates of a gather", node: gather(13), inputs: () => [f32(2), i64([1, 1], 0)], options: () => ({ duplicates: "error" }), code: "attribute", says: "is for scatters" },
+  { name: "duplicates of another word", node: nd(18), inputs: ok, options: () => ({ duplicates: "first" as "last" }), code: "attribute", says: 'one of "last", "error"' },
+  { name: "duplicates of a gather", node: gather(13), inputs: () => [f32(2), i64([1, 1], 0)], options: () => ({ duplicates: "error" }), code: "attribute", says: "a gather has no targets" },
   // Inputs and data types.
   { name: "an input too few", node: nd(18), inputs: () => ok().slice(0, 2), code: "shape-mismatch", says: "3 inputs (data, indices, updates), got 2" },
   { name: "an input too many", node: gather(13), inputs: ok, code: "shape-mismatch", says: "2 inputs (data, indices), got 3" },

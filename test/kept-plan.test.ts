@@ -88,7 +88,7 @@ test("what does not fit a plan is an error", () => {
     ["dtype", () => plan.scatter(data, zeros("float64", [1, 4]))],
     [
       "reduction",
-      () => plan.scatter(data, zeros("float32", [1, 4]), { reduction: "mean" as "add" }),
+      () => plan.scatter(data, zeros("float32", [1, 4]), { reduction: "median" as "add" }),
     ],
     ["attribute", () => plan.gather(data, { reduction: "add" } as object)],
     ["overlap", () => plan.scatter(data, inside, { out: data })],

@@ -41,6 +41,15 @@ const SAMPLES: Readonly<Record<DType, Sample>> = {
   uint64:     { field: 11, kind: "varint", values: [0n, 1n, 2n ** 63n, 2n ** 64n - 1n], raw: littleEndian(new BigUint64Array([0n, 1n, 2n ** 63n, 2n ** 64n - 1n])), typed: [0n, 1n, 2n ** 63n, 2n ** 64n - 1n] },
   complex64:  { field: 4, kind: "float", values: new Float32Array([1, 2, 3, 4, 5, 6, -0, NaN]), raw: littleEndian(new Float32Array([1, 2, 3, 4, 5, 6, -0, NaN])), typed: [1, 2, 3, 4, 5, 6, -0, NaN] },
   complex128: { field: 10, kind: "double", values: new Float64Array([1, 2, 3, 4, 5, 6, -0, NaN]), raw: littleEndian(new Float64Array([1, 2, 3, 4, 5, 6, -0, NaN])), typed: [1, 2, 3, 4, 5, 6, -0, NaN] },
+  float8e4m3fn:   { ...INT, values: new Uint8Array([0x3c, 0x80, 0x7f, 0xfe]), raw: [0x3c, 0x80, 0x7f, 0xfe], typed: [0x3c, 0x80, 0x7f, 0xfe] },
+  float8e4m3fnuz: { ...INT, values: new Uint8Array([0x44, 0x00, 0x80, 0xff]), raw: [0x44, 0x00, 0x80, 0xff], typed: [0x44, 0x00, 0x80, 0xff] },
+  float8e5m2:     { ...INT, values: new Uint8Array([0x3e, 0x80, 0x7e, 0xfc]), raw: [0x3e, 0x80, 0x7e, 0xfc], typed: [0x3e, 0x80, 0x7e, 0xfc] },
+  float8e5m2fnuz: { ...INT, values: new Uint8Array([0x42, 0x00, 0x80, 0xff]), raw: [0x42, 0x00, 0x80, 0xff], typed: [0x42, 0x00, 0x80, 0xff] },
+  // Two to a byte, the first in the low half.
+  uint4:          { ...INT, values: [0, 1, 8, 15], raw: [0x10, 0xf8], typed: [0x10, 0xf8] },
+  int4:           { ...INT, values: [-8, -1, 0, 7], raw: [0xf8, 0x70], typed: [0xf8, 0x70] },
+  float4e2m1:     { ...INT, values: new Uint8Array([0, 1, 9, 15]), raw: [0x10, 0xf9], typed: [0x10, 0xf9] },
+  float8e8m0:     { ...INT, values: new Uint8Array([0, 127, 128, 255]), raw: [0, 127, 128, 255], typed: [0, 127, 128, 255] },
 };
 
 const head = (dtype: DType, ...dims: (number | bigint)[]): Bytes => [
@@ -146,7 +155,7 @@ const external = (entries: Readonly<Record<string, string>>): Bytes => [
 
 // prettier-ignore
 const FAULTS: readonly (readonly [name: string, code: ErrorCode, message: RegExp, ...parts: Bytes[]])[] = [
-  ["an unknown data type", "malformed-file", /data type 17, which/, int(1, 1), int(2, 17), bytes(9, [0])],
+  ["an unknown data type", "malformed-file", /data type 99, which/, int(1, 1), int(2, 99), bytes(9, [0])],
   ["no data type", "malformed-file", /data type 0/, int(1, 1), bytes(9, [0])],
   ["short raw data", "malformed-file", /"x", float32\[2\], needs 8 bytes, but 7 are there/, text(8, "x"), head("float32", 2), bytes(9, Array(7).fill(0))],
   ["long raw data", "malformed-file", /needs 8 bytes, but 9/, head("float32", 2), bytes(9, Array(9).fill(0))],

@@ -23,8 +23,8 @@ const sh = (command: string, args: string[], cwd = root) =>
 const EXPORTS = {
   "index.js": [
     "DTYPES", "ERROR_CODES", "REDUCTIONS", "TensorError",
-    "compareVersions", "createEngine", "equals", "firstDifference", "full", "gatherElements", "gatherND", "infer", "isDType",
-    "isTensorError", "operators", "planGatherElements", "planGatherND", "planScatterElements", "planScatterND", "printScalar", "printShape", "resolve", "run", "scatterElements", "scatterND", "tensor", "zeros",
+    "compareVersions", "createEngine", "equals", "firstDifference", "full", "gather", "gatherElements", "gatherND", "infer", "isDType",
+    "isTensorError", "operators", "planGather", "planGatherElements", "planGatherND", "planScatterElements", "planScatterND", "printScalar", "printShape", "resolve", "run", "scatter", "scatterElements", "scatterND", "tensor", "tensorScatter", "zeros",
   ],
   "npy/index.js": ["readNpy", "writeNpy"],
   "onnx/index.js": ["buildModel", "constant", "readModel", "readTensor", "runModel", "runNode", "unsupportedOperators", "writeModel", "writeTensor"],

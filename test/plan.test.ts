@@ -8,7 +8,7 @@ import { tensor, zeros } from "../src/tensor.ts";
 
 const js = createJs();
 const seed = Number(process.env["SEED"] ?? 20261120);
-const rules = { negative: true, merge: false, read: readIndices };
+const rules = { negative: true, bounds: "error" as const, merge: false, read: readIndices };
 
 const plan = (offsets: number[], slice: number, size: number, batches = 1): Plan => ({
   offsets: Uint32Array.from(offsets),

@@ -4,15 +4,17 @@ import fc from "fast-check";
 import { DTYPE_NAMES, reductionsOf, type DType, type Reduction } from "../src/dtype.ts";
 import * as reference from "../src/kernels/reference.ts";
 import type { Engine } from "../src/create-engine.ts";
-import { EXECUTOR, infer, runPlain } from "../src/run.ts";
+import { EXECUTOR, infer, runPlain, type NodeSpec } from "../src/run.ts";
 import { gatherElements } from "../src/operators/gather-elements.ts";
 import { gatherND } from "../src/operators/gather-nd.ts";
-import type { Operator, TensorType } from "../src/operators/operator.ts";
+import { gather } from "../src/operators/gather.ts";
+import { roleOf, type Operator, type TensorType } from "../src/operators/operator.ts";
 import { scatterElements } from "../src/operators/scatter-elements.ts";
 import { scatterND } from "../src/operators/scatter-nd.ts";
+import { tensorScatter } from "../src/operators/tensor-scatter.ts";
 import { product } from "../src/shape.ts";
 import { copy as copyStorage } from "../src/storage.ts";
-import { equals, Tensor } from "../src/tensor.ts";
+import { equals, tensor, Tensor } from "../src/tensor.ts";
 import { ENGINES } from "./support/engines.ts";
 import { randomFrom, randomIndices, randomTensor, type Random } from "./support/random.ts";
 
@@ -24,7 +26,7 @@ let cases = 0;
 interface Case {
   readonly operator: Operator;
   readonly inputs: readonly Tensor[];
-  readonly attributes: Record<string, number | string>;
+  readonly attributes: Record<string, number | string | boolean>;
   readonly expected: Tensor;
   readonly random: Random;
 }
@@ -50,6 +52,36 @@ function shrinkTo(most: number): (dims: number[]) => number[] {
 
 type Shapes = typeof arbitraryShape extends fc.Arbitrary<infer T> ? T : never;
 
+interface Policies {
+  readonly bounds?: "clip" | "drop" | "fill";
+  readonly includeSelf?: boolean;
+}
+
+/** Now and then a policy, and then some indices outside their axes where it takes them. */
+function policiesOf(kind: Operator["kind"], dims: readonly number[], random: Random): Policies {
+  const other = kind === "scatter" ? "drop" : "fill";
+  // Nothing is near where an axis has no elements.
+  const bounds = ([undefined, undefined, other, dims.includes(0) ? other : "clip"] as const)[
+    random(4)
+  ];
+  return {
+    ...(bounds && { bounds }),
+    ...(kind === "scatter" && random(3) === 0 && { includeSelf: false }),
+  };
+}
+
+/** The same indices, some of them moved out of their axes where that is no error. */
+function moved(indices: Tensor, { bounds }: Policies, random: Random): Tensor {
+  if (bounds === undefined) return indices;
+  const { dtype, shape, size } = indices;
+  const far = (): number => [-(2 ** 31), -19, 18, 2 ** 31 - 1, 5][random(5)];
+  const data = indices.data.slice() as Int32Array | BigInt64Array;
+  for (let p = 0; p < size; p++) {
+    if (random(4) === 0) data[p] = (dtype === "int64" ? BigInt(far()) : far()) as never;
+  }
+  return new Tensor(dtype, shape, size, data);
+}
+
 function scatterNDCase(
   dtype: DType,
   reduction: Reduction,
@@ -60,14 +92,16 @@ function scatterNDCase(
   const k = pick % (dims.length + 1);
   // Where an axis has no elements there is no legal index into it.
   const tuples = dims.slice(0, k).includes(0) ? [0, ...lead] : lead;
-  const indices = randomIndices(indexType, [...tuples, k], (p) => dims[p % k], random);
+  const policies = policiesOf("scatter", dims, random);
+  const inside = randomIndices(indexType, [...tuples, k], (p) => dims[p % k], random);
+  const indices = moved(inside, policies, random);
   const data = randomTensor(dtype, dims, random);
   const updates = randomTensor(dtype, [...tuples, ...dims.slice(k)], random);
-  const expected = reference.scatterND(data, indices, updates, reduction);
+  const expected = reference.scatterND(data, indices, updates, reduction, policies);
   return {
     operator: scatterND,
     inputs: [data, indices, updates],
-    attributes: { reduction },
+    attributes: { reduction, ...policies },
     expected,
     random,
   };
@@ -95,14 +129,16 @@ function scatterElementsCase(
   { dims, pick, seed }: Shapes,
 ): Case {
   const random = randomFrom(seed);
-  const { axis, positive, indices } = elementsIndices(indexType, dims, pick, random);
+  const { axis, positive, indices: inside } = elementsIndices(indexType, dims, pick, random);
+  const policies = policiesOf("scatter", dims, random);
+  const indices = moved(inside, policies, random);
   const data = randomTensor(dtype, dims, random);
   const updates = randomTensor(dtype, indices.shape, random);
-  const expected = reference.scatterElements(data, indices, updates, positive, reduction);
+  const expected = reference.scatterElements(data, indices, updates, positive, reduction, policies);
   return {
     operator: scatterElements,
     inputs: [data, indices, updates],
-    attributes: { axis, reduction },
+    attributes: { axis, reduction, ...policies },
     expected,
     random,
   };
@@ -118,13 +154,15 @@ function gatherNDCase(
   const k = 1 + (Math.floor(pick / 3) % (dims.length - batchDims));
   const addressed = dims.slice(batchDims, batchDims + k);
   const tuples = [...dims.slice(0, batchDims), ...(addressed.includes(0) ? [0, ...lead] : lead)];
-  const indices = randomIndices(indexType, [...tuples, k], (p) => addressed[p % k], random);
+  const policies = policiesOf("gather", dims, random);
+  const inside = randomIndices(indexType, [...tuples, k], (p) => addressed[p % k], random);
+  const indices = moved(inside, policies, random);
   const data = randomTensor(dtype, dims, random);
-  const expected = reference.gatherND(data, indices, batchDims);
+  const expected = reference.gatherND(data, indices, batchDims, policies);
   return {
     operator: gatherND,
     inputs: [data, indices],
-    attributes: { batchDims },
+    attributes: { batchDims, ...policies },
     expected,
     random,
   };
@@ -136,13 +174,66 @@ function gatherElementsCase(
   { dims, pick, seed }: Shapes,
 ): Case {
   const random = randomFrom(seed);
-  const { axis, positive, indices } = elementsIndices(indexType, dims, pick, random);
+  const { axis, positive, indices: inside } = elementsIndices(indexType, dims, pick, random);
+  const policies = policiesOf("gather", dims, random);
+  const indices = moved(inside, policies, random);
   const data = randomTensor(dtype, dims, random);
-  const expected = reference.gatherElements(data, indices, positive);
+  const expected = reference.gatherElements(data, indices, positive, policies);
   return {
     operator: gatherElements,
     inputs: [data, indices],
-    attributes: { axis },
+    attributes: { axis, ...policies },
+    expected,
+    random,
+  };
+}
+
+function gatherCase(
+  dtype: DType,
+  indexType: "int32" | "int64",
+  { dims, lead, pick, seed }: Shapes,
+): Case {
+  const random = randomFrom(seed);
+  const axis = pick % dims.length;
+  const batchDims = random(axis + 1);
+  const own = dims[axis] === 0 ? [0, ...lead] : lead;
+  const shape = [...dims.slice(0, batchDims), ...own];
+  const policies = policiesOf("gather", dims, random);
+  const inside = randomIndices(indexType, shape, () => dims[axis], random);
+  const indices = moved(inside, policies, random);
+  const data = randomTensor(dtype, dims, random);
+  const expected = reference.gather(data, indices, axis, batchDims, policies);
+  return {
+    operator: gather,
+    inputs: [data, indices],
+    attributes: {
+      axis: random(2) === 0 ? axis : axis - dims.length,
+      // Which counts from the back where it is negative, and so never says none.
+      batchDims: random(2) === 0 || own.length === 0 ? batchDims : batchDims - shape.length,
+      ...policies,
+    },
+    expected,
+    random,
+  };
+}
+
+function tensorScatterCase(dtype: DType, { dims, pick, seed }: Shapes): Case {
+  const random = randomFrom(seed);
+  const shape = dims.length === 1 ? [2, ...dims] : dims;
+  const axis = 1 + (pick % (shape.length - 1));
+  const mode = random(2) === 0 ? "linear" : "circular";
+  const length = random(shape[axis] + 1);
+  const data = randomTensor(dtype, shape, random);
+  const updates = randomTensor(dtype, shape.with(axis, length), random);
+  const starts = Array.from({ length: shape[0] }, () =>
+    mode === "linear" ? random(shape[axis] - length + 1) : random(100) - 50,
+  );
+  const indices = random(4) === 0 ? undefined : tensor("int64", [shape[0]], starts);
+  const expected = reference.tensorScatter(data, updates, indices, axis, mode);
+  return {
+    operator: tensorScatter,
+    inputs: indices === undefined ? [data, updates] : [data, updates, indices],
+    attributes: { axis: random(2) === 0 ? axis : axis - shape.length, mode },
     expected,
     random,
   };
@@ -169,7 +260,7 @@ function check({ operator, inputs, attributes, expected, random }: Case, engine:
     if (input !== out) assert.ok(equals(input, before[position]), `input ${position} was changed`);
   }
   checkResident(engine, { operator, inputs: before, attributes, expected, random });
-  checkInference(operator, inputs, snakeCase(attributes), expected, random);
+  checkInference({ operator, inputs, attributes, expected, random });
   cases++;
 }
 
@@ -187,19 +278,10 @@ function checkResident(engine: Engine, { operator, inputs, attributes, expected 
 }
 
 /** `infer` gives the shape that came out; and of shapes that are known in part nothing else, and no error. */
-function checkInference(
-  { versions }: Operator,
-  inputs: readonly Tensor[],
-  attributes: Record<string, number | string>,
-  { dtype, shape }: Tensor,
-  random: Random,
-): void {
-  const node = { op: versions[0].name, opset: 18, attributes };
-  const types = inputs.map((input, position): TensorType => ({
-    dtype: position === 1 ? "int64" : dtype,
-    shape: input.shape,
-  }));
-  assert.deepEqual(infer(node, types), [{ dtype, shape: [...shape] }]);
+function checkInference({ random, ...one }: Case): void {
+  const { shape } = one.expected;
+  const { node, types } = nodeOf(one);
+  assert.deepEqual(infer(node, types), [{ dtype: "float32", shape: [...shape] }]);
   const hidden = types.map((type): TensorType => ({
     dtype: type.dtype,
     shape:
@@ -213,11 +295,31 @@ function checkInference(
   }
 }
 
-const snakeCase = ({ batchDims, reduction, ...attributes }: Record<string, number | string>) => ({
-  ...attributes,
-  ...(batchDims === undefined ? {} : { batch_dims: batchDims }),
-  ...(reduction === undefined || reduction === "sub" ? {} : { reduction }),
-});
+/** A case as a node of the newest version, of float32, and what is known of its inputs. */
+function nodeOf({ operator, inputs, attributes }: Omit<Case, "random">): {
+  node: NodeSpec;
+  types: readonly TensorType[];
+} {
+  const { axis, batchDims, mode } = attributes;
+  const shapes = inputs.map(({ shape }) => shape);
+  if (operator === gather) {
+    // Of the two domains openvino's has batches, and its axis is an input.
+    const types = [
+      { dtype: "float32", shape: shapes[0] },
+      { dtype: "int64", shape: shapes[1] },
+      tensor("int64", [], Number(axis)),
+    ] as const;
+    const batches = { batch_dims: batchDims };
+    return { node: { domain: "openvino", op: "Gather", opset: 8, attributes: batches }, types };
+  }
+  const [version] = operator.versions.slice(-1);
+  const types = shapes.map((shape, position): TensorType => ({
+    dtype: roleOf(version.inputs[position]) === "indices" ? "int64" : "float32",
+    shape,
+  }));
+  const known = { axis, mode, batch_dims: batchDims };
+  return { node: { op: version.name, opset: version.sinceVersion, attributes: known }, types };
+}
 
 const assertProperty = (numRuns: number, property: (shapes: Shapes) => void) =>
   fc.assert(fc.property(arbitraryShape, property), { seed, numRuns, includeErrorInReport: true });
@@ -236,7 +338,9 @@ for (const [name, engine] of Object.entries(ENGINES)) {
         }
         assertProperty(20, (shapes) => check(gatherNDCase(dtype, indexType, shapes), engine));
         assertProperty(20, (shapes) => check(gatherElementsCase(dtype, indexType, shapes), engine));
+        assertProperty(20, (shapes) => check(gatherCase(dtype, indexType, shapes), engine));
       }
+      assertProperty(20, (shapes) => check(tensorScatterCase(dtype, shapes), engine));
     });
   }
 }

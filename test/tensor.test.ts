@@ -206,8 +206,8 @@ test("tensors of onnxruntime and of another copy of this package are tensors", (
   ]);
   assert.deepEqual(result.toArray(), [1, 9]);
   assert.equal(asTensor(runtime, {}).data, runtime.data);
-  throws("dtype", '"uint4" is no data type', () =>
-    asTensor({ type: "uint4", dims: [1], data: new Uint8Array(1) }, {}),
+  throws("dtype", '"uint3" is no data type', () =>
+    asTensor({ type: "uint3", dims: [1], data: new Uint8Array(1) }, {}),
   );
   throws("dtype", "is no tensor", () => asTensor({ dtype: "float32" }, {}));
 });

@@ -39,10 +39,10 @@ export function addInferCommand(program: Command): void {
 function inferText(operator: string, texts: readonly string[], options: InferOptions): string {
   const { node, version, title } = parseCall(operator, options);
   const names = version.inputs.map(({ name }) => name);
-  if (texts.length !== names.length) {
-    throw wrongUsage(
-      `${title} needs ${names.length} types (${names.join(", ")}), got ${texts.length}`,
-    );
+  const least = version.inputs.filter(({ optional }) => optional !== true).length;
+  if (texts.length < least || texts.length > names.length) {
+    const many = least === names.length ? least : `${least} to ${names.length}`;
+    throw wrongUsage(`${title} needs ${many} types (${names.join(", ")}), got ${texts.length}`);
   }
   const types = infer(node, texts.map(parseType));
   if (!options.json) return types.map(printType).join("\n");

@@ -6,6 +6,7 @@ import {
   isDType,
   operators,
   resolve,
+  type AttributeSchema,
   type NodeSpec,
   type OperatorVersion,
 } from "../index.ts";
@@ -91,8 +92,8 @@ export function parseCall(op: string, { domain, opset, attr = [] }: CallOptions)
 function parseAttributes(
   texts: readonly string[],
   version: OperatorVersion,
-): Record<string, number | string> {
-  const attributes = new Map<string, number | string>();
+): Record<string, AttributeValue> {
+  const attributes = new Map<string, AttributeValue>();
   for (const text of texts) {
     const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
     if (name === undefined) {
@@ -101,14 +102,32 @@ function parseAttributes(
       );
     }
     if (attributes.has(name)) throw wrongUsage(`--attr gives ${name} twice`);
-    const isInteger = version.attributes.some((one) => one.name === name && one.type === "int");
-    const parsed = isInteger ? parseInteger(value) : value;
+    const type = version.attributes.find((one) => one.name === name)?.type ?? "string";
+    const { parse, must } = VALUES[type];
+    const parsed = parse(value);
     if (parsed === null)
-      throw wrongUsage(`--attr ${name} must be an integer, got ${JSON.stringify(value)}`);
+      throw wrongUsage(`--attr ${name} must be ${must}, got ${JSON.stringify(value)}`);
     attributes.set(name, parsed);
   }
   return Object.fromEntries(attributes);
 }
+
+type AttributeValue = number | string | boolean;
+
+/** How the values of each type of attribute are typed. */
+const VALUES: Readonly<
+  Record<
+    AttributeSchema["type"],
+    { readonly must: string; parse(text: string): AttributeValue | null }
+  >
+> = {
+  int: { must: "an integer", parse: parseInteger },
+  string: { must: "text", parse: (text) => text },
+  boolean: {
+    must: "true or false",
+    parse: (text) => (text === "true" ? true : text === "false" ? false : null),
+  },
+};
 
 function parseInteger(text: string): number | null {
   const number = /^[+-]?\d+$/.test(text) ? Number(text) : NaN;

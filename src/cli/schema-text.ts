@@ -19,7 +19,7 @@ export function printVersions(versions: readonly OperatorVersion[]): string {
     version.name,
     printNumber(version),
     version.attributes.map(({ name }) => name).join(", ") || "-",
-    indexTypes(version).join(", "),
+    indexTypes(version),
     `${version.typeConstraints[0].types.length} types`,
   ]);
   return printTable([heading, ...rows]);
@@ -55,9 +55,13 @@ export function printSchema(version: OperatorVersion): string {
     ["support_level", version.supportLevel],
     ["shape inference", String(version.shapeInference)],
     ["negative indices", version.negativeIndices ? "count from the back" : "are out of range"],
+    ...(version.outOfRange === "fill" ? [["indices out of range", "give 0"]] : []),
+    ...(version.deprecated === undefined ? [] : [["deprecated", `use ${version.deprecated}`]]),
   ]);
   const parameters = (list: OperatorVersion["inputs"]): string[] =>
-    list.map(({ name, type, description }) => item(name, printTypeName(type, domain), description));
+    list.map(({ name, type, optional, description }) =>
+      item(optional ? `${name} (optional)` : name, printTypeName(type, domain), description),
+    );
   const sections = [
     section("Summary", [wrap(version.summary, "  ")]),
     section(
@@ -85,7 +89,8 @@ const item = (name: string, facts: string, description: string): string =>
 /** `one of none, add, mul (default none)`, `int (default 0)` */
 const printAttribute = ({ type, values, minimum, default: initial }: AttributeSchema): string => {
   const least = minimum === undefined ? "" : ` of at least ${minimum}`;
-  return `${values === undefined ? type + least : `one of ${values.join(", ")}`} (default ${initial})`;
+  const must = initial === undefined ? "must be given" : `default ${initial}`;
+  return `${values === undefined ? type + least : `one of ${values.join(", ")}`} (${must})`;
 };
 
 /** A data type in the words of the domain's documents; the name of a constraint stays as it is. */
@@ -96,10 +101,13 @@ function printTypeName(type: string, domain: OperatorVersion["domain"]): string 
   return `tensor(${row.onnx.name})`;
 }
 
-/** The data types that the input of indices takes. */
-function indexTypes({ inputs, typeConstraints }: OperatorVersion): readonly string[] {
-  const type = inputs.find(({ name }) => name === "indices")?.type ?? "";
-  return typeConstraints.find(({ name }) => name === type)?.types ?? [type];
+/** The data types that the input of indices takes, in few words. */
+function indexTypes({ inputs, typeConstraints }: OperatorVersion): string {
+  const type = inputs.find(({ name, role = name }) => role === "indices")?.type ?? "";
+  const types: readonly string[] = typeConstraints.find(({ name }) => name === type)?.types ?? [
+    type,
+  ];
+  return types.length > 2 ? `${types.length} integers` : types.join(", ");
 }
 
 /** What one version has and the other has not: `+` lines, `-` lines, and `~` lines for what both have. */
@@ -166,4 +174,8 @@ function printValue(value: unknown): string {
 }
 
 const isAttribute = (value: unknown): value is AttributeSchema =>
-  typeof value === "object" && value !== null && "default" in value && "type" in value;
+  typeof value === "object" &&
+  value !== null &&
+  "type" in value &&
+  ["int", "string", "boolean"].includes(String(value.type)) &&
+  !("types" in value);

@@ -52,7 +52,9 @@ function operatorTask(op: string, options: CallOptions): Task {
   return {
     title,
     inputs,
-    optional: new Set(),
+    optional: new Set(
+      version.inputs.flatMap(({ name, optional }) => (optional === true ? [name] : [])),
+    ),
     outputs,
     execute(tensors) {
       const results = run(

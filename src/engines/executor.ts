@@ -1,6 +1,6 @@
 /** What carries Plans out, and nothing else: the inside of an engine. It checks nothing and knows no operator. */
 
-import type { DType, Reduction, Storage } from "../dtype.ts";
+import type { DType, Step, Storage } from "../dtype.ts";
 import type { ReadIndices } from "../offsets.ts";
 import type { Plan } from "../plan.ts";
 
@@ -34,7 +34,7 @@ export interface Executor {
   scatter(
     plan: Plan,
     dtype: DType,
-    reduction: Reduction,
+    reduction: Step,
     data: Storage,
     updates: Storage,
     out: Storage,

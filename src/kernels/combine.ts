@@ -6,14 +6,7 @@
  * nanosecond; a call through a function value costs several.
  */
 
-import {
-  DTYPES,
-  isUnsigned,
-  type DType,
-  type Family,
-  type Reduction,
-  type Storage,
-} from "../dtype.ts";
+import { DTYPES, isUnsigned, type DType, type Family, type Step, type Storage } from "../dtype.ts";
 import { TensorError } from "../errors.ts";
 import { decodeHalf, encodeHalf } from "../half.ts";
 import { absoluteOffsets, type Plan } from "../plan.ts";
@@ -22,7 +15,7 @@ import { halfFormat } from "../scalar.ts";
 /** What a kernel is told beside the two arrays. */
 interface Work {
   readonly dtype: DType;
-  readonly reduction: Reduction;
+  readonly reduction: Step;
   /** Elements per offset, and where each slice begins in the output. */
   readonly slice: number;
   readonly offsets: Uint32Array;
@@ -30,19 +23,22 @@ interface Work {
   readonly source: Uint32Array | undefined;
 }
 
+/** The families that there is arithmetic for. */
+type Combined = Exclude<Family, "minifloat">;
+
 type Kernel<S extends Storage> = (out: S, updates: S, work: Work) => void;
 
 /** `out[offset p] = f(out[offset p], updates[p])` in the order of p, rounded to the data type at each step. */
 export function scatterCombine(
   plan: Plan,
   dtype: DType,
-  reduction: Reduction,
+  reduction: Step,
   updates: Storage,
   out: Storage,
 ): void {
   const { slice, source } = plan;
   const work = { dtype, reduction, slice, offsets: absoluteOffsets(plan), source };
-  const kernel = KERNELS[DTYPES[dtype].family] as Kernel<Storage>;
+  const kernel = KERNELS[DTYPES[dtype].family as Combined] as Kernel<Storage>;
   kernel(out, updates, work);
 }
 
@@ -65,7 +61,7 @@ function combineFloat(
 }
 
 /** One step of floats, before it is rounded. V8 inlines it. Math.max and min have NaN and -0 as they should be. */
-function combineNumbers(reduction: Reduction, a: number, b: number): number {
+function combineNumbers(reduction: Step, a: number, b: number): number {
   if (reduction === "add") return a + b;
   if (reduction === "mul") return a * b;
   if (reduction === "max") return Math.max(a, b);
@@ -77,7 +73,7 @@ function combineNumbers(reduction: Reduction, a: number, b: number): number {
  * Writes the canonical quiet NaN, 7FC00000 or 7FF80000 00000000, as bits: what a NaN that was computed looks like
  * depends on the machine.
  */
-function nanWriter(out: Float32Array | Float64Array): (position: number) => void {
+export function nanWriter(out: Float32Array | Float64Array): (position: number) => void {
   const words = new Uint32Array(out.buffer, out.byteOffset, out.byteLength / 4);
   if (out instanceof Float32Array) return (position) => void (words[position] = 0x7fc00000);
   return (position) => {
@@ -126,7 +122,7 @@ function combineInt(
 }
 
 /** One step of integers, before it wraps. V8 inlines it. */
-function combineInts(reduction: Reduction, a: number, b: number, flip: number): number {
+function combineInts(reduction: Step, a: number, b: number, flip: number): number {
   if (reduction === "add") return a + b;
   if (reduction === "mul") return Math.imul(a, b);
   if (reduction === "sub") return a - b;
@@ -324,4 +320,4 @@ const KERNELS = {
   bool: combineBool,
   complex: combineComplex,
   string: combineString,
-} satisfies Record<Family, Kernel<never>>;
+} satisfies Record<Combined, Kernel<never>>;

@@ -4,11 +4,25 @@
  * with it. It trusts its input: shapes fit and indices are in range.
  */
 
-import { DTYPES, integerRange, isNumericStorage, type DType, type Reduction } from "../dtype.ts";
+import {
+  DTYPES,
+  integerRange,
+  isNumericStorage,
+  type DType,
+  type Reduction,
+  type Step,
+} from "../dtype.ts";
 import { reader, writer } from "../scalar.ts";
 import { Tensor } from "../tensor.ts";
 
 type Coordinates = readonly number[];
+
+/** What the plain functions' policies change; without them indices are in range and reductions begin with data. */
+interface Policies {
+  /** `drop` and `fill` both leave the place of an index outside its axis alone. */
+  readonly bounds?: "error" | "clip" | "drop" | "fill";
+  readonly includeSelf?: boolean;
+}
 
 /**
  *     output = np.copy(data)
@@ -20,17 +34,18 @@ export function scatterND(
   indices: Tensor,
   updates: Tensor,
   reduction: Reduction,
+  policies: Policies = {},
 ): Tensor {
-  const output = copy(data);
   const k = indices.shape[indices.shape.length - 1];
-  let update = 0;
-  for (const idx of ndindex(indices.shape.slice(0, -1))) {
-    const tuple = tupleAt(indices, idx, data.shape.slice(0, k));
-    for (const rest of ndindex(data.shape.slice(k))) {
-      apply(reduction, output, ravel([...tuple, ...rest], data.shape), updates, update++);
+  function* targets(): Generator<number | null> {
+    for (const idx of ndindex(indices.shape.slice(0, -1))) {
+      const tuple = tupleAt(indices, idx, data.shape.slice(0, k), policies);
+      for (const rest of ndindex(data.shape.slice(k))) {
+        yield tuple && ravel([...tuple, ...rest], data.shape);
+      }
     }
   }
-  return output;
+  return scatterTo(targets(), data, updates, reduction, policies);
 }
 
 /**
@@ -42,14 +57,65 @@ export function scatterElements(
   updates: Tensor,
   axis: number,
   reduction: Reduction,
+  policies: Policies = {},
 ): Tensor {
-  const output = copy(data);
-  let update = 0;
-  for (const idx of ndindex(indices.shape)) {
-    const target = replaceAlong(axis, idx, indices, data.shape);
-    apply(reduction, output, ravel(target, data.shape), updates, update++);
+  function* targets(): Generator<number | null> {
+    for (const idx of ndindex(indices.shape)) {
+      const target = replaceAlong(axis, idx, indices, data.shape, policies);
+      yield target && ravel(target, data.shape);
+    }
   }
-  return output;
+  return scatterTo(targets(), data, updates, reduction, policies);
+}
+
+/**
+ *     for before in np.ndindex(data.shape[:axis]):
+ *         for idx in np.ndindex(indices.shape):
+ *             output[before + (indices[idx],)] = updates[before + idx]
+ */
+export function scatterUpdate(
+  data: Tensor,
+  indices: Tensor,
+  updates: Tensor,
+  axis: number,
+): Tensor {
+  function* targets(): Generator<number> {
+    for (const before of ndindex(data.shape.slice(0, axis))) {
+      for (const idx of ndindex(indices.shape)) {
+        for (const behind of ndindex(data.shape.slice(axis + 1))) {
+          const index = Number(indexAt(indices, idx, data.shape[axis], {}));
+          yield ravel([...before, index, ...behind], data.shape);
+        }
+      }
+    }
+  }
+  return scatterTo(targets(), data, updates, "none", {});
+}
+
+/**
+ *     for prefix in np.ndindex(update.shape[:axis]):
+ *         for i in range(update.shape[axis]):
+ *             present_cache[prefix + (position(write_indices[prefix[0]] + i),)] = update[prefix + (i,)]
+ *
+ * where a circular position is the remainder of the axis.
+ */
+export function tensorScatter(
+  data: Tensor,
+  updates: Tensor,
+  starts: Tensor | undefined,
+  axis: number,
+  mode: "linear" | "circular",
+): Tensor {
+  const dim = BigInt(data.shape[axis]);
+  function* targets(): Generator<number> {
+    for (const idx of ndindex(updates.shape)) {
+      const start = BigInt((starts?.data[idx[0]] as number | bigint | undefined) ?? 0);
+      const place = start + BigInt(idx[axis]);
+      const position = mode === "circular" ? ((place % dim) + dim) % dim : place;
+      yield ravel(idx.with(axis, Number(position)), data.shape);
+    }
+  }
+  return scatterTo(targets(), data, updates, "none", {});
 }
 
 /**
@@ -57,30 +123,109 @@ export function scatterElements(
  *         for idx in np.ndindex(indices.shape[b:-1]):
  *             output[batch + idx] = data[batch + tuple(indices[batch + idx])]
  */
-export function gatherND(data: Tensor, indices: Tensor, batchDims: number): Tensor {
+export function gatherND(
+  data: Tensor,
+  indices: Tensor,
+  batchDims: number,
+  policies: Policies = {},
+): Tensor {
   const k = indices.shape[indices.shape.length - 1];
   const rest = data.shape.slice(batchDims + k);
-  const output = empty(data.dtype, [...indices.shape.slice(0, -1), ...rest]);
-  let cell = 0;
-  for (const idx of ndindex(indices.shape.slice(0, -1))) {
-    const batch = idx.slice(0, batchDims);
-    const tuple = tupleAt(indices, idx, data.shape.slice(batchDims, batchDims + k));
-    for (const tail of ndindex(rest)) {
-      apply("none", output, cell++, data, ravel([...batch, ...tuple, ...tail], data.shape));
+  function* places(): Generator<number | null> {
+    for (const idx of ndindex(indices.shape.slice(0, -1))) {
+      const batch = idx.slice(0, batchDims);
+      const tuple = tupleAt(indices, idx, data.shape.slice(batchDims, batchDims + k), policies);
+      for (const tail of ndindex(rest)) {
+        yield tuple && ravel([...batch, ...tuple, ...tail], data.shape);
+      }
     }
   }
-  return output;
+  return gatherFrom(places(), data, [...indices.shape.slice(0, -1), ...rest]);
 }
 
 /**
  *     output[i][j] = data[indices[i][j]][j]   # axis 0 of two
  */
-export function gatherElements(data: Tensor, indices: Tensor, axis: number): Tensor {
-  const output = empty(data.dtype, indices.shape);
+export function gatherElements(
+  data: Tensor,
+  indices: Tensor,
+  axis: number,
+  policies: Policies = {},
+): Tensor {
+  function* places(): Generator<number | null> {
+    for (const idx of ndindex(indices.shape)) {
+      const from = replaceAlong(axis, idx, indices, data.shape, policies);
+      yield from && ravel(from, data.shape);
+    }
+  }
+  return gatherFrom(places(), data, indices.shape);
+}
+
+/**
+ *     for batch in np.ndindex(data.shape[:b]):
+ *         for between in np.ndindex(data.shape[b:axis]):
+ *             for idx in np.ndindex(indices.shape[b:]):
+ *                 output[batch + between + idx] = data[batch + between + (indices[batch + idx],)]
+ */
+export function gather(
+  data: Tensor,
+  indices: Tensor,
+  axis: number,
+  batchDims = 0,
+  policies: Policies = {},
+): Tensor {
+  const [before, behind] = [data.shape.slice(0, axis), data.shape.slice(axis + 1)];
+  const own = indices.shape.slice(batchDims);
+  function* places(): Generator<number | null> {
+    for (const lead of ndindex(before)) {
+      for (const idx of ndindex(own)) {
+        const at = [...lead.slice(0, batchDims), ...idx];
+        const index = indexAt(indices, at, data.shape[axis], policies);
+        for (const tail of ndindex(behind)) {
+          yield index === null ? null : ravel([...lead, index, ...tail], data.shape);
+        }
+      }
+    }
+  }
+  return gatherFrom(places(), data, [...before, ...own, ...behind]);
+}
+
+/** Update by update to its target, in their order; a mean is a sum over how many values went into it. */
+function scatterTo(
+  targets: Iterable<number | null>,
+  data: Tensor,
+  updates: Tensor,
+  reduction: Reduction,
+  { includeSelf = true }: Policies,
+): Tensor {
+  const output = copy(data);
+  const step = reduction === "mean" ? "add" : reduction;
+  const met = new Map<number, number>();
+  let update = 0;
+  for (const target of targets) {
+    const position = update++;
+    if (target === null) continue;
+    const before = met.get(target) ?? 0;
+    apply(before === 0 && !includeSelf ? "none" : step, output, target, updates, position);
+    met.set(target, before + 1);
+  }
+  if (reduction === "mean") {
+    for (const [target, count] of met) divide(output, target, includeSelf ? count + 1 : count);
+  }
+  return output;
+}
+
+/** What stands at the places in data; 0 or no text where there is none. */
+function gatherFrom(
+  places: Iterable<number | null>,
+  data: Tensor,
+  shape: readonly number[],
+): Tensor {
+  const output = empty(data.dtype, shape);
   let cell = 0;
-  for (const idx of ndindex(indices.shape)) {
-    const from = replaceAlong(axis, idx, indices, data.shape);
-    apply("none", output, cell++, data, ravel(from, data.shape));
+  for (const place of places) {
+    if (place !== null) apply("none", output, cell, data, place);
+    cell++;
   }
   return output;
 }
@@ -99,21 +244,40 @@ function* ndindex(shape: readonly number[]): Generator<Coordinates> {
 const ravel = (coordinates: Coordinates, shape: readonly number[]): number =>
   coordinates.reduce((position, i, axis) => position * shape[axis] + i, 0);
 
-/** The index at `coordinates`, from the back where it is negative. */
-function indexAt(indices: Tensor, coordinates: Coordinates, dim: number): number {
-  const index = Number(indices.data[ravel(coordinates, indices.shape)]);
-  return index < 0 ? index + dim : index;
+/** The index at `coordinates`, from the back where it is negative; null where it is outside and left out. */
+function indexAt(
+  indices: Tensor,
+  coordinates: Coordinates,
+  dim: number,
+  { bounds = "error" }: Policies,
+): number | null {
+  const given = Number(indices.data[ravel(coordinates, indices.shape)]);
+  const index = given < 0 ? given + dim : given;
+  if (bounds === "clip") return Math.min(Math.max(index, 0), dim - 1);
+  return bounds === "error" || (index >= 0 && index < dim) ? index : null;
 }
 
-const tupleAt = (indices: Tensor, idx: Coordinates, dims: readonly number[]): Coordinates =>
-  dims.map((dim, j) => indexAt(indices, [...idx, j], dim));
+/** Null where one of its indices is. */
+function tupleAt(
+  indices: Tensor,
+  idx: Coordinates,
+  dims: readonly number[],
+  policies: Policies,
+): Coordinates | null {
+  const tuple = dims.map((dim, j) => indexAt(indices, [...idx, j], dim, policies));
+  return tuple.every((index) => index !== null) ? tuple : null;
+}
 
-const replaceAlong = (
+function replaceAlong(
   axis: number,
   idx: Coordinates,
   indices: Tensor,
   shape: readonly number[],
-): Coordinates => idx.map((i, d) => (d === axis ? indexAt(indices, idx, shape[d]) : i));
+  policies: Policies,
+): Coordinates | null {
+  const index = indexAt(indices, idx, shape[axis], policies);
+  return index === null ? null : idx.with(axis, index);
+}
 
 function empty(dtype: DType, shape: readonly number[]): Tensor {
   const size = shape.reduce((product, dim) => product * dim, 1);
@@ -126,9 +290,32 @@ function empty(dtype: DType, shape: readonly number[]): Tensor {
 const copy = ({ dtype, shape, size, data }: Tensor): Tensor =>
   new Tensor(dtype, shape, size, data.slice());
 
+/** `output[cell] /= count`, where the quotient of integers is rounded toward minus infinity. */
+function divide(output: Tensor, cell: number, count: number): void {
+  const { dtype, data } = output;
+  const sum = reader(dtype, data)(cell);
+  if (typeof sum === "bigint" || integerRange(dtype) !== null) {
+    const [whole, divisor] = [BigInt(sum as number | bigint), BigInt(count)];
+    const below = whole < 0n && whole % divisor !== 0n ? 1n : 0n;
+    writer(dtype, data)(cell, whole / divisor - below);
+  } else {
+    const quotients = [sum].flat().map((part) => Number(part) / count);
+    store(output, cell, quotients.length === 1 ? quotients[0] : (quotients as [number, number]));
+  }
+}
+
+/** Writes a value, whose NaNs are all one. */
+function store(output: Tensor, cell: number, value: Value): void {
+  writer(output.dtype, output.data)(cell, value);
+  const parts = [value].flat();
+  for (const [lane, part] of parts.entries()) {
+    if (part !== part) writeNaN(output, parts.length * cell + lane);
+  }
+}
+
 /** `output[cell] = f(output[cell], from[position])`, where `none` copies the bytes. */
 function apply(
-  reduction: Reduction,
+  reduction: Step,
   output: Tensor,
   cell: number,
   from: Tensor,
@@ -138,11 +325,7 @@ function apply(
   if (reduction !== "none") {
     const a = reader(dtype, data)(cell);
     const b = reader(dtype, from.data)(position);
-    const value = combine(dtype, reduction, a, b);
-    writer(dtype, data)(cell, value);
-    for (const [lane, part] of [value].flat().entries()) {
-      if (part !== part) writeNaN(output, [value].flat().length * cell + lane);
-    }
+    store(output, cell, combine(dtype, reduction, a, b));
   } else if (isNumericStorage(data) && isNumericStorage(from.data)) {
     const { bytes } = DTYPES[dtype];
     const source = new Uint8Array(from.data.buffer, from.data.byteOffset + position * bytes, bytes);
@@ -170,7 +353,7 @@ function writeNaN({ dtype, data }: Tensor, lane: number): void {
 type Value = boolean | string | bigint | number | [number, number];
 
 /** DESIGN's table of arithmetic, on JavaScript values. */
-function combine(dtype: DType, reduction: Reduction, a: Value, b: Value): Value {
+function combine(dtype: DType, reduction: Step, a: Value, b: Value): Value {
   if (typeof a === "boolean") return combineBool(reduction, a, b === true);
   if (typeof a === "string") return combineText(reduction, a, String(b));
   if (Array.isArray(a)) return combineComplex(dtype, reduction, a, b as [number, number]);
@@ -185,7 +368,7 @@ function combine(dtype: DType, reduction: Reduction, a: Value, b: Value): Value 
   return round(combineFloat(reduction, Number(a), Number(b)));
 }
 
-function combineFloat(reduction: Reduction, a: number, b: number): number {
+function combineFloat(reduction: Step, a: number, b: number): number {
   if (reduction === "add") return a + b;
   if (reduction === "sub") return a - b;
   if (reduction === "mul") return a * b;
@@ -194,19 +377,19 @@ function combineFloat(reduction: Reduction, a: number, b: number): number {
   return reduction === "max" ? greater : smaller;
 }
 
-function combineWhole(reduction: Reduction, a: bigint, b: bigint): bigint {
+function combineWhole(reduction: Step, a: bigint, b: bigint): bigint {
   if (reduction === "add") return a + b;
   if (reduction === "sub") return a - b;
   if (reduction === "mul") return a * b;
   return a < b === (reduction === "max") ? b : a;
 }
 
-function combineBool(reduction: Reduction, a: boolean, b: boolean): boolean {
+function combineBool(reduction: Step, a: boolean, b: boolean): boolean {
   if (reduction === "sub") return a !== b;
   return reduction === "add" || reduction === "max" ? a || b : a && b;
 }
 
-function combineText(reduction: Reduction, a: string, b: string): string {
+function combineText(reduction: Step, a: string, b: string): string {
   if (reduction === "add") return a + b;
   const isLess = lexicographic(codePoints(a), codePoints(b)) < 0;
   return isLess === (reduction === "max") ? b : a;
@@ -214,7 +397,7 @@ function combineText(reduction: Reduction, a: string, b: string): string {
 
 function combineComplex(
   dtype: DType,
-  reduction: Reduction,
+  reduction: Step,
   a: [number, number],
   b: [number, number],
 ): [number, number] {

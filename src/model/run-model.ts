@@ -91,14 +91,17 @@ function runOne(
   valueOf: (name: string) => Tensor,
 ): readonly (readonly [string, Tensor])[] {
   const results = namingNode(node, () => {
-    const omitted = node.inputs.indexOf("");
-    if (omitted !== -1)
-      throw malformed(`input ${omitted} is left out, but no input of ${node.op} may be`);
-    const inputs = node.inputs.map(valueOf);
-    const inline = inlineOperator(node);
-    if (inline !== null) return inline(node, inputs, opsetOf(model, node));
+    const inputs = node.inputs.map((name) => (name === "" ? undefined : valueOf(name)));
     const { op, domain } = node;
-    return run({ domain, op, opset: opsetOf(model, node), attributes: attributesOf(node) }, inputs);
+    const opset = opsetOf(model, node);
+    const inline = inlineOperator(node);
+    const schemas = inline === null ? resolve({ domain, op, opset }).inputs : [];
+    const omitted = inputs.findIndex(
+      (input, position) => input === undefined && schemas[position]?.optional !== true,
+    );
+    if (omitted !== -1) throw malformed(`input ${omitted} is left out, but may not be`);
+    if (inline !== null) return inline(node, inputs as Tensor[], opset);
+    return run({ domain, op, opset, attributes: attributesOf(node) }, inputs);
   });
   if (node.outputs.length > results.length) {
     throw malformed(

@@ -3,7 +3,7 @@
  * table of data types; here is what stands around them.
  */
 
-import { DTYPE_NAMES, DTYPES, type DType } from "../dtype.ts";
+import { DTYPE_NAMES, DTYPES, rowOf, type DType } from "../dtype.ts";
 import { TensorError } from "../errors.ts";
 
 /** How the elements of a file are stored. */
@@ -45,9 +45,9 @@ export function parseDescr(descr: string): ElementType {
     return { dtype: "string", bytes: characters * CHARACTER, unit: CHARACTER, bigEndian };
   }
   const npy = name === "?" ? DTYPES.bool.npy : name;
-  const dtype = DTYPE_NAMES.find((one) => one !== "string" && DTYPES[one].npy === npy);
+  const dtype = DTYPE_NAMES.find((one) => one !== "string" && rowOf(one).npy === npy);
   if (dtype === undefined) {
-    const known = DTYPE_NAMES.map((one) => DTYPES[one].npy).join(" ");
+    const known = DTYPE_NAMES.flatMap((one) => rowOf(one).npy ?? []).join(" ");
     const why = UNREAD[name.charAt(0)] ?? `no data type that is read; there are ${known}`;
     throw new TensorError("malformed-file", `the descr of the NPY file, '${descr}', is ${why}`);
   }
@@ -58,9 +58,13 @@ export function parseDescr(descr: string): ElementType {
 /**
  * The descr of a little-endian file; `characters` is the length of text. Types of one byte have no byte order. That
  * bfloat16 is `<V2`, not `|V2`, is how ml_dtypes registers it with NumPy.
+ * @throws TensorError `dtype` for a type that NPY has not
  */
 export function printDescr(dtype: DType, characters: number): string {
-  const { npy, bytes } = DTYPES[dtype];
+  const { npy, bytes } = rowOf(dtype);
+  if (npy === undefined) {
+    throw new TensorError("dtype", `NPY has no data type for ${dtype}; save it as ONNX (.pb)`);
+  }
   if (dtype === "string") return `<${npy}${characters}`;
   return bytes === 1 ? `|${npy}` : `<${npy}`;
 }

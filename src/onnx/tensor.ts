@@ -11,13 +11,14 @@ import {
   DTYPES,
   integerRange,
   isNumericStorage,
+  rowOf,
   type DType,
   type NumericStorage,
   type Storage,
 } from "../dtype.ts";
 import { malformed, TensorError } from "../errors.ts";
-import { pack, packedBytes, unpack } from "../packing.ts";
 import { writer } from "../scalar.ts";
+import { pack, packedBytes, unpack } from "../packing.ts";
 import { printShape, sizeOf } from "../shape.ts";
 import { bytesOf } from "../storage.ts";
 import { asTensor, Tensor } from "../tensor.ts";
@@ -127,14 +128,20 @@ function decodeRaw(dtype: DType, size: number, raw: Uint8Array, header: TensorHe
 }
 
 function decodeTyped(dtype: DType, size: number, field: TypedField, header: TensorHeader): Storage {
-  const { onnx, lanes } = DTYPES[dtype];
+  const { onnx, lanes, bits } = rowOf(dtype);
   if (field !== onnx.field) {
     throw malformed(
       `${tensorTitle(header.name)} is ${dtype} but has its data in ${field}, not in ${onnx.field}`,
     );
   }
-  checkCount(header.counts.get(field) ?? 0, size * lanes, header);
-  const data = allocate(dtype, size);
+  // Two elements of 4 bits are one value: their byte.
+  const isPacked = bits !== undefined;
+  checkCount(
+    header.counts.get(field) ?? 0,
+    isPacked ? packedBytes(dtype, size) : size * lanes,
+    header,
+  );
+  const data = isPacked ? new Uint8Array(packedBytes(dtype, size)) : allocate(dtype, size);
   const take =
     field === "stringData"
       ? takeText(data)
@@ -145,7 +152,7 @@ function decodeTyped(dtype: DType, size: number, field: TypedField, header: Tens
   visitRecords(header.bytes, tensorTitle(header.name), (one, _wireType, start, end) => {
     if (one === number) take(header.bytes.subarray(start, end));
   });
-  return data;
+  return isPacked ? unpack(dtype, size, bytesOf(data as Uint8Array)) : data;
 }
 
 /** Takes the payloads of a field's records one after another: one value each, or packed. */
@@ -170,15 +177,15 @@ function takeFloats(data: Storage): Take {
 }
 
 function takeIntegers(dtype: DType, data: Storage, field: TypedField, header: TensorHeader): Take {
-  // Half floats are written as the bits that they are.
-  const cell = DTYPES[dtype].family === "half" ? "uint16" : dtype;
+  const cell = cellOf(dtype);
+  const { bytes } = DTYPES[cell];
   const write = writer(cell, data);
   const next: (reader: BinaryReader) => unknown =
     field === "int64Data"
       ? (reader) => reader.int64()
       : field === "uint64Data"
         ? (reader) => reader.uint64()
-        : DTYPES[dtype].bytes === 2
+        : bytes === 2 || cell !== dtype
           ? (reader) => fold(reader.int32(), cell)
           : (reader) => reader.int32();
   let position = 0;
@@ -191,10 +198,18 @@ function takeIntegers(dtype: DType, data: Storage, field: TypedField, header: Te
   };
 }
 
-/** Writers sign-extend 16 bits or they do not; both mean the same bits. Anything wider is left for `writer` to refuse. */
+/** The integers that `int32_data` holds for a type: small floats and pairs of 4 bits are written as their bits. */
+function cellOf(dtype: DType): DType {
+  const { family, bytes, bits } = rowOf(dtype);
+  if (family !== "half" && family !== "minifloat" && bits === undefined) return dtype;
+  return bytes === 2 ? "uint16" : "uint8";
+}
+
+/** Writers sign-extend 8 or 16 bits or they do not; both mean the same. Anything wider is left for `writer` to refuse. */
 function fold(value: number, cell: DType): number {
-  if (value < -0x8000 || value > 0xffff) return value;
-  return cell === "int16" ? (value << 16) >> 16 : value & 0xffff;
+  const bits = 8 * DTYPES[cell].bytes;
+  if (value < -(2 ** (bits - 1)) || value >= 2 ** bits) return value;
+  return cell === "int16" ? (value << 16) >> 16 : value & (2 ** bits - 1);
 }
 
 function checkCount(count: number, needed: number, header: TensorHeader): void {

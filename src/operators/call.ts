@@ -2,8 +2,8 @@
 
 import { reductionsOf, REDUCTIONS, type DType, type Reduction } from "../dtype.ts";
 import { printValue, TensorError, type ErrorFields } from "../errors.ts";
-import type { AttributeSchema, OperatorVersion, Settings } from "./operator.ts";
-import { T16, TIND } from "./types.ts";
+import { roleOf, type AttributeSchema, type OperatorVersion, type Settings } from "./operator.ts";
+import { T24, TIND } from "./types.ts";
 
 export type Attributes = Readonly<Record<string, unknown>>;
 
@@ -23,8 +23,14 @@ export function settingsOf(
   fields: ErrorFields,
   others: readonly string[] = [],
 ): Settings {
-  const values: Record<string, number | string> = { axis: 0, batchDims: 0, reduction: "none" };
-  for (const { name, default: initial } of version.attributes) values[camelCase(name)] = initial;
+  const values: Record<string, AttributeValue> = { ...DEFAULTS };
+  for (const schema of version.attributes) {
+    const { name, default: initial } = schema;
+    if (initial !== undefined) values[settingOf(schema)] = initial;
+    else if (attributes[name] === undefined) {
+      throw new TensorError("attribute", `the attribute ${name} must be given`, fields);
+    }
+  }
   for (const name of Object.keys(attributes)) {
     const given = attributes[name];
     if (given === undefined || others.includes(name)) continue;
@@ -40,22 +46,43 @@ export function settingsOf(
         fields,
       );
     }
-    values[camelCase(name)] = attributeValue(schema, given, siblings, fields);
+    values[settingOf(schema)] = attributeValue(schema, given, siblings, fields);
   }
-  const { axis, batchDims, reduction } = values;
+  const { axis, batchDims, reduction, includeSelf, mode } = values;
   return {
-    axis: Number(axis),
+    // Where it is an input, its value comes with that.
+    axis: version.inputs.some((input) => roleOf(input) === "axis") ? null : Number(axis),
     batchDims: Number(batchDims),
     reduction: reductionOf(String(reduction)),
+    includeSelf: includeSelf === true,
+    mode: mode === "circular" ? mode : "linear",
   };
 }
+
+type AttributeValue = number | string | boolean;
+
+/** The settings of a version without attributes. */
+const DEFAULTS = {
+  axis: 0,
+  batchDims: 0,
+  reduction: "none",
+  includeSelf: true,
+  mode: "linear",
+} as const;
+
+const settingOf = ({ name, setting }: AttributeSchema): string => setting ?? camelCase(name);
 
 function attributeValue(
   { name, type, values, minimum = -Infinity }: AttributeSchema,
   given: unknown,
   siblings: readonly OperatorVersion[],
   fields: ErrorFields,
-): number | string {
+): AttributeValue {
+  if (type === "boolean") {
+    if (typeof given === "boolean") return given;
+    const sentence = `${name} must be true or false, got ${printValue(given)}`;
+    throw new TensorError("attribute", sentence, fields);
+  }
   if (type === "int") {
     const number = typeof given === "bigint" ? Number(given) : given;
     if (typeof number !== "number" || !Number.isSafeInteger(number)) {
@@ -86,7 +113,7 @@ function attributeValue(
   );
   const came = since === undefined ? "" : `; it is in version ${since.sinceVersion}`;
   throw new TensorError(
-    "reduction",
+    name === "reduction" ? "reduction" : "attribute",
     `there is no ${name} ${JSON.stringify(given)}: it is one of ${values.join(", ")}${came}`,
     fields,
   );
@@ -96,19 +123,22 @@ function attributeValue(
  * The newest version without its limits, for the plain functions: every data type, int32 and int64 indices, every
  * reduction. Its attributes are named as in JavaScript.
  */
-export function plainVersion(versions: readonly OperatorVersion[]): OperatorVersion {
+export function plainVersion(
+  versions: readonly OperatorVersion[],
+  attributes = versions[versions.length - 1].attributes,
+): OperatorVersion {
   const newest = versions[versions.length - 1];
   return {
     ...newest,
-    attributes: newest.attributes.map((attribute) => ({
+    attributes: attributes.map((attribute) => ({
       ...attribute,
       name: camelCase(attribute.name),
       ...(attribute.name === "reduction" ? { values: REDUCTIONS } : {}),
     })),
     inputs: newest.inputs.map((input) =>
-      input.name === "indices" ? { ...input, type: TIND.name } : input,
+      roleOf(input) === "indices" ? { ...input, type: TIND.name } : input,
     ),
-    typeConstraints: [T16, TIND],
+    typeConstraints: [T24, TIND],
   };
 }
 
@@ -125,11 +155,12 @@ const reductionOf = (word: string): Reduction =>
 export function checkDTypes(
   version: OperatorVersion,
   siblings: readonly OperatorVersion[],
-  inputs: readonly { readonly dtype: DType }[],
+  inputs: readonly ({ readonly dtype: DType } | undefined)[],
   reduction: Reduction,
   fields: ErrorFields,
 ): void {
-  const [{ dtype: common }] = inputs;
+  // Data is never left out.
+  const common = (inputs[0] as { readonly dtype: DType }).dtype;
   const reductions = reductionsOf(common);
   if (!reductions.includes(reduction)) {
     const sentence = `${common} has no reduction ${JSON.stringify(reduction)}, only ${reductions.join(", ")}`;
@@ -137,7 +168,8 @@ export function checkDTypes(
   }
   for (let position = 0; position < version.inputs.length; position++) {
     const { name: input, type } = version.inputs[position];
-    const { dtype } = inputs[position];
+    const dtype = inputs[position]?.dtype;
+    if (dtype === undefined) continue;
     const types = typesOf(version, type);
     if (!types.includes(dtype)) {
       const since = siblings.find((other) => typesOf(other, type).includes(dtype));
@@ -148,8 +180,8 @@ export function checkDTypes(
       });
     }
     const first = version.inputs.findIndex((other) => other.type === type);
-    if (inputs[first].dtype !== dtype) {
-      const expected = `${version.inputs[first].name}, ${inputs[first].dtype}`;
+    if (inputs[first]?.dtype !== dtype) {
+      const expected = `${version.inputs[first].name}, ${inputs[first]?.dtype}`;
       const sentence = `${input} must have the data type of ${expected}, got ${dtype}`;
       throw new TensorError("dtype", sentence, { ...fields, input });
     }

@@ -1,7 +1,7 @@
 /** The rules on ranks and shapes that operators share, as checks that throw what is certainly wrong. */
 
 import { TensorError, type ErrorFields } from "../errors.ts";
-import { printShape, type Dim, type PartialShape } from "../shape.ts";
+import { compatible, part, printShape, unifyDims, type Dim, type PartialShape } from "../shape.ts";
 
 /** Data and indices are no scalars. */
 export function checkRank(input: string, shape: PartialShape, fields: ErrorFields): void {
@@ -57,10 +57,43 @@ export function checkSameRank(
 }
 
 /**
- * An axis in [-r, r-1], counted from the front.
+ * The first `batchDims` axes of data and indices, which must be equal; what is known of either.
+ * @throws TensorError `shape-mismatch`
+ */
+export function checkBatches(
+  data: readonly Dim[],
+  indices: readonly Dim[],
+  batchDims: number,
+  fields: ErrorFields,
+): Dim[] {
+  const batches = { data: part(data, 0, batchDims), indices: part(indices, 0, batchDims) };
+  if (!compatible(batches.data, batches.indices)) {
+    throw new TensorError(
+      "shape-mismatch",
+      `the first ${batchDims} axes of data and indices must be equal, ` +
+        `but they are ${printShape(batches.data)} and ${printShape(batches.indices)}`,
+      { ...fields, input: "indices" },
+    );
+  }
+  return batches.indices.map((dim, d) => unifyDims(dim, data[d]));
+}
+
+/**
+ * An axis in [-r, r-1], counted from the front; null where it is not known.
  * @throws TensorError `axis`
  */
-export function normalizeAxis(axis: number, rank: number, fields: ErrorFields): number {
+export function normalizeAxis(axis: number, rank: number, fields: ErrorFields): number;
+export function normalizeAxis(
+  axis: number | null,
+  rank: number,
+  fields: ErrorFields,
+): number | null;
+export function normalizeAxis(
+  axis: number | null,
+  rank: number,
+  fields: ErrorFields,
+): number | null {
+  if (axis === null) return null;
   if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
   throw new TensorError(
     "axis",
@@ -69,14 +102,17 @@ export function normalizeAxis(axis: number, rank: number, fields: ErrorFields): 
   );
 }
 
-/** Off the axis, each index stands at its own place in data: indices may be smaller there, but not larger. */
+/**
+ * Off the axis, each index stands at its own place in data: indices may be smaller there, but not larger. Where the axis
+ * is not known it may be any.
+ */
 export function checkIndicesFit(
   data: PartialShape,
   indices: PartialShape,
-  axis: number,
+  axis: number | null,
   fields: ErrorFields,
 ): void {
-  if (data === null || indices === null) return;
+  if (data === null || indices === null || axis === null) return;
   for (let d = 0; d < data.length; d++) {
     const most = data[d];
     const dim = indices[d];

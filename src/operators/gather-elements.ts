@@ -1,12 +1,17 @@
 /** GatherElements of ai.onnx: each index picks the element at its own coordinates, replaced along one axis. */
 
-import type { ErrorFields } from "../errors.ts";
 import type { PartialShape } from "../shape.ts";
 import { AXIS } from "./attributes.ts";
 import { plainVersion } from "./call.ts";
 import { checkIndicesFit, checkSameRank, normalizeAxis } from "./checks.ts";
-import { ONNX, type Operator, type OperatorVersion, type Settings } from "./operator.ts";
-import { planAlongAxis } from "./scatter-elements.ts";
+import {
+  ONNX,
+  type InputShapes,
+  type Operator,
+  type OperatorCall,
+  type OperatorVersion,
+} from "./operator.ts";
+import { layoutElements, planAlongAxis } from "./scatter-elements.ts";
 import { T15, T16, TIND } from "./types.ts";
 
 const SUMMARY =
@@ -37,17 +42,16 @@ const versions: readonly OperatorVersion[] = [
 
 export const gatherElements: Operator = {
   kind: "gather",
-  indexing: "elements",
   versions,
   plain: plainVersion(versions),
   inferShape: inferGatherElements,
   plan: planAlongAxis,
+  layout: layoutElements,
 };
 
-function inferGatherElements(
-  [data, indices]: readonly PartialShape[],
-  settings: Settings,
-  fields: ErrorFields,
+export function inferGatherElements(
+  { data, indices }: InputShapes,
+  { settings, fields }: OperatorCall,
 ): PartialShape {
   const rank = checkSameRank({ data, indices }, fields);
   if (rank === null) return null;

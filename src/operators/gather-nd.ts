@@ -1,12 +1,21 @@
 /** GatherND of ai.onnx: index tuples say which slices of data, batch by batch, make up the output. */
 
-import { TensorError, type ErrorFields } from "../errors.ts";
-import { planTuples } from "../offsets.ts";
-import { compatible, part, printShape, unifyDims, type PartialShape } from "../shape.ts";
+import { TensorError } from "../errors.ts";
+import { planTuples, type IndexRules } from "../offsets.ts";
+import type { Plan } from "../plan.ts";
+import { part, type PartialShape } from "../shape.ts";
 import { BATCH_DIMS } from "./attributes.ts";
 import { plainVersion } from "./call.ts";
-import { checkRank, checkTupleLength } from "./checks.ts";
-import { ONNX, type Operator, type OperatorVersion, type Settings } from "./operator.ts";
+import { checkBatches, checkRank, checkTupleLength } from "./checks.ts";
+import {
+  ONNX,
+  type InputShapes,
+  type Layout,
+  type Operator,
+  type OperatorCall,
+  type OperatorVersion,
+  type PlanInputs,
+} from "./operator.ts";
 import { T15, T16 } from "./types.ts";
 
 const SUMMARY =
@@ -44,18 +53,34 @@ const versions: readonly OperatorVersion[] = [
 
 export const gatherND: Operator = {
   kind: "gather",
-  indexing: "tuples",
   versions,
   plain: plainVersion(versions),
   inferShape: inferGatherND,
-  plan: (dataShape, indices, { batchDims }, rules, fields) =>
-    planTuples(indices, dataShape, batchDims, rules, fields),
+  plan: planGatherND,
+  layout: layoutTuples,
 };
 
-function inferGatherND(
-  [data, indices]: readonly PartialShape[],
-  { batchDims }: Settings,
-  fields: ErrorFields,
+export function planGatherND(
+  { data, indices }: PlanInputs,
+  { settings, fields }: OperatorCall,
+  rules: IndexRules,
+): Plan {
+  return planTuples(indices, data, settings.batchDims, rules, fields);
+}
+
+/** Of operators whose indices are tuples. */
+export function layoutTuples({ indices }: PlanInputs, { settings }: OperatorCall): Layout {
+  const k = indices.shape[indices.shape.length - 1];
+  return {
+    positions: indices.shape.slice(0, -1),
+    indexAt: (position) => position,
+    addressed: settings.batchDims + k,
+  };
+}
+
+export function inferGatherND(
+  { data, indices }: InputShapes,
+  { settings: { batchDims }, fields }: OperatorCall,
 ): PartialShape {
   checkRank("data", data, fields);
   checkRank("indices", indices, fields);
@@ -72,18 +97,10 @@ function inferGatherND(
     checkTupleLength(k, 1, data === null ? Infinity : data.length - batchDims, fields);
   }
   if (data === null || indices === null) return null;
-  const batches = { data: part(data, 0, batchDims), indices: part(indices, 0, batchDims) };
-  if (!compatible(batches.data, batches.indices)) {
-    throw new TensorError(
-      "shape-mismatch",
-      `the first ${batchDims} axes of data and indices must be equal, ` +
-        `but they are ${printShape(batches.data)} and ${printShape(batches.indices)}`,
-      { ...fields, input: "indices" },
-    );
-  }
+  const batches = checkBatches(data, indices, batchDims, fields);
   if (typeof k !== "number") return null;
   return [
-    ...batches.indices.map((dim, d) => unifyDims(dim, data[d])),
+    ...batches,
     ...part(indices, batchDims, indices.length - 1),
     ...part(data, batchDims + k),
   ];

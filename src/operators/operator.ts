@@ -5,7 +5,7 @@
 
 import type { DType, Reduction } from "../dtype.ts";
 import type { ErrorFields } from "../errors.ts";
-import type { IndexRules } from "../offsets.ts";
+import type { Bounds, IndexRules } from "../offsets.ts";
 import type { Plan } from "../plan.ts";
 import type { PartialShape } from "../shape.ts";
 import type { Tensor } from "../tensor.ts";
@@ -21,18 +21,28 @@ export interface TensorType {
 /** An attribute of a version. */
 export interface AttributeSchema {
   readonly name: string;
-  readonly type: "int" | "string";
-  readonly default: number | string;
+  readonly type: "int" | "string" | "boolean";
+  /** Absent where the attribute has to be given. */
+  readonly default?: number | string | boolean;
   /** The words that are taken, where the attribute is one of a list. */
   readonly values?: readonly string[];
   /** The least number that is taken whatever the shapes, where there is one. */
   readonly minimum?: number;
+  /** Which setting it is, where that has another name. */
+  readonly setting?: keyof Settings;
   readonly description: string;
 }
+
+/** What an input is for. */
+export type Role = "data" | "indices" | "updates" | "axis";
 
 /** An input or output of a version. */
 export interface ParameterSchema {
   readonly name: string;
+  /** Of an input whose name does not say it. */
+  readonly role?: Role;
+  /** Whether it may be left out. */
+  readonly optional?: true;
   /** The name of a type constraint, or one data type. */
   readonly type: string;
   readonly description: string;
@@ -62,44 +72,92 @@ export interface OperatorVersion {
   readonly typeConstraints: readonly TypeConstraint[];
   /** Whether -1 means the last place of an axis. */
   readonly negativeIndices: boolean;
+  /** What becomes of an index outside its axis; an error by default. */
+  readonly outOfRange?: Bounds;
+  /** The operator that replaces it, of a version that is deprecated: it runs all the same. */
+  readonly deprecated?: string;
+  /** Whether the batch axes of the output are one, of their product's size. */
+  readonly fusesBatches?: true;
 }
+
+/** What an input of a version is for. */
+export const roleOf = ({ name, role }: ParameterSchema): Role => role ?? (name as Role);
 
 /** The attributes of a call in the package's own words; an operator without an attribute has its default. */
 export interface Settings {
-  readonly axis: number;
+  /** Null where it is an input whose value is not known. */
+  readonly axis: number | null;
   readonly batchDims: number;
   readonly reduction: Reduction;
+  /** Whether a reduction begins with the value that is there, or with the first update. */
+  readonly includeSelf: boolean;
+  readonly mode: "linear" | "circular";
+}
+
+/** One call of one version, with everything decided but the tensors. */
+export interface OperatorCall {
+  readonly version: OperatorVersion;
+  readonly settings: Settings;
+  /** Who speaks in errors. */
+  readonly fields: ErrorFields;
+}
+
+/** What is known of the shapes of a call's inputs; null too for an input that the operator has not, or that is left out. */
+export interface InputShapes {
+  readonly data: PartialShape;
+  readonly indices: PartialShape;
+  readonly updates: PartialShape;
+}
+
+/** What a Plan is made of: indices, and shapes that have been checked. */
+export interface PlanInputs {
+  readonly data: readonly number[];
+  readonly indices: Tensor;
+  /** Of a scatter. */
+  readonly updates?: readonly number[] | undefined;
+}
+
+/** How the offsets of a Plan lie in the tensors that it is made of. */
+export interface Layout {
+  /** The leading shape of updates or output: one position for each offset, in the order of the Plan. */
+  readonly positions: readonly number[];
+  /** Where in indices the index of a position stands, or its tuple. */
+  indexAt(position: readonly number[]): readonly number[];
+  /** How many leading axes of data a position addresses. */
+  readonly addressed: number;
 }
 
 export interface Operator {
   readonly kind: "scatter" | "gather";
-  /** Whether the last axis of indices holds tuples, or each index stands for itself. */
-  readonly indexing: "tuples" | "elements";
   /** Oldest first. */
   readonly versions: readonly OperatorVersion[];
-  /** The newest without its limits, for the plain functions. */
-  readonly plain: OperatorVersion;
+  /** The newest without its limits, for the plain functions; absent where there is no such function. */
+  readonly plain?: OperatorVersion;
+  /** Whether its indices are positions of sequences, with rules of their own: no policy of the plain functions applies. */
+  readonly ownRules?: true;
+  /** Indices where they are left out. */
+  readonly defaultIndices?: (data: readonly number[]) => Tensor;
   /**
    * The output's shape from what is known of the inputs' shapes.
    * @throws TensorError `rank`, `axis` or `shape-mismatch` for what is certainly wrong, in this order.
    */
-  inferShape(
-    inputs: readonly PartialShape[],
-    settings: Settings,
-    fields: ErrorFields,
-  ): PartialShape;
+  inferShape(inputs: InputShapes, call: OperatorCall): PartialShape;
   /**
    * The Plan of indices whose shape has been checked.
    * @throws TensorError `index-out-of-range`
    */
-  plan(
-    dataShape: readonly number[],
-    indices: Tensor,
-    settings: Settings,
-    rules: IndexRules,
-    fields: ErrorFields,
-  ): Plan;
+  plan(inputs: PlanInputs, call: OperatorCall, rules: IndexRules): Plan;
+  /** How its offsets lie in tensors of these shapes. */
+  layout(inputs: PlanInputs, call: OperatorCall): Layout;
 }
+
+/** What versions of openvino have in common. */
+export const OPENVINO = {
+  domain: "openvino",
+  function: false,
+  supportLevel: "COMMON",
+  shapeInference: true,
+} as const;
 
 /** What versions of ai.onnx have in common. */
 export const ONNX = {

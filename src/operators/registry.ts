@@ -3,17 +3,33 @@
 import { printValue, TensorError } from "../errors.ts";
 import { gatherElements } from "./gather-elements.ts";
 import { gatherND } from "./gather-nd.ts";
+import { gather } from "./gather.ts";
+import { openvinoGatherElements } from "./openvino-gather-elements.ts";
+import { openvinoGatherND } from "./openvino-gather-nd.ts";
+import { openvinoGather } from "./openvino-gather.ts";
 import type { Domain, Operator, OperatorVersion } from "./operator.ts";
+import { scatterElementsUpdate } from "./scatter-elements-update.ts";
 import { scatterElements } from "./scatter-elements.ts";
 import { scatterNDUpdate } from "./scatter-nd-update.ts";
 import { scatterND } from "./scatter-nd.ts";
+import { scatterUpdate } from "./scatter-update.ts";
+import { scatter } from "./scatter.ts";
+import { tensorScatter } from "./tensor-scatter.ts";
 
 const OPERATORS: readonly Operator[] = [
   scatterND,
   scatterElements,
   gatherND,
   gatherElements,
+  gather,
+  scatter,
+  tensorScatter,
   scatterNDUpdate,
+  scatterElementsUpdate,
+  scatterUpdate,
+  openvinoGather,
+  openvinoGatherND,
+  openvinoGatherElements,
 ];
 
 // Rows are handed out; nobody may change them for everybody else.

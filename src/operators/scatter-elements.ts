@@ -1,14 +1,20 @@
 /** ScatterElements of ai.onnx: each update has an index of its own, which replaces its coordinate along one axis. */
 
-import type { ErrorFields } from "../errors.ts";
 import { planElements, type IndexRules } from "../offsets.ts";
 import type { Plan } from "../plan.ts";
 import { compatible, printShape, type PartialShape } from "../shape.ts";
-import type { Tensor } from "../tensor.ts";
 import { AXIS, REDUCTION_16, REDUCTION_18 } from "./attributes.ts";
 import { plainVersion } from "./call.ts";
 import { checkIndicesFit, checkSameRank, normalizeAxis, wrongUpdates } from "./checks.ts";
-import { ONNX, type Operator, type OperatorVersion, type Settings } from "./operator.ts";
+import {
+  ONNX,
+  type InputShapes,
+  type Layout,
+  type Operator,
+  type OperatorCall,
+  type OperatorVersion,
+  type PlanInputs,
+} from "./operator.ts";
 import { T15, T16, TIND } from "./types.ts";
 
 const SUMMARY =
@@ -43,29 +49,31 @@ const versions: readonly OperatorVersion[] = [
 
 export const scatterElements: Operator = {
   kind: "scatter",
-  indexing: "elements",
   versions,
   plain: plainVersion(versions),
   inferShape: inferScatterElements,
   plan: planAlongAxis,
+  layout: layoutElements,
 };
 
 /** The Plan of operators in which each index replaces a coordinate along the axis. */
 export function planAlongAxis(
-  dataShape: readonly number[],
-  indices: Tensor,
-  settings: Settings,
+  { data, indices }: PlanInputs,
+  { settings, fields }: OperatorCall,
   rules: IndexRules,
-  fields: ErrorFields,
 ): Plan {
-  const axis = normalizeAxis(settings.axis, dataShape.length, fields);
-  return planElements(indices, dataShape, axis, rules, fields);
+  const axis = normalizeAxis(Number(settings.axis), data.length, fields);
+  return planElements(indices, data, axis, rules, fields);
+}
+
+/** Of the same operators. */
+export function layoutElements({ data, indices }: PlanInputs): Layout {
+  return { positions: indices.shape, indexAt: (position) => position, addressed: data.length };
 }
 
 function inferScatterElements(
-  [data, indices, updates]: readonly PartialShape[],
-  settings: Settings,
-  fields: ErrorFields,
+  { data, indices, updates }: InputShapes,
+  { settings, fields }: OperatorCall,
 ): PartialShape {
   const rank = checkSameRank({ data, indices, updates }, fields);
   if (rank === null) return data;

@@ -1,9 +1,9 @@
 /** ScatterNDUpdate of openvino: ScatterND with int32 or int64 indices and words of its own for reductions. */
 
 import { REDUCTION_OPENVINO } from "./attributes.ts";
-import { plainVersion } from "./call.ts";
-import type { Operator, OperatorVersion } from "./operator.ts";
-import { inferScatterND, planScatterND } from "./scatter-nd.ts";
+import { layoutTuples, planGatherND } from "./gather-nd.ts";
+import { OPENVINO, type Operator, type OperatorVersion } from "./operator.ts";
+import { inferScatterND } from "./scatter-nd.ts";
 import { T_OPENVINO, TIND } from "./types.ts";
 
 const SUMMARY =
@@ -12,11 +12,8 @@ const SUMMARY =
   "tensor of one element will do.";
 
 const COMMON = {
-  domain: "openvino",
+  ...OPENVINO,
   name: "ScatterNDUpdate",
-  function: false,
-  supportLevel: "COMMON",
-  shapeInference: true,
   inputs: [
     { name: "data", type: "T", description: "Tensor of rank r >= 1." },
     { name: "indices", type: "Tind", description: "Tensor of rank q >= 1, of tuples of k <= r." },
@@ -35,9 +32,8 @@ const versions: readonly OperatorVersion[] = [
 
 export const scatterNDUpdate: Operator = {
   kind: "scatter",
-  indexing: "tuples",
   versions,
-  plain: plainVersion(versions),
-  inferShape: (inputs, _settings, fields) => inferScatterND(inputs, fields, true),
-  plan: planScatterND,
+  inferShape: (inputs, { fields }) => inferScatterND(inputs, fields, true),
+  plan: planGatherND,
+  layout: layoutTuples,
 };

@@ -1,14 +1,12 @@
 /** ScatterND of ai.onnx: index tuples say which slices of a copy of data the updates replace or are combined with. */
 
 import type { ErrorFields } from "../errors.ts";
-import { planTuples, type IndexRules } from "../offsets.ts";
-import type { Plan } from "../plan.ts";
 import { compatible, compatibleFrom, part, printShape, type PartialShape } from "../shape.ts";
-import type { Tensor } from "../tensor.ts";
 import { REDUCTION_16, REDUCTION_18 } from "./attributes.ts";
 import { plainVersion } from "./call.ts";
 import { checkRank, checkTupleLength, wrongUpdates } from "./checks.ts";
-import { ONNX, type Operator, type OperatorVersion, type Settings } from "./operator.ts";
+import { layoutTuples, planGatherND } from "./gather-nd.ts";
+import { ONNX, type InputShapes, type Operator, type OperatorVersion } from "./operator.ts";
 import { T15, T16 } from "./types.ts";
 
 const SUMMARY =
@@ -39,22 +37,12 @@ const versions: readonly OperatorVersion[] = [
 
 export const scatterND: Operator = {
   kind: "scatter",
-  indexing: "tuples",
   versions,
   plain: plainVersion(versions),
-  inferShape: (inputs, _settings, fields) => inferScatterND(inputs, fields),
-  plan: planScatterND,
+  inferShape: (inputs, { fields }) => inferScatterND(inputs, fields),
+  plan: planGatherND,
+  layout: layoutTuples,
 };
-
-export function planScatterND(
-  dataShape: readonly number[],
-  indices: Tensor,
-  _settings: Settings,
-  rules: IndexRules,
-  fields: ErrorFields,
-): Plan {
-  return planTuples(indices, dataShape, 0, rules, fields);
-}
 
 /**
  * The output has data's shape. With updates.shape = indices.shape[:-1] ++ data.shape[k:], whatever is known of two of
@@ -62,7 +50,7 @@ export function planScatterND(
  * @param oneElement whether any tensor of one element will do where updates should be a scalar
  */
 export function inferScatterND(
-  [data, indices, updates]: readonly PartialShape[],
+  { data, indices, updates }: InputShapes,
   fields: ErrorFields,
   oneElement = false,
 ): PartialShape {

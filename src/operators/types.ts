@@ -1,21 +1,35 @@
 /** The sets of data types that type constraints name. */
 
-import { DTYPE_NAMES, dtypesWhere } from "../dtype.ts";
+import { DTYPE_NAMES, dtypesWhere, integerRange, isArithmetic } from "../dtype.ts";
 import type { TypeConstraint } from "./operator.ts";
 
-/** Every data type, which ONNX has had since its IR version 4 (opset 13). */
-const EVERY = DTYPE_NAMES;
-const NO_BFLOAT16 = EVERY.filter((name) => name !== "bfloat16");
-const OPENVINO = dtypesWhere((row, name) => "openvino" in row && name !== "string");
+/** What ONNX has had since its IR version 4 (opset 13). */
+const ARITHMETIC = DTYPE_NAMES.filter(isArithmetic);
+const NO_BFLOAT16 = ARITHMETIC.filter((name) => name !== "bfloat16");
+const OPENVINO = dtypesWhere(
+  (row, name) => row.openvino !== undefined && isArithmetic(name) && name !== "string",
+);
 
 const T = "The type of data and output, and of updates where there are any.";
 
 export const T15: TypeConstraint = { name: "T", types: NO_BFLOAT16, description: T };
-export const T16: TypeConstraint = { name: "T", types: EVERY, description: T };
+export const T16: TypeConstraint = { name: "T", types: ARITHMETIC, description: T };
+/** Every data type, which ONNX has had since its IR version 12 (opset 24). */
+export const T24: TypeConstraint = { name: "T", types: DTYPE_NAMES, description: T };
 export const T_OPENVINO: TypeConstraint = { name: "T", types: OPENVINO, description: T };
 
 export const TIND: TypeConstraint = {
   name: "Tind",
   types: ["int32", "int64"],
   description: "Indices are integers.",
+};
+
+const INTEGERS = DTYPE_NAMES.filter((name) => isArithmetic(name) && integerRange(name) !== null);
+
+export const TIND_ANY: TypeConstraint = { ...TIND, types: INTEGERS };
+
+export const TAXIS: TypeConstraint = {
+  name: "Taxis",
+  types: INTEGERS,
+  description: "The axis is an integer.",
 };

@@ -5,6 +5,7 @@ import {
   DTYPES,
   integerRange,
   isNumericStorage,
+  storedRange,
   type DType,
   type Storage,
 } from "../../src/dtype.ts";
@@ -39,7 +40,6 @@ const TEXTS = ["", "a", "ab", "b", "\u{ffff}", "\u{10000}", "\u{e000}x", "ä", "
 export function randomTensor(dtype: DType, shape: readonly number[], random: Random): Tensor {
   const size = product(shape);
   const data: Storage = allocate(dtype, size);
-  const { family } = DTYPES[dtype];
   if (!isNumericStorage(data)) {
     for (let p = 0; p < size; p++) data[p] = TEXTS[random(TEXTS.length)];
     return new Tensor(dtype, shape, size, data);
@@ -47,9 +47,10 @@ export function randomTensor(dtype: DType, shape: readonly number[], random: Ran
   const { BYTES_PER_ELEMENT: bytes, length } = data;
   const view = new DataView(data.buffer);
   const patterns = PATTERNS[bytes];
+  const narrow = storedRange(dtype);
   for (let lane = 0; lane < length; lane++) {
     const kind = random(3);
-    if (family === "bool") view.setUint8(lane, random(2));
+    if (narrow !== null) data[lane] = narrow[0] + random(narrow[1] - narrow[0] + 1);
     else if (kind === 0) put(view, lane, bytes, patterns[random(patterns.length)]);
     else if (kind === 1) data[lane] = small(dtype, random) as never;
     else for (let byte = 0; byte < bytes; byte++) view.setUint8(lane * bytes + byte, random(256));

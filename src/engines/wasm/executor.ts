@@ -10,7 +10,7 @@ import {
   viewOf,
   type DType,
   type NumericStorage,
-  type Reduction,
+  type Step,
   type Storage,
 } from "../../dtype.ts";
 import { isTensorError } from "../../errors.ts";
@@ -178,7 +178,7 @@ export class WasmExecutor implements Executor {
   scatter(
     plan: Plan,
     dtype: DType,
-    reduction: Reduction,
+    reduction: Step,
     data: Storage,
     updates: Storage,
     out: Storage,

@@ -1,6 +1,6 @@
 /** The compiled kernels of `assembly/`, instantiated over a memory. */
 
-import type { DType, Reduction } from "../../dtype.ts";
+import type { DType, Step } from "../../dtype.ts";
 import type { ElementJob, IndexAxis } from "../../offsets.ts";
 import { KERNELS } from "./bytes.ts";
 import type { Heap } from "./heap.ts";
@@ -15,7 +15,7 @@ export type Kernel = (...args: number[]) => number | undefined;
  * order, where the offsets are, how many, how many elements a slice has, and how far it is from each to the next.
  */
 export interface Kernels {
-  combine(dtype: DType, reduction: Reduction): number;
+  combine(dtype: DType, reduction: Step): number;
   /** `out[offset p] = updates[p]` for elements of that many bytes. */
   scatter(bytes: number): number;
   /** `out[p] = data[offset p]` */

@@ -1,0 +1,64 @@
+/** The end of a mean: sums, slice by slice, over how many values went into them. */
+
+import {
+  DTYPES,
+  isNumericStorage,
+  type DType,
+  type NumericStorage,
+  type Storage,
+} from "../dtype.ts";
+import { decodeHalf, encodeHalf } from "../half.ts";
+import { halfFormat } from "../scalar.ts";
+import { nanWriter } from "./combine.ts";
+
+/**
+ * `data[offset p] /= counts[p]` for slices of `slice` elements. The quotient is computed in a double and rounded to the
+ * data type; that of integers is rounded toward minus infinity. Only for data types that have a mean.
+ */
+export function divide(
+  dtype: DType,
+  data: Storage,
+  slice: number,
+  offsets: Uint32Array,
+  counts: Uint32Array,
+): void {
+  if (!isNumericStorage(data)) return;
+  const { lanes } = DTYPES[dtype];
+  const step = divider(dtype, data);
+  for (let p = 0; p < offsets.length; p++) {
+    const end = (offsets[p] + slice) * lanes;
+    for (let at = offsets[p] * lanes; at < end; at++) step(at, counts[p]);
+  }
+}
+
+/** A function that divides the entry of `data` at a position. */
+function divider(dtype: DType, data: NumericStorage): (at: number, count: number) => void {
+  switch (DTYPES[dtype].family) {
+    case "int64": {
+      const wide = data as BigInt64Array | BigUint64Array;
+      return (at, count) => void (wide[at] = floorDivide(wide[at], BigInt(count)));
+    }
+    case "int":
+      // Below 2^32 both: the double nearest to the quotient is on the right side of every integer.
+      return (at, count) => void (data[at] = Math.floor(Number(data[at]) / count));
+    case "half": {
+      const format = halfFormat(dtype);
+      return (at, count) =>
+        void (data[at] = encodeHalf(decodeHalf(Number(data[at]), format) / count, format));
+    }
+    default: {
+      const floats = data as Float32Array | Float64Array;
+      const canonicalNaN = nanWriter(floats);
+      return (at, count) => {
+        const quotient = floats[at] / count;
+        if (quotient === quotient) floats[at] = quotient;
+        else canonicalNaN(at);
+      };
+    }
+  }
+}
+
+function floorDivide(value: bigint, count: bigint): bigint {
+  const quotient = value / count;
+  return value < 0n && quotient * count !== value ? quotient - 1n : quotient;
+}

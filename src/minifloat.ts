@@ -1,0 +1,101 @@
+/**
+ * Floats of 8 and 4 bits: their bits to numbers and back, rounding to nearest, ties to even. They have so few values
+ * that each format is the list of them.
+ */
+
+/** What stands at the end of the range: infinity and NaN as in IEEE 754, NaN alone (at -0 for `fnuz`), or neither. */
+type Ends = "ieee" | "fn" | "fnuz" | "finite";
+
+interface Layout {
+  readonly signBits: 0 | 1;
+  readonly exponentBits: number;
+  readonly fractionBits: number;
+  readonly bias: number;
+  readonly ends: Ends;
+}
+
+// ONNX's "Float stored in 8 bits" and "4 bit", and the OCP Microscaling formats (MX) 1.0, section 5.3.
+// prettier-ignore
+const LAYOUTS = {
+  float8e4m3fn:   { signBits: 1, exponentBits: 4, fractionBits: 3, bias: 7,   ends: "fn"     },
+  float8e4m3fnuz: { signBits: 1, exponentBits: 4, fractionBits: 3, bias: 8,   ends: "fnuz"   },
+  float8e5m2:     { signBits: 1, exponentBits: 5, fractionBits: 2, bias: 15,  ends: "ieee"   },
+  float8e5m2fnuz: { signBits: 1, exponentBits: 5, fractionBits: 2, bias: 16,  ends: "fnuz"   },
+  float8e8m0:     { signBits: 0, exponentBits: 8, fractionBits: 0, bias: 127, ends: "fn"     },
+  float4e2m1:     { signBits: 1, exponentBits: 2, fractionBits: 1, bias: 1,   ends: "finite" },
+} as const satisfies Record<string, Layout>;
+
+export type MinifloatName = keyof typeof LAYOUTS;
+
+export interface Minifloat {
+  /** The number that each bit pattern stands for. */
+  readonly values: Float64Array;
+  /** The bit pattern nearest to a number; null where there is none (NaN in float4e2m1, 0 and below in float8e8m0). */
+  encode(value: number): number | null;
+}
+
+const made = new Map<MinifloatName, Minifloat>();
+
+/** A format; its list is made when it is first asked for. */
+export function minifloat(name: MinifloatName): Minifloat {
+  let format = made.get(name);
+  if (format === undefined) made.set(name, (format = formatOf(LAYOUTS[name])));
+  return format;
+}
+
+function formatOf(layout: Layout): Minifloat {
+  const { signBits, exponentBits, fractionBits, ends } = layout;
+  const signBit = 1 << (exponentBits + fractionBits);
+  const values = Float64Array.from({ length: signBit << signBits }, (_, code) => {
+    if (ends === "fnuz" && code === signBit) return NaN;
+    const magnitude = magnitudeOf(code & (signBit - 1), layout);
+    return code >= signBit ? -magnitude : magnitude;
+  });
+  // The bit patterns of finite magnitudes are in the order of their values.
+  const finite = values.subarray(0, signBit).findLastIndex(Number.isFinite);
+  const nan = values.findIndex(Number.isNaN);
+  const beyond = ends === "ieee" ? finite + 1 : ends === "finite" ? finite : nan;
+  // IEEE's own NaN is the quiet one.
+  const canonicalNaN = ends === "ieee" ? beyond + (1 << (fractionBits - 1)) : nan;
+
+  return {
+    values,
+    encode(value) {
+      if (value !== value) return nan === -1 ? null : canonicalNaN;
+      if (signBits === 0 && value <= 0) return null;
+      const magnitude = Math.abs(value);
+      const isNegative = value < 0 || Object.is(value, -0);
+      const code = nearest(values, finite, magnitude, beyond);
+      if (ends === "fnuz" && (code === 0 || code === nan)) return code;
+      return isNegative ? code | signBit : code;
+    },
+  };
+}
+
+function magnitudeOf(code: number, { exponentBits, fractionBits, bias, ends }: Layout): number {
+  const exponent = code >> fractionBits;
+  const fraction = code & ((1 << fractionBits) - 1);
+  const isLast = exponent === (1 << exponentBits) - 1;
+  if (ends === "ieee" && isLast) return fraction === 0 ? Infinity : NaN;
+  if (ends === "fn" && isLast && fraction === (1 << fractionBits) - 1) return NaN;
+  // Without a fraction there is no zero and nothing below the first power of two.
+  if (exponent === 0 && fractionBits > 0) return fraction * 2 ** (1 - bias - fractionBits);
+  return (1 + fraction / 2 ** fractionBits) * 2 ** (exponent - bias);
+}
+
+/** The code from 0 to `finite` whose value is nearest to `magnitude`, ties to even; `beyond` past the last of them. */
+function nearest(values: Float64Array, finite: number, magnitude: number, beyond: number): number {
+  let low = 0;
+  let high = finite;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (values[middle] <= magnitude) low = middle;
+    else high = middle - 1;
+  }
+  // Past the last value, what would be the next one decides.
+  const next = low < finite ? values[low + 1] : 2 * values[finite] - values[finite - 1];
+  const half = values[low] + (next - values[low]) / 2;
+  const roundsUp = magnitude > half || (magnitude === half && low % 2 === 1);
+  if (!roundsUp) return low;
+  return low < finite ? low + 1 : beyond;
+}

@@ -1,0 +1,38 @@
+/** GatherElements of openvino: as that of ai.onnx, but its axis has to be given and indices are not negative. */
+
+import { AXIS_REQUIRED } from "./attributes.ts";
+import { inferGatherElements } from "./gather-elements.ts";
+import { OPENVINO, type Operator, type OperatorVersion } from "./operator.ts";
+import { layoutElements, planAlongAxis } from "./scatter-elements.ts";
+import { T_OPENVINO, TIND } from "./types.ts";
+
+const versions: readonly OperatorVersion[] = [
+  {
+    ...OPENVINO,
+    name: "GatherElements",
+    sinceVersion: 6,
+    summary:
+      "Gathers single elements: the output has the shape of indices, and each of its elements comes from its own " +
+      "coordinates in data, but along axis from where the index says.",
+    attributes: [AXIS_REQUIRED],
+    inputs: [
+      { name: "data", type: "T", description: "Tensor of rank r >= 1." },
+      {
+        name: "indices",
+        type: "Tind",
+        description: "Tensor of rank r, in [0, s-1] along axis of size s.",
+      },
+    ],
+    outputs: [{ name: "output", type: "T", description: "Tensor of the shape of indices." }],
+    typeConstraints: [T_OPENVINO, TIND],
+    negativeIndices: false,
+  },
+];
+
+export const openvinoGatherElements: Operator = {
+  kind: "gather",
+  versions,
+  inferShape: inferGatherElements,
+  plan: planAlongAxis,
+  layout: layoutElements,
+};

@@ -1,0 +1,46 @@
+/** ScatterElementsUpdate of openvino: ScatterElements whose axis is an input, with words and a mean of its own. */
+
+import { REDUCTION_OPENVINO_12, USE_INIT_VAL } from "./attributes.ts";
+import { OPENVINO, type Operator, type OperatorVersion } from "./operator.ts";
+import { layoutElements, planAlongAxis, scatterElements } from "./scatter-elements.ts";
+import { T_OPENVINO, TAXIS, TIND_ANY } from "./types.ts";
+
+const SUMMARY =
+  "Copies data and writes updates into the copy. An update goes to its own coordinates, but along axis to where the " +
+  "index at those coordinates says: for axis 0 of two, output[indices[i][j]][j] = updates[i][j].";
+
+const REDUCED =
+  `${SUMMARY} With a reduction, updates are combined with what they meet instead; a mean of integers is rounded ` +
+  "toward minus infinity.";
+
+const inputs = (range: string) => [
+  { name: "data", type: "T", description: "Tensor of rank r >= 1." },
+  {
+    name: "indices",
+    type: "Tind",
+    description: `Tensor of rank r, in ${range} along axis of size s.`,
+  },
+  { name: "updates", type: "T", description: "Tensor of the shape of indices." },
+  { name: "axis", type: "Taxis", description: "Scalar or one element, in [-r, r-1]." },
+];
+
+const COMMON = {
+  ...OPENVINO,
+  name: "ScatterElementsUpdate",
+  outputs: [{ name: "output", type: "T", description: "Tensor of data's shape." }],
+  typeConstraints: [T_OPENVINO, TIND_ANY, TAXIS],
+} as const;
+
+// prettier-ignore
+const versions: readonly OperatorVersion[] = [
+  { ...COMMON, sinceVersion: 3, summary: SUMMARY, attributes: [], inputs: inputs("[0, s-1]"), negativeIndices: false },
+  { ...COMMON, sinceVersion: 12, summary: REDUCED, attributes: [REDUCTION_OPENVINO_12, USE_INIT_VAL], inputs: inputs("[-s, s-1]"), negativeIndices: true },
+];
+
+export const scatterElementsUpdate: Operator = {
+  kind: "scatter",
+  versions,
+  inferShape: (shapes, call) => scatterElements.inferShape(shapes, call),
+  plan: planAlongAxis,
+  layout: layoutElements,
+};

@@ -1,0 +1,47 @@
+/** Scatter of ai.onnx, which ScatterElements has replaced. */
+
+import { AXIS } from "./attributes.ts";
+import { plainVersion } from "./call.ts";
+import { ONNX, type Operator, type OperatorVersion } from "./operator.ts";
+import { layoutElements, planAlongAxis, scatterElements } from "./scatter-elements.ts";
+import { T15, TIND } from "./types.ts";
+
+const SUMMARY =
+  "Copies data and writes updates into the copy. An update goes to its own coordinates, but along axis to where the " +
+  "index at those coordinates says. Deprecated since version 11, where ScatterElements does the same.";
+
+const inputs = (range: string) => [
+  { name: "data", type: "T", description: "Tensor of rank r >= 1." },
+  {
+    name: "indices",
+    type: "Tind",
+    description: `Tensor of rank r, in ${range} along axis of size s.`,
+  },
+  { name: "updates", type: "T", description: "Tensor of the shape of indices." },
+];
+
+const COMMON = {
+  ...ONNX,
+  name: "Scatter",
+  summary: SUMMARY,
+  attributes: [AXIS],
+  outputs: [{ name: "output", type: "T", description: "Tensor of data's shape." }],
+  typeConstraints: [T15, TIND],
+  deprecated: "ScatterElements",
+} as const;
+
+// Version 9 says nothing of negative indices, which other operators took from version 11 on.
+// prettier-ignore
+const versions: readonly OperatorVersion[] = [
+  { ...COMMON, sinceVersion: 9, inputs: inputs("[0, s-1]"), negativeIndices: false },
+  { ...COMMON, sinceVersion: 11, inputs: inputs("[-s, s-1]") },
+];
+
+export const scatter: Operator = {
+  kind: "scatter",
+  versions,
+  plain: { ...plainVersion(scatterElements.versions), name: "Scatter" },
+  inferShape: (shapes, call) => scatterElements.inferShape(shapes, call),
+  plan: planAlongAxis,
+  layout: layoutElements,
+};

@@ -1,0 +1,158 @@
+/** TensorScatter of ai.onnx: writes a sequence into a cache, from a position of its own for each sample of a batch. */
+
+import { TensorError, type ErrorFields } from "../errors.ts";
+import { planSequences } from "../offsets.ts";
+import type { Plan } from "../plan.ts";
+import { compatible, printShape, type Dim, type PartialShape } from "../shape.ts";
+import { Tensor } from "../tensor.ts";
+import { plainVersion } from "./call.ts";
+import { checkSameRank, normalizeAxis } from "./checks.ts";
+import {
+  ONNX,
+  type InputShapes,
+  type Layout,
+  type Operator,
+  type OperatorCall,
+  type OperatorVersion,
+  type PlanInputs,
+} from "./operator.ts";
+import { T24 } from "./types.ts";
+
+const versions: readonly OperatorVersion[] = [
+  {
+    ...ONNX,
+    name: "TensorScatter",
+    sinceVersion: 24,
+    summary:
+      "Copies a cache and writes update into the copy: sample b of the batch, axis 0, from position write_indices[b] of " +
+      "axis on. In circular mode the positions wrap around at the end of the axis; in linear mode they must fit.",
+    attributes: [
+      {
+        name: "axis",
+        type: "int",
+        default: -2,
+        description: "The axis of the sequence, in [-r, r-1] but not 0, which is the batch.",
+      },
+      {
+        name: "mode",
+        type: "string",
+        default: "linear",
+        values: ["linear", "circular"],
+        description:
+          "Whether positions wrap around at the end of the axis: one of linear, circular.",
+      },
+    ],
+    inputs: [
+      {
+        name: "past_cache",
+        type: "T",
+        role: "data",
+        description: "Tensor of the shape (batch, ..., max_sequence_length, ...).",
+      },
+      {
+        name: "update",
+        type: "T",
+        role: "updates",
+        description: "The same but along axis, where it is sequence_length, at most as long.",
+      },
+      {
+        name: "write_indices",
+        type: "int64",
+        role: "indices",
+        optional: true,
+        description:
+          "Tensor of the shape (batch), 0 by default; in [0, max_sequence_length - sequence_length] in linear mode.",
+      },
+    ],
+    outputs: [{ name: "present_cache", type: "T", description: "Tensor of past_cache's shape." }],
+    typeConstraints: [T24],
+  },
+];
+
+export const tensorScatter: Operator = {
+  kind: "scatter",
+  versions,
+  plain: plainVersion(versions),
+  ownRules: true,
+  defaultIndices: ([batch]) => new Tensor("int32", [batch], batch, new Int32Array(batch)),
+  inferShape: inferTensorScatter,
+  plan: planTensorScatter,
+  layout: layoutSequences,
+};
+
+function inferTensorScatter(
+  { data, indices, updates }: InputShapes,
+  { settings, fields }: OperatorCall,
+): PartialShape {
+  const rank = checkSameRank({ past_cache: data, update: updates }, fields);
+  if (indices !== null && indices.length !== 1) {
+    throw new TensorError(
+      "rank",
+      `write_indices must have rank 1, but it has rank ${indices.length}`,
+      { ...fields, input: "write_indices", got: indices.length },
+    );
+  }
+  if (rank === null) return data;
+  const axis = sequenceAxis(settings.axis, rank, fields);
+  if (data !== null && updates !== null) checkSequence(data, updates, axis, fields);
+  const batch = (data ?? updates)?.[0];
+  if (indices !== null && batch !== undefined && !compatible(indices, [batch])) {
+    throw new TensorError(
+      "shape-mismatch",
+      `write_indices must have the shape [${batch}], one position for each sample, got ${printShape(indices)}`,
+      { ...fields, input: "write_indices" },
+    );
+  }
+  return data;
+}
+
+/** @throws TensorError `axis`, also for the axis of the batch */
+function sequenceAxis(given: number | null, rank: number, fields: ErrorFields): number {
+  const axis = normalizeAxis(Number(given), rank, fields);
+  if (axis > 0) return axis;
+  throw new TensorError(
+    "axis",
+    `axis is ${given}, which of rank ${rank} is axis 0, the batch, and cannot be the sequence`,
+    { ...fields, axis, got: Number(given) },
+  );
+}
+
+function checkSequence(
+  data: readonly Dim[],
+  updates: readonly Dim[],
+  axis: number,
+  fields: ErrorFields,
+): void {
+  const elsewhere = updates.map((dim, d) => (d === axis ? data[d] : dim));
+  const [longest, length] = [data[axis], updates[axis]];
+  const isLonger = typeof longest === "number" && typeof length === "number" && length > longest;
+  if (!isLonger && compatible(elsewhere, data)) return;
+  throw new TensorError(
+    "shape-mismatch",
+    `update.shape must be past_cache.shape = ${printShape(data)}, at most ${String(longest)} along axis ${axis}, ` +
+      `got ${printShape(updates)}`,
+    { ...fields, input: "update" },
+  );
+}
+
+function planTensorScatter(
+  { data, indices, updates }: PlanInputs,
+  { settings, fields }: OperatorCall,
+): Plan {
+  const axis = sequenceAxis(settings.axis, data.length, fields);
+  const length = updates?.[axis] ?? 0;
+  const isCircular = settings.mode === "circular";
+  return planSequences(indices, data, axis, length, isCircular, fields);
+}
+
+function layoutSequences(
+  { data, updates }: PlanInputs,
+  { settings, fields }: OperatorCall,
+): Layout {
+  const axis = sequenceAxis(settings.axis, data.length, fields);
+  return {
+    positions: [...data.slice(0, axis), updates?.[axis] ?? 0],
+    indexAt: ([batch]) => [batch],
+    addressed: axis + 1,
+  };
+}

@@ -1,0 +1,68 @@
+/** What the plain functions do beyond the specifications, chosen by options: which of them there are, and their words. */
+
+import { printValue, TensorError, type ErrorFields } from "./errors.ts";
+import type { Bounds } from "./offsets.ts";
+import type { Operator } from "./operators/operator.ts";
+
+/** What was chosen; absent where nothing was. */
+export interface Policies {
+  /** What becomes of an index outside its axis: an error by default. `drop` is for scatters, `fill` for gathers. */
+  readonly bounds?: Bounds | undefined;
+  /** Whether a negative index counts from the end of its axis, the default, or is an error whatever the bounds. */
+  readonly negative?: "wrap" | "error" | undefined;
+  /** Whether two updates of one target are an error where the reduction is `none`; by default the last one wins. */
+  readonly duplicates?: "last" | "error" | undefined;
+  /** Whether a reduction begins with the value of data, the default, or with the first update of a target. */
+  readonly includeSelf?: boolean | undefined;
+}
+
+type Name = keyof Policies;
+
+const COMMON = { bounds: ["error", "clip"], negative: ["wrap", "error"] } as const;
+
+/** The values of each policy, by what it is for. */
+const WORDS: Readonly<Record<Operator["kind"], Partial<Record<Name, readonly unknown[]>>>> = {
+  scatter: {
+    ...COMMON,
+    bounds: [...COMMON.bounds, "drop"],
+    duplicates: ["last", "error"],
+    includeSelf: [true, false],
+  },
+  gather: { ...COMMON, bounds: [...COMMON.bounds, "fill"] },
+};
+
+const NAMES: readonly Name[] = ["bounds", "negative", "duplicates", "includeSelf"];
+
+/**
+ * The policies among the options of a call, where only `allowed` ones may stand.
+ * @throws TensorError `attribute` for a policy that the operator does not have, or a word that the policy does not
+ */
+export function policiesOf(
+  { kind, ownRules }: Operator,
+  options: Readonly<Record<string, unknown>>,
+  fields: ErrorFields,
+): Policies {
+  const policies: Record<string, unknown> = {};
+  for (const name of NAMES) {
+    const given = options[name];
+    if (given === undefined) continue;
+    const words = ownRules === true ? undefined : WORDS[kind][name];
+    if (words === undefined) {
+      const why =
+        ownRules === true
+          ? "its positions have rules of their own"
+          : "a gather has no targets that could be met twice";
+      throw new TensorError("attribute", `there is no option ${name} here: ${why}`, fields);
+    }
+    if (!words.includes(given)) {
+      const must = words.map((word) => JSON.stringify(word)).join(", ");
+      const sentence = `${name} must be one of ${must}, got ${printValue(given)}`;
+      throw new TensorError("attribute", sentence, fields);
+    }
+    policies[name] = given;
+  }
+  return policies;
+}
+
+/** The names of all policies. */
+export const POLICY_NAMES: readonly string[] = NAMES;
