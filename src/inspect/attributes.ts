@@ -29,9 +29,26 @@ export function inspectAttributes(
     if (fault === null && !isReference(attribute)) taken.push([name, attribute.value]);
     else unknown.add(name);
   }
-  const settings = settingsOf(version, siblings, Object.fromEntries(taken), fields);
-  return { settings, unknown, findings };
+  for (const { name, default: initial } of version.attributes) {
+    if (initial !== undefined || Object.hasOwn(node.attributes, name)) continue;
+    const sentence = `the attribute ${name} must be given`;
+    findings.push(finding("attribute-missing", sentence, { code: "attribute" }));
+    unknown.add(name);
+  }
+  const given = { ...neededBy(version), ...Object.fromEntries(taken) };
+  return { settings: settingsOf(version, siblings, given, fields), unknown, findings };
 }
+
+/** A value that stands for each attribute that has to be given. */
+const neededBy = ({ attributes }: OperatorVersion): Attributes =>
+  Object.fromEntries(
+    attributes
+      .filter((one) => one.default === undefined)
+      .map(({ name, type, values = [""] }) => [
+        name,
+        { int: 0, string: values[0], boolean: false }[type],
+      ]),
+  );
 
 const isReference = (attribute: Attribute): boolean =>
   attribute.type === "other" && attribute.reference !== undefined;
@@ -82,7 +99,7 @@ function errorOf(
   fields: ErrorFields,
 ): unknown {
   try {
-    settingsOf(version, siblings, attributes, fields);
+    settingsOf(version, siblings, { ...neededBy(version), ...attributes }, fields);
     return null;
   } catch (error) {
     return error;

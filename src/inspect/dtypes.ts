@@ -6,9 +6,8 @@
 import { isDType, type DType, type Reduction } from "../dtype.ts";
 import type { ErrorFields } from "../errors.ts";
 import { checkDTypes } from "../operators/call.ts";
-import type { OperatorVersion, ParameterSchema } from "../operators/operator.ts";
+import { roleOf, type OperatorVersion, type ParameterSchema } from "../operators/operator.ts";
 import { findingOf, type Finding, type FindingId } from "./findings.ts";
-import { roleOf } from "./roles.ts";
 
 /** @param dtypes of the version's inputs, in order; null for one that is not known or left out */
 export function inspectDTypes(

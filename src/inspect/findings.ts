@@ -44,6 +44,7 @@ export const FINDINGS = {
   "repeated-target-reduced": risky(
     "constant indices repeat under a reduction: runtimes race or add in another order",
   ),
+  "index-filled": risky("a constant index lies outside its axis, where the version gives zeros"),
   "operator-deprecated": risky("the operator was replaced by another one"),
   "indices-not-checked": note("constant indices are out of reach, or too many to be looked at"),
   "graph-too-deep": note("a graph lies too deep in others to be looked at"),

@@ -3,10 +3,16 @@
  * repeated. It is the operator's own Plan that tells.
  */
 
-import { isTensorError, TensorError, type ErrorFields } from "../errors.ts";
-import type { Constant } from "../model/model.ts";
-import { readIndices } from "../offsets.ts";
-import type { Operator, OperatorVersion, Settings } from "../operators/operator.ts";
+import { isTensorError, TensorError } from "../errors.ts";
+import { readIndices, type Bounds } from "../offsets.ts";
+import {
+  roleOf,
+  type InputShapes,
+  type Operator,
+  type OperatorCall,
+  type PlanInputs,
+  type Role,
+} from "../operators/operator.ts";
 import { split, type Plan } from "../plan.ts";
 import {
   coordinatesOf,
@@ -20,42 +26,26 @@ import {
 } from "../shape.ts";
 import type { Tensor } from "../tensor.ts";
 import { finding, findingOf, type Finding } from "./findings.ts";
-import { positionOf } from "./roles.ts";
 
-/** More indices than this are not looked at; as int64 they take 8 MB. Reading and planning them takes 30 ms. */
-export const MAX_INDICES = 2 ** 20;
+/** Plans of more offsets are not made: a few indices may stand for any number of them, of 4 bytes each. */
+const MAX_OFFSETS = 2 ** 24;
 
 /** A scatter or gather whose attributes, data types and shapes were found to fit, as far as they are known. */
-export interface IndexedCall {
+export interface IndexedCall extends OperatorCall {
   readonly operator: Operator;
-  readonly version: OperatorVersion;
-  readonly settings: Settings;
-  readonly fields: ErrorFields;
-  /** The shapes of the version's inputs. */
-  readonly shapes: readonly PartialShape[];
+  readonly shapes: InputShapes;
   /** Whether the reduction is what the settings say. */
   readonly isReductionKnown: boolean;
 }
 
-export function inspectIndices(call: IndexedCall, constant: Constant): Finding[] {
-  const input = inputName(call, "indices");
-  const count = product(constant.shape);
-  if (count > MAX_INDICES) {
-    const sentence = `the ${count} constant ${input} were not looked at: ${MAX_INDICES} are at most`;
-    return [finding("indices-not-checked", sentence, { input })];
-  }
-  let indices: Tensor;
-  try {
-    indices = constant.read();
-  } catch (error) {
-    const isOutOfReach = isTensorError(error, "unsupported-model", "too-large");
-    return [findingOf(isOutOfReach ? "indices-not-checked" : "constant-unreadable", error)];
-  }
-  return [...negativeFindings(call, indices), ...planFindings(call, indices)];
-}
+export const inspectIndices = (call: IndexedCall, indices: Tensor): Finding[] => [
+  ...negativeFindings(call, indices),
+  ...planFindings(call, indices),
+];
 
-const inputName = ({ version }: IndexedCall, role: string): string =>
-  version.inputs[positionOf(version, role)]?.name ?? role;
+/** What the version calls the input with a role. */
+const inputName = ({ version }: OperatorCall, role: Role): string =>
+  version.inputs.find((input) => roleOf(input) === role)?.name ?? role;
 
 /** The first negative index, where the version takes none. */
 function negativeFindings(call: IndexedCall, { data, shape }: Tensor): Finding[] {
@@ -63,8 +53,10 @@ function negativeFindings(call: IndexedCall, { data, shape }: Tensor): Finding[]
   if (negativeIndices) return [];
   const values = data as ArrayLike<number | bigint>;
   for (let position = 0; position < values.length; position++) {
-    if (values[position] >= 0) continue;
-    const [at, got] = [coordinatesOf(position, shape), safe(values[position])];
+    const index = values[position];
+    if (index >= 0) continue;
+    const at = coordinatesOf(position, shape);
+    const got = Number.isSafeInteger(Number(index)) ? Number(index) : index;
     const input = inputName(call, "indices");
     const sentence = `${input}${printShape(at)} is ${got}, but version ${sinceVersion} takes no negative indices`;
     const code = "index-out-of-range";
@@ -73,44 +65,51 @@ function negativeFindings(call: IndexedCall, { data, shape }: Tensor): Finding[]
   return [];
 }
 
-const safe = (value: number | bigint): number | bigint =>
-  Number.isSafeInteger(Number(value)) ? Number(value) : value;
-
 function planFindings(call: IndexedCall, indices: Tensor): Finding[] {
-  const shape = standIn(call, indices);
-  if (shape === null) return [];
+  const { operator, settings, shapes } = call;
+  const data = standIn(call, indices);
+  if (data === null || settings.axis === null) return [];
+  const updates = shapes.updates?.map((dim) => (typeof dim === "number" ? dim : 0));
+  const made = { data, indices, updates };
+  const isScatter = operator.kind === "scatter";
+  const { positions } = operator.layout(made, call);
+  // Of a gather without batches, indices give one offset each.
+  if ((isScatter || settings.batchDims !== 0) && product(positions) > MAX_OFFSETS) {
+    return [notChecked(call, `${product(positions)} places in data are too many`)];
+  }
   let plan: Plan;
   try {
-    plan = planOf(call, shape, indices);
+    plan = planOf(call, made, "error");
   } catch (error) {
     return [outOfRange(call, error)];
   }
-  if (call.operator.kind === "gather" || !call.isReductionKnown) return [];
-  if (product(shape) > MAX_SIZE) {
-    const input = inputName(call, "indices");
-    const sentence = `whether ${input} repeat was not looked at: data may have more than 2^32 - 1 elements`;
-    return [finding("indices-not-checked", sentence, { input })];
+  if (!isScatter || !call.isReductionKnown) return [];
+  if (product(data) > MAX_SIZE) {
+    return [notChecked(call, "data may have more than 2^32 - 1 elements")];
   }
-  return repeatFindings(call, plan, indices);
+  return repeatFindings(call, plan, made);
 }
 
-function planOf(
-  { operator, settings, fields }: IndexedCall,
-  shape: readonly number[],
-  indices: Tensor,
-): Plan {
+const notChecked = (call: IndexedCall, why: string): Finding => {
+  const input = inputName(call, "indices");
+  return finding("indices-not-checked", `not all was looked at of the constant ${input}: ${why}`, {
+    input,
+  });
+};
+
+function planOf(call: IndexedCall, made: PlanInputs, bounds: Bounds): Plan {
   // Those of which the version takes none are told already.
-  const rules = { negative: true, merge: false, read: readIndices };
-  return operator.plan(shape, indices, settings, rules, fields);
+  const rules = { negative: true, bounds, merge: false, read: readIndices };
+  return call.operator.plan(made, call, rules);
 }
 
-function repeatFindings(call: IndexedCall, plan: Plan, { shape }: Tensor): Finding[] {
-  const positions = call.operator.indexing === "tuples" ? shape.slice(0, -1) : shape;
+function repeatFindings(call: IndexedCall, plan: Plan, made: PlanInputs): Finding[] {
+  const { positions, indexAt } = call.operator.layout(made, call);
   const { first, later } = split(plan);
   if (later.count === 0 || later.source === undefined || first.source === undefined) return [];
-  const at = coordinatesOf(later.source[0], positions);
+  const at = indexAt(coordinatesOf(later.source[0], positions));
   const before = first.source[first.offsets.indexOf(later.offsets[0])];
-  const earlier = coordinatesOf(before, positions);
+  const earlier = indexAt(coordinatesOf(before, positions));
   const input = inputName(call, "indices");
   const what = `${later.count} of ${product(positions)} updates go where another one went`;
   const where = `the first is that of ${input}${printShape(at)}, after ${input}${printShape(earlier)}`;
@@ -127,19 +126,24 @@ function repeatFindings(call: IndexedCall, plan: Plan, { shape }: Tensor): Findi
  * target. Null where too little is known.
  */
 function standIn(call: IndexedCall, indices: Tensor): number[] | null {
-  const data = call.shapes[positionOf(call.version, "data")] ?? smallestShape(call, indices);
+  const data = call.shapes.data ?? smallestShape(call, indices);
   if (data === null) return null;
   const { batchDims } = call.settings;
+  const batches = batchDims < 0 ? batchDims + indices.shape.length : batchDims;
   const known = data.map((dim, axis) =>
-    typeof dim !== "number" && axis < batchDims ? indices.shape[axis] : dim,
+    typeof dim !== "number" && axis < batches ? indices.shape[axis] : dim,
   );
   if (isKnown(known)) return [...known];
-  const room = 2 * largest(indices) + Math.max(1, ...indices.shape);
-  const shape = known.map((dim) => (typeof dim === "number" ? dim : room));
-  return fits(call, shape, indices) ? shape : null;
+  const sizes = (call.shapes.updates ?? []).map((dim) => (typeof dim === "number" ? dim : 0));
+  const room = 2 * largest(indices) + Math.max(1, ...indices.shape, ...sizes);
+  // The first axis may be a batch, of which each sample has an index.
+  const candidates = [room, indices.shape[0] ?? room].map((first) =>
+    known.map((dim, axis) => (typeof dim === "number" ? dim : axis === 0 ? first : room)),
+  );
+  return candidates.find((shape) => fits(call, shape, indices)) ?? null;
 }
 
-/** Data of unknown rank: where index tuples or an axis end does not depend on what comes behind. */
+/** Data of unknown rank: the least that the other shapes leave room for. What lies behind changes no target. */
 function smallestShape(call: IndexedCall, indices: Tensor): PartialShape {
   for (let rank = 1; rank <= MAX_RANK; rank++) {
     const shape: Dim[] = Array.from({ length: rank }, () => null);
@@ -148,17 +152,9 @@ function smallestShape(call: IndexedCall, indices: Tensor): PartialShape {
   return null;
 }
 
-function fits(call: IndexedCall, data: PartialShape, { shape }: Tensor): boolean {
-  const { operator, version, settings, fields } = call;
-  const shapes = version.inputs.map((_, position) =>
-    position === positionOf(version, "data")
-      ? data
-      : position === positionOf(version, "indices")
-        ? shape
-        : null,
-  );
+function fits(call: IndexedCall, data: PartialShape, { shape: indices }: Tensor): boolean {
   try {
-    operator.inferShape(shapes, settings, fields);
+    call.operator.inferShape({ data, indices, updates: null }, call);
     return true;
   } catch (error) {
     if (isTensorError(error)) return false;
@@ -178,17 +174,14 @@ function largest({ data }: Tensor): number {
 /** The error of a Plan, told of the shape that is known and not of the one that stood in for it. */
 function outOfRange(call: IndexedCall, error: unknown): Finding {
   if (!isTensorError(error, "index-out-of-range")) throw error;
+  const isFilled = call.version.outOfRange === "fill";
+  const id = isFilled ? "index-filled" : "index-out-of-range";
   const { code, input, at = [], axis = 0, got = 0, expected = [] } = error;
-  const shape = call.shapes[positionOf(call.version, "data")] ?? null;
+  const shape = call.shapes.data;
   const dim = shape === null ? null : shape[axis];
-  if (typeof dim !== "number" || shape === null || isKnown(shape)) {
-    return findingOf("index-out-of-range", error);
-  }
-  const range = dim === 0 ? "has no elements" : `takes ${expected.join("..")}`;
+  if (shape === null || isKnown(shape)) return findingOf(id, error);
   const of = `axis ${axis} of ${inputName(call, "data")} ${printShape(shape)}`;
+  const range = dim === 0 ? "has no elements" : `takes ${expected.join("..")}`;
   const sentence = `${input}${printShape(at)} is ${got}, but ${of} ${range}`;
-  return findingOf(
-    "index-out-of-range",
-    new TensorError(code, sentence, { input, at, axis, got, expected }),
-  );
+  return findingOf(id, new TensorError(code, sentence, { input, at, axis, got, expected }));
 }

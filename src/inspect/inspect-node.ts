@@ -6,14 +6,22 @@
 
 import { isTensorError, type ErrorFields } from "../errors.ts";
 import type { ModelNode } from "../model/model.ts";
-import type { Operator, OperatorVersion, TensorType } from "../operators/operator.ts";
+import { axisOf, byRole } from "../operators/call.ts";
+import type {
+  AttributeSchema,
+  InputShapes,
+  Operator,
+  OperatorCall,
+  OperatorVersion,
+  TensorType,
+} from "../operators/operator.ts";
 import { lookUp } from "../operators/registry.ts";
 import { printShape, type PartialShape } from "../shape.ts";
 import { inspectAttributes } from "./attributes.ts";
+import { readConstant } from "./constants.ts";
 import { inspectDTypes } from "./dtypes.ts";
 import { finding, findingOf, type Finding, type FindingId } from "./findings.ts";
-import { inspectIndices, type IndexedCall } from "./indices.ts";
-import { positionOf } from "./roles.ts";
+import { inspectIndices } from "./indices.ts";
 import { UNKNOWN, unifyTypes, type Scope, type Value } from "./scope.ts";
 
 /** What was found out about a node. */
@@ -55,7 +63,7 @@ export function inspectNode(node: ModelNode, opset: number | null, scope: Scope)
     version,
     inputs,
     outputs: outputs.map((type, position) => typed(bothOf(type, declared[position]))),
-    findings: [...findings, ...contradiction],
+    findings: [...deprecation(version, opset), ...findings, ...contradiction],
   };
 }
 
@@ -88,45 +96,60 @@ function inspectCall(
   inputs: readonly Value[],
 ): { output: TensorType | null; findings: readonly Finding[] } {
   const fields: ErrorFields = { op: version.name, opset: version.sinceVersion };
-  const attributes = inspectAttributes(node, version, operator.versions, fields);
+  const { unknown, ...attributes } = inspectAttributes(node, version, operator.versions, fields);
   const findings: Finding[] = [...attributes.findings, ...countFindings(node, version)];
   if (findings.some(({ id }) => id === "input-count")) return { output: null, findings };
 
-  const { settings, unknown } = attributes;
+  const isReductionKnown = !unknown.has("reduction");
+  const reduction = isReductionKnown ? attributes.settings.reduction : "none";
   const values = version.inputs.map((_, position) => inputs[position] ?? UNKNOWN);
   const dtypes = values.map(({ type }) => type?.dtype ?? null);
-  const isReductionKnown = !unknown.has("reduction");
-  const reduction = isReductionKnown ? settings.reduction : "none";
   const faults = inspectDTypes(version, operator.versions, dtypes, reduction, fields);
   findings.push(...faults);
 
-  const shapes = values.map(({ type }) => type?.shape ?? null);
-  // Shapes depend on the numbers among the attributes: axis and batch_dims.
-  const decides = (name: string): boolean =>
+  // Of attributes of no version nothing is known, and those of another one do not count here.
+  const isUnknown = (is: (schema: AttributeSchema) => boolean): boolean =>
     operator.versions.some((one) =>
-      one.attributes.some((schema) => schema.name === name && schema.type === "int"),
+      one.attributes.some((schema) => unknown.has(schema.name) && is(schema)),
     );
-  if ([...unknown].some(decides)) return { output: null, findings };
-  const shape = shapeOf(operator, shapes, settings, fields);
+  // Shapes depend on numbers: axis and batch_dims.
+  if (isUnknown(({ type }) => type === "int")) return { output: null, findings };
+  const given = byRole(version, values);
+  const areIntegers = !faults.some(({ id }) => id === "index-type-not-taken");
+  const axis = areIntegers ? axisValue(given.axis, fields) : null;
+  if (isFinding(axis)) return { output: null, findings: [...findings, axis] };
+  const settings =
+    given.axis === undefined ? attributes.settings : { ...attributes.settings, axis };
+  const shapes = {
+    data: given.data?.type?.shape ?? null,
+    indices: given.indices?.type?.shape ?? null,
+    updates: given.updates?.type?.shape ?? null,
+  };
+  const shape = shapeOf(operator, shapes, { version, settings, fields });
   if (isFinding(shape)) return { output: null, findings: [...findings, shape] };
 
-  const position = positionOf(version, "indices");
-  const { constant } = values[position];
-  if (constant !== null && !faults.some(({ id }) => id === "index-type-not-taken")) {
-    const call: IndexedCall = { operator, version, settings, fields, shapes, isReductionKnown };
-    findings.push(...inspectIndices(call, constant));
+  const constant = given.indices?.constant ?? null;
+  // Which places indices stand for may depend on words, but not on that of the reduction.
+  const isPlanKnown = !isUnknown(({ type, name }) => type === "string" && name !== "reduction");
+  if (constant !== null && areIntegers && isPlanKnown) {
+    const call = { operator, version, settings, fields, shapes, isReductionKnown };
+    const indices = readConstant(constant, "indices");
+    findings.push(...(isFinding(indices) ? [indices] : inspectIndices(call, indices)));
   }
-  // Any input of the output's type tells it; data, whose shape the output may have, comes first.
+  // Any input of the output's type tells it.
   const [{ type: constraint }] = version.outputs;
   const dtype = dtypes.find((one, p) => one !== null && version.inputs[p].type === constraint);
   return { output: dtype ? { dtype, shape } : null, findings };
 }
 
 /** How many inputs and outputs there are, and whether one is left out that may not be. */
-function countFindings(node: ModelNode, { name, inputs, outputs }: OperatorVersion): Finding[] {
+function countFindings(node: ModelNode, version: OperatorVersion): Finding[] {
+  const { name, inputs, outputs } = version;
   const findings: Finding[] = [];
-  const names = inputs.map((input) => input.name);
-  const missing = inputs.find((_, position) => !node.inputs[position]);
+  const names = inputs.map((input) => (input.optional === true ? `${input.name}?` : input.name));
+  const missing = inputs.find(
+    ({ optional }, position) => optional !== true && !node.inputs[position],
+  );
   const code = "shape-mismatch";
   if (node.inputs.length > inputs.length) {
     const sentence = `there are ${node.inputs.length} inputs, but ${name} has ${inputs.length}: ${names.join(", ")}`;
@@ -142,6 +165,33 @@ function countFindings(node: ModelNode, { name, inputs, outputs }: OperatorVersi
   return findings;
 }
 
+/** Whether another operator has replaced this one at its opset. */
+function deprecation({ domain, deprecated }: OperatorVersion, opset: number): Finding[] {
+  if (deprecated === undefined) return [];
+  try {
+    const { name } = lookUp({ domain, op: deprecated, opset }).version;
+    return [finding("operator-deprecated", `${name} has replaced it`)];
+  } catch (error) {
+    if (!isTensorError(error, "unknown-operator")) throw error;
+    return [];
+  }
+}
+
+/** The axis where it is an input; null where it is none or not known. */
+function axisValue(axis: Value | undefined, fields: ErrorFields): number | null | Finding {
+  if (axis?.type == null) return null;
+  try {
+    // Its shape is looked at first, so that nothing large is read.
+    const unread = axisOf(axis.type, fields);
+    if (axis.constant === null) return unread;
+    const value = readConstant(axis.constant, "axis");
+    return isFinding(value) ? value : axisOf(value, fields);
+  } catch (error) {
+    if (!isTensorError(error, "shape-mismatch")) throw error;
+    return findingOf("shape-does-not-fit", error);
+  }
+}
+
 const SHAPE_FINDINGS: Readonly<Record<string, FindingId>> = {
   rank: "rank-does-not-fit",
   axis: "axis-out-of-range",
@@ -151,17 +201,16 @@ const SHAPE_FINDINGS: Readonly<Record<string, FindingId>> = {
 /** The shape of the output, or why there is none. */
 function shapeOf(
   operator: Operator,
-  shapes: readonly PartialShape[],
-  settings: IndexedCall["settings"],
-  fields: ErrorFields,
+  shapes: InputShapes,
+  call: OperatorCall,
 ): PartialShape | Finding {
   try {
-    return operator.inferShape(shapes, settings, fields);
+    return operator.inferShape(shapes, call);
   } catch (error) {
     if (!isTensorError(error, "rank", "axis", "shape-mismatch")) throw error;
     return findingOf(SHAPE_FINDINGS[error.code], error);
   }
 }
 
-const isFinding = (value: PartialShape | Finding): value is Finding =>
-  value !== null && "id" in value;
+const isFinding = (value: unknown): value is Finding =>
+  typeof value === "object" && value !== null && "severity" in value;
