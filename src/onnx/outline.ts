@@ -9,9 +9,10 @@ import { WireType } from "@bufbuild/protobuf/wire";
 
 import { DTYPES } from "../dtype.ts";
 import { malformed, TensorError } from "../errors.ts";
+import { readRange, type ByteSource } from "../model/byte-source.ts";
 import type { Model } from "../model/model.ts";
 import { sizeOf } from "../shape.ts";
-import { Cursor, readRange, type ByteSource } from "./byte-source.ts";
+import { Cursor } from "./cursor.ts";
 import type { ReadOptions } from "./external.ts";
 import { decodeModel, MAX_DEPTH } from "./read-model.ts";
 import {

@@ -1,0 +1,17 @@
+/**
+ * OpenVINO's IR files, an `.xml` and a `.bin`, in versions 10 and 11, and running the models that are made of this
+ * package's operators.
+ *
+ * ```ts
+ * const model = readIR(xml, bin);
+ * const { y } = runModel(model, { data, indices, updates });
+ * ```
+ *
+ * @module
+ */
+
+export type { ByteSource } from "../model/byte-source.ts";
+export type { Attribute, Constant, Graph, Model, ModelNode, ValueInfo } from "../model/model.ts";
+export { runModel, type Tensors } from "../model/run-model.ts";
+export { readIR } from "./read-ir.ts";
+export { writeIR, type IR } from "./write-ir.ts";
