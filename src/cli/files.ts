@@ -7,12 +7,14 @@ import { TensorError, type Tensor } from "../index.ts";
 import { readNpy, writeNpy } from "../npy/index.ts";
 import {
   readModel,
+  readOutline,
   readTensor,
   writeTensor,
   type ByteSource,
   type Model,
   type ReadExternal,
 } from "../onnx/index.ts";
+import { readIR } from "../openvino/index.ts";
 import { reasonOf, withPath, wrongData, wrongUsage } from "./failure.ts";
 
 interface Format {
@@ -83,9 +85,24 @@ const CHUNK = 2 ** 30;
 const readRange = (file: string, offset = 0, length?: number): Uint8Array =>
   withFile(file, ({ size, read }) => read(offset, length ?? size - offset));
 
-/** What `action` makes of a file of any size, of which it reads the parts that it needs. */
-export const withByteSource = <T>(file: string, action: (source: ByteSource) => T): T =>
-  withPath(file, () => withFile(file, action));
+/**
+ * What `action` makes of a model of any size, to be looked at: its constants stay in the files, which are open until
+ * then. An IR goes by its ending, `.xml`; its weights may be missing.
+ */
+export function withModel<T>(file: string, action: (model: Model) => T): T {
+  const { dir, name, ext } = path.parse(file);
+  return withPath(file, () => {
+    if (ext.toLowerCase() !== ".xml") {
+      const external = externalReader(path.dirname(file));
+      return withFile(file, (source) => action(readOutline(source, { external })));
+    }
+    const xml = readRange(file);
+    const weights = path.join(dir, `${name}.bin`);
+    return fs.existsSync(weights)
+      ? withFile(weights, (bin) => action(readIR(xml, bin)))
+      : action(readIR(xml));
+  });
+}
 
 function withFile<T>(file: string, action: (source: ByteSource) => T): T {
   // Opening a named pipe would wait for its writer.

@@ -1,11 +1,9 @@
 /** `ndscatter inspect`: the scatters and gathers of a model of any size, and what is wrong or risky about them. */
 
-import * as path from "node:path";
 import type { Command } from "commander";
 import {
   FINDINGS,
   inspectModel,
-  readOutline,
   type Attribute,
   type Finding,
   type InspectedNode,
@@ -13,7 +11,7 @@ import {
   type Report,
 } from "../onnx/index.ts";
 import { WRONG_DATA } from "./failure.ts";
-import { externalReader, withByteSource } from "./files.ts";
+import { withModel } from "./files.ts";
 import { JSON_HELP, printJson, printName, printTable, wrap } from "./layout.ts";
 import { printType } from "./type-text.ts";
 
@@ -28,7 +26,8 @@ const meanings = Object.entries(FINDINGS).map(([id, { severity, meaning }]) =>
 
 const HELP = `
 Weights are not read: of a file of many gigabytes only the graph and constant
-indices are. The status is 1 where something is wrong, with --strict also where
+indices are. The weights of an IR are looked for beside it, in the .bin of its
+name. The status is 1 where something is wrong, with --strict also where
 something is risky.
 
 What is found, by ids that stay:
@@ -36,7 +35,7 @@ ${meanings.join("\n")}
 
 Examples:
   ndscatter inspect model.onnx
-  ndscatter inspect --strict model.onnx
+  ndscatter inspect --strict model.xml
   ndscatter inspect --json model.onnx > report.json`;
 
 export function addInspectCommand(program: Command): void {
@@ -46,12 +45,12 @@ export function addInspectCommand(program: Command): void {
     .description(
       "Print the scatters and gathers of a model, and what is wrong or risky about them.",
     )
-    .argument("<file>", "an ONNX model of any size")
+    .argument("<file>", "an ONNX model of any size, or an OpenVINO IR (.xml)")
     .option("--strict", "status 1 also for what is risky")
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
     .action((file: string, { strict = false, json = false }: InspectOptions) => {
-      const report = inspectFile(file);
+      const report = withModel(file, inspectModel);
       const text = json ? printJson(factsOf(file, report)) : printReport(file, report);
       process.stdout.write(`${text}\n`);
       const { wrong, risky } = report.counts;
@@ -59,14 +58,9 @@ export function addInspectCommand(program: Command): void {
     });
 }
 
-const inspectFile = (file: string): Report =>
-  withByteSource(file, (source) =>
-    inspectModel(readOutline(source, { external: externalReader(path.dirname(file)) })),
-  );
-
 function printReport(file: string, { opsets, nodeCount, nodes, findings, counts }: Report): string {
-  const imports = Object.entries(opsets).map(([domain, version]) => `${domain} ${version}`);
-  const head = `${file}: ${imports.join(", ") || "no opsets"}; ${plural(nodeCount, "node")}, ${nodes.length} of the family`;
+  const imports = Object.entries(opsets).map(([domain, version]) => `${domain} ${version}, `);
+  const head = `${file}: ${imports.join("")}${plural(nodeCount, "node")}, ${nodes.length} of the family`;
   const blocks = [[head], ...nodes.map(linesOf), findings.map(printFinding), [printCounts(counts)]];
   return blocks
     .filter((lines) => lines.length > 0)
@@ -98,7 +92,8 @@ function linesOf(node: InspectedNode): string[] {
 const rowOf = ({ name, parameter, type, isConstant }: InspectedValue): string[] => [
   parameter ?? "-",
   name === "" ? "left out" : printName(name),
-  type === null ? (name === "" ? "" : "?") : printType(type),
+  // Widths are those of what is printed.
+  type === null ? (name === "" ? "" : "?") : escapeControls(printType(type)),
   isConstant ? "constant" : "",
 ];
 

@@ -3,7 +3,8 @@
  * and outputs and what is wrong or risky about it. Of constants only indices and axes are read.
  */
 
-import { inlineOperator } from "../model/inline.ts";
+import { isTensorError } from "../errors.ts";
+import { inlineOperator, inlineType } from "../model/inline.ts";
 import {
   constant,
   type Attribute,
@@ -13,7 +14,7 @@ import {
 } from "../model/model.ts";
 import type { TensorType } from "../operators/operator.ts";
 import { operators } from "../operators/registry.ts";
-import { isTensorError } from "../errors.ts";
+import type { Tensor } from "../tensor.ts";
 import { finding, type Finding, type Severity } from "./findings.ts";
 import { inspectNode } from "./inspect-node.ts";
 import { constantValue, Scope, UNKNOWN, type Value } from "./scope.ts";
@@ -173,28 +174,37 @@ function titleOf({ op, name, outputs }: ModelNode): string {
   return called === "" ? op : `${op} ${JSON.stringify(called)}`;
 }
 
-/** The values that a node of another operator makes: what is declared, and what Constant and Identity say. */
+/** The values that a node of another operator makes: what is declared, and what Constant, Identity and Convert say. */
 function valuesOf(node: ModelNode, opset: number | null, scope: Scope): readonly Value[] {
   const declared = node.outputs.map((name) => ({ type: scope.declared(name), constant: null }));
-  if (inlineOperator(node) === null) return declared;
+  const operator = inlineOperator(node);
+  if (operator === null) return declared;
   const [first, ...others] = declared;
-  const value = inlineValue(node, opset, scope);
-  return value.type === null && value.constant === null
-    ? declared
-    : [{ type: value.type ?? first?.type ?? null, constant: value.constant }, ...others];
+  const run = (inputs: readonly Tensor[]): Tensor => operator(node, inputs, opset ?? Infinity)[0];
+  const [input] = node.inputs;
+  const value = input === undefined ? constantOf(node, run) : passedOn(node, scope.get(input), run);
+  return [{ ...value, type: value.type ?? first?.type ?? null }, ...others];
 }
 
-function inlineValue(node: ModelNode, opset: number | null, scope: Scope): Value {
-  const [input] = node.inputs;
-  if (input !== undefined) return scope.get(input);
-  const { value } = node.attributes;
+type Run = (inputs: readonly Tensor[]) => Tensor;
+
+/** What a Constant makes. */
+function constantOf({ attributes: { value } }: ModelNode, run: Run): Value {
   // A tensor may be large, and is not read before it is needed.
   if (value?.type === "tensor") return constantValue(value.value);
   try {
-    const [made] = inlineOperator(node)?.(node, [], opset ?? Infinity) ?? [];
-    return made === undefined ? UNKNOWN : constantValue(constant("", made));
+    return constantValue(constant("", run([])));
   } catch (error) {
     if (isTensorError(error)) return UNKNOWN;
     throw error;
   }
+}
+
+/** What a node with one input makes of it. */
+function passedOn(node: ModelNode, input: Value, run: Run): Value {
+  const type = input.type && inlineType(node, input.type);
+  if (type === null || input.constant === null) return { type, constant: null };
+  const { constant: source } = input;
+  const { name, shape } = source;
+  return { type, constant: { name, dtype: type.dtype, shape, read: () => run([source.read()]) } };
 }

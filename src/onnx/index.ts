@@ -16,7 +16,7 @@ export {
   type InspectedValue,
   type Report,
 } from "../inspect/inspect-model.ts";
-export type { ByteSource } from "./byte-source.ts";
+export type { ByteSource } from "../model/byte-source.ts";
 export type { ReadExternal, ReadOptions } from "./external.ts";
 export { readOutline } from "./outline.ts";
 export {
