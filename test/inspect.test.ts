@@ -379,6 +379,37 @@ test("types and constants come through Constant, Identity and the family, and fr
   assert.deepEqual(g.outputs[0].type, F32());
 });
 
+test("indices that OpenVINO converts are read through it, and others are not made up", () => {
+  const convert = (to: string): Model =>
+    buildModel({
+      opsets: { openvino: 8 },
+      inputs: { data: F32(3, 2) },
+      constants: { far: tensor("float32", [1], [3]), axis: i32([], 0) },
+      nodes: [
+        {
+          domain: "openvino",
+          op: "Convert",
+          inputs: ["far"],
+          outputs: ["i"],
+          attributes: { destination_type: to },
+        },
+        { domain: "openvino", op: "Gather", inputs: ["data", "i", "axis"], outputs: ["y"] },
+      ],
+      outputs: { y: null },
+    });
+  const [{ inputs, findings }] = inspectModel(convert("i64")).nodes;
+  assert.deepEqual(inputs[1], { name: "i", parameter: "indices", type: I64(1), isConstant: true });
+  assert.deepEqual(
+    findings.map(({ id, got }) => [id, got]),
+    [["index-filled", 3]],
+  );
+  assert.deepEqual(
+    nodeFindings(inspectModel(convert("f16"))).map(({ id }) => id),
+    ["index-type-not-taken"],
+  );
+  assert.deepEqual(inspectModel(convert("i65")).nodes[0].findings, []);
+});
+
 test("what is declared of an output completes what its inputs tell", () => {
   const model = modelOf(
     scatterND(I64("M", 1), null, {
