@@ -21,8 +21,8 @@ import {
 } from "../src/index.ts";
 import { readNpy, writeNpy } from "../src/npy/index.ts";
 import { buildModel, readTensor, writeModel, writeTensor, type Model } from "../src/onnx/index.ts";
+import { writeIR } from "../src/openvino/index.ts";
 import { bytes, file, int, text } from "./onnx-encoder.ts";
-import { layer, net } from "./support/ir.ts";
 
 const MAIN = fileURLToPath(new URL("../src/cli/main.js", import.meta.url));
 
@@ -98,36 +98,45 @@ const FAULTY: Model = buildModel({
 
 const RISKY: Model = { ...FAULTY, graph: { ...FAULTY.graph, nodes: FAULTY.graph.nodes.slice(1) } };
 
-const IR = net(
-  [
-    layer(0, {
-      type: "Parameter",
-      name: "d",
-      data: 'element_type="f32" shape="4"',
-      outputs: ["FP32 4"],
-    }),
-    layer(1, {
-      type: "Const",
-      name: "i",
-      data: 'element_type="i32" shape="1,1" offset="0" size="4"',
-      outputs: ["I32 1,1"],
-    }),
-    layer(2, {
-      type: "Parameter",
-      name: "u",
-      data: 'element_type="f32" shape="1"',
-      outputs: ["FP32 1"],
-    }),
-    layer(3, {
-      type: "ScatterNDUpdate",
-      name: "s",
-      version: "opset4",
-      inputs: ["FP32 4", "I32 1,1", "FP32 1"],
-      outputs: ["FP32 4"],
-    }),
-    layer(4, { type: "Result", inputs: ["FP32 4"] }),
-  ],
-  ["0:0 3:0", "1:0 3:1", "2:0 3:2", "3:3 4:0"],
+/** An IR whose version takes no negative indices, with one. */
+const IR = writeIR(
+  buildModel({
+    opsets: { openvino: 4 },
+    irVersion: 11,
+    inputs: { d: F32(4), u: F32(1) },
+    constants: { i: tensor("int32", [1, 1], [-1]) },
+    nodes: [
+      {
+        domain: "openvino",
+        op: "ScatterNDUpdate",
+        name: "s",
+        inputs: ["d", "i", "u"],
+        outputs: ["y"],
+      },
+    ],
+    outputs: { y: F32(4) },
+  }),
+);
+
+/** An IR with its indices in the `.bin`. */
+const NET = writeIR(
+  buildModel({
+    opsets: { openvino: 15 },
+    irVersion: 11,
+    inputs: { data: F32("N", 2), updates: F32(2, 2) },
+    constants: { indices: tensor("int32", [2, 1], [1, -1]) },
+    nodes: [
+      {
+        domain: "openvino",
+        op: "ScatterNDUpdate",
+        name: "scatter",
+        inputs: ["data", "indices", "updates"],
+        outputs: ["y"],
+        attributes: { reduction: "sum" },
+      },
+    ],
+    outputs: { y: F32("N", 2) },
+  }),
 );
 
 const DATA = tensor("float32", [4, 2], [1, 2, 3, 4, 5, 6, 7, 8]);
@@ -189,8 +198,8 @@ before(() => {
   fs.writeFileSync(at("large.onnx"), writeModel(LARGE));
   fs.writeFileSync(at("faulty.onnx"), writeModel(FAULTY));
   fs.writeFileSync(at("risky.onnx"), writeModel(RISKY));
-  for (const name of ["ir.xml", "bare.xml"]) fs.writeFileSync(at(name), IR);
-  fs.writeFileSync(at("ir.bin"), new Uint8Array(new Int32Array([-1]).buffer));
+  for (const name of ["ir.xml", "bare.xml"]) fs.writeFileSync(at(name), IR.xml);
+  fs.writeFileSync(at("ir.bin"), IR.bin);
   fs.writeFileSync(at("cut.onnx"), writeModel(SCATTER_ADD).subarray(0, 40));
 
   fs.mkdirSync(at("model/inside"), { recursive: true });
@@ -217,6 +226,13 @@ before(() => {
     at("model/short.onnx"),
     withConstant(GATHER_EXTERNAL, external("weights.bin", 8)),
   );
+  for (const name of ["net", "model/net", "alone", "model/leads-out"]) {
+    fs.writeFileSync(at(`${name}.xml`), NET.xml);
+  }
+  fs.writeFileSync(at("net.bin"), NET.bin);
+  fs.writeFileSync(at("model/net.bin"), NET.bin.subarray(1));
+  fs.symlinkSync("../net.bin", at("model/leads-out.bin"));
+  fs.writeFileSync(at("entity.xml"), `<!DOCTYPE net SYSTEM "net.bin">${NET.xml}`);
   fs.writeFileSync(at("model/dots.pb"), external("../secret.bin"));
   fs.writeFileSync(at("model/good.pb"), external("weights.bin"));
 });
@@ -274,6 +290,12 @@ const ROWS: readonly Row[] = [
   { args: words("run model/folder.onnx i1.npy"), status: 1, stderr: /inside: it is a folder/ },
   { args: words("run model/short.onnx i1.npy"), status: 1, stderr: /weights\.bin ends at byte 12, but data reach to byte 16/ },
   { args: words("run GatherND model/dots.pb i1.npy"), status: 1, stderr: /^model\/dots\.pb: .*leaves the folder/ },
+  { args: words("run net.xml data=d.npy updates=u.npy"), stdout: `y: float32[4, 2]\n${ADDED}\n` },
+  { args: words("run net.xml --node scatter d.npy u.pb indices=i32.npy --expect y.npy"), stdout: "y: float32[4, 2]\n  equals y.npy\n" },
+  { args: words("run alone.xml d.npy u.npy"), status: 1, stderr: 'alone.xml: the external data "alone.bin" cannot be read: no such file or directory (node "scatter")' },
+  { args: words("run model/net.xml d.npy u.npy"), status: 1, stderr: /^model\/net\.xml: layer 2 "indices" has 8 bytes from byte 0 of the \.bin, which has 7/ },
+  { args: words("run model/leads-out.xml d.npy u.npy"), status: 1, stderr: /"leads-out\.bin" lie outside the folder of the model/ },
+  { args: words("run entity.xml d.npy u.npy"), status: 1, stderr: /^entity\.xml: the XML holds "<!DOCTYPE net SYSTEM/ },
   // What is compared.
   { args: words("run add.onnx d.npy i.npy u.npy --expect y=y.npy"), stdout: "y: float32[4, 2]\n  equals y.npy\n" },
   { args: words("run add.onnx d.npy i.npy u.npy --expect wrong.npy"), status: 1, stdout: /differs from wrong\.npy/, stderr: "y[3, 0] is 37, but wrong.npy has 37.1" },

@@ -44,10 +44,42 @@ export function readTensorFile(file: string): Tensor {
   return withPath(file, () => read(readRange(file), file));
 }
 
+/** A model: OpenVINO's where the name ends in `.xml`, else ONNX's. */
 export const readModelFile = (file: string): Model =>
   withPath(file, () =>
-    readModel(readRange(file), { external: externalReader(path.dirname(file)) }),
+    isIR(file)
+      ? readIR(readRange(file), binBeside(file))
+      : readModel(readRange(file), { external: externalReader(path.dirname(file)) }),
   );
+
+/**
+ * What `action` makes of a model that is looked at: constants stay in the files, which must be there until then, and of
+ * any size. The weights of an IR may be missing.
+ */
+export const withModel = <T>(file: string, action: (model: Model) => T): T =>
+  withPath(file, () => {
+    if (!isIR(file)) {
+      const external = externalReader(path.dirname(file));
+      return withFile(file, (source) => action(readOutline(source, { external })));
+    }
+    const bin = binBeside(file);
+    return action(readIR(readRange(file), bin.isThere ? bin : undefined));
+  });
+
+const isIR = (file: string): boolean => path.extname(file).toLowerCase() === ".xml";
+
+/** The `.bin` of an IR, read in parts under the rules of external data. Where it is missing, reading it says so. */
+function binBeside(file: string): ByteSource & { readonly isThere: boolean } {
+  const { dir, name } = path.parse(file);
+  const location = `${name}.bin`;
+  const read = externalReader(dir === "" ? "." : dir);
+  const stat = fs.statSync(path.join(dir, location), { throwIfNoEntry: false });
+  return {
+    isThere: stat !== undefined,
+    size: stat?.size ?? Number.MAX_SAFE_INTEGER,
+    read: (offset, length) => read(location, offset, length),
+  };
+}
 
 /**
  * Reads external data inside `folder` alone. The library has refused absolute paths and `..` by then; what only the
@@ -84,25 +116,6 @@ const CHUNK = 2 ** 30;
 /** `length` bytes from `offset` of a regular file, by default all of it. Nothing larger than the file is allocated. */
 const readRange = (file: string, offset = 0, length?: number): Uint8Array =>
   withFile(file, ({ size, read }) => read(offset, length ?? size - offset));
-
-/**
- * What `action` makes of a model of any size, to be looked at: its constants stay in the files, which are open until
- * then. An IR goes by its ending, `.xml`; its weights may be missing.
- */
-export function withModel<T>(file: string, action: (model: Model) => T): T {
-  const { dir, name, ext } = path.parse(file);
-  return withPath(file, () => {
-    if (ext.toLowerCase() !== ".xml") {
-      const external = externalReader(path.dirname(file));
-      return withFile(file, (source) => action(readOutline(source, { external })));
-    }
-    const xml = readRange(file);
-    const weights = path.join(dir, `${name}.bin`);
-    return fs.existsSync(weights)
-      ? withFile(weights, (bin) => action(readIR(xml, bin)))
-      : action(readIR(xml));
-  });
-}
 
 function withFile<T>(file: string, action: (source: ByteSource) => T): T {
   // Opening a named pipe would wait for its writer.
