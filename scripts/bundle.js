@@ -18,9 +18,13 @@ for (const name of fs.readdirSync(TARGET).filter((one) => one.startsWith("part-"
 }
 
 await build({
-  entryPoints: ["index.ts", "npy/index.ts", "onnx/index.ts", "cli/main.ts"].map((entry) =>
-    path.join(SOURCE, entry),
-  ),
+  entryPoints: [
+    "index.ts",
+    "npy/index.ts",
+    "onnx/index.ts",
+    "openvino/index.ts",
+    "cli/main.ts",
+  ].map((entry) => path.join(SOURCE, entry)),
   outbase: SOURCE,
   outdir: TARGET,
   bundle: true,

@@ -27,7 +27,8 @@ const EXPORTS = {
     "isTensorError", "operators", "planGather", "planGatherElements", "planGatherND", "planScatterElements", "planScatterND", "printScalar", "printShape", "resolve", "run", "scatter", "scatterElements", "scatterND", "tensor", "tensorScatter", "zeros",
   ],
   "npy/index.js": ["readNpy", "writeNpy"],
-  "onnx/index.js": ["buildModel", "constant", "readModel", "readTensor", "runModel", "runNode", "unsupportedOperators", "writeModel", "writeTensor"],
+  "onnx/index.js": ["FINDINGS", "buildModel", "constant", "inspectModel", "readModel", "readOutline", "readTensor", "runModel", "runNode", "unsupportedOperators", "writeModel", "writeTensor"],
+  "openvino/index.js": ["FINDINGS", "inspectModel", "readIR", "runModel", "writeIR"],
 };
 
 for (const [entry, names] of Object.entries(EXPORTS)) {
@@ -57,7 +58,7 @@ function importGraph(
   return { files: seen, packages };
 }
 
-test("the core and npy have no dependency, onnx has protobuf", () => {
+test("the core and npy have no dependency, onnx has protobuf, openvino an XML parser", () => {
   assert.ok(
     importGraph(path.join(root, "dist/index.js")).files.size > 1,
     "the graph was not walked",
@@ -66,6 +67,7 @@ test("the core and npy have no dependency, onnx has protobuf", () => {
   assert.deepEqual(packagesOf("index.js"), []);
   assert.deepEqual(packagesOf("npy/index.js"), []);
   assert.ok(packagesOf("onnx/index.js").every((name) => name.startsWith("@bufbuild/protobuf")));
+  assert.deepEqual(packagesOf("openvino/index.js"), ["fast-xml-parser"]);
 });
 
 test("the main entry with all that it loads is at most 60 kB, minified and gzipped", async () => {
@@ -90,7 +92,7 @@ test("the types resolve for every way to import an ES module", () => {
     sh(bin("attw"), ["--pack", "--profile", "esm-only", "--format", "json"]),
   );
   const entries = Object.keys(report.analysis.entrypoints);
-  assert.deepEqual(entries, [".", "./npy", "./onnx", "./package.json"]);
+  assert.deepEqual(entries, [".", "./npy", "./onnx", "./openvino", "./package.json"]);
 });
 
 test("the lock file names no registry", () => {

@@ -1,11 +1,15 @@
 /**
- * The two operators of ONNX that models are rarely without and that need no Plan: `Constant` and `Identity`.
+ * The operators that models are rarely without and that need no Plan: ONNX's `Constant` and `Identity`, OpenVINO's
+ * `Convert`.
  *
- * ONNX: Operators, Constant-1 to -25, Identity-1 to -25.
+ * ONNX: Operators, Constant-1 to -25, Identity-1 to -25. OpenVINO: Convert-1.
  */
 
 import { TensorError } from "../errors.ts";
+import type { TensorType } from "../operators/operator.ts";
 import { tensor, type Tensor } from "../tensor.ts";
+import { convertTensor } from "./convert.ts";
+import { dtypeOfElementType } from "./element-type.ts";
 import type { Attribute, ModelNode } from "./model.ts";
 
 /** Makes a node's outputs of its inputs. */
@@ -15,10 +19,22 @@ export type InlineOperator = (
   opset: number,
 ) => Tensor[];
 
-/** How a node is run here, or null where it is none of the two. */
+/** How a node is run here, or null where it is none of them. */
 export function inlineOperator({ domain, op }: ModelNode): InlineOperator | null {
+  if (domain === "openvino") return op === "Convert" ? convert : null;
   if (domain !== "ai.onnx") return null;
   return op === "Constant" ? constantNode : op === "Identity" ? identity : null;
+}
+
+/** The type that a node which is run here makes of its input's, or null where it does not say. */
+export function inlineType(
+  { domain, attributes }: ModelNode,
+  input: TensorType,
+): TensorType | null {
+  if (domain !== "openvino") return input;
+  const { destination_type: destination } = attributes;
+  const dtype = destination?.type === "string" ? dtypeOfElementType(destination.value) : null;
+  return dtype && { dtype, shape: input.shape };
 }
 
 const identity: InlineOperator = ({ op, attributes }, inputs, opset) => {
@@ -32,6 +48,23 @@ const identity: InlineOperator = ({ op, attributes }, inputs, opset) => {
   }
   checkInputs(op, inputs, 1, opset);
   return [inputs[0]];
+};
+
+const convert: InlineOperator = ({ op, attributes }, inputs, opset) => {
+  const fields = { op, opset };
+  const names = Object.keys(attributes);
+  const { destination_type: destination } = attributes;
+  if (names.length !== 1 || destination?.type !== "string") {
+    const sentence = "there must be the attribute destination_type, a string, and no other";
+    throw new TensorError("attribute", sentence, fields);
+  }
+  const dtype = dtypeOfElementType(destination.value);
+  if (dtype === null) {
+    const sentence = `destination_type is ${JSON.stringify(destination.value)}, which is no data type here`;
+    throw new TensorError("attribute", sentence, fields);
+  }
+  checkInputs(op, inputs, 1, opset);
+  return [convertTensor(inputs[0], dtype, { ...fields, input: "data" })];
 };
 
 const constantNode: InlineOperator = ({ op, attributes }, inputs, opset) => {
@@ -97,6 +130,7 @@ const NAMES: Readonly<Record<Attribute["type"], string | null>> = {
   float: "value_float",
   floats: "value_floats",
   string: "value_string",
+  boolean: null,
   strings: "value_strings",
   tensors: null,
   other: null,

@@ -77,6 +77,8 @@ export type Attribute = Sourced &
     | { readonly type: "int"; readonly value: number | bigint }
     | { readonly type: "float"; readonly value: number }
     | { readonly type: "string"; readonly value: string }
+    /** Only in formats that tell it from an int (OpenVINO). */
+    | { readonly type: "boolean"; readonly value: boolean }
     | { readonly type: "tensor"; readonly value: Constant }
     | { readonly type: "ints"; readonly value: readonly (number | bigint)[] }
     | { readonly type: "floats"; readonly value: readonly number[] }
@@ -118,6 +120,7 @@ export type AttributeInput =
   | number
   | bigint
   | string
+  | boolean
   | readonly (number | bigint)[]
   | readonly string[];
 
@@ -205,6 +208,7 @@ function valueInfo(name: string, type: TensorType | null): ValueInfo {
 function attributeOf(value: AttributeInput, name: string): Attribute {
   if (value instanceof Tensor) return { type: "tensor", value: constant("", value) };
   if (typeof value === "string") return { type: "string", value };
+  if (typeof value === "boolean") return { type: "boolean", value };
   if (typeof value === "bigint" || Number.isInteger(value))
     return { type: "int", value: value as number };
   if (typeof value === "number") return { type: "float", value };

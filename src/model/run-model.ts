@@ -1,6 +1,7 @@
 /**
- * Runs models that are made of this package's operators, `Constant` and `Identity`. It is no runtime: nothing is fused,
- * planned ahead or released early, and a model with any other operator is refused as a whole, before anything runs.
+ * Runs models that are made of this package's operators, ONNX's `Constant` and `Identity`, OpenVINO's `Convert`. It is no
+ * runtime: nothing is fused, planned ahead or released early, and a model with any other operator is refused as a whole,
+ * before anything runs.
  *
  * It alone of the formats calls `run`.
  */

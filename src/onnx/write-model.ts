@@ -133,6 +133,7 @@ function attributeMessage(name: string, attribute: Attribute, node: ModelNode): 
       throw wrong(`is of type ${attribute.value}, which can only be kept, not made`);
     return Object.assign(message, source, { name });
   }
+  if (attribute.type === "boolean") throw wrong("is true or false, which ONNX says as an int");
   const type = ATTRIBUTE_TYPES.indexOf(attribute.type);
   // The value is written anew over what the file says; of an attribute with another type only the unknown is kept.
   if (source?.type === type) Object.assign(message, source, { name });

@@ -1,0 +1,60 @@
+/** OpenVINO's `Convert`: the elements of a tensor in another data type. */
+
+import { allocate, DTYPES, integerRange, type DType, type Scalar } from "../dtype.ts";
+import { TensorError, type ErrorFields } from "../errors.ts";
+import { reader, writer } from "../scalar.ts";
+import { coordinatesOf } from "../shape.ts";
+import { Tensor } from "../tensor.ts";
+
+/**
+ * Floats become integers by dropping what is behind the point, integers wrap around, everything but zero is true.
+ * @throws TensorError `dtype` for complex numbers and text, and for floats that the integer type does not reach: what
+ * becomes of those OpenVINO leaves open.
+ */
+export function convertTensor(source: Tensor, dtype: DType, fields: ErrorFields): Tensor {
+  for (const one of [source.dtype, dtype]) {
+    const { family } = DTYPES[one];
+    if (family === "complex" || family === "string") {
+      throw new TensorError("dtype", `${one} cannot be converted`, fields);
+    }
+  }
+  const { shape, size } = source;
+  const read = reader(source.dtype, source.data);
+  const data = allocate(dtype, size);
+  const write = writer(dtype, data);
+  const range = integerRange(dtype);
+  const isWhole = integerRange(source.dtype) !== null;
+  const isTruth = DTYPES[dtype].family === "bool";
+  for (let position = 0; position < size; position++) {
+    const value = read(position);
+    const cast = isTruth ? Number(value) !== 0 : castNumber(value, range, isWhole);
+    if (!write(position, cast)) {
+      throw new TensorError(
+        "dtype",
+        `${dtype} has no value for the ${String(value)} of the input`,
+        {
+          ...fields,
+          at: coordinatesOf(position, shape),
+        },
+      );
+    }
+  }
+  return new Tensor(dtype, shape, size, data);
+}
+
+function castNumber(
+  value: Scalar,
+  range: readonly [low: bigint, high: bigint] | null,
+  isWhole: boolean,
+): number | bigint {
+  const number = typeof value === "bigint" ? value : Number(value);
+  if (range === null) return number;
+  if (isWhole) {
+    const [low, high] = range;
+    const count = high - low + 1n;
+    const steps = (BigInt(number) - low) % count;
+    return low + (steps < 0n ? steps + count : steps);
+  }
+  const whole = Math.trunc(Number(number));
+  return Number.isFinite(whole) ? BigInt(whole) : whole;
+}

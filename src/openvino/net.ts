@@ -1,0 +1,188 @@
+/**
+ * An IR as its file says it: layers with ports, and edges between ports. Checked here is that each edge joins two ports
+ * that are there, that each input has one, and that layers can run in some order; what layers mean is not known here.
+ */
+
+import { malformed, TensorError } from "../errors.ts";
+import { parseXml, type Element } from "./xml.ts";
+
+export interface Net {
+  readonly element: Element;
+  readonly version: number;
+  /** In an order in which they can run: that of the file as far as it is one. */
+  readonly layers: readonly Layer[];
+}
+
+export interface Layer {
+  readonly element: Element;
+  readonly id: number;
+  readonly name: string;
+  readonly type: string;
+  readonly version: string;
+  /** The attributes of `data`. */
+  readonly data: ReadonlyMap<string, string>;
+  /** The ports, each under its number, in the order of the file. */
+  readonly inputs: ReadonlyMap<number, Element>;
+  readonly outputs: ReadonlyMap<number, Element>;
+  /** What feeds each input, in the order of `inputs`. */
+  readonly sources: readonly Source[];
+}
+
+/** An output port. */
+export interface Source {
+  readonly layer: Layer;
+  readonly port: number;
+}
+
+/** How a message calls a layer. */
+export const layerTitle = ({ id, name }: Pick<Layer, "id" | "name">): string =>
+  `layer ${id}${name === "" ? "" : ` ${JSON.stringify(name)}`}`;
+
+const VERSIONS: readonly number[] = [10, 11];
+
+/**
+ * The net that a file holds.
+ * @throws TensorError `malformed-file`, `unsupported-model` for another version than 10 and 11, `too-large`.
+ */
+export function readNet(xml: string | Uint8Array): Net {
+  const root = parseXml(xml);
+  if (root.name !== "net") throw malformed(`the XML holds <${root.name}>, but an IR holds <net>`);
+  const version = integerOf(root, "version", "the net");
+  if (!VERSIONS.includes(version)) {
+    throw new TensorError(
+      "unsupported-model",
+      `the IR is of version ${version}; versions ${VERSIONS.join(" and ")} are read`,
+    );
+  }
+  const list = childOf(root, "layers", "the net");
+  if (list === null) throw malformed("the net has no <layers>");
+  const layers = new Map<number, LayerDraft>();
+  for (const part of list.children) {
+    if (part.name !== "layer") throw malformed(`<layers> holds <${part.name}>`);
+    const layer = readLayer(part);
+    if (layers.has(layer.id)) throw malformed(`there are two layers ${layer.id}`);
+    layers.set(layer.id, layer);
+  }
+  connect(layers, childOf(root, "edges", "the net")?.children ?? []);
+  return { element: root, version, layers: inOrder(layers) };
+}
+
+/** A layer whose edges are not known yet. */
+interface LayerDraft extends Layer {
+  readonly sources: Source[];
+}
+
+function readLayer(part: Element): LayerDraft {
+  const id = integerOf(part, "id", "a layer");
+  const name = part.attributes.get("name") ?? "";
+  const who = layerTitle({ id, name });
+  return {
+    element: part,
+    id,
+    name,
+    type: attributeOf(part, "type", who),
+    version: attributeOf(part, "version", who),
+    data: childOf(part, "data", who)?.attributes ?? new Map<string, string>(),
+    inputs: readPorts(childOf(part, "input", who), who),
+    outputs: readPorts(childOf(part, "output", who), who),
+    sources: [],
+  };
+}
+
+function readPorts(list: Element | null, who: string): Map<number, Element> {
+  const ports = new Map<number, Element>();
+  for (const port of list?.children ?? []) {
+    if (port.name !== "port") throw malformed(`${who} has a <${port.name}> among its ports`);
+    const id = integerOf(port, "id", `a port of ${who}`);
+    if (ports.has(id)) throw malformed(`${who} has two ports ${id}`);
+    ports.set(id, port);
+  }
+  return ports;
+}
+
+/** Gives every layer its sources. */
+function connect(layers: ReadonlyMap<number, LayerDraft>, edges: readonly Element[]): void {
+  const layerOf = (edge: Element, key: string): LayerDraft => {
+    const id = integerOf(edge, key, "an edge");
+    const layer = layers.get(id);
+    if (layer === undefined) throw malformed(`an edge has the ${key} ${id}, which there is not`);
+    return layer;
+  };
+  const portOf = (edge: Element, key: string, layer: Layer, side: "inputs" | "outputs"): number => {
+    const port = integerOf(edge, key, "an edge");
+    if (layer[side].has(port)) return port;
+    throw malformed(
+      `an edge has the ${key} ${port}, but ${layerTitle(layer)} has no such port among its ${side}`,
+    );
+  };
+  const fed = new Map<Layer, Map<number, Source>>();
+  for (const edge of edges) {
+    if (edge.name !== "edge") throw malformed(`<edges> holds <${edge.name}>`);
+    const from = layerOf(edge, "from-layer");
+    const to = layerOf(edge, "to-layer");
+    const source = { layer: from, port: portOf(edge, "from-port", from, "outputs") };
+    const port = portOf(edge, "to-port", to, "inputs");
+    const ports = fed.get(to) ?? new Map<number, Source>();
+    if (ports.has(port)) throw malformed(`two edges lead to port ${port} of ${layerTitle(to)}`);
+    fed.set(to, ports.set(port, source));
+  }
+  for (const layer of layers.values()) {
+    for (const port of layer.inputs.keys()) {
+      const source = fed.get(layer)?.get(port);
+      if (source === undefined) {
+        throw malformed(`no edge leads to port ${port} of ${layerTitle(layer)}`);
+      }
+      layer.sources.push(source);
+    }
+  }
+}
+
+/** The layers with each behind those that feed it. A list is kept instead of calls: nets are thousands of layers deep. */
+function inOrder(layers: ReadonlyMap<number, Layer>): Layer[] {
+  const ordered = new Set<Layer>();
+  const begun = new Set<Layer>();
+  for (const first of layers.values()) {
+    const path = [{ layer: first, next: 0 }];
+    while (path.length > 0) {
+      const top = path[path.length - 1];
+      const { layer } = top;
+      begun.add(layer);
+      const source = ordered.has(layer) ? undefined : layer.sources[top.next++];
+      if (source === undefined) {
+        ordered.add(layer);
+        path.pop();
+      } else if (!ordered.has(source.layer)) {
+        if (begun.has(source.layer)) {
+          throw malformed(`${layerTitle(source.layer)} needs what is made of its own output`);
+        }
+        path.push({ layer: source.layer, next: 0 });
+      }
+    }
+  }
+  return [...ordered];
+}
+
+/** The one child of that name, or null. */
+function childOf(parent: Element, name: string, who: string): Element | null {
+  const found = parent.children.filter((child) => child.name === name);
+  if (found.length > 1) throw malformed(`${who} has ${found.length} parts <${name}>`);
+  return found.length === 0 ? null : found[0];
+}
+
+function attributeOf({ attributes }: Element, name: string, who: string): string {
+  const value = attributes.get(name);
+  if (value === undefined) throw malformed(`${who} has no ${name}`);
+  return value;
+}
+
+const integerOf = (part: Element, name: string, who: string): number =>
+  parseSize(attributeOf(part, name, who), name, who);
+
+/** A number from 0 on, as numbers, offsets and sizes are. */
+export function parseSize(text: string, name: string, who: string): number {
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
+  if (Number.isSafeInteger(value)) return value;
+  throw malformed(
+    `${who} has ${name} ${JSON.stringify(text)}, which is no decimal number below 2^53`,
+  );
+}

@@ -1,0 +1,241 @@
+/**
+ * XML to and from plain elements, as far as an IR needs it: tags, attributes and text. No document types, no entities but
+ * the five that XML has itself, no CDATA, no processing instructions: an IR has none, and only they can refer to other
+ * files or grow.
+ */
+
+import { XMLParser, XMLValidator } from "fast-xml-parser";
+
+import { malformed, TensorError } from "../errors.ts";
+
+export interface Element {
+  readonly name: string;
+  readonly attributes: ReadonlyMap<string, string>;
+  readonly children: readonly Element[];
+  /** Its own text, without blanks around it. */
+  readonly text: string;
+}
+
+export const element = (
+  name: string,
+  attributes: Iterable<readonly [string, string]> = [],
+  children: readonly Element[] = [],
+  text = "",
+): Element => ({ name, attributes: new Map(attributes), children, text });
+
+/** The IR of a model of 7 billion parameters has 4 million characters. */
+const MAX_LENGTH = 2 ** 25;
+
+/** An IR has some 25 for each layer. Parsing takes some 600 bytes for each. */
+const MAX_TAGS = 2 ** 20;
+
+/** A dimension of a port of a body in a body is 14 deep. */
+const MAX_DEPTH = 64;
+
+/** The validator takes time by the square of what is blank: 1.1 s for 50,000 spaces in a tag. */
+const MAX_BLANK = 256;
+
+/** There are no more attributes in a tag; 2.6 million would take 32 s and 2.8 GB, spread over tags a sixth of it. */
+const MAX_EQUALS = 2 ** 14;
+
+const DECLARATION =
+  /^\uFEFF?(?:<\?xml\s+version\s*=\s*["']1\.0["'](?:\s+encoding\s*=\s*["']([A-Za-z][\w.-]*)["'])?(?:\s+standalone\s*=\s*["'](?:yes|no)["'])?\s*\?>)?/;
+
+/** All that XML forbids but halves of surrogate pairs. */
+// oxlint-disable-next-line no-control-regex
+const FORBIDDEN = /[\0-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/;
+
+/** Only one of a kind in a document, so that text beside the root is seen. */
+const WRAPPER = "document";
+
+/**
+ * The root of a document.
+ * @throws TensorError `malformed-file` where it is not well-formed or holds what an IR has not, `too-large` for more than
+ * 2^25 characters, 2^20 tags or 2^14 attributes in one of them.
+ */
+export function parseXml(xml: string | Uint8Array): Element {
+  const text = typeof xml === "string" ? xml : decode(xml);
+  const [declaration, encoding = "UTF-8"] = DECLARATION.exec(text) ?? [""];
+  if (!/^utf-?8$/i.test(encoding)) {
+    throw malformed(`the XML is in ${encoding}, but an IR is in UTF-8`);
+  }
+  const body = text.slice(declaration.length);
+  checkText(body);
+  const fault = read(() => XMLValidator.validate(body));
+  if (fault !== true) {
+    const { msg, line } = fault.err;
+    throw malformed(`the XML is not well-formed: ${msg} (line ${line})`);
+  }
+  const { children, text: beside } = elementOf(WRAPPER, undefined, parse(body));
+  if (children.length === 1 && beside === "") return children[0];
+  throw malformed("the XML is not well-formed: there must be one root and nothing beside it");
+}
+
+function decode(bytes: Uint8Array): string {
+  if (!(bytes instanceof Uint8Array)) throw malformed("the XML must be text or bytes");
+  if (bytes.length > 3 * MAX_LENGTH) throw tooLarge(`${bytes.length} bytes`);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new TensorError("malformed-file", "the XML is no UTF-8", {}, { cause });
+  }
+}
+
+const tooLarge = (what: string): TensorError =>
+  new TensorError("too-large", `the XML has ${what}, which is more than an IR has`);
+
+/** What is looked at before the library sees a character of it. */
+function checkText(text: string): void {
+  if (text.length > MAX_LENGTH) throw tooLarge(`${text.length} characters`);
+  if (FORBIDDEN.test(text)) throw malformed("the XML holds a character that XML forbids");
+  const markup = /<(?:!(?!--)|\?)[^<>]{0,30}/.exec(text);
+  if (markup !== null) {
+    throw malformed(
+      `the XML holds ${JSON.stringify(markup[0])}, but an IR has no document type, entities, CDATA or instructions`,
+    );
+  }
+  let tags = 0;
+  let equals = 0;
+  let blank = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === LESS) {
+      if (++tags > 2 * MAX_TAGS) throw tooLarge(`more than ${MAX_TAGS} tags`);
+      equals = 0;
+    } else if (code === EQUALS && ++equals > MAX_EQUALS) {
+      throw tooLarge(`a tag with more than ${MAX_EQUALS} signs of equality`);
+    }
+    blank = code <= SPACE ? blank + 1 : 0;
+    if (blank > MAX_BLANK) throw malformed(`the XML has more than ${MAX_BLANK} blanks in a row`);
+  }
+}
+
+const LESS = 0x3c;
+const EQUALS = 0x3d;
+const SPACE = 0x20;
+
+const PREFIX = "@_";
+
+/** A part of a document as the library gives it: a text, or a tag with its parts, and its attributes under `:@`. */
+type Part = Readonly<Record<string, unknown>>;
+
+function parse(body: string): readonly Part[] {
+  const parser = new XMLParser({
+    // A list of parts, which no name of a tag can disturb.
+    preserveOrder: true,
+    ignoreAttributes: false,
+    // So that no name of an attribute is one of JavaScript's own.
+    attributeNamePrefix: PREFIX,
+    // Of values only blanks around text are left out; entities are decoded here.
+    trimValues: false,
+    tagValueProcessor: (_name, value) => value.trim(),
+    parseTagValue: false,
+    parseAttributeValue: false,
+    processEntities: false,
+    maxNestedTags: MAX_DEPTH,
+  });
+  const [root]: readonly Part[] = read(() => parser.parse(`<${WRAPPER}>${body}</${WRAPPER}>`));
+  return root[WRAPPER] as readonly Part[];
+}
+
+/** What the library makes of a text; whatever it throws becomes one of our errors. */
+function read<T>(action: () => T): T {
+  try {
+    return action();
+  } catch (cause) {
+    // A regular expression of the validator runs out of stack on attributes of some 8 million characters.
+    const code = cause instanceof RangeError ? "too-large" : "malformed-file";
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new TensorError(code, `the XML cannot be read: ${reason}`, {}, { cause });
+  }
+}
+
+function elementOf(name: string, given: unknown, parts: readonly Part[]): Element {
+  const attributes = new Map<string, string>();
+  for (const [prefixed, value] of Object.entries(given ?? {})) {
+    const key = prefixed.slice(PREFIX.length);
+    const raw = String(value);
+    if (raw.includes("<"))
+      throw malformed(`the XML has a "<" in the attribute ${key} of <${name}>`);
+    attributes.set(key, unescape(raw));
+  }
+  const children: Element[] = [];
+  let text = "";
+  for (const part of parts) {
+    const { ":@": its, "#text": words, ...rest } = part;
+    if (words !== undefined) text += unescape(String(words));
+    for (const [tag, inner] of Object.entries(rest)) {
+      children.push(elementOf(tag, its, inner as readonly Part[]));
+    }
+  }
+  return { name, attributes, children, text };
+}
+
+const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ["lt", "<"],
+  ["gt", ">"],
+  ["amp", "&"],
+  ["quot", '"'],
+  ["apos", "'"],
+]);
+
+const unescape = (text: string): string =>
+  text.includes("&") ? text.replaceAll(/&([^;&]{0,12};?)/g, decodeEntity) : text;
+
+function decodeEntity(whole: string, name: string): string {
+  const plain = ENTITIES.get(name.slice(0, -1));
+  if (plain !== undefined && name.endsWith(";")) return plain;
+  const [, decimal, hex] = /^#(?:(\d{1,7})|x([\da-fA-F]{1,6}));$/.exec(name) ?? [];
+  const code = decimal !== undefined ? Number(decimal) : parseInt(hex ?? "", 16);
+  const isCharacter = code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+  if (isCharacter && !FORBIDDEN.test(String.fromCodePoint(code))) return String.fromCodePoint(code);
+  throw malformed(`the XML has ${JSON.stringify(whole)}, which is none of the entities of XML`);
+}
+
+/** A document of `root`, each element on a line. */
+export function printXml(root: Element): string {
+  const lines = ['<?xml version="1.0"?>'];
+  const print = ({ name, attributes, children, text }: Element, indent: string): void => {
+    const facts = [...attributes].map(([key, value]) => ` ${checkName(key)}="${escape(value)}"`);
+    const open = `${indent}<${checkName(name)}${facts.join("")}`;
+    if (children.length === 0) {
+      lines.push(text === "" ? `${open}/>` : `${open}>${escape(text)}</${name}>`);
+      return;
+    }
+    lines.push(`${open}>${escape(text)}`);
+    for (const child of children) print(child, `${indent}\t`);
+    lines.push(`${indent}</${name}>`);
+  };
+  print(root, "");
+  return `${lines.join("\n")}\n`;
+}
+
+/** Letters of other scripts too; what stands for itself in XML is none of them. */
+const NAME = /^[A-Za-z_:\u00C0-\uFFFD][\w:.\-\u00B7-\uFFFD]*$/;
+
+function checkName(name: string): string {
+  if (NAME.test(name)) return name;
+  throw new TensorError("unsupported-model", `${JSON.stringify(name)} cannot be a name in XML`);
+}
+
+function escape(text: string): string {
+  const fault = FORBIDDEN.exec(text) ?? /\p{Surrogate}/u.exec(text);
+  if (fault !== null) {
+    throw new TensorError(
+      "unsupported-model",
+      `XML cannot hold a character of ${JSON.stringify(text)}`,
+    );
+  }
+  // Line breaks and tabs in attributes are spaces to a reader of XML unless they are escaped.
+  return text.replaceAll(
+    /[&<>"\n\r\t]/g,
+    (character) => ESCAPES[character] ?? `&#${character.charCodeAt(0)};`,
+  );
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+};
