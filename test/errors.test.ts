@@ -49,6 +49,15 @@ const update = (opset: number, attributes?: Record<string, unknown>) => ({
   attributes,
 });
 
+const openvino = (op: string, opset: number, attributes?: Record<string, unknown>) => ({
+  domain: "openvino",
+  op,
+  opset,
+  attributes,
+});
+const withAxis = () => [f32(2), i64([1], 0), f32(1), i64([], 0)];
+const cache = () => [f32(1, 2, 3), f32(1, 1, 3), i64([1], 0)];
+
 const ok = () => [f32(8), i64([2, 1], 0, 1), f32(2)];
 const detached = (value: Tensor) => {
   if (ArrayBuffer.isView(value.data))
@@ -134,7 +143,51 @@ const ROWS: readonly Row[] = [
   { name: "the axis of a batched gather", node: gather(12, { batch_dims: 1 }), inputs: () => [f32(2, 3, 4), i64([2, 1, 1], 0, 3)], code: "index-out-of-range", says: "GatherND-12: indices[1, 0, 0] is 3, but axis 1 of data [2, 3, 4] takes -3..2", fields: { axis: 1, at: [1, 0, 0] } },
   { name: "elements along the last axis", node: gatherElements(11, { axis: 1 }), inputs: () => [f32(2, 3), i64([2, 2], 0, 0, 0, -4)], code: "index-out-of-range", says: "GatherElements-11: indices[1, 1] is -4, but axis 1 of data [2, 3] takes -3..2", fields: { axis: 1, at: [1, 1] } },
   { name: "negative indices in ScatterNDUpdate-3", node: update(4), inputs: () => [f32(8), i64([1, 1], -1), f32(1)], code: "index-out-of-range", says: "ScatterNDUpdate-3: indices[0, 0] is -1, but axis 0 of data [8] takes 0..7", fields: { opset: 3, expected: [0, 7] } },
+  // The siblings.
+  { name: "no attribute where one must be given", node: openvino("GatherElements", 6), inputs: () => [f32(2), i64([1], 0)], code: "attribute", says: "the attribute axis must be given" },
+  { name: "a truth value as a number", node: openvino("ScatterElementsUpdate", 12, { use_init_val: 0 }), inputs: withAxis, code: "attribute", says: "use_init_val must be true or false, got 0" },
+  { name: "a mode there is not", node: { op: "TensorScatter", opset: 24, attributes: { mode: "ring" } }, inputs: cache, code: "attribute", says: "linear, circular" },
+  { name: "reduction in ScatterElementsUpdate-3", node: openvino("ScatterElementsUpdate", 3, { reduction: "sum" }), inputs: withAxis, code: "attribute", says: "reduction is in version 12" },
+  { name: "sub in ScatterElementsUpdate", node: openvino("ScatterElementsUpdate", 12, { reduction: "sub" }), inputs: withAxis, code: "reduction", says: "one of none, sum, prod, min, max, mean" },
+  { name: "a mean of booleans", node: openvino("ScatterElementsUpdate", 12, { reduction: "mean" }), inputs: () => [zeros("bool", [2]), i32([1], 0), zeros("bool", [1]), i64([], 0)], code: "reduction", says: 'bool has no reduction "mean", only none, add, mul, max, min, sub' },
+  { name: "too few inputs", node: openvino("ScatterUpdate", 3), inputs: ok, code: "shape-mismatch", says: "a list of 4 inputs (data, indices, updates, axis), got 3" },
+  { name: "too few inputs of 2 or 3", node: { op: "TensorScatter", opset: 24 }, inputs: () => [f32(1, 2, 3)], code: "shape-mismatch", says: "a list of 2 to 3 inputs (past_cache, update, write_indices?), got 1" },
+  { name: "an input that may not be left out", node: openvino("ScatterUpdate", 3), inputs: () => [f32(2), undefined, f32(1), i64([], 0)], code: "shape-mismatch", says: "indices is left out, but may not be", fields: { input: "indices" } },
+  { name: "indices of another type", node: openvino("GatherElements", 6, { axis: 0 }), inputs: () => [f32(2), zeros("uint8", [1])], code: "dtype", says: "indices must be one of int32, int64, got uint8" },
+  { name: "an axis of floats", node: openvino("ScatterUpdate", 3), inputs: () => [f32(2), i64([1], 0), f32(1), f32()], code: "dtype", says: "axis must be one of", fields: { input: "axis" } },
+  { name: "small floats before version 24", node: nd(18), inputs: () => [zeros("float8e5m2", [2]), i64([1, 1], 0), zeros("float8e5m2", [1])], code: "dtype", says: "got float8e5m2" },
+  { name: "text in OpenVINO", node: openvino("Gather", 8), inputs: () => [zeros("string", [2]), i64([1], 0), i64([], 0)], code: "dtype", says: "got string" },
+  { name: "an axis input past the rank", node: openvino("ScatterUpdate", 3), inputs: () => [f32(2), i64([1], 0), f32(1), i64([], 1)], code: "axis", says: "axis is 1, but data of rank 1 has the axes -1..0", fields: { axis: 1, got: 1 } },
+  { name: "an axis input of two", node: openvino("Gather", 8), inputs: () => [f32(2), i64([1], 0), i64([2], 0, 0)], code: "shape-mismatch", says: "axis must be a scalar or have the shape [1], got [2]", fields: { input: "axis" } },
+  { name: "updates of slices along an axis", node: openvino("ScatterUpdate", 3), inputs: () => [f32(2, 3), i64([4], 0, 0, 0, 0), f32(2, 3), i64([1], 1)], code: "shape-mismatch", says: "updates.shape must be data.shape[:1] ++ indices.shape ++ data.shape[2:] = [2] ++ [4] ++ [] = [2, 4], got [2, 3]", fields: { expected: [2, 4] } },
+  { name: "batches behind the axis", node: openvino("Gather", 8, { batch_dims: 1 }), inputs: () => [f32(2, 3), i64([2], 0, 0), i64([], 0)], code: "axis", says: "axis is 0, but must not be one of the 1 batch axes before it" },
+  { name: "more batches than ranks", node: openvino("Gather", 8, { batch_dims: -2 }), inputs: () => [f32(2, 3), i64([2], 0, 0), i64([], 1)], code: "rank", says: "is -2, but must be from -1 to 1" },
+  { name: "batches of Gather that differ", node: openvino("Gather", 8, { batch_dims: 1 }), inputs: () => [f32(2, 3), i64([3], 0, 0, 0), i64([], 1)], code: "shape-mismatch", says: "must be equal, but they are [2] and [3]" },
+  { name: "the batch as a sequence", node: { op: "TensorScatter", opset: 24, attributes: { axis: -3 } }, inputs: cache, code: "axis", says: "axis is -3, which of rank 3 is axis 0, the batch", fields: { axis: 0 } },
+  { name: "a sequence longer than the cache", node: { op: "TensorScatter", opset: 24 }, inputs: () => [f32(1, 2, 3), f32(1, 3, 3)], code: "shape-mismatch", says: "update.shape must be past_cache.shape = [1, 2, 3], at most 2 along axis 1, got [1, 3, 3]" },
+  { name: "positions for another batch", node: { op: "TensorScatter", opset: 24 }, inputs: () => [f32(1, 2, 3), f32(1, 1, 3), i64([2], 0, 0)], code: "shape-mismatch", says: "write_indices must have the shape [1]" },
+  { name: "positions of rank 2", node: { op: "TensorScatter", opset: 24 }, inputs: () => [f32(1, 2, 3), f32(1, 1, 3), i64([1, 1], 0)], code: "rank", says: "write_indices must have rank 1" },
+  { name: "a sequence that does not fit", node: { op: "TensorScatter", opset: 24 }, inputs: () => [f32(2, 4, 3), f32(2, 2, 3), i64([2], 2, 3)], code: "index-out-of-range", says: "write_indices[1] is 3, but on axis 1 of past_cache [2, 4, 3] a sequence of 2 takes 0..2", fields: { input: "write_indices", at: [1], axis: 1, got: 3, expected: [0, 2] } },
+  { name: "a sequence before the cache", node: { op: "TensorScatter", opset: 24 }, inputs: () => [f32(1, 4, 3), f32(1, 2, 3), i64([1], -1)], code: "index-out-of-range", says: "write_indices[0] is -1" },
+  ...([
+    ["Gather-1", { op: "Gather", opset: 10 }, () => [f32(8), i64([1], -1)]],
+    ["Scatter-9", { op: "Scatter", opset: 10 }, () => [f32(8), i64([1], -1), f32(1)]],
+    ["ScatterUpdate-3", openvino("ScatterUpdate", 15), () => [f32(8), i64([1], -1), f32(1), i64([], 0)]],
+    ["ScatterElementsUpdate-3", openvino("ScatterElementsUpdate", 11), () => [f32(8), i64([1], -1), f32(1), i64([], 0)]],
+    ["GatherND-5", openvino("GatherND", 7), () => [f32(8), i64([1, 1], -1)]],
+    ["GatherElements-6", openvino("GatherElements", 15, { axis: 0 }), () => [f32(8), i64([1], -1)]],
+  ] as const).map(([title, node, inputs]): Row => ({
+    name: `negative indices in ${title}`,
+    node,
+    inputs,
+    code: "index-out-of-range",
+    says: new RegExp(`^${title}: indices\\[0(?:, 0)?\\] is -1, but axis 0 of data \\[8\\] takes 0\\.\\.7$`),
+    fields: { expected: [0, 7] },
+  })),
+  { name: "Gather-8 counts from the back, but GatherND-8 has no zeros for what is out of range", node: openvino("GatherND", 8), inputs: () => [f32(8), i64([1, 1], 8)], code: "index-out-of-range", says: "takes -8..7" },
+  { name: "uint64 indices beyond int64", node: openvino("GatherND", 8), inputs: () => [f32(8), tensor("uint64", [1, 1], [2n ** 64n - 1n])], code: "index-out-of-range", says: "indices[0, 0] is 18446744073709551615", fields: { got: 2n ** 64n - 1n } },
   // Duplicates.
+  { name: "a repeated slice along an axis", node: openvino("ScatterUpdate", 3), inputs: () => [f32(2, 3), i64([2, 1], 1, 1), f32(2, 2, 1), i64([], 1)], options: () => ({ duplicates: "error" }), code: "duplicate-index", says: "indices[1, 0] has the target of indices[0, 0], data[0, 1]", fields: { at: [1, 0] } },
   { name: "a repeated tuple", node: nd(18), inputs: () => [f32(8, 2), i64([3, 1], 1, 0, 1), f32(3, 2)], options: () => ({ duplicates: "error" }), code: "duplicate-index", says: "indices[2] has the target of indices[0]", fields: { input: "indices", at: [2] } },
   { name: "a repeated target, once from the back", node: nd(18), inputs: () => [f32(8), i64([2, 1], -1, 7), f32(2)], options: () => ({ duplicates: "error" }), code: "duplicate-index", says: "indices[1]" },
   { name: "a repeated element", node: elements(18, { axis: 1 }), inputs: () => [f32(2, 3), i64([2, 2], 0, 1, 2, -1), f32(2, 2)], options: () => ({ duplicates: "error" }), code: "duplicate-index", says: "indices[1, 1] has the target of indices[1, 0], data[1, 2]", fields: { at: [1, 1] } },

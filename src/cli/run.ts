@@ -20,7 +20,8 @@ interface RunOptions extends TaskOptions {
 const HELP = `
 Files end in .npy (NumPy) or .pb (ONNX TensorProto). They are given as NAME=FILE,
 or bare in the order of the inputs or outputs. Without -o and --expect the
-results are printed. A model with the name of an operator is ./NAME.
+results are printed. A model with the name of an operator is ./NAME. A model is
+an ONNX file, or an .xml of OpenVINO with its .bin beside it.
 
 -o replaces a file that exists, but an input only where the result has its data
 type and shape, as an update has, and never the model or an expected result.
@@ -34,6 +35,7 @@ Examples:
   ndscatter run ScatterNDUpdate --domain openvino --attr reduction=sum d.npy i.npy u.npy
   ndscatter run model.onnx data=d.npy indices=i.npy updates=u.npy -o y=out.npy
   ndscatter run model.onnx d.npy i.npy u.npy --expect y=expected.npy
+  ndscatter run net.xml data=d.npy updates=u.npy
   ndscatter run large.onnx --node /ScatterND cache.npy i.npy u.npy -o cache.npy`;
 
 export function addRunCommand(program: Command): void {
@@ -41,7 +43,7 @@ export function addRunCommand(program: Command): void {
     .command("run")
     .summary("run an operator, a model or one node of a model")
     .description("Run an operator, a model made of the operators, or one node of any model.")
-    .argument("<target>", "an operator, such as ScatterND, or an ONNX model")
+    .argument("<target>", "an operator, such as ScatterND, or a model (.onnx, .xml)")
     .argument("[inputs...]", "the inputs: files, or NAME=FILE");
   addCallOptions(command)
     .option(

@@ -58,7 +58,7 @@ export class Scope {
     const [output = ""] = node.outputs;
     if (output === "") return;
     const [input = ""] = node.inputs;
-    if (node.domain === "ai.onnx" && node.op === "Identity") {
+    if (isIdentity(node)) {
       const same = this.constantOf(input);
       if (same !== null) this.add(same, output);
     }
@@ -71,7 +71,7 @@ export class Scope {
   #typeOfOutput(node: ModelNode, opset: number): TensorType | null {
     const { domain, op, inputs } = node;
     const [first = null] = inputs.map((name) => this.typeOf(name));
-    if (domain === "ai.onnx" && op === "Identity") return first;
+    if (isIdentity(node)) return first;
     const dtype = destinationOf(node);
     if (dtype !== null) return { dtype, shape: first?.shape ?? null };
     try {
@@ -97,3 +97,6 @@ export class Scope {
     return isSmall && (one.shape[0] ?? 1) === 1 ? one.read() : this.typeOf(name);
   }
 }
+
+const isIdentity = ({ domain, op }: ModelNode): boolean =>
+  domain === "ai.onnx" && op === "Identity";

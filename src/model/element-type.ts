@@ -8,6 +8,9 @@ export function elementTypeOf(dtype: DType): string | null {
   return "openvino" in row ? row.openvino : null;
 }
 
-/** The data type that OpenVINO calls `name`, or null where it is none of ours. */
-export const dtypeOfElementType = (name: string): DType | null =>
-  DTYPE_NAMES.find((dtype) => elementTypeOf(dtype) === name) ?? null;
+/** The data type that OpenVINO calls `name`, as `f32` or as `FP32`, or null where it is none of ours. */
+export function dtypeOfElementType(name: string): DType | null {
+  const plain = name.toLowerCase().replace(/^fp(?=\d)/, "f");
+  const elementType = plain === "bool" ? "boolean" : plain;
+  return DTYPE_NAMES.find((dtype) => elementTypeOf(dtype) === elementType) ?? null;
+}

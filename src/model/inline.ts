@@ -7,6 +7,7 @@
 
 import { DTYPE_NAMES, DTYPES, type DType } from "../dtype.ts";
 import { TensorError } from "../errors.ts";
+import type { TensorType } from "../operators/operator.ts";
 import { tensor, type Tensor } from "../tensor.ts";
 import { convertTensor } from "./convert.ts";
 import { dtypeOfElementType } from "./element-type.ts";
@@ -45,6 +46,13 @@ export function destinationOf({ domain, op, attributes }: ModelNode): DType | nu
   if (domain !== "openvino" || op !== "Convert") return null;
   const { destination_type: destination } = attributes;
   return destination?.type === "string" ? dtypeOfElementType(destination.value) : null;
+}
+
+/** The type that a node which is run here makes of its input's, or null where it does not say. */
+export function inlineType(node: ModelNode, input: TensorType): TensorType | null {
+  if (inlineOperator(node) === identity) return input;
+  const dtype = destinationOf(node);
+  return dtype && { dtype, shape: input.shape };
 }
 
 const identity: InlineOperator = ({ op, attributes }, inputs, opset) => {

@@ -1,6 +1,5 @@
 /** The types of values as an IR writes them: the data type as a word, the shape as text or as elements `dim`. */
 
-import type { DType } from "../dtype.ts";
 import { malformed } from "../errors.ts";
 import { dtypeOfElementType, elementTypeOf } from "../model/element-type.ts";
 import type { TensorType } from "../operators/operator.ts";
@@ -21,15 +20,9 @@ export function readPort(port: Element, who: string): TensorType | null {
   const dims = port.children.filter(({ name }) => name === "dim");
   checkRank(dims, who);
   const shape = dims.map(({ text }) => dimension(text, who));
-  const dtype = dtypeOfPrecision(port.attributes.get("precision") ?? UNKNOWN);
+  const dtype = dtypeOfElementType(port.attributes.get("precision") ?? UNKNOWN);
   // Without dimensions a port is a scalar or of any rank: an IR writes both alike.
   return dtype === null ? null : { dtype, shape: shape.length === 0 ? null : shape };
-}
-
-function dtypeOfPrecision(precision: string): DType | null {
-  const [, width] = /^FP(\d+)$/.exec(precision) ?? [];
-  if (width !== undefined) return dtypeOfElementType(`f${width}`);
-  return dtypeOfElementType(precision === "BOOL" ? "boolean" : precision.toLowerCase());
 }
 
 /** A port with its number and what is known of its value's type. */
@@ -48,11 +41,12 @@ export function writePort(id: number, type: TensorType | null): Element {
 }
 
 /**
- * A shape such as `4,?,1..10,-1`: what is no size is unknown. `""` is a scalar, `...` of any rank.
+ * A shape such as `4,?,1..10,-1`: what is no size is unknown. `""` is a scalar, `...` of any rank;
+ * brackets around it say nothing.
  * @throws TensorError `malformed-file`
  */
 export function parseShape(text: string, who: string): PartialShape {
-  const plain = text.trim();
+  const plain = text.trim().replace(/^\[(.*)\]$/s, "$1");
   if (plain === "...") return null;
   const dims = plain === "" ? [] : plain.split(",", MAX_RANK + 1);
   checkRank(dims, who);

@@ -2,8 +2,9 @@
  * IR files into the plain `Model`.
  *
  * A value has the name that users of OpenVINO know: the first of the `names` of its output port; else the name of its
- * layer, with `.0`, `.1`… behind it where the layer has several outputs; where that is taken, with `#` and the layer's
- * number. So Parameters give the names of inputs, and what feeds a Result that of the output.
+ * layer, with `.0`, `.1`… behind it where the layer has several outputs; where that is taken, with `#` and the number of
+ * the layer, and of the output likewise. So Parameters give the names of inputs, and what feeds a Result that of the
+ * output.
  */
 
 import { DTYPES, type DType } from "../dtype.ts";
@@ -22,7 +23,7 @@ import type { TensorType } from "../operators/operator.ts";
 import { packedBytes, unpack } from "../packing.ts";
 import { isKnown, printShape, product, sizeOf } from "../shape.ts";
 import { Tensor } from "../tensor.ts";
-import { operatorName, readVersion, rowOf, valueKind } from "./layer-types.ts";
+import { DOMAIN, operatorName, readVersion, rowOf, valueKind } from "./layer-types.ts";
 import { layerTitle, parseSize, readNet, type Layer, type Source } from "./net.ts";
 import { parseShape, readPort } from "./port-type.ts";
 import type { Element } from "./xml.ts";
@@ -31,23 +32,13 @@ import type { Element } from "./xml.ts";
 export class LayerSource {
   readonly element: Element;
   readonly layerName: string;
-  /** The names of its values as they were read. */
-  readonly values: readonly string[];
+  /** The `.bin` that it came with. */
+  readonly bin: ByteSource | null;
 
-  constructor(layer: Layer, values: readonly string[]) {
+  constructor(layer: Layer, bin: ByteSource | null) {
     this.element = layer.element;
     this.layerName = layer.name;
-    this.values = values;
-  }
-}
-
-export class ConstSource extends LayerSource {
-  /** The bytes of the file, whatever the data type. */
-  readonly bytes: () => Uint8Array;
-
-  constructor(layer: Layer, values: readonly string[], bytes: () => Uint8Array) {
-    super(layer, values);
-    this.bytes = bytes;
+    this.bin = bin;
   }
 }
 
@@ -96,7 +87,7 @@ export function readIR(xml: string | Uint8Array, bin?: Uint8Array | ByteSource):
     switch (valueKind(layer.type)) {
       case "Parameter": {
         checkPorts(layer, 0, 1);
-        const input = readParameter(layer, made);
+        const input = readParameter(layer, made, data);
         types.set(input.name, input.type);
         inputs.push(input);
         break;
@@ -112,12 +103,12 @@ export function readIR(xml: string | Uint8Array, bin?: Uint8Array | ByteSource):
       case "Result": {
         checkPorts(layer, 1, 0);
         const name = nameOf(layer.sources[0]);
-        const source = new LayerSource(layer, []);
+        const source = new LayerSource(layer, data);
         outputs.push({ name, type: types.get(name) ?? null, [SOURCE]: source });
         break;
       }
       case null: {
-        nodes.push(readNode(layer, layer.sources.map(nameOf), made));
+        nodes.push(readNode(layer, layer.sources.map(nameOf), made, data));
         for (const [position, port] of [...layer.outputs.values()].entries()) {
           const type = readPort(port, layerTitle(layer));
           types.set(made[position], type);
@@ -152,7 +143,9 @@ function nameValues(layers: readonly Layer[]): Map<Layer, Map<number, string>> {
     for (const [position, [port, part]] of [...layer.outputs].entries()) {
       const [first] = splitNames(part.attributes.get("names") ?? "");
       let name = first ?? defaultName(layer.name, position, layer.outputs.size);
-      if (name === "" || taken.has(name)) name += `#${layer.id}`;
+      if (name === "" || taken.has(name)) {
+        name += `#${defaultName(String(layer.id), position, layer.outputs.size)}`;
+      }
       while (taken.has(name)) name += "#";
       taken.add(name);
       own.set(port, name);
@@ -188,14 +181,13 @@ function dataOf(layer: Layer, name: string): string {
   throw malformed(`${layerTitle(layer)}, a ${layer.type}, has no ${name} in its <data>`);
 }
 
-function readParameter(layer: Layer, values: readonly string[]): ValueInfo {
+function readParameter(layer: Layer, [name]: readonly string[], bin: ByteSource | null): ValueInfo {
   const shape = parseShape(dataOf(layer, "shape"), layerTitle(layer));
   const dtype = dtypeOfElementType(dataOf(layer, "element_type"));
-  const [name] = values;
-  return { name, type: dtype && { dtype, shape }, [SOURCE]: new LayerSource(layer, values) };
+  return { name, type: dtype && { dtype, shape }, [SOURCE]: new LayerSource(layer, bin) };
 }
 
-function readConst(layer: Layer, values: readonly string[], bin: ByteSource | null): Constant {
+function readConst(layer: Layer, [name]: readonly string[], bin: ByteSource | null): Constant {
   const who = layerTitle(layer);
   const elementType = dataOf(layer, "element_type");
   const dtype = dtypeOfElementType(elementType);
@@ -203,29 +195,55 @@ function readConst(layer: Layer, values: readonly string[], bin: ByteSource | nu
   if (!isKnown(shape)) {
     throw malformed(`${who}, a constant, has the shape ${JSON.stringify(layer.data.get("shape"))}`);
   }
-  const [offset, size] = ["offset", "size"].map((key) => parseSize(dataOf(layer, key), key, who));
-  if (dtype !== null) checkSize(dtype, shape, size, who);
-  if (bin !== null && offset > bin.size - size) {
-    throw malformed(
-      `${who} has ${size} bytes from byte ${offset} of the .bin, which has ${bin.size}`,
-    );
-  }
-  const bytes = (): Uint8Array => {
-    if (size === 0) return new Uint8Array();
-    if (bin !== null) return readRange(bin, offset, offset + size);
-    throw new TensorError(
-      "unsupported-model",
-      `${who} has its data in the .bin; pass that to readIR as well`,
-    );
-  };
+  const place = placeOf(layer.data, bin, who);
+  if (dtype !== null) checkSize(dtype, shape, place.size, who);
   const read = (): Tensor => {
-    if (dtype !== null) return decode(dtype, shape, bytes, who);
+    if (dtype !== null) return decode(dtype, shape, () => readPlace(place, bin, who), who);
     throw malformed(
       `${who} has the element type ${JSON.stringify(elementType)}, which this package does not know`,
     );
   };
-  const [name] = values;
-  return { name, dtype, shape, read, [SOURCE]: new ConstSource(layer, values, bytes) };
+  return { name, dtype, shape, read, [SOURCE]: new LayerSource(layer, bin) };
+}
+
+/** Where in the `.bin` a constant lies. */
+interface Place {
+  readonly offset: number;
+  readonly size: number;
+}
+
+/**
+ * The place that the attributes of a constant name.
+ * @throws TensorError `malformed-file` where it is none, or not in the file
+ */
+export function placeOf(
+  data: ReadonlyMap<string, string>,
+  bin: ByteSource | null,
+  who: string,
+): Place {
+  const [offset, size] = ["offset", "size"].map((key) => {
+    const text = data.get(key);
+    if (text === undefined) throw malformed(`${who}, a constant, has no ${key} in its <data>`);
+    return parseSize(text, key, who);
+  });
+  if (bin === null || offset <= bin.size - size) return { offset, size };
+  throw malformed(
+    `${who} has ${size} bytes from byte ${offset} of the .bin, which has ${bin.size}`,
+  );
+}
+
+/** @throws TensorError `unsupported-model` where there is no `.bin` */
+export function readPlace(
+  { offset, size }: Place,
+  bin: ByteSource | null,
+  who: string,
+): Uint8Array {
+  if (size === 0) return new Uint8Array();
+  if (bin !== null) return readRange(bin, offset, offset + size);
+  throw new TensorError(
+    "unsupported-model",
+    `${who} has its data in the .bin; pass that to readIR as well`,
+  );
 }
 
 function checkSize(dtype: DType, shape: readonly number[], size: number, who: string): void {
@@ -251,10 +269,15 @@ function decode(
   return new Tensor(dtype, [...shape], size, unpack(dtype, size, packed));
 }
 
-function readNode(layer: Layer, inputs: string[], outputs: string[]): ModelNode {
+function readNode(
+  layer: Layer,
+  inputs: string[],
+  outputs: string[],
+  bin: ByteSource | null,
+): ModelNode {
   const { domain, opset } = readVersion(layer.version);
-  const op = domain === "openvino" ? operatorName(layer.type) : layer.type;
-  const schemas = rowOf(op, domain === "openvino" ? opset : undefined)?.attributes ?? [];
+  const op = domain === DOMAIN ? operatorName(layer.type) : layer.type;
+  const schemas = rowOf(op, domain === DOMAIN ? opset : undefined)?.attributes ?? [];
   const attributes = [...layer.data].map(([name, text]) => {
     const schema = schemas.find((one) => one.name === name);
     const value = readAttribute(text, schema?.type ?? "string", name, layer);
@@ -277,7 +300,7 @@ function readNode(layer: Layer, inputs: string[], outputs: string[]): ModelNode 
     inputs,
     outputs,
     attributes: Object.fromEntries(attributes),
-    [SOURCE]: new LayerSource(layer, outputs),
+    [SOURCE]: new LayerSource(layer, bin),
   };
 }
 

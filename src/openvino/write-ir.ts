@@ -18,7 +18,7 @@ import {
 import type { TensorType } from "../operators/operator.ts";
 import { pack } from "../packing.ts";
 import { isNumericStorage } from "../dtype.ts";
-import { printVersion, rowOf } from "./layer-types.ts";
+import { DOMAIN, printVersion, rowOf, valueKind } from "./layer-types.ts";
 import {
   parseShape,
   printShapeText,
@@ -28,11 +28,12 @@ import {
   writePort,
 } from "./port-type.ts";
 import {
-  ConstSource,
   defaultName,
   IS_LAYERS,
   LayerSource,
   NetSource,
+  placeOf,
+  readPlace,
   splitNames,
 } from "./read-ir.ts";
 import { element, printXml, type Element } from "./xml.ts";
@@ -52,7 +53,7 @@ const ALIGNMENT = 8;
 /**
  * The text of an `.xml` and the bytes of its `.bin`. A model that was read by `readIR` is written with what its file held
  * beside what `Model` shows, and with the changes made since; dimensions that were ranges stay ranges where they were not
- * changed. Names of dimensions are lost: an IR has none.
+ * changed. The producer and the names of dimensions are lost: an IR has none.
  *
  * @throws TensorError `malformed-file` for a graph that is not sound; `unsupported-model` for what an IR cannot say: a
  * version other than 10 and 11, a domain other than openvino, inputs with a default or left out, lists of texts or tensors
@@ -117,7 +118,7 @@ class Writer {
 
   #addParameter({ name, type, [SOURCE]: source }: ValueInfo): void {
     const before = source instanceof LayerSource ? source : null;
-    const was = before?.element.children.find((child) => child.name === "data")?.attributes;
+    const was = before === null ? undefined : dataOf(before.element);
     const elementType = type === null ? was?.get("element_type") : elementTypeName(type, name);
     if (elementType === undefined) {
       throw unsupported(`the input ${quote(name)} has no type, which an IR must say`);
@@ -139,14 +140,17 @@ class Writer {
 
   #addConst(one: Constant): void {
     const { name, dtype, shape } = one;
-    const source = one[SOURCE] instanceof ConstSource ? one[SOURCE] : null;
-    const was = source?.element.children.find((child) => child.name === "data")?.attributes;
+    const source = one[SOURCE] instanceof LayerSource ? one[SOURCE] : null;
+    const was = source === null ? undefined : dataOf(source.element);
     const elementType =
       dtype === null ? was?.get("element_type") : elementTypeName({ dtype, shape }, name);
     if (elementType === undefined) {
       throw unsupported(`the constant ${quote(name)} is of a data type that is not known here`);
     }
-    const bytes = source?.bytes() ?? packConstant(one);
+    const bytes =
+      source === null || was === undefined
+        ? packConstant(one)
+        : bytesOf(was, source, `the constant ${quote(name)}`);
     this.#addLayer(
       "Const",
       "opset1",
@@ -172,9 +176,6 @@ class Writer {
       );
     }
     const source = node[SOURCE] instanceof LayerSource ? node[SOURCE] : null;
-    if (source?.element.children.some(holdsConst) === true) {
-      throw unsupported(`${nodeTitle(node)} has a body with data in the .bin, which is made anew`);
-    }
     const omitted = inputs.indexOf("");
     if (omitted !== -1) {
       throw unsupported(`${nodeTitle(node)} leaves input ${omitted} out, which an IR cannot say`);
@@ -196,7 +197,7 @@ class Writer {
 
   /** What the operator's row says of the type of a first output that no one declared. */
   #guessType({ op, domain, inputs }: ModelNode, opset: number): TensorType | null {
-    const row = domain === "openvino" ? rowOf(op, opset) : undefined;
+    const row = domain === DOMAIN ? rowOf(op, opset) : undefined;
     const position = row?.inputs.findIndex(({ type }) => type === row.outputs[0].type) ?? -1;
     const like = position === -1 ? null : (this.#made.get(inputs[position])?.type ?? null);
     return like && { dtype: like.dtype, shape: null };
@@ -244,7 +245,24 @@ class Writer {
       ["output", outputPorts.length === 0 ? [] : [element("output", [], outputPorts)]],
     ]);
     const others = was?.children.filter((child) => !parts.has(child.name)) ?? [];
-    this.#layers.push(element("layer", attributes, [...[...parts.values()].flat(), ...others]));
+    const moved = source === null ? [] : others.map((part) => this.#moveBody(part, source));
+    this.#layers.push(element("layer", attributes, [...[...parts.values()].flat(), ...moved]));
+  }
+
+  /** A part of a layer with the constants of bodies in it, which name places in the `.bin` of the file. */
+  #moveBody(part: Element, source: LayerSource): Element {
+    const data = dataOf(part);
+    const isConst = valueKind(part.attributes.get("type") ?? "") === "Const";
+    if (part.name !== "layer" || !isConst || data === undefined) {
+      return { ...part, children: part.children.map((child) => this.#moveBody(child, source)) };
+    }
+    const who = `a constant in the body of ${quote(source.layerName)}`;
+    const offset = this.#append(bytesOf(data, source, who));
+    const attributes = new Map(data).set("offset", String(offset));
+    const children = part.children.map((child) =>
+      child.name === "data" ? { ...child, attributes } : child,
+    );
+    return { ...part, children };
   }
 
   #madeOf(value: string): Made {
@@ -294,10 +312,16 @@ function packConstant(one: Constant): Uint8Array {
   throw new TensorError("dtype", `the constant ${quote(one.name)} is text`, { input: one.name });
 }
 
-/** Constants in bodies name places in the `.bin` of the file. */
-const holdsConst = (part: Element): boolean =>
-  (part.name === "layer" && /^const(ant)?$/i.test(part.attributes.get("type") ?? "")) ||
-  part.children.some(holdsConst);
+/** The attributes of a layer's `data`. */
+const dataOf = (layer: Element): ReadonlyMap<string, string> | undefined =>
+  layer.children.find(({ name }) => name === "data")?.attributes;
+
+/** The bytes that a file has for a constant, whatever its data type. */
+const bytesOf = (
+  data: ReadonlyMap<string, string>,
+  { bin }: LayerSource,
+  who: string,
+): Uint8Array => readPlace(placeOf(data, bin, who), bin, who);
 
 function printAttribute(name: string, attribute: Attribute, node: ModelNode): string {
   switch (attribute.type) {
