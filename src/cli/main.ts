@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { inspect } from "node:util";
 import { Command, CommanderError } from "commander";
 import { addConformanceCommand } from "./conformance.ts";
+import { addConvertCommand } from "./convert.ts";
 import { failureOf, WRONG_DATA } from "./failure.ts";
 import { addInferCommand } from "./infer.ts";
 import { addInspectCommand } from "./inspect.ts";
@@ -25,6 +26,7 @@ Examples:
   ndscatter run ScatterND data.npy indices.npy updates.npy -o out.npy
   ndscatter infer ScatterND --opset 18 'float32[N,4,5]' 'int64[M,2]' 'float32[M,5]'
   ndscatter inspect model.onnx
+  ndscatter convert model.onnx --opset 13 -o m13.onnx
   ndscatter help run`;
 
 function buildProgram(): Command {
@@ -43,6 +45,7 @@ function buildProgram(): Command {
   addOpsCommand(program);
   addInferCommand(program);
   addInspectCommand(program);
+  addConvertCommand(program);
   addConformanceCommand(program);
   return program;
 }

@@ -5,7 +5,7 @@ import type { Tensor } from "../index.ts";
 import { bindFiles } from "./bindings.ts";
 import { compareTensors, type Difference } from "./comparison.ts";
 import { wrongData, wrongUsage } from "./failure.ts";
-import { checkTarget, isSameFile, readTensorFile, writeTensorFiles } from "./files.ts";
+import { checkFormat, checkPlace, isSameFile, readTensorFile, writeTensorFiles } from "./files.ts";
 import { JSON_HELP, printJson, printName } from "./layout.ts";
 import { addCallOptions, collect } from "./operator-call.ts";
 import { findTask, type Task, type TaskOptions } from "./task.ts";
@@ -121,7 +121,8 @@ function resultOf(results: ReadonlyMap<string, Tensor>, name: string): Tensor {
 /** What can be said of output files before anything is read. */
 function checkTargets(targets: readonly string[], kept: readonly string[]): void {
   for (const [position, target] of targets.entries()) {
-    checkTarget(target);
+    checkFormat(target);
+    checkPlace(target);
     if (targets.slice(0, position).some((other) => isSameFile(target, other))) {
       throw wrongUsage(`two outputs would be written to ${target}`);
     }

@@ -19,6 +19,7 @@ export {
   type Report,
 } from "../inspect/inspect-model.ts";
 export type { ByteSource } from "../model/byte-source.ts";
+export { externalFiles } from "./external-files.ts";
 export type { ReadExternal, ReadOptions } from "./external.ts";
 export { readOutline } from "./outline.ts";
 export {
