@@ -90,6 +90,7 @@ class Translation {
     const [input = ""] = node.inputs;
     const [output = ""] = node.outputs;
     if (output === "") return;
+    const isIdentity = node.op === "Identity";
     if (node.op === "Constant") {
       const one = constantOf(node, opset);
       if (one === null) throw refusal("it makes no tensor of a data type that is known here");
@@ -97,12 +98,12 @@ class Translation {
       report.changed(node, "Constant to a constant of the graph");
       return;
     }
-    if (node.op === "Identity" && !this.#outputs.has(output)) {
+    if (isIdentity && !this.#outputs.has(output)) {
       this.#aliases.set(output, input);
       report.changed(node, "Identity to nothing");
       return;
     }
-    const dtype = destinationOf(node) ?? this.#scope.typeOf(input)?.dtype ?? null;
+    const dtype = isIdentity ? (this.#scope.typeOf(input)?.dtype ?? null) : destinationOf(node);
     this.#nodes.push(this.#convertType(node, input, output, dtype));
   }
 
