@@ -163,7 +163,7 @@ const REFUSALS: readonly (readonly [reason: RegExp, model: Model, target: Conver
   [/GatherND-11 has no batch_dims, which are 1; opset 12 can say it$/, one({ op: "GatherND", at: 12, inputs: { data: f32(2, 4), indices: typed("int64", 2, 1) }, attributes: { batch_dims: 1 } }), { opset: 11 }],
   [/opset 10 of ai\.onnx does not have ScatterND yet; opset 11 has it$/, one({ op: "ScatterND", at: 13, ...ND }), { opset: 10 }],
   [/opset 23 of ai\.onnx does not have TensorScatter yet; opset 24 has it$/, one({ op: "TensorScatter", at: 24, inputs: { data: f32(1, 2, 3), updates: f32(1, 1, 3) } }), { opset: 23 }],
-  [/Gather-1 takes no negative indices, and "indices" is no constant that could be looked at$/, one({ op: "Gather", at: 13, ...FREE_G }), { opset: 10 }],
+  [/Gather-1 takes no negative indices, and "indices" is no constant that could be looked at; opset 11 can say it$/, one({ op: "Gather", at: 13, ...FREE_G }), { opset: 10 }],
   [/"indices"\[1\] is -1, and the size of its axis is not known; declare the shape of data$/, one({ op: "Gather", at: 13, ...G, inputs: { data: f32("N", 3) } }), { opset: 10 }],
   [/"indices"\[1\] is -5, which is out of range, and Gather-1 has an error for that$/, one({ op: "Gather", at: 13, ...G, constants: { indices: i64([2], [1, -5]) } }), { opset: 10 }],
   [/Scatter-9 takes no negative indices/, one({ op: "ScatterElements", at: 11, ...FREE_EL }), { opset: 9 }],
@@ -191,6 +191,7 @@ const REFUSALS: readonly (readonly [reason: RegExp, model: Model, target: Conver
   [/ai\.onnx has no ScatterUpdate, and only one with constant indices can be said in other words, which "indices" are not$/, one({ op: "ScatterUpdate", ov: 3, inputs: { data: f32(4, 3), indices: typed("int64", 2), updates: f32(2, 3) }, axis: 0 }), { opset: 18 }],
   [/only one with a known axis can be said/, one({ op: "ScatterUpdate", ov: 3, inputs: { data: f32(4, 3), indices: typed("int64", 2), updates: f32(2, 3), axis: typed("int32") } }), { opset: 18 }],
   [/Cast of opset 12 does not take bfloat16/, one({ op: "Convert", ov: 1, inputs: { data: f32(4) }, attributes: { destination_type: "bf16" } }), { opset: 12 }],
+  [/^the input "data" is of a data type that is not known here$/, { ...one({ op: "ScatterNDUpdate", ov: 15, ...FREE }), graph: { ...one({ op: "ScatterNDUpdate", ov: 15, ...FREE }).graph, inputs: [{ name: "data", type: null }] } }, { opset: 18 }],
   // Nodes that are wrong as they are, and targets that there are not.
   [/cannot be converted to opset 18 of ai\.onnx: ScatterND-16: .*"max"/, one({ op: "ScatterND", at: 16, ...ND, attributes: { reduction: "max" } }), { opset: 18 }, "reduction"],
   [/its input updates is left out$/, one({ op: "ScatterND", at: 16, inputs: { data: f32(4) }, constants: ND.constants }), { opset: 18 }, "malformed-file"],

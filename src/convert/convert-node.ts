@@ -52,14 +52,14 @@ export function convertNode(
   const meaning = reword(own, target, scope, additions);
   const row = targetVersion(meaning.op, target);
   if (row === null) throw refusal(noVersion(meaning.op, target));
-  const objection = objectionTo(row, meaning, scope);
+  const objection = objectionTo(row, meaning);
   if (objection !== null) {
-    throw refusal(`${titleOf(row)} ${objection}${adviceFor(meaning, target, scope)}`);
+    throw refusal(`${titleOf(row)} ${objection}${adviceFor(meaning, target)}`);
   }
   const isForeign = row.domain !== node.domain;
   const inputs: Partial<Record<Role, string>> = {
     ...meaning.inputs,
-    indices: adaptIndices(row, meaning, scope, additions) ?? "",
+    indices: adaptIndices(row, meaning, target, scope, additions) ?? "",
   };
   if (row.inputs.some((input) => roleOf(input) === "axis") && meaning.settings.axis !== null) {
     inputs.axis ??= axisConstant(meaning.settings.axis, node, additions);
@@ -67,7 +67,7 @@ export function convertNode(
   const names = row.inputs.map((input) => inputs[roleOf(input)] ?? "");
   while (names[names.length - 1] === "") names.pop();
   const attributes = attributesFor(row, meaning, isForeign);
-  const notes = trustOf(row, meaning, scope);
+  const notes = trustOf(row, meaning);
   const to = { from: own.version, to: row, notes };
   if (!isForeign && isSame(node, row, names, attributes)) return { node, ...to };
   const { name, outputs } = node;
@@ -140,13 +140,12 @@ function isSame(
 }
 
 /** A data type that nobody declared may be one that the target does not take. */
-function trustOf(row: OperatorVersion, { version, inputs }: Meaning, scope: Scope): string[] {
-  const { data = "" } = inputs;
-  if (scope.typeOf(data) !== null) return [];
+function trustOf(row: OperatorVersion, { version, inputs, dtype }: Meaning): string[] {
+  if (dtype !== null) return [];
   const lost = dataTypes(version).filter((dtype) => !dataTypes(row).includes(dtype));
   if (lost.length === 0) return [];
   return [
-    `the data type of ${quote(data)} is not declared; ${titleOf(row)} takes all that ${titleOf(version)} does but ${lost.join(", ")}`,
+    `the data type of ${quote(inputs.data ?? "")} is not declared; ${titleOf(row)} takes all that ${titleOf(version)} does but ${lost.join(", ")}`,
   ];
 }
 

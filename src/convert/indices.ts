@@ -9,8 +9,9 @@ import { reader, writer } from "../scalar.ts";
 import { coordinatesOf, printShape, type Dim } from "../shape.ts";
 import { Tensor } from "../tensor.ts";
 import type { Additions } from "./additions.ts";
-import { hasAxis, refusal, titleOf, type Meaning } from "./meaning.ts";
+import { adviceFor, hasAxis, refusal, titleOf, type Meaning } from "./meaning.ts";
 import type { Scope } from "./scope.ts";
+import type { Target } from "./target.ts";
 
 /** Every version takes it. */
 const INDEX_TYPE: DType = "int64";
@@ -23,6 +24,7 @@ const INDEX_TYPE: DType = "int64";
 export function adaptIndices(
   row: OperatorVersion,
   meaning: Meaning,
+  target: Target,
   scope: Scope,
   additions: Additions,
 ): string | undefined {
@@ -52,8 +54,9 @@ export function adaptIndices(
       ? `has an error for indices out of range, for which ${titleOf(version)} gives zeros`
       : null;
   if (needs === null) return additions.cast(name, INDEX_TYPE);
+  const advice = adviceFor(meaning, target, (other) => !rules.noNegative || other.negativeIndices);
   throw refusal(
-    `${titleOf(row)} ${needs}, and ${quote(name)} is no constant that could be looked at`,
+    `${titleOf(row)} ${needs}, and ${quote(name)} is no constant that could be looked at${advice}`,
   );
 }
 

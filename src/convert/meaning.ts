@@ -1,5 +1,6 @@
 /** What a node of the family does, in the words of no version; and which version of a target can say it. */
 
+import type { DType } from "../dtype.ts";
 import { malformed, TensorError } from "../errors.ts";
 import { attributesOf } from "../model/run-model.ts";
 import type { ModelNode } from "../model/model.ts";
@@ -25,6 +26,8 @@ export interface Meaning {
   readonly settings: Settings;
   /** The names of its inputs. */
   readonly inputs: Readonly<Partial<Record<Role, string>>>;
+  /** The data type of data, as far as that, or what has the same type, is declared. */
+  readonly dtype: DType | null;
 }
 
 /** @throws TensorError for a node that is wrong by its own version */
@@ -42,13 +45,20 @@ export function meaningOf(node: ModelNode, opset: number, scope: Scope): Meaning
     if (name !== "") inputs[roleOf(schema)] = name;
     else if (schema.optional !== true) throw malformed(`its input ${schema.name} is left out`);
   }
-  const axis = inputs.axis === undefined ? settings.axis : axisOf(inputs.axis, scope);
+  const known = [inputs.data, inputs.updates, node.outputs[0]].map(
+    (name) => scope.typeOf(name ?? "")?.dtype ?? null,
+  );
   return {
     node,
     op,
     version,
-    settings: { ...settings, ...fromFront(axis, settings, inputs, scope) },
+    settings: {
+      ...settings,
+      axis: inputs.axis === undefined ? settings.axis : axisOf(inputs.axis, scope),
+      batchDims: fromFront(settings.batchDims, inputs.indices ?? "", scope),
+    },
     inputs,
+    dtype: known.find((dtype) => dtype !== null) ?? null,
   };
 }
 
@@ -60,18 +70,10 @@ function axisOf(name: string, scope: Scope): number | null {
   return size === 1 ? Number(data[0]) : null;
 }
 
-/** Batch axes that are counted from the back of indices are counted from the front where their rank is known. */
-function fromFront(
-  axis: number | null,
-  { batchDims }: Settings,
-  { indices = "" }: Meaning["inputs"],
-  scope: Scope,
-): Pick<Settings, "axis" | "batchDims"> {
+/** Batch axes that are counted from the back of indices, from the front where their rank is known. */
+function fromFront(batchDims: number, indices: string, scope: Scope): number {
   const rank = scope.typeOf(indices)?.shape?.length;
-  return {
-    axis,
-    batchDims: batchDims < 0 && rank !== undefined ? batchDims + rank : batchDims,
-  };
+  return batchDims < 0 && rank !== undefined ? batchDims + rank : batchDims;
 }
 
 /** `ScatterND-16`. */
@@ -124,8 +126,7 @@ export const attributeFor = (
 /** Why a version cannot say what a node does, as far as attributes and data types go; null where it can. */
 export function objectionTo(
   row: OperatorVersion,
-  { version, settings, inputs }: Meaning,
-  scope: Scope,
+  { version, settings, dtype }: Meaning,
 ): string | null {
   const { reduction, includeSelf, batchDims, mode, axis } = settings;
   const has = (setting: keyof Settings): boolean => attributeFor(row, setting) !== undefined;
@@ -145,18 +146,20 @@ export function objectionTo(
   if (mode !== "linear" && !has("mode")) return `has no mode ${quote(mode)}`;
   if (axis === null && has("axis"))
     return "has its axis as an attribute, but here it is no constant";
-  const dtype = scope.typeOf(inputs.data ?? "")?.dtype;
-  const types = dataTypes(row);
-  return dtype === undefined || types.includes(dtype) ? null : `does not take ${dtype}`;
+  return dtype === null || dataTypes(row).includes(dtype) ? null : `does not take ${dtype}`;
 }
 
 export const dataTypes = (row: OperatorVersion): readonly string[] =>
   typesOf(row, row.inputs[0].type);
 
-/** What would help against an objection. */
-export function adviceFor(meaning: Meaning, { domain, opset }: Target, scope: Scope): string {
+/** The opset that can say what a node does where the target's cannot. */
+export function adviceFor(
+  meaning: Meaning,
+  { domain, opset }: Target,
+  isAble: (row: OperatorVersion) => boolean = () => true,
+): string {
   const able = siblingsOf(meaning.op, domain)
-    .filter((row) => opsetOf(row) > opset && objectionTo(row, meaning, scope) === null)
+    .filter((row) => opsetOf(row) > opset && objectionTo(row, meaning) === null && isAble(row))
     .map(opsetOf);
   return able.length === 0 ? "" : `; opset ${Math.min(...able)} can say it`;
 }

@@ -76,6 +76,10 @@ class Translation {
     const opset = opsetOf(model, given);
     const inputs = given.inputs.map((name) => this.#aliases.get(name) ?? name);
     const node = { ...given, inputs };
+    if (node.domain === target.domain) {
+      this.#nodes.push(target.domain === "ai.onnx" ? node : { ...node, opset });
+      return;
+    }
     if (inlineOperator(node) !== null) {
       this.#addInline(node, opset);
     } else {
@@ -131,6 +135,10 @@ class Translation {
       .filter((value) => !declared.has(value))
       .map((value) => typed({ name: value, type: null }));
     const there = new Set(this.#nodes.flatMap((node) => node.outputs));
+    const untyped = inputs.find((one) => one.type === null);
+    if (untyped !== undefined) {
+      throw refusal(`the input ${quote(untyped.name)} is of a data type that is not known here`);
+    }
     const graph: Graph = {
       name,
       inputs: inputs.map(typed),
