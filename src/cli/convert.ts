@@ -2,6 +2,7 @@
 
 import * as path from "node:path";
 import type { Command } from "commander";
+import { isTensorError } from "../index.ts";
 import {
   convertModel,
   externalFiles,
@@ -58,7 +59,7 @@ export function addConvertCommand(program: Command): void {
       checkOutput(file, options);
       const model = readModelFile(file);
       checkExternal(file, output, model);
-      const conversion = withPath(file, () => convertModel(model, targetOf(options)));
+      const conversion = withPath(file, () => convert(model, options));
       writeFiles(withPath(output, () => encode(output, conversion.model)));
       const report = json ? reportJson : reportText;
       process.stdout.write(`${report(output, conversion)}\n`);
@@ -81,9 +82,17 @@ function checkOutput(file: string, { output, opset }: ConvertOptions): void {
   }
 }
 
-function targetOf({ output, opset }: ConvertOptions): Parameters<typeof convertModel>[1] {
-  if (isIR(output)) return { domain: "openvino", ...(opset !== undefined && { opset }) };
-  return { opset: opset ?? 0 };
+/** A target that there is not is the fault of what was typed. */
+function convert(model: Model, { output, opset }: ConvertOptions): Conversion {
+  const limit = opset === undefined ? {} : { opset };
+  try {
+    return convertModel(
+      model,
+      isIR(output) ? { domain: "openvino", ...limit } : { opset: opset ?? 0 },
+    );
+  } catch (error) {
+    throw isTensorError(error, "unknown-operator") ? wrongUsage(error.message, error) : error;
+  }
 }
 
 /** A model that is written goes on referring to its files by their places beside it. */

@@ -54,7 +54,10 @@ export function adaptIndices(
       ? `has an error for indices out of range, for which ${titleOf(version)} gives zeros`
       : null;
   if (needs === null) return additions.cast(name, INDEX_TYPE);
-  const advice = adviceFor(meaning, target, (other) => !rules.noNegative || other.negativeIndices);
+  const isAble = (other: OperatorVersion): boolean =>
+    (!rules.noNegative || other.negativeIndices) &&
+    (!rules.noOutside || other.outOfRange === version.outOfRange);
+  const advice = adviceFor(meaning, target, isAble);
   throw refusal(
     `${titleOf(row)} ${needs}, and ${quote(name)} is no constant that could be looked at${advice}`,
   );

@@ -12,13 +12,13 @@ import { Tensor } from "../tensor.ts";
  * becomes of those OpenVINO leaves open.
  */
 export function convertTensor(source: Tensor, dtype: DType, fields: ErrorFields): Tensor {
+  if (source.dtype === dtype) return source;
   for (const one of [source.dtype, dtype]) {
     const { family } = DTYPES[one];
     if (family === "complex" || family === "string") {
       throw new TensorError("dtype", `${one} cannot be converted`, fields);
     }
   }
-  if (source.dtype === dtype) return source;
   const { shape, size } = source;
   const read = reader(source.dtype, source.data);
   const data = allocate(dtype, size);
