@@ -1,9 +1,11 @@
 /** Models in other opsets and formats: what is rewritten, what is refused, what stays, and that results are the same. */
 
 import assert from "node:assert/strict";
+import * as fs from "node:fs";
 import { test } from "node:test";
 import fc from "fast-check";
 
+import { siblingsOf } from "../src/convert/meaning.ts";
 import type { DType } from "../src/dtype.ts";
 import { isTensorError, type ErrorCode } from "../src/errors.ts";
 import { elementTypeOf } from "../src/model/element-type.ts";
@@ -209,6 +211,66 @@ for (const [reason, model, target, code = "unsupported-model"] of REFUSALS) {
     );
   });
 }
+
+const document = fs.readFileSync(new URL("../../docs/convert.md", import.meta.url), "utf8");
+
+/** The cells of a table between two marks. */
+function tableOf(mark: string): string[][] {
+  const [, table = ""] =
+    new RegExp(`<!-- ${mark} -->\\n([^]*?)<!-- /${mark} -->`).exec(document) ?? [];
+  const lines = table.split("\n").filter((line) => line.startsWith("|"));
+  return lines.slice(2).map((line) =>
+    line
+      .slice(1, -1)
+      .split("|")
+      .map((cell) => cell.trim()),
+  );
+}
+
+test("convert.md lists every operator with what the other format calls it", () => {
+  const listed = tableOf("operators");
+  const names = (cell: string): string[] => (cell === "-" ? [] : cell.split(", "));
+  const all = (column: number): string[] => listed.flatMap((row) => names(row[column])).sort();
+  const known = (domain: string): string[] =>
+    [...new Set(operators().flatMap((row) => (row.domain === domain ? [row.name] : [])))].sort();
+  assert.deepEqual(all(0), known("ai.onnx"));
+  assert.deepEqual(all(1), known("openvino"));
+  for (const [onnx, openvino] of listed)
+    for (const [here, there, domain] of [
+      [onnx, openvino, "openvino"],
+      [openvino, onnx, "ai.onnx"],
+    ])
+      for (const name of names(here))
+        assert.deepEqual(
+          [...new Set(siblingsOf(name, domain).map((row) => row.name))],
+          names(there),
+          name,
+        );
+});
+
+test("convert.md has every reason of a refusal, and no other", () => {
+  const patterns = tableOf("refused").map(([cell]) => {
+    const parts = cell
+      .slice(1, -1)
+      .split("…")
+      .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+    return new RegExp(parts.join(".*"));
+  });
+  const unused = new Set(patterns);
+  for (const [, model, target, code] of REFUSALS) {
+    if (code !== undefined) continue;
+    let message = "";
+    try {
+      convertModel(model, target);
+    } catch (error) {
+      message = String(error);
+    }
+    const fitting = patterns.filter((pattern) => pattern.test(message));
+    assert.ok(fitting.length > 0, message);
+    for (const pattern of fitting) unused.delete(pattern);
+  }
+  assert.deepEqual([...unused], []);
+});
 
 test("all nodes that are refused are told at once", () => {
   const node = {
