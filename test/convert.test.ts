@@ -26,7 +26,7 @@ import { readIR, writeIR } from "../src/openvino/index.ts";
 import type { TensorType } from "../src/operators/operator.ts";
 import { operators } from "../src/operators/registry.ts";
 import { equals, tensor, Tensor } from "../src/tensor.ts";
-import { bytes, file, int, text } from "./onnx-encoder.ts";
+import { bytes, file, int, mutate, random as seeded, text } from "./onnx-encoder.ts";
 import { randomModel } from "./support/models.ts";
 import { randomFrom, randomTensor } from "./support/random.ts";
 
@@ -100,6 +100,7 @@ const REWRITES: readonly (readonly [name: string, model: Model, target: ConvertT
   ["Scatter that is deprecated becomes ScatterElements", one({ op: "Scatter", at: 13, ...FREE_EL }), { opset: 13 }, [["ScatterElements", ["data", "indices", "updates"], {}]]],
   ["ScatterElements becomes Scatter, whose indices are not negative", one({ op: "ScatterElements", at: 18, ...EL, attributes: { reduction: "none" } }), { opset: 10 }, [["Scatter", ["data", "indices/nonnegative", "updates"], {}]], { "indices/nonnegative": [1n, 3n] }],
   ["Gather counts from the front", one({ op: "Gather", at: 13, ...G }), { opset: 10 }, [["Gather", ["data", "indices/nonnegative"], {}]], { "indices/nonnegative": [1n, 3n] }],
+  ["Gather with indices that are another name of a constant", one({ op: "", at: 13, ...G, nodes: [{ op: "Identity", inputs: ["indices"], outputs: ["i"] }, { op: "Gather", inputs: ["data", "i"], outputs: ["y"] }] }), { opset: 10 }, [["Identity", ["indices"], {}], ["Gather", ["data", "i/nonnegative"], {}]], { "i/nonnegative": [1n, 3n] }],
   ["Gather along another axis", one({ op: "Gather", at: 13, ...G, attributes: { axis: -1 } }), { opset: 10 }, [["Gather", ["data", "indices/nonnegative"], { axis: -1 }]], { "indices/nonnegative": [1n, 2n] }],
   ["indices that are not negative stay", one({ op: "Gather", at: 13, ...G, constants: { indices: i64([1], [3]) } }), { opset: 10 }, [["Gather", ["data", "indices"], {}]]],
   ["TensorScatter stays", one({ op: "TensorScatter", at: 24, inputs: { data: f32(1, 2, 3), updates: f32(1, 1, 3) } }), { opset: 28 }, [["TensorScatter", ["data", "updates"], {}]]],
@@ -750,4 +751,28 @@ test("an IR stays one, in another version of its files", () => {
   assert.equal(converted.irVersion, 10);
   assert.equal(converted.graph, model.graph);
   assert.match(writeIR(converted).xml, /<net name="graph" version="10">/);
+});
+
+test("files that are broken at random are converted, or refused with an error of the package", () => {
+  const next = seeded(seed);
+  const small = writeModel(one({ op: "Gather", at: 13, ...G }));
+  const originals = [
+    small,
+    withBodies(),
+    writeModel(one({ op: "ScatterND", at: 18, ...ND, attributes: { reduction: "add" } })),
+  ];
+  const counts = { converted: 0, refused: 0 };
+  for (let round = 0; round < 1500; round++) {
+    const broken = mutate(originals[round % originals.length], next);
+    const target = round % 2 === 0 ? { opset: 9 + next(20) } : OPENVINO;
+    try {
+      const { model } = convertModel(readModel(broken), target);
+      asFile(model);
+      counts.converted++;
+    } catch (error) {
+      assert.ok(isTensorError(error), error instanceof Error ? error.stack : String(error));
+      counts.refused++;
+    }
+  }
+  assert.ok(Math.min(counts.converted, counts.refused) > 200, JSON.stringify(counts));
 });

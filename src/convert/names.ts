@@ -58,6 +58,5 @@ export function withoutUnused(
 ): Constant[] {
   const were = usesOf(before);
   const are = usesOf(after);
-  const inputs = new Set(before.inputs.map(({ name }) => name));
-  return constants.filter(({ name }) => are.has(name) || inputs.has(name) || !were.has(name));
+  return constants.filter(({ name }) => are.has(name) || !were.has(name));
 }
