@@ -145,6 +145,8 @@ test("adding.md and architecture.md name code that is there", () => {
     "src/kernels/combine.ts": ["KERNELS"],
     "src/cli/files.ts": ["FORMATS"],
     "src/inspect/findings.ts": ["FINDINGS"],
+    "src/convert/meaning.ts": ["OTHER_NAMES"],
+    "src/convert/target.ts": ["BROUGHT"],
     "src/model/model.ts": ["Model", "Constant"],
   };
   const text = read("docs/adding.md") + read("docs/architecture.md");

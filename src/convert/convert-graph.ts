@@ -1,4 +1,4 @@
-/** A graph of ONNX in another opset: nodes in place, the bodies of If, Loop and Scan as well. */
+/** A graph in another opset of its format: nodes in place, the bodies of If, Loop and Scan as well. */
 
 import { isTensorError } from "../errors.ts";
 import { opsetOf, quote } from "../model/graph.ts";
@@ -47,6 +47,11 @@ function convertOne(node: ModelNode, scope: Scope, additions: Additions, work: W
     const converted = convertNode(node, opset, target, scope, additions);
     report.converted(node, converted);
     return converted.node;
+  }
+  if (target.domain === "openvino") {
+    // Every node has a version of its own, which stays.
+    if (opset > target.opset) report.left(node);
+    return node;
   }
   const inline = convertInline(node, opset, target, scope);
   if (inline === null) {

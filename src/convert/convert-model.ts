@@ -19,7 +19,7 @@ export interface Conversion {
   readonly model: Model;
   /** A sentence for each node that changed. */
   readonly changes: readonly string[];
-  /** Operators of ONNX that were left as they were, unchecked, and how many nodes of each there are. */
+  /** Operators that were left as they were, unchecked, though the opset may not mean them; with the number of nodes. */
   readonly unchecked: ReadonlyMap<string, number>;
   /** What was taken on trust, a sentence each. */
   readonly notes: readonly string[];
@@ -28,9 +28,9 @@ export interface Conversion {
 /**
  * The same model in an opset of ONNX, or in OpenVINO, with the same results bit for bit.
  *
- * Of OpenVINO's versions of an operator the newest is taken, or the newest that `opset` has. Within ONNX nodes of other
- * operators stay as they are, though the opset may mean another version of them: `unchecked` counts them. From one format
- * to the other there may be none.
+ * Of OpenVINO's versions of an operator the newest is taken, or the newest that `opset` has; without `opset` an IR keeps
+ * those that it has. Within ONNX nodes of other operators stay as they are, though the opset may mean another version of
+ * them: `unchecked` counts them. From one format to the other there may be none.
  *
  * @throws TensorError `unsupported-model` for what the target cannot say, with nodes and reasons; `unknown-operator` for
  * a target that there is not; `attribute`, `reduction`, `malformed-file` and the like for a node that is wrong as it is.
@@ -53,7 +53,11 @@ function convert(work: Work): Model {
   const { domain, opset, irVersion } = target;
   const isForeign = domainOf(model) !== domain;
   if (domain === "openvino") {
-    if (!isForeign) return { ...model, irVersion };
+    if (!isForeign) {
+      // Nodes that have a version each do not have to change for the file.
+      const graph = opset === Infinity ? model.graph : convertGraph(model.graph, null, work);
+      return { ...model, irVersion, graph };
+    }
     return { irVersion, producer: "", opsets: {}, graph: translateGraph(model.graph, work) };
   }
   if (isForeign) {

@@ -69,11 +69,14 @@ export function convertNode(
   const attributes = attributesFor(row, meaning, isForeign);
   const notes = trustOf(row, meaning);
   const to = { from: own.version, to: row, notes };
-  if (!isForeign && isSame(node, row, names, attributes)) return { node, ...to };
+  // A node of ONNX does not say its version.
+  const says = row.domain === "ai.onnx" ? {} : { opset: opsetOf(row) };
+  const isKept = row === own.version || row.domain === "ai.onnx";
+  if (!isForeign && isKept && isSame(node, row, names, attributes)) return { node, ...to };
   const { name, outputs } = node;
   const common = { name, op: row.name, domain: row.domain, inputs: names, outputs, attributes };
-  if (!isForeign) return { node: { ...node, ...common }, ...to };
-  const foreign = target.domain === "ai.onnx" ? common : { ...common, opset: opsetOf(row) };
+  if (!isForeign) return { node: { ...node, ...common, ...says }, ...to };
+  const foreign = { ...common, ...says };
   checkTypes(foreign, row, scope);
   return { node: foreign, ...to };
 }
