@@ -1,14 +1,11 @@
 /** A graph in another opset of its format: nodes in place, the bodies of If, Loop and Scan as well. */
 
-import { isTensorError } from "../errors.ts";
 import { opsetOf, quote } from "../model/graph.ts";
 import type { Attribute, Graph, Model, ModelFunction, ModelNode } from "../model/model.ts";
-import type { OperatorVersion } from "../operators/operator.ts";
-import { resolve } from "../operators/registry.ts";
 import { Additions } from "./additions.ts";
 import { convertInline } from "./convert-inline.ts";
 import { convertNode } from "./convert-node.ts";
-import { refusal, titleOf } from "./meaning.ts";
+import { refusal, titleOf, versionOf } from "./meaning.ts";
 import { bodiesOf, withoutUnused, type Names } from "./names.ts";
 import type { Report } from "./report.ts";
 import { Scope } from "./scope.ts";
@@ -58,19 +55,10 @@ function convertOne(node: ModelNode, scope: Scope, additions: Additions, work: W
     report.left(node);
     return convertBodies(node, scope, work);
   }
-  if (inline !== node)
+  if (inline !== node) {
     report.changed(node, `${node.op} without what opset ${target.opset} does not have`);
-  return inline;
-}
-
-/** The version of the family that a node is of, or null. */
-export function versionOf({ domain, op }: ModelNode, opset: number): OperatorVersion | null {
-  try {
-    return resolve({ domain, op, opset });
-  } catch (error) {
-    if (isTensorError(error, "unknown-operator")) return null;
-    throw error;
   }
+  return inline;
 }
 
 function convertBodies(node: ModelNode, scope: Scope, work: Work): ModelNode {

@@ -76,6 +76,12 @@ function fromFront(batchDims: number, indices: string, scope: Scope): number {
   return batchDims < 0 && rank !== undefined ? batchDims + rank : batchDims;
 }
 
+/** The version of the family that a node is of, or null. */
+export const versionOf = ({ domain, op }: ModelNode, opset: number): OperatorVersion | null =>
+  operators().findLast(
+    (row) => row.domain === domain && row.name === op && row.sinceVersion <= opset,
+  ) ?? null;
+
 /** `ScatterND-16`. */
 export const titleOf = ({ name, sinceVersion }: OperatorVersion): string =>
   `${name}-${sinceVersion}`;

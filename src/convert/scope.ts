@@ -4,9 +4,9 @@ import { isTensorError } from "../errors.ts";
 import { constantOf, destinationOf } from "../model/inline.ts";
 import { attributesOf } from "../model/run-model.ts";
 import type { Constant, Graph, ModelNode } from "../model/model.ts";
-import { lookUp } from "../operators/registry.ts";
 import type { TensorType } from "../operators/operator.ts";
 import { infer } from "../run.ts";
+import { versionOf } from "./meaning.ts";
 
 export class Scope {
   readonly #outer: Scope | null;
@@ -74,8 +74,8 @@ export class Scope {
     if (isIdentity(node)) return first;
     const dtype = destinationOf(node);
     if (dtype !== null) return { dtype, shape: first?.shape ?? null };
+    if (versionOf(node, opset) === null) return null;
     try {
-      lookUp({ domain, op, opset });
       const types = inputs.map((name) => (name === "" ? undefined : this.#known(name)));
       if (types.includes(null)) return null;
       const [type] = infer(
@@ -84,7 +84,7 @@ export class Scope {
       );
       return type;
     } catch (error) {
-      // Not of the family, or wrong: then nothing is known of it.
+      // Of a node that is wrong nothing is known.
       if (isTensorError(error)) return null;
       throw error;
     }

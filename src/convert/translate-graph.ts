@@ -13,10 +13,10 @@ import {
   type ValueInfo,
 } from "../model/model.ts";
 import { Additions } from "./additions.ts";
-import { versionOf, type Work } from "./convert-graph.ts";
+import type { Work } from "./convert-graph.ts";
 import { checkDType } from "./convert-inline.ts";
 import { convertNode } from "./convert-node.ts";
-import { refusal } from "./meaning.ts";
+import { refusal, versionOf } from "./meaning.ts";
 import { usesOf } from "./names.ts";
 import { Scope } from "./scope.ts";
 
@@ -108,19 +108,20 @@ class Translation {
       return;
     }
     const dtype = isIdentity ? (this.#scope.typeOf(input)?.dtype ?? null) : destinationOf(node);
-    this.#nodes.push(this.#convertType(node, input, output, dtype));
+    const made = this.#convertType(input, output, dtype);
+    report.changed(node, `${node.op} to ${made.op}`);
+    this.#nodes.push(node.name === "" ? made : { ...made, name: node.name });
   }
 
   /** An `Identity` of an output keeps its place, as what makes no other data type. */
-  #convertType({ op, name }: ModelNode, from: string, to: string, dtype: DType | null): ModelNode {
-    const { target, report } = this.#work;
+  #convertType(from: string, to: string, dtype: DType | null): ModelNode {
+    const { domain, opset } = this.#work.target;
     if (dtype === null) throw refusal(`the data type that it makes of ${quote(from)} is not known`);
-    if (target.domain === "ai.onnx") checkDType("Cast", dtype, target.opset);
-    else if (elementTypeOf(dtype) === null)
-      throw refusal(`${target.domain} does not take ${dtype}`);
-    const node = this.#additions.castNode(from, to, dtype);
-    report.changes.push(`${nodeTitle({ ...node, op, name, outputs: [to] })}: ${op} to ${node.op}`);
-    return name === "" ? node : { ...node, name };
+    if (domain === "ai.onnx") checkDType("Cast", dtype, opset);
+    if (domain === "openvino" && elementTypeOf(dtype) === null) {
+      throw refusal(`${domain} does not take ${dtype}`);
+    }
+    return this.#additions.castNode(from, to, dtype);
   }
 
   finish(): Graph {
