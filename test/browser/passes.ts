@@ -30,6 +30,7 @@ const OF_WEBASSEMBLY = [
   "errors",
   "examples",
   "kept-plan",
+  "policies",
   "properties",
   "splits",
   "threads",
