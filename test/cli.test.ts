@@ -77,6 +77,47 @@ const LARGE: Model = buildModel({
   outputs: { z: F32("N", 2) },
 });
 
+/** One node with two faults and one with a risk, beside others. */
+const FAULTY: Model = buildModel({
+  opsets: { "ai.onnx": 16, "com.example": 1 },
+  inputs: { data: F32("\u001bN", 2), updates: F32(2, 2) },
+  constants: { far: tensor("int64", [2, 2], [0, 1, 1, 2]), twice: tensor("int64", [2, 1], [1, 1]) },
+  nodes: [
+    { op: "GatherND", inputs: ["data", "far"], outputs: ["g"], attributes: { mode: "clip" } },
+    { op: "Relu", inputs: ["data"], outputs: ["r"] },
+    {
+      op: "ScatterND",
+      name: "sum",
+      inputs: ["r", "twice", "updates"],
+      outputs: ["y"],
+      attributes: { reduction: "add" },
+    },
+  ],
+  outputs: { y: null },
+});
+
+const RISKY: Model = { ...FAULTY, graph: { ...FAULTY.graph, nodes: FAULTY.graph.nodes.slice(1) } };
+
+/** An IR whose version takes no negative indices, with one. */
+const IR = writeIR(
+  buildModel({
+    opsets: { openvino: 4 },
+    irVersion: 11,
+    inputs: { d: F32(4), u: F32(1) },
+    constants: { i: tensor("int32", [1, 1], [-1]) },
+    nodes: [
+      {
+        domain: "openvino",
+        op: "ScatterNDUpdate",
+        name: "s",
+        inputs: ["d", "i", "u"],
+        outputs: ["y"],
+      },
+    ],
+    outputs: { y: F32(4) },
+  }),
+);
+
 /** An IR with its indices in the `.bin`. */
 const NET = writeIR(
   buildModel({
@@ -155,6 +196,10 @@ before(() => {
   fs.writeFileSync(at("cut.npy"), fs.readFileSync(at("d.npy")).subarray(0, 140));
   fs.writeFileSync(at("add.onnx"), writeModel(SCATTER_ADD));
   fs.writeFileSync(at("large.onnx"), writeModel(LARGE));
+  fs.writeFileSync(at("faulty.onnx"), writeModel(FAULTY));
+  fs.writeFileSync(at("risky.onnx"), writeModel(RISKY));
+  for (const name of ["ir.xml", "bare.xml"]) fs.writeFileSync(at(name), IR.xml);
+  fs.writeFileSync(at("ir.bin"), IR.bin);
   fs.writeFileSync(at("cut.onnx"), writeModel(SCATTER_ADD).subarray(0, 40));
 
   fs.mkdirSync(at("model/inside"), { recursive: true });
@@ -267,6 +312,18 @@ const ROWS: readonly Row[] = [
   { args: words("infer ScatterND --opset 18 float32[N,4,5] int64[M,2] float32[M,5]"), stdout: "float32[N, 4, 5]\n" },
   { args: words("infer GatherND float32[?,4] int64[...]"), stdout: "float32[...]\n" },
   { args: words("infer ScatterND float32[4] int64[1] float32[-1]"), status: 2, stderr: /^"-1" in "float32\[-1\]" is no dimension/ },
+  // Models, looked at.
+  { args: words("inspect large.onnx"), stdout: 'large.onnx: ai.onnx 18, 3 nodes, 1 of the family\n\nScatterND-18  middle\n  data     r              ?\n  indices  indices        int64[2, 1]    constant\n  updates  updates        float32[2, 2]\n  output   "\\u001b[31my"  float32[...]\n\n0 wrong, 0 risky\n' },
+  { args: words("inspect faulty.onnx"), status: 1, stdout: 'faulty.onnx: ai.onnx 16, com.example 1, 3 nodes, 2 of the family\n\nGatherND-13  mode=clip\n  data     data  float32[\\u001bN, 2]\n  indices  far   int64[2, 2]          constant\n  output   g     float32[2]\n  wrong: attribute-unknown: there is no attribute "mode": it has batch_dims\n  wrong: index-out-of-range: indices[1, 1] is 2, but axis 1 of data [\\u001bN, 2] takes -2..1\n\nScatterND-16  sum  reduction=add\n  data     r        ?\n  indices  twice    int64[2, 1]    constant\n  updates  updates  float32[2, 2]\n  output   y        float32[...]\n  risky: repeated-target-reduced: 1 of 2 updates go where another one went; the first is that of indices[1], after indices[0]\n\n2 wrong, 1 risky\n' },
+  { args: words("inspect risky.onnx"), stdout: /0 wrong, 1 risky\n$/ },
+  { args: words("inspect --strict risky.onnx"), status: 1, stdout: /0 wrong, 1 risky\n$/ },
+  { args: words("inspect --strict --json risky.onnx"), status: 1, stdout: /"severity": "risky"/ },
+  { args: words("inspect ir.xml"), status: 1, stdout: /^ir\.xml: 1 node, 1 of the family\n\nScatterNDUpdate-3 {2}s\n.*\n {2}indices {2}i {2}int32\[1, 1\] {2}constant\n[\s\S]*wrong: negative-index-not-taken: indices\[0, 0\] is -1/ },
+  { args: words("inspect bare.xml"), stdout: /note: indices-not-checked: .*pass that to readIR[\s\S]*\n0 wrong, 0 risky, 1 note\n$/ },
+  { args: words("inspect cut.onnx"), status: 1, stderr: /^cut\.onnx: the file is cut short or damaged: byte \d+ begins a part/ },
+  { args: words("inspect no.onnx"), status: 1, stderr: "no.onnx: no such file or directory" },
+  { args: words("inspect model"), status: 1, stderr: "model: it is a folder, not a file" },
+  { args: ["inspect"], status: 2, stderr: "missing required argument 'file'" },
   // Test folders.
   { args: words("conformance no"), status: 1, stderr: "no: no such file or directory" },
   { args: words("conformance model"), status: 1, stderr: /^model: there is no model\.onnx/ },

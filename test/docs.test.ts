@@ -1,12 +1,14 @@
 /** Holds the documents in `docs/` to the code: codes, paths, licences, and every row of the errata. */
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { ERROR_CODES, isTensorError, type ErrorCode } from "../src/errors.ts";
 import { gatherND, scatterElements, scatterND } from "../src/functions.ts";
+import { FINDINGS, writeModel, type Model } from "../src/onnx/index.ts";
 import { operators, resolve } from "../src/operators/registry.ts";
 import { infer, run } from "../src/run.ts";
 import { tensor, zeros, type Tensor } from "../src/tensor.ts";
@@ -44,6 +46,41 @@ test("semantics.md lists every error code with its meaning, and no other", () =>
   );
 });
 
+test("inspect.md lists every finding with its severity and its meaning, and no other", () => {
+  const [, table] =
+    /<!-- findings -->\n([^]*?)<!-- \/findings -->/.exec(read("docs/inspect.md")) ?? [];
+  assert.deepEqual(
+    rowsOf(table),
+    Object.entries(FINDINGS).map(([id, { severity, meaning }]) => [`\`${id}\``, severity, meaning]),
+  );
+});
+
+test("the example of inspect.md is what the command and the code say", async () => {
+  const text = read("docs/inspect.md");
+  const [, shown] = /```text\n\$ ndscatter inspect model\.onnx\n([^]*?)```/.exec(text) ?? [];
+  const [, code] = /```ts\n([^]*?)```/.exec(text) ?? [];
+  const folder = fs.mkdtempSync(path.join(root, "build", "inspect-"));
+  try {
+    const file = path.join(folder, "example.mjs");
+    fs.writeFileSync(
+      file,
+      `${code.replaceAll("console.log(", "void (")}\nexport { model, counts };`,
+    );
+    const { model, counts }: { model: Model; counts: unknown } = await import(file);
+    assert.deepEqual(counts, { wrong: 2, risky: 0, note: 0 });
+    fs.writeFileSync(path.join(folder, "model.onnx"), writeModel(model));
+    const command = [path.join(root, "build/src/cli/main.js"), "inspect", "model.onnx"];
+    const { status, stdout } = spawnSync(process.execPath, command, {
+      cwd: folder,
+      encoding: "utf8",
+    });
+    assert.equal(stdout, shown);
+    assert.equal(status, 1);
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
+});
+
 test("every code that a document names exists", () => {
   const codes = rowsOf(read("docs/semantics.md")).flatMap((cells) =>
     cells.filter((cell) => /^`[a-z]+-[a-z-]+`$/.test(cell)),
@@ -78,6 +115,7 @@ test("adding.md and architecture.md name code that is there", () => {
     "src/operators/operator.ts": ["Settings", "inferShape"],
     "src/kernels/combine.ts": ["KERNELS"],
     "src/cli/files.ts": ["FORMATS"],
+    "src/inspect/findings.ts": ["FINDINGS"],
     "src/model/model.ts": ["Model", "Constant"],
   };
   const text = read("docs/adding.md") + read("docs/architecture.md");

@@ -7,12 +7,14 @@ import { TensorError, type Tensor } from "../index.ts";
 import { readNpy, writeNpy } from "../npy/index.ts";
 import {
   readModel,
+  readOutline,
   readTensor,
   writeTensor,
+  type ByteSource,
   type Model,
   type ReadExternal,
 } from "../onnx/index.ts";
-import { readIR, type ByteSource } from "../openvino/index.ts";
+import { readIR } from "../openvino/index.ts";
 import { reasonOf, withPath, wrongData, wrongUsage } from "./failure.ts";
 
 interface Format {
@@ -45,18 +47,35 @@ export function readTensorFile(file: string): Tensor {
 /** A model: OpenVINO's where the name ends in `.xml`, else ONNX's. */
 export const readModelFile = (file: string): Model =>
   withPath(file, () =>
-    path.extname(file).toLowerCase() === ".xml"
+    isIR(file)
       ? readIR(readRange(file), binBeside(file))
       : readModel(readRange(file), { external: externalReader(path.dirname(file)) }),
   );
 
+/**
+ * What `action` makes of a model that is looked at: constants stay in the files, which must be there until then, and of
+ * any size. The weights of an IR may be missing.
+ */
+export const withModel = <T>(file: string, action: (model: Model) => T): T =>
+  withPath(file, () => {
+    if (!isIR(file)) {
+      const external = externalReader(path.dirname(file));
+      return withFile(file, (source) => action(readOutline(source, { external })));
+    }
+    const bin = binBeside(file);
+    return action(readIR(readRange(file), bin.isThere ? bin : undefined));
+  });
+
+const isIR = (file: string): boolean => path.extname(file).toLowerCase() === ".xml";
+
 /** The `.bin` of an IR, read in parts under the rules of external data. Where it is missing, reading it says so. */
-function binBeside(file: string): ByteSource {
+function binBeside(file: string): ByteSource & { readonly isThere: boolean } {
   const { dir, name } = path.parse(file);
   const location = `${name}.bin`;
   const read = externalReader(dir === "" ? "." : dir);
   const stat = fs.statSync(path.join(dir, location), { throwIfNoEntry: false });
   return {
+    isThere: stat !== undefined,
     size: stat?.size ?? Number.MAX_SAFE_INTEGER,
     read: (offset, length) => read(location, offset, length),
   };
@@ -95,25 +114,39 @@ const malformed = (sentence: string, cause?: unknown): TensorError =>
 const CHUNK = 2 ** 30;
 
 /** `length` bytes from `offset` of a regular file, by default all of it. Nothing larger than the file is allocated. */
-function readRange(file: string, offset = 0, length?: number): Uint8Array {
+const readRange = (file: string, offset = 0, length?: number): Uint8Array =>
+  withFile(file, ({ size, read }) => read(offset, length ?? size - offset));
+
+function withFile<T>(file: string, action: (source: ByteSource) => T): T {
   // Opening a named pipe would wait for its writer.
   const descriptor = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
   try {
     const stat = fs.fstatSync(descriptor);
     if (!stat.isFile()) throw wrongData(`${file}: ${kindOf(stat)}`);
-    const end = length === undefined ? stat.size : offset + length;
-    if (end > stat.size) throw endsEarly(file, stat.size, end);
-    const bytes = new Uint8Array(end - offset);
-    for (let done = 0; done < bytes.length;) {
-      const most = Math.min(CHUNK, bytes.length - done);
-      const count = fs.readSync(descriptor, bytes, done, most, offset + done);
-      if (count === 0) throw endsEarly(file, offset + done, end);
-      done += count;
-    }
-    return bytes;
+    const { size } = stat;
+    return action({ size, read: (offset, length) => read(descriptor, file, size, offset, length) });
   } finally {
     fs.closeSync(descriptor);
   }
+}
+
+function read(
+  descriptor: number,
+  file: string,
+  size: number,
+  offset: number,
+  length: number,
+): Uint8Array {
+  const end = offset + length;
+  if (end > size) throw endsEarly(file, size, end);
+  const bytes = new Uint8Array(length);
+  for (let done = 0; done < length;) {
+    const most = Math.min(CHUNK, length - done);
+    const count = fs.readSync(descriptor, bytes, done, most, offset + done);
+    if (count === 0) throw endsEarly(file, offset + done, end);
+    done += count;
+  }
+  return bytes;
 }
 
 const endsEarly = (file: string, size: number, end: number): TensorError =>

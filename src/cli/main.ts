@@ -7,6 +7,7 @@ import { Command, CommanderError } from "commander";
 import { addConformanceCommand } from "./conformance.ts";
 import { failureOf, WRONG_DATA } from "./failure.ts";
 import { addInferCommand } from "./infer.ts";
+import { addInspectCommand } from "./inspect.ts";
 import { addOpsCommand } from "./ops.ts";
 import { addRunCommand } from "./run.ts";
 
@@ -23,6 +24,7 @@ Examples:
   ndscatter ops
   ndscatter run ScatterND data.npy indices.npy updates.npy -o out.npy
   ndscatter infer ScatterND --opset 18 'float32[N,4,5]' 'int64[M,2]' 'float32[M,5]'
+  ndscatter inspect model.onnx
   ndscatter help run`;
 
 function buildProgram(): Command {
@@ -40,6 +42,7 @@ function buildProgram(): Command {
   addRunCommand(program);
   addOpsCommand(program);
   addInferCommand(program);
+  addInspectCommand(program);
   addConformanceCommand(program);
   return program;
 }

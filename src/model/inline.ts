@@ -6,6 +6,7 @@
  */
 
 import { TensorError } from "../errors.ts";
+import type { TensorType } from "../operators/operator.ts";
 import { tensor, type Tensor } from "../tensor.ts";
 import { convertTensor } from "./convert.ts";
 import { dtypeOfElementType } from "./element-type.ts";
@@ -23,6 +24,17 @@ export function inlineOperator({ domain, op }: ModelNode): InlineOperator | null
   if (domain === "openvino") return op === "Convert" ? convert : null;
   if (domain !== "ai.onnx") return null;
   return op === "Constant" ? constantNode : op === "Identity" ? identity : null;
+}
+
+/** The type that a node which is run here makes of its input's, or null where it does not say. */
+export function inlineType(
+  { domain, attributes }: ModelNode,
+  input: TensorType,
+): TensorType | null {
+  if (domain !== "openvino") return input;
+  const { destination_type: destination } = attributes;
+  const dtype = destination?.type === "string" ? dtypeOfElementType(destination.value) : null;
+  return dtype && { dtype, shape: input.shape };
 }
 
 const identity: InlineOperator = ({ op, attributes }, inputs, opset) => {

@@ -1,5 +1,5 @@
 /**
- * ONNX files: models, tensors, and running the models that are made of this package's operators.
+ * ONNX files: models, tensors, and running and inspecting the models that have this package's operators.
  *
  * ```ts
  * const model = readModel(bytes);
@@ -9,7 +9,16 @@
  * @module
  */
 
+export { FINDINGS, type Finding, type FindingId, type Severity } from "../inspect/findings.ts";
+export {
+  inspectModel,
+  type InspectedNode,
+  type InspectedValue,
+  type Report,
+} from "../inspect/inspect-model.ts";
+export type { ByteSource } from "../model/byte-source.ts";
 export type { ReadExternal, ReadOptions } from "./external.ts";
+export { readOutline } from "./outline.ts";
 export {
   buildModel,
   constant,

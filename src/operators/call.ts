@@ -2,7 +2,16 @@
 
 import { reductionsOf, REDUCTIONS, type DType, type Reduction } from "../dtype.ts";
 import { printValue, TensorError, type ErrorFields } from "../errors.ts";
-import { roleOf, type AttributeSchema, type OperatorVersion, type Settings } from "./operator.ts";
+import { isKnown, printShape, product } from "../shape.ts";
+import { Tensor } from "../tensor.ts";
+import {
+  roleOf,
+  type AttributeSchema,
+  type OperatorVersion,
+  type Role,
+  type Settings,
+  type TensorType,
+} from "./operator.ts";
 import { T24, TIND } from "./types.ts";
 
 export type Attributes = Readonly<Record<string, unknown>>;
@@ -193,3 +202,30 @@ const typesOf = (version: OperatorVersion, type: string): readonly string[] =>
 
 const oneOf = (types: readonly string[]): string =>
   types.length === 1 ? types[0] : `one of ${types.join(", ")}`;
+
+/** What is given for the inputs of a version, in order; undefined for one that is left out. */
+export type Inputs<T> = readonly (T | undefined)[];
+
+/** The same by what the inputs are for. */
+export const byRole = <T>(
+  { inputs }: OperatorVersion,
+  given: Inputs<T>,
+): Partial<Record<Role, T>> =>
+  Object.fromEntries(inputs.map((input, position) => [roleOf(input), given[position]]));
+
+/**
+ * The value of an axis that is an input; null where only its type is known.
+ * @throws TensorError `shape-mismatch` for anything but a scalar and a list of one
+ */
+export function axisOf(axis: TensorType, fields: ErrorFields): number | null {
+  const { shape } = axis;
+  const isOne = shape === null || (isKnown(shape) ? product(shape) === 1 : true);
+  if (!isOne || (shape !== null && shape.length > 1)) {
+    throw new TensorError(
+      "shape-mismatch",
+      `axis must be a scalar or have the shape [1], got ${printShape(shape)}`,
+      { ...fields, input: "axis" },
+    );
+  }
+  return axis instanceof Tensor ? Number(axis.data[0]) : null;
+}
