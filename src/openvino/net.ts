@@ -9,7 +9,7 @@ import { parseXml, type Element } from "./xml.ts";
 export interface Net {
   readonly element: Element;
   readonly version: number;
-  /** In an order in which they can run: that of the file as far as it is one. */
+  /** In an order in which they can run: those without inputs first, else that of the file as far as it is one. */
   readonly layers: readonly Layer[];
 }
 
@@ -137,11 +137,15 @@ function connect(layers: ReadonlyMap<number, LayerDraft>, edges: readonly Elemen
   }
 }
 
-/** The layers with each behind those that feed it. A list is kept instead of calls: nets are thousands of layers deep. */
+/**
+ * The layers with each behind those that feed it. Those without inputs come first, so that parameters are in the order of
+ * the file, as OpenVINO counts them. A list is kept instead of calls: nets are thousands of layers deep.
+ */
 function inOrder(layers: ReadonlyMap<number, Layer>): Layer[] {
   const ordered = new Set<Layer>();
   const begun = new Set<Layer>();
-  for (const first of layers.values()) {
+  const byInputs = [...layers.values()].sort((a, b) => isFed(a) - isFed(b));
+  for (const first of byInputs) {
     const path = [{ layer: first, next: 0 }];
     while (path.length > 0) {
       const top = path[path.length - 1];
@@ -161,6 +165,8 @@ function inOrder(layers: ReadonlyMap<number, Layer>): Layer[] {
   }
   return [...ordered];
 }
+
+const isFed = ({ inputs }: Layer): number => Number(inputs.size > 0);
 
 /** The one child of that name, or null. */
 function childOf(parent: Element, name: string, who: string): Element | null {

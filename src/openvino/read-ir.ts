@@ -2,8 +2,9 @@
  * IR files into the plain `Model`.
  *
  * A value has the name that users of OpenVINO know: the first of the `names` of its output port; else the name of its
- * layer, with `.0`, `.1`… behind it where the layer has several outputs; where that is taken, with `#` and the layer's
- * number. So Parameters give the names of inputs, and what feeds a Result that of the output.
+ * layer, with `.0`, `.1`… behind it where the layer has several outputs; where that is taken, with `#` and the number of
+ * the layer, and of the output likewise. So Parameters give the names of inputs, and what feeds a Result that of the
+ * output.
  */
 
 import { DTYPES, type DType } from "../dtype.ts";
@@ -142,7 +143,9 @@ function nameValues(layers: readonly Layer[]): Map<Layer, Map<number, string>> {
     for (const [position, [port, part]] of [...layer.outputs].entries()) {
       const [first] = splitNames(part.attributes.get("names") ?? "");
       let name = first ?? defaultName(layer.name, position, layer.outputs.size);
-      if (name === "" || taken.has(name)) name += `#${layer.id}`;
+      if (name === "" || taken.has(name)) {
+        name += `#${defaultName(String(layer.id), position, layer.outputs.size)}`;
+      }
       while (taken.has(name)) name += "#";
       taken.add(name);
       own.set(port, name);
