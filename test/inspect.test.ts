@@ -23,7 +23,9 @@ import { roleOf, type Role, type TensorType } from "../src/operators/operator.ts
 import { operators } from "../src/operators/registry.ts";
 import { product } from "../src/shape.ts";
 import { tensor, zeros, type Tensor } from "../src/tensor.ts";
+import { readIR } from "../src/openvino/index.ts";
 import { bytes, file, int, random, text, type Bytes } from "./onnx-encoder.ts";
+import { layer, net } from "./support/ir.ts";
 
 const type =
   (dtype: TensorType["dtype"]) =>
@@ -408,6 +410,43 @@ test("indices that OpenVINO converts are read through it, and others are not mad
     ["index-type-not-taken"],
   );
   assert.deepEqual(inspectModel(convert("i65")).nodes[0].findings, []);
+});
+
+test("nodes in the bodies of OpenVINO's layers are told, with the constants of those", () => {
+  const constant = (id: number, shape: string, offset: number) =>
+    layer(id, {
+      type: "Const",
+      data: `element_type="i32" shape="${shape}" offset="${offset}" size="4"`,
+      outputs: [`I32 ${shape}`],
+    });
+  const body = [
+    layer(0, {
+      type: "Parameter",
+      name: "p",
+      data: 'element_type="f32" shape="3,2"',
+      outputs: ["FP32 3,2"],
+    }),
+    constant(1, "1", 4),
+    constant(2, "", 0),
+    layer(3, {
+      type: "Gather",
+      name: "g",
+      version: "opset8",
+      inputs: ["FP32 3,2", "I32 1", "I32"],
+      outputs: ["FP32 1,2"],
+    }),
+    layer(4, { type: "Result", inputs: ["FP32 1,2"] }),
+  ];
+  const [, inner] =
+    /(<layers>[^]*<\/edges>)/.exec(net(body, ["0:0 3:0", "1:0 3:1", "2:0 3:2", "3:3 4:0"])) ?? [];
+  const parts = `<then_body>${inner}</then_body><else_body>${inner}</else_body>`;
+  const xml = net([layer(0, { type: "If", name: "if", version: "opset8", parts })], []);
+  const report = inspectModel(readIR(xml, new Uint8Array(new Int32Array([0, 5]).buffer)));
+  assert.equal(report.nodeCount, 3);
+  assert.deepEqual(placesOf(report), [
+    ['If "if" / then_body / g', "index-filled"],
+    ['If "if" / else_body / g', "index-filled"],
+  ]);
 });
 
 test("what is declared of an output completes what its inputs tell", () => {
