@@ -155,6 +155,8 @@ const ROWS: readonly Row[] = [
   { ids: ["output-count"], of: { op: "GatherND", opset: 13, inputs: [F32(8), I64(1)], outputs: ["y", "z"] }, fields: { got: 2 } },
   { ids: ["data-type-not-taken"], of: { op: "GatherND", opset: 12, inputs: [BF16(8), I64(1)] }, says: /got bfloat16; version 13 takes it/, fields: { code: "dtype", input: "data" } },
   { ids: ["index-type-not-taken"], of: scatterND(I32(2, 1)), says: /indices must be int64, got int32/, fields: { input: "indices" } },
+  { ids: ["index-type-not-taken", "index-out-of-range"], of: scatterND(i32([2, 1], 0, 9)) },
+  { ids: ["index-type-not-taken"], of: scatterND(tensor("float32", [2, 1], [0, 9])) },
   { ids: ["index-type-not-taken", "data-types-differ"], of: scatterND(I32(2, 1), F16(2, 4)) },
   { ids: ["data-types-differ"], of: scatterND(I64(2, 1), F16(2, 4)), says: /updates must have the data type of data, float32, got float16/ },
   // Shapes, as far as they are known.
