@@ -31,6 +31,7 @@ const OF_WEBASSEMBLY = [
   "errors",
   "examples",
   "kept-plan",
+  "policies",
   "properties",
   "splits",
   "threads",
