@@ -15,7 +15,7 @@ import type {
   OperatorVersion,
   TensorType,
 } from "../operators/operator.ts";
-import { lookUp } from "../operators/registry.ts";
+import { hasOlderVersions, lookUp } from "../operators/registry.ts";
 import { TIND_ANY } from "../operators/types.ts";
 import { printShape, type PartialShape } from "../shape.ts";
 import { inspectAttributes } from "./attributes.ts";
@@ -54,7 +54,10 @@ export function inspectNode(node: ModelNode, opset: number | null, scope: Scope)
     found = lookUp({ domain, op, opset });
   } catch (error) {
     if (!isTensorError(error, "unknown-operator")) throw error;
-    return unresolved(findingOf("operator-newer-than-opset", error));
+    const isOlder = hasOlderVersions({ domain, op, opset });
+    return unresolved(
+      findingOf(isOlder ? "version-not-known" : "operator-newer-than-opset", error),
+    );
   }
   const { operator, version } = found;
   const { output, findings } = inspectCall(node, operator, version, inputs);
