@@ -16,6 +16,7 @@ import {
 } from "../onnx/index.ts";
 import { readIR } from "../openvino/index.ts";
 import { reasonOf, withPath, wrongData, wrongUsage } from "./failure.ts";
+import { tellReading } from "./progress.ts";
 
 interface Format {
   read(bytes: Uint8Array, file: string): Tensor;
@@ -60,7 +61,8 @@ export const withModel = <T>(file: string, action: (model: Model) => T): T =>
   withPath(file, () => {
     if (!isIR(file)) {
       const external = externalReader(path.dirname(file));
-      return withFile(file, (source) => action(readOutline(source, { external })));
+      const read = (source: ByteSource): Model => readOutline(source, { external });
+      return withFile(file, (source) => action(tellReading(file, source, read)));
     }
     const bin = binBeside(file);
     return action(readIR(readRange(file), bin.isThere ? bin : undefined));

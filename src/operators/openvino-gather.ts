@@ -35,6 +35,8 @@ const versions: readonly OperatorVersion[] = [
 export const openvinoGather: Operator = {
   kind: "gather",
   versions,
+  // Versions 1 and 7.
+  hasOlder: true,
   inferShape: inferGather,
   plan: planGather,
   layout: layoutSlices,

@@ -131,6 +131,8 @@ export interface Operator {
   readonly kind: "scatter" | "gather";
   /** Oldest first. */
   readonly versions: readonly OperatorVersion[];
+  /** Whether there are versions before those, which are not known here. */
+  readonly hasOlder?: true;
   /** The newest without its limits, for the plain functions; absent where there is no such function. */
   readonly plain?: OperatorVersion;
   /** Whether its indices are positions of sequences, with rules of their own: no policy of the plain functions applies. */
