@@ -41,6 +41,10 @@ export function readTensorFile(file: string): Tensor {
   return withPath(file, () => read(readRange(file), file));
 }
 
+/** The tensors of files, by the same names. */
+export const readTensorFiles = (files: ReadonlyMap<string, string>): Map<string, Tensor> =>
+  new Map([...files].map(([name, file]) => [name, readTensorFile(file)]));
+
 export const readModelFile = (file: string): Model =>
   withPath(file, () =>
     readModel(readRange(file), { external: externalReader(path.dirname(file)) }),

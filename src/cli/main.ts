@@ -6,6 +6,7 @@ import { inspect } from "node:util";
 import { Command, CommanderError } from "commander";
 import { addConformanceCommand } from "./conformance.ts";
 import { failureOf, WRONG_DATA } from "./failure.ts";
+import { addExplainCommand } from "./explain.ts";
 import { addInferCommand } from "./infer.ts";
 import { addOpsCommand } from "./ops.ts";
 import { addRunCommand } from "./run.ts";
@@ -38,6 +39,7 @@ function buildProgram(): Command {
     // Errors are told once, at the end.
     .configureOutput({ writeErr: () => {}, outputError: () => {} });
   addRunCommand(program);
+  addExplainCommand(program);
   addOpsCommand(program);
   addInferCommand(program);
   addConformanceCommand(program);

@@ -22,7 +22,7 @@ export function meetingsOf(plan: Plan): Meetings {
   const offsets = absoluteOffsets(plan);
   // Empty slices have no elements to meet.
   const total = slice === 0 ? 0 : offsets.length;
-  // Target and position as one number, so that they sort without a callback: 10^6 in 60 ms instead of 600.
+  // Target and position as one number, so that they sort without a callback: 10^6 in 65 ms instead of 280.
   const keys = new BigUint64Array(total);
   const words = new Uint32Array(keys.buffer);
   for (let p = 0; p < total; p++) {
