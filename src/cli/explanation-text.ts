@@ -99,11 +99,13 @@ function picturesText(explanation: Explanation, { output: name }: Names, canvas:
   if (output !== null && story !== null)
     pictures.push(draw(name, output, outputMarks(story, output)));
   const used = new Set(all.flatMap((marks) => [...marks.values()]));
-  const legend = Object.entries(LEGEND).flatMap(([mark, text]) =>
-    used.has(mark as Mark)
-      ? [paint(canvas.isColoured ? text : `${text} `, mark as Mark, canvas)]
-      : [],
-  );
+  const legend = Object.entries(LEGEND)
+    .filter(([mark]) => used.has(mark as Mark))
+    .map(([mark, text]) =>
+      canvas.isColoured
+        ? paint(text, mark as Mark, canvas)
+        : `${paint("", mark as Mark, canvas)} ${text}`,
+    );
   return [...pictures, ...(legend.length === 0 ? [] : [legend.join(", ")])].join("\n\n");
 }
 
