@@ -267,6 +267,7 @@ const ROWS: readonly Row[] = [
   { args: words("explain ScatterND --attr axis=0 d.npy i.npy u.npy"), status: 2, stderr: /there is no attribute "axis"/ },
   { args: words("explain model.none d.npy"), status: 1, stderr: "model.none: no such file or directory" },
   { args: words("explain large.onnx d.npy"), status: 2, stderr: 'large.onnx needs x, updates, but there is no file for updates' },
+  { args: words("explain large.onnx d.npy u.npy"), status: 2, stderr: "large.onnx computes r, an input of ScatterND; choose that with --node middle and give its inputs" },
   { args: words("explain two.onnx d.npy i.npy"), status: 2, stderr: "two.onnx has 2 nodes to explain; choose one with --node: y, z" },
   { args: words("explain two.onnx --node Relu d.npy"), status: 1, stderr: /^two\.onnx: .*Relu at opset 18/ },
   { args: words("explain two.onnx --node z d.npy i.npy"), stdout: /^GatherND-13\n[\s\S]*output\[0\] = data\[1\] {2}indices\[0\] = 1\n/ },

@@ -23,6 +23,7 @@ The status is 0 when all is well, 1 for wrong data (files, tensors, tests) and
 Examples:
   ndscatter ops
   ndscatter run ScatterND data.npy indices.npy updates.npy -o out.npy
+  ndscatter explain ScatterND data.npy indices.npy updates.npy
   ndscatter infer ScatterND --opset 18 'float32[N,4,5]' 'int64[M,2]' 'float32[M,5]'
   ndscatter help run`;
 

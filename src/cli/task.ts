@@ -137,10 +137,22 @@ const callNode = (
     return nodeCall(model, node, Object.fromEntries(own));
   });
 
-/** The one node of a model that is of an operator of the family. */
-function onlyNode(file: string, { graph: { nodes } }: Model): ModelNode {
+/** The one node of a model that is of an operator of the family, where the model's inputs are the node's. */
+function onlyNode(file: string, { graph }: Model): ModelNode {
+  const { nodes } = graph;
   const found = nodes.filter(({ op }) => isOperator(op));
-  if (found.length === 1) return found[0];
+  if (found.length === 1) {
+    const [node] = found;
+    const makers = nodes.filter(({ op }) => op !== "Constant");
+    const computed = node.inputs.find((name) =>
+      makers.some(({ outputs }) => outputs.includes(name)),
+    );
+    if (computed === undefined) return node;
+    const name = printName(node.name || node.outputs[0]);
+    throw wrongUsage(
+      `${file} computes ${printName(computed)}, an input of ${node.op}; choose that with --node ${name} and give its inputs`,
+    );
+  }
   const which = found.length === 0 ? "" : `; choose one with --node: ${listNodes(found, true)}`;
   throw wrongUsage(
     `${file} has ${found.length === 0 ? "no node" : `${found.length} nodes`} to explain${which}`,
