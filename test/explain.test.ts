@@ -459,8 +459,8 @@ const FAILING: readonly FailingRow[] = [
   {
     says: "bad indices on each axis of tuples",
     node: onnx("ScatterND", 18),
-    inputs: [zeros("float32", [2, 3]), i64([2, 2], [2, -4, 1, 3]), zeros("float32", [2])],
-    shapes: ["updates must be indices.shape[:-1] ++ data.shape[2:] = [2] ++ [] = [2], got [2]", "output is data.shape = [2, 3]"],
+    inputs: [zeros("float32", [2, 3]), i64([3, 2], [2, -4, 1, 3, -2, -3]), zeros("float32", [3])],
+    shapes: ["updates must be indices.shape[:-1] ++ data.shape[2:] = [3] ++ [] = [3], got [3]", "output is data.shape = [2, 3]"],
     bad: ["indices[0,0] = 2, axis 0 [-2,1]", "indices[0,1] = -4, axis 1 [-3,2]", "indices[1,1] = 3, axis 1 [-3,2]"],
   },
   {
