@@ -45,6 +45,10 @@ export function readTensorFile(file: string): Tensor {
   return withPath(file, () => read(readRange(file), file));
 }
 
+/** The tensors of files, by the same names. */
+export const readTensorFiles = (files: ReadonlyMap<string, string>): Map<string, Tensor> =>
+  new Map([...files].map(([name, file]) => [name, readTensorFile(file)]));
+
 /** A model: OpenVINO's where the name ends in `.xml`, else ONNX's. */
 export const readModelFile = (file: string): Model =>
   withPath(file, () =>

@@ -6,14 +6,15 @@
 
 import { isTensorError, type ErrorFields } from "../errors.ts";
 import type { ModelNode } from "../model/model.ts";
-import { axisOf, byRole } from "../operators/call.ts";
-import type {
-  AttributeSchema,
-  InputShapes,
-  Operator,
-  OperatorCall,
-  OperatorVersion,
-  TensorType,
+import { axisOf } from "../operators/call.ts";
+import {
+  byRole,
+  type AttributeSchema,
+  type InputShapes,
+  type Operator,
+  type OperatorCall,
+  type OperatorVersion,
+  type TensorType,
 } from "../operators/operator.ts";
 import { hasOlderVersions, lookUp } from "../operators/registry.ts";
 import { TIND_ANY } from "../operators/types.ts";

@@ -1,7 +1,7 @@
 /** Gather of openvino: the axis is an input, there may be batches, and an index out of range gives 0. */
 
 import { BATCH_DIMS_BOTH } from "./attributes.ts";
-import { inferGather, layoutSlices, planGather } from "./gather.ts";
+import { deriveGather, inferGather, layoutSlices, planGather } from "./gather.ts";
 import { OPENVINO, type Operator, type OperatorVersion } from "./operator.ts";
 import { T_OPENVINO, TAXIS, TIND_ANY } from "./types.ts";
 
@@ -38,6 +38,7 @@ export const openvinoGather: Operator = {
   // Versions 1 and 7.
   hasOlder: true,
   inferShape: inferGather,
+  derive: deriveGather,
   plan: planGather,
   layout: layoutSlices,
 };
