@@ -498,6 +498,20 @@ output[3]
   }
 });
 
+test("of many steps the first are told, and how many are left", () => {
+  save("many.npy", zeros("int64", [20]));
+  save("ones.npy", full("float32", [20], 1));
+  const line =
+    "explain ScatterElementsUpdate --attr reduction=mean line.npy many.npy ones.npy axis.npy";
+  const { stdout } = ndscatter(...words(line));
+  assert.ok(
+    stdout.endsWith(
+      "\n  19 -> 20  add updates[18], indices[18] = 0\n  20 -> 21  add updates[19], indices[19] = 0\n  and 1 more\n",
+    ),
+    stdout,
+  );
+});
+
 test("a gather is drawn slice by slice, zeros and all", () => {
   const { stdout } = ndscatter(
     ...words("explain Gather --domain openvino cube.npy i4.npy axis.npy"),

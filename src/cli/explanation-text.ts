@@ -201,12 +201,13 @@ const cellName = (name: string, coordinates: readonly number[]): string =>
   coordinates.length === 0 ? name : name + printShape(coordinates);
 
 /** What happens to each target, a line a step. */
-function scatterText({ targets }: ScatterStory, names: Names): string {
+function scatterText({ targets, reduction }: ScatterStory, names: Names): string {
   const blocks = [...first(targets, MOST_TARGETS)].map(({ coordinates, count, steps }) => {
     const told = [...first(steps(), MOST_STEPS)].map((step) => stepLine(step, names));
     const width = told.reduce((most, [change]) => Math.max(most, change.length), 0);
     const lines = told.map(([change, why]) => `  ${change.padEnd(width)}  ${why}`);
-    const left = count - told.length;
+    // The division of a mean is a step as well.
+    const left = count + (reduction === "mean" ? 1 : 0) - told.length;
     return [cellName(names.output, coordinates), ...lines, ...andMore(left)].join("\n");
   });
   const left = targets.length - blocks.length;
