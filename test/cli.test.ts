@@ -372,6 +372,21 @@ const ROWS: readonly Row[] = [
   { args: words("inspect no.onnx"), status: 1, stderr: "no.onnx: no such file or directory" },
   { args: words("inspect model"), status: 1, stderr: "model: it is a folder, not a file" },
   { args: ["inspect"], status: 2, stderr: "missing required argument 'file'" },
+  // Models, converted.
+  { args: words("convert large.onnx --opset 16 -o l16.onnx"), stdout: "l16.onnx: 0 nodes changed\n2 nodes of other operators left as before, unchecked: Relu 2\n" },
+  { args: words("convert add.onnx -o add.xml"), stdout: 'add.xml: 1 node changed\n  the ScatterND that makes "y": ScatterND-18 to ScatterNDUpdate-15\n' },
+  { args: words("run add.xml d.npy i.npy u.npy --expect y.npy"), stdout: "y: float32[4, 2]\n  equals y.npy\n" },
+  { args: words("convert add.xml --opset 16 -o back.onnx"), stdout: /^back\.onnx: 1 node changed\n.*ScatterNDUpdate-15 to ScatterND-16\n$/ },
+  { args: words("run back.onnx d.npy i.npy u.npy --expect y.npy"), stdout: "y: float32[4, 2]\n  equals y.npy\n" },
+  { args: words("convert add.onnx --opset 13 -o no.onnx"), status: 1, stderr: 'add.onnx: the ScatterND that makes "y" cannot be converted to opset 13 of ai.onnx: ScatterND-13 has no reduction "add"; opset 16 can say it' },
+  { args: words("convert large.onnx -o no.xml"), status: 1, stderr: /^large\.onnx: to openvino only this package's operators are converted, but the model has Relu \(node "first"\), Relu/ },
+  { args: words("convert add.onnx --opset 16 -o no.npy"), status: 2, stderr: "no.npy must end in .onnx or .xml, which tells its format" },
+  { args: words("convert add.onnx -o no.onnx"), status: 2, stderr: "an ONNX model needs --opset, such as --opset 18" },
+  { args: words("convert add.onnx --opset x -o no.onnx"), status: 2, stderr: '--opset takes a positive integer, got "x"' },
+  { args: words("convert add.onnx --opset 99 -o no.onnx"), status: 2, stderr: "opset 99 of ai.onnx is not known here; the newest is 28" },
+  { args: words("convert add.onnx --opset 16 -o ./add.onnx"), status: 2, stderr: "the output ./add.onnx would replace a file that the command reads" },
+  { args: words("convert add.xml --opset 16"), status: 2, stderr: /required option '-o, --output <file>'/ },
+  { args: words("convert no.onnx --opset 16 -o nothing.onnx"), status: 1, stderr: "no.onnx: no such file or directory" },
   // Test folders.
   { args: words("conformance no"), status: 1, stderr: "no: no such file or directory" },
   { args: words("conformance model"), status: 1, stderr: /^model: there is no model\.onnx/ },
@@ -412,6 +427,52 @@ test("results are written by the ending of the name, beside nothing else", () =>
     fs.readdirSync(home).filter((name) => name.endsWith(".tmp")),
     [],
   );
+});
+
+test("a model with data in other files is written beside them, or as an IR", () => {
+  fs.mkdirSync(at("out"));
+  const far = [
+    ...int(1, 1),
+    ...int(1, 1),
+    ...int(2, 7),
+    ...text(8, "indices"),
+    ...int(14, 1),
+    ...bytes(13, [...text(1, "location"), ...text(2, "far.bin")]),
+  ];
+  const graph = [
+    ...bytes(1, [
+      ...text(1, "data"),
+      ...text(1, "indices"),
+      ...text(2, "y"),
+      ...text(4, "GatherND"),
+    ]),
+    ...bytes(5, far),
+    ...bytes(11, [
+      ...text(1, "data"),
+      ...bytes(
+        2,
+        bytes(1, [...int(1, 1), ...bytes(2, [...bytes(1, int(1, 4)), ...bytes(1, int(1, 2))])]),
+      ),
+    ]),
+    ...bytes(12, text(1, "y")),
+  ];
+  fs.writeFileSync(at("far.onnx"), file(int(1, 8), bytes(7, graph), bytes(8, int(2, 13))));
+  fs.writeFileSync(at("far.bin"), new Uint8Array([2, 0, 0, 0, 0, 0, 0, 0]));
+  const elsewhere = ndscatter(...words("convert far.onnx --opset 11 -o out/far.onnx"));
+  assert.equal(elsewhere.status, 1);
+  assert.equal(
+    elsewhere.stderr,
+    "ndscatter: far.onnx keeps data in far.bin beside it; write far.onnx to its folder, .\n",
+  );
+  assert.deepEqual(fs.readdirSync(at("out")), []);
+  assert.equal(ndscatter(...words("convert far.onnx --opset 11 -o far11.onnx")).status, 0);
+  assert.equal(ndscatter(...words("convert far.onnx -o out/far.xml")).status, 0);
+  assert.deepEqual(fs.readdirSync(at("out")).sort(), ["far.bin", "far.xml"]);
+  for (const model of ["far11.onnx", "out/far.xml"]) {
+    const result = ndscatter(...words(`run ${model} d.npy -o row.npy`));
+    assert.equal(result.stderr, "");
+    assert.deepEqual(load("row.npy").toArray(), [(DATA.toArray() as number[][])[2]]);
+  }
 });
 
 test("an output updates an input in place, but replaces nothing else that was read", () => {
@@ -727,6 +788,17 @@ test("--json is JSON, with strings for what JSON has not", () => {
       }),
     ],
     ["infer GatherND float32[N,?] int64[1]", output({ dtype: "float32", shape: [null] })],
+    [
+      "convert large.onnx --opset 13 -o l13.onnx",
+      {
+        output: "l13.onnx",
+        irVersion: 8,
+        opsets: { "ai.onnx": 13 },
+        changes: [],
+        unchecked: { Relu: 2 },
+        notes: [],
+      },
+    ],
     ["ops", JSON.parse(JSON.stringify(operators()))],
     [
       "ops ScatterND --diff 11 13",

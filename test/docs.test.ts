@@ -6,6 +6,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { inspect } from "node:util";
 import { ERROR_CODES, isTensorError, type ErrorCode } from "../src/errors.ts";
 import { gatherND, scatterElements, scatterND } from "../src/functions.ts";
 import { FINDINGS, writeModel, type Model } from "../src/onnx/index.ts";
@@ -76,6 +77,34 @@ test("the example of inspect.md is what the command and the code say", async () 
     });
     assert.equal(stdout, shown);
     assert.equal(status, 1);
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
+});
+
+test("the example of convert.md is what the command and the code say", async () => {
+  const text = read("docs/convert.md");
+  const [, line, shown] = /```text\n\$ ndscatter (.*)\n([^]*?)```/.exec(text) ?? [];
+  const [, code] = /```ts\n([^]*?)```/.exec(text) ?? [];
+  const folder = fs.mkdtempSync(path.join(root, "build", "convert-"));
+  try {
+    const file = path.join(folder, "example.mjs");
+    const printed = [...code.matchAll(/console\.log\((\w+)\); \/\/ (.*)/g)];
+    fs.writeFileSync(
+      file,
+      `${code.replaceAll("console.log(", "void (")}\nexport { model, changes, unchecked, notes };`,
+    );
+    const values: Record<string, unknown> & { model: Model } = await import(file);
+    assert.equal(printed.length, 3);
+    for (const [, name, said] of printed) assert.equal(inspect(values[name]), said);
+    fs.writeFileSync(path.join(folder, "model.onnx"), writeModel(values.model));
+    const command = [path.join(root, "build/src/cli/main.js"), ...line.split(" ")];
+    const { status, stdout } = spawnSync(process.execPath, command, {
+      cwd: folder,
+      encoding: "utf8",
+    });
+    assert.equal(stdout, shown);
+    assert.equal(status, 0);
   } finally {
     fs.rmSync(folder, { recursive: true });
   }

@@ -27,8 +27,8 @@ const EXPORTS = {
     "isTensorError", "operators", "planGather", "planGatherElements", "planGatherND", "planScatterElements", "planScatterND", "printScalar", "printShape", "resolve", "run", "scatter", "scatterElements", "scatterND", "tensor", "tensorScatter", "zeros",
   ],
   "npy/index.js": ["readNpy", "writeNpy"],
-  "onnx/index.js": ["FINDINGS", "buildModel", "constant", "inspectModel", "nodeCall", "readModel", "readOutline", "readTensor", "runModel", "runNode", "unsupportedOperators", "writeModel", "writeTensor"],
-  "openvino/index.js": ["FINDINGS", "inspectModel", "readIR", "runModel", "writeIR"],
+  "onnx/index.js": ["FINDINGS", "buildModel", "constant", "convertModel", "externalFiles", "inspectModel", "nodeCall", "readModel", "readOutline", "readTensor", "runModel", "runNode", "unsupportedOperators", "writeModel", "writeTensor"],
+  "openvino/index.js": ["FINDINGS", "convertModel", "inspectModel", "readIR", "runModel", "writeIR"],
 };
 
 for (const [entry, names] of Object.entries(EXPORTS)) {

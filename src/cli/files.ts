@@ -72,7 +72,13 @@ export const withModel = <T>(file: string, action: (model: Model) => T): T =>
     return action(readIR(readRange(file), bin.isThere ? bin : undefined));
   });
 
-const isIR = (file: string): boolean => path.extname(file).toLowerCase() === ".xml";
+export const isIR = (file: string): boolean => path.extname(file).toLowerCase() === ".xml";
+
+/** The files of a model: the `.bin` of an IR has the name of its `.xml`. */
+export function modelFiles(file: string): readonly string[] {
+  const { dir, name } = path.parse(file);
+  return isIR(file) ? [file, path.join(dir, `${name}.bin`)] : [file];
+}
 
 /** The `.bin` of an IR, read in parts under the rules of external data. Where it is missing, reading it says so. */
 function binBeside(file: string): ByteSource & { readonly isThere: boolean } {
@@ -168,19 +174,25 @@ export interface OutputFile {
   readonly tensor: Tensor;
 }
 
-/**
- * Writes all files or, as far as the disk can promise it, none: everything is encoded first, then written beside its
- * place, and moved there when all of it is on disk. A link is followed, so that it stays one.
- */
+/** Writes tensors, all or none; all of them are encoded first. */
 export function writeTensorFiles(outputs: readonly OutputFile[]): void {
-  const encoded = outputs.map(({ file, name, tensor }) => ({
-    file,
-    bytes: withPath(file, () => checkFormat(file).write(tensor, name)),
-  }));
+  writeFiles(
+    outputs.map(({ file, name, tensor }) => ({
+      file,
+      bytes: withPath(file, () => checkFormat(file).write(tensor, name)),
+    })),
+  );
+}
+
+/**
+ * Writes all files or, as far as the disk can promise it, none: each is written beside its place, and moved there when
+ * all of them are on disk. A link is followed, so that it stays one.
+ */
+export function writeFiles(outputs: readonly { file: string; bytes: Uint8Array }[]): void {
   const moves: { file: string; from: string; to: string }[] = [];
   try {
-    for (const { file, bytes } of encoded) {
-      const { to, mode } = checkTarget(file);
+    for (const { file, bytes } of outputs) {
+      const { to, mode } = checkPlace(file);
       const from = `${to}.${randomUUID()}.tmp`;
       moves.push({ file, from, to });
       withPath(file, () => writeNew(from, bytes, mode));
@@ -195,8 +207,7 @@ export function writeTensorFiles(outputs: readonly OutputFile[]): void {
  * Where an output really goes, and the permissions of the file that it replaces, if any.
  * @throws Failure where nothing can be written there, as far as looking tells.
  */
-export function checkTarget(file: string): { to: string; mode: number | undefined } {
-  checkFormat(file);
+export function checkPlace(file: string): { to: string; mode: number | undefined } {
   return withPath(file, () => {
     const stat = fs.statSync(file, { throwIfNoEntry: false });
     if (stat === undefined) {

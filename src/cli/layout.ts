@@ -52,6 +52,7 @@ export function printJson(value: unknown, indent = ""): string {
   }
   if (isObject(value)) {
     const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+    if (fields.length === 0) return "{}";
     return lines(
       "{",
       fields.map(([key, field]) => `${JSON.stringify(key)}: ${printJson(field, inner)}`),

@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { inspect } from "node:util";
 import { Command, CommanderError } from "commander";
 import { addConformanceCommand } from "./conformance.ts";
+import { addConvertCommand } from "./convert.ts";
 import { failureOf, WRONG_DATA } from "./failure.ts";
 import { addExplainCommand } from "./explain.ts";
 import { addInferCommand } from "./infer.ts";
@@ -27,6 +28,7 @@ Examples:
   ndscatter explain ScatterND data.npy indices.npy updates.npy
   ndscatter infer ScatterND --opset 18 'float32[N,4,5]' 'int64[M,2]' 'float32[M,5]'
   ndscatter inspect model.onnx
+  ndscatter convert model.onnx --opset 13 -o m13.onnx
   ndscatter help run`;
 
 function buildProgram(): Command {
@@ -46,6 +48,7 @@ function buildProgram(): Command {
   addOpsCommand(program);
   addInferCommand(program);
   addInspectCommand(program);
+  addConvertCommand(program);
   addConformanceCommand(program);
   return program;
 }

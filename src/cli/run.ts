@@ -5,7 +5,7 @@ import type { Tensor } from "../index.ts";
 import { bindFiles, bindInputs } from "./bindings.ts";
 import { compareTensors, type Difference } from "./comparison.ts";
 import { wrongData, wrongUsage } from "./failure.ts";
-import { checkTarget, isSameFile, readTensorFiles, writeTensorFiles } from "./files.ts";
+import { checkFormat, checkPlace, isSameFile, readTensorFiles, writeTensorFiles } from "./files.ts";
 import { JSON_HELP, printJson, printName } from "./layout.ts";
 import { collect } from "./operator-call.ts";
 import { addTaskArguments, findTask, type Task, type TaskOptions } from "./task.ts";
@@ -97,7 +97,8 @@ function resultOf(results: ReadonlyMap<string, Tensor>, name: string): Tensor {
 /** What can be said of output files before anything is read. */
 function checkTargets(targets: readonly string[], kept: readonly string[]): void {
   for (const [position, target] of targets.entries()) {
-    checkTarget(target);
+    checkFormat(target);
+    checkPlace(target);
     if (targets.slice(0, position).some((other) => isSameFile(target, other))) {
       throw wrongUsage(`two outputs would be written to ${target}`);
     }

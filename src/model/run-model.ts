@@ -1,7 +1,7 @@
 /**
- * Runs models that are made of this package's operators, ONNX's `Constant` and `Identity`, OpenVINO's `Convert`. It is no
- * runtime: nothing is fused, planned ahead or released early, and a model with any other operator is refused as a whole,
- * before anything runs.
+ * Runs models that are made of this package's operators, ONNX's `Constant`, `Identity` and `Cast`, OpenVINO's `Convert`.
+ * It is no runtime: nothing is fused, planned ahead or released early, and a model with any other operator is refused as
+ * a whole, before anything runs.
  *
  * It alone of the formats calls `run`.
  */
@@ -165,7 +165,7 @@ function checkThere(
 }
 
 /** Attributes as `run` takes them. Only the file knows a float 1 from an int 1, so floats are refused here. */
-function attributesOf({ op, attributes }: ModelNode): Record<string, unknown> {
+export function attributesOf({ op, attributes }: ModelNode): Record<string, unknown> {
   const entries = Object.entries(attributes);
   const float = entries.find(([, { type }]) => type === "float" || type === "floats");
   if (float === undefined)

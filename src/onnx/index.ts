@@ -9,6 +9,8 @@
  * @module
  */
 
+export { convertModel, type Conversion } from "../convert/convert-model.ts";
+export type { ConvertTarget } from "../convert/target.ts";
 export { FINDINGS, type Finding, type FindingId, type Severity } from "../inspect/findings.ts";
 export {
   inspectModel,
@@ -17,6 +19,7 @@ export {
   type Report,
 } from "../inspect/inspect-model.ts";
 export type { ByteSource } from "../model/byte-source.ts";
+export { externalFiles } from "./external-files.ts";
 export type { ReadExternal, ReadOptions } from "./external.ts";
 export { readOutline } from "./outline.ts";
 export {

@@ -10,6 +10,8 @@
  * @module
  */
 
+export { convertModel, type Conversion } from "../convert/convert-model.ts";
+export type { ConvertTarget } from "../convert/target.ts";
 export { FINDINGS, type Finding, type FindingId, type Severity } from "../inspect/findings.ts";
 export {
   inspectModel,

@@ -78,7 +78,8 @@ const DEFAULTS = {
   mode: "linear",
 } as const;
 
-const settingOf = ({ name, setting }: AttributeSchema): string => setting ?? camelCase(name);
+/** Which setting an attribute is. */
+export const settingOf = ({ name, setting }: AttributeSchema): string => setting ?? camelCase(name);
 
 function attributeValue(
   { name, type, values, minimum = -Infinity }: AttributeSchema,
@@ -153,7 +154,7 @@ export function plainVersion(
 const camelCase = (name: string): string =>
   name.includes("_") ? name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()) : name;
 
-const reductionOf = (word: string): Reduction =>
+export const reductionOf = (word: string): Reduction =>
   REDUCTIONS.find((reduction) => reduction === word) ?? WORDS[word];
 
 /**
@@ -196,7 +197,8 @@ export function checkDTypes(
   }
 }
 
-const typesOf = (version: OperatorVersion, type: string): readonly string[] =>
+/** The data types that a constraint of a version names; one that is none is a data type itself. */
+export const typesOf = (version: OperatorVersion, type: string): readonly string[] =>
   version.typeConstraints.find(({ name }) => name === type)?.types ?? [type];
 
 const oneOf = (types: readonly string[]): string =>
