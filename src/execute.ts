@@ -1,6 +1,6 @@
 /** A Plan, tensors and an executor: the two ways to get a result, once everything has been checked. */
 
-import { isNumericStorage, type DType, type Storage } from "./dtype.ts";
+import { isNumericStorage, type DType, type Step, type Storage } from "./dtype.ts";
 import type { Executor } from "./engines/executor.ts";
 import { isTensorError, TensorError, type ErrorFields } from "./errors.ts";
 import { divide } from "./kernels/divide.ts";
@@ -30,7 +30,21 @@ function clear(data: Storage): void {
 }
 
 /** How updates meet what is there. */
-type Meeting = Pick<Settings, "reduction" | "includeSelf">;
+export type Meeting = Pick<Settings, "reduction" | "includeSelf">;
+
+/** What the first update of a target does to it, what later ones do, and whether a division by their number follows. */
+export function stepsOf({ reduction, includeSelf }: Meeting): {
+  readonly first: Step;
+  readonly later: Step;
+  readonly divides: boolean;
+} {
+  const step = reduction === "mean" ? "add" : reduction;
+  return { first: includeSelf ? step : "none", later: step, divides: reduction === "mean" };
+}
+
+/** What a mean is divided by, after that many updates. */
+export const divisorOf = ({ includeSelf }: Meeting, updates: number): number =>
+  includeSelf ? updates + 1 : updates;
 
 /** `out`, which may be `data`, or a new tensor: data with the updates applied where the Plan points. */
 export function executeScatter(
@@ -64,20 +78,20 @@ function scatter(
   plan: Plan,
   { dtype, data }: Tensor,
   { data: updates }: Tensor,
-  { reduction, includeSelf }: Meeting,
+  meeting: Meeting,
   out: Storage,
 ): void {
-  const step = reduction === "mean" ? "add" : reduction;
-  if (step === "none" || (includeSelf && reduction !== "mean")) {
-    executor.scatter(plan, dtype, step, data, updates, out);
+  const steps = stepsOf(meeting);
+  if (steps.first === steps.later && !steps.divides) {
+    executor.scatter(plan, dtype, steps.later, data, updates, out);
     return;
   }
   const { first, later } = split(plan);
-  executor.scatter(first, dtype, includeSelf ? step : "none", data, updates, out);
-  executor.scatter(later, dtype, step, out, updates, out);
-  if (reduction === "mean") {
-    const counts = countTargets(first, later);
-    divide(dtype, out, plan.slice, first.offsets, includeSelf ? counts.map((n) => n + 1) : counts);
+  executor.scatter(first, dtype, steps.first, data, updates, out);
+  executor.scatter(later, dtype, steps.later, out, updates, out);
+  if (steps.divides) {
+    const counts = countTargets(first, later).map((count) => divisorOf(meeting, count));
+    divide(dtype, out, plan.slice, first.offsets, counts);
   }
 }
 

@@ -35,6 +35,27 @@ export {
   type ErrorCode,
   type ErrorFields,
 } from "./errors.ts";
+export { explain } from "./explain/explain.ts";
+export type {
+  BadIndex,
+  CellStory,
+  DerivedShape,
+  DivisionStep,
+  ExplainedInput,
+  Explanation,
+  GatherStory,
+  IndexStory,
+  Lazy,
+  Read,
+  ReadCell,
+  ReadTarget,
+  ScatterStory,
+  StoryStep,
+  Summary,
+  Target,
+  Update,
+  UpdateStep,
+} from "./explain/explanation.ts";
 export {
   gather,
   gatherElements,
@@ -57,6 +78,8 @@ export type {
   Domain,
   OperatorVersion,
   ParameterSchema,
+  Role,
+  Term,
   TensorType,
   TypeConstraint,
 } from "./operators/operator.ts";

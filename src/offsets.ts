@@ -24,6 +24,8 @@ export interface IndexRules {
   /** Whether rows of elements that hold one index each may become one offset each. */
   readonly merge: boolean;
   readonly read: ReadIndices;
+  /** Told of every bad index, in row-major order, before the error of the first is thrown. */
+  readonly onBad?: (errorOf: () => TensorError) => void;
 }
 
 /** What an index stands for along one axis of data. */
@@ -209,6 +211,7 @@ export function planSequences(
   axis: number,
   length: number,
   circular: boolean,
+  { onBad }: IndexRules,
   fields: ErrorFields,
 ): Plan {
   const dim = dataShape[axis];
@@ -217,18 +220,25 @@ export function planSequences(
   // Empty slices cost no memory, so there could be any number of them; they do nothing.
   const count = batches === 0 || slice === 0 ? 0 : length;
   const most = dim - length;
-  const starts = Array.from({ length: indices.size }, (_, sample) => {
+  const errorAt = (sample: number): TensorError => {
     const { at, exact, got } = indexTold(indices, sample);
-    const start = Number(exact);
-    if (circular) return dim === 0 ? 0 : Number(modulo(BigInt(exact), BigInt(dim)));
-    if (start >= 0 && start <= most) return start;
-    throw new TensorError(
+    return new TensorError(
       "index-out-of-range",
       `write_indices${printShape(at)} is ${exact}, but on axis ${axis} of past_cache ${printShape(dataShape)} ` +
         `a sequence of ${length} takes 0..${most}`,
       { ...fields, input: "write_indices", at, axis, got, expected: [0, most] },
     );
+  };
+  let bad = -1;
+  const starts = Array.from({ length: indices.size }, (_, sample) => {
+    const { exact } = indexTold(indices, sample);
+    if (circular) return dim === 0 ? 0 : Number(modulo(BigInt(exact), BigInt(dim)));
+    if (exact >= 0 && exact <= most) return Number(exact);
+    if (bad === -1) bad = sample;
+    onBad?.(() => errorAt(sample));
+    return 0;
   });
+  if (bad !== -1) throw errorAt(bad);
   const perSample = product(dataShape, 1, axis);
   const offsets = new Uint32Array(count === 0 ? 0 : batches * count);
   for (let p = 0; p < offsets.length; p++) {
@@ -255,13 +265,31 @@ function readOffsets(
 ): Read {
   const offsets = rules.read(job);
   if (!("bad" in offsets)) return { offsets, outside: null };
-  if (rules.bounds === "error") throw errorAt(offsets.bad);
+  if (rules.bounds === "error") {
+    if (rules.onBad !== undefined) tellBad(job, rules.onBad, errorAt);
+    throw errorAt(offsets.bad);
+  }
   const { words, outside } = boundedWords(job, rules, errorAt);
   const isOne = job.kind === "elements" ? { merge: false } : {};
   const again = rules.read({ ...job, ...isOne, words, step: 2 });
   // Where an axis has no elements every index is outside, and so is the one that stands for them.
   if ("bad" in again) return { offsets: new Uint32Array(job.count), outside };
   return { offsets: again, outside };
+}
+
+/** Goes over all indices of a job, of which the first bad one alone is known. */
+function tellBad(
+  job: IndexJob,
+  onBad: NonNullable<IndexRules["onBad"]>,
+  errorAt: (position: number) => TensorError,
+): void {
+  const axes = job.kind === "tuples" ? job.axes : [job.axis];
+  for (let position = 0; position < job.count * axes.length; position++) {
+    const { dim, wrap } = axes[position % axes.length];
+    const given = indexAt(job.words, position * job.step, job.step);
+    const index = given < 0 ? given + wrap : given;
+    if (!(index >= 0 && index < dim)) onBad(() => errorAt(position));
+  }
 }
 
 /**

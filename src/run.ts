@@ -9,16 +9,12 @@ import { defaultExecutor } from "./engines/default.ts";
 import type { Executor } from "./engines/executor.ts";
 import { printValue, TensorError, type ErrorFields } from "./errors.ts";
 import { executeGather, executeScatter } from "./execute.ts";
+import type { IndexRules } from "./offsets.ts";
+import { axisOf, checkDTypes, settingsOf, type Attributes } from "./operators/call.ts";
 import {
-  axisOf,
   byRole,
-  checkDTypes,
-  settingsOf,
-  type Attributes,
-  type Inputs,
-} from "./operators/call.ts";
-import {
   roleOf,
+  type Inputs,
   type Operator,
   type OperatorCall,
   type OperatorVersion,
@@ -57,7 +53,7 @@ export interface EngineLike {
 }
 
 /** One call of one operator's version, with everything decided but the tensors. */
-interface Call extends OperatorCall {
+export interface Call extends OperatorCall {
   readonly operator: Operator;
 }
 
@@ -77,11 +73,16 @@ export function run(
   optionsOf(options, ["out", "duplicates", "engine"], call.fields);
   const { out, duplicates } = options;
   const policies = policiesOf(call.operator, { duplicates }, call.fields);
+  const tensors = tensorsOf(call, inputs);
+  return [execute(call, tensors, policies, out, executorOf(options.engine, call.fields))];
+}
+
+/** The inputs of a call as tensors; `undefined` for one that is left out. */
+export function tensorsOf(call: Call, inputs: unknown): Inputs<Tensor> {
   const given = checkInputCount(call, inputs);
-  const tensors = call.version.inputs.map(({ name }, position) =>
+  return call.version.inputs.map(({ name }, position) =>
     given[position] === undefined ? undefined : asTensor(given[position], call.fields, name),
   );
-  return [execute(call, tensors, policies, out, executorOf(options.engine, call.fields))];
 }
 
 /**
@@ -143,7 +144,7 @@ export function plainOf({ plain, versions }: Operator): OperatorVersion {
   throw new Error(`${versions[0].name} of ${versions[0].domain} has no plain function`);
 }
 
-function callOf(node: NodeSpec): Call {
+export function callOf(node: NodeSpec): Call {
   const { operator, version } = lookUp(node);
   const fields = { op: version.name, opset: version.sinceVersion };
   const { attributes: given = {} } = node;
@@ -171,41 +172,70 @@ function execute(
   out: Tensor | undefined,
   executor: Executor,
 ): Tensor {
-  const { call, type } = settle(unsettled, tensors);
+  const { call, shape, data, updates, made } = prepare(unsettled, tensors);
   const { operator, version, settings, fields } = call;
-  // Of tensors every dimension is known.
-  const shape = type.shape as readonly number[];
   const inPlace = operator.kind === "scatter" ? version.inputs[0].name : null;
   const named = version.inputs.map(({ name }, position) => [name, tensors[position]] as const);
   const target =
     out === undefined
       ? undefined
-      : checkOut(out, { dtype: type.dtype, shape }, Object.fromEntries(named), inPlace, fields);
-  const { data, indices, updates } = byRole(version, tensors);
-  const given = data as Tensor;
+      : checkOut(out, { dtype: data.dtype, shape }, Object.fromEntries(named), inPlace, fields);
   const isPlainScatter = settings.includeSelf && settings.reduction !== "mean";
+  const { negative, bounds, read } = rulesOf(version, executor);
   const rules = {
-    negative:
-      policies.negative === undefined ? version.negativeIndices : policies.negative === "wrap",
-    bounds: policies.bounds ?? version.outOfRange ?? "error",
+    negative: policies.negative === undefined ? negative : policies.negative === "wrap",
+    bounds: policies.bounds ?? bounds,
     // Which of them repeat is told of indices one by one.
     merge: policies.duplicates !== "error" && isPlainScatter,
-    read: executor.readIndices,
-  };
-  const made = {
-    data: given.shape,
-    indices: indices ?? (operator.defaultIndices?.(given.shape) as Tensor),
-    updates: updates?.shape,
+    read,
   };
   return executor.scope(() => {
     const plan = operator.plan(made, call, rules);
-    if (updates === undefined) return executeGather(executor, plan, given, shape, target);
+    if (updates === undefined) return executeGather(executor, plan, data, shape, target);
     if (policies.duplicates === "error" && settings.reduction === "none") {
       checkDuplicates(plan, call, made);
     }
-    return executeScatter(executor, plan, given, updates, settings, target, fields);
+    return executeScatter(executor, plan, data, updates, settings, target, fields);
   });
 }
+
+/** A call whose inputs fit, but for the values of its indices. */
+export interface PreparedCall {
+  readonly call: Call;
+  /** Of the output. */
+  readonly shape: readonly number[];
+  readonly data: Tensor;
+  /** Of a scatter. */
+  readonly updates: Tensor | undefined;
+  readonly made: PlanInputs;
+}
+
+/** @throws TensorError for data types, ranks, an axis and shapes, in this order */
+export function prepare(unsettled: Call, tensors: Inputs<Tensor>): PreparedCall {
+  const { call, type } = settle(unsettled, tensors);
+  const { data, indices, updates } = byRole(call.version, tensors);
+  const given = data as Tensor;
+  return {
+    call,
+    // Of tensors every dimension is known.
+    shape: type.shape as readonly number[],
+    data: given,
+    updates,
+    made: {
+      data: given.shape,
+      indices: indices ?? (call.operator.defaultIndices?.(given.shape) as Tensor),
+      updates: updates?.shape,
+    },
+  };
+}
+
+/** How a version reads its indices, one by one. */
+export const rulesOf = (version: OperatorVersion, executor: Executor): IndexRules => ({
+  negative: version.negativeIndices,
+  bounds: version.outOfRange ?? "error",
+  merge: false,
+  read: executor.readIndices,
+});
 
 /**
  * A call whose axis is known where it is an input that is, and the type of its output. Data types come first, then
@@ -214,9 +244,8 @@ function execute(
 function settle(call: Call, inputs: Inputs<TensorType>): { call: Call; type: TensorType } {
   const { operator, version, settings, fields } = call;
   checkDTypes(version, operator.versions, inputs, settings.reduction, fields);
-  const { data, indices, updates, axis } = byRole(version, inputs);
-  const settled =
-    axis === undefined ? call : { ...call, settings: { ...settings, axis: axisOf(axis, fields) } };
+  const { data, indices, updates } = byRole(version, inputs);
+  const settled = withAxis(call, inputs);
   const shapes = {
     data: data?.shape ?? null,
     indices: indices?.shape ?? null,
@@ -225,6 +254,15 @@ function settle(call: Call, inputs: Inputs<TensorType>): { call: Call; type: Ten
   const shape = operator.inferShape(shapes, settled);
   if (isKnown(shape)) sizeOf(shape, fields);
   return { call: settled, type: { dtype: (data as TensorType).dtype, shape } };
+}
+
+/** The call with the axis that is an input, where one is. */
+export function withAxis(call: Call, inputs: Inputs<TensorType>): Call {
+  const { version, settings, fields } = call;
+  const { axis } = byRole(version, inputs);
+  return axis === undefined
+    ? call
+    : { ...call, settings: { ...settings, axis: axisOf(axis, fields) } };
 }
 
 function executorOf(engine: unknown, fields: ErrorFields): Executor {

@@ -29,8 +29,19 @@ const MAIN = fileURLToPath(new URL("../src/cli/main.js", import.meta.url));
 /** Every run starts here, so that files go by their bare names. */
 const home = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-cli-"));
 
+/** Whoever runs the tests may have an opinion on colours. */
+const { NO_COLOR: _no, FORCE_COLOR: _force, ...ENV } = process.env;
+
+const ndscatterIn = (env: object, ...args: readonly string[]): SpawnSyncReturns<string> =>
+  spawnSync(process.execPath, [MAIN, ...args], {
+    cwd: home,
+    encoding: "utf8",
+    timeout: 60_000,
+    env: { ...ENV, ...env },
+  });
+
 const ndscatter = (...args: readonly string[]): SpawnSyncReturns<string> =>
-  spawnSync(process.execPath, [MAIN, ...args], { cwd: home, encoding: "utf8", timeout: 60_000 });
+  ndscatterIn({}, ...args);
 
 const at = (name: string): string => path.join(home, name);
 
@@ -139,6 +150,17 @@ const NET = writeIR(
   }),
 );
 
+const TWO: Model = buildModel({
+  opsets: { "ai.onnx": 18 },
+  inputs: { data: F32("N", 2), indices: I64("M", 1) },
+  nodes: [
+    { op: "GatherND", inputs: ["data", "indices"], outputs: ["y"] },
+    { op: "GatherND", inputs: ["data", "indices"], outputs: ["z"] },
+    { op: "Relu", inputs: ["z"], outputs: ["r"] },
+  ],
+  outputs: { r: F32("M", 2) },
+});
+
 const DATA = tensor("float32", [4, 2], [1, 2, 3, 4, 5, 6, 7, 8]);
 const ADDED = tensor("float32", [4, 2], [1, 2, 13, 24, 5, 6, 37, 48]);
 
@@ -193,6 +215,16 @@ before(() => {
   save("all.npy", tensor("int64", [4, 1], [0, 1, 2, 3]));
   save("i2.npy", tensor("int64", [2, 1], [0, -1]));
   save("i1.npy", tensor("int64", [1, 1], [1]));
+  save("line.npy", tensor("float32", [3], [1, 2, 3]));
+  save("lines.npy", tensor("int64", [3], [1, 1, 2]));
+  save("axis.npy", tensor("int64", [], [0]));
+  save("twice.npy", tensor("int64", [3, 1], [1, 3, -3]));
+  save("u3.npy", tensor("float32", [3, 2], [10, 20, 30, 40, 0.5, -0]));
+  save("odd3.npy", tensor("float64", [2], [NaN, -Infinity]));
+  save("i4.npy", tensor("int64", [2, 2], [1, 7, -1, 9]));
+  save("cube.npy", tensor("int32", [2, 1, 3], [1, 2, 3, 4, 5, 6]));
+  save("text.pb", tensor("string", [2, 1], ["\u001b[31mred", "x".repeat(40)]));
+  save("i0.npy", tensor("int64", [1, 1], [0]));
   fs.writeFileSync(at("cut.npy"), fs.readFileSync(at("d.npy")).subarray(0, 140));
   fs.writeFileSync(at("add.onnx"), writeModel(SCATTER_ADD));
   fs.writeFileSync(at("large.onnx"), writeModel(LARGE));
@@ -200,6 +232,7 @@ before(() => {
   fs.writeFileSync(at("risky.onnx"), writeModel(RISKY));
   for (const name of ["ir.xml", "bare.xml"]) fs.writeFileSync(at(name), IR.xml);
   fs.writeFileSync(at("ir.bin"), IR.bin);
+  fs.writeFileSync(at("two.onnx"), writeModel(TWO));
   fs.writeFileSync(at("cut.onnx"), writeModel(SCATTER_ADD).subarray(0, 40));
 
   fs.mkdirSync(at("model/inside"), { recursive: true });
@@ -308,6 +341,21 @@ const ROWS: readonly Row[] = [
   { args: words("ops ScatterNDUpdate --opset 4"), stdout: /^ScatterNDUpdate-3\n[\s\S]*opset4\n[\s\S]* T: boolean, f16, [\s\S]*Tind: i32, i64\n/ },
   { args: words("ops ScatterND --diff 13 18"), stdout: /^ScatterND-13 -> ScatterND-18\n[\s\S]*\+ attributes\.reduction: one of none, add, mul, max, min \(default none\)\n$/ },
   { args: words("ops ScatterND --diff 13"), status: 2, stderr: "--diff takes two opsets, such as --diff 13 18, got 1" },
+  { args: words("run ScatterElementsUpdate --attr reduction=mean line.npy lines.npy line.npy axis.npy"), stdout: /1\.6666666, 3\. / },
+  // What is explained.
+  { args: words("explain ScatterND d.npy i.npy"), status: 2, stderr: "ScatterND-18 needs data, indices, updates, but there is no file for updates" },
+  { args: words("explain ScatterND --attr axis=0 d.npy i.npy u.npy"), status: 2, stderr: /there is no attribute "axis"/ },
+  { args: words("explain model.none d.npy"), status: 1, stderr: "model.none: no such file or directory" },
+  { args: words("explain large.onnx d.npy"), status: 2, stderr: 'large.onnx needs x, updates, but there is no file for updates' },
+  { args: words("explain large.onnx d.npy u.npy"), status: 2, stderr: "large.onnx computes r, an input of ScatterND; choose that with --node middle and give its inputs" },
+  { args: words("explain two.onnx d.npy i.npy"), status: 2, stderr: "two.onnx has 2 nodes to explain; choose one with --node: y, z" },
+  { args: words("explain two.onnx --node Relu d.npy"), status: 1, stderr: /^two\.onnx: .*Relu at opset 18/ },
+  { args: words("explain two.onnx --node z d.npy i.npy"), stdout: /^GatherND-13\n[\s\S]*output\[0\] = data\[1\] {2}indices\[0\] = 1\n/ },
+  { args: words(`explain ${NODE} middle r=d.npy u.npy`), stdout: /\noutput\[3\]\n {2}\[7, 8\] -> \[30, 40\] {2}updates\[1\], indices\[1\] = 3\n$/ },
+  { args: words("explain add.onnx data=d.npy indices=i.npy updates=u.npy"), stdout: /\noutput\[1\]\n {2}\[3, 4\] -> \[13, 24\] {2}add updates\[0\], indices\[0\] = 1\n/ },
+  { args: words("explain add.onnx data=d.npy indices=far.npy updates=u.npy"), status: 1, stdout: /\n1 index is out of range:\n {2}indices\[1, 0\] is 9, but axis 0 takes -4\.\.3\n/, stderr: "add.onnx: ScatterND-18: indices[1, 0] is 9, but axis 0 of data [4, 2] takes -4..3" },
+  { args: words("explain ScatterND big.npy none.npy empty.npy"), stdout: /data: float32\[300, 300\]\n {2}\(too large to draw\)[\s\S]*\n0 updates hit 0 targets of output, 0 of them more than once\n90000 elements of output are from data\n$/ },
+  { args: ["explain", "--help"], stdout: /Examples:\n {2}ndscatter explain ScatterND/ },
   // Types.
   { args: words("infer ScatterND --opset 18 float32[N,4,5] int64[M,2] float32[M,5]"), stdout: "float32[N, 4, 5]\n" },
   { args: words("infer GatherND float32[?,4] int64[...]"), stdout: "float32[...]\n" },
@@ -448,6 +496,268 @@ test("after an error an output is what it was", () => {
   assert.equal(ndscatter(...words("run ScatterND d.npy far.npy u.npy -o kept.npy")).status, 1);
   assert.ok(equals(load("kept.npy"), DATA));
 });
+
+const EXPLAIN_ADD = words("explain ScatterND --attr reduction=add d.npy twice.npy u3.npy");
+
+test("a scatter is drawn with what hits it, and told step by step", () => {
+  const text = `ScatterND-18
+
+updates must be indices.shape[:-1] ++ data.shape[1:] = [3] ++ [2] = [3, 2], got [3, 2]
+output is data.shape = [4, 2]
+
+data: float32[4, 2]
+  0 |  1  2
+  1 |  3  4
+  2 |  5  6
+  3 |  7  8
+
+indices: int64[3, 1]
+  0 |   1
+  1 |   3
+  2 |  -3
+
+updates: float32[3, 2]
+  0 |   10   20
+  1 |   30   40
+  2 |  0.5   -0
+
+output: float32[4, 2]
+  0 |     1       2
+  1 |  13.5**    24**
+  2 |     5       6
+  3 |    37*     48*
+
+* met once, ** met more than once
+
+3 updates hit 2 targets of output, 1 of them more than once
+4 elements of output are from data
+most often: output[1] 2 times
+rows of output: 1, 3
+
+output[1]
+  [3, 4] -> [13, 24]      add updates[0], indices[0] = 1
+  [13, 24] -> [13.5, 24]  add updates[2], indices[2] = -3, that is 1
+output[3]
+  [7, 8] -> [37, 48]  add updates[1], indices[1] = 3
+`;
+  const plain = ndscatter(...EXPLAIN_ADD);
+  assert.equal(plain.stdout, text);
+  const coloured = ndscatterIn({ FORCE_COLOR: "1" }, ...EXPLAIN_ADD);
+  const green = (word: string): string => `\u001b[32m${word}\u001b[39m`;
+  const yellow = (word: string): string => `\u001b[33m${word}\u001b[39m`;
+  const picture = [
+    "  0 |     1     2",
+    `  1 |  ${yellow("13.5")}    ${yellow("24")}`,
+    "  2 |     5     6",
+    `  3 |    ${green("37")}    ${green("48")}`,
+    "",
+    `${green("met once")}, ${yellow("met more than once")}`,
+  ];
+  assert.ok(coloured.stdout.includes(picture.join("\n")), coloured.stdout);
+  for (const env of [{ NO_COLOR: "1", FORCE_COLOR: "1" }, { FORCE_COLOR: "0" }, { CI: "1" }]) {
+    assert.equal(ndscatterIn(env, ...EXPLAIN_ADD).stdout, plain.stdout);
+  }
+});
+
+test("of many steps the first are told, and how many are left", () => {
+  save("many.npy", zeros("int64", [20]));
+  save("ones.npy", full("float32", [20], 1));
+  const line =
+    "explain ScatterElementsUpdate --attr reduction=mean line.npy many.npy ones.npy axis.npy";
+  const { stdout } = ndscatter(...words(line));
+  assert.ok(
+    stdout.endsWith(
+      "\n  19 -> 20  add updates[18], indices[18] = 0\n  20 -> 21  add updates[19], indices[19] = 0\n  and 1 more\n",
+    ),
+    stdout,
+  );
+});
+
+test("a gather is drawn slice by slice, zeros and all", () => {
+  const { stdout } = ndscatter(
+    ...words("explain Gather --domain openvino cube.npy i4.npy axis.npy"),
+  );
+  assert.ok(
+    stdout.endsWith(`output: int32[2, 2, 1, 3]
+  [0, 0, :, :]
+  0 |  4   5   6
+  [0, 1, :, :]
+  0 |  0~  0~  0~
+  [1, 0, :, :]
+  0 |  4   5   6
+  [1, 1, :, :]
+  0 |  0~  0~  0~
+
+** met more than once, ~ 0 for an index out of range
+
+4 reads take 1 target of data, 1 of them more than once
+3 elements of data are not read
+6 elements of output are 0, because the index is out of range
+most often: data[1] 2 times
+rows of data: 1
+
+output[0, 0] = data[1]  indices[0, 0] = 1
+output[0, 1] = 0        indices[0, 1] = 7, out of range
+output[1, 0] = data[1]  indices[1, 0] = -1, that is 1
+output[1, 1] = 0        indices[1, 1] = 9, out of range
+`),
+    stdout,
+  );
+});
+
+test("text in a picture is cut, and sends nothing to the terminal", () => {
+  const { stdout } = ndscatter(...words("explain GatherND text.pb i0.npy"));
+  assert.ok(!stdout.includes("\u001b"));
+  assert.ok(stdout.includes('  1 |  "xxxxxxxxxxxxxxxxxxx..."\n'), stdout);
+});
+
+test("wrong shapes and bad indices are all shown", () => {
+  const result = ndscatter(...words("explain ScatterND d.npy i4.npy u3.npy"));
+  assert.equal(
+    result.stdout,
+    `ScatterND-18
+
+updates must be indices.shape[:-1] ++ data.shape[2:] = [2] ++ [] = [2], got [3, 2]!
+output is data.shape = [4, 2]
+
+2 indices are out of range:
+  indices[0, 1] is 7, but axis 1 takes -2..1
+  indices[1, 1] is 9, but axis 1 takes -2..1
+
+data: float32[4, 2]
+  0 |  1  2
+  1 |  3  4
+  2 |  5  6
+  3 |  7  8
+
+indices: int64[2, 2]
+  0 |   1    7!
+  1 |  -1    9!
+
+updates: float32[3, 2]
+  0 |   10   20
+  1 |   30   40
+  2 |  0.5   -0
+
+! out of range
+`,
+  );
+  assert.match(result.stderr, /^ndscatter: ScatterND-18: updates\.shape must be .*\n$/);
+  assert.equal(result.status, 1);
+});
+
+test("explain --json is all of it", () => {
+  const told = json("explain ScatterND d.npy twice.npy u3.npy");
+  const at = (order: number, index: number, place: number) => ({
+    at: [order],
+    index: { at: [order], given: [index], axes: [0], places: [place] },
+  });
+  const step = { kind: "update", by: "none" };
+  assert.deepEqual(told, {
+    operator: { name: "ScatterND", domain: "ai.onnx", sinceVersion: 18 },
+    inputs: [
+      { name: "data", role: "data", dtype: "float32", shape: [4, 2] },
+      { name: "indices", role: "indices", dtype: "int64", shape: [3, 1] },
+      { name: "updates", role: "updates", dtype: "float32", shape: [3, 2] },
+    ],
+    shapes: [
+      {
+        of: "updates",
+        terms: [
+          { text: "indices.shape[:-1]", shape: [3] },
+          { text: "data.shape[1:]", shape: [2] },
+        ],
+        expected: [3, 2],
+        got: [3, 2],
+        fits: true,
+        sentence:
+          "updates must be indices.shape[:-1] ++ data.shape[1:] = [3] ++ [2] = [3, 2], got [3, 2]",
+      },
+      {
+        of: "output",
+        terms: [{ text: "data.shape", shape: [4, 2] }],
+        expected: [4, 2],
+        got: null,
+        fits: true,
+        sentence: "output is data.shape = [4, 2]",
+      },
+    ],
+    error: null,
+    badCount: 0,
+    badIndices: [],
+    output: {
+      name: "output",
+      dtype: "float32",
+      shape: [4, 2],
+      values: [
+        [1, 2],
+        [0.5, -0],
+        [5, 6],
+        [30, 40],
+      ],
+    },
+    kind: "scatter",
+    reduction: "none",
+    includeSelf: true,
+    addressed: 1,
+    summary: {
+      count: 3,
+      targets: 2,
+      repeats: 1,
+      most: [{ coordinates: [1], count: 2 }],
+      rows: [
+        [1, 1],
+        [3, 3],
+      ],
+      rowRanges: 2,
+      untouched: 4,
+      filled: 0,
+    },
+    targets: [
+      {
+        coordinates: [1],
+        count: 2,
+        steps: [
+          { ...step, order: 0, ...at(0, 1, 1), before: [3, 4], update: [10, 20], after: [10, 20] },
+          {
+            ...step,
+            order: 2,
+            ...at(2, -3, 1),
+            before: [10, 20],
+            update: [0.5, -0],
+            after: [0.5, -0],
+          },
+        ],
+      },
+      {
+        coordinates: [3],
+        count: 1,
+        steps: [
+          { ...step, order: 1, ...at(1, 3, 3), before: [7, 8], update: [30, 40], after: [30, 40] },
+        ],
+      },
+    ],
+  });
+  const gathered = json("explain GatherND odd3.npy i0.npy");
+  assert.deepEqual(pick(gathered, "kind", "output", "targets", "reads"), {
+    kind: "gather",
+    output: { name: "output", dtype: "float64", shape: [1], values: ["NaN"] },
+    targets: [{ coordinates: [0], count: 1 }],
+    reads: [{ at: [0], index: { at: [0], given: [0], axes: [0], places: [0] }, target: [0] }],
+  });
+  const failed = json("explain ScatterND d.npy far.npy u.npy");
+  const message = "ScatterND-18: indices[1, 0] is 9, but axis 0 of data [4, 2] takes -4..3";
+  const bad = { input: "indices", at: [1, 0], axis: 0, got: 9, expected: [-4, 3] };
+  assert.deepEqual(pick(failed, "error", "badCount", "badIndices", "output"), {
+    error: { code: "index-out-of-range", message, ...bad },
+    badCount: 1,
+    badIndices: [{ ...bad, sentence: message }],
+    output: null,
+  });
+});
+
+const pick = (value: unknown, ...names: readonly string[]): object =>
+  Object.fromEntries(Object.entries(value as object).filter(([name]) => names.includes(name)));
 
 const json = (line: string): unknown => JSON.parse(ndscatter(...words(line), "--json").stdout);
 

@@ -405,3 +405,24 @@ test("ScatterNDUpdate-15 takes max and min of booleans", () => {
   assert.deepEqual(valuesOf(run(update("max"), inputs)[0]), [false, true, true, true]);
   assert.deepEqual(valuesOf(run(update("min"), inputs)[0]), [false, false, false, true]);
 });
+
+test("the commands of my-model-fails.md print what it shows", () => {
+  const main = path.join(root, "build/src/cli/main.js");
+  const blocks = read("docs/my-model-fails.md").matchAll(/```text\n(\$ ndscatter [^]*?)```/g);
+  const shown = [...blocks].flatMap(([, block]) => block.split(/^\$ ndscatter /m).slice(1));
+  assert.ok(shown.length >= 6);
+  for (const one of shown) {
+    const [command, ...lines] = one.trimEnd().split("\n");
+    const { stdout, stderr } = spawnSync(process.execPath, [main, ...command.split(" ")], {
+      cwd: root,
+      encoding: "utf8",
+      env: { ...process.env, NO_COLOR: "1" },
+    });
+    // A line of dots stands for any lines.
+    const pattern = lines.map((line) =>
+      line === "..." ? "(?:.*\\n)*" : `${line.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&")}\\n`,
+    );
+    const printed = `${stdout}${stderr}`.replace(/\n*$/, "\n");
+    assert.match(printed, new RegExp(`^${pattern.join("")}$`), command);
+  }
+});

@@ -141,6 +141,8 @@ const ROWS: readonly Row[] = [
   ["malformed-file", /the to-port 3, but layer 2 "scatter" has no such port among its inputs/, net(LAYERS, ["0:0 2:3"])],
   ["malformed-file", /two edges lead to port 0 of layer 2 "scatter"/, net(LAYERS, [...EDGES, "0:0 2:0"])],
   ["malformed-file", /no edge leads to port 1 of layer 2 "scatter"/, net(LAYERS, EDGES.filter((one) => one !== "1:0 2:1"))],
+  ["malformed-file", /no edge leads to port 0 of layer 7 "inner"/, layers(layer(0, { type: "Loop", parts: `<body><layers>${layer(7, { type: "Result", name: "inner", inputs: ["FP32 2"] })}</layers></body>` }))],
+  ["malformed-file", /the body of layer 0 "l0" has 2 parts <layers>/, layers(layer(0, { type: "Loop", parts: "<body><layers/><layers/></body>" }))],
   ["malformed-file", /an edge has no to-port/, but(' to-port="1"', "")],
   ["malformed-file", /layer 2 "scatter" needs what is made of its own output/, net(LAYERS, EDGES.with(0, "2:3 2:0"))],
   // Attributes.

@@ -16,6 +16,7 @@ import {
 } from "../onnx/index.ts";
 import { readIR } from "../openvino/index.ts";
 import { reasonOf, withPath, wrongData, wrongUsage } from "./failure.ts";
+import { tellReading } from "./progress.ts";
 
 interface Format {
   read(bytes: Uint8Array, file: string): Tensor;
@@ -44,6 +45,10 @@ export function readTensorFile(file: string): Tensor {
   return withPath(file, () => read(readRange(file), file));
 }
 
+/** The tensors of files, by the same names. */
+export const readTensorFiles = (files: ReadonlyMap<string, string>): Map<string, Tensor> =>
+  new Map([...files].map(([name, file]) => [name, readTensorFile(file)]));
+
 /** A model: OpenVINO's where the name ends in `.xml`, else ONNX's. */
 export const readModelFile = (file: string): Model =>
   withPath(file, () =>
@@ -60,7 +65,8 @@ export const withModel = <T>(file: string, action: (model: Model) => T): T =>
   withPath(file, () => {
     if (!isIR(file)) {
       const external = externalReader(path.dirname(file));
-      return withFile(file, (source) => action(readOutline(source, { external })));
+      const read = (source: ByteSource): Model => readOutline(source, { external });
+      return withFile(file, (source) => action(tellReading(file, source, read)));
     }
     const bin = binBeside(file);
     return action(readIR(readRange(file), bin.isThere ? bin : undefined));

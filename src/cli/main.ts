@@ -7,6 +7,7 @@ import { Command, CommanderError } from "commander";
 import { addConformanceCommand } from "./conformance.ts";
 import { addConvertCommand } from "./convert.ts";
 import { failureOf, WRONG_DATA } from "./failure.ts";
+import { addExplainCommand } from "./explain.ts";
 import { addInferCommand } from "./infer.ts";
 import { addInspectCommand } from "./inspect.ts";
 import { addOpsCommand } from "./ops.ts";
@@ -24,6 +25,7 @@ The status is 0 when all is well, 1 for wrong data (files, tensors, tests) and
 Examples:
   ndscatter ops
   ndscatter run ScatterND data.npy indices.npy updates.npy -o out.npy
+  ndscatter explain ScatterND data.npy indices.npy updates.npy
   ndscatter infer ScatterND --opset 18 'float32[N,4,5]' 'int64[M,2]' 'float32[M,5]'
   ndscatter inspect model.onnx
   ndscatter convert model.onnx --opset 13 -o m13.onnx
@@ -42,6 +44,7 @@ function buildProgram(): Command {
     // Errors are told once, at the end.
     .configureOutput({ writeErr: () => {}, outputError: () => {} });
   addRunCommand(program);
+  addExplainCommand(program);
   addOpsCommand(program);
   addInferCommand(program);
   addInspectCommand(program);

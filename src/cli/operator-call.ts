@@ -82,7 +82,10 @@ export function parseCall(op: string, { domain, opset, attr = [] }: CallOptions)
   };
   // Inputs of which nothing is known: what is wrong now is wrong whatever they are.
   const types = version.inputs.map(({ type }) => {
-    const dtype = version.typeConstraints.find(({ name }) => name === type)?.types[0] ?? type;
+    const taken: readonly string[] = version.typeConstraints.find(({ name }) => name === type)
+      ?.types ?? [type];
+    // Not every type has every reduction, but this one has.
+    const dtype = taken.find((one) => one === "float32") ?? taken[0];
     return { dtype: isDType(dtype) ? dtype : "int64", shape: null } as const;
   });
   asUsage(() => infer(node, types));

@@ -46,6 +46,7 @@ export const FINDINGS = {
   ),
   "index-filled": risky("a constant index lies outside its axis, where the version gives zeros"),
   "operator-deprecated": risky("the operator was replaced by another one"),
+  "version-not-known": note("the operator's version at that opset is not known here"),
   "indices-not-checked": note("constant indices are out of reach, or too many to be looked at"),
   "graph-too-deep": note("a graph lies too deep in others to be looked at"),
 } as const satisfies Record<string, Row>;

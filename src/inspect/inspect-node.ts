@@ -6,16 +6,18 @@
 
 import { isTensorError, type ErrorFields } from "../errors.ts";
 import type { ModelNode } from "../model/model.ts";
-import { axisOf, byRole } from "../operators/call.ts";
-import type {
-  AttributeSchema,
-  InputShapes,
-  Operator,
-  OperatorCall,
-  OperatorVersion,
-  TensorType,
+import { axisOf } from "../operators/call.ts";
+import {
+  byRole,
+  type AttributeSchema,
+  type InputShapes,
+  type Operator,
+  type OperatorCall,
+  type OperatorVersion,
+  type TensorType,
 } from "../operators/operator.ts";
-import { lookUp } from "../operators/registry.ts";
+import { hasOlderVersions, lookUp } from "../operators/registry.ts";
+import { TIND_ANY } from "../operators/types.ts";
 import { printShape, type PartialShape } from "../shape.ts";
 import { inspectAttributes } from "./attributes.ts";
 import { readConstant } from "./constants.ts";
@@ -53,7 +55,10 @@ export function inspectNode(node: ModelNode, opset: number | null, scope: Scope)
     found = lookUp({ domain, op, opset });
   } catch (error) {
     if (!isTensorError(error, "unknown-operator")) throw error;
-    return unresolved(findingOf("operator-newer-than-opset", error));
+    const isOlder = hasOlderVersions({ domain, op, opset });
+    return unresolved(
+      findingOf(isOlder ? "version-not-known" : "operator-newer-than-opset", error),
+    );
   }
   const { operator, version } = found;
   const { output, findings } = inspectCall(node, operator, version, inputs);
@@ -104,10 +109,9 @@ function inspectCall(
   const reduction = isReductionKnown ? attributes.settings.reduction : "none";
   const values = version.inputs.map((_, position) => inputs[position] ?? UNKNOWN);
   const dtypes = values.map(({ type }) => type?.dtype ?? null);
-  const faults = inspectDTypes(version, operator.versions, dtypes, reduction, fields);
-  findings.push(...faults);
+  findings.push(...inspectDTypes(version, operator.versions, dtypes, reduction, fields));
 
-  // Of attributes of no version nothing is known, and those of another one do not count here.
+  // An attribute that another version has may have been meant; one that none has changes nothing.
   const isUnknown = (is: (schema: AttributeSchema) => boolean): boolean =>
     operator.versions.some((one) =>
       one.attributes.some((schema) => unknown.has(schema.name) && is(schema)),
@@ -115,8 +119,7 @@ function inspectCall(
   // Shapes depend on numbers: axis and batch_dims.
   if (isUnknown(({ type }) => type === "int")) return { output: null, findings };
   const given = byRole(version, values);
-  const areIntegers = !faults.some(({ id }) => id === "index-type-not-taken");
-  const axis = areIntegers ? axisValue(given.axis, fields) : null;
+  const axis = axisValue(given.axis, fields);
   if (isFinding(axis)) return { output: null, findings: [...findings, axis] };
   const settings =
     given.axis === undefined ? attributes.settings : { ...attributes.settings, axis };
@@ -131,7 +134,7 @@ function inspectCall(
   const constant = given.indices?.constant ?? null;
   // Which places indices stand for may depend on words, but not on that of the reduction.
   const isPlanKnown = !isUnknown(({ type, name }) => type === "string" && name !== "reduction");
-  if (constant !== null && areIntegers && isPlanKnown) {
+  if (constant !== null && holdsIntegers(given.indices) && isPlanKnown) {
     const call = { operator, version, settings, fields, shapes, isReductionKnown };
     const indices = readConstant(constant, "indices");
     findings.push(...(isFinding(indices) ? [indices] : inspectIndices(call, indices)));
@@ -177,13 +180,17 @@ function deprecation({ domain, deprecated }: OperatorVersion, opset: number): Fi
   }
 }
 
+/** Whether values are integers, if not of a type that the version takes. What is not known at all is told when it is read. */
+const holdsIntegers = (value: Value | undefined): boolean =>
+  value?.type == null || TIND_ANY.types.includes(value.type.dtype);
+
 /** The axis where it is an input; null where it is none or not known. */
 function axisValue(axis: Value | undefined, fields: ErrorFields): number | null | Finding {
   if (axis?.type == null) return null;
   try {
     // Its shape is looked at first, so that nothing large is read.
     const unread = axisOf(axis.type, fields);
-    if (axis.constant === null) return unread;
+    if (axis.constant === null || !holdsIntegers(axis)) return unread;
     const value = readConstant(axis.constant, "axis");
     return isFinding(value) ? value : axisOf(value, fields);
   } catch (error) {

@@ -36,6 +36,13 @@ export {
   type ValueInfo,
 } from "../model/model.ts";
 export { readModel } from "./read-model.ts";
-export { runModel, runNode, unsupportedOperators, type Tensors } from "../model/run-model.ts";
+export {
+  nodeCall,
+  runModel,
+  runNode,
+  unsupportedOperators,
+  type NodeCall,
+  type Tensors,
+} from "../model/run-model.ts";
 export { readTensor, writeTensor } from "./tensor.ts";
 export { writeModel } from "./write-model.ts";

@@ -54,8 +54,13 @@ export function readNet(xml: string | Uint8Array): Net {
       `the IR is of version ${version}; versions ${VERSIONS.join(" and ")} are read`,
     );
   }
-  const list = childOf(root, "layers", "the net");
-  if (list === null) throw malformed("the net has no <layers>");
+  return { element: root, version, layers: readLayers(root, "the net") };
+}
+
+/** The layers of a net or of a body, in an order in which they can run. */
+export function readLayers(parent: Element, who: string): readonly Layer[] {
+  const list = childOf(parent, "layers", who);
+  if (list === null) throw malformed(`${who} has no <layers>`);
   const layers = new Map<number, LayerDraft>();
   for (const part of list.children) {
     if (part.name !== "layer") throw malformed(`<layers> holds <${part.name}>`);
@@ -63,9 +68,13 @@ export function readNet(xml: string | Uint8Array): Net {
     if (layers.has(layer.id)) throw malformed(`there are two layers ${layer.id}`);
     layers.set(layer.id, layer);
   }
-  connect(layers, childOf(root, "edges", "the net")?.children ?? []);
-  return { element: root, version, layers: inOrder(layers) };
+  connect(layers, childOf(parent, "edges", who)?.children ?? []);
+  return inOrder(layers);
 }
+
+/** The parts of a layer that are nets themselves: the bodies of TensorIterator, Loop and If. */
+export const bodiesOf = ({ element }: Layer): readonly Element[] =>
+  element.children.filter(({ children }) => children.some(({ name }) => name === "layers"));
 
 /** A layer whose edges are not known yet. */
 interface LayerDraft extends Layer {

@@ -180,9 +180,12 @@ class Writer {
     if (omitted !== -1) {
       throw unsupported(`${nodeTitle(node)} leaves input ${omitted} out, which an IR cannot say`);
     }
-    const data = Object.entries(attributes).map(
-      ([key, attribute]) => [key, printAttribute(key, attribute, node)] as const,
-    );
+    // Bodies are kept with the rest of their layer.
+    const isKept = (key: string): boolean =>
+      source?.element.children.some((child) => child.name === key) ?? false;
+    const data = Object.entries(attributes)
+      .filter(([key, { type }]) => type !== "other" || !isKept(key))
+      .map(([key, attribute]) => [key, printAttribute(key, attribute, node)] as const);
     const guess = this.#guessType(node, opset);
     this.#addLayer(
       op,

@@ -8,7 +8,6 @@ import {
   roleOf,
   type AttributeSchema,
   type OperatorVersion,
-  type Role,
   type Settings,
   type TensorType,
 } from "./operator.ts";
@@ -204,16 +203,6 @@ export const typesOf = (version: OperatorVersion, type: string): readonly string
 
 const oneOf = (types: readonly string[]): string =>
   types.length === 1 ? types[0] : `one of ${types.join(", ")}`;
-
-/** What is given for the inputs of a version, in order; undefined for one that is left out. */
-export type Inputs<T> = readonly (T | undefined)[];
-
-/** The same by what the inputs are for. */
-export const byRole = <T>(
-  { inputs }: OperatorVersion,
-  given: Inputs<T>,
-): Partial<Record<Role, T>> =>
-  Object.fromEntries(inputs.map((input, position) => [roleOf(input), given[position]]));
 
 /**
  * The value of an axis that is an input; null where only its type is known.

@@ -126,7 +126,7 @@ export function checkIndicesFit(
   }
 }
 
-/** The error for updates whose shape must `must`. */
+/** The error for updates whose shape must `must`; where that is `expected`, its fields say so. */
 export function wrongUpdates(
   must: string,
   expected: readonly Dim[] | null,

@@ -6,12 +6,15 @@ import { plainVersion } from "./call.ts";
 import { checkIndicesFit, checkSameRank, normalizeAxis } from "./checks.ts";
 import {
   ONNX,
+  type Derivation,
   type InputShapes,
   type Operator,
   type OperatorCall,
   type OperatorVersion,
+  type RankedShapes,
 } from "./operator.ts";
 import { layoutElements, planAlongAxis } from "./scatter-elements.ts";
+import { wholeOf } from "./terms.ts";
 import { T15, T16, TIND } from "./types.ts";
 
 const SUMMARY =
@@ -45,9 +48,18 @@ export const gatherElements: Operator = {
   versions,
   plain: plainVersion(versions),
   inferShape: inferGatherElements,
+  derive: deriveGatherElements,
   plan: planAlongAxis,
   layout: layoutElements,
 };
+
+export function deriveGatherElements(
+  inputs: RankedShapes,
+  call: OperatorCall,
+): readonly Derivation[] {
+  inferGatherElements(inputs, call);
+  return [{ of: "output", terms: [wholeOf("indices", inputs.indices)] }];
+}
 
 export function inferGatherElements(
   { data, indices }: InputShapes,

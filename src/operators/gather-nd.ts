@@ -15,7 +15,9 @@ import {
   type OperatorCall,
   type OperatorVersion,
   type PlanInputs,
+  type Term,
 } from "./operator.ts";
+import { joinTerms } from "./terms.ts";
 import { T15, T16 } from "./types.ts";
 
 const SUMMARY =
@@ -55,7 +57,8 @@ export const gatherND: Operator = {
   kind: "gather",
   versions,
   plain: plainVersion(versions),
-  inferShape: inferGatherND,
+  inferShape: (inputs, call) => joined(termsOfGatherND(inputs, call)),
+  derive: (inputs, call) => [{ of: "output", terms: termsOfGatherND(inputs, call) ?? [] }],
   plan: planGatherND,
   layout: layoutTuples,
 };
@@ -75,13 +78,20 @@ export function layoutTuples({ indices }: PlanInputs, { settings }: OperatorCall
     positions: indices.shape.slice(0, -1),
     indexAt: (position) => position,
     addressed: settings.batchDims + k,
+    axes: Array.from({ length: k }, (_, j) => settings.batchDims + j),
   };
 }
 
-export function inferGatherND(
+const joined = (terms: readonly Term[] | null): PartialShape => terms && joinTerms(terms);
+
+/**
+ * The terms of the output's shape; null where they are not known.
+ * @throws TensorError `rank` or `shape-mismatch`
+ */
+export function termsOfGatherND(
   { data, indices }: InputShapes,
   { settings: { batchDims }, fields }: OperatorCall,
-): PartialShape {
+): Term[] | null {
   checkRank("data", data, fields);
   checkRank("indices", indices, fields);
   const rank = Math.min(data?.length ?? Infinity, indices?.length ?? Infinity);
@@ -100,8 +110,10 @@ export function inferGatherND(
   const batches = checkBatches(data, indices, batchDims, fields);
   if (typeof k !== "number") return null;
   return [
-    ...batches,
-    ...part(indices, batchDims, indices.length - 1),
-    ...part(data, batchDims + k),
+    {
+      text: "indices.shape[:-1]",
+      shape: [...batches, ...part(indices, batchDims, indices.length - 1)],
+    },
+    { text: `data.shape[${batchDims + k}:]`, shape: part(data, batchDims + k) },
   ];
 }

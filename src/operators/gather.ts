@@ -3,19 +3,23 @@
 import { TensorError } from "../errors.ts";
 import { planSlices, type IndexRules } from "../offsets.ts";
 import type { Plan } from "../plan.ts";
-import { part, type PartialShape } from "../shape.ts";
+import { part, type Dim, type PartialShape } from "../shape.ts";
 import { AXIS, BATCH_DIMS_BOTH } from "./attributes.ts";
 import { plainVersion } from "./call.ts";
 import { checkBatches, checkRank, normalizeAxis } from "./checks.ts";
 import {
   ONNX,
+  type Derivation,
   type InputShapes,
   type Layout,
   type Operator,
   type OperatorCall,
   type OperatorVersion,
   type PlanInputs,
+  type RankedShapes,
+  type Term,
 } from "./operator.ts";
+import { joinTerms, wholeOf } from "./terms.ts";
 import { T15, T16, TIND } from "./types.ts";
 
 const SUMMARY =
@@ -52,6 +56,7 @@ export const gather: Operator = {
   versions,
   plain: plainVersion(versions, [AXIS, BATCH_DIMS_BOTH]),
   inferShape: inferGather,
+  derive: deriveGather,
   plan: planGather,
   layout: layoutSlices,
 };
@@ -78,12 +83,30 @@ export function inferGather(
   if (axis === null) {
     return Array.from({ length: data.length + indices.length - 1 - batchDims }, () => null);
   }
-  return [
-    ...batches,
-    ...part(data, batchDims, axis),
-    ...part(indices, batchDims),
-    ...part(data, axis + 1),
-  ];
+  // What is known of either one's batch axes is known of the output's.
+  return joinTerms(termsOf([...batches, ...part(data, batchDims)], indices, axis, batchDims));
+}
+
+/** The terms of the output's shape. */
+const termsOf = (
+  data: readonly Dim[],
+  indices: readonly Dim[],
+  axis: number,
+  batchDims: number,
+): Term[] => [
+  { text: `data.shape[:${axis}]`, shape: part(data, 0, axis) },
+  batchDims === 0
+    ? wholeOf("indices", indices)
+    : { text: `indices.shape[${batchDims}:]`, shape: part(indices, batchDims) },
+  { text: `data.shape[${axis + 1}:]`, shape: part(data, axis + 1) },
+];
+
+export function deriveGather(inputs: RankedShapes, call: OperatorCall): readonly Derivation[] {
+  const { data, indices } = inputs;
+  inferGather(inputs, call);
+  const axis = normalizeAxis(Number(call.settings.axis), data.length, call.fields);
+  const batchDims = Number(countFrom(call.settings.batchDims, indices));
+  return [{ of: "output", terms: termsOf(data, indices, axis, batchDims) }];
 }
 
 /** A number of batch axes; negative counts from the back of indices, and is null where their rank is not known. */
@@ -113,5 +136,6 @@ export function layoutSlices(
     positions: [...data.slice(0, axis), ...indices.shape.slice(batchDims)],
     indexAt: (position) => [...position.slice(0, batchDims), ...position.slice(axis)],
     addressed: axis + 1,
+    axes: [axis],
   };
 }

@@ -1,17 +1,18 @@
 /** GatherND of openvino: as that of ai.onnx, with indices of any integer type. */
 
-import { product } from "../shape.ts";
-import { isKnown, part, type PartialShape } from "../shape.ts";
+import { isKnown, part, product } from "../shape.ts";
 import { BATCH_DIMS } from "./attributes.ts";
-import { inferGatherND, layoutTuples, planGatherND } from "./gather-nd.ts";
+import { layoutTuples, planGatherND, termsOfGatherND } from "./gather-nd.ts";
 import {
   OPENVINO,
   type InputShapes,
   type Operator,
   type OperatorCall,
   type OperatorVersion,
+  type Term,
 } from "./operator.ts";
-import { T_OPENVINO, TIND_ANY } from "./types.ts";
+import { joinTerms } from "./terms.ts";
+import { T_OPENVINO_ANY, TIND_ANY } from "./types.ts";
 
 const SUMMARY =
   "Gathers slices of data within batches: the first batch_dims axes of data and indices are equal, and each index " +
@@ -33,7 +34,7 @@ const COMMON = {
   name: "GatherND",
   attributes: [BATCH_DIMS],
   outputs: [{ name: "output", type: "T", description: "Tensor of the gathered slices." }],
-  typeConstraints: [T_OPENVINO, TIND_ANY],
+  typeConstraints: [T_OPENVINO_ANY, TIND_ANY],
 } as const;
 
 // The document of version 8 speaks of [0, s-1] still; OpenVINO takes negative indices since 2025.3.
@@ -46,15 +47,28 @@ const versions: readonly OperatorVersion[] = [
 export const openvinoGatherND: Operator = {
   kind: "gather",
   versions,
-  inferShape: inferOpenvinoGatherND,
+  inferShape(inputs, call) {
+    const terms = termsOf(inputs, call);
+    return terms && joinTerms(terms);
+  },
+  derive: (inputs, call) => [{ of: "output", terms: termsOf(inputs, call) ?? [] }],
   plan: planGatherND,
   layout: layoutTuples,
 };
 
-function inferOpenvinoGatherND(inputs: InputShapes, call: OperatorCall): PartialShape {
-  const shape = inferGatherND(inputs, call);
-  const { batchDims } = call.settings;
-  if (shape === null || batchDims < 2 || call.version.fusesBatches !== true) return shape;
-  const batches = part(shape, 0, batchDims);
-  return [isKnown(batches) ? product(batches) : null, ...part(shape, batchDims)];
+/** {@link termsOfGatherND}; where batches are fused, one axis stands for theirs. */
+function termsOf(inputs: InputShapes, call: OperatorCall): Term[] | null {
+  const terms = termsOfGatherND(inputs, call);
+  const { batchDims: b } = call.settings;
+  if (terms === null || b < 2 || call.version.fusesBatches !== true) return terms;
+  const [{ shape }, tail] = terms;
+  const batches = part(shape, 0, b);
+  return [
+    {
+      text: `[product(indices.shape[:${b}])]`,
+      shape: [isKnown(batches) ? product(batches) : null],
+    },
+    { text: `indices.shape[${b}:-1]`, shape: part(shape, b) },
+    tail,
+  ];
 }

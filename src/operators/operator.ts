@@ -7,7 +7,7 @@ import type { DType, Reduction } from "../dtype.ts";
 import type { ErrorFields } from "../errors.ts";
 import type { Bounds, IndexRules } from "../offsets.ts";
 import type { Plan } from "../plan.ts";
-import type { PartialShape } from "../shape.ts";
+import type { Dim, PartialShape } from "../shape.ts";
 import type { Tensor } from "../tensor.ts";
 
 export type Domain = "ai.onnx" | "openvino";
@@ -83,6 +83,16 @@ export interface OperatorVersion {
 /** What an input of a version is for. */
 export const roleOf = ({ name, role }: ParameterSchema): Role => role ?? (name as Role);
 
+/** What is given for the inputs of a version, in order; undefined for one that is left out. */
+export type Inputs<T> = readonly (T | undefined)[];
+
+/** The same by what the inputs are for. */
+export const byRole = <T>(
+  { inputs }: OperatorVersion,
+  given: Inputs<T>,
+): Partial<Record<Role, T>> =>
+  Object.fromEntries(inputs.map((input, position) => [roleOf(input), given[position]]));
+
 /** The attributes of a call in the package's own words; an operator without an attribute has its default. */
 export interface Settings {
   /** Null where it is an input whose value is not known. */
@@ -109,6 +119,28 @@ export interface InputShapes {
   readonly updates: PartialShape;
 }
 
+/** A part of a shape that follows from others: in words, and as far as it is known. */
+export interface Term {
+  readonly text: string;
+  readonly shape: readonly Dim[];
+}
+
+/** A shape that follows from those of the inputs, term by term. */
+export interface Derivation {
+  /** The input that must have it, or the output, which has it. */
+  readonly of: Role | "output";
+  readonly terms: readonly Term[];
+  /** Whether, where it is a scalar's, any tensor of one element will do. */
+  readonly orOneElement?: true;
+}
+
+/** Shapes of which the ranks are known; null for updates that are not given. */
+export interface RankedShapes {
+  readonly data: readonly Dim[];
+  readonly indices: readonly Dim[];
+  readonly updates: PartialShape;
+}
+
 /** What a Plan is made of: indices, and shapes that have been checked. */
 export interface PlanInputs {
   readonly data: readonly number[];
@@ -125,12 +157,16 @@ export interface Layout {
   indexAt(position: readonly number[]): readonly number[];
   /** How many leading axes of data a position addresses. */
   readonly addressed: number;
+  /** Those of them that an index, or the indices of a tuple, stand for. */
+  readonly axes: readonly number[];
 }
 
 export interface Operator {
   readonly kind: "scatter" | "gather";
   /** Oldest first. */
   readonly versions: readonly OperatorVersion[];
+  /** Whether there are versions before those, which are not known here. */
+  readonly hasOlder?: true;
   /** The newest without its limits, for the plain functions; absent where there is no such function. */
   readonly plain?: OperatorVersion;
   /** Whether its indices are positions of sequences, with rules of their own: no policy of the plain functions applies. */
@@ -142,6 +178,12 @@ export interface Operator {
    * @throws TensorError `rank`, `axis` or `shape-mismatch` for what is certainly wrong, in this order.
    */
   inferShape(inputs: InputShapes, call: OperatorCall): PartialShape;
+  /**
+   * The shapes that follow from those of data and indices, also where those given are others: of updates, if there are
+   * any, and of the output, always last.
+   * @throws TensorError `rank`, `axis` or `shape-mismatch` where nothing follows
+   */
+  derive(inputs: RankedShapes, call: OperatorCall): readonly Derivation[];
   /**
    * The Plan of indices whose shape has been checked.
    * @throws TensorError `index-out-of-range`

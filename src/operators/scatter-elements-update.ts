@@ -41,6 +41,7 @@ export const scatterElementsUpdate: Operator = {
   kind: "scatter",
   versions,
   inferShape: (shapes, call) => scatterElements.inferShape(shapes, call),
+  derive: (shapes, call) => scatterElements.derive(shapes, call),
   plan: planAlongAxis,
   layout: layoutElements,
 };

@@ -2,19 +2,22 @@
 
 import { planElements, type IndexRules } from "../offsets.ts";
 import type { Plan } from "../plan.ts";
-import { compatible, printShape, type PartialShape } from "../shape.ts";
+import { compatible, type PartialShape } from "../shape.ts";
 import { AXIS, REDUCTION_16, REDUCTION_18 } from "./attributes.ts";
 import { plainVersion } from "./call.ts";
 import { checkIndicesFit, checkSameRank, normalizeAxis, wrongUpdates } from "./checks.ts";
 import {
   ONNX,
+  type Derivation,
   type InputShapes,
   type Layout,
   type Operator,
   type OperatorCall,
   type OperatorVersion,
   type PlanInputs,
+  type RankedShapes,
 } from "./operator.ts";
+import { likeData, printTerms, wholeOf } from "./terms.ts";
 import { T15, T16, TIND } from "./types.ts";
 
 const SUMMARY =
@@ -52,6 +55,7 @@ export const scatterElements: Operator = {
   versions,
   plain: plainVersion(versions),
   inferShape: inferScatterElements,
+  derive: deriveScatterElements,
   plan: planAlongAxis,
   layout: layoutElements,
 };
@@ -67,8 +71,24 @@ export function planAlongAxis(
 }
 
 /** Of the same operators. */
-export function layoutElements({ data, indices }: PlanInputs): Layout {
-  return { positions: indices.shape, indexAt: (position) => position, addressed: data.length };
+export function layoutElements(
+  { data, indices }: PlanInputs,
+  { settings, fields }: OperatorCall,
+): Layout {
+  return {
+    positions: indices.shape,
+    indexAt: (position) => position,
+    addressed: data.length,
+    axes: [normalizeAxis(Number(settings.axis), data.length, fields)],
+  };
+}
+
+function deriveScatterElements(
+  { data, indices }: RankedShapes,
+  call: OperatorCall,
+): readonly Derivation[] {
+  inferScatterElements({ data, indices, updates: null }, call);
+  return [{ of: "updates", terms: [wholeOf("indices", indices)] }, likeData(data)];
 }
 
 function inferScatterElements(
@@ -80,8 +100,8 @@ function inferScatterElements(
   const axis = normalizeAxis(settings.axis, rank, fields);
   checkIndicesFit(data, indices, axis, fields);
   if (indices !== null && updates !== null && !compatible(indices, updates)) {
-    const must = `be indices.shape = ${printShape(indices)}`;
-    throw wrongUpdates(must, indices, updates, fields);
+    const must = printTerms([wholeOf("indices", indices)]);
+    throw wrongUpdates(`be ${must}`, indices, updates, fields);
   }
   // The updates have the shape of the indices, so what is known of them alone limits the same.
   checkIndicesFit(data, indices ?? updates, axis, fields);

@@ -3,7 +3,7 @@
 import { REDUCTION_OPENVINO } from "./attributes.ts";
 import { layoutTuples, planGatherND } from "./gather-nd.ts";
 import { OPENVINO, type Operator, type OperatorVersion } from "./operator.ts";
-import { inferScatterND } from "./scatter-nd.ts";
+import { deriveScatterND, inferScatterND } from "./scatter-nd.ts";
 import { T_OPENVINO, TIND } from "./types.ts";
 
 const SUMMARY =
@@ -34,6 +34,10 @@ export const scatterNDUpdate: Operator = {
   kind: "scatter",
   versions,
   inferShape: (inputs, { fields }) => inferScatterND(inputs, fields, true),
+  derive(inputs, { fields }) {
+    const [updates, output] = deriveScatterND(inputs, fields);
+    return [{ ...updates, orOneElement: true }, output];
+  },
   plan: planGatherND,
   layout: layoutTuples,
 };

@@ -1,12 +1,21 @@
 /** ScatterND of ai.onnx: index tuples say which slices of a copy of data the updates replace or are combined with. */
 
 import type { ErrorFields } from "../errors.ts";
-import { compatible, compatibleFrom, part, printShape, type PartialShape } from "../shape.ts";
+import { compatible, compatibleFrom, part, type Dim, type PartialShape } from "../shape.ts";
 import { REDUCTION_16, REDUCTION_18 } from "./attributes.ts";
 import { plainVersion } from "./call.ts";
 import { checkRank, checkTupleLength, wrongUpdates } from "./checks.ts";
 import { layoutTuples, planGatherND } from "./gather-nd.ts";
-import { ONNX, type InputShapes, type Operator, type OperatorVersion } from "./operator.ts";
+import {
+  ONNX,
+  type Derivation,
+  type InputShapes,
+  type Operator,
+  type OperatorVersion,
+  type RankedShapes,
+  type Term,
+} from "./operator.ts";
+import { joinTerms, likeData, printTerms } from "./terms.ts";
 import { T15, T16 } from "./types.ts";
 
 const SUMMARY =
@@ -40,9 +49,29 @@ export const scatterND: Operator = {
   versions,
   plain: plainVersion(versions),
   inferShape: (inputs, { fields }) => inferScatterND(inputs, fields),
+  derive: (inputs, { fields }) => deriveScatterND(inputs, fields),
   plan: planGatherND,
   layout: layoutTuples,
 };
+
+// The terms of updates.shape.
+const leadOf = (indices: readonly Dim[]): Term => ({
+  text: "indices.shape[:-1]",
+  shape: part(indices, 0, indices.length - 1),
+});
+const tailOf = (data: readonly Dim[], k: number): Term => ({
+  text: `data.shape[${k}:]`,
+  shape: part(data, k),
+});
+
+export function deriveScatterND(
+  { data, indices }: RankedShapes,
+  fields: ErrorFields,
+): readonly Derivation[] {
+  inferScatterND({ data, indices, updates: null }, fields);
+  const k = Number(indices[indices.length - 1]);
+  return [{ of: "updates", terms: [leadOf(indices), tailOf(data, k)] }, likeData(data)];
+}
 
 /**
  * The output has data's shape. With updates.shape = indices.shape[:-1] ++ data.shape[k:], whatever is known of two of
@@ -60,8 +89,8 @@ export function inferScatterND(
   if (data !== null && typeof k === "number") checkTupleLength(k, 0, data.length, fields);
   if (updates === null) return data;
 
-  const lead = indices === null ? null : part(indices, 0, indices.length - 1);
-  const mayBeOne = oneElement && (lead === null || lead.length === 0);
+  const lead = indices === null ? null : leadOf(indices);
+  const mayBeOne = oneElement && (lead === null || lead.shape.length === 0);
   if (mayBeOne && lead !== null && (k === data?.length || typeof k !== "number")) {
     if (
       compatible(
@@ -75,29 +104,26 @@ export function inferScatterND(
   }
   // Three known ranks say how long the tuples are, even where indices.shape[-1] does not.
   if (typeof k !== "number" && data !== null && lead !== null) {
-    k = lead.length + data.length - updates.length;
+    k = lead.shape.length + data.length - updates.length;
   }
   const isLength = typeof k === "number" && k >= 0 && k <= (data?.length ?? 0);
-  const tail = data !== null && isLength ? part(data, Number(k)) : null;
-  const begins = lead === null || compatibleFrom(0, updates, lead);
-  const ends = tail === null || compatibleFrom(updates.length - tail.length, updates, tail);
+  const tail = data !== null && isLength ? tailOf(data, Number(k)) : null;
   if (lead !== null && tail !== null) {
-    if (begins && ends && updates.length === lead.length + tail.length) return data;
-    const shape = [...lead, ...tail];
-    const terms = `indices.shape[:-1] ++ data.shape[${k}:] = ${printShape(lead)} ++ ${printShape(tail)}`;
-    throw wrongUpdates(`be ${terms} = ${printShape(shape)}`, shape, updates, fields);
+    const terms = [lead, tail];
+    const shape = joinTerms(terms);
+    if (compatible(updates, shape)) return data;
+    throw wrongUpdates(`be ${printTerms(terms)}`, shape, updates, fields);
   }
-  if (lead !== null && !begins) {
-    const terms = `begin with indices.shape[:-1] = ${printShape(lead)}`;
-    throw wrongUpdates(terms, lead, updates, fields);
+  if (lead !== null && !compatibleFrom(0, updates, lead.shape)) {
+    throw wrongUpdates(`begin with ${printTerms([lead])}`, lead.shape, updates, fields);
   }
-  if (tail !== null && !ends) {
-    const terms = `end with data.shape[${k}:] = ${printShape(tail)}`;
-    throw wrongUpdates(terms, tail, updates, fields);
+  if (tail !== null && !compatibleFrom(updates.length - tail.shape.length, updates, tail.shape)) {
+    throw wrongUpdates(`end with ${printTerms([tail])}`, tail.shape, updates, fields);
   }
   // Of data at least one axis is there, and of those that no tuple addresses all are in updates.
-  const least = (lead?.length ?? 0) + (k === 0 ? 1 : 0);
-  const most = lead === null || data === null || mayBeOne ? Infinity : lead.length + data.length;
+  const length = lead?.shape.length ?? 0;
+  const least = length + (k === 0 ? 1 : 0);
+  const most = lead === null || data === null || mayBeOne ? Infinity : length + data.length;
   if (updates.length < least || updates.length > most) {
     const range = updates.length < least ? `at least ${least}` : `at most ${most}`;
     throw wrongUpdates(`have a rank of ${range}`, null, updates, fields);

@@ -1,15 +1,19 @@
 /** ScatterUpdate of openvino: each index says which slice along an axis its updates replace. */
 
-import { compatible, part, printShape, type PartialShape } from "../shape.ts";
+import { compatible, part, type Dim, type PartialShape } from "../shape.ts";
 import { checkRank, normalizeAxis, wrongUpdates } from "./checks.ts";
 import { layoutSlices, planGather } from "./gather.ts";
 import {
   OPENVINO,
+  type Derivation,
   type InputShapes,
   type Operator,
   type OperatorCall,
   type OperatorVersion,
+  type RankedShapes,
+  type Term,
 } from "./operator.ts";
+import { joinTerms, likeData, printTerms, wholeOf } from "./terms.ts";
 import { T_OPENVINO, TAXIS, TIND_ANY } from "./types.ts";
 
 const versions: readonly OperatorVersion[] = [
@@ -41,9 +45,26 @@ export const scatterUpdate: Operator = {
   kind: "scatter",
   versions,
   inferShape: inferScatterUpdate,
+  derive: deriveScatterUpdate,
   plan: planGather,
   layout: layoutSlices,
 };
+
+/** The terms of updates.shape. */
+const termsOf = (data: readonly Dim[], indices: readonly Dim[], axis: number): Term[] => [
+  { text: `data.shape[:${axis}]`, shape: part(data, 0, axis) },
+  wholeOf("indices", indices),
+  { text: `data.shape[${axis + 1}:]`, shape: part(data, axis + 1) },
+];
+
+function deriveScatterUpdate(
+  { data, indices }: RankedShapes,
+  { settings, fields }: OperatorCall,
+): readonly Derivation[] {
+  checkRank("data", data, fields);
+  const axis = normalizeAxis(Number(settings.axis), data.length, fields);
+  return [{ of: "updates", terms: termsOf(data, indices, axis) }, likeData(data)];
+}
 
 function inferScatterUpdate(
   { data, indices, updates }: InputShapes,
@@ -58,11 +79,8 @@ function inferScatterUpdate(
     throw wrongUpdates(`have rank ${rank}`, null, updates, fields);
   }
   if (axis === null) return data;
-  const [before, behind] = [part(data, 0, axis), part(data, axis + 1)];
-  const shape = [...before, ...indices, ...behind];
+  const terms = termsOf(data, indices, axis);
+  const shape = joinTerms(terms);
   if (compatible(updates, shape)) return data;
-  const terms =
-    `be data.shape[:${axis}] ++ indices.shape ++ data.shape[${axis + 1}:] = ` +
-    `${printShape(before)} ++ ${printShape(indices)} ++ ${printShape(behind)} = ${printShape(shape)}`;
-  throw wrongUpdates(terms, shape, updates, fields);
+  throw wrongUpdates(`be ${printTerms(terms)}`, shape, updates, fields);
 }

@@ -42,6 +42,7 @@ export const scatter: Operator = {
   versions,
   plain: { ...plainVersion(scatterElements.versions), name: "Scatter" },
   inferShape: (shapes, call) => scatterElements.inferShape(shapes, call),
+  derive: (shapes, call) => scatterElements.derive(shapes, call),
   plan: planAlongAxis,
   layout: layoutElements,
 };

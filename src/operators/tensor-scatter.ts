@@ -1,21 +1,25 @@
 /** TensorScatter of ai.onnx: writes a sequence into a cache, from a position of its own for each sample of a batch. */
 
 import { TensorError, type ErrorFields } from "../errors.ts";
-import { planSequences } from "../offsets.ts";
+import { planSequences, type IndexRules } from "../offsets.ts";
 import type { Plan } from "../plan.ts";
-import { compatible, printShape, type Dim, type PartialShape } from "../shape.ts";
+import { compatible, part, printShape, type Dim, type PartialShape } from "../shape.ts";
 import { Tensor } from "../tensor.ts";
 import { plainVersion } from "./call.ts";
-import { checkSameRank, normalizeAxis } from "./checks.ts";
+import { checkRank, checkSameRank, normalizeAxis } from "./checks.ts";
 import {
   ONNX,
+  type Derivation,
   type InputShapes,
   type Layout,
   type Operator,
   type OperatorCall,
   type OperatorVersion,
   type PlanInputs,
+  type RankedShapes,
+  type Term,
 } from "./operator.ts";
+import { joinTerms, likeData } from "./terms.ts";
 import { T24 } from "./types.ts";
 
 const versions: readonly OperatorVersion[] = [
@@ -76,6 +80,7 @@ export const tensorScatter: Operator = {
   ownRules: true,
   defaultIndices: ([batch]) => new Tensor("int32", [batch], batch, new Int32Array(batch)),
   inferShape: inferTensorScatter,
+  derive: deriveTensorScatter,
   plan: planTensorScatter,
   layout: layoutSequences,
 };
@@ -117,19 +122,43 @@ function sequenceAxis(given: number | null, rank: number, fields: ErrorFields): 
   );
 }
 
+/** The terms of update.shape; the sequence is as long as it is, but not longer than its axis. */
+function termsOf(data: readonly Dim[], updates: readonly Dim[], axis: number): Term[] {
+  const [longest, length] = [data[axis], updates[axis]];
+  const isLonger = typeof longest === "number" && typeof length === "number" && length > longest;
+  return [
+    { text: `past_cache.shape[:${axis}]`, shape: part(data, 0, axis) },
+    {
+      text: `[min(update.shape[${axis}], past_cache.shape[${axis}])]`,
+      shape: [isLonger ? longest : (length ?? null)],
+    },
+    { text: `past_cache.shape[${axis + 1}:]`, shape: part(data, axis + 1) },
+  ];
+}
+
+function deriveTensorScatter(
+  { data, updates }: RankedShapes,
+  { settings, fields }: OperatorCall,
+): readonly Derivation[] {
+  checkRank("past_cache", data, fields);
+  const axis = sequenceAxis(settings.axis, data.length, fields);
+  return [
+    { of: "updates", terms: termsOf(data, updates ?? [], axis) },
+    { of: "indices", terms: [{ text: "past_cache.shape[:1]", shape: part(data, 0, 1) }] },
+    likeData(data, "past_cache"),
+  ];
+}
+
 function checkSequence(
   data: readonly Dim[],
   updates: readonly Dim[],
   axis: number,
   fields: ErrorFields,
 ): void {
-  const elsewhere = updates.map((dim, d) => (d === axis ? data[d] : dim));
-  const [longest, length] = [data[axis], updates[axis]];
-  const isLonger = typeof longest === "number" && typeof length === "number" && length > longest;
-  if (!isLonger && compatible(elsewhere, data)) return;
+  if (compatible(updates, joinTerms(termsOf(data, updates, axis)))) return;
   throw new TensorError(
     "shape-mismatch",
-    `update.shape must be past_cache.shape = ${printShape(data)}, at most ${String(longest)} along axis ${axis}, ` +
+    `update.shape must be past_cache.shape = ${printShape(data)}, at most ${String(data[axis])} along axis ${axis}, ` +
       `got ${printShape(updates)}`,
     { ...fields, input: "update" },
   );
@@ -138,11 +167,12 @@ function checkSequence(
 function planTensorScatter(
   { data, indices, updates }: PlanInputs,
   { settings, fields }: OperatorCall,
+  rules: IndexRules,
 ): Plan {
   const axis = sequenceAxis(settings.axis, data.length, fields);
   const length = updates?.[axis] ?? 0;
   const isCircular = settings.mode === "circular";
-  return planSequences(indices, data, axis, length, isCircular, fields);
+  return planSequences(indices, data, axis, length, isCircular, rules, fields);
 }
 
 function layoutSequences(
@@ -154,5 +184,6 @@ function layoutSequences(
     positions: [...data.slice(0, axis), updates?.[axis] ?? 0],
     indexAt: ([batch]) => [batch],
     addressed: axis + 1,
+    axes: [axis],
   };
 }
