@@ -52,7 +52,7 @@ function convertOne(node: ModelNode, scope: Scope, additions: Additions, work: W
   }
   const inline = convertInline(node, opset, target, scope);
   if (inline === null) {
-    report.left(node);
+    if (opset !== target.opset) report.left(node);
     return convertBodies(node, scope, work);
   }
   if (inline !== node) {

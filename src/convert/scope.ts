@@ -1,11 +1,12 @@
 /** What is known of the values of a graph before it runs: their types, and which of them are constants. */
 
 import { isTensorError } from "../errors.ts";
-import { constantOf, destinationOf } from "../model/inline.ts";
+import { constantOf, destinationOf, inlineOperator } from "../model/inline.ts";
 import { attributesOf } from "../model/run-model.ts";
 import type { Constant, Graph, ModelNode } from "../model/model.ts";
 import type { TensorType } from "../operators/operator.ts";
 import { infer } from "../run.ts";
+import type { Tensor } from "../tensor.ts";
 import { versionOf } from "./meaning.ts";
 
 export class Scope {
@@ -58,14 +59,22 @@ export class Scope {
     const [output = ""] = node.outputs;
     if (output === "") return;
     const [input = ""] = node.inputs;
-    if (isIdentity(node)) {
-      const same = this.constantOf(input);
-      if (same !== null) this.add(same, output);
-    }
+    const source = this.constantOf(input);
+    if (source !== null) this.#learnConstant(node, opset, source, output);
     const one = constantOf(node, opset);
     if (one !== null) this.add(one, output);
     const type = this.#typeOfOutput(node, opset);
     if (type !== null) this.setType(output, type);
+  }
+
+  /** What is made of a constant is one, and no more read than that. */
+  #learnConstant(node: ModelNode, opset: number, source: Constant, output: string): void {
+    if (isIdentity(node)) this.add(source, output);
+    const dtype = destinationOf(node);
+    const operator = inlineOperator(node);
+    if (dtype === null || operator === null) return;
+    const read = (): Tensor => operator(node, [source.read()], opset)[0];
+    this.add({ name: output, dtype, shape: source.shape, read });
   }
 
   #typeOfOutput(node: ModelNode, opset: number): TensorType | null {

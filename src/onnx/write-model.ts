@@ -196,7 +196,8 @@ function bodyBytes(
   before: Uint8Array | undefined,
   opsets: Readonly<Record<string, number>>,
 ): Uint8Array {
-  const after = toBinary(GraphProtoSchema, graphMessage(body, opsets));
+  const message = graphMessage(body, opsets);
+  const after = encodedAs("a body", () => toBinary(GraphProtoSchema, message));
   if (before === undefined) return after;
   const unchanged = toBinary(GraphProtoSchema, fromBinary(GraphProtoSchema, before));
   const isSame =
