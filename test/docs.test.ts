@@ -7,12 +7,14 @@ import path from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
+import { siblingsOf } from "../src/convert/meaning.ts";
 import { ERROR_CODES, isTensorError, type ErrorCode } from "../src/errors.ts";
 import { gatherND, scatterElements, scatterND } from "../src/functions.ts";
 import { FINDINGS, writeModel, type Model } from "../src/onnx/index.ts";
 import { operators, resolve } from "../src/operators/registry.ts";
 import { infer, run } from "../src/run.ts";
 import { tensor, zeros, type Tensor } from "../src/tensor.ts";
+import { REASONS } from "./cases/convert-reasons.ts";
 import { EXAMPLES } from "./cases/examples.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -80,6 +82,35 @@ test("the example of inspect.md is what the command and the code say", async () 
   } finally {
     fs.rmSync(folder, { recursive: true });
   }
+});
+
+/** The rows of a table of convert.md between two marks. */
+function tableOfConvert(mark: string): string[][] {
+  const table = new RegExp(`<!-- ${mark} -->\\n([^]*?)<!-- /${mark} -->`);
+  return rowsOf(table.exec(read("docs/convert.md"))?.[1] ?? "");
+}
+
+test("convert.md lists every operator with what the other format calls it", () => {
+  const listed = tableOfConvert("operators");
+  const names = (cell: string): string[] => (cell === "-" ? [] : cell.split(", "));
+  const known = (domain: string): string[] =>
+    [...new Set(operators().flatMap((row) => (row.domain === domain ? [row.name] : [])))].sort();
+  const inOther = (name: string, domain: string): string[] => [
+    ...new Set(siblingsOf(name, domain).map((row) => row.name)),
+  ];
+  assert.deepEqual(listed.flatMap(([onnx]) => names(onnx)).sort(), known("ai.onnx"));
+  assert.deepEqual(listed.flatMap(([, openvino]) => names(openvino)).sort(), known("openvino"));
+  for (const [onnx, openvino] of listed) {
+    for (const name of names(onnx)) assert.deepEqual(inOther(name, "openvino"), names(openvino));
+    for (const name of names(openvino)) assert.deepEqual(inOther(name, "ai.onnx"), names(onnx));
+  }
+});
+
+test("convert.md has every reason of a refusal, and no other", () => {
+  assert.deepEqual(
+    tableOfConvert("refused").map(([reason]) => reason),
+    REASONS.map((reason) => `\`${reason}\``),
+  );
 });
 
 test("the example of convert.md is what the command and the code say", async () => {
