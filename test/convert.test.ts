@@ -741,6 +741,36 @@ test("within OpenVINO other operators keep their versions, and newer ones than t
   assert.deepEqual(converted.graph.nodes, model.graph.nodes);
 });
 
+test("bodies in an IR are not converted, and refused where they would have to be", () => {
+  const loop = (ov: number): Model => {
+    const model = one({
+      op: "",
+      ov: 1,
+      inputs: { data: f32(4) },
+      nodes: [{ op: "If", domain: "openvino", name: "if", inputs: ["data"], outputs: ["y"] }],
+    });
+    const body = one({
+      op: "GatherND",
+      ov,
+      inputs: { data: f32(4), indices: typed("int64", 2, 1) },
+      attributes: { batch_dims: 0 },
+    }).graph;
+    model.graph.nodes[0].attributes["then_body"] = {
+      type: "other",
+      value: "GRAPH",
+      graphs: [body],
+    };
+    return model;
+  };
+  assert.equal(convertModel(loop(5), { ...OPENVINO, opset: 7 }).changes.length, 0);
+  assert.throws(
+    () => convertModel(loop(5), { ...OPENVINO, opset: 8 }),
+    (error) =>
+      isTensorError(error, "unsupported-model") &&
+      /"if" cannot be converted to opset 8 of openvino: it has a body/.test(error.message),
+  );
+});
+
 test("an IR stays one, in another version of its files", () => {
   const model = one({ op: "ScatterNDUpdate", ov: 15, ...ND });
   const { model: converted } = convertModel(model, { domain: "openvino", version: 10 });

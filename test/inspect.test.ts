@@ -415,6 +415,26 @@ test("indices that OpenVINO converts are read through it, and others are not mad
   assert.deepEqual(inspectModel(convert("i65")).nodes[0].findings, []);
 });
 
+test("indices are read through Cast", () => {
+  const nodes = [
+    { op: "Cast", inputs: ["far"], outputs: ["i"], attributes: { to: 7 } },
+    { op: "Gather", inputs: ["data", "i"], outputs: ["y"] },
+  ];
+  const model = buildModel({
+    opsets: { "": 13 },
+    inputs: { data: F32(3, 2) },
+    constants: { far: i32([1], 3) },
+    nodes,
+    outputs: { y: null },
+  });
+  const [{ inputs, findings }] = inspectModel(model).nodes;
+  assert.deepEqual(inputs[1], { name: "i", parameter: "indices", type: I64(1), isConstant: true });
+  assert.deepEqual(
+    findings.map(({ id, got }) => [id, got]),
+    [["index-out-of-range", 3]],
+  );
+});
+
 test("nodes in the bodies of OpenVINO's layers are told, with the constants of those", () => {
   const constant = (id: number, shape: string, offset: number) =>
     layer(id, {

@@ -46,6 +46,11 @@ function convertOne(node: ModelNode, scope: Scope, additions: Additions, work: W
     return converted.node;
   }
   if (target.domain === "openvino") {
+    if (convertBodies(node, scope, work) !== node) {
+      throw refusal(
+        "it has a body with nodes of another opset, and bodies in an IR stay as they are",
+      );
+    }
     // Every node has a version of its own, which stays.
     if (opset > target.opset) report.left(node);
     return node;

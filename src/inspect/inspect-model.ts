@@ -174,7 +174,7 @@ function titleOf({ op, name, outputs }: ModelNode): string {
   return called === "" ? op : `${op} ${JSON.stringify(called)}`;
 }
 
-/** The values that a node of another operator makes: what is declared, and what Constant, Identity and Convert say. */
+/** The values that a node of another operator makes: what is declared, and what Constant, Identity, Cast and Convert say. */
 function valuesOf(node: ModelNode, opset: number | null, scope: Scope): readonly Value[] {
   const declared = node.outputs.map((name) => ({ type: scope.declared(name), constant: null }));
   const operator = inlineOperator(node);
