@@ -359,6 +359,14 @@ const ROWS: readonly Row[] = [
   // Types.
   { args: words("infer ScatterND --opset 18 float32[N,4,5] int64[M,2] float32[M,5]"), stdout: "float32[N, 4, 5]\n" },
   { args: words("infer GatherND float32[?,4] int64[...]"), stdout: "float32[...]\n" },
+  // The axis where it is an input: a value, or a file.
+  { args: words("infer Gather --domain openvino --attr axis=1 float32[2,N,3] int32[4]"), stdout: "float32[2, 4, 3]\n" },
+  { args: words("infer Gather --domain openvino float32[2,N,3] int32[4] int64[]"), stdout: "float32[?, ?, ?]\n" },
+  { args: words("infer Gather --domain openvino --attr axis=3 float32[2,N,3] int32[4]"), status: 1, stderr: /^Gather-8: axis is 3, but data of rank 3/ },
+  { args: words("infer Gather --domain openvino --attr axis=1 float32[2] int32[4] int64[]"), status: 2, stderr: "Gather-8 needs 2 types (data, indices), got 3" },
+  { args: words("run ScatterElementsUpdate --attr reduction=mean --attr axis=0 line.npy lines.npy line.npy"), stdout: /1\.6666666, 3\. / },
+  { args: words("run Scatter line.npy lines.npy line.npy"), stdout: /^output: float32/, stderr: "note: Scatter-11 is deprecated: ScatterElements replaces it" },
+  { args: words("ops GatherND"), stdout: /\n\nopenvino has one too: --domain openvino\n$/ },
   { args: words("infer ScatterND float32[4] int64[1] float32[-1]"), status: 2, stderr: /^"-1" in "float32\[-1\]" is no dimension/ },
   // Models, looked at.
   { args: words("inspect large.onnx"), stdout: 'large.onnx: ai.onnx 18, 3 nodes, 1 of the family\n\nScatterND-18  middle\n  data     r              ?\n  indices  indices        int64[2, 1]    constant\n  updates  updates        float32[2, 2]\n  output   "\\u001b[31my"  float32[...]\n\n0 wrong, 0 risky\n' },

@@ -788,7 +788,7 @@ test("files that are broken at random are converted, or refused with an error of
     writeModel(one({ op: "ScatterND", at: 18, ...ND, attributes: { reduction: "add" } })),
   ];
   const counts = { converted: 0, refused: 0 };
-  for (let round = 0; round < 1500; round++) {
+  for (let round = 0; round < 2000; round++) {
     const broken = mutate(originals[round % originals.length], next);
     const target = round % 2 === 0 ? { opset: 9 + next(20) } : OPENVINO;
     try {

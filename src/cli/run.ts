@@ -58,7 +58,7 @@ export function addRunCommand(program: Command): void {
 }
 
 function runTask(task: Task, texts: readonly string[], options: RunOptions): void {
-  const { title, outputs, file } = task;
+  const { title, outputs, file, note } = task;
   const sources = bindInputs(texts, task);
   const targets = bindFiles(options.output ?? [], outputs, "output", title);
   const expectations = bindFiles(options.expect ?? [], outputs, "output", title);
@@ -82,6 +82,7 @@ function runTask(task: Task, texts: readonly string[], options: RunOptions): voi
   }
   const report = { results, targets, expectations, differences };
   process.stdout.write(`${options.json ? reportJson(report) : reportText(report)}\n`);
+  if (note !== undefined) process.stderr.write(`ndscatter: note: ${note}\n`);
   const sentences = [...differences.values()].flatMap((one) =>
     one === null ? [] : [one.sentence],
   );

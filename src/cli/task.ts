@@ -23,6 +23,8 @@ export interface Task {
   /** Inputs that may be left out, because the model has values for them. */
   readonly optional: ReadonlySet<string>;
   readonly outputs: readonly string[];
+  /** What its user should know. */
+  readonly note?: string;
   /** The model that it comes from. */
   readonly file?: string;
   execute(inputs: ReadonlyMap<string, Tensor>): ReadonlyMap<string, Tensor>;
@@ -69,8 +71,10 @@ export function findTask(target: string, options: TaskOptions): Task {
 }
 
 function operatorTask(op: string, options: CallOptions): Task {
-  const { node, version, title } = parseCall(op, options);
-  const inputs = version.inputs.map(({ name }) => name);
+  const { node, version, title, given } = parseCall(op, options);
+  const inputs = version.inputs.map(({ name }) => name).filter((name) => !given.has(name));
+  const tensorsOf = (tensors: ReadonlyMap<string, Tensor>): (Tensor | undefined)[] =>
+    version.inputs.map(({ name }) => given.get(name) ?? tensors.get(name));
   const outputs = version.outputs.map(({ name }) => name);
   return {
     title,
@@ -79,14 +83,14 @@ function operatorTask(op: string, options: CallOptions): Task {
       version.inputs.flatMap(({ name, optional }) => (optional === true ? [name] : [])),
     ),
     outputs,
+    ...(version.deprecated !== undefined && {
+      note: `${title} is deprecated: ${version.deprecated} replaces it`,
+    }),
     execute(tensors) {
-      const results = run(
-        node,
-        inputs.map((name) => tensors.get(name)),
-      );
+      const results = run(node, tensorsOf(tensors));
       return new Map(outputs.map((name, position) => [name, results[position]]));
     },
-    call: (tensors) => ({ node, inputs: inputs.map((name) => tensors.get(name)) }),
+    call: (tensors) => ({ node, inputs: tensorsOf(tensors) }),
   };
 }
 
