@@ -13,7 +13,7 @@ import {
 import { writeIR } from "../openvino/index.ts";
 import { withPath, wrongData, wrongUsage } from "./failure.ts";
 import { checkPlace, isIR, isSameFile, modelFiles, readModelFile, writeFiles } from "./files.ts";
-import { JSON_HELP, printJson, printName } from "./layout.ts";
+import { escapeControls, JSON_HELP, printJson, printName } from "./layout.ts";
 import { parseOpset } from "./operator-call.ts";
 
 interface ConvertOptions {
@@ -129,7 +129,9 @@ function reportText(output: string, { changes, unchecked, notes }: Conversion): 
       ? []
       : [`${plural(count, "node")} of other operators left as before, unchecked: ${others}`]),
     ...notes.map((note) => `note: ${note}`),
-  ].join("\n");
+  ]
+    .map(escapeControls)
+    .join("\n");
 }
 
 const plural = (count: number, what: string): string =>

@@ -12,7 +12,7 @@ import {
 } from "../onnx/index.ts";
 import { WRONG_DATA } from "./failure.ts";
 import { withModel } from "./files.ts";
-import { JSON_HELP, printJson, printName, printTable, wrap } from "./layout.ts";
+import { escapeControls, JSON_HELP, printJson, printName, printTable, wrap } from "./layout.ts";
 import { printType } from "./type-text.ts";
 
 interface InspectOptions {
@@ -99,13 +99,6 @@ const rowOf = ({ name, parameter, type, isConstant }: InspectedValue): string[] 
 
 const printFinding = ({ severity, id, sentence }: Finding): string =>
   `${severity}: ${id}: ${sentence}`;
-
-/** Texts of a file must not reach the terminal as they are: names of dimensions are among them. */
-const escapeControls = (line: string): string =>
-  // oxlint-disable-next-line no-control-regex
-  line.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, (one) => {
-    return `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  });
 
 function printAttribute(attribute: Attribute): string {
   const fact = attributeFact(attribute);
