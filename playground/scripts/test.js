@@ -1,0 +1,62 @@
+/**
+ * Runs the page's tests: each file is bundled, because Node 20 reads no TypeScript, and `node --test` runs them all.
+ * The library stays outside, so that tests and page have the same one. Names of files may follow.
+ */
+
+import { spawn } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { build } from "esbuild";
+import { ENTRIES } from "./entries.js";
+
+const HOME = fileURLToPath(new URL("..", import.meta.url));
+const TESTS = path.join(HOME, "test");
+const TARGET = path.join(HOME, "build");
+
+const named = process.argv.slice(2).map((file) => path.resolve(file));
+const files = fs
+  .readdirSync(TESTS, { recursive: true })
+  .filter((file) => file.endsWith(".test.ts"))
+  .map((file) => path.join(TESTS, file))
+  .filter((file) => named.length === 0 || named.includes(file));
+
+/** The library's entries, as files that Node finds from anywhere. */
+const library = {
+  name: "library",
+  setup({ onResolve }) {
+    onResolve({ filter: /^ndscatter(\/|$)/ }, ({ path: entry }) => {
+      const file = ENTRIES[entry];
+      if (file === undefined) return { errors: [{ text: `the package has no entry ${entry}` }] };
+      return { path: pathToFileURL(file).href, external: true };
+    });
+  },
+};
+
+fs.rmSync(TARGET, { recursive: true, force: true });
+await build({
+  entryPoints: files,
+  outdir: TARGET,
+  outbase: TESTS,
+  bundle: true,
+  packages: "external",
+  plugins: [library],
+  platform: "node",
+  format: "esm",
+  target: "node20",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  sourcemap: "inline",
+  logLevel: "warning",
+});
+const built = files.map((file) =>
+  path.join(TARGET, path.relative(TESTS, file)).replace(/ts$/, "js"),
+);
+// One after the other: some measure time.
+const flags = ["--enable-source-maps", "--test", "--test-concurrency=1"];
+const tests = spawn(process.execPath, [...flags, ...built], {
+  stdio: "inherit",
+});
+tests.on("exit", (code) => {
+  process.exitCode = code ?? 1;
+});

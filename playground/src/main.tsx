@@ -1,0 +1,14 @@
+import { render } from "preact";
+import { App } from "./ui/app.tsx";
+import { Boundary } from "./ui/boundary.tsx";
+
+const page = document.getElementById("page");
+if (page !== null) {
+  page.textContent = "";
+  render(
+    <Boundary>
+      <App />
+    </Boundary>,
+    page,
+  );
+}

@@ -1,0 +1,58 @@
+/** A state as a program with this library, which runs the node by the rules of its version. */
+
+import { DTYPES, printScalar, type Scalar, type Tensor } from "ndscatter";
+import { callOf, camelCase, oneLine, printNested } from "./source-text.ts";
+import type { State } from "./state.ts";
+import { elementsOf } from "./tensor-text.ts";
+
+/** TypeScript that prints the output; comments alone where a value has to be put right first. */
+export function asTypeScript(state: State): string {
+  const call = callOf(state, "//");
+  if (typeof call === "string") return call;
+  const { version, node, inputs, refusal } = call;
+  const names = version.inputs.map(({ name }) => camelCase(name));
+  const made = inputs.flatMap((input, position) =>
+    input === undefined ? [] : [`const ${names[position]} = ${printTensor(input)};`],
+  );
+  const passed = names.map((name, position) =>
+    inputs[position] === undefined ? "undefined" : name,
+  );
+  while (passed[passed.length - 1] === "undefined") passed.pop();
+  const output = camelCase(version.outputs[0].name);
+  const attributes = Object.entries(node.attributes ?? {});
+  const settings = [
+    ...(version.domain === "ai.onnx" ? [] : [`domain: ${JSON.stringify(version.domain)}`]),
+    `op: ${JSON.stringify(version.name)}`,
+    `opset: ${version.sinceVersion}`,
+    ...(attributes.length === 0
+      ? []
+      : [
+          `attributes: { ${attributes.map(([name, value]) => `${name}: ${JSON.stringify(value)}`).join(", ")} }`,
+        ]),
+  ];
+  return [
+    'import { run, tensor } from "ndscatter";',
+    "",
+    ...made,
+    "",
+    ...(refusal === null ? [] : [`// It throws: ${oneLine(refusal)}`]),
+    `const node = { ${settings.join(", ")} };`,
+    `const [${output}] = run(node, [${passed.join(", ")}]);`,
+    `console.log(${output});`,
+    "",
+  ].join("\n");
+}
+
+function printTensor(input: Tensor): string {
+  const { dtype, shape } = input;
+  const words = elementsOf(input).map((value) => printElement(input, value));
+  const values = printNested(shape, words);
+  return `tensor("${dtype}", [${shape.join(", ")}], ${values})`;
+}
+
+/** As the library spells it: JavaScript's own, but for a bigint that is no safe number. */
+function printElement({ dtype }: Tensor, value: Scalar): string {
+  const text = printScalar(dtype, value);
+  const isLong = DTYPES[dtype].family === "int64" && !Number.isSafeInteger(Number(value));
+  return isLong ? `${text}n` : text;
+}

@@ -1,0 +1,80 @@
+/** What can be done to a tensor's text. Nothing is changed in place. */
+
+import { DTYPES, type DType } from "ndscatter";
+import { checkShape } from "./limits.ts";
+import type { TensorText } from "./state.ts";
+import { coordinatesOf, positionOf, zeroText } from "./tensor-text.ts";
+import { told } from "./told.ts";
+
+/** A tensor's text after an edit, or why there is none. */
+export type Edited = { readonly input: TensorText } | { readonly error: string };
+
+/**
+ * The tensor in another shape. At the same rank every element that is still there keeps its coordinates, and new ones
+ * are zero. At another rank elements keep their order where there are as many as before, as when an axis of size 1
+ * comes or goes; else leading axes come and go, and coordinates are counted from the last.
+ */
+export const withShape = (input: TensorText, shape: readonly number[]): Edited =>
+  told(() => {
+    checkShape(shape, "the tensor");
+    const size = shape.reduce((product, dim) => product * dim, 1);
+    const { dtype, shape: before, values } = input;
+    if (shape.length !== before.length && size === values.length) {
+      return { input: { dtype, shape: [...shape], values } };
+    }
+    const zero = zeroText(dtype);
+    const extra = shape.length - before.length;
+    const kept = Array.from({ length: size }, (_, position) => {
+      const at = coordinatesOf(position, shape);
+      if (at.slice(0, Math.max(extra, 0)).some((coordinate) => coordinate > 0)) return zero;
+      const from = extra >= 0 ? at.slice(extra) : [...before.slice(0, -extra).fill(0), ...at];
+      return from.every((coordinate, axis) => coordinate < before[axis])
+        ? values[positionOf(from, before)]
+        : zero;
+    });
+    return { input: { dtype, shape: [...shape], values: kept } };
+  });
+
+/**
+ * The tensor in another data type, its elements as they were typed: one that the type does not hold stands there until
+ * it is put right. Only truth values and numbers are spelled anew.
+ */
+export function withDType(input: TensorText, dtype: DType): TensorText {
+  const { dtype: before, shape, values } = input;
+  const [wasBool, isBool] = [before, dtype].map((one) => DTYPES[one].family === "bool");
+  if (isBool && !wasBool) {
+    return {
+      dtype,
+      shape,
+      values: values.map((text) => (/^[01]$/.test(text) ? WORDS[Number(text)] : text)),
+    };
+  }
+  if (wasBool && !isBool && DTYPES[dtype].family !== "string") {
+    return { dtype, shape, values: values.map((text) => numberOf(text)) };
+  }
+  const isFromEmpty = before === "string";
+  return {
+    dtype,
+    shape,
+    values: isFromEmpty ? values.map((text) => text || zeroText(dtype)) : values,
+  };
+}
+
+const WORDS = ["false", "true"] as const;
+
+const numberOf = (text: string): string => {
+  const position = WORDS.findIndex((word) => word === text.trim().toLowerCase());
+  return position === -1 ? text : String(position);
+};
+
+/** The tensor with another text at `at`; as it was where there is no such element. */
+export function withValue(input: TensorText, at: readonly number[], text: string): TensorText {
+  const { dtype, shape, values } = input;
+  const isThere =
+    at.length === shape.length &&
+    at.every(
+      (coordinate, axis) =>
+        Number.isInteger(coordinate) && coordinate >= 0 && coordinate < shape[axis],
+    );
+  return isThere ? { dtype, shape, values: values.with(positionOf(at, shape), text) } : input;
+}

@@ -1,0 +1,35 @@
+/** How examples are written down: a call as short as it can be said. */
+
+import type { DType } from "ndscatter";
+import type { State, TensorText } from "./state.ts";
+import { textFrom } from "./tensor-text.ts";
+
+export interface Example {
+  readonly title: string;
+  /** What there is to see; of an example with an erratum, what the document prints and what is right. */
+  readonly note: string;
+  readonly opset: number;
+  readonly attributes: State["attributes"];
+  readonly inputs: State["inputs"];
+}
+
+/** The examples of one operator. */
+export interface Examples {
+  readonly op: string;
+  readonly examples: readonly Example[];
+}
+
+/** A tensor from nested lists. */
+const maker =
+  (dtype: DType) =>
+  (nested: unknown): TensorText =>
+    textFrom(dtype, nested);
+
+export const bool = maker("bool");
+export const f16 = maker("float16");
+export const f32 = maker("float32");
+export const i4 = maker("int4");
+export const i8 = maker("int8");
+export const i32 = maker("int32");
+export const i64 = maker("int64");
+export const u8 = maker("uint8");

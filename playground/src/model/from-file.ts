@@ -1,0 +1,235 @@
+/**
+ * What a file that somebody drops holds for the page: a tensor for an input, or the nodes of a model that are of the
+ * operators here, each on its own, with the constants that feed it.
+ */
+
+import { explain, printShape, resolve, type DType, type OperatorVersion } from "ndscatter";
+import type { Model, ModelNode } from "ndscatter/onnx";
+import { checkShape } from "./limits.ts";
+import { readState, roleOf } from "./read-state.ts";
+import type { State, TensorText } from "./state.ts";
+import { textOf, zerosText } from "./tensor-text.ts";
+import { defaultText, typesOf } from "./with-operator.ts";
+import { told } from "./told.ts";
+
+/** One thing to take from a file. */
+export type Choice =
+  | { readonly kind: "tensor"; readonly title: string; readonly input: TensorText }
+  | {
+      readonly kind: "node";
+      readonly title: string;
+      readonly state: State;
+      /** What stands in the state that the file does not say. */
+      readonly told: readonly string[];
+    };
+
+/** What a file holds, and what of it is not shown; or why nothing of it is. */
+export type Brought =
+  | { readonly choices: readonly Choice[]; readonly told: readonly string[] }
+  | { readonly error: string };
+
+/** More nodes than anybody looks through. */
+const MOST_CHOICES = 200;
+
+/**
+ * What is in a file, by the ending of its name. It does not throw, whatever the bytes are. The readers of models are
+ * loaded when the first model comes.
+ *
+ * @param bin the `.bin` that belongs to an `.xml`
+ */
+export async function fromFile(
+  name: string,
+  bytes: Uint8Array,
+  bin?: Uint8Array,
+): Promise<Brought> {
+  const ending = /\.[^.]*$/.exec(name.toLowerCase())?.[0] ?? "";
+  const read = READERS[ending];
+  if (read === undefined) {
+    const known = Object.keys(READERS).join(", ");
+    return {
+      error: `${JSON.stringify(name)} has none of the endings ${known}, which tell what a file is`,
+    };
+  }
+  const reader = await read();
+  return told(() => reader(bytes, name, bin));
+}
+
+type Reader = (bytes: Uint8Array, name: string, bin: Uint8Array | undefined) => Brought;
+
+const READERS: Readonly<Record<string, (() => Promise<Reader>) | undefined>> = Object.assign(
+  Object.create(null),
+  {
+    ".npy": async () => {
+      const { readNpy } = await import("ndscatter/npy");
+      return (bytes: Uint8Array, name: string) => tensorOf(name, textOf(readNpy(bytes), name));
+    },
+    ".pb": async () => {
+      const { readTensor } = await import("ndscatter/onnx");
+      return (bytes: Uint8Array, name: string) => tensorOf(name, textOf(readTensor(bytes), name));
+    },
+    ".onnx": async () => {
+      const { readModel, runNode } = await import("ndscatter/onnx");
+      return (bytes: Uint8Array) => nodesOf(readModel(bytes), runNode);
+    },
+    ".xml": async () => {
+      const [{ readIR }, { runNode }] = await Promise.all([
+        import("ndscatter/openvino"),
+        import("ndscatter/onnx"),
+      ]);
+      return (bytes: Uint8Array, _: string, bin: Uint8Array | undefined) =>
+        nodesOf(readIR(bytes, bin), runNode);
+    },
+  },
+);
+
+const tensorOf = (title: string, input: TensorText): Brought => ({
+  choices: [{ kind: "tensor", title, input }],
+  told: [],
+});
+
+type RunNode = typeof import("ndscatter/onnx").runNode;
+
+function nodesOf(model: Model, runNode: RunNode): Brought {
+  const choices: Choice[] = [];
+  const said: string[] = [];
+  const { nodes } = model.graph;
+  let known = 0;
+  for (const node of nodes) {
+    const version = versionOf(model, node);
+    if (version === null || ++known > MOST_CHOICES) continue;
+    const title = titleOf(node, version);
+    const made = told(() => stateOf(model, node, version, runNode));
+    if ("error" in made) said.push(`${title} is not shown: ${made.error}`);
+    else choices.push({ kind: "node", title, ...made });
+  }
+  if (known > MOST_CHOICES) said.push(`${known - MOST_CHOICES} more nodes are not shown`);
+  if (known > 0) return { choices, told: said };
+  const others = [...new Set(nodes.map(({ op }) => op))].slice(0, 20).join(", ");
+  return {
+    error: `the model has no node of the operators here${others === "" ? "" : `, but ${others}`}`,
+  };
+}
+
+function versionOf(
+  model: Model,
+  { domain, op, opset = model.opsets[domain] }: ModelNode,
+): OperatorVersion | null {
+  const found = told(() => ({ version: resolve({ domain, op, opset }) }));
+  return "version" in found ? found.version : null;
+}
+
+/** `ScatterND-18 "update the cache"`; a node without a name by what it makes. */
+const titleOf = (
+  { name, outputs }: ModelNode,
+  { name: op, sinceVersion }: OperatorVersion,
+): string => `${op}-${sinceVersion} ${JSON.stringify(name || (outputs[0] ?? ""))}`;
+
+function stateOf(
+  model: Model,
+  node: ModelNode,
+  version: OperatorVersion,
+  runNode: RunNode,
+): { state: State; told: string[] } {
+  const said: string[] = [];
+  const attributes: Record<string, string> = {};
+  for (const [name, { type, value }] of Object.entries(node.attributes)) {
+    if (typeof value === "object") said.push(`the attribute ${name}, of ${type}, is left out`);
+    else if (String(value) !== defaultText(version, name)) attributes[name] = String(value);
+  }
+  const unknown = new Set<number>();
+  const inputs = version.inputs.map((schema, position): TensorText | null => {
+    const name = node.inputs[position] ?? "";
+    if (name === "") {
+      if (schema.optional !== true) said.push(`${schema.name} is left out in the model`);
+      return null;
+    }
+    const value = told(() => ({ value: constantOf(model, name, runNode) }));
+    if ("error" in value) said.push(`${schema.name} cannot be read: ${value.error}`);
+    else if (value.value !== null) return value.value;
+    unknown.add(position);
+    return standIn(model, name, version, position);
+  });
+  const state = withFittingUpdates(
+    {
+      domain: version.domain,
+      op: version.name,
+      opset: version.sinceVersion,
+      attributes,
+      inputs,
+    },
+    version,
+    unknown,
+  );
+  for (const position of unknown) {
+    const shape = printShape(state.inputs[position]?.shape ?? []);
+    said.push(
+      `${version.inputs[position].name} is no constant of the model: zeros of the shape ${shape} stand for it`,
+    );
+  }
+  return { state, told: said };
+}
+
+/** The tensor of a name, where the model holds it; null where it is an input or is computed. */
+function constantOf(model: Model, name: string, runNode: RunNode): TensorText | null {
+  const { constants, nodes } = model.graph;
+  const constant = constants.find((one) => one.name === name);
+  if (constant !== undefined) {
+    // Not read where it would be refused.
+    checkShape(constant.shape, name);
+    return textOf(constant.read(), name);
+  }
+  const maker = nodes.find(({ op, outputs }) => INLINE.has(op) && outputs.includes(name));
+  // A copy of what is no constant either cannot be made.
+  const made = maker && told(() => runNode(model, maker, {}));
+  return made === undefined || "error" in made ? null : textOf(made[name], name);
+}
+
+/** What passes constants on: see what models are run with. */
+const INLINE: ReadonlySet<string> = new Set(["Constant", "Identity", "Convert"]);
+
+/** Zeros of the type that the model declares; of a size that it does not say there are two. */
+function standIn(
+  model: Model,
+  name: string,
+  version: OperatorVersion,
+  position: number,
+): TensorText {
+  const { inputs, values = [], constants } = model.graph;
+  const type =
+    [...inputs, ...values].find((one) => one.name === name)?.type ??
+    constants.find((one) => one.name === name) ??
+    null;
+  const schema = version.inputs[position];
+  const dtype: DType = type?.dtype ?? firstType(version, position);
+  const shape = (type?.shape ?? (roleOf(schema) === "axis" ? [] : [2, 2])).map((dim) =>
+    typeof dim === "number" ? dim : 2,
+  );
+  checkShape(shape, schema.name);
+  return zerosText(dtype, shape);
+}
+
+const firstType = (version: OperatorVersion, position: number): DType => {
+  const types = typesOf(version, version.inputs[position]);
+  return types.find((one) => one === "float32" || one === "int64") ?? types[0];
+};
+
+/** Updates that are made up have the shape that follows from data and indices. */
+function withFittingUpdates(
+  state: State,
+  version: OperatorVersion,
+  unknown: ReadonlySet<number>,
+): State {
+  const position = version.inputs.findIndex((one) => roleOf(one) === "updates");
+  const updates = state.inputs[position];
+  if (!unknown.has(position) || updates === undefined || updates === null) return state;
+  const { node, inputs } = readState(state);
+  const derived = explain(node, inputs).shapes.find(
+    ({ of }) => of === version.inputs[position].name,
+  );
+  if (derived === undefined || derived.fits) return state;
+  checkShape(derived.expected, version.inputs[position].name);
+  return {
+    ...state,
+    inputs: state.inputs.with(position, zerosText(updates.dtype, derived.expected)),
+  };
+}

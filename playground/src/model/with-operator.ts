@@ -1,0 +1,235 @@
+/** A state under another operator or version: what that does not take is left out, and told in the library's words. */
+
+import {
+  explain,
+  infer,
+  operators,
+  resolve,
+  type DType,
+  type OperatorVersion,
+  type ParameterSchema,
+  type Reduction,
+  type Role,
+} from "ndscatter";
+import { withDType } from "./edit.ts";
+import { PRESETS } from "./presets.ts";
+import { firstText, readState, roleOf, tellState } from "./read-state.ts";
+import type { State, TensorText } from "./state.ts";
+import { zerosText } from "./tensor-text.ts";
+import { told } from "./told.ts";
+
+/** What names a version on the page; an opset between two versions means the one before. */
+export interface Choice {
+  readonly domain: State["domain"];
+  readonly op: string;
+  readonly opset: number;
+}
+
+/** A state after a choice, and what had to change for it. */
+export interface Chosen {
+  readonly state: State;
+  readonly told: string[];
+}
+
+/** The operators of a domain with their versions, newest first, as the page offers them. */
+export function choices(): { domain: State["domain"]; op: string; versions: OperatorVersion[] }[] {
+  const groups = new Map<string, OperatorVersion[]>();
+  for (const version of operators()) {
+    const key = `${version.domain}/${version.name}`;
+    groups.set(key, [version, ...(groups.get(key) ?? [])]);
+  }
+  return [...groups.values()].map((versions) => {
+    const [{ domain, name: op }] = versions;
+    return { domain, op, versions };
+  });
+}
+
+/** The data types that a version takes for an input. */
+export function typesOf(version: OperatorVersion, { type }: ParameterSchema): readonly DType[] {
+  const constraint = version.typeConstraints.find(({ name }) => name === type);
+  return constraint?.types ?? [type as DType];
+}
+
+/** `state` under another version: attributes, data types and inputs that it does not take are told of. */
+export function withOperator(state: State, choice: Choice): Chosen {
+  const found = told(() => ({ version: resolve(choice) }));
+  if ("error" in found) return { state, told: [found.error] };
+  const { version } = found;
+  const from = told(() => resolve({ domain: state.domain, op: state.op, opset: state.opset }));
+  const before = "error" in from ? version : from;
+  const said: string[] = [];
+  const id = { domain: version.domain, op: version.name, opset: version.sinceVersion };
+  const { kept: attributes, refused } = keptAttributes(state, before, version);
+  const inputs = keptInputs(state, before, version, said);
+  const dropped = refused.map(({ name, text, sentence }) => {
+    const word = name === "reduction" ? sameReduction(state, { ...id, attributes, inputs }) : null;
+    if (word === null) return `${sentence}, so ${name} = ${text} is left out`;
+    attributes[name] = word;
+    return `${name} = ${text} is called ${word} in ${id.op}-${id.opset}`;
+  });
+  const bare = { ...id, attributes, inputs };
+  const chosen = rolePosition(before, "updates") === -1 ? withUpdates(bare, version) : bare;
+  const isSibling = before.name === version.name && before.domain === version.domain;
+  const example = PRESETS.find((one) => one.state.op === id.op && one.state.domain === id.domain);
+  if (isSibling || example === undefined || suits(chosen)) {
+    return { state: chosen, told: [...dropped, ...said] };
+  }
+  const title = `${version.name}-${version.sinceVersion}`;
+  const sentence = `${title} cannot be run on these shapes, so an example of it is shown`;
+  // The example may be of another version, which changes no operator and so comes to an end.
+  const { state: shown, told: more } = withOperator(example.state, id);
+  return { state: shown, told: [sentence, ...more] };
+}
+
+const rolePosition = ({ inputs }: OperatorVersion, role: Role): number =>
+  inputs.findIndex((one) => roleOf(one) === role);
+
+/** Whether the shapes of a state fit: what is wrong with its values may stay. */
+function suits(state: State): boolean {
+  const { node, inputs } = readState(state);
+  return !("error" in told(() => infer(node, inputs)));
+}
+
+/** The word of another document for the reduction of a state, which the library's own name for both tells; or null. */
+function sameReduction(before: State, after: State): string | null {
+  const meaning = reductionOf(before);
+  if (meaning === null) return null;
+  const words = resolve(after).attributes.find(({ name }) => name === "reduction")?.values ?? [];
+  const isSame = (word: string): boolean =>
+    reductionOf({ ...after, attributes: { ...after.attributes, reduction: word } }) === meaning;
+  return words.find(isSame) ?? null;
+}
+
+/** What a scatter does where updates meet, in the library's word; null where it cannot be run. */
+function reductionOf(state: State): Reduction | null {
+  const story = tellState(state).explanation?.story;
+  return story?.kind === "scatter" ? story.reduction : null;
+}
+
+/** An attribute that a version does not take, and what the library says of it. */
+interface Refused {
+  readonly name: string;
+  readonly text: string;
+  readonly sentence: string;
+}
+
+/** The attributes that the version takes, less those that are as by default; and what it says of the others. */
+function keptAttributes(
+  state: State,
+  before: OperatorVersion,
+  version: OperatorVersion,
+): { kept: Record<string, string>; refused: Refused[] } {
+  const id = { domain: version.domain, op: version.name, opset: version.sinceVersion };
+  const given = { ...state.attributes };
+  const axis = version.attributes.find(({ name }) => name === "axis");
+  const typed = state.inputs[rolePosition(before, "axis")];
+  // An axis is an attribute here and an input there.
+  if (axis !== undefined && typed?.values.length === 1) [given["axis"]] = typed.values;
+  const isInput = rolePosition(version, "axis") !== -1;
+  const kept: Record<string, string> = {};
+  const refused: Refused[] = [];
+  for (const [name, text] of Object.entries(given)) {
+    if (name === "axis" && isInput) continue;
+    const faults = readState({ ...id, attributes: { [name]: text }, inputs: [] }).faults;
+    const fault = faults.find(({ place }) => "attribute" in place && place.attribute === name);
+    if (fault !== undefined) refused.push({ name, text, sentence: fault.sentence });
+    else if (text !== defaultText(version, name)) kept[name] = text;
+  }
+  for (const schema of version.attributes) {
+    if (schema.default === undefined) kept[schema.name] ??= firstText(schema);
+  }
+  return { kept, refused };
+}
+
+/** What an attribute is when nothing is typed; null where something has to be. */
+export function defaultText({ attributes }: OperatorVersion, name: string): string | null {
+  const value = attributes.find((one) => one.name === name)?.default;
+  return value === undefined ? null : String(value);
+}
+
+/** The inputs of the same roles, in data types that the version takes. */
+function keptInputs(
+  state: State,
+  before: OperatorVersion,
+  version: OperatorVersion,
+  said: string[],
+): (TensorText | null)[] {
+  const byRole = new Map<Role, TensorText | null>(
+    before.inputs.map((one, position) => [roleOf(one), state.inputs[position] ?? null]),
+  );
+  const inputs = version.inputs.map((schema): TensorText | null => {
+    const role = roleOf(schema);
+    const had = byRole.get(role) ?? null;
+    if (had === null && schema.optional === true) return null;
+    if (had !== null) return had;
+    if (role === "axis") {
+      const axis = state.attributes["axis"] ?? defaultText(before, "axis") ?? "0";
+      return { dtype: "int64", shape: [], values: [axis] };
+    }
+    return zerosText(role === "indices" ? "int64" : (byRole.get("data")?.dtype ?? "float32"), [1]);
+  });
+  for (const one of before.inputs) {
+    const role = roleOf(one);
+    const isGone = role !== "axis" && rolePosition(version, role) === -1;
+    if (isGone && byRole.get(role) !== null) {
+      said.push(`${version.name} has no input ${one.name}, so it is left out`);
+    }
+  }
+  return retyped(version, inputs, said);
+}
+
+/** The inputs in data types that the version takes; those of one type constraint share theirs. */
+function retyped(
+  version: OperatorVersion,
+  inputs: readonly (TensorText | null)[],
+  said: string[],
+): (TensorText | null)[] {
+  return inputs.map((text, position) => {
+    if (text === null) return null;
+    const schema = version.inputs[position];
+    const types = typesOf(version, schema);
+    const first = inputs[version.inputs.findIndex(({ type }) => type === schema.type)] ?? text;
+    const wanted = types.includes(first.dtype) ? first.dtype : nearest(types, first.dtype);
+    if (text === first && wanted !== text.dtype) {
+      said.push(`${dtypeRefusal(version, position, text)}, so it becomes ${wanted}`);
+    }
+    return wanted === text.dtype ? text : withDType(text, wanted);
+  });
+}
+
+/** What the library says of the data type of one input. */
+function dtypeRefusal(version: OperatorVersion, position: number, text: TensorText): string {
+  const node = { domain: version.domain, op: version.name, opset: version.sinceVersion };
+  const attributes = version.attributes
+    .filter((one) => one.default === undefined)
+    .map((one) => [one.name, one.type === "int" ? 0 : firstText(one)]);
+  const types = version.inputs.map((schema, other) => ({
+    dtype: other === position ? text.dtype : typesOf(version, schema)[0],
+    shape: null,
+  }));
+  const found = told(() => infer({ ...node, attributes: Object.fromEntries(attributes) }, types));
+  return "error" in found ? found.error : `${version.name} does not take ${text.dtype}`;
+}
+
+/** Of the data types that are taken one of the same kind, where there is any; the most usual first. */
+function nearest(types: readonly DType[], dtype: DType): DType {
+  const kind = dtype.replace(/\d.*$/, "");
+  const alike = types.filter((one) => one.startsWith(kind));
+  return alike.find(isUsual) ?? alike.pop() ?? types.find(isUsual) ?? types[0];
+}
+
+const isUsual = (dtype: DType): boolean => dtype === "float32" || dtype === "int64";
+
+/** Updates that no version before had have the shape that follows from data and indices. */
+function withUpdates(state: State, version: OperatorVersion): State {
+  const position = rolePosition(version, "updates");
+  const updates = state.inputs[position];
+  if (updates === undefined || updates === null) return state;
+  const { node, inputs } = readState(state);
+  const expected = explain(node, inputs).shapes.find(
+    ({ of }) => of === version.inputs[position].name,
+  );
+  if (expected === undefined || expected.fits) return state;
+  const fitting = zerosText(updates.dtype, expected.expected);
+  return { ...state, inputs: state.inputs.with(position, fitting) };
+}

@@ -1,0 +1,127 @@
+/**
+ * Arrows between cells, over the stage. They are for the eye: the story says the same in words. Cells at their ends are
+ * marked by an attribute that no component draws, so that a moving pointer draws no table again.
+ */
+
+import type { JSX } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { cellId } from "./grid.tsx";
+import type { Tuple } from "./links.ts";
+import type { Arrow, Spot } from "./tale.ts";
+
+interface ArrowsProps {
+  readonly arrows: readonly Arrow[];
+  readonly tuples: readonly Tuple[];
+  /** The cell that the arrows are about. */
+  readonly spot: Spot | null;
+}
+
+export function Arrows({ arrows, tuples, spot }: ArrowsProps): JSX.Element {
+  const picture = useRef<SVGSVGElement>(null);
+  useLayoutEffect(() => {
+    const svg = picture.current;
+    if (svg === null) return;
+    const draw = (): void => place(svg, arrows);
+    const cells = [
+      ...arrows.flatMap(({ from, to }) => [from, to]),
+      ...(spot === null ? [] : [spot]),
+    ]
+      .map(cellOf)
+      .filter((cell) => cell !== null);
+    for (const cell of cells) cell.dataset["lit"] = "";
+    draw();
+    // Tables scroll inside the stage, and scrolling does not bubble.
+    document.addEventListener("scroll", draw, { capture: true, passive: true });
+    window.addEventListener("resize", draw);
+    return () => {
+      document.removeEventListener("scroll", draw, { capture: true });
+      window.removeEventListener("resize", draw);
+      for (const cell of cells) delete cell.dataset["lit"];
+    };
+  });
+  return (
+    <svg class="arrows" ref={picture} aria-hidden="true">
+      <defs>
+        <marker
+          id="head"
+          viewBox="0 0 8 8"
+          refX="7"
+          refY="4"
+          markerWidth="7"
+          markerHeight="7"
+          orient="auto-start-reverse"
+        >
+          <path d="M0 0 8 4 0 8z" fill="context-stroke" />
+        </marker>
+      </defs>
+      {arrows.map(({ tuple, isHint }, number) => (
+        <path
+          key={number}
+          class={`arrow${isHint ? " hint" : ""}${tuple === null ? "" : ` hue-${tuples[tuple]?.colour ?? 0}`}`}
+          marker-end="url(#head)"
+        />
+      ))}
+    </svg>
+  );
+}
+
+const cellOf = ({ tensor, element }: Spot): HTMLElement | null =>
+  document.getElementById(cellId(tensor, element));
+
+interface Box {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+function place(svg: SVGSVGElement, arrows: readonly Arrow[]): void {
+  const stage = svg.getBoundingClientRect();
+  svg.querySelectorAll<SVGPathElement>("path.arrow").forEach((path, number) => {
+    const arrow = arrows[number];
+    const from = arrow === undefined ? null : boxOf(arrow.from);
+    const to = arrow === undefined ? null : boxOf(arrow.to);
+    const isNowhere = from === null || to === null || cellOf(arrow.from) === cellOf(arrow.to);
+    path.setAttribute("d", isNowhere ? "" : curve(from, to, stage));
+  });
+}
+
+const clamp = (value: number, low: number, high: number): number =>
+  Math.max(low, Math.min(high, value));
+
+/** Where a cell is seen: one that is scrolled away counts as at the border it went over. */
+function boxOf(spot: Spot): Box | null {
+  const cell = cellOf(spot);
+  const view = cell?.closest(".scroller");
+  if (cell === null || view === null || view === undefined) return null;
+  const [box, frame] = [cell.getBoundingClientRect(), view.getBoundingClientRect()];
+  return {
+    left: clamp(box.left, frame.left, frame.right),
+    right: clamp(box.right, frame.left, frame.right),
+    top: clamp(box.top, frame.top, frame.bottom),
+    bottom: clamp(box.bottom, frame.top, frame.bottom),
+  };
+}
+
+/** So many pixels between two cells are room for an arrow up or down, which crosses fewer cells than one sideways. */
+const ROOM = 20;
+
+/** From border to border. */
+function curve(from: Box, to: Box, stage: DOMRect): string {
+  const [fromX, fromY] = centreOf(from);
+  const [toX, toY] = centreOf(to);
+  const gapY = toY > fromY ? to.top - from.bottom : from.top - to.bottom;
+  const isSideways = gapY < ROOM;
+  const [x1, y1, x2, y2] = isSideways
+    ? [toX > fromX ? from.right : from.left, fromY, toX > fromX ? to.left : to.right, toY]
+    : [fromX, toY > fromY ? from.bottom : from.top, toX, toY > fromY ? to.top : to.bottom];
+  const [dx, dy] = isSideways ? [(x2 - x1) / 2, 0] : [0, (y2 - y1) / 2];
+  const point = (x: number, y: number): string =>
+    `${(x - stage.left).toFixed(1)} ${(y - stage.top).toFixed(1)}`;
+  return `M${point(x1, y1)}C${point(x1 + dx, y1 + dy)} ${point(x2 - dx, y2 - dy)} ${point(x2, y2)}`;
+}
+
+const centreOf = ({ left, right, top, bottom }: Box): readonly [number, number] => [
+  (left + right) / 2,
+  (top + bottom) / 2,
+];

@@ -1,0 +1,29 @@
+/** What stands there if the page itself fails: no input should get this far, but none may leave an empty page. */
+
+import { Component, type ComponentChild, type ComponentChildren } from "preact";
+
+interface BoundaryProps {
+  readonly children: ComponentChildren;
+}
+
+export class Boundary extends Component<BoundaryProps, { readonly error: string | null }> {
+  override state = { error: null };
+
+  override componentDidCatch(error: unknown): void {
+    this.setState({ error: String(error) });
+  }
+
+  override render(): ComponentChild {
+    if (this.state.error === null) return this.props.children;
+    return (
+      <main class="failed">
+        <h1>This should not have happened</h1>
+        <p>The page could not show that: {this.state.error}</p>
+        <p>
+          <a href="#">Start over</a> with the first example; the address still holds what was
+          entered.
+        </p>
+      </main>
+    );
+  }
+}

@@ -1,0 +1,32 @@
+/** The examples of the menu: the presets, and before them what stands there when the page is opened. */
+
+import { CONFUSIONS_GROUP, PRESETS, type Preset } from "../model/presets.ts";
+
+const numbers = (text: string): string[] => text.split(" ");
+
+const FIRST: Preset = {
+  id: "first",
+  group: "Begin here",
+  title: "Rows added to rows",
+  note: "Each index tuple has a letter and a colour: the rows of updates go to the rows of data that it names. Row 1 is met twice, and -1 counts from the back.",
+  state: {
+    domain: "ai.onnx",
+    op: "ScatterND",
+    opset: 18,
+    attributes: { reduction: "add" },
+    inputs: [
+      { dtype: "float32", shape: [4, 3], values: numbers("0 0 0 1 1 1 2 2 2 3 3 3") },
+      { dtype: "int64", shape: [3, 1], values: numbers("1 -1 1") },
+      { dtype: "float32", shape: [3, 3], values: numbers("10 20 30 40 50 60 70 80 90") },
+    ],
+  },
+};
+
+const isConfusion = ({ group }: Preset): boolean => group === CONFUSIONS_GROUP;
+
+/** There is one at least; what people mix up stands before what the documents have. */
+export const EXAMPLES: readonly [Preset, ...Preset[]] = [
+  FIRST,
+  ...PRESETS.filter(isConfusion),
+  ...PRESETS.filter((one) => !isConfusion(one)),
+];

@@ -1,0 +1,98 @@
+/** The shape of an input: a number for each dimension, and buttons for one more or one fewer. */
+
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+
+interface ShapeEditorProps {
+  readonly name: string;
+  readonly shape: readonly number[];
+  /** The dimensions that an error speaks of. */
+  readonly wrong: ReadonlySet<number>;
+  readonly describedBy: string | undefined;
+  onShape(shape: readonly number[]): void;
+}
+
+const MOST_DIMENSIONS = 5;
+
+export function ShapeEditor(props: ShapeEditorProps): JSX.Element {
+  const { name, shape, wrong, describedBy, onShape } = props;
+  return (
+    <span class="shape" role="group" aria-label={`shape of ${name}`}>
+      <span aria-hidden="true">[</span>
+      {shape.map((length, axis) => (
+        <Dimension
+          key={axis}
+          label={`dimension ${axis} of ${name}`}
+          length={length}
+          isWrong={wrong.has(axis)}
+          describedBy={describedBy}
+          onLength={(other) => onShape(shape.with(axis, other))}
+        />
+      ))}
+      <span aria-hidden="true">]</span>
+      <button
+        type="button"
+        class="small"
+        aria-label={`one dimension fewer for ${name}`}
+        title="one dimension fewer"
+        disabled={shape.length === 0}
+        onClick={() => onShape(shape.slice(0, -1))}
+      >
+        −
+      </button>
+      <button
+        type="button"
+        class="small"
+        aria-label={`one dimension more for ${name}`}
+        title="one dimension more"
+        disabled={shape.length >= MOST_DIMENSIONS}
+        onClick={() => onShape([...shape, 1])}
+      >
+        +
+      </button>
+    </span>
+  );
+}
+
+interface DimensionProps {
+  readonly label: string;
+  readonly length: number;
+  readonly isWrong: boolean;
+  readonly describedBy: string | undefined;
+  onLength(length: number): void;
+}
+
+function Dimension({ label, length, isWrong, describedBy, onLength }: DimensionProps): JSX.Element {
+  // What is typed may be no length yet; the shape changes when it is one.
+  const [draft, setDraft] = useState<string | null>(null);
+  const take = (text: string): void => {
+    setDraft(text);
+    if (/^\s*\d{1,9}\s*$/.test(text)) onLength(Number(text));
+  };
+  return (
+    <input
+      class="dimension"
+      type="text"
+      inputMode="numeric"
+      role="spinbutton"
+      aria-label={label}
+      aria-valuenow={length}
+      aria-valuemin={0}
+      aria-invalid={isWrong ? true : undefined}
+      aria-describedby={isWrong ? describedBy : undefined}
+      autocomplete="off"
+      size={Math.max(1, String(length).length)}
+      value={draft ?? String(length)}
+      onInput={(event) => take(event.currentTarget.value)}
+      onBlur={() => setDraft(null)}
+      onFocus={(event) => event.currentTarget.select()}
+      onKeyDown={(event) => {
+        const step = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;
+        if (step === 0) return;
+        event.preventDefault();
+        setDraft(null);
+        onLength(Math.max(0, length + step));
+      }}
+    />
+  );
+}

@@ -1,0 +1,61 @@
+/** Light, dark, or as the system has it. */
+
+import type { JSX } from "preact";
+import { useLayoutEffect, useState } from "preact/hooks";
+
+const THEMES = ["auto", "light", "dark"] as const;
+export type Theme = (typeof THEMES)[number];
+
+const KEY = "ndscatter-theme";
+
+/** Storage may be forbidden; then the choice lasts as long as the page. */
+function remembered(): Theme {
+  try {
+    const name = localStorage.getItem(KEY);
+    return THEMES.find((theme) => theme === name) ?? "auto";
+  } catch {
+    return "auto";
+  }
+}
+
+function remember(theme: Theme): void {
+  try {
+    localStorage.setItem(KEY, theme);
+  } catch {
+    // It lasts as long as the page.
+  }
+}
+
+/** Whether the page is dark now. */
+export const isDark = (): boolean => {
+  const { theme } = document.documentElement.dataset;
+  return (
+    theme === "dark" || (theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches)
+  );
+};
+
+export function ThemeButton(): JSX.Element {
+  const [theme, setTheme] = useState(remembered);
+  useLayoutEffect(() => {
+    document.documentElement.dataset["theme"] = theme;
+    remember(theme);
+  }, [theme]);
+  return (
+    <label class="theme">
+      <span class="hidden">colours</span>
+      <select
+        value={theme}
+        onChange={(event) => {
+          const { value } = event.currentTarget;
+          setTheme(THEMES.find((one) => one === value) ?? "auto");
+        }}
+      >
+        {THEMES.map((one) => (
+          <option key={one} value={one}>
+            {one === "auto" ? "system colours" : one}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

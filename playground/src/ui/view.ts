@@ -1,0 +1,167 @@
+/** What is seen of a state: the call as the library tells it, and what the cells of each tensor look like. */
+
+import type { Explanation, Scalar, Tensor } from "ndscatter";
+import { tellState, type Fault } from "../model/read-state.ts";
+import { printElement } from "../model/scalar-text.ts";
+import type { State } from "../model/state.ts";
+import type { Cells } from "./grid.tsx";
+import { linksOf, type Links } from "./links.ts";
+import { flatOf, sizeOf } from "./shape.ts";
+
+/** A state, told. */
+export interface Call {
+  readonly state: State;
+  readonly explanation: Explanation | null;
+  readonly faults: readonly Fault[];
+  /** Null unless all is well. */
+  readonly picture: Picture | null;
+}
+
+/** A call that went well, and whose tuples have colours. */
+export interface Picture {
+  readonly state: State;
+  readonly explanation: Explanation;
+  readonly links: Links;
+  readonly output: Tensor;
+  readonly printed: Printed;
+}
+
+/** It does not throw: whatever goes wrong is a fault of the call. */
+export function callOf(state: State): Call {
+  try {
+    const { explanation, faults } = tellState(state);
+    const links = explanation === null || faults.length > 0 ? null : linksOf(explanation);
+    const output = explanation?.output ?? null;
+    const picture =
+      explanation === null || links === null || output === null
+        ? null
+        : { state, explanation, links, output, printed: printOf(output) };
+    return { state, explanation, faults, picture };
+  } catch (error) {
+    // A fault of the page or of the library; it is told where the operator is.
+    const fault: Fault = { place: { whole: "operator" }, sentence: String(error) };
+    return { state, explanation: null, faults: [fault], picture: null };
+  }
+}
+
+/** The elements of a tensor in row-major order, and their texts. */
+export interface Printed {
+  readonly elements: readonly Scalar[];
+  readonly texts: readonly string[];
+}
+
+/**
+ * A tensor printed, where most elements are those of one that was before: printing 4096 floats takes 3 ms of the 16 that
+ * a step of the player has.
+ */
+export function printOf(tensor: Tensor, before: Printed = { elements: [], texts: [] }): Printed {
+  const nested: readonly unknown[] = [tensor.toArray()];
+  const elements = nested.flat(tensor.shape.length) as Scalar[];
+  const texts = elements.map((value, element) =>
+    Object.is(value, before.elements[element])
+      ? before.texts[element]
+      : printElement(tensor.dtype, value),
+  );
+  return { elements, texts };
+}
+
+/** The tuples that reach each element of an input, or of the output of a gather. */
+export function marksOf(links: Links, role: string, size: number): (readonly number[])[] {
+  const single = links.tuples.map((_, tuple): readonly number[] => [tuple]);
+  const none: readonly number[] = [];
+  const isCarrier = role === (links.kind === "gather" ? "output" : "updates");
+  if (role === "indices") {
+    return Array.from({ length: size }, (_, element) => single[links.indexed[element]] ?? none);
+  }
+  if (isCarrier) {
+    return Array.from(
+      { length: size },
+      (_, element) => single[links.tupleOf[links.carried[element]]] ?? none,
+    );
+  }
+  const marks = Array.from({ length: size }, () => none);
+  if (role !== "data" && role !== "output") return marks;
+  for (const [slice, orders] of links.reached) {
+    const tuples = orders.map((order) => links.tupleOf[order]);
+    marks.fill(tuples, slice * links.slice, (slice + 1) * links.slice);
+  }
+  return marks;
+}
+
+/** What negative indices count from the front, by the element of indices. */
+export function notesOf(links: Links, shape: readonly number[]): Map<number, string> {
+  const notes = new Map<number, string>();
+  for (const { at, given, places } of links.tuples) {
+    if (places === null || at.length > shape.length) continue;
+    const begin = flatOf(at, shape) * sizeOf(shape.slice(at.length));
+    given.forEach((index, j) => {
+      if (Number(index) < 0) notes.set(begin + j, String(places[j]));
+    });
+  }
+  return notes;
+}
+
+/** The output after so many steps: null for all of them, and for a gather, whose elements do not change. */
+export function printedAfter(
+  { explanation: { story }, links }: Picture,
+  step: number,
+  before: Printed | undefined,
+): Printed | null {
+  if (story?.kind !== "scatter" || step >= links.count) return null;
+  return printOf(story.after(step), before);
+}
+
+/** The cells of the output after so many steps, of which `printed` is what {@link printedAfter} says. */
+export function outputCells(
+  { links, output, printed: { texts: values } }: Picture,
+  marks: Cells["marks"],
+  step: number,
+  printed: Printed | null,
+): Pick<Cells, "values" | "marks" | "shown" | "now"> {
+  if (step >= links.count) return { values, marks, shown: null, now: NOTHING };
+  const now = nowOf(links, "output", step, output.shape);
+  if (links.kind === "gather") {
+    const isThere = (element: number): boolean => links.carried[element] < step;
+    const shown = Int32Array.from(values, (_, element) => (isThere(element) ? 1 : 0));
+    return { values: values.map((value, e) => (isThere(e) ? value : "")), marks, shown, now };
+  }
+  const shown = new Int32Array(output.size);
+  for (const [slice, orders] of links.reached) {
+    const count = orders.findIndex((order) => order >= step);
+    const begin = slice * links.slice;
+    shown.fill(count === -1 ? orders.length : count, begin, begin + links.slice);
+  }
+  return { values: printed?.texts ?? values, marks, shown, now };
+}
+
+const NOTHING: readonly [number, number] = [0, 0];
+
+/** The elements that the last of so many steps is about. */
+export function nowOf(
+  links: Links,
+  role: string,
+  step: number,
+  shape: readonly number[],
+): readonly [begin: number, end: number] {
+  const order = step - 1;
+  // All of it is shown as one picture.
+  if (order < 0 || step >= links.count) return NOTHING;
+  const isCarrier = role === (links.kind === "gather" ? "output" : "updates");
+  if (isCarrier) return rangeOf(links.carried, order);
+  if (role === "indices") {
+    return shape.length === 0 ? [0, 1] : rangeOf(links.indexed, links.tupleOf[order]);
+  }
+  if (role === "data" || role === "output") {
+    // Of a scatter data stays as it is.
+    if (role === "data" && links.kind === "scatter") return NOTHING;
+    for (const [slice, orders] of links.reached) {
+      if (orders.includes(order)) return [slice * links.slice, (slice + 1) * links.slice];
+    }
+  }
+  return NOTHING;
+}
+
+function rangeOf(list: Int32Array, value: number): readonly [number, number] {
+  const begin = list.indexOf(value);
+  return begin === -1 ? NOTHING : [begin, list.lastIndexOf(value) + 1];
+}

@@ -1,0 +1,418 @@
+/** What is copied as code does what the page shows: it is run. */
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { test } from "node:test";
+import fc from "fast-check";
+import * as ndscatter from "ndscatter";
+import {
+  DTYPES,
+  equals,
+  isTensorError,
+  operators,
+  resolve,
+  run,
+  tensor,
+  type DType,
+  type OperatorVersion,
+  type Tensor,
+} from "ndscatter";
+import { asNumPy } from "../../src/model/as-numpy.ts";
+import { asOnnxPython } from "../../src/model/as-onnx-python.ts";
+import { asTypeScript } from "../../src/model/as-typescript.ts";
+import { withDType, withShape } from "../../src/model/edit.ts";
+import { PRESETS } from "../../src/model/presets.ts";
+import { readState, roleOf, tellState } from "../../src/model/read-state.ts";
+import type { State, TensorText } from "../../src/model/state.ts";
+import { elementsOf } from "../../src/model/tensor-text.ts";
+import { states } from "./states.ts";
+import { typesOf, withOperator } from "../../src/model/with-operator.ts";
+
+/**
+ * Presets under every version and reduction that takes them, and the first of each operator, with and without
+ * repeated targets, under every data type too:
+ * calls that can be run.
+ */
+function calls(): Map<string, State> {
+  const found = new Map<string, State>();
+  const seen = new Set<string>();
+  for (const { id, state } of PRESETS) {
+    for (const version of operators()) {
+      if (version.name !== state.op || version.domain !== state.domain) continue;
+      const { domain, name: op, sinceVersion: opset } = version;
+      const chosen = withOperator(state, { domain, op, opset }).state;
+      const words = version.attributes.find(({ name }) => name === "reduction")?.values ?? [null];
+      for (const word of words) {
+        const { reduction: _, ...others } = chosen.attributes;
+        const attributes =
+          word === null || word === "none" ? others : { ...others, reduction: word };
+        const own = chosen.inputs[0]?.dtype ?? "float32";
+        const { story } = tellState(chosen).explanation ?? {};
+        const key = `${domain}/${op}/${opset}/${word}/${(story?.summary.repeats ?? 0) > 0}`;
+        const types = seen.has(key) ? [own] : typesOf(version, version.inputs[0]);
+        seen.add(key);
+        for (const dtype of types) {
+          const inputs = chosen.inputs.map((input, position) => {
+            const isData = ["data", "updates"].includes(roleOf(version.inputs[position]));
+            return isData && input !== null ? withDType(input, dtype) : input;
+          });
+          const call = { ...chosen, attributes, inputs };
+          if (tellState(call).faults.length === 0)
+            found.set(`${id}, ${op}-${opset} ${word} of ${dtype}`, call);
+        }
+      }
+    }
+  }
+  return found;
+}
+
+const CALLS = calls();
+
+/** The state with a sound axis, with other indices where these are given, and with updates of the shape that they must have. */
+function fitted(state: State, indices: TensorText | null | undefined): State {
+  const version = resolve(state);
+  const [data] = state.inputs;
+  const axis: TensorText = {
+    dtype: "int64",
+    shape: [],
+    values: [state.opset % 2 === 0 ? "0" : "-1"],
+  };
+  const others = { axis, indices };
+  const given = {
+    ...state,
+    inputs: state.inputs.map((input, position) => {
+      const role = roleOf(version.inputs[position]);
+      return (role === "axis" || role === "indices") && others[role] ? others[role] : input;
+    }),
+  };
+  const position = roleAt(version, "updates");
+  const shapes = tellState(given).explanation?.shapes ?? [];
+  const shape = shapes.find(({ of }) => of === version.inputs[position]?.name)?.expected;
+  if (shape === undefined || !data) return given;
+  const size = shape.reduce((product, dim) => product * dim, 1);
+  const values = Array.from({ length: size }, (_, i) => ["1", "2", "0", "-1"][(i * 7) % 4]);
+  return { ...given, inputs: given.inputs.with(position, { dtype: data.dtype, shape, values }) };
+}
+
+const roleAt = ({ inputs }: OperatorVersion, role: string): number =>
+  inputs.findIndex((one) => roleOf(one) === role);
+
+/** Small calls of any shapes, with batches, repeats and empty axes: the same ones each time. */
+const SMALL_CALLS = fc.sample(states, { seed: 5, numRuns: 2500 }).flatMap((state) => {
+  const position = roleAt(resolve(state), "indices");
+  const [data] = state.inputs;
+  const indices = state.inputs[position];
+  // Of operators by elements, data and indices have one rank.
+  const alike = data && indices ? withShape(indices, data.shape) : { input: indices };
+  const changed = "input" in alike ? [alike.input] : [];
+  // Of a ring, updates as long as the cache fit from any position.
+  const begins =
+    data &&
+    ({
+      dtype: "int64",
+      shape: data.shape.slice(0, 1),
+      values: ["2", "-1", "1"].slice(0, data.shape[0]),
+    } as const);
+  const ring = {
+    ...state,
+    attributes: { ...state.attributes, mode: "circular" },
+    inputs: [data, data, begins ?? null],
+  };
+  const rings = state.op === "TensorScatter" ? [ring] : [];
+  return [...[undefined, ...changed].map((one) => fitted(state, one)), ...rings].filter(
+    (call) => tellState(call).faults.length === 0,
+  );
+});
+
+for (const [number, state] of SMALL_CALLS.entries())
+  CALLS.set(`${number}: ${JSON.stringify(state)}`, state);
+
+const outputOf = (state: State): Tensor => {
+  const { node, inputs } = readState(state);
+  return run(node, inputs)[0];
+};
+
+/** Runs TypeScript that needs no types taken off, with this library, and gives what it prints. */
+function runTypeScript(code: string): unknown {
+  const printed: unknown[] = [];
+  const body = code.replace(/^import \{ (.*) \} from "ndscatter";/, "const { $1 } = ndscatter;");
+  // eslint-disable-next-line no-new-func
+  const program = new Function("ndscatter", "console", body);
+  program(ndscatter, { log: (value: unknown) => printed.push(value) });
+  assert.equal(printed.length, 1);
+  return printed[0];
+}
+
+test("there are calls of every operator, and of every data type that one takes", () => {
+  const states = [...CALLS.values()];
+  for (const { name, domain } of operators()) {
+    assert.ok(
+      states.some((one) => one.op === name && one.domain === domain),
+      name,
+    );
+  }
+  for (const dtype of Object.keys(DTYPES)) {
+    assert.ok(
+      states.some(({ inputs }) => inputs[0]?.dtype === dtype),
+      dtype,
+    );
+  }
+});
+
+test("among them are small ones of each operator, empty ones and repeats", () => {
+  for (const { name, domain } of operators()) {
+    const own = SMALL_CALLS.filter((one) => one.op === name && one.domain === domain);
+    assert.ok(own.length >= 5, `${domain}/${name}: ${own.length}`);
+  }
+  assert.ok(SMALL_CALLS.some((one) => one.inputs[1]?.shape.includes(0)));
+  assert.ok(
+    SMALL_CALLS.some((one) => (tellState(one).explanation?.story?.summary.repeats ?? 0) > 0),
+  );
+});
+
+test("there is NumPy for every operator", () => {
+  for (const [name, state] of CALLS) assert.match(asNumPy(state), /^print\(repr\(/m, name);
+});
+
+test("TypeScript gives the same bits", () => {
+  for (const [name, state] of CALLS) {
+    const output = runTypeScript(asTypeScript(state)) as Tensor;
+    assert.ok(equals(output, outputOf(state)), name);
+  }
+});
+
+test("TypeScript of a call that is refused throws what the page tells", () => {
+  const refused = PRESETS.filter(({ state }) => tellState(state).explanation?.error);
+  assert.ok(refused.length > 3);
+  for (const { id, state } of refused) {
+    const { message } = tellState(state).explanation?.error ?? {};
+    const code = asTypeScript(state);
+    assert.ok(code.includes(`// It throws: ${message}\n`), id);
+    assert.throws(
+      () => runTypeScript(code),
+      (error) => isTensorError(error) && error.message === message,
+    );
+  }
+});
+
+const SMALL: State = {
+  domain: "ai.onnx",
+  op: "ScatterND",
+  opset: 18,
+  attributes: { reduction: "add" },
+  inputs: [
+    { dtype: "float32", shape: [4], values: ["-0", "nan", "-inf", "0.1"] },
+    { dtype: "int64", shape: [2, 1], values: ["0", "-1"] },
+    { dtype: "float32", shape: [2], values: ["1", "2.5"] },
+  ],
+};
+
+test("how it reads in TypeScript", () => {
+  assert.equal(
+    asTypeScript(SMALL),
+    `import { run, tensor } from "ndscatter";
+
+const data = tensor("float32", [4], [-0, NaN, -Infinity, 0.1]);
+const indices = tensor("int64", [2, 1], [[0], [-1]]);
+const updates = tensor("float32", [2], [1, 2.5]);
+
+const node = { op: "ScatterND", opset: 18, attributes: { reduction: "add" } };
+const [output] = run(node, [data, indices, updates]);
+console.log(output);
+`,
+  );
+});
+
+test("how it reads in NumPy", () => {
+  assert.equal(
+    asNumPy(SMALL),
+    `import numpy as np
+
+data = np.array([-0.0, np.nan, -np.inf, 0.1], dtype=np.float32)
+indices = np.array([[0], [-1]], dtype=np.int64)
+updates = np.array([1.0, 2.5], dtype=np.float32)
+
+output = data.copy()
+for at in np.ndindex(indices.shape[:-1]):
+    target = tuple(indices[at])
+    np.add.at(output, target, updates[at])
+print(repr(output))
+`,
+  );
+});
+
+test("how it reads in ONNX Python", () => {
+  const code = asOnnxPython(SMALL);
+  assert.match(
+    code,
+    /^node = helper\.make_node\("ScatterND", \["data","indices","updates"\], \["output"\], reduction="add"\)$/m,
+  );
+  assert.match(
+    code,
+    /^ {4}helper\.make_tensor_value_info\("indices", TensorProto\.INT64, indices\.shape\),$/m,
+  );
+  assert.match(code, /make_opsetid\("", 18\)/);
+});
+
+test("ONNX Python says what ONNX has done away with", () => {
+  const scatter = PRESETS.find(({ state }) => state.op === "Scatter" && state.opset === 11);
+  assert.ok(scatter);
+  assert.match(
+    asOnnxPython(scatter.state),
+    /^# ONNX itself refuses Scatter-11, which ScatterElements replaces\.$/m,
+  );
+});
+
+test("long lists take lines of their own", () => {
+  const values = Array.from({ length: 60 }, (_, i) => String(i));
+  const data = { dtype: "int64", shape: [60], values } as const;
+  const code = asTypeScript({
+    ...SMALL,
+    op: "GatherND",
+    opset: 13,
+    attributes: {},
+    inputs: [data, SMALL.inputs[1]],
+  });
+  assert.ok(code.split("\n").every((line) => line.length <= 90));
+  assert.ok(equals(runTypeScript(code) as Tensor, tensor("int64", [2], [0, 59])));
+});
+
+test("what has to be put right first is told in comments, whatever was typed", () => {
+  const [data, , updates] = SMALL.inputs;
+  const typed = ["x\nprint(1)", "2\u2028alert(1)"];
+  const state: State = {
+    ...SMALL,
+    inputs: [data, { dtype: "int64", shape: [2, 1], values: typed }, updates],
+  };
+  for (const [write, mark] of [
+    [asTypeScript, "//"],
+    [asNumPy, "#"],
+    [asOnnxPython, "#"],
+  ] as const) {
+    const lines = write(state)
+      .trimEnd()
+      .split(/[\n\r\u2028\u2029]/);
+    assert.equal(lines.length, 3);
+    for (const line of lines) assert.ok(line.startsWith(`${mark} `), line);
+    assert.match(lines[1], /indices\[0, 0\]: int64 cannot hold/);
+    const without = write({ ...SMALL, inputs: [data, null, updates] });
+    assert.match(without, /There is no call yet:\n.*indices is left out, but may not be/);
+  }
+});
+
+test("text with quotes and signs of every language is text there", () => {
+  const words = ["\"'\\", "\n\u2028\0", "${x}", "\ud800", "é\u{1f600}"];
+  const state: State = {
+    domain: "ai.onnx",
+    op: "Gather",
+    opset: 13,
+    attributes: {},
+    inputs: [
+      { dtype: "string", shape: [5], values: words },
+      { dtype: "int64", shape: [5], values: ["4", "3", "2", "1", "0"] },
+    ],
+  };
+  assert.deepEqual((runTypeScript(asTypeScript(state)) as Tensor).data, words.toReversed());
+  const well = {
+    ...state,
+    inputs: [{ dtype: "string", shape: [5], values: words.with(3, "") } as const, state.inputs[1]],
+  };
+  CALLS.set("text", well);
+});
+
+const PYTHON = "/usr/bin/python3";
+
+/** Runs Python, or says why it cannot be. */
+function python(code: string, ...args: string[]): string | null {
+  try {
+    return execFileSync(PYTHON, ["-c", code, ...args], {
+      encoding: "utf8",
+      maxBuffer: 2 ** 28,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** Runs each program of a list on its own and writes the outputs: shapes, and bits or text. */
+const RUN_ALL = `
+import json, sys
+import numpy as np
+np.seterr(all="ignore")
+results = []
+for one in json.load(open(sys.argv[1])):
+    scope = {"print": lambda text: None}
+    exec(compile(one["code"], one["name"], "exec"), scope)
+    output = np.asarray(scope[one["output"]])
+    is_text = output.dtype == object
+    results.append({"shape": output.shape, "text": output.ravel().tolist()} if is_text else {"shape": output.shape, "bits": output.tobytes().hex()})
+print(json.dumps(results))
+`;
+
+interface Result {
+  readonly shape: readonly number[];
+  readonly bits?: string;
+  readonly text?: readonly string[];
+}
+
+const hasNumPy = (): boolean => {
+  try {
+    return python("import numpy") !== null;
+  } catch {
+    return false;
+  }
+};
+
+function withFile<T>(content: unknown, action: (file: string) => T): T {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-"));
+  try {
+    const file = path.join(folder, "programs.json");
+    fs.writeFileSync(file, JSON.stringify(content));
+    return action(file);
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
+}
+
+test("NumPy gives the same, of every operator, reduction and data type that it has", (t) => {
+  if (!hasNumPy()) return t.skip("there is no NumPy here");
+  const known = [...CALLS].filter(([, state]) => !asNumPy(state).includes("ml_dtypes"));
+  const programs = known.map(([name, state]) => ({
+    name,
+    code: asNumPy(state),
+    output: resolve(state).outputs[0].name,
+  }));
+  const printed = withFile(programs, (file) => python(RUN_ALL, file));
+  const results: readonly Result[] = JSON.parse(printed ?? "[]");
+  assert.equal(results.length, known.length);
+  for (const [position, { shape, bits, text }] of results.entries()) {
+    const [name, state] = known[position];
+    const wanted = outputOf(state);
+    assert.deepEqual(shape, wanted.shape, name);
+    if (text !== undefined) assert.deepEqual(text, wanted.data, name);
+    else {
+      const bytes = Uint8Array.from(Buffer.from(bits ?? "", "hex"));
+      const data = new DTYPES[wanted.dtype as Exclude<DType, "string">].storage(bytes.buffer);
+      assert.deepEqual(elementsOf(tensor(wanted.dtype, shape, data)), elementsOf(wanted), name);
+    }
+  }
+});
+
+test("all Python compiles", (t) => {
+  if (python("") === null) return t.skip("there is no Python here");
+  const codes = [...CALLS.values(), ...PRESETS.map(({ state }) => state)].flatMap((state) => [
+    asNumPy(state),
+    asOnnxPython(state),
+  ]);
+  const check =
+    "import json, sys\nfor code in json.load(open(sys.argv[1])): compile(code, 'code', 'exec')\nprint('fine')";
+  assert.equal(
+    withFile([...new Set(codes)], (file) => python(check, file)),
+    "fine\n",
+  );
+});

@@ -1,0 +1,222 @@
+/** Files that somebody drops: tensors, models of both formats, and what is none of them. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { run, tensor, zeros } from "ndscatter";
+import { writeNpy } from "ndscatter/npy";
+import { buildModel, writeModel, writeTensor, type ModelSpec } from "ndscatter/onnx";
+import { writeIR } from "ndscatter/openvino";
+import { fromFile, type Brought } from "../../src/model/from-file.ts";
+import { readState } from "../../src/model/read-state.ts";
+
+const UPDATES = tensor(
+  "float32",
+  [2, 2],
+  [
+    [1.5, -0],
+    [NaN, 1e-45],
+  ],
+);
+
+async function brought(
+  name: string,
+  bytes: Uint8Array,
+  bin?: Uint8Array,
+): Promise<Exclude<Brought, { error: string }>> {
+  const found = await fromFile(name, bytes, bin);
+  assert.ok("choices" in found, "error" in found ? found.error : "");
+  return found;
+}
+
+async function refused(name: string, bytes: Uint8Array): Promise<string> {
+  const found = await fromFile(name, bytes);
+  assert.ok("error" in found);
+  return found.error;
+}
+
+for (const [name, bytes] of [
+  ["updates.npy", writeNpy(UPDATES)],
+  ["Updates.NPY", writeNpy(UPDATES)],
+  ["input_0.pb", writeTensor(UPDATES)],
+] as const) {
+  test(`a tensor: ${name}`, async () => {
+    assert.deepEqual(await brought(name, bytes), {
+      choices: [
+        {
+          kind: "tensor",
+          title: name,
+          input: { dtype: "float32", shape: [2, 2], values: ["1.5", "-0", "nan", "1e-45"] },
+        },
+      ],
+      told: [],
+    });
+  });
+}
+
+/** Two nodes of the operators here between others: one whose indices are constant, one of which nothing is known. */
+const SPEC: ModelSpec = {
+  opsets: { "ai.onnx": 17 },
+  inputs: { data: { dtype: "float32", shape: ["N", 4] } },
+  constants: { indices: tensor("int64", [2, 1], [[1], [-1]]) },
+  nodes: [
+    { op: "Relu", inputs: ["data"], outputs: ["positive"] },
+    {
+      op: "Constant",
+      inputs: [],
+      outputs: ["rows"],
+      attributes: { value: tensor("float32", [2, 4], [1, 2, 3, 4, 5, 6, 7, 8]) },
+    },
+    {
+      op: "ScatterND",
+      name: "cache",
+      inputs: ["data", "indices", "rows"],
+      outputs: ["y"],
+      attributes: { reduction: "add" },
+    },
+    {
+      op: "ScatterElements",
+      inputs: ["positive", "indices", "made"],
+      outputs: ["z"],
+      attributes: { axis: 1, reduction: "none" },
+    },
+    { op: "Gather", inputs: ["y", "indices"], outputs: ["w"] },
+  ],
+  outputs: { y: null, z: null },
+};
+
+test("a model: its nodes with their constants, and what stands for the rest", async () => {
+  const { choices, told } = await brought("model.onnx", writeModel(buildModel(SPEC)));
+  assert.deepEqual(told, []);
+  assert.deepEqual(
+    choices.map(({ title }) => title),
+    ['ScatterND-16 "cache"', 'ScatterElements-16 "z"', 'Gather-13 "w"'],
+  );
+  const [cache, elements] = choices;
+  assert.ok(cache.kind === "node" && elements.kind === "node");
+  assert.deepEqual(cache.state, {
+    domain: "ai.onnx",
+    op: "ScatterND",
+    opset: 16,
+    attributes: { reduction: "add" },
+    inputs: [
+      { dtype: "float32", shape: [2, 4], values: Array.from("00000000") },
+      { dtype: "int64", shape: [2, 1], values: ["1", "-1"] },
+      { dtype: "float32", shape: [2, 4], values: Array.from("12345678") },
+    ],
+  });
+  assert.deepEqual(cache.told, [
+    "data is no constant of the model: zeros of the shape [2, 4] stand for it",
+  ]);
+  // Both updates hit row 1 of two.
+  const { node, inputs, faults } = readState(cache.state);
+  assert.deepEqual(faults, []);
+  assert.deepEqual(run(node, inputs)[0].toArray(), [
+    [0, 0, 0, 0],
+    [6, 8, 10, 12],
+  ]);
+  assert.deepEqual(elements.state.attributes, { axis: "1" });
+  assert.deepEqual(
+    elements.state.inputs.map((input) => input?.shape),
+    [
+      [2, 2],
+      [2, 1],
+      [2, 1],
+    ],
+  );
+  assert.equal(elements.told.length, 2);
+});
+
+test("an IR: with its .bin, and what is said without", async () => {
+  const model = buildModel({
+    irVersion: 11,
+    opsets: { openvino: 15 },
+    inputs: { data: { dtype: "float32", shape: [4] } },
+    constants: { indices: tensor("int32", [1, 1], [[-1]]), updates: tensor("float32", [1], [9]) },
+    nodes: [
+      {
+        op: "ScatterNDUpdate",
+        domain: "openvino",
+        inputs: ["data", "indices", "updates"],
+        outputs: ["y"],
+        attributes: { reduction: "sum" },
+      },
+    ],
+    outputs: { y: { dtype: "float32", shape: [4] } },
+  });
+  const { xml, bin } = writeIR(model);
+  const bytes = new TextEncoder().encode(xml);
+  const { choices } = await brought("model.xml", bytes, bin);
+  assert.equal(choices.length, 1);
+  const [choice] = choices;
+  assert.ok(choice.kind === "node");
+  const { node, inputs, faults } = readState(choice.state);
+  assert.deepEqual(faults, []);
+  assert.deepEqual(run(node, inputs)[0].toArray(), [0, 0, 0, 9]);
+  const [without] = (await brought("model.xml", bytes)).choices;
+  assert.ok(without.kind === "node");
+  assert.match(without.told.join("\n"), /indices cannot be read: /);
+  assert.deepEqual(
+    without.state.inputs.map((input) => input?.shape),
+    [[4], [1, 1], [1]],
+  );
+});
+
+test("what is larger than the page shows is refused, and its neighbours are shown", async () => {
+  assert.match(
+    await refused("large.npy", writeNpy(zeros("int8", [200, 200]))),
+    /up to 20,000 elements, and large.npy, \[200, 200\], has 40,000/,
+  );
+  assert.match(
+    await refused("deep.npy", writeNpy(zeros("int8", [1, 1, 1, 1, 1, 1]))),
+    /up to 5 axes/,
+  );
+  const spec = { ...SPEC, inputs: { data: { dtype: "float32", shape: [100_000, 4] } as const } };
+  const { choices, told } = await brought("model.onnx", writeModel(buildModel(spec)));
+  assert.equal(choices.length, 2);
+  assert.match(told[0], /^ScatterND-16 "cache" is not shown: .*400,000$/);
+});
+
+test("files that hold nothing for the page say so", async () => {
+  const other = buildModel({
+    opsets: { "ai.onnx": 18 },
+    inputs: { x: { dtype: "float32", shape: [1] } },
+    nodes: [{ op: "Relu", inputs: ["x"], outputs: ["y"] }],
+    outputs: { y: null },
+  });
+  assert.equal(
+    await refused("m.onnx", writeModel(other)),
+    "the model has no node of the operators here, but Relu",
+  );
+  assert.match(
+    await refused("m.bin", new Uint8Array(4)),
+    /none of the endings \.npy, \.pb, \.onnx, \.xml/,
+  );
+  assert.match(await refused("constructor", new Uint8Array(4)), /none of the endings/);
+  assert.match(await refused("a.npy", new Uint8Array(4)), /NPY/);
+  assert.match(await refused("a.xml", new TextEncoder().encode("<net>")), /./);
+});
+
+test("no bytes throw", async () => {
+  const sound = [writeNpy(UPDATES), writeTensor(UPDATES), writeModel(buildModel(SPEC))];
+  const changed = fc
+    .tuple(fc.constantFrom(...sound), fc.nat(), fc.uint8Array({ maxLength: 4 }))
+    .map(([bytes, at, other]) => {
+      const copy = bytes.slice();
+      copy.set(other, Math.min(at % copy.length, copy.length - other.length));
+      return copy;
+    });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom("a.npy", "a.pb", "a.onnx", "a.xml"),
+      fc.oneof(fc.uint8Array(), changed),
+      async (name, bytes) => {
+        const found = await fromFile(name, bytes);
+        if ("error" in found) assert.ok(found.error.length > 0);
+        else
+          for (const choice of found.choices) if (choice.kind === "node") readState(choice.state);
+      },
+    ),
+    { numRuns: 500 },
+  );
+});

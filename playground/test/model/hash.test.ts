@@ -1,0 +1,110 @@
+/** A link holds the whole state, and no link can do harm. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { fromHash, toHash } from "../../src/model/hash.ts";
+import { PRESETS } from "../../src/model/presets.ts";
+import type { State } from "../../src/model/state.ts";
+import { states } from "./states.ts";
+
+const SMALL: State = {
+  domain: "ai.onnx",
+  op: "ScatterND",
+  opset: 18,
+  attributes: { reduction: "add" },
+  inputs: [
+    { dtype: "float32", shape: [4, 2], values: ["0", "0", "0", "0", "0", "0", "0", "0"] },
+    { dtype: "int64", shape: [2, 1], values: ["1", "-1"] },
+    { dtype: "float32", shape: [2, 2], values: ["1.5", "nan", "", "a;b"] },
+  ],
+};
+
+test("a link can be read", () => {
+  const hash =
+    "ai.onnx/ScatterND/18;reduction=add;float32:4,2:0*8;int64:2,1:1,-1;float32:2,2:1.5,nan,,a%3Bb";
+  assert.equal(toHash(SMALL), hash);
+  assert.deepEqual(fromHash(`#${hash}`), { state: SMALL });
+});
+
+for (const { id, state } of PRESETS) {
+  test(`the link of ${id} gives it back`, () => {
+    assert.deepEqual(fromHash(toHash(state)), { state });
+  });
+}
+
+test("every state comes back from its link, which needs no escaping", () => {
+  fc.assert(
+    fc.property(states, (state) => {
+      const hash = toHash(state);
+      assert.deepEqual(fromHash(hash), { state });
+      // A browser leaves these as they are; it would encode others.
+      assert.match(hash, /^[A-Za-z0-9._+\-/;:=,*%]*$/);
+    }),
+  );
+});
+
+test("an opset between two versions means the one before", () => {
+  const result = fromHash("ai.onnx/GatherND/17;int32:1:5;int64:1:0");
+  assert.ok("state" in result);
+  assert.equal(result.state.opset, 13);
+});
+
+test("an optional input may be left out", () => {
+  const result = fromHash("ai.onnx/TensorScatter/24;float32:1,1,1:0;float32:1,1,1:1;-");
+  assert.ok("state" in result);
+  assert.equal(result.state.inputs[2], null);
+});
+
+const REFUSED: readonly (readonly [hash: string, sentence: RegExp])[] = [
+  ["", /begins with "", not with an operator/],
+  ["#", /begins with ""/],
+  ["ai.onnx/ScatterND", /begins with "ai.onnx\/ScatterND"/],
+  ["ai.onnx/Scatterer/18", /no such operator/],
+  ["mars/ScatterND/18", /no domain "mars"/],
+  ["ai.onnx/ScatterND/10", /does not have it yet/],
+  ["ai.onnx/ScatterND/x", /"x" is no size/],
+  ["ai.onnx/ScatterND/18", /has 3 inputs \(data, indices, updates\), and it holds 0/],
+  ["ai.onnx/GatherND/13;axis=1;axis=2;int32:1:5;int64:1:0", /gives the attribute "axis" twice/],
+  ["ai.onnx/GatherND/13;int33:1:5;int64:1:0", /"int33" is no data type/],
+  ["ai.onnx/GatherND/13;int32:1;int64:1:0", /an input is a data type, a shape and values/],
+  ["ai.onnx/GatherND/13;int32:-1:5;int64:1:0", /"-1" is no size/],
+  ["ai.onnx/GatherND/13;int32:2:5;int64:1:0", /needs 2 values, and it holds 1/],
+  ["ai.onnx/GatherND/13;int32:2:5*3;int64:1:0", /no room for "5\*3"/],
+  ["ai.onnx/GatherND/13;int32:2:5*99999999999;int64:1:0", /no room/],
+  ["ai.onnx/GatherND/13;int32:300,300:0*90000;int64:1:0", /up to 20,000 elements/],
+  ["ai.onnx/GatherND/13;int32:0,99999999:;int64:1:0", /up to 20,000 lists/],
+  ["ai.onnx/GatherND/13;int32:1,1,1,1,1,1:5;int64:1:0", /up to 5 axes/],
+  ["ai.onnx/GatherND/13;int32:1:%ff;int64:1:0", /"%ff" is no text in UTF-8/],
+];
+
+for (const [hash, sentence] of REFUSED) {
+  test(`refused: ${hash || "nothing"}`, () => {
+    const result = fromHash(hash);
+    assert.ok("error" in result);
+    assert.match(result.error, sentence);
+  });
+}
+
+test("a link of a few characters does not fill the memory", () => {
+  const result = fromHash(
+    `ai.onnx/GatherND/13;int32:20000:${"0*20000,".repeat(100_000)}0;int64:1:0`,
+  );
+  assert.ok("error" in result);
+});
+
+test("garbage never throws", () => {
+  const near = fc
+    .tuple(states, fc.nat(), fc.string({ maxLength: 3 }), fc.nat(3))
+    .map(([state, at, text, length]) => {
+      const hash = toHash(state);
+      const where = at % (hash.length + 1);
+      return hash.slice(0, where) + text + hash.slice(where + length);
+    });
+  fc.assert(
+    fc.property(fc.oneof(fc.string({ unit: "binary" }), near), (hash) => {
+      const result = fromHash(hash);
+      assert.ok("state" in result ? result.state.inputs.length > 0 : result.error.length > 0);
+    }),
+  );
+});

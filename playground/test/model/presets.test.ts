@@ -1,0 +1,267 @@
+/** Every example of the documents is on the page, with the values of the tests of the library. */
+
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import { test } from "node:test";
+import { equals, operators, resolve, run, tensor, type Tensor } from "ndscatter";
+import { EXAMPLES, type Example } from "../../../test/cases/examples.ts";
+import { CONFUSIONS_GROUP, PRESETS, type Preset } from "../../src/model/presets.ts";
+import { readState, roleOf, tellState } from "../../src/model/read-state.ts";
+import { defaultText } from "../../src/model/with-operator.ts";
+
+const ofDocuments = PRESETS.filter(({ group }) => group !== CONFUSIONS_GROUP);
+const confusions = PRESETS.filter(({ group }) => group === CONFUSIONS_GROUP);
+
+/** The shape of nested lists. */
+const shapeOf = (nested: unknown): number[] =>
+  Array.isArray(nested) ? [nested.length, ...(nested.length > 0 ? shapeOf(nested[0]) : [])] : [];
+
+const tensorOf = (dtype: Tensor["dtype"], nested: unknown): Tensor =>
+  tensor(dtype, shapeOf(nested), nested as never);
+
+/** Whether a preset is a row of the tests: the same call on the same bits. */
+function isOf({ state }: Preset, row: Example): boolean {
+  const { domain = "ai.onnx", op, versions, attributes = {} } = row;
+  if (state.domain !== domain || state.op !== op || !versions.includes(state.opset)) return false;
+  const version = resolve(state);
+  const isCalledAlike = version.attributes.every(({ name }) => {
+    const text = defaultText(version, name);
+    const wanted = Object.hasOwn(attributes, name) ? String(attributes[name]) : text;
+    return (state.attributes[name] ?? text) === wanted;
+  });
+  const { inputs } = readState(state);
+  return (
+    isCalledAlike &&
+    version.inputs.every((schema, position) => {
+      const role = roleOf(schema);
+      const wanted = row[role];
+      const got = inputs[position];
+      if (wanted === undefined || got === undefined) return wanted === got;
+      const dtype = role === "indices" ? row.indexType : role === "axis" ? got.dtype : row.dtype;
+      return equals(got, tensorOf(dtype, wanted));
+    })
+  );
+}
+
+for (const row of EXAMPLES) {
+  test(`${row.domain ?? "ai.onnx"}: ${row.source}`, () => {
+    const found = ofDocuments.filter((preset) => isOf(preset, row));
+    assert.ok(found.length > 0, "no preset has it");
+    const [output] = run(readState(found[0].state).node, readState(found[0].state).inputs);
+    assert.ok(equals(output, tensorOf(row.dtype, row.output)));
+  });
+}
+
+test("there are no other examples of documents", () => {
+  for (const preset of ofDocuments) {
+    assert.ok(
+      EXAMPLES.some((row) => isOf(preset, row)),
+      preset.id,
+    );
+  }
+  assert.equal(ofDocuments.length, EXAMPLES.length);
+});
+
+test("an erratum in the name of an example is told", () => {
+  for (const row of EXAMPLES.filter(({ source }) => /corrected|brackets/.test(source))) {
+    const preset = ofDocuments.find((one) => isOf(one, row));
+    assert.match(preset?.note ?? "", /The document prints/, row.source);
+  }
+});
+
+/** What a note says of each row of docs/errata.md, in its order. */
+const TOLD: readonly RegExp[] = [
+  /says that mul adds; it multiplies/,
+  /it is data\.shape\[k:\], with the last axis/,
+  /in NumPy output\[tuple\(indices\[idx\]\)\]/,
+  /it is =, for f has added already/,
+  /prints the third block/,
+  /rank q \+ r - k - 1, without the batches/,
+  /prints `indices = \[,\]`/,
+  /leaves the shape of the output empty/,
+  /it is the axis batch_dims \+ i/,
+  /each tuple addresses its own batch/,
+  /the inverse of ScatterND: it is without batches/,
+  /with a reduction they may/,
+  /it is targets that must not/,
+  /says nothing of bounds/,
+  /without commas between its rows/,
+  /output\[4\] as 4/,
+  /one tuple of 5, above the rank/,
+  /\[50, 40, 20, 4\]/,
+  /the products are/,
+  /it is func\(out\[tuple/,
+  /np\.maximum and np\.minimum/,
+  /writes the type ScatterNdUpdate, and reduction on <layer>/,
+  /it is ScatterNDUpdate/,
+  /writes one more, i_k/,
+  /it is data\.shape\[j\] \+ index/,
+  /ScatterNDUpdate and of this say nothing of min and max of booleans/,
+  /one pair of brackets too many/,
+  /Version 1 says that indices are within bounds/,
+  /takes the remainder of every coordinate/,
+  /where it is written/,
+  /it is the mean of all that meet/,
+  /it is data\.shape\[axis\] \+ index/,
+  /puts reduction and use_init_val on <layer>/,
+  /with them their axes become one/,
+  /batch axes may be broadcast/,
+  /they may be smaller, as in its own example 3/,
+];
+
+test("every erratum that is known is told", () => {
+  const errata = fs.readFileSync(new URL("../../../docs/errata.md", import.meta.url), "utf8");
+  const rows = errata.split("\n").filter((line) => line.startsWith("|"));
+  // The first two are the head.
+  assert.equal(TOLD.length, rows.length - 2);
+  for (const sentence of TOLD)
+    assert.ok(
+      PRESETS.some(({ note }) => sentence.test(note)),
+      String(sentence),
+    );
+});
+
+test("every operator has an example, and the newest version of each is among them", () => {
+  for (const { domain, name } of operators()) {
+    const states = PRESETS.map(({ state }) => state).filter(
+      (one) => one.op === name && one.domain === domain,
+    );
+    assert.ok(states.length > 0, name);
+    const newest = resolve({ domain, op: name, opset: Number.MAX_SAFE_INTEGER }).sinceVersion;
+    assert.ok(
+      states.some(({ opset }) => opset === newest || newest === 11),
+      name,
+    );
+  }
+});
+
+test("ids are plain, and no two presets have one", () => {
+  const ids = PRESETS.map(({ id }) => id);
+  assert.equal(new Set(ids).size, ids.length);
+  for (const id of ids) assert.match(id, /^[a-z0-9]+(-[a-z0-9]+)*$/);
+});
+
+test("titles differ within a group", () => {
+  const titles = PRESETS.map(({ group, title }) => `${group}: ${title}`);
+  assert.equal(new Set(titles).size, titles.length);
+});
+
+/** What a confusion gives, worked out by hand: the output, or the code of the error. */
+const OUTCOMES: Readonly<Record<string, unknown>> = {
+  "Indices of rank 1 are one tuple": [
+    [
+      [0, 0, 0],
+      [0, 0, 0],
+    ],
+    [
+      [0, 0, 5],
+      [0, 0, 0],
+    ],
+  ],
+  "A list of scalars needs an axis more": [0, 30, 0, 20, 10, 0],
+  "… and without it is refused": "rank",
+  "k, the length of a tuple: 2": [
+    [
+      [0, 0, 0],
+      [1, 2, 3],
+    ],
+    [
+      [4, 5, 6],
+      [0, 0, 0],
+    ],
+  ],
+  "q - 1, the axes that count tuples: 2": [
+    [
+      [1, 2, 3],
+      [4, 5, 6],
+    ],
+    [
+      [7, 8, 9],
+      [10, 11, 12],
+    ],
+  ],
+  "Duplicates: none, the last one wins": [
+    [1, 1],
+    [50, 60],
+    [1, 1],
+  ],
+  "Duplicates: add, all of them count": [
+    [1, 1],
+    [91, 121],
+    [1, 1],
+  ],
+  "Duplicates: 2 and -1 are one target": [0, 0, 20],
+  "batch_dims 0: tuples address all of data": [
+    [3, 4],
+    [5, 6],
+  ],
+  "batch_dims 1: each batch has its own tuple": [2, 7],
+  "Axis 0: an index is a row": [
+    [1, 5, 0],
+    [0, 2, 6],
+    [4, 0, 3],
+  ],
+  "Axis 1: an index is a column": [
+    [1, 2, 3],
+    [5, 6, 4],
+    [0, 0, 0],
+  ],
+  "GatherElements: an index picks one element": [[1, 8, 6]],
+  "Gather: an index picks a whole slice": [
+    [
+      [1, 2, 3],
+      [7, 8, 9],
+      [4, 5, 6],
+    ],
+  ],
+  "ScatterND: a row of indices is a place": [
+    [0, 10, 0],
+    [0, 0, 0],
+    [20, 0, 0],
+  ],
+  "torch.scatter is ScatterElements": [
+    [10, 40, 0],
+    [0, 20, 0],
+    [30, 0, 0],
+  ],
+  "Indices smaller than data": [
+    [1, -2, 3],
+    [4, 5, 6],
+    [-1, 8, 9],
+  ],
+  "Negative indices count from the back": [
+    [5, 6, 7, 8],
+    [0, 0, 0, 0],
+    [0, 0, 0, 0],
+    [1, 2, 3, 4],
+  ],
+  "Updates of the wrong shape": "shape-mismatch",
+  "An index out of range": "index-out-of-range",
+  "Out of range in Gather-13 is an error": "index-out-of-range",
+  "Out of range in Gather-8 gives 0": [4, 0, 5],
+  "TensorScatter, circular: the cache is a ring": [[20, 30, 3, 10]],
+  "TensorScatter, linear: the same does not fit": "index-out-of-range",
+  "Half precision: each step is rounded": [2048, 2050],
+  "Integers wrap around": [4, 7],
+};
+
+for (const { title, state } of confusions) {
+  test(`what comes of ${title}`, () => {
+    const { explanation, faults } = tellState(state);
+    const outcome = OUTCOMES[title];
+    if (typeof outcome === "string") {
+      assert.equal(explanation?.error?.code, outcome);
+      assert.ok(faults.length > 0);
+    } else {
+      assert.deepEqual(explanation?.output?.toArray(), outcome);
+      assert.deepEqual(faults, []);
+    }
+  });
+}
+
+test("every confusion has an outcome", () => {
+  assert.deepEqual(
+    confusions.map(({ title }) => title),
+    Object.keys(OUTCOMES),
+  );
+});

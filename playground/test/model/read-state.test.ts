@@ -1,0 +1,188 @@
+/** A state becomes a call, and what is wrong is told where it is. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { isTensorError, run } from "ndscatter";
+import { PRESETS } from "../../src/model/presets.ts";
+import { readState, tellState } from "../../src/model/read-state.ts";
+import type { State } from "../../src/model/state.ts";
+import { states } from "./states.ts";
+
+const SMALL: State = {
+  domain: "ai.onnx",
+  op: "ScatterND",
+  opset: 18,
+  attributes: {},
+  inputs: [
+    { dtype: "float32", shape: [2, 2], values: ["0", "0", "0", "0"] },
+    { dtype: "int64", shape: [2, 1], values: ["1", "-2"] },
+    { dtype: "float32", shape: [2, 2], values: ["1", "2", "3", "4"] },
+  ],
+};
+
+const inputAs = (position: number, change: Partial<State["inputs"][0]>): State => ({
+  ...SMALL,
+  inputs: SMALL.inputs.map((input, at) =>
+    at === position && input ? { ...input, ...change } : input,
+  ),
+});
+
+test("a sound state has no faults, and what the library makes of it", () => {
+  const { faults, explanation } = tellState(SMALL);
+  assert.deepEqual(faults, []);
+  assert.deepEqual(explanation?.output?.toArray(), [
+    [3, 4],
+    [1, 2],
+  ]);
+});
+
+const FAULTS: readonly (readonly [name: string, state: State, faults: readonly unknown[]])[] = [
+  [
+    "text that is no number",
+    inputAs(0, { values: ["0", "x", "0", "1,5"] }),
+    [
+      { place: { input: 0, at: [0, 1] }, sentence: 'float32 cannot hold "x"' },
+      { place: { input: 0, at: [1, 1] }, sentence: 'float32 cannot hold "1,5"' },
+    ],
+  ],
+  [
+    "an index with a fraction",
+    inputAs(1, { values: ["0", "0.5"] }),
+    [{ place: { input: 1, at: [1, 0] }, sentence: "int64 cannot hold 0.5" }],
+  ],
+  [
+    "every index out of range",
+    inputAs(1, { values: ["2", "-3"] }),
+    [
+      {
+        place: { input: 1, at: [0, 0] },
+        sentence: "ScatterND-18: indices[0, 0] is 2, but axis 0 of data [2, 2] takes -2..1",
+      },
+      {
+        place: { input: 1, at: [1, 0] },
+        sentence: "ScatterND-18: indices[1, 0] is -3, but axis 0 of data [2, 2] takes -2..1",
+      },
+    ],
+  ],
+  [
+    "a word that is no reduction",
+    { ...SMALL, attributes: { reduction: "plus" } },
+    [
+      {
+        place: { attribute: "reduction" },
+        sentence:
+          'ScatterND-18: there is no reduction "plus": it is one of none, add, mul, max, min',
+      },
+    ],
+  ],
+  [
+    "an attribute that the version has not",
+    { ...SMALL, opset: 13, attributes: { reduction: "add" } },
+    [
+      {
+        place: { attribute: "reduction" },
+        sentence:
+          'ScatterND-13: there is no attribute "reduction": it has none; reduction is in version 16',
+      },
+    ],
+  ],
+  [
+    "no such operator",
+    { ...SMALL, op: "Scatterer" },
+    [
+      {
+        place: { whole: "operator" },
+        sentence: "Scatterer: the domain ai.onnx has no such operator here",
+      },
+    ],
+  ],
+];
+
+for (const [name, state, faults] of FAULTS) {
+  test(`told: ${name}`, () => assert.deepEqual(tellState(state).faults, faults));
+}
+
+test("updates of another shape: the dimensions that are wrong", () => {
+  const { faults, explanation } = tellState(
+    inputAs(2, { shape: [2, 3], values: ["1", "2", "3", "4", "5", "6"] }),
+  );
+  assert.deepEqual(
+    faults.map(({ place }) => place),
+    [{ input: 2, dims: [1] }],
+  );
+  assert.match(faults[0].sentence, /indices\.shape\[:-1\] \+\+ data\.shape\[1:\]/);
+  assert.deepEqual(explanation?.shapes[0].expected, [2, 2]);
+});
+
+test("an axis outside the rank stands at the attribute, or at the input, that it is", () => {
+  const elements: State = {
+    domain: "ai.onnx",
+    op: "GatherElements",
+    opset: 13,
+    attributes: { axis: "2" },
+    inputs: SMALL.inputs.slice(0, 2),
+  };
+  assert.deepEqual(tellState(elements).faults[0].place, { attribute: "axis" });
+  const gather: State = {
+    domain: "openvino",
+    op: "Gather",
+    opset: 8,
+    attributes: {},
+    inputs: [...SMALL.inputs.slice(0, 2), { dtype: "int64", shape: [], values: ["2"] }],
+  };
+  const [{ place }] = tellState(gather).faults;
+  assert.ok("input" in place && place.input === 2);
+});
+
+test("an output that is too large is not made", () => {
+  const zeros = (count: number): string[] => Array<string>(count).fill("0");
+  const state: State = {
+    domain: "ai.onnx",
+    op: "Gather",
+    opset: 13,
+    attributes: {},
+    inputs: [
+      { dtype: "float32", shape: [1, 20_000], values: zeros(20_000) },
+      { dtype: "int64", shape: [20_000], values: zeros(20_000) },
+    ],
+  };
+  const { faults, explanation } = tellState(state);
+  assert.equal(explanation, null);
+  assert.deepEqual(
+    faults.map(({ place }) => place),
+    [{ whole: "output" }],
+  );
+  assert.match(
+    faults[0].sentence,
+    /up to 20,000 elements, and the output, \[20000, 20000\], has 400,000,000/,
+  );
+});
+
+for (const { id, state } of PRESETS) {
+  test(`the faults of ${id} are those of run`, () => {
+    const { node, inputs, faults } = tellState(state);
+    try {
+      run(node, inputs);
+      assert.deepEqual(faults, []);
+    } catch (error) {
+      assert.ok(isTensorError(error));
+      assert.ok(faults.some(({ sentence }) => sentence === error.message));
+    }
+  });
+}
+
+test("no state throws, and a state without faults can be run", () => {
+  fc.assert(
+    fc.property(states, (state) => {
+      const { faults, explanation } = tellState(state);
+      assert.equal(
+        faults.length === 0,
+        explanation?.output !== null &&
+          explanation !== null &&
+          readState(state).faults.length === 0,
+      );
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,68 @@
+/** Arbitrary states: sound ones, and any that a page could hold. */
+
+import fc from "fast-check";
+import { DTYPES, operators, type DType, type OperatorVersion } from "ndscatter";
+import type { State, TensorText } from "../../src/model/state.ts";
+import { defaultText, typesOf } from "../../src/model/with-operator.ts";
+
+const versions = fc.constantFrom(...operators());
+const dtypes = fc.constantFrom(...(Object.keys(DTYPES) as DType[]));
+
+/** Text as people type it, and as they do not. */
+const texts = fc.oneof(
+  fc.constantFrom("0", "1", "-1", "2", "1.5", "-0", "nan", "-inf", "1+2j", "true", "0xff", "", " "),
+  fc.bigInt({ min: -(2n ** 65n), max: 2n ** 65n }).map(String),
+  fc.double().map(String),
+  fc.string({ unit: "binary", maxLength: 8 }),
+  // Half of a surrogate pair.
+  fc.integer({ min: 0xd800, max: 0xdfff }).map((code) => `a${String.fromCharCode(code)}`),
+);
+
+const shapes = fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 4 });
+
+export const tensorTexts = (
+  types: fc.Arbitrary<DType> = dtypes,
+  values: fc.Arbitrary<string> = texts,
+): fc.Arbitrary<TensorText> =>
+  fc.tuple(types, shapes).chain(([dtype, shape]) => {
+    const size = shape.reduce((product, dim) => product * dim, 1);
+    const list = fc.array(values, { minLength: size, maxLength: size });
+    return list.map((elements) => ({ dtype, shape, values: elements }));
+  });
+
+const attributesOf = (version: OperatorVersion): fc.Arbitrary<Record<string, string>> =>
+  fc
+    .tuple(
+      ...version.attributes.map(({ name, values = [] }) =>
+        fc
+          .option(fc.oneof(fc.constantFrom("0", "1", "-1", "true", ...values), texts), {
+            nil: null,
+          })
+          .map((text) => [name, text ?? defaultText(version, name)] as const),
+      ),
+    )
+    .map((entries) =>
+      Object.fromEntries(
+        entries.filter(
+          (entry): entry is readonly [string, string] =>
+            entry[1] !== null && entry[1] !== defaultText(version, entry[0]),
+        ),
+      ),
+    );
+
+/** A state that a link may hold: an operator that there is, and anything at all in its inputs. */
+export const states: fc.Arbitrary<State> = versions.chain((version) => {
+  const { domain, name: op, sinceVersion: opset } = version;
+  const inputs = version.inputs.map((schema) =>
+    fc.option(
+      fc.oneof(
+        tensorTexts(fc.constantFrom(...typesOf(version, schema)), fc.constantFrom("0", "1", "-1")),
+        tensorTexts(),
+      ),
+      { nil: null, freq: 8 },
+    ),
+  );
+  return fc
+    .tuple(attributesOf(version), fc.tuple(...inputs))
+    .map(([attributes, given]) => ({ domain, op, opset, attributes, inputs: given }));
+});

@@ -1,0 +1,252 @@
+/** Choosing another operator or version: what has to go is told in the library's words. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { operators, resolve } from "ndscatter";
+import { withDType } from "../../src/model/edit.ts";
+import { PRESETS } from "../../src/model/presets.ts";
+import { readState, tellState } from "../../src/model/read-state.ts";
+import type { State } from "../../src/model/state.ts";
+import { choices, typesOf, withOperator } from "../../src/model/with-operator.ts";
+import { states } from "./states.ts";
+
+const ADD: State = {
+  domain: "ai.onnx",
+  op: "ScatterND",
+  opset: 18,
+  attributes: { reduction: "add" },
+  inputs: [
+    { dtype: "bfloat16", shape: [2], values: ["1", "2"] },
+    { dtype: "int64", shape: [1, 1], values: ["0"] },
+    { dtype: "bfloat16", shape: [1], values: ["5"] },
+  ],
+};
+
+test("an older version without the attribute", () => {
+  const { state, told } = withOperator(ADD, { ...ADD, opset: 13 });
+  assert.deepEqual(state, { ...ADD, opset: 13, attributes: {} });
+  assert.deepEqual(told, [
+    'ScatterND-13: there is no attribute "reduction": it has none; reduction is in version 16, so reduction = add is left out',
+  ]);
+});
+
+test("an older version without the word", () => {
+  const { state, told } = withOperator(
+    { ...ADD, attributes: { reduction: "max" } },
+    { ...ADD, opset: 16 },
+  );
+  assert.deepEqual(state.attributes, {});
+  assert.equal(told.length, 1);
+  assert.match(
+    told[0],
+    /there is no reduction "max": it is one of none, add, mul; it is in version 18/,
+  );
+});
+
+test("an older version without the data type: data and updates change together", () => {
+  const { state, told } = withOperator({ ...ADD, attributes: {} }, { ...ADD, opset: 11 });
+  assert.deepEqual(
+    state.inputs.map((input) => input?.dtype),
+    ["float32", "int64", "float32"],
+  );
+  assert.deepEqual(
+    state.inputs.map((input) => input?.values),
+    ADD.inputs.map((input) => input?.values),
+  );
+  assert.equal(told.length, 1);
+  assert.match(
+    told[0],
+    /^ScatterND-11: data must be one of .*, got bfloat16; version 13 takes it, so it becomes float32$/,
+  );
+});
+
+test("a newer version keeps everything, and an opset between two means the one before", () => {
+  const old = { ...ADD, opset: 16 };
+  assert.deepEqual(withOperator(old, ADD), { state: ADD, told: [] });
+  assert.equal(withOperator(ADD, { ...ADD, opset: 17 }).state.opset, 16);
+});
+
+test("an operator, a domain or a version that there is not changes nothing", () => {
+  for (const other of [
+    { ...ADD, op: "Scatterer" },
+    { ...ADD, opset: 10 },
+  ]) {
+    const { state, told } = withOperator(ADD, other);
+    assert.equal(state, ADD);
+    assert.equal(told.length, 1);
+  }
+});
+
+test("a sibling of another domain keeps the tensors", () => {
+  const plain: State = {
+    ...ADD,
+    attributes: {},
+    inputs: ADD.inputs.map(
+      (input) => input && { ...input, dtype: input.dtype === "int64" ? "int64" : "float32" },
+    ),
+  };
+  const { state, told } = withOperator(plain, {
+    domain: "openvino",
+    op: "ScatterNDUpdate",
+    opset: 15,
+  });
+  assert.deepEqual(state.inputs, plain.inputs);
+  assert.deepEqual(told, []);
+});
+
+for (const [word, other] of [
+  ["add", "sum"],
+  ["mul", "prod"],
+  ["max", "max"],
+] as const) {
+  test(`${word} is called ${other} in OpenVINO, and back`, () => {
+    const square = {
+      ...ADD,
+      attributes: { reduction: word },
+      inputs: ADD.inputs.map(
+        (input) => input && withDType(input, input.dtype === "int64" ? "int64" : "float32"),
+      ),
+    };
+    const there = withOperator(square, { domain: "openvino", op: "ScatterNDUpdate", opset: 15 });
+    assert.deepEqual(there.state.attributes, { reduction: other });
+    assert.deepEqual(
+      there.told,
+      word === other ? [] : [`reduction = ${word} is called ${other} in ScatterNDUpdate-15`],
+    );
+    assert.deepEqual(withOperator(there.state, square).state, square);
+  });
+}
+
+test("a reduction that the other document has not is left out", () => {
+  const state: State = {
+    domain: "openvino",
+    op: "ScatterNDUpdate",
+    opset: 15,
+    attributes: { reduction: "sub" },
+    inputs: ADD.inputs.map(
+      (input) => input && withDType(input, input.dtype === "int64" ? "int64" : "float32"),
+    ),
+  };
+  const { state: there, told } = withOperator(state, ADD);
+  assert.deepEqual(there.attributes, {});
+  assert.match(told[0], /there is no reduction "sub": .*, so reduction = sub is left out$/);
+});
+
+test("a gather of a scatter has no updates, and a scatter of a gather has zeros of the right shape", () => {
+  const gathered = withOperator(
+    { ...ADD, attributes: {} },
+    { domain: "ai.onnx", op: "GatherND", opset: 13 },
+  );
+  assert.deepEqual(gathered.state.inputs, ADD.inputs.slice(0, 2));
+  assert.deepEqual(gathered.told, ["GatherND has no input updates, so it is left out"]);
+  const scattered = withOperator(gathered.state, ADD);
+  assert.deepEqual(scattered.state.inputs[2], { dtype: "bfloat16", shape: [1], values: ["0"] });
+});
+
+test("an axis that is an input there is an attribute here, and back", () => {
+  const square: State = {
+    domain: "ai.onnx",
+    op: "ScatterElements",
+    opset: 18,
+    attributes: { axis: "1" },
+    inputs: [
+      { dtype: "float32", shape: [1, 2], values: ["1", "2"] },
+      { dtype: "int64", shape: [1, 1], values: ["0"] },
+      { dtype: "float32", shape: [1, 1], values: ["5"] },
+    ],
+  };
+  const there = withOperator(square, {
+    domain: "openvino",
+    op: "ScatterElementsUpdate",
+    opset: 12,
+  });
+  assert.deepEqual(there, {
+    state: {
+      domain: "openvino",
+      op: "ScatterElementsUpdate",
+      opset: 12,
+      attributes: {},
+      inputs: [...square.inputs, { dtype: "int64", shape: [], values: ["1"] }],
+    },
+    told: [],
+  });
+  assert.deepEqual(withOperator(there.state, square), { state: square, told: [] });
+});
+
+test("an axis that is no number is left out, and told as it was typed", () => {
+  const [data, indices] = ADD.inputs;
+  const axis = { dtype: "int64", shape: [], values: ["x"] } as const;
+  const state: State = {
+    domain: "openvino",
+    op: "Gather",
+    opset: 8,
+    attributes: {},
+    inputs: [data, indices, axis],
+  };
+  const { state: there, told } = withOperator(state, {
+    domain: "ai.onnx",
+    op: "Gather",
+    opset: 13,
+  });
+  assert.deepEqual(there.attributes, {});
+  assert.deepEqual(told, ['Gather-13: axis must be an integer, got "x", so axis = x is left out']);
+});
+
+test("shapes that another operator cannot have give way to an example of it", () => {
+  const { state, told } = withOperator(
+    { ...ADD, attributes: {} },
+    { domain: "ai.onnx", op: "ScatterElements", opset: 11 },
+  );
+  assert.deepEqual([state.op, state.opset], ["ScatterElements", 11]);
+  assert.deepEqual(tellState(state).faults, []);
+  assert.match(told[0], /^ScatterElements-11 cannot be run on these shapes/);
+});
+
+test("every preset can be taken to every version of its operator and be run there, or it is told why not", () => {
+  for (const { id, state } of PRESETS) {
+    for (const { domain, name: op, sinceVersion: opset } of operators()) {
+      if (op !== state.op || domain !== state.domain) continue;
+      const chosen = withOperator(state, { domain, op, opset });
+      assert.equal(chosen.state.opset, opset);
+      const version = resolve(chosen.state);
+      const { faults } = readState(chosen.state);
+      assert.deepEqual(faults, [], `${id} as version ${opset}`);
+      chosen.state.inputs.forEach((input, position) => {
+        if (input !== null)
+          assert.ok(typesOf(version, version.inputs[position]).includes(input.dtype), id);
+      });
+    }
+  }
+});
+
+test("the page offers every version", () => {
+  const offered = choices().flatMap(({ domain, op, versions }) =>
+    versions.map(({ sinceVersion }) => `${domain}/${op}/${sinceVersion}`),
+  );
+  const there = operators().map(
+    ({ domain, name, sinceVersion }) => `${domain}/${name}/${sinceVersion}`,
+  );
+  assert.deepEqual(offered.toSorted(), there.toSorted());
+});
+
+test("no choice throws, and what comes of it has the inputs and the types of the version", () => {
+  fc.assert(
+    fc.property(states, fc.constantFrom(...operators()), (state, version) => {
+      const { domain, name: op, sinceVersion: opset } = version;
+      const chosen = withOperator(state, { domain, op, opset });
+      assert.deepEqual([chosen.state.op, chosen.state.opset], [op, opset]);
+      assert.equal(chosen.state.inputs.length, version.inputs.length);
+      chosen.state.inputs.forEach((input, position) => {
+        if (input !== null)
+          assert.ok(typesOf(version, version.inputs[position]).includes(input.dtype));
+      });
+      // Chosen once more, there is nothing left to change.
+      assert.deepEqual(withOperator(chosen.state, { domain, op, opset }), {
+        state: chosen.state,
+        told: [],
+      });
+    }),
+    { numRuns: 300 },
+  );
+});

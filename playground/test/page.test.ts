@@ -1,0 +1,334 @@
+/** What the page shows is what the library says, before and after every change. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { DTYPES, equals, explain, run, tensor, type DType, type Tensor } from "ndscatter";
+import { fromHash } from "../src/model/hash.ts";
+import { PRESETS } from "../src/model/presets.ts";
+import { readState } from "../src/model/read-state.ts";
+import type { State } from "../src/model/state.ts";
+import { cellsOf, settled, useSite } from "./support/page.ts";
+
+const site = useSite();
+
+/** Two rows that are added to row 1, and one to the last. */
+const SUM =
+  "ai.onnx/ScatterND/18;reduction=add;float32:4,3:0*3,1*3,2*3,3*3;int64:3,1:1,-1,1;float32:3,3:10,20,30,40,50,60,70,80,90";
+
+const DATA = tensor("float32", [4, 3], [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]);
+const INDICES = tensor("int64", [3, 1], [1, -1, 1]);
+const UPDATES = tensor("float32", [3, 3], [10, 20, 30, 40, 50, 60, 70, 80, 90]);
+
+/** The number, word or pair that a cell shows. */
+function valueOf(dtype: DType, text: string): unknown {
+  const { family } = DTYPES[dtype];
+  if (family === "string") return text;
+  if (family === "bool") return text === "true";
+  if (family === "int64") return BigInt(text);
+  if (family === "complex") {
+    const [, re, im] = /^(.*?[^e])([+-][^+-]*(?:e[+-]?\d+)?)j$/.exec(text) ?? [];
+    return [valueOf("float64", re), valueOf("float64", im)];
+  }
+  return Number(text.replace("inf", "Infinity"));
+}
+
+const shownAs = ({ dtype, shape }: Tensor, texts: readonly string[]): Tensor =>
+  tensor(dtype, shape, texts.flatMap((text) => valueOf(dtype, text)) as never);
+
+const flat = (values: unknown): string[] => [values].flat(9).map(String);
+
+test("every preset shows what the library computes, or what it says is wrong", async (t) => {
+  await using opened = await site.open();
+  const { page } = opened;
+  for (const { id, state } of PRESETS) {
+    await t.test(id, async () => {
+      await page.selectOption(".presets select", id);
+      const { node, inputs } = readState(state);
+      let expected: Tensor | undefined;
+      let message = "";
+      try {
+        [expected] = run(node, inputs);
+      } catch (error) {
+        ({ message } = error as Error);
+      }
+      if (expected === undefined) {
+        assert.ok((await page.locator("main").innerText()).includes(message), message);
+        return;
+      }
+      assert.deepEqual(await page.locator(".faults").allInnerTexts(), []);
+      const shown = shownAs(expected, await cellsOf(page, "output"));
+      assert.ok(equals(shown, expected), `${shown} for ${expected}`);
+      for (const [position, input] of state.inputs.entries()) {
+        if (input === null) continue;
+        assert.deepEqual(await cellsOf(page, position), input.values);
+      }
+      assert.equal(
+        await page.locator('[data-tensor="output"] .shape-of-output').innerText(),
+        `[${expected.shape.join(", ")}]`,
+      );
+    });
+  }
+});
+
+test("tuples have letters, in indices, updates, data and output; wrapped indices show both numbers", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  const lettersOf = (tensorId: string) =>
+    page.$$eval(`[data-tensor="${tensorId}"] td[data-element]`, (cells) =>
+      cells.map((cell) => cell.querySelector(".letters")?.textContent ?? ""),
+    );
+  assert.deepEqual(await lettersOf("1"), ["A", "B", "C"]);
+  assert.deepEqual(await lettersOf("2"), [..."AAABBBCCC"]);
+  const rows = ["", "", "", "A C", "A C", "A C", "", "", "", "B", "B", "B"];
+  assert.deepEqual(await lettersOf("0"), rows);
+  assert.deepEqual(await lettersOf("output"), rows);
+  assert.equal(await page.locator("#cell-1-1").innerText(), "-1=3B");
+});
+
+test("a cell tells its story in order, when it is pointed at and when it is in focus", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  await page.hover("#cell-output-4");
+  const story = page.locator(".story");
+  const lines = [
+    "A\nupdates[0, 1] is 20, through indices[0] = [1]\n1 + 20 = 21",
+    "C\nupdates[2, 1] is 80, through indices[2] = [1]\n21 + 80 = 101",
+  ];
+  assert.equal(
+    await story.locator(".title").innerText(),
+    "output[1, 1] is 101: 2 updates, in this order",
+  );
+  assert.deepEqual(await story.locator("li").allInnerTexts(), lines);
+  assert.equal(await page.locator(".arrows path.arrow[d^=M]").count(), 5);
+  await page.mouse.move(0, 0);
+  await page.focus("#cell-2-3");
+  assert.equal(await story.locator(".title").innerText(), "updates[1, 0] goes to output[3, 0]");
+  assert.deepEqual(await story.locator("li").allInnerTexts(), [
+    "B\nupdates[1, 0] is 40, through indices[1] = [-1] (-1 is 3)\n3 + 40 = 43",
+  ]);
+  assert.equal(
+    await page.locator("#aloud").innerText(),
+    "updates[1, 0] goes to output[3, 0]. B: updates[1, 0] is 40, through indices[1] = [-1] (-1 is 3): 3 + 40 = 43",
+  );
+  await page.focus("#cell-output-0");
+  assert.match(await story.innerText(), /no update reaches it, so it stays what data\[0, 0\] is/);
+});
+
+test("a gather tells where each element comes from, and who reads an element", async () => {
+  await using opened = await site.open("ai.onnx/GatherND/13;int32:2,2:0,1,2,3;int64:3,1:1,-2,1");
+  const { page } = opened;
+  assert.deepEqual(await cellsOf(page, "output"), ["2", "3", "0", "1", "2", "3"]);
+  await page.hover("#cell-output-2");
+  const story = page.locator(".story");
+  assert.equal(await story.locator(".title").innerText(), "output[1, 0] is 0");
+  assert.deepEqual(await story.locator("li").allInnerTexts(), [
+    "B\nit is data[0, 0], through indices[1] = [-2] (-2 is 0)",
+  ]);
+  await page.hover("#cell-0-3");
+  assert.equal(await story.locator(".title").innerText(), "data[1, 1] is read 2 times");
+  assert.deepEqual(await story.locator("li").allInnerTexts(), [
+    "A\noutput[0, 1], through indices[0] = [1]",
+    "C\noutput[2, 1], through indices[2] = [1]",
+  ]);
+  await page.fill(".player input[type=range]", "1");
+  assert.deepEqual(await cellsOf(page, "output"), ["2", "3", "", "", "", ""]);
+});
+
+test("a value is edited in place, and the output follows", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  await page.focus("#cell-2-0");
+  await page.keyboard.type("0.1");
+  await page.keyboard.press("Enter");
+  const updates = tensor("float32", [3, 3], [0.1, 20, 30, 40, 50, 60, 70, 80, 90]);
+  const node = { op: "ScatterND", opset: 18, attributes: { reduction: "add" } };
+  const [expected] = run(node, [DATA, INDICES, updates]);
+  assert.ok(equals(shownAs(expected, await cellsOf(page, "output")), expected));
+  // Enter went a row down, Escape leaves what is there as it is.
+  assert.equal(await page.evaluate(() => document.activeElement?.id), "cell-2-3");
+  await page.keyboard.type("9");
+  await page.keyboard.press("Escape");
+  assert.deepEqual(await cellsOf(page, 2), flat([0.1, 20, 30, 40, 50, 60, 70, 80, 90]));
+  assert.equal(await page.evaluate(() => document.activeElement?.id), "cell-2-3");
+});
+
+test("a shape that does not fit is told at its dimension, the last picture stays, and one click mends it", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  const before = await cellsOf(page, "output");
+  await page.fill('[aria-label="dimension 1 of updates"]', "4");
+  const wrong = page.locator('[data-tensor="2"] .dimension[aria-invalid=true]');
+  assert.equal(await wrong.count(), 1);
+  assert.equal(await wrong.getAttribute("aria-label"), "dimension 1 of updates");
+  const sentence =
+    "ScatterND-18: updates.shape must be indices.shape[:-1] ++ data.shape[1:] = [3] ++ [3] = [3, 3], got [3, 4]";
+  assert.equal(await page.locator('[data-tensor="2"] .faults').innerText(), sentence);
+  assert.match(await page.locator(".shapes").innerText(), /✗ got \[3, 4\]/);
+  // What was typed before is kept at its coordinates, and what is new is 0.
+  assert.deepEqual(await cellsOf(page, 2), flat([10, 20, 30, 0, 40, 50, 60, 0, 70, 80, 90, 0]));
+  assert.deepEqual(await cellsOf(page, "output"), before);
+  assert.equal(await page.locator('[data-tensor="output"].stale').count(), 1);
+  await page.getByRole("button", { name: "make it so" }).click();
+  assert.deepEqual(await cellsOf(page, 2), flat(UPDATES.toArray()));
+  assert.equal(await page.locator(".stale").count(), 0);
+});
+
+test("an index out of range, and a value of no number, are told at their cells", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  await page.focus("#cell-1-2");
+  await page.keyboard.type("7");
+  await page.keyboard.press("Tab");
+  const invalid = page.locator("td[aria-invalid=true]");
+  assert.deepEqual(await invalid.evaluateAll((cells) => cells.map(({ id }) => id)), ["cell-1-2"]);
+  assert.equal(
+    await page.locator('[data-tensor="1"] .faults').innerText(),
+    "ScatterND-18: indices[2, 0] is 7, but axis 0 of data [4, 3] takes -4..3",
+  );
+  await page.focus("#cell-0-0");
+  await page.keyboard.type("many");
+  await page.keyboard.press("Enter");
+  assert.deepEqual(await invalid.evaluateAll((cells) => cells.map(({ id }) => id)), [
+    "cell-0-0",
+    "cell-1-2",
+  ]);
+  assert.match(await page.locator('[data-tensor="0"] .faults').innerText(), /many/);
+});
+
+test("the player shows the output after each update", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  const node = { op: "ScatterND", opset: 18, attributes: { reduction: "add" } };
+  const { story } = explain(node, [DATA, INDICES, UPDATES]);
+  assert.ok(story?.kind === "scatter");
+  for (const step of [0, 1, 2, 3]) {
+    await page.fill(".player input[type=range]", String(step));
+    assert.deepEqual(await cellsOf(page, "output"), flat(story.after(step).toArray()));
+    assert.equal(await page.locator(".player output").innerText(), `${step} of 3 updates`);
+  }
+  await page.getByRole("button", { name: "one step back" }).click();
+  assert.match(await page.locator(".story .title").innerText(), /update 2 of 3/);
+  await page.selectOption(".speed select", "60");
+  await page.fill(".player input[type=range]", "0");
+  await page.locator(".play").click();
+  await page.waitForFunction(
+    () => document.querySelector(".player output")?.textContent === "3 of 3 updates",
+  );
+  assert.deepEqual(await cellsOf(page, "output"), flat(story.after(3).toArray()));
+  assert.match(await page.locator(".play").innerText(), /play/);
+});
+
+test("a version takes away what it does not have, and says why", async () => {
+  await using opened = await site.open(
+    "ai.onnx/ScatterND/18;reduction=add;bfloat16:2:1,2;int64:1,1:0;bfloat16:1:3",
+  );
+  const { page } = opened;
+  assert.equal(await page.locator(".operator select").last().inputValue(), "add");
+  const version = (name: string) => page.locator(".versions label", { hasText: name });
+  await version("13").click();
+  const named = page.locator(".operator > label > span:first-child");
+  assert.deepEqual(await named.allInnerTexts(), ["operator"]);
+  const said = page.locator(".said li");
+  assert.match((await said.allInnerTexts()).join("\n"), /ScatterND-13.*reduction.*version 16/);
+  assert.deepEqual(await cellsOf(page, "output"), ["3", "2"]);
+  await version("11").click();
+  assert.match(
+    (await said.allInnerTexts()).join("\n"),
+    /ScatterND-11.*bfloat16.*version 13 takes it/,
+  );
+  const dtypes = page.getByLabel("data type of data");
+  assert.notEqual(await dtypes.inputValue(), "bfloat16");
+  const option = dtypes.locator("option[value=bfloat16]");
+  assert.equal(await option.isDisabled(), true);
+  assert.equal(await option.innerText(), "bfloat16 (version 13 takes it)");
+});
+
+test("attributes and data types are chosen, and wrong attributes are told beside them", async () => {
+  await using opened = await site.open(
+    "ai.onnx/ScatterElements/18;float32:2,2:1,2,3,4;int64:1,2:1,0;float32:1,2:8,9",
+  );
+  const { page } = opened;
+  assert.deepEqual(await cellsOf(page, "output"), ["1", "9", "8", "4"]);
+  await page.fill(".operator .number", "1");
+  assert.deepEqual(await cellsOf(page, "output"), ["9", "8", "3", "4"]);
+  await page.fill(".operator .number", "5");
+  assert.match(await page.locator(".operator").innerText(), /axis/);
+  assert.match(await page.locator("main").innerText(), /ScatterElements-18: .*axis.*5/);
+  await page.fill(".operator .number", "0");
+  await page.selectOption('[aria-label="data type of data"]', "int8");
+  assert.equal(await page.getByLabel("data type of updates").inputValue(), "int8");
+  assert.deepEqual(await cellsOf(page, "output"), ["1", "9", "8", "4"]);
+});
+
+test("the address holds the state: a link and a reload give it back", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  await page.focus("#cell-0-0");
+  await page.keyboard.type("5");
+  await page.keyboard.press("Enter");
+  await settled(page);
+  const found = fromHash(new URL(page.url()).hash);
+  assert.ok("state" in found);
+  const expected: State["inputs"][number] = {
+    dtype: "float32",
+    shape: [4, 3],
+    values: flat([5, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]),
+  };
+  assert.deepEqual(found.state.inputs[0], expected);
+  const before = await cellsOf(page, "output");
+  assert.equal(before[0], "5");
+  await page.reload();
+  await page.waitForSelector("td[data-element]");
+  assert.deepEqual(await cellsOf(page, "output"), before);
+});
+
+test("text that is pasted becomes the tensor; text that is none says why", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  const card = page.locator('[data-tensor="2"]');
+  await card.getByRole("button", { name: "as text" }).click();
+  await card
+    .locator("textarea")
+    .fill("array([[1., 2., 3.],\n       [4., 5., 6.],\n       [7., 8., 9.]], dtype=float32)");
+  await card.getByRole("button", { name: "take it" }).click();
+  const node = { op: "ScatterND", opset: 18, attributes: { reduction: "add" } };
+  const updates = tensor("float32", [3, 3], [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  const [expected] = run(node, [DATA, INDICES, updates]);
+  assert.deepEqual(await cellsOf(page, "output"), flat(expected.toArray()));
+  await card.getByRole("button", { name: "as text" }).click();
+  await card.locator("textarea").fill("[[1, 2], [3]]");
+  await card.getByRole("button", { name: "take it" }).click();
+  assert.equal(await card.locator("[role=alert]").count(), 1);
+  assert.deepEqual(await cellsOf(page, "output"), flat(expected.toArray()));
+});
+
+/** None of these is a state that anybody would make. */
+const HOSTILE = [
+  "%",
+  "ai.onnx/ScatterND/18",
+  "ai.onnx/ScatterND/99999999999;float32::1;int64::1;float32::1",
+  "ai.onnx/Nothing/1",
+  "ai.onnx/ScatterND/18;reduction=<b>x</b>;float32:2:1,2;int64:1,1:0;float32:1:3",
+  "ai.onnx/ScatterND/18;float32:9999999999,9999999999:0*9;-;-",
+  "ai.onnx/ScatterND/18;float32::1;int64::1;float32::1",
+  "ai.onnx/ScatterND/18;float32:0,3:;int64:0,1:;float32:0,3:",
+  "ai.onnx/ScatterND/18;float32:2:nan,-inf;int64:1,1:0.5;float32:1:%3Cimg%20src=x%3E",
+  "ai.onnx/GatherND/13;float32:1,1,1,1,1:7;int64:1,1,1,1,5:0,0,0,0,0",
+  "ai.onnx/GatherElements/13;axis=99999999999999999999;float32:1:1;int64:1:0",
+  "openvino/Gather/8;float32:2:1,2;int64:2:9,-9;int64::0",
+  "__proto__/constructor/1;a=b",
+] as const;
+
+test("no link breaks the page", async (t) => {
+  for (const hash of HOSTILE) {
+    await t.test(hash, async () => {
+      await using opened = await site.open(hash);
+      const { page } = opened;
+      assert.equal(await page.locator("h1").innerText(), "ndscatter playground");
+      assert.ok((await page.locator("td[data-element], .empty").count()) > 0);
+      // It can still be used.
+      await page.selectOption(".presets select", PRESETS[0].id);
+      assert.ok((await page.locator("#cell-output-0").count()) === 1);
+    });
+  }
+});

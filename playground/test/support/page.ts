@@ -1,0 +1,105 @@
+/** The built page on the loopback interface, in a browser that no test has to itself. */
+
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import * as http from "node:http";
+import type { AddressInfo } from "node:net";
+import path from "node:path";
+import { after, before } from "node:test";
+import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+
+// Tests run from playground/build/, as one file each.
+const HOME = path.join(import.meta.dirname, "..");
+export const DIST = path.join(HOME, "dist");
+export const REPOSITORY = path.join(HOME, "..");
+
+/** The page works from any path, so it is served from a long one. */
+const BASE = "/any/path/";
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".svg": "image/svg+xml",
+};
+
+const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"];
+
+export interface Site {
+  /** A page of its own, at the state of a hash; what goes wrong on it fails the test that closes it. */
+  open(hash?: string, options?: BrowserContextOptions): Promise<Opened>;
+}
+
+export interface Opened extends AsyncDisposable {
+  readonly page: Page;
+  /** Every address that was asked for. */
+  readonly requests: readonly string[];
+  /** What went wrong on the page so far; a test takes out what it meant to happen. */
+  readonly wrongs: string[];
+}
+
+/** Serves the page and starts the browser before the tests of a file, and ends both after them. */
+export function useSite(): Site {
+  let browser: Browser | undefined;
+  let origin = "";
+  const server = http.createServer(({ url = "" }, response) => {
+    const name = url.startsWith(BASE) ? url.slice(BASE.length) || "index.html" : "";
+    const file = path.join(DIST, name);
+    const isThere = name !== "" && file.startsWith(DIST) && fs.existsSync(file);
+    const type = TYPES[path.extname(file)] ?? "application/octet-stream";
+    response.writeHead(isThere ? 200 : 404, { "Content-Type": `${type}; charset=utf-8` });
+    response.end(isThere ? fs.readFileSync(file) : "");
+  });
+  before(async () => {
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    origin = `http://127.0.0.1:${port}${BASE}`;
+    const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
+    browser = await chromium.launch({ executablePath, args: FLAGS });
+  });
+  after(async () => {
+    await browser?.close();
+    server.close();
+  });
+  return {
+    async open(hash = "", options = {}) {
+      assert.ok(browser);
+      const context = await browser.newContext({
+        viewport: { width: 1280, height: 900 },
+        ...options,
+      });
+      const page = await context.newPage();
+      const wrongs: string[] = [];
+      const requests: string[] = [];
+      page.on("pageerror", (error) => wrongs.push(String(error)));
+      page.on("console", (message) => {
+        if (message.type() === "error") wrongs.push(message.text());
+      });
+      page.on("request", (request) => requests.push(request.url()));
+      await page.goto(origin + (hash === "" ? "" : `#${hash.replace(/^#/, "")}`));
+      await page.waitForSelector("main");
+      return {
+        page,
+        requests,
+        wrongs,
+        async [Symbol.asyncDispose]() {
+          await context.close();
+          assert.deepEqual(wrongs, []);
+          assert.deepEqual(
+            requests.filter((url) => !/^(blob|data):/.test(url) && !url.startsWith(origin)),
+            [],
+          );
+        },
+      };
+    },
+  };
+}
+
+/** The texts of all cells of a tensor that are there, without letters and notes, in row-major order. */
+export const cellsOf = (page: Page, tensor: number | "output"): Promise<string[]> =>
+  page.$$eval(`[data-tensor="${tensor}"] td[data-element]`, (cells) =>
+    cells.map((cell) => cell.firstChild?.textContent ?? ""),
+  );
+
+/** Waits until the address holds the state. */
+export const settled = (page: Page): Promise<void> => page.waitForTimeout(300);
