@@ -75,7 +75,7 @@ const NOWHERE: readonly [number, number] = [0, 0];
 const REST = 200;
 
 const HINT =
-  "Point at a cell, or move to it with Tab and the arrow keys: its story stands here. Type to change a value.";
+  "Point at a cell, or move to it with Tab and the arrow keys: its story stands here. Type, or click twice, to change it.";
 
 export function App(): JSX.Element {
   const [shown, setShown] = useState(() => shownAt(location.hash));

@@ -17,17 +17,16 @@ interface ArrowsProps {
 }
 
 export function Arrows({ arrows, tuples, spot }: ArrowsProps): JSX.Element {
-  const picture = useRef<SVGSVGElement>(null);
+  const picture = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    const svg = picture.current;
-    if (svg === null) return;
-    const draw = (): void => place(svg, arrows);
-    const cells = [
+    const { current } = picture;
+    if (current === null) return;
+    const draw = (): void => place(current, arrows);
+    const spots = [
       ...arrows.flatMap(({ from, to }) => [from, to]),
       ...(spot === null ? [] : [spot]),
-    ]
-      .map(cellOf)
-      .filter((cell) => cell !== null);
+    ];
+    const cells = spots.map(cellOf).filter((cell) => cell !== null);
     for (const cell of cells) cell.dataset["lit"] = "";
     draw();
     // Tables scroll inside the stage, and scrolling does not bubble.
@@ -39,31 +38,42 @@ export function Arrows({ arrows, tuples, spot }: ArrowsProps): JSX.Element {
       for (const cell of cells) delete cell.dataset["lit"];
     };
   });
+  // What only shows the way goes behind the cells, so that it strikes no number out.
   return (
-    <svg class="arrows" ref={picture} aria-hidden="true">
-      <defs>
-        <marker
-          id="head"
-          viewBox="0 0 8 8"
-          refX="7"
-          refY="4"
-          markerWidth="7"
-          markerHeight="7"
-          orient="auto-start-reverse"
-        >
-          <path d="M0 0 8 4 0 8z" fill="context-stroke" />
-        </marker>
-      </defs>
-      {arrows.map(({ tuple, isHint }, number) => (
-        <path
-          key={number}
-          class={`arrow${isHint ? " hint" : ""}${tuple === null ? "" : ` hue-${tuples[tuple]?.colour ?? 0}`}`}
-          marker-end="url(#head)"
-        />
+    <div class="arrows" ref={picture} aria-hidden="true">
+      {[true, false].map((isBehind) => (
+        <svg key={String(isBehind)} class={isBehind ? "behind" : "before"}>
+          <defs>
+            <marker
+              id={isBehind ? "hint-head" : "head"}
+              viewBox="0 0 8 8"
+              refX="7"
+              refY="4"
+              markerWidth="7"
+              markerHeight="7"
+              orient="auto-start-reverse"
+            >
+              <path d="M0 0 8 4 0 8z" fill="context-stroke" />
+            </marker>
+          </defs>
+          {arrows.map(({ tuple, isHint }, number) =>
+            isHint === isBehind ? (
+              <path
+                key={number}
+                data-arrow={number}
+                class={`arrow${isHint ? " hint" : ""}${hueOf(tuples, tuple)}`}
+                marker-end={isBehind ? "url(#hint-head)" : "url(#head)"}
+              />
+            ) : null,
+          )}
+        </svg>
       ))}
-    </svg>
+    </div>
   );
 }
+
+const hueOf = (tuples: readonly Tuple[], tuple: number | null): string =>
+  tuple === null ? "" : ` hue-${tuples[tuple]?.colour ?? 0}`;
 
 const cellOf = ({ tensor, element }: Spot): HTMLElement | null =>
   document.getElementById(cellId(tensor, element));
@@ -75,15 +85,15 @@ interface Box {
   readonly bottom: number;
 }
 
-function place(svg: SVGSVGElement, arrows: readonly Arrow[]): void {
-  const stage = svg.getBoundingClientRect();
-  svg.querySelectorAll<SVGPathElement>("path.arrow").forEach((path, number) => {
-    const arrow = arrows[number];
+function place(picture: HTMLElement, arrows: readonly Arrow[]): void {
+  const stage = picture.getBoundingClientRect();
+  for (const path of picture.querySelectorAll<SVGPathElement>("path.arrow")) {
+    const arrow = arrows[Number(path.dataset["arrow"])];
     const from = arrow === undefined ? null : boxOf(arrow.from);
     const to = arrow === undefined ? null : boxOf(arrow.to);
     const isNowhere = from === null || to === null || cellOf(arrow.from) === cellOf(arrow.to);
     path.setAttribute("d", isNowhere ? "" : curve(from, to, stage));
-  });
+  }
 }
 
 const clamp = (value: number, low: number, high: number): number =>

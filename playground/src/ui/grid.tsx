@@ -71,15 +71,19 @@ const longest = (texts: Iterable<string>, from: number): number => {
 };
 
 /** The width of all cells: of values, of what wrapped indices count, and of letters. */
-function widthOf({ values, shown, notes, marks, tuples }: Common, isSmall: boolean): string {
+function widthOf(
+  { values, shown, notes, faults, marks, tuples }: Common,
+  isSmall: boolean,
+): string {
   // While it is played the output may have shorter values; its cells stay as they are.
   const least = shown === null ? 1 : 3;
   const digits = Math.min(longest(values, least), WIDEST);
   const noted = notes.size === 0 ? 0 : 1 + longest(notes.values(), 1);
+  const signed = faults.size === 0 ? 0 : 1;
   const several = marks.reduce((most, { length }) => Math.max(most, length), 0);
   const label = several === 0 ? 0 : labelOf(tuples.length - 1).length;
   const letters = isSmall ? label + (several > 1 ? 1 : 0) : LETTERS[Math.min(several, 3)] * label;
-  return `calc(${digits}ch + ${noted * 0.75}ch + ${letters * (isSmall ? 0.32 : 0.4)}rem + ${isSmall ? 0.6 : 1.3}rem)`;
+  return `calc(${digits + signed}ch + ${noted * 0.75}ch + ${letters * (isSmall ? 0.32 : 0.4)}rem + ${isSmall ? 0.6 : 1.3}rem)`;
 }
 
 /** How many times the length of a letter is needed for none, one, two and more of them. */

@@ -64,49 +64,50 @@ export const TensorCard = memo<TensorCardProps>((props) => {
       data-tensor={id}
     >
       <header>
-        <h2 title={description}>{name}</h2>
+        <div class="line">
+          <h2 title={description}>{name}</h2>
+          {edits === null ? (
+            <span class="dtype">{dtype}</span>
+          ) : (
+            <select
+              aria-label={`data type of ${name}`}
+              value={dtype}
+              onChange={(event) => edits.onDType(event.currentTarget.value)}
+            >
+              {edits.dtypes.map((choice) => (
+                <option key={choice.name} value={choice.name} disabled={choice.reason !== null}>
+                  {choice.reason === null ? choice.name : `${choice.name} (${choice.reason})`}
+                </option>
+              ))}
+            </select>
+          )}
+        </div>
         {edits === null ? (
-          <span class="dtype">{dtype}</span>
+          <code class="line shape-of-output">[{shape.join(", ")}]</code>
         ) : (
-          <select
-            aria-label={`data type of ${name}`}
-            value={dtype}
-            onChange={(event) => edits.onDType(event.currentTarget.value)}
-          >
-            {edits.dtypes.map((choice) => (
-              <option key={choice.name} value={choice.name} disabled={choice.reason !== null}>
-                {choice.reason === null ? choice.name : `${choice.name} (${choice.reason})`}
-              </option>
-            ))}
-          </select>
-        )}
-        {edits === null ? (
-          <code class="shape-of-output">[{shape.join(", ")}]</code>
-        ) : (
-          <ShapeEditor
-            name={name}
-            shape={shape}
-            wrong={wrongDimensions}
-            describedBy={isWrong ? faultsId : undefined}
-            onShape={edits.onShape}
-          />
-        )}
-        {edits !== null && (
-          <span class="actions">
+          <div class="line">
+            <ShapeEditor
+              name={name}
+              shape={shape}
+              wrong={wrongDimensions}
+              describedBy={isWrong ? faultsId : undefined}
+              onShape={edits.onShape}
+            />
             <button
               type="button"
               class="small"
+              aria-label={`${name} as text`}
               aria-expanded={isText}
               onClick={() => setText(isText ? null : printNested(props.cells.values, shape))}
             >
-              as text
+              text
             </button>
             {edits.onLeaveOut !== null && (
               <button type="button" class="small" onClick={edits.onLeaveOut}>
                 leave out
               </button>
             )}
-          </span>
+          </div>
         )}
       </header>
       {isStale && <p class="stale-note">as it was before the error</p>}
