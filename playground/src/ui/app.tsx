@@ -105,9 +105,12 @@ export function App(): JSX.Element {
     }),
     [],
   );
+  /** The last picture of a call without errors. It stays while the call is being put right, and no longer. */
+  const last = useRef<Picture | null>(null);
   const showPreset = (id: string): void => {
     const chosen = EXAMPLES.find((one) => one.id === id);
     if (chosen === undefined) return;
+    last.current = null;
     setStep(null);
     setFocused(null);
     setShown({ state: chosen.state, said: [], preset: id, edition: edition + 1 });
@@ -122,6 +125,7 @@ export function App(): JSX.Element {
   }, [state]);
   useEffect(() => {
     const onHash = (): void => {
+      last.current = null;
       setStep(null);
       setShown((before) => ({ ...shownAt(location.hash), edition: before.edition + 1 }));
     };
@@ -130,7 +134,6 @@ export function App(): JSX.Element {
   }, []);
 
   const call = useMemo(() => callOf(state), [state]);
-  const last = useRef<Picture | null>(null);
   if (call.picture !== null) last.current = call.picture;
   const picture = last.current;
   const isStale = call.picture === null;
