@@ -332,3 +332,104 @@ test("no link breaks the page", async (t) => {
     });
   }
 });
+
+test("what is pasted on a cell is its value, or the tensor; what is neither stands in the text, with the reason", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  const paste = (cell: string, text: string) =>
+    page.$eval(
+      cell,
+      (element, words) => {
+        const clipboardData = new DataTransfer();
+        clipboardData.setData("text/plain", words);
+        element.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+      },
+      text,
+    );
+  await paste("#cell-2-4", " 7 ");
+  assert.deepEqual(await cellsOf(page, 2), flat([10, 20, 30, 40, 7, 60, 70, 80, 90]));
+  await paste("#cell-2-4", "[[1, 1, 1], [2, 2, 2], [3, 3, 3]]");
+  assert.deepEqual(await cellsOf(page, 2), flat([1, 1, 1, 2, 2, 2, 3, 3, 3]));
+  await paste("#cell-2-4", "[[1, 1], [2]]");
+  const card = page.locator('[data-tensor="2"]');
+  assert.equal(await card.locator("textarea").inputValue(), "[[1, 1], [2]]");
+  assert.equal(await card.locator("[role=alert]").count(), 1);
+  assert.deepEqual(await cellsOf(page, 2), flat([1, 1, 1, 2, 2, 2, 3, 3, 3]));
+});
+
+test("another example takes nothing over from the one before it", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  await page.selectOption(".presets select", "classic-confusions-and-without-it-is-refused");
+  assert.equal(await page.locator('[data-tensor="output"]').count(), 0);
+  assert.match(await page.locator(".stage").innerText(), /there is none while something is wrong/);
+});
+
+/** What nobody would type, and what somebody might. */
+const WORDS = [
+  "",
+  "-1",
+  "99",
+  "1e400",
+  "nan",
+  "x",
+  "0x10",
+  "1,2",
+  "<i>",
+  "💥",
+  "-0",
+  "true",
+  "9".repeat(40),
+];
+
+test("no input breaks the page", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  // Always the same numbers: a linear congruential generator.
+  let seed = 7;
+  const below = (limit: number): number => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+    return Math.floor((seed / 2 ** 31) * limit);
+  };
+  const pick = async (selector: string) => {
+    const all = page.locator(selector);
+    const count = await all.count();
+    return count === 0 ? null : all.nth(below(count));
+  };
+  const choose = async (selector: string): Promise<void> => {
+    const menu = await pick(selector);
+    const values = await menu
+      ?.locator("option:not(:disabled)")
+      .evaluateAll((options) => options.map((option) => (option as HTMLOptionElement).value));
+    if (menu !== null && values !== undefined)
+      await menu.selectOption(values[below(values.length)]);
+  };
+  const actions = [
+    async () => {
+      await (await pick("td[data-element]"))?.focus();
+      await page.keyboard.type(WORDS[below(WORDS.length)] || "q");
+      await page.keyboard.press(["Enter", "Tab", "Escape"][below(3)]);
+    },
+    async () =>
+      (await pick(".dimension"))?.fill(["0", "1", "2", "3", "5", "-", "99999999"][below(7)]),
+    async () => (await pick(".shape button:enabled"))?.click(),
+    async () => choose(".operator select"),
+    async () => choose(".operator select"),
+    async () => choose(".tensor select"),
+    async () => (await pick(".versions label"))?.click(),
+    async () => (await pick(".operator .number"))?.fill(WORDS[below(WORDS.length)]),
+    async () => (await pick(".unfit button"))?.click(),
+    async () => (await pick(".player button:enabled"))?.click(),
+    async () => (await pick(".left-out button"))?.click(),
+    async () => choose(".presets select"),
+  ];
+  for (let n = 0; n < 250; n++) {
+    await actions[below(actions.length)]();
+    assert.equal(
+      await page.locator("h1").innerText(),
+      "ndscatter playground",
+      `after ${n} actions`,
+    );
+  }
+  assert.ok((await page.locator(".tensor").count()) > 0);
+});

@@ -84,6 +84,8 @@ export function App(): JSX.Element {
   const [focused, setFocused] = useState<Spot | null>(null);
   const [pointed, setPointed] = useState<Spot | null>(null);
   const { state, said, preset, edition } = shown;
+  /** What was shown before something went wrong. */
+  const last = useRef<Picture | null>(null);
 
   // Two changes may come before the page is drawn again.
   const latest = useRef(state);
@@ -135,7 +137,10 @@ export function App(): JSX.Element {
 
   const call = useMemo(() => callOf(state), [state]);
   if (call.picture !== null) last.current = call.picture;
-  const picture = last.current;
+  const { domain, op } = state;
+  // Another operator's picture would say nothing of this call.
+  const isKept = last.current?.state.op === op && last.current.state.domain === domain;
+  const picture = isKept ? last.current : null;
   const isStale = call.picture === null;
   const version = call.explanation?.version ?? null;
   const faults = useMemo(() => sorted(call.faults), [call]);
@@ -205,7 +210,10 @@ export function App(): JSX.Element {
           onTensor={(input, position, words) =>
             page.show({ ...state, inputs: state.inputs.with(position, input) }, words)
           }
-          onState={page.show}
+          onState={(next, words) => {
+            last.current = null;
+            page.show(next, words);
+          }}
           onRefusal={(sentence) => page.show(state, [sentence])}
         />
         <Take state={state} explanation={call.explanation} />
@@ -299,6 +307,14 @@ export function App(): JSX.Element {
                 edits={null}
                 onSpot={onSpot}
               />
+            )}
+            {picture === null && (
+              <section class="tensor left-out" aria-label="output">
+                <header>
+                  <h2>{version?.outputs[0].name ?? "output"}</h2>
+                  <span>there is none while something is wrong</span>
+                </header>
+              </section>
             )}
             <Arrows arrows={tale?.arrows ?? []} tuples={tuples} spot={isStale ? null : spot} />
           </div>

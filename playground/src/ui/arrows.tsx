@@ -115,6 +115,8 @@ function boxOf(spot: Spot): Box | null {
 
 /** So many pixels between two cells are room for an arrow up or down, which crosses fewer cells than one sideways. */
 const ROOM = 20;
+/** How far down such an arrow hangs at most, in pixels, times 3/4. */
+const MOST_BOW = 70;
 
 /** From border to border. */
 function curve(from: Box, to: Box, stage: DOMRect): string {
@@ -126,9 +128,12 @@ function curve(from: Box, to: Box, stage: DOMRect): string {
     ? [toX > fromX ? from.right : from.left, fromY, toX > fromX ? to.left : to.right, toY]
     : [fromX, toY > fromY ? from.bottom : from.top, toX, toY > fromY ? to.top : to.bottom];
   const [dx, dy] = isSideways ? [(x2 - x1) / 2, 0] : [0, (y2 - y1) / 2];
+  // A level line would strike out every number on its way.
+  const isLevel = isSideways && Math.abs(y2 - y1) < ROOM;
+  const bow = isLevel ? Math.min(MOST_BOW, 0.2 * Math.abs(x2 - x1)) : 0;
   const point = (x: number, y: number): string =>
     `${(x - stage.left).toFixed(1)} ${(y - stage.top).toFixed(1)}`;
-  return `M${point(x1, y1)}C${point(x1 + dx, y1 + dy)} ${point(x2 - dx, y2 - dy)} ${point(x2, y2)}`;
+  return `M${point(x1, y1)}C${point(x1 + dx, y1 + dy + bow)} ${point(x2 - dx, y2 - dy + bow)} ${point(x2, y2)}`;
 }
 
 const centreOf = ({ left, right, top, bottom }: Box): readonly [number, number] => [

@@ -333,7 +333,7 @@ class Teller {
   private indexName(tuple: Tuple): string {
     const position = this.positionOf("indices");
     const indices = this.inputs[position]?.tensor;
-    if (indices === null || indices === undefined) return "the index that is left out";
+    if (indices === null || indices === undefined) return `no ${this.nameOf(position)}`;
     const given = tuple.given.join(", ");
     const isTuple = tuple.at.length < indices.shape.length;
     return `${this.nameOf(position)}${printShape(tuple.at)} = ${isTuple ? `[${given}]` : given}`;
