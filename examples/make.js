@@ -67,19 +67,33 @@ export const files = {
   ),
   "batched-lookup.tables.npy": npy("int32", [2, 3, 2], [[[10, 11], [20, 21], [30, 31]], [[-10, -11], [-20, -21], [-30, -31]]]),
   "batched-lookup.ids.npy": npy("int64", [2, 2, 1], [[[2], [0]], [[1], [-1]]]),
+
+  // What docs/my-model-fails.md looks into: of four positions one is taken twice, and one is not there.
+  "failing.onnx": model(
+    "ScatterND",
+    { cache: ["float32", [4, 3]], rows: ["float32", [4, 3]] },
+    { new_cache: ["float32", [4, 3]] },
+    {},
+    { name: "append", inputs: ["cache", "positions", "rows"] },
+    { positions: tensor("int64", [4, 1], [1, -1, 4, 1]) },
+  ),
+  "failing.cache.npy": npy("float32", [4, 3], [[1, 1, 1], [2, 2, 2], [3, 3, 3], [4, 4, 4]]),
+  "failing.rows.npy": npy("float32", [4, 3], [[10, 11, 12], [20, 21, 22], [30, 31, 32], [40, 41, 42]]),
 };
 
-function model(op, inputs, outputs, attributes) {
+function model(op, inputs, outputs, attributes, more = {}, constants = {}) {
   const types = (values) =>
     Object.fromEntries(
       Object.entries(values).map(([name, [dtype, shape]]) => [name, { dtype, shape }]),
     );
-  const node = { op, inputs: Object.keys(inputs), outputs: Object.keys(outputs), attributes };
+  const [given, made] = [Object.keys(inputs), Object.keys(outputs)];
+  const node = { op, inputs: given, outputs: made, attributes, ...more };
   return writeModel(
     buildModel({
       opsets: { "": 18 },
       inputs: types(inputs),
       outputs: types(outputs),
+      constants,
       nodes: [node],
     }),
   );

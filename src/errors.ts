@@ -17,7 +17,8 @@ export const ERROR_CODES = {
   overlap: "`out` shares memory with an input",
   disposed: "a tensor's memory is gone (disposed, transferred or detached)",
   "unknown-operator": "no such operator, domain or version",
-  "unsupported-model": "a model holds something that this package does not run",
+  "unsupported-model":
+    "a model holds something that this package does not run, or that a conversion's target cannot say",
   "malformed-file": "a file is not what its format says",
   "too-large": "more than 2^32 - 1 elements, or more than memory holds",
   engine: "an engine failed",

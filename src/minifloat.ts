@@ -1,6 +1,6 @@
 /**
- * Floats of 8 and 4 bits: their bits to numbers and back, rounding to nearest, ties to even. They have so few values
- * that each format is the list of them.
+ * Floats of 8 and 4 bits: their bits to numbers and back, rounding to nearest, ties to even; up where there is no
+ * fraction whose last bit could be even. They have so few values that each format is the list of them.
  */
 
 /** What stands at the end of the range: infinity and NaN as in IEEE 754, NaN alone (at -0 for `fnuz`), or neither. */
@@ -65,7 +65,7 @@ function formatOf(layout: Layout): Minifloat {
       if (signBits === 0 && value <= 0) return null;
       const magnitude = Math.abs(value);
       const isNegative = value < 0 || Object.is(value, -0);
-      const code = nearest(values, finite, magnitude, beyond);
+      const code = nearest(values, finite, magnitude, beyond, fractionBits === 0);
       if (ends === "fnuz" && (code === 0 || code === nan)) return code;
       return isNegative ? code | signBit : code;
     },
@@ -83,8 +83,14 @@ function magnitudeOf(code: number, { exponentBits, fractionBits, bias, ends }: L
   return (1 + fraction / 2 ** fractionBits) * 2 ** (exponent - bias);
 }
 
-/** The code from 0 to `finite` whose value is nearest to `magnitude`, ties to even; `beyond` past the last of them. */
-function nearest(values: Float64Array, finite: number, magnitude: number, beyond: number): number {
+/** The code from 0 to `finite` whose value is nearest to `magnitude`; `beyond` past the last of them. */
+function nearest(
+  values: Float64Array,
+  finite: number,
+  magnitude: number,
+  beyond: number,
+  tiesGoUp: boolean,
+): number {
   let low = 0;
   let high = finite;
   while (low < high) {
@@ -95,7 +101,7 @@ function nearest(values: Float64Array, finite: number, magnitude: number, beyond
   // Past the last value, what would be the next one decides.
   const next = low < finite ? values[low + 1] : 2 * values[finite] - values[finite - 1];
   const half = values[low] + (next - values[low]) / 2;
-  const roundsUp = magnitude > half || (magnitude === half && low % 2 === 1);
+  const roundsUp = magnitude > half || (magnitude === half && (tiesGoUp || low % 2 === 1));
   if (!roundsUp) return low;
   return low < finite ? low + 1 : beyond;
 }

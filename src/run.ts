@@ -10,14 +10,15 @@ import type { Executor } from "./engines/executor.ts";
 import { printValue, TensorError, type ErrorFields } from "./errors.ts";
 import { executeGather, executeScatter } from "./execute.ts";
 import type { IndexRules } from "./offsets.ts";
-import { checkDTypes, settingsOf, type Attributes } from "./operators/call.ts";
+import { axisOf, checkDTypes, settingsOf, type Attributes } from "./operators/call.ts";
 import {
+  byRole,
   roleOf,
+  type Inputs,
   type Operator,
   type OperatorCall,
   type OperatorVersion,
   type PlanInputs,
-  type Role,
   type TensorType,
 } from "./operators/operator.ts";
 import { lookUp, type OperatorId } from "./operators/registry.ts";
@@ -25,8 +26,8 @@ import { objectOf, optionsOf } from "./options.ts";
 import { checkOut } from "./out.ts";
 import { split, type Plan } from "./plan.ts";
 import { POLICY_NAMES, policiesOf, type Policies } from "./policies.ts";
-import { checkRankLimit, coordinatesOf, isKnown, printShape, product, sizeOf } from "./shape.ts";
-import { asTensor, checkDType, fromNested, Tensor } from "./tensor.ts";
+import { checkRankLimit, coordinatesOf, isKnown, printShape, sizeOf } from "./shape.ts";
+import { asTensor, checkDType, fromNested, type Tensor } from "./tensor.ts";
 import { isList } from "./values.ts";
 
 /** A node of a model: an operator at an opset, and the attributes that it is called with. */
@@ -55,9 +56,6 @@ export interface EngineLike {
 export interface Call extends OperatorCall {
   readonly operator: Operator;
 }
-
-/** What is known of a call's inputs, in the order of the version; undefined where one is left out. */
-export type Inputs<T> = readonly (T | undefined)[];
 
 /**
  * Runs one node by the rules of exactly its version.
@@ -265,26 +263,6 @@ export function withAxis(call: Call, inputs: Inputs<TensorType>): Call {
   return axis === undefined
     ? call
     : { ...call, settings: { ...settings, axis: axisOf(axis, fields) } };
-}
-
-export const byRole = <T>(
-  { inputs }: OperatorVersion,
-  given: Inputs<T>,
-): Partial<Record<Role, T>> =>
-  Object.fromEntries(inputs.map((input, position) => [roleOf(input), given[position]]));
-
-/** The value of an axis that is an input; null where only its type is known. */
-function axisOf(axis: TensorType, fields: ErrorFields): number | null {
-  const { shape } = axis;
-  const isOne = shape === null || (isKnown(shape) ? product(shape) === 1 : true);
-  if (!isOne || (shape !== null && shape.length > 1)) {
-    throw new TensorError(
-      "shape-mismatch",
-      `axis must be a scalar or have the shape [1], got ${printShape(shape)}`,
-      { ...fields, input: "axis" },
-    );
-  }
-  return axis instanceof Tensor ? Number(axis.data[0]) : null;
 }
 
 function executorOf(engine: unknown, fields: ErrorFields): Executor {

@@ -1,15 +1,20 @@
 /** Holds the documents in `docs/` to the code: codes, paths, licences, and every row of the errata. */
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { inspect } from "node:util";
+import { siblingsOf } from "../src/convert/meaning.ts";
 import { ERROR_CODES, isTensorError, type ErrorCode } from "../src/errors.ts";
 import { gatherND, scatterElements, scatterND } from "../src/functions.ts";
+import { FINDINGS, writeModel, type Model } from "../src/onnx/index.ts";
 import { operators, resolve } from "../src/operators/registry.ts";
 import { infer, run } from "../src/run.ts";
 import { tensor, zeros, type Tensor } from "../src/tensor.ts";
+import { REASONS } from "./cases/convert-reasons.ts";
 import { EXAMPLES } from "./cases/examples.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -42,6 +47,98 @@ test("semantics.md lists every error code with its meaning, and no other", () =>
     rowsOf(table),
     Object.entries(ERROR_CODES).map(([code, meaning]) => [`\`${code}\``, meaning]),
   );
+});
+
+test("inspect.md lists every finding with its severity and its meaning, and no other", () => {
+  const [, table] =
+    /<!-- findings -->\n([^]*?)<!-- \/findings -->/.exec(read("docs/inspect.md")) ?? [];
+  assert.deepEqual(
+    rowsOf(table),
+    Object.entries(FINDINGS).map(([id, { severity, meaning }]) => [`\`${id}\``, severity, meaning]),
+  );
+});
+
+test("the example of inspect.md is what the command and the code say", async () => {
+  const text = read("docs/inspect.md");
+  const [, shown] = /```text\n\$ ndscatter inspect model\.onnx\n([^]*?)```/.exec(text) ?? [];
+  const [, code] = /```ts\n([^]*?)```/.exec(text) ?? [];
+  const folder = fs.mkdtempSync(path.join(root, "build", "inspect-"));
+  try {
+    const file = path.join(folder, "example.mjs");
+    fs.writeFileSync(
+      file,
+      `${code.replaceAll("console.log(", "void (")}\nexport { model, counts };`,
+    );
+    const { model, counts }: { model: Model; counts: unknown } = await import(file);
+    assert.deepEqual(counts, { wrong: 2, risky: 0, note: 0 });
+    fs.writeFileSync(path.join(folder, "model.onnx"), writeModel(model));
+    const command = [path.join(root, "build/src/cli/main.js"), "inspect", "model.onnx"];
+    const { status, stdout } = spawnSync(process.execPath, command, {
+      cwd: folder,
+      encoding: "utf8",
+    });
+    assert.equal(stdout, shown);
+    assert.equal(status, 1);
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
+});
+
+/** The rows of a table of convert.md between two marks. */
+function tableOfConvert(mark: string): string[][] {
+  const table = new RegExp(`<!-- ${mark} -->\\n([^]*?)<!-- /${mark} -->`);
+  return rowsOf(table.exec(read("docs/convert.md"))?.[1] ?? "");
+}
+
+test("convert.md lists every operator with what the other format calls it", () => {
+  const listed = tableOfConvert("operators");
+  const names = (cell: string): string[] => (cell === "-" ? [] : cell.split(", "));
+  const known = (domain: string): string[] =>
+    [...new Set(operators().flatMap((row) => (row.domain === domain ? [row.name] : [])))].sort();
+  const inOther = (name: string, domain: string): string[] => [
+    ...new Set(siblingsOf(name, domain).map((row) => row.name)),
+  ];
+  assert.deepEqual(listed.flatMap(([onnx]) => names(onnx)).sort(), known("ai.onnx"));
+  assert.deepEqual(listed.flatMap(([, openvino]) => names(openvino)).sort(), known("openvino"));
+  for (const [onnx, openvino] of listed) {
+    for (const name of names(onnx)) assert.deepEqual(inOther(name, "openvino"), names(openvino));
+    for (const name of names(openvino)) assert.deepEqual(inOther(name, "ai.onnx"), names(onnx));
+  }
+});
+
+test("convert.md has every reason of a refusal, and no other", () => {
+  assert.deepEqual(
+    tableOfConvert("refused").map(([reason]) => reason),
+    REASONS.map((reason) => `\`${reason}\``),
+  );
+});
+
+test("the example of convert.md is what the command and the code say", async () => {
+  const text = read("docs/convert.md");
+  const [, line, shown] = /```text\n\$ ndscatter (.*)\n([^]*?)```/.exec(text) ?? [];
+  const [, code] = /```ts\n([^]*?)```/.exec(text) ?? [];
+  const folder = fs.mkdtempSync(path.join(root, "build", "convert-"));
+  try {
+    const file = path.join(folder, "example.mjs");
+    const printed = [...code.matchAll(/console\.log\((\w+)\); \/\/ (.*)/g)];
+    fs.writeFileSync(
+      file,
+      `${code.replaceAll("console.log(", "void (")}\nexport { model, changes, unchecked, notes };`,
+    );
+    const values: Record<string, unknown> & { model: Model } = await import(file);
+    assert.equal(printed.length, 3);
+    for (const [, name, said] of printed) assert.equal(inspect(values[name]), said);
+    fs.writeFileSync(path.join(folder, "model.onnx"), writeModel(values.model));
+    const command = [path.join(root, "build/src/cli/main.js"), ...line.split(" ")];
+    const { status, stdout } = spawnSync(process.execPath, command, {
+      cwd: folder,
+      encoding: "utf8",
+    });
+    assert.equal(stdout, shown);
+    assert.equal(status, 0);
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
 });
 
 test("every code that a document names exists", () => {
@@ -78,6 +175,9 @@ test("adding.md and architecture.md name code that is there", () => {
     "src/operators/operator.ts": ["Settings", "inferShape"],
     "src/kernels/combine.ts": ["KERNELS"],
     "src/cli/files.ts": ["FORMATS"],
+    "src/inspect/findings.ts": ["FINDINGS"],
+    "src/convert/meaning.ts": ["OTHER_NAMES"],
+    "src/convert/target.ts": ["BROUGHT"],
     "src/model/model.ts": ["Model", "Constant"],
   };
   const text = read("docs/adding.md") + read("docs/architecture.md");
@@ -335,4 +435,25 @@ test("ScatterNDUpdate-15 takes max and min of booleans", () => {
   ];
   assert.deepEqual(valuesOf(run(update("max"), inputs)[0]), [false, true, true, true]);
   assert.deepEqual(valuesOf(run(update("min"), inputs)[0]), [false, false, false, true]);
+});
+
+test("the commands of my-model-fails.md print what it shows", () => {
+  const main = path.join(root, "build/src/cli/main.js");
+  const blocks = read("docs/my-model-fails.md").matchAll(/```text\n(\$ ndscatter [^]*?)```/g);
+  const shown = [...blocks].flatMap(([, block]) => block.split(/^\$ ndscatter /m).slice(1));
+  assert.ok(shown.length >= 6);
+  for (const one of shown) {
+    const [command, ...lines] = one.trimEnd().split("\n");
+    const { stdout, stderr } = spawnSync(process.execPath, [main, ...command.split(" ")], {
+      cwd: root,
+      encoding: "utf8",
+      env: { ...process.env, NO_COLOR: "1" },
+    });
+    // A line of dots stands for any lines.
+    const pattern = lines.map((line) =>
+      line === "..." ? "(?:.*\\n)*" : `${line.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&")}\\n`,
+    );
+    const printed = `${stdout}${stderr}`.replace(/\n*$/, "\n");
+    assert.match(printed, new RegExp(`^${pattern.join("")}$`), command);
+  }
 });

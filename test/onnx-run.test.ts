@@ -85,6 +85,29 @@ test("nodes are chained, and every kind of Constant makes a tensor", () => {
   }
 });
 
+test("Cast makes another data type", () => {
+  // prettier-ignore
+  const rows: readonly (readonly [Tensor, to: number, Tensor])[] = [
+    [tensor("int64", [4], [1n, -1n, 2n ** 32n + 5n, 2n ** 31n]), 6, tensor("int32", [4], [1, -1, 5, -(2 ** 31)])],
+    [tensor("int32", [3], [-1, 255, 256]), 2, tensor("uint8", [3], [255, 255, 0])],
+    [tensor("uint8", [2], [200, 7]), 3, tensor("int8", [2], [-56, 7])],
+    [tensor("int8", [2], [-1, 7]), 13, tensor("uint64", [2], [2n ** 64n - 1n, 7n])],
+    [f32([3], [1.9, -1.9, 0.5]), 7, tensor("int64", [3], [1n, -1n, 0n])],
+    [f32([4], [0, -0, 0.1, NaN]), 9, tensor("bool", [4], [false, false, true, true])],
+    [tensor("bool", [2], [true, false]), 1, f32([2], [1, 0])],
+    [tensor("float64", [2], [2049, 65520]), 10, tensor("float16", [2], [2048, Infinity])],
+    [tensor("int64", [1], [2n ** 53n + 1n]), 11, tensor("float64", [1], [2 ** 53])],
+    [tensor("string", [1], ["a"]), 8, tensor("string", [1], ["a"])],
+  ];
+  for (const [input, to, expected] of rows) {
+    const model = build({
+      inputs: { x: { dtype: input.dtype, shape: null } },
+      nodes: [{ op: "Cast", inputs: ["x"], outputs: ["y"], attributes: { to } }],
+    });
+    assert.ok(equals(runModel(model, { x: input }).y, expected), `${input.dtype} to ${to}`);
+  }
+});
+
 test("outputs may be inputs and constants; a constant may be an input's default", () => {
   const model = build({
     inputs: { a: { dtype: "float32", shape: null }, d: { dtype: "int64", shape: [1] } },
@@ -210,6 +233,11 @@ const FAULTS: readonly (readonly [name: string, code: ErrorCode, message: RegExp
   ["a Constant with an input", "shape-mismatch", /0 inputs, got 1/, { inputs: x, nodes: [{ op: "Constant", inputs: ["x"], outputs: ["y"], attributes: { value_int: 1 } }] }, X],
   ["value_int before 12", "attribute", /came with version 12/, { opsets: { "": 11 }, nodes: [{ op: "Constant", inputs: [], outputs: ["y"], attributes: { value_int: 1 } }] }, {}],
   ["an Identity of two", "shape-mismatch", /1 inputs, got 2/, { inputs: x, nodes: [{ op: "Identity", inputs: ["x", "x"], outputs: ["y"] }] }, X],
+  ["a Cast to nothing known", "attribute", /to must be the number of a data type/, { inputs: x, nodes: [{ ...identity("x", "y"), op: "Cast", attributes: { to: 99 } }] }, X],
+  ["a Cast with another attribute", "attribute", /no attribute "axis": it has to, saturate, round_mode/, { inputs: x, nodes: [{ ...identity("x", "y"), op: "Cast", attributes: { to: 1, axis: 1 } }] }, X],
+  ["a Cast to a narrow float", "dtype", /float8e4m3fn is not cast here/, { inputs: x, nodes: [{ ...identity("x", "y"), op: "Cast", attributes: { to: 17 } }] }, X],
+  ["a Cast to text", "dtype", /string cannot be converted/, { inputs: x, nodes: [{ ...identity("x", "y"), op: "Cast", attributes: { to: 8 } }] }, X],
+  ["a Cast of two", "shape-mismatch", /1 inputs, got 2/, { inputs: x, nodes: [{ op: "Cast", inputs: ["x", "x"], outputs: ["y"], attributes: { to: 1 } }] }, X],
   ["an Identity with an attribute", "attribute", /"axis"/, { inputs: x, nodes: [{ ...identity("x", "y"), attributes: { axis: 1 } }] }, X],
   ["an input left out", "malformed-file", /input 1 is left out/, { inputs: x, nodes: [{ ...scatter, inputs: ["x", "", "x"] }] }, X],
   ["too many outputs", "malformed-file", /has 2 outputs, but Identity makes 1/, { inputs: x, nodes: [{ op: "Identity", inputs: ["x"], outputs: ["y", "z"] }] }, X],

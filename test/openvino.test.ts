@@ -8,10 +8,11 @@ import { isTensorError, type ErrorCode } from "../src/errors.ts";
 import { elementTypeOf } from "../src/model/element-type.ts";
 import { buildModel, constant, writeModel, type Model } from "../src/onnx/index.ts";
 import { readIR, runModel, writeIR } from "../src/openvino/index.ts";
-import type { OperatorVersion } from "../src/operators/operator.ts";
-import { operators } from "../src/operators/registry.ts";
+import { roleOf, type OperatorVersion } from "../src/operators/operator.ts";
+import { operators, resolve } from "../src/operators/registry.ts";
 import { run } from "../src/run.ts";
-import { equals, tensor, zeros, type Tensor } from "../src/tensor.ts";
+import { equals, fromNested, tensor, zeros, type Tensor } from "../src/tensor.ts";
+import { EXAMPLES } from "./cases/examples.ts";
 import { layer, net, type LayerText } from "./support/ir.ts";
 
 const f32 = (shape: number[], values: number[]): Tensor => tensor("float32", shape, values);
@@ -66,7 +67,7 @@ const DATA = f32([4], [1, 2, 3, 4]);
 const UPDATES = f32([5], [10, 20, 30, 40, 50]);
 
 /** ScatterNDUpdate-15, examples 1 to 4 with their errata corrected. */
-const EXAMPLES: readonly (readonly [reduction: string, output: readonly number[]])[] = [
+const REDUCED: readonly (readonly [reduction: string, output: readonly number[]])[] = [
   ["none", [50, 40, 20, 4]],
   ["sum", [61, 72, 23, 4]],
   ["sub", [-59, -68, -17, 4]],
@@ -74,7 +75,7 @@ const EXAMPLES: readonly (readonly [reduction: string, output: readonly number[]
 ];
 
 for (const version of [10, 11]) {
-  for (const [reduction, output] of EXAMPLES) {
+  for (const [reduction, output] of REDUCED) {
     test(`the example of ScatterNDUpdate-15 with ${reduction} in an IR of version ${version}`, () => {
       const model = readIR(scatterNet({ data: `reduction="${reduction}"` }, version), BIN);
       assert.equal(model.irVersion, version);
@@ -227,6 +228,26 @@ test("layers stand in any order, and nodes come in one in which they run", () =>
   const { third } = runModel(model, { x: i32([2], [256, 255]) });
   // 256 as int8 is 0, 255 is -1.
   assert.deepEqual(third.toArray(), [false, true]);
+});
+
+test("parameters and results are in the order of the file", () => {
+  const parameter = (id: number, name: string): string =>
+    layer(id, { type: "Parameter", name, data: 'shape="" element_type="i8"', outputs: ["I8"] });
+  const result = (id: number): string => layer(id, { type: "Result", inputs: ["I8"] });
+  const { graph } = readIR(
+    net(
+      [result(0), parameter(1, "b"), result(2), parameter(3, "c"), parameter(4, "a")],
+      ["4:0 0:0", "3:0 2:0"],
+    ),
+  );
+  assert.deepEqual(
+    graph.inputs.map(({ name }) => name),
+    ["b", "c", "a"],
+  );
+  assert.deepEqual(
+    graph.outputs.map(({ name }) => name),
+    ["a", "c"],
+  );
 });
 
 // prettier-ignore
@@ -480,7 +501,11 @@ test("the body of a layer keeps its constants, wherever they come to lie in the 
     outputs: ["U8 3"],
   });
   const xml = net([outer, loop], ["0:0 1:0"]);
-  const { xml: written, bin } = writeIR(readIR(xml, Uint8Array.of(0, 1, 2, 3, 4, 5, 6, 7)));
+  const model = readIR(xml, Uint8Array.of(0, 1, 2, 3, 4, 5, 6, 7));
+  const { body } = model.graph.nodes[0].attributes;
+  assert.ok(body.type === "other" && body.graphs?.length === 1);
+  assert.deepEqual(body.graphs[0].constants[0].read().toArray(), [6, 7]);
+  const { xml: written, bin } = writeIR(model);
   const [, offset] = /<body>[^]*offset="(\d+)" size="2"/.exec(written) ?? [];
   assert.deepEqual([...bin.subarray(Number(offset), Number(offset) + 2)], [6, 7]);
   assert.deepEqual(readIR(written, bin).graph.constants[0].read().toArray(), [1, 2, 3]);
@@ -543,6 +568,39 @@ test("every operator of openvino in every data type goes through a file", () => 
   }
   assert.ok(count >= 26, String(count));
 });
+
+const SHOWN = EXAMPLES.filter(({ domain }) => domain === "openvino");
+
+for (const { source, versions, op, attributes = {}, dtype, indexType, ...values } of SHOWN) {
+  for (const opset of versions) {
+    test(`${source}, version ${opset}, from a file`, () => {
+      const given = {
+        data: { dtype, value: values.data },
+        indices: { dtype: indexType, value: values.indices },
+        updates: { dtype, value: values.updates },
+        axis: { dtype: "int64", value: values.axis },
+      } as const;
+      const { inputs } = resolve({ domain: "openvino", op, opset });
+      const constants = Object.fromEntries(
+        inputs.map((input) => {
+          const { dtype: type, value } = given[roleOf(input)];
+          return [input.name, fromNested(type, value, {})];
+        }),
+      );
+      const names = inputs.map(({ name }) => name);
+      const model = buildModel({
+        opsets: { openvino: opset },
+        irVersion: 10,
+        constants,
+        nodes: [{ domain: "openvino", op, inputs: names, outputs: ["y"], attributes }],
+        outputs: { y: null },
+      });
+      const { xml, bin } = writeIR(model);
+      const { y } = runModel(readIR(xml, bin), {});
+      assert.ok(equals(y, fromNested(dtype, values.output, {})), String(y));
+    });
+  }
+}
 
 test("values of every data type go through the .bin", () => {
   for (const name of Object.keys(DTYPES) as DType[]) {

@@ -23,12 +23,12 @@ const sh = (command: string, args: string[], cwd = root) =>
 const EXPORTS = {
   "index.js": [
     "DTYPES", "ERROR_CODES", "REDUCTIONS", "TensorError",
-    "compareVersions", "createEngine", "equals", "firstDifference", "full", "gather", "gatherElements", "gatherND", "infer", "isDType",
+    "compareVersions", "createEngine", "equals", "explain", "firstDifference", "full", "gather", "gatherElements", "gatherND", "infer", "isDType",
     "isTensorError", "operators", "planGather", "planGatherElements", "planGatherND", "planScatterElements", "planScatterND", "printScalar", "printShape", "resolve", "run", "scatter", "scatterElements", "scatterND", "tensor", "tensorScatter", "zeros",
   ],
   "npy/index.js": ["readNpy", "writeNpy"],
-  "onnx/index.js": ["buildModel", "constant", "readModel", "readTensor", "runModel", "runNode", "unsupportedOperators", "writeModel", "writeTensor"],
-  "openvino/index.js": ["readIR", "runModel", "writeIR"],
+  "onnx/index.js": ["FINDINGS", "buildModel", "constant", "convertModel", "externalFiles", "inspectModel", "nodeCall", "readModel", "readOutline", "readTensor", "runModel", "runNode", "unsupportedOperators", "writeModel", "writeTensor"],
+  "openvino/index.js": ["FINDINGS", "convertModel", "inspectModel", "readIR", "runModel", "writeIR"],
 };
 
 for (const [entry, names] of Object.entries(EXPORTS)) {

@@ -27,6 +27,17 @@ test("the example of the library prints what it says", async () => {
   assert.equal(printed[1], "[12,4]");
 });
 
+test("what it shows of explain is what is told", async () => {
+  const { explain, tensor, zeros } = await import("../src/index.ts");
+  const inputs = [
+    zeros("float32", [4, 3]),
+    tensor("int64", [3, 1], [1, 3, 1]),
+    zeros("float32", [3, 3]),
+  ];
+  const { shapes } = explain({ op: "ScatterND", opset: 18 }, inputs);
+  assert.ok(readme.includes(`console.log(shapes[0].sentence); // ${shapes[0].sentence}\n`));
+});
+
 test("the error it shows is the error that is thrown", async () => {
   const { isTensorError, run, zeros, tensor } = await import("../src/index.ts");
   const inputs = [

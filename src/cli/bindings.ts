@@ -3,6 +3,33 @@
 import { wrongUsage } from "./failure.ts";
 import { printName } from "./layout.ts";
 
+/** What takes inputs. */
+export interface Inputs {
+  /** How messages call it. */
+  readonly title: string;
+  readonly inputs: readonly string[];
+  /** Inputs that may be left out. */
+  readonly optional: ReadonlySet<string>;
+}
+
+/**
+ * The file of each input that has one. An input that may be left out takes a file only by its name.
+ * @throws Failure as {@link bindFiles}, and for inputs without a file
+ */
+export function bindInputs(
+  texts: readonly string[],
+  { title, inputs, optional }: Inputs,
+): Map<string, string> {
+  const isNamed = (name: string): boolean => texts.some((text) => text.startsWith(`${name}=`));
+  const taken = inputs.filter((name) => !optional.has(name) || isNamed(name));
+  const files = bindFiles(texts, taken, "input", title);
+  const missing = inputs.filter((name) => !files.has(name) && !optional.has(name));
+  if (missing.length === 0) return files;
+  throw wrongUsage(
+    `${title} needs ${inputs.map(printName).join(", ")}, but there is no file for ${missing.map(printName).join(", ")}`,
+  );
+}
+
 /**
  * The file of each name that has one. What is not named takes the names that are left, in their order. A path that
  * holds a `=` is bare when it begins with `.` or `/`.

@@ -7,13 +7,16 @@ import { TensorError, type Tensor } from "../index.ts";
 import { readNpy, writeNpy } from "../npy/index.ts";
 import {
   readModel,
+  readOutline,
   readTensor,
   writeTensor,
+  type ByteSource,
   type Model,
   type ReadExternal,
 } from "../onnx/index.ts";
-import { readIR, type ByteSource } from "../openvino/index.ts";
+import { readIR } from "../openvino/index.ts";
 import { reasonOf, withPath, wrongData, wrongUsage } from "./failure.ts";
+import { tellReading } from "./progress.ts";
 
 interface Format {
   read(bytes: Uint8Array, file: string): Tensor;
@@ -42,21 +45,49 @@ export function readTensorFile(file: string): Tensor {
   return withPath(file, () => read(readRange(file), file));
 }
 
+/** The tensors of files, by the same names. */
+export const readTensorFiles = (files: ReadonlyMap<string, string>): Map<string, Tensor> =>
+  new Map([...files].map(([name, file]) => [name, readTensorFile(file)]));
+
 /** A model: OpenVINO's where the name ends in `.xml`, else ONNX's. */
 export const readModelFile = (file: string): Model =>
   withPath(file, () =>
-    path.extname(file).toLowerCase() === ".xml"
+    isIR(file)
       ? readIR(readRange(file), binBeside(file))
       : readModel(readRange(file), { external: externalReader(path.dirname(file)) }),
   );
 
+/**
+ * What `action` makes of a model that is looked at: constants stay in the files, which must be there until then, and of
+ * any size. The weights of an IR may be missing.
+ */
+export const withModel = <T>(file: string, action: (model: Model) => T): T =>
+  withPath(file, () => {
+    if (!isIR(file)) {
+      const external = externalReader(path.dirname(file));
+      const read = (source: ByteSource): Model => readOutline(source, { external });
+      return withFile(file, (source) => action(tellReading(file, source, read)));
+    }
+    const bin = binBeside(file);
+    return action(readIR(readRange(file), bin.isThere ? bin : undefined));
+  });
+
+export const isIR = (file: string): boolean => path.extname(file).toLowerCase() === ".xml";
+
+/** The files of a model: the `.bin` of an IR has the name of its `.xml`. */
+export function modelFiles(file: string): readonly string[] {
+  const { dir, name } = path.parse(file);
+  return isIR(file) ? [file, path.join(dir, `${name}.bin`)] : [file];
+}
+
 /** The `.bin` of an IR, read in parts under the rules of external data. Where it is missing, reading it says so. */
-function binBeside(file: string): ByteSource {
+function binBeside(file: string): ByteSource & { readonly isThere: boolean } {
   const { dir, name } = path.parse(file);
   const location = `${name}.bin`;
   const read = externalReader(dir === "" ? "." : dir);
   const stat = fs.statSync(path.join(dir, location), { throwIfNoEntry: false });
   return {
+    isThere: stat !== undefined,
     size: stat?.size ?? Number.MAX_SAFE_INTEGER,
     read: (offset, length) => read(location, offset, length),
   };
@@ -95,25 +126,39 @@ const malformed = (sentence: string, cause?: unknown): TensorError =>
 const CHUNK = 2 ** 30;
 
 /** `length` bytes from `offset` of a regular file, by default all of it. Nothing larger than the file is allocated. */
-function readRange(file: string, offset = 0, length?: number): Uint8Array {
+const readRange = (file: string, offset = 0, length?: number): Uint8Array =>
+  withFile(file, ({ size, read }) => read(offset, length ?? size - offset));
+
+function withFile<T>(file: string, action: (source: ByteSource) => T): T {
   // Opening a named pipe would wait for its writer.
   const descriptor = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
   try {
     const stat = fs.fstatSync(descriptor);
     if (!stat.isFile()) throw wrongData(`${file}: ${kindOf(stat)}`);
-    const end = length === undefined ? stat.size : offset + length;
-    if (end > stat.size) throw endsEarly(file, stat.size, end);
-    const bytes = new Uint8Array(end - offset);
-    for (let done = 0; done < bytes.length;) {
-      const most = Math.min(CHUNK, bytes.length - done);
-      const count = fs.readSync(descriptor, bytes, done, most, offset + done);
-      if (count === 0) throw endsEarly(file, offset + done, end);
-      done += count;
-    }
-    return bytes;
+    const { size } = stat;
+    return action({ size, read: (offset, length) => read(descriptor, file, size, offset, length) });
   } finally {
     fs.closeSync(descriptor);
   }
+}
+
+function read(
+  descriptor: number,
+  file: string,
+  size: number,
+  offset: number,
+  length: number,
+): Uint8Array {
+  const end = offset + length;
+  if (end > size) throw endsEarly(file, size, end);
+  const bytes = new Uint8Array(length);
+  for (let done = 0; done < length;) {
+    const most = Math.min(CHUNK, length - done);
+    const count = fs.readSync(descriptor, bytes, done, most, offset + done);
+    if (count === 0) throw endsEarly(file, offset + done, end);
+    done += count;
+  }
+  return bytes;
 }
 
 const endsEarly = (file: string, size: number, end: number): TensorError =>
@@ -129,19 +174,25 @@ export interface OutputFile {
   readonly tensor: Tensor;
 }
 
-/**
- * Writes all files or, as far as the disk can promise it, none: everything is encoded first, then written beside its
- * place, and moved there when all of it is on disk. A link is followed, so that it stays one.
- */
+/** Writes tensors, all or none; all of them are encoded first. */
 export function writeTensorFiles(outputs: readonly OutputFile[]): void {
-  const encoded = outputs.map(({ file, name, tensor }) => ({
-    file,
-    bytes: withPath(file, () => checkFormat(file).write(tensor, name)),
-  }));
+  writeFiles(
+    outputs.map(({ file, name, tensor }) => ({
+      file,
+      bytes: withPath(file, () => checkFormat(file).write(tensor, name)),
+    })),
+  );
+}
+
+/**
+ * Writes all files or, as far as the disk can promise it, none: each is written beside its place, and moved there when
+ * all of them are on disk. A link is followed, so that it stays one.
+ */
+export function writeFiles(outputs: readonly { file: string; bytes: Uint8Array }[]): void {
   const moves: { file: string; from: string; to: string }[] = [];
   try {
-    for (const { file, bytes } of encoded) {
-      const { to, mode } = checkTarget(file);
+    for (const { file, bytes } of outputs) {
+      const { to, mode } = checkPlace(file);
       const from = `${to}.${randomUUID()}.tmp`;
       moves.push({ file, from, to });
       withPath(file, () => writeNew(from, bytes, mode));
@@ -156,8 +207,7 @@ export function writeTensorFiles(outputs: readonly OutputFile[]): void {
  * Where an output really goes, and the permissions of the file that it replaces, if any.
  * @throws Failure where nothing can be written there, as far as looking tells.
  */
-export function checkTarget(file: string): { to: string; mode: number | undefined } {
-  checkFormat(file);
+export function checkPlace(file: string): { to: string; mode: number | undefined } {
   return withPath(file, () => {
     const stat = fs.statSync(file, { throwIfNoEntry: false });
     if (stat === undefined) {

@@ -37,14 +37,19 @@ export function addInferCommand(program: Command): void {
 }
 
 function inferText(operator: string, texts: readonly string[], options: InferOptions): string {
-  const { node, version, title } = parseCall(operator, options);
-  const names = version.inputs.map(({ name }) => name);
-  const least = version.inputs.filter(({ optional }) => optional !== true).length;
+  const { node, version, title, given } = parseCall(operator, options);
+  const asked = version.inputs.filter(({ name }) => !given.has(name));
+  const names = asked.map(({ name }) => name);
+  const least = asked.filter(({ optional }) => optional !== true).length;
   if (texts.length < least || texts.length > names.length) {
     const many = least === names.length ? least : `${least} to ${names.length}`;
     throw wrongUsage(`${title} needs ${many} types (${names.join(", ")}), got ${texts.length}`);
   }
-  const types = infer(node, texts.map(parseType));
+  const parsed = texts.map(parseType);
+  const types = infer(
+    node,
+    version.inputs.map(({ name }) => given.get(name) ?? parsed[names.indexOf(name)]),
+  );
   if (!options.json) return types.map(printType).join("\n");
   const outputs = types.map(({ dtype, shape }, position) => ({
     name: version.outputs[position].name,

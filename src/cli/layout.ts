@@ -35,6 +35,13 @@ export function wrap(text: string, first = ""): string {
 export const printName = (name: string): string =>
   /^[\w./:+-]+$/.test(name) ? name : JSON.stringify(name);
 
+/** Texts of a file must not reach the terminal as they are: names of dimensions and nodes are among them. */
+export const escapeControls = (line: string): string =>
+  // oxlint-disable-next-line no-control-regex
+  line.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, (one) => {
+    return `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
+
 /** What every command's --help says of --json. */
 export const JSON_HELP = "print JSON (64-bit integers, NaN and infinities as strings)";
 
@@ -52,6 +59,7 @@ export function printJson(value: unknown, indent = ""): string {
   }
   if (isObject(value)) {
     const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+    if (fields.length === 0) return "{}";
     return lines(
       "{",
       fields.map(([key, field]) => `${JSON.stringify(key)}: ${printJson(field, inner)}`),

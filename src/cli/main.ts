@@ -5,8 +5,11 @@ import { createRequire } from "node:module";
 import { inspect } from "node:util";
 import { Command, CommanderError } from "commander";
 import { addConformanceCommand } from "./conformance.ts";
+import { addConvertCommand } from "./convert.ts";
 import { failureOf, WRONG_DATA } from "./failure.ts";
+import { addExplainCommand } from "./explain.ts";
 import { addInferCommand } from "./infer.ts";
+import { addInspectCommand } from "./inspect.ts";
 import { addOpsCommand } from "./ops.ts";
 import { addRunCommand } from "./run.ts";
 
@@ -22,7 +25,10 @@ The status is 0 when all is well, 1 for wrong data (files, tensors, tests) and
 Examples:
   ndscatter ops
   ndscatter run ScatterND data.npy indices.npy updates.npy -o out.npy
+  ndscatter explain ScatterND data.npy indices.npy updates.npy
   ndscatter infer ScatterND --opset 18 'float32[N,4,5]' 'int64[M,2]' 'float32[M,5]'
+  ndscatter inspect model.onnx
+  ndscatter convert model.onnx --opset 13 -o m13.onnx
   ndscatter help run`;
 
 function buildProgram(): Command {
@@ -38,8 +44,11 @@ function buildProgram(): Command {
     // Errors are told once, at the end.
     .configureOutput({ writeErr: () => {}, outputError: () => {} });
   addRunCommand(program);
+  addExplainCommand(program);
   addOpsCommand(program);
   addInferCommand(program);
+  addInspectCommand(program);
+  addConvertCommand(program);
   addConformanceCommand(program);
   return program;
 }

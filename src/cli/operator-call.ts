@@ -6,9 +6,11 @@ import {
   isDType,
   operators,
   resolve,
+  tensor,
   type AttributeSchema,
   type NodeSpec,
   type OperatorVersion,
+  type Tensor,
 } from "../index.ts";
 import { asUsage, wrongUsage } from "./failure.ts";
 
@@ -24,6 +26,8 @@ export interface Call {
   readonly version: OperatorVersion;
   /** `ScatterND-18` */
   readonly title: string;
+  /** Inputs that were given as values: an axis may be typed like an attribute where it is an input. */
+  readonly given: ReadonlyMap<string, Tensor>;
 }
 
 export const domainOption = (): Option =>
@@ -39,7 +43,11 @@ export function addCallOptions(command: Command): Command {
   return command
     .addOption(domainOption())
     .addOption(opsetOption())
-    .option("--attr <name=value>", "an attribute of the operator; repeatable", collect);
+    .option(
+      "--attr <name=value>",
+      "an attribute of the operator, or its axis where that is an input; repeatable",
+      collect,
+    );
 }
 
 /** For options that may be given more than once. */
@@ -74,25 +82,37 @@ export const titleOf = ({ name, sinceVersion }: OperatorVersion): string =>
 /** @throws Failure for an operator, an opset or attributes that there are not: they were typed. */
 export function parseCall(op: string, { domain, opset, attr = [] }: CallOptions): Call {
   const version = resolveTyped(op, opset ?? Number.MAX_SAFE_INTEGER, domain);
+  const values = parseValues(attr, version);
+  const given = new Map(
+    [...values].flatMap(([name, value]) =>
+      isAxisInput(version, name) ? [[name, tensor("int64", [], Number(value))] as const] : [],
+    ),
+  );
   const node: NodeSpec = {
     domain: version.domain,
     op,
     opset: opset ?? version.sinceVersion,
-    attributes: parseAttributes(attr, version),
+    attributes: Object.fromEntries([...values].filter(([name]) => !isAxisInput(version, name))),
   };
   // Inputs of which nothing is known: what is wrong now is wrong whatever they are.
-  const types = version.inputs.map(({ type }) => {
-    const dtype = version.typeConstraints.find(({ name }) => name === type)?.types[0] ?? type;
+  const types = version.inputs.map(({ name: input, type }) => {
+    const value = given.get(input);
+    if (value !== undefined) return value;
+    const taken: readonly string[] = version.typeConstraints.find(({ name }) => name === type)
+      ?.types ?? [type];
+    // Not every type has every reduction, but this one has.
+    const dtype = taken.find((one) => one === "float32") ?? taken[0];
     return { dtype: isDType(dtype) ? dtype : "int64", shape: null } as const;
   });
   asUsage(() => infer(node, types));
-  return { node, version, title: titleOf(version) };
+  return { node, version, title: titleOf(version), given };
 }
 
-function parseAttributes(
+/** The attributes that were typed, and the axis where it is an input. */
+function parseValues(
   texts: readonly string[],
   version: OperatorVersion,
-): Record<string, AttributeValue> {
+): Map<string, AttributeValue> {
   const attributes = new Map<string, AttributeValue>();
   for (const text of texts) {
     const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
@@ -102,15 +122,19 @@ function parseAttributes(
       );
     }
     if (attributes.has(name)) throw wrongUsage(`--attr gives ${name} twice`);
-    const type = version.attributes.find((one) => one.name === name)?.type ?? "string";
+    const schema = version.attributes.find((one) => one.name === name);
+    const type = schema?.type ?? (isAxisInput(version, name) ? "int" : "string");
     const { parse, must } = VALUES[type];
     const parsed = parse(value);
     if (parsed === null)
       throw wrongUsage(`--attr ${name} must be ${must}, got ${JSON.stringify(value)}`);
     attributes.set(name, parsed);
   }
-  return Object.fromEntries(attributes);
+  return attributes;
 }
+
+const isAxisInput = ({ inputs }: OperatorVersion, wanted: string): boolean =>
+  inputs.some(({ name, role = name }) => name === wanted && role === "axis");
 
 type AttributeValue = number | string | boolean;
 

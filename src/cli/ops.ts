@@ -1,7 +1,7 @@
 /** `ndscatter ops`: the operators and versions that there are, what each says, and what changed between two. */
 
 import type { Command } from "commander";
-import { compareVersions, operators } from "../index.ts";
+import { compareVersions, operators, type OperatorVersion } from "../index.ts";
 import { wrongUsage } from "./failure.ts";
 import { JSON_HELP, printJson } from "./layout.ts";
 import {
@@ -78,7 +78,13 @@ function show(operator: string, { domain, opset, diff }: OpsOptions): Answer {
     return { facts: version, text: () => printSchema(version) };
   }
   const versions = versionsOf(operator, domain);
-  return { facts: versions, text: () => printHistory(versions) };
+  return { facts: versions, text: () => printHistory(versions) + printOthers(versions[0]) };
+}
+
+/** Where else there is an operator of that name. */
+function printOthers({ name, domain }: OperatorVersion): string {
+  const other = operators().find((one) => one.name === name && one.domain !== domain);
+  return other === undefined ? "" : `\n\n${other.domain} has one too: --domain ${other.domain}`;
 }
 
 function showChanges(operator: string, diff: readonly string[], domain?: string): Answer {

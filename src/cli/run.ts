@@ -2,13 +2,13 @@
 
 import type { Command } from "commander";
 import type { Tensor } from "../index.ts";
-import { bindFiles } from "./bindings.ts";
+import { bindFiles, bindInputs } from "./bindings.ts";
 import { compareTensors, type Difference } from "./comparison.ts";
 import { wrongData, wrongUsage } from "./failure.ts";
-import { checkTarget, isSameFile, readTensorFile, writeTensorFiles } from "./files.ts";
+import { checkFormat, checkPlace, isSameFile, readTensorFiles, writeTensorFiles } from "./files.ts";
 import { JSON_HELP, printJson, printName } from "./layout.ts";
-import { addCallOptions, collect } from "./operator-call.ts";
-import { findTask, type Task, type TaskOptions } from "./task.ts";
+import { collect } from "./operator-call.ts";
+import { addTaskArguments, findTask, type Task, type TaskOptions } from "./task.ts";
 import { printType } from "./type-text.ts";
 
 interface RunOptions extends TaskOptions {
@@ -42,14 +42,8 @@ export function addRunCommand(program: Command): void {
   const command = program
     .command("run")
     .summary("run an operator, a model or one node of a model")
-    .description("Run an operator, a model made of the operators, or one node of any model.")
-    .argument("<target>", "an operator, such as ScatterND, or a model (.onnx, .xml)")
-    .argument("[inputs...]", "the inputs: files, or NAME=FILE");
-  addCallOptions(command)
-    .option(
-      "--node <name>",
-      "run one node of the model: its name, a value it makes, or an operator that only it has",
-    )
+    .description("Run an operator, a model made of the operators, or one node of any model.");
+  addTaskArguments(command)
     .option("-o, --output <[name=]file>", "where a result goes; repeatable", collect)
     .option(
       "--expect <[name=]file>",
@@ -64,19 +58,8 @@ export function addRunCommand(program: Command): void {
 }
 
 function runTask(task: Task, texts: readonly string[], options: RunOptions): void {
-  const { title, inputs, optional, outputs, file } = task;
-  const sources = bindFiles(
-    texts,
-    inputs.filter((name) => !optional.has(name) || isNamed(texts, name)),
-    "input",
-    title,
-  );
-  const missing = inputs.filter((name) => !sources.has(name) && !optional.has(name));
-  if (missing.length > 0) {
-    throw wrongUsage(
-      `${title} needs ${inputs.map(printName).join(", ")}, but there is no file for ${missing.map(printName).join(", ")}`,
-    );
-  }
+  const { title, outputs, file, note } = task;
+  const sources = bindInputs(texts, task);
   const targets = bindFiles(options.output ?? [], outputs, "output", title);
   const expectations = bindFiles(options.expect ?? [], outputs, "output", title);
   checkTargets(
@@ -84,8 +67,8 @@ function runTask(task: Task, texts: readonly string[], options: RunOptions): voi
     [...expectations.values(), ...(file === undefined ? [] : [file])],
   );
 
-  const tensors = readAll(sources);
-  const expected = readAll(expectations);
+  const tensors = readTensorFiles(sources);
+  const expected = readTensorFiles(expectations);
   const results = task.execute(tensors);
   checkInPlace(targets, results, sources, tensors);
   writeTensorFiles(
@@ -99,18 +82,12 @@ function runTask(task: Task, texts: readonly string[], options: RunOptions): voi
   }
   const report = { results, targets, expectations, differences };
   process.stdout.write(`${options.json ? reportJson(report) : reportText(report)}\n`);
+  if (note !== undefined) process.stderr.write(`ndscatter: note: ${note}\n`);
   const sentences = [...differences.values()].flatMap((one) =>
     one === null ? [] : [one.sentence],
   );
   if (sentences.length > 0) throw wrongData(sentences.join("; "));
 }
-
-/** An input that has a value in the model takes a file only by its name. */
-const isNamed = (texts: readonly string[], name: string): boolean =>
-  texts.some((text) => text.startsWith(`${name}=`));
-
-const readAll = (files: ReadonlyMap<string, string>): Map<string, Tensor> =>
-  new Map([...files].map(([name, file]) => [name, readTensorFile(file)]));
 
 function resultOf(results: ReadonlyMap<string, Tensor>, name: string): Tensor {
   const result = results.get(name);
@@ -121,7 +98,8 @@ function resultOf(results: ReadonlyMap<string, Tensor>, name: string): Tensor {
 /** What can be said of output files before anything is read. */
 function checkTargets(targets: readonly string[], kept: readonly string[]): void {
   for (const [position, target] of targets.entries()) {
-    checkTarget(target);
+    checkFormat(target);
+    checkPlace(target);
     if (targets.slice(0, position).some((other) => isSameFile(target, other))) {
       throw wrongUsage(`two outputs would be written to ${target}`);
     }

@@ -1,12 +1,20 @@
-/** What `ndscatter run` can run, each as named inputs and outputs: an operator, a model, or one node of a model. */
+/** What `run` and `explain` take, each as named inputs and outputs: an operator, a model, or one node of a model. */
 
 import { existsSync } from "node:fs";
+import type { Command } from "commander";
 import { run, type Tensor } from "../index.ts";
-import { runModel, runNode, type Model, type ModelNode } from "../onnx/index.ts";
+import {
+  nodeCall,
+  runModel,
+  runNode,
+  type Model,
+  type ModelNode,
+  type NodeCall,
+} from "../onnx/index.ts";
 import { withPath, wrongUsage } from "./failure.ts";
 import { readModelFile } from "./files.ts";
 import { printName } from "./layout.ts";
-import { isOperator, parseCall, type CallOptions } from "./operator-call.ts";
+import { addCallOptions, isOperator, parseCall, type CallOptions } from "./operator-call.ts";
 
 export interface Task {
   /** How messages call it. */
@@ -15,13 +23,30 @@ export interface Task {
   /** Inputs that may be left out, because the model has values for them. */
   readonly optional: ReadonlySet<string>;
   readonly outputs: readonly string[];
+  /** What its user should know. */
+  readonly note?: string;
   /** The model that it comes from. */
   readonly file?: string;
   execute(inputs: ReadonlyMap<string, Tensor>): ReadonlyMap<string, Tensor>;
+  /**
+   * The one node that it comes down to, with its inputs.
+   * @throws Failure for a model of several
+   */
+  call(inputs: ReadonlyMap<string, Tensor>): NodeCall;
 }
 
 export interface TaskOptions extends CallOptions {
   readonly node?: string;
+}
+
+export function addTaskArguments(command: Command): Command {
+  command
+    .argument("<target>", "an operator, such as ScatterND, or a model (.onnx, .xml)")
+    .argument("[inputs...]", "the inputs: files, or NAME=FILE");
+  return addCallOptions(command).option(
+    "--node <name>",
+    "take one node of the model: its name, a value it makes, or an operator that only it has",
+  );
 }
 
 /** @throws Failure for a target that is neither, and for options that do not go with it. */
@@ -46,8 +71,10 @@ export function findTask(target: string, options: TaskOptions): Task {
 }
 
 function operatorTask(op: string, options: CallOptions): Task {
-  const { node, version, title } = parseCall(op, options);
-  const inputs = version.inputs.map(({ name }) => name);
+  const { node, version, title, given } = parseCall(op, options);
+  const inputs = version.inputs.map(({ name }) => name).filter((name) => !given.has(name));
+  const tensorsOf = (tensors: ReadonlyMap<string, Tensor>): (Tensor | undefined)[] =>
+    version.inputs.map(({ name }) => given.get(name) ?? tensors.get(name));
   const outputs = version.outputs.map(({ name }) => name);
   return {
     title,
@@ -56,13 +83,14 @@ function operatorTask(op: string, options: CallOptions): Task {
       version.inputs.flatMap(({ name, optional }) => (optional === true ? [name] : [])),
     ),
     outputs,
+    ...(version.deprecated !== undefined && {
+      note: `${title} is deprecated: ${version.deprecated} replaces it`,
+    }),
     execute(tensors) {
-      const results = run(
-        node,
-        inputs.map((name) => tensors.get(name)),
-      );
+      const results = run(node, tensorsOf(tensors));
       return new Map(outputs.map((name, position) => [name, results[position]]));
     },
+    call: (tensors) => ({ node, inputs: tensorsOf(tensors) }),
   };
 }
 
@@ -76,6 +104,7 @@ function modelTask(file: string, model: Model): Task {
     outputs: outputs.map(({ name }) => name),
     execute: (tensors) =>
       withPath(file, () => new Map(Object.entries(runModel(model, Object.fromEntries(tensors))))),
+    call: (tensors) => callNode(file, model, onlyNode(file, model), tensors),
   };
 }
 
@@ -96,7 +125,42 @@ function nodeTask(file: string, model: Model, node: ModelNode): Task {
         const results = runNode(model, node, Object.fromEntries(tensors));
         return new Map(Object.entries(results));
       }),
+    call: (tensors) => callNode(file, model, node, tensors),
   };
+}
+
+/** A node of a model, with those of the tensors that it takes. */
+const callNode = (
+  file: string,
+  model: Model,
+  node: ModelNode,
+  tensors: ReadonlyMap<string, Tensor>,
+): NodeCall =>
+  withPath(file, () => {
+    const own = [...tensors].filter(([name]) => node.inputs.includes(name));
+    return nodeCall(model, node, Object.fromEntries(own));
+  });
+
+/** The one node of a model that is of an operator of the family, where the model's inputs are the node's. */
+function onlyNode(file: string, { graph }: Model): ModelNode {
+  const { nodes } = graph;
+  const found = nodes.filter(({ op }) => isOperator(op));
+  if (found.length === 1) {
+    const [node] = found;
+    const makers = nodes.filter(({ op }) => op !== "Constant");
+    const computed = node.inputs.find((name) =>
+      makers.some(({ outputs }) => outputs.includes(name)),
+    );
+    if (computed === undefined) return node;
+    const name = printName(node.name || node.outputs[0]);
+    throw wrongUsage(
+      `${file} computes ${printName(computed)}, an input of ${node.op}; choose that with --node ${name} and give its inputs`,
+    );
+  }
+  const which = found.length === 0 ? "" : `; choose one with --node: ${listNodes(found, true)}`;
+  throw wrongUsage(
+    `${file} has ${found.length === 0 ? "no node" : `${found.length} nodes`} to explain${which}`,
+  );
 }
 
 /** The node of that name, or that makes a value of that name, or the only one of that operator. */

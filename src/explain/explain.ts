@@ -3,20 +3,10 @@
 import { createJs } from "../engines/js.ts";
 import { isTensorError, TensorError } from "../errors.ts";
 import { executeGather, executeScatter } from "../execute.ts";
-import { roleOf, type OperatorVersion } from "../operators/operator.ts";
+import { byRole, roleOf, type Inputs, type OperatorVersion } from "../operators/operator.ts";
 import { lookUp } from "../operators/registry.ts";
 import { joinTerms, printTerms } from "../operators/terms.ts";
-import {
-  byRole,
-  callOf,
-  prepare,
-  rulesOf,
-  tensorsOf,
-  withAxis,
-  type Call,
-  type Inputs,
-  type NodeSpec,
-} from "../run.ts";
+import { callOf, prepare, rulesOf, tensorsOf, withAxis, type Call, type NodeSpec } from "../run.ts";
 import { printShape, product, sameShape } from "../shape.ts";
 import { asTensor, type Tensor } from "../tensor.ts";
 import type { BadIndex, DerivedShape, Explanation } from "./explanation.ts";
@@ -96,17 +86,34 @@ function tell(
   return { output, story: scatterStory(executor, prepared, plan, updates, output) };
 }
 
-/** @throws TensorError where nothing follows from the shapes of data and indices */
-function derivedShapes(call: Call, tensors: Inputs<Tensor>): DerivedShape[] {
-  const { operator, version } = call;
+/** Data, indices and, where that is an input, the axis: what everything else follows from; null where one is missing. */
+function knownInputs(
+  { operator, version }: Call,
+  tensors: Inputs<Tensor>,
+): { readonly data: Tensor; readonly indices: Tensor } | null {
   const {
     data,
     indices = data && operator.defaultIndices?.(data.shape),
-    updates,
+    axis,
   } = byRole(version, tensors);
-  if (data === undefined || indices === undefined) return [];
-  const shapes = { data: data.shape, indices: indices.shape, updates: updates?.shape ?? null };
-  return operator.derive(shapes, withAxis(call, tensors)).map(({ of, terms, orOneElement }) => {
+  const isAxisMissing = axis === undefined && version.inputs.some((one) => roleOf(one) === "axis");
+  return data === undefined || indices === undefined || isAxisMissing ? null : { data, indices };
+}
+
+/** @throws TensorError where nothing follows from the shapes of data and indices */
+function derivedShapes(call: Call, tensors: Inputs<Tensor>): DerivedShape[] {
+  const { operator, version } = call;
+  const known = knownInputs(call, tensors);
+  const settled = withAxis(call, tensors);
+  // Data types have not been checked.
+  if (known === null || !Number.isSafeInteger(settled.settings.axis)) return [];
+  const { updates } = byRole(version, tensors);
+  const shapes = {
+    data: known.data.shape,
+    indices: known.indices.shape,
+    updates: updates?.shape ?? null,
+  };
+  return operator.derive(shapes, settled).map(({ of, terms, orOneElement }) => {
     const position = version.inputs.findIndex((schema) => roleOf(schema) === of);
     const name = (of === "output" ? version.outputs[0] : version.inputs[position]).name;
     // Of tensors every dimension is known.
@@ -145,9 +152,7 @@ function badIndicesOf(
           roleOf(unsettled.version.inputs[position]) === "updates" ? undefined : tensor,
         );
   attempt(() => {
-    const { data, indices } = byRole(unsettled.version, tensors);
-    if (data === undefined) return;
-    if (indices === undefined && unsettled.operator.defaultIndices === undefined) return;
+    if (knownInputs(unsettled, tensors) === null) return;
     const { call, made } = prepare(unsettled, fitting);
     const rules = { ...rulesOf(call.version, createJs()), onBad };
     call.operator.plan(made, call, rules);

@@ -14,7 +14,7 @@ export function gatherStory(prepared: PreparedCall, plan: Plan, output: Tensor):
   const { slice, source } = plan;
   const places = placesOf(prepared, plan);
   const { addressed, count, offsets } = places;
-  const meetings = meetingsOf(plan);
+  const meetings = meetingsOf(offsets, slice);
 
   const sourceOf = (position: number): number => source?.[position] ?? position;
   /** The position in the Plan of a slice of the output; -1 where none fills it. */

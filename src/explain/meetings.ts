@@ -1,6 +1,6 @@
 /** Which positions of a Plan meet which targets. Sorted once, 8 bytes a position: there may be millions of them. */
 
-import { absoluteOffsets, type Plan } from "../plan.ts";
+import type { Plan } from "../plan.ts";
 import { coordinatesOf, product } from "../shape.ts";
 import type { Lazy, Summary } from "./explanation.ts";
 
@@ -17,12 +17,11 @@ export interface Meetings {
   find(target: number): number;
 }
 
-export function meetingsOf(plan: Plan): Meetings {
-  const { slice } = plan;
-  const offsets = absoluteOffsets(plan);
+/** @param offsets those of all batches, in slices of `slice` elements */
+export function meetingsOf(offsets: Uint32Array, slice: number): Meetings {
   // Empty slices have no elements to meet.
   const total = slice === 0 ? 0 : offsets.length;
-  // Target and position as one number, so that they sort without a callback: 10^6 in 60 ms instead of 600.
+  // Target and position as one number, so that they sort without a callback: 10^6 in 65 ms instead of 280.
   const keys = new BigUint64Array(total);
   const words = new Uint32Array(keys.buffer);
   for (let p = 0; p < total; p++) {

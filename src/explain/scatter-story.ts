@@ -30,7 +30,7 @@ export function scatterStory(
   const steps = stepsOf(settings);
   const places = placesOf(prepared, plan);
   const { addressed, sliceShape, offsets } = places;
-  const meetings = meetingsOf(plan);
+  const meetings = meetingsOf(offsets, slice);
 
   /** What an engine makes of `length` elements and as many of updates, from the `source`-th such piece on. */
   const meet = (before: Storage, by: Step, source: number, length: number): Storage => {

@@ -12,6 +12,7 @@ import { Tensor } from "../tensor.ts";
  * becomes of those OpenVINO leaves open.
  */
 export function convertTensor(source: Tensor, dtype: DType, fields: ErrorFields): Tensor {
+  if (source.dtype === dtype) return source;
   for (const one of [source.dtype, dtype]) {
     const { family } = DTYPES[one];
     if (family === "complex" || family === "string") {

@@ -1,15 +1,17 @@
 /**
- * The operators that models are rarely without and that need no Plan: ONNX's `Constant` and `Identity`, OpenVINO's
- * `Convert`.
+ * The operators that models are rarely without and that need no Plan: ONNX's `Constant`, `Identity` and `Cast`,
+ * OpenVINO's `Convert`.
  *
- * ONNX: Operators, Constant-1 to -25, Identity-1 to -25. OpenVINO: Convert-1.
+ * ONNX: Operators, Constant-1 to -25, Identity-1 to -25, Cast-6 to -25. OpenVINO: Convert-1.
  */
 
+import { DTYPE_NAMES, DTYPES, type DType } from "../dtype.ts";
 import { TensorError } from "../errors.ts";
+import type { TensorType } from "../operators/operator.ts";
 import { tensor, type Tensor } from "../tensor.ts";
 import { convertTensor } from "./convert.ts";
 import { dtypeOfElementType } from "./element-type.ts";
-import type { Attribute, ModelNode } from "./model.ts";
+import { constant, type Attribute, type Constant, type ModelNode } from "./model.ts";
 
 /** Makes a node's outputs of its inputs. */
 export type InlineOperator = (
@@ -21,8 +23,36 @@ export type InlineOperator = (
 /** How a node is run here, or null where it is none of them. */
 export function inlineOperator({ domain, op }: ModelNode): InlineOperator | null {
   if (domain === "openvino") return op === "Convert" ? convert : null;
-  if (domain !== "ai.onnx") return null;
-  return op === "Constant" ? constantNode : op === "Identity" ? identity : null;
+  return domain === "ai.onnx" && Object.hasOwn(ONNX, op) ? ONNX[op] : null;
+}
+
+/** The constant that a `Constant` node makes, not read yet; null for other nodes and for what makes no tensor here. */
+export function constantOf(node: ModelNode, opset: number): Constant | null {
+  if (inlineOperator(node) !== constantNode) return null;
+  const [output = ""] = node.outputs;
+  const { value } = node.attributes;
+  if (value?.type === "tensor") return { ...value.value, name: output };
+  const isShort = Object.entries(node.attributes).every(([name, { type }]) => NAMES[type] === name);
+  return isShort ? constant(output, constantNode(node, [], opset)[0]) : null;
+}
+
+/** The data type that a `Cast` or `Convert` node makes, null for other nodes and where it is not known. */
+export function destinationOf({ domain, op, attributes }: ModelNode): DType | null {
+  if (domain === "ai.onnx" && op === "Cast") {
+    const { to } = attributes;
+    const number = to?.type === "int" ? Number(to.value) : null;
+    return DTYPE_NAMES.find((dtype) => DTYPES[dtype].onnx.number === number) ?? null;
+  }
+  if (domain !== "openvino" || op !== "Convert") return null;
+  const { destination_type: destination } = attributes;
+  return destination?.type === "string" ? dtypeOfElementType(destination.value) : null;
+}
+
+/** The type that a node which is run here makes of its input's, or null where it does not say. */
+export function inlineType(node: ModelNode, input: TensorType): TensorType | null {
+  if (inlineOperator(node) === identity) return input;
+  const dtype = destinationOf(node);
+  return dtype && { dtype, shape: input.shape };
 }
 
 const identity: InlineOperator = ({ op, attributes }, inputs, opset) => {
@@ -37,6 +67,31 @@ const identity: InlineOperator = ({ op, attributes }, inputs, opset) => {
   checkInputs(op, inputs, 1, opset);
   return [inputs[0]];
 };
+
+/** Saturation and rounding are of floats narrower than 16 bits alone, which are not cast here. */
+const cast: InlineOperator = (node, inputs, opset) => {
+  const { op, attributes } = node;
+  const fields = { op, opset };
+  const odd = Object.keys(attributes).find((name) => !CAST_ATTRIBUTES.includes(name));
+  if (odd !== undefined) {
+    const sentence = `there is no attribute ${JSON.stringify(odd)}: it has ${CAST_ATTRIBUTES.join(", ")}`;
+    throw new TensorError("attribute", sentence, fields);
+  }
+  const dtype = destinationOf(node);
+  if (dtype === null) {
+    const sentence = "to must be the number of a data type that is known here";
+    throw new TensorError("attribute", sentence, fields);
+  }
+  checkInputs(op, inputs, 1, opset);
+  const [input] = inputs;
+  const narrow = [input.dtype, dtype].find((one) => DTYPES[one].family === "minifloat");
+  if (narrow !== undefined) {
+    throw new TensorError("dtype", `${narrow} is not cast here`, { ...fields, input: "input" });
+  }
+  return [convertTensor(input, dtype, { ...fields, input: "input" })];
+};
+
+const CAST_ATTRIBUTES: readonly string[] = ["to", "saturate", "round_mode"];
 
 const convert: InlineOperator = ({ op, attributes }, inputs, opset) => {
   const fields = { op, opset };
@@ -84,7 +139,13 @@ const constantNode: InlineOperator = ({ op, attributes }, inputs, opset) => {
 };
 
 /** The version of Constant that added the attributes without a tensor. */
-const SHORT_VALUES = 12;
+export const SHORT_VALUES = 12;
+
+const ONNX: Readonly<Record<string, InlineOperator>> = {
+  Constant: constantNode,
+  Identity: identity,
+  Cast: cast,
+};
 
 /** Bare values are rank 0, lists rank 1; ints are int64, floats float32. */
 function valueOf(name: string, attribute: Attribute): Tensor | null {

@@ -88,7 +88,7 @@ export type Attribute = Sourced &
     | {
         readonly type: "other";
         readonly value: string;
-        /** The graphs that it holds, to look at: the bodies of If, Loop and Scan. Null where they lie too deep. */
+        /** The graphs that it holds: the bodies of If, Loop and Scan. Null where they lie too deep. */
         readonly graphs?: readonly Graph[] | null;
         /** In a function, the attribute of its caller that this one's value is. */
         readonly reference?: string;

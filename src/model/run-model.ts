@@ -1,14 +1,15 @@
 /**
- * Runs models that are made of this package's operators, ONNX's `Constant` and `Identity`, OpenVINO's `Convert`. It is no
- * runtime: nothing is fused, planned ahead or released early, and a model with any other operator is refused as a whole,
- * before anything runs.
+ * Runs models that are made of this package's operators, ONNX's `Constant`, `Identity` and `Cast`, OpenVINO's `Convert`.
+ * It is no runtime: nothing is fused, planned ahead or released early, and a model with any other operator is refused as
+ * a whole, before anything runs.
  *
  * It alone of the formats calls `run`.
  */
 
 import { isTensorError, malformed, TensorError } from "../errors.ts";
+import type { OperatorVersion } from "../operators/operator.ts";
 import { resolve } from "../operators/registry.ts";
-import { run } from "../run.ts";
+import { run, type NodeSpec } from "../run.ts";
 import { asTensor, type Tensor } from "../tensor.ts";
 import { checkGraph, listNames, MAX_NAMES, opsetOf, quote } from "./graph.ts";
 import { inlineOperator } from "./inline.ts";
@@ -59,6 +60,34 @@ export function runModel(model: Model, inputs: Tensors): Record<string, Tensor> 
  * inputs; else as {@link runModel}.
  */
 export function runNode(model: Model, node: ModelNode, inputs: Tensors): Record<string, Tensor> {
+  return Object.fromEntries(runOne(model, node, nodeValues(model, node, inputs)));
+}
+
+/** A node of a model as `run`, `infer` and `explain` take it. */
+export interface NodeCall {
+  readonly node: NodeSpec;
+  /** In the order of the node's inputs; undefined for one that is left out. */
+  readonly inputs: readonly (Tensor | undefined)[];
+}
+
+/**
+ * One node of a model as a call on its own.
+ *
+ * @param inputs as {@link runNode} takes them
+ * @throws TensorError `unsupported-model` for a node of no operator that is known here, and as {@link runNode} for its
+ * inputs; nothing that the operator itself would refuse
+ */
+export function nodeCall(model: Model, node: ModelNode, inputs: Tensors): NodeCall {
+  const valueOf = nodeValues(model, node, inputs);
+  if (inlineOperator(node) !== null) {
+    const sentence = `${nodeTitle(node)} of the model is no node of an operator of the family`;
+    throw new TensorError("unsupported-model", sentence);
+  }
+  return namingNode(node, () => callOf(model, node, valuesOf(node, valueOf)));
+}
+
+/** What gives a node on its own its inputs. */
+function nodeValues(model: Model, node: ModelNode, inputs: Tensors): (name: string) => Tensor {
   const { nodes, constants } = model.graph;
   checkSupported(model, [node]);
   const needed = node.inputs.filter((input) => input !== "");
@@ -79,8 +108,14 @@ export function runNode(model: Model, node: ModelNode, inputs: Tensors): Record<
     if (value === undefined) throw missingInput(input, needed, nodeTitle(node));
     return value;
   };
-  return Object.fromEntries(runOne(model, node, valueOf));
+  return valueOf;
 }
+
+const valuesOf = (
+  node: ModelNode,
+  valueOf: (name: string) => Tensor,
+): readonly (Tensor | undefined)[] =>
+  node.inputs.map((name) => (name === "" ? undefined : valueOf(name)));
 
 const isConstantNode = (node: ModelNode): boolean =>
   inlineOperator(node) !== null && node.inputs.length === 0;
@@ -92,17 +127,14 @@ function runOne(
   valueOf: (name: string) => Tensor,
 ): readonly (readonly [string, Tensor])[] {
   const results = namingNode(node, () => {
-    const inputs = node.inputs.map((name) => (name === "" ? undefined : valueOf(name)));
-    const { op, domain } = node;
-    const opset = opsetOf(model, node);
+    const inputs = valuesOf(node, valueOf);
     const inline = inlineOperator(node);
-    const schemas = inline === null ? resolve({ domain, op, opset }).inputs : [];
-    const omitted = inputs.findIndex(
-      (input, position) => input === undefined && schemas[position]?.optional !== true,
-    );
-    if (omitted !== -1) throw malformed(`input ${omitted} is left out, but may not be`);
-    if (inline !== null) return inline(node, inputs as Tensor[], opset);
-    return run({ domain, op, opset, attributes: attributesOf(node) }, inputs);
+    if (inline === null) {
+      const call = callOf(model, node, inputs);
+      return run(call.node, call.inputs);
+    }
+    checkThere(inputs, []);
+    return inline(node, inputs as Tensor[], opsetOf(model, node));
   });
   if (node.outputs.length > results.length) {
     throw malformed(
@@ -114,8 +146,26 @@ function runOne(
   );
 }
 
+function callOf(model: Model, node: ModelNode, inputs: readonly (Tensor | undefined)[]): NodeCall {
+  const { op, domain } = node;
+  const opset = opsetOf(model, node);
+  checkThere(inputs, resolve({ domain, op, opset }).inputs);
+  return { node: { domain, op, opset, attributes: attributesOf(node) }, inputs };
+}
+
+/** @throws TensorError `malformed-file` for an input that is left out, but may not be */
+function checkThere(
+  inputs: readonly (Tensor | undefined)[],
+  schemas: OperatorVersion["inputs"],
+): void {
+  const omitted = inputs.findIndex(
+    (input, position) => input === undefined && schemas[position]?.optional !== true,
+  );
+  if (omitted !== -1) throw malformed(`input ${omitted} is left out, but may not be`);
+}
+
 /** Attributes as `run` takes them. Only the file knows a float 1 from an int 1, so floats are refused here. */
-function attributesOf({ op, attributes }: ModelNode): Record<string, unknown> {
+export function attributesOf({ op, attributes }: ModelNode): Record<string, unknown> {
   const entries = Object.entries(attributes);
   const float = entries.find(([, { type }]) => type === "float" || type === "floats");
   if (float === undefined)

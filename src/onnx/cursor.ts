@@ -3,8 +3,11 @@
 import { malformed, type TensorError } from "../errors.ts";
 import { readRange, type ByteSource } from "../model/byte-source.ts";
 
-/** What is read at once. A page of the disk is 4 KiB; most of a graph lies together. */
-const WINDOW = 2 ** 16;
+/**
+ * What is read at once: a page of the disk behind a jump, and twice as much each time that the file goes on from there.
+ * Of 3 GB in 20,000 tensors that reads 82 MB; windows of 64 KiB everywhere read 1,311.
+ */
+const WINDOW = { least: 2 ** 12, most: 2 ** 16 };
 
 /** The last of a varint's bytes carries bits from 63 on. */
 const MAX_VARINT = 10;
@@ -15,6 +18,7 @@ export class Cursor {
   readonly #source: ByteSource;
   #window: Uint8Array = new Uint8Array();
   #start = 0;
+  #size = WINDOW.least;
 
   constructor(source: ByteSource) {
     this.#source = source;
@@ -62,7 +66,10 @@ export class Cursor {
     if (position >= end) throw cutShort(position, 1, end);
     let at = position - this.#start;
     if (at < 0 || at >= this.#window.length) {
-      const last = Math.min(position + WINDOW, this.#source.size);
+      // A name or a small tensor may lie over the end of the window.
+      const isNext = at >= 0 && at <= this.#window.length + WINDOW.least;
+      this.#size = isNext ? Math.min(2 * this.#size, WINDOW.most) : WINDOW.least;
+      const last = Math.min(position + this.#size, this.#source.size);
       this.#window = readRange(this.#source, position, last);
       this.#start = position;
       at = 0;

@@ -1,5 +1,5 @@
 /**
- * ONNX files: models, tensors, and running the models that are made of this package's operators.
+ * ONNX files: models, tensors, and running and inspecting the models that have this package's operators.
  *
  * ```ts
  * const model = readModel(bytes);
@@ -9,7 +9,19 @@
  * @module
  */
 
+export { convertModel, type Conversion } from "../convert/convert-model.ts";
+export type { ConvertTarget } from "../convert/target.ts";
+export { FINDINGS, type Finding, type FindingId, type Severity } from "../inspect/findings.ts";
+export {
+  inspectModel,
+  type InspectedNode,
+  type InspectedValue,
+  type Report,
+} from "../inspect/inspect-model.ts";
+export type { ByteSource } from "../model/byte-source.ts";
+export { externalFiles } from "./external-files.ts";
 export type { ReadExternal, ReadOptions } from "./external.ts";
+export { readOutline } from "./outline.ts";
 export {
   buildModel,
   constant,
@@ -24,6 +36,13 @@ export {
   type ValueInfo,
 } from "../model/model.ts";
 export { readModel } from "./read-model.ts";
-export { runModel, runNode, unsupportedOperators, type Tensors } from "../model/run-model.ts";
+export {
+  nodeCall,
+  runModel,
+  runNode,
+  unsupportedOperators,
+  type NodeCall,
+  type Tensors,
+} from "../model/run-model.ts";
 export { readTensor, writeTensor } from "./tensor.ts";
 export { writeModel } from "./write-model.ts";

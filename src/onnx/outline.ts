@@ -11,10 +11,9 @@ import { DTYPES } from "../dtype.ts";
 import { malformed, TensorError } from "../errors.ts";
 import { readRange, type ByteSource } from "../model/byte-source.ts";
 import type { Model } from "../model/model.ts";
-import { product } from "../shape.ts";
+import { sizeOf } from "../shape.ts";
 import { Cursor } from "./cursor.ts";
 import type { ReadOptions } from "./external.ts";
-
 import { decodeModel, MAX_DEPTH } from "./read-model.ts";
 import {
   AttributeProtoSchema,
@@ -92,8 +91,9 @@ const MAX_VALUE = 20;
 function wholeTensor(source: ByteSource, part: Uint8Array, { start, end }: Range): Uint8Array {
   const header = readHeader(part);
   const { name, dtype, shape } = header;
+  const size = sizeOf(shape, { input: name === "" ? undefined : name });
   const isText = dtype !== null && DTYPES[dtype].bytes === 0;
-  if (!isText && end - start > MAX_VALUE * product(shape) + MAX_TEXT) {
+  if (!isText && end - start > MAX_VALUE * size + MAX_TEXT) {
     throw malformed(
       `${tensorTitle(name)}, ${printHeader(header)}, takes ${end - start} bytes of the file`,
     );

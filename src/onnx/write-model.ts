@@ -2,7 +2,7 @@
  * The plain `Model` into ONNX's `ModelProto`: over what the model's file said, where it came from one, else afresh.
  */
 
-import { create, isMessage, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, isMessage, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 
 import { DTYPES } from "../dtype.ts";
@@ -116,12 +116,17 @@ function nodeMessage(node: ModelNode, opsets: Readonly<Record<string, number>>):
   message.opType = op;
   if (domainName(message.domain) !== domainName(domain)) message.domain = spelling(domain);
   message.attribute = Object.entries(attributes).map(([key, attribute]) =>
-    attributeMessage(key, attribute, node),
+    attributeMessage(key, attribute, node, opsets),
   );
   return message;
 }
 
-function attributeMessage(name: string, attribute: Attribute, node: ModelNode): AttributeProto {
+function attributeMessage(
+  name: string,
+  attribute: Attribute,
+  node: ModelNode,
+  opsets: Readonly<Record<string, number>>,
+): AttributeProto {
   const source = isMessage(attribute[SOURCE], AttributeProtoSchema) ? attribute[SOURCE] : undefined;
   const wrong = (why: string): TensorError =>
     new TensorError("attribute", `attribute ${JSON.stringify(name)} of ${nodeTitle(node)} ${why}`, {
@@ -131,7 +136,16 @@ function attributeMessage(name: string, attribute: Attribute, node: ModelNode): 
   if (attribute.type === "other") {
     if (source === undefined)
       throw wrong(`is of type ${attribute.value}, which can only be kept, not made`);
-    return Object.assign(message, source, { name });
+    Object.assign(message, source, { name });
+    const [first, ...more] = attribute.graphs ?? [];
+    if (first === undefined) return message;
+    if (attribute.value === "GRAPH") {
+      message.g = bodyBytes(first, source.g, opsets);
+    } else {
+      const { graphs } = source;
+      message.graphs = [first, ...more].map((body, at) => bodyBytes(body, graphs[at], opsets));
+    }
+    return message;
   }
   if (attribute.type === "boolean") throw wrong("is true or false, which ONNX says as an int");
   const type = ATTRIBUTE_TYPES.indexOf(attribute.type);
@@ -174,6 +188,21 @@ function attributeMessage(name: string, attribute: Attribute, node: ModelNode): 
       break;
   }
   return message;
+}
+
+/** A body as its file had it where nothing in it was changed, since bytes can say one thing in several ways. */
+function bodyBytes(
+  body: Graph,
+  before: Uint8Array | undefined,
+  opsets: Readonly<Record<string, number>>,
+): Uint8Array {
+  const message = graphMessage(body, opsets);
+  const after = encodedAs("a body", () => toBinary(GraphProtoSchema, message));
+  if (before === undefined) return after;
+  const unchanged = toBinary(GraphProtoSchema, fromBinary(GraphProtoSchema, before));
+  const isSame =
+    after.length === unchanged.length && after.every((byte, at) => byte === unchanged[at]);
+  return isSame ? before : after;
 }
 
 /** A `TensorProto` as its file had it; a new name goes behind it, where the last one counts. */

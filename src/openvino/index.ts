@@ -1,6 +1,6 @@
 /**
- * OpenVINO's IR files, an `.xml` and a `.bin`, in versions 10 and 11, and running the models that are made of this
- * package's operators.
+ * OpenVINO's IR files, an `.xml` and a `.bin`, in versions 10 and 11, and running and inspecting the models that have
+ * this package's operators.
  *
  * ```ts
  * const model = readIR(xml, bin);
@@ -10,6 +10,15 @@
  * @module
  */
 
+export { convertModel, type Conversion } from "../convert/convert-model.ts";
+export type { ConvertTarget } from "../convert/target.ts";
+export { FINDINGS, type Finding, type FindingId, type Severity } from "../inspect/findings.ts";
+export {
+  inspectModel,
+  type InspectedNode,
+  type InspectedValue,
+  type Report,
+} from "../inspect/inspect-model.ts";
 export type { ByteSource } from "../model/byte-source.ts";
 export type { Attribute, Constant, Graph, Model, ModelNode, ValueInfo } from "../model/model.ts";
 export { runModel, type Tensors } from "../model/run-model.ts";

@@ -9,7 +9,7 @@ import { parseXml, type Element } from "./xml.ts";
 export interface Net {
   readonly element: Element;
   readonly version: number;
-  /** In an order in which they can run: that of the file as far as it is one. */
+  /** In an order in which they can run: those without inputs first, else that of the file as far as it is one. */
   readonly layers: readonly Layer[];
 }
 
@@ -54,8 +54,13 @@ export function readNet(xml: string | Uint8Array): Net {
       `the IR is of version ${version}; versions ${VERSIONS.join(" and ")} are read`,
     );
   }
-  const list = childOf(root, "layers", "the net");
-  if (list === null) throw malformed("the net has no <layers>");
+  return { element: root, version, layers: readLayers(root, "the net") };
+}
+
+/** The layers of a net or of a body, in an order in which they can run. */
+export function readLayers(parent: Element, who: string): readonly Layer[] {
+  const list = childOf(parent, "layers", who);
+  if (list === null) throw malformed(`${who} has no <layers>`);
   const layers = new Map<number, LayerDraft>();
   for (const part of list.children) {
     if (part.name !== "layer") throw malformed(`<layers> holds <${part.name}>`);
@@ -63,9 +68,13 @@ export function readNet(xml: string | Uint8Array): Net {
     if (layers.has(layer.id)) throw malformed(`there are two layers ${layer.id}`);
     layers.set(layer.id, layer);
   }
-  connect(layers, childOf(root, "edges", "the net")?.children ?? []);
-  return { element: root, version, layers: inOrder(layers) };
+  connect(layers, childOf(parent, "edges", who)?.children ?? []);
+  return inOrder(layers);
 }
+
+/** The parts of a layer that are nets themselves: the bodies of TensorIterator, Loop and If. */
+export const bodiesOf = ({ element }: Layer): readonly Element[] =>
+  element.children.filter(({ children }) => children.some(({ name }) => name === "layers"));
 
 /** A layer whose edges are not known yet. */
 interface LayerDraft extends Layer {
@@ -137,11 +146,15 @@ function connect(layers: ReadonlyMap<number, LayerDraft>, edges: readonly Elemen
   }
 }
 
-/** The layers with each behind those that feed it. A list is kept instead of calls: nets are thousands of layers deep. */
+/**
+ * The layers with each behind those that feed it. Those without inputs come first, so that parameters are in the order of
+ * the file, as OpenVINO counts them. A list is kept instead of calls: nets are thousands of layers deep.
+ */
 function inOrder(layers: ReadonlyMap<number, Layer>): Layer[] {
   const ordered = new Set<Layer>();
   const begun = new Set<Layer>();
-  for (const first of layers.values()) {
+  const byInputs = [...layers.values()].sort((a, b) => isFed(a) - isFed(b));
+  for (const first of byInputs) {
     const path = [{ layer: first, next: 0 }];
     while (path.length > 0) {
       const top = path[path.length - 1];
@@ -161,6 +174,8 @@ function inOrder(layers: ReadonlyMap<number, Layer>): Layer[] {
   }
   return [...ordered];
 }
+
+const isFed = ({ inputs }: Layer): number => Number(inputs.size > 0);
 
 /** The one child of that name, or null. */
 function childOf(parent: Element, name: string, who: string): Element | null {

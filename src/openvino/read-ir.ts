@@ -2,8 +2,9 @@
  * IR files into the plain `Model`.
  *
  * A value has the name that users of OpenVINO know: the first of the `names` of its output port; else the name of its
- * layer, with `.0`, `.1`… behind it where the layer has several outputs; where that is taken, with `#` and the layer's
- * number. So Parameters give the names of inputs, and what feeds a Result that of the output.
+ * layer, with `.0`, `.1`… behind it where the layer has several outputs; where that is taken, with `#` and the number of
+ * the layer, and of the output likewise. So Parameters give the names of inputs, and what feeds a Result that of the
+ * output.
  */
 
 import { DTYPES, type DType } from "../dtype.ts";
@@ -14,6 +15,7 @@ import {
   SOURCE,
   type Attribute,
   type Constant,
+  type Graph,
   type Model,
   type ModelNode,
   type ValueInfo,
@@ -23,7 +25,15 @@ import { packedBytes, unpack } from "../packing.ts";
 import { isKnown, printShape, product, sizeOf } from "../shape.ts";
 import { Tensor } from "../tensor.ts";
 import { DOMAIN, operatorName, readVersion, rowOf, valueKind } from "./layer-types.ts";
-import { layerTitle, parseSize, readNet, type Layer, type Source } from "./net.ts";
+import {
+  bodiesOf,
+  layerTitle,
+  parseSize,
+  readLayers,
+  readNet,
+  type Layer,
+  type Source,
+} from "./net.ts";
 import { parseShape, readPort } from "./port-type.ts";
 import type { Element } from "./xml.ts";
 
@@ -61,27 +71,25 @@ export class NetSource {
  */
 export function readIR(xml: string | Uint8Array, bin?: Uint8Array | ByteSource): Model {
   const net = readNet(xml);
-  const data = bin === undefined ? null : sourceOf(bin);
-  const names = nameValues(net.layers);
-  const nameOf = ({ layer, port }: Source): string => names.get(layer)?.get(port) ?? "";
-  const valuesOf = (layer: Layer): string[] => [...(names.get(layer)?.values() ?? [])];
-  const types = new Map<string, TensorType | null>();
-  const model: Model = {
+  const name = net.element.attributes.get("name") ?? "";
+  return {
     irVersion: net.version,
     producer: "",
     opsets: {},
-    graph: {
-      name: net.element.attributes.get("name") ?? "",
-      inputs: [],
-      outputs: [],
-      nodes: [],
-      constants: [],
-      values: [],
-    },
+    graph: readGraph(name, net.layers, bin === undefined ? null : sourceOf(bin)),
     [SOURCE]: new NetSource(net.element),
   };
-  const { inputs, outputs, nodes, constants, values = [] } = model.graph;
-  for (const layer of net.layers) {
+}
+
+function readGraph(name: string, layers: readonly Layer[], data: ByteSource | null): Graph {
+  const names = nameValues(layers);
+  const nameOf = ({ layer, port }: Source): string => names.get(layer)?.get(port) ?? "";
+  const valuesOf = (layer: Layer): string[] => [...(names.get(layer)?.values() ?? [])];
+  const types = new Map<string, TensorType | null>();
+  const values: ValueInfo[] = [];
+  const graph: Graph = { name, inputs: [], outputs: [], nodes: [], constants: [], values };
+  const { inputs, outputs, nodes, constants } = graph;
+  for (const layer of layers) {
     const made = valuesOf(layer);
     switch (valueKind(layer.type)) {
       case "Parameter": {
@@ -116,7 +124,7 @@ export function readIR(xml: string | Uint8Array, bin?: Uint8Array | ByteSource):
       }
     }
   }
-  return model;
+  return graph;
 }
 
 /** @throws TensorError `malformed-file` for a `.bin` that is neither bytes nor read in parts. */
@@ -142,7 +150,9 @@ function nameValues(layers: readonly Layer[]): Map<Layer, Map<number, string>> {
     for (const [position, [port, part]] of [...layer.outputs].entries()) {
       const [first] = splitNames(part.attributes.get("names") ?? "");
       let name = first ?? defaultName(layer.name, position, layer.outputs.size);
-      if (name === "" || taken.has(name)) name += `#${layer.id}`;
+      if (name === "" || taken.has(name)) {
+        name += `#${defaultName(String(layer.id), position, layer.outputs.size)}`;
+      }
       while (taken.has(name)) name += "#";
       taken.add(name);
       own.set(port, name);
@@ -280,6 +290,11 @@ function readNode(
     const value = readAttribute(text, schema?.type ?? "string", name, layer);
     return [name, value] as const;
   });
+  const bodies = bodiesOf(layer).map((body): [string, Attribute] => {
+    const who = `the ${body.name} of ${layerTitle(layer)}`;
+    const graphs = [readGraph(body.name, readLayers(body, who), bin)];
+    return [body.name, { type: "other", value: "GRAPH", graphs }];
+  });
   // Beside <data> it would be taken for left out, and the layer for another one.
   const misplaced = schemas.find(
     ({ name }) => layer.element.attributes.has(name) && !IS_LAYERS.has(name),
@@ -296,7 +311,7 @@ function readNode(
     opset,
     inputs,
     outputs,
-    attributes: Object.fromEntries(attributes),
+    attributes: Object.fromEntries([...bodies, ...attributes]),
     [SOURCE]: new LayerSource(layer, bin),
   };
 }

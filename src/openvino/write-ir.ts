@@ -53,7 +53,7 @@ const ALIGNMENT = 8;
 /**
  * The text of an `.xml` and the bytes of its `.bin`. A model that was read by `readIR` is written with what its file held
  * beside what `Model` shows, and with the changes made since; dimensions that were ranges stay ranges where they were not
- * changed. Names of dimensions are lost: an IR has none.
+ * changed. The producer and the names of dimensions are lost: an IR has none.
  *
  * @throws TensorError `malformed-file` for a graph that is not sound; `unsupported-model` for what an IR cannot say: a
  * version other than 10 and 11, a domain other than openvino, inputs with a default or left out, lists of texts or tensors
@@ -180,9 +180,12 @@ class Writer {
     if (omitted !== -1) {
       throw unsupported(`${nodeTitle(node)} leaves input ${omitted} out, which an IR cannot say`);
     }
-    const data = Object.entries(attributes).map(
-      ([key, attribute]) => [key, printAttribute(key, attribute, node)] as const,
-    );
+    // Bodies are kept with the rest of their layer.
+    const isKept = (key: string): boolean =>
+      source?.element.children.some((child) => child.name === key) ?? false;
+    const data = Object.entries(attributes)
+      .filter(([key, { type }]) => type !== "other" || !isKept(key))
+      .map(([key, attribute]) => [key, printAttribute(key, attribute, node)] as const);
     const guess = this.#guessType(node, opset);
     this.#addLayer(
       op,

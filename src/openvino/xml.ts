@@ -33,7 +33,10 @@ const MAX_TAGS = 2 ** 20;
 const MAX_DEPTH = 64;
 
 /** The validator takes time by the square of what is blank: 1.1 s for 50,000 spaces in a tag. */
-const MAX_BLANK = 256;
+const MAX_BLANK = 128;
+
+/** From one tag to the next. Attributes of 8 million characters take more stack than there is. */
+const MAX_PART = 2 ** 20;
 
 /** There are no more attributes in a tag; 2.6 million would take 32 s and 2.8 GB, spread over tags a sixth of it. */
 const MAX_EQUALS = 2 ** 14;
@@ -51,7 +54,7 @@ const WRAPPER = "document";
 /**
  * The root of a document.
  * @throws TensorError `malformed-file` where it is not well-formed or holds what an IR has not, `too-large` for more than
- * 2^25 characters, 2^20 tags or 2^14 attributes in one of them.
+ * 2^25 characters, 2^20 tags, or 2^20 characters or 2^14 attributes in one of them.
  */
 export function parseXml(xml: string | Uint8Array): Element {
   const text = typeof xml === "string" ? xml : decode(xml);
@@ -95,6 +98,7 @@ function checkText(text: string): void {
     );
   }
   let tags = 0;
+  let start = 0;
   let equals = 0;
   let blank = 0;
   for (let at = 0; at < text.length; at++) {
@@ -102,9 +106,11 @@ function checkText(text: string): void {
     if (code === LESS) {
       if (++tags > 2 * MAX_TAGS) throw tooLarge(`more than ${MAX_TAGS} tags`);
       equals = 0;
+      start = at;
     } else if (code === EQUALS && ++equals > MAX_EQUALS) {
       throw tooLarge(`a tag with more than ${MAX_EQUALS} signs of equality`);
     }
+    if (at - start > MAX_PART) throw tooLarge(`a tag or text of more than ${MAX_PART} characters`);
     blank = code <= SPACE ? blank + 1 : 0;
     if (blank > MAX_BLANK) throw malformed(`the XML has more than ${MAX_BLANK} blanks in a row`);
   }
@@ -143,7 +149,6 @@ function read<T>(action: () => T): T {
   try {
     return action();
   } catch (cause) {
-    // A regular expression of the validator runs out of stack on attributes of some 8 million characters.
     const code = cause instanceof RangeError ? "too-large" : "malformed-file";
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new TensorError(code, `the XML cannot be read: ${reason}`, {}, { cause });
@@ -157,13 +162,13 @@ function elementOf(name: string, given: unknown, parts: readonly Part[]): Elemen
     const raw = String(value);
     if (raw.includes("<"))
       throw malformed(`the XML has a "<" in the attribute ${key} of <${name}>`);
-    attributes.set(key, unescape(raw));
+    attributes.set(key, unescapeText(raw));
   }
   const children: Element[] = [];
   let text = "";
   for (const part of parts) {
     const { ":@": its, "#text": words, ...rest } = part;
-    if (words !== undefined) text += unescape(String(words));
+    if (words !== undefined) text += unescapeText(String(words));
     for (const [tag, inner] of Object.entries(rest)) {
       children.push(elementOf(tag, its, inner as readonly Part[]));
     }
@@ -179,7 +184,7 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
   ["apos", "'"],
 ]);
 
-const unescape = (text: string): string =>
+const unescapeText = (text: string): string =>
   text.includes("&") ? text.replaceAll(/&([^;&]{0,12};?)/g, decodeEntity) : text;
 
 function decodeEntity(whole: string, name: string): string {
@@ -196,13 +201,15 @@ function decodeEntity(whole: string, name: string): string {
 export function printXml(root: Element): string {
   const lines = ['<?xml version="1.0"?>'];
   const print = ({ name, attributes, children, text }: Element, indent: string): void => {
-    const facts = [...attributes].map(([key, value]) => ` ${checkName(key)}="${escape(value)}"`);
+    const facts = [...attributes].map(
+      ([key, value]) => ` ${checkName(key)}="${escapeText(value)}"`,
+    );
     const open = `${indent}<${checkName(name)}${facts.join("")}`;
     if (children.length === 0) {
-      lines.push(text === "" ? `${open}/>` : `${open}>${escape(text)}</${name}>`);
+      lines.push(text === "" ? `${open}/>` : `${open}>${escapeText(text)}</${name}>`);
       return;
     }
-    lines.push(`${open}>${escape(text)}`);
+    lines.push(`${open}>${escapeText(text)}`);
     for (const child of children) print(child, `${indent}\t`);
     lines.push(`${indent}</${name}>`);
   };
@@ -218,7 +225,7 @@ function checkName(name: string): string {
   throw new TensorError("unsupported-model", `${JSON.stringify(name)} cannot be a name in XML`);
 }
 
-function escape(text: string): string {
+function escapeText(text: string): string {
   const fault = FORBIDDEN.exec(text) ?? /\p{Surrogate}/u.exec(text);
   if (fault !== null) {
     throw new TensorError(

@@ -2,7 +2,15 @@
 
 import { reductionsOf, REDUCTIONS, type DType, type Reduction } from "../dtype.ts";
 import { printValue, TensorError, type ErrorFields } from "../errors.ts";
-import { roleOf, type AttributeSchema, type OperatorVersion, type Settings } from "./operator.ts";
+import { isKnown, printShape, product } from "../shape.ts";
+import { Tensor } from "../tensor.ts";
+import {
+  roleOf,
+  type AttributeSchema,
+  type OperatorVersion,
+  type Settings,
+  type TensorType,
+} from "./operator.ts";
 import { T24, TIND } from "./types.ts";
 
 export type Attributes = Readonly<Record<string, unknown>>;
@@ -70,7 +78,8 @@ const DEFAULTS = {
   mode: "linear",
 } as const;
 
-const settingOf = ({ name, setting }: AttributeSchema): string => setting ?? camelCase(name);
+/** Which setting an attribute is. */
+export const settingOf = ({ name, setting }: AttributeSchema): string => setting ?? camelCase(name);
 
 function attributeValue(
   { name, type, values, minimum = -Infinity }: AttributeSchema,
@@ -145,7 +154,7 @@ export function plainVersion(
 const camelCase = (name: string): string =>
   name.includes("_") ? name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()) : name;
 
-const reductionOf = (word: string): Reduction =>
+export const reductionOf = (word: string): Reduction =>
   REDUCTIONS.find((reduction) => reduction === word) ?? WORDS[word];
 
 /**
@@ -188,8 +197,26 @@ export function checkDTypes(
   }
 }
 
-const typesOf = (version: OperatorVersion, type: string): readonly string[] =>
+/** The data types that a constraint of a version names; one that is none is a data type itself. */
+export const typesOf = (version: OperatorVersion, type: string): readonly string[] =>
   version.typeConstraints.find(({ name }) => name === type)?.types ?? [type];
 
 const oneOf = (types: readonly string[]): string =>
   types.length === 1 ? types[0] : `one of ${types.join(", ")}`;
+
+/**
+ * The value of an axis that is an input; null where only its type is known.
+ * @throws TensorError `shape-mismatch` for anything but a scalar and a list of one
+ */
+export function axisOf(axis: TensorType, fields: ErrorFields): number | null {
+  const { shape } = axis;
+  const isOne = shape === null || (isKnown(shape) ? product(shape) === 1 : true);
+  if (!isOne || (shape !== null && shape.length > 1)) {
+    throw new TensorError(
+      "shape-mismatch",
+      `axis must be a scalar or have the shape [1], got ${printShape(shape)}`,
+      { ...fields, input: "axis" },
+    );
+  }
+  return axis instanceof Tensor ? Number(axis.data[0]) : null;
+}

@@ -4,7 +4,7 @@ import { AXIS_REQUIRED } from "./attributes.ts";
 import { deriveGatherElements, inferGatherElements } from "./gather-elements.ts";
 import { OPENVINO, type Operator, type OperatorVersion } from "./operator.ts";
 import { layoutElements, planAlongAxis } from "./scatter-elements.ts";
-import { T_OPENVINO, TIND } from "./types.ts";
+import { T_OPENVINO_ANY, TIND } from "./types.ts";
 
 const versions: readonly OperatorVersion[] = [
   {
@@ -24,7 +24,7 @@ const versions: readonly OperatorVersion[] = [
       },
     ],
     outputs: [{ name: "output", type: "T", description: "Tensor of the shape of indices." }],
-    typeConstraints: [T_OPENVINO, TIND],
+    typeConstraints: [T_OPENVINO_ANY, TIND],
     negativeIndices: false,
   },
 ];

@@ -12,7 +12,7 @@ import {
   type Term,
 } from "./operator.ts";
 import { joinTerms } from "./terms.ts";
-import { T_OPENVINO, TIND_ANY } from "./types.ts";
+import { T_OPENVINO_ANY, TIND_ANY } from "./types.ts";
 
 const SUMMARY =
   "Gathers slices of data within batches: the first batch_dims axes of data and indices are equal, and each index " +
@@ -34,7 +34,7 @@ const COMMON = {
   name: "GatherND",
   attributes: [BATCH_DIMS],
   outputs: [{ name: "output", type: "T", description: "Tensor of the gathered slices." }],
-  typeConstraints: [T_OPENVINO, TIND_ANY],
+  typeConstraints: [T_OPENVINO_ANY, TIND_ANY],
 } as const;
 
 // The document of version 8 speaks of [0, s-1] still; OpenVINO takes negative indices since 2025.3.

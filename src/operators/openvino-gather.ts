@@ -3,7 +3,7 @@
 import { BATCH_DIMS_BOTH } from "./attributes.ts";
 import { deriveGather, inferGather, layoutSlices, planGather } from "./gather.ts";
 import { OPENVINO, type Operator, type OperatorVersion } from "./operator.ts";
-import { T_OPENVINO, TAXIS, TIND_ANY } from "./types.ts";
+import { T_OPENVINO_ANY, TAXIS, TIND_ANY } from "./types.ts";
 
 const versions: readonly OperatorVersion[] = [
   {
@@ -26,7 +26,7 @@ const versions: readonly OperatorVersion[] = [
       { name: "axis", type: "Taxis", description: "Scalar or one element, in [-r, r-1]." },
     ],
     outputs: [{ name: "output", type: "T", description: "Tensor of rank q + r - 1 - batch_dims." }],
-    typeConstraints: [T_OPENVINO, TIND_ANY, TAXIS],
+    typeConstraints: [T_OPENVINO_ANY, TIND_ANY, TAXIS],
     negativeIndices: true,
     outOfRange: "fill",
   },
@@ -35,6 +35,8 @@ const versions: readonly OperatorVersion[] = [
 export const openvinoGather: Operator = {
   kind: "gather",
   versions,
+  // Versions 1 and 7.
+  hasOlder: true,
   inferShape: inferGather,
   derive: deriveGather,
   plan: planGather,

@@ -83,6 +83,16 @@ export interface OperatorVersion {
 /** What an input of a version is for. */
 export const roleOf = ({ name, role }: ParameterSchema): Role => role ?? (name as Role);
 
+/** What is given for the inputs of a version, in order; undefined for one that is left out. */
+export type Inputs<T> = readonly (T | undefined)[];
+
+/** The same by what the inputs are for. */
+export const byRole = <T>(
+  { inputs }: OperatorVersion,
+  given: Inputs<T>,
+): Partial<Record<Role, T>> =>
+  Object.fromEntries(inputs.map((input, position) => [roleOf(input), given[position]]));
+
 /** The attributes of a call in the package's own words; an operator without an attribute has its default. */
 export interface Settings {
   /** Null where it is an input whose value is not known. */
@@ -155,6 +165,8 @@ export interface Operator {
   readonly kind: "scatter" | "gather";
   /** Oldest first. */
   readonly versions: readonly OperatorVersion[];
+  /** Whether there are versions before those, which are not known here. */
+  readonly hasOlder?: true;
   /** The newest without its limits, for the plain functions; absent where there is no such function. */
   readonly plain?: OperatorVersion;
   /** Whether its indices are positions of sequences, with rules of their own: no policy of the plain functions applies. */

@@ -59,6 +59,13 @@ export const operators = (): readonly OperatorVersion[] =>
  */
 export const resolve = (id: OperatorId): OperatorVersion => lookUp(id).version;
 
+/** Whether an operator has versions before those known here. */
+export const hasOlderVersions = ({ domain, op }: OperatorId): boolean =>
+  OPERATORS.some(
+    ({ hasOlder, versions: [{ name, domain: its }] }) =>
+      hasOlder === true && name === op && its === domain,
+  );
+
 /** {@link resolve}, with the operator that the version is of. */
 export function lookUp(id: OperatorId): { operator: Operator; version: OperatorVersion } {
   if (typeof id !== "object" || id === null) {
@@ -90,11 +97,10 @@ export function lookUp(id: OperatorId): { operator: Operator; version: OperatorV
   const version = operator.versions.findLast(({ sinceVersion }) => sinceVersion <= opset);
   if (version === undefined) {
     const [{ sinceVersion }] = operator.versions;
-    throw new TensorError(
-      "unknown-operator",
-      `opset ${opset} of ${home} does not have it yet; it came with version ${sinceVersion}`,
-      { ...fields, got: opset },
-    );
+    const sentence = operator.hasOlder
+      ? `its versions before ${sinceVersion}, as of opset ${opset} of ${home}, are not known here`
+      : `opset ${opset} of ${home} does not have it yet; it came with version ${sinceVersion}`;
+    throw new TensorError("unknown-operator", sentence, { ...fields, got: opset });
   }
   return { operator, version };
 }

@@ -6,9 +6,7 @@ import type { TypeConstraint } from "./operator.ts";
 /** What ONNX has had since its IR version 4 (opset 13). */
 const ARITHMETIC = DTYPE_NAMES.filter(isArithmetic);
 const NO_BFLOAT16 = ARITHMETIC.filter((name) => name !== "bfloat16");
-const OPENVINO = dtypesWhere(
-  (row, name) => row.openvino !== undefined && isArithmetic(name) && name !== "string",
-);
+const OPENVINO = dtypesWhere(({ openvino }) => openvino !== undefined);
 
 const T = "The type of data and output, and of updates where there are any.";
 
@@ -16,7 +14,13 @@ export const T15: TypeConstraint = { name: "T", types: NO_BFLOAT16, description:
 export const T16: TypeConstraint = { name: "T", types: ARITHMETIC, description: T };
 /** Every data type, which ONNX has had since its IR version 12 (opset 24). */
 export const T24: TypeConstraint = { name: "T", types: DTYPE_NAMES, description: T };
-export const T_OPENVINO: TypeConstraint = { name: "T", types: OPENVINO, description: T };
+export const T_OPENVINO: TypeConstraint = {
+  name: "T",
+  types: OPENVINO.filter(isArithmetic),
+  description: T,
+};
+/** Of operators that only move, whose documents say "any supported type". */
+export const T_OPENVINO_ANY: TypeConstraint = { name: "T", types: OPENVINO, description: T };
 
 export const TIND: TypeConstraint = {
   name: "Tind",

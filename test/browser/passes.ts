@@ -19,6 +19,7 @@ const OF_NODE: Readonly<Record<string, string>> = {
   fallback: "to start it with less than it has",
   memory: "to measure processes",
   package: "to pack and install the package",
+  progress: "to load a part of the command",
   readme: "to read the README",
   "typed-shape": "to run the compiler",
 };
@@ -30,6 +31,7 @@ const OF_WEBASSEMBLY = [
   "errors",
   "examples",
   "kept-plan",
+  "policies",
   "properties",
   "splits",
   "threads",

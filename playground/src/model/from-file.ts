@@ -72,10 +72,9 @@ const READERS: Readonly<Record<string, (() => Promise<Reader>) | undefined>> = O
       return (bytes: Uint8Array) => nodesOf(readModel(bytes), runNode);
     },
     ".xml": async () => {
-      const [{ readIR }, { runNode }] = await Promise.all([
-        import("ndscatter/openvino"),
-        import("ndscatter/onnx"),
-      ]);
+      // One by one, because then the bundler leaves out what is not asked for.
+      const { readIR } = await import("ndscatter/openvino");
+      const { runNode } = await import("ndscatter/onnx");
       return (bytes: Uint8Array, _: string, bin: Uint8Array | undefined) =>
         nodesOf(readIR(bytes, bin), runNode);
     },

@@ -84,7 +84,7 @@ export function App(): JSX.Element {
   const [focused, setFocused] = useState<Spot | null>(null);
   const [pointed, setPointed] = useState<Spot | null>(null);
   const { state, said, preset, edition } = shown;
-  /** What was shown before something went wrong. */
+  /** The last picture of a call without errors. It stays while the call is being put right, and no longer. */
   const last = useRef<Picture | null>(null);
 
   // Two changes may come before the page is drawn again.

@@ -86,7 +86,10 @@ export function splitWork(work: Work, threads: number): Call[][] | null {
   return null;
 }
 
-/** Positions `first` to `first + some` of a number of batches. */
+/**
+ * Positions `first` to `first + some` of a number of batches. To its kernel the targets lie in all of them: what another
+ * batch left in the cache is nothing of this one's.
+ */
 function part(work: Work, batch: number, batches: number, first: number, some: number): Call {
   const { kernel, bytes, slice, count, span, stride } = work;
   return {
@@ -98,7 +101,7 @@ function part(work: Work, batch: number, batches: number, first: number, some: n
       some,
       slice,
       slice,
-      span,
+      span * batches,
     ],
     repeat: batches,
     steps: [span * bytes, count * slice * bytes, 4 * stride],
@@ -111,7 +114,15 @@ function columns(work: Work, begin: number, some: number): Call {
   const at = begin * bytes;
   return {
     kernel,
-    args: [work.random + at, work.sequential + at, work.offsets, count, some, slice, span],
+    args: [
+      work.random + at,
+      work.sequential + at,
+      work.offsets,
+      count,
+      some,
+      slice,
+      span * batches,
+    ],
     repeat: batches,
     steps: [span * bytes, count * slice * bytes, 4 * stride],
   };

@@ -1,0 +1,75 @@
+/** What a conversion adds to one graph: constants, and nodes before the one that is converted. */
+
+import { DTYPES, type DType } from "../dtype.ts";
+import { elementTypeOf } from "../model/element-type.ts";
+import { constant, type Attribute, type Constant, type ModelNode } from "../model/model.ts";
+import type { Domain } from "../operators/operator.ts";
+import type { Tensor } from "../tensor.ts";
+import type { Names } from "./names.ts";
+import type { Scope } from "./scope.ts";
+
+export class Additions {
+  readonly constants: Constant[] = [];
+  readonly #names: Names;
+  readonly #scope: Scope;
+  readonly #domain: Domain;
+  /** Names of what was made before, by what it was made of: one table of indices often serves many nodes. */
+  readonly #made = new Map<string, string>();
+  #nodes: ModelNode[] = [];
+
+  constructor(domain: Domain, names: Names, scope: Scope) {
+    this.#domain = domain;
+    this.#names = names;
+    this.#scope = scope;
+  }
+
+  /** The nodes that were added since the last call. */
+  takeNodes(): ModelNode[] {
+    const nodes = this.#nodes;
+    this.#nodes = [];
+    return nodes;
+  }
+
+  /**
+   * The name of a constant that is made of the value `base`.
+   * @param suffix what it is, for its name
+   * @param details what else decides its value
+   */
+  constant(base: string, suffix: string, make: () => Tensor, details: unknown = null): string {
+    return this.#once(base, suffix, details, (name) => {
+      const one = constant(name, make());
+      this.constants.push(one);
+      this.#scope.add(one);
+    });
+  }
+
+  /** The name of the value `base` in another data type. */
+  cast(base: string, dtype: DType): string {
+    return this.#once(base, dtype, null, (name) => {
+      this.#nodes.push(this.castNode(base, name, dtype));
+      this.#scope.setType(name, { dtype, shape: this.#scope.typeOf(base)?.shape ?? null });
+    });
+  }
+
+  castNode(from: string, to: string, dtype: DType): ModelNode {
+    const common = { inputs: [from], outputs: [to], name: this.#names.fresh(`${to}/cast`) };
+    if (this.#domain === "ai.onnx") {
+      const number: Attribute = { type: "int", value: DTYPES[dtype].onnx.number };
+      return { ...common, op: "Cast", domain: "ai.onnx", attributes: { to: number } };
+    }
+    const value = elementTypeOf(dtype) ?? dtype;
+    const destination: Attribute = { type: "string", value };
+    const attributes = { destination_type: destination };
+    return { ...common, op: "Convert", domain: "openvino", opset: 1, attributes };
+  }
+
+  #once(base: string, suffix: string, details: unknown, make: (name: string) => void): string {
+    const key = JSON.stringify([base, suffix, details]);
+    const known = this.#made.get(key);
+    if (known !== undefined) return known;
+    const name = this.#names.fresh(`${base}/${suffix}`);
+    make(name);
+    this.#made.set(key, name);
+    return name;
+  }
+}

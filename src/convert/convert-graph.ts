@@ -1,0 +1,105 @@
+/** A graph in another opset of its format: nodes in place, the bodies of If, Loop and Scan as well. */
+
+import { opsetOf, quote } from "../model/graph.ts";
+import type { Attribute, Graph, Model, ModelFunction, ModelNode } from "../model/model.ts";
+import { Additions } from "./additions.ts";
+import { convertInline } from "./convert-inline.ts";
+import { convertNode } from "./convert-node.ts";
+import { refusal, titleOf, versionOf } from "./meaning.ts";
+import { bodiesOf, withoutUnused, type Names } from "./names.ts";
+import type { Report } from "./report.ts";
+import { Scope } from "./scope.ts";
+import { printTarget, type Target } from "./target.ts";
+
+/** What all graphs of a model are converted with. */
+export interface Work {
+  readonly model: Model;
+  readonly target: Target;
+  readonly names: Names;
+  readonly report: Report;
+}
+
+/** The same object where nothing in it changes. */
+export function convertGraph(graph: Graph, outer: Scope | null, work: Work): Graph {
+  const { model, target, names, report } = work;
+  const scope = new Scope(graph, outer);
+  const additions = new Additions(target.domain, names, scope);
+  const nodes: ModelNode[] = [];
+  for (const node of graph.nodes) {
+    const converted = report.attempt(node, node, () => convertOne(node, scope, additions, work));
+    nodes.push(...additions.takeNodes(), converted);
+    scope.learn(node, opsetOf(model, node));
+  }
+  if (nodes.every((node, at) => node === graph.nodes[at])) return graph;
+  const after = { ...graph, nodes };
+  const constants = withoutUnused([...graph.constants, ...additions.constants], graph, after);
+  return { ...after, constants };
+}
+
+function convertOne(node: ModelNode, scope: Scope, additions: Additions, work: Work): ModelNode {
+  const { model, target, report } = work;
+  if (node.domain !== target.domain) return convertBodies(node, scope, work);
+  const opset = opsetOf(model, node);
+  if (versionOf(node, opset) !== null) {
+    const converted = convertNode(node, opset, target, scope, additions);
+    report.converted(node, converted);
+    return converted.node;
+  }
+  if (target.domain === "openvino") {
+    if (convertBodies(node, scope, work) !== node) {
+      throw refusal(
+        "it has a body with nodes of another opset, and bodies in an IR stay as they are",
+      );
+    }
+    // Every node has a version of its own, which stays.
+    if (opset > target.opset) report.left(node);
+    return node;
+  }
+  const inline = convertInline(node, opset, target, scope);
+  if (inline === null) {
+    if (opset !== target.opset) report.left(node);
+    return convertBodies(node, scope, work);
+  }
+  if (inline !== node) {
+    report.changed(node, `${node.op} without what opset ${target.opset} does not have`);
+  }
+  return inline;
+}
+
+function convertBodies(node: ModelNode, scope: Scope, work: Work): ModelNode {
+  let isSame = true;
+  const attributes = Object.entries(node.attributes).map(([name, attribute]) => {
+    if (attribute.type !== "other") return [name, attribute] as const;
+    const before = bodiesOf(attribute.graphs);
+    const graphs = before.map((body) => convertGraph(body, scope, work));
+    if (graphs.every((body, at) => body === before[at])) return [name, attribute] as const;
+    isSame = false;
+    const changed: Attribute = { ...attribute, graphs };
+    return [name, changed] as const;
+  });
+  return isSame ? node : { ...node, attributes: Object.fromEntries(attributes) };
+}
+
+/**
+ * Functions keep their text, and the opset that they import, which ONNX allows as long as it means the same versions as
+ * the model's.
+ * @throws TensorError `unsupported-model` for a node of the family that would mean another version
+ */
+export function checkFunction({ name, opsets, graph }: ModelFunction, target: Target): void {
+  const { domain } = target;
+  if (!Object.hasOwn(opsets, domain)) return;
+  const check = ({ nodes }: Graph): void => {
+    for (const node of nodes) {
+      const version = node.domain === domain ? versionOf(node, opsets[domain]) : null;
+      if (version !== null && version !== versionOf(node, target.opset)) {
+        throw refusal(
+          `the function ${quote(name)} holds ${titleOf(version)}, and functions are not converted to ${printTarget(target)}; put its nodes in the place of its calls first`,
+        );
+      }
+      for (const attribute of Object.values(node.attributes)) {
+        if (attribute.type === "other") bodiesOf(attribute.graphs).forEach(check);
+      }
+    }
+  };
+  check(graph);
+}

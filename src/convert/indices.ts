@@ -1,0 +1,121 @@
+/** The indices of a node where the target takes others: their data type, negative ones, those out of range. */
+
+import { allocate, type DType } from "../dtype.ts";
+import type { TensorError } from "../errors.ts";
+import { quote } from "../model/graph.ts";
+import { typesOf } from "../operators/call.ts";
+import { roleOf, type OperatorVersion } from "../operators/operator.ts";
+import { reader, writer } from "../scalar.ts";
+import { coordinatesOf, printShape, type Dim } from "../shape.ts";
+import { Tensor } from "../tensor.ts";
+import type { Additions } from "./additions.ts";
+import { adviceFor, hasAxis, refusal, titleOf, type Meaning } from "./meaning.ts";
+import type { Scope } from "./scope.ts";
+import type { Target } from "./target.ts";
+
+/** Every version takes it. */
+const INDEX_TYPE: DType = "int64";
+
+/**
+ * The name of indices with which `row` does what the node does: the node's own, those of a constant made of them, or
+ * those that a cast makes.
+ * @throws TensorError `unsupported-model`
+ */
+export function adaptIndices(
+  row: OperatorVersion,
+  meaning: Meaning,
+  target: Target,
+  scope: Scope,
+  additions: Additions,
+): string | undefined {
+  const { version, inputs } = meaning;
+  const { indices: name } = inputs;
+  if (name === undefined) return undefined;
+  const known = scope.typeOf(name)?.dtype;
+  const types = known === undefined ? indexTypes(version) : [known];
+  const isTaken = types.every((dtype) => indexTypes(row).includes(dtype));
+  const rules: Rules = {
+    noNegative: version.negativeIndices && !row.negativeIndices && !types.every(isUnsigned),
+    noOutside: version.outOfRange !== undefined && version.outOfRange !== row.outOfRange,
+  };
+  if (isTaken && !rules.noNegative && !rules.noOutside) return name;
+  const one = scope.constantOf(name);
+  if (one !== null && one.dtype !== null) {
+    const dims = dimsOf(meaning, scope);
+    const before = one.read();
+    const after = rewrite(before, isTaken ? before.dtype : INDEX_TYPE, dims, rules, name, row);
+    if (after === before) return name;
+    const suffix = rules.noNegative ? "nonnegative" : INDEX_TYPE;
+    return additions.constant(name, suffix, () => after, [rules, dims]);
+  }
+  const needs = rules.noNegative
+    ? "takes no negative indices"
+    : rules.noOutside
+      ? `has an error for indices out of range, for which ${titleOf(version)} gives zeros`
+      : null;
+  if (needs === null) return additions.cast(name, INDEX_TYPE);
+  const isAble = (other: OperatorVersion): boolean =>
+    (!rules.noNegative || other.negativeIndices) &&
+    (!rules.noOutside || other.outOfRange === version.outOfRange);
+  const advice = adviceFor(meaning, target, isAble);
+  throw refusal(
+    `${titleOf(row)} ${needs}, and ${quote(name)} is no constant that could be looked at${advice}`,
+  );
+}
+
+interface Rules {
+  readonly noNegative: boolean;
+  readonly noOutside: boolean;
+}
+
+function indexTypes(version: OperatorVersion): readonly string[] {
+  const schema = version.inputs.find((input) => roleOf(input) === "indices");
+  return typesOf(version, schema?.type ?? "");
+}
+
+const isUnsigned = (dtype: string): boolean => dtype.startsWith("u");
+
+/** The sizes that indices count along: of the axis, or of those that the places of a tuple stand for. */
+function dimsOf({ version, settings, inputs }: Meaning, scope: Scope): readonly Dim[] | null {
+  const shape = scope.typeOf(inputs.data ?? "")?.shape ?? null;
+  if (shape === null) return null;
+  if (!hasAxis(version)) return shape.slice(settings.batchDims);
+  return settings.axis === null ? null : shape.slice(settings.axis).slice(0, 1);
+}
+
+/** The same tensor where nothing in it has to change. */
+function rewrite(
+  indices: Tensor,
+  dtype: DType,
+  dims: readonly Dim[] | null,
+  { noNegative, noOutside }: Rules,
+  name: string,
+  row: OperatorVersion,
+): Tensor {
+  const { shape, size, data } = indices;
+  const read = reader(indices.dtype, data);
+  const storage = allocate(dtype, size);
+  const write = writer(dtype, storage);
+  const k = dims !== null && dims.length > 1 ? shape[shape.length - 1] : 1;
+  let isSame = dtype === indices.dtype;
+  for (let position = 0; position < size; position++) {
+    const index = BigInt(read(position) as number | bigint);
+    const dim = dims?.[position % k];
+    const found = (what: string): TensorError =>
+      refusal(`${quote(name)}${printShape(coordinatesOf(position, shape))} is ${index}, ${what}`);
+    const isNegative = index < 0n;
+    if (typeof dim !== "number" && ((noNegative && isNegative) || noOutside)) {
+      throw found("and the size of its axis is not known; declare the shape of data");
+    }
+    const isOutside = typeof dim === "number" && (index < BigInt(-dim) || index >= BigInt(dim));
+    const counted = noNegative && isNegative && !isOutside ? index + BigInt(Number(dim)) : index;
+    if (((noNegative && isNegative) || noOutside) && isOutside) {
+      throw found(`which is out of range, and ${titleOf(row)} has an error for that`);
+    }
+    if (!write(position, dtype === "int64" || dtype === "uint64" ? counted : Number(counted))) {
+      throw found(`which ${dtype} cannot hold`);
+    }
+    if (counted !== index) isSame = false;
+  }
+  return isSame ? indices : new Tensor(dtype, [...shape], size, storage);
+}

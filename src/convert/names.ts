@@ -1,0 +1,62 @@
+/** Names of values and nodes that a model has not yet. */
+
+import { TensorError } from "../errors.ts";
+import type { Constant, Graph } from "../model/model.ts";
+
+export class Names {
+  readonly #taken = new Set<string>();
+
+  /** All names in a graph and in the bodies of its nodes: a body sees the names around it. */
+  constructor(graph: Graph) {
+    this.#collect(graph);
+  }
+
+  #collect({ inputs, outputs, nodes, constants, values = [] }: Graph): void {
+    for (const { name } of [...inputs, ...outputs, ...constants, ...values]) this.#taken.add(name);
+    for (const node of nodes) {
+      for (const name of [node.name, ...node.inputs, ...node.outputs]) this.#taken.add(name);
+      for (const attribute of Object.values(node.attributes)) {
+        if (attribute.type !== "other") continue;
+        for (const body of bodiesOf(attribute.graphs)) this.#collect(body);
+      }
+    }
+  }
+
+  /** `base`, with a number behind it where that is taken. */
+  fresh(base: string): string {
+    let name = base;
+    for (let count = 1; this.#taken.has(name); count++) name = `${base}_${count}`;
+    this.#taken.add(name);
+    return name;
+  }
+}
+
+/** @throws TensorError `too-large` for bodies that lie too deep to have been read. */
+export function bodiesOf(graphs: readonly Graph[] | null | undefined): readonly Graph[] {
+  if (graphs !== null) return graphs ?? [];
+  throw new TensorError("too-large", "the model has bodies in bodies, too deep to be converted");
+}
+
+/** The names of values that a graph uses, in the bodies of its nodes too. */
+export function usesOf({ nodes, outputs }: Graph, uses = new Set<string>()): Set<string> {
+  for (const { name } of outputs) uses.add(name);
+  for (const { inputs, attributes } of nodes) {
+    for (const name of inputs) uses.add(name);
+    for (const attribute of Object.values(attributes)) {
+      if (attribute.type !== "other") continue;
+      for (const body of bodiesOf(attribute.graphs)) usesOf(body, uses);
+    }
+  }
+  return uses;
+}
+
+/** The constants without those of which a conversion took the last use. */
+export function withoutUnused(
+  constants: readonly Constant[],
+  before: Graph,
+  after: Graph,
+): Constant[] {
+  const were = usesOf(before);
+  const are = usesOf(after);
+  return constants.filter(({ name }) => are.has(name) || !were.has(name));
+}

@@ -1,0 +1,65 @@
+/**
+ * The data types of a node's inputs held against its version, each on its own: an unknown one counts as one that is
+ * taken, so that it is the known ones that are told.
+ */
+
+import { isDType, type DType, type Reduction } from "../dtype.ts";
+import type { ErrorFields } from "../errors.ts";
+import { checkDTypes } from "../operators/call.ts";
+import { roleOf, type OperatorVersion, type ParameterSchema } from "../operators/operator.ts";
+import { findingOf, type Finding, type FindingId } from "./findings.ts";
+
+/** @param dtypes of the version's inputs, in order; null for one that is not known or left out */
+export function inspectDTypes(
+  version: OperatorVersion,
+  siblings: readonly OperatorVersion[],
+  dtypes: readonly (DType | null)[],
+  reduction: Reduction,
+  fields: ErrorFields,
+): Finding[] {
+  const { inputs } = version;
+  const findings: Finding[] = [];
+  const check = (id: FindingId, known: ReadonlyMap<string, DType>, word: Reduction): boolean => {
+    const types = inputs.map((input) => ({
+      dtype: known.get(input.name) ?? standIn(version, input, known),
+    }));
+    try {
+      checkDTypes(version, siblings, types, word, fields);
+      return true;
+    } catch (error) {
+      findings.push(findingOf(id, error));
+      return false;
+    }
+  };
+  /** The first input of each type, where its data type is taken. */
+  const firsts = new Map<string, readonly [string, DType]>();
+  for (const [position, input] of inputs.entries()) {
+    const dtype = dtypes[position];
+    if (dtype === null) continue;
+    const isValue = roleOf(input) === "data" || roleOf(input) === "updates";
+    const id = isValue ? "data-type-not-taken" : "index-type-not-taken";
+    const own = [input.name, dtype] as const;
+    // Others of the same type follow it.
+    if (!check(id, new Map([own]), "none")) continue;
+    const first = firsts.get(input.type);
+    if (first === undefined) firsts.set(input.type, own);
+    else check("data-types-differ", new Map([first, own]), "none");
+    if (roleOf(input) === "data") check("reduction-undefined", new Map([own]), reduction);
+  }
+  return findings;
+}
+
+/** A data type that the version takes: that of an input of the same type, where one is known. */
+function standIn(
+  { inputs, typeConstraints }: OperatorVersion,
+  { type }: ParameterSchema,
+  known: ReadonlyMap<string, DType>,
+): DType {
+  const sibling = inputs.find((other) => other.type === type && known.has(other.name));
+  const dtype = sibling && known.get(sibling.name);
+  if (dtype !== undefined) return dtype;
+  const [first] = typeConstraints.find(({ name }) => name === type)?.types ?? [];
+  if (first !== undefined) return first;
+  // A parameter's type is a constraint or a data type.
+  return isDType(type) ? type : "int64";
+}

@@ -1,0 +1,86 @@
+/** What inspecting a model can find: a row for each id. The documents and the command's help are made from it. */
+
+import { isTensorError, type ErrorCode, type ErrorFields } from "../errors.ts";
+
+/**
+ * How bad it is: `wrong` breaks a rule of the specification, so that the node fails or means something else; `risky` is
+ * allowed, but runtimes differ; `note` tells what was not looked at.
+ */
+export type Severity = "wrong" | "risky" | "note";
+
+interface Row {
+  readonly severity: Severity;
+  readonly meaning: string;
+}
+
+const wrong = (meaning: string): Row => ({ severity: "wrong", meaning });
+const risky = (meaning: string): Row => ({ severity: "risky", meaning });
+const note = (meaning: string): Row => ({ severity: "note", meaning });
+
+/** Every id there is. Ids are stable: a build may look for them. */
+export const FINDINGS = {
+  "no-opset": wrong("the model imports no version of the operator's domain"),
+  "operator-newer-than-opset": wrong("the operator came with a later opset"),
+  "attribute-newer-than-opset": wrong("the attribute came with a later version"),
+  "attribute-unknown": wrong("no version of the operator has the attribute"),
+  "attribute-invalid": wrong("the attribute's type or value is not taken"),
+  "attribute-missing": wrong("an attribute that has to be given is not there"),
+  "reduction-newer-than-opset": wrong("the reduction came with a later version"),
+  "reduction-unknown": wrong("no version has the reduction; several runtimes take it for none"),
+  "reduction-undefined": wrong("the data type does not have the reduction"),
+  "input-count": wrong("too few or too many inputs, or one left out that must not be"),
+  "output-count": wrong("more outputs than the operator makes"),
+  "data-type-not-taken": wrong("the version does not take the data type"),
+  "index-type-not-taken": wrong("the version does not take the data type of indices or axis"),
+  "data-types-differ": wrong("inputs that must have one data type have two"),
+  "rank-does-not-fit": wrong("a rank, or the length of an index tuple, does not fit"),
+  "axis-out-of-range": wrong("the axis lies outside the rank"),
+  "shape-does-not-fit": wrong("shapes of inputs cannot fit"),
+  "index-out-of-range": wrong("a constant index lies outside its axis"),
+  "negative-index-not-taken": wrong("a constant index is negative where the version takes none"),
+  "constant-unreadable": wrong("a constant of indices cannot be read"),
+  "declared-type-differs": wrong("the declared type of an output contradicts its inputs"),
+  "repeated-target": risky("constant indices repeat: which update wins depends on the runtime"),
+  "repeated-target-reduced": risky(
+    "constant indices repeat under a reduction: runtimes race or add in another order",
+  ),
+  "index-filled": risky("a constant index lies outside its axis, where the version gives zeros"),
+  "operator-deprecated": risky("the operator was replaced by another one"),
+  "version-not-known": note("the operator's version at that opset is not known here"),
+  "indices-not-checked": note("constant indices are out of reach, or too many to be looked at"),
+  "graph-too-deep": note("a graph lies too deep in others to be looked at"),
+} as const satisfies Record<string, Row>;
+
+export type FindingId = keyof typeof FINDINGS;
+
+/** One thing that was found, with the facts of an error as far as they apply. */
+export interface Finding extends ErrorFields {
+  readonly id: FindingId;
+  readonly severity: Severity;
+  /** One sentence without the node, which is told where the finding stands. */
+  readonly sentence: string;
+  /** The code of the error that running the node would throw. */
+  readonly code?: ErrorCode;
+}
+
+export const finding = (
+  id: FindingId,
+  sentence: string,
+  fields: ErrorFields & { readonly code?: ErrorCode } = {},
+): Finding => ({ id, severity: FINDINGS[id].severity, sentence, ...fields });
+
+/**
+ * What an error of the package tells, as a finding. The operator stays out of the sentence: the node's report has it.
+ * @throws `error` where it is none of the package's
+ */
+export function findingOf(id: FindingId, error: unknown): Finding {
+  if (!isTensorError(error)) throw error;
+  const { code, message, op, opset, input, at, axis, got, expected } = error;
+  const prefix = op === undefined ? "" : opset === undefined ? `${op}: ` : `${op}-${opset}: `;
+  const sentence = message.startsWith(prefix) ? message.slice(prefix.length) : message;
+  const fields = Object.entries({ input, at, axis, got, expected });
+  return finding(id, sentence, {
+    code,
+    ...Object.fromEntries(fields.filter(([, value]) => value !== undefined)),
+  });
+}

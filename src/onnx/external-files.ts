@@ -1,0 +1,31 @@
+/** The files that a model keeps the data of tensors in. */
+
+import { SOURCE, type Constant, type Graph, type Model } from "../model/model.ts";
+import { placeOf } from "./external.ts";
+import { isHeader, tensorTitle } from "./tensor-proto.ts";
+
+/**
+ * The paths of the files with external data that a model read from an ONNX file refers to, relative to its folder, each
+ * once. A model that is written goes on referring to them.
+ *
+ * @throws TensorError `malformed-file` for a path that leaves the folder of the model.
+ */
+export function externalFiles({ graph, functions = [] }: Model): string[] {
+  const found = new Set<string>();
+  const addConstant = (one: Constant): void => {
+    const { [SOURCE]: header } = one;
+    if (!isHeader(header) || header.external === null) return;
+    found.add(placeOf(header.external, tensorTitle(one.name)).location);
+  };
+  const addGraph = ({ constants, nodes }: Graph): void => {
+    constants.forEach(addConstant);
+    for (const attribute of nodes.flatMap((node) => Object.values(node.attributes))) {
+      if (attribute.type === "tensor") addConstant(attribute.value);
+      if (attribute.type === "tensors") attribute.value.forEach(addConstant);
+      if (attribute.type === "other") attribute.graphs?.forEach(addGraph);
+    }
+  };
+  addGraph(graph);
+  for (const one of functions) addGraph(one.graph);
+  return [...found];
+}
