@@ -152,6 +152,23 @@ test("a value is edited in place, and the output follows", async () => {
   assert.equal(await page.evaluate(() => document.activeElement?.id), "cell-2-3");
 });
 
+test("a second click on a cell edits it; the first is for its story", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  await page.click("#cell-0-0");
+  assert.equal(await page.locator(".editor").count(), 0);
+  assert.match(await page.locator(".story .title").innerText(), /^output\[0, 0\] is 0$/);
+  await page.click("#cell-0-0");
+  await page.locator(".editor").fill("8");
+  // Leaving the field takes what stands in it.
+  await page.click("h1 span");
+  assert.equal((await cellsOf(page, "output"))[0], "8");
+  // An output is no place to write.
+  await page.click("#cell-output-0");
+  await page.click("#cell-output-0");
+  assert.equal(await page.locator(".editor").count(), 0);
+});
+
 test("a shape that does not fit is told at its dimension, the last picture stays, and one click mends it", async () => {
   await using opened = await site.open(SUM);
   const { page } = opened;

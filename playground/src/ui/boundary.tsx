@@ -20,7 +20,7 @@ export class Boundary extends Component<BoundaryProps, { readonly error: string 
         <h1>This should not have happened</h1>
         <p>The page could not show that: {this.state.error}</p>
         <p>
-          <a href="#">Start over</a> with the first example; the address still holds what was
+          <a href="./">Start over</a> with the first example; the address still holds what was
           entered.
         </p>
       </main>
