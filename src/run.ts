@@ -14,6 +14,7 @@ import { axisOf, checkDTypes, settingsOf, type Attributes } from "./operators/ca
 import {
   byRole,
   roleOf,
+  type ByRole,
   type Inputs,
   type Operator,
   type OperatorCall,
@@ -104,7 +105,7 @@ export function infer(
       ? undefined
       : checkType(given[position], { ...call.fields, input }),
   );
-  return [settle(call, types).type];
+  return [settle(call, types, byRole(call.version, types)).type];
 }
 
 /**
@@ -175,11 +176,10 @@ function execute(
   const { call, shape, data, updates, made } = prepare(unsettled, tensors);
   const { operator, version, settings, fields } = call;
   const inPlace = operator.kind === "scatter" ? version.inputs[0].name : null;
-  const named = version.inputs.map(({ name }, position) => [name, tensors[position]] as const);
   const target =
     out === undefined
       ? undefined
-      : checkOut(out, { dtype: data.dtype, shape }, Object.fromEntries(named), inPlace, fields);
+      : checkOut(out, { dtype: data.dtype, shape }, named(version, tensors), inPlace, fields);
   const isPlainScatter = settings.includeSelf && settings.reduction !== "mean";
   const { negative, bounds, read } = rulesOf(version, executor);
   const rules = {
@@ -199,6 +199,16 @@ function execute(
   });
 }
 
+/** Inputs under their names. */
+function named({ inputs }: OperatorVersion, tensors: Inputs<Tensor>): Record<string, Tensor> {
+  const record: Record<string, Tensor> = {};
+  for (let p = 0; p < inputs.length; p++) {
+    const tensor = tensors[p];
+    if (tensor !== undefined) record[inputs[p].name] = tensor;
+  }
+  return record;
+}
+
 /** A call whose inputs fit, but for the values of its indices. */
 export interface PreparedCall {
   readonly call: Call;
@@ -212,8 +222,9 @@ export interface PreparedCall {
 
 /** @throws TensorError for data types, ranks, an axis and shapes, in this order */
 export function prepare(unsettled: Call, tensors: Inputs<Tensor>): PreparedCall {
-  const { call, type } = settle(unsettled, tensors);
-  const { data, indices, updates } = byRole(call.version, tensors);
+  const roles = byRole(unsettled.version, tensors);
+  const { call, type } = settle(unsettled, tensors, roles);
+  const { data, indices, updates } = roles;
   const given = data as Tensor;
   return {
     call,
@@ -241,11 +252,15 @@ export const rulesOf = (version: OperatorVersion, executor: Executor): IndexRule
  * A call whose axis is known where it is an input that is, and the type of its output. Data types come first, then
  * ranks, axis and shapes.
  */
-function settle(call: Call, inputs: Inputs<TensorType>): { call: Call; type: TensorType } {
+function settle(
+  call: Call,
+  inputs: Inputs<TensorType>,
+  roles: ByRole<TensorType>,
+): { call: Call; type: TensorType } {
   const { operator, version, settings, fields } = call;
   checkDTypes(version, operator.versions, inputs, settings.reduction, fields);
-  const { data, indices, updates } = byRole(version, inputs);
-  const settled = withAxis(call, inputs);
+  const { data, indices, updates } = roles;
+  const settled = withAxis(call, roles);
   const shapes = {
     data: data?.shape ?? null,
     indices: indices?.shape ?? null,
@@ -257,9 +272,8 @@ function settle(call: Call, inputs: Inputs<TensorType>): { call: Call; type: Ten
 }
 
 /** The call with the axis that is an input, where one is. */
-export function withAxis(call: Call, inputs: Inputs<TensorType>): Call {
-  const { version, settings, fields } = call;
-  const { axis } = byRole(version, inputs);
+export function withAxis(call: Call, { axis }: ByRole<TensorType>): Call {
+  const { settings, fields } = call;
   return axis === undefined
     ? call
     : { ...call, settings: { ...settings, axis: axisOf(axis, fields) } };

@@ -104,7 +104,7 @@ function knownInputs(
 function derivedShapes(call: Call, tensors: Inputs<Tensor>): DerivedShape[] {
   const { operator, version } = call;
   const known = knownInputs(call, tensors);
-  const settled = withAxis(call, tensors);
+  const settled = withAxis(call, byRole(call.version, tensors));
   // Data types have not been checked.
   if (known === null || !Number.isSafeInteger(settled.settings.axis)) return [];
   const { updates } = byRole(version, tensors);

@@ -87,11 +87,19 @@ export const roleOf = ({ name, role }: ParameterSchema): Role => role ?? (name a
 export type Inputs<T> = readonly (T | undefined)[];
 
 /** The same by what the inputs are for. */
-export const byRole = <T>(
-  { inputs }: OperatorVersion,
-  given: Inputs<T>,
-): Partial<Record<Role, T>> =>
-  Object.fromEntries(inputs.map((input, position) => [roleOf(input), given[position]]));
+export type ByRole<T> = Readonly<Record<Role, T | undefined>>;
+
+/** A loop, because every call goes through it: `Object.fromEntries` takes half a microsecond. */
+export function byRole<T>({ inputs }: OperatorVersion, given: Inputs<T>): ByRole<T> {
+  const found: Record<Role, T | undefined> = {
+    data: undefined,
+    indices: undefined,
+    updates: undefined,
+    axis: undefined,
+  };
+  for (let p = 0; p < inputs.length; p++) found[roleOf(inputs[p])] = given[p];
+  return found;
+}
 
 /** The attributes of a call in the package's own words; an operator without an attribute has its default. */
 export interface Settings {

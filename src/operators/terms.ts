@@ -10,7 +10,11 @@ export const wholeOf = (input: string, shape: readonly Dim[]): Term => ({
 });
 
 /** The shape that the terms make, one after the other. */
-export const joinTerms = (terms: readonly Term[]): Dim[] => terms.flatMap(({ shape }) => shape);
+export function joinTerms(terms: readonly Term[]): Dim[] {
+  const joined: Dim[] = [];
+  for (const { shape } of terms) joined.push(...shape);
+  return joined;
+}
 
 /** `indices.shape[:-1] ++ data.shape[1:] = [2] ++ [4, 4] = [2, 4, 4]` */
 export function printTerms(terms: readonly Term[]): string {
