@@ -33,3 +33,15 @@ export const i8 = maker("int8");
 export const i32 = maker("int32");
 export const i64 = maker("int64");
 export const u8 = maker("uint8");
+
+// The tensors that the documents of both domains use for slices.
+// prettier-ignore
+const ONE = [[1, 2, 3, 4], [5, 6, 7, 8], [8, 7, 6, 5], [4, 3, 2, 1]];
+// prettier-ignore
+const TWO = [[8, 7, 6, 5], [4, 3, 2, 1], [1, 2, 3, 4], [5, 6, 7, 8]];
+export const CUBE = [ONE, ONE, TWO, TWO];
+// prettier-ignore
+export const SLICES = [
+  [[5, 5, 5, 5], [6, 6, 6, 6], [7, 7, 7, 7], [8, 8, 8, 8]],
+  [[1, 1, 1, 1], [2, 2, 2, 2], [3, 3, 3, 3], [4, 4, 4, 4]],
+];

@@ -1,17 +1,6 @@
 /** The examples of ONNX's documents, with their errata put right and told. */
 
-import { f32, i32, i4, i64, type Examples } from "./example.ts";
-
-// prettier-ignore
-const ONE = [[1, 2, 3, 4], [5, 6, 7, 8], [8, 7, 6, 5], [4, 3, 2, 1]];
-// prettier-ignore
-const TWO = [[8, 7, 6, 5], [4, 3, 2, 1], [1, 2, 3, 4], [5, 6, 7, 8]];
-const CUBE = [ONE, ONE, TWO, TWO];
-// prettier-ignore
-const SLICES = [
-  [[5, 5, 5, 5], [6, 6, 6, 6], [7, 7, 7, 7], [8, 8, 8, 8]],
-  [[1, 1, 1, 1], [2, 2, 2, 2], [3, 3, 3, 3], [4, 4, 4, 4]],
-];
+import { CUBE, f32, i32, i4, i64, SLICES, type Examples } from "./example.ts";
 
 // prettier-ignore
 export const ONNX_EXAMPLES: readonly Examples[] = [
