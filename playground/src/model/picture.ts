@@ -4,6 +4,7 @@
  */
 
 import { printShape, type Explanation, type IndexStory, type Tensor } from "ndscatter";
+import { colourOf, letterOf } from "./letters.ts";
 import { readState, roleOf } from "./read-state.ts";
 import { printElement } from "./scalar-text.ts";
 import type { State, TensorText } from "./state.ts";
@@ -68,8 +69,6 @@ export interface Spot {
   /** Of the first cell of what is meant, in row-major order. */
   readonly cell: number;
 }
-
-const COLOURS = 8;
 
 /** More arrows than these hide what they point at. */
 const MOST_ARROWS = 64;
@@ -202,7 +201,7 @@ function linksOf(explanation: Explanation | null, tensors: readonly Named[]): Li
       const name = indices === -1 ? "" : tensors[indices].name;
       tuples.push({
         letter: letterOf(tuple),
-        colour: tuple % COLOURS,
+        colour: colourOf(tuple),
         sentence: sentenceOf(index, name),
       });
       if (indices !== -1) reach(indices, index.at, tuple);
@@ -218,12 +217,6 @@ function linksOf(explanation: Explanation | null, tensors: readonly Named[]): Li
     );
   }
   return { tuples, arrows, reaching: (grid, cell) => reached[grid].get(cell) ?? NONE };
-}
-
-/** A to Z, then AA, AB and so on. */
-function letterOf(tuple: number): string {
-  const letter = String.fromCharCode(65 + (tuple % 26));
-  return tuple < 26 ? letter : letterOf(Math.floor(tuple / 26) - 1) + letter;
 }
 
 function sentenceOf({ at, given, places }: IndexStory, name: string): string {

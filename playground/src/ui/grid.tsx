@@ -1,7 +1,8 @@
 /** A tensor as tables of its last two dimensions. Rows are drawn again only where a cell of theirs changed. */
 
 import type { JSX } from "preact";
-import { labelOf, type Tuple } from "./links.ts";
+import { letterOf } from "../model/letters.ts";
+import type { Tuple } from "./links.ts";
 import { memo } from "./memo.ts";
 import { coordinatesOf, gridsOf, sizeOf } from "./shape.ts";
 import type { TensorId } from "./tale.ts";
@@ -81,7 +82,7 @@ function widthOf(
   const noted = notes.size === 0 ? 0 : 1 + longest(notes.values(), 1);
   const signed = faults.size === 0 ? 0 : 1;
   const several = marks.reduce((most, { length }) => Math.max(most, length), 0);
-  const label = several === 0 ? 0 : labelOf(tuples.length - 1).length;
+  const label = several === 0 ? 0 : letterOf(tuples.length - 1).length;
   const letters = isSmall ? label + (several > 1 ? 1 : 0) : LETTERS[Math.min(several, 3)] * label;
   return `calc(${digits + signed}ch + ${noted * 0.75}ch + ${letters * (isSmall ? 0.32 : 0.4)}rem + ${isSmall ? 0.6 : 1.3}rem)`;
 }

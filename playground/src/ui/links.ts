@@ -4,13 +4,14 @@
  */
 
 import type { Explanation, IndexStory, Tensor } from "ndscatter";
+import { colourOf, letterOf } from "../model/letters.ts";
 import { flatOf, sizeOf } from "./shape.ts";
 
 /** An index, or a tuple of them: the thing that has a colour. */
 export interface Tuple extends IndexStory {
   /** Its letter: A for the first. */
   readonly label: string;
-  /** Which of the {@link COLOURS} it has. */
+  /** Which of the colours it has. */
   readonly colour: number;
 }
 
@@ -29,15 +30,6 @@ export interface Links {
   readonly reached: ReadonlyMap<number, readonly number[]>;
   /** How many elements of data make such a slice. */
   readonly slice: number;
-}
-
-/** How many colours there are; the letters tell further tuples apart. */
-export const COLOURS = 8;
-
-/** A to Z, then AA, AB and so on. */
-export function labelOf(tuple: number): string {
-  const letter = String.fromCodePoint(65 + (tuple % 26));
-  return tuple < 26 ? letter : labelOf(Math.floor(tuple / 26) - 1) + letter;
 }
 
 /** Null where there is no story. */
@@ -64,7 +56,7 @@ export function linksOf({ story, inputs, output }: Explanation): Links | null {
     if (tuple === undefined) {
       tuple = tuples.length;
       numbers.set(key, tuple);
-      tuples.push({ ...index, label: labelOf(tuple), colour: tuple % COLOURS });
+      tuples.push({ ...index, label: letterOf(tuple), colour: colourOf(tuple) });
       if (indices !== null) fillPart(indexed, index.at, indices.shape, tuple);
     }
     tupleOf[order] = tuple;
