@@ -31,10 +31,11 @@ const WORDS: Readonly<Record<Operator["kind"], Partial<Record<Name, readonly unk
   gather: { ...COMMON, bounds: [...COMMON.bounds, "fill"] },
 };
 
-const NAMES: readonly Name[] = ["bounds", "negative", "duplicates", "includeSelf"];
+/** Scatters have all of them. */
+export const POLICY_NAMES: readonly string[] = Object.keys(WORDS.scatter);
 
 /**
- * The policies among the options of a call, where only `allowed` ones may stand.
+ * The policies among the options of a call.
  * @throws TensorError `attribute` for a policy that the operator does not have, or a word that the policy does not
  */
 export function policiesOf(
@@ -43,7 +44,7 @@ export function policiesOf(
   fields: ErrorFields,
 ): Policies {
   const policies: Record<string, unknown> = {};
-  for (const name of NAMES) {
+  for (const name of POLICY_NAMES as readonly Name[]) {
     const given = options[name];
     if (given === undefined) continue;
     const words = ownRules === true ? undefined : WORDS[kind][name];
@@ -63,6 +64,3 @@ export function policiesOf(
   }
   return policies;
 }
-
-/** The names of all policies. */
-export const POLICY_NAMES: readonly string[] = NAMES;

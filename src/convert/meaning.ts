@@ -123,7 +123,7 @@ export function wordOf(version: OperatorVersion, reduction: Settings["reduction"
 }
 
 /** The attribute of a version that is a setting. */
-export const attributeFor = (
+const attributeFor = (
   version: OperatorVersion,
   setting: keyof Settings,
 ): AttributeSchema | undefined =>
