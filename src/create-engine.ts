@@ -1,10 +1,10 @@
 /** Engines that their user configures: the plain functions over an executor and memory of their own. */
 
-import type { DType, Reduction } from "./dtype.ts";
+import type { DType, Reduction } from "./tensor/dtype.ts";
 import { createExecutor, ENGINE_KINDS, type EngineKind } from "./engines/choice.ts";
 import type { Executor } from "./engines/executor.ts";
 import { printValue, TensorError } from "./errors.ts";
-import { allocTensor } from "./execute.ts";
+import { allocTensor } from "./call/execute.ts";
 import type {
   gather,
   gatherElements,
@@ -20,7 +20,7 @@ import type {
   tensorScatter,
   TensorScatterOptions,
 } from "./functions.ts";
-import { keepPlan } from "./kept-plan.ts";
+import { keepPlan } from "./call/kept-plan.ts";
 import { gatherElements as gatherElementsOperator } from "./operators/gather-elements.ts";
 import { gatherND as gatherNDOperator } from "./operators/gather-nd.ts";
 import { gather as gatherOperator } from "./operators/gather.ts";
@@ -29,12 +29,12 @@ import { scatterElements as scatterElementsOperator } from "./operators/scatter-
 import { scatterND as scatterNDOperator } from "./operators/scatter-nd.ts";
 import { scatter as scatterOperator } from "./operators/scatter.ts";
 import { tensorScatter as tensorScatterOperator } from "./operators/tensor-scatter.ts";
-import type { Mutable, RuntimeTensor, Tensor } from "./tensor.ts";
+import type { Mutable, RuntimeTensor, Tensor } from "./tensor/tensor.ts";
 import type { AxisOption } from "./typed-shape.ts";
-import type { Nested, ScalarInput } from "./values.ts";
-import { optionsOf } from "./options.ts";
-import type { Policies } from "./policies.ts";
-import { EXECUTOR, runPlain, type EngineLike } from "./run.ts";
+import type { Nested, ScalarInput } from "./tensor/values.ts";
+import { optionsOf } from "./call/options.ts";
+import type { Policies } from "./call/policies.ts";
+import { EXECUTOR, runPlain, type EngineLike } from "./call/run.ts";
 
 const MOST_THREADS = 64;
 

@@ -5,9 +5,9 @@
  * All of them check everything before the first write: after an error `out` is what it was.
  */
 
-import type { DType } from "./dtype.ts";
+import type { DType } from "./tensor/dtype.ts";
 import { defaultExecutor } from "./engines/default.ts";
-import { keepPlan, type KeptPlan } from "./kept-plan.ts";
+import { keepPlan, type KeptPlan } from "./call/kept-plan.ts";
 import { gatherElements as gatherElementsOperator } from "./operators/gather-elements.ts";
 import { gatherND as gatherNDOperator } from "./operators/gather-nd.ts";
 import { gather as gatherOperator } from "./operators/gather.ts";
@@ -15,8 +15,8 @@ import { scatterElements as scatterElementsOperator } from "./operators/scatter-
 import { scatterND as scatterNDOperator } from "./operators/scatter-nd.ts";
 import { scatter as scatterOperator } from "./operators/scatter.ts";
 import { tensorScatter as tensorScatterOperator } from "./operators/tensor-scatter.ts";
-import { runPlain } from "./run.ts";
-import type { RuntimeTensor, Tensor } from "./tensor.ts";
+import { runPlain } from "./call/run.ts";
+import type { RuntimeTensor, Tensor } from "./tensor/tensor.ts";
 import type {
   AxisOption,
   ElementsIndicesMust,
@@ -31,7 +31,7 @@ import type {
   ScatterOptions,
   Shape,
 } from "./typed-shape.ts";
-import type { Nested, ScalarInput } from "./values.ts";
+import type { Nested, ScalarInput } from "./tensor/values.ts";
 
 /**
  * A copy of `data` in which each index tuple's element or slice is replaced by, or combined with, its update.

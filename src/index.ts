@@ -27,7 +27,7 @@ export {
   type Reduction,
   type Scalar,
   type Storage,
-} from "./dtype.ts";
+} from "./tensor/dtype.ts";
 export {
   ERROR_CODES,
   isTensorError,
@@ -71,7 +71,7 @@ export {
   tensorScatter,
   type TensorScatterOptions,
 } from "./functions.ts";
-export type { KeptPlan, RepeatedTarget } from "./kept-plan.ts";
+export type { KeptPlan, RepeatedTarget } from "./call/kept-plan.ts";
 export { compareVersions, type VersionChange } from "./operators/compare.ts";
 export type {
   AttributeSchema,
@@ -84,8 +84,8 @@ export type {
   TypeConstraint,
 } from "./operators/operator.ts";
 export { operators, resolve, type OperatorId } from "./operators/registry.ts";
-export { infer, run, type NodeSpec, type RunOptions } from "./run.ts";
-export type { Dim, PartialShape } from "./shape.ts";
+export { infer, run, type NodeSpec, type RunOptions } from "./call/run.ts";
+export type { Dim, PartialShape } from "./tensor/shape.ts";
 export {
   equals,
   firstDifference,
@@ -94,7 +94,7 @@ export {
   zeros,
   type RuntimeTensor,
   type Tensor,
-} from "./tensor.ts";
-export { printScalar } from "./print.ts";
-export { printShape } from "./shape.ts";
-export type { Nested, ScalarInput, Values } from "./values.ts";
+} from "./tensor/tensor.ts";
+export { printScalar } from "./tensor/print.ts";
+export { printShape } from "./tensor/shape.ts";
+export type { Nested, ScalarInput, Values } from "./tensor/values.ts";

@@ -19,8 +19,8 @@
  * `B` is batchDims and `K` is k, the last dimension of indices.
  */
 
-import type { DType, Reduction } from "./dtype.ts";
-import type { Tensor } from "./tensor.ts";
+import type { DType, Reduction } from "./tensor/dtype.ts";
+import type { Tensor } from "./tensor/tensor.ts";
 
 /** A shape as far as the compiler knows it: a tuple of literals or of `number`, or a list of any length. */
 export type Shape = readonly number[];

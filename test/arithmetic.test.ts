@@ -8,11 +8,11 @@ import {
   type DType,
   type Reduction,
   type Storage,
-} from "../src/dtype.ts";
-import * as reference from "../src/kernels/reference.ts";
+} from "../src/tensor/dtype.ts";
+import * as reference from "./support/reference.ts";
 import { scatterND } from "../src/operators/scatter-nd.ts";
-import { EXECUTOR, runPlain } from "../src/run.ts";
-import { equals, tensor, Tensor } from "../src/tensor.ts";
+import { EXECUTOR, runPlain } from "../src/call/run.ts";
+import { equals, tensor, Tensor } from "../src/tensor/tensor.ts";
 import { ENGINES } from "./support/engines.ts";
 
 /** `data`, then each update in turn, gives `result`. Written as bits where a string of hex digits, else as a value. */

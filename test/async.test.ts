@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { createEngine } from "../src/create-engine.ts";
-import { isNumericStorage } from "../src/dtype.ts";
+import { isNumericStorage } from "../src/tensor/dtype.ts";
 import { isTensorError } from "../src/errors.ts";
-import * as reference from "../src/kernels/reference.ts";
-import { copy } from "../src/storage.ts";
-import { equals, tensor, zeros, type Tensor } from "../src/tensor.ts";
+import * as reference from "./support/reference.ts";
+import { copy } from "../src/tensor/storage.ts";
+import { equals, tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
 import { randomFrom, randomIndices, randomTensor } from "./support/random.ts";
 
 const engine = createEngine({ kind: "wasm", threads: 2 });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 
-import type { DType } from "../src/dtype.ts";
+import type { DType } from "../src/tensor/dtype.ts";
 import { isTensorError, type ErrorCode } from "../src/errors.ts";
 import { elementTypeOf } from "../src/model/element-type.ts";
 import {
@@ -23,7 +23,7 @@ import {
 import { readIR, writeIR } from "../src/openvino/index.ts";
 import type { TensorType } from "../src/operators/operator.ts";
 import { operators } from "../src/operators/registry.ts";
-import { equals, tensor, Tensor } from "../src/tensor.ts";
+import { equals, tensor, Tensor } from "../src/tensor/tensor.ts";
 import { REASONS } from "./cases/convert-reasons.ts";
 import { bytes, file, int, mutate, random as seeded, text } from "./onnx-encoder.ts";
 import { randomModel } from "./support/models.ts";

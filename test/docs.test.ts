@@ -12,8 +12,8 @@ import { ERROR_CODES, isTensorError, type ErrorCode } from "../src/errors.ts";
 import { gatherND, scatterElements, scatterND } from "../src/functions.ts";
 import { FINDINGS, writeModel, type Model } from "../src/onnx/index.ts";
 import { operators, resolve } from "../src/operators/registry.ts";
-import { infer, run } from "../src/run.ts";
-import { tensor, zeros, type Tensor } from "../src/tensor.ts";
+import { infer, run } from "../src/call/run.ts";
+import { tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
 import { REASONS } from "./cases/convert-reasons.ts";
 import { EXAMPLES } from "./cases/examples.ts";
 

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { createEngine } from "../src/create-engine.ts";
 import { isTensorError } from "../src/errors.ts";
 import { gatherND, scatterND } from "../src/functions.ts";
-import { run } from "../src/run.ts";
-import { equals, tensor, zeros } from "../src/tensor.ts";
+import { run } from "../src/call/run.ts";
+import { equals, tensor, zeros } from "../src/tensor/tensor.ts";
 
 const data = tensor("float32", [4, 2], [1, 2, 3, 4, 5, 6, 7, 8]);
 const isDisposed = (error: unknown) => isTensorError(error, "disposed");

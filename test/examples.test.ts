@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { roleOf } from "../src/operators/operator.ts";
 import { operators, resolve } from "../src/operators/registry.ts";
-import { infer, run } from "../src/run.ts";
-import { equals, fromNested, zeros } from "../src/tensor.ts";
+import { infer, run } from "../src/call/run.ts";
+import { equals, fromNested, zeros } from "../src/tensor/tensor.ts";
 import { EXAMPLES } from "./cases/examples.ts";
 import { ENGINES } from "./support/engines.ts";
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DTYPE_NAMES, DTYPES, reductionsOf, type DType } from "../src/dtype.ts";
+import { DTYPE_NAMES, DTYPES, reductionsOf, type DType } from "../src/tensor/dtype.ts";
 import { isTensorError } from "../src/errors.ts";
 import { explain } from "../src/explain/explain.ts";
 import type {
@@ -13,9 +13,9 @@ import type {
   StoryStep,
 } from "../src/explain/explanation.ts";
 import { operators } from "../src/operators/registry.ts";
-import { infer, run, type NodeSpec } from "../src/run.ts";
-import { coordinatesOf, product } from "../src/shape.ts";
-import { equals, full, tensor, zeros, type Tensor } from "../src/tensor.ts";
+import { infer, run, type NodeSpec } from "../src/call/run.ts";
+import { coordinatesOf, product } from "../src/tensor/shape.ts";
+import { equals, full, tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
 import { WITHOUT_NODE } from "./support/platform.ts";
 import { randomFrom, randomIndices, randomTensor, type Random } from "./support/random.ts";
 

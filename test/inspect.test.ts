@@ -21,8 +21,8 @@ import {
 } from "../src/onnx/index.ts";
 import { roleOf, type Role, type TensorType } from "../src/operators/operator.ts";
 import { operators } from "../src/operators/registry.ts";
-import { product } from "../src/shape.ts";
-import { tensor, zeros, type Tensor } from "../src/tensor.ts";
+import { product } from "../src/tensor/shape.ts";
+import { tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
 import { readIR } from "../src/openvino/index.ts";
 import { bytes, file, int, random, text, type Bytes } from "./onnx-encoder.ts";
 import { layer, net } from "./support/ir.ts";

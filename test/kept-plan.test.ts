@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isTensorError, type ErrorCode } from "../src/errors.ts";
 import { gatherElements, gatherND, scatterElements, scatterND } from "../src/functions.ts";
-import { equals, full, tensor, zeros } from "../src/tensor.ts";
+import { equals, full, tensor, zeros } from "../src/tensor/tensor.ts";
 import { ENGINES } from "./support/engines.ts";
 
 const data = tensor(

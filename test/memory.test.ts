@@ -11,7 +11,7 @@ import path from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { buildModel, writeModel } from "../src/onnx/index.ts";
-import { tensor } from "../src/tensor.ts";
+import { tensor } from "../src/tensor/tensor.ts";
 import { bytes, file, int, text, varint, type Bytes } from "./onnx-encoder.ts";
 import { layer, net } from "./support/ir.ts";
 

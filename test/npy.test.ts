@@ -5,11 +5,17 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DTYPES, dtypesWhere, rowOf, type DType, type NumericStorage } from "../src/dtype.ts";
+import {
+  DTYPES,
+  dtypesWhere,
+  rowOf,
+  type DType,
+  type NumericStorage,
+} from "../src/tensor/dtype.ts";
 import { isTensorError, type ErrorCode } from "../src/errors.ts";
 import { readNpy, writeNpy } from "../src/npy/index.ts";
-import { bytesOf } from "../src/storage.ts";
-import { equals, tensor, Tensor, zeros } from "../src/tensor.ts";
+import { bytesOf } from "../src/tensor/storage.ts";
+import { equals, tensor, Tensor, zeros } from "../src/tensor/tensor.ts";
 import { WITHOUT_NODE } from "./support/platform.ts";
 
 interface NpyFile {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { DTYPE_NAMES, DTYPES } from "../src/dtype.ts";
+import { DTYPE_NAMES, DTYPES } from "../src/tensor/dtype.ts";
 import { isTensorError } from "../src/errors.ts";
 import {
   buildModel,
@@ -13,7 +13,7 @@ import {
   writeModel,
   writeTensor,
 } from "../src/onnx/index.ts";
-import { zeros, tensor, type Tensor } from "../src/tensor.ts";
+import { zeros, tensor, type Tensor } from "../src/tensor/tensor.ts";
 import { bytes, file, int, mutate, numbers, random, text } from "./onnx-encoder.ts";
 import { WITHOUT_NODE } from "./support/platform.ts";
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { DTYPE_NAMES } from "../src/dtype.ts";
+import { DTYPE_NAMES } from "../src/tensor/dtype.ts";
 import { isTensorError, type ErrorCode } from "../src/errors.ts";
 import {
   buildModel,
@@ -14,7 +14,7 @@ import {
   type AttributeInput,
   type Model,
 } from "../src/onnx/index.ts";
-import { tensor } from "../src/tensor.ts";
+import { tensor } from "../src/tensor/tensor.ts";
 import { bytes, file, float, int, text, type Bytes } from "./onnx-encoder.ts";
 
 const dim = (...parts: Bytes[]): Bytes => bytes(1, parts.flat());

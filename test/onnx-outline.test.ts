@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { DTYPE_NAMES } from "../src/dtype.ts";
+import { DTYPE_NAMES } from "../src/tensor/dtype.ts";
 import { isTensorError, type ErrorCode } from "../src/errors.ts";
 import {
   buildModel,
@@ -17,7 +17,7 @@ import {
   type Graph,
   type Model,
 } from "../src/onnx/index.ts";
-import { equals, tensor, zeros, type Tensor } from "../src/tensor.ts";
+import { equals, tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
 import {
   bytes,
   file,

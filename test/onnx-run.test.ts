@@ -17,7 +17,7 @@ import {
   type ModelSpec,
   type Tensors,
 } from "../src/onnx/index.ts";
-import { equals, tensor, type Tensor } from "../src/tensor.ts";
+import { equals, tensor, type Tensor } from "../src/tensor/tensor.ts";
 import { bytes, file, int, text } from "./onnx-encoder.ts";
 
 const f32 = (shape: number[], values: number[]): Tensor => tensor("float32", shape, values);

@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { DTYPE_NAMES, DTYPES, type DType } from "../src/dtype.ts";
+import { DTYPE_NAMES, DTYPES, type DType } from "../src/tensor/dtype.ts";
 import { isTensorError, type ErrorCode } from "../src/errors.ts";
 import { readTensor, writeTensor } from "../src/onnx/index.ts";
-import { equals, tensor, type Tensor } from "../src/tensor.ts";
-import type { Values } from "../src/values.ts";
+import { equals, tensor, type Tensor } from "../src/tensor/tensor.ts";
+import type { Values } from "../src/tensor/values.ts";
 import { bytes, file, int, littleEndian, numbers, text, type Bytes } from "./onnx-encoder.ts";
 import { WITHOUT_NODE } from "./support/platform.ts";
 

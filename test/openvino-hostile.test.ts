@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { isTensorError, type ErrorCode } from "../src/errors.ts";
 import { readIR, runModel, writeIR } from "../src/openvino/index.ts";
-import { zeros } from "../src/tensor.ts";
+import { zeros } from "../src/tensor/tensor.ts";
 import { mutate, random } from "./onnx-encoder.ts";
 import { layer, net } from "./support/ir.ts";
 

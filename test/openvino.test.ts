@@ -3,15 +3,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { DTYPES, type DType } from "../src/dtype.ts";
+import { DTYPES, type DType } from "../src/tensor/dtype.ts";
 import { isTensorError, type ErrorCode } from "../src/errors.ts";
 import { elementTypeOf } from "../src/model/element-type.ts";
 import { buildModel, constant, writeModel, type Model } from "../src/onnx/index.ts";
 import { readIR, runModel, writeIR } from "../src/openvino/index.ts";
 import { roleOf, type OperatorVersion } from "../src/operators/operator.ts";
 import { operators, resolve } from "../src/operators/registry.ts";
-import { run } from "../src/run.ts";
-import { equals, fromNested, tensor, zeros, type Tensor } from "../src/tensor.ts";
+import { run } from "../src/call/run.ts";
+import { equals, fromNested, tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
 import { EXAMPLES } from "./cases/examples.ts";
 import { layer, net, type LayerText } from "./support/ir.ts";
 

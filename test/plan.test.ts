@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { createJs } from "../src/engines/js.ts";
-import { planElements, planTuples, readIndices } from "../src/offsets.ts";
-import { absoluteOffsets, coarsen, split, type Plan } from "../src/plan.ts";
-import { tensor, zeros } from "../src/tensor.ts";
+import { planElements, planTuples, readIndices } from "../src/plan/offsets.ts";
+import { absoluteOffsets, coarsen, split, type Plan } from "../src/plan/plan.ts";
+import { tensor, zeros } from "../src/tensor/tensor.ts";
 
 const js = createJs();
 const seed = Number(process.env["SEED"] ?? 20261120);

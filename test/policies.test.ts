@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Engine } from "../src/create-engine.ts";
 import { isTensorError, type ErrorCode } from "../src/errors.ts";
-import { tensor, zeros, type Tensor } from "../src/tensor.ts";
+import { tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
 import { ENGINES } from "./support/engines.ts";
 
 const line = (...values: number[]) => tensor("float32", [values.length], values);
@@ -93,7 +93,7 @@ for (const [name, code, says, call] of REFUSED) {
 }
 
 test("policies are no options of a node", async () => {
-  const { run } = await import("../src/run.ts");
+  const { run } = await import("../src/call/run.ts");
   for (const policy of [{ bounds: "clip" }, { negative: "error" }, { includeSelf: false }]) {
     assert.throws(
       () => run({ op: "GatherND", opset: 13 }, [line(1), [[0]]], policy as object),

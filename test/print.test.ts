@@ -6,11 +6,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { DType, Scalar } from "../src/dtype.ts";
-import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16 } from "../src/half.ts";
-import { printScalar, printTensor } from "../src/print.ts";
-import { Tensor, tensor } from "../src/tensor.ts";
-import type { Values } from "../src/values.ts";
+import type { DType, Scalar } from "../src/tensor/dtype.ts";
+import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16 } from "../src/tensor/half.ts";
+import { printScalar, printTensor } from "../src/tensor/print.ts";
+import { Tensor, tensor } from "../src/tensor/tensor.ts";
+import type { Values } from "../src/tensor/values.ts";
 import { WITHOUT_NODE } from "./support/platform.ts";
 
 interface Row {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import fc from "fast-check";
-import { DTYPE_NAMES, reductionsOf, type DType, type Reduction } from "../src/dtype.ts";
-import * as reference from "../src/kernels/reference.ts";
+import { DTYPE_NAMES, reductionsOf, type DType, type Reduction } from "../src/tensor/dtype.ts";
+import * as reference from "./support/reference.ts";
 import type { Engine } from "../src/create-engine.ts";
-import { EXECUTOR, infer, runPlain, type NodeSpec } from "../src/run.ts";
+import { EXECUTOR, infer, runPlain, type NodeSpec } from "../src/call/run.ts";
 import { gatherElements } from "../src/operators/gather-elements.ts";
 import { gatherND } from "../src/operators/gather-nd.ts";
 import { gather } from "../src/operators/gather.ts";
@@ -12,9 +12,9 @@ import { roleOf, type Operator, type TensorType } from "../src/operators/operato
 import { scatterElements } from "../src/operators/scatter-elements.ts";
 import { scatterND } from "../src/operators/scatter-nd.ts";
 import { tensorScatter } from "../src/operators/tensor-scatter.ts";
-import { product } from "../src/shape.ts";
-import { copy as copyStorage } from "../src/storage.ts";
-import { equals, tensor, Tensor } from "../src/tensor.ts";
+import { product } from "../src/tensor/shape.ts";
+import { copy as copyStorage } from "../src/tensor/storage.ts";
+import { equals, tensor, Tensor } from "../src/tensor/tensor.ts";
 import { ENGINES } from "./support/engines.ts";
 import { randomFrom, randomIndices, randomTensor, type Random } from "./support/random.ts";
 

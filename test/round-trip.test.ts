@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { DType } from "../src/dtype.ts";
+import type { DType } from "../src/tensor/dtype.ts";
 import { buildModel, readModel, runModel, writeModel, type Model } from "../src/onnx/index.ts";
 import { readIR, writeIR } from "../src/openvino/index.ts";
 import { roleOf, type OperatorVersion, type Role } from "../src/operators/operator.ts";
 import { operators } from "../src/operators/registry.ts";
-import { run } from "../src/run.ts";
-import { equals, tensor, type Tensor } from "../src/tensor.ts";
+import { run } from "../src/call/run.ts";
+import { equals, tensor, type Tensor } from "../src/tensor/tensor.ts";
 import { randomFrom, randomTensor } from "./support/random.ts";
 
 type Shapes = Readonly<Partial<Record<Role, readonly number[]>>>;

@@ -5,9 +5,9 @@ import type { Call } from "../src/engines/wasm/calls.ts";
 import { Space } from "../src/engines/wasm/space.ts";
 import { Team } from "../src/engines/wasm/team.ts";
 import { isTensorError } from "../src/errors.ts";
-import * as reference from "../src/kernels/reference.ts";
-import { copy } from "../src/storage.ts";
-import { equals, tensor, zeros } from "../src/tensor.ts";
+import * as reference from "./support/reference.ts";
+import { copy } from "../src/tensor/storage.ts";
+import { equals, tensor, zeros } from "../src/tensor/tensor.ts";
 import { settle, WITHOUT_THREADS } from "./support/platform.ts";
 import { randomFrom } from "./support/random.ts";
 

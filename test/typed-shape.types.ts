@@ -3,9 +3,9 @@
  * the compiler says where it refuses is tested in `typed-shape.test.ts`.
  */
 
-import type { DType } from "../src/dtype.ts";
+import type { DType } from "../src/tensor/dtype.ts";
 import type * as functions from "../src/functions.ts";
-import type { RuntimeTensor, Tensor, full, tensor, zeros } from "../src/tensor.ts";
+import type { RuntimeTensor, Tensor, full, tensor, zeros } from "../src/tensor/tensor.ts";
 import type { GatherNDShape } from "../src/typed-shape.ts";
 
 type Equal<A, B> =

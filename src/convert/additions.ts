@@ -1,10 +1,10 @@
 /** What a conversion adds to one graph: constants, and nodes before the one that is converted. */
 
-import { DTYPES, type DType } from "../dtype.ts";
+import { DTYPES, type DType } from "../tensor/dtype.ts";
 import { elementTypeOf } from "../model/element-type.ts";
 import { constant, type Attribute, type Constant, type ModelNode } from "../model/model.ts";
 import type { Domain } from "../operators/operator.ts";
-import type { Tensor } from "../tensor.ts";
+import type { Tensor } from "../tensor/tensor.ts";
 import type { Names } from "./names.ts";
 import type { Scope } from "./scope.ts";
 

@@ -1,6 +1,6 @@
 /** The few operators that are run beside the family: `Constant`, `Identity`, `Cast` and OpenVINO's `Convert`. */
 
-import type { DType } from "../dtype.ts";
+import type { DType } from "../tensor/dtype.ts";
 import { constantOf, destinationOf, inlineOperator, SHORT_VALUES } from "../model/inline.ts";
 import type { ModelNode } from "../model/model.ts";
 import { refusal } from "./meaning.ts";

@@ -10,8 +10,8 @@ import {
   type OperatorVersion,
   type Role,
 } from "../operators/operator.ts";
-import { infer } from "../run.ts";
-import { tensor } from "../tensor.ts";
+import { infer } from "../call/run.ts";
+import { tensor } from "../tensor/tensor.ts";
 import type { Additions } from "./additions.ts";
 import { adaptIndices } from "./indices.ts";
 import {

@@ -1,13 +1,13 @@
 /** The indices of a node where the target takes others: their data type, negative ones, those out of range. */
 
-import { allocate, type DType } from "../dtype.ts";
+import { allocate, type DType } from "../tensor/dtype.ts";
 import type { TensorError } from "../errors.ts";
 import { quote } from "../model/graph.ts";
 import { typesOf } from "../operators/call.ts";
 import { roleOf, type OperatorVersion } from "../operators/operator.ts";
-import { reader, writer } from "../scalar.ts";
-import { coordinatesOf, printShape, type Dim } from "../shape.ts";
-import { Tensor } from "../tensor.ts";
+import { reader, writer } from "../tensor/scalar.ts";
+import { coordinatesOf, printShape, type Dim } from "../tensor/shape.ts";
+import { Tensor } from "../tensor/tensor.ts";
 import type { Additions } from "./additions.ts";
 import { adviceFor, hasAxis, refusal, titleOf, type Meaning } from "./meaning.ts";
 import type { Scope } from "./scope.ts";

@@ -1,6 +1,6 @@
 /** What a node of the family does, in the words of no version; and which version of a target can say it. */
 
-import type { DType } from "../dtype.ts";
+import type { DType } from "../tensor/dtype.ts";
 import { malformed, TensorError } from "../errors.ts";
 import { attributesOf } from "../model/run-model.ts";
 import type { ModelNode } from "../model/model.ts";

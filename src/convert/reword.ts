@@ -2,10 +2,10 @@
 
 import { quote } from "../model/graph.ts";
 import { lookUp } from "../operators/registry.ts";
-import { run } from "../run.ts";
-import { reader } from "../scalar.ts";
-import { product } from "../shape.ts";
-import { full, tensor, Tensor } from "../tensor.ts";
+import { run } from "../call/run.ts";
+import { reader } from "../tensor/scalar.ts";
+import { product } from "../tensor/shape.ts";
+import { full, tensor, Tensor } from "../tensor/tensor.ts";
 import type { Additions } from "./additions.ts";
 import { refusal, targetVersion, wordOf, type Meaning } from "./meaning.ts";
 import type { Scope } from "./scope.ts";

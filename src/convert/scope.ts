@@ -5,8 +5,8 @@ import { constantOf, destinationOf, inlineOperator } from "../model/inline.ts";
 import { attributesOf } from "../model/run-model.ts";
 import type { Constant, Graph, ModelNode } from "../model/model.ts";
 import type { TensorType } from "../operators/operator.ts";
-import { infer } from "../run.ts";
-import type { Tensor } from "../tensor.ts";
+import { infer } from "../call/run.ts";
+import type { Tensor } from "../tensor/tensor.ts";
 import { versionOf } from "./meaning.ts";
 
 export class Scope {

@@ -1,6 +1,6 @@
 /** What a model can be converted to, and what each version of ONNX's own domain brought with it. */
 
-import type { DType } from "../dtype.ts";
+import type { DType } from "../tensor/dtype.ts";
 import { printValue, TensorError } from "../errors.ts";
 import type { Domain } from "../operators/operator.ts";
 

@@ -1,6 +1,6 @@
 /** A graph of ONNX as one of OpenVINO, or the reverse. Every node has to have words in both. */
 
-import type { DType } from "../dtype.ts";
+import type { DType } from "../tensor/dtype.ts";
 import { TensorError } from "../errors.ts";
 import { elementTypeOf } from "../model/element-type.ts";
 import { MAX_NAMES, opsetOf, quote } from "../model/graph.ts";

@@ -1,8 +1,8 @@
 /** What carries Plans out, and nothing else: the inside of an engine. It checks nothing and knows no operator. */
 
-import type { DType, Step, Storage } from "../dtype.ts";
-import type { ReadIndices } from "../offsets.ts";
-import type { Plan } from "../plan.ts";
+import type { DType, Step, Storage } from "../tensor/dtype.ts";
+import type { ReadIndices } from "../plan/offsets.ts";
+import type { Plan } from "../plan/plan.ts";
 
 export interface Executor {
   readonly kind: "js" | "wasm";

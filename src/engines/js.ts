@@ -1,11 +1,11 @@
 /** The executor in plain JavaScript. */
 
-import { allocate, DTYPES, isNumericStorage, viewOf } from "../dtype.ts";
+import { allocate, DTYPES, isNumericStorage, viewOf } from "../tensor/dtype.ts";
 import { scatterCombine } from "../kernels/combine.ts";
 import { gatherMove, scatterMove } from "../kernels/move.ts";
-import { readIndices } from "../offsets.ts";
-import { coarsen } from "../plan.ts";
-import { copy, isSameMemory } from "../storage.ts";
+import { readIndices } from "../plan/offsets.ts";
+import { coarsen } from "../plan/plan.ts";
+import { copy, isSameMemory } from "../tensor/storage.ts";
 import type { Executor } from "./executor.ts";
 import { BufferPool } from "./pool.ts";
 

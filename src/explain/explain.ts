@@ -2,13 +2,21 @@
 
 import { createJs } from "../engines/js.ts";
 import { isTensorError, TensorError } from "../errors.ts";
-import { executeGather, executeScatter } from "../execute.ts";
+import { executeGather, executeScatter } from "../call/execute.ts";
 import { byRole, roleOf, type Inputs, type OperatorVersion } from "../operators/operator.ts";
 import { lookUp } from "../operators/registry.ts";
 import { joinTerms, printTerms } from "../operators/terms.ts";
-import { callOf, prepare, rulesOf, tensorsOf, withAxis, type Call, type NodeSpec } from "../run.ts";
-import { printShape, product, sameShape } from "../shape.ts";
-import { asTensor, type Tensor } from "../tensor.ts";
+import {
+  callOf,
+  prepare,
+  rulesOf,
+  tensorsOf,
+  withAxis,
+  type Call,
+  type NodeSpec,
+} from "../call/run.ts";
+import { printShape, product, sameShape } from "../tensor/shape.ts";
+import { asTensor, type Tensor } from "../tensor/tensor.ts";
 import type { BadIndex, DerivedShape, Explanation } from "./explanation.ts";
 import { gatherStory } from "./gather-story.ts";
 import { scatterStory } from "./scatter-story.ts";

@@ -1,9 +1,9 @@
 /** What an explanation holds. Everything of which there is one an update, or one a cell, is made when it is asked for. */
 
-import type { Reduction, Scalar, Step } from "../dtype.ts";
+import type { Reduction, Scalar, Step } from "../tensor/dtype.ts";
 import type { TensorError } from "../errors.ts";
 import type { OperatorVersion, Role, Term } from "../operators/operator.ts";
-import type { Tensor } from "../tensor.ts";
+import type { Tensor } from "../tensor/tensor.ts";
 
 /** One call, told: what followed from its shapes, what was wrong, and where each element of the output comes from. */
 export interface Explanation {

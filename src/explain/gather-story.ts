@@ -1,10 +1,10 @@
 /** The story of a gather: nothing is computed, only looked up. */
 
-import type { Plan } from "../plan.ts";
-import type { PreparedCall } from "../run.ts";
-import { reader } from "../scalar.ts";
-import { coordinatesOf } from "../shape.ts";
-import type { Tensor } from "../tensor.ts";
+import type { Plan } from "../plan/plan.ts";
+import type { PreparedCall } from "../call/run.ts";
+import { reader } from "../tensor/scalar.ts";
+import { coordinatesOf } from "../tensor/shape.ts";
+import type { Tensor } from "../tensor/tensor.ts";
 import type { GatherStory, Read, ReadTarget } from "./explanation.ts";
 import { lazyList, meetingsOf, summaryOf } from "./meetings.ts";
 import { elementOf, placesOf } from "./places.ts";

@@ -1,7 +1,7 @@
 /** Which positions of a Plan meet which targets. Sorted once, 8 bytes a position: there may be millions of them. */
 
-import type { Plan } from "../plan.ts";
-import { coordinatesOf, product } from "../shape.ts";
+import type { Plan } from "../plan/plan.ts";
+import { coordinatesOf, product } from "../tensor/shape.ts";
 import type { Lazy, Summary } from "./explanation.ts";
 
 export interface Meetings {

@@ -1,11 +1,11 @@
 /** From the numbers of a Plan to coordinates: where updates, slices of the output, indices and targets stand. */
 
 import type { Layout, OperatorCall } from "../operators/operator.ts";
-import { absoluteOffsets, type Plan } from "../plan.ts";
-import type { PreparedCall } from "../run.ts";
-import { coordinatesOf, printShape, product } from "../shape.ts";
+import { absoluteOffsets, type Plan } from "../plan/plan.ts";
+import type { PreparedCall } from "../call/run.ts";
+import { coordinatesOf, printShape, product } from "../tensor/shape.ts";
 import { TensorError } from "../errors.ts";
-import type { Tensor } from "../tensor.ts";
+import type { Tensor } from "../tensor/tensor.ts";
 import type { IndexStory } from "./explanation.ts";
 
 export interface Places {

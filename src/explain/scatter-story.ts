@@ -3,15 +3,15 @@
  * in the Plan. Values before and after an update are those of an engine that carries out that update alone.
  */
 
-import { allocate, DTYPES, type Step, type Storage } from "../dtype.ts";
+import { allocate, DTYPES, type Step, type Storage } from "../tensor/dtype.ts";
 import type { Executor } from "../engines/executor.ts";
-import { divisorOf, executeScatter, stepsOf, type Meeting } from "../execute.ts";
+import { divisorOf, executeScatter, stepsOf, type Meeting } from "../call/execute.ts";
 import { divide } from "../kernels/divide.ts";
-import type { Plan } from "../plan.ts";
-import type { PreparedCall } from "../run.ts";
-import { reader } from "../scalar.ts";
-import { coordinatesOf } from "../shape.ts";
-import { Tensor } from "../tensor.ts";
+import type { Plan } from "../plan/plan.ts";
+import type { PreparedCall } from "../call/run.ts";
+import { reader } from "../tensor/scalar.ts";
+import { coordinatesOf } from "../tensor/shape.ts";
+import { Tensor } from "../tensor/tensor.ts";
 import type { ScatterStory, StoryStep, Target, Update } from "./explanation.ts";
 import { lazyList, meetingsOf, summaryOf } from "./meetings.ts";
 import { elementOf, placesOf } from "./places.ts";

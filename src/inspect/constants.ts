@@ -2,8 +2,8 @@
 
 import { isTensorError } from "../errors.ts";
 import type { Constant } from "../model/model.ts";
-import { product } from "../shape.ts";
-import type { Tensor } from "../tensor.ts";
+import { product } from "../tensor/shape.ts";
+import type { Tensor } from "../tensor/tensor.ts";
 import { finding, findingOf, type Finding } from "./findings.ts";
 
 /** More indices than this are not looked at; as int64 they take 8 MB. Planning them takes 45 ms. */

@@ -3,7 +3,7 @@
  * taken, so that it is the known ones that are told.
  */
 
-import { isDType, type DType, type Reduction } from "../dtype.ts";
+import { isDType, type DType, type Reduction } from "../tensor/dtype.ts";
 import type { ErrorFields } from "../errors.ts";
 import { checkDTypes } from "../operators/call.ts";
 import { roleOf, type OperatorVersion, type ParameterSchema } from "../operators/operator.ts";

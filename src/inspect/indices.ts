@@ -4,7 +4,7 @@
  */
 
 import { isTensorError, TensorError } from "../errors.ts";
-import { readIndices, type Bounds } from "../offsets.ts";
+import { readIndices, type Bounds } from "../plan/offsets.ts";
 import {
   roleOf,
   type InputShapes,
@@ -13,7 +13,7 @@ import {
   type PlanInputs,
   type Role,
 } from "../operators/operator.ts";
-import { split, type Plan } from "../plan.ts";
+import { split, type Plan } from "../plan/plan.ts";
 import {
   coordinatesOf,
   isKnown,
@@ -23,8 +23,8 @@ import {
   product,
   type Dim,
   type PartialShape,
-} from "../shape.ts";
-import type { Tensor } from "../tensor.ts";
+} from "../tensor/shape.ts";
+import type { Tensor } from "../tensor/tensor.ts";
 import { finding, findingOf, type Finding } from "./findings.ts";
 
 /** Plans of more offsets are not made: a few indices may stand for any number of them, of 4 bytes each. */

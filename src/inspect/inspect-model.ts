@@ -14,7 +14,7 @@ import {
 } from "../model/model.ts";
 import type { TensorType } from "../operators/operator.ts";
 import { operators } from "../operators/registry.ts";
-import type { Tensor } from "../tensor.ts";
+import type { Tensor } from "../tensor/tensor.ts";
 import { finding, type Finding, type Severity } from "./findings.ts";
 import { inspectNode } from "./inspect-node.ts";
 import { constantValue, Scope, UNKNOWN, type Value } from "./scope.ts";

@@ -18,7 +18,7 @@ import {
 } from "../operators/operator.ts";
 import { hasOlderVersions, lookUp } from "../operators/registry.ts";
 import { TIND_ANY } from "../operators/types.ts";
-import { printShape, type PartialShape } from "../shape.ts";
+import { printShape, type PartialShape } from "../tensor/shape.ts";
 import { inspectAttributes } from "./attributes.ts";
 import { readConstant } from "./constants.ts";
 import { inspectDTypes } from "./dtypes.ts";

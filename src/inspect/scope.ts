@@ -2,7 +2,7 @@
 
 import type { Constant, Graph, ValueInfo } from "../model/model.ts";
 import type { TensorType } from "../operators/operator.ts";
-import { compatible, unifyDims, type PartialShape } from "../shape.ts";
+import { compatible, unifyDims, type PartialShape } from "../tensor/shape.ts";
 
 /** A value as far as it is known. */
 export interface Value {

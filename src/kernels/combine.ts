@@ -6,11 +6,18 @@
  * nanosecond; a call through a function value costs several.
  */
 
-import { DTYPES, isUnsigned, type DType, type Family, type Step, type Storage } from "../dtype.ts";
+import {
+  DTYPES,
+  isUnsigned,
+  type DType,
+  type Family,
+  type Step,
+  type Storage,
+} from "../tensor/dtype.ts";
 import { TensorError } from "../errors.ts";
-import { decodeHalf, encodeHalf } from "../half.ts";
-import { absoluteOffsets, type Plan } from "../plan.ts";
-import { halfFormat } from "../scalar.ts";
+import { decodeHalf, encodeHalf } from "../tensor/half.ts";
+import { absoluteOffsets, type Plan } from "../plan/plan.ts";
+import { halfFormat } from "../tensor/scalar.ts";
 
 /** What a kernel is told beside the two arrays. */
 interface Work {

@@ -6,9 +6,9 @@ import {
   type DType,
   type NumericStorage,
   type Storage,
-} from "../dtype.ts";
-import { decodeHalf, encodeHalf } from "../half.ts";
-import { halfFormat } from "../scalar.ts";
+} from "../tensor/dtype.ts";
+import { decodeHalf, encodeHalf } from "../tensor/half.ts";
+import { halfFormat } from "../tensor/scalar.ts";
 import { nanWriter } from "./combine.ts";
 
 /**

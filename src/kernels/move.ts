@@ -6,8 +6,8 @@
  * 2 ns an element to 28 and more.
  */
 
-import { isNumericStorage, type Storage } from "../dtype.ts";
-import { absoluteOffsets, type Plan } from "../plan.ts";
+import { isNumericStorage, type Storage } from "../tensor/dtype.ts";
+import { absoluteOffsets, type Plan } from "../plan/plan.ts";
 
 type Bits = Uint8Array | Uint16Array | Uint32Array;
 

@@ -1,6 +1,6 @@
 /** OpenVINO's names of data types, as `DTYPES` has them. */
 
-import { DTYPE_NAMES, DTYPES, type DType } from "../dtype.ts";
+import { DTYPE_NAMES, DTYPES, type DType } from "../tensor/dtype.ts";
 
 /** `f32`; null for a data type that OpenVINO has not. */
 export function elementTypeOf(dtype: DType): string | null {

@@ -5,11 +5,11 @@
  * ONNX: Operators, Constant-1 to -25, Identity-1 to -25, Cast-6 to -25. OpenVINO: Convert-1.
  */
 
-import { DTYPE_NAMES, DTYPES, type DType } from "../dtype.ts";
+import { DTYPE_NAMES, DTYPES, type DType } from "../tensor/dtype.ts";
 import { TensorError } from "../errors.ts";
 import type { TensorType } from "../operators/operator.ts";
-import { tensor, type Tensor } from "../tensor.ts";
-import { convertTensor } from "./convert.ts";
+import { tensor, type Tensor } from "../tensor/tensor.ts";
+import { convertTensor } from "./cast.ts";
 import { dtypeOfElementType } from "./element-type.ts";
 import { constant, type Attribute, type Constant, type ModelNode } from "./model.ts";
 

@@ -2,8 +2,8 @@
 
 import { TensorError } from "../errors.ts";
 import type { TensorType } from "../operators/operator.ts";
-import { printShape } from "../shape.ts";
-import { asTensor, type Tensor } from "../tensor.ts";
+import { printShape } from "../tensor/shape.ts";
+import { asTensor, type Tensor } from "../tensor/tensor.ts";
 import { listNames, quote } from "./graph.ts";
 import type { Graph } from "./model.ts";
 

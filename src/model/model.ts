@@ -7,10 +7,10 @@
  * copies along; a writer of the same format puts it back.
  */
 
-import { isDType, type DType } from "../dtype.ts";
+import { isDType, type DType } from "../tensor/dtype.ts";
 import { TensorError } from "../errors.ts";
 import type { TensorType } from "../operators/operator.ts";
-import { Tensor } from "../tensor.ts";
+import { Tensor } from "../tensor/tensor.ts";
 
 /** Under it a part of a model keeps what its file says about it, for the writer of that format alone. */
 export const SOURCE: unique symbol = Symbol("source");

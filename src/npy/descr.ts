@@ -3,7 +3,7 @@
  * table of data types; here is what stands around them.
  */
 
-import { DTYPE_NAMES, DTYPES, rowOf, type DType } from "../dtype.ts";
+import { DTYPE_NAMES, DTYPES, rowOf, type DType } from "../tensor/dtype.ts";
 import { TensorError } from "../errors.ts";
 
 /** How the elements of a file are stored. */

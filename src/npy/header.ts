@@ -7,7 +7,7 @@
  */
 
 import { TensorError } from "../errors.ts";
-import { MAX_SIZE, printShape, product } from "../shape.ts";
+import { MAX_SIZE, printShape, product } from "../tensor/shape.ts";
 import { parseDescr, type ElementType } from "./descr.ts";
 import { parseHeader } from "./literal.ts";
 

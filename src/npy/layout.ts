@@ -3,7 +3,7 @@
  * of their axes. Both move bits through integer views, so that the payload of a NaN survives.
  */
 
-import type { NumericStorage } from "../dtype.ts";
+import type { NumericStorage } from "../tensor/dtype.ts";
 
 /** Reverses the bytes of each `unit` (1, 2, 4 or 8) in place. */
 export function swapBytes({ buffer, byteOffset, byteLength }: NumericStorage, unit: number): void {

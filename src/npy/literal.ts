@@ -5,7 +5,7 @@
  */
 
 import { TensorError } from "../errors.ts";
-import { MAX_RANK } from "../shape.ts";
+import { MAX_RANK } from "../tensor/shape.ts";
 
 export interface HeaderFields {
   readonly descr: string;

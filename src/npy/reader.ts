@@ -1,10 +1,10 @@
 /** NPY files to tensors. */
 
-import { allocate, type DType, type NumericStorage, type Storage } from "../dtype.ts";
+import { allocate, type DType, type NumericStorage, type Storage } from "../tensor/dtype.ts";
 import { TensorError } from "../errors.ts";
-import { coordinatesOf, printShape } from "../shape.ts";
-import { bytesOf } from "../storage.ts";
-import { Tensor } from "../tensor.ts";
+import { coordinatesOf, printShape } from "../tensor/shape.ts";
+import { bytesOf } from "../tensor/storage.ts";
+import { Tensor } from "../tensor/tensor.ts";
 import { CHARACTER } from "./descr.ts";
 import { readHeader, type Contents } from "./header.ts";
 import { swapBytes, toRowMajor } from "./layout.ts";

@@ -6,7 +6,7 @@
  */
 
 import { TensorError } from "../errors.ts";
-import { coordinatesOf, printShape } from "../shape.ts";
+import { coordinatesOf, printShape } from "../tensor/shape.ts";
 
 const MAX_CODE_POINT = 0x10ffff;
 

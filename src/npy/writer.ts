@@ -1,8 +1,8 @@
 /** Tensors to NPY files. */
 
-import { allocate, isNumericStorage } from "../dtype.ts";
-import { bytesOf } from "../storage.ts";
-import { asTensor, type RuntimeTensor, type Tensor } from "../tensor.ts";
+import { allocate, isNumericStorage } from "../tensor/dtype.ts";
+import { bytesOf } from "../tensor/storage.ts";
+import { asTensor, type RuntimeTensor, type Tensor } from "../tensor/tensor.ts";
 import { CHARACTER, printDescr } from "./descr.ts";
 import { printHeader } from "./header.ts";
 import { encodeText, lengthOfText } from "./text.ts";

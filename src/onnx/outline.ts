@@ -7,11 +7,11 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { WireType } from "@bufbuild/protobuf/wire";
 
-import { DTYPES } from "../dtype.ts";
+import { DTYPES } from "../tensor/dtype.ts";
 import { malformed, TensorError } from "../errors.ts";
 import { readRange, type ByteSource } from "../model/byte-source.ts";
 import type { Model } from "../model/model.ts";
-import { sizeOf } from "../shape.ts";
+import { sizeOf } from "../tensor/shape.ts";
 import { Cursor } from "./cursor.ts";
 import type { ReadOptions } from "./external.ts";
 import { decodeModel, MAX_DEPTH } from "./read-model.ts";

@@ -18,8 +18,8 @@ import {
   type ValueInfo,
 } from "../model/model.ts";
 import type { TensorType } from "../operators/operator.ts";
-import type { Dim } from "../shape.ts";
-import type { Tensor } from "../tensor.ts";
+import type { Dim } from "../tensor/shape.ts";
+import type { Tensor } from "../tensor/tensor.ts";
 import type { ReadOptions } from "./external.ts";
 import {
   FunctionProtoSchema,

@@ -9,9 +9,9 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { BinaryReader, type WireType } from "@bufbuild/protobuf/wire";
 
-import { DTYPE_NAMES, DTYPES, type DType } from "../dtype.ts";
+import { DTYPE_NAMES, DTYPES, type DType } from "../tensor/dtype.ts";
 import { malformed, TensorError } from "../errors.ts";
-import { MAX_RANK, printShape } from "../shape.ts";
+import { MAX_RANK, printShape } from "../tensor/shape.ts";
 import { StringStringEntryProtoSchema, TensorProtoSchema } from "./schema_pb.ts";
 import { checkMessage, countValues, decodeText, visitRecords } from "./wire.ts";
 

@@ -15,13 +15,13 @@ import {
   type DType,
   type NumericStorage,
   type Storage,
-} from "../dtype.ts";
+} from "../tensor/dtype.ts";
 import { malformed, TensorError } from "../errors.ts";
-import { writer } from "../scalar.ts";
-import { pack, packedBytes, unpack } from "../packing.ts";
-import { printShape, sizeOf } from "../shape.ts";
-import { bytesOf } from "../storage.ts";
-import { asTensor, Tensor } from "../tensor.ts";
+import { writer } from "../tensor/scalar.ts";
+import { pack, packedBytes, unpack } from "../tensor/packing.ts";
+import { printShape, sizeOf } from "../tensor/shape.ts";
+import { bytesOf } from "../tensor/storage.ts";
+import { asTensor, Tensor } from "../tensor/tensor.ts";
 import { placeOf, type ReadOptions } from "./external.ts";
 import { TensorProtoSchema } from "./schema_pb.ts";
 import { readHeader, tensorTitle, type TensorHeader, type TypedField } from "./tensor-proto.ts";

@@ -5,7 +5,7 @@
 import { create, fromBinary, isMessage, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 
-import { DTYPES } from "../dtype.ts";
+import { DTYPES } from "../tensor/dtype.ts";
 import { TensorError } from "../errors.ts";
 import {
   domainName,
@@ -19,7 +19,7 @@ import {
   type ValueInfo,
 } from "../model/model.ts";
 import type { TensorType } from "../operators/operator.ts";
-import type { Dim } from "../shape.ts";
+import type { Dim } from "../tensor/shape.ts";
 import { ATTRIBUTE_TYPES, readType } from "./read-model.ts";
 import {
   AttributeProtoSchema,

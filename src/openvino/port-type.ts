@@ -3,7 +3,7 @@
 import { malformed } from "../errors.ts";
 import { dtypeOfElementType, elementTypeOf } from "../model/element-type.ts";
 import type { TensorType } from "../operators/operator.ts";
-import { MAX_RANK, type Dim, type PartialShape } from "../shape.ts";
+import { MAX_RANK, type Dim, type PartialShape } from "../tensor/shape.ts";
 import { element, type Element } from "./xml.ts";
 
 /** What ports call a data type whose `element_type` is `name`: `FP32` for `f32`. */

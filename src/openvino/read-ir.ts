@@ -7,7 +7,7 @@
  * output.
  */
 
-import { DTYPES, type DType } from "../dtype.ts";
+import { DTYPES, type DType } from "../tensor/dtype.ts";
 import { malformed, TensorError } from "../errors.ts";
 import { readRange, type ByteSource } from "../model/byte-source.ts";
 import { dtypeOfElementType } from "../model/element-type.ts";
@@ -21,9 +21,9 @@ import {
   type ValueInfo,
 } from "../model/model.ts";
 import type { TensorType } from "../operators/operator.ts";
-import { packedBytes, unpack } from "../packing.ts";
-import { isKnown, printShape, product, sizeOf } from "../shape.ts";
-import { Tensor } from "../tensor.ts";
+import { packedBytes, unpack } from "../tensor/packing.ts";
+import { isKnown, printShape, product, sizeOf } from "../tensor/shape.ts";
+import { Tensor } from "../tensor/tensor.ts";
 import { DOMAIN, operatorName, readVersion, rowOf, valueKind } from "./layer-types.ts";
 import {
   bodiesOf,

@@ -16,8 +16,8 @@ import {
   type ValueInfo,
 } from "../model/model.ts";
 import type { TensorType } from "../operators/operator.ts";
-import { pack } from "../packing.ts";
-import { isNumericStorage } from "../dtype.ts";
+import { pack } from "../tensor/packing.ts";
+import { isNumericStorage } from "../tensor/dtype.ts";
 import { DOMAIN, printVersion, rowOf, valueKind } from "./layer-types.ts";
 import {
   parseShape,

@@ -1,9 +1,9 @@
 /** A call held against a version: its attributes and its data types. Shapes and indices are the operator's. */
 
-import { reductionsOf, REDUCTIONS, type DType, type Reduction } from "../dtype.ts";
+import { reductionsOf, REDUCTIONS, type DType, type Reduction } from "../tensor/dtype.ts";
 import { printValue, TensorError, type ErrorFields } from "../errors.ts";
-import { isKnown, printShape, product } from "../shape.ts";
-import { Tensor } from "../tensor.ts";
+import { isKnown, printShape, product } from "../tensor/shape.ts";
+import { Tensor } from "../tensor/tensor.ts";
 import {
   roleOf,
   type AttributeSchema,

@@ -1,7 +1,14 @@
 /** The rules on ranks and shapes that operators share, as checks that throw what is certainly wrong. */
 
 import { TensorError, type ErrorFields } from "../errors.ts";
-import { compatible, part, printShape, unifyDims, type Dim, type PartialShape } from "../shape.ts";
+import {
+  compatible,
+  part,
+  printShape,
+  unifyDims,
+  type Dim,
+  type PartialShape,
+} from "../tensor/shape.ts";
 
 /** Data and indices are no scalars. */
 export function checkRank(input: string, shape: PartialShape, fields: ErrorFields): void {

@@ -1,6 +1,6 @@
 /** GatherElements of ai.onnx: each index picks the element at its own coordinates, replaced along one axis. */
 
-import type { PartialShape } from "../shape.ts";
+import type { PartialShape } from "../tensor/shape.ts";
 import { AXIS } from "./attributes.ts";
 import { plainVersion } from "./call.ts";
 import { checkIndicesFit, checkSameRank, normalizeAxis } from "./checks.ts";

@@ -1,9 +1,9 @@
 /** GatherND of ai.onnx: index tuples say which slices of data, batch by batch, make up the output. */
 
 import { TensorError } from "../errors.ts";
-import { planTuples, type IndexRules } from "../offsets.ts";
-import type { Plan } from "../plan.ts";
-import { part, type PartialShape } from "../shape.ts";
+import { planTuples, type IndexRules } from "../plan/offsets.ts";
+import type { Plan } from "../plan/plan.ts";
+import { part, type PartialShape } from "../tensor/shape.ts";
 import { BATCH_DIMS } from "./attributes.ts";
 import { plainVersion } from "./call.ts";
 import { checkBatches, checkRank, checkTupleLength } from "./checks.ts";

@@ -1,9 +1,9 @@
 /** Gather of ai.onnx: each index picks a slice of data along one axis. */
 
 import { TensorError } from "../errors.ts";
-import { planSlices, type IndexRules } from "../offsets.ts";
-import type { Plan } from "../plan.ts";
-import { part, type Dim, type PartialShape } from "../shape.ts";
+import { planSlices, type IndexRules } from "../plan/offsets.ts";
+import type { Plan } from "../plan/plan.ts";
+import { part, type Dim, type PartialShape } from "../tensor/shape.ts";
 import { AXIS, BATCH_DIMS_BOTH } from "./attributes.ts";
 import { plainVersion } from "./call.ts";
 import { checkBatches, checkRank, normalizeAxis } from "./checks.ts";

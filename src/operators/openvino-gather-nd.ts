@@ -1,6 +1,6 @@
 /** GatherND of openvino: as that of ai.onnx, with indices of any integer type. */
 
-import { isKnown, part, product } from "../shape.ts";
+import { isKnown, part, product } from "../tensor/shape.ts";
 import { BATCH_DIMS } from "./attributes.ts";
 import { layoutTuples, planGatherND, termsOfGatherND } from "./gather-nd.ts";
 import {

@@ -3,12 +3,12 @@
  * a shape and one from indices to a Plan. No operator ever touches an element of data or updates.
  */
 
-import type { DType, Reduction } from "../dtype.ts";
+import type { DType, Reduction } from "../tensor/dtype.ts";
 import type { ErrorFields } from "../errors.ts";
-import type { Bounds, IndexRules } from "../offsets.ts";
-import type { Plan } from "../plan.ts";
-import type { Dim, PartialShape } from "../shape.ts";
-import type { Tensor } from "../tensor.ts";
+import type { Bounds, IndexRules } from "../plan/offsets.ts";
+import type { Plan } from "../plan/plan.ts";
+import type { Dim, PartialShape } from "../tensor/shape.ts";
+import type { Tensor } from "../tensor/tensor.ts";
 
 export type Domain = "ai.onnx" | "openvino";
 

@@ -1,8 +1,8 @@
 /** ScatterElements of ai.onnx: each update has an index of its own, which replaces its coordinate along one axis. */
 
-import { planElements, type IndexRules } from "../offsets.ts";
-import type { Plan } from "../plan.ts";
-import { compatible, type PartialShape } from "../shape.ts";
+import { planElements, type IndexRules } from "../plan/offsets.ts";
+import type { Plan } from "../plan/plan.ts";
+import { compatible, type PartialShape } from "../tensor/shape.ts";
 import { AXIS, REDUCTION_16, REDUCTION_18 } from "./attributes.ts";
 import { plainVersion } from "./call.ts";
 import { checkIndicesFit, checkSameRank, normalizeAxis, wrongUpdates } from "./checks.ts";

@@ -1,7 +1,7 @@
 /** ScatterND of ai.onnx: index tuples say which slices of a copy of data the updates replace or are combined with. */
 
 import type { ErrorFields } from "../errors.ts";
-import { compatible, compatibleFrom, part, type Dim, type PartialShape } from "../shape.ts";
+import { compatible, compatibleFrom, part, type Dim, type PartialShape } from "../tensor/shape.ts";
 import { REDUCTION_16, REDUCTION_18 } from "./attributes.ts";
 import { plainVersion } from "./call.ts";
 import { checkRank, checkTupleLength, wrongUpdates } from "./checks.ts";

@@ -1,6 +1,6 @@
 /** ScatterUpdate of openvino: each index says which slice along an axis its updates replace. */
 
-import { compatible, part, type Dim, type PartialShape } from "../shape.ts";
+import { compatible, part, type Dim, type PartialShape } from "../tensor/shape.ts";
 import { checkRank, normalizeAxis, wrongUpdates } from "./checks.ts";
 import { layoutSlices, planGather } from "./gather.ts";
 import {

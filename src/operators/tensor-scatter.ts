@@ -1,10 +1,10 @@
 /** TensorScatter of ai.onnx: writes a sequence into a cache, from a position of its own for each sample of a batch. */
 
 import { TensorError, type ErrorFields } from "../errors.ts";
-import { planSequences, type IndexRules } from "../offsets.ts";
-import type { Plan } from "../plan.ts";
-import { compatible, part, printShape, type Dim, type PartialShape } from "../shape.ts";
-import { Tensor } from "../tensor.ts";
+import { planSequences, type IndexRules } from "../plan/offsets.ts";
+import type { Plan } from "../plan/plan.ts";
+import { compatible, part, printShape, type Dim, type PartialShape } from "../tensor/shape.ts";
+import { Tensor } from "../tensor/tensor.ts";
 import { plainVersion } from "./call.ts";
 import { checkRank, checkSameRank, normalizeAxis } from "./checks.ts";
 import {

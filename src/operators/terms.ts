@@ -1,6 +1,6 @@
 /** Shapes that follow from others, put together from their terms: inference, errors and explanations all say these. */
 
-import { printShape, type Dim } from "../shape.ts";
+import { printShape, type Dim } from "../tensor/shape.ts";
 import type { Derivation, Term } from "./operator.ts";
 
 /** The whole shape of an input, as a term. */

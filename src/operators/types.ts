@@ -1,6 +1,6 @@
 /** The sets of data types that type constraints name. */
 
-import { DTYPE_NAMES, dtypesWhere, integerRange, isArithmetic } from "../dtype.ts";
+import { DTYPE_NAMES, dtypesWhere, integerRange, isArithmetic } from "../tensor/dtype.ts";
 import type { TypeConstraint } from "./operator.ts";
 
 /** What ONNX has had since its IR version 4 (opset 13). */

@@ -3,7 +3,7 @@
  * runs on all versions that can say it.
  */
 
-import type { DType } from "../../src/dtype.ts";
+import type { DType } from "../../src/tensor/dtype.ts";
 
 export interface Example {
   readonly source: string;

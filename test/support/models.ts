@@ -1,11 +1,11 @@
 /** Random models of one node: any version of any operator, with legal shapes, attributes and indices. */
 
-import { integerRange, type DType } from "../../src/dtype.ts";
-import { reductionsOf } from "../../src/dtype.ts";
+import { integerRange, type DType } from "../../src/tensor/dtype.ts";
+import { reductionsOf } from "../../src/tensor/dtype.ts";
 import { buildModel, type AttributeInput, type Model } from "../../src/onnx/index.ts";
 import { reductionOf, typesOf } from "../../src/operators/call.ts";
 import { roleOf, type OperatorVersion, type Role } from "../../src/operators/operator.ts";
-import { tensor, type Tensor } from "../../src/tensor.ts";
+import { tensor, type Tensor } from "../../src/tensor/tensor.ts";
 import { randomTensor, type Random } from "./random.ts";
 
 export interface RandomModel {

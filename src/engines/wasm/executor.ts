@@ -12,11 +12,11 @@ import {
   type NumericStorage,
   type Step,
   type Storage,
-} from "../../dtype.ts";
+} from "../../tensor/dtype.ts";
 import { isTensorError } from "../../errors.ts";
-import { readIndices, type ElementJob, type IndexJob, type TupleJob } from "../../offsets.ts";
-import { greatestCommonDivisor, type Plan } from "../../plan.ts";
-import { bytesOf, copy, isSameMemory } from "../../storage.ts";
+import { readIndices, type ElementJob, type IndexJob, type TupleJob } from "../../plan/offsets.ts";
+import { greatestCommonDivisor, type Plan } from "../../plan/plan.ts";
+import { bytesOf, copy, isSameMemory } from "../../tensor/storage.ts";
 import type { Executor } from "../executor.ts";
 import {
   copyWork,

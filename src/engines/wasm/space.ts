@@ -1,6 +1,6 @@
 /** A memory, the kernels over it, and the scratch that a call takes from it. */
 
-import type { NumericStorage } from "../../dtype.ts";
+import type { NumericStorage } from "../../tensor/dtype.ts";
 import { Heap } from "./heap.ts";
 import { instantiate, type Kernels } from "./kernels.ts";
 

@@ -1,7 +1,7 @@
 /** Work on tensors of the heap: through windows of a memory that kernels see, which stay in the cache. */
 
-import type { NumericStorage } from "../../dtype.ts";
-import { bytesOf, isSameMemory } from "../../storage.ts";
+import type { NumericStorage } from "../../tensor/dtype.ts";
+import { bytesOf, isSameMemory } from "../../tensor/storage.ts";
 import { runCalls, type Work } from "./calls.ts";
 import type { Space } from "./space.ts";
 

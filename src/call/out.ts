@@ -1,10 +1,10 @@
 /** Where results go: what `out` may be. */
 
-import type { DType } from "./dtype.ts";
-import { TensorError, type ErrorCode, type ErrorFields } from "./errors.ts";
-import { printShape, sameShape } from "./shape.ts";
-import { isSameMemory, overlaps } from "./storage.ts";
-import { asTensor, type Tensor } from "./tensor.ts";
+import type { DType } from "../tensor/dtype.ts";
+import { TensorError, type ErrorCode, type ErrorFields } from "../errors.ts";
+import { printShape, sameShape } from "../tensor/shape.ts";
+import { isSameMemory, overlaps } from "../tensor/storage.ts";
+import { asTensor, type Tensor } from "../tensor/tensor.ts";
 
 /**
  * `out` must be what the result would be, and share no memory with an input.

@@ -4,11 +4,11 @@
  * never gets further.
  */
 
-import type { Storage } from "./dtype.ts";
-import { TensorError, type ErrorFields } from "./errors.ts";
+import type { Storage } from "../tensor/dtype.ts";
+import { TensorError, type ErrorFields } from "../errors.ts";
 import { without, type Plan } from "./plan.ts";
-import { coordinatesOf, printShape, product, stridesOf } from "./shape.ts";
-import type { Tensor } from "./tensor.ts";
+import { coordinatesOf, printShape, product, stridesOf } from "../tensor/shape.ts";
+import type { Tensor } from "../tensor/tensor.ts";
 
 /**
  * What becomes of an index outside its axis: it is an error, the nearest one is taken, or its update or element is left

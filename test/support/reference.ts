@@ -11,9 +11,9 @@ import {
   type DType,
   type Reduction,
   type Step,
-} from "../dtype.ts";
-import { reader, writer } from "../scalar.ts";
-import { Tensor } from "../tensor.ts";
+} from "../../src/tensor/dtype.ts";
+import { reader, writer } from "../../src/tensor/scalar.ts";
+import { Tensor } from "../../src/tensor/tensor.ts";
 
 type Coordinates = readonly number[];
 

@@ -1,6 +1,6 @@
 /** Options as callers give them: an object, and nothing in it that is not known. */
 
-import { printValue, TensorError, type ErrorFields } from "./errors.ts";
+import { printValue, TensorError, type ErrorFields } from "../errors.ts";
 
 /** @throws TensorError `attribute` for what is no object */
 export function objectOf(

@@ -5,12 +5,12 @@
  * axis, shapes, `out`, indices, duplicates.
  */
 
-import { defaultExecutor } from "./engines/default.ts";
-import type { Executor } from "./engines/executor.ts";
-import { printValue, TensorError, type ErrorFields } from "./errors.ts";
+import { defaultExecutor } from "../engines/default.ts";
+import type { Executor } from "../engines/executor.ts";
+import { printValue, TensorError, type ErrorFields } from "../errors.ts";
 import { executeGather, executeScatter } from "./execute.ts";
-import type { IndexRules } from "./offsets.ts";
-import { axisOf, checkDTypes, settingsOf, type Attributes } from "./operators/call.ts";
+import type { IndexRules } from "../plan/offsets.ts";
+import { axisOf, checkDTypes, settingsOf, type Attributes } from "../operators/call.ts";
 import {
   byRole,
   roleOf,
@@ -21,15 +21,15 @@ import {
   type OperatorVersion,
   type PlanInputs,
   type TensorType,
-} from "./operators/operator.ts";
-import { lookUp, type OperatorId } from "./operators/registry.ts";
+} from "../operators/operator.ts";
+import { lookUp, type OperatorId } from "../operators/registry.ts";
 import { objectOf, optionsOf } from "./options.ts";
 import { checkOut } from "./out.ts";
-import { split, type Plan } from "./plan.ts";
+import { split, type Plan } from "../plan/plan.ts";
 import { POLICY_NAMES, policiesOf, type Policies } from "./policies.ts";
-import { checkRankLimit, coordinatesOf, isKnown, printShape, sizeOf } from "./shape.ts";
-import { asTensor, checkDType, fromNested, type Tensor } from "./tensor.ts";
-import { isList } from "./values.ts";
+import { checkRankLimit, coordinatesOf, isKnown, printShape, sizeOf } from "../tensor/shape.ts";
+import { asTensor, checkDType, fromNested, type Tensor } from "../tensor/tensor.ts";
+import { isList } from "../tensor/values.ts";
 
 /** A node of a model: an operator at an opset, and the attributes that it is called with. */
 export interface NodeSpec extends OperatorId {

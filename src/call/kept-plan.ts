@@ -1,18 +1,18 @@
 /** Plans that their user keeps, to apply the same indices many times: a KV cache, an embedding, a graph's edges. */
 
-import { reductionsOf, type Reduction } from "./dtype.ts";
-import type { Executor } from "./engines/executor.ts";
-import { printValue, TensorError, type ErrorFields } from "./errors.ts";
+import { reductionsOf, type Reduction } from "../tensor/dtype.ts";
+import type { Executor } from "../engines/executor.ts";
+import { printValue, TensorError, type ErrorFields } from "../errors.ts";
 import { executeGather, executeScatter } from "./execute.ts";
-import { settingsOf } from "./operators/call.ts";
-import type { Operator } from "./operators/operator.ts";
+import { settingsOf } from "../operators/call.ts";
+import type { Operator } from "../operators/operator.ts";
 import { objectOf, optionsOf } from "./options.ts";
 import { checkOut } from "./out.ts";
-import { split, type Plan } from "./plan.ts";
+import { split, type Plan } from "../plan/plan.ts";
 import { listOrTensor, plainOf } from "./run.ts";
-import { coordinatesOf, printShape, sameShape, sizeOf } from "./shape.ts";
-import { asTensor, type RuntimeTensor, type Tensor } from "./tensor.ts";
-import type { Nested, ScalarInput } from "./values.ts";
+import { coordinatesOf, printShape, sameShape, sizeOf } from "../tensor/shape.ts";
+import { asTensor, type RuntimeTensor, type Tensor } from "../tensor/tensor.ts";
+import type { Nested, ScalarInput } from "../tensor/values.ts";
 
 /** A target that more than one index addresses. */
 export interface RepeatedTarget {

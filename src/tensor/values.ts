@@ -13,7 +13,7 @@ import {
   type NumericStorage,
   type Storage,
 } from "./dtype.ts";
-import { printValue, TensorError, type ErrorFields } from "./errors.ts";
+import { printValue, TensorError, type ErrorFields } from "../errors.ts";
 import { writer } from "./scalar.ts";
 import { coordinatesOf, MAX_RANK, printShape } from "./shape.ts";
 

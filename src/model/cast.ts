@@ -1,10 +1,10 @@
 /** OpenVINO's `Convert`: the elements of a tensor in another data type. */
 
-import { allocate, DTYPES, integerRange, type DType, type Scalar } from "../dtype.ts";
+import { allocate, DTYPES, integerRange, type DType, type Scalar } from "../tensor/dtype.ts";
 import { TensorError, type ErrorFields } from "../errors.ts";
-import { reader, writer } from "../scalar.ts";
-import { coordinatesOf } from "../shape.ts";
-import { Tensor } from "../tensor.ts";
+import { reader, writer } from "../tensor/scalar.ts";
+import { coordinatesOf } from "../tensor/shape.ts";
+import { Tensor } from "../tensor/tensor.ts";
 
 /**
  * Floats become integers by dropping what is behind the point, integers wrap around, everything but zero is true.

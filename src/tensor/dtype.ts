@@ -3,7 +3,7 @@
  * Also the reductions, and which family of arithmetic defines which of them. No arithmetic is done here.
  */
 
-import { TensorError } from "./errors.ts";
+import { TensorError } from "../errors.ts";
 
 /** How values of a data type are combined. Each family is one kernel: see `kernels/combine.ts`. */
 export type Family =

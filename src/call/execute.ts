@@ -1,14 +1,14 @@
 /** A Plan, tensors and an executor: the two ways to get a result, once everything has been checked. */
 
-import { isNumericStorage, type DType, type Step, type Storage } from "./dtype.ts";
-import type { Executor } from "./engines/executor.ts";
-import { isTensorError, TensorError, type ErrorFields } from "./errors.ts";
-import { divide } from "./kernels/divide.ts";
-import type { Settings } from "./operators/operator.ts";
-import { countTargets, split, type Plan } from "./plan.ts";
-import { sizeOf } from "./shape.ts";
-import { bytesOf, copy } from "./storage.ts";
-import { checkDType, Tensor, type Mutable } from "./tensor.ts";
+import { isNumericStorage, type DType, type Step, type Storage } from "../tensor/dtype.ts";
+import type { Executor } from "../engines/executor.ts";
+import { isTensorError, TensorError, type ErrorFields } from "../errors.ts";
+import { divide } from "../kernels/divide.ts";
+import type { Settings } from "../operators/operator.ts";
+import { countTargets, split, type Plan } from "../plan/plan.ts";
+import { sizeOf } from "../tensor/shape.ts";
+import { bytesOf, copy } from "../tensor/storage.ts";
+import { checkDType, Tensor, type Mutable } from "../tensor/tensor.ts";
 
 /** `out`, or a new tensor of `shape`, with the slices of `data` that the Plan points at, and 0 where it leaves some out. */
 export function executeGather(

@@ -5,7 +5,7 @@
  * `slice` 100 instead of 17.
  */
 
-import { printValue, TensorError, type ErrorFields } from "./errors.ts";
+import { printValue, TensorError, type ErrorFields } from "../errors.ts";
 
 /** A dimension of a partly known shape: a size, a name that stands for one, or nothing known. */
 export type Dim = number | string | null;

@@ -14,7 +14,7 @@ import {
   type Scalar,
   type Storage,
 } from "./dtype.ts";
-import { printValue, TensorError, type ErrorFields } from "./errors.ts";
+import { printValue, TensorError, type ErrorFields } from "../errors.ts";
 import { printTensor } from "./print.ts";
 import { reader } from "./scalar.ts";
 import { bytesOf } from "./storage.ts";
