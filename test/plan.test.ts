@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { createJs } from "../src/engines/js.ts";
-import { planElements, planTuples, readIndices } from "../src/plan/offsets.ts";
+import { planElements } from "../src/plan/elements.ts";
+import { planTuples } from "../src/plan/tuples.ts";
+import { readIndices } from "../src/kernels/read-indices.ts";
 import { absoluteOffsets, coarsen, split, type Plan } from "../src/plan/plan.ts";
 import { tensor, zeros } from "../src/tensor/tensor.ts";
 

@@ -1,7 +1,7 @@
 /** What the plain functions do beyond the specifications, chosen by options: which of them there are, and their words. */
 
 import { printValue, TensorError, type ErrorFields } from "../errors.ts";
-import type { Bounds } from "../plan/offsets.ts";
+import type { Bounds } from "../plan/index-job.ts";
 import type { Operator } from "../operators/operator.ts";
 
 /** What was chosen; absent where nothing was. */

@@ -9,7 +9,7 @@ import { defaultExecutor } from "../engines/default.ts";
 import type { Executor } from "../engines/executor.ts";
 import { printValue, TensorError, type ErrorFields } from "../errors.ts";
 import { executeGather, executeScatter } from "./execute.ts";
-import type { IndexRules } from "../plan/offsets.ts";
+import type { IndexRules } from "../plan/index-job.ts";
 import { axisOf, checkDTypes, settingsOf, type Attributes } from "../operators/call.ts";
 import {
   byRole,

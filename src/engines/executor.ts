@@ -1,7 +1,7 @@
 /** What carries Plans out, and nothing else: the inside of an engine. It checks nothing and knows no operator. */
 
 import type { DType, Step, Storage } from "../tensor/dtype.ts";
-import type { ReadIndices } from "../plan/offsets.ts";
+import type { ReadIndices } from "../plan/index-job.ts";
 import type { Plan } from "../plan/plan.ts";
 
 export interface Executor {

@@ -3,7 +3,7 @@
 import { allocate, DTYPES, isNumericStorage, viewOf } from "../tensor/dtype.ts";
 import { scatterCombine } from "../kernels/combine.ts";
 import { gatherMove, scatterMove } from "../kernels/move.ts";
-import { readIndices } from "../plan/offsets.ts";
+import { readIndices } from "../kernels/read-indices.ts";
 import { coarsen } from "../plan/plan.ts";
 import { copy, isSameMemory } from "../tensor/storage.ts";
 import type { Executor } from "./executor.ts";

@@ -4,7 +4,8 @@
  */
 
 import { isTensorError, TensorError } from "../errors.ts";
-import { readIndices, type Bounds } from "../plan/offsets.ts";
+import { readIndices } from "../kernels/read-indices.ts";
+import type { Bounds } from "../plan/index-job.ts";
 import {
   roleOf,
   type InputShapes,

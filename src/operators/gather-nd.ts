@@ -1,7 +1,8 @@
 /** GatherND of ai.onnx: index tuples say which slices of data, batch by batch, make up the output. */
 
 import { TensorError } from "../errors.ts";
-import { planTuples, type IndexRules } from "../plan/offsets.ts";
+import { planTuples } from "../plan/tuples.ts";
+import type { IndexRules } from "../plan/index-job.ts";
 import type { Plan } from "../plan/plan.ts";
 import { part, type PartialShape } from "../tensor/shape.ts";
 import { BATCH_DIMS } from "./attributes.ts";

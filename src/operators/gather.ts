@@ -1,7 +1,8 @@
 /** Gather of ai.onnx: each index picks a slice of data along one axis. */
 
 import { TensorError } from "../errors.ts";
-import { planSlices, type IndexRules } from "../plan/offsets.ts";
+import { planSlices } from "../plan/slices.ts";
+import type { IndexRules } from "../plan/index-job.ts";
 import type { Plan } from "../plan/plan.ts";
 import { part, type Dim, type PartialShape } from "../tensor/shape.ts";
 import { AXIS, BATCH_DIMS_BOTH } from "./attributes.ts";

@@ -5,7 +5,7 @@
 
 import type { DType, Reduction } from "../tensor/dtype.ts";
 import type { ErrorFields } from "../errors.ts";
-import type { Bounds, IndexRules } from "../plan/offsets.ts";
+import type { Bounds, IndexRules } from "../plan/index-job.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Dim, PartialShape } from "../tensor/shape.ts";
 import type { Tensor } from "../tensor/tensor.ts";

@@ -1,6 +1,7 @@
 /** ScatterElements of ai.onnx: each update has an index of its own, which replaces its coordinate along one axis. */
 
-import { planElements, type IndexRules } from "../plan/offsets.ts";
+import { planElements } from "../plan/elements.ts";
+import type { IndexRules } from "../plan/index-job.ts";
 import type { Plan } from "../plan/plan.ts";
 import { compatible, type PartialShape } from "../tensor/shape.ts";
 import { AXIS, REDUCTION_16, REDUCTION_18 } from "./attributes.ts";

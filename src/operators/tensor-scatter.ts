@@ -1,7 +1,8 @@
 /** TensorScatter of ai.onnx: writes a sequence into a cache, from a position of its own for each sample of a batch. */
 
 import { TensorError, type ErrorFields } from "../errors.ts";
-import { planSequences, type IndexRules } from "../plan/offsets.ts";
+import { planSequences } from "../plan/sequences.ts";
+import type { IndexRules } from "../plan/index-job.ts";
 import type { Plan } from "../plan/plan.ts";
 import { compatible, part, printShape, type Dim, type PartialShape } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";

@@ -14,7 +14,8 @@ import {
   type Storage,
 } from "../../tensor/dtype.ts";
 import { isTensorError } from "../../errors.ts";
-import { readIndices, type ElementJob, type IndexJob, type TupleJob } from "../../plan/offsets.ts";
+import { readIndices } from "../../kernels/read-indices.ts";
+import type { ElementJob, IndexJob, TupleJob } from "../../plan/index-job.ts";
 import { greatestCommonDivisor, type Plan } from "../../plan/plan.ts";
 import { bytesOf, copy, isSameMemory } from "../../tensor/storage.ts";
 import type { Executor } from "../executor.ts";

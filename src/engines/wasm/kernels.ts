@@ -1,7 +1,7 @@
 /** The compiled kernels of `assembly/`, instantiated over a memory. */
 
 import type { DType, Step } from "../../tensor/dtype.ts";
-import type { ElementJob, IndexAxis } from "../../plan/offsets.ts";
+import type { ElementJob, IndexAxis } from "../../plan/index-job.ts";
 import { KERNELS } from "./bytes.ts";
 import type { Heap } from "./heap.ts";
 import { webAssembly } from "./web-assembly.ts";

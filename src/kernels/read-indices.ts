@@ -1,0 +1,56 @@
+/** Reads indices in plain JavaScript: each is wrapped and held against its own axis, and becomes an offset. */
+
+import { indexAt, type ElementJob, type ReadIndices, type TupleJob } from "../plan/index-job.ts";
+
+export const readIndices: ReadIndices = (job) =>
+  job.kind === "tuples" ? readTuples(job) : readElements(job);
+
+function readTuples({ words, step, count, axes }: TupleJob): Uint32Array | { bad: number } {
+  const k = axes.length;
+  const dims = axes.map(({ dim }) => dim);
+  const wraps = axes.map(({ wrap }) => wrap);
+  const strides = axes.map(({ stride }) => stride);
+  const offsets = new Uint32Array(count);
+  for (let tuple = 0, word = 0; tuple < count; tuple++) {
+    let offset = 0;
+    for (let j = 0; j < k; j++, word += step) {
+      let index = indexAt(words, word, step);
+      if (index < 0) index += wraps[j];
+      if (!(index >= 0 && index < dims[j])) return { bad: tuple * k + j };
+      offset += index * strides[j];
+    }
+    offsets[tuple] = offset;
+  }
+  return offsets;
+}
+
+function readElements({
+  words,
+  step,
+  count,
+  shape,
+  steps,
+  axis: { dim, wrap, stride },
+}: ElementJob): Uint32Array | { bad: number } {
+  const offsets = new Uint32Array(count);
+  const last = shape.length - 1;
+  const row = shape[last];
+  const counters = shape.map(() => 0);
+  let base = 0;
+  for (let p = 0; p < count;) {
+    for (let i = 0, place = base; i < row; i++, p++, place += steps[last]) {
+      let index = indexAt(words, p * step, step);
+      if (index < 0) index += wrap;
+      if (!(index >= 0 && index < dim)) return { bad: p };
+      offsets[p] = place + index * stride;
+    }
+    // On to the next row: count up the axes before the last, like an odometer.
+    for (let d = last - 1; d >= 0; d--) {
+      base += steps[d];
+      if (++counters[d] < shape[d]) break;
+      base -= steps[d] * shape[d];
+      counters[d] = 0;
+    }
+  }
+  return offsets;
+}

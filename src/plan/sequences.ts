@@ -1,0 +1,59 @@
+/** Plans of sequences: TensorScatter. */
+
+import { TensorError, type ErrorFields } from "../errors.ts";
+import { printShape, product } from "../tensor/shape.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { indexTold } from "./bounds.ts";
+import type { IndexRules } from "./index-job.ts";
+import type { Plan } from "./plan.ts";
+
+/**
+ * The Plan of sequences: sample b, the first axis of data, takes `length` slices from position `indices[b]` of the axis on,
+ * which wrap around at its end where they are `circular`. Shapes must have been checked.
+ * @throws TensorError `index-out-of-range` for a sequence that does not fit, or that begins before the axis does
+ */
+export function planSequences(
+  indices: Tensor,
+  dataShape: readonly number[],
+  axis: number,
+  length: number,
+  circular: boolean,
+  { onBad }: IndexRules,
+  fields: ErrorFields,
+): Plan {
+  const dim = dataShape[axis];
+  const slice = product(dataShape, axis + 1);
+  const batches = product(dataShape, 0, axis);
+  // Empty slices cost no memory, so there could be any number of them; they do nothing.
+  const count = batches === 0 || slice === 0 ? 0 : length;
+  const most = dim - length;
+  const errorAt = (sample: number): TensorError => {
+    const { at, exact, got } = indexTold(indices, sample);
+    return new TensorError(
+      "index-out-of-range",
+      `write_indices${printShape(at)} is ${exact}, but on axis ${axis} of past_cache ${printShape(dataShape)} ` +
+        `a sequence of ${length} takes 0..${most}`,
+      { ...fields, input: "write_indices", at, axis, got, expected: [0, most] },
+    );
+  };
+  let bad = -1;
+  const starts = Array.from({ length: indices.size }, (_, sample) => {
+    const { exact } = indexTold(indices, sample);
+    if (circular) return dim === 0 ? 0 : Number(modulo(BigInt(exact), BigInt(dim)));
+    if (exact >= 0 && exact <= most) return Number(exact);
+    if (bad === -1) bad = sample;
+    onBad?.(() => errorAt(sample));
+    return 0;
+  });
+  if (bad !== -1) throw errorAt(bad);
+  const perSample = product(dataShape, 1, axis);
+  const offsets = new Uint32Array(count === 0 ? 0 : batches * count);
+  for (let p = 0; p < offsets.length; p++) {
+    const sample = Math.floor(p / count / perSample);
+    offsets[p] = ((starts[sample] + (p % count)) % dim) * slice;
+  }
+  return { offsets, slice, count, size: product(dataShape), batches, span: dim * slice };
+}
+
+/** The remainder that is not negative. */
+const modulo = (value: bigint, divisor: bigint): bigint => ((value % divisor) + divisor) % divisor;
