@@ -84,7 +84,9 @@ export type {
   TypeConstraint,
 } from "./operators/operator.ts";
 export { operators, resolve, type OperatorId } from "./operators/registry.ts";
-export { infer, run, type NodeSpec, type RunOptions } from "./call/run.ts";
+export { infer } from "./call/infer.ts";
+export { run, type RunOptions } from "./call/run.ts";
+export type { NodeSpec } from "./call/call.ts";
 export type { Dim, PartialShape } from "./tensor/shape.ts";
 export {
   equals,

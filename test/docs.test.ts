@@ -12,7 +12,8 @@ import { ERROR_CODES, isTensorError, type ErrorCode } from "../src/errors.ts";
 import { gatherND, scatterElements, scatterND } from "../src/functions.ts";
 import { FINDINGS, writeModel, type Model } from "../src/onnx/index.ts";
 import { operators, resolve } from "../src/operators/registry.ts";
-import { infer, run } from "../src/call/run.ts";
+import { infer } from "../src/call/infer.ts";
+import { run } from "../src/call/run.ts";
 import { tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
 import { REASONS } from "./cases/convert-reasons.ts";
 import { EXAMPLES } from "./cases/examples.ts";
@@ -165,13 +166,14 @@ for (const file of DOCUMENTS) {
 
 test("adding.md and architecture.md name code that is there", () => {
   const places: Record<string, readonly string[]> = {
-    "src/dtype.ts": ["DTYPES", "Family", "reductionsOf", "Scalar", "allocate"],
-    "src/scalar.ts": ["reader", "writer"],
-    "src/plan.ts": ["coarsen", "split", "absoluteOffsets"],
-    "src/offsets.ts": ["planTuples", "planElements"],
+    "src/tensor/dtype.ts": ["DTYPES", "Family", "reductionsOf", "Scalar", "allocate"],
+    "src/tensor/scalar.ts": ["reader", "writer"],
+    "src/plan/plan.ts": ["coarsen", "split", "absoluteOffsets"],
+    "src/plan/tuples.ts": ["planTuples"],
+    "src/plan/elements.ts": ["planElements"],
     "src/operators/types.ts": ["T15", "T16"],
     "src/operators/registry.ts": ["OPERATORS"],
-    "src/operators/call.ts": ["WORDS", "settingsOf", "plainVersion"],
+    "src/operators/settings.ts": ["WORDS", "settingsOf", "plainVersion"],
     "src/operators/operator.ts": ["Settings", "inferShape"],
     "src/kernels/combine.ts": ["KERNELS"],
     "src/cli/files.ts": ["FORMATS"],

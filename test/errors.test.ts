@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { isTensorError, type ErrorCode, type ErrorFields } from "../src/errors.ts";
 import { scatterND } from "../src/functions.ts";
 import { resolve } from "../src/operators/registry.ts";
-import { infer, run } from "../src/call/run.ts";
+import { infer } from "../src/call/infer.ts";
+import { run } from "../src/call/run.ts";
 import { equals, full, tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
 import { ENGINES } from "./support/engines.ts";
 

@@ -13,7 +13,9 @@ import type {
   StoryStep,
 } from "../src/explain/explanation.ts";
 import { operators } from "../src/operators/registry.ts";
-import { infer, run, type NodeSpec } from "../src/call/run.ts";
+import { infer } from "../src/call/infer.ts";
+import { run } from "../src/call/run.ts";
+import type { NodeSpec } from "../src/call/call.ts";
 import { coordinatesOf, product } from "../src/tensor/shape.ts";
 import { equals, full, tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
 import { WITHOUT_NODE } from "./support/platform.ts";

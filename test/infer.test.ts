@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isTensorError, type ErrorCode } from "../src/errors.ts";
 import type { TensorType } from "../src/operators/operator.ts";
-import { infer } from "../src/call/run.ts";
+import { infer } from "../src/call/infer.ts";
 import type { PartialShape } from "../src/tensor/shape.ts";
 
 type Node = Parameters<typeof infer>[0];

@@ -3,14 +3,14 @@
 import { isTensorError } from "../errors.ts";
 import { quote } from "../model/graph.ts";
 import type { Attribute, ModelNode } from "../model/model.ts";
-import { settingOf } from "../operators/call.ts";
+import { settingOf } from "../operators/settings.ts";
 import {
   roleOf,
   type AttributeSchema,
   type OperatorVersion,
   type Role,
 } from "../operators/operator.ts";
-import { infer } from "../call/run.ts";
+import { infer } from "../call/infer.ts";
 import { tensor } from "../tensor/tensor.ts";
 import type { Additions } from "./additions.ts";
 import { adaptIndices } from "./indices.ts";

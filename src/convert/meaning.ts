@@ -4,7 +4,7 @@ import type { DType } from "../tensor/dtype.ts";
 import { malformed, TensorError } from "../errors.ts";
 import { attributesOf } from "../model/run-model.ts";
 import type { ModelNode } from "../model/model.ts";
-import { reductionOf, settingOf, settingsOf, typesOf } from "../operators/call.ts";
+import { reductionOf, settingOf, settingsOf, typesOf } from "../operators/settings.ts";
 import {
   roleOf,
   type AttributeSchema,

@@ -5,7 +5,7 @@ import { constantOf, destinationOf, inlineOperator } from "../model/inline.ts";
 import { attributesOf } from "../model/run-model.ts";
 import type { Constant, Graph, ModelNode } from "../model/model.ts";
 import type { TensorType } from "../operators/operator.ts";
-import { infer } from "../call/run.ts";
+import { infer } from "../call/infer.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { versionOf } from "./meaning.ts";
 

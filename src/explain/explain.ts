@@ -6,15 +6,9 @@ import { executeGather, executeScatter } from "../call/execute.ts";
 import { byRole, roleOf, type Inputs, type OperatorVersion } from "../operators/operator.ts";
 import { lookUp } from "../operators/registry.ts";
 import { joinTerms, printTerms } from "../operators/terms.ts";
-import {
-  callOf,
-  prepare,
-  rulesOf,
-  tensorsOf,
-  withAxis,
-  type Call,
-  type NodeSpec,
-} from "../call/run.ts";
+import { callOf, type Call, type NodeSpec } from "../call/call.ts";
+import { prepare, rulesOf, withAxis } from "../call/prepare.ts";
+import { tensorsOf } from "../call/inputs.ts";
 import { printShape, product, sameShape } from "../tensor/shape.ts";
 import { asTensor, type Tensor } from "../tensor/tensor.ts";
 import type { BadIndex, DerivedShape, Explanation } from "./explanation.ts";

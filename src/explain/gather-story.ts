@@ -1,7 +1,7 @@
 /** The story of a gather: nothing is computed, only looked up. */
 
 import type { Plan } from "../plan/plan.ts";
-import type { PreparedCall } from "../call/run.ts";
+import type { PreparedCall } from "../call/prepare.ts";
 import { reader } from "../tensor/scalar.ts";
 import { coordinatesOf } from "../tensor/shape.ts";
 import type { Tensor } from "../tensor/tensor.ts";

@@ -2,7 +2,7 @@
 
 import type { Layout, OperatorCall } from "../operators/operator.ts";
 import { absoluteOffsets, type Plan } from "../plan/plan.ts";
-import type { PreparedCall } from "../call/run.ts";
+import type { PreparedCall } from "../call/prepare.ts";
 import { coordinatesOf, printShape, product } from "../tensor/shape.ts";
 import { TensorError } from "../errors.ts";
 import type { Tensor } from "../tensor/tensor.ts";

@@ -8,7 +8,7 @@ import type { Executor } from "../engines/executor.ts";
 import { divisorOf, executeScatter, stepsOf, type Meeting } from "../call/execute.ts";
 import { divide } from "../kernels/divide.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { PreparedCall } from "../call/run.ts";
+import type { PreparedCall } from "../call/prepare.ts";
 import { reader } from "../tensor/scalar.ts";
 import { coordinatesOf } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";

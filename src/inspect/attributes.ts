@@ -2,7 +2,7 @@
 
 import { isTensorError, type ErrorFields } from "../errors.ts";
 import type { Attribute, ModelNode } from "../model/model.ts";
-import { settingsOf, type Attributes } from "../operators/call.ts";
+import { settingsOf, type Attributes } from "../operators/settings.ts";
 import type { OperatorVersion, Settings } from "../operators/operator.ts";
 import { finding, findingOf, type Finding, type FindingId } from "./findings.ts";
 

@@ -6,7 +6,7 @@
 
 import { isTensorError, type ErrorFields } from "../errors.ts";
 import type { ModelNode } from "../model/model.ts";
-import { axisOf } from "../operators/call.ts";
+import { axisOf } from "../operators/settings.ts";
 import {
   byRole,
   type AttributeSchema,

@@ -9,7 +9,8 @@
 import { isTensorError, malformed, TensorError } from "../errors.ts";
 import type { OperatorVersion } from "../operators/operator.ts";
 import { resolve } from "../operators/registry.ts";
-import { run, type NodeSpec } from "../call/run.ts";
+import { run } from "../call/run.ts";
+import type { NodeSpec } from "../call/call.ts";
 import { asTensor, type Tensor } from "../tensor/tensor.ts";
 import { checkGraph, listNames, MAX_NAMES, opsetOf, quote } from "./graph.ts";
 import { inlineOperator } from "./inline.ts";

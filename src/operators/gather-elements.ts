@@ -2,7 +2,7 @@
 
 import type { PartialShape } from "../tensor/shape.ts";
 import { AXIS } from "./attributes.ts";
-import { plainVersion } from "./call.ts";
+import { plainVersion } from "./settings.ts";
 import { checkIndicesFit, checkSameRank, normalizeAxis } from "./checks.ts";
 import {
   ONNX,

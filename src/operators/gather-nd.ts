@@ -6,7 +6,7 @@ import type { IndexRules } from "../plan/index-job.ts";
 import type { Plan } from "../plan/plan.ts";
 import { part, type PartialShape } from "../tensor/shape.ts";
 import { BATCH_DIMS } from "./attributes.ts";
-import { plainVersion } from "./call.ts";
+import { plainVersion } from "./settings.ts";
 import { checkBatches, checkRank, checkTupleLength } from "./checks.ts";
 import {
   ONNX,

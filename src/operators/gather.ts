@@ -6,7 +6,7 @@ import type { IndexRules } from "../plan/index-job.ts";
 import type { Plan } from "../plan/plan.ts";
 import { part, type Dim, type PartialShape } from "../tensor/shape.ts";
 import { AXIS, BATCH_DIMS_BOTH } from "./attributes.ts";
-import { plainVersion } from "./call.ts";
+import { plainVersion } from "./settings.ts";
 import { checkBatches, checkRank, normalizeAxis } from "./checks.ts";
 import {
   ONNX,

@@ -5,7 +5,7 @@ import type { IndexRules } from "../plan/index-job.ts";
 import type { Plan } from "../plan/plan.ts";
 import { compatible, type PartialShape } from "../tensor/shape.ts";
 import { AXIS, REDUCTION_16, REDUCTION_18 } from "./attributes.ts";
-import { plainVersion } from "./call.ts";
+import { plainVersion } from "./settings.ts";
 import { checkIndicesFit, checkSameRank, normalizeAxis, wrongUpdates } from "./checks.ts";
 import {
   ONNX,

@@ -3,7 +3,7 @@
 import type { ErrorFields } from "../errors.ts";
 import { compatible, compatibleFrom, part, type Dim, type PartialShape } from "../tensor/shape.ts";
 import { REDUCTION_16, REDUCTION_18 } from "./attributes.ts";
-import { plainVersion } from "./call.ts";
+import { plainVersion } from "./settings.ts";
 import { checkRank, checkTupleLength, wrongUpdates } from "./checks.ts";
 import { layoutTuples, planGatherND } from "./gather-nd.ts";
 import {

@@ -1,7 +1,7 @@
 /** Scatter of ai.onnx, which ScatterElements has replaced. */
 
 import { AXIS } from "./attributes.ts";
-import { plainVersion } from "./call.ts";
+import { plainVersion } from "./settings.ts";
 import { ONNX, type Operator, type OperatorVersion } from "./operator.ts";
 import { layoutElements, planAlongAxis, scatterElements } from "./scatter-elements.ts";
 import { T15, TIND } from "./types.ts";

@@ -6,7 +6,7 @@ import type { IndexRules } from "../plan/index-job.ts";
 import type { Plan } from "../plan/plan.ts";
 import { compatible, part, printShape, type Dim, type PartialShape } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";
-import { plainVersion } from "./call.ts";
+import { plainVersion } from "./settings.ts";
 import { checkRank, checkSameRank, normalizeAxis } from "./checks.ts";
 import {
   ONNX,
