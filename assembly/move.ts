@@ -1,11 +1,11 @@
 /**
- * Moving slices as bits: scatters without a reduction, and gathers. `T` has the width of an element: u8, u16, u32,
- * u64, v128. Offsets are counted in elements; `pitch` is how far one slice is from the next on the side that is walked
- * in order, more than `slice` where only some columns of the slices are moved, and `span` how many elements the
- * offsets point into.
+ * Moves slices as bits: scatters without a reduction, and gathers. `T` has the width of an element: u8, u16, u32,
+ * u64, v128. Offsets count elements. `pitch` is the number of elements from one slice to the next on the side that is
+ * walked in order: more than `slice` where only some columns of the slices are moved. `span` is the number of elements
+ * that the offsets point into.
  */
 
-import { FAR, touch } from "./touch";
+import { FAR, prefetchSlices } from "./prefetch";
 
 /** `out[offset p] = updates[p]`, in the order of p: the last one wins. */
 @inline
@@ -62,12 +62,12 @@ export function gather<T>(
   }
   const length = slice * sizeof<T>();
   const step = pitch * sizeof<T>();
-  if (length < TOUCHING || length >= LONG || span * sizeof<T>() < FAR) {
+  if (length < PREFETCHED || length >= LONG || span * sizeof<T>() < FAR) {
     for (; offsets < end; offsets += 4, out += step) copy<T>(out, at<T>(data, offsets), length);
     return;
   }
   while (offsets < end) {
-    const stop = touch(data, sizeof<T>(), offsets, end, length);
+    const stop = prefetchSlices(data, sizeof<T>(), offsets, end, length);
     for (; offsets < stop; offsets += 4, out += step) copy<T>(out, at<T>(data, offsets), length);
   }
 }
@@ -82,9 +82,9 @@ function at<T>(base: usize, offset: usize): usize {
 @inline
 const LONG: usize = 2048;
 
-/** From this many bytes on, a gather gains from sending for slices before it moves them. */
+/** From this many bytes on, a gather gains from prefetching slices before it moves them. */
 @inline
-const TOUCHING: usize = 256;
+const PREFETCHED: usize = 256;
 
 /** `length` bytes; the two places do not overlap. */
 @inline

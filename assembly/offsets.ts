@@ -1,9 +1,9 @@
 /**
- * From indices to offsets, as `src/offsets.ts` does: every index is read once, wrapped and held against its own axis.
- * Errors are OR-ed together and looked for once at the end, which costs less than a branch an index; which index it
- * was is for the caller to find out. `I` is the width of an index, i32 or i64.
+ * Turns indices into offsets, as `src/kernels/read-indices.ts` does: reads every index once, wraps it and checks it
+ * against its own axis. Errors are OR-ed together and tested once at the end, which costs less than a branch an index;
+ * the caller finds out which index was bad. `I` is the type of an index, i32 or i64.
  *
- * Both functions give 0 where all indices are in range and 1 where one is not; the offsets are then worthless.
+ * The exported functions return 0 where all indices are in range and 1 where one is not; the offsets are then worthless.
  */
 
 /**
@@ -124,17 +124,17 @@ export function elements<I>(
  * Gives 1 as soon as a row holds another index too.
  */
 @inline
-export function uniform<I>(
+export function rows<I>(
   indices: usize,
   offsets: usize,
-  rows: usize,
+  count: usize,
   row: usize,
   table: usize,
 ): u32 {
   const grid = changetype<Grid>(table);
   const length = row * sizeof<I>();
   let bad: u32 = 0;
-  for (; rows > 0; rows--, offsets += 4) {
+  for (; count > 0; count--, offsets += 4) {
     const end = indices + length;
     const first = v128.load_splat<I>(indices);
     let same = i32x4.splat(-1);

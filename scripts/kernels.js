@@ -1,17 +1,26 @@
 /**
- * Compiles the WebAssembly kernels in assembly/ and writes them into src/engines/wasm/bytes.ts, as text, so that no
- * bundler and no server needs to be told of them.
+ * Compiles the WebAssembly kernels in assembly/, bundles what a worker runs, and writes both as text into
+ * src/engines/wasm/bytes.ts, so that no bundler and no server has to know of further files.
  *
- * AssemblyScript exports functions, not instances of generics, so the entry module is made here, from these tables.
+ *     node scripts/kernels.js [--assembly FOLDER] [--out FILE]
+ *
+ * AssemblyScript exports functions, not instances of generics, so this script makes the entry module, from tables.
  */
 
 import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import asc from "assemblyscript/asc";
+import { build } from "esbuild";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const BYTES = path.join(ROOT, "src/engines/wasm/bytes.ts");
+const { values: OPTIONS } = parseArgs({
+  options: {
+    assembly: { type: "string", default: path.join(ROOT, "assembly") },
+    out: { type: "string", default: path.join(ROOT, "src/engines/wasm/bytes.ts") },
+  },
+});
 
 /** The arithmetic of each data type: a class of assembly/. */
 const ARITHMETIC = {
@@ -45,10 +54,10 @@ const PARAMETERS = {
   combine: ["out", "updates", "offsets", "count", "slice", "pitch", "span"],
   scatter: ["out", "updates", "offsets", "count", "slice", "pitch", "span"],
   gather: ["data", "out", "offsets", "count", "slice", "pitch", "span"],
-  deal: ["offsets", "updates", "count", "low: u32", "span: u32", "targets", "values"],
+  partition: ["offsets", "updates", "count", "low: u32", "span: u32", "targets", "values"],
   tuples: ["indices", "offsets", "count", "k", "table"],
   elements: ["indices", "offsets", "rows", "row", "table"],
-  uniform: ["indices", "offsets", "rows", "row", "table"],
+  rows: ["indices", "offsets", "count", "row", "table"],
 };
 
 /** The source of the entry module. */
@@ -59,20 +68,20 @@ function entry() {
     'import { Complex } from "./complex";',
     'import { BFloat16, Float16 } from "./half";',
     'import { gather, scatter } from "./move";',
-    'import { elements, tuples, uniform } from "./offsets";',
+    'import { elements, rows, tuples } from "./offsets";',
     'import { ADD, MAX, MIN, MUL, SUB } from "./reduction";',
-    'import { deal } from "./runs";',
-    'export { copy_bytes, every, run_length } from "./runs";',
+    'import { partition } from "./rearrange";',
+    'export { copy_bytes, every_nth, run_length } from "./rearrange";',
   ];
   for (const dtype of Object.keys(ARITHMETIC)) {
     for (const reduction of REDUCTIONS) lines.push(combination(dtype, reduction));
   }
   for (const [bytes, type] of Object.entries(WIDTHS)) {
     lines.push(...["scatter", "gather"].map((name) => instance(name, bytes, type)));
-    lines.push(instance("deal", bytes, type, "u32"));
+    lines.push(instance("partition", bytes, type, "u32"));
   }
   for (const [bits, type] of Object.entries(INDICES)) {
-    for (const name of ["tuples", "elements", "uniform"]) {
+    for (const name of ["tuples", "elements", "rows"]) {
       lines.push(instance(name, bits, type, "u32"));
     }
   }
@@ -103,7 +112,7 @@ function instance(name, suffix, type, result = "void", constants = []) {
   return `export function ${name}_${suffix}(${typed.join(", ")}): ${result} { ${body}; }`;
 }
 
-// Threads share the memory; where there is one thread, the host clears that flag of the import. 65536 pages are 4 GiB.
+// Workers share the memory. For a memory that is not shared, the host changes one flag of the import. 65536 pages are 4 GiB.
 const FLAGS = [
   ...["--runtime", "stub", "--noAssert", "-O3", "--converge"],
   ...["--importMemory", "--noExportMemory", "--sharedMemory"],
@@ -117,7 +126,7 @@ async function compile() {
   const { error, stderr } = await asc.main(["entry.ts", "--outFile", "kernels.wasm", ...FLAGS], {
     readFile: (name) => {
       if (name === "entry.ts") return entry();
-      const file = path.join(ROOT, "assembly", name);
+      const file = path.join(OPTIONS.assembly, name);
       return fs.existsSync(file) ? fs.readFileSync(file, "utf8") : null;
     },
     writeFile: (_, contents) => void (binary = contents),
@@ -127,11 +136,46 @@ async function compile() {
   return binary;
 }
 
+/**
+ * The position of the flags of the import `env.memory` in the module: the host changes them there. The kernels use no
+ * atomics, so that nothing else has to change.
+ */
+function memoryFlagsAt(binary) {
+  const named = (name) => [name.length, ...Buffer.from(name)];
+  const pattern = Buffer.from([...named("env"), ...named("memory"), 2]);
+  const found = Buffer.from(binary);
+  const at = found.indexOf(pattern) + pattern.length;
+  const isOnly = found.indexOf(pattern, at) === -1;
+  // 3: shared, with a maximum.
+  if (at < pattern.length || !isOnly || found[at] !== 3) {
+    throw new Error("the import of the memory is not where it is expected to be");
+  }
+  return at;
+}
+
+/** What a worker runs: a script that defines `ndscatterWorker`. */
+async function workerText() {
+  const { outputFiles } = await build({
+    entryPoints: [path.join(ROOT, "src/engines/wasm/worker.ts")],
+    bundle: true,
+    write: false,
+    format: "iife",
+    globalName: "ndscatterWorker",
+    minify: true,
+    target: "es2022",
+    charset: "utf8",
+    logLevel: "warning",
+  });
+  return outputFiles[0].text;
+}
+
 const binary = await compile();
-fs.mkdirSync(path.dirname(BYTES), { recursive: true });
-fs.writeFileSync(
-  BYTES,
-  "/** The kernels of assembly/, compiled; written by scripts/kernels.js. */\n" +
-    `export const KERNELS =\n  "${Buffer.from(binary).toString("base64")}";\n`,
-);
+const contents = [
+  "/** The kernels of assembly/, compiled, and worker.ts, bundled; written by scripts/kernels.js. */",
+  `export const KERNELS =\n  "${Buffer.from(binary).toString("base64")}";`,
+  `export const MEMORY_FLAGS_AT = ${memoryFlagsAt(binary)};`,
+  `export const WORKER = ${JSON.stringify(await workerText())};`,
+];
+fs.mkdirSync(path.dirname(OPTIONS.out), { recursive: true });
+fs.writeFileSync(OPTIONS.out, `${contents.join("\n")}\n`);
 console.log(`kernels: ${binary.length} bytes`);

@@ -1,40 +1,21 @@
-/** Engines that their user configures: the plain functions over an executor and memory of their own. */
+/** Engines that their user configures: the functions of the package over an executor with memory and threads of its own. */
 
-import type { DType, Reduction } from "./tensor/dtype.ts";
-import { createExecutor, ENGINE_KINDS, type EngineKind } from "./engines/choice.ts";
-import type { Executor } from "./engines/executor.ts";
-import { printValue, TensorError } from "./errors.ts";
 import { allocTensor } from "./call/execute.ts";
-import type {
-  gather,
-  gatherElements,
-  gatherND,
-  planGather,
-  planGatherElements,
-  planGatherND,
-  planScatterElements,
-  planScatterND,
-  scatter,
-  scatterElements,
-  scatterND,
-  tensorScatter,
-  TensorScatterOptions,
-} from "./functions.ts";
 import { keepPlan } from "./call/kept-plan.ts";
-import { gatherElements as gatherElementsOperator } from "./operators/gather-elements.ts";
-import { gatherND as gatherNDOperator } from "./operators/gather-nd.ts";
-import { gather as gatherOperator } from "./operators/gather.ts";
-import type { Operator } from "./operators/operator.ts";
-import { scatterElements as scatterElementsOperator } from "./operators/scatter-elements.ts";
-import { scatterND as scatterNDOperator } from "./operators/scatter-nd.ts";
-import { scatter as scatterOperator } from "./operators/scatter.ts";
-import { tensorScatter as tensorScatterOperator } from "./operators/tensor-scatter.ts";
-import type { Mutable, RuntimeTensor, Tensor } from "./tensor/tensor.ts";
-import type { AxisOption } from "./typed-shape.ts";
-import type { Nested, ScalarInput } from "./tensor/values.ts";
+import { plainVersionOf } from "./call/call.ts";
 import { optionsOf } from "./call/options.ts";
 import type { Policies } from "./call/policies.ts";
-import { EXECUTOR, runPlain, type EngineLike } from "./call/run.ts";
+import { EXECUTOR, runPlain, runPlainAsync, type EngineLike } from "./call/run.ts";
+import { chooseExecutor, ENGINE_KINDS, type Choice, type EngineKind } from "./engines/choice.ts";
+import type { Executor } from "./engines/executor.ts";
+import { printValue, TensorError } from "./errors.ts";
+import type * as plain from "./functions.ts";
+import type { Operator } from "./operators/operator.ts";
+import { FUNCTIONS, PLAN_FUNCTIONS } from "./operators/plain.ts";
+import type { DType, Reduction } from "./tensor/dtype.ts";
+import type { Mutable, RuntimeTensor, Tensor } from "./tensor/tensor.ts";
+import type { Nested, ScalarInput } from "./tensor/values.ts";
+import type { AxisOption } from "./typed-shape.ts";
 
 const MOST_THREADS = 64;
 
@@ -53,14 +34,21 @@ type Updates = Tensor | RuntimeTensor | Nested<ScalarInput>;
 type Options<O extends object> = O & Policies & { readonly out?: Tensor | undefined };
 
 /**
- * The functions for callers that may not wait, such as a page. Everything is checked and the indices are read before a
- * function returns its promise; the work is left to threads where there are two or more and it is worth that. Until the
- * promise is settled data, updates and `out` must be left alone. Work is done in the order of the calls.
+ * The functions for callers that may not wait, such as a page: the worker pool does large work while the caller goes on.
+ *
+ * Calls take effect in the order in which they were made, as if each had been awaited: whatever their sizes, the memory
+ * that their tensors live in, and their policies. An input may be what an earlier call writes to. What a call checks
+ * without the values of its indices it checks at once; lists are read at once, tensors when it is the call's turn. So
+ * until the promise is settled use the call's tensors in asynchronous calls of the same engine only: plain calls do not
+ * wait. `dispose()` of a tensor takes effect after all calls that were made before it.
  */
 export interface AsyncFunctions {
-  /** How many threads work while the caller goes on; with 1 the work is done before the promise is returned. */
+  /** How many threads work while the caller goes on; with 1 the caller's own thread does the work. */
   readonly threads: number;
-  /** {@link scatterND}; @throws (rejects) as that, and `engine` when a worker dies */
+  /**
+   * {@link scatterND}; rejects as that throws, with `disposed` where memory was transferred before the call ended, and with
+   * `engine` when a worker dies or makes no progress for 5 seconds (`out` is half-written then).
+   */
   scatterND<D extends DType, S extends readonly number[]>(
     data: Tensor<D, S> | RuntimeTensor,
     indices: Indices,
@@ -99,29 +87,31 @@ export interface AsyncFunctions {
     pastCache: Tensor<D, S> | RuntimeTensor,
     update: Updates,
     writeIndices?: Indices,
-    options?: TensorScatterOptions,
+    options?: plain.TensorScatterOptions,
   ): Promise<Tensor<D, S>>;
 }
 
 /** An engine; also what `run` takes as its option `engine`. */
 export interface Engine extends EngineLike {
-  /** What really runs. */
+  /** What runs: not what was asked for where the platform does not have that. */
   readonly kind: Executor["kind"];
-  /** How many threads work while the caller waits; 1 in a page, which may not. */
+  /** How many threads work while the caller waits; 1 in a page, which may not wait. */
   readonly threads: number;
+  /** Why another kind or fewer threads run than were asked for; null where all is as asked. */
+  readonly reason: string | null;
   readonly async: AsyncFunctions;
-  readonly scatterND: typeof scatterND;
-  readonly scatterElements: typeof scatterElements;
-  readonly gatherND: typeof gatherND;
-  readonly gatherElements: typeof gatherElements;
-  readonly gather: typeof gather;
-  readonly scatter: typeof scatter;
-  readonly tensorScatter: typeof tensorScatter;
-  readonly planScatterND: typeof planScatterND;
-  readonly planScatterElements: typeof planScatterElements;
-  readonly planGatherND: typeof planGatherND;
-  readonly planGatherElements: typeof planGatherElements;
-  readonly planGather: typeof planGather;
+  readonly scatterND: typeof plain.scatterND;
+  readonly scatterElements: typeof plain.scatterElements;
+  readonly gatherND: typeof plain.gatherND;
+  readonly gatherElements: typeof plain.gatherElements;
+  readonly gather: typeof plain.gather;
+  readonly scatter: typeof plain.scatter;
+  readonly tensorScatter: typeof plain.tensorScatter;
+  readonly planScatterND: typeof plain.planScatterND;
+  readonly planScatterElements: typeof plain.planScatterElements;
+  readonly planGatherND: typeof plain.planGatherND;
+  readonly planGatherElements: typeof plain.planGatherElements;
+  readonly planGather: typeof plain.planGather;
   /**
    * A tensor of zeros in memory that this engine uses without copying. On WebAssembly its `data` is backed by a
    * SharedArrayBuffer, and the memory is free only after its `dispose()`; a view that is kept shows another tensor then.
@@ -131,7 +121,10 @@ export interface Engine extends EngineLike {
     dtype: D,
     shape: S,
   ): Tensor<D, Mutable<S>>;
-  /** Gives the memory of disposed results back. The engine can still be used. */
+  /**
+   * Ends the engine's threads and frees the memory of disposed results, after all pending asynchronous calls. The engine
+   * can still be used: threads start again when they are needed. An engine that is dropped ends its threads too.
+   */
   dispose(): void;
 }
 
@@ -149,7 +142,7 @@ export function createEngine(options: EngineOptions = {}): Engine {
     const range = `an integer from 1 to ${MOST_THREADS}`;
     throw new TensorError("attribute", `threads must be ${range}, got ${printValue(threads)}`);
   }
-  return engineOf(createExecutor(kind, threads));
+  return engineOf(chooseExecutor(kind, threads));
 }
 
 const isKind = (kind: unknown): kind is EngineKind => ENGINE_KINDS.some((one) => one === kind);
@@ -158,61 +151,63 @@ const isThreads = (threads: unknown): threads is number =>
   Number.isSafeInteger(threads) && Number(threads) >= 1 && Number(threads) <= MOST_THREADS;
 
 /** The functions of the package over an executor. */
-export function engineOf(executor: Executor): Engine {
-  const scatterBy =
-    (operator: Operator) =>
-    (data: unknown, indices: unknown, updates: unknown, options?: unknown) =>
-      runPlain(executor, operator, [data, indices, updates], options);
-  const gatherBy = (operator: Operator) => (data: unknown, indices: unknown, options?: unknown) =>
-    runPlain(executor, operator, [data, indices], options);
-  const keep =
-    (operator: Operator): typeof planScatterND =>
-    (dataShape, indices, options) =>
-      keepPlan(executor, operator, dataShape, indices, options);
+export function engineOf({ executor, why }: Choice): Engine {
+  const functions = forEach(
+    FUNCTIONS,
+    (operator) =>
+      (...args: readonly unknown[]) =>
+        runPlain(executor, operator, ...splitArguments(operator, args)),
+  );
+  const asyncFunctions = forEach(
+    FUNCTIONS,
+    (operator) =>
+      (...args: readonly unknown[]) =>
+        runPlainAsync(executor, operator, ...splitArguments(operator, args)),
+  );
+  const planFunctions = forEach(
+    PLAN_FUNCTIONS,
+    (operator): typeof plain.planScatterND =>
+      (dataShape, indices, options) =>
+        keepPlan(executor, operator, dataShape, indices, options),
+  );
   return {
+    ...(functions as PlainFunctions),
+    ...planFunctions,
     kind: executor.kind,
-    threads: executor.threads,
-    scatterND: scatterBy(scatterNDOperator) as typeof scatterND,
-    scatterElements: scatterBy(scatterElementsOperator) as typeof scatterElements,
-    gatherND: gatherBy(gatherNDOperator) as typeof gatherND,
-    gatherElements: gatherBy(gatherElementsOperator) as typeof gatherElements,
-    gather: gatherBy(gatherOperator) as typeof gather,
-    scatter: scatterBy(scatterOperator) as typeof scatterElements,
-    tensorScatter: scatterBy(tensorScatterOperator) as typeof tensorScatter,
-    async: asyncOf(executor),
-    planScatterND: keep(scatterNDOperator),
-    planScatterElements: keep(scatterElementsOperator),
-    planGatherND: keep(gatherNDOperator),
-    planGatherElements: keep(gatherElementsOperator),
-    planGather: keep(gatherOperator),
+    get threads() {
+      return executor.threads;
+    },
+    get reason() {
+      return why();
+    },
+    async: {
+      ...(asyncFunctions as Omit<AsyncFunctions, "threads">),
+      get threads() {
+        return executor.asyncThreads;
+      },
+    },
     alloc: (dtype, shape) => allocTensor(executor, dtype, shape),
-    dispose: () => executor.dispose(),
+    dispose: () => executor.queue.afterPending(() => executor.dispose()),
     [EXECUTOR]: executor,
   };
 }
 
-function asyncOf(executor: Executor): AsyncFunctions {
-  const later =
-    (operator: Operator, count: number) =>
-    async (...args: unknown[]): Promise<Tensor<never, never>> => {
-      const left = executor.later?.();
-      const result = runPlain(
-        left?.executor ?? executor,
-        operator,
-        args.slice(0, count),
-        args[count],
-      );
-      await left?.done();
-      return result as Tensor<never, never>;
-    };
-  return {
-    threads: executor.laterThreads,
-    scatterND: later(scatterNDOperator, 3),
-    scatterElements: later(scatterElementsOperator, 3),
-    gatherND: later(gatherNDOperator, 2),
-    gatherElements: later(gatherElementsOperator, 2),
-    gather: later(gatherOperator, 2),
-    scatter: later(scatterOperator, 3),
-    tensorScatter: later(tensorScatterOperator, 3),
-  };
+type PlainFunctions = Pick<Engine, keyof typeof FUNCTIONS>;
+
+/** What `make` makes of each operator of a table, under the same names. */
+function forEach<N extends string, F>(
+  table: Readonly<Record<N, Operator>>,
+  make: (operator: Operator) => F,
+): Record<N, F> {
+  const entries = Object.entries<Operator>(table).map(([name, operator]) => [name, make(operator)]);
+  return Object.fromEntries(entries);
+}
+
+/** The inputs of a function's call, and its options, which come after them. */
+function splitArguments(
+  operator: Operator,
+  args: readonly unknown[],
+): [inputs: readonly unknown[], options: unknown] {
+  const { length } = plainVersionOf(operator).inputs;
+  return [args.slice(0, length), args[length]];
 }

@@ -8,7 +8,7 @@ import { readIndices } from "../src/kernels/read-indices.ts";
 import { absoluteOffsets, coarsen, split, type Plan } from "../src/plan/plan.ts";
 import { tensor, zeros } from "../src/tensor/tensor.ts";
 
-const js = createJs();
+const js = createJs().begin();
 const seed = Number(process.env["SEED"] ?? 20261120);
 const rules = { negative: true, bounds: "error" as const, merge: false, read: readIndices };
 

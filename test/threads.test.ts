@@ -2,12 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createEngine } from "../src/create-engine.ts";
 import type { Call } from "../src/engines/wasm/calls.ts";
-import { Space } from "../src/engines/wasm/space.ts";
-import { Team } from "../src/engines/wasm/team.ts";
+import { WasmPlatform } from "../src/engines/wasm/platform.ts";
+import { WorkerPool } from "../src/engines/wasm/worker-pool.ts";
 import { isTensorError } from "../src/errors.ts";
 import * as reference from "./support/reference.ts";
 import { copy } from "../src/tensor/storage.ts";
 import { equals, tensor, zeros } from "../src/tensor/tensor.ts";
+import { started } from "./support/engines.ts";
 import { settle, WITHOUT_THREADS } from "./support/platform.ts";
 import { randomFrom } from "./support/random.ts";
 
@@ -78,29 +79,32 @@ test(
   "a worker that dies is an engine error soon, and the next call has a new one",
   { skip: WITHOUT_THREADS },
   async () => {
-    const space = new Space(true);
-    const { heap, kernels } = space;
-    const team = new Team(2, space, 300);
-    const [data, out, offsets] = [heap.take(64), heap.take(64), heap.take(64)];
-    new Float32Array(heap.memory.buffer, data, 1)[0] = 7;
+    const memory = new WasmPlatform().sharedMemory();
+    const { allocator } = memory;
+    const kernels = memory.kernels();
+    const pool = new WorkerPool(2, memory, 300);
+    const [data, out, offsets] = [64, 64, 64].map((bytes) => allocator.allocate(bytes));
+    const { buffer } = memory.memory;
+    new Float32Array(buffer, data, 1)[0] = 7;
     const good: Call = { kernel: kernels.gather(4), args: [data, out, offsets, 1, 1, 1, 1] };
-    while (!team.isReady) await settle();
-    assert.ok(team.run([[], [good]]));
+    await started(pool);
+    assert.ok(pool.run([[], [good]]));
     // 16 bytes of which 8 lie beyond 4 GiB: the kernel traps.
-    new Uint32Array(heap.memory.buffer, offsets, 1)[0] = 2 ** 28 - 1;
+    new Uint32Array(buffer, offsets, 1)[0] = 2 ** 28 - 1;
     const wide: Call = { kernel: kernels.gather(16), args: [8, out, offsets, 1, 1, 1, 1] };
     const since = Date.now();
     assert.throws(
-      () => team.run([[], [wide]]),
+      () => pool.run([[], [wide]]),
       (error) => isTensorError(error, "engine"),
     );
+    await assert.rejects(pool.runAsync([[wide], []]), (error) => isTensorError(error, "engine"));
     assert.ok(Date.now() - since < 5000);
-    new Uint32Array(heap.memory.buffer, offsets, 1)[0] = 0;
-    new Float32Array(heap.memory.buffer, out, 1)[0] = 0;
-    while (!team.isReady) await settle();
-    assert.ok(team.run([[], [good]]));
-    assert.equal(new Float32Array(heap.memory.buffer, out, 1)[0], 7);
-    team.stop();
+    new Uint32Array(buffer, offsets, 1)[0] = 0;
+    new Float32Array(buffer, out, 1)[0] = 0;
+    await started(pool);
+    assert.ok(pool.run([[], [good]]));
+    assert.equal(new Float32Array(buffer, out, 1)[0], 7);
+    pool.stop();
   },
 );
 

@@ -1,9 +1,11 @@
-/** A call of an operator before it has tensors: which version, and its attributes as settings. */
+/** A call of an operator before it has tensors: which version, its attributes as settings, and the policies. */
 
-import { settingsOf, type Attributes } from "../operators/settings.ts";
+import type { ErrorFields } from "../errors.ts";
 import type { Operator, OperatorCall, OperatorVersion } from "../operators/operator.ts";
 import { lookUp, type OperatorId } from "../operators/registry.ts";
+import { settingsOf, type Attributes } from "../operators/settings.ts";
 import { objectOf } from "./options.ts";
+import { POLICY_NAMES, policiesOf, type Policies } from "./policies.ts";
 
 /** A node of a model: an operator at an opset, and the attributes that it is called with. */
 export interface NodeSpec extends OperatorId {
@@ -16,6 +18,7 @@ export interface Call extends OperatorCall {
   readonly operator: Operator;
 }
 
+/** @throws TensorError `unknown-operator`, `attribute`, `reduction` */
 export function callOf(node: NodeSpec): Call {
   const { operator, version } = lookUp(node);
   const fields = { op: version.name, opset: version.sinceVersion };
@@ -25,8 +28,28 @@ export function callOf(node: NodeSpec): Call {
   return { operator, version, settings, fields };
 }
 
+/** A call of a plain function, what its options ask for beyond the attributes, and `out` as it was given. */
+export interface PlainCall extends Call {
+  readonly policies: Policies;
+  readonly out: unknown;
+}
+
+/**
+ * @param options attributes in JavaScript's spelling, `out` and the policies
+ * @throws TensorError `attribute`, `reduction`
+ */
+export function plainCallOf(operator: Operator, options: unknown = {}): PlainCall {
+  const version = plainVersionOf(operator);
+  const fields: ErrorFields = { op: version.name };
+  const { out, ...given } = objectOf("options", options, fields);
+  const policies = policiesOf(operator, given, fields);
+  const settings = settingsOf(version, [version], given, fields, POLICY_NAMES);
+  const { includeSelf = true } = policies;
+  return { operator, version, settings: { ...settings, includeSelf }, fields, policies, out };
+}
+
 /** The version behind the plain function of an operator that has one. */
-export function plainOf({ plain, versions }: Operator): OperatorVersion {
+export function plainVersionOf({ plain, versions }: Operator): OperatorVersion {
   if (plain !== undefined) return plain;
   throw new Error(`${versions[0].name} of ${versions[0].domain} has no plain function`);
 }

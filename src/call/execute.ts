@@ -1,27 +1,36 @@
-/** A Plan, tensors and an executor: the two ways to get a result, once everything has been checked. */
+/** From a Plan and tensors to a result, once everything has been checked: what has to be done, as a list of actions. */
 
-import { isNumericStorage, type DType, type Step, type Storage } from "../tensor/dtype.ts";
-import type { Executor } from "../engines/executor.ts";
+import type { Executor, Session } from "../engines/executor.ts";
 import { isTensorError, TensorError, type ErrorFields } from "../errors.ts";
 import { divide } from "../kernels/divide.ts";
 import type { Settings } from "../operators/operator.ts";
 import { countTargets, split, type Plan } from "../plan/plan.ts";
+import { isNumericStorage, type DType, type Step, type Storage } from "../tensor/dtype.ts";
 import { sizeOf } from "../tensor/shape.ts";
 import { bytesOf, copy } from "../tensor/storage.ts";
 import { checkDType, Tensor, type Mutable } from "../tensor/tensor.ts";
 
-/** `out`, or a new tensor of `shape`, with the slices of `data` that the Plan points at, and 0 where it leaves some out. */
-export function executeGather(
+/** A result, and the actions that fill it, to be done one after the other. */
+export interface Execution {
+  readonly result: Tensor;
+  readonly actions: readonly Action[];
+}
+
+/** Done when it returns, or when its promise is fulfilled. */
+export type Action = (session: Session<Promise<void> | void>) => Promise<void> | void;
+
+/** `out`, or a new tensor of `shape`, with the slices of `data` that the Plan addresses, and 0 where it leaves some out. */
+export function gatherExecution(
   executor: Executor,
   plan: Plan,
   data: Tensor,
   shape: readonly number[],
   out: Tensor | undefined,
-): Tensor {
-  const result = out ?? fresh(executor, data.dtype, shape, sizeOf(shape));
-  if (plan.source !== undefined) clear(result.data);
-  executor.gather(plan, data.dtype, data.data, result.data);
-  return result;
+): Execution {
+  const result = out ?? newTensor(executor, data.dtype, shape, sizeOf(shape));
+  const gather: Action = (session) => session.gather(plan, data.dtype, data.data, result.data);
+  const actions = plan.source === undefined ? [gather] : [() => clear(result.data), gather];
+  return { result, actions };
 }
 
 function clear(data: Storage): void {
@@ -29,11 +38,11 @@ function clear(data: Storage): void {
   else data.fill("");
 }
 
-/** How updates meet what is there. */
-export type Meeting = Pick<Settings, "reduction" | "includeSelf">;
+/** What a reduction does, and whether it begins with the value of data. */
+export type Reducing = Pick<Settings, "reduction" | "includeSelf">;
 
-/** What the first update of a target does to it, what later ones do, and whether a division by their number follows. */
-export function stepsOf({ reduction, includeSelf }: Meeting): {
+/** What the first update of a target does, what later ones do, and whether a division by their number follows. */
+export function stepsOf({ reduction, includeSelf }: Reducing): {
   readonly first: Step;
   readonly later: Step;
   readonly divides: boolean;
@@ -42,61 +51,117 @@ export function stepsOf({ reduction, includeSelf }: Meeting): {
   return { first: includeSelf ? step : "none", later: step, divides: reduction === "mean" };
 }
 
-/** What a mean is divided by, after that many updates. */
-export const divisorOf = ({ includeSelf }: Meeting, updates: number): number =>
+/** The divisor of a mean after that many updates. */
+export const divisorOf = ({ includeSelf }: Reducing, updates: number): number =>
   includeSelf ? updates + 1 : updates;
 
 /** `out`, which may be `data`, or a new tensor: data with the updates applied where the Plan points. */
-export function executeScatter(
+export function scatterExecution(
   executor: Executor,
   plan: Plan,
   data: Tensor,
   updates: Tensor,
-  meeting: Meeting,
+  reducing: Reducing,
   out: Tensor | undefined,
-  fields: ErrorFields,
-): Tensor {
-  const result = out ?? fresh(executor, data.dtype, data.shape, data.size);
-  // Text can outgrow what a string holds, half-way through: it is put together aside.
-  const work = isNumericStorage(result.data) ? result.data : Array.from(result.data);
-  try {
-    scatter(executor, plan, data, updates, meeting, work);
-  } catch (cause) {
-    if (!isTensorError(cause)) throw cause;
-    throw new TensorError(cause.code, cause.message, fields, { cause });
+): Execution {
+  const result = out ?? newTensor(executor, data.dtype, data.shape, data.size);
+  if (isNumericStorage(result.data)) {
+    return { result, actions: scatterActions(plan, data, updates, reducing, result.data) };
   }
-  if (work !== result.data) copy(work, result.data);
+  // Text can outgrow what a string holds, half-way through: it is put together elsewhere first.
+  const work: Storage = Array.from(result.data);
+  const actions = scatterActions(plan, data, updates, reducing, work);
+  return { result, actions: [...actions, () => copy(work, result.data)] };
+}
+
+/**
+ * One scatter of the Plan, or two where the first update of a target differs from the others, or is counted: the Plan of
+ * the first updates, and that of all later ones.
+ */
+function scatterActions(
+  plan: Plan,
+  { dtype, data }: Tensor,
+  { data: updates }: Tensor,
+  reducing: Reducing,
+  out: Storage,
+): Action[] {
+  const steps = stepsOf(reducing);
+  if (steps.first === steps.later && !steps.divides) {
+    return [(session) => session.scatter(plan, dtype, steps.later, data, updates, out)];
+  }
+  const { first, later } = split(plan);
+  const actions: Action[] = [
+    (session) => session.scatter(first, dtype, steps.first, data, updates, out),
+    (session) => session.scatter(later, dtype, steps.later, out, updates, out),
+  ];
+  if (!steps.divides) return actions;
+  const counts = countTargets(first, later).map((count) => divisorOf(reducing, count));
+  return [...actions, () => divide(dtype, out, plan.slice, first.offsets, counts)];
+}
+
+/** Begins a call that ends before this returns: gives what `use` does with its session. */
+export function callNow<T>(
+  executor: Executor,
+  fields: ErrorFields,
+  use: (session: Session<void>) => T,
+): T {
+  const session = executor.begin();
+  try {
+    return use(session);
+  } catch (error) {
+    throw named(error, fields);
+  } finally {
+    session.end();
+  }
+}
+
+/** The result of an execution, at once. */
+export function execute(session: Session<void>, { result, actions }: Execution): Tensor {
+  for (const action of actions) void action(session);
   return result;
 }
 
 /**
- * One run of the Plan, or two where the first update of a target is no like the others, or is counted: the Plan of the
- * first updates, and that of all later ones.
+ * The result of an execution whose actions may go on after they return.
+ * @param check throws if the memory of a tensor is gone: while an action is pending, its user may transfer it
  */
-function scatter(
+export async function executeAsync(
   executor: Executor,
-  plan: Plan,
-  { dtype, data }: Tensor,
-  { data: updates }: Tensor,
-  meeting: Meeting,
-  out: Storage,
-): void {
-  const steps = stepsOf(meeting);
-  if (steps.first === steps.later && !steps.divides) {
-    executor.scatter(plan, dtype, steps.later, data, updates, out);
-    return;
-  }
-  const { first, later } = split(plan);
-  executor.scatter(first, dtype, steps.first, data, updates, out);
-  executor.scatter(later, dtype, steps.later, out, updates, out);
-  if (steps.divides) {
-    const counts = countTargets(first, later).map((count) => divisorOf(meeting, count));
-    divide(dtype, out, plan.slice, first.offsets, counts);
+  fields: ErrorFields,
+  check: () => void,
+  use: (session: Session<Promise<void> | void>) => Execution,
+): Promise<Tensor> {
+  const session = executor.beginAsync();
+  try {
+    check();
+    const { result, actions } = use(session);
+    for (const action of actions) {
+      const done = action(session);
+      if (done === undefined) continue;
+      // oxlint-disable-next-line no-await-in-loop -- actions are done one after the other
+      await done;
+      check();
+    }
+    return result;
+  } catch (error) {
+    throw named(error, fields);
+  } finally {
+    session.end();
   }
 }
 
-const fresh = (executor: Executor, dtype: DType, shape: readonly number[], size: number): Tensor =>
-  new Tensor(dtype, shape, size, executor.allocate(dtype, size), executor);
+/** An error of an engine with the name of the call's operator. */
+function named(error: unknown, fields: ErrorFields): unknown {
+  if (!isTensorError(error) || error.op !== undefined) return error;
+  return new TensorError(error.code, error.message, { ...error, ...fields }, { cause: error });
+}
+
+const newTensor = (
+  executor: Executor,
+  dtype: DType,
+  shape: readonly number[],
+  size: number,
+): Tensor => new Tensor(dtype, shape, size, executor.allocate(dtype, size), executor);
 
 /** A tensor of zeros in the executor's own memory. */
 export function allocTensor<D extends DType, S extends readonly number[]>(
@@ -105,7 +170,8 @@ export function allocTensor<D extends DType, S extends readonly number[]>(
   shape: S,
 ): Tensor<D, Mutable<S>> {
   checkDType(dtype, {});
-  const size = sizeOf(shape);
+  const own = [...shape];
+  const size = sizeOf(own);
   const data = executor.alloc(dtype, size) as Storage<D>;
-  return new Tensor(dtype, [...shape], size, data, executor);
+  return new Tensor(dtype, own, size, data, executor);
 }

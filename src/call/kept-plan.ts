@@ -1,19 +1,20 @@
 /** Plans that their user keeps, to apply the same indices many times: a KV cache, an embedding, a graph's edges. */
 
-import { reductionsOf, type Reduction } from "../tensor/dtype.ts";
 import type { Executor } from "../engines/executor.ts";
 import { printValue, TensorError, type ErrorFields } from "../errors.ts";
-import { executeGather, executeScatter } from "./execute.ts";
-import { settingsOf } from "../operators/settings.ts";
 import type { Operator } from "../operators/operator.ts";
-import { objectOf, optionsOf } from "./options.ts";
-import { checkOut } from "./out.ts";
+import { settingsOf } from "../operators/settings.ts";
 import { split, type Plan } from "../plan/plan.ts";
-import { listOrTensor } from "./inputs.ts";
-import { plainOf } from "./call.ts";
+import { reductionsOf, type DType, type Reduction } from "../tensor/dtype.ts";
 import { coordinatesOf, printShape, sameShape, sizeOf } from "../tensor/shape.ts";
 import { asTensor, type RuntimeTensor, type Tensor } from "../tensor/tensor.ts";
 import type { Nested, ScalarInput } from "../tensor/values.ts";
+import { plainVersionOf } from "./call.ts";
+import { callNow, execute, gatherExecution, scatterExecution } from "./execute.ts";
+import { listOrTensor } from "./inputs.ts";
+import { objectOf, optionsOf } from "./options.ts";
+import { checkOut } from "./out.ts";
+import { rulesOf } from "./prepare.ts";
 
 /** A target that more than one index addresses. */
 export interface RepeatedTarget {
@@ -54,98 +55,110 @@ export interface KeptPlan {
 export function keepPlan(
   executor: Executor,
   operator: Operator,
-  dataShape: readonly number[],
+  givenShape: readonly number[],
   indices: unknown,
   options: unknown = {},
 ): KeptPlan {
-  const version = plainOf(operator);
+  const version = plainVersionOf(operator);
   const fields = { op: version.name };
   const settings = settingsOf(version, [version], objectOf("options", options, fields), fields);
-  const call = { version, settings, fields };
+  const call = { operator, version, settings, fields };
   const tensor = listOrTensor("int64", indices, fields, "indices");
   checkDType(tensor, ["int32", "int64"], fields, "indices");
-  sizeOf(dataShape, { ...fields, input: "dataShape" });
+  const dataShape = ownShape(givenShape, { ...fields, input: "dataShape" });
   operator.inferShape({ data: dataShape, indices: tensor.shape, updates: null }, call);
   const inputs = { data: dataShape, indices: tensor };
   const { positions, addressed } = operator.layout(inputs, call);
-  const shape = [...positions, ...dataShape.slice(addressed)];
-  sizeOf(shape, fields);
-  const plan = executor.scope(() => {
-    const fresh = operator.plan(inputs, call, {
-      negative: version.negativeIndices,
-      bounds: "error",
-      merge: false,
-      read: executor.readIndices,
-    });
-    // What the executor made them in is given back with the scope.
-    return { ...fresh, offsets: fresh.offsets.slice() };
+  const shape = ownShape([...positions, ...dataShape.slice(addressed)], fields);
+  const plan = callNow(executor, fields, ({ readIndices }) => {
+    const rules = { ...rulesOf(call, {}, readIndices), merge: false };
+    const made = operator.plan(inputs, call, rules);
+    // The offsets outlive the session.
+    return { ...made, offsets: made.offsets.slice() };
   });
-  return keptPlan(executor, plan, [...dataShape], shape, addressed, fields);
+  return keptPlan({ executor, plan, dataShape, shape, addressed, fields });
 }
 
-function keptPlan(
-  executor: Executor,
-  plan: Plan,
-  dataShape: readonly number[],
-  shape: readonly number[],
-  addressed: number,
+/** A copy that nobody can change, because calls rely on it after it was checked. */
+function ownShape(shape: readonly number[], fields: ErrorFields): readonly number[] {
+  const own = Array.isArray(shape) ? Object.freeze([...shape]) : shape;
+  sizeOf(own, fields);
+  return own;
+}
+
+interface Parts {
+  readonly executor: Executor;
+  readonly plan: Plan;
+  readonly dataShape: readonly number[];
+  /** Of updates, or of what is gathered. */
+  readonly shape: readonly number[];
+  /** How many leading axes of data an index tuple addresses. */
+  readonly addressed: number;
+  readonly fields: ErrorFields;
+}
+
+const keptPlan = (parts: Parts): KeptPlan =>
+  Object.freeze<KeptPlan>({
+    dataShape: parts.dataShape,
+    shape: parts.shape,
+    scatter: (data, updates, options) => scatterBy(parts, data, updates, options),
+    gather: (data, options) => gatherBy(parts, data, options),
+    duplicates: () => repeatedTargets(parts),
+  });
+
+function scatterBy(parts: Parts, given: unknown, list: unknown, options: unknown = {}): Tensor {
+  const { executor, plan, dataShape, shape, fields } = parts;
+  const { reduction = "none", out } = optionsOf(options, ["reduction", "out"], fields);
+  const data = dataOf(parts, given);
+  const { dtype } = data;
+  checkReduction(dtype, reduction, fields);
+  const updates = listOrTensor(dtype, list, fields, "updates");
+  checkDType(updates, [dtype], fields, "updates");
+  checkShape(updates, shape, fields, "updates");
+  const type = { dtype, shape: dataShape };
+  const target =
+    out === undefined ? undefined : checkOut(out, type, { data, updates }, "data", fields);
+  const reducing = { reduction, includeSelf: true };
+  return callNow(executor, fields, (session) =>
+    execute(session, scatterExecution(executor, plan, data, updates, reducing, target)),
+  );
+}
+
+function gatherBy(parts: Parts, given: unknown, options: unknown = {}): Tensor {
+  const { executor, plan, shape, fields } = parts;
+  const { out } = optionsOf(options, ["out"], fields);
+  const data = dataOf(parts, given);
+  const type = { dtype: data.dtype, shape };
+  const target = out === undefined ? undefined : checkOut(out, type, { data }, null, fields);
+  return callNow(executor, fields, (session) =>
+    execute(session, gatherExecution(executor, plan, data, shape, target)),
+  );
+}
+
+function dataOf({ dataShape, fields }: Parts, given: unknown): Tensor {
+  const data = asTensor(given, fields, "data");
+  checkShape(data, dataShape, fields, "data");
+  return data;
+}
+
+function repeatedTargets({ plan, dataShape, addressed }: Parts): RepeatedTarget[] {
+  const counts = new Map<number, number>();
+  for (const target of split(plan).later.offsets) counts.set(target, (counts.get(target) ?? 1) + 1);
+  return [...counts].map(([target, count]) => ({
+    target: coordinatesOf(target, dataShape).slice(0, addressed),
+    count,
+  }));
+}
+
+function checkReduction(
+  dtype: DType,
+  word: unknown,
   fields: ErrorFields,
-): KeptPlan {
-  const dataOf = (given: unknown): Tensor => {
-    const data = asTensor(given, fields, "data");
-    checkShape(data, dataShape, fields, "data");
-    return data;
-  };
-  return {
-    dataShape,
-    shape,
-    scatter(given, list, options = {}) {
-      const { reduction = "none", out } = optionsOf(options, ["reduction", "out"], fields);
-      const data = dataOf(given);
-      const { dtype } = data;
-      const isReduction = (word: unknown): word is Reduction =>
-        reductionsOf(dtype).some((one) => one === word);
-      if (!isReduction(reduction)) {
-        const words = reductionsOf(dtype).join(", ");
-        const sentence = `${dtype} has no reduction ${printValue(reduction)}, only ${words}`;
-        throw new TensorError("reduction", sentence, fields);
-      }
-      const updates = listOrTensor(dtype, list, fields, "updates");
-      checkDType(updates, [dtype], fields, "updates");
-      checkShape(updates, shape, fields, "updates");
-      const type = { dtype, shape: dataShape };
-      const target =
-        out === undefined ? undefined : checkOut(out, type, { data, updates }, "data", fields);
-      return executor.scope(() =>
-        executeScatter(
-          executor,
-          plan,
-          data,
-          updates,
-          { reduction, includeSelf: true },
-          target,
-          fields,
-        ),
-      );
-    },
-    gather(given, options = {}) {
-      const { out } = optionsOf(options, ["out"], fields);
-      const data = dataOf(given);
-      const type = { dtype: data.dtype, shape };
-      const target = out === undefined ? undefined : checkOut(out, type, { data }, null, fields);
-      return executor.scope(() => executeGather(executor, plan, data, shape, target));
-    },
-    duplicates() {
-      const counts = new Map<number, number>();
-      for (const target of split(plan).later.offsets) {
-        counts.set(target, (counts.get(target) ?? 1) + 1);
-      }
-      return [...counts].map(([target, count]) => ({
-        target: coordinatesOf(target, dataShape).slice(0, addressed),
-        count,
-      }));
-    },
-  };
+): asserts word is Reduction {
+  const known: readonly unknown[] = reductionsOf(dtype);
+  if (known.includes(word)) return;
+  const sentence = `${dtype} has no reduction ${printValue(word)}, only ${known.join(", ")}`;
+  throw new TensorError("reduction", sentence, fields);
 }
 
 function checkDType(

@@ -1,35 +1,42 @@
 /**
- * From a call to a result: resolve, check, infer, plan, execute.
+ * From a call to a result, top to bottom: which operator (`call.ts`), its inputs (`inputs.ts`), what can be checked without
+ * the values of indices (`prepare.ts`), the Plan, and what an executor does with it (`execute.ts`).
  *
  * Everything is checked before the first write, in this order: operator, attributes and reduction, data types, ranks,
  * axis, shapes, `out`, indices, duplicates.
  */
 
 import { defaultExecutor } from "../engines/default.ts";
-import type { Executor } from "../engines/executor.ts";
+import type { Executor, Session } from "../engines/executor.ts";
 import { printValue, TensorError, type ErrorFields } from "../errors.ts";
-import { roleOf, type Inputs, type Operator, type OperatorVersion } from "../operators/operator.ts";
-import { settingsOf, type Attributes } from "../operators/settings.ts";
-import { asTensor, type Tensor } from "../tensor/tensor.ts";
-import { callOf, plainOf, type Call, type NodeSpec } from "./call.ts";
+import type { Inputs, Operator } from "../operators/operator.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { callOf, plainCallOf, type Call, type NodeSpec } from "./call.ts";
 import { checkDuplicates } from "./duplicates.ts";
-import { executeGather, executeScatter } from "./execute.ts";
-import { listOrTensor, tensorsOf } from "./inputs.ts";
-import { objectOf, optionsOf } from "./options.ts";
+import {
+  callNow,
+  execute,
+  executeAsync,
+  gatherExecution,
+  scatterExecution,
+  type Execution,
+} from "./execute.ts";
+import { tensorsOf, tensorsOrLists } from "./inputs.ts";
+import { optionsOf } from "./options.ts";
 import { checkOut } from "./out.ts";
-import { POLICY_NAMES, policiesOf, type Policies } from "./policies.ts";
-import { prepare, rulesOf } from "./prepare.ts";
+import { policiesOf, type Policies } from "./policies.ts";
+import { checkMemory, prepare, rulesOf, type PreparedCall } from "./prepare.ts";
 
 export interface RunOptions {
   /** Where the result goes, which then is this tensor. A scatter may write into `data` itself. */
   readonly out?: Tensor | undefined;
   /** Whether two updates of one target are an error where the reduction is `none`; by default the last one wins. */
   readonly duplicates?: "last" | "error" | undefined;
-  /** What carries it out; by default the engine behind the plain functions. */
+  /** The engine that does it; by default the one behind the plain functions. */
   readonly engine?: EngineLike | undefined;
 }
 
-/** Under it an engine keeps its executor. */
+/** The key under which an engine keeps its executor. */
 export const EXECUTOR: unique symbol = Symbol("executor");
 
 export interface EngineLike {
@@ -49,11 +56,14 @@ export function run(
   options: RunOptions = {},
 ): Tensor[] {
   const call = callOf(node);
-  optionsOf(options, ["out", "duplicates", "engine"], call.fields);
-  const { out, duplicates } = options;
+  const { out, duplicates, engine } = optionsOf(
+    options,
+    ["out", "duplicates", "engine"],
+    call.fields,
+  );
   const policies = policiesOf(call.operator, { duplicates }, call.fields);
   const tensors = tensorsOf(call, inputs);
-  return [execute(call, tensors, policies, out, executorOf(options.engine, call.fields))];
+  return [runNow(executorOf(engine, call.fields), checked(call, tensors, policies, out))];
 }
 
 /**
@@ -63,72 +73,74 @@ export function run(
 export function runPlain(
   executor: Executor,
   operator: Operator,
-  inputs: readonly unknown[],
-  options: unknown = {},
+  inputs: Inputs<unknown>,
+  options?: unknown,
 ): Tensor {
-  const version = plainOf(operator);
-  const fields = { op: version.name };
-  const own: RunOptions & Attributes = objectOf("options", options, fields);
-  const policies = policiesOf(operator, own, fields);
-  const others = ["out", ...POLICY_NAMES];
-  const settings = {
-    ...settingsOf(version, [version], own, fields, others),
-    includeSelf: policies.includeSelf ?? true,
-  };
-  let data: Tensor | undefined;
-  const tensors = version.inputs.map((schema, position) => {
-    const { name, optional } = schema;
-    const given = inputs[position];
-    if (given === undefined && optional === true) return undefined;
-    if (data === undefined) return (data = asTensor(given, fields, name));
-    const dtype = roleOf(schema) === "indices" ? "int64" : data.dtype;
-    return listOrTensor(dtype, given, fields, name);
-  });
-  return execute({ operator, version, settings, fields }, tensors, policies, own.out, executor);
+  return runNow(executor, checkedPlain(operator, inputs, options));
 }
 
-/** Checks in the fixed order, then plans, then writes. */
-function execute(
-  unsettled: Call,
+/**
+ * {@link runPlain} for callers that may not wait. What does not depend on earlier calls is checked at once; indices are
+ * read, and the work is done, when all earlier asynchronous calls of the executor have ended.
+ */
+export async function runPlainAsync(
+  executor: Executor,
+  operator: Operator,
+  inputs: Inputs<unknown>,
+  options?: unknown,
+): Promise<Tensor> {
+  const call = checkedPlain(operator, inputs, options);
+  const { fields } = call.prepared.call;
+  const check = (): void => checkMemory(call.prepared, call.out);
+  const use = (session: Session<Promise<void> | void>): Execution =>
+    executionOf(executor, session, call);
+  return executor.queue.enqueue(() => executeAsync(executor, fields, check, use));
+}
+
+/** A call of which everything is checked but the values of its indices. */
+interface CheckedCall {
+  readonly prepared: PreparedCall;
+  readonly policies: Policies;
+  readonly out: Tensor | undefined;
+}
+
+function checkedPlain(operator: Operator, inputs: Inputs<unknown>, options: unknown): CheckedCall {
+  const call = plainCallOf(operator, options);
+  return checked(call, tensorsOrLists(call, inputs), call.policies, call.out);
+}
+
+function checked(
+  call: Call,
   tensors: Inputs<Tensor>,
   policies: Policies,
-  out: Tensor | undefined,
-  executor: Executor,
-): Tensor {
-  const { call, shape, data, updates, made } = prepare(unsettled, tensors);
-  const { operator, version, settings, fields } = call;
-  const inPlace = operator.kind === "scatter" ? version.inputs[0].name : null;
-  const target =
-    out === undefined
-      ? undefined
-      : checkOut(out, { dtype: data.dtype, shape }, named(version, tensors), inPlace, fields);
-  const isPlainScatter = settings.includeSelf && settings.reduction !== "mean";
-  const { negative, bounds, read } = rulesOf(version, executor);
-  const rules = {
-    negative: policies.negative === undefined ? negative : policies.negative === "wrap",
-    bounds: policies.bounds ?? bounds,
-    // Which of them repeat is told of indices one by one.
-    merge: policies.duplicates !== "error" && isPlainScatter,
-    read,
-  };
-  return executor.scope(() => {
-    const plan = operator.plan(made, call, rules);
-    if (updates === undefined) return executeGather(executor, plan, data, shape, target);
-    if (policies.duplicates === "error" && settings.reduction === "none") {
-      checkDuplicates(plan, call, made);
-    }
-    return executeScatter(executor, plan, data, updates, settings, target, fields);
-  });
+  out: unknown,
+): CheckedCall {
+  const prepared = prepare(call, tensors);
+  if (out === undefined) return { prepared, policies, out };
+  const { shape, data, inPlace, inputs } = prepared;
+  const type = { dtype: data.dtype, shape };
+  return { prepared, policies, out: checkOut(out, type, inputs, inPlace, call.fields) };
 }
 
-/** Inputs under their names. */
-function named({ inputs }: OperatorVersion, tensors: Inputs<Tensor>): Record<string, Tensor> {
-  const record: Record<string, Tensor> = {};
-  for (let p = 0; p < inputs.length; p++) {
-    const tensor = tensors[p];
-    if (tensor !== undefined) record[inputs[p].name] = tensor;
+const runNow = (executor: Executor, call: CheckedCall): Tensor =>
+  callNow(executor, call.prepared.call.fields, (session) =>
+    execute(session, executionOf(executor, session, call)),
+  );
+
+/** Reads the indices; what is left to do cannot fail but for memory and engines. */
+function executionOf(
+  executor: Executor,
+  session: Session<unknown>,
+  { prepared, policies, out }: CheckedCall,
+): Execution {
+  const { call, shape, data, updates, planInputs } = prepared;
+  const { operator, settings } = call;
+  const plan = operator.plan(planInputs, call, rulesOf(call, policies, session.readIndices));
+  if (updates === undefined) return gatherExecution(executor, plan, data, shape, out);
+  if (policies.duplicates === "error" && settings.reduction === "none") {
+    checkDuplicates(plan, call, planInputs);
   }
-  return record;
+  return scatterExecution(executor, plan, data, updates, settings, out);
 }
 
 function executorOf(engine: unknown, fields: ErrorFields): Executor {

@@ -2,31 +2,69 @@
 
 import type { Executor } from "./executor.ts";
 import { createJs } from "./js.ts";
-import { sharedSpace, WasmExecutor } from "./wasm/executor.ts";
-import { Space } from "./wasm/space.ts";
-import { hasWorkers } from "./wasm/team.ts";
+import { WasmExecutor } from "./wasm/executor.ts";
+import type { KernelMemory } from "./wasm/kernel-memory.ts";
+import { WasmPlatform } from "./wasm/platform.ts";
+import { whyNoWorkers } from "./wasm/spawn.ts";
+import { WorkerPool } from "./wasm/worker-pool.ts";
 
 export const ENGINE_KINDS = ["auto", "js", "wasm"] as const;
 
 export type EngineKind = (typeof ENGINE_KINDS)[number];
 
+/** An executor, and why it is another kind or has fewer threads than was asked for; null where it is as asked. */
+export interface Choice {
+  readonly executor: Executor;
+  readonly why: () => string | null;
+}
+
+/** WebAssembly as this process has it, or why it has none; looked for once. */
+let platform: WasmPlatform | string | undefined;
+
 /**
  * `auto` and `wasm` give JavaScript where WebAssembly is missing, forbidden by a policy, or lacks vectors; and one thread
- * where there are no workers or no shared memory, or, but for asynchronous calls, the caller may not wait, as in a page.
+ * where there are no workers or no shared memory. Nothing is compiled and no worker is started yet.
  */
-export function createExecutor(kind: EngineKind, threads = 1): Executor {
+export function chooseExecutor(kind: EngineKind, threads = 1): Choice {
   const js = createJs();
-  if (kind === "js") return js;
+  if (kind === "js") return { executor: js, why: () => null };
+  platform ??= findPlatform();
+  if (typeof platform === "string") {
+    const why = platform;
+    return { executor: js, why: () => why };
+  }
+  const wasm = platform;
+  let found: SharedMemory | undefined;
+  const shared = (): SharedMemory => (found ??= findSharedMemory(wasm));
+  const whyOne = threads === 1 ? null : (whyNoWorkers() ?? shared().why);
+  const memory = threads === 1 || whyOne !== null ? null : shared().memory;
+  const pool = memory && new WorkerPool(threads, memory);
+  const makeShared = (): KernelMemory | null => shared().memory;
+  const executor = new WasmExecutor({ js, scratch: wasm.scratch, makeShared, pool });
+  return { executor, why: () => whyOne ?? pool?.whyUnavailable ?? null };
+}
+
+function findPlatform(): WasmPlatform | string {
   try {
-    const own = new Space(false);
-    const alone = new WasmExecutor(js, own);
-    if (threads === 1 || !hasWorkers()) return alone;
-    try {
-      return new WasmExecutor(js, own, sharedSpace(), threads);
-    } catch {
-      return alone;
-    }
-  } catch {
-    return js;
+    return new WasmPlatform();
+  } catch (error) {
+    return messageOf(error);
   }
 }
+
+/** A memory for the tensors of one engine, or why there is none. */
+interface SharedMemory {
+  readonly memory: KernelMemory | null;
+  readonly why: string | null;
+}
+
+function findSharedMemory(platform: WasmPlatform): SharedMemory {
+  try {
+    return { memory: platform.sharedMemory(), why: null };
+  } catch (error) {
+    return { memory: null, why: `there is no shared memory: ${messageOf(error)}` };
+  }
+}
+
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);

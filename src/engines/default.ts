@@ -1,8 +1,8 @@
-/** The one engine behind the package's functions, made when it is first needed: the only state of the package. */
+/** The engine behind the package's plain functions, made when it is first needed. */
 
-import { createExecutor } from "./choice.ts";
+import { chooseExecutor } from "./choice.ts";
 import type { Executor } from "./executor.ts";
 
 let executor: Executor | undefined;
 
-export const defaultExecutor = (): Executor => (executor ??= createExecutor("auto"));
+export const defaultExecutor = (): Executor => (executor ??= chooseExecutor("auto").executor);

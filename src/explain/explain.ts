@@ -2,7 +2,8 @@
 
 import { createJs } from "../engines/js.ts";
 import { isTensorError, TensorError } from "../errors.ts";
-import { executeGather, executeScatter } from "../call/execute.ts";
+import { readIndices } from "../kernels/read-indices.ts";
+import { callNow, execute, gatherExecution, scatterExecution } from "../call/execute.ts";
 import { byRole, roleOf, type Inputs, type OperatorVersion } from "../operators/operator.ts";
 import { lookUp } from "../operators/registry.ts";
 import { joinTerms, printTerms } from "../operators/terms.ts";
@@ -74,18 +75,22 @@ function tell(
   unsettled: Call,
   tensors: Inputs<Tensor>,
 ): Required<Pick<Explanation, "output" | "story">> {
-  // Every engine gives the same bits; this one has no memory that anything must be given back to.
+  // Every engine gives the same bits; this one has no memory that has to be released.
   const executor = createJs();
   const prepared = prepare(unsettled, tensors);
-  const { call, data, updates, made, shape } = prepared;
-  const plan = call.operator.plan(made, call, rulesOf(call.version, executor));
-  if (updates === undefined) {
-    const output = executeGather(executor, plan, data, shape, undefined);
-    return { output, story: gatherStory(prepared, plan, output) };
-  }
-  const { settings, fields } = call;
-  const output = executeScatter(executor, plan, data, updates, settings, undefined, fields);
-  return { output, story: scatterStory(executor, prepared, plan, updates, output) };
+  const { call, data, updates, planInputs, shape } = prepared;
+  return callNow(executor, call.fields, (session) => {
+    const rules = { ...rulesOf(call, {}, session.readIndices), merge: false };
+    const plan = call.operator.plan(planInputs, call, rules);
+    if (updates === undefined) {
+      const output = execute(session, gatherExecution(executor, plan, data, shape, undefined));
+      return { output, story: gatherStory(prepared, plan, output) };
+    }
+    const { settings } = call;
+    const filled = scatterExecution(executor, plan, data, updates, settings, undefined);
+    const output = execute(session, filled);
+    return { output, story: scatterStory(executor, prepared, plan, updates, output) };
+  });
 }
 
 /** Data, indices and, where that is an input, the axis: what everything else follows from; null where one is missing. */
@@ -155,9 +160,9 @@ function badIndicesOf(
         );
   attempt(() => {
     if (knownInputs(unsettled, tensors) === null) return;
-    const { call, made } = prepare(unsettled, fitting);
-    const rules = { ...rulesOf(call.version, createJs()), onBad };
-    call.operator.plan(made, call, rules);
+    const { call, planInputs } = prepare(unsettled, fitting);
+    const rules = { ...rulesOf(call, {}, readIndices), onBad };
+    call.operator.plan(planInputs, call, rules);
   });
   return { badIndices, badCount };
 }

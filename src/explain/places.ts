@@ -25,8 +25,8 @@ export interface Places {
   targetOf(coordinates: readonly number[]): number | null;
 }
 
-export function placesOf({ call, made, data }: PreparedCall, plan: Plan): Places {
-  const layout = call.operator.layout(made, call);
+export function placesOf({ call, planInputs, data }: PreparedCall, plan: Plan): Places {
+  const layout = call.operator.layout(planInputs, call);
   const { addressed } = layout;
   const targetShape = data.shape.slice(0, addressed);
   const sliceShape = data.shape.slice(addressed);
@@ -42,7 +42,7 @@ export function placesOf({ call, made, data }: PreparedCall, plan: Plan): Places
       const lead = shape.length - sliceShape.length;
       return coordinatesOf(at * slice, shape).slice(0, lead);
     },
-    indexOf: (at, target) => tellIndex(layout, made.indices, at, target),
+    indexOf: (at, target) => tellIndex(layout, planInputs.indices, at, target),
     targetAt: (target) => coordinatesOf(target, targetShape),
     targetOf: (coordinates) => flatOf(coordinates, targetShape),
   };

@@ -5,7 +5,14 @@
 
 import { allocate, DTYPES, type Step, type Storage } from "../tensor/dtype.ts";
 import type { Executor } from "../engines/executor.ts";
-import { divisorOf, executeScatter, stepsOf, type Meeting } from "../call/execute.ts";
+import {
+  callNow,
+  divisorOf,
+  execute,
+  scatterExecution,
+  stepsOf,
+  type Reducing,
+} from "../call/execute.ts";
 import { divide } from "../kernels/divide.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { PreparedCall } from "../call/prepare.ts";
@@ -44,7 +51,7 @@ export function scatterStory(
       batches: 1,
       span: length,
     };
-    executor.scatter(one, dtype, by, before, updates.data, after);
+    executor.begin().scatter(one, dtype, by, before, updates.data, after);
     return after;
   };
 
@@ -131,9 +138,11 @@ export function scatterStory(
       const part = { slice, count: first, size, batches: 1, span: size };
       const prefix = { ...part, offsets: offsets.subarray(0, first) };
       const { includeSelf } = settings;
-      const meeting: Meeting =
+      const reducing: Reducing =
         steps.divides && !isAll ? { reduction: steps.later, includeSelf } : settings;
-      return executeScatter(executor, prefix, data, updates, meeting, undefined, fields);
+      return callNow(executor, fields, (session) =>
+        execute(session, scatterExecution(executor, prefix, data, updates, reducing, undefined)),
+      );
     },
   };
 }

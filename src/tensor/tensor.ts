@@ -264,8 +264,11 @@ const frozen = (shape: readonly number[]): readonly number[] =>
   Object.isFrozen(shape) ? shape : Object.freeze(shape.map((dim) => dim + 0));
 
 /** Whether the tensor's memory is there: not disposed of, transferred or otherwise detached. */
-const isAlive = ({ dtype, size, data, isDisposed }: Tensor): boolean =>
-  !isDisposed && data.length === size * DTYPES[dtype].lanes && !(size === 0 && isDetached(data));
+const isAlive = (tensor: Tensor): boolean => !tensor.isDisposed && hasMemory(tensor);
+
+/** Whether the memory is there, disposed of or not: not transferred or otherwise detached. */
+export const hasMemory = ({ dtype, size, data }: Tensor): boolean =>
+  data.length === size * DTYPES[dtype].lanes && !(size === 0 && isDetached(data));
 
 function gone({ dtype }: Tensor, fields: ErrorFields): TensorError {
   const what = fields.input ?? `this ${dtype} tensor`;

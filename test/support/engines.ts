@@ -2,32 +2,77 @@
 
 import { createEngine, engineOf, type Engine } from "../../src/create-engine.ts";
 import { createJs } from "../../src/engines/js.ts";
-import { sharedSpace, WasmExecutor } from "../../src/engines/wasm/executor.ts";
-import { Space } from "../../src/engines/wasm/space.ts";
+import { WasmExecutor } from "../../src/engines/wasm/executor.ts";
+import { LIMITS, type Limits } from "../../src/engines/wasm/limits.ts";
+import { WasmPlatform } from "../../src/engines/wasm/platform.ts";
+import type { Path } from "../../src/engines/wasm/session.ts";
+import { WorkerPool } from "../../src/engines/wasm/worker-pool.ts";
 import { settle, WITHOUT_THREADS } from "./platform.ts";
 
 /** WebAssembly for everything, however small, through windows that hold a few elements. */
-function tinyWasm(threads = 1): Engine {
-  const limits = { window: 64, work: 0, indices: 0, slice: Infinity, share: 1, deal: 1 };
-  const own = new Space(false);
-  return engineOf(new WasmExecutor(createJs(), own, sharedSpace(), threads, limits));
+export const TINY: Limits = {
+  window: 64,
+  work: 0,
+  indices: 0,
+  slice: Infinity,
+  share: 1,
+  partition: 1,
+};
+
+const platform = new WasmPlatform();
+
+/** An engine whose way through each call can be looked at, with its workers started. */
+export interface TracedEngine {
+  readonly engine: Engine;
+  readonly executor: WasmExecutor;
+  readonly pool: WorkerPool | null;
+  /** What the calls since the last question went through, in order. */
+  paths(): Path[];
 }
+
+export async function tracedEngine(
+  threads: number,
+  limits: Partial<Limits> = {},
+  patience?: number,
+): Promise<TracedEngine> {
+  const memory = typeof SharedArrayBuffer === "function" ? platform.sharedMemory() : null;
+  const pool = threads > 1 && memory !== null ? new WorkerPool(threads, memory, patience) : null;
+  const seen: Path[] = [];
+  const executor = new WasmExecutor({
+    js: createJs(),
+    scratch: platform.scratch,
+    makeShared: () => memory,
+    pool,
+    limits: { ...LIMITS, ...limits },
+    trace: (path) => seen.push(path),
+  });
+  if (pool !== null) await started(pool);
+  return {
+    engine: engineOf({ executor, why: () => null }),
+    executor,
+    pool,
+    paths: () => seen.splice(0),
+  };
+}
+
+/** Starts the workers of a pool and waits until it can be used, where a caller may wait for it at all. */
+export async function started(pool: WorkerPool): Promise<void> {
+  if (WITHOUT_THREADS !== false) return;
+  pool.start();
+  while (!pool.isReady) await settle();
+}
+
+const tinyWasm = async (threads = 1): Promise<Engine> => (await tracedEngine(threads, TINY)).engine;
 
 export const ENGINES: Readonly<Record<string, Engine>> = {
   js: createEngine({ kind: "js" }),
   wasm: createEngine({ kind: "wasm" }),
-  "wasm for all": tinyWasm(),
+  "wasm for all": await tinyWasm(),
   ...(WITHOUT_THREADS === false
     ? {
-        "wasm for all, 2 threads": tinyWasm(2),
-        "wasm for all, 3 threads": tinyWasm(3),
-        "wasm for all, 8 threads": tinyWasm(8),
+        "wasm for all, 2 threads": await tinyWasm(2),
+        "wasm for all, 3 threads": await tinyWasm(3),
+        "wasm for all, 8 threads": await tinyWasm(8),
       }
     : {}),
 };
-
-// The first call on tensors of an engine's own memory asks for its threads.
-for (const engine of Object.values(ENGINES)) {
-  engine.gatherND(engine.alloc("float32", [8]), engine.alloc("int32", [8, 1]));
-}
-await settle();

@@ -13,9 +13,32 @@ interface WebAssemblyApi {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (
     module: object,
-    imports: { env: { memory: WasmMemory } },
+    imports?: { env: { memory: WasmMemory } },
   ) => { readonly exports: Readonly<Record<string, unknown>> };
 }
 
-/** Undefined where the platform has none, so that using it throws. */
+/** To be used only where {@link whyUnsupported} has given no reason not to. */
 export const webAssembly = (): WebAssemblyApi => Reflect.get(globalThis, "WebAssembly");
+
+/** One function that gives a vector of zeros: `i32.const 0, i32x4.splat`. */
+// prettier-ignore
+const VECTOR_PROBE = Uint8Array.of(
+  0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00, // magic and version
+  0x01, 0x05, 0x01, 0x60, 0x00, 0x01, 0x7b, // type 0: no parameters, a v128
+  0x03, 0x02, 0x01, 0x00, // function 0 is of type 0
+  0x0a, 0x08, 0x01, 0x06, 0x00, 0x41, 0x00, 0xfd, 0x11, 0x0b, // its code
+);
+
+/**
+ * Why the kernels cannot run here; null where they can. Compiling the kernels takes 25 to 200 ms, this module of 33 bytes
+ * takes none: both fail where WebAssembly or vectors are missing, or a policy forbids to compile.
+ */
+export function whyUnsupported(): string | null {
+  if (!("WebAssembly" in globalThis)) return "there is no WebAssembly";
+  try {
+    Reflect.construct(webAssembly().Module, [VECTOR_PROBE]);
+    return null;
+  } catch (error) {
+    return `WebAssembly with vectors does not compile (${String(error)})`;
+  }
+}

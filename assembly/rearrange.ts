@@ -1,7 +1,4 @@
-/**
- * Offsets on their way from indices to the kernels that use them: made fewer where they form runs, or dealt out to
- * threads.
- */
+/** Rearranges offsets between those who make them and those who use them: merges runs, partitions updates for threads. */
 
 /**
  * The longest length of which all runs `slice` apart are multiples: with it the same work is done in longer slices.
@@ -36,19 +33,19 @@ function greatestCommonDivisor(a: u32, b: u32): u32 {
 }
 
 /** `starts[p] = offsets[p * run]`; both may be the same place. */
-export function every(offsets: usize, starts: usize, count: usize, run: usize): void {
+export function every_nth(offsets: usize, starts: usize, count: usize, run: usize): void {
   for (const end = starts + 4 * count; starts < end; starts += 4, offsets += 4 * run) {
     store<u32>(starts, load<u32>(offsets));
   }
 }
 
 /**
- * Of single updates those whose targets are in `[low, low + span)`, in their order: their offsets go to `targets`,
- * themselves to `values`. Without a branch, which would be wrong every other time.
- * @returns how many
+ * Selects the single updates whose targets are in `[low, low + span)`, in their order: their offsets go to `targets`,
+ * the updates to `values`. There is no branch, because it would be mispredicted every other time.
+ * @returns how many updates were selected
  */
 @inline
-export function deal<T>(
+export function partition<T>(
   offsets: usize,
   updates: usize,
   count: usize,
@@ -69,7 +66,7 @@ export function deal<T>(
   return <u32>((targets - first) >> 2);
 }
 
-/** Bytes from one place to another, for threads. */
+/** Copies bytes, so that threads can share a copy. */
 export function copy_bytes(to: usize, from: usize, length: usize): void {
   memory.copy(to, from, length);
 }

@@ -1,0 +1,54 @@
+/**
+ * Prefetching. WebAssembly has no instruction for it, and a processor looks ahead a few hundred instructions, which is
+ * less than a row. A loop that does nothing but load a byte of each cache line keeps many lines on their way:
+ * 200,000 rows of 128 float32 added at random into 51 MB take 12.5 ms instead of 21; gathered, 11 instead of 13.
+ */
+
+/** How many bytes are prefetched at once: they have to stay in the first cache until they are used. */
+@inline
+const AHEAD: usize = 16384;
+
+/** A cache line, in bytes. */
+@inline
+const LINE: usize = 64;
+
+/**
+ * Targets that lie in at least this many bytes are worth prefetching; fewer stay in the caches.
+ * 1,000,000 float32 added at random into 4 MB take 2.9 ms, and 4.0 when they are prefetched; into 16 MB 10 and 8.4.
+ */
+export const FAR: usize = 0x800000;
+
+/**
+ * Prefetches the slices of `length` bytes at the next offsets, from the one at `first` up to `end` at most.
+ * @returns the end of the offsets whose slices were prefetched
+ */
+@inline
+export function prefetchSlices(
+  base: usize,
+  bytes: usize,
+  first: usize,
+  end: usize,
+  length: usize,
+): usize {
+  // The processor follows long slices by itself.
+  if (length >= AHEAD) return end;
+  const stop = min(first + 4 * (AHEAD / max(length, LINE)), end);
+  for (let at = first; at < stop; at += 4) {
+    let line = base + <usize>load<u32>(at) * bytes;
+    for (const last = line + length; line < last; line += LINE) load<u8>(line);
+  }
+  return stop;
+}
+
+/** The same for single elements, four at a time: up to three at the end are not prefetched. */
+@inline
+export function prefetchSingles(base: usize, bytes: usize, first: usize, end: usize): usize {
+  const stop = min(first + 4 * (AHEAD / LINE), end);
+  for (const wide = stop - 12; first < wide; first += 16) {
+    load<u8>(base + <usize>load<u32>(first) * bytes);
+    load<u8>(base + <usize>load<u32>(first, 4) * bytes);
+    load<u8>(base + <usize>load<u32>(first, 8) * bytes);
+    load<u8>(base + <usize>load<u32>(first, 12) * bytes);
+  }
+  return stop;
+}

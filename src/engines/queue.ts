@@ -1,0 +1,25 @@
+/**
+ * Runs tasks one at a time, in the order in which they were enqueued. All asynchronous calls of an engine go through
+ * one queue, whatever their size: that alone makes them take effect as if each had been awaited.
+ */
+
+export class Queue {
+  #pending = 0;
+  /** Fulfilled when the last task has ended, well or not. */
+  #tail: Promise<void> = Promise.resolve();
+
+  /** Runs `task` when all earlier tasks have ended, and before this returns where there are none. */
+  enqueue<T>(task: () => Promise<T>): Promise<T> {
+    const earlier = this.#pending++;
+    const result = earlier === 0 ? task() : this.#tail.then(task);
+    const end = (): void => void this.#pending--;
+    this.#tail = result.then(end, end);
+    return result;
+  }
+
+  /** Does `action` when all pending tasks have ended: now where there are none. */
+  afterPending(action: () => void): void {
+    if (this.#pending === 0) action();
+    else void this.enqueue(async () => action());
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * A call on the WebAssembly executor whose large work the worker pool does while the caller goes on. Tensors of the heap
+ * are copied to the shared memory, and the result back. Everything else is done as in a call that waits.
+ */
+
+import { TensorError } from "../../errors.ts";
+import type { ReadIndices } from "../../plan/index-job.ts";
+import type { Plan } from "../../plan/plan.ts";
+import {
+  DTYPES,
+  isNumericStorage,
+  viewOf,
+  type DType,
+  type NumericStorage,
+  type Step,
+  type Storage,
+} from "../../tensor/dtype.ts";
+import { bytesOf } from "../../tensor/storage.ts";
+import type { Session } from "../executor.ts";
+import type { Arena, KernelMemory } from "./kernel-memory.ts";
+import { isEnough } from "./limits.ts";
+import { attempt, scatterKernel, WasmSession, type Rounds, type SessionParts } from "./session.ts";
+import type { WorkerPool } from "./worker-pool.ts";
+
+/** Work for the pool, and where its result is to be copied from; null where it is in place already. */
+interface Submission {
+  readonly rounds: Rounds;
+  readonly result: { readonly from: NumericStorage; readonly to: NumericStorage } | null;
+}
+
+export class AsyncWasmSession implements Session<Promise<void> | void> {
+  readonly #parts: SessionParts;
+  readonly #shared: KernelMemory;
+  readonly #pool: WorkerPool;
+  readonly #now: WasmSession;
+  readonly readIndices: ReadIndices;
+
+  constructor(parts: SessionParts, shared: KernelMemory, pool: WorkerPool) {
+    this.#parts = parts;
+    this.#shared = shared;
+    this.#pool = pool;
+    this.#now = new WasmSession(parts);
+    this.readIndices = this.#now.readIndices;
+  }
+
+  gather(plan: Plan, dtype: DType, data: Storage, out: Storage): Promise<void> | void {
+    const submission =
+      isNumericStorage(data) && isNumericStorage(out) && isEnough(plan, this.#parts.limits)
+        ? attempt(() => this.#submitGather(plan, dtype, data, out))
+        : null;
+    return submission ? this.#run(submission) : this.#now.gather(plan, dtype, data, out);
+  }
+
+  scatter(
+    plan: Plan,
+    dtype: DType,
+    step: Step,
+    data: Storage,
+    updates: Storage,
+    out: Storage,
+  ): Promise<void> | void {
+    const submission =
+      isNumericStorage(data) &&
+      isNumericStorage(updates) &&
+      isNumericStorage(out) &&
+      isEnough(plan, this.#parts.limits)
+        ? attempt(() => this.#submitScatter(plan, dtype, step, data, updates, out))
+        : null;
+    return submission
+      ? this.#run(submission)
+      : this.#now.scatter(plan, dtype, step, data, updates, out);
+  }
+
+  end(): void {
+    this.#now.end();
+  }
+
+  #submitGather(
+    plan: Plan,
+    dtype: DType,
+    data: NumericStorage,
+    out: NumericStorage,
+  ): Submission | null {
+    const arena = this.#now.arenaIn(this.#shared);
+    const kernel = this.#shared.kernels().gather(DTYPES[dtype].bytes);
+    const sequential = this.#shared.has(out) ? out : emptyLike(arena, dtype, out);
+    const job = { kernel, dtype, data: copyIn(arena, dtype, data), target: null, sequential };
+    const rounds = this.#now.roundsOf(arena, plan, job, () => this.#pool);
+    return { rounds, result: sequential === out ? null : { from: sequential, to: out } };
+  }
+
+  #submitScatter(
+    plan: Plan,
+    dtype: DType,
+    step: Step,
+    data: NumericStorage,
+    updates: NumericStorage,
+    out: NumericStorage,
+  ): Submission | null {
+    const arena = this.#now.arenaIn(this.#shared);
+    const from = copyIn(arena, dtype, data);
+    // The copy of data is scratch, so that it serves as the target too; data of the engine must stay what it is.
+    const scratch = (): NumericStorage => (from === data ? emptyLike(arena, dtype, out) : from);
+    const target = this.#shared.has(out) ? out : scratch();
+    const job = {
+      kernel: scatterKernel(this.#shared, dtype, step),
+      dtype,
+      data: from,
+      target,
+      sequential: copyIn(arena, dtype, updates),
+    };
+    const rounds = this.#now.roundsOf(arena, plan, job, () => this.#pool);
+    return { rounds, result: target === out ? null : { from: target, to: out } };
+  }
+
+  async #run({ rounds, result }: Submission): Promise<void> {
+    for (const lists of rounds) {
+      // oxlint-disable-next-line no-await-in-loop -- a round begins when the one before has ended
+      await this.#pool.runAsync(lists);
+    }
+    if (result === null) return;
+    const { from, to } = result;
+    if (to.byteLength !== from.byteLength) {
+      throw new TensorError("disposed", "the memory of out was transferred before the call ended");
+    }
+    bytesOf(to).set(bytesOf(from));
+  }
+}
+
+/** The array itself where it is in the arena's memory, else a copy there. */
+function copyIn(arena: Arena, dtype: DType, array: NumericStorage): NumericStorage {
+  if (arena.memory.has(array)) return array;
+  const copied = emptyLike(arena, dtype, array);
+  bytesOf(copied).set(bytesOf(array));
+  return copied;
+}
+
+function emptyLike(
+  arena: Arena,
+  dtype: DType,
+  { byteLength, length }: NumericStorage,
+): NumericStorage {
+  const pointer = arena.allocate(byteLength);
+  return viewOf(dtype, arena.memory.memory.buffer, pointer, length) as NumericStorage;
+}

@@ -1,0 +1,106 @@
+/** A WebAssembly memory with its allocator and the kernels over it, and the scratch memory that one call takes from it. */
+
+import type { NumericStorage } from "../../tensor/dtype.ts";
+import { bytesOf } from "../../tensor/storage.ts";
+import { Allocator } from "./allocator.ts";
+import { instantiateKernels, type Kernels } from "./kernels.ts";
+import { webAssembly, type WasmMemory } from "./web-assembly.ts";
+
+/** 4 GiB, which is as far as 32-bit addresses reach, and 16 MiB, below which an engine is of no use; in pages of 64 KiB. */
+const MOST_PAGES = 2 ** 16;
+const LEAST_PAGES = 2 ** 8;
+
+/** Compiles the kernels, or gives those that were compiled before, for memories that are shared or that are not. */
+export type KernelModule = (isShared: boolean) => object;
+
+export class KernelMemory {
+  readonly memory: WasmMemory;
+  readonly isShared: boolean;
+  readonly allocator: Allocator;
+  readonly #module: KernelModule;
+  #kernels: Kernels | undefined;
+
+  /** @throws what the platform throws where it gives no address space or, for a shared memory, no SharedArrayBuffer */
+  constructor(module: KernelModule, isShared: boolean) {
+    this.#module = module;
+    this.isShared = isShared;
+    this.memory = largestMemory(isShared);
+    this.allocator = new Allocator(this.memory.buffer.byteLength);
+  }
+
+  /** The compiled module, for workers, which instantiate it over this memory themselves. */
+  module(): object {
+    return this.#module(this.isShared);
+  }
+
+  /** Compiles and instantiates the kernels when they are first needed. */
+  kernels(): Kernels {
+    return (this.#kernels ??= instantiateKernels(this.module(), this.memory));
+  }
+
+  /** Runs a kernel, given by its position. */
+  call(kernel: number, ...args: number[]): number {
+    return this.kernels().all[kernel](...args) ?? 0;
+  }
+
+  /** Whether an array lives in this memory; if so its `byteOffset` is its address. */
+  has(array: ArrayBufferView): boolean {
+    return array.buffer === this.memory.buffer;
+  }
+
+  bytesAt(pointer: number, length: number): Uint8Array {
+    return new Uint8Array(this.memory.buffer, pointer, length);
+  }
+
+  wordsAt(pointer: number, length: number): Uint32Array {
+    return new Uint32Array(this.memory.buffer, pointer, length);
+  }
+}
+
+/** The scratch memory of one call: everything is freed together when the call ends. */
+export class Arena {
+  readonly memory: KernelMemory;
+  readonly #pointers: number[] = [];
+
+  constructor(memory: KernelMemory) {
+    this.memory = memory;
+  }
+
+  /**
+   * The address of that many bytes, with arbitrary contents.
+   * @throws TensorError `too-large`
+   */
+  allocate(bytes: number): number {
+    const pointer = this.memory.allocator.allocate(bytes);
+    this.#pointers.push(pointer);
+    return pointer;
+  }
+
+  /** The address of a copy of an array, or of the array itself where it lives in this memory. */
+  addressOf(array: NumericStorage): number {
+    if (this.memory.has(array)) return array.byteOffset;
+    const pointer = this.allocate(array.byteLength);
+    this.memory.bytesAt(pointer, array.byteLength).set(bytesOf(array));
+    return pointer;
+  }
+
+  release(): void {
+    for (const pointer of this.#pointers.splice(0)) this.memory.allocator.free(pointer);
+  }
+}
+
+/**
+ * As much address space as the platform gives: 4 GiB, or half of that, and so on. It costs 0.1 ms, and memory only where
+ * it is written. The memory never grows, because growing gives every view another buffer. The maximum is no more than
+ * what is asked for at once, because some platforms reserve the maximum.
+ */
+function largestMemory(shared: boolean): WasmMemory {
+  const { Memory } = webAssembly();
+  for (let pages = MOST_PAGES; ; pages /= 2) {
+    try {
+      return new Memory({ initial: pages, maximum: pages, shared });
+    } catch (error) {
+      if (pages === LEAST_PAGES) throw error;
+    }
+  }
+}

@@ -1,0 +1,107 @@
+/** A Plan over a WebAssembly memory: its offsets there, merged where they form runs. */
+
+import { greatestCommonDivisor, type Plan } from "../../plan/plan.ts";
+import { DTYPES, type DType, type NumericStorage } from "../../tensor/dtype.ts";
+import type { Arena } from "./kernel-memory.ts";
+
+/** What a kernel does to tensors. */
+export interface KernelJob {
+  readonly kernel: number;
+  readonly dtype: DType;
+  readonly data: NumericStorage;
+  /** Of a scatter, the copy of data that is written; null for a gather. */
+  readonly target: NumericStorage | null;
+  /** The side that is walked in order: updates, or the result of a gather. */
+  readonly sequential: NumericStorage;
+}
+
+/** Slices of each batch, by their offsets. */
+export interface Slices {
+  /** The address of the offsets. */
+  readonly offsets: number;
+  readonly slice: number;
+  readonly count: number;
+  /** As in Plan: two positions share a target only if they are equal modulo `lanes`. */
+  readonly lanes: number;
+}
+
+/** A Plan over memory, and the kernel to run over it. */
+export interface Work {
+  readonly kernel: number;
+  readonly isGather: boolean;
+  /** Bytes of an element. */
+  readonly bytes: number;
+  /** Addresses of the side that offsets point into, and of the side that is walked in order. */
+  readonly random: number;
+  readonly sequential: number;
+  /** The slices to work on: few and long where runs were merged. Merged runs may overlap in part. */
+  readonly slices: Slices;
+  /** The slices of the Plan, of which any two are equal or disjoint, where {@link slices} are merged; else null. */
+  readonly unmerged: Slices | null;
+  readonly batches: number;
+  /** Elements of a batch of the random side. */
+  readonly span: number;
+  /** Whether one batch's offsets serve all batches. */
+  readonly sharesOffsets: boolean;
+}
+
+/** @param job where `target`, or `data` of a gather, and `sequential` lie: in the arena's memory, or in windows later */
+export function workOf(arena: Arena, plan: Plan, job: KernelJob): Work {
+  const { offsets, slice, count, lanes = 1, batches, span } = plan;
+  const address = arena.addressOf(offsets);
+  const unmerged = { offsets: address, slice, count, lanes };
+  const merged = mergeRuns(arena, unmerged, offsets.length);
+  const { kernel, dtype, data, target, sequential } = job;
+  return {
+    kernel,
+    isGather: target === null,
+    bytes: DTYPES[dtype].bytes,
+    random: (target ?? data).byteOffset,
+    sequential: sequential.byteOffset,
+    slices: merged ?? unmerged,
+    unmerged: merged && unmerged,
+    batches,
+    span,
+    sharesOffsets: offsets.length === count,
+  };
+}
+
+/** Fewer and longer slices where the offsets of all batches, `length` in number, form runs of one length; else null. */
+function mergeRuns(arena: Arena, { offsets, slice, count }: Slices, length: number): Slices | null {
+  const { memory } = arena;
+  const { runLength, everyNth } = memory.kernels();
+  const run = greatestCommonDivisor(memory.call(runLength, offsets, length, slice), count);
+  if (run <= 1) return null;
+  const starts = arena.allocate((4 * length) / run);
+  memory.call(everyNth, offsets, starts, length / run, run);
+  return { offsets: starts, slice: slice * run, count: count / run, lanes: 1 };
+}
+
+/**
+ * Whether any two slices of one batch are equal or disjoint, given their offsets batch after batch. Slices that begin at
+ * multiples of one length from each other are, which one pass shows; for others the offsets are sorted.
+ */
+export function areEqualOrDisjoint(
+  offsets: Uint32Array,
+  { slice, count }: Pick<Slices, "slice" | "count">,
+): boolean {
+  for (let begin = 0; begin < offsets.length; begin += count) {
+    const batch = offsets.subarray(begin, begin + count);
+    if (!areAligned(batch, slice) && !areApart(batch.slice().sort(), slice)) return false;
+  }
+  return true;
+}
+
+function areAligned(offsets: Uint32Array, slice: number): boolean {
+  const rest = offsets[0] % slice;
+  for (let p = 1; p < offsets.length; p++) if (offsets[p] % slice !== rest) return false;
+  return true;
+}
+
+function areApart(sorted: Uint32Array, slice: number): boolean {
+  for (let p = 1; p < sorted.length; p++) {
+    const distance = sorted[p] - sorted[p - 1];
+    if (distance > 0 && distance < slice) return false;
+  }
+  return true;
+}

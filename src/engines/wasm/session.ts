@@ -1,0 +1,248 @@
+/** A call on the WebAssembly executor while the caller waits: which memory it works in, and on how many threads. */
+
+import type { IndexJob, ReadIndices } from "../../plan/index-job.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { isTensorError } from "../../errors.ts";
+import {
+  DTYPES,
+  isNumericStorage,
+  type DType,
+  type NumericStorage,
+  type Step,
+  type Storage,
+} from "../../tensor/dtype.ts";
+import { bytesOf, copy, isSameMemory } from "../../tensor/storage.ts";
+import type { Session } from "../executor.ts";
+import { runCalls, type Call } from "./calls.ts";
+import { readByKernels } from "./index-reader.ts";
+import { Arena, type KernelMemory } from "./kernel-memory.ts";
+import { isEnough, moveOfHeapPays, type Limits } from "./limits.ts";
+import { areEqualOrDisjoint, workOf, type KernelJob, type Work } from "./plan-work.ts";
+import {
+  blockOf,
+  copyWork,
+  isPartitionable,
+  partitionWork,
+  splitWork,
+  wholeOf,
+  type Split,
+} from "./split-work.ts";
+import { runThroughWindows } from "./windows.ts";
+import type { WorkerPool } from "./worker-pool.ts";
+
+/** Which way a part of a call went; tests look at it. */
+export type Path = "js" | "windows" | "one thread" | Split | `indices ${"js" | "windows" | number}`;
+
+/** What an executor's sessions work with. */
+export interface SessionParts {
+  readonly js: Session<void>;
+  readonly limits: Limits;
+  /** For tensors of the heap. */
+  readonly scratch: KernelMemory;
+  /** For tensors of the engine; null as long as there is none. */
+  readonly shared: KernelMemory | null;
+  readonly pool: WorkerPool | null;
+  /** Whether this thread may wait for the pool. */
+  readonly mayWait: boolean;
+  readonly trace: (path: Path) => void;
+}
+
+/** Calls for each thread, round by round: a round begins when the one before has ended. */
+export type Rounds = readonly (readonly (readonly Call[])[])[];
+
+export class WasmSession implements Session<void> {
+  readonly #parts: SessionParts;
+  readonly #arenas: Arena[] = [];
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
+  }
+
+  readonly readIndices: ReadIndices = (job) => {
+    const { js, limits, trace } = this.#parts;
+    if (job.count >= Math.max(limits.indices, 1)) {
+      const offsets = attempt(() => this.#readByKernels(job));
+      if (offsets) return offsets;
+    }
+    // Of a bad index it is JavaScript that says which.
+    trace("indices js");
+    return js.readIndices(job);
+  };
+
+  gather(plan: Plan, dtype: DType, data: Storage, out: Storage): void {
+    const { js, trace } = this.#parts;
+    if (isNumericStorage(data) && isNumericStorage(out) && this.#pays(plan, dtype, data, out)) {
+      const arena = this.arenaOf(data, out);
+      const kernel = arena.memory.kernels().gather(DTYPES[dtype].bytes);
+      const job = { kernel, dtype, data, target: null, sequential: out };
+      if (attempt(() => this.#carryOut(arena, plan, job))) return;
+    }
+    trace("js");
+    js.gather(plan, dtype, data, out);
+  }
+
+  scatter(
+    plan: Plan,
+    dtype: DType,
+    step: Step,
+    data: Storage,
+    updates: Storage,
+    out: Storage,
+  ): void {
+    const { js, limits, trace } = this.#parts;
+    if (isNumericStorage(data) && isNumericStorage(updates) && isNumericStorage(out)) {
+      const pays = step === "none" ? this.#pays(plan, dtype, out, updates) : isEnough(plan, limits);
+      if (pays) {
+        const arena = this.arenaOf(data, updates, out);
+        const kernel = scatterKernel(arena.memory, dtype, step);
+        const job = { kernel, dtype, data, target: out, sequential: updates };
+        if (attempt(() => this.#carryOut(arena, plan, job))) return;
+      }
+    }
+    trace("js");
+    js.scatter(plan, dtype, step, data, updates, out);
+  }
+
+  end(): void {
+    for (const arena of this.#arenas.splice(0)) arena.release();
+  }
+
+  /** Scratch memory of this call: where one of the arrays lives, or for tensors of the heap. */
+  arenaOf(...arrays: NumericStorage[]): Arena {
+    const { shared, scratch } = this.#parts;
+    const isShared = shared !== null && arrays.some((array) => shared.has(array));
+    return this.arenaIn(isShared ? shared : scratch);
+  }
+
+  arenaIn(memory: KernelMemory): Arena {
+    const known = this.#arenas.find((arena) => arena.memory === memory);
+    if (known !== undefined) return known;
+    const arena = new Arena(memory);
+    this.#arenas.push(arena);
+    return arena;
+  }
+
+  /**
+   * The rounds of a job whose tensors are all in the arena's memory: the copy of data, then the kernel.
+   * @param poolFor the pool, where it is worth waking for that many bytes
+   */
+  roundsOf(
+    arena: Arena,
+    plan: Plan,
+    job: KernelJob,
+    poolFor: (bytes: number) => WorkerPool | null,
+  ): Rounds {
+    const { data, target } = job;
+    const work = workOf(arena, plan, job);
+    const rounds: (readonly (readonly Call[])[])[] = [];
+    if (target !== null && !isSameMemory(target, data)) {
+      const { byteLength } = target;
+      if (arena.memory.has(data)) {
+        const { copyBytes } = arena.memory.kernels();
+        const threads = poolFor(byteLength)?.size ?? 1;
+        const [to, from] = [target.byteOffset, data.byteOffset];
+        rounds.push(copyWork(copyBytes, to, from, byteLength, threads));
+      } else {
+        bytesOf(target).set(bytesOf(data));
+      }
+    }
+    const { count, slice } = work.slices;
+    const pool = poolFor(work.batches * count * slice * work.bytes);
+    rounds.push(this.#listsOf(arena, work, pool?.size ?? 1));
+    return rounds;
+  }
+
+  #readByKernels(job: IndexJob): Uint32Array | null {
+    const { limits, trace } = this.#parts;
+    const arena = this.arenaOf(job.words);
+    let threads = 0;
+    const offsets = readByKernels(
+      {
+        arena,
+        window: limits.window,
+        threadsFor: (bytes) => (threads = this.#poolFor(bytes)?.size ?? 1),
+        run: (lists) => this.#run(arena.memory, lists),
+      },
+      job,
+    );
+    if (offsets !== null) trace(`indices ${threads === 0 ? "windows" : threads}`);
+    return offsets;
+  }
+
+  /** Whether a move between these arrays pays: always where both are in the engine's memory, so that nothing is copied. */
+  #pays(plan: Plan, dtype: DType, random: NumericStorage, sequential: NumericStorage): boolean {
+    const { limits, shared } = this.#parts;
+    if (!isEnough(plan, limits)) return false;
+    if (shared?.has(random) === true && shared.has(sequential)) return true;
+    return moveOfHeapPays(plan, DTYPES[dtype].bytes, limits);
+  }
+
+  #carryOut(arena: Arena, plan: Plan, job: KernelJob): true {
+    const { data, target, sequential } = job;
+    const { limits, trace } = this.#parts;
+    const { memory } = arena;
+    if (plan.batches * plan.count * plan.slice === 0) {
+      if (target !== null && !isSameMemory(target, data)) copy(data, target);
+    } else if (memory.has(target ?? data) && memory.has(sequential)) {
+      const rounds = this.roundsOf(arena, plan, job, (bytes) => this.#poolFor(bytes));
+      for (const lists of rounds) this.#run(memory, lists);
+    } else {
+      trace("windows");
+      runThroughWindows(arena, limits.window, plan, job);
+    }
+    return true;
+  }
+
+  /** The calls of each thread; all in one list where the work cannot be split. */
+  #listsOf(arena: Arena, work: Work, threads: number): readonly (readonly Call[])[] {
+    const { limits, trace } = this.#parts;
+    const { memory } = arena;
+    const isWhole = (slices: Work["slices"]): boolean => {
+      const { offsets, count } = slices;
+      const length = work.sharesOffsets ? count : count * work.batches;
+      return areEqualOrDisjoint(memory.wordsAt(offsets, length), slices);
+    };
+    let split = threads === 1 ? null : splitWork(work, threads, isWhole);
+    const isFar = work.span * work.bytes >= limits.partition;
+    if (threads > 1 && split === null && isPartitionable(work) && isFar) {
+      const block = blockOf(work.slices.count);
+      const buffers = Array.from(
+        { length: threads },
+        () => [arena.allocate(4 * block), arena.allocate(work.bytes * block)] as const,
+      );
+      split = partitionWork(work, memory.kernels().partition(work.bytes), buffers);
+    }
+    trace(split?.by ?? "one thread");
+    return split?.lists ?? [[wholeOf(work)]];
+  }
+
+  /** The pool, where it is ready and worth waking for that many bytes. Workers start when they are first worth it. */
+  #poolFor(bytes: number): WorkerPool | null {
+    const { pool, limits, mayWait } = this.#parts;
+    if (pool === null || !mayWait || bytes < limits.share) return null;
+    pool.start();
+    return pool.isReady ? pool : null;
+  }
+
+  /** Runs lists of calls, on the pool's threads where there is more than one list. */
+  #run(memory: KernelMemory, lists: readonly (readonly Call[])[]): boolean {
+    const { pool } = this.#parts;
+    if (pool !== null && lists.length > 1) return pool.run(lists);
+    return lists.every((list) => runCalls(memory.kernels().all, list));
+  }
+}
+
+export const scatterKernel = (memory: KernelMemory, dtype: DType, step: Step): number =>
+  step === "none"
+    ? memory.kernels().scatter(DTYPES[dtype].bytes)
+    : memory.kernels().combine(dtype, step);
+
+/** What `action` gives; null where memory does not suffice, so that JavaScript has to do it. */
+export function attempt<T>(action: () => T): T | null {
+  try {
+    return action();
+  } catch (error) {
+    if (isTensorError(error, "too-large")) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,101 @@
+/** Workers of Node and of browsers under one interface, started from text. */
+
+import { WORKER } from "./bytes.ts";
+import type { WorkerParts } from "./worker.ts";
+
+export interface WorkerHandle {
+  terminate(): void;
+  /** Whether a process of Node waits for this worker before it ends. */
+  keepAlive(keep: boolean): void;
+}
+
+interface NodeWorker {
+  terminate(): unknown;
+  ref(): void;
+  unref(): void;
+  on(event: string, listener: () => void): void;
+}
+
+interface BrowserWorker {
+  terminate(): unknown;
+  postMessage(message: unknown): void;
+  addEventListener(event: string, listener: (event: { preventDefault(): void }) => void): void;
+}
+
+type Constructor<W> = new (source: string | URL, options?: object) => W;
+
+const IN_NODE = `${WORKER}
+const { parentPort, workerData } = require("node:worker_threads");
+ndscatterWorker.work(workerData, (round) => parentPort.postMessage(round));`;
+const IN_BROWSER = `${WORKER}
+onmessage = ({ data }) => { ndscatterWorker.work(data, (round) => postMessage(round)); close(); };`;
+
+/**
+ * Starts a worker.
+ * @param onMessage called when it has ended a round
+ * @param onEnd called when it failed, or ended; a browser does not say that a worker vanished
+ * @throws what the platform throws where workers are forbidden
+ */
+export function spawn(parts: WorkerParts, onMessage: () => void, onEnd: () => void): WorkerHandle {
+  const node = nodeWorker();
+  return node === null ? inBrowser(parts, onMessage, onEnd) : inNode(node, parts, onMessage, onEnd);
+}
+
+function inNode(
+  Worker: Constructor<NodeWorker>,
+  parts: WorkerParts,
+  onMessage: () => void,
+  onEnd: () => void,
+): WorkerHandle {
+  // Without the arguments of this process, under which the text might be read as a module.
+  const worker = new Worker(IN_NODE, { eval: true, execArgv: [], workerData: parts });
+  worker.on("message", onMessage);
+  worker.on("error", onEnd);
+  worker.on("exit", onEnd);
+  // A process may end while its workers wait.
+  worker.unref();
+  return {
+    terminate: () => void worker.terminate(),
+    keepAlive: (keep) => (keep ? worker.ref() : worker.unref()),
+  };
+}
+
+function inBrowser(parts: WorkerParts, onMessage: () => void, onEnd: () => void): WorkerHandle {
+  const Worker: Constructor<BrowserWorker> = Reflect.get(globalThis, "Worker");
+  const url = URL.createObjectURL(new Blob([IN_BROWSER], { type: "text/javascript" }));
+  const worker = new Worker(url);
+  worker.addEventListener("message", onMessage);
+  worker.addEventListener("error", (event) => {
+    // The engine reports it as an error of the call, so the page need not.
+    event.preventDefault();
+    onEnd();
+  });
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no origin
+  worker.postMessage(parts);
+  URL.revokeObjectURL(url);
+  return { terminate: () => void worker.terminate(), keepAlive: () => {} };
+}
+
+/** Node's Worker, without an import that browsers and bundlers would trip over; null elsewhere. Needs Node 20.16. */
+function nodeWorker(): Constructor<NodeWorker> | null {
+  const process: {
+    getBuiltinModule?(name: string): { Worker: Constructor<NodeWorker> } | undefined;
+  } = Reflect.get(globalThis, "process") ?? {};
+  return process.getBuiltinModule?.("node:worker_threads")?.Worker ?? null;
+}
+
+/** Why there are no workers here; null where there are. */
+export function whyNoWorkers(): string | null {
+  const isThere = nodeWorker() !== null || typeof Reflect.get(globalThis, "Worker") === "function";
+  return isThere ? null : "there are no workers";
+}
+
+/** Whether this thread may wait for others: not in a page. */
+export function mayWait(): boolean {
+  try {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 1, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * What a worker of the pool runs: rounds of kernel calls, until it is told to end. The build makes text of this file and
+ * of what it imports (`WORKER` in bytes.ts), because a worker from text needs no file that a bundler would have to know.
+ */
+
+import { runCalls } from "./calls.ts";
+import {
+  BAD,
+  BY_MESSAGE,
+  DONE,
+  FAILED,
+  PROGRESS,
+  readCalls,
+  RESULT,
+  ROUND,
+  SPINS,
+  STARTED,
+} from "./control.ts";
+import { instantiateKernels } from "./kernels.ts";
+import type { WasmMemory } from "./web-assembly.ts";
+
+/** What a worker is given when it starts. */
+export interface WorkerParts {
+  /** The compiled kernels, and the shared memory that they work on. */
+  readonly module: object;
+  readonly memory: WasmMemory;
+  /** The buffer of the control words, and which worker this is. */
+  readonly control: SharedArrayBuffer;
+  readonly index: number;
+}
+
+/** Works until the pool stops. @param post tells the pool, by a message, that a round has ended */
+export function work(
+  { module, memory, control, index }: WorkerParts,
+  post: (round: number) => void,
+): void {
+  const { all } = instantiateKernels(module, memory);
+  const words = new Int32Array(control);
+  const onDone = (): void => void Atomics.add(words, PROGRESS, 1);
+  Atomics.add(words, STARTED, 1);
+  for (let round = 0; ;) {
+    for (let spins = SPINS; spins > 0 && Atomics.load(words, ROUND) === round; spins--);
+    Atomics.wait(words, ROUND, round);
+    const next = Atomics.load(words, ROUND);
+    if (next === round) continue;
+    if (next < 0) return;
+    round = next;
+    try {
+      if (!runCalls(all, readCalls(words, index), onDone)) Atomics.or(words, RESULT, BAD);
+    } catch {
+      // The pool makes an error of it; the round ends all the same.
+      Atomics.or(words, RESULT, FAILED);
+    }
+    const byMessage = words[BY_MESSAGE] !== 0;
+    Atomics.add(words, DONE, 1);
+    if (byMessage) post(round);
+    else Atomics.notify(words, DONE);
+  }
+}

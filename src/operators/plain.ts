@@ -1,0 +1,29 @@
+/** Which operator is behind each plain function. The package's functions and those of engines are made from this table. */
+
+import { gatherElements } from "./gather-elements.ts";
+import { gatherND } from "./gather-nd.ts";
+import { gather } from "./gather.ts";
+import type { Operator } from "./operator.ts";
+import { scatterElements } from "./scatter-elements.ts";
+import { scatterND } from "./scatter-nd.ts";
+import { scatter } from "./scatter.ts";
+import { tensorScatter } from "./tensor-scatter.ts";
+
+export const FUNCTIONS = {
+  scatterND,
+  scatterElements,
+  scatter,
+  tensorScatter,
+  gatherND,
+  gatherElements,
+  gather,
+} as const satisfies Readonly<Record<string, Operator>>;
+
+/** Functions that keep the Plan of an operator's indices. */
+export const PLAN_FUNCTIONS = {
+  planScatterND: scatterND,
+  planScatterElements: scatterElements,
+  planGatherND: gatherND,
+  planGatherElements: gatherElements,
+  planGather: gather,
+} as const satisfies Readonly<Record<string, Operator>>;
