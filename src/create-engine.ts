@@ -173,7 +173,9 @@ export function engineOf({ executor, why }: Choice): Engine {
   return {
     ...(functions as PlainFunctions),
     ...planFunctions,
-    kind: executor.kind,
+    get kind() {
+      return executor.kind;
+    },
     get threads() {
       return executor.threads;
     },

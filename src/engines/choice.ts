@@ -40,8 +40,8 @@ export function chooseExecutor(kind: EngineKind, threads = 1): Choice {
   const memory = threads === 1 || whyOne !== null ? null : shared().memory;
   const pool = memory && new WorkerPool(threads, memory);
   const makeShared = (): KernelMemory | null => shared().memory;
-  const executor = new WasmExecutor({ js, scratch: wasm.scratch, makeShared, pool });
-  return { executor, why: () => whyOne ?? pool?.whyUnavailable ?? null };
+  const executor = new WasmExecutor({ js, platform: wasm, makeShared, pool });
+  return { executor, why: () => whyOne ?? pool?.whyUnavailable ?? wasm.whyNoScratch };
 }
 
 function findPlatform(): WasmPlatform | string {

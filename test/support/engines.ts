@@ -40,7 +40,7 @@ export async function tracedEngine(
   const seen: Path[] = [];
   const executor = new WasmExecutor({
     js: createJs(),
-    scratch: platform.scratch,
+    platform,
     makeShared: () => memory,
     pool,
     limits: { ...LIMITS, ...limits },

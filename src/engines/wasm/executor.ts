@@ -12,6 +12,7 @@ import type { Queue } from "../queue.ts";
 import { AsyncWasmSession } from "./async-session.ts";
 import type { KernelMemory } from "./kernel-memory.ts";
 import { LIMITS, type Limits } from "./limits.ts";
+import type { WasmPlatform } from "./platform.ts";
 import { WasmSession, type Path, type SessionParts } from "./session.ts";
 import { mayWait } from "./spawn.ts";
 import type { WorkerPool } from "./worker-pool.ts";
@@ -19,7 +20,8 @@ import type { WorkerPool } from "./worker-pool.ts";
 export interface WasmParts {
   /** What does small work, and owns the memory of ordinary results. */
   readonly js: Executor;
-  readonly scratch: KernelMemory;
+  /** What engines share. */
+  readonly platform: WasmPlatform;
   /** Makes the memory for tensors of the engine when the first is asked for; null where it cannot be had. */
   readonly makeShared: () => KernelMemory | null;
   /** Workers over the shared memory; null for one thread. */
@@ -32,28 +34,35 @@ export interface WasmParts {
 const dropped = new FinalizationRegistry<WorkerPool>((pool) => pool.stop());
 
 export class WasmExecutor implements Executor, SessionParts {
-  readonly kind = "wasm";
   readonly queue: Queue;
   readonly js: Session<void>;
   readonly limits: Limits;
-  readonly scratch: KernelMemory;
   readonly pool: WorkerPool | null;
   readonly mayWait: boolean = mayWait();
   readonly trace: (path: Path) => void;
   readonly #js: Executor;
+  readonly #platform: WasmPlatform;
   readonly #makeShared: () => KernelMemory | null;
   #shared: KernelMemory | null | undefined;
 
-  constructor({ js, scratch, makeShared, pool, limits = LIMITS, trace = () => {} }: WasmParts) {
+  constructor({ js, platform, makeShared, pool, limits = LIMITS, trace = () => {} }: WasmParts) {
     this.#js = js;
     this.#makeShared = makeShared;
     this.js = js.begin();
     this.queue = js.queue;
-    this.scratch = scratch;
+    this.#platform = platform;
     this.pool = pool;
     this.limits = limits;
     this.trace = trace;
     if (pool !== null) dropped.register(this, pool);
+  }
+
+  get kind(): "js" | "wasm" {
+    return this.#platform.whyNoScratch === null ? "wasm" : "js";
+  }
+
+  scratch(): KernelMemory {
+    return this.#platform.scratch();
   }
 
   get shared(): KernelMemory | null {

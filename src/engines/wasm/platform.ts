@@ -1,19 +1,39 @@
 /** WebAssembly as this process has it: what all engines share, which is the compiled kernels and one scratch memory. */
 
+import { TensorError } from "../../errors.ts";
 import { KERNELS, MEMORY_FLAGS_AT } from "./bytes.ts";
 import { KernelMemory } from "./kernel-memory.ts";
 import { webAssembly, whyUnsupported } from "./web-assembly.ts";
 
 export class WasmPlatform {
-  /** Scratch memory for tensors of the heap. It is not shared with threads: copies into shared memory are half as fast. */
-  readonly scratch: KernelMemory;
   readonly #modules = new Map<boolean, object>();
+  #scratch: KernelMemory | undefined;
+  #whyNoScratch: string | null = null;
 
-  /** @throws Error that says why WebAssembly cannot be had; nothing is compiled yet */
+  /** @throws Error that says why WebAssembly cannot be had; nothing is compiled and no memory is made yet */
   constructor() {
     const why = whyUnsupported();
     if (why !== null) throw new Error(why);
-    this.scratch = new KernelMemory(this.#module, false);
+  }
+
+  /** Why there is no scratch memory; null as long as it was not refused. */
+  get whyNoScratch(): string | null {
+    return this.#whyNoScratch;
+  }
+
+  /**
+   * Scratch memory for tensors of the heap, made when it is first needed, which takes 10 ms. It is not shared with
+   * threads: copies into shared memory are half as fast.
+   * @throws TensorError `too-large` where the platform gives no address space
+   */
+  scratch(): KernelMemory {
+    if (this.#whyNoScratch !== null) throw new TensorError("too-large", this.#whyNoScratch);
+    try {
+      return (this.#scratch ??= new KernelMemory(this.#module, false));
+    } catch (error) {
+      this.#whyNoScratch = `there is no memory for WebAssembly (${String(error)})`;
+      throw new TensorError("too-large", this.#whyNoScratch, {}, { cause: error });
+    }
   }
 
   /**

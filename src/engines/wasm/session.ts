@@ -37,8 +37,11 @@ export type Path = "js" | "windows" | "one thread" | Split | `indices ${"js" | "
 export interface SessionParts {
   readonly js: Session<void>;
   readonly limits: Limits;
-  /** For tensors of the heap. */
-  readonly scratch: KernelMemory;
+  /**
+   * Memory for tensors of the heap.
+   * @throws TensorError `too-large` where there is none
+   */
+  scratch(): KernelMemory;
   /** For tensors of the engine; null as long as there is none. */
   readonly shared: KernelMemory | null;
   readonly pool: WorkerPool | null;
@@ -71,12 +74,16 @@ export class WasmSession implements Session<void> {
 
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): void {
     const { js, trace } = this.#parts;
-    if (isNumericStorage(data) && isNumericStorage(out) && this.#pays(plan, dtype, data, out)) {
-      const arena = this.arenaOf(data, out);
-      const kernel = arena.memory.kernels().gather(DTYPES[dtype].bytes);
-      const job = { kernel, dtype, data, target: null, sequential: out };
-      if (attempt(() => this.#carryOut(arena, plan, job))) return;
-    }
+    const isDone =
+      isNumericStorage(data) &&
+      isNumericStorage(out) &&
+      this.#pays(plan, dtype, data, out) &&
+      attempt(() => {
+        const arena = this.arenaOf(data, out);
+        const kernel = arena.memory.kernels().gather(DTYPES[dtype].bytes);
+        return this.#carryOut(arena, plan, { kernel, dtype, data, target: null, sequential: out });
+      });
+    if (isDone === true) return;
     trace("js");
     js.gather(plan, dtype, data, out);
   }
@@ -90,15 +97,18 @@ export class WasmSession implements Session<void> {
     out: Storage,
   ): void {
     const { js, limits, trace } = this.#parts;
-    if (isNumericStorage(data) && isNumericStorage(updates) && isNumericStorage(out)) {
-      const pays = step === "none" ? this.#pays(plan, dtype, out, updates) : isEnough(plan, limits);
-      if (pays) {
+    const isDone =
+      isNumericStorage(data) &&
+      isNumericStorage(updates) &&
+      isNumericStorage(out) &&
+      (step === "none" ? this.#pays(plan, dtype, out, updates) : isEnough(plan, limits)) &&
+      attempt(() => {
         const arena = this.arenaOf(data, updates, out);
         const kernel = scatterKernel(arena.memory, dtype, step);
         const job = { kernel, dtype, data, target: out, sequential: updates };
-        if (attempt(() => this.#carryOut(arena, plan, job))) return;
-      }
-    }
+        return this.#carryOut(arena, plan, job);
+      });
+    if (isDone === true) return;
     trace("js");
     js.scatter(plan, dtype, step, data, updates, out);
   }
@@ -109,9 +119,9 @@ export class WasmSession implements Session<void> {
 
   /** Scratch memory of this call: where one of the arrays lives, or for tensors of the heap. */
   arenaOf(...arrays: NumericStorage[]): Arena {
-    const { shared, scratch } = this.#parts;
+    const { shared } = this.#parts;
     const isShared = shared !== null && arrays.some((array) => shared.has(array));
-    return this.arenaIn(isShared ? shared : scratch);
+    return this.arenaIn(isShared ? shared : this.#parts.scratch());
   }
 
   arenaIn(memory: KernelMemory): Arena {
