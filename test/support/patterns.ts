@@ -1,0 +1,29 @@
+/** Patterns of indices. Random ones alone never form runs, overlap in part, or repeat in blocks. */
+
+import { randomFrom } from "./random.ts";
+
+/** `count` indices into an axis of `dim` elements, from 0 on. */
+export type Pattern = (count: number, dim: number) => number[];
+
+const filled = (count: number, at: (p: number) => number): number[] =>
+  Array.from({ length: count }, (_, p) => at(p));
+
+export const PATTERNS: Readonly<Record<string, Pattern>> = {
+  random(count, dim) {
+    const random = randomFrom(count);
+    return filled(count, () => random(dim));
+  },
+  "in order": (count, dim) => filled(count, (p) => p % dim),
+  reversed: (count, dim) => filled(count, (p) => dim - 1 - (p % dim)),
+  "one index": (count, dim) => filled(count, () => dim >> 1),
+  /** The second half begins again before the end of the first: two runs that overlap in part. */
+  "runs that overlap": (count, dim) =>
+    filled(count, (p) => (p < count / 2 ? p : p - Math.floor(count / 4)) % dim),
+  /** Overlap-add: windows of 8 that begin every 4. */
+  windows: (count, dim) => filled(count, (p) => (4 * Math.floor(p / 8) + (p % 8)) % dim),
+  /** Windows of 4 whose beginnings are no multiples of one length, and which do not overlap. */
+  "runs apart": (count, dim) =>
+    filled(count, (p) => (5 * Math.floor(p / 4) + (Math.floor(p / 4) % 2) + (p % 4)) % dim),
+  "blocks that repeat": (count, dim) => filled(count, (p) => (p % 8) % dim),
+  "sorted, each twice": (count, dim) => filled(count, (p) => Math.floor(p / 2) % dim),
+};

@@ -1,0 +1,175 @@
+/**
+ * Every way to make one call: where its tensors live, where its result goes, kept or plain, waited for or not. A case is
+ * a row of data; the ways are the same for all rows.
+ */
+
+import assert from "node:assert/strict";
+import type { Engine } from "../../src/create-engine.ts";
+import { isTensorError, type TensorError } from "../../src/errors.ts";
+import {
+  isNumericStorage,
+  viewOf,
+  type DType,
+  type NumericStorage,
+} from "../../src/tensor/dtype.ts";
+import { bytesOf, copy } from "../../src/tensor/storage.ts";
+import { equals, Tensor } from "../../src/tensor/tensor.ts";
+
+type Name =
+  | "scatterND"
+  | "scatterElements"
+  | "gatherND"
+  | "gatherElements"
+  | "gather"
+  | "tensorScatter";
+
+/** One call, and what it gives; or, where it is refused, what it would give if its indices were good. */
+export interface Case {
+  readonly name: string;
+  readonly operator: Name;
+  /** Data, indices and, of a scatter, updates, in the order of the function's parameters. */
+  readonly inputs: readonly Tensor[];
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly expected: Tensor;
+  /** The error of a call that leaves everything as it was. */
+  readonly refusal?: { readonly code: TensorError["code"]; readonly at: readonly number[] };
+}
+
+/** Where a tensor lives: the heap, the heap at an address that is no multiple of a vector, the engine's own memory. */
+type Place = "heap" | "odd" | "engine";
+
+export interface Way {
+  readonly name: string;
+  /** Where the inputs live, one for each or one for all; the last one is repeated. */
+  readonly places: readonly Place[];
+  /** Where the result goes: a new tensor, one that is given, or data itself. */
+  readonly result: "new" | "out" | "in place";
+  readonly by: "call" | "plan" | "promise";
+}
+
+const SOURCES = {
+  heap: ["heap"],
+  "odd addresses": ["odd"],
+  engine: ["engine"],
+  "engine but data": ["heap", "engine"],
+  "engine but indices": ["engine", "heap", "engine"],
+  "engine but updates": ["engine", "engine", "heap"],
+} as const satisfies Readonly<Record<string, readonly Place[]>>;
+
+const ALL = Object.keys(SOURCES) as (keyof typeof SOURCES)[];
+
+const waysOf = (
+  by: Way["by"],
+  results: readonly Way["result"][],
+  sources: readonly (keyof typeof SOURCES)[],
+): readonly Way[] =>
+  sources.flatMap((source) =>
+    results.map((result) => {
+      const name = `${source}, ${result}, ${by}`;
+      return { name, places: SOURCES[source], result, by };
+    }),
+  );
+
+export const WAYS: readonly Way[] = [
+  ...waysOf("call", ["new", "out", "in place"], ALL),
+  ...waysOf("plan", ["out", "in place"], ["heap", "engine"]),
+  ...waysOf("promise", ["new", "in place"], ALL),
+];
+
+/** Whether a case can go a way: gathers have no data to write to, and plans no policies. */
+export const canGo = ({ operator, options }: Case, { result, by }: Way): boolean =>
+  (result !== "in place" || operator.includes("catter")) &&
+  (by !== "plan" ||
+    (operator in PLANNERS && Object.keys(options).every((name) => !POLICIES.has(name))));
+
+const POLICIES = new Set(["bounds", "negative", "duplicates", "includeSelf"]);
+
+const PLANNERS = {
+  scatterND: "planScatterND",
+  scatterElements: "planScatterElements",
+  gatherND: "planGatherND",
+  gatherElements: "planGatherElements",
+  gather: "planGather",
+} as const;
+
+/** Makes the call of a case one way, and checks what it gives and that it changes nothing else. */
+export async function go(engine: Engine, one: Case, way: Way): Promise<void> {
+  const what = `${one.name}, ${way.name}`;
+  const inputs = one.inputs.map((input, position) =>
+    placed(engine, input, way.places[Math.min(position, way.places.length - 1)]),
+  );
+  const data = inputs[0];
+  const { expected, refusal } = one;
+  const out =
+    way.result === "new"
+      ? undefined
+      : way.result === "in place"
+        ? data
+        : filled(engine, expected, way.places[0]);
+  const before = [...inputs, ...(out === undefined ? [] : [out])].map(snapshot);
+  const isChanged = (tensor: Tensor): boolean => refusal === undefined && tensor === out;
+  try {
+    const result = await call(engine, one, way, inputs, out);
+    assert.ok(refusal === undefined, `${what}: was not refused`);
+    if (out !== undefined) assert.equal(result, out, what);
+    assert.ok(equals(result, expected), `${what}: another result`);
+    if (out === undefined) result.dispose();
+  } catch (error) {
+    if (refusal === undefined || !isTensorError(error, refusal.code)) throw error;
+    assert.deepEqual(error.at, refusal.at, what);
+  }
+  for (const { tensor, same } of before) {
+    assert.ok(isChanged(tensor) || same(), `${what}: an input, or out of a refused call, changed`);
+  }
+  for (const tensor of new Set([...inputs, ...(out === undefined ? [] : [out])])) tensor.dispose();
+}
+
+async function call(
+  engine: Engine,
+  { operator, options }: Case,
+  { by }: Way,
+  inputs: readonly Tensor[],
+  out: Tensor | undefined,
+): Promise<Tensor> {
+  const full = { ...options, out };
+  if (by === "call") return Reflect.apply(engine[operator], engine, [...inputs, full]);
+  if (by === "promise") return Reflect.apply(engine.async[operator], engine, [...inputs, full]);
+  const [data, indices, updates] = inputs;
+  const { reduction, ...settings } = options;
+  const planner = engine[PLANNERS[operator as keyof typeof PLANNERS]];
+  const plan = planner(data.shape, indices, settings as object);
+  return updates === undefined
+    ? plan.gather(data, { out })
+    : plan.scatter(data, updates, { reduction: reduction as "add", out });
+}
+
+/** A copy of a tensor somewhere. */
+export function placed(engine: Engine, tensor: Tensor, place: Place): Tensor {
+  const { dtype, shape, size, data } = tensor;
+  if (place === "engine") {
+    const resident: Tensor = engine.alloc<DType, readonly number[]>(dtype, shape);
+    copy(data, resident.data);
+    return resident;
+  }
+  if (place === "odd" && isNumericStorage(data)) {
+    // One element behind the beginning of its buffer, which is aligned to 8 bytes at least.
+    const buffer = new ArrayBuffer(data.byteLength + 2 * data.BYTES_PER_ELEMENT);
+    const odd = viewOf(dtype, buffer, data.BYTES_PER_ELEMENT, data.length) as NumericStorage;
+    bytesOf(odd).set(bytesOf(data));
+    return new Tensor(dtype, shape, size, odd);
+  }
+  return new Tensor(dtype, shape, size, data.slice());
+}
+
+/** A tensor like another one, of elements that it does not have. */
+function filled(engine: Engine, like: Tensor, place: Place): Tensor {
+  const tensor = placed(engine, like, place);
+  if (isNumericStorage(tensor.data)) bytesOf(tensor.data).fill(0x5a);
+  return tensor;
+}
+
+function snapshot(tensor: Tensor): { tensor: Tensor; same(): boolean } {
+  const { dtype, shape, size, data } = tensor;
+  const copied = new Tensor(dtype, shape, size, data.slice());
+  return { tensor, same: () => equals(tensor, copied) };
+}
