@@ -3,6 +3,7 @@
 import { createEngine, engineOf, type Engine } from "../../src/create-engine.ts";
 import { createJs } from "../../src/engines/js.ts";
 import { WasmExecutor } from "../../src/engines/wasm/executor.ts";
+import type { KernelMemory } from "../../src/engines/wasm/kernel-memory.ts";
 import { LIMITS, type Limits } from "../../src/engines/wasm/limits.ts";
 import { WasmPlatform } from "../../src/engines/wasm/platform.ts";
 import type { Path } from "../../src/engines/wasm/session.ts";
@@ -33,10 +34,10 @@ export interface TracedEngine {
 export async function tracedEngine(
   threads: number,
   limits: Partial<Limits> = {},
-  patience?: number,
+  poolOf = (memory: KernelMemory): WorkerPool => new WorkerPool(threads, memory),
 ): Promise<TracedEngine> {
   const memory = typeof SharedArrayBuffer === "function" ? platform.sharedMemory() : null;
-  const pool = threads > 1 && memory !== null ? new WorkerPool(threads, memory, patience) : null;
+  const pool = threads > 1 && memory !== null ? poolOf(memory) : null;
   const seen: Path[] = [];
   const executor = new WasmExecutor({
     js: createJs(),

@@ -47,8 +47,10 @@ function inNode(
   onMessage: () => void,
   onEnd: () => void,
 ): WorkerHandle {
-  // Without the arguments of this process, under which the text might be read as a module.
-  const worker = new Worker(IN_NODE, { eval: true, execArgv: [], workerData: parts });
+  // Without the arguments of this process, under which the text might be read as a module; and without pipes to its
+  // streams, which add listeners to them for each worker.
+  const quiet = { stdout: true, stderr: true };
+  const worker = new Worker(IN_NODE, { eval: true, execArgv: [], workerData: parts, ...quiet });
   worker.on("message", onMessage);
   worker.on("error", onEnd);
   worker.on("exit", onEnd);

@@ -38,17 +38,20 @@ export class WorkerPool {
   readonly size: number;
   readonly #memory: KernelMemory;
   readonly #patience: number;
+  readonly #spawn: typeof spawn;
   #crew: Crew | null = null;
   #whyNot: string | null = null;
 
   /**
    * @param memory the shared memory that the kernels work on
    * @param patience how long, in milliseconds, a round may go on without progress; one kernel takes a second at most
+   * @param spawnWorker how a worker is started; tests start some that vanish
    */
-  constructor(size: number, memory: KernelMemory, patience = 5000) {
+  constructor(size: number, memory: KernelMemory, patience = 5000, spawnWorker = spawn) {
     this.size = size;
     this.#memory = memory;
     this.#patience = patience;
+    this.#spawn = spawnWorker;
   }
 
   /** Why no worker could be started; null as long as none was refused. */
@@ -128,7 +131,7 @@ export class WorkerPool {
     const control = words.buffer as SharedArrayBuffer;
     try {
       crew.workers = Array.from({ length: count }, (_, index) =>
-        spawn({ module, memory, control, index }, onMessage, onEnd),
+        this.#spawn({ module, memory, control, index }, onMessage, onEnd),
       );
       return crew;
     } catch (error) {

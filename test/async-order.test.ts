@@ -1,0 +1,167 @@
+/**
+ * Asynchronous calls take effect in the order in which they were made, as if each had been awaited: random sequences of
+ * calls, in flight together, against the same calls made one after the other by the JavaScript engine.
+ */
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { createEngine, type Engine } from "../src/create-engine.ts";
+import { allocate, type DType } from "../src/tensor/dtype.ts";
+import { copy } from "../src/tensor/storage.ts";
+import { equals, Tensor } from "../src/tensor/tensor.ts";
+import { tracedEngine } from "./support/engines.ts";
+import { settle } from "./support/platform.ts";
+import { randomFrom, randomTensor, type Random } from "./support/random.ts";
+
+/** What counts as large is small, so that calls of both kinds are cheap. */
+const LIMITS = { work: 300, indices: 100, share: 512, window: 1024, partition: 1 };
+const traced = await tracedEngine(2, LIMITS);
+const js = createEngine({ kind: "js" });
+after(() => traced.engine.dispose());
+
+const SMALL = 40;
+const LARGE = 4000;
+
+/** A tensor that asynchronous calls use, and what it would hold if each had been awaited. */
+interface Pair {
+  readonly real: Tensor;
+  readonly model: Tensor;
+}
+
+/** Functions whose results are tensors or promises, without the types of either. */
+interface Functions {
+  scatterElements(data: Tensor, indices: Tensor, updates: Tensor, options: object): unknown;
+  gather(data: Tensor, indices: Tensor, options: object): unknown;
+}
+
+/** The same call on the real tensors or on the model's. */
+type Call = (functions: Functions, key: keyof Pair) => unknown;
+
+class World {
+  readonly engine: Engine = traced.engine;
+  readonly random: Random;
+  readonly pending: Promise<void>[] = [];
+  readonly data: Pair[] = [];
+  readonly indices: Pair[] = [];
+
+  constructor(seed: number) {
+    this.random = randomFrom(seed);
+    for (const size of [SMALL, LARGE, LARGE]) {
+      this.data.push(this.pair("float32", size), this.pair("float32", size));
+      this.indices.push(this.pair("int32", size));
+    }
+  }
+
+  /** One call, or something else that may happen between calls. */
+  step(): void {
+    const kind = this.random(10);
+    if (kind < 5) this.scatter(this.pick(this.data), "float32");
+    else if (kind < 7) this.gather();
+    // Indices that a call computes: later calls may read them only when it is their turn.
+    else if (kind < 8) this.scatter(this.pick(this.indices), "int32");
+    else if (kind < 9) this.renew();
+    else if (this.random(4) === 0) this.engine.dispose();
+  }
+
+  scatter(target: Pair, dtype: DType): void {
+    const indices = this.pick(this.indices.filter((one) => one !== target));
+    const updates = this.pair(dtype, indices.real.size);
+    const options = {
+      // Indices go up to the large size, and are out of range in a small target.
+      bounds: this.pick(["drop", "clip"] as const),
+      reduction: dtype === "int32" ? "none" : this.pick(["none", "add", "max", "mean"] as const),
+      includeSelf: this.random(4) > 0,
+    } as const;
+    const isInPlace = this.random(3) > 0;
+    this.make(isInPlace, (functions, key) =>
+      functions.scatterElements(target[key], indices[key], updates[key], {
+        ...options,
+        ...(isInPlace && { out: target[key] }),
+      }),
+    );
+    // It is used by the call that is pending, so its memory may not be released yet.
+    if (this.random(2) === 0) updates.real.dispose();
+  }
+
+  gather(): void {
+    const source = this.pick(this.data);
+    const indices = this.pick(this.indices);
+    const out = this.pick(this.data.filter((one) => one !== source));
+    const isGiven = out.real.size === indices.real.size;
+    this.make(isGiven, (functions, key) =>
+      functions.gather(source[key], indices[key], {
+        bounds: "fill",
+        ...(isGiven && { out: out[key] }),
+      }),
+    );
+  }
+
+  /** Disposes of a tensor that pending calls may use; the next one may get its memory. */
+  renew(): void {
+    const at = this.random(this.data.length);
+    const { real } = this.data[at];
+    real.dispose();
+    this.data[at] = this.pair("float32", real.size);
+  }
+
+  /** @param isGiven whether the result goes to a tensor that later calls may change, so that it is compared at the end */
+  make(isGiven: boolean, call: Call): void {
+    const promise = call(this.engine.async as Functions, "real") as Promise<Tensor>;
+    const model = call(js as Functions, "model") as Tensor;
+    const compared = promise.then((result) => {
+      assert.ok(isGiven || equals(result, model), "a result differs");
+      if (!isGiven) result.dispose();
+    });
+    this.pending.push(compared);
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.pending);
+    for (const { real, model } of [...this.data, ...this.indices]) {
+      assert.ok(equals(real, model), `a tensor of ${real.size} differs`);
+      real.dispose();
+    }
+  }
+
+  pair(dtype: DType, size: number): Pair {
+    const places = (): Int32Array => Int32Array.from({ length: size }, () => this.random(LARGE));
+    const model =
+      dtype === "int32"
+        ? new Tensor(dtype, [size], size, places())
+        : randomTensor(dtype, [size], this.random);
+    const isResident = this.random(2) === 0;
+    const real: Tensor = isResident
+      ? this.engine.alloc<DType, readonly number[]>(dtype, [size])
+      : new Tensor(dtype, [size], size, allocate(dtype, size));
+    copy(model.data, real.data);
+    return { real, model };
+  }
+
+  pick<T>(list: readonly T[]): T {
+    return list[this.random(list.length)];
+  }
+}
+
+const SEED = Number(process.env["SEED"] ?? 1);
+
+test("200 sequences of 2 to 20 calls, awaited at random, give what one call after the other gives", async () => {
+  for (let sequence = 0; sequence < 200; sequence++) {
+    const world = new World(SEED * 1_000_003 + sequence);
+    const steps = 2 + world.random(19);
+    try {
+      for (let step = 0; step < steps; step++) {
+        world.step();
+        if (world.random(4) === 0) await world.pending.at(-1);
+        if (world.random(8) === 0) await settle();
+      }
+      await world.end();
+    } catch (error) {
+      throw new Error(`sequence ${sequence} of SEED=${SEED}`, { cause: error });
+    }
+  }
+  const { executor, paths } = traced;
+  const seen = new Set(paths());
+  // Both kinds of calls: those that the pool does, and those that are done on this thread.
+  if (executor.asyncThreads > 1)
+    for (const path of ["partition", "positions", "js"] as const) assert.ok(seen.has(path), path);
+});

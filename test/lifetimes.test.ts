@@ -1,0 +1,295 @@
+/** What lives how long: memory that is disposed of, scratch memory of calls, workers that vanish, engines that are dropped. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { after, test } from "node:test";
+import { WasmPlatform } from "../src/engines/wasm/platform.ts";
+import { spawn, type WorkerHandle } from "../src/engines/wasm/spawn.ts";
+import { WorkerPool } from "../src/engines/wasm/worker-pool.ts";
+import { isTensorError } from "../src/errors.ts";
+import type { DType } from "../src/tensor/dtype.ts";
+import { copy } from "../src/tensor/storage.ts";
+import { equals, full, tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
+import { started, tracedEngine } from "./support/engines.ts";
+import { settle, WITHOUT_NODE, WITHOUT_THREADS } from "./support/platform.ts";
+
+const COUNT = 400_000;
+const traced = await tracedEngine(2);
+const { engine, executor } = traced;
+after(() => engine.dispose());
+
+function resident(one: Tensor): Tensor {
+  const there: Tensor = engine.alloc<DType, readonly number[]>(one.dtype, one.shape);
+  copy(one.data, there.data);
+  return there;
+}
+
+/** A million bytes and more, which the pool adds. */
+const ORDER = tensor(
+  "int32",
+  [COUNT, 1],
+  Int32Array.from({ length: COUNT }, (_, p) => p),
+);
+const FIVES = full("float32", [COUNT], 5);
+const ADD = { reduction: "add" } as const;
+const taken = (): number => executor.shared?.allocator.taken ?? 0;
+/** Whether it is what the sum of 1 and 5 is. */
+const isSum = (one: Tensor): boolean => (one.data as Float32Array).every((value) => value === 6);
+
+test("a second dispose does not free the memory of whoever got it next", () => {
+  const first = engine.alloc("float32", [100]);
+  first.dispose();
+  const second = engine.alloc("float32", [100]);
+  second.data.fill(7);
+  first.dispose();
+  const third = engine.alloc("float32", [100]);
+  third.data.fill(8);
+  assert.ok(second.data.every((value) => value === 7));
+  second.dispose();
+  third.dispose();
+});
+
+test("memory that is disposed of while a call is pending is released after the call", async () => {
+  const [data, indices, updates] = [full("float32", [COUNT], 1), ORDER, FIVES].map(resident);
+  const promise = engine.async.scatterND(data, indices, updates, ADD);
+  for (const one of [data, indices, updates]) one.dispose();
+  const others = [1, 2, 3].map(() => engine.alloc("float32", [COUNT]));
+  for (const one of others) one.data.fill(99);
+  const result = await promise;
+  assert.ok(isSum(result));
+  for (const one of [...others, result]) one.dispose();
+});
+
+test("results that are disposed of while a call reads them keep their values until it ends", async () => {
+  const one = engine.gatherND(full("float32", [COUNT], 1), ORDER);
+  const promise = engine.async.scatterND(one, ORDER, FIVES, ADD);
+  one.dispose();
+  engine.gatherND(full("float32", [COUNT], 9), ORDER).dispose();
+  assert.ok(isSum(await promise));
+});
+
+test("an asynchronous scatter without out leaves data of the engine as it was", async () => {
+  const data = resident(full("float32", [COUNT], 1));
+  const result = await engine.async.scatterND(data, ORDER, FIVES, ADD);
+  assert.ok(isSum(result));
+  assert.ok(equals(data, full("float32", [COUNT], 1)));
+  data.dispose();
+});
+
+test(
+  "300 calls, two always in flight, take no more memory than two",
+  { skip: WITHOUT_THREADS },
+  async () => {
+    const data = resident(full("float32", [COUNT], 1));
+    const before = taken();
+    let most = 0;
+    const make = (): Promise<Tensor> => engine.async.scatterND(data, ORDER, FIVES, ADD);
+    let pending = [make(), make()];
+    for (let call = 0; call < 300; call++) {
+      const [first, second] = pending;
+      (await first).dispose();
+      pending = [second, make()];
+      most = Math.max(most, taken());
+    }
+    for (const one of pending) (await one).dispose();
+    // Of one call: the copies of the indices' offsets, of the updates and of the result.
+    assert.ok(most - before < 5 * 4 * COUNT, `${most - before} bytes`);
+    assert.equal(taken(), before);
+    data.dispose();
+  },
+);
+
+test("calls that wait give their scratch memory back, failed ones too", () => {
+  const [data, indices, updates] = [full("float32", [COUNT], 1), ORDER, FIVES].map(resident);
+  engine.scatterND(data, indices, updates, ADD).dispose();
+  const before = taken();
+  engine.scatterND(data, indices, updates, ADD).dispose();
+  assert.equal(taken(), before);
+  (indices.data as Int32Array)[COUNT - 1] = -2 * COUNT;
+  assert.throws(
+    () => engine.scatterND(data, indices, updates, ADD),
+    (error) => isTensorError(error, "index-out-of-range"),
+  );
+  assert.equal(taken(), before);
+  for (const one of [data, indices, updates]) one.dispose();
+});
+
+test("engine.dispose lets pending calls end first, and the engine can be used after it", async () => {
+  const calls = [1, 2, 3].map(() =>
+    engine.async.scatterND(full("float32", [COUNT], 1), ORDER, FIVES, ADD),
+  );
+  await settle();
+  engine.dispose();
+  for (const one of await Promise.all(calls)) assert.ok(isSum(one));
+  const again = await engine.async.scatterND(full("float32", [COUNT], 1), ORDER, FIVES, ADD);
+  assert.ok(isSum(again));
+});
+
+test(
+  "memory that is transferred while a call is pending is an error of that call alone",
+  { skip: WITHOUT_THREADS },
+  async () => {
+    for (const part of ["data", "out"] as const) {
+      const data = full("float32", [COUNT], 1);
+      const out = zeros("float32", [COUNT]);
+      const first = engine.async.scatterND(full("float32", [COUNT], 1), ORDER, FIVES, ADD);
+      const second = engine.async.scatterND(data, ORDER, FIVES, { ...ADD, out });
+      const { buffer } = part === "data" ? data.data : out.data;
+      structuredClone(buffer, { transfer: [buffer as ArrayBuffer] });
+      const third = engine.async.scatterND(full("float32", [COUNT], 1), ORDER, FIVES, ADD);
+      await assert.rejects(
+        second,
+        (error) => isTensorError(error, "disposed") && error.message.includes(part),
+      );
+      assert.ok(isSum(await first) && isSum(await third));
+    }
+  },
+);
+
+test(
+  "out that is transferred while workers fill it is an error",
+  { skip: WITHOUT_THREADS },
+  async () => {
+    const out = full("float32", [COUNT], 1);
+    const promise = engine.async.scatterND(out, ORDER, FIVES, { ...ADD, out });
+    structuredClone(out.data.buffer, { transfer: [out.data.buffer as ArrayBuffer] });
+    await assert.rejects(promise, (error) => isTensorError(error, "disposed"));
+  },
+);
+
+test(
+  "an engine with threads works through many lives of its workers",
+  { skip: WITHOUT_THREADS },
+  async () => {
+    const many = await tracedEngine(3);
+    assert.ok(many.pool);
+    for (let life = 0; life < 5; life++) {
+      const result = await many.engine.async.scatterND(
+        full("float32", [COUNT], 1),
+        ORDER,
+        FIVES,
+        ADD,
+      );
+      assert.ok(isSum(result));
+      many.engine.dispose();
+      await started(many.pool);
+      many.engine.dispose();
+    }
+  },
+);
+
+/** A pool whose workers can be made to vanish; where they do so silently, the pool is not told, as in a browser. */
+function vanishingPool(isSilent: boolean): { pool: WorkerPool; vanish(): void } {
+  const handles: WorkerHandle[] = [];
+  const memory = new WasmPlatform().sharedMemory();
+  const pool = new WorkerPool(2, memory, 500, (parts, onMessage, onEnd) => {
+    const handle = spawn(parts, onMessage, isSilent ? () => {} : onEnd);
+    handles.push(handle);
+    return handle;
+  });
+  return { pool, vanish: () => handles.splice(0).forEach((handle) => handle.terminate()) };
+}
+
+const isEngineError = (error: unknown): boolean => isTensorError(error, "engine");
+const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
+
+test(
+  "workers that vanish while they are idle are replaced",
+  { skip: WITHOUT_THREADS },
+  async () => {
+    const { pool, vanish } = vanishingPool(false);
+    for (let life = 0; life < 3; life++) {
+      await pool.runAsync([[], []]);
+      vanish();
+      await pause(100);
+    }
+    await started(pool);
+    vanish();
+    await pause(100);
+    assert.equal(pool.isReady, false);
+    await started(pool);
+    assert.ok(pool.run([[], []]));
+    pool.stop();
+  },
+);
+
+test(
+  "workers that vanish without a word are an error within the pool's patience",
+  { skip: WITHOUT_THREADS },
+  async () => {
+    const { pool, vanish } = vanishingPool(true);
+    await pool.runAsync([[], []]);
+    vanish();
+    await pause(100);
+    const since = Date.now();
+    await assert.rejects(pool.runAsync([[], []]), isEngineError);
+    assert.ok(Date.now() - since < 3000);
+    await pool.runAsync([[], []]);
+    await started(pool);
+    vanish();
+    await pause(100);
+    assert.throws(() => pool.run([[], []]), isEngineError);
+    await started(pool);
+    assert.ok(pool.run([[], []]));
+    pool.stop();
+  },
+);
+
+test(
+  "workers that never start leave the work to the caller",
+  { skip: WITHOUT_THREADS },
+  async () => {
+    const memory = new WasmPlatform().sharedMemory();
+    const refused = new WorkerPool(2, memory, 300, () => {
+      throw new Error("refused");
+    });
+    const silent = new WorkerPool(2, memory, 300, () => ({ terminate() {}, keepAlive() {} }));
+    const { copyBytes } = memory.kernels();
+    const [from, to] = [memory.allocator.allocate(64), memory.allocator.allocate(64)];
+    for (const pool of [refused, silent]) {
+      memory.bytesAt(from, 64).fill(3);
+      memory.bytesAt(to, 64).fill(0);
+      const halves = [0, 32].map((at) => [{ kernel: copyBytes, args: [to + at, from + at, 32] }]);
+      assert.equal(pool.whyUnavailable, null);
+      await pool.runAsync(halves);
+      assert.ok(memory.bytesAt(to, 64).every((byte) => byte === 3));
+      assert.match(String(pool.whyUnavailable), /refused|do not start/);
+    }
+  },
+);
+
+const ENTRY = new URL("../src/index.js", import.meta.url).href;
+
+/** Uses engines with a worker each, drops them, and counts the threads of the process before and after. */
+const DROP = `
+  const { readFileSync } = await import("node:fs");
+  const { createEngine } = await import(${JSON.stringify(ENTRY)});
+  const threads = () => Number(/^Threads:\\s+(\\d+)/m.exec(readFileSync("/proc/self/status", "utf8"))[1]);
+  const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+  const use = async () => {
+    const engine = createEngine({ kind: "wasm", threads: 2 });
+    const data = engine.alloc("float32", [${COUNT}]);
+    await engine.async.gather(data, engine.alloc("int32", [${COUNT}]));
+  };
+  const before = threads();
+  for (let engine = 0; engine < 6; engine++) await use();
+  const most = threads() - before;
+  for (let turn = 0; turn < 50 && threads() > before; turn++) {
+    gc();
+    await pause(100);
+  }
+  console.log(most, threads() - before);`;
+
+const ON_LINUX =
+  WITHOUT_NODE || (process.platform !== "linux" && "it counts threads as Linux does");
+
+test("engines that are dropped end their threads", { skip: ON_LINUX }, () => {
+  const args = ["--expose-gc", "--input-type=module", "--eval", DROP];
+  const { stdout, stderr } = spawnSync(process.execPath, args, {
+    encoding: "utf8",
+    timeout: 60_000,
+  });
+  const [most, left] = stdout.split(" ").map(Number);
+  assert.ok(most >= 2, `${most} threads; ${stderr}`);
+  assert.equal(left, 0);
+});
