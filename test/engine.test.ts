@@ -107,7 +107,14 @@ test("tensors of an engine's own memory start as zeros, are used in place, and a
 });
 
 test("text and empty results are disposed of too", () => {
-  gatherND(tensor("string", [1], ["a"]), [0]).dispose();
-  zeros("float32", [0]).dispose();
-  gatherND(zeros("float32", [0, 2]), zeros("int64", [0, 1])).dispose();
+  const results = [
+    gatherND(tensor("string", [1], ["a"]), [0]),
+    zeros("float32", [0]),
+    gatherND(zeros("float32", [0, 2]), zeros("int64", [0, 1])),
+  ];
+  for (const result of results) {
+    result.dispose();
+    assert.ok(result.isDisposed);
+    assert.throws(() => result.toArray(), isDisposed);
+  }
 });

@@ -27,7 +27,7 @@ interface Row {
 // prettier-ignore
 const ROWS: readonly Row[] = [
   { name: "columns of long slices", data: [7, 531], indices: [40, 1] },
-  { name: "slices that are sent for before they are used", data: [50, 150], indices: [300, 1] },
+  { name: "slices of 600 bytes", data: [50, 150], indices: [300, 1] },
   { name: "slices that are copied whole", data: [5, 2100], indices: [9, 1] },
   { name: "single targets", data: [31, 17], indices: [900, 2] },
   { name: "lanes of elements", data: [6, 3, 211], indices: [9, 3, 211], axis: 0 },
@@ -78,12 +78,20 @@ for (const row of ROWS) {
 
 type Call = (engine: Engine, inputs: readonly Tensor[], out: Tensor) => Tensor;
 
-/** Holds what `call` gives on every engine, with tensors of the heap and of the engine, against `expected`. */
+/** Where tensors of the heap go through each kernel, and tensors of the engine; ways.test.ts has all other ways. */
+const ON_HEAP = ["js", "wasm for all"];
+const RESIDENT = ["wasm for all, 3 threads"];
+
+/** Compares what `call` gives with `expected`. */
 function everywhere(inputs: readonly Tensor[], expected: Tensor, what: string, call: Call): void {
   for (const [name, engine] of Object.entries(ENGINES)) {
-    const out = zeros(expected.dtype, expected.shape);
-    assert.ok(equals(call(engine, inputs, out), expected), `${what}, ${name}, heap`);
-    const resident = [...inputs, out].map((one) => inEngine(engine, one));
+    if (ON_HEAP.includes(name)) {
+      const out = zeros(expected.dtype, expected.shape);
+      assert.ok(equals(call(engine, inputs, out), expected), `${what}, ${name}, heap`);
+    }
+    if (!RESIDENT.includes(name)) continue;
+    const given = zeros(expected.dtype, expected.shape);
+    const resident = [...inputs, given].map((one) => inEngine(engine, one));
     const result = call(engine, resident.slice(0, -1), resident[inputs.length]);
     assert.ok(equals(result, expected), `${what}, ${name}, resident`);
     for (const one of resident) one.dispose();

@@ -8,8 +8,8 @@ import { isTensorError } from "../src/errors.ts";
 import * as reference from "./support/reference.ts";
 import { copy } from "../src/tensor/storage.ts";
 import { equals, tensor, zeros } from "../src/tensor/tensor.ts";
-import { started } from "./support/engines.ts";
-import { settle, WITHOUT_THREADS } from "./support/platform.ts";
+import { started, tracedEngine } from "./support/engines.ts";
+import { WITHOUT_THREADS } from "./support/platform.ts";
 import { randomFrom } from "./support/random.ts";
 
 const UPDATES = 500_000;
@@ -31,18 +31,18 @@ test(
       );
       const expected = reference.scatterND(zeros(dtype, [CELLS]), indices, updates, "add");
       for (const threads of [2, 4]) {
-        const engine = createEngine({ kind: "wasm", threads });
+        // By default so few cells are left to one thread.
+        const { engine, paths } = await tracedEngine(threads, { partition: 1 });
         assert.equal(engine.threads, threads);
         const data = engine.alloc(dtype, [CELLS]);
         const out = engine.alloc(dtype, [CELLS]);
         const [where, what] = [engine.alloc("int32", [UPDATES, 1]), engine.alloc(dtype, [UPDATES])];
         copy(indices.data, where.data);
         copy(updates.data, what.data);
-        engine.scatterND(data, where, what, { reduction: "add", out });
-        await settle();
         for (let repetition = 0; repetition < 200; repetition++) {
           engine.scatterND(data, where, what, { reduction: "add", out });
           assert.ok(equals(out, expected), `${dtype} on ${threads} threads`);
+          assert.deepEqual(paths(), [`indices ${threads}`, "partition"]);
         }
         engine.dispose();
       }
@@ -54,12 +54,12 @@ test(
   "an index that is bad on some thread gives the error of one thread",
   { skip: WITHOUT_THREADS },
   async () => {
-    const engine = createEngine({ kind: "wasm", threads: 3 });
+    const { engine, paths } = await tracedEngine(3);
     const count = 100_000;
     const indices = engine.alloc("int64", [count, 1]);
     const data = engine.alloc("float32", [10]);
     engine.gatherND(data, indices);
-    await settle();
+    assert.equal(paths()[0], "indices 3");
     for (const bad of [0, 33_333, 50_000, count - 1]) {
       indices.data.fill(3n);
       indices.data[bad] = 10n;

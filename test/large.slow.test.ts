@@ -1,0 +1,113 @@
+/**
+ * Sizes at which an engine takes other ways by its own limits: prefetching from 8 MB of targets on, partition by
+ * destination from 64 MB on, threads from 256 kB on. Expected values come from plain loops over float32.
+ */
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import type { Path } from "../src/engines/wasm/session.ts";
+import { copy } from "../src/tensor/storage.ts";
+import { equals, Tensor } from "../src/tensor/tensor.ts";
+import { tracedEngine, type TracedEngine } from "./support/engines.ts";
+import { PATTERNS } from "./support/patterns.ts";
+import { WITHOUT_THREADS } from "./support/platform.ts";
+import { randomFrom } from "./support/random.ts";
+
+const THREADS = WITHOUT_THREADS === false ? [1, 2, 4] : [1];
+const TRACED = await Promise.all(THREADS.map((threads) => tracedEngine(threads)));
+after(() => {
+  for (const { engine } of TRACED) engine.dispose();
+});
+
+/** Rows of `data`, how many elements each has, how many indices, and how the work is split on two threads or more. */
+interface Row {
+  readonly name: string;
+  readonly rows: number;
+  readonly slice: number;
+  readonly count: number;
+  readonly scatters: Path;
+  readonly gathers: Path;
+}
+
+const MB = 2 ** 20;
+
+// prettier-ignore
+const ROWS: readonly Row[] = [
+  { name: "rows of 8 MB, prefetched", rows: 4 * 2 ** 10 + 3, slice: 512, count: 1001, scatters: "columns", gathers: "positions" },
+  { name: "short rows of 9 MB, prefetched", rows: 3 * 2 ** 18, slice: 3, count: 40_001, scatters: "one thread", gathers: "positions" },
+  { name: "single elements in 16 MB, prefetched", rows: 4 * MB, slice: 1, count: 100_003, scatters: "one thread", gathers: "positions" },
+  { name: "single elements in 64 MB, partitioned", rows: 16 * MB, slice: 1, count: 100_003, scatters: "partition", gathers: "positions" },
+  { name: "single elements in 4 MB", rows: MB, slice: 1, count: 70_001, scatters: "one thread", gathers: "positions" },
+];
+
+/** Small integers, so that sums are exact whatever the test does, and differ where an update is lost. */
+const values = (length: number, seed: number): Float32Array => {
+  const random = randomFrom(seed);
+  return Float32Array.from({ length }, () => 1 + random(1000));
+};
+
+for (const { name, rows, slice, count, scatters, gathers } of ROWS) {
+  for (const pattern of ["random", "one index", "runs that overlap", "reversed"] as const) {
+    test(`${name}: ${pattern}`, () => {
+      const places = PATTERNS[pattern](count, rows);
+      const data = values(rows * slice, 1);
+      const updates = values(count * slice, 2);
+      const sums = data.slice();
+      const gathered = new Float32Array(count * slice);
+      for (const [p, place] of places.entries()) {
+        for (let i = 0; i < slice; i++) {
+          gathered[p * slice + i] = data[place * slice + i];
+          sums[place * slice + i] += updates[p * slice + i];
+        }
+      }
+      const indices = new Tensor("int32", [count, 1], count, Int32Array.from(places));
+      const inputs = [tensorOf(data, rows, slice), indices, tensorOf(updates, count, slice)];
+      for (const traced of TRACED) {
+        const ways = check(
+          traced,
+          inputs,
+          tensorOf(sums, rows, slice),
+          tensorOf(gathered, count, slice),
+        );
+        if (pattern !== "random") continue;
+        const isAlone = traced.executor.threads === 1;
+        assert.deepEqual(ways, isAlone ? ["one thread", "one thread"] : [scatters, gathers]);
+      }
+    });
+  }
+}
+
+const tensorOf = (data: Float32Array, rows: number, slice: number): Tensor =>
+  new Tensor("float32", [rows, slice], data.length, data);
+
+/** A sum and a gather on the heap, and in the engine's memory. @returns how the latter went */
+function check(
+  { engine, paths }: TracedEngine,
+  inputs: readonly Tensor[],
+  sums: Tensor,
+  gathered: Tensor,
+): readonly Path[] {
+  const [data, indices, updates] = inputs;
+  const onHeap = engine.scatterND(data, indices, updates, { reduction: "add" });
+  assert.ok(equals(onHeap, sums), "a sum on the heap");
+  onHeap.dispose();
+  const resident = [data, indices, updates, gathered].map((one) => {
+    const there: Tensor = engine.alloc<"float32" | "int32", readonly number[]>(
+      one.dtype as "float32",
+      one.shape,
+    );
+    copy(one.data, there.data);
+    return there;
+  });
+  const [here, where, what, out] = resident;
+  if (out.data instanceof Float32Array) out.data.fill(0);
+  paths();
+  engine.gatherND(here, where, { out });
+  const [, gathering] = paths();
+  assert.ok(equals(out, gathered), "a gather");
+  engine.scatterND(here, where, what, { reduction: "add", out: here });
+  const [, scattering] = paths();
+  assert.ok(equals(here, sums), "a sum");
+  for (const one of resident) one.dispose();
+  return [scattering, gathering];
+}
