@@ -26,14 +26,14 @@ interface Row {
 
 // prettier-ignore
 const ROWS: readonly Row[] = [
-  { name: "columns of long slices", data: [7, 531], indices: [40, 1] },
-  { name: "slices of 600 bytes", data: [50, 150], indices: [300, 1] },
-  { name: "slices that are copied whole", data: [5, 2100], indices: [9, 1] },
-  { name: "single targets", data: [31, 17], indices: [900, 2] },
-  { name: "lanes of elements", data: [6, 3, 211], indices: [9, 3, 211], axis: 0 },
-  { name: "elements on fewer lanes than data", data: [6, 4, 90], indices: [9, 3, 77], axis: 0 },
+  { name: "columns of long slices", data: [7, 211], indices: [12, 1] },
+  { name: "slices of no whole vectors", data: [20, 37], indices: [30, 1] },
+  { name: "slices that are copied whole", data: [3, 2100], indices: [4, 1] },
+  { name: "single targets", data: [31, 17], indices: [300, 2] },
+  { name: "lanes of elements", data: [6, 3, 211], indices: [3, 3, 211], axis: 0 },
+  { name: "elements on fewer lanes than data", data: [6, 4, 90], indices: [4, 3, 77], axis: 0 },
   { name: "batches of elements", data: [12, 40], indices: [12, 33], axis: 1 },
-  { name: "rows of one index", data: [9, 2, 40], indices: [21, 2, 40], axis: 0, uniform: true },
+  { name: "rows of one index", data: [9, 2, 40], indices: [11, 2, 40], axis: 0, uniform: true },
   { name: "rows of one index, batch by batch", data: [8, 9, 20], indices: [8, 5, 20], axis: 1, uniform: true },
   { name: "batches of tuples", data: [9, 5, 30], indices: [9, 11, 1], batchDims: 1 },
 ];
@@ -79,17 +79,17 @@ for (const row of ROWS) {
 type Call = (engine: Engine, inputs: readonly Tensor[], out: Tensor) => Tensor;
 
 /** Where tensors of the heap go through each kernel, and tensors of the engine; ways.test.ts has all other ways. */
-const ON_HEAP = ["js", "wasm for all"];
-const RESIDENT = ["wasm for all, 3 threads"];
+const ON_HEAP = new Set(["js", "wasm for all"]);
+const RESIDENT = new Set(["wasm for all, 3 threads"]);
 
 /** Compares what `call` gives with `expected`. */
 function everywhere(inputs: readonly Tensor[], expected: Tensor, what: string, call: Call): void {
   for (const [name, engine] of Object.entries(ENGINES)) {
-    if (ON_HEAP.includes(name)) {
+    if (ON_HEAP.has(name)) {
       const out = zeros(expected.dtype, expected.shape);
       assert.ok(equals(call(engine, inputs, out), expected), `${what}, ${name}, heap`);
     }
-    if (!RESIDENT.includes(name)) continue;
+    if (!RESIDENT.has(name)) continue;
     const given = zeros(expected.dtype, expected.shape);
     const resident = [...inputs, given].map((one) => inEngine(engine, one));
     const result = call(engine, resident.slice(0, -1), resident[inputs.length]);
