@@ -6,6 +6,7 @@ import { WasmExecutor } from "./wasm/executor.ts";
 import type { KernelMemory } from "./wasm/kernel-memory.ts";
 import { WasmPlatform } from "./wasm/platform.ts";
 import { whyNoWorkers } from "./wasm/spawn.ts";
+import { whyUnsupported } from "./wasm/web-assembly.ts";
 import { WorkerPool } from "./wasm/worker-pool.ts";
 
 export const ENGINE_KINDS = ["auto", "js", "wasm"] as const;
@@ -28,7 +29,7 @@ let platform: WasmPlatform | string | undefined;
 export function chooseExecutor(kind: EngineKind, threads = 1): Choice {
   const js = createJs();
   if (kind === "js") return { executor: js, why: () => null };
-  platform ??= findPlatform();
+  platform ??= whyUnsupported() ?? new WasmPlatform();
   if (typeof platform === "string") {
     const why = platform;
     return { executor: js, why: () => why };
@@ -44,14 +45,6 @@ export function chooseExecutor(kind: EngineKind, threads = 1): Choice {
   return { executor, why: () => whyOne ?? pool?.whyUnavailable ?? wasm.whyNoScratch };
 }
 
-function findPlatform(): WasmPlatform | string {
-  try {
-    return new WasmPlatform();
-  } catch (error) {
-    return messageOf(error);
-  }
-}
-
 /** A memory for the tensors of one engine, or why there is none. */
 interface SharedMemory {
   readonly memory: KernelMemory | null;
@@ -62,9 +55,6 @@ function findSharedMemory(platform: WasmPlatform): SharedMemory {
   try {
     return { memory: platform.sharedMemory(), why: null };
   } catch (error) {
-    return { memory: null, why: `there is no shared memory: ${messageOf(error)}` };
+    return { memory: null, why: `there is no shared memory (${String(error)})` };
   }
 }
-
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);

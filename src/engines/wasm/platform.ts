@@ -1,20 +1,17 @@
-/** WebAssembly as this process has it: what all engines share, which is the compiled kernels and one scratch memory. */
+/**
+ * WebAssembly as this process has it: the compiled kernels and one scratch memory, which all engines share. Nothing is
+ * compiled and no memory is made before it is needed. To be used only where `whyUnsupported` gives null.
+ */
 
 import { TensorError } from "../../errors.ts";
 import { KERNELS, MEMORY_FLAGS_AT } from "./bytes.ts";
 import { KernelMemory } from "./kernel-memory.ts";
-import { webAssembly, whyUnsupported } from "./web-assembly.ts";
+import { webAssembly } from "./web-assembly.ts";
 
 export class WasmPlatform {
   readonly #modules = new Map<boolean, object>();
   #scratch: KernelMemory | undefined;
   #whyNoScratch: string | null = null;
-
-  /** @throws Error that says why WebAssembly cannot be had; nothing is compiled and no memory is made yet */
-  constructor() {
-    const why = whyUnsupported();
-    if (why !== null) throw new Error(why);
-  }
 
   /** Why there is no scratch memory; null as long as it was not refused. */
   get whyNoScratch(): string | null {
@@ -38,7 +35,7 @@ export class WasmPlatform {
 
   /**
    * A memory for the tensors and threads of one engine.
-   * @throws Error that says why there is none
+   * @throws Error that says why there is none, or what the platform throws
    */
   sharedMemory(): KernelMemory {
     if (typeof SharedArrayBuffer !== "function") {
