@@ -49,6 +49,12 @@ function readOptions() {
       "run only this test file, such as `npy`; may stand several times",
       collect,
     )
+    .option(
+      "--seconds <number>",
+      "for each mutant, leave out the slowest test files beyond",
+      whole,
+      300,
+    )
     .option("--list", "only print the areas and the mutants that are drawn")
     .option("--jobs <number>", "how many run at once", whole, os.availableParallelism())
     .parse()
@@ -104,11 +110,11 @@ async function main() {
     workspaces.push(workspaces[0].copyTo(path.join(folder, String(job))));
   }
   const mutants = await compileMutants(workspaces, pools, wanted);
-  const { test } = options;
+  const { test, seconds } = options;
   const names = testFiles(first).filter((name) => test.length === 0 || test.includes(name));
   const observations = await watchTests(workspaces, names, sources, mutants);
   const verdicts = [];
-  await testMutants(workspaces, mutants, observations, (verdict) => {
+  await testMutants(workspaces, mutants, observations, seconds, (verdict) => {
     verdicts.push(verdict);
     printVerdict(verdict, verdicts.length, mutants.length);
   });

@@ -62,6 +62,7 @@ const ROWS: readonly (readonly [code: string, kind: string, changes: readonly st
   ["x = Math.min(a, b);", "function", ["Math.min(a, b) -> Math.max(a, b)"]],
   ["x = a.some(b);", "function", ["a.some(b) -> a.every(b)"]],
   ["f(a, b);", "argument", ["f(a, b) -> f(b, a)", "f(a, b) -> f(a)"]],
+  ["Math.imul(a, b);", "argument", ["Math.imul(a, b) -> Math.imul(a)"]],
   ["f(a, 1);", "argument", ["f(a, 1) -> f(a)"]],
   ["a();", "statement", ["a(); -> ;"]],
   ["a = b;", "statement", ["a = b; -> ;"]],

@@ -51,6 +51,21 @@ const NEIGHBOURS = new Map([
   ["endsWith", "startsWith"],
 ]);
 
+/** Functions whose arguments may be exchanged, in JavaScript and in AssemblyScript. */
+const COMMUTATIVE = new Set([
+  "add",
+  "and",
+  "eq",
+  "imul",
+  "is",
+  "max",
+  "min",
+  "mul",
+  "ne",
+  "or",
+  "xor",
+]);
+
 /** Methods whose result is what they are called on, put right: without them it stays as it is. */
 const MENDING = new Set(["filter", "reverse", "slice", "sort", "toReversed", "toSorted", "trim"]);
 
@@ -166,8 +181,7 @@ function call(node, context) {
   if (SECURING.has(textOf(context, callee)) && args.length === 1) {
     changes.push(whole("copy", node, operand(context, args[0])));
   }
-  const isCommutative = neighbour !== undefined;
-  if (!isCommutative) changes.push(...exchanged(args, context));
+  if (!COMMUTATIVE.has(name.name)) changes.push(...exchanged(args, context));
   // Kernels have no optional parameters, and compiling them takes seconds.
   if (args.length > 0 && !context.isKernel) changes.push(without("argument", args, context).at(-1));
   return changes;

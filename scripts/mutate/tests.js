@@ -2,9 +2,10 @@
 
 import fs from "node:fs";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 import { run } from "./process.js";
 
-const PRELOADED = new URL("reached.js", import.meta.url).href;
+const PRELOADED = fileURLToPath(new URL("reached.cjs", import.meta.url));
 
 /** A clean run of one file may take this long, in milliseconds. */
 const CLEAN_LIMIT = 300_000;
@@ -51,7 +52,7 @@ async function runFile(workspace, name, { limit, env = {}, endsAtFailure = false
 export async function observe(workspace, name) {
   const file = path.join(workspace.folder, "..", `${name}.reached`);
   fs.writeFileSync(file, "");
-  const options = `${process.env.NODE_OPTIONS ?? ""} --import=${PRELOADED}`;
+  const options = `${process.env.NODE_OPTIONS ?? ""} --require=${PRELOADED}`;
   const env = { NODE_OPTIONS: options, MUTATE_REACHED: file };
   const { failure, time } = await runFile(workspace, name, { limit: CLEAN_LIMIT, env });
   const reached = new Set(fs.readFileSync(file, "utf8").split("\n"));

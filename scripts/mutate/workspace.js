@@ -36,7 +36,8 @@ export function makeFolder() {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-mutate-"));
   process.on("exit", () => {
     endAll();
-    fs.rmSync(folder, { recursive: true, force: true });
+    // What was just ended may write for a moment.
+    fs.rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   });
   for (const [signal, number] of [
     ["SIGHUP", 1],
