@@ -13,6 +13,7 @@ import { endAll, run } from "./process.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const TSC = "node_modules/typescript/bin/tsc";
+const KERNELS = "scripts/kernels.js";
 const MINUTE = 60_000;
 
 /** Code without a use is no fault of a mutant. `incremental` makes the compiler look at one file instead of all. */
@@ -137,10 +138,19 @@ export class Workspace {
   /** Compiles sources that have other texts, whether their types are right or not. */
   async emit(texts) {
     for (const [file, text] of texts) this.#write(file, text);
-    await this.#succeeds(TSC, "-p", "tsconfig.mutate.json");
+    await this.#compileAll([...texts.keys()]);
     const changed = this.#changed();
     this.restore();
     return changed;
+  }
+
+  /** Makes what follows from the changed `files`. @returns whether all of it compiles */
+  async #compileAll(files) {
+    const isIn = (folder) => files.some((file) => file.startsWith(folder));
+    if (isIn("assembly/") && !(await this.#succeeds(KERNELS))) return false;
+    // What a worker runs is a bundle of some of these files, as text.
+    if (isIn("src/engines/") && !(await this.#succeeds(KERNELS, "--worker-only"))) return false;
+    return this.#succeeds(TSC, "-p", "tsconfig.mutate.json");
   }
 
   /** Puts compiled files in the place of those that are there, until `restore`. */
