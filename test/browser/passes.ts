@@ -18,6 +18,7 @@ const OF_NODE: Readonly<Record<string, string>> = {
   docs: "to read the documents",
   fallback: "to start it with less than it has",
   memory: "to measure processes",
+  mutants: "to load a script",
   package: "to pack and install the package",
   progress: "to load a part of the command",
   readme: "to read the README",

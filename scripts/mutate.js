@@ -1,0 +1,131 @@
+/**
+ * Makes the code wrong in small ways and looks whether the tests notice: `npm run mutate -- --help`.
+ *
+ * Everything happens in private copies of the project. Of each mutant those test files run that reach its code, the
+ * fastest first, until one of them fails. A mutant that the compiler refuses is replaced by another.
+ */
+
+import os from "node:os";
+import path from "node:path";
+import { Command, InvalidArgumentError } from "commander";
+import { areaOf, inOrder, shares } from "./mutate/areas.js";
+import { compileMutants, testMutants, watchTests } from "./mutate/hunt.js";
+import { mutantsOf } from "./mutate/mutants.js";
+import { printSummary, printSurvivors, printVerdict, say } from "./mutate/report.js";
+import { testFiles } from "./mutate/tests.js";
+import { build, copyProject, makeFolder, readSources, Workspace } from "./mutate/workspace.js";
+
+/** The part of the mutants of an area that the tests have to notice. */
+const ENOUGH = 0.9;
+
+const DESCRIPTION =
+  "Draws mutants of the sources, which are small changes that make the code wrong, and runs the tests that reach " +
+  "them. Prints which mutants survive. The status is 1 when the tests notice less than 90 % of an area.";
+
+function readOptions() {
+  const {
+    seed,
+    area = [],
+    at = [],
+    test = [],
+    ...others
+  } = new Command("npm run mutate --")
+    .description(DESCRIPTION)
+    .option(
+      "--seed <number>",
+      "draws the mutants: the same seed and sources, the same mutants",
+      whole,
+    )
+    .option(
+      "--count <number>",
+      "how many: of all areas together, or of each that is named",
+      whole,
+      100,
+    )
+    .option("--area <name>", "an area, or `all`; may stand several times", collect)
+    .option("--at <file[:line]>", "all mutants of a line or file; may stand several times", collect)
+    .option(
+      "--test <name>",
+      "run only this test file, such as `npy`; may stand several times",
+      collect,
+    )
+    .option(
+      "--seconds <number>",
+      "for each mutant, leave out the slowest test files beyond",
+      whole,
+      300,
+    )
+    .option("--list", "only print the areas and the mutants that are drawn")
+    .option("--jobs <number>", "how many run at once", whole, os.availableParallelism())
+    .parse()
+    .opts();
+  return { seed: seed ?? Math.floor(Math.random() * 1e6), area, at, test, ...others };
+}
+
+const collect = (value, before = []) => [...before, value];
+
+function whole(text) {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be a whole number from 1.");
+}
+
+/** The mutants of each area in the order in which they are drawn, and how many of each are wanted. */
+function draw(sources, { seed, count, area: named, at }) {
+  const all = sources.flatMap(({ file, text }) =>
+    mutantsOf(file, text).map((mutant) => ({ ...mutant, area: areaOf(file) })),
+  );
+  if (at.length > 0) {
+    const isMeant = ({ file, line }) => at.some((one) => one === file || one === `${file}:${line}`);
+    const pools = inOrder(all.filter(isMeant), seed);
+    return { pools, wanted: new Map([...pools].map(([area, { length }]) => [area, length])) };
+  }
+  const pools = inOrder(all, seed);
+  const areas = named.includes("all") ? [...pools.keys()] : named;
+  const unknown = areas.find((one) => !pools.has(one));
+  if (unknown === undefined) return { pools, wanted: shares(pools, count, areas) };
+  throw new Error(`there is no area "${unknown}", but ${[...pools.keys()].join(", ")}`);
+}
+
+function printDrawn({ pools, wanted }) {
+  for (const [area, mutants] of pools) {
+    const drawn = mutants.slice(0, wanted.get(area) ?? 0);
+    say(`${area}: ${mutants.length} mutants, ${drawn.length} drawn`);
+    for (const { file, line, change } of drawn) say(`  ${file}:${line}  ${change}`);
+  }
+}
+
+async function main() {
+  const options = readOptions();
+  const folder = makeFolder();
+  const first = path.join(folder, "1");
+  copyProject(first);
+  const sources = readSources(first);
+  const { pools, wanted } = draw(sources, options);
+  if (options.list) return printDrawn({ pools, wanted });
+
+  say(`seed ${options.seed}; building`);
+  await build(first);
+  const workspaces = [new Workspace(first)];
+  for (let job = 2; job <= options.jobs; job++) {
+    workspaces.push(workspaces[0].copyTo(path.join(folder, String(job))));
+  }
+  const mutants = await compileMutants(workspaces, pools, wanted);
+  const { test, seconds } = options;
+  const names = testFiles(first).filter((name) => test.length === 0 || test.includes(name));
+  const observations = await watchTests(workspaces, names, sources, mutants);
+  const verdicts = [];
+  await testMutants(workspaces, mutants, observations, seconds, (verdict) => {
+    verdicts.push(verdict);
+    printVerdict(verdict, verdicts.length, mutants.length);
+  });
+  verdicts.sort((a, b) => a.id - b.id);
+  printSurvivors(verdicts, sources);
+  if (!printSummary(verdicts, ENOUGH)) process.exitCode = 1;
+}
+
+try {
+  await main();
+} catch (error) {
+  say(error.message);
+  process.exitCode = 2;
+}

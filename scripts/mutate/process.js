@@ -1,0 +1,61 @@
+/** Processes with a time limit. Each leads a group of its own, so that what it started itself ends with it. */
+
+import { spawn } from "node:child_process";
+import readline from "node:readline";
+
+/** What runs now, so that `endAll` can end it. */
+const running = new Set();
+
+/**
+ * Runs `command`.
+ * @param options.limit in milliseconds
+ * @param options.onLine gets each line of the output and may return true, which ends the process
+ * @returns `status` (null when it was ended), whether it ran into the limit, its time in milliseconds, its output
+ */
+export function run(command, args, { cwd, env, limit, onLine = () => false }) {
+  return new Promise((resolve, reject) => {
+    const began = performance.now();
+    const child = spawn(command, args, {
+      cwd,
+      env,
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    running.add(child);
+    const lines = [];
+    let isOverdue = false;
+    const timer = setTimeout(() => {
+      isOverdue = true;
+      end(child);
+    }, limit);
+    for (const stream of [child.stdout, child.stderr]) {
+      readline.createInterface({ input: stream }).on("line", (line) => {
+        if (lines.length < 1000) lines.push(line);
+        if (onLine(line)) end(child);
+      });
+    }
+    child.on("error", reject);
+    // A process that outlives its parent holds the streams open, and "close" would not come.
+    child.on("exit", () => end(child));
+    child.on("close", (status) => {
+      clearTimeout(timer);
+      running.delete(child);
+      const output = lines.join("\n");
+      resolve({ status, isOverdue, time: performance.now() - began, output });
+    });
+  });
+}
+
+function end({ pid }) {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch (error) {
+    // The group has ended already.
+    if (error.code !== "ESRCH") throw error;
+  }
+}
+
+/** Ends everything that `run` started. */
+export function endAll() {
+  for (const child of running) end(child);
+}
