@@ -5,14 +5,14 @@
 
 import { DTYPES, printScalar, type DType, type Scalar, type Tensor } from "ndscatter";
 import { roleOf } from "./read-state.ts";
-import { callOf, oneLine, printNested, type Call } from "./source-text.ts";
+import { writableCall, oneLine, printNested, type WritableCall } from "./source-text.ts";
 import type { State } from "./state.ts";
 import { elementsOf } from "./tensor-text.ts";
 import { defaultText } from "./with-operator.ts";
 
 /** Python that prints the output; comments alone where a value has to be put right first. */
 export function asNumPy(state: State): string {
-  const call = callOf(state, "#");
+  const call = writableCall(state, "#");
   if (typeof call === "string") return call;
   const { version, inputs, refusal } = call;
   const body = BODIES[`${version.domain}/${version.name}`];
@@ -37,7 +37,7 @@ export function asNumPy(state: State): string {
   ].join("\n");
 }
 
-export const importsOf = (inputs: Call["inputs"]): string[] => [
+export const importsOf = (inputs: WritableCall["inputs"]): string[] => [
   ...(inputs.some((input) => input !== undefined && Object.hasOwn(ML_DTYPES, input.dtype))
     ? ["import ml_dtypes"]
     : []),
@@ -70,11 +70,11 @@ export function printArray(input: Tensor): string {
   // An empty list has one axis, whatever it stands for.
   if (shape.includes(0))
     return `np.zeros((${shape.join(", ")}${shape.length === 1 ? "," : ""}), dtype=${name})`;
-  const words = elementsOf(input).map((value) => printElement(dtype, value));
+  const words = elementsOf(input).map((value) => printPython(dtype, value));
   return `np.array(${printNested(shape, words)}, dtype=${name})`;
 }
 
-function printElement(dtype: DType, value: Scalar): string {
+function printPython(dtype: DType, value: Scalar): string {
   if (typeof value === "boolean") return value ? "True" : "False";
   // JSON escapes as Python does.
   if (typeof value === "string") return JSON.stringify(value);
@@ -103,10 +103,10 @@ interface Facts {
   readonly attribute: (name: string) => string;
   /** An expression: of a negative axis its place. */
   readonly axis: string;
-  readonly call: Call;
+  readonly call: WritableCall;
 }
 
-function factsOf(call: Call): Facts {
+function factsOf(call: WritableCall): Facts {
   const { version, node, inputs } = call;
   const nameOf = (role: string): string | null => {
     const position = version.inputs.findIndex((one) => roleOf(one) === role);

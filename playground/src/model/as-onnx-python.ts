@@ -2,13 +2,13 @@
 
 import { DTYPES, infer, type Tensor } from "ndscatter";
 import { importsOf, printArray } from "./as-numpy.ts";
-import { callOf, oneLine, type Call } from "./source-text.ts";
+import { writableCall, oneLine, type WritableCall } from "./source-text.ts";
 import type { State } from "./state.ts";
-import { told } from "./told.ts";
+import { attempt } from "./attempt.ts";
 
 /** Python that prints the output; comments alone for OpenVINO's operators, and where a value has to be put right first. */
 export function asOnnxPython(state: State): string {
-  const call = callOf(state, "#");
+  const call = writableCall(state, "#");
   if (typeof call === "string") return call;
   const { version, node, inputs, refusal } = call;
   if (version.domain !== "ai.onnx")
@@ -60,8 +60,8 @@ export function asOnnxPython(state: State): string {
 }
 
 /** Of the output; where there is none ONNX has to be told some shape, to say in its own words what is wrong. */
-function shapeOf({ node, inputs }: Call): readonly unknown[] {
-  const types = told(() => infer(node, inputs));
+function shapeOf({ node, inputs }: WritableCall): readonly unknown[] {
+  const types = attempt(() => infer(node, inputs));
   return ("error" in types ? inputs[0]?.shape : types[0].shape) ?? [];
 }
 

@@ -4,7 +4,7 @@ import { DTYPES, type DType } from "ndscatter";
 import { checkShape } from "./limits.ts";
 import type { TensorText } from "./state.ts";
 import { coordinatesOf, positionOf, zeroText } from "./tensor-text.ts";
-import { told } from "./told.ts";
+import { attempt } from "./attempt.ts";
 
 /** A tensor's text after an edit, or why there is none. */
 export type Edited = { readonly input: TensorText } | { readonly error: string };
@@ -15,7 +15,7 @@ export type Edited = { readonly input: TensorText } | { readonly error: string }
  * comes or goes; else leading axes come and go, and coordinates are counted from the last.
  */
 export const withShape = (input: TensorText, shape: readonly number[]): Edited =>
-  told(() => {
+  attempt(() => {
     checkShape(shape, "the tensor");
     const size = shape.reduce((product, dim) => product * dim, 1);
     const { dtype, shape: before, values } = input;

@@ -10,22 +10,22 @@ import { readState, roleOf } from "./read-state.ts";
 import type { State, TensorText } from "./state.ts";
 import { textOf, zerosText } from "./tensor-text.ts";
 import { defaultText, typesOf } from "./with-operator.ts";
-import { told } from "./told.ts";
+import { attempt } from "./attempt.ts";
 
 /** One thing to take from a file. */
-export type Choice =
+export type FileChoice =
   | { readonly kind: "tensor"; readonly title: string; readonly input: TensorText }
   | {
       readonly kind: "node";
       readonly title: string;
       readonly state: State;
       /** What stands in the state that the file does not say. */
-      readonly told: readonly string[];
+      readonly remarks: readonly string[];
     };
 
 /** What a file holds, and what of it is not shown; or why nothing of it is. */
-export type Brought =
-  | { readonly choices: readonly Choice[]; readonly told: readonly string[] }
+export type FileContent =
+  | { readonly choices: readonly FileChoice[]; readonly remarks: readonly string[] }
   | { readonly error: string };
 
 /** More nodes than anybody looks through. */
@@ -41,7 +41,7 @@ export async function fromFile(
   name: string,
   bytes: Uint8Array,
   bin?: Uint8Array,
-): Promise<Brought> {
+): Promise<FileContent> {
   const ending = /\.[^.]*$/.exec(name.toLowerCase())?.[0] ?? "";
   const read = READERS[ending];
   if (read === undefined) {
@@ -51,10 +51,10 @@ export async function fromFile(
     };
   }
   const reader = await read();
-  return told(() => reader(bytes, name, bin));
+  return attempt(() => reader(bytes, name, bin));
 }
 
-type Reader = (bytes: Uint8Array, name: string, bin: Uint8Array | undefined) => Brought;
+type Reader = (bytes: Uint8Array, name: string, bin: Uint8Array | undefined) => FileContent;
 
 const READERS: Readonly<Record<string, (() => Promise<Reader>) | undefined>> = Object.assign(
   Object.create(null),
@@ -81,28 +81,28 @@ const READERS: Readonly<Record<string, (() => Promise<Reader>) | undefined>> = O
   },
 );
 
-const tensorOf = (title: string, input: TensorText): Brought => ({
+const tensorOf = (title: string, input: TensorText): FileContent => ({
   choices: [{ kind: "tensor", title, input }],
-  told: [],
+  remarks: [],
 });
 
 type RunNode = typeof import("ndscatter/onnx").runNode;
 
-function nodesOf(model: Model, runNode: RunNode): Brought {
-  const choices: Choice[] = [];
-  const said: string[] = [];
+function nodesOf(model: Model, runNode: RunNode): FileContent {
+  const choices: FileChoice[] = [];
+  const remarks: string[] = [];
   const { nodes } = model.graph;
   let known = 0;
   for (const node of nodes) {
     const version = versionOf(model, node);
     if (version === null || ++known > MOST_CHOICES) continue;
     const title = titleOf(node, version);
-    const made = told(() => stateOf(model, node, version, runNode));
-    if ("error" in made) said.push(`${title} is not shown: ${made.error}`);
+    const made = attempt(() => stateOf(model, node, version, runNode));
+    if ("error" in made) remarks.push(`${title} is not shown: ${made.error}`);
     else choices.push({ kind: "node", title, ...made });
   }
-  if (known > MOST_CHOICES) said.push(`${known - MOST_CHOICES} more nodes are not shown`);
-  if (known > 0) return { choices, told: said };
+  if (known > MOST_CHOICES) remarks.push(`${known - MOST_CHOICES} more nodes are not shown`);
+  if (known > 0) return { choices, remarks: remarks };
   const others = [...new Set(nodes.map(({ op }) => op))].slice(0, 20).join(", ");
   return {
     error: `the model has no node of the operators here${others === "" ? "" : `, but ${others}`}`,
@@ -113,7 +113,7 @@ function versionOf(
   model: Model,
   { domain, op, opset = model.opsets[domain] }: ModelNode,
 ): OperatorVersion | null {
-  const found = told(() => ({ version: resolve({ domain, op, opset }) }));
+  const found = attempt(() => ({ version: resolve({ domain, op, opset }) }));
   return "version" in found ? found.version : null;
 }
 
@@ -128,22 +128,22 @@ function stateOf(
   node: ModelNode,
   version: OperatorVersion,
   runNode: RunNode,
-): { state: State; told: string[] } {
-  const said: string[] = [];
+): { state: State; remarks: string[] } {
+  const remarks: string[] = [];
   const attributes: Record<string, string> = {};
   for (const [name, { type, value }] of Object.entries(node.attributes)) {
-    if (typeof value === "object") said.push(`the attribute ${name}, of ${type}, is left out`);
+    if (typeof value === "object") remarks.push(`the attribute ${name}, of ${type}, is left out`);
     else if (String(value) !== defaultText(version, name)) attributes[name] = String(value);
   }
   const unknown = new Set<number>();
   const inputs = version.inputs.map((schema, position): TensorText | null => {
     const name = node.inputs[position] ?? "";
     if (name === "") {
-      if (schema.optional !== true) said.push(`${schema.name} is left out in the model`);
+      if (schema.optional !== true) remarks.push(`${schema.name} is left out in the model`);
       return null;
     }
-    const value = told(() => ({ value: constantOf(model, name, runNode) }));
-    if ("error" in value) said.push(`${schema.name} cannot be read: ${value.error}`);
+    const value = attempt(() => ({ value: constantOf(model, name, runNode) }));
+    if ("error" in value) remarks.push(`${schema.name} cannot be read: ${value.error}`);
     else if (value.value !== null) return value.value;
     unknown.add(position);
     return standIn(model, name, version, position);
@@ -161,11 +161,11 @@ function stateOf(
   );
   for (const position of unknown) {
     const shape = printShape(state.inputs[position]?.shape ?? []);
-    said.push(
+    remarks.push(
       `${version.inputs[position].name} is no constant of the model: zeros of the shape ${shape} stand for it`,
     );
   }
-  return { state, told: said };
+  return { state, remarks: remarks };
 }
 
 /** The tensor of a name, where the model holds it; null where it is an input or is computed. */
@@ -179,7 +179,7 @@ function constantOf(model: Model, name: string, runNode: RunNode): TensorText | 
   }
   const maker = nodes.find(({ op, outputs }) => INLINE.has(op) && outputs.includes(name));
   // A copy of what is no constant either cannot be made.
-  const made = maker && told(() => runNode(model, maker, {}));
+  const made = maker && attempt(() => runNode(model, maker, {}));
   return made === undefined || "error" in made ? null : textOf(made[name], name);
 }
 

@@ -11,7 +11,7 @@
 import { isDType, printShape, resolve, TensorError } from "ndscatter";
 import { checkShape } from "./limits.ts";
 import type { State, TensorText } from "./state.ts";
-import { told } from "./told.ts";
+import { attempt } from "./attempt.ts";
 
 /** Nobody has a longer link; it bounds the work as well. */
 const LONGEST = 4_000_000;
@@ -43,7 +43,7 @@ function printInput(input: TensorText | null): string {
 
 /** What {@link toHash} made, with or without its `#`; it does not throw, whatever stands there. */
 export const fromHash = (hash: string): { readonly state: State } | { readonly error: string } =>
-  told(() => ({ state: parseState(hash.replace(/^#/, "")) }));
+  attempt(() => ({ state: parseState(hash.replace(/^#/, "")) }));
 
 function parseState(text: string): State {
   if (text.length > LONGEST) throw wrong(`it has more than ${LONGEST} characters`);

@@ -16,14 +16,14 @@ import { checkShape, MOST_AXES, MOST_ELEMENTS } from "./limits.ts";
 import { parseScalar } from "./scalar-text.ts";
 import type { TensorText } from "./state.ts";
 import { tensorOf, textOf } from "./tensor-text.ts";
-import { told } from "./told.ts";
+import { attempt } from "./attempt.ts";
 
 /** As much text as the elements that the page shows can take. */
 const LONGEST = 2_000_000;
 
 /** The tensor that `text` says, in the data type of `input` where it names none; or where it cannot be read, and why. */
 export const withText = (input: TensorText, text: string): Edited =>
-  told(() => {
+  attempt(() => {
     if (text.length > LONGEST) {
       throw new TensorError("too-large", `the text has more than ${LONGEST} characters`);
     }

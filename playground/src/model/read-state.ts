@@ -17,7 +17,7 @@ import {
 import { checkExtent } from "./limits.ts";
 import type { State } from "./state.ts";
 import { tensorOf } from "./tensor-text.ts";
-import { told } from "./told.ts";
+import { attempt } from "./attempt.ts";
 
 /** What a fault is about: an element or dimensions of an input (all of it where none is named), or something else. */
 export type Place =
@@ -49,7 +49,7 @@ export const roleOf = ({ name, role }: ParameterSchema): Role => role ?? (name a
 /** It does not throw, whatever the state says. */
 export function readState(state: State): Reading {
   const { domain, op, opset } = state;
-  const found = told(() => ({ version: resolve({ domain, op, opset }) }));
+  const found = attempt(() => ({ version: resolve({ domain, op, opset }) }));
   const version = "version" in found ? found.version : null;
   const faults: Fault[] = [];
   if ("error" in found) faults.push({ place: { whole: "operator" }, sentence: found.error });
@@ -69,7 +69,7 @@ export function readState(state: State): Reading {
   const inputs = state.inputs.map((text, input) => {
     if (text === null) return undefined;
     const name = version?.inputs[input]?.name ?? `input ${input}`;
-    const read = told(() => tensorOf(text, name));
+    const read = attempt(() => tensorOf(text, name));
     if ("error" in read) {
       faults.push({ place: { input, dims: [] }, sentence: read.error });
       return undefined;
@@ -116,10 +116,10 @@ export function firstText({ type, values, minimum = 0 }: AttributeSchema): strin
 
 /** An output that the page does not show is not made: small inputs can make a large one. */
 function outputFaults({ node, inputs }: Reading): Fault[] {
-  const inferred = told(() => infer(node, inputs));
+  const inferred = attempt(() => infer(node, inputs));
   // Whatever else is wrong is told by the explanation.
   if ("error" in inferred) return [];
-  const checked = told(() => {
+  const checked = attempt(() => {
     // Of tensors every dimension is known.
     for (const { shape } of inferred) checkExtent(shape as number[], "the output");
     return null;
@@ -128,7 +128,7 @@ function outputFaults({ node, inputs }: Reading): Fault[] {
 }
 
 /** A state told: as it was read, and what the library makes of it. */
-export interface Told extends Reading {
+export interface ExplainedState extends Reading {
   /** Null where there is no such operator, and where the output would be larger than the page shows. */
   readonly explanation: Explanation | null;
 }
@@ -137,7 +137,7 @@ export interface Told extends Reading {
  * Reads a state and explains its call. `faults` has everything that is wrong, of the call as well; the explanation's
  * shapes hold whatever is wrong, its output and its story only where nothing is.
  */
-export function tellState(state: State): Told {
+export function explainState(state: State): ExplainedState {
   const reading = readState(state);
   const { node, version, inputs, faults } = reading;
   const isTooLarge = faults.some(({ place }) => "whole" in place);

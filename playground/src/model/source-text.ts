@@ -1,11 +1,11 @@
 /** What the exports of code share: a call that can be written down, and lists with rows on lines of their own. */
 
 import type { NodeSpec, OperatorVersion, Tensor } from "ndscatter";
-import { readState, tellState, type Fault } from "./read-state.ts";
+import { readState, explainState, type Fault } from "./read-state.ts";
 import type { State } from "./state.ts";
 
 /** A call whose attributes and tensors are all there. */
-export interface Call {
+export interface WritableCall {
   readonly version: OperatorVersion;
   readonly node: NodeSpec;
   /** Of the version's inputs; undefined for one that is left out. */
@@ -15,12 +15,12 @@ export interface Call {
 }
 
 /** The call of a state; or what has to be put right before there is one, as comments behind `mark`. */
-export function callOf(state: State, mark: string): Call | string {
+export function writableCall(state: State, mark: string): WritableCall | string {
   const { version, node, inputs, faults } = readState(state);
   const isWhole = version?.inputs.every(
     (one, at) => one.optional === true || inputs[at] !== undefined,
   );
-  const { explanation, faults: all } = tellState(state);
+  const { explanation, faults: all } = explainState(state);
   if (version !== null && isWhole === true && faults.length === 0) {
     return { version, node, inputs, refusal: explanation?.error?.message ?? null };
   }

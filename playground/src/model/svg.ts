@@ -1,8 +1,8 @@
 /** A picture as an SVG file: the same text for the same picture, with nothing in it that is loaded from elsewhere. */
 
-import type { Arrow, Cell, Grid, Picture, Spot } from "./picture.ts";
+import type { DiagramArrow, DiagramCell, DiagramGrid, Diagram, DiagramSpot } from "./diagram.ts";
 
-export type Theme = "light" | "dark";
+export type SvgTheme = "light" | "dark";
 
 interface Colours {
   readonly paper: string;
@@ -14,7 +14,7 @@ interface Colours {
   readonly hues: readonly string[];
 }
 
-const THEMES: Readonly<Record<Theme, Colours>> = {
+const THEMES: Readonly<Record<SvgTheme, Colours>> = {
   light: {
     paper: "#f6f7f9",
     cell: "#ffffff",
@@ -52,7 +52,7 @@ const MOST_TUPLES = 32;
 
 /** A grid with a place for each of its slices. */
 interface Block {
-  readonly grid: Grid;
+  readonly grid: DiagramGrid;
   readonly cellWidth: number;
   readonly header: number;
   /** How many slices stand beside one another. */
@@ -65,7 +65,7 @@ interface Block {
   readonly y: number;
 }
 
-export function toSVG(picture: Picture, theme: Theme): string {
+export function toSVG(picture: Diagram, theme: SvgTheme): string {
   const colours = THEMES[theme];
   const { title, sentences, grids, tuples, arrows } = picture;
   const top = MARGIN + LINE * (sentences.length + 1) + 12;
@@ -107,7 +107,7 @@ export function toSVG(picture: Picture, theme: Theme): string {
 
 /** Grids from left to right, on new lines where they are wider than a page. */
 function layOut(
-  grids: readonly Grid[],
+  grids: readonly DiagramGrid[],
   top: number,
 ): { blocks: Block[]; width: number; bottom: number } {
   const blocks: Block[] = [];
@@ -123,7 +123,7 @@ function layOut(
   return { blocks, width, bottom: lowest + 28 };
 }
 
-function measure(grid: Grid): Omit<Block, "x" | "y"> {
+function measure(grid: DiagramGrid): Omit<Block, "x" | "y"> {
   const { name, type, slices, rows, columns } = grid;
   const longest = slices
     .flatMap(({ cells }) => cells)
@@ -166,7 +166,7 @@ function cornerOf(block: Block, slice: number, place: number): readonly [x: numb
   return [left + column * cellWidth, above + row * CELL_HEIGHT];
 }
 
-function drawBlock(block: Block, picture: Picture, colours: Colours): string {
+function drawBlock(block: Block, picture: Diagram, colours: Colours): string {
   const { grid, x, y, cellWidth } = block;
   const soft = `fill="${colours.soft}" font-size="11"`;
   const parts = [
@@ -194,11 +194,11 @@ function drawBlock(block: Block, picture: Picture, colours: Colours): string {
 }
 
 function drawCell(
-  { text: own, tuples }: Cell,
+  { text: own, tuples }: DiagramCell,
   x: number,
   y: number,
   width: number,
-  picture: Picture,
+  picture: Diagram,
   colours: Colours,
 ): string {
   const box = `x="${round(x)}" y="${round(y)}" width="${width}" height="${CELL_HEIGHT}"`;
@@ -223,10 +223,10 @@ const hued = (colour: number, { hues }: Colours): string =>
   `fill="${hues[colour]}" fill-opacity="0.28" stroke="${hues[colour]}" stroke-width="2"`;
 
 function drawArrow(
-  { tuple, from, to }: Arrow,
+  { tuple, from, to }: DiagramArrow,
   order: number,
   blocks: readonly Block[],
-  picture: Picture,
+  picture: Diagram,
   { hues }: Colours,
 ): string {
   const [x1, y1] = middleOf(from, blocks);
@@ -242,7 +242,7 @@ function drawArrow(
 }
 
 /** The lower part of a cell, so that arrows leave its text free. */
-function middleOf({ grid, cell }: Spot, blocks: readonly Block[]): readonly [number, number] {
+function middleOf({ grid, cell }: DiagramSpot, blocks: readonly Block[]): readonly [number, number] {
   const block = blocks[grid];
   const size = Math.max(block.grid.rows * block.grid.columns, 1);
   const [x, y] = cornerOf(block, Math.floor(cell / size), cell % size);

@@ -13,13 +13,13 @@ import {
 } from "ndscatter";
 import { withDType } from "./edit.ts";
 import { PRESETS } from "./presets.ts";
-import { firstText, readState, roleOf, tellState } from "./read-state.ts";
+import { firstText, readState, roleOf, explainState } from "./read-state.ts";
 import type { State, TensorText } from "./state.ts";
 import { zerosText } from "./tensor-text.ts";
-import { told } from "./told.ts";
+import { attempt } from "./attempt.ts";
 
 /** What names a version on the page; an opset between two versions means the one before. */
-export interface Choice {
+export interface OperatorChoice {
   readonly domain: State["domain"];
   readonly op: string;
   readonly opset: number;
@@ -28,11 +28,11 @@ export interface Choice {
 /** A state after a choice, and what had to change for it. */
 export interface Chosen {
   readonly state: State;
-  readonly told: string[];
+  readonly remarks: string[];
 }
 
 /** The operators of a domain with their versions, newest first, as the page offers them. */
-export function choices(): { domain: State["domain"]; op: string; versions: OperatorVersion[] }[] {
+export function operatorGroups(): { domain: State["domain"]; op: string; versions: OperatorVersion[] }[] {
   const groups = new Map<string, OperatorVersion[]>();
   for (const version of operators()) {
     const key = `${version.domain}/${version.name}`;
@@ -51,16 +51,16 @@ export function typesOf(version: OperatorVersion, { type }: ParameterSchema): re
 }
 
 /** `state` under another version: attributes, data types and inputs that it does not take are told of. */
-export function withOperator(state: State, choice: Choice): Chosen {
-  const found = told(() => ({ version: resolve(choice) }));
-  if ("error" in found) return { state, told: [found.error] };
+export function withOperator(state: State, choice: OperatorChoice): Chosen {
+  const found = attempt(() => ({ version: resolve(choice) }));
+  if ("error" in found) return { state, remarks: [found.error] };
   const { version } = found;
-  const from = told(() => resolve({ domain: state.domain, op: state.op, opset: state.opset }));
+  const from = attempt(() => resolve({ domain: state.domain, op: state.op, opset: state.opset }));
   const before = "error" in from ? version : from;
-  const said: string[] = [];
+  const remarks: string[] = [];
   const id = { domain: version.domain, op: version.name, opset: version.sinceVersion };
   const { kept: attributes, refused } = keptAttributes(state, before, version);
-  const inputs = keptInputs(state, before, version, said);
+  const inputs = keptInputs(state, before, version, remarks);
   const dropped = refused.map(({ name, text, sentence }) => {
     const word = name === "reduction" ? sameReduction(state, { ...id, attributes, inputs }) : null;
     if (word === null) return `${sentence}, so ${name} = ${text} is left out`;
@@ -72,13 +72,13 @@ export function withOperator(state: State, choice: Choice): Chosen {
   const isSibling = before.name === version.name && before.domain === version.domain;
   const example = PRESETS.find((one) => one.state.op === id.op && one.state.domain === id.domain);
   if (isSibling || example === undefined || suits(chosen)) {
-    return { state: chosen, told: [...dropped, ...said] };
+    return { state: chosen, remarks: [...dropped, ...remarks] };
   }
   const title = `${version.name}-${version.sinceVersion}`;
   const sentence = `${title} cannot be run on these shapes, so an example of it is shown`;
   // The example may be of another version, which changes no operator and so comes to an end.
-  const { state: shown, told: more } = withOperator(example.state, id);
-  return { state: shown, told: [sentence, ...more] };
+  const { state: shown, remarks: more } = withOperator(example.state, id);
+  return { state: shown, remarks: [sentence, ...more] };
 }
 
 const rolePosition = ({ inputs }: OperatorVersion, role: Role): number =>
@@ -87,7 +87,7 @@ const rolePosition = ({ inputs }: OperatorVersion, role: Role): number =>
 /** Whether the shapes of a state fit: what is wrong with its values may stay. */
 function suits(state: State): boolean {
   const { node, inputs } = readState(state);
-  return !("error" in told(() => infer(node, inputs)));
+  return !("error" in attempt(() => infer(node, inputs)));
 }
 
 /** The word of another document for the reduction of a state, which the library's own name for both tells; or null. */
@@ -102,7 +102,7 @@ function sameReduction(before: State, after: State): string | null {
 
 /** What a scatter does where updates meet, in the library's word; null where it cannot be run. */
 function reductionOf(state: State): Reduction | null {
-  const story = tellState(state).explanation?.story;
+  const story = explainState(state).explanation?.story;
   return story?.kind === "scatter" ? story.reduction : null;
 }
 
@@ -152,7 +152,7 @@ function keptInputs(
   state: State,
   before: OperatorVersion,
   version: OperatorVersion,
-  said: string[],
+  remarks: string[],
 ): (TensorText | null)[] {
   const byRole = new Map<Role, TensorText | null>(
     before.inputs.map((one, position) => [roleOf(one), state.inputs[position] ?? null]),
@@ -172,17 +172,17 @@ function keptInputs(
     const role = roleOf(one);
     const isGone = role !== "axis" && rolePosition(version, role) === -1;
     if (isGone && byRole.get(role) !== null) {
-      said.push(`${version.name} has no input ${one.name}, so it is left out`);
+      remarks.push(`${version.name} has no input ${one.name}, so it is left out`);
     }
   }
-  return retyped(version, inputs, said);
+  return retyped(version, inputs, remarks);
 }
 
 /** The inputs in data types that the version takes; those of one type constraint share theirs. */
 function retyped(
   version: OperatorVersion,
   inputs: readonly (TensorText | null)[],
-  said: string[],
+  remarks: string[],
 ): (TensorText | null)[] {
   return inputs.map((text, position) => {
     if (text === null) return null;
@@ -191,7 +191,7 @@ function retyped(
     const first = inputs[version.inputs.findIndex(({ type }) => type === schema.type)] ?? text;
     const wanted = types.includes(first.dtype) ? first.dtype : nearest(types, first.dtype);
     if (text === first && wanted !== text.dtype) {
-      said.push(`${dtypeRefusal(version, position, text)}, so it becomes ${wanted}`);
+      remarks.push(`${dtypeRefusal(version, position, text)}, so it becomes ${wanted}`);
     }
     return wanted === text.dtype ? text : withDType(text, wanted);
   });
@@ -207,7 +207,7 @@ function dtypeRefusal(version: OperatorVersion, position: number, text: TensorTe
     dtype: other === position ? text.dtype : typesOf(version, schema)[0],
     shape: null,
   }));
-  const found = told(() => infer({ ...node, attributes: Object.fromEntries(attributes) }, types));
+  const found = attempt(() => infer({ ...node, attributes: Object.fromEntries(attributes) }, types));
   return "error" in found ? found.error : `${version.name} does not take ${text.dtype}`;
 }
 

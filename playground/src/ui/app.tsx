@@ -11,7 +11,7 @@ import type { State, TensorText } from "../model/state.ts";
 import { zerosText } from "../model/tensor-text.ts";
 import { typesOf, withOperator } from "../model/with-operator.ts";
 import { Arrows } from "./arrows.tsx";
-import { Bring } from "./bring.tsx";
+import { OpenFile } from "./open-file.tsx";
 import { EXAMPLES } from "./examples.ts";
 import type { Cells } from "./grid.tsx";
 import type { Tuple } from "./links.ts";
@@ -20,18 +20,18 @@ import { Player } from "./player.tsx";
 import { coordinatesOf, sizeOf } from "./shape.ts";
 import { Shapes } from "./shapes.tsx";
 import { aloud, Story } from "./story.tsx";
-import { Take } from "./take.tsx";
-import { taleOf, taleOfStep, type Spot, type Tale } from "./tale.ts";
+import { ExportDialog } from "./export-dialog.tsx";
+import { describeCell, describeStep, type Spot, type Description } from "./describe.ts";
 import { TensorCard, type DTypeChoice, type Edits } from "./tensor-card.tsx";
 import { ThemeButton } from "./theme.tsx";
 import {
-  callOf,
+  viewOf,
   marksOf,
   notesOf,
   nowOf,
   outputCells,
   printedAfter,
-  type Call,
+  type CallView,
   type Picture,
   type Printed,
 } from "./view.ts";
@@ -133,7 +133,7 @@ export function App(): JSX.Element {
     return () => window.removeEventListener("hashchange", onHash);
   }, []);
 
-  const call = useMemo(() => callOf(state), [state]);
+  const call = useMemo(() => viewOf(state), [state]);
   if (call.picture !== null) last.current = call.picture;
   const { domain, op } = state;
   // Another operator's picture would say nothing of this call.
@@ -174,10 +174,10 @@ export function App(): JSX.Element {
 
   const spot = pointed ?? focused;
   const told = call.picture;
-  const tale = useMemo(() => {
-    if (told === null) return taleOfFault(call, spot);
-    if (spot !== null) return taleOf(told, spot);
-    return step === null ? null : taleOfStep(told, step - 1);
+  const description = useMemo(() => {
+    if (told === null) return describeFault(call, spot);
+    if (spot !== null) return describeCell(told, spot);
+    return step === null ? null : describeStep(told, step - 1);
   }, [call, told, spot, step]);
   const onSpot = useCallback((next: Spot | null, isFocus: boolean) => {
     if (isFocus) setFocused(next);
@@ -188,7 +188,7 @@ export function App(): JSX.Element {
     setPointed(null);
     setStep(next);
   }, []);
-  const toHear = isPlaying || pointed !== null || tale === null ? "" : aloud(tale, tuples);
+  const toHear = isPlaying || pointed !== null || description === null ? "" : aloud(description, tuples);
 
   const onFit = (name: string, shape: readonly number[]): void => {
     const position = version?.inputs.findIndex((one) => one.name === name) ?? -1;
@@ -203,7 +203,7 @@ export function App(): JSX.Element {
           <a href="./">ndscatter</a> <span>playground</span>
         </h1>
         <Presets chosen={preset} onPreset={showPreset} />
-        <Bring
+        <OpenFile
           inputs={version?.inputs.map(({ name }) => name) ?? []}
           onTensor={(input, position, words) =>
             page.show({ ...state, inputs: state.inputs.with(position, input) }, words)
@@ -214,7 +214,7 @@ export function App(): JSX.Element {
           }}
           onRefusal={(sentence) => page.show(state, [sentence])}
         />
-        <Take state={state} explanation={call.explanation} />
+        <ExportDialog state={state} explanation={call.explanation} />
         <ThemeButton />
       </header>
       <main>
@@ -225,7 +225,7 @@ export function App(): JSX.Element {
           faults={faults.attributes}
           onChoice={(choice) => {
             const chosen = withOperator(state, choice);
-            page.show(chosen.state, chosen.told);
+            page.show(chosen.state, chosen.remarks);
           }}
           onAttribute={(name, text) => page.show(withAttribute(state, version, name, text))}
         />
@@ -314,11 +314,11 @@ export function App(): JSX.Element {
                 </header>
               </section>
             )}
-            <Arrows arrows={tale?.arrows ?? []} tuples={tuples} spot={isStale ? null : spot} />
+            <Arrows arrows={description?.arrows ?? []} tuples={tuples} spot={isStale ? null : spot} />
           </div>
           <aside>
             <Story
-              tale={tale}
+              description={description}
               tuples={tuples}
               hint={isStale ? "There is a story again when the error is put right." : HINT}
             />
@@ -333,7 +333,7 @@ export function App(): JSX.Element {
 }
 
 /** What is wrong with a cell is its story. */
-function taleOfFault({ faults, state }: Call, spot: Spot | null): Tale | null {
+function describeFault({ faults, state }: CallView, spot: Spot | null): Description | null {
   if (spot === null || spot.tensor === "output") return null;
   const shape = state.inputs[spot.tensor]?.shape ?? [];
   const found = faults.find(

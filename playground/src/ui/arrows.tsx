@@ -7,7 +7,7 @@ import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { cellId } from "./grid.tsx";
 import type { Tuple } from "./links.ts";
-import type { Arrow, Spot } from "./tale.ts";
+import type { Arrow, Spot } from "./describe.ts";
 
 interface ArrowsProps {
   readonly arrows: readonly Arrow[];

@@ -5,7 +5,7 @@ import { letterOf } from "../model/letters.ts";
 import type { Tuple } from "./links.ts";
 import { memo } from "./memo.ts";
 import { coordinatesOf, gridsOf, sizeOf } from "./shape.ts";
-import type { TensorId } from "./tale.ts";
+import type { TensorId } from "./describe.ts";
 
 export type Move = "up" | "down" | "left" | "right";
 

@@ -2,7 +2,7 @@
 
 import type { AttributeSchema, OperatorVersion } from "ndscatter";
 import type { JSX } from "preact";
-import { choices, type Choice } from "../model/with-operator.ts";
+import { operatorGroups, type OperatorChoice } from "../model/with-operator.ts";
 import type { State } from "../model/state.ts";
 
 interface OperatorBarProps {
@@ -11,11 +11,11 @@ interface OperatorBarProps {
   readonly version: OperatorVersion | null;
   /** What is wrong with an attribute, by its name. */
   readonly faults: ReadonlyMap<string, string>;
-  onChoice(choice: Choice): void;
+  onChoice(choice: OperatorChoice): void;
   onAttribute(name: string, text: string): void;
 }
 
-const GROUPS = choices();
+const GROUPS = operatorGroups();
 const DOMAINS = [...new Set(GROUPS.map(({ domain }) => domain))];
 
 const keyOf = ({ domain, op }: { readonly domain: string; readonly op: string }): string =>

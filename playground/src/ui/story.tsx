@@ -2,26 +2,26 @@
 
 import type { JSX } from "preact";
 import type { Tuple } from "./links.ts";
-import type { Tale } from "./tale.ts";
+import type { Description } from "./describe.ts";
 
 interface StoryProps {
-  readonly tale: Tale | null;
+  readonly description: Description | null;
   readonly tuples: readonly Tuple[];
-  /** What is said while there is no tale. */
+  /** What is said while there is no description. */
   readonly hint: string;
 }
 
-export function Story({ tale, tuples, hint }: StoryProps): JSX.Element {
+export function Story({ description, tuples, hint }: StoryProps): JSX.Element {
   return (
     <section class="story" aria-label="story">
       <h2>Story</h2>
-      {tale === null ? (
+      {description === null ? (
         <p class="hint">{hint}</p>
       ) : (
         <>
-          <p class="title">{tale.title}</p>
+          <p class="title">{description.title}</p>
           <ol>
-            {tale.lines.map(({ tuple, text, result }, number) => (
+            {description.lines.map(({ tuple, text, result }, number) => (
               <li key={number}>
                 {tuple !== null && tuples[tuple] !== undefined && (
                   <b class={`letter hue-${tuples[tuple].colour}`}>{tuples[tuple].label}</b>
@@ -39,11 +39,11 @@ export function Story({ tale, tuples, hint }: StoryProps): JSX.Element {
   );
 }
 
-/** The tale as one text, to be read aloud. */
-export const aloud = (tale: Tale, tuples: readonly Tuple[]): string =>
+/** The description as one text, to be read aloud. */
+export const aloud = (description: Description, tuples: readonly Tuple[]): string =>
   [
-    tale.title,
-    ...tale.lines.map(({ tuple, text, result }) => {
+    description.title,
+    ...description.lines.map(({ tuple, text, result }) => {
       const letter = tuple === null ? "" : `${tuples[tuple]?.label ?? ""}: `;
       return letter + text + (result === undefined ? "" : `: ${result}`);
     }),

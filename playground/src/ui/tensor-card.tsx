@@ -7,7 +7,7 @@ import type { Tuple } from "./links.ts";
 import { memo } from "./memo.ts";
 import { gridsOf, sizeOf } from "./shape.ts";
 import { ShapeEditor } from "./shape-editor.tsx";
-import type { Spot, TensorId } from "./tale.ts";
+import type { Spot, TensorId } from "./describe.ts";
 import { useView } from "./view-box.ts";
 
 /** A data type of the menu; `reason` says why it cannot be chosen. */
@@ -98,7 +98,7 @@ export const TensorCard = memo<TensorCardProps>((props) => {
               class="small"
               aria-label={`${name} as text`}
               aria-expanded={isText}
-              onClick={() => setText(isText ? null : printNested(props.cells.values, shape))}
+              onClick={() => setText(isText ? null : bracketed(props.cells.values, shape))}
             >
               text
             </button>
@@ -349,7 +349,7 @@ function TextEditor(props: TextEditorProps): JSX.Element {
 }
 
 /** The elements in brackets, a line for each row. */
-function printNested(values: readonly string[], shape: readonly number[]): string {
+function bracketed(values: readonly string[], shape: readonly number[]): string {
   if (shape.length === 0) return values[0];
   const nest = (axis: number, begin: number): string => {
     const length = sizeOf(shape.slice(axis + 1));

@@ -1,7 +1,7 @@
 /** What is seen of a state: the call as the library tells it, and what the cells of each tensor look like. */
 
 import type { Explanation, Scalar, Tensor } from "ndscatter";
-import { tellState, type Fault } from "../model/read-state.ts";
+import { explainState, type Fault } from "../model/read-state.ts";
 import { printElement } from "../model/scalar-text.ts";
 import type { State } from "../model/state.ts";
 import type { Cells } from "./grid.tsx";
@@ -9,7 +9,7 @@ import { linksOf, type Links } from "./links.ts";
 import { flatOf, sizeOf } from "./shape.ts";
 
 /** A state, told. */
-export interface Call {
+export interface CallView {
   readonly state: State;
   readonly explanation: Explanation | null;
   readonly faults: readonly Fault[];
@@ -27,9 +27,9 @@ export interface Picture {
 }
 
 /** It does not throw: whatever goes wrong is a fault of the call. */
-export function callOf(state: State): Call {
+export function viewOf(state: State): CallView {
   try {
-    const { explanation, faults } = tellState(state);
+    const { explanation, faults } = explainState(state);
     const links = explanation === null || faults.length > 0 ? null : linksOf(explanation);
     const output = explanation?.output ?? null;
     const picture =

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { equals, operators, resolve, run, tensor, type Tensor } from "ndscatter";
 import { EXAMPLES, type Example } from "../../../test/cases/examples.ts";
 import { CONFUSIONS_GROUP, PRESETS, type Preset } from "../../src/model/presets.ts";
-import { readState, roleOf, tellState } from "../../src/model/read-state.ts";
+import { readState, roleOf, explainState } from "../../src/model/read-state.ts";
 import { defaultText } from "../../src/model/with-operator.ts";
 
 const ofDocuments = PRESETS.filter(({ group }) => group !== CONFUSIONS_GROUP);
@@ -247,7 +247,7 @@ const OUTCOMES: Readonly<Record<string, unknown>> = {
 
 for (const { title, state } of confusions) {
   test(`what comes of ${title}`, () => {
-    const { explanation, faults } = tellState(state);
+    const { explanation, faults } = explainState(state);
     const outcome = OUTCOMES[title];
     if (typeof outcome === "string") {
       assert.equal(explanation?.error?.code, outcome);

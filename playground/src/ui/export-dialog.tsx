@@ -7,12 +7,12 @@ import { asNumPy } from "../model/as-numpy.ts";
 import { asOnnxPython } from "../model/as-onnx-python.ts";
 import { asTypeScript } from "../model/as-typescript.ts";
 import { toHash } from "../model/hash.ts";
-import { pictureOf } from "../model/picture.ts";
+import { diagramOf } from "../model/diagram.ts";
 import type { State } from "../model/state.ts";
 import { toSVG } from "../model/svg.ts";
 import { isDark } from "./theme.tsx";
 
-interface TakeProps {
+interface ExportDialogProps {
   readonly state: State;
   readonly explanation: Explanation | null;
 }
@@ -29,7 +29,7 @@ const KINDS: readonly Kind[] = [
   { name: "Link", print: (state) => `${location.href.replace(/#.*$/, "")}#${toHash(state)}` },
 ];
 
-export function Take({ state, explanation }: TakeProps): JSX.Element {
+export function ExportDialog({ state, explanation }: ExportDialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const [kind, setKind] = useState<Kind | null>(null);
   const [said, setSaid] = useState("");
@@ -37,7 +37,7 @@ export function Take({ state, explanation }: TakeProps): JSX.Element {
   const close = (): void => dialog.current?.close();
   const save = async (isPng: boolean): Promise<void> => {
     try {
-      const svg = toSVG(pictureOf(state, explanation), isDark() ? "dark" : "light");
+      const svg = toSVG(diagramOf(state, explanation), isDark() ? "dark" : "light");
       const blob = isPng ? await asPng(svg) : new Blob([svg], { type: "image/svg+xml" });
       download(blob, `${state.op}-${state.opset}.${isPng ? "png" : "svg"}`);
       setSaid("");

@@ -41,7 +41,7 @@ export interface Line {
   readonly result?: string;
 }
 
-export interface Tale {
+export interface Description {
   readonly title: string;
   readonly lines: readonly Line[];
   readonly arrows: readonly Arrow[];
@@ -58,36 +58,36 @@ export interface Told {
 }
 
 /** Null for a cell that is no longer there. */
-export function taleOf(told: Told, { tensor, element }: Spot): Tale | null {
+export function describeCell(told: Told, { tensor, element }: Spot): Description | null {
   const { explanation } = told;
   const { story, inputs, output } = explanation;
   if (story === null || output === null) return null;
   const subject = tensor === "output" ? output : inputs[tensor]?.tensor;
   if (subject === null || subject === undefined || element >= subject.size) return null;
   const role = tensor === "output" ? "output" : inputs[tensor].role;
-  const teller = new Teller(told, inputs, output.dtype);
-  if (role === "indices") return teller.ofIndex(element, subject.shape);
+  const describer = new Describer(told, inputs, output.dtype);
+  if (role === "indices") return describer.ofIndex(element, subject.shape);
   if (role === "axis")
-    return { title: `${teller.nameOf(tensor)} is an axis`, lines: [], arrows: [] };
+    return { title: `${describer.nameOf(tensor)} is an axis`, lines: [], arrows: [] };
   if (story.kind === "gather") {
     return role === "output"
-      ? teller.ofReadCell(story, coordinatesOf(element, subject.shape), element)
-      : teller.ofSource(story, coordinatesOf(element, subject.shape), element);
+      ? describer.ofReadCell(story, coordinatesOf(element, subject.shape), element)
+      : describer.ofSource(story, coordinatesOf(element, subject.shape), element);
   }
   return role === "updates"
-    ? teller.ofUpdate(story, element)
-    : teller.ofCell(story, coordinatesOf(element, subject.shape), element, tensor);
+    ? describer.ofUpdate(story, element)
+    : describer.ofCell(story, coordinatesOf(element, subject.shape), element, tensor);
 }
 
 /** The tale of one step of a player: an update, or a read. */
-export function taleOfStep(told: Told, order: number): Tale | null {
+export function describeStep(told: Told, order: number): Description | null {
   const { explanation, links } = told;
   const { story, inputs, output } = explanation;
   if (story === null || output === null || order < 0 || order >= links.count) return null;
-  return new Teller(told, inputs, output.dtype).ofStep(story, order);
+  return new Describer(told, inputs, output.dtype).ofStep(story, order);
 }
 
-class Teller {
+class Describer {
   private readonly told: Told;
   private readonly inputs: readonly ExplainedInput[];
   private readonly dtype: DType;
@@ -104,7 +104,7 @@ class Teller {
     coordinates: readonly number[],
     element: number,
     tensor: TensorId,
-  ): Tale {
+  ): Description {
     const cell = story.cell(coordinates);
     const place = printShape(coordinates);
     const here = { tensor: "output", element } as const;
@@ -133,7 +133,7 @@ class Teller {
   }
 
   /** An element of updates: where it goes, and whether it stays. */
-  ofUpdate(story: ScatterStory, element: number): Tale {
+  ofUpdate(story: ScatterStory, element: number): Description {
     const { links } = this.told;
     const order = links.carried[element];
     const position = this.positionOf("updates");
@@ -169,7 +169,7 @@ class Teller {
   }
 
   /** An element of the output of a gather. */
-  ofReadCell(story: GatherStory, coordinates: readonly number[], element: number): Tale {
+  ofReadCell(story: GatherStory, coordinates: readonly number[], element: number): Description {
     const { index, source, value } = story.cell(coordinates);
     const data = this.positionOf("data");
     const shape = this.inputs[data].tensor?.shape ?? [];
@@ -192,7 +192,7 @@ class Teller {
   }
 
   /** An element of the data of a gather: who reads it. */
-  ofSource(story: GatherStory, coordinates: readonly number[], element: number): Tale {
+  ofSource(story: GatherStory, coordinates: readonly number[], element: number): Description {
     const { links, explanation } = this.told;
     const data = this.positionOf("data");
     const orders = reaching(links, element);
@@ -216,7 +216,7 @@ class Teller {
   }
 
   /** An element of indices: the tuple that it belongs to. */
-  ofIndex(element: number, shape: readonly number[]): Tale {
+  ofIndex(element: number, shape: readonly number[]): Description {
     const { links, explanation } = this.told;
     const { story } = explanation;
     const number = links.indexed[element];
@@ -241,7 +241,7 @@ class Teller {
     return { title, lines, arrows: arrows.slice(0, MOST_ARROWS) };
   }
 
-  ofStep(story: ScatterStory | GatherStory, order: number): Tale {
+  ofStep(story: ScatterStory | GatherStory, order: number): Description {
     const { links } = this.told;
     const tuple = links.tupleOf[order];
     const { text, arrows } = this.stepOf(story, order);

@@ -11,36 +11,36 @@ import type { State, TensorText } from "./state.ts";
 import { coordinatesOf, elementsOf, positionOf } from "./tensor-text.ts";
 import { defaultText } from "./with-operator.ts";
 
-export interface Picture {
+export interface Diagram {
   /** `ScatterND-18, reduction = add` */
   readonly title: string;
   /** The shapes term by term, and what is wrong. */
   readonly sentences: readonly string[];
   /** The inputs that are there, of a gather data last, and the output if there is one. */
-  readonly grids: readonly Grid[];
+  readonly grids: readonly DiagramGrid[];
   /** In the order in which updates, or slices of the output, meet them first. */
-  readonly tuples: readonly Tuple[];
-  readonly arrows: readonly Arrow[];
+  readonly tuples: readonly DiagramTuple[];
+  readonly arrows: readonly DiagramArrow[];
 }
 
 /** A tensor: the last two axes as rows and columns, a slice for each place of the others. */
-export interface Grid {
+export interface DiagramGrid {
   readonly name: string;
   /** `float32 [2, 3, 4]` */
   readonly type: string;
-  readonly slices: readonly Slice[];
+  readonly slices: readonly DiagramSlice[];
   readonly rows: number;
   readonly columns: number;
 }
 
-export interface Slice {
+export interface DiagramSlice {
   /** `[1, 0, :, :]`; empty where there is one slice alone. */
   readonly label: string;
   /** In row-major order. */
-  readonly cells: readonly Cell[];
+  readonly cells: readonly DiagramCell[];
 }
 
-export interface Cell {
+export interface DiagramCell {
   readonly at: readonly number[];
   readonly text: string;
   /** By their numbers, in the order in which they reach the cell. */
@@ -48,7 +48,7 @@ export interface Cell {
 }
 
 /** An index, or a tuple of them: what has a colour and a letter. */
-export interface Tuple {
+export interface DiagramTuple {
   /** A for the first. */
   readonly letter: string;
   /** One of eight. */
@@ -58,13 +58,13 @@ export interface Tuple {
 }
 
 /** From an update to the cell of the output that it hits; of a gather from data to the output. */
-export interface Arrow {
+export interface DiagramArrow {
   readonly tuple: number;
-  readonly from: Spot;
-  readonly to: Spot;
+  readonly from: DiagramSpot;
+  readonly to: DiagramSpot;
 }
 
-export interface Spot {
+export interface DiagramSpot {
   readonly grid: number;
   /** Of the first cell of what is meant, in row-major order. */
   readonly cell: number;
@@ -74,7 +74,7 @@ export interface Spot {
 const MOST_ARROWS = 64;
 
 /** The picture of a state and its explanation, which is null where there is none. */
-export function pictureOf(state: State, explanation: Explanation | null): Picture {
+export function diagramOf(state: State, explanation: Explanation | null): Diagram {
   const { version, node } = readState(state);
   const schemas = version?.inputs ?? [];
   const there = state.inputs.flatMap((text, position): Named[] => {
@@ -91,7 +91,7 @@ export function pictureOf(state: State, explanation: Explanation | null): Pictur
       ? []
       : [{ name: version.outputs[0].name, role: "output", text: outputText(output) }]),
   ];
-  const links = linksOf(explanation, tensors);
+  const links = reachOf(explanation, tensors);
   const attributes = Object.entries(node.attributes ?? {})
     .filter(([name, value]) => version === null || String(value) !== defaultText(version, name))
     .map(([name, value]) => `, ${name} = ${String(value)}`);
@@ -126,7 +126,7 @@ function gridOf(
   name: string,
   text: TensorText,
   reaching: (cell: number) => readonly number[],
-): Grid {
+): DiagramGrid {
   const { dtype, shape, values } = text;
   const rank = shape.length;
   const rows = rank < 2 ? 1 : shape[rank - 2];
@@ -134,11 +134,11 @@ function gridOf(
   const outer = shape.slice(0, Math.max(rank - 2, 0));
   const size = rows * columns;
   const count = outer.reduce((product, dim) => product * dim, 1);
-  const slices = Array.from({ length: count }, (_, slice): Slice => {
+  const slices = Array.from({ length: count }, (_, slice): DiagramSlice => {
     const lead = coordinatesOf(slice, outer);
     return {
       label: outer.length === 0 ? "" : `[${lead.join(", ")}, :, :]`,
-      cells: Array.from({ length: size }, (__, i): Cell => {
+      cells: Array.from({ length: size }, (__, i): DiagramCell => {
         const cell = slice * size + i;
         return { at: coordinatesOf(cell, shape), text: values[cell], tuples: reaching(cell) };
       }),
@@ -148,9 +148,9 @@ function gridOf(
 }
 
 /** Which tuples reach which cells. */
-interface Links {
-  readonly tuples: readonly Tuple[];
-  readonly arrows: readonly Arrow[];
+interface Reach {
+  readonly tuples: readonly DiagramTuple[];
+  readonly arrows: readonly DiagramArrow[];
   reaching(grid: number, cell: number): readonly number[];
 }
 
@@ -163,7 +163,7 @@ interface Named {
   readonly text: TensorText;
 }
 
-function linksOf(explanation: Explanation | null, tensors: readonly Named[]): Links {
+function reachOf(explanation: Explanation | null, tensors: readonly Named[]): Reach {
   const story = explanation?.story ?? null;
   if (story === null) return { tuples: [], arrows: [], reaching: () => NONE };
   const gridOfRole = (role: string): number => tensors.findIndex((one) => one.role === role);
@@ -184,13 +184,13 @@ function linksOf(explanation: Explanation | null, tensors: readonly Named[]): Li
       else if (list[list.length - 1] !== tuple) list.push(tuple);
     }
   };
-  const spotOf = (grid: number, at: readonly number[]): Spot => {
+  const spotOf = (grid: number, at: readonly number[]): DiagramSpot => {
     const { shape } = tensors[grid].text;
     return { grid, cell: positionOf([...at, ...shape.slice(at.length).fill(0)], shape) };
   };
   const numbers = new Map<string, number>();
-  const tuples: Tuple[] = [];
-  const arrows: Arrow[] = [];
+  const tuples: DiagramTuple[] = [];
+  const arrows: DiagramArrow[] = [];
   const entries = isScatter ? story.updates : story.reads;
   for (const { at, index, target } of entries) {
     const key = index.at.join();

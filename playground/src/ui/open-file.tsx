@@ -2,10 +2,10 @@
 
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { fromFile, type Choice } from "../model/from-file.ts";
+import { fromFile, type FileChoice } from "../model/from-file.ts";
 import type { State, TensorText } from "../model/state.ts";
 
-interface BringProps {
+interface OpenFileProps {
   /** The names of the inputs that a tensor can be for. */
   readonly inputs: readonly string[];
   onTensor(input: TensorText, position: number, said: readonly string[]): void;
@@ -16,14 +16,14 @@ interface BringProps {
 
 interface Offer {
   readonly name: string;
-  readonly choices: readonly Choice[];
+  readonly choices: readonly FileChoice[];
   readonly said: readonly string[];
 }
 
 /** Larger files hold more than the page shows, whatever they are. */
 const MOST_BYTES = 64 * 2 ** 20;
 
-export function Bring(props: BringProps): JSX.Element {
+export function OpenFile(props: OpenFileProps): JSX.Element {
   const { inputs, onTensor, onState, onRefusal } = props;
   const [offer, setOffer] = useState<Offer | null>(null);
   const [isOver, setOver] = useState(false);
@@ -34,9 +34,9 @@ export function Bring(props: BringProps): JSX.Element {
     Promise.resolve(),
   );
 
-  const take = (choice: Choice, position: number, said: readonly string[]): void => {
+  const take = (choice: FileChoice, position: number, said: readonly string[]): void => {
     dialog.current?.close();
-    if (choice.kind === "node") onState(choice.state, [...choice.told, ...said]);
+    if (choice.kind === "node") onState(choice.state, [...choice.remarks, ...said]);
     else onTensor(choice.input, position, said);
   };
   latest.current = async (files, position) => {
@@ -54,7 +54,7 @@ export function Bring(props: BringProps): JSX.Element {
         onRefusal(found.error);
         return;
       }
-      const { choices, told: said } = found;
+      const { choices, remarks: said } = found;
       const [only] = choices;
       if (choices.length === 1 && only.kind === "node") take(only, 0, said);
       else if (choices.length === 1 && position !== null) take(only, position, said);

@@ -3,7 +3,7 @@
 import { isTensorError } from "ndscatter";
 
 /** What is thrown as an error of the library, told as a sentence; anything else is a fault of the page. */
-export function told<T>(action: () => T): T | { readonly error: string } {
+export function attempt<T>(action: () => T): T | { readonly error: string } {
   try {
     return action();
   } catch (error) {
