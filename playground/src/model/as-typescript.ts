@@ -5,7 +5,7 @@ import { writableCall, camelCase, oneLine, printNested } from "./source-text.ts"
 import type { State } from "./state.ts";
 import { elementsOf } from "./tensor-text.ts";
 
-/** TypeScript that prints the output; comments alone where a value has to be put right first. */
+/** TypeScript that prints the output; only comments where a value must be corrected first. */
 export function asTypeScript(state: State): string {
   const call = writableCall(state, "//");
   if (typeof call === "string") return call;
@@ -19,16 +19,14 @@ export function asTypeScript(state: State): string {
   );
   while (passed[passed.length - 1] === "undefined") passed.pop();
   const output = camelCase(version.outputs[0].name);
-  const attributes = Object.entries(node.attributes ?? {});
+  const attributes = Object.entries(node.attributes ?? {}).map(
+    ([name, value]) => `${name}: ${JSON.stringify(value)}`,
+  );
   const settings = [
     ...(version.domain === "ai.onnx" ? [] : [`domain: ${JSON.stringify(version.domain)}`]),
     `op: ${JSON.stringify(version.name)}`,
     `opset: ${version.sinceVersion}`,
-    ...(attributes.length === 0
-      ? []
-      : [
-          `attributes: { ${attributes.map(([name, value]) => `${name}: ${JSON.stringify(value)}`).join(", ")} }`,
-        ]),
+    ...(attributes.length === 0 ? [] : [`attributes: { ${attributes.join(", ")} }`]),
   ];
   return [
     'import { run, tensor } from "ndscatter";',
@@ -50,7 +48,7 @@ function tensorLiteral(input: Tensor): string {
   return `tensor("${dtype}", [${shape.join(", ")}], ${values})`;
 }
 
-/** As the library spells it: JavaScript's own, but for a bigint that is no safe number. */
+/** An element as JavaScript writes it; a bigint where it is not a safe integer. */
 function printLiteral({ dtype }: Tensor, value: Scalar): string {
   const text = printScalar(dtype, value);
   const isLong = DTYPES[dtype].family === "int64" && !Number.isSafeInteger(Number(value));

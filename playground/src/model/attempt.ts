@@ -1,8 +1,8 @@
-/** Errors of the library as sentences: on the page nothing is thrown. */
+/** Errors of the library as values: nothing is thrown on the page. */
 
 import { isTensorError } from "ndscatter";
 
-/** What is thrown as an error of the library, told as a sentence; anything else is a fault of the page. */
+/** What `action` returns, or the sentence of the library's error that it throws. Other errors are faults of the page. */
 export function attempt<T>(action: () => T): T | { readonly error: string } {
   try {
     return action();

@@ -1,29 +1,30 @@
 /**
- * A call as a picture, without saying how it is drawn: grids of cells, the index tuples that reach them, and arrows.
- * What is in it is read off the library's explanation.
+ * A call as a diagram to be saved: grids of cells, the index tuples that reach them, and arrows. Everything in it comes
+ * from the library's explanation. `svg.ts` draws it.
  */
 
 import { printShape, type Explanation, type IndexStory, type Tensor } from "ndscatter";
-import { colourOf, letterOf } from "./letters.ts";
-import { readState, roleOf } from "./read-state.ts";
+import { linksOf, marksOf, type Links } from "./links.ts";
+import { readState } from "./read-state.ts";
 import { printElement } from "./scalar-text.ts";
 import type { State, TensorText } from "./state.ts";
-import { coordinatesOf, elementsOf, positionOf } from "./tensor-text.ts";
-import { defaultText } from "./with-operator.ts";
+import { elementsOf } from "./tensor-text.ts";
+import { defaultText, roleOf } from "./schema.ts";
+import { coordinatesOf, firstOf, gridsOf, sizeOf } from "./shape.ts";
 
 export interface Diagram {
   /** `ScatterND-18, reduction = add` */
   readonly title: string;
   /** The shapes term by term, and what is wrong. */
   readonly sentences: readonly string[];
-  /** The inputs that are there, of a gather data last, and the output if there is one. */
+  /** The inputs that are given, with data last for a gather, and the output if there is one. */
   readonly grids: readonly DiagramGrid[];
-  /** In the order in which updates, or slices of the output, meet them first. */
+  /** In the order of the first update, or slice of the output, of each. */
   readonly tuples: readonly DiagramTuple[];
   readonly arrows: readonly DiagramArrow[];
 }
 
-/** A tensor: the last two axes as rows and columns, a slice for each place of the others. */
+/** A tensor. Its last two axes are rows and columns, and there is one slice for each place on the others. */
 export interface DiagramGrid {
   readonly name: string;
   /** `float32 [2, 3, 4]` */
@@ -34,7 +35,7 @@ export interface DiagramGrid {
 }
 
 export interface DiagramSlice {
-  /** `[1, 0, :, :]`; empty where there is one slice alone. */
+  /** `[1, 0, :, :]`; empty where there is only one slice. */
   readonly label: string;
   /** In row-major order. */
   readonly cells: readonly DiagramCell[];
@@ -43,21 +44,21 @@ export interface DiagramSlice {
 export interface DiagramCell {
   readonly at: readonly number[];
   readonly text: string;
-  /** By their numbers, in the order in which they reach the cell. */
+  /** The numbers of its tuples, in the order in which they reach the cell. */
   readonly tuples: readonly number[];
 }
 
-/** An index, or a tuple of them: what has a colour and a letter. */
+/** An index tuple, or a single index, in the legend. */
 export interface DiagramTuple {
   /** A for the first. */
   readonly letter: string;
-  /** One of eight. */
+  /** The number of its colour. */
   readonly colour: number;
   /** `indices[2] = -1, which is 3` */
   readonly sentence: string;
 }
 
-/** From an update to the cell of the output that it hits; of a gather from data to the output. */
+/** From an update to its target in the output; in a gather from data to the output. */
 export interface DiagramArrow {
   readonly tuple: number;
   readonly from: DiagramSpot;
@@ -66,14 +67,14 @@ export interface DiagramArrow {
 
 export interface DiagramSpot {
   readonly grid: number;
-  /** Of the first cell of what is meant, in row-major order. */
+  /** The first cell of a slice, in row-major order. */
   readonly cell: number;
 }
 
-/** More arrows than these hide what they point at. */
+/** More arrows would hide the cells. */
 const MOST_ARROWS = 64;
 
-/** The picture of a state and its explanation, which is null where there is none. */
+/** The diagram of a state and its explanation, if there is one. */
 export function diagramOf(state: State, explanation: Explanation | null): Diagram {
   const { version, node } = readState(state);
   const schemas = version?.inputs ?? [];
@@ -91,7 +92,8 @@ export function diagramOf(state: State, explanation: Explanation | null): Diagra
       ? []
       : [{ name: version.outputs[0].name, role: "output", text: outputText(output) }]),
   ];
-  const links = reachOf(explanation, tensors);
+  const links = explanation === null ? null : linksOf(explanation);
+  const indices = tensors.find(({ role }) => role === "indices")?.name ?? "";
   const attributes = Object.entries(node.attributes ?? {})
     .filter(([name, value]) => version === null || String(value) !== defaultText(version, name))
     .map(([name, value]) => `, ${name} = ${String(value)}`);
@@ -101,40 +103,37 @@ export function diagramOf(state: State, explanation: Explanation | null): Diagra
       ...(explanation?.shapes ?? []).map(({ sentence }) => sentence),
       ...(explanation?.error ? [explanation.error.message] : []),
     ],
-    grids: tensors.map(({ name, text }, grid) =>
-      gridOf(name, text, (cell) => links.reaching(grid, cell)),
-    ),
-    tuples: links.tuples,
-    arrows: links.arrows,
+    grids: tensors.map((tensor) => gridOf(tensor, reachingOf(links, tensor))),
+    tuples: (links?.tuples ?? []).map((tuple) => ({
+      letter: tuple.letter,
+      colour: tuple.colour,
+      sentence: sentenceOf(tuple, indices),
+    })),
+    arrows: arrowsOf(links, explanation?.story ?? null, tensors),
   };
 }
 
-/** An output may have more axes than an input. */
+/** Without the limits of `textOf`, because an output may have more axes than an input. */
 const outputText = (output: Tensor): TensorText => ({
   dtype: output.dtype,
   shape: output.shape,
   values: elementsOf(output).map((value) => printElement(output.dtype, value)),
 });
 
-/** What is read stands beside what is made of it. */
+/** Data stands beside the output, because a gather goes from one to the other. */
 const dataLast = (tensors: readonly Named[]): Named[] => [
   ...tensors.filter(({ role }) => role !== "data"),
   ...tensors.filter(({ role }) => role === "data"),
 ];
 
 function gridOf(
-  name: string,
-  text: TensorText,
+  { name, text: { dtype, shape, values } }: Named,
   reaching: (cell: number) => readonly number[],
 ): DiagramGrid {
-  const { dtype, shape, values } = text;
-  const rank = shape.length;
-  const rows = rank < 2 ? 1 : shape[rank - 2];
-  const columns = rank === 0 ? 1 : shape[rank - 1];
-  const outer = shape.slice(0, Math.max(rank - 2, 0));
+  const { rows, columns, grids } = gridsOf(shape);
+  const outer = shape.slice(0, -2);
   const size = rows * columns;
-  const count = outer.reduce((product, dim) => product * dim, 1);
-  const slices = Array.from({ length: count }, (_, slice): DiagramSlice => {
+  const slices = Array.from({ length: grids }, (_, slice): DiagramSlice => {
     const lead = coordinatesOf(slice, outer);
     return {
       label: outer.length === 0 ? "" : `[${lead.join(", ")}, :, :]`,
@@ -147,76 +146,44 @@ function gridOf(
   return { name, type: `${dtype} ${printShape(shape)}`, slices, rows, columns };
 }
 
-/** Which tuples reach which cells. */
-interface Reach {
-  readonly tuples: readonly DiagramTuple[];
-  readonly arrows: readonly DiagramArrow[];
-  reaching(grid: number, cell: number): readonly number[];
-}
-
-const NONE: readonly number[] = [];
-
-/** A tensor of a picture, by what it is for. */
+/** A tensor of a diagram. */
 interface Named {
   readonly role: string;
   readonly name: string;
   readonly text: TensorText;
 }
 
-function reachOf(explanation: Explanation | null, tensors: readonly Named[]): Reach {
-  const story = explanation?.story ?? null;
-  if (story === null) return { tuples: [], arrows: [], reaching: () => NONE };
-  const gridOfRole = (role: string): number => tensors.findIndex((one) => one.role === role);
-  const [data, indices, output] = ["data", "indices", "output"].map(gridOfRole);
-  const isScatter = story.kind === "scatter";
-  // What an update hits is in data and output, and it stands in updates; what is read is in data, and stands in output.
-  const carrier = isScatter ? gridOfRole("updates") : output;
-  const targets = isScatter ? [data, output] : [data];
-  const reached = tensors.map(() => new Map<number, number[]>());
-  const reach = (grid: number, at: readonly number[], tuple: number): void => {
-    const map = reached[grid];
-    const { shape } = tensors[grid].text;
-    const size = shape.slice(at.length).reduce((product, dim) => product * dim, 1);
-    const first = positionOf(at, shape) * size;
-    for (let cell = first; cell < first + size; cell++) {
-      const list = map.get(cell);
-      if (list === undefined) map.set(cell, [tuple]);
-      else if (list[list.length - 1] !== tuple) list.push(tuple);
-    }
+const NONE: readonly number[] = [];
+
+/** The tuples that reach a tensor's element, in order; a tuple that reaches it twice in a row is there once. */
+function reachingOf(
+  links: Links | null,
+  { role, text }: Named,
+): (cell: number) => readonly number[] {
+  if (links === null) return () => NONE;
+  const marks = marksOf(links, role, sizeOf(text.shape));
+  return (cell) => marks[cell].filter((tuple, place, all) => tuple !== all[place - 1]);
+}
+
+/** From updates to the output, or from data to the output of a gather. */
+function arrowsOf(
+  links: Links | null,
+  story: Explanation["story"],
+  tensors: readonly Named[],
+): DiagramArrow[] {
+  if (links === null || story === null || links.count > MOST_ARROWS) return [];
+  const spotOf = (role: string, at: readonly number[]): DiagramSpot => {
+    const grid = tensors.findIndex((one) => one.role === role);
+    return { grid, cell: firstOf(at, tensors[grid].text.shape) };
   };
-  const spotOf = (grid: number, at: readonly number[]): DiagramSpot => {
-    const { shape } = tensors[grid].text;
-    return { grid, cell: positionOf([...at, ...shape.slice(at.length).fill(0)], shape) };
-  };
-  const numbers = new Map<string, number>();
-  const tuples: DiagramTuple[] = [];
-  const arrows: DiagramArrow[] = [];
-  const entries = isScatter ? story.updates : story.reads;
-  for (const { at, index, target } of entries) {
-    const key = index.at.join();
-    const known = numbers.get(key);
-    const tuple = known ?? tuples.length;
-    if (known === undefined) {
-      numbers.set(key, tuple);
-      const name = indices === -1 ? "" : tensors[indices].name;
-      tuples.push({
-        letter: letterOf(tuple),
-        colour: colourOf(tuple),
-        sentence: sentenceOf(index, name),
-      });
-      if (indices !== -1) reach(indices, index.at, tuple);
-    }
-    reach(carrier, at, tuple);
-    if (target === null) continue;
-    for (const grid of targets) reach(grid, target, tuple);
-    if (entries.length > MOST_ARROWS) continue;
-    arrows.push(
-      isScatter
-        ? { tuple, from: spotOf(carrier, at), to: spotOf(output, target) }
-        : { tuple, from: spotOf(data, target), to: spotOf(carrier, at) },
-    );
-  }
-  return { tuples, arrows, reaching: (grid, cell) => reached[grid].get(cell) ?? NONE };
+  const entries = story.kind === "scatter" ? story.updates : story.reads;
+  return [...entries].flatMap(({ at, target }, order): DiagramArrow[] => {
+    if (target === null) return [];
+    const tuple = links.tupleOf[order];
+    return story.kind === "scatter"
+      ? [{ tuple, from: spotOf("updates", at), to: spotOf("output", target) }]
+      : [{ tuple, from: spotOf("data", target), to: spotOf("output", at) }];
+  });
 }
 
 function sentenceOf({ at, given, places }: IndexStory, name: string): string {
@@ -229,6 +196,6 @@ function sentenceOf({ at, given, places }: IndexStory, name: string): string {
   return isWrapped ? `${where}, which is ${bare(places)}` : where;
 }
 
-/** `-1`, and `(0, 2)` of more than one. */
+/** `-1`, or `(0, 2)` for several. */
 const bare = (list: readonly (number | bigint)[]): string =>
   list.length === 1 ? String(list[0]) : `(${list.join(", ")})`;

@@ -1,4 +1,4 @@
-/** A state under another operator or version: what that does not take is left out, and told in the library's words. */
+/** A state under another operator or version. What it does not take is left out, with the library's reason. */
 
 import {
   explain,
@@ -7,32 +7,36 @@ import {
   resolve,
   type DType,
   type OperatorVersion,
-  type ParameterSchema,
   type Reduction,
   type Role,
 } from "ndscatter";
 import { withDType } from "./edit.ts";
 import { PRESETS } from "./presets.ts";
-import { firstText, readState, roleOf, explainState } from "./read-state.ts";
+import { explainState, readState } from "./read-state.ts";
+import { defaultText, firstText, roleOf, rolePosition, typesOf } from "./schema.ts";
 import type { State, TensorText } from "./state.ts";
 import { zerosText } from "./tensor-text.ts";
 import { attempt } from "./attempt.ts";
 
-/** What names a version on the page; an opset between two versions means the one before. */
+/** Names a version on the page. An opset between two versions means the older one. */
 export interface OperatorChoice {
   readonly domain: State["domain"];
   readonly op: string;
   readonly opset: number;
 }
 
-/** A state after a choice, and what had to change for it. */
+/** A state after a choice, and sentences about what had to change. */
 export interface Chosen {
   readonly state: State;
   readonly remarks: string[];
 }
 
-/** The operators of a domain with their versions, newest first, as the page offers them. */
-export function operatorGroups(): { domain: State["domain"]; op: string; versions: OperatorVersion[] }[] {
+/** The operators that the page offers, each with its versions, newest first. */
+export function operatorGroups(): {
+  domain: State["domain"];
+  op: string;
+  versions: OperatorVersion[];
+}[] {
   const groups = new Map<string, OperatorVersion[]>();
   for (const version of operators()) {
     const key = `${version.domain}/${version.name}`;
@@ -44,13 +48,7 @@ export function operatorGroups(): { domain: State["domain"]; op: string; version
   });
 }
 
-/** The data types that a version takes for an input. */
-export function typesOf(version: OperatorVersion, { type }: ParameterSchema): readonly DType[] {
-  const constraint = version.typeConstraints.find(({ name }) => name === type);
-  return constraint?.types ?? [type as DType];
-}
-
-/** `state` under another version: attributes, data types and inputs that it does not take are told of. */
+/** `state` under another version, with a remark for each attribute, data type and input that it does not take. */
 export function withOperator(state: State, choice: OperatorChoice): Chosen {
   const found = attempt(() => ({ version: resolve(choice) }));
   if ("error" in found) return { state, remarks: [found.error] };
@@ -76,21 +74,18 @@ export function withOperator(state: State, choice: OperatorChoice): Chosen {
   }
   const title = `${version.name}-${version.sinceVersion}`;
   const sentence = `${title} cannot be run on these shapes, so an example of it is shown`;
-  // The example may be of another version, which changes no operator and so comes to an end.
+  // The example may be of another version. This call changes no operator, so it does not come here again.
   const { state: shown, remarks: more } = withOperator(example.state, id);
   return { state: shown, remarks: [sentence, ...more] };
 }
 
-const rolePosition = ({ inputs }: OperatorVersion, role: Role): number =>
-  inputs.findIndex((one) => roleOf(one) === role);
-
-/** Whether the shapes of a state fit: what is wrong with its values may stay. */
+/** Whether the shapes of a state fit. Values may be wrong. */
 function suits(state: State): boolean {
   const { node, inputs } = readState(state);
   return !("error" in attempt(() => infer(node, inputs)));
 }
 
-/** The word of another document for the reduction of a state, which the library's own name for both tells; or null. */
+/** The word that another version has for the reduction of a state; null where it has none. */
 function sameReduction(before: State, after: State): string | null {
   const meaning = reductionOf(before);
   if (meaning === null) return null;
@@ -100,20 +95,20 @@ function sameReduction(before: State, after: State): string | null {
   return words.find(isSame) ?? null;
 }
 
-/** What a scatter does where updates meet, in the library's word; null where it cannot be run. */
+/** The reduction of a state in the library's own word; null where the call is no scatter, or fails. */
 function reductionOf(state: State): Reduction | null {
   const story = explainState(state).explanation?.story;
   return story?.kind === "scatter" ? story.reduction : null;
 }
 
-/** An attribute that a version does not take, and what the library says of it. */
+/** An attribute that a version does not take, and the library's reason. */
 interface Refused {
   readonly name: string;
   readonly text: string;
   readonly sentence: string;
 }
 
-/** The attributes that the version takes, less those that are as by default; and what it says of the others. */
+/** The attributes that the version takes, without those that equal the default; and those that it refuses. */
 function keptAttributes(
   state: State,
   before: OperatorVersion,
@@ -123,7 +118,7 @@ function keptAttributes(
   const given = { ...state.attributes };
   const axis = version.attributes.find(({ name }) => name === "axis");
   const typed = state.inputs[rolePosition(before, "axis")];
-  // An axis is an attribute here and an input there.
+  // The axis was an input and becomes an attribute.
   if (axis !== undefined && typed?.values.length === 1) [given["axis"]] = typed.values;
   const isInput = rolePosition(version, "axis") !== -1;
   const kept: Record<string, string> = {};
@@ -141,13 +136,7 @@ function keptAttributes(
   return { kept, refused };
 }
 
-/** What an attribute is when nothing is typed; null where something has to be. */
-export function defaultText({ attributes }: OperatorVersion, name: string): string | null {
-  const value = attributes.find((one) => one.name === name)?.default;
-  return value === undefined ? null : String(value);
-}
-
-/** The inputs of the same roles, in data types that the version takes. */
+/** The inputs of the version by the roles of the old ones, in data types that the version takes. */
 function keptInputs(
   state: State,
   before: OperatorVersion,
@@ -178,7 +167,7 @@ function keptInputs(
   return retyped(version, inputs, remarks);
 }
 
-/** The inputs in data types that the version takes; those of one type constraint share theirs. */
+/** The inputs in data types that the version takes. Inputs of one type constraint have one data type. */
 function retyped(
   version: OperatorVersion,
   inputs: readonly (TensorText | null)[],
@@ -197,7 +186,7 @@ function retyped(
   });
 }
 
-/** What the library says of the data type of one input. */
+/** The library's error for the data type of one input. */
 function dtypeRefusal(version: OperatorVersion, position: number, text: TensorText): string {
   const node = { domain: version.domain, op: version.name, opset: version.sinceVersion };
   const attributes = version.attributes
@@ -207,11 +196,13 @@ function dtypeRefusal(version: OperatorVersion, position: number, text: TensorTe
     dtype: other === position ? text.dtype : typesOf(version, schema)[0],
     shape: null,
   }));
-  const found = attempt(() => infer({ ...node, attributes: Object.fromEntries(attributes) }, types));
+  const found = attempt(() =>
+    infer({ ...node, attributes: Object.fromEntries(attributes) }, types),
+  );
   return "error" in found ? found.error : `${version.name} does not take ${text.dtype}`;
 }
 
-/** Of the data types that are taken one of the same kind, where there is any; the most usual first. */
+/** One of the data types that are taken: of the same kind if possible, and the most usual of these. */
 function nearest(types: readonly DType[], dtype: DType): DType {
   const kind = dtype.replace(/\d.*$/, "");
   const alike = types.filter((one) => one.startsWith(kind));
@@ -220,7 +211,7 @@ function nearest(types: readonly DType[], dtype: DType): DType {
 
 const isUsual = (dtype: DType): boolean => dtype === "float32" || dtype === "int64";
 
-/** Updates that no version before had have the shape that follows from data and indices. */
+/** Gives updates that are new the shape that follows from data and indices. */
 function withUpdates(state: State, version: OperatorVersion): State {
   const position = rolePosition(version, "updates");
   const updates = state.inputs[position];

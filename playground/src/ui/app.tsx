@@ -6,18 +6,17 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { withDType, withShape, withValue } from "../model/edit.ts";
 import { withText } from "../model/paste.ts";
 import { fromHash, toHash } from "../model/hash.ts";
-import { roleOf, type Fault } from "../model/read-state.ts";
+import { type Fault } from "../model/read-state.ts";
 import type { State, TensorText } from "../model/state.ts";
 import { zerosText } from "../model/tensor-text.ts";
-import { typesOf, withOperator } from "../model/with-operator.ts";
+import { withOperator } from "../model/with-operator.ts";
 import { Arrows } from "./arrows.tsx";
 import { OpenFile } from "./open-file.tsx";
 import { EXAMPLES } from "./examples.ts";
 import type { Cells } from "./grid.tsx";
-import type { Tuple } from "./links.ts";
+import { marksOf, type Tuple } from "../model/links.ts";
 import { OperatorBar } from "./operator-bar.tsx";
 import { Player } from "./player.tsx";
-import { coordinatesOf, sizeOf } from "./shape.ts";
 import { Shapes } from "./shapes.tsx";
 import { aloud, Story } from "./story.tsx";
 import { ExportDialog } from "./export-dialog.tsx";
@@ -26,7 +25,6 @@ import { TensorCard, type DTypeChoice, type Edits } from "./tensor-card.tsx";
 import { ThemeButton } from "./theme.tsx";
 import {
   viewOf,
-  marksOf,
   notesOf,
   nowOf,
   outputCells,
@@ -35,6 +33,8 @@ import {
   type Picture,
   type Printed,
 } from "./view.ts";
+import { roleOf, typesOf } from "../model/schema.ts";
+import { coordinatesOf, sizeOf } from "../model/shape.ts";
 
 /** The state, and the one way to change it. */
 interface Page {
@@ -188,7 +188,8 @@ export function App(): JSX.Element {
     setPointed(null);
     setStep(next);
   }, []);
-  const toHear = isPlaying || pointed !== null || description === null ? "" : aloud(description, tuples);
+  const toHear =
+    isPlaying || pointed !== null || description === null ? "" : aloud(description, tuples);
 
   const onFit = (name: string, shape: readonly number[]): void => {
     const position = version?.inputs.findIndex((one) => one.name === name) ?? -1;
@@ -314,7 +315,11 @@ export function App(): JSX.Element {
                 </header>
               </section>
             )}
-            <Arrows arrows={description?.arrows ?? []} tuples={tuples} spot={isStale ? null : spot} />
+            <Arrows
+              arrows={description?.arrows ?? []}
+              tuples={tuples}
+              spot={isStale ? null : spot}
+            />
           </div>
           <aside>
             <Story

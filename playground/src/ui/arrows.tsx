@@ -6,7 +6,7 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { cellId } from "./grid.tsx";
-import type { Tuple } from "./links.ts";
+import type { Tuple } from "../model/links.ts";
 import type { Arrow, Spot } from "./describe.ts";
 
 interface ArrowsProps {

@@ -12,8 +12,8 @@ import {
   type ScatterStory,
   type StoryStep,
 } from "ndscatter";
-import { reaching, type Links, type Tuple } from "./links.ts";
-import { coordinatesOf, flatOf, sizeOf } from "./shape.ts";
+import { reaching, type Links, type Tuple } from "../model/links.ts";
+import { coordinatesOf, firstOf, positionOf } from "../model/shape.ts";
 
 /** A tensor of the page: an input by its position, or the output. */
 export type TensorId = number | "output";
@@ -152,7 +152,7 @@ class Describer {
     const lines = steps.slice(place, place + 1).map((step): Line => this.lineOf(step));
     const later = steps.slice(place + 1).filter((step) => step.kind === "update");
     if (later.length > 0) {
-      const letters = later.map((step) => links.tuples[links.tupleOf[step.order]].label);
+      const letters = later.map((step) => links.tuples[links.tupleOf[step.order]].letter);
       const text =
         story.reduction === "none"
           ? "a later update of the same cell replaces it"
@@ -163,7 +163,7 @@ class Describer {
       });
     }
     const here = { tensor: position, element };
-    const to = { tensor: "output", element: flatOf(target, output.shape) } as const;
+    const to = { tensor: "output", element: positionOf(target, output.shape) } as const;
     const title = `${this.nameOf(position)}${printShape(at)} goes to ${this.nameOf("output")}${printShape(target)}`;
     return { title, lines, arrows: [arrow(here, to, tuple), this.indexArrow(tuple, to)] };
   }
@@ -181,7 +181,7 @@ class Describer {
       const text = `${through}: it is out of range, which gives 0`;
       return { title, lines: [{ tuple, text }], arrows: [this.indexArrow(tuple, here)] };
     }
-    const from = { tensor: data, element: flatOf(source, shape) };
+    const from = { tensor: data, element: positionOf(source, shape) };
     const text = `it is ${this.nameOf(data)}${printShape(source)}, ${through}`;
     const arrows = [arrow(from, here, tuple), this.indexArrow(tuple, from)];
     return {
@@ -206,7 +206,7 @@ class Describer {
       const read = story.reads.at(order);
       const tuple = links.tupleOf[order];
       const at = [...(read?.at ?? []), ...within];
-      const to = { tensor: "output", element: flatOf(at, output) } as const;
+      const to = { tensor: "output", element: positionOf(at, output) } as const;
       if (number < MOST_ARROWS) arrows.push(arrow(here, to, tuple));
       const text = `${this.nameOf("output")}${printShape(at)}, ${this.through(links.tuples[tuple])}`;
       return { tuple, text };
@@ -266,7 +266,7 @@ class Describer {
     if (story.kind === "gather") {
       const read = story.reads.at(order);
       const at = read?.at ?? [];
-      const to = { tensor: "output", element: first(at, output) } as const;
+      const to = { tensor: "output", element: firstOf(at, output) } as const;
       const name = `${this.nameOf("output")}${partOf(at, output.length)}`;
       if (read === undefined || read.target === null) {
         return {
@@ -274,7 +274,7 @@ class Describer {
           arrows: [this.indexArrow(tuple, to)],
         };
       }
-      const from = { tensor: data, element: first(read.target, shape) };
+      const from = { tensor: data, element: firstOf(read.target, shape) };
       const text = `${name} is ${this.nameOf(data)}${partOf(read.target, shape.length)}`;
       return { text, arrows: [arrow(from, to, tuple), this.indexArrow(tuple, from)] };
     }
@@ -283,8 +283,8 @@ class Describer {
     const updates = this.inputs[position].tensor?.shape ?? [];
     const at = update?.at ?? [];
     const target = update?.target ?? [];
-    const to = { tensor: "output", element: first(target, output) } as const;
-    const from = { tensor: position, element: first(at, updates) };
+    const to = { tensor: "output", element: firstOf(target, output) } as const;
+    const from = { tensor: position, element: firstOf(at, updates) };
     const text = `${this.nameOf(position)}${partOf(at, updates.length)} ${VERBS[story.reduction]} ${this.nameOf("output")}${partOf(target, output.length)}`;
     return { text, arrows: [arrow(from, to, tuple), this.indexArrow(tuple, to)] };
   }
@@ -320,7 +320,7 @@ class Describer {
 
   private updateSpot(at: readonly number[]): Spot {
     const tensor = this.positionOf("updates");
-    return { tensor, element: flatOf(at, this.inputs[tensor].tensor?.shape ?? []) };
+    return { tensor, element: positionOf(at, this.inputs[tensor].tensor?.shape ?? []) };
   }
 
   /** From the first element of a tuple. */
@@ -375,10 +375,6 @@ const arrow = (from: Spot, to: Spot, tuple: number | null, isHint = tuple === nu
   tuple,
   isHint,
 });
-
-/** The first element of a slice, by its leading coordinates. */
-const first = (at: readonly number[], shape: readonly number[]): number =>
-  flatOf(at, shape) * sizeOf(shape.slice(at.length));
 
 /** `[1, :, :]`: a slice by its leading coordinates. */
 function partOf(at: readonly number[], rank: number): string {

@@ -2,10 +2,10 @@
 
 import type { JSX } from "preact";
 import { letterOf } from "../model/letters.ts";
-import type { Tuple } from "./links.ts";
+import type { Tuple } from "../model/links.ts";
 import { memo } from "./memo.ts";
-import { coordinatesOf, gridsOf, sizeOf } from "./shape.ts";
 import type { TensorId } from "./describe.ts";
+import { coordinatesOf, gridsOf, sizeOf } from "../model/shape.ts";
 
 export type Move = "up" | "down" | "left" | "right";
 
@@ -297,7 +297,7 @@ const cut = (value: string): string =>
 
 /** At most two letters, and how many more there are; where cells are small the last, and whether there are more. */
 function lettersOf(marks: readonly number[], tuples: readonly Tuple[], isSmall: boolean): string {
-  const labels = marks.map((tuple) => tuples[tuple].label);
+  const labels = marks.map((tuple) => tuples[tuple].letter);
   if (isSmall) return labels[labels.length - 1] + (labels.length > 1 ? "+" : "");
   return labels.slice(0, 2).join(" ") + (labels.length > 2 ? `+${labels.length - 2}` : "");
 }

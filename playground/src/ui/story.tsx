@@ -1,7 +1,7 @@
 /** The story of a cell: what happens to it, in order. */
 
 import type { JSX } from "preact";
-import type { Tuple } from "./links.ts";
+import type { Tuple } from "../model/links.ts";
 import type { Description } from "./describe.ts";
 
 interface StoryProps {
@@ -24,7 +24,7 @@ export function Story({ description, tuples, hint }: StoryProps): JSX.Element {
             {description.lines.map(({ tuple, text, result }, number) => (
               <li key={number}>
                 {tuple !== null && tuples[tuple] !== undefined && (
-                  <b class={`letter hue-${tuples[tuple].colour}`}>{tuples[tuple].label}</b>
+                  <b class={`letter hue-${tuples[tuple].colour}`}>{tuples[tuple].letter}</b>
                 )}
                 <span>
                   {text}
@@ -44,7 +44,7 @@ export const aloud = (description: Description, tuples: readonly Tuple[]): strin
   [
     description.title,
     ...description.lines.map(({ tuple, text, result }) => {
-      const letter = tuple === null ? "" : `${tuples[tuple]?.label ?? ""}: `;
+      const letter = tuple === null ? "" : `${tuples[tuple]?.letter ?? ""}: `;
       return letter + text + (result === undefined ? "" : `: ${result}`);
     }),
   ].join(". ");

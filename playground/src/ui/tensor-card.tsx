@@ -3,12 +3,12 @@
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { cellId, elementOf, Grid, Window, type Cells, type Frame, type Move } from "./grid.tsx";
-import type { Tuple } from "./links.ts";
+import type { Tuple } from "../model/links.ts";
 import { memo } from "./memo.ts";
-import { gridsOf, sizeOf } from "./shape.ts";
 import { ShapeEditor } from "./shape-editor.tsx";
 import type { Spot, TensorId } from "./describe.ts";
 import { useView } from "./view-box.ts";
+import { gridsOf, sizeOf } from "../model/shape.ts";
 
 /** A data type of the menu; `reason` says why it cannot be chosen. */
 export interface DTypeChoice {

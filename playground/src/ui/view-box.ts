@@ -3,7 +3,7 @@
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isDense, type Frame } from "./grid.tsx";
-import { gridsOf } from "./shape.ts";
+import { gridsOf } from "../model/shape.ts";
 
 export interface View {
   /** Null where all of the tensor is there. */

@@ -5,8 +5,8 @@ import { explainState, type Fault } from "../model/read-state.ts";
 import { printElement } from "../model/scalar-text.ts";
 import type { State } from "../model/state.ts";
 import type { Cells } from "./grid.tsx";
-import { linksOf, type Links } from "./links.ts";
-import { flatOf, sizeOf } from "./shape.ts";
+import { linksOf, type Links } from "../model/links.ts";
+import { positionOf, sizeOf } from "../model/shape.ts";
 
 /** A state, told. */
 export interface CallView {
@@ -65,35 +65,12 @@ export function printOf(tensor: Tensor, before: Printed = { elements: [], texts:
   return { elements, texts };
 }
 
-/** The tuples that reach each element of an input, or of the output of a gather. */
-export function marksOf(links: Links, role: string, size: number): (readonly number[])[] {
-  const single = links.tuples.map((_, tuple): readonly number[] => [tuple]);
-  const none: readonly number[] = [];
-  const isCarrier = role === (links.kind === "gather" ? "output" : "updates");
-  if (role === "indices") {
-    return Array.from({ length: size }, (_, element) => single[links.indexed[element]] ?? none);
-  }
-  if (isCarrier) {
-    return Array.from(
-      { length: size },
-      (_, element) => single[links.tupleOf[links.carried[element]]] ?? none,
-    );
-  }
-  const marks = Array.from({ length: size }, () => none);
-  if (role !== "data" && role !== "output") return marks;
-  for (const [slice, orders] of links.reached) {
-    const tuples = orders.map((order) => links.tupleOf[order]);
-    marks.fill(tuples, slice * links.slice, (slice + 1) * links.slice);
-  }
-  return marks;
-}
-
 /** What negative indices count from the front, by the element of indices. */
 export function notesOf(links: Links, shape: readonly number[]): Map<number, string> {
   const notes = new Map<number, string>();
   for (const { at, given, places } of links.tuples) {
     if (places === null || at.length > shape.length) continue;
-    const begin = flatOf(at, shape) * sizeOf(shape.slice(at.length));
+    const begin = positionOf(at, shape) * sizeOf(shape.slice(at.length));
     given.forEach((index, j) => {
       if (Number(index) < 0) notes.set(begin + j, String(places[j]));
     });

@@ -25,11 +25,11 @@ import { asOnnxPython } from "../../src/model/as-onnx-python.ts";
 import { asTypeScript } from "../../src/model/as-typescript.ts";
 import { withDType, withShape } from "../../src/model/edit.ts";
 import { PRESETS } from "../../src/model/presets.ts";
-import { readState, roleOf, explainState } from "../../src/model/read-state.ts";
+import { readState, explainState } from "../../src/model/read-state.ts";
 import type { State, TensorText } from "../../src/model/state.ts";
 import { elementsOf } from "../../src/model/tensor-text.ts";
 import { states } from "./states.ts";
-import { typesOf, withOperator } from "../../src/model/with-operator.ts";
+import { withOperator } from "../../src/model/with-operator.ts";
 
 /**
  * Presets under every version and reduction that takes them, and the first of each operator, with and without
@@ -353,6 +353,7 @@ for one in json.load(open(sys.argv[1])):
     results.append({"shape": output.shape, "text": output.ravel().tolist()} if is_text else {"shape": output.shape, "bits": output.tobytes().hex()})
 print(json.dumps(results))
 `;
+import { roleOf, typesOf } from "../../src/model/schema.ts";
 
 interface Result {
   readonly shape: readonly number[];

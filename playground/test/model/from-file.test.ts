@@ -106,7 +106,7 @@ test("a model: its nodes with their constants, and what stands for the rest", as
     ],
   });
   assert.deepEqual(cache.remarks, [
-    "data is no constant of the model: zeros of the shape [2, 4] stand for it",
+    "data is not a constant of the model, so it is zeros of the shape [2, 4]",
   ]);
   // Both updates hit row 1 of two.
   const { node, inputs, faults } = readState(cache.state);
@@ -186,7 +186,7 @@ test("files that hold nothing for the page say so", async () => {
   });
   assert.equal(
     await refused("m.onnx", writeModel(other)),
-    "the model has no node of the operators here, but Relu",
+    "the model has no scatter or gather that the page shows, only Relu",
   );
   assert.match(
     await refused("m.bin", new Uint8Array(4)),

@@ -8,8 +8,9 @@ import { withDType } from "../../src/model/edit.ts";
 import { PRESETS } from "../../src/model/presets.ts";
 import { readState, explainState } from "../../src/model/read-state.ts";
 import type { State } from "../../src/model/state.ts";
-import { operatorGroups, typesOf, withOperator } from "../../src/model/with-operator.ts";
+import { operatorGroups, withOperator } from "../../src/model/with-operator.ts";
 import { states } from "./states.ts";
+import { typesOf } from "../../src/model/schema.ts";
 
 const ADD: State = {
   domain: "ai.onnx",
@@ -190,7 +191,9 @@ test("an axis that is no number is left out, and told as it was typed", () => {
     opset: 13,
   });
   assert.deepEqual(there.attributes, {});
-  assert.deepEqual(remarks, ['Gather-13: axis must be an integer, got "x", so axis = x is left out']);
+  assert.deepEqual(remarks, [
+    'Gather-13: axis must be an integer, got "x", so axis = x is left out',
+  ]);
 });
 
 test("shapes that another operator cannot have give way to an example of it", () => {
