@@ -59,7 +59,7 @@ export function asOnnxPython(state: State): string {
   ].join("\n");
 }
 
-/** The shape of the output. A call that fails needs some shape too, so that ONNX can say in its own words what is wrong. */
+/** The shape of the output. A call that fails needs a shape too, so that ONNX itself can report what is wrong. */
 function shapeOf({ node, inputs }: WritableCall): readonly unknown[] {
   const types = attempt(() => infer(node, inputs));
   return ("error" in types ? inputs[0]?.shape : types[0].shape) ?? [];

@@ -2,7 +2,7 @@
 
 import { isTensorError } from "ndscatter";
 
-/** What `action` returns, or the sentence of the library's error that it throws. Other errors are faults of the page. */
+/** What `action` returns, or the sentence of the library's error that it throws. Other errors are bugs, and pass. */
 export function attempt<T>(action: () => T): T | { readonly error: string } {
   try {
     return action();

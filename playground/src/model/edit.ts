@@ -13,9 +13,9 @@ export type Edited = { readonly input: TensorText } | { readonly error: string }
 /**
  * The tensor in another shape.
  *
- * At the same rank every element that fits keeps its coordinates, and new elements are zero. At another rank with the same
- * number of elements, all keep their order, as when an axis of size 1 is added or removed. Otherwise leading axes are added
- * or removed, and coordinates are aligned at the last axis.
+ * At the same rank every element that fits keeps its coordinates, and new elements are zero. At another rank with the
+ * same number of elements, all keep their order, as when an axis of size 1 is added or removed. Otherwise leading axes
+ * are added or removed, and coordinates are aligned at the last axis.
  */
 export const withShape = (input: TensorText, shape: readonly number[]): Edited =>
   attempt(() => {

@@ -1,6 +1,6 @@
 /**
- * The presets of the page: every example of the operators' documents, and the classic confusions. Example 1 of OpenVINO's
- * ScatterUpdate-3 is left out, because its data has 1000 × 256 × 10 × 15 elements, more than the page shows.
+ * The presets of the page: every example of the operators' documents, and the classic confusions. Example 1 of
+ * OpenVINO's ScatterUpdate-3 is left out, because its data has 1000 × 256 × 10 × 15 elements, more than the page shows.
  */
 
 import { CONFUSIONS } from "./confusions.ts";

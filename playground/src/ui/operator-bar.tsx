@@ -1,4 +1,4 @@
-/** Which operator, in which version, with which attributes: everything that is offered comes from the registry. */
+/** The operator, its version and its attributes. Everything that is offered comes from the registry. */
 
 import type { AttributeSchema, OperatorVersion } from "ndscatter";
 import type { JSX } from "preact";
@@ -9,7 +9,7 @@ interface OperatorBarProps {
   readonly state: State;
   /** Null where the state names no operator. */
   readonly version: OperatorVersion | null;
-  /** What is wrong with an attribute, by its name. */
+  /** The errors of attributes, by their names. */
   readonly faults: ReadonlyMap<string, string>;
   onChoice(choice: OperatorChoice): void;
   onAttribute(name: string, text: string): void;

@@ -1,13 +1,13 @@
-/** The story of a cell: what happens to it, in order. */
+/** The story of a cell, which is the description of what happens to it, in order. */
 
 import type { JSX } from "preact";
 import type { Tuple } from "../model/links.ts";
-import type { Description } from "./describe.ts";
+import type { Description } from "./vocabulary.ts";
 
 interface StoryProps {
   readonly description: Description | null;
   readonly tuples: readonly Tuple[];
-  /** What is said while there is no description. */
+  /** The text while there is no description. */
   readonly hint: string;
 }
 
@@ -39,7 +39,7 @@ export function Story({ description, tuples, hint }: StoryProps): JSX.Element {
   );
 }
 
-/** The description as one text, to be read aloud. */
+/** A description as one text, for screen readers. */
 export const aloud = (description: Description, tuples: readonly Tuple[]): string =>
   [
     description.title,

@@ -87,7 +87,7 @@ const ERRATA: readonly RegExp[] = [
   /says nothing about bounds/,
   /without commas between its rows/,
   /output\[4\] as 4/,
-  /one tuple of 5, above the rank/,
+  /one tuple of 5, more than the rank/,
   /\[50, 40, 20, 4\]/,
   /the products are/,
   /It is func\(out\[tuple/,
