@@ -1,11 +1,11 @@
-// What plain C++ needs for the same work: the same loops as the library's, compiled with g++ -O3.
+// The same work in plain C++: the library's loops, compiled with g++ -O3.
 //
 //   baseline OP DTYPE REDUCTION AXIS BATCH_DIMS IN_PLACE DATA_SHAPE INDICES_SHAPE DATA INDICES UPDATES SAMPLES
 //
-// prints { "median": ms, "fused": ms, "checksum": n }. `median` does what the library does: all indices are checked
-// and turned into offsets first, then data is copied and the offsets are applied, so that nothing is written when an
-// index is bad. `fused` does both in one loop, as one would without that promise; it is for information.
-// All memory is allocated and touched beforehand. Errors end the process.
+// prints { "median": ms, "fused": ms, "checksum": n }. `median` does what the library does: it checks all indices and
+// turns them into offsets first, then copies data and applies the offsets, so that nothing is written when an index is
+// bad. `fused` does both in one loop, which cannot promise that; it is for information.
+// All memory is allocated and written before the timing. Errors end the process.
 
 #include <algorithm>
 #include <chrono>
@@ -43,11 +43,12 @@ static size_t product(const Shape& shape) { return product(shape.begin(), shape.
 template <class T> static std::vector<T> readFile(const char* path, size_t size) {
   std::vector<T> values(size);
   std::ifstream file(path, std::ios::binary);
-  if (!file.read(reinterpret_cast<char*>(values.data()), size * sizeof(T))) fail("cannot read " + std::string(path));
+  if (!file.read(reinterpret_cast<char*>(values.data()), size * sizeof(T)))
+    fail("cannot read " + std::string(path));
   return values;
 }
 
-// ---- combining -----------------------------------------------------------------------------------------------------
+// ---- combining ----------------------------------------------------------------------------------------------------
 
 struct None {
   template <class T> T operator()(T, T update) const { return update; }
@@ -55,14 +56,14 @@ struct None {
 struct Add {
   template <class T> T operator()(T a, T b) const { return a + b; }
 };
-// NaN in either operand wins. That +0 is above -0 is left out here: no value of the workloads is a zero.
+// A NaN in either operand is the result. +0 and -0 are not told apart: no value of the workloads is a zero.
 struct Max {
   template <class T> T operator()(T a, T b) const { return a > b || a != a ? a : b; }
 };
 // int64 wraps.
 template <> int64_t Add::operator()(int64_t a, int64_t b) const { return int64_t(uint64_t(a) + uint64_t(b)); }
 
-// ---- offsets: `each` calls a function with the flat offset of every tuple, in order ------------------------------------
+// ---- offsets: `each` calls a function with the flat offset of every tuple, in order ---------------------------------
 
 static inline size_t wrap(int64_t index, size_t size, bool& bad) {
   index += index < 0 ? int64_t(size) : 0;
@@ -85,7 +86,8 @@ template <int K> struct Tuples {
   }
 };
 
-// One element each: its own coordinates, but along the axis at the index. Off the axis indices are as large as data.
+// Single elements: each has its own coordinates, except on the axis, where it has the index. Off the axis the sizes of
+// indices are those of data.
 struct Elements {
   const int64_t* indices;
   size_t outer, length, inner, size;
@@ -93,11 +95,12 @@ struct Elements {
     size_t p = 0;
     for (size_t o = 0; o < outer; o++)
       for (size_t a = 0; a < length; a++)
-        for (size_t i = 0; i < inner; i++, p++) f(p, (o * size + wrap(indices[p], size, bad)) * inner + i);
+        for (size_t i = 0; i < inner; i++, p++)
+          f(p, (o * size + wrap(indices[p], size, bad)) * inner + i);
   }
 };
 
-// ---- the loops -------------------------------------------------------------------------------------------------------
+// ---- the loops ------------------------------------------------------------------------------------------------------
 
 template <class T, class F> static inline void applyOne(T* out, const T* updates, size_t slice, F f) {
   for (size_t j = 0; j < slice; j++) out[j] = f(out[j], updates[j]);
@@ -182,7 +185,7 @@ template <class T, class O> static void gatherFused(Work<T>& work, const O& plac
     });
 }
 
-// ---- timing ----------------------------------------------------------------------------------------------------------
+// ---- timing ---------------------------------------------------------------------------------------------------------
 
 template <class R> static double once(size_t calls, R&& run) {
   const auto start = Clock::now();

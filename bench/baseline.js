@@ -1,6 +1,6 @@
 /**
- * The library beside plain C++ on the same inputs: for each row, processes of baseline.cpp and of resident.js in turn,
- * and the medians of their medians.
+ * Compares the library with plain C++ on the same inputs. For each row, processes of baseline.cpp and of resident.js
+ * run in turn; the result is the median of each one's medians.
  */
 
 import { execFileSync, spawnSync } from "node:child_process";
@@ -18,19 +18,19 @@ const RESIDENT = fileURLToPath(new URL("resident.js", import.meta.url));
  * @property {number} cpp
  * @property {number} fused
  * @property {number} ours
- * @property {string} mode of ours: resident, or into where there are no resident tensors
- * @property {boolean} agrees all results had the same bits
+ * @property {string} mode of `ours`: resident, or into (in place: inplace) where there are no resident tensors
+ * @property {boolean} agrees whether all results have the same bits
  */
 
 /**
- * Compiles baseline.cpp into a new folder.
+ * Compiles baseline.cpp into a new folder; null where there is no compiler.
  * @param {(message: string) => void} tell
  */
 export function compileBaseline(tell) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-bench-"));
   const program = path.join(folder, "baseline");
   const close = () => fs.rmSync(folder, { recursive: true, force: true });
-  // Some peers end the process when they fail.
+  // On exit, because some peers end the process when they fail.
   process.once("exit", close);
   const args = ["-O3", "-std=c++20", SOURCE, "-o", program];
   const { error, status, stderr } = spawnSync("g++", args, { encoding: "utf8" });

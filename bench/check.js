@@ -1,20 +1,20 @@
-/** Before anything is timed: do all contestants have the same result? */
+/** Before anything is timed: compares the results of all contestants. */
 
 /**
- * @typedef {{ name: string, ours: boolean, same: boolean, message: string }} Finding one contestant's result
+ * @typedef {{ name: string, ours: boolean, message: string }} Finding how one contestant's result differs
  */
 
 /**
- * Holds every contestant's result against what the library's JavaScript engine makes, bit for bit.
+ * Compares every contestant's result with that of the library's JavaScript engine, bit for bit.
  * @param {import("./workloads.js").Values} expected
  * @param {readonly import("./ours.js").Contestant[]} ours
  * @param {readonly import("./ours.js").Contestant[]} peers
- * @returns {Promise<Finding[]>} of those that differ
+ * @returns {Promise<Finding[]>} one for each contestant that differs
  */
 export async function check(expected, ours, peers) {
   const findings = [];
   for (const contestant of [...ours, ...peers]) {
-    // A copy: memory may be used again.
+    // A copy, because the next call may reuse the memory.
     const first = (await contestant.output()).slice();
     const message = difference(expected, first);
     if (message === null) continue;
@@ -29,7 +29,7 @@ export async function check(expected, ours, peers) {
   return findings;
 }
 
-/** @returns {string | null} how many elements differ and how much, or null */
+/** @returns {string | null} how many words differ and by how much; null if none does */
 function difference(expected, got) {
   if (got.length !== expected.length) return `${got.length} elements instead of ${expected.length}`;
   const [a, b] = [bitsOf(expected), bitsOf(got)];
@@ -51,7 +51,7 @@ const bitsOf = ({ buffer, byteOffset, byteLength }) =>
     ? new Uint32Array(buffer, byteOffset, byteLength / 4)
     : new Uint8Array(buffer, byteOffset, byteLength);
 
-/** A number that tells results apart, as baseline.cpp computes it: h = 31 h + byte, modulo 2^32. */
+/** A hash of a result, as baseline.cpp computes it: h = 31 h + byte, modulo 2^32. */
 export function checksum({ buffer, byteOffset, byteLength }) {
   const bytes = new Uint8Array(buffer, byteOffset, byteLength);
   let hash = 0;

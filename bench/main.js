@@ -1,4 +1,4 @@
-/** `npm run bench`: the library and its peers on the same work. README.md says how it measures. */
+/** `npm run bench`: compares the library with its peers on the same work. README.md says how it measures. */
 
 import fs from "node:fs";
 import os from "node:os";
@@ -25,15 +25,15 @@ import { inputsOf, scaled, weights, WORKLOADS } from "./workloads.js";
 
 const HELP = `npm run bench -- [options]
 
-  --only TEXT       rows whose name contains TEXT; may be repeated
-  --peers A,B       peers whose names begin so; "none" for none           (all)
-  --parts A,B       of times, cpp, scaling, memory                        (all)
-  --samples N       for each contestant of a row                          (15)
-  --scale X         of the first axes, to try it: --scale 0.01            (1)
-  --kind KIND       of the engine for heap tensors: auto, js or wasm      (auto)
-  --processes N     of C++ and of the library, for the part cpp           (5)
-  --out FILE        for the results: bench/results.json for a full run,
-                    bench/results.partial.json for any other
+  --only TEXT       only rows whose name contains TEXT; may be repeated
+  --peers A,B       only peers whose name starts with A or B, or "none"   (all)
+  --parts A,B       only these of times, cpp, scaling, memory             (all)
+  --samples N       samples of each contestant of a row                   (15)
+  --scale X         shrinks the first axes, for a trial: --scale 0.01     (1)
+  --kind KIND       engine for heap tensors: auto, js or wasm             (auto)
+  --processes N     processes of C++ and of the library in the part cpp   (5)
+  --out FILE        where the results go: bench/results.json for a full
+                    run, bench/results.partial.json for any other
   --help
 `;
 
@@ -44,7 +44,7 @@ const settings = readArguments();
 if (settings === null) process.stdout.write(HELP);
 else {
   const differs = await main(settings);
-  // The workers of the peers do not end by themselves.
+  // The peers' workers would keep the process alive.
   process.exit(differs ? 1 : 0);
 }
 
@@ -96,7 +96,7 @@ function fail(message) {
   process.exit(2);
 }
 
-/** @returns {Promise<boolean>} whether a result of the library's own is wrong */
+/** @returns {Promise<boolean>} whether one of the library's own results is wrong */
 async function main({ rows, parts, scale, kind, peers: wanted, samples, processes, out }) {
   const ours = createOurs(lib, kind);
   tell(`ndscatter: ${ours.about}`);
@@ -157,7 +157,7 @@ async function main({ rows, parts, scale, kind, peers: wanted, samples, processe
   );
 }
 
-/** One row: who takes part, whether they agree, how long they take. */
+/** One row: prepares the contestants, compares their results, and times them. */
 async function hold(row, inputs, ours, peers, samples) {
   const own = ours.contestants(row, inputs);
   const others = [];
@@ -166,7 +166,7 @@ async function hold(row, inputs, ours, peers, samples) {
     try {
       const contestant = await prepare(row, inputs);
       if (contestant === null) continue;
-      // Some refuse only when they run.
+      // Some peers refuse the work only when they run.
       await contestant.call();
       others.push({ name, cooldown, ...contestant });
     } catch (error) {
@@ -194,7 +194,7 @@ function printFindings(findings) {
   return `Results that differ from the library's JavaScript\n${lines.join("")}`;
 }
 
-/** What the numbers depend on; what is not a contestant of a row (the copy, C++) is among it. */
+/** What the numbers depend on. The copy and C++ are here too, because they are not contestants of a row. */
 function describeMachine(copyRate, results) {
   const baselines = results.filter(({ baseline }) => baseline !== undefined);
   const cpus = os.cpus();

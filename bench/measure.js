@@ -1,28 +1,28 @@
-/** Timing: one process, all contestants of a row in turn, medians. */
+/** Timing: in one process, all contestants of a row in turn; medians. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import v8 from "node:v8";
 import vm from "node:vm";
 import { randomBits, shuffle } from "./random.js";
 
-/** A sample lasts at least this many milliseconds: short calls are repeated. */
+/** A sample lasts at least this many milliseconds, so short calls are repeated. */
 const SAMPLE = 5;
-/** A contestant runs at least that long before it is measured, and at least twice: compilers, caches, pages. */
+/** Milliseconds, and at least two samples, that a contestant runs before it is measured: compilers, caches, pages. */
 const WARM_UP = 40;
 
-/** Milliseconds between collecting and measuring: memory is given back to the system by another thread. */
+/** Milliseconds between collecting and measuring, because another thread gives memory back to the system. */
 const PAUSE = 10;
 
 v8.setFlagsFromString("--expose-gc");
-/** Collects all garbage. A context made after the flag has the function. */
+/** Collects all garbage. Only a context made after the flag was set has the function. */
 const collect = vm.runInNewContext("gc");
 
 /**
  * Milliseconds a call, the median of `samples` for each contestant.
  *
- * In each round every contestant runs once, in an order that is shuffled anew, so that what drifts (clock, caches,
- * neighbours) falls on all alike. Garbage is collected before each sample, outside the timing: nobody pays for the
- * litter of the one before.
+ * In each round every contestant runs once, in a newly shuffled order, so that drift (clock, caches, other processes)
+ * affects all alike. Garbage is collected before each sample, outside the timing, so that no contestant pays for the
+ * garbage of the one before.
  * @param {import("./ours.js").Contestant[]} contestants
  * @param {number} samples
  * @returns {Promise<Map<string, number>>}
@@ -40,7 +40,7 @@ export async function measure(contestants, samples) {
   return new Map([...times].map(([name, list]) => [name, median(list)]));
 }
 
-/** Runs a contestant until it is warm, and says how many calls a sample of it takes. */
+/** Runs a contestant until it is warm, and returns the number of calls that make a sample. */
 async function warmUp(contestant) {
   let calls = contestant.atLeast ?? 1;
   let spent = 0;
@@ -74,7 +74,7 @@ export function median(list) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** Bytes a second, read and written, that a plain copy of 64 MB into memory in use moves. */
+/** Bytes a second, read and written, of a plain copy of 64 MB into memory that was written before. */
 export function copyRate() {
   const from = new Float32Array(2 ** 24).fill(1);
   const to = new Float32Array(2 ** 24).fill(2);

@@ -1,18 +1,18 @@
-/** The library in each of the ways in which it can be called; those that it does not have yet are left out. */
+/** The library as contestants, one for each way to call it. A way that this build of the library lacks is left out. */
 
 import { isScatter, optionsOf } from "./workloads.js";
 
 /**
  * @typedef {object} Contestant
  * @property {string} name
- * @property {() => unknown} call one call, timed; a promise is awaited
+ * @property {() => unknown} call one call, which is timed; a promise is awaited
  * @property {() => unknown} output the elements of one call's result on fresh inputs; a promise is awaited
- * @property {number} [atLeast] calls a sample
- * @property {number} [cooldown] milliseconds to wait after a sample, for threads that spin
+ * @property {number} [atLeast] the least number of calls a sample
+ * @property {number} [cooldown] milliseconds to wait after a sample, because threads go on spinning
  * @property {() => unknown} [release]
  */
 
-/** The names of `threads` in results.json, and the contestants that they are. */
+/** The contestants with resident tensors, by number of threads: the keys of `threads` in results.json. */
 export const THREADS = { 1: "resident", 2: "resident 2" };
 
 /**
@@ -26,7 +26,7 @@ export function createOurs(lib, kind, threads = [1, 2]) {
   const make = () => (lib.createEngine === undefined ? lib : lib.createEngine({ kind }));
   const heap = make();
   const plain = lib.createEngine === undefined ? lib : lib.createEngine({ kind: "js" });
-  // Of its own: results that are not disposed would use up the pool of those that are.
+  // An engine of its own, because results that are never disposed would use up the pool of `new`.
   const littering = make();
   const shared = threads.map((count) => residentEngine(lib, count, missing));
   const disposes = typeof lib.zeros("float32", [1]).dispose === "function";
@@ -35,9 +35,9 @@ export function createOurs(lib, kind, threads = [1, 2]) {
     heap,
     /** Modes that cannot be measured, each with the reason. */
     missing,
-    /** What the JavaScript engine makes of a row. */
+    /** The elements of a row's result on the JavaScript engine. */
     expected: (row, inputs) => plain[row.op](...heapTensors(lib, row, inputs), optionsOf(row)).data,
-    /** What runs. */
+    /** The engines that run, for people. */
     about: [heap, ...shared]
       .filter((engine) => engine !== null)
       .map(({ kind = "functions", threads = 1 }) => `${kind} ${threads}`)
@@ -65,7 +65,7 @@ export function createOurs(lib, kind, threads = [1, 2]) {
   };
 }
 
-/** An engine with memory of its own, or null with the reason in `missing`. */
+/** An engine with memory of its own; or null, and the reason in `missing`. */
 function residentEngine(lib, threads, missing) {
   const name = `\`${THREADS[threads]}\``;
   const why = (reason) => {
@@ -83,7 +83,7 @@ function residentEngine(lib, threads, missing) {
   }
 }
 
-/** The tensors of a row on the heap, sharing the memory of `inputs`. */
+/** The tensors of a row on the heap. They share the memory of `inputs`. */
 export function heapTensors(lib, row, { data, indices, updates, shapes }) {
   return [
     lib.tensor(row.dtype, shapes.data, data),
@@ -102,7 +102,7 @@ function heapModes(lib, engine, littering, row, inputs) {
   const run = engine[row.op];
   const output = () => run(...tensors, options).data;
   const modes = {
-    // Several calls a sample, so that what the garbage costs is within it.
+    // Several calls a sample, so that the cost of collecting their garbage is in the sample.
     undisposed: () => ({
       atLeast: 4,
       call: () => littering[row.op](...tensors, options),
@@ -126,7 +126,7 @@ function heapModes(lib, engine, littering, row, inputs) {
 }
 
 /**
- * All tensors in the engine's memory. A row that is about writing in place writes in place here too.
+ * A call with all tensors in the engine's memory. A row that is judged in place writes in place here too.
  * @returns {Omit<Contestant, "name">}
  */
 function resident(engine, row, { data, indices, updates, shapes }) {

@@ -1,4 +1,4 @@
-/** Seeded random numbers, so that every run and every process measures the same work. */
+/** Random numbers from a seed, so that every run and every process measures the same work. */
 
 /**
  * Mulberry32: 32 random bits a call.

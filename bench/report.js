@@ -1,4 +1,4 @@
-/** What was measured as tables, held against the targets, and as results.json. */
+/** Prints what was measured as tables, compares it with the targets, and makes the rows of results.json. */
 
 import { TOLERANCE } from "./scaling.js";
 
@@ -8,7 +8,7 @@ const MB = 2 ** 20;
 /**
  * @typedef {object} Result of one row
  * @property {import("./workloads.js").Workload} row
- * @property {Record<string, number>} modes milliseconds
+ * @property {Record<string, number>} modes milliseconds, as in `threads` and `peers`
  * @property {Record<string, number>} threads
  * @property {Record<string, number>} peers
  * @property {number} moved bytes
@@ -16,7 +16,7 @@ const MB = 2 ** 20;
  * @property {{ peak: number, limit: number }} [memory]
  */
 
-/** The row as results.json has it. */
+/** One row of results.json. */
 export const recordOf = ({ row, modes, threads, peers }) => ({
   name: row.name,
   modes: round(modes),
@@ -100,8 +100,8 @@ export function printScaling(scaling) {
 }
 
 /**
- * The targets, each with what was reached. The geometric means are without tiny and the rows written in place: those
- * have targets of their own, and ratios in the hundreds that would lift any mean.
+ * The targets, and what was reached of each. The geometric means leave out tiny and the rows that are written in place:
+ * these rows have targets of their own, and ratios in the hundreds that would raise any mean.
  * @param {readonly Result[]} results
  */
 export function printTargets(results, scaling) {
@@ -179,7 +179,7 @@ function bestPeer({ peers }) {
   return Object.entries(peers).sort(([, a], [, b]) => a - b)[0];
 }
 
-/** The mode that is held against the peers: `undisposed` stands in where there is no `new`. */
+/** The mode that is compared with the peers. `undisposed` replaces `new` where the library has no `dispose`. */
 function judgedMode({ row, modes }) {
   const wanted = row.inPlace ? ["inplace"] : ["new", "undisposed"];
   return wanted.find((mode) => modes[mode] !== undefined);
@@ -196,7 +196,7 @@ const ms = (time) => (time === undefined ? "" : time < 0.1 ? time.toFixed(4) : t
 const times = (value) =>
   value === undefined || Number.isNaN(value) ? "" : `${value.toFixed(value < 100 ? 2 : 0)}x`;
 
-/** Columns as wide as what is in them; the first and those of words to the left, numbers to the right. */
+/** A table in columns as wide as their cells. Columns of words are aligned left, columns of numbers right. */
 function table(head, lines) {
   const rows = [head, ...lines];
   const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column].length)));

@@ -1,4 +1,7 @@
-/** A process of its own for baseline.js: `node resident.js ROW SCALE SAMPLES` measures one row with resident tensors. */
+/**
+ * `node resident.js ROW SCALE SAMPLES` measures one row with resident tensors and prints the result as JSON.
+ * `baseline.js` starts it as a process of its own.
+ */
 
 import * as lib from "../dist/index.js";
 import { checksum } from "./check.js";

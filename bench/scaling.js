@@ -1,6 +1,6 @@
 /**
- * Does the cost of an update depend on how many there are? Scatters and gathers of 10^4 to 10^7 scalars in 256 kB of
- * data, which stays in cache whatever their number, so that nothing but the number changes.
+ * Does the cost of an update depend on the number of updates? Measures scatters and gathers of 10^4 to 10^7 scalars in
+ * 256 kB of data. The data stays in cache, so that nothing but the number changes.
  */
 
 import { measure } from "./measure.js";
@@ -8,7 +8,7 @@ import { heapTensors } from "./ours.js";
 import { inputsOf, optionsOf } from "./workloads.js";
 
 const COUNTS = [1e4, 1e5, 1e6, 1e7];
-/** How far a size may be from the middle. */
+/** How far the cost at one count may be from the geometric mean, as a fraction. */
 export const TOLERANCE = 0.25;
 
 /** @type {readonly Pick<import("./workloads.js").Workload, "name" | "op" | "reduction">[]} */
@@ -20,9 +20,9 @@ const ROWS = [
 
 /**
  * @param {any} lib
- * @param {any} engine what has the operators
- * @param {{ samples: number, most: number, tell: (message: string) => void }} settings `most` updates
- * @returns {Promise<{ name: string, costs: { count: number, nanoseconds: number }[], spread: number }[]>} spread is
+ * @param {any} engine has the operators as functions
+ * @param {{ samples: number, most: number, tell: (message: string) => void }} settings `most`: of updates
+ * @returns {Promise<{ name: string, costs: { count: number, nanoseconds: number }[], spread: number }[]>} `spread` is
  * the greatest distance from the geometric mean, as a fraction
  */
 export async function measureScaling(lib, engine, { samples, most, tell }) {

@@ -1,4 +1,4 @@
-/** What is measured: a row a workload, and the seeded tensors of a row. */
+/** The workloads, one a row, and the tensors of a row, which are drawn from a seed. */
 
 import { below, randomBits, seedOf } from "./random.js";
 
@@ -13,9 +13,9 @@ import { below, randomBits, seedOf } from "./random.js";
  * @property {readonly number[]} data shape
  * @property {readonly number[]} indices shape
  * @property {"random" | "distinct" | "uniform rows" | "heads"} fill how the indices are drawn
- * @property {boolean} [inPlace] a scatter whose point is to write a little into much: judged, and held against C++,
- * with `out === data`
- * @property {boolean} [fixed] not scaled
+ * @property {boolean} [inPlace] a scatter that writes few elements into many: judged, and compared with C++, with
+ * `out === data`
+ * @property {boolean} [fixed] `--scale` leaves the row as it is
  */
 
 /** @type {readonly Workload[]} */
@@ -75,7 +75,7 @@ function gather(name, data, indices, more = {}) {
 }
 
 /**
- * The row with its first axes made smaller, so that the bench can be tried in seconds.
+ * The row with smaller first axes, so that the benchmark can be tried in seconds.
  * @param {Workload} row
  * @param {number} scale
  * @returns {Workload}
@@ -88,7 +88,7 @@ export function scaled(row, scale) {
 
 export const isScatter = (/** @type {Workload} */ row) => row.op !== "gatherND";
 
-/** The options of a row's call, in the library's words. */
+/** The options of a row's call of the library. */
 export function optionsOf(/** @type {Workload} */ { op, reduction, axis, batchDims }) {
   if (op === "gatherND") return { batchDims };
   return op === "scatterND" ? { reduction } : { reduction, axis };
@@ -108,9 +108,11 @@ function sequentialShape({ op, data, indices, batchDims = 0 }) {
 const BYTES = { float32: 4, int64: 8, float16: 2 };
 
 /**
- * How many updates (or gathered pieces) a row has, and what it weighs.
- * `moved` is what the work cannot do without: indices once; updates once, and each target read where a reduction
- * needs it and written; what is gathered read and written; `data` copied, but in place.
+ * The number of updates (or of gathered slices) of a row, and the bytes of its tensors.
+ *
+ * `moved` counts the bytes that any implementation has to move: the indices once; the updates once; each target, which
+ * is written, and read first where there is a reduction; gathered slices, which are read and written; and `data`, which
+ * is copied unless the row is in place.
  * @param {Workload} row
  */
 export function weights(row) {
@@ -128,12 +130,12 @@ export function weights(row) {
 
 /**
  * @typedef {Float32Array | BigInt64Array | Uint16Array} Values
- * @typedef {{ data: Values, indices: BigInt64Array, updates: Values | null, shapes: {
- *   data: readonly number[], indices: readonly number[], sequential: readonly number[], output: readonly number[] } }} Inputs
+ * @typedef {Record<"data" | "indices" | "sequential" | "output", readonly number[]>} Shapes
+ * @typedef {{ data: Values, indices: BigInt64Array, updates: Values | null, shapes: Shapes }} Inputs
  */
 
 /**
- * The tensors of a row; the same for the same row and scale.
+ * The tensors of a row: always the same for the same row and scale.
  * @param {Workload} row
  * @returns {Inputs}
  */
@@ -180,7 +182,7 @@ function values(dtype, size, bits) {
 function indicesOf(row, bits) {
   const { op, data, indices: shape, fill, axis = 0, batchDims = 0 } = row;
   const size = product(shape);
-  // As pairs of 32-bit words, the low one first: a hundred times faster to fill than with bigints.
+  // As pairs of 32-bit words, the low word first: filling these is a hundred times faster than filling bigints.
   const words = new Int32Array(2 * size);
   if (fill === "distinct") {
     const order = Uint32Array.from({ length: data[0] }, (_, p) => p);

@@ -1,4 +1,7 @@
-/** Makes the example files: `npm run build && node examples/make.js`. They are committed; a test holds them to this. */
+/**
+ * Makes the example files: `npm run build && node examples/make.js`. The files are committed, and a test compares them
+ * with what this script makes.
+ */
 
 import fs from "node:fs";
 import { tensor, zeros } from "ndscatter";
@@ -9,7 +12,10 @@ const HEADS = 2;
 const POSITIONS = 6;
 const WIDTH = 4;
 
-/** Keys of earlier tokens: head, position and place are in the digits of each number, and zeros are still free. */
+/**
+ * Keys of earlier tokens. The digits of each number are its head, position and place, so that a wrong element shows
+ * where it came from. Zeros are free positions.
+ */
 const keys = Array.from({ length: HEADS }, (_, head) =>
   Array.from({ length: POSITIONS }, (_, position) =>
     Array.from({ length: WIDTH }, (_, place) =>
@@ -18,7 +24,7 @@ const keys = Array.from({ length: HEADS }, (_, head) =>
   ),
 );
 
-/** A graph of five nodes as edges from a source to a target, and two features a node. */
+/** A graph of five nodes: its edges, each from a source to a target, and two features of each node. */
 const edges = [
   [0, 1],
   [2, 1],
@@ -36,12 +42,16 @@ const features = [
   [5, 50],
 ];
 
-/** The files by name: models, and a tensor for each of their inputs. */
+/** The files by name: models, and one tensor for each input of a model. */
 // prettier-ignore
 export const files = {
   "kv-cache.onnx": model(
     "ScatterND",
-    { cache: ["float32", [HEADS, "positions", WIDTH]], where: ["int64", ["heads", 2]], key: ["float32", ["heads", WIDTH]] },
+    {
+      cache: ["float32", [HEADS, "positions", WIDTH]],
+      where: ["int64", ["heads", 2]],
+      key: ["float32", ["heads", WIDTH]],
+    },
     { new_cache: ["float32", [HEADS, "positions", WIDTH]] },
     { reduction: "none" },
   ),
@@ -65,10 +75,13 @@ export const files = {
     { rows_picked: ["int32", ["batch", "picks", 2]] },
     { batch_dims: 1 },
   ),
-  "batched-lookup.tables.npy": npy("int32", [2, 3, 2], [[[10, 11], [20, 21], [30, 31]], [[-10, -11], [-20, -21], [-30, -31]]]),
+  "batched-lookup.tables.npy": npy("int32", [2, 3, 2], [
+    [[10, 11], [20, 21], [30, 31]],
+    [[-10, -11], [-20, -21], [-30, -31]],
+  ]),
   "batched-lookup.ids.npy": npy("int64", [2, 2, 1], [[[2], [0]], [[1], [-1]]]),
 
-  // What docs/my-model-fails.md looks into: of four positions one is taken twice, and one is not there.
+  // The model of docs/my-model-fails.md: of its four positions one is repeated and one is out of range.
   "failing.onnx": model(
     "ScatterND",
     { cache: ["float32", [4, 3]], rows: ["float32", [4, 3]] },

@@ -1,16 +1,19 @@
-/** `npm start`: runs the example models on the example tensors, and prints what was read, done and made. */
+/** `npm start`: runs the example models on the example tensors, and prints every input, operator and output. */
 
 import fs from "node:fs";
 import { readNpy } from "ndscatter/npy";
 import { readModel, runModel } from "ndscatter/onnx";
 
 const EXAMPLES = [
-  { name: "kv-cache", story: "Append one token's key to each head of a KV cache, at position 3." },
+  {
+    name: "kv-cache",
+    story: "Append the key of one token to each head of a KV cache, at position 3.",
+  },
   {
     name: "graph-sum",
-    story: "Sum the messages along the edges of a graph into the nodes they point to.",
+    story: "Sum the messages along the edges of a graph into the nodes that the edges point to.",
   },
-  { name: "batched-lookup", story: "Look rows up in a table for each batch; -1 is the last row." },
+  { name: "batched-lookup", story: "Look up rows in the table of each batch; -1 is the last row." },
 ];
 
 for (const { name, story } of EXAMPLES) {

@@ -1,7 +1,7 @@
 import { defineConfig } from "vite";
 import { ENTRIES, ROOT } from "./scripts/entries.js";
 
-/** What the page may load: its own files, and pictures that it makes itself. It sends nothing anywhere. */
+/** The page may load its own files and pictures that it makes itself. It may send nothing anywhere. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -11,7 +11,7 @@ const POLICY = [
   "form-action 'none'",
 ].join("; ");
 
-/** Only what is built has the policy: while it is served, Vite reloads the page through a socket. */
+/** Only the build has the policy: while Vite serves the page, it reloads the page through a socket. */
 const policy = {
   name: "policy",
   apply: "build",
@@ -26,7 +26,7 @@ const policy = {
 
 export default defineConfig({
   root: import.meta.dirname,
-  // Relative, so that the files work from any path.
+  // Relative addresses, so that the files work from any path.
   base: "./",
   plugins: [policy],
   resolve: {

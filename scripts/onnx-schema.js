@@ -1,6 +1,8 @@
-// Regenerates src/onnx/schema_pb.ts from src/onnx/schema.proto. It needs the network (npx fetches the two tools) and
-// is run by hand, after a change to the schema. 2.11 is the last plugin that runs on Node 20; its output works with
-// every later 2.x of the library.
+/**
+ * Makes src/onnx/schema_pb.ts from src/onnx/schema.proto. Run it by hand after a change to the schema; it needs the
+ * network, because npx fetches the two tools. 2.11 is the last plugin that runs on Node 20; its output works with every
+ * later 2.x of the library.
+ */
 
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";

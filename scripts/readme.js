@@ -1,4 +1,7 @@
-/** The table of operators in the README, from the registry: `npm run build && node scripts/readme.js` renews it. */
+/**
+ * Writes the README's table of operators from the registry. Run by hand, `npm run build && node scripts/readme.js`;
+ * `test/readme.test.ts` fails until it was.
+ */
 
 import fs from "node:fs";
 import { operators } from "ndscatter";
@@ -7,7 +10,7 @@ const README = new URL("../README.md", import.meta.url);
 const BEGIN = "<!-- operators -->\n";
 const END = "<!-- /operators -->";
 
-/** A line for each operator: its versions, and what each of them takes. */
+/** One row an operator: its versions, and what each version takes. */
 export function table() {
   const families = new Map();
   for (const version of operators()) {
@@ -25,7 +28,7 @@ export function table() {
   return lines.map((cells) => `| ${cells.join(" | ")} |\n`).join("");
 }
 
-/** What a version has that the one before it does not. */
+/** What a version has that the version before it lacks; of the first version everything. */
 function describe(version, position, versions) {
   const before = versions[position - 1];
   const known = before?.attributes ?? [];
@@ -57,7 +60,7 @@ function describe(version, position, versions) {
   return [facts.join(", ")];
 }
 
-/** The README as it should be. */
+/** The text of the README with the table made anew. */
 export function renewed() {
   const text = fs.readFileSync(README, "utf8");
   const from = text.indexOf(BEGIN) + BEGIN.length;

@@ -1,3 +1,5 @@
+/** Runs the examples of the operators' documents on every version that can express them, and on every engine. */
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { roleOf } from "../src/operators/operator.ts";
@@ -41,8 +43,18 @@ test("ScatterNDUpdate-15, example 5: the shapes of 25 x 125 tuples of 3", () => 
   assert.deepEqual(run(node, [data, indices, updates])[0].shape, [1000, 256, 10, 15]);
 });
 
+type ShapeRow = readonly [
+  op: string,
+  opset: number,
+  attributes: Readonly<Record<string, number>>,
+  inputs: readonly (readonly number[])[],
+  axis: number | null,
+  output: readonly number[],
+];
+
+/** Documents of openvino that print shapes and no values. The input axis has no row in `inputs`. */
 // prettier-ignore
-const SHAPES: readonly (readonly [name: string, opset: number, attributes: object, shapes: readonly (readonly number[])[], axis: number | null, output: readonly number[]])[] = [
+const SHAPES: readonly ShapeRow[] = [
   ["ScatterUpdate", 3, {}, [[1000, 256, 10, 15], [125, 20], [1000, 125, 20, 10, 15]], 1, [1000, 256, 10, 15]],
   ["ScatterElementsUpdate", 12, {}, [[1000, 256, 7, 7], [125, 20, 7, 6], [125, 20, 7, 6]], 0, [1000, 256, 7, 7]],
   ["Gather", 8, { batch_dims: 1 }, [[2, 64, 128], [2, 32, 21]], 1, [2, 32, 21, 128]],
@@ -53,13 +65,14 @@ const SHAPES: readonly (readonly [name: string, opset: number, attributes: objec
   ["GatherElements", 6, { axis: 1 }, [[3, 7, 5], [3, 10, 5]], null, [3, 10, 5]],
 ];
 
-for (const [op, opset, attributes, shapes, axis, output] of SHAPES) {
-  test(`${op}-${opset} of openvino: the shapes that its document prints, ${JSON.stringify(attributes)}`, () => {
-    const node = { domain: "openvino", op, opset, attributes: { ...attributes } };
+for (const [op, opset, attributes, inputs, axis, output] of SHAPES) {
+  const said = JSON.stringify(attributes);
+  test(`${op}-${opset} of openvino: the shapes that its document prints, ${said}`, () => {
+    const node = { domain: "openvino", op, opset, attributes };
     const types = resolve(node).inputs.map((input, position) => {
       const role = roleOf(input);
       if (role === "axis") return fromNested("int32", [axis], {});
-      return { dtype: role === "indices" ? "int64" : "float32", shape: shapes[position] } as const;
+      return { dtype: role === "indices" ? "int64" : "float32", shape: inputs[position] } as const;
     });
     assert.deepEqual(infer(node, types), [{ dtype: "float32", shape: output }]);
   });

@@ -1,4 +1,4 @@
-/** The peers, each in its own file; one that is not installed is skipped with a word. */
+/** Loads the peers, each from its own file. A peer that is not installed is skipped, and the output says so. */
 
 import fs from "node:fs";
 
@@ -7,13 +7,13 @@ const FILES = ["onnxruntime-node", "onnxruntime-web", "tfjs", "numpy-ts"];
 /**
  * @typedef {object} Peer
  * @property {string} name
- * @property {number} [cooldown] see Contestant
+ * @property {number} [cooldown] as in Contestant
  * @property {(row: import("../workloads.js").Workload, inputs: import("../workloads.js").Inputs) => any} prepare
  * a contestant without its name, or null where the peer has no such operator; throws where it refuses the work
  */
 
 /**
- * @param {readonly string[] | undefined} wanted names or beginnings of names; all by default
+ * @param {readonly string[] | undefined} wanted names, or beginnings of names; all peers by default
  * @param {(message: string) => void} tell
  * @returns {Promise<Peer[]>}
  */
@@ -33,7 +33,7 @@ export async function loadPeers(wanted, tell) {
   return peers;
 }
 
-/** Names and pinned versions, from the manifest. */
+/** Names and exact versions of the packages, from the manifest. */
 export function versions() {
   const manifest = fs.readFileSync(new URL("../package.json", import.meta.url), "utf8");
   return JSON.parse(manifest).dependencies;

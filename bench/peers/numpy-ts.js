@@ -1,4 +1,7 @@
-/** numpy-ts: it has `take`, integer-array indexing and `put_along_axis`, which writes in place. No add.at, no maximum.at. */
+/**
+ * numpy-ts: it has `take`, integer-array indexing and `put_along_axis`, which writes in place. It has neither `add.at`
+ * nor `maximum.at`.
+ */
 
 export async function load() {
   const np = await import("numpy-ts");

@@ -1,8 +1,8 @@
-/** A workload as a model of one node, and as the feeds of a session: what both onnxruntimes take. */
+/** A workload as a model of one node and as the feeds of a session, for both packages of ONNX Runtime. */
 
 import { buildModel, writeModel } from "../../dist/onnx/index.js";
 
-/** Session options: what it refuses is told by the bench, not on stderr as well. */
+/** Session options: the benchmark itself reports what the runtime refuses, so stderr need not repeat it. */
 export const QUIET = { logSeverityLevel: 4 };
 
 const OPS = { scatterND: "ScatterND", scatterElements: "ScatterElements", gatherND: "GatherND" };
@@ -29,14 +29,14 @@ function modelOf(row, { updates, shapes }) {
 }
 
 /**
- * A session made once; `run` for each call, with tensors over the bench's arrays. The result is dropped: its elements
- * are in a JavaScript array already, and the tensor holds nothing else.
+ * Makes a session once and calls `run` for each call, with tensors over the benchmark's arrays. The result is dropped:
+ * its elements are in a JavaScript array already, and the tensor holds nothing else.
  * @param {any} ort onnxruntime-node or onnxruntime-web
  * @param {object} options of the session
  */
 export async function contestant(ort, options, row, inputs) {
-  // Not left to the runtime: version 1.30 refuses when it runs, and a refusal in an instance of onnxruntime-web with two
-  // threads makes one of its workers throw some calls later, which ends the process.
+  // Refused here, before the runtime refuses: version 1.30 does so when it runs, and in an instance of onnxruntime-web
+  // with two threads a worker then throws some calls later, which ends the process.
   if (row.dtype === "float16" && (row.reduction ?? "none") !== "none") {
     throw new Error("it has no float16 with a reduction");
   }

@@ -2,7 +2,7 @@
 
 import { contestant, QUIET } from "./onnx.js";
 
-/** Its threads spin for about 30 ms after a run and would take a core from whoever is measured next. */
+/** Milliseconds. Its threads spin for about 30 ms after a run and would take a core from the next contestant. */
 const SPINNING = 45;
 
 export async function load() {

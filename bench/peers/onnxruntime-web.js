@@ -1,4 +1,4 @@
-/** onnxruntime-web: the same runtime in WebAssembly. Inputs are copied into its memory and results out of it by `run`. */
+/** onnxruntime-web: the same runtime in WebAssembly. `run` copies inputs into its memory and results out of it. */
 
 import fs from "node:fs";
 import { createRequire } from "node:module";
@@ -6,7 +6,7 @@ import os from "node:os";
 import { contestant, QUIET } from "./onnx.js";
 
 export async function load() {
-  // The number of threads belongs to an instance of the package. Its two builds give two instances in one process.
+  // The number of threads is set for an instance of the package. Its two builds give two instances in one process.
   const one = await import("onnxruntime-web");
   const two = createRequire(import.meta.url)("onnxruntime-web");
   one.env.wasm.numThreads = 1;
@@ -26,9 +26,9 @@ export async function load() {
 }
 
 /**
- * The worker of an instance with two threads never stops spinning (no session option reaches it), and would halve the
- * machine for all others. At the lowest priority it gives way to them at once, and still has a core of its own
- * whenever it is the one that is measured. Linux alone tells and takes thread ids; elsewhere leave this peer out.
+ * The worker of an instance with two threads never stops spinning (no session option reaches it), and would take one of
+ * two cores from all other contestants. At the lowest priority it gives way to them at once, and still has a core of
+ * its own while its own peer is measured. Only Linux lists thread ids and takes them; elsewhere leave this peer out.
  */
 function calm(threads) {
   for (const id of threads) {

@@ -1,8 +1,8 @@
 /**
- * TensorFlow.js on its WebAssembly backend. Its tensors live in that backend's memory and are made outside the timing; a
- * call is the operator and `dataSync`, which brings the result to JavaScript as `run` of the onnxruntimes does. It has
- * float32 and int32 indices only, no ScatterElements, and no reduction but the sum of `scatterND` into zeros, which its
- * users add to their data.
+ * TensorFlow.js on its WebAssembly backend. Its tensors are in the backend's memory and are made outside the timing. A
+ * call is the operator and `dataSync`, which brings the result to JavaScript as ONNX Runtime's `run` does. It has only
+ * float32 data with int32 indices, no ScatterElements, and no reduction but the sum of `scatterND` into zeros, which
+ * its users add to their data.
  */
 
 export async function load() {
@@ -27,7 +27,7 @@ function contestant(tf, row, { data, indices, updates, shapes }) {
     ...(updates === null ? {} : { updates: tf.tensor(updates, shapes.sequential) }),
   };
   const run = () => {
-    // The elements must not be what `tidy` returns: it looks through them for tensors, 30 ns a byte.
+    // `tidy` must not return the elements: it would search them for tensors, at 30 ns a byte.
     const result = tf.tidy(() => operator(tf, row, tensors));
     const elements = result.dataSync();
     result.dispose();

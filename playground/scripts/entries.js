@@ -1,4 +1,4 @@
-/** Where the entries of the package are, from its own manifest: what it does not export, the page cannot import. */
+/** The entries of the package, from its manifest: the page can import only what the package exports. */
 
 import fs from "node:fs";
 import path from "node:path";
@@ -8,7 +8,7 @@ export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 const { name, exports } = JSON.parse(fs.readFileSync(path.join(ROOT, "package.json"), "utf8"));
 
-/** Files by what is imported: `ndscatter/npy` is `dist/npy/index.js`. */
+/** Files by import: `ndscatter/npy` is `dist/npy/index.js`. */
 export const ENTRIES = Object.fromEntries(
   Object.entries(exports)
     .filter(([, target]) => typeof target === "object")

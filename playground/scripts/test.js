@@ -1,6 +1,6 @@
 /**
- * Runs the page's tests: each file is bundled, because Node 20 reads no TypeScript, and `node --test` runs them all.
- * The library stays outside, so that tests and page have the same one. Names of files may follow.
+ * Runs the page's tests, or only the files that are named as arguments. Each file is bundled, because Node 20 reads no
+ * TypeScript. The library is not bundled, so that the tests use the same files as the page.
  */
 
 import { spawn } from "node:child_process";
@@ -21,7 +21,7 @@ const files = fs
   .map((file) => path.join(TESTS, file))
   .filter((file) => named.length === 0 || named.includes(file));
 
-/** The library's entries, as files that Node finds from anywhere. */
+/** Resolves the library's entries to files that Node finds from anywhere. */
 const library = {
   name: "library",
   setup({ onResolve }) {
@@ -52,7 +52,7 @@ await build({
 const built = files.map((file) =>
   path.join(TARGET, path.relative(TESTS, file)).replace(/ts$/, "js"),
 );
-// One after the other: some measure time.
+// One file after the other, because some tests measure time.
 const flags = ["--enable-source-maps", "--test", "--test-concurrency=1"];
 const tests = spawn(process.execPath, [...flags, ...built], {
   stdio: "inherit",

@@ -111,7 +111,10 @@ test("a cell tells its story in order, when it is pointed at and when it is in f
     "updates[1, 0] goes to output[3, 0]. B: updates[1, 0] is 40, through indices[1] = [-1] (-1 is 3): 3 + 40 = 43",
   );
   await page.focus("#cell-output-0");
-  assert.match(await story.innerText(), /no update reaches it, so it stays what data\[0, 0\] is/);
+  assert.match(
+    await story.innerText(),
+    /no update reaches it, so it keeps the value of data\[0, 0\]/,
+  );
 });
 
 test("a gather tells where each element comes from, and who reads an element", async () => {
@@ -185,7 +188,7 @@ test("a shape that does not fit is told at its dimension, the last picture stays
   assert.deepEqual(await cellsOf(page, 2), flat([10, 20, 30, 0, 40, 50, 60, 0, 70, 80, 90, 0]));
   assert.deepEqual(await cellsOf(page, "output"), before);
   assert.equal(await page.locator('[data-tensor="output"].stale').count(), 1);
-  await page.getByRole("button", { name: "make it so" }).click();
+  await page.getByRole("button", { name: "use this shape" }).click();
   assert.deepEqual(await cellsOf(page, 2), flat(UPDATES.toArray()));
   assert.equal(await page.locator(".stale").count(), 0);
 });
@@ -307,14 +310,14 @@ test("text that is pasted becomes the tensor; text that is none says why", async
   await card
     .locator("textarea")
     .fill("array([[1., 2., 3.],\n       [4., 5., 6.],\n       [7., 8., 9.]], dtype=float32)");
-  await card.getByRole("button", { name: "take it" }).click();
+  await card.getByRole("button", { name: "apply" }).click();
   const node = { op: "ScatterND", opset: 18, attributes: { reduction: "add" } };
   const updates = tensor("float32", [3, 3], [1, 2, 3, 4, 5, 6, 7, 8, 9]);
   const [expected] = run(node, [DATA, INDICES, updates]);
   assert.deepEqual(await cellsOf(page, "output"), flat(expected.toArray()));
   await card.getByRole("button", { name: "as text" }).click();
   await card.locator("textarea").fill("[[1, 2], [3]]");
-  await card.getByRole("button", { name: "take it" }).click();
+  await card.getByRole("button", { name: "apply" }).click();
   assert.equal(await card.locator("form [role=alert]").count(), 1);
   assert.deepEqual(await cellsOf(page, "output"), flat(expected.toArray()));
 });

@@ -1,18 +1,17 @@
 /**
- * A state as a program with NumPy. A scatter is a loop in the order of the updates, as the documents define it: of
- * assignments through arrays of indices NumPy leaves the order open where targets repeat.
+ * A state as a program with NumPy. A scatter is a loop in the order of the updates, as the documents define it. An
+ * assignment through an array of indices would not do: NumPy leaves its order open where targets repeat.
  */
 
 import { DTYPES, printScalar, type DType, type Scalar, type Tensor } from "ndscatter";
-import { roleOf } from "./read-state.ts";
-import { callOf, oneLine, printNested, type Call } from "./source-text.ts";
+import { writableCall, oneLine, printNested, type WritableCall } from "./source-text.ts";
 import type { State } from "./state.ts";
 import { elementsOf } from "./tensor-text.ts";
-import { defaultText } from "./with-operator.ts";
+import { defaultText, roleOf } from "./schema.ts";
 
-/** Python that prints the output; comments alone where a value has to be put right first. */
+/** Python that prints the output; only comments where a value must be corrected first. */
 export function asNumPy(state: State): string {
-  const call = callOf(state, "#");
+  const call = writableCall(state, "#");
   if (typeof call === "string") return call;
   const { version, inputs, refusal } = call;
   const body = BODIES[`${version.domain}/${version.name}`];
@@ -20,7 +19,7 @@ export function asNumPy(state: State): string {
   const facts = factsOf(call);
   const arrays = version.inputs.flatMap((schema, position) => {
     const input = inputs[position];
-    // An axis is a number in the code.
+    // The axis is a number in the code.
     return input === undefined || roleOf(schema) === "axis"
       ? []
       : [`${schema.name} = ${printArray(input)}`];
@@ -37,14 +36,14 @@ export function asNumPy(state: State): string {
   ].join("\n");
 }
 
-export const importsOf = (inputs: Call["inputs"]): string[] => [
+export const importsOf = (inputs: WritableCall["inputs"]): string[] => [
   ...(inputs.some((input) => input !== undefined && Object.hasOwn(ML_DTYPES, input.dtype))
     ? ["import ml_dtypes"]
     : []),
   "import numpy as np",
 ];
 
-/** The types that NumPy has from the package ml_dtypes, by their names there. */
+/** Data types that NumPy gets from the package ml_dtypes, with their names there. */
 const ML_DTYPES: Readonly<Partial<Record<DType, string>>> = {
   bfloat16: "bfloat16",
   float8e4m3fn: "float8_e4m3fn",
@@ -57,7 +56,7 @@ const ML_DTYPES: Readonly<Partial<Record<DType, string>>> = {
   float8e8m0: "float8_e8m0fnu",
 };
 
-/** Text is of Python's own, which has no greatest length. */
+/** NumPy's name of a data type. Text is an object: NumPy's own text has a greatest length. */
 function dtypeName(dtype: DType): string {
   const other = ML_DTYPES[dtype];
   if (other !== undefined) return `ml_dtypes.${other}`;
@@ -67,16 +66,16 @@ function dtypeName(dtype: DType): string {
 export function printArray(input: Tensor): string {
   const { dtype, shape } = input;
   const name = dtypeName(dtype);
-  // An empty list has one axis, whatever it stands for.
+  // In NumPy an empty list has one axis, so the shape has to be given.
   if (shape.includes(0))
     return `np.zeros((${shape.join(", ")}${shape.length === 1 ? "," : ""}), dtype=${name})`;
-  const words = elementsOf(input).map((value) => printElement(dtype, value));
+  const words = elementsOf(input).map((value) => printPython(dtype, value));
   return `np.array(${printNested(shape, words)}, dtype=${name})`;
 }
 
-function printElement(dtype: DType, value: Scalar): string {
+function printPython(dtype: DType, value: Scalar): string {
   if (typeof value === "boolean") return value ? "True" : "False";
-  // JSON escapes as Python does.
+  // JSON's escapes are Python's too.
   if (typeof value === "string") return JSON.stringify(value);
   if (Array.isArray(value)) {
     return `complex(${value.map((part) => printFloat(printScalar(dtype, part as Scalar))).join(", ")})`;
@@ -85,14 +84,14 @@ function printElement(dtype: DType, value: Scalar): string {
   return DTYPES[dtype].family.startsWith("int") ? text : printFloat(text);
 }
 
-/** A float of Python from JavaScript's: an integer would lose the sign of 0. */
+/** A float as Python writes it. With `.0`, because an integer would lose the sign of 0. */
 function printFloat(text: string): string {
   if (text === "NaN") return "np.nan";
   if (text.endsWith("Infinity")) return text.replace("Infinity", "np.inf");
   return /^-?\d+$/.test(text) ? `${text}.0` : text;
 }
 
-/** What the loops are written with. */
+/** The parts of a call that the loops are written with. */
 interface Facts {
   readonly names: {
     readonly data: string;
@@ -101,12 +100,12 @@ interface Facts {
     readonly output: string;
   };
   readonly attribute: (name: string) => string;
-  /** An expression: of a negative axis its place. */
+  /** An expression; `-1 % data.ndim` for a negative axis. */
   readonly axis: string;
-  readonly call: Call;
+  readonly call: WritableCall;
 }
 
-function factsOf(call: Call): Facts {
+function factsOf(call: WritableCall): Facts {
   const { version, node, inputs } = call;
   const nameOf = (role: string): string | null => {
     const position = version.inputs.findIndex((one) => roleOf(one) === role);
@@ -128,7 +127,7 @@ function factsOf(call: Call): Facts {
 
 type Body = (facts: Facts) => string[];
 
-/** What one update does to the value it meets. */
+/** NumPy's functions by the words for reductions. */
 const UFUNCS: Readonly<Record<string, string>> = {
   add: "add",
   sum: "add",
@@ -140,11 +139,11 @@ const UFUNCS: Readonly<Record<string, string>> = {
   sub: "subtract",
 };
 
-/** A line that applies an update to `target`, one after the other: the `at` of a function never buffers. */
+/** A line that applies one update to `target`. It uses `at` of a function, which is not buffered. */
 function applied({ names, attribute, call }: Facts, update: string): string {
   const ufunc = UFUNCS[attribute("reduction")];
   if (ufunc === undefined) return `${names.output}[target] = ${update}`;
-  // NumPy has no difference of truth values.
+  // NumPy does not subtract booleans.
   const isBool = call.inputs[0]?.dtype === "bool" && ufunc === "subtract";
   return `np.${isBool ? "logical_xor" : ufunc}.at(${names.output}, target, ${update})`;
 }
@@ -157,7 +156,7 @@ const scatterND: Body = (facts) => {
     facts.call.inputs[1],
     facts.call.inputs[position],
   ];
-  // OpenVINO takes one element of any rank where a scalar is due.
+  // OpenVINO takes one element of any rank in place of a scalar.
   const isScalar = indices?.shape.length === 1 && indices.shape[0] === tensor?.shape.length;
   const isRanked = isScalar && given !== undefined && given.shape.length > 0 && given.size === 1;
   return [
@@ -195,7 +194,7 @@ const scatterElements: Body = (facts) => {
   return lines;
 };
 
-/** A sum over its count: rounded down in integers, else divided as doubles. */
+/** Divides sums by their counts: integers are rounded down, others are divided as doubles. */
 function division({ names: { output }, call }: Facts): string[] {
   const dtype = call.inputs[0]?.dtype ?? "float32";
   const { family } = DTYPES[dtype];
@@ -209,7 +208,7 @@ function division({ names: { output }, call }: Facts): string[] {
   return ["hit = count > 1", `${output}[hit] = (${divided}).astype(${output}.dtype)`];
 }
 
-/** OpenVINO's ScatterUpdate: the axes of indices stand in updates in the place of the axis. */
+/** OpenVINO's ScatterUpdate: in updates the axes of indices replace the axis. */
 const scatterUpdate: Body = (facts) => {
   const { data, updates, output } = facts.names;
   return [

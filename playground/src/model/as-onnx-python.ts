@@ -1,14 +1,14 @@
-/** A state as a program with ONNX's Python package: a model of one node, checked and run by the reference evaluator. */
+/** A state as a program with ONNX's Python package: a model of one node, which its reference evaluator runs. */
 
 import { DTYPES, infer, type Tensor } from "ndscatter";
 import { importsOf, printArray } from "./as-numpy.ts";
-import { callOf, oneLine, type Call } from "./source-text.ts";
+import { writableCall, oneLine, type WritableCall } from "./source-text.ts";
 import type { State } from "./state.ts";
-import { told } from "./told.ts";
+import { attempt } from "./attempt.ts";
 
-/** Python that prints the output; comments alone for OpenVINO's operators, and where a value has to be put right first. */
+/** Python that prints the output; only comments for OpenVINO's operators, or where a value must be corrected first. */
 export function asOnnxPython(state: State): string {
-  const call = callOf(state, "#");
+  const call = writableCall(state, "#");
   if (typeof call === "string") return call;
   const { version, node, inputs, refusal } = call;
   if (version.domain !== "ai.onnx")
@@ -17,7 +17,7 @@ export function asOnnxPython(state: State): string {
     const input = inputs[position];
     return input === undefined ? [] : [{ name, input }];
   });
-  // What is left out at the end need not be named.
+  // Inputs that are left out at the end need no name.
   const names = version.inputs.map(({ name }, position) =>
     inputs[position] === undefined ? "" : name,
   );
@@ -59,9 +59,9 @@ export function asOnnxPython(state: State): string {
   ].join("\n");
 }
 
-/** Of the output; where there is none ONNX has to be told some shape, to say in its own words what is wrong. */
-function shapeOf({ node, inputs }: Call): readonly unknown[] {
-  const types = told(() => infer(node, inputs));
+/** The shape of the output. A call that fails needs a shape too, so that ONNX itself can report what is wrong. */
+function shapeOf({ node, inputs }: WritableCall): readonly unknown[] {
+  const types = attempt(() => infer(node, inputs));
   return ("error" in types ? inputs[0]?.shape : types[0].shape) ?? [];
 }
 

@@ -1,34 +1,32 @@
 /** A state as a program with this library, which runs the node by the rules of its version. */
 
 import { DTYPES, printScalar, type Scalar, type Tensor } from "ndscatter";
-import { callOf, camelCase, oneLine, printNested } from "./source-text.ts";
+import { writableCall, camelCase, oneLine, printNested } from "./source-text.ts";
 import type { State } from "./state.ts";
 import { elementsOf } from "./tensor-text.ts";
 
-/** TypeScript that prints the output; comments alone where a value has to be put right first. */
+/** TypeScript that prints the output; only comments where a value must be corrected first. */
 export function asTypeScript(state: State): string {
-  const call = callOf(state, "//");
+  const call = writableCall(state, "//");
   if (typeof call === "string") return call;
   const { version, node, inputs, refusal } = call;
   const names = version.inputs.map(({ name }) => camelCase(name));
   const made = inputs.flatMap((input, position) =>
-    input === undefined ? [] : [`const ${names[position]} = ${printTensor(input)};`],
+    input === undefined ? [] : [`const ${names[position]} = ${tensorLiteral(input)};`],
   );
   const passed = names.map((name, position) =>
     inputs[position] === undefined ? "undefined" : name,
   );
   while (passed[passed.length - 1] === "undefined") passed.pop();
   const output = camelCase(version.outputs[0].name);
-  const attributes = Object.entries(node.attributes ?? {});
+  const attributes = Object.entries(node.attributes ?? {}).map(
+    ([name, value]) => `${name}: ${JSON.stringify(value)}`,
+  );
   const settings = [
     ...(version.domain === "ai.onnx" ? [] : [`domain: ${JSON.stringify(version.domain)}`]),
     `op: ${JSON.stringify(version.name)}`,
     `opset: ${version.sinceVersion}`,
-    ...(attributes.length === 0
-      ? []
-      : [
-          `attributes: { ${attributes.map(([name, value]) => `${name}: ${JSON.stringify(value)}`).join(", ")} }`,
-        ]),
+    ...(attributes.length === 0 ? [] : [`attributes: { ${attributes.join(", ")} }`]),
   ];
   return [
     'import { run, tensor } from "ndscatter";',
@@ -43,15 +41,15 @@ export function asTypeScript(state: State): string {
   ].join("\n");
 }
 
-function printTensor(input: Tensor): string {
+function tensorLiteral(input: Tensor): string {
   const { dtype, shape } = input;
-  const words = elementsOf(input).map((value) => printElement(input, value));
+  const words = elementsOf(input).map((value) => printLiteral(input, value));
   const values = printNested(shape, words);
   return `tensor("${dtype}", [${shape.join(", ")}], ${values})`;
 }
 
-/** As the library spells it: JavaScript's own, but for a bigint that is no safe number. */
-function printElement({ dtype }: Tensor, value: Scalar): string {
+/** An element as JavaScript writes it; a bigint where it is not a safe integer. */
+function printLiteral({ dtype }: Tensor, value: Scalar): string {
   const text = printScalar(dtype, value);
   const isLong = DTYPES[dtype].family === "int64" && !Number.isSafeInteger(Number(value));
   return isLong ? `${text}n` : text;

@@ -1,23 +1,26 @@
-/** What can be done to a tensor's text. Nothing is changed in place. */
+/** Edits of a tensor's text. Each returns a new text. */
 
 import { DTYPES, type DType } from "ndscatter";
 import { checkShape } from "./limits.ts";
 import type { TensorText } from "./state.ts";
-import { coordinatesOf, positionOf, zeroText } from "./tensor-text.ts";
-import { told } from "./told.ts";
+import { zeroText } from "./tensor-text.ts";
+import { attempt } from "./attempt.ts";
+import { coordinatesOf, positionOf, sizeOf } from "./shape.ts";
 
-/** A tensor's text after an edit, or why there is none. */
+/** A tensor's text after an edit, or the reason why the edit is refused. */
 export type Edited = { readonly input: TensorText } | { readonly error: string };
 
 /**
- * The tensor in another shape. At the same rank every element that is still there keeps its coordinates, and new ones
- * are zero. At another rank elements keep their order where there are as many as before, as when an axis of size 1
- * comes or goes; else leading axes come and go, and coordinates are counted from the last.
+ * The tensor in another shape.
+ *
+ * At the same rank every element that fits keeps its coordinates, and new elements are zero. At another rank with the
+ * same number of elements, all keep their order, as when an axis of size 1 is added or removed. Otherwise leading axes
+ * are added or removed, and coordinates are aligned at the last axis.
  */
 export const withShape = (input: TensorText, shape: readonly number[]): Edited =>
-  told(() => {
+  attempt(() => {
     checkShape(shape, "the tensor");
-    const size = shape.reduce((product, dim) => product * dim, 1);
+    const size = sizeOf(shape);
     const { dtype, shape: before, values } = input;
     if (shape.length !== before.length && size === values.length) {
       return { input: { dtype, shape: [...shape], values } };
@@ -36,8 +39,8 @@ export const withShape = (input: TensorText, shape: readonly number[]): Edited =
   });
 
 /**
- * The tensor in another data type, its elements as they were typed: one that the type does not hold stands there until
- * it is put right. Only truth values and numbers are spelled anew.
+ * The tensor in another data type. Its elements stay as they were typed, even where the new type cannot hold them; only
+ * booleans are converted to numbers, and 0 and 1 to booleans.
  */
 export function withDType(input: TensorText, dtype: DType): TensorText {
   const { dtype: before, shape, values } = input;
@@ -67,7 +70,7 @@ const numberOf = (text: string): string => {
   return position === -1 ? text : String(position);
 };
 
-/** The tensor with another text at `at`; as it was where there is no such element. */
+/** The tensor with another text at `at`; unchanged where there is no such element. */
 export function withValue(input: TensorText, at: readonly number[], text: string): TensorText {
   const { dtype, shape, values } = input;
   const isThere =

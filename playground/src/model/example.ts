@@ -1,4 +1,4 @@
-/** How examples are written down: a call as short as it can be said. */
+/** How presets are written: each is a call, as short as possible. */
 
 import type { DType } from "ndscatter";
 import type { State, TensorText } from "./state.ts";
@@ -6,7 +6,7 @@ import { textFrom } from "./tensor-text.ts";
 
 export interface Example {
   readonly title: string;
-  /** What there is to see; of an example with an erratum, what the document prints and what is right. */
+  /** What to look at; where the document has an erratum, also what it prints and what is right. */
   readonly note: string;
   readonly opset: number;
   readonly attributes: State["attributes"];
@@ -34,7 +34,7 @@ export const i32 = maker("int32");
 export const i64 = maker("int64");
 export const u8 = maker("uint8");
 
-// The tensors that the documents of both domains use for slices.
+// The tensors with which the documents of both domains show slices.
 // prettier-ignore
 const ONE = [[1, 2, 3, 4], [5, 6, 7, 8], [8, 7, 6, 5], [4, 3, 2, 1]];
 // prettier-ignore

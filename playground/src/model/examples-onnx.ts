@@ -1,48 +1,58 @@
-/** The examples of ONNX's documents, with their errata put right and told. */
+/** The examples of ONNX's documents. Errata are corrected, and the note of an example says what the document prints. */
 
 import { CUBE, f32, i32, i4, i64, SLICES, type Examples } from "./example.ts";
+
+const THIRD_BLOCK =
+  "The document prints the third block of the output as [[1, 1, 1, 1], …]; no update writes data[2], so it keeps " +
+  "its value.";
 
 // prettier-ignore
 export const ONNX_EXAMPLES: readonly Examples[] = [
   { op: "ScatterND", examples: [
     {
       title: "Example 1: four elements",
-      note: "The document writes output[indices[idx]]; the index is a tuple: in NumPy output[tuple(indices[idx])].",
+      note:
+        "The document writes output[indices[idx]]. The index is a tuple, so in NumPy it is " +
+        "output[tuple(indices[idx])].",
       opset: 18,
       attributes: {},
       inputs: [f32([1, 2, 3, 4, 5, 6, 7, 8]), i64([[4], [3], [1], [7]]), f32([9, 10, 11, 12])],
     },
     {
       title: "Example 2: two slices",
-      note: "The document says updates.shape = indices.shape[0:q-1] ++ data.shape[k:r-1]; it is data.shape[k:], with the last axis.",
+      note:
+        "The document says updates.shape = indices.shape[0:q-1] ++ data.shape[k:r-1]. The second part is " +
+        "data.shape[k:], with the last axis.",
       opset: 18,
       attributes: {},
       inputs: [f32(CUBE), i64([[0], [2]]), f32(SLICES)],
     },
     {
       title: "scatternd_add",
-      note: "The document prints the third block of the output as [[1, 1, 1, 1], …]; nothing updates data[2], so it stays as it is. Versions 16 and 18 say that indices must not repeat; with a reduction they may, as [[0], [0]] does.",
+      note:
+        `${THIRD_BLOCK} Versions 16 and 18 say that indices must not repeat. With a reduction they may, as [[0], ` +
+        "[0]] does.",
       opset: 18,
       attributes: { reduction: "add" },
       inputs: [f32(CUBE), i64([[0], [0]]), f32(SLICES)],
     },
     {
       title: "scatternd_multiply",
-      note: "ScatterND-18 says that mul adds; it multiplies, as ScatterND-16 says. The document prints the third block of the output as [[1, 1, 1, 1], …]; nothing updates data[2], so it stays as it is.",
+      note: `ScatterND-18 says that mul adds. It multiplies, as ScatterND-16 says. ${THIRD_BLOCK}`,
       opset: 18,
       attributes: { reduction: "mul" },
       inputs: [f32(CUBE), i64([[0], [0]]), f32(SLICES)],
     },
     {
       title: "scatternd_max",
-      note: "The document prints the third block of the output as [[1, 1, 1, 1], …]; nothing updates data[2], so it stays as it is.",
+      note: THIRD_BLOCK,
       opset: 18,
       attributes: { reduction: "max" },
       inputs: [f32(CUBE), i64([[0], [0]]), f32(SLICES)],
     },
     {
       title: "scatternd_min",
-      note: "The document prints the third block of the output as [[1, 1, 1, 1], …]; nothing updates data[2], so it stays as it is.",
+      note: THIRD_BLOCK,
       opset: 18,
       attributes: { reduction: "min" },
       inputs: [f32(CUBE), i64([[0], [0]]), f32(SLICES)],
@@ -51,42 +61,50 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
   { op: "ScatterElements", examples: [
     {
       title: "Example 1: without axis",
-      note: "The document prints the output without commas between its rows. From version 16 on it says that indices must not repeat; it is targets that must not: 0 stands in two columns here.",
+      note:
+        "The document prints the output without commas between its rows. From version 16 on it says that indices " +
+        "must not repeat, but it is targets that must not: here the index 0 is in two columns.",
       opset: 18,
       attributes: {},
-      inputs: [f32([[0, 0, 0], [0, 0, 0], [0, 0, 0]]), i64([[1, 0, 2], [0, 2, 1]]), f32([[1, 1.1, 1.2], [2, 2.1, 2.2]])],
+      inputs: [
+        f32([[0, 0, 0], [0, 0, 0], [0, 0, 0]]),
+        i64([[1, 0, 2], [0, 2, 1]]),
+        f32([[1, 1.1, 1.2], [2, 2.1, 2.2]]),
+      ],
     },
     {
       title: "Example 2: along axis 1",
-      note: "Each index stands for the column; the row is its own.",
+      note: "Each index says the column; the update keeps its own row.",
       opset: 18,
       attributes: { axis: "1" },
       inputs: [f32([[1, 2, 3, 4, 5]]), i64([[1, 3]]), f32([[1.1, 2.1]])],
     },
     {
       title: "with_negative_indices",
-      note: "-3 is the place 2 of 5.",
+      note: "On an axis of 5, -3 is place 2.",
       opset: 18,
       attributes: { axis: "1" },
       inputs: [f32([[1, 2, 3, 4, 5]]), i64([[1, -3]]), f32([[1.1, 2.1]])],
     },
     {
       title: "with_duplicate_indices",
-      note: "ScatterElements-18 writes output[…] += f(output[…], updates[…]); it is =, for f has added already.",
+      note:
+        "ScatterElements-18 writes output[…] += f(output[…], updates[…]). The sign is =, because f has added " +
+        "already.",
       opset: 18,
       attributes: { axis: "1", reduction: "add" },
       inputs: [f32([[1, 2, 3, 4, 5]]), i64([[1, 1]]), f32([[1.1, 2.1]])],
     },
     {
       title: "with_reduction_max",
-      note: "Both updates meet the 2 of data; the greatest of the three stays.",
+      note: "Both updates meet the 2 of data. The greatest of the three remains.",
       opset: 18,
       attributes: { axis: "1", reduction: "max" },
       inputs: [f32([[1, 2, 3, 4, 5]]), i64([[1, 1]]), f32([[1.1, 2.1]])],
     },
     {
       title: "with_reduction_min",
-      note: "Both updates meet the 2 of data; the least of the three stays.",
+      note: "Both updates meet the 2 of data. The least of the three remains.",
       opset: 18,
       attributes: { axis: "1", reduction: "min" },
       inputs: [f32([[1, 2, 3, 4, 5]]), i64([[1, 1]]), f32([[1.1, 2.1]])],
@@ -95,35 +113,40 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
   { op: "GatherND", examples: [
     {
       title: "Example 1: two elements",
-      note: "The document leaves the shape of the output empty; it is [2].",
+      note: "The document leaves the shape of the output empty. The shape is [2].",
       opset: 13,
       attributes: {},
       inputs: [i32([[0, 1], [2, 3]]), i64([[0, 0], [1, 1]])],
     },
     {
       title: "Example 2: two rows",
-      note: "The document prints `indices = [,]`; they are [[1], [0]].",
+      note: "The document prints `indices = [,]`. The indices are [[1], [0]].",
       opset: 13,
       attributes: {},
       inputs: [i32([[0, 1], [2, 3]]), i64([[1], [0]])],
     },
     {
       title: "Example 3: two slices of rank 1",
-      note: "A tuple of two indices addresses two of three axes; the third comes along whole. The documents call GatherND the inverse of ScatterND: it is without batches, and where no two targets are one, as here.",
+      note:
+        "A tuple of two indices addresses two of three axes, and the third axis is copied whole. The documents call " +
+        "GatherND the inverse of ScatterND. That holds without batches and for distinct targets, as here.",
       opset: 13,
       attributes: {},
       inputs: [i32([[[0, 1], [2, 3]], [[4, 5], [6, 7]]]), i64([[0, 1], [1, 0]])],
     },
     {
       title: "Example 4: indices of rank 3",
-      note: "The axes of indices but the last stand at the front of the output.",
+      note: "The output begins with all axes of indices except the last.",
       opset: 13,
       attributes: {},
       inputs: [f32([[[0, 1], [2, 3]], [[4, 5], [6, 7]]]), i64([[[0, 1]], [[1, 0]]])],
     },
     {
       title: "Example 5: batch_dims 1",
-      note: "The document prints `indices = [,]`; they are [[1], [0]]. The document bounds index i by data_shape[i]; it is the axis batch_dims + i. It gives the output the rank q + r - k - 1, without the batches: it is 2 + 3 - 1 - 1 - 1 = 2. And it addresses data[0:b-1, …]; each tuple addresses its own batch.",
+      note:
+        "The document prints `indices = [,]`. The indices are [[1], [0]]. It bounds index i by data_shape[i], but " +
+        "the axis is batch_dims + i. It gives the output the rank q + r - k - 1, which leaves out the batches: the " +
+        "rank is 2 + 3 - 1 - 1 - 1 = 2. It addresses data[0:b-1, …], but each tuple addresses its own batch.",
       opset: 13,
       attributes: { batch_dims: "1" },
       inputs: [i32([[[0, 1], [2, 3]], [[4, 5], [6, 7]]]), i64([[1], [0]])],
@@ -132,14 +155,14 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
   { op: "GatherElements", examples: [
     {
       title: "Example 1: along axis 1",
-      note: "The document prints the output with one pair of brackets too many; it has the shape of indices.",
+      note: "The document prints the output with one pair of brackets too many. The output has the shape of indices.",
       opset: 13,
       attributes: { axis: "1" },
       inputs: [f32([[1, 2], [3, 4]]), i64([[0, 0], [1, 0]])],
     },
     {
       title: "Example 2: along axis 0",
-      note: "The document prints the output with one pair of brackets too many; it has the shape of indices.",
+      note: "The document prints the output with one pair of brackets too many. The output has the shape of indices.",
       opset: 13,
       attributes: {},
       inputs: [f32([[1, 2, 3], [4, 5, 6], [7, 8, 9]]), i64([[1, 2, 0], [2, 0, 0]])],
@@ -148,21 +171,23 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
   { op: "Gather", examples: [
     {
       title: "Example 1: rows",
-      note: "Gather puts the whole shape of indices in the place of the axis. Version 1 says that indices are within bounds, and means 0 to s - 1; from version 11 on they are -s to s - 1.",
+      note:
+        "Gather replaces the axis by the whole shape of indices. Version 1 says that indices are within bounds, and " +
+        "means 0 to s - 1. From version 11 on they are -s to s - 1.",
       opset: 13,
       attributes: {},
       inputs: [f32([[1, 1.2], [2.3, 3.4], [4.5, 5.7]]), i32([[0, 1], [1, 2]])],
     },
     {
       title: "Example 2: columns",
-      note: "The axis of columns becomes the two axes of indices.",
+      note: "The two axes of indices replace the axis of columns.",
       opset: 13,
       attributes: { axis: "1" },
       inputs: [f32([[1, 1.2, 1.9], [2.3, 3.4, 3.9], [4.5, 5.7, 5.9]]), i32([[0, 2]])],
     },
     {
       title: "A scalar drops the axis",
-      note: "Indices of rank 0 have no axes to put in the place of axis -1.",
+      note: "Indices of rank 0 have no axes that could replace axis -1.",
       opset: 13,
       attributes: { axis: "-1" },
       inputs: [f32([[1, 1.2, 1.9], [2.3, 3.4, 3.9]]), i32(-1)],
@@ -174,7 +199,11 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
       note: "Scatter is the old name of ScatterElements.",
       opset: 11,
       attributes: {},
-      inputs: [f32([[0, 0, 0], [0, 0, 0], [0, 0, 0]]), i64([[1, 0, 2], [0, 2, 1]]), f32([[1, 1.1, 1.2], [2, 2.1, 2.2]])],
+      inputs: [
+        f32([[0, 0, 0], [0, 0, 0], [0, 0, 0]]),
+        i64([[1, 0, 2], [0, 2, 1]]),
+        f32([[1, 1.1, 1.2], [2, 2.1, 2.2]]),
+      ],
     },
     {
       title: "Example 2: along axis 1",
@@ -201,14 +230,16 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Circular: positions wrap",
-      note: "The document takes the remainder of every coordinate in circular mode; it is that of the sequence alone, or sample 2 would be written into sample 0.",
+      note:
+        "In circular mode the document takes the remainder of every coordinate. Only the coordinate of the sequence " +
+        "wraps; otherwise sample 2 would be written into sample 0.",
       opset: 24,
       attributes: { axis: "1", mode: "circular" },
       inputs: [f32([[1, 2], [3, 4], [5, 6]]), f32([[9, 10], [11, 12], [13, 14]]), i64([1, -1, 4])],
     },
     {
       title: "4-bit integers, two heads",
-      note: "By default the sequence is the last axis but one. Integers of 4 bits are only moved.",
+      note: "By default the sequence is the second axis from the end. Integers of 4 bits are only moved.",
       opset: 24,
       attributes: {},
       inputs: [i4([[[[1, 1], [2, 2]], [[3, 3], [4, 4]]]]), i4([[[[-8, 7]], [[5, -1]]]]), i64([1])],

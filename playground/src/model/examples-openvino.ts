@@ -1,48 +1,61 @@
-/** The examples of OpenVINO's documents, with their errata put right and told. */
+/** The examples of OpenVINO's documents. Errata are corrected, and the note says what the document prints. */
 
 import { bool, CUBE, f16, f32, i32, i64, i8, u8, SLICES, type Examples } from "./example.ts";
+
+const ONE_TUPLE =
+  "The document prints indices of the shape [5], which would be one tuple of 5, more than the rank of data. Here " +
+  "they are [5, 1].";
 
 // prettier-ignore
 export const OPENVINO_EXAMPLES: readonly Examples[] = [
   { op: "ScatterNDUpdate", examples: [
     {
       title: "First example: from both ends",
-      note: "The document prints output[4] as 4; the index -4 is the place 4 of 8 and writes 14 there, over the 9 of the first update. It counts a negative index as len(data.shape[j] + index); it is data.shape[j] + index.",
+      note:
+        "The document prints output[4] as 4. On an axis of 8 the index -4 is place 4 and writes 14 there, over the " +
+        "9 of the first update. The document counts a negative index as len(data.shape[j] + index). It is " +
+        "data.shape[j] + index.",
       opset: 15,
       attributes: {},
       inputs: [f32([1, 2, 3, 4, 5, 6, 7, 8]), i32([[4], [3], [1], [7], [-2], [-4]]), f32([9, 10, 11, 12, 13, 14])],
     },
     {
       title: "Second example: two slices",
-      note: "A tuple of k indices is (i_0, …, i_{k-1}); the document writes one more, i_k. Its snippet takes Python's max and min of slices, which have none: it is np.maximum and np.minimum.",
+      note:
+        "A tuple of k indices is (i_0, …, i_{k-1}). The document writes one more, i_k. Its snippet calls Python's " +
+        "max and min on slices, which does not work: the functions are np.maximum and np.minimum.",
       opset: 15,
       attributes: {},
       inputs: [f32(CUBE), i32([[0], [2]]), f32(SLICES)],
     },
     {
       title: "Example 1: none, the last update wins",
-      note: "The document prints indices of the shape [5]; that would be one tuple of 5, above the rank of data. They are [5, 1] here. It prints [50, 20, 20, 4]; places 0 and 1 are hit twice, and the last of them wins: [50, 40, 20, 4].",
+      note:
+        `${ONE_TUPLE} It prints [50, 20, 20, 4]. Places 0 and 1 are written twice, and the last update wins: [50, ` +
+        "40, 20, 4].",
       opset: 15,
       attributes: {},
       inputs: [f32([1, 2, 3, 4]), i32([[0], [2], [-3], [-3], [0]]), f32([10, 20, 30, 40, 50])],
     },
     {
       title: "Example 2: sum in float16",
-      note: "The document prints indices of the shape [5]; that would be one tuple of 5, above the rank of data. They are [5, 1] here. Its snippet reduces func(tuple(out[…]), …); it is func(out[tuple(…)], …).",
+      note: `${ONE_TUPLE} Its snippet reduces func(tuple(out[…]), …). It is func(out[tuple(…)], …).`,
       opset: 15,
       attributes: { reduction: "sum" },
       inputs: [f16([1, 2, 3, 4]), i32([[0], [2], [-3], [-3], [0]]), f16([10, 20, 30, 40, 50])],
     },
     {
       title: "Example 3: sub",
-      note: "The document prints indices of the shape [5]; that would be one tuple of 5, above the rank of data. They are [5, 1] here. It writes the type ScatterNdUpdate, and reduction on <layer>; it is ScatterNDUpdate, and reduction belongs on <data>.",
+      note:
+        `${ONE_TUPLE} It writes the type ScatterNdUpdate, and reduction on <layer>. The type is ScatterNDUpdate, ` +
+        "and reduction belongs on <data>.",
       opset: 15,
       attributes: { reduction: "sub" },
       inputs: [i32([1, 2, 3, 4]), i32([[0], [2], [-3], [-3], [0]]), i32([10, 20, 30, 40, 50])],
     },
     {
       title: "Example 4: prod",
-      note: "The document prints indices of the shape [5]; that would be one tuple of 5, above the rank of data. They are [5, 1] here. It prints [500, 3600, 40, 4]; the products are 2 · 30 · 40 = 2400 and 3 · 20 = 60.",
+      note: `${ONE_TUPLE} It prints [500, 3600, 40, 4]. The products are 2 · 30 · 40 = 2400 and 3 · 20 = 60.`,
       opset: 15,
       attributes: { reduction: "prod" },
       inputs: [f32([1, 2, 3, 4]), i32([[0], [2], [-3], [-3], [0]]), f32([10, 20, 30, 40, 50])],
@@ -51,21 +64,21 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
   { op: "ScatterElementsUpdate", examples: [
     {
       title: "Example 1: sum",
-      note: "The document puts reduction and use_init_val on <layer>; they belong on its <data>.",
+      note: "The document puts reduction and use_init_val on <layer>. They belong on its <data>.",
       opset: 12,
       attributes: { reduction: "sum" },
       inputs: [f32([2, 3, 4, 6]), i32([1, 0, 0, -2, -1, 2]), f32([10, 20, 30, 40, 70, 60]), i32([0])],
     },
     {
       title: "Example 2: sum without the values of data",
-      note: "The document puts reduction and use_init_val on <layer>; they belong on its <data>.",
+      note: "The document puts reduction and use_init_val on <layer>. They belong on its <data>.",
       opset: 12,
       attributes: { reduction: "sum", use_init_val: "false" },
       inputs: [f32([2, 3, 4, 6]), i32([1, 0, 0, 2, 3, 2]), f32([10, 20, 30, 40, 70, 60]), i32([0])],
     },
     {
       title: "Example 1 with a mean",
-      note: "The document reduces a mean one value after the other; it is the mean of all that meet: (2 + 20 + 30) / 3.",
+      note: "The document computes a mean step by step. It is the mean of all values that meet: (2 + 20 + 30) / 3.",
       opset: 12,
       attributes: { reduction: "mean" },
       inputs: [f32([2, 3, 4, 6]), i32([1, 0, 0, -2, -1, 2]), f32([10, 20, 30, 40, 70, 60]), i32([0])],
@@ -79,28 +92,28 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 2 with a mean",
-      note: "Without the values of data 0 is hit by 20 and 30 alone.",
+      note: "Without the values of data, only 20 and 30 meet at place 0.",
       opset: 12,
       attributes: { reduction: "mean", use_init_val: "false" },
       inputs: [i32([2, 3, 4, 6]), i32([1, 0, 0, 2, 3, 2]), i32([10, 20, 30, 40, 70, 60]), i32([0])],
     },
     {
       title: "Example 2 without a reduction",
-      note: "use_init_val has no effect where nothing is reduced.",
+      note: "use_init_val has no effect without a reduction.",
       opset: 12,
       attributes: { use_init_val: "false" },
       inputs: [i32([2, 3, 4, 6]), i32([1, 0, 0, 2, 3, 2]), i32([10, 20, 30, 40, 70, 60]), i32([0])],
     },
     {
       title: "Example 2 with a maximum",
-      note: "The first update of a place replaces the value of data; the reduction begins with the second.",
+      note: "The first update of a place replaces the value of data. The reduction begins with the second.",
       opset: 12,
       attributes: { reduction: "max", use_init_val: "false" },
       inputs: [i32([2, 3, 4, 6]), i32([1, 0, 0, 2, 3, 2]), i32([10, 20, 30, 40, 70, 60]), i32([0])],
     },
     {
       title: "Example 2 with a product",
-      note: "The first update of a place replaces the value of data; the reduction begins with the second.",
+      note: "The first update of a place replaces the value of data. The reduction begins with the second.",
       opset: 12,
       attributes: { reduction: "prod", use_init_val: "false" },
       inputs: [i32([2, 3, 4, 6]), i32([1, 0, 0, 2, 3, 2]), i32([10, 20, 30, 40, 70, 60]), i32([0])],
@@ -114,24 +127,41 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 3: along axis 1",
-      note: "The document counts a negative index as len(data.shape[axis] + index); it is data.shape[axis] + index.",
+      note: "The document counts a negative index as len(data.shape[axis] + index). It is data.shape[axis] + index.",
       opset: 12,
       attributes: {},
-      inputs: [i32([[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]), i32([[1, 2], [0, 3]]), i32([[11, 12], [13, 14]]), i32([1])],
+      inputs: [
+        i32([[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]),
+        i32([[1, 2], [0, 3]]),
+        i32([[11, 12], [13, 14]]),
+        i32([1]),
+      ],
     },
     {
       title: "Example 4: sum along axis 1",
-      note: "The document reads the old value at output[indices[i][j]][j]; for axis 1 it stands at output[i][indices[i][j]], where it is written.",
+      note:
+        "The document reads the old value at output[indices[i][j]][j]. For axis 1 the old value is at " +
+        "output[i][indices[i][j]], where the result is written.",
       opset: 12,
       attributes: { reduction: "sum" },
-      inputs: [i32([[1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1]]), i32([[1, 1], [0, 3]]), i32([[11, 12], [13, 14]]), i32([1])],
+      inputs: [
+        i32([[1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1]]),
+        i32([[1, 1], [0, 3]]),
+        i32([[11, 12], [13, 14]]),
+        i32([1]),
+      ],
     },
     {
       title: "Example 5: prod along the last axis",
-      note: "The axis -1 is axis 1 of two.",
+      note: "Of two axes, -1 is axis 1.",
       opset: 12,
       attributes: { reduction: "prod" },
-      inputs: [i32([[2, 2, 2, 2], [2, 2, 2, 2], [2, 2, 2, 2]]), i32([[1, 1], [0, 3]]), i32([[11, 12], [13, 14]]), i32([-1])],
+      inputs: [
+        i32([[2, 2, 2, 2], [2, 2, 2, 2], [2, 2, 2, 2]]),
+        i32([[1, 1], [0, 3]]),
+        i32([[11, 12], [13, 14]]),
+        i32([-1]),
+      ],
     },
     {
       title: "Booleans: sum is OR",
@@ -149,14 +179,18 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Booleans: min is AND",
-      note: "The documents of ScatterNDUpdate and of this say nothing of min and max of booleans: min is AND, max is OR.",
+      note:
+        "Neither this document nor that of ScatterNDUpdate says what min and max of booleans are. min is AND, max " +
+        "is OR.",
       opset: 12,
       attributes: { reduction: "min" },
       inputs: [bool([false, true, true, false]), i32([0, 1, 2, 3]), bool([false, true, false, true]), i32(0)],
     },
     {
       title: "Booleans: max is OR",
-      note: "The documents of ScatterNDUpdate and of this say nothing of min and max of booleans: min is AND, max is OR.",
+      note:
+        "Neither this document nor that of ScatterNDUpdate says what min and max of booleans are. min is AND, max " +
+        "is OR.",
       opset: 12,
       attributes: { reduction: "max" },
       inputs: [bool([false, true, true, false]), i32([0, 1, 2, 3]), bool([false, true, false, true]), i32(0)],
@@ -165,14 +199,21 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
   { op: "ScatterUpdate", examples: [
     {
       title: "Example 2: columns",
-      note: "The axes of indices stand in updates in the place of the axis. Example 1 of the document has 38 million elements, more than the page shows.",
+      note:
+        "In updates the axes of indices replace the axis. Example 1 of the document has 38 million elements, more " +
+        "than the page shows.",
       opset: 3,
       attributes: {},
-      inputs: [f32([[-1, 1, -1, 3, 4], [-1, 6, -1, 8, 9], [-1, 11, 1, 13, 14]]), u8([0, 2]), f32([[1, 1], [1, 1], [1, 2]]), i32([1])],
+      inputs: [
+        f32([[-1, 1, -1, 3, 4], [-1, 6, -1, 8, 9], [-1, 11, 1, 13, 14]]),
+        u8([0, 2]),
+        f32([[1, 1], [1, 1], [1, 2]]),
+        i32([1]),
+      ],
     },
     {
       title: "Indices of rank 0",
-      note: "A scalar index drops the axis from updates: each of the two is one element of column 1.",
+      note: "A scalar index drops the axis from updates. Each of the two updates is one element of column 1.",
       opset: 3,
       attributes: {},
       inputs: [f32([[1, 2], [3, 4]]), i32(1), f32([8, 9]), i32(-1)],
@@ -195,17 +236,28 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 3: batch_dims 2",
-      note: "Each row of indices reads its own row of data, of all four.",
+      note: "Each row of indices reads its own row of data; there are four.",
       opset: 8,
       attributes: { batch_dims: "2" },
-      inputs: [f32([[[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]], [[11, 12, 13, 14, 15], [16, 17, 18, 19, 20]]]), i32([[[0, 0, 4], [4, 0, 0]], [[1, 2, 4], [4, 3, 2]]]), i32(2)],
+      inputs: [
+        f32([[[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]], [[11, 12, 13, 14, 15], [16, 17, 18, 19, 20]]]),
+        i32([[[0, 0, 4], [4, 0, 0]], [[1, 2, 4], [4, 3, 2]]]),
+        i32(2),
+      ],
     },
     {
       title: "Example 4: batches of slices",
-      note: "The axis need not follow the batches: the one between them comes along whole.",
+      note: "The axis need not follow the batches. The axis between them is copied whole.",
       opset: 8,
       attributes: { batch_dims: "1" },
-      inputs: [f32([[[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12], [13, 14, 15, 16], [17, 18, 19, 20]]], [[[21, 22, 23, 24], [25, 26, 27, 28], [29, 30, 31, 32], [33, 34, 35, 36], [37, 38, 39, 40]]]]), i32([[1, 2, 4], [4, 3, 2]]), i32([2])],
+      inputs: [
+        f32([
+          [[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12], [13, 14, 15, 16], [17, 18, 19, 20]]],
+          [[[21, 22, 23, 24], [25, 26, 27, 28], [29, 30, 31, 32], [33, 34, 35, 36], [37, 38, 39, 40]]],
+        ]),
+        i32([[1, 2, 4], [4, 3, 2]]),
+        i32([2]),
+      ],
     },
     {
       title: "Example 5: batch_dims -1",
@@ -216,14 +268,14 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 6: negative indices",
-      note: "-2 is the place 3 of 5.",
+      note: "On an axis of 5, -2 is place 3.",
       opset: 8,
       attributes: {},
       inputs: [f32([1, 2, 3, 4, 5]), i32([0, -2, -1]), i32(0)],
     },
     {
       title: "Example 7: out of range gives 0",
-      note: "Version 8 has no error for an index outside its axis: the output is 0 there.",
+      note: "In version 8 an index outside its axis is no error. The output is 0 there.",
       opset: 8,
       attributes: {},
       inputs: [f32([1, 2, 3, 4, 5]), i32([3, 10, -20]), i32(0)],
@@ -253,7 +305,7 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 4: batch_dims 1",
-      note: "The document says that batch axes may be broadcast; they must be equal, as OpenVINO itself checks.",
+      note: "The document says that batch axes may be broadcast. They must be equal, as OpenVINO itself checks.",
       opset: 8,
       attributes: { batch_dims: "1" },
       inputs: [f32([[1, 2], [3, 4]]), i64([[1], [0]])],
@@ -263,21 +315,32 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
       note: "",
       opset: 8,
       attributes: { batch_dims: "1" },
-      inputs: [f32([[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]], [[13, 14, 15, 16], [17, 18, 19, 20], [21, 22, 23, 24]]]), i64([[1], [0]])],
+      inputs: [
+        f32([[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]], [[13, 14, 15, 16], [17, 18, 19, 20], [21, 22, 23, 24]]]),
+        i64([[1], [0]]),
+      ],
     },
     {
       title: "Example 6: version 5 fuses the batch axes",
-      note: "The document gives the output's shape without batches; with them their axes become one, of size 2 · 3.",
+      note:
+        "The document gives the shape of the output without batches. With batches, the batch axes become one axis " +
+        "of size 2 · 3.",
       opset: 5,
       attributes: { batch_dims: "2" },
-      inputs: [f32([[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]], [[13, 14, 15, 16], [17, 18, 19, 20], [21, 22, 23, 24]]]), i64([[[[1]], [[0]], [[2]]], [[[0]], [[2]], [[2]]]])],
+      inputs: [
+        f32([[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]], [[13, 14, 15, 16], [17, 18, 19, 20], [21, 22, 23, 24]]]),
+        i64([[[[1]], [[0]], [[2]]], [[[0]], [[2]], [[2]]]]),
+      ],
     },
     {
       title: "Example 6: version 8 keeps the batch axes",
-      note: "The same call as in version 5, whose output has one axis where this has two.",
+      note: "The call is the same as in version 5, where the output has one batch axis instead of two.",
       opset: 8,
       attributes: { batch_dims: "2" },
-      inputs: [f32([[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]], [[13, 14, 15, 16], [17, 18, 19, 20], [21, 22, 23, 24]]]), i64([[[[1]], [[0]], [[2]]], [[[0]], [[2]], [[2]]]])],
+      inputs: [
+        f32([[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]], [[13, 14, 15, 16], [17, 18, 19, 20], [21, 22, 23, 24]]]),
+        i64([[[[1]], [[0]], [[2]]], [[[0]], [[2]], [[2]]]]),
+      ],
     },
     {
       title: "Version 8 counts negative indices from the back",
@@ -291,13 +354,18 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
       note: "",
       opset: 8,
       attributes: { batch_dims: "3" },
-      inputs: [f32([[[[1, 2, 3, 4], [5, 6, 7, 8]], [[9, 10, 11, 12], [13, 14, 15, 16]]]]), i64([[[[1], [0]], [[3], [2]]]])],
+      inputs: [
+        f32([[[[1, 2, 3, 4], [5, 6, 7, 8]], [[9, 10, 11, 12], [13, 14, 15, 16]]]]),
+        i64([[[[1], [0]], [[3], [2]]]]),
+      ],
     },
   ] },
   { op: "GatherElements", examples: [
     {
       title: "Example 1: along axis 0",
-      note: "The document wants indices of data's shape but for the axis; they may be smaller, as in its own example 3.",
+      note:
+        "The document says that indices have the shape of data except on the axis. They may be smaller, as in its " +
+        "own example 3.",
       opset: 6,
       attributes: { axis: "0" },
       inputs: [f32([[1, 2], [3, 4]]), i32([[0, 1], [0, 0]])],
@@ -311,7 +379,7 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 3: fewer rows than data",
-      note: "The document wants indices of data's shape but for the axis; they may be smaller, as here.",
+      note: "The document says that indices have the shape of data except on the axis. They may be smaller, as here.",
       opset: 6,
       attributes: { axis: "0" },
       inputs: [f32([[1, 2, 3], [4, 5, 6], [7, 8, 9]]), i32([[1, 0, 1], [1, 2, 0]])],

@@ -1,39 +1,39 @@
 /**
- * What a file that somebody drops holds for the page: a tensor for an input, or the nodes of a model that are of the
- * operators here, each on its own, with the constants that feed it.
+ * What a dropped file holds for the page: a tensor for an input, or the scatters and gathers of a model, each by itself
+ * with the constants that feed it.
  */
 
 import { explain, printShape, resolve, type DType, type OperatorVersion } from "ndscatter";
 import type { Model, ModelNode } from "ndscatter/onnx";
 import { checkShape } from "./limits.ts";
-import { readState, roleOf } from "./read-state.ts";
+import { readState } from "./read-state.ts";
 import type { State, TensorText } from "./state.ts";
 import { textOf, zerosText } from "./tensor-text.ts";
-import { defaultText, typesOf } from "./with-operator.ts";
-import { told } from "./told.ts";
+import { attempt } from "./attempt.ts";
+import { defaultText, roleOf, rolePosition, typesOf } from "./schema.ts";
 
-/** One thing to take from a file. */
-export type Choice =
+/** One thing that can be taken from a file. */
+export type FileChoice =
   | { readonly kind: "tensor"; readonly title: string; readonly input: TensorText }
   | {
       readonly kind: "node";
       readonly title: string;
       readonly state: State;
-      /** What stands in the state that the file does not say. */
-      readonly told: readonly string[];
+      /** What the state has that the file does not say. */
+      readonly remarks: readonly string[];
     };
 
-/** What a file holds, and what of it is not shown; or why nothing of it is. */
-export type Brought =
-  | { readonly choices: readonly Choice[]; readonly told: readonly string[] }
+/** What can be taken from a file, with remarks on what cannot; or the reason why nothing can. */
+export type FileContent =
+  | { readonly choices: readonly FileChoice[]; readonly remarks: readonly string[] }
   | { readonly error: string };
 
-/** More nodes than anybody looks through. */
+/** More nodes than anybody reads through. */
 const MOST_CHOICES = 200;
 
 /**
- * What is in a file, by the ending of its name. It does not throw, whatever the bytes are. The readers of models are
- * loaded when the first model comes.
+ * The content of a file, by the ending of its name. It never throws, whatever the bytes are. The readers of models are
+ * loaded with the first model.
  *
  * @param bin the `.bin` that belongs to an `.xml`
  */
@@ -41,20 +41,20 @@ export async function fromFile(
   name: string,
   bytes: Uint8Array,
   bin?: Uint8Array,
-): Promise<Brought> {
+): Promise<FileContent> {
   const ending = /\.[^.]*$/.exec(name.toLowerCase())?.[0] ?? "";
   const read = READERS[ending];
   if (read === undefined) {
     const known = Object.keys(READERS).join(", ");
     return {
-      error: `${JSON.stringify(name)} has none of the endings ${known}, which tell what a file is`,
+      error: `${JSON.stringify(name)} has none of the endings ${known}, which say what a file is`,
     };
   }
   const reader = await read();
-  return told(() => reader(bytes, name, bin));
+  return attempt(() => reader(bytes, name, bin));
 }
 
-type Reader = (bytes: Uint8Array, name: string, bin: Uint8Array | undefined) => Brought;
+type Reader = (bytes: Uint8Array, name: string, bin: Uint8Array | undefined) => FileContent;
 
 const READERS: Readonly<Record<string, (() => Promise<Reader>) | undefined>> = Object.assign(
   Object.create(null),
@@ -72,7 +72,7 @@ const READERS: Readonly<Record<string, (() => Promise<Reader>) | undefined>> = O
       return (bytes: Uint8Array) => nodesOf(readModel(bytes), runNode);
     },
     ".xml": async () => {
-      // One by one, because then the bundler leaves out what is not asked for.
+      // One import each, so that the bundler leaves out what is not used.
       const { readIR } = await import("ndscatter/openvino");
       const { runNode } = await import("ndscatter/onnx");
       return (bytes: Uint8Array, _: string, bin: Uint8Array | undefined) =>
@@ -81,31 +81,31 @@ const READERS: Readonly<Record<string, (() => Promise<Reader>) | undefined>> = O
   },
 );
 
-const tensorOf = (title: string, input: TensorText): Brought => ({
+const tensorOf = (title: string, input: TensorText): FileContent => ({
   choices: [{ kind: "tensor", title, input }],
-  told: [],
+  remarks: [],
 });
 
 type RunNode = typeof import("ndscatter/onnx").runNode;
 
-function nodesOf(model: Model, runNode: RunNode): Brought {
-  const choices: Choice[] = [];
-  const said: string[] = [];
+function nodesOf(model: Model, runNode: RunNode): FileContent {
+  const choices: FileChoice[] = [];
+  const remarks: string[] = [];
   const { nodes } = model.graph;
   let known = 0;
   for (const node of nodes) {
     const version = versionOf(model, node);
     if (version === null || ++known > MOST_CHOICES) continue;
     const title = titleOf(node, version);
-    const made = told(() => stateOf(model, node, version, runNode));
-    if ("error" in made) said.push(`${title} is not shown: ${made.error}`);
+    const made = attempt(() => stateOf(model, node, version, runNode));
+    if ("error" in made) remarks.push(`${title} is not shown: ${made.error}`);
     else choices.push({ kind: "node", title, ...made });
   }
-  if (known > MOST_CHOICES) said.push(`${known - MOST_CHOICES} more nodes are not shown`);
-  if (known > 0) return { choices, told: said };
+  if (known > MOST_CHOICES) remarks.push(`${known - MOST_CHOICES} more nodes are not shown`);
+  if (known > 0) return { choices, remarks };
   const others = [...new Set(nodes.map(({ op }) => op))].slice(0, 20).join(", ");
   return {
-    error: `the model has no node of the operators here${others === "" ? "" : `, but ${others}`}`,
+    error: `the model has no scatter or gather that the page shows${others === "" ? "" : `, only ${others}`}`,
   };
 }
 
@@ -113,11 +113,11 @@ function versionOf(
   model: Model,
   { domain, op, opset = model.opsets[domain] }: ModelNode,
 ): OperatorVersion | null {
-  const found = told(() => ({ version: resolve({ domain, op, opset }) }));
+  const found = attempt(() => ({ version: resolve({ domain, op, opset }) }));
   return "version" in found ? found.version : null;
 }
 
-/** `ScatterND-18 "update the cache"`; a node without a name by what it makes. */
+/** `ScatterND-18 "update the cache"`. A node without a name has that of its output. */
 const titleOf = (
   { name, outputs }: ModelNode,
   { name: op, sinceVersion }: OperatorVersion,
@@ -128,22 +128,22 @@ function stateOf(
   node: ModelNode,
   version: OperatorVersion,
   runNode: RunNode,
-): { state: State; told: string[] } {
-  const said: string[] = [];
+): { state: State; remarks: string[] } {
+  const remarks: string[] = [];
   const attributes: Record<string, string> = {};
   for (const [name, { type, value }] of Object.entries(node.attributes)) {
-    if (typeof value === "object") said.push(`the attribute ${name}, of ${type}, is left out`);
+    if (typeof value === "object") remarks.push(`the attribute ${name}, of ${type}, is left out`);
     else if (String(value) !== defaultText(version, name)) attributes[name] = String(value);
   }
   const unknown = new Set<number>();
   const inputs = version.inputs.map((schema, position): TensorText | null => {
     const name = node.inputs[position] ?? "";
     if (name === "") {
-      if (schema.optional !== true) said.push(`${schema.name} is left out in the model`);
+      if (schema.optional !== true) remarks.push(`${schema.name} is left out in the model`);
       return null;
     }
-    const value = told(() => ({ value: constantOf(model, name, runNode) }));
-    if ("error" in value) said.push(`${schema.name} cannot be read: ${value.error}`);
+    const value = attempt(() => ({ value: constantOf(model, name, runNode) }));
+    if ("error" in value) remarks.push(`${schema.name} cannot be read: ${value.error}`);
     else if (value.value !== null) return value.value;
     unknown.add(position);
     return standIn(model, name, version, position);
@@ -161,32 +161,31 @@ function stateOf(
   );
   for (const position of unknown) {
     const shape = printShape(state.inputs[position]?.shape ?? []);
-    said.push(
-      `${version.inputs[position].name} is no constant of the model: zeros of the shape ${shape} stand for it`,
-    );
+    const { name } = version.inputs[position];
+    remarks.push(`${name} is not a constant of the model, so it is zeros of the shape ${shape}`);
   }
-  return { state, told: said };
+  return { state, remarks: remarks };
 }
 
-/** The tensor of a name, where the model holds it; null where it is an input or is computed. */
+/** The tensor of a name if it is a constant of the model; null if it is an input or computed. */
 function constantOf(model: Model, name: string, runNode: RunNode): TensorText | null {
   const { constants, nodes } = model.graph;
   const constant = constants.find((one) => one.name === name);
   if (constant !== undefined) {
-    // Not read where it would be refused.
+    // Before it is read, because a large one takes memory.
     checkShape(constant.shape, name);
     return textOf(constant.read(), name);
   }
   const maker = nodes.find(({ op, outputs }) => INLINE.has(op) && outputs.includes(name));
-  // A copy of what is no constant either cannot be made.
-  const made = maker && told(() => runNode(model, maker, {}));
+  // It fails where it copies a value that is no constant either.
+  const made = maker && attempt(() => runNode(model, maker, {}));
   return made === undefined || "error" in made ? null : textOf(made[name], name);
 }
 
-/** What passes constants on: see what models are run with. */
+/** The operators that make or pass on constants. */
 const INLINE: ReadonlySet<string> = new Set(["Constant", "Identity", "Convert"]);
 
-/** Zeros of the type that the model declares; of a size that it does not say there are two. */
+/** Zeros of the type that the model declares. An unknown dimension is 2. */
 function standIn(
   model: Model,
   name: string,
@@ -212,13 +211,13 @@ const firstType = (version: OperatorVersion, position: number): DType => {
   return types.find((one) => one === "float32" || one === "int64") ?? types[0];
 };
 
-/** Updates that are made up have the shape that follows from data and indices. */
+/** Gives updates that stand in for unknown ones the shape that follows from data and indices. */
 function withFittingUpdates(
   state: State,
   version: OperatorVersion,
   unknown: ReadonlySet<number>,
 ): State {
-  const position = version.inputs.findIndex((one) => roleOf(one) === "updates");
+  const position = rolePosition(version, "updates");
   const updates = state.inputs[position];
   if (!unknown.has(position) || updates === undefined || updates === null) return state;
   const { node, inputs } = readState(state);

@@ -1,19 +1,20 @@
 /**
- * A state as the part of a link behind its `#`, and back: text that people can read and change.
+ * A state as the part of a link after its `#`, and back: text that people can read and change.
  *
  *     ai.onnx/ScatterND/18;reduction=add;float32:4,2:0*8;int64:2,1:1,3;float32:2,2:1,2,3,4
  *
- * The operator; attributes with `=`; then each input as its data type, shape and values, or `-` for one that is left
- * out. `0*8` is eight zeros. What could be taken for a sign of the format is percent-encoded in UTF-8; half of a
- * surrogate pair, which UTF-8 has not, as `%uD800`.
+ * First the operator, then attributes with `=`, then each input: its data type, shape and values, or `-` for an input
+ * that is left out. `0*8` is eight zeros. Characters that mean something in the format are percent-encoded in UTF-8.
+ * Half of a surrogate pair, for which UTF-8 has no bytes, is written as `%uD800`.
  */
 
 import { isDType, printShape, resolve, TensorError } from "ndscatter";
 import { checkShape } from "./limits.ts";
+import { sizeOf } from "./shape.ts";
 import type { State, TensorText } from "./state.ts";
-import { told } from "./told.ts";
+import { attempt } from "./attempt.ts";
 
-/** Nobody has a longer link; it bounds the work as well. */
+/** Characters; longer than any link of the page, and a bound on the work. */
 const LONGEST = 4_000_000;
 
 export function toHash({ domain, op, opset, attributes, inputs }: State): string {
@@ -30,7 +31,7 @@ function printInput(input: TensorText | null): string {
     let end = at + 1;
     while (end < values.length && values[end] === values[at]) end++;
     const text = encode(values[at]);
-    // A run is written as one where that is shorter.
+    // Whichever is shorter.
     const run = `${text}*${end - at}`;
     const plain = Array<string>(end - at)
       .fill(text)
@@ -41,9 +42,9 @@ function printInput(input: TensorText | null): string {
   return `${dtype}:${shape.join(",")}:${runs.join(",")}`;
 }
 
-/** What {@link toHash} made, with or without its `#`; it does not throw, whatever stands there. */
+/** Reads what {@link toHash} made, with or without its `#`. It never throws. */
 export const fromHash = (hash: string): { readonly state: State } | { readonly error: string } =>
-  told(() => ({ state: parseState(hash.replace(/^#/, "")) }));
+  attempt(() => ({ state: parseState(hash.replace(/^#/, "")) }));
 
 function parseState(text: string): State {
   if (text.length > LONGEST) throw wrong(`it has more than ${LONGEST} characters`);
@@ -93,13 +94,13 @@ function parseInput(part: string): TensorText | null {
   if (!isDType(dtype)) throw wrong(`${quote(dtype)} is no data type`);
   const shape = dims === "" ? [] : dims.split(",").map(parseSize);
   checkShape(shape, `the ${dtype} tensor of the link`);
-  const size = shape.reduce((product, dim) => product * dim, 1);
-  // Without elements nothing stands there; one that is the empty text looks the same.
+  const size = sizeOf(shape);
+  // No element and one empty text look the same; the shape decides.
   const values: string[] = [];
   for (const run of size === 0 && list === "" ? [] : list.split(",")) {
     const at = run.lastIndexOf("*");
     const count = at === -1 ? 1 : parseSize(run.slice(at + 1));
-    // Told before they are made: a few characters can stand for any number.
+    // Checked before the elements are made, because a few characters can stand for any number of them.
     if (values.length + count > size)
       throw wrong(`${printShape(shape)} has no room for ${quote(run)}`);
     const text = decode(at === -1 ? run : run.slice(0, at));
@@ -119,13 +120,13 @@ function parseSize(text: string): number {
   return size;
 }
 
-/** As it is: letters, digits and what means nothing in a link or here. */
+/** Letters, digits and characters without a meaning in links and in this format stay as they are. */
 function encode(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9._+-]/gu, (character) => {
     const code = character.codePointAt(0) ?? 0;
     const isHalf = code >= 0xd800 && code <= 0xdfff;
     if (isHalf) return `%u${code.toString(16).toUpperCase()}`;
-    // encodeURIComponent leaves these, and * means something here.
+    // encodeURIComponent leaves these characters as they are, and * means something in this format.
     return /[!'()*~]/.test(character)
       ? `%${code.toString(16).toUpperCase()}`
       : encodeURIComponent(character);

@@ -1,9 +1,9 @@
-/** What tells index tuples apart, on the page and in pictures that are saved: a letter and a colour. */
+/** A letter and a colour for each index tuple, the same on the page and in saved pictures. */
 
-/** How many colours there are; the letters tell further tuples apart. */
+/** The number of colours. Further tuples differ by their letters only. */
 const COLOURS = 8;
 
-/** Which of them the tuple of that number has. */
+/** The number of a tuple's colour. */
 export const colourOf = (tuple: number): number => tuple % COLOURS;
 
 /** A to Z, then AA, AB and so on. */

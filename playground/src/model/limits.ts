@@ -1,16 +1,17 @@
-/** How much the page takes, so that no input can stop it. */
+/** The limits of the page, so that no input can make it hang. */
 
 import { printShape, TensorError } from "ndscatter";
 
-/** Elements of a tensor, and cells of a picture. */
+/** Elements of a tensor, which are cells on the page. */
 export const MOST_ELEMENTS = 20_000;
 
-/** Axes of an input; an output has as many as follow. */
+/** Axes of an input. An output may have more. */
 export const MOST_AXES = 5;
 
 /**
- * A shape that the page can show.
- * @throws TensorError `shape-mismatch` for a dimension that is no size, `rank`, `too-large`
+ * Checks that the page can show a shape.
+ * @param what the tensor's name in errors
+ * @throws TensorError `shape-mismatch` for a dimension that is not a size, `rank`, `too-large`
  */
 export function checkShape(shape: readonly number[], what: string): void {
   const wrong = shape.find((dim) => !Number.isSafeInteger(dim) || dim < 0);
@@ -29,13 +30,13 @@ export function checkShape(shape: readonly number[], what: string): void {
 export function checkExtent(shape: readonly number[], what: string): void {
   const extent = extentOf(shape);
   if (extent <= MOST_ELEMENTS) return;
-  const most = MOST_ELEMENTS.toLocaleString("en");
+  const [most, got] = [MOST_ELEMENTS, extent].map((count) => count.toLocaleString("en"));
   const sentence = shape.includes(0)
-    ? `the page shows up to ${most} lists, and those of ${what}, ${printShape(shape)}, are ${extent.toLocaleString("en")}`
-    : `the page shows up to ${most} elements, and ${what}, ${printShape(shape)}, has ${extent.toLocaleString("en")}`;
+    ? `the page shows up to ${most} lists, and those of ${what}, ${printShape(shape)}, are ${got}`
+    : `the page shows up to ${most} elements, and ${what}, ${printShape(shape)}, has ${got}`;
   throw new TensorError("too-large", sentence, { got: extent, expected: shape });
 }
 
-/** The number of elements, with empty axes counted as one: a shape such as [4000000000, 0] takes time all the same. */
+/** The number of elements, counting empty axes as 1: a shape such as [4000000000, 0] has no elements but takes time. */
 const extentOf = (shape: readonly number[]): number =>
   shape.reduce((size, dim) => size * Math.max(dim, 1), 1);

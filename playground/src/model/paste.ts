@@ -1,29 +1,30 @@
 /**
- * A tensor from text that somebody pasted: what JavaScript, Python and spreadsheets write of an array.
+ * A tensor from pasted text: arrays as JavaScript, Python and spreadsheets print them.
  *
  *     [[1, 2], [3, 4],]                     JSON, lists and tuples of Python, trailing commas
  *     array([[1., 2.], [3., 4.]], dtype=float32)    NumPy, with or without np.; [[1. 2.] [3. 4.]] as it prints
  *     tensor([[True, False]], device='cuda:0')      torch, and what the library prints
  *     Float32Array(3) [ 1, 2, 3 ]           a typed array as Node prints it
- *     1  2  3                               rows of a table, on lines of their own
+ *     1  2  3                               a table, one row a line
  *
- * The shape is that of the brackets. A data type that the text names becomes that of the tensor.
+ * The shape is that of the brackets. If the text names a data type, the tensor has it.
  */
 
 import { isDType, printShape, TensorError, type DType } from "ndscatter";
 import type { Edited } from "./edit.ts";
 import { checkShape, MOST_AXES, MOST_ELEMENTS } from "./limits.ts";
 import { parseScalar } from "./scalar-text.ts";
+import { sizeOf } from "./shape.ts";
 import type { TensorText } from "./state.ts";
 import { tensorOf, textOf } from "./tensor-text.ts";
-import { told } from "./told.ts";
+import { attempt } from "./attempt.ts";
 
-/** As much text as the elements that the page shows can take. */
+/** Characters; enough for as many elements as the page shows. */
 const LONGEST = 2_000_000;
 
-/** The tensor that `text` says, in the data type of `input` where it names none; or where it cannot be read, and why. */
+/** The tensor in `text`, in the data type of `input` unless the text names one; or an error with line and column. */
 export const withText = (input: TensorText, text: string): Edited =>
-  told(() => {
+  attempt(() => {
     if (text.length > LONGEST) {
       throw new TensorError("too-large", `the text has more than ${LONGEST} characters`);
     }
@@ -34,7 +35,7 @@ export const withText = (input: TensorText, text: string): Edited =>
     const nesting = shapeOf(value, words, reader);
     const shape = said ?? nesting;
     checkShape(shape, "the text");
-    const size = shape.reduce((product, dim) => product * dim, 1);
+    const size = sizeOf(shape);
     if (size !== words.length) {
       const sentence = `the text says shape=${printShape(shape)}, but holds ${words.length} elements`;
       throw new TensorError("shape-mismatch", sentence);
@@ -42,7 +43,7 @@ export const withText = (input: TensorText, text: string): Edited =>
     const values = words.map((word) => textOfWord(word, dtype, reader));
     const read = { dtype, shape, values };
     const { tensor, wrong } = tensorOf(read, "the text");
-    // What cannot be held stands as it was written, for the page to tell.
+    // An element that the data type cannot hold stays as it was written; the page reports it.
     return { input: wrong.length === 0 ? textOf(tensor) : read };
   });
 
@@ -63,7 +64,7 @@ type Value = Word | List;
 
 const isList = (value: Value): value is List => "items" in value;
 
-/** The shape of nested lists, whose words are put into `words`. */
+/** The shape of nested lists. It adds their words to `words`. */
 function shapeOf(value: Value, words: Word[], reader: Reader): number[] {
   if (!isList(value)) {
     words.push(value);
@@ -80,27 +81,27 @@ function shapeOf(value: Value, words: Word[], reader: Reader): number[] {
   throw reader.wrong(`${got} stands where the first of its kind is ${wanted}`, items[other].start);
 }
 
-/** The text of an element without what a language writes around it. */
+/** The text of an element without the marks that a language adds. */
 function textOfWord({ text, isQuoted, start }: Word, dtype: DType, reader: Reader): string {
   if (dtype === "string" || isQuoted) return text;
   const bare = text
     // np.nan, np.True_, -math.inf
     .replace(/^([+-]?)[a-z]\w*\.(?=[a-z])/i, "$1")
     .replace(/^(true|false)_$/i, "$1")
-    // A bigint of JavaScript.
+    // 1n, a bigint of JavaScript
     .replace(/^([+-]?\d+)n$/, "$1");
   if (typeof parseScalar(dtype, bare) !== "string") return bare;
   throw reader.wrong(`${JSON.stringify(bare.slice(0, 40))} is no value of ${dtype}`, start);
 }
 
-/** Lists for each axis, and the calls around them and in them. */
+/** How deep brackets may nest: the lists of all axes, with calls around them and in them. */
 const DEEPEST = MOST_AXES + 3;
 
 const LONGEST_NAME = 40;
 
 const CLOSING: Readonly<Record<string, string>> = { "[": "]", "(": ")", "{": "}" };
 
-/** A place in the text, and what may stand there. */
+/** A parser by recursive descent: a position in the text, and what may stand there. */
 class Reader {
   readonly text: string;
   at = 0;
@@ -109,7 +110,7 @@ class Reader {
   shape: readonly number[] | undefined;
 
   constructor(text: string) {
-    // TensorFlow names the array that it holds.
+    // <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2])>
     const [begin, end] = [text.indexOf("numpy="), text.lastIndexOf(">")];
     const isNamed = text.trimStart().startsWith("<tf.") && begin !== -1 && begin < end;
     this.text = isNamed ? text.slice(begin + "numpy=".length, end) : text;
@@ -122,12 +123,12 @@ class Reader {
     throw this.wrong(`nothing more is due, and ${this.here()} stands there`);
   }
 
-  /** Whether there are bare words alone, more than one of them. */
+  /** Whether the text is bare words only, and more than one. */
   isTable(): boolean {
     return !/[[\](){}'"]/.test(this.text) && /[^\s,;][\s,;]+[^\s,;]/.test(this.text);
   }
 
-  /** Lines of words; one line, or lines of one word each, are a list. */
+  /** Lines of words. A single line, or lines of one word each, make a list. */
   table(): Value {
     const rows: List[] = [];
     for (this.skip(/[\s;]*/y); this.at < this.text.length; this.skip(/[\s;]*/y)) {
@@ -171,7 +172,7 @@ class Reader {
     let hasComma = false;
     while (this.peek() !== CLOSING[opening]) {
       items.push(this.value(depth + 1));
-      // NumPy prints blanks for commas.
+      // NumPy prints blanks instead of commas.
       if (this.peek() === ",") {
         this.at++;
         hasComma = true;
@@ -180,11 +181,11 @@ class Reader {
       }
     }
     this.at++;
-    // (1+2j) is a number, (1,) a list.
+    // (1+2j) is a number, (1,) is a list.
     return opening === "(" && items.length === 1 && !hasComma ? items[0] : { items, start };
   }
 
-  /** What stands in the brackets of a call: the value, then its data type and other things. */
+  /** The arguments of a call: the value, then perhaps a shape, a data type and others. */
   call(depth: number): Value {
     this.at++;
     const value = this.value(depth + 1);
@@ -212,7 +213,7 @@ class Reader {
     return this.text.slice(start, this.at);
   }
 
-  /** A data type as languages name it: `np.float32`, `'float32'`, `torch.long`, `<class 'numpy.int8'>`. */
+  /** Notes a data type as languages name it: `np.float32`, `'float32'`, `torch.long`, `<class 'numpy.int8'>`. */
   name(text: string): void {
     const name = /(\w+)\W*$/.exec(text.slice(-LONGEST_NAME))?.[1].replace(/_$/, "") ?? "";
     const known = OTHER_NAMES[name] ?? name;
@@ -244,7 +245,7 @@ class Reader {
     return word;
   }
 
-  /** The next character that is no blank, or nothing. */
+  /** The next character that is not blank; the empty string at the end. */
   peek(): string {
     this.skip(/\s*/y);
     return this.text[this.at] ?? "";
@@ -254,7 +255,7 @@ class Reader {
     this.match(pattern);
   }
 
-  /** Steps over what a sticky pattern finds here. */
+  /** Matches a sticky pattern here and moves behind the match. */
   match(pattern: RegExp): RegExpExecArray | null {
     pattern.lastIndex = this.at;
     const found = pattern.exec(this.text);
@@ -273,7 +274,7 @@ class Reader {
   }
 }
 
-/** Names of data types that are not the library's, as torch, NumPy and the formats of files have them. */
+/** Names of data types in torch, NumPy and file formats that differ from the library's. */
 const OTHER_NAMES: Readonly<Record<string, DType | undefined>> = Object.assign(
   Object.create(null),
   {
@@ -288,11 +289,11 @@ const OTHER_NAMES: Readonly<Record<string, DType | undefined>> = Object.assign(
   },
 );
 
-/** The sizes in `(2, 3)`, also as torch writes them. */
+/** The sizes in `(2, 3)` or `torch.Size([2, 3])`. */
 const sizesOf = (text: string): number[] =>
   [...text.matchAll(/-?\d+/g)].slice(0, MOST_AXES + 1).map(([digits]) => Number(digits));
 
-/** What Python and JavaScript write for characters in quotes. */
+/** Replaces the escape sequences of Python and JavaScript. */
 const unescape = (text: string): string =>
   text.replaceAll(
     /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|u\{([0-9a-fA-F]{1,6})\}|([^]))/g,

@@ -1,6 +1,6 @@
 /**
- * What the page begins with: every example of the operators' documents, and the classic confusions. Left out is
- * example 1 of OpenVINO's ScatterUpdate-3, whose data has 1000 × 256 × 10 × 15 elements, more than the page shows.
+ * The presets of the page: every example of the operators' documents, and the classic confusions. Example 1 of
+ * OpenVINO's ScatterUpdate-3 is left out, because its data has 1000 × 256 × 10 × 15 elements, more than the page shows.
  */
 
 import { CONFUSIONS } from "./confusions.ts";
@@ -10,11 +10,11 @@ import type { Example } from "./example.ts";
 import type { State } from "./state.ts";
 
 export interface Preset {
-  /** Of small letters, digits and hyphens; no two have one. */
+  /** Lower-case letters, digits and hyphens. Every preset has a different one. */
   readonly id: string;
   readonly group: string;
   readonly title: string;
-  /** What there is to see, or which erratum of the document was put right; may be empty. */
+  /** What to look at, or which erratum of the document was corrected; may be empty. */
   readonly note: string;
   readonly state: State;
 }

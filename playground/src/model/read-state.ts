@@ -1,4 +1,4 @@
-/** From a state to a call of the library, and everything that is wrong with it, at the place where it is. */
+/** From a state to a call of the library, with everything that is wrong and the place of each fault. */
 
 import {
   explain,
@@ -9,24 +9,23 @@ import {
   type Explanation,
   type NodeSpec,
   type OperatorVersion,
-  type ParameterSchema,
-  type Role,
   type Tensor,
   type TensorError,
 } from "ndscatter";
 import { checkExtent } from "./limits.ts";
+import { firstText, roleOf } from "./schema.ts";
 import type { State } from "./state.ts";
 import { tensorOf } from "./tensor-text.ts";
-import { told } from "./told.ts";
+import { attempt } from "./attempt.ts";
 
-/** What a fault is about: an element or dimensions of an input (all of it where none is named), or something else. */
+/** The place of a fault: an element or dimensions of an input (without dimensions: all of it), or something else. */
 export type Place =
   | { readonly input: number; readonly at: readonly number[] }
   | { readonly input: number; readonly dims: readonly number[] }
   | { readonly attribute: string }
   | { readonly whole: "operator" | "output" };
 
-/** Something that is wrong, in the library's own words where they are about the call. */
+/** Something that is wrong. Faults of the call have the library's sentence. */
 export interface Fault {
   readonly place: Place;
   readonly sentence: string;
@@ -37,19 +36,16 @@ export interface Reading {
   readonly node: NodeSpec;
   /** Null where there is no such operator. */
   readonly version: OperatorVersion | null;
-  /** Zeros stand where an element is wrong; undefined where there is no tensor at all. */
+  /** Wrong elements are zero here; undefined where no tensor could be read. */
   readonly inputs: (Tensor | undefined)[];
-  /** What is wrong with the state itself: it says nothing of what the library makes of the call. */
+  /** What is wrong with the state itself, before the library has seen the call. */
   readonly faults: Fault[];
 }
 
-/** What an input is for. */
-export const roleOf = ({ name, role }: ParameterSchema): Role => role ?? (name as Role);
-
-/** It does not throw, whatever the state says. */
+/** Reads a state. It never throws. */
 export function readState(state: State): Reading {
   const { domain, op, opset } = state;
-  const found = told(() => ({ version: resolve({ domain, op, opset }) }));
+  const found = attempt(() => ({ version: resolve({ domain, op, opset }) }));
   const version = "version" in found ? found.version : null;
   const faults: Fault[] = [];
   if ("error" in found) faults.push({ place: { whole: "operator" }, sentence: found.error });
@@ -69,7 +65,7 @@ export function readState(state: State): Reading {
   const inputs = state.inputs.map((text, input) => {
     if (text === null) return undefined;
     const name = version?.inputs[input]?.name ?? `input ${input}`;
-    const read = told(() => tensorOf(text, name));
+    const read = attempt(() => tensorOf(text, name));
     if ("error" in read) {
       faults.push({ place: { input, dims: [] }, sentence: read.error });
       return undefined;
@@ -82,7 +78,7 @@ export function readState(state: State): Reading {
   return reading;
 }
 
-/** The value of an attribute; the text itself where it is none, which the library refuses. */
+/** The value of an attribute; the text itself where that is no value, so that the library refuses it. */
 function parseAttribute(schema: AttributeSchema | undefined, text: string): unknown {
   const trimmed = text.trim();
   if (schema?.type === "int" && /^[+-]?\d{1,20}$/.test(trimmed)) return Number(trimmed);
@@ -90,7 +86,7 @@ function parseAttribute(schema: AttributeSchema | undefined, text: string): unkn
   return schema?.type === "string" ? trimmed : text;
 }
 
-/** What the library says of each attribute alone: those that have to be given are there as they are by default. */
+/** The library's errors for each attribute by itself, with the first text for the others that must be given. */
 function attributeFaults(node: NodeSpec, version: OperatorVersion): Fault[] {
   const { attributes = {} } = node;
   const required = version.attributes.filter((one) => one.default === undefined);
@@ -101,43 +97,37 @@ function attributeFaults(node: NodeSpec, version: OperatorVersion): Fault[] {
     const mine = Object.hasOwn(attributes, attribute) ? [[attribute, attributes[attribute]]] : [];
     const alone = { ...node, attributes: Object.fromEntries([...filled, ...mine]) };
     const { error } = explain(alone, []);
-    // Without inputs a call with fitting attributes fails too, but for its inputs.
+    // There are no inputs, so a call with right attributes fails as well, but with an error about inputs.
     return isTensorError(error, "attribute", "reduction")
       ? [{ place: { attribute }, sentence: error.message }]
       : [];
   });
 }
 
-/** The text of an attribute that has to be given, before anybody has. */
-export function firstText({ type, values, minimum = 0 }: AttributeSchema): string {
-  if (values !== undefined) return values[0];
-  return type === "boolean" ? "false" : type === "int" ? String(Math.max(minimum, 0)) : "";
-}
-
-/** An output that the page does not show is not made: small inputs can make a large one. */
+/** Refuses an output that is larger than the page shows before it is made: small inputs can have a large one. */
 function outputFaults({ node, inputs }: Reading): Fault[] {
-  const inferred = told(() => infer(node, inputs));
-  // Whatever else is wrong is told by the explanation.
+  const inferred = attempt(() => infer(node, inputs));
+  // The explanation has this error too.
   if ("error" in inferred) return [];
-  const checked = told(() => {
-    // Of tensors every dimension is known.
+  const checked = attempt(() => {
+    // The inputs are tensors, so every dimension is known.
     for (const { shape } of inferred) checkExtent(shape as number[], "the output");
     return null;
   });
   return checked === null ? [] : [{ place: { whole: "output" }, sentence: checked.error }];
 }
 
-/** A state told: as it was read, and what the library makes of it. */
-export interface Told extends Reading {
-  /** Null where there is no such operator, and where the output would be larger than the page shows. */
+/** A state as it was read, with the library's explanation of its call. */
+export interface ExplainedState extends Reading {
+  /** Null where there is no such operator, or where the output would be larger than the page shows. */
   readonly explanation: Explanation | null;
 }
 
 /**
- * Reads a state and explains its call. `faults` has everything that is wrong, of the call as well; the explanation's
- * shapes hold whatever is wrong, its output and its story only where nothing is.
+ * Reads a state and explains its call. `faults` has everything that is wrong, with the state and with the call. The
+ * explanation's shapes hold even then; its output and its story only where there are no faults.
  */
-export function tellState(state: State): Told {
+export function explainState(state: State): ExplainedState {
   const reading = readState(state);
   const { node, version, inputs, faults } = reading;
   const isTooLarge = faults.some(({ place }) => "whole" in place);
@@ -150,21 +140,21 @@ export function tellState(state: State): Told {
   };
 }
 
-/** What is wrong with a call whose inputs could be read: every bad index, and what `run` throws. */
+/** What is wrong with a call: every bad index, and the error that `run` throws. Faults that are known are left out. */
 function callFaults(
   { error, badIndices, shapes }: Explanation,
   version: OperatorVersion,
   known: readonly Fault[],
 ): Fault[] {
   const inputOf = (name: string): number => version.inputs.findIndex((one) => one.name === name);
-  // Zeros stand there for what is wrong already.
+  // These elements are zero because they could not be read, so an error about their values means nothing.
   const zeroed = new Set(known.map(({ place }) => keyOf(place)));
   const faults = badIndices
     .map(({ input, at, sentence }): Fault => ({ place: { input: inputOf(input), at }, sentence }))
     .filter(({ place }) => !zeroed.has(keyOf(place)));
   const isKnown = (sentence: string): boolean =>
     [...known, ...faults].some((fault) => fault.sentence === sentence);
-  // An input of which nothing could be read is told of already, and not that it is left out.
+  // An input that could not be read has a fault already; the error that it is missing would be wrong.
   const isUnread = known.some(({ place }) => "dims" in place);
   if (error === null || isKnown(error.message) || isUnread) return faults;
   if (error.code === "index-out-of-range" && badIndices.length > 0) return faults;
@@ -172,10 +162,10 @@ function callFaults(
   return [...faults, { place: placeOf(error, version, derived), sentence: error.message }];
 }
 
-/** What tells an element of an input from others. */
+/** A key for the element of an input that a place names. */
 const keyOf = (place: Place): string => ("at" in place ? `${place.input}: ${place.at.join()}` : "");
 
-/** The place that an error of a call speaks of. */
+/** The place that an error of a call is about. */
 function placeOf(
   { code, message, input, at, axis }: TensorError,
   version: OperatorVersion,

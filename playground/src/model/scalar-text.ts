@@ -1,25 +1,25 @@
 /**
- * One element as somebody types it, and as the page writes it.
+ * One element as text: what somebody may type, and what the page writes.
  *
- * | data type | taken, beside what is written |
+ * | data type | may be typed |
  * |---|---|
- * | integers | `-12`, `+3`, `0xff`, `1_000`, and `2.0` or `1e3` where they are whole; 64 bits exactly |
- * | floats | `1.`, `.5`, `1e-3`, `-0`, `inf`, `-Infinity`, `nan`, and all that integers are |
+ * | integers | `-12`, `+3`, `0xff`, `1_000`, and `2.0` or `1e3`, which are whole; 64 bits exactly |
+ * | floats | `1.`, `.5`, `1e-3`, `-0`, `inf`, `-Infinity`, `nan`, and every integer |
  * | bool | `true`, `false`, `True`, `False`, `0`, `1` |
  * | complex | `1+2j`, `-j`, `3`, `(1-infj)`, `1+2i`, `[1, 2]` |
  * | string | any text, as it is |
  *
- * What a data type can hold is the library's to say: text that is no number goes there as text, and is refused.
+ * The library decides what a data type can hold: text that is no number goes to the library as text and is refused.
  */
 
 import { DTYPES, printScalar, type DType, type Scalar } from "ndscatter";
 
-/** What {@link tensor} is given for an element: a value, or the text itself where it stands for none. */
+/** What {@link tensor} gets for an element: a value, or the text itself where it is no value. */
 export type Candidate = boolean | number | bigint | string | readonly [Part, Part];
 
 type Part = number | bigint;
 
-/** Longer text stands for no number, and is shortened where it is told of. */
+/** Characters. Longer text is no number, and only the first characters of it are quoted in errors. */
 const LONGEST = 400;
 const QUOTED = 40;
 
@@ -48,7 +48,7 @@ function parseAs(family: (typeof DTYPES)[DType]["family"], text: string): Candid
   }
 }
 
-/** A whole number to its last digit; a bigint where a number does not hold it. */
+/** An integer, exactly: a bigint where a number cannot hold it. */
 export function parseInteger(text: string): number | bigint | null {
   const [, sign, digits] = /^([+-]?)(0x[0-9a-f]+|\d+(?:_\d+)*)$/i.exec(text) ?? [];
   if (digits === undefined) return null;
@@ -58,7 +58,7 @@ export function parseInteger(text: string): number | bigint | null {
   return Number.isSafeInteger(number) ? number : value;
 }
 
-// Each digit can belong to one part alone: a long text that is no number is found out in one go.
+// Each digit can belong to one part only, so that matching takes linear time also on text that is no number.
 const DECIMAL = String.raw`(?:\d+(?:_\d+)*(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?`;
 const SPECIAL = String.raw`inf(?:inity)?|nan`;
 const NUMBER = new RegExp(`^([+-]?)(?:(${DECIMAL})|(${SPECIAL}))$`, "i");
@@ -66,7 +66,7 @@ const NUMBER = new RegExp(`^([+-]?)(?:(${DECIMAL})|(${SPECIAL}))$`, "i");
 function parseNumber(text: string): number | bigint | null {
   const [, sign = "", decimal, special] = NUMBER.exec(text) ?? [];
   if (decimal !== undefined) {
-    // An integer is rounded once, by the data type.
+    // A large integer is rounded once, by the data type; a number would round it before.
     const whole = parseInteger(text);
     if (typeof whole === "bigint") return whole;
     const magnitude = Number(decimal.replaceAll("_", ""));
@@ -88,15 +88,14 @@ function parseComplex(text: string): readonly [Part, Part] | null {
   const bare = /^\((.*)\)$/.exec(text)?.[1] ?? text;
   const real = parseNumber(bare.trim());
   if (real !== null) return [real, 0];
-  // Blanks may stand around the sign alone.
+  // Blanks are allowed around the sign only.
   return parseSum(bare.trim().replaceAll(/\s*([+-])\s*/g, "$1"));
 }
 
-/** `1+2j`, `-2.5j`, `j`; which sign parts the two is told by what stands before it. */
+/** `1+2j`, `-2.5j`, `j`. The last sign that is neither the first character nor in an exponent separates the parts. */
 function parseSum(text: string): readonly [Part, Part] | null {
   if (!/[ij]$/i.test(text)) return null;
   const sum = text.slice(0, -1);
-  // A sign behind an e belongs to the exponent, and one at the start parts nothing.
   const signs = [...sum.matchAll(/(?<!^|\de)[+-]/gi)];
   const at = signs[signs.length - 1]?.index ?? 0;
   const [left, right] = [sum.slice(0, at), sum.slice(at)];
@@ -105,7 +104,7 @@ function parseSum(text: string): readonly [Part, Part] | null {
   return re === null || im === null ? null : [re, im];
 }
 
-/** An element as the page writes it, from which {@link parseScalar} makes the same element. */
+/** An element as the page writes it. {@link parseScalar} reads the same element from it. */
 export function printElement(dtype: DType, value: Scalar): string {
   if (typeof value === "string") return value;
   if (!Array.isArray(value)) return shortened(printScalar(dtype, value));

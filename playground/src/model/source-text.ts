@@ -1,26 +1,26 @@
-/** What the exports of code share: a call that can be written down, and lists with rows on lines of their own. */
+/** What the exports of code share: a call that can be written as code, and nested lists over several lines. */
 
 import type { NodeSpec, OperatorVersion, Tensor } from "ndscatter";
-import { readState, tellState, type Fault } from "./read-state.ts";
+import { readState, explainState, type Fault } from "./read-state.ts";
 import type { State } from "./state.ts";
 
-/** A call whose attributes and tensors are all there. */
-export interface Call {
+/** A call with all its attributes and tensors. */
+export interface WritableCall {
   readonly version: OperatorVersion;
   readonly node: NodeSpec;
-  /** Of the version's inputs; undefined for one that is left out. */
+  /** In the order of the version; undefined for an input that is left out. */
   readonly inputs: readonly (Tensor | undefined)[];
-  /** What the library says of it where it refuses it; code can be written all the same. */
+  /** The library's error, where it refuses the call. Code can be written all the same. */
   readonly refusal: string | null;
 }
 
-/** The call of a state; or what has to be put right before there is one, as comments behind `mark`. */
-export function callOf(state: State, mark: string): Call | string {
+/** The call of a state; or what has to be corrected first, as comments that begin with `mark`. */
+export function writableCall(state: State, mark: string): WritableCall | string {
   const { version, node, inputs, faults } = readState(state);
   const isWhole = version?.inputs.every(
     (one, at) => one.optional === true || inputs[at] !== undefined,
   );
-  const { explanation, faults: all } = tellState(state);
+  const { explanation, faults: all } = explainState(state);
   if (version !== null && isWhole === true && faults.length === 0) {
     return { version, node, inputs, refusal: explanation?.error?.message ?? null };
   }
@@ -35,17 +35,17 @@ function whereOf({ place }: Fault, version: OperatorVersion | null): string {
   return `${version?.inputs[place.input]?.name ?? place.input}[${place.at.join(", ")}]: `;
 }
 
-/** A sentence that quotes what was typed, as it can stand in a comment: no sign in it ends a line. */
+/** A sentence that quotes what was typed, made safe for a comment: no character of it ends a line. */
 export const oneLine = (sentence: string): string =>
   sentence.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, " ");
 
-/** `past_cache` as JavaScript names it. */
+/** `pastCache` for `past_cache`. */
 export const camelCase = (name: string): string =>
   name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 
 const WIDTH = 80;
 
-/** Words as nested lists of a shape, of which a longer one takes several lines. */
+/** Words as nested lists of a shape. A list that is too long for a line takes several. */
 export function printNested(
   shape: readonly number[],
   words: readonly string[],
@@ -75,7 +75,7 @@ function printLine(shape: readonly number[], words: readonly string[]): string {
   return `[${items.join(", ")}]`;
 }
 
-/** Words with commas between them, on lines of at most `width` as far as they allow. */
+/** Words with commas between them, on lines of at most `width`, except where one word is longer. */
 function fill(words: readonly string[], width: number): string[] {
   const lines: string[] = [];
   for (const word of words) {

@@ -1,20 +1,20 @@
-/** What the page is about: one call, as it stands while somebody edits it. Pure data; a wrong value is a state too. */
+/** One call while somebody edits it, as pure data. A state may hold wrong values. */
 
 import type { Domain, DType } from "ndscatter";
 
-/** All that the page shows, and all that a link holds. */
+/** Everything that the page shows, and everything that a link holds. */
 export interface State {
   readonly domain: Domain;
   readonly op: string;
-  /** A version's sinceVersion. */
+  /** The sinceVersion of a version. */
   readonly opset: number;
-  /** As typed; only those that differ from the default. */
+  /** Texts as they were typed, only of attributes that differ from the default. */
   readonly attributes: Readonly<Record<string, string>>;
-  /** In the version's order; null: optional, left out. */
+  /** In the order of the version; null for an optional input that is left out. */
   readonly inputs: readonly (TensorText | null)[];
 }
 
-/** A tensor as it is being edited: its elements as text, so that a wrong one can stand until it is put right. */
+/** A tensor while it is edited. Its elements are texts, so that a wrong element can stay until it is corrected. */
 export interface TensorText {
   readonly dtype: DType;
   readonly shape: readonly number[];

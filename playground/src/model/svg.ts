@@ -1,8 +1,8 @@
-/** A picture as an SVG file: the same text for the same picture, with nothing in it that is loaded from elsewhere. */
+/** Draws a diagram as an SVG file. The same diagram gives the same text, and the file loads nothing from elsewhere. */
 
-import type { Arrow, Cell, Grid, Picture, Spot } from "./picture.ts";
+import type { DiagramArrow, DiagramCell, DiagramGrid, Diagram, DiagramSpot } from "./diagram.ts";
 
-export type Theme = "light" | "dark";
+export type SvgTheme = "light" | "dark";
 
 interface Colours {
   readonly paper: string;
@@ -10,11 +10,11 @@ interface Colours {
   readonly ink: string;
   readonly soft: string;
   readonly line: string;
-  /** Told apart also by those who do not see all colours; letters say the same. */
+  /** Colours that colour-blind people can tell apart; the letters say the same. */
   readonly hues: readonly string[];
 }
 
-const THEMES: Readonly<Record<Theme, Colours>> = {
+const THEMES: Readonly<Record<SvgTheme, Colours>> = {
   light: {
     paper: "#f6f7f9",
     cell: "#ffffff",
@@ -35,7 +35,7 @@ const THEMES: Readonly<Record<Theme, Colours>> = {
 
 const FONT = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
 
-// In pixels. A letter of a monospace font of 13 is 7.8 wide.
+// In pixels. A character of a monospace font of size 13 is 7.8 wide.
 const LETTER = 7.8;
 const CELL_HEIGHT = 34;
 const LEAST_CELL = 34;
@@ -50,12 +50,12 @@ const LONGEST_TEXT = 14;
 const MOST_LETTERS = 3;
 const MOST_TUPLES = 32;
 
-/** A grid with a place for each of its slices. */
+/** A grid with its place and the sizes of its parts. */
 interface Block {
-  readonly grid: Grid;
+  readonly grid: DiagramGrid;
   readonly cellWidth: number;
   readonly header: number;
-  /** How many slices stand beside one another. */
+  /** The number of slices in a row of slices. */
   readonly across: number;
   readonly sliceWidth: number;
   readonly sliceHeight: number;
@@ -65,9 +65,9 @@ interface Block {
   readonly y: number;
 }
 
-export function toSVG(picture: Picture, theme: Theme): string {
+export function toSVG(diagram: Diagram, theme: SvgTheme): string {
   const colours = THEMES[theme];
-  const { title, sentences, grids, tuples, arrows } = picture;
+  const { title, sentences, grids, tuples, arrows } = diagram;
   const top = MARGIN + LINE * (sentences.length + 1) + 12;
   const { blocks, width: inner, bottom } = layOut(grids, top);
   const legend = tuples
@@ -79,7 +79,8 @@ export function toSVG(picture: Picture, theme: Theme): string {
   const width = Math.ceil(2 * MARGIN + Math.max(inner, textWidth));
   const height = Math.ceil(bottom + legend.length * LINE + MARGIN);
   const parts = [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" font-family="${FONT}" font-size="13">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ` +
+      `viewBox="0 0 ${width} ${height}" role="img" font-family="${FONT}" font-size="13">`,
     element("title", "", title),
     element("desc", "", [...sentences, ...legend].join("; ")),
     `<rect width="${width}" height="${height}" fill="${colours.paper}"/>`,
@@ -87,8 +88,8 @@ export function toSVG(picture: Picture, theme: Theme): string {
     ...sentences.map((sentence, i) =>
       text(MARGIN, MARGIN + 14 + (i + 1) * LINE, sentence, `fill="${colours.soft}"`),
     ),
-    ...blocks.map((block) => drawBlock(block, picture, colours)),
-    ...arrows.map((arrow, order) => drawArrow(arrow, order, blocks, picture, colours)),
+    ...blocks.map((block) => drawBlock(block, diagram, colours)),
+    ...arrows.map((arrow, order) => drawArrow(arrow, order, blocks, diagram, colours)),
     ...legend.map((line, i) => {
       const y = bottom + i * LINE + 14;
       const swatch =
@@ -105,9 +106,9 @@ export function toSVG(picture: Picture, theme: Theme): string {
   return `${parts.join("\n")}\n`;
 }
 
-/** Grids from left to right, on new lines where they are wider than a page. */
+/** Places grids from left to right, and on a new line where the line would be too wide. */
 function layOut(
-  grids: readonly Grid[],
+  grids: readonly DiagramGrid[],
   top: number,
 ): { blocks: Block[]; width: number; bottom: number } {
   const blocks: Block[] = [];
@@ -123,7 +124,7 @@ function layOut(
   return { blocks, width, bottom: lowest + 28 };
 }
 
-function measure(grid: Grid): Omit<Block, "x" | "y"> {
+function measure(grid: DiagramGrid): Omit<Block, "x" | "y"> {
   const { name, type, slices, rows, columns } = grid;
   const longest = slices
     .flatMap(({ cells }) => cells)
@@ -133,7 +134,7 @@ function measure(grid: Grid): Omit<Block, "x" | "y"> {
   const label = slices[0]?.label ?? "";
   const sliceWidth = Math.max(header + columns * cellWidth, Math.ceil(label.length * LETTER));
   const sliceHeight = (label === "" ? 0 : LINE) + HEADER + Math.max(rows, 0) * CELL_HEIGHT;
-  // As near to a square as slices allow.
+  // As near to a square as possible.
   const across = Math.max(
     1,
     Math.round(Math.sqrt((slices.length * sliceHeight) / Math.max(sliceWidth, 1))),
@@ -154,7 +155,7 @@ function measure(grid: Grid): Omit<Block, "x" | "y"> {
   };
 }
 
-/** Where a cell begins, by its slice and its place in that. */
+/** The upper left corner of a cell, by its slice and its place in the slice. */
 function cornerOf(block: Block, slice: number, place: number): readonly [x: number, y: number] {
   const { grid, x, y, across, sliceWidth, sliceHeight, header, cellWidth } = block;
   const left = x + (slice % across) * (sliceWidth + SLICE_GAP) + header;
@@ -166,7 +167,7 @@ function cornerOf(block: Block, slice: number, place: number): readonly [x: numb
   return [left + column * cellWidth, above + row * CELL_HEIGHT];
 }
 
-function drawBlock(block: Block, picture: Picture, colours: Colours): string {
+function drawBlock(block: Block, diagram: Diagram, colours: Colours): string {
   const { grid, x, y, cellWidth } = block;
   const soft = `fill="${colours.soft}" font-size="11"`;
   const parts = [
@@ -187,18 +188,18 @@ function drawBlock(block: Block, picture: Picture, colours: Colours): string {
     }
     for (const [place, cell] of cells.entries()) {
       const [cx, cy] = cornerOf(block, slice, place);
-      parts.push(drawCell(cell, cx, cy, cellWidth, picture, colours));
+      parts.push(drawCell(cell, cx, cy, cellWidth, diagram, colours));
     }
   }
   return `<g>${parts.join("")}</g>`;
 }
 
 function drawCell(
-  { text: own, tuples }: Cell,
+  { text: own, tuples }: DiagramCell,
   x: number,
   y: number,
   width: number,
-  picture: Picture,
+  diagram: Diagram,
   colours: Colours,
 ): string {
   const box = `x="${round(x)}" y="${round(y)}" width="${width}" height="${CELL_HEIGHT}"`;
@@ -206,8 +207,8 @@ function drawCell(
   const parts = [`<rect ${box} fill="${colours.cell}" stroke="${colours.line}"/>`];
   if (last !== undefined) {
     const inset = `x="${round(x + 1)}" y="${round(y + 1)}" width="${width - 2}" height="${CELL_HEIGHT - 2}"`;
-    parts.push(`<rect ${inset} ${hued(picture.tuples[last].colour, colours)}/>`);
-    const letters = tuples.slice(0, MOST_LETTERS).map((tuple) => picture.tuples[tuple].letter);
+    parts.push(`<rect ${inset} ${hued(diagram.tuples[last].colour, colours)}/>`);
+    const letters = tuples.slice(0, MOST_LETTERS).map((tuple) => diagram.tuples[tuple].letter);
     const more = tuples.length > MOST_LETTERS ? "…" : "";
     const size = `fill="${colours.soft}" font-size="9"`;
     parts.push(text(x + 4, y + 10, letters.join("") + more, size));
@@ -215,7 +216,7 @@ function drawCell(
   const middle = `fill="${colours.ink}" text-anchor="middle"`;
   const isCut = shown(own) !== own;
   parts.push(text(x + width / 2, y + CELL_HEIGHT / 2 + 8, shown(own), middle));
-  // What is cut short can be read in full where a reader shows titles.
+  // The title holds all of a text that is cut short.
   return isCut ? `<g>${element("title", "", own)}${parts.join("")}</g>` : parts.join("");
 }
 
@@ -223,33 +224,38 @@ const hued = (colour: number, { hues }: Colours): string =>
   `fill="${hues[colour]}" fill-opacity="0.28" stroke="${hues[colour]}" stroke-width="2"`;
 
 function drawArrow(
-  { tuple, from, to }: Arrow,
+  { tuple, from, to }: DiagramArrow,
   order: number,
   blocks: readonly Block[],
-  picture: Picture,
+  diagram: Diagram,
   { hues }: Colours,
 ): string {
   const [x1, y1] = middleOf(from, blocks);
   const [x2, y2] = middleOf(to, blocks);
-  // Bowed, each a little more than the one before, so that those of one row do not lie on one another.
+  // Each arrow is bowed more than the one before, so that the arrows of one row do not cover each other.
   const [run, bow] = [Math.max(30, Math.abs(x2 - x1) / 3), 12 + 7 * (order % 6)];
   const [cx, cy] = [x2 - run, y2 - bow];
-  const hue = hues[picture.tuples[tuple].colour];
-  const path = `M${round(x1)} ${round(y1)}C${round(x1 + run)} ${round(y1 - bow)} ${round(cx)} ${round(cy)} ${round(x2)} ${round(y2)}`;
+  const hue = hues[diagram.tuples[tuple].colour];
+  const point = (x: number, y: number): string => `${round(x)} ${round(y)}`;
+  const path = `M${point(x1, y1)}C${point(x1 + run, y1 - bow)} ${point(cx, cy)} ${point(x2, y2)}`;
   const angle = (Math.atan2(y2 - cy, x2 - cx) * 180) / Math.PI;
   const turned = `transform="translate(${round(x2)} ${round(y2)}) rotate(${round(angle)})"`;
-  return `<g><path d="${path}" fill="none" stroke="${hue}" stroke-width="1.5" opacity="0.75"/><path d="M0 0l-9 -4v8z" ${turned} fill="${hue}"/></g>`;
+  const line = `<path d="${path}" fill="none" stroke="${hue}" stroke-width="1.5" opacity="0.75"/>`;
+  return `<g>${line}<path d="M0 0l-9 -4v8z" ${turned} fill="${hue}"/></g>`;
 }
 
-/** The lower part of a cell, so that arrows leave its text free. */
-function middleOf({ grid, cell }: Spot, blocks: readonly Block[]): readonly [number, number] {
+/** A point in the lower part of a cell, where an arrow does not cover the text. */
+function middleOf(
+  { grid, cell }: DiagramSpot,
+  blocks: readonly Block[],
+): readonly [number, number] {
   const block = blocks[grid];
   const size = Math.max(block.grid.rows * block.grid.columns, 1);
   const [x, y] = cornerOf(block, Math.floor(cell / size), cell % size);
   return [x + block.cellWidth / 2, y + CELL_HEIGHT - 5];
 }
 
-/** An element as a cell has room for it. */
+/** An element's text, cut to what a cell has room for. */
 function shown(own: string): string {
   const characters = Array.from(own);
   return characters.length <= LONGEST_TEXT
@@ -265,7 +271,7 @@ const element = (name: string, attributes: string, content: string): string =>
 
 const round = (value: number): string => String(Math.round(value * 10) / 10);
 
-/** Text as XML may hold it: what no file may hold is a sign that says so. */
+/** Text for XML. Characters that XML cannot hold are replaced by pictures of them. */
 const escape = (content: string): string =>
   content
     .replaceAll(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, pictured)
@@ -274,7 +280,7 @@ const escape = (content: string): string =>
     .replaceAll(">", "&gt;")
     .replaceAll('"', "&quot;");
 
-/** The picture that Unicode has of a control character; else the sign for what is no character. */
+/** Unicode's picture of a control character, or the replacement character. */
 function pictured(character: string): string {
   if (character === "\n") return "\u23ce";
   const code = character.charCodeAt(0);

@@ -1,4 +1,4 @@
-/** A tensor's text to the tensor, and back. */
+/** Converts between a tensor and its text. */
 
 import {
   DTYPES,
@@ -11,11 +11,13 @@ import {
 } from "ndscatter";
 import { checkShape } from "./limits.ts";
 import { parseScalar, printElement, type Candidate } from "./scalar-text.ts";
+import { coordinatesOf, sizeOf } from "./shape.ts";
 import type { TensorText } from "./state.ts";
 
 /**
- * A tensor as text. It loses nothing but which of a data type's NaNs one is.
- * @throws TensorError `too-large`, `rank`: more than the page shows
+ * A tensor as text. Only the bits of a NaN are lost.
+ * @param what the tensor's name in errors
+ * @throws TensorError `too-large` or `rank` for more than the page shows
  */
 export function textOf(source: Tensor, what = "the tensor"): TensorText {
   const { dtype, shape } = source;
@@ -31,11 +33,11 @@ export function textOf(source: Tensor, what = "the tensor"): TensorText {
 export const elementsOf = (source: Tensor): Scalar[] =>
   flatten([source.toArray()], source.shape.length) as Scalar[];
 
-/** A list as many lists deep as there are axes; below them a list is a complex number. */
+/** Flattens as many levels of lists as there are axes. A list below these is a complex number. */
 const flatten = (list: readonly unknown[], axes: number): readonly unknown[] =>
   axes === 0 ? list : flatten((list as readonly unknown[][]).flat(), axes - 1);
 
-/** A text from numbers and words as they are written in a source: nested lists, of the shape of their nesting. */
+/** A tensor's text from nested lists of numbers and words. Its shape is that of the nesting. */
 export function textFrom(dtype: DType, nested: unknown): TensorText {
   const shape: number[] = [];
   for (let list = nested; Array.isArray(list); list = list[0]) shape.push(list.length);
@@ -48,24 +50,25 @@ export function textFrom(dtype: DType, nested: unknown): TensorText {
   };
 }
 
-/** What an element is at first, and what one that is new becomes. */
+/** The text of zero, which every new element has. */
 export const zeroText = (dtype: DType): string =>
   printElement(dtype, elementsOf(zeros(dtype, []))[0]);
 
 export function zerosText(dtype: DType, shape: readonly number[]): TensorText {
-  const size = shape.reduce((product, dim) => product * dim, 1);
-  return { dtype, shape: [...shape], values: Array<string>(size).fill(zeroText(dtype)) };
+  const values = Array<string>(sizeOf(shape)).fill(zeroText(dtype));
+  return { dtype, shape: [...shape], values };
 }
 
-/** An element that its data type does not take. */
+/** An element that its data type cannot hold. */
 export interface WrongElement {
   readonly at: readonly number[];
   readonly sentence: string;
 }
 
 /**
- * The tensor that a text stands for, with zeros where an element is wrong.
- * @throws TensorError for a shape that the page does not show, or that is not that of the values
+ * The tensor that a text stands for. Wrong elements are listed, and zero in the tensor.
+ * @param what the tensor's name in errors
+ * @throws TensorError for a shape that the page does not show, or that does not fit the number of values
  */
 export function tensorOf(
   text: TensorText,
@@ -91,13 +94,13 @@ export function tensorOf(
 }
 
 function build(dtype: DType, shape: readonly number[], values: readonly Candidate[]): Tensor {
-  // Of complex numbers the library also takes a list of parts, so that theirs are made into one here.
+  // As a flat list of parts: the library would take the pairs of a flat list for nested lists.
   const isPairs =
     DTYPES[dtype].family === "complex" && values.every((value) => Array.isArray(value));
   return tensor(dtype, shape, (isPairs ? values.flat() : values) as never);
 }
 
-/** What the library says of an element, without the place: that is told beside. */
+/** The library's error for an element, without the place, which `at` gives; null where the element can be held. */
 function refusal(dtype: DType, candidate: Candidate): string | null {
   try {
     tensor(dtype, [], candidate as never);
@@ -107,17 +110,3 @@ function refusal(dtype: DType, candidate: Candidate): string | null {
     return error.message.replace(/, at \[\]$/, "");
   }
 }
-
-/** The coordinates of the element at `position` in row-major order. */
-export function coordinatesOf(position: number, shape: readonly number[]): number[] {
-  const at = Array.from(shape, () => 0);
-  for (let axis = shape.length - 1, rest = position; axis >= 0; axis--) {
-    at[axis] = rest % shape[axis];
-    rest = Math.floor(rest / shape[axis]);
-  }
-  return at;
-}
-
-/** Where in row-major order the element at `at` stands. */
-export const positionOf = (at: readonly number[], shape: readonly number[]): number =>
-  at.reduce((position, coordinate, axis) => position * shape[axis] + coordinate, 0);

@@ -1,4 +1,4 @@
-/** A state under another operator or version: what that does not take is left out, and told in the library's words. */
+/** A state under another operator or version. What it does not take is left out, with the library's reason. */
 
 import {
   explain,
@@ -7,32 +7,36 @@ import {
   resolve,
   type DType,
   type OperatorVersion,
-  type ParameterSchema,
   type Reduction,
   type Role,
 } from "ndscatter";
 import { withDType } from "./edit.ts";
 import { PRESETS } from "./presets.ts";
-import { firstText, readState, roleOf, tellState } from "./read-state.ts";
+import { explainState, readState } from "./read-state.ts";
+import { defaultText, firstText, roleOf, rolePosition, typesOf } from "./schema.ts";
 import type { State, TensorText } from "./state.ts";
 import { zerosText } from "./tensor-text.ts";
-import { told } from "./told.ts";
+import { attempt } from "./attempt.ts";
 
-/** What names a version on the page; an opset between two versions means the one before. */
-export interface Choice {
+/** Names a version on the page. An opset between two versions means the older one. */
+export interface OperatorChoice {
   readonly domain: State["domain"];
   readonly op: string;
   readonly opset: number;
 }
 
-/** A state after a choice, and what had to change for it. */
+/** A state after a choice, and sentences about what had to change. */
 export interface Chosen {
   readonly state: State;
-  readonly told: string[];
+  readonly remarks: string[];
 }
 
-/** The operators of a domain with their versions, newest first, as the page offers them. */
-export function choices(): { domain: State["domain"]; op: string; versions: OperatorVersion[] }[] {
+/** The operators that the page offers, each with its versions, newest first. */
+export function operatorGroups(): {
+  domain: State["domain"];
+  op: string;
+  versions: OperatorVersion[];
+}[] {
   const groups = new Map<string, OperatorVersion[]>();
   for (const version of operators()) {
     const key = `${version.domain}/${version.name}`;
@@ -44,23 +48,17 @@ export function choices(): { domain: State["domain"]; op: string; versions: Oper
   });
 }
 
-/** The data types that a version takes for an input. */
-export function typesOf(version: OperatorVersion, { type }: ParameterSchema): readonly DType[] {
-  const constraint = version.typeConstraints.find(({ name }) => name === type);
-  return constraint?.types ?? [type as DType];
-}
-
-/** `state` under another version: attributes, data types and inputs that it does not take are told of. */
-export function withOperator(state: State, choice: Choice): Chosen {
-  const found = told(() => ({ version: resolve(choice) }));
-  if ("error" in found) return { state, told: [found.error] };
+/** `state` under another version, with a remark for each attribute, data type and input that it does not take. */
+export function withOperator(state: State, choice: OperatorChoice): Chosen {
+  const found = attempt(() => ({ version: resolve(choice) }));
+  if ("error" in found) return { state, remarks: [found.error] };
   const { version } = found;
-  const from = told(() => resolve({ domain: state.domain, op: state.op, opset: state.opset }));
+  const from = attempt(() => resolve({ domain: state.domain, op: state.op, opset: state.opset }));
   const before = "error" in from ? version : from;
-  const said: string[] = [];
+  const remarks: string[] = [];
   const id = { domain: version.domain, op: version.name, opset: version.sinceVersion };
   const { kept: attributes, refused } = keptAttributes(state, before, version);
-  const inputs = keptInputs(state, before, version, said);
+  const inputs = keptInputs(state, before, version, remarks);
   const dropped = refused.map(({ name, text, sentence }) => {
     const word = name === "reduction" ? sameReduction(state, { ...id, attributes, inputs }) : null;
     if (word === null) return `${sentence}, so ${name} = ${text} is left out`;
@@ -72,25 +70,22 @@ export function withOperator(state: State, choice: Choice): Chosen {
   const isSibling = before.name === version.name && before.domain === version.domain;
   const example = PRESETS.find((one) => one.state.op === id.op && one.state.domain === id.domain);
   if (isSibling || example === undefined || suits(chosen)) {
-    return { state: chosen, told: [...dropped, ...said] };
+    return { state: chosen, remarks: [...dropped, ...remarks] };
   }
   const title = `${version.name}-${version.sinceVersion}`;
   const sentence = `${title} cannot be run on these shapes, so an example of it is shown`;
-  // The example may be of another version, which changes no operator and so comes to an end.
-  const { state: shown, told: more } = withOperator(example.state, id);
-  return { state: shown, told: [sentence, ...more] };
+  // The example may be of another version. This call changes no operator, so it does not come here again.
+  const { state: shown, remarks: more } = withOperator(example.state, id);
+  return { state: shown, remarks: [sentence, ...more] };
 }
 
-const rolePosition = ({ inputs }: OperatorVersion, role: Role): number =>
-  inputs.findIndex((one) => roleOf(one) === role);
-
-/** Whether the shapes of a state fit: what is wrong with its values may stay. */
+/** Whether the shapes of a state fit. Values may be wrong. */
 function suits(state: State): boolean {
   const { node, inputs } = readState(state);
-  return !("error" in told(() => infer(node, inputs)));
+  return !("error" in attempt(() => infer(node, inputs)));
 }
 
-/** The word of another document for the reduction of a state, which the library's own name for both tells; or null. */
+/** The word that another version has for the reduction of a state; null where it has none. */
 function sameReduction(before: State, after: State): string | null {
   const meaning = reductionOf(before);
   if (meaning === null) return null;
@@ -100,20 +95,20 @@ function sameReduction(before: State, after: State): string | null {
   return words.find(isSame) ?? null;
 }
 
-/** What a scatter does where updates meet, in the library's word; null where it cannot be run. */
+/** The reduction of a state in the library's own word; null where the call is no scatter, or fails. */
 function reductionOf(state: State): Reduction | null {
-  const story = tellState(state).explanation?.story;
+  const story = explainState(state).explanation?.story;
   return story?.kind === "scatter" ? story.reduction : null;
 }
 
-/** An attribute that a version does not take, and what the library says of it. */
+/** An attribute that a version does not take, and the library's reason. */
 interface Refused {
   readonly name: string;
   readonly text: string;
   readonly sentence: string;
 }
 
-/** The attributes that the version takes, less those that are as by default; and what it says of the others. */
+/** The attributes that the version takes, without those that equal the default; and those that it refuses. */
 function keptAttributes(
   state: State,
   before: OperatorVersion,
@@ -123,7 +118,7 @@ function keptAttributes(
   const given = { ...state.attributes };
   const axis = version.attributes.find(({ name }) => name === "axis");
   const typed = state.inputs[rolePosition(before, "axis")];
-  // An axis is an attribute here and an input there.
+  // The axis was an input and becomes an attribute.
   if (axis !== undefined && typed?.values.length === 1) [given["axis"]] = typed.values;
   const isInput = rolePosition(version, "axis") !== -1;
   const kept: Record<string, string> = {};
@@ -141,18 +136,12 @@ function keptAttributes(
   return { kept, refused };
 }
 
-/** What an attribute is when nothing is typed; null where something has to be. */
-export function defaultText({ attributes }: OperatorVersion, name: string): string | null {
-  const value = attributes.find((one) => one.name === name)?.default;
-  return value === undefined ? null : String(value);
-}
-
-/** The inputs of the same roles, in data types that the version takes. */
+/** The inputs of the version by the roles of the old ones, in data types that the version takes. */
 function keptInputs(
   state: State,
   before: OperatorVersion,
   version: OperatorVersion,
-  said: string[],
+  remarks: string[],
 ): (TensorText | null)[] {
   const byRole = new Map<Role, TensorText | null>(
     before.inputs.map((one, position) => [roleOf(one), state.inputs[position] ?? null]),
@@ -172,17 +161,17 @@ function keptInputs(
     const role = roleOf(one);
     const isGone = role !== "axis" && rolePosition(version, role) === -1;
     if (isGone && byRole.get(role) !== null) {
-      said.push(`${version.name} has no input ${one.name}, so it is left out`);
+      remarks.push(`${version.name} has no input ${one.name}, so it is left out`);
     }
   }
-  return retyped(version, inputs, said);
+  return retyped(version, inputs, remarks);
 }
 
-/** The inputs in data types that the version takes; those of one type constraint share theirs. */
+/** The inputs in data types that the version takes. Inputs of one type constraint have one data type. */
 function retyped(
   version: OperatorVersion,
   inputs: readonly (TensorText | null)[],
-  said: string[],
+  remarks: string[],
 ): (TensorText | null)[] {
   return inputs.map((text, position) => {
     if (text === null) return null;
@@ -191,13 +180,13 @@ function retyped(
     const first = inputs[version.inputs.findIndex(({ type }) => type === schema.type)] ?? text;
     const wanted = types.includes(first.dtype) ? first.dtype : nearest(types, first.dtype);
     if (text === first && wanted !== text.dtype) {
-      said.push(`${dtypeRefusal(version, position, text)}, so it becomes ${wanted}`);
+      remarks.push(`${dtypeRefusal(version, position, text)}, so it becomes ${wanted}`);
     }
     return wanted === text.dtype ? text : withDType(text, wanted);
   });
 }
 
-/** What the library says of the data type of one input. */
+/** The library's error for the data type of one input. */
 function dtypeRefusal(version: OperatorVersion, position: number, text: TensorText): string {
   const node = { domain: version.domain, op: version.name, opset: version.sinceVersion };
   const attributes = version.attributes
@@ -207,11 +196,13 @@ function dtypeRefusal(version: OperatorVersion, position: number, text: TensorTe
     dtype: other === position ? text.dtype : typesOf(version, schema)[0],
     shape: null,
   }));
-  const found = told(() => infer({ ...node, attributes: Object.fromEntries(attributes) }, types));
+  const found = attempt(() =>
+    infer({ ...node, attributes: Object.fromEntries(attributes) }, types),
+  );
   return "error" in found ? found.error : `${version.name} does not take ${text.dtype}`;
 }
 
-/** Of the data types that are taken one of the same kind, where there is any; the most usual first. */
+/** One of the data types that are taken: of the same kind if possible, and the most usual of these. */
 function nearest(types: readonly DType[], dtype: DType): DType {
   const kind = dtype.replace(/\d.*$/, "");
   const alike = types.filter((one) => one.startsWith(kind));
@@ -220,7 +211,7 @@ function nearest(types: readonly DType[], dtype: DType): DType {
 
 const isUsual = (dtype: DType): boolean => dtype === "float32" || dtype === "int64";
 
-/** Updates that no version before had have the shape that follows from data and indices. */
+/** Gives updates that are new the shape that follows from data and indices. */
 function withUpdates(state: State, version: OperatorVersion): State {
   const position = rolePosition(version, "updates");
   const updates = state.inputs[position];

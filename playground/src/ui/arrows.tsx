@@ -1,18 +1,19 @@
 /**
- * Arrows between cells, over the stage. They are for the eye: the story says the same in words. Cells at their ends are
- * marked by an attribute that no component draws, so that a moving pointer draws no table again.
+ * Arrows between cells, over the stage. They are hidden from screen readers, because the story says the same in words.
+ * The cells at their ends are marked by an attribute that no component sets, so that moving the pointer redraws no
+ * table.
  */
 
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { cellId } from "./grid.tsx";
-import type { Tuple } from "./links.ts";
-import type { Arrow, Spot } from "./tale.ts";
+import type { Tuple } from "../model/links.ts";
+import type { Arrow, Spot } from "./vocabulary.ts";
 
 interface ArrowsProps {
   readonly arrows: readonly Arrow[];
   readonly tuples: readonly Tuple[];
-  /** The cell that the arrows are about. */
+  /** The cell whose story is shown. */
   readonly spot: Spot | null;
 }
 
@@ -29,7 +30,7 @@ export function Arrows({ arrows, tuples, spot }: ArrowsProps): JSX.Element {
     const cells = spots.map(cellOf).filter((cell) => cell !== null);
     for (const cell of cells) cell.dataset["lit"] = "";
     draw();
-    // Tables scroll inside the stage, and scrolling does not bubble.
+    // Tables scroll inside the stage, and scroll events do not bubble.
     document.addEventListener("scroll", draw, { capture: true, passive: true });
     window.addEventListener("resize", draw);
     return () => {
@@ -38,7 +39,7 @@ export function Arrows({ arrows, tuples, spot }: ArrowsProps): JSX.Element {
       for (const cell of cells) delete cell.dataset["lit"];
     };
   });
-  // What only shows the way goes behind the cells, so that it strikes no number out.
+  // Hints go behind the cells, so that they do not cross out numbers.
   return (
     <div class="arrows" ref={picture} aria-hidden="true">
       {[true, false].map((isBehind) => (
@@ -99,7 +100,7 @@ function place(picture: HTMLElement, arrows: readonly Arrow[]): void {
 const clamp = (value: number, low: number, high: number): number =>
   Math.max(low, Math.min(high, value));
 
-/** Where a cell is seen: one that is scrolled away counts as at the border it went over. */
+/** Where a cell appears. A cell that is scrolled out of view counts as being at the border of the view. */
 function boxOf(spot: Spot): Box | null {
   const cell = cellOf(spot);
   const view = cell?.closest(".scroller");
@@ -113,12 +114,12 @@ function boxOf(spot: Spot): Box | null {
   };
 }
 
-/** So many pixels between two cells are room for an arrow up or down, which crosses fewer cells than one sideways. */
+/** Pixels between two cells that leave room for a vertical arrow, which crosses fewer cells than a horizontal one. */
 const ROOM = 20;
-/** How far down such an arrow hangs at most, in pixels, times 3/4. */
+/** How far a level arrow sags at most: 3/4 of so many pixels. */
 const MOST_BOW = 70;
 
-/** From border to border. */
+/** A curve from the border of one cell to that of another. */
 function curve(from: Box, to: Box, stage: DOMRect): string {
   const [fromX, fromY] = centreOf(from);
   const [toX, toY] = centreOf(to);
@@ -128,7 +129,7 @@ function curve(from: Box, to: Box, stage: DOMRect): string {
     ? [toX > fromX ? from.right : from.left, fromY, toX > fromX ? to.left : to.right, toY]
     : [fromX, toY > fromY ? from.bottom : from.top, toX, toY > fromY ? to.top : to.bottom];
   const [dx, dy] = isSideways ? [(x2 - x1) / 2, 0] : [0, (y2 - y1) / 2];
-  // A level line would strike out every number on its way.
+  // A level line would cross out every number on its way.
   const isLevel = isSideways && Math.abs(y2 - y1) < ROOM;
   const bow = isLevel ? Math.min(MOST_BOW, 0.2 * Math.abs(x2 - x1)) : 0;
   const point = (x: number, y: number): string =>

@@ -1,4 +1,4 @@
-/** What stands there if the page itself fails: no input should get this far, but none may leave an empty page. */
+/** Shows the error when the page itself fails. No input should get this far, but none may leave an empty page. */
 
 import { Component, type ComponentChild, type ComponentChildren } from "preact";
 

@@ -1,4 +1,4 @@
-/** The examples of the menu: the presets, and before them what stands there when the page is opened. */
+/** The examples of the menu: the one that the page opens with, then the presets. */
 
 import { CONFUSIONS_GROUP, PRESETS, type Preset } from "../model/presets.ts";
 
@@ -6,9 +6,11 @@ const numbers = (text: string): string[] => text.split(" ");
 
 const FIRST: Preset = {
   id: "first",
-  group: "Begin here",
+  group: "Start here",
   title: "Rows added to rows",
-  note: "Each index tuple has a letter and a colour: the rows of updates go to the rows of data that it names. Row 1 is met twice, and -1 counts from the back.",
+  note:
+    "Each index tuple has a letter and a colour. It names the row of data to which its row of updates is added. " +
+    "Row 1 is named twice, and -1 counts from the end.",
   state: {
     domain: "ai.onnx",
     op: "ScatterND",
@@ -24,7 +26,7 @@ const FIRST: Preset = {
 
 const isConfusion = ({ group }: Preset): boolean => group === CONFUSIONS_GROUP;
 
-/** There is one at least; what people mix up stands before what the documents have. */
+/** The classic confusions come before the examples of the documents. */
 export const EXAMPLES: readonly [Preset, ...Preset[]] = [
   FIRST,
   ...PRESETS.filter(isConfusion),

@@ -1,37 +1,40 @@
-/** A tensor as tables of its last two dimensions. Rows are drawn again only where a cell of theirs changed. */
+/** A tensor as tables of its last two axes. A row is drawn again only when one of its cells has changed. */
 
 import type { JSX } from "preact";
 import { letterOf } from "../model/letters.ts";
-import type { Tuple } from "./links.ts";
+import type { Tuple } from "../model/links.ts";
 import { memo } from "./memo.ts";
-import { coordinatesOf, gridsOf, sizeOf } from "./shape.ts";
-import type { TensorId } from "./tale.ts";
+import type { TensorId } from "./vocabulary.ts";
+import { coordinatesOf, gridsOf, sizeOf } from "../model/shape.ts";
 
 export type Move = "up" | "down" | "left" | "right";
 
-/** What the cells of a tensor look like; lists have an entry for each element. */
+/** What the cells of a tensor show. Lists have an entry for each element. */
 export interface Cells {
   readonly values: readonly string[];
   /** The tuples that reach an element, in order. */
   readonly marks: readonly (readonly number[])[];
-  /** How many of them are shown; null for all. */
+  /** For each element the number of marks that are shown; null for all. */
   readonly shown: Int32Array | null;
-  /** What a wrapped index counts from the front, by element. */
+  /** For each negative index its value counted from the front. */
   readonly notes: ReadonlyMap<number, string>;
-  /** What is wrong, by element. */
+  /** The errors of elements. */
   readonly faults: ReadonlyMap<number, string>;
-  /** The elements that the step of the player is about. */
+  /** The elements of the player's current step. */
   readonly now: readonly [begin: number, end: number];
 }
 
 interface Common extends Cells {
   readonly id: TensorId;
   readonly tuples: readonly Tuple[];
-  /** The element that the keyboard reaches. */
+  /** The element that Tab reaches. */
   readonly active: number;
-  /** The text that an element is being given; null while none is. */
+  /** The element that is being edited, with its text at first; null while none is. */
   readonly editing: { readonly element: number; readonly text: string } | null;
-  /** Writes the text, undefined leaves the element as it was; and where the focus goes, null where it went already. */
+  /**
+   * @param text undefined leaves the element as it was
+   * @param move where the focus goes; null if it has gone already
+   */
   onEdited(element: number, text: string | undefined, move: Move | null): void;
 }
 
@@ -43,7 +46,7 @@ export interface GridProps extends Common {
 
 export const cellId = (id: TensorId, element: number): string => `cell-${id}-${element}`;
 
-/** The element of the cell that an event hit; -1 beside all cells. */
+/** The element of the cell that an event is on; -1 for no cell. */
 export function elementOf(target: EventTarget | null): number {
   const cell = target instanceof Element ? target.closest("[data-element]") : null;
   return cell instanceof HTMLElement ? Number(cell.dataset["element"]) : -1;
@@ -53,9 +56,9 @@ export function elementOf(target: EventTarget | null): number {
 export const sliceName = (grid: number, shape: readonly number[]): string =>
   `[${[...coordinatesOf(grid, shape.slice(0, -2)), ":", ":"].join(", ")}]`;
 
-/** Wider cells than this are cut; the whole value is in the story. */
+/** Characters. Longer values are cut; the story has the whole value. */
 const WIDEST = 12;
-/** From so many elements on, cells are small, and only those in view are there. */
+/** Tensors with more elements have small cells, and only the cells in view are drawn. */
 const DENSE = 400;
 const DENSE_COLUMNS = 16;
 
@@ -71,12 +74,12 @@ const longest = (texts: Iterable<string>, from: number): number => {
   return most;
 };
 
-/** The width of all cells: of values, of what wrapped indices count, and of letters. */
+/** The width of all cells: room for values, for wrapped indices, and for letters. */
 function widthOf(
   { values, shown, notes, faults, marks, tuples }: Common,
   isSmall: boolean,
 ): string {
-  // While it is played the output may have shorter values; its cells stay as they are.
+  // While it is played, the output may have shorter values; its cells keep their width.
   const least = shown === null ? 1 : 3;
   const digits = Math.min(longest(values, least), WIDEST);
   const noted = notes.size === 0 ? 0 : 1 + longest(notes.values(), 1);
@@ -84,13 +87,14 @@ function widthOf(
   const several = marks.reduce((most, { length }) => Math.max(most, length), 0);
   const label = several === 0 ? 0 : letterOf(tuples.length - 1).length;
   const letters = isSmall ? label + (several > 1 ? 1 : 0) : LETTERS[Math.min(several, 3)] * label;
-  return `calc(${digits + signed}ch + ${noted * 0.75}ch + ${letters * (isSmall ? 0.32 : 0.4)}rem + ${isSmall ? 0.6 : 1.3}rem)`;
+  const [letter, padding] = isSmall ? [0.32, 0.6] : [0.4, 1.3];
+  return `calc(${digits + signed}ch + ${noted * 0.75}ch + ${letters * letter}rem + ${padding}rem)`;
 }
 
-/** How many times the length of a letter is needed for none, one, two and more of them. */
+/** The room for none, one, two and more letters, in lengths of one. */
 const LETTERS = [0, 1, 2.5, 4.5] as const;
 
-/** All cells, as a table for each slice. */
+/** All cells, as one table a slice. */
 export function Grid(props: GridProps): JSX.Element {
   const { name, shape, isReadOnly } = props;
   const { rows, columns, grids } = gridsOf(shape);
@@ -132,7 +136,7 @@ export function Grid(props: GridProps): JSX.Element {
   );
 }
 
-/** A part of a large tensor: some rows from one on, and some columns. */
+/** A part of a large tensor: its first row and column, and the numbers of both. */
 export interface Frame {
   readonly row: number;
   readonly column: number;
@@ -141,8 +145,8 @@ export interface Frame {
 }
 
 /**
- * The cells of a large tensor that are in view, as one table: of 64 × 64 cells it takes 2 ms to draw a part, and 40 ms to
- * draw all. It stays where it is while the box around it scrolls.
+ * The cells of a large tensor that are in view, as one table: drawing a part of 64 × 64 cells takes 2 ms, and drawing
+ * all takes 40 ms. The table stays in place while the box around it scrolls.
  */
 export function Window(props: GridProps & { readonly frame: Frame }): JSX.Element {
   const { name, shape, isReadOnly, frame } = props;
@@ -193,12 +197,12 @@ export function Window(props: GridProps & { readonly frame: Frame }): JSX.Elemen
 }
 
 interface RowProps extends Common {
-  /** What stands before it; null where there is one row without a number. */
+  /** The header of the row; null for a single row without one. */
   readonly label: string | null;
-  /** Its first element that is there, and how many are. */
+  /** The first element that is drawn, and the number of elements. */
   readonly begin: number;
   readonly columns: number;
-  /** Which row it is of all, where not all are there. */
+  /** The number of the row in the whole tensor, if only a part is drawn. */
   readonly number: number | null;
 }
 
@@ -251,7 +255,7 @@ const isNow = ({ now: [begin, end] }: Cells, element: number): boolean =>
 const editedText = ({ editing }: Common, element: number): string | null =>
   editing?.element === element ? editing.text : null;
 
-/** A function, not a component: a picture may have ten thousand. */
+/** A function, not a component, because a tensor may have ten thousand cells. */
 function cell(props: RowProps, element: number): JSX.Element {
   const { id, tuples, values, notes, faults, active } = props;
   const text = editedText(props, element);
@@ -295,9 +299,9 @@ function cell(props: RowProps, element: number): JSX.Element {
 const cut = (value: string): string =>
   value.length > WIDEST ? `${value.slice(0, WIDEST - 1)}…` : value;
 
-/** At most two letters, and how many more there are; where cells are small the last, and whether there are more. */
+/** Two letters and the number of further ones; in small cells the last letter, and `+` for further ones. */
 function lettersOf(marks: readonly number[], tuples: readonly Tuple[], isSmall: boolean): string {
-  const labels = marks.map((tuple) => tuples[tuple].label);
+  const labels = marks.map((tuple) => tuples[tuple].letter);
   if (isSmall) return labels[labels.length - 1] + (labels.length > 1 ? "+" : "");
   return labels.slice(0, 2).join(" ") + (labels.length > 2 ? `+${labels.length - 2}` : "");
 }
@@ -312,7 +316,7 @@ function barOf(marks: readonly number[], tuples: readonly Tuple[]): string {
   return `linear-gradient(${stops.join(", ")})`;
 }
 
-/** The text of one cell while it is edited: Enter and Tab take it, Escape does not. */
+/** The field of a cell that is edited. Enter and Tab take the text; Escape discards it. */
 function Editor({
   element,
   text,
@@ -332,7 +336,7 @@ function Editor({
         input.setSelectionRange(input.value.length, input.value.length);
       }}
       onKeyDown={(event) => {
-        // The keys are the text's, not the grid's.
+        // The grid must not see keys that are for the field.
         event.stopPropagation();
         const { value } = event.currentTarget;
         if (event.key === "Escape") onEdited(element, undefined, null);

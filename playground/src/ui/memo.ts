@@ -1,4 +1,4 @@
-/** Components that are drawn again only where what they are given changed. */
+/** Components that are drawn again only when their properties have changed. */
 
 import { Component, h, type ComponentChild, type FunctionComponent } from "preact";
 

@@ -1,21 +1,21 @@
-/** Which operator, in which version, with which attributes: everything that is offered comes from the registry. */
+/** The operator, its version and its attributes. Everything that is offered comes from the registry. */
 
 import type { AttributeSchema, OperatorVersion } from "ndscatter";
 import type { JSX } from "preact";
-import { choices, type Choice } from "../model/with-operator.ts";
+import { operatorGroups, type OperatorChoice } from "../model/with-operator.ts";
 import type { State } from "../model/state.ts";
 
 interface OperatorBarProps {
   readonly state: State;
   /** Null where the state names no operator. */
   readonly version: OperatorVersion | null;
-  /** What is wrong with an attribute, by its name. */
+  /** The errors of attributes, by their names. */
   readonly faults: ReadonlyMap<string, string>;
-  onChoice(choice: Choice): void;
+  onChoice(choice: OperatorChoice): void;
   onAttribute(name: string, text: string): void;
 }
 
-const GROUPS = choices();
+const GROUPS = operatorGroups();
 const DOMAINS = [...new Set(GROUPS.map(({ domain }) => domain))];
 
 const keyOf = ({ domain, op }: { readonly domain: string; readonly op: string }): string =>

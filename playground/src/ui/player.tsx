@@ -1,13 +1,13 @@
-/** The slider that plays the updates of a scatter, or the reads of a gather, one at a time. */
+/** The player: carries out the updates of a scatter, or the reads of a gather, one after the other. */
 
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
 interface PlayerProps {
-  /** What is played: updates or reads. */
-  readonly noun: string;
+  /** What is played. */
+  readonly noun: "updates" | "reads";
   readonly count: number;
-  /** How many have been carried out. */
+  /** The number of steps that have been carried out. */
   readonly step: number;
   readonly isDisabled: boolean;
   /** Playing ends when it changes. */
@@ -16,20 +16,19 @@ interface PlayerProps {
   onPlaying(isPlaying: boolean): void;
 }
 
-/** Steps a second; the last is a step for each frame of most screens. */
+/** Steps a second. The last is one for each frame of most screens. */
 const SPEEDS = [1, 4, 15, 60] as const;
 
-/** Pictures of many steps begin with a speed that ends within half a minute. */
+/** The speed at first: the slowest that ends within half a minute. */
 const speedFor = (count: number): number => SPEEDS.find((speed) => count / speed < 30) ?? 60;
 
-export function Player(props: PlayerProps): JSX.Element {
-  const { noun, count, step, isDisabled, edition, onStep, onPlaying } = props;
-  const [isPlaying, setPlaying] = useState(false);
-  const [chosen, setSpeed] = useState<number | null>(null);
-  const speed = chosen ?? speedFor(count);
-
-  useEffect(() => onPlaying(isPlaying), [isPlaying]);
-  useEffect(() => setPlaying(false), [edition]);
+/** Plays from `step` on while `isPlaying`, and calls `onEnd` after the last step. */
+function usePlaying(
+  { count, step, onStep }: PlayerProps,
+  isPlaying: boolean,
+  speed: number,
+  onEnd: () => void,
+): void {
   useEffect(() => {
     if (!isPlaying) return;
     let frame = 0;
@@ -37,13 +36,13 @@ export function Player(props: PlayerProps): JSX.Element {
     let begin: number | null = null;
     const tick = (time: number): void => {
       begin ??= time;
-      // A frame that comes late is no reason to leave a step out: one at most is carried out in each.
+      // At most one step a frame: a late frame must not skip a step.
       if ((time - begin) * speed >= 1000 * (speed === 60 ? 0 : 1)) {
         begin = time;
         at++;
         onStep(Math.min(at, count));
         if (at >= count) {
-          setPlaying(false);
+          onEnd();
           return;
         }
       }
@@ -52,6 +51,16 @@ export function Player(props: PlayerProps): JSX.Element {
     frame = requestAnimationFrame(tick);
     return () => cancelAnimationFrame(frame);
   }, [isPlaying, speed, count]);
+}
+
+export function Player(props: PlayerProps): JSX.Element {
+  const { noun, count, step, isDisabled, edition, onStep, onPlaying } = props;
+  const [isPlaying, setPlaying] = useState(false);
+  const [chosen, setSpeed] = useState<number | null>(null);
+  const speed = chosen ?? speedFor(count);
+  useEffect(() => onPlaying(isPlaying), [isPlaying]);
+  useEffect(() => setPlaying(false), [edition]);
+  usePlaying(props, isPlaying, speed, () => setPlaying(false));
 
   const go = (to: number): void => {
     setPlaying(false);
@@ -66,22 +75,20 @@ export function Player(props: PlayerProps): JSX.Element {
       <button type="button" class="play" disabled={isDisabled || count === 0} onClick={play}>
         {isPlaying ? "❚❚ pause" : "▶ play"}
       </button>
-      <button
-        type="button"
-        aria-label="one step back"
+      <StepButton
+        label="one step back"
         disabled={isDisabled || step <= 0}
-        onClick={() => go(step - 1)}
+        onGo={() => go(step - 1)}
       >
         ‹
-      </button>
-      <button
-        type="button"
-        aria-label="one step on"
+      </StepButton>
+      <StepButton
+        label="one step forward"
         disabled={isDisabled || step >= count}
-        onClick={() => go(step + 1)}
+        onGo={() => go(step + 1)}
       >
         ›
-      </button>
+      </StepButton>
       <input
         type="range"
         aria-label={`${noun} carried out`}
@@ -92,20 +99,42 @@ export function Player(props: PlayerProps): JSX.Element {
         aria-valuetext={`${step} of ${count} ${noun}`}
         onInput={(event) => go(Number(event.currentTarget.value))}
       />
-      {/* Sixty times a second is no announcement; the story of a step is one. */}
+      {/* Not announced, because it may change sixty times a second. The story of a step is announced. */}
       <output aria-live="off">
         {step} of {count} {noun}
       </output>
-      <label class="speed">
-        <span class="hidden">speed</span>
-        <select value={speed} onChange={(event) => setSpeed(Number(event.currentTarget.value))}>
-          {SPEEDS.map((one) => (
-            <option key={one} value={one}>
-              {one} a second
-            </option>
-          ))}
-        </select>
-      </label>
+      <SpeedMenu speed={speed} onSpeed={setSpeed} />
     </div>
   );
 }
+
+interface StepButtonProps {
+  readonly label: string;
+  readonly disabled: boolean;
+  readonly children: string;
+  onGo(): void;
+}
+
+const StepButton = ({ label, disabled, children, onGo }: StepButtonProps): JSX.Element => (
+  <button type="button" aria-label={label} disabled={disabled} onClick={onGo}>
+    {children}
+  </button>
+);
+
+interface SpeedMenuProps {
+  readonly speed: number;
+  onSpeed(speed: number): void;
+}
+
+const SpeedMenu = ({ speed, onSpeed }: SpeedMenuProps): JSX.Element => (
+  <label class="speed">
+    <span class="hidden">speed</span>
+    <select value={speed} onChange={(event) => onSpeed(Number(event.currentTarget.value))}>
+      {SPEEDS.map((one) => (
+        <option key={one} value={one}>
+          {one} a second
+        </option>
+      ))}
+    </select>
+  </label>
+);

@@ -1,18 +1,17 @@
-/** The shape of an input: a number for each dimension, and buttons for one more or one fewer. */
+/** The shape of an input: a field for each dimension, and buttons to add and remove the last. */
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { MOST_AXES } from "../model/limits.ts";
 
 interface ShapeEditorProps {
   readonly name: string;
   readonly shape: readonly number[];
-  /** The dimensions that an error speaks of. */
+  /** The dimensions that an error is about. */
   readonly wrong: ReadonlySet<number>;
   readonly describedBy: string | undefined;
   onShape(shape: readonly number[]): void;
 }
-
-const MOST_DIMENSIONS = 5;
 
 export function ShapeEditor(props: ShapeEditorProps): JSX.Element {
   const { name, shape, wrong, describedBy, onShape } = props;
@@ -45,7 +44,7 @@ export function ShapeEditor(props: ShapeEditorProps): JSX.Element {
         class="small"
         aria-label={`one dimension more for ${name}`}
         title="one dimension more"
-        disabled={shape.length >= MOST_DIMENSIONS}
+        disabled={shape.length >= MOST_AXES}
         onClick={() => onShape([...shape, 1])}
       >
         +
@@ -63,7 +62,7 @@ interface DimensionProps {
 }
 
 function Dimension({ label, length, isWrong, describedBy, onLength }: DimensionProps): JSX.Element {
-  // What is typed may be no length yet; the shape changes when it is one.
+  // The typed text, which may not be a length yet. The shape changes when it is one.
   const [draft, setDraft] = useState<string | null>(null);
   const take = (text: string): void => {
     setDraft(text);

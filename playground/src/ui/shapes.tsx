@@ -1,4 +1,4 @@
-/** The shapes that follow from those of data and indices, term by term. */
+/** The shapes that follow from those of data and indices, term by term, and whether the tensors have them. */
 
 import type { DerivedShape } from "ndscatter";
 import { printShape } from "ndscatter";
@@ -6,7 +6,7 @@ import { Fragment, type JSX } from "preact";
 
 interface ShapesProps {
   readonly shapes: readonly DerivedShape[];
-  /** Gives the input of that name the shape. */
+  /** Gives the shape to the input of that name. */
   onFit(name: string, shape: readonly number[]): void;
 }
 
@@ -31,12 +31,12 @@ export function Shapes({ shapes, onFit }: ShapesProps): JSX.Element | null {
           <code class="sum">{printShape(expected)}</code>
           {got !== null && (
             <span class={fits ? "verdict" : "verdict unfit"}>
-              {fits ? " ✓ it is" : ` ✗ got ${printShape(got)}`}
+              {fits ? " ✓ it fits" : ` ✗ got ${printShape(got)}`}
             </span>
           )}
           {!fits && (
             <button type="button" class="small" onClick={() => onFit(of, expected)}>
-              make it so
+              use this shape
             </button>
           )}
         </li>

@@ -1,30 +1,30 @@
-/** The story of a cell: what happens to it, in order. */
+/** The story of a cell, which is the description of what happens to it, in order. */
 
 import type { JSX } from "preact";
-import type { Tuple } from "./links.ts";
-import type { Tale } from "./tale.ts";
+import type { Tuple } from "../model/links.ts";
+import type { Description } from "./vocabulary.ts";
 
 interface StoryProps {
-  readonly tale: Tale | null;
+  readonly description: Description | null;
   readonly tuples: readonly Tuple[];
-  /** What is said while there is no tale. */
+  /** The text while there is no description. */
   readonly hint: string;
 }
 
-export function Story({ tale, tuples, hint }: StoryProps): JSX.Element {
+export function Story({ description, tuples, hint }: StoryProps): JSX.Element {
   return (
     <section class="story" aria-label="story">
       <h2>Story</h2>
-      {tale === null ? (
+      {description === null ? (
         <p class="hint">{hint}</p>
       ) : (
         <>
-          <p class="title">{tale.title}</p>
+          <p class="title">{description.title}</p>
           <ol>
-            {tale.lines.map(({ tuple, text, result }, number) => (
+            {description.lines.map(({ tuple, text, result }, number) => (
               <li key={number}>
                 {tuple !== null && tuples[tuple] !== undefined && (
-                  <b class={`letter hue-${tuples[tuple].colour}`}>{tuples[tuple].label}</b>
+                  <b class={`letter hue-${tuples[tuple].colour}`}>{tuples[tuple].letter}</b>
                 )}
                 <span>
                   {text}
@@ -39,12 +39,12 @@ export function Story({ tale, tuples, hint }: StoryProps): JSX.Element {
   );
 }
 
-/** The tale as one text, to be read aloud. */
-export const aloud = (tale: Tale, tuples: readonly Tuple[]): string =>
+/** A description as one text, for screen readers. */
+export const aloud = (description: Description, tuples: readonly Tuple[]): string =>
   [
-    tale.title,
-    ...tale.lines.map(({ tuple, text, result }) => {
-      const letter = tuple === null ? "" : `${tuples[tuple]?.label ?? ""}: `;
+    description.title,
+    ...description.lines.map(({ tuple, text, result }) => {
+      const letter = tuple === null ? "" : `${tuples[tuple]?.letter ?? ""}: `;
       return letter + text + (result === undefined ? "" : `: ${result}`);
     }),
   ].join(". ");

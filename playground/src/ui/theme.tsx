@@ -1,4 +1,4 @@
-/** Light, dark, or as the system has it. */
+/** The colours of the page: light, dark, or those of the system. */
 
 import type { JSX } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
@@ -8,7 +8,7 @@ export type Theme = (typeof THEMES)[number];
 
 const KEY = "ndscatter-theme";
 
-/** Storage may be forbidden; then the choice lasts as long as the page. */
+/** The theme that was chosen before. Storage may be forbidden; then a choice lasts as long as the page. */
 function remembered(): Theme {
   try {
     const name = localStorage.getItem(KEY);
@@ -22,7 +22,7 @@ function remember(theme: Theme): void {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // It lasts as long as the page.
+    // The choice lasts as long as the page.
   }
 }
 
@@ -34,7 +34,7 @@ export const isDark = (): boolean => {
   );
 };
 
-export function ThemeButton(): JSX.Element {
+export function ThemeMenu(): JSX.Element {
   const [theme, setTheme] = useState(remembered);
   useLayoutEffect(() => {
     document.documentElement.dataset["theme"] = theme;

@@ -1,23 +1,23 @@
-/** What is seen of a state: the call as the library tells it, and what the cells of each tensor look like. */
+/** What the page shows of a state: the call as the library explains it, and what the cells of each tensor show. */
 
 import type { Explanation, Scalar, Tensor } from "ndscatter";
-import { tellState, type Fault } from "../model/read-state.ts";
+import { explainState, type Fault } from "../model/read-state.ts";
 import { printElement } from "../model/scalar-text.ts";
 import type { State } from "../model/state.ts";
 import type { Cells } from "./grid.tsx";
-import { linksOf, type Links } from "./links.ts";
-import { flatOf, sizeOf } from "./shape.ts";
+import { linksOf, type Links } from "../model/links.ts";
+import { positionOf, sizeOf } from "../model/shape.ts";
 
-/** A state, told. */
-export interface Call {
+/** A state with the explanation of its call. */
+export interface CallView {
   readonly state: State;
   readonly explanation: Explanation | null;
   readonly faults: readonly Fault[];
-  /** Null unless all is well. */
+  /** Null where there are faults. */
   readonly picture: Picture | null;
 }
 
-/** A call that went well, and whose tuples have colours. */
+/** A call without errors, with its tuples. */
 export interface Picture {
   readonly state: State;
   readonly explanation: Explanation;
@@ -26,10 +26,10 @@ export interface Picture {
   readonly printed: Printed;
 }
 
-/** It does not throw: whatever goes wrong is a fault of the call. */
-export function callOf(state: State): Call {
+/** The view of a state. It never throws: whatever goes wrong is a fault of the call. */
+export function viewOf(state: State): CallView {
   try {
-    const { explanation, faults } = tellState(state);
+    const { explanation, faults } = explainState(state);
     const links = explanation === null || faults.length > 0 ? null : linksOf(explanation);
     const output = explanation?.output ?? null;
     const picture =
@@ -38,7 +38,7 @@ export function callOf(state: State): Call {
         : { state, explanation, links, output, printed: printOf(output) };
     return { state, explanation, faults, picture };
   } catch (error) {
-    // A fault of the page or of the library; it is told where the operator is.
+    // A bug of the page or of the library, shown where the operator is.
     const fault: Fault = { place: { whole: "operator" }, sentence: String(error) };
     return { state, explanation: null, faults: [fault], picture: null };
   }
@@ -51,8 +51,8 @@ export interface Printed {
 }
 
 /**
- * A tensor printed, where most elements are those of one that was before: printing 4096 floats takes 3 ms of the 16 that
- * a step of the player has.
+ * The elements of a tensor and their texts. Texts are taken from `before` where elements are the same: printing 4096
+ * floats takes 3 of the 16 ms that a step of the player has.
  */
 export function printOf(tensor: Tensor, before: Printed = { elements: [], texts: [] }): Printed {
   const nested: readonly unknown[] = [tensor.toArray()];
@@ -65,35 +65,12 @@ export function printOf(tensor: Tensor, before: Printed = { elements: [], texts:
   return { elements, texts };
 }
 
-/** The tuples that reach each element of an input, or of the output of a gather. */
-export function marksOf(links: Links, role: string, size: number): (readonly number[])[] {
-  const single = links.tuples.map((_, tuple): readonly number[] => [tuple]);
-  const none: readonly number[] = [];
-  const isCarrier = role === (links.kind === "gather" ? "output" : "updates");
-  if (role === "indices") {
-    return Array.from({ length: size }, (_, element) => single[links.indexed[element]] ?? none);
-  }
-  if (isCarrier) {
-    return Array.from(
-      { length: size },
-      (_, element) => single[links.tupleOf[links.carried[element]]] ?? none,
-    );
-  }
-  const marks = Array.from({ length: size }, () => none);
-  if (role !== "data" && role !== "output") return marks;
-  for (const [slice, orders] of links.reached) {
-    const tuples = orders.map((order) => links.tupleOf[order]);
-    marks.fill(tuples, slice * links.slice, (slice + 1) * links.slice);
-  }
-  return marks;
-}
-
-/** What negative indices count from the front, by the element of indices. */
+/** For each negative element of indices its value counted from the front. */
 export function notesOf(links: Links, shape: readonly number[]): Map<number, string> {
   const notes = new Map<number, string>();
   for (const { at, given, places } of links.tuples) {
     if (places === null || at.length > shape.length) continue;
-    const begin = flatOf(at, shape) * sizeOf(shape.slice(at.length));
+    const begin = positionOf(at, shape) * sizeOf(shape.slice(at.length));
     given.forEach((index, j) => {
       if (Number(index) < 0) notes.set(begin + j, String(places[j]));
     });
@@ -101,7 +78,7 @@ export function notesOf(links: Links, shape: readonly number[]): Map<number, str
   return notes;
 }
 
-/** The output after so many steps: null for all of them, and for a gather, whose elements do not change. */
+/** The output after so many steps; null after all steps, and for a gather, whose elements do not change. */
 export function printedAfter(
   { explanation: { story }, links }: Picture,
   step: number,
@@ -111,7 +88,7 @@ export function printedAfter(
   return printOf(story.after(step), before);
 }
 
-/** The cells of the output after so many steps, of which `printed` is what {@link printedAfter} says. */
+/** The cells of the output after so many steps. `printed` is the result of {@link printedAfter}. */
 export function outputCells(
   { links, output, printed: { texts: values } }: Picture,
   marks: Cells["marks"],
@@ -136,7 +113,7 @@ export function outputCells(
 
 const NOTHING: readonly [number, number] = [0, 0];
 
-/** The elements that the last of so many steps is about. */
+/** The elements that the last of so many steps reads or writes. */
 export function nowOf(
   links: Links,
   role: string,
@@ -144,7 +121,7 @@ export function nowOf(
   shape: readonly number[],
 ): readonly [begin: number, end: number] {
   const order = step - 1;
-  // All of it is shown as one picture.
+  // Before the first step and after the last, the whole picture is shown.
   if (order < 0 || step >= links.count) return NOTHING;
   const isCarrier = role === (links.kind === "gather" ? "output" : "updates");
   if (isCarrier) return rangeOf(links.carried, order);
@@ -152,7 +129,7 @@ export function nowOf(
     return shape.length === 0 ? [0, 1] : rangeOf(links.indexed, links.tupleOf[order]);
   }
   if (role === "data" || role === "output") {
-    // Of a scatter data stays as it is.
+    // A scatter does not change data.
     if (role === "data" && links.kind === "scatter") return NOTHING;
     for (const [slice, orders] of links.reached) {
       if (orders.includes(order)) return [slice * links.slice, (slice + 1) * links.slice];

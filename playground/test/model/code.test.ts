@@ -25,11 +25,11 @@ import { asOnnxPython } from "../../src/model/as-onnx-python.ts";
 import { asTypeScript } from "../../src/model/as-typescript.ts";
 import { withDType, withShape } from "../../src/model/edit.ts";
 import { PRESETS } from "../../src/model/presets.ts";
-import { readState, roleOf, tellState } from "../../src/model/read-state.ts";
+import { readState, explainState } from "../../src/model/read-state.ts";
 import type { State, TensorText } from "../../src/model/state.ts";
 import { elementsOf } from "../../src/model/tensor-text.ts";
 import { states } from "./states.ts";
-import { typesOf, withOperator } from "../../src/model/with-operator.ts";
+import { withOperator } from "../../src/model/with-operator.ts";
 
 /**
  * Presets under every version and reduction that takes them, and the first of each operator, with and without
@@ -50,7 +50,7 @@ function calls(): Map<string, State> {
         const attributes =
           word === null || word === "none" ? others : { ...others, reduction: word };
         const own = chosen.inputs[0]?.dtype ?? "float32";
-        const { story } = tellState(chosen).explanation ?? {};
+        const { story } = explainState(chosen).explanation ?? {};
         const key = `${domain}/${op}/${opset}/${word}/${(story?.summary.repeats ?? 0) > 0}`;
         const types = seen.has(key) ? [own] : typesOf(version, version.inputs[0]);
         seen.add(key);
@@ -60,7 +60,7 @@ function calls(): Map<string, State> {
             return isData && input !== null ? withDType(input, dtype) : input;
           });
           const call = { ...chosen, attributes, inputs };
-          if (tellState(call).faults.length === 0)
+          if (explainState(call).faults.length === 0)
             found.set(`${id}, ${op}-${opset} ${word} of ${dtype}`, call);
         }
       }
@@ -89,7 +89,7 @@ function fitted(state: State, indices: TensorText | null | undefined): State {
     }),
   };
   const position = roleAt(version, "updates");
-  const shapes = tellState(given).explanation?.shapes ?? [];
+  const shapes = explainState(given).explanation?.shapes ?? [];
   const shape = shapes.find(({ of }) => of === version.inputs[position]?.name)?.expected;
   if (shape === undefined || !data) return given;
   const size = shape.reduce((product, dim) => product * dim, 1);
@@ -123,7 +123,7 @@ const SMALL_CALLS = fc.sample(states, { seed: 5, numRuns: 2500 }).flatMap((state
   };
   const rings = state.op === "TensorScatter" ? [ring] : [];
   return [...[undefined, ...changed].map((one) => fitted(state, one)), ...rings].filter(
-    (call) => tellState(call).faults.length === 0,
+    (call) => explainState(call).faults.length === 0,
   );
 });
 
@@ -169,7 +169,7 @@ test("among them are small ones of each operator, empty ones and repeats", () =>
   }
   assert.ok(SMALL_CALLS.some((one) => one.inputs[1]?.shape.includes(0)));
   assert.ok(
-    SMALL_CALLS.some((one) => (tellState(one).explanation?.story?.summary.repeats ?? 0) > 0),
+    SMALL_CALLS.some((one) => (explainState(one).explanation?.story?.summary.repeats ?? 0) > 0),
   );
 });
 
@@ -185,10 +185,10 @@ test("TypeScript gives the same bits", () => {
 });
 
 test("TypeScript of a call that is refused throws what the page tells", () => {
-  const refused = PRESETS.filter(({ state }) => tellState(state).explanation?.error);
+  const refused = PRESETS.filter(({ state }) => explainState(state).explanation?.error);
   assert.ok(refused.length > 3);
   for (const { id, state } of refused) {
-    const { message } = tellState(state).explanation?.error ?? {};
+    const { message } = explainState(state).explanation?.error ?? {};
     const code = asTypeScript(state);
     assert.ok(code.includes(`// It throws: ${message}\n`), id);
     assert.throws(
@@ -353,6 +353,7 @@ for one in json.load(open(sys.argv[1])):
     results.append({"shape": output.shape, "text": output.ravel().tolist()} if is_text else {"shape": output.shape, "bits": output.tobytes().hex()})
 print(json.dumps(results))
 `;
+import { roleOf, typesOf } from "../../src/model/schema.ts";
 
 interface Result {
   readonly shape: readonly number[];

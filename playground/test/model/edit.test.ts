@@ -7,14 +7,9 @@ import { tensor, type DType } from "ndscatter";
 import { withDType, withShape, withValue } from "../../src/model/edit.ts";
 import { parseScalar } from "../../src/model/scalar-text.ts";
 import type { TensorText } from "../../src/model/state.ts";
-import {
-  coordinatesOf,
-  elementsOf,
-  positionOf,
-  tensorOf,
-  textOf,
-} from "../../src/model/tensor-text.ts";
+import { elementsOf, tensorOf, textOf } from "../../src/model/tensor-text.ts";
 import { tensorTexts } from "./states.ts";
+import { coordinatesOf, positionOf } from "../../src/model/shape.ts";
 
 type Typed = readonly [dtype: DType, text: string, value: unknown];
 

@@ -7,7 +7,7 @@ import { run, tensor, zeros } from "ndscatter";
 import { writeNpy } from "ndscatter/npy";
 import { buildModel, writeModel, writeTensor, type ModelSpec } from "ndscatter/onnx";
 import { writeIR } from "ndscatter/openvino";
-import { fromFile, type Brought } from "../../src/model/from-file.ts";
+import { fromFile, type FileContent } from "../../src/model/from-file.ts";
 import { readState } from "../../src/model/read-state.ts";
 
 const UPDATES = tensor(
@@ -19,11 +19,11 @@ const UPDATES = tensor(
   ],
 );
 
-async function brought(
+async function contentOf(
   name: string,
   bytes: Uint8Array,
   bin?: Uint8Array,
-): Promise<Exclude<Brought, { error: string }>> {
+): Promise<Exclude<FileContent, { error: string }>> {
   const found = await fromFile(name, bytes, bin);
   assert.ok("choices" in found, "error" in found ? found.error : "");
   return found;
@@ -41,7 +41,7 @@ for (const [name, bytes] of [
   ["input_0.pb", writeTensor(UPDATES)],
 ] as const) {
   test(`a tensor: ${name}`, async () => {
-    assert.deepEqual(await brought(name, bytes), {
+    assert.deepEqual(await contentOf(name, bytes), {
       choices: [
         {
           kind: "tensor",
@@ -49,7 +49,7 @@ for (const [name, bytes] of [
           input: { dtype: "float32", shape: [2, 2], values: ["1.5", "-0", "nan", "1e-45"] },
         },
       ],
-      told: [],
+      remarks: [],
     });
   });
 }
@@ -86,8 +86,8 @@ const SPEC: ModelSpec = {
 };
 
 test("a model: its nodes with their constants, and what stands for the rest", async () => {
-  const { choices, told } = await brought("model.onnx", writeModel(buildModel(SPEC)));
-  assert.deepEqual(told, []);
+  const { choices, remarks } = await contentOf("model.onnx", writeModel(buildModel(SPEC)));
+  assert.deepEqual(remarks, []);
   assert.deepEqual(
     choices.map(({ title }) => title),
     ['ScatterND-16 "cache"', 'ScatterElements-16 "z"', 'Gather-13 "w"'],
@@ -105,8 +105,8 @@ test("a model: its nodes with their constants, and what stands for the rest", as
       { dtype: "float32", shape: [2, 4], values: Array.from("12345678") },
     ],
   });
-  assert.deepEqual(cache.told, [
-    "data is no constant of the model: zeros of the shape [2, 4] stand for it",
+  assert.deepEqual(cache.remarks, [
+    "data is not a constant of the model, so it is zeros of the shape [2, 4]",
   ]);
   // Both updates hit row 1 of two.
   const { node, inputs, faults } = readState(cache.state);
@@ -124,7 +124,7 @@ test("a model: its nodes with their constants, and what stands for the rest", as
       [2, 1],
     ],
   );
-  assert.equal(elements.told.length, 2);
+  assert.equal(elements.remarks.length, 2);
 });
 
 test("an IR: with its .bin, and what is said without", async () => {
@@ -146,16 +146,16 @@ test("an IR: with its .bin, and what is said without", async () => {
   });
   const { xml, bin } = writeIR(model);
   const bytes = new TextEncoder().encode(xml);
-  const { choices } = await brought("model.xml", bytes, bin);
+  const { choices } = await contentOf("model.xml", bytes, bin);
   assert.equal(choices.length, 1);
   const [choice] = choices;
   assert.ok(choice.kind === "node");
   const { node, inputs, faults } = readState(choice.state);
   assert.deepEqual(faults, []);
   assert.deepEqual(run(node, inputs)[0].toArray(), [0, 0, 0, 9]);
-  const [without] = (await brought("model.xml", bytes)).choices;
+  const [without] = (await contentOf("model.xml", bytes)).choices;
   assert.ok(without.kind === "node");
-  assert.match(without.told.join("\n"), /indices cannot be read: /);
+  assert.match(without.remarks.join("\n"), /indices cannot be read: /);
   assert.deepEqual(
     without.state.inputs.map((input) => input?.shape),
     [[4], [1, 1], [1]],
@@ -172,9 +172,9 @@ test("what is larger than the page shows is refused, and its neighbours are show
     /up to 5 axes/,
   );
   const spec = { ...SPEC, inputs: { data: { dtype: "float32", shape: [100_000, 4] } as const } };
-  const { choices, told } = await brought("model.onnx", writeModel(buildModel(spec)));
+  const { choices, remarks } = await contentOf("model.onnx", writeModel(buildModel(spec)));
   assert.equal(choices.length, 2);
-  assert.match(told[0], /^ScatterND-16 "cache" is not shown: .*400,000$/);
+  assert.match(remarks[0], /^ScatterND-16 "cache" is not shown: .*400,000$/);
 });
 
 test("files that hold nothing for the page say so", async () => {
@@ -186,7 +186,7 @@ test("files that hold nothing for the page say so", async () => {
   });
   assert.equal(
     await refused("m.onnx", writeModel(other)),
-    "the model has no node of the operators here, but Relu",
+    "the model has no scatter or gather that the page shows, only Relu",
   );
   assert.match(
     await refused("m.bin", new Uint8Array(4)),

@@ -1,4 +1,4 @@
-/** Every example of the documents is on the page, with the values of the tests of the library. */
+/** Every example of the documents is on the page, with the values of the library's tests. */
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -6,8 +6,8 @@ import { test } from "node:test";
 import { equals, operators, resolve, run, tensor, type Tensor } from "ndscatter";
 import { EXAMPLES, type Example } from "../../../test/cases/examples.ts";
 import { CONFUSIONS_GROUP, PRESETS, type Preset } from "../../src/model/presets.ts";
-import { readState, roleOf, tellState } from "../../src/model/read-state.ts";
-import { defaultText } from "../../src/model/with-operator.ts";
+import { readState, explainState } from "../../src/model/read-state.ts";
+import { defaultText, roleOf } from "../../src/model/schema.ts";
 
 const ofDocuments = PRESETS.filter(({ group }) => group !== CONFUSIONS_GROUP);
 const confusions = PRESETS.filter(({ group }) => group === CONFUSIONS_GROUP);
@@ -19,7 +19,7 @@ const shapeOf = (nested: unknown): number[] =>
 const tensorOf = (dtype: Tensor["dtype"], nested: unknown): Tensor =>
   tensor(dtype, shapeOf(nested), nested as never);
 
-/** Whether a preset is a row of the tests: the same call on the same bits. */
+/** Whether a preset is the call of a row, on the same bits. */
 function isOf({ state }: Preset, row: Example): boolean {
   const { domain = "ai.onnx", op, versions, attributes = {} } = row;
   if (state.domain !== domain || state.op !== op || !versions.includes(state.opset)) return false;
@@ -62,59 +62,59 @@ test("there are no other examples of documents", () => {
   assert.equal(ofDocuments.length, EXAMPLES.length);
 });
 
-test("an erratum in the name of an example is told", () => {
+test("the note of an example with a corrected value says what the document prints", () => {
   for (const row of EXAMPLES.filter(({ source }) => /corrected|brackets/.test(source))) {
     const preset = ofDocuments.find((one) => isOf(one, row));
     assert.match(preset?.note ?? "", /The document prints/, row.source);
   }
 });
 
-/** What a note says of each row of docs/errata.md, in its order. */
-const TOLD: readonly RegExp[] = [
-  /says that mul adds; it multiplies/,
-  /it is data\.shape\[k:\], with the last axis/,
-  /in NumPy output\[tuple\(indices\[idx\]\)\]/,
-  /it is =, for f has added already/,
+/** What a note says about each row of docs/errata.md, in the order of the rows. */
+const ERRATA: readonly RegExp[] = [
+  /says that mul adds\. It multiplies/,
+  /second part is data\.shape\[k:\], with the last axis/,
+  /in NumPy it is output\[tuple\(indices\[idx\]\)\]/,
+  /The sign is =, because f has added already/,
   /prints the third block/,
-  /rank q \+ r - k - 1, without the batches/,
+  /rank q \+ r - k - 1, which leaves out the batches/,
   /prints `indices = \[,\]`/,
   /leaves the shape of the output empty/,
-  /it is the axis batch_dims \+ i/,
+  /the axis is batch_dims \+ i/,
   /each tuple addresses its own batch/,
-  /the inverse of ScatterND: it is without batches/,
-  /with a reduction they may/,
+  /the inverse of ScatterND\. That holds without batches/,
+  /With a reduction they may/,
   /it is targets that must not/,
-  /says nothing of bounds/,
+  /says nothing about bounds/,
   /without commas between its rows/,
   /output\[4\] as 4/,
-  /one tuple of 5, above the rank/,
+  /one tuple of 5, more than the rank/,
   /\[50, 40, 20, 4\]/,
   /the products are/,
-  /it is func\(out\[tuple/,
+  /It is func\(out\[tuple/,
   /np\.maximum and np\.minimum/,
   /writes the type ScatterNdUpdate, and reduction on <layer>/,
-  /it is ScatterNDUpdate/,
+  /The type is ScatterNDUpdate/,
   /writes one more, i_k/,
-  /it is data\.shape\[j\] \+ index/,
-  /ScatterNDUpdate and of this say nothing of min and max of booleans/,
+  /It is data\.shape\[j\] \+ index/,
+  /nor that of ScatterNDUpdate says what min and max of booleans are/,
   /one pair of brackets too many/,
   /Version 1 says that indices are within bounds/,
   /takes the remainder of every coordinate/,
-  /where it is written/,
-  /it is the mean of all that meet/,
-  /it is data\.shape\[axis\] \+ index/,
+  /where the result is written/,
+  /It is the mean of all values that meet/,
+  /It is data\.shape\[axis\] \+ index/,
   /puts reduction and use_init_val on <layer>/,
-  /with them their axes become one/,
+  /the batch axes become one axis/,
   /batch axes may be broadcast/,
   /they may be smaller, as in its own example 3/,
 ];
 
-test("every erratum that is known is told", () => {
+test("every known erratum is in a note", () => {
   const errata = fs.readFileSync(new URL("../../../docs/errata.md", import.meta.url), "utf8");
   const rows = errata.split("\n").filter((line) => line.startsWith("|"));
-  // The first two are the head.
-  assert.equal(TOLD.length, rows.length - 2);
-  for (const sentence of TOLD)
+  // The first two are the head and the line below it.
+  assert.equal(ERRATA.length, rows.length - 2);
+  for (const sentence of ERRATA)
     assert.ok(
       PRESETS.some(({ note }) => sentence.test(note)),
       String(sentence),
@@ -146,7 +146,7 @@ test("titles differ within a group", () => {
   assert.equal(new Set(titles).size, titles.length);
 });
 
-/** What a confusion gives, worked out by hand: the output, or the code of the error. */
+/** The outcome of each confusion, worked out by hand: the output, or the code of the error. */
 const OUTCOMES: Readonly<Record<string, unknown>> = {
   "Indices of rank 1 are one tuple": [
     [
@@ -246,8 +246,8 @@ const OUTCOMES: Readonly<Record<string, unknown>> = {
 };
 
 for (const { title, state } of confusions) {
-  test(`what comes of ${title}`, () => {
-    const { explanation, faults } = tellState(state);
+  test(`the outcome of ${title}`, () => {
+    const { explanation, faults } = explainState(state);
     const outcome = OUTCOMES[title];
     if (typeof outcome === "string") {
       assert.equal(explanation?.error?.code, outcome);

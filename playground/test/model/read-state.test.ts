@@ -5,7 +5,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { isTensorError, run } from "ndscatter";
 import { PRESETS } from "../../src/model/presets.ts";
-import { readState, tellState } from "../../src/model/read-state.ts";
+import { readState, explainState } from "../../src/model/read-state.ts";
 import type { State } from "../../src/model/state.ts";
 import { states } from "./states.ts";
 
@@ -29,7 +29,7 @@ const inputAs = (position: number, change: Partial<State["inputs"][0]>): State =
 });
 
 test("a sound state has no faults, and what the library makes of it", () => {
-  const { faults, explanation } = tellState(SMALL);
+  const { faults, explanation } = explainState(SMALL);
   assert.deepEqual(faults, []);
   assert.deepEqual(explanation?.output?.toArray(), [
     [3, 4],
@@ -100,11 +100,11 @@ const FAULTS: readonly (readonly [name: string, state: State, faults: readonly u
 ];
 
 for (const [name, state, faults] of FAULTS) {
-  test(`told: ${name}`, () => assert.deepEqual(tellState(state).faults, faults));
+  test(`told: ${name}`, () => assert.deepEqual(explainState(state).faults, faults));
 }
 
 test("updates of another shape: the dimensions that are wrong", () => {
-  const { faults, explanation } = tellState(
+  const { faults, explanation } = explainState(
     inputAs(2, { shape: [2, 3], values: ["1", "2", "3", "4", "5", "6"] }),
   );
   assert.deepEqual(
@@ -123,7 +123,7 @@ test("an axis outside the rank stands at the attribute, or at the input, that it
     attributes: { axis: "2" },
     inputs: SMALL.inputs.slice(0, 2),
   };
-  assert.deepEqual(tellState(elements).faults[0].place, { attribute: "axis" });
+  assert.deepEqual(explainState(elements).faults[0].place, { attribute: "axis" });
   const gather: State = {
     domain: "openvino",
     op: "Gather",
@@ -131,7 +131,7 @@ test("an axis outside the rank stands at the attribute, or at the input, that it
     attributes: {},
     inputs: [...SMALL.inputs.slice(0, 2), { dtype: "int64", shape: [], values: ["2"] }],
   };
-  const [{ place }] = tellState(gather).faults;
+  const [{ place }] = explainState(gather).faults;
   assert.ok("input" in place && place.input === 2);
 });
 
@@ -147,7 +147,7 @@ test("an output that is too large is not made", () => {
       { dtype: "int64", shape: [20_000], values: zeros(20_000) },
     ],
   };
-  const { faults, explanation } = tellState(state);
+  const { faults, explanation } = explainState(state);
   assert.equal(explanation, null);
   assert.deepEqual(
     faults.map(({ place }) => place),
@@ -161,7 +161,7 @@ test("an output that is too large is not made", () => {
 
 for (const { id, state } of PRESETS) {
   test(`the faults of ${id} are those of run`, () => {
-    const { node, inputs, faults } = tellState(state);
+    const { node, inputs, faults } = explainState(state);
     try {
       run(node, inputs);
       assert.deepEqual(faults, []);
@@ -175,7 +175,7 @@ for (const { id, state } of PRESETS) {
 test("no state throws, and a state without faults can be run", () => {
   fc.assert(
     fc.property(states, (state) => {
-      const { faults, explanation } = tellState(state);
+      const { faults, explanation } = explainState(state);
       assert.equal(
         faults.length === 0,
         explanation?.output !== null &&

@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { DTYPES, operators, type DType, type OperatorVersion } from "ndscatter";
 import type { State, TensorText } from "../../src/model/state.ts";
-import { defaultText, typesOf } from "../../src/model/with-operator.ts";
+import { defaultText, typesOf } from "../../src/model/schema.ts";
 
 const versions = fc.constantFrom(...operators());
 const dtypes = fc.constantFrom(...(Object.keys(DTYPES) as DType[]));

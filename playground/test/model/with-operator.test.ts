@@ -6,10 +6,11 @@ import fc from "fast-check";
 import { operators, resolve } from "ndscatter";
 import { withDType } from "../../src/model/edit.ts";
 import { PRESETS } from "../../src/model/presets.ts";
-import { readState, tellState } from "../../src/model/read-state.ts";
+import { readState, explainState } from "../../src/model/read-state.ts";
 import type { State } from "../../src/model/state.ts";
-import { choices, typesOf, withOperator } from "../../src/model/with-operator.ts";
+import { operatorGroups, withOperator } from "../../src/model/with-operator.ts";
 import { states } from "./states.ts";
+import { typesOf } from "../../src/model/schema.ts";
 
 const ADD: State = {
   domain: "ai.onnx",
@@ -24,28 +25,28 @@ const ADD: State = {
 };
 
 test("an older version without the attribute", () => {
-  const { state, told } = withOperator(ADD, { ...ADD, opset: 13 });
+  const { state, remarks } = withOperator(ADD, { ...ADD, opset: 13 });
   assert.deepEqual(state, { ...ADD, opset: 13, attributes: {} });
-  assert.deepEqual(told, [
+  assert.deepEqual(remarks, [
     'ScatterND-13: there is no attribute "reduction": it has none; reduction is in version 16, so reduction = add is left out',
   ]);
 });
 
 test("an older version without the word", () => {
-  const { state, told } = withOperator(
+  const { state, remarks } = withOperator(
     { ...ADD, attributes: { reduction: "max" } },
     { ...ADD, opset: 16 },
   );
   assert.deepEqual(state.attributes, {});
-  assert.equal(told.length, 1);
+  assert.equal(remarks.length, 1);
   assert.match(
-    told[0],
+    remarks[0],
     /there is no reduction "max": it is one of none, add, mul; it is in version 18/,
   );
 });
 
 test("an older version without the data type: data and updates change together", () => {
-  const { state, told } = withOperator({ ...ADD, attributes: {} }, { ...ADD, opset: 11 });
+  const { state, remarks } = withOperator({ ...ADD, attributes: {} }, { ...ADD, opset: 11 });
   assert.deepEqual(
     state.inputs.map((input) => input?.dtype),
     ["float32", "int64", "float32"],
@@ -54,16 +55,16 @@ test("an older version without the data type: data and updates change together",
     state.inputs.map((input) => input?.values),
     ADD.inputs.map((input) => input?.values),
   );
-  assert.equal(told.length, 1);
+  assert.equal(remarks.length, 1);
   assert.match(
-    told[0],
+    remarks[0],
     /^ScatterND-11: data must be one of .*, got bfloat16; version 13 takes it, so it becomes float32$/,
   );
 });
 
 test("a newer version keeps everything, and an opset between two means the one before", () => {
   const old = { ...ADD, opset: 16 };
-  assert.deepEqual(withOperator(old, ADD), { state: ADD, told: [] });
+  assert.deepEqual(withOperator(old, ADD), { state: ADD, remarks: [] });
   assert.equal(withOperator(ADD, { ...ADD, opset: 17 }).state.opset, 16);
 });
 
@@ -72,9 +73,9 @@ test("an operator, a domain or a version that there is not changes nothing", () 
     { ...ADD, op: "Scatterer" },
     { ...ADD, opset: 10 },
   ]) {
-    const { state, told } = withOperator(ADD, other);
+    const { state, remarks } = withOperator(ADD, other);
     assert.equal(state, ADD);
-    assert.equal(told.length, 1);
+    assert.equal(remarks.length, 1);
   }
 });
 
@@ -86,13 +87,13 @@ test("a sibling of another domain keeps the tensors", () => {
       (input) => input && { ...input, dtype: input.dtype === "int64" ? "int64" : "float32" },
     ),
   };
-  const { state, told } = withOperator(plain, {
+  const { state, remarks } = withOperator(plain, {
     domain: "openvino",
     op: "ScatterNDUpdate",
     opset: 15,
   });
   assert.deepEqual(state.inputs, plain.inputs);
-  assert.deepEqual(told, []);
+  assert.deepEqual(remarks, []);
 });
 
 for (const [word, other] of [
@@ -111,7 +112,7 @@ for (const [word, other] of [
     const there = withOperator(square, { domain: "openvino", op: "ScatterNDUpdate", opset: 15 });
     assert.deepEqual(there.state.attributes, { reduction: other });
     assert.deepEqual(
-      there.told,
+      there.remarks,
       word === other ? [] : [`reduction = ${word} is called ${other} in ScatterNDUpdate-15`],
     );
     assert.deepEqual(withOperator(there.state, square).state, square);
@@ -128,9 +129,9 @@ test("a reduction that the other document has not is left out", () => {
       (input) => input && withDType(input, input.dtype === "int64" ? "int64" : "float32"),
     ),
   };
-  const { state: there, told } = withOperator(state, ADD);
+  const { state: there, remarks } = withOperator(state, ADD);
   assert.deepEqual(there.attributes, {});
-  assert.match(told[0], /there is no reduction "sub": .*, so reduction = sub is left out$/);
+  assert.match(remarks[0], /there is no reduction "sub": .*, so reduction = sub is left out$/);
 });
 
 test("a gather of a scatter has no updates, and a scatter of a gather has zeros of the right shape", () => {
@@ -139,7 +140,7 @@ test("a gather of a scatter has no updates, and a scatter of a gather has zeros 
     { domain: "ai.onnx", op: "GatherND", opset: 13 },
   );
   assert.deepEqual(gathered.state.inputs, ADD.inputs.slice(0, 2));
-  assert.deepEqual(gathered.told, ["GatherND has no input updates, so it is left out"]);
+  assert.deepEqual(gathered.remarks, ["GatherND has no input updates, so it is left out"]);
   const scattered = withOperator(gathered.state, ADD);
   assert.deepEqual(scattered.state.inputs[2], { dtype: "bfloat16", shape: [1], values: ["0"] });
 });
@@ -169,9 +170,9 @@ test("an axis that is an input there is an attribute here, and back", () => {
       attributes: {},
       inputs: [...square.inputs, { dtype: "int64", shape: [], values: ["1"] }],
     },
-    told: [],
+    remarks: [],
   });
-  assert.deepEqual(withOperator(there.state, square), { state: square, told: [] });
+  assert.deepEqual(withOperator(there.state, square), { state: square, remarks: [] });
 });
 
 test("an axis that is no number is left out, and told as it was typed", () => {
@@ -184,23 +185,25 @@ test("an axis that is no number is left out, and told as it was typed", () => {
     attributes: {},
     inputs: [data, indices, axis],
   };
-  const { state: there, told } = withOperator(state, {
+  const { state: there, remarks } = withOperator(state, {
     domain: "ai.onnx",
     op: "Gather",
     opset: 13,
   });
   assert.deepEqual(there.attributes, {});
-  assert.deepEqual(told, ['Gather-13: axis must be an integer, got "x", so axis = x is left out']);
+  assert.deepEqual(remarks, [
+    'Gather-13: axis must be an integer, got "x", so axis = x is left out',
+  ]);
 });
 
 test("shapes that another operator cannot have give way to an example of it", () => {
-  const { state, told } = withOperator(
+  const { state, remarks } = withOperator(
     { ...ADD, attributes: {} },
     { domain: "ai.onnx", op: "ScatterElements", opset: 11 },
   );
   assert.deepEqual([state.op, state.opset], ["ScatterElements", 11]);
-  assert.deepEqual(tellState(state).faults, []);
-  assert.match(told[0], /^ScatterElements-11 cannot be run on these shapes/);
+  assert.deepEqual(explainState(state).faults, []);
+  assert.match(remarks[0], /^ScatterElements-11 cannot be run on these shapes/);
 });
 
 test("every preset can be taken to every version of its operator and be run there, or it is told why not", () => {
@@ -221,7 +224,7 @@ test("every preset can be taken to every version of its operator and be run ther
 });
 
 test("the page offers every version", () => {
-  const offered = choices().flatMap(({ domain, op, versions }) =>
+  const offered = operatorGroups().flatMap(({ domain, op, versions }) =>
     versions.map(({ sinceVersion }) => `${domain}/${op}/${sinceVersion}`),
   );
   const there = operators().map(
@@ -244,7 +247,7 @@ test("no choice throws, and what comes of it has the inputs and the types of the
       // Chosen once more, there is nothing left to change.
       assert.deepEqual(withOperator(chosen.state, { domain, op, opset }), {
         state: chosen.state,
-        told: [],
+        remarks: [],
       });
     }),
     { numRuns: 300 },

@@ -6,13 +6,13 @@ import { useRef, useState } from "preact/hooks";
 import { asNumPy } from "../model/as-numpy.ts";
 import { asOnnxPython } from "../model/as-onnx-python.ts";
 import { asTypeScript } from "../model/as-typescript.ts";
+import { diagramOf } from "../model/diagram.ts";
 import { toHash } from "../model/hash.ts";
-import { pictureOf } from "../model/picture.ts";
 import type { State } from "../model/state.ts";
 import { toSVG } from "../model/svg.ts";
 import { isDark } from "./theme.tsx";
 
-interface TakeProps {
+interface ExportDialogProps {
   readonly state: State;
   readonly explanation: Explanation | null;
 }
@@ -29,38 +29,22 @@ const KINDS: readonly Kind[] = [
   { name: "Link", print: (state) => `${location.href.replace(/#.*$/, "")}#${toHash(state)}` },
 ];
 
-export function Take({ state, explanation }: TakeProps): JSX.Element {
+/** The button, and the dialog that it opens. */
+export function ExportDialog({ state, explanation }: ExportDialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const [kind, setKind] = useState<Kind | null>(null);
-  const [said, setSaid] = useState("");
+  const [remark, setRemark] = useState("");
   const text = kind === null ? "" : printed(kind, state);
-  const close = (): void => dialog.current?.close();
-  const save = async (isPng: boolean): Promise<void> => {
-    try {
-      const svg = toSVG(pictureOf(state, explanation), isDark() ? "dark" : "light");
-      const blob = isPng ? await asPng(svg) : new Blob([svg], { type: "image/svg+xml" });
-      download(blob, `${state.op}-${state.opset}.${isPng ? "png" : "svg"}`);
-      setSaid("");
-    } catch (error) {
-      setSaid(`The picture could not be made: ${String(error)}`);
-    }
-  };
-  const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(text);
-      setSaid("Copied.");
-    } catch {
-      // Pages without a certificate may not; the text can be selected.
-      setSaid("The browser does not let the page copy; select the text instead.");
-    }
+  const choose = (one: Kind): void => {
+    setKind(one);
+    setRemark("");
   };
   return (
     <>
       <button
         type="button"
         onClick={() => {
-          setSaid("");
-          setKind((before) => before ?? KINDS[0]);
+          choose(kind ?? KINDS[0]);
           dialog.current?.showModal();
         }}
       >
@@ -73,10 +57,7 @@ export function Take({ state, explanation }: TakeProps): JSX.Element {
               type="button"
               key={one.name}
               aria-pressed={one === kind}
-              onClick={() => {
-                setKind(one);
-                setSaid("");
-              }}
+              onClick={() => choose(one)}
             >
               {one.name}
             </button>
@@ -90,39 +71,83 @@ export function Take({ state, explanation }: TakeProps): JSX.Element {
           rows={16}
           spellcheck={false}
         />
-        <p role="status">{said}</p>
-        <div class="kinds">
-          <button type="button" class="main" onClick={() => void copy()}>
-            Copy
-          </button>
-          <button type="button" onClick={() => void save(false)}>
-            Save as SVG
-          </button>
-          <button type="button" onClick={() => void save(true)}>
-            Save as PNG
-          </button>
-          <button type="button" class="last" onClick={close}>
-            Close
-          </button>
-        </div>
+        <p role="status">{remark}</p>
+        <Buttons
+          onCopy={async () => setRemark(await copy(text))}
+          onSave={async (format) => setRemark(await save(format, state, explanation))}
+          onClose={() => dialog.current?.close()}
+        />
       </dialog>
     </>
   );
 }
 
-/** Code of a call that cannot be written says why. */
+interface ButtonsProps {
+  onCopy(): Promise<void>;
+  onSave(format: Format): Promise<void>;
+  onClose(): void;
+}
+
+const Buttons = ({ onCopy, onSave, onClose }: ButtonsProps): JSX.Element => (
+  <div class="kinds">
+    <button type="button" class="main" onClick={() => void onCopy()}>
+      Copy
+    </button>
+    <button type="button" onClick={() => void onSave("svg")}>
+      Save as SVG
+    </button>
+    <button type="button" onClick={() => void onSave("png")}>
+      Save as PNG
+    </button>
+    <button type="button" class="last" onClick={onClose}>
+      Close
+    </button>
+  </div>
+);
+
+/** The code of a call, or the reason why there is none. */
 function printed(kind: Kind, state: State): string {
   try {
     return kind.print(state);
   } catch (error) {
-    return `This state cannot be written so: ${error instanceof Error ? error.message : String(error)}`;
+    const reason = error instanceof Error ? error.message : String(error);
+    return `This state cannot be written in this form: ${reason}`;
+  }
+}
+
+/** Copies a text and says whether that worked. */
+async function copy(text: string): Promise<string> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return "Copied.";
+  } catch {
+    // Pages that were not loaded by HTTPS may not copy; the text can be selected.
+    return "The browser does not let the page copy; select the text instead.";
+  }
+}
+
+type Format = "svg" | "png";
+
+/** Downloads the picture; the error as a sentence, or nothing. */
+async function save(
+  format: Format,
+  state: State,
+  explanation: Explanation | null,
+): Promise<string> {
+  try {
+    const svg = toSVG(diagramOf(state, explanation), isDark() ? "dark" : "light");
+    const blob = format === "png" ? await asPng(svg) : new Blob([svg], { type: "image/svg+xml" });
+    download(blob, `${state.op}-${state.opset}.${format}`);
+    return "";
+  } catch (error) {
+    return `The picture could not be made: ${String(error)}`;
   }
 }
 
 /** Pixels for each unit of the picture, so that it is sharp on any screen. */
 const SCALE = 2;
 
-/** The browser draws the SVG, and gives what it drew. */
+/** The SVG as the browser draws it. */
 async function asPng(svg: string): Promise<Blob> {
   const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
   try {
@@ -149,6 +174,6 @@ function download(blob: Blob, name: string): void {
   link.href = URL.createObjectURL(blob);
   link.download = name;
   link.click();
-  // The download has begun with the click, but not ended.
+  // The click starts the download but does not wait for it, so the address must live on.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

@@ -1,38 +1,38 @@
 /**
- * Which index tuple each cell belongs to, read off the library's story once: the page's colours and letters. Nothing is
- * computed here that the story does not say.
+ * Which index tuple each element belongs to, for the colours and letters of the page and of saved pictures. Everything
+ * here is read from the library's story, once.
  */
 
 import type { Explanation, IndexStory, Tensor } from "ndscatter";
-import { colourOf, letterOf } from "../model/letters.ts";
-import { flatOf, sizeOf } from "./shape.ts";
+import { colourOf, letterOf } from "./letters.ts";
+import { firstOf, positionOf, sizeOf } from "./shape.ts";
 
-/** An index, or a tuple of them: the thing that has a colour. */
+/** An index tuple, or a single index: what has a letter and a colour. */
 export interface Tuple extends IndexStory {
-  /** Its letter: A for the first. */
-  readonly label: string;
-  /** Which of the colours it has. */
+  /** A for the first. */
+  readonly letter: string;
+  /** The number of its colour. */
   readonly colour: number;
 }
 
 export interface Links {
   readonly kind: "scatter" | "gather";
   readonly tuples: readonly Tuple[];
-  /** Updates of a scatter, or slices that a gather reads. */
+  /** The number of updates of a scatter, or of slices that a gather reads. */
   readonly count: number;
-  /** The tuple of each of them. */
+  /** The tuple of each update or read. */
   readonly tupleOf: Int32Array;
-  /** Of each element of updates (of the output of a gather) the update (the read) that it belongs to. */
+  /** For each element of updates (gather: of the output) the number of its update (read). */
   readonly carried: Int32Array;
-  /** Of each element of indices its tuple; -1 where none is. */
+  /** For each element of indices its tuple, or -1. */
   readonly indexed: Int32Array;
-  /** Of each slice of data the updates (the reads) that reach it, in order. */
+  /** For each slice of data the updates (reads) that reach it, in order. */
   readonly reached: ReadonlyMap<number, readonly number[]>;
-  /** How many elements of data make such a slice. */
+  /** The number of elements in such a slice. */
   readonly slice: number;
 }
 
-/** Null where there is no story. */
+/** Null where the explanation has no story. */
 export function linksOf({ story, inputs, output }: Explanation): Links | null {
   const tensorOf = (role: string): Tensor | null =>
     inputs.find((input) => input.role === role)?.tensor ?? null;
@@ -56,13 +56,13 @@ export function linksOf({ story, inputs, output }: Explanation): Links | null {
     if (tuple === undefined) {
       tuple = tuples.length;
       numbers.set(key, tuple);
-      tuples.push({ ...index, label: letterOf(tuple), colour: colourOf(tuple) });
+      tuples.push({ ...index, letter: letterOf(tuple), colour: colourOf(tuple) });
       if (indices !== null) fillPart(indexed, index.at, indices.shape, tuple);
     }
     tupleOf[order] = tuple;
     fillPart(carried, at, carrier.shape, order);
     if (target !== null) {
-      const number = flatOf(target, targetShape);
+      const number = positionOf(target, targetShape);
       const list = reached.get(number);
       if (list === undefined) reached.set(number, [order]);
       else list.push(order);
@@ -80,13 +80,32 @@ function fillPart(
   shape: readonly number[],
   value: number,
 ): void {
-  const length = sizeOf(shape.slice(at.length));
-  const begin = flatOf(at, shape) * length;
-  list.fill(value, begin, begin + length);
+  const begin = firstOf(at, shape);
+  list.fill(value, begin, begin + sizeOf(shape.slice(at.length)));
 }
 
 const NONE: readonly number[] = [];
 
-/** The updates (the reads) that reach an element of data, or of the output of a scatter. */
+/** The updates (reads) that reach an element of data, or of the output of a scatter. */
 export const reaching = ({ reached, slice }: Links, element: number): readonly number[] =>
   reached.get(Math.floor(element / slice)) ?? NONE;
+
+/** For each element of a tensor the tuples that reach it, in order. */
+export function marksOf(links: Links, role: string, size: number): (readonly number[])[] {
+  const single = links.tuples.map((_, tuple): readonly number[] => [tuple]);
+  const isCarrier = role === (links.kind === "gather" ? "output" : "updates");
+  if (role === "indices") {
+    return Array.from({ length: size }, (_, element) => single[links.indexed[element]] ?? NONE);
+  }
+  if (isCarrier) {
+    const tupleAt = (element: number): number => links.tupleOf[links.carried[element]];
+    return Array.from({ length: size }, (_, element) => single[tupleAt(element)] ?? NONE);
+  }
+  const marks = Array.from({ length: size }, () => NONE);
+  if (role !== "data" && role !== "output") return marks;
+  for (const [slice, orders] of links.reached) {
+    const tuples = orders.map((order) => links.tupleOf[order]);
+    marks.fill(tuples, slice * links.slice, (slice + 1) * links.slice);
+  }
+  return marks;
+}

@@ -4,14 +4,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { XMLParser, XMLValidator } from "fast-xml-parser";
-import { pictureOf, type Grid, type Picture } from "../../src/model/picture.ts";
+import { diagramOf, type DiagramGrid, type Diagram } from "../../src/model/diagram.ts";
 import { PRESETS } from "../../src/model/presets.ts";
-import { tellState } from "../../src/model/read-state.ts";
+import { explainState } from "../../src/model/read-state.ts";
 import type { State } from "../../src/model/state.ts";
 import { toSVG } from "../../src/model/svg.ts";
 import { states } from "./states.ts";
 
-const pictured = (state: State): Picture => pictureOf(state, tellState(state).explanation);
+const pictured = (state: State): Diagram => diagramOf(state, explainState(state).explanation);
 
 const presetOf = (id: string): State => {
   const found = PRESETS.find((one) => one.id === id);
@@ -20,7 +20,7 @@ const presetOf = (id: string): State => {
 };
 
 /** The letters in the cells of a grid, row by row. */
-const lettersOf = ({ tuples }: Picture, { slices, columns }: Grid): string[][] =>
+const lettersOf = ({ tuples }: Diagram, { slices, columns }: DiagramGrid): string[][] =>
   slices
     .map(({ cells }) => {
       const words = cells.map(
@@ -32,7 +32,7 @@ const lettersOf = ({ tuples }: Picture, { slices, columns }: Grid): string[][] =
     })
     .map((slice) => [slice]);
 
-const lettersIn = (picture: Picture, name: string): string[] => {
+const lettersIn = (picture: Diagram, name: string): string[] => {
   const grid = picture.grids.find((one) => one.name === name);
   assert.ok(grid, name);
   return lettersOf(picture, grid).flat();

@@ -1,0 +1,28 @@
+/** What the rows of the registry say, as the page needs it: roles and data types of inputs, and texts of attributes. */
+
+import type { AttributeSchema, DType, OperatorVersion, ParameterSchema, Role } from "ndscatter";
+
+/** What an input is for. */
+export const roleOf = ({ name, role }: ParameterSchema): Role => role ?? (name as Role);
+
+/** The position of the input with that role; -1 where there is none. */
+export const rolePosition = ({ inputs }: OperatorVersion, role: Role): number =>
+  inputs.findIndex((one) => roleOf(one) === role);
+
+/** The data types that a version takes for an input. */
+export function typesOf(version: OperatorVersion, { type }: ParameterSchema): readonly DType[] {
+  const constraint = version.typeConstraints.find(({ name }) => name === type);
+  return constraint?.types ?? [type as DType];
+}
+
+/** The value of an attribute when nothing is typed; null for an attribute that must be given. */
+export function defaultText({ attributes }: OperatorVersion, name: string): string | null {
+  const value = attributes.find((one) => one.name === name)?.default;
+  return value === undefined ? null : String(value);
+}
+
+/** The text of an attribute that must be given, before anybody has typed one. */
+export function firstText({ type, values, minimum = 0 }: AttributeSchema): string {
+  if (values !== undefined) return values[0];
+  return type === "boolean" ? "false" : type === "int" ? String(Math.max(minimum, 0)) : "";
+}

@@ -1,0 +1,36 @@
+/** Arithmetic of shapes: sizes, positions of elements in row-major order, and coordinates. It checks nothing. */
+
+export const sizeOf = (shape: readonly number[]): number =>
+  shape.reduce((product, dim) => product * dim, 1);
+
+/** The coordinates of the element at `position`. */
+export function coordinatesOf(position: number, shape: readonly number[]): number[] {
+  const at = Array.from(shape, () => 0);
+  for (let axis = shape.length - 1, rest = position; axis >= 0; axis--) {
+    at[axis] = rest % shape[axis];
+    rest = Math.floor(rest / shape[axis]);
+  }
+  return at;
+}
+
+/** The position of an element; of leading coordinates alone, the number of their slice. */
+export const positionOf = (at: readonly number[], shape: readonly number[]): number =>
+  at.reduce((position, coordinate, axis) => position * shape[axis] + coordinate, 0);
+
+/** The position of the first element of the slice at leading coordinates. */
+export const firstOf = (at: readonly number[], shape: readonly number[]): number =>
+  positionOf(at, shape) * sizeOf(shape.slice(at.length));
+
+/** How a tensor of any rank is shown: as grids of its last two axes. */
+export function gridsOf(shape: readonly number[]): {
+  rows: number;
+  columns: number;
+  grids: number;
+} {
+  const rank = shape.length;
+  return {
+    columns: rank === 0 ? 1 : shape[rank - 1],
+    rows: rank < 2 ? 1 : shape[rank - 2],
+    grids: sizeOf(shape.slice(0, -2)),
+  };
+}

@@ -1,0 +1,39 @@
+/** The faults of a call, sorted by where the page shows them. */
+
+import type { Fault } from "../model/read-state.ts";
+import type { CallView } from "./view.ts";
+import type { Description, Spot } from "./vocabulary.ts";
+
+export interface Faults {
+  readonly attributes: ReadonlyMap<string, string>;
+  readonly whole: readonly string[];
+  readonly inputs: ReadonlyMap<number, readonly Fault[]>;
+}
+
+export function sortFaults(faults: readonly Fault[]): Faults {
+  const attributes = new Map<string, string>();
+  const whole: string[] = [];
+  const inputs = new Map<number, Fault[]>();
+  for (const fault of faults) {
+    const { place, sentence } = fault;
+    if ("attribute" in place) attributes.set(place.attribute, sentence);
+    else if ("whole" in place) whole.push(sentence);
+    else inputs.set(place.input, [...(inputs.get(place.input) ?? []), fault]);
+  }
+  return { attributes, whole, inputs };
+}
+
+/** The element that a fault is about; for leading coordinates the first element of their slice. */
+export const elementAt = (at: readonly number[], shape: readonly number[]): number =>
+  shape.reduce((element, length, axis) => element * length + (at[axis] ?? 0), 0);
+
+/** The fault of a cell as its description. */
+export function describeFault({ faults, state }: CallView, spot: Spot | null): Description | null {
+  if (spot === null || spot.tensor === "output") return null;
+  const shape = state.inputs[spot.tensor]?.shape ?? [];
+  const found = faults.find(
+    ({ place }) =>
+      "at" in place && place.input === spot.tensor && elementAt(place.at, shape) === spot.element,
+  );
+  return found === undefined ? null : { title: found.sentence, lines: [], arrows: [] };
+}

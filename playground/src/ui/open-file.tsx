@@ -1,0 +1,205 @@
+/** Files that are chosen, or dropped anywhere on the page: a tensor for an input, or a node of a model. */
+
+import type { JSX, RefObject } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { fromFile, type FileChoice } from "../model/from-file.ts";
+import type { State, TensorText } from "../model/state.ts";
+
+interface OpenFileProps {
+  /** The names of the inputs that a tensor can be for. */
+  readonly inputs: readonly string[];
+  onTensor(input: TensorText, position: number, remarks: readonly string[]): void;
+  onState(state: State, remarks: readonly string[]): void;
+  /** Nothing could be taken, for that reason. */
+  onRefusal(sentence: string): void;
+}
+
+/** The content of a file from which somebody has to choose. */
+interface Offer {
+  readonly name: string;
+  readonly choices: readonly FileChoice[];
+  readonly remarks: readonly string[];
+}
+
+/** Takes files for an input, or for no input in particular. */
+type TakeFiles = (files: readonly File[], position: number | null) => Promise<void>;
+
+/** Larger files hold more than the page shows, whatever they are. */
+const MOST_BYTES = 64 * 2 ** 20;
+
+export function OpenFile({ inputs, onTensor, onState, onRefusal }: OpenFileProps): JSX.Element {
+  const [offer, setOffer] = useState<Offer | null>(null);
+  const dialog = useRef<HTMLDialogElement>(null);
+  const take = (choice: FileChoice, position: number, remarks: readonly string[]): void => {
+    dialog.current?.close();
+    if (choice.kind === "node") onState(choice.state, [...choice.remarks, ...remarks]);
+    else onTensor(choice.input, position, remarks);
+  };
+  const takeFiles: TakeFiles = async (files, position) => {
+    const found = await read(files);
+    if (found === null) return;
+    if ("error" in found) {
+      onRefusal(found.error);
+      return;
+    }
+    const { choices, remarks } = found;
+    const [only] = choices;
+    if (choices.length === 1 && only.kind === "node") take(only, 0, remarks);
+    else if (choices.length === 1 && position !== null) take(only, position, remarks);
+    else {
+      setOffer(found);
+      dialog.current?.showModal();
+    }
+  };
+  const isOver = useDropping(takeFiles);
+  return (
+    <>
+      <FileButton onFiles={(files) => void takeFiles(files, null)} />
+      {isOver && (
+        <div class="drop-here" aria-hidden="true">
+          Drop a tensor (.npy, .pb) on an input, or a model (.onnx, .xml) anywhere
+        </div>
+      )}
+      <dialog ref={dialog} aria-label="What to take from the file" onClose={() => setOffer(null)}>
+        {offer !== null && <Choices offer={offer} inputs={inputs} onTake={take} dialog={dialog} />}
+      </dialog>
+    </>
+  );
+}
+
+/** The content of the first of the files that is no `.bin`, with the `.bin`; null without files. It never throws. */
+async function read(files: readonly File[]): Promise<Offer | { readonly error: string } | null> {
+  const bin = files.find(({ name }) => name.toLowerCase().endsWith(".bin"));
+  const file = files.find((one) => one !== bin) ?? bin;
+  if (file === undefined) return null;
+  const large = [file, bin].find((one) => one !== undefined && one.size > MOST_BYTES);
+  if (large !== undefined) {
+    return { error: `${large.name} has ${large.size} bytes; the page reads up to ${MOST_BYTES}` };
+  }
+  try {
+    const found = await fromFile(file.name, await bytesOf(file), bin && (await bytesOf(bin)));
+    return "error" in found ? found : { name: file.name, ...found };
+  } catch (error) {
+    return { error: `${file.name} could not be read: ${String(error)}` };
+  }
+}
+
+const bytesOf = async (file: File): Promise<Uint8Array> => new Uint8Array(await file.arrayBuffer());
+
+/** Listens to files that are dropped; whether files are over the page. */
+function useDropping(takeFiles: TakeFiles): boolean {
+  const [isOver, setOver] = useState(false);
+  // The listeners live as long as the page and call the latest function.
+  const latest = useRef(takeFiles);
+  latest.current = takeFiles;
+  useEffect(() => {
+    const onDragOver = (event: DragEvent): void => {
+      if (event.dataTransfer?.types.includes("Files") !== true) return;
+      event.preventDefault();
+      setOver(true);
+    };
+    const onDragLeave = (event: DragEvent): void => {
+      // The event also comes when the pointer goes from one part of the page to another.
+      if (event.relatedTarget === null) setOver(false);
+    };
+    const onDrop = (event: DragEvent): void => {
+      const files = [...(event.dataTransfer?.files ?? [])];
+      setOver(false);
+      if (files.length === 0) return;
+      event.preventDefault();
+      void latest.current(files, inputUnder(event.target));
+    };
+    document.addEventListener("dragover", onDragOver);
+    document.addEventListener("dragleave", onDragLeave);
+    document.addEventListener("drop", onDrop);
+    return () => {
+      document.removeEventListener("dragover", onDragOver);
+      document.removeEventListener("dragleave", onDragLeave);
+      document.removeEventListener("drop", onDrop);
+    };
+  }, []);
+  return isOver;
+}
+
+/** The input whose card a part of the page belongs to; null for none. */
+function inputUnder(target: EventTarget | null): number | null {
+  const card = target instanceof Element ? target.closest("[data-tensor]") : null;
+  const id = card instanceof HTMLElement ? card.dataset["tensor"] : undefined;
+  return id === undefined || id === "output" ? null : Number(id);
+}
+
+function FileButton({ onFiles }: { onFiles(files: readonly File[]): void }): JSX.Element {
+  const field = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <button
+        type="button"
+        title=".npy, .pb, .onnx, or .xml with its .bin; files can be dropped on the page as well"
+        onClick={() => field.current?.click()}
+      >
+        Open a file
+      </button>
+      <input
+        ref={field}
+        type="file"
+        hidden
+        multiple
+        aria-label="file"
+        accept=".npy,.pb,.onnx,.xml,.bin"
+        onChange={(event) => {
+          const files = [...(event.currentTarget.files ?? [])];
+          event.currentTarget.value = "";
+          onFiles(files);
+        }}
+      />
+    </>
+  );
+}
+
+interface ChoicesProps {
+  readonly offer: Offer;
+  readonly inputs: readonly string[];
+  readonly dialog: RefObject<HTMLDialogElement | null>;
+  onTake(choice: FileChoice, position: number, remarks: readonly string[]): void;
+}
+
+function Choices({ offer, inputs, dialog, onTake }: ChoicesProps): JSX.Element {
+  const { name: file, choices, remarks } = offer;
+  return (
+    <>
+      <h2>{file}</h2>
+      <ul class="choices">
+        {choices.map((choice, number) => (
+          <li key={number}>
+            {choice.kind === "node" ? (
+              <button type="button" onClick={() => onTake(choice, 0, remarks)}>
+                {choice.title}
+              </button>
+            ) : (
+              <>
+                <p>
+                  {choice.input.dtype} [{choice.input.shape.join(", ")}] is for
+                </p>
+                {inputs.map((name, position) => (
+                  <button
+                    type="button"
+                    key={name}
+                    onClick={() => onTake(choice, position, remarks)}
+                  >
+                    {name}
+                  </button>
+                ))}
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+      {remarks.map((sentence) => (
+        <p key={sentence}>{sentence}</p>
+      ))}
+      <button type="button" onClick={() => dialog.current?.close()}>
+        Take nothing
+      </button>
+    </>
+  );
+}

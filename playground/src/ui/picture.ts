@@ -1,0 +1,111 @@
+/** Hooks for what is drawn: the picture of the call, what the cards of tensors show, and the cell that is described. */
+
+import type { OperatorVersion } from "ndscatter";
+import { useCallback, useMemo, useRef, useState } from "preact/hooks";
+import { marksOf } from "../model/links.ts";
+import type { State } from "../model/state.ts";
+import type { Cells } from "./grid.tsx";
+import { editsOf } from "./edits.ts";
+import { sortFaults, type Faults } from "./faults.ts";
+import { inputView, NO_NOTES, type InputView } from "./input-view.ts";
+import type { Page } from "./page.ts";
+import type { Edits } from "./tensor-props.ts";
+import {
+  outputCells,
+  printedAfter,
+  viewOf,
+  type CallView,
+  type Picture,
+  type Printed,
+} from "./view.ts";
+import type { Spot } from "./vocabulary.ts";
+
+/** A call, and the picture that is drawn of it. */
+interface Drawn {
+  readonly call: CallView;
+  /** Null where there is no such operator. */
+  readonly version: OperatorVersion | null;
+  readonly faults: Faults;
+  readonly picture: Picture | null;
+  /** Whether the picture is of a call before, because this one has an error. */
+  readonly isStale: boolean;
+}
+
+/**
+ * The call of a state, and its picture.
+ *
+ * @param last the last picture of a call without errors. It stays on the page while the call is corrected.
+ */
+export function usePicture(state: State, last: { current: Picture | null }): Drawn {
+  const call = useMemo(() => viewOf(state), [state]);
+  if (call.picture !== null) last.current = call.picture;
+  const { domain, op } = state;
+  // The picture of another operator says nothing about this call.
+  const isKept = last.current?.state.op === op && last.current.state.domain === domain;
+  return {
+    call,
+    version: call.explanation?.version ?? null,
+    faults: useMemo(() => sortFaults(call.faults), [call]),
+    picture: isKept ? last.current : null,
+    isStale: call.picture === null,
+  };
+}
+
+/** What the cards of the tensors show and do, of which only `output` changes while the picture is played. */
+export function useTensors(
+  { call: { state }, version, faults, picture, isStale }: Drawn,
+  page: Page,
+  step: number,
+): {
+  readonly inputs: readonly InputView[];
+  readonly edits: readonly Edits[];
+  readonly output: Cells | null;
+} {
+  const inputs = useMemo(
+    () => state.inputs.map((_, position) => inputView(picture, isStale, state, position, faults)),
+    [state, picture, faults],
+  );
+  const edits = useMemo(
+    () => state.inputs.map((_, position) => editsOf(version, position, page)),
+    [version, state.inputs.length],
+  );
+  return { inputs, edits, output: useOutput(picture, step) };
+}
+
+/** The cells of the output after `step` steps of the player. */
+function useOutput(picture: Picture | null, step: number): Cells | null {
+  const marks = useMemo(
+    () => (picture === null ? [] : marksOf(picture.links, "output", picture.output.size)),
+    [picture],
+  );
+  const before = useRef<{ picture: Picture; printed: Printed } | null>(null);
+  return useMemo((): Cells | null => {
+    if (picture === null) return null;
+    const known = before.current?.picture === picture ? before.current.printed : undefined;
+    const printed = printedAfter(picture, step, known);
+    if (printed !== null) before.current = { picture, printed };
+    const cells = outputCells(picture, marks, step, printed);
+    return { ...cells, notes: NO_NOTES, faults: NO_NOTES };
+  }, [picture, marks, step]);
+}
+
+export interface Spots {
+  /** The cell that the pointer is on; null where it is on none. */
+  readonly pointed: Spot | null;
+  /** The cell that is described: the one pointed at, else the one in focus. */
+  readonly spot: Spot | null;
+  onSpot(next: Spot | null, isFocus: boolean): void;
+  setFocused(spot: Spot | null): void;
+  setPointed(spot: Spot | null): void;
+}
+
+/** The cell whose story is shown. */
+export function useSpots(): Spots {
+  const [focused, setFocused] = useState<Spot | null>(null);
+  const [pointed, setPointed] = useState<Spot | null>(null);
+  const onSpot = useCallback((next: Spot | null, isFocus: boolean) => {
+    if (isFocus) setFocused(next);
+    setPointed(isFocus ? null : next);
+  }, []);
+  return { pointed, spot: pointed ?? focused, onSpot, setFocused, setPointed };
+}

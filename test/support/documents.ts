@@ -1,0 +1,131 @@
+/**
+ * The repository's documents as tests read them: tables, code blocks, and commands with what they print. It checks
+ * nothing that a document says; the tests do.
+ */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+
+export const read = (file: string): string => fs.readFileSync(path.join(ROOT, file), "utf8");
+
+export const exists = (file: string): boolean => fs.existsSync(path.join(ROOT, file));
+
+export interface Table {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+const FENCE = /^```(\w*)\n([^]*?)^```$/gm;
+
+/** All tables of a document, in order. */
+export function tablesOf(markdown: string): Table[] {
+  const runs: string[][] = [[]];
+  for (const line of markdown.replaceAll(FENCE, "").split("\n")) {
+    if (line.startsWith("|")) runs[runs.length - 1].push(line);
+    else if (runs[runs.length - 1].length > 0) runs.push([]);
+  }
+  return runs.flatMap(([head, rule, ...rows]) => {
+    if (head === undefined) return [];
+    assert.match(rule ?? "", /^\|(?: ?-+ ?\|)+$/, `no rule below ${head}`);
+    return [{ head: cellsOf(head), rows: rows.map(cellsOf) }];
+  });
+}
+
+const cellsOf = (line: string): string[] =>
+  line
+    .slice(1, -1)
+    .split("|")
+    .map((cell) => cell.trim());
+
+/** The rows of the one table between `<!-- mark -->` and `<!-- /mark -->`. */
+export function markedRows(file: string, mark: string): readonly (readonly string[])[] {
+  const [, part = ""] = read(file).split(new RegExp(`<!-- /?${mark} -->`));
+  const tables = tablesOf(part);
+  assert.equal(tables.length, 1, `${file}: the mark ${mark} must hold one table`);
+  return tables[0].rows;
+}
+
+/** What stands in the code blocks of a language, in order. */
+export const blocksOf = (markdown: string, language: string): string[] =>
+  [...markdown.matchAll(FENCE)].flatMap(([, name, code]) => (name === language ? [code] : []));
+
+/** The words between backquotes. */
+export const quotedIn = (markdown: string): string[] =>
+  [...markdown.replaceAll(FENCE, "").matchAll(/`([^`\n]+)`/g)].map(([, word]) => word);
+
+export interface Printed {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `ndscatter LINE` in a folder, without colours. */
+export function ndscatter(line: string, folder = ROOT): Printed {
+  const words = line.match(/'[^']*'|\S+/g) ?? [];
+  const args = words.map((word) => word.replaceAll("'", ""));
+  const main = path.join(ROOT, "build/src/cli/main.js");
+  const env = { ...process.env, NO_COLOR: "1" };
+  return spawnSync(process.execPath, [main, ...args], { cwd: folder, encoding: "utf8", env });
+}
+
+/**
+ * Runs every `$ ndscatter …` of a text block and holds what it prints against the lines below it, where a line of
+ * dots stands for any lines.
+ * @returns the status of each
+ */
+export function assertPrints(block: string, folder = ROOT): (number | null)[] {
+  const shown = block.split(/^\$ ndscatter /m).slice(1);
+  assert.ok(shown.length > 0, "the block shows no command");
+  return shown.map((one) => {
+    const [line, ...lines] = one.trimEnd().split("\n");
+    const { status, stdout, stderr } = ndscatter(line, folder);
+    const pattern = lines.map((text) =>
+      text === "..." ? "(?:.*\\n)*" : `${text.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&")}\\n`,
+    );
+    const printed = `${stdout}${stderr}`.replace(/\n*$/, "\n");
+    assert.match(printed, new RegExp(`^${pattern.join("")}$`), line);
+    return status;
+  });
+}
+
+/**
+ * Runs a code block as a module in a folder of its own and gives what it exports and prints.
+ * @param name of the file, which no other test uses
+ * @param before code that declares what the block takes for granted
+ * @param exported names of the block's own constants
+ */
+export async function runBlock(
+  name: string,
+  code: string,
+  { before = "", exported = [] }: { before?: string; exported?: readonly string[] } = {},
+): Promise<{ values: Readonly<Record<string, unknown>>; printed: readonly unknown[] }> {
+  const file = path.join(ROOT, "build", `${name}.mjs`);
+  const lines = [
+    "export const printed = [];",
+    before,
+    code.replaceAll("console.log(", "printed.push("),
+    `export { ${exported.join(", ")} };`,
+  ];
+  fs.writeFileSync(file, lines.join("\n"));
+  try {
+    const { printed, ...values }: { printed: unknown[] } = await import(file);
+    return { values, printed };
+  } finally {
+    fs.rmSync(file);
+  }
+}
+
+/** Calls `action` with a new folder, which is removed afterwards. */
+export async function inFolder(action: (folder: string) => unknown): Promise<void> {
+  const folder = fs.mkdtempSync(path.join(ROOT, "build", "documents-"));
+  try {
+    await action(folder);
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
+}
