@@ -130,6 +130,7 @@ test("errors carry what was found, and where", () => {
     return { at, got, expected };
   };
   const none = { at: undefined, got: undefined, expected: undefined };
+  assert.deepEqual(refusal(new Uint8Array(0)), { ...none, got: 0 });
   assert.deepEqual(refusal(TINY.slice(0, 4)), { ...none, got: 4 });
   assert.deepEqual(refusal(TINY.slice(0, -1)), { ...none, got: 7, expected: [2] });
   assert.deepEqual(refusal(shaped("(65536, 65536)"), "too-large"), {

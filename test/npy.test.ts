@@ -105,6 +105,8 @@ const ACCEPTED: readonly Accepted[] = [
     values: "\udc00\ud800" },
   { what: "the last high surrogate alone", descr: "<U2", shape: "()", bytes: "ffdb0000 00e00000",
     values: "\udbff\ue000" },
+  { what: "half of a character at the end of one text and the other half in the next", descr: "<U1", shape: "(2,)",
+    bytes: "00d80000 00dc0000", values: ["\ud800", "\udc00"] },
   { what: "strings of no characters", descr: "<U0", shape: "(2, 1)", values: [[""], [""]] },
   { what: "a dimension of 2^53 - 1", descr: "<f4", shape: "(0, 9007199254740991)", values: [] },
   { what: "64 dimensions", descr: "|u1", shape: `(${"0, ".repeat(64)})`, values: [] },

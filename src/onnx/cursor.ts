@@ -5,15 +5,13 @@
 
 import { malformed, type TensorError } from "../errors.ts";
 import { readRange, type ByteSource } from "../model/byte-source.ts";
+import { MAX_VARINT } from "./wire.ts";
 
 /**
  * How much is read at once: one page of the disk after a jump, then twice as much each time that reading goes on where
  * the window ends. Of a model of 3 GB with 20,000 tensors that reads 82 MB, where windows of 64 KiB read 1,311 MB.
  */
 const WINDOW = { least: 2 ** 12, most: 2 ** 16 };
-
-/** A varint has at most 10 bytes; the last one carries bit 63. */
-export const MAX_VARINT = 10;
 
 export class FileCursor {
   position = 0;

@@ -30,7 +30,7 @@ import {
   type TensorHeader,
   type TypedField,
 } from "./tensor-proto.ts";
-import { decodeUtf8, encodedAs, encodeUtf8, visitRecords } from "./wire.ts";
+import { checkUtf8, decodeUtf8, encodedAs, encodeUtf8, visitRecords } from "./wire.ts";
 
 /**
  * The tensor in `bytes`, a serialized `TensorProto`. Its values are in `raw_data`, in the typed field of its data type
@@ -60,7 +60,7 @@ export function writeTensor(tensor: Tensor, name?: string): Uint8Array {
   });
   if (isNumericStorage(data)) message.rawData = pack(dtype, data);
   else message.stringData = data.map(encodeUtf8);
-  if (name !== undefined) message.name = name;
+  if (name !== undefined) message.name = checkUtf8(name);
   return encodedAs("the tensor", () => toBinary(TensorProtoSchema, message));
 }
 

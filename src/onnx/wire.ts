@@ -17,6 +17,9 @@ import { isTensorError, malformed, TensorError } from "../errors.ts";
  */
 const mostParts = (bytes: number): number => Math.min(2 ** 21, 2 ** 16 + Math.floor(bytes / 8));
 
+/** A varint has at most 10 bytes; the last one carries bit 63. */
+export const MAX_VARINT = 10;
+
 /** Gets a record's field number, its wire type and where its payload starts and ends. */
 export type Visit = (field: number, wireType: WireType, start: number, end: number) => void;
 
@@ -52,6 +55,9 @@ export function visitRecords(bytes: Uint8Array, what: string, visit: Visit): voi
         );
       } else {
         reader.skip(wireType, field);
+        if (wireType === WireType.Varint && reader.pos - start > MAX_VARINT) {
+          throw malformed(`${what} has a field ${field} of more than ${MAX_VARINT} bytes`);
+        }
       }
       visit(field, wireType, start, reader.pos);
     }
@@ -153,9 +159,15 @@ export function decodeUtf8(bytes: Uint8Array, what: string): string {
   );
 }
 
-/** @throws TensorError `dtype` for half a surrogate pair, which UTF-8 cannot encode */
-export function encodeUtf8(text: string): Uint8Array {
-  if (!/\p{Cs}/u.test(text)) return new TextEncoder().encode(text);
+export const encodeUtf8 = (text: string): Uint8Array => new TextEncoder().encode(checkUtf8(text));
+
+/**
+ * The text itself. The protobuf library and `TextEncoder` silently replace what UTF-8 cannot encode, so every text that
+ * is written passes through here.
+ * @throws TensorError `dtype` for half a surrogate pair
+ */
+export function checkUtf8(text: string): string {
+  if (!/\p{Cs}/u.test(text)) return text;
   throw new TensorError(
     "dtype",
     `UTF-8 cannot hold half a surrogate pair, as in ${JSON.stringify(text)}`,
