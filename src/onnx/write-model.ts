@@ -43,7 +43,7 @@ import {
 } from "./schema_pb.ts";
 import { isHeader } from "./tensor-proto.ts";
 import { writeTensor } from "./tensor.ts";
-import { encodedAs, encodeUtf8 } from "./wire.ts";
+import { checkUtf8, encodedAs, encodeUtf8 } from "./wire.ts";
 
 type Opsets = Readonly<Record<string, number>>;
 
@@ -67,7 +67,7 @@ export function writeModel(model: Model): Uint8Array {
   }
   const irVersion = toInt64(model.irVersion, "irVersion");
   if (message.irVersion !== irVersion) message.irVersion = irVersion;
-  if (message.producerName !== model.producer) message.producerName = model.producer;
+  if (message.producerName !== model.producer) message.producerName = checkUtf8(model.producer);
   message.opsetImport = opsetMessages(model.opsets, message.opsetImport);
   message.graph = graphMessage(model.graph, model.opsets);
   return encodedAs("the model", () => toBinary(ModelProtoSchema, message));
@@ -82,7 +82,7 @@ function opsetMessages(
   const known = new Set(kept.map(({ domain }) => domainName(domain)));
   const added = Object.keys(opsets)
     .filter((domain) => !known.has(domainName(domain)))
-    .map((domain) => create(OperatorSetIdProtoSchema, { domain: spelling(domain) }));
+    .map((domain) => create(OperatorSetIdProtoSchema, { domain: checkUtf8(spelling(domain)) }));
   return [...kept, ...added].map((one) => {
     const version = toInt64(opsets[domainName(one.domain)] ?? opsets[one.domain], "an opset");
     return Object.assign(create(OperatorSetIdProtoSchema), one, { version });
@@ -95,7 +95,7 @@ const spelling = (domain: string): string => (domain === "ai.onnx" ? "" : domain
 function graphMessage(graph: Graph, opsets: Opsets): GraphProto {
   const message = create(GraphProtoSchema);
   if (isMessage(graph[SOURCE], GraphProtoSchema)) Object.assign(message, graph[SOURCE]);
-  if (message.name !== graph.name) message.name = graph.name;
+  if (message.name !== graph.name) message.name = checkUtf8(graph.name);
   message.input = graph.inputs.map(valueInfoMessage);
   message.output = graph.outputs.map(valueInfoMessage);
   message.initializer = graph.constants.map(constantBytes);
@@ -115,11 +115,12 @@ function nodeMessage(node: ModelNode, opsets: Opsets): NodeProto {
   }
   const message = create(NodeProtoSchema);
   if (isMessage(node[SOURCE], NodeProtoSchema)) Object.assign(message, node[SOURCE]);
-  message.input = [...inputs];
-  message.output = [...outputs];
-  if (message.name !== name) message.name = name;
-  message.opType = op;
-  if (domainName(message.domain) !== domainName(domain)) message.domain = spelling(domain);
+  message.input = inputs.map(checkUtf8);
+  message.output = outputs.map(checkUtf8);
+  if (message.name !== name) message.name = checkUtf8(name);
+  message.opType = checkUtf8(op);
+  if (domainName(message.domain) !== domainName(domain))
+    message.domain = checkUtf8(spelling(domain));
   message.attribute = Object.entries(attributes).map(([key, attribute]) =>
     attributeMessage(key, attribute, node, opsets),
   );
@@ -137,7 +138,7 @@ function attributeMessage(
     new TensorError("attribute", `attribute ${JSON.stringify(name)} of ${nodeTitle(node)} ${why}`, {
       op: node.op,
     });
-  const message = create(AttributeProtoSchema, { name });
+  const message = create(AttributeProtoSchema, { name: checkUtf8(name) });
   if (attribute.type === "other") {
     if (source === undefined) {
       throw wrong(`is of type ${attribute.value}, which can only be kept, not made`);
@@ -233,14 +234,14 @@ function constantBytes(constant: Constant): Uint8Array {
   return new BinaryWriter()
     .raw(header.bytes)
     .tag(number, WireType.LengthDelimited)
-    .string(name)
+    .string(checkUtf8(name))
     .finish();
 }
 
 function valueInfoMessage({ name, type, [SOURCE]: source }: ValueInfo): ValueInfoProto {
   const message = create(ValueInfoProtoSchema);
   if (isMessage(source, ValueInfoProtoSchema)) Object.assign(message, source);
-  message.name = name;
+  message.name = checkUtf8(name);
   // An unchanged type is kept, because the file may say more of it than `Model` shows.
   if (!sameType(type, decodeType(message.type))) {
     if (type === null) delete message.type;
@@ -269,7 +270,7 @@ function typeMessage({ dtype, shape }: TensorType, name: string): TypeProto {
 function dimMessage(dim: Dim, name: string): Dimension {
   if (dim === null) return create(DimensionSchema);
   if (typeof dim === "string")
-    return create(DimensionSchema, { value: { case: "dimParam", value: dim } });
+    return create(DimensionSchema, { value: { case: "dimParam", value: checkUtf8(dim) } });
   if (Number.isSafeInteger(dim) && dim >= 0) {
     return create(DimensionSchema, { value: { case: "dimValue", value: BigInt(dim) } });
   }
