@@ -13,6 +13,7 @@ import {
   dim,
   external,
   FUNCTION,
+  functionNode,
   GRAPH,
   head,
   initializer,
@@ -168,9 +169,8 @@ const FUNCTION_FILE = file(
     ...text(FUNCTION.domain, "my.domain"),
     ...text(FUNCTION.input, "x"),
     ...text(FUNCTION.output, "y"),
-    // A node of a graph and one of a function differ in the number of their field alone.
-    ...bytes(FUNCTION.node, node("Relu", text(NODE.input, "x"), text(NODE.output, "y")).slice(2)),
-    ...opset(17).with(0, (FUNCTION.opsetImport << 3) | 2),
+    ...functionNode("Relu", text(NODE.input, "x"), text(NODE.output, "y")),
+    ...opset(17, undefined, FUNCTION.opsetImport),
     ...bytes(FUNCTION.valueInfo, valueInfo("y", tensorType(1, dim(2)))),
   ]),
 );
@@ -226,8 +226,8 @@ test("the files of a model are named, wherever their tensors are", () => {
     node("If", attribute("then_branch", "GRAPH", bytes(ATTRIBUTE.g, body))),
     node("Bar", attribute("bodies", "GRAPHS", bytes(ATTRIBUTE.graphs, initializer(far("graphs"))))),
   ];
-  const inner = node("Constant", farAttribute("function")).slice(2);
-  const whole = file(modelFile(...graph), bytes(MODEL.functions, bytes(FUNCTION.node, inner)));
+  const inner = functionNode("Constant", farAttribute("function"));
+  const whole = file(modelFile(...graph), bytes(MODEL.functions, inner));
   const names = ["attribute", "body", "function", "graphs", "in body", "list", "w"];
   assert.deepEqual(externalFiles(readModel(whole)).sort(), names);
   const leading = modelFile(initializer(far("../w"), text(TENSOR.name, "a")));

@@ -134,6 +134,8 @@ class OutlineWriter {
       if (++this.#records > MAX_RECORDS) throw tooLargeModel(`more than ${MAX_RECORDS} records`);
       const begin = cursor.position;
       const tag = cursor.varint(end);
+      // The same tags as those that the protobuf library refuses, so that an outline accepts no more files.
+      if (tag < 8 || tag >= 2 ** 32) throw malformed(`byte ${begin} of the file is an illegal tag`);
       const tagEnd = cursor.position;
       const field = schema.fields.find((one) => one.number === Math.floor(tag / 8));
       const length = payloadLength(cursor, tag % 8, end);

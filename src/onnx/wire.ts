@@ -17,6 +17,12 @@ import { isTensorError, malformed, TensorError } from "../errors.ts";
  */
 const mostParts = (bytes: number): number => Math.min(2 ** 21, 2 ** 16 + Math.floor(bytes / 8));
 
+/**
+ * How many numbers and texts the lists of a model may hold, outside of tensors. A number takes at least one byte of the
+ * file and 40 bytes of memory as a bigint, so 2^24 of them take 670 MB. A tree ensemble of 10^5 nodes has about 10^6.
+ */
+const MAX_VALUES = 2 ** 24;
+
 /** A varint has at most 10 bytes; the last one carries bit 63. */
 export const MAX_VARINT = 10;
 
@@ -68,11 +74,14 @@ export function visitRecords(bytes: Uint8Array, what: string, visit: Visit): voi
 export interface Parts {
   readonly most: number;
   found: number;
+  /** The numbers and texts in lists that were counted so far. */
+  values: number;
 }
 
 export const partsOf = (bytes: Uint8Array): Parts => ({
   most: mostParts(bytes.length),
   found: 0,
+  values: 0,
 });
 
 /**
@@ -98,8 +107,13 @@ export function checkMessage(
       if (values === null) {
         throw malformed(`the ${message.name} has its ${field.name} in the wrong encoding`);
       }
-      // Each packed number of 64 bits becomes an object.
-      if (values > 1) parts.found += values;
+      if (field.fieldKind === "list" && !isPart(field)) parts.values += values;
+      if (parts.values > MAX_VALUES) {
+        throw new TensorError(
+          "too-large",
+          `the model has more than ${MAX_VALUES} numbers and texts in lists`,
+        );
+      }
       // The schema declares subgraphs and tensors as bytes, so this recursion is never more than a few calls deep.
       if (field.message !== undefined) check(field.message, part.subarray(start, end));
     });

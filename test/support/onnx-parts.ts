@@ -59,14 +59,23 @@ export const external = (entries: Readonly<Record<string, string>>): Bytes => [
   ),
 ];
 
-export const tensorFile = (...parts: readonly Bytes[]): Uint8Array => file(...parts);
-
 /** A constant of a graph. */
 export const initializer = (...parts: readonly Bytes[]): Bytes =>
   bytes(GRAPH.initializer, parts.flat());
 
+/** What a node says, wherever it stands. */
+export const nodeMessage = (op: string, ...parts: readonly Bytes[]): Bytes => [
+  ...text(NODE.opType, op),
+  ...parts.flat(),
+];
+
+/** A node of a graph. */
 export const node = (op: string, ...parts: readonly Bytes[]): Bytes =>
-  bytes(GRAPH.node, [...text(NODE.opType, op), ...parts.flat()]);
+  bytes(GRAPH.node, nodeMessage(op, ...parts));
+
+/** A node of a function. */
+export const functionNode = (op: string, ...parts: readonly Bytes[]): Bytes =>
+  bytes(FUNCTION.node, nodeMessage(op, ...parts));
 
 /** An attribute of a node. */
 export const attribute = (
@@ -94,8 +103,12 @@ export const valueInfo = (name: string, ...type: readonly Bytes[]): Bytes => [
   ...type.flat(),
 ];
 
-export const opset = (version: number | bigint, domain?: string): Bytes =>
-  bytes(MODEL.opsetImport, [...(domain === undefined ? [] : text(1, domain)), ...int(2, version)]);
+/** The import of an operator set, of a model or of a function. */
+export const opset = (
+  version: number | bigint,
+  domain?: string,
+  field: number = MODEL.opsetImport,
+): Bytes => bytes(field, [...(domain === undefined ? [] : text(1, domain)), ...int(2, version)]);
 
 /** A model of opset 18 with these parts of its graph. */
 export const modelFile = (...graph: readonly Bytes[]): Uint8Array =>

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { isTensorError, type ErrorCode, type TensorError } from "../../src/errors.ts";
 
 /**
- * The TensorError that `action` throws. Its code and its sentence are as expected, and the sentence is one line without a
- * full stop.
+ * The TensorError that `action` throws. Its code and its sentence are as expected, and the sentence is one line without
+ * a full stop.
  */
 export function assertRefused(code: ErrorCode, says: RegExp, action: () => unknown): TensorError {
   try {
