@@ -59,7 +59,7 @@ const VALUES: readonly Fault[] = [
   ["-32769 in int16", BAD, /int16 holds -32769/, head("int16", 1), int(int32Data, -32769)],
   ["-32769 in bfloat16", BAD, /bfloat16 holds -32769/, head("bfloat16", 1), int(int32Data, -32769)],
   ["2^32 in uint32", BAD, /uint32 holds 4294967296/, head("uint32", 1), int(uint64Data, 2 ** 32)],
-  ["a segment", BAD, /segment/, head("float32", 1), bytes(segment, []), zeros(4)],
+  ["a segment", BAD, /segment/, head("float32", 1), bytes(segment, int(1, 5)), zeros(4)],
   ["a location of 2", BAD, /location 2/, int(TENSOR.dataLocation, 2)],
   ["a location of -1", BAD, /location -1/, int(TENSOR.dataLocation, -1)],
 ];

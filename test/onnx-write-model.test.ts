@@ -13,10 +13,21 @@ import {
   type AttributeInput,
   type Model,
 } from "../src/onnx/index.ts";
+import type { TensorType } from "../src/operators/operator.ts";
 import { tensor, type Tensor } from "../src/tensor/tensor.ts";
 import { RICH_MODEL } from "./cases/onnx-rich.ts";
 import { bytes, file, int, text } from "./onnx-encoder.ts";
-import { ATTRIBUTE, ATTRIBUTE_TYPE, GRAPH, MODEL, NODE } from "./support/onnx-parts.ts";
+import {
+  attribute,
+  ATTRIBUTE,
+  ATTRIBUTE_TYPE,
+  GRAPH,
+  MODEL,
+  modelFile,
+  node,
+  NODE,
+  opset,
+} from "./support/onnx-parts.ts";
 import { payloadsOf, recordsBut } from "./support/onnx-records.ts";
 import { assertRefused } from "./support/refusal.ts";
 import { secondsOf } from "./support/seconds.ts";
@@ -92,6 +103,111 @@ test("edits are written, and the rest stays", () => {
   const shown = new TextDecoder().decode(graphOf(writeModel(edited)));
   for (const kept of ["overload", "about the node", "about the graph", "subgraph", "between"])
     assert.ok(shown.includes(kept), kept);
+});
+
+test("types are replaced, removed and added", () => {
+  const model = readModel(RICH_MODEL);
+  const [x, , , unknown] = model.graph.inputs;
+  // The shape of x has a name of its batch that `Model` does not show: a type that is the same keeps it.
+  x.type = { dtype: "float32", shape: [0, "N", null, null, 5] };
+  assert.match(new TextDecoder().decode(writeModel(model)), /batch/);
+  x.type = null;
+  unknown.type = { dtype: "int8", shape: null };
+  model.graph.outputs[0].type = { dtype: "string", shape: [] };
+  const { graph } = readModel(writeModel(model));
+  assert.deepEqual(
+    [graph.inputs[0].type, graph.inputs[3].type, graph.outputs[0].type],
+    [null, { dtype: "int8", shape: null }, { dtype: "string", shape: [] }],
+  );
+  assert.doesNotMatch(new TextDecoder().decode(writeModel(model)), /batch/);
+});
+
+const TYPES: readonly TensorType[] = [
+  { dtype: "float64", shape: [0, "N", null, null, 5] },
+  { dtype: "float32", shape: [0, "N", null, null] },
+  { dtype: "float32", shape: [0, "M", null, null, 5] },
+  { dtype: "float32", shape: [0, "N", null, null, 6] },
+  { dtype: "float32", shape: [0, null, null, null, 5] },
+  { dtype: "float32", shape: null },
+];
+
+test("a type that differs in any part is written anew", () => {
+  for (const type of TYPES) {
+    const model = readModel(RICH_MODEL);
+    model.graph.inputs[0].type = type;
+    assert.deepEqual(readModel(writeModel(model)).graph.inputs[0].type, type);
+  }
+});
+
+/** A model with a body in a node, and one with two. */
+const BODIES = modelFile(
+  node("If", attribute("then_branch", "GRAPH", bytes(ATTRIBUTE.g, node("Relu")))),
+  node(
+    "Foo",
+    attribute(
+      "bodies",
+      "GRAPHS",
+      bytes(ATTRIBUTE.graphs, node("A")),
+      // A body that says its name twice, of which the last counts.
+      bytes(ATTRIBUTE.graphs, [...text(GRAPH.name, "x"), ...text(GRAPH.name, "y")]),
+    ),
+  ),
+);
+
+test("bodies are kept to the byte where they are not changed, and written where they are", () => {
+  const model = readModel(BODIES);
+  assert.deepEqual(
+    payloadsOf(graphOf(writeModel(model)), GRAPH.node).map((one) => recordsBut(one, 0)),
+    payloadsOf(graphOf(BODIES), GRAPH.node).map((one) => recordsBut(one, 0)),
+  );
+  const [first, second] = model.graph.nodes.map((one) => Object.values(one.attributes)[0]);
+  assert.ok(first.type === "other" && second.type === "other");
+  if (first.graphs) first.graphs[0].nodes[0].op = "Abs";
+  if (second.graphs) second.graphs[1].name = "z";
+  const [one, two] = readModel(writeModel(model)).graph.nodes.map(({ attributes }) => {
+    const [{ type, value, ...rest }] = Object.values(attributes);
+    assert.equal(type, "other");
+    return "graphs" in rest ? [value, ...(rest.graphs ?? [])] : [];
+  });
+  assert.deepEqual([one[0], two[0]], ["GRAPH", "GRAPHS"]);
+  assert.deepEqual(
+    [...one.slice(1), ...two.slice(1)].map((graph) =>
+      typeof graph === "object" ? [graph.name, graph.nodes.map(({ op }) => op)] : graph,
+    ),
+    [
+      ["", ["Abs"]],
+      ["", ["A"]],
+      ["z", []],
+    ],
+  );
+});
+
+test("both spellings of ONNX's own domain are kept", () => {
+  for (const domain of ["", "ai.onnx"]) {
+    const content = file(
+      bytes(MODEL.graph, node("Relu", text(NODE.domain, domain))),
+      opset(18, domain),
+    );
+    const model = readModel(content);
+    model.opsets["ai.onnx"] = 19;
+    const written = writeModel(model);
+    assert.deepEqual(payloadsOf(written, MODEL.opsetImport), [file(opset(19, domain).slice(2))]);
+    assert.deepEqual(payloadsOf(nodeOf(written), NODE.domain), [file(text(0, domain).slice(2))]);
+    assert.deepEqual(readModel(written).opsets, { "ai.onnx": 19 });
+  }
+  const fresh = buildModel({ opsets: { "ai.onnx": 18 }, nodes: [], outputs: {} });
+  assert.deepEqual(payloadsOf(writeModel(fresh), MODEL.opsetImport), [
+    file(opset(18, "").slice(2)),
+  ]);
+});
+
+test("an import that is removed is not written, and of two for one domain both get its version", () => {
+  const model = readModel(RICH_MODEL);
+  delete model.opsets["my.domain"];
+  assert.deepEqual(readModel(writeModel(model)).opsets, { "ai.onnx": 18 });
+  const twice = readModel(file(bytes(MODEL.graph, []), opset(17, ""), opset(18, "ai.onnx")));
+  const imports = payloadsOf(writeModel(twice), MODEL.opsetImport);
+  assert.deepEqual(imports, [file(opset(18, "").slice(2)), file(opset(18, "ai.onnx").slice(2))]);
 });
 
 test("a model from literals", () => {
