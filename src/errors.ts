@@ -72,9 +72,12 @@ export class TensorError extends Error implements ErrorFields {
   }
 }
 
-/** What every format says of a file that is not what it says. */
-export const malformed = (sentence: string): TensorError =>
-  new TensorError("malformed-file", sentence);
+/** The error of every format for a file that breaks the format's rules. */
+export const malformed = (
+  sentence: string,
+  fields?: ErrorFields,
+  options?: { cause?: unknown },
+): TensorError => new TensorError("malformed-file", sentence, fields, options);
 
 /**
  * Whether `error` is this package's error, and one of `codes` when any are given. Tells by name, not by class, so

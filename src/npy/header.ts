@@ -1,20 +1,21 @@
 /**
- * What stands in an NPY file in front of the elements: `\x93NUMPY`, a version, the length of the header (two bytes
- * in version 1.0, four in 2.0 and 3.0), the header. Versions 2.0 and 3.0 differ in the encoding of field names,
+ * The part of an NPY file in front of the elements: `\x93NUMPY`, a version, the length of the header (two bytes in
+ * version 1.0, four in 2.0 and 3.0), the header itself. Versions 2.0 and 3.0 differ in the encoding of field names,
  * which only structured data types have.
  *
  * Everything that a file promises is compared with the bytes that are there before anything is allocated.
  */
 
-import { TensorError } from "../errors.ts";
+import { malformed, TensorError } from "../errors.ts";
 import { MAX_SIZE, printShape, product } from "../tensor/shape.ts";
 import { parseDescr, type ElementType } from "./descr.ts";
-import { parseHeader } from "./literal.ts";
+import { parseDictionary } from "./literal.ts";
 
-/** What a file holds; `start` and `end` enclose its elements. */
-export interface Contents {
+/** What a file holds. Its elements lie from byte `start` to byte `end`. */
+export interface NpyContents {
   readonly type: ElementType;
   readonly shape: readonly number[];
+  /** In elements. */
   readonly size: number;
   readonly fortranOrder: boolean;
   readonly start: number;
@@ -25,23 +26,22 @@ const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59] as const;
 const VERSION_AT = MAGIC.length;
 const LENGTH_AT = VERSION_AT + 2;
 
-/** The width of the header's length, by version. */
+/** How many bytes the length of the header has, by version. */
 const LENGTH_BYTES: Readonly<Record<string, 2 | 4>> = { "1.0": 2, "2.0": 4, "3.0": 4 };
 
-/** Headers end on a multiple of this. */
-const ALIGNMENT = 64;
+/** Headers end at a multiple of this many bytes. */
+const HEADER_ALIGNMENT = 64;
 
 /** NumPy leaves room for the first dimension to grow to this many digits in place. */
 const DIMENSION_DIGITS = 21;
 
 /** @throws TensorError `malformed-file`, or `too-large` for more than 2^32 - 1 elements. */
-export function readHeader(file: Uint8Array): Contents {
+export function readNpyHeader(file: Uint8Array): NpyContents {
   checkMagic(file);
   const version = `${file[VERSION_AT]}.${file[VERSION_AT + 1]}`;
   const width = LENGTH_BYTES[version];
   if (width === undefined) {
-    throw new TensorError(
-      "malformed-file",
+    throw malformed(
       `the NPY file is of version ${version}, but the versions that are read are 1.0, 2.0 and 3.0`,
     );
   }
@@ -51,9 +51,9 @@ export function readHeader(file: Uint8Array): Contents {
   const length = width === 2 ? view.getUint16(LENGTH_AT, true) : view.getUint32(LENGTH_AT, true);
   const start = from + length;
   checkLength(file, start, `its header of ${length} bytes`);
-  const { descr, fortranOrder, shape } = parseHeader(file, from, start);
+  const { descr, fortranOrder, shape } = parseDictionary(file, from, start);
   const type = parseDescr(descr);
-  const size = checkSize(file, start, shape, type);
+  const size = checkElements(file, start, shape, type);
   return { type, shape, size, fortranOrder, start, end: start + size * type.bytes };
 }
 
@@ -61,16 +61,13 @@ function checkMagic(file: Uint8Array): void {
   const wrong = MAGIC.findIndex((byte, at) => file[at] !== byte);
   if (wrong === -1) return checkLength(file, LENGTH_AT, "its version");
   if (wrong === file.length) {
-    throw new TensorError(
-      "malformed-file",
-      `an NPY file begins with \\x93NUMPY, but there are only ${file.length} bytes`,
-      { got: file.length },
-    );
+    throw malformed(`an NPY file begins with \\x93NUMPY, but there are only ${file.length} bytes`, {
+      got: file.length,
+    });
   }
-  const archive = file[0] === 0x50 && file[1] === 0x4b;
-  throw new TensorError(
-    "malformed-file",
-    archive
+  const isArchive = file[0] === 0x50 && file[1] === 0x4b;
+  throw malformed(
+    isArchive
       ? "these bytes are a ZIP archive, not an NPY file; an .npz file has to be unpacked first"
       : `these bytes are no NPY file: byte ${wrong} is 0x${file[wrong].toString(16).padStart(2, "0")}, ` +
           "but an NPY file begins with \\x93NUMPY",
@@ -79,15 +76,14 @@ function checkMagic(file: Uint8Array): void {
 
 function checkLength(file: Uint8Array, end: number, what: string): void {
   if (file.length >= end) return;
-  throw new TensorError(
-    "malformed-file",
+  throw malformed(
     `the NPY file ends after ${file.length} bytes, within ${what} (up to byte ${end})`,
     { got: file.length },
   );
 }
 
-/** The number of elements, all of which are there. */
-function checkSize(
+/** The number of elements, after checking that the file holds all of them. */
+function checkElements(
   file: Uint8Array,
   start: number,
   shape: readonly number[],
@@ -103,17 +99,15 @@ function checkSize(
   }
   const present = file.length - start;
   if (size * bytes > present) {
-    throw new TensorError(
-      "malformed-file",
+    throw malformed(
       `the NPY file promises ${size * bytes} bytes (shape ${printShape(shape)}, ${dtype} of ${bytes} bytes), ` +
         `but ${present} follow its header`,
       { got: present, expected: shape },
     );
   }
-  // Text of length 0 takes no bytes, so nothing but this stops a small file from asking for 2^32 empty strings.
+  // Text of length 0 takes no bytes of the file, so only this check keeps a small file from 2^32 empty strings.
   if (bytes === 0 && size > file.length) {
-    throw new TensorError(
-      "malformed-file",
+    throw malformed(
       `the NPY file promises ${size} strings of no characters, more than it has bytes`,
       { got: size, expected: shape },
     );
@@ -122,18 +116,19 @@ function checkSize(
 }
 
 /**
- * The bytes in front of the elements of a C-ordered file, the same as NumPy writes: version 1.0, padded to a multiple
- * of 64. With at most 64 dimensions the header stays far below the 65535 bytes from which version 2.0 is needed.
+ * The bytes in front of the elements of a C-ordered file, exactly as NumPy writes them: version 1.0, padded to a
+ * multiple of 64. With at most 64 dimensions the header stays far below the 65536 bytes from which version 2.0 is
+ * needed.
  */
-export function printHeader(descr: string, shape: readonly number[]): Uint8Array {
+export function printNpyHeader(descr: string, shape: readonly number[]): Uint8Array {
   const tuple = shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(", ")})`;
   const growth = shape.length === 0 ? 0 : DIMENSION_DIGITS - String(shape[0]).length;
   const header =
     `{'descr': '${descr}', 'fortran_order': False, 'shape': ${tuple}, }` + " ".repeat(growth);
   const from = LENGTH_AT + 2;
   const unpadded = from + header.length + 1;
-  // Where nothing is missing NumPy still adds a whole block.
-  const end = unpadded + ALIGNMENT - (unpadded % ALIGNMENT);
+  // NumPy adds a whole block where no padding is needed.
+  const end = unpadded + HEADER_ALIGNMENT - (unpadded % HEADER_ALIGNMENT);
   const bytes = new Uint8Array(end).fill(0x20);
   bytes.set(MAGIC);
   bytes.set([1, 0, (end - from) & 0xff, (end - from) >> 8], VERSION_AT);

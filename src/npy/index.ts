@@ -1,4 +1,4 @@
-/** NumPy's NPY files: bytes to tensors and back. */
+/** NumPy's NPY files: reads tensors from bytes and writes them as bytes. */
 
 export { readNpy } from "./reader.ts";
 export { writeNpy } from "./writer.ts";

@@ -1,10 +1,9 @@
 /**
  * The dictionary in the header of an NPY file: the tokens of a Python literal that NumPy writes there, and no others.
- * It walks over the bytes themselves, each once, so that the time and memory it takes are bounded by the file.
- * What `descr` means is told in `descr.ts`.
+ * The parser reads each byte once, so the file bounds its time and memory. `descr.ts` knows what a `descr` means.
  */
 
-import { TensorError } from "../errors.ts";
+import { malformed, TensorError } from "../errors.ts";
 import { MAX_RANK } from "../tensor/shape.ts";
 
 export interface HeaderFields {
@@ -13,31 +12,30 @@ export interface HeaderFields {
   readonly shape: readonly number[];
 }
 
-/** No key and no `descr` that means anything is longer; it also bounds what a message quotes. */
-const MAX_TEXT = 64;
+/** No key and no valid `descr` is longer. The limit also bounds how much of the file a message quotes. */
+const MAX_QUOTED = 64;
 
 /**
- * The fields of the dictionary that stands in `bytes` from `start` to `end`, with nothing but blanks around it.
- * @throws TensorError `malformed-file`, or `too-large` for a dimension above 2^53.
+ * The fields of the dictionary in `bytes` from `start` to `end`, which has nothing but blanks around it.
+ * @throws TensorError `malformed-file`, or `too-large` for a dimension of 2^53 or more
  */
-export function parseHeader(bytes: Uint8Array, start: number, end: number): HeaderFields {
-  const cursor = new Cursor(bytes, start, end);
+export function parseDictionary(bytes: Uint8Array, start: number, end: number): HeaderFields {
+  const cursor = new LiteralCursor(bytes, start, end);
   const values: { descr?: string; fortranOrder?: boolean; shape?: number[] } = {};
   const seen: string[] = [];
   cursor.expect("{");
   while (!cursor.accept("}")) {
     const key = cursor.text("a key in quotes");
     if (seen.includes(key)) {
-      throw new TensorError("malformed-file", `the header of the NPY file gives '${key}' twice`);
+      throw malformed(`the header of the NPY file gives '${key}' twice`);
     }
     seen.push(key);
     cursor.expect(":");
-    if (key === "descr") values.descr = parseDescr(cursor);
+    if (key === "descr") values.descr = parseTypeName(cursor);
     else if (key === "fortran_order") values.fortranOrder = parseBoolean(cursor);
-    else if (key === "shape") values.shape = parseShape(cursor);
+    else if (key === "shape") values.shape = parseTuple(cursor);
     else {
-      throw new TensorError(
-        "malformed-file",
+      throw malformed(
         `the header of the NPY file has the key '${key}', but its keys are descr, fortran_order and shape`,
       );
     }
@@ -49,18 +47,14 @@ export function parseHeader(bytes: Uint8Array, start: number, end: number): Head
   const { descr, fortranOrder, shape } = values;
   if (descr === undefined || fortranOrder === undefined || shape === undefined) {
     const missing = ["descr", "fortran_order", "shape"].filter((key) => !seen.includes(key));
-    throw new TensorError(
-      "malformed-file",
-      `the header of the NPY file lacks ${missing.join(" and ")}`,
-    );
+    throw malformed(`the header of the NPY file lacks ${missing.join(" and ")}`);
   }
   return { descr, fortranOrder, shape };
 }
 
-function parseDescr(cursor: Cursor): string {
+function parseTypeName(cursor: LiteralCursor): string {
   if (cursor.accept("[") || cursor.accept("(")) {
-    throw new TensorError(
-      "malformed-file",
+    throw malformed(
       "the descr of the NPY file is a structured data type, which is not read: save each field on its own, " +
         "as with np.save(path, array['field'])",
     );
@@ -68,20 +62,19 @@ function parseDescr(cursor: Cursor): string {
   return cursor.text("a data type in quotes");
 }
 
-function parseBoolean(cursor: Cursor): boolean {
+function parseBoolean(cursor: LiteralCursor): boolean {
   if (cursor.accept("True")) return true;
   if (cursor.accept("False")) return false;
   throw cursor.unexpected("True or False");
 }
 
 /** A tuple: `()`, `(3,)`, `(2, 3)`, `(2, 3,)`; not `(3)`, which is a number. */
-function parseShape(cursor: Cursor): number[] {
+function parseTuple(cursor: LiteralCursor): number[] {
   const shape: number[] = [];
   cursor.expect("(");
   while (!cursor.accept(")")) {
     if (shape.length === MAX_RANK) {
-      throw new TensorError(
-        "malformed-file",
+      throw malformed(
         `the shape in the header of the NPY file has more than ${MAX_RANK} dimensions`,
       );
     }
@@ -95,27 +88,27 @@ function parseShape(cursor: Cursor): number[] {
   return shape;
 }
 
-function parseDimension(cursor: Cursor): number {
+function parseDimension(cursor: LiteralCursor): number {
   if (cursor.accept("-")) {
-    throw new TensorError(
-      "malformed-file",
+    throw malformed(
       `the shape in the header of the NPY file has a negative dimension, -${cursor.digits()}`,
     );
   }
   const dimension = cursor.digits();
-  // Python 2 printed its long integers with an L.
+  // Python 2 prints its long integers with an L.
   cursor.accept("L");
   if (!Number.isSafeInteger(dimension)) {
     throw new TensorError(
       "too-large",
-      "the shape in the header of the NPY file has a dimension above 2^53, but a tensor has at most 2^32 - 1 elements",
+      "the shape in the header of the NPY file has a dimension of 2^53 or more, " +
+        "but a tensor has at most 2^32 - 1 elements",
     );
   }
   return dimension;
 }
 
-/** A place in the header, and the tokens that may stand there. Blanks in front of a token do not count. */
-class Cursor {
+/** A position in the header. Every method skips blanks before it looks for its token. */
+class LiteralCursor {
   readonly bytes: Uint8Array;
   readonly end: number;
   at: number;
@@ -126,13 +119,13 @@ class Cursor {
     this.end = end;
   }
 
-  /** The byte at the cursor behind any blanks, or -1 at the end. */
+  /** The next byte that is no blank, or -1 at the end. */
   peek(): number {
     while (this.at < this.end && isBlank(this.bytes[this.at])) this.at++;
     return this.at < this.end ? this.bytes[this.at] : -1;
   }
 
-  /** Steps over `token` if it stands here. */
+  /** Whether `token` comes next; if so, moves behind it. */
   accept(token: string): boolean {
     this.peek();
     if (this.at + token.length > this.end) return false;
@@ -157,7 +150,7 @@ class Cursor {
     if (quote !== 0x27 && quote !== 0x22) throw this.unexpected(what);
     this.at++;
     let text = "";
-    while (this.at < this.end && text.length <= MAX_TEXT) {
+    while (this.at < this.end && text.length <= MAX_QUOTED) {
       const byte = this.bytes[this.at];
       if (byte === quote) {
         this.at++;
@@ -171,11 +164,11 @@ class Cursor {
     throw this.unexpected(`the quote that ends ${JSON.stringify(text)}`);
   }
 
-  /** A decimal number; one that is no safe integer comes out as some number that is no safe integer either. */
+  /** A decimal number. A number of 2^53 or more loses digits, but the result is no safe integer either. */
   digits(): number {
     if (!isDigit(this.peek())) throw this.unexpected("a number");
     let number = 0;
-    // Above 2^53 each step at least multiplies by ten, so rounding cannot bring it back below.
+    // From 2^53 on each digit multiplies by ten, so rounding cannot bring the number back below.
     for (; this.at < this.end && isDigit(this.bytes[this.at]); this.at++) {
       number = number * 10 + (this.bytes[this.at] - 0x30);
     }
@@ -190,8 +183,7 @@ class Cursor {
         : byte > 0x20 && byte < 0x7f
           ? `has ${JSON.stringify(String.fromCharCode(byte))}`
           : `has the byte 0x${byte.toString(16).padStart(2, "0")}`;
-    return new TensorError(
-      "malformed-file",
+    return malformed(
       `the header of the NPY file ${found} at byte ${this.at}, where ${what} should stand`,
     );
   }

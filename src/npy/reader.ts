@@ -1,68 +1,65 @@
-/** NPY files to tensors. */
+/** Reads NPY files into tensors. */
 
 import { allocate, type DType, type NumericStorage, type Storage } from "../tensor/dtype.ts";
-import { TensorError } from "../errors.ts";
+import { malformed } from "../errors.ts";
+import { findNonBool } from "../tensor/packing.ts";
 import { coordinatesOf, printShape } from "../tensor/shape.ts";
 import { bytesOf } from "../tensor/storage.ts";
 import { Tensor } from "../tensor/tensor.ts";
-import { CHARACTER } from "./descr.ts";
-import { readHeader, type Contents } from "./header.ts";
+import { BYTES_PER_CHARACTER } from "./descr.ts";
+import { readNpyHeader, type NpyContents } from "./header.ts";
 import { swapBytes, toRowMajor } from "./layout.ts";
-import { decodeText } from "./text.ts";
+import { decodeUcs4 } from "./text.ts";
 
 /**
  * The tensor in an NPY file of version 1.0, 2.0 or 3.0, in C or Fortran order and either byte order, as NEP 1 and
  * `numpy.lib.format` specify it.
  *
- * The descr is one of `f2 f4 f8 c8 c16 i1 i2 i4 i8 u1 u2 u4 u8 b1` and `U` with a length; `V2` is bfloat16. Bits
+ * The descr is one of `f2 f4 f8 c8 c16 i1 i2 i4 i8 u1 u2 u4 u8 b1` and `U` with a length; `V2` is bfloat16. All bits
  * are kept, those of a NaN too. Text loses the NULs at its end, as in NumPy. The elements are always copied, so
- * `bytes` may be reused; bytes behind the last element are ignored, as `np.load` does.
+ * `bytes` may be reused. Bytes behind the last element are ignored, as `np.load` does.
  *
  * @throws TensorError `malformed-file` when the bytes are not such a file (cut short, structured, of Python objects,
  * a bool that is neither 0 nor 1, text that is no Unicode), `too-large` above 2^32 - 1 elements or when memory does
- * not hold them. Nothing is allocated before the elements that the header promises were found to be there.
+ * not hold them. Nothing is allocated before the file was found to hold all elements that its header promises.
  */
 export function readNpy(bytes: Uint8Array): Tensor {
   const file = plainBytes(bytes);
-  const contents = readHeader(file);
+  const contents = readNpyHeader(file);
   const { type, shape, size } = contents;
   const { dtype } = type;
   if (dtype === "string") {
-    const length = type.bytes / CHARACTER;
-    const codes = readElements(file, contents, "uint32", size * length);
-    return new Tensor(dtype, shape, size, decodeText(codes, length, size, shape));
+    const length = type.bytes / BYTES_PER_CHARACTER;
+    const codes = copyElements(file, contents, "uint32", size * length);
+    return new Tensor(dtype, shape, size, decodeUcs4(codes, length, size, shape));
   }
-  const data: NumericStorage = readElements(file, contents, dtype, size);
-  if (dtype === "bool") checkBits(data, shape);
+  const data: NumericStorage = copyElements(file, contents, dtype, size);
+  if (dtype === "bool") checkBools(data, shape);
   return new Tensor(dtype, shape, size, data);
 }
 
-/** A Buffer's methods are not a Uint8Array's, so it is seen as one. */
+/** A plain view of the same bytes: some methods of Node's Buffer differ from those of Uint8Array. */
 function plainBytes(bytes: Uint8Array): Uint8Array {
   if (!ArrayBuffer.isView(bytes)) {
-    throw new TensorError("malformed-file", `readNpy takes a Uint8Array, got ${typeof bytes}`);
+    throw malformed(`readNpy takes a Uint8Array, got ${typeof bytes}`);
   }
-  // A view on a buffer that was transferred is empty too, and no other can be made on it.
+  // A view of a transferred buffer is empty as well, and making another view of that buffer would throw.
   if (bytes.byteLength === 0) {
-    throw new TensorError(
-      "malformed-file",
-      "an NPY file begins with \\x93NUMPY, but there are no bytes",
-      { got: 0 },
-    );
+    throw malformed("an NPY file begins with \\x93NUMPY, but there are no bytes", { got: 0 });
   }
   return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** `count` entries of `cells` (for text, characters), in little-endian bytes and row-major order. */
-function readElements<D extends Exclude<DType, "string">>(
+/** The file's elements as `count` values of type `cells` (characters, for text), little-endian and row-major. */
+function copyElements<D extends Exclude<DType, "string">>(
   file: Uint8Array,
-  { type, shape, fortranOrder, start, end }: Contents,
+  { type, shape, fortranOrder, start, end }: NpyContents,
   cells: D,
   count: number,
 ): Storage<D>;
-function readElements(
+function copyElements(
   file: Uint8Array,
-  { type, shape, fortranOrder, start, end }: Contents,
+  { type, shape, fortranOrder, start, end }: NpyContents,
   cells: Exclude<DType, "string">,
   count: number,
 ): NumericStorage {
@@ -75,14 +72,13 @@ function readElements(
   return ordered;
 }
 
-function checkBits(data: NumericStorage, shape: readonly number[]): void {
-  const position = bytesOf(data).findIndex((byte) => byte > 1);
+function checkBools(data: NumericStorage, shape: readonly number[]): void {
+  const position = findNonBool(bytesOf(data));
   if (position === -1) return;
   const at = coordinatesOf(position, shape);
   const got = Number(data[position]);
-  throw new TensorError(
-    "malformed-file",
-    `the NPY file has the byte ${got} at ${printShape(at)}, but a bool is 0 or 1`,
-    { at, got },
-  );
+  throw malformed(`the NPY file has the byte ${got} at ${printShape(at)}, but a bool is 0 or 1`, {
+    at,
+    got,
+  });
 }

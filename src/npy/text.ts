@@ -1,30 +1,31 @@
 /**
- * Text as NumPy stores it: each element as many code points (UCS-4) as the longest has, filled up with NULs.
+ * Text as NumPy stores it: every element has as many code points (UCS-4) as the longest one, padded with NULs.
  *
- * A lone surrogate is a code point to NumPy and passes both ways unchanged. A high surrogate followed by a low one
- * can only be two characters in Python and one in JavaScript, so a file with such a pair is refused.
+ * To NumPy a lone surrogate is a code point, which is read and written unchanged. A high surrogate in front of a low
+ * one is two characters in Python but one in JavaScript, so a file with such a pair is refused.
  */
 
-import { TensorError } from "../errors.ts";
+import { malformed, TensorError } from "../errors.ts";
 import { coordinatesOf, printShape } from "../tensor/shape.ts";
 
 const MAX_CODE_POINT = 0x10ffff;
 
-/** Code points that become text at once: characters added one by one would cost 32 bytes each. */
-const CHUNK = 4096;
+/** How many code points become text at once: adding characters one by one costs 32 bytes each. */
+const CODES_AT_ONCE = 4096;
 
 /**
  * The strings of `codes`, `length` code points each, without the NULs at their ends.
- * @throws TensorError `malformed-file` for what is no code point, `too-large` for text beyond the engine's limit.
+ * @throws TensorError `malformed-file` for a number that is no code point, `too-large` for a string that is longer than
+ * the JavaScript engine allows
  */
-export function decodeText(
+export function decodeUcs4(
   codes: Uint32Array,
   length: number,
   size: number,
   shape: readonly number[],
 ): string[] {
-  // Grown, not made at its length: V8 keeps an array made longer than 2^25 as a hash table (12 s instead of 0.8 s for
-  // 4e7 texts).
+  // The array grows because V8 makes a hash table of an array that is created with more than 2^25 elements (12 s
+  // instead of 0.8 s for 4e7 texts).
   const texts: string[] = [];
   for (let position = 0; position < size; position++) {
     const start = position * length;
@@ -39,11 +40,11 @@ export function decodeText(
 function textOf(codes: Uint32Array, start: number, end: number): string {
   let text = "";
   try {
-    for (let from = start; from < end; from += CHUNK) {
+    for (let from = start; from < end; from += CODES_AT_ONCE) {
       text += Reflect.apply(
         String.fromCodePoint,
         null,
-        codes.subarray(from, Math.min(from + CHUNK, end)),
+        codes.subarray(from, Math.min(from + CODES_AT_ONCE, end)),
       );
     }
   } catch (cause) {
@@ -69,8 +70,7 @@ function checkCodes(
       const what = isPair
         ? "half of a surrogate pair, which stands for one character"
         : `no character; the greatest code point is 0x${MAX_CODE_POINT.toString(16)}`;
-      throw new TensorError(
-        "malformed-file",
+      throw malformed(
         `the NPY file has the code 0x${code.toString(16)} in the text at ${printShape(at)}, which is ${what}`,
         { at, got: code },
       );
@@ -79,13 +79,14 @@ function checkCodes(
   }
 }
 
+/** Whether `code` is one of the 1,024 surrogates from `first` on. */
 const isSurrogate = (code: number, first: number): boolean => code >= first && code < first + 0x400;
 
 /**
- * The greatest length of `texts` in code points; at least 1, as NumPy has no shorter text.
- * @throws TensorError `dtype` for text that ends in a NUL, which a reader could not tell from the filling.
+ * The greatest length of `texts` in code points, and at least 1, because NumPy makes no shorter text.
+ * @throws TensorError `dtype` for text that ends in a NUL, which a reader takes for padding
  */
-export function lengthOfText(texts: readonly string[], shape: readonly number[]): number {
+export function longestText(texts: readonly string[], shape: readonly number[]): number {
   let longest = 1;
   for (let position = 0; position < texts.length; position++) {
     const text = texts[position];
@@ -97,7 +98,7 @@ export function lengthOfText(texts: readonly string[], shape: readonly number[])
         { input: "tensor", at },
       );
     }
-    // No text has more code points than UTF-16 units, so most need not be counted.
+    // A text has at most as many code points as UTF-16 units, so most texts need not be counted.
     if (text.length > longest) longest = Math.max(longest, countCodePoints(text));
   }
   return longest;
@@ -112,8 +113,8 @@ function countCodePoints(text: string): number {
   return count;
 }
 
-/** Writes `texts` into zeroed `codes`, `length` code points each. */
-export function encodeText(texts: readonly string[], length: number, codes: Uint32Array): void {
+/** Writes `texts` into `codes`, which holds zeros, at `length` code points each. */
+export function encodeUcs4(texts: readonly string[], length: number, codes: Uint32Array): void {
   for (let position = 0; position < texts.length; position++) {
     const text = texts[position];
     let out = position * length;

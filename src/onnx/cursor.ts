@@ -1,19 +1,19 @@
-/** A position in a file that is read in parts. Nothing larger than what is asked for is ever in memory. */
+/**
+ * A position in a file that is read piece by piece. Memory never holds more than one window of the file and the range
+ * that a caller asks for.
+ */
 
 import { malformed, type TensorError } from "../errors.ts";
 import { readRange, type ByteSource } from "../model/byte-source.ts";
+import { MAX_VARINT } from "./wire.ts";
 
 /**
- * What is read at once: a page of the disk behind a jump, and twice as much each time that the file goes on from there.
- * Of 3 GB in 20,000 tensors that reads 82 MB; windows of 64 KiB everywhere read 1,311.
+ * How much is read at once: one page of the disk after a jump, then twice as much each time that reading goes on where
+ * the window ends. Of a model of 3 GB with 20,000 tensors that reads 82 MB, where windows of 64 KiB read 1,311 MB.
  */
 const WINDOW = { least: 2 ** 12, most: 2 ** 16 };
 
-/** The last of a varint's bytes carries bits from 63 on. */
-const MAX_VARINT = 10;
-
-/** A position in a file. */
-export class Cursor {
+export class FileCursor {
   position = 0;
   readonly #source: ByteSource;
   #window: Uint8Array = new Uint8Array();
@@ -24,7 +24,10 @@ export class Cursor {
     this.#source = source;
   }
 
-  /** An unsigned number that ends before `end`. */
+  /**
+   * Reads an unsigned number that ends before `end`.
+   * @throws TensorError `malformed-file` for 2^53 and more
+   */
   varint(end: number): number {
     let value = 0;
     let scale = 1;
@@ -35,22 +38,19 @@ export class Cursor {
       if (Number.isSafeInteger(value)) return value;
       throw malformed(`the file has a length or a number of 2^53 or more at byte ${this.position}`);
     }
-    throw malformed(
-      `the file has a number of more than ${MAX_VARINT} bytes at byte ${this.position}`,
-    );
+    throw this.#endless();
   }
 
-  /** Moves behind a number, whatever it is. */
+  /** Moves behind a number of any value. */
   skipVarint(end: number): void {
     for (let taken = 0; taken < MAX_VARINT; taken++) if (this.#byte(end) < 0x80) return;
-    throw malformed(
-      `the file has a number of more than ${MAX_VARINT} bytes at byte ${this.position}`,
-    );
+    throw this.#endless();
   }
 
-  /** @throws TensorError `malformed-file` where `length` more bytes would reach behind `end`. */
+  /** @throws TensorError `malformed-file` when fewer than `length` bytes are left before `end` */
   check(length: number, end: number): void {
-    if (length > end - this.position) throw cutShort(this.position, length, end);
+    if (length <= end - this.position) return;
+    throw this.#cutShort(length, end);
   }
 
   /** The bytes from `start` to `end`. */
@@ -63,10 +63,10 @@ export class Cursor {
 
   #byte(end: number): number {
     const { position } = this;
-    if (position >= end) throw cutShort(position, 1, end);
+    if (position >= end) throw this.#cutShort(1, end);
     let at = position - this.#start;
     if (at < 0 || at >= this.#window.length) {
-      // A name or a small tensor may lie over the end of the window.
+      // Skipping a name or a small tensor at the end of the window is no jump.
       const isNext = at >= 0 && at <= this.#window.length + WINDOW.least;
       this.#size = isNext ? Math.min(2 * this.#size, WINDOW.most) : WINDOW.least;
       const last = Math.min(position + this.#size, this.#source.size);
@@ -77,9 +77,16 @@ export class Cursor {
     this.position++;
     return this.#window[at];
   }
-}
 
-const cutShort = (position: number, length: number, end: number): TensorError =>
-  malformed(
-    `the file is cut short or damaged: byte ${position} begins a part of ${length} bytes where ${end - position} are left`,
-  );
+  #endless(): TensorError {
+    return malformed(
+      `the file has a number of more than ${MAX_VARINT} bytes at byte ${this.position}`,
+    );
+  }
+
+  #cutShort(length: number, end: number): TensorError {
+    const { position } = this;
+    const part = `a part of ${length} bytes where ${end - position} are left`;
+    return malformed(`the file is cut short or damaged: byte ${position} begins ${part}`);
+  }
+}

@@ -1,21 +1,21 @@
-/** The files that a model keeps the data of tensors in. */
+/** The files in which a model keeps the data of its tensors. */
 
 import { SOURCE, type Constant, type Graph, type Model } from "../model/model.ts";
-import { placeOf } from "./external.ts";
+import { externalRange } from "./external.ts";
 import { isHeader, tensorTitle } from "./tensor-proto.ts";
 
 /**
- * The paths of the files with external data that a model read from an ONNX file refers to, relative to its folder, each
- * once. A model that is written goes on referring to them.
+ * The paths of the external data files of a model that was read from an ONNX file, relative to its folder, each path
+ * once. `writeModel` keeps these references.
  *
- * @throws TensorError `malformed-file` for a path that leaves the folder of the model.
+ * @throws TensorError `malformed-file` for a path that leaves the folder of the model
  */
 export function externalFiles({ graph, functions = [] }: Model): string[] {
   const found = new Set<string>();
   const addConstant = (one: Constant): void => {
     const { [SOURCE]: header } = one;
     if (!isHeader(header) || header.external === null) return;
-    found.add(placeOf(header.external, tensorTitle(one.name)).location);
+    found.add(externalRange(header.external, tensorTitle(one.name)).location);
   };
   const addGraph = ({ constants, nodes }: Graph): void => {
     constants.forEach(addConstant);

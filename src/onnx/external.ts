@@ -1,52 +1,57 @@
 /**
- * External data: tensors whose bytes lie in another file beside the model. This module decides what a model may ask
- * for; it touches no disk. Who reads the files for it has to refuse links that lead out of the model's folder, because
- * only they can see them.
+ * External data: tensors whose bytes lie in another file beside the model. This module decides which paths a model may
+ * name. It opens no file: the code that opens them has to refuse links that lead out of the model's folder, because a
+ * path does not show them.
  *
  * ONNX: "External Data" (docs/ExternalData.md).
  */
 
 import { malformed } from "../errors.ts";
+import { parseDecimal } from "../model/decimal.ts";
 
 /**
- * Reads `length` bytes from `offset` of the file at `location`, a relative path with `/` that never leaves the folder
- * of the model as far as its text goes.
+ * Reads `length` bytes from `offset` of the file at `location`, a relative path with `/` that, as text, never leaves
+ * the folder of the model. The path may still lead through links.
  */
 export type ReadExternal = (location: string, offset: number, length: number) => Uint8Array;
 
 export interface ReadOptions {
-  /** How to get at external data; without it a tensor that has some cannot be read. */
+  /** Reads external data. Without it, reading a tensor that has external data is an error. */
   readonly external?: ReadExternal;
 }
 
-/** Where a tensor's bytes are; `length` is null where they reach to the end of the file. */
-export interface ExternalPlace {
+/** Where the bytes of a tensor are, in bytes. `length` is null where the file does not give it. */
+export interface ExternalRange {
   readonly location: string;
   readonly offset: number;
   readonly length: number | null;
 }
 
 /**
- * The place that a tensor's `external_data` entries name. Keys other than location, offset and length say nothing about
- * it and are ignored (ONNX defines `checksum`, which nothing checks, and writes `basepath`).
- * @throws TensorError `malformed-file` for a path that is empty, absolute or leaves the folder, and for numbers that
- * are no decimal numbers.
+ * The range that a tensor's `external_data` entries name. Keys other than location, offset and length do not change the
+ * range and are ignored (ONNX defines `checksum`, which no reader checks, and writes `basepath`).
+ * @param what names the tensor in errors
+ * @throws TensorError `malformed-file` for a path that is empty, absolute or leaves the folder, and for an offset or
+ * length that is no decimal number
  */
-export function placeOf(entries: ReadonlyMap<string, string>, what: string): ExternalPlace {
+export function externalRange(entries: ReadonlyMap<string, string>, what: string): ExternalRange {
   const location = entries.get("location") ?? "";
-  const fault = faultOf(location);
+  const fault = pathFault(location);
   if (fault !== null) {
     throw malformed(`${what} has its data in ${JSON.stringify(location)}, which ${fault}`);
   }
   return {
     location,
-    offset: decimal(entries, "offset", what) ?? 0,
-    length: decimal(entries, "length", what),
+    offset: decimalEntry(entries, "offset", what) ?? 0,
+    length: decimalEntry(entries, "length", what),
   };
 }
 
-/** What is wrong with a path, or null. Backslashes and drive letters are only paths on Windows, but refused everywhere. */
-function faultOf(location: string): string | null {
+/**
+ * What is wrong with a path, or null. Backslashes and drive letters have a meaning on Windows alone but are refused
+ * everywhere, so that a model is either good or bad on all machines.
+ */
+function pathFault(location: string): string | null {
   if (location === "") return "is empty";
   if (location.includes("\0")) return "holds a NUL";
   if (location.includes("\\")) return "holds a backslash";
@@ -57,11 +62,15 @@ function faultOf(location: string): string | null {
   return null;
 }
 
-function decimal(entries: ReadonlyMap<string, string>, key: string, what: string): number | null {
+function decimalEntry(
+  entries: ReadonlyMap<string, string>,
+  key: string,
+  what: string,
+): number | null {
   const text = entries.get(key);
   if (text === undefined) return null;
-  const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
-  if (Number.isSafeInteger(value)) return value;
+  const value = parseDecimal(text);
+  if (value !== null) return value;
   throw malformed(
     `${what} has external data with ${key} ${JSON.stringify(text)}, which is no decimal number below 2^53`,
   );

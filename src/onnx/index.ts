@@ -1,5 +1,6 @@
 /**
- * ONNX files: models, tensors, and running and inspecting the models that have this package's operators.
+ * ONNX files: reading and writing models and tensors, and running, inspecting and converting the models that consist of
+ * this package's operators.
  *
  * ```ts
  * const model = readModel(bytes);

@@ -1,7 +1,7 @@
 /**
- * ONNX models without their weights: a file of any size is walked record by record, and everything but the values of
- * large tensors is copied into an outline, which is a model again and read as one. The values stay where they are until
- * they are asked for.
+ * ONNX models without their weights. A file of any size is read record by record, and everything but the values of
+ * large tensors is copied into an outline. The outline is a serialized model again, so `read-model.ts` reads both. The
+ * values stay in the file until a constant is read.
  */
 
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
@@ -12,9 +12,9 @@ import { malformed, TensorError } from "../errors.ts";
 import { readRange, type ByteSource } from "../model/byte-source.ts";
 import type { Model } from "../model/model.ts";
 import { sizeOf } from "../tensor/shape.ts";
-import { Cursor } from "./cursor.ts";
+import { FileCursor } from "./cursor.ts";
 import type { ReadOptions } from "./external.ts";
-import { decodeModel, MAX_DEPTH } from "./read-model.ts";
+import { decodeModel, MAX_BODY_DEPTH } from "./read-model.ts";
 import {
   AttributeProtoSchema,
   FunctionProtoSchema,
@@ -22,22 +22,22 @@ import {
   ModelProtoSchema,
   TensorProtoSchema,
 } from "./schema_pb.ts";
-import { isTypedField, printHeader, readHeader, tensorTitle } from "./tensor-proto.ts";
+import { isTypedField, printTensorType, readTensorHeader, tensorTitle } from "./tensor-proto.ts";
 
-/** Values of one tensor up to this many bytes are copied: most index tensors are smaller, most weights larger. */
+/** Up to this many bytes the values of a tensor are copied: most index tensors are smaller, most weights larger. */
 const KEPT_VALUES = 2 ** 10;
 
-/** No name is longer, and no attribute of an operator of the family. */
-const MAX_TEXT = 2 ** 16;
+/** In bytes. No name is longer, and no attribute of a scatter or gather operator. */
+const MAX_FIELD = 2 ** 16;
 
-/** A graph of 10^5 nodes takes 20 MB. */
+/** In bytes. The outline of a graph of 10^5 nodes has 20 MB. */
 const MAX_OUTLINE = 2 ** 26;
 
-/** Walking a record takes 30 to 50 ns; a real model has some 10 of them for each node and tensor. */
+/** Reading a record takes 30 to 50 ns. A real model has about 10 records for each node and each tensor. */
 const MAX_RECORDS = 2 ** 24;
 
-/** What the schema says is `bytes` because it is read later: see `schema.proto`. */
-const LATER: ReadonlyMap<DescField, DescMessage> = new Map<DescField, DescMessage>([
+/** The messages that the schema declares as `bytes` because they are decoded on their own: see `schema.proto`. */
+const NESTED: ReadonlyMap<DescField, DescMessage> = new Map<DescField, DescMessage>([
   [ModelProtoSchema.field.functions, FunctionProtoSchema],
   [GraphProtoSchema.field.initializer, TensorProtoSchema],
   [AttributeProtoSchema.field.t, TensorProtoSchema],
@@ -46,80 +46,83 @@ const LATER: ReadonlyMap<DescField, DescMessage> = new Map<DescField, DescMessag
   [AttributeProtoSchema.field.graphs, GraphProtoSchema],
 ]);
 
-/** What nobody looks at in an outline. */
+/** Fields that no reader of an outline needs. */
 const LEFT_OUT: ReadonlySet<DescField> = new Set([
   ModelProtoSchema.field.docString,
   GraphProtoSchema.field.docString,
   GraphProtoSchema.field.sparseInitializer,
 ]);
 
-/** Where a tensor lies in the file. */
-interface Range {
+/** Where the message of a tensor lies in the file. */
+interface FileRange {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * The model in a file of any size, of which only the graph is read. Constants are read from the file when they are asked
- * for, so the file must not change while the model is in use.
+ * Reads the graph of a model in a file of any size, without the values of large tensors. A constant's values are read
+ * from the file when the constant is read, so the file must not change while the model is in use.
  *
- * It is there to be looked at and run: what `Model` does not show is not in it, so `writeModel` refuses such a model
- * where it has functions or subgraphs, and writes no metadata.
+ * The model can be inspected and run. It lacks the parts of the file that `Model` does not show, so `writeModel`
+ * refuses it where it has functions or subgraphs, and writes no metadata.
  *
- * @throws TensorError as `readModel`; `too-large` also for 64 MiB and more beside tensors, for a name or text of more
- * than 64 KiB outside of attributes, and for more than 2^24 records.
+ * @throws TensorError as `readModel`; also `too-large` for more than 64 MiB beside tensors, for a name or text of more
+ * than 64 KiB outside of attributes, and for more than 2^24 records
  */
 export function readOutline(source: ByteSource, options: ReadOptions = {}): Model {
   const { size } = source;
   if (!Number.isSafeInteger(size) || size < 0) throw malformed(`a file has no ${size} bytes`);
-  const walk = new Walk(source);
-  walk.copy(ModelProtoSchema, size, 0);
-  const { bytes, ranges } = walk.finish();
+  const outline = new OutlineWriter(source);
+  outline.copy(ModelProtoSchema, size, 0);
+  const { bytes, ranges } = outline.finish();
   return decodeModel(bytes, options, {
     wholeOf(part) {
-      // Tensors are views of the outline, so their places in it tell which they are.
+      // Tensors are views of the outline, so their offset in it identifies them.
       const range = ranges.get(part.byteOffset - bytes.byteOffset);
       return range === undefined ? null : () => wholeTensor(source, part, range);
     },
   });
 }
 
-/** A value takes at most 16 bytes, or a tag and 10 as a varint. */
+/** In bytes. A value takes 16 bytes at most, or a tag and a varint of 10 bytes. */
 const MAX_VALUE = 20;
 
-/** The message that lies in `range`. How much that may be is told by the shape, so that a small one is read fast. */
-function wholeTensor(source: ByteSource, part: Uint8Array, { start, end }: Range): Uint8Array {
-  const header = readHeader(part);
+/**
+ * The whole message of the tensor of which `part` is in the outline. The shape limits its length, so that a small
+ * tensor costs little to read however long its message claims to be. Text has no such limit.
+ */
+function wholeTensor(source: ByteSource, part: Uint8Array, { start, end }: FileRange): Uint8Array {
+  const header = readTensorHeader(part);
   const { name, dtype, shape } = header;
   const size = sizeOf(shape, { input: name === "" ? undefined : name });
   const isText = dtype !== null && DTYPES[dtype].bytes === 0;
-  if (!isText && end - start > MAX_VALUE * size + MAX_TEXT) {
+  if (!isText && end - start > MAX_VALUE * size + MAX_FIELD) {
     throw malformed(
-      `${tensorTitle(name)}, ${printHeader(header)}, takes ${end - start} bytes of the file`,
+      `${tensorTitle(name)}, ${printTensorType(header)}, takes ${end - start} bytes of the file`,
     );
   }
   return readRange(source, start, end);
 }
 
 /** Copies a model into its outline. */
-class Walk {
-  readonly #cursor: Cursor;
-  readonly #ranges = new Map<number, Range>();
+class OutlineWriter {
+  readonly #cursor: FileCursor;
+  readonly #ranges = new Map<number, FileRange>();
   #outline: Uint8Array = new Uint8Array(2 ** 16);
   #length = 0;
   #records = 0;
 
   constructor(source: ByteSource) {
-    this.#cursor = new Cursor(source);
+    this.#cursor = new FileCursor(source);
   }
 
-  finish(): { bytes: Uint8Array; ranges: ReadonlyMap<number, Range> } {
+  finish(): { bytes: Uint8Array; ranges: ReadonlyMap<number, FileRange> } {
     return { bytes: this.#outline.subarray(0, this.#length), ranges: this.#ranges };
   }
 
   /**
-   * Copies the message from the cursor to `end`.
-   * @param depth in how many subgraphs it lies
+   * Copies the message that reaches from the cursor to `end`.
+   * @param depth the number of subgraphs around the message
    */
   copy(schema: DescMessage, end: number, depth: number): void {
     const cursor = this.#cursor;
@@ -128,22 +131,24 @@ class Walk {
     let values = 0;
     let isWhole = true;
     while (cursor.position < end) {
-      if (++this.#records > MAX_RECORDS) throw tooLarge(`more than ${MAX_RECORDS} records`);
+      if (++this.#records > MAX_RECORDS) throw tooLargeModel(`more than ${MAX_RECORDS} records`);
       const begin = cursor.position;
       const tag = cursor.varint(end);
+      // The same tags as those that the protobuf library refuses, so that an outline accepts no more files.
+      if (tag < 8 || tag >= 2 ** 32) throw malformed(`byte ${begin} of the file is an illegal tag`);
       const tagEnd = cursor.position;
       const field = schema.fields.find((one) => one.number === Math.floor(tag / 8));
-      const length = lengthOf(cursor, tag % 8, end);
+      const length = payloadLength(cursor, tag % 8, end);
       cursor.check(length, end);
       if (field === undefined || LEFT_OUT.has(field)) {
         cursor.position += length;
         continue;
       }
-      const inner = field.message ?? LATER.get(field);
+      const inner = field.message ?? NESTED.get(field);
       if (inner !== undefined && tag % 8 === WireType.LengthDelimited) {
         const isBody = inner === GraphProtoSchema && schema === AttributeProtoSchema;
         const next = cursor.position + length;
-        if (!isBody || depth < MAX_DEPTH) {
+        if (!isBody || depth < MAX_BODY_DEPTH) {
           this.#copyInner(inner, begin, tagEnd, next, isBody ? depth + 1 : depth);
         }
         cursor.position = next;
@@ -151,8 +156,8 @@ class Walk {
       }
       const most = mostValues(schema, field);
       if (most === null) {
-        if (length > MAX_TEXT)
-          throw tooLarge(`${field.name} of ${length} bytes in a ${schema.name}`);
+        if (length > MAX_FIELD)
+          throw tooLargeModel(`${field.name} of ${length} bytes in a ${schema.name}`);
       } else {
         values += cursor.position + length - begin;
         if (values > most) {
@@ -166,25 +171,25 @@ class Walk {
     }
     if (isWhole) return;
     if (schema === TensorProtoSchema) this.#ranges.set(home, { start, end });
-    // An attribute without its value must not be taken for one with another value.
+    // An attribute that lost its value must not look like one with an empty value.
     else this.#append(NO_TYPE);
   }
 
-  /** Copies a message with its tag. Its length is told in five bytes, because it is known last. */
+  /** Copies a message with its tag. The length is known last, so five bytes are reserved for it. */
   #copyInner(schema: DescMessage, begin: number, tagEnd: number, end: number, depth: number): void {
     this.#append(this.#cursor.between(begin, tagEnd));
-    this.#append(LENGTH);
+    this.#append(LENGTH_SPACE);
     const home = this.#length;
     this.copy(schema, end, depth);
     let length = this.#length - home;
-    for (let at = home - LENGTH.length; at < home; at++, length >>>= 7) {
+    for (let at = home - LENGTH_SPACE.length; at < home; at++, length >>>= 7) {
       this.#outline[at] = (length & 0x7f) | (at < home - 1 ? 0x80 : 0);
     }
   }
 
   #append(bytes: Uint8Array): void {
     const length = this.#length + bytes.length;
-    if (length > MAX_OUTLINE) throw tooLarge(`more than ${MAX_OUTLINE} bytes beside tensors`);
+    if (length > MAX_OUTLINE) throw tooLargeModel(`more than ${MAX_OUTLINE} bytes beside tensors`);
     if (length > this.#outline.length) {
       const larger = new Uint8Array(Math.min(MAX_OUTLINE, 2 * length));
       larger.set(this.#outline);
@@ -195,13 +200,16 @@ class Walk {
   }
 }
 
-const LENGTH = new Uint8Array(5);
+const LENGTH_SPACE = new Uint8Array(5);
 
-/** `type: UNDEFINED`; the last one counts. */
+/** The record `type: UNDEFINED`. Of several records of a field the last one counts. */
 const NO_TYPE = new Uint8Array([0xa0, 0x01, 0x00]);
 
-/** How many bytes a record has behind its tag, or behind its length. The cursor is moved behind what tells it. */
-function lengthOf(cursor: Cursor, wireType: number, end: number): number {
+/**
+ * The bytes of a record behind its tag, or behind its length where it has one. Moves the cursor behind that length, and
+ * behind a varint.
+ */
+function payloadLength(cursor: FileCursor, wireType: number, end: number): number {
   switch (wireType) {
     case WireType.Varint: {
       cursor.skipVarint(end);
@@ -220,7 +228,7 @@ function lengthOf(cursor: Cursor, wireType: number, end: number): number {
   }
 }
 
-/** How many bytes of values a message may have to be copied whole; null for fields that are no values. */
+/** Up to how many bytes of values a message is copied whole; null for fields that hold no values. */
 function mostValues(schema: DescMessage, field: DescField): number | null {
   if (schema === TensorProtoSchema) {
     return isTypedField(field.localName) || field === TensorProtoSchema.field.rawData
@@ -228,8 +236,8 @@ function mostValues(schema: DescMessage, field: DescField): number | null {
       : null;
   }
   const isValue = field.fieldKind === "list" || field === AttributeProtoSchema.field.s;
-  return schema === AttributeProtoSchema && isValue ? MAX_TEXT : null;
+  return schema === AttributeProtoSchema && isValue ? MAX_FIELD : null;
 }
 
-const tooLarge = (what: string): TensorError =>
+const tooLargeModel = (what: string): TensorError =>
   new TensorError("too-large", `the model has ${what}`);

@@ -1,6 +1,6 @@
 /**
- * ONNX models (`ModelProto`) into the plain `Model`. Reading is lenient in what a model says: what it means for a graph
- * to be sound is checked where a graph is run (`model/graph.ts`), so that a faulty model can still be looked at.
+ * Reads ONNX models (`ModelProto`) into the plain `Model`. Reading does not check that a graph is sound: that happens
+ * when the graph runs (`model/graph.ts`), so that a faulty model can still be inspected.
  */
 
 import { fromBinary } from "@bufbuild/protobuf";
@@ -33,34 +33,37 @@ import {
   type TypeProto,
   type ValueInfoProto,
 } from "./schema_pb.ts";
-import { dtypeOfNumber, readHeader } from "./tensor-proto.ts";
+import { dtypeOfNumber, readTensorHeader } from "./tensor-proto.ts";
 import { asBytes, decodeTensor } from "./tensor.ts";
-import { checkMessage, decodeText, malformedAs, partsOf, type Parts } from "./wire.ts";
+import { checkMessage, decodeUtf8, malformedAs, partsOf, type Parts } from "./wire.ts";
 
 /**
- * The model that `bytes`, a serialized `ModelProto`, hold. Constants are views of `bytes` until they are read, so
- * `bytes` must not change while the model is in use.
+ * The model in `bytes`, a serialized `ModelProto`. Constants are views of `bytes` until they are read, so `bytes` must
+ * not change while the model is in use.
  *
  * @throws TensorError `malformed-file` where the bytes are no model: no graph, a node without `op_type` or with two
- * attributes of one name, a negative dimension of a constant. `too-large` for a model of more than 2^21 parts.
+ * attributes of one name, a negative dimension of a constant. `too-large` for a model of more than 2^21 parts, or of
+ * more than one part in 8 bytes beyond the first 65,536.
  */
 export const readModel = (bytes: Uint8Array, options: ReadOptions = {}): Model =>
   decodeModel(asBytes(bytes), options);
 
-/** A tensor that is not all there, and where the rest of it is. */
+/** Gets at tensors of which an outline holds a part only. */
 export interface WholeTensors {
-  /** The bytes of the whole message of which `part` is there, or null where that is all. */
+  /** Reads the whole message of which `part` is in the outline; null where `part` is the whole message. */
   wholeOf(part: Uint8Array): (() => Uint8Array) | null;
 }
 
-/** What the parts of one model are read with. */
+/** What every function that reads a part of one model needs. */
 interface Reading extends ReadOptions {
   readonly parts: Parts;
-  /** Where tensors are not all there. Such a model is not a file's any more: its parts have no `SOURCE`. */
+  /**
+   * Given for an outline. Parts of such a model have no `SOURCE`, because an outline lacks what a writer would keep.
+   */
   readonly whole: WholeTensors | null;
 }
 
-/** {@link readModel}, also of bytes from which values of tensors were left out. */
+/** {@link readModel}, also for an outline, which lacks values of tensors. */
 export function decodeModel(
   bytes: Uint8Array,
   options: ReadOptions,
@@ -70,62 +73,62 @@ export function decodeModel(
   checkMessage(ModelProtoSchema, bytes, reading.parts);
   const source = malformedAs("the model", () => fromBinary(ModelProtoSchema, bytes));
   if (source.graph === undefined) throw malformed("the model has no graph");
-  const functions = source.functions.map((one) => readFunction(one, reading));
+  const functions = source.functions.map((one) => decodeFunction(one, reading));
   return {
     irVersion: toNumber(source.irVersion, "ir_version"),
     producer: source.producerName,
-    opsets: readOpsets(source.opsetImport),
-    graph: readGraph(source.graph, reading, 0),
+    opsets: decodeOpsets(source.opsetImport),
+    graph: decodeGraph(source.graph, reading, 0),
     ...(functions.length > 0 && { functions }),
     ...sourced(source, reading),
   };
 }
 
-/** `SOURCE` for a part of a model that is all there. */
+/** What the writer of ONNX files keeps of a part of a model, unless the part comes from an outline. */
 const sourced = (source: unknown, { whole }: Reading): { [SOURCE]?: unknown } =>
   whole === null ? { [SOURCE]: source } : {};
 
-/** The schema does not know what a function's or a subgraph's bytes are, so they are checked when they are read. */
-function readFunction(bytes: Uint8Array, reading: Reading): ModelFunction {
+/** To the schema functions and subgraphs are bytes, so they are checked here and not with the model. */
+function decodeFunction(bytes: Uint8Array, reading: Reading): ModelFunction {
   checkMessage(FunctionProtoSchema, bytes, reading.parts);
   const source = malformedAs("a function", () => fromBinary(FunctionProtoSchema, bytes));
   const { name, domain, input, output, node, valueInfo } = source;
   return {
     name,
     domain: domainName(domain),
-    opsets: readOpsets(source.opsetImport),
+    opsets: decodeOpsets(source.opsetImport),
     graph: {
       name,
       inputs: input.map(untyped),
       outputs: output.map(untyped),
-      nodes: node.map((one, position) => readNode(one, position, reading, 0)),
+      nodes: node.map((one, position) => decodeNode(one, position, reading, 0)),
       constants: [],
-      values: valueInfo.map((one) => readValueInfo(one, reading)),
+      values: valueInfo.map((one) => decodeValueInfo(one, reading)),
     },
   };
 }
 
 const untyped = (name: string): ValueInfo => ({ name, type: null });
 
-/** A body in a body is 2 deep. More than a few come only from files that are made to hurt. */
-export const MAX_DEPTH = 16;
+/** How deep bodies are read: a body in a body is at depth 2. Only hostile files nest deeper than a few levels. */
+export const MAX_BODY_DEPTH = 16;
 
-/** The graphs of an attribute, or null where they lie too deep. */
-function readSubgraphs(
+/** The graphs of an attribute, or null where they are nested too deep. */
+function decodeBodies(
   sources: readonly Uint8Array[],
   reading: Reading,
   depth: number,
 ): readonly Graph[] | null {
-  if (depth >= MAX_DEPTH) return null;
+  if (depth >= MAX_BODY_DEPTH) return null;
   return sources.map((bytes) => {
     checkMessage(GraphProtoSchema, bytes, reading.parts);
     const source = malformedAs("a subgraph", () => fromBinary(GraphProtoSchema, bytes));
-    return readGraph(source, reading, depth + 1);
+    return decodeGraph(source, reading, depth + 1);
   });
 }
 
-/** Of two versions for one domain, the larger counts; ONNX has no rule for it. */
-function readOpsets(imports: readonly OperatorSetIdProto[]): Record<string, number> {
+/** Of two versions for one domain the larger counts. ONNX has no rule. */
+function decodeOpsets(imports: readonly OperatorSetIdProto[]): Record<string, number> {
   const opsets = new Map<string, number>();
   for (const { domain, version } of imports) {
     const name = domainName(domain);
@@ -134,17 +137,22 @@ function readOpsets(imports: readonly OperatorSetIdProto[]): Record<string, numb
   return Object.fromEntries(opsets);
 }
 
-const readGraph = (source: GraphProto, reading: Reading, depth: number): Graph => ({
+const decodeGraph = (source: GraphProto, reading: Reading, depth: number): Graph => ({
   name: source.name,
-  inputs: source.input.map((one) => readValueInfo(one, reading)),
-  outputs: source.output.map((one) => readValueInfo(one, reading)),
-  nodes: source.node.map((node, position) => readNode(node, position, reading, depth)),
-  constants: source.initializer.map((bytes) => readConstant(bytes, reading)),
-  values: source.valueInfo.map((one) => readValueInfo(one, reading)),
+  inputs: source.input.map((one) => decodeValueInfo(one, reading)),
+  outputs: source.output.map((one) => decodeValueInfo(one, reading)),
+  nodes: source.node.map((node, position) => decodeNode(node, position, reading, depth)),
+  constants: source.initializer.map((bytes) => decodeConstant(bytes, reading)),
+  values: source.valueInfo.map((one) => decodeValueInfo(one, reading)),
   ...sourced(source, reading),
 });
 
-function readNode(source: NodeProto, position: number, reading: Reading, depth: number): ModelNode {
+function decodeNode(
+  source: NodeProto,
+  position: number,
+  reading: Reading,
+  depth: number,
+): ModelNode {
   const { name, opType, domain, input, output, attribute } = source;
   if (opType === "") throw malformed(`node ${position} of the graph has no op_type`);
   const attributes = new Map<string, Attribute>();
@@ -154,7 +162,7 @@ function readNode(source: NodeProto, position: number, reading: Reading, depth: 
         `node ${position} of the graph, ${opType}, has two attributes ${JSON.stringify(one.name)}`,
       );
     }
-    attributes.set(one.name, { ...readAttribute(one, reading, depth), ...sourced(one, reading) });
+    attributes.set(one.name, { ...decodeAttribute(one, reading, depth), ...sourced(one, reading) });
   }
   return {
     name,
@@ -162,13 +170,13 @@ function readNode(source: NodeProto, position: number, reading: Reading, depth: 
     domain: domainName(domain),
     inputs: [...input],
     outputs: [...output],
-    // Not by assignment: a file may call an attribute `__proto__`.
+    // Not by assignment, because a file may name an attribute `__proto__`.
     attributes: Object.fromEntries(attributes),
     ...sourced(source, reading),
   };
 }
 
-/** ONNX's names of attribute types by number; those with a name in small letters are decoded. */
+/** ONNX's attribute types by number. Only types with a lower-case name are decoded. */
 export const ATTRIBUTE_TYPES = [
   "UNDEFINED",
   "float",
@@ -187,7 +195,7 @@ export const ATTRIBUTE_TYPES = [
   "TYPE_PROTOS",
 ] as const;
 
-function readAttribute(source: AttributeProto, reading: Reading, depth: number): Attribute {
+function decodeAttribute(source: AttributeProto, reading: Reading, depth: number): Attribute {
   const type = ATTRIBUTE_TYPES[source.type];
   if (source.refAttrName !== "") {
     const { refAttrName: reference } = source;
@@ -206,18 +214,18 @@ function readAttribute(source: AttributeProto, reading: Reading, depth: number):
     case "strings": {
       const texts = (type === "string" ? [source.s] : source.strings).map(textOrNull);
       const known = texts.filter((text) => text !== null);
-      // ONNX also keeps bytes that are no text in strings.
+      // ONNX also stores bytes that are no text in strings.
       if (known.length < texts.length) return { type: "other", value: `${type} of bytes` };
       return type === "string" ? { type, value: known[0] } : { type, value: known };
     }
     case "tensor":
-      return { type, value: readConstant(source.t, reading) };
+      return { type, value: decodeConstant(source.t, reading) };
     case "tensors":
-      return { type, value: source.tensors.map((bytes) => readConstant(bytes, reading)) };
+      return { type, value: source.tensors.map((bytes) => decodeConstant(bytes, reading)) };
     case "GRAPH":
     case "GRAPHS": {
       const graphs = type === "GRAPH" ? [source.g] : source.graphs;
-      return { type: "other", value: type, graphs: readSubgraphs(graphs, reading, depth) };
+      return { type: "other", value: type, graphs: decodeBodies(graphs, reading, depth) };
     }
     default:
       return { type: "other", value: type ?? `type ${source.type}` };
@@ -226,36 +234,37 @@ function readAttribute(source: AttributeProto, reading: Reading, depth: number):
 
 function textOrNull(bytes: Uint8Array): string | null {
   try {
-    return decodeText(bytes, "a string");
+    return decodeUtf8(bytes, "a string");
   } catch {
     return null;
   }
 }
 
-function readConstant(bytes: Uint8Array, reading: Reading): Constant {
-  const header = readHeader(bytes);
+function decodeConstant(bytes: Uint8Array, reading: Reading): Constant {
+  const header = readTensorHeader(bytes);
   const { name, dtype, shape } = header;
   const whole = reading.whole?.wholeOf(bytes) ?? null;
-  const read = (): Tensor => decodeTensor(whole === null ? header : readHeader(whole()), reading);
+  const read = (): Tensor =>
+    decodeTensor(whole === null ? header : readTensorHeader(whole()), reading);
   return { name, dtype, shape, read, ...sourced(header, reading) };
 }
 
-const readValueInfo = (source: ValueInfoProto, reading: Reading): ValueInfo => ({
+const decodeValueInfo = (source: ValueInfoProto, reading: Reading): ValueInfo => ({
   name: source.name,
-  type: readType(source.type),
+  type: decodeType(source.type),
   ...sourced(source, reading),
 });
 
-/** The type of a tensor. A missing shape is an unknown rank, an empty one a scalar. */
-export function readType(source: TypeProto | undefined): TensorType | null {
+/** The type of a tensor; null for other types. A missing shape is an unknown rank, an empty one a scalar. */
+export function decodeType(source: TypeProto | undefined): TensorType | null {
   const tensor = source?.tensorType;
   const dtype = dtypeOfNumber(tensor?.elemType ?? 0);
   if (tensor === undefined || dtype === null) return null;
-  return { dtype, shape: tensor.shape === undefined ? null : tensor.shape.dim.map(readDim) };
+  return { dtype, shape: tensor.shape === undefined ? null : tensor.shape.dim.map(decodeDim) };
 }
 
-/** A dimension with neither value nor name is unknown; so is a negative one, which tools write for the same. */
-function readDim({ value }: Dimension): Dim {
+/** A dimension without value and name is unknown. Some tools write a negative value for the same. */
+function decodeDim({ value }: Dimension): Dim {
   if (value.case === "dimParam") return value.value === "" ? null : value.value;
   return value.case === undefined || value.value < 0n ? null : toNumber(value.value, "a dimension");
 }

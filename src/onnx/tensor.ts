@@ -1,6 +1,6 @@
 /**
- * ONNX tensors (`TensorProto`): files ending in .pb, initializers and attributes of models. Field numbers and rules are
- * those of ONNX's `onnx.proto` and of its checker; where the two are silent, what ONNX's own loader does.
+ * ONNX tensors (`TensorProto`): files that end in .pb, initializers and attributes of models. Field numbers and rules
+ * come from ONNX's `onnx.proto` and its checker. Where both are silent, the rule is what ONNX's own loader does.
  */
 
 import { create, toBinary } from "@bufbuild/protobuf";
@@ -18,33 +18,39 @@ import {
 } from "../tensor/dtype.ts";
 import { malformed, TensorError } from "../errors.ts";
 import { writer } from "../tensor/scalar.ts";
-import { pack, packedBytes, unpack } from "../tensor/packing.ts";
+import { findNonBool, pack, packedBytes, unpack } from "../tensor/packing.ts";
 import { printShape, sizeOf } from "../tensor/shape.ts";
 import { bytesOf } from "../tensor/storage.ts";
 import { asTensor, Tensor } from "../tensor/tensor.ts";
-import { placeOf, type ReadOptions } from "./external.ts";
+import { externalRange, type ReadOptions } from "./external.ts";
 import { TensorProtoSchema } from "./schema_pb.ts";
-import { readHeader, tensorTitle, type TensorHeader, type TypedField } from "./tensor-proto.ts";
-import { decodeText, visitRecords } from "./wire.ts";
+import {
+  readTensorHeader,
+  tensorTitle,
+  type TensorHeader,
+  type TypedField,
+} from "./tensor-proto.ts";
+import { checkUtf8, decodeUtf8, encodedAs, encodeUtf8, visitRecords } from "./wire.ts";
 
 /**
- * The tensor that `bytes`, a serialized `TensorProto`, hold: in `raw_data`, in the typed field of its data type (packed
- * or not; float16 and bfloat16 as bits in `int32_data`, where 16-bit types may be sign-extended or not) or in external
- * data. The result has memory of its own.
+ * The tensor in `bytes`, a serialized `TensorProto`. Its values are in `raw_data`, in the typed field of its data type
+ * (packed or not; float16 and bfloat16 as bits in `int32_data`, where 16-bit types may be sign-extended or not) or in
+ * external data. The result has memory of its own.
  *
- * More bytes or values than the shape needs are refused, as fewer are; ONNX's checker lets them pass, its loader does
+ * More bytes or values than the shape needs are refused, and so are fewer. ONNX's checker accepts more, its loader does
  * not.
  *
  * @throws TensorError `malformed-file` where the bytes are not such a tensor, `too-large` above 2^32 - 1 elements.
- * Nothing is allocated before the data promised were found to be there.
+ * Nothing is allocated before the file was found to hold all the data that it promises.
  */
 export function readTensor(bytes: Uint8Array, options: ReadOptions = {}): Tensor {
-  return decodeTensor(readHeader(asBytes(bytes)), options);
+  return decodeTensor(readTensorHeader(asBytes(bytes)), options);
 }
 
 /**
- * A serialized `TensorProto`: data type, dimensions, `raw_data` (`string_data` for text) and the name, if any.
- * @throws TensorError `dtype` for text that UTF-8 cannot hold (half a surrogate pair), `disposed`, `too-large`.
+ * A serialized `TensorProto` with the data type, the dimensions, `raw_data` (`string_data` for text) and the name, if
+ * there is one.
+ * @throws TensorError `dtype` for text that UTF-8 cannot hold (half a surrogate pair), `disposed`, `too-large`
  */
 export function writeTensor(tensor: Tensor, name?: string): Uint8Array {
   const { dtype, shape, data } = asTensor(tensor, {}, "tensor");
@@ -53,12 +59,12 @@ export function writeTensor(tensor: Tensor, name?: string): Uint8Array {
     dataType: DTYPES[dtype].onnx.number,
   });
   if (isNumericStorage(data)) message.rawData = pack(dtype, data);
-  else message.stringData = data.map(encodeText);
-  if (name !== undefined) message.name = name;
+  else message.stringData = data.map(encodeUtf8);
+  if (name !== undefined) message.name = checkUtf8(name);
   return encodedAs("the tensor", () => toBinary(TensorProtoSchema, message));
 }
 
-/** The values of a tensor of which the header was read. Errors as {@link readTensor}. */
+/** Decodes the values of a tensor whose header was read. Throws as {@link readTensor} does. */
 export function decodeTensor(header: TensorHeader, options: ReadOptions): Tensor {
   const { name, dtype, dataType, shape, raw, counts, external, segmented } = header;
   const what = tensorTitle(name);
@@ -83,7 +89,7 @@ export function decodeTensor(header: TensorHeader, options: ReadOptions): Tensor
   return new Tensor(dtype, shape, size, data);
 }
 
-/** The bytes of external data, as many as the shape needs. */
+/** Reads as many bytes of external data as the shape needs. */
 function readExternal(
   header: TensorHeader,
   external: ReadonlyMap<string, string>,
@@ -91,7 +97,7 @@ function readExternal(
   options: ReadOptions,
 ): Uint8Array {
   const what = tensorTitle(header.name);
-  const { location, offset, length } = placeOf(external, what);
+  const { location, offset, length } = externalRange(external, what);
   if (header.dtype === "string") throw malformed(`${what} is text, which cannot be external data`);
   if (length !== null && length !== needed) throw wrongLength(header, needed, length);
   if (needed === 0) return new Uint8Array();
@@ -109,21 +115,21 @@ function readExternal(
   return bytes;
 }
 
-/** `raw_data`: row-major and little-endian, which is also how every platform that runs JavaScript keeps it. */
+/** Decodes `raw_data`, which is row-major and little-endian, as memory is on every platform that runs JavaScript. */
 function decodeRaw(dtype: DType, size: number, raw: Uint8Array, header: TensorHeader): Storage {
   if (dtype === "string") {
     if (raw.length > 0)
       throw malformed(`${tensorTitle(header.name)} is text in rawData, where it has no encoding`);
-    checkCount(0, size, header);
+    checkValueCount(0, size, header);
     return [];
   }
   const needed = packedBytes(dtype, size);
   if (raw.length !== needed) throw wrongLength(header, needed, raw.length);
   if (dtype === "bool") {
-    const wrong = raw.find((byte) => byte > 1);
-    if (wrong !== undefined) throw wrongValue(header, wrong);
+    const wrong = findNonBool(raw);
+    if (wrong !== -1) throw wrongValue(header, raw[wrong]);
   }
-  // Copied because a file promises no alignment, and because its memory is the caller's.
+  // The bytes are copied because a file promises no alignment and because its memory belongs to the caller.
   return unpack(dtype, size, raw);
 }
 
@@ -134,9 +140,9 @@ function decodeTyped(dtype: DType, size: number, field: TypedField, header: Tens
       `${tensorTitle(header.name)} is ${dtype} but has its data in ${field}, not in ${onnx.field}`,
     );
   }
-  // Two elements of 4 bits are one value: their byte.
+  // One value is a byte with two elements of 4 bits.
   const isPacked = bits !== undefined;
-  checkCount(
+  checkValueCount(
     header.counts.get(field) ?? 0,
     isPacked ? packedBytes(dtype, size) : size * lanes,
     header,
@@ -155,19 +161,19 @@ function decodeTyped(dtype: DType, size: number, field: TypedField, header: Tens
   return isPacked ? unpack(dtype, size, bytesOf(data as Uint8Array)) : data;
 }
 
-/** Takes the payloads of a field's records one after another: one value each, or packed. */
-type Take = (payload: Uint8Array) => void;
+/** Gets the payloads of a field's records one after another: one value each, or packed values. */
+type TakePayload = (payload: Uint8Array) => void;
 
-function takeText(data: Storage): Take {
+function takeText(data: Storage): TakePayload {
   const texts = data as string[];
   let position = 0;
   return (payload) => {
-    texts[position++] = decodeText(payload, "a string");
+    texts[position++] = decodeUtf8(payload, "a string");
   };
 }
 
-/** Floats are little-endian in both encodings, and moved as bytes so that the payload of a NaN survives. */
-function takeFloats(data: Storage): Take {
+/** Floats are little-endian in both encodings. They are copied as bytes, so that the payload of a NaN survives. */
+function takeFloats(data: Storage): TakePayload {
   const bytes = bytesOf(data as NumericStorage);
   let position = 0;
   return (payload) => {
@@ -176,8 +182,13 @@ function takeFloats(data: Storage): Take {
   };
 }
 
-function takeIntegers(dtype: DType, data: Storage, field: TypedField, header: TensorHeader): Take {
-  const cell = cellOf(dtype);
+function takeIntegers(
+  dtype: DType,
+  data: Storage,
+  field: TypedField,
+  header: TensorHeader,
+): TakePayload {
+  const cell = integerOfCell(dtype);
   const { bytes } = DTYPES[cell];
   const write = writer(cell, data);
   const next: (reader: BinaryReader) => unknown =
@@ -198,21 +209,23 @@ function takeIntegers(dtype: DType, data: Storage, field: TypedField, header: Te
   };
 }
 
-/** The integers that `int32_data` holds for a type: small floats and pairs of 4 bits are written as their bits. */
-function cellOf(dtype: DType): DType {
+/**
+ * The integer type of one value of `int32_data`: small floats and pairs of 4-bit elements are written as their bits.
+ */
+function integerOfCell(dtype: DType): DType {
   const { family, bytes, bits } = rowOf(dtype);
   if (family !== "half" && family !== "minifloat" && bits === undefined) return dtype;
   return bytes === 2 ? "uint16" : "uint8";
 }
 
-/** Writers sign-extend 8 or 16 bits or they do not; both mean the same. Anything wider is left for `writer` to refuse. */
+/** Some writers sign-extend 8 or 16 bits, others do not; both mean the same. `writer` refuses a value that is wider. */
 function fold(value: number, cell: DType): number {
   const bits = 8 * DTYPES[cell].bytes;
   if (value < -(2 ** (bits - 1)) || value >= 2 ** bits) return value;
   return cell === "int16" ? (value << 16) >> 16 : value & (2 ** bits - 1);
 }
 
-function checkCount(count: number, needed: number, header: TensorHeader): void {
+function checkValueCount(count: number, needed: number, header: TensorHeader): void {
   if (count === needed) return;
   const { name, shape } = header;
   throw malformed(
@@ -235,27 +248,8 @@ function wrongValue({ name, dtype }: TensorHeader, value: unknown): TensorError 
   return malformed(`${tensorTitle(name)} of ${dtype} holds ${String(value)}${takes}`);
 }
 
-/** @throws TensorError `dtype` for half a surrogate pair, which UTF-8 has no bytes for. */
-export function encodeText(text: string): Uint8Array {
-  if (!/\p{Cs}/u.test(text)) return new TextEncoder().encode(text);
-  throw new TensorError(
-    "dtype",
-    `UTF-8 cannot hold half a surrogate pair, as in ${JSON.stringify(text)}`,
-  );
-}
-
-/** @throws TensorError `malformed-file` for anything but bytes, so that a path passed by mistake is told. */
+/** @throws TensorError `malformed-file` for anything but bytes, so that the error names a path given by mistake */
 export function asBytes(bytes: unknown): Uint8Array {
   if (bytes instanceof Uint8Array) return bytes;
   throw malformed(`a file is read from a Uint8Array, got ${typeof bytes}`);
-}
-
-/** What `action` returns; running out of memory in it becomes `too-large`. */
-export function encodedAs<T>(what: string, action: () => T): T {
-  try {
-    return action();
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    throw new TensorError("too-large", `${what} does not fit in memory as a file`, {}, { cause });
-  }
 }

@@ -1,7 +1,7 @@
 /**
- * The encoding under ONNX's files: the records of a protobuf message. @bufbuild/protobuf trusts its input in ways that
- * a file does not deserve (a nested message may run on past its parent, a length of 2^63 reads as 0, a field may have
- * any wire type), so every model is walked here once, against the schema, before it is decoded there.
+ * Protobuf, the encoding of ONNX's files: the records of a message, and text. @bufbuild/protobuf trusts its input more
+ * than a file deserves (a nested message may run on past its parent, a length of 2^63 reads as 0, a field may have any
+ * wire type), so every model is checked here against the schema before the library decodes it.
  */
 
 import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
@@ -10,19 +10,29 @@ import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { isTensorError, malformed, TensorError } from "../errors.ts";
 
 /**
- * The most messages, byte strings and unknown records that a model of `bytes` may consist of. An empty one takes 2 bytes
- * in a file and a few hundred as an object, so a small file of nothing else could fill the memory; a real one takes
- * 12 (an attribute) and more. The largest models in use have some 10^5 nodes: 2^21 is room for 20 times that.
+ * How many messages, byte strings and unknown records a model of `bytes` bytes may consist of. An empty one takes 2
+ * bytes of the file and some hundred bytes of memory, so a small file of nothing else could fill the memory. In real
+ * models they take 12 bytes (an attribute) and more. The largest models in use have about 10^5 nodes; 2^21 parts are
+ * enough for 20 times as many.
  */
-const mostObjects = (bytes: number): number => Math.min(2 ** 21, 2 ** 16 + Math.floor(bytes / 8));
+const mostParts = (bytes: number): number => Math.min(2 ** 21, 2 ** 16 + Math.floor(bytes / 8));
 
-/** Called with a record's field number, its wire type and where its payload starts and ends. */
+/**
+ * How many numbers and texts the lists of a model may hold, outside of tensors. A number takes at least one byte of the
+ * file and 40 bytes of memory as a bigint, so 2^24 of them take 670 MB. A tree ensemble of 10^5 nodes has about 10^6.
+ */
+const MAX_VALUES = 2 ** 24;
+
+/** A varint has at most 10 bytes; the last one carries bit 63. */
+export const MAX_VARINT = 10;
+
+/** Gets a record's field number, its wire type and where its payload starts and ends. */
 export type Visit = (field: number, wireType: WireType, start: number, end: number) => void;
 
 /**
- * Visits the records of one message in the order of the file. The payload of a length-delimited record is what follows
+ * Visits the records of one message in the order of the file. The payload of a length-delimited record begins behind
  * its length.
- * @throws TensorError `malformed-file` where the bytes are no message. Groups, which ONNX does not have, are refused.
+ * @throws TensorError `malformed-file` where the bytes are no message. Groups are refused, because ONNX has none.
  */
 export function visitRecords(bytes: Uint8Array, what: string, visit: Visit): void {
   const reader = new BinaryReader(bytes);
@@ -32,7 +42,7 @@ export function visitRecords(bytes: Uint8Array, what: string, visit: Visit): voi
       let start = reader.pos;
       if (wireType === WireType.LengthDelimited) {
         const length = reader.uint32();
-        // More than 32 bits: the reader dropped the rest of them.
+        // The reader silently drops the bits of a length beyond 32.
         const taken = reader.pos - start;
         if (taken > 5 || (taken === 5 && bytes[reader.pos - 1] > 0x0f)) {
           throw malformed(`${what} has a field ${field} of more than 2^32 bytes`);
@@ -51,28 +61,34 @@ export function visitRecords(bytes: Uint8Array, what: string, visit: Visit): voi
         );
       } else {
         reader.skip(wireType, field);
+        if (wireType === WireType.Varint && reader.pos - start > MAX_VARINT) {
+          throw malformed(`${what} has a field ${field} of more than ${MAX_VARINT} bytes`);
+        }
       }
       visit(field, wireType, start, reader.pos);
     }
   });
 }
 
-/** How many parts a model may have, and how many were found so far. */
+/** How many parts a model may have, and how many of them were counted so far. */
 export interface Parts {
   readonly most: number;
   found: number;
+  /** The numbers and texts in lists that were counted so far. */
+  values: number;
 }
 
 export const partsOf = (bytes: Uint8Array): Parts => ({
-  most: mostObjects(bytes.length),
+  most: mostParts(bytes.length),
   found: 0,
+  values: 0,
 });
 
 /**
- * Checks that `bytes` are a message of `schema`: every nested message ends inside its parent, every known field has its
- * wire type.
- * @param parts what is counted on, where the bytes are part of a model
- * @throws TensorError `malformed-file`, and `too-large` for more parts than a model of that size has.
+ * Checks that `bytes` are a message of `schema`: every nested message ends inside its parent, and every known field has
+ * its wire type.
+ * @param parts the count that goes on where the bytes are part of a model
+ * @throws TensorError `malformed-file`, and `too-large` for more parts than a model of its size may have
  */
 export function checkMessage(
   schema: DescMessage,
@@ -82,7 +98,7 @@ export function checkMessage(
   const check = (message: DescMessage, part: Uint8Array): void => {
     visitRecords(part, `the ${message.name}`, (number, wireType, start, end) => {
       const field = message.fields.find((one) => one.number === number);
-      if (field === undefined || isObject(field)) parts.found++;
+      if (field === undefined || isPart(field)) parts.found++;
       if (parts.found > parts.most) {
         throw new TensorError("too-large", `the model has more than ${parts.most} parts`);
       }
@@ -91,21 +107,26 @@ export function checkMessage(
       if (values === null) {
         throw malformed(`the ${message.name} has its ${field.name} in the wrong encoding`);
       }
-      // Packed numbers take an object each where they are 64 bits wide.
-      if (values > 1) parts.found += values;
-      // The schema is not recursive (subgraphs and tensors are bytes to it), so neither is this for long.
+      if (field.fieldKind === "list" && !isPart(field)) parts.values += values;
+      if (parts.values > MAX_VALUES) {
+        throw new TensorError(
+          "too-large",
+          `the model has more than ${MAX_VALUES} numbers and texts in lists`,
+        );
+      }
+      // The schema declares subgraphs and tensors as bytes, so this recursion is never more than a few calls deep.
       if (field.message !== undefined) check(field.message, part.subarray(start, end));
     });
   };
   check(schema, bytes);
 }
 
-const isObject = (field: DescField): boolean =>
+const isPart = (field: DescField): boolean =>
   field.message !== undefined || scalarOf(field) === ScalarType.BYTES;
 
 /**
- * How many values of `field` a record holds: one, or any number where numbers are packed, which is allowed in every
- * repeated field whatever the schema says; `null` where the record cannot be one of `field`.
+ * How many values of `field` a record holds, or null where the record has the wrong encoding for `field`. A record of
+ * packed numbers holds any number of values. Protobuf allows packing in every repeated field, whatever the schema says.
  */
 export function countValues(
   field: DescField,
@@ -119,14 +140,14 @@ export function countValues(
   if (field.fieldKind !== "list" || wireType !== WireType.LengthDelimited) return null;
   const width = expected === WireType.Bit32 ? 4 : expected === WireType.Bit64 ? 8 : 0;
   if (width > 0) return (end - start) % width === 0 ? (end - start) / width : null;
-  // The last byte of a varint, and only that, is below 128.
+  // Only the last byte of a varint is below 128.
   if (end > start && bytes[end - 1] >= 0x80) return null;
   let count = 0;
   for (let position = start; position < end; position++) if (bytes[position] < 0x80) count++;
   return count;
 }
 
-/** How one value of a field is encoded. */
+/** The wire type of one value of a field. */
 function wireTypeOf(field: DescField): WireType {
   switch (scalarOf(field)) {
     case undefined:
@@ -145,20 +166,45 @@ function wireTypeOf(field: DescField): WireType {
 const scalarOf = (field: DescField): ScalarType | undefined =>
   field.fieldKind === "scalar" || field.fieldKind === "list" ? field.scalar : undefined;
 
-/** The text that `bytes` are in UTF-8, a byte order mark included. */
-export function decodeText(bytes: Uint8Array, what: string): string {
+/** The text that `bytes` encode in UTF-8. A byte order mark is part of the text. */
+export function decodeUtf8(bytes: Uint8Array, what: string): string {
   return malformedAs(what, () =>
     new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes),
   );
 }
 
-/** What `action` returns; whatever the protobuf library throws in it becomes `malformed-file`. */
+export const encodeUtf8 = (text: string): Uint8Array => new TextEncoder().encode(checkUtf8(text));
+
+/**
+ * The text itself. The protobuf library and `TextEncoder` silently replace what UTF-8 cannot encode, so every text that
+ * is written passes through here.
+ * @throws TensorError `dtype` for half a surrogate pair
+ */
+export function checkUtf8(text: string): string {
+  if (!/\p{Cs}/u.test(text)) return text;
+  throw new TensorError(
+    "dtype",
+    `UTF-8 cannot hold half a surrogate pair, as in ${JSON.stringify(text)}`,
+  );
+}
+
+/** Runs code that reads a file. Errors of the protobuf library become `malformed-file`. */
 export function malformedAs<T>(what: string, action: () => T): T {
   try {
     return action();
   } catch (cause) {
     if (isTensorError(cause)) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new TensorError("malformed-file", `${what} cannot be decoded: ${reason}`, {}, { cause });
+    throw malformed(`${what} cannot be decoded: ${reason}`, {}, { cause });
+  }
+}
+
+/** Runs code that makes the bytes of a file. Running out of memory becomes `too-large`. */
+export function encodedAs<T>(what: string, action: () => T): T {
+  try {
+    return action();
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new TensorError("too-large", `${what} does not fit in memory as a file`, {}, { cause });
   }
 }

@@ -1,5 +1,6 @@
 /**
- * The plain `Model` into ONNX's `ModelProto`: over what the model's file said, where it came from one, else afresh.
+ * Writes the plain `Model` as ONNX's `ModelProto`. A model that was read from an ONNX file keeps what that file said;
+ * its fields are replaced by those of `Model`.
  */
 
 import { create, fromBinary, isMessage, toBinary } from "@bufbuild/protobuf";
@@ -19,8 +20,9 @@ import {
   type ValueInfo,
 } from "../model/model.ts";
 import type { TensorType } from "../operators/operator.ts";
+import { sameType } from "../model/same-type.ts";
 import type { Dim } from "../tensor/shape.ts";
-import { ATTRIBUTE_TYPES, readType } from "./read-model.ts";
+import { ATTRIBUTE_TYPES, decodeType } from "./read-model.ts";
 import {
   AttributeProtoSchema,
   DimensionSchema,
@@ -40,16 +42,19 @@ import {
   type ValueInfoProto,
 } from "./schema_pb.ts";
 import { isHeader } from "./tensor-proto.ts";
-import { encodedAs, encodeText, writeTensor } from "./tensor.ts";
+import { writeTensor } from "./tensor.ts";
+import { checkUtf8, encodedAs, encodeUtf8 } from "./wire.ts";
+
+type Opsets = Readonly<Record<string, number>>;
 
 /**
- * A serialized `ModelProto`. A model that was read is written with everything its file held, known here or not, and
- * with the changes made since; constants that were not replaced are written as their bytes, external data as the
- * reference that it is.
+ * A serialized `ModelProto`. A model that was read from an ONNX file is written with everything that its file held,
+ * including fields that this package does not know, and with the changes made since. Constants that were not replaced
+ * are written as their bytes, and external data as a reference to the same file.
  *
  * @throws TensorError `attribute` for an attribute value that its type cannot hold, `dtype` for an unknown data type or
  * for text that UTF-8 cannot hold, `shape-mismatch` for a dimension that is no size, `unsupported-model` for a node
- * with an operator set version of its own, `too-large`.
+ * with an operator set version of its own and for functions that were added or removed, `too-large`
  */
 export function writeModel(model: Model): Uint8Array {
   const message = create(ModelProtoSchema);
@@ -62,35 +67,35 @@ export function writeModel(model: Model): Uint8Array {
   }
   const irVersion = toInt64(model.irVersion, "irVersion");
   if (message.irVersion !== irVersion) message.irVersion = irVersion;
-  if (message.producerName !== model.producer) message.producerName = model.producer;
+  if (message.producerName !== model.producer) message.producerName = checkUtf8(model.producer);
   message.opsetImport = opsetMessages(model.opsets, message.opsetImport);
   message.graph = graphMessage(model.graph, model.opsets);
   return encodedAs("the model", () => toBinary(ModelProtoSchema, message));
 }
 
-/** The imports, each as it was in the file where its version still holds: `ai.onnx` has two spellings. */
+/** The imports. Those of the file keep their spelling, because ONNX's own domain has two: `""` and `ai.onnx`. */
 function opsetMessages(
-  opsets: Readonly<Record<string, number>>,
+  opsets: Opsets,
   before: readonly OperatorSetIdProto[],
 ): OperatorSetIdProto[] {
   const kept = before.filter(({ domain }) => Object.hasOwn(opsets, domainName(domain)));
   const known = new Set(kept.map(({ domain }) => domainName(domain)));
   const added = Object.keys(opsets)
     .filter((domain) => !known.has(domainName(domain)))
-    .map((domain) => create(OperatorSetIdProtoSchema, { domain: spelling(domain) }));
+    .map((domain) => create(OperatorSetIdProtoSchema, { domain: checkUtf8(spelling(domain)) }));
   return [...kept, ...added].map((one) => {
     const version = toInt64(opsets[domainName(one.domain)] ?? opsets[one.domain], "an opset");
     return Object.assign(create(OperatorSetIdProtoSchema), one, { version });
   });
 }
 
-/** How most tools write ONNX's own domain. */
+/** Most tools write ONNX's own domain as `""`. */
 const spelling = (domain: string): string => (domain === "ai.onnx" ? "" : domain);
 
-function graphMessage(graph: Graph, opsets: Readonly<Record<string, number>>): GraphProto {
+function graphMessage(graph: Graph, opsets: Opsets): GraphProto {
   const message = create(GraphProtoSchema);
   if (isMessage(graph[SOURCE], GraphProtoSchema)) Object.assign(message, graph[SOURCE]);
-  if (message.name !== graph.name) message.name = graph.name;
+  if (message.name !== graph.name) message.name = checkUtf8(graph.name);
   message.input = graph.inputs.map(valueInfoMessage);
   message.output = graph.outputs.map(valueInfoMessage);
   message.initializer = graph.constants.map(constantBytes);
@@ -99,7 +104,7 @@ function graphMessage(graph: Graph, opsets: Readonly<Record<string, number>>): G
   return message;
 }
 
-function nodeMessage(node: ModelNode, opsets: Readonly<Record<string, number>>): NodeProto {
+function nodeMessage(node: ModelNode, opsets: Opsets): NodeProto {
   const { name, op, domain, opset, inputs, outputs, attributes } = node;
   if (opset !== undefined && opset !== opsets[domainName(domain)]) {
     throw new TensorError(
@@ -110,11 +115,12 @@ function nodeMessage(node: ModelNode, opsets: Readonly<Record<string, number>>):
   }
   const message = create(NodeProtoSchema);
   if (isMessage(node[SOURCE], NodeProtoSchema)) Object.assign(message, node[SOURCE]);
-  message.input = [...inputs];
-  message.output = [...outputs];
-  if (message.name !== name) message.name = name;
-  message.opType = op;
-  if (domainName(message.domain) !== domainName(domain)) message.domain = spelling(domain);
+  message.input = inputs.map(checkUtf8);
+  message.output = outputs.map(checkUtf8);
+  if (message.name !== name) message.name = checkUtf8(name);
+  message.opType = checkUtf8(op);
+  if (domainName(message.domain) !== domainName(domain))
+    message.domain = checkUtf8(spelling(domain));
   message.attribute = Object.entries(attributes).map(([key, attribute]) =>
     attributeMessage(key, attribute, node, opsets),
   );
@@ -125,41 +131,59 @@ function attributeMessage(
   name: string,
   attribute: Attribute,
   node: ModelNode,
-  opsets: Readonly<Record<string, number>>,
+  opsets: Opsets,
 ): AttributeProto {
   const source = isMessage(attribute[SOURCE], AttributeProtoSchema) ? attribute[SOURCE] : undefined;
   const wrong = (why: string): TensorError =>
     new TensorError("attribute", `attribute ${JSON.stringify(name)} of ${nodeTitle(node)} ${why}`, {
       op: node.op,
     });
-  const message = create(AttributeProtoSchema, { name });
+  const message = create(AttributeProtoSchema, { name: checkUtf8(name) });
   if (attribute.type === "other") {
-    if (source === undefined)
+    if (source === undefined) {
       throw wrong(`is of type ${attribute.value}, which can only be kept, not made`);
-    Object.assign(message, source, { name });
-    const [first, ...more] = attribute.graphs ?? [];
-    if (first === undefined) return message;
-    if (attribute.value === "GRAPH") {
-      message.g = bodyBytes(first, source.g, opsets);
-    } else {
-      const { graphs } = source;
-      message.graphs = [first, ...more].map((body, at) => bodyBytes(body, graphs[at], opsets));
     }
+    Object.assign(message, source, { name });
+    setBodies(message, source, attribute, opsets);
     return message;
   }
   if (attribute.type === "boolean") throw wrong("is true or false, which ONNX says as an int");
   const type = ATTRIBUTE_TYPES.indexOf(attribute.type);
-  // The value is written anew over what the file says; of an attribute with another type only the unknown is kept.
+  // The value replaces that of the file. Of an attribute that had another type only unknown fields are kept.
   if (source?.type === type) Object.assign(message, source, { name });
   else if (source?.$unknown !== undefined) message.$unknown = source.$unknown;
   message.type = type;
+  setValue(message, attribute, wrong);
+  return message;
+}
+
+/** Replaces the bodies of an attribute, of which {@link bodyBytes} keeps those that were not changed. */
+function setBodies(
+  message: AttributeProto,
+  source: AttributeProto,
+  { value, graphs }: Extract<Attribute, { type: "other" }>,
+  opsets: Opsets,
+): void {
+  const [first, ...more] = graphs ?? [];
+  if (first === undefined) return;
+  if (value === "GRAPH") message.g = bodyBytes(first, source.g, opsets);
+  else {
+    message.graphs = [first, ...more].map((body, at) => bodyBytes(body, source.graphs[at], opsets));
+  }
+}
+
+function setValue(
+  message: AttributeProto,
+  attribute: Exclude<Attribute, { type: "other" | "boolean" }>,
+  wrong: (why: string) => TensorError,
+): void {
   const integer = (value: number | bigint): bigint => {
-    if (typeof value === "number" && !Number.isSafeInteger(value))
+    if (typeof value === "number" && !Number.isSafeInteger(value)) {
       throw wrong(`holds ${value}, which is no integer`);
+    }
     const whole = BigInt(value);
-    if (BigInt.asIntN(64, whole) !== whole)
-      throw wrong(`holds ${value}, which does not fit in 64 bits`);
-    return whole;
+    if (BigInt.asIntN(64, whole) === whole) return whole;
+    throw wrong(`holds ${value}, which does not fit in 64 bits`);
   };
   switch (attribute.type) {
     case "int":
@@ -175,10 +199,10 @@ function attributeMessage(
       message.floats = attribute.value.map(Math.fround);
       break;
     case "string":
-      message.s = encodeText(attribute.value);
+      message.s = encodeUtf8(attribute.value);
       break;
     case "strings":
-      message.strings = attribute.value.map(encodeText);
+      message.strings = attribute.value.map(encodeUtf8);
       break;
     case "tensor":
       message.t = constantBytes(attribute.value);
@@ -187,15 +211,10 @@ function attributeMessage(
       message.tensors = attribute.value.map(constantBytes);
       break;
   }
-  return message;
 }
 
-/** A body as its file had it where nothing in it was changed, since bytes can say one thing in several ways. */
-function bodyBytes(
-  body: Graph,
-  before: Uint8Array | undefined,
-  opsets: Readonly<Record<string, number>>,
-): Uint8Array {
+/** The bytes that the file has for a body, unless the body was changed: one message can be encoded in several ways. */
+function bodyBytes(body: Graph, before: Uint8Array | undefined, opsets: Opsets): Uint8Array {
   const message = graphMessage(body, opsets);
   const after = encodedAs("a body", () => toBinary(GraphProtoSchema, message));
   if (before === undefined) return after;
@@ -205,7 +224,7 @@ function bodyBytes(
   return isSame ? before : after;
 }
 
-/** A `TensorProto` as its file had it; a new name goes behind it, where the last one counts. */
+/** A `TensorProto` as its file had it. A new name is added at the end, because the last name counts. */
 function constantBytes(constant: Constant): Uint8Array {
   const { name } = constant;
   const header = constant[SOURCE];
@@ -215,28 +234,20 @@ function constantBytes(constant: Constant): Uint8Array {
   return new BinaryWriter()
     .raw(header.bytes)
     .tag(number, WireType.LengthDelimited)
-    .string(name)
+    .string(checkUtf8(name))
     .finish();
 }
 
 function valueInfoMessage({ name, type, [SOURCE]: source }: ValueInfo): ValueInfoProto {
   const message = create(ValueInfoProtoSchema);
   if (isMessage(source, ValueInfoProtoSchema)) Object.assign(message, source);
-  message.name = name;
-  // A type that says no more than it did is left alone: it may hold what is not shown here.
-  if (!sameType(type, readType(message.type))) {
+  message.name = checkUtf8(name);
+  // An unchanged type is kept, because the file may say more of it than `Model` shows.
+  if (!sameType(type, decodeType(message.type))) {
     if (type === null) delete message.type;
     else message.type = typeMessage(type, name);
   }
   return message;
-}
-
-function sameType(a: TensorType | null, b: TensorType | null): boolean {
-  if (a === null || b === null) return a === b;
-  if (a.dtype !== b.dtype) return false;
-  if (a.shape === null || b.shape === null) return a.shape === b.shape;
-  const { shape } = b;
-  return a.shape.length === shape.length && a.shape.every((dim, axis) => dim === shape[axis]);
 }
 
 function typeMessage({ dtype, shape }: TensorType, name: string): TypeProto {
@@ -259,7 +270,7 @@ function typeMessage({ dtype, shape }: TensorType, name: string): TypeProto {
 function dimMessage(dim: Dim, name: string): Dimension {
   if (dim === null) return create(DimensionSchema);
   if (typeof dim === "string")
-    return create(DimensionSchema, { value: { case: "dimParam", value: dim } });
+    return create(DimensionSchema, { value: { case: "dimParam", value: checkUtf8(dim) } });
   if (Number.isSafeInteger(dim) && dim >= 0) {
     return create(DimensionSchema, { value: { case: "dimValue", value: BigInt(dim) } });
   }

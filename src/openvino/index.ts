@@ -1,6 +1,6 @@
 /**
- * OpenVINO's IR files, an `.xml` and a `.bin`, in versions 10 and 11, and running and inspecting the models that have
- * this package's operators.
+ * OpenVINO's IR files (an `.xml` and a `.bin`) of versions 10 and 11: reading and writing models, and running,
+ * inspecting and converting those that consist of this package's operators.
  *
  * ```ts
  * const model = readIR(xml, bin);

@@ -1,6 +1,6 @@
 /**
- * What a layer means: the operators that the registry has for openvino, and the few types of layers that are none of
- * them. Types match without regard to case, as OpenVINO takes them.
+ * What the type and version of a layer mean: an operator that the registry has for openvino, or one of the few types of
+ * layers that are no operators. Types match without regard to case, as in OpenVINO.
  */
 
 import type { OperatorVersion } from "../operators/operator.ts";
@@ -8,8 +8,8 @@ import { operators } from "../operators/registry.ts";
 
 export const DOMAIN = "openvino";
 
-/** Layers that stand for values of the graph, by their types in small letters. */
-const VALUES: ReadonlyMap<string, "Parameter" | "Const" | "Result"> = new Map([
+/** Layers that stand for values of the graph, by their types in lower case. */
+const VALUE_TYPES: ReadonlyMap<string, "Parameter" | "Const" | "Result"> = new Map([
   ["parameter", "Parameter"],
   ["const", "Const"],
   ["constant", "Const"],
@@ -18,38 +18,38 @@ const VALUES: ReadonlyMap<string, "Parameter" | "Const" | "Result"> = new Map([
 
 /** Which kind of value a layer stands for, or null where it is an operator. */
 export const valueKind = (type: string): "Parameter" | "Const" | "Result" | null =>
-  VALUES.get(type.toLowerCase()) ?? null;
+  VALUE_TYPES.get(type.toLowerCase()) ?? null;
 
 /** Operators that run without a Plan: see `model/inline.ts`. */
 const INLINE: readonly string[] = ["Convert"];
 
-const rows = (): readonly OperatorVersion[] =>
+const operatorRows = (): readonly OperatorVersion[] =>
   operators().filter(({ domain }) => domain === DOMAIN);
 
-/** An operator's name as the registry spells it; of one that it has not, as the file does. */
+/** An operator's name as the registry spells it, or as the file does where the registry lacks the operator. */
 export function operatorName(type: string): string {
   const plain = type.toLowerCase();
-  const known = [...rows().map(({ name }) => name), ...INLINE];
+  const known = [...operatorRows().map(({ name }) => name), ...INLINE];
   return known.find((name) => name.toLowerCase() === plain) ?? type;
 }
 
-/** The row that says what an operator of an opset takes, if there is one. */
-export const rowOf = (op: string, opset: number | undefined): OperatorVersion | undefined =>
-  rows().findLast(
+/** The version of an operator that counts in an opset, if the registry has one. */
+export const operatorRow = (op: string, opset: number | undefined): OperatorVersion | undefined =>
+  operatorRows().findLast(
     ({ name, sinceVersion }) => name === op && opset !== undefined && sinceVersion <= opset,
   );
 
-/** The version of a layer as a domain and an operator set: `opset15`, or a word such as `extension`. */
+/** The domain and operator set that a layer's version names: `opset15`, or a word such as `extension`. */
 export function readVersion(version: string): { domain: string; opset: number } {
   const [, number] = /^opset([1-9]\d{0,4})$/i.exec(version) ?? [];
   if (number !== undefined) return { domain: DOMAIN, opset: Number(number) };
   return { domain: `${DOMAIN}.${version}`, opset: 0 };
 }
 
-/** The reverse; null for a domain that an IR cannot say. */
+/** The reverse of {@link readVersion}; null for a domain that an IR cannot express. */
 export function printVersion(op: string, domain: string, opset: number): string | null {
   if (domain.startsWith(`${DOMAIN}.`)) return domain.slice(DOMAIN.length + 1);
   if (domain !== DOMAIN) return null;
-  // A node may have the operator's own version number, which can be less than the opset that brought it.
-  return `opset${Math.max(opset, rowOf(op, opset)?.opset ?? opset)}`;
+  // A node may have the operator's own version number, which can be lower than the opset that introduced it.
+  return `opset${Math.max(opset, operatorRow(op, opset)?.opset ?? opset)}`;
 }

@@ -1,15 +1,16 @@
 /**
- * An IR as its file says it: layers with ports, and edges between ports. Checked here is that each edge joins two ports
- * that are there, that each input has one, and that layers can run in some order; what layers mean is not known here.
+ * An IR as a net: layers with ports, and edges between ports. This file checks that each edge joins two ports that
+ * exist, that each input has one edge, and that the layers can run in some order. It does not know what layers mean.
  */
 
 import { malformed, TensorError } from "../errors.ts";
+import { parseDecimal } from "../model/decimal.ts";
 import { parseXml, type Element } from "./xml.ts";
 
 export interface Net {
   readonly element: Element;
   readonly version: number;
-  /** In an order in which they can run: those without inputs first, else that of the file as far as it is one. */
+  /** In an order in which they can run: layers without inputs first, and else the order of the file where possible. */
   readonly layers: readonly Layer[];
 }
 
@@ -21,37 +22,37 @@ export interface Layer {
   readonly version: string;
   /** The attributes of `data`. */
   readonly data: ReadonlyMap<string, string>;
-  /** The ports, each under its number, in the order of the file. */
+  /** The ports by their numbers, in the order of the file. */
   readonly inputs: ReadonlyMap<number, Element>;
   readonly outputs: ReadonlyMap<number, Element>;
-  /** What feeds each input, in the order of `inputs`. */
-  readonly sources: readonly Source[];
+  /** The output port that feeds each input, in the order of `inputs`. */
+  readonly sources: readonly OutputPort[];
 }
 
-/** An output port. */
-export interface Source {
+export interface OutputPort {
   readonly layer: Layer;
   readonly port: number;
 }
 
-/** How a message calls a layer. */
+/** How errors name a layer. */
 export const layerTitle = ({ id, name }: Pick<Layer, "id" | "name">): string =>
   `layer ${id}${name === "" ? "" : ` ${JSON.stringify(name)}`}`;
 
-const VERSIONS: readonly number[] = [10, 11];
+/** The versions of IR files that are read and written. */
+export const NET_VERSIONS: readonly number[] = [10, 11];
 
 /**
- * The net that a file holds.
- * @throws TensorError `malformed-file`, `unsupported-model` for another version than 10 and 11, `too-large`.
+ * The net in the text, or the UTF-8 bytes, of an `.xml`.
+ * @throws TensorError `malformed-file`, `unsupported-model` for a version other than 10 and 11, `too-large`
  */
 export function readNet(xml: string | Uint8Array): Net {
   const root = parseXml(xml);
   if (root.name !== "net") throw malformed(`the XML holds <${root.name}>, but an IR holds <net>`);
-  const version = integerOf(root, "version", "the net");
-  if (!VERSIONS.includes(version)) {
+  const version = decimalOf(root, "version", "the net");
+  if (!NET_VERSIONS.includes(version)) {
     throw new TensorError(
       "unsupported-model",
-      `the IR is of version ${version}; versions ${VERSIONS.join(" and ")} are read`,
+      `the IR is of version ${version}; versions ${NET_VERSIONS.join(" and ")} are read`,
     );
   }
   return { element: root, version, layers: readLayers(root, "the net") };
@@ -72,25 +73,25 @@ export function readLayers(parent: Element, who: string): readonly Layer[] {
   return inOrder(layers);
 }
 
-/** The parts of a layer that are nets themselves: the bodies of TensorIterator, Loop and If. */
-export const bodiesOf = ({ element }: Layer): readonly Element[] =>
+/** The children of a layer that are nets themselves: the bodies of TensorIterator, Loop and If. */
+export const bodyElements = ({ element }: Layer): readonly Element[] =>
   element.children.filter(({ children }) => children.some(({ name }) => name === "layers"));
 
-/** A layer whose edges are not known yet. */
+/** A layer whose sources are added later, when all layers are known. */
 interface LayerDraft extends Layer {
-  readonly sources: Source[];
+  readonly sources: OutputPort[];
 }
 
 function readLayer(part: Element): LayerDraft {
-  const id = integerOf(part, "id", "a layer");
+  const id = decimalOf(part, "id", "a layer");
   const name = part.attributes.get("name") ?? "";
   const who = layerTitle({ id, name });
   return {
     element: part,
     id,
     name,
-    type: attributeOf(part, "type", who),
-    version: attributeOf(part, "version", who),
+    type: requiredAttribute(part, "type", who),
+    version: requiredAttribute(part, "version", who),
     data: childOf(part, "data", who)?.attributes ?? new Map<string, string>(),
     inputs: readPorts(childOf(part, "input", who), who),
     outputs: readPorts(childOf(part, "output", who), who),
@@ -102,36 +103,36 @@ function readPorts(list: Element | null, who: string): Map<number, Element> {
   const ports = new Map<number, Element>();
   for (const port of list?.children ?? []) {
     if (port.name !== "port") throw malformed(`${who} has a <${port.name}> among its ports`);
-    const id = integerOf(port, "id", `a port of ${who}`);
+    const id = decimalOf(port, "id", `a port of ${who}`);
     if (ports.has(id)) throw malformed(`${who} has two ports ${id}`);
     ports.set(id, port);
   }
   return ports;
 }
 
-/** Gives every layer its sources. */
+/** Adds the sources of every layer. */
 function connect(layers: ReadonlyMap<number, LayerDraft>, edges: readonly Element[]): void {
   const layerOf = (edge: Element, key: string): LayerDraft => {
-    const id = integerOf(edge, key, "an edge");
+    const id = decimalOf(edge, key, "an edge");
     const layer = layers.get(id);
     if (layer === undefined) throw malformed(`an edge has the ${key} ${id}, which there is not`);
     return layer;
   };
   const portOf = (edge: Element, key: string, layer: Layer, side: "inputs" | "outputs"): number => {
-    const port = integerOf(edge, key, "an edge");
+    const port = decimalOf(edge, key, "an edge");
     if (layer[side].has(port)) return port;
     throw malformed(
       `an edge has the ${key} ${port}, but ${layerTitle(layer)} has no such port among its ${side}`,
     );
   };
-  const fed = new Map<Layer, Map<number, Source>>();
+  const fed = new Map<Layer, Map<number, OutputPort>>();
   for (const edge of edges) {
     if (edge.name !== "edge") throw malformed(`<edges> holds <${edge.name}>`);
     const from = layerOf(edge, "from-layer");
     const to = layerOf(edge, "to-layer");
     const source = { layer: from, port: portOf(edge, "from-port", from, "outputs") };
     const port = portOf(edge, "to-port", to, "inputs");
-    const ports = fed.get(to) ?? new Map<number, Source>();
+    const ports = fed.get(to) ?? new Map<number, OutputPort>();
     if (ports.has(port)) throw malformed(`two edges lead to port ${port} of ${layerTitle(to)}`);
     fed.set(to, ports.set(port, source));
   }
@@ -147,8 +148,9 @@ function connect(layers: ReadonlyMap<number, LayerDraft>, edges: readonly Elemen
 }
 
 /**
- * The layers with each behind those that feed it. Those without inputs come first, so that parameters are in the order of
- * the file, as OpenVINO counts them. A list is kept instead of calls: nets are thousands of layers deep.
+ * The layers, each behind the layers that feed it. Layers without inputs come first, so that parameters keep the order
+ * of the file, in which OpenVINO numbers them. The depth-first search keeps its own stack, because nets are thousands
+ * of layers deep.
  */
 function inOrder(layers: ReadonlyMap<number, Layer>): Layer[] {
   const ordered = new Set<Layer>();
@@ -177,26 +179,26 @@ function inOrder(layers: ReadonlyMap<number, Layer>): Layer[] {
 
 const isFed = ({ inputs }: Layer): number => Number(inputs.size > 0);
 
-/** The one child of that name, or null. */
+/** The only child with that name, or null. */
 function childOf(parent: Element, name: string, who: string): Element | null {
   const found = parent.children.filter((child) => child.name === name);
   if (found.length > 1) throw malformed(`${who} has ${found.length} parts <${name}>`);
   return found.length === 0 ? null : found[0];
 }
 
-function attributeOf({ attributes }: Element, name: string, who: string): string {
+function requiredAttribute({ attributes }: Element, name: string, who: string): string {
   const value = attributes.get(name);
   if (value === undefined) throw malformed(`${who} has no ${name}`);
   return value;
 }
 
-const integerOf = (part: Element, name: string, who: string): number =>
-  parseSize(attributeOf(part, name, who), name, who);
+const decimalOf = (part: Element, name: string, who: string): number =>
+  checkDecimal(requiredAttribute(part, name, who), name, who);
 
-/** A number from 0 on, as numbers, offsets and sizes are. */
-export function parseSize(text: string, name: string, who: string): number {
-  const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
-  if (Number.isSafeInteger(value)) return value;
+/** @throws TensorError `malformed-file` for text that is no number from 0 to 2^53 - 1 */
+export function checkDecimal(text: string, name: string, who: string): number {
+  const value = parseDecimal(text);
+  if (value !== null) return value;
   throw malformed(
     `${who} has ${name} ${JSON.stringify(text)}, which is no decimal number below 2^53`,
   );

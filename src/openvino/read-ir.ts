@@ -1,13 +1,13 @@
 /**
- * IR files into the plain `Model`.
+ * Reads IR files into the plain `Model`.
  *
- * A value has the name that users of OpenVINO know: the first of the `names` of its output port; else the name of its
- * layer, with `.0`, `.1`… behind it where the layer has several outputs; where that is taken, with `#` and the number of
- * the layer, and of the output likewise. So Parameters give the names of inputs, and what feeds a Result that of the
- * output.
+ * A value has the name that users of OpenVINO know: the first of the `names` of its output port, or else the name of
+ * its layer, followed by `.0`, `.1`… where the layer has several outputs. Where that name is taken, `#` and the number
+ * of the layer are added, and `.0`, `.1`… again. So Parameters name the inputs of the model, and the layer that feeds a
+ * Result names an output.
  */
 
-import { DTYPES, type DType } from "../tensor/dtype.ts";
+import type { DType } from "../tensor/dtype.ts";
 import { malformed, TensorError } from "../errors.ts";
 import { readRange, type ByteSource } from "../model/byte-source.ts";
 import { dtypeOfElementType } from "../model/element-type.ts";
@@ -21,27 +21,27 @@ import {
   type ValueInfo,
 } from "../model/model.ts";
 import type { TensorType } from "../operators/operator.ts";
-import { packedBytes, unpack } from "../tensor/packing.ts";
+import { findNonBool, packedBytes, unpack } from "../tensor/packing.ts";
 import { isKnown, printShape, product, sizeOf } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";
-import { DOMAIN, operatorName, readVersion, rowOf, valueKind } from "./layer-types.ts";
+import { DOMAIN, operatorName, operatorRow, readVersion, valueKind } from "./layer-types.ts";
 import {
-  bodiesOf,
+  bodyElements,
+  checkDecimal,
   layerTitle,
-  parseSize,
   readLayers,
   readNet,
   type Layer,
-  type Source,
+  type OutputPort,
 } from "./net.ts";
-import { parseShape, readPort } from "./port-type.ts";
+import { parseShapeText, readPort } from "./port-type.ts";
 import type { Element } from "./xml.ts";
 
-/** What a part of a model keeps of its file. */
+/** What a node, a constant, an input or an output keeps of its layer for the writer. */
 export class LayerSource {
   readonly element: Element;
   readonly layerName: string;
-  /** The `.bin` that it came with. */
+  /** The `.bin` of the file that the layer comes from. */
   readonly bin: ByteSource | null;
 
   constructor(layer: Layer, bin: ByteSource | null) {
@@ -51,6 +51,7 @@ export class LayerSource {
   }
 }
 
+/** What a model keeps of its net for the writer. */
 export class NetSource {
   readonly element: Element;
 
@@ -60,14 +61,15 @@ export class NetSource {
 }
 
 /**
- * The model in an IR of version 10 or 11: the text or the UTF-8 bytes of its `.xml`, and its `.bin`, whole or read in
- * parts. Constants stay in the `.bin` until they are read, so that must not change while the model is in use.
+ * The model in an IR of version 10 or 11.
+ * @param xml the text of the `.xml`, or its bytes in UTF-8
+ * @param bin the `.bin`, whole or read in parts. Constants stay in it until they are read, so it must not change while
+ * the model is in use. Without it, reading a constant throws `unsupported-model`.
  *
- * Operators that are not in the registry are kept with their attributes as text. Each node has an operator set version of
- * its own; one of `extension` or another version that is no opset has a domain such as `openvino.extension`.
+ * Operators that the registry lacks are kept, with their attributes as text. Each node has an operator set version of
+ * its own. A layer whose version is no opset has a domain such as `openvino.extension`.
  *
- * @throws TensorError `malformed-file` where the files are no IR, `unsupported-model` for another version, `too-large`.
- * Without `bin` reading a constant throws `unsupported-model`.
+ * @throws TensorError `malformed-file` where the files are no IR, `unsupported-model` for another version, `too-large`
  */
 export function readIR(xml: string | Uint8Array, bin?: Uint8Array | ByteSource): Model {
   const net = readNet(xml);
@@ -76,14 +78,14 @@ export function readIR(xml: string | Uint8Array, bin?: Uint8Array | ByteSource):
     irVersion: net.version,
     producer: "",
     opsets: {},
-    graph: readGraph(name, net.layers, bin === undefined ? null : sourceOf(bin)),
+    graph: graphOfLayers(name, net.layers, bin === undefined ? null : asByteSource(bin)),
     [SOURCE]: new NetSource(net.element),
   };
 }
 
-function readGraph(name: string, layers: readonly Layer[], data: ByteSource | null): Graph {
+function graphOfLayers(name: string, layers: readonly Layer[], bin: ByteSource | null): Graph {
   const names = nameValues(layers);
-  const nameOf = ({ layer, port }: Source): string => names.get(layer)?.get(port) ?? "";
+  const nameOf = ({ layer, port }: OutputPort): string => names.get(layer)?.get(port) ?? "";
   const valuesOf = (layer: Layer): string[] => [...(names.get(layer)?.values() ?? [])];
   const types = new Map<string, TensorType | null>();
   const values: ValueInfo[] = [];
@@ -94,14 +96,14 @@ function readGraph(name: string, layers: readonly Layer[], data: ByteSource | nu
     switch (valueKind(layer.type)) {
       case "Parameter": {
         checkPorts(layer, 0, 1);
-        const input = readParameter(layer, made, data);
+        const input = readParameter(layer, made, bin);
         types.set(input.name, input.type);
         inputs.push(input);
         break;
       }
       case "Const": {
         checkPorts(layer, 0, 1);
-        const one = readConst(layer, made, data);
+        const one = readConst(layer, made, bin);
         const { name, dtype, shape } = one;
         types.set(name, dtype && { dtype, shape });
         constants.push(one);
@@ -110,12 +112,12 @@ function readGraph(name: string, layers: readonly Layer[], data: ByteSource | nu
       case "Result": {
         checkPorts(layer, 1, 0);
         const name = nameOf(layer.sources[0]);
-        const source = new LayerSource(layer, data);
+        const source = new LayerSource(layer, bin);
         outputs.push({ name, type: types.get(name) ?? null, [SOURCE]: source });
         break;
       }
       case null: {
-        nodes.push(readNode(layer, layer.sources.map(nameOf), made, data));
+        nodes.push(nodeOfLayer(layer, layer.sources.map(nameOf), made, bin));
         for (const [position, port] of [...layer.outputs.values()].entries()) {
           const type = readPort(port, layerTitle(layer));
           types.set(made[position], type);
@@ -127,8 +129,8 @@ function readGraph(name: string, layers: readonly Layer[], data: ByteSource | nu
   return graph;
 }
 
-/** @throws TensorError `malformed-file` for a `.bin` that is neither bytes nor read in parts. */
-function sourceOf(bin: unknown): ByteSource {
+/** @throws TensorError `malformed-file` for a `.bin` that is neither bytes nor `{ size, read }` */
+function asByteSource(bin: unknown): ByteSource {
   if (bin instanceof Uint8Array) {
     const read = (offset: number, length: number): Uint8Array =>
       bin.subarray(offset, offset + length);
@@ -141,7 +143,7 @@ function sourceOf(bin: unknown): ByteSource {
   throw malformed("the .bin must be bytes, or { size, read }");
 }
 
-/** The names of the values that each layer makes, by port. */
+/** The names of the values that each layer makes, by port number. No name is given twice. */
 function nameValues(layers: readonly Layer[]): Map<Layer, Map<number, string>> {
   const taken = new Set<string>();
   const names = new Map<Layer, Map<number, string>>();
@@ -162,11 +164,11 @@ function nameValues(layers: readonly Layer[]): Map<Layer, Map<number, string>> {
   return names;
 }
 
-/** What a value is called whose port has no names. */
+/** The name of a value whose port has no names. */
 export const defaultName = (layer: string, position: number, outputs: number): string =>
   outputs > 1 ? `${layer}.${position}` : layer;
 
-/** Names stand between commas; a comma in a name has a backslash before it. */
+/** Splits names at commas. A comma inside a name has a backslash in front of it. */
 export const splitNames = (text: string): string[] =>
   text
     .split(/(?<!\\),/)
@@ -175,37 +177,37 @@ export const splitNames = (text: string): string[] =>
 
 function checkPorts(layer: Layer, inputs: number, outputs: number): void {
   const got = [layer.inputs.size, layer.outputs.size];
-  // A Result passes its value on, which nobody uses.
+  // A Result may have an output port, which OpenVINO does not use.
   if (got[0] === inputs && (got[1] === outputs || outputs === 0)) return;
   throw malformed(
     `${layerTitle(layer)}, a ${layer.type}, has ${got[0]} inputs and ${got[1]} outputs, not ${inputs} and ${outputs}`,
   );
 }
 
-function dataOf(layer: Layer, name: string): string {
+function requiredData(layer: Layer, name: string): string {
   const value = layer.data.get(name);
   if (value !== undefined) return value;
   throw malformed(`${layerTitle(layer)}, a ${layer.type}, has no ${name} in its <data>`);
 }
 
 function readParameter(layer: Layer, [name]: readonly string[], bin: ByteSource | null): ValueInfo {
-  const shape = parseShape(dataOf(layer, "shape"), layerTitle(layer));
-  const dtype = dtypeOfElementType(dataOf(layer, "element_type"));
+  const shape = parseShapeText(requiredData(layer, "shape"), layerTitle(layer));
+  const dtype = dtypeOfElementType(requiredData(layer, "element_type"));
   return { name, type: dtype && { dtype, shape }, [SOURCE]: new LayerSource(layer, bin) };
 }
 
 function readConst(layer: Layer, [name]: readonly string[], bin: ByteSource | null): Constant {
   const who = layerTitle(layer);
-  const elementType = dataOf(layer, "element_type");
+  const elementType = requiredData(layer, "element_type");
   const dtype = dtypeOfElementType(elementType);
-  const shape = parseShape(dataOf(layer, "shape"), who);
+  const shape = parseShapeText(requiredData(layer, "shape"), who);
   if (!isKnown(shape)) {
     throw malformed(`${who}, a constant, has the shape ${JSON.stringify(layer.data.get("shape"))}`);
   }
-  const place = placeOf(layer.data, bin, who);
-  if (dtype !== null) checkSize(dtype, shape, place.size, who);
+  const range = binRange(layer.data, bin, who);
+  if (dtype !== null) checkByteSize(dtype, shape, range.size, who);
   const read = (): Tensor => {
-    if (dtype !== null) return decode(dtype, shape, () => readPlace(place, bin, who), who);
+    if (dtype !== null) return decodeConst(dtype, shape, () => readBin(range, bin, who), who);
     throw malformed(
       `${who} has the element type ${JSON.stringify(elementType)}, which this package does not know`,
     );
@@ -213,25 +215,25 @@ function readConst(layer: Layer, [name]: readonly string[], bin: ByteSource | nu
   return { name, dtype, shape, read, [SOURCE]: new LayerSource(layer, bin) };
 }
 
-/** Where in the `.bin` a constant lies. */
-interface Place {
+/** Where a constant lies in the `.bin`, in bytes. */
+interface BinRange {
   readonly offset: number;
   readonly size: number;
 }
 
 /**
- * The place that the attributes of a constant name.
- * @throws TensorError `malformed-file` where it is none, or not in the file
+ * The range that the attributes of a constant name.
+ * @throws TensorError `malformed-file` where an attribute is missing or no number, or the range lies outside the `.bin`
  */
-export function placeOf(
+export function binRange(
   data: ReadonlyMap<string, string>,
   bin: ByteSource | null,
   who: string,
-): Place {
+): BinRange {
   const [offset, size] = ["offset", "size"].map((key) => {
     const text = data.get(key);
     if (text === undefined) throw malformed(`${who}, a constant, has no ${key} in its <data>`);
-    return parseSize(text, key, who);
+    return checkDecimal(text, key, who);
   });
   if (bin === null || offset <= bin.size - size) return { offset, size };
   throw malformed(
@@ -240,8 +242,8 @@ export function placeOf(
 }
 
 /** @throws TensorError `unsupported-model` where there is no `.bin` */
-export function readPlace(
-  { offset, size }: Place,
+export function readBin(
+  { offset, size }: BinRange,
   bin: ByteSource | null,
   who: string,
 ): Uint8Array {
@@ -253,7 +255,7 @@ export function readPlace(
   );
 }
 
-function checkSize(dtype: DType, shape: readonly number[], size: number, who: string): void {
+function checkByteSize(dtype: DType, shape: readonly number[], size: number, who: string): void {
   const needed = packedBytes(dtype, product(shape));
   if (size === needed) return;
   throw malformed(
@@ -261,7 +263,7 @@ function checkSize(dtype: DType, shape: readonly number[], size: number, who: st
   );
 }
 
-function decode(
+function decodeConst(
   dtype: DType,
   shape: readonly number[],
   bytes: () => Uint8Array,
@@ -269,14 +271,14 @@ function decode(
 ): Tensor {
   const size = sizeOf(shape);
   const packed = bytes();
-  if (DTYPES[dtype].family === "bool") {
-    const wrong = packed.find((byte) => byte > 1);
-    if (wrong !== undefined) throw malformed(`${who} has the value ${wrong}, which is no ${dtype}`);
+  if (dtype === "bool") {
+    const wrong = findNonBool(packed);
+    if (wrong !== -1) throw malformed(`${who} has the value ${packed[wrong]}, which is no bool`);
   }
   return new Tensor(dtype, [...shape], size, unpack(dtype, size, packed));
 }
 
-function readNode(
+function nodeOfLayer(
   layer: Layer,
   inputs: string[],
   outputs: string[],
@@ -284,20 +286,20 @@ function readNode(
 ): ModelNode {
   const { domain, opset } = readVersion(layer.version);
   const op = domain === DOMAIN ? operatorName(layer.type) : layer.type;
-  const schemas = rowOf(op, domain === DOMAIN ? opset : undefined)?.attributes ?? [];
+  const schemas = operatorRow(op, domain === DOMAIN ? opset : undefined)?.attributes ?? [];
   const attributes = [...layer.data].map(([name, text]) => {
     const schema = schemas.find((one) => one.name === name);
-    const value = readAttribute(text, schema?.type ?? "string", name, layer);
+    const value = parseAttribute(text, schema?.type ?? "string", name, layer);
     return [name, value] as const;
   });
-  const bodies = bodiesOf(layer).map((body): [string, Attribute] => {
+  const bodies = bodyElements(layer).map((body): [string, Attribute] => {
     const who = `the ${body.name} of ${layerTitle(layer)}`;
-    const graphs = [readGraph(body.name, readLayers(body, who), bin)];
+    const graphs = [graphOfLayers(body.name, readLayers(body, who), bin)];
     return [body.name, { type: "other", value: "GRAPH", graphs }];
   });
-  // Beside <data> it would be taken for left out, and the layer for another one.
+  // An attribute on <layer> would count as left out, so that the operator would do something else.
   const misplaced = schemas.find(
-    ({ name }) => layer.element.attributes.has(name) && !IS_LAYERS.has(name),
+    ({ name }) => layer.element.attributes.has(name) && !LAYER_ATTRIBUTES.has(name),
   );
   if (misplaced !== undefined) {
     throw malformed(
@@ -316,10 +318,10 @@ function readNode(
   };
 }
 
-/** What a layer says of itself. */
-export const IS_LAYERS: ReadonlySet<string> = new Set(["id", "name", "type", "version"]);
+/** The attributes of <layer>; all attributes of the operator are on <data>. */
+export const LAYER_ATTRIBUTES: ReadonlySet<string> = new Set(["id", "name", "type", "version"]);
 
-function readAttribute(text: string, type: string, name: string, layer: Layer): Attribute {
+function parseAttribute(text: string, type: string, name: string, layer: Layer): Attribute {
   const wrong = (what: string): TensorError =>
     malformed(`${layerTitle(layer)} has ${name} ${JSON.stringify(text)}, which is ${what}`);
   switch (type) {

@@ -1,11 +1,11 @@
 /**
- * The plain `Model` into an IR: over what the model's file said, where it came from one, else afresh. Layers are numbered
- * anew and the `.bin` is made anew; the rest of what a layer held is kept.
+ * Writes the plain `Model` as an IR. Layers get new numbers and the `.bin` is made from scratch. The layers of a model
+ * that was read from an IR keep everything else that they held.
  */
 
 import { TensorError } from "../errors.ts";
 import { elementTypeOf } from "../model/element-type.ts";
-import { checkGraph, opsetOf } from "../model/graph.ts";
+import { checkGraph, opsetOf, quote } from "../model/graph.ts";
 import {
   nodeTitle,
   SOURCE,
@@ -15,25 +15,20 @@ import {
   type ModelNode,
   type ValueInfo,
 } from "../model/model.ts";
+import { sameDims, sameType } from "../model/same-type.ts";
 import type { TensorType } from "../operators/operator.ts";
 import { pack } from "../tensor/packing.ts";
 import { isNumericStorage } from "../tensor/dtype.ts";
-import { DOMAIN, printVersion, rowOf, valueKind } from "./layer-types.ts";
+import { DOMAIN, operatorRow, printVersion, valueKind } from "./layer-types.ts";
+import { NET_VERSIONS } from "./net.ts";
+import { parseShapeText, printShapeText, readPort, writePort } from "./port-type.ts";
 import {
-  parseShape,
-  printShapeText,
-  readPort,
-  sameDims,
-  sameType,
-  writePort,
-} from "./port-type.ts";
-import {
+  binRange,
   defaultName,
-  IS_LAYERS,
+  LAYER_ATTRIBUTES,
   LayerSource,
   NetSource,
-  placeOf,
-  readPlace,
+  readBin,
   splitNames,
 } from "./read-ir.ts";
 import { element, printXml, type Element } from "./xml.ts";
@@ -44,45 +39,42 @@ export interface IR {
   readonly bin: Uint8Array;
 }
 
-/** The versions of files that are written. */
-const VERSIONS: readonly number[] = [10, 11];
-
-/** No element is wider, so that every constant can be looked at in place. */
-const ALIGNMENT = 8;
+/** In bytes. No element is wider, so readers can use every constant of the `.bin` in place. */
+const BIN_ALIGNMENT = 8;
 
 /**
- * The text of an `.xml` and the bytes of its `.bin`. A model that was read by `readIR` is written with what its file held
- * beside what `Model` shows, and with the changes made since; dimensions that were ranges stay ranges where they were not
- * changed. The producer and the names of dimensions are lost: an IR has none.
+ * The text of an `.xml` and the bytes of its `.bin`. A model that was read by `readIR` is written with the parts of its
+ * file that `Model` does not show, and with the changes made since. Dimensions that were ranges stay ranges unless they
+ * were changed. The producer and the names of dimensions are lost, because an IR has none.
  *
- * @throws TensorError `malformed-file` for a graph that is not sound; `unsupported-model` for what an IR cannot say: a
- * version other than 10 and 11, a domain other than openvino, inputs with a default or left out, lists of texts or tensors
- * as attributes, an input without a type; `dtype` for data types that OpenVINO has not; `too-large`.
+ * @throws TensorError `malformed-file` for a graph that is not sound; `unsupported-model` for what an IR cannot
+ * express: a version other than 10 and 11, a domain other than openvino, inputs with a default or left out, texts or
+ * tensors as lists in attributes, an input without a type; `dtype` for data types that OpenVINO lacks; `too-large`
  */
 export function writeIR(model: Model): IR {
-  if (!VERSIONS.includes(model.irVersion)) {
+  if (!NET_VERSIONS.includes(model.irVersion)) {
     throw unsupported(
-      `an IR is of version ${VERSIONS.join(" or ")}, but irVersion is ${String(model.irVersion)}`,
+      `an IR is of version ${NET_VERSIONS.join(" or ")}, but irVersion is ${String(model.irVersion)}`,
     );
   }
   checkGraph(model.graph);
-  return new Writer(model).finish();
+  return new IRWriter(model).finish();
 }
 
 const unsupported = (sentence: string): TensorError =>
   new TensorError("unsupported-model", sentence);
 
-/** Where a value comes from, and its type as far as it is known. */
-interface Made {
+/** The output port that makes a value, and the value's type as far as it is known. */
+interface Producer {
   readonly layer: number;
   readonly port: number;
   readonly type: TensorType | null;
 }
 
-class Writer {
+class IRWriter {
   readonly #model: Model;
   readonly #declared: ReadonlyMap<string, TensorType | null>;
-  readonly #made = new Map<string, Made>();
+  readonly #producers = new Map<string, Producer>();
   readonly #layers: Element[] = [];
   readonly #edges: Element[] = [];
   readonly #chunks: Uint8Array[] = [];
@@ -118,14 +110,15 @@ class Writer {
 
   #addParameter({ name, type, [SOURCE]: source }: ValueInfo): void {
     const before = source instanceof LayerSource ? source : null;
-    const was = before === null ? undefined : dataOf(before.element);
+    const was = before === null ? undefined : dataAttributes(before.element);
     const elementType = type === null ? was?.get("element_type") : elementTypeName(type, name);
     if (elementType === undefined) {
       throw unsupported(`the input ${quote(name)} has no type, which an IR must say`);
     }
     const text = was?.get("shape");
     const isKept =
-      text !== undefined && (type === null || sameDims(parseShape(text, quote(name)), type.shape));
+      text !== undefined &&
+      (type === null || sameDims(parseShapeText(text, quote(name)), type.shape));
     const shape = isKept ? text : printShapeText(type?.shape ?? null);
     this.#addLayer(
       "Parameter",
@@ -141,7 +134,7 @@ class Writer {
   #addConst(one: Constant): void {
     const { name, dtype, shape } = one;
     const source = one[SOURCE] instanceof LayerSource ? one[SOURCE] : null;
-    const was = source === null ? undefined : dataOf(source.element);
+    const was = source === null ? undefined : dataAttributes(source.element);
     const elementType =
       dtype === null ? was?.get("element_type") : elementTypeName({ dtype, shape }, name);
     if (elementType === undefined) {
@@ -150,7 +143,7 @@ class Writer {
     const bytes =
       source === null || was === undefined
         ? packConstant(one)
-        : bytesOf(was, source, `the constant ${quote(name)}`);
+        : keptBytes(was, source, `the constant ${quote(name)}`);
     this.#addLayer(
       "Const",
       "opset1",
@@ -180,12 +173,12 @@ class Writer {
     if (omitted !== -1) {
       throw unsupported(`${nodeTitle(node)} leaves input ${omitted} out, which an IR cannot say`);
     }
-    // Bodies are kept with the rest of their layer.
+    // Bodies are kept with the other children of their layer.
     const isKept = (key: string): boolean =>
       source?.element.children.some((child) => child.name === key) ?? false;
     const data = Object.entries(attributes)
       .filter(([key, { type }]) => type !== "other" || !isKept(key))
-      .map(([key, attribute]) => [key, printAttribute(key, attribute, node)] as const);
+      .map(([key, attribute]) => [key, attributeText(key, attribute, node)] as const);
     const guess = this.#guessType(node, opset);
     this.#addLayer(
       op,
@@ -198,11 +191,11 @@ class Writer {
     );
   }
 
-  /** What the operator's row says of the type of a first output that no one declared. */
+  /** What the operator's version says of the type of its first output, for an output without a declared type. */
   #guessType({ op, domain, inputs }: ModelNode, opset: number): TensorType | null {
-    const row = domain === DOMAIN ? rowOf(op, opset) : undefined;
+    const row = domain === DOMAIN ? operatorRow(op, opset) : undefined;
     const position = row?.inputs.findIndex(({ type }) => type === row.outputs[0].type) ?? -1;
-    const like = position === -1 ? null : (this.#made.get(inputs[position])?.type ?? null);
+    const like = position === -1 ? null : (this.#producers.get(inputs[position])?.type ?? null);
     return like && { dtype: like.dtype, shape: null };
   }
 
@@ -229,18 +222,18 @@ class Writer {
       ["name", name],
       ["type", type],
       ["version", version],
-      ...[...(was?.attributes ?? [])].filter(([key]) => !IS_LAYERS.has(key)),
+      ...[...(was?.attributes ?? [])].filter(([key]) => !LAYER_ATTRIBUTES.has(key)),
     ]);
     const inputPorts = inputs.map((value, port) => {
-      const made = this.#madeOf(value);
-      this.#edges.push(edge(made, id, port));
-      return portElement(port, made.type, before.inputs[port]);
+      const producer = this.#producerOf(value);
+      this.#edges.push(edge(producer, id, port));
+      return portElement(port, producer.type, before.inputs[port]);
     });
     const outputPorts = outputs.map(([value, valueType], position) => {
       const port = inputs.length + position;
-      this.#made.set(value, { layer: id, port, type: valueType });
+      this.#producers.set(value, { layer: id, port, type: valueType });
       const part = portElement(port, valueType, before.outputs[position]);
-      return named(part, value, defaultName(name, position, outputs.length));
+      return withName(part, value, defaultName(name, position, outputs.length));
     });
     const parts = new Map<string, readonly Element[]>([
       ["data", data.size === 0 ? [] : [element("data", data)]],
@@ -252,15 +245,15 @@ class Writer {
     this.#layers.push(element("layer", attributes, [...[...parts.values()].flat(), ...moved]));
   }
 
-  /** A part of a layer with the constants of bodies in it, which name places in the `.bin` of the file. */
+  /** A child of a layer. The constants of bodies in it are copied to the new `.bin`, where they get other offsets. */
   #moveBody(part: Element, source: LayerSource): Element {
-    const data = dataOf(part);
+    const data = dataAttributes(part);
     const isConst = valueKind(part.attributes.get("type") ?? "") === "Const";
     if (part.name !== "layer" || !isConst || data === undefined) {
       return { ...part, children: part.children.map((child) => this.#moveBody(child, source)) };
     }
     const who = `a constant in the body of ${quote(source.layerName)}`;
-    const offset = this.#append(bytesOf(data, source, who));
+    const offset = this.#append(keptBytes(data, source, who));
     const attributes = new Map(data).set("offset", String(offset));
     const children = part.children.map((child) =>
       child.name === "data" ? { ...child, attributes } : child,
@@ -268,15 +261,15 @@ class Writer {
     return { ...part, children };
   }
 
-  #madeOf(value: string): Made {
-    const made = this.#made.get(value);
-    if (made === undefined) throw unsupported(`nothing makes ${quote(value)}`);
-    return made;
+  #producerOf(value: string): Producer {
+    const producer = this.#producers.get(value);
+    if (producer === undefined) throw unsupported(`nothing makes ${quote(value)}`);
+    return producer;
   }
 
-  /** Where in the `.bin` the bytes will be. */
+  /** Adds bytes to the `.bin`, and returns their offset. */
   #append(bytes: Uint8Array): number {
-    const offset = Math.ceil(this.#length / ALIGNMENT) * ALIGNMENT;
+    const offset = Math.ceil(this.#length / BIN_ALIGNMENT) * BIN_ALIGNMENT;
     this.#chunks.push(new Uint8Array(offset - this.#length), bytes);
     this.#length = offset + bytes.length;
     return offset;
@@ -299,8 +292,6 @@ class Writer {
   }
 }
 
-const quote = (name: string): string => JSON.stringify(name);
-
 function elementTypeName({ dtype }: TensorType, name: string): string {
   const elementType = elementTypeOf(dtype);
   if (elementType !== null) return elementType;
@@ -316,17 +307,17 @@ function packConstant(one: Constant): Uint8Array {
 }
 
 /** The attributes of a layer's `data`. */
-const dataOf = (layer: Element): ReadonlyMap<string, string> | undefined =>
+const dataAttributes = (layer: Element): ReadonlyMap<string, string> | undefined =>
   layer.children.find(({ name }) => name === "data")?.attributes;
 
-/** The bytes that a file has for a constant, whatever its data type. */
-const bytesOf = (
+/** The bytes that the file has for a constant of any data type. */
+const keptBytes = (
   data: ReadonlyMap<string, string>,
   { bin }: LayerSource,
   who: string,
-): Uint8Array => readPlace(placeOf(data, bin, who), bin, who);
+): Uint8Array => readBin(binRange(data, bin, who), bin, who);
 
-function printAttribute(name: string, attribute: Attribute, node: ModelNode): string {
+function attributeText(name: string, attribute: Attribute, node: ModelNode): string {
   switch (attribute.type) {
     case "int":
     case "float":
@@ -348,28 +339,28 @@ function printAttribute(name: string, attribute: Attribute, node: ModelNode): st
 const portsOf = (layer: Element | undefined, side: string): readonly Element[] =>
   layer?.children.find(({ name }) => name === side)?.children ?? [];
 
-/** A port as the file had it, where that says the same of its type: it may say what is not shown here. */
+/** The port of the file where it declares the same type, because it may hold more than the type; else a new port. */
 function portElement(id: number, type: TensorType | null, before: Element | undefined): Element {
-  if (before === undefined || !saysSame(readPort(before, "a port"), type))
+  if (before === undefined || !declares(readPort(before, "a port"), type))
     return writePort(id, type);
   const attributes = new Map(before.attributes).set("id", String(id));
   return { ...before, attributes };
 }
 
-/** A port says no rank, or that of a scalar, by having no dimensions. */
-const saysSame = (port: TensorType | null, type: TensorType | null): boolean =>
+/** Whether a port declares `type`. A port without dimensions stands for a scalar as well as for an unknown rank. */
+const declares = (port: TensorType | null, type: TensorType | null): boolean =>
   sameType(port, type) ||
   (port !== null && port.shape === null && port.dtype === type?.dtype && type.shape?.length === 0);
 
-/** A port with the name of its value, where the layer's does not say it. */
-function named(port: Element, value: string, byDefault: string): Element {
+/** A port with the name of its value, unless the name of the layer implies it. */
+function withName(port: Element, value: string, byDefault: string): Element {
   const [first = byDefault] = splitNames(port.attributes.get("names") ?? "");
   if (first === value || value === "") return port;
   const attributes = new Map(port.attributes).set("names", value.replaceAll(",", "\\,"));
   return { ...port, attributes };
 }
 
-const edge = (from: Made, layer: number, port: number): Element =>
+const edge = (from: Producer, layer: number, port: number): Element =>
   element("edge", [
     ["from-layer", String(from.layer)],
     ["from-port", String(from.port)],

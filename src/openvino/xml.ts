@@ -1,7 +1,7 @@
 /**
- * XML to and from plain elements, as far as an IR needs it: tags, attributes and text. No document types, no entities but
- * the five that XML has itself, no CDATA, no processing instructions: an IR has none, and only they can refer to other
- * files or grow.
+ * Reads and writes the XML that an IR needs: tags, attributes and text. Document types, CDATA, processing instructions
+ * and entities other than XML's own five are refused: an IR has none of them, and only they can refer to other files or
+ * expand to more than their length.
  */
 
 import { XMLParser, XMLValidator } from "fast-xml-parser";
@@ -12,7 +12,7 @@ export interface Element {
   readonly name: string;
   readonly attributes: ReadonlyMap<string, string>;
   readonly children: readonly Element[];
-  /** Its own text, without blanks around it. */
+  /** The element's own text, without blanks around it. */
   readonly text: string;
 }
 
@@ -23,73 +23,78 @@ export const element = (
   text = "",
 ): Element => ({ name, attributes: new Map(attributes), children, text });
 
-/** The IR of a model of 7 billion parameters has 4 million characters. */
+/** In characters. The IR of a model of 7 billion parameters has 4 million. */
 const MAX_LENGTH = 2 ** 25;
 
-/** An IR has some 25 for each layer. Parsing takes some 600 bytes for each. */
+/** An IR has about 25 tags for each layer. Parsing takes about 600 bytes for each tag. */
 const MAX_TAGS = 2 ** 20;
 
-/** A dimension of a port of a body in a body is 14 deep. */
-const MAX_DEPTH = 64;
+/** A dimension of a port of a body in a body is at depth 14. */
+const MAX_XML_DEPTH = 64;
 
-/** The validator takes time by the square of what is blank: 1.1 s for 50,000 spaces in a tag. */
-const MAX_BLANK = 128;
+/** In characters. The validator takes time by the square of a run of blanks: 1.1 s for 50,000 spaces in a tag. */
+const MAX_BLANKS = 128;
 
-/** From one tag to the next. Attributes of 8 million characters take more stack than there is. */
-const MAX_PART = 2 ** 20;
+/** Characters from one tag to the next. Attributes of 8 million characters overflow the stack. */
+const MAX_TAG_LENGTH = 2 ** 20;
 
-/** There are no more attributes in a tag; 2.6 million would take 32 s and 2.8 GB, spread over tags a sixth of it. */
-const MAX_EQUALS = 2 ** 14;
+/** Attributes of a tag, counted by their signs of equality. 2.6 million in one tag take 32 s and 2.8 GB. */
+const MAX_ATTRIBUTES = 2 ** 14;
 
-const DECLARATION =
-  /^\uFEFF?(?:<\?xml\s+version\s*=\s*["']1\.0["'](?:\s+encoding\s*=\s*["']([A-Za-z][\w.-]*)["'])?(?:\s+standalone\s*=\s*["'](?:yes|no)["'])?\s*\?>)?/;
+const DECLARATION = new RegExp(
+  [
+    String.raw`^\uFEFF?(?:<\?xml\s+version\s*=\s*["']1\.0["']`,
+    String.raw`(?:\s+encoding\s*=\s*["']([A-Za-z][\w.-]*)["'])?`,
+    String.raw`(?:\s+standalone\s*=\s*["'](?:yes|no)["'])?\s*\?>)?`,
+  ].join(""),
+);
 
-/** All that XML forbids but halves of surrogate pairs. */
+/** The characters that XML forbids, except halves of surrogate pairs. */
 // oxlint-disable-next-line no-control-regex
 const FORBIDDEN = /[\0-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/;
 
-/** Only one of a kind in a document, so that text beside the root is seen. */
+/** The name of an element that is put around the document, so that text beside the root is found. */
 const WRAPPER = "document";
 
 /**
- * The root of a document.
- * @throws TensorError `malformed-file` where it is not well-formed or holds what an IR has not, `too-large` for more than
- * 2^25 characters, 2^20 tags, or 2^20 characters or 2^14 attributes in one of them.
+ * The root element of a document.
+ * @throws TensorError `malformed-file` where the document is not well-formed or holds a construct that IRs do not have,
+ * `too-large` for more than 2^25 characters or 2^20 tags, and for more than 2^20 characters or 2^14 attributes in a tag
  */
 export function parseXml(xml: string | Uint8Array): Element {
-  const text = typeof xml === "string" ? xml : decode(xml);
+  const text = typeof xml === "string" ? xml : decodeXml(xml);
   const [declaration, encoding = "UTF-8"] = DECLARATION.exec(text) ?? [""];
   if (!/^utf-?8$/i.test(encoding)) {
     throw malformed(`the XML is in ${encoding}, but an IR is in UTF-8`);
   }
   const body = text.slice(declaration.length);
   checkText(body);
-  const fault = read(() => XMLValidator.validate(body));
+  const fault = guarded(() => XMLValidator.validate(body));
   if (fault !== true) {
     const { msg, line } = fault.err;
     throw malformed(`the XML is not well-formed: ${msg} (line ${line})`);
   }
-  const { children, text: beside } = elementOf(WRAPPER, undefined, parse(body));
+  const { children, text: beside } = elementOfPart(WRAPPER, undefined, parse(body));
   if (children.length === 1 && beside === "") return children[0];
   throw malformed("the XML is not well-formed: there must be one root and nothing beside it");
 }
 
-function decode(bytes: Uint8Array): string {
+function decodeXml(bytes: Uint8Array): string {
   if (!(bytes instanceof Uint8Array)) throw malformed("the XML must be text or bytes");
-  if (bytes.length > 3 * MAX_LENGTH) throw tooLarge(`${bytes.length} bytes`);
+  if (bytes.length > 3 * MAX_LENGTH) throw tooLargeXml(`${bytes.length} bytes`);
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw new TensorError("malformed-file", "the XML is no UTF-8", {}, { cause });
+    throw malformed("the XML is no UTF-8", {}, { cause });
   }
 }
 
-const tooLarge = (what: string): TensorError =>
+const tooLargeXml = (what: string): TensorError =>
   new TensorError("too-large", `the XML has ${what}, which is more than an IR has`);
 
-/** What is looked at before the library sees a character of it. */
+/** Refuses what the library would accept or be slow at, before it gets the text. */
 function checkText(text: string): void {
-  if (text.length > MAX_LENGTH) throw tooLarge(`${text.length} characters`);
+  if (text.length > MAX_LENGTH) throw tooLargeXml(`${text.length} characters`);
   if (FORBIDDEN.test(text)) throw malformed("the XML holds a character that XML forbids");
   const markup = /<(?:!(?!--)|\?)[^<>]{0,30}/.exec(text);
   if (markup !== null) {
@@ -104,15 +109,16 @@ function checkText(text: string): void {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === LESS) {
-      if (++tags > 2 * MAX_TAGS) throw tooLarge(`more than ${MAX_TAGS} tags`);
+      if (++tags > 2 * MAX_TAGS) throw tooLargeXml(`more than ${MAX_TAGS} tags`);
       equals = 0;
       start = at;
-    } else if (code === EQUALS && ++equals > MAX_EQUALS) {
-      throw tooLarge(`a tag with more than ${MAX_EQUALS} signs of equality`);
+    } else if (code === EQUALS && ++equals > MAX_ATTRIBUTES) {
+      throw tooLargeXml(`a tag with more than ${MAX_ATTRIBUTES} signs of equality`);
     }
-    if (at - start > MAX_PART) throw tooLarge(`a tag or text of more than ${MAX_PART} characters`);
+    if (at - start > MAX_TAG_LENGTH)
+      throw tooLargeXml(`a tag or text of more than ${MAX_TAG_LENGTH} characters`);
     blank = code <= SPACE ? blank + 1 : 0;
-    if (blank > MAX_BLANK) throw malformed(`the XML has more than ${MAX_BLANK} blanks in a row`);
+    if (blank > MAX_BLANKS) throw malformed(`the XML has more than ${MAX_BLANKS} blanks in a row`);
   }
 }
 
@@ -120,32 +126,32 @@ const LESS = 0x3c;
 const EQUALS = 0x3d;
 const SPACE = 0x20;
 
-const PREFIX = "@_";
+/** The library puts this in front of the names of attributes, so that none of them is a property of every object. */
+const ATTRIBUTE_PREFIX = "@_";
 
-/** A part of a document as the library gives it: a text, or a tag with its parts, and its attributes under `:@`. */
+/** A part of a document as the library returns it: a text, or a tag with its parts, and its attributes under `:@`. */
 type Part = Readonly<Record<string, unknown>>;
 
 function parse(body: string): readonly Part[] {
   const parser = new XMLParser({
-    // A list of parts, which no name of a tag can disturb.
+    // Makes lists of parts, so that no name of a tag can become a property that has a meaning.
     preserveOrder: true,
     ignoreAttributes: false,
-    // So that no name of an attribute is one of JavaScript's own.
-    attributeNamePrefix: PREFIX,
-    // Of values only blanks around text are left out; entities are decoded here.
+    attributeNamePrefix: ATTRIBUTE_PREFIX,
+    // Values stay as they are, but for blanks around text; entities are decoded here.
     trimValues: false,
     tagValueProcessor: (_name, value) => value.trim(),
     parseTagValue: false,
     parseAttributeValue: false,
     processEntities: false,
-    maxNestedTags: MAX_DEPTH,
+    maxNestedTags: MAX_XML_DEPTH,
   });
-  const [root]: readonly Part[] = read(() => parser.parse(`<${WRAPPER}>${body}</${WRAPPER}>`));
+  const [root]: readonly Part[] = guarded(() => parser.parse(`<${WRAPPER}>${body}</${WRAPPER}>`));
   return root[WRAPPER] as readonly Part[];
 }
 
-/** What the library makes of a text; whatever it throws becomes one of our errors. */
-function read<T>(action: () => T): T {
+/** Runs code of the library. Any error in it becomes a TensorError. */
+function guarded<T>(action: () => T): T {
   try {
     return action();
   } catch (cause) {
@@ -155,10 +161,10 @@ function read<T>(action: () => T): T {
   }
 }
 
-function elementOf(name: string, given: unknown, parts: readonly Part[]): Element {
+function elementOfPart(name: string, given: unknown, parts: readonly Part[]): Element {
   const attributes = new Map<string, string>();
   for (const [prefixed, value] of Object.entries(given ?? {})) {
-    const key = prefixed.slice(PREFIX.length);
+    const key = prefixed.slice(ATTRIBUTE_PREFIX.length);
     const raw = String(value);
     if (raw.includes("<"))
       throw malformed(`the XML has a "<" in the attribute ${key} of <${name}>`);
@@ -170,7 +176,7 @@ function elementOf(name: string, given: unknown, parts: readonly Part[]): Elemen
     const { ":@": its, "#text": words, ...rest } = part;
     if (words !== undefined) text += unescapeText(String(words));
     for (const [tag, inner] of Object.entries(rest)) {
-      children.push(elementOf(tag, its, inner as readonly Part[]));
+      children.push(elementOfPart(tag, its, inner as readonly Part[]));
     }
   }
   return { name, attributes, children, text };
@@ -197,7 +203,7 @@ function decodeEntity(whole: string, name: string): string {
   throw malformed(`the XML has ${JSON.stringify(whole)}, which is none of the entities of XML`);
 }
 
-/** A document of `root`, each element on a line. */
+/** A document with the element `root`, one element a line. */
 export function printXml(root: Element): string {
   const lines = ['<?xml version="1.0"?>'];
   const print = ({ name, attributes, children, text }: Element, indent: string): void => {
@@ -217,7 +223,7 @@ export function printXml(root: Element): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** Letters of other scripts too; what stands for itself in XML is none of them. */
+/** Names may have letters of any script. No character that is markup in XML is among them. */
 const NAME = /^[A-Za-z_:\u00C0-\uFFFD][\w:.\-\u00B7-\uFFFD]*$/;
 
 function checkName(name: string): string {
@@ -233,7 +239,7 @@ function escapeText(text: string): string {
       `XML cannot hold a character of ${JSON.stringify(text)}`,
     );
   }
-  // Line breaks and tabs in attributes are spaces to a reader of XML unless they are escaped.
+  // Readers of XML take line breaks and tabs in attributes for spaces unless they are escaped.
   return text.replaceAll(
     /[&<>"\n\r\t]/g,
     (character) => ESCAPES[character] ?? `&#${character.charCodeAt(0)};`,

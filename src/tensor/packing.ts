@@ -46,3 +46,6 @@ export function unpack(dtype: DType, size: number, packed: Uint8Array): Storage 
   }
   return data;
 }
+
+/** Where the first byte is that is neither 0 nor 1, which no bool may be; -1 where there is none. */
+export const findNonBool = (bytes: Uint8Array): number => bytes.findIndex((byte) => byte > 1);

@@ -44,3 +44,64 @@ export function net(layers: readonly string[], edges: readonly string[], version
     `<layers>\n${layers.join("\n")}\n</layers>\n<edges>\n${lines.join("\n")}\n</edges>\n</net>\n`
   );
 }
+
+/** The word that ports use for an element type. */
+// prettier-ignore
+const PRECISIONS: Readonly<Record<string, string>> = {
+  f32: "FP32", f16: "FP16", i64: "I64", i32: "I32", i8: "I8", u8: "U8", boolean: "BOOL",
+};
+
+/** `FP32 4,2` for `f32` and `4,2`. */
+const portText = (elementType: string, dims: string): string =>
+  `${PRECISIONS[elementType] ?? elementType.toUpperCase()} ${dims}`.trim();
+
+/** A Parameter with a shape such as `4,2`, which its port repeats. */
+export const parameter = (id: number, name: string, type = "f32", dims = "4"): string =>
+  layer(id, {
+    type: "Parameter",
+    name,
+    data: `shape="${dims}" element_type="${type}"`,
+    outputs: [portText(type, dims)],
+  });
+
+/** A constant at some bytes of the `.bin`. */
+export const constantLayer = (
+  id: number,
+  name: string,
+  type: string,
+  dims: string,
+  place: { readonly offset: number; readonly size: number },
+): string =>
+  layer(id, {
+    type: "Const",
+    name,
+    data: `element_type="${type}" shape="${dims}" offset="${place.offset}" size="${place.size}"`,
+    outputs: [portText(type, dims)],
+  });
+
+export const result = (id: number, type = "f32", dims = "4"): string =>
+  layer(id, { type: "Result", inputs: [portText(type, dims)] });
+
+/** Indices from the `.bin`, data and updates from parameters, and a scatter of them. */
+export const scatterNet = (scatter: Partial<LayerText> = {}, version = 11): string =>
+  net(
+    [
+      parameter(0, "data"),
+      constantLayer(1, "indices", "i32", "5,1", { offset: 4, size: 20 }),
+      parameter(2, "updates", "f32", "5"),
+      layer(3, {
+        type: "ScatterNDUpdate",
+        name: "scatter",
+        version: "opset15",
+        inputs: ["FP32 4", "I32 5,1", "FP32 5"],
+        outputs: ["FP32 4"],
+        ...scatter,
+      }),
+      layer(7, { type: "Result", name: "y/sink_port_0", inputs: ["FP32 4"] }),
+    ],
+    ["0:0 3:0", "1:0 3:1", "2:0 3:2", "3:3 7:0"],
+    version,
+  );
+
+/** The `.bin` of {@link scatterNet}: four bytes of nothing, then the indices of ScatterNDUpdate-15's examples. */
+export const SCATTER_BIN = new Uint8Array(Int32Array.of(-1, 0, 2, -3, -3, 0).buffer);

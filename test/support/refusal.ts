@@ -1,0 +1,31 @@
+/** How tests ask for an error of the package. */
+
+import assert from "node:assert/strict";
+import { isTensorError, type ErrorCode, type TensorError } from "../../src/errors.ts";
+
+/**
+ * The TensorError that `action` throws. Its code and its sentence are as expected, and the sentence is one line without
+ * a full stop.
+ */
+export function assertRefused(code: ErrorCode, says: RegExp, action: () => unknown): TensorError {
+  try {
+    action();
+  } catch (error) {
+    assert.ok(isTensorError(error, code), `not ${code}: ${String(error)}`);
+    assert.match(error.message, says);
+    assert.doesNotMatch(error.message, /[.\n]$|\n/);
+    return error;
+  }
+  return assert.fail(`nothing was thrown, ${code} was expected (${String(says)})`);
+}
+
+/** Whether `action` goes through. An error other than a TensorError fails the test. */
+export function isTaken(action: () => unknown): boolean {
+  try {
+    action();
+    return true;
+  } catch (error) {
+    if (isTensorError(error)) return false;
+    throw error;
+  }
+}
