@@ -16,7 +16,7 @@ const f32 = (...shape: number[]) => api.zeros("float32", shape);
 const int = (shape: number[], ...values: number[]) => api.tensor("int64", shape, values);
 
 /** Arguments that work, so that each of them can be replaced by one that may not. */
-const ARGUMENTS = {
+const ARGUMENTS: Readonly<Record<string, () => readonly unknown[]>> = {
   scatterND: () => [f32(2, 2), int([1, 1], 0), f32(1, 2)],
   scatterElements: () => [f32(2, 2), int([1, 1], 0), f32(1, 1)],
   scatter: () => [f32(2, 2), int([1, 1], 0), f32(1, 1)],
@@ -40,7 +40,7 @@ const ARGUMENTS = {
   isTensorError: () => [new api.TensorError("dtype", ""), "dtype"],
   compareVersions: () => [api.operators()[0], api.operators()[1]],
   resolve: () => [{ op: "ScatterND", opset: 18 }],
-} satisfies Record<string, () => readonly unknown[]>;
+};
 
 /** A place of a function: what to do with a value in it. */
 type Place = readonly [title: string, call: (value: unknown) => unknown];
@@ -93,7 +93,7 @@ const inValues = (dtype: api.DType): Place[] => [
 /** A node, its parts, its inputs and theirs. */
 function inNodes(name: "run" | "infer" | "explain"): Place[] {
   const node = { op: "ScatterND", opset: 18 };
-  const inputs = ARGUMENTS.scatterND;
+  const inputs = ARGUMENTS["scatterND"];
   const part = (key: string): Place => [
     `${name}, ${key}`,
     (value) => apply(name, [{ ...node, [key]: value }, inputs()]),
@@ -101,7 +101,10 @@ function inNodes(name: "run" | "infer" | "explain"): Place[] {
   const input = (position: number, key: string): Place => [
     `${name}, ${key} of input ${position}`,
     (value) =>
-      apply(name, [node, inputs().with(position, { ...inputs()[position], [key]: value })]),
+      apply(name, [
+        node,
+        inputs().with(position, { ...(inputs()[position] as object), [key]: value }),
+      ]),
   ];
   return [
     ...inArguments(name, () => [node, inputs()]),
@@ -168,7 +171,7 @@ const PLACES: readonly Place[] = [
     (value) => Reflect.get(Object.getPrototypeOf(f32(2)), "isDisposed", value),
   ],
   ...(["run", "infer", "explain"] as const).flatMap(inNodes),
-  ...inOptions("run", () => [{ op: "ScatterND", opset: 18 }, ARGUMENTS.scatterND()], [
+  ...inOptions("run", () => [{ op: "ScatterND", opset: 18 }, ARGUMENTS["scatterND"]()], [
     "out",
     "duplicates",
     "engine",

@@ -47,8 +47,12 @@ export interface RuntimeTensor {
   readonly data: NumericStorage | Uint8ClampedArray | Float16Like | readonly string[];
 }
 
-/** The key of a tensor's lifetime. A symbol's value is found through a Proxy or a clone of the tensor, a private field is not. */
+/** Under this key a Proxy or a clone of a tensor finds the tensor's lifetime, which it would not find in a private field. */
 const LIFETIME: unique symbol = Symbol("lifetime");
+
+interface Lived {
+  [LIFETIME]: unknown;
+}
 
 /**
  * A data type and a shape over elements that live in `data`. Made by {@link tensor}, {@link zeros} and {@link full};
@@ -65,9 +69,6 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
   readonly size: number;
   /** The elements in row-major order: bits for float16 and bfloat16, interleaved pairs for complex. */
   readonly data: Storage<D>;
-  /** Found through a Proxy or a clone, where private fields are not. A declared field: defining a computed one is slow. */
-  declare readonly [LIFETIME]: Lifetime;
-
   readonly #lifetime: Lifetime;
 
   /**
@@ -86,7 +87,8 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
     this.shape = frozen(shape) as readonly number[] as Readonly<S>;
     this.size = size;
     this.data = data;
-    this.#lifetime = this[LIFETIME] = new Lifetime(data, owner);
+    this.#lifetime = new Lifetime(data, owner);
+    (this as Partial<Lived>)[LIFETIME] = this.#lifetime;
     Object.freeze(this);
   }
 
@@ -304,7 +306,7 @@ const listOf = (data: unknown): unknown => (isList(data) || isFloat16Array(data)
 
 /** What the engine that owns a tensor's memory knows of it, also through a Proxy or a clone. */
 function lifetimeOf(value: unknown): Lifetime | undefined {
-  const read = (): unknown => (value as { readonly [LIFETIME]?: unknown } | null)?.[LIFETIME];
+  const read = (): unknown => (value as Partial<Lived> | null | undefined)?.[LIFETIME];
   const lifetime = readForeign(read, "dtype", "the value is no tensor");
   return Lifetime.isLifetime(lifetime) ? lifetime : undefined;
 }
