@@ -1,11 +1,11 @@
 /**
- * The one error class of the package, its codes and its fields. Nothing else is thrown on purpose.
+ * The one error class of the package, its codes and its fields. The package throws nothing else on purpose.
  *
  * A message is one sentence that a stranger can act on; the fields carry the same facts for programs.
  */
 
-/** Every code there is, with what it means. The union `ErrorCode` is derived from it. */
-export const ERROR_CODES = {
+/** Every error code, with its meaning. The union `ErrorCode` is derived from this table. */
+export const ERROR_CODES = Object.freeze({
   "shape-mismatch": "a shape, a count of values or a nesting does not fit",
   rank: "a rank, or the length of an index tuple, does not fit",
   axis: "an axis lies outside the rank",
@@ -22,28 +22,31 @@ export const ERROR_CODES = {
   "malformed-file": "a file is not what its format says",
   "too-large": "more than 2^32 - 1 elements, or more than memory holds",
   engine: "an engine failed",
-} as const;
+} as const);
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** The facts of an error, as far as they apply. */
+/** The facts of an error. A field that does not apply is absent. */
 export interface ErrorFields {
   /** The operator's name, such as `ScatterND`. */
   readonly op?: string | undefined;
-  /** The version that was resolved; absent in plain functions. */
+  /** The version to which the opset resolved; absent in errors of the plain functions. */
   readonly opset?: number | undefined;
-  /** The name of the input (or of `out`) that is wrong. */
+  /** The name of the wrong input, or `out`. */
   readonly input?: string | undefined;
   /** Coordinates in that input, such as `[2, 0]` in `indices`. */
   readonly at?: readonly number[] | undefined;
-  /** The axis of `data` that is meant, counted from 0. */
+  /** An axis of `data`, counted from 0. */
   readonly axis?: number | undefined;
-  /** The value that was found; a bigint when it is no safe integer. */
+  /** The value that was found; a bigint when the value is no safe integer. */
   readonly got?: number | bigint | undefined;
   /** `[low, high]` for an index, the shape for a shape. */
   readonly expected?: readonly number[] | undefined;
 }
 
+const FIELD_NAMES = ["op", "opset", "input", "at", "axis", "got", "expected"] as const;
+
+/** What every error of this package is; `code` says which kind, {@link ErrorFields} where. */
 export class TensorError extends Error implements ErrorFields {
   override readonly name = "TensorError";
   readonly code: ErrorCode;
@@ -55,7 +58,7 @@ export class TensorError extends Error implements ErrorFields {
   declare readonly got?: number | bigint;
   declare readonly expected?: readonly number[];
 
-  /** `sentence` goes without the operator's name: `fields.op` and `fields.opset` put it in front. */
+  /** `sentence` leaves the operator's name out: `fields.op` and `fields.opset` put that in front. */
   constructor(
     code: ErrorCode,
     sentence: string,
@@ -66,7 +69,8 @@ export class TensorError extends Error implements ErrorFields {
     const who = op === undefined ? "" : opset === undefined ? `${op}: ` : `${op}-${opset}: `;
     super(who + sentence, options);
     this.code = code;
-    for (const [field, value] of Object.entries(fields)) {
+    for (const field of FIELD_NAMES) {
+      const value = fields[field];
       if (value !== undefined) Object.defineProperty(this, field, { value, enumerable: true });
     }
   }
@@ -80,35 +84,71 @@ export const malformed = (
 ): TensorError => new TensorError("malformed-file", sentence, fields, options);
 
 /**
- * Whether `error` is this package's error, and one of `codes` when any are given. Tells by name, not by class, so
- * that it also holds across two copies of the package.
+ * Whether `error` is an error of this package, with one of `codes` when any are given. The test looks at the name and
+ * not at the class, so an error of another copy of the package passes too.
  */
 export function isTensorError<C extends ErrorCode = ErrorCode>(
   error: unknown,
   ...codes: C[]
 ): error is TensorError & { readonly code: C } {
-  if (!(error instanceof Error) || error.name !== "TensorError" || !("code" in error)) return false;
-  const { code } = error;
-  return codes.length === 0
-    ? Object.hasOwn(ERROR_CODES, String(code))
-    : codes.some((one) => one === code);
+  try {
+    if (!(error instanceof Error) || error.name !== "TensorError") return false;
+    const code: unknown = "code" in error ? error.code : undefined;
+    if (typeof code !== "string") return false;
+    return codes.length === 0 ? Object.hasOwn(ERROR_CODES, code) : codes.includes(code as C);
+  } catch {
+    // A Proxy or a getter threw, and no error of this package has either.
+    return false;
+  }
 }
+
+/**
+ * Reads a value that may run its owner's code: a getter, a Proxy, a method. What that code throws becomes the cause of
+ * a TensorError, so callers of this package need to expect one class only.
+ */
+export function readForeign<T>(
+  read: () => T,
+  code: ErrorCode,
+  sentence: string,
+  fields?: ErrorFields,
+): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (isTensorError(cause)) throw cause;
+    throw new TensorError(code, sentence, fields, { cause });
+  }
+}
+
+/** Longer text is cut: a message quotes it so that a reader recognizes it, and a string has an end (2^29 in V8). */
+const LONGEST_QUOTE = 200;
 
 /** How a value of any kind reads in a sentence. */
 export function printValue(value: unknown): string {
   switch (typeof value) {
     case "string":
-      return JSON.stringify(value);
+      return value.length <= LONGEST_QUOTE
+        ? JSON.stringify(value)
+        : `${JSON.stringify(value.slice(0, LONGEST_QUOTE))}...`;
     case "object":
-      return value === null
-        ? "null"
-        : Array.isArray(value) || ArrayBuffer.isView(value)
-          ? "a list"
-          : "an object";
+      return value === null ? "null" : isListLike(value) ? "a list" : "an object";
     case "function":
     case "symbol":
       return `a ${typeof value}`;
     default:
       return String(value);
+  }
+}
+
+/** A DataView is a view too, but has no elements. */
+const isListLike = (value: object): boolean =>
+  isArray(value) || (ArrayBuffer.isView(value) && "length" in value);
+
+/** Whether `value` is an array. A Proxy of an array is one; of a revoked Proxy `Array.isArray` throws. */
+export function isArray(value: unknown): value is readonly unknown[] {
+  try {
+    return Array.isArray(value);
+  } catch {
+    return false;
   }
 }

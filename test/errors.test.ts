@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isTensorError, type ErrorCode, type ErrorFields } from "../src/errors.ts";
+import { isTensorError, TensorError, type ErrorCode, type ErrorFields } from "../src/errors.ts";
 import { scatterND } from "../src/functions.ts";
 import { resolve } from "../src/operators/registry.ts";
 import { infer } from "../src/call/infer.ts";
@@ -341,5 +341,55 @@ test("infer is as strict as run", () => {
         { dtype: "float32", shape: null },
       ]),
     (error) => isTensorError(error, "dtype"),
+  );
+});
+
+test("an error of a caller's own code is the cause of a TensorError", () => {
+  const cause = new RangeError("mine");
+  const list = Object.defineProperty([0], 0, {
+    get: () => {
+      throw cause;
+    },
+  });
+  assert.throws(
+    () => tensor("int8", [1], list),
+    (error) => isTensorError(error, "dtype") && error.cause === cause,
+  );
+});
+
+test("isTensorError takes anything", () => {
+  const error = new TensorError("dtype", "x");
+  assert.ok(isTensorError(error) && isTensorError(error, "rank", "dtype"));
+  assert.ok(!isTensorError(error, "rank"));
+  const { proxy, revoke } = Proxy.revocable(error, {});
+  assert.ok(isTensorError(proxy));
+  revoke();
+  const named = Object.assign(new Error("x"), { name: "TensorError" });
+  const odd = [
+    proxy,
+    named,
+    { ...named, code: Symbol("dtype") },
+    Object.assign(named, { code: "toString" }),
+  ];
+  for (const one of [...odd, new Error("x"), null, { name: "TensorError", code: "dtype" }]) {
+    assert.ok(!isTensorError(one));
+  }
+});
+
+test("an error has the fields that there are, and no others", () => {
+  const fields = { op: "Gather", opset: 13, at: [1], other: 1, message: "no" };
+  const error = new TensorError("dtype", "x", fields);
+  assert.deepEqual(
+    { ...error },
+    { name: "TensorError", code: "dtype", op: "Gather", opset: 13, at: [1] },
+  );
+  assert.equal(error.message, "Gather-13: x");
+});
+
+test("a message quotes the beginning of long text", () => {
+  const quote = `"${"x".repeat(200)}"... is no data type`;
+  assert.throws(
+    () => Reflect.apply(zeros, undefined, ["x".repeat(1e6), [1]]),
+    (error) => isTensorError(error, "dtype") && error.message.startsWith(quote),
   );
 });

@@ -1,19 +1,64 @@
-/** Options as callers give them: an object, and nothing in it that is not known. */
+/**
+ * Options and attributes as callers give them. They are copied once, so that what was checked is what is used: an object
+ * may have getters, or be a Proxy.
+ */
 
-import { printValue, TensorError, type ErrorFields } from "../errors.ts";
+import { printValue, readForeign, TensorError, type ErrorFields } from "../errors.ts";
 
-/** @throws TensorError `attribute` for what is no object */
+/**
+ * A copy of `value`: its own properties, and what it inherits from objects and from getters of its class.
+ * @param name what the object is, in errors
+ * @throws TensorError `attribute` for what is no object of named values, such as a Map, a list or text
+ */
 export function objectOf(
   name: string,
   value: unknown,
   fields: ErrorFields,
 ): Record<string, unknown> {
-  if (typeof value === "object" && value !== null) return { ...value };
-  const got = printValue(value);
-  throw new TensorError("attribute", `${name} must be an object, got ${got}`, fields);
+  const must = `${name} must be an object`;
+  const read = (): Record<string, unknown> | string => copyOrKindOf(value);
+  const copy = readForeign(read, "attribute", `${must} whose properties can be read`, fields);
+  if (typeof copy !== "string") return copy;
+  throw new TensorError("attribute", `${must}, got ${copy}`, fields);
 }
 
-/** @throws TensorError `attribute` for what is no object, or has a name that is not known */
+/** A copy of an object of named values; of any other value how it reads in a sentence. */
+function copyOrKindOf(value: unknown): Record<string, unknown> | string {
+  if (typeof value !== "object" || value === null) return printValue(value);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  // Nearly every object is a literal.
+  if (prototype === Object.prototype || prototype === null) return { ...value };
+  // Collections, arrays, promises and the like have a tag of their own, and would look empty.
+  const [, tag] = /^\[object (.{1,40})/.exec(Object.prototype.toString.call(value)) ?? [];
+  if (tag !== "Object]") {
+    const kind = printValue(value);
+    return kind === "an object" ? `an object of the class ${tag?.replace(/\]$/, "")}` : kind;
+  }
+  const copy: Record<string, unknown> = { ...value };
+  for (const key of inheritedNames(prototype)) {
+    if (!Object.hasOwn(copy, key)) copy[key] = Reflect.get(value, key);
+  }
+  return copy;
+}
+
+/** The names of what prototypes up to Object's, which is the last, hold for their instances: no methods. */
+function inheritedNames(first: unknown): string[] {
+  const names: string[] = [];
+  let prototype = first;
+  for (let next: unknown; prototype !== null; prototype = next) {
+    next = Object.getPrototypeOf(prototype);
+    if (next === null) break;
+    for (const [name, one] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+      if (one.enumerable === true || one.get !== undefined) names.push(name);
+    }
+  }
+  return names;
+}
+
+/**
+ * {@link objectOf}, with nothing in it but `known` names.
+ * @throws TensorError `attribute` for what is no object, or has another name
+ */
 export function optionsOf(
   options: unknown,
   known: readonly string[],

@@ -1,14 +1,14 @@
-/** Where results go: what `out` may be. */
+/** The checks of `out`, the tensor that a result is written to. */
 
 import type { DType } from "../tensor/dtype.ts";
 import { TensorError, type ErrorCode, type ErrorFields } from "../errors.ts";
 import { printShape, sameShape } from "../tensor/shape.ts";
 import { isSameMemory, overlaps } from "../tensor/storage.ts";
-import { asTensor, type Tensor } from "../tensor/tensor.ts";
+import { viewAsTensor, type Tensor } from "../tensor/tensor.ts";
 
 /**
- * `out` must be what the result would be, and share no memory with an input.
- * @param inPlace the name of the input that it may be all the same
+ * `out` as a tensor: of the data type and shape of the result, and without memory that an input has too.
+ * @param inPlace the name of the one input that `out` may be, all of it; null where there is none
  * @throws TensorError `dtype`, `shape-mismatch`, `overlap` or `disposed`
  */
 export function checkOut(
@@ -18,11 +18,14 @@ export function checkOut(
   inPlace: string | null,
   who: ErrorFields,
 ): Tensor {
-  const out = asTensor(given, who, "out");
-  const isView = out === given || overlaps(out.data, (given as Tensor).data) || out.size === 0;
-  if (out.dtype !== dtype || !isView) {
-    const found = isView ? out.dtype : "values that would be converted";
+  const { tensor: out, isView } = viewAsTensor(given, who, "out");
+  const isCopy = !isView && out.size > 0;
+  if (out.dtype !== dtype || isCopy) {
+    const found = isCopy ? "values that would be converted" : out.dtype;
     throw wrongOut("dtype", `must be ${dtype}, got ${found}`, who);
+  }
+  if (Object.isFrozen(out.data) && out.size > 0) {
+    throw wrongOut("dtype", "must have elements that can be written, got a frozen list", who);
   }
   if (!sameShape(out.shape, shape)) {
     const must = `must have the shape of the result, ${printShape(shape)}`;

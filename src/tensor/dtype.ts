@@ -82,10 +82,14 @@ export const DTYPES = {
   float8e8m0:     { onnx: { number: 24, name: "float8e8m0",     field: "int32Data" }, openvino: "f8e8m0", bytes: 1, storage: Uint8Array, lanes: 1, family: "minifloat" },
 } as const satisfies Record<string, Row>;
 
+// The table is public, and everything relies on it.
+for (const row of Object.values(DTYPES)) Object.freeze(Object.freeze(row).onnx);
+Object.freeze(DTYPES);
+
 /** The name of a data type. */
 export type DType = keyof typeof DTYPES;
 
-export const DTYPE_NAMES = Object.keys(DTYPES) as readonly DType[];
+export const DTYPE_NAMES = Object.freeze(Object.keys(DTYPES)) as readonly DType[];
 
 /** The array that holds elements of `D`: floats of 16 bits and fewer as bits, complex as interleaved pairs. */
 export type Storage<D extends DType = DType> = D extends "string"
@@ -175,7 +179,15 @@ export function viewOf(
 }
 
 /** What a scatter does where an update meets a value that is already there. */
-export const REDUCTIONS = ["none", "add", "mul", "max", "min", "sub", "mean"] as const;
+export const REDUCTIONS = Object.freeze([
+  "none",
+  "add",
+  "mul",
+  "max",
+  "min",
+  "sub",
+  "mean",
+] as const);
 
 export type Reduction = (typeof REDUCTIONS)[number];
 

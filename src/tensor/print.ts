@@ -1,11 +1,13 @@
 /**
- * How a tensor reads as text: as NumPy 2.2 prints an array under its default options, with `tensor(` for `array(` and
- * the data type always named. Only the elements that are shown are read. It is for people; `npy/` is for programs.
+ * A tensor as text for people: what NumPy 2.2 prints of an array under its default options, with `tensor(` for `array(`
+ * and the data type always named. Only the elements that are shown are read. `npy/` writes tensors for programs.
  */
 
-import { DTYPES, type DType, type Scalar, type Storage } from "./dtype.ts";
+import { printValue, readForeign, TensorError } from "../errors.ts";
+import { DTYPES, isDType, type DType, type Scalar, type Storage } from "./dtype.ts";
 import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16, type HalfFormat } from "./half.ts";
-import { reader } from "./scalar.ts";
+import { pairOf, reader } from "./scalar.ts";
+import { product } from "./shape.ts";
 
 /** The fields of a tensor that printing needs. */
 export interface Printable {
@@ -21,6 +23,13 @@ const THRESHOLD = 1000;
 const EDGE_ITEMS = 3;
 const LINE_WIDTH = 75;
 
+/**
+ * NumPy abbreviates axis by axis, so of 20 axes of size 2 it prints a million elements: 47 MB of text, which took 18 s
+ * and 0.9 GB here. Above this many elements, or characters of text, the brackets hold dots alone.
+ */
+const MOST_ELEMENTS = 1e5;
+const MOST_CHARACTERS = 1e6;
+
 const PREFIX = "tensor(";
 
 // The binary format decides which digits identify a value: 0.1 in float32 is another double, but prints as 0.1.
@@ -35,17 +44,23 @@ const NARROW_FORMATS: Readonly<Partial<Record<DType, HalfFormat>>> = {
 
 const formatOf = (dtype: DType): HalfFormat => NARROW_FORMATS[dtype] ?? FLOAT64;
 
-/**
- * The text that `toString` and Node's `console.log` show: every element up to 1000 of them, the corners above. It does
- * not throw on a tensor whose memory is gone, but says so.
- */
+/** The text that `toString` and Node's `console.log` show: every element up to 1000 of them, the corners above. */
 export function printTensor({ dtype, shape, size, data }: Printable): string {
-  const isDisposed = data.length !== size * DTYPES[dtype].lanes;
   const isAbbreviated = size > THRESHOLD;
-  const elements = isDisposed ? "<disposed>" : printElements(dtype, shape, data, isAbbreviated);
-  // The shape is named where the brackets do not tell it.
-  const isNamed = isDisposed || isAbbreviated || (size === 0 && shape.length > 1);
-  const facts = `${isNamed ? `shape=${printTuple(shape)}, ` : ""}dtype=${dtype})`;
+  const elements = printElements(dtype, shape, data, isAbbreviated);
+  // The shape is named where the brackets do not show it.
+  const isNamed = elements === null || isAbbreviated || (size === 0 && shape.length > 1);
+  const dots = shape.length === 0 ? "..." : "[...]";
+  return printFacts(elements ?? dots, dtype, isNamed ? shape : null);
+}
+
+/** {@link printTensor} for a tensor whose memory is gone. */
+export const printDisposed = ({ dtype, shape }: Omit<Printable, "size" | "data">): string =>
+  printFacts("<disposed>", dtype, shape);
+
+/** The text of a tensor from its parts, on one line where they fit; a shape of null is not named. */
+function printFacts(elements: string, dtype: DType, shape: readonly number[] | null): string {
+  const facts = `${shape === null ? "" : `shape=${printTuple(shape)}, `}dtype=${dtype})`;
   const text = `${PREFIX}${elements},`;
   const column = lengthOf(text.slice(text.lastIndexOf("\n") + 1));
   const fits = column + 1 + facts.length <= LINE_WIDTH;
@@ -53,39 +68,60 @@ export function printTensor({ dtype, shape, size, data }: Printable): string {
 }
 
 /**
- * One element alone, as messages name it: the shortest digits that identify it in its own type, spelled as JavaScript
- * reads them (`2.5`, `NaN`, `true`, `"a"`), complex as the pair `[re, im]`. 64-bit integers go without their `n`.
+ * One element as messages quote it: the shortest digits that identify it in its own type, spelled as JavaScript
+ * reads them (`2.5`, `NaN`, `true`, `"a"`), complex as the pair `[re, im]`, 64-bit integers without the `n`.
+ * @throws TensorError `dtype` for an unknown data type, and for a value that is no element of any type
  */
 export function printScalar<D extends DType>(dtype: D, value: Scalar<D>): string;
-export function printScalar(dtype: DType, value: Scalar): string {
-  if (typeof value === "string") return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map((part) => printNumber(dtype, part)).join(", ")}]`;
-  return typeof value === "number" ? printNumber(dtype, value) : String(value);
+export function printScalar(dtype: DType, value: unknown): string {
+  if (!isDType(dtype)) throw new TensorError("dtype", `${printValue(dtype)} is no data type`);
+  if (typeof value === "string") {
+    return readForeign(
+      () => JSON.stringify(value),
+      "too-large",
+      "the text does not fit in a string",
+    );
+  }
+  if (typeof value === "number") return printNumber(dtype, value);
+  if (typeof value === "bigint" || typeof value === "boolean") return String(value);
+  const cannot = `${printValue(value)} is no element of a tensor`;
+  const pair = readForeign(() => pairOf(value), "dtype", cannot);
+  if (pair === null) throw new TensorError("dtype", cannot);
+  return `[${pair.map((part) => printNumber(dtype, Number(part))).join(", ")}]`;
 }
 
-function printNumber(dtype: DType, value: number): string {
+function printNumber(dtype: DType, given: number): string {
+  const format = formatOf(dtype);
+  const value = roundTo(given, format);
   if (Object.is(value, -0)) return "-0";
   if (Number.isSafeInteger(value) || !Number.isFinite(value)) return String(value);
-  const { digits, exponent } = toDecimal(Math.abs(value), formatOf(dtype), () => [1, Infinity]);
+  const { digits, exponent } = toDecimal(Math.abs(value), format, () => [1, Infinity]);
   return String(Math.sign(value) * Number(`${digits[0]}.${digits.slice(1)}e${exponent}`));
 }
 
-/** The nested brackets with the elements between them. */
+/** The nested brackets with the elements between them; null where they would be too many. */
 function printElements(
   dtype: DType,
   shape: readonly number[],
   data: Storage,
   isAbbreviated: boolean,
-): string {
+): string | null {
   if (shape.includes(0)) return "[]";
   const isCut = (dim: number): boolean => isAbbreviated && dim > 2 * EDGE_ITEMS;
+  const count = product(shape.map((dim) => (isCut(dim) ? 2 * EDGE_ITEMS : dim)));
+  if (count > MOST_ELEMENTS) return null;
   const shown = (dim: number): number[] =>
     isCut(dim) ? [...range(0, EDGE_ITEMS), ...range(dim - EDGE_ITEMS, dim)] : range(0, dim);
   const positions = shape.reduce(
     (outer, dim) => outer.flatMap((position) => shown(dim).map((i) => position * dim + i)),
     [0],
   );
-  const words = printWords(dtype, data, positions, shape.length === 0);
+  const texts = dtype === "string" ? positions.map((position) => String(data[position])) : [];
+  if (texts.reduce((sum, { length }) => sum + length, 0) > MOST_CHARACTERS) return null;
+  const words =
+    dtype === "string"
+      ? texts.map(printText)
+      : printNumbers(dtype, data, positions, shape.length === 0);
   let next = 0;
   const printBlock = (axis: number): string => {
     if (axis === shape.length) return words[next++];
@@ -117,11 +153,12 @@ function fill(words: readonly string[], indent: string, width: number): string {
   return text;
 }
 
-/** The characters in `text`, as NumPy counts them: outside the basic plane they take two units each. */
-const lengthOf = (text: string): number => Array.from(text).length;
+/** The code points in `text`, which NumPy counts: those outside the basic plane take two units of a string. */
+const lengthOf = (text: string): number =>
+  text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 
-/** The elements at `positions`, each as a word that fills its column. */
-function printWords(
+/** The elements at `positions` of any type but string, each as a word that fills its column. */
+function printNumbers(
   dtype: DType,
   data: Storage,
   positions: readonly number[],
@@ -132,10 +169,9 @@ function printWords(
       return positions.map((position) =>
         data[position] === 0 ? "False" : isAlone ? "True" : " True",
       );
-    case "string":
-      return positions.map((position) => printText(String(data[position])));
     case "int":
     case "int64":
+    case "string":
       return alignRight(positions.map((position) => String(data[position])));
     case "float":
     case "half":

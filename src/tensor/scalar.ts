@@ -3,6 +3,7 @@
  * printing, the reference); kernels work on the storage itself.
  */
 
+import { isArray } from "../errors.ts";
 import { DTYPES, integerRange, type DType, type Scalar, type Storage } from "./dtype.ts";
 import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16, type HalfFormat } from "./half.ts";
 import { minifloat, type MinifloatName } from "./minifloat.ts";
@@ -70,10 +71,14 @@ export function writer(dtype: DType, data: Storage): (position: number, value: u
       };
     }
     case "complex":
-      return (position, value) =>
-        isPair(value) &&
-        keep(2 * position, toNumber(value[0])) &&
-        keep(2 * position + 1, toNumber(value[1]));
+      return (position, value) => {
+        const pair = pairOf(value);
+        return (
+          pair !== null &&
+          keep(2 * position, toNumber(pair[0])) &&
+          keep(2 * position + 1, toNumber(pair[1]))
+        );
+      };
     case "int":
     case "int64": {
       const [low, high] = integerRange(dtype) ?? [0n, 0n];
@@ -92,15 +97,18 @@ export function writer(dtype: DType, data: Storage): (position: number, value: u
 const isNumber = (value: unknown): value is number | bigint =>
   typeof value === "number" || typeof value === "bigint";
 
-const isPair = (value: unknown): value is readonly [number | bigint, number | bigint] =>
-  (Array.isArray(value) || ArrayBuffer.isView(value)) &&
-  "length" in value &&
-  value.length === 2 &&
-  Array.from(value as ArrayLike<unknown>).every(isNumber);
+/** The two numbers of a list or a typed array, each read once. */
+export function pairOf(value: unknown): readonly [number | bigint, number | bigint] | null {
+  if (!isArray(value) && !ArrayBuffer.isView(value)) return null;
+  const list: Partial<ArrayLike<unknown>> = value as readonly unknown[];
+  if (list.length !== 2) return null;
+  const { 0: real, 1: imaginary } = list;
+  return isNumber(real) && isNumber(imaginary) ? [real, imaginary] : null;
+}
 
 /**
- * A number to be rounded to a float. Of a bigint 53 bits are kept, the last of them set where any below it was: so
- * rounding twice, to a double here and to the type then, gives what rounding once does.
+ * A double to round to a float. Rounding twice must give what rounding once does, so a bigint keeps its upper 53 bits,
+ * and the last of them is set where any bit below was ("round to odd").
  */
 function nearest(value: number | bigint): number {
   if (typeof value === "number" || BigInt.asIntN(54, value) === value) return Number(value);

@@ -1,6 +1,57 @@
-/** Arrays of elements as memory: when two are one, and copies between them. */
+/**
+ * Arrays of elements as memory: which class an array really has, when two arrays share memory, and copies between them.
+ */
 
-import { isNumericStorage, type NumericStorage, type Storage } from "./dtype.ts";
+import {
+  DTYPES,
+  isNumericStorage,
+  viewOf,
+  type DType,
+  type NumericStorage,
+  type Storage,
+} from "./dtype.ts";
+
+/** Where the getters of all typed arrays are. Those of an instance or a subclass may say anything. */
+const TYPED_ARRAY: unknown = Object.getPrototypeOf(Uint8Array.prototype);
+
+function getterOf<T>(name: string | symbol): (array: unknown) => T {
+  const get = Object.getOwnPropertyDescriptor(TYPED_ARRAY, name)?.get as () => T;
+  return (array) => Reflect.apply(get, array, []);
+}
+
+/** `Float32Array` and the like, in any realm (a frame, a test runner's sandbox); undefined for what is no typed array. */
+export const classOf = getterOf<string | undefined>(Symbol.toStringTag);
+
+/** The entries of a typed array. */
+export const typedLength = getterOf<number>("length");
+
+const bufferOf = getterOf<ArrayBufferLike>("buffer");
+const byteOffsetOf = getterOf<number>("byteOffset");
+
+/** What this package, and the methods of typed arrays that it calls, read of an array. */
+const READ = ["constructor", "length", "buffer", "byteOffset", "byteLength"] as const;
+
+/**
+ * A typed array of a data type's class as a plain one over the same memory: the array itself unless it is of another
+ * realm, of a subclass (such as Node's `Buffer`, whose constructor prints a warning) or has properties of its own.
+ */
+export function plainArray(dtype: DType, array: NumericStorage): Storage {
+  const { prototype } = DTYPES[dtype].storage;
+  const isPlain =
+    Object.getPrototypeOf(array) === prototype && !READ.some((name) => Object.hasOwn(array, name));
+  return isPlain ? array : viewOf(dtype, bufferOf(array), byteOffsetOf(array), typedLength(array));
+}
+
+/** Whether a typed array's buffer is detached. Such an array looks empty; only a use of the buffer shows it. */
+export function isDetached(data: unknown): boolean {
+  if (classOf(data) === undefined || typedLength(data) > 0) return false;
+  try {
+    bufferOf(data).slice(0, 0);
+    return false;
+  } catch {
+    return true;
+  }
+}
 
 /** Whether writing one array changes the other. */
 export function overlaps(a: Storage, b: Storage): boolean {

@@ -1,6 +1,6 @@
 /**
- * A tensor: a data type, a shape and the array that holds the elements in row-major order. This is the one place
- * where the three are checked together; everything behind it may rely on them.
+ * A tensor: a data type, a shape and the array that holds the elements in row-major order. This file alone checks the
+ * three against each other; everything behind it may rely on them.
  */
 
 import {
@@ -14,13 +14,19 @@ import {
   type Scalar,
   type Storage,
 } from "./dtype.ts";
-import { printValue, TensorError, type ErrorFields } from "../errors.ts";
-import { printTensor } from "./print.ts";
-import { reader } from "./scalar.ts";
-import { bytesOf } from "./storage.ts";
-import { coordinatesOf, printShape, product, sameShape, sizeOf } from "./shape.ts";
+import { Lifetime, type MemoryOwner } from "./lifetime.ts";
 import {
-  isDetached,
+  isTensorError,
+  printValue,
+  readForeign,
+  TensorError,
+  type ErrorFields,
+} from "../errors.ts";
+import { printDisposed, printTensor } from "./print.ts";
+import { reader } from "./scalar.ts";
+import { bytesOf, classOf, isDetached } from "./storage.ts";
+import { coordinatesOf, printShape, sameShape, shapeOf } from "./shape.ts";
+import {
   isFloat16Array,
   isList,
   nestingOf,
@@ -41,14 +47,19 @@ export interface RuntimeTensor {
   readonly data: NumericStorage | Uint8ClampedArray | Float16Like | readonly string[];
 }
 
-/** What made the memory of a tensor, and takes it back. */
-interface MemoryOwner {
-  recycle(data: Storage): void;
+/** Under this key a Proxy or a clone of a tensor finds the tensor's lifetime, which it would not find in a private field. */
+const LIFETIME: unique symbol = Symbol("lifetime");
+
+interface Lived {
+  [LIFETIME]: unknown;
 }
 
 /**
  * A data type and a shape over elements that live in `data`. Made by {@link tensor}, {@link zeros} and {@link full};
  * `S` carries the shape to the compiler where it is a literal.
+ *
+ * A tensor is frozen: what was checked when it was made stays true, but for the length of `data`, which can be detached.
+ * Its methods also work on a Proxy of it (which Vue's `reactive` and MobX make) and on a clone by `Object.create`.
  */
 export class Tensor<D extends DType = DType, S extends readonly number[] = readonly number[]> {
   readonly dtype: D;
@@ -58,12 +69,13 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
   readonly size: number;
   /** The elements in row-major order: bits for float16 and bfloat16, interleaved pairs for complex. */
   readonly data: Storage<D>;
+  readonly #lifetime: Lifetime;
 
-  /** Takes the memory back; only an engine that made it is one. */
-  #owner: MemoryOwner | undefined;
-  #isDisposed = false;
-
-  /** For the package alone: it trusts its arguments. A frozen shape is kept, so no caller's own may come here. */
+  /**
+   * For the package alone: nothing is checked here.
+   * @param shape kept where it is frozen, so a caller's own list must not come here
+   * @param owner takes the memory back; absent where no engine made the memory
+   */
   constructor(
     dtype: D,
     shape: readonly number[],
@@ -71,26 +83,39 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
     data: Storage<D>,
     owner?: MemoryOwner,
   ) {
-    this.#owner = owner;
     this.dtype = dtype;
     this.shape = frozen(shape) as readonly number[] as Readonly<S>;
     this.size = size;
     this.data = data;
+    this.#lifetime = new Lifetime(data, owner);
+    (this as Partial<Lived>)[LIFETIME] = this.#lifetime;
+    Object.freeze(this);
+  }
+
+  /** Whether `value` is a tensor that this package made, and no Proxy or clone of one: then its fields can be trusted. */
+  static isTensor(value: unknown): value is Tensor {
+    return typeof value === "object" && value !== null && #lifetime in value;
+  }
+
+  /** Whether the memory of `tensor` may be used: not disposed of, and there. */
+  static isAlive(tensor: Tensor): boolean {
+    return !tensor.#lifetime.hasEnded && hasMemory(tensor);
   }
 
   /**
    * The elements as nested lists: bigint for 64-bit integers, boolean, string, `[re, im]` for complex, number for
    * the rest; the bare value at rank 0.
    * @throws TensorError `disposed` when the memory is gone, `too-large` for a shape such as `[4000000000, 0]`, which
-   * has no elements but that many lists.
+   * has no elements but more than 100,000 lists
    */
   toArray(): Nested<Scalar<D>> {
-    if (!isAlive(this)) throw gone(this, {});
-    const { shape } = this;
-    if (this.size === 0 && product(shape.slice(0, shape.indexOf(0))) > MAX_EMPTY_LISTS) {
-      throw new TensorError("too-large", `the shape ${printShape(shape)} has too many empty lists`);
+    const { dtype, shape, size, data } = asTensor(this, {}) as Tensor<D>;
+    if (size === 0 && countLists(shape) > MAX_EMPTY_LISTS) {
+      const most = `${MAX_EMPTY_LISTS}, with the lists around them`;
+      const sentence = `the shape ${printShape(shape)} has too many empty lists, more than ${most}`;
+      throw new TensorError("too-large", sentence);
     }
-    const read = reader(this.dtype, this.data);
+    const read = reader(dtype, data);
     let position = 0;
     const nest = (axis: number): Nested<Scalar<D>> =>
       axis === shape.length
@@ -100,29 +125,31 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
   }
 
   /**
-   * Says that this tensor is no longer used, so that its engine can use the memory for another result; later use is
+   * Ends the use of this tensor, so that its engine can use the memory for another result; later use of the tensor is
    * an error. A buffer that the caller supplied is never taken. May be called again, and need not be called at all.
    */
   dispose(): void {
-    this.#isDisposed = true;
-    const owner = this.#owner;
-    this.#owner = undefined;
-    owner?.recycle(this.data);
+    lifetimeOf(this)?.end();
   }
 
   /** Whether {@link dispose} was called. */
   get isDisposed(): boolean {
-    return this.#isDisposed;
+    return lifetimeOf(this)?.hasEnded ?? false;
   }
 
   /** The elements as NumPy prints them, abbreviated above 1000. */
   toString(): string {
-    return printTensor(this);
+    try {
+      return printTensor(asTensor(this, {}));
+    } catch (error) {
+      if (!isTensorError(error, "disposed")) throw error;
+      return Tensor.isTensor(this) ? printDisposed(this) : "tensor(<disposed>)";
+    }
   }
 
   /** How Node's `console.log` shows a tensor. */
   [Symbol.for("nodejs.util.inspect.custom")](): string {
-    return printTensor(this);
+    return this.toString();
   }
 }
 
@@ -136,14 +163,14 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
  * @throws TensorError `dtype` for an unknown data type or a value that it cannot hold (256 in uint8, 1.5 or NaN in
  * an integer type, an unsafe number as int64), `shape-mismatch` for a wrong count, ragged nesting or a dimension
  * that is no non-negative integer, `rank` above 64 dimensions, `too-large` above 2^32 - 1 elements, `disposed` for
- * a detached array.
+ * a detached array
  */
 export function tensor<D extends DType, const S extends readonly number[]>(
   dtype: D,
   shape: S,
   values: Values<NoInfer<D>>,
 ): Tensor<D, Mutable<S>> {
-  return build<D, Mutable<S>>(dtype, shape, values, {});
+  return build(dtype, shape, values, {}).tensor as Tensor<D, Mutable<S>>;
 }
 
 /** A tensor of zeros, of false, or of empty strings. Errors as {@link tensor}. */
@@ -152,8 +179,8 @@ export function zeros<D extends DType, const S extends readonly number[]>(
   shape: S,
 ): Tensor<D, Mutable<S>> {
   checkDType(dtype, {});
-  const size = sizeOf(shape);
-  return new Tensor<D, Mutable<S>>(dtype, [...shape], size, allocate(dtype, size));
+  const { shape: dims, size } = shapeOf(shape);
+  return new Tensor<D, Mutable<S>>(dtype, dims, size, allocate(dtype, size));
 }
 
 /** A tensor of which every element is `value`. Errors as {@link tensor}. */
@@ -163,7 +190,7 @@ export function full<D extends DType, const S extends readonly number[]>(
   value: ScalarInput<NoInfer<D>>,
 ): Tensor<D, Mutable<S>> {
   checkDType(dtype, {});
-  const one = build(dtype, [], value, {});
+  const { tensor: one } = build(dtype, [], value, {});
   const result = zeros(dtype, shape);
   const cells: Storage = result.data;
   if (DTYPES[dtype].lanes === 1) cells.fill(one.data[0] as never);
@@ -213,91 +240,132 @@ function differenceAt(a: Tensor, b: Tensor): number {
 }
 
 /**
- * Any tensor as one of ours, over the same memory: a {@link Tensor} as it is, an onnxruntime tensor, or an object
- * with `dtype`, `shape` and `data`.
+ * Any tensor as one of ours, over the same memory: a {@link Tensor} as it is; a Proxy or a clone of one, an onnxruntime
+ * tensor, or another object with `dtype`, `shape` and `data`, each of which is read once.
  * @param input the name of `value` in errors
- * @throws TensorError `dtype` when `value` is no tensor, and as {@link tensor}.
+ * @throws TensorError `dtype` when `value` is no tensor, `disposed` when its memory is gone, and as {@link tensor}
  */
 export function asTensor(value: unknown, who: ErrorFields, input?: string): Tensor {
-  if (value instanceof Tensor && isAlive(value)) return value;
-  const fields = { ...who, input };
-  if (value instanceof Tensor) throw gone(value, fields);
-  if (isFloat16Array(value)) return build("float16", [value.length], value, fields);
-  if (typeof value === "object" && value !== null && "data" in value) {
-    const dtype = "dtype" in value ? value.dtype : "type" in value ? value.type : undefined;
-    const shape = "shape" in value ? value.shape : "dims" in value ? value.dims : undefined;
-    const data = dataOf(value, fields);
-    if (isList(data)) return build(dtype, shape, data, fields);
-  }
-  throw new TensorError("dtype", `${fields.input ?? "the value"} is no tensor`, fields);
+  // Nearly every value takes this way, so it makes no object.
+  if (Tensor.isTensor(value) && Tensor.isAlive(value)) return value;
+  return viewAsTensor(value, who, input).tensor;
 }
 
-/** onnxruntime throws an error of its own for tensors that were disposed. */
-function dataOf(value: { readonly data?: unknown }, fields: ErrorFields): unknown {
-  try {
-    return value.data;
-  } catch (cause) {
-    const name = fields.input ?? "the tensor";
-    throw new TensorError("disposed", `the memory of ${name} is gone`, fields, { cause });
+/** A tensor, and whether its elements are the memory of the value that it was made of, or a converted copy. */
+interface TensorView {
+  readonly tensor: Tensor;
+  readonly isView: boolean;
+}
+
+/** {@link asTensor} for a value that may be written to. */
+export function viewAsTensor(value: unknown, who: ErrorFields, input?: string): TensorView {
+  if (Tensor.isTensor(value)) {
+    if (Tensor.isAlive(value)) return { tensor: value, isView: true };
+    throw gone(input ?? `this ${value.dtype} tensor`, { ...who, input });
   }
+  const fields = { ...who, input };
+  const { dtype, shape, data } = partsOf(value, fields);
+  if (lifetimeOf(value)?.hasEndedFor(data) === true) throw gone(input ?? "this tensor", fields);
+  return build(dtype, shape, data, fields);
+}
+
+interface Parts {
+  readonly dtype: unknown;
+  readonly shape: unknown;
+  readonly data: unknown;
+}
+
+/**
+ * The parts of an object that may be a tensor, each read once.
+ * @throws TensorError `dtype` when a part is missing, `disposed` when the data cannot be read
+ */
+function partsOf(value: unknown, fields: ErrorFields): Parts {
+  const none = `${fields.input ?? "the value"} is no tensor`;
+  const type = readForeign(() => typeOf(value), "dtype", none, fields);
+  // onnxruntime throws an error of its own for a tensor that was disposed of.
+  const lost = `the memory of ${fields.input ?? "the tensor"} is gone`;
+  const data = type && readForeign(() => listOf(type.holder.data), "disposed", lost, fields);
+  if (type === null || data === null) throw new TensorError("dtype", none, fields);
+  return { ...type, data };
+}
+
+/** The data type and shape of a tensor-like object, and where its data is; null where there is none. */
+function typeOf(value: unknown): (Omit<Parts, "data"> & { holder: { data?: unknown } }) | null {
+  if (isFloat16Array(value)) {
+    return { dtype: "float16", shape: [value.length], holder: { data: value } };
+  }
+  if (typeof value !== "object" || value === null || !("data" in value)) return null;
+  return {
+    dtype: "dtype" in value ? value.dtype : "type" in value ? value.type : undefined,
+    shape: "shape" in value ? value.shape : "dims" in value ? value.dims : undefined,
+    holder: value,
+  };
+}
+
+const listOf = (data: unknown): unknown => (isList(data) || isFloat16Array(data) ? data : null);
+
+/** What the engine that owns a tensor's memory knows of it, also through a Proxy or a clone. */
+function lifetimeOf(value: unknown): Lifetime | undefined {
+  const read = (): unknown => (value as Partial<Lived> | null | undefined)?.[LIFETIME];
+  const lifetime = readForeign(read, "dtype", "the value is no tensor");
+  return Lifetime.isLifetime(lifetime) ? lifetime : undefined;
 }
 
 /**
  * A tensor from a nested list, of the shape of its nesting. A typed array is a list too.
- * @throws TensorError as {@link tensor}.
+ * @throws TensorError as {@link tensor}
  */
 export function fromNested(dtype: DType, values: unknown, fields: ErrorFields): Tensor {
-  const shape = nestingOf(values);
+  const nesting = (): number[] => nestingOf(values);
+  const shape = readForeign(nesting, "dtype", "the values cannot be read", fields);
   if (DTYPES[dtype].family === "complex") {
-    // A typed array holds parts; of other lists the innermost is the pair, where there is any.
-    if (ArrayBuffer.isView(values)) shape[0] /= 2;
+    // The entries of a typed array are parts; of other lists the innermost is a pair, where there is any.
+    if (classOf(values) !== undefined) shape[0] /= 2;
     else if (shape[shape.length - 1] !== 0) shape.pop();
   }
-  return build(dtype, shape, values, fields);
+  return build(dtype, shape, values, fields).tensor;
 }
 
-/** Lists without elements cost memory that no element stands for. */
-const MAX_EMPTY_LISTS = 2 ** 24;
+/** Such lists cost memory that no element stands for: a file of 192 bytes could ask for gigabytes. */
+const MAX_EMPTY_LISTS = 1e5;
 
-/** The shape as nobody can change it: that of another tensor as it is, else a copy. Adding 0 makes -0 a plain 0. */
+/** How many lists a shape without elements nests, on all levels. */
+function countLists(shape: readonly number[]): number {
+  let count = 1;
+  let lists = 1;
+  for (let d = 0; shape[d] > 0; d++) {
+    lists *= shape[d];
+    count += lists;
+  }
+  return count;
+}
+
+/** A frozen shape is that of another tensor, and kept. Adding 0 makes -0 a plain 0. */
 const frozen = (shape: readonly number[]): readonly number[] =>
   Object.isFrozen(shape) ? shape : Object.freeze(shape.map((dim) => dim + 0));
 
-/** Whether the tensor's memory is there: not disposed of, transferred or otherwise detached. */
-const isAlive = (tensor: Tensor): boolean => !tensor.isDisposed && hasMemory(tensor);
-
-/** Whether the memory is there, disposed of or not: not transferred or otherwise detached. */
+/** Whether a tensor's memory is there, disposed of or not: not transferred, resized or otherwise detached. */
 export const hasMemory = ({ dtype, size, data }: Tensor): boolean =>
   data.length === size * DTYPES[dtype].lanes && !(size === 0 && isDetached(data));
 
-function gone({ dtype }: Tensor, fields: ErrorFields): TensorError {
-  const what = fields.input ?? `this ${dtype} tensor`;
-  const sentence = `the memory of ${what} is gone (disposed, transferred or resized)`;
-  return new TensorError("disposed", sentence, fields);
-}
-
-/** @throws TensorError `dtype` for anything that is no data type's name. */
-export function checkDType(dtype: unknown, fields: ErrorFields): asserts dtype is DType {
-  if (isDType(dtype)) return;
-  const known = DTYPE_NAMES.join(", ");
-  throw new TensorError(
-    "dtype",
-    `${printValue(dtype)} is no data type; there are ${known}`,
+const gone = (what: string, fields: ErrorFields): TensorError =>
+  new TensorError(
+    "disposed",
+    `the memory of ${what} is gone (disposed, transferred or resized)`,
     fields,
   );
+
+/** @throws TensorError `dtype` for anything that is no data type's name */
+export function checkDType(dtype: unknown, fields: ErrorFields): asserts dtype is DType {
+  if (isDType(dtype)) return;
+  const sentence = `${printValue(dtype)} is no data type; there are ${DTYPE_NAMES.join(", ")}`;
+  throw new TensorError("dtype", sentence, fields);
 }
 
-/** What {@link tensor} does, for values of any origin. */
-function build<D extends DType, S extends readonly number[]>(
-  dtype: D,
-  shape: readonly number[],
-  values: unknown,
-  fields: ErrorFields,
-): Tensor<D, S>;
-function build(dtype: unknown, shape: unknown, values: unknown, fields: ErrorFields): Tensor;
-function build(dtype: unknown, shape: unknown, values: unknown, fields: ErrorFields): Tensor {
+/** What {@link tensor} does, for arguments of any origin. */
+function build(dtype: unknown, given: unknown, values: unknown, fields: ErrorFields): TensorView {
   checkDType(dtype, fields);
-  const dims = shape as readonly number[];
-  const size = sizeOf(dims, fields);
-  return new Tensor(dtype, [...dims], size, storageFor(dtype, dims, size, values, fields));
+  const { shape, size } = shapeOf(given, fields);
+  const { data, isView } = storageFor(dtype, shape, size, values, fields);
+  return { tensor: new Tensor(dtype, shape, size, data), isView };
 }

@@ -1,6 +1,9 @@
 /**
- * What a tensor's values may be given as, and how they become its storage. Only at the edge of the package: behind it
- * there is storage alone.
+ * What a tensor's values may be given as, and how they become its storage. Only the edge of the package sees values;
+ * everything behind it sees storage.
+ *
+ * Lists may be Proxies or have getters, and answer differently each time: lengths are read once and then relied on, and
+ * each element is checked as it is written.
  */
 
 import {
@@ -13,9 +16,10 @@ import {
   type NumericStorage,
   type Storage,
 } from "./dtype.ts";
-import { printValue, TensorError, type ErrorFields } from "../errors.ts";
+import { isArray, printValue, readForeign, TensorError, type ErrorFields } from "../errors.ts";
 import { writer } from "./scalar.ts";
 import { coordinatesOf, MAX_RANK, printShape } from "./shape.ts";
+import { classOf, isDetached, plainArray, typedLength } from "./storage.ts";
 
 /** A list of `T`, nested to any depth; a bare `T` at rank 0. */
 export type Nested<T> = T | readonly Nested<T>[];
@@ -46,8 +50,22 @@ export type Values<D extends DType = DType> =
   | Nested<ScalarInput<D>>
   | (D extends "complex64" | "complex128" ? readonly number[] : never);
 
+/** Storage, and whether it is the memory of the values themselves. */
+export interface StoredValues {
+  readonly data: Storage;
+  readonly isView: boolean;
+}
+
+/** The tensor that values are for: its type, its checked shape, and what errors say of it. */
+interface Target {
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+  readonly size: number;
+  readonly fields: ErrorFields;
+}
+
 /**
- * The storage that holds `values`: they themselves where they are of the type's own class, else what they convert to.
+ * The storage that holds `values`: the array itself where it is of the type's own class, else a converted copy.
  * @throws TensorError `dtype`, `shape-mismatch`, `disposed`, `too-large`
  */
 export function storageFor(
@@ -56,111 +74,136 @@ export function storageFor(
   size: number,
   values: unknown,
   fields: ErrorFields,
-): Storage {
-  const { family } = DTYPES[dtype];
-  const list = dtype === "float16" && isFloat16Array(values) ? bitsOf(values) : values;
-  if (isDetached(list)) {
+): StoredValues {
+  const target = { dtype, shape, size, fields };
+  return readForeign(() => store(target, values), "dtype", "the values cannot be read", fields);
+}
+
+function store(target: Target, values: unknown): StoredValues {
+  const { dtype, size, fields } = target;
+  if (isDetached(values)) {
     throw new TensorError("disposed", "the memory of the values is gone", fields);
   }
-  if (isOwnStorage(dtype, list)) {
-    checkCount(list.length, size * DTYPES[dtype].lanes, shape, fields);
-    checkRange(dtype, list, shape, fields);
-    return inOwnRealm(dtype, list);
-  }
-  const { flat, isPaired } = flatten(dtype, list, shape, size, fields);
-  const data = allocate(dtype, size);
-  const write = writer(isPaired ? componentOf(dtype) : dtype, data);
-  for (let position = 0; position < flat.length; position++) {
-    const value = flat[position];
-    if (write(position, value)) continue;
-    const at = coordinatesOf(isPaired ? Math.floor(position / 2) : position, shape);
-    if (isList(value) && !(family === "complex" && value.length === 2)) {
-      throw wrongNesting(`a list of ${value.length} stands at ${printShape(at)}`, shape, fields);
+  const list = dtype === "float16" && isFloat16Array(values) ? bitsOf(values, fields) : values;
+  if (!isOwnStorage(target, list)) return { data: convert(target, list), isView: false };
+  const data = isNumericStorage(list) ? plainArray(dtype, list) : list;
+  checkCount(data.length, size * DTYPES[dtype].lanes, target);
+  checkRange(target, data);
+  return { data, isView: true };
+}
+
+/**
+ * Whether a list can be a tensor's storage as it is. A list of text can where it is flat and not frozen, because a
+ * tensor may be written to; any other list must be looked into.
+ */
+function isOwnStorage({ dtype, size }: Target, list: unknown): list is Storage {
+  if (dtype !== "string") return classOf(list) === DTYPES[dtype].storage.name;
+  // The count comes first: a Proxy may answer for any number of entries.
+  if (!isArray(list) || list.length !== size || Object.isFrozen(list)) return false;
+  for (let p = 0; p < size; p++) if (typeof list[p] !== "string") return false;
+  return true;
+}
+
+/** Fresh storage with the elements of a flat or nested list, or of a bare value. */
+function convert(target: Target, values: unknown): Storage {
+  const { dtype, shape, size } = target;
+  const isComplex = DTYPES[dtype].family === "complex";
+  const nesting = nestingOf(values);
+  const isPaired = isComplex && nesting.length === 2 && nesting[1] === 2 && shape.length !== 1;
+  const isParts = isComplex && nesting.length === 1;
+  if (isList(values) && (nesting.length === 1 || isPaired)) {
+    const count = isParts ? 2 * size : size;
+    checkCount(nesting[0], count, target);
+    const data = allocate(dtype, size);
+    const write = writer(isParts ? componentOf(dtype) : dtype, data);
+    for (let position = 0; position < count; position++) {
+      const value = values[position];
+      if (!write(position, value)) {
+        throw refusal(value, isParts ? Math.floor(position / 2) : position, target);
+      }
     }
-    const got = typeof value === "number" || typeof value === "bigint" ? value : undefined;
-    const where = `${printShape(at)}${fields.input === undefined ? "" : ` of ${fields.input}`}`;
-    const sentence = `${dtype} cannot hold ${printValue(value)}, at ${where}`;
-    throw new TensorError("dtype", sentence, { ...fields, at, got });
+    return data;
   }
+  // Checked before anything is visited, because a list may hold itself many times over.
+  if (nesting.length > shape.length + (isComplex ? 1 : 0)) {
+    throw wrongNesting(`the lists are ${nesting.length} deep`, target);
+  }
+  checkNesting(values, target);
+  const data = allocate(dtype, size);
+  const write = writer(dtype, data);
+  let position = 0;
+  eachElement(values, target, (value) => {
+    if (!write(position, value)) throw refusal(value, position, target);
+    position++;
+  });
   return data;
 }
 
 /**
- * The values as one flat list: of `size` elements, or of twice as many numbers that are the parts of complex ones
- * (`isPaired`). What is nested must be nested as the shape is.
+ * Whether the lists are nested as the shape is. In a shape without elements each list is looked at once however often
+ * it occurs: 62 lists that each hold the next one twice are 2^62 lists.
  */
-function flatten(
-  dtype: DType,
-  values: unknown,
-  shape: readonly number[],
-  size: number,
-  fields: ErrorFields,
-): { flat: ArrayLike<unknown>; isPaired: boolean } {
-  const isComplex = DTYPES[dtype].family === "complex";
-  const nesting = nestingOf(values);
-  const deepest = shape.length + (isComplex ? 1 : 0);
-  if (isList(values) && nesting.length === 1) {
-    checkCount(values.length, isComplex ? 2 * size : size, shape, fields);
-    return { flat: values, isPaired: isComplex };
-  }
-  if (
-    isComplex &&
-    isList(values) &&
-    nesting.length === 2 &&
-    nesting[1] === 2 &&
-    shape.length !== 1
-  ) {
-    checkCount(values.length, size, shape, fields);
-    return { flat: values, isPaired: false };
-  }
-  // Told first, because a list may hold itself many times over.
-  if (nesting.length > deepest) {
-    throw wrongNesting(`the lists are ${nesting.length} deep`, shape, fields);
-  }
-  const flat: unknown[] = [];
-  const visit = (value: unknown, axis: number): void => {
-    if (axis === shape.length) {
-      flat.push(value);
-    } else if (isList(value) && value.length === shape[axis]) {
-      for (let i = 0; i < value.length; i++) visit(value[i], axis + 1);
-    } else {
-      const found = isList(value) ? `a list of ${value.length}` : printValue(value);
-      throw wrongNesting(`${found} stands where axis ${axis} has ${shape[axis]}`, shape, fields);
-    }
+function checkNesting(values: unknown, target: Target): void {
+  const { shape, size } = target;
+  const seen = size === 0 ? shape.map(() => new Set<unknown>()) : null;
+  const enter = (list: unknown, axis: number): void => {
+    if (seen?.[axis].has(list) === true) return;
+    seen?.[axis].add(list);
+    const items = itemsOf(list, axis, target);
+    if (axis === shape.length - 1) return;
+    for (let i = 0; i < shape[axis]; i++) enter(items[i], axis + 1);
   };
-  visit(values, 0);
-  return { flat, isPaired: false };
+  if (shape.length > 0) enter(values, 0);
 }
 
-function wrongNesting(found: string, shape: readonly number[], fields: ErrorFields): TensorError {
-  return new TensorError(
+/** Visits the elements of a nested list in row-major order. */
+function eachElement(values: unknown, target: Target, visit: (value: unknown) => void): void {
+  const { shape, size } = target;
+  const enter = (value: unknown, axis: number): void => {
+    if (axis === shape.length) return visit(value);
+    const items = itemsOf(value, axis, target);
+    for (let i = 0; i < shape[axis]; i++) enter(items[i], axis + 1);
+  };
+  if (size > 0) enter(values, 0);
+}
+
+/** @throws TensorError `shape-mismatch` for what is no list as long as the axis */
+function itemsOf(value: unknown, axis: number, target: Target): ArrayLike<unknown> {
+  const length = lengthOf(value);
+  if (length === target.shape[axis]) return value as ArrayLike<unknown>;
+  const found = length === null ? printValue(value) : `a list of ${length}`;
+  throw wrongNesting(`${found} stands where axis ${axis} has ${target.shape[axis]}`, target);
+}
+
+/** The error for a value that the data type cannot hold. */
+function refusal(value: unknown, position: number, target: Target): TensorError {
+  const { dtype, shape, fields } = target;
+  const at = coordinatesOf(position, shape);
+  const length = lengthOf(value);
+  if (length !== null && !(DTYPES[dtype].family === "complex" && length === 2)) {
+    return wrongNesting(`a list of ${length} stands at ${printShape(at)}`, target);
+  }
+  const got = typeof value === "number" || typeof value === "bigint" ? value : undefined;
+  const where = `${printShape(at)}${fields.input === undefined ? "" : ` of ${fields.input}`}`;
+  const sentence = `${dtype} cannot hold ${printValue(value)}, at ${where}`;
+  return new TensorError("dtype", sentence, { ...fields, at, got });
+}
+
+const wrongNesting = (found: string, { shape, fields }: Target): TensorError =>
+  new TensorError(
     "shape-mismatch",
     `the values are not nested as the shape ${printShape(shape)} says: ${found}`,
     { ...fields, expected: shape },
   );
-}
 
-function checkCount(
-  count: number,
-  needed: number,
-  shape: readonly number[],
-  fields: ErrorFields,
-): void {
+function checkCount(count: number, needed: number, { shape, fields }: Target): void {
   if (count === needed) return;
-  throw new TensorError(
-    "shape-mismatch",
-    `the shape ${printShape(shape)} needs ${needed} values, got ${count}`,
-    { ...fields, got: count, expected: shape },
-  );
+  const sentence = `the shape ${printShape(shape)} needs ${needed} values, got ${count}`;
+  throw new TensorError("shape-mismatch", sentence, { ...fields, got: count, expected: shape });
 }
 
-/** Of types that fill only part of their storage's range, whether the elements lie in that part. */
-function checkRange(
-  dtype: DType,
-  data: Storage,
-  shape: readonly number[],
-  fields: ErrorFields,
-): void {
+/** Checks the elements of types that use a part of their storage's range, such as bool and int4. */
+function checkRange({ dtype, shape, fields }: Target, data: Storage): void {
   const range = storedRange(dtype);
   if (range === null) return;
   const [low, high] = range;
@@ -168,61 +211,45 @@ function checkRange(
     const got = Number(data[position]);
     if (got >= low && got <= high) continue;
     const at = coordinatesOf(position, shape);
-    throw new TensorError("dtype", `${dtype} cannot hold ${got}, at ${printShape(at)}`, {
-      ...fields,
-      at,
-      got,
-    });
+    const sentence = `${dtype} cannot hold ${got}, at ${printShape(at)}`;
+    throw new TensorError("dtype", sentence, { ...fields, at, got });
   }
 }
 
 /** Whether `value` is an array or a typed array. */
 export const isList = (value: unknown): value is ArrayLike<unknown> =>
-  Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
+  isArray(value) || classOf(value) !== undefined;
 
-/** Told by its tag: not every platform has the class. */
+/** How many entries a list says that it has, null for what is no list. A Proxy of an array may say anything. */
+const lengthOf = (value: unknown): number | null =>
+  isArray(value) ? Number(value.length) : classOf(value) === undefined ? null : typedLength(value);
+
+/** The test reads the tag: not every platform has the class, and polyfills have their own. */
 export const isFloat16Array = (value: unknown): value is Float16Like =>
   Object.prototype.toString.call(value) === "[object Float16Array]";
 
-const bitsOf = ({ buffer, byteOffset, length }: Float16Like): Uint16Array =>
-  new Uint16Array(buffer, byteOffset, length);
-
-/**
- * A flat list of text is string storage already; any other list has to be looked into. Typed arrays are told by their
- * tag, because those of another realm (a frame, a test runner's sandbox) are instances of other classes.
- */
-function isOwnStorage(dtype: DType, values: unknown): values is Storage {
-  if (dtype === "string") {
-    return Array.isArray(values) && values.findIndex((text) => typeof text !== "string") === -1;
-  }
-  const { name } = DTYPES[dtype].storage;
-  return isList(values) && Object.prototype.toString.call(values) === `[object ${name}]`;
-}
-
-/** The same memory as an array of this realm, whose classes the rest of the package goes by. */
-function inOwnRealm(dtype: DType, data: Storage): Storage {
-  if (!isNumericStorage(data) || data instanceof DTYPES[dtype].storage) return data;
-  return viewOf(dtype, data.buffer, data.byteOffset, data.length);
-}
+const bitsOf = ({ buffer, byteOffset, length }: Float16Like, fields: ErrorFields): Storage =>
+  readForeign(
+    // A polyfill is no typed array. DataView refuses what is no buffer, where a typed array would allocate one.
+    () => viewOf("float16", new DataView(buffer).buffer, byteOffset, length),
+    "disposed",
+    "the memory of the values is gone",
+    fields,
+  );
 
 const componentOf = (dtype: DType): DType => (dtype === "complex64" ? "float32" : "float64");
 
-/** The lengths of a list and of the first lists in it. A list that holds itself ends somewhere beyond every rank. */
+/**
+ * The length of a list, of the first list in it, and so on. A list that holds itself ends beyond every rank; where a
+ * length is no count, {@link shapeOf} refuses it.
+ */
 export function nestingOf(values: unknown): number[] {
   const lengths: number[] = [];
-  for (let list = values; isList(list) && lengths.length < MAX_RANK + 2; list = list[0]) {
-    lengths.push(list.length);
+  let list = values;
+  for (let length = lengthOf(list); length !== null; length = lengthOf(list)) {
+    lengths.push(length);
+    if (lengths.length === MAX_RANK + 2) break;
+    list = (list as ArrayLike<unknown>)[0];
   }
   return lengths;
-}
-
-/** A detached array looks empty; only using its buffer tells. */
-export function isDetached(data: unknown): boolean {
-  if (!ArrayBuffer.isView(data) || data.byteLength > 0) return false;
-  try {
-    data.buffer.slice(0, 0);
-    return false;
-  } catch {
-    return true;
-  }
 }
