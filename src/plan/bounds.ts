@@ -6,10 +6,10 @@ import { coordinatesOf, printShape } from "../tensor/shape.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { indexAt, type IndexAxis, type IndexJob, type IndexRules } from "./index-job.ts";
 
-/** The offsets of a job, and a byte for each offset: 1 where it stands for an index outside its axis. */
+/** The offsets of a job, and a byte for each offset: 1 where its update or element is left out. */
 export interface CheckedOffsets {
   readonly offsets: Uint32Array;
-  /** Null where no index is outside. */
+  /** Null where none is left out. */
   readonly outside: Uint8Array | null;
 }
 
@@ -61,19 +61,19 @@ function boundedWords(
   job: IndexJob,
   { bounds, negative }: IndexRules,
   errorAt: (position: number) => TensorError,
-): { words: Int32Array; outside: Uint8Array } {
+): { words: Int32Array; outside: Uint8Array | null } {
   const axes = axesOf(job);
   const words = new Int32Array(2 * job.count * axes.length);
-  const outside = new Uint8Array(job.count);
+  const outside = bounds === "clip" ? null : new Uint8Array(job.count);
   for (let position = 0; position < job.count * axes.length; position++) {
     const { dim, wrap } = axes[position % axes.length];
     const given = indexAt(job.words, position * job.step, job.step);
     if (given < 0 && !negative) throw errorAt(position);
     let index = given < 0 ? given + wrap : given;
     if (!(index >= 0 && index < dim)) {
-      if (bounds !== "clip") outside[Math.floor(position / axes.length)] = 1;
+      if (outside !== null) outside[Math.floor(position / axes.length)] = 1;
       else if (dim === 0) throw errorAt(position);
-      index = bounds === "clip" && index >= dim ? dim - 1 : 0;
+      index = outside === null && index >= dim ? dim - 1 : 0;
     }
     // An axis has fewer than 2^32 places, so the low word holds the index and the high word is 0.
     words[2 * position] = index;
