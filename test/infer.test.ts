@@ -1,18 +1,25 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isTensorError, type ErrorCode } from "../src/errors.ts";
-import type { TensorType } from "../src/operators/operator.ts";
+import { isTensorError, type ErrorCode, type ErrorFields } from "../src/errors.ts";
+import { roleOf, type TensorType } from "../src/operators/operator.ts";
+import { resolve } from "../src/operators/registry.ts";
 import { infer } from "../src/call/infer.ts";
 import type { PartialShape } from "../src/tensor/shape.ts";
+import { tensor } from "../src/tensor/tensor.ts";
 
 type Node = Parameters<typeof infer>[0];
+type Shapes = readonly PartialShape[];
 
-/** Shapes of the inputs in order, and the output's, or the code of the error that is certain. */
-type Row = readonly [
-  node: Node,
-  shapes: readonly PartialShape[],
-  output: PartialShape | { code: ErrorCode; says: string },
-];
+/** The shape of the output, or the error that is certain. */
+type Expected = PartialShape | Refusal;
+interface Refusal {
+  readonly code: ErrorCode;
+  readonly says: string;
+  readonly fields?: ErrorFields | undefined;
+}
+
+/** Shapes of the inputs in order, and what follows. */
+type Row = readonly [node: Node, shapes: Shapes, output: Expected];
 
 const nd: Node = { op: "ScatterND", opset: 18 };
 const update: Node = { domain: "openvino", op: "ScatterNDUpdate", opset: 15 };
@@ -28,9 +35,24 @@ const gatherElements = (axis = 0): Node => ({
   attributes: { axis },
 });
 
-const mismatch = (says: string) => ({ code: "shape-mismatch", says }) as const;
-const rank = (says: string) => ({ code: "rank", says }) as const;
-const axis = (says: string) => ({ code: "axis", says }) as const;
+const gatherAlong = (axis: number): Node => ({ op: "Gather", opset: 13, attributes: { axis } });
+const sequence = (axis = -2): Node => ({ op: "TensorScatter", opset: 24, attributes: { axis } });
+const openvino = (op: string, opset: number, attributes = {}): Node => ({
+  domain: "openvino",
+  op,
+  opset,
+  attributes,
+});
+const fused = (opset: number, batch_dims: number) => openvino("GatherND", opset, { batch_dims });
+
+const refusal =
+  (code: ErrorCode) =>
+  (says: string, fields?: ErrorFields): Refusal => ({ code, says, fields });
+const mismatch = refusal("shape-mismatch");
+const rank = refusal("rank");
+const axis = refusal("axis");
+
+const POSITIONS = { input: "write_indices" };
 
 // prettier-ignore
 const ROWS: readonly Row[] = [
@@ -44,12 +66,12 @@ const ROWS: readonly Row[] = [
   [nd, [[4, 4], [2, null], null], [4, 4]],
   [nd, [[4, 4], [2, 1], ["N", null]], [4, 4]],
   [nd, [[4, 4], [2, 0], [2, 4, 4]], [4, 4]],
-  [nd, [[], null, null], rank("data")],
+  [nd, [[], null, null], rank("data", { input: "data", got: 0 })],
   [nd, [null, [], null], rank("indices")],
   [nd, [[4], ["M", 2], null], rank("is 2")],
   [nd, [["A"], ["M", 2], null], rank("is 2")],
-  [nd, [[4, 4], [2, 1], [2, 5]], mismatch("= [2] ++ [4] = [2, 4], got [2, 5]")],
-  [nd, [["N", 4], ["M", 1], ["M", 3]], mismatch("got [M, 3]")],
+  [nd, [[4, 4], [2, 1], [2, 5]], mismatch("= [2] ++ [4] = [2, 4], got [2, 5]", { input: "updates", expected: [2, 4] })],
+  [nd, [["N", 4], ["M", 1], ["M", 3]], mismatch("got [M, 3]", { expected: undefined })],
   [nd, [[4, 4], ["M", 1], [2]], mismatch("got [2]")],
   // Without k: from the ranks, or as far as the beginning and the end tell.
   [nd, [[4, 5], ["M", null], ["M", 5]], [4, 5]],
@@ -61,6 +83,9 @@ const ROWS: readonly Row[] = [
   [nd, [null, [3, null], [3, 4]], null],
   [nd, [null, [0, 2, 0], [null, 2]], mismatch("at least 3")],
   [nd, [null, [0], []], mismatch("at least 1")],
+  [nd, [null, [3, 0], [3]], mismatch("at least 2")],
+  [nd, [null, [3, 1], [3]], null],
+  [nd, [[4], [3, null], [3]], [4]],
   [update, [[1], [null, null], [2, null, null]], mismatch("at most 2")],
   [update, [[null, 2, 1], [null], [0]], mismatch("got [0]")],
   [update, [[null, 2, 1], [null], [1, 1, 1, 1]], [null, 2, 1]],
@@ -78,13 +103,13 @@ const ROWS: readonly Row[] = [
   [elements(-1), [[3, "C"], [2, 9], [2, 9]], [3, "C"]],
   [elements(), [null, [2, 3], ["A", "B"]], null],
   [elements(), [["N", 3], null, null], ["N", 3]],
-  [elements(), [[3, 3], [2], null], rank("indices must have the rank of data")],
+  [elements(), [[3, 3], [2], null], rank("indices must have the rank of data", { input: "indices", got: 1 })],
   [elements(), [null, [2, 3], [2]], rank("updates must have the rank of indices")],
   [elements(), [[], null, null], rank("rank >= 1")],
-  [elements(2), [[3, 3], null, null], axis("-2..1")],
+  [elements(2), [[3, 3], null, null], axis("-2..1", { axis: 2, got: 2, expected: [-2, 1] })],
   [elements(-3), [null, null, [2, 2]], axis("-2..1")],
   [elements(9), [null, null, null], null],
-  [elements(), [[3, 3], [2, 4], null], mismatch("axis 1 is 4 against 3")],
+  [elements(), [[3, 3], [2, 4], null], mismatch("axis 1 is 4 against 3", { input: "indices", axis: 1, got: 4 })],
   [elements(), [[3, 3], null, [2, 4]], mismatch("axis 1 is 4 against 3")],
   [elements(), [[3, 3], [2, null], [3, 3]], mismatch("got [3, 3]")],
   // GatherND: batches, tuples, rest.
@@ -97,11 +122,11 @@ const ROWS: readonly Row[] = [
   [gather(1), [[2, 3, 4], [null, 7, 1]], [2, 7, 4]],
   [gather(1), [[null, 3, 4], ["B", "M", 2]], ["B", "M"]],
   [gather(2), [[2, 3, 4], [2, 3, 1]], [2, 3]],
-  [gather(1), [[2, 3], [4, 1]], mismatch("[2] and [4]")],
-  [gather(), [[2, 2], [5, 3]], rank("is 3, but data takes 1..2")],
-  [gather(), [null, [5, 0]], rank("at least 1")],
+  [gather(1), [[2, 3], [4, 1]], mismatch("[2] and [4]", { input: "indices" })],
+  [gather(), [[2, 2], [5, 3]], rank("is 3, but data takes 1..2", { input: "indices", got: 3, expected: [1, 2] })],
+  [gather(), [null, [5, 0]], rank("at least 1", { got: 0, expected: undefined })],
   [gather(1), [[2, 2], [2, 2]], rank("is 2, but data takes 1..1")],
-  [gather(2), [[2, 2], null], rank("below 2")],
+  [gather(2), [[2, 2], null], rank("below 2", { got: 2, expected: [0, 1] })],
   [gather(1), [null, [4]], rank("below 1")],
   [gather(), [[], null], rank("data")],
   // GatherElements: the output is indices.
@@ -111,29 +136,156 @@ const ROWS: readonly Row[] = [
   [gatherElements(1), [[3, 3], [4, 1]], mismatch("axis 0 is 4 against 3")],
   [gatherElements(1), [[3, 3], [4]], rank("rank of data")],
   [gatherElements(1), [null, [4]], axis("-1..0")],
+  // Gather: indices in the place of the axis.
+  [gatherAlong(0), [[5, 4], [2, 3]], [2, 3, 4]],
+  [gatherAlong(1), [[5, 4], [2]], [5, 2]],
+  [gatherAlong(-1), [["N", 4], [null]], ["N", null]],
+  [gatherAlong(0), [[5, 4], []], [4]],
+  [gatherAlong(-2), [[5, 4, 3], []], [5, 3]],
+  [gatherAlong(0), [null, [2]], null],
+  [gatherAlong(0), [[5], null], null],
+  [gatherAlong(1), [[5], null], axis("-1..0")],
+  [gatherAlong(-2), [[5], [1]], axis("-1..0")],
+  [gatherAlong(0), [[], null], rank("data")],
+  // GatherND of openvino: version 5 fuses batches, where there are two axes of them.
+  [fused(5, 2), [[2, 3, 4, 5], [2, 3, 7, 1]], [6, 7, 5]],
+  [fused(5, 2), [["B", 3, 4, 5], ["B", 3, 7, 1]], [null, 7, 5]],
+  [fused(5, 2), [["B", 3, 4, 5], [2, null, 7, 1]], [6, 7, 5]],
+  [fused(5, 1), [[2, 3], [2, 4, 1]], [2, 4]],
+  [fused(5, 3), [[2, 3, 4, 5], [2, 3, 4, 1]], [24]],
+  [fused(8, 2), [[2, 3, 4, 5], [2, 3, 7, 1]], [2, 3, 7, 5]],
+  // TensorScatter: the output is the cache; the sequence may be shorter than its axis.
+  [sequence(), [[2, 4, 3], [2, 2, 3], [2]], [2, 4, 3]],
+  [sequence(), [["B", 4, 3], ["B", 4, 3], [2]], ["B", 4, 3]],
+  [sequence(), [[2, "S", 3], [2, 9, 3], null], [2, "S", 3]],
+  [sequence(), [[2, 4, 3], [2, null, 3], null], [2, 4, 3]],
+  [sequence(-1), [[2, 4], [2, 3], null], [2, 4]],
+  [sequence(1), [null, [2, 2, 3], null], null],
+  [sequence(), [[2, 4, 3], null, ["B"]], [2, 4, 3]],
+  [sequence(), [[2, 4, 3], [2, 5, 3], null], mismatch("at most 4 along axis 1, got [2, 5, 3]", { input: "update" })],
+  [sequence(), [[2, 4, 3], [2, 2, 5], null], mismatch("past_cache.shape = [2, 4, 3]")],
+  [sequence(), [[2, 4, 3], [3, 2, 3], null], mismatch("got [3, 2, 3]")],
+  [sequence(), [[2, 4, 3], [2, 2, 3], [3]], mismatch("write_indices must have the shape [2]", POSITIONS)],
+  [sequence(), [null, [2, 2, 3], [3]], mismatch("write_indices must have the shape [2]")],
+  [sequence(), [[2, 4, 3], [2, 2, 3], [2, 1]], rank("write_indices must have rank 1", { ...POSITIONS, got: 2 })],
+  [sequence(), [null, null, []], rank("write_indices must have rank 1")],
+  [sequence(), [[2, 4, 3], [2, 2], null], rank("update must have the rank of past_cache, 3")],
+  [sequence(), [[], null, null], rank("past_cache must have rank >= 1")],
+  [sequence(), [[2, 4], null, null], axis("axis is -2, which of rank 2 is axis 0, the batch", { axis: 0, got: -2 })],
+  [sequence(0), [null, [2, 4], null], axis("is axis 0, the batch")],
+  [sequence(3), [[2, 4, 3], null, null], axis("-3..2")],
 ];
 
-for (const [node, shapes, output] of ROWS) {
-  const name = `${node.op} of ${JSON.stringify(shapes)} ${JSON.stringify(node.attributes ?? {})}`;
-  const types = shapes.map((shape, position): TensorType => ({
-    dtype: position === 1 ? "int64" : "float32",
-    shape,
-  }));
-  test(name, () => {
-    if (output !== null && "code" in output) {
-      assert.throws(
-        () => infer(node, types),
-        (error) => {
-          assert.ok(isTensorError(error, output.code), String(error));
-          assert.ok(error.message.includes(output.says), error.message);
-          return true;
-        },
-      );
-    } else {
-      assert.deepEqual(infer(node, types), [{ dtype: "float32", shape: output }]);
+const FOUR = { got: -1, expected: [-4, -2] };
+const gather8 = (batch_dims = 0) => openvino("Gather", 8, { batch_dims });
+const slices = openvino("ScatterUpdate", 3);
+const elementsUpdate = openvino("ScatterElementsUpdate", 12);
+
+/** Operators whose axis is an input, of which `infer` may know the value. */
+type AxisRow = readonly [node: Node, shapes: Shapes, axis: number | null, output: Expected];
+
+// prettier-ignore
+const AXIS_ROWS: readonly AxisRow[] = [
+  [gather8(), [[5, 4], [2, 3]], 0, [2, 3, 4]],
+  [gather8(), [[5, 4], [2, 3]], -1, [5, 2, 3]],
+  [gather8(), [[5, 4], [2, 3]], null, [null, null, null]],
+  [gather8(), [[5, 4], null], 0, null],
+  [gather8(), [null, [2]], 0, null],
+  [gather8(1), [["B", 4, 5], ["B", 3]], 1, ["B", 3, 5]],
+  [gather8(1), [[null, 4], [7, 3]], 1, [7, 3]],
+  [gather8(1), [[7, 4], [null, 3]], 1, [7, 3]],
+  [gather8(1), [[7, 4, 2], [7, 3]], null, [null, null, null]],
+  [gather8(-1), [[2, 4], [2, 3]], 1, [2, 3]],
+  [gather8(-1), [[2, 4], null], 1, null],
+  [gather8(2), [[2, 3, 4], [2, 3]], 2, [2, 3]],
+  [gather8(1), [[7, 4], [8, 3]], 1, mismatch("[7] and [8]")],
+  [gather8(2), [[2, 3], [2, 3]], 1, axis("axis is 1, but must not be one of the 2 batch", { axis: 1, got: 1 })],
+  [gather8(), [[5], [2]], 1, axis("-1..0")],
+  [gather8(3), [[2, 3, 4], [2, 3]], 2, rank("is 3, but must be from -2 to 2, the", { got: 3, expected: [-2, 2] })],
+  [gather8(-3), [[2, 3, 4], [2, 3]], 2, rank("is -3, but must be from -2 to 2")],
+  [gather8(3), [[2, 3], null], 1, rank("is 3, but must be from -2 to 2")],
+  [gather8(-1), [[2, 3], [2, 3, 4, 5]], 1, rank("to 2, the smaller rank of data and indices, or from -4 to -2", FOUR)],
+  [gather8(3), [[2, 3], [2, 3, 4, 5]], 1, rank("is 3", { got: 3, expected: [0, 2] })],
+  [gather8(-5), [[2, 3], [2, 3, 4, 5]], 1, rank("is -5", { got: -5, expected: [-4, -2] })],
+  [gather8(-3), [[2, 3], [2, 3, 4, 5]], 1, [2, 3, 4, 5]],
+  [gather8(), [[], [2]], 0, rank("data")],
+  [slices, [[4, 5], [2], [4, 2]], 1, [4, 5]],
+  [slices, [[4, 5], [2], [2, 5]], -2, [4, 5]],
+  [slices, [[4, 5], [2], [2, 5]], null, [4, 5]],
+  [slices, [[4, 5], [], [4]], 1, [4, 5]],
+  [slices, [["N", 5], ["M"], ["K", 5]], 0, ["N", 5]],
+  [slices, [null, [2], [4]], 0, null],
+  [slices, [[4, 5], null, [1, 2, 3]], 0, [4, 5]],
+  [slices, [[4, 5], [2], null], 0, [4, 5]],
+  [slices, [[4, 5], [2], [4, 3]], 1, mismatch("= [4] ++ [2] ++ [] = [4, 2], got [4, 3]")],
+  [slices, [["N", 5], ["M"], ["K", 6]], 0, mismatch("got [K, 6]")],
+  [slices, [[4, 5], [2], [4]], null, mismatch("updates.shape must have rank 2, got [4]")],
+  [slices, [[], [2], null], 0, rank("data")],
+  [slices, [[4, 5], [2], null], 2, axis("-2..1")],
+  [elementsUpdate, [[3, 3], [2, 9], [2, 9]], 1, [3, 3]],
+  [elementsUpdate, [[3, 3], [9, 9], [9, 9]], null, [3, 3]],
+  [elementsUpdate, [[3, 3], [2, 9], null], 0, mismatch("off axis 0, but axis 1 is 9 against 3")],
+  [elementsUpdate, [[3, 3], [2, 2], null], -3, axis("-2..1")],
+];
+
+/** The types of a node's inputs: indices are of int64, an axis is a tensor where it is known. */
+function typesFor(node: Node, shapes: Shapes, axis: number | null): TensorType[] {
+  return resolve(node).inputs.map((input, position): TensorType => {
+    if (roleOf(input) !== "axis") {
+      const dtype = roleOf(input) === "indices" ? "int64" : "float32";
+      return { dtype, shape: shapes[position] ?? null };
     }
+    return axis === null ? { dtype: "int64", shape: [] } : tensor("int64", [], axis);
   });
 }
+
+for (const [node, shapes, axis, output] of [...ROWS.map(withoutAxis), ...AXIS_ROWS]) {
+  const attributes = JSON.stringify(node.attributes ?? {});
+  const at = axis === null ? "" : `, axis ${axis}`;
+  test(`${node.op}-${node.opset} of ${JSON.stringify(shapes)} ${attributes}${at}`, () => {
+    const types = typesFor(node, shapes, axis);
+    if (output === null || !("code" in output)) {
+      assert.deepEqual(infer(node, types), [{ dtype: "float32", shape: output }]);
+      return;
+    }
+    assert.throws(
+      () => infer(node, types),
+      (error) => {
+        assert.ok(isTensorError(error, output.code), String(error));
+        assert.ok(error.message.includes(output.says), error.message);
+        const { fields = {} } = output;
+        for (const [name, value] of Object.entries({ op: node.op, ...fields })) {
+          assert.deepEqual(error[name as keyof ErrorFields], value, name);
+        }
+        return true;
+      },
+    );
+  });
+}
+
+function withoutAxis([node, shapes, output]: Row): AxisRow {
+  return [node, shapes, null, output];
+}
+
+const mayBeAxis: readonly PartialShape[] = [[], [1], null, [null], ["N"]];
+const isNoAxis: readonly PartialShape[] = [[2], [0], [1, 1], ["N", 1], [null, null]];
+
+test("an axis is a scalar or has the shape [1]", () => {
+  const inferWith = (shape: PartialShape) =>
+    infer(gather8(), [
+      { dtype: "float32", shape: [5, 4] },
+      { dtype: "int64", shape: [2] },
+      { dtype: "int32", shape },
+    ]);
+  for (const shape of mayBeAxis) assert.deepEqual(inferWith(shape)[0].shape, [null, null]);
+  for (const shape of isNoAxis) {
+    assert.throws(
+      () => inferWith(shape),
+      (error) => isTensorError(error, "shape-mismatch") && error.input === "axis",
+      JSON.stringify(shape),
+    );
+  }
+});
 
 test("every version of ScatterND infers alike, where it takes the types", () => {
   const types: TensorType[] = [

@@ -5,7 +5,8 @@ import { createJs } from "../src/engines/js.ts";
 import { planElements } from "../src/plan/elements.ts";
 import { planTuples } from "../src/plan/tuples.ts";
 import { readIndices } from "../src/kernels/read-indices.ts";
-import { absoluteOffsets, coarsen, split, type Plan } from "../src/plan/plan.ts";
+import { absoluteOffsets, coarsen, type Plan } from "../src/plan/plan.ts";
+import { split } from "../src/plan/repeats.ts";
 import { tensor, zeros } from "../src/tensor/tensor.ts";
 
 const js = createJs().begin();

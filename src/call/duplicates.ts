@@ -2,7 +2,8 @@
 
 import { TensorError } from "../errors.ts";
 import type { PlanInputs } from "../operators/operator.ts";
-import { split, type Plan } from "../plan/plan.ts";
+import type { Plan } from "../plan/plan.ts";
+import { split } from "../plan/repeats.ts";
 import { coordinatesOf, printShape } from "../tensor/shape.ts";
 import type { Call } from "./call.ts";
 

@@ -1,6 +1,7 @@
 /** What of a call is checked before its indices are read: data types, ranks, axis and shapes. */
 
 import { TensorError } from "../errors.ts";
+import { checkDTypes } from "../operators/dtypes.ts";
 import {
   byRole,
   type ByRole,
@@ -8,7 +9,7 @@ import {
   type PlanInputs,
   type TensorType,
 } from "../operators/operator.ts";
-import { axisOf, checkDTypes } from "../operators/settings.ts";
+import { axisFrom } from "../operators/settings.ts";
 import type { IndexRules, ReadIndices } from "../plan/index-job.ts";
 import { isKnown, sizeOf } from "../tensor/shape.ts";
 import { hasMemory, type Tensor } from "../tensor/tensor.ts";
@@ -119,5 +120,5 @@ export function withAxis(call: Call, { axis }: ByRole<TensorType>): Call {
   const { settings, fields } = call;
   return axis === undefined
     ? call
-    : { ...call, settings: { ...settings, axis: axisOf(axis, fields) } };
+    : { ...call, settings: { ...settings, axis: axisFrom(axis, fields) } };
 }

@@ -3,7 +3,7 @@
 import { allocate, type DType } from "../tensor/dtype.ts";
 import type { TensorError } from "../errors.ts";
 import { quote } from "../model/graph.ts";
-import { typesOf } from "../operators/settings.ts";
+import { typesOf } from "../operators/dtypes.ts";
 import { roleOf, type OperatorVersion } from "../operators/operator.ts";
 import { reader, writer } from "../tensor/scalar.ts";
 import { coordinatesOf, printShape, type Dim } from "../tensor/shape.ts";

@@ -4,7 +4,8 @@ import type { DType } from "../tensor/dtype.ts";
 import { malformed, TensorError } from "../errors.ts";
 import { attributesOf } from "../model/run-model.ts";
 import type { ModelNode } from "../model/model.ts";
-import { reductionOf, settingOf, settingsOf, typesOf } from "../operators/settings.ts";
+import { typesOf } from "../operators/dtypes.ts";
+import { reductionOf, settingOf, settingsOf } from "../operators/settings.ts";
 import {
   roleOf,
   type AttributeSchema,

@@ -1,4 +1,7 @@
-/** A call told: the same steps as `run`, and what there is to know at each of them. */
+/**
+ * Explains a call: which update wrote which cell, and what each value was before. It takes the steps of `run` and keeps
+ * what each of them knows. It names no operator: shapes, layouts and Plans come from the operator's own functions.
+ */
 
 import { createJs } from "../engines/js.ts";
 import { isTensorError, TensorError } from "../errors.ts";
@@ -12,50 +15,42 @@ import { prepare, rulesOf, withAxis } from "../call/prepare.ts";
 import { tensorsOf } from "../call/inputs.ts";
 import { printShape, product, sameShape } from "../tensor/shape.ts";
 import { asTensor, type Tensor } from "../tensor/tensor.ts";
-import type { BadIndex, DerivedShape, Explanation } from "./explanation.ts";
+import type { BadIndex, DerivedShape, ExplainedInput, Explanation } from "./explanation.ts";
 import { gatherStory } from "./gather-story.ts";
 import { scatterStory } from "./scatter-story.ts";
 
 /**
- * What `run` does with a node, as data: which updates hit which cell, in order, with the values before and after; where
- * each element of a gather comes from; the shapes that follow from the inputs', term by term; and every bad index.
+ * Explains what `run` does with a node and its inputs, as data: the shapes that follow from the inputs, term by term;
+ * which updates hit which cell, in order, with the values before and after; where each element of a gather comes from;
+ * and every index outside its axis.
  *
- * It does not throw for what `run` refuses, not even for an operator that there is not: that is its `error`. What it
- * gives is read from the inputs when it is asked for, so leave them as they are until then.
+ * A call that `run` refuses is explained as far as it goes: what `run` would throw is the `error` of the explanation.
+ * Stories read the inputs when they are asked, so do not change the inputs until then. A million updates take 0.1 s and
+ * 17 MB.
  *
- * @param inputs tensors in the order of the version's inputs; `undefined` for an optional one that is left out
+ * @param inputs tensors in the order of the version's inputs; `undefined` for an optional input that is left out
  */
 export function explain(node: NodeSpec, inputs: readonly unknown[]): Explanation {
-  const version = attempt(() => lookUp(node).version).value ?? null;
-  const found = attempt(() => callOf(node));
-  const tensors = version === null ? [] : tensorsThere(version, inputs);
-  const told = version?.inputs.map((schema, position) => ({
-    name: schema.name,
-    role: roleOf(schema),
-    tensor: tensors[position] ?? null,
-  }));
-  const common = { version, inputs: told ?? [] };
+  const version = outcomeOf(() => lookUp(node).version).value ?? null;
+  const found = outcomeOf(() => callOf(node));
+  const tensors = version === null ? [] : tensorsAmong(version, inputs);
   const nothing = { badIndices: [], badCount: 0, output: null, story: null };
-  if (found.value === undefined) return { ...common, ...nothing, shapes: [], error: found.error };
+  const common = { ...nothing, version, inputs: explainedInputs(version, tensors) };
+  if (found.value === undefined) return { ...common, shapes: [], error: found.error };
   const call = found.value;
-  const shapes = attempt(() => derivedShapes(call, tensors)).value ?? [];
-  const result = attempt(() => tell(call, tensorsOf(call, inputs)));
-  return result.value === undefined
-    ? {
-        ...common,
-        ...nothing,
-        shapes,
-        error: result.error,
-        ...badIndicesOf(call, tensors, result.error),
-      }
-    : { ...common, ...nothing, shapes, error: null, ...result.value };
+  const shapes = outcomeOf(() => derivedShapes(call, tensors)).value ?? [];
+  const result = outcomeOf(() => storyOf(call, tensorsOf(call, inputs)));
+  if (result.value !== undefined) return { ...common, shapes, error: null, ...result.value };
+  const { error } = result;
+  return { ...common, shapes, error, ...badIndicesOf(call, tensors, error) };
 }
 
-type Attempt<T> =
+type Outcome<T> =
   | { readonly value: T; readonly error: null }
   | { readonly value: undefined; readonly error: TensorError };
 
-function attempt<T>(action: () => T): Attempt<T> {
+/** What an action returns, or the TensorError that it throws. */
+function outcomeOf<T>(action: () => T): Outcome<T> {
   try {
     return { value: action(), error: null };
   } catch (error) {
@@ -64,22 +59,33 @@ function attempt<T>(action: () => T): Attempt<T> {
   }
 }
 
-/** The inputs that are tensors; what is wrong with the others is told by the call. */
-function tensorsThere(version: OperatorVersion, inputs: unknown): Inputs<Tensor> {
+/** The inputs that are tensors. What is wrong with the other ones is found when the call is prepared. */
+function tensorsAmong(version: OperatorVersion, inputs: unknown): Inputs<Tensor> {
   const given: readonly unknown[] = Array.isArray(inputs) ? inputs : [];
-  return version.inputs.map((_, position) => attempt(() => asTensor(given[position], {})).value);
+  return version.inputs.map((_, position) => outcomeOf(() => asTensor(given[position], {})).value);
 }
 
-/** The output, and the story of it. */
-function tell(
+const explainedInputs = (
+  version: OperatorVersion | null,
+  tensors: Inputs<Tensor>,
+): ExplainedInput[] =>
+  (version?.inputs ?? []).map((schema, position) => ({
+    name: schema.name,
+    role: roleOf(schema),
+    tensor: tensors[position] ?? null,
+  }));
+
+/** Runs the call and keeps its Plan for the story. */
+function storyOf(
   unsettled: Call,
   tensors: Inputs<Tensor>,
 ): Required<Pick<Explanation, "output" | "story">> {
-  // Every engine gives the same bits; this one has no memory that has to be released.
+  // Every engine gives the same bits. This one holds no memory that must be released, so stories may outlive the call.
   const executor = createJs();
   const prepared = prepare(unsettled, tensors);
   const { call, data, updates, planInputs, shape } = prepared;
   return callNow(executor, call.fields, (session) => {
+    // Stories are told update by update, so rows must not be merged.
     const rules = { ...rulesOf(call, {}, session.readIndices), merge: false };
     const plan = call.operator.plan(planInputs, call, rules);
     if (updates === undefined) {
@@ -87,13 +93,13 @@ function tell(
       return { output, story: gatherStory(prepared, plan, output) };
     }
     const { settings } = call;
-    const filled = scatterExecution(executor, plan, data, updates, settings, undefined);
-    const output = execute(session, filled);
+    const execution = scatterExecution(executor, plan, data, updates, settings, undefined);
+    const output = execute(session, execution);
     return { output, story: scatterStory(executor, prepared, plan, updates, output) };
   });
 }
 
-/** Data, indices and, where that is an input, the axis: what everything else follows from; null where one is missing. */
+/** Data and indices; null where one of them is missing, or the axis is where that is an input. */
 function knownInputs(
   { operator, version }: Call,
   tensors: Inputs<Tensor>,
@@ -111,19 +117,19 @@ function knownInputs(
 function derivedShapes(call: Call, tensors: Inputs<Tensor>): DerivedShape[] {
   const { operator, version } = call;
   const known = knownInputs(call, tensors);
-  const settled = withAxis(call, byRole(call.version, tensors));
-  // Data types have not been checked.
+  const roles = byRole(version, tensors);
+  const settled = withAxis(call, roles);
+  // An axis that is an input may still be of any data type, and so hold a fraction.
   if (known === null || !Number.isSafeInteger(settled.settings.axis)) return [];
-  const { updates } = byRole(version, tensors);
   const shapes = {
     data: known.data.shape,
     indices: known.indices.shape,
-    updates: updates?.shape ?? null,
+    updates: roles.updates?.shape ?? null,
   };
   return operator.derive(shapes, settled).map(({ of, terms, orOneElement }) => {
     const position = version.inputs.findIndex((schema) => roleOf(schema) === of);
     const name = (of === "output" ? version.outputs[0] : version.inputs[position]).name;
-    // Of tensors every dimension is known.
+    // The shapes of tensors are known, and so are the dimensions that follow from them.
     const expected = joinTerms(terms) as number[];
     const got = tensors[position]?.shape ?? null;
     const isOne = orOneElement === true && expected.length === 0;
@@ -135,9 +141,9 @@ function derivedShapes(call: Call, tensors: Inputs<Tensor>): DerivedShape[] {
   });
 }
 
-const MOST_BAD = 1000;
+const MAX_BAD = 1000;
 
-/** All bad indices of a call that fails, where data and indices fit, whatever the updates are. */
+/** The bad indices of a call that fails, if data and indices are right, whatever the updates are. */
 function badIndicesOf(
   unsettled: Call,
   tensors: Inputs<Tensor>,
@@ -147,18 +153,18 @@ function badIndicesOf(
   let badCount = 0;
   const onBad = (errorOf: () => TensorError): void => {
     badCount++;
-    if (badCount > MOST_BAD) return;
+    if (badCount > MAX_BAD) return;
     const { input = "", at = [], axis = 0, got = 0, expected = [], message: sentence } = errorOf();
     badIndices.push({ input, at, axis, got, expected, sentence });
   };
-  // Updates that do not fit say nothing of indices.
+  // Unless the indices were what failed, updates may be wrong: they are left out, so that their shape is not checked.
   const fitting =
     code === "index-out-of-range"
       ? tensors
       : tensors.map((tensor, position) =>
           roleOf(unsettled.version.inputs[position]) === "updates" ? undefined : tensor,
         );
-  attempt(() => {
+  outcomeOf(() => {
     if (knownInputs(unsettled, tensors) === null) return;
     const { call, planInputs } = prepare(unsettled, fitting);
     const rules = { ...rulesOf(call, {}, readIndices), onBad };

@@ -1,4 +1,4 @@
-/** The story of a gather: nothing is computed, only looked up. */
+/** The story of a gather: which slice of data each slice of the output comes from. Nothing is computed again. */
 
 import type { Plan } from "../plan/plan.ts";
 import type { PreparedCall } from "../call/prepare.ts";
@@ -6,18 +6,21 @@ import { reader } from "../tensor/scalar.ts";
 import { coordinatesOf } from "../tensor/shape.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import type { GatherStory, Read, ReadTarget } from "./explanation.ts";
-import { lazyList, meetingsOf, summaryOf } from "./meetings.ts";
-import { elementOf, placesOf } from "./places.ts";
+import { lazyList } from "./lazy-list.ts";
+import { outputElement, placesOf } from "./places.ts";
+import { summaryOf } from "./summary.ts";
+import { groupByTarget } from "./targets.ts";
 
 export function gatherStory(prepared: PreparedCall, plan: Plan, output: Tensor): GatherStory {
   const { call, data } = prepared;
   const { slice, source } = plan;
   const places = placesOf(prepared, plan);
   const { addressed, count, offsets } = places;
-  const meetings = meetingsOf(offsets, slice);
+  const groups = groupByTarget(offsets, slice);
 
-  const sourceOf = (position: number): number => source?.[position] ?? position;
-  /** The position in the Plan of a slice of the output; -1 where none fills it. */
+  /** The slice of the output that a position of the Plan fills. */
+  const sliceOf = (position: number): number => source?.[position] ?? position;
+  /** The position of the Plan that fills a slice of the output; -1 where the index is out of range. */
   const positionOf = (at: number): number => (source === undefined ? at : search(source, at));
   const readAt = (at: number): Read => {
     const position = positionOf(at);
@@ -25,38 +28,37 @@ export function gatherStory(prepared: PreparedCall, plan: Plan, output: Tensor):
     return { at: places.sliceAt(at, output), index: places.indexOf(at, target), target };
   };
   const targetOf = (group: number): ReadTarget => {
-    const [begin, end] = [meetings.begin(group), meetings.end(group)];
+    const size = groups.size(group);
     return {
-      coordinates: places.targetAt(meetings.targetOf(group)),
-      count: end - begin,
-      reads: () => lazyList(end - begin, (i) => readAt(sourceOf(meetings.positionAt(begin + i)))),
+      coordinates: places.targetAt(groups.target(group)),
+      count: size,
+      reads: () => lazyList(size, (nth) => readAt(sliceOf(groups.position(group, nth)))),
     };
   };
-  const left = count - (slice === 0 ? 0 : offsets.length);
+  const unfilled = count - (slice === 0 ? 0 : offsets.length);
 
   return {
     kind: "gather",
     addressed,
     summary: {
-      ...summaryOf(meetings, plan, data.shape, addressed, count),
-      filled: left * slice,
+      ...summaryOf(groups, plan, data.shape, addressed, count),
+      filled: unfilled * slice,
     },
     reads: lazyList(count, readAt),
-    targets: lazyList(meetings.targets, targetOf),
+    targets: lazyList(groups.count, targetOf),
     target(coordinates) {
       const number = places.targetOf(coordinates);
-      const group = number === null ? -1 : meetings.find(number);
+      const group = number === null ? -1 : groups.find(number);
       return group === -1 ? null : targetOf(group);
     },
     cell(coordinates) {
-      const element = elementOf(coordinates, output, call);
+      const element = outputElement(coordinates, output, call);
       const at = Math.floor(element / slice);
       const position = positionOf(at);
-      const { index } = readAt(at);
       return {
         coordinates,
         value: reader(data.dtype, output.data)(element),
-        index,
+        index: readAt(at).index,
         source:
           position === -1 ? null : coordinatesOf(offsets[position] + (element % slice), data.shape),
       };
@@ -64,7 +66,7 @@ export function gatherStory(prepared: PreparedCall, plan: Plan, output: Tensor):
   };
 }
 
-/** The place of a number in an ascending list; -1 where it is not in it. */
+/** The position of a number in an ascending list; -1 where the list does not have it. */
 function search(list: Uint32Array, number: number): number {
   let low = 0;
   let high = list.length;

@@ -1,4 +1,4 @@
-/** From the numbers of a Plan to coordinates: where updates, slices of the output, indices and targets stand. */
+/** Turns the numbers of a Plan into coordinates: of updates, of slices of the output, of indices and of targets. */
 
 import type { Layout, OperatorCall } from "../operators/operator.ts";
 import { absoluteOffsets, type Plan } from "../plan/plan.ts";
@@ -8,20 +8,23 @@ import { TensorError } from "../errors.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import type { IndexStory } from "./explanation.ts";
 
+/** Slices of the sequential side (updates, or the output of a gather) are numbered in row-major order. */
 export interface Places {
-  /** The target of each position of the Plan. */
+  /** Where the slice of data begins that each position of the Plan meets, in elements. */
   readonly offsets: Uint32Array;
+  /** How many leading axes of data an offset addresses. */
   readonly addressed: number;
   /** The shape of a slice. */
   readonly sliceShape: readonly number[];
-  /** How many slices there are in updates, or in the output of a gather. */
+  /** The number of slices of the sequential side. */
   readonly count: number;
-  /** The coordinates of such a slice in the tensor that holds it. */
-  sliceAt(source: number, tensor: Tensor): readonly number[];
-  /** The index of such a slice, which leads to a target, or to none. */
-  indexOf(source: number, target: readonly number[] | null): IndexStory;
-  /** The coordinates of a target by its number, and the number of one by its coordinates; null where there is none. */
+  /** The coordinates of a slice within the tensor that holds it. */
+  sliceAt(slice: number, tensor: Tensor): readonly number[];
+  /** The index, or the tuple, that a slice belongs to, and the `target` it leads to; null where it leads nowhere. */
+  indexOf(slice: number, target: readonly number[] | null): IndexStory;
+  /** The coordinates of a target. */
   targetAt(target: number): readonly number[];
+  /** The target with the given coordinates; null where data has no such coordinates. */
   targetOf(coordinates: readonly number[]): number | null;
 }
 
@@ -30,41 +33,42 @@ export function placesOf({ call, planInputs, data }: PreparedCall, plan: Plan): 
   const { addressed } = layout;
   const targetShape = data.shape.slice(0, addressed);
   const sliceShape = data.shape.slice(addressed);
-  const { slice } = plan;
   return {
     offsets: absoluteOffsets(plan),
     addressed,
     sliceShape,
-    // Empty slices hold nothing that could be told.
-    count: slice === 0 ? 0 : product(layout.positions),
-    // Not by the layout's positions: a scalar may stand in a tensor of rank 2, and batches may be fused.
-    sliceAt(at, { shape }) {
+    // Plans have no offsets for some empty slices. A story leaves out all of them, because they hold nothing.
+    count: plan.slice === 0 ? 0 : product(layout.positions),
+    // From the tensor's own shape, which may differ from the layout's positions: batches of an output may be fused, and
+    // a tensor of any rank may stand for a scalar.
+    sliceAt(slice, { shape }) {
       const lead = shape.length - sliceShape.length;
-      return coordinatesOf(at * slice, shape).slice(0, lead);
+      return coordinatesOf(slice * plan.slice, shape).slice(0, lead);
     },
-    indexOf: (at, target) => tellIndex(layout, planInputs.indices, at, target),
+    indexOf: (slice, target) => indexStory(layout, planInputs.indices, slice, target),
     targetAt: (target) => coordinatesOf(target, targetShape),
     targetOf: (coordinates) => flatOf(coordinates, targetShape),
   };
 }
 
-function tellIndex(
+function indexStory(
   { positions, indexAt, axes }: Layout,
   indices: Tensor,
-  source: number,
+  slice: number,
   target: readonly number[] | null,
 ): IndexStory {
-  const at = indexAt(coordinatesOf(source, positions));
+  const at = indexAt(coordinatesOf(slice, positions));
   const first = at.reduce((position, coordinate, d) => position * indices.shape[d] + coordinate, 0);
+  // Where `at` has fewer coordinates than indices has axes, the last axis of indices holds tuples.
+  const perTuple = at.length < indices.shape.length ? axes.length : 1;
   const given = axes.map((_, j) => {
-    // Where it has one axis more than coordinates, the last axis is the tuple.
-    const exact = indices.data[first * (at.length < indices.shape.length ? axes.length : 1) + j];
+    const exact = indices.data[first * perTuple + j];
     return Number.isSafeInteger(Number(exact)) ? Number(exact) : (exact as bigint);
   });
   return { at, given, axes, places: target && axes.map((axis) => target[axis]) };
 }
 
-/** The position of an element in row-major order; null for coordinates that are none of the shape. */
+/** The row-major position of an element; null for coordinates that the shape does not have. */
 function flatOf(coordinates: readonly number[], shape: readonly number[]): number | null {
   if (coordinates.length !== shape.length) return null;
   let position = 0;
@@ -77,8 +81,11 @@ function flatOf(coordinates: readonly number[], shape: readonly number[]): numbe
   return position;
 }
 
-/** @throws TensorError `index-out-of-range` */
-export function elementOf(
+/**
+ * The position of an element of the output.
+ * @throws TensorError `index-out-of-range` for coordinates that the output does not have
+ */
+export function outputElement(
   coordinates: readonly number[],
   { shape }: Tensor,
   { fields }: OperatorCall,

@@ -5,7 +5,7 @@
 
 import { isDType, type DType, type Reduction } from "../tensor/dtype.ts";
 import type { ErrorFields } from "../errors.ts";
-import { checkDTypes } from "../operators/settings.ts";
+import { checkDTypes } from "../operators/dtypes.ts";
 import { roleOf, type OperatorVersion, type ParameterSchema } from "../operators/operator.ts";
 import { findingOf, type Finding, type FindingId } from "./findings.ts";
 

@@ -14,7 +14,8 @@ import {
   type PlanInputs,
   type Role,
 } from "../operators/operator.ts";
-import { split, type Plan } from "../plan/plan.ts";
+import type { Plan } from "../plan/plan.ts";
+import { split } from "../plan/repeats.ts";
 import {
   coordinatesOf,
   isKnown,

@@ -6,7 +6,7 @@
 
 import { isTensorError, type ErrorFields } from "../errors.ts";
 import type { ModelNode } from "../model/model.ts";
-import { axisOf } from "../operators/settings.ts";
+import { axisFrom } from "../operators/settings.ts";
 import {
   byRole,
   type AttributeSchema,
@@ -189,10 +189,10 @@ function axisValue(axis: Value | undefined, fields: ErrorFields): number | null 
   if (axis?.type == null) return null;
   try {
     // Its shape is looked at first, so that nothing large is read.
-    const unread = axisOf(axis.type, fields);
+    const unread = axisFrom(axis.type, fields);
     if (axis.constant === null || !holdsIntegers(axis)) return unread;
     const value = readConstant(axis.constant, "axis");
-    return isFinding(value) ? value : axisOf(value, fields);
+    return isFinding(value) ? value : axisFrom(value, fields);
   } catch (error) {
     if (!isTensorError(error, "shape-mismatch")) throw error;
     return findingOf("shape-does-not-fit", error);

@@ -1,9 +1,10 @@
 /**
- * Combining slices by a Plan: scatters with a reduction, one kernel for each family of arithmetic.
+ * Combines slices by a Plan: scatters with a reduction. There is one kernel for each family of data types. Reduction
+ * `none` is a move: see `move.ts`.
  *
- * Each loop meets at most four array classes: with five and more, V8 falls from 2 ns an element to 28 and more. Which
- * reduction it is gets asked inside the loop, where the answer is always the same and costs a fraction of a
- * nanosecond; a call through a function value costs several.
+ * Each loop meets at most four array classes: with five or more, V8 falls from 2 ns an element to 28 and more. Loops
+ * test for each element which reduction it is: the answer never changes within a call, so the branch is predicted and
+ * costs a fraction of a nanosecond. Calling a function value instead costs several nanoseconds.
  */
 
 import {
@@ -19,23 +20,27 @@ import { decodeHalf, encodeHalf } from "../tensor/half.ts";
 import { absoluteOffsets, type Plan } from "../plan/plan.ts";
 import { halfFormat } from "../tensor/scalar.ts";
 
-/** What a kernel is told beside the two arrays. */
-interface Work {
+/** What a kernel needs beside the two arrays. */
+interface CombineArgs {
   readonly dtype: DType;
   readonly reduction: Step;
-  /** Elements per offset, and where each slice begins in the output. */
+  /** Elements per offset. */
   readonly slice: number;
+  /** Where each slice begins in the output. */
   readonly offsets: Uint32Array;
-  /** The position of each slice in updates; its own by default. */
+  /** Which slice of updates each offset takes; by default the p-th offset takes the p-th slice. */
   readonly source: Uint32Array | undefined;
 }
 
-/** The families that there is arithmetic for. */
+/** The families with arithmetic. */
 type Combined = Exclude<Family, "minifloat">;
 
-type Kernel<S extends Storage> = (out: S, updates: S, work: Work) => void;
+type CombineKernel<S extends Storage> = (out: S, updates: S, args: CombineArgs) => void;
 
-/** `out[offset p] = f(out[offset p], updates[p])` in the order of p, rounded to the data type at each step. */
+/**
+ * `out[offset p] = f(out[offset p], updates[p])` in the order of p, rounded to the data type at each step.
+ * @throws TensorError `too-large` where text outgrows what a string holds; `out` is half-written then
+ */
 export function scatterCombine(
   plan: Plan,
   dtype: DType,
@@ -44,16 +49,19 @@ export function scatterCombine(
   out: Storage,
 ): void {
   const { slice, source } = plan;
-  const work = { dtype, reduction, slice, offsets: absoluteOffsets(plan), source };
-  const kernel = KERNELS[DTYPES[dtype].family as Combined] as Kernel<Storage>;
-  kernel(out, updates, work);
+  const args = { dtype, reduction, slice, offsets: absoluteOffsets(plan), source };
+  const kernel = KERNELS[DTYPES[dtype].family as Combined] as CombineKernel<Storage>;
+  kernel(out, updates, args);
 }
 
-/** IEEE 754. A double computes each step; storing it rounds to float32, and once is enough: 53 >= 2 * 24 + 2. */
+/**
+ * IEEE 754. Each step is computed as a double, and storing it rounds to float32. Rounding twice gives the same bits as
+ * rounding once, because the 53 bits of a double are at least 2 * 24 + 2.
+ */
 function combineFloat(
   out: Float32Array | Float64Array,
   updates: Float32Array | Float64Array,
-  { reduction, slice, offsets, source }: Work,
+  { reduction, slice, offsets, source }: CombineArgs,
 ): void {
   const canonicalNaN = nanWriter(out);
   for (let p = 0; p < offsets.length; p++) {
@@ -67,7 +75,7 @@ function combineFloat(
   }
 }
 
-/** One step of floats, before it is rounded. V8 inlines it. Math.max and min have NaN and -0 as they should be. */
+/** One step of floats, before rounding. V8 inlines it. Math.max and Math.min treat NaN and -0 as they should. */
 function combineNumbers(reduction: Step, a: number, b: number): number {
   if (reduction === "add") return a + b;
   if (reduction === "mul") return a * b;
@@ -77,8 +85,8 @@ function combineNumbers(reduction: Step, a: number, b: number): number {
 }
 
 /**
- * Writes the canonical quiet NaN, 7FC00000 or 7FF80000 00000000, as bits: what a NaN that was computed looks like
- * depends on the machine.
+ * A function that writes the canonical quiet NaN, 7FC00000 or 7FF80000 00000000, at a position. It writes bits, because
+ * the bits of a computed NaN depend on the machine.
  */
 export function nanWriter(out: Float32Array | Float64Array): (position: number) => void {
   const words = new Uint32Array(out.buffer, out.byteOffset, out.byteLength / 4);
@@ -93,7 +101,7 @@ export function nanWriter(out: Float32Array | Float64Array): (position: number) 
 function combineHalf(
   out: Uint16Array,
   updates: Uint16Array,
-  { dtype, reduction, slice, offsets, source }: Work,
+  { dtype, reduction, slice, offsets, source }: CombineArgs,
 ): void {
   const format = halfFormat(dtype);
   for (let p = 0; p < offsets.length; p++) {
@@ -108,13 +116,13 @@ function combineHalf(
 }
 
 /**
- * Integers of 8, 16 and 32 bits, which wrap: the low bits of a sum or product are the same with and without sign, so
- * all go through the three signed classes. `flip` turns the order of signed integers into that of unsigned ones.
+ * Integers of 8, 16 and 32 bits, which wrap. The low bits of sums and products do not depend on the sign, so signed and
+ * unsigned types share the three signed array classes. `flip` inverts the sign bit of unsigned types for comparisons.
  */
 function combineInt(
   out: Storage,
   updates: Storage,
-  { dtype, reduction, slice, offsets, source }: Work,
+  { dtype, reduction, slice, offsets, source }: CombineArgs,
 ): void {
   const to = signed(out as IntStorage);
   const from = signed(updates as IntStorage);
@@ -128,7 +136,7 @@ function combineInt(
   }
 }
 
-/** One step of integers, before it wraps. V8 inlines it. */
+/** One step of integers, before wrapping. V8 inlines it. */
 function combineInts(reduction: Step, a: number, b: number, flip: number): number {
   if (reduction === "add") return a + b;
   if (reduction === "mul") return Math.imul(a, b);
@@ -150,11 +158,11 @@ function signed(data: IntStorage): Int8Array | Int16Array | Int32Array {
   }
 }
 
-/** int64 and uint64 as two 32-bit words, the low one first: a bigint would be an allocation each. */
+/** int64 and uint64 as two 32-bit words, low word first: a bigint would be an allocation for each element. */
 function combineInt64(
   out: BigInt64Array | BigUint64Array,
   updates: BigInt64Array | BigUint64Array,
-  { dtype, reduction, slice, offsets, source }: Work,
+  { dtype, reduction, slice, offsets, source }: CombineArgs,
 ): void {
   const to = new Int32Array(out.buffer, out.byteOffset, 2 * out.length);
   const from = new Int32Array(updates.buffer, updates.byteOffset, 2 * updates.length);
@@ -188,7 +196,7 @@ function combineInt64(
   }
 }
 
-/** The high word of the product of two unsigned words, from products of their halves. */
+/** The high word of the 64-bit product of two unsigned words, from the products of their halves. */
 function highProduct(a: number, b: number): number {
   const aLow = a & 0xffff;
   const aHigh = a >>> 16;
@@ -199,11 +207,11 @@ function highProduct(a: number, b: number): number {
   return (aHigh * bHigh + (middle >>> 16) + (carry >>> 16)) | 0;
 }
 
-/** Truth values, 0 or 1: add and max are OR, mul and min are AND, sub is XOR. */
+/** Booleans are 0 or 1: add and max are OR, mul and min are AND, sub is XOR. */
 function combineBool(
   out: Uint8Array,
   updates: Uint8Array,
-  { reduction, slice, offsets, source }: Work,
+  { reduction, slice, offsets, source }: CombineArgs,
 ): void {
   const isOr = reduction === "add" || reduction === "max";
   const isAnd = reduction === "mul" || reduction === "min";
@@ -219,13 +227,13 @@ function combineBool(
 }
 
 /**
- * Interleaved pairs. Every product and sum is rounded to the component type, never fused. The order of max and min
- * is lexicographic; an operand with a NaN part wins, that of data first.
+ * Complex numbers as interleaved pairs. Every product and every sum is rounded to the type of the parts, never fused.
+ * max and min compare lexicographically. An operand with a NaN part is the result; if both have one, it is data's.
  */
 function combineComplex(
   out: Float32Array | Float64Array,
   updates: Float32Array | Float64Array,
-  { reduction, slice, offsets, source }: Work,
+  { reduction, slice, offsets, source }: CombineArgs,
 ): void {
   const isSingle = out instanceof Float32Array;
   const canonicalNaN = nanWriter(out);
@@ -264,7 +272,7 @@ function combineComplex(
   }
 }
 
-/** Whether a + bi comes before c + di: by value, and where the values are equal by the signs of zeros. */
+/** Whether a + bi comes before c + di: compared by value, and if all values are equal by the signs of zeros. */
 function isBefore(a: number, b: number, c: number, d: number): boolean {
   if (a !== c) return a < c;
   if (b !== d) return b < d;
@@ -273,13 +281,13 @@ function isBefore(a: number, b: number, c: number, d: number): boolean {
 }
 
 /**
- * Text: add appends, max and min compare by code point.
- * @throws TensorError `too-large` half-way, where a text outgrows what a string holds
+ * Text: add appends, max and min compare code points.
+ * @throws TensorError `too-large` where a text outgrows what a string holds; earlier updates are in `out` by then
  */
 function combineString(
   out: string[],
   updates: string[],
-  { reduction, slice, offsets, source }: Work,
+  { reduction, slice, offsets, source }: CombineArgs,
 ): void {
   for (let p = 0; p < offsets.length; p++) {
     let t = offsets[p];
@@ -307,7 +315,7 @@ function concatenate(a: string, b: string): string {
   }
 }
 
-/** The order of code points, which is not that of UTF-16 units: pairs of surrogates stand above all others. */
+/** Compares code points, not UTF-16 units: a surrogate pair (above U+FFFF) is greater than U+E000 to U+FFFF. */
 function compareCodePoints(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
@@ -327,4 +335,4 @@ const KERNELS = {
   bool: combineBool,
   complex: combineComplex,
   string: combineString,
-} satisfies Record<Combined, Kernel<never>>;
+} satisfies Record<Combined, CombineKernel<never>>;

@@ -1,4 +1,4 @@
-/** The end of a mean: sums, slice by slice, over how many values went into them. */
+/** The last step of a mean: divides each sum by the number of values that were added. */
 
 import {
   DTYPES,
@@ -12,8 +12,8 @@ import { halfFormat } from "../tensor/scalar.ts";
 import { nanWriter } from "./combine.ts";
 
 /**
- * `data[offset p] /= counts[p]` for slices of `slice` elements. The quotient is computed in a double and rounded to the
- * data type; that of integers is rounded toward minus infinity. Only for data types that have a mean.
+ * `data[offset p] /= counts[p]` for slices of `slice` elements. The quotient is computed as a double and rounded to the
+ * data type; quotients of integers are rounded toward minus infinity. `dtype` must be a type that has a mean.
  */
 export function divide(
   dtype: DType,
@@ -31,7 +31,7 @@ export function divide(
   }
 }
 
-/** A function that divides the entry of `data` at a position. */
+/** A function that divides the array entry at a position. A complex number is two entries. */
 function divider(dtype: DType, data: NumericStorage): (at: number, count: number) => void {
   switch (DTYPES[dtype].family) {
     case "int64": {
@@ -39,7 +39,7 @@ function divider(dtype: DType, data: NumericStorage): (at: number, count: number
       return (at, count) => void (wide[at] = floorDivide(wide[at], BigInt(count)));
     }
     case "int":
-      // Below 2^32 both: the double nearest to the quotient is on the right side of every integer.
+      // Both are below 2^32, so the double nearest to the quotient never crosses an integer.
       return (at, count) => void (data[at] = Math.floor(Number(data[at]) / count));
     case "half": {
       const format = halfFormat(dtype);

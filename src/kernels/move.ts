@@ -1,9 +1,9 @@
 /**
- * Moving slices by a Plan: gathers, and scatters with reduction `none`.
+ * Moves slices by a Plan: gathers, and scatters with reduction `none`.
  *
- * Elements move as bits, by their width: 8, 16 or 32 bits at once, 64 and 128 as several of 32. Reading a float as a
- * number can quiet a signalling NaN. It also keeps the loop at four array classes: with five and more, V8 falls from
- * 2 ns an element to 28 and more.
+ * Elements move as bits of their width: units of 8, 16 or 32 bits, and several units of 32 for 64 and 128 bits. Reading
+ * a float as a number could quiet a signalling NaN. By width the loop also meets only four array classes: with five or
+ * more, V8 falls from 2 ns an element to 28 and more.
  */
 
 import { isNumericStorage, type Storage } from "../tensor/dtype.ts";
@@ -21,17 +21,17 @@ export function gatherMove(plan: Plan, data: Storage, out: Storage): void {
   move(plan, data, out, false);
 }
 
-/** `random` is the side that offsets point into, `sequential` the one that is walked in order. */
+/** `random` is the side that offsets point into, `sequential` the side that is walked in order. */
 function move(plan: Plan, random: Storage, sequential: Storage, scatter: boolean): void {
   if (plan.size === 0) return;
-  const r = bitsOf(random);
-  const s = bitsOf(sequential);
+  const r = asBits(random);
+  const s = asBits(sequential);
   const width = r.length / plan.size;
   if (scatter) moveSlices(plan, width, s, r, true);
   else moveSlices(plan, width, r, s, false);
 }
 
-/** From 16 units on, `set` beats the loop. */
+/** In units. From this length of a slice on, `set` is faster than the loop. */
 const LONG = 16;
 
 function moveSlices(
@@ -58,8 +58,8 @@ function moveSlices(
   }
 }
 
-/** The elements as bits, 1, 2 or 4 bytes at a time; strings as they are. */
-function bitsOf(data: Storage): Bits | string[] {
+/** The elements as units of 1, 2 or 4 bytes; strings as they are. */
+function asBits(data: Storage): Bits | string[] {
   if (!isNumericStorage(data)) return data;
   const { buffer, byteOffset, byteLength } = data;
   switch (data.BYTES_PER_ELEMENT) {

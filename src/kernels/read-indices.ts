@@ -1,11 +1,14 @@
-/** Reads indices in plain JavaScript: each is wrapped and held against its own axis, and becomes an offset. */
+/**
+ * Turns indices into offsets in plain JavaScript. Each index is wrapped and compared with its own axis. It never merges
+ * rows, which a job may allow but not demand.
+ */
 
 import { indexAt, type ElementJob, type ReadIndices, type TupleJob } from "../plan/index-job.ts";
 
 export const readIndices: ReadIndices = (job) =>
-  job.kind === "tuples" ? readTuples(job) : readElements(job);
+  job.kind === "tuples" ? readTupleIndices(job) : readElementIndices(job);
 
-function readTuples({ words, step, count, axes }: TupleJob): Uint32Array | { bad: number } {
+function readTupleIndices({ words, step, count, axes }: TupleJob): Uint32Array | { bad: number } {
   const k = axes.length;
   const dims = axes.map(({ dim }) => dim);
   const wraps = axes.map(({ wrap }) => wrap);
@@ -24,7 +27,7 @@ function readTuples({ words, step, count, axes }: TupleJob): Uint32Array | { bad
   return offsets;
 }
 
-function readElements({
+function readElementIndices({
   words,
   step,
   count,
@@ -44,7 +47,7 @@ function readElements({
       if (!(index >= 0 && index < dim)) return { bad: p };
       offsets[p] = place + index * stride;
     }
-    // On to the next row: count up the axes before the last, like an odometer.
+    // On to the next row: the axes before the last count up like an odometer.
     for (let d = last - 1; d >= 0; d--) {
       base += steps[d];
       if (++counters[d] < shape[d]) break;

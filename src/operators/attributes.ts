@@ -1,4 +1,4 @@
-/** The attributes that versions share. */
+/** Attribute schemas that several versions share. */
 
 import type { AttributeSchema } from "./operator.ts";
 
@@ -6,7 +6,15 @@ export const AXIS: AttributeSchema = {
   name: "axis",
   type: "int",
   default: 0,
-  description: "The axis that indices point along, in [-r, r-1]; negative counts from the back.",
+  description:
+    "The axis that indices address, in [-r, r-1]; a negative value counts from the back.",
+};
+
+/** {@link AXIS} without a default. */
+export const AXIS_REQUIRED: AttributeSchema = {
+  name: "axis",
+  type: "int",
+  description: AXIS.description,
 };
 
 export const BATCH_DIMS: AttributeSchema = {
@@ -15,23 +23,17 @@ export const BATCH_DIMS: AttributeSchema = {
   default: 0,
   minimum: 0,
   description:
-    "How many leading axes of data and indices are batches: index tuples start after them.",
+    "The number of leading axes of data and indices that are batches; index tuples address the axes after them.",
 };
 
-/** As {@link BATCH_DIMS}, but negative counts from the back of indices. */
-export const BATCH_DIMS_BOTH: AttributeSchema = {
+/** {@link BATCH_DIMS} that may be negative. */
+export const SIGNED_BATCH_DIMS: AttributeSchema = {
   name: "batch_dims",
   type: "int",
   default: 0,
   description:
-    "How many leading axes of data and indices are batches, at most those before axis; negative counts from the back of indices.",
-};
-
-/** {@link AXIS}, which has to be given. */
-export const AXIS_REQUIRED: AttributeSchema = {
-  name: "axis",
-  type: "int",
-  description: AXIS.description,
+    "The number of leading axes of data and indices that are batches, at most axis; a negative value counts from the " +
+    "back of indices.",
 };
 
 export const USE_INIT_VAL: AttributeSchema = {
@@ -40,7 +42,7 @@ export const USE_INIT_VAL: AttributeSchema = {
   default: true,
   setting: "includeSelf",
   description:
-    "Whether a reduction begins with the value of data, or with the first update; without effect for none.",
+    "Whether a reduction begins with the value of data or with the first update; it has no effect for none.",
 };
 
 const reduction = (values: readonly string[]): AttributeSchema => ({
@@ -48,10 +50,10 @@ const reduction = (values: readonly string[]): AttributeSchema => ({
   type: "string",
   default: "none",
   values,
-  description: `What an update does to the value it meets: one of ${values.join(", ")}.`,
+  description: `How an update is combined with the value it meets: one of ${values.join(", ")}.`,
 });
 
 export const REDUCTION_16 = reduction(["none", "add", "mul"]);
 export const REDUCTION_18 = reduction(["none", "add", "mul", "max", "min"]);
 export const REDUCTION_OPENVINO_12 = reduction(["none", "sum", "prod", "min", "max", "mean"]);
-export const REDUCTION_OPENVINO = reduction(["none", "sum", "sub", "prod", "min", "max"]);
+export const REDUCTION_OPENVINO_15 = reduction(["none", "sum", "sub", "prod", "min", "max"]);

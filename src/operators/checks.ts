@@ -1,4 +1,7 @@
-/** The rules on ranks and shapes that operators share, as checks that throw what is certainly wrong. */
+/**
+ * The rules on ranks, axes and shapes that operators share. Shapes may be known in part: a check throws only what is
+ * wrong whatever the unknown dimensions are.
+ */
 
 import { TensorError, type ErrorFields } from "../errors.ts";
 import {
@@ -10,8 +13,8 @@ import {
   type PartialShape,
 } from "../tensor/shape.ts";
 
-/** Data and indices are no scalars. */
-export function checkRank(input: string, shape: PartialShape, fields: ErrorFields): void {
+/** @throws TensorError `rank` for a scalar */
+export function checkNotScalar(input: string, shape: PartialShape, fields: ErrorFields): void {
   if (shape === null || shape.length > 0) return;
   throw new TensorError("rank", `${input} must have rank >= 1, but it is a scalar`, {
     ...fields,
@@ -20,7 +23,7 @@ export function checkRank(input: string, shape: PartialShape, fields: ErrorField
   });
 }
 
-/** Index tuples are `least` to `most` long. */
+/** @throws TensorError `rank` unless an index tuple has `least` to `most` indices */
 export function checkTupleLength(
   k: number,
   least: number,
@@ -41,7 +44,11 @@ export function checkTupleLength(
   );
 }
 
-/** Inputs that must have one rank, as far as their ranks are known; gives that rank. */
+/**
+ * Checks that all inputs whose rank is known have the same rank, at least 1.
+ * @returns that rank, or null where no rank is known
+ * @throws TensorError `rank`
+ */
 export function checkSameRank(
   inputs: Readonly<Record<string, PartialShape>>,
   fields: ErrorFields,
@@ -51,7 +58,7 @@ export function checkSameRank(
   );
   if (known.length === 0) return null;
   const [first, ...others] = known;
-  checkRank(first.input, first.shape, fields);
+  checkNotScalar(first.input, first.shape, fields);
   for (const { input, rank } of others) {
     if (rank === first.rank) continue;
     throw new TensorError(
@@ -64,7 +71,8 @@ export function checkSameRank(
 }
 
 /**
- * The first `batchDims` axes of data and indices, which must be equal; what is known of either.
+ * Checks that the first `batchDims` axes of data and indices are equal.
+ * @returns these axes, with what is known from either input
  * @throws TensorError `shape-mismatch`
  */
 export function checkBatches(
@@ -86,7 +94,7 @@ export function checkBatches(
 }
 
 /**
- * An axis in [-r, r-1], counted from the front; null where it is not known.
+ * An axis in [-r, r-1], counted from the front; null for an axis that is not known.
  * @throws TensorError `axis`
  */
 export function normalizeAxis(axis: number, rank: number, fields: ErrorFields): number;
@@ -109,9 +117,16 @@ export function normalizeAxis(
   );
 }
 
+/** The number of batch axes. A negative one counts from the back of indices: null where their rank is not known. */
+export function normalizeBatchDims(batchDims: number, indices: PartialShape): number | null {
+  if (batchDims >= 0) return batchDims;
+  return indices === null ? null : batchDims + indices.length;
+}
+
 /**
- * Off the axis, each index stands at its own place in data: indices may be smaller there, but not larger. Where the axis
- * is not known it may be any.
+ * Checks that indices are not larger than data on any axis but `axis`: on the other axes an index has the coordinates
+ * of its target. Nothing is certain while `axis` is not known.
+ * @throws TensorError `shape-mismatch`
  */
 export function checkIndicesFit(
   data: PartialShape,
@@ -133,7 +148,7 @@ export function checkIndicesFit(
   }
 }
 
-/** The error for updates whose shape must `must`; where that is `expected`, its fields say so. */
+/** The error for updates whose shape must `must`. `expected` becomes a field of the error if it is fully known. */
 export function wrongUpdates(
   must: string,
   expected: readonly Dim[] | null,

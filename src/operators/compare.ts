@@ -1,20 +1,21 @@
-/** What changed between two versions of an operator, told from their rows. */
+/** The differences between two versions of an operator, found by comparing their rows. */
 
 import type { OperatorVersion } from "./operator.ts";
 
-/** One difference: `path` names the fact, such as `attributes.reduction.values` or `typeConstraints.T.types`. */
+/** One difference. `path` leads to it, such as `attributes.reduction.values` or `typeConstraints.T.types`. */
 export interface VersionChange {
   readonly kind: "added" | "removed" | "changed";
   readonly path: string;
-  /** What was added or removed, or the values before and after. */
+  /** What was added or removed. */
   readonly value?: unknown;
+  /** What was changed: before and after. */
   readonly from?: unknown;
   readonly to?: unknown;
 }
 
 /**
- * What was added, removed and changed from one version to another, of one operator or of two siblings.
- * Lists of words and types are compared as sets, lists of named things by their names.
+ * What was added, removed and changed from one version to another, of the same operator or of two.
+ * Lists of words and data types are compared as sets, lists of named records by their names.
  */
 export function compareVersions(from: OperatorVersion, to: OperatorVersion): VersionChange[] {
   return changes("", from, to);
@@ -33,7 +34,7 @@ function changes(path: string, from: unknown, to: unknown): VersionChange[] {
   });
 }
 
-/** A list as a record: of its items by name, or of its words by themselves. */
+/** A list as a record: a named item under its name, a word under itself. */
 const byName = (list: readonly unknown[]): Record<string, unknown> =>
   Object.fromEntries(
     list.map((item) => [isRecord(item) ? String(item["name"]) : String(item), item]),

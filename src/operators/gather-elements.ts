@@ -1,11 +1,12 @@
-/** GatherElements of ai.onnx: each index picks the element at its own coordinates, replaced along one axis. */
+/** GatherElements of ai.onnx: an index picks the element at its own coordinates, of which it replaces one. */
 
 import type { PartialShape } from "../tensor/shape.ts";
+import { byElements } from "./addressing.ts";
 import { AXIS } from "./attributes.ts";
 import { plainVersion } from "./settings.ts";
 import { checkIndicesFit, checkSameRank, normalizeAxis } from "./checks.ts";
 import {
-  ONNX,
+  ONNX_COMMON,
   type Derivation,
   type InputShapes,
   type Operator,
@@ -13,8 +14,7 @@ import {
   type OperatorVersion,
   type RankedShapes,
 } from "./operator.ts";
-import { layoutElements, planAlongAxis } from "./scatter-elements.ts";
-import { wholeOf } from "./terms.ts";
+import { wholeShape } from "./terms.ts";
 import { T15, T16, TIND } from "./types.ts";
 
 const SUMMARY =
@@ -23,7 +23,7 @@ const SUMMARY =
   "output[i][j] = data[indices[i][j]][j].";
 
 const COMMON = {
-  ...ONNX,
+  ...ONNX_COMMON,
   name: "GatherElements",
   summary: SUMMARY,
   attributes: [AXIS],
@@ -49,8 +49,7 @@ export const gatherElements: Operator = {
   plain: plainVersion(versions),
   inferShape: inferGatherElements,
   derive: deriveGatherElements,
-  plan: planAlongAxis,
-  layout: layoutElements,
+  ...byElements,
 };
 
 export function deriveGatherElements(
@@ -58,7 +57,7 @@ export function deriveGatherElements(
   call: OperatorCall,
 ): readonly Derivation[] {
   inferGatherElements(inputs, call);
-  return [{ of: "output", terms: [wholeOf("indices", inputs.indices)] }];
+  return [{ of: "output", terms: [wholeShape("indices", inputs.indices)] }];
 }
 
 export function inferGatherElements(

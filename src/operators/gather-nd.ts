@@ -1,21 +1,17 @@
-/** GatherND of ai.onnx: index tuples say which slices of data, batch by batch, make up the output. */
+/** GatherND of ai.onnx: index tuples say which slices of data the output consists of, batch by batch. */
 
 import { TensorError } from "../errors.ts";
-import { planTuples } from "../plan/tuples.ts";
-import type { IndexRules } from "../plan/index-job.ts";
-import type { Plan } from "../plan/plan.ts";
 import { part, type PartialShape } from "../tensor/shape.ts";
+import { byTuples } from "./addressing.ts";
 import { BATCH_DIMS } from "./attributes.ts";
 import { plainVersion } from "./settings.ts";
-import { checkBatches, checkRank, checkTupleLength } from "./checks.ts";
+import { checkBatches, checkNotScalar, checkTupleLength } from "./checks.ts";
 import {
-  ONNX,
+  ONNX_COMMON,
   type InputShapes,
-  type Layout,
   type Operator,
   type OperatorCall,
   type OperatorVersion,
-  type PlanInputs,
   type Term,
 } from "./operator.ts";
 import { joinTerms } from "./terms.ts";
@@ -31,7 +27,7 @@ const BATCHED =
   "output.shape = indices.shape[:-1] ++ data.shape[batch_dims + k:], where k = indices.shape[-1].";
 
 const COMMON = {
-  ...ONNX,
+  ...ONNX_COMMON,
   name: "GatherND",
   inputs: [
     { name: "data", type: "T", description: "Tensor of rank r >= 1." },
@@ -47,11 +43,18 @@ const output = (rank: string) => [
   { name: "output", type: "T", description: `Tensor of rank ${rank}.` },
 ];
 
-// prettier-ignore
+const PLAIN = { ...COMMON, summary: SUMMARY, outputs: output("q + r - k - 1") } as const;
+const WITH_BATCHES = {
+  ...COMMON,
+  summary: BATCHED,
+  attributes: [BATCH_DIMS],
+  outputs: output("q + r - k - 1 - batch_dims"),
+} as const;
+
 const versions: readonly OperatorVersion[] = [
-  { ...COMMON, sinceVersion: 11, summary: SUMMARY, attributes: [], outputs: output("q + r - k - 1"), typeConstraints: [T15] },
-  { ...COMMON, sinceVersion: 12, summary: BATCHED, attributes: [BATCH_DIMS], outputs: output("q + r - k - 1 - batch_dims"), typeConstraints: [T15] },
-  { ...COMMON, sinceVersion: 13, summary: BATCHED, attributes: [BATCH_DIMS], outputs: output("q + r - k - 1 - batch_dims"), typeConstraints: [T16] },
+  { ...PLAIN, sinceVersion: 11, attributes: [], typeConstraints: [T15] },
+  { ...WITH_BATCHES, sinceVersion: 12, typeConstraints: [T15] },
+  { ...WITH_BATCHES, sinceVersion: 13, typeConstraints: [T16] },
 ];
 
 export const gatherND: Operator = {
@@ -60,46 +63,27 @@ export const gatherND: Operator = {
   plain: plainVersion(versions),
   inferShape: (inputs, call) => joined(termsOfGatherND(inputs, call)),
   derive: (inputs, call) => [{ of: "output", terms: termsOfGatherND(inputs, call) ?? [] }],
-  plan: planGatherND,
-  layout: layoutTuples,
+  ...byTuples,
 };
-
-export function planGatherND(
-  { data, indices }: PlanInputs,
-  { settings, fields }: OperatorCall,
-  rules: IndexRules,
-): Plan {
-  return planTuples(indices, data, settings.batchDims, rules, fields);
-}
-
-/** Of operators whose indices are tuples. */
-export function layoutTuples({ indices }: PlanInputs, { settings }: OperatorCall): Layout {
-  const k = indices.shape[indices.shape.length - 1];
-  return {
-    positions: indices.shape.slice(0, -1),
-    indexAt: (position) => position,
-    addressed: settings.batchDims + k,
-    axes: Array.from({ length: k }, (_, j) => settings.batchDims + j),
-  };
-}
 
 const joined = (terms: readonly Term[] | null): PartialShape => terms && joinTerms(terms);
 
 /**
- * The terms of the output's shape; null where they are not known.
+ * The two terms of the output's shape; null where the rank of an input or the length of tuples is not known.
  * @throws TensorError `rank` or `shape-mismatch`
  */
 export function termsOfGatherND(
   { data, indices }: InputShapes,
   { settings: { batchDims }, fields }: OperatorCall,
 ): Term[] | null {
-  checkRank("data", data, fields);
-  checkRank("indices", indices, fields);
+  checkNotScalar("data", data, fields);
+  checkNotScalar("indices", indices, fields);
   const rank = Math.min(data?.length ?? Infinity, indices?.length ?? Infinity);
   if (batchDims >= rank) {
     throw new TensorError(
       "rank",
-      `the number of batch dimensions is ${batchDims}, but must be below ${rank}, the smaller rank of data and indices`,
+      `the number of batch dimensions is ${batchDims}, but must be below ${rank}, ` +
+        "the smaller rank of data and indices",
       { ...fields, got: batchDims, expected: [0, rank - 1] },
     );
   }

@@ -1,26 +1,22 @@
 /** Gather of ai.onnx: each index picks a slice of data along one axis. */
 
-import { TensorError } from "../errors.ts";
-import { planSlices } from "../plan/slices.ts";
-import type { IndexRules } from "../plan/index-job.ts";
-import type { Plan } from "../plan/plan.ts";
+import { TensorError, type ErrorFields } from "../errors.ts";
 import { part, type Dim, type PartialShape } from "../tensor/shape.ts";
-import { AXIS, BATCH_DIMS_BOTH } from "./attributes.ts";
+import { bySlices } from "./addressing.ts";
+import { AXIS, SIGNED_BATCH_DIMS } from "./attributes.ts";
 import { plainVersion } from "./settings.ts";
-import { checkBatches, checkRank, normalizeAxis } from "./checks.ts";
+import { checkBatches, checkNotScalar, normalizeAxis, normalizeBatchDims } from "./checks.ts";
 import {
-  ONNX,
+  ONNX_COMMON,
   type Derivation,
   type InputShapes,
-  type Layout,
   type Operator,
   type OperatorCall,
   type OperatorVersion,
-  type PlanInputs,
   type RankedShapes,
   type Term,
 } from "./operator.ts";
-import { joinTerms, wholeOf } from "./terms.ts";
+import { joinTerms, wholeShape } from "./terms.ts";
 import { T15, T16, TIND } from "./types.ts";
 
 const SUMMARY =
@@ -37,17 +33,22 @@ const inputs = (range: string) => [
 ];
 
 const COMMON = {
-  ...ONNX,
+  ...ONNX_COMMON,
   name: "Gather",
   summary: SUMMARY,
   attributes: [AXIS],
   outputs: [{ name: "output", type: "T", description: "Tensor of rank q + r - 1." }],
 } as const;
 
-// The document of version 1 asks for indices "within bounds"; negative ones came with version 11.
-// prettier-ignore
+// The document of version 1 asks for indices "within bounds"; negative indices came with version 11.
 const versions: readonly OperatorVersion[] = [
-  { ...COMMON, sinceVersion: 1, inputs: inputs("[0, s-1]"), typeConstraints: [T15, TIND], negativeIndices: false },
+  {
+    ...COMMON,
+    sinceVersion: 1,
+    inputs: inputs("[0, s-1]"),
+    typeConstraints: [T15, TIND],
+    negativeIndices: false,
+  },
   { ...COMMON, sinceVersion: 11, inputs: inputs("[-s, s-1]"), typeConstraints: [T15, TIND] },
   { ...COMMON, sinceVersion: 13, inputs: inputs("[-s, s-1]"), typeConstraints: [T16, TIND] },
 ];
@@ -55,24 +56,21 @@ const versions: readonly OperatorVersion[] = [
 export const gather: Operator = {
   kind: "gather",
   versions,
-  plain: plainVersion(versions, [AXIS, BATCH_DIMS_BOTH]),
+  plain: plainVersion(versions, [AXIS, SIGNED_BATCH_DIMS]),
   inferShape: inferGather,
   derive: deriveGather,
-  plan: planGather,
-  layout: layoutSlices,
+  ...bySlices,
 };
 
 export function inferGather(
   { data, indices }: InputShapes,
   { settings, fields }: OperatorCall,
 ): PartialShape {
-  checkRank("data", data, fields);
+  checkNotScalar("data", data, fields);
   const rank = Math.min(data?.length ?? Infinity, indices?.length ?? Infinity);
-  const batchDims = countFrom(settings.batchDims, indices);
+  const batchDims = normalizeBatchDims(settings.batchDims, indices);
   if (batchDims !== null && (batchDims < 0 || batchDims > rank)) {
-    const sentence = `the number of batch dimensions is ${settings.batchDims}, but must be from ${-rank} to ${rank}, the smaller rank of data and indices`;
-    const expected = [-rank, rank];
-    throw new TensorError("rank", sentence, { ...fields, got: settings.batchDims, expected });
+    throw wrongBatchDims(settings.batchDims, rank, indices?.length ?? rank, fields);
   }
   const axis = data === null ? null : normalizeAxis(settings.axis, data.length, fields);
   if (axis !== null && batchDims !== null && batchDims > axis) {
@@ -84,12 +82,30 @@ export function inferGather(
   if (axis === null) {
     return Array.from({ length: data.length + indices.length - 1 - batchDims }, () => null);
   }
-  // What is known of either one's batch axes is known of the output's.
-  return joinTerms(termsOf([...batches, ...part(data, batchDims)], indices, axis, batchDims));
+  // The batch axes of the output are known where either input's are.
+  return joinTerms(outputTerms([...batches, ...part(data, batchDims)], indices, axis, batchDims));
+}
+
+/**
+ * The error for a number of batch axes. Negative numbers count from the back of indices, so they have a range of their
+ * own where indices have more axes than data.
+ */
+function wrongBatchDims(
+  given: number,
+  most: number,
+  rank: number,
+  fields: ErrorFields,
+): TensorError {
+  const smaller = `${most}, the smaller rank of data and indices`;
+  const range =
+    rank > most ? `0 to ${smaller}, or from ${-rank} to ${most - rank}` : `${-most} to ${smaller}`;
+  const expected = rank > most ? (given < 0 ? [-rank, most - rank] : [0, most]) : [-most, most];
+  const sentence = `the number of batch dimensions is ${given}, but must be from ${range}`;
+  return new TensorError("rank", sentence, { ...fields, got: given, expected });
 }
 
 /** The terms of the output's shape. */
-const termsOf = (
+const outputTerms = (
   data: readonly Dim[],
   indices: readonly Dim[],
   axis: number,
@@ -97,7 +113,7 @@ const termsOf = (
 ): Term[] => [
   { text: `data.shape[:${axis}]`, shape: part(data, 0, axis) },
   batchDims === 0
-    ? wholeOf("indices", indices)
+    ? wholeShape("indices", indices)
     : { text: `indices.shape[${batchDims}:]`, shape: part(indices, batchDims) },
   { text: `data.shape[${axis + 1}:]`, shape: part(data, axis + 1) },
 ];
@@ -106,37 +122,6 @@ export function deriveGather(inputs: RankedShapes, call: OperatorCall): readonly
   const { data, indices } = inputs;
   inferGather(inputs, call);
   const axis = normalizeAxis(Number(call.settings.axis), data.length, call.fields);
-  const batchDims = Number(countFrom(call.settings.batchDims, indices));
-  return [{ of: "output", terms: termsOf(data, indices, axis, batchDims) }];
-}
-
-/** A number of batch axes; negative counts from the back of indices, and is null where their rank is not known. */
-function countFrom(batchDims: number, indices: PartialShape): number | null {
-  if (batchDims >= 0) return batchDims;
-  return indices === null ? null : batchDims + indices.length;
-}
-
-export function planGather(
-  { data, indices }: PlanInputs,
-  { settings, fields }: OperatorCall,
-  rules: IndexRules,
-): Plan {
-  const axis = normalizeAxis(Number(settings.axis), data.length, fields);
-  const batchDims = Number(countFrom(settings.batchDims, indices.shape));
-  return planSlices(indices, data, axis, batchDims, rules, fields);
-}
-
-/** Of operators whose indices stand for slices along an axis. */
-export function layoutSlices(
-  { data, indices }: PlanInputs,
-  { settings, fields }: OperatorCall,
-): Layout {
-  const axis = normalizeAxis(Number(settings.axis), data.length, fields);
-  const batchDims = Number(countFrom(settings.batchDims, indices.shape));
-  return {
-    positions: [...data.slice(0, axis), ...indices.shape.slice(batchDims)],
-    indexAt: (position) => [...position.slice(0, batchDims), ...position.slice(axis)],
-    addressed: axis + 1,
-    axes: [axis],
-  };
+  const batchDims = Number(normalizeBatchDims(call.settings.batchDims, indices));
+  return [{ of: "output", terms: outputTerms(data, indices, axis, batchDims) }];
 }

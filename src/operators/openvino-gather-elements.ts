@@ -1,14 +1,14 @@
-/** GatherElements of openvino: as that of ai.onnx, but its axis has to be given and indices are not negative. */
+/** GatherElements of openvino: GatherElements of ai.onnx with a required axis and without negative indices. */
 
+import { byElements } from "./addressing.ts";
 import { AXIS_REQUIRED } from "./attributes.ts";
 import { deriveGatherElements, inferGatherElements } from "./gather-elements.ts";
-import { OPENVINO, type Operator, type OperatorVersion } from "./operator.ts";
-import { layoutElements, planAlongAxis } from "./scatter-elements.ts";
+import { OPENVINO_COMMON, type Operator, type OperatorVersion } from "./operator.ts";
 import { T_OPENVINO_ANY, TIND } from "./types.ts";
 
 const versions: readonly OperatorVersion[] = [
   {
-    ...OPENVINO,
+    ...OPENVINO_COMMON,
     name: "GatherElements",
     sinceVersion: 6,
     summary:
@@ -34,6 +34,5 @@ export const openvinoGatherElements: Operator = {
   versions,
   inferShape: inferGatherElements,
   derive: deriveGatherElements,
-  plan: planAlongAxis,
-  layout: layoutElements,
+  ...byElements,
 };

@@ -1,10 +1,11 @@
-/** GatherND of openvino: as that of ai.onnx, with indices of any integer type. */
+/** GatherND of openvino: GatherND of ai.onnx with indices of any integer type. Version 5 fuses batches. */
 
 import { isKnown, part, product } from "../tensor/shape.ts";
+import { byTuples } from "./addressing.ts";
 import { BATCH_DIMS } from "./attributes.ts";
-import { layoutTuples, planGatherND, termsOfGatherND } from "./gather-nd.ts";
+import { termsOfGatherND } from "./gather-nd.ts";
 import {
-  OPENVINO,
+  OPENVINO_COMMON,
   type InputShapes,
   type Operator,
   type OperatorCall,
@@ -30,34 +31,45 @@ const inputs = (range: string) => [
 ];
 
 const COMMON = {
-  ...OPENVINO,
+  ...OPENVINO_COMMON,
   name: "GatherND",
   attributes: [BATCH_DIMS],
   outputs: [{ name: "output", type: "T", description: "Tensor of the gathered slices." }],
   typeConstraints: [T_OPENVINO_ANY, TIND_ANY],
 } as const;
 
-// The document of version 8 speaks of [0, s-1] still; OpenVINO takes negative indices since 2025.3.
-// prettier-ignore
+// The document of version 8 still says [0, s-1], but OpenVINO has accepted negative indices since 2025.3.
 const versions: readonly OperatorVersion[] = [
-  { ...COMMON, sinceVersion: 5, summary: FUSED, inputs: inputs("[0, s-1]"), negativeIndices: false, fusesBatches: true },
-  { ...COMMON, sinceVersion: 8, summary: SUMMARY, inputs: inputs("[-s, s-1]"), negativeIndices: true },
+  {
+    ...COMMON,
+    sinceVersion: 5,
+    summary: FUSED,
+    inputs: inputs("[0, s-1]"),
+    negativeIndices: false,
+    fusesBatches: true,
+  },
+  {
+    ...COMMON,
+    sinceVersion: 8,
+    summary: SUMMARY,
+    inputs: inputs("[-s, s-1]"),
+    negativeIndices: true,
+  },
 ];
 
 export const openvinoGatherND: Operator = {
   kind: "gather",
   versions,
   inferShape(inputs, call) {
-    const terms = termsOf(inputs, call);
+    const terms = fusedTerms(inputs, call);
     return terms && joinTerms(terms);
   },
-  derive: (inputs, call) => [{ of: "output", terms: termsOf(inputs, call) ?? [] }],
-  plan: planGatherND,
-  layout: layoutTuples,
+  derive: (inputs, call) => [{ of: "output", terms: fusedTerms(inputs, call) ?? [] }],
+  ...byTuples,
 };
 
-/** {@link termsOfGatherND}; where batches are fused, one axis stands for theirs. */
-function termsOf(inputs: InputShapes, call: OperatorCall): Term[] | null {
+/** {@link termsOfGatherND}, with one axis for the batches where the version fuses them. */
+function fusedTerms(inputs: InputShapes, call: OperatorCall): Term[] | null {
   const terms = termsOfGatherND(inputs, call);
   const { batchDims: b } = call.settings;
   if (terms === null || b < 2 || call.version.fusesBatches !== true) return terms;

@@ -1,20 +1,21 @@
-/** Gather of openvino: the axis is an input, there may be batches, and an index out of range gives 0. */
+/** Gather of openvino: Gather with the axis as an input, with batches, and with 0 for an index out of range. */
 
-import { BATCH_DIMS_BOTH } from "./attributes.ts";
-import { deriveGather, inferGather, layoutSlices, planGather } from "./gather.ts";
-import { OPENVINO, type Operator, type OperatorVersion } from "./operator.ts";
+import { bySlices } from "./addressing.ts";
+import { SIGNED_BATCH_DIMS } from "./attributes.ts";
+import { deriveGather, inferGather } from "./gather.ts";
+import { OPENVINO_COMMON, type Operator, type OperatorVersion } from "./operator.ts";
 import { T_OPENVINO_ANY, TAXIS, TIND_ANY } from "./types.ts";
 
 const versions: readonly OperatorVersion[] = [
   {
-    ...OPENVINO,
+    ...OPENVINO_COMMON,
     name: "Gather",
     sinceVersion: 8,
     summary:
       "Gathers slices of data along axis, one for each index, within batches: the first batch_dims axes of data and " +
       "indices are equal. output.shape = data.shape[:axis] ++ indices.shape[batch_dims:] ++ data.shape[axis+1:]. " +
       "An index out of range gives zeros.",
-    attributes: [BATCH_DIMS_BOTH],
+    attributes: [SIGNED_BATCH_DIMS],
     inputs: [
       { name: "data", type: "T", description: "Tensor of rank r >= 1." },
       {
@@ -35,10 +36,9 @@ const versions: readonly OperatorVersion[] = [
 export const openvinoGather: Operator = {
   kind: "gather",
   versions,
-  // Versions 1 and 7.
+  // Versions 1 and 7 exist, and are not in this package.
   hasOlder: true,
   inferShape: inferGather,
   derive: deriveGather,
-  plan: planGather,
-  layout: layoutSlices,
+  ...bySlices,
 };

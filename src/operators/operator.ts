@@ -1,6 +1,6 @@
 /**
- * What an operator is: its versions as rows of data, and two functions that every version shares, one from shapes to
- * a shape and one from indices to a Plan. No operator ever touches an element of data or updates.
+ * The types of an operator: its versions as rows of data, and the functions that all its versions share, from shapes to
+ * a shape and from indices to a Plan. No operator reads or writes an element of data or updates; engines do.
  */
 
 import type { DType, Reduction } from "../tensor/dtype.ts";
@@ -12,7 +12,7 @@ import type { Tensor } from "../tensor/tensor.ts";
 
 export type Domain = "ai.onnx" | "openvino";
 
-/** The data type of a tensor and as much of its shape as is known. */
+/** The data type of a tensor, and its shape as far as it is known. */
 export interface TensorType {
   readonly dtype: DType;
   readonly shape: PartialShape;
@@ -20,15 +20,16 @@ export interface TensorType {
 
 /** An attribute of a version. */
 export interface AttributeSchema {
+  /** As the version's document spells it, such as `batch_dims`. */
   readonly name: string;
   readonly type: "int" | "string" | "boolean";
-  /** Absent where the attribute has to be given. */
+  /** Absent for a required attribute. */
   readonly default?: number | string | boolean;
-  /** The words that are taken, where the attribute is one of a list. */
+  /** The accepted words, for a string attribute that takes one of a list. */
   readonly values?: readonly string[];
-  /** The least number that is taken whatever the shapes, where there is one. */
+  /** The least accepted integer, where there is one that does not depend on shapes. */
   readonly minimum?: number;
-  /** Which setting it is, where that has another name. */
+  /** The setting that the attribute sets, where the two names differ by more than camel case. */
   readonly setting?: keyof Settings;
   readonly description: string;
 }
@@ -39,16 +40,16 @@ export type Role = "data" | "indices" | "updates" | "axis";
 /** An input or output of a version. */
 export interface ParameterSchema {
   readonly name: string;
-  /** Of an input whose name does not say it. */
+  /** Present only where the name is not the role. */
   readonly role?: Role;
-  /** Whether it may be left out. */
+  /** Whether a call may leave the input out. */
   readonly optional?: true;
-  /** The name of a type constraint, or one data type. */
+  /** The name of a type constraint, or a data type. */
   readonly type: string;
   readonly description: string;
 }
 
-/** A set of data types under a name; parameters of one constraint have one data type. */
+/** A named set of data types. All parameters with the same constraint have the same data type. */
 export interface TypeConstraint {
   readonly name: string;
   readonly types: readonly DType[];
@@ -60,7 +61,7 @@ export interface OperatorVersion {
   readonly name: string;
   readonly domain: Domain;
   readonly sinceVersion: number;
-  /** OpenVINO only: the opset that introduced the version, where its number differs. */
+  /** OpenVINO only: the opset that introduced the version, where it is not `sinceVersion`. */
   readonly opset?: number;
   readonly function: false;
   readonly supportLevel: "COMMON";
@@ -72,24 +73,24 @@ export interface OperatorVersion {
   readonly typeConstraints: readonly TypeConstraint[];
   /** Whether -1 means the last place of an axis. */
   readonly negativeIndices: boolean;
-  /** What becomes of an index outside its axis; an error by default. */
+  /** What happens to an index outside its axis; by default it is an error. */
   readonly outOfRange?: Bounds;
-  /** The operator that replaces it, of a version that is deprecated: it runs all the same. */
+  /** The name of the operator that replaces a deprecated version. Deprecated versions still run. */
   readonly deprecated?: string;
-  /** Whether the batch axes of the output are one, of their product's size. */
+  /** Whether the batch axes of the output are fused into one axis, whose size is their product. */
   readonly fusesBatches?: true;
 }
 
 /** What an input of a version is for. */
 export const roleOf = ({ name, role }: ParameterSchema): Role => role ?? (name as Role);
 
-/** What is given for the inputs of a version, in order; undefined for one that is left out. */
+/** One value for each input of a version, in order; undefined for an input that is left out. */
 export type Inputs<T> = readonly (T | undefined)[];
 
-/** The same by what the inputs are for. */
+/** One value for each role; undefined for a role without an input, and for an input that is left out. */
 export type ByRole<T> = Readonly<Record<Role, T | undefined>>;
 
-/** A loop, because every call goes through it: `Object.fromEntries` takes half a microsecond. */
+/** {@link Inputs} by role. A loop, because every call comes here: `Object.fromEntries` costs half a microsecond. */
 export function byRole<T>({ inputs }: OperatorVersion, given: Inputs<T>): ByRole<T> {
   const found: Record<Role, T | undefined> = {
     data: undefined,
@@ -101,13 +102,13 @@ export function byRole<T>({ inputs }: OperatorVersion, given: Inputs<T>): ByRole
   return found;
 }
 
-/** The attributes of a call in the package's own words; an operator without an attribute has its default. */
+/** The attributes of a call under the package's own names, with defaults for those that its version does not have. */
 export interface Settings {
-  /** Null where it is an input whose value is not known. */
+  /** Null while the axis is an input whose value is not known. */
   readonly axis: number | null;
   readonly batchDims: number;
   readonly reduction: Reduction;
-  /** Whether a reduction begins with the value that is there, or with the first update. */
+  /** Whether a reduction begins with the value of data (true) or with the first update of a target. */
   readonly includeSelf: boolean;
   readonly mode: "linear" | "circular";
 }
@@ -116,101 +117,103 @@ export interface Settings {
 export interface OperatorCall {
   readonly version: OperatorVersion;
   readonly settings: Settings;
-  /** Who speaks in errors. */
+  /** Every error of the call has these fields: the operator, and the version unless the function is a plain one. */
   readonly fields: ErrorFields;
 }
 
-/** What is known of the shapes of a call's inputs; null too for an input that the operator has not, or that is left out. */
+/** The shapes of a call's inputs as far as they are known; null for an input that is left out or does not exist. */
 export interface InputShapes {
   readonly data: PartialShape;
   readonly indices: PartialShape;
   readonly updates: PartialShape;
 }
 
-/** A part of a shape that follows from others: in words, and as far as it is known. */
+/** A run of dimensions within a derived shape: the expression that gives them, and the dimensions that are known. */
 export interface Term {
+  /** Such as `indices.shape[:-1]`. */
   readonly text: string;
   readonly shape: readonly Dim[];
 }
 
-/** A shape that follows from those of the inputs, term by term. */
+/** A shape that follows from the shapes of the inputs: its terms, one after the other. */
 export interface Derivation {
-  /** The input that must have it, or the output, which has it. */
+  /** The input that must have the shape, or the output, which has it. */
   readonly of: Role | "output";
   readonly terms: readonly Term[];
-  /** Whether, where it is a scalar's, any tensor of one element will do. */
+  /** Whether any tensor of one element is accepted where the derived shape is a scalar's. */
   readonly orOneElement?: true;
 }
 
-/** Shapes of which the ranks are known; null for updates that are not given. */
+/** Shapes whose ranks are known; null for updates that are not given. */
 export interface RankedShapes {
   readonly data: readonly Dim[];
   readonly indices: readonly Dim[];
   readonly updates: PartialShape;
 }
 
-/** What a Plan is made of: indices, and shapes that have been checked. */
+/** What a Plan is made of: the indices, and shapes that have been checked. */
 export interface PlanInputs {
+  /** The shape of data. */
   readonly data: readonly number[];
   readonly indices: Tensor;
-  /** Of a scatter. */
+  /** The shape of updates; scatters only. */
   readonly updates?: readonly number[] | undefined;
 }
 
-/** How the offsets of a Plan lie in the tensors that it is made of. */
+/** Where the offsets of a Plan come from in indices, and where they lead in data. */
 export interface Layout {
-  /** The leading shape of updates or output: one position for each offset, in the order of the Plan. */
+  /** The leading shape of updates or of the output. It has one position for each offset, in the order of the Plan. */
   readonly positions: readonly number[];
-  /** Where in indices the index of a position stands, or its tuple. */
+  /** The coordinates in indices of the index, or of the index tuple, that a position's offset is made from. */
   indexAt(position: readonly number[]): readonly number[];
-  /** How many leading axes of data a position addresses. */
+  /** How many leading axes of data an offset addresses; the remaining axes are the slice. */
   readonly addressed: number;
-  /** Those of them that an index, or the indices of a tuple, stand for. */
+  /** The addressed axes that indices stand for, in the order of a tuple. */
   readonly axes: readonly number[];
 }
 
 export interface Operator {
   readonly kind: "scatter" | "gather";
-  /** Oldest first. */
+  /** Oldest first. All have one name and one domain. */
   readonly versions: readonly OperatorVersion[];
-  /** Whether there are versions before those, which are not known here. */
+  /** Whether the operator has versions before `versions[0]`, which this package does not know. */
   readonly hasOlder?: true;
-  /** The newest without its limits, for the plain functions; absent where there is no such function. */
+  /** The newest version without its limits, for the plain function; absent where there is no plain function. */
   readonly plain?: OperatorVersion;
-  /** Whether its indices are positions of sequences, with rules of their own: no policy of the plain functions applies. */
+  /** Whether indices are positions of sequences, with rules of their own: no policy of the plain functions applies. */
   readonly ownRules?: true;
-  /** Indices where they are left out. */
+  /** The indices of a call that leaves them out, from the shape of data. */
   readonly defaultIndices?: (data: readonly number[]) => Tensor;
   /**
-   * The output's shape from what is known of the inputs' shapes.
-   * @throws TensorError `rank`, `axis` or `shape-mismatch` for what is certainly wrong, in this order.
+   * The shape of the output, from what is known of the inputs' shapes.
+   * @throws TensorError `rank`, `axis` or `shape-mismatch`, checked in this order, for what is certainly wrong
    */
   inferShape(inputs: InputShapes, call: OperatorCall): PartialShape;
   /**
-   * The shapes that follow from those of data and indices, also where those given are others: of updates, if there are
-   * any, and of the output, always last.
+   * The shapes that follow from data and indices, whatever shapes were given: that of updates where there are updates,
+   * and last that of the output.
    * @throws TensorError `rank`, `axis` or `shape-mismatch` where nothing follows
    */
   derive(inputs: RankedShapes, call: OperatorCall): readonly Derivation[];
   /**
-   * The Plan of indices whose shape has been checked.
+   * The Plan of the indices. Shapes must have been checked by {@link inferShape}.
    * @throws TensorError `index-out-of-range`
    */
   plan(inputs: PlanInputs, call: OperatorCall, rules: IndexRules): Plan;
-  /** How its offsets lie in tensors of these shapes. */
+  /** How the offsets of {@link plan} belong to positions, indices and axes. */
   layout(inputs: PlanInputs, call: OperatorCall): Layout;
 }
 
-/** What versions of openvino have in common. */
-export const OPENVINO = {
+/** What all versions of openvino have in common. */
+export const OPENVINO_COMMON = {
   domain: "openvino",
   function: false,
   supportLevel: "COMMON",
   shapeInference: true,
 } as const;
 
-/** What versions of ai.onnx have in common. */
-export const ONNX = {
+/** What all versions of ai.onnx have in common; `negativeIndices` is overridden where it is not so. */
+export const ONNX_COMMON = {
   domain: "ai.onnx",
   function: false,
   supportLevel: "COMMON",

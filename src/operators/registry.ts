@@ -54,19 +54,25 @@ export const operators = (): readonly OperatorVersion[] =>
   OPERATORS.flatMap(({ versions }) => versions);
 
 /**
- * The version of an operator that is in force at an opset: the greatest not above it.
- * @throws TensorError `unknown-operator` for an operator, a domain or an opset without one.
+ * The version of an operator that is in force at an opset: the greatest `sinceVersion` that is not above it. Null where
+ * there is none: an operator or a domain that is not in this registry, or an opset before the operator's first version.
+ */
+export function findVersion({ domain, op, opset }: OperatorId): OperatorVersion | null {
+  const operator = findOperator(domain, op);
+  return operator === undefined ? null : versionAt(operator, opset);
+}
+
+/**
+ * {@link findVersion}, or an error that says why there is none.
+ * @throws TensorError `unknown-operator` for an operator, a domain or an opset without a version
  */
 export const resolve = (id: OperatorId): OperatorVersion => lookUp(id).version;
 
-/** Whether an operator has versions before those known here. */
+/** Whether an operator has versions before the first one in this registry. */
 export const hasOlderVersions = ({ domain, op }: OperatorId): boolean =>
-  OPERATORS.some(
-    ({ hasOlder, versions: [{ name, domain: its }] }) =>
-      hasOlder === true && name === op && its === domain,
-  );
+  findOperator(domain, op)?.hasOlder === true;
 
-/** {@link resolve}, with the operator that the version is of. */
+/** {@link resolve}, with the operator that the version belongs to. */
 export function lookUp(id: OperatorId): { operator: Operator; version: OperatorVersion } {
   if (typeof id !== "object" || id === null) {
     throw new TensorError(
@@ -76,10 +82,14 @@ export function lookUp(id: OperatorId): { operator: Operator; version: OperatorV
   }
   const { domain, op, opset } = id;
   const home = normalizeDomain(domain);
+  if (home === null) {
+    throw new TensorError(
+      "unknown-operator",
+      `there is no domain ${printValue(domain)}; there are ai.onnx and openvino`,
+    );
+  }
   const fields = { op: typeof op === "string" ? op : printValue(op) };
-  const operator = OPERATORS.find(
-    ({ versions: [{ name, domain: its }] }) => name === op && its === home,
-  );
+  const operator = findOperator(home, op);
   if (operator === undefined) {
     throw new TensorError(
       "unknown-operator",
@@ -94,8 +104,8 @@ export function lookUp(id: OperatorId): { operator: Operator; version: OperatorV
       fields,
     );
   }
-  const version = operator.versions.findLast(({ sinceVersion }) => sinceVersion <= opset);
-  if (version === undefined) {
+  const version = versionAt(operator, opset);
+  if (version === null) {
     const [{ sinceVersion }] = operator.versions;
     const sentence = operator.hasOlder
       ? `its versions before ${sinceVersion}, as of opset ${opset} of ${home}, are not known here`
@@ -105,13 +115,19 @@ export function lookUp(id: OperatorId): { operator: Operator; version: OperatorV
   return { operator, version };
 }
 
-function normalizeDomain(domain: unknown): Domain {
+/** The versions of an operator share its name and its domain, so the first version identifies the operator. */
+function findOperator(domain: string | undefined, op: string): Operator | undefined {
+  const home = normalizeDomain(domain);
+  return OPERATORS.find(({ versions: [first] }) => first.name === op && first.domain === home);
+}
+
+const versionAt = ({ versions }: Operator, opset: number): OperatorVersion | null =>
+  versions.findLast(({ sinceVersion }) => sinceVersion <= opset) ?? null;
+
+/** `""` and no domain mean ai.onnx; null for a domain that is neither ai.onnx nor openvino. */
+function normalizeDomain(domain: unknown): Domain | null {
   if (domain === undefined || domain === "" || domain === "ai.onnx") return "ai.onnx";
-  if (domain === "openvino") return domain;
-  throw new TensorError(
-    "unknown-operator",
-    `there is no domain ${printValue(domain)}; there are ai.onnx and openvino`,
-  );
+  return domain === "openvino" ? domain : null;
 }
 
 /** The operator that was probably meant. */

@@ -1,8 +1,9 @@
-/** ScatterElementsUpdate of openvino: ScatterElements whose axis is an input, with words and a mean of its own. */
+/** ScatterElementsUpdate of openvino: ScatterElements with the axis as an input, other reduction words, and a mean. */
 
+import { byElements } from "./addressing.ts";
 import { REDUCTION_OPENVINO_12, USE_INIT_VAL } from "./attributes.ts";
-import { OPENVINO, type Operator, type OperatorVersion } from "./operator.ts";
-import { layoutElements, planAlongAxis, scatterElements } from "./scatter-elements.ts";
+import { OPENVINO_COMMON, type Operator, type OperatorVersion } from "./operator.ts";
+import { scatterElements } from "./scatter-elements.ts";
 import { T_OPENVINO, TAXIS, TIND_ANY } from "./types.ts";
 
 const SUMMARY =
@@ -25,16 +26,29 @@ const inputs = (range: string) => [
 ];
 
 const COMMON = {
-  ...OPENVINO,
+  ...OPENVINO_COMMON,
   name: "ScatterElementsUpdate",
   outputs: [{ name: "output", type: "T", description: "Tensor of data's shape." }],
   typeConstraints: [T_OPENVINO, TIND_ANY, TAXIS],
 } as const;
 
-// prettier-ignore
 const versions: readonly OperatorVersion[] = [
-  { ...COMMON, sinceVersion: 3, summary: SUMMARY, attributes: [], inputs: inputs("[0, s-1]"), negativeIndices: false },
-  { ...COMMON, sinceVersion: 12, summary: REDUCED, attributes: [REDUCTION_OPENVINO_12, USE_INIT_VAL], inputs: inputs("[-s, s-1]"), negativeIndices: true },
+  {
+    ...COMMON,
+    sinceVersion: 3,
+    summary: SUMMARY,
+    attributes: [],
+    inputs: inputs("[0, s-1]"),
+    negativeIndices: false,
+  },
+  {
+    ...COMMON,
+    sinceVersion: 12,
+    summary: REDUCED,
+    attributes: [REDUCTION_OPENVINO_12, USE_INIT_VAL],
+    inputs: inputs("[-s, s-1]"),
+    negativeIndices: true,
+  },
 ];
 
 export const scatterElementsUpdate: Operator = {
@@ -42,6 +56,5 @@ export const scatterElementsUpdate: Operator = {
   versions,
   inferShape: (shapes, call) => scatterElements.inferShape(shapes, call),
   derive: (shapes, call) => scatterElements.derive(shapes, call),
-  plan: planAlongAxis,
-  layout: layoutElements,
+  ...byElements,
 };

@@ -1,24 +1,20 @@
-/** ScatterElements of ai.onnx: each update has an index of its own, which replaces its coordinate along one axis. */
+/** ScatterElements of ai.onnx: each update has an index, which replaces its coordinate along one axis. */
 
-import { planElements } from "../plan/elements.ts";
-import type { IndexRules } from "../plan/index-job.ts";
-import type { Plan } from "../plan/plan.ts";
 import { compatible, type PartialShape } from "../tensor/shape.ts";
+import { byElements } from "./addressing.ts";
 import { AXIS, REDUCTION_16, REDUCTION_18 } from "./attributes.ts";
 import { plainVersion } from "./settings.ts";
 import { checkIndicesFit, checkSameRank, normalizeAxis, wrongUpdates } from "./checks.ts";
 import {
-  ONNX,
+  ONNX_COMMON,
   type Derivation,
   type InputShapes,
-  type Layout,
   type Operator,
   type OperatorCall,
   type OperatorVersion,
-  type PlanInputs,
   type RankedShapes,
 } from "./operator.ts";
-import { likeData, printTerms, wholeOf } from "./terms.ts";
+import { outputLikeData, printTerms, wholeShape } from "./terms.ts";
 import { T15, T16, TIND } from "./types.ts";
 
 const SUMMARY =
@@ -29,7 +25,7 @@ const SUMMARY =
 const REDUCED = `${SUMMARY} With a reduction, updates are combined with what they meet instead.`;
 
 const COMMON = {
-  ...ONNX,
+  ...ONNX_COMMON,
   name: "ScatterElements",
   inputs: [
     { name: "data", type: "T", description: "Tensor of rank r >= 1." },
@@ -43,12 +39,14 @@ const COMMON = {
   outputs: [{ name: "output", type: "T", description: "Tensor of data's shape." }],
 } as const;
 
-// prettier-ignore
+const PLAIN = { ...COMMON, summary: SUMMARY, attributes: [AXIS] } as const;
+const WITH_REDUCTION = { ...COMMON, summary: REDUCED, typeConstraints: [T16, TIND] } as const;
+
 const versions: readonly OperatorVersion[] = [
-  { ...COMMON, sinceVersion: 11, summary: SUMMARY, attributes: [AXIS], typeConstraints: [T15, TIND] },
-  { ...COMMON, sinceVersion: 13, summary: SUMMARY, attributes: [AXIS], typeConstraints: [T16, TIND] },
-  { ...COMMON, sinceVersion: 16, summary: REDUCED, attributes: [AXIS, REDUCTION_16], typeConstraints: [T16, TIND] },
-  { ...COMMON, sinceVersion: 18, summary: REDUCED, attributes: [AXIS, REDUCTION_18], typeConstraints: [T16, TIND] },
+  { ...PLAIN, sinceVersion: 11, typeConstraints: [T15, TIND] },
+  { ...PLAIN, sinceVersion: 13, typeConstraints: [T16, TIND] },
+  { ...WITH_REDUCTION, sinceVersion: 16, attributes: [AXIS, REDUCTION_16] },
+  { ...WITH_REDUCTION, sinceVersion: 18, attributes: [AXIS, REDUCTION_18] },
 ];
 
 export const scatterElements: Operator = {
@@ -57,39 +55,15 @@ export const scatterElements: Operator = {
   plain: plainVersion(versions),
   inferShape: inferScatterElements,
   derive: deriveScatterElements,
-  plan: planAlongAxis,
-  layout: layoutElements,
+  ...byElements,
 };
-
-/** The Plan of operators in which each index replaces a coordinate along the axis. */
-export function planAlongAxis(
-  { data, indices }: PlanInputs,
-  { settings, fields }: OperatorCall,
-  rules: IndexRules,
-): Plan {
-  const axis = normalizeAxis(Number(settings.axis), data.length, fields);
-  return planElements(indices, data, axis, rules, fields);
-}
-
-/** Of the same operators. */
-export function layoutElements(
-  { data, indices }: PlanInputs,
-  { settings, fields }: OperatorCall,
-): Layout {
-  return {
-    positions: indices.shape,
-    indexAt: (position) => position,
-    addressed: data.length,
-    axes: [normalizeAxis(Number(settings.axis), data.length, fields)],
-  };
-}
 
 function deriveScatterElements(
   { data, indices }: RankedShapes,
   call: OperatorCall,
 ): readonly Derivation[] {
   inferScatterElements({ data, indices, updates: null }, call);
-  return [{ of: "updates", terms: [wholeOf("indices", indices)] }, likeData(data)];
+  return [{ of: "updates", terms: [wholeShape("indices", indices)] }, outputLikeData(data)];
 }
 
 function inferScatterElements(
@@ -101,10 +75,10 @@ function inferScatterElements(
   const axis = normalizeAxis(settings.axis, rank, fields);
   checkIndicesFit(data, indices, axis, fields);
   if (indices !== null && updates !== null && !compatible(indices, updates)) {
-    const must = printTerms([wholeOf("indices", indices)]);
+    const must = printTerms([wholeShape("indices", indices)]);
     throw wrongUpdates(`be ${must}`, indices, updates, fields);
   }
-  // The updates have the shape of the indices, so what is known of them alone limits the same.
+  // Updates have the shape of indices, so they have the same limits where the shape of indices is not known.
   checkIndicesFit(data, indices ?? updates, axis, fields);
   return data;
 }

@@ -1,8 +1,8 @@
-/** ScatterNDUpdate of openvino: ScatterND with int32 or int64 indices and words of its own for reductions. */
+/** ScatterNDUpdate of openvino: ScatterND with int32 or int64 indices and other reduction words. */
 
-import { REDUCTION_OPENVINO } from "./attributes.ts";
-import { layoutTuples, planGatherND } from "./gather-nd.ts";
-import { OPENVINO, type Operator, type OperatorVersion } from "./operator.ts";
+import { byTuples } from "./addressing.ts";
+import { REDUCTION_OPENVINO_15 } from "./attributes.ts";
+import { OPENVINO_COMMON, type Operator, type OperatorVersion } from "./operator.ts";
 import { deriveScatterND, inferScatterND } from "./scatter-nd.ts";
 import { T_OPENVINO, TIND } from "./types.ts";
 
@@ -12,7 +12,7 @@ const SUMMARY =
   "tensor of one element will do.";
 
 const COMMON = {
-  ...OPENVINO,
+  ...OPENVINO_COMMON,
   name: "ScatterNDUpdate",
   inputs: [
     { name: "data", type: "T", description: "Tensor of rank r >= 1." },
@@ -23,11 +23,24 @@ const COMMON = {
   typeConstraints: [T_OPENVINO, TIND],
 } as const;
 
-// The document of version 3 takes indices from 0 on; version 15 counts negative ones from the back.
-// prettier-ignore
+// The document of version 3 accepts indices in [0, s-1] only; version 15 counts negative indices from the back.
 const versions: readonly OperatorVersion[] = [
-  { ...COMMON, sinceVersion: 3, opset: 4, summary: SUMMARY, attributes: [], negativeIndices: false },
-  { ...COMMON, sinceVersion: 15, opset: 15, summary: `${SUMMARY} With a reduction, updates are combined with what they meet instead.`, attributes: [REDUCTION_OPENVINO], negativeIndices: true },
+  {
+    ...COMMON,
+    sinceVersion: 3,
+    opset: 4,
+    summary: SUMMARY,
+    attributes: [],
+    negativeIndices: false,
+  },
+  {
+    ...COMMON,
+    sinceVersion: 15,
+    opset: 15,
+    summary: `${SUMMARY} With a reduction, updates are combined with what they meet instead.`,
+    attributes: [REDUCTION_OPENVINO_15],
+    negativeIndices: true,
+  },
 ];
 
 export const scatterNDUpdate: Operator = {
@@ -38,6 +51,5 @@ export const scatterNDUpdate: Operator = {
     const [updates, output] = deriveScatterND(inputs, fields);
     return [{ ...updates, orOneElement: true }, output];
   },
-  plan: planGatherND,
-  layout: layoutTuples,
+  ...byTuples,
 };

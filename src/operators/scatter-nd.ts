@@ -2,12 +2,12 @@
 
 import type { ErrorFields } from "../errors.ts";
 import { compatible, compatibleFrom, part, type Dim, type PartialShape } from "../tensor/shape.ts";
+import { byTuples } from "./addressing.ts";
 import { REDUCTION_16, REDUCTION_18 } from "./attributes.ts";
 import { plainVersion } from "./settings.ts";
-import { checkRank, checkTupleLength, wrongUpdates } from "./checks.ts";
-import { layoutTuples, planGatherND } from "./gather-nd.ts";
+import { checkNotScalar, checkTupleLength, wrongUpdates } from "./checks.ts";
 import {
-  ONNX,
+  ONNX_COMMON,
   type Derivation,
   type InputShapes,
   type Operator,
@@ -15,7 +15,7 @@ import {
   type RankedShapes,
   type Term,
 } from "./operator.ts";
-import { joinTerms, likeData, printTerms } from "./terms.ts";
+import { joinTerms, outputLikeData, printTerms } from "./terms.ts";
 import { T15, T16 } from "./types.ts";
 
 const SUMMARY =
@@ -26,7 +26,7 @@ const SUMMARY =
 const REDUCED = `${SUMMARY} With a reduction, updates are combined with what they meet instead.`;
 
 const COMMON = {
-  ...ONNX,
+  ...ONNX_COMMON,
   name: "ScatterND",
   inputs: [
     { name: "data", type: "T", description: "Tensor of rank r >= 1." },
@@ -36,12 +36,14 @@ const COMMON = {
   outputs: [{ name: "output", type: "T", description: "Tensor of data's shape." }],
 } as const;
 
-// prettier-ignore
+const PLAIN = { ...COMMON, summary: SUMMARY, attributes: [] } as const;
+const WITH_REDUCTION = { ...COMMON, summary: REDUCED, typeConstraints: [T16] } as const;
+
 const versions: readonly OperatorVersion[] = [
-  { ...COMMON, sinceVersion: 11, summary: SUMMARY, attributes: [], typeConstraints: [T15] },
-  { ...COMMON, sinceVersion: 13, summary: SUMMARY, attributes: [], typeConstraints: [T16] },
-  { ...COMMON, sinceVersion: 16, summary: REDUCED, attributes: [REDUCTION_16], typeConstraints: [T16] },
-  { ...COMMON, sinceVersion: 18, summary: REDUCED, attributes: [REDUCTION_18], typeConstraints: [T16] },
+  { ...PLAIN, sinceVersion: 11, typeConstraints: [T15] },
+  { ...PLAIN, sinceVersion: 13, typeConstraints: [T16] },
+  { ...WITH_REDUCTION, sinceVersion: 16, attributes: [REDUCTION_16] },
+  { ...WITH_REDUCTION, sinceVersion: 18, attributes: [REDUCTION_18] },
 ];
 
 export const scatterND: Operator = {
@@ -50,11 +52,10 @@ export const scatterND: Operator = {
   plain: plainVersion(versions),
   inferShape: (inputs, { fields }) => inferScatterND(inputs, fields),
   derive: (inputs, { fields }) => deriveScatterND(inputs, fields),
-  plan: planGatherND,
-  layout: layoutTuples,
+  ...byTuples,
 };
 
-// The terms of updates.shape.
+// The two terms of updates.shape.
 const leadOf = (indices: readonly Dim[]): Term => ({
   text: "indices.shape[:-1]",
   shape: part(indices, 0, indices.length - 1),
@@ -70,48 +71,66 @@ export function deriveScatterND(
 ): readonly Derivation[] {
   inferScatterND({ data, indices, updates: null }, fields);
   const k = Number(indices[indices.length - 1]);
-  return [{ of: "updates", terms: [leadOf(indices), tailOf(data, k)] }, likeData(data)];
+  return [{ of: "updates", terms: [leadOf(indices), tailOf(data, k)] }, outputLikeData(data)];
 }
 
 /**
- * The output has data's shape. With updates.shape = indices.shape[:-1] ++ data.shape[k:], whatever is known of two of
- * the three shapes limits the third.
- * @param oneElement whether any tensor of one element will do where updates should be a scalar
+ * The output has the shape of data.
+ * @param oneElement whether any tensor of one element is accepted where updates should be a scalar
  */
 export function inferScatterND(
-  { data, indices, updates }: InputShapes,
+  inputs: InputShapes,
   fields: ErrorFields,
   oneElement = false,
 ): PartialShape {
-  checkRank("data", data, fields);
-  checkRank("indices", indices, fields);
-  let k = indices === null ? null : indices[indices.length - 1];
+  const { data, indices, updates } = inputs;
+  checkNotScalar("data", data, fields);
+  checkNotScalar("indices", indices, fields);
+  const k = indices === null ? null : indices[indices.length - 1];
   if (data !== null && typeof k === "number") checkTupleLength(k, 0, data.length, fields);
   if (updates === null) return data;
+  if (!oneElement || !isOneElement(inputs, updates, fields)) {
+    checkUpdates(inputs, updates, oneElement, fields);
+  }
+  return data;
+}
 
+/**
+ * Whether updates may be one element in the place of a scalar.
+ * @throws TensorError `shape-mismatch` where they should be a scalar and are neither
+ */
+function isOneElement(
+  { data, indices }: InputShapes,
+  updates: readonly Dim[],
+  fields: ErrorFields,
+): boolean {
+  if (indices?.length !== 1) return false;
+  const [k] = indices;
+  const isScalar = k === data?.length;
+  if (!isScalar && typeof k === "number") return false;
+  if (updates.every((dim) => typeof dim !== "number" || dim === 1)) return true;
+  if (isScalar) throw wrongUpdates("be a scalar, or hold one element", [], updates, fields);
+  return false;
+}
+
+/**
+ * Checks updates.shape = indices.shape[:-1] ++ data.shape[k:] as far as the three shapes are known: what is known of
+ * two of them limits the third.
+ */
+function checkUpdates(
+  { data, indices }: InputShapes,
+  updates: readonly Dim[],
+  oneElement: boolean,
+  fields: ErrorFields,
+): void {
   const lead = indices === null ? null : leadOf(indices);
-  const mayBeOne = oneElement && (lead === null || lead.shape.length === 0);
-  if (mayBeOne && lead !== null && (k === data?.length || typeof k !== "number")) {
-    if (
-      compatible(
-        updates,
-        updates.map(() => 1),
-      )
-    )
-      return data;
-    if (k === data?.length)
-      throw wrongUpdates("be a scalar, or hold one element", [], updates, fields);
-  }
-  // Three known ranks say how long the tuples are, even where indices.shape[-1] does not.
-  if (typeof k !== "number" && data !== null && lead !== null) {
-    k = lead.shape.length + data.length - updates.length;
-  }
-  const isLength = typeof k === "number" && k >= 0 && k <= (data?.length ?? 0);
-  const tail = data !== null && isLength ? tailOf(data, Number(k)) : null;
+  const k = tupleLength(data, indices, updates);
+  const isLength = k !== null && k >= 0 && k <= (data?.length ?? 0);
+  const tail = data !== null && isLength ? tailOf(data, k) : null;
   if (lead !== null && tail !== null) {
     const terms = [lead, tail];
     const shape = joinTerms(terms);
-    if (compatible(updates, shape)) return data;
+    if (compatible(updates, shape)) return;
     throw wrongUpdates(`be ${printTerms(terms)}`, shape, updates, fields);
   }
   if (lead !== null && !compatibleFrom(0, updates, lead.shape)) {
@@ -120,13 +139,25 @@ export function inferScatterND(
   if (tail !== null && !compatibleFrom(updates.length - tail.shape.length, updates, tail.shape)) {
     throw wrongUpdates(`end with ${printTerms([tail])}`, tail.shape, updates, fields);
   }
-  // Of data at least one axis is there, and of those that no tuple addresses all are in updates.
   const length = lead?.shape.length ?? 0;
+  // Data has at least one axis, and updates have every axis of data that tuples do not address.
   const least = length + (k === 0 ? 1 : 0);
+  const mayBeOne = oneElement && length === 0;
   const most = lead === null || data === null || mayBeOne ? Infinity : length + data.length;
   if (updates.length < least || updates.length > most) {
     const range = updates.length < least ? `at least ${least}` : `at most ${most}`;
     throw wrongUpdates(`have a rank of ${range}`, null, updates, fields);
   }
-  return data;
+}
+
+/** `indices.shape[-1]`, or what it must be by the ranks of all three; null where neither is known. */
+function tupleLength(
+  data: PartialShape,
+  indices: PartialShape,
+  updates: readonly Dim[],
+): number | null {
+  if (indices === null) return null;
+  const k = indices[indices.length - 1];
+  if (typeof k === "number") return k;
+  return data === null ? null : indices.length - 1 + data.length - updates.length;
 }

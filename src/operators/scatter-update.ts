@@ -1,10 +1,10 @@
-/** ScatterUpdate of openvino: each index says which slice along an axis its updates replace. */
+/** ScatterUpdate of openvino: each index says which slice of data along an axis its updates replace. */
 
 import { compatible, part, type Dim, type PartialShape } from "../tensor/shape.ts";
-import { checkRank, normalizeAxis, wrongUpdates } from "./checks.ts";
-import { layoutSlices, planGather } from "./gather.ts";
+import { bySlices } from "./addressing.ts";
+import { checkNotScalar, normalizeAxis, wrongUpdates } from "./checks.ts";
 import {
-  OPENVINO,
+  OPENVINO_COMMON,
   type Derivation,
   type InputShapes,
   type Operator,
@@ -13,12 +13,12 @@ import {
   type RankedShapes,
   type Term,
 } from "./operator.ts";
-import { joinTerms, likeData, printTerms, wholeOf } from "./terms.ts";
+import { joinTerms, outputLikeData, printTerms, wholeShape } from "./terms.ts";
 import { T_OPENVINO, TAXIS, TIND_ANY } from "./types.ts";
 
 const versions: readonly OperatorVersion[] = [
   {
-    ...OPENVINO,
+    ...OPENVINO_COMMON,
     name: "ScatterUpdate",
     sinceVersion: 3,
     summary:
@@ -46,14 +46,13 @@ export const scatterUpdate: Operator = {
   versions,
   inferShape: inferScatterUpdate,
   derive: deriveScatterUpdate,
-  plan: planGather,
-  layout: layoutSlices,
+  ...bySlices,
 };
 
 /** The terms of updates.shape. */
-const termsOf = (data: readonly Dim[], indices: readonly Dim[], axis: number): Term[] => [
+const updatesTerms = (data: readonly Dim[], indices: readonly Dim[], axis: number): Term[] => [
   { text: `data.shape[:${axis}]`, shape: part(data, 0, axis) },
-  wholeOf("indices", indices),
+  wholeShape("indices", indices),
   { text: `data.shape[${axis + 1}:]`, shape: part(data, axis + 1) },
 ];
 
@@ -61,16 +60,16 @@ function deriveScatterUpdate(
   { data, indices }: RankedShapes,
   { settings, fields }: OperatorCall,
 ): readonly Derivation[] {
-  checkRank("data", data, fields);
+  checkNotScalar("data", data, fields);
   const axis = normalizeAxis(Number(settings.axis), data.length, fields);
-  return [{ of: "updates", terms: termsOf(data, indices, axis) }, likeData(data)];
+  return [{ of: "updates", terms: updatesTerms(data, indices, axis) }, outputLikeData(data)];
 }
 
 function inferScatterUpdate(
   { data, indices, updates }: InputShapes,
   { settings, fields }: OperatorCall,
 ): PartialShape {
-  checkRank("data", data, fields);
+  checkNotScalar("data", data, fields);
   if (data === null) return data;
   const axis = normalizeAxis(settings.axis, data.length, fields);
   if (indices === null || updates === null) return data;
@@ -79,7 +78,7 @@ function inferScatterUpdate(
     throw wrongUpdates(`have rank ${rank}`, null, updates, fields);
   }
   if (axis === null) return data;
-  const terms = termsOf(data, indices, axis);
+  const terms = updatesTerms(data, indices, axis);
   const shape = joinTerms(terms);
   if (compatible(updates, shape)) return data;
   throw wrongUpdates(`be ${printTerms(terms)}`, shape, updates, fields);

@@ -1,9 +1,10 @@
-/** Scatter of ai.onnx, which ScatterElements has replaced. */
+/** Scatter of ai.onnx: the deprecated name of ScatterElements. */
 
+import { byElements } from "./addressing.ts";
 import { AXIS } from "./attributes.ts";
 import { plainVersion } from "./settings.ts";
-import { ONNX, type Operator, type OperatorVersion } from "./operator.ts";
-import { layoutElements, planAlongAxis, scatterElements } from "./scatter-elements.ts";
+import { ONNX_COMMON, type Operator, type OperatorVersion } from "./operator.ts";
+import { scatterElements } from "./scatter-elements.ts";
 import { T15, TIND } from "./types.ts";
 
 const SUMMARY =
@@ -21,7 +22,7 @@ const inputs = (range: string) => [
 ];
 
 const COMMON = {
-  ...ONNX,
+  ...ONNX_COMMON,
   name: "Scatter",
   summary: SUMMARY,
   attributes: [AXIS],
@@ -30,8 +31,7 @@ const COMMON = {
   deprecated: "ScatterElements",
 } as const;
 
-// Version 9 says nothing of negative indices, which other operators took from version 11 on.
-// prettier-ignore
+// The document of version 9 does not mention negative indices; in other operators they came with version 11.
 const versions: readonly OperatorVersion[] = [
   { ...COMMON, sinceVersion: 9, inputs: inputs("[0, s-1]"), negativeIndices: false },
   { ...COMMON, sinceVersion: 11, inputs: inputs("[-s, s-1]") },
@@ -43,6 +43,5 @@ export const scatter: Operator = {
   plain: { ...plainVersion(scatterElements.versions), name: "Scatter" },
   inferShape: (shapes, call) => scatterElements.inferShape(shapes, call),
   derive: (shapes, call) => scatterElements.derive(shapes, call),
-  plan: planAlongAxis,
-  layout: layoutElements,
+  ...byElements,
 };

@@ -1,6 +1,6 @@
-/** A call held against a version: its attributes and its data types. Shapes and indices are the operator's. */
+/** The attributes of a call as settings, checked against its version. Data types are checked in `dtypes.ts`. */
 
-import { reductionsOf, REDUCTIONS, type DType, type Reduction } from "../tensor/dtype.ts";
+import { REDUCTIONS, type Reduction } from "../tensor/dtype.ts";
 import { printValue, TensorError, type ErrorFields } from "../errors.ts";
 import { isKnown, printShape, product } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";
@@ -15,13 +15,24 @@ import { T24, TIND } from "./types.ts";
 
 export type Attributes = Readonly<Record<string, unknown>>;
 
-/** The words that documents have for reductions, beyond our own. */
+type SettingValue = number | string | boolean;
+
+/** The words for reductions in the specifications that are not the package's own. */
 const WORDS: Readonly<Record<string, Reduction>> = { sum: "add", prod: "mul" };
 
+/** The settings of a call whose version has no attributes. */
+const DEFAULTS = {
+  axis: 0,
+  batchDims: 0,
+  reduction: "none",
+  includeSelf: true,
+  mode: "linear",
+} as const;
+
 /**
- * The attributes of a node as settings: known to the version, of the right type, with defaults filled in.
- * @param siblings all versions of the operator, to say with which one an attribute or a word came
- * @param others names beside the attributes that are not meant here
+ * The settings that the attributes of a call make, with the defaults of the version.
+ * @param siblings all versions of the operator, so that an error can say which of them has an attribute or a word
+ * @param others names among `attributes` that are options of another kind, and are passed over
  * @throws TensorError `attribute` or `reduction`
  */
 export function settingsOf(
@@ -31,7 +42,7 @@ export function settingsOf(
   fields: ErrorFields,
   others: readonly string[] = [],
 ): Settings {
-  const values: Record<string, AttributeValue> = { ...DEFAULTS };
+  const values: Record<string, SettingValue> = { ...DEFAULTS };
   for (const schema of version.attributes) {
     const { name, default: initial } = schema;
     if (initial !== undefined) values[settingOf(schema)] = initial;
@@ -43,22 +54,12 @@ export function settingsOf(
     const given = attributes[name];
     if (given === undefined || others.includes(name)) continue;
     const schema = version.attributes.find((attribute) => attribute.name === name);
-    if (schema === undefined) {
-      const known = version.attributes.map((attribute) => attribute.name);
-      const there = known.length === 0 ? "it has none" : `it has ${known.join(", ")}`;
-      const since = siblings.find((other) => other.attributes.some((one) => one.name === name));
-      const came = since === undefined ? "" : `; ${name} is in version ${since.sinceVersion}`;
-      throw new TensorError(
-        "attribute",
-        `there is no attribute ${JSON.stringify(name)}: ${there}${came}`,
-        fields,
-      );
-    }
+    if (schema === undefined) throw unknownAttribute(version, siblings, name, fields);
     values[settingOf(schema)] = attributeValue(schema, given, siblings, fields);
   }
   const { axis, batchDims, reduction, includeSelf, mode } = values;
   return {
-    // Where it is an input, its value comes with that.
+    // An axis that is an input becomes a setting when that input is read.
     axis: version.inputs.some((input) => roleOf(input) === "axis") ? null : Number(axis),
     batchDims: Number(batchDims),
     reduction: reductionOf(String(reduction)),
@@ -67,55 +68,67 @@ export function settingsOf(
   };
 }
 
-type AttributeValue = number | string | boolean;
-
-/** The settings of a version without attributes. */
-const DEFAULTS = {
-  axis: 0,
-  batchDims: 0,
-  reduction: "none",
-  includeSelf: true,
-  mode: "linear",
-} as const;
-
-/** Which setting an attribute is. */
+/** The name of the setting that an attribute sets. */
 export const settingOf = ({ name, setting }: AttributeSchema): string => setting ?? camelCase(name);
 
+const camelCase = (name: string): string =>
+  name.includes("_") ? name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()) : name;
+
+/** The reduction that a word means, in a document of either domain or in the plain functions. */
+export const reductionOf = (word: string): Reduction =>
+  REDUCTIONS.find((reduction) => reduction === word) ?? WORDS[word];
+
+function unknownAttribute(
+  { attributes }: OperatorVersion,
+  siblings: readonly OperatorVersion[],
+  name: string,
+  fields: ErrorFields,
+): TensorError {
+  const known = attributes.map((attribute) => attribute.name);
+  const there = known.length === 0 ? "it has none" : `it has ${known.join(", ")}`;
+  const since = siblings.find((other) => other.attributes.some((one) => one.name === name));
+  const came = since === undefined ? "" : `; ${name} is in version ${since.sinceVersion}`;
+  const sentence = `there is no attribute ${JSON.stringify(name)}: ${there}${came}`;
+  return new TensorError("attribute", sentence, fields);
+}
+
 function attributeValue(
-  { name, type, values, minimum = -Infinity }: AttributeSchema,
+  schema: AttributeSchema,
   given: unknown,
   siblings: readonly OperatorVersion[],
   fields: ErrorFields,
-): AttributeValue {
-  if (type === "boolean") {
-    if (typeof given === "boolean") return given;
-    const sentence = `${name} must be true or false, got ${printValue(given)}`;
+): SettingValue {
+  const { name, type } = schema;
+  if (type === "int") return integerValue(schema, given, fields);
+  if (type === "boolean" && typeof given === "boolean") return given;
+  if (type === "string" && typeof given === "string") {
+    return wordValue(schema, given, siblings, fields);
+  }
+  const must = type === "boolean" ? "true or false" : "a string";
+  throw new TensorError("attribute", `${name} must be ${must}, got ${printValue(given)}`, fields);
+}
+
+function integerValue(
+  { name, minimum = -Infinity }: AttributeSchema,
+  given: unknown,
+  fields: ErrorFields,
+): number {
+  const number = typeof given === "bigint" ? Number(given) : given;
+  if (typeof number !== "number" || !Number.isSafeInteger(number)) {
+    const sentence = `${name} must be an integer, got ${printValue(given)}`;
     throw new TensorError("attribute", sentence, fields);
   }
-  if (type === "int") {
-    const number = typeof given === "bigint" ? Number(given) : given;
-    if (typeof number !== "number" || !Number.isSafeInteger(number)) {
-      throw new TensorError(
-        "attribute",
-        `${name} must be an integer, got ${printValue(given)}`,
-        fields,
-      );
-    }
-    if (number < minimum) {
-      throw new TensorError("attribute", `${name} must be at least ${minimum}, got ${number}`, {
-        ...fields,
-        got: number,
-      });
-    }
-    return number;
-  }
-  if (typeof given !== "string") {
-    throw new TensorError(
-      "attribute",
-      `${name} must be a string, got ${printValue(given)}`,
-      fields,
-    );
-  }
+  if (number >= minimum) return number;
+  const sentence = `${name} must be at least ${minimum}, got ${number}`;
+  throw new TensorError("attribute", sentence, { ...fields, got: number });
+}
+
+function wordValue(
+  { name, values }: AttributeSchema,
+  given: string,
+  siblings: readonly OperatorVersion[],
+  fields: ErrorFields,
+): string {
   if (values === undefined || values.includes(given)) return given;
   const since = siblings.find((other) =>
     other.attributes.some((one) => one.name === name && one.values?.includes(given)),
@@ -129,8 +142,8 @@ function attributeValue(
 }
 
 /**
- * The newest version without its limits, for the plain functions: every data type, int32 and int64 indices, every
- * reduction. Its attributes are named as in JavaScript.
+ * The newest version without its limits, for a plain function: it accepts every data type, int32 and int64 indices and
+ * every reduction, and its attributes have JavaScript names.
  */
 export function plainVersion(
   versions: readonly OperatorVersion[],
@@ -151,66 +164,13 @@ export function plainVersion(
   };
 }
 
-const camelCase = (name: string): string =>
-  name.includes("_") ? name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()) : name;
-
-export const reductionOf = (word: string): Reduction =>
-  REDUCTIONS.find((reduction) => reduction === word) ?? WORDS[word];
-
 /**
- * Whether the version takes the data types of the inputs, and the data type the reduction.
- * @throws TensorError `dtype` or `reduction`
+ * The value of an axis that is an input; null where only the type of the input is known.
+ * @throws TensorError `shape-mismatch` unless the input is a scalar or has the shape [1]
  */
-export function checkDTypes(
-  version: OperatorVersion,
-  siblings: readonly OperatorVersion[],
-  inputs: readonly ({ readonly dtype: DType } | undefined)[],
-  reduction: Reduction,
-  fields: ErrorFields,
-): void {
-  // Data is never left out.
-  const common = (inputs[0] as { readonly dtype: DType }).dtype;
-  const reductions = reductionsOf(common);
-  if (!reductions.includes(reduction)) {
-    const sentence = `${common} has no reduction ${JSON.stringify(reduction)}, only ${reductions.join(", ")}`;
-    throw new TensorError("reduction", sentence, fields);
-  }
-  for (let position = 0; position < version.inputs.length; position++) {
-    const { name: input, type } = version.inputs[position];
-    const dtype = inputs[position]?.dtype;
-    if (dtype === undefined) continue;
-    const types = typesOf(version, type);
-    if (!types.includes(dtype)) {
-      const since = siblings.find((other) => typesOf(other, type).includes(dtype));
-      const came = since === undefined ? "" : `; version ${since.sinceVersion} takes it`;
-      throw new TensorError("dtype", `${input} must be ${oneOf(types)}, got ${dtype}${came}`, {
-        ...fields,
-        input,
-      });
-    }
-    const first = version.inputs.findIndex((other) => other.type === type);
-    if (inputs[first]?.dtype !== dtype) {
-      const expected = `${version.inputs[first].name}, ${inputs[first]?.dtype}`;
-      const sentence = `${input} must have the data type of ${expected}, got ${dtype}`;
-      throw new TensorError("dtype", sentence, { ...fields, input });
-    }
-  }
-}
-
-/** The data types that a constraint of a version names; one that is none is a data type itself. */
-export const typesOf = (version: OperatorVersion, type: string): readonly string[] =>
-  version.typeConstraints.find(({ name }) => name === type)?.types ?? [type];
-
-const oneOf = (types: readonly string[]): string =>
-  types.length === 1 ? types[0] : `one of ${types.join(", ")}`;
-
-/**
- * The value of an axis that is an input; null where only its type is known.
- * @throws TensorError `shape-mismatch` for anything but a scalar and a list of one
- */
-export function axisOf(axis: TensorType, fields: ErrorFields): number | null {
+export function axisFrom(axis: TensorType, fields: ErrorFields): number | null {
   const { shape } = axis;
-  const isOne = shape === null || (isKnown(shape) ? product(shape) === 1 : true);
+  const isOne = !isKnown(shape) || product(shape) === 1;
   if (!isOne || (shape !== null && shape.length > 1)) {
     throw new TensorError(
       "shape-mismatch",

@@ -1,4 +1,4 @@
-/** TensorScatter of ai.onnx: writes a sequence into a cache, from a position of its own for each sample of a batch. */
+/** TensorScatter of ai.onnx: writes a sequence into a cache, from one position for each sample of a batch. */
 
 import { TensorError, type ErrorFields } from "../errors.ts";
 import { planSequences } from "../plan/sequences.ts";
@@ -7,9 +7,9 @@ import type { Plan } from "../plan/plan.ts";
 import { compatible, part, printShape, type Dim, type PartialShape } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import { plainVersion } from "./settings.ts";
-import { checkRank, checkSameRank, normalizeAxis } from "./checks.ts";
+import { checkNotScalar, checkSameRank, normalizeAxis } from "./checks.ts";
 import {
-  ONNX,
+  ONNX_COMMON,
   type Derivation,
   type InputShapes,
   type Layout,
@@ -20,17 +20,18 @@ import {
   type RankedShapes,
   type Term,
 } from "./operator.ts";
-import { joinTerms, likeData } from "./terms.ts";
+import { joinTerms, outputLikeData } from "./terms.ts";
 import { T24 } from "./types.ts";
 
 const versions: readonly OperatorVersion[] = [
   {
-    ...ONNX,
+    ...ONNX_COMMON,
     name: "TensorScatter",
     sinceVersion: 24,
     summary:
-      "Copies a cache and writes update into the copy: sample b of the batch, axis 0, from position write_indices[b] of " +
-      "axis on. In circular mode the positions wrap around at the end of the axis; in linear mode they must fit.",
+      "Copies a cache and writes update into the copy. Axis 0 is the batch: sample b is written from position " +
+      "write_indices[b] of axis on. In circular mode positions wrap around at the end of the axis; in linear mode " +
+      "they must fit.",
     attributes: [
       {
         name: "axis",
@@ -112,7 +113,7 @@ function inferTensorScatter(
   return data;
 }
 
-/** @throws TensorError `axis`, also for the axis of the batch */
+/** @throws TensorError `axis` for an axis outside the rank, and for axis 0, which is the batch */
 function sequenceAxis(given: number | null, rank: number, fields: ErrorFields): number {
   const axis = normalizeAxis(Number(given), rank, fields);
   if (axis > 0) return axis;
@@ -123,8 +124,8 @@ function sequenceAxis(given: number | null, rank: number, fields: ErrorFields): 
   );
 }
 
-/** The terms of update.shape; the sequence is as long as it is, but not longer than its axis. */
-function termsOf(data: readonly Dim[], updates: readonly Dim[], axis: number): Term[] {
+/** The terms of update.shape. Any length of the sequence is right that is not above the size of the axis. */
+function updateTerms(data: readonly Dim[], updates: readonly Dim[], axis: number): Term[] {
   const [longest, length] = [data[axis], updates[axis]];
   const isLonger = typeof longest === "number" && typeof length === "number" && length > longest;
   return [
@@ -141,12 +142,12 @@ function deriveTensorScatter(
   { data, updates }: RankedShapes,
   { settings, fields }: OperatorCall,
 ): readonly Derivation[] {
-  checkRank("past_cache", data, fields);
+  checkNotScalar("past_cache", data, fields);
   const axis = sequenceAxis(settings.axis, data.length, fields);
   return [
-    { of: "updates", terms: termsOf(data, updates ?? [], axis) },
+    { of: "updates", terms: updateTerms(data, updates ?? [], axis) },
     { of: "indices", terms: [{ text: "past_cache.shape[:1]", shape: part(data, 0, 1) }] },
-    likeData(data, "past_cache"),
+    outputLikeData(data, "past_cache"),
   ];
 }
 
@@ -156,7 +157,7 @@ function checkSequence(
   axis: number,
   fields: ErrorFields,
 ): void {
-  if (compatible(updates, joinTerms(termsOf(data, updates, axis)))) return;
+  if (compatible(updates, joinTerms(updateTerms(data, updates, axis)))) return;
   throw new TensorError(
     "shape-mismatch",
     `update.shape must be past_cache.shape = ${printShape(data)}, at most ${String(data[axis])} along axis ${axis}, ` +
@@ -176,6 +177,7 @@ function planTensorScatter(
   return planSequences(indices, data, axis, length, isCircular, rules, fields);
 }
 
+/** An update is a slice at one place of its sequence; the index of a sequence is that of its sample. */
 function layoutSequences(
   { data, updates }: PlanInputs,
   { settings, fields }: OperatorCall,

@@ -1,10 +1,10 @@
-/** Shapes that follow from others, put together from their terms: inference, errors and explanations all say these. */
+/** Terms of derived shapes. Inference, error messages and explanations all use the same terms. */
 
 import { printShape, type Dim } from "../tensor/shape.ts";
 import type { Derivation, Term } from "./operator.ts";
 
-/** The whole shape of an input, as a term. */
-export const wholeOf = (input: string, shape: readonly Dim[]): Term => ({
+/** The whole shape of an input as a term. */
+export const wholeShape = (input: string, shape: readonly Dim[]): Term => ({
   text: `${input}.shape`,
   shape,
 });
@@ -24,8 +24,8 @@ export function printTerms(terms: readonly Term[]): string {
   return `${texts} = ${shapes}${sum}`;
 }
 
-/** The output of a scatter is like data. */
-export const likeData = (data: readonly Dim[], name = "data"): Derivation => ({
+/** The output of a scatter has the shape of data. */
+export const outputLikeData = (data: readonly Dim[], name = "data"): Derivation => ({
   of: "output",
-  terms: [wholeOf(name, data)],
+  terms: [wholeShape(name, data)],
 });

@@ -1,44 +1,50 @@
-/** Indices outside their axis: what becomes of them by the rules, and the error that names one. */
+/** Indices outside their axes: what the rules make of them, and the error that names one. */
 
 import { TensorError, type ErrorFields } from "../errors.ts";
 import type { Storage } from "../tensor/dtype.ts";
 import { coordinatesOf, printShape } from "../tensor/shape.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { indexAt, type IndexJob, type IndexRules } from "./index-job.ts";
+import { indexAt, type IndexAxis, type IndexJob, type IndexRules } from "./index-job.ts";
 
-/** Offsets, and which of them stand for indices outside their axes; null where none does. */
-export interface Read {
+/** The offsets of a job, and a byte for each offset: 1 where its update or element is left out. */
+export interface CheckedOffsets {
   readonly offsets: Uint32Array;
+  /** Null where none is left out. */
   readonly outside: Uint8Array | null;
 }
 
-/** The offsets of a job by the rules; `errorAt` makes the error for the index at a position. */
+/**
+ * The offsets of a job by the rules.
+ * @param errorAt makes the error for the index at a position
+ * @throws TensorError what `errorAt` makes for the first index that the rules refuse
+ */
 export function readOffsets(
   job: IndexJob,
   rules: IndexRules,
   errorAt: (position: number) => TensorError,
-): Read {
+): CheckedOffsets {
   const offsets = rules.read(job);
   if (!("bad" in offsets)) return { offsets, outside: null };
   if (rules.bounds === "error") {
-    if (rules.onBad !== undefined) tellBad(job, rules.onBad, errorAt);
+    if (rules.onBad !== undefined) reportBad(job, rules.onBad, errorAt);
     throw errorAt(offsets.bad);
   }
   const { words, outside } = boundedWords(job, rules, errorAt);
-  const isOne = job.kind === "elements" ? { merge: false } : {};
-  const again = rules.read({ ...job, ...isOne, words, step: 2 });
-  // Where an axis has no elements every index is outside, and so is the one that stands for them.
+  // Marks are per index, so rows must not be merged.
+  const unmerged = job.kind === "elements" ? { merge: false } : {};
+  const again = rules.read({ ...job, ...unmerged, words, step: 2 });
+  // In an axis without elements even 0 is outside, so all of these indices are; their offsets are never used.
   if ("bad" in again) return { offsets: new Uint32Array(job.count), outside };
   return { offsets: again, outside };
 }
 
-/** Goes over all indices of a job, of which the first bad one alone is known. */
-function tellBad(
+/** Reports every bad index of a job. Engines find only the first. */
+function reportBad(
   job: IndexJob,
   onBad: NonNullable<IndexRules["onBad"]>,
   errorAt: (position: number) => TensorError,
 ): void {
-  const axes = job.kind === "tuples" ? job.axes : [job.axis];
+  const axes = axesOf(job);
   for (let position = 0; position < job.count * axes.length; position++) {
     const { dim, wrap } = axes[position % axes.length];
     const given = indexAt(job.words, position * job.step, job.step);
@@ -48,34 +54,39 @@ function tellBad(
 }
 
 /**
- * A private copy of a job's indices in which those outside are the nearest one (`clip`) or 0, and marked. Slow: only
- * jobs that have such indices come here.
+ * A copy of a job's indices, each two words, in which an index outside its axis is the nearest one (`clip`), or is 0
+ * and marked. Slow: only jobs with an index outside its axis come here.
  */
 function boundedWords(
   job: IndexJob,
   { bounds, negative }: IndexRules,
   errorAt: (position: number) => TensorError,
-): { words: Int32Array; outside: Uint8Array } {
-  const axes = job.kind === "tuples" ? job.axes : [job.axis];
+): { words: Int32Array; outside: Uint8Array | null } {
+  const axes = axesOf(job);
   const words = new Int32Array(2 * job.count * axes.length);
-  const outside = new Uint8Array(job.count);
+  const outside = bounds === "clip" ? null : new Uint8Array(job.count);
   for (let position = 0; position < job.count * axes.length; position++) {
     const { dim, wrap } = axes[position % axes.length];
     const given = indexAt(job.words, position * job.step, job.step);
     if (given < 0 && !negative) throw errorAt(position);
     let index = given < 0 ? given + wrap : given;
     if (!(index >= 0 && index < dim)) {
-      if (bounds !== "clip") outside[Math.floor(position / axes.length)] = 1;
+      if (outside !== null) outside[Math.floor(position / axes.length)] = 1;
       else if (dim === 0) throw errorAt(position);
-      index = bounds === "clip" && index >= dim ? dim - 1 : 0;
+      index = outside === null && index >= dim ? dim - 1 : 0;
     }
+    // An axis has fewer than 2^32 places, so the low word holds the index and the high word is 0.
     words[2 * position] = index;
   }
   return { words, outside };
 }
 
-/** The error for the index at `position`; slow, and told from the exact value. */
-export function outOfRange(
+/** The axis of each index of a tuple; element indices are tuples of one. */
+const axesOf = (job: IndexJob): readonly IndexAxis[] =>
+  job.kind === "tuples" ? job.axes : [job.axis];
+
+/** The error for the index at `position`. Slow, because it prints the exact value. */
+export function outOfRangeError(
   indices: Tensor,
   position: number,
   dataShape: readonly number[],
@@ -83,7 +94,7 @@ export function outOfRange(
   { negative }: IndexRules,
   fields: ErrorFields,
 ): TensorError {
-  const { at, exact, got } = indexTold(indices, position);
+  const { at, exact, got } = describeIndex(indices, position);
   const dim = dataShape[axis];
   const low = negative ? 0 - dim : 0;
   const range = dim === 0 ? "has no elements" : `takes ${low}..${dim - 1}`;
@@ -94,8 +105,8 @@ export function outOfRange(
   );
 }
 
-/** An index as errors tell it: where it stands, its exact value, and that as a number where one holds it. */
-export function indexTold(
+/** An index as errors print it: its coordinates, its exact value, and the value as a number where a number is exact. */
+export function describeIndex(
   indices: Tensor,
   position: number,
 ): { at: readonly number[]; exact: number | bigint; got: number | bigint } {

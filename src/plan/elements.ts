@@ -1,15 +1,15 @@
-/** Plans of single elements: the …Elements operators. */
+/** Plans from an index for each element: ScatterElements, GatherElements and their kin. */
 
 import type { ErrorFields } from "../errors.ts";
 import { product, stridesOf } from "../tensor/shape.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { outOfRange, readOffsets } from "./bounds.ts";
-import { indexAxis, wordsOf, type IndexRules } from "./index-job.ts";
+import { outOfRangeError, readOffsets } from "./bounds.ts";
+import { indexAxis, indexWordsOf, type IndexRules } from "./index-job.ts";
 import { without, type Plan } from "./plan.ts";
 
 /**
- * The Plan of single elements: each index replaces the coordinate of its own place along `axis`. Shapes must have
- * been checked.
+ * The Plan in which each index addresses the element of data at the index's own coordinates, with the coordinate along
+ * `axis` replaced by the index. Shapes must have been checked.
  * @throws TensorError `index-out-of-range`
  */
 export function planElements(
@@ -22,16 +22,17 @@ export function planElements(
   const { shape, size: count } = indices;
   const strides = stridesOf(dataShape);
   const batchAxes = countBatchAxes(shape, dataShape, axis);
-  // Within a batch the axis counts by the index and the batch axes not at all; the other axes count by themselves.
+  // An offset within its batch: the batch axes add nothing, the axis adds the index, other axes add their coordinates.
   const steps = strides.map((stride, d) => (d < batchAxes || d === axis ? 0 : stride));
   const along = indexAxis(dataShape, axis, rules);
   const { merge } = rules;
   const { offsets, outside } = readOffsets(
-    { kind: "elements", ...wordsOf(indices), count, shape, steps, axis: along, merge },
+    { kind: "elements", ...indexWordsOf(indices), count, shape, steps, axis: along, merge },
     rules,
-    (bad) => outOfRange(indices, bad, dataShape, axis, rules, fields),
+    (bad) => outOfRangeError(indices, bad, dataShape, axis, rules, fields),
   );
   const batches = product(shape, 0, batchAxes);
+  // Fewer offsets than indices: the rows were merged.
   const slice = offsets.length === 0 ? 1 : count / offsets.length;
   const plan = {
     offsets,
@@ -40,15 +41,15 @@ export function planElements(
     size: product(dataShape),
     batches,
     span: product(dataShape, batchAxes),
-    // Elements with other coordinates behind the axis are other elements.
+    // Two elements of data are different if their coordinates behind the axis are.
     ...(slice === 1 && { lanes: product(shape, axis + 1) }),
   };
   return outside === null ? plan : without(plan, outside);
 }
 
 /**
- * How many leading axes can be batches: those before `axis` on which batches lie one after the other in data, that
- * is, on which the indices cover data, but for the first.
+ * How many leading axes can be batches. They lie before `axis`, and their batches must lie one after the other in data:
+ * so indices must cover data along each of them but the first.
  */
 function countBatchAxes(
   shape: readonly number[],

@@ -1,64 +1,66 @@
-/** What has to be known to read indices: jobs, the rules they are read by, and integers as 32-bit words. */
+/** What reading indices needs: a job, the rules for indices, and integers as 32-bit words. It reads nothing itself. */
 
 import type { TensorError } from "../errors.ts";
 import { product } from "../tensor/shape.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 
 /**
- * What becomes of an index outside its axis: it is an error, the nearest one is taken, or its update or element is left
- * out (`drop` of a scatter, `fill` of a gather, whose result has 0 there).
+ * What happens to an index outside its axis: it is an error, it becomes the nearest index, or its update (`drop`, in a
+ * scatter) or element (`fill`, in a gather, whose result has 0 there) is left out.
  */
 export type Bounds = "error" | "clip" | "drop" | "fill";
 
-/** How indices are read: what they mean beyond their values, and who reads them. */
+/** What indices mean beyond their values, and which function reads them. */
 export interface IndexRules {
-  /** Whether -1 is the last place of an axis; if not, a negative index is an error whatever the bounds. */
+  /** Whether -1 is the last place of an axis. If not, a negative index is an error whatever `bounds` says. */
   readonly negative: boolean;
   readonly bounds: Bounds;
-  /** Whether rows of elements that hold one index each may become one offset each. */
+  /** Whether a row of element indices that holds one index throughout may become one offset. */
   readonly merge: boolean;
   readonly read: ReadIndices;
-  /** Told of every bad index, in row-major order, before the error of the first is thrown. */
+  /** Called for every bad index in row-major order, before the error for the first one is thrown. */
   readonly onBad?: (errorOf: () => TensorError) => void;
 }
 
-/** What an index stands for along one axis of data. */
+/** One axis of data, as an index along it needs it. */
 export interface IndexAxis {
   readonly dim: number;
-  /** What is added to a negative index: `dim`, or 0 where none is taken. */
+  /** What is added to a negative index: `dim`, or 0 where negative indices are errors. */
   readonly wrap: number;
+  /** In elements. */
   readonly stride: number;
 }
 
-/** Integers as 32-bit words: one each for int32, two for int64, the low one first. */
+/** Integers as 32-bit words: one word for an int32, two for an int64, low word first. */
 export interface IndexWords {
   readonly words: Int32Array;
+  /** Words per integer. */
   readonly step: 1 | 2;
 }
 
-/** Tuples of one index for each of `axes`; each gives one offset. */
+/** `count` tuples with one index for each of `axes`. Each tuple becomes one offset. */
 export interface TupleJob extends IndexWords {
   readonly kind: "tuples";
   readonly count: number;
   readonly axes: readonly IndexAxis[];
 }
 
-/** Indices of `shape` that each give one offset: their own along `axis`, plus their coordinates times `steps`. */
+/** `count` indices of `shape`. Each becomes the offset `index * axis.stride`, plus its coordinates times `steps`. */
 export interface ElementJob extends IndexWords {
   readonly kind: "elements";
   readonly count: number;
   readonly shape: readonly number[];
   readonly steps: readonly number[];
   readonly axis: IndexAxis;
-  /** Whether rows that each hold one index may give one offset each, which stands for the whole row. */
+  /** Whether rows that hold one index throughout may become one offset each, which then stands for the whole row. */
   readonly merge: boolean;
 }
 
 export type IndexJob = TupleJob | ElementJob;
 
 /**
- * Makes `count` offsets, or fewer where rows are merged, or says at which position stands the first index that its axis
- * does not take.
+ * Makes the offsets of a job: `count` of them, or one for each row where rows are merged. Where an index lies outside
+ * its axis, the result is the position of the first such index.
  */
 export type ReadIndices = (job: IndexJob) => Uint32Array | { readonly bad: number };
 
@@ -72,27 +74,30 @@ export const indexAxis = (
   stride: product(dataShape, axis + 1),
 });
 
-/** Integers of any type as words; those of other widths, and of uint64 beyond int64, become others first. */
-export function wordsOf({ data }: Tensor): IndexWords {
+/**
+ * Indices of any integer type as words. Types other than int32 and int64 are converted; a uint64 beyond 2^53 becomes
+ * 2^53 - 1, which is outside every axis too.
+ */
+export function indexWordsOf({ data }: Tensor): IndexWords {
   if (data instanceof Int32Array) return { words: data, step: 1 };
-  if (data instanceof BigInt64Array) return { words: lanesOf(data), step: 2 };
+  if (data instanceof BigInt64Array) return { words: asPairs(data), step: 2 };
   if (data instanceof BigUint64Array) {
     const most = BigInt(Number.MAX_SAFE_INTEGER);
-    return { words: lanesOf(BigInt64Array.from(data, (i) => (i > most ? most : i))), step: 2 };
+    return { words: asPairs(BigInt64Array.from(data, (i) => (i > most ? most : i))), step: 2 };
   }
   const small = data as Uint32Array;
   const isWide = small instanceof Uint32Array;
   return isWide
-    ? { words: lanesOf(BigInt64Array.from(small, BigInt)), step: 2 }
+    ? { words: asPairs(BigInt64Array.from(small, BigInt)), step: 2 }
     : { words: Int32Array.from(small), step: 1 };
 }
 
-const lanesOf = ({ buffer, byteOffset, length }: BigInt64Array): Int32Array =>
+const asPairs = ({ buffer, byteOffset, length }: BigInt64Array): Int32Array =>
   new Int32Array(buffer, byteOffset, 2 * length);
 
 /**
- * The integer at a word. Reading pairs of words takes 1.9 ns, `Number(bigint)` 10. Where the high word is more than
- * the sign of the low one the double may be inexact, but then it is far outside every axis.
+ * The integer that begins at a word. Reading a pair of words takes 1.9 ns, `Number(bigint)` takes 10. An integer beyond
+ * 2^53 is rounded, which does no harm: it stays far outside every axis.
  */
 export function indexAt(words: Int32Array, word: number, step: 1 | 2): number {
   const low = words[word];

@@ -1,18 +1,25 @@
 /**
- * The Plan: a validated set of flat offsets. Operators make Plans, engines carry them out:
+ * The Plan: a validated set of flat offsets. Operators make Plans, and engines carry them out:
  *
  *     gather:   out[p] = data[offset p]
  *     scatter:  out[offset p] = f(out[offset p], updates[p])
  *
- * where each step moves or combines one slice of contiguous elements, in the order of p. A Plan knows nothing of data
- * types, and the same Plan gathers and scatters. All offsets have been checked before a Plan exists.
+ * where each step moves or combines one slice of contiguous elements, in the order of p. Data and the output of a
+ * scatter are the random side, which offsets point into; updates and the output of a gather are the sequential side,
+ * which is walked in order. A Plan knows nothing of data types, and the same Plan gathers and scatters. Every index is
+ * checked before its offset is made, so nothing behind a Plan checks bounds.
  */
 
-/** Everything counts elements, but `count`, `batches` and `source`, which count offsets, batches and slices. */
+/**
+ * `slice`, `size` and `span` count elements, `count` counts offsets, `source` counts slices.
+ *
+ * Invariant: two slices of a Plan as an operator makes it are equal or disjoint. Merged runs ({@link coarsen}) may
+ * overlap in part, so whoever divides the columns of slices among threads must look at the Plan before it is merged.
+ */
 export interface Plan {
   /**
-   * Where each slice begins on the random side (data or output), relative to its batch, in row-major order of the
-   * indices. Of length `count` when one batch's offsets serve all batches, else `batches * count`.
+   * Where each slice begins on the random side, relative to its batch, in row-major order of the indices. There are
+   * `batches * count` offsets, or `count` where all batches share the same offsets.
    */
   readonly offsets: Uint32Array;
   /** Elements per offset. */
@@ -21,15 +28,15 @@ export interface Plan {
   readonly count: number;
   /** Elements of the random side. */
   readonly size: number;
-  /** Batch b lies in elements `b * span` to `(b + 1) * span` of the random side, and nothing reaches out of it. */
+  /** Batch b is the elements `b * span` to `(b + 1) * span` of the random side; no slice reaches out of its batch. */
   readonly batches: number;
   readonly span: number;
   /**
-   * The position of each offset on the sequential side (updates or output), in slices; by default its own, batch
-   * after batch. Only Plans of one batch have it: see {@link split} and {@link without}.
+   * The position of each offset's slice on the sequential side. Without it, slice p belongs to the p-th offset, batch
+   * after batch. Only Plans of one batch have a source; `split` (in repeats.ts) and {@link without} make such Plans.
    */
   readonly source?: Uint32Array;
-  /** Where there is one, two offsets whose positions differ by more than a multiple of it have different targets. */
+  /** Two positions share a target only if they are equal modulo `lanes`. Without it, any two may. */
   readonly lanes?: number;
 }
 
@@ -40,8 +47,8 @@ export interface Plan {
 export function coarsen(plan: Plan): Plan {
   const { offsets, slice, count } = plan;
   if (plan.source !== undefined || slice === 0) return plan;
-  // The longest common run is the greatest common divisor of all places where a run breaks off. Random offsets break
-  // at 1 within a few steps, so that looking costs next to nothing where there is nothing to find.
+  // The longest common run is the greatest common divisor of all positions at which a run ends. With random offsets
+  // the divisor is 1 after a few steps, so the search costs next to nothing where there are no runs.
   let run = count;
   for (let p = 1; p < offsets.length && run > 1; p++) {
     if (offsets[p] !== offsets[p - 1] + slice) run = greatestCommonDivisor(run, p);
@@ -57,14 +64,17 @@ export function greatestCommonDivisor(a: number, b: number): number {
   return a;
 }
 
-/** The offsets of all batches from the beginning of the random side, in order. Those of one batch are not copied. */
+/**
+ * The offsets of all batches, batch after batch, from the beginning of the random side. A Plan of one batch has them
+ * already, and they are not copied.
+ */
 export function absoluteOffsets({ offsets, count, batches, span }: Plan): Uint32Array {
-  // There may be any number of batches without offsets.
+  // A Plan without offsets may have more batches than a loop can count: a shape such as [2^32 - 1, 0] costs no memory.
   if (batches === 1 || count === 0) return offsets;
   const absolute = new Uint32Array(batches * count);
-  const shared = offsets.length === count;
+  const isShared = offsets.length === count;
   for (let batch = 0, p = 0; batch < batches; batch++) {
-    const first = shared ? 0 : batch * count;
+    const first = isShared ? 0 : batch * count;
     const base = batch * span;
     for (let i = 0; i < count; i++, p++) absolute[p] = base + offsets[first + i];
   }
@@ -72,47 +82,9 @@ export function absoluteOffsets({ offsets, count, batches, span }: Plan): Uint32
 }
 
 /**
- * Two Plans that do the work of one in two parts: the first touch of each target, and all later ones, each in the
- * old order. They have one batch, and `source` says where their updates stand. Of a coarsened Plan the slices may
- * overlap in part, so split before.
- */
-export function split(plan: Plan): { first: Plan; later: Plan } {
-  const { slice, size } = plan;
-  const offsets = absoluteOffsets(plan);
-  const total = offsets.length;
-  const isNew = targetSet(slice === 0 ? 0 : size / slice, total);
-  const positions = { first: new Uint32Array(total), later: new Uint32Array(total) };
-  const targets = { first: new Uint32Array(total), later: new Uint32Array(total) };
-  const filled = { first: 0, later: 0 };
-  for (let p = 0; p < total; p++) {
-    const target = offsets[p];
-    // Where slices are empty there is nothing to touch twice.
-    const part = slice === 0 || isNew(target / slice) ? "first" : "later";
-    positions[part][filled[part]] = plan.source?.[p] ?? p;
-    targets[part][filled[part]++] = target;
-  }
-  const planOf = (part: "first" | "later"): Plan => ({
-    offsets: targets[part].slice(0, filled[part]),
-    source: positions[part].slice(0, filled[part]),
-    slice,
-    count: filled[part],
-    size,
-    batches: 1,
-    span: size,
-  });
-  return { first: planOf("first"), later: planOf("later") };
-}
-
-/** How often each target of the first part of a {@link split} is met in both. */
-export function countTargets(first: Plan, later: Plan): Uint32Array {
-  const repeats = new Map<number, number>();
-  for (const target of later.offsets) repeats.set(target, (repeats.get(target) ?? 0) + 1);
-  return first.offsets.map((target) => 1 + (repeats.get(target) ?? 0));
-}
-
-/**
- * The Plan without the offsets that are marked; `leftOut` has one byte for each offset that it says. It has one batch,
- * and `source` says where the others stand.
+ * The Plan without the offsets that `leftOut` marks with a byte other than 0. `leftOut` has a byte for each entry of
+ * `plan.offsets`, so the marks of offsets that batches share hold for every batch. The result has one batch, and its
+ * `source` says which slices of the sequential side are left.
  */
 export function without(plan: Plan, leftOut: Uint8Array): Plan {
   const offsets = absoluteOffsets(plan);
@@ -120,7 +92,6 @@ export function without(plan: Plan, leftOut: Uint8Array): Plan {
   const positions = new Uint32Array(offsets.length);
   let kept = 0;
   for (let p = 0; p < offsets.length; p++) {
-    // One batch's marks serve all, as its offsets do.
     if (leftOut[p % leftOut.length] !== 0) continue;
     targets[kept] = offsets[p];
     positions[kept++] = p;
@@ -134,24 +105,5 @@ export function without(plan: Plan, leftOut: Uint8Array): Plan {
     size,
     batches: 1,
     span: size,
-  };
-}
-
-/**
- * A function that says whether a target below `targets` is met for the first time. A bit for each target is fastest;
- * where they would outweigh the offsets themselves by far, a Set holds those that are met.
- */
-function targetSet(targets: number, touches: number): (target: number) => boolean {
-  if (targets / 8 > 64 * touches + 1024) {
-    const seen = new Set<number>();
-    return (target) => seen.size < seen.add(target).size;
-  }
-  const seen = new Uint32Array(Math.ceil(targets / 32));
-  return (target) => {
-    const word = Math.floor(target / 32);
-    const bit = 1 << (target % 32);
-    const isNew = (seen[word] & bit) === 0;
-    seen[word] |= bit;
-    return isNew;
   };
 }

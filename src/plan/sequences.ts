@@ -1,16 +1,16 @@
-/** Plans of sequences: TensorScatter. */
+/** Plans from the positions of sequences: TensorScatter. */
 
 import { TensorError, type ErrorFields } from "../errors.ts";
 import { printShape, product } from "../tensor/shape.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { indexTold } from "./bounds.ts";
+import { describeIndex } from "./bounds.ts";
 import type { IndexRules } from "./index-job.ts";
 import type { Plan } from "./plan.ts";
 
 /**
- * The Plan of sequences: sample b, the first axis of data, takes `length` slices from position `indices[b]` of the axis on,
- * which wrap around at its end where they are `circular`. Shapes must have been checked.
- * @throws TensorError `index-out-of-range` for a sequence that does not fit, or that begins before the axis does
+ * The Plan in which sample b of the batch, axis 0 of data, addresses `length` slices along `axis` from position
+ * `indices[b]` on. Where `circular`, positions wrap around at the end of the axis. Shapes must have been checked.
+ * @throws TensorError `index-out-of-range` for a sequence that does not fit into the axis, unless `circular`
  */
 export function planSequences(
   indices: Tensor,
@@ -24,11 +24,11 @@ export function planSequences(
   const dim = dataShape[axis];
   const slice = product(dataShape, axis + 1);
   const batches = product(dataShape, 0, axis);
-  // Empty slices cost no memory, so there could be any number of them; they do nothing.
+  // Empty slices do nothing, and a sequence may have any number of them, so they get no offsets.
   const count = batches === 0 || slice === 0 ? 0 : length;
   const most = dim - length;
   const errorAt = (sample: number): TensorError => {
-    const { at, exact, got } = indexTold(indices, sample);
+    const { at, exact, got } = describeIndex(indices, sample);
     return new TensorError(
       "index-out-of-range",
       `write_indices${printShape(at)} is ${exact}, but on axis ${axis} of past_cache ${printShape(dataShape)} ` +
@@ -38,7 +38,8 @@ export function planSequences(
   };
   let bad = -1;
   const starts = Array.from({ length: indices.size }, (_, sample) => {
-    const { exact } = indexTold(indices, sample);
+    const { exact } = describeIndex(indices, sample);
+    // Without places in the axis the sequence is empty too: its length was checked against the axis.
     if (circular) return dim === 0 ? 0 : Number(modulo(BigInt(exact), BigInt(dim)));
     if (exact >= 0 && exact <= most) return Number(exact);
     if (bad === -1) bad = sample;
@@ -55,5 +56,5 @@ export function planSequences(
   return { offsets, slice, count, size: product(dataShape), batches, span: dim * slice };
 }
 
-/** The remainder that is not negative. */
+/** The remainder with the sign of the divisor. */
 const modulo = (value: bigint, divisor: bigint): bigint => ((value % divisor) + divisor) % divisor;

@@ -1,15 +1,15 @@
-/** Plans of slices along one axis: Gather and ScatterUpdate. */
+/** Plans from indices along one axis: Gather and ScatterUpdate. */
 
 import type { ErrorFields } from "../errors.ts";
 import { product } from "../tensor/shape.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { outOfRange, readOffsets, type Read } from "./bounds.ts";
-import { indexAxis, wordsOf, type IndexRules } from "./index-job.ts";
+import { outOfRangeError, readOffsets, type CheckedOffsets } from "./bounds.ts";
+import { indexAxis, indexWordsOf, type IndexRules } from "./index-job.ts";
 import { without, type Plan } from "./plan.ts";
 
 /**
- * The Plan of slices along one axis: each index stands for a slice `data[..., index, ...]` in every place before the
- * axis. The first `batchDims` axes of both, at most those before the axis, are batches. Shapes must have been checked.
+ * The Plan in which each index addresses the slice `data[before..., index, ...]`, once for each place before the axis.
+ * The first `batchDims` axes of data and indices, which lie before `axis`, are batches. Shapes must have been checked.
  * @throws TensorError `index-out-of-range`
  */
 export function planSlices(
@@ -24,19 +24,20 @@ export function planSlices(
   const read = readOffsets(
     {
       kind: "tuples",
-      ...wordsOf(indices),
+      ...indexWordsOf(indices),
       count: indices.size,
       axes: [indexAxis(dataShape, axis, rules)],
     },
     rules,
-    (bad) => outOfRange(indices, bad, dataShape, axis, rules, fields),
+    (bad) => outOfRangeError(indices, bad, dataShape, axis, rules, fields),
   );
   const batches = product(dataShape, 0, axis);
-  // Empty slices cost no memory, so there could be any number of them; they do nothing.
+  // Empty slices do nothing, and a few indices may stand for any number of them, so they get no offsets.
   const isEmpty = batches === 0 || slice === 0;
   const count = isEmpty ? 0 : product(indices.shape, batchDims);
   const between = product(dataShape, batchDims, axis);
-  // Places between the batch axes and the axis share their offsets, which one Plan says only of all batches.
+  // All places before the axis are batches of the Plan. Without batch axes they share their offsets, which a Plan can
+  // say. With batch axes only the places of one batch share, which it cannot, so their offsets are repeated.
   const isShared = batchDims === 0 || between === 1 || isEmpty;
   const { offsets, outside } = isShared ? read : repeatRuns(read, count, between);
   const plan = {
@@ -50,8 +51,12 @@ export function planSlices(
   return outside === null ? plan : without(plan, outside);
 }
 
-/** Every run of `length` offsets `times` times, one after the other. */
-function repeatRuns({ offsets, outside }: Read, length: number, times: number): Read {
+/** Each run of `length` offsets, and its marks, `times` times in a row. */
+function repeatRuns(
+  { offsets, outside }: CheckedOffsets,
+  length: number,
+  times: number,
+): CheckedOffsets {
   const repeat = <T extends Uint32Array | Uint8Array>(from: T, to: T): T => {
     for (let begin = 0; begin < from.length; begin += length) {
       const run = from.subarray(begin, begin + length);

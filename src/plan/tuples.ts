@@ -1,15 +1,15 @@
-/** Plans of index tuples: the …ND operators. */
+/** Plans from index tuples: ScatterND, GatherND and their kin. */
 
 import type { ErrorFields } from "../errors.ts";
 import { product } from "../tensor/shape.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { outOfRange, readOffsets } from "./bounds.ts";
-import { indexAxis, wordsOf, type IndexAxis, type IndexRules } from "./index-job.ts";
+import { outOfRangeError, readOffsets } from "./bounds.ts";
+import { indexAxis, indexWordsOf, type IndexAxis, type IndexRules } from "./index-job.ts";
 import { without, type Plan } from "./plan.ts";
 
 /**
- * The Plan of index tuples: `indices[..., :]` addresses the slice `data[batch..., tuple...]`. The first `batchDims`
- * axes of both are batches. Shapes must have been checked.
+ * The Plan in which each tuple `indices[..., :]` addresses the slice `data[batch..., tuple...]`. The first `batchDims`
+ * axes of data and indices are batches. Shapes must have been checked.
  * @throws TensorError `index-out-of-range`
  */
 export function planTuples(
@@ -21,14 +21,15 @@ export function planTuples(
 ): Plan {
   const k = indices.shape[indices.shape.length - 1];
   const slice = product(dataShape, batchDims + k);
-  // Empty tuples of empty slices cost no memory, so there could be any number of them; they do nothing.
+  // Indices of shape [2^32 - 1, 0] cost no memory, but an offset for each would. Where slices are empty too, the
+  // offsets would do nothing, so there are none.
   const count = k === 0 && slice === 0 ? 0 : product(indices.shape, 0, indices.shape.length - 1);
   const axes: IndexAxis[] = [];
   for (let j = 0; j < k; j++) axes.push(indexAxis(dataShape, batchDims + j, rules));
   const { offsets, outside } = readOffsets(
-    { kind: "tuples", ...wordsOf(indices), count, axes },
+    { kind: "tuples", ...indexWordsOf(indices), count, axes },
     rules,
-    (bad) => outOfRange(indices, bad, dataShape, batchDims + (bad % k), rules, fields),
+    (bad) => outOfRangeError(indices, bad, dataShape, batchDims + (bad % k), rules, fields),
   );
   const batches = product(dataShape, 0, batchDims);
   const plan = {

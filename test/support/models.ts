@@ -3,7 +3,8 @@
 import { integerRange, type DType } from "../../src/tensor/dtype.ts";
 import { reductionsOf } from "../../src/tensor/dtype.ts";
 import { buildModel, type AttributeInput, type Model } from "../../src/onnx/index.ts";
-import { reductionOf, typesOf } from "../../src/operators/settings.ts";
+import { typesOf } from "../../src/operators/dtypes.ts";
+import { reductionOf } from "../../src/operators/settings.ts";
 import { roleOf, type OperatorVersion, type Role } from "../../src/operators/operator.ts";
 import { tensor, type Tensor } from "../../src/tensor/tensor.ts";
 import { randomTensor, type Random } from "./random.ts";

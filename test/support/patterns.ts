@@ -1,6 +1,9 @@
 /** Patterns of indices. Random ones alone never form runs, overlap in part, or repeat in blocks. */
 
-import { randomFrom } from "./random.ts";
+import { allocate } from "../../src/tensor/dtype.ts";
+import { product } from "../../src/tensor/shape.ts";
+import { Tensor } from "../../src/tensor/tensor.ts";
+import { randomFrom, type Random } from "./random.ts";
 
 /** `count` indices into an axis of `dim` elements, from 0 on. */
 export type Pattern = (count: number, dim: number) => number[];
@@ -27,3 +30,24 @@ export const PATTERNS: Readonly<Record<string, Pattern>> = {
   "blocks that repeat": (count, dim) => filled(count, (p) => (p % 8) % dim),
   "sorted, each twice": (count, dim) => filled(count, (p) => Math.floor(p / 2) % dim),
 };
+
+/** Indices of a pattern, of which those of tuples address `dims` in turn; some are counted from the back. */
+export function indicesOf(
+  dtype: "int32" | "int64",
+  pattern: Pattern,
+  shape: readonly number[],
+  dims: readonly number[],
+  random: Random,
+): Tensor {
+  const size = product(shape);
+  const data = allocate(dtype, size);
+  const places = dims.map((dim) => pattern(size / dims.length, dim));
+  const fromBack = random(3) === 0;
+  for (let p = 0; p < size; p++) {
+    const axis = p % dims.length;
+    const place = places[axis][Math.floor(p / dims.length)];
+    const index = fromBack && random(2) === 0 ? place - dims[axis] : place;
+    data[p] = dtype === "int64" ? BigInt(index) : index;
+  }
+  return new Tensor(dtype, shape, size, data);
+}

@@ -1,0 +1,15 @@
+/** Lists whose members are made when they are asked for. */
+
+import type { Lazy } from "./explanation.ts";
+
+/** A list of `length` members. `make` is called for every access, and nothing is kept. */
+export const lazyList = <T>(length: number, make: (position: number) => T): Lazy<T> => ({
+  length,
+  at(position) {
+    const place = position < 0 ? position + length : position;
+    return Number.isSafeInteger(place) && place >= 0 && place < length ? make(place) : undefined;
+  },
+  *[Symbol.iterator]() {
+    for (let place = 0; place < length; place++) yield make(place);
+  },
+});

@@ -1,0 +1,88 @@
+/**
+ * Repeated targets: positions of a Plan that write where an earlier position has written.
+ *
+ * Duplicates are detected per index, so runs must not be merged first: these functions take Plans as operators make
+ * them, never what `coarsen` returns, whose slices may overlap in part.
+ */
+
+import { absoluteOffsets, type Plan } from "./plan.ts";
+
+/** Two positions of a Plan with one target. Positions count indices, or tuples, in row-major order. */
+export interface Repeat {
+  readonly position: number;
+  /** The first position with the same target. */
+  readonly earlier: number;
+}
+
+/** The first position whose target an earlier position has; null where no target is repeated. */
+export function firstRepeat(plan: Plan): Repeat | null {
+  // Empty slices have no elements to write twice.
+  if (plan.slice === 0) return null;
+  const offsets = absoluteOffsets(plan);
+  const isNew = targetSet(plan, offsets.length);
+  const positionOf = (p: number): number => plan.source?.[p] ?? p;
+  for (let p = 0; p < offsets.length; p++) {
+    if (isNew(offsets[p])) continue;
+    return { position: positionOf(p), earlier: positionOf(offsets.indexOf(offsets[p])) };
+  }
+  return null;
+}
+
+/**
+ * Two Plans that together do the work of one: `first` has the first position of each target, `later` all other
+ * positions, both in the order of `plan`. Each has one batch, and `source` says which update each offset takes.
+ */
+export function split(plan: Plan): { first: Plan; later: Plan } {
+  const { slice, size } = plan;
+  const offsets = absoluteOffsets(plan);
+  const total = offsets.length;
+  const isNew = targetSet(plan, total);
+  const positions = { first: new Uint32Array(total), later: new Uint32Array(total) };
+  const targets = { first: new Uint32Array(total), later: new Uint32Array(total) };
+  const filled = { first: 0, later: 0 };
+  for (let p = 0; p < total; p++) {
+    const target = offsets[p];
+    // Empty slices have no elements to write twice.
+    const part = slice === 0 || isNew(target) ? "first" : "later";
+    positions[part][filled[part]] = plan.source?.[p] ?? p;
+    targets[part][filled[part]++] = target;
+  }
+  const planOf = (part: "first" | "later"): Plan => ({
+    offsets: targets[part].slice(0, filled[part]),
+    source: positions[part].slice(0, filled[part]),
+    slice,
+    count: filled[part],
+    size,
+    batches: 1,
+    span: size,
+  });
+  return { first: planOf("first"), later: planOf("later") };
+}
+
+/** How many positions each target of `first` has in both parts of a {@link split}, in the order of `first`. */
+export function countTargets(first: Plan, later: Plan): Uint32Array {
+  const repeats = new Map<number, number>();
+  for (const target of later.offsets) repeats.set(target, (repeats.get(target) ?? 0) + 1);
+  return first.offsets.map((target) => 1 + (repeats.get(target) ?? 0));
+}
+
+/**
+ * A function that says whether it is given an offset for the first time. One bit for each slice of the random side is
+ * fastest; where the bits would take far more memory than the offsets do, a Set holds the offsets that were given.
+ */
+function targetSet({ slice, size }: Plan, count: number): (offset: number) => boolean {
+  const targets = slice === 0 ? 0 : size / slice;
+  if (targets / 8 > 64 * count + 1024) {
+    const seen = new Set<number>();
+    return (offset) => seen.size < seen.add(offset).size;
+  }
+  const seen = new Uint32Array(Math.ceil(targets / 32));
+  return (offset) => {
+    const target = offset / slice;
+    const word = Math.floor(target / 32);
+    const bit = 1 << (target % 32);
+    const isNew = (seen[word] & bit) === 0;
+    seen[word] |= bit;
+    return isNew;
+  };
+}

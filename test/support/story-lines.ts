@@ -1,0 +1,30 @@
+/** Stories as lines of text, so that a row of a test can say what a story holds. */
+
+import type { GatherStory, IndexStory, ScatterStory } from "../../src/explain/explanation.ts";
+
+export const list = (values: unknown): string =>
+  JSON.stringify(values, (_, value: unknown) =>
+    typeof value === "bigint" ? String(value) : Object.is(value, -0) ? "-0" : value,
+  );
+
+const printIndex = ({ at, given, places }: IndexStory): string =>
+  `@${list(at)}=${list(given)}${places === null ? "?" : list(places)}`;
+
+/** A line for each target: its coordinates, and each step with the values around it. */
+export const scatterLines = ({ targets }: ScatterStory): string[] =>
+  Array.from(targets, ({ coordinates, steps }) => {
+    const told = Array.from(steps(), (step) => {
+      const after = list(step.after.toArray());
+      if (step.kind === "division") return `/${step.divisor} > ${after}`;
+      return `${step.by} ${list(step.at)}${printIndex(step.index)} > ${after}`;
+    });
+    const [first] = steps();
+    return `${list(coordinates)} ${list(first.before.toArray())} ${told.join(" ")}`;
+  });
+
+/** A line for each slice of the output: where it is, where it comes from, and its index. */
+export const gatherLines = ({ reads }: GatherStory): string[] =>
+  Array.from(
+    reads,
+    ({ at, index, target }) => `${list(at)} < ${list(target)} ${printIndex(index)}`,
+  );
