@@ -1,7 +1,6 @@
 /** Holds the documents in `docs/` to the code: codes, paths, licences, and every row of the errata. */
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
@@ -17,6 +16,7 @@ import { run } from "../src/call/run.ts";
 import { tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
 import { REASONS } from "./cases/convert-reasons.ts";
 import { EXAMPLES } from "./cases/examples.ts";
+import { runCommand } from "./support/cli.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const read = (file: string) => fs.readFileSync(path.join(root, file), "utf8");
@@ -73,11 +73,7 @@ test("the example of inspect.md is what the command and the code say", async () 
     const { model, counts }: { model: Model; counts: unknown } = await import(file);
     assert.deepEqual(counts, { wrong: 2, risky: 0, note: 0 });
     fs.writeFileSync(path.join(folder, "model.onnx"), writeModel(model));
-    const command = [path.join(root, "build/src/cli/main.js"), "inspect", "model.onnx"];
-    const { status, stdout } = spawnSync(process.execPath, command, {
-      cwd: folder,
-      encoding: "utf8",
-    });
+    const { status, stdout } = await runCommand(folder, ["inspect", "model.onnx"]);
     assert.equal(stdout, shown);
     assert.equal(status, 1);
   } finally {
@@ -130,11 +126,7 @@ test("the example of convert.md is what the command and the code say", async () 
     assert.equal(printed.length, 3);
     for (const [, name, said] of printed) assert.equal(inspect(values[name]), said);
     fs.writeFileSync(path.join(folder, "model.onnx"), writeModel(values.model));
-    const command = [path.join(root, "build/src/cli/main.js"), ...line.split(" ")];
-    const { status, stdout } = spawnSync(process.execPath, command, {
-      cwd: folder,
-      encoding: "utf8",
-    });
+    const { status, stdout } = await runCommand(folder, line.split(" "));
     assert.equal(stdout, shown);
     assert.equal(status, 0);
   } finally {
@@ -176,7 +168,7 @@ test("adding.md and architecture.md name code that is there", () => {
     "src/operators/settings.ts": ["WORDS", "settingsOf", "plainVersion"],
     "src/operators/operator.ts": ["Settings", "inferShape"],
     "src/kernels/combine.ts": ["KERNELS"],
-    "src/cli/files.ts": ["FORMATS"],
+    "src/cli/tensor-format.ts": ["FORMATS"],
     "src/inspect/findings.ts": ["FINDINGS"],
     "src/convert/meaning.ts": ["OTHER_NAMES"],
     "src/convert/target.ts": ["BROUGHT"],
@@ -439,18 +431,13 @@ test("ScatterNDUpdate-15 takes max and min of booleans", () => {
   assert.deepEqual(valuesOf(run(update("min"), inputs)[0]), [false, false, false, true]);
 });
 
-test("the commands of my-model-fails.md print what it shows", () => {
-  const main = path.join(root, "build/src/cli/main.js");
+test("the commands of my-model-fails.md print what it shows", async () => {
   const blocks = read("docs/my-model-fails.md").matchAll(/```text\n(\$ ndscatter [^]*?)```/g);
   const shown = [...blocks].flatMap(([, block]) => block.split(/^\$ ndscatter /m).slice(1));
   assert.ok(shown.length >= 6);
   for (const one of shown) {
     const [command, ...lines] = one.trimEnd().split("\n");
-    const { stdout, stderr } = spawnSync(process.execPath, [main, ...command.split(" ")], {
-      cwd: root,
-      encoding: "utf8",
-      env: { ...process.env, NO_COLOR: "1" },
-    });
+    const { stdout, stderr } = await runCommand(root, command.split(" "));
     // A line of dots stands for any lines.
     const pattern = lines.map((line) =>
       line === "..." ? "(?:.*\\n)*" : `${line.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&")}\\n`,

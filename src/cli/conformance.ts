@@ -1,6 +1,6 @@
 /**
- * `ndscatter conformance`: runs test folders of ONNX's backend suite. A folder has `model.onnx` and data sets
- * `test_data_set_0`, … of `input_0.pb`, …, `output_0.pb`, …, numbered in the order of the graph's inputs and outputs.
+ * `ndscatter conformance`: runs test folders of ONNX's backend suite. A folder has `model.onnx` and the
+ * data sets `test_data_set_0`, …, each of them with `input_0.pb`, … and `output_0.pb`, … in the order of the graph.
  *
  * Results are compared bit for bit, where ONNX's own runner allows a relative error of 1e-3.
  */
@@ -155,7 +155,7 @@ function testDataSet(io: Io, model: Model, folder: string, set: string): string[
   checkCount(set, "input", given.length, inputs.length);
   checkCount(set, "output", wanted.length, graph.outputs.length);
   const read = (name: string): Tensor => readTensorFile(io, path.join(folder, set, name));
-  // An expanded CastLike declares an input that it never reads, in some releases with a shape that its file contradicts.
+  // An expanded CastLike declares an input that it never reads. In some releases its file has another shape.
   const needed = new Set([
     ...graph.nodes.flatMap((node) => node.inputs),
     ...graph.outputs.map(({ name }) => name),

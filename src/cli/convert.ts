@@ -108,9 +108,9 @@ function checkExternal(io: Io, file: string, output: string, model: Model): void
     return;
   const files = withPath(file, () => externalFiles(model));
   if (files.length === 0) return;
-  throw wrongData(
-    `${file} keeps data in ${files.map(printName).join(", ")} beside it; write ${path.basename(output)} to its folder, ${path.dirname(file)}`,
-  );
+  const data = files.map(printName).join(", ");
+  const advice = `write ${path.basename(output)} to its folder, ${path.dirname(file)}`;
+  throw wrongData(`${file} keeps data in ${data} beside it; ${advice}`);
 }
 
 function encode(output: string, model: Model): { file: string; bytes: Uint8Array }[] {

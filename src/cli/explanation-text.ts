@@ -151,28 +151,29 @@ function sliceMarks(
 function summaryText({ kind, summary }: ScatterStory | GatherStory, names: Names): string {
   const { count, targets, repeats, most, untouched, filled } = summary;
   const isScatter = kind === "scatter";
-  const [what, meet, met] = isScatter
-    ? ["update", "hit", names.output]
-    : ["read", "take", names.data];
+  const target = isScatter ? names.output : names.data;
+  const events = printCount(count, isScatter ? "update" : "read");
+  const verb = (isScatter ? "hit" : "take") + (count === 1 ? "s" : "");
+  const rest = isScatter ? `from ${names.data}` : "not read";
   const lines = [
-    `${printCount(count, what)} ${count === 1 ? `${meet}s` : meet} ${printCount(targets, "target")} of ${met}, ${repeats} of them more than once`,
-    isScatter
-      ? `${printCount(untouched, "element")} of ${names.output} ${untouched === 1 ? "is" : "are"} from ${names.data}`
-      : `${printCount(untouched, "element")} of ${names.data} ${untouched === 1 ? "is" : "are"} not read`,
+    `${events} ${verb} ${printCount(targets, "target")} of ${target}, ${repeats} of them more than once`,
+    `${printCount(untouched, "element")} of ${target} ${isOrAre(untouched)} ${rest}`,
   ];
-  if (filled > 0)
-    lines.push(
-      `${printCount(filled, "element")} of ${names.output} ${filled === 1 ? "is" : "are"} 0, because the index is out of range`,
-    );
+  if (filled > 0) {
+    const elements = `${printCount(filled, "element")} of ${names.output}`;
+    lines.push(`${elements} ${isOrAre(filled)} 0, because the index is out of range`);
+  }
   if (most.length > 0) {
     const list = most.map(
-      ({ coordinates, count }) => `${cellName(met, coordinates)} ${count} times`,
+      ({ coordinates, count }) => `${cellName(target, coordinates)} ${count} times`,
     );
     lines.push(`most often: ${list.join(", ")}`);
   }
-  if (targets > 0) lines.push(`rows of ${met}: ${rowsText(summary)}`);
+  if (targets > 0) lines.push(`rows of ${target}: ${rowsText(summary)}`);
   return lines.join("\n");
 }
+
+const isOrAre = (count: number): string => (count === 1 ? "is" : "are");
 
 const MOST_RANGES = 10;
 

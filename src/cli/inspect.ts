@@ -1,4 +1,4 @@
-/** `ndscatter inspect`: prints the scatters and gathers of a model of any size, and what is wrong or risky about them. */
+/** `ndscatter inspect`: prints the scatters and gathers of a model, and what is wrong or risky about them. */
 
 import type { Command } from "commander";
 import {

@@ -156,9 +156,8 @@ function onlyNode(file: string, { graph }: Model): ModelNode {
     );
     if (computed === undefined) return node;
     const name = printName(node.name || node.outputs[0]);
-    throw wrongUsage(
-      `${file} computes ${printName(computed)}, an input of ${node.op}; choose that with --node ${name} and give its inputs`,
-    );
+    const advice = `choose that with --node ${name} and give its inputs`;
+    throw wrongUsage(`${file} computes ${printName(computed)}, an input of ${node.op}; ${advice}`);
   }
   const which = found.length === 0 ? "" : `; choose one with --node: ${listNodes(found, true)}`;
   throw wrongUsage(

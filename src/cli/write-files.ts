@@ -2,8 +2,8 @@
  * Writes files so that each of them changes as a whole or not at all: contents go to a temporary file beside the
  * destination, which then takes the destination's name.
  *
- * A link is followed, so it stays a link. Another hard link of a file keeps the old contents: both names can only change
- * together where the file is overwritten in place, and an error or a signal would then leave half of it.
+ * A link is followed, so it stays a link. Another hard link of a file keeps the old contents: two names change together
+ * only where the file is overwritten in place, and then an error or a signal would leave half of it.
  */
 
 import { randomUUID } from "node:crypto";
@@ -112,16 +112,39 @@ function followLinks(place: string): string {
   return to;
 }
 
+/** Most bytes to write at once: the system writes less than 2 GiB. */
+const CHUNK = 2 ** 30;
+
+/**
+ * Writes a new file. The file exists when this function returns its promise, so that whoever removes it on a signal finds
+ * it. The event loop runs while bytes are written, so that a signal is answered at once.
+ */
 async function writeNew(place: string, bytes: Uint8Array, mode: number | undefined): Promise<void> {
-  const file = await fs.promises.open(place, "wx", mode);
+  const descriptor = fs.openSync(place, "wx", mode);
   try {
-    // The umask takes bits from the mode of a new file.
-    if (mode !== undefined) await file.chmod(mode);
-    await file.writeFile(bytes);
+    // The umask has taken bits from the mode.
+    if (mode !== undefined) fs.fchmodSync(descriptor, mode);
+    for (let done = 0; done < bytes.length;) {
+      // oxlint-disable-next-line no-await-in-loop
+      done += await write(descriptor, bytes, done, Math.min(CHUNK, bytes.length - done));
+    }
   } finally {
-    await file.close();
+    fs.closeSync(descriptor);
   }
 }
+
+const write = (
+  descriptor: number,
+  bytes: Uint8Array,
+  offset: number,
+  length: number,
+): Promise<number> =>
+  new Promise((resolve, reject) => {
+    fs.write(descriptor, bytes, offset, length, (error, written) => {
+      if (error === null) resolve(written);
+      else reject(error);
+    });
+  });
 
 /** Whether two paths lead to one file, existing or not. */
 export function isSameFile({ cwd }: Io, a: string, b: string): boolean {
