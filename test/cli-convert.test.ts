@@ -5,7 +5,7 @@ import * as fs from "node:fs";
 import { test } from "node:test";
 import { DATA, makeCliFolder } from "./support/cli-files.ts";
 import { gatherFarIndex } from "./support/cli-models.ts";
-import { fails, prints, refuses, testRows } from "./support/cli.ts";
+import { checkResult, fails, inOrder, prints, refuses, testRows } from "./support/cli.ts";
 
 const folder = makeCliFolder();
 const { at, json, load, ndscatter } = folder;
@@ -72,6 +72,57 @@ test("a model with data in other files is written beside them, or as an IR", asy
     assert.equal(result.stderr, "");
     assert.deepEqual(load("row.npy").toArray(), [(DATA.toArray() as number[][])[2]]);
   }
+});
+
+const ROW = 'the GatherND that makes "out0": GatherND-13 to GatherND-8';
+
+fs.copyFileSync(at("add.onnx"), at("m.bin"));
+fs.copyFileSync(at("add.onnx"), at("in.ONNX"));
+
+testRows(folder, [
+  prints(
+    "convert many.onnx -o many.xml",
+    new RegExp(`^many\\.xml: 25 nodes changed\\n {2}${ROW}\\n(.*\\n){19} {2}and 5 more\\n$`),
+  ),
+  prints(
+    "convert elements.onnx --opset 10 -o e10.onnx",
+    inOrder(
+      /^e10\.onnx: 1 node changed\n.*ScatterElements-18 to Scatter-9\n/,
+      /\nnote: .*"r" is not declared; Scatter-9 takes all that ScatterElements-18 does but bfloat16\n$/,
+    ),
+  ),
+  prints("convert in.ONNX --opset 16 -o OUT.ONNX", /^OUT\.ONNX: [01] nodes? changed\n/),
+  prints("convert in.ONNX --opset 15 -o NET.XML", /^NET\.XML: 1 node changed\n/),
+  prints("run NET.XML d.npy i.npy u.npy --expect y.npy", EQUAL),
+  refuses("convert m.bin -o m.xml", "the output m.bin would replace a file that the command reads"),
+  refuses(
+    "convert add.xml -o ./add.xml",
+    "the output ./add.xml would replace a file that the command reads",
+  ),
+  refuses("convert add.onnx --opset 0 -o no.onnx", '--opset takes a positive integer, got "0"'),
+  fails("convert add.onnx -o no/no.xml", "no/no.xml: no such file or directory"),
+]);
+
+test("of an IR both files are written or none", async () => {
+  fs.mkdirSync(at("half.bin"));
+  const row = fails("convert add.onnx -o half.xml", "half.bin: it is a folder, not a file");
+  checkResult(await ndscatter(row.line), row);
+  assert.ok(!fs.existsSync(at("half.xml")));
+});
+
+test("an opset of OpenVINO is a limit", async () => {
+  const { status, stderr } = await ndscatter("convert add.onnx --opset 4 -o old.xml");
+  // ScatterNDUpdate-3, the only version up to opset 4, has no reduction.
+  assert.equal(status, 1);
+  assert.match(stderr, /ScatterNDUpdate-3 has no reduction/);
+  const newest = await ndscatter("convert add.onnx --opset 15 -o new.xml");
+  assert.match(newest.stdout, /ScatterND-18 to ScatterNDUpdate-15\n$/);
+});
+
+test("names of a model do not reach the terminal as they are", async () => {
+  const { stdout } = await ndscatter("convert elements.onnx --opset 10 -o e10.onnx");
+  assert.ok(stdout.includes("[31m"));
+  assert.ok(!stdout.includes("\u001b"));
 });
 
 test("convert --json", async () => {

@@ -1,9 +1,14 @@
 /** `ndscatter inspect`: reports, statuses, and files that cannot be read. */
 
+import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import { test } from "node:test";
 import { makeCliFolder } from "./support/cli-files.ts";
+import { attributesOfEveryType } from "./support/cli-models.ts";
 import { fails, inOrder, prints, testRows } from "./support/cli.ts";
 
 const folder = makeCliFolder();
+const { at, json, ndscatter } = folder;
 
 const LARGE = `\
 large.onnx: ai.onnx 18, 3 nodes, 1 of the family
@@ -50,7 +55,8 @@ testRows(folder, [
     "inspect ir.xml",
     null,
     inOrder(
-      /^ir\.xml: 1 node, 1 of the family\n\nScatterNDUpdate-3 {2}s\n.*\n {2}indices {2}i {2}int32\[1, 1\] {2}constant\n/,
+      /^ir\.xml: 1 node, 1 of the family\n\nScatterNDUpdate-3 {2}s\n/,
+      /\n {2}indices {2}i {2}int32\[1, 1\] {2}constant\n/,
       /wrong: negative-index-not-taken: indices\[0, 0\] is -1/,
     ),
   ),
@@ -62,3 +68,49 @@ testRows(folder, [
   fails("inspect no.onnx", "no.onnx: no such file or directory"),
   fails("inspect model", "model: it is a folder, not a file"),
 ]);
+
+fs.writeFileSync(at("every.onnx"), attributesOfEveryType());
+fs.copyFileSync(at("ir.xml"), at("upper.XML"));
+fs.copyFileSync(at("ir.bin"), at("upper.bin"));
+
+testRows(folder, [
+  fails("inspect upper.XML", null, /negative-index-not-taken/),
+  prints("inspect risky.onnx --json", /"severity": "risky"/),
+  prints("inspect two.onnx", /^two\.onnx: ai\.onnx 18, 3 nodes, 2 of the family\n/),
+]);
+
+test("nodes are printed with their attributes, their place and what is left out", async () => {
+  const { stdout } = await ndscatter("inspect every.onnx");
+  const facts = [
+    "every.onnx: ai.onnx 13, 6 nodes, 5 of the family",
+    'GatherND-13  f=1.5  i=2  s="two words"  t="tensor of float32"  ints=[1, 2]  strings=["a", "b"]  ts="2 tensors"',
+    'type=TYPE_PROTO  ref="@outer"',
+    '  in If "z" / then_branch\n  data     data     ?\n',
+    "GatherND-13\n  wrong: input-count: ",
+    "GatherND-13\n  data  data  ?\n  wrong: input-count: ",
+    "  data     data      ?\n  indices  left out\n  output   q         ?\n",
+  ];
+  for (const fact of facts) assert.ok(stdout.includes(fact), `${fact} in ${stdout}`);
+});
+
+test("inspect --json has attributes as values", async () => {
+  const report = (await json("inspect every.onnx")) as {
+    file: string;
+    counts: { wrong: number };
+    nodes: { attributes: unknown; path: unknown; inputs: unknown }[];
+  };
+  assert.equal(report.file, "every.onnx");
+  assert.deepEqual(report.nodes[0].attributes, {
+    f: 1.5,
+    i: 2,
+    s: "two words",
+    t: "tensor of float32",
+    ints: [1, 2],
+    strings: ["a", "b"],
+    ts: "2 tensors",
+    type: "TYPE_PROTO",
+    ref: "@outer",
+  });
+  assert.deepEqual(report.nodes[1].path, ['If "z"', "then_branch"]);
+  assert.deepEqual(report.nodes[2].inputs, []);
+});

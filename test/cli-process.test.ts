@@ -99,6 +99,22 @@ test("a disk that is full leaves neither a part of a file nor a temporary one", 
   assert.ok(equals(load("right.npy"), DATA));
 });
 
+// Root may write everything, so another user tries, who need not see the folder of this package.
+const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+const isSeen = spawnSync("test", ["-r", MAIN], nobody).status === 0;
+const ifSeen = { skip: !isSeen && `${MAIN} is not readable for other users` };
+
+test("a file that may not be written is not replaced, although its folder may", ifSeen, () => {
+  save("read-only.npy", DATA);
+  fs.chmodSync(at("read-only.npy"), 0o444);
+  fs.chmodSync(home, 0o777);
+  const line = "run add.onnx d.npy i.npy u.npy -o read-only.npy";
+  const args = [MAIN, ...words(line)];
+  const result = spawnSync(process.execPath, args, { cwd: home, encoding: "utf8", ...nobody });
+  checkResult(result, fails(line, "read-only.npy: permission denied"));
+  assert.ok(equals(load("read-only.npy"), DATA));
+});
+
 /** Makes every write take for ever, and says when one begins. */
 const NEVER_WRITTEN = `
   import fs from "node:fs";

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeCliFolder } from "./support/cli-files.ts";
-import { prints, refuses, testRows } from "./support/cli.ts";
+import { main } from "../src/cli/program.ts";
+import { prints, refuses, testRows, type Result } from "./support/cli.ts";
 
 const folder = makeCliFolder();
 const { ndscatter } = folder;
@@ -41,4 +42,51 @@ test("help is as wide as the terminal", async () => {
   };
   assert.ok((await widest(75)) <= 75);
   assert.ok((await widest(120)) > 80);
+});
+
+/** Runs `ndscatter ops` with a standard output that throws. */
+async function withBroken(thrown: unknown, ...args: readonly string[]): Promise<Result> {
+  let stderr = "";
+  const output = { isTTY: false, columns: 80 };
+  const status = await main([...args, "ops"], {
+    cwd: folder.home,
+    env: {},
+    stdout: { ...output, write: () => Promise.reject(thrown as Error) },
+    stderr: {
+      ...output,
+      write(text) {
+        stderr += text;
+      },
+    },
+    onSignal: () => () => {},
+  });
+  return { status, stdout: "", stderr };
+}
+
+const systemError = Object.assign(new Error("EIO: i/o error, write"), {
+  errno: -5,
+  path: "/somewhere",
+});
+
+const BROKEN: readonly (readonly [thrown: unknown, sentence: string])[] = [
+  [new TypeError("boom"), "internal error: boom; --debug shows where it comes from"],
+  ["text", "internal error: text; --debug shows where it comes from"],
+  [
+    new RangeError("Array buffer allocation failed"),
+    "it does not fit in memory (Array buffer allocation failed)",
+  ],
+  [systemError, "/somewhere: i/o error"],
+  [Object.assign(new Error("odd"), { errno: 12_345 }), "odd"],
+];
+
+for (const [thrown, sentence] of BROKEN) {
+  test(`an error that no command expects: ${sentence}`, async () => {
+    const result = await withBroken(thrown);
+    assert.deepEqual(result, { status: 1, stdout: "", stderr: `ndscatter: ${sentence}\n` });
+  });
+}
+
+test("--debug shows where an error comes from, before the command too", async () => {
+  const { stderr } = await withBroken(new TypeError("boom"), "--debug");
+  assert.match(stderr, /^ndscatter: internal error: boom; .*\nTypeError: boom\n {4}at /);
 });

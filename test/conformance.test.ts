@@ -1,6 +1,6 @@
 /**
- * `ndscatter conformance`: over ONNX's own test folders, where they are there, and over folders made here: some that fail
- * in every way a folder can, and some like those of ONNX's older releases that no implementation passes as they are.
+ * `ndscatter conformance`: over ONNX's own test folders, where they are present, and over folders made here: some that
+ * fail in every way a folder can, and some like those of ONNX's older releases that cannot pass as they are.
  */
 
 import assert from "node:assert/strict";

@@ -1,6 +1,6 @@
 /**
- * `ndscatter conformance`: runs test folders of ONNX's backend suite. A folder has `model.onnx` and the
- * data sets `test_data_set_0`, …, each of them with `input_0.pb`, … and `output_0.pb`, … in the order of the graph.
+ * `ndscatter conformance`: runs test folders of ONNX's backend suite. A folder has `model.onnx` and data sets
+ * `test_data_set_0`, … with `input_0.pb`, … and `output_0.pb`, … in the order of the graph's inputs and outputs.
  *
  * Results are compared bit for bit, where ONNX's own runner allows a relative error of 1e-3.
  */

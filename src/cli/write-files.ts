@@ -116,8 +116,8 @@ function followLinks(place: string): string {
 const CHUNK = 2 ** 30;
 
 /**
- * Writes a new file. The file exists when this function returns its promise, so that whoever removes it on a signal finds
- * it. The event loop runs while bytes are written, so that a signal is answered at once.
+ * Writes a new file. The file is there as soon as the function is called, so that a signal's cleanup finds it, and the
+ * event loop runs while bytes are written, so that a signal is answered at once.
  */
 async function writeNew(place: string, bytes: Uint8Array, mode: number | undefined): Promise<void> {
   const descriptor = fs.openSync(place, "wx", mode);

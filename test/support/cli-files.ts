@@ -6,8 +6,14 @@ import { writeModel } from "../../src/onnx/index.ts";
 import { makeFolder, type Folder } from "./cli.ts";
 import {
   copyTwo,
+  ELEMENTS,
   externalData,
   FAULTY,
+  MADE_INDICES,
+  manyGathers,
+  NO_INPUTS,
+  ODD_NAMES,
+  TWICE,
   gatherExternal,
   LARGE,
   NEGATIVE_IR,
@@ -44,6 +50,31 @@ function saveTensors({ at, save }: Folder): void {
   save("cube.npy", tensor("int32", [2, 1, 3], [1, 2, 3, 4, 5, 6]));
   save("u3.npy", tensor("float32", [3, 2], [10, 20, 30, 40, 0.5, -0]));
   save("text.pb", tensor("string", [2, 1], ["\u001b[31mred", "x".repeat(40)]));
+  save(
+    "complex.npy",
+    tensor(
+      "complex64",
+      [2],
+      [
+        [1, 2],
+        [3, 4],
+      ],
+    ),
+  );
+  save(
+    "complex2.npy",
+    tensor(
+      "complex64",
+      [2],
+      [
+        [1, 2],
+        [3, -4],
+      ],
+    ),
+  );
+  save("one1.npy", tensor("float32", [], [1]));
+  save("one2.npy", tensor("float32", [], [2]));
+  save("x=y.npy", tensor("float32", [1], [9]));
   fs.writeFileSync(at("cut.npy"), fs.readFileSync(at("d.npy")).subarray(0, 140));
   // Indices, and an axis.
   save("far.npy", tensor("int64", [2, 1], [1, 9]));
@@ -59,6 +90,7 @@ function saveTensors({ at, save }: Folder): void {
   save("lines.npy", tensor("int64", [3], [1, 1, 2]));
   save("twice.npy", tensor("int64", [3, 1], [1, 3, -3]));
   save("axis.npy", tensor("int64", [], [0]));
+  save("both.npy", tensor("int64", [2, 1], [0, 1]));
 }
 
 function saveModels({ at }: Folder): void {
@@ -70,6 +102,12 @@ function saveModels({ at }: Folder): void {
     two: TWO,
     copy: copyTwo("float32"),
     "copy-text": copyTwo("string"),
+    odd: ODD_NAMES,
+    bare: NO_INPUTS,
+    many: manyGathers(25),
+    made: MADE_INDICES,
+    self: TWICE,
+    elements: ELEMENTS,
   };
   for (const [name, model] of Object.entries(models)) {
     fs.writeFileSync(at(`${name}.onnx`), writeModel(model));

@@ -3,7 +3,7 @@
 import { tensor, type TensorType } from "../../src/index.ts";
 import { buildModel, writeModel, type Model } from "../../src/onnx/index.ts";
 import { writeIR } from "../../src/openvino/index.ts";
-import { bytes, file, int, text } from "../onnx-encoder.ts";
+import { bytes, file, float, int, text } from "../onnx-encoder.ts";
 
 export const F32 = (...shape: (number | string)[]): TensorType => ({ dtype: "float32", shape });
 export const I64 = (...shape: (number | string)[]): TensorType => ({ dtype: "int64", shape });
@@ -39,6 +39,18 @@ export const LARGE: Model = buildModel({
     { op: "Relu", inputs: ["\u001b[31my"], outputs: ["z"] },
   ],
   outputs: { z: F32("N", 2) },
+});
+
+/** An operator that had another name once, on data whose type is not declared. */
+export const ELEMENTS: Model = buildModel({
+  opsets: { "ai.onnx": 18 },
+  inputs: { x: F32(3) },
+  constants: { at: tensor("int64", [3], [0, 1, 2]) },
+  nodes: [
+    { op: "Relu", inputs: ["x"], outputs: ["r"] },
+    { op: "ScatterElements", inputs: ["r", "at", "r"], outputs: ["\u001b[31my"] },
+  ],
+  outputs: { "\u001b[31my": null },
 });
 
 /** One node with two faults and one with a risk, beside others. */
@@ -88,6 +100,58 @@ export const copyTwo = (dtype: "float32" | "string"): Model =>
     ],
     outputs: { y: null, z: null },
   });
+
+/** Copies the input `a=b` to an output, and a text that it makes itself to another one. */
+export const ODD_NAMES: Model = buildModel({
+  opsets: { "ai.onnx": 18 },
+  inputs: { "a=b": { dtype: "float32", shape: null } },
+  nodes: [
+    { op: "Identity", inputs: ["a=b"], outputs: ["y"] },
+    { op: "Constant", inputs: [], outputs: ["t"], attributes: { value_string: "made" } },
+  ],
+  outputs: { y: null, t: null },
+});
+
+/** No input: its only value is its own. */
+export const NO_INPUTS: Model = buildModel({
+  opsets: { "ai.onnx": 18 },
+  inputs: {},
+  nodes: [{ op: "Constant", inputs: [], outputs: ["t"], attributes: { value_int: 5 } }],
+  outputs: { t: null },
+});
+
+/** `count` nodes without names, of which each gathers from the model's input by the model's other input. */
+export const manyGathers = (count: number): Model =>
+  buildModel({
+    opsets: { "ai.onnx": 18 },
+    inputs: { data: F32("N", 2), indices: I64("M", 1) },
+    nodes: Array.from({ length: count }, (_, number) => ({
+      op: "GatherND",
+      inputs: ["data", "indices"],
+      outputs: [`out${number}`],
+    })),
+    outputs: { out0: F32("M", 2) },
+  });
+
+/** A gather whose indices a node makes, and not the model's file. */
+export const MADE_INDICES: Model = buildModel({
+  opsets: { "ai.onnx": 18 },
+  inputs: { data: F32("N", 2) },
+  nodes: [
+    { op: "Constant", inputs: [], outputs: ["which"], attributes: { value_ints: [1] } },
+    { op: "GatherND", inputs: ["data", "which"], outputs: ["y"], name: "take" },
+    { op: "Identity", inputs: ["y"], outputs: ["z"] },
+  ],
+  outputs: { z: F32(2) },
+});
+
+/** A scatter of a tensor into itself: two of its inputs are one value. */
+export const TWICE: Model = buildModel({
+  opsets: { "ai.onnx": 18 },
+  inputs: { x: F32(3), at: I64(3) },
+  nodes: [{ op: "ScatterElements", inputs: ["x", "at", "x"], outputs: ["y"], name: "self" }],
+  outputs: { y: F32(3) },
+});
 
 interface UpdateSpec {
   readonly opset: number;
@@ -193,3 +257,51 @@ const GATHER_ROW = buildModel({
 /** A model that gathers one row of 2, its index in another file. */
 export const gatherFarIndex = (location: string): Uint8Array =>
   withConstant(GATHER_ROW, externalTensor("indices", INT64, [1, 1], location));
+
+/** A NodeProto; attributes are AttributeProtos without their fields. */
+const node = (
+  op: string,
+  outputs: readonly string[],
+  attributes: readonly number[][],
+): number[] => [
+  ...["data", "indices"].flatMap((name) => text(1, name)),
+  ...outputs.flatMap((name) => text(2, name)),
+  ...text(4, op),
+  ...attributes.flatMap((attribute) => bytes(5, attribute)),
+];
+
+const attribute = (name: string, type: number, ...value: readonly number[][]): number[] => [
+  ...text(1, name),
+  ...value.flat(),
+  ...int(20, type),
+];
+
+const WHOLE = [...int(1, 1), ...int(2, FLOAT), ...bytes(4, [0, 0, 128, 63])];
+
+/** Nodes with attributes of every type, a node in the body of another, and nodes without values. */
+export const attributesOfEveryType = (): Uint8Array => {
+  const gather = node(
+    "GatherND",
+    ["y"],
+    [
+      attribute("f", 1, float(2, 1.5)),
+      attribute("i", 2, int(3, 2)),
+      attribute("s", 3, text(4, "two words")),
+      attribute("t", 4, bytes(5, WHOLE)),
+      attribute("ints", 7, int(8, 1), int(8, 2)),
+      attribute("strings", 8, text(9, "a"), text(9, "b")),
+      attribute("ts", 9, bytes(10, WHOLE), bytes(10, WHOLE)),
+      attribute("type", 13),
+      attribute("ref", 2, text(21, "outer")),
+    ],
+  );
+  const body = bytes(1, node("GatherND", ["inner"], []));
+  const graph = [
+    ...bytes(1, gather),
+    ...bytes(1, node("If", ["z"], [attribute("then_branch", 5, bytes(6, body))])),
+    ...bytes(1, text(4, "GatherND")),
+    ...bytes(1, [...text(1, "data"), ...text(4, "GatherND")]),
+    ...bytes(1, [...text(1, "data"), ...text(1, ""), ...text(2, "q"), ...text(4, "GatherND")]),
+  ];
+  return file(int(1, 8), bytes(7, graph), bytes(8, int(2, 13)));
+};
