@@ -61,8 +61,7 @@ testRows(folder, [
 
 const EXPLAIN_ADD = "explain ScatterND --attr reduction=add d.npy twice.npy u3.npy";
 
-test("a scatter is drawn with what hits it, and told step by step", async () => {
-  const text = `ScatterND-18
+const SCATTER_TEXT = `ScatterND-18
 
 updates must be indices.shape[:-1] ++ data.shape[1:] = [3] ++ [2] = [3, 2], got [3, 2]
 output is data.shape = [4, 2]
@@ -102,8 +101,10 @@ output[1]
 output[3]
   [7, 8] -> [37, 48]  add updates[1], indices[1] = 3
 `;
+
+test("a scatter is drawn with what hits it, and told step by step", async () => {
   const plain = await ndscatter(EXPLAIN_ADD);
-  assert.equal(plain.stdout, text);
+  assert.equal(plain.stdout, SCATTER_TEXT);
   const coloured = await ndscatter(EXPLAIN_ADD, { env: { FORCE_COLOR: "1" } });
   const green = (word: string): string => `\u001b[32m${word}\u001b[39m`;
   const yellow = (word: string): string => `\u001b[33m${word}\u001b[39m`;
@@ -206,98 +207,104 @@ updates: float32[3, 2]
   assert.equal(result.status, 1);
 });
 
-test("explain --json is all of it", async () => {
-  const told = await json("explain ScatterND d.npy twice.npy u3.npy");
-  const at = (order: number, index: number, place: number) => ({
-    at: [order],
-    index: { at: [order], given: [index], axes: [0], places: [place] },
-  });
-  const step = { kind: "update", by: "none" };
-  assert.deepEqual(told, {
-    operator: { name: "ScatterND", domain: "ai.onnx", sinceVersion: 18 },
-    inputs: [
-      { name: "data", role: "data", dtype: "float32", shape: [4, 2] },
-      { name: "indices", role: "indices", dtype: "int64", shape: [3, 1] },
-      { name: "updates", role: "updates", dtype: "float32", shape: [3, 2] },
+/** An update whose index was found in place `order` of the indices. */
+const from = (order: number, index: number, place: number) => ({
+  at: [order],
+  index: { at: [order], given: [index], axes: [0], places: [place] },
+});
+const step = { kind: "update", by: "none" };
+
+const SCATTER_FACTS = {
+  operator: { name: "ScatterND", domain: "ai.onnx", sinceVersion: 18 },
+  inputs: [
+    { name: "data", role: "data", dtype: "float32", shape: [4, 2] },
+    { name: "indices", role: "indices", dtype: "int64", shape: [3, 1] },
+    { name: "updates", role: "updates", dtype: "float32", shape: [3, 2] },
+  ],
+  shapes: [
+    {
+      of: "updates",
+      terms: [
+        { text: "indices.shape[:-1]", shape: [3] },
+        { text: "data.shape[1:]", shape: [2] },
+      ],
+      expected: [3, 2],
+      got: [3, 2],
+      fits: true,
+      sentence:
+        "updates must be indices.shape[:-1] ++ data.shape[1:] = [3] ++ [2] = [3, 2], got [3, 2]",
+    },
+    {
+      of: "output",
+      terms: [{ text: "data.shape", shape: [4, 2] }],
+      expected: [4, 2],
+      got: null,
+      fits: true,
+      sentence: "output is data.shape = [4, 2]",
+    },
+  ],
+  error: null,
+  badCount: 0,
+  badIndices: [],
+  output: {
+    name: "output",
+    dtype: "float32",
+    shape: [4, 2],
+    values: [
+      [1, 2],
+      [0.5, -0],
+      [5, 6],
+      [30, 40],
     ],
-    shapes: [
-      {
-        of: "updates",
-        terms: [
-          { text: "indices.shape[:-1]", shape: [3] },
-          { text: "data.shape[1:]", shape: [2] },
-        ],
-        expected: [3, 2],
-        got: [3, 2],
-        fits: true,
-        sentence:
-          "updates must be indices.shape[:-1] ++ data.shape[1:] = [3] ++ [2] = [3, 2], got [3, 2]",
-      },
-      {
-        of: "output",
-        terms: [{ text: "data.shape", shape: [4, 2] }],
-        expected: [4, 2],
-        got: null,
-        fits: true,
-        sentence: "output is data.shape = [4, 2]",
-      },
+  },
+  kind: "scatter",
+  reduction: "none",
+  includeSelf: true,
+  addressed: 1,
+  summary: {
+    count: 3,
+    targets: 2,
+    repeats: 1,
+    most: [{ coordinates: [1], count: 2 }],
+    rows: [
+      [1, 1],
+      [3, 3],
     ],
-    error: null,
-    badCount: 0,
-    badIndices: [],
-    output: {
-      name: "output",
-      dtype: "float32",
-      shape: [4, 2],
-      values: [
-        [1, 2],
-        [0.5, -0],
-        [5, 6],
-        [30, 40],
+    rowRanges: 2,
+    untouched: 4,
+    filled: 0,
+  },
+  targets: [
+    {
+      coordinates: [1],
+      count: 2,
+      steps: [
+        { ...step, order: 0, ...from(0, 1, 1), before: [3, 4], update: [10, 20], after: [10, 20] },
+        {
+          ...step,
+          order: 2,
+          ...from(2, -3, 1),
+          before: [10, 20],
+          update: [0.5, -0],
+          after: [0.5, -0],
+        },
       ],
     },
-    kind: "scatter",
-    reduction: "none",
-    includeSelf: true,
-    addressed: 1,
-    summary: {
-      count: 3,
-      targets: 2,
-      repeats: 1,
-      most: [{ coordinates: [1], count: 2 }],
-      rows: [
-        [1, 1],
-        [3, 3],
+    {
+      coordinates: [3],
+      count: 1,
+      steps: [
+        { ...step, order: 1, ...from(1, 3, 3), before: [7, 8], update: [30, 40], after: [30, 40] },
       ],
-      rowRanges: 2,
-      untouched: 4,
-      filled: 0,
     },
-    targets: [
-      {
-        coordinates: [1],
-        count: 2,
-        steps: [
-          { ...step, order: 0, ...at(0, 1, 1), before: [3, 4], update: [10, 20], after: [10, 20] },
-          {
-            ...step,
-            order: 2,
-            ...at(2, -3, 1),
-            before: [10, 20],
-            update: [0.5, -0],
-            after: [0.5, -0],
-          },
-        ],
-      },
-      {
-        coordinates: [3],
-        count: 1,
-        steps: [
-          { ...step, order: 1, ...at(1, 3, 3), before: [7, 8], update: [30, 40], after: [30, 40] },
-        ],
-      },
-    ],
-  });
+  ],
+};
+
+test("explain --json has all facts of a scatter", async () => {
+  assert.deepEqual(await json("explain ScatterND d.npy twice.npy u3.npy"), SCATTER_FACTS);
+});
+
+test("explain --json has the reads of a gather, and the errors of a failure", async () => {
   const gathered = await json("explain GatherND odd3.npy i0.npy");
   assert.deepEqual(pick(gathered, "kind", "output", "targets", "reads"), {
     kind: "gather",

@@ -212,6 +212,7 @@ testRows(folder, [
     `${GATHER} --attr axis=3 float32[2,N,3] int32[4]`,
     /^Gather-8: axis is 3, but data of rank 3/,
   ),
+  refuses(`${GATHER} --attr axis=x`, '--attr axis must be an integer, got "x"'),
   refuses(
     `${GATHER} --attr axis=1 float32[2] int32[4] int64[]`,
     "Gather-8 needs 2 types (data, indices), got 3",

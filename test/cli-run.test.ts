@@ -11,6 +11,8 @@ const folder = makeCliFolder();
 const { at, json, load, ndscatter, save } = folder;
 
 const LARGE = "run large.onnx --node";
+const SUM =
+  "run ScatterElementsUpdate line.npy lines.npy line.npy axis.npy --attr reduction=sum --attr";
 const ADD = "run add.onnx d.npy i.npy u.npy";
 
 // What is typed wrong.
@@ -80,6 +82,9 @@ testRows(folder, [
     "run ScatterElementsUpdate --attr reduction=mean --attr axis=0 line.npy lines.npy line.npy",
     /1\.6666666, 3\. /,
   ),
+  // [1, 2, 3] with 1 and 2 added to the second element and 3 to the third, or these sums alone.
+  prints(`${SUM} use_init_val=true`, /\[1\., 5\., 6\.\]/),
+  prints(`${SUM} use_init_val=false`, /\[1\., 3\., 3\.\]/),
   prints(
     "run Scatter line.npy lines.npy line.npy",
     /^output: float32/,

@@ -102,8 +102,8 @@ const externalReader =
 const malformed = (sentence: string, cause?: unknown): TensorError =>
   new TensorError("malformed-file", sentence, {}, { cause });
 
-/** The most bytes to read at once: the system reads less than 2 GiB. */
-const CHUNK = 2 ** 30;
+/** The most bytes to read or write at once: the system takes less than 2 GiB. */
+export const CHUNK = 2 ** 30;
 
 type Folder = Pick<Io, "cwd">;
 

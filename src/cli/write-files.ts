@@ -12,7 +12,7 @@ import * as path from "node:path";
 import type { Tensor } from "../index.ts";
 import { errorAt, withPath } from "./failure.ts";
 import { printNote, type Io } from "./io.ts";
-import { notRegular } from "./read-files.ts";
+import { CHUNK, notRegular } from "./read-files.ts";
 import { checkFormat } from "./tensor-format.ts";
 
 /** A tensor and the file that it is for. */
@@ -111,9 +111,6 @@ function followLinks(place: string): string {
   }
   return to;
 }
-
-/** Most bytes to write at once: the system writes less than 2 GiB. */
-const CHUNK = 2 ** 30;
 
 /**
  * Writes a new file. The file is there as soon as the function is called, so that a signal's cleanup finds it, and the

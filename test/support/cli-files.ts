@@ -76,7 +76,10 @@ function saveTensors({ at, save }: Folder): void {
   save("one2.npy", tensor("float32", [], [2]));
   save("x=y.npy", tensor("float32", [1], [9]));
   fs.writeFileSync(at("cut.npy"), fs.readFileSync(at("d.npy")).subarray(0, 140));
-  // Indices, and an axis.
+}
+
+/** Indices, and an axis. */
+function saveIndices({ save }: Folder): void {
   save("far.npy", tensor("int64", [2, 1], [1, 9]));
   save("i32.npy", tensor("int32", [2, 1], [1, 3]));
   save("none.npy", zeros("int64", [0, 1]));
@@ -157,6 +160,7 @@ function saveExternal({ at }: Folder): void {
 export function makeCliFolder(): Folder {
   const folder = makeFolder();
   saveTensors(folder);
+  saveIndices(folder);
   saveModels(folder);
   saveExternal(folder);
   return folder;
