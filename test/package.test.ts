@@ -24,7 +24,7 @@ const EXPORTS = {
   "index.js": [
     "DTYPES", "ERROR_CODES", "REDUCTIONS", "TensorError",
     "compareVersions", "createEngine", "equals", "explain", "firstDifference", "full", "gather", "gatherElements", "gatherND", "infer", "isDType",
-    "isTensorError", "operators", "planGather", "planGatherElements", "planGatherND", "planScatterElements", "planScatterND", "printScalar", "printShape", "resolve", "run", "scatter", "scatterElements", "scatterND", "tensor", "tensorScatter", "zeros",
+    "isTensorError", "operators", "planGather", "planGatherElements", "planGatherND", "planScatterElements", "planScatterND", "printScalar", "printShape", "resolve", "roleOf", "run", "scatter", "scatterElements", "scatterND", "tensor", "tensorScatter", "typesOf", "zeros",
   ],
   "npy/index.js": ["readNpy", "writeNpy"],
   "onnx/index.js": ["FINDINGS", "buildModel", "constant", "convertModel", "externalFiles", "inspectModel", "nodeCall", "readModel", "readOutline", "readTensor", "runModel", "runNode", "unsupportedOperators", "writeModel", "writeTensor"],

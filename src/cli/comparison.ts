@@ -1,4 +1,4 @@
-/** Two tensors held against each other bit for bit, and the first cell in which they differ. */
+/** Compares two tensors bit for bit and finds the first cell that differs. */
 
 import {
   DTYPES,
@@ -9,18 +9,23 @@ import {
   type Scalar,
   type Tensor,
 } from "../index.ts";
+import { positionOf } from "./cells.ts";
 import { printName } from "./layout.ts";
 import { printType } from "./type-text.ts";
 
 export interface Difference {
-  /** The first cell that differs; null where data types or shapes do. */
+  /** The first cell that differs; null where data types or shapes differ. */
   readonly at: readonly number[] | null;
   readonly got: string;
   readonly expected: string;
   readonly sentence: string;
 }
 
-/** The first difference of `got`, called `name`, from what `file` holds; null where there is none. */
+/**
+ * The first difference of `got` from `expected`, or null where there is none.
+ * @param name the name of `got`
+ * @param file the file that holds `expected`
+ */
 export function compareTensors(
   name: string,
   got: Tensor,
@@ -40,16 +45,15 @@ export function compareTensors(
   const cells = [got, expected].map((one) => cellOf(one, at));
   const [left, right] = cells.map((cell) => printScalar(cell.dtype, cell.toArray() as Scalar));
   if (left !== right) return difference(at, left, right);
-  // NaN is not one value but many.
-  const [these, those] = cells.map(printBits);
-  return difference(at, `${left} (bits ${these})`, `${right} (bits ${those})`);
+  // Two NaNs may differ in their bits and still print alike.
+  const [leftBits, rightBits] = cells.map(printBits);
+  return difference(at, `${left} (bits ${leftBits})`, `${right} (bits ${rightBits})`);
 }
 
-/** One cell as a tensor of its own. */
+/** One cell as a tensor of rank 0. */
 function cellOf({ dtype, shape, data }: Tensor, at: readonly number[]): Tensor {
   const { lanes } = DTYPES[dtype];
-  const start =
-    lanes * at.reduce((position, coordinate, axis) => position * shape[axis] + coordinate, 0);
+  const start = lanes * positionOf(at, shape);
   return tensor(dtype, [], data.slice(start, start + lanes));
 }
 

@@ -1,4 +1,4 @@
-/** `ndscatter convert`: a model in another opset of ONNX, or from ONNX to OpenVINO and back. */
+/** `ndscatter convert`: converts a model to another opset of ONNX, or from ONNX to OpenVINO and back. */
 
 import * as path from "node:path";
 import type { Command } from "commander";
@@ -12,9 +12,11 @@ import {
 } from "../onnx/index.ts";
 import { writeIR } from "../openvino/index.ts";
 import { withPath, wrongData, wrongUsage } from "./failure.ts";
-import { checkPlace, isIR, isSameFile, modelFiles, readModelFile, writeFiles } from "./files.ts";
-import { escapeControls, JSON_HELP, printJson, printName } from "./layout.ts";
+import type { Io } from "./io.ts";
+import { escapeControls, JSON_HELP, printCount, printJson, printName } from "./layout.ts";
 import { parseOpset } from "./operator-call.ts";
+import { isIR, modelFiles, readModelFile } from "./read-files.ts";
+import { checkPlace, isSameFile, writeFiles } from "./write-files.ts";
 
 interface ConvertOptions {
   readonly opset?: number;
@@ -23,16 +25,18 @@ interface ConvertOptions {
 }
 
 const HELP = `
-The ending of the output tells its format: .onnx, or .xml for OpenVINO, with a
-.bin beside it. What the target cannot say with the same results, bit for bit,
-is refused: the command names the nodes and the reasons, and writes nothing.
+The output's ending is its format: .onnx, or .xml for OpenVINO, with a .bin
+beside it. What the target cannot express with the same results, bit for bit, is
+refused: the command names the nodes and the reasons, and writes nothing.
 
-Within ONNX only the nodes of this command's operators change (and Constant and
-Cast); all others are left as they were, and counted, because the opset may mean
-another version of them. To the other format there must be no others.
+Within ONNX only nodes of this package's operators change, and Constant and
+Cast. All other nodes stay as they are and are counted, because the opset may
+give them another version. To the other format there must be no other nodes.
 
--o replaces a file that exists, but never the model that is read. Data in other
-files stay there, so that the output has to be in the folder of the model.
+-o replaces a file that exists, but never the model that is read. A file changes
+as a whole or not at all; a link is followed, and other hard links of the file
+keep the old contents. Data in other files stay there, so the output must be in
+the folder of the model.
 
 Examples:
   ndscatter convert model.onnx --opset 13 -o m13.onnx
@@ -40,7 +44,7 @@ Examples:
   ndscatter convert model.onnx --opset 8 -o net.xml   no newer operators of OpenVINO
   ndscatter convert net.xml --opset 18 -o model.onnx`;
 
-export function addConvertCommand(program: Command): void {
+export function addConvertCommand(program: Command, io: Io): void {
   program
     .command("convert")
     .summary("convert a model to another opset or format")
@@ -54,20 +58,23 @@ export function addConvertCommand(program: Command): void {
     .requiredOption("-o, --output <file>", "where the result goes: .onnx or .xml")
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
-    .action((file: string, options: ConvertOptions) => {
+    .action(async (file: string, options: ConvertOptions) => {
       const { output, json } = options;
-      checkOutput(file, options);
-      const model = readModelFile(file);
-      checkExternal(file, output, model);
+      checkOutput(io, file, options);
+      const model = readModelFile(io, file);
+      checkExternal(io, file, output, model);
       const conversion = withPath(file, () => convert(model, options));
-      writeFiles(withPath(output, () => encode(output, conversion.model)));
-      const report = json ? reportJson : reportText;
-      process.stdout.write(`${report(output, conversion)}\n`);
+      await writeFiles(
+        io,
+        withPath(output, () => encode(output, conversion.model)),
+      );
+      const print = json ? conversionJson : conversionText;
+      await io.stdout.write(`${print(output, conversion)}\n`);
     });
 }
 
-/** What can be said before anything is read. */
-function checkOutput(file: string, { output, opset }: ConvertOptions): void {
+/** Checks the output before anything is read. */
+function checkOutput(io: Io, file: string, { output, opset }: ConvertOptions): void {
   if (!isIR(output) && path.extname(output).toLowerCase() !== ".onnx") {
     throw wrongUsage(`${output} must end in .onnx or .xml, which tells its format`);
   }
@@ -75,14 +82,14 @@ function checkOutput(file: string, { output, opset }: ConvertOptions): void {
     throw wrongUsage(`an ONNX model needs --opset, such as --opset 18`);
   }
   for (const place of modelFiles(output)) {
-    if (modelFiles(file).some((input) => isSameFile(place, input))) {
+    if (modelFiles(file).some((input) => isSameFile(io, place, input))) {
       throw wrongUsage(`the output ${place} would replace a file that the command reads`);
     }
-    checkPlace(place);
+    checkPlace(io, place);
   }
 }
 
-/** A target that there is not is the fault of what was typed. */
+/** An opset that does not exist is the fault of what was typed. */
 function convert(model: Model, { output, opset }: ConvertOptions): Conversion {
   const limit = opset === undefined ? {} : { opset };
   try {
@@ -95,14 +102,15 @@ function convert(model: Model, { output, opset }: ConvertOptions): Conversion {
   }
 }
 
-/** A model that is written goes on referring to its files by their places beside it. */
-function checkExternal(file: string, output: string, model: Model): void {
-  if (isIR(output) || isIR(file) || isSameFile(path.dirname(file), path.dirname(output))) return;
+/** An ONNX model that is written refers to the same data files as before, by their places in its own folder. */
+function checkExternal(io: Io, file: string, output: string, model: Model): void {
+  if (isIR(output) || isIR(file) || isSameFile(io, path.dirname(file), path.dirname(output)))
+    return;
   const files = withPath(file, () => externalFiles(model));
   if (files.length === 0) return;
-  throw wrongData(
-    `${file} keeps data in ${files.map(printName).join(", ")} beside it; write ${path.basename(output)} to its folder, ${path.dirname(file)}`,
-  );
+  const data = files.map(printName).join(", ");
+  const advice = `write ${path.basename(output)} to its folder, ${path.dirname(file)}`;
+  throw wrongData(`${file} keeps data in ${data} beside it; ${advice}`);
 }
 
 function encode(output: string, model: Model): { file: string; bytes: Uint8Array }[] {
@@ -117,27 +125,24 @@ function encode(output: string, model: Model): { file: string; bytes: Uint8Array
 
 const MAX_LINES = 20;
 
-function reportText(output: string, { changes, unchecked, notes }: Conversion): string {
+function conversionText(output: string, { changes, unchecked, notes }: Conversion): string {
   const shown = changes.slice(0, MAX_LINES);
   if (changes.length > shown.length) shown.push(`and ${changes.length - shown.length} more`);
   const count = [...unchecked.values()].reduce((sum, one) => sum + one, 0);
   const others = [...unchecked].map(([op, many]) => `${printName(op)} ${many}`).join(", ");
   return [
-    `${output}: ${plural(changes.length, "node")} changed`,
+    `${output}: ${printCount(changes.length, "node")} changed`,
     ...shown.map((line) => `  ${line}`),
     ...(count === 0
       ? []
-      : [`${plural(count, "node")} of other operators left as before, unchecked: ${others}`]),
+      : [`${printCount(count, "node")} of other operators left as before, unchecked: ${others}`]),
     ...notes.map((note) => `note: ${note}`),
   ]
     .map(escapeControls)
     .join("\n");
 }
 
-const plural = (count: number, what: string): string =>
-  count === 1 ? `1 ${what}` : `${count} ${what}s`;
-
-function reportJson(output: string, { model, changes, unchecked, notes }: Conversion): string {
+function conversionJson(output: string, { model, changes, unchecked, notes }: Conversion): string {
   const { irVersion, opsets } = model;
   return printJson({
     output,

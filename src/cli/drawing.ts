@@ -1,6 +1,8 @@
-/** Tensors as grids of aligned cells, those that matter marked: by colour, or by a sign behind the value without. */
+/** Draws tensors as grids of aligned cells. Cells may be marked: by a colour, or by a sign behind the value. */
 
-import { printScalar, type Scalar, type Tensor } from "../index.ts";
+import type { Tensor } from "../index.ts";
+import { lengthOf, printCell, scalarsOf } from "./cells.ts";
+import type { Io } from "./io.ts";
 import { printName } from "./layout.ts";
 import { printType } from "./type-text.ts";
 
@@ -14,35 +16,35 @@ const MARKS: Readonly<Record<Mark, { readonly sign: string; readonly colour: num
   bad: { sign: "!", colour: 31 },
 };
 
-/** Where it is drawn. */
+/** What a drawing has room for. */
 export interface Canvas {
   readonly columns: number;
   readonly isColoured: boolean;
 }
 
-/** What the standard output is: https://no-color.org, and FORCE_COLOR beyond what a terminal says. */
-export function canvasOf({ stdout, env }: NodeJS.Process): Canvas {
+/** The canvas that stdout is. NO_COLOR is obeyed (https://no-color.org), and FORCE_COLOR overrides the terminal. */
+export function canvasOf({ stdout, env }: Io): Canvas {
   const { NO_COLOR = "", FORCE_COLOR = "", TERM } = env;
   const isForced = FORCE_COLOR !== "" && FORCE_COLOR !== "0";
   const isTerminal = stdout.isTTY && TERM !== "dumb" && FORCE_COLOR !== "0";
-  return { columns: stdout.columns ?? 80, isColoured: NO_COLOR === "" && (isForced || isTerminal) };
+  return { columns: stdout.columns, isColoured: NO_COLOR === "" && (isForced || isTerminal) };
 }
 
-/** Text in the colour of a mark, or with its sign behind it. */
+/** Text in the colour of its mark, or with the mark's sign behind it. */
 export function paint(text: string, mark: Mark | null, { isColoured }: Canvas): string {
   if (mark === null) return text;
   const { sign, colour } = MARKS[mark];
   return isColoured ? `\u001b[${colour}m${text}\u001b[39m` : text + sign;
 }
 
-/** More cells than this, or more columns than there are, are no picture. */
+/** A picture of more cells is not readable. */
 const MOST_CELLS = 200;
 const MOST_RANK = 4;
 
 export const isSmall = ({ size, shape }: Tensor): boolean =>
   size <= MOST_CELLS && shape.length <= MOST_RANK;
 
-/** A tensor under its name and type; without its cells where they are too many, or too wide. */
+/** A tensor under its name and type. Its cells are left out where they are too many, or too wide for the canvas. */
 export function drawTensor(
   name: string,
   tensor: Tensor,
@@ -74,7 +76,7 @@ function drawCells(
   const rows = shape.length > 1 ? shape[shape.length - 2] : size;
   const room = canvas.columns - labelOf(0, rows - 1).length;
   const fit = Math.floor(room / (GAP.length + width + signWidth));
-  // A list that is too long for one line goes on in the next; a grid is not torn apart.
+  // A list of rank 1 may continue in the next line. A row of a grid may not, because columns would no longer align.
   if (fit < (shape.length > 1 ? row : 1)) return null;
   const step = Math.min(row, fit);
   const lines: string[] = [];
@@ -89,7 +91,7 @@ function drawCells(
 
 const GAP = "  ";
 
-/** The number of a row, or of the first cell of a line. */
+/** The number before a line: that of its row, or in a list of rank 1 of its first cell. */
 const labelOf = (label: number, most: number): string =>
   `  ${String(label).padStart(String(most).length)} |`;
 
@@ -102,31 +104,6 @@ function sliceName(shape: readonly number[], slice: number): string {
   }
   return `[${coordinates.join(", ")}]`;
 }
-
-/** All elements, in row-major order. */
-export function scalarsOf(tensor: Tensor): Scalar[] {
-  let level: unknown[] = [tensor.toArray()];
-  // The pair of a complex number is an element.
-  for (let axis = 0; axis < tensor.shape.length; axis++) level = level.flat(1);
-  return level as Scalar[];
-}
-
-const MOST_TEXT = 24;
-
-/** An element as it stands in a grid: text is cut, and what is no character to see is escaped. */
-export function printCell({ dtype }: Tensor, value: Scalar): string {
-  const word = printScalar(dtype, value);
-  if (typeof value !== "string") return word;
-  const seen = word.replaceAll(/\p{C}/gu, (character) =>
-    Array.from(character, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`).join(""),
-  );
-  const characters = Array.from(seen);
-  return characters.length <= MOST_TEXT
-    ? seen
-    : `${characters.slice(0, MOST_TEXT - 4).join("")}..."`;
-}
-
-const lengthOf = (text: string): number => Array.from(text).length;
 
 const widest = (words: readonly string[]): number =>
   words.reduce((width, word) => Math.max(width, lengthOf(word)), 0);

@@ -1,15 +1,15 @@
-/** `ndscatter explain`: what an operator, or one node of a model, does with tensors from files. */
+/** `ndscatter explain`: explains what an operator, or one node of a model, does with tensors from files. */
 
-import { once } from "node:events";
 import type { Command } from "commander";
 import { explain } from "../index.ts";
-import { bindInputs } from "./bindings.ts";
+import { bindInputFiles } from "./bindings.ts";
 import { canvasOf } from "./drawing.ts";
 import { explanationJson } from "./explanation-json.ts";
 import { explanationText } from "./explanation-text.ts";
 import { wrongData } from "./failure.ts";
-import { readTensorFiles } from "./files.ts";
+import type { Io } from "./io.ts";
 import { JSON_HELP } from "./layout.ts";
+import { readTensorFiles } from "./read-files.ts";
 import { addTaskArguments, findTask, type TaskOptions } from "./task.ts";
 
 interface ExplainOptions extends TaskOptions {
@@ -18,11 +18,11 @@ interface ExplainOptions extends TaskOptions {
 
 const HELP = `
 The arguments are those of ndscatter run. Small tensors are drawn, large ones are
-summed up. Elements that updates hit, or that are read, are green, and yellow
+summed up. Elements that updates hit, or that are read, are green, or yellow
 where that happens more than once; bad indices are red. Where the output is no
-terminal, or NO_COLOR is set, they have the signs * ** and ! instead.
+terminal, or NO_COLOR is set, the signs * ** and ! stand for the colours.
 
-What run refuses is explained too, as far as it goes: the shapes that were
+What run refuses is explained too, as far as possible: the shapes that were
 derived, and every bad index. The status is that of run.
 
 Examples:
@@ -31,35 +31,38 @@ Examples:
   ndscatter explain large.onnx --node /ScatterND cache.npy i.npy u.npy
   ndscatter explain GatherND d.npy i.npy --json > story.json`;
 
-export function addExplainCommand(program: Command): void {
+export function addExplainCommand(program: Command, io: Io): void {
   const command = program
     .command("explain")
-    .summary("tell what an operator or one node of a model does")
+    .summary("explain what an operator or one node of a model does")
     .description(
-      "Tell which update hits which element, where each element of a gather comes from, which shapes\n" +
+      "Explain which update hits which element, where each element of a gather comes from, which shapes\n" +
         "follow from which, and what is wrong.",
     );
   addTaskArguments(command)
     .option("--json", `${JSON_HELP}, all of it`)
     .addHelpText("after", HELP)
-    .action(explainTask);
+    .action((target: string, texts: readonly string[], options: ExplainOptions) =>
+      explainTask(io, target, texts, options),
+    );
 }
 
 async function explainTask(
+  io: Io,
   target: string,
   texts: readonly string[],
   options: ExplainOptions,
 ): Promise<void> {
-  const task = findTask(target, options);
-  const { node, inputs } = task.call(readTensorFiles(bindInputs(texts, task)));
+  const task = findTask(io, target, options);
+  const { node, inputs } = task.call(readTensorFiles(io, bindInputFiles(texts, task)));
   const explanation = explain(node, inputs);
   const parts = options.json
     ? explanationJson(explanation)
-    : [explanationText(explanation, canvasOf(process))];
+    : [explanationText(explanation, canvasOf(io))];
   for (const part of parts) {
-    // There may be more than memory holds.
+    // Waits for the reader, because all parts together may be more than memory holds.
     // oxlint-disable-next-line no-await-in-loop
-    if (!process.stdout.write(part)) await once(process.stdout, "drain");
+    await io.stdout.write(part);
   }
   const { error } = explanation;
   if (error === null) return;

@@ -1,6 +1,7 @@
-/** An explanation as JSON, in parts: the story of a large call may be longer than a string can be. */
+/** An explanation as JSON, in parts: that of a large call may be longer than the longest string. */
 
 import type { Explanation, Read, StoryStep, Tensor } from "../index.ts";
+import { valuesOf } from "./cells.ts";
 import { printJson } from "./layout.ts";
 
 export function* explanationJson(explanation: Explanation): Iterable<string> {
@@ -19,7 +20,7 @@ export function* explanationJson(explanation: Explanation): Iterable<string> {
     output: output && {
       name: version?.outputs[0].name,
       ...typeOf(output),
-      values: output.toArray(),
+      values: valuesOf(output),
     },
     ...(story && {
       kind: story.kind,
@@ -53,7 +54,7 @@ export function* explanationJson(explanation: Explanation): Iterable<string> {
   yield "\n}\n";
 }
 
-/** One more field of an object: a list, a member at a time. */
+/** One more field of an object: a list, written member by member. */
 function* printList<T>(
   name: string,
   list: Iterable<T>,
@@ -89,10 +90,10 @@ const errorOf = ({
   expected,
 });
 
-/** A step with lists for tensors. */
+/** A step with nested lists for its tensors. */
 function stepOf(step: StoryStep<Tensor>): object {
-  const [before, after] = [step.before.toArray(), step.after.toArray()];
+  const [before, after] = [valuesOf(step.before), valuesOf(step.after)];
   return step.kind === "division"
     ? { ...step, before, after }
-    : { ...step, before, update: step.update.toArray(), after };
+    : { ...step, before, update: valuesOf(step.update), after };
 }

@@ -1,4 +1,4 @@
-/** An explanation as text: shapes, errors, pictures of small tensors, and the stories of their cells. */
+/** An explanation as text: shapes, errors, pictures of small tensors, and the history of each cell. */
 
 import {
   printShape,
@@ -13,18 +13,12 @@ import {
   type Summary,
   type Tensor,
 } from "../index.ts";
-import {
-  drawTensor,
-  isSmall,
-  paint,
-  printCell,
-  scalarsOf,
-  type Canvas,
-  type Mark,
-} from "./drawing.ts";
-import { titleOf } from "./operator-call.ts";
+import { positionOf, printCell, scalarsOf } from "./cells.ts";
+import { drawTensor, isSmall, paint, type Canvas, type Mark } from "./drawing.ts";
+import { printCount } from "./layout.ts";
+import { versionTitle } from "./operator-call.ts";
 
-// What is told of each of many; --json tells all.
+// The text is cut after so many of each; --json has all.
 const MOST_TARGETS = 50;
 const MOST_STEPS = 20;
 const MOST_BAD = 20;
@@ -33,16 +27,16 @@ export function explanationText(explanation: Explanation, canvas: Canvas): strin
   const { version, error, output, story } = explanation;
   const names = namesOf(explanation);
   const sections = [
-    version === null ? "" : titleOf(version),
+    version === null ? "" : versionTitle(version),
     shapesText(explanation, canvas),
     ...(error === null ? [] : [badText(explanation)]),
     picturesText(explanation, names, canvas),
   ];
   if (story !== null && output !== null) {
     sections.push(summaryText(story, names));
-    const isTold = isSmall(output) && (story.kind === "gather" || story.summary.targets > 0);
-    if (isTold && story.kind === "scatter") sections.push(scatterText(story, names));
-    if (isTold && story.kind === "gather") sections.push(gatherText(story, names, output));
+    const isShort = isSmall(output) && (story.kind === "gather" || story.summary.targets > 0);
+    if (isShort && story.kind === "scatter") sections.push(scatterText(story, names));
+    if (isShort && story.kind === "gather") sections.push(gatherText(story, names, output));
   }
   return sections
     .filter((section) => section !== "")
@@ -67,7 +61,7 @@ const namesOf = ({ version, inputs }: Explanation): Names => {
   };
 };
 
-/** What follows from the shapes; what does not fit is marked. */
+/** A sentence for each derived shape, marked where the given shape does not fit. */
 const shapesText = ({ shapes }: Explanation, canvas: Canvas): string =>
   shapes.map(({ sentence, fits }) => paint(sentence, fits ? null : "bad", canvas)).join("\n");
 
@@ -109,7 +103,7 @@ function picturesText(explanation: Explanation, { output: name }: Names, canvas:
   return [...pictures, ...(legend.length === 0 ? [] : [legend.join(", ")])].join("\n\n");
 }
 
-/** What each mark says. */
+/** What each mark means. */
 const LEGEND: Readonly<Record<Mark, string>> = {
   once: "met once",
   repeated: "met more than once",
@@ -120,15 +114,11 @@ const LEGEND: Readonly<Record<Mark, string>> = {
 function inputMarks(explanation: Explanation, role: Role, tensor: Tensor): Marks {
   const { story } = explanation;
   if (role === "indices") return badMarks(explanation, tensor);
-  // The elements that a gather reads.
   const isRead = role === "data" && story?.kind === "gather" && isSmall(tensor);
   return isRead ? targetMarks(story, tensor) : new Map();
 }
 
 type Marks = ReadonlyMap<number, Mark>;
-
-const positionOf = (at: readonly number[], shape: readonly number[]): number =>
-  at.reduce((position, coordinate, d) => position * shape[d] + coordinate, 0);
 
 const badMarks = ({ badIndices }: Explanation, { shape }: Tensor): Marks =>
   new Map(badIndices.map(({ at }) => [positionOf(at, shape), "bad"] as const));
@@ -147,7 +137,7 @@ const targetMarks = ({ targets }: ScatterStory | GatherStory, tensor: Tensor): M
     ),
   );
 
-/** A mark for each element of a slice. */
+/** The mark of a slice, for each of its elements. */
 function sliceMarks(
   coordinates: readonly number[],
   { shape }: Tensor,
@@ -161,30 +151,29 @@ function sliceMarks(
 function summaryText({ kind, summary }: ScatterStory | GatherStory, names: Names): string {
   const { count, targets, repeats, most, untouched, filled } = summary;
   const isScatter = kind === "scatter";
-  const [what, meet, met] = isScatter
-    ? ["update", "hit", names.output]
-    : ["read", "take", names.data];
+  const target = isScatter ? names.output : names.data;
+  const events = printCount(count, isScatter ? "update" : "read");
+  const verb = (isScatter ? "hit" : "take") + (count === 1 ? "s" : "");
+  const rest = isScatter ? `from ${names.data}` : "not read";
   const lines = [
-    `${many(count, what)} ${count === 1 ? `${meet}s` : meet} ${many(targets, "target")} of ${met}, ${repeats} of them more than once`,
-    isScatter
-      ? `${many(untouched, "element")} of ${names.output} ${untouched === 1 ? "is" : "are"} from ${names.data}`
-      : `${many(untouched, "element")} of ${names.data} ${untouched === 1 ? "is" : "are"} not read`,
+    `${events} ${verb} ${printCount(targets, "target")} of ${target}, ${repeats} of them more than once`,
+    `${printCount(untouched, "element")} of ${target} ${isOrAre(untouched)} ${rest}`,
   ];
-  if (filled > 0)
-    lines.push(
-      `${many(filled, "element")} of ${names.output} ${filled === 1 ? "is" : "are"} 0, because the index is out of range`,
-    );
+  if (filled > 0) {
+    const elements = `${printCount(filled, "element")} of ${names.output}`;
+    lines.push(`${elements} ${isOrAre(filled)} 0, because the index is out of range`);
+  }
   if (most.length > 0) {
     const list = most.map(
-      ({ coordinates, count }) => `${cellName(met, coordinates)} ${count} times`,
+      ({ coordinates, count }) => `${cellName(target, coordinates)} ${count} times`,
     );
     lines.push(`most often: ${list.join(", ")}`);
   }
-  if (targets > 0) lines.push(`rows of ${met}: ${rowsText(summary)}`);
+  if (targets > 0) lines.push(`rows of ${target}: ${rowsText(summary)}`);
   return lines.join("\n");
 }
 
-const many = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+const isOrAre = (count: number): string => (count === 1 ? "is" : "are");
 
 const MOST_RANGES = 10;
 
@@ -196,18 +185,18 @@ function rowsText({ rows, rowRanges }: Summary): string {
   return ranges.join(", ") + (left > 0 ? ` and ${left} more ranges` : "");
 }
 
-/** `output[1]`; a whole tensor has no coordinates. */
+/** `output[1]`, or `output` for the whole tensor, which has no coordinates. */
 const cellName = (name: string, coordinates: readonly number[]): string =>
   coordinates.length === 0 ? name : name + printShape(coordinates);
 
-/** What happens to each target, a line a step. */
+/** What happens to each target, with a line for each step. */
 function scatterText({ targets, reduction }: ScatterStory, names: Names): string {
   const blocks = [...first(targets, MOST_TARGETS)].map(({ coordinates, count, steps }) => {
-    const told = [...first(steps(), MOST_STEPS)].map((step) => stepLine(step, names));
-    const width = told.reduce((most, [change]) => Math.max(most, change.length), 0);
-    const lines = told.map(([change, why]) => `  ${change.padEnd(width)}  ${why}`);
-    // The division of a mean is a step as well.
-    const left = count + (reduction === "mean" ? 1 : 0) - told.length;
+    const shown = [...first(steps(), MOST_STEPS)].map((step) => stepLine(step, names));
+    const width = shown.reduce((most, [change]) => Math.max(most, change.length), 0);
+    const lines = shown.map(([change, why]) => `  ${change.padEnd(width)}  ${why}`);
+    // The division of a mean is a step of its own, which is not in the count of updates.
+    const left = count + (reduction === "mean" ? 1 : 0) - shown.length;
     return [cellName(names.output, coordinates), ...lines, ...andMore(left)].join("\n");
   });
   const left = targets.length - blocks.length;
@@ -233,23 +222,23 @@ function indexText({ at, given, places }: IndexStory, { indices }: Names): strin
 }
 
 function gatherText({ reads }: GatherStory, names: Names, output: Tensor): string {
-  const told = [...first(reads, MOST_TARGETS)].map(({ at, index, target }) => {
+  const pairs = [...first(reads, MOST_TARGETS)].map(({ at, index, target }) => {
     const from = target === null ? printZero(output) : cellName(names.data, target);
     return [`${cellName(names.output, at)} = ${from}`, indexText(index, names)];
   });
-  const width = told.reduce((most, [what]) => Math.max(most, what.length), 0);
-  const lines = told.map(([what, why]) => `${what.padEnd(width)}  ${why}`);
+  const width = pairs.reduce((most, [what]) => Math.max(most, what.length), 0);
+  const lines = pairs.map(([what, why]) => `${what.padEnd(width)}  ${why}`);
   const left = reads.length - lines.length;
   return [...lines, ...(left > 0 ? [`and ${left} more`] : [])].join("\n");
 }
 
-/** What stands where no index leads. */
+/** The element that a gather gives for an index out of range. */
 const printZero = ({ dtype }: Tensor): string =>
   dtype === "string" ? '""' : dtype === "bool" ? "false" : "0";
 
 const MOST_PIECES = 6;
 
-/** A slice in one line: its first elements. */
+/** A slice in one line, cut after its first elements. */
 function printPiece(tensor: Tensor): string {
   if (tensor.shape.length === 0) return printCell(tensor, tensor.toArray() as Scalar);
   if (tensor.size === 0) return "[]";
@@ -259,7 +248,7 @@ function printPiece(tensor: Tensor): string {
   return `[${words.join(", ")}${tensor.size > MOST_PIECES ? ", ..." : ""}]`;
 }
 
-/** The first of a list, without making the others. */
+/** The first members of a list. The others are not computed. */
 function* first<T>(list: Iterable<T>, most: number): Iterable<T> {
   let left = most;
   if (left <= 0) return;

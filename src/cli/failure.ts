@@ -1,17 +1,21 @@
-/** How a command ends badly: one sentence for stderr, and an exit status that says whose fault it was. */
+/** How a command fails: with one sentence on stderr, and a status that says whether data or usage was wrong. */
 
 import { getSystemErrorMap } from "node:util";
 import { CommanderError } from "commander";
 import { isTensorError } from "../index.ts";
 
-/** What was read is wrong: a file, a tensor, a test that fails. */
+/** The status where all is well. */
+export const SUCCESS = 0;
+/** The status where what was read is wrong: a file, a tensor, a test that fails. */
 export const WRONG_DATA = 1;
-/** What was typed is wrong: a command, an option, the name of an operator or an attribute. */
+/** The status where what was typed is wrong: a command, an option, the name of an operator or an attribute. */
 export const WRONG_USAGE = 2;
+
+export type Status = typeof SUCCESS | typeof WRONG_DATA | typeof WRONG_USAGE;
 
 export class Failure extends Error {
   override readonly name = "Failure";
-  readonly status: typeof WRONG_DATA | typeof WRONG_USAGE;
+  readonly status: Exclude<Status, typeof SUCCESS>;
 
   constructor(status: Failure["status"], sentence: string, cause?: unknown) {
     super(sentence, cause === undefined ? {} : { cause });
@@ -25,7 +29,7 @@ export const wrongData = (sentence: string, cause?: unknown): Failure =>
 export const wrongUsage = (sentence: string, cause?: unknown): Failure =>
   new Failure(WRONG_USAGE, sentence, cause);
 
-/** What `action` returns; a TensorError in it is the fault of what was typed. */
+/** Returns what `action` returns. A TensorError that it throws is the fault of what was typed. */
 export function asUsage<T>(action: () => T): T {
   try {
     return action();
@@ -34,17 +38,22 @@ export function asUsage<T>(action: () => T): T {
   }
 }
 
-/** What `action` returns; an error of the library, of the disk or of memory in it is told of the file at `path`. */
+/** Returns what `action` returns. The sentences of errors that it throws begin with `path`. */
 export function withPath<T>(path: string, action: () => T): T {
   try {
     return action();
   } catch (error) {
-    const reason = isTensorError(error) ? error.message : reasonOf(error);
-    throw reason === null ? error : wrongData(`${path}: ${reason}`, error);
+    throw errorAt(path, error);
   }
 }
 
-/** Anything thrown, as the sentence and the status that the user gets. */
+/** `error` as a failure whose sentence begins with `path`; an error of unknown origin stays as it is. */
+export function errorAt(path: string, error: unknown): unknown {
+  const reason = isTensorError(error) ? error.message : reasonOf(error);
+  return reason === null ? error : wrongData(`${path}: ${reason}`, error);
+}
+
+/** Anything that was thrown, as the sentence and the status that the user gets. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof CommanderError) return wrongUsage(parserSentence(error), error);
@@ -55,14 +64,14 @@ export function failureOf(error: unknown): Failure {
   return wrongData(`internal error: ${message}; --debug shows where it comes from`, error);
 }
 
-/** Commander begins with "error:" and puts what was probably meant on a line of its own. */
+/** Commander's message begins with "error:", and the name that was probably meant has a line of its own. */
 function parserSentence({ code, message }: CommanderError): string {
-  // A program without a command prints its help as an error, which is no sentence.
+  // Without a command, commander throws its whole help as the message.
   if (code === "commander.help") return "a command is missing; --help lists them";
   return message.replace(/^error: /, "").replaceAll(/\s*\n\s*/g, " ");
 }
 
-/** The system's own words for its error, or ours for too little memory; null for any other error. */
+/** The system's own words for its error, this package's for too little memory, or null for any other error. */
 export function reasonOf(error: unknown): string | null {
   if (error instanceof RangeError) return `it does not fit in memory (${error.message})`;
   if (!(error instanceof Error) || !("errno" in error)) return null;

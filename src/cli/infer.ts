@@ -1,8 +1,9 @@
-/** `ndscatter infer`: the type of an operator's output from the types of its inputs. */
+/** `ndscatter infer`: infers the type of an operator's output from the types of its inputs. */
 
 import type { Command } from "commander";
 import { infer } from "../index.ts";
 import { wrongUsage } from "./failure.ts";
+import type { Io } from "./io.ts";
 import { JSON_HELP, printJson } from "./layout.ts";
 import { addCallOptions, parseCall, type CallOptions } from "./operator-call.ts";
 import { parseType, printType, TYPE_HELP } from "./type-text.ts";
@@ -19,31 +20,31 @@ Examples:
   ndscatter infer GatherND --attr batch_dims=1 'float32[B,?,8]' 'int64[B,16,1]'
   ndscatter infer GatherElements --attr axis=-1 float32 'int64[2,3]'`;
 
-export function addInferCommand(program: Command): void {
+export function addInferCommand(program: Command, io: Io): void {
   const command = program
     .command("infer")
     .summary("print the type of an operator's output")
     .description(
-      "Print the type of an operator's output, as far as the types of its inputs tell it.",
+      "Print the type of an operator's output, as far as it follows from the types of its inputs.",
     )
     .argument("<operator>", "the name of an operator, such as ScatterND")
     .argument("[types...]", "the types of its inputs, in order");
   addCallOptions(command)
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
-    .action((operator: string, texts: readonly string[], options: InferOptions) => {
-      process.stdout.write(`${inferText(operator, texts, options)}\n`);
-    });
+    .action((operator: string, texts: readonly string[], options: InferOptions) =>
+      io.stdout.write(`${inferText(operator, texts, options)}\n`),
+    );
 }
 
 function inferText(operator: string, texts: readonly string[], options: InferOptions): string {
   const { node, version, title, given } = parseCall(operator, options);
-  const asked = version.inputs.filter(({ name }) => !given.has(name));
-  const names = asked.map(({ name }) => name);
-  const least = asked.filter(({ optional }) => optional !== true).length;
+  const wanted = version.inputs.filter(({ name }) => !given.has(name));
+  const names = wanted.map(({ name }) => name);
+  const least = wanted.filter(({ optional }) => optional !== true).length;
   if (texts.length < least || texts.length > names.length) {
-    const many = least === names.length ? least : `${least} to ${names.length}`;
-    throw wrongUsage(`${title} needs ${many} types (${names.join(", ")}), got ${texts.length}`);
+    const needed = least === names.length ? least : `${least} to ${names.length}`;
+    throw wrongUsage(`${title} needs ${needed} types (${names.join(", ")}), got ${texts.length}`);
   }
   const parsed = texts.map(parseType);
   const types = infer(

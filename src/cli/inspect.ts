@@ -1,4 +1,4 @@
-/** `ndscatter inspect`: the scatters and gathers of a model of any size, and what is wrong or risky about them. */
+/** `ndscatter inspect`: prints the scatters and gathers of a model, and what is wrong or risky about them. */
 
 import type { Command } from "commander";
 import {
@@ -10,9 +10,18 @@ import {
   type InspectedValue,
   type Report,
 } from "../onnx/index.ts";
-import { WRONG_DATA } from "./failure.ts";
-import { withModel } from "./files.ts";
-import { escapeControls, JSON_HELP, printJson, printName, printTable, wrap } from "./layout.ts";
+import { WRONG_DATA, type Status } from "./failure.ts";
+import type { Io } from "./io.ts";
+import {
+  escapeControls,
+  JSON_HELP,
+  printCount,
+  printJson,
+  printName,
+  printTable,
+  wrap,
+} from "./layout.ts";
+import { withModel } from "./read-files.ts";
 import { printType } from "./type-text.ts";
 
 interface InspectOptions {
@@ -26,11 +35,11 @@ const meanings = Object.entries(FINDINGS).map(([id, { severity, meaning }]) =>
 
 const HELP = `
 Weights are not read: of a file of many gigabytes only the graph and constant
-indices are. The weights of an IR are looked for beside it, in the .bin of its
-name. The status is 1 where something is wrong, with --strict also where
-something is risky.
+indices are. The weights of an IR are in the .bin of the same name beside it.
+The status is 1 where something is wrong, with --strict also where something is
+risky.
 
-What is found, by ids that stay:
+All findings, by ids that do not change:
 ${meanings.join("\n")}
 
 Examples:
@@ -38,7 +47,7 @@ Examples:
   ndscatter inspect --strict model.xml
   ndscatter inspect --json model.onnx > report.json`;
 
-export function addInspectCommand(program: Command): void {
+export function addInspectCommand(program: Command, io: Io, fail: (status: Status) => void): void {
   program
     .command("inspect")
     .summary("print a model's scatters and gathers, and what is wrong with them")
@@ -49,18 +58,18 @@ export function addInspectCommand(program: Command): void {
     .option("--strict", "status 1 also for what is risky")
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
-    .action((file: string, { strict = false, json = false }: InspectOptions) => {
-      const report = withModel(file, inspectModel);
+    .action(async (file: string, { strict = false, json = false }: InspectOptions) => {
+      const report = withModel(io, file, inspectModel);
       const text = json ? printJson(factsOf(file, report)) : printReport(file, report);
-      process.stdout.write(`${text}\n`);
+      await io.stdout.write(`${text}\n`);
       const { wrong, risky } = report.counts;
-      if (wrong > 0 || (strict && risky > 0)) process.exitCode = WRONG_DATA;
+      if (wrong > 0 || (strict && risky > 0)) fail(WRONG_DATA);
     });
 }
 
 function printReport(file: string, { opsets, nodeCount, nodes, findings, counts }: Report): string {
   const imports = Object.entries(opsets).map(([domain, version]) => `${domain} ${version}, `);
-  const head = `${file}: ${imports.join("")}${plural(nodeCount, "node")}, ${nodes.length} of the family`;
+  const head = `${file}: ${imports.join("")}${printCount(nodeCount, "node")}, ${nodes.length} of the family`;
   const blocks = [[head], ...nodes.map(linesOf), findings.map(printFinding), [printCounts(counts)]];
   return blocks
     .filter((lines) => lines.length > 0)
@@ -68,11 +77,8 @@ function printReport(file: string, { opsets, nodeCount, nodes, findings, counts 
     .join("\n\n");
 }
 
-const plural = (count: number, what: string): string =>
-  count === 1 ? `1 ${what}` : `${count} ${what}s`;
-
 const printCounts = ({ wrong, risky, note }: Report["counts"]): string =>
-  `${wrong} wrong, ${risky} risky${note === 0 ? "" : `, ${plural(note, "note")}`}`;
+  `${wrong} wrong, ${risky} risky${note === 0 ? "" : `, ${printCount(note, "note")}`}`;
 
 function linesOf(node: InspectedNode): string[] {
   const { op, version, name, attributes, inputs, outputs } = node;
@@ -92,7 +98,7 @@ function linesOf(node: InspectedNode): string[] {
 const rowOf = ({ name, parameter, type, isConstant }: InspectedValue): string[] => [
   parameter ?? "-",
   name === "" ? "left out" : printName(name),
-  // Widths are those of what is printed.
+  // Escaped here already, because the table's widths must be those of the text that is printed.
   type === null ? (name === "" ? "" : "?") : escapeControls(printType(type)),
   isConstant ? "constant" : "",
 ];
@@ -105,7 +111,7 @@ function printAttribute(attribute: Attribute): string {
   return typeof fact === "string" ? printName(fact) : printJson(fact);
 }
 
-/** An attribute's value as JSON has it; of a tensor its type, of what has no value here the name of its type. */
+/** An attribute's value for JSON. A tensor is named by its data type, a value of an unknown kind by its kind. */
 function attributeFact(attribute: Attribute): unknown {
   const { type, value } = attribute;
   if (type === "tensor") return `tensor of ${value.dtype ?? "unknown type"}`;

@@ -1,8 +1,8 @@
-/** How output is laid out: tables, paragraphs and JSON. */
+/** The layout of output: tables, paragraphs, names and JSON. */
 
 export const LINE_WIDTH = 80;
 
-/** Rows as columns that begin at the same place; the first row is the heading. */
+/** Rows as aligned columns; all rows have as many cells as the first. */
 export function printTable(rows: readonly (readonly string[])[]): string {
   const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
   return rows
@@ -15,7 +15,7 @@ export function printTable(rows: readonly (readonly string[])[]): string {
     .join("\n");
 }
 
-/** A paragraph in lines of at most 80 characters; `first` stands before it, and as much room before its other lines. */
+/** A paragraph in lines of at most 80 characters. `first` begins it, and the other lines are indented as far. */
 export function wrap(text: string, first = ""): string {
   const indent = " ".repeat(first.length);
   const lines: string[] = [];
@@ -31,23 +31,27 @@ export function wrap(text: string, first = ""): string {
   return first + [...lines, line].join(`\n${indent}`);
 }
 
-/** A name from a file, in quotes unless it is plain: control characters must not reach the terminal. */
+/** `1 node`, `2 nodes` */
+export const printCount = (count: number, what: string): string =>
+  `${count} ${what}${count === 1 ? "" : "s"}`;
+
+/** A name from a file, quoted unless it is plain: control characters must not reach the terminal. */
 export const printName = (name: string): string =>
   /^[\w./:+-]+$/.test(name) ? name : JSON.stringify(name);
 
-/** Texts of a file must not reach the terminal as they are: names of dimensions and nodes are among them. */
+/** A line with its control characters escaped: texts from a file, such as names of dimensions, may contain some. */
 export const escapeControls = (line: string): string =>
   // oxlint-disable-next-line no-control-regex
   line.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, (one) => {
     return `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`;
   });
 
-/** What every command's --help says of --json. */
+/** The help of the option --json. */
 export const JSON_HELP = "print JSON (64-bit integers, NaN and infinities as strings)";
 
 /**
- * JSON in which a list of bare values takes one line. JSON has no 64-bit integers, NaN and infinities: they are
- * strings, as in protobuf's JSON. Negative zero stays `-0`, which `JSON.stringify` would not keep.
+ * JSON in which a list of scalars takes one line. JSON has no 64-bit integers, NaN and infinities: they are strings, as
+ * in protobuf's JSON. Negative zero stays `-0`, which `JSON.stringify` would not keep.
  */
 export function printJson(value: unknown, indent = ""): string {
   const inner = `${indent}  `;

@@ -1,76 +1,54 @@
 #!/usr/bin/env node
-/** The command `ndscatter`: its commands put together, and what becomes of their errors. */
+/** The executable: runs {@link main} with the streams, the folder and the signals of this process. */
 
-import { createRequire } from "node:module";
-import { inspect } from "node:util";
-import { Command, CommanderError } from "commander";
-import { addConformanceCommand } from "./conformance.ts";
-import { addConvertCommand } from "./convert.ts";
+import { once } from "node:events";
 import { failureOf, WRONG_DATA } from "./failure.ts";
-import { addExplainCommand } from "./explain.ts";
-import { addInferCommand } from "./infer.ts";
-import { addInspectCommand } from "./inspect.ts";
-import { addOpsCommand } from "./ops.ts";
-import { addRunCommand } from "./run.ts";
+import type { Output } from "./io.ts";
+import { main } from "./program.ts";
 
-// By the package's own name, because the build folders lie at different depths.
-const manifest: { readonly version: string; readonly description: string } = createRequire(
-  import.meta.url,
-)("ndscatter/package.json");
+const output = (stream: NodeJS.WriteStream, write: Output["write"]): Output => ({
+  get isTTY() {
+    return stream.isTTY;
+  },
+  get columns() {
+    return stream.columns ?? 80;
+  },
+  write,
+});
 
-const HELP = `
-The status is 0 when all is well, 1 for wrong data (files, tensors, tests) and
-2 for wrong usage.
+const { stdout, stderr } = process;
 
-Examples:
-  ndscatter ops
-  ndscatter run ScatterND data.npy indices.npy updates.npy -o out.npy
-  ndscatter explain ScatterND data.npy indices.npy updates.npy
-  ndscatter infer ScatterND --opset 18 'float32[N,4,5]' 'int64[M,2]' 'float32[M,5]'
-  ndscatter inspect model.onnx
-  ndscatter convert model.onnx --opset 13 -o m13.onnx
-  ndscatter help run`;
+stdout.on("error", (error: NodeJS.ErrnoException) => {
+  // A reader that has seen enough, such as `head`, closes the pipe. That is no error.
+  if (error.code === "EPIPE") process.exit();
+  stderr.write(`ndscatter: the standard output: ${failureOf(error).message}\n`);
+  process.exit(WRONG_DATA);
+});
 
-function buildProgram(): Command {
-  const program = new Command("ndscatter")
-    .description(manifest.description)
-    .version(manifest.version, "-V, --version", "print the version")
-    .option("--debug", "show where an error comes from")
-    .helpOption("-h, --help", "print this help")
-    .helpCommand("help [command]", "print the help of a command")
-    .configureHelp({ showGlobalOptions: true })
-    .addHelpText("after", HELP)
-    .exitOverride()
-    // Errors are told once, at the end.
-    .configureOutput({ writeErr: () => {}, outputError: () => {} });
-  addRunCommand(program);
-  addExplainCommand(program);
-  addOpsCommand(program);
-  addInferCommand(program);
-  addInspectCommand(program);
-  addConvertCommand(program);
-  addConformanceCommand(program);
-  return program;
+const SIGNALS = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
+
+function onSignal(cleanup: () => void): () => void {
+  const release = (): void => {
+    for (const signal of SIGNALS) process.off(signal, end);
+  };
+  const end = (signal: NodeJS.Signals): void => {
+    release();
+    cleanup();
+    // Without a listener the signal ends the process, so that the parent sees the signal as the cause.
+    process.kill(process.pid, signal);
+  };
+  for (const signal of SIGNALS) process.on(signal, end);
+  return release;
 }
 
-async function main(): Promise<void> {
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    // A reader that has seen enough, such as `head`, is no error.
-    if (error.code === "EPIPE") process.exit();
-    process.stderr.write(`ndscatter: the standard output: ${failureOf(error).message}\n`);
-    process.exit(WRONG_DATA);
-  });
-  const program = buildProgram();
-  try {
-    await program.parseAsync();
-  } catch (error) {
-    // Help and version that were asked for.
-    if (error instanceof CommanderError && error.exitCode === 0) return;
-    const { message, status } = failureOf(error);
-    process.exitCode = status;
-    const origin = program.opts<{ debug?: boolean }>().debug ? `${inspect(error)}\n` : "";
-    process.stderr.write(`ndscatter: ${message}\n${origin}`);
-  }
-}
-
-await main();
+process.exitCode = await main(process.argv.slice(2), {
+  cwd: process.cwd(),
+  env: process.env,
+  stdout: output(stdout, async (text) => {
+    if (!stdout.write(text)) await once(stdout, "drain");
+  }),
+  stderr: output(stderr, (text) => {
+    stderr.write(text);
+  }),
+  onSignal,
+});

@@ -1,4 +1,4 @@
-/** An operator as it is named on the command line: its name, `--domain`, `--opset` and `--attr`. */
+/** A call as it is typed on the command line: the name of an operator, `--domain`, `--opset` and `--attr`. */
 
 import { Option, type Command } from "commander";
 import {
@@ -6,7 +6,9 @@ import {
   isDType,
   operators,
   resolve,
+  roleOf,
   tensor,
+  typesOf,
   type AttributeSchema,
   type NodeSpec,
   type OperatorVersion,
@@ -20,13 +22,13 @@ export interface CallOptions {
   readonly attr?: readonly string[];
 }
 
-/** A call that its version takes, as far as can be said without its inputs. */
+/** A call without its inputs, checked as far as that is possible. */
 export interface Call {
   readonly node: NodeSpec;
   readonly version: OperatorVersion;
   /** `ScatterND-18` */
   readonly title: string;
-  /** Inputs that were given as values: an axis may be typed like an attribute where it is an input. */
+  /** Inputs whose values were typed: an axis that is an input may be typed like an attribute. */
   readonly given: ReadonlyMap<string, Tensor>;
 }
 
@@ -36,7 +38,7 @@ export const domainOption = (): Option =>
 export const opsetOption = (): Option =>
   new Option(
     "--opset <number>",
-    "the opset, which tells the version (default: the newest)",
+    "the opset, which decides the version (default: the newest)",
   ).argParser((text) => parseOpset(text, "--opset"));
 
 export function addCallOptions(command: Command): Command {
@@ -64,7 +66,7 @@ export function parseOpset(text: string, option: string): number {
 
 export const isOperator = (name: string): boolean => operators().some((one) => one.name === name);
 
-/** All versions of an operator, oldest first. Without a domain it is looked for in all of them, ai.onnx first. */
+/** All versions of an operator, oldest first. Without a domain the first that has the operator is taken. */
 export function versionsOf(op: string, domain?: string): readonly OperatorVersion[] {
   const newest = resolveTyped(op, Number.MAX_SAFE_INTEGER, domain);
   return operators().filter((one) => one.name === op && one.domain === newest.domain);
@@ -76,10 +78,10 @@ export const resolveTyped = (op: string, opset: number, domain?: string): Operat
   );
 
 /** `ScatterND-18` */
-export const titleOf = ({ name, sinceVersion }: OperatorVersion): string =>
+export const versionTitle = ({ name, sinceVersion }: OperatorVersion): string =>
   `${name}-${sinceVersion}`;
 
-/** @throws Failure for an operator, an opset or attributes that there are not: they were typed. */
+/** @throws Failure for an operator, an opset or attributes that do not exist. */
 export function parseCall(op: string, { domain, opset, attr = [] }: CallOptions): Call {
   const version = resolveTyped(op, opset ?? Number.MAX_SAFE_INTEGER, domain);
   const values = parseValues(attr, version);
@@ -94,21 +96,20 @@ export function parseCall(op: string, { domain, opset, attr = [] }: CallOptions)
     opset: opset ?? version.sinceVersion,
     attributes: Object.fromEntries([...values].filter(([name]) => !isAxisInput(version, name))),
   };
-  // Inputs of which nothing is known: what is wrong now is wrong whatever they are.
-  const types = version.inputs.map(({ name: input, type }) => {
-    const value = given.get(input);
+  // With inputs of unknown shape only the attributes can be wrong.
+  const types = version.inputs.map(({ name, type }) => {
+    const value = given.get(name);
     if (value !== undefined) return value;
-    const taken: readonly string[] = version.typeConstraints.find(({ name }) => name === type)
-      ?.types ?? [type];
-    // Not every type has every reduction, but this one has.
-    const dtype = taken.find((one) => one === "float32") ?? taken[0];
+    const types = typesOf(version, type);
+    // float32 has every reduction, so no reduction is refused because of the data type.
+    const dtype = types.includes("float32") ? "float32" : types[0];
     return { dtype: isDType(dtype) ? dtype : "int64", shape: null } as const;
   });
   asUsage(() => infer(node, types));
-  return { node, version, title: titleOf(version), given };
+  return { node, version, title: versionTitle(version), given };
 }
 
-/** The attributes that were typed, and the axis where it is an input. */
+/** The values that were typed: those of attributes, and that of an axis that is an input. */
 function parseValues(
   texts: readonly string[],
   version: OperatorVersion,
@@ -133,12 +134,12 @@ function parseValues(
   return attributes;
 }
 
-const isAxisInput = ({ inputs }: OperatorVersion, wanted: string): boolean =>
-  inputs.some(({ name, role = name }) => name === wanted && role === "axis");
+const isAxisInput = ({ inputs }: OperatorVersion, name: string): boolean =>
+  inputs.some((input) => input.name === name && roleOf(input) === "axis");
 
 type AttributeValue = number | string | boolean;
 
-/** How the values of each type of attribute are typed. */
+/** How the value of an attribute is read from text, by the attribute's type. */
 const VALUES: Readonly<
   Record<
     AttributeSchema["type"],

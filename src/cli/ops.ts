@@ -1,15 +1,16 @@
-/** `ndscatter ops`: the operators and versions that there are, what each says, and what changed between two. */
+/** `ndscatter ops`: lists the operators and their versions, prints one version, or compares two. */
 
 import type { Command } from "commander";
 import { compareVersions, operators, type OperatorVersion } from "../index.ts";
 import { wrongUsage } from "./failure.ts";
+import type { Io } from "./io.ts";
 import { JSON_HELP, printJson } from "./layout.ts";
 import {
   domainOption,
   opsetOption,
   parseOpset,
   resolveTyped,
-  titleOf,
+  versionTitle,
   versionsOf,
 } from "./operator-call.ts";
 import { printChanges, printHistory, printSchema, printVersions } from "./schema-text.ts";
@@ -22,21 +23,21 @@ interface OpsOptions {
 }
 
 const HELP = `
-In differences, + is what the second version added, - what it removed and ~ what it changed.
+In differences, + is what the second version added, - what it removed, ~ what it changed.
 
 Examples:
   ndscatter ops                          all operators and versions
   ndscatter ops ScatterND                one operator's versions, and what each changed
-  ndscatter ops ScatterND --opset 16     all that is said of one version
+  ndscatter ops ScatterND --opset 16     all facts of one version
   ndscatter ops ScatterND --diff 13 18   what changed from 13 to 18
   ndscatter ops ScatterNDUpdate --json   the same facts for programs`;
 
-export function addOpsCommand(program: Command): void {
+export function addOpsCommand(program: Command, io: Io): void {
   program
     .command("ops")
     .summary("list operators and versions, and show or compare them")
     .description(
-      "List operators and their versions, print what one says, or what changed between two.",
+      "List operators and their versions, print one version, or what changed between two.",
     )
     .argument("[operator]", "the name of an operator, such as ScatterND")
     .addOption(domainOption())
@@ -46,11 +47,11 @@ export function addOpsCommand(program: Command): void {
     .addHelpText("after", HELP)
     .action((operator: string | undefined, options: OpsOptions) => {
       const { facts, text } = operator === undefined ? listAll(options) : show(operator, options);
-      process.stdout.write(`${options.json ? printJson(facts) : text()}\n`);
+      return io.stdout.write(`${options.json ? printJson(facts) : text()}\n`);
     });
 }
 
-/** What a command found out, for programs and for people. */
+/** The answer to a command, as data for programs and as text for people. */
 interface Answer {
   readonly facts: unknown;
   text(): string;
@@ -81,7 +82,7 @@ function show(operator: string, { domain, opset, diff }: OpsOptions): Answer {
   return { facts: versions, text: () => printHistory(versions) + printOthers(versions[0]) };
 }
 
-/** Where else there is an operator of that name. */
+/** A line about the operator of the same name in another domain, if there is one. */
 function printOthers({ name, domain }: OperatorVersion): string {
   const other = operators().find((one) => one.name === name && one.domain !== domain);
   return other === undefined ? "" : `\n\n${other.domain} has one too: --domain ${other.domain}`;
@@ -92,10 +93,10 @@ function showChanges(operator: string, diff: readonly string[], domain?: string)
     throw wrongUsage(`--diff takes two opsets, such as --diff 13 18, got ${diff.length}`);
   const [from, to] = diff.map((text) => resolveTyped(operator, parseOpset(text, "--diff"), domain));
   return {
-    facts: { from: titleOf(from), to: titleOf(to), changes: compareVersions(from, to) },
+    facts: { from: versionTitle(from), to: versionTitle(to), changes: compareVersions(from, to) },
     text: () =>
       from === to
-        ? `opsets ${diff.join(" and ")} both have ${titleOf(from)}`
-        : `${titleOf(from)} -> ${titleOf(to)}\n${printChanges(from, to) || "no changes"}`,
+        ? `opsets ${diff.join(" and ")} both have ${versionTitle(from)}`
+        : `${versionTitle(from)} -> ${versionTitle(to)}\n${printChanges(from, to) || "no changes"}`,
   };
 }

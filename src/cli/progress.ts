@@ -1,45 +1,37 @@
-/** How far a file has been read: on a terminal alone, and not before a second has gone by. */
+/** Shows how much of a file has been read: on a terminal only, and only where reading takes more than a second. */
 
 import type { ByteSource } from "../onnx/index.ts";
+import type { Output } from "./io.ts";
 
-/** Where it is told, such as the standard error, and what the time is in milliseconds. */
-export interface Teller {
-  readonly isTTY?: boolean;
-  write(text: string): unknown;
-  now(): number;
-}
-
-const terminal = (): Teller => ({
-  isTTY: process.stderr.isTTY,
-  write: (text) => process.stderr.write(text),
-  now: () => performance.now(),
-});
-
-/** Whole seconds lie between two lines, and the first is told after one. */
+/** Milliseconds before the first line, and between two lines. */
 const PERIOD = 1000;
 
-/** What `action` makes of a file; meanwhile it is told how much of the file lies behind what is read. */
-export function tellReading<T>(
+/**
+ * Returns what `action` makes of a file, and meanwhile shows the place of each read as a percentage of the file.
+ * @param now the time in milliseconds
+ */
+export function showProgress<T>(
   name: string,
   { size, read }: ByteSource,
   action: (source: ByteSource) => T,
-  { isTTY = false, write, now }: Teller = terminal(),
+  { isTTY, write }: Pick<Output, "isTTY" | "write">,
+  now: () => number = () => performance.now(),
 ): T {
   if (!isTTY) return action({ size, read });
-  let told = now();
+  let shownAt = now();
   let isShown = false;
   const reading = (offset: number, length: number): Uint8Array => {
-    if (now() - told >= PERIOD) {
-      told = now();
+    if (now() - shownAt >= PERIOD) {
+      shownAt = now();
       isShown = true;
-      write(`\r${name}: ${Math.floor((100 * offset) / size)} % read`);
+      void write(`\r${name}: ${Math.floor((100 * offset) / size)} % read`);
     }
     return read(offset, length);
   };
   try {
     return action({ size, read: reading });
   } finally {
-    // The line makes way for what comes.
-    if (isShown) write("\r\u001b[K");
+    // Clears the line, so that the result can take its place.
+    if (isShown) void write("\r\u001b[K");
   }
 }

@@ -1,15 +1,19 @@
-/** `ndscatter run`: an operator, a model or one node of a model, on tensors from files. */
+/** `ndscatter run`: runs an operator, a model or one node of a model on tensors from files. */
 
 import type { Command } from "commander";
 import type { Tensor } from "../index.ts";
-import { bindFiles, bindInputs } from "./bindings.ts";
+import { bindFiles, bindInputFiles } from "./bindings.ts";
+import { valuesOf } from "./cells.ts";
 import { compareTensors, type Difference } from "./comparison.ts";
 import { wrongData, wrongUsage } from "./failure.ts";
-import { checkFormat, checkPlace, isSameFile, readTensorFiles, writeTensorFiles } from "./files.ts";
+import { printNote, type Io } from "./io.ts";
 import { JSON_HELP, printJson, printName } from "./layout.ts";
 import { collect } from "./operator-call.ts";
+import { readTensorFiles } from "./read-files.ts";
 import { addTaskArguments, findTask, type Task, type TaskOptions } from "./task.ts";
+import { checkFormat } from "./tensor-format.ts";
 import { printType } from "./type-text.ts";
+import { checkPlace, isSameFile, writeTensorFiles } from "./write-files.ts";
 
 interface RunOptions extends TaskOptions {
   readonly output?: readonly string[];
@@ -25,7 +29,9 @@ an ONNX file, or an .xml of OpenVINO with its .bin beside it.
 
 -o replaces a file that exists, but an input only where the result has its data
 type and shape, as an update has, and never the model or an expected result.
-Nothing is written before everything is known to be right.
+Nothing is written before everything is known to be right. A file changes as a
+whole or not at all; a link is followed, and other hard links of the file keep
+the old contents.
 
 --expect compares bit for bit: 0 is not -0, and NaN only equals the same NaN.
 
@@ -38,7 +44,7 @@ Examples:
   ndscatter run net.xml data=d.npy updates=u.npy
   ndscatter run large.onnx --node /ScatterND cache.npy i.npy u.npy -o cache.npy`;
 
-export function addRunCommand(program: Command): void {
+export function addRunCommand(program: Command, io: Io): void {
   const command = program
     .command("run")
     .summary("run an operator, a model or one node of a model")
@@ -52,26 +58,30 @@ export function addRunCommand(program: Command): void {
     )
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
-    .action((target: string, inputs: readonly string[], options: RunOptions) => {
-      runTask(findTask(target, options), inputs, options);
-    });
+    .action((target: string, inputs: readonly string[], options: RunOptions) =>
+      runTask(io, findTask(io, target, options), inputs, options),
+    );
 }
 
-function runTask(task: Task, texts: readonly string[], options: RunOptions): void {
+async function runTask(
+  io: Io,
+  task: Task,
+  texts: readonly string[],
+  options: RunOptions,
+): Promise<void> {
   const { title, outputs, file, note } = task;
-  const sources = bindInputs(texts, task);
+  const sources = bindInputFiles(texts, task);
   const targets = bindFiles(options.output ?? [], outputs, "output", title);
   const expectations = bindFiles(options.expect ?? [], outputs, "output", title);
-  checkTargets(
-    [...targets.values()],
-    [...expectations.values(), ...(file === undefined ? [] : [file])],
-  );
+  const kept = [...expectations.values(), ...(file === undefined ? [] : [file])];
+  checkTargets(io, [...targets.values()], kept);
 
-  const tensors = readTensorFiles(sources);
-  const expected = readTensorFiles(expectations);
+  const tensors = readTensorFiles(io, sources);
+  const expected = readTensorFiles(io, expectations);
   const results = task.execute(tensors);
-  checkInPlace(targets, results, sources, tensors);
-  writeTensorFiles(
+  checkInPlace(io, targets, results, sources, tensors);
+  await writeTensorFiles(
+    io,
     [...targets].map(([name, path]) => ({ name, file: path, tensor: resultOf(results, name) })),
   );
 
@@ -80,9 +90,9 @@ function runTask(task: Task, texts: readonly string[], options: RunOptions): voi
     const path = expectations.get(name) ?? "";
     differences.set(name, compareTensors(name, resultOf(results, name), tensor, path));
   }
-  const report = { results, targets, expectations, differences };
-  process.stdout.write(`${options.json ? reportJson(report) : reportText(report)}\n`);
-  if (note !== undefined) process.stderr.write(`ndscatter: note: ${note}\n`);
+  const outcome = { results, targets, expectations, differences };
+  await io.stdout.write(`${options.json ? outcomeJson(outcome) : outcomeText(outcome)}\n`);
+  if (note !== undefined) await printNote(io, note);
   const sentences = [...differences.values()].flatMap((one) =>
     one === null ? [] : [one.sentence],
   );
@@ -95,25 +105,26 @@ function resultOf(results: ReadonlyMap<string, Tensor>, name: string): Tensor {
   return result;
 }
 
-/** What can be said of output files before anything is read. */
-function checkTargets(targets: readonly string[], kept: readonly string[]): void {
+/**
+ * Checks the output files before anything is read.
+ * @param kept files that must not be replaced
+ */
+function checkTargets(io: Io, targets: readonly string[], kept: readonly string[]): void {
   for (const [position, target] of targets.entries()) {
     checkFormat(target);
-    checkPlace(target);
-    if (targets.slice(0, position).some((other) => isSameFile(target, other))) {
+    checkPlace(io, target);
+    if (targets.slice(0, position).some((other) => isSameFile(io, target, other))) {
       throw wrongUsage(`two outputs would be written to ${target}`);
     }
-    if (kept.some((file) => isSameFile(target, file))) {
+    if (kept.some((file) => isSameFile(io, target, file))) {
       throw wrongUsage(`the output ${target} would replace a file that the command reads`);
     }
   }
 }
 
-/**
- * An input may be updated in place, which is what a scatter is for. A result of another type would not update it but
- * destroy it.
- */
+/** An output may replace an input of its own type, as an update in place does. One of another type would destroy it. */
 function checkInPlace(
+  io: Io,
   targets: ReadonlyMap<string, string>,
   results: ReadonlyMap<string, Tensor>,
   sources: ReadonlyMap<string, string>,
@@ -124,7 +135,7 @@ function checkInPlace(
       const types = [tensors.get(input), resultOf(results, output)].map(
         (one) => one && printType(one),
       );
-      if (types[0] === types[1] || !isSameFile(target, source)) continue;
+      if (types[0] === types[1] || !isSameFile(io, target, source)) continue;
       throw wrongUsage(
         `the output ${target}, ${types[1]}, would replace the input ${printName(input)}, ${types[0]}`,
       );
@@ -132,19 +143,23 @@ function checkInPlace(
   }
 }
 
-interface Report {
+/** What a run has made, by the names of the outputs. */
+interface Outcome {
   readonly results: ReadonlyMap<string, Tensor>;
+  /** The files that results were written to. */
   readonly targets: ReadonlyMap<string, string>;
+  /** The files that hold expected results. */
   readonly expectations: ReadonlyMap<string, string>;
+  /** How results differ from expected ones, null where they are equal. */
   readonly differences: ReadonlyMap<string, Difference | null>;
 }
 
-/** Results that go nowhere else are shown. */
-const isShown = ({ targets, expectations }: Report, name: string): boolean =>
+/** Whether a result is printed: one that is neither written nor compared. */
+const isPrinted = ({ targets, expectations }: Outcome, name: string): boolean =>
   !targets.has(name) && !expectations.has(name);
 
-function reportText(report: Report): string {
-  const { results, targets, expectations, differences } = report;
+function outcomeText(outcome: Outcome): string {
+  const { results, targets, expectations, differences } = outcome;
   return [...results]
     .map(([name, tensor]) => {
       const lines = [`${printName(name)}: ${printType(tensor)}`];
@@ -156,13 +171,13 @@ function reportText(report: Report): string {
           `  ${difference === null ? "equals" : "differs from"} ${expectations.get(name)}`,
         );
       }
-      return (isShown(report, name) ? [...lines, String(tensor)] : lines).join("\n");
+      return (isPrinted(outcome, name) ? [...lines, String(tensor)] : lines).join("\n");
     })
     .join("\n");
 }
 
-function reportJson(report: Report): string {
-  const { results, targets, expectations, differences } = report;
+function outcomeJson(outcome: Outcome): string {
+  const { results, targets, expectations, differences } = outcome;
   const outputs = [...results].map(([name, tensor]) => {
     const { dtype, shape } = tensor;
     const difference = differences.get(name);
@@ -175,7 +190,7 @@ function reportJson(report: Report): string {
       expected: expectations.get(name),
       equal: difference === undefined ? undefined : difference === null,
       difference: difference ? facts : undefined,
-      values: isShown(report, name) ? tensor.toArray() : undefined,
+      values: isPrinted(outcome, name) ? valuesOf(tensor) : undefined,
     };
   });
   return printJson({ outputs });

@@ -1,15 +1,17 @@
-/** Versions of operators as text: the list of all, one in full, and what changed between two. */
+/** Versions of operators as text: a list of versions, one version in full, and what changed between two. */
 
 import {
   compareVersions,
   DTYPES,
   isDType,
+  roleOf,
+  typesOf,
   type AttributeSchema,
   type OperatorVersion,
   type VersionChange,
 } from "../index.ts";
 import { LINE_WIDTH, printTable, wrap } from "./layout.ts";
-import { titleOf } from "./operator-call.ts";
+import { versionTitle } from "./operator-call.ts";
 
 /** A line for each version. */
 export function printVersions(versions: readonly OperatorVersion[]): string {
@@ -25,7 +27,7 @@ export function printVersions(versions: readonly OperatorVersion[]): string {
   return printTable([heading, ...rows]);
 }
 
-/** An operator's versions, each after the first as what it changed. */
+/** An operator's versions, each after the first with what it changed. */
 export function printHistory(versions: readonly OperatorVersion[]): string {
   const [first] = versions;
   const history = versions.map((version, position) => {
@@ -37,13 +39,13 @@ export function printHistory(versions: readonly OperatorVersion[]): string {
   return [head, printVersions(versions), ...history.slice(1)].join("\n\n");
 }
 
-/** `3 (opset4)`: OpenVINO counts versions and opsets apart. */
+/** `3 (opset4)`: OpenVINO numbers versions and opsets separately. */
 const printNumber = ({ sinceVersion, opset }: OperatorVersion): string =>
   opset === undefined || opset === sinceVersion
     ? `${sinceVersion}`
     : `${sinceVersion} (opset${opset})`;
 
-/** Everything that the specification says of one version. */
+/** All facts of one version, under the specification's names for them. */
 export function printSchema(version: OperatorVersion): string {
   const { domain, attributes, inputs, outputs, typeConstraints } = version;
   const facts = printTable([
@@ -77,7 +79,7 @@ export function printSchema(version: OperatorVersion): string {
       ),
     ),
   ];
-  return [titleOf(version), facts, ...sections].join("\n\n");
+  return [versionTitle(version), facts, ...sections].join("\n\n");
 }
 
 const section = (title: string, items: readonly string[]): string =>
@@ -93,7 +95,7 @@ const printAttribute = ({ type, values, minimum, default: initial }: AttributeSc
   return `${values === undefined ? type + least : `one of ${values.join(", ")}`} (${must})`;
 };
 
-/** A data type in the words of the domain's documents; the name of a constraint stays as it is. */
+/** A data type under its name in the domain's documents. The name of a type constraint stays as it is. */
 function printTypeName(type: string, domain: OperatorVersion["domain"]): string {
   if (!isDType(type)) return type;
   const row = DTYPES[type];
@@ -101,22 +103,20 @@ function printTypeName(type: string, domain: OperatorVersion["domain"]): string 
   return `tensor(${row.onnx.name})`;
 }
 
-/** The data types that the input of indices takes, in few words. */
-function indexTypes({ inputs, typeConstraints }: OperatorVersion): string {
-  const type = inputs.find(({ name, role = name }) => role === "indices")?.type ?? "";
-  const types: readonly string[] = typeConstraints.find(({ name }) => name === type)?.types ?? [
-    type,
-  ];
+/** The data types that indices may have, in few words. */
+function indexTypes(version: OperatorVersion): string {
+  const indices = version.inputs.find((input) => roleOf(input) === "indices");
+  const types = typesOf(version, indices?.type ?? "");
   return types.length > 2 ? `${types.length} integers` : types.join(", ");
 }
 
-/** What one version has and the other has not: `+` lines, `-` lines, and `~` lines for what both have. */
+/** A line for each difference: `+` for what `to` added, `-` for what it removed, `~` for what it changed. */
 export function printChanges(from: OperatorVersion, to: OperatorVersion): string {
   const changes = compareVersions(from, to).filter(({ path }) => path !== "sinceVersion");
   return groupWords(changes).map(printChange).join("\n");
 }
 
-/** Words added to one list, or removed from one, as one change. */
+/** Joins the words that were added to one list, or removed from it, into one change. */
 function groupWords(changes: readonly VersionChange[]): VersionChange[] {
   const groups = new Map<string, VersionChange>();
   for (const change of changes) {
@@ -152,7 +152,7 @@ function printChange({ kind, path, value, from, to }: VersionChange): string {
   ].join("\n");
 }
 
-/** What is left of a text behind the words with which another one begins as well. */
+/** `text` without the words at its start that `other` has there too. */
 function withoutStartOf(other: string, text: string): string {
   const [words, others] = [text.split(" "), other.split(" ")];
   const same = words.findIndex((word, position) => word !== others[position]);
@@ -160,7 +160,7 @@ function withoutStartOf(other: string, text: string): string {
   return same === 0 ? text : `... ${words.slice(same).join(" ")}`;
 }
 
-/** A fact of a schema in words. Things that have a name are told by what else they are. */
+/** A fact of a schema in words. The name of a thing is left out, because the line's path ends in it. */
 function printValue(value: unknown): string {
   if (isAttribute(value)) return printAttribute(value);
   if (Array.isArray(value)) return value.map(printValue).join(", ");

@@ -1,6 +1,7 @@
-/** What `run` and `explain` take, each as named inputs and outputs: an operator, a model, or one node of a model. */
+/** The target of `run` and `explain`: an operator, a model, or one node of a model, with named inputs and outputs. */
 
-import { existsSync } from "node:fs";
+import * as fs from "node:fs";
+import * as path from "node:path";
 import type { Command } from "commander";
 import { run, type Tensor } from "../index.ts";
 import {
@@ -12,25 +13,26 @@ import {
   type NodeCall,
 } from "../onnx/index.ts";
 import { withPath, wrongUsage } from "./failure.ts";
-import { readModelFile } from "./files.ts";
+import type { Io } from "./io.ts";
 import { printName } from "./layout.ts";
 import { addCallOptions, isOperator, parseCall, type CallOptions } from "./operator-call.ts";
+import { readModelFile } from "./read-files.ts";
 
 export interface Task {
-  /** How messages call it. */
+  /** Its name in messages. */
   readonly title: string;
   readonly inputs: readonly string[];
-  /** Inputs that may be left out, because the model has values for them. */
+  /** Inputs that may be left out: the operator does without them, or the model has values for them. */
   readonly optional: ReadonlySet<string>;
   readonly outputs: readonly string[];
-  /** What its user should know. */
+  /** A remark for the user. */
   readonly note?: string;
-  /** The model that it comes from. */
+  /** The file of its model. */
   readonly file?: string;
   execute(inputs: ReadonlyMap<string, Tensor>): ReadonlyMap<string, Tensor>;
   /**
-   * The one node that it comes down to, with its inputs.
-   * @throws Failure for a model of several
+   * Its one node with that node's inputs.
+   * @throws Failure for a model of several nodes
    */
   call(inputs: ReadonlyMap<string, Tensor>): NodeCall;
 }
@@ -45,12 +47,12 @@ export function addTaskArguments(command: Command): Command {
     .argument("[inputs...]", "the inputs: files, or NAME=FILE");
   return addCallOptions(command).option(
     "--node <name>",
-    "take one node of the model: its name, a value it makes, or an operator that only it has",
+    "take one node of the model: its name, a value it makes, or an operator no other node has",
   );
 }
 
-/** @throws Failure for a target that is neither, and for options that do not go with it. */
-export function findTask(target: string, options: TaskOptions): Task {
+/** @throws Failure for a target that is neither an operator nor a model, and for options that it does not take. */
+export function findTask(io: Io, target: string, options: TaskOptions): Task {
   const { node, ...call } = options;
   if (isOperator(target)) {
     if (node === undefined) return operatorTask(target, call);
@@ -58,13 +60,14 @@ export function findTask(target: string, options: TaskOptions): Task {
       `--node goes with a model, but ${target} is an operator; a file of that name is ./${target}`,
     );
   }
-  // No file; the registry says which operator was probably meant.
-  if (/^\w+$/.test(target) && !existsSync(target)) parseCall(target, call);
+  // Where there is no such file, the registry's error names the operator that was probably meant.
+  const isFile = fs.existsSync(path.resolve(io.cwd, target));
+  if (/^\w+$/.test(target) && !isFile) parseCall(target, call);
   const odd = (["domain", "opset", "attr"] as const).find((name) => call[name] !== undefined);
   if (odd !== undefined) {
     throw wrongUsage(`--${odd} goes with an operator, but ${target} is a model, which has its own`);
   }
-  const model = readModelFile(target);
+  const model = readModelFile(io, target);
   return node === undefined
     ? modelTask(target, model)
     : nodeTask(target, model, findNode(target, model, node));
@@ -129,7 +132,7 @@ function nodeTask(file: string, model: Model, node: ModelNode): Task {
   };
 }
 
-/** A node of a model, with those of the tensors that it takes. */
+/** The call of a node of a model; tensors for other nodes are left out. */
 const callNode = (
   file: string,
   model: Model,
@@ -141,7 +144,7 @@ const callNode = (
     return nodeCall(model, node, Object.fromEntries(own));
   });
 
-/** The one node of a model that is of an operator of the family, where the model's inputs are the node's. */
+/** The only node of a model that has an operator of this package. No other node may compute its inputs. */
 function onlyNode(file: string, { graph }: Model): ModelNode {
   const { nodes } = graph;
   const found = nodes.filter(({ op }) => isOperator(op));
@@ -153,9 +156,8 @@ function onlyNode(file: string, { graph }: Model): ModelNode {
     );
     if (computed === undefined) return node;
     const name = printName(node.name || node.outputs[0]);
-    throw wrongUsage(
-      `${file} computes ${printName(computed)}, an input of ${node.op}; choose that with --node ${name} and give its inputs`,
-    );
+    const advice = `choose that with --node ${name} and give its inputs`;
+    throw wrongUsage(`${file} computes ${printName(computed)}, an input of ${node.op}; ${advice}`);
   }
   const which = found.length === 0 ? "" : `; choose one with --node: ${listNodes(found, true)}`;
   throw wrongUsage(
@@ -163,7 +165,7 @@ function onlyNode(file: string, { graph }: Model): ModelNode {
   );
 }
 
-/** The node of that name, or that makes a value of that name, or the only one of that operator. */
+/** The node with that name, or the one that makes a value of that name, or the only one of that operator. */
 function findNode(file: string, { graph: { nodes } }: Model, name: string): ModelNode {
   const groups = [
     nodes.filter((node) => node.name === name),
@@ -182,6 +184,7 @@ function findNode(file: string, { graph: { nodes } }: Model, name: string): Mode
 
 const MAX_LISTED = 20;
 
+/** The names of nodes, or with `byOutput` of the values that they make, which are never equal. */
 function listNodes(nodes: readonly ModelNode[], byOutput = false): string {
   const names = nodes.map(({ name, outputs, op }) =>
     printName((!byOutput && name) || outputs[0] || op),

@@ -1,4 +1,4 @@
-/** The type of a tensor as text: `float32[N, 4, ?]`. */
+/** Types of tensors as text: `float32[N, 4, ?]`. */
 
 import { DTYPES, isDType, printShape, type TensorType } from "../index.ts";
 import { wrongUsage } from "./failure.ts";
@@ -25,7 +25,7 @@ export function parseType(text: string): TensorType {
 function parseDim(text: string, type: string): number | string | null {
   if (text === "?") return null;
   if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
-  // A name must not look like a number, so that -1 and 1.5 are told and not taken for names.
+  // A name begins with a letter, so that -1 and 1.5 are errors and not names.
   if (/^[\p{L}_]/u.test(text)) return text;
   throw wrongUsage(
     `${JSON.stringify(text)} in ${JSON.stringify(type)} is no dimension: it is a size, a name, or ? for an unknown one`,

@@ -1,0 +1,47 @@
+/** Elements of tensors: where they lie, and how pictures and JSON show them. */
+
+import { printScalar, type Scalar, type Tensor } from "../index.ts";
+
+/** The place of an element in row-major order. */
+export const positionOf = (at: readonly number[], shape: readonly number[]): number =>
+  at.reduce((position, coordinate, axis) => position * shape[axis] + coordinate, 0);
+
+/** All elements, in row-major order. */
+export function scalarsOf(tensor: Tensor): Scalar[] {
+  let level: unknown[] = [tensor.toArray()];
+  // One level for each axis and no more: a complex number is a pair, which must stay whole.
+  for (let axis = 0; axis < tensor.shape.length; axis++) level = level.flat(1);
+  return level as Scalar[];
+}
+
+/** More lists than this are of no use to a reader of JSON: a file of 192 bytes can ask for millions. */
+const MOST_EMPTY_LISTS = 100_000;
+
+/**
+ * The values of a tensor as JSON has them: nested lists in its shape. A tensor without elements is one empty list where
+ * its shape asks for more than 100,000 lists, as (3, 3, ... 14 times ..., 0) does.
+ */
+export function valuesOf(tensor: Tensor): unknown {
+  const { shape, size } = tensor;
+  if (size > 0) return tensor.toArray();
+  const lists = shape.slice(0, shape.indexOf(0)).reduce((count, dim) => count * dim, 1);
+  return lists > MOST_EMPTY_LISTS ? [] : tensor.toArray();
+}
+
+const MOST_TEXT = 24;
+
+/** An element as a picture shows it. Text is cut, and characters that are not visible are escaped. */
+export function printCell({ dtype }: Tensor, value: Scalar): string {
+  const word = printScalar(dtype, value);
+  if (typeof value !== "string") return word;
+  const visible = word.replaceAll(/\p{C}/gu, (character) =>
+    Array.from(character, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`).join(""),
+  );
+  const characters = Array.from(visible);
+  return characters.length <= MOST_TEXT
+    ? visible
+    : `${characters.slice(0, MOST_TEXT - 4).join("")}..."`;
+}
+
+/** The number of characters that `text` shows. */
+export const lengthOf = (text: string): number => Array.from(text).length;

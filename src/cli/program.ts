@@ -1,0 +1,90 @@
+/** The program `ndscatter`: its commands, and the status and the sentence that a failure becomes. */
+
+import { createRequire } from "node:module";
+import { inspect } from "node:util";
+import { Command, CommanderError } from "commander";
+import { addConformanceCommand } from "./conformance.ts";
+import { addConvertCommand } from "./convert.ts";
+import { addExplainCommand } from "./explain.ts";
+import { failureOf, SUCCESS, type Status } from "./failure.ts";
+import { addInferCommand } from "./infer.ts";
+import { addInspectCommand } from "./inspect.ts";
+import type { Io } from "./io.ts";
+import { addOpsCommand } from "./ops.ts";
+import { addRunCommand } from "./run.ts";
+
+// By the package's own name, because build/ and dist/ lie at different depths.
+const manifest: { readonly version: string; readonly description: string } = createRequire(
+  import.meta.url,
+)("ndscatter/package.json");
+
+const HELP = `
+The status is 0 when all is well, 1 for wrong data (files, tensors, tests) and
+2 for wrong usage.
+
+Examples:
+  ndscatter ops
+  ndscatter run ScatterND data.npy indices.npy updates.npy -o out.npy
+  ndscatter explain ScatterND data.npy indices.npy updates.npy
+  ndscatter infer ScatterND --opset 18 'float32[N,4,5]' 'int64[M,2]' 'float32[M,5]'
+  ndscatter inspect model.onnx
+  ndscatter convert model.onnx --opset 13 -o m13.onnx
+  ndscatter help run`;
+
+/** Each adds a command to the program. One that fails without an error calls `fail` with its status. */
+const COMMANDS: readonly ((program: Command, io: Io, fail: (status: Status) => void) => void)[] = [
+  addRunCommand,
+  addExplainCommand,
+  addOpsCommand,
+  addInferCommand,
+  addInspectCommand,
+  addConvertCommand,
+  addConformanceCommand,
+];
+
+/**
+ * Runs one command to its end.
+ * @param argv the arguments of the command line, without the names of Node and of the program
+ * @returns the status of the process
+ */
+export async function main(argv: readonly string[], io: Io): Promise<Status> {
+  let status: Status = SUCCESS;
+  const program = buildProgram(io);
+  for (const add of COMMANDS) {
+    add(program, io, (failed) => {
+      status = failed;
+    });
+  }
+  try {
+    await program.parseAsync(argv, { from: "user" });
+    return status;
+  } catch (error) {
+    // Commander throws after --help and --version too.
+    if (error instanceof CommanderError && error.exitCode === 0) return SUCCESS;
+    const failure = failureOf(error);
+    const origin = program.opts<{ debug?: boolean }>().debug ? `${inspect(error)}\n` : "";
+    await io.stderr.write(`ndscatter: ${failure.message}\n${origin}`);
+    return failure.status;
+  }
+}
+
+const buildProgram = (io: Io): Command =>
+  new Command("ndscatter")
+    .description(manifest.description)
+    .version(manifest.version, "-V, --version", "print the version")
+    .option("--debug", "show where an error comes from")
+    .helpOption("-h, --help", "print this help")
+    .helpCommand("help [command]", "print the help of a command")
+    .configureHelp({ showGlobalOptions: true })
+    .addHelpText("after", HELP)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      // Errors are printed once, by `main`.
+      writeErr: () => {},
+      outputError: () => {},
+      getOutHelpWidth: () => io.stdout.columns,
+      getErrHelpWidth: () => io.stderr.columns,
+      getOutHasColors: () => io.stdout.isTTY,
+      getErrHasColors: () => io.stderr.isTTY,
+    });

@@ -1,0 +1,183 @@
+/** How `ndscatter run` and `explain` find their target, and bind files to its inputs and outputs. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import * as fs from "node:fs";
+import { test } from "node:test";
+import { equals } from "../src/index.ts";
+import { ADDED, DATA, makeCliFolder } from "./support/cli-files.ts";
+import { checkResult, fails, prints, refuses, testRows } from "./support/cli.ts";
+
+const folder = makeCliFolder();
+const { at, load, ndscatter } = folder;
+
+const ADD = "run add.onnx d.npy i.npy u.npy";
+
+fs.copyFileSync(at("add.onnx"), at("ScatterND"));
+fs.copyFileSync(at("add.onnx"), at("model_file"));
+fs.copyFileSync(at("net.xml"), at("upper.XML"));
+fs.copyFileSync(at("net.bin"), at("upper.bin"));
+fs.copyFileSync(at("d.npy"), at("UPPER.NPY"));
+
+const SUM = `y: float32[4, 2]\n${ADDED}\n`;
+
+// The target.
+testRows(folder, [
+  // The name of an operator is the operator, even beside a file of that name.
+  prints("run ScatterND d.npy i.npy u.npy", /^output: float32\[4, 2\]\n/),
+  prints("run ./ScatterND d.npy i.npy u.npy", SUM),
+  prints("run model_file d.npy i.npy u.npy", SUM),
+  prints("run upper.XML d.npy u.npy", SUM),
+  refuses("run NoSuchOperator d.npy", /NoSuchOperator/),
+  refuses("run ScatterND --domain openvino d.npy", /openvino/),
+  refuses(
+    "run ScatterND --node y d.npy",
+    "--node goes with a model, but ScatterND is an operator; a file of that name is ./ScatterND",
+  ),
+  refuses(
+    "run add.onnx --domain ai.onnx d.npy",
+    "--domain goes with an operator, but add.onnx is a model, which has its own",
+  ),
+  refuses(
+    "run add.onnx --attr reduction=mul d.npy",
+    "--attr goes with an operator, but add.onnx is a model, which has its own",
+  ),
+]);
+
+// One node of a model: by its name, else by a value that it makes, else by its operator.
+testRows(folder, [
+  prints(
+    "run large.onnx --node middle r=d.npy updates=u.npy",
+    /^"\\u001b\[31my": float32\[4, 2\]\n/,
+  ),
+  prints("run made.onnx --node y d.npy", /^y: float32\[2\]\ntensor\(\[3\., 4\.\]/),
+  // The value that a Constant makes may be left out or given.
+  prints("run made.onnx --node take data=d.npy which=i0.npy", /^y: float32\[1, 2\]/),
+  prints("explain made.onnx d.npy", /\noutput = data\[1\] {2}indices = 1\n$/),
+  fails("run two.onnx --node r d.npy", /^two\.onnx: .*Relu at opset 18/),
+  refuses("run two.onnx --node GatherND d.npy", /has 2 nodes GatherND; name a value .*: y, z$/),
+  refuses(
+    "run many.onnx --node no d.npy",
+    new RegExp(
+      `its nodes are ${Array.from({ length: 20 }, (_, n) => `out${n}`).join(", ")} and 5 more$`,
+    ),
+  ),
+  refuses(
+    "explain many.onnx d.npy i.npy",
+    /^many\.onnx has 25 nodes to explain; .*out19 and 5 more$/,
+  ),
+  refuses("explain copy.onnx d.npy u.npy", "copy.onnx has no node to explain"),
+  // One file for a value that the node takes twice: [1, 2, 3] scattered to places 1, 1, 2.
+  prints(
+    "run self.onnx --node self line.npy lines.npy",
+    /^y: float32\[3\]\ntensor\(\[1\., 2\., 3\.\]/,
+  ),
+  prints("run self.onnx x=line.npy at=lines.npy", /tensor\(\[1\., 2\., 3\.\]/),
+]);
+
+test("an empty name is no node's", async () => {
+  const { stderr, status } = await ndscatter("run many.onnx d.npy --node=");
+  assert.match(stderr, /^ndscatter: many\.onnx has no node ""; its nodes are out0, /);
+  assert.equal(status, 2);
+});
+
+// Files and names.
+testRows(folder, [
+  prints("run add.onnx updates=u.npy d.npy i.npy", SUM),
+  prints("run add.onnx ./d.npy i.npy updates=./u.npy", SUM),
+  prints("run add.onnx UPPER.NPY i.npy u.npy", SUM),
+  refuses(
+    "run add.onnx data=d.npy data=d.npy i.npy u.npy",
+    "there are two files for the input data",
+  ),
+  refuses(`${ADD} -o y=a.npy -o y=b.npy`, "there are two files for the output y"),
+  refuses(`${ADD} -o x=a.npy`, "add.onnx has no output x; its outputs are y"),
+  refuses(
+    `${ADD} -o a.npy -o b.npy`,
+    "there is no output left for b.npy; the outputs of add.onnx are y",
+  ),
+  refuses(
+    "run bare.onnx d.npy",
+    "there is no input left for d.npy; the inputs of bare.onnx are none",
+  ),
+  refuses("run bare.onnx q=d.npy", "bare.onnx has no input q; its inputs are none"),
+  prints("run bare.onnx", "t: int64[]\ntensor(5, dtype=int64)\n"),
+  // The longest name that fits is not needed: a name may contain a `=`.
+  prints(
+    "run odd.onnx a=b=one1.npy --expect y=one1.npy",
+    /^y: float32\[\]\n {2}equals one1\.npy\nt: string\[\]\n/,
+  ),
+  prints("run odd.onnx ./x=y.npy", /^y: float32\[1\]\ntensor\(\[9\.\]/),
+  refuses("run odd.onnx x=y.npy", 'odd.onnx has no input x; its inputs are "a=b"'),
+  refuses(
+    "run GatherND d.npy",
+    "GatherND-13 needs data, indices, but there is no file for indices",
+  ),
+  refuses(
+    "run GatherND",
+    "GatherND-13 needs data, indices, but there is no file for data, indices",
+  ),
+  refuses(`${ADD} -o d.txt`, "d.txt must end in .npy or .pb, which tells its format"),
+  refuses("run GatherND d.txt i.npy", "d.txt must end in .npy or .pb, which tells its format"),
+]);
+
+test("a path that begins with a slash may contain a =", async () => {
+  const { stdout } = await ndscatter(`run odd.onnx ${at("x=y.npy")}`);
+  assert.match(stdout, /^y: float32\[1\]\n/);
+});
+
+// What is compared.
+testRows(folder, [
+  fails(
+    "run GatherND complex.npy both.npy --expect complex2.npy",
+    "output[1] is [3, 4], but complex2.npy has [3, -4]",
+    "output: complex64[2]\n  differs from complex2.npy\n",
+  ),
+  fails(
+    "run odd.onnx one1.npy --expect y=one2.npy",
+    "y is 1, but one2.npy has 2",
+    /^y: float32\[\]\n {2}differs from one2\.npy\nt: string\[\]\n/,
+  ),
+  fails(
+    "run copy.onnx d.npy u.npy --expect y=u.npy --expect z=d.npy",
+    "y is float32[4, 2], but u.npy has float32[2, 2]; z is float32[2, 2], but d.npy has float32[4, 2]",
+    /^y: .*\n {2}differs from u\.npy\nz: .*\n {2}differs from d\.npy\n$/,
+  ),
+  fails(`${ADD} --expect no.npy`, "no.npy: no such file or directory"),
+]);
+
+test("a result that differs is written all the same", async () => {
+  const line = `${ADD} -o y=differs.npy --expect wrong.npy`;
+  const { status, stdout } = await ndscatter(line);
+  assert.equal(stdout, "y: float32[4, 2]\n  written to differs.npy\n  differs from wrong.npy\n");
+  assert.equal(status, 1);
+  assert.ok(equals(load("differs.npy"), ADDED));
+});
+
+test("a model and an expected result are never replaced, an input only by its own type", async () => {
+  fs.copyFileSync(at("add.onnx"), at("model.npy"));
+  const rows = [
+    refuses(
+      "run ./model.npy d.npy i.npy u.npy -o model.npy",
+      "the output model.npy would replace a file that the command reads",
+    ),
+    refuses(
+      "run GatherND d.npy one.npy -o d.npy",
+      "the output d.npy, float32[2], would replace the input data, float32[4, 2]",
+    ),
+    prints(
+      "run copy.onnx d.npy u.npy -o z=UPPER.NPY",
+      /^y: .*\n.*\n.*\n.*\n.*\nz: float32\[2, 2\]\n/,
+    ),
+  ];
+  for (const row of rows) checkResult(await ndscatter(row.line), row);
+  assert.ok(equals(load("d.npy"), DATA));
+});
+
+test("a pipe is no file, and is not waited for", async () => {
+  spawnSync("mkfifo", [at("pipe.npy")]);
+  const row = fails("run GatherND pipe.npy i.npy", "pipe.npy: it is not a regular file");
+  checkResult(await ndscatter(row.line), row);
+  const written = fails(`${ADD} -o pipe.npy`, "pipe.npy: it is not a regular file");
+  checkResult(await ndscatter(written.line), written);
+});

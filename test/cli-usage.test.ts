@@ -1,0 +1,92 @@
+/** The command `ndscatter` before any of its commands runs: help, version, and what is typed wrong. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { makeCliFolder } from "./support/cli-files.ts";
+import { main } from "../src/cli/program.ts";
+import { prints, refuses, testRows, type Result } from "./support/cli.ts";
+
+const folder = makeCliFolder();
+const { ndscatter } = folder;
+
+testRows(folder, [
+  refuses("", "a command is missing; --help lists them"),
+  refuses("rum", "unknown command 'rum' (Did you mean run?)"),
+  refuses("run", "missing required argument 'target'"),
+  refuses("inspect", "missing required argument 'file'"),
+  refuses("convert add.xml --opset 16", /required option '-o, --output <file>'/),
+  prints("--version", /^\d+\.\d+\.\d+\n$/),
+  prints("--help", /^Usage: ndscatter [\s\S]*\nThe status is 0 when all is well, 1 for wrong data/),
+  prints("help run", /^Usage: ndscatter run /),
+  prints("run --help", /Examples:\n {2}ndscatter run ScatterND/),
+  prints("explain --help", /Examples:\n {2}ndscatter explain ScatterND/),
+]);
+
+const COMMANDS = ["run", "explain", "ops", "infer", "inspect", "convert", "conformance"];
+
+test("every command is listed, and its help has examples", async () => {
+  const { stdout } = await ndscatter("--help");
+  for (const command of COMMANDS) {
+    assert.match(stdout, new RegExp(`^ {2}${command} `, "m"));
+    const help = await ndscatter(`${command} --help`);
+    assert.match(help.stdout, new RegExp(`\\nExamples:\\n {2}ndscatter ${command} ?`));
+    assert.equal(help.status, 0);
+  }
+});
+
+test("help is as wide as the terminal", async () => {
+  const widest = async (columns: number): Promise<number> => {
+    const { stdout } = await ndscatter("run --help", { isTTY: true, columns });
+    const options = stdout.slice(stdout.indexOf("Options:"), stdout.indexOf("Files end in"));
+    return Math.max(...options.split("\n").map((line) => line.length));
+  };
+  assert.ok((await widest(75)) <= 75);
+  assert.ok((await widest(120)) > 80);
+});
+
+/** Runs `ndscatter ops` with a standard output that throws. */
+async function withBroken(thrown: unknown, ...args: readonly string[]): Promise<Result> {
+  let stderr = "";
+  const output = { isTTY: false, columns: 80 };
+  const status = await main([...args, "ops"], {
+    cwd: folder.home,
+    env: {},
+    stdout: { ...output, write: () => Promise.reject(thrown as Error) },
+    stderr: {
+      ...output,
+      write(text) {
+        stderr += text;
+      },
+    },
+    onSignal: () => () => {},
+  });
+  return { status, stdout: "", stderr };
+}
+
+const systemError = Object.assign(new Error("EIO: i/o error, write"), {
+  errno: -5,
+  path: "/somewhere",
+});
+
+const BROKEN: readonly (readonly [thrown: unknown, sentence: string])[] = [
+  [new TypeError("boom"), "internal error: boom; --debug shows where it comes from"],
+  ["text", "internal error: text; --debug shows where it comes from"],
+  [
+    new RangeError("Array buffer allocation failed"),
+    "it does not fit in memory (Array buffer allocation failed)",
+  ],
+  [systemError, "/somewhere: i/o error"],
+  [Object.assign(new Error("odd"), { errno: 12_345 }), "odd"],
+];
+
+for (const [thrown, sentence] of BROKEN) {
+  test(`an error that no command expects: ${sentence}`, async () => {
+    const result = await withBroken(thrown);
+    assert.deepEqual(result, { status: 1, stdout: "", stderr: `ndscatter: ${sentence}\n` });
+  });
+}
+
+test("--debug shows where an error comes from, before the command too", async () => {
+  const { stderr } = await withBroken(new TypeError("boom"), "--debug");
+  assert.match(stderr, /^ndscatter: internal error: boom; .*\nTypeError: boom\n {4}at /);
+});

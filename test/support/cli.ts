@@ -1,0 +1,172 @@
+/**
+ * Runs the command `ndscatter`: in this process, which takes milliseconds, or in a process of its own where the process
+ * is what a test is about. Tests of the command are rows: a line that is typed, and what it prints.
+ */
+
+import assert from "node:assert/strict";
+import { spawnSync, type SpawnSyncReturns } from "node:child_process";
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
+import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import type { Io } from "../../src/cli/io.ts";
+import { main } from "../../src/cli/program.ts";
+import type { Tensor } from "../../src/index.ts";
+import { readNpy, writeNpy } from "../../src/npy/index.ts";
+import { readTensor, writeTensor } from "../../src/onnx/index.ts";
+
+/** The executable. */
+export const MAIN = fileURLToPath(new URL("../../src/cli/main.js", import.meta.url));
+
+export interface Result {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Surroundings {
+  readonly env?: Io["env"];
+  /** Whether stdout is a terminal, and how wide it is. */
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly onSignal?: Io["onSignal"];
+}
+
+/** Runs a command in this process. `folder` is its working directory, and stdout is no terminal by default. */
+export async function runCommand(
+  folder: string,
+  args: readonly string[],
+  { env = {}, isTTY = false, columns = 80, onSignal = () => () => {} }: Surroundings = {},
+): Promise<Result> {
+  const written = { stdout: "", stderr: "" };
+  const output = (name: keyof typeof written): Io["stdout"] => ({
+    isTTY,
+    columns,
+    write(text) {
+      written[name] += text;
+    },
+  });
+  const [stdout, stderr] = [output("stdout"), { ...output("stderr"), isTTY: false }];
+  const status = await main(args, { cwd: folder, env, stdout, stderr, onSignal });
+  return { status, ...written };
+}
+
+/** Whoever runs the tests may have an opinion on colours. */
+const { NO_COLOR: _no, FORCE_COLOR: _force, ...ENV } = process.env;
+
+/** Runs a command in a process of its own. */
+export const startCommand = (
+  folder: string,
+  args: readonly string[],
+  env: object = {},
+): SpawnSyncReturns<string> =>
+  spawnSync(process.execPath, [MAIN, ...args], {
+    cwd: folder,
+    encoding: "utf8",
+    timeout: 60_000,
+    env: { ...ENV, ...env },
+  });
+
+/** The words of a line, as a shell would separate them. */
+export const words = (line: string): string[] => (line === "" ? [] : line.split(" "));
+
+/** A folder for the files of a test, and the command at work in it. */
+export interface Folder {
+  readonly home: string;
+  at(name: string): string;
+  /** Writes a tensor in the format that the name's ending stands for. */
+  save(name: string, value: Tensor): void;
+  load(name: string): Tensor;
+  ndscatter(line: string, surroundings?: Surroundings): Promise<Result>;
+  /** What the command prints with --json. */
+  json(line: string): Promise<unknown>;
+}
+
+/** An empty folder, which is removed after the tests. */
+export function makeFolder(): Folder {
+  const home = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-cli-"));
+  after(() => fs.rmSync(home, { recursive: true }));
+  const at = (name: string): string => path.join(home, name);
+  return {
+    home,
+    at,
+    save(name, value) {
+      fs.writeFileSync(at(name), name.endsWith(".npy") ? writeNpy(value) : writeTensor(value));
+    },
+    load(name) {
+      const content = new Uint8Array(fs.readFileSync(at(name)));
+      return name.endsWith(".npy") ? readNpy(content) : readTensor(content);
+    },
+    ndscatter: (line, surroundings) => runCommand(home, words(line), surroundings),
+    json: async (line) =>
+      JSON.parse((await runCommand(home, [...words(line), "--json"])).stdout) as unknown,
+  };
+}
+
+/** All of a text, or what is found in it. */
+type Pattern = string | RegExp;
+
+/** A pattern of parts that follow one another, with anything between them. */
+export const inOrder = (...parts: readonly RegExp[]): RegExp =>
+  new RegExp(parts.map(({ source }) => source).join("[\\s\\S]*"));
+
+/** A line that is typed, and what becomes of it. */
+export interface Row {
+  readonly line: string;
+  readonly status: number;
+  readonly stdout: Pattern;
+  /** The sentence behind "ndscatter: "; null where stderr is empty. */
+  readonly stderr: Pattern | null;
+}
+
+/** A command that succeeds. */
+export const prints = (line: string, stdout: Pattern, note: Pattern | null = null): Row => ({
+  line,
+  status: 0,
+  stdout,
+  stderr: note,
+});
+
+/** A command that fails because of what it reads. */
+export const fails = (line: string, sentence: Pattern | null, stdout: Pattern = ""): Row => ({
+  line,
+  status: 1,
+  stdout,
+  stderr: sentence,
+});
+
+/** A command that fails because of what is typed. */
+export const refuses = (line: string, sentence: Pattern): Row => ({
+  line,
+  status: 2,
+  stdout: "",
+  stderr: sentence,
+});
+
+const match = (text: string, pattern: Pattern): void => {
+  if (typeof pattern === "string") assert.equal(text, pattern);
+  else assert.match(text, pattern);
+};
+
+const PREFIX = "ndscatter: ";
+
+export function checkResult(result: Result, { line, status, stdout, stderr }: Row): void {
+  if (stderr === null) {
+    assert.equal(result.stderr, "");
+  } else {
+    assert.ok(result.stderr.startsWith(PREFIX) && result.stderr.endsWith("\n"), result.stderr);
+    match(result.stderr.slice(PREFIX.length, -1), stderr);
+    // One sentence, and with --debug what the error was.
+    if (!line.includes("--debug")) assert.equal(result.stderr.split("\n").length, 2);
+  }
+  match(result.stdout, stdout);
+  assert.equal(result.status, status);
+}
+
+/** A test for each row, in this process. */
+export function testRows({ ndscatter }: Folder, rows: readonly Row[]): void {
+  for (const row of rows) {
+    test(`ndscatter ${row.line}`, async () => checkResult(await ndscatter(row.line), row));
+  }
+}
