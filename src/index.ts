@@ -85,7 +85,7 @@ export {
   type TypeConstraint,
 } from "./operators/operator.ts";
 export { operators, resolve, type OperatorId } from "./operators/registry.ts";
-export { typesOf } from "./operators/settings.ts";
+export { typesOf } from "./operators/dtypes.ts";
 export { infer } from "./call/infer.ts";
 export { run, type RunOptions } from "./call/run.ts";
 export type { NodeSpec } from "./call/call.ts";

@@ -12,6 +12,8 @@ export interface Repeat {
   readonly position: number;
   /** The first position with the same target. */
   readonly earlier: number;
+  /** Where the target begins, in elements of the random side. */
+  readonly target: number;
 }
 
 /** The first position whose target an earlier position has; null where no target is repeated. */
@@ -22,8 +24,9 @@ export function firstRepeat(plan: Plan): Repeat | null {
   const isNew = targetSet(plan, offsets.length);
   const positionOf = (p: number): number => plan.source?.[p] ?? p;
   for (let p = 0; p < offsets.length; p++) {
-    if (isNew(offsets[p])) continue;
-    return { position: positionOf(p), earlier: positionOf(offsets.indexOf(offsets[p])) };
+    const target = offsets[p];
+    if (isNew(target)) continue;
+    return { position: positionOf(p), earlier: positionOf(offsets.indexOf(target)), target };
   }
   return null;
 }
