@@ -104,19 +104,19 @@ const plan = (
 });
 
 // prettier-ignore
-const REPEATS: readonly (readonly [says: string, plan: Plan, position: number, earlier: number])[] = [
-  ["neighbours", plan([4, 4], 1, 8), 1, 0],
-  ["the earlier one is the first", plan([0, 6, 2, 6, 6], 2, 8), 3, 1],
-  ["shared offsets that repeat do so in the first batch", plan([2, 0, 2], 1, 4, { batches: 3 }), 2, 0],
-  ["offsets of each batch", { ...plan([0, 1, 1, 0, 3, 3], 1, 4), count: 2, size: 12, batches: 3 }, 5, 4],
-  ["positions are those of the source", plan([1, 0, 1], 1, 4, { source: [2, 5, 7] }), 7, 2],
-  ["targets too many for a bit each", plan([4294967290, 7, 4294967290], 1, 4294967295), 2, 0],
-  ["targets a multiple of 32 apart", plan([1, 33, 65, 33], 1, 96), 3, 1],
+const REPEATS: readonly (readonly [says: string, plan: Plan, position: number, earlier: number, target: number])[] = [
+  ["neighbours", plan([4, 4], 1, 8), 1, 0, 4],
+  ["the earlier one is the first", plan([0, 6, 2, 6, 6], 2, 8), 3, 1, 6],
+  ["shared offsets that repeat do so in the first batch", plan([2, 0, 2], 1, 4, { batches: 3 }), 2, 0, 2],
+  ["offsets of each batch", { ...plan([0, 1, 1, 0, 3, 3], 1, 4), count: 2, size: 12, batches: 3 }, 5, 4, 11],
+  ["positions are those of the source", plan([1, 0, 1], 1, 4, { source: [2, 5, 7] }), 7, 2, 1],
+  ["targets too many for a bit each", plan([4294967290, 7, 4294967290], 1, 4294967295), 2, 0, 4294967290],
+  ["targets a multiple of 32 apart", plan([1, 33, 65, 33], 1, 96), 3, 1, 33],
 ];
 
-for (const [says, one, position, earlier] of REPEATS) {
+for (const [says, one, position, earlier, target] of REPEATS) {
   test(`the first repeat: ${says}`, () =>
-    assert.deepEqual(firstRepeat(one), { position, earlier }));
+    assert.deepEqual(firstRepeat(one), { position, earlier, target }));
 }
 
 // prettier-ignore
