@@ -78,7 +78,7 @@ test("coarsen takes the longest run that all places share", () => {
   assert.equal(coarsen(random), random);
 });
 
-/** Plans of slices that may repeat but not overlap in part, in one or more batches, with offsets of their own or shared. */
+/** Plans of one or more batches, with offsets of their own or shared. Slices may repeat, but not overlap in part. */
 const arbitraryPlan = fc
   .record({
     slice: fc.integer({ min: 1, max: 3 }),

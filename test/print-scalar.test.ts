@@ -1,0 +1,76 @@
+/** One element as text: the shortest digits that are read back as the same value of its data type. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isTensorError } from "../src/errors.ts";
+import type { DType, Scalar } from "../src/tensor/dtype.ts";
+import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16 } from "../src/tensor/half.ts";
+import { printScalar } from "../src/tensor/print.ts";
+
+const SCALARS: readonly (readonly [DType, Scalar, string])[] = [
+  ["float32", Math.fround(0.1), "0.1"],
+  ["float32", Math.fround(3.4028235e38), "3.4028235e+38"],
+  ["float32", -16777216, "-16777216"],
+  ["float64", 0.1 + 0.2, "0.30000000000000004"],
+  ["float64", 1e-7, "1e-7"],
+  ["float16", 65504, "65504"],
+  ["bfloat16", 1.1015625, "1.1"],
+  ["float32", -0, "-0"],
+  ["float64", NaN, "NaN"],
+  ["float64", -Infinity, "-Infinity"],
+  ["int8", -3, "-3"],
+  ["uint64", 2n ** 64n - 1n, "18446744073709551615"],
+  ["bool", true, "true"],
+  ["string", 'a\n"', '"a\\n\\""'],
+  ["complex64", [1, Math.fround(-0.1)], "[1, -0.1]"],
+  // Numbers that are no values of the type are rounded to it.
+  ["float32", 0.1, "0.1"],
+  ["float16", 1e-300, "0"],
+  ["float16", -1e300, "-Infinity"],
+];
+
+for (const [dtype, value, text] of SCALARS) {
+  test(`the ${dtype} ${text} alone`, () => assert.equal(printScalar(dtype, value), text));
+}
+
+test("what is no data type or no element is refused", () => {
+  for (const [dtype, value, says] of [
+    ["float33", 1, '"float33" is no data type'],
+    ["float32", undefined, "undefined is no element"],
+    ["float32", [1], "a list is no element"],
+    ["complex64", [1, "2"], "a list is no element"],
+  ] as const) {
+    assert.throws(
+      () => Reflect.apply(printScalar, undefined, [dtype, value]),
+      (error) => isTensorError(error, "dtype") && error.message.includes(says),
+    );
+  }
+});
+
+test("every float16 and bfloat16 is read back from its digits", () => {
+  for (const [dtype, format] of [
+    ["float16", FLOAT16],
+    ["bfloat16", BFLOAT16],
+  ] as const) {
+    for (let bits = 0; bits < 0x10000; bits++) {
+      const value = decodeHalf(bits, format);
+      if (Number.isNaN(value)) continue;
+      const text = printScalar(dtype, value);
+      assert.equal(encodeHalf(Number(text), format), bits, `${dtype} ${bits}: ${text}`);
+    }
+  }
+});
+
+test("a double's digits are JavaScript's, around every power of two and of ten", () => {
+  const powers = [
+    ...Array.from({ length: 2098 }, (_, i) => 2 ** (i - 1074)),
+    ...Array.from({ length: 632 }, (_, i) => Number(`1e${i - 323}`)),
+  ];
+  for (const power of powers) {
+    const bits = new BigUint64Array(Float64Array.of(power).buffer);
+    for (const neighbour of [bits[0] - 1n, bits[0], bits[0] + 1n]) {
+      const [value] = new Float64Array(BigUint64Array.of(neighbour).buffer);
+      assert.equal(printScalar("float64", value), String(value));
+    }
+  }
+});
