@@ -89,7 +89,7 @@ function nodeWorker(): Constructor<NodeWorker> | null {
 /** Why there are no workers here; null where there are. */
 export function whyNoWorkers(): string | null {
   const isThere = nodeWorker() !== null || typeof Reflect.get(globalThis, "Worker") === "function";
-  return isThere ? null : "there are no workers";
+  return isThere ? null : "there are no workers (Node has them from 20.16 on)";
 }
 
 /** Whether this thread may wait for others: not in a page. */
