@@ -89,7 +89,7 @@ const ERRATA: readonly RegExp[] = [
   /output\[4\] as 4/,
   /one tuple of 5, more than the rank/,
   /\[50, 40, 20, 4\]/,
-  /the products are/,
+  /The products are/,
   /It is func\(out\[tuple/,
   /np\.maximum and np\.minimum/,
   /writes the type ScatterNdUpdate, and reduction on <layer>/,
@@ -106,7 +106,7 @@ const ERRATA: readonly RegExp[] = [
   /puts reduction and use_init_val on <layer>/,
   /the batch axes become one axis/,
   /batch axes may be broadcast/,
-  /they may be smaller, as in its own example 3/,
+  /They may be smaller, as in its own example 3/,
 ];
 
 test("every known erratum is in a note", () => {
