@@ -1,11 +1,11 @@
 /** Calls that can be run, of every operator, version, reduction and data type. The same calls in every run. */
 
 import fc from "fast-check";
-import { operators, resolve, type DType, type OperatorVersion, type Role } from "ndscatter";
+import { roleOf, operators, resolve, type DType, type OperatorVersion, type Role } from "ndscatter";
 import { withDType, withShape } from "../../src/model/edit.ts";
 import { PRESETS } from "../../src/model/presets.ts";
 import { explainState } from "../../src/model/read-state.ts";
-import { roleOf, rolePosition, typesOf } from "../../src/model/schema.ts";
+import { dtypesOf, rolePosition } from "../../src/model/schema.ts";
 import { sizeOf } from "../../src/model/shape.ts";
 import type { State, TensorText } from "../../src/model/state.ts";
 import { withOperator } from "../../src/model/with-operator.ts";
@@ -30,7 +30,7 @@ function presetCalls(): Map<string, State> {
         const { story } = explainState(chosen).explanation ?? {};
         const key = `${domain}/${op}/${opset}/${word}/${(story?.summary.repeats ?? 0) > 0}`;
         const own = chosen.inputs[0]?.dtype ?? "float32";
-        const types = seen.has(key) ? [own] : typesOf(version, version.inputs[0]);
+        const types = seen.has(key) ? [own] : dtypesOf(version, version.inputs[0]);
         seen.add(key);
         for (const dtype of types) {
           const call = withWord(withData(chosen, version, dtype), word);

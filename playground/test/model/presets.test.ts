@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import { test } from "node:test";
-import { equals, operators, resolve, run, tensor, type Tensor } from "ndscatter";
+import { roleOf, equals, operators, resolve, run, tensor, type Tensor } from "ndscatter";
 import { EXAMPLES, type Example } from "../../../test/cases/examples.ts";
 import { CONFUSIONS_GROUP, PRESETS, type Preset } from "../../src/model/presets.ts";
 import { readState, explainState } from "../../src/model/read-state.ts";
-import { defaultText, roleOf } from "../../src/model/schema.ts";
+import { defaultText } from "../../src/model/schema.ts";
 
 const ofDocuments = PRESETS.filter(({ group }) => group !== CONFUSIONS_GROUP);
 const confusions = PRESETS.filter(({ group }) => group === CONFUSIONS_GROUP);

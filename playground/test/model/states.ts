@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { DTYPES, operators, type DType, type OperatorVersion } from "ndscatter";
 import type { State, TensorText } from "../../src/model/state.ts";
-import { defaultText, typesOf } from "../../src/model/schema.ts";
+import { defaultText, dtypesOf } from "../../src/model/schema.ts";
 
 const versions = fc.constantFrom(...operators());
 const dtypes = fc.constantFrom(...(Object.keys(DTYPES) as DType[]));
@@ -56,7 +56,7 @@ export const states: fc.Arbitrary<State> = versions.chain((version) => {
   const inputs = version.inputs.map((schema) =>
     fc.option(
       fc.oneof(
-        tensorTexts(fc.constantFrom(...typesOf(version, schema)), fc.constantFrom("0", "1", "-1")),
+        tensorTexts(fc.constantFrom(...dtypesOf(version, schema)), fc.constantFrom("0", "1", "-1")),
         tensorTexts(),
       ),
       { nil: null, freq: 8 },

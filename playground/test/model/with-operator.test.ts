@@ -10,7 +10,7 @@ import { readState, explainState } from "../../src/model/read-state.ts";
 import type { State } from "../../src/model/state.ts";
 import { operatorGroups, withOperator } from "../../src/model/with-operator.ts";
 import { states } from "./states.ts";
-import { typesOf } from "../../src/model/schema.ts";
+import { dtypesOf } from "../../src/model/schema.ts";
 
 const ADD: State = {
   domain: "ai.onnx",
@@ -218,7 +218,7 @@ test("every preset can be taken to every version of its operator, with data type
       assert.deepEqual(faults, [], `${id} as version ${opset}`);
       chosen.state.inputs.forEach((input, position) => {
         if (input !== null)
-          assert.ok(typesOf(version, version.inputs[position]).includes(input.dtype), id);
+          assert.ok(dtypesOf(version, version.inputs[position]).includes(input.dtype), id);
       });
     }
   }
@@ -243,7 +243,7 @@ test("no choice throws, and its state has the inputs and data types of the versi
       assert.equal(chosen.state.inputs.length, version.inputs.length);
       chosen.state.inputs.forEach((input, position) => {
         if (input !== null)
-          assert.ok(typesOf(version, version.inputs[position]).includes(input.dtype));
+          assert.ok(dtypesOf(version, version.inputs[position]).includes(input.dtype));
       });
       // Choosing the same again changes nothing.
       assert.deepEqual(withOperator(chosen.state, { domain, op, opset }), {
