@@ -232,9 +232,9 @@ test("the example of inspect.md is what the command and the code say", async () 
   const [code] = blocksOf(read("docs/inspect.md"), "ts");
   const { values, printed } = await runBlock("inspect-example", code, { exported: ["model"] });
   assertSays(code, printed);
-  await inFolder((folder) => {
+  await inFolder(async (folder) => {
     fs.writeFileSync(path.join(folder, "model.onnx"), writeModel(values["model"] as Model));
-    assert.deepEqual(assertPrints(shown, folder), [1]);
+    assert.deepEqual(await assertPrints(shown, folder), [1]);
   });
 });
 
@@ -243,9 +243,9 @@ test("the example of convert.md is what the command and the code say", async () 
   const [code] = blocksOf(read("docs/convert.md"), "ts");
   const { values, printed } = await runBlock("convert-example", code, { exported: ["model"] });
   assertSays(code, printed);
-  await inFolder((folder) => {
+  await inFolder(async (folder) => {
     fs.writeFileSync(path.join(folder, "model.onnx"), writeModel(values["model"] as Model));
-    assert.deepEqual(assertPrints(shown, folder), [0]);
+    assert.deepEqual(await assertPrints(shown, folder), [0]);
   });
 });
 
@@ -284,12 +284,10 @@ test("convert.md has every reason of a refusal, and no other", () => {
   );
 });
 
-test("the commands of my-model-fails.md print what it shows", () => {
+test("the commands of my-model-fails.md print what it shows", async () => {
   const blocks = blocksOf(read("docs/my-model-fails.md"), "text");
-  assert.deepEqual(
-    blocks.map((block) => assertPrints(block)),
-    [[1], [1], [0], [1], [1, 0]],
-  );
+  const statuses = await Promise.all(blocks.map((block) => assertPrints(block)));
+  assert.deepEqual(statuses, [[1], [1], [0], [1], [1, 0]]);
 });
 
 // adding.md and architecture.md, dependencies.md, the changelog.

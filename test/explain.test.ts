@@ -34,7 +34,15 @@ for (const { says, node, inputs, shapes, lines } of EXPLANATIONS) {
       explanation.shapes.map(({ sentence }) => sentence),
       shapes,
     );
-    assert.ok(explanation.shapes.every(({ fits }) => fits));
+    const given = new Map(explanation.inputs.map(({ name, tensor }) => [name, tensor?.shape]));
+    for (const { of, fits, expected, got, terms, sentence } of explanation.shapes) {
+      assert.ok(fits && sentence.startsWith(`${of} `));
+      assert.deepEqual(
+        terms.flatMap(({ shape }) => shape),
+        expected,
+      );
+      assert.deepEqual(got, given.get(of) ?? null);
+    }
     const { story } = explanation;
     assert.ok(story);
     assert.deepEqual(story.kind === "scatter" ? scatterLines(story) : gatherLines(story), lines);

@@ -239,12 +239,12 @@ function writeFiles(folder: string): void {
 }
 
 test("its commands run, and print what it shows", () =>
-  inFolder((folder) => {
+  inFolder(async (folder) => {
     writeFiles(folder);
     const lines = [...readme.matchAll(/^ndscatter (.*?)(?: +#.*)?$/gm)].map(([, line]) => line);
     assert.equal(lines.length, 11);
     for (const line of lines) {
-      const { status, stdout, stderr } = ndscatter(line, folder);
+      const { status, stdout, stderr } = await ndscatter(line, folder);
       assert.equal(status, 0, `${line}\n${stdout}${stderr}`);
     }
     const made = ["out.npy", "m13.onnx"];
@@ -253,8 +253,6 @@ test("its commands run, and print what it shows", () =>
       made,
     );
     const shown = blocksOf(readme, "text").filter((block) => block.startsWith("$ ndscatter "));
-    assert.deepEqual(
-      shown.map((block) => assertPrints(block, folder)),
-      [[0]],
-    );
+    const statuses = await Promise.all(shown.map((block) => assertPrints(block, folder)));
+    assert.deepEqual(statuses, [[0]]);
   }));

@@ -1,4 +1,4 @@
-/** The page by keyboard alone, by what a screen reader is told, on small and large screens, in light and dark, and fast. */
+/** The page for everyone: by keyboard, with a screen reader, on any screen, in light and dark, and fast. */
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -7,17 +7,14 @@ import path from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
-import { cellsOf, DIST, useSite } from "./support/page.ts";
+import { cellsOf, DIST, SUM, useSite } from "./support/page.ts";
 
 const site = useSite();
-
-const SUM =
-  "ai.onnx/ScatterND/18;reduction=add;float32:4,3:0*3,1*3,2*3,3*3;int64:3,1:1,-1,1;float32:3,3:10,20,30,40,50,60,70,80,90";
 
 const many = (length: number, valueOf: (element: number) => number): string =>
   Array.from({ length }, (_, element) => valueOf(element)).join(",");
 
-/** States that look different. */
+/** States that differ in what the page draws. */
 const STATES: Readonly<Record<string, string>> = {
   "a sum": SUM,
   "a gather": "ai.onnx/GatherND/13;int32:2,2:0,1,2,3;int64:3,1:1,-2,1",
@@ -28,7 +25,11 @@ const STATES: Readonly<Record<string, string>> = {
   "wrong indices": "ai.onnx/ScatterND/18;float32:2:1,2;int64:2,1:5,-9;float32:2:3,x",
   "wrong updates": "ai.onnx/ScatterND/18;float32:2,2:0*4;int64:1,1:0;float32:1,3:1,2,3",
   "a wrong attribute": "ai.onnx/GatherElements/13;axis=7;float32:1:1;int64:1:0",
-  "64 × 64": `ai.onnx/ScatterElements/18;reduction=add;float32:64,64:0*4096;int64:64,64:${many(4096, (e) => (e * 7) % 64)};float32:64,64:${many(4096, (e) => e % 5)}`,
+  "64 × 64": [
+    "ai.onnx/ScatterElements/18;reduction=add;float32:64,64:0*4096",
+    `int64:64,64:${many(4096, (e) => (e * 7) % 64)}`,
+    `float32:64,64:${many(4096, (e) => e % 5)}`,
+  ].join(";"),
 };
 
 /** The output would have 1,000,000 elements. */
@@ -39,7 +40,7 @@ const axe = fs.readFileSync(
   "utf8",
 );
 
-/** What axe finds wrong, as text. */
+/** What axe finds, as text. */
 async function violationsOf(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   return page.evaluate(async () => {
@@ -63,16 +64,19 @@ for (const colorScheme of ["light", "dark"] as const) {
         assert.deepEqual(await violationsOf(opened.page), []);
       });
     }
-    await t.test("with something said of a version, and of the call as a whole", async () => {
-      await using opened = await site.open(SUM, { colorScheme });
-      const { page } = opened;
-      await page.locator(".versions label").first().click();
-      assert.equal(await page.locator(".said p").count(), 1);
-      assert.deepEqual(await violationsOf(page), []);
-      await page.goto(`${page.url().replace(/#.*/, "")}#${LARGE}`);
-      await page.locator("main > .faults p").waitFor();
-      assert.deepEqual(await violationsOf(page), []);
-    });
+    await t.test(
+      "with a remark on a version, and with an error of the call as a whole",
+      async () => {
+        await using opened = await site.open(SUM, { colorScheme });
+        const { page } = opened;
+        await page.locator(".versions label").first().click();
+        assert.equal(await page.locator(".said p").count(), 1);
+        assert.deepEqual(await violationsOf(page), []);
+        await page.goto(`${page.url().replace(/#.*/, "")}#${LARGE}`);
+        await page.locator("main > .faults p").waitFor();
+        assert.deepEqual(await violationsOf(page), []);
+      },
+    );
     await t.test("with a story, a text and a dialog", async () => {
       await using opened = await site.open(SUM, { colorScheme });
       const { page } = opened;
@@ -108,7 +112,7 @@ for (const [width, height] of [
   [360, 740],
   [3840, 2160],
 ]) {
-  test(`at ${width} × ${height} nothing goes over the side`, async (t) => {
+  test(`at ${width} × ${height} nothing is wider than the screen`, async (t) => {
     for (const [name, hash] of Object.entries(STATES)) {
       await t.test(name, async () => {
         await using opened = await site.open(hash, { viewport: { width, height } });
@@ -172,7 +176,7 @@ test("grids are tables with headers", async () => {
   assert.deepEqual(await second.locator("th[scope=row]").allInnerTexts(), ["0", "1", "2"]);
 });
 
-test("of a large tensor the part in view is there, and keys bring the rest", async () => {
+test("of a large tensor only the part in view is drawn, and keys bring the rest", async () => {
   await using opened = await site.open(STATES["64 × 64"]);
   const { page } = opened;
   const table = page.locator('[data-tensor="1"] table');
@@ -191,7 +195,7 @@ test("of a large tensor the part in view is there, and keys bring the rest", asy
     await last.evaluate((cell) => cell.firstChild?.textContent),
     String((4095 * 7) % 64),
   );
-  // Scrolling to the begin brings the first cell back.
+  // Scrolling to the start brings the first cell back.
   await page.locator('[data-tensor="1"] .scroller').evaluate((box) => box.scrollTo(0, 0));
   await page.locator("#cell-1-0").waitFor();
 });
@@ -227,7 +231,7 @@ test("the page has a policy that lets nothing in and nothing out", async () => {
   assert.ok(words.length > 0 && words.every((one) => one.includes("Content Security Policy")));
 });
 
-// How fast it is depends on who else works here, so that times are told, and what is asserted is work.
+// Times depend on what else the machine does, so they are only reported. What is asserted is the work.
 
 test("the first paint waits for the page, its script and its style, and nothing else", async (t) => {
   await using opened = await site.open();
@@ -281,6 +285,6 @@ test("64 × 64 cells play, and a step draws only the rows that it changes", asyn
     `${(steps / seconds).toFixed(1)} steps a second, ${(rows / steps).toFixed(1)} rows a step`,
   );
   assert.ok(steps > 0);
-  // That of the output, and those of the update and its index, before and after.
+  // The rows of the output, of the update and of its index, before and after.
   assert.ok(rows <= 6 * steps + 6, `${rows} rows in ${steps} steps`);
 });

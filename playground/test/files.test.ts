@@ -1,4 +1,4 @@
-/** What the page takes from files, and what it gives: code, pictures and links. */
+/** Files that the page takes, and what it gives: code, pictures and links. */
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -13,19 +13,16 @@ import { asNumPy } from "../src/model/as-numpy.ts";
 import { asOnnxPython } from "../src/model/as-onnx-python.ts";
 import { asTypeScript } from "../src/model/as-typescript.ts";
 import { fromHash } from "../src/model/hash.ts";
-import { cellsOf, REPOSITORY, useSite } from "./support/page.ts";
+import { cellsOf, REPOSITORY, SUM, useSite } from "./support/page.ts";
 
 const site = useSite();
-
-const SUM =
-  "ai.onnx/ScatterND/18;reduction=add;float32:4,3:0*3,1*3,2*3,3*3;int64:3,1:1,-1,1;float32:3,3:10,20,30,40,50,60,70,80,90";
 
 interface Dropped {
   readonly name: string;
   readonly bytes: Uint8Array;
 }
 
-/** Drops files as a pointer does. */
+/** Drops files on a part of the page. */
 async function drop(page: Page, target: string, files: readonly Dropped[]): Promise<void> {
   const plain = files.map(({ name, bytes }) => ({ name, bytes: [...bytes] }));
   const transfer = await page.evaluateHandle((list) => {
@@ -116,7 +113,7 @@ test("a node of an .onnx model, and of an .xml with its .bin, is shown", async (
   assert.deepEqual(await cellsOf(page, 0), ["1", "2", "3", "4"]);
 });
 
-test("what is no such file says so, and changes nothing", async (t) => {
+test("a file that cannot be read is refused, and changes nothing", async (t) => {
   const broken = writeNpy(tensor("float32", [4, 3], Array(12).fill(1))).slice(0, 90);
   const files = [
     { name: "picture.gif", bytes: new Uint8Array(9), says: /endings/ },

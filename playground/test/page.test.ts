@@ -1,4 +1,4 @@
-/** What the page shows is what the library says, before and after every change. */
+/** The page shows what the library computes, before and after every change. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,19 +7,15 @@ import { fromHash } from "../src/model/hash.ts";
 import { PRESETS } from "../src/model/presets.ts";
 import { readState } from "../src/model/read-state.ts";
 import type { State } from "../src/model/state.ts";
-import { cellsOf, settled, useSite } from "./support/page.ts";
+import { cellsOf, settled, SUM, useSite } from "./support/page.ts";
 
 const site = useSite();
-
-/** Two rows that are added to row 1, and one to the last. */
-const SUM =
-  "ai.onnx/ScatterND/18;reduction=add;float32:4,3:0*3,1*3,2*3,3*3;int64:3,1:1,-1,1;float32:3,3:10,20,30,40,50,60,70,80,90";
 
 const DATA = tensor("float32", [4, 3], [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]);
 const INDICES = tensor("int64", [3, 1], [1, -1, 1]);
 const UPDATES = tensor("float32", [3, 3], [10, 20, 30, 40, 50, 60, 70, 80, 90]);
 
-/** The number, word or pair that a cell shows. */
+/** The value that the text of a cell stands for. */
 function valueOf(dtype: DType, text: string): unknown {
   const { family } = DTYPES[dtype];
   if (family === "string") return text;
@@ -85,7 +81,7 @@ test("tuples have letters, in indices, updates, data and output; wrapped indices
   assert.equal(await page.locator("#cell-1-1").innerText(), "-1=3B");
 });
 
-test("a cell tells its story in order, when it is pointed at and when it is in focus", async () => {
+test("the story of a cell is in order, when it is pointed at and when it is in focus", async () => {
   await using opened = await site.open(SUM);
   const { page } = opened;
   await page.hover("#cell-output-4");
@@ -117,7 +113,7 @@ test("a cell tells its story in order, when it is pointed at and when it is in f
   );
 });
 
-test("a gather tells where each element comes from, and who reads an element", async () => {
+test("a gather shows where each element comes from, and which elements read one", async () => {
   await using opened = await site.open("ai.onnx/GatherND/13;int32:2,2:0,1,2,3;int64:3,1:1,-2,1");
   const { page } = opened;
   assert.deepEqual(await cellsOf(page, "output"), ["2", "3", "0", "1", "2", "3"]);
@@ -147,7 +143,7 @@ test("a value is edited in place, and the output follows", async () => {
   const node = { op: "ScatterND", opset: 18, attributes: { reduction: "add" } };
   const [expected] = run(node, [DATA, INDICES, updates]);
   assert.ok(equals(shownAs(expected, await cellsOf(page, "output")), expected));
-  // Enter went a row down, Escape leaves what is there as it is.
+  // Enter went one row down; Escape leaves the value as it is.
   assert.equal(await page.evaluate(() => document.activeElement?.id), "cell-2-3");
   await page.keyboard.type("9");
   await page.keyboard.press("Escape");
@@ -163,16 +159,16 @@ test("a second click on a cell edits it; the first is for its story", async () =
   assert.match(await page.locator(".story .title").innerText(), /^output\[0, 0\] is 0$/);
   await page.click("#cell-0-0");
   await page.locator(".editor").fill("8");
-  // Leaving the field takes what stands in it.
+  // When the field loses the focus, its text is taken.
   await page.click("h1 span");
   assert.equal((await cellsOf(page, "output"))[0], "8");
-  // An output is no place to write.
+  // An output cannot be edited.
   await page.click("#cell-output-0");
   await page.click("#cell-output-0");
   assert.equal(await page.locator(".editor").count(), 0);
 });
 
-test("a shape that does not fit is told at its dimension, the last picture stays, and one click mends it", async () => {
+test("a shape that does not fit is marked at its dimension, the last picture stays, one click mends it", async () => {
   await using opened = await site.open(SUM);
   const { page } = opened;
   const before = await cellsOf(page, "output");
@@ -184,7 +180,7 @@ test("a shape that does not fit is told at its dimension, the last picture stays
     "ScatterND-18: updates.shape must be indices.shape[:-1] ++ data.shape[1:] = [3] ++ [3] = [3, 3], got [3, 4]";
   assert.equal(await page.locator('[data-tensor="2"] .faults').innerText(), sentence);
   assert.match(await page.locator(".shapes").innerText(), /✗ got \[3, 4\]/);
-  // What was typed before is kept at its coordinates, and what is new is 0.
+  // Values keep their coordinates, and new ones are 0.
   assert.deepEqual(await cellsOf(page, 2), flat([10, 20, 30, 0, 40, 50, 60, 0, 70, 80, 90, 0]));
   assert.deepEqual(await cellsOf(page, "output"), before);
   assert.equal(await page.locator('[data-tensor="output"].stale').count(), 1);
@@ -193,7 +189,7 @@ test("a shape that does not fit is told at its dimension, the last picture stays
   assert.equal(await page.locator(".stale").count(), 0);
 });
 
-test("an index out of range, and a value of no number, are told at their cells", async () => {
+test("an index out of range, and a value that is no number, are marked at their cells", async () => {
   await using opened = await site.open(SUM);
   const { page } = opened;
   await page.focus("#cell-1-2");
@@ -263,7 +259,7 @@ test("a version takes away what it does not have, and says why", async () => {
   assert.equal(await option.innerText(), "bfloat16 (version 13 takes it)");
 });
 
-test("attributes and data types are chosen, and wrong attributes are told beside them", async () => {
+test("attributes and data types are chosen, and the errors of attributes are beside them", async () => {
   await using opened = await site.open(
     "ai.onnx/ScatterElements/18;float32:2,2:1,2,3,4;int64:1,2:1,0;float32:1,2:8,9",
   );
@@ -302,7 +298,7 @@ test("the address holds the state: a link and a reload give it back", async () =
   assert.deepEqual(await cellsOf(page, "output"), before);
 });
 
-test("text that is pasted becomes the tensor; text that is none says why", async () => {
+test("text that is entered becomes the tensor; text that is no tensor shows why", async () => {
   await using opened = await site.open(SUM);
   const { page } = opened;
   const card = page.locator('[data-tensor="2"]');
@@ -322,38 +318,7 @@ test("text that is pasted becomes the tensor; text that is none says why", async
   assert.deepEqual(await cellsOf(page, "output"), flat(expected.toArray()));
 });
 
-/** None of these is a state that anybody would make. */
-const HOSTILE = [
-  "%",
-  "ai.onnx/ScatterND/18",
-  "ai.onnx/ScatterND/99999999999;float32::1;int64::1;float32::1",
-  "ai.onnx/Nothing/1",
-  "ai.onnx/ScatterND/18;reduction=<b>x</b>;float32:2:1,2;int64:1,1:0;float32:1:3",
-  "ai.onnx/ScatterND/18;float32:9999999999,9999999999:0*9;-;-",
-  "ai.onnx/ScatterND/18;float32::1;int64::1;float32::1",
-  "ai.onnx/ScatterND/18;float32:0,3:;int64:0,1:;float32:0,3:",
-  "ai.onnx/ScatterND/18;float32:2:nan,-inf;int64:1,1:0.5;float32:1:%3Cimg%20src=x%3E",
-  "ai.onnx/GatherND/13;float32:1,1,1,1,1:7;int64:1,1,1,1,5:0,0,0,0,0",
-  "ai.onnx/GatherElements/13;axis=99999999999999999999;float32:1:1;int64:1:0",
-  "openvino/Gather/8;float32:2:1,2;int64:2:9,-9;int64::0",
-  "__proto__/constructor/1;a=b",
-] as const;
-
-test("no link breaks the page", async (t) => {
-  for (const hash of HOSTILE) {
-    await t.test(hash, async () => {
-      await using opened = await site.open(hash);
-      const { page } = opened;
-      assert.equal(await page.locator("h1").innerText(), "ndscatter playground");
-      assert.ok((await page.locator("td[data-element], .empty").count()) > 0);
-      // It can still be used.
-      await page.selectOption(".presets select", PRESETS[0].id);
-      assert.ok((await page.locator("#cell-output-0").count()) === 1);
-    });
-  }
-});
-
-test("what is pasted on a cell is its value, or the tensor; what is neither stands in the text, with the reason", async () => {
+test("text pasted on a cell is its value, or the tensor; text that is neither goes to the text editor", async () => {
   await using opened = await site.open(SUM);
   const { page } = opened;
   const paste = (cell: string, text: string) =>
@@ -377,79 +342,10 @@ test("what is pasted on a cell is its value, or the tensor; what is neither stan
   assert.deepEqual(await cellsOf(page, 2), flat([1, 1, 1, 2, 2, 2, 3, 3, 3]));
 });
 
-test("another example takes nothing over from the one before it", async () => {
+test("an example keeps nothing of the one before it", async () => {
   await using opened = await site.open(SUM);
   const { page } = opened;
   await page.selectOption(".presets select", "classic-confusions-and-without-it-is-refused");
   assert.equal(await page.locator('[data-tensor="output"]').count(), 0);
   assert.match(await page.locator(".stage").innerText(), /there is none while something is wrong/);
-});
-
-/** What nobody would type, and what somebody might. */
-const WORDS = [
-  "",
-  "-1",
-  "99",
-  "1e400",
-  "nan",
-  "x",
-  "0x10",
-  "1,2",
-  "<i>",
-  "💥",
-  "-0",
-  "true",
-  "9".repeat(40),
-];
-
-test("no input breaks the page", async () => {
-  await using opened = await site.open(SUM);
-  const { page } = opened;
-  // Always the same numbers: a linear congruential generator.
-  let seed = 7;
-  const below = (limit: number): number => {
-    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
-    return Math.floor((seed / 2 ** 31) * limit);
-  };
-  const pick = async (selector: string) => {
-    const all = page.locator(selector);
-    const count = await all.count();
-    return count === 0 ? null : all.nth(below(count));
-  };
-  const choose = async (selector: string): Promise<void> => {
-    const menu = await pick(selector);
-    const values = await menu
-      ?.locator("option:not(:disabled)")
-      .evaluateAll((options) => options.map((option) => (option as HTMLOptionElement).value));
-    if (menu !== null && values !== undefined)
-      await menu.selectOption(values[below(values.length)]);
-  };
-  const actions = [
-    async () => {
-      await (await pick("td[data-element]"))?.focus();
-      await page.keyboard.type(WORDS[below(WORDS.length)] || "q");
-      await page.keyboard.press(["Enter", "Tab", "Escape"][below(3)]);
-    },
-    async () =>
-      (await pick(".dimension"))?.fill(["0", "1", "2", "3", "5", "-", "99999999"][below(7)]),
-    async () => (await pick(".shape button:enabled"))?.click(),
-    async () => choose(".operator select"),
-    async () => choose(".operator select"),
-    async () => choose(".tensor select"),
-    async () => (await pick(".versions label"))?.click(),
-    async () => (await pick(".operator .number"))?.fill(WORDS[below(WORDS.length)]),
-    async () => (await pick(".unfit button"))?.click(),
-    async () => (await pick(".player button:enabled"))?.click(),
-    async () => (await pick(".left-out button"))?.click(),
-    async () => choose(".presets select"),
-  ];
-  for (let n = 0; n < 250; n++) {
-    await actions[below(actions.length)]();
-    assert.equal(
-      await page.locator("h1").innerText(),
-      "ndscatter playground",
-      `after ${n} actions`,
-    );
-  }
-  assert.ok((await page.locator(".tensor").count()) > 0);
 });

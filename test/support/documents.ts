@@ -4,10 +4,10 @@
  */
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { runCommand, type Result } from "./cli.ts";
 
 export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
@@ -58,43 +58,37 @@ export const blocksOf = (markdown: string, language: string): string[] =>
 export const quotedIn = (markdown: string): string[] =>
   [...markdown.replaceAll(FENCE, "").matchAll(/`([^`\n]+)`/g)].map(([, word]) => word);
 
-export interface Printed {
-  readonly status: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** Runs `ndscatter LINE` in a folder, without colours. */
-export function ndscatter(line: string, folder = ROOT): Printed {
-  const words = line.match(/'[^']*'|\S+/g) ?? [];
-  const args = words.map((word) => word.replaceAll("'", ""));
-  const main = path.join(ROOT, "build/src/cli/main.js");
-  const env = { ...process.env, NO_COLOR: "1" };
-  return spawnSync(process.execPath, [main, ...args], { cwd: folder, encoding: "utf8", env });
+/** Runs `ndscatter LINE` in a folder. Single quotes hold a word with blanks or brackets together. */
+export function ndscatter(line: string, folder = ROOT): Promise<Result> {
+  const args = (line.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replaceAll("'", ""));
+  return runCommand(folder, args);
 }
 
 /**
- * Runs every `$ ndscatter …` of a text block and holds what it prints against the lines below it, where a line of
- * dots stands for any lines.
+ * Runs every `$ ndscatter …` of a text block and compares what it prints with the lines below it, where a line of dots
+ * stands for any lines.
  * @returns the status of each
  */
-export function assertPrints(block: string, folder = ROOT): (number | null)[] {
+export async function assertPrints(block: string, folder = ROOT): Promise<(number | null)[]> {
   const shown = block.split(/^\$ ndscatter /m).slice(1);
   assert.ok(shown.length > 0, "the block shows no command");
-  return shown.map((one) => {
+  const statuses: (number | null)[] = [];
+  for (const one of shown) {
     const [line, ...lines] = one.trimEnd().split("\n");
-    const { status, stdout, stderr } = ndscatter(line, folder);
+    // One after the other, because a command may read what the one before has written.
+    const { status, stdout, stderr } = await ndscatter(line, folder);
     const pattern = lines.map((text) =>
       text === "..." ? "(?:.*\\n)*" : `${text.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&")}\\n`,
     );
     const printed = `${stdout}${stderr}`.replace(/\n*$/, "\n");
     assert.match(printed, new RegExp(`^${pattern.join("")}$`), line);
-    return status;
-  });
+    statuses.push(status);
+  }
+  return statuses;
 }
 
 /**
- * Runs a code block as a module in a folder of its own and gives what it exports and prints.
+ * Runs a code block as a module, and gives what it exports and prints.
  * @param name of the file, which no other test uses
  * @param before code that declares what the block takes for granted
  * @param exported names of the block's own constants

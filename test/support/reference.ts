@@ -1,25 +1,18 @@
 /**
  * The definition: the specification's pseudo-code, element by element, with the errata of `docs/errata.md` corrected.
- * Slow on purpose, without Plans, offsets or kernels, so that it shares no mistake with the engines that tests compare
- * with it. It trusts its input: shapes fit and indices are in range.
+ * Slow on purpose, and without Plans, offsets or kernels, so that it shares no mistake with the engines that tests
+ * compare with it. It checks nothing: shapes must fit, and indices must be in range unless a policy takes others.
  */
 
-import {
-  DTYPES,
-  integerRange,
-  isNumericStorage,
-  type DType,
-  type Reduction,
-  type Step,
-} from "../../src/tensor/dtype.ts";
-import { reader, writer } from "../../src/tensor/scalar.ts";
+import { DTYPES, type DType, type Reduction } from "../../src/tensor/dtype.ts";
 import { Tensor } from "../../src/tensor/tensor.ts";
+import { apply, divide } from "./reference-arithmetic.ts";
 
 type Coordinates = readonly number[];
 
-/** What the plain functions' policies change; without them indices are in range and reductions begin with data. */
+/** The policies of the plain functions. By default indices are in range and reductions begin with data. */
 interface Policies {
-  /** `drop` and `fill` both leave the place of an index outside its axis alone. */
+  /** `drop` and `fill` leave an index outside its axis out. */
   readonly bounds?: "error" | "clip" | "drop" | "fill";
   readonly includeSelf?: boolean;
 }
@@ -97,7 +90,7 @@ export function scatterUpdate(
  *         for i in range(update.shape[axis]):
  *             present_cache[prefix + (position(write_indices[prefix[0]] + i),)] = update[prefix + (i,)]
  *
- * where a circular position is the remainder of the axis.
+ * where a circular position is the remainder by the size of the axis.
  */
 export function tensorScatter(
   data: Tensor,
@@ -190,7 +183,7 @@ export function gather(
   return gatherFrom(places(), data, [...before, ...own, ...behind]);
 }
 
-/** Update by update to its target, in their order; a mean is a sum over how many values went into it. */
+/** Applies each update to its target, in order. A mean is a sum, divided by the number of values in it. */
 function scatterTo(
   targets: Iterable<number | null>,
   data: Tensor,
@@ -215,7 +208,7 @@ function scatterTo(
   return output;
 }
 
-/** What stands at the places in data; 0 or no text where there is none. */
+/** The elements of data at the given places; 0, false or an empty text for a place that is null. */
 function gatherFrom(
   places: Iterable<number | null>,
   data: Tensor,
@@ -230,7 +223,7 @@ function gatherFrom(
   return output;
 }
 
-/** All coordinates of a shape in row-major order; of `[]` there is one. */
+/** All coordinates of a shape in row-major order. The shape `[]` has one element, so it has one list. */
 function* ndindex(shape: readonly number[]): Generator<Coordinates> {
   if (shape.length === 0) {
     yield [];
@@ -244,7 +237,7 @@ function* ndindex(shape: readonly number[]): Generator<Coordinates> {
 const ravel = (coordinates: Coordinates, shape: readonly number[]): number =>
   coordinates.reduce((position, i, axis) => position * shape[axis] + i, 0);
 
-/** The index at `coordinates`, from the back where it is negative; null where it is outside and left out. */
+/** The index at `coordinates`, counted from the front; null where it is left out. */
 function indexAt(
   indices: Tensor,
   coordinates: Coordinates,
@@ -257,7 +250,7 @@ function indexAt(
   return bounds === "error" || (index >= 0 && index < dim) ? index : null;
 }
 
-/** Null where one of its indices is. */
+/** The tuple at `idx`; null where one of its indices is left out. */
 function tupleAt(
   indices: Tensor,
   idx: Coordinates,
@@ -268,6 +261,7 @@ function tupleAt(
   return tuple.every((index) => index !== null) ? tuple : null;
 }
 
+/** The coordinates `idx` with the index there in the place of the one along `axis`; null where it is left out. */
 function replaceAlong(
   axis: number,
   idx: Coordinates,
@@ -289,143 +283,3 @@ function empty(dtype: DType, shape: readonly number[]): Tensor {
 
 const copy = ({ dtype, shape, size, data }: Tensor): Tensor =>
   new Tensor(dtype, shape, size, data.slice());
-
-/** `output[cell] /= count`, where the quotient of integers is rounded toward minus infinity. */
-function divide(output: Tensor, cell: number, count: number): void {
-  const { dtype, data } = output;
-  const sum = reader(dtype, data)(cell);
-  if (typeof sum === "bigint" || integerRange(dtype) !== null) {
-    const [whole, divisor] = [BigInt(sum as number | bigint), BigInt(count)];
-    const below = whole < 0n && whole % divisor !== 0n ? 1n : 0n;
-    writer(dtype, data)(cell, whole / divisor - below);
-  } else {
-    const quotients = [sum].flat().map((part) => Number(part) / count);
-    store(output, cell, quotients.length === 1 ? quotients[0] : (quotients as [number, number]));
-  }
-}
-
-/** Writes a value, whose NaNs are all one. */
-function store(output: Tensor, cell: number, value: Value): void {
-  writer(output.dtype, output.data)(cell, value);
-  const parts = [value].flat();
-  for (const [lane, part] of parts.entries()) {
-    if (part !== part) writeNaN(output, parts.length * cell + lane);
-  }
-}
-
-/** `output[cell] = f(output[cell], from[position])`, where `none` copies the bytes. */
-function apply(
-  reduction: Step,
-  output: Tensor,
-  cell: number,
-  from: Tensor,
-  position: number,
-): void {
-  const { dtype, data } = output;
-  if (reduction !== "none") {
-    const a = reader(dtype, data)(cell);
-    const b = reader(dtype, from.data)(position);
-    store(output, cell, combine(dtype, reduction, a, b));
-  } else if (isNumericStorage(data) && isNumericStorage(from.data)) {
-    const { bytes } = DTYPES[dtype];
-    const source = new Uint8Array(from.data.buffer, from.data.byteOffset + position * bytes, bytes);
-    new Uint8Array(data.buffer, data.byteOffset + cell * bytes, bytes).set(source);
-  } else {
-    data[cell] = from.data[position];
-  }
-}
-
-/** The NaN that reductions produce: positive, quiet, without a payload. */
-const CANONICAL_NAN: Readonly<Record<number, bigint>> = {
-  4: 0x7fc00000n,
-  8: 0x7ff8000000000000n,
-};
-
-function writeNaN({ dtype, data }: Tensor, lane: number): void {
-  // Half floats have theirs from the writer, which encodes every NaN as one.
-  if (!isNumericStorage(data) || DTYPES[dtype].family === "half") return;
-  const bytes = data.BYTES_PER_ELEMENT;
-  const bits = new DataView(data.buffer, data.byteOffset + lane * bytes, bytes);
-  if (bytes === 4) bits.setUint32(0, Number(CANONICAL_NAN[bytes]), true);
-  else bits.setBigUint64(0, CANONICAL_NAN[bytes], true);
-}
-
-type Value = boolean | string | bigint | number | [number, number];
-
-/** DESIGN's table of arithmetic, on JavaScript values. */
-function combine(dtype: DType, reduction: Step, a: Value, b: Value): Value {
-  if (typeof a === "boolean") return combineBool(reduction, a, b === true);
-  if (typeof a === "string") return combineText(reduction, a, String(b));
-  if (Array.isArray(a)) return combineComplex(dtype, reduction, a, b as [number, number]);
-  const range = integerRange(dtype);
-  if (range !== null) {
-    const bits = 8 * DTYPES[dtype].bytes;
-    const exact = combineWhole(reduction, BigInt(a), BigInt(b as number | bigint));
-    const wrapped = range[0] < 0n ? BigInt.asIntN(bits, exact) : BigInt.asUintN(bits, exact);
-    return typeof a === "bigint" ? wrapped : Number(wrapped);
-  }
-  const round = dtype === "float64" ? (x: number) => x : Math.fround;
-  return round(combineFloat(reduction, Number(a), Number(b)));
-}
-
-function combineFloat(reduction: Step, a: number, b: number): number {
-  if (reduction === "add") return a + b;
-  if (reduction === "sub") return a - b;
-  if (reduction === "mul") return a * b;
-  if (a !== a || b !== b) return NaN;
-  const [smaller, greater] = a < b || (a === b && Object.is(a, -0)) ? [a, b] : [b, a];
-  return reduction === "max" ? greater : smaller;
-}
-
-function combineWhole(reduction: Step, a: bigint, b: bigint): bigint {
-  if (reduction === "add") return a + b;
-  if (reduction === "sub") return a - b;
-  if (reduction === "mul") return a * b;
-  return a < b === (reduction === "max") ? b : a;
-}
-
-function combineBool(reduction: Step, a: boolean, b: boolean): boolean {
-  if (reduction === "sub") return a !== b;
-  return reduction === "add" || reduction === "max" ? a || b : a && b;
-}
-
-function combineText(reduction: Step, a: string, b: string): string {
-  if (reduction === "add") return a + b;
-  const isLess = lexicographic(codePoints(a), codePoints(b)) < 0;
-  return isLess === (reduction === "max") ? b : a;
-}
-
-function combineComplex(
-  dtype: DType,
-  reduction: Step,
-  a: [number, number],
-  b: [number, number],
-): [number, number] {
-  const round = dtype === "complex128" ? (x: number) => x : Math.fround;
-  if (reduction === "add") return [round(a[0] + b[0]), round(a[1] + b[1])];
-  if (reduction === "sub") return [round(a[0] - b[0]), round(a[1] - b[1])];
-  if (reduction === "mul") {
-    const re = round(round(a[0] * b[0]) - round(a[1] * b[1]));
-    const im = round(round(a[0] * b[1]) + round(a[1] * b[0]));
-    return [re, im];
-  }
-  const nan = [a, b].find((value) => value.includes(NaN));
-  if (nan !== undefined) return nan;
-  const isLess = lexicographic([...a, ...signs(a)], [...b, ...signs(b)]) < 0;
-  return isLess === (reduction === "max") ? b : a;
-}
-
-const codePoints = (text: string): number[] =>
-  Array.from(text, (character) => character.codePointAt(0) ?? 0);
-
-/** 0 for the zero that comes before the other. */
-const signs = (value: [number, number]): number[] =>
-  value.map((part) => (Object.is(part, -0) ? 0 : 1));
-
-/** Below zero where the first list comes first: at the first difference, or as its beginning. */
-function lexicographic(a: readonly number[], b: readonly number[]): number {
-  for (let i = 0; i < Math.min(a.length, b.length); i++) {
-    if (a[i] !== b[i]) return a[i] - b[i];
-  }
-  return a.length - b.length;
-}

@@ -3,11 +3,11 @@
  * assignment through an array of indices would not do: NumPy leaves its order open where targets repeat.
  */
 
-import { DTYPES, printScalar, type DType, type Scalar, type Tensor } from "ndscatter";
+import { roleOf, DTYPES, printScalar, type DType, type Scalar, type Tensor } from "ndscatter";
 import { writableCall, oneLine, printNested, type WritableCall } from "./source-text.ts";
 import type { State } from "./state.ts";
 import { elementsOf } from "./tensor-text.ts";
-import { defaultText, roleOf } from "./schema.ts";
+import { defaultText } from "./schema.ts";
 
 /** Python that prints the output; only comments where a value must be corrected first. */
 export function asNumPy(state: State): string {

@@ -3,13 +3,13 @@
  * from the library's explanation. `svg.ts` draws it.
  */
 
-import { printShape, type Explanation, type IndexStory, type Tensor } from "ndscatter";
+import { roleOf, printShape, type Explanation, type IndexStory, type Tensor } from "ndscatter";
 import { linksOf, marksOf, type Links } from "./links.ts";
 import { readState } from "./read-state.ts";
 import { printElement } from "./scalar-text.ts";
 import type { State, TensorText } from "./state.ts";
 import { elementsOf } from "./tensor-text.ts";
-import { defaultText, roleOf } from "./schema.ts";
+import { defaultText } from "./schema.ts";
 import { coordinatesOf, firstOf, gridsOf, sizeOf } from "./shape.ts";
 
 export interface Diagram {

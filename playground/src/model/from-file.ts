@@ -3,14 +3,14 @@
  * with the constants that feed it.
  */
 
-import { explain, printShape, resolve, type DType, type OperatorVersion } from "ndscatter";
+import { roleOf, explain, printShape, resolve, type DType, type OperatorVersion } from "ndscatter";
 import type { Model, ModelNode } from "ndscatter/onnx";
 import { checkShape } from "./limits.ts";
 import { readState } from "./read-state.ts";
 import type { State, TensorText } from "./state.ts";
 import { textOf, zerosText } from "./tensor-text.ts";
 import { attempt } from "./attempt.ts";
-import { defaultText, roleOf, rolePosition, typesOf } from "./schema.ts";
+import { defaultText, dtypesOf, rolePosition } from "./schema.ts";
 
 /** One thing that can be taken from a file. */
 export type FileChoice =
@@ -207,7 +207,7 @@ function standIn(
 }
 
 const firstType = (version: OperatorVersion, position: number): DType => {
-  const types = typesOf(version, version.inputs[position]);
+  const types = dtypesOf(version, version.inputs[position]);
   return types.find((one) => one === "float32" || one === "int64") ?? types[0];
 };
 

@@ -37,7 +37,7 @@ export const withText = (input: TensorText, text: string): Edited =>
     checkShape(shape, "the text");
     const size = sizeOf(shape);
     if (size !== words.length) {
-      const sentence = `the text says shape=${printShape(shape)}, but holds ${words.length} elements`;
+      const sentence = `the text says shape=${printShape(shape)}, but has ${words.length} elements`;
       throw new TensorError("shape-mismatch", sentence);
     }
     const values = words.map((word) => textOfWord(word, dtype, reader));
@@ -76,9 +76,9 @@ function shapeOf(value: Value, words: Word[], reader: Reader): number[] {
   const other = shapes.findIndex((shape) => String(shape) !== String(first));
   if (other === -1) return [items.length, ...first];
   const [got, wanted] = [shapes[other], first].map((shape) =>
-    shape.length === 0 ? "one element" : `a list of the shape ${printShape(shape)}`,
+    shape.length === 0 ? "an element" : `a list of the shape ${printShape(shape)}`,
   );
-  throw reader.wrong(`${got} stands where the first of its kind is ${wanted}`, items[other].start);
+  throw reader.wrong(`expected ${wanted}, as the first one is, got ${got}`, items[other].start);
 }
 
 /** The text of an element without the marks that a language adds. */
@@ -120,7 +120,7 @@ class Reader {
     const value = this.isTable() ? this.table() : this.value(0);
     this.skip(/[\s;,]*/y);
     if (this.at === this.text.length) return value;
-    throw this.wrong(`nothing more is due, and ${this.here()} stands there`);
+    throw this.wrong(`expected the end of the text, got ${this.here()}`);
   }
 
   /** Whether the text is bare words only, and more than one. */
@@ -147,14 +147,14 @@ class Reader {
 
   value(depth: number): Value {
     const opening = this.peek();
-    if (depth > DEEPEST) throw this.wrong(`brackets stand ${depth} deep`);
-    if (opening === "") throw this.wrong("a value is due, and the text ends");
+    if (depth > DEEPEST) throw this.wrong(`brackets are nested ${depth} deep`);
+    if (opening === "") throw this.wrong("expected a value, but the text ends");
     if (Object.hasOwn(CLOSING, opening)) return this.list(opening, depth);
     if (opening === "'" || opening === '"') return this.quoted();
     const word = this.word();
     if (word.text === "new") return this.value(depth + 1);
     if (word.text === "...") {
-      throw this.wrong("the text leaves elements out here: print it whole", word.start);
+      throw this.wrong("elements are left out here: print the whole array", word.start);
     }
     const isTyped = /^(?:[A-Z]\w*)?Array$/.test(word.text);
     if (isTyped) this.name(word.text.replace(/^Big|Array$/g, "").toLowerCase());
@@ -177,7 +177,7 @@ class Reader {
         this.at++;
         hasComma = true;
       } else if (/[\])}=]/.test(this.peek()) && this.peek() !== CLOSING[opening]) {
-        throw this.wrong(`${CLOSING[opening]} is due, and ${this.here()} stands there`);
+        throw this.wrong(`expected ${CLOSING[opening]}, got ${this.here()}`);
       }
     }
     this.at++;
@@ -195,7 +195,7 @@ class Reader {
       if (name === "shape") this.shape = sizesOf(argument);
       else if (name === undefined || name === "dtype") this.name(argument);
     }
-    if (this.peek() !== ")") throw this.wrong(`) is due, and ${this.here()} stands there`);
+    if (this.peek() !== ")") throw this.wrong(`expected ), got ${this.here()}`);
     this.at++;
     return value;
   }
@@ -223,14 +223,14 @@ class Reader {
   word(): Word {
     const start = this.at;
     const [text] = this.match(/[^\s[\](){},;'"=]+/y) ?? [];
-    if (text === undefined) throw this.wrong(`a value is due, and ${this.here()} stands there`);
+    if (text === undefined) throw this.wrong(`expected a value, got ${this.here()}`);
     return this.counted({ text, isQuoted: false, start });
   }
 
   quoted(): Word {
     const start = this.at;
     const [all, , text] = this.match(/(['"])((?:[^\\]|\\[^])*?)\1/y) ?? [];
-    if (all === undefined) throw this.wrong("the text that begins here does not end");
+    if (all === undefined) throw this.wrong("there is no closing quote");
     return this.counted({ text: unescape(text), isQuoted: true, start });
   }
 

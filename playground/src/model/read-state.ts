@@ -1,6 +1,7 @@
 /** From a state to a call of the library, with everything that is wrong and the place of each fault. */
 
 import {
+  roleOf,
   explain,
   infer,
   isTensorError,
@@ -13,7 +14,7 @@ import {
   type TensorError,
 } from "ndscatter";
 import { checkExtent } from "./limits.ts";
-import { firstText, roleOf } from "./schema.ts";
+import { firstText } from "./schema.ts";
 import type { State } from "./state.ts";
 import { tensorOf } from "./tensor-text.ts";
 import { attempt } from "./attempt.ts";

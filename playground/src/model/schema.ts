@@ -1,19 +1,23 @@
 /** What the rows of the registry say, as the page needs it: roles and data types of inputs, and texts of attributes. */
 
-import type { AttributeSchema, DType, OperatorVersion, ParameterSchema, Role } from "ndscatter";
-
-/** What an input is for. */
-export const roleOf = ({ name, role }: ParameterSchema): Role => role ?? (name as Role);
+import {
+  isDType,
+  roleOf,
+  typesOf,
+  type AttributeSchema,
+  type DType,
+  type OperatorVersion,
+  type ParameterSchema,
+  type Role,
+} from "ndscatter";
 
 /** The position of the input with that role; -1 where there is none. */
 export const rolePosition = ({ inputs }: OperatorVersion, role: Role): number =>
   inputs.findIndex((one) => roleOf(one) === role);
 
 /** The data types that a version takes for an input. */
-export function typesOf(version: OperatorVersion, { type }: ParameterSchema): readonly DType[] {
-  const constraint = version.typeConstraints.find(({ name }) => name === type);
-  return constraint?.types ?? [type as DType];
-}
+export const dtypesOf = (version: OperatorVersion, { type }: ParameterSchema): DType[] =>
+  typesOf(version, type).filter(isDType);
 
 /** The value of an attribute when nothing is typed; null for an attribute that must be given. */
 export function defaultText({ attributes }: OperatorVersion, name: string): string | null {

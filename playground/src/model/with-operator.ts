@@ -1,6 +1,7 @@
 /** A state under another operator or version. What it does not take is left out, with the library's reason. */
 
 import {
+  roleOf,
   explain,
   infer,
   operators,
@@ -13,7 +14,7 @@ import {
 import { withDType } from "./edit.ts";
 import { PRESETS } from "./presets.ts";
 import { explainState, readState } from "./read-state.ts";
-import { defaultText, firstText, roleOf, rolePosition, typesOf } from "./schema.ts";
+import { defaultText, dtypesOf, firstText, rolePosition } from "./schema.ts";
 import type { State, TensorText } from "./state.ts";
 import { zerosText } from "./tensor-text.ts";
 import { attempt } from "./attempt.ts";
@@ -176,7 +177,7 @@ function retyped(
   return inputs.map((text, position) => {
     if (text === null) return null;
     const schema = version.inputs[position];
-    const types = typesOf(version, schema);
+    const types = dtypesOf(version, schema);
     const first = inputs[version.inputs.findIndex(({ type }) => type === schema.type)] ?? text;
     const wanted = types.includes(first.dtype) ? first.dtype : nearest(types, first.dtype);
     if (text === first && wanted !== text.dtype) {
@@ -193,7 +194,7 @@ function dtypeRefusal(version: OperatorVersion, position: number, text: TensorTe
     .filter((one) => one.default === undefined)
     .map((one) => [one.name, one.type === "int" ? 0 : firstText(one)]);
   const types = version.inputs.map((schema, other) => ({
-    dtype: other === position ? text.dtype : typesOf(version, schema)[0],
+    dtype: other === position ? text.dtype : dtypesOf(version, schema)[0],
     shape: null,
   }));
   const found = attempt(() =>

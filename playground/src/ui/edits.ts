@@ -1,9 +1,9 @@
 /** What the controls of the page do to the state: edits of an input, an attribute, an input that is added. */
 
-import { operators, type OperatorVersion } from "ndscatter";
+import { roleOf, operators, type OperatorVersion } from "ndscatter";
 import { withDType, withShape, withValue } from "../model/edit.ts";
 import { withText } from "../model/paste.ts";
-import { roleOf, typesOf } from "../model/schema.ts";
+import { dtypesOf } from "../model/schema.ts";
 import { coordinatesOf } from "../model/shape.ts";
 import type { State, TensorText } from "../model/state.ts";
 import { zerosText } from "../model/tensor-text.ts";
@@ -21,9 +21,9 @@ export function editsOf(version: OperatorVersion | null, position: number, page:
   // Inputs of one type constraint have one data type.
   const isAlike = (other: number): boolean => version?.inputs[other]?.type === schema?.type;
   return {
-    dtypes: version === null ? [] : dtypesOf(version, position),
+    dtypes: version === null ? [] : dtypeChoices(version, position),
     onDType: (name) => {
-      const chosen = version && schema && typesOf(version, schema).find((one) => one === name);
+      const chosen = version && schema && dtypesOf(version, schema).find((one) => one === name);
       if (!chosen) return;
       const state = page.state();
       const inputs = state.inputs.map((text, other) =>
@@ -53,15 +53,15 @@ export function editsOf(version: OperatorVersion | null, position: number, page:
 }
 
 /** The data types that a version takes, then those that only other versions of the operator take. */
-function dtypesOf(version: OperatorVersion, position: number): DTypeChoice[] {
+function dtypeChoices(version: OperatorVersion, position: number): DTypeChoice[] {
   const schema = version.inputs[position];
-  const taken = typesOf(version, schema);
+  const taken = dtypesOf(version, schema);
   const choices = taken.map((name): DTypeChoice => ({ name, reason: null }));
   for (const other of operators()) {
     const same = other.inputs[position];
     if (other.name !== version.name || other.domain !== version.domain || same === undefined)
       continue;
-    for (const name of typesOf(other, same)) {
+    for (const name of dtypesOf(other, same)) {
       if (choices.some((one) => one.name === name)) continue;
       choices.push({ name, reason: `version ${other.sinceVersion} takes it` });
     }
@@ -87,6 +87,6 @@ export function withGiven(state: State, version: OperatorVersion | null, positio
   const schema = version?.inputs[position];
   if (version === null || schema === undefined) return state;
   const shape = roleOf(schema) === "axis" ? [] : (state.inputs[0]?.shape.slice(0, 1) ?? []);
-  const text = zerosText(typesOf(version, schema)[0], shape);
+  const text = zerosText(dtypesOf(version, schema)[0], shape);
   return { ...state, inputs: state.inputs.with(position, text) };
 }

@@ -1,4 +1,4 @@
-/** What is copied as code does what the page shows: it is run. */
+/** The code that the page gives is run, and gives what the page shows. */
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -6,7 +6,6 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { test } from "node:test";
-import fc from "fast-check";
 import * as ndscatter from "ndscatter";
 import {
   DTYPES,
@@ -17,125 +16,23 @@ import {
   run,
   tensor,
   type DType,
-  type OperatorVersion,
   type Tensor,
 } from "ndscatter";
 import { asNumPy } from "../../src/model/as-numpy.ts";
 import { asOnnxPython } from "../../src/model/as-onnx-python.ts";
 import { asTypeScript } from "../../src/model/as-typescript.ts";
-import { withDType, withShape } from "../../src/model/edit.ts";
 import { PRESETS } from "../../src/model/presets.ts";
 import { readState, explainState } from "../../src/model/read-state.ts";
-import type { State, TensorText } from "../../src/model/state.ts";
+import type { State } from "../../src/model/state.ts";
 import { elementsOf } from "../../src/model/tensor-text.ts";
-import { states } from "./states.ts";
-import { withOperator } from "../../src/model/with-operator.ts";
-
-/**
- * Presets under every version and reduction that takes them, and the first of each operator, with and without
- * repeated targets, under every data type too:
- * calls that can be run.
- */
-function calls(): Map<string, State> {
-  const found = new Map<string, State>();
-  const seen = new Set<string>();
-  for (const { id, state } of PRESETS) {
-    for (const version of operators()) {
-      if (version.name !== state.op || version.domain !== state.domain) continue;
-      const { domain, name: op, sinceVersion: opset } = version;
-      const chosen = withOperator(state, { domain, op, opset }).state;
-      const words = version.attributes.find(({ name }) => name === "reduction")?.values ?? [null];
-      for (const word of words) {
-        const { reduction: _, ...others } = chosen.attributes;
-        const attributes =
-          word === null || word === "none" ? others : { ...others, reduction: word };
-        const own = chosen.inputs[0]?.dtype ?? "float32";
-        const { story } = explainState(chosen).explanation ?? {};
-        const key = `${domain}/${op}/${opset}/${word}/${(story?.summary.repeats ?? 0) > 0}`;
-        const types = seen.has(key) ? [own] : typesOf(version, version.inputs[0]);
-        seen.add(key);
-        for (const dtype of types) {
-          const inputs = chosen.inputs.map((input, position) => {
-            const isData = ["data", "updates"].includes(roleOf(version.inputs[position]));
-            return isData && input !== null ? withDType(input, dtype) : input;
-          });
-          const call = { ...chosen, attributes, inputs };
-          if (explainState(call).faults.length === 0)
-            found.set(`${id}, ${op}-${opset} ${word} of ${dtype}`, call);
-        }
-      }
-    }
-  }
-  return found;
-}
-
-const CALLS = calls();
-
-/** The state with a sound axis, with other indices where these are given, and with updates of the shape that they must have. */
-function fitted(state: State, indices: TensorText | null | undefined): State {
-  const version = resolve(state);
-  const [data] = state.inputs;
-  const axis: TensorText = {
-    dtype: "int64",
-    shape: [],
-    values: [state.opset % 2 === 0 ? "0" : "-1"],
-  };
-  const others = { axis, indices };
-  const given = {
-    ...state,
-    inputs: state.inputs.map((input, position) => {
-      const role = roleOf(version.inputs[position]);
-      return (role === "axis" || role === "indices") && others[role] ? others[role] : input;
-    }),
-  };
-  const position = roleAt(version, "updates");
-  const shapes = explainState(given).explanation?.shapes ?? [];
-  const shape = shapes.find(({ of }) => of === version.inputs[position]?.name)?.expected;
-  if (shape === undefined || !data) return given;
-  const size = shape.reduce((product, dim) => product * dim, 1);
-  const values = Array.from({ length: size }, (_, i) => ["1", "2", "0", "-1"][(i * 7) % 4]);
-  return { ...given, inputs: given.inputs.with(position, { dtype: data.dtype, shape, values }) };
-}
-
-const roleAt = ({ inputs }: OperatorVersion, role: string): number =>
-  inputs.findIndex((one) => roleOf(one) === role);
-
-/** Small calls of any shapes, with batches, repeats and empty axes: the same ones each time. */
-const SMALL_CALLS = fc.sample(states, { seed: 5, numRuns: 2500 }).flatMap((state) => {
-  const position = roleAt(resolve(state), "indices");
-  const [data] = state.inputs;
-  const indices = state.inputs[position];
-  // Of operators by elements, data and indices have one rank.
-  const alike = data && indices ? withShape(indices, data.shape) : { input: indices };
-  const changed = "input" in alike ? [alike.input] : [];
-  // Of a ring, updates as long as the cache fit from any position.
-  const begins =
-    data &&
-    ({
-      dtype: "int64",
-      shape: data.shape.slice(0, 1),
-      values: ["2", "-1", "1"].slice(0, data.shape[0]),
-    } as const);
-  const ring = {
-    ...state,
-    attributes: { ...state.attributes, mode: "circular" },
-    inputs: [data, data, begins ?? null],
-  };
-  const rings = state.op === "TensorScatter" ? [ring] : [];
-  return [...[undefined, ...changed].map((one) => fitted(state, one)), ...rings].filter(
-    (call) => explainState(call).faults.length === 0,
-  );
-});
-
-for (const [number, state] of SMALL_CALLS.entries())
-  CALLS.set(`${number}: ${JSON.stringify(state)}`, state);
+import { CALLS, gatherText, SMALL_CALLS, WORDS } from "./calls.ts";
 
 const outputOf = (state: State): Tensor => {
   const { node, inputs } = readState(state);
   return run(node, inputs)[0];
 };
 
-/** Runs TypeScript that needs no types taken off, with this library, and gives what it prints. */
+/** Runs TypeScript that is JavaScript too, with this library, and gives what it prints. */
 function runTypeScript(code: string): unknown {
   const printed: unknown[] = [];
   const body = code.replace(/^import \{ (.*) \} from "ndscatter";/, "const { $1 } = ndscatter;");
@@ -184,7 +81,7 @@ test("TypeScript gives the same bits", () => {
   }
 });
 
-test("TypeScript of a call that is refused throws what the page tells", () => {
+test("TypeScript of a call that is refused throws the error that the page shows", () => {
   const refused = PRESETS.filter(({ state }) => explainState(state).explanation?.error);
   assert.ok(refused.length > 3);
   for (const { id, state } of refused) {
@@ -280,7 +177,7 @@ test("long lists take lines of their own", () => {
   assert.ok(equals(runTypeScript(code) as Tensor, tensor("int64", [2], [0, 59])));
 });
 
-test("what has to be put right first is told in comments, whatever was typed", () => {
+test("what must be corrected first is in comments, whatever was typed", () => {
   const [data, , updates] = SMALL.inputs;
   const typed = ["x\nprint(1)", "2\u2028alert(1)"];
   const state: State = {
@@ -303,29 +200,14 @@ test("what has to be put right first is told in comments, whatever was typed", (
   }
 });
 
-test("text with quotes and signs of every language is text there", () => {
-  const words = ["\"'\\", "\n\u2028\0", "${x}", "\ud800", "é\u{1f600}"];
-  const state: State = {
-    domain: "ai.onnx",
-    op: "Gather",
-    opset: 13,
-    attributes: {},
-    inputs: [
-      { dtype: "string", shape: [5], values: words },
-      { dtype: "int64", shape: [5], values: ["4", "3", "2", "1", "0"] },
-    ],
-  };
-  assert.deepEqual((runTypeScript(asTypeScript(state)) as Tensor).data, words.toReversed());
-  const well = {
-    ...state,
-    inputs: [{ dtype: "string", shape: [5], values: words.with(3, "") } as const, state.inputs[1]],
-  };
-  CALLS.set("text", well);
+test("text with quotes and characters of every language is the same text there", () => {
+  const output = runTypeScript(asTypeScript(gatherText(WORDS))) as Tensor;
+  assert.deepEqual(output.data, WORDS.toReversed());
 });
 
 const PYTHON = "/usr/bin/python3";
 
-/** Runs Python, or says why it cannot be. */
+/** Runs Python; null where there is none. */
 function python(code: string, ...args: string[]): string | null {
   try {
     return execFileSync(PYTHON, ["-c", code, ...args], {
@@ -350,10 +232,10 @@ for one in json.load(open(sys.argv[1])):
     exec(compile(one["code"], one["name"], "exec"), scope)
     output = np.asarray(scope[one["output"]])
     is_text = output.dtype == object
-    results.append({"shape": output.shape, "text": output.ravel().tolist()} if is_text else {"shape": output.shape, "bits": output.tobytes().hex()})
+    held = {"text": output.ravel().tolist()} if is_text else {"bits": output.tobytes().hex()}
+    results.append({"shape": output.shape, **held})
 print(json.dumps(results))
 `;
-import { roleOf, typesOf } from "../../src/model/schema.ts";
 
 interface Result {
   readonly shape: readonly number[];

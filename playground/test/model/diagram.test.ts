@@ -1,4 +1,4 @@
-/** The picture holds what the story says, and its file is sound XML whatever the text in it is. */
+/** The diagram holds what the story says, and its file is valid XML whatever the text in it is. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -11,7 +11,7 @@ import type { State } from "../../src/model/state.ts";
 import { toSVG } from "../../src/model/svg.ts";
 import { states } from "./states.ts";
 
-const pictured = (state: State): Diagram => diagramOf(state, explainState(state).explanation);
+const diagramOfState = (state: State): Diagram => diagramOf(state, explainState(state).explanation);
 
 const presetOf = (id: string): State => {
   const found = PRESETS.find((one) => one.id === id);
@@ -32,17 +32,17 @@ const lettersOf = ({ tuples }: Diagram, { slices, columns }: DiagramGrid): strin
     })
     .map((slice) => [slice]);
 
-const lettersIn = (picture: Diagram, name: string): string[] => {
-  const grid = picture.grids.find((one) => one.name === name);
+const lettersIn = (diagram: Diagram, name: string): string[] => {
+  const grid = diagram.grids.find((one) => one.name === name);
   assert.ok(grid, name);
-  return lettersOf(picture, grid).flat();
+  return lettersOf(diagram, grid).flat();
 };
 
-test("a scatter: what an update hits has the letter of its tuple", () => {
-  const picture = pictured(presetOf("classic-confusions-axis-0-an-index-is-a-row"));
-  assert.equal(picture.title, "ScatterElements-18");
+test("a scatter: the target of an update has the letter of its tuple", () => {
+  const diagram = diagramOfState(presetOf("classic-confusions-axis-0-an-index-is-a-row"));
+  assert.equal(diagram.title, "ScatterElements-18");
   assert.deepEqual(
-    picture.grids.map(({ name, type }) => `${name} ${type}`),
+    diagram.grids.map(({ name, type }) => `${name} ${type}`),
     [
       "data float32 [3, 3]",
       "indices int64 [2, 3]",
@@ -50,12 +50,12 @@ test("a scatter: what an update hits has the letter of its tuple", () => {
       "output float32 [3, 3]",
     ],
   );
-  assert.deepEqual(lettersIn(picture, "indices"), ["A B C | D E F"]);
-  assert.deepEqual(lettersIn(picture, "updates"), ["A B C | D E F"]);
-  assert.deepEqual(lettersIn(picture, "output"), ["A E . | . B F | D . C"]);
-  assert.deepEqual(lettersIn(picture, "data"), ["A E . | . B F | D . C"]);
+  assert.deepEqual(lettersIn(diagram, "indices"), ["A B C | D E F"]);
+  assert.deepEqual(lettersIn(diagram, "updates"), ["A B C | D E F"]);
+  assert.deepEqual(lettersIn(diagram, "output"), ["A E . | . B F | D . C"]);
+  assert.deepEqual(lettersIn(diagram, "data"), ["A E . | . B F | D . C"]);
   // The update at [1, 0], D, goes to [2, 0].
-  assert.deepEqual(picture.arrows[3], {
+  assert.deepEqual(diagram.arrows[3], {
     tuple: 3,
     from: { grid: 2, cell: 3 },
     to: { grid: 3, cell: 6 },
@@ -63,22 +63,22 @@ test("a scatter: what an update hits has the letter of its tuple", () => {
 });
 
 test("duplicates: every tuple that reaches a cell, in order", () => {
-  const picture = pictured(presetOf("classic-confusions-duplicates-add-all-of-them-count"));
-  assert.equal(picture.title, "ScatterND-18, reduction = add");
-  assert.deepEqual(lettersIn(picture, "output"), [". . | ABC ABC | . ."]);
-  assert.deepEqual(lettersIn(picture, "updates"), ["A A | B B | C C"]);
+  const diagram = diagramOfState(presetOf("classic-confusions-duplicates-add-all-of-them-count"));
+  assert.equal(diagram.title, "ScatterND-18, reduction = add");
+  assert.deepEqual(lettersIn(diagram, "output"), [". . | ABC ABC | . ."]);
+  assert.deepEqual(lettersIn(diagram, "updates"), ["A A | B B | C C"]);
 });
 
-test("a gather: what is read has the letter, and data stands beside the output", () => {
-  const picture = pictured(presetOf("classic-confusions-out-of-range-in-gather-8-gives-0"));
+test("a gather: what is read has the letter of its tuple, and data is beside the output", () => {
+  const diagram = diagramOfState(presetOf("classic-confusions-out-of-range-in-gather-8-gives-0"));
   assert.deepEqual(
-    picture.grids.map(({ name }) => name),
+    diagram.grids.map(({ name }) => name),
     ["indices", "axis", "data", "output"],
   );
-  assert.deepEqual(lettersIn(picture, "data"), [". . . A C"]);
-  assert.deepEqual(lettersIn(picture, "output"), ["A B C"]);
+  assert.deepEqual(lettersIn(diagram, "data"), [". . . A C"]);
+  assert.deepEqual(lettersIn(diagram, "output"), ["A B C"]);
   assert.deepEqual(
-    picture.tuples.map(({ sentence }) => sentence),
+    diagram.tuples.map(({ sentence }) => sentence),
     [
       "indices[0] = 3",
       "indices[1] = 7, which is out of range and gives 0",
@@ -86,7 +86,7 @@ test("a gather: what is read has the letter, and data stands beside the output",
     ],
   );
   assert.deepEqual(
-    picture.arrows.map(({ from, to }) => [from.cell, to.cell]),
+    diagram.arrows.map(({ from, to }) => [from.cell, to.cell]),
     [
       [3, 0],
       [4, 2],
@@ -95,8 +95,8 @@ test("a gather: what is read has the letter, and data stands beside the output",
 });
 
 test("a tensor of rank 4 is slices with their places", () => {
-  const picture = pictured(presetOf("classic-confusions-q-1-the-axes-that-count-tuples-2"));
-  const grid = picture.grids.find(({ name }) => name === "updates");
+  const diagram = diagramOfState(presetOf("classic-confusions-q-1-the-axes-that-count-tuples-2"));
+  const grid = diagram.grids.find(({ name }) => name === "updates");
   assert.deepEqual(
     grid?.slices.map(({ label }) => label),
     ["[0, 0, :, :]", "[0, 1, :, :]"],
@@ -106,13 +106,13 @@ test("a tensor of rank 4 is slices with their places", () => {
 });
 
 test("a call that is refused has its inputs, the shapes and the error", () => {
-  const picture = pictured(presetOf("classic-confusions-updates-of-the-wrong-shape"));
+  const diagram = diagramOfState(presetOf("classic-confusions-updates-of-the-wrong-shape"));
   assert.deepEqual(
-    picture.grids.map(({ name }) => name),
+    diagram.grids.map(({ name }) => name),
     ["data", "indices", "updates"],
   );
-  assert.deepEqual(picture.tuples, []);
-  assert.match(picture.sentences.join("\n"), /\[2\] \+\+ \[4\] = \[2, 4\], got \[2, 3\]/);
+  assert.deepEqual(diagram.tuples, []);
+  assert.match(diagram.sentences.join("\n"), /\[2\] \+\+ \[4\] = \[2, 4\], got \[2, 3\]/);
 });
 
 /** Every text that the file shows. */
@@ -130,10 +130,10 @@ function textsOf(svg: string): string[] {
 
 for (const { id, state } of PRESETS) {
   test(`the file of ${id}`, () => {
-    const picture = pictured(state);
-    const texts = textsOf(toSVG(picture, "light"));
-    assert.ok(texts.includes(picture.title));
-    for (const { slices, name } of picture.grids) {
+    const diagram = diagramOfState(state);
+    const texts = textsOf(toSVG(diagram, "light"));
+    assert.ok(texts.includes(diagram.title));
+    for (const { slices, name } of diagram.grids) {
       assert.ok(texts.includes(name));
       for (const { text } of slices.flatMap(({ cells }) => cells))
         assert.ok(texts.includes(text), text);
@@ -142,12 +142,12 @@ for (const { id, state } of PRESETS) {
 }
 
 test("light and dark differ in colours alone", () => {
-  const picture = pictured(PRESETS[0].state);
+  const diagram = diagramOfState(PRESETS[0].state);
   const bare = (svg: string): string => svg.replaceAll(/#[0-9a-f]{6}/g, "");
-  const [light, dark] = [toSVG(picture, "light"), toSVG(picture, "dark")];
+  const [light, dark] = [toSVG(diagram, "light"), toSVG(diagram, "dark")];
   assert.notEqual(light, dark);
   assert.equal(bare(light), bare(dark));
-  assert.equal(light, toSVG(pictured(PRESETS[0].state), "light"));
+  assert.equal(light, toSVG(diagramOfState(PRESETS[0].state), "light"));
 });
 
 test("text is escaped, and nothing in it is run", () => {
@@ -170,7 +170,7 @@ test("text is escaped, and nothing in it is run", () => {
       { dtype: "int64", shape: [1], values: ["0"] },
     ],
   };
-  const svg = toSVG(pictured(state), "dark");
+  const svg = toSVG(diagramOfState(state), "dark");
   assert.doesNotMatch(svg, /<script/);
   // The characters that XML 1.0 has.
   assert.match(svg, /^[\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]*$/u);
@@ -178,11 +178,11 @@ test("text is escaped, and nothing in it is run", () => {
   assert.ok(texts.includes("a & b") && texts.includes("line⏎line"));
 });
 
-test("any state has a picture whose file is sound, with every cell inside it", () => {
+test("any state has a diagram whose file is valid, with every cell inside it", () => {
   fc.assert(
     fc.property(states, (state) => {
-      const picture = pictured(state);
-      const svg = toSVG(picture, "light");
+      const diagram = diagramOfState(state);
+      const svg = toSVG(diagram, "light");
       assert.equal(XMLValidator.validate(svg), true);
       assert.doesNotMatch(svg, / (?:x|y|d|width|height|viewBox|transform)="[^"]*[NIu]/);
       const [, width, height] = /width="(\d+)" height="(\d+)"/.exec(svg) ?? [];
@@ -198,7 +198,7 @@ test("any state has a picture whose file is sound, with every cell inside it", (
   );
 });
 
-test("what is as large as the page shows is drawn at once", () => {
+test("the largest tensors of the page are drawn in less than 20 s", () => {
   const values = Array.from({ length: 20_000 }, (_, i) => String(i % 200));
   const state: State = {
     domain: "ai.onnx",
@@ -211,9 +211,9 @@ test("what is as large as the page shows is drawn at once", () => {
     ],
   };
   const start = performance.now();
-  const picture = pictured(state);
-  assert.equal(picture.arrows.length, 0);
-  assert.ok(toSVG(picture, "light").length > 1_000_000);
+  const diagram = diagramOfState(state);
+  assert.equal(diagram.arrows.length, 0);
+  assert.ok(toSVG(diagram, "light").length > 1_000_000);
   // It takes half a second.
   assert.ok(performance.now() - start < 20_000);
 });

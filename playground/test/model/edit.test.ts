@@ -26,8 +26,9 @@ const TYPED: readonly Typed[] = [
   ["float32", "1152921573326323713", 1152921642045800448],
   ["bool", "true", true], ["bool", "False", false], ["bool", "1", true], ["bool", "0", false],
   ["string", " 1 ", " 1 "], ["string", "", ""],
-  ["complex64", "1+2j", [1, 2]], ["complex64", "-1.5e-3-2.5j", [Math.fround(-1.5e-3), -2.5]], ["complex64", "j", [0, 1]],
-  ["complex64", "-j", [0, -1]], ["complex64", "3", [3, 0]], ["complex64", "(1-infj)", [1, -Infinity]],
+  ["complex64", "1+2j", [1, 2]], ["complex64", "-1.5e-3-2.5j", [Math.fround(-1.5e-3), -2.5]],
+  ["complex64", "j", [0, 1]], ["complex64", "-j", [0, -1]], ["complex64", "3", [3, 0]],
+  ["complex64", "(1-infj)", [1, -Infinity]],
   ["complex64", "1+2i", [1, 2]], ["complex64", "1 + 2j", [1, 2]], ["complex64", "[1, 2]", [1, 2]],
   ["complex64", "1e5j", [0, 1e5]], ["complex64", "1e+5-nanj", [1e5, NaN]], ["complex64", "1-0j", [1, -0]],
 ];
@@ -51,7 +52,7 @@ const WRONG: readonly (readonly [DType, string])[] = [
 ];
 
 for (const [dtype, text] of WRONG) {
-  test(`${JSON.stringify(text.slice(0, 20))} is no ${dtype}, and stands`, () => {
+  test(`${JSON.stringify(text.slice(0, 20))} is no ${dtype}`, () => {
     const { tensor: made, wrong } = tensorOf({ dtype, shape: [2], values: ["1", text] }, "it");
     assert.deepEqual(
       wrong.map(({ at }) => at),
@@ -62,7 +63,7 @@ for (const [dtype, text] of WRONG) {
   });
 }
 
-test("a tensor's text gives its elements back, of every data type: all but the bits of a NaN", () => {
+test("a tensor's text holds its elements, of every data type, except the bits of a NaN", () => {
   fc.assert(
     fc.property(tensorTexts(), (text) => {
       const { tensor: once } = tensorOf(text, "it");
@@ -75,7 +76,7 @@ test("a tensor's text gives its elements back, of every data type: all but the b
   );
 });
 
-test("long text that is no number is found out at once", () => {
+test("long text that is no number is refused in linear time", () => {
   const texts = [
     `${"1".repeat(398)}x`,
     `${"1_".repeat(199)}x`,
@@ -89,7 +90,7 @@ test("long text that is no number is found out at once", () => {
       assert.equal(tensorOf({ dtype, shape: [5000], values }, "it").wrong.length, 5000);
     }
   }
-  // It takes two seconds; what is quadratic in the text takes minutes.
+  // It takes two seconds; quadratic time would be minutes.
   assert.ok(performance.now() - start < 10_000);
 });
 
@@ -119,7 +120,8 @@ const shaped = (input: TensorText, shape: readonly number[]): TensorText => {
 // prettier-ignore
 const SHAPES: readonly (readonly [shape: readonly number[], values: string])[] = [
   [[3, 2], "1 2 3 4 0 0"], [[2, 3], "1 2 0 3 4 0"], [[1, 2], "1 2"], [[2, 1], "1 3"], [[0, 2], ""],
-  [[1, 2, 2], "1 2 3 4"], [[2, 2, 1], "1 2 3 4"], [[4], "1 2 3 4"], [[2, 2, 2], "1 2 3 4 0 0 0 0"], [[2], "1 2"], [[], "1"],
+  [[1, 2, 2], "1 2 3 4"], [[2, 2, 1], "1 2 3 4"], [[4], "1 2 3 4"],
+  [[2, 2, 2], "1 2 3 4 0 0 0 0"], [[2], "1 2"], [[], "1"],
 ];
 
 for (const [shape, values] of SHAPES) {
@@ -171,7 +173,7 @@ test("an element gets another text, and nothing else changes", () => {
     assert.equal(withValue(SQUARE, at, "x"), SQUARE);
 });
 
-test("another data type keeps what was typed, and spells truth values anew", () => {
+test("another data type keeps what was typed, but converts booleans", () => {
   assert.deepEqual(withDType(SQUARE, "float32"), { ...SQUARE, dtype: "float32" });
   const bits: TensorText = { dtype: "int32", shape: [3], values: ["0", "1", "2"] };
   assert.deepEqual(withDType(bits, "bool").values, ["false", "true", "2"]);
@@ -179,7 +181,7 @@ test("another data type keeps what was typed, and spells truth values anew", () 
   assert.deepEqual(withDType({ dtype: "string", shape: [1], values: [""] }, "int32").values, ["0"]);
 });
 
-test("a link between text and the library: what it prints it reads", () => {
+test("the page reads the elements that it prints", () => {
   const values = [1e-45, 3.4028234663852886e38, -0, NaN, -Infinity, 0.1];
   const text = textOf(tensor("float32", [6], values));
   assert.deepEqual(text.values, ["1e-45", "3.4028235e+38", "-0", "nan", "-inf", "0.1"]);

@@ -1,4 +1,4 @@
-/** Files that somebody drops: tensors, models of both formats, and what is none of them. */
+/** Dropped files: tensors, models of both formats, and files that are neither. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -54,7 +54,7 @@ for (const [name, bytes] of [
   });
 }
 
-/** Two nodes of the operators here between others: one whose indices are constant, one of which nothing is known. */
+/** Scatters and a gather between other nodes. Some inputs are constants; of others nothing is known. */
 const SPEC: ModelSpec = {
   opsets: { "ai.onnx": 17 },
   inputs: { data: { dtype: "float32", shape: ["N", 4] } },
@@ -85,7 +85,7 @@ const SPEC: ModelSpec = {
   outputs: { y: null, z: null },
 };
 
-test("a model: its nodes with their constants, and what stands for the rest", async () => {
+test("a model: its nodes with their constants, and zeros for the rest", async () => {
   const { choices, remarks } = await contentOf("model.onnx", writeModel(buildModel(SPEC)));
   assert.deepEqual(remarks, []);
   assert.deepEqual(
@@ -127,7 +127,7 @@ test("a model: its nodes with their constants, and what stands for the rest", as
   assert.equal(elements.remarks.length, 2);
 });
 
-test("an IR: with its .bin, and what is said without", async () => {
+test("an IR: with its .bin, and without it", async () => {
   const model = buildModel({
     irVersion: 11,
     opsets: { openvino: 15 },
@@ -177,7 +177,7 @@ test("what is larger than the page shows is refused, and its neighbours are show
   assert.match(remarks[0], /^ScatterND-16 "cache" is not shown: .*400,000$/);
 });
 
-test("files that hold nothing for the page say so", async () => {
+test("files that hold nothing for the page are refused", async () => {
   const other = buildModel({
     opsets: { "ai.onnx": 18 },
     inputs: { x: { dtype: "float32", shape: [1] } },

@@ -1,4 +1,4 @@
-/** A link holds the whole state, and no link can do harm. */
+/** A link holds the whole state, and no link does harm. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import { test } from "node:test";
-import { equals, operators, resolve, run, tensor, type Tensor } from "ndscatter";
+import { roleOf, equals, operators, resolve, run, tensor, type Tensor } from "ndscatter";
 import { EXAMPLES, type Example } from "../../../test/cases/examples.ts";
 import { CONFUSIONS_GROUP, PRESETS, type Preset } from "../../src/model/presets.ts";
 import { readState, explainState } from "../../src/model/read-state.ts";
-import { defaultText, roleOf } from "../../src/model/schema.ts";
+import { defaultText } from "../../src/model/schema.ts";
 
 const ofDocuments = PRESETS.filter(({ group }) => group !== CONFUSIONS_GROUP);
 const confusions = PRESETS.filter(({ group }) => group === CONFUSIONS_GROUP);
@@ -89,7 +89,7 @@ const ERRATA: readonly RegExp[] = [
   /output\[4\] as 4/,
   /one tuple of 5, more than the rank/,
   /\[50, 40, 20, 4\]/,
-  /the products are/,
+  /The products are/,
   /It is func\(out\[tuple/,
   /np\.maximum and np\.minimum/,
   /writes the type ScatterNdUpdate, and reduction on <layer>/,
@@ -106,7 +106,7 @@ const ERRATA: readonly RegExp[] = [
   /puts reduction and use_init_val on <layer>/,
   /the batch axes become one axis/,
   /batch axes may be broadcast/,
-  /they may be smaller, as in its own example 3/,
+  /They may be smaller, as in its own example 3/,
 ];
 
 test("every known erratum is in a note", () => {

@@ -1,4 +1,4 @@
-/** A state becomes a call, and what is wrong is told where it is. */
+/** A state becomes a call, with every fault at its place. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -28,7 +28,7 @@ const inputAs = (position: number, change: Partial<State["inputs"][0]>): State =
   ),
 });
 
-test("a sound state has no faults, and what the library makes of it", () => {
+test("a valid state has no faults, and an output", () => {
   const { faults, explanation } = explainState(SMALL);
   assert.deepEqual(faults, []);
   assert.deepEqual(explanation?.output?.toArray(), [
@@ -100,7 +100,7 @@ const FAULTS: readonly (readonly [name: string, state: State, faults: readonly u
 ];
 
 for (const [name, state, faults] of FAULTS) {
-  test(`told: ${name}`, () => assert.deepEqual(explainState(state).faults, faults));
+  test(`a fault: ${name}`, () => assert.deepEqual(explainState(state).faults, faults));
 }
 
 test("updates of another shape: the dimensions that are wrong", () => {
@@ -115,7 +115,7 @@ test("updates of another shape: the dimensions that are wrong", () => {
   assert.deepEqual(explanation?.shapes[0].expected, [2, 2]);
 });
 
-test("an axis outside the rank stands at the attribute, or at the input, that it is", () => {
+test("an axis outside the rank is a fault of the attribute, or of the input", () => {
   const elements: State = {
     domain: "ai.onnx",
     op: "GatherElements",

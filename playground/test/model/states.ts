@@ -1,14 +1,14 @@
-/** Arbitrary states: sound ones, and any that a page could hold. */
+/** Arbitrary states: valid ones, and any others that the page could hold. */
 
 import fc from "fast-check";
 import { DTYPES, operators, type DType, type OperatorVersion } from "ndscatter";
 import type { State, TensorText } from "../../src/model/state.ts";
-import { defaultText, typesOf } from "../../src/model/schema.ts";
+import { defaultText, dtypesOf } from "../../src/model/schema.ts";
 
 const versions = fc.constantFrom(...operators());
 const dtypes = fc.constantFrom(...(Object.keys(DTYPES) as DType[]));
 
-/** Text as people type it, and as they do not. */
+/** Texts that people type, and texts that nobody does. */
 const texts = fc.oneof(
   fc.constantFrom("0", "1", "-1", "2", "1.5", "-0", "nan", "-inf", "1+2j", "true", "0xff", "", " "),
   fc.bigInt({ min: -(2n ** 65n), max: 2n ** 65n }).map(String),
@@ -50,13 +50,13 @@ const attributesOf = (version: OperatorVersion): fc.Arbitrary<Record<string, str
       ),
     );
 
-/** A state that a link may hold: an operator that there is, and anything at all in its inputs. */
+/** A state that a link may hold: an operator that exists, and anything at all in its inputs. */
 export const states: fc.Arbitrary<State> = versions.chain((version) => {
   const { domain, name: op, sinceVersion: opset } = version;
   const inputs = version.inputs.map((schema) =>
     fc.option(
       fc.oneof(
-        tensorTexts(fc.constantFrom(...typesOf(version, schema)), fc.constantFrom("0", "1", "-1")),
+        tensorTexts(fc.constantFrom(...dtypesOf(version, schema)), fc.constantFrom("0", "1", "-1")),
         tensorTexts(),
       ),
       { nil: null, freq: 8 },

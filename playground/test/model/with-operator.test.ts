@@ -1,4 +1,4 @@
-/** Choosing another operator or version: what has to go is told in the library's words. */
+/** Choosing another operator or version: what it does not take is left out, with the library's reason. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,7 +10,7 @@ import { readState, explainState } from "../../src/model/read-state.ts";
 import type { State } from "../../src/model/state.ts";
 import { operatorGroups, withOperator } from "../../src/model/with-operator.ts";
 import { states } from "./states.ts";
-import { typesOf } from "../../src/model/schema.ts";
+import { dtypesOf } from "../../src/model/schema.ts";
 
 const ADD: State = {
   domain: "ai.onnx",
@@ -28,7 +28,8 @@ test("an older version without the attribute", () => {
   const { state, remarks } = withOperator(ADD, { ...ADD, opset: 13 });
   assert.deepEqual(state, { ...ADD, opset: 13, attributes: {} });
   assert.deepEqual(remarks, [
-    'ScatterND-13: there is no attribute "reduction": it has none; reduction is in version 16, so reduction = add is left out',
+    'ScatterND-13: there is no attribute "reduction": it has none; ' +
+      "reduction is in version 16, so reduction = add is left out",
   ]);
 });
 
@@ -68,7 +69,7 @@ test("a newer version keeps everything, and an opset between two means the one b
   assert.equal(withOperator(ADD, { ...ADD, opset: 17 }).state.opset, 16);
 });
 
-test("an operator, a domain or a version that there is not changes nothing", () => {
+test("an unknown operator, domain or version changes nothing", () => {
   for (const other of [
     { ...ADD, op: "Scatterer" },
     { ...ADD, opset: 10 },
@@ -119,7 +120,7 @@ for (const [word, other] of [
   });
 }
 
-test("a reduction that the other document has not is left out", () => {
+test("a reduction that the other operator lacks is left out", () => {
   const state: State = {
     domain: "openvino",
     op: "ScatterNDUpdate",
@@ -134,7 +135,7 @@ test("a reduction that the other document has not is left out", () => {
   assert.match(remarks[0], /there is no reduction "sub": .*, so reduction = sub is left out$/);
 });
 
-test("a gather of a scatter has no updates, and a scatter of a gather has zeros of the right shape", () => {
+test("a gather from a scatter loses the updates; a scatter from a gather gets zeros of the right shape", () => {
   const gathered = withOperator(
     { ...ADD, attributes: {} },
     { domain: "ai.onnx", op: "GatherND", opset: 13 },
@@ -145,7 +146,7 @@ test("a gather of a scatter has no updates, and a scatter of a gather has zeros 
   assert.deepEqual(scattered.state.inputs[2], { dtype: "bfloat16", shape: [1], values: ["0"] });
 });
 
-test("an axis that is an input there is an attribute here, and back", () => {
+test("an axis that is an attribute becomes an input, and back", () => {
   const square: State = {
     domain: "ai.onnx",
     op: "ScatterElements",
@@ -175,7 +176,7 @@ test("an axis that is an input there is an attribute here, and back", () => {
   assert.deepEqual(withOperator(there.state, square), { state: square, remarks: [] });
 });
 
-test("an axis that is no number is left out, and told as it was typed", () => {
+test("an axis that is no number is left out, and quoted as it was typed", () => {
   const [data, indices] = ADD.inputs;
   const axis = { dtype: "int64", shape: [], values: ["x"] } as const;
   const state: State = {
@@ -206,7 +207,7 @@ test("shapes that another operator cannot have give way to an example of it", ()
   assert.match(remarks[0], /^ScatterElements-11 cannot be run on these shapes/);
 });
 
-test("every preset can be taken to every version of its operator and be run there, or it is told why not", () => {
+test("every preset can be taken to every version of its operator, with data types that the version takes", () => {
   for (const { id, state } of PRESETS) {
     for (const { domain, name: op, sinceVersion: opset } of operators()) {
       if (op !== state.op || domain !== state.domain) continue;
@@ -217,7 +218,7 @@ test("every preset can be taken to every version of its operator and be run ther
       assert.deepEqual(faults, [], `${id} as version ${opset}`);
       chosen.state.inputs.forEach((input, position) => {
         if (input !== null)
-          assert.ok(typesOf(version, version.inputs[position]).includes(input.dtype), id);
+          assert.ok(dtypesOf(version, version.inputs[position]).includes(input.dtype), id);
       });
     }
   }
@@ -233,7 +234,7 @@ test("the page offers every version", () => {
   assert.deepEqual(offered.toSorted(), there.toSorted());
 });
 
-test("no choice throws, and what comes of it has the inputs and the types of the version", () => {
+test("no choice throws, and its state has the inputs and data types of the version", () => {
   fc.assert(
     fc.property(states, fc.constantFrom(...operators()), (state, version) => {
       const { domain, name: op, sinceVersion: opset } = version;
@@ -242,9 +243,9 @@ test("no choice throws, and what comes of it has the inputs and the types of the
       assert.equal(chosen.state.inputs.length, version.inputs.length);
       chosen.state.inputs.forEach((input, position) => {
         if (input !== null)
-          assert.ok(typesOf(version, version.inputs[position]).includes(input.dtype));
+          assert.ok(dtypesOf(version, version.inputs[position]).includes(input.dtype));
       });
-      // Chosen once more, there is nothing left to change.
+      // Choosing the same again changes nothing.
       assert.deepEqual(withOperator(chosen.state, { domain, op, opset }), {
         state: chosen.state,
         remarks: [],

@@ -1,4 +1,4 @@
-/** The built page on the loopback interface, in a browser that no test has to itself. */
+/** The built page on the loopback interface, in a browser that the tests of a file share. */
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -8,12 +8,12 @@ import path from "node:path";
 import { after, before } from "node:test";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 
-// Tests run from playground/build/, as one file each.
+// Each test file is bundled into playground/build/.
 const HOME = path.join(import.meta.dirname, "..");
 export const DIST = path.join(HOME, "dist");
 export const REPOSITORY = path.join(HOME, "..");
 
-/** The page works from any path, so it is served from a long one. */
+/** The page must work from any path, so it is not served from the root. */
 const BASE = "/any/path/";
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -25,16 +25,25 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"];
 
+/** A state: two rows are added to row 1 of data, and one to the last row. */
+export const SUM = [
+  "ai.onnx/ScatterND/18",
+  "reduction=add",
+  "float32:4,3:0*3,1*3,2*3,3*3",
+  "int64:3,1:1,-1,1",
+  "float32:3,3:10,20,30,40,50,60,70,80,90",
+].join(";");
+
 export interface Site {
-  /** A page of its own, at the state of a hash; what goes wrong on it fails the test that closes it. */
+  /** A new page, at the state of a hash. What goes wrong on the page fails the test that closes it. */
   open(hash?: string, options?: BrowserContextOptions): Promise<Opened>;
 }
 
 export interface Opened extends AsyncDisposable {
   readonly page: Page;
-  /** Every address that was asked for. */
+  /** Every address that the page has requested. */
   readonly requests: readonly string[];
-  /** What went wrong on the page so far; a test takes out what it meant to happen. */
+  /** What has gone wrong on the page. A test removes what it meant to happen. */
   readonly wrongs: string[];
 }
 
@@ -95,11 +104,11 @@ export function useSite(): Site {
   };
 }
 
-/** The texts of all cells of a tensor that are there, without letters and notes, in row-major order. */
+/** The texts of all cells of a tensor that are drawn, without letters and notes, in row-major order. */
 export const cellsOf = (page: Page, tensor: number | "output"): Promise<string[]> =>
   page.$$eval(`[data-tensor="${tensor}"] td[data-element]`, (cells) =>
     cells.map((cell) => cell.firstChild?.textContent ?? ""),
   );
 
-/** Waits until the address holds the state. */
+/** Waits until the address holds the state, which is 200 ms after the last change. */
 export const settled = (page: Page): Promise<void> => page.waitForTimeout(300);
