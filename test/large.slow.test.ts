@@ -25,19 +25,18 @@ interface Row {
   readonly rows: number;
   readonly slice: number;
   readonly count: number;
-  readonly scatters: Path;
-  readonly gathers: Path;
+  readonly splits: readonly [scatters: Path, gathers: Path];
 }
 
 const MB = 2 ** 20;
 
 // prettier-ignore
 const ROWS: readonly Row[] = [
-  { name: "rows of 8 MB, prefetched", rows: 4 * 2 ** 10 + 3, slice: 512, count: 1001, scatters: "columns", gathers: "positions" },
-  { name: "short rows of 9 MB, prefetched", rows: 3 * 2 ** 18, slice: 3, count: 40_001, scatters: "one thread", gathers: "positions" },
-  { name: "single elements in 16 MB, prefetched", rows: 4 * MB, slice: 1, count: 100_003, scatters: "one thread", gathers: "positions" },
-  { name: "single elements in 64 MB, partitioned", rows: 16 * MB, slice: 1, count: 100_003, scatters: "partition", gathers: "positions" },
-  { name: "single elements in 4 MB", rows: MB, slice: 1, count: 70_001, scatters: "one thread", gathers: "positions" },
+  { name: "rows, 8 MB", rows: 4 * 2 ** 10 + 3, slice: 512, count: 1001, splits: ["columns", "positions"] },
+  { name: "short rows, 9 MB", rows: 3 * 2 ** 18, slice: 3, count: 40_001, splits: ["one thread", "positions"] },
+  { name: "elements, 16 MB", rows: 4 * MB, slice: 1, count: 100_003, splits: ["one thread", "positions"] },
+  { name: "elements, 64 MB", rows: 16 * MB, slice: 1, count: 100_003, splits: ["partition", "positions"] },
+  { name: "elements, 4 MB", rows: MB, slice: 1, count: 70_001, splits: ["one thread", "positions"] },
 ];
 
 /** Small integers, so that sums are exact whatever the test does, and differ where an update is lost. */
@@ -46,7 +45,7 @@ const values = (length: number, seed: number): Float32Array => {
   return Float32Array.from({ length }, () => 1 + random(1000));
 };
 
-for (const { name, rows, slice, count, scatters, gathers } of ROWS) {
+for (const { name, rows, slice, count, splits } of ROWS) {
   for (const pattern of ["random", "one index", "runs that overlap", "reversed"] as const) {
     test(`${name}: ${pattern}`, () => {
       const places = PATTERNS[pattern](count, rows);
@@ -71,7 +70,7 @@ for (const { name, rows, slice, count, scatters, gathers } of ROWS) {
         );
         if (pattern !== "random") continue;
         const isAlone = traced.executor.threads === 1;
-        assert.deepEqual(ways, isAlone ? ["one thread", "one thread"] : [scatters, gathers]);
+        assert.deepEqual(ways, isAlone ? ["one thread", "one thread"] : splits);
       }
     });
   }

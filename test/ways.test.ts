@@ -36,23 +36,32 @@ interface Kind {
   readonly batchDims?: number;
   /** Whether each row of element indices holds one index throughout. */
   readonly uniform?: true;
-  /** How a scatter and a gather of random indices are split among two threads that can. */
-  readonly scatters?: Path;
-  readonly gathers?: Path;
+  /** How a scatter and a gather of random indices are split among two threads; null where the kind has no scatter. */
+  readonly splits: readonly [scatters: Path | null, gathers: Path];
 }
+
+const ND = { operator: "ND", along: 0 } as const;
+const ELEMENTS = { operator: "Elements", along: 0, axis: 0 } as const;
+const ELEMENTS_1 = { operator: "Elements", along: 1, axis: 1 } as const;
+const GATHER_1 = { operator: "gather", along: 0, axis: 1 } as const;
+const BATCHED = { operator: "ND", along: 1, batchDims: 1 } as const;
+const [SPREAD, WIDE] = [
+  [50, 66],
+  [40, 64],
+] as const;
 
 // prettier-ignore
 const KINDS: readonly Kind[] = [
-  { name: "long rows", operator: "ND", data: [60, 64], indices: [48, 1], along: 0, scatters: "columns", gathers: "positions" },
-  { name: "short rows", operator: "ND", data: [60, 3], indices: [48, 1], along: 0, scatters: "one thread", gathers: "positions" },
-  { name: "single elements", operator: "ND", data: [60], indices: [48, 1], along: 0, scatters: "partition", gathers: "positions" },
-  { name: "batches of tuples", operator: "ND", data: [3, 50, 5], indices: [3, 40, 1], along: 1, batchDims: 1, gathers: "batches" },
-  { name: "elements, lanes behind the axis", operator: "Elements", data: [50, 66], indices: [40, 64], along: 0, axis: 0, scatters: "lanes", gathers: "positions" },
-  { name: "elements, rows of one index", operator: "Elements", data: [50, 66], indices: [40, 64], along: 0, axis: 0, uniform: true, scatters: "columns", gathers: "positions" },
-  { name: "elements, batches before the axis", operator: "Elements", data: [4, 50], indices: [4, 40], along: 1, axis: 1, scatters: "batches", gathers: "batches" },
-  { name: "elements of a middle axis", operator: "Elements", data: [2, 30, 9], indices: [2, 24, 9], along: 1, axis: 1, scatters: "batches", gathers: "batches" },
-  { name: "slices along axis 1", operator: "gather", data: [2, 50, 16], indices: [40], along: 0, axis: 1, gathers: "batches" },
-  { name: "single elements along the last axis", operator: "gather", data: [5, 50], indices: [40], along: 0, axis: 1, gathers: "batches" },
+  { name: "long rows", ...ND, data: [60, 64], indices: [48, 1], splits: ["columns", "positions"] },
+  { name: "short rows", ...ND, data: [60, 3], indices: [48, 1], splits: ["one thread", "positions"] },
+  { name: "single elements", ...ND, data: [60], indices: [48, 1], splits: ["partition", "positions"] },
+  { name: "batches of tuples", ...BATCHED, data: [3, 50, 5], indices: [3, 40, 1], splits: [null, "batches"] },
+  { name: "lanes", ...ELEMENTS, data: SPREAD, indices: WIDE, splits: ["lanes", "positions"] },
+  { name: "equal rows", ...ELEMENTS, data: SPREAD, indices: WIDE, uniform: true, splits: ["columns", "positions"] },
+  { name: "batches of elements", ...ELEMENTS_1, data: [4, 50], indices: [4, 40], splits: ["batches", "batches"] },
+  { name: "a middle axis", ...ELEMENTS_1, data: [2, 30, 9], indices: [2, 24, 9], splits: ["batches", "batches"] },
+  { name: "slices along axis 1", ...GATHER_1, data: [2, 50, 16], indices: [40], splits: [null, "batches"] },
+  { name: "the last axis", ...GATHER_1, data: [5, 50], indices: [40], splits: [null, "batches"] },
 ];
 
 const DTYPES: readonly DType[] = [
@@ -215,16 +224,13 @@ for (const kind of KINDS) {
   });
 }
 
-for (const { name, scatters, gathers, ...kind } of KINDS) {
+for (const kind of KINDS) {
   test(
-    `${name}: random indices are split among threads as the row says`,
+    `${kind.name}: random indices are split among threads as the row says`,
     { skip: WITHOUT_THREADS },
     async () => {
-      const cases = casesOf(
-        { name, ...kind },
-        "float32",
-        indicesOf({ name, ...kind }, PATTERNS["random"]),
-      );
+      const { splits } = kind;
+      const cases = casesOf(kind, "float32", indicesOf(kind, PATTERNS["random"]));
       const way = WAYS.find((one) => one.name === "engine, out, call");
       assert.ok(way);
       for (const { engine, paths, executor } of TRACED.slice(1, 2)) {
@@ -233,7 +239,7 @@ for (const { name, scatters, gathers, ...kind } of KINDS) {
           const isGather = one.operator.startsWith("gather");
           paths();
           await go(engine, one, way);
-          assert.deepEqual(paths(), ["indices 2", isGather ? gathers : scatters], one.name);
+          assert.deepEqual(paths(), ["indices 2", splits[isGather ? 1 : 0]], one.name);
         }
       }
     },
