@@ -66,7 +66,8 @@ const ROWS: readonly (readonly [code: string, kind: string, changes: readonly st
   ["f(a, 1);", "argument", ["f(a, 1) -> f(a)"]],
   ["a();", "statement", ["a(); -> ;"]],
   ["a = b;", "statement", ["a = b; -> ;"]],
-  ["for (;;) { if (a) continue; }", "statement", ["continue; -> ;"]],
+  ["for (;;) { if (a) continue; }", "statement", ["continue; -> {}"]],
+  ["if (a) b(); else { c(); }", "statement", ["b(); -> {}", "c(); -> ;"]],
   [
     "try { a(); } finally { b(); }",
     "statement",

@@ -206,18 +206,22 @@ function made(node, context) {
   return isCopy ? [whole("copy", node, operand(context, first))] : [];
 }
 
-/** A statement that is left out. */
+/** An expression that is not evaluated, or not awaited. */
 function statement(node, context) {
   const { expression } = node;
   if (node.directive || expression.callee?.type === "Super") return [];
   const kept = ["AwaitExpression", "CallExpression", "AssignmentExpression", "UpdateExpression"];
   if (![...kept, "YieldExpression", "ChainExpression"].includes(expression.type)) return [];
-  const changes = [whole("statement", node, ";")];
+  const changes = leftOut(node, context);
   if (expression.type !== "AwaitExpression") return changes;
   return [...changes, whole("await", expression, textOf(context, expression.argument))];
 }
 
-const leftOut = (node) => [whole("statement", node, ";")];
+/** A statement that is left out. The body of a condition or loop must not be an empty statement. */
+function leftOut(node, { parent }) {
+  const isOfList = parent.type === "BlockStatement" || parent.type === "Program";
+  return [whole("statement", node, isOfList ? ";" : "{}")];
+}
 
 export const RULES = {
   ArrayExpression: list,
@@ -234,7 +238,7 @@ export const RULES = {
   LogicalExpression: logical,
   NewExpression: made,
   ObjectExpression: object,
-  ReturnStatement: (node) => (node.argument === null ? leftOut(node) : []),
+  ReturnStatement: (node, context) => (node.argument === null ? leftOut(node, context) : []),
   TryStatement: ({ finalizer }) => (finalizer ? [whole("statement", finalizer, "{}")] : []),
   UnaryExpression: unary,
   WhileStatement: loop,

@@ -127,9 +127,7 @@ export class Workspace {
     const text = this.#original.get(file).toString();
     try {
       this.#write(file, mutated(text, mutant));
-      if (file.startsWith("assembly/") && !(await this.#succeeds("scripts/kernels.js")))
-        return null;
-      return (await this.#succeeds(TSC, "-p", "tsconfig.mutate.json")) ? this.#changed() : null;
+      return (await this.#compileAll([file])) ? this.#changed() : null;
     } finally {
       this.restore();
     }
