@@ -47,6 +47,8 @@ const ROWS: readonly (readonly [code: string, kind: string, changes: readonly st
   ],
   ["x = a ?? b;", "operand", ["a ?? b -> a", "a ?? b -> b"]],
   ["if (a) b;", "condition", ["if (a) b; -> if (!(a)) b;", "if (a) b; -> if (false) b;"]],
+  ["if (!a) b;", "condition", ["if (!a) b; -> if (false) b;"]],
+  ["if (a < b) c;", "condition", ["if (a < b) c; -> if (false) c;"]],
   ["while (a) b;", "condition", ["while (a) b; -> while (false) b;"]],
   ["for (; a; ) b;", "condition", ["for (; a; ) b; -> for (; false; ) b;"]],
   ["x = a ? b : c;", "condition", ["a ? b : c -> !(a) ? b : c", "a ? b : c -> false ? b : c"]],

@@ -39,6 +39,8 @@ const OPERATORS = {
   "??=": ["="],
 };
 
+const COMPARISONS = /^(?:[<>]=?|[=!]==?)$/;
+
 /** Functions and methods, and those that stand in their place. */
 const NEIGHBOURS = new Map([
   ["min", "max"],
@@ -120,12 +122,11 @@ function logical(node, context) {
   return [...otherOperators("operator", node, context), ...sides];
 }
 
-/** A condition that is negated, and one that never holds. */
+/** A condition that never holds, and one that is negated where no other rule negates it. */
 function condition({ test }, context) {
-  return [
-    whole("condition", test, `!(${textOf(context, test)})`),
-    whole("condition", test, "false"),
-  ];
+  const never = whole("condition", test, "false");
+  const isNegated = test.operator === "!" || COMPARISONS.test(test.operator);
+  return isNegated ? [never] : [whole("condition", test, `!(${textOf(context, test)})`), never];
 }
 
 /** A loop that never starts. Without its end it would hang, which every test notices. */
