@@ -1,22 +1,22 @@
 /**
- * Shapes checked by the compiler: what the specification says of the operators' shapes and data types, as types, for the
- * signatures in `functions.ts`. Types only; every rule is checked again at run time.
+ * The specification's rules for shapes and data types, as types, for the signatures in `functions.ts`. There are types
+ * only; every rule is checked again at run time.
  *
- * What an argument must be is intersected with it: `unknown`, which changes nothing, or a string literal, which no
- * tensor is and which the compiler prints as the reason.
+ * Each parameter's type is intersected with the verdict of its rule. The verdict is `unknown`, which changes nothing,
+ * or a string literal: no tensor is a string, so the compiler reports an error and prints the literal as the reason.
  * - Shapes are compared by intersection: `[2, 4] & [2, 3]` is `never`; `[2, number] & [2, 3]` and
- *   `number[] & [2, 3]` are not. What is known to be wrong is an error, what is unknown stays unknown. Data types are
- *   compared in the same way, so a tensor that came out of a file (`Tensor`, of any type and shape) goes anywhere.
+ *   `number[] & [2, 3]` are not. Only a certain mismatch is an error. Data types are compared in the same way, so a
+ *   tensor that was read from a file (`Tensor`, of any type and shape) is accepted everywhere.
  * - A rule is the only member of a tuple (`Verdict[0]`) that first distributes over every parameter
- *   (`S extends Shape ? ... : never`). Only so does TypeScript put the constraint `readonly number[]` in the place of
- *   a caller's own type parameter, and finds nothing wrong. A bare conditional type would have to hold on both
- *   branches, and no function that is generic in a shape would compile.
- * - Recursion runs over axes, never over sizes: a rank is the length of a tuple, nothing is added or multiplied.
- *   `Take` and `Drop` distribute over both parameters at each step: where they did not, the compiler looked for the
- *   constraint of an unknown `N` without end.
+ *   (`S extends Shape ? ... : never`). Only then does TypeScript replace a caller's own type parameter by its
+ *   constraint `readonly number[]`, which breaks no rule. A bare conditional type would have to hold on both branches,
+ *   and no function that is generic in a shape would compile.
+ * - Recursion runs over axes, never over sizes: a rank is the length of a tuple; nothing is added or multiplied.
+ *   `Take` and `Drop` distribute over both parameters at each step: otherwise the compiler looks for the constraint of
+ *   an unknown `N` for ever.
  *
- * Type parameters: `D`, `S` data type and shape of data; `DI`, `I` of indices; `DU`, `U` of updates; `DO`, `O` of out;
- * `B` is batchDims and `K` is k, the last dimension of indices.
+ * Type parameters: `D` and `S` are the data type and the shape of data, `DI` and `I` those of indices, `DU` and `U`
+ * those of updates, `DO` and `O` those of out; `B` is batchDims, and `K` is k, the last dimension of indices.
  */
 
 import type { DType, Reduction } from "./tensor/dtype.ts";
@@ -25,12 +25,12 @@ import type { Tensor } from "./tensor/tensor.ts";
 /** A shape as far as the compiler knows it: a tuple of literals or of `number`, or a list of any length. */
 export type Shape = readonly number[];
 
-/** A shape of which not even the rank is known. */
+/** A shape of unknown rank. */
 type AnyShape = number[];
 
 /**
- * What a shape is inside these types: where a caller's dimension is a type parameter, TypeScript leaves open whether
- * it matches `number`, so no pattern below asks that.
+ * A shape inside these types. Where a caller's dimension is a type parameter, TypeScript cannot decide whether it
+ * matches `number`, so no pattern below tests that.
  */
 type List = readonly unknown[];
 
@@ -40,10 +40,10 @@ export type IndexDType = "int32" | "int64";
 /** `shape[:-1]`. */
 type Leading<I extends List> = I extends readonly [...infer Head, unknown] ? Head : AnyShape;
 
-/** `shape[-1]`: of indices that are tuples, k, the number of axes that a tuple addresses. */
+/** `shape[-1]`: for indices that are tuples this is k, the number of axes that a tuple addresses. */
 type Last<I extends List> = I extends readonly [...unknown[], infer K] ? K & number : number;
 
-/** `shape[:n]`; `never` where there are fewer axes. */
+/** `shape[:n]`; `never` for a shape of fewer axes. */
 type Take<S extends List, N extends number, Taken extends List = []> = S extends List
   ? N extends number
     ? number extends N | S["length"]
@@ -56,7 +56,7 @@ type Take<S extends List, N extends number, Taken extends List = []> = S extends
     : never
   : never;
 
-/** `shape[n:]`; `never` where there are fewer axes. */
+/** `shape[n:]`; `never` for a shape of fewer axes. */
 type Drop<S extends List, N extends number, Dropped extends List = []> = S extends List
   ? N extends number
     ? number extends N | S["length"]
@@ -75,7 +75,7 @@ type ScatterNDUpdatesShape<I extends List, K extends number, S extends List> = [
   ...Drop<S, K>,
 ];
 
-/** GatherND: the shape of the output is `indices.shape[:-1] ++ data.shape[b+k:]`, of any rank where b or k is unknown. */
+/** GatherND: the output's shape is `indices.shape[:-1] ++ data.shape[b+k:]`, of unknown rank if b or k is unknown. */
 export type GatherNDShape<S extends Shape, I extends Shape, B extends number> = S extends Shape
   ? I extends Shape
     ? B extends number
@@ -117,9 +117,11 @@ export type ScatterNDUpdatesMust<
 > = ScatterNDUpdatesVerdict<D, S, I, Last<I>, DU, U>[0];
 
 // prettier-ignore
-type ScatterNDUpdatesVerdict<D extends DType, S extends Shape, I extends Shape, K extends number, DU extends DType, U extends Shape> =
+type ScatterNDUpdatesVerdict<
+  D extends DType, S extends Shape, I extends Shape, K extends number, DU extends DType, U extends Shape
+> =
   D extends DType ? S extends Shape ? I extends Shape ? K extends number ? DU extends DType ? U extends Shape ? [
-    // Where the indices are wrong, that is said of them.
+    // Wrong indices have a verdict of their own.
     [Drop<S, K>] extends [never] ? unknown : Match<"updates", D, ScatterNDUpdatesShape<I, K, S>, DU, U>
   ] : never : never : never : never : never : never;
 
@@ -135,11 +137,12 @@ type ElementsIndicesVerdict<S extends Shape, DI extends DType, I extends Shape> 
   S extends Shape ? DI extends DType ? I extends Shape ? [
     [DI & IndexDType] extends [never] ? IndexDTypeMessage<DI>
     : S["length"] extends 0 ? RankMessage<"data">
-    : [S["length"] & I["length"]] extends [never] ? `indices must have rank ${Rank<S>}, as data has, got shape ${Print<I>}`
+    : [S["length"] & I["length"]] extends [never]
+      ? `indices must have rank ${Rank<S>}, as data has, got shape ${Print<I>}`
     : unknown
   ] : never : never : never;
 
-/** ScatterElements: updates have data's data type and the shape of indices, of which at least the rank is data's. */
+/** ScatterElements: updates have data's data type and the shape of indices, whose rank is data's. */
 export type ElementsUpdatesMust<
   D extends DType,
   S extends Shape,
@@ -171,14 +174,24 @@ type GatherNDIndicesVerdict<S extends Shape, DI extends DType, I extends Shape, 
     [DI & IndexDType] extends [never] ? IndexDTypeMessage<DI>
     : I["length"] extends 0 ? RankMessage<"indices">
     : S["length"] extends 0 ? RankMessage<"data">
-    : [Drop<I, B>] extends [readonly []] ? `batchDims must be at least 0 and below ${Rank<I>}, the rank of indices, got ${B}`
-    : [Drop<S, B>] extends [readonly []] ? `batchDims must be at least 0 and below ${Rank<S>}, the rank of data, got ${B}`
-    : [Take<S, B> & Take<I, B>] extends [never] ? `indices.shape must begin with ${Print<Take<S, B>>}, the batch dimensions of data, got ${Print<I>}`
-    : [Drop<Drop<S, B>, Exclude<K, 0>>] extends [never] ? `indices.shape[-1] must be from 1 to ${Rank<Drop<S, B>>}, the rank of data${B extends 0 ? "" : " less batchDims"}, got ${K}`
+    : [Drop<I, B>] extends [readonly []] ? BatchDimsMessage<"indices", I, B>
+    : [Drop<S, B>] extends [readonly []] ? BatchDimsMessage<"data", S, B>
+    : [Take<S, B> & Take<I, B>] extends [never]
+      ? `indices.shape must begin with ${Print<Take<S, B>>}, the batch dimensions of data, got ${Print<I>}`
+    : [Drop<Drop<S, B>, Exclude<K, 0>>] extends [never]
+      ? `indices.shape[-1] must be from 1 to ${Rank<Drop<S, B>>}, the rank of data${LessBatchDims<B>}, got ${K}`
     : unknown
   ] : never : never : never : never : never;
 
-/** `out`, which becomes the result, has its data type `D` and its shape `S`. */
+type BatchDimsMessage<
+  Name extends string,
+  S extends List,
+  B extends number,
+> = `batchDims must be at least 0 and below ${Rank<S>}, the rank of ${Name}, got ${B}`;
+
+type LessBatchDims<B extends number> = B extends 0 ? "" : " less batchDims";
+
+/** `out` has the data type `D` and the shape `S` of the result. */
 export type OutMust<
   D extends DType,
   S extends Shape,
@@ -192,7 +205,7 @@ type OutVerdict<D extends DType, S extends Shape, DO extends DType, O extends Sh
     Match<"out", D, S, DO, O>
   ] : never : never : never : never;
 
-/** A tensor that should have the data type `D` and the shape `S`. */
+/** The verdict on a tensor that must have the data type `D` and the shape `S`. */
 type Match<
   Name extends string,
   D extends DType,
@@ -211,7 +224,7 @@ type RankMessage<Name extends string> = `${Name} must have rank 1 or more, got s
 
 type Rank<S extends List> = S["length"] & number;
 
-/** `[2, ?, 4]`, and `[2, ...]` where the rank is not known. */
+/** `[2, ?, 4]`, or `[2, ...]` for an unknown rank. */
 type Print<S extends List> = string & PrintFrom<S, "", "">;
 
 type PrintFrom<S extends List, Text extends string, Comma extends string> = S extends readonly []
@@ -238,7 +251,7 @@ export type GatherShape<
     : never
   : never;
 
-/** The three one after the other; of any rank where one is. */
+/** Three shapes one after the other; of unknown rank if one of them is. */
 type Around<Before extends List, Own extends List, Behind extends List> = number extends
   | Before["length"]
   | Own["length"]
@@ -265,39 +278,39 @@ export interface ScatterOptions<
   O extends Shape = Shape,
 > {
   /**
-   * What happens where an update meets the value that is there: `"none"`, the default, replaces it; `"mean"` divides the
-   * sum by how many values went into it, rounding integers toward minus infinity.
+   * How an update is combined with the value at its target: `"none"`, the default, replaces the value; `"mean"` divides
+   * the sum of all values by their number, rounding integers toward minus infinity.
    */
   readonly reduction?: Reduction | undefined;
-  /** Whether two updates may have one target under `"none"`: the last wins, or it is an error. */
+  /** What happens if two updates have one target under `"none"`: the last one wins, the default, or an error. */
   readonly duplicates?: "last" | "error" | undefined;
-  /** Whether a reduction begins with the value of data, the default, or with the first update of a target. */
+  /** Whether a reduction starts from the value of data, the default, or from the first update of a target. */
   readonly includeSelf?: boolean | undefined;
-  /** Whether an index outside its axis is an error, the default, becomes the nearest one, or drops its update. */
+  /** An index outside its axis is an error, the default, or is clipped to the axis, or drops its update. */
   readonly bounds?: "error" | "clip" | "drop" | undefined;
-  /** Whether a negative index counts from the end of its axis, the default, or is an error. */
+  /** A negative index counts from the end of its axis, the default, or is an error. */
   readonly negative?: "wrap" | "error" | undefined;
-  /** Where the result goes, of data's data type and shape; it may be data itself. */
+  /** The tensor that the result is written to, of data's data type and shape; it may be data itself. */
   readonly out?: (Tensor<DO, O> & OutMust<D, S, DO, O>) | undefined;
 }
 
-/** Options of a gather, whose result has the data type `D` and the shape `S`. */
+/** Options of a gather whose result has the data type `D` and the shape `S`. */
 export interface GatherOptions<
   D extends DType = DType,
   S extends Shape = Shape,
   DO extends DType = DType,
   O extends Shape = Shape,
 > {
-  /** Whether an index outside its axis is an error, the default, becomes the nearest one, or gives 0, `""` or false. */
+  /** An index outside its axis is an error, the default, or is clipped to the axis, or gives 0, `""` or false. */
   readonly bounds?: "error" | "clip" | "fill" | undefined;
-  /** Whether a negative index counts from the end of its axis, the default, or is an error. */
+  /** A negative index counts from the end of its axis, the default, or is an error. */
   readonly negative?: "wrap" | "error" | undefined;
-  /** Where the result goes, of data's data type and the result's shape; never an input. */
+  /** The tensor that the result is written to, of data's data type and the result's shape; never an input. */
   readonly out?: (Tensor<DO, O> & OutMust<D, S, DO, O>) | undefined;
 }
 
-/** The option of the …Elements functions. */
+/** The option of `scatterElements` and `gatherElements`. */
 export interface AxisOption {
-  /** The axis that the indices address, from -r to r - 1; 0 by default. */
+  /** The axis that the indices address, from -r to r - 1 for data of rank r; 0 by default. */
   readonly axis?: number | undefined;
 }

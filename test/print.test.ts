@@ -62,7 +62,8 @@ const ROWS: readonly Row[] = [
     text: [
       "tensor([], shape=(2, 0, 3), dtype=int64)",
     ] },
-  { numpy: "np.array([[True, False], [False, True]])", dtype: "bool", shape: [2, 2], values: [[true, false], [false, true]],
+  { numpy: "np.array([[True, False], [False, True]])", dtype: "bool", shape: [2, 2],
+    values: [[true, false], [false, true]],
     text: [
       "tensor([[ True, False],",
       "        [False,  True]], dtype=bool)",
@@ -110,11 +111,13 @@ const ROWS: readonly Row[] = [
     text: [
       "tensor([9.998e-02, 3.333e-01, 4.787e+04], dtype=float16)",
     ] },
-  { numpy: "np.array([1.1015625, 0.1, 232], ml_dtypes.bfloat16)", dtype: "bfloat16", shape: [3], values: [1.1015625, 0.1, 232],
+  { numpy: "np.array([1.1015625, 0.1, 232], ml_dtypes.bfloat16)", dtype: "bfloat16", shape: [3],
+    values: [1.1015625, 0.1, 232],
     text: [
       "tensor([1.10e+00, 1.00e-01, 2.32e+02], dtype=bfloat16)",
     ] },
-  { numpy: "np.array([1e-30, 2.328e8, 1], ml_dtypes.bfloat16)", dtype: "bfloat16", shape: [3], values: [1e-30, 2.328e8, 1],
+  { numpy: "np.array([1e-30, 2.328e8, 1], ml_dtypes.bfloat16)", dtype: "bfloat16", shape: [3],
+    values: [1e-30, 2.328e8, 1],
     text: [
       "tensor([9.98e-31, 2.33e+08, 1.00e+00], dtype=bfloat16)",
     ] },
@@ -126,7 +129,8 @@ const ROWS: readonly Row[] = [
     text: [
       "tensor([1. , 1.5], dtype=float64)",
     ] },
-  { numpy: "np.array([np.nan, np.inf, -np.inf, -0.0, 1.5])", dtype: "float64", shape: [5], values: [NaN, Infinity, -Infinity, -0, 1.5],
+  { numpy: "np.array([np.nan, np.inf, -np.inf, -0.0, 1.5])", dtype: "float64", shape: [5],
+    values: [NaN, Infinity, -Infinity, -0, 1.5],
     text: [
       "tensor([ nan,  inf, -inf, -0. ,  1.5], dtype=float64)",
     ] },
@@ -174,11 +178,14 @@ const ROWS: readonly Row[] = [
     text: [
       "tensor([ 1. +2.j  , -0.5-1.25j], dtype=complex64)",
     ] },
-  { numpy: "np.array([complex(np.nan, -np.inf), complex(1e10, 0)])", dtype: "complex128", shape: [2], values: [[NaN, -Infinity], [1e10, 0]],
+  { numpy: "np.array([complex(np.nan, -np.inf), complex(1e10, 0)])", dtype: "complex128", shape: [2],
+    values: [[NaN, -Infinity], [1e10, 0]],
     text: [
       "tensor([   nan-infj, 1.e+10 +0.j], dtype=complex128)",
     ] },
-  { numpy: "np.array(['a', 'it\\'s', '\"', '\"\\'', '\\\\', '\\n\\t\\x00\\x7f', '\\u00e9\\u200b', '\\U0001f600'], object)", dtype: "string", shape: [8], values: ["a", "it's", '"', "\"'", "\\", "\n\t\x00\x7f", "é\u200b", "😀"],
+  { numpy: "np.array(['a', 'it\\'s', '\"', '\"\\'', '\\\\', '\\n\\t\\x00\\x7f', '\\u00e9\\u200b', '\\U0001f600'], object)",
+    dtype: "string", shape: [8],
+    values: ["a", "it's", '"', "\"'", "\\", "\n\t\x00\x7f", "é\u200b", "😀"],
     text: [
       "tensor(['a', \"it's\", '\"', '\"\\'', '\\\\', '\\n\\t\\x00\\x7f', 'é\\u200b', '😀'],",
       "       dtype=string)",
@@ -221,7 +228,8 @@ const ROWS: readonly Row[] = [
       "tensor([   0,    1,    2, ...,  998,  999, 1000],",
       "       shape=(1001,), dtype=int64)",
     ] },
-  { numpy: "(np.arange(2000) / 8).reshape(40, 50).astype('f4')", dtype: "float32", shape: [40, 50], values: count(2000).map((i) => i / 8),
+  { numpy: "(np.arange(2000) / 8).reshape(40, 50).astype('f4')", dtype: "float32", shape: [40, 50],
+    values: count(2000).map((i) => i / 8),
     text: [
       "tensor([[0.00000e+00, 1.25000e-01, 2.50000e-01, ..., 5.87500e+00,",
       "         6.00000e+00, 6.12500e+00],",

@@ -1,6 +1,6 @@
 /**
- * Options and attributes as callers give them. They are copied once, so that what was checked is what is used: an object
- * may have getters, or be a Proxy.
+ * Options and attributes as callers give them. They are copied once, because an object may have getters or be a Proxy:
+ * what was checked must be what is used.
  */
 
 import { printValue, readForeign, TensorError, type ErrorFields } from "../errors.ts";

@@ -1,11 +1,11 @@
 /**
- * The table of data types: one row each, and everything that is said of a data type anywhere is derived from it.
- * Also the reductions, and which family of arithmetic defines which of them. No arithmetic is done here.
+ * The table of data types. Each has one row, and every fact about a data type anywhere is derived from that row. Here
+ * are also the reductions, and which data types have which; the arithmetic itself is in `kernels/`.
  */
 
 import { TensorError } from "../errors.ts";
 
-/** How values of a data type are combined. Each family is one kernel: see `kernels/combine.ts`. */
+/** How the values of a data type are combined: each family has one kernel in `kernels/combine.ts`. */
 export type Family =
   | "float"
   | "half"
@@ -17,17 +17,17 @@ export type Family =
   | "minifloat";
 
 interface Row {
-  /** Its number and name in ONNX's `TensorProto.DataType`, and the typed field that may hold it. */
+  /** Number and name in ONNX's `TensorProto.DataType`, and the typed field of a `TensorProto` that may hold values. */
   readonly onnx: { readonly number: number; readonly name: string; readonly field: OnnxField };
-  /** Its name in OpenVINO (`element_type`), where that has it. */
+  /** Name in OpenVINO (`element_type`); absent where OpenVINO lacks the type. */
   readonly openvino?: string;
-  /** Its NPY type string without the byte order, where that has it; a string's is followed by its length. */
+  /** NPY type string without the byte order, and for text without the length; absent where NPY lacks the type. */
   readonly npy?: string;
-  /** Bytes of one element in memory, and in files but for `bits`; 0 where they vary. */
+  /** Bytes of one element in memory, and in files unless `bits` is there; 0 where the length varies. */
   readonly bytes: number;
-  /** Bits of one element in files, where they are fewer than a byte. */
+  /** Bits of one element in files, for types that pack several elements into a byte. */
   readonly bits?: 4;
-  /** The array class that holds it, and how many entries of it one element takes. */
+  /** The class of the array that holds elements, and how many of its entries one element takes. */
   readonly storage: StorageConstructor;
   readonly lanes: 1 | 2;
   readonly family: Family;
@@ -56,30 +56,54 @@ type StorageConstructor =
 
 // prettier-ignore
 export const DTYPES = {
-  bool:       { onnx: { number: 9,  name: "bool",       field: "int32Data"  }, openvino: "boolean", npy: "b1", bytes: 1, storage: Uint8Array, lanes: 1, family: "bool" },
-  string:     { onnx: { number: 8,  name: "string",     field: "stringData" }, npy: "U", bytes: 0, storage: Array, lanes: 1, family: "string" },
-  float16:    { onnx: { number: 10, name: "float16",    field: "int32Data"  }, openvino: "f16",  npy: "f2", bytes: 2, storage: Uint16Array, lanes: 1, family: "half" },
-  bfloat16:   { onnx: { number: 16, name: "bfloat16",   field: "int32Data"  }, openvino: "bf16", npy: "V2", bytes: 2, storage: Uint16Array, lanes: 1, family: "half" },
-  float32:    { onnx: { number: 1,  name: "float",      field: "floatData"  }, openvino: "f32",  npy: "f4", bytes: 4, storage: Float32Array, lanes: 1, family: "float" },
-  float64:    { onnx: { number: 11, name: "double",     field: "doubleData" }, openvino: "f64",  npy: "f8", bytes: 8, storage: Float64Array, lanes: 1, family: "float" },
-  int8:       { onnx: { number: 3,  name: "int8",       field: "int32Data"  }, openvino: "i8",   npy: "i1", bytes: 1, storage: Int8Array, lanes: 1, family: "int" },
-  int16:      { onnx: { number: 5,  name: "int16",      field: "int32Data"  }, openvino: "i16",  npy: "i2", bytes: 2, storage: Int16Array, lanes: 1, family: "int" },
-  int32:      { onnx: { number: 6,  name: "int32",      field: "int32Data"  }, openvino: "i32",  npy: "i4", bytes: 4, storage: Int32Array, lanes: 1, family: "int" },
-  int64:      { onnx: { number: 7,  name: "int64",      field: "int64Data"  }, openvino: "i64",  npy: "i8", bytes: 8, storage: BigInt64Array, lanes: 1, family: "int64" },
-  uint8:      { onnx: { number: 2,  name: "uint8",      field: "int32Data"  }, openvino: "u8",   npy: "u1", bytes: 1, storage: Uint8Array, lanes: 1, family: "int" },
-  uint16:     { onnx: { number: 4,  name: "uint16",     field: "int32Data"  }, openvino: "u16",  npy: "u2", bytes: 2, storage: Uint16Array, lanes: 1, family: "int" },
-  uint32:     { onnx: { number: 12, name: "uint32",     field: "uint64Data" }, openvino: "u32",  npy: "u4", bytes: 4, storage: Uint32Array, lanes: 1, family: "int" },
-  uint64:     { onnx: { number: 13, name: "uint64",     field: "uint64Data" }, openvino: "u64",  npy: "u8", bytes: 8, storage: BigUint64Array, lanes: 1, family: "int64" },
-  complex64:  { onnx: { number: 14, name: "complex64",  field: "floatData"  }, npy: "c8",  bytes: 8,  storage: Float32Array, lanes: 2, family: "complex" },
-  complex128: { onnx: { number: 15, name: "complex128", field: "doubleData" }, npy: "c16", bytes: 16, storage: Float64Array, lanes: 2, family: "complex" },
-  float8e4m3fn:   { onnx: { number: 17, name: "float8e4m3fn",   field: "int32Data" }, openvino: "f8e4m3", bytes: 1, storage: Uint8Array, lanes: 1, family: "minifloat" },
-  float8e4m3fnuz: { onnx: { number: 18, name: "float8e4m3fnuz", field: "int32Data" }, bytes: 1, storage: Uint8Array, lanes: 1, family: "minifloat" },
-  float8e5m2:     { onnx: { number: 19, name: "float8e5m2",     field: "int32Data" }, openvino: "f8e5m2", bytes: 1, storage: Uint8Array, lanes: 1, family: "minifloat" },
-  float8e5m2fnuz: { onnx: { number: 20, name: "float8e5m2fnuz", field: "int32Data" }, bytes: 1, storage: Uint8Array, lanes: 1, family: "minifloat" },
-  uint4:          { onnx: { number: 21, name: "uint4",          field: "int32Data" }, openvino: "u4",     bytes: 1, bits: 4, storage: Uint8Array, lanes: 1, family: "int" },
-  int4:           { onnx: { number: 22, name: "int4",           field: "int32Data" }, openvino: "i4",     bytes: 1, bits: 4, storage: Int8Array,  lanes: 1, family: "int" },
-  float4e2m1:     { onnx: { number: 23, name: "float4e2m1",     field: "int32Data" }, openvino: "f4e2m1", bytes: 1, bits: 4, storage: Uint8Array, lanes: 1, family: "minifloat" },
-  float8e8m0:     { onnx: { number: 24, name: "float8e8m0",     field: "int32Data" }, openvino: "f8e8m0", bytes: 1, storage: Uint8Array, lanes: 1, family: "minifloat" },
+  bool: { onnx: { number: 9, name: "bool", field: "int32Data" }, openvino: "boolean", npy: "b1",
+    bytes: 1, storage: Uint8Array, lanes: 1, family: "bool" },
+  string: { onnx: { number: 8, name: "string", field: "stringData" }, npy: "U",
+    bytes: 0, storage: Array, lanes: 1, family: "string" },
+  float16: { onnx: { number: 10, name: "float16", field: "int32Data" }, openvino: "f16", npy: "f2",
+    bytes: 2, storage: Uint16Array, lanes: 1, family: "half" },
+  bfloat16: { onnx: { number: 16, name: "bfloat16", field: "int32Data" }, openvino: "bf16", npy: "V2",
+    bytes: 2, storage: Uint16Array, lanes: 1, family: "half" },
+  float32: { onnx: { number: 1, name: "float", field: "floatData" }, openvino: "f32", npy: "f4",
+    bytes: 4, storage: Float32Array, lanes: 1, family: "float" },
+  float64: { onnx: { number: 11, name: "double", field: "doubleData" }, openvino: "f64", npy: "f8",
+    bytes: 8, storage: Float64Array, lanes: 1, family: "float" },
+  int8: { onnx: { number: 3, name: "int8", field: "int32Data" }, openvino: "i8", npy: "i1",
+    bytes: 1, storage: Int8Array, lanes: 1, family: "int" },
+  int16: { onnx: { number: 5, name: "int16", field: "int32Data" }, openvino: "i16", npy: "i2",
+    bytes: 2, storage: Int16Array, lanes: 1, family: "int" },
+  int32: { onnx: { number: 6, name: "int32", field: "int32Data" }, openvino: "i32", npy: "i4",
+    bytes: 4, storage: Int32Array, lanes: 1, family: "int" },
+  int64: { onnx: { number: 7, name: "int64", field: "int64Data" }, openvino: "i64", npy: "i8",
+    bytes: 8, storage: BigInt64Array, lanes: 1, family: "int64" },
+  uint8: { onnx: { number: 2, name: "uint8", field: "int32Data" }, openvino: "u8", npy: "u1",
+    bytes: 1, storage: Uint8Array, lanes: 1, family: "int" },
+  uint16: { onnx: { number: 4, name: "uint16", field: "int32Data" }, openvino: "u16", npy: "u2",
+    bytes: 2, storage: Uint16Array, lanes: 1, family: "int" },
+  uint32: { onnx: { number: 12, name: "uint32", field: "uint64Data" }, openvino: "u32", npy: "u4",
+    bytes: 4, storage: Uint32Array, lanes: 1, family: "int" },
+  uint64: { onnx: { number: 13, name: "uint64", field: "uint64Data" }, openvino: "u64", npy: "u8",
+    bytes: 8, storage: BigUint64Array, lanes: 1, family: "int64" },
+  complex64: { onnx: { number: 14, name: "complex64", field: "floatData" }, npy: "c8",
+    bytes: 8, storage: Float32Array, lanes: 2, family: "complex" },
+  complex128: { onnx: { number: 15, name: "complex128", field: "doubleData" }, npy: "c16",
+    bytes: 16, storage: Float64Array, lanes: 2, family: "complex" },
+  float8e4m3fn: { onnx: { number: 17, name: "float8e4m3fn", field: "int32Data" }, openvino: "f8e4m3",
+    bytes: 1, storage: Uint8Array, lanes: 1, family: "minifloat" },
+  float8e4m3fnuz: { onnx: { number: 18, name: "float8e4m3fnuz", field: "int32Data" },
+    bytes: 1, storage: Uint8Array, lanes: 1, family: "minifloat" },
+  float8e5m2: { onnx: { number: 19, name: "float8e5m2", field: "int32Data" }, openvino: "f8e5m2",
+    bytes: 1, storage: Uint8Array, lanes: 1, family: "minifloat" },
+  float8e5m2fnuz: { onnx: { number: 20, name: "float8e5m2fnuz", field: "int32Data" },
+    bytes: 1, storage: Uint8Array, lanes: 1, family: "minifloat" },
+  uint4: { onnx: { number: 21, name: "uint4", field: "int32Data" }, openvino: "u4",
+    bytes: 1, bits: 4, storage: Uint8Array, lanes: 1, family: "int" },
+  int4: { onnx: { number: 22, name: "int4", field: "int32Data" }, openvino: "i4",
+    bytes: 1, bits: 4, storage: Int8Array, lanes: 1, family: "int" },
+  float4e2m1: { onnx: { number: 23, name: "float4e2m1", field: "int32Data" }, openvino: "f4e2m1",
+    bytes: 1, bits: 4, storage: Uint8Array, lanes: 1, family: "minifloat" },
+  float8e8m0: { onnx: { number: 24, name: "float8e8m0", field: "int32Data" }, openvino: "f8e8m0",
+    bytes: 1, storage: Uint8Array, lanes: 1, family: "minifloat" },
 } as const satisfies Record<string, Row>;
 
 // The table is public, and everything relies on it.
@@ -91,7 +115,7 @@ export type DType = keyof typeof DTYPES;
 
 export const DTYPE_NAMES = Object.freeze(Object.keys(DTYPES)) as readonly DType[];
 
-/** The array that holds elements of `D`: floats of 16 bits and fewer as bits, complex as interleaved pairs. */
+/** The array that holds elements of `D`: bits for floats of at most 16 bits, interleaved pairs for complex. */
 export type Storage<D extends DType = DType> = D extends "string"
   ? string[]
   : (typeof DTYPES)[D]["storage"]["prototype"];
@@ -99,7 +123,7 @@ export type Storage<D extends DType = DType> = D extends "string"
 /** The storage of any data type but string. */
 export type NumericStorage = Storage<Exclude<DType, "string">>;
 
-/** One element as JavaScript sees it. */
+/** The JavaScript value of one element. */
 export type Scalar<D extends DType = DType> = D extends "bool"
   ? boolean
   : D extends "string"
@@ -113,20 +137,18 @@ export type Scalar<D extends DType = DType> = D extends "bool"
 export const isDType = (name: unknown): name is DType =>
   typeof name === "string" && Object.hasOwn(DTYPES, name);
 
-/** Whether the elements are numbers or truth values, not text: then the storage is a typed array. */
+/** Whether the storage is a typed array, as for all data types but string. */
 export const isNumericStorage = (storage: Storage): storage is NumericStorage =>
   ArrayBuffer.isView(storage);
 
-/** The data types of which `test` holds, in the table's order. */
+/** The data types whose rows pass `test`, in the order of the table. */
 export const dtypesWhere = (test: (row: Row, name: DType) => boolean): readonly DType[] =>
   DTYPE_NAMES.filter((name) => test(DTYPES[name], name));
 
-/** The row of a data type, with the columns that not every row has. */
+/** The row of a data type; unlike `DTYPES[dtype]`, its type has the columns that only some rows have. */
 export const rowOf = (dtype: DType): Row => DTYPES[dtype];
 
-/**
- * The integer range of an integer type, from its width and sign; `null` for other types.
- */
+/** The least and the greatest integer of an integer type; null for other types. */
 export function integerRange(dtype: DType): readonly [low: bigint, high: bigint] | null {
   const { family, bytes, bits: narrow = 8 * bytes } = rowOf(dtype);
   if (family !== "int" && family !== "int64") return null;
@@ -136,7 +158,7 @@ export function integerRange(dtype: DType): readonly [low: bigint, high: bigint]
     : [-(1n << (bits - 1n)), (1n << (bits - 1n)) - 1n];
 }
 
-/** What the storage of a type may hold where that is less than its class does; `null` for other types. */
+/** The range of storage entries of a type that uses a part of its array class's range; null for other types. */
 export function storedRange(dtype: DType): readonly [low: number, high: number] | null {
   const { family, bits } = rowOf(dtype);
   if (family === "bool") return [0, 1];
@@ -148,8 +170,8 @@ export function storedRange(dtype: DType): readonly [low: number, high: number] 
 export const isUnsigned = (dtype: DType): boolean => dtype.startsWith("uint");
 
 /**
- * Fresh zeroed storage for `size` elements (empty strings for string).
- * @throws TensorError `too-large` where memory does not hold it.
+ * New storage for `size` elements: zeros, or empty strings.
+ * @throws TensorError `too-large` when memory does not hold that many
  */
 export function allocate<D extends DType>(dtype: D, size: number): Storage<D>;
 export function allocate(dtype: DType, size: number): Storage {
@@ -162,13 +184,13 @@ export function allocate(dtype: DType, size: number): Storage {
   }
 }
 
-/** V8 ends the process over a list that its heap does not hold; this many take half a gigabyte. */
+/** V8 ends the process when a list does not fit in its heap; a list of this many entries takes half a gigabyte. */
 const MOST_STRINGS = 2 ** 26;
 
 const tooLarge = (dtype: DType, size: number, cause?: unknown): TensorError =>
   new TensorError("too-large", `${size} elements of ${dtype} do not fit in memory`, {}, { cause });
 
-/** A part of a buffer, by default all of it, as the storage of a numeric type. */
+/** Storage of a numeric type over a part of a buffer, by default over all of it. */
 export function viewOf(
   dtype: DType,
   buffer: ArrayBufferLike,
@@ -178,7 +200,7 @@ export function viewOf(
   return Reflect.construct(DTYPES[dtype].storage, [buffer, byteOffset, length]);
 }
 
-/** What a scatter does where an update meets a value that is already there. */
+/** How a scatter combines an update with the value at its target. */
 export const REDUCTIONS = Object.freeze([
   "none",
   "add",
@@ -191,18 +213,18 @@ export const REDUCTIONS = Object.freeze([
 
 export type Reduction = (typeof REDUCTIONS)[number];
 
-/** What one update does to one value; a mean is a sum that is divided in the end. */
+/** What one update does to one value. A mean has no step of its own: it adds, and divides at the end. */
 export type Step = Exclude<Reduction, "mean">;
 
-/** Whether there is arithmetic for a data type; those of 8 bits and fewer without it are only moved. */
+/** Whether a data type has arithmetic. Floats of 8 bits and all types of 4 bits have none: they are only moved. */
 export const isArithmetic = (dtype: DType): boolean => {
   const { family, bits } = rowOf(dtype);
   return family !== "minifloat" && bits === undefined;
 };
 
 /**
- * The reductions a data type has: all where there is arithmetic, but truth values have no mean, and text can only be
- * replaced, concatenated and compared.
+ * The reductions of a data type: `none` alone without arithmetic; with arithmetic all of them, except that booleans
+ * have no mean, and text can only be replaced, concatenated and compared.
  */
 export function reductionsOf(dtype: DType): readonly Reduction[] {
   if (!isArithmetic(dtype)) return ["none"];

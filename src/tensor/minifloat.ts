@@ -1,9 +1,9 @@
 /**
- * Floats of 8 and 4 bits: their bits to numbers and back, rounding to nearest, ties to even; up where there is no
- * fraction whose last bit could be even. They have so few values that each format is the list of them.
+ * Floats of 8 and 4 bits: bits to numbers and back. Numbers are rounded to nearest, ties to even, or up in a format
+ * without a fraction, where no last bit could be even. A format has at most 256 values, so it is kept as their list.
  */
 
-/** What stands at the end of the range: infinity and NaN as in IEEE 754, NaN alone (at -0 for `fnuz`), or neither. */
+/** The special values: infinity and NaN as in IEEE 754, NaN alone (for `fnuz` in the place of -0), or none. */
 type Ends = "ieee" | "fn" | "fnuz" | "finite";
 
 interface Layout {
@@ -28,15 +28,16 @@ const LAYOUTS = {
 export type MinifloatName = keyof typeof LAYOUTS;
 
 export interface Minifloat {
-  /** The number that each bit pattern stands for. */
+  /** The number of each bit pattern. */
   readonly values: Float64Array;
-  /** The bit pattern nearest to a number; null where there is none (NaN in float4e2m1, 0 and below in float8e8m0). */
+  /** The bit pattern nearest to a number; null for NaN in float4e2m1, and for 0 and below in float8e8m0. */
   encode(value: number): number | null;
 }
 
+// A cache: a format never changes once it is made.
 const made = new Map<MinifloatName, Minifloat>();
 
-/** A format; its list is made when it is first asked for. */
+/** A format. Its list of values is made on first use, so that importing this file costs nothing. */
 export function minifloat(name: MinifloatName): Minifloat {
   let format = made.get(name);
   if (format === undefined) made.set(name, (format = formatOf(LAYOUTS[name])));
@@ -51,11 +52,11 @@ function formatOf(layout: Layout): Minifloat {
     const magnitude = magnitudeOf(code & (signBit - 1), layout);
     return code >= signBit ? -magnitude : magnitude;
   });
-  // The bit patterns of finite magnitudes are in the order of their values.
+  // Bit patterns of finite magnitudes ascend with the magnitudes, so the last finite one is the greatest.
   const finite = values.subarray(0, signBit).findLastIndex(Number.isFinite);
   const nan = values.findIndex(Number.isNaN);
   const beyond = ends === "ieee" ? finite + 1 : ends === "finite" ? finite : nan;
-  // IEEE's own NaN is the quiet one.
+  // IEEE 754 has several NaNs; the canonical one is quiet, and has its first fraction bit set.
   const canonicalNaN = ends === "ieee" ? beyond + (1 << (fractionBits - 1)) : nan;
 
   return {
@@ -78,12 +79,12 @@ function magnitudeOf(code: number, { exponentBits, fractionBits, bias, ends }: L
   const isLast = exponent === (1 << exponentBits) - 1;
   if (ends === "ieee" && isLast) return fraction === 0 ? Infinity : NaN;
   if (ends === "fn" && isLast && fraction === (1 << fractionBits) - 1) return NaN;
-  // Without a fraction there is no zero and nothing below the first power of two.
+  // A format without a fraction has neither zero nor subnormals.
   if (exponent === 0 && fractionBits > 0) return fraction * 2 ** (1 - bias - fractionBits);
   return (1 + fraction / 2 ** fractionBits) * 2 ** (exponent - bias);
 }
 
-/** The code from 0 to `finite` whose value is nearest to `magnitude`; `beyond` past the last of them. */
+/** The code from 0 to `finite` of the value nearest to `magnitude`; `beyond` if that rounds past the last value. */
 function nearest(
   values: Float64Array,
   finite: number,
@@ -98,7 +99,7 @@ function nearest(
     if (values[middle] <= magnitude) low = middle;
     else high = middle - 1;
   }
-  // Past the last value, what would be the next one decides.
+  // Past the last value, rounding goes by the value that would come next.
   const next = low < finite ? values[low + 1] : 2 * values[finite] - values[finite - 1];
   const half = values[low] + (next - values[low]) / 2;
   const roundsUp = magnitude > half || (magnitude === half && (tiesGoUp || low % 2 === 1));

@@ -1,6 +1,6 @@
 /**
- * Elements as files hold them one after the other: little-endian as in memory, but types of 4 bits two to a byte, the
- * first in the low half. One place for the formats that do so (ONNX's `raw_data`, the `.bin` of OpenVINO).
+ * Elements as ONNX's `raw_data` and OpenVINO's `.bin` hold them: one after the other, little-endian as in memory. Only
+ * elements of 4 bits differ: a byte holds two of them, the first in its low half. NPY files have their own layout.
  */
 
 import {
@@ -14,13 +14,13 @@ import {
 } from "./dtype.ts";
 import { bytesOf } from "./storage.ts";
 
-/** How many bytes of a file `size` elements take; `dtype` is not string. */
+/** How many bytes `size` elements take in a file, for any type but string. */
 export function packedBytes(dtype: DType, size: number): number {
   const { bytes, bits } = rowOf(dtype);
   return bits === undefined ? size * bytes : Math.ceil((size * bits) / 8);
 }
 
-/** The bytes of a file: a view of `data` where memory holds the same, a last half byte filled with 0. */
+/** The bytes for a file: a view of `data` where memory and file agree, else a copy; a spare last half byte is 0. */
 export function pack(dtype: DType, data: NumericStorage): Uint8Array {
   if (rowOf(dtype).bits === undefined) return bytesOf(data);
   const packed = new Uint8Array(packedBytes(dtype, data.length));
@@ -29,7 +29,7 @@ export function pack(dtype: DType, data: NumericStorage): Uint8Array {
 }
 
 /**
- * Storage of its own for `size` elements of `packed`, which has {@link packedBytes} of them and no alignment.
+ * New storage with `size` elements of `packed`, which holds {@link packedBytes} bytes and need not be aligned.
  * @throws TensorError `too-large`
  */
 export function unpack(dtype: DType, size: number, packed: Uint8Array): Storage {

@@ -9,7 +9,7 @@ import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16, type HalfFormat } from "./ha
 import { pairOf, reader } from "./scalar.ts";
 import { product } from "./shape.ts";
 
-/** The fields of a tensor that printing needs. */
+/** The parts of a tensor that printing needs. */
 export interface Printable {
   readonly dtype: DType;
   readonly shape: readonly number[];
@@ -32,7 +32,7 @@ const MOST_CHARACTERS = 1e6;
 
 const PREFIX = "tensor(";
 
-// The binary format decides which digits identify a value: 0.1 in float32 is another double, but prints as 0.1.
+// The format decides which digits identify a value: the float32 nearest to 0.1 is another double, but prints as 0.1.
 const FLOAT32: HalfFormat = { fractionBits: 23, minExponent: -126 };
 const FLOAT64: HalfFormat = { fractionBits: 52, minExponent: -1022 };
 const NARROW_FORMATS: Readonly<Partial<Record<DType, HalfFormat>>> = {
@@ -130,13 +130,13 @@ function printElements(
     const indent = " ".repeat(PREFIX.length + 1 + axis);
     const axesBelow = shape.length - 1 - axis;
     if (axesBelow > 0) return `[${items.join(`,${"\n".repeat(axesBelow)}${indent}`)}]`;
-    // A line leaves room for the brackets that close on it and for what follows them.
+    // A line leaves room for the brackets that close on it, and for a comma.
     return `[${fill(items, indent, LINE_WIDTH - 2 - axis)}]`;
   };
   return printBlock(0);
 }
 
-/** Words with commas between them, on lines of at most `width` as far as the words allow. */
+/** Words with commas between them, on lines of at most `width` characters unless a single word is longer. */
 function fill(words: readonly string[], indent: string, width: number): string {
   let text = "";
   let column = indent.length;
@@ -184,7 +184,7 @@ function printNumbers(
       const real = positions.map((position) => Number(data[2 * position]));
       const imaginary = positions.map((position) => Number(data[2 * position + 1]));
       const right = printFloats(imaginary, formatOf(dtype), "+");
-      // The unit stands before the spaces that fill up the column.
+      // NumPy puts the unit before the spaces that fill the column.
       return printFloats(real, formatOf(dtype)).map(
         (left, i) => left + right[i].replace(/ *$/, "j$&"),
       );
@@ -192,7 +192,7 @@ function printNumbers(
   }
 }
 
-/** A column of floats, their decimal points aligned; `plus` is the sign of those that have none. */
+/** A column of floats with aligned decimal points; `plus` stands before those without a minus. */
 function printFloats(values: readonly number[], format: HalfFormat, plus: "" | "+" = ""): string[] {
   const magnitudes = values.map((value) => Math.abs(value));
   const finite = magnitudes.filter((magnitude) => Number.isFinite(magnitude));
@@ -207,8 +207,8 @@ function printFloats(values: readonly number[], format: HalfFormat, plus: "" | "
 }
 
 /**
- * Whether a column is printed with exponents: NumPy's three conditions on its values other than zero, in the
- * arithmetic of their own type. (Since 2.3 NumPy does so from 10^6 for float32 and from 10^3 for float16.)
+ * Whether a column is printed with exponents, by NumPy's three conditions on the values that are not zero, in the
+ * arithmetic of their type. (NumPy 2.3 changed the first: exponents from 10^6 for float32, from 10^3 for float16.)
  */
 function needsExponent(magnitudes: readonly number[], format: HalfFormat): boolean {
   const nonzero = magnitudes.filter((magnitude) => magnitude > 0);
@@ -225,7 +225,7 @@ function roundTo(value: number, format: HalfFormat): number {
 
 function printPositional(magnitudes: readonly number[], format: HalfFormat): string[] {
   const parts = magnitudes.map((magnitude) => {
-    // Whole digits are the value's own, also where fewer would tell it from its neighbours.
+    // All whole digits are printed, also where fewer would identify the value.
     const { digits, exponent } = toDecimal(magnitude, format, (e) => [e + 1, e + 1 + PRECISION]);
     if (exponent < 0) return { whole: "0", fraction: "0".repeat(-1 - exponent) + digits };
     const point = exponent + 1;
@@ -237,7 +237,7 @@ function printPositional(magnitudes: readonly number[], format: HalfFormat): str
 
 function printScientific(magnitudes: readonly number[], format: HalfFormat): string[] {
   const shortest = magnitudes.map((one) => toDecimal(one, format, () => [1, 1 + PRECISION]));
-  // All show as many digits as the longest needs: the value's own, not zeros.
+  // All values show as many digits as the longest needs: their own further digits, not zeros.
   const count = longest(shortest.map(({ digits }) => digits));
   const decimals = magnitudes.map((one) => toDecimal(one, format, () => [count, count]));
   const powers = decimals.map(({ exponent }) => String(Math.abs(exponent)).padStart(2, "0"));
@@ -249,10 +249,10 @@ function printScientific(magnitudes: readonly number[], format: HalfFormat): str
 }
 
 /**
- * The shortest decimal that rounds to `value` (finite, not negative) in its format, but of no fewer and no more digits
- * than `limits` gives for its exponent; rounded to nearest, ties to even. The first digit counts 10^exponent; there are
- * no zeros at the end. Steele & White's digit generation in exact integers, because JavaScript's own digits are those
- * of a double and its `toFixed` rounds ties up.
+ * The shortest decimal that reads back as `value` (finite, not negative) in its format, with as many digits as `limits`
+ * allows for the exponent; the last digit is rounded to nearest, ties to even. The first digit counts 10^exponent, and
+ * there are no zeros at the end. This is Steele & White's digit generation in exact integers: JavaScript's own digits
+ * are those of a double, and its `toFixed` rounds ties up.
  */
 function toDecimal(
   value: number,
@@ -261,16 +261,16 @@ function toDecimal(
 ): { readonly digits: string; readonly exponent: number } {
   if (value === 0) return { digits: "0", exponent: 0 };
   let binade = Math.floor(Math.log2(value));
-  // The logarithm of a number just below a power of two rounds up to it.
+  // The logarithm of a number just below a power of two is rounded up.
   if (2 ** binade > value) binade--;
   const last = Math.max(binade, minExponent) - fractionBits;
   const significand = BigInt(Math.round(value / 2 ** last));
-  // A tie rounds to the even significand, so that one owns the ends of its interval.
+  // Ties round to the even significand, so the ends of its rounding interval belong to the interval.
   const isEven = significand % 2n === 0n;
-  // Below a power of two, numbers lie twice as dense as above.
+  // Below a power of two, numbers are half as far apart as above.
   const isDenseBelow = 2 ** binade === value && binade > minExponent;
   let exponent = Number(value.toExponential().split("e")[1]);
-  // value = significand * 2^last = rest / one * 10^exponent; `below` and `above` reach half way to its neighbours.
+  // value = significand * 2^last = rest / one * 10^exponent; `below` and `above` are half the way to a neighbour.
   const one = power(2n, 2 - last) * power(10n, exponent);
   let unit = power(2n, last - 2) * power(10n, -exponent);
   if (4n * significand * unit < one) {
@@ -298,10 +298,10 @@ function toDecimal(
   }
 }
 
-/** `base` to the power `exponent`, or 1 where that is negative: the other side of the fraction takes it. */
+/** `base` to the power `exponent`, or 1 for a negative exponent: then the other side of the fraction has the power. */
 const power = (base: bigint, exponent: number): bigint => base ** BigInt(Math.max(exponent, 0));
 
-/** Text in quotes as Python writes it: what cannot be seen is escaped. */
+/** Text in quotes, as Python writes it: invisible characters are escaped. */
 function printText(text: string): string {
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
   const escape = (character: string): string => {

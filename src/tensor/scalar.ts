@@ -1,6 +1,6 @@
 /**
- * One element of storage to and from the JavaScript value that stands for it. For the edges of the package (building,
- * printing, the reference); kernels work on the storage itself.
+ * One element of storage to and from its JavaScript value, for making and printing tensors. Kernels do not come here:
+ * they work on the storage itself.
  */
 
 import { isArray } from "../errors.ts";
@@ -35,14 +35,14 @@ export function reader(dtype: DType, data: Storage): (position: number) => Scala
 }
 
 /**
- * A function that writes `value` at a position of `data` and says whether the type can hold it: whole numbers must
- * fit exactly, floats are rounded to nearest.
+ * A function that writes `value` at a position of `data` and returns true, or returns false where the type cannot hold
+ * the value: whole numbers must fit exactly, floats are rounded to nearest.
  */
 export function writer(dtype: DType, data: Storage): (position: number, value: unknown) => boolean {
-  // Each branch stores into the class that the row names; the compiler cannot follow that through the union.
+  // Each branch stores what the row's array class takes, which the compiler cannot see.
   const store = data as Record<number, unknown>;
   const { family, bytes, lanes } = DTYPES[dtype];
-  // A double is rounded to once by Number itself.
+  // Number rounds to a double, so a double needs no other rounding.
   const toNumber = bytes / lanes === 8 ? Number : nearest;
   const keep = (position: number, value: unknown): true => {
     store[position] = value;

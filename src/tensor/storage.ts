@@ -19,7 +19,7 @@ function getterOf<T>(name: string | symbol): (array: unknown) => T {
   return (array) => Reflect.apply(get, array, []);
 }
 
-/** `Float32Array` and the like, in any realm (a frame, a test runner's sandbox); undefined for what is no typed array. */
+/** `Float32Array` and the like, in any realm (a frame, a test's sandbox); undefined for what is no typed array. */
 export const classOf = getterOf<string | undefined>(Symbol.toStringTag);
 
 /** The entries of a typed array. */

@@ -47,7 +47,7 @@ export interface RuntimeTensor {
   readonly data: NumericStorage | Uint8ClampedArray | Float16Like | readonly string[];
 }
 
-/** Under this key a Proxy or a clone of a tensor finds the tensor's lifetime, which it would not find in a private field. */
+/** The key under which a Proxy or a clone of a tensor finds its lifetime; neither has the tensor's private fields. */
 const LIFETIME: unique symbol = Symbol("lifetime");
 
 interface Lived {
@@ -58,8 +58,8 @@ interface Lived {
  * A data type and a shape over elements that live in `data`. Made by {@link tensor}, {@link zeros} and {@link full};
  * `S` carries the shape to the compiler where it is a literal.
  *
- * A tensor is frozen: what was checked when it was made stays true, but for the length of `data`, which can be detached.
- * Its methods also work on a Proxy of it (which Vue's `reactive` and MobX make) and on a clone by `Object.create`.
+ * A tensor is frozen: what was checked when it was made stays true, except that the memory of `data` can be detached.
+ * Its methods also work on a Proxy of it, as Vue's `reactive` and MobX make, and on a clone by `Object.create`.
  */
 export class Tensor<D extends DType = DType, S extends readonly number[] = readonly number[]> {
   readonly dtype: D;
@@ -92,7 +92,7 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
     Object.freeze(this);
   }
 
-  /** Whether `value` is a tensor that this package made, and no Proxy or clone of one: then its fields can be trusted. */
+  /** Whether `value` is a tensor of this package, whose fields can be trusted, and not a Proxy or a clone of one. */
   static isTensor(value: unknown): value is Tensor {
     return typeof value === "object" && value !== null && #lifetime in value;
   }

@@ -96,10 +96,49 @@ function shrunk(): Float32Array {
 const f32 = (): Tensor => zeros("float32", [2, 2]);
 const text = (): Tensor => tensor("string", [2, 2], ["a", "b", "c", "d"]);
 
+const PRIMITIVES = [
+  ...[undefined, null, true, false, NaN, -1, -0, 1.5, 2 ** 53, Infinity, 10n, 2n ** 64n],
+  ...["", "toString", "__proto__", "\ud800"],
+];
+
+const LENGTHS = [1e6, 2 ** 53, Infinity, NaN, -1, 0.5, "2", 2n, Symbol("odd"), null, {}];
+
+/** What an array may have as a property of its own, in the place of what its class says. */
+const OWN_PROPERTIES = [
+  "length",
+  "constructor",
+  "buffer",
+  "byteOffset",
+  "byteLength",
+  Symbol.toStringTag,
+];
+
+/** An object of which everything that the package may look for throws. */
+const throwingParts = (): object =>
+  ["op", "dtype", "type", "data", "reduction", "shape"].reduce(
+    (object, name) => Object.defineProperty(object, name, { get: fail, enumerable: true }),
+    {},
+  );
+
+/** Entries that are lists and numbers by turns. */
+function alternating(): unknown[] {
+  let reads = 0;
+  return withGetters(() => (reads++ % 2 === 0 ? [1] : 1));
+}
+
+/** Elements of a tensor of text that are no text. */
+function noText(): Tensor {
+  const odd = text();
+  odd.data.fill(Symbol("odd") as never);
+  return odd;
+}
+
+const polyfilled = (): object =>
+  Object.defineProperty(new Uint16Array(2), Symbol.toStringTag, { value: "Float16Array" });
+
 // prettier-ignore
 export const HOSTILE_VALUES: readonly (readonly [title: string, make: () => unknown])[] = [
-  ...([undefined, null, true, false, NaN, -1, -0, 1.5, 2 ** 53, Infinity, 10n, 2n ** 64n, "", "toString", "__proto__", "\ud800"] as const)
-    .map((value) => [`${typeof value} ${String(value)}`, () => value] as const),
+  ...PRIMITIVES.map((value) => [`${typeof value} ${String(value)}`, () => value] as const),
   ["long text", () => "x".repeat(1 << 20)],
   ["a symbol", () => Symbol("odd")],
   ["a function", () => fail],
@@ -107,10 +146,12 @@ export const HOSTILE_VALUES: readonly (readonly [title: string, make: () => unkn
   // Objects.
   ["an empty object", () => ({})],
   ["an object without a prototype", () => Object.create(null)],
-  ["an object that throws when it is converted", () => ({ toString: fail, valueOf: fail, toJSON: fail, [Symbol.toPrimitive]: fail })],
+  ["an object that throws when it is converted", () => ({ toString: fail, valueOf: fail, toJSON: fail })],
+  ["an object that throws when it becomes a primitive", () => ({ [Symbol.toPrimitive]: fail })],
   ["an object whose tag throws", () => Object.defineProperty({}, Symbol.toStringTag, { get: fail })],
-  ["an object that says it is a Float16Array", () => ({ [Symbol.toStringTag]: "Float16Array", buffer: 1e9, byteOffset: -1, length: 2 })],
-  ["an object whose properties throw", () => Object.defineProperties({}, Object.fromEntries(["op", "dtype", "type", "data", "reduction", "shape"].map((name) => [name, { get: fail, enumerable: true }])))],
+  ["an object that says it is a Float16Array",
+    () => ({ [Symbol.toStringTag]: "Float16Array", buffer: 1e9, byteOffset: -1, length: 2 })],
+  ["an object whose properties throw", throwingParts],
   ["an instance of a class", () => new Choice()],
   ["a Proxy that throws", () => throwing({})],
   ["a revoked Proxy", () => revoked({})],
@@ -138,9 +179,9 @@ export const HOSTILE_VALUES: readonly (readonly [title: string, make: () => unkn
   ["lists that hold one list over and over", () => doubled([])],
   ["lists that hold one number over and over", () => doubled(1)],
   ["a list whose entries throw", () => withGetters(fail)],
-  ["a list whose entries are lists, then numbers", () => { let reads = 0; return withGetters(() => (reads++ % 2 === 0 ? [1] : 1)); }],
+  ["a list whose entries are lists, then numbers", alternating],
   ["a list that throws", () => throwing([1, 2])],
-  ...[1e6, 2 ** 53, Infinity, NaN, -1, 0.5, "2", 2n, Symbol("odd"), null, {}].map((length) => [`a list of the length ${String(length)}`, () => ofLength(length)] as const),
+  ...LENGTHS.map((length) => [`a list of the length ${String(length)}`, () => ofLength(length)] as const),
   ["a list that grows", () => changing(2, 1, 1000, 1, 1e6)],
   ["a list that turns into text", () => changing(2, "a", 2, Symbol("odd"))],
   ["an object that looks like a list", () => ({ length: 2, 0: 1, 1: 2 })],
@@ -154,7 +195,8 @@ export const HOSTILE_VALUES: readonly (readonly [title: string, make: () => unkn
   ["a detached array", () => detach(f32()).data],
   ["an array that was resized", shrunk],
   ["a subclass with a constructor of its own", () => new Samples(2)],
-  ...["length", "constructor", "buffer", "byteOffset", "byteLength", Symbol.toStringTag].map((name) => [`an array with its own ${String(name)}`, () => lying(new Float32Array(2), name, 1e6)] as const),
+  ...OWN_PROPERTIES.map((name) =>
+    [`an array with its own ${String(name)}`, () => lying(new Float32Array(2), name, 1e6)] as const),
   ["bytes that say they are floats", () => lying(new Uint8Array(3), Symbol.toStringTag, "Float32Array")],
   ["a Proxy of a typed array", () => new Proxy(new Float32Array(2), {})],
   // Tensors.
@@ -168,9 +210,10 @@ export const HOSTILE_VALUES: readonly (readonly [title: string, make: () => unkn
   ["a Proxy of a tensor that was disposed of", () => new Proxy(disposed(), {})],
   ["a tensor whose memory is detached", () => detach(f32())],
   ["a tensor whose text was frozen", () => { const frozen = text(); Object.freeze(frozen.data); return frozen; }],
-  ["a tensor whose text is no longer text", () => { const odd = text(); odd.data.fill(Symbol("odd") as never); return odd; }],
+  ["a tensor whose text is no longer text", noText],
   ["a tensor whose text became shorter", () => { const odd = text(); (odd.data as string[]).length = 1; return odd; }],
   ["a tensor whose data throws", () => ({ type: "float32", dims: [2, 2], get data() { return fail(); } })],
-  ["a tensor with a shape that grows", () => ({ type: "float32", dims: changing(1, 3, 1_000_000), data: new Float32Array(3) })],
-  ["a tensor of a float16 polyfill", () => ({ type: "float16", dims: [2], data: Object.defineProperty(new Uint16Array(2), Symbol.toStringTag, { value: "Float16Array" }) })],
+  ["a tensor with a shape that grows",
+    () => ({ type: "float32", dims: changing(1, 3, 1_000_000), data: new Float32Array(3) })],
+  ["a tensor of a float16 polyfill", () => ({ type: "float16", dims: [2], data: polyfilled() })],
 ];
