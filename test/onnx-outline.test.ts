@@ -202,6 +202,20 @@ test("what an outline does not need is not read", () => {
   assert.ok(source.taken() < 2 ** 16, `${source.taken()} bytes`);
 });
 
+test("a file is read in windows that grow while reading goes on, and begin anew behind a jump", () => {
+  const nodes = (count: number): Bytes =>
+    Array.from({ length: count }, () => node("Relu", text(NODE.name, "x".repeat(90)))).flat();
+  const source = sourceOf(
+    modelFile(nodes(1500), weights(some("float32", 2 ** 14), "w"), nodes(300)),
+  );
+  assert.equal(readOutline(source).graph.nodes.length, 1800);
+  // Names over the end of a window are read on their own.
+  const windows = source.reads.filter((length) => length > 200);
+  const [k4, k8, k16, k32, k64] = [4096, 8192, 16384, 32768, 65536];
+  assert.deepEqual(windows.slice(0, 6), [k4, k8, k16, k32, k64, k64]);
+  assert.deepEqual(windows.slice(6, 8), [k4, k8]);
+});
+
 test("functions are in an outline, without the values of their constants", () => {
   const inner = functionNode("Constant", holding(writeTensor(some("int32", 5000))));
   const source = sourceOf(file(modelFile(), bytes(MODEL.functions, inner)));

@@ -18,7 +18,8 @@ export class FileCursor {
   readonly #source: ByteSource;
   #window: Uint8Array = new Uint8Array();
   #start = 0;
-  #size = WINDOW.least;
+  /** Doubles with the first read. */
+  #size = WINDOW.least / 2;
 
   constructor(source: ByteSource) {
     this.#source = source;
@@ -65,9 +66,10 @@ export class FileCursor {
     const { position } = this;
     if (position >= end) throw this.#cutShort(1, end);
     let at = position - this.#start;
-    if (at < 0 || at >= this.#window.length) {
+    // The position never moves back, so it lies inside the window or behind it.
+    if (at >= this.#window.length) {
       // Skipping a name or a small tensor at the end of the window is no jump.
-      const isNext = at >= 0 && at <= this.#window.length + WINDOW.least;
+      const isNext = at <= this.#window.length + WINDOW.least;
       this.#size = isNext ? Math.min(2 * this.#size, WINDOW.most) : WINDOW.least;
       const last = Math.min(position + this.#size, this.#source.size);
       this.#window = readRange(this.#source, position, last);

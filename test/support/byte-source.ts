@@ -3,17 +3,20 @@
 import assert from "node:assert/strict";
 import type { ByteSource } from "../../src/onnx/index.ts";
 
-/** A file in memory that counts what is read of it. */
-export function sourceOf(content: Uint8Array): ByteSource & { taken(): number } {
-  let taken = 0;
+/** A file in memory that tells how many bytes of it were read, and how many at once. */
+export function sourceOf(
+  content: Uint8Array,
+): ByteSource & { taken(): number; readonly reads: readonly number[] } {
+  const reads: number[] = [];
   return {
     size: content.length,
     read(offset, length) {
       assert.ok(offset >= 0 && length >= 0 && offset + length <= content.length);
-      taken += length;
+      reads.push(length);
       return content.slice(offset, offset + length);
     },
-    taken: () => taken,
+    taken: () => reads.reduce((sum, length) => sum + length, 0),
+    reads,
   };
 }
 
