@@ -111,6 +111,7 @@ const REPEATS: readonly (readonly [says: string, plan: Plan, position: number, e
   ["offsets of each batch", { ...plan([0, 1, 1, 0, 3, 3], 1, 4), count: 2, size: 12, batches: 3 }, 5, 4],
   ["positions are those of the source", plan([1, 0, 1], 1, 4, { source: [2, 5, 7] }), 7, 2],
   ["targets too many for a bit each", plan([4294967290, 7, 4294967290], 1, 4294967295), 2, 0],
+  ["the last of many targets", plan([1087, 0, 1087], 1, 1088), 2, 0],
   ["targets a multiple of 32 apart", plan([1, 33, 65, 33], 1, 96), 3, 1],
 ];
 
