@@ -25,6 +25,8 @@ let seed = Number(process.env["SEED"] ?? 20261122);
 /** Elements per update: one, a few, and an odd number that is long enough to be moved by `set`. */
 const SLICES = [1, 1, 3, 17] as const;
 
+const INDEX_TYPES = ["int32", "int64"] as const;
+
 function check(operator: Operator, inputs: readonly Tensor[], options: object, expected: Tensor) {
   const result = runPlain(js, operator, inputs, options);
   assert.ok(equals(result, expected), `${inputs.join("; ")}: ${result} is not ${expected}`);
@@ -52,7 +54,8 @@ for (const dtype of DTYPE_NAMES) {
       for (const pattern of drawn(random)) {
         const slice = SLICES[random(SLICES.length)];
         const [dims, count] = [[9, slice], slice === 17 ? 6 : 12];
-        const indices = indicesOf("int64", pattern, [count, 1], dims.slice(0, 1), random);
+        const indexType = INDEX_TYPES[random(2)];
+        const indices = indicesOf(indexType, pattern, [count, 1], dims.slice(0, 1), random);
         const data = shifted(randomTensor(dtype, dims, random));
         const updates = shifted(randomTensor(dtype, [count, slice], random));
         const expected = reference.scatterND(data, indices, updates, reduction);
@@ -97,7 +100,7 @@ for (const dtype of DTYPE_NAMES) {
     for (const pattern of drawn(random)) {
       const slice = SLICES[random(SLICES.length)];
       const data = shifted(randomTensor(dtype, [2, 7, slice], random));
-      const pairs = indicesOf("int64", pattern, [10, 2], [2, 7], random);
+      const pairs = indicesOf(INDEX_TYPES[random(2)], pattern, [10, 2], [2, 7], random);
       check(gatherND, [data, pairs], {}, reference.gatherND(data, pairs, 0));
       const own = indicesOf("int32", pattern, [2, 6, 1], [7], random);
       check(gatherND, [data, own], { batchDims: 1 }, reference.gatherND(data, own, 1));

@@ -81,5 +81,8 @@ test("rows cannot be changed", () => {
     for (const part of [version, ...inner, ...inner.flat()]) assert.ok(Object.isFrozen(part));
   }
   const [scatterND] = operators();
-  assert.throws(() => Object.assign(scatterND, { sinceVersion: 1 }), TypeError);
+  assert.throws(
+    () => Object.assign(scatterND, { sinceVersion: 1 }),
+    (error) => error instanceof TypeError,
+  );
 });

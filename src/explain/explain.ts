@@ -85,7 +85,7 @@ function storyOf(
   const prepared = prepare(unsettled, tensors);
   const { call, data, updates, planInputs, shape } = prepared;
   return callNow(executor, call.fields, (session) => {
-    // Stories are told update by update, so rows must not be merged.
+    // A story lists single updates, so rows must not be merged.
     const rules = { ...rulesOf(call, {}, session.readIndices), merge: false };
     const plan = call.operator.plan(planInputs, call, rules);
     if (updates === undefined) {
@@ -99,7 +99,7 @@ function storyOf(
   });
 }
 
-/** Data and indices; null where one of them is missing, or the axis is where that is an input. */
+/** Data and indices; null where data, indices or an axis that is an input is missing. */
 function knownInputs(
   { operator, version }: Call,
   tensors: Inputs<Tensor>,

@@ -1,6 +1,6 @@
 /**
- * The story of a scatter: which update meets which target, and what becomes of it. It comes from the rules of `run`,
- * which leave no update out, so the number of an update is its position in the Plan.
+ * The story of a scatter: which update hits which target, and the values before and after. The rules of `run` leave no
+ * update out, so the number of an update is its position in the Plan.
  */
 
 import type { Executor } from "../engines/executor.ts";

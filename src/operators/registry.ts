@@ -1,4 +1,4 @@
-/** All operators there are, and how a node finds its version. A new operator is one line here. */
+/** The list of all operators, and how a node finds its version. A new operator is one line here. */
 
 import { printValue, TensorError } from "../errors.ts";
 import { gatherElements } from "./gather-elements.ts";
@@ -32,7 +32,7 @@ const OPERATORS: readonly Operator[] = [
   openvinoGatherElements,
 ];
 
-// Rows are handed out; nobody may change them for everybody else.
+// Callers get these rows. A row that one caller changed would be changed for all calls, so rows are frozen.
 for (const { versions } of OPERATORS) versions.forEach(freeze);
 
 function freeze(value: unknown): void {
@@ -41,15 +41,15 @@ function freeze(value: unknown): void {
   Object.values(value).forEach(freeze);
 }
 
-/** What names a version: an operator at an opset of its domain. `""` and no domain mean ai.onnx. */
+/** Identifies a version: an operator at an opset of its domain. `""` and no domain mean ai.onnx. */
 export interface OperatorId {
   readonly domain?: string | undefined;
   readonly op: string;
-  /** The opset of the model; for openvino that or the operator's own version number. */
+  /** The opset of the model. For openvino the operator's own version number is accepted too. */
   readonly opset: number;
 }
 
-/** Every version there is, operator by operator, oldest first. */
+/** All versions, operator by operator, oldest first. */
 export const operators = (): readonly OperatorVersion[] =>
   OPERATORS.flatMap(({ versions }) => versions);
 
@@ -130,7 +130,7 @@ function normalizeDomain(domain: unknown): Domain | null {
   return domain === "openvino" ? domain : null;
 }
 
-/** The operator that was probably meant. */
+/** A suggestion for a name that differs from an operator's by case or by domain. */
 function hint(op: string): string {
   const plain = op.toLowerCase();
   const near = OPERATORS.map(({ versions }) => versions[0]).find(

@@ -29,9 +29,11 @@ const OF_NODE: Readonly<Record<string, string>> = {
 const OF_WEBASSEMBLY = [
   "arithmetic",
   "async",
+  "duplicates",
   "errors",
   "examples",
   "kept-plan",
+  "offsets",
   "policies",
   "properties",
   "splits",
