@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { printChanges } from "../src/cli/schema-text.ts";
 import { operators } from "../src/index.ts";
 import {
   fails,
@@ -79,6 +80,48 @@ test("ops lists one domain, or both", async () => {
   // The other name of ai.onnx.
   const empty = await runCommand(home, ["ops", "--domain", ""]);
   assert.equal(empty.stdout, (await ndscatter("ops --domain ai.onnx")).stdout);
+});
+
+test("a table of versions, and the facts of one", async () => {
+  const history = await ndscatter("ops ScatterND");
+  const table = `
+domain   operator   version  attributes  index types  data types
+ai.onnx  ScatterND  11       -           int64        15 types
+ai.onnx  ScatterND  13       -           int64        16 types
+ai.onnx  ScatterND  16       reduction   int64        16 types
+ai.onnx  ScatterND  18       reduction   int64        16 types
+
+version 13
+`;
+  assert.ok(history.stdout.includes(table), history.stdout);
+  const integers = await ndscatter("ops Gather --domain openvino");
+  assert.match(
+    integers.stdout,
+    /^openvino {2}Gather {4}8 {8}batch_dims {2}8 integers {3}19 types$/m,
+  );
+  const { stdout } = await ndscatter("ops ScatterND --opset 16");
+  const facts = `\
+ScatterND-16
+
+name              ScatterND
+domain            ai.onnx
+since_version     16
+function          false
+support_level     COMMON
+shape inference   true
+negative indices  count from the back
+
+Summary
+`;
+  assert.ok(stdout.startsWith(facts), stdout);
+});
+
+test("a constraint that a version adds is a list of types", () => {
+  const [from] = operators();
+  const added = { name: "Tind", types: ["int32", "int64"], description: "Indices." } as const;
+  const to = { ...from, typeConstraints: [...from.typeConstraints, added] };
+  assert.equal(printChanges(from, to), "+ typeConstraints.Tind: int32, int64");
+  assert.equal(printChanges(to, from), "- typeConstraints.Tind: int32, int64");
 });
 
 /** Lines that the text of a version has, in this order. */

@@ -208,8 +208,9 @@ const EMPTY_ROWS: readonly (readonly [shape: readonly number[], values: unknown]
     [[], []],
   ],
   [[0, 2], []],
-  [[100_000, 0], Array.from({ length: 100_000 }, () => [])],
-  [[100_001, 0], []],
+  // With the list around them 100,000 lists, and one more.
+  [[99_999, 0], Array.from({ length: 99_999 }, () => [])],
+  [[100_000, 0], []],
   // A file of 192 bytes asks for 4.8 million lists.
   [[...Array.from({ length: 14 }, () => 3), 0, 2], []],
 ];

@@ -67,6 +67,10 @@ testRows(folder, [
     /^many\.onnx has 25 nodes to explain; .*out19 and 5 more$/,
   ),
   refuses("explain copy.onnx d.npy u.npy", "copy.onnx has no node to explain"),
+  refuses(
+    "run unnamed.onnx --node take d.npy i.npy -o a.npy -o b.npy",
+    "there is no output left for b.npy; the outputs of GatherND take of unnamed.onnx are y",
+  ),
   // One file for a value that the node takes twice: [1, 2, 3] scattered to places 1, 1, 2.
   prints(
     "run self.onnx --node self line.npy lines.npy",

@@ -8,6 +8,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { main } from "../src/cli/program.ts";
 import { DTYPES, tensor, type DType, type Tensor } from "../src/index.ts";
 import {
   buildModel,
@@ -152,6 +153,105 @@ test("folders that fail, each in its way", async () => {
     folders: [{ name: "test_1_ok", status: "ok" }],
   });
   assert.equal((await ndscatter("conformance ways/test_1_ok")).status, 0);
+});
+
+const FLOAT = { dtype: "float32", shape: null } as const;
+const scalar = (value: number): Tensor => tensor("float32", [], value);
+
+/** Copies each of `count` inputs to an output, so that the order of their files matters. */
+const copies = (count: number): Model =>
+  buildModel({
+    opsets: { "ai.onnx": 18 },
+    inputs: Object.fromEntries(range(count).map((one) => [`in${one}`, FLOAT])),
+    nodes: range(count).map((one) => ({
+      op: "Identity",
+      inputs: [`in${one}`],
+      outputs: [`out${one}`],
+    })),
+    outputs: Object.fromEntries(range(count).map((one) => [`out${one}`, FLOAT])),
+  });
+const range = (count: number): number[] => Array.from({ length: count }, (_, one) => one);
+
+test("files are in the order of their numbers, and every output that differs is named", async () => {
+  const inputs = range(12).map(scalar);
+  makeTest(at("order"), copies(12), [{ inputs, outputs: inputs }]);
+  assert.equal(
+    (await ndscatter("conformance order")).stdout,
+    "ok       order\n1 passed, 0 failed, 0 skipped\n",
+  );
+  const outputs = [scalar(0), scalar(7), scalar(2), scalar(9)];
+  makeTest(at("differ"), copies(4), [{ inputs: inputs.slice(0, 4), outputs }]);
+  const place = "test_data_set_0/output_";
+  assert.match(
+    (await ndscatter("conformance differ")).stdout,
+    new RegExp(`: out1 is 1, but ${place}1\\.pb has 7; out3 is 3, but ${place}3\\.pb has 9\\n`),
+  );
+});
+
+test("as many files as inputs and outputs", async () => {
+  makeTest(at("outputs"), copies(2), [{ inputs: [scalar(0), scalar(1)], outputs: [scalar(0)] }]);
+  assert.match(
+    (await ndscatter("conformance outputs")).stdout,
+    /: test_data_set_0 has 1 output files, but the model has 2 outputs\n/,
+  );
+});
+
+test("a constant that is an input too may have a file or none", async () => {
+  // As in every model before IR version 4.
+  const model = buildModel({
+    opsets: { "ai.onnx": 9 },
+    irVersion: 3,
+    inputs: { x: FLOAT, c: FLOAT, y: FLOAT },
+    constants: { c: scalar(5) },
+    nodes: ["x", "c", "y"].map((name) => ({
+      op: "Identity",
+      inputs: [name],
+      outputs: [`${name}${name}`],
+    })),
+    outputs: { xx: FLOAT, cc: FLOAT, yy: FLOAT },
+  });
+  const [one, two, three, five] = [1, 2, 3, 5].map(scalar);
+  const sets = [
+    { inputs: [one, two], outputs: [one, five, two] },
+    { inputs: [one, two, three], outputs: [one, two, three] },
+  ];
+  makeTest(at("constants"), model, sets);
+  assert.match((await ndscatter("conformance constants")).stdout, /^ok {7}constants\n/);
+});
+
+test("a model with an input that is no tensor is skipped", async () => {
+  const model = copies(1);
+  const inputs = [{ ...model.graph.inputs[0], type: null }];
+  makeTest(at("untyped"), { ...model, graph: { ...model.graph, inputs } }, []);
+  const { stdout, status } = await ndscatter("conformance untyped");
+  assert.match(
+    stdout,
+    /^skipped {2}untyped: the input "in0" is no tensor of a type that is known here\n/,
+  );
+  assert.equal(status, 0);
+});
+
+test("the event loop has a turn after each folder, in which a closed pipe is noticed", async () => {
+  for (const name of range(4)) {
+    makeTest(at(`turns/${name}`), copies(1), [{ inputs: [scalar(1)], outputs: [scalar(1)] }]);
+  }
+  let turns = 0;
+  const count = (): void => {
+    turns++;
+    next = setImmediate(count);
+  };
+  let next = setImmediate(count);
+  const output = { isTTY: false, columns: 80, write: () => {} };
+  const io = {
+    cwd: folder.home,
+    env: {},
+    stdout: output,
+    stderr: output,
+    onSignal: () => () => {},
+  };
+  await main(["conformance", "turns"], io);
+  clearImmediate(next);
+  assert.ok(turns >= 4, `${turns} turns`);
 });
 
 const SHAPE = [3, 4] as const;

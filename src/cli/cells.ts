@@ -1,6 +1,6 @@
 /** Elements of tensors: where they lie, and how pictures and JSON show them. */
 
-import { printScalar, type Scalar, type Tensor } from "../index.ts";
+import { isTensorError, printScalar, type Scalar, type Tensor } from "../index.ts";
 
 /** The place of an element in row-major order. */
 export const positionOf = (at: readonly number[], shape: readonly number[]): number =>
@@ -14,18 +14,17 @@ export function scalarsOf(tensor: Tensor): Scalar[] {
   return level as Scalar[];
 }
 
-/** More lists than this are of no use to a reader of JSON: a file of 192 bytes can ask for millions. */
-const MOST_EMPTY_LISTS = 100_000;
-
 /**
  * The values of a tensor as JSON has them: nested lists in its shape. A tensor without elements is one empty list where
- * its shape asks for more than 100,000 lists, as (3, 3, ... 14 times ..., 0) does.
+ * its shape asks for more lists than `toArray` makes: a file of 192 bytes can ask for millions.
  */
 export function valuesOf(tensor: Tensor): unknown {
-  const { shape, size } = tensor;
-  if (size > 0) return tensor.toArray();
-  const lists = shape.slice(0, shape.indexOf(0)).reduce((count, dim) => count * dim, 1);
-  return lists > MOST_EMPTY_LISTS ? [] : tensor.toArray();
+  try {
+    return tensor.toArray();
+  } catch (error) {
+    if (tensor.size === 0 && isTensorError(error, "too-large")) return [];
+    throw error;
+  }
 }
 
 const MOST_TEXT = 24;
@@ -34,8 +33,9 @@ const MOST_TEXT = 24;
 export function printCell({ dtype }: Tensor, value: Scalar): string {
   const word = printScalar(dtype, value);
   if (typeof value !== "string") return word;
-  const visible = word.replaceAll(/\p{C}/gu, (character) =>
-    Array.from(character, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`).join(""),
+  const visible = word.replaceAll(
+    /\p{C}/gu,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
   );
   const characters = Array.from(visible);
   return characters.length <= MOST_TEXT

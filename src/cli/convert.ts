@@ -8,6 +8,7 @@ import {
   externalFiles,
   writeModel,
   type Conversion,
+  type ConvertTarget,
   type Model,
 } from "../onnx/index.ts";
 import { writeIR } from "../openvino/index.ts";
@@ -60,10 +61,11 @@ export function addConvertCommand(program: Command, io: Io): void {
     .addHelpText("after", HELP)
     .action(async (file: string, options: ConvertOptions) => {
       const { output, json } = options;
-      checkOutput(io, file, options);
+      const target = targetOf(options);
+      checkOutput(io, file, output);
       const model = readModelFile(io, file);
       checkExternal(io, file, output, model);
-      const conversion = withPath(file, () => convert(model, options));
+      const conversion = withPath(file, () => convert(model, target));
       await writeFiles(
         io,
         withPath(output, () => encode(output, conversion.model)),
@@ -73,14 +75,18 @@ export function addConvertCommand(program: Command, io: Io): void {
     });
 }
 
-/** Checks the output before anything is read. */
-function checkOutput(io: Io, file: string, { output, opset }: ConvertOptions): void {
-  if (!isIR(output) && path.extname(output).toLowerCase() !== ".onnx") {
+/** What to convert to: the ending of the output is the format. */
+function targetOf({ output, opset }: ConvertOptions): ConvertTarget {
+  if (isIR(output)) return { domain: "openvino", ...(opset !== undefined && { opset }) };
+  if (path.extname(output).toLowerCase() !== ".onnx") {
     throw wrongUsage(`${output} must end in .onnx or .xml, which tells its format`);
   }
-  if (!isIR(output) && opset === undefined) {
-    throw wrongUsage(`an ONNX model needs --opset, such as --opset 18`);
-  }
+  if (opset !== undefined) return { opset };
+  throw wrongUsage(`an ONNX model needs --opset, such as --opset 18`);
+}
+
+/** Checks the output before anything is read. */
+function checkOutput(io: Io, file: string, output: string): void {
   for (const place of modelFiles(output)) {
     if (modelFiles(file).some((input) => isSameFile(io, place, input))) {
       throw wrongUsage(`the output ${place} would replace a file that the command reads`);
@@ -90,13 +96,9 @@ function checkOutput(io: Io, file: string, { output, opset }: ConvertOptions): v
 }
 
 /** An opset that does not exist is the fault of what was typed. */
-function convert(model: Model, { output, opset }: ConvertOptions): Conversion {
-  const limit = opset === undefined ? {} : { opset };
+function convert(model: Model, target: ConvertTarget): Conversion {
   try {
-    return convertModel(
-      model,
-      isIR(output) ? { domain: "openvino", ...limit } : { opset: opset ?? 0 },
-    );
+    return convertModel(model, target);
   } catch (error) {
     throw isTensorError(error, "unknown-operator") ? wrongUsage(error.message, error) : error;
   }

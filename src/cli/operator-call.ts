@@ -124,14 +124,21 @@ function parseValues(
     }
     if (attributes.has(name)) throw wrongUsage(`--attr gives ${name} twice`);
     const schema = version.attributes.find((one) => one.name === name);
-    const type = schema?.type ?? (isAxisInput(version, name) ? "int" : "string");
-    const { parse, must } = VALUES[type];
-    const parsed = parse(value);
-    if (parsed === null)
-      throw wrongUsage(`--attr ${name} must be ${must}, got ${JSON.stringify(value)}`);
-    attributes.set(name, parsed);
+    attributes.set(
+      name,
+      parseValue(name, value, isAxisInput(version, name) ? "int" : schema?.type),
+    );
   }
   return attributes;
+}
+
+/** The value of an attribute of `type`; that of an unknown attribute is text. */
+function parseValue(name: string, text: string, type?: AttributeSchema["type"]): AttributeValue {
+  if (type === undefined || type === "string") return text;
+  const { parse, must } = PARSERS[type];
+  const value = parse(text);
+  if (value !== null) return value;
+  throw wrongUsage(`--attr ${name} must be ${must}, got ${JSON.stringify(text)}`);
 }
 
 const isAxisInput = ({ inputs }: OperatorVersion, name: string): boolean =>
@@ -139,15 +146,14 @@ const isAxisInput = ({ inputs }: OperatorVersion, name: string): boolean =>
 
 type AttributeValue = number | string | boolean;
 
-/** How the value of an attribute is read from text, by the attribute's type. */
-const VALUES: Readonly<
-  Record<
-    AttributeSchema["type"],
-    { readonly must: string; parse(text: string): AttributeValue | null }
-  >
-> = {
+interface Parser {
+  readonly must: string;
+  parse(text: string): AttributeValue | null;
+}
+
+/** How values that are no text are read from text. */
+const PARSERS: Readonly<Record<Exclude<AttributeSchema["type"], "string">, Parser>> = {
   int: { must: "an integer", parse: parseInteger },
-  string: { must: "text", parse: (text) => text },
   boolean: {
     must: "true or false",
     parse: (text) => (text === "true" ? true : text === "false" ? false : null),

@@ -49,7 +49,10 @@ const COMMANDS: readonly ((program: Command, io: Io, fail: (status: Status) => v
  */
 export async function main(argv: readonly string[], io: Io): Promise<Status> {
   let status: Status = SUCCESS;
-  const program = buildProgram(io);
+  let help = "";
+  const program = buildProgram(io, (text) => {
+    help += text;
+  });
   for (const add of COMMANDS) {
     add(program, io, (failed) => {
       status = failed;
@@ -59,8 +62,11 @@ export async function main(argv: readonly string[], io: Io): Promise<Status> {
     await program.parseAsync(argv, { from: "user" });
     return status;
   } catch (error) {
-    // Commander throws after --help and --version too.
-    if (error instanceof CommanderError && error.exitCode === 0) return SUCCESS;
+    // Commander throws after --help and --version too. Its exit code may be that of the process.
+    if (error instanceof CommanderError && help !== "") {
+      await io.stdout.write(help);
+      return SUCCESS;
+    }
     const failure = failureOf(error);
     const origin = program.opts<{ debug?: boolean }>().debug ? `${inspect(error)}\n` : "";
     await io.stderr.write(`ndscatter: ${failure.message}\n${origin}`);
@@ -68,7 +74,8 @@ export async function main(argv: readonly string[], io: Io): Promise<Status> {
   }
 }
 
-const buildProgram = (io: Io): Command =>
+/** @param writeOut takes the text of --help and --version */
+const buildProgram = (io: Io, writeOut: (text: string) => void): Command =>
   new Command("ndscatter")
     .description(manifest.description)
     .version(manifest.version, "-V, --version", "print the version")
@@ -79,7 +86,7 @@ const buildProgram = (io: Io): Command =>
     .addHelpText("after", HELP)
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => void io.stdout.write(text),
+      writeOut,
       // Errors are printed once, by `main`.
       writeErr: () => {},
       outputError: () => {},

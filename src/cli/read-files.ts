@@ -83,7 +83,8 @@ const externalReader =
     try {
       const home = fs.realpathSync(folder);
       const file = fs.realpathSync(path.join(home, location));
-      if (file.startsWith(home.endsWith(path.sep) ? home : home + path.sep)) {
+      // With the separator behind it, or a folder beside this one would do whose name begins with this one's.
+      if (file.startsWith(path.join(home, path.sep))) {
         return readRange({ cwd: home }, file, offset, length);
       }
     } catch (cause) {

@@ -40,17 +40,17 @@ export async function writeFiles(
   io: Io,
   outputs: readonly { readonly file: string; readonly bytes: Uint8Array }[],
 ): Promise<void> {
-  const moves: { file: string; from: string; to: string; links: number }[] = [];
+  const moves: { file: string; from: string; to: string; hasOtherLinks: boolean }[] = [];
   const clean = (): void => {
     for (const { from } of moves) fs.rmSync(from, { force: true });
   };
   const release = io.onSignal(clean);
   try {
     for (const { file, bytes } of outputs) {
-      const { to, mode, links } = checkPlace(io, file);
+      const { to, mode, hasOtherLinks } = checkPlace(io, file);
       // Not the file's own name with an ending: that may be longer than a name can be.
       const from = path.join(path.dirname(to), `ndscatter-${randomUUID()}.tmp`);
-      moves.push({ file, from, to, links });
+      moves.push({ file, from, to, hasOtherLinks });
       try {
         // oxlint-disable-next-line no-await-in-loop
         await writeNew(from, bytes, mode);
@@ -63,7 +63,7 @@ export async function writeFiles(
     clean();
     release();
   }
-  const linked = moves.filter(({ links }) => links > 1).map(({ file }) => file);
+  const linked = moves.filter(({ hasOtherLinks }) => hasOtherLinks).map(({ file }) => file);
   if (linked.length > 0) {
     await printNote(io, `other hard links of ${linked.join(", ")} keep the old contents`);
   }
@@ -75,8 +75,8 @@ interface Place {
   readonly to: string;
   /** The permissions of the file that is there. */
   readonly mode?: number;
-  /** How many names the file that is there has. */
-  readonly links: number;
+  /** Whether the file that is there has other names, which are hard links. */
+  readonly hasOtherLinks: boolean;
 }
 
 /** @throws Failure where nothing can be written to `file`, as far as its folder and permissions show. */
@@ -87,12 +87,12 @@ export function checkPlace({ cwd }: Io, file: string): Place {
     const to = followLinks(place);
     if (stat === undefined) {
       fs.accessSync(path.dirname(to), fs.constants.W_OK);
-      return { to, links: 0 };
+      return { to, hasOtherLinks: false };
     }
     if (!stat.isFile()) throw notRegular(file, stat);
     // The rename needs no permission to write to the file that it replaces, so it is asked for here.
     fs.accessSync(to, fs.constants.W_OK);
-    return { to, mode: stat.mode, links: stat.nlink };
+    return { to, mode: stat.mode, hasOtherLinks: stat.nlink > 1 };
   });
 }
 

@@ -14,6 +14,7 @@ import {
   NO_INPUTS,
   ODD_NAMES,
   TWICE,
+  UNNAMED_OUTPUT,
   gatherExternal,
   LARGE,
   NEGATIVE_IR,
@@ -110,6 +111,7 @@ function saveModels({ at }: Folder): void {
     many: manyGathers(25),
     made: MADE_INDICES,
     self: TWICE,
+    unnamed: UNNAMED_OUTPUT,
     elements: ELEMENTS,
   };
   for (const [name, model] of Object.entries(models)) {

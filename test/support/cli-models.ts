@@ -133,6 +133,14 @@ export const manyGathers = (count: number): Model =>
     outputs: { out0: F32("M", 2) },
   });
 
+/** A node with an output that nobody asked for, which has no name. */
+export const UNNAMED_OUTPUT: Model = buildModel({
+  opsets: { "ai.onnx": 18 },
+  inputs: { data: F32("N", 2), indices: I64("M", 1) },
+  nodes: [{ op: "GatherND", inputs: ["data", "indices"], outputs: ["y", ""], name: "take" }],
+  outputs: { y: null },
+});
+
 /** A gather whose indices a node makes, and not the model's file. */
 export const MADE_INDICES: Model = buildModel({
   opsets: { "ai.onnx": 18 },

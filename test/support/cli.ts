@@ -9,6 +9,7 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import { after, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Io } from "../../src/cli/io.ts";
 import { main } from "../../src/cli/program.ts";
@@ -43,7 +44,9 @@ export async function runCommand(
   const output = (name: keyof typeof written): Io["stdout"] => ({
     isTTY,
     columns,
-    write(text) {
+    // A reader takes its time, so a command that does not wait for it loses text.
+    async write(text) {
+      await setImmediate();
       written[name] += text;
     },
   });
