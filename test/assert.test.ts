@@ -75,6 +75,23 @@ test("throws is Node's, but what was not expected is thrown on", () => {
   assert.throws(() => standIn.throws(() => 1), /nothing was thrown/);
 });
 
+test("rejects is Node's, of a promise and of a function that returns one", async () => {
+  const error = new RangeError("too far");
+  const action = () => Promise.reject(error);
+  const isHeld = (outcome: Promise<void>) =>
+    outcome.then(
+      () => true,
+      () => false,
+    );
+  for (const expected of [undefined, /too far/, /near/, () => true, () => false]) {
+    const held = await isHeld(assert.rejects(action, expected as RegExp));
+    assert.equal(await isHeld(standIn.rejects(action, expected)), held, String(expected));
+    assert.equal(await isHeld(standIn.rejects(action(), expected)), held, String(expected));
+  }
+  await assert.rejects(standIn.rejects(action, /near/), error);
+  await assert.rejects(standIn.rejects(Promise.resolve(1)), /nothing was rejected/);
+});
+
 test("what the stand-in cannot compare is an error", () => {
   const pairs = [
     [new Map(), new Map()],

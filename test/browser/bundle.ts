@@ -1,16 +1,17 @@
-/** The test files as one script for browsers. */
+/** Bundles the test files, except the slow ones, into one script for browsers. */
 
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-// From build/test/browser: it is the sources that are bundled.
+// This runs in build/test/browser, and the sources are bundled.
 const TESTS = fileURLToPath(new URL("../../../test", import.meta.url));
 
 const SUFFIX = ".test.ts";
+const SLOW = ".slow";
 
-/** All test files but those, which must be there. */
+/** The test files but some, which must exist. */
 function filesWithout(leftOut: readonly string[]): string[] {
   const files = fs
     .readdirSync(TESTS)
@@ -19,10 +20,10 @@ function filesWithout(leftOut: readonly string[]): string[] {
   for (const file of leftOut) {
     if (!files.includes(file)) throw new Error(`test/${file}${SUFFIX} is left out, but not there`);
   }
-  return files.filter((file) => !leftOut.includes(file));
+  return files.filter((file) => !leftOut.includes(file) && !file.endsWith(SLOW));
 }
 
-/** The files are loaded one after the other, so that each test is known by its file. */
+/** Bundles the files so that they are loaded one after the other, and the file of each test is known. */
 export async function bundle(leftOut: readonly string[]): Promise<string> {
   const loads = filesWithout(leftOut).map(
     (file) => `"${file}": () => import("./${file}${SUFFIX}")`,
@@ -36,7 +37,7 @@ export async function bundle(leftOut: readonly string[]): Promise<string> {
       "node:assert/strict": path.join(TESTS, "browser/node-assert.ts"),
       "node:test": path.join(TESTS, "browser/node-test.ts"),
     },
-    // Imported by the very tests that are skipped where there is no Node.
+    // Only tests that are skipped without Node import these.
     external: ["node:util", "node:vm"],
     define: { "process.env": JSON.stringify({ SEED: process.env["SEED"] }) },
     bundle: true,

@@ -1,69 +1,61 @@
 /**
- * The test suite in headless Chromium: `npm run test:browser`. It runs once in each of the places that browsers have
- * for code (`passes.ts`), and what a place really is gets checked first.
+ * The test suite in browsers: `npm run test:browser`, or some of them by name. The suite runs once in each of the places
+ * that browsers have for code (`passes.ts`), and whether a place is what it should be gets checked first.
  */
 
-import { chromium, type Browser } from "playwright-core";
+import { closeUnavailable, close, secondsSince, sumOf } from "../runtimes/outcome.ts";
+import { inParallel } from "../runtimes/parallel.ts";
+import { exitOnSignals } from "../runtimes/process-group.ts";
+import { BROWSERS } from "./browsers.ts";
 import { bundle } from "./bundle.ts";
+import { findBrowser, open, type Installed } from "./launch.ts";
 import { PASSES, type Pass } from "./passes.ts";
-import type { Report } from "./reports.ts";
 import { serve } from "./server.ts";
 import { Tally } from "./tally.ts";
 
-const FLAGS = [
-  ...["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
-  ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
-];
+/** After so many milliseconds without a report a test hangs. */
+const PATIENCE = 120_000;
 
-/** So many milliseconds without a report mean that a test hangs. */
-const PATIENCE = 60_000;
-
-/** Opens the page of a pass and listens until its end. */
-async function run(browser: Browser, { place, headers, leftOut }: Pass, tally: Tally) {
-  const server = await serve(await bundle(leftOut), headers);
-  const page = await browser.newPage();
-  try {
-    await new Promise<void>((resolve, reject) => {
-      const hangs = (): void => reject(new Error(`nothing was heard for ${PATIENCE / 1000} s`));
-      const alarm = setTimeout(hangs, PATIENCE);
-      page.on("crash", () => reject(new Error("the page crashed")));
-      page.on("pageerror", reject);
-      page.on("console", (message) => {
-        // What is no log is a word of the browser itself.
-        if (message.type() !== "log") return;
-        const report: Report = JSON.parse(message.text());
-        alarm.refresh();
-        tally.add(report);
-        if (report.type === "end") resolve();
-      });
-      page.goto(place.isPage ? server.page : server.pageOfWorker).catch(reject);
-    });
-  } catch (error) {
-    tally.fail(String(error));
-  } finally {
-    await page.close();
-    server.close();
-  }
-}
-
-const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
-const browser = await chromium.launch({ executablePath, args: FLAGS });
-console.log(`Chromium ${browser.version()}`);
-const tallies: Tally[] = [];
-for (const pass of PASSES) {
-  const tally = new Tally(pass);
-  tallies.push(tally);
-  await run(browser, pass, tally);
+/** Opens the page of a pass, and listens until the suite ends. */
+async function runPass(installed: Installed, pass: Pass): Promise<Tally> {
+  const { name, place, headers, leftOut } = pass;
+  const tally = new Tally(`${installed.browser.name}, ${name}`, place);
+  let end = (_failure: string | null): void => {};
+  const ended = new Promise<string | null>((resolve) => {
+    end = resolve;
+  });
+  const hangs = (): void => end(`nothing was heard for ${PATIENCE / 1000} s`);
+  const alarm = setTimeout(hangs, PATIENCE);
+  const server = await serve(await bundle(leftOut), headers, (report) => {
+    alarm.refresh();
+    tally.add(report);
+    if (report.type === "end") end(null);
+  });
+  const page = open(installed, place.isPage ? server.page : server.pageOfWorker);
+  void page.group.ended.then(() => end(`the browser ended:\n${page.group.output}`));
+  const failure = await ended;
+  if (failure !== null) tally.fail(failure);
+  clearTimeout(alarm);
+  await page.close();
+  server.close();
   tally.close();
+  return tally;
 }
-await browser.close();
 
-const sum = (count: (tally: Tally) => number): number =>
-  tallies.map(count).reduce((total, one) => total + one, 0);
-const failed = sum((tally) => tally.failed);
-console.log("");
-console.log(`# tests ${sum((tally) => tally.tests)}`);
-console.log(`# pass ${sum((tally) => tally.passed)}`);
-console.log(`# fail ${failed}`);
-console.log(`# skipped ${sum((tally) => tally.skipped)}`);
-process.exit(failed === 0 ? 0 : 1);
+exitOnSignals();
+const named = process.argv.slice(2).map((name) => name.toLowerCase());
+const chosen = BROWSERS.filter(
+  ({ name }) => named.length === 0 || named.includes(name.toLowerCase()),
+);
+if (chosen.length < named.length) throw new Error(`no browser of this name: ${named.join(", ")}`);
+for (const browser of chosen) {
+  const start = performance.now();
+  const installed = await findBrowser(browser);
+  if (typeof installed === "string") {
+    closeUnavailable(browser.name, installed);
+    continue;
+  }
+  const tallies = await inParallel(PASSES, (pass) => runPass(installed, pass));
+  await installed.close();
+  close(`${browser.name} ${installed.version}`, sumOf(tallies), secondsSince(start));
+}

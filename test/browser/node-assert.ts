@@ -1,6 +1,6 @@
 /**
- * As much of `node:assert/strict` as the suite uses, for browsers. `test/assert.test.ts` compares it with Node's; what
- * it has not learnt to compare is an error.
+ * The part of `node:assert/strict` that the suite uses, for browsers. `test/assert.test.ts` compares it with Node's.
+ * Values that it cannot compare are an error.
  */
 
 import fc from "fast-check";
@@ -25,16 +25,34 @@ function throws(action: () => unknown, expected?: Expected, message?: string): v
   try {
     action();
   } catch (error) {
-    const isExpected =
-      expected instanceof RegExp ? expected.test(String(error)) : (expected?.(error) ?? true);
-    // What was not expected is reported as it is.
-    if (!isExpected) throw error;
+    checkError(error, expected);
     return;
   }
   fail(message ?? "nothing was thrown");
 }
 
-/** Objects that are what their class and their own enumerable properties say. */
+async function rejects(
+  action: Promise<unknown> | (() => Promise<unknown>),
+  expected?: Expected,
+  message?: string,
+): Promise<void> {
+  try {
+    await (typeof action === "function" ? action() : action);
+  } catch (error) {
+    checkError(error, expected);
+    return;
+  }
+  fail(message ?? "nothing was rejected");
+}
+
+/** @throws the error itself where it is not the expected one */
+function checkError(error: unknown, expected: Expected | undefined): void {
+  const isExpected =
+    expected instanceof RegExp ? expected.test(String(error)) : (expected?.(error) ?? true);
+  if (!isExpected) throw error;
+}
+
+/** Objects that their class and their own enumerable properties describe completely. */
 const PLAIN = /^\[object (Object|\w*Array)\]$/;
 
 function isSame(a: unknown, b: unknown): boolean {
@@ -63,6 +81,7 @@ const keysOf = (value: object): PropertyKey[] =>
 const assert = {
   fail,
   throws,
+  rejects,
   ok: (value: unknown, message?: string) => check(Boolean(value), message, "is not", value, true),
   equal: (a: unknown, b: unknown, message?: string) =>
     check(Object.is(a, b), message, "is not", a, b),

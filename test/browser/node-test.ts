@@ -1,7 +1,7 @@
-/** As much of `node:test` as the suite uses, for browsers: tests are collected here, and run by `suite.ts`. */
+/** The part of `node:test` that the suite uses, for browsers: it collects tests, and `suite.ts` runs them. */
 
 interface Options {
-  /** Why it is not run here; false where it is. */
+  /** Why the test is not run here; false where it is. */
   readonly skip?: string | false;
 }
 
@@ -24,10 +24,9 @@ export function test(name: string, ...rest: [Body] | [Options, Body]): void {
   tests.push({ name, skip, run });
 }
 
-/** Files run one by one, so what comes after all tests of a file is its last test. */
-export function after(run: Body): void {
-  test("after all", run);
-}
+// Files run one by one, and these stand before and after the tests of their file.
+export const before = (run: Body): void => test("before all", run);
+export const after = (run: Body): void => test("after all", run);
 
 /** The tests that were collected since the last call. */
 export const takeTests = (): CollectedTest[] => tests.splice(0);

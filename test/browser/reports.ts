@@ -1,4 +1,4 @@
-/** What the suite in a browser tells the program that drives it. */
+/** What the suite in a browser reports to the program that opened the browser. */
 
 import type { Engine } from "../../src/create-engine.ts";
 
@@ -7,7 +7,7 @@ export interface Place {
   readonly isPage: boolean;
   readonly isIsolated: boolean;
   readonly kind: Engine["kind"];
-  /** Of an engine that was to have two. */
+  /** The threads of an engine that was asked for two. */
   readonly threads: number;
 }
 
@@ -18,7 +18,8 @@ export type Report =
       readonly type: "test";
       readonly name: string;
       readonly skip: string | false;
-      /** Null where it passed. */
+      /** Null where the test passed. */
       readonly failure: string | null;
     }
+  /** The end of the suite. A failure here lies outside of every test. */
   | { readonly type: "end"; readonly failure: string | null };

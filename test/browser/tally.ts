@@ -1,21 +1,25 @@
-/** Counts what a pass reports, and prints it: every file, every failure, every test that was skipped. */
+/** Counts what a pass reports, and prints each failure, each test that was skipped, and each file that took long. */
 
 import { isDeepStrictEqual } from "node:util";
-import type { Pass } from "./passes.ts";
-import type { Report } from "./reports.ts";
+import { secondsSince } from "../runtimes/outcome.ts";
+import type { Place, Report } from "./reports.ts";
+
+/** Files that took fewer milliseconds are not printed. */
+const LONG = 1000;
 
 export class Tally {
   passed = 0;
   failed = 0;
   skipped = 0;
-  readonly #pass: Pass;
+  readonly #name: string;
+  readonly #place: Place;
   readonly #start = performance.now();
   #file = { name: "", tests: 0, start: 0 };
-  #spoke = performance.now();
 
-  constructor(pass: Pass) {
-    this.#pass = pass;
-    console.log(`\n${pass.name}`);
+  /** @param place what the place should be */
+  constructor(name: string, place: Place) {
+    this.#name = name;
+    this.#place = place;
   }
 
   get tests(): number {
@@ -25,50 +29,46 @@ export class Tally {
   add(report: Report): void {
     switch (report.type) {
       case "place":
-        // That the place is what it is said to be is a test as well.
-        if (isDeepStrictEqual(report.place, this.#pass.place)) this.passed++;
-        else this.fail(`it is ${JSON.stringify(report.place)}`);
+        // That the place is what it should be is a test as well.
+        if (isDeepStrictEqual(report.place, this.#place)) this.passed++;
+        else this.fail(`the place is ${JSON.stringify(report.place)}`);
         break;
       case "file":
-        this.#endFile();
+        this.#closeFile();
         this.#file = { name: report.file, tests: this.tests, start: performance.now() };
         break;
       case "test":
         if (report.skip !== false) {
           this.skipped++;
-          console.log(`  skipped: ${report.name}: ${report.skip}`);
+          this.#print(`skipped: ${report.name}: ${report.skip}`);
         } else if (report.failure === null) this.passed++;
         else this.fail(`${report.name}\n${report.failure}`);
-        if (performance.now() - this.#spoke > 1000) this.#sayFile("…");
         break;
       case "end":
-        this.#endFile();
+        this.#closeFile();
         if (report.failure !== null) this.fail(report.failure);
-        else if (this.tests === 0) this.fail("there were no tests");
         break;
     }
   }
 
   fail(message: string): void {
     this.failed++;
-    console.log(`  FAILED: ${this.#file.name}: ${message}`);
+    this.#print(`FAILED: ${message}`);
   }
 
-  #endFile(): void {
-    if (this.#file.name !== "") this.#sayFile();
+  #print(text: string): void {
+    console.log(`${this.#name}: ${this.#file.name}: ${text}`);
   }
 
-  #sayFile(mark = ""): void {
-    const { name, tests, start } = this.#file;
-    console.log(`  ${name}: ${this.tests - tests} tests, ${seconds(start)}${mark}`);
-    this.#spoke = performance.now();
+  #closeFile(): void {
+    const { tests, start } = this.#file;
+    if (performance.now() - start < LONG || this.tests === tests) return;
+    this.#print(`${this.tests - tests} tests, ${secondsSince(start)}`);
   }
 
   close(): void {
     console.log(
-      `${this.#pass.name}: ${this.tests} tests, ${this.failed} failed, ${seconds(this.#start)}`,
+      `${this.#name}: ${this.tests} tests, ${this.failed} failed, ${secondsSince(this.#start)}`,
     );
   }
 }
-
-const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1)} s`;

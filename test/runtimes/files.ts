@@ -1,0 +1,92 @@
+/** Runs test files, each in a process of its own, on all cores. */
+
+import * as fs from "node:fs";
+import { fileURLToPath } from "node:url";
+import { stripVTControlCharacters } from "node:util";
+import type { Counts } from "./outcome.ts";
+import { inParallel } from "./parallel.ts";
+import { ProcessGroup } from "./process-group.ts";
+import type { Runtime } from "./runtimes.ts";
+
+const TESTS = new URL("../", import.meta.url);
+const SUFFIX = ".test.js";
+const SLOW = ".slow";
+
+/** A process that has not ended after so many seconds has failed. */
+const LIMIT = 900;
+
+/** Runs a command, and prints the processor time that the shell itself and the command with its descendants took. */
+const TIMED = 'exec 2>&1; "$@"; status=$?; times; exit $status';
+const TIMES = /.*\n(\d+)m([\d.]+)s (\d+)m([\d.]+)s\n$/;
+
+export interface Result {
+  readonly counts: Counts;
+  readonly output: string;
+  /** Seconds of processor time. */
+  readonly processor: number;
+}
+
+/** The test files by their names, without the ending; `*.slow.test.ts` are the slow ones. */
+export const testFiles = (areSlow: boolean): string[] =>
+  fs
+    .readdirSync(TESTS)
+    .filter((file) => file.endsWith(SUFFIX))
+    .map((file) => file.slice(0, -SUFFIX.length))
+    .filter((name) => name.endsWith(SLOW) === areSlow);
+
+/** Runs test files. Prints what failed, what was skipped, and how long each file took. */
+export function runFiles(
+  runtime: Runtime,
+  program: string,
+  names: readonly string[],
+): Promise<Result[]> {
+  return inParallel(names, async (name) => {
+    const start = performance.now();
+    const file = fileURLToPath(new URL(name + SUFFIX, TESTS));
+    const result = await runFile(runtime, program, file);
+    const { passed, failed, skipped } = result.counts;
+    const wall = (performance.now() - start) / 1000;
+    console.log(
+      `${runtime.name}: ${name}: ${passed + failed + skipped} tests, ${seconds(wall)}, ` +
+        `of processor time ${seconds(result.processor)}`,
+    );
+    for (const line of result.output.split("\n")) {
+      if (runtime.skipped.test(line)) console.log(`  ${line.trim()}`);
+    }
+    if (failed > 0) console.log(result.output.match(runtime.failures)?.join("") ?? result.output);
+    return result;
+  });
+}
+
+/** Runs one file. A process that fails without a failed test counts as one. */
+async function runFile(runtime: Runtime, program: string, file: string): Promise<Result> {
+  const { output, processor, isGood: hasEnded } = await runTimed([program, ...runtime.test(file)], {
+    ...process.env,
+    ...runtime.env,
+  });
+  const count = (pattern: RegExp): number => Number(pattern.exec(output)?.[1] ?? 0);
+  const { passed, failed, skipped } = runtime.counts;
+  const counts = { passed: count(passed), failed: count(failed), skipped: count(skipped) };
+  const isLost = counts.failed === 0 && (!hasEnded || counts.passed + counts.skipped === 0);
+  return { counts: isLost ? { ...counts, failed: 1 } : counts, output, processor };
+}
+
+/** Runs a command, and returns what it printed, without colours. */
+export async function runTimed(command: readonly string[], env: NodeJS.ProcessEnv) {
+  const group = new ProcessGroup(["sh", "-c", TIMED, "sh", ...command], { env });
+  const alarm = setTimeout(() => {
+    group.output += `\nstopped after ${LIMIT} s\n`;
+    void group.end();
+  }, LIMIT * 1000);
+  const { status } = await group.ended;
+  clearTimeout(alarm);
+  const [times = "", ...parts] = TIMES.exec(group.output) ?? [];
+  const [userMinutes = 0, user = 0, systemMinutes = 0, system = 0] = parts.map(Number);
+  return {
+    output: stripVTControlCharacters(group.output.slice(0, group.output.length - times.length)),
+    processor: 60 * (userMinutes + systemMinutes) + user + system,
+    isGood: status === 0,
+  };
+}
+
+export const seconds = (value: number): string => `${value.toFixed(1)} s`;

@@ -1,0 +1,40 @@
+/** How tests ended in one runtime: the counts, and the line that `.ci/run` collects. */
+
+export interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+export const NOTHING: Counts = { passed: 0, failed: 0, skipped: 0 };
+
+export const sumOf = (counts: readonly Counts[]): Counts =>
+  counts.reduce(
+    (sum, { passed, failed, skipped }) => ({
+      passed: sum.passed + passed,
+      failed: sum.failed + failed,
+      skipped: sum.skipped + skipped,
+    }),
+    NOTHING,
+  );
+
+/** Whether the tests passed. A runtime that ran no test has failed. */
+export const isGood = ({ passed, failed }: Counts): boolean => failed === 0 && passed > 0;
+
+/** Prints the closing line of a runtime, and makes the process fail unless its tests passed. */
+export function close(runtime: string, counts: Counts, time: string): void {
+  const { passed, failed, skipped } = counts;
+  const word = isGood(counts) ? "passed" : "failed";
+  console.log(
+    `${word}: ${runtime}: ${passed} tests passed, ${failed} failed, ${skipped} skipped, in ${time}`,
+  );
+  if (!isGood(counts)) process.exitCode = 1;
+}
+
+/** Prints that a runtime is not there, with the reason. */
+export const closeUnavailable = (runtime: string, reason: string): void =>
+  console.log(`skipped: ${runtime}: ${reason}`);
+
+/** The time since a `performance.now()`. */
+export const secondsSince = (start: number): string =>
+  `${((performance.now() - start) / 1000).toFixed(1)} s`;
