@@ -60,7 +60,11 @@ export function runFiles(
 
 /** Runs one file. A process that fails without a failed test counts as one. */
 async function runFile(runtime: Runtime, program: string, file: string): Promise<Result> {
-  const { output, processor, isGood: hasEnded } = await runTimed([program, ...runtime.test(file)], {
+  const {
+    output,
+    processor,
+    isGood: hasEnded,
+  } = await runTimed([program, ...runtime.test(file)], {
     ...process.env,
     ...runtime.env,
   });
