@@ -30,6 +30,8 @@ const OF_WEBASSEMBLY = [
   "arithmetic",
   "async",
   "errors",
+  "errors-indices",
+  "errors-shapes",
   "examples",
   "kept-plan",
   "policies",
