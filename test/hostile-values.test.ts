@@ -192,7 +192,8 @@ const NOT_YET = [
 ];
 
 for (const [title, call] of PLACES) {
-  test(title, { skip: NOT_YET.some((one) => one.test(title)) }, async () => {
+  const skip = NOT_YET.some((one) => one.test(title)) && "it does not read once yet";
+  test(title, { skip }, async () => {
     const surprises: string[] = [];
     for (const [name, make] of HOSTILE_VALUES) {
       try {

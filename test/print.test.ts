@@ -183,7 +183,8 @@ const ROWS: readonly Row[] = [
     text: [
       "tensor([   nan-infj, 1.e+10 +0.j], dtype=complex128)",
     ] },
-  { numpy: "np.array(['a', 'it\\'s', '\"', '\"\\'', '\\\\', '\\n\\t\\x00\\x7f', '\\u00e9\\u200b', '\\U0001f600'], object)",
+  {
+    numpy: "np.array(['a', 'it\\'s', '\"', '\"\\'', '\\\\', '\\n\\t\\x00\\x7f', '\\u00e9\\u200b', '\\U0001f600'], object)",
     dtype: "string", shape: [8],
     values: ["a", "it's", '"', "\"'", "\\", "\n\t\x00\x7f", "é\u200b", "😀"],
     text: [

@@ -29,6 +29,8 @@ const OF_WEBASSEMBLY = [
   "async",
   "duplicates",
   "errors",
+  "errors-indices",
+  "errors-shapes",
   "examples",
   "kept-plan",
   "offsets",

@@ -187,7 +187,8 @@ export const HOSTILE_VALUES: readonly (readonly [title: string, make: () => unkn
   ["an object that looks like a list", () => ({ length: 2, 0: 1, 1: 2 })],
   // Memory.
   ["an ArrayBuffer", () => new ArrayBuffer(8)],
-  ["a SharedArrayBuffer", () => new SharedArrayBuffer(8)],
+  // Pages that are not isolated have no such class.
+  ["a SharedArrayBuffer", () => Reflect.get(globalThis, "SharedArrayBuffer") && new SharedArrayBuffer(8)],
   ["a DataView", () => new DataView(new ArrayBuffer(8))],
   ["an empty typed array", () => new Float32Array(0)],
   ["bigints", () => BigInt64Array.of(1n, -1n)],
