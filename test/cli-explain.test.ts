@@ -304,6 +304,19 @@ test("explain --json has all facts of a scatter", async () => {
   assert.deepEqual(await json("explain ScatterND d.npy twice.npy u3.npy"), SCATTER_FACTS);
 });
 
+test("explain --json has the division of a mean", async () => {
+  const mean = "explain ScatterElementsUpdate --attr reduction=mean";
+  const { targets } = (await json(`${mean} line.npy lines.npy line.npy axis.npy`)) as {
+    targets: { coordinates: unknown; count: number; steps: object[] }[];
+  };
+  assert.equal(targets[0].count, 2);
+  assert.equal(targets[0].steps.length, 3);
+  // (2 + 1 + 2) / 3, rounded to float32.
+  const after = Math.fround(5 / 3);
+  const division = { kind: "division", divisor: 3, before: 5, after };
+  assert.deepEqual(targets[0].steps[2], division);
+});
+
 test("explain --json has the reads of a gather, and the errors of a failure", async () => {
   const gathered = await json("explain GatherND odd3.npy i0.npy");
   assert.deepEqual(pick(gathered, "kind", "output", "targets", "reads"), {

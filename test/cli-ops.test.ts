@@ -55,6 +55,10 @@ testRows(folder, [
   refuses("ops ScatterND --diff 13 1.5", '--diff takes a positive integer, got "1.5"'),
   refuses("ops ScatterND --opset 10", /^ScatterND.* 11/),
   // GatherND's version 12 reaches up to opset 12, and its version 13 is the next.
+  prints(
+    "ops GatherND --diff 11 12",
+    /\n\+ attributes\.batch_dims: int of at least 0 \(default 0\)\n/,
+  ),
   prints("ops GatherND --diff 13 15", "opsets 13 and 15 both have GatherND-13\n"),
   prints(
     "ops ScatterND --diff 16 18",
@@ -280,6 +284,23 @@ const JSON_ROWS: readonly (readonly [line: string, expected: unknown])[] = [
     { outputs: [{ name: "output", dtype: "float32", shape: [null] }] },
   ],
 ];
+
+test("JSON is indented, but a list of scalars takes one line", async () => {
+  const { stdout } = await ndscatter("infer GatherND --json float32[N,?,2] int64[3,1]");
+  assert.equal(
+    stdout,
+    `{
+  "outputs": [
+    {
+      "name": "output",
+      "dtype": "float32",
+      "shape": [3, null, 2]
+    }
+  ]
+}
+`,
+  );
+});
 
 for (const [line, expected] of JSON_ROWS) {
   test(`ndscatter ${line} --json`, async () => assert.deepEqual(await json(line), expected));

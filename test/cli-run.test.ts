@@ -103,6 +103,11 @@ testRows(folder, [
   fails("run model/missing.onnx i1.npy", /"missing\.bin" cannot be read: no such file/),
   fails("run model/folder.onnx i1.npy", /inside: it is a folder/),
   fails("run model/short.onnx i1.npy", /weights\.bin ends at byte 12, but data reach to byte 16/),
+  // Nothing is allocated for 34 GB that are only promised.
+  fails(
+    "run GatherND model/huge.pb i1.npy",
+    /weights\.bin ends at byte 12, but data reach to byte 34359738360/,
+  ),
   fails("run GatherND model/dots.pb i1.npy", /^model\/dots\.pb: .*leaves the folder/),
   prints("run net.xml data=d.npy updates=u.npy", `y: float32[4, 2]\n${ADDED}\n`),
   prints(

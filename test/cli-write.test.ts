@@ -87,6 +87,20 @@ test("two names of one place are one output, whether or not there is a file", as
   assert.deepEqual(files(), before);
 });
 
+test("two hard links count as one file", async () => {
+  save("expected.npy", ADDED);
+  fs.linkSync(at("expected.npy"), at("again.npy"));
+  const row = refuses(
+    `${ADD} again.npy --expect expected.npy`,
+    "the output again.npy would replace a file that the command reads",
+  );
+  checkResult(await ndscatter(row.line), row);
+  // Two files that are equal count as two.
+  save("other.npy", ADDED);
+  const line = `${ADD} other.npy --expect expected.npy`;
+  assert.equal((await ndscatter(line)).status, 0);
+});
+
 test("the other hard links of a file keep the old contents, and a note says so", async () => {
   save("first.npy", DATA);
   fs.linkSync(at("first.npy"), at("second.npy"));

@@ -29,14 +29,14 @@ export function printVersions(versions: readonly OperatorVersion[]): string {
 
 /** An operator's versions, each after the first with what it changed. */
 export function printHistory(versions: readonly OperatorVersion[]): string {
-  const [first] = versions;
-  const history = versions.map((version, position) => {
+  const [first, ...later] = versions;
+  const history = later.map((version, position) => {
     const title = `version ${printNumber(version)}`;
-    const changes = position === 0 ? "" : printChanges(versions[position - 1], version);
+    const changes = printChanges(versions[position], version);
     return changes === "" ? title : `${title}\n${changes}`;
   });
   const head = `${first.name} (${first.domain})\n${wrap(first.summary, "  ")}`;
-  return [head, printVersions(versions), ...history.slice(1)].join("\n\n");
+  return [head, printVersions(versions), ...history].join("\n\n");
 }
 
 /** `3 (opset4)`: OpenVINO numbers versions and opsets separately. */

@@ -16,6 +16,7 @@ import {
   TWICE,
   UNNAMED_OUTPUT,
   gatherExternal,
+  hugeTensor,
   LARGE,
   NEGATIVE_IR,
   NET,
@@ -148,6 +149,7 @@ function saveExternal({ at }: Folder): void {
   }
   fs.writeFileSync(at("model/short.onnx"), gatherExternal("weights.bin", 8));
   fs.writeFileSync(at("model/dots.pb"), externalData("../secret.bin"));
+  fs.writeFileSync(at("model/huge.pb"), hugeTensor("weights.bin"));
   fs.writeFileSync(at("model/good.pb"), externalData("weights.bin"));
   for (const name of ["net", "model/net", "alone", "model/leads-out"]) {
     fs.writeFileSync(at(`${name}.xml`), NET.xml);

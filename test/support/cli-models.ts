@@ -216,6 +216,7 @@ export const NET = buildUpdate({
 
 const FLOAT = 1;
 const INT64 = 7;
+const FLOAT64 = 11;
 const EXTERNAL = 1;
 
 /** A TensorProto whose data are in another file. */
@@ -239,6 +240,10 @@ export const externalTensor = (
 /** A tensor `data` of 2 float32, which are elsewhere. */
 export const externalData = (location: string, offset = 0): Uint8Array =>
   externalTensor("data", FLOAT, [2], location, offset);
+
+/** A tensor of 2³² - 1 float64, the most there may be. */
+export const hugeTensor = (location: string): Uint8Array =>
+  externalTensor("data", FLOAT64, [2 ** 32 - 1], location);
 
 /** A model with one more constant: two messages after one another are one with the fields of both. */
 const withConstant = (model: Model, constant: Uint8Array): Uint8Array =>
