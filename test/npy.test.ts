@@ -91,6 +91,7 @@ interface Accepted {
   readonly descr: string;
   /** In Python. */
   readonly shape: string;
+  readonly fortranOrder?: boolean;
   readonly bytes?: string;
   readonly values: unknown;
 }
@@ -111,13 +112,19 @@ const ACCEPTED: readonly Accepted[] = [
   { what: "a dimension of 2^53 - 1", descr: "<f4", shape: "(0, 9007199254740991)", values: [] },
   { what: "64 dimensions", descr: "|u1", shape: `(${"0, ".repeat(64)})`, values: [] },
   { what: "a byte order on one byte", descr: ">u1", shape: "(2,)", bytes: "07 08", values: [7, 8] },
+  { what: "a scalar in Fortran order", descr: "<i2", shape: "()", fortranOrder: true, bytes: "0700", values: 7 },
+  { what: "one element in Fortran order", descr: "|i1", shape: "(1, 1)", fortranOrder: true, bytes: "07",
+    values: [[7]] },
+  { what: "one axis of many in Fortran order", descr: "|i1", shape: "(1, 2, 1)", fortranOrder: true, bytes: "07 08",
+    values: [[[7], [8]]] },
   { what: "bool as ?", descr: "?", shape: "(2,)", bytes: "01 00", values: [true, false] },
   { what: "the longest text there is, of no elements", descr: "<U536870911", shape: "(0,)", values: [] },
 ];
 
-for (const { what, descr, shape, bytes = "", values } of ACCEPTED) {
+for (const { what, descr, shape, fortranOrder = false, bytes = "", values } of ACCEPTED) {
   test(`read: ${what}`, () => {
-    const read = readNpy(npyFile(npyDictionary(descr, shape), hexBytes(bytes)));
+    const dictionary = npyDictionary(descr, shape, fortranOrder ? "True" : "False");
+    const read = readNpy(npyFile(dictionary, hexBytes(bytes)));
     assert.deepEqual(read.toArray(), values);
   });
 }
@@ -164,8 +171,16 @@ test("an onnxruntime tensor is written as ours is", () => {
 });
 
 test("long text, lone surrogates and NULs within survive", () => {
-  const texts = ["x\u{1F600}".repeat(5000), "\ud800", "\udc00\ud800", "a\0b", ""];
-  const written = tensor("string", [5], texts);
+  const texts = [
+    "x\u{1F600}".repeat(5000),
+    "\ud800",
+    "\udc00\ud800",
+    "a\0b",
+    "",
+    "\u{10000}b",
+    "\uffff",
+  ];
+  const written = tensor("string", [texts.length], texts);
   assert.ok(equals(readNpy(writeNpy(written)), written));
 });
 
@@ -178,4 +193,14 @@ test("text is as long as its longest element in code points", () => {
   assert.equal(width(["\udc00\ud800\udc00"]), "2");
   assert.equal(width(["\ud83d\ud83d"]), "2");
   assert.equal(width([]), "1");
+});
+
+test("a header of more than 512 bytes has its length in both bytes, and ends at a multiple of 64", () => {
+  const shape = [0, ...Array<number>(63).fill(2 ** 40)];
+  const file = writeNpy(zeros("int8", shape));
+  assert.deepEqual(readNpy(file).shape, shape);
+  // 10 bytes in front; a comma, a blank and 13 digits for each of 63 dimensions, 56 characters around them;
+  // 20 blanks for the first dimension to grow, and a line break: 1032.
+  assert.equal(file.length, 1088);
+  assert.deepEqual([file[8], file[9]], [(1088 - 10) & 255, (1088 - 10) >> 8]);
 });

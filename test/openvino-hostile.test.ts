@@ -90,6 +90,7 @@ const XML: readonly Row[] = [
   ...["\0", "\u0001", "\u0008", "\u000b", "\u000c", "\u001f", "\ufffe", "\uffff"].map((character): Row =>
     [/a character that XML forbids/, calling(character)]),
   [/a "<" in the attribute name of <layer>/, calling("<x")],
+  [/a "<" in the attribute name of <layer>/, calling("x<y")],
   [/Attribute 'name' is repeated/, but('name="data"', 'name="a" name="data"')],
   [/one root and nothing beside it/, `${GOOD}<net/>`],
   [/not well-formed: Extra text/, `${GOOD}text`],
@@ -218,6 +219,8 @@ const LINKS: readonly Row[] = [
   [/no edge leads to port 0 of layer 2 "scatter"/, layers(...LAYERS)],
   [/no edge leads to port 0 of layer 2 "scatter"/, net(LAYERS, EDGES).replace(/<edges>[^]*<\/edges>/, "")],
   [/no edge leads to port 0 of layer 7 "inner"/, looping(`<body><layers>${INNER}</layers></body>`)],
+  [/layer 0 "l0" has two parts or attributes "body"/, looping("<body><layers/></body><body><layers/></body>")],
+  [/layer 0 "l0" has two parts or attributes "body"/, looping('<data body="1"/><body><layers/></body>')],
   [/the body of layer 0 "l0" has 2 parts <layers>/, looping("<body><layers/><layers/></body>")],
   [/layer 2 "scatter" needs what is made of its own output/, net(LAYERS, self)],
   [/layer 1 "l1" needs what is made of its own output/, net(pair, ["1:1 2:0", "2:1 1:0"])],

@@ -125,41 +125,6 @@ test("a constant of an unknown type is kept", () => {
   assert.match(written.xml, /precision="NF4"/);
 });
 
-/** A Loop with a body that has a constant of two bytes, and a constant that feeds it. */
-const LOOPING = net(
-  [
-    constantLayer(0, "l0", "u8", "3", { offset: 1, size: 3 }),
-    layer(1, {
-      type: "Loop",
-      version: "opset5",
-      name: "loop",
-      inputs: ["U8 3"],
-      outputs: ["U8 2"],
-      parts:
-        `<port_map/><body><layers>${constantLayer(0, "c", "u8", "2", { offset: 6, size: 2 })}` +
-        "</layers><edges/></body>",
-    }),
-  ],
-  ["0:0 1:0"],
-);
-
-test("the body of a layer keeps its constants, wherever they come to lie in the .bin", () => {
-  const model = readIR(LOOPING, Uint8Array.of(0, 1, 2, 3, 4, 5, 6, 7));
-  const { body } = model.graph.nodes[0].attributes;
-  assert.ok(body.type === "other" && body.graphs?.length === 1);
-  assert.deepEqual(body.graphs[0].constants[0].read().toArray(), [6, 7]);
-  const { xml: written, bin } = writeIR(model);
-  // After the three bytes of the other constant, at the next multiple of 8.
-  assert.match(written, /<body>[^]*element_type="u8" shape="2" offset="8" size="2"/);
-  assert.deepEqual([...bin], [1, 2, 3, 0, 0, 0, 0, 0, 6, 7]);
-  assert.deepEqual(readIR(written, bin).graph.constants[0].read().toArray(), [1, 2, 3]);
-  assert.match(written, /<port_map\/>/);
-  // Without its .bin the body has nothing to take along.
-  assertRefused("unsupported-model", /^the constant "l0" has its data in the \.bin/, () =>
-    writeIR(readIR(LOOPING)),
-  );
-});
-
 test("a node with the number of its operator's version is written with the opset that has it", () => {
   const model = readIR(scatterNet({ version: "opset4" }), SCATTER_BIN);
   model.graph.nodes[0].opset = 3;

@@ -74,7 +74,7 @@ export function readLayers(parent: Element, who: string): readonly Layer[] {
 }
 
 /** The children of a layer that are nets themselves: the bodies of TensorIterator, Loop and If. */
-export const bodyElements = ({ element }: Layer): readonly Element[] =>
+export const bodyElements = ({ element }: Pick<Layer, "element">): readonly Element[] =>
   element.children.filter(({ children }) => children.some(({ name }) => name === "layers"));
 
 /** A layer whose sources are added later, when all layers are known. */

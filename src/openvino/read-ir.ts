@@ -292,11 +292,19 @@ function nodeOfLayer(
     const value = parseAttribute(text, schema?.type ?? "string", name, layer);
     return [name, value] as const;
   });
-  const bodies = bodyElements(layer).map((body): [string, Attribute] => {
-    const who = `the ${body.name} of ${layerTitle(layer)}`;
-    const graphs = [graphOfLayers(body.name, readLayers(body, who), bin)];
-    return [body.name, { type: "other", value: "GRAPH", graphs }];
-  });
+  const who = layerTitle(layer);
+  const bodies = bodyElements(layer).map((body): readonly [string, Attribute] => [
+    body.name,
+    { type: "other", value: "GRAPH", graphs: [readBody(body, who, bin)] },
+  ]);
+  const all = [...bodies, ...attributes];
+  const names = new Set<string>();
+  for (const [name] of all) {
+    if (names.has(name)) {
+      throw malformed(`${who} has two parts or attributes ${JSON.stringify(name)}`);
+    }
+    names.add(name);
+  }
   // An attribute on <layer> would count as left out, so that the operator would do something else.
   const misplaced = schemas.find(
     ({ name }) => layer.element.attributes.has(name) && !LAYER_ATTRIBUTES.has(name),
@@ -313,10 +321,14 @@ function nodeOfLayer(
     opset,
     inputs,
     outputs,
-    attributes: Object.fromEntries([...bodies, ...attributes]),
+    attributes: Object.fromEntries(all),
     [SOURCE]: new LayerSource(layer, bin),
   };
 }
+
+/** The graph of a body of a layer; `who` names the layer. */
+export const readBody = (body: Element, who: string, bin: ByteSource | null): Graph =>
+  graphOfLayers(body.name, readLayers(body, `the ${body.name} of ${who}`), bin);
 
 /** The attributes of <layer>; all attributes of the operator are on <data>. */
 export const LAYER_ATTRIBUTES: ReadonlySet<string> = new Set(["id", "name", "type", "version"]);

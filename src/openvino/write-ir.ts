@@ -19,6 +19,7 @@ import { sameDims, sameType } from "../model/same-type.ts";
 import type { TensorType } from "../operators/operator.ts";
 import { pack } from "../tensor/packing.ts";
 import { isNumericStorage } from "../tensor/dtype.ts";
+import { keptBodies } from "./bodies.ts";
 import { DOMAIN, operatorRow, printVersion, valueKind } from "./layer-types.ts";
 import { NET_VERSIONS } from "./net.ts";
 import { parseShapeText, printShapeText, readPort, writePort } from "./port-type.ts";
@@ -173,11 +174,9 @@ class IRWriter {
     if (omitted !== -1) {
       throw unsupported(`${nodeTitle(node)} leaves input ${omitted} out, which an IR cannot say`);
     }
-    // Bodies are kept with the other children of their layer.
-    const isKept = (key: string): boolean =>
-      source?.element.children.some((child) => child.name === key) ?? false;
+    const bodies = keptBodies(node, source);
     const data = Object.entries(attributes)
-      .filter(([key, { type }]) => type !== "other" || !isKept(key))
+      .filter(([key]) => !bodies.has(key))
       .map(([key, attribute]) => [key, attributeText(key, attribute, node)] as const);
     const guess = this.#guessType(node, opset);
     this.#addLayer(
