@@ -71,6 +71,21 @@ test("coarsen merges runs of one length", () => {
   );
 });
 
+test("longer slices have no lanes, and keep everything else", () => {
+  const one = { ...plan([4, 5, 0, 1, 4, 5, 0, 1], 1, 24, 2), count: 4, lanes: 2 };
+  assert.deepEqual(coarsen(one), {
+    offsets: Uint32Array.of(4, 0, 4, 0),
+    slice: 2,
+    count: 2,
+    size: 24,
+    batches: 2,
+    span: 12,
+    lanes: 1,
+  });
+  const dropped = { ...plan([4, 5], 1, 12), source: Uint32Array.of(0, 2) };
+  assert.equal(coarsen(dropped), dropped);
+});
+
 test("coarsen takes the longest run that all places share", () => {
   const { offsets, slice } = coarsen(plan([0, 1, 2, 3, 8, 9], 1, 12));
   assert.deepEqual({ offsets, slice }, { offsets: Uint32Array.of(0, 2, 8), slice: 2 });

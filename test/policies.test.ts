@@ -19,6 +19,7 @@ const fill = { bounds: "fill" } as const;
 const drop = { bounds: "drop" } as const;
 const batchFill = { axis: 1, batchDims: 1, ...fill } as const;
 const dropSum = { ...drop, reduction: "add" } as const;
+const clipSum = { ...clip, reduction: "add" } as const;
 const dropMean = { ...drop, reduction: "mean" } as const;
 const sum = { reduction: "add" } as const;
 const mean = { reduction: "mean" } as const;
@@ -29,6 +30,8 @@ const alone = <R extends Reduction>(reduction: R) => ({ reduction, ...updatesAlo
 const FAR = 2n ** 62n;
 /** Of two rows of places on axis 0, some of them outside. */
 const OUTSIDE = tensor("int64", [2, 3], [2, 0, 0, 1, -3, 1]);
+/** Rows that hold one index each, of which the second is outside. */
+const ROWS_OUT = tensor("int64", [2, 2], [1, 1, 5, 5]);
 const ONES = tensor("int64", [2, 2], [1, 1, 1, 1]);
 const sevenOn = () => tensor("int32", [2, 3], [7, 8, 9, 10, 11, 12]);
 
@@ -55,6 +58,9 @@ const ROWS: readonly Row[] = [
   ["drop leaves updates out", (e) => e.scatterND(line(1, 2, 3), [[3], [0], [-4]], [7, 8, 9], drop), [8, 2, 3]],
   ["drop from a sum", (e) => e.scatterND(line(1, 2, 3), [[0], [3], [0]], [10, 20, 30], dropSum), [41, 2, 3]],
   ["drop of elements", (e) => e.scatterElements(grid(), OUTSIDE, sevenOn(), drop), [[1, 8, 9], [10, 5, 12]]],
+  ["drop of a row", (e) => e.scatterElements(grid(), ROWS_OUT, [[1, 2], [4, 5]], dropSum), [[1, 2, 3], [5, 7, 6]]],
+  ["clip of a row", (e) => e.scatterElements(grid(), ROWS_OUT, [[1, 2], [4, 5]], clipSum), [[1, 2, 3], [9, 12, 6]]],
+  ["fill of a row", (e) => e.gatherElements(grid(), ROWS_OUT, fill), [[4, 5], [0, 0]]],
   ["drop all", (e) => e.scatterND(line(1, 2), [[5]], [9], drop), [1, 2]],
   ["clip of a scatter", (e) => e.scatterElements(line(1, 2, 3), [9, -9], [7, 8], clip), [8, 2, 7]],
   ["in range, nothing changes", (e) => e.scatterND(line(1, 2, 3), [[-1]], [9], drop), [1, 2, 9]],
@@ -99,6 +105,9 @@ const REFUSED: readonly Refused[] = [
   ["index-out-of-range", "has no elements", (e) => e.gather(zeros("float32", [0]), [0], clip)],
   ["index-out-of-range", "axis 0 of data [3] takes 0..2", (e) => e.gatherND(line(1, 2, 3), [[0], [-1]], strict)],
   ["index-out-of-range", "indices[1] is -1", (e) => e.gather(one(), [9, -1], { ...strict, ...fill })],
+  ["index-out-of-range", "indices[1, 0] is 5, but axis 0 of data [2, 3]", (e) => e.gatherElements(grid(), ROWS_OUT)],
+  ["index-out-of-range", "indices[0, 0] is 4294967297", (e) => e.gatherND(grid(), [[2n ** 32n + 1n]])],
+  ["index-out-of-range", "indices[1] is -4294967296", (e) => e.gather(grid(), [1, -(2n ** 32n)])],
   ["attribute", 'one of "error", "clip", "fill", got "drop"', (e) => e.gather(one(), [0], drop as object)],
   ["attribute", 'one of "error", "clip", "drop", got "fill"', (e) => e.scatterND(one(), [[0]], [1], fill as object)],
   ["attribute", "there is no option includeSelf here", (e) => e.gather(one(), [0], updatesAlone as object)],

@@ -31,26 +31,26 @@ import { scatterStory } from "./scatter-story.ts";
  * @param inputs tensors in the order of the version's inputs; `undefined` for an optional input that is left out
  */
 export function explain(node: NodeSpec, inputs: readonly unknown[]): Explanation {
-  const version = outcomeOf(() => lookUp(node).version).value ?? null;
-  const found = outcomeOf(() => callOf(node));
+  const version = attempted(() => lookUp(node).version).value ?? null;
+  const found = attempted(() => callOf(node));
   const tensors = version === null ? [] : tensorsAmong(version, inputs);
   const nothing = { badIndices: [], badCount: 0, output: null, story: null };
   const common = { ...nothing, version, inputs: explainedInputs(version, tensors) };
   if (found.value === undefined) return { ...common, shapes: [], error: found.error };
   const call = found.value;
-  const shapes = outcomeOf(() => derivedShapes(call, tensors)).value ?? [];
-  const result = outcomeOf(() => storyOf(call, tensorsOf(call, inputs)));
+  const shapes = attempted(() => derivedShapes(call, tensors)).value ?? [];
+  const result = attempted(() => storyOf(call, tensorsOf(call, inputs)));
   if (result.value !== undefined) return { ...common, shapes, error: null, ...result.value };
   const { error } = result;
   return { ...common, shapes, error, ...badIndicesOf(call, tensors, error) };
 }
 
-type Outcome<T> =
+type Attempted<T> =
   | { readonly value: T; readonly error: null }
   | { readonly value: undefined; readonly error: TensorError };
 
 /** What an action returns, or the TensorError that it throws. */
-function outcomeOf<T>(action: () => T): Outcome<T> {
+function attempted<T>(action: () => T): Attempted<T> {
   try {
     return { value: action(), error: null };
   } catch (error) {
@@ -62,7 +62,7 @@ function outcomeOf<T>(action: () => T): Outcome<T> {
 /** The inputs that are tensors. What is wrong with the other ones is found when the call is prepared. */
 function tensorsAmong(version: OperatorVersion, inputs: unknown): Inputs<Tensor> {
   const given: readonly unknown[] = Array.isArray(inputs) ? inputs : [];
-  return version.inputs.map((_, position) => outcomeOf(() => asTensor(given[position], {})).value);
+  return version.inputs.map((_, position) => attempted(() => asTensor(given[position], {})).value);
 }
 
 const explainedInputs = (
@@ -164,7 +164,7 @@ function badIndicesOf(
       : tensors.map((tensor, position) =>
           roleOf(unsettled.version.inputs[position]) === "updates" ? undefined : tensor,
         );
-  outcomeOf(() => {
+  attempted(() => {
     if (knownInputs(unsettled, tensors) === null) return;
     const { call, planInputs } = prepare(unsettled, fitting);
     const rules = { ...rulesOf(call, {}, readIndices), onBad };

@@ -26,7 +26,7 @@ export interface Scattering {
 }
 
 /** The part of a slice that is replayed, and how the result shows it. */
-export interface Part<V> {
+export interface SlicePart<V> {
   /** The first element within the slice, and the number of elements. */
   readonly begin: number;
   readonly length: number;
@@ -39,18 +39,18 @@ export interface Part<V> {
 export function* replay<V>(
   { executor, settings, data, updates, slice, places, groups }: Scattering,
   group: number,
-  { begin, length, show, placeOf }: Part<V>,
+  { begin, length, show, placeOf }: SlicePart<V>,
 ): Iterable<StoryStep<V>> {
   const { dtype } = data;
   const steps = stepsOf(settings);
   const target = groups.target(group);
   const coordinates = places.targetAt(target);
   const size = groups.size(group);
-  let current = copyOf(data, target * slice + begin, length);
+  let current = copyElements(data, target * slice + begin, length);
   for (let nth = 0; nth < size; nth++) {
     const order = groups.position(group, nth);
     const element = order * slice + begin;
-    const update = copyOf(updates, element, length);
+    const update = copyElements(updates, element, length);
     const by = nth === 0 ? steps.first : steps.later;
     const next = applied(executor, dtype, by, current, update, length);
     yield {
@@ -90,7 +90,7 @@ function applied(
 }
 
 /** A copy of `length` elements from element `begin` on. */
-function copyOf({ dtype, data }: Tensor, begin: number, length: number): Storage {
+function copyElements({ dtype, data }: Tensor, begin: number, length: number): Storage {
   const { lanes } = DTYPES[dtype];
   return data.slice(begin * lanes, (begin + length) * lanes);
 }
