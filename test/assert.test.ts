@@ -58,7 +58,7 @@ test("ok, match and doesNotMatch are Node's", () => {
   assert.throws(() => standIn.fail("why"), /why/);
 });
 
-test("throws is Node's, but what was not expected is thrown on", () => {
+test("throws and doesNotThrow are Node's, but what was not expected is thrown on", () => {
   const error = new RangeError("too far");
   const throwing = () => {
     throw error;
@@ -73,6 +73,8 @@ test("throws is Node's, but what was not expected is thrown on", () => {
   }
   assert.throws(() => standIn.throws(throwing, /near/), error);
   assert.throws(() => standIn.throws(() => 1), /nothing was thrown/);
+  standIn.doesNotThrow(() => 1);
+  assert.throws(() => standIn.doesNotThrow(throwing), error);
 });
 
 test("rejects is Node's, of a promise and of a function that returns one", async () => {

@@ -19,6 +19,7 @@ import {
   type ErrorRow,
   update,
 } from "./support/error-rows.ts";
+import { WITH_LONG_STRINGS } from "./support/platform.ts";
 
 /** As many elements of the same memory, of which there must be one more, one element further on. */
 const shiftedBy4Bytes = ({ data, shape, size }: Tensor<"float32">) =>
@@ -157,20 +158,24 @@ test("after an error in the last index, out is what it was, in place too", () =>
   }
 });
 
-test("strings that outgrow what a string holds leave out as it was, data itself or not", () => {
-  const big = "x".repeat(2 ** 28);
-  for (const inPlace of [true, false]) {
-    const data = tensor("string", [2], ["a", big]);
-    const out = inPlace ? data : tensor("string", [2], ["p", "q"]);
-    const before = [...out.data];
-    const inputs = [data, i64([4, 1], 0, 1, 1, 1), tensor("string", [4], ["b", big, big, big])];
-    assert.throws(
-      () => run(nd(18, { reduction: "add" }), inputs, { out }),
-      (error) => isTensorError(error, "too-large") && error.op === "ScatterND",
-    );
-    assert.deepEqual(out.data, before);
-  }
-});
+test(
+  "strings that outgrow what a string holds leave out as it was, data itself or not",
+  { skip: WITH_LONG_STRINGS },
+  () => {
+    const big = "x".repeat(2 ** 28);
+    for (const inPlace of [true, false]) {
+      const data = tensor("string", [2], ["a", big]);
+      const out = inPlace ? data : tensor("string", [2], ["p", "q"]);
+      const before = [...out.data];
+      const inputs = [data, i64([4, 1], 0, 1, 1, 1), tensor("string", [4], ["b", big, big, big])];
+      assert.throws(
+        () => run(nd(18, { reduction: "add" }), inputs, { out }),
+        (error) => isTensorError(error, "too-large") && error.op === "ScatterND",
+      );
+      assert.deepEqual(out.data, before);
+    }
+  },
+);
 
 test("any number of empty tuples over empty data does nothing, in no time", () => {
   const [output] = run(nd(18), [f32(0), i64([2 ** 40, 0]), f32(2 ** 40, 0)]);

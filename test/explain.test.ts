@@ -13,7 +13,7 @@ import { EXPLANATIONS } from "./cases/explanations.ts";
 import { FAILING } from "./cases/failing-explanations.ts";
 import { checkAgreement } from "./support/agreement.ts";
 import { f32, i64, onnx, openvino } from "./support/calls.ts";
-import { WITHOUT_NODE } from "./support/platform.ts";
+import { WITHOUT_V8 } from "./support/platform.ts";
 import { gatherLines, list, scatterLines } from "./support/story-lines.ts";
 
 const operatorOf = ({ domain = "ai.onnx", op }: NodeSpec): string => `${op} of ${domain}`;
@@ -284,7 +284,7 @@ test("a million updates are told without an object for each", () => {
     tensor("int64", [count, 1], indices),
     full("float32", [count], 1),
   ];
-  const heap = (): number => (WITHOUT_NODE === false ? process.memoryUsage().heapUsed : 0);
+  const heap = (): number => (WITHOUT_V8 === false ? process.memoryUsage().heapUsed : 0);
   const before = heap();
   const { story } = explain(onnx("ScatterND", 18, { reduction: "add" }), inputs);
   assert.ok(heap() - before < 16_000_000, "typed arrays lie outside the heap, objects in it");

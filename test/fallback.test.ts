@@ -24,6 +24,7 @@ const ROWS: readonly Row[] = [
   { without: "code made at run time, and so WebAssembly", options: ["--jitless"], left: ["js", 1] },
   { without: "the name WebAssembly", program: "delete globalThis.WebAssembly", left: ["js", 1] },
   { without: "leave to compile, by a policy", program: `WebAssembly.Module = function () { ${FORBIDDEN} }`, left: ["js", 1] },
+  { without: "leave to make instances, by a policy", program: `WebAssembly.Instance = function () { ${FORBIDDEN} }`, left: ["js", 1] },
   { without: "vectors", options: ["--no-enable-sse4-1"], left: ["js", 1], skip: process.arch !== "x64" && "an option of x64" },
   { without: "address space for more than 256 MiB", options: ["--wasm-max-mem-pages=4096"], left: ["wasm", 2] },
   { without: "address space for 16 MiB", options: ["--wasm-max-mem-pages=128"], left: ["js", 1] },

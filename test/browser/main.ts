@@ -18,7 +18,7 @@ const PATIENCE = 120_000;
 
 /** Opens the page of a pass, and listens until the suite ends. */
 async function runPass(installed: Installed, pass: Pass): Promise<Tally> {
-  const { name, place, headers, leftOut } = pass;
+  const { name, place, headers } = pass;
   const tally = new Tally(`${installed.browser.name}, ${name}`, place);
   let end = (_failure: string | null): void => {};
   const ended = new Promise<string | null>((resolve) => {
@@ -26,7 +26,9 @@ async function runPass(installed: Installed, pass: Pass): Promise<Tally> {
   });
   const hangs = (): void => end(`nothing was heard for ${PATIENCE / 1000} s`);
   const alarm = setTimeout(hangs, PATIENCE);
-  const server = await serve(await bundle(leftOut), headers, (report) => {
+  const { script, leftOut } = await bundle(place.kind === "wasm");
+  tally.leaveOut(leftOut);
+  const server = await serve(script, headers, (report) => {
     alarm.refresh();
     tally.add(report);
     if (report.type === "end") end(null);

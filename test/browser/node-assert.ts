@@ -82,6 +82,8 @@ const assert = {
   fail,
   throws,
   rejects,
+  /** An error that is thrown is reported as it is. */
+  doesNotThrow: (action: () => unknown) => void action(),
   ok: (value: unknown, message?: string) => check(Boolean(value), message, "is not", value, true),
   equal: (a: unknown, b: unknown, message?: string) =>
     check(Object.is(a, b), message, "is not", a, b),

@@ -1,11 +1,20 @@
-/** Counts what a pass reports, and prints each failure, each test that was skipped, and each file that took long. */
+/** Counts what a pass reports, and prints failures, the tests that were skipped, and each file that took long. */
 
 import { isDeepStrictEqual } from "node:util";
-import { secondsSince } from "../runtimes/outcome.ts";
+import { secondsSince, skippedLines } from "../runtimes/outcome.ts";
 import type { Place, Report } from "./reports.ts";
 
 /** Files that took fewer milliseconds are not printed. */
 const LONG = 1000;
+
+/** The file that runs now. */
+interface OpenFile {
+  readonly name: string;
+  /** How many tests had run before it. */
+  readonly tests: number;
+  readonly start: number;
+  readonly skipped: { name: string; reason: string }[];
+}
 
 export class Tally {
   passed = 0;
@@ -14,7 +23,7 @@ export class Tally {
   readonly #name: string;
   readonly #place: Place;
   readonly #start = performance.now();
-  #file = { name: "", tests: 0, start: 0 };
+  #file: OpenFile = { name: "", tests: 0, start: 0, skipped: [] };
 
   /** @param place what the place should be */
   constructor(name: string, place: Place) {
@@ -26,6 +35,12 @@ export class Tally {
     return this.passed + this.failed + this.skipped;
   }
 
+  /** Prints the files that cannot run in the place. */
+  leaveOut(files: ReadonlyMap<string, string>): void {
+    const reasons = [...files].map(([file, reason]) => `${file} (${reason})`);
+    console.log(`${this.#name}: left out: ${reasons.join(", ")}`);
+  }
+
   add(report: Report): void {
     switch (report.type) {
       case "place":
@@ -35,12 +50,17 @@ export class Tally {
         break;
       case "file":
         this.#closeFile();
-        this.#file = { name: report.file, tests: this.tests, start: performance.now() };
+        this.#file = {
+          name: report.file,
+          tests: this.tests,
+          start: performance.now(),
+          skipped: [],
+        };
         break;
       case "test":
         if (report.skip !== false) {
           this.skipped++;
-          this.#print(`skipped: ${report.name}: ${report.skip}`);
+          this.#file.skipped.push({ name: report.name, reason: report.skip });
         } else if (report.failure === null) this.passed++;
         else this.fail(`${report.name}\n${report.failure}`);
         break;
@@ -61,7 +81,8 @@ export class Tally {
   }
 
   #closeFile(): void {
-    const { tests, start } = this.#file;
+    const { tests, start, skipped } = this.#file;
+    for (const line of skippedLines(skipped)) this.#print(line);
     if (performance.now() - start < LONG || this.tests === tests) return;
     this.#print(`${this.tests - tests} tests, ${secondsSince(start)}`);
   }

@@ -3,7 +3,7 @@
 import * as fs from "node:fs";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
-import type { Counts } from "./outcome.ts";
+import { skippedLines, type Counts } from "./outcome.ts";
 import { inParallel } from "./parallel.ts";
 import { ProcessGroup } from "./process-group.ts";
 import type { Runtime } from "./runtimes.ts";
@@ -50,9 +50,11 @@ export function runFiles(
       `${runtime.name}: ${name}: ${passed + failed + skipped} tests, ${seconds(wall)}, ` +
         `of processor time ${seconds(result.processor)}`,
     );
-    for (const line of result.output.split("\n")) {
-      if (runtime.skipped.test(line)) console.log(`  ${line.trim()}`);
-    }
+    const tests = [...result.output.matchAll(runtime.skipped)].map(([, title, reason = ""]) => ({
+      name: title,
+      reason,
+    }));
+    for (const line of skippedLines(tests)) console.log(`${runtime.name}: ${name}: ${line}`);
     if (failed > 0) console.log(result.output.match(runtime.failures)?.join("") ?? result.output);
     return result;
   });

@@ -38,3 +38,15 @@ export const closeUnavailable = (runtime: string, reason: string): void =>
 /** The time since a `performance.now()`. */
 export const secondsSince = (start: number): string =>
   `${((performance.now() - start) / 1000).toFixed(1)} s`;
+
+/** Says in a line for each reason which tests of a file were skipped. */
+export function skippedLines(tests: readonly { name: string; reason: string }[]): string[] {
+  const names = new Map<string, string[]>();
+  for (const { name, reason } of tests) {
+    names.set(reason, [...(names.get(reason) ?? []), name]);
+  }
+  return [...names].map(([reason, [first, ...rest]]) => {
+    const which = rest.length === 0 ? first : `${rest.length + 1} tests`;
+    return `skipped: ${which}${reason === "" ? "" : `: ${reason}`}`;
+  });
+}

@@ -13,7 +13,7 @@ export interface Runtime {
   readonly counts: Readonly<Record<keyof Counts, RegExp>>;
   /** The part of its output that describes failures. */
   readonly failures: RegExp;
-  /** The lines of tests that were skipped. */
+  /** The lines of tests that were skipped: the name, and the reason where it is printed. */
   readonly skipped: RegExp;
 }
 
@@ -36,7 +36,7 @@ export const NODE: Runtime = {
   run: (file) => [file],
   counts: { passed: /^ℹ pass (\d+)$/m, failed: /^ℹ fail (\d+)$/m, skipped: /^ℹ skipped (\d+)$/m },
   failures: /^✖ failing tests:[^]*/m,
-  skipped: /^\s*﹣ /,
+  skipped: /^\s*﹣ (.*) \(\S+ms\) # ?(.*)$/gm,
 };
 
 const nodeOf = (version: string): PackagedRuntime => ({
@@ -65,7 +65,7 @@ export const PACKAGED: readonly PackagedRuntime[] = [
     run: (file) => [file],
     counts: { passed: /^ *(\d+) pass$/m, failed: /^ *(\d+) fail$/m, skipped: /^ *(\d+) skip$/m },
     failures: /^(?!\(pass\)).*\n/gm,
-    skipped: /^\(skip\) /,
+    skipped: /^\(skip\) (.*)$/gm,
   },
   {
     name: "Deno",
@@ -81,6 +81,6 @@ export const PACKAGED: readonly PackagedRuntime[] = [
       skipped: /^(?:ok|FAILED) \|.* (\d+) ignored/m,
     },
     failures: /^ ERRORS [^]*/m,
-    skipped: / \.\.\. ignored/,
+    skipped: /^(.*) \.\.\. ignored/gm,
   },
 ];

@@ -4,9 +4,29 @@ import { mayWait, whyNoWorkers } from "../../src/engines/wasm/spawn.ts";
 
 export const WITHOUT_NODE = typeof process === "undefined" && "it asks Node";
 
+/** Bun and browsers. Bun counts the memory of typed arrays as that of objects, and gives it back later. */
+export const WITHOUT_V8 =
+  (typeof process === "undefined" || "bun" in process.versions) &&
+  "it asks V8 for the size of its heap";
+
+/** V8 refuses strings of 2^29 characters and Firefox of 2^30, before memory is exhausted. JavaScriptCore makes them. */
+export const WITH_LONG_STRINGS =
+  makesStringOf(30) && "strings of 2^30 characters can be made here, so that none is too long";
+
 export const WITHOUT_THREADS =
   !(whyNoWorkers() === null && mayWait()) && "there are no workers that may be waited for";
 
 /** Lets the workers start that were asked for: in browsers they do only while their maker does not wait. */
 export const settle = (): Promise<void> =>
   new Promise((resolve) => void setTimeout(resolve, WITHOUT_NODE === false ? 0 : 200));
+
+/** Whether a string of 2^bits characters can be made. It costs no memory, because concatenations are stored as such. */
+function makesStringOf(bits: number): boolean {
+  try {
+    let text = "x";
+    for (let i = 0; i < bits; i++) text += text;
+    return text.length === 2 ** bits;
+  } catch {
+    return false;
+  }
+}

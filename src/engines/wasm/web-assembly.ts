@@ -36,7 +36,8 @@ const VECTOR_PROBE = Uint8Array.of(
 export function whyUnsupported(): string | null {
   if (!("WebAssembly" in globalThis)) return "there is no WebAssembly";
   try {
-    Reflect.construct(webAssembly().Module, [VECTOR_PROBE]);
+    // WebKit compiles under a policy that forbids WebAssembly, and refuses the instance.
+    Reflect.construct(webAssembly().Instance, [new (webAssembly().Module)(VECTOR_PROBE)]);
     return null;
   } catch (error) {
     return `WebAssembly with vectors does not compile (${String(error)})`;
