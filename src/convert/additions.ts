@@ -3,10 +3,10 @@
 import { DTYPES, type DType } from "../tensor/dtype.ts";
 import { elementTypeOf } from "../model/element-type.ts";
 import { constant, type Attribute, type Constant, type ModelNode } from "../model/model.ts";
+import type { Scope } from "../model/values.ts";
 import type { Domain } from "../operators/operator.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import type { Names } from "./names.ts";
-import type { Scope } from "./scope.ts";
 
 export class Additions {
   readonly constants: Constant[] = [];
@@ -37,17 +37,18 @@ export class Additions {
    */
   constant(base: string, suffix: string, make: () => Tensor, details: unknown = null): string {
     return this.#once(base, suffix, details, (name) => {
-      const one = constant(name, make());
-      this.constants.push(one);
-      this.#scope.add(one);
+      const added = constant(name, make());
+      this.constants.push(added);
+      this.#scope.add(added);
     });
   }
 
   /** The name of the value `base` in another data type. */
   cast(base: string, dtype: DType): string {
     return this.#once(base, dtype, null, (name) => {
-      this.#nodes.push(this.castNode(base, name, dtype));
-      this.#scope.setType(name, { dtype, shape: this.#scope.typeOf(base)?.shape ?? null });
+      const node = this.castNode(base, name, dtype);
+      this.#nodes.push(node);
+      this.#scope.learn(node, node.opset ?? null);
     });
   }
 

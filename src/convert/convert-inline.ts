@@ -4,7 +4,7 @@ import type { DType } from "../tensor/dtype.ts";
 import { constantOf, destinationOf, inlineOperator, SHORT_VALUES } from "../model/inline.ts";
 import type { ModelNode } from "../model/model.ts";
 import { refusal } from "./meaning.ts";
-import type { Scope } from "./scope.ts";
+import type { Scope } from "../model/values.ts";
 import { opsetOfDType, type Target } from "./target.ts";
 
 /** The version of Cast whose attribute `to` is a number; before it was a word. */
@@ -28,7 +28,7 @@ export function convertInline(
     return null;
   const dtype = madeBy(node, opset, scope);
   if (dtype === null) return null;
-  checkDType(node.op, dtype, target);
+  checkTakes(node.op, dtype, target);
   if (node.op === "Cast") return withoutLater(node, target);
   if (node.op !== "Constant" || "value" in node.attributes || target >= SHORT_VALUES) return node;
   const value = constantOf(node, opset);
@@ -41,7 +41,8 @@ function madeBy(node: ModelNode, opset: number, scope: Scope): DType | null {
   return scope.typeOf(node.inputs[0] ?? "")?.dtype ?? null;
 }
 
-export function checkDType(op: string, dtype: DType, target: number): void {
+/** @throws TensorError `unsupported-model` where an opset of ONNX has no version of `op` with the data type */
+export function checkTakes(op: string, dtype: DType, target: number): void {
   const since = opsetOfDType(dtype);
   if (target >= since) return;
   throw refusal(`${op} of opset ${target} does not take ${dtype}; opset ${since} can say it`);

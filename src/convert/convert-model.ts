@@ -6,11 +6,12 @@
  */
 
 import { malformed } from "../errors.ts";
-import type { Model } from "../model/model.ts";
+import { IR_VERSION, type Model } from "../model/model.ts";
 import type { Domain } from "../operators/operator.ts";
-import { checkFunction, convertGraph, type Work } from "./convert-graph.ts";
+import type { ModelContext } from "./context.ts";
+import { checkFunction, convertGraph } from "./convert-graph.ts";
+import { ConversionLog } from "./log.ts";
 import { Names } from "./names.ts";
-import { Report } from "./report.ts";
 import { checkTarget, type ConvertTarget } from "./target.ts";
 import { translateGraph } from "./translate-graph.ts";
 
@@ -37,35 +38,32 @@ export interface Conversion {
  */
 export function convertModel(model: Model, target: ConvertTarget): Conversion {
   const checked = checkTarget(target);
-  const report = new Report(checked);
-  const work = { model, target: checked, names: new Names(model.graph), report };
-  const converted = convert(work);
-  report.check();
-  const { changes, unchecked, notes } = report;
+  const log = new ConversionLog(checked);
+  const context = { model, target: checked, names: new Names(model.graph), log };
+  const converted = convertWhole(context);
+  log.check();
+  const { changes, unchecked, notes } = log;
   return { model: converted, changes, unchecked, notes: [...notes] };
 }
 
-/** The IR version of ONNX 1.10 to 1.13; every runtime in use reads it, with operator sets of any age. */
-const COMMON_IR_VERSION = 8;
-
-function convert(work: Work): Model {
-  const { model, target } = work;
+function convertWhole(context: ModelContext): Model {
+  const { model, target } = context;
   const { domain, opset, irVersion } = target;
   const isForeign = domainOf(model) !== domain;
   if (domain === "openvino") {
     if (!isForeign) {
       // Nodes that have a version each do not have to change for the file.
-      const graph = opset === Infinity ? model.graph : convertGraph(model.graph, null, work);
+      const graph = opset === Infinity ? model.graph : convertGraph(model.graph, null, context);
       return { ...model, irVersion, graph };
     }
-    return { irVersion, producer: "", opsets: {}, graph: translateGraph(model.graph, work) };
+    return { irVersion, producer: "", opsets: {}, graph: translateGraph(model.graph, context) };
   }
   if (isForeign) {
     return {
-      irVersion: Math.max(COMMON_IR_VERSION, irVersion),
+      irVersion: Math.max(IR_VERSION, irVersion),
       producer: "ndscatter",
       opsets: { [domain]: opset },
-      graph: translateGraph(model.graph, work),
+      graph: translateGraph(model.graph, context),
     };
   }
   for (const one of model.functions ?? []) checkFunction(one, target);
@@ -73,7 +71,7 @@ function convert(work: Work): Model {
     ...model,
     irVersion: Math.max(model.irVersion, irVersion),
     opsets: { ...model.opsets, [domain]: opset },
-    graph: convertGraph(model.graph, null, work),
+    graph: convertGraph(model.graph, null, context),
   };
 }
 

@@ -1,10 +1,11 @@
-/** What a node of the family does, in the words of no version; and which version of a target can say it. */
+/** What a node of the family does, whichever version says it; and which version of a target can say the same. */
 
-import type { DType } from "../tensor/dtype.ts";
 import { malformed, TensorError } from "../errors.ts";
-import { attributesOf } from "../model/run-model.ts";
+import { attributesOf } from "../model/attributes.ts";
+import { quote } from "../model/graph.ts";
 import type { ModelNode } from "../model/model.ts";
-import { reductionOf, settingOf, settingsOf, typesOf } from "../operators/settings.ts";
+import { missingParameter } from "../model/family.ts";
+import type { Scope } from "../model/values.ts";
 import {
   roleOf,
   type AttributeSchema,
@@ -12,22 +13,25 @@ import {
   type Role,
   type Settings,
 } from "../operators/operator.ts";
-import { lookUp, operators } from "../operators/registry.ts";
-import { quote } from "../model/graph.ts";
-import type { Scope } from "./scope.ts";
+import { findVersion, lookUp, operators } from "../operators/registry.ts";
+import { reductionOf, settingOf, settingsOf, typesOf } from "../operators/settings.ts";
+import type { DType } from "../tensor/dtype.ts";
+import { product, type PartialShape } from "../tensor/shape.ts";
 import type { Target } from "./target.ts";
 
 export interface Meaning {
   readonly node: ModelNode;
-  /** The operator that says it: that of the node, unless it was put into another one's words. */
+  /** The operator that does it: the node's own, or another one that does the same. */
   readonly op: string;
   /** The version that the node is of. */
   readonly version: OperatorVersion;
   readonly settings: Settings;
   /** The names of its inputs. */
   readonly inputs: Readonly<Partial<Record<Role, string>>>;
-  /** The data type of data, as far as that, or what has the same type, is declared. */
+  /** The data type of data, as far as that, or a value of the same type, is known. */
   readonly dtype: DType | null;
+  /** What the conversion relies on that nothing but a declaration says, a sentence each. */
+  readonly trusted: Set<string>;
 }
 
 /** @throws TensorError for a node that is wrong by its own version */
@@ -36,54 +40,71 @@ export function meaningOf(node: ModelNode, opset: number, scope: Scope): Meaning
   const { operator, version } = lookUp({ domain, op, opset });
   const fields = { op, opset: version.sinceVersion };
   const settings = settingsOf(version, operator.versions, attributesOf(node), fields);
-  if (node.inputs.length > version.inputs.length) {
-    throw malformed(`it has ${node.inputs.length} inputs, but ${titleOf(version)} takes fewer`);
-  }
-  const inputs: Partial<Record<Role, string>> = {};
-  for (const [position, schema] of version.inputs.entries()) {
-    const { [position]: name = "" } = node.inputs;
-    if (name !== "") inputs[roleOf(schema)] = name;
-    else if (schema.optional !== true) throw malformed(`its input ${schema.name} is left out`);
-  }
+  const inputs = inputNames(node, version);
   const known = [inputs.data, inputs.updates, node.outputs[0]].map(
     (name) => scope.typeOf(name ?? "")?.dtype ?? null,
   );
+  const trusted = new Set<string>();
+  const axis = inputs.axis === undefined ? settings.axis : constantAxis(inputs.axis, scope);
+  const batchDims = fromFront(settings.batchDims, inputs.indices ?? "", scope, trusted);
   return {
     node,
     op,
     version,
-    settings: {
-      ...settings,
-      axis: inputs.axis === undefined ? settings.axis : axisOf(inputs.axis, scope),
-      batchDims: fromFront(settings.batchDims, inputs.indices ?? "", scope),
-    },
+    settings: { ...settings, axis, batchDims },
     inputs,
     dtype: known.find((dtype) => dtype !== null) ?? null,
+    trusted,
   };
 }
 
-/** The value of an axis that is a constant, null for others. */
-function axisOf(name: string, scope: Scope): number | null {
-  const one = scope.constantOf(name);
-  if (one === null || one.dtype === null) return null;
-  const { size, data } = one.read();
-  return size === 1 ? Number(data[0]) : null;
+/** @throws TensorError `malformed-file` for too many inputs, and for one that is left out although it must not be */
+function inputNames(node: ModelNode, version: OperatorVersion): Meaning["inputs"] {
+  if (node.inputs.length > version.inputs.length) {
+    const title = versionTitle(version);
+    throw malformed(`it has ${node.inputs.length} inputs, but ${title} takes fewer`);
+  }
+  const missing = missingParameter(node, version);
+  if (missing !== null) throw malformed(`its input ${missing} is left out`);
+  const named: Partial<Record<Role, string>> = {};
+  for (const [position, schema] of version.inputs.entries()) {
+    const { [position]: name = "" } = node.inputs;
+    if (name !== "") named[roleOf(schema)] = name;
+  }
+  return named;
 }
 
-/** Batch axes that are counted from the back of indices, from the front where their rank is known. */
-function fromFront(batchDims: number, indices: string, scope: Scope): number {
-  const rank = scope.typeOf(indices)?.shape?.length;
-  return batchDims < 0 && rank !== undefined ? batchDims + rank : batchDims;
+/** The value of an axis that is a constant, null for others. */
+function constantAxis(name: string, scope: Scope): number | null {
+  const constant = scope.constantOf(name);
+  const isOne = constant !== null && constant.dtype !== null && product(constant.shape) === 1;
+  return isOne ? Number(constant.read().data[0]) : null;
 }
+
+/** Batch axes that are counted from the back of indices, from the front where the rank of indices is known. */
+function fromFront(batchDims: number, indices: string, scope: Scope, trusted: Set<string>): number {
+  const rank = scope.typeOf(indices)?.shape?.length;
+  if (batchDims >= 0 || rank === undefined) return batchDims;
+  if (certainShape(indices, scope) === null) {
+    trusted.add(onlyDeclared("rank", indices, "batch_dims was counted from the front by it"));
+  }
+  return batchDims + rank;
+}
+
+/** The shape of a value as far as more than a declaration says it. */
+export const certainShape = (name: string, scope: Scope): PartialShape =>
+  scope.get(name).certain.type?.shape ?? null;
+
+/** A note on what decides the result although a declaration alone says it. */
+export const onlyDeclared = (what: string, name: string, use: string): string =>
+  `the ${what} of ${quote(name)} is only declared; ${use}`;
 
 /** The version of the family that a node is of, or null. */
-export const versionOf = ({ domain, op }: ModelNode, opset: number): OperatorVersion | null =>
-  operators().findLast(
-    (row) => row.domain === domain && row.name === op && row.sinceVersion <= opset,
-  ) ?? null;
+export const familyVersion = ({ domain, op }: ModelNode, opset: number): OperatorVersion | null =>
+  findVersion({ domain, op, opset });
 
 /** `ScatterND-16`. */
-export const titleOf = ({ name, sinceVersion }: OperatorVersion): string =>
+export const versionTitle = ({ name, sinceVersion }: OperatorVersion): string =>
   `${name}-${sinceVersion}`;
 
 /** What ai.onnx and openvino call one operator where they do not call it the same. */
@@ -107,12 +128,13 @@ export function siblingsOf(op: string, domain: string): readonly OperatorVersion
   );
 }
 
-/** The opset that a version came with. */
-export const opsetOf = ({ opset, sinceVersion }: OperatorVersion): number => opset ?? sinceVersion;
+/** The first opset that has a version. */
+export const firstOpset = ({ opset, sinceVersion }: OperatorVersion): number =>
+  opset ?? sinceVersion;
 
-/** The version that a target has for `op`, null where it has none. */
+/** The newest version that the target's opset has of `op`, or of what it calls the same; null where it has none. */
 export function targetVersion(op: string, { domain, opset }: Target): OperatorVersion | null {
-  const rows = siblingsOf(op, domain).filter((row) => opsetOf(row) <= opset);
+  const rows = siblingsOf(op, domain).filter((row) => firstOpset(row) <= opset);
   return rows.findLast(({ name }) => name === rows[0].name) ?? null;
 }
 
@@ -165,8 +187,8 @@ export function adviceFor(
   isAble: (row: OperatorVersion) => boolean = () => true,
 ): string {
   const able = siblingsOf(meaning.op, domain)
-    .filter((row) => opsetOf(row) > opset && objectionTo(row, meaning) === null && isAble(row))
-    .map(opsetOf);
+    .filter((row) => firstOpset(row) > opset && objectionTo(row, meaning) === null && isAble(row))
+    .map(firstOpset);
   return able.length === 0 ? "" : `; opset ${Math.min(...able)} can say it`;
 }
 

@@ -1,6 +1,6 @@
 /** What inspecting a model can find: a row for each id. The documents and the command's help are made from it. */
 
-import { isTensorError, type ErrorCode, type ErrorFields } from "../errors.ts";
+import { isTensorError, sentenceOf, type ErrorCode, type ErrorFields } from "../errors.ts";
 
 /**
  * How bad it is: `wrong` breaks a rule of the specification, so that the node fails or means something else; `risky` is
@@ -69,17 +69,17 @@ export const finding = (
   fields: ErrorFields & { readonly code?: ErrorCode } = {},
 ): Finding => ({ id, severity: FINDINGS[id].severity, sentence, ...fields });
 
+export const isFinding = (value: object): value is Finding => "severity" in value;
+
 /**
  * What an error of the package tells, as a finding. The operator stays out of the sentence: the node's report has it.
  * @throws `error` where it is none of the package's
  */
 export function findingOf(id: FindingId, error: unknown): Finding {
   if (!isTensorError(error)) throw error;
-  const { code, message, op, opset, input, at, axis, got, expected } = error;
-  const prefix = op === undefined ? "" : opset === undefined ? `${op}: ` : `${op}-${opset}: `;
-  const sentence = message.startsWith(prefix) ? message.slice(prefix.length) : message;
+  const { code, input, at, axis, got, expected } = error;
   const fields = Object.entries({ input, at, axis, got, expected });
-  return finding(id, sentence, {
+  return finding(id, sentenceOf(error), {
     code,
     ...Object.fromEntries(fields.filter(([, value]) => value !== undefined)),
   });

@@ -11,7 +11,7 @@ import { Tensor } from "../tensor/tensor.ts";
  * @throws TensorError `dtype` for complex numbers and text, and for floats that the integer type does not reach: what
  * becomes of those OpenVINO leaves open.
  */
-export function convertTensor(source: Tensor, dtype: DType, fields: ErrorFields): Tensor {
+export function castTensor(source: Tensor, dtype: DType, fields: ErrorFields): Tensor {
   if (source.dtype === dtype) return source;
   for (const one of [source.dtype, dtype]) {
     const { family } = DTYPES[one];

@@ -3,14 +3,21 @@
 import { malformed } from "../errors.ts";
 import { nodeTitle, type Graph, type Model, type ModelNode } from "./model.ts";
 
+/** The operator set version that a node is of, null where none is imported for its domain. */
+export function findOpset(opsets: Model["opsets"], { domain, opset }: ModelNode): number | null {
+  if (opset !== undefined) return opset;
+  // A domain may be called as a method of objects.
+  return Object.hasOwn(opsets, domain) ? opsets[domain] : null;
+}
+
 /**
- * The operator set version that a node is of.
- * @throws TensorError `malformed-file` where the model imports no version of its domain.
+ * The operator set version that a node of a model is of.
+ * @throws TensorError `malformed-file` where the model imports no version of its domain
  */
 export function opsetOf(model: Model, node: ModelNode): number {
-  const { domain, opset } = node;
-  if (opset !== undefined) return opset;
-  if (Object.hasOwn(model.opsets, domain)) return model.opsets[domain];
+  const found = findOpset(model.opsets, node);
+  if (found !== null) return found;
+  const { domain } = node;
   const known = Object.keys(model.opsets).join(", ") || "none";
   throw malformed(
     `the model imports no version of the domain ${domain}, which ${nodeTitle(node)} is of; it imports ${known}`,

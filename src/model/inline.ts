@@ -7,9 +7,8 @@
 
 import { DTYPE_NAMES, DTYPES, type DType } from "../tensor/dtype.ts";
 import { TensorError } from "../errors.ts";
-import type { TensorType } from "../operators/operator.ts";
 import { tensor, type Tensor } from "../tensor/tensor.ts";
-import { convertTensor } from "./cast.ts";
+import { castTensor } from "./cast.ts";
 import { dtypeOfElementType } from "./element-type.ts";
 import { constant, type Attribute, type Constant, type ModelNode } from "./model.ts";
 
@@ -22,7 +21,7 @@ export type InlineOperator = (
 
 /** How a node is run here, or null where it is none of them. */
 export function inlineOperator({ domain, op }: ModelNode): InlineOperator | null {
-  if (domain === "openvino") return op === "Convert" ? convert : null;
+  if (domain === "openvino") return op === "Convert" ? openvinoConvert : null;
   return domain === "ai.onnx" && Object.hasOwn(ONNX, op) ? ONNX[op] : null;
 }
 
@@ -46,13 +45,6 @@ export function destinationOf({ domain, op, attributes }: ModelNode): DType | nu
   if (domain !== "openvino" || op !== "Convert") return null;
   const { destination_type: destination } = attributes;
   return destination?.type === "string" ? dtypeOfElementType(destination.value) : null;
-}
-
-/** The type that a node which is run here makes of its input's, or null where it does not say. */
-export function inlineType(node: ModelNode, input: TensorType): TensorType | null {
-  if (inlineOperator(node) === identity) return input;
-  const dtype = destinationOf(node);
-  return dtype && { dtype, shape: input.shape };
 }
 
 const identity: InlineOperator = ({ op, attributes }, inputs, opset) => {
@@ -88,12 +80,12 @@ const cast: InlineOperator = (node, inputs, opset) => {
   if (narrow !== undefined) {
     throw new TensorError("dtype", `${narrow} is not cast here`, { ...fields, input: "input" });
   }
-  return [convertTensor(input, dtype, { ...fields, input: "input" })];
+  return [castTensor(input, dtype, { ...fields, input: "input" })];
 };
 
 const CAST_ATTRIBUTES: readonly string[] = ["to", "saturate", "round_mode"];
 
-const convert: InlineOperator = ({ op, attributes }, inputs, opset) => {
+const openvinoConvert: InlineOperator = ({ op, attributes }, inputs, opset) => {
   const fields = { op, opset };
   const names = Object.keys(attributes);
   const { destination_type: destination } = attributes;
@@ -107,7 +99,7 @@ const convert: InlineOperator = ({ op, attributes }, inputs, opset) => {
     throw new TensorError("attribute", sentence, fields);
   }
   checkInputs(op, inputs, 1, opset);
-  return [convertTensor(inputs[0], dtype, { ...fields, input: "data" })];
+  return [castTensor(inputs[0], dtype, { ...fields, input: "data" })];
 };
 
 const constantNode: InlineOperator = ({ op, attributes }, inputs, opset) => {

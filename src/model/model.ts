@@ -146,7 +146,7 @@ export interface ModelSpec {
 }
 
 /** The IR version of ONNX 1.10 to 1.13; every runtime in use reads it, with operator sets of any age. */
-const IR_VERSION = 8;
+export const IR_VERSION = 8;
 
 /**
  * A model from literals:

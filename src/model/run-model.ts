@@ -6,12 +6,13 @@
  * It alone of the formats calls `run`.
  */
 
-import { isTensorError, malformed, TensorError } from "../errors.ts";
+import { isTensorError, malformed, sentenceOf, TensorError } from "../errors.ts";
 import type { OperatorVersion } from "../operators/operator.ts";
-import { resolve } from "../operators/registry.ts";
+import { findVersion, resolve } from "../operators/registry.ts";
 import { run } from "../call/run.ts";
 import type { NodeSpec } from "../call/call.ts";
 import { asTensor, type Tensor } from "../tensor/tensor.ts";
+import { attributesOf } from "./attributes.ts";
 import { checkGraph, listNames, MAX_NAMES, opsetOf, quote } from "./graph.ts";
 import { inlineOperator } from "./inline.ts";
 import { bindInputs, missingInput } from "./inputs.ts";
@@ -165,30 +166,16 @@ function checkThere(
   if (omitted !== -1) throw malformed(`input ${omitted} is left out, but may not be`);
 }
 
-/** Attributes as `run` takes them. Only the file knows a float 1 from an int 1, so floats are refused here. */
-export function attributesOf({ op, attributes }: ModelNode): Record<string, unknown> {
-  const entries = Object.entries(attributes);
-  const float = entries.find(([, { type }]) => type === "float" || type === "floats");
-  if (float === undefined)
-    return Object.fromEntries(entries.map(([name, { value }]) => [name, value]));
-  throw new TensorError(
-    "attribute",
-    `attribute ${quote(float[0])} is of floats, and ${op} has no such attribute`,
-    { op },
-  );
-}
-
 /** Lets errors say which node they come from. */
 function namingNode<T>(node: ModelNode, action: () => T): T {
   try {
     return action();
   } catch (cause) {
     if (!isTensorError(cause)) throw cause;
-    const { code, message, op, opset, input, at, axis, got, expected } = cause;
-    const prefix = op === undefined ? "" : opset === undefined ? `${op}: ` : `${op}-${opset}: `;
-    const sentence = message.startsWith(prefix) ? message.slice(prefix.length) : message;
+    const { code, op, opset, input, at, axis, got, expected } = cause;
+    const sentence = `${sentenceOf(cause)} (${nodeTitle(node)})`;
     const fields = { op, opset, input, at, axis, got, expected };
-    throw new TensorError(code, `${sentence} (${nodeTitle(node)})`, fields, { cause });
+    throw new TensorError(code, sentence, fields, { cause });
   }
 }
 
@@ -203,7 +190,11 @@ export function unsupportedOperators(
   const missing = new Map<string, ModelNode[]>();
   for (const node of nodes) {
     const opset = opsetOf(model, node);
-    if (inlineOperator(node) !== null || isKnown(node, opset)) continue;
+    if (
+      inlineOperator(node) !== null ||
+      findVersion({ domain: node.domain, op: node.op, opset }) !== null
+    )
+      continue;
     const home = node.domain === "ai.onnx" ? "" : `${node.domain}.`;
     const what = `${home}${node.op} at opset ${opset}`;
     const others = missing.get(what);
@@ -231,14 +222,4 @@ function checkSupported(model: Model, nodes: readonly ModelNode[]): void {
     "unsupported-model",
     `the model has operators that are not run here: ${missing.slice(0, MAX_NAMES).join(", ")}${more}`,
   );
-}
-
-function isKnown({ domain, op }: ModelNode, opset: number): boolean {
-  try {
-    resolve({ domain, op, opset });
-    return true;
-  } catch (error) {
-    if (isTensorError(error, "unknown-operator")) return false;
-    throw error;
-  }
 }

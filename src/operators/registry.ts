@@ -59,6 +59,15 @@ export const operators = (): readonly OperatorVersion[] =>
  */
 export const resolve = (id: OperatorId): OperatorVersion => lookUp(id).version;
 
+/** {@link resolve}, null where there is no such operator, domain or version. */
+export function findVersion({ domain, op, opset }: OperatorId): OperatorVersion | null {
+  const home = domain === undefined || domain === "" ? "ai.onnx" : domain;
+  const operator = OPERATORS.find(
+    ({ versions: [{ name, domain: its }] }) => name === op && its === home,
+  );
+  return operator?.versions.findLast(({ sinceVersion }) => sinceVersion <= opset) ?? null;
+}
+
 /** Whether an operator has versions before those known here. */
 export const hasOlderVersions = ({ domain, op }: OperatorId): boolean =>
   OPERATORS.some(

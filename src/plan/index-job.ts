@@ -1,7 +1,7 @@
 /** What has to be known to read indices: jobs, the rules they are read by, and integers as 32-bit words. */
 
 import type { TensorError } from "../errors.ts";
-import { product } from "../tensor/shape.ts";
+import { product, type PartialShape } from "../tensor/shape.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 
 /**
@@ -20,6 +20,15 @@ export interface IndexRules {
   readonly read: ReadIndices;
   /** Told of every bad index, in row-major order, before the error of the first is thrown. */
   readonly onBad?: (errorOf: () => TensorError) => void;
+  /** What errors say where the Plan is made for sizes that stand in for unknown ones. */
+  readonly shown?: ShownShapes;
+}
+
+/** Shapes as far as they are known, and whether the version takes negative indices. */
+export interface ShownShapes {
+  readonly data: PartialShape;
+  readonly updates: PartialShape;
+  readonly negative: boolean;
 }
 
 /** What an index stands for along one axis of data. */

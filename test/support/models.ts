@@ -5,6 +5,7 @@ import { reductionsOf } from "../../src/tensor/dtype.ts";
 import { buildModel, type AttributeInput, type Model } from "../../src/onnx/index.ts";
 import { reductionOf, typesOf } from "../../src/operators/settings.ts";
 import { roleOf, type OperatorVersion, type Role } from "../../src/operators/operator.ts";
+import { operators } from "../../src/operators/registry.ts";
 import { tensor, type Tensor } from "../../src/tensor/tensor.ts";
 import { randomTensor, type Random } from "./random.ts";
 
@@ -23,6 +24,14 @@ interface Sketch {
   readonly dimAt: (position: number) => number;
   readonly axis?: number;
   readonly attributes: Record<string, AttributeInput>;
+}
+
+/** The last opset in which a version is in force; the newest of ai.onnx is 28. */
+export function lastOpset({ name, domain, sinceVersion }: OperatorVersion): number {
+  const next = operators().find(
+    (one) => one.name === name && one.domain === domain && one.sinceVersion > sinceVersion,
+  );
+  return (next?.sinceVersion ?? 29) - 1;
 }
 
 /** @param opset of the model, for versions of ai.onnx */
