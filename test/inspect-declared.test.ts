@@ -1,4 +1,4 @@
-/** What is certain of a model, and what only its declarations say: a declaration that is out of date makes nothing wrong. */
+/** What is certain of a model and what only its declarations say: one that is out of date makes nothing wrong. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -15,7 +15,7 @@ import {
 import type { TensorType } from "../src/operators/operator.ts";
 import { FINDING_ROWS } from "./cases/findings.ts";
 import { INDEX_ROWS } from "./cases/findings-of-indices.ts";
-import { behindUnknown, F16, F32, i64 } from "./support/one-node.ts";
+import { behindUnknown, F16, F32, i64 } from "./support/node-models.ts";
 
 /** Findings that follow from the types of inputs. */
 const BY_TYPES: ReadonlySet<FindingId> = new Set([

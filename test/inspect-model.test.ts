@@ -1,4 +1,4 @@
-/** Where the nodes of a model are found, in bodies, functions and files, and what is known of the values around them. */
+/** Where the nodes of a model are found (bodies, functions, files), and what is known of the values around them. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -26,7 +26,7 @@ import {
   scatterElements,
   scatterND,
   UNRANKED,
-} from "./support/one-node.ts";
+} from "./support/node-models.ts";
 
 const nodeFindings = ({ nodes, findings }: Report): Finding[] => [
   ...nodes.flatMap((node) => node.findings),

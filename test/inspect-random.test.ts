@@ -1,4 +1,4 @@
-/** Random nodes, inspected and run: what is wrong does not run, what runs is not wrong, however little is known of it. */
+/** Random nodes, inspected and run: what is wrong does not run, what runs is not wrong, however little is known. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -19,7 +19,7 @@ import { product, type Dim } from "../src/tensor/shape.ts";
 import { tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
 import { random } from "./onnx-encoder.ts";
 import { lastOpset, randomModel } from "./support/models.ts";
-import { behindUnknown, oneNode, type Given } from "./support/one-node.ts";
+import { behindUnknown, oneNode, type Given } from "./support/node-models.ts";
 import { randomFrom, type Random } from "./support/random.ts";
 
 const findingsOf = (model: Model): readonly Finding[] => {

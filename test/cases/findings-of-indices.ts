@@ -20,7 +20,7 @@ import {
   scatterUpdate,
   tensorScatter,
   UNRANKED,
-} from "../support/one-node.ts";
+} from "../support/node-models.ts";
 import { OUT_OF_REACH, UNREADABLE, type FindingRow } from "./findings.ts";
 
 const MANY = zeros("int64", [2 ** 20 + 1, 1]);

@@ -25,7 +25,7 @@ import {
   tensorScatter,
   TEXT,
   UNRANKED,
-} from "../support/one-node.ts";
+} from "../support/node-models.ts";
 
 export interface FindingRow {
   readonly ids: readonly FindingId[];

@@ -1,10 +1,11 @@
-/** Models of one node, by the name of its operator: what `inspect` and `convert` are tested with, row by row. */
+/** Models that a row can say: of one node by the name of its operator, and of several. */
 
 import {
   buildModel,
   type AttributeInput,
   type Constant,
   type Model,
+  type ModelNode,
   type ModelSpec,
 } from "../../src/onnx/index.ts";
 import type { Domain, Role, TensorType } from "../../src/operators/operator.ts";
@@ -52,8 +53,8 @@ const isType = (given: TensorType | Tensor | Constant): given is TensorType =>
   !("data" in given || "read" in given);
 
 /**
- * A model of the node "n", whose inputs are called by what they are for and whose output is "y". Inputs come in the order
- * in which `parts` names them; those that are left out at the end are not there at all.
+ * A model of the node "n", whose inputs are called by what they are for and whose output is "y". Inputs come in the
+ * order in which `parts` names them; those that are left out at the end are not there at all.
  */
 export function oneNode(domain: Domain, op: string, parts: NodeParts): Model {
   const { opset = 1, attributes = {}, outputs = ["y"], declared = null } = parts;
@@ -130,6 +131,8 @@ export const gatherElements = maker("ai.onnx", "GatherElements", {
   indices: I64(2, 3),
 });
 export const gather = maker("ai.onnx", "Gather", { opset: 13, data: F32(4, 3), indices: I64(2) });
+export const cast = maker("ai.onnx", "Cast", { opset: 13, data: F32(4) });
+export const identity = maker("ai.onnx", "Identity", { opset: 13, data: F32(4) });
 export const tensorScatter = maker("ai.onnx", "TensorScatter", {
   opset: 24,
   data: F32(2, 1, 4, 8),
@@ -176,6 +179,20 @@ export const ovGatherElements = maker("openvino", "GatherElements", {
   indices: I64(2, 3),
 });
 
+export const ovConvert = maker("openvino", "Convert", { opset: 1, data: F32(4) });
+
+/** A model of several nodes of ai.onnx, whose output is "y". */
+export const onnxModel = (opset: number, spec: Partial<ModelSpec>): Model =>
+  buildModel({ opsets: { "": opset }, nodes: [], outputs: { y: null }, ...spec });
+
+/** A model of several nodes of openvino, all of one opset. */
+export function openvinoModel(opset: number, spec: Partial<ModelSpec>): Model {
+  const nodes = (spec.nodes ?? []).map((node) => ({ domain: "openvino", ...node }));
+  const model = buildModel({ opsets: {}, irVersion: 11, outputs: { y: null }, ...spec, nodes });
+  for (const node of model.graph.nodes) node.opset = opset;
+  return model;
+}
+
 /**
  * A model whose node has the outputs of unknown nodes for inputs.
  * @param declare what is declared of each output, from the type of the input that stood there; null for nothing
@@ -194,4 +211,25 @@ export function behindUnknown(
   ];
   const values = given.map(({ type, after }) => ({ name: after, type: type && declare(type) }));
   return { ...model, graph: { ...graph, nodes, values } };
+}
+
+/**
+ * A model in which a value comes through a node that does not change its shape, of which less is certain than declared.
+ * @param role of the value that comes so; it is called "declared" then
+ * @param certain the type of the input that stands before the node
+ */
+export function declaredAs(model: Model, role: Role, certain: TensorType): Model {
+  const { graph } = model;
+  const [node] = graph.nodes;
+  const { type = null } = graph.inputs.find(({ name }) => name === role) ?? {};
+  const renamed = node.inputs.map((name) => (name === role ? "declared" : name));
+  const isOnnx = node.domain === "ai.onnx";
+  const common = { name: "", inputs: [role], outputs: ["declared"], domain: node.domain };
+  const to = { type: "string", value: certain.dtype === "int64" ? "i64" : "f32" } as const;
+  const same: ModelNode = isOnnx
+    ? { ...common, op: "Identity", attributes: {} }
+    : { ...common, op: "Convert", opset: 1, attributes: { destination_type: to } };
+  const inputs = graph.inputs.map((one) => (one.name === role ? { ...one, type: certain } : one));
+  const nodes = [same, { ...node, inputs: renamed }];
+  return { ...model, graph: { ...graph, inputs, nodes, values: [{ name: "declared", type }] } };
 }
