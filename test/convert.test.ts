@@ -20,6 +20,7 @@ import { G, ND, OPENVINO, REWRITES } from "./cases/rewrites.ts";
 import { asFile } from "./support/model-files.ts";
 import {
   declaredAs,
+  F16,
   F32,
   gather,
   I64,
@@ -35,7 +36,6 @@ import {
 } from "./support/node-models.ts";
 
 const SLICES = { data: F32(4, 3), indices: i64([2], 1, 2), updates: F32(2, 3) };
-const LAST_BATCH = { data: F32(2, 4), indices: I64(2, 3), attributes: { batch_dims: -1 } };
 
 /** A node as the rows have it. */
 function printNode({ op, opset, inputs, attributes }: ModelNode): string {
@@ -48,8 +48,14 @@ function printNode({ op, opset, inputs, attributes }: ModelNode): string {
 for (const { name, of, to, nodes, constants = {} } of REWRITES) {
   test(`rewritten: ${name}`, () => {
     const before = new Set(of.graph.constants.map((one) => one.name));
-    const { graph } = convertModel(of, to).model;
+    const { model, changes } = convertModel(of, to);
+    const { graph } = model;
     assert.deepEqual(graph.nodes.map(printNode), nodes);
+    // What does not change keeps all that its file says of it.
+    const kept = graph.nodes.filter((node) => of.graph.nodes.includes(node));
+    const same = of.graph.nodes.filter((node) => nodes.includes(printNode(node)));
+    assert.equal(kept.length, same.length);
+    assert.equal(changes.length, of.graph.nodes.length - same.length);
     const added = graph.constants.filter((one) => !before.has(one.name));
     assert.deepEqual(
       added.map((one) => one.name),
@@ -207,11 +213,6 @@ const TRUSTED: readonly { of: Model; to: ConvertTarget; notes: readonly string[]
   { of: declaredAs(ovGather({ ...G, indices: i64([1], 3) }), "data", UNRANKED), to: { opset: 18 },
     notes: ['the shape of "declared" is only declared; "indices" are in range by it'] },
   { of: declaredAs(ovGather(G), "data", F32(4, "N")), to: { opset: 18 }, notes: [] },
-  { of: declaredAs(ovGather({ ...LAST_BATCH, ...AXIS_1 }), "indices", { dtype: "int64", shape: null }),
-    to: { ...OPENVINO, opset: 8 },
-    notes: ['the rank of "declared" is only declared; batch_dims was counted from the front by it'] },
-  { of: declaredAs(ovGather({ ...LAST_BATCH, ...AXIS_1 }), "indices", I64("N", "M")), to: { ...OPENVINO, opset: 8 },
-    notes: [] },
   { of: declaredAs(scatterUpdate({ ...SLICES, axis: i64([], -2) }), "data", UNRANKED), to: { opset: 18 },
     notes: ['the rank of "declared" is only declared; the axis was counted from the front by it'] },
   { of: declaredAs(scatterUpdate(SLICES), "data", UNRANKED), to: { opset: 18 }, notes: [] },
@@ -228,13 +229,48 @@ for (const [position, { of, to, notes }] of TRUSTED.entries()) {
   });
 }
 
+test("a translated graph has the types that are known, and no declaration that contradicts them", () => {
+  const typesOf = (model: Model): readonly unknown[] => {
+    const { values = [], outputs } = convertModel(model, OPENVINO).model.graph;
+    return [...values, ...outputs].map(({ name, type }) => [name, type]);
+  };
+  const node = (inputs: string[], output: string): ModelNodeSpec => ({
+    op: "ScatterND",
+    inputs,
+    outputs: [output],
+  });
+  const { indices, data, updates } = ND;
+  const model = onnxModel(18, {
+    inputs: { data, updates },
+    constants: { indices },
+    nodes: [
+      node(["data", "indices", "updates"], "s"),
+      node(["s", "indices", "updates"], "t"),
+      node(["t", "indices", "updates"], "y"),
+    ],
+  });
+  const known = ["s", "t", "y"].map((name) => [name, F32(4)]);
+  assert.deepEqual(typesOf(model), known);
+  model.graph.values = [
+    { name: "t", type: F32(5) },
+    { name: "gone", type: F32(4) },
+  ];
+  assert.deepEqual(typesOf(model), [known[1], known[0], known[2]]);
+  model.graph.outputs = [{ name: "y", type: F16(4) }];
+  assert.deepEqual(typesOf(model), [known[1], known[0], known[2]]);
+});
+
 test("Constant and Cast lose what an older opset does not have", () => {
   const nodes: ModelNodeSpec[] = [
     { op: "Constant", inputs: [], outputs: ["c"], attributes: { value_ints: [1, 2] } },
     { op: "Cast", inputs: ["c"], outputs: ["y"], attributes: { to: 6, saturate: 1 } },
   ];
   const model = onnxModel(19, { nodes });
-  const { model: converted, unchecked } = convertModel(model, { opset: 11 });
+  const { model: converted, changes, unchecked } = convertModel(model, { opset: 11 });
+  assert.deepEqual(changes, [
+    'the Constant that makes "c": Constant without what opset 11 does not have',
+    'the Cast that makes "y": Cast without what opset 11 does not have',
+  ]);
   const [first, second] = converted.graph.nodes;
   assert.deepEqual(Object.keys(first.attributes), ["value"]);
   assert.deepEqual(Object.keys(second.attributes), ["to"]);
@@ -253,14 +289,15 @@ test("within OpenVINO other operators keep their versions, and newer ones than t
     inputs: ["data", "indices"],
     attributes: { axis: 0 },
   };
-  const nodes = [gather, node("Relu"), node("Abs")];
+  const nodes = [gather, node("Relu"), node("Abs"), node("Exp")];
   const model = openvinoModel(6, {
     inputs: { data: F32(4) },
     constants: { indices: i64([2], 1, 3) },
     outputs: {},
     nodes,
   });
-  model.graph.nodes[1].opset = 12;
+  model.graph.nodes[1].opset = 9;
+  model.graph.nodes[2].opset = 8;
   const { model: converted, unchecked } = convertModel(model, { ...OPENVINO, opset: 8 });
   assert.deepEqual(Object.fromEntries(unchecked), { Relu: 1 });
   assert.deepEqual(converted.graph.nodes, model.graph.nodes);

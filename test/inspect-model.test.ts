@@ -85,6 +85,17 @@ test("nodes in bodies are told with their path, and see what is outside", () => 
   assert.deepEqual(report.counts, { wrong: 2, risky: 0, note: 0 });
 });
 
+test("a node without a name is called by what it makes, or by its operator", () => {
+  const placeOf = (name: string, outputs: string[]): string => {
+    const model = withGraphs(IF(), "body", [scattering("a", 2)]);
+    Object.assign(model.graph.nodes[0], { name, outputs });
+    return inspectModel(model).nodes[0].path[0];
+  };
+  assert.equal(placeOf("choose", ["y"]), 'If "choose"');
+  assert.equal(placeOf("", ["y", "z"]), 'If "y"');
+  assert.equal(placeOf("", []), "If");
+});
+
 test("a body's own values hide those outside", () => {
   const inputs = [{ name: "data", type: F32(9, 2) }];
   const model = withGraphs(IF(), "body", [scattering("a", 8, { inputs })]);

@@ -1,4 +1,4 @@
-/** A graph in another opset of its format: nodes in place, the bodies of If, Loop and Scan as well. */
+/** Converts a graph to another opset of its format: every node in its place, and the bodies of If, Loop and Scan. */
 
 import { opsetOf, quote } from "../model/graph.ts";
 import type { Attribute, Graph, ModelFunction, ModelNode } from "../model/model.ts";
@@ -78,8 +78,8 @@ function convertBodies(node: ModelNode, scope: Scope, context: ModelContext): Mo
 }
 
 /**
- * Functions keep their text, and the opset that they import, which ONNX allows as long as it means the same versions as
- * the model's.
+ * Checks that a function may stay as it is. It keeps the opset that it imports, which ONNX allows as long as that means
+ * the same versions as the opset of the model.
  * @throws TensorError `unsupported-model` for a node of the family that would mean another version
  */
 export function checkFunction({ name, opsets, graph }: ModelFunction, target: Target): void {
@@ -90,7 +90,8 @@ export function checkFunction({ name, opsets, graph }: ModelFunction, target: Ta
       const version = node.domain === domain ? familyVersion(node, opsets[domain]) : null;
       if (version !== null && version !== familyVersion(node, target.opset)) {
         throw refusal(
-          `the function ${quote(name)} holds ${versionTitle(version)}, and functions are not converted to ${printTarget(target)}; put its nodes in the place of its calls first`,
+          `the function ${quote(name)} holds ${versionTitle(version)}, and functions are not converted to ` +
+            `${printTarget(target)}; put its nodes in the place of its calls first`,
         );
       }
       for (const attribute of Object.values(node.attributes)) {

@@ -1,8 +1,8 @@
 /**
- * A model in another opset of ONNX, or from ONNX to OpenVINO and back. What changes is what must: nodes of this package's
- * operators, and of the few that are run beside them. What the target cannot say exactly is refused.
+ * Converts a model to another opset of ONNX, or between ONNX and OpenVINO. Only nodes of this package's operators and
+ * of the few that run without a Plan change. What the target cannot express exactly is refused.
  *
- * No file is known here: a `Model` becomes another, and the readers and writers of the formats do the rest.
+ * No format is known here: a `Model` becomes another `Model`, which the writer of its format writes.
  */
 
 import { malformed } from "../errors.ts";
@@ -15,26 +15,30 @@ import { Names } from "./names.ts";
 import { checkTarget, type ConvertTarget } from "./target.ts";
 import { translateGraph } from "./translate-graph.ts";
 
-/** A converted model. The one that it was made of is as it was. */
+/** A converted model. The model that it was made of is unchanged. */
 export interface Conversion {
   readonly model: Model;
   /** A sentence for each node that changed. */
   readonly changes: readonly string[];
-  /** Operators that were left as they were, unchecked, though the opset may not mean them; with the number of nodes. */
+  /**
+   * Operators of which nodes were left as they were, with the number of those nodes. The opset may mean another version
+   * of them.
+   */
   readonly unchecked: ReadonlyMap<string, number>;
-  /** What was taken on trust, a sentence each. */
+  /** What the conversion relies on without knowing it for certain, a sentence each. */
   readonly notes: readonly string[];
 }
 
 /**
- * The same model in an opset of ONNX, or in OpenVINO, with the same results bit for bit.
+ * Converts a model to an opset of ONNX, or to OpenVINO, so that it gives the same results bit for bit.
  *
- * Of OpenVINO's versions of an operator the newest is taken, or the newest that `opset` has; without `opset` an IR keeps
- * those that it has. Within ONNX nodes of other operators stay as they are, though the opset may mean another version of
- * them: `unchecked` counts them. From one format to the other there may be none.
+ * To OpenVINO an operator becomes its newest version, or the newest that `opset` has; without `opset` an IR keeps the
+ * versions that it has. Within ONNX nodes of other operators stay as they are, and `unchecked` counts them, because the
+ * opset may mean another version of them. From one format to the other there may be no such nodes.
  *
- * @throws TensorError `unsupported-model` for what the target cannot say, with nodes and reasons; `unknown-operator` for
- * a target that there is not; `attribute`, `reduction`, `malformed-file` and the like for a node that is wrong as it is.
+ * @throws TensorError `unsupported-model` for what the target cannot express, with nodes and reasons;
+ * `unknown-operator` for a target that does not exist; `attribute`, `reduction`, `malformed-file` and the like for a
+ * node that is wrong by its own version
  */
 export function convertModel(model: Model, target: ConvertTarget): Conversion {
   const checked = checkTarget(target);
@@ -52,7 +56,7 @@ function convertWhole(context: ModelContext): Model {
   const isForeign = domainOf(model) !== domain;
   if (domain === "openvino") {
     if (!isForeign) {
-      // Nodes that have a version each do not have to change for the file.
+      // Every node has a version of its own, so that the file may stay as it is.
       const graph = opset === Infinity ? model.graph : convertGraph(model.graph, null, context);
       return { ...model, irVersion, graph };
     }
@@ -75,7 +79,7 @@ function convertWhole(context: ModelContext): Model {
   };
 }
 
-/** The domain of a model's operators, which tells its format. */
+/** The domain of a model's operators, which stands for its format. */
 function domainOf({ opsets, graph }: Model): Domain {
   if (Object.hasOwn(opsets, "ai.onnx")) return "ai.onnx";
   const isOpenvino = graph.nodes.every(({ domain }) => domain.split(".")[0] === "openvino");

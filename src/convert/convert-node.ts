@@ -1,4 +1,4 @@
-/** One node of the family in the words of a target. */
+/** Converts one node of the family: its operator, inputs and attributes become those of the target's version. */
 
 import { infer } from "../call/infer.ts";
 import { isTensorError } from "../errors.ts";
@@ -37,11 +37,11 @@ export interface Converted {
   readonly node: ModelNode;
   readonly from: OperatorVersion;
   readonly to: OperatorVersion;
-  /** What had to be taken on trust. */
+  /** What the conversion relies on without knowing it for certain. */
   readonly notes: readonly string[];
 }
 
-/** @throws TensorError `unsupported-model` with what the target cannot say; else what is wrong with the node */
+/** @throws TensorError `unsupported-model` with what the target cannot express; else what is wrong with the node */
 export function convertNode(node: ModelNode, opset: number, context: GraphContext): Converted {
   const { target, scope } = context;
   const own = meaningOf(node, opset, scope);
@@ -57,10 +57,10 @@ export function convertNode(node: ModelNode, opset: number, context: GraphContex
   const attributes = attributesFor(row, meaning, isForeign);
   const notes = [...meaning.trusted, ...undeclaredType(row, meaning)];
   const to = { from: own.version, to: row, notes };
-  // A node of ONNX does not say its version.
+  // Nodes of ONNX have no version of their own.
   const says = row.domain === "ai.onnx" ? {} : { opset: firstOpset(row) };
   const isKept = row === own.version || row.domain === "ai.onnx";
-  if (!isForeign && isKept && isSame(node, row, names, attributes)) return { node, ...to };
+  if (!isForeign && isKept && isUnchanged(node, row, names, attributes)) return { node, ...to };
   const { name, outputs } = node;
   const common = { name, op: row.name, domain: row.domain, inputs: names, outputs, attributes };
   if (!isForeign) return { node: { ...node, ...common, ...says }, ...to };
@@ -91,10 +91,10 @@ function inputsFor(row: OperatorVersion, meaning: Meaning, context: GraphContext
 const axisConstant = (axis: number, { outputs, op }: ModelNode, additions: Additions): string =>
   additions.constant(outputs[0] ?? op, "axis", () => tensor("int64", [], axis));
 
-/** The attributes that say the same in a version; those that say it already are kept as they are. */
+/** The attributes that mean the same in a version. An attribute that means the same already is kept as it is. */
 function attributesFor(
   row: OperatorVersion,
-  { node, settings }: Meaning,
+  { node, settings, version }: Meaning,
   isForeign: boolean,
 ): Record<string, Attribute> {
   const wanted = (schema: AttributeSchema): number | string | boolean => {
@@ -108,7 +108,7 @@ function attributesFor(
     const schema = row.attributes.find((one) => one.name === name);
     if (schema === undefined) continue;
     const value = wanted(schema);
-    const isKept = !isForeign && plainValue(attribute) === value;
+    const isKept = row === version || (!isForeign && plainValue(attribute) === value);
     made.set(name, isKept ? attribute : makeAttribute(schema, value));
   }
   for (const schema of row.attributes) {
@@ -127,7 +127,7 @@ function makeAttribute({ type }: AttributeSchema, value: number | string | boole
   return type === "boolean" ? { type, value: value === true } : { type, value: String(value) };
 }
 
-function isSame(
+function isUnchanged(
   node: ModelNode,
   row: OperatorVersion,
   inputs: readonly string[],
@@ -138,12 +138,12 @@ function isSame(
     node.op === row.name &&
     before.length === Object.keys(attributes).length &&
     before.every(([name, attribute]) => attributes[name] === attribute) &&
-    // Optional ones at the end may be left out in two ways.
+    // Optional inputs at the end are left out by an empty name, or are not there.
     node.inputs.every((name, position) => name === (inputs[position] ?? ""))
   );
 }
 
-/** A note where nobody says the data type, and the target does not take all that the node does. */
+/** A note where the data type is not known and the target's version takes fewer than the node's. */
 function undeclaredType(row: OperatorVersion, { version, inputs, dtype }: Meaning): string[] {
   if (dtype !== null) return [];
   const lost = dataTypes(version).filter((dtype) => !dataTypes(row).includes(dtype));

@@ -1,11 +1,11 @@
-/** The indices of a node where the target takes others: their data type, negative ones, those out of range. */
+/** Adapts the indices of a node to the target: their data type, negative indices, and indices out of range. */
 
 import type { TensorError } from "../errors.ts";
 import { quote } from "../model/graph.ts";
 import type { Scope } from "../model/values.ts";
 import { roleOf, type OperatorVersion } from "../operators/operator.ts";
 import { typesOf } from "../operators/settings.ts";
-import { allocate, type DType } from "../tensor/dtype.ts";
+import { allocate, isDType, isUnsigned, type DType } from "../tensor/dtype.ts";
 import { reader, writer } from "../tensor/scalar.ts";
 import { coordinatesOf, printShape, type Dim, type PartialShape } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";
@@ -24,9 +24,9 @@ import {
 const INDEX_TYPE: DType = "int64";
 
 /**
- * The name of indices with which `row` does what the node does: the node's own, those of a constant made of them, or
- * those that a cast makes.
- * @throws TensorError `unsupported-model`
+ * The name of indices with which `row` does what the node does: the node's own indices, a constant made of them, or
+ * the output of a cast.
+ * @throws TensorError `unsupported-model` where there are no such indices, or where they cannot be known
  */
 export function adaptIndices(
   row: OperatorVersion,
@@ -40,7 +40,10 @@ export function adaptIndices(
   const types = known === undefined ? indexTypes(version) : [known];
   const isTaken = types.every((dtype) => indexTypes(row).includes(dtype));
   const rules: Rules = {
-    noNegative: version.negativeIndices && !row.negativeIndices && !types.every(isUnsigned),
+    noNegative:
+      version.negativeIndices &&
+      !row.negativeIndices &&
+      !types.every((dtype) => isDType(dtype) && isUnsigned(dtype)),
     noOutside: version.outOfRange !== undefined && version.outOfRange !== row.outOfRange,
   };
   if (isTaken && !rules.noNegative && !rules.noOutside) return name;
@@ -84,11 +87,9 @@ function indexTypes(version: OperatorVersion): readonly string[] {
   return typesOf(version, schema?.type ?? "");
 }
 
-const isUnsigned = (dtype: string): boolean => dtype.startsWith("u");
-
 /**
  * The sizes of the axes that indices count along, one for each place of a tuple; null where they are not known.
- * @returns also whether more than a declaration says the sizes
+ * `isCertain` is false where a size is only declared.
  */
 function dimsOf(
   { version, settings, inputs }: Meaning,

@@ -1,4 +1,4 @@
-/** What a node of the family does, whichever version says it; and which version of a target can say the same. */
+/** What a node of the family does, independent of its version, and which version of a target can do the same. */
 
 import { malformed, TensorError } from "../errors.ts";
 import { attributesOf } from "../model/attributes.ts";
@@ -30,7 +30,7 @@ export interface Meaning {
   readonly inputs: Readonly<Partial<Record<Role, string>>>;
   /** The data type of data, as far as that, or a value of the same type, is known. */
   readonly dtype: DType | null;
-  /** What the conversion relies on that nothing but a declaration says, a sentence each. */
+  /** Notes on declared types that decide the result of the conversion, a sentence each. */
   readonly trusted: Set<string>;
 }
 
@@ -44,9 +44,8 @@ export function meaningOf(node: ModelNode, opset: number, scope: Scope): Meaning
   const known = [inputs.data, inputs.updates, node.outputs[0]].map(
     (name) => scope.typeOf(name ?? "")?.dtype ?? null,
   );
-  const trusted = new Set<string>();
   const axis = inputs.axis === undefined ? settings.axis : constantAxis(inputs.axis, scope);
-  const batchDims = fromFront(settings.batchDims, inputs.indices ?? "", scope, trusted);
+  const batchDims = fromFront(settings.batchDims, inputs.indices ?? "", scope);
   return {
     node,
     op,
@@ -54,7 +53,7 @@ export function meaningOf(node: ModelNode, opset: number, scope: Scope): Meaning
     settings: { ...settings, axis, batchDims },
     inputs,
     dtype: known.find((dtype) => dtype !== null) ?? null,
-    trusted,
+    trusted: new Set(),
   };
 }
 
@@ -81,21 +80,17 @@ function constantAxis(name: string, scope: Scope): number | null {
   return isOne ? Number(constant.read().data[0]) : null;
 }
 
-/** Batch axes that are counted from the back of indices, from the front where the rank of indices is known. */
-function fromFront(batchDims: number, indices: string, scope: Scope, trusted: Set<string>): number {
-  const rank = scope.typeOf(indices)?.shape?.length;
-  if (batchDims >= 0 || rank === undefined) return batchDims;
-  if (certainShape(indices, scope) === null) {
-    trusted.add(onlyDeclared("rank", indices, "batch_dims was counted from the front by it"));
-  }
-  return batchDims + rank;
+/** Batch axes that are counted from the back of indices, from the front where the rank of indices is certain. */
+function fromFront(batchDims: number, indices: string, scope: Scope): number {
+  const rank = certainShape(indices, scope)?.length;
+  return batchDims < 0 && rank !== undefined ? batchDims + rank : batchDims;
 }
 
-/** The shape of a value as far as more than a declaration says it. */
+/** The shape of a value as far as it is certain, declared types left aside. */
 export const certainShape = (name: string, scope: Scope): PartialShape =>
   scope.get(name).certain.type?.shape ?? null;
 
-/** A note on what decides the result although a declaration alone says it. */
+/** A note on a declared type that decides the result. */
 export const onlyDeclared = (what: string, name: string, use: string): string =>
   `the ${what} of ${quote(name)} is only declared; ${use}`;
 
@@ -107,23 +102,23 @@ export const familyVersion = ({ domain, op }: ModelNode, opset: number): Operato
 export const versionTitle = ({ name, sinceVersion }: OperatorVersion): string =>
   `${name}-${sinceVersion}`;
 
-/** What ai.onnx and openvino call one operator where they do not call it the same. */
+/** Names of operators in ai.onnx, and in openvino where it is another one. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   ScatterND: "ScatterNDUpdate",
   ScatterElements: "ScatterElementsUpdate",
 };
 
-/** All names of an operator, those that are deprecated last. */
-function namesOf(op: string): readonly string[] {
+/** All names of an operator in both domains, deprecated ones last. */
+function allNames(op: string): readonly string[] {
   const plain = operators().find(({ name }) => name === op)?.deprecated ?? op;
   const [base] = Object.entries(OTHER_NAMES).find(([, other]) => other === plain) ?? [plain];
   const old = operators().filter(({ deprecated }) => deprecated === base);
   return [...new Set([base, OTHER_NAMES[base] ?? base, ...old.map(({ name }) => name)])];
 }
 
-/** The versions of a domain that are of one operator with `op`, in the order of {@link namesOf}, oldest first. */
+/** All versions of `op` in a domain, whatever it is called there: by {@link allNames}, then oldest first. */
 export function siblingsOf(op: string, domain: string): readonly OperatorVersion[] {
-  return namesOf(op).flatMap((name) =>
+  return allNames(op).flatMap((name) =>
     operators().filter((one) => one.domain === domain && one.name === name),
   );
 }
@@ -138,7 +133,7 @@ export function targetVersion(op: string, { domain, opset }: Target): OperatorVe
   return rows.findLast(({ name }) => name === rows[0].name) ?? null;
 }
 
-/** The word of a version for a reduction, null where it has none. */
+/** What a version calls a reduction, null where it does not have it. */
 export function wordOf(version: OperatorVersion, reduction: Settings["reduction"]): string | null {
   const { values = ["none"] } = attributeFor(version, "reduction") ?? {};
   return values.find((word) => reductionOf(word) === reduction) ?? null;
@@ -151,7 +146,7 @@ const attributeFor = (
 ): AttributeSchema | undefined =>
   version.attributes.find((schema) => settingOf(schema) === setting);
 
-/** Why a version cannot say what a node does, as far as attributes and data types go; null where it can. */
+/** Why a version cannot do what a node does, by its attributes and data types; null where it can. */
 export function objectionTo(
   row: OperatorVersion,
   { version, settings, dtype }: Meaning,
@@ -169,7 +164,8 @@ export function objectionTo(
   }
   if (batchDims !== 0 && !has("batchDims")) return `has no batch_dims, which are ${batchDims}`;
   if (batchDims > 1 && row.fusesBatches !== version.fusesBatches) {
-    return `${row.fusesBatches === true ? "makes" : "does not make"} one axis of the ${batchDims} batch axes of its output`;
+    const makes = row.fusesBatches === true ? "makes" : "does not make";
+    return `${makes} one axis of the ${batchDims} batch axes of its output`;
   }
   if (mode !== "linear" && !has("mode")) return `has no mode ${quote(mode)}`;
   if (axis === null && has("axis"))
@@ -180,7 +176,7 @@ export function objectionTo(
 export const dataTypes = (row: OperatorVersion): readonly string[] =>
   typesOf(row, row.inputs[0].type);
 
-/** The opset that can say what a node does where the target's cannot. */
+/** Names the first later opset whose version does what the node does; empty where there is none. */
 export function adviceFor(
   meaning: Meaning,
   { domain, opset }: Target,
@@ -192,11 +188,11 @@ export function adviceFor(
   return able.length === 0 ? "" : `; opset ${Math.min(...able)} can say it`;
 }
 
-/** Said of a node that stays behind. */
+/** The error for a node that cannot be converted. */
 export const refusal = (reason: string): TensorError =>
   new TensorError("unsupported-model", reason);
 
-/** Whether indices count along one axis; else tuples of them have a place for each axis. */
+/** Whether indices count along one axis, and are not tuples with a place for each axis. */
 export const hasAxis = (version: OperatorVersion): boolean =>
   attributeFor(version, "axis") !== undefined ||
   version.inputs.some((input) => roleOf(input) === "axis");

@@ -1,4 +1,4 @@
-/** What one operator of a target cannot say as it stands, but another one, or other updates, can. */
+/** Other operators and other updates that do what a node does, for a target without its operator or its reduction. */
 
 import { run } from "../call/run.ts";
 import { quote } from "../model/graph.ts";
@@ -18,8 +18,8 @@ import {
 } from "./meaning.ts";
 
 /**
- * The meaning with a reduction and an operator that the target has, where that is exact.
- * @throws TensorError `unsupported-model`
+ * What the node does, with an operator and a reduction that the target has, where that is exact.
+ * @throws TensorError `unsupported-model` for a `ScatterUpdate` that the target cannot express
  */
 export function reword(meaning: Meaning, context: GraphContext): Meaning {
   const plain = meaning.op === "ScatterUpdate" ? fromSlices(meaning, context) : meaning;
@@ -27,8 +27,8 @@ export function reword(meaning: Meaning, context: GraphContext): Meaning {
 }
 
 /**
- * a - b is a + (-b), for integers, which wrap around, as for floats: signs of zero are those of the difference, and a
- * NaN that is made is the same one. Only for truth values it is not.
+ * `sub` as `add` of negated updates. a - b is a + (-b) for integers, which wrap around, and for floats, where signs of
+ * zeros are those of the difference and the NaN of a sum is the same; it is not for booleans.
  */
 function negated(meaning: Meaning, { target, scope, additions }: GraphContext): Meaning {
   const row = targetVersion(meaning.op, target);
@@ -44,7 +44,7 @@ function negated(meaning: Meaning, { target, scope, additions }: GraphContext): 
   };
 }
 
-/** 0 - x by the package's own arithmetic, as one slice; of zeros -0, so that 0 becomes -0 and -0 becomes 0. */
+/** -0 - x by the package's own arithmetic, as one slice: from -0, so that 0 becomes -0 and -0 becomes 0. */
 function negate({ dtype, shape, size, data }: Tensor): Tensor {
   const zeros = full(dtype, [size], -0);
   const whole = new Tensor("int32", [1, 0], 0, new Int32Array());
@@ -59,12 +59,12 @@ function negate({ dtype, shape, size, data }: Tensor): Tensor {
   return new Tensor(dtype, [...shape], size, result.data);
 }
 
-/** More expanded indices would make a small model a large one. */
+/** With more repeated indices a small model would become a large one. */
 const MOST_INDICES = 2 ** 20;
 
 /**
- * ScatterUpdate along the first axis is ScatterND with tuples of one index. Along another axis it is ScatterElements with
- * every index repeated along the others.
+ * `ScatterUpdate` along the first axis is ScatterND with tuples of one index. Along another axis it is ScatterElements
+ * with every index repeated along the other axes.
  */
 function fromSlices(meaning: Meaning, context: GraphContext): Meaning {
   const { target, scope } = context;

@@ -1,4 +1,4 @@
-/** A graph of ONNX as one of OpenVINO, or the reverse. Every node has to have words in both. */
+/** Translates a graph of ONNX to OpenVINO, or the reverse. Every operator must exist in both. */
 
 import type { DType } from "../tensor/dtype.ts";
 import { TensorError } from "../errors.ts";
@@ -20,7 +20,7 @@ import { convertNode } from "./convert-node.ts";
 import { familyVersion, refusal } from "./meaning.ts";
 import { usesOf } from "./names.ts";
 
-/** @throws TensorError `unsupported-model` for operators that the other format has no words for here, all of them named. */
+/** @throws TensorError `unsupported-model` for operators of which the other format has none here, up to 20 named */
 export function translateGraph(graph: Graph, context: ModelContext): Graph {
   checkOperators(graph, context);
   const translation = new Translation(graph, context);
@@ -37,7 +37,8 @@ function checkOperators({ nodes }: Graph, { model, target }: ModelContext): void
   const more = others.length > MAX_NAMES ? ` and ${others.length - MAX_NAMES} more` : "";
   throw new TensorError(
     "unsupported-model",
-    `to ${target.domain} only this package's operators are converted, but the model has ${titles.join(", ")}${more}`,
+    `to ${target.domain} only this package's operators are converted, ` +
+      `but the model has ${titles.join(", ")}${more}`,
   );
 }
 
@@ -112,7 +113,7 @@ class Translation {
     this.#nodes.push(node.name === "" ? made : { ...made, name: node.name });
   }
 
-  /** An `Identity` of an output keeps its place, as what makes no other data type. */
+  /** A cast; of an `Identity` whose output the graph has, to the same data type. */
   #convertType(from: string, to: string, dtype: DType | null): ModelNode {
     const { domain, opset } = this.#context.target;
     if (dtype === null) throw refusal(`the data type that it makes of ${quote(from)} is not known`);
@@ -123,35 +124,35 @@ class Translation {
     return this.#around.additions.castNode(from, to, dtype);
   }
 
+  /** The translated graph, in which every value has the type that is known of it. */
   finish(): Graph {
     const { name, inputs, outputs, values = [] } = this.#graph;
-    const typed = (one: ValueInfo): ValueInfo => ({
-      name: one.name,
-      type: one.type ?? this.#around.scope.typeOf(one.name),
-    });
-    const declared = new Set([...inputs, ...outputs, ...values].map((one) => one.name));
-    const made = this.#nodes
-      .flatMap((node) => node.outputs)
-      .filter((value) => !declared.has(value))
-      .map((value) => typed({ name: value, type: null }));
-    const there = new Set(this.#nodes.flatMap((node) => node.outputs));
-    const untyped = inputs.find((one) => one.type === null);
+    const untyped = inputs.find(({ type }) => type === null);
     if (untyped !== undefined) {
       throw refusal(`the input ${quote(untyped.name)} is of a data type that is not known here`);
     }
+    const made = new Set(this.#nodes.flatMap((node) => node.outputs));
+    const inOrder = [...values.map((value) => value.name), ...made];
+    const isDeclared = new Set([...inputs, ...outputs].map((value) => value.name));
+    const between = new Set(inOrder.filter((value) => made.has(value) && !isDeclared.has(value)));
     const graph: Graph = {
       name,
-      inputs: inputs.map(typed),
-      outputs: outputs.map(typed),
+      inputs: inputs.map((value) => this.#typed(value.name)),
+      outputs: outputs.map((value) => this.#typed(value.name)),
       nodes: this.#nodes,
       constants: [],
-      values: [...values.filter((one) => there.has(one.name)).map(typed), ...made],
+      values: [...between].map((value) => this.#typed(value)),
     };
     const uses = usesOf(graph);
-    const isInput = new Set(inputs.map((one) => one.name));
+    const isInput = new Set(inputs.map((value) => value.name));
     graph.constants = [...this.#constants, ...this.#around.additions.constants]
       .filter((one) => uses.has(one.name) || isInput.has(one.name))
       .map(({ name: its, dtype, shape, read }) => ({ name: its, dtype, shape, read }));
     return graph;
+  }
+
+  /** A declared type that contradicts what is certain is not carried over. */
+  #typed(name: string): ValueInfo {
+    return { name, type: this.#around.scope.typeOf(name) };
   }
 }

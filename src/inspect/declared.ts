@@ -21,15 +21,15 @@ export function mergeViews(
   believed: readonly Finding[],
   names: readonly string[],
 ): readonly Finding[] {
-  const added = believed.filter((one) => !certain.some((other) => isSame(one, other)));
+  const added = believed.filter((one) => !certain.some((other) => isSameFinding(one, other)));
   // What could not be looked at by certain types may have been by the others.
   const stays = certain.filter(
-    (one) => one.severity !== "note" || believed.some((other) => isSame(one, other)),
+    (one) => one.severity !== "note" || believed.some((other) => isSameFinding(one, other)),
   );
   return [...stays, ...added.map((found) => relying(found, names))];
 }
 
-const isSame = (a: Finding, b: Finding): boolean => a.id === b.id && a.input === b.input;
+const isSameFinding = (a: Finding, b: Finding): boolean => a.id === b.id && a.input === b.input;
 
 function relying(found: Finding, names: readonly string[]): Finding {
   if (found.severity === "note") return found;

@@ -1,6 +1,6 @@
 /**
- * The data types of a node's inputs held against its version, each on its own: an unknown one counts as one that is
- * taken, so that it is the known ones that are told.
+ * The data types of a node's inputs checked against its version, each on its own. In the place of the others stand data
+ * types that the version takes, so that a finding is about the input that was checked.
  */
 
 import { isDType, type DType, type Reduction } from "../tensor/dtype.ts";
@@ -9,7 +9,10 @@ import { checkDTypes } from "../operators/settings.ts";
 import { roleOf, type OperatorVersion, type ParameterSchema } from "../operators/operator.ts";
 import { findingOf, type Finding, type FindingId } from "./findings.ts";
 
-/** @param dtypes of the version's inputs, in order; null for one that is not known or left out */
+/**
+ * @param siblings all versions of the operator
+ * @param dtypes of the version's inputs, in order; null for one that is not known or left out
+ */
 export function inspectDTypes(
   version: OperatorVersion,
   siblings: readonly OperatorVersion[],
@@ -21,7 +24,7 @@ export function inspectDTypes(
   const findings: Finding[] = [];
   const check = (id: FindingId, known: ReadonlyMap<string, DType>, word: Reduction): boolean => {
     const types = inputs.map((input) => ({
-      dtype: known.get(input.name) ?? standIn(version, input, known),
+      dtype: known.get(input.name) ?? fittingType(version, input, known),
     }));
     try {
       checkDTypes(version, siblings, types, word, fields);
@@ -31,7 +34,7 @@ export function inspectDTypes(
       return false;
     }
   };
-  /** The first input of each type, where its data type is taken. */
+  /** By type constraint: the first input whose data type is taken, which the others must have as well. */
   const firsts = new Map<string, readonly [string, DType]>();
   for (const [position, input] of inputs.entries()) {
     const dtype = dtypes[position];
@@ -39,7 +42,6 @@ export function inspectDTypes(
     const isValue = roleOf(input) === "data" || roleOf(input) === "updates";
     const id = isValue ? "data-type-not-taken" : "index-type-not-taken";
     const own = [input.name, dtype] as const;
-    // Others of the same type follow it.
     if (!check(id, new Map([own]), "none")) continue;
     const first = firsts.get(input.type);
     if (first === undefined) firsts.set(input.type, own);
@@ -49,8 +51,8 @@ export function inspectDTypes(
   return findings;
 }
 
-/** A data type that the version takes: that of an input of the same type, where one is known. */
-function standIn(
+/** A data type that the version takes for an input: that of a known input of the same constraint, or else any. */
+function fittingType(
   { inputs, typeConstraints }: OperatorVersion,
   { type }: ParameterSchema,
   known: ReadonlyMap<string, DType>,
@@ -60,6 +62,6 @@ function standIn(
   if (dtype !== undefined) return dtype;
   const [first] = typeConstraints.find(({ name }) => name === type)?.types ?? [];
   if (first !== undefined) return first;
-  // A parameter's type is a constraint or a data type.
+  // The type of a parameter is the name of a constraint, or a data type.
   return isDType(type) ? type : "int64";
 }

@@ -1,17 +1,16 @@
 /**
- * Constant indices, held against what is known of the shape of data: outside of their axis, negative where none may be,
- * repeated. It is the operator's own Plan that tells.
+ * Constant indices, checked against what is known of the shape of data: outside their axis, negative where the version
+ * takes none, repeated. The checks are made by the operator's own Plan, for sizes that stand in for unknown ones.
  */
 
 import { isTensorError } from "../errors.ts";
-import type { KnownCall } from "../model/family.ts";
 import { readIndices } from "../kernels/read-indices.ts";
+import type { KnownCall } from "../model/family.ts";
 import {
   roleOf,
   type InputShapes,
   type OperatorCall,
   type PlanInputs,
-  type Role,
 } from "../operators/operator.ts";
 import type { Plan } from "../plan/plan.ts";
 import { firstRepeat, type Repeat } from "../plan/repeats.ts";
@@ -28,10 +27,10 @@ import {
 import type { Tensor } from "../tensor/tensor.ts";
 import { finding, findingOf, type Finding } from "./findings.ts";
 
-/** Plans of more offsets are not made: a few indices may stand for any number of them, of 4 bytes each. */
+/** Plans of more offsets, of 4 bytes each, are not made: a few indices may stand for any number of them. */
 const MAX_OFFSETS = 2 ** 24;
 
-/** A scatter or gather whose attributes, data types and shapes were found to fit, as far as they are known. */
+/** A call whose shapes fit, as far as they are known. */
 export interface IndexedCall extends KnownCall {
   /** Whether the reduction is what the settings say. */
   readonly isReductionKnown: boolean;
@@ -42,9 +41,9 @@ export const inspectIndices = (call: IndexedCall, indices: Tensor): Finding[] =>
   ...planFindings(call, indices),
 ];
 
-/** What the version calls the input with a role. */
-const inputName = ({ version }: OperatorCall, role: Role): string =>
-  version.inputs.find((input) => roleOf(input) === role)?.name ?? role;
+/** What the version calls its indices. */
+const indicesName = ({ version }: OperatorCall): string =>
+  version.inputs.find((input) => roleOf(input) === "indices")?.name ?? "indices";
 
 /** The first negative index, where the version takes none. */
 function negativeFindings(call: IndexedCall, { data, shape }: Tensor): Finding[] {
@@ -56,7 +55,7 @@ function negativeFindings(call: IndexedCall, { data, shape }: Tensor): Finding[]
     if (index >= 0) continue;
     const at = coordinatesOf(position, shape);
     const got = Number.isSafeInteger(Number(index)) ? Number(index) : index;
-    const input = inputName(call, "indices");
+    const input = indicesName(call);
     const sentence = `${input}${printShape(at)} is ${got}, but version ${sinceVersion} takes no negative indices`;
     const code = "index-out-of-range";
     return [finding("negative-index-not-taken", sentence, { code, input, at, got })];
@@ -97,7 +96,7 @@ function planFindings(call: IndexedCall, indices: Tensor): Finding[] {
 }
 
 function notChecked(call: IndexedCall, why: string): Finding {
-  const input = inputName(call, "indices");
+  const input = indicesName(call);
   const sentence = `not all was looked at of the constant ${input}: ${why}`;
   return finding("indices-not-checked", sentence, { input });
 }
@@ -124,7 +123,7 @@ function repeatFinding(
   const [at, earlier] = [repeat.position, repeat.earlier].map((position) =>
     indexAt(coordinatesOf(position, positions)),
   );
-  const input = inputName(call, "indices");
+  const input = indicesName(call);
   const where = `the first is that of ${input}${printShape(at)}, after ${input}${printShape(earlier)}`;
   const sentence = `${count} go where another one went; ${where}`;
   return call.settings.reduction === "none"

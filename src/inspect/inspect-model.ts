@@ -1,6 +1,6 @@
 /**
- * A model looked at without running it: every node of the family, wherever it stands, with what is known of its inputs
- * and outputs and what is wrong or risky about it. Of constants only indices and axes are read.
+ * Inspects a model without running it: reports every node of the family, wherever it stands, with what is known of its
+ * inputs and outputs and with what is wrong or risky about it. Of constants only indices and axes are read.
  */
 
 import { findOpset, quote } from "../model/graph.ts";
@@ -17,20 +17,20 @@ export interface InspectedValue {
   readonly name: string;
   /** What the operator calls it, such as `indices`; null for one that it does not have. */
   readonly parameter: string | null;
-  /** As far as it is known. */
+  /** As far as it is known, declarations included. */
   readonly type: TensorType | null;
   readonly isConstant: boolean;
 }
 
 export interface InspectedNode {
-  /** Where it stands: the nodes and attributes, or the function, that its graph is in; empty in the model's own graph. */
+  /** Where its graph stands: the nodes and attributes around it, or a function; empty for the model's own graph. */
   readonly path: readonly string[];
   readonly name: string;
   readonly op: string;
   readonly domain: string;
   /** The version of the domain that the model imports, or null. */
   readonly opset: number | null;
-  /** The version of the operator that it has there, or null. */
+  /** The version of the operator at that opset, or null. */
   readonly version: number | null;
   readonly attributes: Readonly<Record<string, Attribute>>;
   readonly inputs: readonly InspectedValue[];
@@ -41,9 +41,9 @@ export interface InspectedNode {
 export interface Report {
   /** The version of each domain's operator set that the model imports. */
   readonly opsets: Readonly<Record<string, number>>;
-  /** How many nodes there are, in subgraphs and functions too. */
+  /** How many nodes there are, those of bodies and functions included. */
   readonly nodeCount: number;
-  /** Those of the family, in the order of the graph. */
+  /** The nodes of the family, in the order in which they stand; those of a body follow the node that has it. */
   readonly nodes: readonly InspectedNode[];
   /** What is found of the model as a whole. */
   readonly findings: readonly Finding[];
@@ -51,14 +51,14 @@ export interface Report {
   readonly counts: Readonly<Record<Severity, number>>;
 }
 
-/** Graphs in graphs are looked at down to here, as deep as they are read. */
+/** Bodies in bodies are inspected down to this depth, which is also how deep readers read them. */
 const MAX_DEPTH = 16;
 
 /**
- * What is known of a model's scatters and gathers, and what is wrong or risky about them. Nothing is run, and nothing
- * thrown for what the model says: that is what findings are for.
+ * Reports what is known of a model's scatters and gathers, and what is wrong or risky about them. Nothing is run, and
+ * whatever is wrong with the model is a finding and not an error.
  *
- * @param model of any format, such as `readModel` or `readOutline` gives
+ * @param model of any format, such as `readModel` or `readOutline` returns
  * @throws what reading a constant throws beside TensorError
  */
 export function inspectModel(model: Model): Report {
@@ -75,7 +75,7 @@ export function inspectModel(model: Model): Report {
   return { opsets: model.opsets, nodeCount, nodes, findings, counts };
 }
 
-/** What is collected on the way through the graphs of one model. */
+/** Collects what is found on the way through the graphs of one model. */
 class Inspection {
   nodeCount = 0;
   readonly nodes: InspectedNode[] = [];

@@ -14,7 +14,7 @@ import {
   missingParameter,
   type KnownCall,
 } from "../model/family.ts";
-import { UNKNOWN, unifyTypes, type Known } from "../model/known.ts";
+import { NOTHING_KNOWN, unifyTypes, type Known } from "../model/known.ts";
 import { quote } from "../model/graph.ts";
 import type { ModelNode } from "../model/model.ts";
 import { isCertain, type Scope, type Value } from "../model/values.ts";
@@ -103,12 +103,12 @@ function contradictionOf({ outputs: [name = ""] }: ModelNode, scope: Scope): Fin
     type === null || unifyTypes(type, declared) !== null ? [] : [type],
   );
   if (made === undefined) return [];
-  const sentence = `${quote(name)} is declared to be ${printType(declared)}, but the inputs make ${printType(made)}`;
+  const sentence = `${quote(name)} is declared to be ${printTensorType(declared)}, but the inputs make ${printTensorType(made)}`;
   const found = finding("declared-type-differs", sentence);
   return [made === certain.type && scope.isModelOutput(name) ? found : asRisky(found)];
 }
 
-const printType = ({ dtype, shape }: TensorType): string =>
+const printTensorType = ({ dtype, shape }: TensorType): string =>
   dtype + (shape === null ? "[...]" : printShape(shape));
 
 /** Data types, then shapes, then indices: the later ones are only asked where the earlier ones fit. */
@@ -136,7 +136,7 @@ function inspectInputs(
   }
   // Which places indices stand for may depend on words, but not on that of the reduction.
   const isPlanKnown = unknown.every(({ type, name }) => type !== "string" || name === "reduction");
-  const { constant = null, type = null } = byRole(version, inputs).indices ?? UNKNOWN;
+  const { constant = null, type = null } = byRole(version, inputs).indices ?? NOTHING_KNOWN;
   if (constant === null || !mayBeIntegers(type) || !isPlanKnown) return findings;
   const indices = readIndexConstant(constant);
   const more = isFinding(indices)

@@ -16,7 +16,7 @@ import type { DType } from "../tensor/dtype.ts";
 import type { PartialShape } from "../tensor/shape.ts";
 import { TIND_ANY } from "../operators/types.ts";
 import { knownSettings } from "./attributes.ts";
-import { UNKNOWN, type Known } from "./known.ts";
+import { NOTHING_KNOWN, type Known } from "./known.ts";
 import type { ModelNode } from "./model.ts";
 
 /** A call of which the data types, the shapes and an axis that is an input are known in part. */
@@ -25,9 +25,9 @@ export interface KnownCall extends OperatorCall {
   readonly shapes: InputShapes;
 }
 
-/** What is known of the inputs of a version, in its order; `UNKNOWN` for one that the node does not have. */
+/** What is known of the inputs of a version, in its order; `NOTHING_KNOWN` for one that the node does not have. */
 export const inputsOf = (version: OperatorVersion, given: readonly Known[]): readonly Known[] =>
-  version.inputs.map((_, position) => given[position] ?? UNKNOWN);
+  version.inputs.map((_, position) => given[position] ?? NOTHING_KNOWN);
 
 /**
  * @param inputs of the version, in its order
@@ -55,7 +55,7 @@ export function knownCall(
   };
 }
 
-const shapeOf = ({ type }: Known = UNKNOWN): PartialShape => type?.shape ?? null;
+const shapeOf = ({ type }: Known = NOTHING_KNOWN): PartialShape => type?.shape ?? null;
 
 /** The value of an axis that is a constant; null where it is not known. */
 function axisValue({ type, constant }: Known, fields: ErrorFields): number | null {
@@ -99,7 +99,7 @@ export function familyOutputs(
   return [{ type: { dtype, shape }, constant: null }];
 }
 
-/** Any input of the output's type constraint says its data type. */
+/** The data type of the output: that of any known input of the same type constraint. */
 function outputDType(version: OperatorVersion, inputs: readonly Known[]): DType | null {
   const [{ type: constraint }] = version.outputs;
   const types = inputs.filter((_, position) => version.inputs[position].type === constraint);

@@ -11,7 +11,7 @@ export interface Known {
 }
 
 /** A value of which nothing is known. */
-export const UNKNOWN: Known = { type: null, constant: null };
+export const NOTHING_KNOWN: Known = { type: null, constant: null };
 
 /** A constant; one of a data type that is not known here has no type. */
 export function knownConstant(constant: Constant): Known {
@@ -34,9 +34,9 @@ export function withDeclared(known: Known, declared: TensorType | null): Known {
 export const sameKnown = (a: Known, b: Known): boolean =>
   a.constant === b.constant &&
   a.type?.dtype === b.type?.dtype &&
-  sameDims(a.type?.shape ?? null, b.type?.shape ?? null);
+  equalDims(a.type?.shape ?? null, b.type?.shape ?? null);
 
-const sameDims = (a: PartialShape, b: PartialShape): boolean =>
+const equalDims = (a: PartialShape, b: PartialShape): boolean =>
   a === null || b === null
     ? a === b
     : a.length === b.length && a.every((dim, axis) => dim === b[axis]);

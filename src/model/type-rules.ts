@@ -2,20 +2,20 @@
  * What a node makes of what is known of its inputs, as rules: one for this package's operators, one for those that run
  * without a Plan. An operator without a rule makes values of which nothing is known.
  *
- * A rule never throws a TensorError: of what a node makes that cannot run, nothing is known. Why it cannot run is not
- * said here, but in `inspect/`.
+ * Nothing is known of what a wrong node makes, so rules throw no TensorError. Finding out why a node is wrong is the
+ * work of `inspect/`.
  */
 
 import { isTensorError } from "../errors.ts";
 import { findVersion } from "../operators/registry.ts";
 import { familyOutputs } from "./family.ts";
 import { constantOf, destinationOf, inlineOperator } from "./inline.ts";
-import { knownConstant, UNKNOWN, type Known } from "./known.ts";
+import { knownConstant, NOTHING_KNOWN, type Known } from "./known.ts";
 import type { ModelNode } from "./model.ts";
 
 /**
  * @param opset of the node's domain, null where the model imports none
- * @param inputs in the order of the node's inputs, `UNKNOWN` for one that is left out
+ * @param inputs in the order of the node's inputs, `NOTHING_KNOWN` for one that is left out
  * @returns what is known of the node's outputs, in order; fewer than it has where nothing is known of the others
  */
 type TypeRule = (
@@ -35,12 +35,12 @@ export const outputsOf: TypeRule = (node, opset, inputs) => {
 
 function ruleOf(node: ModelNode, opset: number | null): TypeRule {
   const { domain, op } = node;
-  if (inlineOperator(node) !== null) return INLINE[op];
+  if (inlineOperator(node) !== null) return INLINE_RULES[op];
   const isFamily = opset !== null && findVersion({ domain, op, opset }) !== null;
   return isFamily ? familyOutputs : () => [];
 }
 
-const castTo: TypeRule = (node, opset, [input = UNKNOWN]) => {
+const castTo: TypeRule = (node, opset, [input = NOTHING_KNOWN]) => {
   const dtype = destinationOf(node);
   const cast = inlineOperator(node);
   if (dtype === null || cast === null) return [];
@@ -53,12 +53,12 @@ const castTo: TypeRule = (node, opset, [input = UNKNOWN]) => {
 };
 
 /** By the names of operators, which the two domains do not share. */
-const INLINE: Readonly<Record<string, TypeRule>> = {
+const INLINE_RULES: Readonly<Record<string, TypeRule>> = {
   Constant(node, opset) {
     const made = constantOf(node, opset ?? Infinity);
     return made === null ? [] : [knownConstant(made)];
   },
-  Identity: (_node, _opset, [input = UNKNOWN]) => [input],
+  Identity: (_node, _opset, [input = NOTHING_KNOWN]) => [input],
   Cast: castTo,
   Convert: castTo,
 };

@@ -9,7 +9,7 @@
  */
 
 import type { TensorType } from "../operators/operator.ts";
-import { knownConstant, sameKnown, UNKNOWN, withDeclared, type Known } from "./known.ts";
+import { knownConstant, sameKnown, NOTHING_KNOWN, withDeclared, type Known } from "./known.ts";
 import type { Constant, Graph, ModelNode, ValueInfo } from "./model.ts";
 import { outputsOf } from "./type-rules.ts";
 
@@ -61,16 +61,19 @@ export class Scope {
   /** Callers are held to the inputs of the model alone: those of a body, and of a function, come from other nodes. */
   #inputValue(name: string, type: TensorType | null): Value {
     if (this.#outer === null && type !== null) return certainly({ type, constant: null });
-    return { certain: UNKNOWN, believed: withDeclared(UNKNOWN, type ?? this.declared(name)) };
+    return {
+      certain: NOTHING_KNOWN,
+      believed: withDeclared(NOTHING_KNOWN, type ?? this.declared(name)),
+    };
   }
 
   /** What is known of a value, `""` for one that is left out. */
   get(name: string): Value {
-    if (name === "") return certainly(UNKNOWN);
+    if (name === "") return certainly(NOTHING_KNOWN);
     const known = this.#values.get(name);
     if (known !== undefined) return known;
     if (this.#outer !== null && !this.#own.has(name)) return this.#outer.get(name);
-    return { certain: UNKNOWN, believed: withDeclared(UNKNOWN, this.declared(name)) };
+    return { certain: NOTHING_KNOWN, believed: withDeclared(NOTHING_KNOWN, this.declared(name)) };
   }
 
   /** The type that is believed, null where none is known. */
@@ -113,7 +116,7 @@ export class Scope {
     const believed = inputs.every(isCertain) ? certain : made("believed");
     for (const [position, name] of node.outputs.entries()) {
       if (name === "") continue;
-      const { [position]: known = UNKNOWN } = certain;
+      const { [position]: known = NOTHING_KNOWN } = certain;
       // Where declarations alone make the node wrong, what is certain still holds.
       const { [position]: more = known } = believed;
       const inferred = sameKnown(more, known) ? known : more;

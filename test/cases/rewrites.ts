@@ -3,6 +3,7 @@
 import type { ConvertTarget, Model, ModelSpec } from "../../src/onnx/index.ts";
 import { tensor, type Tensor } from "../../src/tensor/tensor.ts";
 import {
+  cast,
   F32,
   f32,
   gather,
@@ -117,6 +118,15 @@ const WITHIN_ONNX: readonly Rewrite[] = [
   { name: "the first and the last index that an axis has", of: gather({ ...G, indices: i64([2], -4, 3) }),
     to: { opset: 10 }, nodes: ["Gather data indices/nonnegative"],
     constants: { "indices/nonnegative": i64([2], 0, 3) } },
+  { name: "Cast keeps attributes that the opset has", to: { opset: 24 },
+    of: cast({ opset: 25, attributes: { to: 1, saturate: 1, round_mode: "up" } }),
+    nodes: ['Cast data to=1 saturate=1 round_mode="up"'] },
+  { name: "Cast loses round_mode before 24", to: { opset: 23 },
+    of: cast({ opset: 25, attributes: { to: 1, saturate: 1, round_mode: "up" } }), nodes: ["Cast data to=1 saturate=1"] },
+  { name: "Cast keeps saturate from 19 on", of: cast({ opset: 25, attributes: { to: 1, saturate: 1 } }),
+    to: { opset: 19 }, nodes: ["Cast data to=1 saturate=1"] },
+  { name: "Cast loses saturate before 19", of: cast({ opset: 25, attributes: { to: 1, saturate: 1 } }),
+    to: { opset: 18 }, nodes: ["Cast data to=1"] },
   { name: "TensorScatter stays", of: tensorScatter({ indices: null }), to: { opset: 28 },
     nodes: ["TensorScatter data updates"] },
 ];
@@ -219,6 +229,9 @@ const WITHIN_OPENVINO: readonly Rewrite[] = [
   { name: "an IR in a newer opset", to: { domain: "openvino", opset: 13 },
     of: scatterElementsUpdate({ ...FREE_EL, opset: 3, axis: i64([], 0) }),
     nodes: ["ScatterElementsUpdate-12 data indices updates axis"] },
+  { name: "batch_dims that count from the back stay", to: { domain: "openvino", opset: 8 },
+    of: ovGather({ data: F32(2, 4), indices: I64(2, 3), axis: i64([], 1), attributes: { batch_dims: -1 } }),
+    nodes: ["Gather-8 data indices axis batch_dims=-1"] },
   { name: "an IR without an opset keeps its versions", of: scatterNDUpdate({ ...FREE_ND, opset: 4 }), to: OPENVINO,
     nodes: ["ScatterNDUpdate-4 data indices updates"] },
 ];
