@@ -212,6 +212,23 @@ test("a finding names the values whose declarations it relies on", () => {
   assert.deepEqual(type, F32(5, 4));
 });
 
+test("values whose declarations add nothing are not named", () => {
+  const model = modelOf({
+    inputs: { x: F32("N", 4), u: F32(1, 4) },
+    values: { v: F32(5, 4), w: F32(1, 4) },
+    nodes: [
+      node("Identity", ["x"], "v"),
+      node("Identity", ["u"], "w"),
+      node("ScatterND", ["v", "seven", "w"], "z"),
+    ],
+  });
+  const [{ sentence }] = findingsOf(model);
+  assert.match(sentence, /; this relies on the type declared for "v"$/);
+  // One value may be several inputs.
+  model.graph.nodes[2].inputs[2] = "v";
+  assert.match(findingsOf(model)[0].sentence, /; this relies on the type declared for "v"$/);
+});
+
 test("the inputs of a body and of a function are what their callers pass, whatever is declared", () => {
   const gathering = modelOf({
     inputs: { v: F32(5, 4) },

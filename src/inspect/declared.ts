@@ -33,7 +33,8 @@ const isSameFinding = (a: Finding, b: Finding): boolean => a.id === b.id && a.in
 
 function relying(found: Finding, names: readonly string[]): Finding {
   if (found.severity === "note") return found;
-  const what = names.length === 1 ? "the type" : "the types";
-  const sentence = `${found.sentence}; this relies on ${what} declared for ${listNames([...new Set(names)])}`;
+  const unique = [...new Set(names)];
+  const what = unique.length === 1 ? "the type" : "the types";
+  const sentence = `${found.sentence}; this relies on ${what} declared for ${listNames(unique)}`;
   return asRisky({ ...found, sentence });
 }

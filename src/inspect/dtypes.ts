@@ -3,9 +3,9 @@
  * types that the version takes, so that a finding is about the input that was checked.
  */
 
-import { isDType, type DType, type Reduction } from "../tensor/dtype.ts";
+import type { DType, Reduction } from "../tensor/dtype.ts";
 import type { ErrorFields } from "../errors.ts";
-import { checkDTypes } from "../operators/settings.ts";
+import { checkDTypes, typesOf } from "../operators/settings.ts";
 import { roleOf, type OperatorVersion, type ParameterSchema } from "../operators/operator.ts";
 import { findingOf, type Finding, type FindingId } from "./findings.ts";
 
@@ -53,15 +53,12 @@ export function inspectDTypes(
 
 /** A data type that the version takes for an input: that of a known input of the same constraint, or else any. */
 function fittingType(
-  { inputs, typeConstraints }: OperatorVersion,
+  version: OperatorVersion,
   { type }: ParameterSchema,
   known: ReadonlyMap<string, DType>,
 ): DType {
-  const sibling = inputs.find((other) => other.type === type && known.has(other.name));
+  const sibling = version.inputs.find((other) => other.type === type && known.has(other.name));
   const dtype = sibling && known.get(sibling.name);
-  if (dtype !== undefined) return dtype;
-  const [first] = typeConstraints.find(({ name }) => name === type)?.types ?? [];
-  if (first !== undefined) return first;
-  // The type of a parameter is the name of a constraint, or a data type.
-  return isDType(type) ? type : "int64";
+  const [first] = typesOf(version, type);
+  return dtype ?? (first as DType);
 }

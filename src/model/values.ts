@@ -69,7 +69,6 @@ export class Scope {
 
   /** What is known of a value, `""` for one that is left out. */
   get(name: string): Value {
-    if (name === "") return certainly(NOTHING_KNOWN);
     const known = this.#values.get(name);
     if (known !== undefined) return known;
     if (this.#outer !== null && !this.#own.has(name)) return this.#outer.get(name);

@@ -24,6 +24,7 @@ import {
 import { OUT_OF_REACH, UNREADABLE, type FindingRow } from "./findings.ts";
 
 const MANY = zeros("int64", [2 ** 20 + 1, 1]);
+const TWO_BATCHES = { attributes: { batch_dims: 2 } };
 const LAST_BATCH = { attributes: { batch_dims: -1 } };
 const INT64_MIN = -(2n ** 63n);
 
@@ -48,6 +49,8 @@ export const INDEX_ROWS: readonly FindingRow[] = [
     fields: { got: INT64_MIN } },
   { ids: ["index-out-of-range"], fields: { at: [1, 1, 0], axis: 1 },
     of: gatherND({ data: F32("B", 3), indices: i64([2, 2, 1], 0, 2, 2, 3), attributes: { batch_dims: 1 } }) },
+  { ids: ["index-out-of-range"], fields: { at: [2, 1, 0], axis: 2 },
+    of: gatherND({ data: F32("B", "C", 3), indices: i64([3, 2, 1], 0, 0, 0, 0, 0, 3), ...TWO_BATCHES }) },
   { ids: ["index-filled"], of: ovGather({ data: F32(2, "N", 3), indices: i32([2], 1, 9), axis: i32([], 2) }),
     says: /indices\[1\] is 9, but axis 2 of data \[2, N, 3\] takes -3\.\.2/, fields: { severity: "risky" } },
   { ids: [], of: scatterND({ indices: i64([2, 1], -8, 7) }) },
