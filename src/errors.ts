@@ -65,15 +65,24 @@ export class TensorError extends Error implements ErrorFields {
     fields: ErrorFields = {},
     options?: { cause?: unknown },
   ) {
-    const { op, opset } = fields;
-    const who = op === undefined ? "" : opset === undefined ? `${op}: ` : `${op}-${opset}: `;
-    super(who + sentence, options);
+    super(prefixOf(fields) + sentence, options);
     this.code = code;
     for (const field of FIELD_NAMES) {
       const value = fields[field];
       if (value !== undefined) Object.defineProperty(this, field, { value, enumerable: true });
     }
   }
+}
+
+/** `ScatterND-18: `, which stands before the sentence of an error that knows its operator. */
+const prefixOf = ({ op, opset }: ErrorFields): string =>
+  op === undefined ? "" : opset === undefined ? `${op}: ` : `${op}-${opset}: `;
+
+/** The sentence of an error without the operator's name in front, for those that name the operator themselves. */
+export function sentenceOf(error: TensorError): string {
+  const { message } = error;
+  const prefix = prefixOf(error);
+  return message.startsWith(prefix) ? message.slice(prefix.length) : message;
 }
 
 /** The error of every format for a file that breaks the format's rules. */

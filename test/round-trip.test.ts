@@ -3,12 +3,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DType } from "../src/tensor/dtype.ts";
-import { buildModel, readModel, runModel, writeModel, type Model } from "../src/onnx/index.ts";
-import { readIR, writeIR } from "../src/openvino/index.ts";
-import { roleOf, type OperatorVersion, type Role } from "../src/operators/operator.ts";
+import { buildModel, runModel } from "../src/onnx/index.ts";
+import { roleOf, type Role } from "../src/operators/operator.ts";
 import { operators } from "../src/operators/registry.ts";
+import { typesOf } from "../src/operators/dtypes.ts";
 import { run } from "../src/call/run.ts";
 import { equals, tensor, type Tensor } from "../src/tensor/tensor.ts";
+import { asFile } from "./support/model-files.ts";
 import { randomFrom, randomTensor } from "./support/random.ts";
 
 type Shapes = Readonly<Partial<Record<Role, readonly number[]>>>;
@@ -29,17 +30,6 @@ const SHAPES: Readonly<Record<string, Shapes>> = {
   ScatterUpdate: SLICES,
   TensorScatter: { data: [2, 3, 4], indices: [2], updates: [2, 1, 4] },
 };
-
-const FILES: Readonly<Record<string, (model: Model) => Model>> = {
-  "ai.onnx": (model) => readModel(writeModel(model)),
-  openvino: (model) => {
-    const { xml, bin } = writeIR(model);
-    return readIR(xml, bin);
-  },
-};
-
-const typesOf = ({ typeConstraints }: OperatorVersion, type: string): readonly string[] =>
-  typeConstraints.find(({ name }) => name === type)?.types ?? [type];
 
 const random = randomFrom(3);
 
@@ -71,10 +61,8 @@ for (const version of operators()) {
     assert.ok(types.length >= 13);
     for (const dtype of types) {
       // All index types in turn.
-      for (const [turn] of typesOf(
-        version,
-        inputs.find((one) => roleOf(one) === "indices")?.type ?? "",
-      ).entries()) {
+      const indexType = inputs.find((one) => roleOf(one) === "indices")?.type ?? "";
+      for (const turn of typesOf(version, indexType).keys()) {
         const tensors = inputs.map((input) => {
           const role = roleOf(input);
           const own = typesOf(version, input.type) as readonly DType[];
@@ -93,7 +81,7 @@ for (const version of operators()) {
           nodes: [{ domain, op: name, inputs: values, outputs: ["y"], attributes: required }],
           outputs: { y: { dtype, shape: expected.shape } },
         });
-        const { y } = runModel(FILES[domain](model), {});
+        const { y } = runModel(asFile(model), {});
         assert.ok(equals(y, expected), `${dtype}: ${y} is not ${expected}`);
       }
     }

@@ -1,19 +1,19 @@
-/** What a conversion adds to one graph: constants, and nodes before the one that is converted. */
+/** What a conversion adds to one graph: constants, and nodes in front of the node that is converted. */
 
 import { DTYPES, type DType } from "../tensor/dtype.ts";
 import { elementTypeOf } from "../model/element-type.ts";
 import { constant, type Attribute, type Constant, type ModelNode } from "../model/model.ts";
+import type { Scope } from "../model/values.ts";
 import type { Domain } from "../operators/operator.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import type { Names } from "./names.ts";
-import type { Scope } from "./scope.ts";
 
 export class Additions {
   readonly constants: Constant[] = [];
   readonly #names: Names;
   readonly #scope: Scope;
   readonly #domain: Domain;
-  /** Names of what was made before, by what it was made of: one table of indices often serves many nodes. */
+  /** Names of added values, by what they were made of: one table of indices often serves many nodes. */
   readonly #made = new Map<string, string>();
   #nodes: ModelNode[] = [];
 
@@ -23,7 +23,7 @@ export class Additions {
     this.#scope = scope;
   }
 
-  /** The nodes that were added since the last call. */
+  /** The nodes that were added since the last call of this method. */
   takeNodes(): ModelNode[] {
     const nodes = this.#nodes;
     this.#nodes = [];
@@ -31,23 +31,25 @@ export class Additions {
   }
 
   /**
-   * The name of a constant that is made of the value `base`.
-   * @param suffix what it is, for its name
-   * @param details what else decides its value
+   * Adds a constant that is made of the value `base`, or finds it where it was added before.
+   * @param suffix what the name ends with
+   * @param details what decides the constant beside `base` and `suffix`
+   * @returns the name of the constant
    */
   constant(base: string, suffix: string, make: () => Tensor, details: unknown = null): string {
     return this.#once(base, suffix, details, (name) => {
-      const one = constant(name, make());
-      this.constants.push(one);
-      this.#scope.add(one);
+      const added = constant(name, make());
+      this.constants.push(added);
+      this.#scope.add(added);
     });
   }
 
-  /** The name of the value `base` in another data type. */
+  /** Adds a cast of the value `base`, or finds it where it was added before, and returns the name of its output. */
   cast(base: string, dtype: DType): string {
     return this.#once(base, dtype, null, (name) => {
-      this.#nodes.push(this.castNode(base, name, dtype));
-      this.#scope.setType(name, { dtype, shape: this.#scope.typeOf(base)?.shape ?? null });
+      const node = this.castNode(base, name, dtype);
+      this.#nodes.push(node);
+      this.#scope.learn(node, node.opset ?? null);
     });
   }
 

@@ -1,71 +1,73 @@
 /**
- * A model in another opset of ONNX, or from ONNX to OpenVINO and back. What changes is what must: nodes of this package's
- * operators, and of the few that are run beside them. What the target cannot say exactly is refused.
+ * Converts a model to another opset of ONNX, or between ONNX and OpenVINO. Only nodes of this package's operators and
+ * of the few that run without a Plan change. What the target cannot express exactly is refused.
  *
- * No file is known here: a `Model` becomes another, and the readers and writers of the formats do the rest.
+ * No format is known here: a `Model` becomes another `Model`, which the writer of its format writes.
  */
 
 import { malformed } from "../errors.ts";
-import type { Model } from "../model/model.ts";
+import { IR_VERSION, type Model } from "../model/model.ts";
 import type { Domain } from "../operators/operator.ts";
-import { checkFunction, convertGraph, type Work } from "./convert-graph.ts";
+import type { ModelContext } from "./context.ts";
+import { checkFunction, convertGraph } from "./convert-graph.ts";
+import { ConversionLog } from "./log.ts";
 import { Names } from "./names.ts";
-import { Report } from "./report.ts";
 import { checkTarget, type ConvertTarget } from "./target.ts";
 import { translateGraph } from "./translate-graph.ts";
 
-/** A converted model. The one that it was made of is as it was. */
+/** A converted model. The model that it was made of is unchanged. */
 export interface Conversion {
   readonly model: Model;
   /** A sentence for each node that changed. */
   readonly changes: readonly string[];
-  /** Operators that were left as they were, unchecked, though the opset may not mean them; with the number of nodes. */
+  /**
+   * Operators of which nodes were left as they were, with the number of those nodes. The opset may mean another version
+   * of them.
+   */
   readonly unchecked: ReadonlyMap<string, number>;
-  /** What was taken on trust, a sentence each. */
+  /** What the conversion relies on without knowing it for certain, a sentence each. */
   readonly notes: readonly string[];
 }
 
 /**
- * The same model in an opset of ONNX, or in OpenVINO, with the same results bit for bit.
+ * Converts a model to an opset of ONNX, or to OpenVINO, so that it gives the same results bit for bit.
  *
- * Of OpenVINO's versions of an operator the newest is taken, or the newest that `opset` has; without `opset` an IR keeps
- * those that it has. Within ONNX nodes of other operators stay as they are, though the opset may mean another version of
- * them: `unchecked` counts them. From one format to the other there may be none.
+ * To OpenVINO an operator becomes its newest version, or the newest that `opset` has; without `opset` an IR keeps the
+ * versions that it has. Within ONNX nodes of other operators stay as they are, and `unchecked` counts them, because the
+ * opset may mean another version of them. From one format to the other there may be no such nodes.
  *
- * @throws TensorError `unsupported-model` for what the target cannot say, with nodes and reasons; `unknown-operator` for
- * a target that there is not; `attribute`, `reduction`, `malformed-file` and the like for a node that is wrong as it is.
+ * @throws TensorError `unsupported-model` for what the target cannot express, with nodes and reasons;
+ * `unknown-operator` for a target that does not exist; `attribute`, `reduction`, `malformed-file` and the like for a
+ * node that is wrong by its own version
  */
 export function convertModel(model: Model, target: ConvertTarget): Conversion {
   const checked = checkTarget(target);
-  const report = new Report(checked);
-  const work = { model, target: checked, names: new Names(model.graph), report };
-  const converted = convert(work);
-  report.check();
-  const { changes, unchecked, notes } = report;
+  const log = new ConversionLog(checked);
+  const context = { model, target: checked, names: new Names(model.graph), log };
+  const converted = convertWhole(context);
+  log.check();
+  const { changes, unchecked, notes } = log;
   return { model: converted, changes, unchecked, notes: [...notes] };
 }
 
-/** The IR version of ONNX 1.10 to 1.13; every runtime in use reads it, with operator sets of any age. */
-const COMMON_IR_VERSION = 8;
-
-function convert(work: Work): Model {
-  const { model, target } = work;
+function convertWhole(context: ModelContext): Model {
+  const { model, target } = context;
   const { domain, opset, irVersion } = target;
   const isForeign = domainOf(model) !== domain;
   if (domain === "openvino") {
     if (!isForeign) {
-      // Nodes that have a version each do not have to change for the file.
-      const graph = opset === Infinity ? model.graph : convertGraph(model.graph, null, work);
+      // Every node has a version of its own, so that the file may stay as it is.
+      const graph = opset === Infinity ? model.graph : convertGraph(model.graph, null, context);
       return { ...model, irVersion, graph };
     }
-    return { irVersion, producer: "", opsets: {}, graph: translateGraph(model.graph, work) };
+    return { irVersion, producer: "", opsets: {}, graph: translateGraph(model.graph, context) };
   }
   if (isForeign) {
     return {
-      irVersion: Math.max(COMMON_IR_VERSION, irVersion),
+      irVersion: Math.max(IR_VERSION, irVersion),
       producer: "ndscatter",
       opsets: { [domain]: opset },
-      graph: translateGraph(model.graph, work),
+      graph: translateGraph(model.graph, context),
     };
   }
   for (const one of model.functions ?? []) checkFunction(one, target);
@@ -73,11 +75,11 @@ function convert(work: Work): Model {
     ...model,
     irVersion: Math.max(model.irVersion, irVersion),
     opsets: { ...model.opsets, [domain]: opset },
-    graph: convertGraph(model.graph, null, work),
+    graph: convertGraph(model.graph, null, context),
   };
 }
 
-/** The domain of a model's operators, which tells its format. */
+/** The domain of a model's operators, which stands for its format. */
 function domainOf({ opsets, graph }: Model): Domain {
   if (Object.hasOwn(opsets, "ai.onnx")) return "ai.onnx";
   const isOpenvino = graph.nodes.every(({ domain }) => domain.split(".")[0] === "openvino");

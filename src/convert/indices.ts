@@ -1,32 +1,37 @@
-/** The indices of a node where the target takes others: their data type, negative ones, those out of range. */
+/** Adapts the indices of a node to the target: their data type, negative indices, and indices out of range. */
 
-import { allocate, type DType } from "../tensor/dtype.ts";
 import type { TensorError } from "../errors.ts";
 import { quote } from "../model/graph.ts";
-import { typesOf } from "../operators/dtypes.ts";
+import type { Scope } from "../model/values.ts";
 import { roleOf, type OperatorVersion } from "../operators/operator.ts";
+import { typesOf } from "../operators/dtypes.ts";
+import { allocate, isDType, isUnsigned, type DType } from "../tensor/dtype.ts";
 import { reader, writer } from "../tensor/scalar.ts";
-import { coordinatesOf, printShape, type Dim } from "../tensor/shape.ts";
+import { coordinatesOf, printShape, type Dim, type PartialShape } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";
-import type { Additions } from "./additions.ts";
-import { adviceFor, hasAxis, refusal, titleOf, type Meaning } from "./meaning.ts";
-import type { Scope } from "./scope.ts";
-import type { Target } from "./target.ts";
+import type { GraphContext } from "./context.ts";
+import {
+  adviceFor,
+  certainShape,
+  hasAxis,
+  onlyDeclared,
+  refusal,
+  versionTitle,
+  type Meaning,
+} from "./meaning.ts";
 
 /** Every version takes it. */
 const INDEX_TYPE: DType = "int64";
 
 /**
- * The name of indices with which `row` does what the node does: the node's own, those of a constant made of them, or
- * those that a cast makes.
- * @throws TensorError `unsupported-model`
+ * The name of indices with which `row` does what the node does: the node's own indices, a constant made of them, or
+ * the output of a cast.
+ * @throws TensorError `unsupported-model` where there are no such indices, or where they cannot be known
  */
 export function adaptIndices(
   row: OperatorVersion,
   meaning: Meaning,
-  target: Target,
-  scope: Scope,
-  additions: Additions,
+  { target, scope, additions }: GraphContext,
 ): string | undefined {
   const { version, inputs } = meaning;
   const { indices: name } = inputs;
@@ -35,15 +40,23 @@ export function adaptIndices(
   const types = known === undefined ? indexTypes(version) : [known];
   const isTaken = types.every((dtype) => indexTypes(row).includes(dtype));
   const rules: Rules = {
-    noNegative: version.negativeIndices && !row.negativeIndices && !types.every(isUnsigned),
+    noNegative:
+      version.negativeIndices &&
+      !row.negativeIndices &&
+      !types.every((dtype) => isDType(dtype) && isUnsigned(dtype)),
     noOutside: version.outOfRange !== undefined && version.outOfRange !== row.outOfRange,
   };
   if (isTaken && !rules.noNegative && !rules.noOutside) return name;
-  const one = scope.constantOf(name);
-  if (one !== null && one.dtype !== null) {
-    const dims = dimsOf(meaning, scope);
-    const before = one.read();
-    const after = rewrite(before, isTaken ? before.dtype : INDEX_TYPE, dims, rules, name, row);
+  const source = scope.constantOf(name);
+  if (source !== null && source.dtype !== null) {
+    const { dims, isCertain } = dimsOf(meaning, scope);
+    const before = source.read();
+    const type = isTaken ? before.dtype : INDEX_TYPE;
+    const after = rewrite(before, type, dims, rules, name, row);
+    if (!isCertain && (rules.noOutside || (rules.noNegative && hasNegative(before)))) {
+      const use = rules.noOutside ? "are in range by it" : "were counted from the front by it";
+      meaning.trusted.add(onlyDeclared("shape", inputs.data ?? "", `${quote(name)} ${use}`));
+    }
     if (after === before) return name;
     const suffix = rules.noNegative ? "nonnegative" : INDEX_TYPE;
     return additions.constant(name, suffix, () => after, [rules, dims]);
@@ -51,7 +64,7 @@ export function adaptIndices(
   const needs = rules.noNegative
     ? "takes no negative indices"
     : rules.noOutside
-      ? `has an error for indices out of range, for which ${titleOf(version)} gives zeros`
+      ? `has an error for indices out of range, for which ${versionTitle(version)} gives zeros`
       : null;
   if (needs === null) return additions.cast(name, INDEX_TYPE);
   const isAble = (other: OperatorVersion): boolean =>
@@ -59,10 +72,11 @@ export function adaptIndices(
     (!rules.noOutside || other.outOfRange === version.outOfRange);
   const advice = adviceFor(meaning, target, isAble);
   throw refusal(
-    `${titleOf(row)} ${needs}, and ${quote(name)} is no constant that could be looked at${advice}`,
+    `${versionTitle(row)} ${needs}, and ${quote(name)} is no constant that could be looked at${advice}`,
   );
 }
 
+/** What the target's version forbids, although the node's allows it. */
 interface Rules {
   readonly noNegative: boolean;
   readonly noOutside: boolean;
@@ -73,15 +87,27 @@ function indexTypes(version: OperatorVersion): readonly string[] {
   return typesOf(version, schema?.type ?? "");
 }
 
-const isUnsigned = (dtype: string): boolean => dtype.startsWith("u");
-
-/** The sizes that indices count along: of the axis, or of those that the places of a tuple stand for. */
-function dimsOf({ version, settings, inputs }: Meaning, scope: Scope): readonly Dim[] | null {
-  const shape = scope.typeOf(inputs.data ?? "")?.shape ?? null;
-  if (shape === null) return null;
-  if (!hasAxis(version)) return shape.slice(settings.batchDims);
-  return settings.axis === null ? null : shape.slice(settings.axis).slice(0, 1);
+/**
+ * The sizes of the axes that indices count along, one for each place of a tuple; null where they are not known.
+ * `isCertain` is false where a size is only declared.
+ */
+function dimsOf(
+  { version, settings, inputs }: Meaning,
+  scope: Scope,
+): { dims: readonly Dim[] | null; isCertain: boolean } {
+  const { data: name = "" } = inputs;
+  const counted = (shape: PartialShape): readonly Dim[] | null => {
+    if (shape === null) return null;
+    if (!hasAxis(version)) return shape.slice(settings.batchDims);
+    return settings.axis === null ? null : shape.slice(settings.axis).slice(0, 1);
+  };
+  const certain = counted(certainShape(name, scope));
+  const dims = counted(scope.typeOf(name)?.shape ?? null);
+  return { dims, isCertain: dims?.every((dim, place) => dim === certain?.[place]) ?? true };
 }
+
+const hasNegative = ({ data }: Tensor): boolean =>
+  Array.from(data as Iterable<number | bigint>).some((index) => index < 0);
 
 /** The same tensor where nothing in it has to change. */
 function rewrite(
@@ -110,7 +136,7 @@ function rewrite(
     const isOutside = typeof dim === "number" && (index < BigInt(-dim) || index >= BigInt(dim));
     const counted = noNegative && isNegative && !isOutside ? index + BigInt(Number(dim)) : index;
     if (((noNegative && isNegative) || noOutside) && isOutside) {
-      throw found(`which is out of range, and ${titleOf(row)} has an error for that`);
+      throw found(`which is out of range, and ${versionTitle(row)} has an error for that`);
     }
     if (!write(position, dtype === "int64" || dtype === "uint64" ? counted : Number(counted))) {
       throw found(`which ${dtype} cannot hold`);

@@ -1,11 +1,11 @@
-/** What a node of the family does, in the words of no version; and which version of a target can say it. */
+/** What a node of the family does, independent of its version, and which version of a target can do the same. */
 
-import type { DType } from "../tensor/dtype.ts";
 import { malformed, TensorError } from "../errors.ts";
-import { attributesOf } from "../model/run-model.ts";
+import { attributesOf } from "../model/attributes.ts";
+import { quote } from "../model/graph.ts";
 import type { ModelNode } from "../model/model.ts";
-import { typesOf } from "../operators/dtypes.ts";
-import { reductionOf, settingOf, settingsOf } from "../operators/settings.ts";
+import { missingParameter } from "../model/family.ts";
+import type { Scope } from "../model/values.ts";
 import {
   roleOf,
   type AttributeSchema,
@@ -13,22 +13,26 @@ import {
   type Role,
   type Settings,
 } from "../operators/operator.ts";
-import { lookUp, operators } from "../operators/registry.ts";
-import { quote } from "../model/graph.ts";
-import type { Scope } from "./scope.ts";
+import { findVersion, lookUp, operators } from "../operators/registry.ts";
+import { typesOf } from "../operators/dtypes.ts";
+import { reductionOf, settingOf, settingsOf } from "../operators/settings.ts";
+import type { DType } from "../tensor/dtype.ts";
+import { product, type PartialShape } from "../tensor/shape.ts";
 import type { Target } from "./target.ts";
 
 export interface Meaning {
   readonly node: ModelNode;
-  /** The operator that says it: that of the node, unless it was put into another one's words. */
+  /** The operator that does it: the node's own, or another one that does the same. */
   readonly op: string;
   /** The version that the node is of. */
   readonly version: OperatorVersion;
   readonly settings: Settings;
   /** The names of its inputs. */
   readonly inputs: Readonly<Partial<Record<Role, string>>>;
-  /** The data type of data, as far as that, or what has the same type, is declared. */
+  /** The data type of data, as far as that, or a value of the same type, is known. */
   readonly dtype: DType | null;
+  /** Notes on declared types that decide the result of the conversion, a sentence each. */
+  readonly trusted: Set<string>;
 }
 
 /** @throws TensorError for a node that is wrong by its own version */
@@ -37,87 +41,100 @@ export function meaningOf(node: ModelNode, opset: number, scope: Scope): Meaning
   const { operator, version } = lookUp({ domain, op, opset });
   const fields = { op, opset: version.sinceVersion };
   const settings = settingsOf(version, operator.versions, attributesOf(node), fields);
-  if (node.inputs.length > version.inputs.length) {
-    throw malformed(`it has ${node.inputs.length} inputs, but ${titleOf(version)} takes fewer`);
-  }
-  const inputs: Partial<Record<Role, string>> = {};
-  for (const [position, schema] of version.inputs.entries()) {
-    const { [position]: name = "" } = node.inputs;
-    if (name !== "") inputs[roleOf(schema)] = name;
-    else if (schema.optional !== true) throw malformed(`its input ${schema.name} is left out`);
-  }
+  const inputs = inputNames(node, version);
   const known = [inputs.data, inputs.updates, node.outputs[0]].map(
     (name) => scope.typeOf(name ?? "")?.dtype ?? null,
   );
+  const axis = inputs.axis === undefined ? settings.axis : constantAxis(inputs.axis, scope);
+  const batchDims = fromFront(settings.batchDims, inputs.indices ?? "", scope);
   return {
     node,
     op,
     version,
-    settings: {
-      ...settings,
-      axis: inputs.axis === undefined ? settings.axis : axisOf(inputs.axis, scope),
-      batchDims: fromFront(settings.batchDims, inputs.indices ?? "", scope),
-    },
+    settings: { ...settings, axis, batchDims },
     inputs,
     dtype: known.find((dtype) => dtype !== null) ?? null,
+    trusted: new Set(),
   };
 }
 
-/** The value of an axis that is a constant, null for others. */
-function axisOf(name: string, scope: Scope): number | null {
-  const one = scope.constantOf(name);
-  if (one === null || one.dtype === null) return null;
-  const { size, data } = one.read();
-  return size === 1 ? Number(data[0]) : null;
+/** @throws TensorError `malformed-file` for too many inputs, and for one that is left out although it must not be */
+function inputNames(node: ModelNode, version: OperatorVersion): Meaning["inputs"] {
+  if (node.inputs.length > version.inputs.length) {
+    const title = versionTitle(version);
+    throw malformed(`it has ${node.inputs.length} inputs, but ${title} takes fewer`);
+  }
+  const missing = missingParameter(node, version);
+  if (missing !== null) throw malformed(`its input ${missing} is left out`);
+  const named: Partial<Record<Role, string>> = {};
+  for (const [position, schema] of version.inputs.entries()) {
+    const { [position]: name = "" } = node.inputs;
+    if (name !== "") named[roleOf(schema)] = name;
+  }
+  return named;
 }
 
-/** Batch axes that are counted from the back of indices, from the front where their rank is known. */
+/** The value of an axis that is a constant, null for others. */
+function constantAxis(name: string, scope: Scope): number | null {
+  const constant = scope.constantOf(name);
+  const isOne = constant !== null && constant.dtype !== null && product(constant.shape) === 1;
+  return isOne ? Number(constant.read().data[0]) : null;
+}
+
+/** Batch axes that are counted from the back of indices, from the front where the rank of indices is certain. */
 function fromFront(batchDims: number, indices: string, scope: Scope): number {
-  const rank = scope.typeOf(indices)?.shape?.length;
+  const rank = certainShape(indices, scope)?.length;
   return batchDims < 0 && rank !== undefined ? batchDims + rank : batchDims;
 }
 
+/** The shape of a value as far as it is certain, declared types left aside. */
+export const certainShape = (name: string, scope: Scope): PartialShape =>
+  scope.get(name).certain.type?.shape ?? null;
+
+/** A note on a declared type that decides the result. */
+export const onlyDeclared = (what: string, name: string, use: string): string =>
+  `the ${what} of ${quote(name)} is only declared; ${use}`;
+
 /** The version of the family that a node is of, or null. */
-export const versionOf = ({ domain, op }: ModelNode, opset: number): OperatorVersion | null =>
-  operators().findLast(
-    (row) => row.domain === domain && row.name === op && row.sinceVersion <= opset,
-  ) ?? null;
+export const familyVersion = ({ domain, op }: ModelNode, opset: number): OperatorVersion | null =>
+  findVersion({ domain, op, opset });
 
 /** `ScatterND-16`. */
-export const titleOf = ({ name, sinceVersion }: OperatorVersion): string =>
+export const versionTitle = ({ name, sinceVersion }: OperatorVersion): string =>
   `${name}-${sinceVersion}`;
 
-/** What ai.onnx and openvino call one operator where they do not call it the same. */
+/** Names of operators in ai.onnx, and in openvino where it is another one. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   ScatterND: "ScatterNDUpdate",
   ScatterElements: "ScatterElementsUpdate",
 };
 
-/** All names of an operator, those that are deprecated last. */
-function namesOf(op: string): readonly string[] {
+/** All names of an operator in both domains, deprecated ones last. */
+function allNames(op: string): readonly string[] {
   const plain = operators().find(({ name }) => name === op)?.deprecated ?? op;
   const [base] = Object.entries(OTHER_NAMES).find(([, other]) => other === plain) ?? [plain];
   const old = operators().filter(({ deprecated }) => deprecated === base);
   return [...new Set([base, OTHER_NAMES[base] ?? base, ...old.map(({ name }) => name)])];
 }
 
-/** The versions of a domain that are of one operator with `op`, in the order of {@link namesOf}, oldest first. */
+/** All versions of `op` in a domain, whatever it is called there: by {@link allNames}, then oldest first. */
 export function siblingsOf(op: string, domain: string): readonly OperatorVersion[] {
-  return namesOf(op).flatMap((name) =>
+  return allNames(op).flatMap((name) =>
     operators().filter((one) => one.domain === domain && one.name === name),
   );
 }
 
-/** The opset that a version came with. */
-export const opsetOf = ({ opset, sinceVersion }: OperatorVersion): number => opset ?? sinceVersion;
+/** The first opset that has a version. */
+export const firstOpset = ({ opset, sinceVersion }: OperatorVersion): number =>
+  opset ?? sinceVersion;
 
-/** The version that a target has for `op`, null where it has none. */
+/** The newest version that the target's opset has of `op`, or of what it calls the same; null where it has none. */
 export function targetVersion(op: string, { domain, opset }: Target): OperatorVersion | null {
-  const rows = siblingsOf(op, domain).filter((row) => opsetOf(row) <= opset);
+  const rows = siblingsOf(op, domain).filter((row) => firstOpset(row) <= opset);
   return rows.findLast(({ name }) => name === rows[0].name) ?? null;
 }
 
-/** The word of a version for a reduction, null where it has none. */
+/** What a version calls a reduction, null where it does not have it. */
 export function wordOf(version: OperatorVersion, reduction: Settings["reduction"]): string | null {
   const { values = ["none"] } = attributeFor(version, "reduction") ?? {};
   return values.find((word) => reductionOf(word) === reduction) ?? null;
@@ -130,7 +147,7 @@ const attributeFor = (
 ): AttributeSchema | undefined =>
   version.attributes.find((schema) => settingOf(schema) === setting);
 
-/** Why a version cannot say what a node does, as far as attributes and data types go; null where it can. */
+/** Why a version cannot do what a node does, by its attributes and data types; null where it can. */
 export function objectionTo(
   row: OperatorVersion,
   { version, settings, dtype }: Meaning,
@@ -148,7 +165,8 @@ export function objectionTo(
   }
   if (batchDims !== 0 && !has("batchDims")) return `has no batch_dims, which are ${batchDims}`;
   if (batchDims > 1 && row.fusesBatches !== version.fusesBatches) {
-    return `${row.fusesBatches === true ? "makes" : "does not make"} one axis of the ${batchDims} batch axes of its output`;
+    const makes = row.fusesBatches === true ? "makes" : "does not make";
+    return `${makes} one axis of the ${batchDims} batch axes of its output`;
   }
   if (mode !== "linear" && !has("mode")) return `has no mode ${quote(mode)}`;
   if (axis === null && has("axis"))
@@ -159,23 +177,23 @@ export function objectionTo(
 export const dataTypes = (row: OperatorVersion): readonly string[] =>
   typesOf(row, row.inputs[0].type);
 
-/** The opset that can say what a node does where the target's cannot. */
+/** Names the first later opset whose version does what the node does; empty where there is none. */
 export function adviceFor(
   meaning: Meaning,
   { domain, opset }: Target,
   isAble: (row: OperatorVersion) => boolean = () => true,
 ): string {
   const able = siblingsOf(meaning.op, domain)
-    .filter((row) => opsetOf(row) > opset && objectionTo(row, meaning) === null && isAble(row))
-    .map(opsetOf);
+    .filter((row) => firstOpset(row) > opset && objectionTo(row, meaning) === null && isAble(row))
+    .map(firstOpset);
   return able.length === 0 ? "" : `; opset ${Math.min(...able)} can say it`;
 }
 
-/** Said of a node that stays behind. */
+/** The error for a node that cannot be converted. */
 export const refusal = (reason: string): TensorError =>
   new TensorError("unsupported-model", reason);
 
-/** Whether indices count along one axis; else tuples of them have a place for each axis. */
+/** Whether indices count along one axis, and are not tuples with a place for each axis. */
 export const hasAxis = (version: OperatorVersion): boolean =>
   attributeFor(version, "axis") !== undefined ||
   version.inputs.some((input) => roleOf(input) === "axis");

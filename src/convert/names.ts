@@ -1,4 +1,4 @@
-/** Names of values and nodes that a model has not yet. */
+/** Names of values and nodes: which a model has, which are free, and which values are used. */
 
 import { TensorError } from "../errors.ts";
 import type { Constant, Graph } from "../model/model.ts";
@@ -6,7 +6,7 @@ import type { Constant, Graph } from "../model/model.ts";
 export class Names {
   readonly #taken = new Set<string>();
 
-  /** All names in a graph and in the bodies of its nodes: a body sees the names around it. */
+  /** Takes all names in a graph and in the bodies of its nodes, which see the names around them. */
   constructor(graph: Graph) {
     this.#collect(graph);
   }
@@ -22,7 +22,7 @@ export class Names {
     }
   }
 
-  /** `base`, with a number behind it where that is taken. */
+  /** A name that is not taken: `base`, or `base` with a number behind it. It is taken from then on. */
   fresh(base: string): string {
     let name = base;
     for (let count = 1; this.#taken.has(name); count++) name = `${base}_${count}`;
@@ -31,13 +31,16 @@ export class Names {
   }
 }
 
-/** @throws TensorError `too-large` for bodies that lie too deep to have been read. */
+/**
+ * The graphs of an attribute.
+ * @throws TensorError `too-large` for graphs that are nested too deep to be read
+ */
 export function bodiesOf(graphs: readonly Graph[] | null | undefined): readonly Graph[] {
   if (graphs !== null) return graphs ?? [];
   throw new TensorError("too-large", "the model has bodies in bodies, too deep to be converted");
 }
 
-/** The names of values that a graph uses, in the bodies of its nodes too. */
+/** The names of values that a graph uses, also in the bodies of its nodes. */
 export function usesOf({ nodes, outputs }: Graph, uses = new Set<string>()): Set<string> {
   for (const { name } of outputs) uses.add(name);
   for (const { inputs, attributes } of nodes) {
@@ -50,7 +53,7 @@ export function usesOf({ nodes, outputs }: Graph, uses = new Set<string>()): Set
   return uses;
 }
 
-/** The constants without those of which a conversion took the last use. */
+/** The constants without those that a conversion has made useless; constants that nothing used before stay. */
 export function withoutUnused(
   constants: readonly Constant[],
   before: Graph,

@@ -1,24 +1,24 @@
-/** What a model can be converted to, and what each version of ONNX's own domain brought with it. */
+/** What a model can be converted to, and what each opset of ai.onnx brought: IR versions and data types. */
 
 import type { DType } from "../tensor/dtype.ts";
 import { printValue, TensorError } from "../errors.ts";
 import type { Domain } from "../operators/operator.ts";
 
-/** An opset of ONNX, or OpenVINO: by default its newest operators and version 11 of its files. */
+/** An opset of ONNX, or OpenVINO; by default with its newest operators and in version 11 of its files. */
 export type ConvertTarget =
   | { readonly domain?: "ai.onnx"; readonly opset: number }
   | { readonly domain: "openvino"; readonly opset?: number; readonly version?: 10 | 11 };
 
-/** A target with everything said. */
+/** A target with all defaults filled in. */
 export interface Target {
   readonly domain: Domain;
   /** Infinity for the newest. */
   readonly opset: number;
-  /** The least version of the file that has the opset. */
+  /** The first version of the file format that has the opset. */
   readonly irVersion: number;
 }
 
-/** The first opset that came with each version of ONNX's files. ONNX: Versioning, Released Versions. */
+/** The first opset of each IR version. ONNX: Versioning, Released Versions. */
 const IR_VERSIONS: readonly (readonly [opset: number, irVersion: number])[] = [
   [1, 3],
   [9, 4],
@@ -51,7 +51,7 @@ export const opsetOfDType = (dtype: DType): number => BROUGHT[dtype] ?? 1;
 
 const NEWEST = IR_VERSIONS[IR_VERSIONS.length - 1][0];
 
-/** @throws TensorError `unknown-operator` for a target that there is not. */
+/** @throws TensorError `unknown-operator` for a target that does not exist */
 export function checkTarget(given: ConvertTarget): Target {
   if (typeof given !== "object" || given === null) {
     throw unknown(`a target must be an object with a domain or an opset, got ${printValue(given)}`);

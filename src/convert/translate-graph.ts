@@ -1,4 +1,4 @@
-/** A graph of ONNX as one of OpenVINO, or the reverse. Every node has to have words in both. */
+/** Translates a graph of ONNX to OpenVINO, or the reverse. Every operator must exist in both. */
 
 import type { DType } from "../tensor/dtype.ts";
 import { TensorError } from "../errors.ts";
@@ -12,68 +12,66 @@ import {
   type ModelNode,
   type ValueInfo,
 } from "../model/model.ts";
+import { Scope } from "../model/values.ts";
 import { Additions } from "./additions.ts";
-import type { Work } from "./convert-graph.ts";
-import { checkDType } from "./convert-inline.ts";
+import type { GraphContext, ModelContext } from "./context.ts";
+import { checkTakes } from "./convert-inline.ts";
 import { convertNode } from "./convert-node.ts";
-import { refusal, versionOf } from "./meaning.ts";
+import { familyVersion, refusal } from "./meaning.ts";
 import { usesOf } from "./names.ts";
-import { Scope } from "./scope.ts";
 
-/** @throws TensorError `unsupported-model` for operators that the other format has no words for here, all of them named. */
-export function translateGraph(graph: Graph, work: Work): Graph {
-  checkOperators(graph, work);
-  const { target, names, report } = work;
-  const scope = new Scope(graph, null);
-  const translation = new Translation(
-    graph,
-    scope,
-    new Additions(target.domain, names, scope),
-    work,
-  );
-  for (const node of graph.nodes) {
-    report.attempt(node, undefined, () => translation.add(node));
-    scope.learn(node, opsetOf(work.model, node));
-  }
+/** @throws TensorError `unsupported-model` for operators of which the other format has none here, up to 20 named */
+export function translateGraph(graph: Graph, context: ModelContext): Graph {
+  checkOperators(graph, context);
+  const translation = new Translation(graph, context);
+  for (const node of graph.nodes) translation.add(node);
   return translation.finish();
 }
 
-function checkOperators({ nodes }: Graph, { model, target }: Work): void {
+function checkOperators({ nodes }: Graph, { model, target }: ModelContext): void {
   const others = nodes.filter(
-    (node) => inlineOperator(node) === null && versionOf(node, opsetOf(model, node)) === null,
+    (node) => inlineOperator(node) === null && familyVersion(node, opsetOf(model, node)) === null,
   );
   if (others.length === 0) return;
   const titles = others.slice(0, MAX_NAMES).map((node) => `${node.op} (${nodeTitle(node)})`);
   const more = others.length > MAX_NAMES ? ` and ${others.length - MAX_NAMES} more` : "";
   throw new TensorError(
     "unsupported-model",
-    `to ${target.domain} only this package's operators are converted, but the model has ${titles.join(", ")}${more}`,
+    `to ${target.domain} only this package's operators are converted, ` +
+      `but the model has ${titles.join(", ")}${more}`,
   );
 }
 
 class Translation {
   readonly #graph: Graph;
-  readonly #scope: Scope;
-  readonly #additions: Additions;
-  readonly #work: Work;
+  readonly #context: ModelContext;
+  readonly #around: GraphContext;
   readonly #nodes: ModelNode[] = [];
   readonly #constants: Constant[];
   readonly #outputs: ReadonlySet<string>;
   /** The other names of values, which `Identity` gives them. */
   readonly #aliases = new Map<string, string>();
 
-  constructor(graph: Graph, scope: Scope, additions: Additions, work: Work) {
+  constructor(graph: Graph, context: ModelContext) {
+    const { target, names } = context;
+    const scope = new Scope(graph);
     this.#graph = graph;
-    this.#scope = scope;
-    this.#additions = additions;
-    this.#work = work;
+    this.#context = context;
+    this.#around = { target, scope, additions: new Additions(target.domain, names, scope) };
     this.#constants = [...graph.constants];
     this.#outputs = new Set(graph.outputs.map(({ name }) => name));
   }
 
-  add(given: ModelNode): void {
-    const { model, target, report } = this.#work;
-    const opset = opsetOf(model, given);
+  /** Nodes come in the order in which they run. */
+  add(node: ModelNode): void {
+    const { model, log } = this.#context;
+    const opset = opsetOf(model, node);
+    log.attempt(node, undefined, () => this.#translate(node, opset));
+    this.#around.scope.learn(node, opset);
+  }
+
+  #translate(given: ModelNode, opset: number): void {
+    const { target, log } = this.#context;
     const inputs = given.inputs.map((name) => this.#aliases.get(name) ?? name);
     const node = { ...given, inputs };
     if (node.domain === target.domain) {
@@ -83,14 +81,14 @@ class Translation {
     if (inlineOperator(node) !== null) {
       this.#addInline(node, opset);
     } else {
-      const converted = convertNode(node, opset, target, this.#scope, this.#additions);
-      report.converted(given, converted);
-      this.#nodes.push(...this.#additions.takeNodes(), converted.node);
+      const converted = convertNode(node, opset, this.#around);
+      log.converted(given, converted);
+      this.#nodes.push(...this.#around.additions.takeNodes(), converted.node);
     }
   }
 
   #addInline(node: ModelNode, opset: number): void {
-    const { report } = this.#work;
+    const { log } = this.#context;
     const [input = ""] = node.inputs;
     const [output = ""] = node.outputs;
     if (output === "") return;
@@ -99,60 +97,62 @@ class Translation {
       const one = constantOf(node, opset);
       if (one === null) throw refusal("it makes no tensor of a data type that is known here");
       this.#constants.push(one);
-      report.changed(node, "Constant to a constant of the graph");
+      log.changed(node, "Constant to a constant of the graph");
       return;
     }
     if (isIdentity && !this.#outputs.has(output)) {
       this.#aliases.set(output, input);
-      report.changed(node, "Identity to nothing");
+      log.changed(node, "Identity to nothing");
       return;
     }
-    const dtype = isIdentity ? (this.#scope.typeOf(input)?.dtype ?? null) : destinationOf(node);
+    const dtype = isIdentity
+      ? (this.#around.scope.typeOf(input)?.dtype ?? null)
+      : destinationOf(node);
     const made = this.#convertType(input, output, dtype);
-    report.changed(node, `${node.op} to ${made.op}`);
+    log.changed(node, `${node.op} to ${made.op}`);
     this.#nodes.push(node.name === "" ? made : { ...made, name: node.name });
   }
 
-  /** An `Identity` of an output keeps its place, as what makes no other data type. */
+  /** A cast; of an `Identity` whose output the graph has, to the same data type. */
   #convertType(from: string, to: string, dtype: DType | null): ModelNode {
-    const { domain, opset } = this.#work.target;
+    const { domain, opset } = this.#context.target;
     if (dtype === null) throw refusal(`the data type that it makes of ${quote(from)} is not known`);
-    if (domain === "ai.onnx") checkDType("Cast", dtype, opset);
+    if (domain === "ai.onnx") checkTakes("Cast", dtype, opset);
     if (domain === "openvino" && elementTypeOf(dtype) === null) {
       throw refusal(`${domain} does not take ${dtype}`);
     }
-    return this.#additions.castNode(from, to, dtype);
+    return this.#around.additions.castNode(from, to, dtype);
   }
 
+  /** The translated graph, in which every value has the type that is known of it. */
   finish(): Graph {
     const { name, inputs, outputs, values = [] } = this.#graph;
-    const typed = (one: ValueInfo): ValueInfo => ({
-      name: one.name,
-      type: one.type ?? this.#scope.typeOf(one.name),
-    });
-    const declared = new Set([...inputs, ...outputs, ...values].map((one) => one.name));
-    const made = this.#nodes
-      .flatMap((node) => node.outputs)
-      .filter((value) => !declared.has(value))
-      .map((value) => typed({ name: value, type: null }));
-    const there = new Set(this.#nodes.flatMap((node) => node.outputs));
-    const untyped = inputs.find((one) => one.type === null);
+    const untyped = inputs.find(({ type }) => type === null);
     if (untyped !== undefined) {
       throw refusal(`the input ${quote(untyped.name)} is of a data type that is not known here`);
     }
+    const made = new Set(this.#nodes.flatMap((node) => node.outputs));
+    const inOrder = [...values.map((value) => value.name), ...made];
+    const isDeclared = new Set([...inputs, ...outputs].map((value) => value.name));
+    const between = new Set(inOrder.filter((value) => made.has(value) && !isDeclared.has(value)));
     const graph: Graph = {
       name,
-      inputs: inputs.map(typed),
-      outputs: outputs.map(typed),
+      inputs: inputs.map((value) => this.#typed(value.name)),
+      outputs: outputs.map((value) => this.#typed(value.name)),
       nodes: this.#nodes,
       constants: [],
-      values: [...values.filter((one) => there.has(one.name)).map(typed), ...made],
+      values: [...between].map((value) => this.#typed(value)),
     };
     const uses = usesOf(graph);
-    const isInput = new Set(inputs.map((one) => one.name));
-    graph.constants = [...this.#constants, ...this.#additions.constants]
+    const isInput = new Set(inputs.map((value) => value.name));
+    graph.constants = [...this.#constants, ...this.#around.additions.constants]
       .filter((one) => uses.has(one.name) || isInput.has(one.name))
       .map(({ name: its, dtype, shape, read }) => ({ name: its, dtype, shape, read }));
     return graph;
+  }
+
+  /** A declared type that contradicts what is certain is not carried over. */
+  #typed(name: string): ValueInfo {
+    return { name, type: this.#around.scope.typeOf(name) };
   }
 }

@@ -1,15 +1,18 @@
 /**
- * The data types of a node's inputs held against its version, each on its own: an unknown one counts as one that is
- * taken, so that it is the known ones that are told.
+ * The data types of a node's inputs checked against its version, each on its own. In the place of the others stand data
+ * types that the version takes, so that a finding is about the input that was checked.
  */
 
-import { isDType, type DType, type Reduction } from "../tensor/dtype.ts";
+import type { DType, Reduction } from "../tensor/dtype.ts";
 import type { ErrorFields } from "../errors.ts";
-import { checkDTypes } from "../operators/dtypes.ts";
+import { checkDTypes, typesOf } from "../operators/dtypes.ts";
 import { roleOf, type OperatorVersion, type ParameterSchema } from "../operators/operator.ts";
 import { findingOf, type Finding, type FindingId } from "./findings.ts";
 
-/** @param dtypes of the version's inputs, in order; null for one that is not known or left out */
+/**
+ * @param siblings all versions of the operator
+ * @param dtypes of the version's inputs, in order; null for one that is not known or left out
+ */
 export function inspectDTypes(
   version: OperatorVersion,
   siblings: readonly OperatorVersion[],
@@ -21,7 +24,7 @@ export function inspectDTypes(
   const findings: Finding[] = [];
   const check = (id: FindingId, known: ReadonlyMap<string, DType>, word: Reduction): boolean => {
     const types = inputs.map((input) => ({
-      dtype: known.get(input.name) ?? standIn(version, input, known),
+      dtype: known.get(input.name) ?? fittingType(version, input, known),
     }));
     try {
       checkDTypes(version, siblings, types, word, fields);
@@ -31,7 +34,7 @@ export function inspectDTypes(
       return false;
     }
   };
-  /** The first input of each type, where its data type is taken. */
+  /** By type constraint: the first input whose data type is taken, which the others must have as well. */
   const firsts = new Map<string, readonly [string, DType]>();
   for (const [position, input] of inputs.entries()) {
     const dtype = dtypes[position];
@@ -39,7 +42,6 @@ export function inspectDTypes(
     const isValue = roleOf(input) === "data" || roleOf(input) === "updates";
     const id = isValue ? "data-type-not-taken" : "index-type-not-taken";
     const own = [input.name, dtype] as const;
-    // Others of the same type follow it.
     if (!check(id, new Map([own]), "none")) continue;
     const first = firsts.get(input.type);
     if (first === undefined) firsts.set(input.type, own);
@@ -49,17 +51,14 @@ export function inspectDTypes(
   return findings;
 }
 
-/** A data type that the version takes: that of an input of the same type, where one is known. */
-function standIn(
-  { inputs, typeConstraints }: OperatorVersion,
+/** A data type that the version takes for an input: that of a known input of the same constraint, or else any. */
+function fittingType(
+  version: OperatorVersion,
   { type }: ParameterSchema,
   known: ReadonlyMap<string, DType>,
 ): DType {
-  const sibling = inputs.find((other) => other.type === type && known.has(other.name));
+  const sibling = version.inputs.find((other) => other.type === type && known.has(other.name));
   const dtype = sibling && known.get(sibling.name);
-  if (dtype !== undefined) return dtype;
-  const [first] = typeConstraints.find(({ name }) => name === type)?.types ?? [];
-  if (first !== undefined) return first;
-  // A parameter's type is a constraint or a data type.
-  return isDType(type) ? type : "int64";
+  const [first] = typesOf(version, type);
+  return dtype ?? (first as DType);
 }

@@ -1,23 +1,25 @@
-/** What inspecting a model can find: a row for each id. The documents and the command's help are made from it. */
+/** What inspecting a model can find, a row for each id: the document and the help of the command list these rows. */
 
-import { isTensorError, type ErrorCode, type ErrorFields } from "../errors.ts";
+import { isTensorError, sentenceOf, type ErrorCode, type ErrorFields } from "../errors.ts";
 
 /**
- * How bad it is: `wrong` breaks a rule of the specification, so that the node fails or means something else; `risky` is
- * allowed, but runtimes differ; `note` tells what was not looked at.
+ * How bad a finding is. `wrong`: a rule of the specification is broken for certain, so that the node fails or means
+ * something else. `risky`: it is allowed, but runtimes differ in it, or it is wrong by declared types alone. `note`:
+ * something was not looked at.
  */
 export type Severity = "wrong" | "risky" | "note";
 
-interface Row {
+interface FindingRule {
+  /** Of a finding that is certain: what follows from declared types alone is not `wrong`, but `risky`. */
   readonly severity: Severity;
   readonly meaning: string;
 }
 
-const wrong = (meaning: string): Row => ({ severity: "wrong", meaning });
-const risky = (meaning: string): Row => ({ severity: "risky", meaning });
-const note = (meaning: string): Row => ({ severity: "note", meaning });
+const wrong = (meaning: string): FindingRule => ({ severity: "wrong", meaning });
+const risky = (meaning: string): FindingRule => ({ severity: "risky", meaning });
+const note = (meaning: string): FindingRule => ({ severity: "note", meaning });
 
-/** Every id there is. Ids are stable: a build may look for them. */
+/** Every id there is. Ids stay as they are, because builds look for them. */
 export const FINDINGS = {
   "no-opset": wrong("the model imports no version of the operator's domain"),
   "operator-newer-than-opset": wrong("the operator came with a later opset"),
@@ -49,15 +51,15 @@ export const FINDINGS = {
   "version-not-known": note("the operator's version at that opset is not known here"),
   "indices-not-checked": note("constant indices are out of reach, or too many to be looked at"),
   "graph-too-deep": note("a graph lies too deep in others to be looked at"),
-} as const satisfies Record<string, Row>;
+} as const satisfies Record<string, FindingRule>;
 
 export type FindingId = keyof typeof FINDINGS;
 
-/** One thing that was found, with the facts of an error as far as they apply. */
+/** One thing that was found, with the fields of an error as far as they apply. */
 export interface Finding extends ErrorFields {
   readonly id: FindingId;
   readonly severity: Severity;
-  /** One sentence without the node, which is told where the finding stands. */
+  /** One sentence without the name of the node, which has the finding in its report. */
   readonly sentence: string;
   /** The code of the error that running the node would throw. */
   readonly code?: ErrorCode;
@@ -69,17 +71,17 @@ export const finding = (
   fields: ErrorFields & { readonly code?: ErrorCode } = {},
 ): Finding => ({ id, severity: FINDINGS[id].severity, sentence, ...fields });
 
+export const isFinding = (value: object): value is Finding => "severity" in value;
+
 /**
- * What an error of the package tells, as a finding. The operator stays out of the sentence: the node's report has it.
- * @throws `error` where it is none of the package's
+ * An error of the package as a finding; its sentence goes without the operator, which the report of the node has.
+ * @throws `error` where it is no error of the package
  */
 export function findingOf(id: FindingId, error: unknown): Finding {
   if (!isTensorError(error)) throw error;
-  const { code, message, op, opset, input, at, axis, got, expected } = error;
-  const prefix = op === undefined ? "" : opset === undefined ? `${op}: ` : `${op}-${opset}: `;
-  const sentence = message.startsWith(prefix) ? message.slice(prefix.length) : message;
+  const { code, input, at, axis, got, expected } = error;
   const fields = Object.entries({ input, at, axis, got, expected });
-  return finding(id, sentence, {
+  return finding(id, sentenceOf(error), {
     code,
     ...Object.fromEntries(fields.filter(([, value]) => value !== undefined)),
   });

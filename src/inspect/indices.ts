@@ -1,21 +1,19 @@
 /**
- * Constant indices, held against what is known of the shape of data: outside of their axis, negative where none may be,
- * repeated. It is the operator's own Plan that tells.
+ * Constant indices, checked against what is known of the shape of data: outside their axis, negative where the version
+ * takes none, repeated. The checks are made by the operator's own Plan, for sizes that stand in for unknown ones.
  */
 
-import { isTensorError, TensorError } from "../errors.ts";
+import { isTensorError } from "../errors.ts";
 import { readIndices } from "../kernels/read-indices.ts";
-import type { Bounds } from "../plan/index-job.ts";
+import type { KnownCall } from "../model/family.ts";
 import {
   roleOf,
   type InputShapes,
-  type Operator,
   type OperatorCall,
   type PlanInputs,
-  type Role,
 } from "../operators/operator.ts";
 import type { Plan } from "../plan/plan.ts";
-import { split } from "../plan/repeats.ts";
+import { firstRepeat, split, type Repeat } from "../plan/repeats.ts";
 import {
   coordinatesOf,
   isKnown,
@@ -29,13 +27,11 @@ import {
 import type { Tensor } from "../tensor/tensor.ts";
 import { finding, findingOf, type Finding } from "./findings.ts";
 
-/** Plans of more offsets are not made: a few indices may stand for any number of them, of 4 bytes each. */
+/** Plans of more offsets, of 4 bytes each, are not made: a few indices may stand for any number of them. */
 const MAX_OFFSETS = 2 ** 24;
 
-/** A scatter or gather whose attributes, data types and shapes were found to fit, as far as they are known. */
-export interface IndexedCall extends OperatorCall {
-  readonly operator: Operator;
-  readonly shapes: InputShapes;
+/** A call whose shapes fit, as far as they are known. */
+export interface IndexedCall extends KnownCall {
   /** Whether the reduction is what the settings say. */
   readonly isReductionKnown: boolean;
 }
@@ -45,9 +41,9 @@ export const inspectIndices = (call: IndexedCall, indices: Tensor): Finding[] =>
   ...planFindings(call, indices),
 ];
 
-/** What the version calls the input with a role. */
-const inputName = ({ version }: OperatorCall, role: Role): string =>
-  version.inputs.find((input) => roleOf(input) === role)?.name ?? role;
+/** What the version calls its indices. */
+const indicesName = ({ version }: OperatorCall): string =>
+  version.inputs.find((input) => roleOf(input) === "indices")?.name ?? "indices";
 
 /** The first negative index, where the version takes none. */
 function negativeFindings(call: IndexedCall, { data, shape }: Tensor): Finding[] {
@@ -59,7 +55,7 @@ function negativeFindings(call: IndexedCall, { data, shape }: Tensor): Finding[]
     if (index >= 0) continue;
     const at = coordinatesOf(position, shape);
     const got = Number.isSafeInteger(Number(index)) ? Number(index) : index;
-    const input = inputName(call, "indices");
+    const input = indicesName(call);
     const sentence = `${input}${printShape(at)} is ${got}, but version ${sinceVersion} takes no negative indices`;
     const code = "index-out-of-range";
     return [finding("negative-index-not-taken", sentence, { code, input, at, got })];
@@ -70,93 +66,134 @@ function negativeFindings(call: IndexedCall, { data, shape }: Tensor): Finding[]
 function planFindings(call: IndexedCall, indices: Tensor): Finding[] {
   const { operator, settings, shapes } = call;
   const data = standIn(call, indices);
-  if (data === null || settings.axis === null) return [];
+  if (data === null) return [];
   const updates = shapes.updates?.map((dim) => (typeof dim === "number" ? dim : 0));
-  const made = { data, indices, updates };
+  const made = { data: data.shape, indices, updates };
   const isScatter = operator.kind === "scatter";
-  const { positions } = operator.layout(made, call);
+  const places = product(operator.layout(made, call).positions);
+  const isCounted =
+    places === product(operator.layout({ ...made, data: data.larger }, call).positions);
   // Of a gather without batches, indices give one offset each.
-  if ((isScatter || settings.batchDims !== 0) && product(positions) > MAX_OFFSETS) {
-    return [notChecked(call, `${product(positions)} places in data are too many`)];
+  if ((isScatter || settings.batchDims !== 0) && places > MAX_OFFSETS) {
+    return [notChecked(call, `${isCounted ? `${places} ` : ""}places in data are too many`)];
   }
   let plan: Plan;
   try {
-    plan = planOf(call, made, "error");
+    plan = planOf(call, made);
   } catch (error) {
-    return [outOfRange(call, error)];
+    if (!isTensorError(error, "index-out-of-range")) throw error;
+    const isFilled = call.version.outOfRange === "fill";
+    return [findingOf(isFilled ? "index-filled" : "index-out-of-range", error)];
   }
   if (!isScatter || !call.isReductionKnown) return [];
-  if (product(data) > MAX_SIZE) {
+  if (product(data.shape) > MAX_SIZE) {
     return [notChecked(call, "data may have more than 2^32 - 1 elements")];
   }
-  return repeatFindings(call, plan, made);
+  const repeat = firstRepeat(plan);
+  if (repeat === null) return [];
+  const count = isCounted ? `${split(plan).later.count} of ${places} updates` : "updates";
+  return [repeatFinding(call, made, repeat, count)];
 }
 
-const notChecked = (call: IndexedCall, why: string): Finding => {
-  const input = inputName(call, "indices");
-  return finding("indices-not-checked", `not all was looked at of the constant ${input}: ${why}`, {
-    input,
+function notChecked(call: IndexedCall, why: string): Finding {
+  const input = indicesName(call);
+  const sentence = `not all was looked at of the constant ${input}: ${why}`;
+  return finding("indices-not-checked", sentence, { input });
+}
+
+function planOf(call: IndexedCall, made: PlanInputs): Plan {
+  const { data, updates } = call.shapes;
+  return call.operator.plan(made, call, {
+    // Negative indices that the version does not take are another finding.
+    negative: true,
+    bounds: "error",
+    merge: false,
+    read: readIndices,
+    shown: { data, updates, negative: call.version.negativeIndices },
   });
-};
-
-function planOf(call: IndexedCall, made: PlanInputs, bounds: Bounds): Plan {
-  // Those of which the version takes none are told already.
-  const rules = { negative: true, bounds, merge: false, read: readIndices };
-  return call.operator.plan(made, call, rules);
 }
 
-function repeatFindings(call: IndexedCall, plan: Plan, made: PlanInputs): Finding[] {
+function repeatFinding(
+  call: IndexedCall,
+  made: PlanInputs,
+  repeat: Repeat,
+  count: string,
+): Finding {
   const { positions, indexAt } = call.operator.layout(made, call);
-  const { first, later } = split(plan);
-  if (later.count === 0 || later.source === undefined || first.source === undefined) return [];
-  const at = indexAt(coordinatesOf(later.source[0], positions));
-  const before = first.source[first.offsets.indexOf(later.offsets[0])];
-  const earlier = indexAt(coordinatesOf(before, positions));
-  const input = inputName(call, "indices");
-  const what = `${later.count} of ${product(positions)} updates go where another one went`;
+  const [at, earlier] = [repeat.position, repeat.earlier].map((position) =>
+    indexAt(coordinatesOf(position, positions)),
+  );
+  const input = indicesName(call);
   const where = `the first is that of ${input}${printShape(at)}, after ${input}${printShape(earlier)}`;
-  const sentence = `${what}; ${where}`;
-  return [
-    call.settings.reduction === "none"
-      ? finding("repeated-target", sentence, { code: "duplicate-index", input, at })
-      : finding("repeated-target-reduced", sentence, { input, at }),
-  ];
+  const sentence = `${count} go where another one went; ${where}`;
+  return call.settings.reduction === "none"
+    ? finding("repeated-target", sentence, { code: "duplicate-index", input, at })
+    : finding("repeated-target-reduced", sentence, { input, at });
+}
+
+/** A shape of data in which sizes stand in for those that are not known. */
+interface StandIn {
+  readonly shape: readonly number[];
+  /** The same with other sizes in the place of unknown ones: what differs between the two is not known. */
+  readonly larger: readonly number[];
 }
 
 /**
- * The shape of data with sizes where none are known: so large that no index is outside and that -1 is no other's
- * target. Null where too little is known.
+ * The axes that indices count along are so long that no index lies outside and that no negative index has the target of
+ * another one: of unknown sizes neither is certain. All others are as short as the shapes allow. Null where too little
+ * is known.
  */
-function standIn(call: IndexedCall, indices: Tensor): number[] | null {
-  const data = call.shapes.data ?? smallestShape(call, indices);
-  if (data === null) return null;
-  const { batchDims } = call.settings;
-  const batches = batchDims < 0 ? batchDims + indices.shape.length : batchDims;
-  const known = data.map((dim, axis) =>
-    typeof dim !== "number" && axis < batches ? indices.shape[axis] : dim,
-  );
-  if (isKnown(known)) return [...known];
-  const sizes = (call.shapes.updates ?? []).map((dim) => (typeof dim === "number" ? dim : 0));
-  const room = 2 * largest(indices) + Math.max(1, ...indices.shape, ...sizes);
+function standIn(call: IndexedCall, indices: Tensor): StandIn | null {
+  const { updates } = call.shapes;
+  const data = call.shapes.data ?? smallestShape(call, indices.shape);
+  if (data === null || call.settings.axis === null) return null;
+  const known = withBatches(data, call, indices.shape);
+  if (isKnown(known)) return { shape: known, larger: known };
+  const longest = Math.max(1, ...indices.shape);
+  const sizes = (updates ?? []).map((dim) => (typeof dim === "number" ? dim : 0));
+  const room = 2 * largest(indices) + Math.max(longest, ...sizes);
+  const { axes } = call.operator.layout({ data: known.map(() => room), indices }, call);
   // The first axis may be a batch, of which each sample has an index.
-  const candidates = [room, indices.shape[0] ?? room].map((first) =>
-    known.map((dim, axis) => (typeof dim === "number" ? dim : axis === 0 ? first : room)),
-  );
-  return candidates.find((shape) => fits(call, shape, indices)) ?? null;
-}
-
-/** Data of unknown rank: the least that the other shapes leave room for. What lies behind changes no target. */
-function smallestShape(call: IndexedCall, indices: Tensor): PartialShape {
-  for (let rank = 1; rank <= MAX_RANK; rank++) {
-    const shape: Dim[] = Array.from({ length: rank }, () => null);
-    if (fits(call, shape, indices)) return shape;
+  const [batch = 1] = indices.shape;
+  const shapes = [1, longest].flatMap((least) => [least, batch].map((first) => ({ least, first })));
+  for (const { least, first } of shapes) {
+    const sized = (more: number): readonly number[] =>
+      known.map((dim, axis) => {
+        if (typeof dim === "number") return dim;
+        if (axes.includes(axis)) return room + more;
+        return (axis === 0 ? first : least) + more;
+      });
+    const shape = sized(0);
+    if (fits(call, { data: shape, indices: indices.shape, updates: null })) {
+      return { shape, larger: sized(1) };
+    }
   }
   return null;
 }
 
-function fits(call: IndexedCall, data: PartialShape, { shape: indices }: Tensor): boolean {
+/** The batch axes of data are those of indices. */
+function withBatches(
+  data: readonly Dim[],
+  { settings: { batchDims } }: IndexedCall,
+  indices: readonly number[],
+): readonly Dim[] {
+  const batches = batchDims < 0 ? batchDims + indices.length : batchDims;
+  return data.map((dim, axis) => (typeof dim !== "number" && axis < batches ? indices[axis] : dim));
+}
+
+/** Data of unknown rank: the lowest that the other shapes leave room for. Axes behind those change no target. */
+function smallestShape(call: IndexedCall, indices: readonly number[]): PartialShape {
+  const { updates } = call.shapes;
+  for (let rank = 1; rank <= MAX_RANK; rank++) {
+    const data: readonly Dim[] = Array.from({ length: rank }, () => null);
+    if (fits(call, { data, indices, updates })) return data;
+  }
+  return null;
+}
+
+function fits(call: IndexedCall, shapes: InputShapes): boolean {
   try {
-    call.operator.inferShape({ data, indices, updates: null }, call);
+    call.operator.inferShape(shapes, call);
     return true;
   } catch (error) {
     if (isTensorError(error)) return false;
@@ -171,19 +208,4 @@ function largest({ data }: Tensor): number {
     most = Math.max(most, Math.abs(Number(index)));
   }
   return most;
-}
-
-/** The error of a Plan, told of the shape that is known and not of the one that stood in for it. */
-function outOfRange(call: IndexedCall, error: unknown): Finding {
-  if (!isTensorError(error, "index-out-of-range")) throw error;
-  const isFilled = call.version.outOfRange === "fill";
-  const id = isFilled ? "index-filled" : "index-out-of-range";
-  const { code, input, at = [], axis = 0, got = 0, expected = [] } = error;
-  const shape = call.shapes.data;
-  const dim = shape === null ? null : shape[axis];
-  if (shape === null || isKnown(shape)) return findingOf(id, error);
-  const of = `axis ${axis} of ${inputName(call, "data")} ${printShape(shape)}`;
-  const range = dim === 0 ? "has no elements" : `takes ${expected.join("..")}`;
-  const sentence = `${input}${printShape(at)} is ${got}, but ${of} ${range}`;
-  return findingOf(id, new TensorError(code, sentence, { input, at, axis, got, expected }));
 }

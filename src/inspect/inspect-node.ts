@@ -1,54 +1,54 @@
 /**
- * One node of the family, held against its version in the order in which running it would: operator, attributes, data
- * types, shapes, indices. It is the same checks that run; here what one refuses is set aside, so that the next can be
- * asked as well.
+ * One node of the family checked against its version, in the order in which running it would check: operator,
+ * attributes, data types, shapes, indices. The checks are those that run; here a fault is set aside, so that the next
+ * check is asked as well.
  */
 
-import { isTensorError, type ErrorFields } from "../errors.ts";
+import { isTensorError, type ErrorCode, type ErrorFields } from "../errors.ts";
+import { knownSettings } from "../model/attributes.ts";
+import {
+  hasItsInputs,
+  inputsOf,
+  knownCall,
+  mayBeIntegers,
+  missingParameter,
+  type KnownCall,
+} from "../model/family.ts";
+import { NOTHING_KNOWN, unifyTypes, type Known } from "../model/known.ts";
+import { quote } from "../model/graph.ts";
 import type { ModelNode } from "../model/model.ts";
-import { axisFrom } from "../operators/settings.ts";
+import { isCertain, type Scope, type Value } from "../model/values.ts";
 import {
   byRole,
-  type AttributeSchema,
-  type InputShapes,
   type Operator,
-  type OperatorCall,
   type OperatorVersion,
   type TensorType,
 } from "../operators/operator.ts";
-import { hasOlderVersions, lookUp } from "../operators/registry.ts";
-import { TIND_ANY } from "../operators/types.ts";
-import { printShape, type PartialShape } from "../tensor/shape.ts";
+import { findVersion, hasOlderVersions, lookUp } from "../operators/registry.ts";
+import { printShape } from "../tensor/shape.ts";
 import { inspectAttributes } from "./attributes.ts";
-import { readConstant } from "./constants.ts";
+import { readIndexConstant, unreadable } from "./constants.ts";
+import { asRisky, mergeViews } from "./declared.ts";
 import { inspectDTypes } from "./dtypes.ts";
-import { finding, findingOf, type Finding, type FindingId } from "./findings.ts";
+import { finding, findingOf, isFinding, type Finding, type FindingId } from "./findings.ts";
 import { inspectIndices } from "./indices.ts";
-import { UNKNOWN, unifyTypes, type Scope, type Value } from "./scope.ts";
 
 /** What was found out about a node. */
 export interface NodeFacts {
   /** Null where the operator has none at the opset. */
   readonly version: OperatorVersion | null;
-  /** Of each input and output of the node, in order. */
-  readonly inputs: readonly Value[];
-  readonly outputs: readonly Value[];
   readonly findings: readonly Finding[];
 }
 
-/** @param opset null where the model imports none for the node's domain */
+/**
+ * @param opset null where the model imports none for the node's domain
+ * @param scope which has learned the node
+ */
 export function inspectNode(node: ModelNode, opset: number | null, scope: Scope): NodeFacts {
   const { domain, op } = node;
-  const inputs = node.inputs.map((name) => (name === "" ? UNKNOWN : scope.get(name)));
-  const declared = node.outputs.map((name) => scope.declared(name));
-  const unresolved = (fault: Finding): NodeFacts => ({
-    version: null,
-    inputs,
-    outputs: declared.map(typed),
-    findings: [fault],
-  });
   if (opset === null) {
-    return unresolved(finding("no-opset", `the model imports no version of the domain ${domain}`));
+    const sentence = `the model imports no version of the domain ${domain}`;
+    return { version: null, findings: [finding("no-opset", sentence)] };
   }
   let found: { operator: Operator; version: OperatorVersion };
   try {
@@ -56,93 +56,93 @@ export function inspectNode(node: ModelNode, opset: number | null, scope: Scope)
   } catch (error) {
     if (!isTensorError(error, "unknown-operator")) throw error;
     const isOlder = hasOlderVersions({ domain, op, opset });
-    return unresolved(
-      findingOf(isOlder ? "version-not-known" : "operator-newer-than-opset", error),
-    );
+    const id = isOlder ? "version-not-known" : "operator-newer-than-opset";
+    return { version: null, findings: [findingOf(id, error)] };
   }
   const { operator, version } = found;
-  const { output, findings } = inspectCall(node, operator, version, inputs);
-  const outputs = declared.map((type, position) => (position === 0 ? (output ?? type) : type));
-  const contradiction = contradictionOf(node, outputs[0] ?? null, declared[0] ?? null);
   return {
     version,
-    inputs,
-    outputs: outputs.map((type, position) => typed(bothOf(type, declared[position]))),
-    findings: [...deprecation(version, opset), ...findings, ...contradiction],
+    findings: [
+      ...deprecation(version, opset),
+      ...inspectAttributes(node, version, operator.versions),
+      ...countFindings(node, version),
+      ...inputFindings(node, operator, version, scope),
+      ...contradictionOf(node, scope),
+    ],
   };
 }
 
-const typed = (type: TensorType | null): Value => ({ type, constant: null });
-
-/** What is known from inputs and by declaration; where they contradict each other the inputs count. */
-const bothOf = (inferred: TensorType | null, declared: TensorType | null): TensorType | null =>
-  inferred === null || declared === null
-    ? (inferred ?? declared)
-    : (unifyTypes(inferred, declared) ?? inferred);
-
-function contradictionOf(
-  { outputs: [name] }: ModelNode,
-  inferred: TensorType | null,
-  declared: TensorType | null,
-): Finding[] {
-  if (inferred === null || declared === null || unifyTypes(inferred, declared) !== null) return [];
-  const sentence = `${JSON.stringify(name)} is declared to be ${printType(declared)}, but the inputs make ${printType(inferred)}`;
-  return [finding("declared-type-differs", sentence)];
-}
-
-const printType = ({ dtype, shape }: TensorType): string =>
-  dtype + (shape === null ? "[...]" : printShape(shape));
-
-/** What is found, and the type of the output where the inputs tell it. */
-function inspectCall(
+/** What is found of the inputs, as far as there are as many as the version takes. */
+function inputFindings(
   node: ModelNode,
   operator: Operator,
   version: OperatorVersion,
-  inputs: readonly Value[],
-): { output: TensorType | null; findings: readonly Finding[] } {
-  const fields: ErrorFields = { op: version.name, opset: version.sinceVersion };
-  const { unknown, ...attributes } = inspectAttributes(node, version, operator.versions, fields);
-  const findings: Finding[] = [...attributes.findings, ...countFindings(node, version)];
-  if (findings.some(({ id }) => id === "input-count")) return { output: null, findings };
-
-  const isReductionKnown = !unknown.has("reduction");
-  const reduction = isReductionKnown ? attributes.settings.reduction : "none";
-  const values = version.inputs.map((_, position) => inputs[position] ?? UNKNOWN);
-  const dtypes = values.map(({ type }) => type?.dtype ?? null);
-  findings.push(...inspectDTypes(version, operator.versions, dtypes, reduction, fields));
-
-  // An attribute that another version has may have been meant; one that none has changes nothing.
-  const isUnknown = (is: (schema: AttributeSchema) => boolean): boolean =>
-    operator.versions.some((one) =>
-      one.attributes.some((schema) => unknown.has(schema.name) && is(schema)),
-    );
-  // Shapes depend on numbers: axis and batch_dims.
-  if (isUnknown(({ type }) => type === "int")) return { output: null, findings };
-  const given = byRole(version, values);
-  const axis = axisValue(given.axis, fields);
-  if (isFinding(axis)) return { output: null, findings: [...findings, axis] };
-  const settings =
-    given.axis === undefined ? attributes.settings : { ...attributes.settings, axis };
-  const shapes = {
-    data: given.data?.type?.shape ?? null,
-    indices: given.indices?.type?.shape ?? null,
-    updates: given.updates?.type?.shape ?? null,
+  scope: Scope,
+): readonly Finding[] {
+  if (!hasItsInputs(node, version)) return [];
+  const values = node.inputs.map((name) => scope.get(name));
+  const inspect = (view: keyof Value): readonly Finding[] => {
+    const known = values.map((value) => value[view]);
+    return inspectInputs(operator, version, node, inputsOf(version, known));
   };
-  const shape = shapeOf(operator, shapes, { version, settings, fields });
-  if (isFinding(shape)) return { output: null, findings: [...findings, shape] };
+  const certain = inspect("certain");
+  const uncertain = node.inputs.filter((_, position) => !isCertain(values[position]));
+  return uncertain.length === 0 ? certain : mergeViews(certain, inspect("believed"), uncertain);
+}
 
-  const constant = given.indices?.constant ?? null;
-  // Which places indices stand for may depend on words, but not on that of the reduction.
-  const isPlanKnown = !isUnknown(({ type, name }) => type === "string" && name !== "reduction");
-  if (constant !== null && holdsIntegers(given.indices) && isPlanKnown) {
-    const call = { operator, version, settings, fields, shapes, isReductionKnown };
-    const indices = readConstant(constant, "indices");
-    findings.push(...(isFinding(indices) ? [indices] : inspectIndices(call, indices)));
+/**
+ * A declared type that is not what the node makes. What the model promises its callers is wrong then; of a value
+ * inside the model the declaration is out of date, which runtimes take differently.
+ */
+function contradictionOf({ outputs: [name = ""] }: ModelNode, scope: Scope): Finding[] {
+  const declared = scope.declared(name);
+  if (declared === null) return [];
+  const { certain, believed } = scope.get(name);
+  // A declaration that contradicts what is known is no part of what is believed.
+  const [made] = [certain, believed].flatMap(({ type }) =>
+    type === null || unifyTypes(type, declared) !== null ? [] : [type],
+  );
+  if (made === undefined) return [];
+  const sentence = `${quote(name)} is declared to be ${printTensorType(declared)}, but the inputs make ${printTensorType(made)}`;
+  const found = finding("declared-type-differs", sentence);
+  return [made === certain.type && scope.isModelOutput(name) ? found : asRisky(found)];
+}
+
+const printTensorType = ({ dtype, shape }: TensorType): string =>
+  dtype + (shape === null ? "[...]" : printShape(shape));
+
+/** Data types, then shapes, then indices: the later ones are only asked where the earlier ones fit. */
+function inspectInputs(
+  operator: Operator,
+  version: OperatorVersion,
+  node: ModelNode,
+  inputs: readonly Known[],
+): readonly Finding[] {
+  const fields: ErrorFields = { op: version.name, opset: version.sinceVersion };
+  const { settings, unknown } = knownSettings(node, version, operator.versions);
+  const isReductionKnown = unknown.every(({ name }) => name !== "reduction");
+  const reduction = isReductionKnown ? settings.reduction : "none";
+  const dtypes = inputs.map(({ type }) => type?.dtype ?? null);
+  const findings = inspectDTypes(version, operator.versions, dtypes, reduction, fields);
+
+  // Shapes depend on numbers: axis and batch_dims.
+  if (unknown.some(({ type }) => type === "int")) return findings;
+  let call: KnownCall;
+  try {
+    call = knownCall(operator, version, settings, inputs, fields);
+    operator.inferShape(call.shapes, call);
+  } catch (error) {
+    return [...findings, shapeFinding(error)];
   }
-  // Any input of the output's type tells it.
-  const [{ type: constraint }] = version.outputs;
-  const dtype = dtypes.find((one, p) => one !== null && version.inputs[p].type === constraint);
-  return { output: dtype ? { dtype, shape } : null, findings };
+  // Which places indices stand for may depend on words, but not on that of the reduction.
+  const isPlanKnown = unknown.every(({ type, name }) => type !== "string" || name === "reduction");
+  const { constant = null, type = null } = byRole(version, inputs).indices ?? NOTHING_KNOWN;
+  if (constant === null || !mayBeIntegers(type) || !isPlanKnown) return findings;
+  const indices = readIndexConstant(constant);
+  const more = isFinding(indices)
+    ? [indices]
+    : inspectIndices({ ...call, isReductionKnown }, indices);
+  return [...findings, ...more];
 }
 
 /** How many inputs and outputs there are, and whether one is left out that may not be. */
@@ -150,16 +150,14 @@ function countFindings(node: ModelNode, version: OperatorVersion): Finding[] {
   const { name, inputs, outputs } = version;
   const findings: Finding[] = [];
   const names = inputs.map((input) => (input.optional === true ? `${input.name}?` : input.name));
-  const missing = inputs.find(
-    ({ optional }, position) => optional !== true && !node.inputs[position],
-  );
+  const missing = missingParameter(node, version);
   const code = "shape-mismatch";
   if (node.inputs.length > inputs.length) {
     const sentence = `there are ${node.inputs.length} inputs, but ${name} has ${inputs.length}: ${names.join(", ")}`;
     findings.push(finding("input-count", sentence, { code, got: node.inputs.length }));
-  } else if (missing !== undefined) {
-    const sentence = `the input ${missing.name} is left out, but may not be`;
-    findings.push(finding("input-count", sentence, { code, input: missing.name }));
+  } else if (missing !== null) {
+    const sentence = `the input ${missing} is left out, but may not be`;
+    findings.push(finding("input-count", sentence, { code, input: missing }));
   }
   if (node.outputs.length > outputs.length) {
     const sentence = `there are ${node.outputs.length} outputs, but ${name} makes ${outputs.length}`;
@@ -170,54 +168,18 @@ function countFindings(node: ModelNode, version: OperatorVersion): Finding[] {
 
 /** Whether another operator has replaced this one at its opset. */
 function deprecation({ domain, deprecated }: OperatorVersion, opset: number): Finding[] {
-  if (deprecated === undefined) return [];
-  try {
-    const { name } = lookUp({ domain, op: deprecated, opset }).version;
-    return [finding("operator-deprecated", `${name} has replaced it`)];
-  } catch (error) {
-    if (!isTensorError(error, "unknown-operator")) throw error;
-    return [];
-  }
+  const successor = deprecated && findVersion({ domain, op: deprecated, opset });
+  return successor ? [finding("operator-deprecated", `${successor.name} has replaced it`)] : [];
 }
 
-/** Whether values are integers, if not of a type that the version takes. What is not known at all is told when it is read. */
-const holdsIntegers = (value: Value | undefined): boolean =>
-  value?.type == null || TIND_ANY.types.includes(value.type.dtype);
-
-/** The axis where it is an input; null where it is none or not known. */
-function axisValue(axis: Value | undefined, fields: ErrorFields): number | null | Finding {
-  if (axis?.type == null) return null;
-  try {
-    // Its shape is looked at first, so that nothing large is read.
-    const unread = axisFrom(axis.type, fields);
-    if (axis.constant === null || !holdsIntegers(axis)) return unread;
-    const value = readConstant(axis.constant, "axis");
-    return isFinding(value) ? value : axisFrom(value, fields);
-  } catch (error) {
-    if (!isTensorError(error, "shape-mismatch")) throw error;
-    return findingOf("shape-does-not-fit", error);
-  }
-}
-
-const SHAPE_FINDINGS: Readonly<Record<string, FindingId>> = {
+const SHAPE_FINDINGS: Readonly<Partial<Record<ErrorCode, FindingId>>> = {
   rank: "rank-does-not-fit",
   axis: "axis-out-of-range",
   "shape-mismatch": "shape-does-not-fit",
 };
 
-/** The shape of the output, or why there is none. */
-function shapeOf(
-  operator: Operator,
-  shapes: InputShapes,
-  call: OperatorCall,
-): PartialShape | Finding {
-  try {
-    return operator.inferShape(shapes, call);
-  } catch (error) {
-    if (!isTensorError(error, "rank", "axis", "shape-mismatch")) throw error;
-    return findingOf(SHAPE_FINDINGS[error.code], error);
-  }
+/** Why a call has no shape: its shapes do not fit, or its axis cannot be read. */
+function shapeFinding(error: unknown): Finding {
+  const id = isTensorError(error) ? SHAPE_FINDINGS[error.code] : undefined;
+  return id === undefined ? unreadable(error) : findingOf(id, error);
 }
-
-const isFinding = (value: unknown): value is Finding =>
-  typeof value === "object" && value !== null && "severity" in value;

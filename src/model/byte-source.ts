@@ -1,18 +1,19 @@
-/** A file that is read in parts: the format asks for ranges, whoever opened the file has them. */
+/** A file that is read range by range: the format asks for ranges, and whoever opened the file reads them. */
 
 import { malformed, TensorError } from "../errors.ts";
 
-/** A file of any size, wherever it lies. */
+/** A file of any size, on a disk, in memory or elsewhere. */
 export interface ByteSource {
   /** In bytes. */
   readonly size: number;
-  /** Exactly `length` bytes from `offset`, which lie inside the file. */
+  /** Exactly `length` bytes from `offset` on; the range lies inside the file. */
   read(offset: number, length: number): Uint8Array;
 }
 
 /**
- * The bytes of a range.
- * @throws TensorError `malformed-file` where the source does not give them, `too-large` where memory does not hold them.
+ * The bytes from `start` to `end`.
+ * @throws TensorError `malformed-file` where the source returns anything else, `too-large` where memory does not hold
+ * that many bytes
  */
 export function readRange(source: ByteSource, start: number, end: number): Uint8Array {
   const length = end - start;

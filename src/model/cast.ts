@@ -1,4 +1,4 @@
-/** OpenVINO's `Convert`: the elements of a tensor in another data type. */
+/** The elements of a tensor in another data type: ONNX's `Cast` and OpenVINO's `Convert`. */
 
 import { allocate, DTYPES, integerRange, type DType, type Scalar } from "../tensor/dtype.ts";
 import { TensorError, type ErrorFields } from "../errors.ts";
@@ -7,11 +7,11 @@ import { coordinatesOf } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";
 
 /**
- * Floats become integers by dropping what is behind the point, integers wrap around, everything but zero is true.
- * @throws TensorError `dtype` for complex numbers and text, and for floats that the integer type does not reach: what
- * becomes of those OpenVINO leaves open.
+ * Floats are truncated to integers, integers wrap around, and everything but zero is true.
+ * @throws TensorError `dtype` for complex numbers and text, and for floats outside the range of the integer type, for
+ * which neither document says what the result is
  */
-export function convertTensor(source: Tensor, dtype: DType, fields: ErrorFields): Tensor {
+export function castTensor(source: Tensor, dtype: DType, fields: ErrorFields): Tensor {
   if (source.dtype === dtype) return source;
   for (const one of [source.dtype, dtype]) {
     const { family } = DTYPES[one];

@@ -2,13 +2,13 @@
 
 import { DTYPE_NAMES, DTYPES, type DType } from "../tensor/dtype.ts";
 
-/** `f32`; null for a data type that OpenVINO has not. */
+/** OpenVINO's name of a data type, such as `f32`; null where OpenVINO does not have the type. */
 export function elementTypeOf(dtype: DType): string | null {
   const row = DTYPES[dtype];
   return "openvino" in row ? row.openvino : null;
 }
 
-/** The data type that OpenVINO calls `name`, as `f32` or as `FP32`, or null where it is none of ours. */
+/** The data type of an OpenVINO name, written as `f32` or as `FP32`; null for a type that is not known here. */
 export function dtypeOfElementType(name: string): DType | null {
   const plain = name.toLowerCase().replace(/^fp(?=\d)/, "f");
   const elementType = plain === "bool" ? "boolean" : plain;

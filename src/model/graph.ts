@@ -1,16 +1,23 @@
-/** What has to hold of a graph before it runs; reading a model does not ask for it. No operator is known here. */
+/** What must hold of a graph before it runs, whatever its operators. Reading a model does not check it. */
 
 import { malformed } from "../errors.ts";
 import { nodeTitle, type Graph, type Model, type ModelNode } from "./model.ts";
 
+/** The operator set version that a node is of, null where none is imported for its domain. */
+export function findOpset(opsets: Model["opsets"], { domain, opset }: ModelNode): number | null {
+  if (opset !== undefined) return opset;
+  // A domain may be called as a method of objects.
+  return Object.hasOwn(opsets, domain) ? opsets[domain] : null;
+}
+
 /**
- * The operator set version that a node is of.
- * @throws TensorError `malformed-file` where the model imports no version of its domain.
+ * The operator set version that a node of a model is of.
+ * @throws TensorError `malformed-file` where the model imports no version of its domain
  */
 export function opsetOf(model: Model, node: ModelNode): number {
-  const { domain, opset } = node;
-  if (opset !== undefined) return opset;
-  if (Object.hasOwn(model.opsets, domain)) return model.opsets[domain];
+  const found = findOpset(model.opsets, node);
+  if (found !== null) return found;
+  const { domain } = node;
   const known = Object.keys(model.opsets).join(", ") || "none";
   throw malformed(
     `the model imports no version of the domain ${domain}, which ${nodeTitle(node)} is of; it imports ${known}`,
@@ -18,8 +25,8 @@ export function opsetOf(model: Model, node: ModelNode): number {
 }
 
 /**
- * Checks that every value is made once, and before it is used.
- * @throws TensorError `malformed-file` with the names.
+ * Checks that every value is made exactly once, and before it is used.
+ * @throws TensorError `malformed-file`, which names the value and the nodes
  */
 export function checkGraph({ inputs, outputs, nodes, constants }: Graph): void {
   const makers = new Map<string, string>();
@@ -34,19 +41,19 @@ export function checkGraph({ inputs, outputs, nodes, constants }: Graph): void {
   for (const { name } of constants) {
     if (initial.has(name)) throw malformed(`there are two constants ${quote(name)}`);
     initial.add(name);
-    // A constant may be an input's default.
+    // A constant of an input's name is the default of that input.
     if (!makers.has(name)) make(name, "a constant");
   }
-  const later = new Map<string, ModelNode>();
+  const makerOf = new Map<string, ModelNode>();
   for (const node of nodes)
-    for (const name of node.outputs) if (!later.has(name)) later.set(name, node);
+    for (const name of node.outputs) if (!makerOf.has(name)) makerOf.set(name, node);
   const use = (name: string, user: string): void => {
     if (makers.has(name)) return;
-    const node = later.get(name);
+    const node = makerOf.get(name);
+    if (node === undefined) throw malformed(`${user} needs ${quote(name)}, which nothing makes`);
     throw malformed(
-      node === undefined
-        ? `${user} needs ${quote(name)}, which nothing makes`
-        : `${user} needs ${quote(name)} before ${nodeTitle(node)} makes it; nodes must stand in the order in which they run`,
+      `${user} needs ${quote(name)} before ${nodeTitle(node)} makes it; ` +
+        "nodes must stand in the order in which they run",
     );
   };
   for (const node of nodes) {
@@ -60,11 +67,12 @@ export function checkGraph({ inputs, outputs, nodes, constants }: Graph): void {
 
 export const quote = (name: string): string => JSON.stringify(name);
 
-/** `a, b, c` in quotes, `none` for no names, at most 20 of them. */
+/** Names in quotes, with commas between them; at most 20, and `none` where there are none. */
 export function listNames(names: readonly string[]): string {
   if (names.length === 0) return "none";
   const shown = names.slice(0, MAX_NAMES).map(quote).join(", ");
   return names.length > MAX_NAMES ? `${shown} and ${names.length - MAX_NAMES} more` : shown;
 }
 
+/** A sentence names no more nodes or values than this. */
 export const MAX_NAMES = 20;

@@ -1,5 +1,5 @@
 /**
- * The operators that models are rarely without and that need no Plan: ONNX's `Constant`, `Identity` and `Cast`,
+ * Operators that run without a Plan, because few models do without them: ONNX's `Constant`, `Identity` and `Cast`, and
  * OpenVINO's `Convert`.
  *
  * ONNX: Operators, Constant-1 to -25, Identity-1 to -25, Cast-6 to -25. OpenVINO: Convert-1.
@@ -7,26 +7,28 @@
 
 import { DTYPE_NAMES, DTYPES, type DType } from "../tensor/dtype.ts";
 import { TensorError } from "../errors.ts";
-import type { TensorType } from "../operators/operator.ts";
 import { tensor, type Tensor } from "../tensor/tensor.ts";
-import { convertTensor } from "./cast.ts";
+import { castTensor } from "./cast.ts";
 import { dtypeOfElementType } from "./element-type.ts";
 import { constant, type Attribute, type Constant, type ModelNode } from "./model.ts";
 
-/** Makes a node's outputs of its inputs. */
+/** Makes the outputs of a node. */
 export type InlineOperator = (
   node: ModelNode,
   inputs: readonly Tensor[],
   opset: number,
 ) => Tensor[];
 
-/** How a node is run here, or null where it is none of them. */
+/** How a node is run without a Plan; null for all other operators. */
 export function inlineOperator({ domain, op }: ModelNode): InlineOperator | null {
-  if (domain === "openvino") return op === "Convert" ? convert : null;
-  return domain === "ai.onnx" && Object.hasOwn(ONNX, op) ? ONNX[op] : null;
+  if (domain === "openvino") return op === "Convert" ? openvinoConvert : null;
+  return domain === "ai.onnx" && Object.hasOwn(ONNX_INLINE, op) ? ONNX_INLINE[op] : null;
 }
 
-/** The constant that a `Constant` node makes, not read yet; null for other nodes and for what makes no tensor here. */
+/**
+ * The constant that a `Constant` node makes, not read yet; null for other nodes and for values that are no tensor.
+ * @throws TensorError `attribute` for a node that is wrong by its opset
+ */
 export function constantOf(node: ModelNode, opset: number): Constant | null {
   if (inlineOperator(node) !== constantNode) return null;
   const [output = ""] = node.outputs;
@@ -36,7 +38,7 @@ export function constantOf(node: ModelNode, opset: number): Constant | null {
   return isShort ? constant(output, constantNode(node, [], opset)[0]) : null;
 }
 
-/** The data type that a `Cast` or `Convert` node makes, null for other nodes and where it is not known. */
+/** The data type that a `Cast` or `Convert` node makes; null for other nodes and for types that are not known here. */
 export function destinationOf({ domain, op, attributes }: ModelNode): DType | null {
   if (domain === "ai.onnx" && op === "Cast") {
     const { to } = attributes;
@@ -46,13 +48,6 @@ export function destinationOf({ domain, op, attributes }: ModelNode): DType | nu
   if (domain !== "openvino" || op !== "Convert") return null;
   const { destination_type: destination } = attributes;
   return destination?.type === "string" ? dtypeOfElementType(destination.value) : null;
-}
-
-/** The type that a node which is run here makes of its input's, or null where it does not say. */
-export function inlineType(node: ModelNode, input: TensorType): TensorType | null {
-  if (inlineOperator(node) === identity) return input;
-  const dtype = destinationOf(node);
-  return dtype && { dtype, shape: input.shape };
 }
 
 const identity: InlineOperator = ({ op, attributes }, inputs, opset) => {
@@ -68,7 +63,7 @@ const identity: InlineOperator = ({ op, attributes }, inputs, opset) => {
   return [inputs[0]];
 };
 
-/** Saturation and rounding are of floats narrower than 16 bits alone, which are not cast here. */
+/** `saturate` and `round_mode` only matter for floats narrower than 16 bits, which are not cast here. */
 const cast: InlineOperator = (node, inputs, opset) => {
   const { op, attributes } = node;
   const fields = { op, opset };
@@ -88,12 +83,12 @@ const cast: InlineOperator = (node, inputs, opset) => {
   if (narrow !== undefined) {
     throw new TensorError("dtype", `${narrow} is not cast here`, { ...fields, input: "input" });
   }
-  return [convertTensor(input, dtype, { ...fields, input: "input" })];
+  return [castTensor(input, dtype, { ...fields, input: "input" })];
 };
 
 const CAST_ATTRIBUTES: readonly string[] = ["to", "saturate", "round_mode"];
 
-const convert: InlineOperator = ({ op, attributes }, inputs, opset) => {
+const openvinoConvert: InlineOperator = ({ op, attributes }, inputs, opset) => {
   const fields = { op, opset };
   const names = Object.keys(attributes);
   const { destination_type: destination } = attributes;
@@ -107,7 +102,7 @@ const convert: InlineOperator = ({ op, attributes }, inputs, opset) => {
     throw new TensorError("attribute", sentence, fields);
   }
   checkInputs(op, inputs, 1, opset);
-  return [convertTensor(inputs[0], dtype, { ...fields, input: "data" })];
+  return [castTensor(inputs[0], dtype, { ...fields, input: "data" })];
 };
 
 const constantNode: InlineOperator = ({ op, attributes }, inputs, opset) => {
@@ -138,16 +133,16 @@ const constantNode: InlineOperator = ({ op, attributes }, inputs, opset) => {
   return [result];
 };
 
-/** The version of Constant that added the attributes without a tensor. */
+/** The version of Constant that brought the attributes that hold bare values and lists. */
 export const SHORT_VALUES = 12;
 
-const ONNX: Readonly<Record<string, InlineOperator>> = {
+const ONNX_INLINE: Readonly<Record<string, InlineOperator>> = {
   Constant: constantNode,
   Identity: identity,
   Cast: cast,
 };
 
-/** Bare values are rank 0, lists rank 1; ints are int64, floats float32. */
+/** Bare values have rank 0 and lists rank 1; ints are int64 and floats float32. */
 function valueOf(name: string, attribute: Attribute): Tensor | null {
   const { type, value } = attribute;
   if (name !== NAMES[type]) return null;
@@ -171,7 +166,7 @@ function valueOf(name: string, attribute: Attribute): Tensor | null {
   }
 }
 
-/** The name that an attribute of each type must have. */
+/** The name that the attribute of `Constant` must have, by its type; null for types that it does not take. */
 const NAMES: Readonly<Record<Attribute["type"], string | null>> = {
   tensor: "value",
   int: "value_int",

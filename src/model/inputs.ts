@@ -1,4 +1,4 @@
-/** The tensors that a model is given, held against the inputs that its graph declares. */
+/** The tensors that a model is given, checked against the inputs that its graph declares. */
 
 import { TensorError } from "../errors.ts";
 import type { TensorType } from "../operators/operator.ts";
@@ -7,16 +7,16 @@ import { asTensor, type Tensor } from "../tensor/tensor.ts";
 import { listNames, quote } from "./graph.ts";
 import type { Graph } from "./model.ts";
 
-/** A size that a name stands for, and where it was first met. */
+/** The size that the name of a dimension stands for, and the first input that has it. */
 interface Binding {
   readonly size: number;
   readonly input: string;
 }
 
 /**
- * The given tensors by name. An input that has a constant as well may be left out: the constant is its default, as
- * before ONNX's IR version 4 every constant had to be.
- * @throws TensorError `shape-mismatch` for missing and unknown names and sizes that do not fit, `dtype`, `rank`.
+ * The given tensors by name. An input that is a constant as well may be left out, because the constant is its default;
+ * before IR version 4 of ONNX every constant had to be an input.
+ * @throws TensorError `shape-mismatch` for missing and unknown names and for sizes that do not fit, `dtype`, `rank`
  */
 export function bindInputs(
   graph: Graph,
@@ -39,7 +39,7 @@ export function bindInputs(
   for (const { name, type } of graph.inputs) {
     if (Object.hasOwn(inputs, name)) {
       const value = asTensor(inputs[name], {}, name);
-      if (type !== null) checkType(name, type, value, bindings);
+      if (type !== null) checkInput(name, type, value, bindings);
       tensors.set(name, value);
     } else if (!defaults.has(name)) {
       throw missingInput(
@@ -59,7 +59,7 @@ export const missingInput = (name: string, needed: readonly string[], who: strin
     { input: name },
   );
 
-function checkType(
+function checkInput(
   input: string,
   { dtype, shape }: TensorType,
   value: Tensor,
@@ -76,7 +76,8 @@ function checkType(
   if (value.shape.length !== shape.length) {
     throw new TensorError(
       "rank",
-      `the model's input ${quote(input)} has rank ${shape.length}, ${printShape(shape)}, got ${printShape(value.shape)}`,
+      `the model's input ${quote(input)} has rank ${shape.length}, ${printShape(shape)}, ` +
+        `got ${printShape(value.shape)}`,
       { input, got: value.shape.length },
     );
   }
@@ -95,7 +96,8 @@ function checkType(
     if (first !== undefined && first.size !== got) {
       throw new TensorError(
         "shape-mismatch",
-        `${quote(dim)} stands for one size, but is ${first.size} in ${quote(first.input)} and ${got} in ${quote(input)}`,
+        `${quote(dim)} stands for one size, but is ${first.size} in ${quote(first.input)} ` +
+          `and ${got} in ${quote(input)}`,
         fields,
       );
     }

@@ -1,10 +1,10 @@
 /**
- * A model as plain data: what a reader of any format makes of a file and what a writer makes a file of. Every field may
- * be edited in place, and nodes may be written as literals.
+ * A model as plain data, in no format: readers make it from files, writers make files from it. Every field may be
+ * edited in place, and nodes may be written as literals.
  *
- * It shows what this package understands. The rest of the file a model came from (metadata, functions, subgraphs,
- * types of sequences, fields newer than the package) hangs on its parts under the symbol `SOURCE`, which object spread
- * copies along; a writer of the same format puts it back.
+ * It shows what this package understands. The rest of its file (metadata, types of sequences, fields that are newer
+ * than the package) stays with the parts of the model under the symbol `SOURCE`. Object spread copies it along, and a
+ * writer of the same format writes it back.
  */
 
 import { isDType, type DType } from "../tensor/dtype.ts";
@@ -12,7 +12,7 @@ import { TensorError } from "../errors.ts";
 import type { TensorType } from "../operators/operator.ts";
 import { Tensor } from "../tensor/tensor.ts";
 
-/** Under it a part of a model keeps what its file says about it, for the writer of that format alone. */
+/** The key under which a part of a model keeps what its file says of it, for the writer of that format alone. */
 export const SOURCE: unique symbol = Symbol("source");
 
 interface Sourced {
@@ -20,27 +20,27 @@ interface Sourced {
 }
 
 export interface Model extends Sourced {
-  /** The version of the file format: ONNX's `ir_version`, or that of OpenVINO's `net`. */
+  /** The version of the file format: `ir_version` of ONNX, the `version` of the `net` of OpenVINO. */
   irVersion: number;
   /** The tool that wrote the file; may be empty. */
   producer: string;
-  /** The version of each domain's operator set; ONNX's own is `ai.onnx` here, never `""`. */
+  /** The version of the operator set of each domain; ONNX's own domain is `ai.onnx` here, never `""`. */
   opsets: Record<string, number>;
   graph: Graph;
-  /** Operators that the model defines itself, to look at: a writer writes them as the file had them. */
+  /** Operators that the model defines itself. They can be read, but a writer writes them as the file had them. */
   readonly functions?: readonly ModelFunction[];
 }
 
-/** An operator as a graph, in which no type is declared that its caller decides. */
+/** An operator that is defined by a graph. Its inputs have no types, because its callers decide them. */
 export interface ModelFunction {
   readonly name: string;
   readonly domain: string;
-  /** Its own versions of the domains, which need not be the model's. */
+  /** The versions of domains that its nodes are of, which need not be the model's. */
   readonly opsets: Readonly<Record<string, number>>;
   readonly graph: Graph;
 }
 
-/** Nodes between named values. A value is an input, a constant or an output of a node. */
+/** Nodes, and the named values between them. A value is an input, a constant or an output of a node. */
 export interface Graph extends Sourced {
   name: string;
   inputs: ValueInfo[];
@@ -48,62 +48,62 @@ export interface Graph extends Sourced {
   /** In an order in which they can run. */
   nodes: ModelNode[];
   constants: Constant[];
-  /** Declared types of values that are neither inputs nor outputs. */
+  /** Declared types of values that are neither inputs nor outputs; nothing holds a run to them. */
   values?: ValueInfo[];
 }
 
-/** A value with its type: null where that is not declared, or is no tensor of a data type that is known here. */
+/** A value and its type; null where none is declared, and for anything but a tensor of a data type known here. */
 export interface ValueInfo extends Sourced {
   name: string;
   type: TensorType | null;
 }
 
 export interface ModelNode extends Sourced {
-  /** May be empty, and need not be unique. */
+  /** Possibly empty, and not necessarily unique. */
   name: string;
   op: string;
   domain: string;
-  /** Only in formats where every node has its own (OpenVINO); otherwise the model's version of the domain counts. */
+  /** Present in formats where every node has its own (OpenVINO); otherwise the model's version of the domain counts. */
   opset?: number;
-  /** Names of values; `""` stands for an optional one that is left out. */
+  /** Names of values; `""` stands for an optional input that is left out. */
   inputs: string[];
   outputs: string[];
   attributes: Record<string, Attribute>;
 }
 
-/** An attribute with the type that the file gives it: an int 1 and a float 1 are two things. */
+/** An attribute with the type that its file gives it: an int 1 and a float 1 are two things. */
 export type Attribute = Sourced &
   (
     | { readonly type: "int"; readonly value: number | bigint }
     | { readonly type: "float"; readonly value: number }
     | { readonly type: "string"; readonly value: string }
-    /** Only in formats that tell it from an int (OpenVINO). */
+    /** Only in formats that have booleans beside ints (OpenVINO). */
     | { readonly type: "boolean"; readonly value: boolean }
     | { readonly type: "tensor"; readonly value: Constant }
     | { readonly type: "ints"; readonly value: readonly (number | bigint)[] }
     | { readonly type: "floats"; readonly value: readonly number[] }
     | { readonly type: "strings"; readonly value: readonly string[] }
     | { readonly type: "tensors"; readonly value: readonly Constant[] }
-    /** Anything else, by ONNX's name of its type (`GRAPH`); kept as it is, and written as it was. */
+    /** Anything else, by ONNX's name of its type (`GRAPH`); it is kept, and written as it was. */
     | {
         readonly type: "other";
         readonly value: string;
-        /** The graphs that it holds: the bodies of If, Loop and Scan. Null where they lie too deep. */
+        /** The graphs in it: the bodies of If, Loop and Scan. Null where they are nested too deep to be read. */
         readonly graphs?: readonly Graph[] | null;
-        /** In a function, the attribute of its caller that this one's value is. */
+        /** In a function, the name of the caller's attribute that has the value. */
         readonly reference?: string;
       }
   );
 
-/** A named tensor that is decoded only when it is asked for. */
+/** A named tensor that is decoded only when it is read. */
 export interface Constant extends Sourced {
   readonly name: string;
   /** Null for a data type that is not known here. */
   readonly dtype: DType | null;
   readonly shape: readonly number[];
   /**
-   * The tensor, in memory of its own at each call.
-   * @throws TensorError `malformed-file`, `too-large`, and `unsupported-model` for external data out of reach.
+   * The tensor; each call decodes it into memory of its own.
+   * @throws TensorError `malformed-file`, `too-large`, and `unsupported-model` for external data that cannot be reached
    */
   read(): Tensor;
 }
@@ -113,7 +113,10 @@ export function constant(name: string, tensor: Tensor): Constant {
   return { name, dtype: tensor.dtype, shape: tensor.shape, read: () => tensor };
 }
 
-/** What {@link buildModel} takes for an attribute: whole numbers are ints, others floats; lists likewise (`[]` is ints). */
+/**
+ * What {@link buildModel} takes for an attribute: whole numbers are ints, others floats; lists likewise, and `[]` is a
+ * list of ints.
+ */
 export type AttributeInput =
   | Attribute
   | Tensor
@@ -133,7 +136,7 @@ export interface ModelNodeSpec {
   readonly attributes?: Readonly<Record<string, AttributeInput>>;
 }
 
-/** A model as short as it can be said. */
+/** A model as a literal, for {@link buildModel}. */
 export interface ModelSpec {
   readonly opsets: Readonly<Record<string, number>>;
   readonly inputs?: Readonly<Record<string, TensorType>>;
@@ -145,8 +148,8 @@ export interface ModelSpec {
   readonly producer?: string;
 }
 
-/** The IR version of ONNX 1.10 to 1.13; every runtime in use reads it, with operator sets of any age. */
-const IR_VERSION = 8;
+/** The IR version of ONNX 1.10 to 1.13. Every runtime in use reads it, with operator sets of any age. */
+export const IR_VERSION = 8;
 
 /**
  * A model from literals:
@@ -154,15 +157,25 @@ const IR_VERSION = 8;
  * ```ts
  * buildModel({
  *   opsets: { "ai.onnx": 18 },
- *   inputs: { data: { dtype: "float32", shape: ["N", 4] }, updates: { dtype: "float32", shape: [1, 4] } },
+ *   inputs: {
+ *     data: { dtype: "float32", shape: ["N", 4] },
+ *     updates: { dtype: "float32", shape: [1, 4] },
+ *   },
  *   constants: { indices: tensor("int64", [1, 1], [2]) },
- *   nodes: [{ op: "ScatterND", inputs: ["data", "indices", "updates"], outputs: ["y"], attributes: { reduction: "add" } }],
+ *   nodes: [
+ *     {
+ *       op: "ScatterND",
+ *       inputs: ["data", "indices", "updates"],
+ *       outputs: ["y"],
+ *       attributes: { reduction: "add" },
+ *     },
+ *   ],
  *   outputs: { y: { dtype: "float32", shape: ["N", 4] } },
  * });
  * ```
  *
- * @throws TensorError `attribute` for an attribute that is none of {@link AttributeInput}, `dtype` for a type without
- * a known data type.
+ * @throws TensorError `attribute` for an attribute that is none of {@link AttributeInput}, `dtype` for a type whose
+ * data type is not known
  */
 export function buildModel(spec: ModelSpec): Model {
   const { opsets, inputs = {}, outputs, constants = {}, nodes } = spec;
@@ -193,7 +206,7 @@ const nodeOf = ({
   domain: domainName(domain),
   inputs: [...inputs],
   outputs: [...outputs],
-  attributes: mapValues(attributes, attributeOf),
+  attributes: mapValues(attributes, attributeFrom),
 });
 
 function valueInfo(name: string, type: TensorType | null): ValueInfo {
@@ -205,7 +218,7 @@ function valueInfo(name: string, type: TensorType | null): ValueInfo {
 }
 
 /** An attribute from a bare value. */
-function attributeOf(value: AttributeInput, name: string): Attribute {
+function attributeFrom(value: AttributeInput, name: string): Attribute {
   if (value instanceof Tensor) return { type: "tensor", value: constant("", value) };
   if (typeof value === "string") return { type: "string", value };
   if (typeof value === "boolean") return { type: "boolean", value };
@@ -232,7 +245,7 @@ const isWhole = (value: unknown): value is number | bigint =>
 /** `""` and `ai.onnx` are one domain. */
 export const domainName = (domain: string): string => (domain === "" ? "ai.onnx" : domain);
 
-/** Operator set versions under the names of their domains. `fromEntries` also takes a domain called `__proto__`. */
+/** Operator set versions by domain. `fromEntries` also takes a domain called `__proto__`, which an assignment loses. */
 export const byDomain = (entries: readonly (readonly [string, number])[]): Record<string, number> =>
   Object.fromEntries(entries.map(([domain, version]) => [domainName(domain), version]));
 
@@ -243,7 +256,7 @@ const mapValues = <T, U>(
 ): Record<string, U> =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]));
 
-/** How a message calls a node: by its name, or by what it makes. */
+/** What sentences call a node: its name, or else what it makes. */
 export function nodeTitle({ name, op, outputs }: ModelNode): string {
   if (name !== "") return `node ${JSON.stringify(name)}`;
   return outputs.length > 0

@@ -1,17 +1,16 @@
 /**
- * Runs models that are made of this package's operators, ONNX's `Constant`, `Identity` and `Cast`, OpenVINO's `Convert`.
- * It is no runtime: nothing is fused, planned ahead or released early, and a model with any other operator is refused as
- * a whole, before anything runs.
- *
- * It alone of the formats calls `run`.
+ * Runs models of this package's operators, ONNX's `Constant`, `Identity` and `Cast`, and OpenVINO's `Convert`. It is no
+ * runtime: nothing is fused, planned ahead or released early, and a model with any other operator is refused as a whole
+ * before anything runs.
  */
 
-import { isTensorError, malformed, TensorError } from "../errors.ts";
+import { isTensorError, malformed, sentenceOf, TensorError } from "../errors.ts";
 import type { OperatorVersion } from "../operators/operator.ts";
-import { resolve } from "../operators/registry.ts";
+import { findVersion, resolve } from "../operators/registry.ts";
 import { run } from "../call/run.ts";
 import type { NodeSpec } from "../call/call.ts";
 import { asTensor, type Tensor } from "../tensor/tensor.ts";
+import { attributesOf } from "./attributes.ts";
 import { checkGraph, listNames, MAX_NAMES, opsetOf, quote } from "./graph.ts";
 import { inlineOperator } from "./inline.ts";
 import { bindInputs, missingInput } from "./inputs.ts";
@@ -21,14 +20,14 @@ import { nodeTitle, type Model, type ModelNode } from "./model.ts";
 export type Tensors = Readonly<Record<string, Tensor>>;
 
 /**
- * The outputs of a model's graph. An output that is an input, or its `Identity`, is the tensor that was passed in, not a
- * copy.
+ * Runs a model. An output that is an input, or the `Identity` of one, is the tensor that was passed in and no copy.
  *
- * @param inputs a tensor for each input of the graph; inputs that have a constant may be left out
+ * @param inputs a tensor for each input of the graph; an input that has a default may be left out
+ * @returns the outputs of the graph by name
  * @throws TensorError `malformed-file` for a graph that is not sound (a value made twice, by nothing, or after its use;
- * a domain without an opset import), `unsupported-model` for nodes that are not run here, all of them named;
- * `shape-mismatch` for missing or unknown inputs and for sizes other than the declared ones (a name stands for one
- * size), `dtype` and `rank` likewise; and whatever a node throws, with the node named behind the sentence.
+ * a domain without an opset import), `unsupported-model` for nodes that are not run here, up to 20 of them named,
+ * `shape-mismatch` for missing or unknown inputs and for other sizes than the declared ones (a name stands for one
+ * size), `dtype` and `rank` likewise, and whatever a node throws, with the node named behind the sentence
  */
 export function runModel(model: Model, inputs: Tensors): Record<string, Tensor> {
   const { graph } = model;
@@ -52,13 +51,14 @@ export function runModel(model: Model, inputs: Tensors): Record<string, Tensor> 
 }
 
 /**
- * The outputs of one node of a model on its own, by their names.
+ * Runs one node of a model on its own.
  *
  * @param node one of `model.graph.nodes`
- * @param inputs tensors by the names of the node's inputs; those left out are taken from the model's constants, among
- * them what `Constant` nodes make
+ * @param inputs tensors by the names of the node's inputs; those that are left out are taken from the model's constants
+ * and from what its `Constant` nodes make
+ * @returns the outputs of the node by name
  * @throws TensorError `unsupported-model` for a node that is not run here, `shape-mismatch` for missing or unknown
- * inputs; else as {@link runModel}.
+ * inputs; else as {@link runModel}
  */
 export function runNode(model: Model, node: ModelNode, inputs: Tensors): Record<string, Tensor> {
   return Object.fromEntries(runOne(model, node, nodeValues(model, node, inputs)));
@@ -75,8 +75,8 @@ export interface NodeCall {
  * One node of a model as a call on its own.
  *
  * @param inputs as {@link runNode} takes them
- * @throws TensorError `unsupported-model` for a node of no operator that is known here, and as {@link runNode} for its
- * inputs; nothing that the operator itself would refuse
+ * @throws TensorError `unsupported-model` for an operator that is not of the family, and as {@link runNode} for the
+ * inputs; what the operator itself refuses is not checked
  */
 export function nodeCall(model: Model, node: ModelNode, inputs: Tensors): NodeCall {
   const valueOf = nodeValues(model, node, inputs);
@@ -84,10 +84,10 @@ export function nodeCall(model: Model, node: ModelNode, inputs: Tensors): NodeCa
     const sentence = `${nodeTitle(node)} of the model is no node of an operator of the family`;
     throw new TensorError("unsupported-model", sentence);
   }
-  return namingNode(node, () => callOf(model, node, valuesOf(node, valueOf)));
+  return namingNode(node, () => specOf(model, node, valuesOf(node, valueOf)));
 }
 
-/** What gives a node on its own its inputs. */
+/** Where a node that runs on its own takes its inputs from. */
 function nodeValues(model: Model, node: ModelNode, inputs: Tensors): (name: string) => Tensor {
   const { nodes, constants } = model.graph;
   checkSupported(model, [node]);
@@ -121,7 +121,7 @@ const valuesOf = (
 const isConstantNode = (node: ModelNode): boolean =>
   inlineOperator(node) !== null && node.inputs.length === 0;
 
-/** The outputs of a node with their names; an output that nobody wants has none. */
+/** The outputs of a node with their names; an output without a name is dropped. */
 function runOne(
   model: Model,
   node: ModelNode,
@@ -131,10 +131,10 @@ function runOne(
     const inputs = valuesOf(node, valueOf);
     const inline = inlineOperator(node);
     if (inline === null) {
-      const call = callOf(model, node, inputs);
+      const call = specOf(model, node, inputs);
       return run(call.node, call.inputs);
     }
-    checkThere(inputs, []);
+    checkOmitted(inputs, []);
     return inline(node, inputs as Tensor[], opsetOf(model, node));
   });
   if (node.outputs.length > results.length) {
@@ -147,15 +147,15 @@ function runOne(
   );
 }
 
-function callOf(model: Model, node: ModelNode, inputs: readonly (Tensor | undefined)[]): NodeCall {
+function specOf(model: Model, node: ModelNode, inputs: readonly (Tensor | undefined)[]): NodeCall {
   const { op, domain } = node;
   const opset = opsetOf(model, node);
-  checkThere(inputs, resolve({ domain, op, opset }).inputs);
+  checkOmitted(inputs, resolve({ domain, op, opset }).inputs);
   return { node: { domain, op, opset, attributes: attributesOf(node) }, inputs };
 }
 
-/** @throws TensorError `malformed-file` for an input that is left out, but may not be */
-function checkThere(
+/** @throws TensorError `malformed-file` for an input that is left out although it must not be */
+function checkOmitted(
   inputs: readonly (Tensor | undefined)[],
   schemas: OperatorVersion["inputs"],
 ): void {
@@ -165,35 +165,21 @@ function checkThere(
   if (omitted !== -1) throw malformed(`input ${omitted} is left out, but may not be`);
 }
 
-/** Attributes as `run` takes them. Only the file knows a float 1 from an int 1, so floats are refused here. */
-export function attributesOf({ op, attributes }: ModelNode): Record<string, unknown> {
-  const entries = Object.entries(attributes);
-  const float = entries.find(([, { type }]) => type === "float" || type === "floats");
-  if (float === undefined)
-    return Object.fromEntries(entries.map(([name, { value }]) => [name, value]));
-  throw new TensorError(
-    "attribute",
-    `attribute ${quote(float[0])} is of floats, and ${op} has no such attribute`,
-    { op },
-  );
-}
-
-/** Lets errors say which node they come from. */
+/** Names the node in the errors that `action` throws. */
 function namingNode<T>(node: ModelNode, action: () => T): T {
   try {
     return action();
   } catch (cause) {
     if (!isTensorError(cause)) throw cause;
-    const { code, message, op, opset, input, at, axis, got, expected } = cause;
-    const prefix = op === undefined ? "" : opset === undefined ? `${op}: ` : `${op}-${opset}: `;
-    const sentence = message.startsWith(prefix) ? message.slice(prefix.length) : message;
+    const { code, op, opset, input, at, axis, got, expected } = cause;
+    const sentence = `${sentenceOf(cause)} (${nodeTitle(node)})`;
     const fields = { op, opset, input, at, axis, got, expected };
-    throw new TensorError(code, `${sentence} (${nodeTitle(node)})`, fields, { cause });
+    throw new TensorError(code, sentence, fields, { cause });
   }
 }
 
 /**
- * What of a model is not run here: each operator with its opset, and a node or how many there are.
+ * The operators of a model that are not run here, each with its opset, its first node and the number of its nodes.
  * @throws TensorError `malformed-file` for a node of a domain without an opset import
  */
 export function unsupportedOperators(
@@ -203,7 +189,11 @@ export function unsupportedOperators(
   const missing = new Map<string, ModelNode[]>();
   for (const node of nodes) {
     const opset = opsetOf(model, node);
-    if (inlineOperator(node) !== null || isKnown(node, opset)) continue;
+    if (
+      inlineOperator(node) !== null ||
+      findVersion({ domain: node.domain, op: node.op, opset }) !== null
+    )
+      continue;
     const home = node.domain === "ai.onnx" ? "" : `${node.domain}.`;
     const what = `${home}${node.op} at opset ${opset}`;
     const others = missing.get(what);
@@ -219,10 +209,7 @@ export function unsupportedOperators(
   });
 }
 
-/**
- * Looks every node up before anything runs.
- * @throws TensorError `unsupported-model`: one error that lists what is not run here, with the nodes.
- */
+/** @throws TensorError `unsupported-model`, which names the operators that are not run here, with their nodes */
 function checkSupported(model: Model, nodes: readonly ModelNode[]): void {
   const missing = unsupportedOperators(model, nodes);
   if (missing.length === 0) return;
@@ -231,14 +218,4 @@ function checkSupported(model: Model, nodes: readonly ModelNode[]): void {
     "unsupported-model",
     `the model has operators that are not run here: ${missing.slice(0, MAX_NAMES).join(", ")}${more}`,
   );
-}
-
-function isKnown({ domain, op }: ModelNode, opset: number): boolean {
-  try {
-    resolve({ domain, op, opset });
-    return true;
-  } catch (error) {
-    if (isTensorError(error, "unknown-operator")) return false;
-    throw error;
-  }
 }

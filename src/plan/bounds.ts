@@ -2,7 +2,7 @@
 
 import { TensorError, type ErrorFields } from "../errors.ts";
 import type { Storage } from "../tensor/dtype.ts";
-import { coordinatesOf, printShape } from "../tensor/shape.ts";
+import { coordinatesOf, printShape, type PartialShape } from "../tensor/shape.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { indexAt, type IndexAxis, type IndexJob, type IndexRules } from "./index-job.ts";
 
@@ -91,19 +91,24 @@ export function outOfRangeError(
   position: number,
   dataShape: readonly number[],
   axis: number,
-  { negative }: IndexRules,
+  rules: IndexRules,
   fields: ErrorFields,
 ): TensorError {
   const { at, exact, got } = describeIndex(indices, position);
+  const { data, negative } = rules.shown ?? { data: dataShape, negative: rules.negative };
   const dim = dataShape[axis];
   const low = negative ? 0 - dim : 0;
   const range = dim === 0 ? "has no elements" : `takes ${low}..${dim - 1}`;
   return new TensorError(
     "index-out-of-range",
-    `indices${printShape(at)} is ${exact}, but axis ${axis} of data ${printShape(dataShape)} ${range}`,
+    `indices${printShape(at)} is ${exact}, but axis ${axis} of data ${printKnown(data)} ${range}`,
     { ...fields, input: "indices", at, axis, got, expected: [low, dim - 1] },
   );
 }
+
+/** A shape as far as it is known; `[...]` where not even its rank is. */
+export const printKnown = (shape: PartialShape): string =>
+  shape === null ? "[...]" : printShape(shape);
 
 /** An index as errors print it: its coordinates, its exact value, and the value as a number where a number is exact. */
 export function describeIndex(

@@ -1,7 +1,7 @@
 /** What reading indices needs: a job, the rules for indices, and integers as 32-bit words. It reads nothing itself. */
 
 import type { TensorError } from "../errors.ts";
-import { product } from "../tensor/shape.ts";
+import { product, type PartialShape } from "../tensor/shape.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 
 /**
@@ -20,6 +20,15 @@ export interface IndexRules {
   readonly read: ReadIndices;
   /** Called for every bad index in row-major order, before the error for the first one is thrown. */
   readonly onBad?: (errorOf: () => TensorError) => void;
+  /** What errors say where the Plan is made for sizes that stand in for unknown ones. */
+  readonly shown?: ShownShapes;
+}
+
+/** Shapes as far as they are known, and whether the version takes negative indices. */
+export interface ShownShapes {
+  readonly data: PartialShape;
+  readonly updates: PartialShape;
+  readonly negative: boolean;
 }
 
 /** One axis of data, as an index along it needs it. */

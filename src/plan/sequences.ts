@@ -3,7 +3,7 @@
 import { TensorError, type ErrorFields } from "../errors.ts";
 import { printShape, product } from "../tensor/shape.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { describeIndex } from "./bounds.ts";
+import { describeIndex, printKnown } from "./bounds.ts";
 import type { IndexRules } from "./index-job.ts";
 import type { Plan } from "./plan.ts";
 
@@ -18,7 +18,7 @@ export function planSequences(
   axis: number,
   length: number,
   circular: boolean,
-  { onBad }: IndexRules,
+  { onBad, shown }: IndexRules,
   fields: ErrorFields,
 ): Plan {
   const dim = dataShape[axis];
@@ -27,13 +27,17 @@ export function planSequences(
   // Empty slices do nothing, and a sequence may have any number of them, so they get no offsets.
   const count = batches === 0 || slice === 0 ? 0 : length;
   const most = dim - length;
+  const { data = dataShape, updates } = shown ?? {};
+  const isKnown = typeof data?.[axis] === "number";
+  const shownLength = shown === undefined ? length : (updates?.[axis] ?? "?");
   const errorAt = (sample: number): TensorError => {
     const { at, exact, got } = describeIndex(indices, sample);
+    const expected = isKnown ? [0, most] : undefined;
     return new TensorError(
       "index-out-of-range",
-      `write_indices${printShape(at)} is ${exact}, but on axis ${axis} of past_cache ${printShape(dataShape)} ` +
-        `a sequence of ${length} takes 0..${most}`,
-      { ...fields, input: "write_indices", at, axis, got, expected: [0, most] },
+      `write_indices${printShape(at)} is ${exact}, but on axis ${axis} of past_cache ${printKnown(data)} ` +
+        `a sequence of ${shownLength} takes 0..${isKnown ? most : "?"}`,
+      { ...fields, input: "write_indices", at, axis, got, expected },
     );
   };
   let bad = -1;

@@ -18,3 +18,9 @@ export const REASONS: readonly string[] = [
   "the input … is of a data type that is not known here",
   "to openvino only this package's operators are converted, but the model has …",
 ];
+
+/** The same as patterns of sentences. */
+export const REASON_PATTERNS: readonly RegExp[] = REASONS.map((reason) => {
+  const parts = reason.split("…").map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(parts.join(".*"));
+});

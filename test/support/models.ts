@@ -1,11 +1,11 @@
 /** Random models of one node: any version of any operator, with legal shapes, attributes and indices. */
 
-import { integerRange, type DType } from "../../src/tensor/dtype.ts";
-import { reductionsOf } from "../../src/tensor/dtype.ts";
+import { integerRange, reductionsOf, type DType } from "../../src/tensor/dtype.ts";
 import { buildModel, type AttributeInput, type Model } from "../../src/onnx/index.ts";
 import { typesOf } from "../../src/operators/dtypes.ts";
 import { reductionOf } from "../../src/operators/settings.ts";
 import { roleOf, type OperatorVersion, type Role } from "../../src/operators/operator.ts";
+import { operators } from "../../src/operators/registry.ts";
 import { tensor, type Tensor } from "../../src/tensor/tensor.ts";
 import { randomTensor, type Random } from "./random.ts";
 
@@ -26,60 +26,48 @@ interface Sketch {
   readonly attributes: Record<string, AttributeInput>;
 }
 
+/** The last opset in which a version is in force; the newest of ai.onnx is 28. */
+export function lastOpset({ name, domain, sinceVersion }: OperatorVersion): number {
+  const next = operators().find(
+    (one) => one.name === name && one.domain === domain && one.sinceVersion > sinceVersion,
+  );
+  return (next?.sinceVersion ?? 29) - 1;
+}
+
 /** @param opset of the model, for versions of ai.onnx */
 export function randomModel(version: OperatorVersion, opset: number, random: Random): RandomModel {
-  const pick = <T>(list: readonly T[]): T => list[random(list.length)];
-  const dtype = pick(typesOf(version, version.inputs[0].type)) as DType;
+  const dtype = pick(typesOf(version, version.inputs[0].type), random) as DType;
   const sketch = sketchOf(version, random);
-  const attributes = { ...sketch.attributes };
-  const words = version.attributes.find(({ name }) => name === "reduction")?.values ?? [];
-  const defined = words.filter((word) => reductionsOf(dtype).includes(reductionOf(word)));
-  if (defined.length > 0 && random(4) > 0) attributes["reduction"] = pick(defined);
-  if (version.attributes.some(({ name }) => name === "use_init_val") && random(3) === 0)
-    attributes["use_init_val"] = random(2) === 0;
-  const tensors = new Map<Role, Tensor>([["data", randomTensor(dtype, sketch.data, random)]]);
-  if (sketch.updates) tensors.set("updates", randomTensor(dtype, sketch.updates, random));
-  for (const schema of version.inputs) {
-    const role = roleOf(schema);
-    if (role !== "indices" && role !== "axis") continue;
-    const type = pick(typesOf(version, schema.type)) as DType;
-    if (role === "axis") {
-      const isBack = integerRange(type)?.[0] !== 0n && random(2) === 0;
-      const axis = Number(sketch.axis) - (isBack ? sketch.data.length : 0);
-      tensors.set(
-        role,
-        integers(type, random(2) === 0 ? [] : [1], () => axis),
-      );
-    } else if (sketch.indices !== null) {
-      tensors.set(role, randomIndices(version, type, sketch, random));
-    }
-  }
-  const isConstant = new Set<string>();
-  for (const schema of version.inputs)
-    if (random(roleOf(schema) === "axis" ? 10 : 2) > 0) isConstant.add(schema.name);
+  const attributes = { ...sketch.attributes, ...randomReduction(version, dtype, random) };
+  const tensors = randomInputs(version, dtype, sketch, random);
   const given = version.inputs.flatMap((schema) => {
     const value = tensors.get(roleOf(schema));
-    return value === undefined ? [] : [[schema.name, value] as const];
+    if (value === undefined) return [];
+    const isConstant = random(roleOf(schema) === "axis" ? 10 : 2) > 0;
+    return [{ name: schema.name, value, isConstant }];
   });
-  const inputs = Object.fromEntries(given.filter(([name]) => !isConstant.has(name)));
+  const named = (isConstant: boolean): Record<string, Tensor> =>
+    Object.fromEntries(
+      given.filter((one) => one.isConstant === isConstant).map((one) => [one.name, one.value]),
+    );
+  const inputs = named(false);
+  const types = Object.entries(inputs).map(([name, { dtype: its, shape }]) => {
+    const known = random(4) > 0 ? shape : shape.map(() => null);
+    return [name, { dtype: its, shape: known }] as const;
+  });
   const isOnnx = version.domain === "ai.onnx";
   const output = version.outputs[0].name;
   const model = buildModel({
     opsets: isOnnx ? { "": opset } : {},
     irVersion: isOnnx ? 8 : 11,
-    inputs: Object.fromEntries(
-      Object.entries(inputs).map(([name, value]) => [
-        name,
-        { dtype: value.dtype, shape: random(4) > 0 ? value.shape : value.shape.map(() => null) },
-      ]),
-    ),
-    constants: Object.fromEntries(given.filter(([name]) => isConstant.has(name))),
+    inputs: Object.fromEntries(types),
+    constants: named(true),
     nodes: [
       {
         op: version.name,
         name: "node",
         domain: version.domain,
-        inputs: given.map(([name]) => name),
+        inputs: given.map(({ name }) => name),
         outputs: [output],
         attributes,
       },
@@ -88,6 +76,51 @@ export function randomModel(version: OperatorVersion, opset: number, random: Ran
   });
   if (!isOnnx) model.graph.nodes[0].opset = version.opset ?? version.sinceVersion;
   return { version, model, inputs };
+}
+
+const pick = <T>(list: readonly T[], random: Random): T => list[random(list.length)];
+
+/** A reduction that the data type has, mostly, and whether it begins with the value that is there. */
+function randomReduction(
+  { attributes }: OperatorVersion,
+  dtype: DType,
+  random: Random,
+): Record<string, AttributeInput> {
+  const words = attributes.find(({ name }) => name === "reduction")?.values ?? [];
+  const defined = words.filter((word) => reductionsOf(dtype).includes(reductionOf(word)));
+  const isReduced = defined.length > 0 && random(4) > 0;
+  const hasInit = attributes.some(({ name }) => name === "use_init_val") && random(3) === 0;
+  return {
+    ...(isReduced && { reduction: pick(defined, random) }),
+    ...(hasInit && { use_init_val: random(2) === 0 }),
+  };
+}
+
+function randomInputs(
+  version: OperatorVersion,
+  dtype: DType,
+  sketch: Sketch,
+  random: Random,
+): ReadonlyMap<Role, Tensor> {
+  const tensors = new Map<Role, Tensor>([["data", randomTensor(dtype, sketch.data, random)]]);
+  if (sketch.updates) tensors.set("updates", randomTensor(dtype, sketch.updates, random));
+  for (const schema of version.inputs) {
+    const role = roleOf(schema);
+    if (role !== "indices" && role !== "axis") continue;
+    const type = pick(typesOf(version, schema.type), random) as DType;
+    if (role === "axis") {
+      const isBack = integerRange(type)?.[0] !== 0n && random(2) === 0;
+      const axis = Number(sketch.axis) - (isBack ? sketch.data.length : 0);
+      const shape = random(2) === 0 ? [] : [1];
+      tensors.set(
+        role,
+        integers(type, shape, () => axis),
+      );
+    } else if (sketch.indices !== null) {
+      tensors.set(role, randomIndices(version, type, sketch, random));
+    }
+  }
+  return tensors;
 }
 
 /** Whole numbers of any integer type. */
@@ -121,89 +154,107 @@ function randomIndices(
 const some = (random: Random, least: number, most: number): number[] =>
   Array.from({ length: least + random(most - least + 1) }, () => 1 + random(3));
 
-function sketchOf({ name, attributes }: OperatorVersion, random: Random): Sketch {
-  const has = (attribute: string): boolean => attributes.some((one) => one.name === attribute);
-  const isGiven = attributes.some((one) => one.name === "axis" && one.default === undefined);
-  switch (name) {
-    case "ScatterND":
-    case "ScatterNDUpdate": {
-      const data = some(random, 1, 3);
-      const k = random(data.length + 1);
-      const lead = some(random, 0, 2);
-      const updates = [...lead, ...data.slice(k)];
-      return { data, indices: [...lead, k], updates, dimAt: (p) => data[p % k], attributes: {} };
-    }
-    case "GatherND": {
-      const batch = has("batch_dims") ? some(random, 0, 2) : [];
-      const rest = some(random, 1, 2);
-      const k = 1 + random(rest.length);
-      const indices = [...batch, ...some(random, 0, 2), k];
-      const given = batch.length > 0 || (has("batch_dims") && random(2) === 0);
-      return {
-        data: [...batch, ...rest],
-        indices,
-        dimAt: (p) => rest[p % k],
-        attributes: given ? { batch_dims: batch.length } : {},
-      };
-    }
-    case "Gather": {
-      const batch = has("batch_dims") && random(3) === 0 ? some(random, 1, 2) : [];
-      const rest = some(random, 1, 3);
-      const data = [...batch, ...rest];
-      const axis = batch.length + random(rest.length);
-      const indices = [...batch, ...some(random, 0, 2)];
-      const given: Record<string, AttributeInput> = {};
-      // A count from the back is negative, so that there is none for all of them.
-      const back = batch.length - indices.length;
-      if (batch.length > 0) given["batch_dims"] = back < 0 && random(2) === 0 ? back : batch.length;
-      return {
-        data,
-        indices,
-        dimAt: () => data[axis],
-        axis,
-        attributes: { ...given, ...axisOf(axis, data) },
-      };
-    }
-    case "ScatterUpdate": {
-      const data = some(random, 1, 3);
-      const axis = random(data.length);
-      const indices = some(random, 0, 2);
-      const updates = [...data.slice(0, axis), ...indices, ...data.slice(axis + 1)];
-      return { data, indices, updates, dimAt: () => data[axis], axis, attributes: {} };
-    }
-    case "TensorScatter": {
-      const data = some(random, 2, 4);
-      const axis = 1 + random(data.length - 1);
-      const length = 1 + random(data[axis]);
-      const updates = data.map((dim, d) => (d === axis ? length : dim));
-      const circular = random(2) === 0;
-      const mode: Record<string, AttributeInput> = circular ? { mode: "circular" } : {};
-      return {
-        data,
-        indices: random(4) === 0 ? null : [data[0]],
-        updates,
-        dimAt: () => (circular ? data[axis] : data[axis] - length + 1),
-        attributes: { ...mode, axis },
-      };
-    }
-    default: {
-      const data = some(random, 1, 3);
-      const axis = random(data.length);
-      const indices = data.map((dim, d) => (d === axis ? random(4) : 1 + random(dim)));
-      const updates = name === "GatherElements" ? {} : { updates: indices };
-      return {
-        data,
-        indices,
-        ...updates,
-        dimAt: () => data[axis],
-        axis,
-        attributes: axisOf(axis, data),
-      };
-    }
-  }
+const has = ({ attributes }: OperatorVersion, attribute: string): boolean =>
+  attributes.some((one) => one.name === attribute);
 
-  function axisOf(axis: number, data: readonly number[]): Record<string, AttributeInput> {
-    if (!has("axis") || (!isGiven && axis === 0 && random(2) === 0)) return {};
-    return { axis: random(2) === 0 ? axis : axis - data.length };
-  }
+/** The attribute `axis`, counted from the front or from the back; left out now and then where that means the same. */
+function axisAttribute(
+  version: OperatorVersion,
+  axis: number,
+  rank: number,
+  random: Random,
+): Record<string, AttributeInput> {
+  const schema = version.attributes.find(({ name }) => name === "axis");
+  const mayGo = schema?.default === 0 && axis === 0;
+  if (schema === undefined || (mayGo && random(2) === 0)) return {};
+  return { axis: random(2) === 0 ? axis : axis - rank };
 }
+
+type SketchMaker = (version: OperatorVersion, random: Random) => Sketch;
+
+const scatterTuples: SketchMaker = (_version, random) => {
+  const data = some(random, 1, 3);
+  const k = random(data.length + 1);
+  const lead = some(random, 0, 2);
+  const updates = [...lead, ...data.slice(k)];
+  return { data, indices: [...lead, k], updates, dimAt: (p) => data[p % k], attributes: {} };
+};
+
+const gatherTuples: SketchMaker = (version, random) => {
+  const hasBatches = has(version, "batch_dims");
+  const batch = hasBatches ? some(random, 0, 2) : [];
+  const rest = some(random, 1, 2);
+  const k = 1 + random(rest.length);
+  const isGiven = batch.length > 0 || (hasBatches && random(2) === 0);
+  return {
+    data: [...batch, ...rest],
+    indices: [...batch, ...some(random, 0, 2), k],
+    dimAt: (p) => rest[p % k],
+    attributes: { ...(isGiven && { batch_dims: batch.length }) },
+  };
+};
+
+const gatherSlices: SketchMaker = (version, random) => {
+  const batch = has(version, "batch_dims") && random(3) === 0 ? some(random, 1, 2) : [];
+  const rest = some(random, 1, 3);
+  const data = [...batch, ...rest];
+  const axis = batch.length + random(rest.length);
+  const indices = [...batch, ...some(random, 0, 2)];
+  // A count from the back is negative, so that there is none for all of them.
+  const back = batch.length - indices.length;
+  const count = back < 0 && random(2) === 0 ? back : batch.length;
+  const attributes = {
+    ...(batch.length > 0 && { batch_dims: count }),
+    ...axisAttribute(version, axis, data.length, random),
+  };
+  return { data, indices, dimAt: () => data[axis], axis, attributes };
+};
+
+const scatterSlices: SketchMaker = (_version, random) => {
+  const data = some(random, 1, 3);
+  const axis = random(data.length);
+  const indices = some(random, 0, 2);
+  const updates = [...data.slice(0, axis), ...indices, ...data.slice(axis + 1)];
+  return { data, indices, updates, dimAt: () => data[axis], axis, attributes: {} };
+};
+
+const sequences: SketchMaker = (_version, random) => {
+  const data = some(random, 2, 4);
+  const axis = 1 + random(data.length - 1);
+  const length = 1 + random(data[axis]);
+  const isCircular = random(2) === 0;
+  return {
+    data,
+    indices: random(4) === 0 ? null : [data[0]],
+    updates: data.map((dim, d) => (d === axis ? length : dim)),
+    dimAt: () => (isCircular ? data[axis] : data[axis] - length + 1),
+    attributes: { ...(isCircular && { mode: "circular" }), axis },
+  };
+};
+
+const elements: SketchMaker = (version, random) => {
+  const data = some(random, 1, 3);
+  const axis = random(data.length);
+  const indices = data.map((dim, d) => (d === axis ? random(4) : 1 + random(dim)));
+  const isScatter = version.inputs.some((input) => roleOf(input) === "updates");
+  return {
+    data,
+    indices,
+    ...(isScatter && { updates: indices }),
+    dimAt: () => data[axis],
+    axis,
+    attributes: axisAttribute(version, axis, data.length, random),
+  };
+};
+
+const SKETCHES: Readonly<Record<string, SketchMaker>> = {
+  ScatterND: scatterTuples,
+  ScatterNDUpdate: scatterTuples,
+  GatherND: gatherTuples,
+  Gather: gatherSlices,
+  ScatterUpdate: scatterSlices,
+  TensorScatter: sequences,
+};
+
+const sketchOf: SketchMaker = (version, random) =>
+  (SKETCHES[version.name] ?? elements)(version, random);

@@ -1,13 +1,13 @@
-/** What a conversion finds on its way: what changed, what was left, and what the target cannot say. */
+/** What a conversion reports: nodes that changed, nodes that were left, what was trusted, and what was refused. */
 
 import { isTensorError, TensorError } from "../errors.ts";
 import { MAX_NAMES } from "../model/graph.ts";
 import { nodeTitle, type ModelNode } from "../model/model.ts";
 import type { Converted } from "./convert-node.ts";
-import { titleOf } from "./meaning.ts";
+import { versionTitle } from "./meaning.ts";
 import { printTarget, type Target } from "./target.ts";
 
-export class Report {
+export class ConversionLog {
   readonly changes: string[] = [];
   readonly notes = new Set<string>();
   readonly unchecked = new Map<string, number>();
@@ -18,7 +18,7 @@ export class Report {
     this.#target = target;
   }
 
-  /** What `action` returns; a node that is refused is remembered, so that all of them are told at once. */
+  /** What `action` returns, or `instead` where it refuses: all refusals of a model are reported at once. */
   attempt<T>(node: ModelNode, instead: T, action: () => T): T {
     try {
       return action();
@@ -26,16 +26,14 @@ export class Report {
       if (!isTensorError(cause)) throw cause;
       const { code, message, input } = cause;
       const sentence = `${nodeTitle(node)} cannot be converted to ${printTarget(this.#target)}: ${message}`;
-      const fields = { input };
-      this.#refused.push(new TensorError(code, sentence, fields, { cause }));
+      this.#refused.push(new TensorError(code, sentence, { input }, { cause }));
       return instead;
     }
   }
 
   converted(before: ModelNode, { node, from, to, notes }: Converted): void {
     for (const note of notes) this.notes.add(`${nodeTitle(before)}: ${note}`);
-    if (node !== before)
-      this.changes.push(`${nodeTitle(before)}: ${titleOf(from)} to ${titleOf(to)}`);
+    if (node !== before) this.changed(before, `${versionTitle(from)} to ${versionTitle(to)}`);
   }
 
   changed(node: ModelNode, how: string): void {
@@ -46,7 +44,7 @@ export class Report {
     this.unchecked.set(op, (this.unchecked.get(op) ?? 0) + 1);
   }
 
-  /** @throws TensorError the one refusal, or `unsupported-model` that names all. */
+  /** @throws TensorError the one refusal, or `unsupported-model` that names up to 20 */
   check(): void {
     const [first, ...more] = this.#refused;
     if (first === undefined) return;

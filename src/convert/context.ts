@@ -1,0 +1,22 @@
+/** What a conversion is done with: one record for the model, one for each graph in it. */
+
+import type { Model } from "../model/model.ts";
+import type { Scope } from "../model/values.ts";
+import type { Additions } from "./additions.ts";
+import type { ConversionLog } from "./log.ts";
+import type { Names } from "./names.ts";
+import type { Target } from "./target.ts";
+
+export interface ModelContext {
+  readonly model: Model;
+  readonly target: Target;
+  readonly names: Names;
+  readonly log: ConversionLog;
+}
+
+export interface GraphContext {
+  readonly target: Target;
+  /** What is known of the values that were made so far. */
+  readonly scope: Scope;
+  readonly additions: Additions;
+}

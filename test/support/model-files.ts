@@ -1,0 +1,11 @@
+/** Models through the files of their formats. */
+
+import { readModel, writeModel, type Model } from "../../src/onnx/index.ts";
+import { readIR, writeIR } from "../../src/openvino/index.ts";
+
+/** The model after it was written and read. */
+export function asFile(model: Model): Model {
+  if ("ai.onnx" in model.opsets) return readModel(writeModel(model));
+  const { xml, bin } = writeIR(model);
+  return readIR(xml, bin);
+}
