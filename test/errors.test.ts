@@ -2,7 +2,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isTensorError, TensorError, type ErrorCode } from "../src/errors.ts";
+import {
+  ERROR_CODES,
+  isTensorError,
+  printValue,
+  TensorError,
+  type ErrorCode,
+} from "../src/errors.ts";
 import { scatterND } from "../src/functions.ts";
 import { resolve } from "../src/operators/registry.ts";
 import { infer } from "../src/call/infer.ts";
@@ -254,6 +260,32 @@ test("an error has the fields that there are, and no others", () => {
     { name: "TensorError", code: "dtype", op: "Gather", opset: 13, at: [1] },
   );
   assert.equal(error.message, "Gather-13: x");
+});
+
+test("an error of another name is no TensorError, whatever its code", () => {
+  assert.ok(!isTensorError(Object.assign(new Error("x"), { code: "dtype" }), "dtype"));
+  assert.ok(!isTensorError(Object.assign(new Error("x"), { code: "dtype" })));
+});
+
+test("the codes cannot be changed", () => {
+  assert.ok(!Reflect.set(ERROR_CODES, "dtype", "x"));
+});
+
+test("a value in a message is named by what it is", () => {
+  const rows: readonly (readonly [unknown, string])[] = [
+    [null, "null"],
+    [undefined, "undefined"],
+    [1n, "1"],
+    ["a", '"a"'],
+    ["x".repeat(200), `"${"x".repeat(200)}"`],
+    [[1], "a list"],
+    [new Uint8Array(1), "a list"],
+    [new DataView(new ArrayBuffer(1)), "an object"],
+    [{}, "an object"],
+    [() => 1, "a function"],
+    [Symbol("x"), "a symbol"],
+  ];
+  for (const [value, text] of rows) assert.equal(printValue(value), text);
 });
 
 test("a message quotes the beginning of long text", () => {

@@ -109,6 +109,7 @@ test("a partly known shape has sizes, names and nulls, or is null", () => {
 test("a shape in a message is short, whatever it holds", () => {
   assert.equal(printShape([2, "N", null]), "[2, N, ?]");
   assert.equal(printShape(isLong(65)), `[${"1, ".repeat(64)}...]`);
+  assert.equal(printShape(isLong(64)), `[${"1, ".repeat(63)}1]`);
   const odd: readonly unknown[] = [Symbol("x"), {}, undefined, 1n];
   assert.equal(printShape(odd as readonly null[]), "[a symbol, an object, ?, 1]");
   throws("shape-mismatch", "must be a list", () => Reflect.apply(printShape, undefined, [5]));
