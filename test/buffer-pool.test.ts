@@ -1,0 +1,50 @@
+/** Buffers of disposed results, which later results of the same length use again. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { BufferPool } from "../src/engines/pool.ts";
+
+test("a buffer is given again, under a new name, to whoever asks for its length", () => {
+  const pool = new BufferPool();
+  const buffer = new ArrayBuffer(8);
+  const view = new Uint8Array(buffer);
+  view[3] = 7;
+  pool.give(buffer);
+  assert.equal(view.length, 0);
+  assert.equal(pool.take(16), undefined);
+  const again = pool.take(8);
+  assert.ok(again !== undefined);
+  assert.equal(new Uint8Array(again)[3], 7);
+  assert.equal(pool.take(8), undefined);
+});
+
+test("what is empty, or was transferred by its user, is not kept", () => {
+  const pool = new BufferPool();
+  pool.give(new ArrayBuffer(0));
+  assert.equal(pool.take(0), undefined);
+  const moved = new ArrayBuffer(8);
+  structuredClone(moved, { transfer: [moved] });
+  pool.give(moved);
+  assert.equal(pool.take(8), undefined);
+});
+
+test("at most 512 MiB are kept, however often they come and go", () => {
+  const pool = new BufferPool();
+  const half = 2 ** 28;
+  for (let turn = 0; turn < 5; turn++) {
+    pool.give(pool.take(half) ?? new ArrayBuffer(half));
+    pool.give(new ArrayBuffer(1024));
+  }
+  pool.give(new ArrayBuffer(half));
+  // 5 kB are kept besides, so that a second one is too much.
+  assert.ok(pool.take(half) !== undefined);
+  assert.equal(pool.take(half), undefined);
+  for (let turn = 0; turn < 5; turn++) assert.ok(pool.take(1024) !== undefined);
+  assert.equal(pool.take(1024), undefined);
+  pool.give(new ArrayBuffer(half));
+  pool.clear();
+  assert.equal(pool.take(half), undefined);
+  pool.give(new ArrayBuffer(half));
+  pool.give(new ArrayBuffer(half));
+  assert.ok(pool.take(half) !== undefined && pool.take(half) !== undefined);
+});
