@@ -187,7 +187,10 @@ export const HOSTILE_VALUES: readonly (readonly [title: string, make: () => unkn
   ["an object that looks like a list", () => ({ length: 2, 0: 1, 1: 2 })],
   // Memory.
   ["an ArrayBuffer", () => new ArrayBuffer(8)],
-  ["a SharedArrayBuffer", () => new SharedArrayBuffer(8)],
+  // A page that is not isolated has none.
+  ...("SharedArrayBuffer" in globalThis
+    ? [["a SharedArrayBuffer", () => new SharedArrayBuffer(8)] as const]
+    : []),
   ["a DataView", () => new DataView(new ArrayBuffer(8))],
   ["an empty typed array", () => new Float32Array(0)],
   ["bigints", () => BigInt64Array.of(1n, -1n)],
