@@ -194,7 +194,8 @@ export function malformedAs<T>(what: string, action: () => T): T {
     return action();
   } catch (cause) {
     if (isTensorError(cause)) throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    // Browsers end the sentence with a full stop, where an error of this package has none.
+    const reason = String(cause instanceof Error ? cause.message : cause).replace(/\.$/, "");
     throw malformed(`${what} cannot be decoded: ${reason}`, {}, { cause });
   }
 }

@@ -23,7 +23,7 @@ export class Tally {
   readonly #name: string;
   readonly #place: Place;
   readonly #start = performance.now();
-  #file: OpenFile = { name: "", tests: 0, start: 0, skipped: [] };
+  #file: OpenFile = { name: "", tests: 0, start: performance.now(), skipped: [] };
 
   /** @param place what the place should be */
   constructor(name: string, place: Place) {
@@ -77,7 +77,8 @@ export class Tally {
   }
 
   #print(text: string): void {
-    console.log(`${this.#name}: ${this.#file.name}: ${text}`);
+    const { name } = this.#file;
+    console.log(`${this.#name}: ${name === "" ? "" : `${name}: `}${text}`);
   }
 
   #closeFile(): void {
