@@ -7,7 +7,7 @@ import type { Settings } from "../operators/operator.ts";
 import type { Plan } from "../plan/plan.ts";
 import { countTargets, split } from "../plan/repeats.ts";
 import { isNumericStorage, type DType, type Step, type Storage } from "../tensor/dtype.ts";
-import { sizeOf } from "../tensor/shape.ts";
+import { shapeOf, sizeOf } from "../tensor/shape.ts";
 import { bytesOf, copy } from "../tensor/storage.ts";
 import { checkDType, Tensor, type Mutable } from "../tensor/tensor.ts";
 
@@ -171,8 +171,7 @@ export function allocTensor<D extends DType, S extends readonly number[]>(
   shape: S,
 ): Tensor<D, Mutable<S>> {
   checkDType(dtype, {});
-  const own = [...shape];
-  const size = sizeOf(own);
+  const { shape: own, size } = shapeOf(shape);
   const data = executor.alloc(dtype, size) as Storage<D>;
   return new Tensor(dtype, own, size, data, executor);
 }

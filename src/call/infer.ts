@@ -2,8 +2,8 @@
 
 import { printValue, TensorError, type ErrorFields } from "../errors.ts";
 import { byRole, type TensorType } from "../operators/operator.ts";
-import { checkRankLimit } from "../tensor/shape.ts";
-import { checkDType } from "../tensor/tensor.ts";
+import { partialShapeOf } from "../tensor/shape.ts";
+import { checkDType, Tensor } from "../tensor/tensor.ts";
 import { callOf, type NodeSpec } from "./call.ts";
 import { checkInputCount } from "./inputs.ts";
 import { settle } from "./prepare.ts";
@@ -37,17 +37,7 @@ function checkType(type: unknown, fields: ErrorFields): TensorType {
   }
   const { dtype, shape } = type;
   checkDType(dtype, fields);
-  if (Array.isArray(shape)) checkRankLimit(shape, fields);
-  const isShape =
-    shape === null ||
-    (Array.isArray(shape) &&
-      shape.every(
-        (dim) => dim === null || typeof dim === "string" || (Number.isSafeInteger(dim) && dim >= 0),
-      ));
-  if (isShape) return type as TensorType;
-  throw new TensorError(
-    "shape-mismatch",
-    `${fields.input} must have a shape of non-negative integers, names and nulls, or null for an unknown rank`,
-    fields,
-  );
+  // A tensor stands for its type, and where it is an axis also for its value.
+  if (type instanceof Tensor) return type as Tensor;
+  return { dtype, shape: partialShapeOf(shape, String(fields.input), fields) };
 }

@@ -42,8 +42,10 @@ export const listOrTensor = (
 export function checkInputCount({ version, fields }: Call, inputs: unknown): readonly unknown[] {
   const most = version.inputs.length;
   const least = version.inputs.filter(({ optional }) => optional !== true).length;
-  const given: readonly unknown[] | null = Array.isArray(inputs) ? [...inputs] : null;
-  if (given !== null && given.length >= least && given.length <= most) {
+  const count = Array.isArray(inputs) ? Number(inputs.length) : undefined;
+  if (count !== undefined && count >= least && count <= most) {
+    // A copy, because a Proxy may hold others the next time.
+    const given: readonly unknown[] = [...(inputs as readonly unknown[])];
     const missing = version.inputs.findIndex(
       ({ optional }, position) => optional !== true && given[position] === undefined,
     );
@@ -54,10 +56,10 @@ export function checkInputCount({ version, fields }: Call, inputs: unknown): rea
   }
   const names = version.inputs.map(({ name, optional }) => (optional === true ? `${name}?` : name));
   const many = least === most ? `${most}` : `${least} to ${most}`;
-  const got = given === null ? printValue(inputs) : given.length;
+  const got = count ?? printValue(inputs);
   throw new TensorError(
     "shape-mismatch",
     `there must be a list of ${many} inputs (${names.join(", ")}), got ${got}`,
-    { ...fields, got: given?.length },
+    { ...fields, got: count },
   );
 }

@@ -7,7 +7,7 @@ import { settingsOf } from "../operators/settings.ts";
 import type { Plan } from "../plan/plan.ts";
 import { split } from "../plan/repeats.ts";
 import { reductionsOf, type DType, type Reduction } from "../tensor/dtype.ts";
-import { coordinatesOf, printShape, sameShape, sizeOf } from "../tensor/shape.ts";
+import { coordinatesOf, printShape, sameShape, shapeOf } from "../tensor/shape.ts";
 import { asTensor, type RuntimeTensor, type Tensor } from "../tensor/tensor.ts";
 import type { Nested, ScalarInput } from "../tensor/values.ts";
 import { plainVersionOf } from "./call.ts";
@@ -66,11 +66,11 @@ export function keepPlan(
   const call = { operator, version, settings, fields };
   const tensor = listOrTensor("int64", indices, fields, "indices");
   checkDType(tensor, ["int32", "int64"], fields, "indices");
-  const dataShape = ownShape(givenShape, { ...fields, input: "dataShape" });
+  const { shape: dataShape } = shapeOf(givenShape, { ...fields, input: "dataShape" });
   operator.inferShape({ data: dataShape, indices: tensor.shape, updates: null }, call);
   const inputs = { data: dataShape, indices: tensor };
   const { positions, addressed } = operator.layout(inputs, call);
-  const shape = ownShape([...positions, ...dataShape.slice(addressed)], fields);
+  const { shape } = shapeOf([...positions, ...dataShape.slice(addressed)], fields);
   const plan = callNow(executor, fields, ({ readIndices }) => {
     const rules = { ...rulesOf(call, {}, readIndices), merge: false };
     const made = operator.plan(inputs, call, rules);
@@ -78,13 +78,6 @@ export function keepPlan(
     return { ...made, offsets: made.offsets.slice() };
   });
   return keptPlan({ executor, plan, dataShape, shape, addressed, fields });
-}
-
-/** A copy that nobody can change, because calls rely on it after it was checked. */
-function ownShape(shape: readonly number[], fields: ErrorFields): readonly number[] {
-  const own = Array.isArray(shape) ? Object.freeze([...shape]) : shape;
-  sizeOf(own, fields);
-  return own;
 }
 
 interface Parts {

@@ -145,8 +145,11 @@ function executionOf(
 
 function executorOf(engine: unknown, fields: ErrorFields): Executor {
   if (engine === undefined) return defaultExecutor();
-  if (typeof engine === "object" && engine !== null && EXECUTOR in engine) {
-    return (engine as EngineLike)[EXECUTOR];
+  try {
+    const executor: unknown = Reflect.get(Object(engine), EXECUTOR);
+    if (typeof executor === "object" && executor !== null) return executor as Executor;
+  } catch {
+    // A Proxy that throws is no engine either.
   }
   const got = printValue(engine);
   throw new TensorError("engine", `engine must come from createEngine, got ${got}`, fields);

@@ -18,7 +18,7 @@ export const WITHOUT_THREADS =
 
 /** Lets the workers start that were asked for: in browsers they do only while their maker does not wait. */
 export const settle = (): Promise<void> =>
-  new Promise((resolve) => void setTimeout(resolve, WITHOUT_NODE === false ? 0 : 200));
+  new Promise((resolve) => void setTimeout(resolve, WITHOUT_NODE === false ? 0 : 5));
 
 /** Whether a string of 2^bits characters can be made. It costs no memory, because concatenations are stored as such. */
 function makesStringOf(bits: number): boolean {
