@@ -11,7 +11,7 @@ import type { DType } from "../src/tensor/dtype.ts";
 import { copy } from "../src/tensor/storage.ts";
 import { equals, full, tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
 import { started, tracedEngine } from "./support/engines.ts";
-import { settle, WITHOUT_NODE, WITHOUT_THREADS } from "./support/platform.ts";
+import { settle, WITHOUT_THREADS, WITHOUT_V8 } from "./support/platform.ts";
 
 const COUNT = 400_000;
 const traced = await tracedEngine(2);
@@ -280,8 +280,7 @@ const DROP = `
   }
   console.log(most, threads() - before);`;
 
-const ON_LINUX =
-  WITHOUT_NODE || (process.platform !== "linux" && "it counts threads as Linux does");
+const ON_LINUX = WITHOUT_V8 || (process.platform !== "linux" && "it counts threads as Linux does");
 
 test("engines that are dropped end their threads", { skip: ON_LINUX }, () => {
   const args = ["--expose-gc", "--input-type=module", "--eval", DROP];

@@ -40,7 +40,12 @@ export function runFiles(
   program: string,
   names: readonly string[],
 ): Promise<Result[]> {
-  return inParallel(names, async (name) => {
+  const isLeftOut = (name: string): boolean => name in runtime.leftOut;
+  for (const name of names.filter(isLeftOut)) {
+    console.log(`${runtime.name}: ${name}: skipped: ${runtime.leftOut[name]}`);
+  }
+  const here = names.filter((name) => !isLeftOut(name));
+  return inParallel(here, async (name) => {
     const start = performance.now();
     const file = fileURLToPath(new URL(name + SUFFIX, TESTS));
     const result = await runFile(runtime, program, file);
