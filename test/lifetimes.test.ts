@@ -11,7 +11,7 @@ import type { DType } from "../src/tensor/dtype.ts";
 import { copy } from "../src/tensor/storage.ts";
 import { equals, full, tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
 import { started, tracedEngine } from "./support/engines.ts";
-import { settle, WITHOUT_THREADS, WITHOUT_V8 } from "./support/platform.ts";
+import { settle, WITHOUT_NODE_ITSELF, WITHOUT_THREADS } from "./support/platform.ts";
 
 const COUNT = 400_000;
 const traced = await tracedEngine(2);
@@ -215,7 +215,7 @@ test(
 
 test(
   "workers that vanish without a word are an error within the pool's patience",
-  { skip: WITHOUT_THREADS },
+  { skip: WITHOUT_NODE_ITSELF || WITHOUT_THREADS },
   async () => {
     const { pool, vanish } = vanishingPool(true);
     await pool.runAsync([[], []]);

@@ -4,6 +4,11 @@ import { mayWait, whyNoWorkers } from "../../src/engines/wasm/spawn.ts";
 
 export const WITHOUT_NODE = typeof process === "undefined" && "it asks Node";
 
+/** Bun, Deno and browsers: a worker that waits cannot be ended there at once, and processes take other options. */
+export const WITHOUT_NODE_ITSELF =
+  (typeof process === "undefined" || "bun" in process.versions || "Deno" in globalThis) &&
+  "it asks Node itself";
+
 /** Bun and browsers. Bun counts the memory of typed arrays as that of objects, and gives it back later. */
 export const WITHOUT_V8 =
   (typeof process === "undefined" || "bun" in process.versions) &&
