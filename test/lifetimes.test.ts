@@ -280,7 +280,8 @@ const DROP = `
   }
   console.log(most, threads() - before);`;
 
-const ON_LINUX = WITHOUT_V8 || (process.platform !== "linux" && "it counts threads as Linux does");
+const ON_LINUX =
+  WITHOUT_NODE_ITSELF || (process.platform !== "linux" && "it counts threads as Linux does");
 
 test("engines that are dropped end their threads", { skip: ON_LINUX }, () => {
   const args = ["--expose-gc", "--input-type=module", "--eval", DROP];
