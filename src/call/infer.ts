@@ -38,6 +38,6 @@ function checkType(type: unknown, fields: ErrorFields): TensorType {
   const { dtype, shape } = type;
   checkDType(dtype, fields);
   // A tensor stands for its type, and where it is an axis also for its value.
-  if (type instanceof Tensor) return type as Tensor;
+  if (Tensor.isTensor(type)) return type;
   return { dtype, shape: partialShapeOf(shape, String(fields.input), fields) };
 }

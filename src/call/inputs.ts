@@ -44,8 +44,8 @@ export function checkInputCount({ version, fields }: Call, inputs: unknown): rea
   const least = version.inputs.filter(({ optional }) => optional !== true).length;
   const count = Array.isArray(inputs) ? Number(inputs.length) : undefined;
   if (count !== undefined && count >= least && count <= most) {
-    // A copy, because a Proxy may hold others the next time.
-    const given: readonly unknown[] = [...(inputs as readonly unknown[])];
+    // A copy of as many as were counted, because a Proxy may hold others, and more, the next time.
+    const given = Array.from({ length: count }, (_, p): unknown => Reflect.get(Object(inputs), p));
     const missing = version.inputs.findIndex(
       ({ optional }, position) => optional !== true && given[position] === undefined,
     );
