@@ -57,6 +57,15 @@ testRows(folder, [
       /90000 elements of output are from data\n$/,
     ),
   ),
+  // What is too large to draw has no marks, and of a large output no element is explained.
+  prints(
+    "explain GatherND big.npy pair.npy",
+    /\n {2}0 \| {2}1\n\n1 read takes [\s\S]*\noutput\[0\] = data\[1, 3\]/,
+  ),
+  prints(
+    "explain GatherND big.npy i.npy",
+    /\n {2}\(too large to draw\)\n\n2 reads take [\s\S]*\nrows of data: 1, 3\n$/,
+  ),
 ]);
 
 const EXPLAIN_ADD = "explain ScatterND --attr reduction=add d.npy twice.npy u3.npy";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import { test } from "node:test";
 import { makeCliFolder } from "./support/cli-files.ts";
-import { attributesOfEveryType } from "./support/cli-models.ts";
+import { attributesOfEveryType, nestedBodies } from "./support/cli-models.ts";
 import { fails, inOrder, prints, testRows } from "./support/cli.ts";
 
 const folder = makeCliFolder();
@@ -70,12 +70,17 @@ testRows(folder, [
 ]);
 
 fs.writeFileSync(at("every.onnx"), attributesOfEveryType());
+fs.writeFileSync(at("deep.onnx"), nestedBodies(20));
 fs.copyFileSync(at("ir.xml"), at("upper.XML"));
 fs.copyFileSync(at("ir.bin"), at("upper.bin"));
 
 testRows(folder, [
   fails("inspect upper.XML", null, /negative-index-not-taken/),
   prints("inspect risky.onnx --json", /"severity": "risky"/),
+  prints(
+    "inspect deep.onnx",
+    /^deep\.onnx: ai\.onnx 13, 17 nodes, 0 of the family\n\n\w+: graph-too-deep: [^\n]*\n\n0 wrong, /,
+  ),
   prints("inspect two.onnx", /^two\.onnx: ai\.onnx 18, 3 nodes, 2 of the family\n/),
 ]);
 

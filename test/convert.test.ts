@@ -35,6 +35,12 @@ import {
   UNRANKED,
 } from "./support/node-models.ts";
 
+const one = (op: string, input = "data"): ModelNodeSpec => ({
+  op,
+  inputs: [input],
+  outputs: ["y"],
+});
+
 const SLICES = { data: F32(4, 3), indices: i64([2], 1, 2), updates: F32(2, 3) };
 
 /** A node as the rows have it. */
@@ -104,23 +110,29 @@ test("every refusal has a reason that is listed, and every reason a refusal", ()
   assert.deepEqual([...unused], []);
 });
 
-test("all nodes that are refused are told at once", () => {
-  const { indices, ...inputs } = ND;
-  const nodes = Array.from({ length: 25 }, (_, at) => ({
-    op: "ScatterND",
-    inputs: ["data", "indices", "updates"],
-    attributes: { reduction: "max" },
-    name: `n${at}`,
-    outputs: [`y${at}`],
-  }));
-  const model = onnxModel(18, { inputs, constants: { indices }, nodes, outputs: {} });
-  assert.throws(
-    () => convertModel(model, { opset: 16 }),
-    (error) =>
-      isTensorError(error, "unsupported-model") &&
-      /^node "n0" cannot .*; node "n19" cannot be .*; and 5 more$/.test(error.message),
-  );
-});
+for (const [count, end] of [
+  [20, /; node "n19" cannot be [^;]*; opset 18 can say it$/],
+  [25, /; node "n19" cannot be [^;]*; opset 18 can say it; and 5 more$/],
+] as const) {
+  test(`all ${count} nodes that are refused are reported at once`, () => {
+    const { indices, ...inputs } = ND;
+    const nodes = Array.from({ length: count }, (_, at) => ({
+      op: "ScatterND",
+      inputs: ["data", "indices", "updates"],
+      attributes: { reduction: "max" },
+      name: `n${at}`,
+      outputs: [`y${at}`],
+    }));
+    const model = onnxModel(18, { inputs, constants: { indices }, nodes, outputs: {} });
+    assert.throws(
+      () => convertModel(model, { opset: 16 }),
+      (error) =>
+        isTensorError(error, "unsupported-model") &&
+        error.message.startsWith('node "n0" cannot ') &&
+        end.test(error.message),
+    );
+  });
+}
 
 test("the version of the file is raised where the opset needs it, and not lowered", () => {
   const rows: readonly [opset: number, before: number, after: number][] = [
@@ -260,6 +272,18 @@ test("a translated graph has the types that are known, and no declaration that c
   assert.deepEqual(typesOf(model), [known[1], known[0], known[2]]);
 });
 
+test("a node of openvino in a model of ONNX stays, and says its version itself", () => {
+  const model = onnxModel(13, {
+    opsets: { "": 13, openvino: 8 },
+    inputs: { data: F32(4), i: I64(2) },
+    constants: { axis: i64([], 0) },
+    nodes: [{ op: "Gather", domain: "openvino", inputs: ["data", "i", "axis"], outputs: ["y"] }],
+  });
+  const { model: converted, changes } = convertModel(model, OPENVINO);
+  assert.deepEqual(converted.graph.nodes.map(printNode), ["Gather-8 data i axis"]);
+  assert.deepEqual(changes, []);
+});
+
 test("Constant and Cast lose what an older opset does not have", () => {
   const nodes: ModelNodeSpec[] = [
     { op: "Constant", inputs: [], outputs: ["c"], attributes: { value_ints: [1, 2] } },
@@ -277,6 +301,48 @@ test("Constant and Cast lose what an older opset does not have", () => {
   assert.equal(unchecked.size, 0);
   assert.deepEqual(runModel(asFile(converted), {})["y"].toArray(), [1, 2]);
 });
+
+/** Which nodes of a model of this opset are left as they were, unchecked, on the way to opset 7. */
+const UNCHECKED: readonly {
+  name: string;
+  opset: number;
+  node: ModelNodeSpec;
+  isUnchecked: boolean;
+}[] = [
+  { name: "another operator", opset: 13, node: one("Relu"), isUnchecked: true },
+  { name: "Identity of a known type", opset: 13, node: one("Identity"), isUnchecked: false },
+  {
+    name: "Identity of an unknown type",
+    opset: 13,
+    node: one("Identity", "unknown"),
+    isUnchecked: true,
+  },
+  {
+    name: "Cast to a number",
+    opset: 13,
+    node: { ...one("Cast"), attributes: { to: 6 } },
+    isUnchecked: false,
+  },
+  {
+    name: "Cast to a word",
+    opset: 5,
+    node: { ...one("Cast"), attributes: { to: "INT32" } },
+    isUnchecked: true,
+  },
+];
+
+for (const { name, opset, node, isUnchecked } of UNCHECKED) {
+  test(`${name} is ${isUnchecked ? "left unchecked" : "checked"}`, () => {
+    const unknown = { op: "Custom", domain: "com.example", inputs: ["data"], outputs: ["unknown"] };
+    const model = onnxModel(opset, {
+      opsets: { "": opset, "com.example": 1 },
+      inputs: { data: F32(4) },
+      nodes: [unknown, node],
+    });
+    const { unchecked } = convertModel(model, { opset: 7 });
+    assert.deepEqual([...unchecked], isUnchecked ? [[node.op, 1]] : []);
+  });
+}
 
 test("within OpenVINO other operators keep their versions, and newer ones than the opset are counted", () => {
   const node = (op: string): ModelNodeSpec => ({

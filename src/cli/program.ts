@@ -91,7 +91,5 @@ const buildProgram = (io: Io, writeOut: (text: string) => void): Command =>
       writeErr: () => {},
       outputError: () => {},
       getOutHelpWidth: () => io.stdout.columns,
-      getErrHelpWidth: () => io.stderr.columns,
       getOutHasColors: () => io.stdout.isTTY,
-      getErrHasColors: () => io.stderr.isTTY,
     });

@@ -75,7 +75,8 @@ class Translation {
     const inputs = given.inputs.map((name) => this.#aliases.get(name) ?? name);
     const node = { ...given, inputs };
     if (node.domain === target.domain) {
-      this.#nodes.push(target.domain === "ai.onnx" ? node : { ...node, opset });
+      // Only models of ONNX import the other domain; a node of an IR has a version of its own.
+      this.#nodes.push({ ...node, opset });
       return;
     }
     if (inlineOperator(node) !== null) {

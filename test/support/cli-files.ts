@@ -91,6 +91,7 @@ function saveIndices({ save }: Folder): void {
   save("i0.npy", tensor("int64", [1, 1], [0]));
   save("i1.npy", tensor("int64", [1, 1], [1]));
   save("i2.npy", tensor("int64", [2, 1], [0, -1]));
+  save("pair.npy", tensor("int64", [1, 2], [1, 3]));
   save("i4.npy", tensor("int64", [2, 2], [1, 7, -1, 9]));
   save("lines.npy", tensor("int64", [3], [1, 1, 2]));
   save("twice.npy", tensor("int64", [3, 1], [1, 3, -3]));

@@ -318,3 +318,12 @@ export const attributesOfEveryType = (): Uint8Array => {
   ];
   return file(int(1, 8), bytes(7, graph), bytes(8, int(2, 13)));
 };
+
+/** An `If` in an `If`, and so on, with an empty graph innermost. */
+export function nestedBodies(depth: number): Uint8Array {
+  let graph: readonly number[] = [];
+  for (let level = 0; level < depth; level++) {
+    graph = bytes(1, node("If", [`y${level}`], [attribute("then_branch", 5, bytes(6, graph))]));
+  }
+  return file(int(1, 8), bytes(7, graph), bytes(8, int(2, 13)));
+}
