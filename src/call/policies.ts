@@ -18,21 +18,21 @@ export interface Policies {
 
 type Name = keyof Policies;
 
-const COMMON = { bounds: ["error", "clip"], negative: ["wrap", "error"] } as const;
+const ALLOWED_BY_BOTH = { bounds: ["error", "clip"], negative: ["wrap", "error"] } as const;
 
 /** The values of each policy, by what it is for. */
-const WORDS: Readonly<Record<Operator["kind"], Partial<Record<Name, readonly unknown[]>>>> = {
+const ALLOWED: Readonly<Record<Operator["kind"], Partial<Record<Name, readonly unknown[]>>>> = {
   scatter: {
-    ...COMMON,
-    bounds: [...COMMON.bounds, "drop"],
+    ...ALLOWED_BY_BOTH,
+    bounds: [...ALLOWED_BY_BOTH.bounds, "drop"],
     duplicates: ["last", "error"],
     includeSelf: [true, false],
   },
-  gather: { ...COMMON, bounds: [...COMMON.bounds, "fill"] },
+  gather: { ...ALLOWED_BY_BOTH, bounds: [...ALLOWED_BY_BOTH.bounds, "fill"] },
 };
 
 /** Scatters have all of them. */
-export const POLICY_NAMES: readonly string[] = Object.keys(WORDS.scatter);
+export const POLICY_NAMES: readonly string[] = Object.keys(ALLOWED.scatter);
 
 /**
  * The policies among the options of a call.
@@ -47,7 +47,7 @@ export function policiesOf(
   for (const name of POLICY_NAMES as readonly Name[]) {
     const given = options[name];
     if (given === undefined) continue;
-    const words = ownRules === true ? undefined : WORDS[kind][name];
+    const words = ownRules === true ? undefined : ALLOWED[kind][name];
     if (words === undefined) {
       const why =
         ownRules === true

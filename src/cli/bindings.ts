@@ -4,7 +4,7 @@ import { wrongUsage } from "./failure.ts";
 import { printName } from "./layout.ts";
 
 /** The inputs of an operator or a model, as far as files for them are concerned. */
-export interface Inputs {
+export interface CommandInputs {
   /** The name of the operator or the model in messages, such as `ScatterND-18`. */
   readonly title: string;
   readonly inputs: readonly string[];
@@ -18,7 +18,7 @@ export interface Inputs {
  */
 export function bindInputFiles(
   texts: readonly string[],
-  { title, inputs, optional }: Inputs,
+  { title, inputs, optional }: CommandInputs,
 ): Map<string, string> {
   const isNamed = (name: string): boolean => texts.some((text) => text.startsWith(`${name}=`));
   const expected = inputs.filter((name) => !optional.has(name) || isNamed(name));

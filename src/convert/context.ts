@@ -5,17 +5,17 @@ import type { Scope } from "../model/values.ts";
 import type { Additions } from "./additions.ts";
 import type { ConversionLog } from "./log.ts";
 import type { Names } from "./names.ts";
-import type { Target } from "./target.ts";
+import type { CheckedTarget } from "./target.ts";
 
 export interface ModelContext {
   readonly model: Model;
-  readonly target: Target;
+  readonly target: CheckedTarget;
   readonly names: Names;
   readonly log: ConversionLog;
 }
 
 export interface GraphContext {
-  readonly target: Target;
+  readonly target: CheckedTarget;
   /** What is known of the values that were made so far. */
   readonly scope: Scope;
   readonly additions: Additions;

@@ -9,7 +9,7 @@ import { convertInline } from "./convert-inline.ts";
 import { convertNode } from "./convert-node.ts";
 import { familyVersion, refusal, versionTitle } from "./meaning.ts";
 import { bodiesOf, withoutUnused } from "./names.ts";
-import { printTarget, type Target } from "./target.ts";
+import { printTarget, type CheckedTarget } from "./target.ts";
 
 /**
  * @param outer of the graph around a body, null for the model's own
@@ -82,7 +82,7 @@ function convertBodies(node: ModelNode, scope: Scope, context: ModelContext): Mo
  * the same versions as the opset of the model.
  * @throws TensorError `unsupported-model` for a node of the family that would mean another version
  */
-export function checkFunction({ name, opsets, graph }: ModelFunction, target: Target): void {
+export function checkFunction({ name, opsets, graph }: ModelFunction, target: CheckedTarget): void {
   const { domain } = target;
   if (!Object.hasOwn(opsets, domain)) return;
   const check = ({ nodes }: Graph): void => {

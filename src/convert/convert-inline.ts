@@ -5,7 +5,7 @@ import { constantOf, destinationOf, inlineOperator, SHORT_VALUES } from "../mode
 import type { ModelNode } from "../model/model.ts";
 import { refusal } from "./meaning.ts";
 import type { Scope } from "../model/values.ts";
-import { opsetOfDType, type Target } from "./target.ts";
+import { opsetOfDType, type CheckedTarget } from "./target.ts";
 
 /** Since this version of Cast the attribute `to` is a number; before it was a word. */
 const NUMBERED = 6;
@@ -21,7 +21,7 @@ const CAST_SINCE: Readonly<Record<string, number>> = { saturate: 19, round_mode:
 export function convertInline(
   node: ModelNode,
   opset: number,
-  { opset: target }: Target,
+  { opset: target }: CheckedTarget,
   scope: Scope,
 ): ModelNode | null {
   if (inlineOperator(node) === null || (node.op === "Cast" && Math.min(opset, target) < NUMBERED))

@@ -30,7 +30,7 @@ import {
   type Meaning,
 } from "./meaning.ts";
 import { reword } from "./reword.ts";
-import { printTarget, type Target } from "./target.ts";
+import { printTarget, type CheckedTarget } from "./target.ts";
 
 /** A node as the target has it: the same object where nothing changes. */
 export interface Converted {
@@ -69,7 +69,7 @@ export function convertNode(node: ModelNode, opset: number, context: GraphContex
   return { node: foreign, ...to };
 }
 
-function noVersion(op: string, target: Target): string {
+function noVersion(op: string, target: CheckedTarget): string {
   const [first] = siblingsOf(op, target.domain);
   if (first === undefined) return `${target.domain} has no operator that does what ${op} does`;
   return `${printTarget(target)} does not have ${first.name} yet; opset ${firstOpset(first)} has it`;

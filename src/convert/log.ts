@@ -5,16 +5,16 @@ import { MAX_NAMES } from "../model/graph.ts";
 import { nodeTitle, type ModelNode } from "../model/model.ts";
 import type { Converted } from "./convert-node.ts";
 import { versionTitle } from "./meaning.ts";
-import { printTarget, type Target } from "./target.ts";
+import { printTarget, type CheckedTarget } from "./target.ts";
 
 export class ConversionLog {
   readonly changes: string[] = [];
   readonly notes = new Set<string>();
   readonly unchecked = new Map<string, number>();
   readonly #refused: TensorError[] = [];
-  readonly #target: Target;
+  readonly #target: CheckedTarget;
 
-  constructor(target: Target) {
+  constructor(target: CheckedTarget) {
     this.#target = target;
   }
 

@@ -18,7 +18,7 @@ import { typesOf } from "../operators/dtypes.ts";
 import { reductionOf, settingOf, settingsOf } from "../operators/settings.ts";
 import type { DType } from "../tensor/dtype.ts";
 import { product, type PartialShape } from "../tensor/shape.ts";
-import type { Target } from "./target.ts";
+import type { CheckedTarget } from "./target.ts";
 
 export interface Meaning {
   readonly node: ModelNode;
@@ -129,7 +129,10 @@ export const firstOpset = ({ opset, sinceVersion }: OperatorVersion): number =>
   opset ?? sinceVersion;
 
 /** The newest version that the target's opset has of `op`, or of what it calls the same; null where it has none. */
-export function targetVersion(op: string, { domain, opset }: Target): OperatorVersion | null {
+export function targetVersion(
+  op: string,
+  { domain, opset }: CheckedTarget,
+): OperatorVersion | null {
   const rows = siblingsOf(op, domain).filter((row) => firstOpset(row) <= opset);
   return rows.findLast(({ name }) => name === rows[0].name) ?? null;
 }
@@ -180,7 +183,7 @@ export const dataTypes = (row: OperatorVersion): readonly string[] =>
 /** Names the first later opset whose version does what the node does; empty where there is none. */
 export function adviceFor(
   meaning: Meaning,
-  { domain, opset }: Target,
+  { domain, opset }: CheckedTarget,
   isAble: (row: OperatorVersion) => boolean = () => true,
 ): string {
   const able = siblingsOf(meaning.op, domain)

@@ -10,7 +10,7 @@ export type ConvertTarget =
   | { readonly domain: "openvino"; readonly opset?: number; readonly version?: 10 | 11 };
 
 /** A target with all defaults filled in. */
-export interface Target {
+export interface CheckedTarget {
   readonly domain: Domain;
   /** Infinity for the newest. */
   readonly opset: number;
@@ -52,7 +52,7 @@ export const opsetOfDType = (dtype: DType): number => BROUGHT[dtype] ?? 1;
 const NEWEST = IR_VERSIONS[IR_VERSIONS.length - 1][0];
 
 /** @throws TensorError `unknown-operator` for a target that does not exist */
-export function checkTarget(given: ConvertTarget): Target {
+export function checkTarget(given: ConvertTarget): CheckedTarget {
   if (typeof given !== "object" || given === null) {
     throw unknown(`a target must be an object with a domain or an opset, got ${printValue(given)}`);
   }
@@ -83,5 +83,5 @@ function checkOpset(opset: unknown): number {
 
 const unknown = (sentence: string): TensorError => new TensorError("unknown-operator", sentence);
 
-export const printTarget = ({ domain, opset }: Target): string =>
+export const printTarget = ({ domain, opset }: CheckedTarget): string =>
   opset === Infinity ? domain : `opset ${opset} of ${domain}`;

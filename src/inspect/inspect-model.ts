@@ -4,7 +4,13 @@
  */
 
 import { findOpset, quote } from "../model/graph.ts";
-import type { Attribute, Graph, Model, ModelNode } from "../model/model.ts";
+import {
+  MAX_BODY_DEPTH,
+  type Attribute,
+  type Graph,
+  type Model,
+  type ModelNode,
+} from "../model/model.ts";
 import { Scope } from "../model/values.ts";
 import type { ParameterSchema, TensorType } from "../operators/operator.ts";
 import { operators } from "../operators/registry.ts";
@@ -50,9 +56,6 @@ export interface Report {
   /** How many findings there are of each severity. */
   readonly counts: Readonly<Record<Severity, number>>;
 }
-
-/** Bodies in bodies are inspected down to this depth, which is also how deep readers read them. */
-const MAX_DEPTH = 16;
 
 /**
  * Reports what is known of a model's scatters and gathers, and what is wrong or risky about them. Nothing is run, and
@@ -106,7 +109,7 @@ class Inspection {
       if (this.#family.has(`${node.domain} ${node.op}`)) {
         this.nodes.push(nodeReport(node, opset, scope, path));
       }
-      for (const { body, place } of placedBodies(node, path, depth < MAX_DEPTH)) {
+      for (const { body, place } of placedBodies(node, path, depth < MAX_BODY_DEPTH)) {
         if (body !== null) {
           this.walk(body, opsets, place, scope, depth + 1);
           continue;

@@ -48,14 +48,14 @@ export function knownCall(
       roles.axis === undefined ? settings : { ...settings, axis: axisValue(roles.axis, fields) },
     fields,
     shapes: {
-      data: shapeOf(roles.data),
-      indices: shapeOf(roles.indices),
-      updates: shapeOf(roles.updates),
+      data: knownShape(roles.data),
+      indices: knownShape(roles.indices),
+      updates: knownShape(roles.updates),
     },
   };
 }
 
-const shapeOf = ({ type }: Known = NOTHING_KNOWN): PartialShape => type?.shape ?? null;
+const knownShape = ({ type }: Known = NOTHING_KNOWN): PartialShape => type?.shape ?? null;
 
 /** The value of an axis that is a constant; null where it is not known. */
 function axisValue({ type, constant }: Known, fields: ErrorFields): number | null {

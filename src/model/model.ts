@@ -52,6 +52,9 @@ export interface Graph extends Sourced {
   values?: ValueInfo[];
 }
 
+/** How deep bodies are read: a body in a body is at depth 2. Only hostile files nest deeper than a few levels. */
+export const MAX_BODY_DEPTH = 16;
+
 /** A value and its type; null where none is declared, and for anything but a tensor of a data type known here. */
 export interface ValueInfo extends Sourced {
   name: string;

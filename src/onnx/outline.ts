@@ -10,11 +10,11 @@ import { WireType } from "@bufbuild/protobuf/wire";
 import { DTYPES } from "../tensor/dtype.ts";
 import { malformed, TensorError } from "../errors.ts";
 import { readRange, type ByteSource } from "../model/byte-source.ts";
-import type { Model } from "../model/model.ts";
+import { MAX_BODY_DEPTH, type Model } from "../model/model.ts";
 import { sizeOf } from "../tensor/shape.ts";
 import { FileCursor } from "./cursor.ts";
 import type { ReadOptions } from "./external.ts";
-import { decodeModel, MAX_BODY_DEPTH } from "./read-model.ts";
+import { decodeModel } from "./read-model.ts";
 import {
   AttributeProtoSchema,
   FunctionProtoSchema,

@@ -8,6 +8,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { malformed } from "../errors.ts";
 import {
   domainName,
+  MAX_BODY_DEPTH,
   SOURCE,
   type Attribute,
   type Constant,
@@ -109,9 +110,6 @@ function decodeFunction(bytes: Uint8Array, reading: Reading): ModelFunction {
 }
 
 const untyped = (name: string): ValueInfo => ({ name, type: null });
-
-/** How deep bodies are read: a body in a body is at depth 2. Only hostile files nest deeper than a few levels. */
-export const MAX_BODY_DEPTH = 16;
 
 /** The graphs of an attribute, or null where they are nested too deep. */
 function decodeBodies(

@@ -18,7 +18,7 @@ export type Attributes = Readonly<Record<string, unknown>>;
 type SettingValue = number | string | boolean;
 
 /** The words for reductions in the specifications that are not the package's own. */
-const WORDS: Readonly<Record<string, Reduction>> = { sum: "add", prod: "mul" };
+const OTHER_WORDS: Readonly<Record<string, Reduction>> = { sum: "add", prod: "mul" };
 
 /** The settings of a call whose version has no attributes. */
 const DEFAULTS = {
@@ -76,7 +76,7 @@ const camelCase = (name: string): string =>
 
 /** The reduction that a word means, in a document of either domain or in the plain functions. */
 export const reductionOf = (word: string): Reduction =>
-  REDUCTIONS.find((reduction) => reduction === word) ?? WORDS[word];
+  REDUCTIONS.find((reduction) => reduction === word) ?? OTHER_WORDS[word];
 
 function unknownAttribute(
   { attributes }: OperatorVersion,

@@ -6,7 +6,7 @@
 /** The special values: infinity and NaN as in IEEE 754, NaN alone (for `fnuz` in the place of -0), or none. */
 type Ends = "ieee" | "fn" | "fnuz" | "finite";
 
-interface Layout {
+interface BitLayout {
   readonly signBits: 0 | 1;
   readonly exponentBits: number;
   readonly fractionBits: number;
@@ -23,7 +23,7 @@ const LAYOUTS = {
   float8e5m2fnuz: { signBits: 1, exponentBits: 5, fractionBits: 2, bias: 16,  ends: "fnuz"   },
   float8e8m0:     { signBits: 0, exponentBits: 8, fractionBits: 0, bias: 127, ends: "fn"     },
   float4e2m1:     { signBits: 1, exponentBits: 2, fractionBits: 1, bias: 1,   ends: "finite" },
-} as const satisfies Record<string, Layout>;
+} as const satisfies Record<string, BitLayout>;
 
 export type MinifloatName = keyof typeof LAYOUTS;
 
@@ -44,7 +44,7 @@ export function minifloat(name: MinifloatName): Minifloat {
   return format;
 }
 
-function formatOf(layout: Layout): Minifloat {
+function formatOf(layout: BitLayout): Minifloat {
   const { signBits, exponentBits, fractionBits, ends } = layout;
   const signBit = 1 << (exponentBits + fractionBits);
   const values = Float64Array.from({ length: signBit << signBits }, (_, code) => {
@@ -73,7 +73,7 @@ function formatOf(layout: Layout): Minifloat {
   };
 }
 
-function magnitudeOf(code: number, { exponentBits, fractionBits, bias, ends }: Layout): number {
+function magnitudeOf(code: number, { exponentBits, fractionBits, bias, ends }: BitLayout): number {
   const exponent = code >> fractionBits;
   const fraction = code & ((1 << fractionBits) - 1);
   const isLast = exponent === (1 << exponentBits) - 1;

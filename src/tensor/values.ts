@@ -57,7 +57,7 @@ export interface StoredValues {
 }
 
 /** The tensor that values are for: its type, its checked shape, and what errors say of it. */
-interface Target {
+interface Destination {
   readonly dtype: DType;
   readonly shape: readonly number[];
   readonly size: number;
@@ -79,7 +79,7 @@ export function storageFor(
   return readForeign(() => store(target, values), "dtype", "the values cannot be read", fields);
 }
 
-function store(target: Target, values: unknown): StoredValues {
+function store(target: Destination, values: unknown): StoredValues {
   const { dtype, size, fields } = target;
   if (isDetached(values)) {
     throw new TensorError("disposed", "the memory of the values is gone", fields);
@@ -96,7 +96,7 @@ function store(target: Target, values: unknown): StoredValues {
  * Whether a list can be a tensor's storage as it is. A list of text can where it is flat and not frozen, because a
  * tensor may be written to; any other list must be looked into.
  */
-function isOwnStorage({ dtype, size }: Target, list: unknown): list is Storage {
+function isOwnStorage({ dtype, size }: Destination, list: unknown): list is Storage {
   if (dtype !== "string") return classOf(list) === DTYPES[dtype].storage.name;
   // The count comes first: a Proxy may answer for any number of entries.
   if (!isArray(list) || list.length !== size || Object.isFrozen(list)) return false;
@@ -105,7 +105,7 @@ function isOwnStorage({ dtype, size }: Target, list: unknown): list is Storage {
 }
 
 /** Fresh storage with the elements of a flat or nested list, or of a bare value. */
-function convert(target: Target, values: unknown): Storage {
+function convert(target: Destination, values: unknown): Storage {
   const { dtype, shape, size } = target;
   const isComplex = DTYPES[dtype].family === "complex";
   const nesting = nestingOf(values);
@@ -143,7 +143,7 @@ function convert(target: Target, values: unknown): Storage {
  * Whether the lists are nested as the shape is. In a shape without elements each list is looked at once however often
  * it occurs: 62 lists that each hold the next one twice are 2^62 lists.
  */
-function checkNesting(values: unknown, target: Target): void {
+function checkNesting(values: unknown, target: Destination): void {
   const { shape, size } = target;
   const seen = size === 0 ? shape.map(() => new Set<unknown>()) : null;
   const enter = (list: unknown, axis: number): void => {
@@ -157,7 +157,7 @@ function checkNesting(values: unknown, target: Target): void {
 }
 
 /** Visits the elements of a nested list in row-major order. */
-function eachElement(values: unknown, target: Target, visit: (value: unknown) => void): void {
+function eachElement(values: unknown, target: Destination, visit: (value: unknown) => void): void {
   const { shape, size } = target;
   const enter = (value: unknown, axis: number): void => {
     if (axis === shape.length) return visit(value);
@@ -168,7 +168,7 @@ function eachElement(values: unknown, target: Target, visit: (value: unknown) =>
 }
 
 /** @throws TensorError `shape-mismatch` for what is no list as long as the axis */
-function itemsOf(value: unknown, axis: number, target: Target): ArrayLike<unknown> {
+function itemsOf(value: unknown, axis: number, target: Destination): ArrayLike<unknown> {
   const length = lengthOf(value);
   if (length === target.shape[axis]) return value as ArrayLike<unknown>;
   const found = length === null ? printValue(value) : `a list of ${length}`;
@@ -176,7 +176,7 @@ function itemsOf(value: unknown, axis: number, target: Target): ArrayLike<unknow
 }
 
 /** The error for a value that the data type cannot hold. */
-function refusal(value: unknown, position: number, target: Target): TensorError {
+function refusal(value: unknown, position: number, target: Destination): TensorError {
   const { dtype, shape, fields } = target;
   const at = coordinatesOf(position, shape);
   const length = lengthOf(value);
@@ -189,21 +189,21 @@ function refusal(value: unknown, position: number, target: Target): TensorError 
   return new TensorError("dtype", sentence, { ...fields, at, got });
 }
 
-const wrongNesting = (found: string, { shape, fields }: Target): TensorError =>
+const wrongNesting = (found: string, { shape, fields }: Destination): TensorError =>
   new TensorError(
     "shape-mismatch",
     `the values are not nested as the shape ${printShape(shape)} says: ${found}`,
     { ...fields, expected: shape },
   );
 
-function checkCount(count: number, needed: number, { shape, fields }: Target): void {
+function checkCount(count: number, needed: number, { shape, fields }: Destination): void {
   if (count === needed) return;
   const sentence = `the shape ${printShape(shape)} needs ${needed} values, got ${count}`;
   throw new TensorError("shape-mismatch", sentence, { ...fields, got: count, expected: shape });
 }
 
 /** Checks the elements of types that use a part of their storage's range, such as bool and int4. */
-function checkRange({ dtype, shape, fields }: Target, data: Storage): void {
+function checkRange({ dtype, shape, fields }: Destination, data: Storage): void {
   const range = storedRange(dtype);
   if (range === null) return;
   const [low, high] = range;
