@@ -29,7 +29,6 @@ import {
   openvinoModel,
   ovGather,
   ovGatherND,
-  scatterND,
   scatterNDUpdate,
   scatterUpdate,
   UNRANKED,
@@ -135,8 +134,13 @@ for (const [count, end] of [
 }
 
 test("the version of the file is raised where the opset needs it, and not lowered", () => {
+  // ONNX: Versioning, Released Versions.
   const rows: readonly [opset: number, before: number, after: number][] = [
+    [8, 3, 3],
+    [9, 3, 4],
+    [10, 3, 5],
     [11, 4, 6],
+    [12, 4, 7],
     [13, 3, 7],
     [15, 7, 8],
     [18, 8, 8],
@@ -148,7 +152,7 @@ test("the version of the file is raised where the opset needs it, and not lowere
     [13, 10, 10],
   ];
   for (const [opset, before, after] of rows) {
-    const model = { ...scatterND({ ...ND, opset: 13 }), irVersion: before };
+    const model = { ...gather({ ...G, indices: i64([1], 1) }), irVersion: before };
     assert.equal(convertModel(model, { opset }).model.irVersion, after, `opset ${opset}`);
   }
 });
@@ -185,6 +189,29 @@ test("a constant that is written anew leaves the old one to its other users, and
   );
 });
 
+test("indices that are repeated for updates are shared by nodes of one shape and axis, and by no others", () => {
+  const update = (data: string, updates: string, axis: string): ModelNodeSpec => ({
+    op: "ScatterUpdate",
+    inputs: [data, "indices", updates, axis],
+    outputs: [`${updates}/${axis}`],
+  });
+  const model = openvinoModel(3, {
+    inputs: { data: F32(2, 2, 2), other: F32(3, 2, 2), a: F32(2, 2, 2), b: F32(3, 2, 2) },
+    constants: { indices: i64([2], 1, 0), one: i64([], 1), two: i64([], 2) },
+    nodes: [
+      update("data", "a", "one"),
+      update("data", "a", "two"),
+      update("other", "b", "one"),
+      { ...update("data", "a", "one"), outputs: ["y"] },
+    ],
+  });
+  const { graph } = convertModel(model, { opset: 18 }).model;
+  assert.deepEqual(
+    graph.nodes.map(({ inputs }) => inputs[1]),
+    ["indices/expanded", "indices/expanded_1", "indices/expanded_2", "indices/expanded"],
+  );
+});
+
 test("an input with a default is no constant, because a caller may replace it", () => {
   const model = gather({ data: F32(4), indices: i64([1], -1) });
   model.graph.inputs.push({ name: "indices", type: I64(1) });
@@ -205,6 +232,22 @@ test("a data type that is not declared is told where it matters", () => {
     'node "n": the data type of "r" is not declared; ScatterND-11 takes all that ScatterND-13 does but bfloat16',
   ]);
   assert.deepEqual(convertModel(model, { opset: 18 }).notes, []);
+});
+
+test("a node behind one that is wrong is not refused as well", () => {
+  const scatter = (data: string, updates: string, output: string): ModelNodeSpec => ({
+    op: "ScatterNDUpdate",
+    inputs: [data, "indices", updates],
+    outputs: [output],
+  });
+  const model = openvinoModel(15, {
+    inputs: { data: F32(4), wrong: F32(7), updates: F32(2) },
+    constants: { indices: i64([2, 1], 1, 2) },
+    nodes: [scatter("data", "wrong", "s"), scatter("s", "updates", "y")],
+  });
+  const refused = (error: unknown): boolean =>
+    isTensorError(error, "unsupported-model") && /makes "s"[^;]*got \[7\]$/.test(error.message);
+  assert.throws(() => convertModel(model, { opset: 18 }), refused);
 });
 
 const COUNTED = '"indices" were counted from the front by it';
@@ -302,33 +345,25 @@ test("Constant and Cast lose what an older opset does not have", () => {
   assert.deepEqual(runModel(asFile(converted), {})["y"].toArray(), [1, 2]);
 });
 
-/** Which nodes of a model of this opset are left as they were, unchecked, on the way to opset 7. */
-const UNCHECKED: readonly {
-  name: string;
-  opset: number;
-  node: ModelNodeSpec;
-  isUnchecked: boolean;
-}[] = [
+const madeOf = (attributes: ModelNodeSpec["attributes"]): ModelNodeSpec => ({
+  op: "Constant",
+  inputs: [],
+  outputs: ["y"],
+  attributes,
+});
+const SPARSE = { type: "other", value: "SPARSE_TENSOR" } as const;
+
+/** Which nodes of a model of an opset are left as they were, unchecked, on the way to opset 7. */
+// prettier-ignore
+const UNCHECKED: readonly { name: string; opset: number; node: ModelNodeSpec; isUnchecked: boolean }[] = [
   { name: "another operator", opset: 13, node: one("Relu"), isUnchecked: true },
   { name: "Identity of a known type", opset: 13, node: one("Identity"), isUnchecked: false },
-  {
-    name: "Identity of an unknown type",
-    opset: 13,
-    node: one("Identity", "unknown"),
-    isUnchecked: true,
-  },
-  {
-    name: "Cast to a number",
-    opset: 13,
-    node: { ...one("Cast"), attributes: { to: 6 } },
-    isUnchecked: false,
-  },
-  {
-    name: "Cast to a word",
-    opset: 5,
-    node: { ...one("Cast"), attributes: { to: "INT32" } },
-    isUnchecked: true,
-  },
+  { name: "Identity of an unknown type", opset: 13, node: one("Identity", "unknown"), isUnchecked: true },
+  { name: "Cast to a number", opset: 13, node: { ...one("Cast"), attributes: { to: 6 } }, isUnchecked: false },
+  { name: "Cast to a word", opset: 5, node: { ...one("Cast"), attributes: { to: "INT32" } }, isUnchecked: true },
+  { name: "Constant of a list", opset: 12, node: madeOf({ value_ints: [1] }), isUnchecked: false },
+  { name: "Constant of an unknown kind", opset: 12, node: madeOf({ sparse_value: SPARSE }), isUnchecked: true },
+  { name: "Constant of two", opset: 12, node: madeOf({ value_ints: [1], note: "odd" }), isUnchecked: true },
 ];
 
 for (const { name, opset, node, isUnchecked } of UNCHECKED) {

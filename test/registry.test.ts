@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findVersion, operators, resolve } from "../src/operators/registry.ts";
+import { roleOf } from "../src/operators/operator.ts";
+import { findVersion, lookUp, operators, resolve } from "../src/operators/registry.ts";
 import { isTensorError } from "../src/errors.ts";
 
 /** At each opset the version whose rules hold, by the change logs of the two domains; null where there is none. */
@@ -62,6 +63,14 @@ test("every operator of the registry has a row, at the opset before its first ve
     const [, , versions] = row;
     assert.ok(versions.some(([opset, version]) => opset === sinceVersion && version === opset));
     assert.ok(versions.some(([, version]) => version === null));
+  }
+});
+
+test("an operator with updates is a scatter, and one without is a gather", () => {
+  for (const { domain, name: op, sinceVersion: opset, inputs } of operators()) {
+    const hasUpdates = inputs.some((input) => roleOf(input) === "updates");
+    const { kind } = lookUp({ domain, op, opset }).operator;
+    assert.equal(kind, hasUpdates ? "scatter" : "gather", op);
   }
 });
 

@@ -143,5 +143,5 @@ function rewrite(
     }
     if (counted !== index) isSame = false;
   }
-  return isSame ? indices : new Tensor(dtype, [...shape], size, storage);
+  return isSame ? indices : new Tensor(dtype, shape, size, storage);
 }

@@ -11,8 +11,8 @@ export class Names {
     this.#collect(graph);
   }
 
-  #collect({ inputs, outputs, nodes, constants, values = [] }: Graph): void {
-    for (const { name } of [...inputs, ...outputs, ...constants, ...values]) this.#taken.add(name);
+  #collect({ inputs, nodes, constants, values = [] }: Graph): void {
+    for (const { name } of [...inputs, ...constants, ...values]) this.#taken.add(name);
     for (const node of nodes) {
       for (const name of [node.name, ...node.inputs, ...node.outputs]) this.#taken.add(name);
       for (const attribute of Object.values(node.attributes)) {

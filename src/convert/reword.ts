@@ -56,7 +56,7 @@ function negate({ dtype, shape, size, data }: Tensor): Tensor {
     attributes: { reduction: "sub" },
   };
   const [result] = run(node, [zeros, whole, updates]);
-  return new Tensor(dtype, [...shape], size, result.data);
+  return new Tensor(dtype, shape, size, result.data);
 }
 
 /** With more repeated indices a small model would become a large one. */

@@ -122,6 +122,8 @@ const TO_ONNX: readonly Refusal[] = [
       '"indices" is no constant that could be looked at' },
   { of: ovGather({ ...G, indices: i64([1], 4) }), to: { opset: 18 },
     says: '"indices"[0] is 4, which is out of range, and Gather-13 has an error for that' },
+  { of: ovGather({ ...G, data: F32("N", 3), indices: i64([1], 1) }), to: { opset: 18 },
+    says: '"indices"[0] is 1, and the size of its axis is not known; declare the shape of data' },
   { of: ovGather({ data: F32(2, 4), indices: i64([2, 1], 0, 1), axis: i64([], 1), attributes: { batch_dims: -1 } }),
     to: { opset: 18 }, says: "Gather-13 has no batch_dims, which are 1" },
   { of: ovGatherND({ opset: 5, data: F32(2, 2, 4), ...BATCHES }), to: { opset: 18 },
