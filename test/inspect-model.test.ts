@@ -275,6 +275,10 @@ test("what is declared of an output completes what its inputs tell", () => {
     declared: F32(8, null),
   });
   assert.deepEqual(inspectModel(model).nodes[0].outputs[0].type, F32(8, 4));
+  // Of two names for one dimension the one that follows from the inputs stays.
+  const [output] = model.graph.outputs;
+  output.type = F32("M", "K");
+  assert.deepEqual(inspectModel(model).nodes[0].outputs[0].type, F32("N", 4));
 });
 
 test("a constant that is also an input counts before version 4 of the format alone", () => {

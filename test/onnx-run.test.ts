@@ -166,6 +166,7 @@ test("one node of a larger model", () => {
       { op: "Conv", name: "conv", inputs: ["x"], outputs: ["updates"] },
       scatter,
       { op: "Identity", inputs: ["y"], outputs: ["z"] },
+      { op: "Identity", inputs: ["z"], outputs: ["w"] },
     ],
     outputs: { z: null },
   });
@@ -174,7 +175,7 @@ test("one node of a larger model", () => {
     [3, 4],
     [15, 26],
   ];
-  const [, conv, node, identity] = model.graph.nodes;
+  const [, conv, node, identity, last] = model.graph.nodes;
   assert.deepEqual(runNode(model, node, { updates }).y.toArray(), expected);
   assert.deepEqual(
     runNode(model, node, { updates, indices: i64([1, 1], [2]) }).y.toArray(),
@@ -187,6 +188,8 @@ test("one node of a larger model", () => {
     [node, {}, "shape-mismatch",
       /node "scatter" needs an input "updates"; its inputs are "data", "indices", "updates"/],
     [node, { update: updates }, "shape-mismatch", /has no input "update"; it has "data"/],
+    // What another node makes of its own inputs is an input, and not computed.
+    [last, {}, "shape-mismatch", /that makes "w" needs an input "z"; its inputs are "z"/],
     [conv, { x: updates }, "unsupported-model", /Conv at opset 18 \(node "conv"\)/],
   ];
   for (const [one, inputs, code, message] of faults)

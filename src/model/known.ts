@@ -1,8 +1,9 @@
 /** A value as far as it is known before the model runs, and how two sources of knowledge make one. */
 
 import type { TensorType } from "../operators/operator.ts";
-import { compatible, unifyDims, type PartialShape } from "../tensor/shape.ts";
+import { compatible, unifyDims } from "../tensor/shape.ts";
 import type { Constant } from "./model.ts";
+import { sameType } from "./same-type.ts";
 
 export interface Known {
   readonly type: TensorType | null;
@@ -32,14 +33,7 @@ export function withDeclared(known: Known, declared: TensorType | null): Known {
 }
 
 export const sameKnown = (a: Known, b: Known): boolean =>
-  a.constant === b.constant &&
-  a.type?.dtype === b.type?.dtype &&
-  equalDims(a.type?.shape ?? null, b.type?.shape ?? null);
-
-const equalDims = (a: PartialShape, b: PartialShape): boolean =>
-  a === null || b === null
-    ? a === b
-    : a.length === b.length && a.every((dim, axis) => dim === b[axis]);
+  a.constant === b.constant && sameType(a.type, b.type);
 
 /** A type that is both `a` and `b`, or null where they contradict each other. */
 export function unifyTypes(a: TensorType, b: TensorType): TensorType | null {

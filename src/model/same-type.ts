@@ -1,4 +1,4 @@
-/** Whether two declared types are equal: writers keep what a file says of a type as long as it still says the same. */
+/** Whether two types are equal. Writers keep what a file says of a type as long as it still says the same. */
 
 import type { TensorType } from "../operators/operator.ts";
 import type { PartialShape } from "../tensor/shape.ts";

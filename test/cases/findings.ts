@@ -81,6 +81,7 @@ export const FINDING_ROWS: readonly FindingRow[] = [
     says: /it is in version 18/ },
   { ids: ["reduction-unknown"], of: scatterND({ attributes: { reduction: "mean" } }), fields: { code: "reduction" },
     says: /no reduction "mean".*several runtimes take it for none/ },
+  { ids: ["reduction-unknown"], of: scatterND({ opset: 16, attributes: { reduction: "mean" } }) },
   { ids: ["reduction-unknown"], of: scatterND({ attributes: { reduction: "" } }) },
   { ids: ["reduction-unknown"], of: scatterND({ attributes: { reduction: "sum" } }) },
   { ids: ["reduction-undefined"], says: /string has no reduction "mul"/,
