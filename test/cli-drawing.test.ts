@@ -143,8 +143,6 @@ test("of many targets, steps, indices and rows the first are shown, and how many
     assert.ok(!text.includes("\noutput[50]\n"));
     assert.equal(text.endsWith(`\n${left}\n`), left !== null);
   }
-  const gather = await explained("GatherND", [vector(60), column(...range(53))]);
-  assert.ok(gather.endsWith("\noutput[49] = data[49]  indices[49] = 49\nand 3 more\n"), gather);
   const bad = await explained("GatherND", [vector(2), column(...range(25))]);
   assert.match(
     bad,
@@ -171,6 +169,18 @@ test("20 steps of a target are shown; the division of a mean is one more", async
   assert.ok(whole.endsWith("  divided by 20\n"), whole);
   assert.ok((await told(20)).endsWith("indices[19] = 0\n  and 1 more\n"));
   assert.ok((await told(22)).endsWith("indices[19] = 0\n  and 3 more\n"));
+});
+
+test("50 reads of a gather are shown, and how many are left", async () => {
+  const told = async (reads: number): Promise<string> =>
+    explained("GatherND", [vector(60), column(...range(reads))]);
+  assert.ok((await told(50)).endsWith("\noutput[49] = data[49]  indices[49] = 49\n"));
+  assert.ok((await told(51)).endsWith("\noutput[49] = data[49]  indices[49] = 49\nand 1 more\n"));
+});
+
+test("what is too large to draw has no marks", async () => {
+  const text = await explained("ScatterND", [vector(201), column(1), vector(1)]);
+  assert.match(text, /\(too large to draw\)\n\n1 update hits 1 target/);
 });
 
 test("one is singular", async () => {

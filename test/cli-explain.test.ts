@@ -57,6 +57,11 @@ testRows(folder, [
       /90000 elements of output are from data\n$/,
     ),
   ),
+  fails(
+    "explain ScatterND d.npy i.npy u3.npy",
+    /ScatterND-18: updates\.shape must be/,
+    /got \[3, 2\]!\noutput is data\.shape = \[4, 2\]\n\ndata: float32\[4, 2\]\n/,
+  ),
   // What is too large to draw has no marks, and of a large output no element is explained.
   prints(
     "explain GatherND big.npy pair.npy",
