@@ -159,23 +159,23 @@ test("of many targets, steps, indices and rows the first are shown, and how many
 
 test("20 steps of a target are shown; the division of a mean is one more", async () => {
   const mean = "ScatterElementsUpdate --attr reduction=mean --attr axis=0";
-  const told = async (updates: number): Promise<string> =>
+  const endOf = async (updates: number): Promise<string> =>
     explained(mean, [
       zeros("float32", [1]),
       zeros("int64", [updates]),
       full("float32", [updates], 1),
     ]);
-  const whole = await told(19);
+  const whole = await endOf(19);
   assert.ok(whole.endsWith("  divided by 20\n"), whole);
-  assert.ok((await told(20)).endsWith("indices[19] = 0\n  and 1 more\n"));
-  assert.ok((await told(22)).endsWith("indices[19] = 0\n  and 3 more\n"));
+  assert.ok((await endOf(20)).endsWith("indices[19] = 0\n  and 1 more\n"));
+  assert.ok((await endOf(22)).endsWith("indices[19] = 0\n  and 3 more\n"));
 });
 
 test("50 reads of a gather are shown, and how many are left", async () => {
-  const told = async (reads: number): Promise<string> =>
+  const endOf = async (reads: number): Promise<string> =>
     explained("GatherND", [vector(60), column(...range(reads))]);
-  assert.ok((await told(50)).endsWith("\noutput[49] = data[49]  indices[49] = 49\n"));
-  assert.ok((await told(51)).endsWith("\noutput[49] = data[49]  indices[49] = 49\nand 1 more\n"));
+  assert.ok((await endOf(50)).endsWith("\noutput[49] = data[49]  indices[49] = 49\n"));
+  assert.ok((await endOf(51)).endsWith("\noutput[49] = data[49]  indices[49] = 49\nand 1 more\n"));
 });
 
 test("what is too large to draw has no marks", async () => {

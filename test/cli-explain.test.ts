@@ -116,7 +116,7 @@ output[3]
   [7, 8] -> [37, 48]  add updates[1], indices[1] = 3
 `;
 
-test("a scatter is drawn with what hits it, and told step by step", async () => {
+test("a scatter is drawn with what hits it, and explained step by step", async () => {
   const plain = await ndscatter(EXPLAIN_ADD);
   assert.equal(plain.stdout, SCATTER_TEXT);
   const coloured = await ndscatter(EXPLAIN_ADD, { env: { FORCE_COLOR: "1" } });
@@ -136,7 +136,7 @@ test("a scatter is drawn with what hits it, and told step by step", async () => 
   }
 });
 
-test("of many steps the first are told, and how many are left", async () => {
+test("of many steps the first are shown, and how many are left", async () => {
   save("many.npy", zeros("int64", [20]));
   save("ones.npy", full("float32", [20], 1));
   const line =

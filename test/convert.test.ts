@@ -218,7 +218,7 @@ test("an input with a default is no constant, because a caller may replace it", 
   assert.throws(() => convertModel(model, { opset: 10 }), /"indices" is no constant/);
 });
 
-test("a data type that is not declared is told where it matters", () => {
+test("a data type that is not declared is noted where it matters", () => {
   const nodes = [
     { op: "Relu", inputs: ["data"], outputs: ["r"] },
     { op: "ScatterND", name: "n", inputs: ["r", "indices", "r"], outputs: ["y"] },

@@ -89,9 +89,9 @@ const RANDOM: Readonly<
 };
 
 for (const [what, callOf] of Object.entries(RANDOM)) {
-  test(`${what}: replaying what is told gives the bits of run`, () => {
+  test(`${what}: replaying the explanation gives the bits of run`, () => {
     const random = randomFrom(seed);
-    const told = new Set<DType>();
+    const explained = new Set<DType>();
     for (const dtype of DTYPE_NAMES) {
       for (let round = 0; round < 12; round++) {
         const [node, inputs] = callOf(dtype, random);
@@ -100,9 +100,9 @@ for (const [what, callOf] of Object.entries(RANDOM)) {
         if (isTensorError(explanation.error, "dtype")) continue;
         assert.equal(explanation.error, null);
         checkAgreement(node, inputs, explanation);
-        told.add(dtype);
+        explained.add(dtype);
       }
     }
-    assert.ok(told.size >= 13, `${told.size} data types`);
+    assert.ok(explained.size >= 13, `${explained.size} data types`);
   });
 }

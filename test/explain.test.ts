@@ -51,14 +51,14 @@ for (const { says, node, inputs, shapes, lines } of EXPLANATIONS) {
 }
 
 test("every operator has a row", () => {
-  const told = new Set(EXPLANATIONS.map(({ node }) => operatorOf(node)));
+  const explained = new Set(EXPLANATIONS.map(({ node }) => operatorOf(node)));
   for (const { name, domain } of operators()) {
-    assert.ok(told.has(operatorOf({ domain, op: name, opset: 1 })), `${name} of ${domain}`);
+    assert.ok(explained.has(operatorOf({ domain, op: name, opset: 1 })), `${name} of ${domain}`);
   }
 });
 
 for (const { says, node, inputs, shapes = [], bad = [] } of FAILING) {
-  test(`a call that fails is told as far as it goes: ${says}`, () => {
+  test(`a call that fails is explained as far as it goes: ${says}`, () => {
     const explanation = explain(node, inputs as never);
     const { error, output, story, badIndices, badCount, version } = explanation;
     assert.deepEqual(
@@ -133,7 +133,7 @@ test("the output after each update", () => {
   ]);
 });
 
-test("a summary tells the targets that are hit most, and the rows", () => {
+test("a summary names the targets that are hit most, and the rows", () => {
   const rows = [7, 1, 1, 2, 9, 9, 9, 5, -1];
   const data = zeros("float32", [12, 2]);
   const inputs = [data, i64([9, 1], rows), zeros("float32", [9, 2])];
@@ -275,7 +275,7 @@ test("a step shows the update and the values around it", () => {
   assert.deepEqual([story.reduction, story.includeSelf, story.addressed], ["mul", true, 1]);
 });
 
-test("a million updates are told without an object for each", () => {
+test("a million updates are explained without an object for each", () => {
   const count = 1_000_000;
   const indices = new BigInt64Array(count);
   for (let p = 0; p < count; p++) indices[p] = BigInt((p * 7919) % 100_003);

@@ -23,19 +23,19 @@ const ROWS: readonly Row[] = [
   { without: "nothing", left: ["wasm", 2] },
   { without: "code made at run time, and so WebAssembly", options: ["--jitless"], left: ["js", 1] },
   { without: "the name WebAssembly", program: "delete globalThis.WebAssembly", left: ["js", 1] },
-  { without: "leave to compile, by a policy", program: `WebAssembly.Module = function () { ${FORBIDDEN} }`, left: ["js", 1] },
-  { without: "leave to make instances, by a policy", program: `WebAssembly.Instance = function () { ${FORBIDDEN} }`, left: ["js", 1] },
+  { without: "permission to compile, by a policy", program: `WebAssembly.Module = function () { ${FORBIDDEN} }`, left: ["js", 1] },
+  { without: "permission to make instances, by a policy", program: `WebAssembly.Instance = function () { ${FORBIDDEN} }`, left: ["js", 1] },
   { without: "vectors", options: ["--no-enable-sse4-1"], left: ["js", 1], skip: process.arch !== "x64" && "an option of x64" },
   { without: "address space for more than 256 MiB", options: ["--wasm-max-mem-pages=4096"], left: ["wasm", 2] },
   { without: "address space for 16 MiB", options: ["--wasm-max-mem-pages=128"], left: ["js", 1] },
   { without: "shared memory", program: "delete globalThis.SharedArrayBuffer", left: ["wasm", 1] },
   { without: "workers", program: "process.getBuiltinModule = undefined", left: ["wasm", 1] },
-  { without: "leave to start workers", program: 'require("node:worker_threads").Worker = function () { throw new Error("refused") }', left: ["wasm", 1] },
+  { without: "permission to start workers", program: 'require("node:worker_threads").Worker = function () { throw new Error("refused") }', left: ["wasm", 1] },
   { without: "scripts by default", options: ["--input-type=module"], left: ["wasm", 2] },
-  { without: "leave to wait", program: 'Atomics.wait = () => { throw new TypeError("not here") }', left: ["wasm", 1] },
+  { without: "permission to wait", program: 'Atomics.wait = () => { throw new TypeError("not here") }', left: ["wasm", 1] },
 ];
 
-/** Enough updates and indices for WebAssembly and for threads; sums and rows that can be told without an engine. */
+/** Enough updates and indices for WebAssembly and for threads; sums and rows whose values follow without an engine. */
 const CHECK = `
   const [count, cells] = [200_000, 16];
   for (const kind of ["auto", "wasm"]) {

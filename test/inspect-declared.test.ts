@@ -126,7 +126,7 @@ const STALE: readonly (readonly [name: string, nodes: Nodes, found: readonly str
     ["z index-out-of-range wrong"],
   ],
   [
-    "what is wrong for certain is not told twice",
+    "what is wrong for certain is not reported twice",
     { inputs: { x: F32("N", 4) }, values: { v: F32(5, 4) }, nodes: CELL },
     ["z index-out-of-range wrong"],
   ],

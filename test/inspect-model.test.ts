@@ -68,7 +68,7 @@ const placesOf = ({ nodes }: Report) =>
     ...findings.map(({ id }) => id),
   ]);
 
-test("nodes in bodies are told with their path, and see what is outside", () => {
+test("nodes in bodies are reported with their path, and see what is outside", () => {
   const { graph: nested } = withGraphs(IF(), "then_branch", [scattering("c", 4)]);
   const inner = { ...nested, inputs: [] };
   const model = withGraphs(IF(), "then_branch", [scattering("a", 2)]);
@@ -106,7 +106,7 @@ test("a body's own values hide those outside", () => {
   assert.deepEqual(placesOf(inspectModel(model))[1], ["b", "index-out-of-range"]);
 });
 
-test("graphs are looked at 16 deep, and what lies deeper is told", () => {
+test("graphs are looked at 16 deep, and what lies deeper is reported", () => {
   let model = withGraphs(IF(), "body", [scattering("deep", 0)]);
   for (let depth = 1; depth < 16; depth++) model = withGraphs(IF(), "body", [model.graph]);
   assert.equal(inspectModel(model).nodes.length, 1);
@@ -121,7 +121,7 @@ test("graphs are looked at 16 deep, and what lies deeper is told", () => {
   }
 });
 
-test("nodes of functions are told; what their callers decide is unknown", () => {
+test("nodes of functions are reported; what their callers decide is unknown", () => {
   const { graph } = scatterElements({
     data: F32(2, 2),
     indices: I64(2, 2),
@@ -230,7 +230,7 @@ test("indices are read through Cast", () => {
   );
 });
 
-test("nodes in the bodies of OpenVINO's layers are told, with the constants of those", () => {
+test("nodes in the bodies of OpenVINO's layers are reported, with the constants of those", () => {
   const constant = (id: number, shape: string, offset: number) =>
     layer(id, {
       type: "Const",
@@ -291,7 +291,7 @@ test("a constant that is also an input counts before version 4 of the format alo
   );
 });
 
-test("of 200 nodes the four of the family are told, by their own opsets", () => {
+test("of 200 nodes the four of the family are reported, by their own opsets", () => {
   const others = Array.from({ length: 196 }, (_, n) => ({
     op: n % 2 === 0 ? "Relu" : "ScatterND",
     // The same name in another domain is another operator.

@@ -178,7 +178,7 @@ test(
   },
 );
 
-/** A pool whose workers can be made to vanish; where they do so silently, the pool is not told, as in a browser. */
+/** A pool whose workers can be made to vanish; where they do so silently, the pool is not notified, as in a browser. */
 function vanishingPool(isSilent: boolean): { pool: WorkerPool; vanish(): void } {
   const handles: WorkerHandle[] = [];
   const memory = new WasmPlatform().sharedMemory();

@@ -152,7 +152,7 @@ test("a data type that NPY lacks is not written", () => {
   assertRefused("dtype", /NPY has no data type for int4/, () => writeNpy(small));
 });
 
-test("arguments of another kind are told so", () => {
+test("arguments of another kind are refused by name", () => {
   // As from JavaScript, where no compiler looks.
   const foreign: Record<string, unknown> = { read: readNpy, write: writeNpy };
   const call = (name: string, value: unknown): unknown =>

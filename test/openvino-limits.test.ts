@@ -72,7 +72,7 @@ test("a chain of layers against their order is ordered in linear time", () => {
   assert.ok(seconds < 10, `${seconds} s`);
 });
 
-test("layers and ports of one name are told apart in linear time", () => {
+test("layers and ports of one name are distinguished in linear time", () => {
   const same = Array.from({ length: CHAIN }, (_, at) =>
     layer(at, { type: "Foo", name: "same", outputs: ["FP32"] }),
   );

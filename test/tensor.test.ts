@@ -283,7 +283,7 @@ test(
   },
 );
 
-test("a tensor of onnxruntime is compared, and told when it was disposed", () => {
+test("a tensor of onnxruntime is compared, and refused after it was disposed", () => {
   const runtime = { type: "float32", dims: [1], data: Float32Array.of(1) };
   assert.ok(equals(runtime, tensor("float32", [1], [1])));
   const gone = {

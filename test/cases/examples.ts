@@ -1,5 +1,5 @@
 /**
- * Every example of the source documents as a row, with their errata corrected (docs/errata.md tells which). Each row
+ * Every example of the source documents as a row, with their errata corrected (listed in docs/errata.md). Each row
  * runs on all versions that can say it.
  */
 

@@ -27,13 +27,13 @@ const flat = (at: readonly number[], shape: readonly number[]): number =>
 export function checkAgreement(
   node: NodeSpec,
   inputs: readonly (Tensor | undefined)[],
-  { output, story, shapes, inputs: told }: Explanation,
+  { output, story, shapes, inputs: explained }: Explanation,
 ): void {
   const [expected] = run(node, inputs);
   assert.ok(output && story);
   assert.ok(equals(output, expected));
   const types = inputs.map((one) => one && { dtype: one.dtype, shape: one.shape });
-  const axis = told.findIndex(({ role }) => role === "axis");
+  const axis = explained.findIndex(({ role }) => role === "axis");
   if (axis !== -1) types[axis] = inputs[axis];
   const [{ shape }] = infer(node, types);
   assert.deepEqual(shapes[shapes.length - 1].expected, shape);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import type { ByteSource } from "../../src/onnx/index.ts";
 
-/** A file in memory that tells how many bytes of it were read, and how many at once. */
+/** A file in memory that counts how many bytes of it were read, and how many at once. */
 export function sourceOf(
   content: Uint8Array,
 ): ByteSource & { taken(): number; readonly reads: readonly number[] } {

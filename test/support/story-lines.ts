@@ -13,13 +13,13 @@ const printIndex = ({ at, given, places }: IndexStory): string =>
 /** A line for each target: its coordinates, and each step with the values around it. */
 export const scatterLines = ({ targets }: ScatterStory): string[] =>
   Array.from(targets, ({ coordinates, steps }) => {
-    const told = Array.from(steps(), (step) => {
+    const printed = Array.from(steps(), (step) => {
       const after = list(step.after.toArray());
       if (step.kind === "division") return `/${step.divisor} > ${after}`;
       return `${step.by} ${list(step.at)}${printIndex(step.index)} > ${after}`;
     });
     const [first] = steps();
-    return `${list(coordinates)} ${list(first.before.toArray())} ${told.join(" ")}`;
+    return `${list(coordinates)} ${list(first.before.toArray())} ${printed.join(" ")}`;
   });
 
 /** A line for each slice of the output: where it is, where it comes from, and its index. */
