@@ -98,6 +98,8 @@ const ROWS: readonly Row[] = [
   [update, [[4], [1], [null, "N"]], [4]],
   [update, [[4], [1], [2]], mismatch("one element")],
   [update, [[4], [null], [1, 1, 1]], [4]],
+  [update, [[4, 4], ["K"], [1, 1]], [4, 4]],
+  [update, [[4, 4], [1], [1]], mismatch("got [1]")],
   [update, [[4, 4], [2, 1], [2, 5]], mismatch("[2, 4]")],
   [nd, [[4], [1], [1]], mismatch("got [1]")],
   // ScatterElements: one rank, updates as indices, not larger than data off the axis.
