@@ -72,20 +72,19 @@ export {
   type TensorScatterOptions,
 } from "./functions.ts";
 export type { KeptPlan, RepeatedTarget } from "./call/kept-plan.ts";
-export { compareVersions, type VersionChange } from "./operators/compare.ts";
-export {
-  roleOf,
-  type AttributeSchema,
-  type Domain,
-  type OperatorVersion,
-  type ParameterSchema,
-  type Role,
-  type Term,
-  type TensorType,
-  type TypeConstraint,
+export type { VersionChange } from "./operators/compare.ts";
+export type {
+  AttributeSchema,
+  Domain,
+  OperatorVersion,
+  ParameterSchema,
+  Role,
+  Term,
+  TensorType,
+  TypeConstraint,
 } from "./operators/operator.ts";
 export { operators, resolve, type OperatorId } from "./operators/registry.ts";
-export { typesOf } from "./operators/dtypes.ts";
+export { compareVersions, roleOf, typesOf } from "./operators/rows.ts";
 export { infer } from "./call/infer.ts";
 export { run, type RunOptions } from "./call/run.ts";
 export type { NodeSpec } from "./call/call.ts";

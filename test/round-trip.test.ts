@@ -6,7 +6,7 @@ import type { DType } from "../src/tensor/dtype.ts";
 import { buildModel, runModel } from "../src/onnx/index.ts";
 import { roleOf, type Role } from "../src/operators/operator.ts";
 import { operators } from "../src/operators/registry.ts";
-import { typesOf } from "../src/operators/dtypes.ts";
+import { typesOf } from "../src/operators/rows.ts";
 import { run } from "../src/call/run.ts";
 import { equals, tensor, type Tensor } from "../src/tensor/tensor.ts";
 import { asFile } from "./support/model-files.ts";

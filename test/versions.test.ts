@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isTensorError } from "../src/errors.ts";
-import { compareVersions } from "../src/operators/compare.ts";
+import { compareVersions } from "../src/operators/rows.ts";
 import { roleOf, type OperatorVersion } from "../src/operators/operator.ts";
 import { hasOlderVersions, operators, resolve } from "../src/operators/registry.ts";
 

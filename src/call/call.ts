@@ -2,7 +2,7 @@
 
 import type { ErrorFields } from "../errors.ts";
 import type { Operator, OperatorCall, OperatorVersion } from "../operators/operator.ts";
-import { lookUp, type OperatorId } from "../operators/registry.ts";
+import { lookUp, partsOf, type OperatorId } from "../operators/registry.ts";
 import { settingsOf, type Attributes } from "../operators/settings.ts";
 import { objectOf } from "./options.ts";
 import { POLICY_NAMES, policiesOf, type Policies } from "./policies.ts";
@@ -18,15 +18,32 @@ export interface Call extends OperatorCall {
   readonly operator: Operator;
 }
 
-/** @throws TensorError `unknown-operator`, `attribute`, `reduction` */
+const NODE_PARTS = ["domain", "op", "opset", "attributes"] as const;
+
+/**
+ * A node from outside the package, each part of which is read once.
+ * @throws TensorError `unknown-operator`
+ */
+export const nodeFrom = (node: NodeSpec): NodeSpec => partsOf(node, NODE_PARTS);
+
+/**
+ * @param node that was read by {@link nodeFrom}
+ * @throws TensorError `unknown-operator`, `attribute`, `reduction`
+ */
 export function callOf(node: NodeSpec): Call {
   const { operator, version } = lookUp(node);
-  const fields = { op: version.name, opset: version.sinceVersion };
+  const fields = fieldsOf(version);
   const { attributes: given = {} } = node;
   const attributes = objectOf("attributes", given, fields);
   const settings = settingsOf(version, operator.versions, attributes, fields);
   return { operator, version, settings, fields };
 }
+
+/** What every error of a call of this version says. */
+export const fieldsOf = ({ name, sinceVersion }: OperatorVersion): ErrorFields => ({
+  op: name,
+  opset: sinceVersion,
+});
 
 /** A call of a plain function, what its options ask for beyond the attributes, and `out` as it was given. */
 export interface PlainCall extends Call {

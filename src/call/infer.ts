@@ -1,11 +1,11 @@
 /** Types of outputs from types of inputs. */
 
-import { printValue, TensorError, type ErrorFields } from "../errors.ts";
+import { printValue, readForeign, TensorError, type ErrorFields } from "../errors.ts";
 import { byRole, type TensorType } from "../operators/operator.ts";
 import { partialShapeOf } from "../tensor/shape.ts";
 import { checkDType, Tensor } from "../tensor/tensor.ts";
-import { callOf, type NodeSpec } from "./call.ts";
-import { checkInputCount } from "./inputs.ts";
+import { callOf, nodeFrom, type NodeSpec } from "./call.ts";
+import { checkInputCount, readInputs } from "./inputs.ts";
 import { settle } from "./prepare.ts";
 
 /**
@@ -20,8 +20,8 @@ export function infer(
   node: NodeSpec,
   inputTypes: readonly (TensorType | undefined)[],
 ): TensorType[] {
-  const call = callOf(node);
-  const given = checkInputCount(call, inputTypes);
+  const call = callOf(nodeFrom(node));
+  const given = checkInputCount(call, readInputs(call.version, inputTypes, call.fields));
   const types = call.version.inputs.map(({ name: input }, position) =>
     given[position] === undefined
       ? undefined
@@ -31,13 +31,16 @@ export function infer(
 }
 
 function checkType(type: unknown, fields: ErrorFields): TensorType {
-  if (typeof type !== "object" || type === null || !("dtype" in type && "shape" in type)) {
-    const must = "must be a type with a dtype and a shape";
-    throw new TensorError("dtype", `${fields.input} ${must}, got ${printValue(type)}`, fields);
-  }
-  const { dtype, shape } = type;
-  checkDType(dtype, fields);
   // A tensor stands for its type, and where it is an axis also for its value.
   if (Tensor.isTensor(type)) return type;
+  const must = `${fields.input} must be a type with a dtype and a shape`;
+  const read = (): { dtype: unknown; shape: unknown } | null =>
+    typeof type === "object" && type !== null && "dtype" in type && "shape" in type
+      ? { dtype: type.dtype, shape: type.shape }
+      : null;
+  const parts = readForeign(read, "dtype", `${must} that can be read`, fields);
+  if (parts === null) throw new TensorError("dtype", `${must}, got ${printValue(type)}`, fields);
+  const { dtype, shape } = parts;
+  checkDType(dtype, fields);
   return { dtype, shape: partialShapeOf(shape, String(fields.input), fields) };
 }

@@ -1,14 +1,14 @@
 /** The inputs of a call: as many as the version takes, each a tensor. */
 
-import { printValue, TensorError, type ErrorFields } from "../errors.ts";
-import { roleOf, type Inputs } from "../operators/operator.ts";
+import { isArray, printValue, readForeign, TensorError, type ErrorFields } from "../errors.ts";
+import { roleOf, type Inputs, type OperatorVersion } from "../operators/operator.ts";
 import { asTensor, fromNested, type Tensor } from "../tensor/tensor.ts";
 import { isList } from "../tensor/values.ts";
 import type { Call } from "./call.ts";
 
 /** The inputs of a node as tensors; `undefined` for one that is left out. */
 export function tensorsOf(call: Call, inputs: unknown): Inputs<Tensor> {
-  const given = checkInputCount(call, inputs);
+  const given = checkInputCount(call, readInputs(call.version, inputs, call.fields));
   return call.version.inputs.map(({ name }, position) =>
     given[position] === undefined ? undefined : asTensor(given[position], call.fields, name),
   );
@@ -38,14 +38,42 @@ export const listOrTensor = (
     ? fromNested(dtype, value, { ...who, input })
     : asTensor(value, who, input);
 
-/** The list of inputs, of which optional ones at the end may be missing. */
-export function checkInputCount({ version, fields }: Call, inputs: unknown): readonly unknown[] {
+/** A list of inputs from outside the package. */
+export interface GivenInputs {
+  /** How many the list says there are; undefined for what is no list. */
+  readonly count: number | undefined;
+  /** As many of them as the version takes. */
+  readonly given: readonly unknown[];
+  /** How the value reads in a sentence, unless it is a list. */
+  readonly kind: string;
+}
+
+/**
+ * The length and the entries of a list, each read once: a Proxy may hold others, and more, the next time.
+ * @throws TensorError `shape-mismatch` for a list that cannot be read
+ */
+export function readInputs(
+  { inputs: { length: most } }: OperatorVersion,
+  inputs: unknown,
+  fields: ErrorFields,
+): GivenInputs {
+  if (!isArray(inputs)) return { count: undefined, given: [], kind: printValue(inputs) };
+  const read = (): GivenInputs => {
+    const count = Number(inputs.length);
+    const length = Math.min(count, most);
+    return { count, given: Array.from({ length }, (_, p) => inputs[p]), kind: "a list" };
+  };
+  return readForeign(read, "shape-mismatch", "the list of inputs cannot be read", fields);
+}
+
+/** The inputs, of which optional ones at the end may be missing. */
+export function checkInputCount(
+  { version, fields }: Call,
+  { count, given, kind }: GivenInputs,
+): readonly unknown[] {
   const most = version.inputs.length;
   const least = version.inputs.filter(({ optional }) => optional !== true).length;
-  const count = Array.isArray(inputs) ? Number(inputs.length) : undefined;
   if (count !== undefined && count >= least && count <= most) {
-    // A copy of as many as were counted, because a Proxy may hold others, and more, the next time.
-    const given = Array.from({ length: count }, (_, p): unknown => Reflect.get(Object(inputs), p));
     const missing = version.inputs.findIndex(
       ({ optional }, position) => optional !== true && given[position] === undefined,
     );
@@ -56,7 +84,7 @@ export function checkInputCount({ version, fields }: Call, inputs: unknown): rea
   }
   const names = version.inputs.map(({ name, optional }) => (optional === true ? `${name}?` : name));
   const many = least === most ? `${most}` : `${least} to ${most}`;
-  const got = count ?? printValue(inputs);
+  const got = count ?? kind;
   throw new TensorError(
     "shape-mismatch",
     `there must be a list of ${many} inputs (${names.join(", ")}), got ${got}`,

@@ -11,7 +11,7 @@ import type { Executor, Session } from "../engines/executor.ts";
 import { printValue, TensorError, type ErrorFields } from "../errors.ts";
 import type { Inputs, Operator } from "../operators/operator.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { callOf, plainCallOf, type Call, type NodeSpec } from "./call.ts";
+import { callOf, nodeFrom, plainCallOf, type Call, type NodeSpec } from "./call.ts";
 import { checkDuplicates } from "./duplicates.ts";
 import {
   callNow,
@@ -55,7 +55,7 @@ export function run(
   inputs: readonly unknown[],
   options: RunOptions = {},
 ): Tensor[] {
-  const call = callOf(node);
+  const call = callOf(nodeFrom(node));
   const { out, duplicates, engine } = optionsOf(
     options,
     ["out", "duplicates", "engine"],

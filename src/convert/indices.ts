@@ -4,7 +4,7 @@ import type { TensorError } from "../errors.ts";
 import { quote } from "../model/graph.ts";
 import type { Scope } from "../model/values.ts";
 import { roleOf, type OperatorVersion } from "../operators/operator.ts";
-import { typesOf } from "../operators/dtypes.ts";
+import { typesIn } from "../operators/dtypes.ts";
 import { allocate, isDType, isUnsigned, type DType } from "../tensor/dtype.ts";
 import { reader, writer } from "../tensor/scalar.ts";
 import { coordinatesOf, printShape, type Dim, type PartialShape } from "../tensor/shape.ts";
@@ -84,7 +84,7 @@ interface Rules {
 
 function indexTypes(version: OperatorVersion): readonly string[] {
   const schema = version.inputs.find((input) => roleOf(input) === "indices");
-  return typesOf(version, schema?.type ?? "");
+  return typesIn(version, schema?.type ?? "");
 }
 
 /**

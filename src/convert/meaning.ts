@@ -14,7 +14,7 @@ import {
   type Settings,
 } from "../operators/operator.ts";
 import { findVersion, lookUp, operators } from "../operators/registry.ts";
-import { typesOf } from "../operators/dtypes.ts";
+import { typesIn } from "../operators/dtypes.ts";
 import { reductionOf, settingOf, settingsOf } from "../operators/settings.ts";
 import type { DType } from "../tensor/dtype.ts";
 import { product, type PartialShape } from "../tensor/shape.ts";
@@ -178,7 +178,7 @@ export function objectionTo(
 }
 
 export const dataTypes = (row: OperatorVersion): readonly string[] =>
-  typesOf(row, row.inputs[0].type);
+  typesIn(row, row.inputs[0].type);
 
 /** Names the first later opset whose version does what the node does; empty where there is none. */
 export function adviceFor(

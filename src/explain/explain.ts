@@ -10,9 +10,9 @@ import { callNow, execute, gatherExecution, scatterExecution } from "../call/exe
 import { byRole, roleOf, type Inputs, type OperatorVersion } from "../operators/operator.ts";
 import { lookUp } from "../operators/registry.ts";
 import { joinTerms, printTerms } from "../operators/terms.ts";
-import { callOf, type Call, type NodeSpec } from "../call/call.ts";
+import { callOf, fieldsOf, nodeFrom, type Call, type NodeSpec } from "../call/call.ts";
 import { prepare, rulesOf, withAxis } from "../call/prepare.ts";
-import { tensorsOf } from "../call/inputs.ts";
+import { checkInputCount, readInputs } from "../call/inputs.ts";
 import { printShape, product, sameShape } from "../tensor/shape.ts";
 import { asTensor, type Tensor } from "../tensor/tensor.ts";
 import type { BadIndex, DerivedShape, ExplainedInput, Explanation } from "./explanation.ts";
@@ -31,15 +31,16 @@ import { scatterStory } from "./scatter-story.ts";
  * @param inputs tensors in the order of the version's inputs; `undefined` for an optional input that is left out
  */
 export function explain(node: NodeSpec, inputs: readonly unknown[]): Explanation {
-  const version = attempted(() => lookUp(node).version).value ?? null;
-  const found = attempted(() => callOf(node));
-  const tensors = version === null ? [] : tensorsAmong(version, inputs);
+  const spec = attempted(() => nodeFrom(node));
+  const version = attempted(() => lookUp(valueOf(spec)).version).value ?? null;
+  const found = attempted(() => callOf(valueOf(spec)));
+  const { tensors, check } = version === null ? NO_INPUTS : triedInputs(version, inputs);
   const nothing = { badIndices: [], badCount: 0, output: null, story: null };
   const common = { ...nothing, version, inputs: explainedInputs(version, tensors) };
   if (found.value === undefined) return { ...common, shapes: [], error: found.error };
   const call = found.value;
   const shapes = attempted(() => derivedShapes(call, tensors)).value ?? [];
-  const result = attempted(() => storyOf(call, tensorsOf(call, inputs)));
+  const result = attempted(() => storyOf(call, check(call)));
   if (result.value !== undefined) return { ...common, shapes, error: null, ...result.value };
   const { error } = result;
   return { ...common, shapes, error, ...badIndicesOf(call, tensors, error) };
@@ -48,6 +49,12 @@ export function explain(node: NodeSpec, inputs: readonly unknown[]): Explanation
 type Attempted<T> =
   | { readonly value: T; readonly error: null }
   | { readonly value: undefined; readonly error: TensorError };
+
+/** @throws TensorError what the action threw */
+function valueOf<T>(attempt: Attempted<T>): T {
+  if (attempt.error !== null) throw attempt.error;
+  return attempt.value;
+}
 
 /** What an action returns, or the TensorError that it throws. */
 function attempted<T>(action: () => T): Attempted<T> {
@@ -59,10 +66,31 @@ function attempted<T>(action: () => T): Attempted<T> {
   }
 }
 
-/** The inputs that are tensors. What is wrong with the other ones is found when the call is prepared. */
-function tensorsAmong(version: OperatorVersion, inputs: unknown): Inputs<Tensor> {
-  const given: readonly unknown[] = Array.isArray(inputs) ? inputs : [];
-  return version.inputs.map((_, position) => attempted(() => asTensor(given[position], {})).value);
+/** The inputs of a call that may be wrong. */
+interface TriedInputs {
+  /** Undefined also for what is no tensor. */
+  readonly tensors: Inputs<Tensor>;
+  /** The same tensors; throws what `run` would where they are no inputs of the call. */
+  check(call: Call): Inputs<Tensor>;
+}
+
+const NO_INPUTS: TriedInputs = { tensors: [], check: () => [] };
+
+/** Reads the list, and what each input is made of, once. */
+function triedInputs(version: OperatorVersion, inputs: unknown): TriedInputs {
+  const fields = fieldsOf(version);
+  const list = attempted(() => readInputs(version, inputs, fields));
+  const tried = version.inputs.map(({ name }, position) =>
+    attempted(() => {
+      const value = list.value?.given[position];
+      return value === undefined ? undefined : asTensor(value, fields, name);
+    }),
+  );
+  const check = (call: Call): Inputs<Tensor> => {
+    checkInputCount(call, valueOf(list));
+    return tried.map(valueOf);
+  };
+  return { tensors: tried.map(({ value }) => value), check };
 }
 
 const explainedInputs = (

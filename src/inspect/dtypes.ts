@@ -5,7 +5,7 @@
 
 import type { DType, Reduction } from "../tensor/dtype.ts";
 import type { ErrorFields } from "../errors.ts";
-import { checkDTypes, typesOf } from "../operators/dtypes.ts";
+import { checkDTypes, typesIn } from "../operators/dtypes.ts";
 import { roleOf, type OperatorVersion, type ParameterSchema } from "../operators/operator.ts";
 import { findingOf, type Finding, type FindingId } from "./findings.ts";
 
@@ -59,6 +59,6 @@ function fittingType(
 ): DType {
   const sibling = version.inputs.find((other) => other.type === type && known.has(other.name));
   const dtype = sibling && known.get(sibling.name);
-  const [first] = typesOf(version, type);
+  const [first] = typesIn(version, type);
   return dtype ?? (first as DType);
 }

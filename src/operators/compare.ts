@@ -13,13 +13,9 @@ export interface VersionChange {
   readonly to?: unknown;
 }
 
-/**
- * What was added, removed and changed from one version to another, of the same operator or of two.
- * Lists of words and data types are compared as sets, lists of named records by their names.
- */
-export function compareVersions(from: OperatorVersion, to: OperatorVersion): VersionChange[] {
-  return changes("", from, to);
-}
+/** What was added, removed and changed from one version to another. */
+export const changesBetween = (from: OperatorVersion, to: OperatorVersion): VersionChange[] =>
+  changes("", from, to);
 
 function changes(path: string, from: unknown, to: unknown): VersionChange[] {
   if (Object.is(from, to)) return [];

@@ -28,9 +28,9 @@ export function checkDTypes(
     const { name: input, type } = version.inputs[position];
     const dtype = inputs[position]?.dtype;
     if (dtype === undefined) continue;
-    const types = typesOf(version, type);
+    const types = typesIn(version, type);
     if (!types.includes(dtype)) {
-      const since = siblings.find((other) => typesOf(other, type).includes(dtype));
+      const since = siblings.find((other) => typesIn(other, type).includes(dtype));
       const came = since === undefined ? "" : `; version ${since.sinceVersion} takes it`;
       throw new TensorError("dtype", `${input} must be ${oneOf(types)}, got ${dtype}${came}`, {
         ...fields,
@@ -47,7 +47,7 @@ export function checkDTypes(
 }
 
 /** The data types that a parameter's `type` stands for: those of the type constraint, or the one that it names. */
-export const typesOf = (version: OperatorVersion, type: string): readonly string[] =>
+export const typesIn = (version: OperatorVersion, type: string): readonly string[] =>
   version.typeConstraints.find(({ name }) => name === type)?.types ?? [type];
 
 const oneOf = (types: readonly string[]): string =>

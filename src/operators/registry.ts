@@ -1,6 +1,6 @@
 /** The list of all operators, and how a node finds its version. A new operator is one line here. */
 
-import { printValue, TensorError } from "../errors.ts";
+import { printValue, readForeign, TensorError } from "../errors.ts";
 import { gatherElements } from "./gather-elements.ts";
 import { gatherND } from "./gather-nd.ts";
 import { gather } from "./gather.ts";
@@ -66,21 +66,38 @@ export function findVersion({ domain, op, opset }: OperatorId): OperatorVersion 
  * {@link findVersion}, or an error that says why there is none.
  * @throws TensorError `unknown-operator` for an operator, a domain or an opset without a version
  */
-export const resolve = (id: OperatorId): OperatorVersion => lookUp(id).version;
+export const resolve = (id: OperatorId): OperatorVersion =>
+  lookUp(partsOf(id, ["domain", "op", "opset"])).version;
+
+/**
+ * The named parts of a node from outside the package, each read once. What they hold is checked by whoever uses them.
+ * @throws TensorError `unknown-operator` for what is no object, or cannot be read
+ */
+export function partsOf<N extends OperatorId, K extends keyof N>(
+  node: N,
+  names: readonly K[],
+): Pick<N, K> {
+  const must = "a node must be an object with op and opset";
+  if (typeof node !== "object" || node === null) {
+    throw new TensorError("unknown-operator", `${must}, got ${printValue(node)}`);
+  }
+  const read = (): Pick<N, K> => {
+    const parts: Partial<N> = {};
+    for (const name of names) parts[name] = node[name];
+    return parts as Pick<N, K>;
+  };
+  return readForeign(read, "unknown-operator", `${must} that can be read`);
+}
 
 /** Whether an operator has versions before the first one in this registry. */
 export const hasOlderVersions = ({ domain, op }: OperatorId): boolean =>
   findOperator(domain, op)?.hasOlder === true;
 
-/** {@link resolve}, with the operator that the version belongs to. */
-export function lookUp(id: OperatorId): { operator: Operator; version: OperatorVersion } {
-  if (typeof id !== "object" || id === null) {
-    throw new TensorError(
-      "unknown-operator",
-      `a node must be an object with op and opset, got ${printValue(id)}`,
-    );
-  }
-  const { domain, op, opset } = id;
+/** {@link resolve} for an id that was read, with the operator that the version belongs to. */
+export function lookUp({ domain, op, opset }: OperatorId): {
+  operator: Operator;
+  version: OperatorVersion;
+} {
   const home = normalizeDomain(domain);
   if (home === null) {
     throw new TensorError(

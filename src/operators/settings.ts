@@ -3,7 +3,7 @@
 import { REDUCTIONS, type Reduction } from "../tensor/dtype.ts";
 import { printValue, TensorError, type ErrorFields } from "../errors.ts";
 import { isKnown, printShape, product } from "../tensor/shape.ts";
-import { Tensor } from "../tensor/tensor.ts";
+import { asTensor, Tensor } from "../tensor/tensor.ts";
 import {
   roleOf,
   type AttributeSchema,
@@ -166,7 +166,7 @@ export function plainVersion(
 
 /**
  * The value of an axis that is an input; null where only the type of the input is known.
- * @throws TensorError `shape-mismatch` unless the input is a scalar or has the shape [1]
+ * @throws TensorError `shape-mismatch` unless the input is a scalar or has the shape [1], `disposed` where its memory is gone
  */
 export function axisFrom(axis: TensorType, fields: ErrorFields): number | null {
   const { shape } = axis;
@@ -178,5 +178,5 @@ export function axisFrom(axis: TensorType, fields: ErrorFields): number | null {
       { ...fields, input: "axis" },
     );
   }
-  return axis instanceof Tensor ? Number(axis.data[0]) : null;
+  return Tensor.isTensor(axis) ? Number(asTensor(axis, fields, "axis").data[0]) : null;
 }

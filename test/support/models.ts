@@ -2,7 +2,7 @@
 
 import { integerRange, reductionsOf, type DType } from "../../src/tensor/dtype.ts";
 import { buildModel, type AttributeInput, type Model } from "../../src/onnx/index.ts";
-import { typesOf } from "../../src/operators/dtypes.ts";
+import { typesOf } from "../../src/operators/rows.ts";
 import { reductionOf } from "../../src/operators/settings.ts";
 import { roleOf, type OperatorVersion, type Role } from "../../src/operators/operator.ts";
 import { operators } from "../../src/operators/registry.ts";

@@ -1,0 +1,83 @@
+/**
+ * The functions of the surface that take rows: versions of operators and their inputs. Callers pass rows of the registry,
+ * copies of them (from a worker, from JSON), or values that are no rows, so each is read once and checked first.
+ */
+
+import { isArray, printValue, readForeign, TensorError } from "../errors.ts";
+import { changesBetween, type VersionChange } from "./compare.ts";
+import { typesIn } from "./dtypes.ts";
+import type { OperatorVersion, ParameterSchema, Role } from "./operator.ts";
+import { roleOf as roleOfRow } from "./operator.ts";
+import { operators } from "./registry.ts";
+
+/** The largest row has 150 values; what has more than this is none. */
+const MOST_VALUES = 10_000;
+
+/** A row is six levels deep: version, constraints, constraint, types, type. */
+const MOST_LEVELS = 10;
+
+/**
+ * What an input of a version is for.
+ * @throws TensorError `unknown-operator` for what is no input of a version
+ */
+export function roleOf(input: ParameterSchema): Role {
+  const none = "an input must be one of a version's";
+  const role: unknown = readForeign(() => roleOfRow(input), "unknown-operator", none);
+  if (typeof role === "string") return role as Role;
+  throw new TensorError("unknown-operator", `${none}, got ${printValue(input)}`);
+}
+
+/**
+ * The data types that a version accepts for a parameter of type `type`, the name of a type constraint or a data type.
+ * @throws TensorError `unknown-operator` for what is no version of an operator
+ */
+export const typesOf = (version: OperatorVersion, type: string): readonly string[] =>
+  typesIn(rowFrom(version), type);
+
+/**
+ * What was added, removed and changed from one version to another, of the same operator or of two.
+ * Lists of words and data types are compared as sets, lists of named records by their names.
+ * @throws TensorError `unknown-operator` for what is no version of an operator
+ */
+export const compareVersions = (from: OperatorVersion, to: OperatorVersion): VersionChange[] =>
+  changesBetween(rowFrom(from), rowFrom(to));
+
+/** A version from outside the package: a row of the registry as it is, of any other object a copy. */
+function rowFrom(given: OperatorVersion): OperatorVersion {
+  if (operators().includes(given)) return given;
+  const none = "a version must be one of operators(), or a copy of one";
+  const row = readForeign(() => plainCopy(given), "unknown-operator", `${none} that can be read`);
+  if (isVersion(row)) return row;
+  throw new TensorError("unknown-operator", `${none}, got ${printValue(given)}`);
+}
+
+/** A copy of nested lists and objects. It has an end, which lists that hold themselves or lie about their length lack. */
+function plainCopy(given: unknown): unknown {
+  let count = 0;
+  const copy = (value: unknown, level: number): unknown => {
+    if (typeof value !== "object" || value === null) return value;
+    const keys = isArray(value)
+      ? Array.from({ length: lengthOf(value) }, (_, p) => p)
+      : Object.keys(value);
+    count += keys.length;
+    if (count > MOST_VALUES || level > MOST_LEVELS) throw new RangeError("too large for a row");
+    const entries = keys.map((key) => [key, copy(Reflect.get(value, key), level + 1)] as const);
+    return isArray(value) ? entries.map(([, entry]) => entry) : Object.fromEntries(entries);
+  };
+  return copy(given, 0);
+}
+
+const lengthOf = (list: readonly unknown[]): number =>
+  Math.min(Number(list.length), MOST_VALUES + 1);
+
+/** Whether a row has what the functions here read. */
+function isVersion(row: unknown): row is OperatorVersion {
+  if (typeof row !== "object" || row === null || !("name" in row && "typeConstraints" in row)) {
+    return false;
+  }
+  const { name, typeConstraints: constraints } = row;
+  return typeof name === "string" && isArray(constraints) && constraints.every(isConstraint);
+}
+
+const isConstraint = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && "types" in value && isArray(value.types);
