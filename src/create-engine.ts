@@ -3,7 +3,7 @@
 import { allocTensor } from "./call/execute.ts";
 import { keepPlan } from "./call/kept-plan.ts";
 import { plainVersionOf } from "./call/call.ts";
-import { optionsOf } from "./call/options.ts";
+import { optionsOf } from "./tensor/options.ts";
 import type { Policies } from "./call/policies.ts";
 import { EXECUTOR, runPlain, runPlainAsync, type EngineLike } from "./call/run.ts";
 import { chooseExecutor, ENGINE_KINDS, type Choice, type EngineKind } from "./engines/choice.ts";

@@ -157,8 +157,8 @@ test("a source that does not give what is asked for is a malformed file, and too
   assert.deepEqual(asked, [2, 3]);
   const rows: readonly (readonly [unknown, RegExp])[] = [
     [Uint8Array.of(1, 2), /reading 3 bytes from byte 2 of the file gave 2 bytes/],
-    [[1, 2, 3], /gave object/],
-    [undefined, /gave undefined/],
+    [[1, 2, 3], /must give a Uint8Array, got a list/],
+    [undefined, /must give a Uint8Array, got undefined/],
   ];
   for (const [given, says] of rows) {
     assert.throws(

@@ -96,9 +96,9 @@ const HOSTILE: readonly Hostile[] = [
   { what: "a source that gives too little", content: source(10, () => new Uint8Array(3)),
     says: /reading 10 bytes from byte 0 of the file gave 3 bytes/ },
   { what: "a source that gives too much", content: source(10, () => new Uint8Array(11)), says: /gave 11 bytes/ },
-  { what: "a source that gives no bytes", content: source(10, () => "0123456789"), says: /gave string/ },
+  { what: "a source that gives no bytes", content: source(10, () => "0123456789"), says: /must give a Uint8Array, got "0123456789"/ },
   ...[NaN, -1, 0.5, 2 ** 53, Infinity].map((size): Hostile =>
-    ({ what: `a source of ${size} bytes`, content: source(size, () => file()), says: new RegExp(`no ${size} bytes`) })),
+    ({ what: `a source of ${size} bytes`, content: source(size, () => file()), says: new RegExp(`file of ${size} bytes`) })),
 ];
 
 for (const { what, content, code = "malformed-file", says } of HOSTILE) {

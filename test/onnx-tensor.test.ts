@@ -272,7 +272,10 @@ test("external data that are bad, or not as long as was asked", () => {
   for (const [external, says] of [
     [shorter, /needs 8 bytes, but 7/],
     [longer, /needs 8 bytes, but 9/],
-    [() => [0, 0, 0, 0, 0, 0, 0, 0] as never, /no Uint8Array from \{ external \} for "w"/],
+    [
+      () => [0, 0, 0, 0, 0, 0, 0, 0] as never,
+      /from \{ external \}, for "w", a Uint8Array, got a list/,
+    ],
   ] as const) {
     assertRefused("malformed-file", says, () => readTensor(full, { external }));
   }

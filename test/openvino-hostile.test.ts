@@ -265,7 +265,9 @@ test("entities stand for their characters, in attributes and in text", () => {
 
 test("what is no file at all is refused", () => {
   for (const xml of [null, 7, {}, new ArrayBuffer(8)]) {
-    assertRefused("malformed-file", /must be text or bytes/, () => readIR(xml as never));
+    assertRefused("malformed-file", /must be text or a Uint8Array, got/, () =>
+      readIR(xml as never),
+    );
   }
   for (const bin of [null, "bin", {}, { size: 1.5, read() {} }, { size: 2 }, { read() {} }]) {
     assertRefused("malformed-file", /must be bytes, or \{ size, read \}/, () =>

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { optionsOf } from "../src/call/options.ts";
+import { optionsOf } from "../src/tensor/options.ts";
 import { isTensorError } from "../src/errors.ts";
 
 class Options {

@@ -4,7 +4,7 @@ import type { ErrorFields } from "../errors.ts";
 import type { Operator, OperatorCall, OperatorVersion } from "../operators/operator.ts";
 import { lookUp, partsOf, type OperatorId } from "../operators/registry.ts";
 import { settingsOf, type Attributes } from "../operators/settings.ts";
-import { objectOf } from "./options.ts";
+import { objectOf } from "../tensor/options.ts";
 import { POLICY_NAMES, policiesOf, type Policies } from "./policies.ts";
 
 /** A node of a model: an operator at an opset, and the attributes that it is called with. */

@@ -13,7 +13,7 @@ import type { Nested, ScalarInput } from "../tensor/values.ts";
 import { plainVersionOf } from "./call.ts";
 import { callNow, execute, gatherExecution, scatterExecution } from "./execute.ts";
 import { listOrTensor } from "./inputs.ts";
-import { objectOf, optionsOf } from "./options.ts";
+import { objectOf, optionsOf } from "../tensor/options.ts";
 import { checkOut } from "./out.ts";
 import { rulesOf } from "./prepare.ts";
 

@@ -22,7 +22,7 @@ import {
   type Execution,
 } from "./execute.ts";
 import { tensorsOf, tensorsOrLists } from "./inputs.ts";
-import { optionsOf } from "./options.ts";
+import { optionsOf } from "../tensor/options.ts";
 import { checkOut } from "./out.ts";
 import { policiesOf, type Policies } from "./policies.ts";
 import { checkMemory, prepare, rulesOf, type PreparedCall } from "./prepare.ts";

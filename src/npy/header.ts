@@ -61,9 +61,9 @@ function checkMagic(file: Uint8Array): void {
   const wrong = MAGIC.findIndex((byte, at) => file[at] !== byte);
   if (wrong === -1) return checkLength(file, LENGTH_AT, "its version");
   if (wrong === file.length) {
-    throw malformed(`an NPY file begins with \\x93NUMPY, but there are only ${file.length} bytes`, {
-      got: file.length,
-    });
+    const { length: got } = file;
+    const there = got === 0 ? "no" : `only ${got}`;
+    throw malformed(`an NPY file begins with \\x93NUMPY, but there are ${there} bytes`, { got });
   }
   const isArchive = file[0] === 0x50 && file[1] === 0x4b;
   throw malformed(

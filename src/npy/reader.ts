@@ -4,7 +4,7 @@ import { allocate, type DType, type NumericStorage, type Storage } from "../tens
 import { malformed } from "../errors.ts";
 import { findNonBool } from "../tensor/packing.ts";
 import { coordinatesOf, printShape } from "../tensor/shape.ts";
-import { bytesOf } from "../tensor/storage.ts";
+import { bytesOf, plainBytes } from "../tensor/storage.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import { BYTES_PER_CHARACTER } from "./descr.ts";
 import { readNpyHeader, type NpyContents } from "./header.ts";
@@ -21,10 +21,10 @@ import { decodeUcs4 } from "./text.ts";
  *
  * @throws TensorError `malformed-file` when the bytes are not such a file (cut short, structured, of Python objects,
  * a bool that is neither 0 nor 1, text that is no Unicode), `too-large` above 2^32 - 1 elements or when memory does
- * not hold them. Nothing is allocated before the file was found to hold all elements that its header promises.
+ * not hold them, `disposed` for bytes whose memory is gone. Nothing is allocated before the file was found to hold all elements that its header promises.
  */
 export function readNpy(bytes: Uint8Array): Tensor {
-  const file = plainBytes(bytes);
+  const file = plainBytes(bytes, "readNpy takes");
   const contents = readNpyHeader(file);
   const { type, shape, size } = contents;
   const { dtype } = type;
@@ -36,18 +36,6 @@ export function readNpy(bytes: Uint8Array): Tensor {
   const data: NumericStorage = copyElements(file, contents, dtype, size);
   if (dtype === "bool") checkBools(data, shape);
   return new Tensor(dtype, shape, size, data);
-}
-
-/** A plain view of the same bytes: some methods of Node's Buffer differ from those of Uint8Array. */
-function plainBytes(bytes: Uint8Array): Uint8Array {
-  if (!ArrayBuffer.isView(bytes)) {
-    throw malformed(`readNpy takes a Uint8Array, got ${typeof bytes}`);
-  }
-  // A view of a transferred buffer is empty as well, and making another view of that buffer would throw.
-  if (bytes.byteLength === 0) {
-    throw malformed("an NPY file begins with \\x93NUMPY, but there are no bytes", { got: 0 });
-  }
-  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 /** The file's elements as `count` values of type `cells` (characters, for text), little-endian and row-major. */

@@ -6,8 +6,9 @@
  * ONNX: "External Data" (docs/ExternalData.md).
  */
 
-import { malformed } from "../errors.ts";
+import { malformed, printValue, TensorError } from "../errors.ts";
 import { parseDecimal } from "../model/decimal.ts";
+import { optionsOf } from "../tensor/options.ts";
 
 /**
  * Reads `length` bytes from `offset` of the file at `location`, a relative path with `/` that, as text, never leaves
@@ -17,7 +18,20 @@ export type ReadExternal = (location: string, offset: number, length: number) =>
 
 export interface ReadOptions {
   /** Reads external data. Without it, reading a tensor that has external data is an error. */
-  readonly external?: ReadExternal;
+  readonly external?: ReadExternal | undefined;
+}
+
+/**
+ * Options from outside the package.
+ * @throws TensorError `attribute` for what is no object, another option, or an `external` that is no function
+ */
+export function readOptionsFrom(options: unknown): ReadOptions {
+  const { external } = optionsOf(options, ["external"], {});
+  if (external === undefined || typeof external === "function") {
+    return { external: external as ReadExternal | undefined };
+  }
+  const sentence = `external must be a function, got ${printValue(external)}`;
+  throw new TensorError("attribute", sentence);
 }
 
 /** Where the bytes of a tensor are, in bytes. `length` is null where the file does not give it. */

@@ -9,11 +9,11 @@ import { WireType } from "@bufbuild/protobuf/wire";
 
 import { DTYPES } from "../tensor/dtype.ts";
 import { malformed, TensorError } from "../errors.ts";
-import { readRange, type ByteSource } from "../model/byte-source.ts";
+import { readRange, sourceFrom, type ByteSource } from "../model/byte-source.ts";
 import { MAX_BODY_DEPTH, type Model } from "../model/model.ts";
 import { sizeOf } from "../tensor/shape.ts";
 import { FileCursor } from "./cursor.ts";
-import type { ReadOptions } from "./external.ts";
+import { readOptionsFrom, type ReadOptions } from "./external.ts";
 import { decodeModel } from "./read-model.ts";
 import {
   AttributeProtoSchema,
@@ -69,13 +69,14 @@ interface FileRange {
  * @throws TensorError as `readModel`; also `too-large` for more than 64 MiB beside tensors, for a name or text of more
  * than 64 KiB outside of attributes, and for more than 2^24 records
  */
-export function readOutline(source: ByteSource, options: ReadOptions = {}): Model {
+export function readOutline(file: ByteSource, options: ReadOptions = {}): Model {
+  const checked = readOptionsFrom(options);
+  const source = sourceFrom(file, "a file must be { size, read }");
   const { size } = source;
-  if (!Number.isSafeInteger(size) || size < 0) throw malformed(`a file has no ${size} bytes`);
   const outline = new OutlineWriter(source);
   outline.copy(ModelProtoSchema, size, 0);
   const { bytes, ranges } = outline.finish();
-  return decodeModel(bytes, options, {
+  return decodeModel(bytes, checked, {
     wholeOf(part) {
       // Tensors are views of the outline, so their offset in it identifies them.
       const range = ranges.get(part.byteOffset - bytes.byteOffset);

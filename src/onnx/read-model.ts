@@ -20,8 +20,9 @@ import {
 } from "../model/model.ts";
 import type { TensorType } from "../operators/operator.ts";
 import type { Dim } from "../tensor/shape.ts";
+import { plainBytes } from "../tensor/storage.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import type { ReadOptions } from "./external.ts";
+import { readOptionsFrom, type ReadOptions } from "./external.ts";
 import {
   FunctionProtoSchema,
   GraphProtoSchema,
@@ -35,7 +36,7 @@ import {
   type ValueInfoProto,
 } from "./schema_pb.ts";
 import { dtypeOfNumber, readTensorHeader } from "./tensor-proto.ts";
-import { asBytes, decodeTensor } from "./tensor.ts";
+import { decodeTensor, FILE } from "./tensor.ts";
 import { checkMessage, decodeUtf8, malformedAs, partsOf, type Parts } from "./wire.ts";
 
 /**
@@ -47,7 +48,7 @@ import { checkMessage, decodeUtf8, malformedAs, partsOf, type Parts } from "./wi
  * more than one part in 8 bytes beyond the first 65,536.
  */
 export const readModel = (bytes: Uint8Array, options: ReadOptions = {}): Model =>
-  decodeModel(asBytes(bytes), options);
+  decodeModel(plainBytes(bytes, FILE), readOptionsFrom(options));
 
 /** Gets at tensors of which an outline holds a part only. */
 export interface WholeTensors {

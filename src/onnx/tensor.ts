@@ -20,9 +20,9 @@ import { malformed, TensorError } from "../errors.ts";
 import { writer } from "../tensor/scalar.ts";
 import { findNonBool, pack, packedBytes, unpack } from "../tensor/packing.ts";
 import { printShape, sizeOf } from "../tensor/shape.ts";
-import { bytesOf } from "../tensor/storage.ts";
+import { bytesOf, plainBytes } from "../tensor/storage.ts";
 import { asTensor, Tensor } from "../tensor/tensor.ts";
-import { externalRange, type ReadOptions } from "./external.ts";
+import { externalRange, readOptionsFrom, type ReadOptions } from "./external.ts";
 import { TensorProtoSchema } from "./schema_pb.ts";
 import {
   readTensorHeader,
@@ -31,6 +31,9 @@ import {
   type TypedField,
 } from "./tensor-proto.ts";
 import { checkUtf8, decodeUtf8, encodedAs, encodeUtf8, visitRecords } from "./wire.ts";
+
+/** How errors for values that are no bytes begin. */
+export const FILE = "a file is read from";
 
 /**
  * The tensor in `bytes`, a serialized `TensorProto`. Its values are in `raw_data`, in the typed field of its data type
@@ -44,7 +47,8 @@ import { checkUtf8, decodeUtf8, encodedAs, encodeUtf8, visitRecords } from "./wi
  * Nothing is allocated before the file was found to hold all the data that it promises.
  */
 export function readTensor(bytes: Uint8Array, options: ReadOptions = {}): Tensor {
-  return decodeTensor(readTensorHeader(asBytes(bytes)), options);
+  const checked = readOptionsFrom(options);
+  return decodeTensor(readTensorHeader(plainBytes(bytes, FILE)), checked);
 }
 
 /**
@@ -70,6 +74,10 @@ export function decodeTensor(header: TensorHeader, options: ReadOptions): Tensor
   const what = tensorTitle(name);
   if (dtype === null) {
     throw malformed(`${what} has data type ${dataType}, which this package does not know`);
+  }
+  // A constant is read when it is asked for, long after its file was.
+  if (header.bytes.length === 0) {
+    throw new TensorError("disposed", `the memory of the file that holds ${what} is gone`);
   }
   if (segmented) throw malformed(`${what} is one segment of a tensor, which is not supported`);
   const size = sizeOf(shape, { input: name === "" ? undefined : name });
@@ -107,10 +115,8 @@ function readExternal(
       `${what} has its data in the file ${JSON.stringify(location)}; pass { external } to read it`,
     );
   }
-  const bytes: unknown = options.external(location, offset, needed);
-  if (!(bytes instanceof Uint8Array)) {
-    throw malformed(`${what} got no Uint8Array from { external } for ${JSON.stringify(location)}`);
-  }
+  const must = `${what} needs from { external }, for ${JSON.stringify(location)},`;
+  const bytes = plainBytes(options.external(location, offset, needed), must);
   if (bytes.length !== needed) throw wrongLength(header, needed, bytes.length);
   return bytes;
 }
@@ -246,10 +252,4 @@ function wrongValue({ name, dtype }: TensorHeader, value: unknown): TensorError 
   const range = dtype === null ? null : dtype === "bool" ? [0, 1] : integerRange(dtype);
   const takes = range === null ? "" : `, which is not in ${range[0]}..${range[1]}`;
   return malformed(`${tensorTitle(name)} of ${dtype} holds ${String(value)}${takes}`);
-}
-
-/** @throws TensorError `malformed-file` for anything but bytes, so that the error names a path given by mistake */
-export function asBytes(bytes: unknown): Uint8Array {
-  if (bytes instanceof Uint8Array) return bytes;
-  throw malformed(`a file is read from a Uint8Array, got ${typeof bytes}`);
 }

@@ -9,7 +9,7 @@
 
 import type { DType } from "../tensor/dtype.ts";
 import { malformed, TensorError } from "../errors.ts";
-import { readRange, type ByteSource } from "../model/byte-source.ts";
+import { readRange, sourceFrom, sourceOfBytes, type ByteSource } from "../model/byte-source.ts";
 import { dtypeOfElementType } from "../model/element-type.ts";
 import {
   SOURCE,
@@ -23,6 +23,7 @@ import {
 import type { TensorType } from "../operators/operator.ts";
 import { findNonBool, packedBytes, unpack } from "../tensor/packing.ts";
 import { isKnown, printShape, product, sizeOf } from "../tensor/shape.ts";
+import { isBytes } from "../tensor/storage.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import { DOMAIN, operatorName, operatorRow, readVersion, valueKind } from "./layer-types.ts";
 import {
@@ -131,16 +132,9 @@ function graphOfLayers(name: string, layers: readonly Layer[], bin: ByteSource |
 
 /** @throws TensorError `malformed-file` for a `.bin` that is neither bytes nor `{ size, read }` */
 function asByteSource(bin: unknown): ByteSource {
-  if (bin instanceof Uint8Array) {
-    const read = (offset: number, length: number): Uint8Array =>
-      bin.subarray(offset, offset + length);
-    return { size: bin.length, read };
-  }
-  const source = bin as Partial<ByteSource> | null;
-  if (Number.isSafeInteger(source?.size) && typeof source?.read === "function") {
-    return source as ByteSource;
-  }
-  throw malformed("the .bin must be bytes, or { size, read }");
+  return isBytes(bin)
+    ? sourceOfBytes(bin, "the .bin must be")
+    : sourceFrom(bin, "the .bin must be bytes, or { size, read }");
 }
 
 /** The names of the values that each layer makes, by port number. No name is given twice. */

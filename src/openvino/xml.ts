@@ -7,6 +7,7 @@
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 
 import { malformed, TensorError } from "../errors.ts";
+import { plainBytes } from "../tensor/storage.ts";
 
 export interface Element {
   readonly name: string;
@@ -79,8 +80,8 @@ export function parseXml(xml: string | Uint8Array): Element {
   throw malformed("the XML is not well-formed: there must be one root and nothing beside it");
 }
 
-function decodeXml(bytes: Uint8Array): string {
-  if (!(bytes instanceof Uint8Array)) throw malformed("the XML must be text or bytes");
+function decodeXml(given: unknown): string {
+  const bytes = plainBytes(given, "the XML must be text or");
   if (bytes.length > 3 * MAX_LENGTH) throw tooLargeXml(`${bytes.length} bytes`);
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

@@ -10,6 +10,7 @@ import {
   type NumericStorage,
   type Storage,
 } from "./dtype.ts";
+import { malformed, printValue, TensorError } from "../errors.ts";
 
 /** Where the getters of all typed arrays are. Those of an instance or a subclass may say anything. */
 const TYPED_ARRAY: unknown = Object.getPrototypeOf(Uint8Array.prototype);
@@ -51,6 +52,24 @@ export function isDetached(data: unknown): boolean {
   } catch {
     return true;
   }
+}
+
+/** Whether a value is a Uint8Array, of any realm and any subclass, whatever it says of itself. */
+export const isBytes = (value: unknown): value is Uint8Array => classOf(value) === "Uint8Array";
+
+/**
+ * The bytes of a file, or of a part of one, as a plain Uint8Array over the same memory. Every function that takes bytes
+ * gets them from here: methods of subclasses differ (those of Node's `Buffer` do), and properties may say anything.
+ * @param what takes or gives the bytes, as a sentence begins: `readNpy takes`
+ * @throws TensorError `malformed-file` for what is no Uint8Array, so that a path given by mistake is named as one;
+ * `disposed` for bytes whose memory is gone
+ */
+export function plainBytes(value: unknown, what: string): Uint8Array {
+  if (!isBytes(value)) throw malformed(`${what} a Uint8Array, got ${printValue(value)}`);
+  if (isDetached(value)) {
+    throw new TensorError("disposed", `${what} bytes, but their memory is gone (transferred)`);
+  }
+  return new Uint8Array(bufferOf(value), byteOffsetOf(value), typedLength(value));
 }
 
 /** Whether writing one array changes the other. */
