@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeCliFolder } from "./support/cli-files.ts";
 import { main } from "../src/cli/program.ts";
-import { prints, refuses, testRows, type Result } from "./support/cli.ts";
+import { prints, refuses, TERMINAL, testRows, type Result } from "./support/cli.ts";
 
 const folder = makeCliFolder();
 const { ndscatter } = folder;
@@ -51,6 +51,7 @@ async function withBroken(thrown: unknown, ...args: readonly string[]): Promise<
   const status = await main([...args, "ops"], {
     cwd: folder.home,
     env: {},
+    stdin: TERMINAL,
     stdout: { ...output, write: () => Promise.reject(thrown as Error) },
     stderr: {
       ...output,

@@ -18,7 +18,7 @@ import {
   writeTensor,
   type Model,
 } from "../src/onnx/index.ts";
-import { fails, makeFolder, runCommand, testRows } from "./support/cli.ts";
+import { fails, makeFolder, runCommand, TERMINAL, testRows } from "./support/cli.ts";
 
 // From build/test: the folder beside the project.
 const ONNX_NODE = fileURLToPath(new URL("../../../shared/conformance/onnx-node", import.meta.url));
@@ -245,6 +245,7 @@ test("the event loop has a turn after each folder, in which a closed pipe is not
   const io = {
     cwd: folder.home,
     env: {},
+    stdin: TERMINAL,
     stdout: output,
     stderr: output,
     onSignal: () => () => {},

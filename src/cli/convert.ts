@@ -12,7 +12,7 @@ import {
   type Model,
 } from "../onnx/index.ts";
 import { writeIR } from "../openvino/index.ts";
-import { withPath, wrongData, wrongUsage } from "./failure.ts";
+import { STDIN, withPath, wrongData, wrongUsage } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { escapeControls, JSON_HELP, printCount, printJson, printName } from "./layout.ts";
 import { parseOpset } from "./operator-call.ts";
@@ -37,20 +37,22 @@ give them another version. To the other format there must be no other nodes.
 -o replaces a file that exists, but never the model that is read. A file changes
 as a whole or not at all; a link is followed, and other hard links of the file
 keep the old contents. Data in other files stay there, so the output must be in
-the folder of the model.
+the folder of the model. A model in standard input is ONNX's, or an IR where it
+begins with <; it may not have data in other files.
 
 Examples:
   ndscatter convert model.onnx --opset 13 -o m13.onnx
   ndscatter convert model.onnx -o net.xml
   ndscatter convert model.onnx --opset 8 -o net.xml   no newer operators of OpenVINO
-  ndscatter convert net.xml --opset 18 -o model.onnx`;
+  ndscatter convert net.xml --opset 18 -o model.onnx
+  gunzip -c model.onnx.gz | ndscatter convert - --opset 13 -o m13.onnx`;
 
 export function addConvertCommand(program: Command, io: Io): void {
   program
     .command("convert")
     .summary("convert a model to another opset or format")
     .description("Convert a model to another opset of ONNX, or from ONNX to OpenVINO and back.")
-    .argument("<model>", "an ONNX model, or an OpenVINO IR (.xml)")
+    .argument("<model>", "an ONNX model, an OpenVINO IR (.xml), or - for standard input")
     .option(
       "--opset <number>",
       "the opset of the result; of OpenVINO the newest is the default",
@@ -106,11 +108,13 @@ function convert(model: Model, target: ConvertTarget): Conversion {
 
 /** An ONNX model that is written refers to the same data files as before, by their places in its own folder. */
 function checkExternal(io: Io, file: string, output: string, model: Model): void {
-  if (isIR(output) || isIR(file) || isSameFile(io, path.dirname(file), path.dirname(output)))
-    return;
+  const isBeside = file !== STDIN && isSameFile(io, path.dirname(file), path.dirname(output));
+  if (isIR(output) || isIR(file) || isBeside) return;
   const files = withPath(file, () => externalFiles(model));
   if (files.length === 0) return;
   const data = files.map(printName).join(", ");
+  if (file === STDIN)
+    throw wrongData(`the model in standard input keeps data in ${data}; name its file`);
   const advice = `write ${path.basename(output)} to its folder, ${path.dirname(file)}`;
   throw wrongData(`${file} keeps data in ${data} beside it; ${advice}`);
 }

@@ -6,10 +6,10 @@ import { bindInputFiles } from "./bindings.ts";
 import { canvasOf } from "./drawing.ts";
 import { explanationJson } from "./explanation-json.ts";
 import { explanationText } from "./explanation-text.ts";
-import { wrongData } from "./failure.ts";
+import { printFile, wrongData } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { JSON_HELP } from "./layout.ts";
-import { readTensorFiles } from "./read-files.ts";
+import { checkOneInput, readTensorFiles } from "./read-files.ts";
 import { addTaskArguments, findTask, type TaskOptions } from "./task.ts";
 
 interface ExplainOptions extends TaskOptions {
@@ -17,7 +17,7 @@ interface ExplainOptions extends TaskOptions {
 }
 
 const HELP = `
-The arguments are those of ndscatter run. Small tensors are drawn, large ones are
+The arguments are those of ndscatter run, - for standard input too. Small tensors are drawn, large ones are
 summed up. Elements that updates hit, or that are read, are green, or yellow
 where that happens more than once; bad indices are red. Where the output is no
 terminal, or NO_COLOR is set, the signs * ** and ! stand for the colours.
@@ -54,7 +54,9 @@ async function explainTask(
   options: ExplainOptions,
 ): Promise<void> {
   const task = findTask(io, target, options);
-  const { node, inputs } = task.call(readTensorFiles(io, bindInputFiles(texts, task)));
+  const files = bindInputFiles(texts, task);
+  checkOneInput([task.file, ...files.values()]);
+  const { node, inputs } = task.call(readTensorFiles(io, files));
   const explanation = explain(node, inputs);
   const parts = options.json
     ? explanationJson(explanation)
@@ -67,7 +69,7 @@ async function explainTask(
   const { error } = explanation;
   if (error === null) return;
   throw wrongData(
-    task.file === undefined ? error.message : `${task.file}: ${error.message}`,
+    task.file === undefined ? error.message : `${printFile(task.file)}: ${error.message}`,
     error,
   );
 }

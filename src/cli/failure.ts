@@ -50,8 +50,14 @@ export function withPath<T>(path: string, action: () => T): T {
 /** `error` as a failure whose sentence begins with `path`; an error of unknown origin stays as it is. */
 export function errorAt(path: string, error: unknown): unknown {
   const reason = isTensorError(error) ? error.message : reasonOf(error);
-  return reason === null ? error : wrongData(`${path}: ${reason}`, error);
+  return reason === null ? error : wrongData(`${printFile(path)}: ${reason}`, error);
 }
+
+/** What stands for standard input where a command reads a file. A file of that name is `./-`. */
+export const STDIN = "-";
+
+/** How a sentence names a file that is read. */
+export const printFile = (file: string): string => (file === STDIN ? "standard input" : file);
 
 /** Anything that was thrown, as the sentence and the status that the user gets. */
 export function failureOf(error: unknown): Failure {

@@ -10,7 +10,7 @@ import {
   type InspectedValue,
   type Report,
 } from "../onnx/index.ts";
-import { WRONG_DATA, type Status } from "./failure.ts";
+import { printFile, WRONG_DATA, type Status } from "./failure.ts";
 import type { Io } from "./io.ts";
 import {
   escapeControls,
@@ -36,6 +36,7 @@ const meanings = Object.entries(FINDINGS).map(([id, { severity, meaning }]) =>
 const HELP = `
 Weights are not read: of a file of many gigabytes only the graph and constant
 indices are. The weights of an IR are in the .bin of the same name beside it.
+Standard input is held in memory as a whole; what begins with < is an IR.
 The status is 1 where something is wrong, with --strict also where something is
 risky.
 
@@ -45,6 +46,7 @@ ${meanings.join("\n")}
 Examples:
   ndscatter inspect model.onnx
   ndscatter inspect --strict model.xml
+  gunzip -c model.onnx.gz | ndscatter inspect -
   ndscatter inspect --json model.onnx > report.json`;
 
 export function addInspectCommand(program: Command, io: Io, fail: (status: Status) => void): void {
@@ -54,7 +56,7 @@ export function addInspectCommand(program: Command, io: Io, fail: (status: Statu
     .description(
       "Print the scatters and gathers of a model, and what is wrong or risky about them.",
     )
-    .argument("<file>", "an ONNX model of any size, or an OpenVINO IR (.xml)")
+    .argument("<file>", "an ONNX model of any size, an OpenVINO IR (.xml), or - for standard input")
     .option("--strict", "status 1 also for what is risky")
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
@@ -69,7 +71,7 @@ export function addInspectCommand(program: Command, io: Io, fail: (status: Statu
 
 function printReport(file: string, { opsets, nodeCount, nodes, findings, counts }: Report): string {
   const imports = Object.entries(opsets).map(([domain, version]) => `${domain} ${version}, `);
-  const head = `${file}: ${imports.join("")}${printCount(nodeCount, "node")}, ${nodes.length} of the family`;
+  const head = `${printFile(file)}: ${imports.join("")}${printCount(nodeCount, "node")}, ${nodes.length} of the family`;
   const blocks = [[head], ...nodes.map(linesOf), findings.map(printFinding), [printCounts(counts)]];
   return blocks
     .filter((lines) => lines.length > 0)

@@ -13,10 +13,19 @@ export interface Output {
   write(text: string): void | Promise<void>;
 }
 
+/** Standard input. */
+export interface Input {
+  /** Whether the stream is a terminal, where nothing but what is typed would come. */
+  readonly isTTY: boolean;
+  /** All of it; waits until it ends. */
+  read(): Uint8Array;
+}
+
 export interface Io {
   /** The folder where relative paths begin; an absolute path. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
   /**

@@ -2,8 +2,10 @@
 /** The executable: runs {@link main} with the streams, the folder and the signals of this process. */
 
 import { once } from "node:events";
+import * as fs from "node:fs";
+import { isatty } from "node:tty";
 import { failureOf, WRONG_DATA } from "./failure.ts";
-import type { Output } from "./io.ts";
+import type { Input, Output } from "./io.ts";
 import { main } from "./program.ts";
 
 const output = (stream: NodeJS.WriteStream, write: Output["write"]): Output => ({
@@ -16,7 +18,51 @@ const output = (stream: NodeJS.WriteStream, write: Output["write"]): Output => (
   write,
 });
 
+/** In bytes; what a pipe holds. */
+const PIECE = 2 ** 16;
+
+/** In milliseconds. */
+const PAUSE = 10;
+
+/** The event loop is not needed: a command has nothing to do before it has its input. */
+function readStdin(): Uint8Array {
+  const pieces: Uint8Array[] = [];
+  for (;;) {
+    const piece = new Uint8Array(PIECE);
+    const count = readPiece(piece);
+    if (count === 0) return Buffer.concat(pieces);
+    pieces.push(piece.subarray(0, count));
+  }
+}
+
+/** How many bytes were read; 0 at the end. */
+function readPiece(piece: Uint8Array): number {
+  for (;;) {
+    try {
+      return fs.readSync(0, piece);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      // Windows ends a pipe by an error.
+      if (code === "EOF") return 0;
+      if (code !== "EAGAIN") throw error;
+      // Another process has made the pipe one that does not wait.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE);
+    }
+  }
+}
+
+const stdin: Input = {
+  // Not `process.stdin`, which begins to read.
+  get isTTY() {
+    return isatty(0);
+  },
+  read: readStdin,
+};
+
 const { stdout, stderr } = process;
+
+// Nobody reads the sentence then, and the status says that something is wrong.
+stderr.on("error", () => {});
 
 stdout.on("error", (error: NodeJS.ErrnoException) => {
   // A reader that has seen enough, such as `head`, closes the pipe. That is no error.
@@ -44,6 +90,7 @@ function onSignal(cleanup: () => void): () => void {
 process.exitCode = await main(process.argv.slice(2), {
   cwd: process.cwd(),
   env: process.env,
+  stdin,
   stdout: output(stdout, async (text) => {
     if (!stdout.write(text)) await once(stdout, "drain");
   }),

@@ -1,4 +1,4 @@
-/** Reads tensors and models from disk. */
+/** Reads tensors and models from disk, and one of them from standard input. */
 
 import * as fs from "node:fs";
 import * as path from "node:path";
@@ -11,13 +11,19 @@ import {
   type ReadExternal,
 } from "../onnx/index.ts";
 import { readIR } from "../openvino/index.ts";
-import { reasonOf, withPath, wrongData } from "./failure.ts";
+import { reasonOf, STDIN, withPath, wrongData, wrongUsage } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { showProgress } from "./progress.ts";
-import { checkFormat } from "./tensor-format.ts";
+import { checkFormat, formatOf } from "./tensor-format.ts";
 
 /** @throws Failure for a name without the ending of a format, and for a file that holds no tensor. */
 export function readTensorFile(io: Io, file: string): Tensor {
+  if (file === STDIN) {
+    return withPath(file, () => {
+      const bytes = readInput(io);
+      return formatOf(bytes).read(bytes, fromNoFolder);
+    });
+  }
   const { read } = checkFormat(file);
   return withPath(file, () => read(readRange(io, file), externalReader(folderOf(io, file))));
 }
@@ -26,13 +32,14 @@ export function readTensorFile(io: Io, file: string): Tensor {
 export const readTensorFiles = (io: Io, files: ReadonlyMap<string, string>): Map<string, Tensor> =>
   new Map([...files].map(([name, file]) => [name, readTensorFile(io, file)]));
 
-/** A model: OpenVINO's where the name ends in `.xml`, else ONNX's. */
+/** A model: OpenVINO's where the name ends in `.xml` or standard input is XML, else ONNX's. */
 export const readModelFile = (io: Io, file: string): Model =>
-  withPath(file, () =>
-    isIR(file)
+  withPath(file, () => {
+    if (file === STDIN) return inputModel(io, NO_BIN);
+    return isIR(file)
       ? readIR(readRange(io, file), binBeside(io, file))
-      : readModel(readRange(io, file), { external: externalReader(folderOf(io, file)) }),
-  );
+      : readModel(readRange(io, file), { external: externalReader(folderOf(io, file)) });
+  });
 
 /**
  * Returns what `action` makes of a model of any size. Constants are read from the files when `action` asks for them,
@@ -40,6 +47,7 @@ export const readModelFile = (io: Io, file: string): Model =>
  */
 export const withModel = <T>(io: Io, file: string, action: (model: Model) => T): T =>
   withPath(file, () => {
+    if (file === STDIN) return action(inputModel(io));
     if (!isIR(file)) {
       const external = externalReader(folderOf(io, file));
       const read = (source: ByteSource): Model => readOutline(source, { external });
@@ -48,6 +56,38 @@ export const withModel = <T>(io: Io, file: string, action: (model: Model) => T):
     const bin = binBeside(io, file);
     return action(readIR(readRange(io, file), bin.exists ? bin : undefined));
   });
+
+/** All of standard input. */
+function readInput({ stdin }: Io): Uint8Array {
+  if (stdin.isTTY) {
+    throw wrongUsage("standard input is a terminal; pipe a file into the command, or name one");
+  }
+  const bytes = stdin.read();
+  if (bytes.length === 0) throw wrongData("standard input is empty");
+  return bytes;
+}
+
+/** @throws Failure where more than one of the files that a command reads is standard input */
+export function checkOneInput(files: readonly (string | undefined)[]): void {
+  const count = files.filter((file) => file === STDIN).length;
+  if (count < 2) return;
+  throw wrongUsage(`standard input is one file, but - stands for ${count} of them`);
+}
+
+/** The model in standard input. An IR begins with `<`, as no ONNX model does. */
+function inputModel(io: Io, bin?: ByteSource): Model {
+  const bytes = readInput(io);
+  const isXml = /^\s*</.test(new TextDecoder().decode(bytes.subarray(0, 64)));
+  return isXml ? readIR(bytes, bin) : readModel(bytes, { external: fromNoFolder });
+}
+
+/** What lies beside a file, of a file that has no place. */
+const fromNoFolder = (location = "the .bin"): never => {
+  const sentence = `there is no folder from which ${location} could be read; name the file`;
+  throw new TensorError("unsupported-model", sentence);
+};
+
+const NO_BIN: ByteSource = { size: Number.MAX_SAFE_INTEGER, read: () => fromNoFolder() };
 
 export const isIR = (file: string): boolean => path.extname(file).toLowerCase() === ".xml";
 

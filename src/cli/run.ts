@@ -5,11 +5,11 @@ import type { Tensor } from "../index.ts";
 import { bindFiles, bindInputFiles } from "./bindings.ts";
 import { valuesOf } from "./cells.ts";
 import { compareTensors, type Difference } from "./comparison.ts";
-import { wrongData, wrongUsage } from "./failure.ts";
+import { printFile, wrongData, wrongUsage } from "./failure.ts";
 import { printNote, type Io } from "./io.ts";
 import { JSON_HELP, printJson, printName } from "./layout.ts";
 import { collect } from "./operator-call.ts";
-import { readTensorFiles } from "./read-files.ts";
+import { checkOneInput, readTensorFiles } from "./read-files.ts";
 import { addTaskArguments, findTask, type Task, type TaskOptions } from "./task.ts";
 import { checkFormat } from "./tensor-format.ts";
 import { printType } from "./type-text.ts";
@@ -23,7 +23,9 @@ interface RunOptions extends TaskOptions {
 
 const HELP = `
 Files end in .npy (NumPy) or .pb (ONNX TensorProto). They are given as NAME=FILE,
-or bare in the order of the inputs or outputs. Without -o and --expect the
+or bare in the order of the inputs or outputs. One file that is read, the model
+too, may be - for standard input; its content tells its format then, and nothing
+is read from files beside it. Without -o and --expect the
 results are printed. A model with the name of an operator is ./NAME. A model is
 an ONNX file, or an .xml of OpenVINO with its .bin beside it.
 
@@ -42,6 +44,7 @@ Examples:
   ndscatter run model.onnx data=d.npy indices=i.npy updates=u.npy -o y=out.npy
   ndscatter run model.onnx d.npy i.npy u.npy --expect y=expected.npy
   ndscatter run net.xml data=d.npy updates=u.npy
+  produce-updates | ndscatter run ScatterND d.npy i.npy -
   ndscatter run large.onnx --node /ScatterND cache.npy i.npy u.npy -o cache.npy`;
 
 export function addRunCommand(program: Command, io: Io): void {
@@ -73,6 +76,7 @@ async function runTask(
   const sources = bindInputFiles(texts, task);
   const targets = bindFiles(options.output ?? [], outputs, "output", title);
   const expectations = bindFiles(options.expect ?? [], outputs, "output", title);
+  checkOneInput([file, ...sources.values(), ...expectations.values()]);
   const kept = [...expectations.values(), ...(file === undefined ? [] : [file])];
   checkTargets(io, [...targets.values()], kept);
 
@@ -88,7 +92,7 @@ async function runTask(
   const differences = new Map<string, Difference | null>();
   for (const [name, tensor] of expected) {
     const path = expectations.get(name) ?? "";
-    differences.set(name, compareTensors(name, resultOf(results, name), tensor, path));
+    differences.set(name, compareTensors(name, resultOf(results, name), tensor, printFile(path)));
   }
   const outcome = { results, targets, expectations, differences };
   await io.stdout.write(`${options.json ? outcomeJson(outcome) : outcomeText(outcome)}\n`);
@@ -168,7 +172,7 @@ function outcomeText(outcome: Outcome): string {
       const difference = differences.get(name);
       if (difference !== undefined) {
         lines.push(
-          `  ${difference === null ? "equals" : "differs from"} ${expectations.get(name)}`,
+          `  ${difference === null ? "equals" : "differs from"} ${printFile(expectations.get(name) ?? "")}`,
         );
       }
       return (isPrinted(outcome, name) ? [...lines, String(tensor)] : lines).join("\n");

@@ -12,7 +12,7 @@ import {
   type ModelNode,
   type NodeCall,
 } from "../onnx/index.ts";
-import { withPath, wrongUsage } from "./failure.ts";
+import { printFile, withPath, wrongUsage } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { printName } from "./layout.ts";
 import { addCallOptions, isOperator, parseCall, type CallOptions } from "./operator-call.ts";
@@ -43,7 +43,10 @@ export interface TaskOptions extends CallOptions {
 
 export function addTaskArguments(command: Command): Command {
   command
-    .argument("<target>", "an operator, such as ScatterND, or a model (.onnx, .xml)")
+    .argument(
+      "<target>",
+      "an operator, such as ScatterND, or a model (.onnx, .xml, or - for standard input)",
+    )
     .argument("[inputs...]", "the inputs: files, or NAME=FILE");
   return addCallOptions(command).option(
     "--node <name>",
@@ -65,7 +68,9 @@ export function findTask(io: Io, target: string, options: TaskOptions): Task {
   if (/^\w+$/.test(target) && !isFile) parseCall(target, call);
   const odd = (["domain", "opset", "attr"] as const).find((name) => call[name] !== undefined);
   if (odd !== undefined) {
-    throw wrongUsage(`--${odd} goes with an operator, but ${target} is a model, which has its own`);
+    throw wrongUsage(
+      `--${odd} goes with an operator, but ${printFile(target)} is a model, which has its own`,
+    );
   }
   const model = readModelFile(io, target);
   return node === undefined
@@ -100,7 +105,7 @@ function operatorTask(op: string, options: CallOptions): Task {
 function modelTask(file: string, model: Model): Task {
   const { inputs, outputs, constants } = model.graph;
   return {
-    title: file,
+    title: printFile(file),
     file,
     inputs: inputs.map(({ name }) => name),
     optional: new Set(constants.map(({ name }) => name)),
@@ -115,7 +120,7 @@ function nodeTask(file: string, model: Model, node: ModelNode): Task {
   const { nodes, constants } = model.graph;
   const makers = nodes.filter(({ op }) => op === "Constant");
   return {
-    title: `${node.op} ${printName(node.name || node.outputs[0])} of ${file}`,
+    title: `${node.op} ${printName(node.name || node.outputs[0])} of ${printFile(file)}`,
     file,
     inputs: [...new Set(node.inputs)].filter((name) => name !== ""),
     optional: new Set([
@@ -157,11 +162,13 @@ function onlyNode(file: string, { graph }: Model): ModelNode {
     if (computed === undefined) return node;
     const name = printName(node.name || node.outputs[0]);
     const advice = `choose that with --node ${name} and give its inputs`;
-    throw wrongUsage(`${file} computes ${printName(computed)}, an input of ${node.op}; ${advice}`);
+    throw wrongUsage(
+      `${printFile(file)} computes ${printName(computed)}, an input of ${node.op}; ${advice}`,
+    );
   }
   const which = found.length === 0 ? "" : `; choose one with --node: ${listNodes(found, true)}`;
   throw wrongUsage(
-    `${file} has ${found.length === 0 ? "no node" : `${found.length} nodes`} to explain${which}`,
+    `${printFile(file)} has ${found.length === 0 ? "no node" : `${found.length} nodes`} to explain${which}`,
   );
 }
 
@@ -175,10 +182,12 @@ function findNode(file: string, { graph: { nodes } }: Model, name: string): Mode
   const found = groups.find((group) => name !== "" && group.length > 0) ?? [];
   if (found.length === 1) return found[0];
   if (found.length === 0) {
-    throw wrongUsage(`${file} has no node ${printName(name)}; its nodes are ${listNodes(nodes)}`);
+    throw wrongUsage(
+      `${printFile(file)} has no node ${printName(name)}; its nodes are ${listNodes(nodes)}`,
+    );
   }
   throw wrongUsage(
-    `${file} has ${found.length} nodes ${printName(name)}; name a value that one makes: ${listNodes(found, true)}`,
+    `${printFile(file)} has ${found.length} nodes ${printName(name)}; name a value that one makes: ${listNodes(found, true)}`,
   );
 }
 

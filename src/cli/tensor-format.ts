@@ -16,6 +16,13 @@ const FORMATS: Readonly<Record<string, Format>> = {
   ".pb": { read: (bytes, external) => readTensor(bytes, { external }), write: writeTensor },
 };
 
+/** The format of a tensor without a name: NPY begins with bytes that no TensorProto begins with. */
+export const formatOf = (bytes: Uint8Array): Format =>
+  FORMATS[NPY_MAGIC.every((byte, at) => bytes[at] === byte) ? ".npy" : ".pb"];
+
+/** `\x93NUMPY` */
+const NPY_MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59];
+
 /** @throws Failure for a name with another ending. */
 export function checkFormat(file: string): Format {
   const format = FORMATS[path.extname(file).toLowerCase()];

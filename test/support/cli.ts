@@ -31,14 +31,33 @@ export interface Surroundings {
   /** Whether stdout is a terminal, and how wide it is. */
   readonly isTTY?: boolean;
   readonly columns?: number;
+  /** What standard input holds; a terminal where it is absent. */
+  readonly stdin?: Uint8Array;
   readonly onSignal?: Io["onSignal"];
+}
+
+/** A terminal at which nobody types. */
+export const TERMINAL: Io["stdin"] = {
+  isTTY: true,
+  read: () => assert.fail("a terminal was read"),
+};
+
+/** `bytes` as standard input, which ends once. */
+function inputOf(bytes: Uint8Array): Io["stdin"] {
+  let isRead = false;
+  const read = (): Uint8Array => {
+    assert.ok(!isRead, "standard input was read twice");
+    isRead = true;
+    return bytes;
+  };
+  return { isTTY: false, read };
 }
 
 /** Runs a command in this process. `folder` is its working directory, and stdout is no terminal by default. */
 export async function runCommand(
   folder: string,
   args: readonly string[],
-  { env = {}, isTTY = false, columns = 80, onSignal = () => () => {} }: Surroundings = {},
+  { env = {}, isTTY = false, columns = 80, stdin, onSignal = () => () => {} }: Surroundings = {},
 ): Promise<Result> {
   const written = { stdout: "", stderr: "" };
   const output = (name: keyof typeof written): Io["stdout"] => ({
@@ -51,7 +70,9 @@ export async function runCommand(
     },
   });
   const [stdout, stderr] = [output("stdout"), { ...output("stderr"), isTTY: false }];
-  const status = await main(args, { cwd: folder, env, stdout, stderr, onSignal });
+  const input = stdin === undefined ? TERMINAL : inputOf(stdin);
+  const io = { cwd: folder, env, stdin: input, stdout, stderr, onSignal };
+  const status = await main(args, io);
   return { status, ...written };
 }
 
