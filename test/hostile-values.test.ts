@@ -6,11 +6,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as api from "../src/index.ts";
+import * as npy from "../src/npy/index.ts";
+import * as onnx from "../src/onnx/index.ts";
+import * as openvino from "../src/openvino/index.ts";
 import { HOSTILE_VALUES } from "./support/hostile-values.ts";
 
 /** Calls a function with arguments that the compiler would not let through. */
 const apply = (name: string, args: readonly unknown[]): unknown =>
-  Reflect.apply(Reflect.get(api, name), undefined, args);
+  Reflect.apply(Reflect.get({ ...openvino, ...onnx, ...npy, ...api }, name), undefined, args);
 
 const f32 = (...shape: number[]) => api.zeros("float32", shape);
 const int = (shape: number[], ...values: number[]) => api.tensor("int64", shape, values);
@@ -42,6 +45,43 @@ const ARGUMENTS: Readonly<Record<string, () => readonly unknown[]>> = {
   roleOf: () => [api.operators()[0].inputs[0]],
   typesOf: () => [api.operators()[0], "T"],
   resolve: () => [{ op: "ScatterND", opset: 18 }],
+};
+
+const typed = (shape: number[]) => ({ dtype: "float32", shape }) as const;
+
+/** A model of one node. */
+const spec = (): onnx.ModelSpec => ({
+  opsets: { "ai.onnx": 18 },
+  inputs: { data: typed([2, 2]), updates: typed([1, 2]) },
+  constants: { indices: int([1, 1], 0) },
+  nodes: [{ op: "ScatterND", inputs: ["data", "indices", "updates"], outputs: ["y"] }],
+  outputs: { y: null },
+});
+const model = (): onnx.Model => onnx.buildModel(spec());
+const file = (): Uint8Array => onnx.writeModel(model());
+const net = (): onnx.Model => onnx.convertModel(model(), { domain: "openvino" }).model;
+const tensors = () => ({ data: f32(2, 2), updates: f32(1, 2) });
+
+/** {@link ARGUMENTS} of the functions of files and models. */
+const FILE_ARGUMENTS: typeof ARGUMENTS = {
+  readNpy: () => [npy.writeNpy(f32(2))],
+  writeNpy: () => [f32(2)],
+  readTensor: () => [onnx.writeTensor(f32(2)), {}],
+  writeTensor: () => [f32(2), "name"],
+  readModel: () => [file(), {}],
+  readOutline: () => [{ size: 0, read: () => new Uint8Array() }, {}],
+  writeModel: () => [model()],
+  externalFiles: () => [model()],
+  inspectModel: () => [model()],
+  unsupportedOperators: () => [model()],
+  convertModel: () => [model(), { opset: 13 }],
+  runModel: () => [model(), tensors()],
+  runNode: () => [model(), model().graph.nodes[0], tensors()],
+  nodeCall: () => [model(), model().graph.nodes[0], tensors()],
+  buildModel: () => [spec()],
+  constant: () => ["name", f32(2)],
+  readIR: () => [openvino.writeIR(net()).xml, openvino.writeIR(net()).bin],
+  writeIR: () => [net()],
 };
 
 /** A place of a function: what to do with a value in it. */
@@ -158,7 +198,30 @@ const OPERATORS = Object.keys(ARGUMENTS).filter((name) =>
   /^(scatter|gather|tensorS|plan)/.test(name),
 );
 
+/** An argument with one of its parts replaced. */
+const inParts = (name: string, position: number, names: readonly string[]): Place[] =>
+  names.map((part) => [
+    `${name}, ${part} of argument ${position}`,
+    (value) => {
+      const args = FILE_ARGUMENTS[name]();
+      const whole = args[position] as object;
+      return apply(name, args.with(position, { ...whole, [part]: value }));
+    },
+  ]);
+
+const FILE_PLACES: readonly Place[] = [
+  ...Object.entries(FILE_ARGUMENTS).flatMap(([name, args]) => inArguments(name, args)),
+  ...["readTensor", "readModel", "readOutline"].flatMap((name) => inParts(name, 1, ["external"])),
+  ...inParts("readOutline", 0, ["size", "read"]),
+  ...inParts("convertModel", 1, ["domain", "opset", "version"]),
+  ...["runModel", "runNode", "nodeCall"].flatMap((name) =>
+    inParts(name, FILE_ARGUMENTS[name]().length - 1, ["data", "updates"]),
+  ),
+  ...inParts("buildModel", 0, [...Object.keys(spec()), "name", "irVersion", "producer"]),
+];
+
 const PLACES: readonly Place[] = [
+  ...FILE_PLACES,
   ...Object.entries(ARGUMENTS).flatMap(([name, args]) => inArguments(name, args)),
   ...OPERATORS.flatMap((name) => inOptions(name, ARGUMENTS[name], OPTIONS)),
   ...Object.keys(api.DTYPES).flatMap((dtype) => inValues(dtype as api.DType)),

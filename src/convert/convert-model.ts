@@ -6,6 +6,7 @@
  */
 
 import { malformed } from "../errors.ts";
+import { modelFrom } from "../model/foreign.ts";
 import { IR_VERSION, type Model } from "../model/model.ts";
 import type { Domain } from "../operators/operator.ts";
 import type { ModelContext } from "./context.ts";
@@ -40,7 +41,8 @@ export interface Conversion {
  * `unknown-operator` for a target that does not exist; `attribute`, `reduction`, `malformed-file` and the like for a
  * node that is wrong by its own version
  */
-export function convertModel(model: Model, target: ConvertTarget): Conversion {
+export function convertModel(given: Model, target: ConvertTarget): Conversion {
+  const model = modelFrom(given);
   const checked = checkTarget(target);
   const log = new ConversionLog(checked);
   const context = { model, target: checked, names: new Names(model.graph), log };

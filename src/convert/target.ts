@@ -1,7 +1,7 @@
 /** What a model can be converted to, and what each opset of ai.onnx brought: IR versions and data types. */
 
 import type { DType } from "../tensor/dtype.ts";
-import { printValue, TensorError } from "../errors.ts";
+import { printValue, readForeign, TensorError } from "../errors.ts";
 import type { Domain } from "../operators/operator.ts";
 
 /** An opset of ONNX, or OpenVINO; by default with its newest operators and in version 11 of its files. */
@@ -56,14 +56,15 @@ export function checkTarget(given: ConvertTarget): CheckedTarget {
   if (typeof given !== "object" || given === null) {
     throw unknown(`a target must be an object with a domain or an opset, got ${printValue(given)}`);
   }
-  const { domain = "ai.onnx", opset } = given;
+  const parts = (): { domain?: unknown; opset?: unknown; version?: unknown } => ({ ...given });
+  const must = "a target must be an object whose domain and opset can be read";
+  const { domain = "ai.onnx", opset, version = 11 } = readForeign(parts, "unknown-operator", must);
   if (domain === "openvino") {
-    const { version = 11 } = given as Extract<ConvertTarget, { domain: "openvino" }>;
     if (version !== 10 && version !== 11) {
       throw unknown(`an IR is of version 10 or 11, got ${printValue(version)}`);
     }
-    if (opset !== undefined) checkOpset(opset);
-    return { domain, opset: opset ?? Infinity, irVersion: version };
+    const number = opset === undefined ? Infinity : checkOpset(opset);
+    return { domain, opset: number, irVersion: version };
   }
   if (domain !== "ai.onnx") {
     throw unknown(`there is no domain ${printValue(domain)}; there are ai.onnx and openvino`);

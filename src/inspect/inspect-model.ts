@@ -3,6 +3,7 @@
  * inputs and outputs and with what is wrong or risky about it. Of constants only indices and axes are read.
  */
 
+import { modelFrom } from "../model/foreign.ts";
 import { findOpset, quote } from "../model/graph.ts";
 import {
   MAX_BODY_DEPTH,
@@ -62,9 +63,10 @@ export interface Report {
  * whatever is wrong with the model is a finding and not an error.
  *
  * @param model of any format, such as `readModel` or `readOutline` returns
- * @throws what reading a constant throws beside TensorError
+ * @throws TensorError `malformed-file` for what is no model at all, and what reading a constant throws beside TensorError
  */
-export function inspectModel(model: Model): Report {
+export function inspectModel(given: Model): Report {
+  const model = modelFrom(given);
   const inspection = new Inspection(model);
   inspection.walk(model.graph, model.opsets, []);
   for (const { name, domain, opsets, graph } of model.functions ?? []) {

@@ -8,9 +8,10 @@
  */
 
 import { isDType, type DType } from "../tensor/dtype.ts";
-import { TensorError } from "../errors.ts";
+import { isArray, printValue, TensorError } from "../errors.ts";
 import type { TensorType } from "../operators/operator.ts";
-import { Tensor } from "../tensor/tensor.ts";
+import { listFrom, recordFrom } from "./foreign.ts";
+import { asTensor, Tensor } from "../tensor/tensor.ts";
 
 /** The key under which a part of a model keeps what its file says of it, for the writer of that format alone. */
 export const SOURCE: unique symbol = Symbol("source");
@@ -113,7 +114,8 @@ export interface Constant extends Sourced {
 
 /** `tensor` as a constant of a model. It is not copied. */
 export function constant(name: string, tensor: Tensor): Constant {
-  return { name, dtype: tensor.dtype, shape: tensor.shape, read: () => tensor };
+  const value = asTensor(tensor, {}, typeof name === "string" ? name : undefined);
+  return { name, dtype: value.dtype, shape: value.shape, read: () => value };
 }
 
 /**
@@ -181,42 +183,58 @@ export const IR_VERSION = 8;
  * data type is not known
  */
 export function buildModel(spec: ModelSpec): Model {
-  const { opsets, inputs = {}, outputs, constants = {}, nodes } = spec;
+  const {
+    opsets,
+    inputs = {},
+    outputs,
+    constants = {},
+    nodes,
+    name = "graph",
+    irVersion = IR_VERSION,
+    producer = "ndscatter",
+  } = recordFrom("a model", spec);
   return {
-    irVersion: spec.irVersion ?? IR_VERSION,
-    producer: spec.producer ?? "ndscatter",
-    opsets: byDomain(Object.entries(opsets)),
+    irVersion,
+    producer,
+    opsets: byDomain(Object.entries(recordFrom("the opsets of a model", opsets))),
     graph: {
-      name: spec.name ?? "graph",
-      inputs: Object.entries(inputs).map(([name, type]) => valueInfo(name, type)),
-      outputs: Object.entries(outputs).map(([name, type]) => valueInfo(name, type)),
-      nodes: nodes.map(nodeOf),
-      constants: Object.entries(constants).map(([name, tensor]) => constant(name, tensor)),
+      name,
+      inputs: valuesFrom("the inputs of a model", inputs),
+      outputs: valuesFrom("the outputs of a model", outputs),
+      nodes: listFrom<ModelNodeSpec>("the nodes of a model", nodes).map(nodeOf),
+      constants: Object.entries(recordFrom("the constants of a model", constants)).map(
+        ([value, tensor]) => constant(value, tensor),
+      ),
     },
   };
 }
 
-const nodeOf = ({
-  op,
-  inputs,
-  outputs,
-  name = "",
-  domain = "",
-  attributes = {},
-}: ModelNodeSpec): ModelNode => ({
-  name,
-  op,
-  domain: domainName(domain),
-  inputs: [...inputs],
-  outputs: [...outputs],
-  attributes: mapValues(attributes, attributeFrom),
-});
+const valuesFrom = (
+  what: string,
+  types: Readonly<Record<string, TensorType | null>>,
+): ValueInfo[] =>
+  Object.entries(recordFrom(what, types)).map(([name, type]) => valueInfo(name, type));
+
+function nodeOf(spec: ModelNodeSpec): ModelNode {
+  const node = recordFrom("a node", spec);
+  const { op, inputs, outputs, name = "", domain = "", attributes = {} } = node;
+  return {
+    name,
+    op,
+    domain: domainName(domain),
+    inputs: listFrom("the inputs of a node", inputs),
+    outputs: listFrom("the outputs of a node", outputs),
+    attributes: mapValues(recordFrom("the attributes of a node", attributes), attributeFrom),
+  };
+}
 
 function valueInfo(name: string, type: TensorType | null): ValueInfo {
-  if (type === null || isDType(type.dtype)) return { name, type };
+  if (type === null) return { name, type };
+  const { dtype } = recordFrom("a type", type);
+  if (isDType(dtype)) return { name, type };
   throw new TensorError(
     "dtype",
-    `${String(type.dtype)} is no data type, for ${JSON.stringify(name)}`,
+    `${printValue(dtype)} is no data type, for ${JSON.stringify(name)}`,
   );
 }
 
@@ -228,13 +246,14 @@ function attributeFrom(value: AttributeInput, name: string): Attribute {
   if (typeof value === "bigint" || Number.isInteger(value))
     return { type: "int", value: value as number };
   if (typeof value === "number") return { type: "float", value };
-  if (Array.isArray(value)) {
-    const list: readonly unknown[] = value;
+  if (isArray(value)) {
+    const list = listFrom<unknown>(`the attribute ${JSON.stringify(name)}`, value);
     if (list.every(isWhole)) return { type: "ints", value: list };
     if (list.every((item) => typeof item === "string")) return { type: "strings", value: list };
     if (list.every((item) => typeof item === "number")) return { type: "floats", value: list };
-  } else if (typeof value === "object" && value !== null && "type" in value) {
-    return value;
+  } else if (typeof value === "object" && value !== null) {
+    const record = recordFrom(`the attribute ${JSON.stringify(name)}`, value);
+    if ("type" in record) return record;
   }
   throw new TensorError(
     "attribute",

@@ -11,6 +11,7 @@ import { run } from "../call/run.ts";
 import type { NodeSpec } from "../call/call.ts";
 import { asTensor, type Tensor } from "../tensor/tensor.ts";
 import { attributesOf } from "./attributes.ts";
+import { checkNode, modelFrom, recordFrom } from "./foreign.ts";
 import { checkGraph, listNames, MAX_NAMES, opsetOf, quote } from "./graph.ts";
 import { inlineOperator } from "./inline.ts";
 import { bindInputs, missingInput } from "./inputs.ts";
@@ -29,13 +30,14 @@ export type Tensors = Readonly<Record<string, Tensor>>;
  * `shape-mismatch` for missing or unknown inputs and for other sizes than the declared ones (a name stands for one
  * size), `dtype` and `rank` likewise, and whatever a node throws, with the node named behind the sentence
  */
-export function runModel(model: Model, inputs: Tensors): Record<string, Tensor> {
+export function runModel(given: Model, inputs: Tensors): Record<string, Tensor> {
+  const model = modelFrom(given);
   const { graph } = model;
   checkGraph(graph);
   checkSupported(model, graph.nodes);
-  const given = bindInputs(graph, inputs);
+  const bound = bindInputs(graph, recordFrom("the inputs", inputs));
   const constants = new Map(graph.constants.map((one) => [one.name, one]));
-  const values = new Map<string, Tensor>(given);
+  const values = new Map<string, Tensor>(bound);
   const valueOf = (name: string): Tensor => {
     const known = values.get(name);
     if (known !== undefined) return known;
@@ -61,7 +63,8 @@ export function runModel(model: Model, inputs: Tensors): Record<string, Tensor> 
  * inputs; else as {@link runModel}
  */
 export function runNode(model: Model, node: ModelNode, inputs: Tensors): Record<string, Tensor> {
-  return Object.fromEntries(runOne(model, node, nodeValues(model, node, inputs)));
+  const whole = modelFrom(model);
+  return Object.fromEntries(runOne(whole, node, nodeValues(whole, node, inputs)));
 }
 
 /** A node of a model as `run`, `infer` and `explain` take it. */
@@ -79,16 +82,19 @@ export interface NodeCall {
  * inputs; what the operator itself refuses is not checked
  */
 export function nodeCall(model: Model, node: ModelNode, inputs: Tensors): NodeCall {
-  const valueOf = nodeValues(model, node, inputs);
+  const whole = modelFrom(model);
+  const valueOf = nodeValues(whole, node, inputs);
   if (inlineOperator(node) !== null) {
     const sentence = `${nodeTitle(node)} of the model is no node of an operator of the family`;
     throw new TensorError("unsupported-model", sentence);
   }
-  return namingNode(node, () => specOf(model, node, valuesOf(node, valueOf)));
+  return namingNode(node, () => specOf(whole, node, valuesOf(node, valueOf)));
 }
 
 /** Where a node that runs on its own takes its inputs from. */
-function nodeValues(model: Model, node: ModelNode, inputs: Tensors): (name: string) => Tensor {
+function nodeValues(model: Model, node: ModelNode, given: Tensors): (name: string) => Tensor {
+  checkNode(node);
+  const inputs = recordFrom("the inputs", given);
   const { nodes, constants } = model.graph;
   checkSupported(model, [node]);
   const needed = node.inputs.filter((input) => input !== "");
@@ -184,7 +190,7 @@ function namingNode<T>(node: ModelNode, action: () => T): T {
  */
 export function unsupportedOperators(
   model: Model,
-  nodes: readonly ModelNode[] = model.graph.nodes,
+  nodes: readonly ModelNode[] = modelFrom(model).graph.nodes,
 ): string[] {
   const missing = new Map<string, ModelNode[]>();
   for (const node of nodes) {

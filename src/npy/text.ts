@@ -5,7 +5,7 @@
  * one is two characters in Python but one in JavaScript, so a file with such a pair is refused.
  */
 
-import { malformed, TensorError } from "../errors.ts";
+import { malformed, printValue, TensorError } from "../errors.ts";
 import { coordinatesOf, printShape } from "../tensor/shape.ts";
 
 const MAX_CODE_POINT = 0x10ffff;
@@ -89,7 +89,12 @@ const isSurrogate = (code: number, first: number): boolean => code >= first && c
 export function longestText(texts: readonly string[], shape: readonly number[]): number {
   let longest = 1;
   for (let position = 0; position < texts.length; position++) {
-    const text = texts[position];
+    const text: unknown = texts[position];
+    if (typeof text !== "string") {
+      const at = coordinatesOf(position, shape);
+      const sentence = `string cannot hold ${printValue(text)}, at ${printShape(at)} of tensor`;
+      throw new TensorError("dtype", sentence, { input: "tensor", at });
+    }
     if (text.endsWith("\0")) {
       const at = coordinatesOf(position, shape);
       throw new TensorError(

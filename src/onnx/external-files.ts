@@ -1,5 +1,6 @@
 /** The files in which a model keeps the data of its tensors. */
 
+import { modelFrom } from "../model/foreign.ts";
 import { SOURCE, type Constant, type Graph, type Model } from "../model/model.ts";
 import { externalRange } from "./external.ts";
 import { isHeader, tensorTitle } from "./tensor-proto.ts";
@@ -10,7 +11,8 @@ import { isHeader, tensorTitle } from "./tensor-proto.ts";
  *
  * @throws TensorError `malformed-file` for a path that leaves the folder of the model
  */
-export function externalFiles({ graph, functions = [] }: Model): string[] {
+export function externalFiles(model: Model): string[] {
+  const { graph, functions = [] } = modelFrom(model);
   const found = new Set<string>();
   const addConstant = (one: Constant): void => {
     const { [SOURCE]: header } = one;

@@ -7,7 +7,7 @@
 import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 
-import { isTensorError, malformed, TensorError } from "../errors.ts";
+import { isTensorError, malformed, printValue, TensorError } from "../errors.ts";
 
 /**
  * How many messages, byte strings and unknown records a model of `bytes` bytes may consist of. An empty one takes 2
@@ -178,9 +178,12 @@ export const encodeUtf8 = (text: string): Uint8Array => new TextEncoder().encode
 /**
  * The text itself. The protobuf library and `TextEncoder` silently replace what UTF-8 cannot encode, so every text that
  * is written passes through here.
- * @throws TensorError `dtype` for half a surrogate pair
+ * @throws TensorError `dtype` for half a surrogate pair, and for what is no text
  */
 export function checkUtf8(text: string): string {
+  if (typeof text !== "string") {
+    throw new TensorError("dtype", `a name or a text must be a string, got ${printValue(text)}`);
+  }
   if (!/\p{Cs}/u.test(text)) return text;
   throw new TensorError(
     "dtype",

@@ -20,6 +20,7 @@ import {
   type ValueInfo,
 } from "../model/model.ts";
 import type { TensorType } from "../operators/operator.ts";
+import { modelFrom } from "../model/foreign.ts";
 import { sameType } from "../model/same-type.ts";
 import type { Dim } from "../tensor/shape.ts";
 import { ATTRIBUTE_TYPES, decodeType } from "./read-model.ts";
@@ -56,7 +57,8 @@ type Opsets = Readonly<Record<string, number>>;
  * for text that UTF-8 cannot hold, `shape-mismatch` for a dimension that is no size, `unsupported-model` for a node
  * with an operator set version of its own and for functions that were added or removed, `too-large`
  */
-export function writeModel(model: Model): Uint8Array {
+export function writeModel(given: Model): Uint8Array {
+  const model = modelFrom(given);
   const message = create(ModelProtoSchema);
   if (isMessage(model[SOURCE], ModelProtoSchema)) Object.assign(message, model[SOURCE]);
   if (message.functions.length !== (model.functions?.length ?? 0)) {

@@ -5,6 +5,7 @@
 
 import { TensorError } from "../errors.ts";
 import { elementTypeOf } from "../model/element-type.ts";
+import { modelFrom } from "../model/foreign.ts";
 import { checkGraph, opsetOf, quote } from "../model/graph.ts";
 import {
   nodeTitle,
@@ -52,7 +53,8 @@ const BIN_ALIGNMENT = 8;
  * express: a version other than 10 and 11, a domain other than openvino, inputs with a default or left out, texts or
  * tensors as lists in attributes, an input without a type; `dtype` for data types that OpenVINO lacks; `too-large`
  */
-export function writeIR(model: Model): IR {
+export function writeIR(given: Model): IR {
+  const model = modelFrom(given);
   if (!NET_VERSIONS.includes(model.irVersion)) {
     throw unsupported(
       `an IR is of version ${NET_VERSIONS.join(" or ")}, but irVersion is ${String(model.irVersion)}`,

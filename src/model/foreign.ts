@@ -1,0 +1,75 @@
+/**
+ * Models, nodes and tensors by name as callers give them. A model is plain data that may be edited anywhere, so every
+ * function that takes one looks first whether it is one: its lists are lists, their entries objects, and all of them can
+ * be read. What a field of an entry holds is checked by whoever uses it.
+ */
+
+import { isArray, malformed, printValue, readForeign } from "../errors.ts";
+import type { Graph, Model, ModelNode } from "./model.ts";
+
+/**
+ * A copy of a model down to its lists.
+ * @throws TensorError `malformed-file` for what is no model
+ */
+export function modelFrom(given: Model): Model {
+  const model = recordFrom("a model", given);
+  const opsets = recordFrom("the opsets of a model", model.opsets);
+  const graph = recordFrom("the graph of a model", model.graph);
+  const lists: Partial<Graph> = {
+    inputs: objectsFrom("the inputs of a graph", graph.inputs),
+    outputs: objectsFrom("the outputs of a graph", graph.outputs),
+    constants: objectsFrom("the constants of a graph", graph.constants),
+    nodes: objectsFrom("the nodes of a graph", graph.nodes),
+  };
+  if (graph.values !== undefined) {
+    lists.values = objectsFrom("the values of a graph", graph.values);
+  }
+  lists.nodes?.forEach(checkNode);
+  if (model.functions !== undefined) objectsFrom("the functions of a model", model.functions);
+  return { ...model, opsets, graph: { ...graph, ...lists } };
+}
+
+/** @throws TensorError `malformed-file` for what is no node of a model */
+export function checkNode(node: ModelNode): void {
+  recordFrom("a node", node);
+  const parts = (): unknown[] => [node.inputs, node.outputs, node.attributes];
+  const [inputs, outputs, attributes] = readForeign(
+    parts,
+    "malformed-file",
+    "a node cannot be read",
+  );
+  listFrom("the inputs of a node", inputs);
+  listFrom("the outputs of a node", outputs);
+  recordFrom("the attributes of a node", attributes);
+}
+
+/** A copy of an object's own properties. */
+export function recordFrom<T>(what: string, given: T): T {
+  if (typeof given === "object" && given !== null) {
+    return readForeign(() => ({ ...given }), "malformed-file", `${what} cannot be read`);
+  }
+  throw malformed(`${what} must be an object, got ${printValue(given)}`);
+}
+
+/** A copy of a list without holes. One that lies about its length ends where its entries do. */
+export function listFrom<T>(what: string, given: readonly T[] | unknown): T[] {
+  if (!isArray(given)) throw malformed(`${what} must be a list, got ${printValue(given)}`);
+  const read = (): T[] => {
+    const copy: T[] = [];
+    const length = Number(given.length);
+    for (let at = 0; at < length; at++) {
+      const entry = given[at];
+      if (entry === undefined) throw malformed(`${what} must be a list without holes`);
+      copy.push(entry as T);
+    }
+    return copy;
+  };
+  return readForeign(read, "malformed-file", `${what} cannot be read`);
+}
+
+function objectsFrom<T>(what: string, given: readonly T[]): T[] {
+  const list = listFrom<T>(what, given);
+  const odd = list.find((entry) => typeof entry !== "object" || entry === null);
+  if (odd === undefined) return list;
+  throw malformed(`${what} must be objects, got ${printValue(odd)}`);
+}
