@@ -209,7 +209,26 @@ const inParts = (name: string, position: number, names: readonly string[]): Plac
     },
   ]);
 
+/** A list of the graph of a model, or a part of the model, replaced. */
+const inGraphs = (name: string): Place[] => [
+  ...inParts(name, 0, ["opsets", "graph", "functions"]),
+  ...["inputs", "outputs", "nodes", "constants", "values"].map((part): Place => [
+    `${name}, ${part} of the graph`,
+    (value) => {
+      const args = FILE_ARGUMENTS[name]();
+      const whole = args[0] as onnx.Model;
+      return apply(name, args.with(0, { ...whole, graph: { ...whole.graph, [part]: value } }));
+    },
+  ]),
+];
+
+const TAKE_MODELS = [
+  ...["writeModel", "externalFiles", "inspectModel", "unsupportedOperators", "convertModel"],
+  ...["runModel", "runNode", "nodeCall", "writeIR"],
+];
+
 const FILE_PLACES: readonly Place[] = [
+  ...TAKE_MODELS.flatMap(inGraphs),
   ...Object.entries(FILE_ARGUMENTS).flatMap(([name, args]) => inArguments(name, args)),
   ...["readTensor", "readModel", "readOutline"].flatMap((name) => inParts(name, 1, ["external"])),
   ...inParts("readOutline", 0, ["size", "read"]),

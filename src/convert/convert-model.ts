@@ -49,7 +49,9 @@ export function convertModel(given: Model, target: ConvertTarget): Conversion {
   const converted = convertWhole(context);
   log.check();
   const { changes, unchecked, notes } = log;
-  return { model: converted, changes, unchecked, notes: [...notes] };
+  // A graph that may stay as it is stays the caller's own.
+  const graph = converted.graph === model.graph ? given.graph : converted.graph;
+  return { model: { ...converted, graph }, changes, unchecked, notes: [...notes] };
 }
 
 function convertWhole(context: ModelContext): Model {

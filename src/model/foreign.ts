@@ -13,20 +13,46 @@ import type { Graph, Model, ModelNode } from "./model.ts";
  */
 export function modelFrom(given: Model): Model {
   const model = recordFrom("a model", given);
-  const opsets = recordFrom("the opsets of a model", model.opsets);
-  const graph = recordFrom("the graph of a model", model.graph);
-  const lists: Partial<Graph> = {
-    inputs: objectsFrom("the inputs of a graph", graph.inputs),
-    outputs: objectsFrom("the outputs of a graph", graph.outputs),
-    constants: objectsFrom("the constants of a graph", graph.constants),
-    nodes: objectsFrom("the nodes of a graph", graph.nodes),
-  };
-  if (graph.values !== undefined) {
-    lists.values = objectsFrom("the values of a graph", graph.values);
+  const opsets = opsetsFrom(model.opsets);
+  const graph = graphFrom(model.graph);
+  if (model.functions === undefined) return { ...model, opsets, graph };
+  const functions = objectsFrom("the functions of a model", model.functions).map((one) => ({
+    ...one,
+    opsets: opsetsFrom(one.opsets),
+    graph: graphFrom(one.graph),
+  }));
+  return { ...model, opsets, graph, functions };
+}
+
+function opsetsFrom<T extends Readonly<Record<string, number>>>(given: T): T {
+  const opsets = recordFrom("the opsets of a model", given);
+  for (const opset of Object.values<unknown>(opsets)) {
+    if (typeof opset === "number" || typeof opset === "bigint") continue;
+    throw malformed(`the opset of a domain must be a number, got ${printValue(opset)}`);
   }
-  lists.nodes?.forEach(checkNode);
-  if (model.functions !== undefined) objectsFrom("the functions of a model", model.functions);
-  return { ...model, opsets, graph: { ...graph, ...lists } };
+  return opsets;
+}
+
+function graphFrom(given: Graph): Graph {
+  const graph = recordFrom("a graph", given);
+  const nodes = objectsFrom("the nodes of a graph", graph.nodes);
+  const constants = objectsFrom("the constants of a graph", graph.constants);
+  nodes.forEach(checkNode);
+  for (const { read } of constants) {
+    if (typeof read !== "function")
+      throw malformed("a constant of a graph must have a function read");
+  }
+  const inputs = objectsFrom("the inputs of a graph", graph.inputs);
+  const outputs = objectsFrom("the outputs of a graph", graph.outputs);
+  const { values } = graph;
+  return {
+    ...graph,
+    inputs,
+    outputs,
+    nodes,
+    constants,
+    ...(values !== undefined && { values: objectsFrom("the values of a graph", values) }),
+  };
 }
 
 /** @throws TensorError `malformed-file` for what is no node of a model */
@@ -45,7 +71,7 @@ export function checkNode(node: ModelNode): void {
 
 /** A copy of an object's own properties. */
 export function recordFrom<T>(what: string, given: T): T {
-  if (typeof given === "object" && given !== null) {
+  if (typeof given === "object" && given !== null && !isArray(given)) {
     return readForeign(() => ({ ...given }), "malformed-file", `${what} cannot be read`);
   }
   throw malformed(`${what} must be an object, got ${printValue(given)}`);
@@ -69,7 +95,7 @@ export function listFrom<T>(what: string, given: readonly T[] | unknown): T[] {
 
 function objectsFrom<T>(what: string, given: readonly T[]): T[] {
   const list = listFrom<T>(what, given);
-  const odd = list.find((entry) => typeof entry !== "object" || entry === null);
+  const odd = list.find((entry) => typeof entry !== "object" || entry === null || isArray(entry));
   if (odd === undefined) return list;
   throw malformed(`${what} must be objects, got ${printValue(odd)}`);
 }

@@ -234,7 +234,7 @@ function valueInfo(name: string, type: TensorType | null): ValueInfo {
   if (isDType(dtype)) return { name, type };
   throw new TensorError(
     "dtype",
-    `${printValue(dtype)} is no data type, for ${JSON.stringify(name)}`,
+    `${typeof dtype === "string" ? dtype : printValue(dtype)} is no data type, for ${JSON.stringify(name)}`,
   );
 }
 
