@@ -62,9 +62,7 @@ export function visitRecords(bytes: Uint8Array, what: string, visit: Visit): voi
       } else {
         reader.pos = endOfNumber(bytes, start, wireType);
         if (reader.pos > reader.len) {
-          throw malformed(
-            `the file is cut short or damaged: ${what} ends within its field ${field}`,
-          );
+          throw malformed(`${what} cannot be decoded: it ends within its field ${field}`);
         }
         if (wireType === WireType.Varint && reader.pos - start > MAX_VARINT) {
           throw malformed(`${what} has a field ${field} of more than ${MAX_VARINT} bytes`);
