@@ -17,11 +17,8 @@ export const int = (field: number, value: number | bigint): number[] => [
   ...varint(value),
 ];
 
-export const bytes = (field: number, payload: ArrayLike<number>): number[] => [
-  ...varint((field << 3) | 2),
-  ...varint(payload.length),
-  ...Array.from(payload),
-];
+export const bytes = (field: number, payload: ArrayLike<number>): number[] =>
+  varint((field << 3) | 2).concat(varint(payload.length), Array.from(payload));
 
 export const text = (field: number, value: string): number[] =>
   bytes(field, new TextEncoder().encode(value));

@@ -125,7 +125,7 @@ before(() => {
   const manifest = createRequire(import.meta.url).resolve("typescript/package.json");
   const { stdout } = spawnSync(
     process.execPath,
-    [join(dirname(manifest), "bin", "tsc"), "-p", folder, "--pretty", "false"],
+    [join(dirname(manifest), "bin", "tsc"), "-p", folder, "--pretty", "false", "--singleThreaded"],
     { encoding: "utf8", timeout: 120_000 },
   );
   let file = "";

@@ -8,9 +8,16 @@ export function elementTypeOf(dtype: DType): string | null {
   return "openvino" in row ? row.openvino : null;
 }
 
+const DTYPE_OF: ReadonlyMap<string | null, DType> = new Map(
+  DTYPE_NAMES.filter((dtype) => elementTypeOf(dtype) !== null).map((dtype) => [
+    elementTypeOf(dtype),
+    dtype,
+  ]),
+);
+
 /** The data type of an OpenVINO name, written as `f32` or as `FP32`; null for a type that is not known here. */
 export function dtypeOfElementType(name: string): DType | null {
   const plain = name.toLowerCase().replace(/^fp(?=\d)/, "f");
   const elementType = plain === "bool" ? "boolean" : plain;
-  return DTYPE_NAMES.find((dtype) => elementTypeOf(dtype) === elementType) ?? null;
+  return DTYPE_OF.get(elementType) ?? null;
 }

@@ -44,9 +44,12 @@ const TYPED_FIELDS: ReadonlySet<string> = new Set(
 
 export const isTypedField = (name: string): name is TypedField => TYPED_FIELDS.has(name);
 
+const DTYPE_OF_NUMBER: ReadonlyMap<number, DType> = new Map(
+  DTYPE_NAMES.map((name) => [DTYPES[name].onnx.number, name]),
+);
+
 /** The data type that has this number in ONNX, or null where this package does not have it. */
-export const dtypeOfNumber = (number: number): DType | null =>
-  DTYPE_NAMES.find((name) => DTYPES[name].onnx.number === number) ?? null;
+export const dtypeOfNumber = (number: number): DType | null => DTYPE_OF_NUMBER.get(number) ?? null;
 
 /** How errors name a tensor. */
 export const tensorTitle = (name: string): string =>

@@ -60,7 +60,10 @@ export function visitRecords(bytes: Uint8Array, what: string, visit: Visit): voi
           `${what} has a field ${field} of wire type ${wireType}, which ONNX does not use`,
         );
       } else {
-        reader.skip(wireType, field);
+        reader.pos = endOfNumber(bytes, start, wireType);
+        if (reader.pos > reader.len) {
+          throw malformed(`${what} cannot be decoded: it ends within its field ${field}`);
+        }
         if (wireType === WireType.Varint && reader.pos - start > MAX_VARINT) {
           throw malformed(`${what} has a field ${field} of more than ${MAX_VARINT} bytes`);
         }
@@ -68,6 +71,16 @@ export function visitRecords(bytes: Uint8Array, what: string, visit: Visit): voi
       visit(field, wireType, start, reader.pos);
     }
   });
+}
+
+/** Where a number ends. The library's `skip` returns the bytes of the number, which makes an array of each. */
+function endOfNumber(bytes: Uint8Array, start: number, wireType: WireType): number {
+  if (wireType === WireType.Bit32) return start + 4;
+  if (wireType === WireType.Bit64) return start + 8;
+  if (wireType !== WireType.Varint) throw new Error(`there is no wire type ${wireType}`);
+  let end = start;
+  while (bytes[end] >= 0x80) end++;
+  return end + 1;
 }
 
 /** How many parts a model may have, and how many of them were counted so far. */

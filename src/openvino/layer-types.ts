@@ -23,19 +23,19 @@ export const valueKind = (type: string): "Parameter" | "Const" | "Result" | null
 /** Operators that run without a Plan: see `model/inline.ts`. */
 const INLINE: readonly string[] = ["Convert"];
 
-const operatorRows = (): readonly OperatorVersion[] =>
-  operators().filter(({ domain }) => domain === DOMAIN);
+const ROWS = operators().filter(({ domain }) => domain === DOMAIN);
+
+/** Names of operators by their lower case. */
+const NAMES: ReadonlyMap<string, string> = new Map(
+  [...ROWS.map(({ name }) => name), ...INLINE].map((name) => [name.toLowerCase(), name]),
+);
 
 /** An operator's name as the registry spells it, or as the file does where the registry lacks the operator. */
-export function operatorName(type: string): string {
-  const plain = type.toLowerCase();
-  const known = [...operatorRows().map(({ name }) => name), ...INLINE];
-  return known.find((name) => name.toLowerCase() === plain) ?? type;
-}
+export const operatorName = (type: string): string => NAMES.get(type.toLowerCase()) ?? type;
 
 /** The version of an operator that counts in an opset, if the registry has one. */
 export const operatorRow = (op: string, opset: number | undefined): OperatorVersion | undefined =>
-  operatorRows().findLast(
+  ROWS.findLast(
     ({ name, sinceVersion }) => name === op && opset !== undefined && sinceVersion <= opset,
   );
 

@@ -49,9 +49,10 @@ export interface OperatorId {
   readonly opset: number;
 }
 
+const VERSIONS = Object.freeze(OPERATORS.flatMap(({ versions }) => versions));
+
 /** All versions, operator by operator, oldest first. */
-export const operators = (): readonly OperatorVersion[] =>
-  OPERATORS.flatMap(({ versions }) => versions);
+export const operators = (): readonly OperatorVersion[] => VERSIONS;
 
 /**
  * The version of an operator that is in force at an opset: the greatest `sinceVersion` that is not above it. Null where

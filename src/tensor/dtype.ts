@@ -148,8 +148,19 @@ export const dtypesWhere = (test: (row: Row, name: DType) => boolean): readonly 
 /** The row of a data type; unlike `DTYPES[dtype]`, its type has the columns that only some rows have. */
 export const rowOf = (dtype: DType): Row => DTYPES[dtype];
 
+export const isUnsigned = (dtype: DType): boolean => dtype.startsWith("uint");
+
+type IntegerRange = readonly [low: bigint, high: bigint];
+
+const INTEGER_RANGES: ReadonlyMap<DType, IntegerRange | null> = new Map(
+  DTYPE_NAMES.map((dtype) => [dtype, rangeOf(dtype)]),
+);
+
 /** The least and the greatest integer of an integer type; null for other types. */
-export function integerRange(dtype: DType): readonly [low: bigint, high: bigint] | null {
+export const integerRange = (dtype: DType): IntegerRange | null =>
+  INTEGER_RANGES.get(dtype) ?? null;
+
+function rangeOf(dtype: DType): IntegerRange | null {
   const { family, bytes, bits: narrow = 8 * bytes } = rowOf(dtype);
   if (family !== "int" && family !== "int64") return null;
   const bits = BigInt(narrow);
@@ -166,8 +177,6 @@ export function storedRange(dtype: DType): readonly [low: number, high: number] 
   const [low, high] = integerRange(dtype) ?? [0, 2 ** bits - 1];
   return [Number(low), Number(high)];
 }
-
-export const isUnsigned = (dtype: DType): boolean => dtype.startsWith("uint");
 
 /**
  * New storage for `size` elements: zeros, or empty strings.

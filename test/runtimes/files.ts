@@ -8,8 +8,11 @@ import { inParallel } from "./parallel.ts";
 import { ProcessGroup } from "./process-group.ts";
 import type { Runtime } from "./runtimes.ts";
 
+/** The compiled tests, and their sources: a test whose source is gone may still lie compiled. */
 const TESTS = new URL("../", import.meta.url);
+const SOURCES = new URL("../../test/", TESTS);
 const SUFFIX = ".test.js";
+const SOURCE_SUFFIX = ".test.ts";
 const SLOW = ".slow";
 
 /** A process that has not ended after so many seconds has failed. */
@@ -29,9 +32,9 @@ export interface Result {
 /** The test files by their names, without the ending; `*.slow.test.ts` are the slow ones. */
 export const testFiles = (areSlow: boolean): string[] =>
   fs
-    .readdirSync(TESTS)
-    .filter((file) => file.endsWith(SUFFIX))
-    .map((file) => file.slice(0, -SUFFIX.length))
+    .readdirSync(SOURCES)
+    .filter((file) => file.endsWith(SOURCE_SUFFIX))
+    .map((file) => file.slice(0, -SOURCE_SUFFIX.length))
     .filter((name) => name.endsWith(SLOW) === areSlow);
 
 /** Runs test files. Prints what failed, what was skipped, and how long each file took. */

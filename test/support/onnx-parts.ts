@@ -64,10 +64,8 @@ export const initializer = (...parts: readonly Bytes[]): Bytes =>
   bytes(GRAPH.initializer, parts.flat());
 
 /** What a node says, wherever it stands. */
-export const nodeMessage = (op: string, ...parts: readonly Bytes[]): Bytes => [
-  ...text(NODE.opType, op),
-  ...parts.flat(),
-];
+export const nodeMessage = (op: string, ...parts: readonly Bytes[]): Bytes =>
+  text(NODE.opType, op).concat(...parts);
 
 /** A node of a graph. */
 export const node = (op: string, ...parts: readonly Bytes[]): Bytes =>
@@ -83,11 +81,13 @@ export const attribute = (
   type: keyof typeof ATTRIBUTE_TYPE | number,
   ...parts: readonly Bytes[]
 ): Bytes =>
-  bytes(NODE.attribute, [
-    ...text(ATTRIBUTE.name, name),
-    ...parts.flat(),
-    ...int(ATTRIBUTE.type, typeof type === "number" ? type : ATTRIBUTE_TYPE[type]),
-  ]);
+  bytes(
+    NODE.attribute,
+    text(ATTRIBUTE.name, name).concat(
+      ...parts,
+      int(ATTRIBUTE.type, typeof type === "number" ? type : ATTRIBUTE_TYPE[type]),
+    ),
+  );
 
 /** A dimension of a declared type: its value, its name, or nothing. */
 export const dim = (value?: number | bigint | string): Bytes =>

@@ -34,6 +34,14 @@ const PATTERNS: Readonly<Record<number, readonly bigint[]>> = {
   8: [0n, 0x8000000000000000n, 0x3ff0000000000000n, 0x7ff0000000000000n, 0xfff0000000000000n, 0x7ff8000000000001n, 0x7ff4000000000001n, 0x1n, 0x7fefffffffffffffn, 0x7fffffffffffffffn, 0xffffffffffffffffn, 0x00000000ffffffffn, 0xffffffff00000000n, 0x0000000100000000n],
 };
 
+/** The same patterns as the bytes of an element. */
+const PATTERN_BYTES = new Map(
+  Object.entries(PATTERNS).map(([bytes, all]) => [
+    Number(bytes),
+    all.map((bits) => new Uint8Array(BigUint64Array.of(bits).buffer, 0, Number(bytes))),
+  ]),
+);
+
 const TEXTS = ["", "a", "ab", "b", "\u{ffff}", "\u{10000}", "\u{e000}x", "ä", "\u{d800}"];
 
 /** A tensor of `dtype` with values from patterns, small numbers and random bits. */
@@ -45,23 +53,17 @@ export function randomTensor(dtype: DType, shape: readonly number[], random: Ran
     return new Tensor(dtype, shape, size, data);
   }
   const { BYTES_PER_ELEMENT: bytes, length } = data;
-  const view = new DataView(data.buffer);
-  const patterns = PATTERNS[bytes];
+  const all = new Uint8Array(data.buffer);
+  const patterns = PATTERN_BYTES.get(bytes) ?? [];
   const narrow = storedRange(dtype);
   for (let lane = 0; lane < length; lane++) {
     const kind = random(3);
     if (narrow !== null) data[lane] = narrow[0] + random(narrow[1] - narrow[0] + 1);
-    else if (kind === 0) put(view, lane, bytes, patterns[random(patterns.length)]);
+    else if (kind === 0) all.set(patterns[random(patterns.length)], lane * bytes);
     else if (kind === 1) data[lane] = small(dtype, random) as never;
-    else for (let byte = 0; byte < bytes; byte++) view.setUint8(lane * bytes + byte, random(256));
+    else for (let byte = 0; byte < bytes; byte++) all[lane * bytes + byte] = random(256);
   }
   return new Tensor(dtype, shape, size, data);
-}
-
-function put(view: DataView, lane: number, bytes: number, bits: bigint): void {
-  for (let byte = 0; byte < bytes; byte++) {
-    view.setUint8(lane * bytes + byte, Number((bits >> BigInt(8 * byte)) & 0xffn));
-  }
 }
 
 /** A small value in the type's storage: near 1 for half floats, whole or in tenths for the others. */

@@ -27,9 +27,10 @@ export function divide(output: Tensor, cell: number, count: number): void {
 /** Writes a value. Every NaN is written as the canonical one. */
 function store(output: Tensor, cell: number, value: Value): void {
   writer(output.dtype, output.data)(cell, value);
-  const parts = [value].flat();
-  for (const [lane, part] of parts.entries()) {
-    if (part !== part) writeNaN(output, parts.length * cell + lane);
+  if (Array.isArray(value)) {
+    for (const lane of [0, 1]) if (Number.isNaN(value[lane])) writeNaN(output, 2 * cell + lane);
+  } else if (Number.isNaN(value)) {
+    writeNaN(output, cell);
   }
 }
 

@@ -225,12 +225,15 @@ function gatherFrom(
 
 /** All coordinates of a shape in row-major order. The shape `[]` has one element, so it has one list. */
 function* ndindex(shape: readonly number[]): Generator<Coordinates> {
-  if (shape.length === 0) {
-    yield [];
-    return;
-  }
-  for (let i = 0; i < shape[0]; i++) {
-    for (const rest of ndindex(shape.slice(1))) yield [i, ...rest];
+  if (shape.includes(0)) return;
+  const coordinates = shape.map(() => 0);
+  for (let axis = 0; axis >= 0;) {
+    yield coordinates.slice();
+    // The last coordinate counts first, and what is full begins again.
+    for (axis = shape.length - 1; axis >= 0; axis--) {
+      if (++coordinates[axis] < shape[axis]) break;
+      coordinates[axis] = 0;
+    }
   }
 }
 

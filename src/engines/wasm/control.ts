@@ -5,10 +5,10 @@
 
 import type { Call } from "./calls.ts";
 
-/** The number of the current round; negative when the workers are to end. */
-export const ROUND = 0;
 /** How many workers have ended the round. */
-export const DONE = 1;
+export const DONE = 0;
+/** How many workers have a part in the round. */
+export const PARTS = 1;
 /** 0 if every kernel returned 0, {@link BAD} if one did not, {@link FAILED} and more if one threw. */
 export const RESULT = 2;
 export const BAD = 1;
@@ -27,7 +27,9 @@ const MOST_ARGS = 10;
 const CALL_WORDS = ARGS + MOST_ARGS;
 /** The most calls of one worker in one round. */
 export const MOST_CALLS = 1024;
-const WORKER_WORDS = 16 + CALL_WORDS * MOST_CALLS;
+/** In front of a worker's calls are the number of its last round, and how many calls there are. */
+const WORKER_HEADER = 16;
+const WORKER_WORDS = WORKER_HEADER + CALL_WORDS * MOST_CALLS;
 
 /** How often a thread looks whether it can go on before it sleeps; to sleep costs more than a short wait. */
 export const SPINS = 2000;
@@ -37,16 +39,22 @@ export const controlWords = (workers: number): Int32Array =>
     new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT * (HEADER + WORKER_WORDS * workers)),
   );
 
+/**
+ * Where the number of a worker's last round is; negative when the worker is to end. Each worker sleeps on a word of its
+ * own, because waking those that have nothing to do costs more than small rounds take.
+ */
+export const roundOf = (worker: number): number => HEADER + worker * WORKER_WORDS;
+
 /** Writes the calls of one worker. */
 export function writeCalls(words: Int32Array, worker: number, calls: readonly Call[]): void {
   // Past its own words a worker would find the calls of the next one.
   if (calls.length > MOST_CALLS) throw new Error(`${calls.length} calls, but ${MOST_CALLS} fit`);
-  const at = HEADER + worker * WORKER_WORDS;
-  words[at] = calls.length;
+  const at = roundOf(worker);
+  words[at + 1] = calls.length;
   for (const [i, call] of calls.entries()) {
     const { kernel, args, repeat = 1, steps = [0, 0, 0], previous = -1 } = call;
     if (args.length > MOST_ARGS) throw new Error(`a kernel with ${args.length} arguments`);
-    const first = at + 1 + CALL_WORDS * i;
+    const first = at + WORKER_HEADER + CALL_WORDS * i;
     words.set([kernel, repeat, ...steps, previous, ...args], first);
     words.fill(0, first + ARGS + args.length, first + CALL_WORDS);
   }
@@ -54,9 +62,9 @@ export function writeCalls(words: Int32Array, worker: number, calls: readonly Ca
 
 /** Reads what {@link writeCalls} wrote. Arguments are read as signed: the kernels take them modulo 2^32. */
 export function readCalls(words: Int32Array, worker: number): Call[] {
-  const at = HEADER + worker * WORKER_WORDS;
-  return Array.from({ length: words[at] }, (_, i) => {
-    const first = at + 1 + CALL_WORDS * i;
+  const at = roundOf(worker);
+  return Array.from({ length: words[at + 1] }, (_, i) => {
+    const first = at + WORKER_HEADER + CALL_WORDS * i;
     const [kernel, repeat, x, y, z, previous] = words.subarray(first, first + ARGS);
     const args = [...words.subarray(first + ARGS, first + CALL_WORDS)];
     return { kernel, args, repeat, steps: [x, y, z], ...(previous >= 0 && { previous }) };

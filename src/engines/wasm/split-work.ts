@@ -198,8 +198,9 @@ export function copyWork(
   ]);
 }
 
-/** `count` things in equal parts, as the first and the length of each. */
-export function shares(count: number, parts: number): (readonly [first: number, length: number])[] {
+/** `count` things in at most `most` equal parts, as the first and the length of each; no part is empty. */
+export function shares(count: number, most: number): (readonly [first: number, length: number])[] {
+  const parts = Math.min(count, most);
   return Array.from({ length: parts }, (_, part) => {
     const first = Math.floor((count * part) / parts);
     return [first, Math.floor((count * (part + 1)) / parts) - first] as const;

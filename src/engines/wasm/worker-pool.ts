@@ -11,9 +11,10 @@ import {
   controlWords,
   DONE,
   FAILED,
+  PARTS,
   PROGRESS,
   RESULT,
-  ROUND,
+  roundOf,
   SPINS,
   STARTED,
   writeCalls,
@@ -101,6 +102,8 @@ export class WorkerPool {
    * @throws TensorError `engine` when a worker dies or makes no progress
    */
   async runAsync(lists: CallLists): Promise<void> {
+    // No worker would say that it has ended.
+    if (lists.length === 0) return;
     this.start(this.size);
     const crew = this.#crew;
     if (crew !== null && (await this.#roundEnds(crew, lists))) return;
@@ -114,8 +117,10 @@ export class WorkerPool {
     if (crew === null) return;
     this.#crew = null;
     if (crew.isBroken) return this.#terminate(crew);
-    Atomics.store(crew.words, ROUND, -1);
-    Atomics.notify(crew.words, ROUND);
+    for (const index of crew.workers.keys()) {
+      Atomics.store(crew.words, roundOf(index), -1);
+      Atomics.notify(crew.words, roundOf(index));
+    }
   }
 
   #startCrew(count: number): Crew | null {
@@ -142,11 +147,11 @@ export class WorkerPool {
 
   /** Waits for a round. @returns whether every kernel returned 0 */
   #wait(crew: Crew): boolean {
-    const { words, workers } = crew;
-    const { length } = workers;
-    for (let spins = SPINS; spins > 0 && Atomics.load(words, DONE) !== length; spins--);
+    const { words } = crew;
+    const parts = words[PARTS];
+    for (let spins = SPINS; spins > 0 && Atomics.load(words, DONE) !== parts; spins--);
     const isStuck = this.#watch(words);
-    for (let done = Atomics.load(words, DONE); done !== length; done = Atomics.load(words, DONE)) {
+    for (let done = Atomics.load(words, DONE); done !== parts; done = Atomics.load(words, DONE)) {
       if (isStuck()) throw dead();
       Atomics.wait(words, DONE, done, 100);
     }
@@ -167,7 +172,7 @@ export class WorkerPool {
     try {
       await new Promise<void>((resolve, reject) => {
         const look = (): void => {
-          if (Atomics.load(words, DONE) === workers.length) resolve();
+          if (Atomics.load(words, DONE) === words[PARTS]) resolve();
           else if (crew.isBroken || isStuck()) reject(dead());
         };
         crew.onEvent = look;
@@ -210,14 +215,17 @@ export class WorkerPool {
   }
 }
 
-/** Begins a round: workers without a list of their own get an empty one. */
-function postRound({ words, workers }: Crew, lists: CallLists, byMessage: boolean): void {
-  for (const index of workers.keys()) writeCalls(words, index, lists[index] ?? []);
+/** Begins a round, of one list for each of the first workers. */
+function postRound({ words }: Crew, lists: CallLists, byMessage: boolean): void {
   words[BY_MESSAGE] = byMessage ? 1 : 0;
+  words[PARTS] = lists.length;
   Atomics.store(words, DONE, 0);
   Atomics.store(words, RESULT, 0);
-  Atomics.add(words, ROUND, 1);
-  Atomics.notify(words, ROUND);
+  for (const [index, calls] of lists.entries()) {
+    writeCalls(words, index, calls);
+    Atomics.add(words, roundOf(index), 1);
+    Atomics.notify(words, roundOf(index));
+  }
 }
 
 const dead = (): TensorError =>

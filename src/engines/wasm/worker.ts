@@ -12,7 +12,7 @@ import {
   PROGRESS,
   readCalls,
   RESULT,
-  ROUND,
+  roundOf,
   SPINS,
   STARTED,
 } from "./control.ts";
@@ -37,11 +37,12 @@ export function work(
   const { all } = instantiateKernels(module, memory);
   const words = new Int32Array(control);
   const onDone = (): void => void Atomics.add(words, PROGRESS, 1);
+  const own = roundOf(index);
   Atomics.add(words, STARTED, 1);
   for (let round = 0; ;) {
-    for (let spins = SPINS; spins > 0 && Atomics.load(words, ROUND) === round; spins--);
-    Atomics.wait(words, ROUND, round);
-    const next = Atomics.load(words, ROUND);
+    for (let spins = SPINS; spins > 0 && Atomics.load(words, own) === round; spins--);
+    Atomics.wait(words, own, round);
+    const next = Atomics.load(words, own);
     if (next === round) continue;
     if (next < 0) return;
     round = next;
