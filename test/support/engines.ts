@@ -1,4 +1,7 @@
-/** Every engine that the suite runs on. A new engine is one line here. */
+/**
+ * Every engine that the suite runs on. A new engine is one line here. To wake many threads takes most of the time of
+ * their tests, so only `many-threads.slow.test.ts` has engines of more than a few.
+ */
 
 import { createEngine, engineOf, type Engine } from "../../src/create-engine.ts";
 import { createJs } from "../../src/engines/js.ts";
@@ -65,15 +68,20 @@ export async function started(pool: WorkerPool): Promise<void> {
 
 const tinyWasm = async (threads = 1): Promise<Engine> => (await tracedEngine(threads, TINY)).engine;
 
-export const ENGINES: Readonly<Record<string, Engine>> = {
+/** Whether the tests run on engines of many threads, instead of all others. */
+export const MANY_THREADS =
+  typeof process !== "undefined" && process.env["MANY_THREADS"] !== undefined;
+
+const few = async (): Promise<Record<string, Engine>> => ({
   js: createEngine({ kind: "js" }),
   wasm: createEngine({ kind: "wasm" }),
   "wasm for all": await tinyWasm(),
-  ...(WITHOUT_THREADS === false
-    ? {
-        "wasm for all, 2 threads": await tinyWasm(2),
-        "wasm for all, 3 threads": await tinyWasm(3),
-        "wasm for all, 8 threads": await tinyWasm(8),
-      }
-    : {}),
-};
+  ...(WITHOUT_THREADS === false && { "wasm for all, 3 threads": await tinyWasm(3) }),
+});
+
+const many = async (): Promise<Record<string, Engine>> => ({
+  "wasm for all, 2 threads": await tinyWasm(2),
+  "wasm for all, 8 threads": await tinyWasm(8),
+});
+
+export const ENGINES: Readonly<Record<string, Engine>> = await (MANY_THREADS ? many() : few());
