@@ -66,6 +66,11 @@ test("a double's digits are JavaScript's, around every power of two and of ten",
     ...Array.from({ length: 2098 }, (_, i) => 2 ** (i - 1074)),
     ...Array.from({ length: 632 }, (_, i) => Number(`1e${i - 323}`)),
   ];
+  // Halfway to a neighbour there may be a shorter decimal, which is read as the one of the two that is even.
+  const large = [54, 55, 56, 60].flatMap((power) =>
+    Array.from({ length: 100 }, (_, i) => 2 ** power + i * 2 ** (power - 52)),
+  );
+  for (const value of large) assert.equal(printScalar("float64", value), String(value));
   for (const power of powers) {
     const bits = new BigUint64Array(Float64Array.of(power).buffer);
     for (const neighbour of [bits[0] - 1n, bits[0], bits[0] + 1n]) {

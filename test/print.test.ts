@@ -169,6 +169,11 @@ const ROWS: readonly Row[] = [
     text: ["tensor([nan,  0., -0.], dtype=float32)"] },
   { numpy: "np.array([1e-100, 1e-5])", dtype: "float64", shape: [2], values: [1e-100, 1e-5],
     text: ["tensor([1.e-100, 1.e-005], dtype=float64)"] },
+  // The doubles nearest to both powers of ten are below them.
+  { numpy: "np.array([1e23, 1.5e23])", dtype: "float64", shape: [2], values: [1e23, 1.5e23],
+    text: ["tensor([1.0e+23, 1.5e+23], dtype=float64)"] },
+  { numpy: "np.array([1e-7, 1.5e-7])", dtype: "float64", shape: [2], values: [1e-7, 1.5e-7],
+    text: ["tensor([1.0e-07, 1.5e-07], dtype=float64)"] },
   { numpy: "np.array([1.0, 1001, np.nan])", dtype: "float64", shape: [3], values: [1, 1001, NaN],
     text: [
       "tensor([1.000e+00, 1.001e+03,       nan], dtype=float64)",
@@ -205,9 +210,9 @@ const ROWS: readonly Row[] = [
       "tensor(['a', \"it's\", '\"', '\"\\'', '\\\\', '\\n\\t\\x00\\x7f', 'é\\u200b', '😀'],",
       "       dtype=string)",
     ] },
-  { numpy: "np.array(['\\xa0\\xad\\r', '\\uffff', '\\U0001fffe', '\\ud800'], object)", dtype: "string", shape: [4],
-    values: ["\xa0\xad\r", "\uffff", "\u{1fffe}", "\ud800"],
-    text: ["tensor(['\\xa0\\xad\\r', '\\uffff', '\\U0001fffe', '\\ud800'], dtype=string)"] },
+  { numpy: "np.array(['a b\\xa0\\xad\\r', '\\uffff', '\\U0001fffe', '\\ud800'], object)", dtype: "string", shape: [4],
+    values: ["a b\xa0\xad\r", "\uffff", "\u{1fffe}", "\ud800"],
+    text: ["tensor(['a b\\xa0\\xad\\r', '\\uffff', '\\U0001fffe', '\\ud800'], dtype=string)"] },
   // Lines of 73 characters and of 72, and one character more: a bracket and a comma may follow, or two brackets.
   { numpy: "np.array(['x' * 29, 'y' * 30], object)", dtype: "string", shape: [2], values: [X29, Y30],
     text: [`tensor(['${X29}', '${Y30}'],`, "       dtype=string)"] },
