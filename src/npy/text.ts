@@ -103,8 +103,7 @@ export function longestText(texts: readonly string[], shape: readonly number[]):
         { input: "tensor", at },
       );
     }
-    // A text has at most as many code points as UTF-16 units, so most texts need not be counted.
-    if (text.length > longest) longest = Math.max(longest, countCodePoints(text));
+    longest = Math.max(longest, countCodePoints(text));
   }
   return longest;
 }
