@@ -380,6 +380,8 @@ test("what would be far too long for people is dots", () => {
   assert.equal(String(zeros("int8", twos(16))).match(/0(?=[,\]])/g)?.length, 2 ** 16);
   const isDots = /^tensor\(\[\.\.\.\],\s+shape=\((\d+, )+\d+\), dtype=int8\)$/;
   assert.match(String(zeros("int8", twos(17))), isDots);
+  const most = zeros("int8", [4, 4, 2, 5, 5, 5, 5, 5]);
+  assert.equal(String(most).match(/0(?=[,\]])/g)?.length, 1e5);
   // Of 8 places along an axis 6 are shown: 6^6 elements are few enough, 6^7 are not.
   assert.ok(
     String(

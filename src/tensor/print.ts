@@ -305,7 +305,7 @@ function printText(text: string): string {
     if (character === " " || (character === "'" && quote === '"')) return character;
     if ("\\'".includes(character)) return `\\${character}`;
     if ("\n\r\t".includes(character)) return JSON.stringify(character).slice(1, -1);
-    const code = character.codePointAt(0) ?? 0;
+    const code = Number(character.codePointAt(0));
     const hex = code.toString(16);
     if (code <= 0xff) return `\\x${hex.padStart(2, "0")}`;
     return code <= 0xffff ? `\\u${hex.padStart(4, "0")}` : `\\U${hex.padStart(8, "0")}`;

@@ -193,7 +193,9 @@ export function full<D extends DType, const S extends readonly number[]>(
   const result = zeros(dtype, shape);
   const cells: Storage = result.data;
   if (DTYPES[dtype].lanes === 1) cells.fill(one.data[0] as never);
-  else for (let lane = 0; lane < cells.length; lane++) cells[lane] = one.data[lane % 2];
+  else
+    for (let p = 0; p < result.size; p++)
+      (cells as Float64Array).set(one.data as Float64Array, 2 * p);
   return result;
 }
 
