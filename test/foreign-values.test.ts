@@ -65,6 +65,10 @@ test("shapeOf gives the size, and 0 for -0", () => {
   assert.ok(Object.is(shapeOf([-0, 2]).shape[0], 0));
 });
 
+const fail = (): never => {
+  throw new RangeError("mine");
+};
+
 const isLong = (length: number): number[] => Array.from({ length }, () => 1);
 
 // prettier-ignore
@@ -81,11 +85,15 @@ const BAD_SHAPES: readonly (readonly [shape: unknown, code: ErrorCode, says: str
   [isLong(MAX_RANK + 1), "rank", "at most 64 axes, got 65"],
   [new Proxy([1], { get: (_, key) => (key === "length" ? 2 ** 53 : 1) }), "rank", "got 9007199254740992"],
   [[2 ** 16, 2 ** 16], "too-large", "[65536, 65536]"],
-  [new Proxy([1], { get: () => { throw new RangeError("mine"); } }), "shape-mismatch", "cannot be read"],
+  [new Proxy([1], { get: () => fail() }), "shape-mismatch", "cannot be read"],
 ];
 
 for (const [shape, code, says] of BAD_SHAPES) {
   test(`a shape is refused: ${code}, ${says}`, () => {
+    assert.throws(
+      () => shapeOf(shape, { input: "data" }),
+      (error) => isTensorError(error) && error.input === "data",
+    );
     throws(code, says, () => shapeOf(shape));
     throws(code, says, () => Reflect.apply(zeros, undefined, ["int8", shape]));
   });
@@ -102,6 +110,12 @@ test("a partly known shape has sizes, names and nulls, or is null", () => {
   assert.deepEqual(partialShapeOf([2, "N", null], "data"), [2, "N", null]);
   for (const shape of [undefined, 5, [undefined], [-1], [1.5], [2n], Array(1)]) {
     throws("shape-mismatch", "data must have a shape", () => partialShapeOf(shape, "data"));
+  }
+  for (const shape of [5, isLong(65), new Proxy([1], { get: () => fail() })]) {
+    assert.throws(
+      () => partialShapeOf(shape, "data", { op: "Gather" }),
+      (error) => isTensorError(error) && error.op === "Gather",
+    );
   }
   throws("rank", "got 65", () => partialShapeOf(isLong(65), "data"));
 });
@@ -172,6 +186,28 @@ for (const [name, like] of Object.entries(LOOKALIKES)) {
     }
   });
 }
+
+test("a deep clone of a tensor is a tensor of its own", () => {
+  const one = tensor("float32", [2], [1, 2]);
+  const [key] = Object.getOwnPropertySymbols(one);
+  // What cannot be cloned may be left out.
+  for (const lifetime of [
+    Object.create(Object.getPrototypeOf(Reflect.get(one, key))),
+    {},
+    null,
+    5,
+  ]) {
+    const clone: Tensor = Object.create(one, { [key]: { value: lifetime } });
+    clone.dispose();
+    assert.deepEqual([clone.isDisposed, one.isDisposed], [false, false]);
+    assert.deepEqual(clone.toArray(), [1, 2]);
+  }
+});
+
+test("what is no tensor has no text", () => {
+  const clone = Object.create(zeros("float32", [2]), { shape: { value: [3] } });
+  throws("shape-mismatch", "needs 3 values, got 2", () => String(clone));
+});
 
 test("a copy of a tensor's properties may have another shape, and other data than what was disposed of", () => {
   const one = tensor("float32", [4], [1, 2, 3, 4]);
@@ -294,6 +330,17 @@ test("frozen text is copied, because a tensor can be written to", () => {
 
 const asOut = (out: unknown): Tensor =>
   Reflect.apply(scatterND, undefined, [tensor("string", [2], ["x", "y"]), [[0]], ["z"], { out }]);
+
+test("a list that is too short is not looked into", () => {
+  let reads = 0;
+  const count = (target: string[], key: PropertyKey): unknown => {
+    if (key !== "length") reads++;
+    return Reflect.get(target, key) ?? "a";
+  };
+  const list = new Proxy(["a"], { get: count });
+  throws("shape-mismatch", "needs 1000000 values, got 1", () => tensor("string", [1e6], list));
+  assert.ok(reads < 10, `${reads} reads`);
+});
 
 test("a list is as long as it says at first", () => {
   const list = new Proxy([1, 2, 3], {

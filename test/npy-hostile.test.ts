@@ -38,6 +38,7 @@ const REFUSALS: readonly Refusal[] = [
   { name: "another magic behind its first byte", file: latin1("\x93NUMPZ...."), says: /byte 5 is 0x5a/ },
   { name: "an npz file", file: latin1("PK\x03\x04......"), says: /npz/ },
   { name: "a file that only begins with P", file: latin1("PNG......."), says: /byte 0 is 0x50/ },
+  { name: "a file whose second byte is K", file: latin1("XK\x03\x04......"), says: /byte 0 is 0x58/ },
   { name: "no version", file: TINY.slice(0, 7), says: /ends after 7 bytes, within its version \(up to byte 8\)/ },
   { name: "version 4.0", file: npyFile(npyDictionary("<f4", "(2,)"), [], 4), says: /version 4\.0/ },
   { name: "version 1.1", file: begun(1, 1, 0, 0), says: /version 1\.1/ },
@@ -49,6 +50,14 @@ const REFUSALS: readonly Refusal[] = [
   { name: "a length of 2 GiB", file: begun(3, 0, 0, 0, 0, 128), says: /2147483648 bytes/ },
   { name: "half of the elements", file: TINY.slice(0, -1), says: /promises 8 bytes .* but 7 follow/ },
   { name: "an empty header", file: header(""), says: /ends at byte 10, where '\{'/ },
+  { name: "an exclamation mark", file: header("!"), says: /has "!" at byte 10/ },
+  // What the header cuts short does not go on in the elements.
+  { name: "a brace in the elements", file: npyFile("{'descr': '<f4'", latin1("}")), says: /ends at byte 25, where '}'/ },
+  { name: "blanks in the elements", file: npyFile("{", latin1("   ")), says: /ends at byte 11, where a key/ },
+  { name: "a digit in the elements", file: npyFile("{'shape': (1, 2", latin1("3,), ")), says: /ends at byte 25, / },
+  { name: "True in the elements", file: npyFile("{'fortran_order': Tr", latin1("ue}")),
+    says: /has "T" at byte 28, where True/ },
+  { name: "a quote in the elements", file: npyFile("{'descr': '<f4", latin1("', ")), says: /the quote that ends "<f4"/ },
   { name: "no dictionary", file: header("[]"), says: /has "\[" at byte 10/ },
   { name: "an unfinished dictionary", file: header("{'descr': '<f4', "), says: /where a key in quotes should stand/ },
   { name: "a key without a value", file: header("{'descr'}"), says: /where ':' should stand/ },
@@ -81,6 +90,8 @@ const REFUSALS: readonly Refusal[] = [
   { name: "a number in brackets as shape", file: shaped("(2)"), says: /\(3,\)/ },
   { name: "two numbers without a comma", file: shaped("(1, 2 2)"), says: /where '\)' should stand/ },
   { name: "a comma as shape", file: shaped("(,)"), says: /a number/ },
+  { name: "a colon in a number", file: shaped("(2:,)"), says: /has ":"/ },
+  { name: "a slash in a number", file: shaped("(2/,)"), says: /has "\/"/ },
   { name: "a fraction", file: shaped("(2.0,)"), says: /has "\."/ },
   { name: "a hexadecimal number", file: shaped("(0x2,)"), says: /has "x"/ },
   { name: "True as a dimension", file: shaped("(True,)"), says: /a number/ },
@@ -108,7 +119,7 @@ const REFUSALS: readonly Refusal[] = [
   { name: "dates", file: descr("<M8[ns]"), says: /dates/ },
   { name: "durations", file: descr("<m8"), says: /durations/ },
   { name: "raw bytes", file: descr("|V8"), says: /only as V2/ },
-  { name: "a long double", file: descr("<f16"), says: /'<f16', is no data type that is read; there are b1 U f2/ },
+  { name: "a long double", file: descr("<f16"), says: /'<f16', is no data type that is read; there are b1 U f2 .* c8 c16$/ },
   { name: "two byte orders", file: descr("<>f4"), says: /no data type/ },
   { name: "an empty descr", file: descr(""), says: /no data type/ },
   { name: "a bool of 2", file: holding("|b1", "(2, 2)", "01 00 01 02"), says: /byte 2 at \[1, 1\], but a bool is/ },
@@ -134,6 +145,14 @@ test("errors carry what was found, and where", () => {
   const none = { at: undefined, got: undefined, expected: undefined };
   assert.deepEqual(refusal(new Uint8Array(0)), { ...none, got: 0 });
   assert.deepEqual(refusal(TINY.slice(0, 4)), { ...none, got: 4 });
+  assert.deepEqual(refusal(TINY.slice(0, 7)), { ...none, got: 7 });
+  assert.deepEqual(refusal(header(npyDictionary("<U0", "(256, 256)"))), {
+    ...none,
+    got: 65536,
+    expected: [256, 256],
+  });
+  const beyond = holding("<U2", "(2, 1)", "00000000 00000000 41000000 00001100");
+  assert.deepEqual(refusal(beyond), { ...none, at: [1, 0], got: 0x110000 });
   assert.deepEqual(refusal(TINY.slice(0, -1)), { ...none, got: 7, expected: [2] });
   assert.deepEqual(refusal(shaped("(65536, 65536)"), "too-large"), {
     ...none,
@@ -144,7 +163,8 @@ test("errors carry what was found, and where", () => {
 
 test("text that ends in a NUL is not written", () => {
   const texts = tensor("string", [2, 1], ["a", "b\0"]);
-  assertRefused("dtype", /\[1, 0\] ends in a NUL/, () => writeNpy(texts));
+  const { input, at } = assertRefused("dtype", /\[1, 0\] ends in a NUL/, () => writeNpy(texts));
+  assert.deepEqual([input, at], ["tensor", [1, 0]]);
 });
 
 test("a data type that NPY lacks is not written", () => {
@@ -159,11 +179,27 @@ test("arguments of another kind are refused by name", () => {
     Reflect.apply(foreign[name] as () => unknown, null, [value]);
   for (const value of [undefined, null, "text", 7, {}, [0x93], new ArrayBuffer(8)]) {
     assertRefused("malformed-file", /takes a Uint8Array, got/, () => call("read", value));
-    assertRefused("dtype", /./, () => call("write", value));
+    const { input } = assertRefused("dtype", /tensor is no tensor/, () => call("write", value));
+    assert.equal(input, "tensor");
   }
   const gone = new Uint8Array(8);
   structuredClone(gone.buffer, { transfer: [gone.buffer] });
   assertRefused("disposed", /takes bytes, but their memory is gone/, () => readNpy(gone));
+});
+
+test("text that the platform cannot make is too large", () => {
+  const cause = new RangeError("Invalid string length");
+  const { fromCodePoint } = String;
+  String.fromCodePoint = () => {
+    throw cause;
+  };
+  try {
+    const file = holding("<U1", "()", "41000000");
+    const error = assertRefused("too-large", /a text of 1 characters/, () => readNpy(file));
+    assert.equal(error.cause, cause);
+  } finally {
+    String.fromCodePoint = fromCodePoint;
+  }
 });
 
 test("a promise that is not kept allocates nothing", { skip: WITHOUT_NODE }, () => {

@@ -14,6 +14,8 @@ import { hexBytes, npyDictionary, npyFile } from "./support/npy-file.ts";
 import { randomFrom } from "./support/random.ts";
 import { assertRefused } from "./support/refusal.ts";
 
+const ones = (count: number): number[] => Array.from({ length: count }, () => 1);
+
 for (const one of NUMPY_FILES) {
   const { numpy, dtype, shape, values, canonical } = one;
   test(`NumPy's file of ${numpy}`, () => {
@@ -108,6 +110,9 @@ const ACCEPTED: readonly Accepted[] = [
     values: "\udbff\ue000" },
   { what: "half of a character at the end of one text and the other half in the next", descr: "<U1", shape: "(2,)",
     bytes: "00d80000 00dc0000", values: ["\ud800", "\udc00"] },
+  { what: "text of no characters in Fortran order", descr: "<U0", shape: "(2, 1, 2)", fortranOrder: true,
+    values: [[["", ""]], [["", ""]]] },
+  { what: "no elements in Fortran order", descr: "<U3", shape: "(2, 0, 3)", fortranOrder: true, values: [[], []] },
   { what: "strings of no characters", descr: "<U0", shape: "(2, 1)", values: [[""], [""]] },
   { what: "a dimension of 2^53 - 1", descr: "<f4", shape: "(0, 9007199254740991)", values: [] },
   { what: "64 dimensions", descr: "|u1", shape: `(${"0, ".repeat(64)})`, values: [] },
@@ -176,6 +181,7 @@ test("long text, lone surrogates and NULs within survive", () => {
     "\ud800",
     "\udc00\ud800",
     "a\0b",
+    "\0a",
     "",
     "\u{10000}b",
     "\uffff",
@@ -192,7 +198,33 @@ test("text is as long as its longest element in code points", () => {
   // Halves of characters are code points where they are not a pair.
   assert.equal(width(["\udc00\ud800\udc00"]), "2");
   assert.equal(width(["\ud83d\ud83d"]), "2");
+  // The last character of one unit and the first of two.
+  assert.equal(width(["\uffff\u{10000}"]), "2");
   assert.equal(width([]), "1");
+});
+
+/** Shapes without elements, and at which byte NumPy's headers of them in int8 end: just below a limit, at it and above. */
+const HEADER_ENDS: readonly (readonly [shape: readonly number[], end: number])[] = [
+  [[0, ...ones(12), 10], 128],
+  [[0, ...ones(12), 100], 192],
+  [[0, ...ones(33), 100], 192],
+  [[0, ...ones(33), 1000], 256],
+  [[0, ...ones(54), 1000], 256],
+  [[0, ...ones(56)], 256],
+  [[0, ...ones(55), 10], 320],
+  [[1000, ...ones(11), 10, 0], 128],
+  [[1000, ...ones(11), 100, 0], 192],
+];
+
+for (const [shape, end] of HEADER_ENDS) {
+  test(`the header of [${shape.slice(-3)}], of ${shape.length} dimensions, ends at byte ${end}`, () => {
+    assert.equal(writeNpy(zeros("int8", shape)).length, end);
+  });
+}
+
+test("400,000 texts without characters are read in a moment", () => {
+  const file = npyFile(npyDictionary("<U1", "(400000,)"), new Uint8Array(4 * 400_000));
+  assert.ok(readNpy(file).data.every((text) => text === ""));
 });
 
 test("a header of more than 512 bytes has its length in both bytes, and ends at a multiple of 64", () => {

@@ -254,6 +254,13 @@ test("a small file may have 65,536 parts, and one in 8 bytes beyond", () => {
   assertRefused("too-large", /more than 87381 parts/, () => readModel(unnamed(87_381)));
 });
 
+test("a large file may have 2^21 parts", () => {
+  /** A graph with so many numbers of an unknown field, of 8 bytes each. */
+  const unknown = (count: number): Uint8Array => modelOf(dense(count, int(99, 2 ** 36)));
+  assert.equal(readModel(unknown(2 ** 21 - 1)).graph.nodes.length, 0);
+  assertRefused("too-large", /more than 2097152 parts/, () => readModel(unknown(2 ** 21)));
+});
+
 test("a tensor of nothing but dimensions is no tensor", () => {
   assertRefused("malformed-file", /more than 64 dimensions/, () =>
     readTensor(dense(4e5, int(TENSOR.dims, 0))),

@@ -21,6 +21,7 @@ import { sourceOf } from "./support/byte-source.ts";
 import {
   attribute,
   ATTRIBUTE,
+  functionNode,
   GRAPH,
   head,
   initializer,
@@ -133,7 +134,7 @@ const deepBodies = (depth: number): Bytes =>
     ? text(GRAPH.name, "innermost")
     : node("If", attribute("b", "GRAPH", bytes(ATTRIBUTE.g, deepBodies(depth - 1))));
 
-test("bodies are read 16 deep, and more of them are no harm", () => {
+test("bodies are read 16 deep, also in functions, and more of them are no harm", () => {
   const depthOf = ({ nodes: [node] }: Graph): number => {
     const inner = node?.attributes["b"];
     return inner?.type === "other" && inner.graphs?.length ? 1 + depthOf(inner.graphs[0]) : 0;
@@ -146,6 +147,11 @@ test("bodies are read 16 deep, and more of them are no harm", () => {
       [100, 16],
     ]) {
       assert.equal(depthOf(read(modelFile(deepBodies(depth))).graph), shown);
+      // A function has its nodes in a field of another number.
+      const inner = attribute("b", "GRAPH", bytes(ATTRIBUTE.g, deepBodies(depth - 1)));
+      const whole = file(modelFile(), bytes(MODEL.functions, functionNode("If", inner)));
+      const [{ graph }] = read(whole).functions ?? [];
+      assert.equal(depthOf(graph), shown);
     }
   }
 });

@@ -14,7 +14,7 @@ import {
   type Model,
 } from "../src/onnx/index.ts";
 import { equals, tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
-import { bytes, file, int, numbers, text, varint, type Bytes } from "./onnx-encoder.ts";
+import { bytes, file, float, int, numbers, text, varint, type Bytes } from "./onnx-encoder.ts";
 import { sourceOf, sparse } from "./support/byte-source.ts";
 import {
   attribute,
@@ -85,6 +85,11 @@ const VARIED = modelFile(
     constantNode(`node ${count}`, writeTensor(some("int32", count))),
     ifNode(`if ${count}`, weights(some("int64", count), `inner ${count}`)),
   ]),
+  // Numbers of several bytes, some of which are 0x80 or 0.
+  ...[128, 2 ** 14, 2 ** 21 + 1, -1].map((i) =>
+    node("Foo", attribute("i", "INT", int(ATTRIBUTE.i, i))),
+  ),
+  node("Foo", attribute("f", "FLOAT", float(ATTRIBUTE.f, 1.5))),
 );
 
 /** Every constant of a graph, those of its attributes and bodies too, with its values. */
@@ -122,6 +127,13 @@ test("everything else of an outline is that of the model", () => {
   /** A model without its functions and symbols. */
   const plain = (model: Model): unknown => JSON.parse(JSON.stringify(model));
   assert.deepEqual(plain(readOutline(sourceOf(VARIED))), plain(readModel(VARIED)));
+});
+
+test("a small file is read once", () => {
+  const content = modelFile(weights(some("int64", 4), "i"), node("Relu"));
+  const source = sourceOf(content);
+  readOutline(source).graph.constants[0].read();
+  assert.deepEqual(source.reads, [content.length]);
 });
 
 test("values are read when they are asked for, and then those alone", () => {

@@ -61,11 +61,55 @@ test("every float16 and bfloat16 is read back from its digits", () => {
   }
 });
 
+/** How many digits a number has, without the zeros at its ends. */
+const digitsOf = (text: string): number =>
+  text
+    .replace(/e.*/, "")
+    .replace(/[-.]/g, "")
+    .replace(/^0+|0+$/g, "").length;
+
+/** Checks that `text` is read back as `value`, and has no more digits than the first such rounding of `value`. */
+function assertShortest(text: string, value: number, round: (value: number) => number): void {
+  assert.equal(round(Number(text)), value, text);
+  let digits = 1;
+  while (round(Number(value.toPrecision(digits))) !== value) digits++;
+  assert.ok(digitsOf(text) <= digits, `${text} has more than ${digits} digits`);
+}
+
+test("no fewer digits identify a float16 or a bfloat16", () => {
+  for (const [dtype, format] of [
+    ["float16", FLOAT16],
+    ["bfloat16", BFLOAT16],
+  ] as const) {
+    for (let bits = 1; bits < 0x7fff; bits += 3) {
+      const value = decodeHalf(bits, format);
+      if (!Number.isFinite(value) || value > 2 ** 53) continue;
+      const round = (one: number): number => decodeHalf(encodeHalf(one, format), format);
+      if (!Number.isInteger(value)) assertShortest(printScalar(dtype, value), value, round);
+    }
+  }
+});
+
+test("no fewer digits identify a float32, around every power of two", () => {
+  for (let exponent = -149; exponent < 0; exponent++) {
+    const [bits] = new Uint32Array(Float32Array.of(2 ** exponent).buffer);
+    for (const neighbour of [bits - 1, bits, bits + 1, bits + 12_345]) {
+      const [value] = new Float32Array(Uint32Array.of(neighbour).buffer);
+      if (value > 0) assertShortest(printScalar("float32", value), value, Math.fround);
+    }
+  }
+});
+
 test("a double's digits are JavaScript's, around every power of two and of ten", () => {
   const powers = [
     ...Array.from({ length: 2098 }, (_, i) => 2 ** (i - 1074)),
     ...Array.from({ length: 632 }, (_, i) => Number(`1e${i - 323}`)),
   ];
+  // Halfway to a neighbour there may be a shorter decimal, which is read as the one of the two that is even.
+  const large = [54, 55, 56, 60].flatMap((power) =>
+    Array.from({ length: 100 }, (_, i) => 2 ** power + i * 2 ** (power - 52)),
+  );
+  for (const value of large) assert.equal(printScalar("float64", value), String(value));
   for (const power of powers) {
     const bits = new BigUint64Array(Float64Array.of(power).buffer);
     for (const neighbour of [bits[0] - 1n, bits[0], bits[0] + 1n]) {

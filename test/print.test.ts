@@ -22,6 +22,8 @@ interface Row {
 }
 
 const count = (length: number): number[] => Array.from({ length }, (_, i) => i);
+const X29 = "x".repeat(29);
+const Y30 = "y".repeat(30);
 
 // prettier-ignore
 const ROWS: readonly Row[] = [
@@ -158,6 +160,20 @@ const ROWS: readonly Row[] = [
     text: [
       "tensor([   1., 1000.], dtype=float64)",
     ] },
+  // Divided in float16, 1001 is 1000 times the other.
+  { numpy: "np.array([1 + 2.0**-10, 1001], 'f2')", dtype: "float16", shape: [2], values: [1 + 2 ** -10, 1001],
+    text: ["tensor([   1.001, 1001.   ], dtype=float16)"] },
+  { numpy: "np.array([47872, 100], 'f2')", dtype: "float16", shape: [2], values: [47872, 100],
+    text: ["tensor([47872.,   100.], dtype=float16)"] },
+  { numpy: "np.array([np.nan, 0, -0.0], 'f4')", dtype: "float32", shape: [3], values: [NaN, 0, -0],
+    text: ["tensor([nan,  0., -0.], dtype=float32)"] },
+  { numpy: "np.array([1e-100, 1e-5])", dtype: "float64", shape: [2], values: [1e-100, 1e-5],
+    text: ["tensor([1.e-100, 1.e-005], dtype=float64)"] },
+  // The doubles nearest to both powers of ten are below them.
+  { numpy: "np.array([1e23, 1.5e23])", dtype: "float64", shape: [2], values: [1e23, 1.5e23],
+    text: ["tensor([1.0e+23, 1.5e+23], dtype=float64)"] },
+  { numpy: "np.array([1e-7, 1.5e-7])", dtype: "float64", shape: [2], values: [1e-7, 1.5e-7],
+    text: ["tensor([1.0e-07, 1.5e-07], dtype=float64)"] },
   { numpy: "np.array([1.0, 1001, np.nan])", dtype: "float64", shape: [3], values: [1, 1001, NaN],
     text: [
       "tensor([1.000e+00, 1.001e+03,       nan], dtype=float64)",
@@ -174,6 +190,9 @@ const ROWS: readonly Row[] = [
     text: [
       "tensor([1.00000000e+09, 1.00000002e+09], dtype=float64)",
     ] },
+  { numpy: "np.array([1000000004.0, 1000000035, 1000000045])", dtype: "float64", shape: [3],
+    values: [1000000004, 1000000035, 1000000045],
+    text: ["tensor([1.00000000e+09, 1.00000004e+09, 1.00000004e+09], dtype=float64)"] },
   { numpy: "np.array([1 + 2j, -0.5 - 1.25j], 'c8')", dtype: "complex64", shape: [2], values: [[1, 2], [-0.5, -1.25]],
     text: [
       "tensor([ 1. +2.j  , -0.5-1.25j], dtype=complex64)",
@@ -191,6 +210,22 @@ const ROWS: readonly Row[] = [
       "tensor(['a', \"it's\", '\"', '\"\\'', '\\\\', '\\n\\t\\x00\\x7f', 'é\\u200b', '😀'],",
       "       dtype=string)",
     ] },
+  { numpy: "np.array(['a b\\xa0\\xad\\r', '\\uffff', '\\U0001fffe', '\\ud800'], object)", dtype: "string", shape: [4],
+    values: ["a b\xa0\xad\r", "\uffff", "\u{1fffe}", "\ud800"],
+    text: ["tensor(['a b\\xa0\\xad\\r', '\\uffff', '\\U0001fffe', '\\ud800'], dtype=string)"] },
+  // Lines of 73 characters and of 72, and one character more: a bracket and a comma may follow, or two brackets.
+  { numpy: "np.array(['x' * 29, 'y' * 30], object)", dtype: "string", shape: [2], values: [X29, Y30],
+    text: [`tensor(['${X29}', '${Y30}'],`, "       dtype=string)"] },
+  { numpy: "np.array(['x' * 29 + 'x', 'y' * 30], object)", dtype: "string", shape: [2], values: [`${X29}x`, Y30],
+    text: [`tensor(['${X29}x',`, `        '${Y30}'], dtype=string)`] },
+  { numpy: "np.array([['x' * 29, 'y' * 28]], object)", dtype: "string", shape: [1, 2], values: [X29, Y30.slice(2)],
+    text: [`tensor([['${X29}', '${Y30.slice(2)}']],`, "       dtype=string)"] },
+  { numpy: "np.array([['x' * 29, 'y' * 29]], object)", dtype: "string", shape: [1, 2], values: [X29, Y30.slice(1)],
+    text: [`tensor([['${X29}',`, `         '${Y30.slice(1)}']], dtype=string)`] },
+  { numpy: "np.array('y' * 51, object)", dtype: "string", shape: [], values: Y30.slice(9) + Y30,
+    text: [`tensor('${Y30.slice(9)}${Y30}', dtype=string)`] },
+  { numpy: "np.array('y' * 52, object)", dtype: "string", shape: [], values: Y30.slice(8) + Y30,
+    text: [`tensor('${Y30.slice(8)}${Y30}',`, "       dtype=string)"] },
   { numpy: "np.array(['😀' * 20] * 4, object)", dtype: "string", shape: [4], values: count(4).map(() => "😀".repeat(20)),
     text: [
       "tensor(['😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀', '😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀😀',",
@@ -245,6 +280,16 @@ const ROWS: readonly Row[] = [
       "         2.43500e+02, 2.43625e+02],",
       "        [2.43750e+02, 2.43875e+02, 2.44000e+02, ..., 2.49625e+02,",
       "         2.49750e+02, 2.49875e+02]], shape=(40, 50), dtype=float32)",
+    ] },
+  { numpy: "np.arange(1200).reshape(6, 200).astype('i2')", dtype: "int16", shape: [6, 200], values: count(1200),
+    text: [
+      "tensor([[   0,    1,    2, ...,  197,  198,  199],",
+      "        [ 200,  201,  202, ...,  397,  398,  399],",
+      "        [ 400,  401,  402, ...,  597,  598,  599],",
+      "        [ 600,  601,  602, ...,  797,  798,  799],",
+      "        [ 800,  801,  802, ...,  997,  998,  999],",
+      "        [1000, 1001, 1002, ..., 1197, 1198, 1199]],",
+      "       shape=(6, 200), dtype=int16)",
     ] },
   { numpy: "np.arange(1008).reshape(7, 2, 72).astype('u4')", dtype: "uint32", shape: [7, 2, 72], values: count(1008),
     text: [
@@ -303,6 +348,10 @@ test("a tensor whose memory is gone says so", () => {
   assert.equal(String(scalar), "tensor(<disposed>, shape=(), dtype=int64)");
 });
 
+test("a thousand elements are shown", () => {
+  assert.equal(String(zeros("int8", [1000])).match(/0(?=[,\]])/g)?.length, 1000);
+});
+
 test("only the elements that are shown are read", () => {
   const texts = count(1_000_000).map(String);
   const read = new Set<string>();
@@ -331,6 +380,8 @@ test("what would be far too long for people is dots", () => {
   assert.equal(String(zeros("int8", twos(16))).match(/0(?=[,\]])/g)?.length, 2 ** 16);
   const isDots = /^tensor\(\[\.\.\.\],\s+shape=\((\d+, )+\d+\), dtype=int8\)$/;
   assert.match(String(zeros("int8", twos(17))), isDots);
+  const most = zeros("int8", [4, 4, 2, 5, 5, 5, 5, 5]);
+  assert.equal(String(most).match(/0(?=[,\]])/g)?.length, 1e5);
   // Of 8 places along an axis 6 are shown: 6^6 elements are few enough, 6^7 are not.
   assert.ok(
     String(

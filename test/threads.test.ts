@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { createEngine } from "../src/create-engine.ts";
 import type { Call } from "../src/engines/wasm/calls.ts";
 import { WasmPlatform } from "../src/engines/wasm/platform.ts";
+import { webAssembly } from "../src/engines/wasm/web-assembly.ts";
 import { WorkerPool } from "../src/engines/wasm/worker-pool.ts";
 import { isTensorError } from "../src/errors.ts";
 import * as reference from "./support/reference.ts";
@@ -107,6 +108,53 @@ test(
     pool.stop();
   },
 );
+
+test(
+  "a round may take longer than the pool's patience, as long as kernels return",
+  { skip: WITHOUT_THREADS },
+  async () => {
+    const memory = new WasmPlatform().sharedMemory();
+    const kernels = memory.kernels();
+    const patience = 500;
+    const pool = new WorkerPool(2, memory, patience);
+    const length = 2 ** 23;
+    const [from, to] = [0, 0].map(() => memory.allocator.allocate(length));
+    const args = [to, from, length];
+    const since = performance.now();
+    for (let i = 0; i < 10; i++) kernels.all[kernels.copyBytes](to, from, length);
+    const milliseconds = (performance.now() - since) / 10;
+    const slow: Call = {
+      kernel: kernels.copyBytes,
+      args,
+      repeat: Math.ceil((3 * patience) / milliseconds),
+      steps: [0, 0, 0],
+    };
+    await started(pool);
+    assert.ok(pool.run([[], [slow]]));
+    await pool.runAsync([[slow], []]);
+    pool.stop();
+  },
+);
+
+test("an engine without workers makes no memory before it is needed", () => {
+  const memory = Object.getOwnPropertyDescriptor(webAssembly(), "Memory");
+  assert.ok(memory);
+  let asked = 0;
+  const get = (): unknown => {
+    asked++;
+    return memory.value;
+  };
+  Object.defineProperty(webAssembly(), "Memory", { get, configurable: true });
+  try {
+    for (const kind of ["auto", "wasm", "js"] as const) createEngine({ kind, threads: 1 });
+    assert.equal(asked, 0);
+    const engine = createEngine({ kind: "wasm" });
+    engine.alloc("int8", [1]);
+    assert.ok(asked > 0);
+  } finally {
+    Object.defineProperty(webAssembly(), "Memory", memory);
+  }
+});
 
 test("threads that there cannot be are an error", () => {
   for (const threads of [0, -1, 1.5, NaN, 65, "2" as never]) {

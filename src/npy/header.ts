@@ -122,7 +122,8 @@ function checkElements(
  */
 export function printNpyHeader(descr: string, shape: readonly number[]): Uint8Array {
   const tuple = shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(", ")})`;
-  const growth = shape.length === 0 ? 0 : DIMENSION_DIGITS - String(shape[0]).length;
+  // A scalar has no such room, but its header ends at byte 128 with it and without it.
+  const growth = DIMENSION_DIGITS - String(shape[0]).length;
   const header =
     `{'descr': '${descr}', 'fortran_order': False, 'shape': ${tuple}, }` + " ".repeat(growth);
   const from = LENGTH_AT + 2;

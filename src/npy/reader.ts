@@ -54,7 +54,7 @@ function copyElements(
   const data = allocate(cells, count);
   bytesOf(data).set(file.subarray(start, end));
   if (type.bigEndian) swapBytes(data, type.unit);
-  if (!fortranOrder || count === 0) return data;
+  if (!fortranOrder) return data;
   const ordered = allocate(cells, count);
   toRowMajor(data, ordered, shape, type.bytes);
   return ordered;

@@ -103,30 +103,21 @@ export function longestText(texts: readonly string[], shape: readonly number[]):
         { input: "tensor", at },
       );
     }
-    // A text has at most as many code points as UTF-16 units, so most texts need not be counted.
-    if (text.length > longest) longest = Math.max(longest, countCodePoints(text));
+    longest = Math.max(longest, countCodePoints(text));
   }
   return longest;
 }
 
 function countCodePoints(text: string): number {
   let count = text.length;
-  for (let i = 1; i < text.length; i++) {
-    if (isSurrogate(text.charCodeAt(i), 0xdc00) && isSurrogate(text.charCodeAt(i - 1), 0xd800))
-      count--;
-  }
+  for (let i = 0; i < text.length; i++) if (Number(text.codePointAt(i)) > 0xffff) count--;
   return count;
 }
 
 /** Writes `texts` into `codes`, which holds zeros, at `length` code points each. */
 export function encodeUcs4(texts: readonly string[], length: number, codes: Uint32Array): void {
   for (let position = 0; position < texts.length; position++) {
-    const text = texts[position];
     let out = position * length;
-    for (let i = 0; i < text.length; out++) {
-      const code = text.codePointAt(i) ?? 0;
-      codes[out] = code;
-      i += code > 0xffff ? 2 : 1;
-    }
+    for (const character of texts[position]) codes[out++] = Number(character.codePointAt(0));
   }
 }

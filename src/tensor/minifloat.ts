@@ -67,7 +67,7 @@ function formatOf(layout: BitLayout): Minifloat {
       const magnitude = Math.abs(value);
       const isNegative = value < 0 || Object.is(value, -0);
       const code = nearest(values, finite, magnitude, beyond, fractionBits === 0);
-      if (ends === "fnuz" && (code === 0 || code === nan)) return code;
+      if (ends === "fnuz" && code === 0) return code;
       return isNegative ? code | signBit : code;
     },
   };

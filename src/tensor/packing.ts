@@ -5,7 +5,6 @@
 
 import {
   allocate,
-  integerRange,
   isNumericStorage,
   rowOf,
   type DType,
@@ -39,7 +38,7 @@ export function unpack(dtype: DType, size: number, packed: Uint8Array): Storage 
     bytesOf(data).set(packed);
     return data;
   }
-  const isSigned = (integerRange(dtype)?.[0] ?? 0n) < 0n;
+  const isSigned = data instanceof Int8Array;
   for (let p = 0; p < size; p++) {
     const bits = (packed[p >> 1] >> (4 * (p & 1))) & 15;
     data[p] = isSigned ? (bits << 28) >> 28 : bits;

@@ -269,14 +269,11 @@ function toDecimal(
   const isEven = significand % 2n === 0n;
   // Below a power of two, numbers are half as far apart as above.
   const isDenseBelow = 2 ** binade === value && binade > minExponent;
-  let exponent = Number(value.toExponential().split("e")[1]);
+  // One too large where the double's own digits were rounded up to a power of ten: then the first digit is 0.
+  const exponent = Number(value.toExponential().split("e")[1]);
   // value = significand * 2^last = rest / one * 10^exponent; `below` and `above` are half the way to a neighbour.
   const one = power(2n, 2 - last) * power(10n, exponent);
-  let unit = power(2n, last - 2) * power(10n, -exponent);
-  if (4n * significand * unit < one) {
-    exponent--;
-    unit *= 10n;
-  }
+  const unit = power(2n, last - 2) * power(10n, -exponent);
   let rest = 4n * significand * unit;
   let below = isDenseBelow ? unit : 2n * unit;
   let above = 2n * unit;
@@ -308,7 +305,7 @@ function printText(text: string): string {
     if (character === " " || (character === "'" && quote === '"')) return character;
     if ("\\'".includes(character)) return `\\${character}`;
     if ("\n\r\t".includes(character)) return JSON.stringify(character).slice(1, -1);
-    const code = character.codePointAt(0) ?? 0;
+    const code = Number(character.codePointAt(0));
     const hex = code.toString(16);
     if (code <= 0xff) return `\\x${hex.padStart(2, "0")}`;
     return code <= 0xffff ? `\\u${hex.padStart(4, "0")}` : `\\U${hex.padStart(8, "0")}`;

@@ -81,7 +81,7 @@ export function writer(dtype: DType, data: Storage): (position: number, value: u
       };
     case "int":
     case "int64": {
-      const [low, high] = integerRange(dtype) ?? [0n, 0n];
+      const [low, high] = integerRange(dtype) as readonly [bigint, bigint];
       return (position, value) => {
         if (typeof value === "number" ? !Number.isSafeInteger(value) : typeof value !== "bigint") {
           return false;
@@ -112,10 +112,9 @@ export function pairOf(value: unknown): readonly [number | bigint, number | bigi
  */
 function nearest(value: number | bigint): number {
   if (typeof value === "number" || BigInt.asIntN(54, value) === value) return Number(value);
-  const magnitude = value < 0n ? -value : value;
-  const excess = BigInt(Math.max(magnitude.toString(2).length - 53, 0));
-  const kept = magnitude >> excess;
-  const odd = kept << excess === magnitude ? kept : kept | 1n;
-  const exact = Number(odd) * 2 ** Number(excess);
-  return value < 0n ? -exact : exact;
+  // The sign counts as one of them, which leaves more bits than any float needs that is rounded so.
+  const excess = BigInt(value.toString(2).length - 53);
+  const kept = value >> excess;
+  const odd = kept << excess === value ? kept : kept | 1n;
+  return Number(odd) * 2 ** Number(excess);
 }

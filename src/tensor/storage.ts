@@ -43,11 +43,11 @@ export function plainArray(dtype: DType, array: NumericStorage): Storage {
   return isPlain ? array : viewOf(dtype, bufferOf(array), byteOffsetOf(array), typedLength(array));
 }
 
-/** Whether a typed array's buffer is detached. Such an array looks empty; only a use of the buffer shows it. */
+/** Whether a typed array's buffer is detached. Such an array looks empty; only a new view of the buffer shows it. */
 export function isDetached(data: unknown): boolean {
   if (classOf(data) === undefined || typedLength(data) > 0) return false;
   try {
-    bufferOf(data).slice(0, 0);
+    viewOf("uint8", bufferOf(data));
     return false;
   } catch {
     return true;

@@ -73,7 +73,7 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
 
   /**
    * For the package alone: nothing is checked here.
-   * @param shape kept where it is frozen, so a caller's own list must not come here
+   * @param shape kept and frozen, so a caller's own list must not come here
    * @param owner takes the memory back; absent where no engine made the memory
    */
   constructor(
@@ -84,7 +84,7 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
     owner?: MemoryOwner,
   ) {
     this.dtype = dtype;
-    this.shape = frozen(shape) as readonly number[] as Readonly<S>;
+    this.shape = Object.freeze(shape) as Readonly<S>;
     this.size = size;
     this.data = data;
     this.#lifetime = new Lifetime(data, owner);
@@ -189,12 +189,13 @@ export function full<D extends DType, const S extends readonly number[]>(
   shape: S,
   value: ScalarInput<NoInfer<D>>,
 ): Tensor<D, Mutable<S>> {
-  checkDType(dtype, {});
   const { tensor: one } = build(dtype, [], value, {});
   const result = zeros(dtype, shape);
   const cells: Storage = result.data;
   if (DTYPES[dtype].lanes === 1) cells.fill(one.data[0] as never);
-  else for (let lane = 0; lane < cells.length; lane++) cells[lane] = one.data[lane % 2];
+  else
+    for (let p = 0; p < result.size; p++)
+      (cells as Float64Array).set(one.data as Float64Array, 2 * p);
   return result;
 }
 
@@ -226,15 +227,14 @@ export function firstDifference(
 }
 
 /** The position of the first element in which two tensors of one type and shape differ, or -1. */
-function differenceAt(a: Tensor, b: Tensor): number {
-  if (!isNumericStorage(a.data) || !isNumericStorage(b.data)) {
-    const [left, right]: Storage[] = [a.data, b.data];
-    return (left as string[]).findIndex((text, position) => text !== right[position]);
+function differenceAt({ dtype, data }: Tensor, other: Tensor): number {
+  if (!isNumericStorage(data)) {
+    return data.findIndex((text, position) => text !== other.data[position]);
   }
-  const left = bytesOf(a.data);
-  const right = bytesOf(b.data);
+  const left = bytesOf(data);
+  const right = bytesOf(other.data as NumericStorage);
   for (let at = 4 * equalWords(left, right); at < left.length; at++) {
-    if (left[at] !== right[at]) return Math.floor(at / DTYPES[a.dtype].bytes);
+    if (left[at] !== right[at]) return Math.floor(at / DTYPES[dtype].bytes);
   }
   return -1;
 }
@@ -305,7 +305,7 @@ function typeOf(value: unknown): (Omit<Parts, "data"> & { holder: { data?: unkno
   if (isFloat16Array(value)) {
     return { dtype: "float16", shape: [value.length], holder: { data: value } };
   }
-  if (typeof value !== "object" || value === null || !("data" in value)) return null;
+  if (typeof value !== "object" || value === null) return null;
   return {
     dtype: "dtype" in value ? value.dtype : "type" in value ? value.type : undefined,
     shape: "shape" in value ? value.shape : "dims" in value ? value.dims : undefined,
@@ -350,10 +350,6 @@ function countLists(shape: readonly number[]): number {
   }
   return count;
 }
-
-/** A frozen shape is that of another tensor, and kept. Adding 0 makes -0 a plain 0. */
-const frozen = (shape: readonly number[]): readonly number[] =>
-  Object.isFrozen(shape) ? shape : Object.freeze(shape.map((dim) => dim + 0));
 
 /** Whether a tensor's memory is there, disposed of or not: not transferred, resized or otherwise detached. */
 export const hasMemory = ({ dtype, size, data }: Tensor): boolean =>

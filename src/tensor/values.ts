@@ -109,7 +109,7 @@ function convert(target: Destination, values: unknown): Storage {
   const { dtype, shape, size } = target;
   const isComplex = DTYPES[dtype].family === "complex";
   const nesting = nestingOf(values);
-  const isPaired = isComplex && nesting.length === 2 && nesting[1] === 2 && shape.length !== 1;
+  const isPaired = isComplex && nesting.length === 2 && nesting[1] === 2;
   const isParts = isComplex && nesting.length === 1;
   if (isList(values) && (nesting.length === 1 || isPaired)) {
     const count = isParts ? 2 * size : size;

@@ -1,0 +1,81 @@
+/** Where WebAssembly and threads begin: calls of the last size that is left to the simpler way, and of the next. */
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import type { Path } from "../src/engines/wasm/session.ts";
+import type { DType } from "../src/tensor/dtype.ts";
+import { zeros, type Tensor } from "../src/tensor/tensor.ts";
+import { tracedEngine } from "./support/engines.ts";
+import { WITHOUT_THREADS } from "./support/platform.ts";
+
+/** Slices of `data`, as many as there are indices; gathered, or added to it. */
+interface Row {
+  readonly what: string;
+  readonly data: readonly number[];
+  readonly count: number;
+  readonly does?: "none" | "add";
+  readonly paths: readonly Path[];
+}
+
+// prettier-ignore
+const ON_HEAP: readonly Row[] = [
+  { what: "1,023 indices", data: [10], count: 1023, paths: ["indices js", "js"] },
+  { what: "1,024 indices", data: [10], count: 1024, paths: ["indices windows", "js"] },
+  { what: "4,095 elements", data: [10], count: 4095, paths: ["indices windows", "js"] },
+  { what: "4,096 elements", data: [10], count: 4096, paths: ["indices windows", "windows"] },
+  { what: "slices of 1,024 bytes", data: [20, 256], count: 16, paths: ["indices js", "windows"] },
+  { what: "slices of 1,028 bytes", data: [20, 257], count: 16, paths: ["indices js", "js"] },
+  { what: "an eighth of data", data: [32_768], count: 4096, paths: ["indices windows", "windows"] },
+  { what: "less than an eighth of data", data: [32_769], count: 4096, paths: ["indices windows", "js"] },
+  { what: "few updates that replace", data: [32_769], count: 4096, does: "none", paths: ["indices windows", "js"] },
+  { what: "few updates that are added", data: [32_769], count: 4096, does: "add", paths: ["indices windows", "windows"] },
+  { what: "long slices that replace", data: [20, 257], count: 16, does: "none", paths: ["indices js", "js"] },
+  { what: "long slices that are added", data: [20, 257], count: 16, does: "add", paths: ["indices js", "windows"] },
+];
+
+// prettier-ignore
+const IN_ENGINE: readonly Row[] = [
+  { what: "65,535 floats to move", data: [10], count: 65_535, paths: ["indices 1", "one thread"] },
+  { what: "256 KiB to move", data: [10], count: 65_536, paths: ["indices 2", "positions"] },
+  { what: "long slices that are few beside data", data: [2000, 257], count: 16, paths: ["indices js", "one thread"] },
+  { what: "targets of nearly 64 MiB", data: [2 ** 24 - 1], count: 65_536, does: "add", paths: ["indices 2", "one thread"] },
+  { what: "targets of 64 MiB", data: [2 ** 24], count: 65_536, does: "add", paths: ["indices 2", "partition"] },
+];
+
+const heap = await tracedEngine(1);
+const threads = await tracedEngine(2);
+after(() => {
+  heap.engine.dispose();
+  threads.engine.dispose();
+});
+
+function check(row: Row, { engine, paths }: typeof heap, make: typeof zeros): void {
+  const { data: shape, count, does, paths: expected } = row;
+  const made: Tensor[] = [];
+  const tensorOf = (dtype: DType, dims: readonly number[]): Tensor => {
+    const one: Tensor = make<DType, readonly number[]>(dtype, dims);
+    made.push(one);
+    return one;
+  };
+  const [data, indices] = [tensorOf("float32", shape), tensorOf("int32", [count, 1])];
+  // No runs of indices, and no index twice where there are enough.
+  for (let p = 0; p < count; p++) indices.data[p] = (7 * p) % shape[0];
+  const slices = [count, ...shape.slice(1)];
+  const out = does === undefined ? tensorOf("float32", slices) : data;
+  if (does === undefined) engine.gatherND(data, indices, { out });
+  else engine.scatterND(data, indices, tensorOf("float32", slices), { reduction: does, out });
+  assert.deepEqual(paths(), expected);
+  for (const one of made) one.dispose();
+}
+
+for (const row of ON_HEAP) {
+  test(`on the heap: ${row.what}${row.does === undefined ? ", gathered" : ""}`, () => {
+    check(row, heap, zeros);
+  });
+}
+
+for (const row of IN_ENGINE) {
+  test(`in the engine's memory: ${row.what}`, { skip: WITHOUT_THREADS }, () => {
+    check(row, threads, (dtype, shape) => threads.engine.alloc(dtype, shape));
+  });
+}
