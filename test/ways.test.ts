@@ -149,7 +149,7 @@ function casesOf(
 /** Goes all ways on all engines, or on some. After it an engine has no memory taken that it had not before. */
 async function everyWay(cases: readonly Case[], engines = TRACED): Promise<void> {
   for (const { engine, executor } of engines) {
-    const taken = (): number | undefined => executor.shared?.allocator.taken;
+    const taken = (): number | undefined => executor.shared?.taken;
     engine.alloc("int8", [1]).dispose();
     const before = taken();
     for (const one of cases) {
