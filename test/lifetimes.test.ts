@@ -32,7 +32,7 @@ const ORDER = tensor(
 );
 const FIVES = full("float32", [COUNT], 5);
 const ADD = { reduction: "add" } as const;
-const taken = (): number => executor.shared?.allocator.taken ?? 0;
+const taken = (): number => executor.shared?.taken ?? 0;
 /** Whether it is what the sum of 1 and 5 is. */
 const isSum = (one: Tensor): boolean => (one.data as Float32Array).every((value) => value === 6);
 
@@ -245,7 +245,7 @@ test(
     });
     const silent = new WorkerPool(2, memory, 300, () => ({ terminate() {}, keepAlive() {} }));
     const { copyBytes } = memory.kernels();
-    const [from, to] = [memory.allocator.allocate(64), memory.allocator.allocate(64)];
+    const [from, to] = [memory.allocate(64), memory.allocate(64)];
     for (const pool of [refused, silent]) {
       memory.bytesAt(from, 64).fill(3);
       memory.bytesAt(to, 64).fill(0);

@@ -81,11 +81,10 @@ test(
   { skip: WITHOUT_THREADS },
   async () => {
     const memory = new WasmPlatform().sharedMemory();
-    const { allocator } = memory;
     const kernels = memory.kernels();
     const pool = new WorkerPool(2, memory, 300);
-    const [data, out, offsets] = [64, 64, 64].map((bytes) => allocator.allocate(bytes));
-    const { buffer } = memory.memory;
+    const [data, out, offsets] = [64, 64, 64].map((bytes) => memory.allocate(bytes));
+    const { buffer } = memory;
     new Float32Array(buffer, data, 1)[0] = 7;
     const good: Call = { kernel: kernels.gather(4), args: [data, out, offsets, 1, 1, 1, 1] };
     await started(pool);

@@ -146,7 +146,7 @@ function casesOf(
 /** Goes all ways on all engines. After it an engine has no memory taken that it had not before. */
 async function everyWay(cases: readonly Case[]): Promise<void> {
   for (const { engine, executor } of TRACED) {
-    const taken = (): number | undefined => executor.shared?.allocator.taken;
+    const taken = (): number | undefined => executor.shared?.taken;
     engine.alloc("int8", [1]).dispose();
     const before = taken();
     for (const one of cases) {

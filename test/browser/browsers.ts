@@ -12,6 +12,8 @@ export interface Browser {
   /** Whether it needs a display, because it has no headless mode. */
   readonly needsDisplay: boolean;
   readonly env: Readonly<Record<string, string>>;
+  /** What isolated pages need besides. */
+  readonly envOfIsolated: Readonly<Record<string, string>>;
   /** The files of a new profile. */
   readonly profile: Readonly<Record<string, string>>;
   /** The arguments that open an address with the profile in a folder. */
@@ -42,6 +44,7 @@ export const BROWSERS: readonly Browser[] = [
     programs: ["/usr/bin/chromium"],
     needsDisplay: false,
     env: {},
+    envOfIsolated: {},
     profile: {},
     args: (address, profile) => [
       ...["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
@@ -55,6 +58,7 @@ export const BROWSERS: readonly Browser[] = [
     programs: ["/usr/bin/firefox-esr"],
     needsDisplay: false,
     env: {},
+    envOfIsolated: {},
     profile: {
       "user.js": Object.entries(FIREFOX_SETTINGS)
         .map(([key, value]) => `user_pref("${key}", ${JSON.stringify(value)});\n`)
@@ -69,9 +73,10 @@ export const BROWSERS: readonly Browser[] = [
       (machine) => `/usr/lib/${machine}-linux-gnu/webkit2gtk-4.1/MiniBrowser`,
     ),
     needsDisplay: true,
-    // Safari gives shared memory to isolated pages, and GTK's WebKit only on demand. For the bound on garbage see Bun
-    // in test/runtimes/runtimes.ts: a page took 11 GB.
-    env: { JSC_useSharedArrayBuffer: "1", JSC_gcMaxHeapSize: "200000000" },
+    // For the bound on garbage see Bun in test/runtimes/runtimes.ts: a page took 11 GB.
+    env: { JSC_gcMaxHeapSize: "200000000" },
+    // Safari gives shared memory to isolated pages. GTK's WebKit gives it on demand, and then to all pages.
+    envOfIsolated: { JSC_useSharedArrayBuffer: "1" },
     profile: {},
     args: (address) => [address],
   },

@@ -43,7 +43,7 @@ async function startDisplay(): Promise<{ readonly name: string; close(): Promise
 }
 
 /** Opens an address in a browser of its own, with a new profile. */
-export function open({ browser, program, env }: Installed, address: string) {
+export function open({ browser, program, env }: Installed, address: string, isIsolated: boolean) {
   const home = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-browser-"));
   for (const [name, text] of Object.entries(browser.profile)) {
     fs.writeFileSync(path.join(home, name), text);
@@ -51,7 +51,14 @@ export function open({ browser, program, env }: Installed, address: string) {
   const group = new ProcessGroup([program, ...browser.args(address, home)], {
     cwd: home,
     // Caches lie in the profile as well.
-    env: { ...env, HOME: home, XDG_CACHE_HOME: home, XDG_CONFIG_HOME: home, XDG_DATA_HOME: home },
+    env: {
+      ...env,
+      ...(isIsolated && browser.envOfIsolated),
+      HOME: home,
+      XDG_CACHE_HOME: home,
+      XDG_CONFIG_HOME: home,
+      XDG_DATA_HOME: home,
+    },
   });
   return {
     group,

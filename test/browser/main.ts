@@ -3,11 +3,12 @@
  * that browsers have for code (`passes.ts`), and whether a place is what it should be gets checked first.
  */
 
+import type { Engine } from "../../src/create-engine.ts";
 import { closeUnavailable, close, secondsSince, sumOf } from "../runtimes/outcome.ts";
 import { inParallel } from "../runtimes/parallel.ts";
 import { exitOnSignals } from "../runtimes/process-group.ts";
 import { BROWSERS } from "./browsers.ts";
-import { bundle } from "./bundle.ts";
+import { bundle, type Bundle } from "./bundle.ts";
 import { findBrowser, open, type Installed } from "./launch.ts";
 import { PASSES, type Pass } from "./passes.ts";
 import { serve } from "./server.ts";
@@ -15,6 +16,12 @@ import { Tally } from "./tally.ts";
 
 /** After so many milliseconds without a report a test hangs. */
 const PATIENCE = 120_000;
+
+/** The suite for each kind of place. All browsers run the same scripts. */
+const BUNDLES: Readonly<Record<Engine["kind"], Bundle>> = {
+  wasm: await bundle(true),
+  js: await bundle(false),
+};
 
 /** Opens the page of a pass, and listens until the suite ends. */
 async function runPass(installed: Installed, pass: Pass): Promise<Tally> {
@@ -26,14 +33,15 @@ async function runPass(installed: Installed, pass: Pass): Promise<Tally> {
   });
   const hangs = (): void => end(`nothing was heard for ${PATIENCE / 1000} s`);
   const alarm = setTimeout(hangs, PATIENCE);
-  const { script, leftOut } = await bundle(place.kind === "wasm");
+  const { script, leftOut } = BUNDLES[place.kind];
   tally.leaveOut(leftOut);
   const server = await serve(script, headers, (report) => {
     alarm.refresh();
     tally.add(report);
     if (report.type === "end") end(null);
   });
-  const page = open(installed, place.isPage ? server.page : server.pageOfWorker);
+  const address = place.isPage ? server.page : server.pageOfWorker;
+  const page = open(installed, address, place.isIsolated);
   void page.group.ended.then(() => end(`the browser ended:\n${page.group.output}`));
   const failure = await ended;
   if (failure !== null) tally.fail(failure);

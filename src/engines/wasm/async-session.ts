@@ -141,5 +141,5 @@ function emptyLike(
   { byteLength, length }: NumericStorage,
 ): NumericStorage {
   const pointer = arena.allocate(byteLength);
-  return viewOf(dtype, arena.memory.memory.buffer, pointer, length) as NumericStorage;
+  return viewOf(dtype, arena.memory.buffer, pointer, length) as NumericStorage;
 }

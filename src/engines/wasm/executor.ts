@@ -61,8 +61,8 @@ export class WasmExecutor implements Executor, SessionParts {
     return this.#platform.whyNoScratch === null ? "wasm" : "js";
   }
 
-  scratch(): KernelMemory {
-    return this.#platform.scratch();
+  scratch(bytes: number): KernelMemory {
+    return this.#platform.scratch(bytes);
   }
 
   get shared(): KernelMemory | null {
@@ -85,9 +85,9 @@ export class WasmExecutor implements Executor, SessionParts {
     const { bytes, lanes } = DTYPES[dtype];
     const shared = this.#sharedMemory();
     if (dtype === "string" || shared === null) return this.#js.alloc(dtype, size);
-    const pointer = shared.allocator.allocate(size * bytes);
+    const pointer = shared.allocate(size * bytes);
     shared.bytesAt(pointer, size * bytes).fill(0);
-    return viewOf(dtype, shared.memory.buffer, pointer, size * lanes);
+    return viewOf(dtype, shared.buffer, pointer, size * lanes);
   }
 
   recycle(data: Storage): void {
@@ -96,7 +96,7 @@ export class WasmExecutor implements Executor, SessionParts {
       this.#js.recycle(data);
     } else {
       const { byteOffset } = data;
-      this.queue.afterPending(() => shared.allocator.free(byteOffset));
+      this.queue.afterPending(() => shared.free(byteOffset));
     }
   }
 

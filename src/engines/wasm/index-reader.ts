@@ -31,7 +31,7 @@ function readTuples(reader: IndexReader, job: TupleJob): Uint32Array | null {
   const kernel = arena.memory.kernels().tuples(step);
   const pointer = arena.allocate(4 * count);
   const table = arena.allocate(AXIS_BYTES * k);
-  writeAxes(arena.memory.memory.buffer, table, axes);
+  writeAxes(arena.memory.buffer, table, axes);
   const isGood = readUnits(reader, words, count, k * step, (from, first, some) => ({
     kernel,
     args: [from, pointer + 4 * first, some, k, table],
@@ -71,7 +71,7 @@ function readElements(
   const tableOf = (first: number): number => {
     if (first > 0 && !memory.has(words)) return table;
     table = arena.allocate(gridBytes(shape.length));
-    writeGrid(memory.memory.buffer, table, job, first);
+    writeGrid(memory.buffer, table, job, first);
     return table;
   };
   const isGood = readUnits(reader, words, rows, row * step, (from, first, some) => ({

@@ -6,8 +6,9 @@ import { Allocator } from "./allocator.ts";
 import { instantiateKernels, type Kernels } from "./kernels.ts";
 import { webAssembly, type WasmMemory } from "./web-assembly.ts";
 
-/** 4 GiB, which is as far as 32-bit addresses reach, and 16 MiB, below which an engine is of no use; in pages of 64 KiB. */
-const MOST_PAGES = 2 ** 16;
+export const PAGE = 2 ** 16;
+/** 4 GiB, which is as far as 32-bit addresses reach, and 16 MiB, below which an engine is of no use. */
+export const MOST_PAGES = 2 ** 16;
 const LEAST_PAGES = 2 ** 8;
 
 /** Compiles the kernels, or gives those that were compiled before, for memories that are shared or that are not. */
@@ -16,16 +17,22 @@ export type KernelModule = (isShared: boolean) => object;
 export class KernelMemory {
   readonly memory: WasmMemory;
   readonly isShared: boolean;
-  readonly allocator: Allocator;
+  /** Kept, because in V8 `memory.buffer` is another object after any shared memory of the program has grown. */
+  readonly buffer: ArrayBuffer | SharedArrayBuffer;
   readonly #module: KernelModule;
+  readonly #allocator: Allocator;
   #kernels: Kernels | undefined;
 
-  /** @throws what the platform throws where it gives no address space or, for a shared memory, no SharedArrayBuffer */
-  constructor(module: KernelModule, isShared: boolean) {
+  /**
+   * @param pages how much address space to ask for
+   * @throws what the platform throws where it gives no address space or, for a shared memory, no SharedArrayBuffer
+   */
+  constructor(module: KernelModule, isShared: boolean, pages: number) {
     this.#module = module;
     this.isShared = isShared;
-    this.memory = largestMemory(isShared);
-    this.allocator = new Allocator(this.memory.buffer.byteLength);
+    this.memory = largestMemory(isShared, pages);
+    this.buffer = this.memory.buffer;
+    this.#allocator = new Allocator(this.buffer.byteLength);
   }
 
   /** The compiled module, for workers, which instantiate it over this memory themselves. */
@@ -43,17 +50,34 @@ export class KernelMemory {
     return this.kernels().all[kernel](...args) ?? 0;
   }
 
+  /** How many bytes are taken. */
+  get taken(): number {
+    return this.#allocator.taken;
+  }
+
+  /**
+   * The address of that many bytes, with arbitrary contents.
+   * @throws TensorError `too-large`
+   */
+  allocate(bytes: number): number {
+    return this.#allocator.allocate(bytes);
+  }
+
+  free(pointer: number): void {
+    this.#allocator.free(pointer);
+  }
+
   /** Whether an array lives in this memory; if so its `byteOffset` is its address. */
   has(array: ArrayBufferView): boolean {
-    return array.buffer === this.memory.buffer;
+    return array.buffer === this.buffer;
   }
 
   bytesAt(pointer: number, length: number): Uint8Array {
-    return new Uint8Array(this.memory.buffer, pointer, length);
+    return new Uint8Array(this.buffer, pointer, length);
   }
 
   wordsAt(pointer: number, length: number): Uint32Array {
-    return new Uint32Array(this.memory.buffer, pointer, length);
+    return new Uint32Array(this.buffer, pointer, length);
   }
 }
 
@@ -71,7 +95,7 @@ export class Arena {
    * @throws TensorError `too-large`
    */
   allocate(bytes: number): number {
-    const pointer = this.memory.allocator.allocate(bytes);
+    const pointer = this.memory.allocate(bytes);
     this.#pointers.push(pointer);
     return pointer;
   }
@@ -85,18 +109,18 @@ export class Arena {
   }
 
   release(): void {
-    for (const pointer of this.#pointers.splice(0)) this.memory.allocator.free(pointer);
+    for (const pointer of this.#pointers.splice(0)) this.memory.free(pointer);
   }
 }
 
 /**
- * As much address space as the platform gives: 4 GiB, or half of that, and so on. It costs 0.1 ms, and memory only where
+ * A memory of that many pages, or half of that, and so on, as the platform gives. It costs 0.1 ms, and memory only where
  * it is written. The memory never grows, because growing gives every view another buffer. The maximum is no more than
  * what is asked for at once, because some platforms reserve the maximum.
  */
-function largestMemory(shared: boolean): WasmMemory {
+function largestMemory(shared: boolean, most: number): WasmMemory {
   const { Memory } = webAssembly();
-  for (let pages = MOST_PAGES; ; pages /= 2) {
+  for (let pages = most; ; pages /= 2) {
     try {
       return new Memory({ initial: pages, maximum: pages, shared });
     } catch (error) {

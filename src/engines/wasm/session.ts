@@ -39,9 +39,10 @@ export interface SessionParts {
   readonly limits: Limits;
   /**
    * Memory for tensors of the heap.
+   * @param bytes how many a call is going to take of it, or somewhat more
    * @throws TensorError `too-large` where there is none
    */
-  scratch(): KernelMemory;
+  scratch(bytes: number): KernelMemory;
   /** For tensors of the engine; null as long as there is none. */
   readonly shared: KernelMemory | null;
   readonly pool: WorkerPool | null;
@@ -79,7 +80,7 @@ export class WasmSession implements Session<void> {
       isNumericStorage(out) &&
       this.#pays(plan, dtype, data, out) &&
       attempt(() => {
-        const arena = this.arenaOf(data, out);
+        const arena = this.arenaOf(bytesFor(plan, dtype), data, out);
         const kernel = arena.memory.kernels().gather(DTYPES[dtype].bytes);
         return this.#carryOut(arena, plan, { kernel, dtype, data, target: null, sequential: out });
       });
@@ -103,7 +104,7 @@ export class WasmSession implements Session<void> {
       isNumericStorage(out) &&
       (step === "none" ? this.#pays(plan, dtype, out, updates) : isEnough(plan, limits)) &&
       attempt(() => {
-        const arena = this.arenaOf(data, updates, out);
+        const arena = this.arenaOf(bytesFor(plan, dtype), data, updates, out);
         const kernel = scatterKernel(arena.memory, dtype, step);
         const job = { kernel, dtype, data, target: out, sequential: updates };
         return this.#carryOut(arena, plan, job);
@@ -117,11 +118,11 @@ export class WasmSession implements Session<void> {
     for (const arena of this.#arenas.splice(0)) arena.release();
   }
 
-  /** Scratch memory of this call: where one of the arrays lives, or for tensors of the heap. */
-  arenaOf(...arrays: NumericStorage[]): Arena {
+  /** Scratch memory of this call: where one of the arrays lives, or, of that many bytes, for tensors of the heap. */
+  arenaOf(bytes: number, ...arrays: NumericStorage[]): Arena {
     const { shared } = this.#parts;
     const isShared = shared !== null && arrays.some((array) => shared.has(array));
-    return this.arenaIn(isShared ? shared : this.#parts.scratch());
+    return this.arenaIn(isShared ? shared : this.#parts.scratch(bytes));
   }
 
   arenaIn(memory: KernelMemory): Arena {
@@ -164,7 +165,7 @@ export class WasmSession implements Session<void> {
 
   #readByKernels(job: IndexJob): Uint32Array | null {
     const { limits, trace } = this.#parts;
-    const arena = this.arenaOf(job.words);
+    const arena = this.arenaOf(Uint32Array.BYTES_PER_ELEMENT * job.count, job.words);
     let threads = 0;
     const offsets = readByKernels(
       {
@@ -246,6 +247,10 @@ export const scatterKernel = (memory: KernelMemory, dtype: DType, step: Step): n
   step === "none"
     ? memory.kernels().scatter(DTYPES[dtype].bytes)
     : memory.kernels().combine(dtype, step);
+
+/** A batch of the random side, a merged slice that may be as long, and the offsets before and after they are merged. */
+const bytesFor = ({ span, offsets }: Plan, dtype: DType): number =>
+  2 * (span * DTYPES[dtype].bytes + offsets.byteLength);
 
 /** What `action` gives; null where memory does not suffice, so that JavaScript has to do it. */
 export function attempt<T>(action: () => T): T | null {
