@@ -72,7 +72,7 @@ test("workers of a page run rounds, and end when the pool stops", { skip }, asyn
     assert.equal(whyNoWorkers(), null);
     const memory = new WasmPlatform().sharedMemory();
     const { copyBytes } = memory.kernels();
-    const [from, to] = [0, 0].map(() => memory.allocator.allocate(64));
+    const [from, to] = [0, 0].map(() => memory.allocate(64));
     memory.bytesAt(from, 64).fill(3);
     const halves = [0, 32].map((at): Call[] => [
       { kernel: copyBytes, args: [to + at, from + at, 32] },

@@ -117,7 +117,7 @@ test(
     const patience = 500;
     const pool = new WorkerPool(2, memory, patience);
     const length = 2 ** 23;
-    const [from, to] = [0, 0].map(() => memory.allocator.allocate(length));
+    const [from, to] = [0, 0].map(() => memory.allocate(length));
     const args = [to, from, length];
     const since = performance.now();
     for (let i = 0; i < 10; i++) kernels.all[kernels.copyBytes](to, from, length);
