@@ -60,6 +60,8 @@ export const isBytes = (value: unknown): value is Uint8Array => classOf(value) =
 /**
  * The bytes of a file, or of a part of one, as a plain Uint8Array over the same memory. Every function that takes bytes
  * gets them from here: methods of subclasses differ (those of Node's `Buffer` do), and properties may say anything.
+ * Memory that can be resized is copied, because it may shrink while it is read, and because `TextDecoder` need not take
+ * it (Web IDL, AllowResizable; WebKit does not).
  * @param what takes or gives the bytes, as a sentence begins: `readNpy takes`
  * @throws TensorError `malformed-file` for what is no Uint8Array, so that a path given by mistake is named as one;
  * `disposed` for bytes whose memory is gone
@@ -69,8 +71,14 @@ export function plainBytes(value: unknown, what: string): Uint8Array {
   if (isDetached(value)) {
     throw new TensorError("disposed", `${what} bytes, but their memory is gone (transferred)`);
   }
-  return new Uint8Array(bufferOf(value), byteOffsetOf(value), typedLength(value));
+  const buffer = bufferOf(value);
+  const bytes = new Uint8Array(buffer, byteOffsetOf(value), typedLength(value));
+  return isResizable(buffer) ? bytes.slice() : bytes;
 }
+
+const isResizable = (buffer: ArrayBufferLike): boolean =>
+  ("resizable" in buffer && buffer.resizable === true) ||
+  ("growable" in buffer && buffer.growable === true);
 
 /** Whether writing one array changes the other. */
 export function overlaps(a: Storage, b: Storage): boolean {
