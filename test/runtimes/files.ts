@@ -1,4 +1,4 @@
-/** Runs test files, each in a process of its own, on all cores. */
+/** Runs test files, several in a process, on all cores. */
 
 import * as fs from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -37,21 +37,26 @@ export const testFiles = (areSlow: boolean): string[] =>
     .map((file) => file.slice(0, -SOURCE_SUFFIX.length))
     .filter((name) => name.endsWith(SLOW) === areSlow);
 
-/** Runs test files. Prints what failed, what was skipped, and how long each file took. */
+/**
+ * Runs test files. Prints what failed, what was skipped, and how long each process took.
+ * @param together how many files one process runs
+ */
 export function runFiles(
   runtime: Runtime,
   program: string,
   names: readonly string[],
+  { together }: Pick<Runtime, "together"> = runtime,
 ): Promise<Result[]> {
   const isLeftOut = (name: string): boolean => name in runtime.leftOut;
   for (const name of names.filter(isLeftOut)) {
     console.log(`${runtime.name}: ${name}: skipped: ${runtime.leftOut[name]}`);
   }
   const here = names.filter((name) => !isLeftOut(name));
-  return inParallel(here, async (name) => {
+  return inParallel(inGroups(here, Math.ceil(here.length / together)), async (group) => {
     const start = performance.now();
-    const file = fileURLToPath(new URL(name + SUFFIX, TESTS));
-    const result = await runFile(runtime, program, file);
+    const name = group.join(", ");
+    const files = group.map((one) => fileURLToPath(new URL(one + SUFFIX, TESTS)));
+    const result = await runProcess(runtime, program, files);
     const { passed, failed, skipped } = result.counts;
     const wall = (performance.now() - start) / 1000;
     console.log(
@@ -68,13 +73,21 @@ export function runFiles(
   });
 }
 
-/** Runs one file. A process that fails without a failed test counts as one. */
-async function runFile(runtime: Runtime, program: string, file: string): Promise<Result> {
+/** Names in groups: neighbours, which are often alike, go to different ones. */
+const inGroups = (names: readonly string[], count: number): string[][] =>
+  Array.from({ length: count }, (_, group) => names.filter((_, at) => at % count === group));
+
+/** Runs files in one process. One that fails without a failed test counts as a failed test. */
+async function runProcess(
+  runtime: Runtime,
+  program: string,
+  files: readonly string[],
+): Promise<Result> {
   const {
     output,
     processor,
     isGood: hasEnded,
-  } = await runTimed([program, ...runtime.test(file)], {
+  } = await runTimed([program, ...runtime.test(files)], {
     ...process.env,
     ...runtime.env,
   });
