@@ -7,11 +7,12 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Path } from "../src/engines/wasm/session.ts";
 import { copy } from "../src/tensor/storage.ts";
-import { equals, Tensor } from "../src/tensor/tensor.ts";
+import { equals, tensor, Tensor, zeros } from "../src/tensor/tensor.ts";
 import { tracedEngine, type TracedEngine } from "./support/engines.ts";
 import { PATTERNS } from "./support/patterns.ts";
 import { WITHOUT_THREADS } from "./support/platform.ts";
 import { randomFrom } from "./support/random.ts";
+import * as reference from "./support/reference.ts";
 
 const THREADS = WITHOUT_THREADS === false ? [1, 2, 4] : [1];
 const TRACED = await Promise.all(THREADS.map((threads) => tracedEngine(threads)));
@@ -110,3 +111,41 @@ function check(
   for (const one of resident) one.dispose();
   return [scattering, gathering];
 }
+
+const UPDATES = 500_000;
+const CELLS = 16;
+
+test(
+  "500,000 updates into 16 cells have one answer, the reference's, 200 times on 2 and 4 threads",
+  { skip: WITHOUT_THREADS },
+  async () => {
+    const random = randomFrom(1);
+    const places = Int32Array.from({ length: UPDATES }, () => random(CELLS));
+    const indices = tensor("int32", [UPDATES, 1], places);
+    for (const dtype of ["int32", "float32"] as const) {
+      const values = Float32Array.from({ length: UPDATES }, () => random(1000) / 8 + 1e6);
+      const updates = tensor(
+        dtype,
+        [UPDATES],
+        dtype === "int32" ? Int32Array.from(values) : values,
+      );
+      const expected = reference.scatterND(zeros(dtype, [CELLS]), indices, updates, "add");
+      for (const threads of [2, 4]) {
+        // By default so few cells are left to one thread.
+        const { engine, paths } = await tracedEngine(threads, { partition: 1 });
+        assert.equal(engine.threads, threads);
+        const data = engine.alloc(dtype, [CELLS]);
+        const out = engine.alloc(dtype, [CELLS]);
+        const [where, what] = [engine.alloc("int32", [UPDATES, 1]), engine.alloc(dtype, [UPDATES])];
+        copy(indices.data, where.data);
+        copy(updates.data, what.data);
+        for (let repetition = 0; repetition < 200; repetition++) {
+          engine.scatterND(data, where, what, { reduction: "add", out });
+          assert.ok(equals(out, expected), `${dtype} on ${threads} threads`);
+          assert.deepEqual(paths(), [`indices ${threads}`, "partition"]);
+        }
+        engine.dispose();
+      }
+    }
+  },
+);

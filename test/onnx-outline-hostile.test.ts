@@ -40,17 +40,6 @@ interface Hostile {
   readonly says: RegExp;
 }
 
-const RELU = file(node("Relu", text(NODE.name, "x".repeat(2 ** 15))));
-const RELUS = file(RELU, RELU, RELU, RELU);
-
-/** Nodes with names of 32 KiB in one graph of nearly 2^40 bytes. */
-function manyNodes(offset: number, length: number): Uint8Array {
-  const front = file(varint((MODEL.graph << 3) | 2), varint(2 ** 40 - 8));
-  const begin = Math.max(0, offset - front.length) % RELU.length;
-  const lead = front.subarray(offset);
-  return file(lead, RELUS.subarray(begin, begin + length - lead.length));
-}
-
 /** A graph that is said to have so many bytes, and what follows. */
 const lying = (...tail: number[]): Uint8Array => file([(MODEL.graph << 3) | 2], tail);
 const endless = Array.from({ length: 20 }, () => 0xff);
@@ -90,10 +79,6 @@ const HOSTILE: readonly Hostile[] = [
   { what: "no operator", content: modelFile(bytes(GRAPH.node, text(NODE.name, "n"))), says: /no op_type/ },
   { what: "a name of 64 KiB and a byte", content: named(2 ** 16 + 1), code: "too-large", says: /name of 65537 bytes/ },
   { what: "a tensor far longer than its shape", content: fat(2 ** 17), says: /float32\[1\], takes 131\d\d\d bytes/ },
-  { what: "2^24 records", content: source(2 ** 26, (_, length) => new Uint8Array(length).fill(8)), code: "too-large",
-    says: /more than 16777216 records/ },
-  { what: "64 MiB of names", content: source(2 ** 40, manyNodes), code: "too-large",
-    says: /67108864 bytes beside tensors/ },
   { what: "a source that gives too little", content: source(10, () => new Uint8Array(3)),
     says: /reading 10 bytes from byte 0 of the file gave 3 bytes/ },
   { what: "a source that gives too much", content: source(10, () => new Uint8Array(11)), says: /gave 11 bytes/ },

@@ -1,4 +1,4 @@
-/** IR files that are broken: nothing but TensorError may come out. Great sizes are in `openvino-limits.test.ts`. */
+/** IR files that are broken: nothing but TensorError may come out. Great sizes are in `openvino-limits.slow.test.ts`. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
