@@ -13,12 +13,14 @@ import {
   type ModelNodeSpec,
 } from "../src/onnx/index.ts";
 import { writeIR } from "../src/openvino/index.ts";
+import { DTYPES, type DType } from "../src/tensor/dtype.ts";
 import { equals } from "../src/tensor/tensor.ts";
 import { REASON_PATTERNS } from "./cases/convert-reasons.ts";
 import { REFUSALS } from "./cases/refusals.ts";
 import { G, ND, OPENVINO, REWRITES } from "./cases/rewrites.ts";
 import { asFile } from "./support/model-files.ts";
 import {
+  cast,
   declaredAs,
   F16,
   F32,
@@ -171,20 +173,21 @@ test("a constant that is written anew leaves the old one to its other users, and
   ];
   const model = onnxModel(13, {
     inputs: { data: F32(4), short: F32(2) },
-    constants: { indices: i64([1], -1) },
+    constants: { indices: i64([1], -1), "indices/nonnegative_1": i64([1], 7) },
     nodes,
   });
   const { graph } = convertModel(model, { opset: 10 }).model;
   assert.deepEqual(
     graph.nodes.map(({ inputs }) => inputs[1] ?? inputs[0]),
-    ["indices/nonnegative_1", "indices/nonnegative_1", "indices/nonnegative_2", "indices"],
+    ["indices/nonnegative_2", "indices/nonnegative_2", "indices/nonnegative_3", "indices"],
   );
   assert.deepEqual(
     graph.constants.map(({ name, read }) => [name, read().toArray()]),
     [
       ["indices", [-1n]],
-      ["indices/nonnegative_1", [3n]],
-      ["indices/nonnegative_2", [1n]],
+      ["indices/nonnegative_1", [7n]],
+      ["indices/nonnegative_2", [3n]],
+      ["indices/nonnegative_3", [1n]],
     ],
   );
 });
@@ -211,6 +214,30 @@ test("indices that are repeated for updates are shared by nodes of one shape and
     ["indices/expanded", "indices/expanded_1", "indices/expanded_2", "indices/expanded"],
   );
 });
+
+/** ONNX: Operators, the types that each version of Cast takes. */
+const TYPES_SINCE: readonly (readonly [opset: number, dtypes: readonly DType[]])[] = [
+  [13, ["bfloat16"]],
+  [19, ["float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz"]],
+  [21, ["uint4", "int4"]],
+  [23, ["float4e2m1"]],
+  [24, ["float8e8m0"]],
+];
+
+for (const [since, dtypes] of TYPES_SINCE) {
+  test(`${dtypes.join(", ")} can be cast to from opset ${since} on`, () => {
+    for (const dtype of dtypes) {
+      const model = cast({ opset: 25, attributes: { to: DTYPES[dtype].onnx.number } });
+      assert.equal(convertModel(model, { opset: since }).unchecked.size, 0);
+      assert.throws(
+        () => convertModel(model, { opset: since - 1 }),
+        (error) =>
+          isTensorError(error, "unsupported-model") &&
+          error.message.endsWith(`does not take ${dtype}; opset ${since} can say it`),
+      );
+    }
+  });
+}
 
 test("an input with a default is no constant, because a caller may replace it", () => {
   const model = gather({ data: F32(4), indices: i64([1], -1) });
@@ -360,6 +387,8 @@ const UNCHECKED: readonly { name: string; opset: number; node: ModelNodeSpec; is
   { name: "Identity of a known type", opset: 13, node: one("Identity"), isUnchecked: false },
   { name: "Identity of an unknown type", opset: 13, node: one("Identity", "unknown"), isUnchecked: true },
   { name: "Cast to a number", opset: 13, node: { ...one("Cast"), attributes: { to: 6 } }, isUnchecked: false },
+  { name: "Cast to a number at its first opset", opset: 6, node: { ...one("Cast"), attributes: { to: 6 } },
+    isUnchecked: false },
   { name: "Cast to a word", opset: 5, node: { ...one("Cast"), attributes: { to: "INT32" } }, isUnchecked: true },
   { name: "Constant of a list", opset: 12, node: madeOf({ value_ints: [1] }), isUnchecked: false },
   { name: "Constant of an unknown kind", opset: 12, node: madeOf({ sparse_value: SPARSE }), isUnchecked: true },
