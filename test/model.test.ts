@@ -14,7 +14,7 @@ import {
   type Model,
   type Tensors,
 } from "../src/onnx/index.ts";
-import { tensor } from "../src/tensor/tensor.ts";
+import { tensor, zeros } from "../src/tensor/tensor.ts";
 import { cast, F32, i64, ovConvert } from "./support/node-models.ts";
 
 test("what a literal leaves out has a default", () => {
@@ -123,6 +123,7 @@ test("an error of a cast names its input", () => {
   const models = [
     { model: cast({ ...text, attributes: { to: 1 } }), input: "input" },
     { model: cast({ data: F32(1), attributes: { to: 17 } }), input: "input" },
+    { model: cast({ data: zeros("float8e4m3fn", [1]), attributes: { to: 1 } }), input: "input" },
     { model: ovConvert({ ...text, attributes: { destination_type: "f32" } }), input: "data" },
   ];
   for (const { model, input } of models) {
@@ -134,6 +135,7 @@ test("an error of a cast names its input", () => {
         assert.ok(isTensorError(error, "dtype"), String(error));
         assert.equal(error.input, input);
         assert.equal(error.op, model.graph.nodes[0].op);
+        assert.equal(error.opset, model.opsets["ai.onnx"] ?? 1);
         return true;
       },
     );

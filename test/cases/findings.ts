@@ -97,7 +97,7 @@ export const FINDING_ROWS: readonly FindingRow[] = [
   { ids: ["input-count"], of: gatherND({ updates: F32(1) }), fields: { got: 3 },
     says: /there are 3 inputs, but GatherND has 2: data, indices/ },
   { ids: [], of: tensorScatter({ indices: null }) },
-  { ids: ["output-count"], of: gatherND({ outputs: ["y", "z"] }), fields: { got: 2 },
+  { ids: ["output-count"], of: gatherND({ outputs: ["y", "z"] }), fields: { got: 2, code: "shape-mismatch" },
     says: /there are 2 outputs, but GatherND makes 1/ },
   { ids: ["data-type-not-taken"], of: gatherND({ opset: 12, data: BF16(2, 3) }),
     says: /got bfloat16; version 13 takes it/, fields: { code: "dtype", input: "data" } },
@@ -140,6 +140,8 @@ export const FINDING_ROWS: readonly FindingRow[] = [
     says: /"y" is declared to be float32\[N, 5\], but the inputs make float32\[8, 4\]/ },
   { ids: ["declared-type-differs"], of: scatterND({ declared: F16(8, 4) }) },
   { ids: ["declared-type-differs"], of: scatterND({ declared: F32(8) }) },
+  { ids: ["declared-type-differs"], of: scatterND({ data: UNRANKED, declared: F16(8, 4) }),
+    says: /but the inputs make float32\[\.\.\.\]/ },
   { ids: [], of: scatterND({ declared: F32("N", null) }) },
   { ids: [], of: scatterND({ declared: UNRANKED }) },
   // Several at once.
