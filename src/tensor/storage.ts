@@ -60,8 +60,8 @@ export const isBytes = (value: unknown): value is Uint8Array => classOf(value) =
 /**
  * The bytes of a file, or of a part of one, as a plain Uint8Array over the same memory. Every function that takes bytes
  * gets them from here: methods of subclasses differ (those of Node's `Buffer` do), and properties may say anything.
- * Memory that can be resized is copied, because it may shrink while it is read, and because `TextDecoder` need not take
- * it (Web IDL, AllowResizable; WebKit does not).
+ * Memory that can be resized or is shared with other threads is copied, because it may change while it is read, and
+ * because `TextDecoder` refuses it in browsers.
  * @param what takes or gives the bytes, as a sentence begins: `readNpy takes`
  * @throws TensorError `malformed-file` for what is no Uint8Array, so that a path given by mistake is named as one;
  * `disposed` for bytes whose memory is gone
@@ -73,12 +73,12 @@ export function plainBytes(value: unknown, what: string): Uint8Array {
   }
   const buffer = bufferOf(value);
   const bytes = new Uint8Array(buffer, byteOffsetOf(value), typedLength(value));
-  return isResizable(buffer) ? bytes.slice() : bytes;
+  return isFixed(buffer) ? bytes : bytes.slice();
 }
 
-const isResizable = (buffer: ArrayBufferLike): boolean =>
-  ("resizable" in buffer && buffer.resizable === true) ||
-  ("growable" in buffer && buffer.growable === true);
+/** Whether nothing but the code of this realm changes a memory; what is not known to be so is copied. */
+const isFixed = (buffer: ArrayBufferLike): boolean =>
+  buffer instanceof ArrayBuffer && !("resizable" in buffer && buffer.resizable === true);
 
 /** Whether writing one array changes the other. */
 export function overlaps(a: Storage, b: Storage): boolean {
