@@ -24,9 +24,13 @@ export function test(name: string, ...rest: [Body] | [Options, Body]): void {
   tests.push({ name, skip, run });
 }
 
-// Files run one by one, and these stand before and after the tests of their file.
-export const before = (run: Body): void => test("before all", run);
-export const after = (run: Body): void => test("after all", run);
+// Files run one by one, and hooks stand before and after the tests of their file, wherever they are in it.
+const hooks: Record<"before" | "after", CollectedTest[]> = { before: [], after: [] };
+export const before = (run: Body): void =>
+  void hooks.before.push({ name: "before all", skip: false, run });
+export const after = (run: Body): void =>
+  void hooks.after.push({ name: "after all", skip: false, run });
 
-/** The tests that were collected since the last call. */
-export const takeTests = (): CollectedTest[] => tests.splice(0);
+/** The tests that were collected since the last call, with their hooks around them. */
+export const takeTests = (): CollectedTest[] =>
+  [hooks.before, tests, hooks.after].flatMap((list) => list.splice(0));
