@@ -192,6 +192,24 @@ test("a constant that is written anew leaves the old one to its other users, and
   );
 });
 
+test("of two constants each is written anew for itself", () => {
+  const read = (indices: string, output: string): ModelNodeSpec => ({
+    op: "Gather",
+    inputs: ["data", indices],
+    outputs: [output],
+  });
+  const model = onnxModel(13, {
+    inputs: { data: F32(4) },
+    constants: { a: i64([1], -1), b: i64([1], -2) },
+    nodes: [read("a", "x"), read("b", "y")],
+  });
+  const { graph } = convertModel(model, { opset: 10 }).model;
+  assert.deepEqual(
+    graph.nodes.map(({ inputs }) => inputs[1]),
+    ["a/nonnegative", "b/nonnegative"],
+  );
+});
+
 test("indices that are repeated for updates are shared by nodes of one shape and axis, and by no others", () => {
   const update = (data: string, updates: string, axis: string): ModelNodeSpec => ({
     op: "ScatterUpdate",

@@ -101,3 +101,19 @@ test("what does not fit a plan is an error", () => {
     );
   }
 });
+
+test("an error of a kept plan names the input and the shape that it must have", () => {
+  const [engine] = Object.values(ENGINES);
+  const plan = engine.planScatterND([3, 4], [[0], [2]]);
+  const rows: readonly (readonly [input: string, expected: readonly number[], () => unknown])[] = [
+    ["data", [3, 4], () => plan.gather(zeros("float32", [4, 3]))],
+    ["updates", [2, 4], () => plan.scatter(data, zeros("float32", [4]))],
+  ];
+  for (const [input, expected, call] of rows) {
+    assert.throws(call, (error) => {
+      assert.ok(isTensorError(error, "shape-mismatch"));
+      assert.deepEqual([error.input, error.expected], [input, expected]);
+      return true;
+    });
+  }
+});

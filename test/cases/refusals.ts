@@ -155,6 +155,8 @@ const WRONG: readonly Refusal[] = [
     says: "its input updates is left out" },
   { of: scatterND(ND), to: { opset: 29 }, code: "unknown-operator",
     says: /opset 29 of ai\.onnx is not known here; the newest is 28/ },
+  { of: scatterND(ND), to: { opset: 0 }, code: "unknown-operator",
+    says: "the opset must be a positive integer, got 0" },
   { of: scatterND(ND), to: { opset: 1.5 }, code: "unknown-operator",
     says: /the opset must be a positive integer, got 1\.5/ },
   { of: scatterND(ND), to: { domain: "ml" as never, opset: 1 }, code: "unknown-operator",
