@@ -5,13 +5,13 @@
  * between two nodes to the shape that is declared for it. What follows from the model's inputs, its constants and the
  * nodes between is certain. What the model declares beyond that is believed, and marked as such.
  *
- * What a node makes of its inputs is a rule of `type-rules.ts`; this file knows no operator.
+ * What a node makes of its inputs is a rule of `types/`; this file knows no operator.
  */
 
 import type { TensorType } from "../operators/operator.ts";
 import { knownConstant, sameKnown, NOTHING_KNOWN, withDeclared, type Known } from "./known.ts";
 import type { Constant, Graph, ModelNode, ValueInfo } from "./model.ts";
-import { outputsOf } from "./type-rules.ts";
+import { outputsOf } from "./types/outputs.ts";
 
 export interface Value {
   /** What follows from the model's inputs, from constants, and from the nodes between. */
@@ -60,7 +60,7 @@ export class Scope {
 
   /** Callers are held to the inputs of the model alone: those of a body, and of a function, come from other nodes. */
   #inputValue(name: string, type: TensorType | null): Value {
-    if (this.#outer === null && type !== null) return certainly({ type, constant: null });
+    if (this.#outer === null && type !== null) return certainly({ ...NOTHING_KNOWN, type });
     return {
       certain: NOTHING_KNOWN,
       believed: withDeclared(NOTHING_KNOWN, type ?? this.declared(name)),
@@ -80,9 +80,9 @@ export class Scope {
     return this.get(name).believed.type;
   }
 
-  /** The constant that the value is, null where it is none. */
+  /** The constant that the value certainly is, null where it is none, or one by declared types alone. */
   constantOf(name: string): Constant | null {
-    return this.get(name).believed.constant;
+    return this.get(name).certain.constant;
   }
 
   /** The type that this graph declares for a value that is no input. */
