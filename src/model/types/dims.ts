@@ -16,6 +16,9 @@ export function sizeDim(size: number): Dim {
   return Number.isSafeInteger(size) ? size + 0 : null;
 }
 
+/** A dimension that an attribute or an element gives. */
+export const givenDim = (given: Dim): Dim => (typeof given === "number" ? sizeDim(given) : given);
+
 /** A dimension that both are. */
 export function sameDim(a: Dim, b: Dim): Dim {
   if (typeof a === "number" && typeof b === "number" && a !== b)

@@ -2,7 +2,7 @@
 
 import type { DType } from "../../tensor/dtype.ts";
 import type { Dim, PartialShape } from "../../tensor/shape.ts";
-import { broadcastShapes, productDims, sameDim, unknownDims, wrongNode } from "./dims.ts";
+import { broadcastShapes, givenDim, productDims, sameDim, unknownDims, wrongNode } from "./dims.ts";
 import { output, type NodeView, type TypeRule } from "./node-view.ts";
 
 /** `MatMul` as NumPy has it: a vector gets an axis of 1, which is taken away again. */
@@ -88,7 +88,7 @@ export const recurrent =
     if (input !== null && input.length !== 3) throw wrongNode("a sequence has three axes");
     const direction = view.string("direction", "forward");
     const directions = direction === null ? null : direction === "bidirectional" ? 2 : 1;
-    const hidden = view.int("hidden_size", null) ?? view.shape(2)?.[2] ?? null;
+    const hidden = givenDim(view.int("hidden_size", null)) ?? view.shape(2)?.[2] ?? null;
     if (layout === null) {
       return [
         output(dtype, unknownDims(4)),
@@ -134,7 +134,7 @@ export const attention: TypeRule = (view) => {
   }
   if (query.length !== 3) throw wrongNode("queries have three or four axes");
   const [batch, length] = query;
-  const heads = view.int("q_num_heads", null);
+  const heads = givenDim(view.int("q_num_heads", null));
   const shared = view.int("kv_num_heads", null);
   const { 2: width = null } = values ?? [];
   const isEven = typeof width === "number" && shared !== null && shared > 0 && width % shared === 0;

@@ -5,6 +5,7 @@ import { NOTHING_KNOWN, type Known } from "../known.ts";
 import {
   axesFrom,
   axisFrom,
+  givenDim,
   productDims,
   sameDim,
   sizeDim,
@@ -145,7 +146,7 @@ function splitSizes(view: NodeView, dim: Dim, count: number): readonly Dim[] {
   const given = isInput && view.has(1) ? view.elements(1) : undefined;
   const listed = given === undefined && view.opset < 13 ? view.ints("split") : given;
   if (listed !== undefined) {
-    const sizes = listed?.map((one) => (typeof one === "number" ? sizeDim(one) : one));
+    const sizes = listed?.map(givenDim);
     const total = sizes === undefined ? null : sumDims(sizes);
     if (typeof total === "number" && typeof dim === "number" && total !== dim)
       throw wrongNode(`sizes make ${total}, not ${dim}`);

@@ -2,7 +2,7 @@
 
 import type { DType } from "../../tensor/dtype.ts";
 import type { Dim, PartialShape } from "../../tensor/shape.ts";
-import { axesFrom, axisFrom, sizeDim, unknownDims } from "./dims.ts";
+import { axesFrom, axisFrom, givenDim, unknownDims } from "./dims.ts";
 import { output, type NodeView, type TypeRule } from "./node-view.ts";
 import { axesOf } from "./shaping.ts";
 
@@ -58,7 +58,7 @@ export const topK: TypeRule = (view) => {
   if (axis === null) return both(unknownDims(dims.length));
   const k = view.opset < 10 ? view.int("k", null) : view.integer(1);
   const along = axisFrom(axis, dims.length);
-  const taken = typeof k === "number" ? sizeDim(k) : k;
+  const taken = givenDim(k);
   return both(dims.map((dim, at) => (at === along ? taken : dim)));
 };
 
@@ -72,7 +72,7 @@ export const oneHot: TypeRule = (view) => {
   if (axis === null) return [output(dtype, unknownDims(rank))];
   const at = axisFrom(axis, rank);
   const depth = view.integer(1);
-  const added = typeof depth === "number" ? sizeDim(depth) : depth;
+  const added = givenDim(depth);
   return [output(dtype, [...dims.slice(0, at), added, ...dims.slice(at)])];
 };
 

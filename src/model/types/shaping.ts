@@ -5,6 +5,7 @@ import type { Known } from "../known.ts";
 import {
   axesFrom,
   broadcastShapes,
+  givenDim,
   productDims,
   quotientDims,
   sizeDim,
@@ -169,7 +170,7 @@ export const transpose: TypeRule = (view) => {
 /** A dimension of each element of a value that is a shape; a rank of which elements are not known. */
 function shapeFrom(view: NodeView, position: number): readonly Dim[] | null {
   const dims = view.elements(position);
-  return dims?.map((dim) => (typeof dim === "number" ? sizeDim(dim) : dim)) ?? null;
+  return dims?.map(givenDim) ?? null;
 }
 
 export const expand: TypeRule = (view) => {
@@ -209,7 +210,7 @@ export const range: TypeRule = (view) => {
   const [start, limit, delta] = [0, 1, 2].map((position) => view.integer(position));
   const isFromZero = start === 0 && delta === 1;
   if (typeof start !== "number" || typeof limit !== "number" || typeof delta !== "number")
-    return [output(dtype, [isFromZero ? limit : null])];
+    return [output(dtype, [isFromZero && typeof limit === "string" ? limit : null])];
   if (delta === 0) throw wrongNode("delta is 0");
   const count = Math.max(0, Math.ceil((limit - start) / delta));
   if (count > MAX_ELEMENTS) return [output(dtype, [sizeDim(count)])];

@@ -2,7 +2,15 @@
 
 import type { DType } from "../../tensor/dtype.ts";
 import type { Dim, PartialShape } from "../../tensor/shape.ts";
-import { axesFrom, axisFrom, productDims, sizeDim, unknownDims, wrongNode } from "./dims.ts";
+import {
+  axesFrom,
+  axisFrom,
+  givenDim,
+  productDims,
+  sizeDim,
+  unknownDims,
+  wrongNode,
+} from "./dims.ts";
 import { floatsOf } from "./elements.ts";
 import { output, type NodeView, type TypeRule } from "./node-view.ts";
 
@@ -34,6 +42,8 @@ function windowsOf(view: NodeView, axes: number, weights: PartialShape): Windows
   if (kernel === null || strides === null || dilations === null) return null;
   if (pads === null || autoPad === null) return null;
   if ([...strides, ...dilations].some((one) => one < 1)) throw wrongNode("strides are positive");
+  if (kernel.some((one) => typeof one === "number" && one < 1))
+    throw wrongNode("a kernel is empty");
   return { kernel, strides, dilations, pads, autoPad };
 }
 
@@ -146,8 +156,7 @@ export const resize: TypeRule = (view) => {
     const at = named.indexOf(axis);
     if (at < 0) return dim;
     if (sizes !== undefined) {
-      const size = sizes?.[at] ?? null;
-      return typeof size === "number" ? sizeDim(size) : size;
+      return givenDim(sizes?.[at] ?? null);
     }
     const scale = scales?.[at] ?? null;
     if (scale === null || !Number.isInteger(scale) || scale < 0) return null;
@@ -164,13 +173,13 @@ function scalesOf(view: NodeView): readonly number[] | null {
 
 /** Blocks of an axis become channels, or the other way round. */
 export const depthToSpace: TypeRule = (view) =>
-  blocks(view, (dim, by) => divided(dim, by * by), productDims2);
+  blocks(view, (dim, by) => divided(dim, by * by), multiplied);
 export const spaceToDepth: TypeRule = (view) =>
-  blocks(view, (dim, by) => productDims2(dim, by * by), divided);
+  blocks(view, (dim, by) => multiplied(dim, by * by), divided);
 
 type Scaling = (dim: Dim, by: number) => Dim;
 
-const productDims2: Scaling = (dim, by) => productDims([dim, by]);
+const multiplied: Scaling = (dim, by) => productDims([dim, by]);
 
 const divided: Scaling = (dim, by) => {
   if (typeof dim !== "number") return by === 1 ? dim : null;
@@ -197,7 +206,7 @@ export const regions =
     const pooled = view.ints("pooled_shape");
     const sides = pooled ?? [view.int(height, 1), view.int(width, 1)];
     const [rows = null, columns = null] = pooled === null ? [] : sides;
-    return [output(view.dtype(0), [count, channels, rows, columns])];
+    return [output(view.dtype(0), [count, channels, givenDim(rows), givenDim(columns)])];
   };
 
 /** `GridSample`: samples of an image at the places of a grid. */
