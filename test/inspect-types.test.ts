@@ -12,7 +12,7 @@ import {
   type ModelNodeSpec,
 } from "../src/onnx/index.ts";
 import type { TensorType } from "../src/operators/operator.ts";
-import { F32, I64, i64 } from "./support/node-models.ts";
+import { BOOL, F32, I64, i64 } from "./support/node-models.ts";
 
 type Attributes = Readonly<Record<string, AttributeInput>>;
 
@@ -157,4 +157,41 @@ test("what declared types make a constant is none for a conversion", () => {
   );
   const declared = made({ y: F32(5, 4) }, [node("Unknown y -> x")], { x: F32(5, 4) });
   assert.throws(() => convertModel(declared, { opset: 10 }), /"less" is no constant/);
+});
+
+/** An `If` that makes z of the outputs of its branches. */
+function branching(some: readonly ModelNodeSpec[], others: readonly ModelNodeSpec[]): Model {
+  const model = modelOf({ choice: BOOL(), x: F32(5, 4) }, [
+    node("If choice -> v"),
+    node("GatherND v tuple -> z"),
+  ]);
+  const graphs = [some, others].map((nodes) => modelOf({}, nodes).graph);
+  for (const [at, name] of ["then_branch", "else_branch"].entries()) {
+    model.graph.nodes[0].attributes[name] = { type: "other", value: "GRAPH", graphs: [graphs[at]] };
+  }
+  return model;
+}
+
+test("of an If is known in what its branches agree", () => {
+  const relu = [node("Relu x -> a")];
+  const wide = [node("Concat x x -> b", { axis: 1 })];
+  const long = [node("Concat x x -> b", { axis: 0 })];
+  const cast = [node("Cast x -> b", { to: 7 })];
+  const typeOf = (model: Model): unknown => inspectModel(model).nodes[0].inputs[0].type;
+  assert.deepEqual(typeOf(branching(relu, relu)), F32(5, 4));
+  assert.deepEqual(findingsOf(branching(relu, relu)), ["z index-out-of-range wrong"]);
+  assert.deepEqual(typeOf(branching(relu, wide)), F32(5, null));
+  assert.deepEqual(findingsOf(branching(relu, wide)), ["z index-out-of-range wrong"]);
+  assert.deepEqual(typeOf(branching(relu, long)), F32(null, 4));
+  assert.deepEqual(findingsOf(branching(relu, long)), []);
+  assert.equal(typeOf(branching(relu, cast)), null);
+  assert.equal(typeOf(branching(relu, [node("Unknown x -> b")])), null);
+  const nested = branching(relu, relu).graph.nodes[0];
+  const model = branching(relu, relu);
+  model.graph.nodes[0].attributes["else_branch"] = {
+    type: "other",
+    value: "GRAPH",
+    graphs: [{ ...modelOf({}, []).graph, nodes: [nested], outputs: [{ name: "v", type: null }] }],
+  };
+  assert.deepEqual(typeOf(model), F32(5, 4));
 });

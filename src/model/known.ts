@@ -53,3 +53,16 @@ export function unifyTypes(a: TensorType, b: TensorType): TensorType | null {
   if (!compatible(a.shape, shape)) return null;
   return { dtype, shape: a.shape.map((dim, axis) => unifyDims(dim, shape[axis])) };
 }
+
+/** What is known of a value that is one of the two. */
+export function eitherKnown(a: Known, b: Known): Known {
+  if (sameKnown(a, b)) return a;
+  const [one, other] = [a.type, b.type];
+  if (one === null || other === null || one.dtype !== other.dtype) return NOTHING_KNOWN;
+  const { dtype } = one;
+  const isRanked = one.shape !== null && one.shape.length === other.shape?.length;
+  const shape = isRanked
+    ? one.shape.map((dim, axis) => (dim === other.shape?.[axis] ? dim : null))
+    : null;
+  return { ...NOTHING_KNOWN, type: { dtype, shape } };
+}

@@ -33,15 +33,6 @@ export function unifyShapes(a: PartialShape, b: PartialShape): PartialShape {
   return a.map((dim, axis) => sameDim(dim, b[axis]));
 }
 
-/** What is known of a dimension that is one of the two. */
-const eitherDim = (a: Dim, b: Dim): Dim => (a === b ? a : null);
-
-/** What is known of a shape that is one of the two. */
-export function eitherShape(a: PartialShape, b: PartialShape): PartialShape {
-  if (a === null || b === null || a.length !== b.length) return null;
-  return a.map((dim, axis) => eitherDim(dim, b[axis]));
-}
-
 function broadcastDim(a: Dim, b: Dim): Dim {
   if (a === 1 || a === b) return b;
   if (b === 1) return a;
