@@ -214,6 +214,7 @@ export const REDUCTION_ROWS: readonly TypeRow[] = [
   ["OneHot", 11, "int64[2, N]; int64{5}; float32[2]", NONE, "float32[2, N, 5]"],
   ["OneHot", 11, "int64[2, N]; int64(5); float32[2]", { axis: 0 }, "float32[5, 2, N]"],
   ["NonZero", 13, "float32[2, N]", NONE, "int64[2, ?]"],
+  ["NonZero", 13, "float32[]", NONE, "int64[?, ?]"],
   ["NonZero", 13, "?", NONE, "int64[?, ?]"],
   ["Unique", 11, "float32[2, N]", { axis: 0 }, "float32[?, N]; int64[?]"],
   ["Unique", 11, "float32[2, N]", NONE, "float32[?]; int64[?]; int64[?]; int64[?]"],
@@ -250,7 +251,13 @@ export const PRODUCT_ROWS: readonly TypeRow[] = [
   ["NonMaxSuppression", 11, "float32[1, N, 4]; float32[1, 1, N]", NONE, "int64[?, 3]"],
   ["Multinomial", 7, "float32[N, 5]", NONE, "int32[?, ?]"],
   ["ImageDecoder", 20, "uint8[N]", NONE, "uint8[?, ?, ?]"],
-  ["Det", 11, "float32[N, 5, 5]", NONE, "float32[...]"],
+  ["Det", 11, "float32[N, 5, 5]", NONE, "float32[N]"],
+  ["CenterCropPad", 18, "float32[N, 5]; int64{3, 3}", NONE, "float32[?, ?]"],
+  ["STFT", 17, "float32[N, 128, 1]; int64[]", NONE, "float32[...]"],
+  ["HannWindow", 17, "int64(10)", { output_datatype: 10 }, "float16[10]"],
+  ["HannWindow", 17, "int64[]", NONE, "float32[?]"],
+  ["OptionalHasElement", 18, "?", NONE, "bool[]"],
+  ["LSTM", 1, "float32[T, B, 3]", NONE, "float32[...]; float32[1, B, ?]"],
 ];
 
 // prettier-ignore
@@ -269,6 +276,7 @@ export const WINDOW_ROWS: readonly TypeRow[] = [
   ["ConvTranspose", 11, "float32[N, 3, 8]; float32[3, 6, 3]", { strides: [2], output_padding: [1] },
     "float32[N, 6, 18]"],
   ["ConvTranspose", 11, "float32[N, 4, 8]; float32[4, 3, 3]", { group: 2, output_shape: [20] }, "float32[N, 6, 20]"],
+  ["ConvTranspose", 11, "float32[N, 4, 8, 8]; float32[4, 3, 3, 3]", { output_shape: [20] }, "?"],
   ["MaxPool", 12, "float32[N, 3, 8]", { kernel_shape: [3], strides: [2] }, "float32[N, 3, 3]; int64[N, 3, 3]"],
   ["MaxPool", 12, "float32[N, 3, 8]", { kernel_shape: [3], strides: [2], ceil_mode: 1 }, "float32[N, 3, 4]"],
   ["AveragePool", 11, "float32[N, 3]", { kernel_shape: [3] }, "?"],
@@ -277,6 +285,7 @@ export const WINDOW_ROWS: readonly TypeRow[] = [
   ["Resize", 13, "float32[N, 3, 8]; -; float32{1, 1, 1.5}", NONE, "float32[N, 3, ?]"],
   ["Resize", 13, "float32[N, 3, 8]; -; -; int64{N, 3, 5}", NONE, "float32[N, 3, 5]"],
   ["Resize", 18, "float32[N, 3, 8]; -; -; int64{5}", { axes: [2] }, "float32[N, 3, 5]"],
+  ["Resize", 13, "float32[8]; -; float32{2}", { coordinate_transformation_mode: "tf_crop_and_resize" }, "float32[?]"],
   ["Upsample", 7, "float32[N, 3]", { scales: { type: "floats", value: [1, 2] } }, "float32[N, 6]"],
   ["DepthToSpace", 13, "float32[N, 8, 3, 4]", { blocksize: 2 }, "float32[N, 2, 6, 8]"],
   ["DepthToSpace", 13, "float32[N, 7, 3, 4]", { blocksize: 2 }, "?"],

@@ -2,7 +2,7 @@
 
 import type { DType } from "../../tensor/dtype.ts";
 import type { PartialShape } from "../../tensor/shape.ts";
-import { NOTHING_KNOWN, type Known } from "../known.ts";
+import type { Known } from "../known.ts";
 import { broadcastShapes, unifyShapes } from "./dims.ts";
 import { FOLDS, foldElements, knownElements } from "./elements.ts";
 import { output, type NodeView, type TypeRule } from "./node-view.ts";
@@ -91,5 +91,3 @@ function folded(view: NodeView, positions: readonly number[], known: Known): Kno
   const elements = foldElements(lists, length, FOLDS[op]);
   return elements === null ? known : knownElements(type.dtype, type.shape.length, elements);
 }
-
-export const nothing: TypeRule = () => [NOTHING_KNOWN];

@@ -100,7 +100,9 @@ export const recurrent =
     const all =
       layout === 0 ? [length, directions, batch, hidden] : [batch, length, directions, hidden];
     const last = layout === 0 ? [directions, batch, hidden] : [batch, directions, hidden];
-    return [output(dtype, all), ...Array.from({ length: states }, () => output(dtype, last))];
+    // Version 1 could be told to leave out the sequence of outputs.
+    const sequence = view.opset < 7 ? null : all;
+    return [output(dtype, sequence), ...Array.from({ length: states }, () => output(dtype, last))];
   };
 
 /** `QuantizeLinear`: the data type is that of the zero point or an attribute's, and uint8 without both. */
@@ -147,6 +149,23 @@ export const loss: TypeRule = (view) => {
   const way = view.string("reduction", "mean");
   const summed: PartialShape = way === null ? null : way === "none" ? view.shape(1) : [];
   return [output(dtype, summed), output(dtype, view.shape(0))];
+};
+
+/** The data type and the rank of the first input. */
+export const rankOfInput: TypeRule = (view) => {
+  const rank = view.shape(0)?.length;
+  return [output(view.dtype(0), rank === undefined ? null : unknownDims(rank))];
+};
+
+/** `Det`: the last two axes become a number. */
+export const determinant: TypeRule = (view) => [
+  output(view.dtype(0), view.shape(0)?.slice(0, -2) ?? null),
+];
+
+/** A window over as many samples as the input says. */
+export const sampleWindow: TypeRule = (view) => {
+  const dtype = view.dtypeOf("output_datatype", "float32");
+  return [output(dtype, [givenDim(view.integer(0))])];
 };
 
 /** A data type that is certain, and a rank. */

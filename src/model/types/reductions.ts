@@ -76,8 +76,8 @@ export const oneHot: TypeRule = (view) => {
   return [output(dtype, [...dims.slice(0, at), added, ...dims.slice(at)])];
 };
 
-/** `NonZero`: how many there are depends on values. */
-export const nonZero: TypeRule = (view) => [output("int64", [view.shape(0)?.length ?? null, null])];
+/** `NonZero`: how many there are depends on values. For a scalar, runtimes have one row and the document has none. */
+export const nonZero: TypeRule = (view) => [output("int64", [view.shape(0)?.length || null, null])];
 
 /** `Unique`: how many there are depends on values. */
 export const unique: TypeRule = (view) => {

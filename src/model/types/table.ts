@@ -98,7 +98,11 @@ const ONNX: Table = {
   NonMaxSuppression: () => [output("int64", [null, 3])],
   Multinomial: (view) => [output(view.dtypeOf("dtype", "int32"), [null, null])],
   ImageDecoder: matrices.ranked("uint8", 3),
-  ...rows(matrices.typeOfInput, "AffineGrid CenterCropPad Col2Im DFT Det MaxUnpool STFT"),
+  Det: matrices.determinant,
+  ...rows(matrices.sampleWindow, "BlackmanWindow HammingWindow HannWindow"),
+  OptionalHasElement: () => [output("bool", [])],
+  ...rows(matrices.rankOfInput, "CenterCropPad DFT MaxUnpool StringNormalizer"),
+  ...rows(matrices.typeOfInput, "AffineGrid Col2Im STFT"),
 
   Conv: windows.convolution(1),
   ConvInteger: windows.convolution(1, "int32"),

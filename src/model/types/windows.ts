@@ -126,7 +126,11 @@ export const transposedConvolution: TypeRule = (view) => {
 function grown(view: NodeView, dims: readonly Dim[], weights: PartialShape): Dim[] {
   const { length: axes } = dims;
   const asked = view.ints("output_shape");
-  if (asked !== undefined) return asked?.slice(-axes).map(sizeDim) ?? unknownDims(axes);
+  if (asked === null) return unknownDims(axes);
+  if (asked !== undefined) {
+    if (asked.length < axes) throw wrongNode("output_shape has other axes");
+    return asked.slice(-axes).map(sizeDim);
+  }
   const windows = windowsOf(view, axes, weights);
   const extra = view.hasAttribute("output_padding") ? view.ints("output_padding") : undefined;
   if (windows === null || extra === null) return unknownDims(axes);
@@ -151,7 +155,9 @@ export const resize: TypeRule = (view) => {
   if (axes === null || policy !== "stretch") return [output(dtype, unknownDims(dims.length))];
   const named = axesFrom(axes ?? dims.map((_, axis) => axis), dims.length);
   const sizes = view.opset >= 11 && view.has(3) ? view.elements(3) : undefined;
-  const scales = scalesOf(view);
+  // A region of the input has a size of its own.
+  const isCropped = view.string("coordinate_transformation_mode", "") === "tf_crop_and_resize";
+  const scales = isCropped ? null : scalesOf(view);
   const resized = dims.map((dim, axis): Dim => {
     const at = named.indexOf(axis);
     if (at < 0) return dim;
