@@ -119,6 +119,20 @@ const ROWS: readonly (readonly [name: string, model: Model, found: readonly stri
     ["z index-out-of-range wrong"],
   ],
   [
+    "what follows from the certain part of a type is certain",
+    modelOf(
+      { x: F32("N", 4), data: F32(3) },
+      [
+        node("Relu x -> v"),
+        node("Shape v -> shape"),
+        node("Gather shape one -> size"),
+        node("Gather data size -> z"),
+      ],
+      { v: F32(5, 4) },
+    ),
+    ["z index-out-of-range wrong"],
+  ],
+  [
     "of what a wrong node makes nothing is known",
     modelOf({ x: F32(5, 4), u: F32(3) }, [node("Add x u -> v"), node("GatherND v tuple -> z")]),
     [],

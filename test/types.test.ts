@@ -35,6 +35,26 @@ for (const [op, opset, inputs, attributes, outputs] of ROWS) {
   });
 }
 
+test("rules are those of a domain, and there are no others", () => {
+  const made = (domain: string, op: string): string[] =>
+    outputsOf({ ...nodeOf(op, ["x"], 1, {}), domain }, 1, [knownFrom("float32[N]")]).map(
+      printKnown,
+    );
+  assert.deepEqual(made("com.microsoft", "Gelu"), ["float32[N]"]);
+  assert.deepEqual(made("ai.onnx", "Gelu"), ["float32[N]"]);
+  for (const [domain, op] of [
+    ["com.microsoft", "Relu"],
+    ["com.example", "Relu"],
+    ["ai.onnx", "Other"],
+    ["ai.onnx", "toString"],
+    ["toString", "Relu"],
+  ]) {
+    assert.deepEqual(made(domain, op), []);
+  }
+  const relu = nodeOf("Relu", ["x"], 1, {});
+  assert.deepEqual(outputsOf(relu, null, [knownFrom("float32[N]")]), []);
+});
+
 test("every rule has a row", () => {
   const tested = new Set(ROWS.map(([op]) => TYPE_RULES["ai.onnx"][op]));
   const missing = Object.entries(TYPE_RULES["ai.onnx"]).filter(([, rule]) => !tested.has(rule));

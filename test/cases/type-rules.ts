@@ -162,6 +162,7 @@ export const PART_ROWS: readonly TypeRow[] = [
   ["Slice", 9, "float32[5, N]", { starts: [0], ends: [9223372036854775807n], axes: [1] }, "float32[5, N]"],
   ["Slice", 13, "float32[5, N]; int64{1, 0}; int64{-1, 2}", NONE, "float32[3, ?]"],
   ["Slice", 13, "float32[5, 6]; int64{4}; int64{-9}; int64{0}; int64{-2}", NONE, "float32[3, 6]"],
+  ["Slice", 13, "float32[5]; int64{-6}; int64{-9}; int64{0}; int64{-1}", NONE, "float32[?]"],
   ["Slice", 13, "float32[5, 6]; int64{?}; int64{3}; int64{1}", NONE, "float32[5, ?]"],
   ["Slice", 13, "float32[5, 6]; int64[1]; int64[1]; int64[1]", NONE, "float32[?, ?]"],
   ["Slice", 13, "float32[5, 6]; int64{0}; int64{3}; int64{2}", NONE, "?"],

@@ -62,10 +62,12 @@ function take(dim: Dim, { start, end, step }: Bounds): Taken {
     const isWhole = start === 0 && step === 1 && end >= END;
     return isWhole ? { dim, positions: null } : nothingKnown;
   }
+  // The document clamps such a start to the first element, and NumPy to none.
+  if (step < 0 && start < -dim) return nothingKnown;
   const [low, high] = step > 0 ? [0, dim] : [-1, dim - 1];
   const counted = (bound: number): number =>
     Math.max(low, Math.min(high, bound < 0 ? bound + dim : bound));
-  const first = step > 0 ? counted(start) : Math.max(0, counted(start));
+  const first = counted(start);
   const count = Math.max(0, Math.ceil((counted(end) - first) / step));
   if (dim === 0) return { dim: 0, positions: [] };
   const positions =
