@@ -14,10 +14,10 @@ const LARGE = `\
 large.onnx: ai.onnx 18, 3 nodes, 1 of the family
 
 ScatterND-18  middle
-  data     r              ?
+  data     r              float32[N, 2]
   indices  indices        int64[2, 1]    constant
   updates  updates        float32[2, 2]
-  output   "\\u001b[31my"  float32[...]
+  output   "\\u001b[31my"  float32[N, 2]
 
 0 wrong, 0 risky
 `;
@@ -36,10 +36,10 @@ GatherND-13  mode=clip
   wrong: index-out-of-range: indices[1, 1] is 2, but axis 1 of data [\\u001bN, 2] takes -2..1
 
 ScatterND-16  sum  reduction=add
-  data     r        ?
-  indices  twice    int64[2, 1]    constant
+  data     r        float32[\\u001bN, 2]
+  indices  twice    int64[2, 1]          constant
   updates  updates  float32[2, 2]
-  output   y        float32[...]
+  output   y        float32[\\u001bN, 2]
   risky: repeated-target-reduced: ${REPEATED}
 
 2 wrong, 1 risky

@@ -265,7 +265,7 @@ test("an input with a default is no constant, because a caller may replace it", 
 
 test("a data type that is not declared is noted where it matters", () => {
   const nodes = [
-    { op: "Relu", inputs: ["data"], outputs: ["r"] },
+    { op: "Unknown", inputs: ["data"], outputs: ["r"] },
     { op: "ScatterND", name: "n", inputs: ["r", "indices", "r"], outputs: ["y"] },
   ];
   const model = onnxModel(13, {

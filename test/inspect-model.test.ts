@@ -143,26 +143,26 @@ test("nodes of functions are reported; what their callers decide is unknown", ()
 test("types and constants come through Constant, Identity and the family, and from declarations", () => {
   const indices = i64([1, 1], 7);
   const model = buildModel({
-    opsets: { "ai.onnx": 18 },
+    opsets: { "ai.onnx": 18, "com.example": 1 },
     inputs: { data: F32("N", 4), updates: F32(1, 4) },
     nodes: [
-      { op: "Relu", inputs: ["data"], outputs: ["relu"] },
+      { op: "Unknown", domain: "com.example", inputs: ["data"], outputs: ["other"] },
       { op: "Constant", inputs: [], outputs: ["made"], attributes: { value: indices } },
       { op: "Identity", inputs: ["made"], outputs: ["indices"] },
       { op: "Constant", inputs: [], outputs: ["list"], attributes: { value_ints: [0, 4] } },
-      { op: "ScatterND", name: "s", inputs: ["relu", "indices", "updates"], outputs: ["y"] },
+      { op: "ScatterND", name: "s", inputs: ["other", "indices", "updates"], outputs: ["y"] },
       { op: "GatherND", name: "g", inputs: ["y", "list"], outputs: ["z"] },
     ],
     outputs: { z: null },
   });
-  model.graph.values = [{ name: "relu", type: F32(7, null) }];
+  model.graph.values = [{ name: "other", type: F32(7, null) }];
   const { nodes, nodeCount } = inspectModel(model);
   assert.equal(nodeCount, 6);
   const [s, g] = nodes;
   assert.deepEqual(
     s.inputs.map(({ name, parameter, type: its, isConstant: is }) => [name, parameter, its, is]),
     [
-      ["relu", "data", F32(7, null), false],
+      ["other", "data", F32(7, null), false],
       ["indices", "indices", I64(1, 1), true],
       ["updates", "updates", F32(1, 4), false],
     ],

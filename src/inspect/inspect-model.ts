@@ -162,9 +162,9 @@ function nodeReport(
     parameters: readonly ParameterSchema[] = [],
   ): InspectedValue[] =>
     names.map((value, position) => {
-      const { type, constant } = scope.get(value).believed;
       const parameter = parameters[position]?.name ?? null;
-      return { name: value, parameter, type, isConstant: constant !== null };
+      const isConstant = scope.constantOf(value) !== null;
+      return { name: value, parameter, type: scope.typeOf(value), isConstant };
     });
   return {
     path,

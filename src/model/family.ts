@@ -96,7 +96,7 @@ export function familyOutputs(
   const isShapeKnown = unknown.every(({ type }) => type !== "int");
   const call = knownCall(operator, version, settings, inputs, {});
   const shape = isShapeKnown ? operator.inferShape(call.shapes, call) : null;
-  return [{ type: { dtype, shape }, constant: null }];
+  return [{ type: { dtype, shape }, constant: null, elements: null }];
 }
 
 /** The data type of the output: that of any known input of the same type constraint. */

@@ -5,13 +5,26 @@
  * between two nodes to the shape that is declared for it. What follows from the model's inputs, its constants and the
  * nodes between is certain. What the model declares beyond that is believed, and marked as such.
  *
- * What a node makes of its inputs is a rule of `type-rules.ts`; this file knows no operator.
+ * What a node makes of its inputs is a rule of `types/`. Of operators this file knows only `If`, whose branches are graphs.
  */
 
 import type { TensorType } from "../operators/operator.ts";
-import { knownConstant, sameKnown, NOTHING_KNOWN, withDeclared, type Known } from "./known.ts";
-import type { Constant, Graph, ModelNode, ValueInfo } from "./model.ts";
-import { outputsOf } from "./type-rules.ts";
+import {
+  eitherKnown,
+  knownConstant,
+  sameKnown,
+  NOTHING_KNOWN,
+  withDeclared,
+  type Known,
+} from "./known.ts";
+import {
+  MAX_BODY_DEPTH,
+  type Constant,
+  type Graph,
+  type ModelNode,
+  type ValueInfo,
+} from "./model.ts";
+import { outputsOf } from "./types/outputs.ts";
 
 export interface Value {
   /** What follows from the model's inputs, from constants, and from the nodes between. */
@@ -31,6 +44,8 @@ const DEFAULTS_SINCE = 4;
 /** The values of a graph, and behind them those of the graphs around it. */
 export class Scope {
   readonly #outer: Scope | null;
+  /** How many graphs are around this one. */
+  readonly #depth: number;
   /** Names that this graph gives to values: they hide those of the graphs around it. */
   readonly #own: ReadonlySet<string>;
   readonly #outputs: ReadonlySet<string>;
@@ -45,6 +60,7 @@ export class Scope {
   constructor(graph: Graph, outer: Scope | null = null, irVersion = DEFAULTS_SINCE) {
     const { inputs, outputs, values = [], nodes, constants } = graph;
     this.#outer = outer;
+    this.#depth = outer === null ? 0 : outer.#depth + 1;
     this.#own = new Set([
       ...[...inputs, ...constants].map(({ name }) => name),
       ...nodes.flatMap((node) => node.outputs),
@@ -60,7 +76,7 @@ export class Scope {
 
   /** Callers are held to the inputs of the model alone: those of a body, and of a function, come from other nodes. */
   #inputValue(name: string, type: TensorType | null): Value {
-    if (this.#outer === null && type !== null) return certainly({ type, constant: null });
+    if (this.#outer === null && type !== null) return certainly({ ...NOTHING_KNOWN, type });
     return {
       certain: NOTHING_KNOWN,
       believed: withDeclared(NOTHING_KNOWN, type ?? this.declared(name)),
@@ -80,9 +96,9 @@ export class Scope {
     return this.get(name).believed.type;
   }
 
-  /** The constant that the value is, null where it is none. */
+  /** The constant that the value certainly is, null where it is none, or one by declared types alone. */
   constantOf(name: string): Constant | null {
-    return this.get(name).believed.constant;
+    return this.get(name).certain.constant;
   }
 
   /** The type that this graph declares for a value that is no input. */
@@ -104,6 +120,14 @@ export class Scope {
    * @param opset of the node's domain, null where the model imports none
    */
   learn(node: ModelNode, opset: number | null): void {
+    const branches = this.#depth < MAX_BODY_DEPTH ? branchesOf(node) : null;
+    if (branches !== null) {
+      const [some, others] = branches.map((branch) => this.#outputsOf(branch, node, opset));
+      const either = (view: keyof Value): readonly Known[] =>
+        some.map((value, position) => eitherKnown(value[view], others[position][view]));
+      this.#take(node, either("certain"), either("believed"));
+      return;
+    }
     const inputs = node.inputs.map((name) => this.get(name));
     const made = (view: keyof Value): readonly Known[] =>
       outputsOf(
@@ -112,7 +136,11 @@ export class Scope {
         inputs.map((value) => value[view]),
       );
     const certain = made("certain");
-    const believed = inputs.every(isCertain) ? certain : made("believed");
+    this.#take(node, certain, inputs.every(isCertain) ? certain : made("believed"));
+  }
+
+  /** @param certain, believed what is known of the outputs of a node */
+  #take(node: ModelNode, certain: readonly Known[], believed: readonly Known[]): void {
     for (const [position, name] of node.outputs.entries()) {
       if (name === "") continue;
       const { [position]: known = NOTHING_KNOWN } = certain;
@@ -123,6 +151,27 @@ export class Scope {
       this.#values.set(name, { certain: known, believed: believedValue });
     }
   }
+
+  /** What a branch of a node makes. Of other domains than the node's its versions are not known here. */
+  #outputsOf(branch: Graph, { domain }: ModelNode, opset: number | null): readonly Value[] {
+    const scope = new Scope(branch, this);
+    for (const node of branch.nodes) {
+      scope.learn(node, node.domain === domain ? opset : (node.opset ?? null));
+    }
+    return branch.outputs.map(({ name }) => scope.get(name));
+  }
+}
+
+/** The two branches of an `If` that make as many values, null for other nodes. */
+function branchesOf({ domain, op, attributes }: ModelNode): readonly Graph[] | null {
+  if (domain !== "ai.onnx" || op !== "If") return null;
+  const branches = ["then_branch", "else_branch"].flatMap((name) => {
+    const attribute = Object.hasOwn(attributes, name) ? attributes[name] : undefined;
+    return attribute?.type === "other" ? (attribute.graphs ?? []) : [];
+  });
+  const [some, others] = branches;
+  const isPair = branches.length === 2 && some.outputs.length === others.outputs.length;
+  return isPair ? branches : null;
 }
 
 const declarationOf = ({ name, type }: ValueInfo): [string, TensorType][] =>

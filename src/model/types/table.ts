@@ -1,0 +1,139 @@
+/**
+ * What operators around the family make of the types of their inputs: a row for an operator of ONNX, most of which name
+ * one of a few rules. Of an operator without a row nothing is known: operators on sequences, on optionals and on maps
+ * make no tensors, Loop and Scan have bodies, and the rest is rare.
+ *
+ * The rules say what ONNX's Operators document says of each operator, in all its versions.
+ */
+
+import * as elementwise from "./elementwise.ts";
+import * as inline from "./inline-rules.ts";
+import * as matrices from "./matrices.ts";
+import type { TypeRule } from "./node-view.ts";
+import { output } from "./node-view.ts";
+import * as parts from "./parts.ts";
+import * as reductions from "./reductions.ts";
+import * as shaping from "./shaping.ts";
+import * as windows from "./windows.ts";
+
+type Table = Readonly<Record<string, TypeRule>>;
+
+const rows = (rule: TypeRule, names: string): Table =>
+  Object.fromEntries(names.split(/\s+/).map((name) => [name, rule]));
+
+/** Axes of a reduction are an input since these versions. */
+const AXES_OF_SUM = 13;
+const AXES_OF_OTHERS = 18;
+
+/** By the names of operators. */
+const ONNX: Table = {
+  Constant: inline.constantNode,
+  Identity: inline.identity,
+  Cast: inline.cast,
+  CastLike: inline.castLike,
+
+  ...rows(
+    elementwise.sameAsInput,
+    `Abs Acos Acosh Asin Asinh Atan Atanh BitwiseNot Ceil Celu Clip Cos Cosh CumProd CumSum Elu Erf Exp Floor Gelu
+    Hardmax HardSigmoid HardSwish InstanceNormalization GroupNormalization LRN LeakyRelu Log LogSoftmax
+    LpNormalization MeanVarianceNormalization Mish Neg Not PRelu Reciprocal Relu ReverseSequence RMSNormalization
+    RotaryEmbedding Round Selu Shrink Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish Tan Tanh
+    ThresholdedRelu Trilu Affine ImageScaler ParametricSoftplus Scale ScaledTanh SimplifiedLayerNormalization`,
+  ),
+  ...rows(elementwise.sameShape("bool"), "IsInf IsNaN RegexFullMatch"),
+  ...rows(elementwise.likeInput, "Bernoulli EyeLike RandomNormalLike RandomUniformLike"),
+  ...rows(elementwise.firstLikeInput, "BatchNormalization"),
+  ...rows(
+    elementwise.broadcast,
+    "Add BitShift BitwiseAnd BitwiseOr BitwiseXor Div Mod Mul Sub StringConcat",
+  ),
+  ...rows(elementwise.comparison, "And Equal Greater GreaterOrEqual Less LessOrEqual Or Xor"),
+  ...rows(elementwise.variadic, "Max Mean Min Sum"),
+  Pow: elementwise.broadcastToFirst,
+  Where: elementwise.where,
+  Dropout: elementwise.dropout,
+
+  Shape: shaping.shape,
+  Size: shaping.size,
+  Reshape: shaping.reshape,
+  Flatten: shaping.flatten,
+  Unsqueeze: shaping.unsqueeze,
+  Squeeze: shaping.squeeze,
+  Transpose: shaping.transpose,
+  Expand: shaping.expand,
+  ConstantOfShape: shaping.constantOfShape,
+  Range: shaping.range,
+  ...rows(shaping.shapeAttribute, "RandomNormal RandomUniform"),
+
+  Concat: parts.concat,
+  Slice: parts.slice,
+  Split: parts.split,
+  Tile: parts.tile,
+  Pad: parts.pad,
+  Compress: parts.compress,
+
+  ReduceSum: reductions.reduction(AXES_OF_SUM),
+  ...rows(
+    reductions.reduction(AXES_OF_OTHERS),
+    `ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSumSquare`,
+  ),
+  ...rows(reductions.argExtreme, "ArgMax ArgMin"),
+  TopK: reductions.topK,
+  OneHot: reductions.oneHot,
+  NonZero: reductions.nonZero,
+  Unique: reductions.unique,
+
+  MatMul: matrices.matMul,
+  MatMulInteger: matrices.matMulInteger,
+  QLinearMatMul: matrices.qLinearMatMul,
+  Gemm: matrices.gemm,
+  Einsum: matrices.einsum,
+  ...rows(matrices.recurrent(1), "GRU RNN"),
+  LSTM: matrices.recurrent(2),
+  Attention: matrices.attention,
+  QuantizeLinear: matrices.quantize,
+  DequantizeLinear: matrices.dequantize,
+  DynamicQuantizeLinear: matrices.dynamicQuantize,
+  ...rows(matrices.loss, "NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss"),
+  NonMaxSuppression: () => [output("int64", [null, 3])],
+  Multinomial: (view) => [output(view.dtypeOf("dtype", "int32"), [null, null])],
+  ImageDecoder: matrices.ranked("uint8", 3),
+  Det: matrices.determinant,
+  ...rows(matrices.sampleWindow, "BlackmanWindow HammingWindow HannWindow"),
+  OptionalHasElement: () => [output("bool", [])],
+  ...rows(matrices.rankOfInput, "CenterCropPad DFT MaxUnpool StringNormalizer"),
+  ...rows(matrices.typeOfInput, "AffineGrid Col2Im STFT"),
+
+  Conv: windows.convolution(1),
+  ConvInteger: windows.convolution(1, "int32"),
+  QLinearConv: windows.convolution(3, 7),
+  DeformConv: windows.convolution(1),
+  ConvTranspose: windows.transposedConvolution,
+  ...rows(windows.pool, "AveragePool LpPool MaxPool"),
+  ...rows(windows.globalPool, "GlobalAveragePool GlobalLpPool GlobalMaxPool"),
+  ...rows(windows.resize, "Resize Upsample"),
+  DepthToSpace: windows.depthToSpace,
+  SpaceToDepth: windows.spaceToDepth,
+  RoiAlign: windows.regions("output_height", "output_width"),
+  MaxRoiPool: windows.regions("", ""),
+  GridSample: windows.gridSample,
+  LayerNormalization: windows.layerNormalisation,
+};
+
+const MICROSOFT: Table = {
+  ...rows(
+    elementwise.firstLikeInput,
+    `BiasGelu FastGelu Gelu QuickGelu RotaryEmbedding SimplifiedLayerNormalization SkipLayerNormalization
+    SkipSimplifiedLayerNormalization`,
+  ),
+  FusedConv: windows.convolution(1),
+  FusedGemm: matrices.gemm,
+  ...rows(matrices.typeOfInput, "FusedMatMul"),
+};
+
+/** By domain, then by operator. */
+export const TYPE_RULES: Readonly<Record<string, Table>> = {
+  "ai.onnx": ONNX,
+  "com.microsoft": MICROSOFT,
+  openvino: { Convert: inline.cast },
+};
