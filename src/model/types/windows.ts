@@ -7,6 +7,7 @@ import {
   axisFrom,
   givenDim,
   productDims,
+  sameDim,
   sizeDim,
   unknownDims,
   wrongNode,
@@ -75,7 +76,10 @@ function spatial(view: NodeView, dims: readonly Dim[], weights: PartialShape): D
   return dims.map((dim, at) => places(dim, at, windows, isCeil !== 0));
 }
 
-/** @param positions of the weights, and of the input that has the data type of the output (or that data type) */
+/**
+ * @param weightsAt the position of the weights
+ * @param result the data type of the output, or the position of the input that has it
+ */
 export const convolution =
   (weightsAt: number, result: number | DType = 0): TypeRule =>
   (view) => {
@@ -90,8 +94,11 @@ export const convolution =
     const rank = dims?.length ?? weights?.length;
     if (rank === undefined) return [output(dtype, null)];
     if (rank < 3 || (weights?.length ?? rank) !== rank) throw wrongNode("ranks differ");
-    const [batch, , ...rest] = dims ?? unknownDims(rank);
-    return [output(dtype, [batch, weights?.[0] ?? null, ...spatial(view, rest, weights)])];
+    const [batch, channels, ...rest] = dims ?? unknownDims(rank);
+    const [kernels = null, groupSize = null] = weights ?? [];
+    const group = view.int("group", 1);
+    sameDim(channels, group === null ? null : productDims([groupSize, group]));
+    return [output(dtype, [batch, kernels, ...spatial(view, rest, weights)])];
   };
 
 /** Pooling; `MaxPool` also says where each maximum was. */
@@ -117,10 +124,11 @@ export const transposedConvolution: TypeRule = (view) => {
   const rank = dims?.length ?? weights?.length;
   if (rank === undefined) return [output(dtype, null)];
   if (rank < 3 || (weights?.length ?? rank) !== rank) throw wrongNode("ranks differ");
-  const [batch, , ...rest] = dims ?? unknownDims(rank);
-  const group = view.int("group", 1);
-  const channels = productDims([weights?.[1] ?? null, group]);
-  return [output(dtype, [batch, channels, ...grown(view, rest, weights)])];
+  const [batch, channels, ...rest] = dims ?? unknownDims(rank);
+  const [kernels = null, groupSize = null] = weights ?? [];
+  sameDim(channels, kernels);
+  const made = productDims([groupSize, view.int("group", 1)]);
+  return [output(dtype, [batch, made, ...grown(view, rest, weights)])];
 };
 
 function grown(view: NodeView, dims: readonly Dim[], weights: PartialShape): Dim[] {
