@@ -76,6 +76,8 @@ const VALUES = [
   "int64[N]",
   "int64{2, 3}",
   "int64{0, -1}",
+  "int64{}",
+  "int64{9007199254740991}",
   "int64{N, -5, ?}",
   "int64(3)",
   "int64{9223372036854775807, -9223372036854775808}",
@@ -85,14 +87,27 @@ const VALUES = [
 ].map(knownFrom);
 
 const ATTRIBUTES =
-  `axis axes keepdims start end starts ends perm to split shape pads kernel_shape strides dilations auto_pad group
+  `num_scan_inputs axis axes keepdims start end starts ends perm to split shape pads kernel_shape strides dilations auto_pad group
   output_shape ceil_mode blocksize k equation hidden_size layout direction noop_with_empty_axes value allowzero
   num_outputs dtype output_dtype pooled_shape scales q_num_heads kv_num_heads output_padding`.split(
     /\s+/,
   );
 
 const GIVEN: readonly AttributeInput[] = [
-  ...[0, 1, -1, 2, -7, 2n ** 63n - 1n, 0.5, "ij,jk->ik", "SAME_UPPER", "bidirectional"],
+  ...[
+    0,
+    1,
+    -1,
+    2,
+    -7,
+    2 ** 53 - 1,
+    1 - 2 ** 53,
+    2n ** 63n - 1n,
+    0.5,
+    "ij,jk->ik",
+    "SAME_UPPER",
+    "bidirectional",
+  ],
   ...[[], [0], [1, 2], [2, 2, 1], [-1, 0], [-(2n ** 63n), 1n], [0.5], ["a"]],
   { type: "other", value: "int", reference: "x" },
   tensor("int64", [1], [5]),

@@ -151,6 +151,21 @@ export const loss: TypeRule = (view) => {
   return [output(dtype, summed), output(dtype, view.shape(0))];
 };
 
+/**
+ * `Loop` and `Scan`: what is passed on from one run of the body to the next keeps its data type. The shape may change
+ * with each run, and of what the runs make together nothing is said without a look at the body.
+ */
+export const loop: TypeRule = (view) =>
+  Array.from({ length: Math.max(0, view.count - 2) }, (_, at) => output(view.dtype(at + 2), null));
+
+export const scan: TypeRule = (view) => {
+  const read = view.int("num_scan_inputs", null);
+  // Version 8 had another first input.
+  if (read === null || read < 0 || view.opset < 9) return [];
+  const states = Math.max(0, view.count - read);
+  return Array.from({ length: states }, (_, at) => output(view.dtype(at), null));
+};
+
 /** The data type and the rank of the first input. */
 export const rankOfInput: TypeRule = (view) => {
   const rank = view.shape(0)?.length;

@@ -172,7 +172,7 @@ export const tile: TypeRule = (view) => {
   if (repeats.length !== dims.length) throw wrongNode("there must be a number for each axis");
   const elements = elementsOf(view.input(0));
   const [times] = repeats;
-  if (dims.length === 1 && elements !== null && typeof times === "number") {
+  if (dims.length === 1 && elements?.length && typeof times === "number") {
     const count = sizeDim(times * elements.length);
     if (typeof count !== "number" || count > MAX_ELEMENTS) return [output(dtype, [count])];
     return [knownElements(dtype, 1, Array.from({ length: times }, () => elements).flat())];

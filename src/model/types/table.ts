@@ -1,7 +1,7 @@
 /**
  * What operators around the family make of the types of their inputs: a row for an operator of ONNX, most of which name
  * one of a few rules. Of an operator without a row nothing is known: operators on sequences, on optionals and on maps
- * make no tensors, Loop and Scan have bodies, and the rest is rare.
+ * make no tensors, and the rest is rare. `If`, whose branches are graphs, is known to `values.ts`.
  *
  * The rules say what ONNX's Operators document says of each operator, in all its versions.
  */
@@ -100,6 +100,8 @@ const ONNX: Table = {
   ImageDecoder: matrices.ranked("uint8", 3),
   Det: matrices.determinant,
   ...rows(matrices.sampleWindow, "BlackmanWindow HammingWindow HannWindow"),
+  Loop: matrices.loop,
+  Scan: matrices.scan,
   OptionalHasElement: () => [output("bool", [])],
   ...rows(matrices.rankOfInput, "CenterCropPad DFT MaxUnpool StringNormalizer"),
   ...rows(matrices.typeOfInput, "AffineGrid Col2Im STFT"),
