@@ -20,8 +20,8 @@ testRows(folder, [
   refuses("explain ScatterND --attr axis=0 d.npy i.npy u.npy", /there is no attribute "axis"/),
   fails("explain model.none d.npy", "model.none: no such file or directory"),
   refuses(
-    "explain large.onnx d.npy",
-    "large.onnx needs x, updates, but there is no file for updates",
+    "explain add.onnx d.npy",
+    "add.onnx needs data, indices, updates, but there is no file for indices, updates",
   ),
   refuses(
     "explain large.onnx d.npy u.npy",
@@ -29,8 +29,11 @@ testRows(folder, [
   ),
   refuses(
     "explain two.onnx d.npy i.npy",
-    "two.onnx has 2 nodes to explain; choose one with --node: y, z",
+    'two.onnx has 2 nodes to explain; choose one with --node: "y", "z"',
   ),
+  // Which node is asked for first, and files after it.
+  refuses("explain two.onnx", /^two\.onnx has 2 nodes to explain; choose one with --node/),
+  refuses("explain large.onnx", /^large\.onnx computes r, .*; choose that with --node middle/),
   fails("explain two.onnx --node Relu d.npy", /^two\.onnx: .*Relu at opset 18/),
   prints(
     "explain two.onnx --node z d.npy i.npy",

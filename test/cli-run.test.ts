@@ -17,6 +17,7 @@ const ADD = "run add.onnx d.npy i.npy u.npy";
 
 // What is typed wrong.
 testRows(folder, [
+  refuses("run ScaterND d.npy", /did you mean ScatterND of ai\.onnx\?$/),
   refuses("run scatternd d.npy", /did you mean ScatterND of ai\.onnx\?$/),
   refuses("run ScatterND --opset x", '--opset takes a positive integer, got "x"'),
   refuses("run ScatterND --attr reduction d.npy", /--attr takes NAME=VALUE/),
@@ -41,9 +42,13 @@ testRows(folder, [
   refuses("run add.onnx --opset 13 d.npy i.npy u.npy", /--opset goes with an operator/),
   refuses(
     `${LARGE} nowhere u.npy`,
-    "large.onnx has no node nowhere; its nodes are first, middle, z",
+    'large.onnx: the model has no node "nowhere"; its scatters and gathers are "middle"',
   ),
-  refuses(`${LARGE} Relu u.npy`, "large.onnx has 2 nodes Relu; name a value that one makes: r, z"),
+  refuses(`${LARGE} midle u.npy`, /no node "midle"; did you mean "middle"\? its scatters/),
+  refuses(
+    `${LARGE} Relu u.npy`,
+    'large.onnx: the model has 2 nodes "Relu"; choose one of "first", "z"',
+  ),
 ]);
 
 // What is read wrong.

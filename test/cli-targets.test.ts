@@ -6,7 +6,7 @@ import * as fs from "node:fs";
 import { test } from "node:test";
 import { equals } from "../src/index.ts";
 import { ADDED, DATA, makeCliFolder } from "./support/cli-files.ts";
-import { checkResult, fails, prints, refuses, testRows } from "./support/cli.ts";
+import { checkResult, fails, prints, refuses, runCommand, testRows } from "./support/cli.ts";
 
 const folder = makeCliFolder();
 const { at, load, ndscatter } = folder;
@@ -55,18 +55,18 @@ testRows(folder, [
   prints("run made.onnx --node take data=d.npy which=i0.npy", /^y: float32\[1, 2\]/),
   prints("explain made.onnx d.npy", /\noutput = data\[1\] {2}indices = 1\n$/),
   fails("run two.onnx --node r d.npy", /^two\.onnx: .*Relu at opset 18/),
-  refuses("run two.onnx --node GatherND d.npy", /has 2 nodes GatherND; name a value .*: y, z$/),
+  refuses("run two.onnx --node GatherND d.npy", /has 2 nodes "GatherND"; choose one of "y", "z"$/),
   refuses(
     "run many.onnx --node no d.npy",
     new RegExp(
-      `its nodes are ${Array.from({ length: 20 }, (_, n) => `out${n}`).join(", ")} and 5 more$`,
+      `its scatters and gathers are ${Array.from({ length: 20 }, (_, n) => `"out${n}"`).join(", ")} and 5 more$`,
     ),
   ),
   refuses(
     "explain many.onnx d.npy i.npy",
-    /^many\.onnx has 25 nodes to explain; .*out19 and 5 more$/,
+    /^many\.onnx has 25 nodes to explain; .*"out19" and 5 more$/,
   ),
-  refuses("explain copy.onnx d.npy u.npy", "copy.onnx has no node to explain"),
+  refuses("explain copy.onnx d.npy u.npy", "copy.onnx has no nodes to explain"),
   refuses(
     "run unnamed.onnx --node take d.npy i.npy -o a.npy -o b.npy",
     "there is no output left for b.npy; the outputs of GatherND take of unnamed.onnx are y",
@@ -79,9 +79,46 @@ testRows(folder, [
   prints("run self.onnx x=line.npy at=lines.npy", /tensor\(\[1\., 2\., 3\.\]/),
 ]);
 
+// Nodes in bodies and functions, by name, value and path.
+for (const [name, row] of [
+  ["t1", "3., 4."],
+  ['If "choose" / then_branch / take', "3., 4."],
+  ['If "choose" / then_branch / If "again" / then_branch / made index', "5., 6."],
+  ["_if_else_branch_GatherND", "3., 4."],
+] as const) {
+  test(`run places.onnx --node ${name}`, async () => {
+    const args = ["run", "places.onnx", "--node", name, "d.npy"];
+    const { stdout, stderr } = await runCommand(folder.home, args);
+    assert.ok(stdout.includes(row), stderr);
+  });
+}
+
+testRows(folder, [
+  prints(
+    "explain places.onnx --node l carried=d.npy i=i0.npy",
+    /\noutput\[0\] = data\[0\] {2}indices\[0\] = 0\n$/,
+  ),
+  refuses(
+    "explain places.onnx",
+    /has 9 nodes to explain; choose one with --node: If "choose" \/ then_branch \/ "take", /,
+  ),
+  refuses(
+    "run places.onnx --node take d.npy",
+    /has 2 nodes "take"; choose one of If "choose" \/ then_branch \/ "take", /,
+  ),
+  refuses("run places.onnx --node t1", /needs x, i, but there is no file for x$/),
+  fails(
+    "run places.onnx --node second q=d.npy I=one.npy",
+    /"axis" is not known: it is the attribute "where" of each call/,
+  ),
+]);
+
 test("an empty name is no node's", async () => {
   const { stderr, status } = await ndscatter("run many.onnx d.npy --node=");
-  assert.match(stderr, /^ndscatter: many\.onnx has no node ""; its nodes are out0, /);
+  assert.match(
+    stderr,
+    /^ndscatter: many\.onnx: the model has no node ""; its scatters and gathers are "out0", /,
+  );
   assert.equal(status, 2);
 });
 

@@ -27,7 +27,7 @@ const EXPORTS = {
     "isTensorError", "operators", "planGather", "planGatherElements", "planGatherND", "planScatterElements", "planScatterND", "printScalar", "printShape", "resolve", "roleOf", "run", "scatter", "scatterElements", "scatterND", "tensor", "tensorScatter", "typesOf", "zeros",
   ],
   "npy/index.js": ["readNpy", "writeNpy"],
-  "onnx/index.js": ["FINDINGS", "buildModel", "constant", "convertModel", "externalFiles", "inspectModel", "nodeCall", "readModel", "readOutline", "readTensor", "runModel", "runNode", "unsupportedOperators", "writeModel", "writeTensor"],
+  "onnx/index.js": ["FINDINGS", "NodeIndex", "buildModel", "constant", "convertModel", "externalFiles", "inspectModel", "listNodes", "nodeCall", "readModel", "readOutline", "readTensor", "runModel", "runNode", "unsupportedOperators", "writeModel", "writeTensor"],
   "openvino/index.js": ["FINDINGS", "convertModel", "inspectModel", "readIR", "runModel", "writeIR"],
 };
 

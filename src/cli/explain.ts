@@ -54,6 +54,7 @@ async function explainTask(
   options: ExplainOptions,
 ): Promise<void> {
   const task = findTask(io, target, options);
+  task.checkOneNode();
   const files = bindInputFiles(texts, task);
   checkOneInput([task.file, ...files.values()]);
   const { node, inputs } = task.call(readTensorFiles(io, files));

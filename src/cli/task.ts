@@ -3,18 +3,20 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import type { Command } from "commander";
-import { run, type Tensor } from "../index.ts";
+import { isTensorError, run, type Tensor } from "../index.ts";
 import {
+  listNodes,
   nodeCall,
+  NodeIndex,
   runModel,
   runNode,
   type Model,
-  type ModelNode,
   type NodeCall,
+  type PlacedNode,
 } from "../onnx/index.ts";
-import { printFile, withPath, wrongUsage } from "./failure.ts";
+import { errorAt, printFile, withPath, wrongUsage } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { printName } from "./layout.ts";
+import { escapeControls, printName } from "./layout.ts";
 import { addCallOptions, isOperator, parseCall, type CallOptions } from "./operator-call.ts";
 import { readModelFile } from "./read-files.ts";
 
@@ -30,6 +32,11 @@ export interface Task {
   /** The file of its model. */
   readonly file?: string;
   execute(inputs: ReadonlyMap<string, Tensor>): ReadonlyMap<string, Tensor>;
+  /**
+   * Looks whether there is one node to {@link call}, before any input is asked for.
+   * @throws Failure which says which node to choose
+   */
+  checkOneNode(): void;
   /**
    * Its one node with that node's inputs.
    * @throws Failure for a model of several nodes
@@ -50,7 +57,8 @@ export function addTaskArguments(command: Command): Command {
     .argument("[inputs...]", "the inputs: files, or NAME=FILE");
   return addCallOptions(command).option(
     "--node <name>",
-    "take one node of the model: its name, a value it makes, or an operator no other node has",
+    "take one node, of a body or function too: its name, the path that inspect prints, a value that it makes, " +
+      "an operator that no other node has, or the name that ONNX Runtime gave it",
   );
 }
 
@@ -73,9 +81,10 @@ export function findTask(io: Io, target: string, options: TaskOptions): Task {
     );
   }
   const model = readModelFile(io, target);
-  return node === undefined
-    ? modelTask(target, model)
-    : nodeTask(target, model, findNode(target, model, node));
+  if (node === undefined) return modelTask(target, model);
+  const index = new NodeIndex(model);
+  const placed = choose(target, () => index.find(node));
+  return nodeTask(target, index, placed);
 }
 
 function operatorTask(op: string, options: CallOptions): Task {
@@ -98,12 +107,14 @@ function operatorTask(op: string, options: CallOptions): Task {
       const results = run(node, tensorsOf(tensors));
       return new Map(outputs.map((name, position) => [name, results[position]]));
     },
+    checkOneNode: () => {},
     call: (tensors) => ({ node, inputs: tensorsOf(tensors) }),
   };
 }
 
 function modelTask(file: string, model: Model): Task {
   const { inputs, outputs, constants } = model.graph;
+  const index = new NodeIndex(model);
   return {
     title: printFile(file),
     file,
@@ -112,92 +123,70 @@ function modelTask(file: string, model: Model): Task {
     outputs: outputs.map(({ name }) => name),
     execute: (tensors) =>
       withPath(file, () => new Map(Object.entries(runModel(model, Object.fromEntries(tensors))))),
-    call: (tensors) => callNode(file, model, onlyNode(file, model), tensors),
+    checkOneNode: () => void onlyNode(file, index),
+    call: (tensors) => callNode(file, index, onlyNode(file, index), tensors),
   };
 }
 
-function nodeTask(file: string, model: Model, node: ModelNode): Task {
-  const { nodes, constants } = model.graph;
-  const makers = nodes.filter(({ op }) => op === "Constant");
+function nodeTask(file: string, index: NodeIndex, placed: PlacedNode): Task {
+  const { node } = placed;
+  const inputs = [...new Set(node.inputs)].filter((name) => name !== "");
   return {
     title: `${node.op} ${printName(node.name || node.outputs[0])} of ${printFile(file)}`,
     file,
-    inputs: [...new Set(node.inputs)].filter((name) => name !== ""),
-    optional: new Set([
-      ...constants.map(({ name }) => name),
-      ...makers.flatMap(({ outputs }) => outputs),
-    ]),
+    inputs,
+    optional: new Set(inputs.filter((name) => index.isConstant(placed, name))),
     outputs: node.outputs.filter((name) => name !== ""),
     execute: (tensors) =>
       withPath(file, () => {
-        const results = runNode(model, node, Object.fromEntries(tensors));
+        const results = runNode(index, node, Object.fromEntries(tensors));
         return new Map(Object.entries(results));
       }),
-    call: (tensors) => callNode(file, model, node, tensors),
+    checkOneNode: () => {},
+    call: (tensors) => callNode(file, index, placed, tensors),
   };
 }
 
 /** The call of a node of a model; tensors for other nodes are left out. */
 const callNode = (
   file: string,
-  model: Model,
-  node: ModelNode,
+  index: NodeIndex,
+  { node }: PlacedNode,
   tensors: ReadonlyMap<string, Tensor>,
 ): NodeCall =>
   withPath(file, () => {
     const own = [...tensors].filter(([name]) => node.inputs.includes(name));
-    return nodeCall(model, node, Object.fromEntries(own));
+    return nodeCall(index, node, Object.fromEntries(own));
   });
 
 /** The only node of a model that has an operator of this package. No other node may compute its inputs. */
-function onlyNode(file: string, { graph }: Model): ModelNode {
-  const { nodes } = graph;
-  const found = nodes.filter(({ op }) => isOperator(op));
-  if (found.length === 1) {
-    const [node] = found;
-    const makers = nodes.filter(({ op }) => op !== "Constant");
-    const computed = node.inputs.find((name) =>
-      makers.some(({ outputs }) => outputs.includes(name)),
-    );
-    if (computed === undefined) return node;
-    const name = printName(node.name || node.outputs[0]);
-    const advice = `choose that with --node ${name} and give its inputs`;
-    throw wrongUsage(
-      `${printFile(file)} computes ${printName(computed)}, an input of ${node.op}; ${advice}`,
-    );
+function onlyNode(file: string, index: NodeIndex): PlacedNode {
+  const { family } = index;
+  const [placed] = family;
+  if (family.length !== 1) {
+    const count = family.length === 0 ? "no" : family.length;
+    const which = family.length === 0 ? "" : `; choose one with --node: ${listNodes(family)}`;
+    throw wrongUsage(escapeControls(`${printFile(file)} has ${count} nodes to explain${which}`));
   }
-  const which = found.length === 0 ? "" : `; choose one with --node: ${listNodes(found, true)}`;
+  const { node } = placed;
+  const given = new Set(index.model.graph.inputs.map(({ name }) => name));
+  const computed = node.inputs.find(
+    (name) => name !== "" && !given.has(name) && !index.isConstant(placed, name),
+  );
+  if (computed === undefined) return placed;
+  const advice = `choose that with --node ${printName(index.pathOf(placed))} and give its inputs`;
   throw wrongUsage(
-    `${printFile(file)} has ${found.length === 0 ? "no node" : `${found.length} nodes`} to explain${which}`,
+    `${printFile(file)} computes ${printName(computed)}, an input of ${node.op}; ${advice}`,
   );
 }
 
-/** The node with that name, or the one that makes a value of that name, or the only one of that operator. */
-function findNode(file: string, { graph: { nodes } }: Model, name: string): ModelNode {
-  const groups = [
-    nodes.filter((node) => node.name === name),
-    nodes.filter((node) => node.outputs.includes(name)),
-    nodes.filter((node) => node.op === name),
-  ];
-  const found = groups.find((group) => name !== "" && group.length > 0) ?? [];
-  if (found.length === 1) return found[0];
-  if (found.length === 0) {
-    throw wrongUsage(
-      `${printFile(file)} has no node ${printName(name)}; its nodes are ${listNodes(nodes)}`,
-    );
+/** The node that `find` returns. A name that means none is the fault of what was typed. */
+function choose(file: string, find: () => PlacedNode): PlacedNode {
+  try {
+    return find();
+  } catch (error) {
+    if (!isTensorError(error, "unsupported-model")) throw errorAt(file, error);
+    // Operators and functions of a file may have names with control characters.
+    throw wrongUsage(escapeControls(`${printFile(file)}: ${error.message}`), error);
   }
-  throw wrongUsage(
-    `${printFile(file)} has ${found.length} nodes ${printName(name)}; name a value that one makes: ${listNodes(found, true)}`,
-  );
-}
-
-const MAX_LISTED = 20;
-
-/** The names of nodes, or with `byOutput` of the values that they make, which are never equal. */
-function listNodes(nodes: readonly ModelNode[], byOutput = false): string {
-  const names = nodes.map(({ name, outputs, op }) =>
-    printName((!byOutput && name) || outputs[0] || op),
-  );
-  const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : "";
-  return names.slice(0, MAX_LISTED).join(", ") + more || "none";
 }

@@ -4,17 +4,12 @@
  */
 
 import { modelFrom } from "../model/foreign.ts";
-import { findOpset, quote } from "../model/graph.ts";
-import {
-  MAX_BODY_DEPTH,
-  type Attribute,
-  type Graph,
-  type Model,
-  type ModelNode,
-} from "../model/model.ts";
+import { findOpset } from "../model/graph.ts";
+import type { Attribute, Model, ModelNode } from "../model/model.ts";
+import { walkNodes, type Place, type PlacedNode } from "../model/places.ts";
 import { Scope } from "../model/values.ts";
 import type { ParameterSchema, TensorType } from "../operators/operator.ts";
-import { operators } from "../operators/registry.ts";
+import { isOperator } from "../operators/registry.ts";
 import { finding, type Finding, type Severity } from "./findings.ts";
 import { inspectNode } from "./inspect-node.ts";
 
@@ -68,10 +63,6 @@ export interface Report {
 export function inspectModel(given: Model): Report {
   const model = modelFrom(given);
   const inspection = new Inspection(model);
-  inspection.walk(model.graph, model.opsets, []);
-  for (const { name, domain, opsets, graph } of model.functions ?? []) {
-    inspection.walk(graph, opsets, [`function ${domain}.${name}`]);
-  }
   const { nodeCount, nodes, findings } = inspection;
   const counts = { wrong: 0, risky: 0, note: 0 };
   for (const { severity } of [...nodes.flatMap((node) => node.findings), ...findings]) {
@@ -86,67 +77,36 @@ class Inspection {
   readonly nodes: InspectedNode[] = [];
   readonly findings: Finding[] = [];
   readonly #irVersion: number;
-  readonly #family = new Set(operators().map(({ domain, name }) => `${domain} ${name}`));
+  readonly #scopes = new Map<Place, Scope>();
 
-  constructor({ irVersion }: Model) {
-    this.#irVersion = irVersion;
-  }
-
-  /**
-   * @param outer of the graph around a body
-   * @param path where the graph stands
-   */
-  walk(
-    graph: Graph,
-    opsets: Readonly<Record<string, number>>,
-    path: readonly string[],
-    outer: Scope | null = null,
-    depth = 0,
-  ): void {
-    const scope = new Scope(graph, outer, this.#irVersion);
-    for (const node of graph.nodes) {
-      this.nodeCount++;
-      const opset = findOpset(opsets, node);
-      scope.learn(node, opset);
-      if (this.#family.has(`${node.domain} ${node.op}`)) {
-        this.nodes.push(nodeReport(node, opset, scope, path));
-      }
-      for (const { body, place } of placedBodies(node, path, depth < MAX_BODY_DEPTH)) {
-        if (body !== null) {
-          this.walk(body, opsets, place, scope, depth + 1);
-          continue;
-        }
-        const sentence = `the graph of ${place.join(" / ")} lies too deep in others to be looked at`;
+  constructor(model: Model) {
+    this.#irVersion = model.irVersion;
+    walkNodes(model, {
+      node: (placed) => this.#inspect(placed),
+      tooDeep: (path) => {
+        const sentence = `the graph of ${path.join(" / ")} lies too deep in others to be looked at`;
         this.findings.push(finding("graph-too-deep", sentence));
-      }
-    }
-  }
-}
-
-interface PlacedBody {
-  /** Null where it lies too deep. */
-  readonly body: Graph | null;
-  readonly place: readonly string[];
-}
-
-/** The graphs in a node; one for all of an attribute whose graphs lie too deep. */
-function placedBodies(node: ModelNode, path: readonly string[], isReached: boolean): PlacedBody[] {
-  const outer = [...path, placeName(node)];
-  return Object.entries(node.attributes).flatMap(([name, attribute]): PlacedBody[] => {
-    if (attribute.type !== "other" || attribute.graphs === undefined) return [];
-    const { graphs } = attribute;
-    if (graphs === null || !isReached) return [{ body: null, place: [...outer, name] }];
-    return graphs.map((body, position) => {
-      const last = graphs.length === 1 ? name : `${name} ${position}`;
-      return { body, place: [...outer, last] };
+      },
     });
-  });
-}
+  }
 
-/** `If "x"`, or by what it makes. */
-function placeName({ op, name, outputs }: ModelNode): string {
-  const called = name || outputs[0] || "";
-  return called === "" ? op : `${op} ${quote(called)}`;
+  #inspect({ node, place }: PlacedNode): void {
+    this.nodeCount++;
+    const scope = this.#scopeOf(place);
+    const opset = findOpset(place.opsets, node);
+    scope.learn(node, opset);
+    if (isOperator(node)) this.nodes.push(nodeReport(node, opset, scope, place.path));
+  }
+
+  /** The values of a graph as far as its nodes, and those around it, have been learned. */
+  #scopeOf(place: Place): Scope {
+    const known = this.#scopes.get(place);
+    if (known !== undefined) return known;
+    const { graph, outer } = place;
+    const scope = new Scope(graph, outer && this.#scopeOf(outer), this.#irVersion);
+    this.#scopes.set(place, scope);
+    return scope;
+  }
 }
 
 function nodeReport(

@@ -4,26 +4,28 @@ import { isTensorError, TensorError } from "../errors.ts";
 import type { AttributeSchema, OperatorVersion, Settings } from "../operators/operator.ts";
 import { settingsOf, type Attributes } from "../operators/settings.ts";
 import { quote } from "./graph.ts";
-import type { Attribute, ModelNode } from "./model.ts";
+import { isReference, type Attribute, type ModelNode } from "./model.ts";
 
 /**
  * Attributes as `run` takes them.
- * @throws TensorError `attribute` for floats: only the file tells a float 1 from an int 1, and no operator takes floats
+ * @throws TensorError `attribute` for floats: only the file tells a float 1 from an int 1, and no operator takes floats;
+ * and for an attribute that the caller of a function decides
  */
 export function attributesOf({ op, attributes }: ModelNode): Record<string, unknown> {
   const entries = Object.entries(attributes);
-  const float = entries.find(([, attribute]) => isFloat(attribute));
-  if (float === undefined)
-    return Object.fromEntries(entries.map(([name, { value }]) => [name, value]));
-  const sentence = `attribute ${quote(float[0])} is of floats, and ${op} has no such attribute`;
-  throw new TensorError("attribute", sentence, { op });
+  const fail = (name: string, what: string): TensorError =>
+    new TensorError("attribute", `attribute ${quote(name)} ${what}`, { op });
+  for (const [name, attribute] of entries) {
+    if (isFloat(attribute)) throw fail(name, `is of floats, and ${op} has no such attribute`);
+    if (isReference(attribute)) {
+      const from = quote(attribute.reference);
+      throw fail(name, `is not known: it is the attribute ${from} of each call of the function`);
+    }
+  }
+  return Object.fromEntries(entries.map(([name, { value }]) => [name, value]));
 }
 
 const isFloat = ({ type }: Attribute): boolean => type === "float" || type === "floats";
-
-/** Whether the value is an attribute of the caller of the function that the node is in. */
-const isReference = (attribute: Attribute): boolean =>
-  attribute.type === "other" && attribute.reference !== undefined;
 
 export const hasAttribute = ({ attributes }: OperatorVersion, name: string): boolean =>
   attributes.some((schema) => schema.name === name);

@@ -1,10 +1,13 @@
 /** What must hold of a graph before it runs, whatever its operators. Reading a model does not check it. */
 
 import { malformed } from "../errors.ts";
-import { nodeTitle, type Graph, type Model, type ModelNode } from "./model.ts";
+import { nodeTitle, type Graph, type ModelFunction, type ModelNode } from "./model.ts";
 
 /** The operator set version that a node is of, null where none is imported for its domain. */
-export function findOpset(opsets: Model["opsets"], { domain, opset }: ModelNode): number | null {
+export function findOpset(
+  opsets: ModelFunction["opsets"],
+  { domain, opset }: ModelNode,
+): number | null {
   if (opset !== undefined) return opset;
   // A domain may be called as a method of objects.
   return Object.hasOwn(opsets, domain) ? opsets[domain] : null;
@@ -14,11 +17,11 @@ export function findOpset(opsets: Model["opsets"], { domain, opset }: ModelNode)
  * The operator set version that a node of a model is of.
  * @throws TensorError `malformed-file` where the model imports no version of its domain
  */
-export function opsetOf(model: Model, node: ModelNode): number {
-  const found = findOpset(model.opsets, node);
+export function opsetOf({ opsets }: Pick<ModelFunction, "opsets">, node: ModelNode): number {
+  const found = findOpset(opsets, node);
   if (found !== null) return found;
   const { domain } = node;
-  const known = Object.keys(model.opsets).join(", ") || "none";
+  const known = Object.keys(opsets).join(", ") || "none";
   throw malformed(
     `the model imports no version of the domain ${domain}, which ${nodeTitle(node)} is of; it imports ${known}`,
   );

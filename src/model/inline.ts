@@ -10,7 +10,7 @@ import { TensorError } from "../errors.ts";
 import { tensor, type Tensor } from "../tensor/tensor.ts";
 import { castTensor } from "./cast.ts";
 import { dtypeOfElementType } from "./element-type.ts";
-import { constant, type Attribute, type Constant, type ModelNode } from "./model.ts";
+import { constant, isReference, type Attribute, type Constant, type ModelNode } from "./model.ts";
 
 /** Makes the outputs of a node. */
 export type InlineOperator = (
@@ -24,6 +24,12 @@ export function inlineOperator({ domain, op }: ModelNode): InlineOperator | null
   if (domain === "openvino") return op === "Convert" ? openvinoConvert : null;
   return domain === "ai.onnx" && Object.hasOwn(ONNX_INLINE, op) ? ONNX_INLINE[op] : null;
 }
+
+/** Whether a node makes its values of nothing but its own attributes. Those that a function's caller decides are none. */
+export const isConstantNode = (node: ModelNode): boolean =>
+  inlineOperator(node) !== null &&
+  node.inputs.length === 0 &&
+  !Object.values(node.attributes).some(isReference);
 
 /**
  * The constant that a `Constant` node makes, not read yet; null for other nodes and for values that are no tensor.

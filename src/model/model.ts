@@ -99,6 +99,12 @@ export type Attribute = Sourced &
       }
   );
 
+/** Whether the value is an attribute of the caller of the function that the node is in. */
+export const isReference = (
+  attribute: Attribute,
+): attribute is Attribute & { readonly reference: string } =>
+  attribute.type === "other" && attribute.reference !== undefined;
+
 /** A named tensor that is decoded only when it is read. */
 export interface Constant extends Sourced {
   readonly name: string;

@@ -4,7 +4,7 @@
  * before anything runs.
  */
 
-import { isTensorError, malformed, sentenceOf, TensorError } from "../errors.ts";
+import { isTensorError, malformed, readForeign, sentenceOf, TensorError } from "../errors.ts";
 import type { OperatorVersion } from "../operators/operator.ts";
 import { findVersion, resolve } from "../operators/registry.ts";
 import { run } from "../call/run.ts";
@@ -16,6 +16,10 @@ import { checkGraph, listNames, MAX_NAMES, opsetOf, quote } from "./graph.ts";
 import { inlineOperator } from "./inline.ts";
 import { bindInputs, missingInput } from "./inputs.ts";
 import { nodeTitle, type Model, type ModelNode } from "./model.ts";
+import { constantSource, NodeIndex } from "./node-index.ts";
+import type { Place } from "./places.ts";
+
+type Opsets = Place["opsets"];
 
 /** Tensors by the names of their values. */
 export type Tensors = Readonly<Record<string, Tensor>>;
@@ -32,9 +36,9 @@ export type Tensors = Readonly<Record<string, Tensor>>;
  */
 export function runModel(given: Model, inputs: Tensors): Record<string, Tensor> {
   const model = modelFrom(given);
-  const { graph } = model;
+  const { graph, opsets } = model;
   checkGraph(graph);
-  checkSupported(model, graph.nodes);
+  checkSupported(opsets, graph.nodes);
   const bound = bindInputs(graph, recordFrom("the inputs", inputs));
   const constants = new Map(graph.constants.map((one) => [one.name, one]));
   const values = new Map<string, Tensor>(bound);
@@ -47,7 +51,7 @@ export function runModel(given: Model, inputs: Tensors): Record<string, Tensor> 
     return value;
   };
   for (const node of graph.nodes) {
-    for (const [name, value] of runOne(model, node, valueOf)) values.set(name, value);
+    for (const [name, value] of runOne(opsets, node, valueOf)) values.set(name, value);
   }
   return Object.fromEntries(graph.outputs.map(({ name }) => [name, valueOf(name)]));
 }
@@ -55,16 +59,22 @@ export function runModel(given: Model, inputs: Tensors): Record<string, Tensor> 
 /**
  * Runs one node of a model on its own.
  *
- * @param node one of `model.graph.nodes`
- * @param inputs tensors by the names of the node's inputs; those that are left out are taken from the model's constants
- * and from what its `Constant` nodes make
+ * @param model the model, or its {@link NodeIndex}, which saves time where many nodes inside bodies are run
+ * @param node a node of the model, of a body or of a function in it; or its name or path, as {@link NodeIndex.find}
+ * takes it
+ * @param inputs tensors by the names of the node's inputs; those that are left out are taken from the constants, and
+ * from what `Constant` nodes make, of the node's graph and of the graphs around it
  * @returns the outputs of the node by name
  * @throws TensorError `unsupported-model` for a node that is not run here, `shape-mismatch` for missing or unknown
- * inputs; else as {@link runModel}
+ * inputs, `attribute` for an attribute that the caller of a function decides; else as {@link runModel}
  */
-export function runNode(model: Model, node: ModelNode, inputs: Tensors): Record<string, Tensor> {
-  const whole = modelFrom(model);
-  return Object.fromEntries(runOne(whole, node, nodeValues(whole, node, inputs)));
+export function runNode(
+  model: Model | NodeIndex,
+  node: ModelNode | string,
+  inputs: Tensors,
+): Record<string, Tensor> {
+  const { own, opsets, valueOf } = nodeValues(model, node, inputs);
+  return Object.fromEntries(runOne(opsets, own, valueOf));
 }
 
 /** A node of a model as `run`, `infer` and `explain` take it. */
@@ -77,45 +87,68 @@ export interface NodeCall {
 /**
  * One node of a model as a call on its own.
  *
- * @param inputs as {@link runNode} takes them
+ * @param model as {@link runNode} takes it, and so the node and the inputs
  * @throws TensorError `unsupported-model` for an operator that is not of the family, and as {@link runNode} for the
  * inputs; what the operator itself refuses is not checked
  */
-export function nodeCall(model: Model, node: ModelNode, inputs: Tensors): NodeCall {
-  const whole = modelFrom(model);
-  const valueOf = nodeValues(whole, node, inputs);
-  if (inlineOperator(node) !== null) {
-    const sentence = `${nodeTitle(node)} of the model is no node of an operator of the family`;
+export function nodeCall(
+  model: Model | NodeIndex,
+  node: ModelNode | string,
+  inputs: Tensors,
+): NodeCall {
+  const { own, opsets, valueOf } = nodeValues(model, node, inputs);
+  if (inlineOperator(own) !== null) {
+    const sentence = `${nodeTitle(own)} of the model is no node of an operator of the family`;
     throw new TensorError("unsupported-model", sentence);
   }
-  return namingNode(node, () => specOf(whole, node, valuesOf(node, valueOf)));
+  return namingNode(own, () => specOf(opsets, own, valuesOf(own, valueOf)));
 }
 
-/** Where a node that runs on its own takes its inputs from. */
-function nodeValues(model: Model, node: ModelNode, given: Tensors): (name: string) => Tensor {
-  checkNode(node);
-  const inputs = recordFrom("the inputs", given);
-  const { nodes, constants } = model.graph;
-  checkSupported(model, [node]);
-  const needed = node.inputs.filter((input) => input !== "");
+/** The index that was given, or one of the model that was. */
+const indexFrom = (given: Model | NodeIndex): NodeIndex =>
+  readForeign(
+    () => (given instanceof NodeIndex ? given : new NodeIndex(given)),
+    "malformed-file",
+    "a model cannot be read",
+  );
+
+/** A node that runs on its own, and where it takes its inputs from. */
+interface NodeValues {
+  readonly own: ModelNode;
+  readonly opsets: Opsets;
+  readonly valueOf: (name: string) => Tensor;
+}
+
+function nodeValues(
+  model: Model | NodeIndex,
+  given: ModelNode | string,
+  tensors: Tensors,
+): NodeValues {
+  const index = indexFrom(model);
+  const own = typeof given === "string" ? index.find(given).node : given;
+  checkNode(own);
+  const inputs = recordFrom("the inputs", tensors);
+  const place = index.placeOf(own);
+  const { opsets } = place;
+  checkSupported(opsets, [own]);
+  const needed = own.inputs.filter((input) => input !== "");
   const unknown = Object.keys(inputs).find((input) => !needed.includes(input));
   if (unknown !== undefined) {
     throw new TensorError(
       "shape-mismatch",
-      `${nodeTitle(node)} has no input ${quote(unknown)}; it has ${listNames(needed)}`,
+      `${nodeTitle(own)} has no input ${quote(unknown)}; it has ${listNames(needed)}`,
       { input: unknown },
     );
   }
   const valueOf = (input: string): Tensor => {
     if (Object.hasOwn(inputs, input)) return asTensor(inputs[input], {}, input);
-    const constant = constants.find((one) => one.name === input);
-    if (constant !== undefined) return constant.read();
-    const maker = nodes.find((one) => isConstantNode(one) && one.outputs.includes(input));
-    const value = maker && new Map(runOne(model, maker, valueOf)).get(input);
-    if (value === undefined) throw missingInput(input, needed, nodeTitle(node));
-    return value;
+    const source = constantSource(place, input);
+    if (source === null) throw missingInput(input, needed, nodeTitle(own));
+    if ("read" in source) return source.read();
+    const made = runOne(source.place.opsets, source.node, valueOf);
+    return made.find(([name]) => name === input)?.[1] as Tensor;
   };
-  return valueOf;
+  return { own, opsets, valueOf };
 }
 
 const valuesOf = (
@@ -124,12 +157,9 @@ const valuesOf = (
 ): readonly (Tensor | undefined)[] =>
   node.inputs.map((name) => (name === "" ? undefined : valueOf(name)));
 
-const isConstantNode = (node: ModelNode): boolean =>
-  inlineOperator(node) !== null && node.inputs.length === 0;
-
 /** The outputs of a node with their names; an output without a name is dropped. */
 function runOne(
-  model: Model,
+  opsets: Opsets,
   node: ModelNode,
   valueOf: (name: string) => Tensor,
 ): readonly (readonly [string, Tensor])[] {
@@ -137,11 +167,11 @@ function runOne(
     const inputs = valuesOf(node, valueOf);
     const inline = inlineOperator(node);
     if (inline === null) {
-      const call = specOf(model, node, inputs);
+      const call = specOf(opsets, node, inputs);
       return run(call.node, call.inputs);
     }
     checkOmitted(inputs, []);
-    return inline(node, inputs as Tensor[], opsetOf(model, node));
+    return inline(node, inputs as Tensor[], opsetOf({ opsets }, node));
   });
   if (node.outputs.length > results.length) {
     throw malformed(
@@ -153,9 +183,13 @@ function runOne(
   );
 }
 
-function specOf(model: Model, node: ModelNode, inputs: readonly (Tensor | undefined)[]): NodeCall {
+function specOf(
+  opsets: Opsets,
+  node: ModelNode,
+  inputs: readonly (Tensor | undefined)[],
+): NodeCall {
   const { op, domain } = node;
-  const opset = opsetOf(model, node);
+  const opset = opsetOf({ opsets }, node);
   checkOmitted(inputs, resolve({ domain, op, opset }).inputs);
   return { node: { domain, op, opset, attributes: attributesOf(node) }, inputs };
 }
@@ -188,13 +222,15 @@ function namingNode<T>(node: ModelNode, action: () => T): T {
  * The operators of a model that are not run here, each with its opset, its first node and the number of its nodes.
  * @throws TensorError `malformed-file` for a node of a domain without an opset import
  */
-export function unsupportedOperators(
-  model: Model,
-  nodes: readonly ModelNode[] = modelFrom(model).graph.nodes,
-): string[] {
+export function unsupportedOperators(model: Model): string[] {
+  const { opsets, graph } = modelFrom(model);
+  return unsupported(opsets, graph.nodes);
+}
+
+function unsupported(opsets: Opsets, nodes: readonly ModelNode[]): string[] {
   const missing = new Map<string, ModelNode[]>();
   for (const node of nodes) {
-    const opset = opsetOf(model, node);
+    const opset = opsetOf({ opsets }, node);
     if (
       inlineOperator(node) !== null ||
       findVersion({ domain: node.domain, op: node.op, opset }) !== null
@@ -216,8 +252,8 @@ export function unsupportedOperators(
 }
 
 /** @throws TensorError `unsupported-model`, which names the operators that are not run here, with their nodes */
-function checkSupported(model: Model, nodes: readonly ModelNode[]): void {
-  const missing = unsupportedOperators(model, nodes);
+function checkSupported(opsets: Opsets, nodes: readonly ModelNode[]): void {
+  const missing = unsupported(opsets, nodes);
   if (missing.length === 0) return;
   const more = missing.length > MAX_NAMES ? ` and ${missing.length - MAX_NAMES} more` : "";
   throw new TensorError(

@@ -36,6 +36,8 @@ export {
   type ModelSpec,
   type ValueInfo,
 } from "../model/model.ts";
+export { listNodes, NodeIndex } from "../model/node-index.ts";
+export type { Place, PlacedNode } from "../model/places.ts";
 export { readModel } from "./read-model.ts";
 export {
   nodeCall,

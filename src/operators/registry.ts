@@ -6,6 +6,7 @@ import { gatherND } from "./gather-nd.ts";
 import { gather } from "./gather.ts";
 import { openvinoGatherElements } from "./openvino-gather-elements.ts";
 import { openvinoGatherND } from "./openvino-gather-nd.ts";
+import { nearest } from "./nearest.ts";
 import { openvinoGather } from "./openvino-gather.ts";
 import type { Domain, Operator, OperatorVersion } from "./operator.ts";
 import { scatterElementsUpdate } from "./scatter-elements-update.ts";
@@ -90,6 +91,10 @@ export function partsOf<N extends OperatorId, K extends keyof N>(
   return readForeign(read, "unknown-operator", `${must} that can be read`);
 }
 
+/** Whether an operator is in this registry, in whichever version. */
+export const isOperator = ({ domain, op }: Pick<OperatorId, "domain" | "op">): boolean =>
+  findOperator(domain, op) !== undefined;
+
 /** Whether an operator has versions before the first one in this registry. */
 export const hasOlderVersions = ({ domain, op }: OperatorId): boolean =>
   findOperator(domain, op)?.hasOlder === true;
@@ -148,11 +153,13 @@ function normalizeDomain(domain: unknown): Domain | null {
   return domain === "openvino" ? domain : null;
 }
 
-/** A suggestion for a name that differs from an operator's by case or by domain. */
+/** A suggestion for a name that is no operator's, but nearly. */
 function hint(op: string): string {
-  const plain = op.toLowerCase();
-  const near = OPERATORS.map(({ versions }) => versions[0]).find(
-    ({ name }) => name.toLowerCase() === plain,
+  const firsts = OPERATORS.map(({ versions }) => versions[0]);
+  const name = nearest(
+    op,
+    firsts.map((one) => one.name),
   );
+  const near = firsts.find((one) => one.name === name);
   return near === undefined ? "" : `; did you mean ${near.name} of ${near.domain}?`;
 }

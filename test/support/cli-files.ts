@@ -24,6 +24,7 @@ import {
   SCATTER_ADD,
   TWO,
 } from "./cli-models.ts";
+import { placesFile } from "./place-models.ts";
 
 export const DATA = tensor("float32", [4, 2], [1, 2, 3, 4, 5, 6, 7, 8]);
 /** What `add.onnx` makes of d.npy, i.npy and u.npy. */
@@ -119,6 +120,7 @@ function saveModels({ at }: Folder): void {
   for (const [name, model] of Object.entries(models)) {
     fs.writeFileSync(at(`${name}.onnx`), writeModel(model));
   }
+  fs.writeFileSync(at("places.onnx"), placesFile());
   fs.writeFileSync(at("cut.onnx"), writeModel(SCATTER_ADD).subarray(0, 40));
   for (const name of ["ir.xml", "bare.xml"]) fs.writeFileSync(at(name), NEGATIVE_IR.xml);
   fs.writeFileSync(at("ir.bin"), NEGATIVE_IR.bin);

@@ -1,0 +1,113 @@
+/**
+ * Where the graphs of a model stand: its own, those of its functions, and the bodies in nodes, however deep they were
+ * read. There is one walk over them, and one way to say where a graph is.
+ */
+
+import { graphFrom } from "./foreign.ts";
+import { quote } from "./graph.ts";
+import { MAX_BODY_DEPTH, type Graph, type Model, type ModelNode } from "./model.ts";
+
+/** A graph of a model. */
+export interface Place {
+  readonly graph: Graph;
+  /** The versions of domains that its nodes are of: the model's, or its function's. */
+  readonly opsets: Readonly<Record<string, number>>;
+  /** The nodes and attributes around it, or its function; empty for the model's own graph. */
+  readonly path: readonly string[];
+  /** The place of the node that has it as a body, whose values it sees; null for the model's graph and a function's. */
+  readonly outer: Place | null;
+  readonly kind: PlaceKind;
+}
+
+export type PlaceKind =
+  | { readonly is: "model" }
+  | { readonly is: "function"; readonly name: string }
+  | { readonly is: "body"; readonly op: string; readonly attribute: string };
+
+/** A node and the graph that it is in. */
+export interface PlacedNode {
+  readonly node: ModelNode;
+  readonly place: Place;
+}
+
+/** What is told of a model on the way through it. */
+export interface Visitor {
+  /** Nodes come in the order in which they stand; those of a body follow the node that has it. */
+  readonly node: (placed: PlacedNode) => void;
+  /** The path of graphs that lie too deep in others to have been read. */
+  readonly tooDeep?: (path: readonly string[]) => void;
+}
+
+/** The model's own graph. */
+export const ownPlace = ({ graph, opsets }: Pick<Model, "opsets" | "graph">): Place => ({
+  graph,
+  opsets,
+  path: [],
+  outer: null,
+  kind: { is: "model" },
+});
+
+/**
+ * @param model that was looked at by `modelFrom`
+ * @throws TensorError `malformed-file` for a body that is no graph
+ */
+export function walkNodes(model: Model, visitor: Visitor): void {
+  walk(ownPlace(model), visitor, 0);
+  const titles = new Set<string>();
+  for (const { name, domain, opsets, graph } of model.functions ?? []) {
+    const path = [uniqueTitle(`function ${domain}.${name}`, titles)];
+    walk({ graph, opsets, path, outer: null, kind: { is: "function", name } }, visitor, 0);
+  }
+}
+
+function walk(place: Place, visitor: Visitor, depth: number): void {
+  const titles = new Set<string>();
+  for (const node of place.graph.nodes) {
+    visitor.node({ node, place });
+    const bodies = bodiesOf(node);
+    if (bodies.length === 0) continue;
+    const outer = [...place.path, uniqueTitle(placeName(node), titles)];
+    for (const { attribute, graphs } of bodies) {
+      if (graphs === null || depth >= MAX_BODY_DEPTH) {
+        visitor.tooDeep?.([...outer, attribute]);
+        continue;
+      }
+      for (const [position, graph] of graphs.entries()) {
+        const path = [...outer, graphs.length === 1 ? attribute : `${attribute} ${position}`];
+        const kind = { is: "body", op: node.op, attribute } as const;
+        const body = { ...place, graph: graphFrom(graph), path, outer: place, kind };
+        walk(body, visitor, depth + 1);
+      }
+    }
+  }
+}
+
+interface Bodies {
+  readonly attribute: string;
+  /** Null where they lie too deep to have been read. */
+  readonly graphs: readonly Graph[] | null;
+}
+
+function bodiesOf({ attributes }: ModelNode): readonly Bodies[] {
+  const bodies: Bodies[] = [];
+  for (const name of Object.keys(attributes)) {
+    const attribute = attributes[name];
+    if (attribute.type !== "other" || attribute.graphs === undefined) continue;
+    bodies.push({ attribute: name, graphs: attribute.graphs });
+  }
+  return bodies;
+}
+
+/** `If "x"`, or by what it makes. */
+function placeName({ op, name, outputs }: ModelNode): string {
+  const called = name || outputs[0] || "";
+  return called === "" ? op : `${op} ${quote(called)}`;
+}
+
+/** A title that no other of `titles` is, so that a path leads to one place: names of nodes may be equal. */
+function uniqueTitle(title: string, titles: Set<string>): string {
+  let unique = title;
+  for (let count = 2; titles.has(unique); count++) unique = `${title} #${count}`;
+  titles.add(unique);
+  return unique;
+}

@@ -1,0 +1,50 @@
+/**
+ * The names that ONNX Runtime gives to nodes and values when it inlines a body or a function, so that a name from its
+ * messages, its profile or a model that it has optimized leads back to the node of the file.
+ *
+ * `Graph::InlineIfSubgraph` and `Graph::GenerateNodeName` in `onnxruntime/core/graph/graph.cc`, as versions 1.17 to 1.30
+ * name things: an If whose condition is constant is replaced by a branch. The prefix is `_if_` and the attribute, or in
+ * older versions the name of the branch's graph. A value inside is the prefix and its name. A node is the prefix and its
+ * operator, because its own name is dropped. A function that is inlined gives `_inlfunc_`, its name, and the name of
+ * the node or value. A name that is taken gets `_token_` and a number, the prefix as well as the whole.
+ */
+
+import type { Place, PlacedNode } from "./places.ts";
+
+/** What stands behind the prefix of a place. */
+export interface InlinedName {
+  readonly place: Place;
+  readonly rest: string;
+}
+
+/** The places from which a runtime would have inlined a node or value of that name. */
+export const inlinedFrom = (name: string, places: Iterable<Place>): readonly InlinedName[] =>
+  [...places].flatMap((place) =>
+    prefixesOf(place).flatMap((prefix) => {
+      if (!name.startsWith(prefix)) return [];
+      const [, rest] = /^(?:_token_\d+)?_(.+)$/s.exec(name.slice(prefix.length)) ?? [];
+      return rest === undefined ? [] : [{ place, rest }];
+    }),
+  );
+
+function prefixesOf({ kind, graph }: Place): readonly string[] {
+  switch (kind.is) {
+    case "function":
+      return [`_inlfunc_${kind.name}`];
+    case "body":
+      return kind.op === "If"
+        ? [...new Set([kind.attribute, graph.name])].map((name) => `_if_${name}`)
+        : [];
+    case "model":
+      return [];
+  }
+}
+
+/** A name without the number that made it unique. */
+export const withoutToken = (name: string): string => name.replace(/_token_\d+$/, "");
+
+/** Whether a node is in a place, or in a body of a node there. */
+export function isWithin({ place }: PlacedNode, outer: Place): boolean {
+  for (let at: Place | null = place; at !== null; at = at.outer) if (at === outer) return true;
+  return false;
+}

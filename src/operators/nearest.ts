@@ -1,0 +1,36 @@
+/** The name that was probably meant where there is none of the name that was given. */
+
+/** Longer names are not compared: the work grows with the square of the length. */
+const LONGEST = 200;
+
+/**
+ * The first of the names that differ least from `name`, letters that are only of another case aside; null where none is
+ * near: one letter in three may be wrong.
+ */
+export function nearest(name: string, names: Iterable<string>): string | null {
+  const given = name.toLowerCase();
+  if (given.length > LONGEST) return null;
+  let best: string | null = null;
+  let least = Math.floor(given.length / 3) + 1;
+  for (const one of names) {
+    if (Math.abs(one.length - given.length) >= least) continue;
+    const distance = distanceOf(given, one.toLowerCase());
+    if (distance >= least) continue;
+    [best, least] = [one, distance];
+  }
+  return best;
+}
+
+/** How many letters must be inserted, deleted or replaced (Levenshtein's distance). */
+function distanceOf(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 0; i < a.length; i++) {
+    const next = [i + 1];
+    for (let j = 0; j < b.length; j++) {
+      const replaced = row[j] + (a[i] === b[j] ? 0 : 1);
+      next.push(Math.min(replaced, row[j + 1] + 1, next[j] + 1));
+    }
+    row = next;
+  }
+  return row[b.length];
+}
