@@ -79,6 +79,36 @@ testRows(folder, [
   prints("run self.onnx x=line.npy at=lines.npy", /tensor\(\[1\., 2\., 3\.\]/),
 ]);
 
+// Files that are no ONNX models, read whole by run and in parts by inspect.
+const OTHER_FILES = {
+  "image.onnx": ["\u0089PNG\r\n\u001a\n\0\0\0\rIHDR", "a PNG image"],
+  "text.onnx": ["# Größe\n\nA text.\n", "text"],
+  "json.onnx": ['{ "model": 1 }\n', "text"],
+  "none.onnx": ["", "empty"],
+  "archive.onnx": [
+    "PK\u0003\u0004\u0014\0\0\0",
+    "a ZIP archive, as PyTorch's .pt and NumPy's .npz are",
+  ],
+  "net.onnx": [
+    "<?xml version='1.0'?><net/>",
+    "an XML file, as an OpenVINO IR is, whose name must end in .xml",
+  ],
+  "lite.onnx": ["\u001c\0\0\0TFL3", "a TensorFlow Lite model"],
+} as const;
+
+for (const [name, [content, what]] of Object.entries(OTHER_FILES)) {
+  const isBytes = what !== "text";
+  fs.writeFileSync(at(name), content, isBytes ? "latin1" : "utf8");
+  const sentence = `${name}: this is no ONNX model: it is ${what}`;
+  testRows(folder, [fails(`run ${name} d.npy`, sentence), fails(`inspect ${name}`, sentence)]);
+}
+fs.copyFileSync(at("d.npy"), at("array.onnx"));
+testRows(folder, [
+  fails("run array.onnx d.npy", "array.onnx: this is no ONNX model: it is a NumPy array (.npy)"),
+  // A model that ends too early is a broken one.
+  fails("inspect cut.onnx", /^cut\.onnx: the file is cut short or damaged/),
+]);
+
 // Nodes in bodies and functions, by name, value and path.
 for (const [name, row] of [
   ["t1", "3., 4."],

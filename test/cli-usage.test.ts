@@ -15,7 +15,7 @@ testRows(folder, [
   refuses("run", "missing required argument 'target'"),
   refuses("inspect", "missing required argument 'file'"),
   refuses("convert add.xml --opset 16", /required option '-o, --output <file>'/),
-  prints("--version", /^\d+\.\d+\.\d+\n$/),
+  ...["--version", "-v", "-V", "version"].map((line) => prints(line, /^\d+\.\d+\.\d+\n$/)),
   prints("--help", /^Usage: ndscatter [\s\S]*\nThe status is 0 when all is well, 1 for wrong data/),
   prints("help run", /^Usage: ndscatter run /),
   prints("run --help", /Examples:\n {2}ndscatter run ScatterND/),

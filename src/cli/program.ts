@@ -2,7 +2,7 @@
 
 import { createRequire } from "node:module";
 import { inspect } from "node:util";
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Option } from "commander";
 import { addConformanceCommand } from "./conformance.ts";
 import { addConvertCommand } from "./convert.ts";
 import { addExplainCommand } from "./explain.ts";
@@ -31,6 +31,13 @@ Examples:
   ndscatter convert model.onnx --opset 13 -o m13.onnx
   ndscatter help run`;
 
+/** As a command. */
+const addVersionCommand = (program: Command, { stdout }: Io): Command =>
+  program
+    .command("version")
+    .description("print the version")
+    .action(() => stdout.write(`${manifest.version}\n`));
+
 /** Each adds a command to the program. One that fails without an error calls `fail` with its status. */
 const COMMANDS: readonly ((program: Command, io: Io, fail: (status: Status) => void) => void)[] = [
   addRunCommand,
@@ -40,6 +47,7 @@ const COMMANDS: readonly ((program: Command, io: Io, fail: (status: Status) => v
   addInspectCommand,
   addConvertCommand,
   addConformanceCommand,
+  addVersionCommand,
 ];
 
 /**
@@ -78,7 +86,13 @@ export async function main(argv: readonly string[], io: Io): Promise<Status> {
 const buildProgram = (io: Io, writeOut: (text: string) => void): Command =>
   new Command("ndscatter")
     .description(manifest.description)
-    .version(manifest.version, "-V, --version", "print the version")
+    .version(manifest.version, "-v, --version", "print the version")
+    // As other commands with this parser call it.
+    .addOption(new Option("-V").hideHelp())
+    .on("option:V", () => {
+      writeOut(`${manifest.version}\n`);
+      throw new CommanderError(SUCCESS, "commander.version", manifest.version);
+    })
     .option("--debug", "show where an error comes from")
     .helpOption("-h, --help", "print this help")
     .helpCommand("help [command]", "print the help of a command")

@@ -14,6 +14,7 @@ import { MAX_BODY_DEPTH, type Model } from "../model/model.ts";
 import { sizeOf } from "../tensor/shape.ts";
 import { FileCursor } from "./cursor.ts";
 import { readOptionsFrom, type ReadOptions } from "./external.ts";
+import { HEAD, namingFormat } from "./other-format.ts";
 import { decodeModel } from "./read-model.ts";
 import {
   AttributeProtoSchema,
@@ -72,11 +73,18 @@ interface FileRange {
 export function readOutline(file: ByteSource, options: ReadOptions = {}): Model {
   const checked = readOptionsFrom(options);
   const source = sourceFrom(file, "a file must be { size, read }");
+  return namingFormat(
+    () => readRange(source, 0, Math.min(source.size, HEAD)),
+    () => outlineOf(source, checked),
+  );
+}
+
+function outlineOf(source: ByteSource, options: ReadOptions): Model {
   const { size } = source;
   const outline = new OutlineWriter(source);
   outline.copy(ModelProtoSchema, size, 0);
   const { bytes, ranges } = outline.finish();
-  return decodeModel(bytes, checked, {
+  return decodeModel(bytes, options, {
     wholeOf(part) {
       // Tensors are views of the outline, so their offset in it identifies them.
       const range = ranges.get(part.byteOffset - bytes.byteOffset);

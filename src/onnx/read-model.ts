@@ -23,6 +23,7 @@ import type { Dim } from "../tensor/shape.ts";
 import { plainBytes } from "../tensor/storage.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { readOptionsFrom, type ReadOptions } from "./external.ts";
+import { HEAD, namingFormat } from "./other-format.ts";
 import {
   FunctionProtoSchema,
   GraphProtoSchema,
@@ -47,8 +48,14 @@ import { checkMessage, decodeUtf8, malformedAs, partsOf, type Parts } from "./wi
  * attributes of one name, a negative dimension of a constant. `too-large` for a model of more than 2^21 parts, or of
  * more than one part in 8 bytes beyond the first 65,536.
  */
-export const readModel = (bytes: Uint8Array, options: ReadOptions = {}): Model =>
-  decodeModel(plainBytes(bytes, FILE), readOptionsFrom(options));
+export function readModel(bytes: Uint8Array, options: ReadOptions = {}): Model {
+  const plain = plainBytes(bytes, FILE);
+  const checked = readOptionsFrom(options);
+  return namingFormat(
+    () => plain.subarray(0, HEAD),
+    () => decodeModel(plain, checked),
+  );
+}
 
 /** Gets at tensors of which an outline holds a part only. */
 export interface WholeTensors {
