@@ -81,7 +81,7 @@ const NOT_FOUND: readonly (readonly [string, RegExp])[] = [
   ["function d.F / secind", /did you mean function d\.F \/ "second"\?/],
   [
     "nowhere at all",
-    /no node "nowhere at all"; its scatters and gathers are If [^?]*, "own", function d\.F/,
+    /no node "nowhere at all"; its scatters and gathers are If "choose" [^?]*, "own", "first", "second"$/,
   ],
   ["", /no node ""; its scatters/],
   [`${THEN} / nothing`, /no node/],

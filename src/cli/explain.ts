@@ -29,6 +29,7 @@ Examples:
   ndscatter explain ScatterND data.npy indices.npy updates.npy
   ndscatter explain ScatterND --opset 18 --attr reduction=add d.npy i.npy u.npy
   ndscatter explain large.onnx --node /ScatterND cache.npy i.npy u.npy
+  ndscatter explain vad.onnx --node 'If "If_0" / then_branch / take' x.npy
   ndscatter explain GatherND d.npy i.npy --json > story.json`;
 
 export function addExplainCommand(program: Command, io: Io): void {

@@ -184,16 +184,35 @@ const calledOf = ({ name, outputs, op }: ModelNode): string => name || outputs[0
 const labelOf = ({ node, place }: PlacedNode, called = calledOf(node)): string =>
   [...place.path, quote(called)].join(" / ");
 
-/** The paths of nodes, with commas between them. Nodes of one name are called by what they make. */
+/**
+ * Nodes with commas between them, 20 at most: by their names where those differ, else by their paths, and by a value
+ * where those are equal too.
+ */
 export function listNodes(nodes: readonly PlacedNode[]): string {
   if (nodes.length === 0) return "none";
+  const names = countOf(nodes, ({ node }) => calledOf(node));
+  const labels = countOf(nodes, (placed) => labelOf(placed));
   const shown = nodes.slice(0, MAX_NAMES).map((placed) => {
+    const called = calledOf(placed.node);
     const label = labelOf(placed);
-    const isAmbiguous = nodes.some((other) => other !== placed && labelOf(other) === label);
-    return isAmbiguous ? labelOf(placed, placed.node.outputs[0] || calledOf(placed.node)) : label;
+    if (names.get(called) === 1) return quote(called);
+    return labels.get(label) === 1 ? label : labelOf(placed, placed.node.outputs[0] || called);
   });
   const more = nodes.length - shown.length;
   return shown.join(", ") + (more === 0 ? "" : ` and ${more} more`);
+}
+
+/** How many nodes have each text. */
+function countOf(
+  nodes: readonly PlacedNode[],
+  textOf: (placed: PlacedNode) => string,
+): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const placed of nodes) {
+    const text = textOf(placed);
+    counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  return counts;
 }
 
 /**
