@@ -11,9 +11,12 @@ import {
   runNode,
 } from "../src/onnx/index.ts";
 import { isTensorError } from "../src/errors.ts";
+import { MAX_BODY_DEPTH } from "../src/model/model.ts";
+import { readIR } from "../src/openvino/index.ts";
 import { tensor } from "../src/tensor/tensor.ts";
 import { attributesOfEveryType } from "./support/cli-models.ts";
-import { placesFile, twinsFile } from "./support/place-models.ts";
+import { SCATTER_BIN, scatterNet } from "./support/ir.ts";
+import { deepFile, iteratorNet, placesFile, twinsFile } from "./support/place-models.ts";
 
 const MODEL = readModel(placesFile());
 const INDEX = new NodeIndex(MODEL);
@@ -148,6 +151,38 @@ test("an attribute that a function's caller decides is not known", () => {
       error.message ===
         'Gather: attribute "axis" is not known: it is the attribute "where" of each call of the function (node "second")',
   );
+});
+
+test("bodies are reached as deep as they are read", () => {
+  const deepest = readModel(deepFile(MAX_BODY_DEPTH));
+  assert.deepEqual(runNode(deepest, "inmost", { x }).y.toArray(), [[3, 4]]);
+  assert.equal(new NodeIndex(deepest).find("inmost").place.path.length, 2 * MAX_BODY_DEPTH);
+  const tooDeep = new NodeIndex(readModel(deepFile(MAX_BODY_DEPTH + 1)));
+  assert.throws(
+    () => tooDeep.find("inmost"),
+    /the model has no node "inmost"; its scatters and gathers are none/,
+  );
+});
+
+test("layers in bodies of an IR are reached, with their own constants", () => {
+  const model = readIR(iteratorNet(scatterNet()), SCATTER_BIN);
+  const given = {
+    data: tensor("float32", [4], [0, 0, 0, 0]),
+    updates: tensor("float32", [5], [1, 2, 3, 4, 5]),
+  };
+  const path = 'TensorIterator "loop" / body / scatter';
+  assert.equal(new NodeIndex(model).pathOf(new NodeIndex(model).find("scatter")), path);
+  assert.deepEqual(runNode(model, path, given)["scatter"].toArray(), [5, 4, 2, 0]);
+});
+
+test("a body that is no graph is refused", () => {
+  const model = readModel(placesFile());
+  const [choose] = model.graph.nodes;
+  const graphs = [{ nodes: 7 }] as never;
+  choose.attributes["then_branch"] = { type: "other", value: "GRAPH", graphs };
+  for (const action of [() => new NodeIndex(model).find("own"), () => inspectModel(model)]) {
+    assert.throws(action, (error) => isTensorError(error, "malformed-file"));
+  }
 });
 
 test("a node that no graph has runs with the constants of the model's own graph", () => {

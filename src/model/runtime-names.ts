@@ -2,11 +2,12 @@
  * The names that ONNX Runtime gives to nodes and values when it inlines a body or a function, so that a name from its
  * messages, its profile or a model that it has optimized leads back to the node of the file.
  *
- * `Graph::InlineIfSubgraph` and `Graph::GenerateNodeName` in `onnxruntime/core/graph/graph.cc`, as versions 1.17 to 1.30
- * name things: an If whose condition is constant is replaced by a branch. The prefix is `_if_` and the attribute, or in
- * older versions the name of the branch's graph. A value inside is the prefix and its name. A node is the prefix and its
- * operator, because its own name is dropped. A function that is inlined gives `_inlfunc_`, its name, and the name of
- * the node or value. A name that is taken gets `_token_` and a number, the prefix as well as the whole.
+ * As version 1.30 writes them into an optimized model (`Graph::InlineIfSubgraph` and `Graph::GenerateNodeName` in
+ * `onnxruntime/core/graph/graph.cc`): an If whose condition is constant is replaced by a branch. The prefix is `_if_`
+ * and the attribute, or in older versions the name of the branch's graph. A value inside is the prefix and its name; an
+ * output of the branch is called as the If's output. A node is the prefix and its operator, because its own name is
+ * dropped. A function that is inlined gives `_inlfunc_`, its name, and the name of the node or value. A name that is
+ * taken gets `_token_` and a number, the prefix as well as the whole.
  */
 
 import type { Place, PlacedNode } from "./places.ts";

@@ -17,6 +17,7 @@ import {
   TENSOR,
   valueInfo,
 } from "./onnx-parts.ts";
+import { layer, net } from "./ir.ts";
 
 const FLOAT = 1;
 const INT64 = 7;
@@ -153,3 +154,31 @@ export const twinsFile = (): Uint8Array => {
     opset(18),
   );
 };
+
+/** A node `inmost` in the last of `depth` bodies, each in the one before. */
+export function deepFile(depth: number): Uint8Array {
+  let inside = graph("inmost", "y", node("GatherND", ["x", "i"], "y", "inmost"));
+  for (let level = depth; level > 0; level--) {
+    inside = graph(
+      "g",
+      `y${level}`,
+      node("If", ["c"], `y${level}`, "", body("then_branch", inside)),
+    );
+  }
+  const inputs = [...bytes(GRAPH.input, valueInfo("x")), ...indices("i", 1)];
+  return file(int(MODEL.irVersion, 8), bytes(MODEL.graph, [...inside, ...inputs]), opset(18));
+}
+
+/** An IR with the layers of a net in the body of a TensorIterator. */
+export const iteratorNet = (inner: string): string =>
+  net(
+    [
+      layer(0, {
+        type: "TensorIterator",
+        name: "loop",
+        outputs: ["FP32 4"],
+        parts: `<port_map/><body>${/<layers>[^]*<\/edges>/.exec(inner)?.[0] ?? ""}</body>`,
+      }),
+    ],
+    [],
+  );
