@@ -74,7 +74,9 @@ export function readOutline(file: ByteSource, options: ReadOptions = {}): Model 
   const checked = readOptionsFrom(options);
   const source = sourceFrom(file, "a file must be { size, read }");
   return namingFormat(
-    () => readRange(source, 0, Math.min(source.size, HEAD)),
+    // Of an empty file there is nothing to read.
+    () =>
+      source.size === 0 ? new Uint8Array() : readRange(source, 0, Math.min(source.size, HEAD)),
     () => outlineOf(source, checked),
   );
 }
