@@ -38,7 +38,8 @@ export default defineConfig({
   server: { host: "127.0.0.1", fs: { allow: [ROOT] } },
   build: {
     target: "es2022",
-    modulePreload: { polyfill: false },
+    // Readers of files are loaded when one is dropped; to preload their parts would cost more code than time.
+    modulePreload: false,
     assetsInlineLimit: 0,
   },
 });

@@ -93,7 +93,8 @@ const FAULTS: readonly (readonly [name: string, state: State, faults: readonly u
     [
       {
         place: { whole: "operator" },
-        sentence: "Scatterer: the domain ai.onnx has no such operator here",
+        sentence:
+          "Scatterer: the domain ai.onnx has no such operator here; did you mean ScatterND of ai.onnx?",
       },
     ],
   ],
