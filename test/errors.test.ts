@@ -40,6 +40,8 @@ const ROWS: readonly ErrorRow[] = [
     says: "did you mean ScatterND" },
   { name: "an operator of the other domain", node: { op: "ScatterNDUpdate", opset: 15 }, inputs: ok,
     code: "unknown-operator", says: "ScatterNDUpdate of openvino" },
+  { name: "a near miss of an operator that both domains have", node: { domain: "openvino", op: "GatherNd", opset: 8 },
+    inputs: ok, code: "unknown-operator", says: "did you mean GatherND of openvino?" },
   { name: "a domain there is not", node: { domain: "com.microsoft", op: "ScatterND", opset: 18 }, inputs: ok,
     code: "unknown-operator", says: "com.microsoft" },
   { name: "an opset before the first version", node: nd(10), inputs: ok, code: "unknown-operator", says: "opset 10",

@@ -23,11 +23,18 @@ const sh = (command: string, args: string[], cwd = root) =>
 const EXPORTS = {
   "index.js": [
     "DTYPES", "ERROR_CODES", "REDUCTIONS", "TensorError",
-    "compareVersions", "createEngine", "equals", "explain", "firstDifference", "full", "gather", "gatherElements", "gatherND", "infer", "isDType",
-    "isTensorError", "operators", "planGather", "planGatherElements", "planGatherND", "planScatterElements", "planScatterND", "printScalar", "printShape", "resolve", "roleOf", "run", "scatter", "scatterElements", "scatterND", "tensor", "tensorScatter", "typesOf", "zeros",
+    "compareVersions", "createEngine", "equals", "explain", "firstDifference", "full", "gather",
+    "gatherElements", "gatherND", "infer", "isDType",
+    "isTensorError", "operators", "planGather", "planGatherElements", "planGatherND", "planScatterElements",
+    "planScatterND", "printScalar", "printShape", "resolve", "roleOf", "run", "scatter", "scatterElements",
+    "scatterND", "tensor", "tensorScatter", "typesOf", "zeros",
   ],
   "npy/index.js": ["readNpy", "writeNpy"],
-  "onnx/index.js": ["FINDINGS", "NodeIndex", "buildModel", "constant", "convertModel", "externalFiles", "inspectModel", "listNodes", "nodeCall", "readModel", "readOutline", "readTensor", "runModel", "runNode", "unsupportedOperators", "writeModel", "writeTensor"],
+  "onnx/index.js": [
+    "FINDINGS", "NodeIndex", "buildModel", "constant", "convertModel", "externalFiles", "inspectModel",
+    "listNodes", "nodeCall", "readModel", "readOutline", "readTensor", "runModel", "runNode",
+    "unsupportedOperators", "writeModel", "writeTensor",
+  ],
   "openvino/index.js": ["FINDINGS", "convertModel", "inspectModel", "readIR", "runModel", "writeIR"],
 };
 

@@ -58,11 +58,11 @@ export interface Report {
  * whatever is wrong with the model is a finding and not an error.
  *
  * @param model of any format, such as `readModel` or `readOutline` returns
- * @throws TensorError `malformed-file` for what is no model at all, and what reading a constant throws beside TensorError
+ * @throws TensorError `malformed-file` for what is no model at all, and whatever else than a TensorError reading a
+ * constant throws
  */
-export function inspectModel(given: Model): Report {
-  const model = modelFrom(given);
-  const inspection = new Inspection(model);
+export function inspectModel(model: Model): Report {
+  const inspection = new Inspection(modelFrom(model));
   const { nodeCount, nodes, findings } = inspection;
   const counts = { wrong: 0, risky: 0, note: 0 };
   for (const { severity } of [...nodes.flatMap((node) => node.findings), ...findings]) {

@@ -8,8 +8,8 @@ import { isReference, type Attribute, type ModelNode } from "./model.ts";
 
 /**
  * Attributes as `run` takes them.
- * @throws TensorError `attribute` for floats: only the file tells a float 1 from an int 1, and no operator takes floats;
- * and for an attribute that the caller of a function decides
+ * @throws TensorError `attribute` for floats, because only the file tells a float 1 from an int 1 and no operator takes
+ * floats; and for an attribute that the caller of a function decides
  */
 export function attributesOf({ op, attributes }: ModelNode): Record<string, unknown> {
   const entries = Object.entries(attributes);

@@ -1,6 +1,13 @@
-/** OpenVINO's names of data types, as `DTYPES` has them. */
+/** ONNX's numbers and OpenVINO's names of data types, as `DTYPES` has them. */
 
 import { DTYPE_NAMES, DTYPES, type DType } from "../tensor/dtype.ts";
+
+const DTYPE_OF_NUMBER: ReadonlyMap<number, DType> = new Map(
+  DTYPE_NAMES.map((dtype) => [DTYPES[dtype].onnx.number, dtype]),
+);
+
+/** The data type that has this number in ONNX; null where this package does not have it. */
+export const dtypeOfNumber = (number: number): DType | null => DTYPE_OF_NUMBER.get(number) ?? null;
 
 /** OpenVINO's name of a data type, such as `f32`; null where OpenVINO does not have the type. */
 export function elementTypeOf(dtype: DType): string | null {

@@ -1,7 +1,7 @@
 /**
  * Models, nodes and tensors by name as callers give them. A model is plain data that may be edited anywhere, so every
- * function that takes one looks first whether it is one: its lists are lists, their entries objects, and all of them can
- * be read. What a field of an entry holds is checked by whoever uses it.
+ * function that takes a model first checks that its lists are lists, that their entries are objects, and that all of them
+ * can be read. What a field of an entry holds is checked by whoever uses it.
  */
 
 import { isArray, malformed, printValue, readForeign } from "../errors.ts";

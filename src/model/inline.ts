@@ -5,11 +5,11 @@
  * ONNX: Operators, Constant-1 to -25, Identity-1 to -25, Cast-6 to -25. OpenVINO: Convert-1.
  */
 
-import { DTYPE_NAMES, DTYPES, type DType } from "../tensor/dtype.ts";
+import { DTYPES, type DType } from "../tensor/dtype.ts";
 import { TensorError } from "../errors.ts";
 import { tensor, type Tensor } from "../tensor/tensor.ts";
 import { castTensor } from "./cast.ts";
-import { dtypeOfElementType } from "./element-type.ts";
+import { dtypeOfElementType, dtypeOfNumber } from "./element-type.ts";
 import { constant, isReference, type Attribute, type Constant, type ModelNode } from "./model.ts";
 
 /** Makes the outputs of a node. */
@@ -25,7 +25,7 @@ export function inlineOperator({ domain, op }: ModelNode): InlineOperator | null
   return domain === "ai.onnx" && Object.hasOwn(ONNX_INLINE, op) ? ONNX_INLINE[op] : null;
 }
 
-/** Whether a node makes its values of nothing but its own attributes. Those that a function's caller decides are none. */
+/** Whether a node makes its values of its own attributes alone, none of which the caller of a function decides. */
 export const isConstantNode = (node: ModelNode): boolean =>
   inlineOperator(node) !== null &&
   node.inputs.length === 0 &&
@@ -48,8 +48,7 @@ export function constantOf(node: ModelNode, opset: number): Constant | null {
 export function destinationOf({ domain, op, attributes }: ModelNode): DType | null {
   if (domain === "ai.onnx" && op === "Cast") {
     const { to } = attributes;
-    const number = to?.type === "int" ? Number(to.value) : null;
-    return DTYPE_NAMES.find((dtype) => DTYPES[dtype].onnx.number === number) ?? null;
+    return to?.type === "int" ? dtypeOfNumber(Number(to.value)) : null;
   }
   if (domain !== "openvino" || op !== "Convert") return null;
   const { destination_type: destination } = attributes;

@@ -4,7 +4,7 @@
  */
 
 import { TensorError } from "../errors.ts";
-import { nearest } from "../operators/nearest.ts";
+import { nearestName } from "../operators/nearest.ts";
 import { isOperator } from "../operators/registry.ts";
 import { checkNode, findIn, modelFrom, modelOfLists } from "./foreign.ts";
 import { MAX_NAMES, quote } from "./graph.ts";
@@ -89,7 +89,7 @@ export class NodeIndex {
       for (const one of [node.name, ...node.outputs, node.op]) shown.set(one, quote(one));
       shown.set(this.pathOf(placed), labelOf(placed));
     }
-    const near = nearest(name, shown.keys());
+    const near = nearestName(name, shown.keys());
     const question = near === null || near === "" ? "" : `did you mean ${shown.get(near)}? `;
     return `${question}its scatters and gathers are ${listNodes(family)}`;
   }

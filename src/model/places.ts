@@ -30,7 +30,7 @@ export interface PlacedNode {
   readonly place: Place;
 }
 
-/** What is told of a model on the way through it. */
+/** What is called on the way through a model. */
 export interface Visitor {
   /** Nodes come in the order in which they stand; those of a body follow the node that has it. */
   readonly node: (placed: PlacedNode) => void;
@@ -65,7 +65,7 @@ function walk(place: Place, visitor: Visitor, depth: number): void {
   const titles = new Set<string>();
   for (const node of place.graph.nodes) {
     visitor.node({ node, place });
-    const bodies = bodiesOf(node);
+    const bodies = attributeBodies(node);
     if (bodies.length === 0) continue;
     const outer = [...place.path, uniqueTitle(placeName(node), titles)];
     for (const { attribute, graphs } of bodies) {
@@ -87,7 +87,7 @@ function walk(place: Place, visitor: Visitor, depth: number): void {
 function checkBodies({ nodes }: Graph, depth: number): void {
   if (depth >= MAX_BODY_DEPTH) return;
   for (const node of nodes) {
-    for (const { graphs } of bodiesOf(node)) {
+    for (const { graphs } of attributeBodies(node)) {
       if (graphs === null) continue;
       for (const graph of listFrom<Graph>("the graphs of an attribute", graphs)) {
         checkBodies(graphFrom(graph), depth + 1);
@@ -102,7 +102,7 @@ interface Bodies {
   readonly graphs: readonly Graph[] | null;
 }
 
-function bodiesOf({ attributes }: ModelNode): readonly Bodies[] {
+function attributeBodies({ attributes }: ModelNode): readonly Bodies[] {
   const bodies: Bodies[] = [];
   for (const name of Object.keys(attributes)) {
     const attribute = attributes[name];

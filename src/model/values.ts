@@ -5,7 +5,8 @@
  * between two nodes to the shape that is declared for it. What follows from the model's inputs, its constants and the
  * nodes between is certain. What the model declares beyond that is believed, and marked as such.
  *
- * What a node makes of its inputs is a rule of `types/`. Of operators this file knows only `If`, whose branches are graphs.
+ * What a node makes of its inputs is a rule of `types/`. The one operator that this file knows is `If`, because its
+ * branches are graphs.
  */
 
 import type { TensorType } from "../operators/operator.ts";

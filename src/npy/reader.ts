@@ -21,7 +21,8 @@ import { decodeUcs4 } from "./text.ts";
  *
  * @throws TensorError `malformed-file` when the bytes are not such a file (cut short, structured, of Python objects,
  * a bool that is neither 0 nor 1, text that is no Unicode), `too-large` above 2^32 - 1 elements or when memory does
- * not hold them, `disposed` for bytes whose memory is gone. Nothing is allocated before the file was found to hold all elements that its header promises.
+ * not hold them, `disposed` for bytes whose memory is gone. Nothing is allocated before the file was found to hold all
+ * elements that its header promises.
  */
 export function readNpy(bytes: Uint8Array): Tensor {
   const file = plainBytes(bytes, "readNpy takes");

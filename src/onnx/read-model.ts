@@ -6,6 +6,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 
 import { malformed } from "../errors.ts";
+import { dtypeOfNumber } from "../model/element-type.ts";
 import {
   domainName,
   MAX_BODY_DEPTH,
@@ -36,7 +37,7 @@ import {
   type TypeProto,
   type ValueInfoProto,
 } from "./schema_pb.ts";
-import { dtypeOfNumber, readTensorHeader } from "./tensor-proto.ts";
+import { readTensorHeader } from "./tensor-proto.ts";
 import { decodeTensor, FILE } from "./tensor.ts";
 import { checkMessage, decodeUtf8, malformedAs, partsOf, type Parts } from "./wire.ts";
 

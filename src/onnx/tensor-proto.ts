@@ -11,6 +11,7 @@ import { BinaryReader, type WireType } from "@bufbuild/protobuf/wire";
 
 import { DTYPE_NAMES, DTYPES, type DType } from "../tensor/dtype.ts";
 import { malformed, TensorError } from "../errors.ts";
+import { dtypeOfNumber } from "../model/element-type.ts";
 import { MAX_RANK, printShape } from "../tensor/shape.ts";
 import { StringStringEntryProtoSchema, TensorProtoSchema } from "./schema_pb.ts";
 import { checkMessage, countValues, decodeUtf8, visitRecords } from "./wire.ts";
@@ -43,13 +44,6 @@ const TYPED_FIELDS: ReadonlySet<string> = new Set(
 );
 
 export const isTypedField = (name: string): name is TypedField => TYPED_FIELDS.has(name);
-
-const DTYPE_OF_NUMBER: ReadonlyMap<number, DType> = new Map(
-  DTYPE_NAMES.map((name) => [DTYPES[name].onnx.number, name]),
-);
-
-/** The data type that has this number in ONNX, or null where this package does not have it. */
-export const dtypeOfNumber = (number: number): DType | null => DTYPE_OF_NUMBER.get(number) ?? null;
 
 /** How errors name a tensor. */
 export const tensorTitle = (name: string): string =>

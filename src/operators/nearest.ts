@@ -7,7 +7,7 @@ const LONGEST = 200;
  * The first of the names that differ least from `name`, letters that are only of another case aside; null where none is
  * near: one letter in three may be wrong.
  */
-export function nearest(name: string, names: Iterable<string>): string | null {
+export function nearestName(name: string, names: Iterable<string>): string | null {
   const given = name.toLowerCase();
   if (given.length > LONGEST) return null;
   let best: string | null = null;

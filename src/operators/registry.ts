@@ -6,7 +6,7 @@ import { gatherND } from "./gather-nd.ts";
 import { gather } from "./gather.ts";
 import { openvinoGatherElements } from "./openvino-gather-elements.ts";
 import { openvinoGatherND } from "./openvino-gather-nd.ts";
-import { nearest } from "./nearest.ts";
+import { nearestName } from "./nearest.ts";
 import { openvinoGather } from "./openvino-gather.ts";
 import type { Domain, Operator, OperatorVersion } from "./operator.ts";
 import { scatterElementsUpdate } from "./scatter-elements-update.ts";
@@ -116,7 +116,7 @@ export function lookUp({ domain, op, opset }: OperatorId): {
   if (operator === undefined) {
     throw new TensorError(
       "unknown-operator",
-      `the domain ${home} has no such operator here${hint(fields.op)}`,
+      `the domain ${home} has no such operator here${hint(fields.op, home)}`,
       fields,
     );
   }
@@ -153,13 +153,14 @@ function normalizeDomain(domain: unknown): Domain | null {
   return domain === "openvino" ? domain : null;
 }
 
-/** A suggestion for a name that is no operator's, but nearly. */
-function hint(op: string): string {
+/** A suggestion for a name that is no operator's of the domain, but nearly; of another domain only where it must be. */
+function hint(op: string, domain: Domain): string {
   const firsts = OPERATORS.map(({ versions }) => versions[0]);
-  const name = nearest(
+  const name = nearestName(
     op,
     firsts.map((one) => one.name),
   );
-  const near = firsts.find((one) => one.name === name);
+  const named = firsts.filter((one) => one.name === name);
+  const near = named.find((one) => one.domain === domain) ?? named[0];
   return near === undefined ? "" : `; did you mean ${near.name} of ${near.domain}?`;
 }

@@ -1,6 +1,6 @@
 /**
- * The functions of the surface that take rows: versions of operators and their inputs. Callers pass rows of the registry,
- * copies of them (from a worker, from JSON), or values that are no rows, so each is read once and checked first.
+ * The functions of the surface that take rows: versions of operators and their inputs. Callers pass rows of the
+ * registry, copies of them (from a worker, from JSON), or values that are no rows, so each is read once and checked.
  */
 
 import { isArray, printValue, readForeign, TensorError } from "../errors.ts";
@@ -51,7 +51,7 @@ function rowFrom(given: OperatorVersion): OperatorVersion {
   throw new TensorError("unknown-operator", `${none}, got ${printValue(given)}`);
 }
 
-/** A copy of nested lists and objects. It has an end, which lists that hold themselves or lie about their length lack. */
+/** A copy of nested lists and objects, bounded because a list may hold itself, or lie about its length. */
 function plainCopy(given: unknown): unknown {
   let count = 0;
   const copy = (value: unknown, level: number): unknown => {

@@ -166,7 +166,8 @@ export function plainVersion(
 
 /**
  * The value of an axis that is an input; null where only the type of the input is known.
- * @throws TensorError `shape-mismatch` unless the input is a scalar or has the shape [1], `disposed` where its memory is gone
+ * @throws TensorError `shape-mismatch` unless the input is a scalar or has the shape [1], `disposed` where its memory
+ * is gone
  */
 export function axisFrom(axis: TensorType, fields: ErrorFields): number | null {
   const { shape } = axis;

@@ -112,7 +112,7 @@ export function pairOf(value: unknown): readonly [number | bigint, number | bigi
  */
 function nearest(value: number | bigint): number {
   if (typeof value === "number" || BigInt.asIntN(54, value) === value) return Number(value);
-  // The sign counts as one of them, which leaves more bits than any float needs that is rounded so.
+  // Of a negative value the length counts the sign, so it keeps 52 bits: still more than a float needs.
   const excess = BigInt(value.toString(2).length - 53);
   const kept = value >> excess;
   const odd = kept << excess === value ? kept : kept | 1n;

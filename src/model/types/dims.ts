@@ -96,14 +96,14 @@ export function quotientDims(dims: readonly Dim[], parts: readonly Dim[]): Dim {
 }
 
 /** An axis counted from the front. */
-export function axisFrom(axis: number, rank: number): number {
+export function countedAxis(axis: number, rank: number): number {
   if (axis < -rank || axis >= rank) throw wrongNode(`rank ${rank} has no axis ${axis}`);
   return axis < 0 ? axis + rank : axis;
 }
 
 /** Different axes counted from the front. */
-export function axesFrom(axes: readonly number[], rank: number): number[] {
-  const counted = axes.map((axis) => axisFrom(axis, rank));
+export function countedAxes(axes: readonly number[], rank: number): number[] {
+  const counted = axes.map((axis) => countedAxis(axis, rank));
   if (new Set(counted).size < counted.length) throw wrongNode("an axis is named twice");
   return counted;
 }

@@ -8,6 +8,7 @@ import { DTYPES, integerRange, type DType } from "../../tensor/dtype.ts";
 import { product, type Dim } from "../../tensor/shape.ts";
 import { tensor, type Tensor } from "../../tensor/tensor.ts";
 import { NOTHING_KNOWN, type Known } from "../known.ts";
+import type { Constant } from "../model.ts";
 
 /** Shapes have at most 64 dimensions. */
 export const MAX_ELEMENTS = 64;
@@ -58,26 +59,20 @@ export function clampedIntegers(known: Known): readonly number[] | null {
   return integersOf(known)?.map((one) => Math.max(low, Math.min(high, Number(one)))) ?? null;
 }
 
-function integersOf({ constant }: Known): readonly (number | bigint)[] | null {
-  if (constant === null || constant.dtype === null || !isFollowed(constant.dtype)) return null;
-  const { shape } = constant;
-  if (shape.length > 1 || product(shape) > MAX_ELEMENTS) return null;
-  try {
-    return Array.from(constant.read().data as Iterable<number | bigint>);
-  } catch (error) {
-    // A constant that cannot be read is reported where its values are needed.
-    if (isTensorError(error)) return null;
-    throw error;
-  }
-}
+const integersOf = ({ constant }: Known): readonly (number | bigint)[] | null =>
+  constant?.dtype && isFollowed(constant.dtype) ? valuesOf(constant) : null;
 
 /** The floats of a constant of rank 0 or 1, such as the scales of a Resize; null where they are not known. */
-export function floatsOf({ constant }: Known): readonly number[] | null {
-  if (constant === null || constant.dtype !== "float32") return null;
-  if (constant.shape.length > 1 || product(constant.shape) > MAX_ELEMENTS) return null;
+export const floatsOf = ({ constant }: Known): readonly number[] | null =>
+  constant?.dtype === "float32" ? (valuesOf(constant)?.map(Number) ?? null) : null;
+
+/** The elements of a constant of rank 0 or 1; null for one of more, and for one that cannot be read. */
+function valuesOf({ shape, read }: Constant): readonly (number | bigint)[] | null {
+  if (shape.length > 1 || product(shape) > MAX_ELEMENTS) return null;
   try {
-    return Array.from(constant.read().data as Iterable<number>);
+    return Array.from(read().data as Iterable<number | bigint>);
   } catch (error) {
+    // A constant that cannot be read is reported where its values are needed.
     if (isTensorError(error)) return null;
     throw error;
   }

@@ -3,9 +3,10 @@
  * than it must have, or whose value the caller of a function decides, is unknown, which is not the same as absent.
  */
 
-import { DTYPE_NAMES, DTYPES, type DType } from "../../tensor/dtype.ts";
+import type { DType } from "../../tensor/dtype.ts";
 import type { Dim, PartialShape } from "../../tensor/shape.ts";
 import type { TensorType } from "../../operators/operator.ts";
+import { dtypeOfNumber } from "../element-type.ts";
 import { NOTHING_KNOWN, type Known } from "../known.ts";
 import type { Attribute, Constant, ModelNode } from "../model.ts";
 import { unknownDims, wrongNode } from "./dims.ts";
@@ -130,7 +131,7 @@ export class NodeView {
   dtypeOf(name: string, absent: DType | null): DType | null {
     if (!this.hasAttribute(name)) return absent;
     const number = this.int(name, null);
-    return DTYPE_NAMES.find((dtype) => DTYPES[dtype].onnx.number === number) ?? null;
+    return number === null ? null : dtypeOfNumber(number);
   }
 }
 

@@ -3,8 +3,8 @@
 import type { Dim, PartialShape } from "../../tensor/shape.ts";
 import { NOTHING_KNOWN, type Known } from "../known.ts";
 import {
-  axesFrom,
-  axisFrom,
+  countedAxes,
+  countedAxis,
   givenDim,
   productDims,
   sameDim,
@@ -25,7 +25,7 @@ export const concat: TypeRule = (view) => {
   if (rank === undefined) return [output(dtype, null)];
   if (shapes.some((one) => one !== null && one.length !== rank)) throw wrongNode("ranks differ");
   if (axis === null) return [output(dtype, unknownDims(rank))];
-  const along = axisFrom(axis, rank);
+  const along = countedAxis(axis, rank);
   if (rank === 1) {
     const lists = positions.map((position) => view.elements(position));
     if (lists.every((list) => list !== null)) return [knownElements(dtype, 1, lists.flat())];
@@ -87,7 +87,7 @@ export const slice: TypeRule = (view) => {
   const steps = isInput && view.has(4) ? view.bounds(4) : undefined;
   if (starts === null || ends === null || axes === null)
     return [output(dtype, unknownDims(dims.length))];
-  const named = axesFrom(axes ?? starts.map((_, axis) => axis), dims.length);
+  const named = countedAxes(axes ?? starts.map((_, axis) => axis), dims.length);
   const { length } = starts;
   if ([ends, named, steps ?? starts].some((list) => list.length !== length))
     throw wrongNode("bounds differ in length");
@@ -124,7 +124,7 @@ export const split: TypeRule = (view) => {
   const all = (shape: PartialShape): Known[] => view.node.outputs.map(() => output(dtype, shape));
   if (dims === null) return all(null);
   if (axis === null) return all(unknownDims(dims.length));
-  const along = axisFrom(axis, dims.length);
+  const along = countedAxis(axis, dims.length);
   const sizes = splitSizes(view, dims[along], count);
   if (sizes.length !== count) throw wrongNode(`${sizes.length} sizes for ${count} outputs`);
   const elements = dims.length === 1 ? elementsOf(view.input(0)) : null;
@@ -200,7 +200,7 @@ export const pad: TypeRule = (view) => {
   const pads = view.opset < 11 ? (listed ?? null) : view.elements(1);
   const axes = view.opset >= 18 && view.has(3) ? view.integers(3) : undefined;
   if (pads === null || axes === null) return unknown;
-  const named = axesFrom(axes ?? dims.map((_, axis) => axis), dims.length);
+  const named = countedAxes(axes ?? dims.map((_, axis) => axis), dims.length);
   if (pads.length !== 2 * named.length) throw wrongNode("there must be two pads for each axis");
   const padded = dims.map((dim, axis): Dim => {
     const at = named.indexOf(axis);
@@ -225,7 +225,7 @@ export const compress: TypeRule = (view) => {
   const axis = view.int("axis", null);
   if (dims === null) return [output(dtype, null)];
   if (axis === null) return [output(dtype, unknownDims(dims.length))];
-  const along = axisFrom(axis, dims.length);
+  const along = countedAxis(axis, dims.length);
   return [
     output(
       dtype,

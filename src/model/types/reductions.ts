@@ -2,7 +2,7 @@
 
 import type { DType } from "../../tensor/dtype.ts";
 import type { Dim, PartialShape } from "../../tensor/shape.ts";
-import { axesFrom, axisFrom, givenDim, unknownDims } from "./dims.ts";
+import { countedAxes, countedAxis, givenDim, unknownDims } from "./dims.ts";
 import { output, type NodeView, type TypeRule } from "./node-view.ts";
 import { axesOf } from "./shaping.ts";
 
@@ -27,7 +27,7 @@ function reducedDims(
   if (isAll && keeps === 0) return [];
   if (dims === null || keeps === null) return null;
   if (axes === null) return keeps === 0 ? null : unknownDims(dims.length);
-  const reduced = axesFrom(isAll ? dims.map((_, axis) => axis) : (axes ?? []), dims.length);
+  const reduced = countedAxes(isAll ? dims.map((_, axis) => axis) : (axes ?? []), dims.length);
   return keepOrDrop(dims, reduced, keeps !== 0);
 }
 
@@ -45,7 +45,7 @@ export const argExtreme: TypeRule = (view) => {
   if (dims === null || keeps === null) return [output("int64", null)];
   if (axis === null)
     return [output("int64", unknownDims(Math.max(0, dims.length - (keeps === 0 ? 1 : 0))))];
-  return [output("int64", keepOrDrop(dims, [axisFrom(axis, dims.length)], keeps !== 0))];
+  return [output("int64", keepOrDrop(dims, [countedAxis(axis, dims.length)], keeps !== 0))];
 };
 
 /** `TopK`; k is an attribute before version 10. */
@@ -57,7 +57,7 @@ export const topK: TypeRule = (view) => {
   if (dims === null) return both(null);
   if (axis === null) return both(unknownDims(dims.length));
   const k = view.opset < 10 ? view.int("k", null) : view.integer(1);
-  const along = axisFrom(axis, dims.length);
+  const along = countedAxis(axis, dims.length);
   const taken = givenDim(k);
   return both(dims.map((dim, at) => (at === along ? taken : dim)));
 };
@@ -70,7 +70,7 @@ export const oneHot: TypeRule = (view) => {
   if (dims === null) return [output(dtype, null)];
   const rank = dims.length + 1;
   if (axis === null) return [output(dtype, unknownDims(rank))];
-  const at = axisFrom(axis, rank);
+  const at = countedAxis(axis, rank);
   const depth = view.integer(1);
   const added = givenDim(depth);
   return [output(dtype, [...dims.slice(0, at), added, ...dims.slice(at)])];
@@ -88,7 +88,7 @@ export const unique: TypeRule = (view) => {
   const found = isFlat
     ? counts
     : dims !== null && axis !== null
-      ? dims.map((dim, at) => (at === axisFrom(axis, dims.length) ? null : dim))
+      ? dims.map((dim, at) => (at === countedAxis(axis, dims.length) ? null : dim))
       : null;
   const integers: DType = "int64";
   return [output(view.dtype(0), found), ...[1, 2, 3].map(() => output(integers, counts))];

@@ -3,7 +3,7 @@
 import type { Dim, PartialShape } from "../../tensor/shape.ts";
 import type { Known } from "../known.ts";
 import {
-  axesFrom,
+  countedAxes,
   broadcastShapes,
   givenDim,
   productDims,
@@ -109,7 +109,7 @@ export const unsqueeze: TypeRule = (view) => {
     return [output(view.dtype(0), count === null ? null : unknownDims(dims.length + count))];
   }
   const rank = dims.length + axes.length;
-  const added = axesFrom(axes, rank);
+  const added = countedAxes(axes, rank);
   const rest = [...dims];
   const made = Array.from({ length: rank }, (_, axis): Dim =>
     added.includes(axis) ? 1 : (rest.shift() ?? null),
@@ -137,7 +137,7 @@ export const squeeze: TypeRule = (view) => {
         : output(view.dtype(0), null),
     ];
   }
-  const removed = axesFrom(axes, dims.length);
+  const removed = countedAxes(axes, dims.length);
   for (const axis of removed) {
     const { [axis]: dim } = dims;
     if (typeof dim === "number" && dim !== 1) throw wrongNode(`axis ${axis} has ${dim} elements`);
@@ -157,7 +157,7 @@ export const transpose: TypeRule = (view) => {
   if (dims === null)
     return [output(view.dtype(0), perm === undefined ? null : unknownDims(perm.length))];
   const order = perm ?? dims.map((_, axis) => dims.length - 1 - axis);
-  const axes = axesFrom(order, dims.length);
+  const axes = countedAxes(order, dims.length);
   if (axes.length < dims.length) throw wrongNode("perm does not name all axes");
   return [
     reshaped(

@@ -3,8 +3,8 @@
 import type { DType } from "../../tensor/dtype.ts";
 import type { Dim, PartialShape } from "../../tensor/shape.ts";
 import {
-  axesFrom,
-  axisFrom,
+  countedAxes,
+  countedAxis,
   givenDim,
   productDims,
   sameDim,
@@ -161,7 +161,7 @@ export const resize: TypeRule = (view) => {
   const axes = view.opset < 18 ? undefined : view.ints("axes");
   const policy = view.opset < 18 ? "stretch" : view.string("keep_aspect_ratio_policy", "stretch");
   if (axes === null || policy !== "stretch") return [output(dtype, unknownDims(dims.length))];
-  const named = axesFrom(axes ?? dims.map((_, axis) => axis), dims.length);
+  const named = countedAxes(axes ?? dims.map((_, axis) => axis), dims.length);
   const sizes = view.opset >= 11 && view.has(3) ? view.elements(3) : undefined;
   // A region of the input has a size of its own.
   const isCropped = view.string("coordinate_transformation_mode", "") === "tf_crop_and_resize";
@@ -241,6 +241,6 @@ export const layerNormalisation: TypeRule = (view) => {
   const statistics =
     dims === null || axis === null
       ? null
-      : dims.map((dim, at) => (at < axisFrom(axis, dims.length) ? dim : 1));
+      : dims.map((dim, at) => (at < countedAxis(axis, dims.length) ? dim : 1));
   return [output(view.dtype(0), dims), output(stash, statistics), output(stash, statistics)];
 };
