@@ -111,27 +111,38 @@ test("every refusal has a reason that is listed, and every reason a refusal", ()
   assert.deepEqual([...unused], []);
 });
 
+test("nodes that are refused for one reason are counted", () => {
+  const { indices, ...inputs } = ND;
+  const nodes = Array.from({ length: 25 }, (_, at) => ({
+    op: "ScatterND",
+    inputs: ["data", "indices", "updates"],
+    attributes: { reduction: at === 3 ? "min" : "max" },
+    name: `n${at}`,
+    outputs: [`y${at}`],
+  }));
+  const model = onnxModel(18, { inputs, constants: { indices }, nodes, outputs: {} });
+  assert.throws(() => convertModel(model, { opset: 16 }), {
+    code: "unsupported-model",
+    message:
+      "25 nodes cannot be converted to opset 16 of ai.onnx: " +
+      '24 ScatterND, the first of them node "n0": ScatterND-16 has no reduction "max"; opset 18 can say it; ' +
+      'node "n3": ScatterND-16 has no reduction "min"; opset 18 can say it',
+  });
+});
+
 for (const [count, end] of [
-  [20, /; node "n19" cannot be [^;]*; opset 18 can say it$/],
-  [25, /; node "n19" cannot be [^;]*; opset 18 can say it; and 5 more$/],
+  [20, /; node "n19": which versions Odd19 has is not known here$/],
+  [25, /; node "n19": which versions Odd19 has is not known here; and 5 more reasons$/],
 ] as const) {
-  test(`all ${count} nodes that are refused are reported at once`, () => {
-    const { indices, ...inputs } = ND;
+  test(`of ${count} reasons 20 are named`, () => {
     const nodes = Array.from({ length: count }, (_, at) => ({
-      op: "ScatterND",
-      inputs: ["data", "indices", "updates"],
-      attributes: { reduction: "max" },
+      op: `Odd${at}`,
+      inputs: ["data"],
       name: `n${at}`,
       outputs: [`y${at}`],
     }));
-    const model = onnxModel(18, { inputs, constants: { indices }, nodes, outputs: {} });
-    assert.throws(
-      () => convertModel(model, { opset: 16 }),
-      (error) =>
-        isTensorError(error, "unsupported-model") &&
-        error.message.startsWith('node "n0" cannot ') &&
-        end.test(error.message),
-    );
+    const model = onnxModel(18, { inputs: { data: F32(4) }, nodes, outputs: {} });
+    assert.throws(() => convertModel(model, { opset: 16 }), { message: end });
   });
 }
 
@@ -263,19 +274,24 @@ test("an input with a default is no constant, because a caller may replace it", 
   assert.throws(() => convertModel(model, { opset: 10 }), /"indices" is no constant/);
 });
 
-test("a data type that is not declared is noted where it matters", () => {
+test("a data type that is not declared is refused where it matters, and noted by force", () => {
   const nodes = [
-    { op: "Unknown", inputs: ["data"], outputs: ["r"] },
+    { op: "Unknown", domain: "com.example", inputs: ["data"], outputs: ["r"] },
     { op: "ScatterND", name: "n", inputs: ["r", "indices", "r"], outputs: ["y"] },
   ];
+  // The model imports no version of the other domain, which runtimes take.
   const model = onnxModel(13, {
     inputs: { data: F32(2) },
     constants: { indices: i64([2, 1], 0, 1) },
     nodes,
   });
-  assert.deepEqual(convertModel(model, { opset: 12 }).notes, [
-    'node "n": the data type of "r" is not declared; ScatterND-11 takes all that ScatterND-13 does but bfloat16',
-  ]);
+  const undeclared =
+    'the data type of "r" is not declared; ScatterND-11 takes all that ScatterND-13 does but bfloat16';
+  assert.throws(() => convertModel(model, { opset: 12 }), {
+    message: `node "n" cannot be converted to opset 12 of ai.onnx: ${undeclared}`,
+  });
+  const { notes } = convertModel(model, { opset: 12 }, { force: true });
+  assert.deepEqual(notes, [`node "n": ${undeclared}`]);
   assert.deepEqual(convertModel(model, { opset: 18 }).notes, []);
 });
 
@@ -380,8 +396,8 @@ test("Constant and Cast lose what an older opset does not have", () => {
   const model = onnxModel(19, { nodes });
   const { model: converted, changes, unchecked } = convertModel(model, { opset: 11 });
   assert.deepEqual(changes, [
-    'the Constant that makes "c": Constant without what opset 11 does not have',
-    'the Cast that makes "y": Cast without what opset 11 does not have',
+    'the Constant that makes "c": Constant-19 to Constant-11',
+    'the Cast that makes "y": Cast-19 to Cast-9',
   ]);
   const [first, second] = converted.graph.nodes;
   assert.deepEqual(Object.keys(first.attributes), ["value"]);
@@ -398,35 +414,51 @@ const madeOf = (attributes: ModelNodeSpec["attributes"]): ModelNodeSpec => ({
 });
 const SPARSE = { type: "other", value: "SPARSE_TENSOR" } as const;
 
-/** Which nodes of a model of an opset are left as they were, unchecked, on the way to opset 7. */
+/** What becomes of nodes on the way to an opset: null where nothing is refused. */
 // prettier-ignore
-const UNCHECKED: readonly { name: string; opset: number; node: ModelNodeSpec; isUnchecked: boolean }[] = [
-  { name: "another operator", opset: 13, node: one("Relu"), isUnchecked: true },
-  { name: "Identity of a known type", opset: 13, node: one("Identity"), isUnchecked: false },
-  { name: "Identity of an unknown type", opset: 13, node: one("Identity", "unknown"), isUnchecked: true },
-  { name: "Cast to a number", opset: 13, node: { ...one("Cast"), attributes: { to: 6 } }, isUnchecked: false },
-  { name: "Cast to a number at its first opset", opset: 6, node: { ...one("Cast"), attributes: { to: 6 } },
-    isUnchecked: false },
-  { name: "Cast to a word", opset: 5, node: { ...one("Cast"), attributes: { to: "INT32" } }, isUnchecked: true },
-  { name: "Constant of a list", opset: 12, node: madeOf({ value_ints: [1] }), isUnchecked: false },
-  { name: "Constant of an unknown kind", opset: 12, node: madeOf({ sparse_value: SPARSE }), isUnchecked: true },
-  { name: "Constant of two", opset: 12, node: madeOf({ value_ints: [1], note: "odd" }), isUnchecked: true },
+const OTHERS: readonly { name: string; opset: number; to: number; node: ModelNodeSpec; says: RegExp | null }[] = [
+  { name: "Relu", opset: 13, to: 7, node: one("Relu"), says: null },
+  { name: "an operator that ONNX does not have", opset: 13, to: 18, node: one("Odd"), says: /which versions Odd has/ },
+  { name: "an operator that is younger", opset: 18, to: 17, node: one("Mish"),
+    says: /opset 17 does not have Mish yet; opset 18 has it$/ },
+  { name: "Identity of a known type", opset: 13, to: 7, node: one("Identity"), says: null },
+  { name: "Identity of an unknown type", opset: 13, to: 7, node: one("Identity", "unknown"),
+    says: /Identity-1 takes fewer data types, and that of "unknown" is not known; opset 13 can say it$/ },
+  { name: "Identity of an unknown type, upwards", opset: 11, to: 18, node: one("Identity", "unknown"), says: null },
+  { name: "Cast to a number", opset: 13, to: 7, node: { ...one("Cast"), attributes: { to: 6 } }, says: null },
+  { name: "Cast to a number at its first opset", opset: 6, to: 7, node: { ...one("Cast"), attributes: { to: 6 } },
+    says: null },
+  { name: "Cast to a word that is none", opset: 5, to: 7, node: { ...one("Cast"), attributes: { to: "INT33" } },
+    says: /Cast-6 knows no data type INT33$/ },
+  { name: "Constant of a list", opset: 12, to: 9, node: madeOf({ value_ints: [1] }), says: null },
+  { name: "Constant of a list before integers", opset: 12, to: 8, node: madeOf({ value_ints: [1] }),
+    says: /Constant-1 does not take int64; opset 9 can say it$/ },
+  { name: "Constant of an unknown kind", opset: 12, to: 11, node: madeOf({ sparse_value: SPARSE }), says: null },
+  { name: "Constant of two", opset: 12, to: 11, node: madeOf({ value_ints: [1], note: "odd" }),
+    says: /Constant-11 has only a tensor; opset 12 can say it$/ },
 ];
 
-for (const { name, opset, node, isUnchecked } of UNCHECKED) {
-  test(`${name} is ${isUnchecked ? "left unchecked" : "checked"}`, () => {
+for (const { name, opset, to, node, says } of OTHERS) {
+  test(`${name}, from opset ${opset} to ${to}, is ${says === null ? "converted" : "refused"}`, () => {
     const unknown = { op: "Custom", domain: "com.example", inputs: ["data"], outputs: ["unknown"] };
     const model = onnxModel(opset, {
       opsets: { "": opset, "com.example": 1 },
       inputs: { data: F32(4) },
       nodes: [unknown, node],
     });
-    const { unchecked } = convertModel(model, { opset: 7 });
-    assert.deepEqual([...unchecked], isUnchecked ? [[node.op, 1]] : []);
+    if (says !== null) {
+      assert.throws(() => convertModel(model, { opset: to }), {
+        code: "unsupported-model",
+        message: says,
+      });
+    }
+    const { unchecked, model: forced } = convertModel(model, { opset: to }, { force: true });
+    assert.deepEqual([...unchecked], says === null ? [] : [[node.op, 1]]);
+    if (says !== null) assert.equal(forced.graph.nodes[1], model.graph.nodes[1]);
   });
 }
 
-test("within OpenVINO other operators keep their versions, and newer ones than the opset are counted", () => {
+test("within OpenVINO other operators keep their versions, and newer ones than the opset are refused", () => {
   const node = (op: string): ModelNodeSpec => ({
     op,
     inputs: ["data"],
@@ -446,7 +478,11 @@ test("within OpenVINO other operators keep their versions, and newer ones than t
   });
   model.graph.nodes[1].opset = 9;
   model.graph.nodes[2].opset = 8;
-  const { model: converted, unchecked } = convertModel(model, { ...OPENVINO, opset: 8 });
+  assert.throws(() => convertModel(model, { ...OPENVINO, opset: 8 }), {
+    message: /the Relu that makes "Relu" cannot be .*: it is of opset 9, and stays as it is$/,
+  });
+  const target = { ...OPENVINO, opset: 8 };
+  const { model: converted, unchecked } = convertModel(model, target, { force: true });
   assert.deepEqual(Object.fromEntries(unchecked), { Relu: 1 });
   assert.deepEqual(converted.graph.nodes, model.graph.nodes);
 });

@@ -6,6 +6,7 @@ import { isTensorError } from "../index.ts";
 import {
   convertModel,
   externalFiles,
+  extractNode,
   writeModel,
   type Conversion,
   type ConvertTarget,
@@ -19,20 +20,30 @@ import { parseOpset } from "./operator-call.ts";
 import { isIR, modelFiles, readModelFile } from "./read-files.ts";
 import { checkPlace, isSameFile, writeFiles } from "./write-files.ts";
 
-interface ConvertOptions {
+interface ConvertCommand {
   readonly opset?: number;
   readonly output: string;
+  readonly node?: string;
+  readonly force?: boolean;
   readonly json?: boolean;
 }
 
 const HELP = `
 The output's ending is its format: .onnx, or .xml for OpenVINO, with a .bin
 beside it. What the target cannot express with the same results, bit for bit, is
-refused: the command names the nodes and the reasons, and writes nothing.
+refused: the command names the operators, their number and the reasons, and
+writes nothing.
 
-Within ONNX only nodes of this package's operators change, and Constant and
-Cast. All other nodes stay as they are and are counted, because the opset may
-give them another version. To the other format there must be no other nodes.
+Within ONNX every operator of ai.onnx is converted: many stay as they are, axes
+and the like become inputs or attributes, and the Softmax of before opset 13
+becomes the one of since. With --force, operators outside the family that cannot
+be converted, or not certainly, are left as they are and counted. To the other
+format there must be no other operators than those of this package, Constant,
+Identity and Cast.
+
+--node writes one node alone, also of a body or a function, by the names that
+explain takes. Its constants come along; its other inputs are inputs of the new
+model. Without --opset it keeps the opset of its model.
 
 -o replaces a file that exists, but never the model that is read. A file changes
 as a whole or not at all; a link is followed, and other hard links of the file
@@ -45,6 +56,7 @@ Examples:
   ndscatter convert model.onnx -o net.xml
   ndscatter convert model.onnx --opset 8 -o net.xml   no newer operators of OpenVINO
   ndscatter convert net.xml --opset 18 -o model.onnx
+  ndscatter convert model.onnx --node scatter_7 -o node.onnx
   gunzip -c model.onnx.gz | ndscatter convert - --opset 13 -o m13.onnx`;
 
 export function addConvertCommand(program: Command, io: Io): void {
@@ -59,15 +71,19 @@ export function addConvertCommand(program: Command, io: Io): void {
       (text: string) => parseOpset(text, "--opset"),
     )
     .requiredOption("-o, --output <file>", "where the result goes: .onnx or .xml")
+    .option("--node <name>", "write this node of the model alone")
+    .option("--force", "leave other operators that cannot be converted as they are")
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
-    .action(async (file: string, options: ConvertOptions) => {
-      const { output, json } = options;
-      const target = targetOf(options);
+    .action(async (file: string, options: ConvertCommand) => {
+      const { output, node, force = false, json } = options;
+      const wanted = targetOf(options);
       checkOutput(io, file, output);
-      const model = readModelFile(io, file);
+      const whole = readModelFile(io, file);
+      const model = node === undefined ? whole : withPath(file, () => extractNode(whole, node));
       checkExternal(io, file, output, model);
-      const conversion = withPath(file, () => convert(model, target));
+      const target = wanted ?? ownTarget(model);
+      const conversion = withPath(file, () => convert(model, target, force));
       await writeFiles(
         io,
         withPath(output, () => encode(output, conversion.model)),
@@ -77,14 +93,22 @@ export function addConvertCommand(program: Command, io: Io): void {
     });
 }
 
-/** What to convert to: the ending of the output is the format. */
-function targetOf({ output, opset }: ConvertOptions): ConvertTarget {
+/** What to convert to: the ending of the output is the format. Null for one node that keeps its opset. */
+function targetOf({ output, opset, node }: ConvertCommand): ConvertTarget | null {
   if (isIR(output)) return { domain: "openvino", ...(opset !== undefined && { opset }) };
   if (path.extname(output).toLowerCase() !== ".onnx") {
     throw wrongUsage(`${output} must end in .onnx or .xml, which tells its format`);
   }
   if (opset !== undefined) return { opset };
+  if (node !== undefined) return null;
   throw wrongUsage(`an ONNX model needs --opset, such as --opset 18`);
+}
+
+/** The opset that an ONNX model has. */
+function ownTarget({ opsets }: Model): ConvertTarget {
+  const { "ai.onnx": opset } = opsets;
+  if (opset !== undefined) return { opset };
+  throw wrongUsage("a node of an IR has no opset of ONNX; name one, such as --opset 18");
 }
 
 /** Checks the output before anything is read. */
@@ -98,9 +122,9 @@ function checkOutput(io: Io, file: string, output: string): void {
 }
 
 /** An opset that does not exist is the fault of what was typed. */
-function convert(model: Model, target: ConvertTarget): Conversion {
+function convert(model: Model, target: ConvertTarget, force: boolean): Conversion {
   try {
-    return convertModel(model, target);
+    return convertModel(model, target, { force });
   } catch (error) {
     throw isTensorError(error, "unknown-operator") ? wrongUsage(error.message, error) : error;
   }
@@ -139,9 +163,7 @@ function conversionText(output: string, { changes, unchecked, notes }: Conversio
   return [
     `${output}: ${printCount(changes.length, "node")} changed`,
     ...shown.map((line) => `  ${line}`),
-    ...(count === 0
-      ? []
-      : [`${printCount(count, "node")} of other operators left as before, unchecked: ${others}`]),
+    ...(count === 0 ? [] : [`${printCount(count, "node")} left as before, unchecked: ${others}`]),
     ...notes.map((note) => `note: ${note}`),
   ]
     .map(escapeControls)

@@ -53,6 +53,18 @@ export class Additions {
     });
   }
 
+  /** A node of ONNX with one output that is called after the value `base`. It has yet to be put into the graph. */
+  node(
+    op: string,
+    base: string,
+    inputs: readonly string[],
+    attributes: Readonly<Record<string, Attribute>>,
+  ): ModelNode {
+    const output = this.#names.fresh(`${base}/${op}`);
+    const common = { name: output, inputs: [...inputs], outputs: [output] };
+    return { ...common, op, domain: "ai.onnx", attributes: { ...attributes } };
+  }
+
   castNode(from: string, to: string, dtype: DType): ModelNode {
     const common = { inputs: [from], outputs: [to], name: this.#names.fresh(`${to}/cast`) };
     if (this.#domain === "ai.onnx") {

@@ -19,4 +19,6 @@ export interface GraphContext {
   /** What is known of the values that were made so far. */
   readonly scope: Scope;
   readonly additions: Additions;
+  /** Whether what cannot be checked is left as it is. */
+  readonly force: boolean;
 }

@@ -1,15 +1,15 @@
 /** Converts a graph to another opset of its format: every node in its place, and the bodies of If, Loop and Scan. */
 
-import { opsetOf, quote } from "../model/graph.ts";
+import { findOpset, opsetOf, quote } from "../model/graph.ts";
 import type { Attribute, Graph, ModelFunction, ModelNode } from "../model/model.ts";
 import { Scope } from "../model/values.ts";
 import { Additions } from "./additions.ts";
 import type { GraphContext, ModelContext } from "./context.ts";
-import { convertInline } from "./convert-inline.ts";
 import { convertNode } from "./convert-node.ts";
 import { familyVersion, refusal, versionTitle } from "./meaning.ts";
+import { ConversionLog } from "./log.ts";
 import { bodiesOf, withoutUnused } from "./names.ts";
-import { printTarget, type CheckedTarget } from "./target.ts";
+import { convertVersions, versionName } from "./versions/convert-versions.ts";
 
 /**
  * @param outer of the graph around a body, null for the model's own
@@ -19,28 +19,37 @@ export function convertGraph(graph: Graph, outer: Scope | null, context: ModelCo
   const { model, target, names, log } = context;
   const scope = new Scope(graph, outer);
   const additions = new Additions(target.domain, names, scope);
-  const around = { target, scope, additions };
+  const around = { target, scope, additions, force: log.force };
   const nodes: ModelNode[] = [];
   for (const node of graph.nodes) {
-    const converted = log.attempt(node, node, () => convertOne(node, around, context));
-    nodes.push(...additions.takeNodes(), converted);
-    scope.learn(node, opsetOf(model, node));
+    scope.learn(node, findOpset(model.opsets, node));
+    const converted = log.attempt(
+      node,
+      () => [target.domain === "ai.onnx" ? convertBodies(node, scope, context) : node],
+      () => convertOne(node, around, context),
+    );
+    nodes.push(...additions.takeNodes(), ...converted);
   }
   if (nodes.every((node, at) => node === graph.nodes[at])) return graph;
   const after = { ...graph, nodes };
-  const constants = withoutUnused([...graph.constants, ...additions.constants], graph, after);
-  return { ...after, constants };
+  return { ...after, constants: withoutUnused(additions.constants, graph, after) };
 }
 
-function convertOne(node: ModelNode, around: GraphContext, context: ModelContext): ModelNode {
+/** @returns the nodes that take its place; the last one does what it did */
+function convertOne(
+  node: ModelNode,
+  around: GraphContext,
+  context: ModelContext,
+): readonly ModelNode[] {
   const { model, target, log } = context;
   const { scope } = around;
-  if (node.domain !== target.domain) return convertBodies(node, scope, context);
+  // A domain that is no format's has versions of its own, which stay.
+  if (node.domain !== target.domain) return [convertBodies(node, scope, context)];
   const opset = opsetOf(model, node);
   if (familyVersion(node, opset) !== null) {
     const converted = convertNode(node, opset, around);
     log.converted(node, converted);
-    return converted.node;
+    return [converted.node];
   }
   if (target.domain === "openvino") {
     if (convertBodies(node, scope, context) !== node) {
@@ -49,18 +58,12 @@ function convertOne(node: ModelNode, around: GraphContext, context: ModelContext
       );
     }
     // Every node has a version of its own, which stays.
-    if (opset > target.opset) log.left(node);
-    return node;
+    if (opset > target.opset) throw refusal(`it is of opset ${opset}, and stays as it is`);
+    return [node];
   }
-  const inline = convertInline(node, opset, target, scope);
-  if (inline === null) {
-    if (opset !== target.opset) log.left(node);
-    return convertBodies(node, scope, context);
-  }
-  if (inline !== node) {
-    log.changed(node, `${node.op} without what opset ${target.opset} does not have`);
-  }
-  return inline;
+  const revised = convertVersions(node, opset, around);
+  log.revised(node, revised);
+  return revised.nodes.map((one) => convertBodies(one, scope, context));
 }
 
 function convertBodies(node: ModelNode, scope: Scope, context: ModelContext): ModelNode {
@@ -78,26 +81,43 @@ function convertBodies(node: ModelNode, scope: Scope, context: ModelContext): Mo
 }
 
 /**
- * Checks that a function may stay as it is. It keeps the opset that it imports, which ONNX allows as long as that means
- * the same versions as the opset of the model.
- * @throws TensorError `unsupported-model` for a node of the family that would mean another version
+ * Checks that a function may stay as it is, which it may where its nodes would not change. It keeps the opset that it
+ * imports, although ONNX Runtime reads its nodes by the opset of the model.
  */
-export function checkFunction({ name, opsets, graph }: ModelFunction, target: CheckedTarget): void {
+export function checkFunction(
+  { name, opsets, graph }: ModelFunction,
+  { model, target, names, log }: ModelContext,
+): void {
   const { domain } = target;
   if (!Object.hasOwn(opsets, domain)) return;
-  const check = ({ nodes }: Graph): void => {
-    for (const node of nodes) {
-      const version = node.domain === domain ? familyVersion(node, opsets[domain]) : null;
-      if (version !== null && version !== familyVersion(node, target.opset)) {
+  const scope = new Scope(graph);
+  const additions = new Additions(domain, names, scope);
+  for (const node of graph.nodes) {
+    const opset = findOpset(opsets, node);
+    scope.learn(node, opset);
+    log.attempt(
+      node,
+      () => {},
+      () => {
+        const own = new ConversionLog(target, false);
+        const context = { model: { ...model, opsets }, target, names, log: own };
+        const isSame =
+          (opset !== null && versionIn(node, opset) === versionIn(node, target.opset)) ||
+          convertOne(node, { target, scope, additions, force: false }, context)[0] === node;
+        own.check();
+        if (isSame) return;
+        const version = versionIn(node, opset ?? target.opset);
         throw refusal(
-          `the function ${quote(name)} holds ${versionTitle(version)}, and functions are not converted to ` +
-            `${printTarget(target)}; put its nodes in the place of its calls first`,
+          `the function ${quote(name)} holds ${version}, and functions are not converted; ` +
+            "put its nodes in the place of its calls first",
         );
-      }
-      for (const attribute of Object.values(node.attributes)) {
-        if (attribute.type === "other") bodiesOf(attribute.graphs).forEach(check);
-      }
-    }
-  };
-  check(graph);
+      },
+    );
+  }
+}
+
+/** The version that a node is of in an opset, such as `Softmax-13`. */
+function versionIn(node: ModelNode, opset: number): string {
+  const family = familyVersion(node, opset);
+  return family === null ? versionName(node.op, opset) : versionTitle(family);
 }

@@ -1,14 +1,15 @@
 /**
- * Converts a model to another opset of ONNX, or between ONNX and OpenVINO. Only nodes of this package's operators and
- * of the few that run without a Plan change. What the target cannot express exactly is refused.
+ * Converts a model to another opset of ONNX, or between ONNX and OpenVINO. What the target cannot express exactly is
+ * refused.
  *
  * No format is known here: a `Model` becomes another `Model`, which the writer of its format writes.
  */
 
-import { malformed } from "../errors.ts";
+import { malformed, printValue, TensorError } from "../errors.ts";
 import { modelFrom } from "../model/foreign.ts";
 import { IR_VERSION, type Model } from "../model/model.ts";
 import type { Domain } from "../operators/operator.ts";
+import { objectOf } from "../tensor/options.ts";
 import type { ModelContext } from "./context.ts";
 import { checkFunction, convertGraph } from "./convert-graph.ts";
 import { ConversionLog } from "./log.ts";
@@ -16,15 +17,20 @@ import { Names } from "./names.ts";
 import { checkTarget, type ConvertTarget } from "./target.ts";
 import { translateGraph } from "./translate-graph.ts";
 
+export interface ConvertOptions {
+  /**
+   * Whether nodes of operators outside the family that cannot be converted, or not certainly, are left as they are; by
+   * default they are refused.
+   */
+  readonly force?: boolean;
+}
+
 /** A converted model. The model that it was made of is unchanged. */
 export interface Conversion {
   readonly model: Model;
   /** A sentence for each node that changed. */
   readonly changes: readonly string[];
-  /**
-   * Operators of which nodes were left as they were, with the number of those nodes. The opset may mean another version
-   * of them.
-   */
+  /** With `force`, operators of which nodes were left as they were, with the number of those nodes. */
   readonly unchecked: ReadonlyMap<string, number>;
   /** What the conversion relies on without knowing it for certain, a sentence each. */
   readonly notes: readonly string[];
@@ -34,17 +40,26 @@ export interface Conversion {
  * Converts a model to an opset of ONNX, or to OpenVINO, so that it gives the same results bit for bit.
  *
  * To OpenVINO an operator becomes its newest version, or the newest that `opset` has; without `opset` an IR keeps the
- * versions that it has. Within ONNX nodes of other operators stay as they are, and `unchecked` counts them, because the
- * opset may mean another version of them. From one format to the other there may be no such nodes.
+ * versions that it has. Within ONNX every operator of ai.onnx is converted; operators of other domains have versions of
+ * their own, which stay. From one format to the other there may be no other operators than those of this package,
+ * `Constant`, `Identity` and `Cast`.
  *
- * @throws TensorError `unsupported-model` for what the target cannot express, with nodes and reasons;
+ * @throws TensorError `unsupported-model` for what the target cannot express, with nodes, counts and reasons;
  * `unknown-operator` for a target that does not exist; `attribute`, `reduction`, `malformed-file` and the like for a
  * node that is wrong by its own version
  */
-export function convertModel(given: Model, target: ConvertTarget): Conversion {
+export function convertModel(
+  given: Model,
+  target: ConvertTarget,
+  options: ConvertOptions = {},
+): Conversion {
+  const { force = false } = objectOf("the options of a conversion", options, {});
+  if (typeof force !== "boolean") {
+    throw new TensorError("attribute", `force must be true or false, got ${printValue(force)}`);
+  }
   const model = modelFrom(given);
   const checked = checkTarget(target);
-  const log = new ConversionLog(checked);
+  const log = new ConversionLog(checked, force);
   const context = { model, target: checked, names: new Names(model.graph), log };
   const converted = convertWhole(context);
   log.check();
@@ -74,7 +89,7 @@ function convertWhole(context: ModelContext): Model {
       graph: translateGraph(model.graph, context),
     };
   }
-  for (const one of model.functions ?? []) checkFunction(one, target);
+  for (const one of model.functions ?? []) checkFunction(one, context);
   return {
     ...model,
     irVersion: Math.max(model.irVersion, irVersion),

@@ -55,7 +55,7 @@ export function convertNode(node: ModelNode, opset: number, context: GraphContex
   const isForeign = row.domain !== node.domain;
   const names = inputsFor(row, meaning, context);
   const attributes = attributesFor(row, meaning, isForeign);
-  const notes = [...meaning.trusted, ...undeclaredType(row, meaning)];
+  const notes = [...meaning.trusted, ...undeclaredType(row, meaning, context)];
   const to = { from: own.version, to: row, notes };
   // Nodes of ONNX have no version of their own.
   const says = row.domain === "ai.onnx" ? {} : { opset: firstOpset(row) };
@@ -143,14 +143,23 @@ function isUnchanged(
   );
 }
 
-/** A note where the data type is not known and the target's version takes fewer than the node's. */
-function undeclaredType(row: OperatorVersion, { version, inputs, dtype }: Meaning): string[] {
+/**
+ * A note where the data type is not known, the target's version takes fewer than the node's, and `force` leaves it so.
+ * @throws TensorError `unsupported-model` without `force`
+ */
+function undeclaredType(
+  row: OperatorVersion,
+  { version, inputs, dtype }: Meaning,
+  { force }: GraphContext,
+): string[] {
   if (dtype !== null) return [];
   const lost = dataTypes(version).filter((dtype) => !dataTypes(row).includes(dtype));
   if (lost.length === 0) return [];
   const [to, from] = [row, version].map(versionTitle);
   const takes = `${to} takes all that ${from} does but ${lost.join(", ")}`;
-  return [`the data type of ${quote(inputs.data ?? "")} is not declared; ${takes}`];
+  const sentence = `the data type of ${quote(inputs.data ?? "")} is not declared; ${takes}`;
+  if (!force) throw refusal(sentence);
+  return [sentence];
 }
 
 /** Infers with the target's version, as far as types are known: it may be stricter on shapes. */

@@ -3,31 +3,36 @@
 import { isTensorError, TensorError } from "../errors.ts";
 import { MAX_NAMES } from "../model/graph.ts";
 import { nodeTitle, type ModelNode } from "../model/model.ts";
+import { isOperator } from "../operators/registry.ts";
 import type { Converted } from "./convert-node.ts";
 import { versionTitle } from "./meaning.ts";
 import { printTarget, type CheckedTarget } from "./target.ts";
+import type { Revised } from "./versions/convert-versions.ts";
 
 export class ConversionLog {
   readonly changes: string[] = [];
   readonly notes = new Set<string>();
   readonly unchecked = new Map<string, number>();
-  readonly #refused: TensorError[] = [];
+  /** Whether nodes of other operators than the family's are left as they are where they cannot be converted. */
+  readonly force: boolean;
+  readonly #refused: { readonly node: ModelNode; readonly error: TensorError }[] = [];
   readonly #target: CheckedTarget;
 
-  constructor(target: CheckedTarget) {
+  constructor(target: CheckedTarget, force: boolean) {
     this.#target = target;
+    this.force = force;
   }
 
-  /** What `action` returns, or `instead` where it refuses: all refusals of a model are reported at once. */
-  attempt<T>(node: ModelNode, instead: T, action: () => T): T {
+  /** What `action` returns, or what `instead` does where it refuses: all refusals of a model are reported at once. */
+  attempt<T>(node: ModelNode, instead: () => T, action: () => T): T {
     try {
       return action();
-    } catch (cause) {
-      if (!isTensorError(cause)) throw cause;
-      const { code, message, input } = cause;
-      const sentence = `${nodeTitle(node)} cannot be converted to ${printTarget(this.#target)}: ${message}`;
-      this.#refused.push(new TensorError(code, sentence, { input }, { cause }));
-      return instead;
+    } catch (error) {
+      if (!isTensorError(error)) throw error;
+      const isLeft = this.force && error.code === "unsupported-model" && !isOperator(node);
+      if (isLeft) this.#left(node);
+      else this.#refused.push({ node, error });
+      return instead();
     }
   }
 
@@ -36,21 +41,50 @@ export class ConversionLog {
     if (node !== before) this.changed(before, `${versionTitle(from)} to ${versionTitle(to)}`);
   }
 
+  revised(before: ModelNode, { nodes, from, to, notes }: Revised): void {
+    for (const note of notes) this.notes.add(`${nodeTitle(before)}: ${note}`);
+    if (nodes.length > 1 || nodes[0] !== before) this.changed(before, `${from} to ${to}`);
+  }
+
   changed(node: ModelNode, how: string): void {
     this.changes.push(`${nodeTitle(node)}: ${how}`);
   }
 
-  left({ op }: ModelNode): void {
+  #left({ op }: ModelNode): void {
     this.unchecked.set(op, (this.unchecked.get(op) ?? 0) + 1);
   }
 
-  /** @throws TensorError the one refusal, or `unsupported-model` that names up to 20 */
+  /**
+   * Nodes of one operator that are refused for one reason are counted, and the first of them is named.
+   * @throws TensorError the one refusal, or `unsupported-model` with up to 20 reasons
+   */
   check(): void {
     const [first, ...more] = this.#refused;
     if (first === undefined) return;
-    if (more.length === 0) throw first;
-    const all = this.#refused.map(({ message }) => message);
-    const rest = all.length > MAX_NAMES ? `; and ${all.length - MAX_NAMES} more` : "";
-    throw new TensorError("unsupported-model", all.slice(0, MAX_NAMES).join("; ") + rest);
+    const target = `cannot be converted to ${printTarget(this.#target)}`;
+    if (more.length === 0) {
+      const { node, error } = first;
+      const { code, message, input } = error;
+      const sentence = `${nodeTitle(node)} ${target}: ${message}`;
+      throw new TensorError(code, sentence, { input }, { cause: error });
+    }
+    const groups = new Map<string, { readonly node: ModelNode; message: string; count: number }>();
+    for (const { node, error } of this.#refused) {
+      const key = JSON.stringify([node.op, error.message]);
+      const group = groups.get(key) ?? { node, message: error.message, count: 0 };
+      group.count += 1;
+      groups.set(key, group);
+    }
+    const all = [...groups.values()].map(({ node, message, count }) => {
+      const which =
+        count > 1 ? `${count} ${node.op}, the first of them ${nodeTitle(node)}` : nodeTitle(node);
+      return `${which}: ${message}`;
+    });
+    const rest = all.length > MAX_NAMES ? `; and ${all.length - MAX_NAMES} more reasons` : "";
+    const sentence = `${this.#refused.length} nodes ${target}: `;
+    throw new TensorError(
+      "unsupported-model",
+      sentence + all.slice(0, MAX_NAMES).join("; ") + rest,
+    );
   }
 }

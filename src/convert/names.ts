@@ -53,13 +53,15 @@ export function usesOf({ nodes, outputs }: Graph, uses = new Set<string>()): Set
   return uses;
 }
 
-/** The constants without those that a conversion has made useless; constants that nothing used before stay. */
-export function withoutUnused(
-  constants: readonly Constant[],
-  before: Graph,
-  after: Graph,
-): Constant[] {
+/**
+ * The constants of a converted graph: those that it had, without those that the conversion has made useless, and those of
+ * `added` that are used. Constants that nothing used before stay.
+ */
+export function withoutUnused(added: readonly Constant[], before: Graph, after: Graph): Constant[] {
   const were = usesOf(before);
   const are = usesOf(after);
-  return constants.filter(({ name }) => are.has(name) || !were.has(name));
+  return [
+    ...before.constants.filter(({ name }) => are.has(name) || !were.has(name)),
+    ...added.filter(({ name }) => are.has(name)),
+  ];
 }

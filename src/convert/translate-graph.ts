@@ -3,15 +3,9 @@
 import type { DType } from "../tensor/dtype.ts";
 import { TensorError } from "../errors.ts";
 import { elementTypeOf } from "../model/element-type.ts";
-import { MAX_NAMES, opsetOf, quote } from "../model/graph.ts";
+import { findOpset, MAX_NAMES, opsetOf, quote } from "../model/graph.ts";
 import { constantOf, destinationOf, inlineOperator } from "../model/inline.ts";
-import {
-  nodeTitle,
-  type Constant,
-  type Graph,
-  type ModelNode,
-  type ValueInfo,
-} from "../model/model.ts";
+import { type Constant, type Graph, type ModelNode, type ValueInfo } from "../model/model.ts";
 import { Scope } from "../model/values.ts";
 import { Additions } from "./additions.ts";
 import type { GraphContext, ModelContext } from "./context.ts";
@@ -29,16 +23,20 @@ export function translateGraph(graph: Graph, context: ModelContext): Graph {
 }
 
 function checkOperators({ nodes }: Graph, { model, target }: ModelContext): void {
-  const others = nodes.filter(
-    (node) => inlineOperator(node) === null && familyVersion(node, opsetOf(model, node)) === null,
-  );
-  if (others.length === 0) return;
-  const titles = others.slice(0, MAX_NAMES).map((node) => `${node.op} (${nodeTitle(node)})`);
-  const more = others.length > MAX_NAMES ? ` and ${others.length - MAX_NAMES} more` : "";
+  const others = new Map<string, number>();
+  for (const node of nodes) {
+    const opset = findOpset(model.opsets, node);
+    const isKnown =
+      inlineOperator(node) !== null || (opset !== null && familyVersion(node, opset) !== null);
+    if (!isKnown) others.set(node.op, (others.get(node.op) ?? 0) + 1);
+  }
+  if (others.size === 0) return;
+  const counts = [...others].sort(([, a], [, b]) => b - a).map(([op, count]) => `${op} ${count}`);
+  const more = counts.length > MAX_NAMES ? ` and ${counts.length - MAX_NAMES} other operators` : "";
   throw new TensorError(
     "unsupported-model",
     `to ${target.domain} only this package's operators are converted, ` +
-      `but the model has ${titles.join(", ")}${more}`,
+      `but the model has ${counts.slice(0, MAX_NAMES).join(", ")}${more}`,
   );
 }
 
@@ -57,7 +55,12 @@ class Translation {
     const scope = new Scope(graph);
     this.#graph = graph;
     this.#context = context;
-    this.#around = { target, scope, additions: new Additions(target.domain, names, scope) };
+    this.#around = {
+      target,
+      scope,
+      additions: new Additions(target.domain, names, scope),
+      force: false,
+    };
     this.#constants = [...graph.constants];
     this.#outputs = new Set(graph.outputs.map(({ name }) => name));
   }
@@ -66,7 +69,11 @@ class Translation {
   add(node: ModelNode): void {
     const { model, log } = this.#context;
     const opset = opsetOf(model, node);
-    log.attempt(node, undefined, () => this.#translate(node, opset));
+    log.attempt(
+      node,
+      () => {},
+      () => this.#translate(node, opset),
+    );
     this.#around.scope.learn(node, opset);
   }
 

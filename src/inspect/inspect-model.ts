@@ -6,8 +6,9 @@
 import { modelFrom } from "../model/foreign.ts";
 import { findOpset } from "../model/graph.ts";
 import type { Attribute, Model, ModelNode } from "../model/model.ts";
-import { walkNodes, type Place, type PlacedNode } from "../model/places.ts";
-import { Scope } from "../model/values.ts";
+import { PlaceScopes } from "../model/place-scopes.ts";
+import { walkNodes, type PlacedNode } from "../model/places.ts";
+import type { Scope } from "../model/values.ts";
 import type { ParameterSchema, TensorType } from "../operators/operator.ts";
 import { isOperator } from "../operators/registry.ts";
 import { finding, type Finding, type Severity } from "./findings.ts";
@@ -76,11 +77,10 @@ class Inspection {
   nodeCount = 0;
   readonly nodes: InspectedNode[] = [];
   readonly findings: Finding[] = [];
-  readonly #irVersion: number;
-  readonly #scopes = new Map<Place, Scope>();
+  readonly #scopes: PlaceScopes;
 
   constructor(model: Model) {
-    this.#irVersion = model.irVersion;
+    this.#scopes = new PlaceScopes(model.irVersion);
     walkNodes(model, {
       node: (placed) => this.#inspect(placed),
       tooDeep: (path) => {
@@ -90,22 +90,12 @@ class Inspection {
     });
   }
 
-  #inspect({ node, place }: PlacedNode): void {
+  #inspect(placed: PlacedNode): void {
     this.nodeCount++;
-    const scope = this.#scopeOf(place);
-    const opset = findOpset(place.opsets, node);
-    scope.learn(node, opset);
-    if (isOperator(node)) this.nodes.push(nodeReport(node, opset, scope, place.path));
-  }
-
-  /** The values of a graph as far as its nodes, and those around it, have been learned. */
-  #scopeOf(place: Place): Scope {
-    const known = this.#scopes.get(place);
-    if (known !== undefined) return known;
-    const { graph, outer } = place;
-    const scope = new Scope(graph, outer && this.#scopeOf(outer), this.#irVersion);
-    this.#scopes.set(place, scope);
-    return scope;
+    const scope = this.#scopes.learn(placed);
+    const { node, place } = placed;
+    if (!isOperator(node)) return;
+    this.nodes.push(nodeReport(node, findOpset(place.opsets, node), scope, place.path));
   }
 }
 

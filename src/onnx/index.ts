@@ -10,7 +10,7 @@
  * @module
  */
 
-export { convertModel, type Conversion } from "../convert/convert-model.ts";
+export { convertModel, type Conversion, type ConvertOptions } from "../convert/convert-model.ts";
 export type { ConvertTarget } from "../convert/target.ts";
 export { FINDINGS, type Finding, type FindingId, type Severity } from "../inspect/findings.ts";
 export {
@@ -36,6 +36,7 @@ export {
   type ModelSpec,
   type ValueInfo,
 } from "../model/model.ts";
+export { extractNode } from "../model/extract-node.ts";
 export { listNodes, NodeIndex } from "../model/node-index.ts";
 export type { Place, PlacedNode } from "../model/places.ts";
 export { readModel } from "./read-model.ts";

@@ -10,7 +10,7 @@
  * @module
  */
 
-export { convertModel, type Conversion } from "../convert/convert-model.ts";
+export { convertModel, type Conversion, type ConvertOptions } from "../convert/convert-model.ts";
 export type { ConvertTarget } from "../convert/target.ts";
 export { FINDINGS, type Finding, type FindingId, type Severity } from "../inspect/findings.ts";
 export {

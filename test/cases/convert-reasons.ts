@@ -17,6 +17,7 @@ export const REASONS: readonly string[] = [
   "the data type that it makes of … is not known",
   "the input … is of a data type that is not known here",
   "to openvino only this package's operators are converted, but the model has …",
+  "the data type of … is not declared; … takes all that … does but …",
 ];
 
 /** The same as patterns of sentences. */

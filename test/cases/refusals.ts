@@ -81,7 +81,9 @@ const WITHIN_ONNX: readonly Refusal[] = [
     says: '"indices"[1] is -5, which is out of range, and Gather-1 has an error for that' },
   { of: scatterElements({ ...FREE_EL, opset: 11 }), to: { opset: 9 }, says: /Scatter-9 takes no negative indices/ },
   { of: cast({ attributes: { to: 16 } }), to: { opset: 12 },
-    says: "Cast of opset 12 does not take bfloat16; opset 13 can say it" },
+    says: "Cast-9 does not take bfloat16; opset 13 can say it" },
+  { of: untyped(scatterND({ ...ND, opset: 13 })), to: { opset: 12 },
+    says: /the data type of "data" is not declared; ScatterND-11 takes all that ScatterND-13 does but bfloat16/ },
 ];
 
 // prettier-ignore
@@ -97,8 +99,7 @@ const TO_OPENVINO: readonly Refusal[] = [
   { of: gatherElements({ data: F32(4), indices: I64(2) }), to: OPENVINO,
     says: /GatherElements-6 takes no negative indices, and "indices" is no constant/ },
   { of: onnxModel(13, OTHERS), to: OPENVINO,
-    says: "to openvino only this package's operators are converted, but the model has " +
-      'Relu (node "r"), Conv (the Conv that makes "y")' },
+    says: "to openvino only this package's operators are converted, but the model has Relu 1, Conv 1" },
   { of: cast({ attributes: { to: 99 } }), to: OPENVINO, says: 'the data type that it makes of "data" is not known' },
 ];
 

@@ -1,0 +1,17 @@
+/** Constant, which holds bare values since version 12. */
+
+import { constantOf } from "../../model/inline.ts";
+import { refusal } from "../meaning.ts";
+import type { Part } from "./change.ts";
+
+/** The version of Constant that has them. */
+const SHORT_VALUES = 12;
+
+export const shortValues: Part = {
+  down(node, { title }) {
+    if ("value" in node.attributes || "sparse_value" in node.attributes) return node;
+    const value = constantOf(node, SHORT_VALUES);
+    if (value === null) throw refusal(`${title} has only a tensor`);
+    return { ...node, attributes: { value: { type: "tensor", value } } };
+  },
+};

@@ -1,0 +1,133 @@
+/** Operators that make an element of an element, and whose settings became inputs: Clip, Dropout, Resize and Cast. */
+
+import type { ModelNode } from "../../model/model.ts";
+import { tensor } from "../../tensor/tensor.ts";
+import { refusal } from "../meaning.ts";
+import type { Part } from "./change.ts";
+import {
+  attributeValue,
+  inputOf,
+  int,
+  intOf,
+  withAttribute,
+  withInputs,
+  withoutAttributes,
+} from "./node-edits.ts";
+import { floatOf, likeData } from "./parts.ts";
+import type { Step } from "./step.ts";
+
+/** What Clip-6 means without an attribute: the largest float32, whatever the data type of its input. */
+const LARGEST = 3.4028234663852886e38;
+
+const BOUNDS = [
+  ["min", -LARGEST],
+  ["max", LARGEST],
+] as const;
+
+/** Bounds became inputs; without them the bounds are those of the data type. */
+export const clipInputs: Part = {
+  up(node, step) {
+    const isWide = step.dtypeOf(inputOf(node, 0)) === "float64";
+    return BOUNDS.reduce((one, [name, absent], at) => {
+      const value = attributeValue(node, name) ?? (isWide ? absent : null);
+      if (value === null) return one;
+      const bound = step.constant(node, name, likeData(node, step, value));
+      return withInputs(withoutAttributes(one, name), { [at + 1]: bound });
+    }, node);
+  },
+  down(node, step) {
+    const isWide = step.dtypeOf(inputOf(node, 0)) === "float64";
+    return BOUNDS.reduce((one, [name, absent], at) => {
+      const input = inputOf(node, at + 1);
+      if (input === "") {
+        const endless = { type: "float", value: Math.sign(absent) * Infinity } as const;
+        return isWide ? withAttribute(one, name, endless) : one;
+      }
+      return withAttribute(withInputs(one, { [at + 1]: "" }), name, floatOf(step, input, name));
+    }, node);
+  },
+};
+
+/** The mask became a tensor of booleans, of which there is none in the data type of before. */
+export const dropoutMask: Part = {
+  up: (node, step) => withoutMask(node, step),
+  down: (node, step) => withoutMask(node, step),
+};
+
+function withoutMask(node: ModelNode, { title }: Step): ModelNode {
+  if ((node.outputs[1] ?? "") === "") return node;
+  throw refusal(`the mask of ${title} is of another data type`);
+}
+
+/** The ratio became an input, and a second one says whether anything is dropped; by default nothing is. */
+export const dropoutInputs: Part = {
+  up(node, step) {
+    const ratio = attributeValue(node, "ratio");
+    if (ratio === undefined) return node;
+    const value = step.constant(node, "ratio", tensor("float32", [], Number(ratio)));
+    return withInputs(withoutAttributes(node, "ratio"), { 1: value });
+  },
+  down(node, step) {
+    const training = inputOf(node, 2);
+    if (training !== "" && Number(step.scalarOf(training) ?? 1) !== 0)
+      throw refusal(
+        `${step.title} drops nothing, but here it is not certain that nothing is dropped`,
+      );
+    const plain = withoutAttributes(withInputs(node, { 1: "", 2: "" }), "seed");
+    // Where nothing is dropped the ratio means nothing.
+    return inputOf(node, 1) === "" || step.scalarOf(inputOf(node, 1)) === null
+      ? plain
+      : withAttribute(plain, "ratio", floatOf(step, inputOf(node, 1), "ratio"));
+  },
+};
+
+/** The region and the scales may be left out; before, they were empty. */
+export const resizeInputs: Part = {
+  down(node, step) {
+    const empty = (position: number): string =>
+      inputOf(node, position) ||
+      step.constant(node, position === 1 ? "roi" : "scales", tensor("float32", [0], []));
+    return withInputs(node, { 1: empty(1), 2: empty(2) });
+  },
+};
+
+/** The axis of quantization, of which there is none where scale is a scalar. */
+export const quantizedAxis: Part = {
+  down(node, step) {
+    if (step.shapeOf(inputOf(node, 1))?.length !== 0)
+      throw refusal(`${step.title} takes one scale, and here there may be more`);
+    return withoutAttributes(node, "axis");
+  },
+};
+
+/** Data types were words, by the names of ONNX's numbers for them. */
+const WORDS: Readonly<Record<string, number>> = {
+  FLOAT: 1,
+  UINT8: 2,
+  INT8: 3,
+  UINT16: 4,
+  INT16: 5,
+  INT32: 6,
+  INT64: 7,
+  STRING: 8,
+  BOOL: 9,
+  FLOAT16: 10,
+  DOUBLE: 11,
+  UINT32: 12,
+  UINT64: 13,
+};
+
+export const castWord: Part = {
+  up(node, { title }) {
+    const word = attributeValue(node, "to");
+    if (typeof word === "string" && Object.hasOwn(WORDS, word))
+      return withAttribute(node, "to", int(WORDS[word]));
+    throw refusal(`${title} knows no data type ${word}`);
+  },
+  down(node, { title }) {
+    const number = intOf(node, "to", 0);
+    const word = Object.keys(WORDS).find((one) => WORDS[one] === number);
+    if (word !== undefined) return withAttribute(node, "to", { type: "string", value: word });
+    throw refusal(`${title} has no word for the data type ${number}`);
+  },
+};

@@ -1,0 +1,53 @@
+/** How a row of the table reads: the data types that versions brought, and changes that many operators share. */
+
+import { at, takes, useless, type Change } from "./change.ts";
+
+/** The first version of an operator, and what the later ones changed. */
+export type History = readonly [first: number, ...changes: readonly Change[]];
+
+/** Rows of operators that changed alike. */
+export const rows = (names: string, history: History): Readonly<Record<string, History>> =>
+  Object.fromEntries(names.split(/\s+/).map((name) => [name, history]));
+
+export const FLOATS = ["float16", "float32", "float64"];
+export const WIDE = ["uint32", "uint64", "int32", "int64"];
+export const NARROW = ["uint8", "uint16", "int8", "int16"];
+export const SIGNED = ["int8", "int16", "int32", "int64"];
+export const BYTES = ["uint8", "int8"];
+export const INTEGERS = [...WIDE, ...NARROW];
+export const OTHERS = ["bool", ...INTEGERS, "complex64", "complex128", "string"];
+export const ALL = [...FLOATS, ...OTHERS];
+export const BFLOAT16 = ["bfloat16"];
+export const FLOAT8 = ["float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz"];
+export const INT4 = ["uint4", "int4"];
+export const FLOAT4 = ["float4e2m1"];
+export const FLOAT8E8M0 = ["float8e8m0"];
+/** Data types that this package does not have, and lists and optionals: such a value is of a type that is not known. */
+export const INT2: readonly string[] = [];
+export const FLOAT6: readonly string[] = [];
+export const SEQUENCES: readonly string[] = [];
+
+const smallest = (where?: string): readonly Change[] => [
+  at(23, takes(FLOAT4, where)),
+  at(24, takes(FLOAT8E8M0, where)),
+  at(25, takes(INT2, where)),
+];
+
+/** The versions that brought the data types of 8 bits and fewer. */
+export const small = (where?: string): readonly Change[] => [
+  at(21, takes([...FLOAT8, ...INT4], where)),
+  ...smallest(where),
+];
+
+/** The same where those of 8 bits came earlier. */
+export const smallSince19 = (where?: string): readonly Change[] => [
+  at(19, takes(FLOAT8, where)),
+  at(21, takes(INT4, where)),
+  ...smallest(where),
+];
+
+export const bfloat16 = (since: number, where?: string): Change =>
+  at(since, takes(BFLOAT16, where));
+
+/** Left of the time when outputs could take the memory of inputs. */
+export const consumed = useless("consumed_inputs");

@@ -1,0 +1,75 @@
+/** Attributes of a node as a change reads them, and copies of a node with something else in it. */
+
+import { malformed } from "../../errors.ts";
+import type { Attribute, ModelNode } from "../../model/model.ts";
+
+const attributeOf = ({ attributes }: ModelNode, name: string): Attribute | undefined =>
+  Object.hasOwn(attributes, name) ? attributes[name] : undefined;
+
+type Value = number | string | boolean | readonly (number | bigint | string)[];
+
+/**
+ * The value of an attribute, undefined where the node does not have it.
+ * @throws TensorError `malformed-file` for one that is a tensor or a graph, which none of those is that are asked for
+ */
+export function attributeValue(node: ModelNode, name: string): Value | undefined {
+  const attribute = attributeOf(node, name);
+  if (attribute === undefined) return undefined;
+  const { type } = attribute;
+  if (type === "int") return Number(attribute.value);
+  if (type === "other" || type === "tensor" || type === "tensors")
+    throw malformed(`its attribute ${name} is of the wrong type`);
+  return attribute.value;
+}
+
+/** @throws TensorError `malformed-file` for an attribute that is no number */
+export function intOf<T>(node: ModelNode, name: string, absent: T): number | T {
+  const value = attributeValue(node, name);
+  if (value === undefined) return absent;
+  if (typeof value === "number") return value;
+  throw malformed(`its attribute ${name} is no number`);
+}
+
+/**
+ * A list of integers, undefined where the node does not have it.
+ * @throws TensorError `malformed-file` for an attribute that is no such list
+ */
+export function intsOf(node: ModelNode, name: string): readonly bigint[] | undefined {
+  const attribute = attributeOf(node, name);
+  if (attribute === undefined) return undefined;
+  if (attribute.type === "ints") return attribute.value.map(BigInt);
+  throw malformed(`its attribute ${name} is no list of integers`);
+}
+
+export const ints = (values: readonly (number | bigint)[]): Attribute => ({
+  type: "ints",
+  value: values,
+});
+
+export const int = (value: number | bigint): Attribute => ({ type: "int", value });
+
+export const withAttribute = (node: ModelNode, name: string, value: Attribute): ModelNode => ({
+  ...node,
+  attributes: { ...node.attributes, [name]: value },
+});
+
+/** The same object where it has none of them. */
+export function withoutAttributes(node: ModelNode, ...names: readonly string[]): ModelNode {
+  const entries = Object.entries(node.attributes);
+  const kept = entries.filter(([name]) => !names.includes(name));
+  return kept.length === entries.length ? node : { ...node, attributes: Object.fromEntries(kept) };
+}
+
+/** The name of an input, empty where it is left out. */
+export const inputOf = ({ inputs }: ModelNode, position: number): string => inputs[position] ?? "";
+
+/** The node with other inputs at some positions; `""` leaves an input out. */
+export function withInputs(node: ModelNode, changed: Readonly<Record<number, string>>): ModelNode {
+  const last = Math.max(node.inputs.length - 1, ...Object.keys(changed).map(Number));
+  const inputs = Array.from(
+    { length: last + 1 },
+    (_, position) => changed[position] ?? inputOf(node, position),
+  );
+  while (inputs.at(-1) === "") inputs.pop();
+  return { ...node, inputs };
+}

@@ -1,0 +1,48 @@
+/** Reshape and Shape, whose newer attributes are about single dimensions. */
+
+import { refusal } from "../meaning.ts";
+import type { Part } from "./change.ts";
+import { known, listToInput } from "./axes.ts";
+import {
+  inputOf,
+  intOf,
+  ints,
+  withAttribute,
+  withInputs,
+  withoutAttributes,
+} from "./node-edits.ts";
+
+/** The shape became an input. */
+export const reshapeInput: Part = {
+  up: (node, step) => listToInput(node, step, "shape", 1),
+  down: (node, step) => {
+    const values = known(step, inputOf(node, 1), "shape");
+    return withAttribute(withInputs(node, { 1: "" }), "shape", ints(values));
+  },
+};
+
+/** A 0 may mean no elements now, and not only the size of the axis of the input. */
+export const reshapeZero: Part = {
+  down(node, step) {
+    const plain = withoutAttributes(node, "allowzero");
+    if (intOf(node, "allowzero", 0) === 0) return plain;
+    if (known(step, inputOf(node, 1), "shape").every((size) => size !== 0n)) return plain;
+    throw refusal(`${step.title} makes no axis of 0 elements of a 0`);
+  },
+};
+
+/** A part of the shape. Before, it is a slice of the whole. */
+export const shapeBounds: Part = {
+  down(node, step) {
+    const start = intOf(node, "start", 0);
+    const end = intOf(node, "end", null);
+    const plain = withoutAttributes(node, "start", "end");
+    if (start === 0 && end === null) return plain;
+    const whole = step.put("Shape", node, node.inputs);
+    const bounds = [
+      step.list(node, "starts", [start]),
+      step.list(node, "ends", [end ?? 2n ** 63n - 1n]),
+    ];
+    return { ...plain, op: "Slice", inputs: [whole, ...bounds] };
+  },
+};

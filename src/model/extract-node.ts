@@ -1,0 +1,80 @@
+/** Takes one node out of a model, as a model of its own. */
+
+import { TensorError } from "../errors.ts";
+import { modelFrom } from "./foreign.ts";
+import { quote } from "./graph.ts";
+import {
+  isReference,
+  nodeTitle,
+  type Constant,
+  type Model,
+  type ModelNode,
+  type ValueInfo,
+} from "./model.ts";
+import { NodeIndex } from "./node-index.ts";
+import { PlaceScopes } from "./place-scopes.ts";
+import { walkNodes } from "./places.ts";
+import type { Scope } from "./values.ts";
+
+/**
+ * One node of a model as a model of its own. Its inputs that are constants, or follow from constants, are constants of
+ * it; the others are its inputs, of the types that are known of them.
+ *
+ * @param node a node of the model, of a body or of a function in it; or its name or path, as {@link NodeIndex.find}
+ * takes it
+ * @throws TensorError `unsupported-model` for a node that is not there, has a body, or depends on the caller of a
+ * function, and for an input or an output of a data type that is not known
+ */
+export function extractNode(given: Model, node: ModelNode | string): Model {
+  const model = modelFrom(given);
+  const own = typeof node === "string" ? new NodeIndex(model).find(node).node : node;
+  const scopes = new PlaceScopes(model.irVersion);
+  let extracted: Model | null = null;
+  walkNodes(model, {
+    node: (placed) => {
+      const scope = scopes.learn(placed);
+      if (placed.node === own && extracted === null)
+        extracted = modelOf(own, scope, model, placed.place.opsets);
+    },
+  });
+  if (extracted !== null) return extracted;
+  throw new TensorError("unsupported-model", `the model has no such node as ${nodeTitle(own)}`);
+}
+
+function modelOf(node: ModelNode, scope: Scope, model: Model, opsets: Model["opsets"]): Model {
+  checkAlone(node);
+  const names = [...new Set(node.inputs)].filter((name) => name !== "");
+  const constants = names.flatMap((name): Constant[] => {
+    const found = scope.constantOf(name);
+    return found === null ? [] : [{ ...found, name }];
+  });
+  const isConstant = new Set(constants.map(({ name }) => name));
+  const typed = (name: string): ValueInfo => {
+    const type = scope.typeOf(name);
+    if (type !== null) return { name, type };
+    const sentence = `${nodeTitle(node)} cannot stand alone: the data type of ${quote(name)} is not known`;
+    throw new TensorError("unsupported-model", sentence, { input: name });
+  };
+  const graph = {
+    name: node.name || node.op,
+    inputs: names.filter((name) => !isConstant.has(name)).map(typed),
+    outputs: node.outputs.filter((name) => name !== "").map(typed),
+    nodes: [node],
+    constants,
+  };
+  const { irVersion } = model;
+  return { irVersion, producer: "ndscatter", opsets: opsetsOf(node, opsets), graph };
+}
+
+const opsetsOf = ({ domain }: ModelNode, opsets: Model["opsets"]): Model["opsets"] =>
+  Object.fromEntries(Object.entries(opsets).filter(([one]) => one === domain));
+
+function checkAlone(node: ModelNode): void {
+  for (const [name, attribute] of Object.entries(node.attributes)) {
+    if (attribute.type !== "other") continue;
+    const why = isReference(attribute)
+      ? `its attribute ${name} is decided by the caller of its function`
+      : `its attribute ${name} is no plain value`;
+    throw new TensorError("unsupported-model", `${nodeTitle(node)} cannot stand alone: ${why}`);
+  }
+}
