@@ -125,6 +125,7 @@ testRows(folder, [
   ),
   fails("inspect large.onnx missing", "missing: no such file or directory", /1 not read/),
   fails("inspect none --json", /^none: there is no/, /"error": "none: there is no/),
+  refuses("inspect large.onnx ", "the name of a file is empty"),
   refuses("inspect - -", "standard input is one file, but - stands for 2 of them"),
   refuses("inspect --al large.onnx", "unknown option '--al' (Did you mean --all?)"),
   refuses("inspect --all=yes large.onnx", /unknown option '--all=yes'|does not take/),
@@ -137,6 +138,15 @@ test("a file and standard input go together", async () => {
   assert.match(stdout, /^standard input: ai\.onnx 16, /);
   assert.match(stdout, /\n2 models, 1 with findings, 3 nodes of the family: 2 wrong, 1 risky\n$/);
   assert.equal(status, 1);
+});
+
+test("names of files in a folder reach the terminal escaped", async () => {
+  save("none/\u001b[31m.onnx", LARGE);
+  fs.writeFileSync(at("none/\u001b[32m.onnx"), "text");
+  const { stdout, stderr } = await ndscatter("inspect none");
+  assert.ok(stdout.startsWith("none/\\u001b[31m.onnx: 3 nodes"));
+  assert.equal(stderr, "ndscatter: none/\\u001b[32m.onnx: this is no ONNX model: it is text\n");
+  fs.rmSync(at("none"), { recursive: true });
 });
 
 test("a link in a folder that leads nowhere has a sentence, and the rest is read", async () => {
@@ -251,7 +261,8 @@ test("the place of a long folder is shown on a terminal of stderr, and cleared",
   }
   const places = written.filter((text) => text.includes("inspected"));
   assert.ok(
-    places.length > 0 && places.every((text) => /^\r\d models? inspected; large\.onnx$/.test(text)),
+    places.length > 0 &&
+      places.every((text) => /^\r\d models? inspected; large\.onnx *$/.test(text)),
   );
   assert.equal(written.at(-1), "\r\u001b[K");
 });

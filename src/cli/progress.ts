@@ -2,6 +2,7 @@
 
 import type { ByteSource } from "../onnx/index.ts";
 import type { Output } from "./io.ts";
+import { escapeControls } from "./layout.ts";
 import { cut } from "./lines.ts";
 
 /** Milliseconds before the first line, and between two lines. */
@@ -29,7 +30,7 @@ export class ProgressLine {
     if (!this.#terminal.isTTY || this.#now() - this.#shownAt < PERIOD) return;
     this.#shownAt = this.#now();
     // A line that goes on in the next one could not be replaced.
-    const line = cut(text(), (this.#terminal.columns || 80) - 1);
+    const line = cut(escapeControls(text()), (this.#terminal.columns || 80) - 1);
     void this.#terminal.write(`\r${line.padEnd(this.#length)}`);
     this.#length = line.length;
   }
