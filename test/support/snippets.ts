@@ -9,11 +9,19 @@ import fs from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { MAIN } from "./cli.ts";
+import { ROOT } from "./documents.ts";
 
 const tsc = path.join(
   path.dirname(createRequire(import.meta.url).resolve("typescript/package.json")),
   "bin/tsc",
 );
+
+/** Starts the program. Bun prints objects in lines of its own. */
+const START = `
+import { format } from "node:util";
+console.log = (...values) => process.stdout.write(format(...values) + "\\n");
+await import("./program.js");
+`;
 
 /**
  * Compiles code and runs it.
@@ -22,11 +30,11 @@ const tsc = path.join(
  */
 export function runProgram(folder: string, code: string): string {
   const config = {
-    extends: path.relative(folder, "tsconfig.json"),
+    extends: path.relative(folder, path.join(ROOT, "tsconfig.json")),
     compilerOptions: {
       rootDir: ".",
       outDir: ".",
-      typeRoots: [path.resolve("node_modules/@types")],
+      typeRoots: [path.join(ROOT, "node_modules/@types")],
     },
     files: ["program.ts"],
     include: [],
@@ -35,7 +43,8 @@ export function runProgram(folder: string, code: string): string {
   fs.writeFileSync(path.join(folder, "tsconfig.json"), JSON.stringify(config));
   const compiled = run(folder, process.execPath, [tsc, "-p", ".", "--pretty", "false"]);
   assert.equal(compiled.stdout, "");
-  const { status, stdout, stderr } = run(folder, process.execPath, ["program.js"]);
+  fs.writeFileSync(path.join(folder, "start.js"), START);
+  const { status, stdout, stderr } = run(folder, process.execPath, ["start.js"]);
   assert.equal(stderr, "");
   assert.equal(status, 0);
   return stdout;
@@ -45,7 +54,9 @@ export function runProgram(folder: string, code: string): string {
 export function runShell(folder: string, lines: readonly string[]): void {
   const bin = path.join(folder, "bin");
   fs.mkdirSync(bin);
-  const script = `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`;
+  // Deno allows a program nothing of its own accord.
+  const start = "Deno" in globalThis ? "run --allow-all" : "";
+  const script = `#!/bin/sh\nexec "${process.execPath}" ${start} "${MAIN}" "$@"\n`;
   fs.writeFileSync(path.join(bin, "ndscatter"), script, { mode: 0o755 });
   const env = { PATH: `${bin}${path.delimiter}${process.env["PATH"]}` };
   for (const line of lines) {
