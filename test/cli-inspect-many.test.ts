@@ -87,6 +87,7 @@ fs.writeFileSync(at("models/notes.txt"), "text");
 fs.copyFileSync(at("ir.xml"), at("models/ir.xml"));
 fs.copyFileSync(at("ir.bin"), at("models/ir.bin"));
 fs.symlinkSync("..", at("models/b9/up"));
+fs.symlinkSync("..", at("models/b9/up.onnx"));
 fs.symlinkSync("../../large.onnx", at("models/b9/link.onnx"));
 fs.mkdirSync(at("none"));
 
@@ -126,6 +127,7 @@ testRows(folder, [
   fails("inspect large.onnx missing", "missing: no such file or directory", /1 not read/),
   fails("inspect none --json", /^none: there is no/, /"error": "none: there is no/),
   refuses("inspect large.onnx ", "the name of a file is empty"),
+  refuses("inspect - large.onnx", /^standard input is a terminal/),
   refuses("inspect - -", "standard input is one file, but - stands for 2 of them"),
   refuses("inspect --al large.onnx", "unknown option '--al' (Did you mean --all?)"),
   refuses("inspect --all=yes large.onnx", /unknown option '--all=yes'|does not take/),

@@ -391,7 +391,7 @@ test("a file's bodies, functions and declared types are found by both readers", 
 });
 
 test("of constants only small ones have a value, and no other is read for it", () => {
-  const sizes = { none: [0, 4], eight: [2, 4], nine: [9, 4] };
+  const sizes = { none: [0, 4], eight: [2, 4], nine: [9, 1] };
   const model = buildModel({
     opsets: { "": 13 },
     inputs: { indices: I64(2, 1) },
