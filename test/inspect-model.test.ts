@@ -14,7 +14,7 @@ import {
   type Report,
 } from "../src/onnx/index.ts";
 import { readIR } from "../src/openvino/index.ts";
-import { tensor } from "../src/tensor/tensor.ts";
+import { tensor, zeros } from "../src/tensor/tensor.ts";
 import { bytes, file, int, text, type Bytes } from "./onnx-encoder.ts";
 import { layer, net } from "./support/ir.ts";
 import {
@@ -198,7 +198,9 @@ test("indices that OpenVINO converts are read through it, and others are not mad
       outputs: { y: null },
     });
   const [{ inputs, findings }] = inspectModel(convert("i64")).nodes;
-  assert.deepEqual(inputs[1], { name: "i", parameter: "indices", type: I64(1), isConstant: true });
+  const { value, ...known } = inputs[1];
+  assert.deepEqual(known, { name: "i", parameter: "indices", type: I64(1), isConstant: true });
+  assert.deepEqual(value?.toArray(), [3n]);
   assert.deepEqual(
     findings.map(({ id, got }) => [id, got]),
     [["index-filled", 3]],
@@ -223,7 +225,9 @@ test("indices are read through Cast", () => {
     outputs: { y: null },
   });
   const [{ inputs, findings }] = inspectModel(model).nodes;
-  assert.deepEqual(inputs[1], { name: "i", parameter: "indices", type: I64(1), isConstant: true });
+  const { value, ...known } = inputs[1];
+  assert.deepEqual(known, { name: "i", parameter: "indices", type: I64(1), isConstant: true });
+  assert.deepEqual(value?.toArray(), [3n]);
   assert.deepEqual(
     findings.map(({ id, got }) => [id, got]),
     [["index-out-of-range", 3]],
@@ -384,4 +388,48 @@ test("a file's bodies, functions and declared types are found by both readers", 
       ["function com.example.f / called", "operator-newer-than-opset"],
     ]);
   }
+});
+
+test("of constants only small ones have a value, and no other is read for it", () => {
+  const sizes = { none: [0, 4], eight: [2, 4], nine: [9, 1] };
+  const model = buildModel({
+    opsets: { "": 13 },
+    inputs: { indices: I64(2, 1) },
+    constants: {
+      ...Object.fromEntries(
+        Object.entries(sizes).map(([name, shape]) => [name, zeros("float32", shape)]),
+      ),
+      words: tensor("string", [2], ["a", "b"]),
+      odd: i32([1], 3),
+    },
+    nodes: [...Object.keys(sizes), "words", "odd"].map((name) => ({
+      op: "GatherND",
+      inputs: [name, "indices"],
+      outputs: [`of ${name}`],
+    })),
+    outputs: {},
+  });
+  const read: string[] = [];
+  const { graph } = model;
+  graph.constants = graph.constants.map((one) => ({
+    ...one,
+    read() {
+      read.push(one.name);
+      // What is only shown may be out of reach.
+      if (one.name === "odd") throw new Error("odd");
+      return one.read();
+    },
+  }));
+  const { nodes } = inspectModel(model);
+  const values = nodes.map(({ inputs: [data] }) => [data.isConstant, data.value?.toArray()]);
+  const zero = [0, 0, 0, 0];
+  assert.deepEqual(values, [
+    [true, undefined],
+    [true, [zero, zero]],
+    [true, undefined],
+    [true, undefined],
+    [true, undefined],
+  ]);
+  assert.deepEqual(read, ["eight", "odd"]);
+  assert.ok(!("value" in nodes[0].inputs[0]));
 });

@@ -1,66 +1,31 @@
-/** Runs what the README shows: its code, its commands, its error and its table of operators. */
+/** Runs what the README shows, as it stands and one after the other, and holds its opening to what it is for. */
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
-import { test } from "node:test";
-import { isTensorError } from "../src/errors.ts";
-import { scatterND } from "../src/functions.ts";
-import { writeNpy } from "../src/npy/index.ts";
-import {
-  buildModel,
-  convertModel,
-  writeModel,
-  writeTensor,
-  type Model,
-} from "../src/onnx/index.ts";
-import { writeIR } from "../src/openvino/index.ts";
-import { run } from "../src/call/run.ts";
+import { after, before, test } from "node:test";
+import { writeModel, writeTensor } from "../src/onnx/index.ts";
 import { DTYPE_NAMES } from "../src/tensor/dtype.ts";
-import { equals, tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
-import {
-  assertPrints,
-  blocksOf,
-  inFolder,
-  ndscatter,
-  read,
-  ROOT,
-  runBlock,
-} from "./support/documents.ts";
+import { tensor } from "../src/tensor/tensor.ts";
+import { DATA } from "./support/cli-files.ts";
+import { SCATTER_ADD } from "./support/cli-models.ts";
+import { assertPrints, blocksOf, ndscatter, read, ROOT } from "./support/documents.ts";
+import { promisedOutput, runProgram, runShell } from "./support/snippets.ts";
 
 const readme = read("README.md");
+const opening = readme.slice(0, readme.indexOf("```text"));
+const code = blocksOf(readme, "ts").join("\n");
+const commands = blocksOf(readme, "sh").join("").trimEnd().split("\n");
 
-/** The block of TypeScript that has `text` in it. */
-function blockWith(text: string): string {
-  const found = blocksOf(readme, "ts").filter((block) => block.includes(text));
-  assert.equal(found.length, 1, text);
-  return found[0];
-}
+/** What a line of a shell block begins with where it needs the network or the whole clone. */
+const ELSEWHERE = ["npm ci && npm start", "npm ci && npm test", "npm run playground"];
 
-/** What the blocks take for granted: the tensors of the first one, and a model that scatters them. */
-const BEFORE = `
-import * as core from "ndscatter";
-import * as onnx from "ndscatter/onnx";
-import * as openvino from "ndscatter/openvino";
-const T = core.tensor;
-`;
-const TENSORS = `
-const data = T("float32", [4, 3], new Float32Array(12).fill(1));
-const indices = T("int64", [3, 1], [1, 3, 1]);
-const updates = T("float32", [3, 3], [1, 2, 3, 4, 5, 6, 7, 8, 9]);
-`;
-const MODEL = `
-const modelBytes = onnx.writeModel(onnx.buildModel({
-  opsets: { "": 16 },
-  inputs: {
-    data: { dtype: "float32", shape: [4, 3] },
-    indices: { dtype: "int64", shape: [3, 1] },
-    updates: { dtype: "float32", shape: [3, 3] },
-  },
-  nodes: [{ op: "ScatterND", inputs: ["data", "indices", "updates"], outputs: ["y"] }],
-  outputs: { y: null },
-}));
-`;
+let folder = "";
+before(() => {
+  // Inside build/, so that the package is found by its own name.
+  folder = fs.mkdtempSync(path.join(ROOT, "build", "readme-"));
+});
+after(() => fs.rmSync(folder, { recursive: true }));
 
 test("the table of operators is the registry's", async () => {
   const { renewed }: { renewed: () => string } = await import(path.join(ROOT, "scripts/readme.js"));
@@ -71,188 +36,102 @@ test("it counts the data types", () => {
   assert.ok(readme.includes(`all ${DTYPE_NAMES.length} data types`));
 });
 
-test("the picture at its top has the values of its first example", async () => {
-  const { values } = await runBlock("readme-picture", blockWith("const sums"), {
-    exported: ["sums"],
-  });
+test("its readers come before the first picture, on less than two screens", () => {
+  const places = ["A model fails", "Code needs", "An implementation needs"].map((who) =>
+    opening.indexOf(`\n**${who}`),
+  );
+  assert.ok(places.every((place, number) => place > (places[number - 1] ?? 0)));
+  const lines = opening.split("\n");
+  assert.ok(lines.length <= 48, `${lines.length} lines`);
+  assert.ok(lines.every((line) => line.length <= 120));
+});
+
+test("all of its code is known to the tests", () => {
+  const languages = [...readme.matchAll(/^```(\w+)$/gm)].map(([, language]) => language);
+  assert.deepEqual([...new Set(languages)].toSorted(), ["sh", "text", "ts"]);
+  // So the code can run as one module before the commands, which need its files.
+  assert.ok(readme.lastIndexOf("```ts") < readme.search(/^ndscatter /m));
+});
+
+test("its code compiles and prints what it says", () => {
+  assert.equal(runProgram(folder, code), promisedOutput(code));
+  assert.ok(promisedOutput(code).split("\n").length > 15);
+});
+
+test("its commands run, and print what it shows", async () => {
+  const lines = commands.filter((line) => !ELSEWHERE.some((start) => line.startsWith(start)));
+  assert.equal(lines.length, 10);
+  assert.ok(lines.every((line) => line.startsWith("ndscatter ")));
+  runShell(folder, lines);
+  for (const name of ["taken.npy", "m16.onnx", "net.bin"]) {
+    assert.ok(fs.existsSync(path.join(folder, name)), name);
+  }
+  const xml = fs.readFileSync(path.join(folder, "net.xml"), "utf8");
+  assert.match(xml, /type="ScatterNDUpdate"/);
+  const shown = blocksOf(readme, "text").filter((block) => block.startsWith("$ ndscatter "));
+  const statuses = await Promise.all(shown.map((block) => assertPrints(block, folder)));
+  assert.deepEqual(statuses, [[0]]);
+});
+
+test("exactly one line does the main job in a clone, and one passes the tests", () => {
+  const once = (text: string): number => commands.filter((line) => line.startsWith(text)).length;
+  assert.equal(once("npm ci && npm start"), 1);
+  assert.equal(once("npm ci && npm test"), 1);
+});
+
+test("the picture has the values of the first code", () => {
   const rows = [...readme.matchAll(/^(\d) │.*(\d) │ +(\d+) +(\d+) +(\d+) │/gm)];
-  assert.deepEqual(
-    rows.map(([, , , ...row]) => row.map(Number)),
-    (values["sums"] as Tensor).toArray(),
-  );
+  const picture = rows.map(([, , , ...row]) => row.map(Number));
+  const [, printed] = /^\/\/ tensor\((\[[^]*?\]\])/m.exec(code) ?? [];
+  const sums = printed.replaceAll("//", "").replaceAll(".", "");
+  assert.deepEqual(picture, JSON.parse(sums));
 });
 
-test("the example of the library prints what it says", async () => {
-  const code = blockWith("const sums");
-  const { values, printed } = await runBlock("readme-library", code, {
-    exported: ["data", "sums"],
-  });
-  const [, row] = /row 1 is (\[.*\])/.exec(code) ?? [];
-  const [, gathered] = /\.toArray\(\)\); \/\/ (.*)/.exec(code) ?? [];
-  const [sums, picked] = printed as [Tensor<"float32">, number[]];
-  assert.deepEqual((sums.toArray() as number[][])[1], JSON.parse(row));
-  assert.deepEqual(picked, JSON.parse(gathered));
-  // In place: the last update of row 1 wins.
-  assert.deepEqual((values["data"] as Tensor).toArray(), [
-    [0, 0, 0],
-    [7, 8, 9],
-    [0, 0, 0],
-    [4, 5, 6],
-  ]);
-});
-
-test("a node and models of both formats run as it shows", async () => {
-  const { values } = await runBlock("readme-node", blockWith("const outputs"), {
-    before: `${BEFORE}${TENSORS}${MODEL}
-      const net = onnx.convertModel(onnx.readModel(modelBytes), { domain: "openvino" }).model;
-      const { xml, bin } = openvino.writeIR(net);`,
-    exported: ["data", "indices", "updates", "output", "outputs", "same"],
-  });
-  const { data, indices, updates, output, outputs, same } = values as Record<string, Tensor> & {
-    outputs: Record<string, Tensor>;
-    same: Record<string, Tensor>;
+/** The files that the commands of the opening take, which are the reader's own. */
+function writeOwnFiles(): void {
+  const files = { data: "d", indices: "i", updates: "u", sums: "yours" };
+  for (const [from, to] of Object.entries(files)) {
+    fs.copyFileSync(path.join(folder, `${from}.npy`), path.join(folder, `${to}.npy`));
+  }
+  const suite = path.join(folder, "DIR/test_scatternd");
+  fs.mkdirSync(path.join(suite, "test_data_set_0"), { recursive: true });
+  fs.writeFileSync(path.join(suite, "model.onnx"), writeModel(SCATTER_ADD));
+  const tensors = {
+    input_0: DATA,
+    input_1: tensor("int64", [2, 1], [1, 1]),
+    input_2: tensor("float32", [2, 2], [10, 20, 30, 40]),
+    output_0: tensor("float32", [4, 2], [1, 2, 43, 64, 5, 6, 7, 8]),
   };
-  assert.deepEqual(output.toArray(), [
-    [1, 1, 1],
-    [7, 16, 27],
-    [1, 1, 1],
-    [4, 5, 6],
-  ]);
-  const expected = scatterND(
-    data as Tensor<"float32">,
-    indices as Tensor<"int64">,
-    updates as Tensor<"float32">,
-  );
-  assert.ok(equals(outputs["y"], expected));
-  assert.ok(equals(same["y"], expected));
-});
-
-test("the plain functions, inspect and convert run as it shows", async () => {
-  const code = blockWith("tensorScatter(");
-  const { values } = await runBlock("readme-family", code, {
-    before: `${BEFORE}${MODEL}
-      const [table, ids] = [T("float32", [2, 2], [1, 2, 3, 4]), T("int64", [2], [1, 9])];
-      const [means, targets, values] = [T("float32", [1, 2], [1, 2]), [[0, 0], [0, 7]], [[3, 4], [5, 6]]];
-      const cache = T("float32", [1, 4, 2], [1, 2, 3, 4, 5, 6, 7, 8]);
-      const keys = T("float32", [1, 2, 2], [9, 9, 9, 9]);
-      const positions = T("int64", [1], [3]);`,
-    exported: ["cache", "nodes", "xml"],
-  });
-  assert.deepEqual((values["cache"] as Tensor).toArray(), [
-    [
-      [9, 9],
-      [3, 4],
-      [5, 6],
-      [9, 9],
-    ],
-  ]);
-  assert.equal((values["nodes"] as unknown[]).length, 1);
-  assert.match(String(values["xml"]), /type="ScatterNDUpdate"/);
-});
-
-test("an engine runs as it shows", async () => {
-  const { values } = await runBlock("readme-engine", blockWith("createEngine("), {
-    before: `${BEFORE}
-      const positions = [[0, 1], [7, 4095]];
-      const keys = core.full("float32", [2, 64], 3);`,
-    exported: ["cache", "engine"],
-  });
-  const cache = values["cache"] as Tensor<"float32">;
-  assert.deepEqual([cache.data[64], cache.data[cache.size - 1], cache.data[0]], [3, 3, 0]);
-  (values["engine"] as { dispose(): void }).dispose();
-});
-
-test("what it shows of explain is what explain says", async () => {
-  const code = blockWith("explain(");
-  const { printed } = await runBlock("readme-explain", code, { before: `${BEFORE}${TENSORS}` });
-  const [, sentence] = /shapes\[0\]\.sentence\); \/\/ (.*)/.exec(code) ?? [];
-  // Two updates of the cell, the targets with the most updates, and the sentence.
-  assert.equal(printed.length, 4);
-  assert.equal(printed[3], sentence);
-});
-
-test("the error it shows is the error that is thrown", () => {
-  const shown = blocksOf(readme, "text").find((block) => block.startsWith("TensorError: "));
-  const [first, fields] = (shown ?? "").split("\n");
-  const inputs = [
-    zeros("float32", [8, 3]),
-    tensor("int64", [3, 1], [0, 1, 9]),
-    zeros("float32", [3, 3]),
-  ];
-  assert.throws(
-    () => run({ op: "ScatterND", opset: 16 }, inputs),
-    (error) => {
-      assert.ok(isTensorError(error));
-      const { name, message, ...facts } = error;
-      assert.equal(first, `${name}: ${message}`);
-      assert.deepEqual({ ...facts }, JSON.parse(fields.replaceAll(/(\w+):/g, '"$1":')));
-      return true;
-    },
-  );
-});
-
-const D = tensor("float32", [4, 2], [1, 2, 3, 4, 5, 6, 7, 8]);
-const I = tensor("int64", [3, 1], [1, 3, -3]);
-const U = tensor("float32", [3, 2], [10, 20, 30, 40, 0.5, 0]);
-
-/** A model that scatters, between others where it is a larger one. */
-const scatterModel = (isLarge: boolean): Model =>
-  buildModel({
-    opsets: { "ai.onnx": 18 },
-    inputs: { data: D, indices: I, updates: U },
-    nodes: [
-      {
-        op: "ScatterND",
-        name: "scatter_7",
-        inputs: ["data", "indices", "updates"],
-        outputs: ["y"],
-      },
-      ...(isLarge ? [{ op: "Relu", inputs: ["y"], outputs: ["z"] }] : []),
-    ],
-    outputs: { [isLarge ? "z" : "y"]: { dtype: "float32", shape: [4, 2] } },
-  });
-
-/** The files that the commands name. */
-function writeFiles(folder: string): void {
-  const { xml, bin } = writeIR(convertModel(scatterModel(false), { domain: "openvino" }).model);
-  const suite = "onnx/backend/test/data/node/test_scatternd";
-  const output = scatterND(D, I, U);
-  const files = {
-    "d.npy": writeNpy(D),
-    "i.npy": writeNpy(I),
-    "u.npy": writeNpy(U),
-    "y.npy": writeNpy(output),
-    "model.onnx": writeModel(scatterModel(false)),
-    "big.onnx": writeModel(scatterModel(true)),
-    "net.xml": xml,
-    "net.bin": bin,
-    [`${suite}/model.onnx`]: writeModel(scatterModel(false)),
-    [`${suite}/test_data_set_0/input_0.pb`]: writeTensor(D),
-    [`${suite}/test_data_set_0/input_1.pb`]: writeTensor(I),
-    [`${suite}/test_data_set_0/input_2.pb`]: writeTensor(U),
-    [`${suite}/test_data_set_0/output_0.pb`]: writeTensor(output),
-  };
-  for (const [name, bytes] of Object.entries(files)) {
-    fs.mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
-    fs.writeFileSync(path.join(folder, name), bytes);
+  for (const [name, value] of Object.entries(tensors)) {
+    fs.writeFileSync(path.join(suite, `test_data_set_0/${name}.pb`), writeTensor(value));
   }
 }
 
-test("its commands run, and print what it shows", () =>
-  inFolder(async (folder) => {
-    writeFiles(folder);
-    const lines = [...readme.matchAll(/^ndscatter (.*?)(?: +#.*)?$/gm)].map(([, line]) => line);
-    assert.equal(lines.length, 11);
-    for (const line of lines) {
-      const { status, stdout, stderr } = await ndscatter(line, folder);
-      assert.equal(status, 0, `${line}\n${stdout}${stderr}`);
-    }
-    const made = ["out.npy", "m13.onnx"];
-    assert.deepEqual(
-      made.filter((name) => fs.existsSync(path.join(folder, name))),
-      made,
-    );
-    const shown = blocksOf(readme, "text").filter((block) => block.startsWith("$ ndscatter "));
-    const statuses = await Promise.all(shown.map((block) => assertPrints(block, folder)));
-    assert.deepEqual(statuses, [[0]]);
-  }));
+/** What the first commands of each reader say, with their status. */
+const FIRST: readonly (readonly [line: string, status: number, says: RegExp])[] = [
+  ["inspect model.onnx", 0, /^model\.onnx: ai\.onnx 18, 2 nodes, 2 of the family\n/],
+  ["explain model.onnx", 2, /has 2 nodes to explain; choose one with --node: "sums", "take"\n$/],
+  // The README adds updates up, and the command of its opening replaces.
+  [
+    "run ScatterND d.npy i.npy u.npy --expect yours.npy",
+    1,
+    /: output\[1, 0\] is 7, but yours\.npy has 8\n$/,
+  ],
+  ["conformance DIR", 0, /^ok {7}test_scatternd\n1 passed, 0 failed, 0 skipped\n$/],
+  ["ops ScatterND --diff 13 18", 0, /reduction/],
+];
+
+test("what each reader types first does what it says", async () => {
+  writeOwnFiles();
+  const typed = [...opening.matchAll(/`npx ndscatter ([^`]+)`/g)].map(([, line]) => line);
+  assert.deepEqual(
+    typed,
+    FIRST.map(([line]) => line),
+  );
+  for (const [line, status, says] of FIRST) {
+    // oxlint-disable-next-line no-await-in-loop
+    const result = await ndscatter(line, folder);
+    assert.match(`${result.stdout}${result.stderr}`, says);
+    assert.equal(result.status, status, line);
+  }
+});

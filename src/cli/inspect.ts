@@ -1,30 +1,33 @@
-/** `ndscatter inspect`: prints the scatters and gathers of a model, and what is wrong or risky about them. */
+/** `ndscatter inspect`: prints what is wrong or risky about the scatters and gathers of models. */
 
+import { setImmediate } from "node:timers/promises";
 import type { Command } from "commander";
 import {
   FINDINGS,
   inspectModel,
-  type Attribute,
-  type Finding,
   type InspectedNode,
   type InspectedValue,
   type Report,
 } from "../onnx/index.ts";
-import { printFile, WRONG_DATA, type Status } from "./failure.ts";
+import { valuesOf } from "./cells.ts";
+import { Failure, WRONG_DATA, wrongUsage, type Status } from "./failure.ts";
 import type { Io } from "./io.ts";
+import { escapeControls, JSON_HELP, printCount, printJson, wrap } from "./layout.ts";
+import { fold, widthOf } from "./lines.ts";
+import { findModels, isFolder, type FoundFile } from "./model-files.ts";
+import { ProgressLine } from "./progress.ts";
+import { checkOneInput, withModel } from "./read-files.ts";
 import {
-  escapeControls,
-  JSON_HELP,
-  printCount,
-  printJson,
-  printName,
-  printTable,
-  wrap,
-} from "./layout.ts";
-import { withModel } from "./read-files.ts";
-import { printType } from "./type-text.ts";
+  attributeFact,
+  isClean,
+  printCleanLine,
+  printCounts,
+  printReport,
+  type ReportView,
+} from "./report-text.ts";
 
 interface InspectOptions {
+  readonly all?: boolean;
   readonly strict?: boolean;
   readonly json?: boolean;
 }
@@ -34,101 +37,223 @@ const meanings = Object.entries(FINDINGS).map(([id, { severity, meaning }]) =>
 );
 
 const HELP = `
-Weights are not read: of a file of many gigabytes only the graph and constant
-indices are. The weights of an IR are in the .bin of the same name beside it.
-Standard input is held in memory as a whole; what begins with < is an IR.
-The status is 1 where something is wrong, with --strict also where something is
-risky.
+The nodes with findings come first, then a line for each operator. With --all
+every node is printed, in the order of the model.
+
+A folder stands for the .onnx files and the OpenVINO .xml files in it and in its
+folders. Hidden folders, folders called node_modules and links to folders are
+passed over. Of several models, those without findings take one line each. A
+file that cannot be read does not keep the others from being read. With --json
+several models, or a folder, are a list; a file that cannot be read has an error
+in it.
+
+Weights are not read: of a file of many gigabytes only the graph, constant
+indices and constants of up to 8 elements are. The weights of an IR are in the
+.bin of the same name beside it. Standard input is held in memory as a whole;
+what begins with < is an IR.
+The status is 1 where something is wrong or cannot be read, with --strict also
+where something is risky.
 
 All findings, by ids that do not change:
 ${meanings.join("\n")}
 
 Examples:
   ndscatter inspect model.onnx
+  ndscatter inspect --all model.onnx
   ndscatter inspect --strict model.xml
+  ndscatter inspect models encoder.onnx decoder.onnx
   gunzip -c model.onnx.gz | ndscatter inspect -
   ndscatter inspect --json model.onnx > report.json`;
 
 export function addInspectCommand(program: Command, io: Io, fail: (status: Status) => void): void {
   program
     .command("inspect")
-    .summary("print a model's scatters and gathers, and what is wrong with them")
-    .description(
-      "Print the scatters and gathers of a model, and what is wrong or risky about them.",
+    .summary("print what is wrong with the scatters and gathers of models")
+    .description("Print what is wrong or risky about the scatters and gathers of models.")
+    .argument(
+      "<file...>",
+      "ONNX models of any size, OpenVINO IRs (.xml), folders of them, or - for standard input",
     )
-    .argument("<file>", "an ONNX model of any size, an OpenVINO IR (.xml), or - for standard input")
+    .option("--all", "print every node, not only those with findings")
     .option("--strict", "status 1 also for what is risky")
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
-    .action(async (file: string, { strict = false, json = false }: InspectOptions) => {
-      const report = withModel(io, file, inspectModel);
-      const text = json ? printJson(factsOf(file, report)) : printReport(file, report);
-      await io.stdout.write(`${text}\n`);
-      const { wrong, risky } = report.counts;
-      if (wrong > 0 || (strict && risky > 0)) fail(WRONG_DATA);
+    .action(async (files: readonly string[], options: InspectOptions) => {
+      checkOneInput(files);
+      // As of a variable that is not set; as a path it would be the folder of the process.
+      if (files.includes("")) throw wrongUsage("the name of a file is empty");
+      const [file] = files;
+      const { wrong, risky } =
+        files.length === 1 && !isFolder(io, file)
+          ? await inspectOne(io, file, options)
+          : await inspectAll(io, files, options, fail);
+      if (wrong > 0 || (options.strict === true && risky > 0)) fail(WRONG_DATA);
     });
 }
 
-function printReport(file: string, { opsets, nodeCount, nodes, findings, counts }: Report): string {
-  const imports = Object.entries(opsets).map(([domain, version]) => `${domain} ${version}, `);
-  const head = `${printFile(file)}: ${imports.join("")}${printCount(nodeCount, "node")}, ${nodes.length} of the family`;
-  const blocks = [[head], ...nodes.map(linesOf), findings.map(printFinding), [printCounts(counts)]];
-  return blocks
-    .filter((lines) => lines.length > 0)
-    .map((lines) => lines.map(escapeControls).join("\n"))
-    .join("\n\n");
+type Counts = Report["counts"];
+
+const viewOf = (io: Io, { all = false }: InspectOptions): ReportView => ({
+  all,
+  width: widthOf(io.stdout),
+});
+
+async function inspectOne(io: Io, file: string, options: InspectOptions): Promise<Counts> {
+  const progress = new ProgressLine(io.stderr);
+  const report = inspectFile(io, file, progress);
+  progress.clear();
+  const text = options.json
+    ? printJson(factsOf(file, report))
+    : printReport(file, report, viewOf(io, options));
+  await io.stdout.write(`${text}\n`);
+  return report.counts;
 }
 
-const printCounts = ({ wrong, risky, note }: Report["counts"]): string =>
-  `${wrong} wrong, ${risky} risky${note === 0 ? "" : `, ${printCount(note, "note")}`}`;
+const inspectFile = (io: Io, file: string, progress: ProgressLine): Report =>
+  withModel(io, file, (model) => {
+    // Of 100,000 nodes this takes 5 s, in which nothing can be shown.
+    progress.show(() => `${file}: inspecting ${printCount(model.graph.nodes.length, "node")}`);
+    return inspectModel(model);
+  });
 
-function linesOf(node: InspectedNode): string[] {
-  const { op, version, name, attributes, inputs, outputs } = node;
-  const title = version === null ? op : `${op}-${version}`;
-  const settings = Object.entries(attributes).map(
-    ([key, attribute]) => `${printName(key)}=${printAttribute(attribute)}`,
-  );
-  const values = [...inputs.map(rowOf), ...outputs.map(rowOf)];
-  return [
-    [title, ...(name === "" ? [] : [printName(name)]), ...settings].join("  "),
-    ...(node.path.length === 0 ? [] : [`  in ${node.path.join(" / ")}`]),
-    ...(values.length === 0 ? [] : printTable(values).split("\n")).map((line) => `  ${line}`),
-    ...node.findings.map((one) => `  ${printFinding(one)}`),
+/** What was inspected so far. */
+interface Totals {
+  models: number;
+  /** Models with findings. */
+  found: number;
+  unreadable: number;
+  nodes: number;
+  readonly counts: Record<keyof Counts, number>;
+}
+
+/** Inspects models one by one, so that memory holds one of them. */
+async function inspectAll(
+  io: Io,
+  files: readonly string[],
+  options: InspectOptions,
+  fail: (status: Status) => void,
+): Promise<Counts> {
+  const counts = { wrong: 0, risky: 0, note: 0 };
+  const totals: Totals = { models: 0, found: 0, unreadable: 0, nodes: 0, counts };
+  const progress = new ProgressLine(io.stderr);
+  const showPlace = (place: string): void =>
+    progress.show(() => `${printCount(totals.models, "model")} inspected; ${place}`);
+  const print = options.json ? jsonPrinter(io) : textPrinter(io, viewOf(io, options));
+  for (const given of files) {
+    for (const found of findModels(io, given, showPlace)) {
+      showPlace(found.file);
+      const outcome = inspectFound(io, found, progress);
+      progress.clear();
+      // A sentence stands where the report would, and reports follow one another.
+      /* oxlint-disable no-await-in-loop */
+      if (outcome instanceof Failure) {
+        totals.unreadable++;
+        // Names of files in a folder may hold control characters.
+        await io.stderr.write(`ndscatter: ${escapeControls(outcome.message)}\n`);
+      } else {
+        addTo(totals, outcome);
+      }
+      await print.report(found.file, outcome);
+      // Gives the event loop a turn, in which the text is written and a closed pipe is noticed.
+      await setImmediate();
+      /* oxlint-enable no-await-in-loop */
+    }
+  }
+  progress.clear();
+  await print.end(totals);
+  if (totals.unreadable > 0) fail(WRONG_DATA);
+  return counts;
+}
+
+/** The report on a file, or why there is none. What is wrong with the command line ends the command. */
+function inspectFound(
+  io: Io,
+  { file, failure }: FoundFile,
+  progress: ProgressLine,
+): Report | Failure {
+  if (failure !== undefined) return failure;
+  try {
+    return inspectFile(io, file, progress);
+  } catch (error) {
+    if (error instanceof Failure && error.status === WRONG_DATA) return error;
+    throw error;
+  }
+}
+
+function addTo(totals: Totals, report: Report): void {
+  totals.models++;
+  totals.nodes += report.nodes.length;
+  if (!isClean(report)) totals.found++;
+  for (const severity of ["wrong", "risky", "note"] as const) {
+    totals.counts[severity] += report.counts[severity];
+  }
+}
+
+/** How the reports on several models are printed. */
+interface Printer {
+  report(file: string, outcome: Report | Failure): void | Promise<void>;
+  end(totals: Totals): void | Promise<void>;
+}
+
+/** A line or a block for each model; blank lines stand around blocks. */
+function textPrinter({ stdout }: Io, view: ReportView): Printer {
+  let last: "nothing" | "line" | "block" = "nothing";
+  const print = (text: string, kind: "line" | "block"): void | Promise<void> => {
+    const isApart = last !== "nothing" && (last === "block" || kind === "block");
+    last = kind;
+    return stdout.write(`${isApart ? "\n" : ""}${text}\n`);
+  };
+  return {
+    report(file, outcome) {
+      if (outcome instanceof Failure) return;
+      return isClean(outcome) && !(view.all && outcome.nodes.length > 0)
+        ? print(printCleanLine(file, outcome, view), "line")
+        : print(printReport(file, outcome, view), "block");
+    },
+    end: (totals) => print(fold(printTotals(totals), view.width), "block"),
+  };
+}
+
+function printTotals({ models, found, unreadable, nodes, counts }: Totals): string {
+  const facts = [
+    printCount(models, "model"),
+    ...(found === 0 ? [] : [`${found} with findings`]),
+    `${printCount(nodes, "node")} of the family`,
+    ...(unreadable === 0 ? [] : [`${unreadable} not read`]),
   ];
+  return `${facts.join(", ")}: ${printCounts(counts)}`;
 }
 
-const rowOf = ({ name, parameter, type, isConstant }: InspectedValue): string[] => [
-  parameter ?? "-",
-  name === "" ? "left out" : printName(name),
-  // Escaped here already, because the table's widths must be those of the text that is printed.
-  type === null ? (name === "" ? "" : "?") : escapeControls(printType(type)),
-  isConstant ? "constant" : "",
-];
-
-const printFinding = ({ severity, id, sentence }: Finding): string =>
-  `${severity}: ${id}: ${sentence}`;
-
-function printAttribute(attribute: Attribute): string {
-  const fact = attributeFact(attribute);
-  return typeof fact === "string" ? printName(fact) : printJson(fact);
-}
-
-/** An attribute's value for JSON. A tensor is named by its data type, a value of an unknown kind by its kind. */
-function attributeFact(attribute: Attribute): unknown {
-  const { type, value } = attribute;
-  if (type === "tensor") return `tensor of ${value.dtype ?? "unknown type"}`;
-  if (type === "tensors") return `${value.length} tensors`;
-  if (type !== "other") return value;
-  return attribute.reference === undefined ? value : `@${attribute.reference}`;
+/** A list, written as it grows. */
+function jsonPrinter({ stdout }: Io): Printer {
+  let isEmpty = true;
+  return {
+    report(file, outcome) {
+      const facts =
+        outcome instanceof Failure ? { file, error: outcome.message } : factsOf(file, outcome);
+      const open = isEmpty ? "[\n  " : ",\n  ";
+      isEmpty = false;
+      return stdout.write(open + printJson(facts, "  "));
+    },
+    end: () => stdout.write(isEmpty ? "[]\n" : "\n]\n"),
+  };
 }
 
 const attributesOf = (attributes: InspectedNode["attributes"]): object =>
   Object.fromEntries(Object.entries(attributes).map(([name, one]) => [name, attributeFact(one)]));
 
+const valueFacts = ({ value, ...facts }: InspectedValue): object =>
+  value === undefined ? facts : { ...facts, value: valuesOf(value) };
+
 function factsOf(file: string, { nodes, ...report }: Report): unknown {
   return {
     file,
     ...report,
-    nodes: nodes.map((node) => ({ ...node, attributes: attributesOf(node.attributes) })),
+    nodes: nodes.map((node) => ({
+      ...node,
+      attributes: attributesOf(node.attributes),
+      inputs: node.inputs.map(valueFacts),
+      outputs: node.outputs.map(valueFacts),
+    })),
   };
 }

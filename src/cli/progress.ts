@@ -1,10 +1,46 @@
-/** Shows how much of a file has been read: on a terminal only, and only where reading takes more than a second. */
+/** Shows how far a command is: on a terminal only, and only where it takes more than a second. */
 
 import type { ByteSource } from "../onnx/index.ts";
 import type { Output } from "./io.ts";
+import { escapeControls } from "./layout.ts";
+import { cut } from "./lines.ts";
 
 /** Milliseconds before the first line, and between two lines. */
 const PERIOD = 1000;
+
+type Terminal = Pick<Output, "isTTY" | "write"> & Partial<Pick<Output, "columns">>;
+
+/** One line, which a newer one replaces. */
+export class ProgressLine {
+  readonly #terminal: Terminal;
+  readonly #now: () => number;
+  #shownAt: number;
+  /** The length of the text that is shown. */
+  #length = 0;
+
+  /** @param now the time in milliseconds */
+  constructor(terminal: Terminal, now: () => number = () => performance.now()) {
+    this.#terminal = terminal;
+    this.#now = now;
+    this.#shownAt = now();
+  }
+
+  /** @param text is asked for at most once in a period */
+  show(text: () => string): void {
+    if (!this.#terminal.isTTY || this.#now() - this.#shownAt < PERIOD) return;
+    this.#shownAt = this.#now();
+    // A line that goes on in the next one could not be replaced.
+    const line = cut(escapeControls(text()), (this.#terminal.columns || 80) - 1);
+    void this.#terminal.write(`\r${line.padEnd(this.#length)}`);
+    this.#length = line.length;
+  }
+
+  /** Clears the line, so that the result can take its place. */
+  clear(): void {
+    if (this.#length > 0) void this.#terminal.write("\r\u001b[K");
+    this.#length = 0;
+  }
+}
 
 /**
  * Returns what `action` makes of a file, and meanwhile shows the place of each read as a percentage of the file.
@@ -14,24 +50,18 @@ export function showProgress<T>(
   name: string,
   { size, read }: ByteSource,
   action: (source: ByteSource) => T,
-  { isTTY, write }: Pick<Output, "isTTY" | "write">,
-  now: () => number = () => performance.now(),
+  terminal: Terminal,
+  now?: () => number,
 ): T {
-  if (!isTTY) return action({ size, read });
-  let shownAt = now();
-  let isShown = false;
+  if (!terminal.isTTY) return action({ size, read });
+  const line = new ProgressLine(terminal, now);
   const reading = (offset: number, length: number): Uint8Array => {
-    if (now() - shownAt >= PERIOD) {
-      shownAt = now();
-      isShown = true;
-      void write(`\r${name}: ${Math.floor((100 * offset) / size)} % read`);
-    }
+    line.show(() => `${name}: ${Math.floor((100 * offset) / size)} % read`);
     return read(offset, length);
   };
   try {
     return action({ size, read: reading });
   } finally {
-    // Clears the line, so that the result can take its place.
-    if (isShown) void write("\r\u001b[K");
+    line.clear();
   }
 }

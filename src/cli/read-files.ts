@@ -91,6 +91,19 @@ const NO_BIN: ByteSource = { size: Number.MAX_SAFE_INTEGER, read: () => fromNoFo
 
 export const isIR = (file: string): boolean => path.extname(file).toLowerCase() === ".xml";
 
+/** In bytes. What stands before the first element of a document is shorter. */
+const XML_HEAD = 4096;
+
+/** Whether a file is an IR and no other document. One that cannot be read may be. */
+export function isIRFile(io: Io, file: string): boolean {
+  try {
+    const head = withFile(io, file, ({ size, read }) => read(0, Math.min(size, XML_HEAD)));
+    return /<net[\s>]/.test(new TextDecoder().decode(head));
+  } catch {
+    return true;
+  }
+}
+
 /** The files of a model: an IR has a `.bin` of the same name beside its `.xml`. */
 export function modelFiles(file: string): readonly string[] {
   const { dir, name } = path.parse(file);

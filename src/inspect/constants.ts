@@ -1,9 +1,10 @@
-/** The constants whose values are read: indices and axes. All others stay where they are. */
+/** The constants whose values are read: indices, axes, and what is small. All others stay where they are. */
 
 import { isTensorError } from "../errors.ts";
 import type { Constant } from "../model/model.ts";
+import { DTYPES, isDType } from "../tensor/dtype.ts";
 import { product } from "../tensor/shape.ts";
-import type { Tensor } from "../tensor/tensor.ts";
+import { Tensor } from "../tensor/tensor.ts";
 import { finding, findingOf, type Finding } from "./findings.ts";
 
 /** More indices are not read: as int64 they take 8 MB, and planning them takes 45 ms. */
@@ -20,6 +21,25 @@ export function readIndexConstant(constant: Constant): Tensor | Finding {
     return constant.read();
   } catch (error) {
     return unreadable(error);
+  }
+}
+
+/** In elements. Most axes, index tuples and shapes are as short, and no weights are. */
+const MAX_SHOWN = 8;
+
+/** A constant that is small enough to be shown, undefined for any other and for one that cannot be read. */
+export function readSmallConstant(constant: Constant): Tensor | undefined {
+  try {
+    const { dtype, shape } = constant;
+    // A text may be of any length.
+    if (!isDType(dtype) || DTYPES[dtype].family === "string") return;
+    const size = product(shape);
+    if (size === 0 || size > MAX_SHOWN) return;
+    const value = constant.read();
+    return value instanceof Tensor ? value : undefined;
+  } catch {
+    // Nothing depends on a value that is only shown.
+    return;
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * Inspects a model without running it: reports every node of the family, wherever it stands, with what is known of its
- * inputs and outputs and with what is wrong or risky about it. Of constants only indices and axes are read.
+ * inputs and outputs and with what is wrong or risky about it. Of constants only indices, axes and what is small are read.
  */
 
 import { modelFrom } from "../model/foreign.ts";
@@ -11,6 +11,8 @@ import { walkNodes, type PlacedNode } from "../model/places.ts";
 import type { Scope } from "../model/values.ts";
 import type { ParameterSchema, TensorType } from "../operators/operator.ts";
 import { isOperator } from "../operators/registry.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { readSmallConstant } from "./constants.ts";
 import { finding, type Finding, type Severity } from "./findings.ts";
 import { inspectNode } from "./inspect-node.ts";
 
@@ -23,6 +25,8 @@ export interface InspectedValue {
   /** As far as it is known, declarations included. */
   readonly type: TensorType | null;
   readonly isConstant: boolean;
+  /** The constant, where it has 1 to 8 elements, is no text and could be read. */
+  readonly value?: Tensor;
 }
 
 export interface InspectedNode {
@@ -113,8 +117,11 @@ function nodeReport(
   ): InspectedValue[] =>
     names.map((value, position) => {
       const parameter = parameters[position]?.name ?? null;
-      const isConstant = scope.constantOf(value) !== null;
-      return { name: value, parameter, type: scope.typeOf(value), isConstant };
+      const constant = scope.constantOf(value);
+      const isConstant = constant !== null;
+      const small = isConstant ? readSmallConstant(constant) : undefined;
+      const known = { name: value, parameter, type: scope.typeOf(value), isConstant };
+      return small === undefined ? known : { ...known, value: small };
     });
   return {
     path,

@@ -1,0 +1,105 @@
+/**
+ * The snippets of a document, run as they stand and one after the other: its TypeScript as one module, which is compiled
+ * first, and the lines of its shell blocks, in the folder where the module has left its files.
+ */
+
+import assert from "node:assert/strict";
+import { spawnSync, type SpawnSyncReturns } from "node:child_process";
+import fs from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { MAIN } from "./cli.ts";
+import { ROOT } from "./documents.ts";
+
+const tsc = path.join(
+  path.dirname(createRequire(import.meta.url).resolve("typescript/package.json")),
+  "bin/tsc",
+);
+
+/** Starts the program. Bun prints objects in lines of its own. */
+const START = `
+import { format } from "node:util";
+console.log = (...values) => process.stdout.write(format(...values) + "\\n");
+await import("./program.js");
+`;
+
+/**
+ * Compiles code and runs it.
+ * @param folder inside `build/`, so that the package is found by its own name
+ * @returns what it prints
+ */
+export function runProgram(folder: string, code: string): string {
+  const config = {
+    extends: path.relative(folder, path.join(ROOT, "tsconfig.json")),
+    compilerOptions: {
+      rootDir: ".",
+      outDir: ".",
+      typeRoots: [path.join(ROOT, "node_modules/@types")],
+    },
+    files: ["program.ts"],
+    include: [],
+  };
+  fs.writeFileSync(path.join(folder, "program.ts"), code);
+  fs.writeFileSync(path.join(folder, "tsconfig.json"), JSON.stringify(config));
+  const compiled = run(folder, process.execPath, [tsc, "-p", ".", "--pretty", "false"]);
+  assert.equal(compiled.stdout, "");
+  fs.writeFileSync(path.join(folder, "start.js"), START);
+  const { status, stdout, stderr } = run(folder, process.execPath, ["start.js"]);
+  assert.equal(stderr, "");
+  assert.equal(status, 0);
+  return stdout;
+}
+
+/** Runs the lines of a shell script one by one; each must succeed. */
+export function runShell(folder: string, lines: readonly string[]): void {
+  const bin = path.join(folder, "bin");
+  fs.mkdirSync(bin);
+  // Deno allows a program nothing of its own accord.
+  const start = "Deno" in globalThis ? "run --allow-all" : "";
+  const script = `#!/bin/sh\nexec "${process.execPath}" ${start} "${MAIN}" "$@"\n`;
+  fs.writeFileSync(path.join(bin, "ndscatter"), script, { mode: 0o755 });
+  const env = { PATH: `${bin}${path.delimiter}${process.env["PATH"]}` };
+  for (const line of lines) {
+    const { status, stdout, stderr } = run(folder, "sh", ["-c", line], env);
+    assert.equal(status, 0, `${line}\n${stdout}${stderr}`);
+  }
+}
+
+const run = (
+  cwd: string,
+  command: string,
+  args: readonly string[],
+  env: object = {},
+): SpawnSyncReturns<string> =>
+  spawnSync(command, args, {
+    cwd,
+    encoding: "utf8",
+    timeout: 120_000,
+    env: { ...process.env, ...env },
+  });
+
+/**
+ * What the comments of code say that it prints: behind a `console.log`, or in the comment lines below it.
+ * @throws where a `console.log` has no such comment
+ */
+export function promisedOutput(code: string): string {
+  const lines = code.split("\n");
+  const promised = lines.flatMap((line, number) => {
+    if (!line.includes("console.log(")) return [];
+    const below = commentsBelow(lines, number + 1);
+    const [, behind] = /console\.log\(.*\); \/\/ (.*)$/.exec(line) ?? [];
+    const said = below.length > 0 ? below : behind === undefined ? [] : [behind];
+    assert.ok(said.length > 0, `what does it print? ${line}`);
+    return said;
+  });
+  return promised.map((line) => `${line}\n`).join("");
+}
+
+/** The comments from a line on, behind the ends of blocks. */
+function commentsBelow(lines: readonly string[], from: number): string[] {
+  let start = from;
+  while (/^ *}$/.test(lines[start])) start++;
+  let end = start;
+  while (/^ *\/\/ /.test(lines[end])) end++;
+  return lines.slice(start, end).map((line) => line.replace(/^ *\/\/ /, ""));
+}
