@@ -106,6 +106,28 @@ testRows(folder, [
   fails("convert add.onnx -o no/no.xml", "no/no.xml: no such file or directory"),
 ]);
 
+testRows(folder, [
+  prints("convert add.onnx --node y -o one.onnx", "one.onnx: 0 nodes changed\n"),
+  prints("run one.onnx d.npy i.npy u.npy --expect y.npy", EQUAL),
+  prints("convert add.onnx --node y --opset 16 -o one16.onnx", "one16.onnx: 0 nodes changed\n"),
+  prints("convert add.onnx --node y -o one.xml", /^one\.xml: 1 node changed\n/),
+  prints("run one.xml d.npy i.npy u.npy --expect y.npy", EQUAL),
+  refuses(
+    "convert add.xml --node y -o none.onnx",
+    "a node of an IR has no opset of ONNX; name one, such as --opset 18",
+  ),
+  prints("convert add.xml --node y --opset 18 -o two.onnx", /^two\.onnx: 1 node changed\n/),
+  prints("run two.onnx d.npy i.npy u.npy --expect y.npy", EQUAL),
+  fails(
+    "convert large.onnx --node midle -o none.onnx",
+    /^large\.onnx: .* no node "midle"; did you mean/,
+  ),
+  fails(
+    "convert places.onnx --node second -o none.onnx",
+    /cannot stand alone: its attribute axis is decided by the caller/,
+  ),
+]);
+
 test("of an IR both files are written or none", async () => {
   fs.mkdirSync(at("half.bin"));
   const row = fails("convert add.onnx -o half.xml", "half.bin: it is a folder, not a file");

@@ -1,15 +1,21 @@
 /** Converts a graph to another opset of its format: every node in its place, and the bodies of If, Loop and Scan. */
 
-import { findOpset, opsetOf, quote } from "../model/graph.ts";
-import type { Attribute, Graph, ModelFunction, ModelNode } from "../model/model.ts";
+import { findOpset, opsetOf } from "../model/graph.ts";
+import {
+  isReference,
+  type Attribute,
+  type Constant,
+  type Graph,
+  type ModelFunction,
+  type ModelNode,
+} from "../model/model.ts";
 import { Scope } from "../model/values.ts";
 import { Additions } from "./additions.ts";
 import type { GraphContext, ModelContext } from "./context.ts";
 import { convertNode } from "./convert-node.ts";
-import { familyVersion, refusal, versionTitle } from "./meaning.ts";
-import { ConversionLog } from "./log.ts";
-import { bodiesOf, withoutUnused } from "./names.ts";
-import { convertVersions, versionName } from "./versions/convert-versions.ts";
+import { familyVersion, refusal } from "./meaning.ts";
+import { bodiesOf, Names, withoutUnused } from "./names.ts";
+import { convertVersions } from "./versions/convert-versions.ts";
 
 /**
  * @param outer of the graph around a body, null for the model's own
@@ -46,7 +52,10 @@ function convertOne(
   // A domain that is no format's has versions of its own, which stay.
   if (node.domain !== target.domain) return [convertBodies(node, scope, context)];
   const opset = opsetOf(model, node);
-  if (familyVersion(node, opset) !== null) {
+  const version = familyVersion(node, opset);
+  if (version !== null) {
+    const isFixed = !Object.values(node.attributes).some(isReference);
+    if (!isFixed && version === familyVersion(node, target.opset)) return [node];
     const converted = convertNode(node, opset, around);
     log.converted(node, converted);
     return [converted.node];
@@ -81,43 +90,26 @@ function convertBodies(node: ModelNode, scope: Scope, context: ModelContext): Mo
 }
 
 /**
- * Checks that a function may stay as it is, which it may where its nodes would not change. It keeps the opset that it
- * imports, although ONNX Runtime reads its nodes by the opset of the model.
+ * A function in the opset of the model, because ONNX wants its nodes to mean the same in both. Nothing is known of the
+ * types of its values, and it has no constants but those that its nodes make.
  */
-export function checkFunction(
-  { name, opsets, graph }: ModelFunction,
-  { model, target, names, log }: ModelContext,
-): void {
-  const { domain } = target;
-  if (!Object.hasOwn(opsets, domain)) return;
-  const scope = new Scope(graph);
-  const additions = new Additions(domain, names, scope);
-  for (const node of graph.nodes) {
-    const opset = findOpset(opsets, node);
-    scope.learn(node, opset);
-    log.attempt(
-      node,
-      () => {},
-      () => {
-        const own = new ConversionLog(target, false);
-        const context = { model: { ...model, opsets }, target, names, log: own };
-        const isSame =
-          (opset !== null && versionIn(node, opset) === versionIn(node, target.opset)) ||
-          convertOne(node, { target, scope, additions, force: false }, context)[0] === node;
-        own.check();
-        if (isSame) return;
-        const version = versionIn(node, opset ?? target.opset);
-        throw refusal(
-          `the function ${quote(name)} holds ${version}, and functions are not converted; ` +
-            "put its nodes in the place of its calls first",
-        );
-      },
-    );
-  }
+export function convertFunction(given: ModelFunction, context: ModelContext): ModelFunction {
+  const { opsets, graph } = given;
+  const { model, target } = context;
+  const { domain, opset } = target;
+  if (!Object.hasOwn(opsets, domain) || opsets[domain] === opset) return given;
+  const own = { ...context, model: { ...model, opsets }, names: new Names(graph) };
+  const { constants, nodes } = convertGraph(graph, null, own);
+  const all = [...constants.map(constantNode), ...nodes];
+  const converted = { ...graph, constants: [], nodes: all };
+  return { ...given, opsets: { ...opsets, [domain]: opset }, graph: converted };
 }
 
-/** The version that a node is of in an opset, such as `Softmax-13`. */
-function versionIn(node: ModelNode, opset: number): string {
-  const family = familyVersion(node, opset);
-  return family === null ? versionName(node.op, opset) : versionTitle(family);
-}
+const constantNode = (value: Constant): ModelNode => ({
+  name: value.name,
+  op: "Constant",
+  domain: "ai.onnx",
+  inputs: [],
+  outputs: [value.name],
+  attributes: { value: { type: "tensor", value } },
+});

@@ -8,10 +8,11 @@
 import { malformed, printValue, TensorError } from "../errors.ts";
 import { modelFrom } from "../model/foreign.ts";
 import { IR_VERSION, type Model } from "../model/model.ts";
+import { DEFAULTS_SINCE } from "../model/values.ts";
 import type { Domain } from "../operators/operator.ts";
 import { objectOf } from "../tensor/options.ts";
 import type { ModelContext } from "./context.ts";
-import { checkFunction, convertGraph } from "./convert-graph.ts";
+import { convertFunction, convertGraph } from "./convert-graph.ts";
 import { ConversionLog } from "./log.ts";
 import { Names } from "./names.ts";
 import { checkTarget, type ConvertTarget } from "./target.ts";
@@ -89,12 +90,17 @@ function convertWhole(context: ModelContext): Model {
       graph: translateGraph(model.graph, context),
     };
   }
-  for (const one of model.functions ?? []) checkFunction(one, context);
+  const { functions } = model;
+  const graph = convertGraph(model.graph, null, context);
+  const before = new Set(model.graph.constants);
+  // A constant that comes in is no input, which it would have to be in older versions of the file.
+  const isOlder = graph.constants.every((one) => before.has(one));
   return {
     ...model,
-    irVersion: Math.max(model.irVersion, irVersion),
+    ...(functions && { functions: functions.map((one) => convertFunction(one, context)) }),
+    irVersion: Math.max(model.irVersion, irVersion, isOlder ? 0 : DEFAULTS_SINCE),
     opsets: { ...model.opsets, [domain]: opset },
-    graph: convertGraph(model.graph, null, context),
+    graph,
   };
 }
 

@@ -14,7 +14,7 @@ import {
 import { NodeIndex } from "./node-index.ts";
 import { PlaceScopes } from "./place-scopes.ts";
 import { walkNodes } from "./places.ts";
-import type { Scope } from "./values.ts";
+import { DEFAULTS_SINCE, type Scope } from "./values.ts";
 
 /**
  * One node of a model as a model of its own. Its inputs that are constants, or follow from constants, are constants of
@@ -62,7 +62,8 @@ function modelOf(node: ModelNode, scope: Scope, model: Model, opsets: Model["ops
     nodes: [node],
     constants,
   };
-  const { irVersion } = model;
+  // Before, every constant had to be an input as well.
+  const irVersion = Math.max(model.irVersion, DEFAULTS_SINCE);
   return { irVersion, producer: "ndscatter", opsets: opsetsOf(node, opsets), graph };
 }
 

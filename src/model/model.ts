@@ -28,7 +28,7 @@ export interface Model extends Sourced {
   /** The version of the operator set of each domain; ONNX's own domain is `ai.onnx` here, never `""`. */
   opsets: Record<string, number>;
   graph: Graph;
-  /** Operators that the model defines itself. They can be read, but a writer writes them as the file had them. */
+  /** Operators that the model defines itself. None can be made or removed; of each the nodes and opsets may change. */
   readonly functions?: readonly ModelFunction[];
 }
 

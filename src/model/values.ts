@@ -40,7 +40,7 @@ const certainly = (known: Known): Value => ({ certain: known, believed: known })
 export const isCertain = ({ certain, believed }: Value): boolean => certain === believed;
 
 /** Since this IR version of ONNX a constant need not be an input; one that is both is only the input's default. */
-const DEFAULTS_SINCE = 4;
+export const DEFAULTS_SINCE = 4;
 
 /** The values of a graph, and behind them those of the graphs around it. */
 export class Scope {

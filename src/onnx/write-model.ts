@@ -16,6 +16,7 @@ import {
   type Constant,
   type Graph,
   type Model,
+  type ModelFunction,
   type ModelNode,
   type ValueInfo,
 } from "../model/model.ts";
@@ -27,6 +28,7 @@ import { ATTRIBUTE_TYPES, decodeType } from "./read-model.ts";
 import {
   AttributeProtoSchema,
   DimensionSchema,
+  FunctionProtoSchema,
   GraphProtoSchema,
   ModelProtoSchema,
   NodeProtoSchema,
@@ -72,6 +74,9 @@ export function writeModel(given: Model): Uint8Array {
   if (message.producerName !== model.producer) message.producerName = checkUtf8(model.producer);
   message.opsetImport = opsetMessages(model.opsets, message.opsetImport);
   message.graph = graphMessage(model.graph, model.opsets);
+  message.functions = message.functions.map((before, at) =>
+    functionBytes(model.functions?.[at], before),
+  );
   return encodedAs("the model", () => toBinary(ModelProtoSchema, message));
 }
 
@@ -215,16 +220,30 @@ function setValue(
   }
 }
 
-/** The bytes that the file has for a body, unless the body was changed: one message can be encoded in several ways. */
+/** The bytes that the file has for a body, unless the body was changed. */
 function bodyBytes(body: Graph, before: Uint8Array | undefined, opsets: Opsets): Uint8Array {
   const message = graphMessage(body, opsets);
   const after = encodedAs("a body", () => toBinary(GraphProtoSchema, message));
   if (before === undefined) return after;
   const unchanged = toBinary(GraphProtoSchema, fromBinary(GraphProtoSchema, before));
-  const isSame =
-    after.length === unchanged.length && after.every((byte, at) => byte === unchanged[at]);
-  return isSame ? before : after;
+  return isSame(after, unchanged) ? before : after;
 }
+
+/** The bytes that the file has for a function, unless its nodes or its opsets were changed. */
+function functionBytes(given: ModelFunction | undefined, before: Uint8Array): Uint8Array {
+  if (given === undefined) return before;
+  const { opsets, graph } = given;
+  const source = fromBinary(FunctionProtoSchema, before);
+  const message = Object.assign(create(FunctionProtoSchema), source);
+  message.opsetImport = opsetMessages(opsets, source.opsetImport);
+  message.node = graph.nodes.map((node) => nodeMessage(node, opsets));
+  const after = encodedAs("a function", () => toBinary(FunctionProtoSchema, message));
+  return isSame(after, toBinary(FunctionProtoSchema, source)) ? before : after;
+}
+
+/** Whether two encodings are one: a message can be encoded in several ways, of which each side here takes the same. */
+const isSame = (a: Uint8Array, b: Uint8Array): boolean =>
+  a.length === b.length && a.every((byte, at) => byte === b[at]);
 
 /** A `TensorProto` as its file had it. A new name is added at the end, because the last name counts. */
 function constantBytes(constant: Constant): Uint8Array {

@@ -4,6 +4,7 @@ import type { ModelNode } from "../../model/model.ts";
 import { isTensorError, TensorError } from "../../errors.ts";
 import type { GraphContext } from "../context.ts";
 import { refusal } from "../meaning.ts";
+import { trimmed } from "./node-edits.ts";
 import { Step } from "./step.ts";
 import { HISTORIES } from "./table.ts";
 
@@ -46,7 +47,7 @@ function advance(
   const step = new Step(versionName(node.op, reached), reached, notes, context);
   const changed = isUp
     ? change.up(node, step)
-    : orAdvice(change.since, () => change.down(node, step));
+    : orAdvice(change.since, () => change.down(trimmed(node), step));
   return [...step.front, changed].flatMap((one) => advance(one, reached, context, notes));
 }
 

@@ -134,7 +134,7 @@ export const ELEMENT_OPERATORS: Readonly<Record<string, History>> = {
     at(6, consumed),
     at(7, gone("is_test", 1, 0), newer("it is for training")),
     at(10, dropoutMask),
-    at(12, dropoutInputs),
+    at(12, onlyFirstOutput(), dropoutInputs),
     bfloat16(13),
     at(22, takes(FLOAT8)),
   ],

@@ -36,6 +36,8 @@ export const clipInputs: Part = {
     }, node);
   },
   down(node, step) {
+    const [low, high] = [1, 2].map((at) => Number(step.scalarOf(inputOf(node, at)) ?? Number.NaN));
+    if (low > high) throw refusal(`${step.title} needs a min that is not above max`);
     const isWide = step.dtypeOf(inputOf(node, 0)) === "float64";
     return BOUNDS.reduce((one, [name, absent], at) => {
       const input = inputOf(node, at + 1);

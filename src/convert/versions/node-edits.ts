@@ -1,10 +1,17 @@
 /** Attributes of a node as a change reads them, and copies of a node with something else in it. */
 
 import { malformed } from "../../errors.ts";
-import type { Attribute, ModelNode } from "../../model/model.ts";
+import { isReference, type Attribute, type ModelNode } from "../../model/model.ts";
+import { refusal } from "../meaning.ts";
 
-const attributeOf = ({ attributes }: ModelNode, name: string): Attribute | undefined =>
-  Object.hasOwn(attributes, name) ? attributes[name] : undefined;
+/** @throws TensorError `unsupported-model` for an attribute that the caller of a function decides */
+function attributeOf({ attributes }: ModelNode, name: string): Attribute | undefined {
+  if (!Object.hasOwn(attributes, name)) return undefined;
+  const { [name]: attribute } = attributes;
+  if (isReference(attribute))
+    throw refusal(`its attribute ${name} is decided by the caller of its function`);
+  return attribute;
+}
 
 type Value = number | string | boolean | readonly (number | bigint | string)[];
 
@@ -70,6 +77,13 @@ export function withInputs(node: ModelNode, changed: Readonly<Record<number, str
     { length: last + 1 },
     (_, position) => changed[position] ?? inputOf(node, position),
   );
-  while (inputs.at(-1) === "") inputs.pop();
-  return { ...node, inputs };
+  return trimmed({ ...node, inputs });
+}
+
+/** Without the names of inputs at the end that are left out, which an older version may not have. */
+export function trimmed(node: ModelNode): ModelNode {
+  const last = node.inputs.findLastIndex((name) => name !== "");
+  return last + 1 === node.inputs.length
+    ? node
+    : { ...node, inputs: node.inputs.slice(0, last + 1) };
 }

@@ -194,7 +194,7 @@ export const HISTORIES: Readonly<Record<string, History>> = {
     at(2, otherMeaning("p is an integer")),
     at(11),
     at(18, option("ceil_mode", 0), option("dilations", ONES)),
-    bfloat16(22),
+    at(22, ...IGNORED_WINDOWS),
   ],
   MatMul: [1, at(9, takes(WIDE)), bfloat16(13)],
   MaxPool: [
