@@ -71,15 +71,13 @@ test("a model with data in other files is written beside them, or as an IR", asy
   }
 });
 
-const ROW = 'the GatherND that makes "out0": GatherND-13 to GatherND-8';
-
 fs.copyFileSync(at("add.onnx"), at("m.bin"));
 fs.copyFileSync(at("add.onnx"), at("in.ONNX"));
 
 testRows(folder, [
   prints(
     "convert many.onnx -o many.xml",
-    new RegExp(`^many\\.xml: 25 nodes changed\\n {2}${ROW}\\n(.*\\n){19} {2}and 5 more\\n$`),
+    "many.xml: 25 nodes changed\n  25 nodes: GatherND-13 to GatherND-8\n",
   ),
   prints(
     "convert elements.onnx --opset 10 -o e10.onnx --force",

@@ -153,16 +153,25 @@ function encode(output: string, model: Model): { file: string; bytes: Uint8Array
   ];
 }
 
+/** Of more changes than these each kind takes one line. */
 const MAX_LINES = 20;
 
+function changeLines(changes: readonly string[]): readonly string[] {
+  if (changes.length <= MAX_LINES) return changes;
+  const kinds = new Map<string, number>();
+  for (const change of changes) {
+    const kind = change.slice(change.lastIndexOf(": ") + 2);
+    kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  }
+  return [...kinds].map(([kind, count]) => `${printCount(count, "node")}: ${kind}`);
+}
+
 function conversionText(output: string, { changes, unchecked, notes }: Conversion): string {
-  const shown = changes.slice(0, MAX_LINES);
-  if (changes.length > shown.length) shown.push(`and ${changes.length - shown.length} more`);
   const count = [...unchecked.values()].reduce((sum, one) => sum + one, 0);
   const others = [...unchecked].map(([op, many]) => `${printName(op)} ${many}`).join(", ");
   return [
     `${output}: ${printCount(changes.length, "node")} changed`,
-    ...shown.map((line) => `  ${line}`),
+    ...changeLines(changes).map((line) => `  ${line}`),
     ...(count === 0 ? [] : [`${printCount(count, "node")} left as before, unchecked: ${others}`]),
     ...notes.map((note) => `note: ${note}`),
   ]
