@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { HISTORIES } from "../src/convert/versions/table.ts";
 import { TYPE_RULES } from "../src/model/types/table.ts";
 import { isOperator } from "../src/operators/registry.ts";
-import { buildModel, convertModel, type ModelNode } from "../src/onnx/index.ts";
+import { buildModel, convertModel, type ModelNode, type ModelNodeSpec } from "../src/onnx/index.ts";
 import { equals } from "../src/tensor/tensor.ts";
 import { VERSION_REWRITES, versionModel } from "./cases/version-rewrites.ts";
 import { F32, i64, onnxModel } from "./support/node-models.ts";
@@ -102,6 +102,34 @@ test("a constant that other nodes use stays for them, and one that is left is re
     graph.constants.map(({ name }) => name),
     ["axes"],
   );
+});
+
+test("nodes that leave out their first output have constants of their own", () => {
+  const split = (output: string, ...sizes: number[]): ModelNodeSpec => ({
+    op: "Split",
+    inputs: ["x"],
+    outputs: ["", output],
+    attributes: { split: sizes },
+  });
+  const model = onnxModel(11, {
+    inputs: { x: F32(8) },
+    nodes: [split("a", 1, 7), split("b", 3, 5)],
+    outputs: { a: null, b: null },
+  });
+  const { graph } = convertModel(model, { opset: 13 }).model;
+  assert.deepEqual(graph.nodes.map(printNode), ["Split x a/split", "Split x b/split"]);
+  assert.deepEqual(
+    graph.constants.map(({ read }) => read().toArray()),
+    [
+      [1n, 7n],
+      [3n, 5n],
+    ],
+  );
+  // Nodes without outputs, which no runtime takes, are called after their operator.
+  for (const node of model.graph.nodes) node.outputs = [];
+  model.graph.outputs = [];
+  const without = convertModel(model, { opset: 13 }).model.graph;
+  assert.deepEqual(without.nodes.map(printNode), ["Split x Split/split", "Split x Split/split_1"]);
 });
 
 test("nodes in bodies are converted, with constants of their own graphs", () => {

@@ -89,7 +89,7 @@ function inputsFor(row: OperatorVersion, meaning: Meaning, context: GraphContext
 }
 
 const axisConstant = (axis: number, { outputs, op }: ModelNode, additions: Additions): string =>
-  additions.constant(outputs[0] ?? op, "axis", () => tensor("int64", [], axis));
+  additions.constant(outputs[0] || op, "axis", () => tensor("int64", [], axis), axis);
 
 /** The attributes that mean the same in a version. An attribute that means the same already is kept as it is. */
 function attributesFor(

@@ -59,7 +59,7 @@ export function adaptIndices(
     }
     if (after === before) return name;
     const suffix = rules.noNegative ? "nonnegative" : INDEX_TYPE;
-    return additions.constant(name, suffix, () => after, [rules, dims]);
+    return additions.constant(name, suffix, () => after, [type, rules, dims]);
   }
   const needs = rules.noNegative
     ? "takes no negative indices"

@@ -8,6 +8,9 @@ import type { DType, Scalar } from "../../tensor/dtype.ts";
 import type { GraphContext } from "../context.ts";
 import { certainShape, onlyDeclared } from "../meaning.ts";
 
+/** What a node adds is called after the first value that it makes. */
+const baseOf = ({ op, outputs }: ModelNode): string => outputs.find((name) => name !== "") ?? op;
+
 /** Lists of sizes, axes and the like are as long as a shape, or twice as long. */
 const LONGEST = 2 * MAX_RANK;
 
@@ -84,7 +87,10 @@ export class Step {
 
   /** Adds a constant that is called after the first output of the node, and returns its name. */
   constant(node: ModelNode, suffix: string, value: Tensor): string {
-    return this.#context.additions.constant(node.outputs[0] ?? node.op, suffix, () => value);
+    const { dtype, shape, data } = value;
+    // Not the name alone: of two nodes the first output may be left out.
+    const details = [dtype, shape, Array.from(data as Iterable<unknown>, String)];
+    return this.#context.additions.constant(baseOf(node), suffix, () => value, details);
   }
 
   /** Puts a node in front, and returns the name of its one output. */
@@ -95,7 +101,7 @@ export class Step {
     attributes: Readonly<Record<string, Attribute>> = {},
   ): string {
     const { scope, additions } = this.#context;
-    const made = additions.node(op, node.outputs[0] ?? node.op, inputs, attributes);
+    const made = additions.node(op, baseOf(node), inputs, attributes);
     this.front.push(made);
     scope.learn(made, this.#opset);
     return made.outputs[0];
