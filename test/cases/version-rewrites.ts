@@ -6,7 +6,7 @@
 import { DTYPES } from "../../src/tensor/dtype.ts";
 import { tensor, type Tensor } from "../../src/tensor/tensor.ts";
 import type { AttributeInput, ModelNodeSpec, ModelSpec } from "../../src/onnx/index.ts";
-import type { TensorType } from "../../src/index.ts";
+import type { ErrorCode, TensorType } from "../../src/index.ts";
 import { F16, F32, I64, i64, UNRANKED } from "../support/node-models.ts";
 
 export interface VersionRewrite {
@@ -20,6 +20,8 @@ export interface VersionRewrite {
   readonly outputs?: readonly string[];
   /** The nodes, or why there are none. */
   readonly becomes: readonly string[] | RegExp;
+  /** Of the error; by default `unsupported-model`. */
+  readonly code?: ErrorCode;
   readonly adds?: Readonly<Record<string, Tensor>>;
 }
 
@@ -228,7 +230,51 @@ const SHAPES: readonly VersionRewrite[] = [
     inputs: { x: F32(1, 2), s: F32(2), b: F32(2), m: F32(2), v: F32(2) }, becomes: ["BatchNormalization x s b m v"] },
 ];
 
-export const VERSION_REWRITES = [...AXES, ...PARTS, ...ELEMENTS, ...SHAPES];
+/** Nodes that no file should have, and that some file may. */
+// prettier-ignore
+const WRONG: readonly VersionRewrite[] = [
+  { from: 18, to: 13, node: "Split x", inputs: X, attributes: { num_outputs: 2 ** 40 }, outputs: ["y", "z"],
+    becomes: /its num_outputs is 1099511627776, but it has 2 outputs$/, code: "malformed-file" },
+  { from: 18, to: 13, node: "Split x", inputs: X, attributes: { num_outputs: 0 }, outputs: ["y"],
+    becomes: /its num_outputs is 0, but it has 1 outputs$/, code: "malformed-file" },
+  { from: 18, to: 13, node: "Split x", inputs: X, attributes: { num_outputs: 2, axis: 2 ** 40 }, outputs: ["y", "z"],
+    becomes: /the size of the axis is not known/ },
+  { from: 18, to: 17, node: "Pad x pads - axes", inputs: X, constants: { pads: axes(1, 2), axes: axes(2 ** 31) },
+    becomes: /its axis 2147483648 is out of range for rank 3$/, code: "malformed-file" },
+  { from: 18, to: 17, node: "Pad x pads - axes", inputs: X, constants: { pads: axes(1, 2), axes: axes(-4) },
+    becomes: /its axis -4 is out of range for rank 3$/, code: "malformed-file" },
+  { from: 18, to: 17, node: "Pad x pads - axes", inputs: X, constants: { pads: axes(1, 2, 3), axes: axes(1) },
+    becomes: /it has 3 pads for 1 axes; each has two$/, code: "malformed-file" },
+  { from: 13, to: 11, node: "Softmax x", inputs: X, attributes: { axis: 2 ** 31 },
+    becomes: /its axis 2147483648 is out of range for rank 3$/, code: "malformed-file" },
+  { from: 13, to: 11, node: "Softmax x", inputs: X, attributes: { axis: -4 },
+    becomes: /its axis -4 is out of range for rank 3$/, code: "malformed-file" },
+  { from: 11, to: 13, node: "Unsqueeze x", inputs: X, attributes: { axes: { type: "ints", value: [0.5] } },
+    becomes: /its attribute axes is no list of integers$/, code: "malformed-file" },
+  { from: 11, to: 13, node: "Unsqueeze x", inputs: X, attributes: { axes: 1 },
+    becomes: /its attribute axes is no list of integers$/, code: "malformed-file" },
+  { from: 11, to: 13, node: "Unsqueeze x", inputs: X, attributes: { axes: [2n ** 63n] },
+    becomes: /int64 cannot hold 9223372036854775808, at \[0\]$/, code: "dtype" },
+  { from: 15, to: 13, node: "Shape x", inputs: X, attributes: { end: { type: "int", value: NaN } },
+    becomes: /its attribute end is no integer$/, code: "malformed-file" },
+  { from: 15, to: 13, node: "Shape x", inputs: X, attributes: { start: 1, end: 2n ** 63n - 1n },
+    becomes: ["Shape x", "Slice y/Shape y/starts y/ends"],
+    adds: { "y/starts": axes(1), "y/ends": tensor("int64", [1], [2n ** 63n - 1n]) } },
+  { from: 9, to: 11, node: "TopK x", inputs: X, attributes: { k: 2n ** 60n + 1n }, outputs: ["y", "z"],
+    becomes: ["TopK x y/k"], adds: { "y/k": tensor("int64", [1], [2n ** 60n + 1n]) } },
+  { from: 11, to: 9, node: "TopK x k", inputs: X, outputs: ["y", "z"], constants: { k: axes() },
+    becomes: /its k is a list of 0$/, code: "malformed-file" },
+  { from: 11, to: 9, node: "TopK x k", inputs: { ...X, k: I64(1) }, outputs: ["y", "z"],
+    becomes: /TopK-1 has its k as an attribute, but here it is no constant; opset 10 can say it$/ },
+  { from: 10, to: 11, node: "Clip x", inputs: X, attributes: { min: [] }, becomes: /its attribute min is no number$/, code: "malformed-file" },
+  { from: 11, to: 12, node: "Dropout x", inputs: X, attributes: { ratio: "half" },
+    becomes: /its attribute ratio is no number$/, code: "malformed-file" },
+  { from: 10, to: 11, node: "Pad x", inputs: X, attributes: { pads: [0, 0], value: [1] },
+    becomes: /its attribute value is no number$/, code: "malformed-file" },
+  { from: 5, to: 13, node: "Cast x", inputs: X, becomes: /its attribute to is left out$/, code: "malformed-file" },
+];
+
+export const VERSION_REWRITES = [...AXES, ...PARTS, ...ELEMENTS, ...SHAPES, ...WRONG];
 
 /** A model of the one node. */
 export function versionModel(row: VersionRewrite): ModelSpec {

@@ -1,11 +1,8 @@
-/** Constant, which holds bare values since version 12. */
+/** Constant, which holds bare numbers, texts and lists since version 12. */
 
-import { constantOf } from "../../model/inline.ts";
+import { constantOf, SHORT_VALUES } from "../../model/inline.ts";
 import { refusal } from "../meaning.ts";
 import type { Part } from "./change.ts";
-
-/** The version of Constant that has them. */
-const SHORT_VALUES = 12;
 
 export const shortValues: Part = {
   down(node, { title }) {

@@ -2,6 +2,7 @@
 
 import type { ModelNode } from "../../model/model.ts";
 import { tensor } from "../../tensor/tensor.ts";
+import { malformed } from "../../errors.ts";
 import { refusal } from "../meaning.ts";
 import type { Part } from "./change.ts";
 import {
@@ -9,6 +10,7 @@ import {
   inputOf,
   int,
   intOf,
+  numberOf,
   withAttribute,
   withInputs,
   withoutAttributes,
@@ -29,7 +31,7 @@ export const clipInputs: Part = {
   up(node, step) {
     const isWide = step.dtypeOf(inputOf(node, 0)) === "float64";
     return BOUNDS.reduce((one, [name, absent], at) => {
-      const value = attributeValue(node, name) ?? (isWide ? absent : null);
+      const value = numberOf(node, name, isWide ? absent : null);
       if (value === null) return one;
       const bound = step.constant(node, name, likeData(node, step, value));
       return withInputs(withoutAttributes(one, name), { [at + 1]: bound });
@@ -64,9 +66,9 @@ function withoutMask(node: ModelNode, { title }: Step): ModelNode {
 /** The ratio became an input, and a second one says whether anything is dropped; by default nothing is. */
 export const dropoutInputs: Part = {
   up(node, step) {
-    const ratio = attributeValue(node, "ratio");
-    if (ratio === undefined) return node;
-    const value = step.constant(node, "ratio", tensor("float32", [], Number(ratio)));
+    const ratio = numberOf(node, "ratio", null);
+    if (ratio === null) return node;
+    const value = step.constant(node, "ratio", tensor("float32", [], ratio));
     return withInputs(withoutAttributes(node, "ratio"), { 1: value });
   },
   down(node, step) {
@@ -124,6 +126,7 @@ export const castWord: Part = {
     const word = attributeValue(node, "to");
     if (typeof word === "string" && Object.hasOwn(WORDS, word))
       return withAttribute(node, "to", int(WORDS[word]));
+    if (word === undefined) throw malformed("its attribute to is left out");
     throw refusal(`${title} knows no data type ${word}`);
   },
   down(node, { title }) {

@@ -30,11 +30,30 @@ export function attributeValue(node: ModelNode, name: string): Value | undefined
 }
 
 /** @throws TensorError `malformed-file` for an attribute that is no number */
-export function intOf<T>(node: ModelNode, name: string, absent: T): number | T {
+export function numberOf<T>(node: ModelNode, name: string, absent: T): number | T {
   const value = attributeValue(node, name);
   if (value === undefined) return absent;
   if (typeof value === "number") return value;
   throw malformed(`its attribute ${name} is no number`);
+}
+
+/**
+ * An integer; one beyond 2^53 is rounded.
+ * @throws TensorError `malformed-file` for an attribute that is no integer
+ */
+export function intOf<T>(node: ModelNode, name: string, absent: T): number | T {
+  const value = numberOf(node, name, null);
+  if (value === null) return absent;
+  if (Number.isInteger(value)) return value;
+  throw malformed(`its attribute ${name} is no integer`);
+}
+
+/** Like {@link intOf}, and exact: ONNX's exporters write 2^63 - 1 for the end of an axis. */
+export function exactIntOf<T>(node: ModelNode, name: string, absent: T): bigint | T {
+  const value = intOf(node, name, null);
+  if (value === null) return absent;
+  const attribute = attributeOf(node, name);
+  return BigInt(attribute?.type === "int" ? attribute.value : value);
 }
 
 /**
@@ -44,8 +63,21 @@ export function intOf<T>(node: ModelNode, name: string, absent: T): number | T {
 export function intsOf(node: ModelNode, name: string): readonly bigint[] | undefined {
   const attribute = attributeOf(node, name);
   if (attribute === undefined) return undefined;
-  if (attribute.type === "ints") return attribute.value.map(BigInt);
+  if (attribute.type === "ints" && attribute.value.every(isWhole))
+    return attribute.value.map(BigInt);
   throw malformed(`its attribute ${name} is no list of integers`);
+}
+
+const isWhole = (value: number | bigint): boolean =>
+  typeof value === "bigint" || Number.isInteger(value);
+
+/**
+ * An axis as it is counted from the front.
+ * @throws TensorError `malformed-file` for one that lies outside the rank
+ */
+export function fromFront(axis: number, rank: number): number {
+  if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
+  throw malformed(`its axis ${axis} is out of range for rank ${rank}`);
 }
 
 export const ints = (values: readonly (number | bigint)[]): Attribute => ({

@@ -1,18 +1,21 @@
 /** Operators that take parts of a tensor, or add to it: Split, Slice, Pad and TopK. */
 
 import { tensor, type Tensor } from "../../tensor/tensor.ts";
+import { malformed } from "../../errors.ts";
 import { quote } from "../../model/graph.ts";
 import type { ModelNode } from "../../model/model.ts";
 import { refusal } from "../meaning.ts";
 import { known, listToAttribute, listToInput } from "./axes.ts";
 import type { Part } from "./change.ts";
 import {
-  attributeValue,
+  exactIntOf,
+  fromFront,
   inputOf,
   int,
   intOf,
   ints,
   intsOf,
+  numberOf,
   withAttribute,
   withInputs,
   withoutAttributes,
@@ -28,6 +31,9 @@ export const splitCount: Part = {
   down(node, step) {
     const count = intOf(node, "num_outputs", null);
     if (count === null) return node;
+    const { length } = node.outputs;
+    if (count !== length)
+      throw malformed(`its num_outputs is ${count}, but it has ${length} outputs`);
     const plain = withoutAttributes(node, "num_outputs");
     const axis = intOf(node, "axis", 0);
     const size = step.shapeOf(inputOf(node, 0))?.at(axis);
@@ -94,7 +100,7 @@ function renamed(node: ModelNode, from: string, to: string): ModelNode {
 export const padInputs: Part = {
   up(node, step) {
     const plain = withoutAttributes(listToInput(node, step, "pads", 1), "value");
-    const value = attributeValue(node, "value") ?? 0;
+    const value = numberOf(node, "value", 0);
     if (value === 0) return plain;
     return withInputs(plain, { 2: step.constant(node, "value", likeData(node, step, value)) });
   },
@@ -106,13 +112,13 @@ export const padInputs: Part = {
 };
 
 /** A scalar of the data type of the first input. */
-export function likeData(node: ModelNode, step: Step, value: unknown): Tensor {
+export function likeData(node: ModelNode, step: Step, value: number): Tensor {
   const dtype = step.dtypeOf(inputOf(node, 0));
   if (dtype === null) {
     const sentence = `${step.title} has an input of the data type of ${quote(inputOf(node, 0))}`;
     throw refusal(`${sentence}, which is not known`);
   }
-  return tensor(dtype, [], Number(value));
+  return tensor(dtype, [], value);
 }
 
 /** A constant as a float attribute, which has 32 bits. */
@@ -137,13 +143,16 @@ export const padAxes: Part = {
     const axes = step.integersOf(name);
     const pads = step.integersOf(inputOf(node, 1));
     const rank = step.rankOf(inputOf(node, 0));
-    if (axes === null || pads === null || rank === null || pads.length !== 2 * axes.length) {
+    if (axes === null || pads === null || rank === null) {
       const what = rank === null ? "the rank of its input is not known" : "they are no constants";
       throw refusal(`${step.title} has pads for all axes; here they are for some, and ${what}`);
     }
+    if (pads.length !== 2 * axes.length) {
+      throw malformed(`it has ${pads.length} pads for ${axes.length} axes; each has two`);
+    }
     const all = Array.from({ length: 2 * rank }, () => 0n);
     for (const [at, axis] of axes.entries()) {
-      const counted = Number(axis < 0n ? axis + BigInt(rank) : axis);
+      const counted = fromFront(Number(axis), rank);
       all[counted] = pads[at];
       all[rank + counted] = pads[axes.length + at];
     }
@@ -154,12 +163,16 @@ export const padAxes: Part = {
 /** `k` became an input. */
 export const topKInput: Part = {
   up(node, step) {
-    const k = intOf(node, "k", null);
+    const k = exactIntOf(node, "k", null);
     if (k === null) return node;
     return withInputs(withoutAttributes(node, "k"), { 1: step.list(node, "k", [k]) });
   },
   down(node, step) {
-    const [k] = known(step, inputOf(node, 1), "k");
+    const list = step.integersOf(inputOf(node, 1));
+    if (list === null)
+      throw refusal(`${step.title} has its k as an attribute, but here it is no constant`);
+    const [k] = list;
+    if (list.length !== 1) throw malformed(`its k is a list of ${list.length}`);
     return withAttribute(withInputs(node, { 1: "" }), "k", int(k));
   },
 };

@@ -4,6 +4,7 @@ import { refusal } from "../meaning.ts";
 import type { Part } from "./change.ts";
 import { known, listToInput } from "./axes.ts";
 import {
+  exactIntOf,
   inputOf,
   intOf,
   ints,
@@ -34,10 +35,10 @@ export const reshapeZero: Part = {
 /** A part of the shape. Before, it is a slice of the whole. */
 export const shapeBounds: Part = {
   down(node, step) {
-    const start = intOf(node, "start", 0);
-    const end = intOf(node, "end", null);
+    const start = exactIntOf(node, "start", 0n);
+    const end = exactIntOf(node, "end", null);
     const plain = withoutAttributes(node, "start", "end");
-    if (start === 0 && end === null) return plain;
+    if (start === 0n && end === null) return plain;
     const whole = step.put("Shape", node, node.inputs);
     const bounds = [
       step.list(node, "starts", [start]),

@@ -6,7 +6,7 @@
 import type { ModelNode } from "../../model/model.ts";
 import { refusal } from "../meaning.ts";
 import type { Part } from "./change.ts";
-import { inputOf, int, intOf, ints, withAttribute } from "./node-edits.ts";
+import { fromFront, inputOf, int, intOf, ints, withAttribute } from "./node-edits.ts";
 import type { Step } from "./step.ts";
 
 /** The axis where none is given. */
@@ -39,7 +39,7 @@ export const alongOneAxis: Part = {
     }
     // The last axis and the one it goes along change places, and then back.
     const order = Array.from({ length: rank }, (_, at) => at);
-    const counted = axis < 0 ? axis + rank : axis;
+    const counted = fromFront(axis, rank);
     [order[counted], order[rank - 1]] = [rank - 1, counted];
     const perm = ints(order);
     const turned = step.put("Transpose", node, node.inputs, { perm });
