@@ -510,6 +510,10 @@ test("bodies in an IR are not converted, and refused where they would have to be
       isTensorError(error, "unsupported-model") &&
       /"if" cannot be converted to opset 8 of openvino: it has a body/.test(error.message),
   );
+  const model = loop(5);
+  const forced = convertModel(model, { ...OPENVINO, opset: 8 }, { force: true });
+  assert.equal(forced.model.graph.nodes[0], model.graph.nodes[0]);
+  assert.deepEqual([forced.changes, [...forced.unchecked]], [[], [["If", 1]]]);
 });
 
 test("an IR stays one, in another version of its files", () => {

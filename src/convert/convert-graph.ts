@@ -61,7 +61,10 @@ function convertOne(
     return [converted.node];
   }
   if (target.domain === "openvino") {
+    const { length } = log.changes;
     if (convertBodies(node, scope, context) !== node) {
+      // What its nodes would have become is not reported, because they stay.
+      log.changes.length = length;
       throw refusal(
         "it has a body with nodes of another opset, and bodies in an IR stay as they are",
       );
