@@ -75,6 +75,7 @@ const FILE_ARGUMENTS: typeof ARGUMENTS = {
   inspectModel: () => [model()],
   unsupportedOperators: () => [model()],
   convertModel: () => [model(), { opset: 13 }],
+  extractNode: () => [model(), "y"],
   runModel: () => [model(), tensors()],
   runNode: () => [model(), model().graph.nodes[0], tensors()],
   nodeCall: () => [model(), model().graph.nodes[0], tensors()],
@@ -224,7 +225,7 @@ const inGraphs = (name: string): Place[] => [
 
 const TAKE_MODELS = [
   ...["writeModel", "externalFiles", "inspectModel", "unsupportedOperators", "convertModel"],
-  ...["runModel", "runNode", "nodeCall", "writeIR"],
+  ...["extractNode", "runModel", "runNode", "nodeCall", "writeIR"],
 ];
 
 const FILE_PLACES: readonly Place[] = [
@@ -233,6 +234,7 @@ const FILE_PLACES: readonly Place[] = [
   ...["readTensor", "readModel", "readOutline"].flatMap((name) => inParts(name, 1, ["external"])),
   ...inParts("readOutline", 0, ["size", "read"]),
   ...inParts("convertModel", 1, ["domain", "opset", "version"]),
+  ...inOptions("convertModel", FILE_ARGUMENTS["convertModel"], ["force"]),
   ...["runModel", "runNode", "nodeCall"].flatMap((name) =>
     inParts(name, FILE_ARGUMENTS[name]().length - 1, ["data", "updates"]),
   ),

@@ -6,7 +6,7 @@
  */
 
 import { malformed, printValue, TensorError } from "../errors.ts";
-import { modelFrom } from "../model/foreign.ts";
+import { modelFrom } from "../model/foreign-model.ts";
 import { IR_VERSION, type Model } from "../model/model.ts";
 import { DEFAULTS_SINCE } from "../model/values.ts";
 import type { Domain } from "../operators/operator.ts";
@@ -47,7 +47,8 @@ export interface Conversion {
  *
  * @throws TensorError `unsupported-model` for what the target cannot express, with nodes, counts and reasons;
  * `unknown-operator` for a target that does not exist; `attribute`, `reduction`, `malformed-file` and the like for a
- * node that is wrong by its own version
+ * node that is wrong by its own version, and for what is no model; `too-large` for bodies more than 16 deep; and
+ * whatever else than a TensorError reading a constant throws
  */
 export function convertModel(
   given: Model,

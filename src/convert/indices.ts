@@ -2,6 +2,7 @@
 
 import type { TensorError } from "../errors.ts";
 import { quote } from "../model/graph.ts";
+import { readConstant } from "../model/model.ts";
 import type { Scope } from "../model/values.ts";
 import { roleOf, type OperatorVersion } from "../operators/operator.ts";
 import { typesIn } from "../operators/dtypes.ts";
@@ -50,7 +51,7 @@ export function adaptIndices(
   const source = scope.constantOf(name);
   if (source !== null && source.dtype !== null) {
     const { dims, isCertain } = dimsOf(meaning, scope);
-    const before = source.read();
+    const before = readConstant(source);
     const type = isTaken ? before.dtype : INDEX_TYPE;
     const after = rewrite(before, type, dims, rules, name, row);
     if (!isCertain && (rules.noOutside || (rules.noNegative && hasNegative(before)))) {

@@ -3,7 +3,7 @@
 import { malformed, TensorError } from "../errors.ts";
 import { attributesOf } from "../model/attributes.ts";
 import { quote } from "../model/graph.ts";
-import type { ModelNode } from "../model/model.ts";
+import { readConstant, type ModelNode } from "../model/model.ts";
 import { missingParameter } from "../model/family.ts";
 import type { Scope } from "../model/values.ts";
 import {
@@ -78,7 +78,8 @@ function inputNames(node: ModelNode, version: OperatorVersion): Meaning["inputs"
 function constantAxis(name: string, scope: Scope): number | null {
   const constant = scope.constantOf(name);
   const isOne = constant !== null && constant.dtype !== null && product(constant.shape) === 1;
-  return isOne ? Number(constant.read().data[0]) : null;
+  const axis = isOne ? Number(readConstant(constant).data[0]) : null;
+  return Number.isInteger(axis) ? axis : null;
 }
 
 /** Batch axes that are counted from the back of indices, from the front where the rank of indices is certain. */

@@ -1,23 +1,30 @@
 /** Names of values and nodes: which a model has, which are free, and which values are used. */
 
 import { TensorError } from "../errors.ts";
-import type { Constant, Graph } from "../model/model.ts";
+import { MAX_BODY_DEPTH, type Constant, type Graph } from "../model/model.ts";
 
 export class Names {
   readonly #taken = new Set<string>();
+  /** The last number behind each name: many nodes may ask for one name. */
+  readonly #counts = new Map<string, number>();
 
-  /** Takes all names in a graph and in the bodies of its nodes, which see the names around them. */
+  /**
+   * Takes all names in a graph and in the bodies of its nodes, which see the names around them.
+   * @throws TensorError `too-large` for bodies that are nested too deep, so that whoever has the names of a graph may
+   * walk through its bodies
+   */
   constructor(graph: Graph) {
     this.#collect(graph);
   }
 
-  #collect({ inputs, nodes, constants, values = [] }: Graph): void {
+  #collect({ inputs, nodes, constants, values = [] }: Graph, depth = 0): void {
+    if (depth > MAX_BODY_DEPTH) throw tooDeep();
     for (const { name } of [...inputs, ...constants, ...values]) this.#taken.add(name);
     for (const node of nodes) {
       for (const name of [node.name, ...node.inputs, ...node.outputs]) this.#taken.add(name);
       for (const attribute of Object.values(node.attributes)) {
         if (attribute.type !== "other") continue;
-        for (const body of bodiesOf(attribute.graphs)) this.#collect(body);
+        for (const body of bodiesOf(attribute.graphs)) this.#collect(body, depth + 1);
       }
     }
   }
@@ -25,7 +32,9 @@ export class Names {
   /** A name that is not taken: `base`, or `base` with a number behind it. It is taken from then on. */
   fresh(base: string): string {
     let name = base;
-    for (let count = 1; this.#taken.has(name); count++) name = `${base}_${count}`;
+    let count = this.#counts.get(base) ?? 0;
+    while (this.#taken.has(name)) name = `${base}_${++count}`;
+    this.#counts.set(base, count);
     this.#taken.add(name);
     return name;
   }
@@ -37,8 +46,14 @@ export class Names {
  */
 export function bodiesOf(graphs: readonly Graph[] | null | undefined): readonly Graph[] {
   if (graphs !== null) return graphs ?? [];
-  throw new TensorError("too-large", "the model has bodies in bodies, too deep to be converted");
+  throw tooDeep();
 }
+
+const tooDeep = (): TensorError =>
+  new TensorError(
+    "too-large",
+    `the model has graphs in graphs, more than ${MAX_BODY_DEPTH} deep, which is too deep to be converted`,
+  );
 
 /** The names of values that a graph uses, also in the bodies of its nodes. */
 export function usesOf({ nodes, outputs }: Graph, uses = new Set<string>()): Set<string> {
@@ -54,8 +69,8 @@ export function usesOf({ nodes, outputs }: Graph, uses = new Set<string>()): Set
 }
 
 /**
- * The constants of a converted graph: those that it had, without those that the conversion has made useless, and those of
- * `added` that are used. Constants that nothing used before stay.
+ * The constants of a converted graph: those that it had, without those that the conversion has made useless, and those
+ * of `added` that are used. Constants that nothing used before stay.
  */
 export function withoutUnused(added: readonly Constant[], before: Graph, after: Graph): Constant[] {
   const were = usesOf(before);

@@ -2,7 +2,7 @@
 
 import { run } from "../call/run.ts";
 import { quote } from "../model/graph.ts";
-import type { Constant } from "../model/model.ts";
+import { readConstant, type Constant } from "../model/model.ts";
 import { lookUp } from "../operators/registry.ts";
 import { reader } from "../tensor/scalar.ts";
 import { isKnown, product } from "../tensor/shape.ts";
@@ -36,7 +36,7 @@ function negated(meaning: Meaning, { target, scope, additions }: GraphContext): 
   const { updates = "" } = meaning.inputs;
   const source = scope.constantOf(updates);
   if (source === null || source.dtype === null || source.dtype === "bool") return meaning;
-  const name = additions.constant(updates, "negated", () => negate(source.read()));
+  const name = additions.constant(updates, "negated", () => negate(readConstant(source)));
   return {
     ...meaning,
     settings: { ...meaning.settings, reduction: "add" },
@@ -101,7 +101,7 @@ function fromSlices(meaning: Meaning, context: GraphContext): Meaning {
 
 const asTuples = (indices: string, source: Constant, { additions }: GraphContext): string =>
   additions.constant(indices, "tuples", () => {
-    const { dtype, shape, size, data } = source.read();
+    const { dtype, shape, size, data } = readConstant(source);
     return new Tensor(dtype, [...shape, 1], size, data);
   });
 
@@ -127,7 +127,7 @@ function expanded(
     trusted.add(onlyDeclared("shape", updates, `${quote(indices)} were repeated for it`));
   }
   const make = (): Tensor => {
-    const { dtype, data } = source.read();
+    const { dtype, data } = readConstant(source);
     const read = reader(dtype, data);
     const inner = product(shape, axis + 1);
     const list = Array.from({ length: product(shape) }, (_, position) =>

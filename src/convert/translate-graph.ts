@@ -155,7 +155,12 @@ class Translation {
     const isInput = new Set(inputs.map((value) => value.name));
     graph.constants = [...this.#constants, ...this.#around.additions.constants]
       .filter((one) => uses.has(one.name) || isInput.has(one.name))
-      .map(({ name: its, dtype, shape, read }) => ({ name: its, dtype, shape, read }));
+      .map((one) => ({
+        name: one.name,
+        dtype: one.dtype,
+        shape: one.shape,
+        read: () => one.read(),
+      }));
     return graph;
   }
 

@@ -1,10 +1,10 @@
 /** The constants whose values are read: indices, axes, and what is small. All others stay where they are. */
 
 import { isTensorError } from "../errors.ts";
-import type { Constant } from "../model/model.ts";
+import { readConstant, type Constant } from "../model/model.ts";
 import { DTYPES, isDType } from "../tensor/dtype.ts";
 import { product } from "../tensor/shape.ts";
-import { Tensor } from "../tensor/tensor.ts";
+import type { Tensor } from "../tensor/tensor.ts";
 import { finding, findingOf, type Finding } from "./findings.ts";
 
 /** More indices are not read: as int64 they take 8 MB, and planning them takes 45 ms. */
@@ -18,7 +18,7 @@ export function readIndexConstant(constant: Constant): Tensor | Finding {
     return finding("indices-not-checked", sentence, { input: "indices" });
   }
   try {
-    return constant.read();
+    return readConstant(constant);
   } catch (error) {
     return unreadable(error);
   }
@@ -35,8 +35,7 @@ export function readSmallConstant(constant: Constant): Tensor | undefined {
     if (!isDType(dtype) || DTYPES[dtype].family === "string") return;
     const size = product(shape);
     if (size === 0 || size > MAX_SHOWN) return;
-    const value = constant.read();
-    return value instanceof Tensor ? value : undefined;
+    return readConstant(constant);
   } catch {
     // Nothing depends on a value that is only shown.
     return;

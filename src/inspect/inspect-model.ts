@@ -3,7 +3,7 @@
  * inputs and outputs and with what is wrong or risky about it. Of constants only indices, axes and what is small are read.
  */
 
-import { modelFrom } from "../model/foreign.ts";
+import { modelFrom } from "../model/foreign-model.ts";
 import { findOpset } from "../model/graph.ts";
 import type { Attribute, Model, ModelNode } from "../model/model.ts";
 import { PlaceScopes } from "../model/place-scopes.ts";
@@ -63,8 +63,8 @@ export interface Report {
  * whatever is wrong with the model is a finding and not an error.
  *
  * @param model of any format, such as `readModel` or `readOutline` returns
- * @throws TensorError `malformed-file` for what is no model at all, and whatever else than a TensorError reading a
- * constant throws
+ * @throws TensorError `malformed-file` for what is no model at all, `dtype` or `shape-mismatch` for a type that is none;
+ * and whatever else than a TensorError reading a constant throws
  */
 export function inspectModel(model: Model): Report {
   const inspection = new Inspection(modelFrom(model));

@@ -1,11 +1,12 @@
 /** Takes one node out of a model, as a model of its own. */
 
 import { TensorError } from "../errors.ts";
-import { modelFrom } from "./foreign.ts";
+import { checkNode, modelFrom } from "./foreign-model.ts";
 import { quote } from "./graph.ts";
 import {
   isReference,
   nodeTitle,
+  renamed,
   type Constant,
   type Model,
   type ModelNode,
@@ -23,11 +24,13 @@ import { DEFAULTS_SINCE, type Scope } from "./values.ts";
  * @param node a node of the model, of a body or of a function in it; or its name or path, as {@link NodeIndex.find}
  * takes it
  * @throws TensorError `unsupported-model` for a node that is not there, has a body, or depends on the caller of a
- * function, and for an input or an output of a data type that is not known
+ * function, and for an input or an output of a data type that is not known; `malformed-file` for what is no model or no
+ * node; and whatever else than a TensorError reading a constant throws
  */
 export function extractNode(given: Model, node: ModelNode | string): Model {
   const model = modelFrom(given);
   const own = typeof node === "string" ? new NodeIndex(model).find(node).node : node;
+  checkNode(own);
   const scopes = new PlaceScopes(model.irVersion);
   let extracted: Model | null = null;
   walkNodes(model, {
@@ -46,7 +49,7 @@ function modelOf(node: ModelNode, scope: Scope, model: Model, opsets: Model["ops
   const names = [...new Set(node.inputs)].filter((name) => name !== "");
   const constants = names.flatMap((name): Constant[] => {
     const found = scope.constantOf(name);
-    return found === null ? [] : [{ ...found, name }];
+    return found === null ? [] : [renamed(found, name)];
   });
   const isConstant = new Set(constants.map(({ name }) => name));
   const typed = (name: string): ValueInfo => {

@@ -17,7 +17,7 @@ import type { PartialShape } from "../tensor/shape.ts";
 import { TIND_ANY } from "../operators/types.ts";
 import { knownSettings } from "./attributes.ts";
 import { NOTHING_KNOWN, type Known } from "./known.ts";
-import type { ModelNode } from "./model.ts";
+import { readConstant, type ModelNode } from "./model.ts";
 
 /** A call of which the data types, the shapes and an axis that is an input are known in part. */
 export interface KnownCall extends OperatorCall {
@@ -62,7 +62,9 @@ function axisValue({ type, constant }: Known, fields: ErrorFields): number | nul
   if (type === null) return null;
   // The shape comes first, so that nothing large is read.
   const unread = axisFrom(type, fields);
-  return constant === null || !mayBeIntegers(type) ? unread : axisFrom(constant.read(), fields);
+  return constant === null || !mayBeIntegers(type)
+    ? unread
+    : axisFrom(readConstant(constant), fields);
 }
 
 /** Whether a value may hold integers, of whichever type: the version may take fewer. */

@@ -10,7 +10,15 @@ import { TensorError } from "../errors.ts";
 import { tensor, type Tensor } from "../tensor/tensor.ts";
 import { castTensor } from "./cast.ts";
 import { dtypeOfElementType, dtypeOfNumber } from "./element-type.ts";
-import { constant, isReference, type Attribute, type Constant, type ModelNode } from "./model.ts";
+import {
+  constant,
+  isReference,
+  readConstant,
+  renamed,
+  type Attribute,
+  type Constant,
+  type ModelNode,
+} from "./model.ts";
 
 /** Makes the outputs of a node. */
 export type InlineOperator = (
@@ -39,7 +47,7 @@ export function constantOf(node: ModelNode, opset: number): Constant | null {
   if (inlineOperator(node) !== constantNode) return null;
   const [output = ""] = node.outputs;
   const { value } = node.attributes;
-  if (value?.type === "tensor") return { ...value.value, name: output };
+  if (value?.type === "tensor") return renamed(value.value, output);
   const isShort = Object.entries(node.attributes).every(([name, { type }]) => NAMES[type] === name);
   return isShort ? constant(output, constantNode(node, [], opset)[0]) : null;
 }
@@ -153,7 +161,7 @@ function valueOf(name: string, attribute: Attribute): Tensor | null {
   if (name !== NAMES[type]) return null;
   switch (type) {
     case "tensor":
-      return value.read();
+      return readConstant(value);
     case "int":
       return tensor("int64", [], value);
     case "ints":

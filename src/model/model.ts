@@ -8,8 +8,9 @@
  */
 
 import { isDType, type DType } from "../tensor/dtype.ts";
-import { isArray, printValue, TensorError } from "../errors.ts";
+import { isArray, malformed, printValue, TensorError } from "../errors.ts";
 import type { TensorType } from "../operators/operator.ts";
+import { printShape, sameShape } from "../tensor/shape.ts";
 import { listFrom, recordFrom } from "./foreign.ts";
 import { asTensor, Tensor } from "../tensor/tensor.ts";
 
@@ -117,6 +118,24 @@ export interface Constant extends Sourced {
    */
   read(): Tensor;
 }
+
+/**
+ * The tensor of a constant, whoever made the constant.
+ * @throws TensorError as {@link Constant.read}, and `malformed-file` for another tensor than the constant says. What
+ * else `read` throws is its owner's, such as the error of a file that external data are in, and passes through.
+ */
+export function readConstant(one: Constant): Tensor {
+  const { name, dtype, shape } = one;
+  const value = asTensor(one.read(), {}, name);
+  if (value.dtype === dtype && sameShape(value.shape, shape)) return value;
+  const what = `the constant ${JSON.stringify(name)} is of ${dtype ?? "an unknown data type"}`;
+  const says = `${what} and shape ${printShape(shape)}`;
+  throw malformed(`${says}, but reads as ${value.dtype} of shape ${printShape(value.shape)}`);
+}
+
+/** A constant under another name. `read` is called as the method that it may be. */
+export const renamed = (one: Constant, name: string): Constant =>
+  one.name === name ? one : { ...one, name, read: () => one.read() };
 
 /** `tensor` as a constant of a model. It is not copied. */
 export function constant(name: string, tensor: Tensor): Constant {

@@ -6,7 +6,8 @@
 import { TensorError } from "../errors.ts";
 import { nearestName } from "../operators/nearest.ts";
 import { isOperator } from "../operators/registry.ts";
-import { checkNode, findIn, modelFrom, modelOfLists } from "./foreign.ts";
+import { checkNode, modelFrom, modelOfLists } from "./foreign-model.ts";
+import { findIn } from "./foreign.ts";
 import { MAX_NAMES, quote } from "./graph.ts";
 import { isConstantNode } from "./inline.ts";
 import type { Constant, Model, ModelNode } from "./model.ts";

@@ -3,7 +3,6 @@
  * read. There is one walk over them, and one way to say where a graph is.
  */
 
-import { graphFrom, listFrom } from "./foreign.ts";
 import { quote } from "./graph.ts";
 import { MAX_BODY_DEPTH, type Graph, type Model, type ModelNode } from "./model.ts";
 
@@ -47,12 +46,8 @@ export const ownPlace = ({ graph, opsets }: Pick<Model, "opsets" | "graph">): Pl
   kind: { is: "model" },
 });
 
-/**
- * @param model that was looked at by `modelFrom`
- * @throws TensorError `malformed-file` for a body that is no graph, before any node is visited
- */
+/** @param model that was looked at by `modelFrom` */
 export function walkNodes(model: Model, visitor: Visitor): void {
-  for (const { graph } of [model, ...(model.functions ?? [])]) checkBodies(graph, 0);
   walk(ownPlace(model), visitor, 0);
   const titles = new Set<string>();
   for (const { name, domain, opsets, graph } of model.functions ?? []) {
@@ -78,19 +73,6 @@ function walk(place: Place, visitor: Visitor, depth: number): void {
         const kind = { is: "body", op: node.op, attribute } as const;
         const body = { ...place, graph, path, outer: place, kind };
         walk(body, visitor, depth + 1);
-      }
-    }
-  }
-}
-
-/** Whoever learns of a node may look at all the graphs in it. */
-function checkBodies({ nodes }: Graph, depth: number): void {
-  if (depth >= MAX_BODY_DEPTH) return;
-  for (const node of nodes) {
-    for (const { graphs } of attributeBodies(node)) {
-      if (graphs === null) continue;
-      for (const graph of listFrom<Graph>("the graphs of an attribute", graphs)) {
-        checkBodies(graphFrom(graph), depth + 1);
       }
     }
   }

@@ -11,11 +11,12 @@ import { run } from "../call/run.ts";
 import type { NodeSpec } from "../call/call.ts";
 import { asTensor, type Tensor } from "../tensor/tensor.ts";
 import { attributesOf } from "./attributes.ts";
-import { checkNode, modelFrom, recordFrom } from "./foreign.ts";
+import { checkNode, modelFrom } from "./foreign-model.ts";
+import { recordFrom } from "./foreign.ts";
 import { checkGraph, listNames, MAX_NAMES, opsetOf, quote } from "./graph.ts";
 import { inlineOperator } from "./inline.ts";
 import { bindInputs, missingInput } from "./inputs.ts";
-import { nodeTitle, type Model, type ModelNode } from "./model.ts";
+import { nodeTitle, readConstant, type Model, type ModelNode } from "./model.ts";
 import { constantSource, NodeIndex } from "./node-index.ts";
 import type { Place } from "./places.ts";
 
@@ -45,8 +46,9 @@ export function runModel(given: Model, inputs: Tensors): Record<string, Tensor> 
   const valueOf = (name: string): Tensor => {
     const known = values.get(name);
     if (known !== undefined) return known;
-    const value = constants.get(name)?.read();
-    if (value === undefined) throw malformed(`nothing makes ${quote(name)}`);
+    const constant = constants.get(name);
+    if (constant === undefined) throw malformed(`nothing makes ${quote(name)}`);
+    const value = readConstant(constant);
     values.set(name, value);
     return value;
   };
@@ -144,7 +146,7 @@ function nodeValues(
     if (Object.hasOwn(inputs, input)) return asTensor(inputs[input], {}, input);
     const source = constantSource(place, input);
     if (source === null) throw missingInput(input, needed, nodeTitle(own));
-    if ("read" in source) return source.read();
+    if ("read" in source) return readConstant(source);
     const made = runOne(source.place.opsets, source.node, valueOf);
     return made.find(([name]) => name === input)?.[1] as Tensor;
   };

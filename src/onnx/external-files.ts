@@ -1,6 +1,6 @@
 /** The files in which a model keeps the data of its tensors. */
 
-import { modelFrom } from "../model/foreign.ts";
+import { modelFrom } from "../model/foreign-model.ts";
 import { SOURCE, type Constant, type Graph, type Model } from "../model/model.ts";
 import { externalRange } from "./external.ts";
 import { isHeader, tensorTitle } from "./tensor-proto.ts";

@@ -11,6 +11,7 @@ import { TensorError } from "../errors.ts";
 import {
   domainName,
   nodeTitle,
+  readConstant,
   SOURCE,
   type Attribute,
   type Constant,
@@ -21,7 +22,7 @@ import {
   type ValueInfo,
 } from "../model/model.ts";
 import type { TensorType } from "../operators/operator.ts";
-import { modelFrom } from "../model/foreign.ts";
+import { modelFrom } from "../model/foreign-model.ts";
 import { sameType } from "../model/same-type.ts";
 import type { Dim } from "../tensor/shape.ts";
 import { ATTRIBUTE_TYPES, decodeType } from "./read-model.ts";
@@ -55,9 +56,10 @@ type Opsets = Readonly<Record<string, number>>;
  * including fields that this package does not know, and with the changes made since. Constants that were not replaced
  * are written as their bytes, and external data as a reference to the same file.
  *
- * @throws TensorError `attribute` for an attribute value that its type cannot hold, `dtype` for an unknown data type or
- * for text that UTF-8 cannot hold, `shape-mismatch` for a dimension that is no size, `unsupported-model` for a node
- * with an operator set version of its own and for functions that were added or removed, `too-large`
+ * @throws TensorError `malformed-file` for what is no model, `attribute` for an attribute value that its type cannot
+ * hold, `dtype` for an unknown data type or for text that UTF-8 cannot hold, `shape-mismatch` for a dimension that is no
+ * size, `unsupported-model` for a node with an operator set version of its own and for functions that were added or
+ * removed, `too-large`
  */
 export function writeModel(given: Model): Uint8Array {
   const model = modelFrom(given);
@@ -249,7 +251,7 @@ const isSame = (a: Uint8Array, b: Uint8Array): boolean =>
 function constantBytes(constant: Constant): Uint8Array {
   const { name } = constant;
   const header = constant[SOURCE];
-  if (!isHeader(header)) return writeTensor(constant.read(), name === "" ? undefined : name);
+  if (!isHeader(header)) return writeTensor(readConstant(constant), name === "" ? undefined : name);
   if (header.name === name) return header.bytes;
   const { number } = TensorProtoSchema.field.name;
   return new BinaryWriter()
@@ -266,42 +268,24 @@ function valueInfoMessage({ name, type, [SOURCE]: source }: ValueInfo): ValueInf
   // An unchanged type is kept, because the file may say more of it than `Model` shows.
   if (!sameType(type, decodeType(message.type))) {
     if (type === null) delete message.type;
-    else message.type = typeMessage(type, name);
+    else message.type = typeMessage(type);
   }
   return message;
 }
 
-function typeMessage({ dtype, shape }: TensorType, name: string): TypeProto {
-  const row = Object.hasOwn(DTYPES, dtype) ? DTYPES[dtype] : null;
-  if (row === null) {
-    throw new TensorError(
-      "dtype",
-      `${String(dtype)} is no data type, for ${JSON.stringify(name)}`,
-      { input: name },
-    );
-  }
-  return create(TypeProtoSchema, {
+const typeMessage = ({ dtype, shape }: TensorType): TypeProto =>
+  create(TypeProtoSchema, {
     tensorType: {
-      elemType: row.onnx.number,
-      ...(shape === null ? {} : { shape: { dim: shape.map((dim) => dimMessage(dim, name)) } }),
+      elemType: DTYPES[dtype].onnx.number,
+      ...(shape === null ? {} : { shape: { dim: shape.map(dimMessage) } }),
     },
   });
-}
 
-function dimMessage(dim: Dim, name: string): Dimension {
+function dimMessage(dim: Dim): Dimension {
   if (dim === null) return create(DimensionSchema);
   if (typeof dim === "string")
     return create(DimensionSchema, { value: { case: "dimParam", value: checkUtf8(dim) } });
-  if (Number.isSafeInteger(dim) && dim >= 0) {
-    return create(DimensionSchema, { value: { case: "dimValue", value: BigInt(dim) } });
-  }
-  throw new TensorError(
-    "shape-mismatch",
-    `${JSON.stringify(name)} has the dimension ${dim}, which is no size`,
-    {
-      input: name,
-    },
-  );
+  return create(DimensionSchema, { value: { case: "dimValue", value: BigInt(dim) } });
 }
 
 function toInt64(value: number, what: string): bigint {

@@ -5,10 +5,11 @@
 
 import { TensorError } from "../errors.ts";
 import { elementTypeOf } from "../model/element-type.ts";
-import { modelFrom } from "../model/foreign.ts";
+import { modelFrom } from "../model/foreign-model.ts";
 import { checkGraph, opsetOf, quote } from "../model/graph.ts";
 import {
   nodeTitle,
+  readConstant,
   SOURCE,
   type Attribute,
   type Constant,
@@ -302,7 +303,7 @@ function elementTypeName({ dtype }: TensorType, name: string): string {
 }
 
 function packConstant(one: Constant): Uint8Array {
-  const { dtype, data } = one.read();
+  const { dtype, data } = readConstant(one);
   if (isNumericStorage(data)) return pack(dtype, data);
   throw new TensorError("dtype", `the constant ${quote(one.name)} is text`, { input: one.name });
 }

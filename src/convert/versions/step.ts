@@ -1,6 +1,6 @@
 /** One step of a node from a version to the next: what is known around it, and what is put in front of it. */
 
-import type { Attribute, ModelNode } from "../../model/model.ts";
+import { readConstant, type Attribute, type ModelNode } from "../../model/model.ts";
 import { MAX_RANK, product, type PartialShape } from "../../tensor/shape.ts";
 import { reader } from "../../tensor/scalar.ts";
 import { tensor, type Tensor } from "../../tensor/tensor.ts";
@@ -77,7 +77,7 @@ export class Step {
   constantOf(name: string): Tensor | null {
     const found = this.#context.scope.constantOf(name);
     if (found === null || found.dtype === null || product(found.shape) > LONGEST) return null;
-    return found.read();
+    return readConstant(found);
   }
 
   /** Adds a list of integers as a constant and returns its name. */

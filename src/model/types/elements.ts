@@ -8,7 +8,7 @@ import { DTYPES, integerRange, type DType } from "../../tensor/dtype.ts";
 import { product, type Dim } from "../../tensor/shape.ts";
 import { tensor, type Tensor } from "../../tensor/tensor.ts";
 import { NOTHING_KNOWN, type Known } from "../known.ts";
-import type { Constant } from "../model.ts";
+import { readConstant, type Constant } from "../model.ts";
 
 /** Shapes have at most 64 dimensions. */
 export const MAX_ELEMENTS = 64;
@@ -67,10 +67,11 @@ export const floatsOf = ({ constant }: Known): readonly number[] | null =>
   constant?.dtype === "float32" ? (valuesOf(constant)?.map(Number) ?? null) : null;
 
 /** The elements of a constant of rank 0 or 1; null for one of more, and for one that cannot be read. */
-function valuesOf({ shape, read }: Constant): readonly (number | bigint)[] | null {
+function valuesOf(constant: Constant): readonly (number | bigint)[] | null {
+  const { shape } = constant;
   if (shape.length > 1 || product(shape) > MAX_ELEMENTS) return null;
   try {
-    return Array.from(read().data as Iterable<number | bigint>);
+    return Array.from(readConstant(constant).data as Iterable<number | bigint>);
   } catch (error) {
     // A constant that cannot be read is reported where its values are needed.
     if (isTensorError(error)) return null;

@@ -4,6 +4,7 @@ import { DTYPES, integerRange, type DType } from "../../tensor/dtype.ts";
 import type { Dim } from "../../tensor/shape.ts";
 import { constantOf, destinationOf, inlineOperator } from "../inline.ts";
 import { knownConstant, NOTHING_KNOWN, type Known } from "../known.ts";
+import { readConstant } from "../model.ts";
 import { elementsOf, knownElements } from "./elements.ts";
 import { output, type TypeRule } from "./node-view.ts";
 
@@ -25,7 +26,7 @@ export const cast: TypeRule = (view) => {
   if (input.elements !== null) return [castElements(input, input.elements, dtype)];
   if (source === null) return [output(dtype, type?.shape ?? null)];
   const { name, shape } = source;
-  const read = () => run(node, [source.read()], opset)[0];
+  const read = () => run(node, [readConstant(source)], opset)[0];
   const constant = { name, dtype, shape, read };
   return [{ type: { dtype, shape }, constant, elements: null }];
 };
