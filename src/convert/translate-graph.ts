@@ -9,10 +9,10 @@ import { type Constant, type Graph, type ModelNode, type ValueInfo } from "../mo
 import { Scope } from "../model/values.ts";
 import { Additions } from "./additions.ts";
 import type { GraphContext, ModelContext } from "./context.ts";
-import { checkTakes } from "./convert-inline.ts";
 import { convertNode } from "./convert-node.ts";
 import { familyVersion, refusal } from "./meaning.ts";
 import { usesOf } from "./names.ts";
+import { opsetOfDType } from "./target.ts";
 
 /** @throws TensorError `unsupported-model` for operators of which the other format has none here, up to 20 named */
 export function translateGraph(graph: Graph, context: ModelContext): Graph {
@@ -125,7 +125,10 @@ class Translation {
   #convertType(from: string, to: string, dtype: DType | null): ModelNode {
     const { domain, opset } = this.#context.target;
     if (dtype === null) throw refusal(`the data type that it makes of ${quote(from)} is not known`);
-    if (domain === "ai.onnx") checkTakes("Cast", dtype, opset);
+    const since = opsetOfDType(dtype);
+    if (domain === "ai.onnx" && opset < since) {
+      throw refusal(`Cast of opset ${opset} does not take ${dtype}; opset ${since} can say it`);
+    }
     if (domain === "openvino" && elementTypeOf(dtype) === null) {
       throw refusal(`${domain} does not take ${dtype}`);
     }
