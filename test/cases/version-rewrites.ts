@@ -21,6 +21,8 @@ export interface VersionRewrite {
   /** The nodes, or why there are none. */
   readonly becomes: readonly string[] | RegExp;
   readonly adds?: Readonly<Record<string, Tensor>>;
+  /** Why ONNX Runtime 1.30 does not run one of the two. */
+  readonly notRun?: string;
 }
 
 const F64 = (...shape: number[]): TensorType => ({ dtype: "float64", shape });
@@ -80,7 +82,9 @@ const PARTS: readonly VersionRewrite[] = [
     becomes: ["Split x | axis=2"] },
   // The last part of 4 in 3 is smaller: 2, 2, 0.
   { from: 18, to: 11, node: "Split x", inputs: X, attributes: { axis: -1, num_outputs: 3 }, outputs: ["y", "z", "w"],
-    becomes: ["Split x | axis=-1 split=[2,2,0]"] },
+    becomes: ["Split x | axis=-1 split=[2,2,0]"], notRun: "its Split makes no empty parts" },
+  { from: 18, to: 11, node: "Split x", inputs: { x: F32(5) }, attributes: { num_outputs: 3 }, outputs: ["y", "z", "w"],
+    becomes: ["Split x | split=[2,2,1]"] },
   { from: 18, to: 13, node: "Split x", inputs: { x: F32(7) }, attributes: { num_outputs: 3 }, outputs: ["y", "z", "w"],
     becomes: ["Split x y/split"], adds: { "y/split": axes(3, 3, 1) } },
   { from: 18, to: 13, node: "Split x", inputs: N, attributes: { num_outputs: 2 }, outputs: ["y", "z"],
@@ -132,9 +136,10 @@ const ELEMENTS: readonly VersionRewrite[] = [
   // The default of float64 was the largest float32, and is the largest float64.
   { from: 10, to: 13, node: "Clip x", inputs: { x: F64(2) }, attributes: { min: 0.5 },
     becomes: ["Clip x y/min y/max"],
-    adds: { "y/min": tensor("float64", [], 0.5), "y/max": tensor("float64", [], LARGEST) } },
+    adds: { "y/min": tensor("float64", [], 0.5), "y/max": tensor("float64", [], LARGEST) },
+    notRun: "its Clip-6 takes no float64" },
   { from: 13, to: 10, node: "Clip x low", inputs: { x: F64(2) }, constants: { low: tensor("float64", [], 0.5) },
-    becomes: ["Clip x | min=0.5 max=null"] },
+    becomes: ["Clip x | min=0.5 max=null"], notRun: "its Clip-6 takes no float64" },
   { from: 13, to: 10, node: "Clip x low high", inputs: X, constants: { low: f32(0), high: f32(6) },
     becomes: ["Clip x | min=0 max=6"] },
   { from: 13, to: 10, node: "Clip x low", inputs: { ...X, low: F32() },
@@ -153,7 +158,8 @@ const ELEMENTS: readonly VersionRewrite[] = [
   { from: 10, to: 9, node: "Dropout x", inputs: X, outputs: ["y", ""], becomes: ["Dropout x"] },
   { from: 5, to: 13, node: "Cast x", inputs: X, attributes: { to: "INT64" }, becomes: [`Cast x | to=${DTYPES.int64.onnx.number}`] },
   { from: 13, to: 5, node: "Cast x", inputs: X, attributes: { to: DTYPES.float64.onnx.number }, becomes: ['Cast x | to="DOUBLE"'] },
-  { from: 19, to: 13, node: "Cast x", inputs: X, attributes: { to: 6, saturate: 0 }, becomes: ["Cast x | to=6"] },
+  { from: 19, to: 13, node: "Cast x", inputs: X, attributes: { to: 6, saturate: 0 }, becomes: ["Cast x | to=6"],
+    notRun: "it refuses saturate where it means nothing" },
   { from: 13, to: 12, node: "Add x y0", inputs: { x: BF16(2), y0: BF16(2) }, becomes: /Add-7 does not take bfloat16; opset 13 can say it$/ },
   { from: 14, to: 7, node: "Add x y0", inputs: { x: I64(2), y0: I64(1) }, becomes: ["Add x y0"] },
   { from: 7, to: 6, node: "Add x y0", inputs: { x: I64(2), y0: I64(1) }, becomes: /Add-6 does not broadcast/ },
