@@ -9,7 +9,8 @@ import { isOperator } from "../src/operators/registry.ts";
 import { buildModel, convertModel, type ModelNode } from "../src/onnx/index.ts";
 import { equals } from "../src/tensor/tensor.ts";
 import { VERSION_REWRITES, versionModel } from "./cases/version-rewrites.ts";
-import { F32, i64, onnxModel } from "./support/node-models.ts";
+import type { TensorType } from "../src/index.ts";
+import { F32, i64, onnxModel, UNRANKED } from "./support/node-models.ts";
 
 const plain = (value: unknown): unknown =>
   Array.isArray(value) ? value.map(Number) : typeof value === "bigint" ? Number(value) : value;
@@ -102,6 +103,22 @@ test("a constant that other nodes use stays for them, and one that is left is re
     graph.constants.map(({ name }) => name),
     ["axes"],
   );
+});
+
+test("a Softmax that is reshaped in opset 13 needs elements, and says so where it may have none", () => {
+  const notesOf = (x: TensorType, axis: number, opset: number): readonly string[] => {
+    const nodes = [
+      { op: "Softmax", name: "s", inputs: ["x"], outputs: ["y"], attributes: { axis } },
+    ];
+    return convertModel(onnxModel(11, { inputs: { x }, nodes }), { opset }).notes;
+  };
+  const note = 'node "s": "x" must have elements, as long as the opset is below 14';
+  assert.deepEqual(notesOf(F32(2, 3, 4), 1, 13), []);
+  assert.deepEqual(notesOf(F32("N", 3, 4), 1, 13), []);
+  assert.deepEqual(notesOf(F32("N", 3, 4), 0, 13), [note]);
+  assert.deepEqual(notesOf(F32(2, 3, "N"), 1, 13), [note]);
+  assert.deepEqual(notesOf(F32(2, 3, "N"), 1, 14), []);
+  assert.deepEqual(notesOf(UNRANKED, 1, 13), [note]);
 });
 
 test("nodes in bodies are converted, with constants of their own graphs", () => {
