@@ -180,6 +180,43 @@ const ELEMENTS: readonly VersionRewrite[] = [
 ];
 
 // prettier-ignore
+const MADE: readonly VersionRewrite[] = [
+  { from: 20, to: 19, node: "ConstantOfShape s", inputs: { s: I64(1) },
+    attributes: { value: tensor("bfloat16", [1], [1]) },
+    becomes: /ConstantOfShape-9 does not take bfloat16; opset 20 can say it$/ },
+  { from: 23, to: 22, node: "ConstantOfShape s", inputs: { s: I64(1) },
+    attributes: { value: tensor("float4e2m1", [1], [1]) },
+    becomes: /ConstantOfShape-21 does not take float4e2m1; opset 23 can say it$/ },
+  { from: 24, to: 23, node: "ConstantOfShape s", inputs: { s: I64(1) },
+    attributes: { value: tensor("float8e8m0", [1], [1]) },
+    becomes: /ConstantOfShape-23 does not take float8e8m0; opset 24 can say it$/ },
+  { from: 25, to: 9, node: "ConstantOfShape s", inputs: { s: I64(1) }, attributes: { value: tensor("int8", [1], [1]) },
+    becomes: [`ConstantOfShape s | value={"name":"","dtype":"int8","shape":[1]}`] },
+  { from: 22, to: 21, node: "RandomNormal", attributes: { shape: [2], dtype: 16 },
+    becomes: /RandomNormal-1 does not take bfloat16; opset 22 can say it$/ },
+  { from: 22, to: 21, node: "RandomUniform", attributes: { shape: [2], dtype: 16 },
+    becomes: /RandomUniform-1 does not take bfloat16; opset 22 can say it$/ },
+  { from: 22, to: 21, node: "RandomNormalLike x", inputs: X, attributes: { dtype: 16 },
+    becomes: /RandomNormalLike-1 does not take bfloat16; opset 22 can say it$/ },
+  { from: 22, to: 21, node: "RandomUniformLike x", inputs: { x: BF16(2) }, attributes: { dtype: 1 },
+    becomes: /RandomUniformLike-1 does not take bfloat16; opset 22 can say it$/ },
+  { from: 24, to: 23, node: "SplitToSequence x", inputs: { x: BF16(2) },
+    becomes: /SplitToSequence-11 does not take bfloat16; opset 24 can say it$/ },
+  { from: 18, to: 17, node: "OptionalHasElement x", inputs: X,
+    becomes: /OptionalHasElement-15 does not take float32; opset 18 can say it$/ },
+  { from: 18, to: 17, node: "OptionalHasElement", becomes: /OptionalHasElement-15 needs the input input; opset 18/ },
+  { from: 18, to: 17, node: "OptionalGetElement x", inputs: { x: { dtype: "string", shape: [] } },
+    becomes: /OptionalGetElement-15 does not take string; opset 18 can say it$/ },
+  { from: 13, to: 12, node: "Loop m c v", inputs: { m: I64(), c: { dtype: "bool", shape: [] }, v: F32(2) },
+    outputs: ["carried", "y"], becomes: /Loop-11 takes fewer data types, and that of "y" is not known; opset 13 can say it$/ },
+  { from: 16, to: 15, node: "Scan x", inputs: { x: BF16(2) }, becomes: /Scan-11 does not take bfloat16; opset 16 can say it$/ },
+  { from: 11, to: 10, node: "Scan x", inputs: X, attributes: { scan_input_axes: [-1] },
+    becomes: /Scan-9 counts scan_input_axes from the front, which are -1; opset 11 can say it$/ },
+  { from: 11, to: 10, node: "Scan x", inputs: X, attributes: { scan_output_axes: [-1] },
+    becomes: /Scan-9 counts scan_output_axes from the front, which are -1; opset 11 can say it$/ },
+];
+
+// prettier-ignore
 const SHAPES: readonly VersionRewrite[] = [
   { from: 4, to: 5, node: "Reshape x", inputs: X, attributes: { shape: [0, -1] },
     becomes: ["Reshape x y/shape"], adds: { "y/shape": axes(0, -1) } },
@@ -234,7 +271,7 @@ const SHAPES: readonly VersionRewrite[] = [
     inputs: { x: F32(1, 2), s: F32(2), b: F32(2), m: F32(2), v: F32(2) }, becomes: ["BatchNormalization x s b m v"] },
 ];
 
-export const VERSION_REWRITES = [...AXES, ...PARTS, ...ELEMENTS, ...SHAPES];
+export const VERSION_REWRITES = [...AXES, ...PARTS, ...ELEMENTS, ...MADE, ...SHAPES];
 
 /** A model of the one node. */
 export function versionModel(row: VersionRewrite): ModelSpec {

@@ -136,7 +136,7 @@ export const ELEMENT_OPERATORS: Readonly<Record<string, History>> = {
     at(10, dropoutMask),
     at(12, onlyFirstOutput(), dropoutInputs),
     bfloat16(13),
-    at(22, takes(FLOAT8)),
+    at(22, takes(FLOAT8), takes([...BFLOAT16, ...FLOAT8], "1")),
   ],
   Equal: [
     1,
