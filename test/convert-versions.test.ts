@@ -155,13 +155,13 @@ test("nodes in bodies are converted, with constants of their own graphs", () => 
 /** Below, versions differ in more than types, and runtimes do not take them. */
 const OLDEST = 7;
 
-/** A node of a version whose values of the same kind as the one at `place` are of a data type. */
+/** A node of a version whose values of the same kind as the one at `place` are of a data type, or of none that is known. */
 function typedModel(
   op: string,
   older: VersionTypes,
   newer: VersionTypes,
   place: string,
-  dtype: DType,
+  dtype: DType | null,
 ): Model {
   const kindOf = (sets: VersionTypes, others: VersionTypes, one: string): string => {
     const list = one.startsWith(">") ? "outputs" : "inputs";
@@ -169,18 +169,21 @@ function typedModel(
     return `${sets[list][at]}|${others[list][at]}`;
   };
   const kind = kindOf(newer, older, place);
-  const typeAt = (one: string): TensorType => {
+  const typeAt = (one: string): TensorType | null => {
+    const isSame = kindOf(newer, older, one) === kind;
+    if (isSame) return dtype && { dtype, shape: [2, 3] };
     const [own, before] = kindOf(newer, older, one).split("|");
     const common = own.split(" ").find((each) => before.split(" ").includes(each)) ?? "float32";
-    return { dtype: kindOf(newer, older, one) === kind ? dtype : (common as DType), shape: [2, 3] };
+    return { dtype: common as DType, shape: [2, 3] };
   };
   const names = newer.inputs.map((_, at) => `x${at}`);
   const outputs = newer.outputs.map((_, at) => `y${at}`);
-  return onnxModel(newer.version, {
-    inputs: Object.fromEntries(names.map((name, at) => [name, typeAt(`${at}`)])),
+  const model = onnxModel(newer.version, {
     nodes: [{ op, inputs: names, outputs }],
     outputs: Object.fromEntries(outputs.map((name, at) => [name, typeAt(`>${at}`)])),
   });
+  model.graph.inputs = names.map((name, at) => ({ name, type: typeAt(`${at}`) }));
+  return model;
 }
 
 /** Operators of lists and optionals, whose types are not known here, and of data types that an attribute decides. */
@@ -212,6 +215,17 @@ for (const { op, versions } of ROWS) {
         const [now, before] = [newer, older].map((one) =>
           one[list][Number(place.replace(">", ""))].split(" "),
         );
+        const isWider = now.some((dtype) => !before.includes(dtype));
+        if (isWider && list === "inputs") {
+          const model = typedModel(op, older, newer, place, null);
+          const message = messageOf(() => convertModel(model, { opset: newer.version - 1 }));
+          const where = `${op}-${newer.version} to ${older.version}: an unknown type at ${place}`;
+          assert.match(
+            message,
+            /takes fewer|of one data type|means something else|the mask of/,
+            where,
+          );
+        }
         for (const dtype of now.filter(isDType)) {
           const model = typedModel(op, older, newer, place, dtype);
           const where = `${op}-${newer.version} to ${older.version}: ${dtype} at ${place}`;
