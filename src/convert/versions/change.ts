@@ -153,14 +153,11 @@ export const useless = (...names: readonly string[]): Part => ({
   up: (node) => withoutAttributes(node, ...names),
 });
 
-/** An attribute with which the two versions differ unless it has one value. */
-export function sameOnlyWith(name: string, value: number): Part {
-  const test = check((node, { title }) => {
-    const given = intOf(node, name, value);
-    if (given !== value) throw refusal(`with ${name} ${given} ${title} means something else`);
-  });
-  return { up: test, down: test };
-}
+/** What the version brought only for nodes whose attribute, 0 by default, has that value. */
+export const where = (name: string, value: number, { down }: Part): Part => ({
+  down: (node, step) =>
+    down === undefined || intOf(node, name, 0) !== value ? node : down(node, step),
+});
 
 /** New words for an attribute. */
 export const newWords = (name: string, ...words: readonly string[]): Part => ({

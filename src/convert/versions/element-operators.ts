@@ -13,9 +13,17 @@ import {
   option,
   otherMeaning,
   takes,
+  where,
   type Change,
 } from "./change.ts";
-import { castWord, clipInputs, dropoutInputs, dropoutMask, quantizedAxis } from "./elements.ts";
+import {
+  castWord,
+  clipInputs,
+  dropoutInputs,
+  dropoutMask,
+  quantizedAxis,
+  scaleOfInput,
+} from "./elements.ts";
 import {
   WIDE,
   NARROW,
@@ -157,7 +165,7 @@ export const ELEMENT_OPERATORS: Readonly<Record<string, History>> = {
   IsNaN: [9, bfloat16(13, "0"), at(20, takes(FLOAT8, "0"))],
   LRN: [1, bfloat16(13)],
   LeakyRelu: [1, at(6, consumed), bfloat16(16)],
-  Mod: [10, bfloat16(13), at(28)],
+  Mod: [10, bfloat16(13), at(28, where("fmod", 0, takes([...FLOATS, ...BFLOAT16])))],
   Neg: [1, at(6, takes(SIGNED), consumed), bfloat16(13)],
   PRelu: [
     1,
@@ -182,6 +190,7 @@ export const ELEMENT_OPERATORS: Readonly<Record<string, History>> = {
       takes(["int32", "float16", ...BFLOAT16], "1"),
       takes(FLOAT8, "2 >0"),
       meaningless("saturate"),
+      scaleOfInput,
     ),
     at(
       21,
