@@ -201,6 +201,16 @@ const ELEMENTS: readonly VersionRewrite[] = [
     becomes: /QuantizeLinear-19 takes a scale of the data type of its input, int32$/ },
   { from: 13, to: 23, node: "QuantizeLinear x s", inputs: { x: { dtype: "int32", shape: [2] } }, constants: { s: f32(1) },
     becomes: ["QuantizeLinear x s"] },
+  // By 8 bits version 28 makes a 0 of a uint8, and version 11 does not say what.
+  { from: 28, to: 27, node: "BitShift x s", inputs: { x: { dtype: "uint8", shape: [2] } }, attributes: { direction: "LEFT" },
+    constants: { s: tensor("uint8", [2], [0, 7]) }, becomes: ['BitShift x s | direction="LEFT"'] },
+  { from: 28, to: 27, node: "BitShift x s", inputs: { x: { dtype: "uint8", shape: [2] } }, attributes: { direction: "LEFT" },
+    constants: { s: tensor("uint8", [2], [1, 8]) },
+    becomes: /BitShift-11 does not shift by all bits, as it may have to here; opset 28 can say it$/ },
+  { from: 28, to: 27, node: "BitShift x s", inputs: { x: { dtype: "uint8", shape: [2] }, s: { dtype: "uint8", shape: [2] } },
+    attributes: { direction: "LEFT" }, becomes: /BitShift-11 does not shift by all bits/ },
+  { from: 11, to: 28, node: "BitShift x s", inputs: { x: { dtype: "uint8", shape: [2] }, s: { dtype: "uint8", shape: [2] } },
+    attributes: { direction: "LEFT" }, becomes: ['BitShift x s | direction="LEFT"'] },
   // Floats that are rounded down are new, and were an error; those that are truncated, and integers, are not.
   { from: 28, to: 27, node: "Mod x y0", inputs: { x: F32(2), y0: F32(2) },
     becomes: /Mod-13 does not take float32; opset 28 can say it$/ },

@@ -23,6 +23,7 @@ import {
   dropoutMask,
   quantizedAxis,
   scaleOfInput,
+  shiftsWithin,
 } from "./elements.ts";
 import {
   WIDE,
@@ -104,7 +105,7 @@ export const ELEMENT_OPERATORS: Readonly<Record<string, History>> = {
     at(15, oneType(0, 1, 2)),
   ],
   Bernoulli: [15, bfloat16(22, "0")],
-  BitShift: [11, at(28, takes(SIGNED))],
+  BitShift: [11, at(28, takes(SIGNED), shiftsWithin)],
   Cast: [
     1,
     at(6, castWord),

@@ -1,6 +1,7 @@
 /** Operators that make an element of an element, and whose settings became inputs: Clip, Dropout, Resize and Cast. */
 
 import type { ModelNode } from "../../model/model.ts";
+import { DTYPES } from "../../tensor/dtype.ts";
 import { tensor } from "../../tensor/tensor.ts";
 import { refusal } from "../meaning.ts";
 import type { Part } from "./change.ts";
@@ -118,6 +119,17 @@ export const scaleOfInput: Part = {
     if (isInteger && step.target < SCALES_APART)
       throw refusal(`${step.title} takes a scale of the data type of its input, int32`);
     return node;
+  },
+};
+
+/** What is left after a shift by all bits or more, of which only the newer version speaks. */
+export const shiftsWithin: Part = {
+  down(node, step) {
+    const dtype = step.dtypeOf(inputOf(node, 0));
+    const shifts = step.constantOf(inputOf(node, 1))?.data as Iterable<number | bigint> | undefined;
+    const bits = dtype === null ? 0 : 8 * DTYPES[dtype].bytes;
+    if (shifts !== undefined && Array.from(shifts).every((shift) => shift < bits)) return node;
+    throw refusal(`${step.title} does not shift by all bits, as it may have to here`);
   },
 };
 
