@@ -153,12 +153,6 @@ export const useless = (...names: readonly string[]): Part => ({
   up: (node) => withoutAttributes(node, ...names),
 });
 
-/** What the version brought only for nodes whose attribute, 0 by default, has that value. */
-export const where = (name: string, value: number, { down }: Part): Part => ({
-  down: (node, step) =>
-    down === undefined || intOf(node, name, 0) !== value ? node : down(node, step),
-});
-
 /** New words for an attribute. */
 export const newWords = (name: string, ...words: readonly string[]): Part => ({
   down: check((node, { title }) => refuseWords(node, name, words, title)),

@@ -13,7 +13,6 @@ import {
   option,
   otherMeaning,
   takes,
-  where,
   type Change,
 } from "./change.ts";
 import {
@@ -21,6 +20,7 @@ import {
   clipInputs,
   dropoutInputs,
   dropoutMask,
+  flooredFloats,
   quantizedAxis,
   scaleOfInput,
   shiftsWithin,
@@ -166,7 +166,7 @@ export const ELEMENT_OPERATORS: Readonly<Record<string, History>> = {
   IsNaN: [9, bfloat16(13, "0"), at(20, takes(FLOAT8, "0"))],
   LRN: [1, bfloat16(13)],
   LeakyRelu: [1, at(6, consumed), bfloat16(16)],
-  Mod: [10, bfloat16(13), at(28, where("fmod", 0, takes([...FLOATS, ...BFLOAT16])))],
+  Mod: [10, bfloat16(13), at(28, flooredFloats)],
   Neg: [1, at(6, takes(SIGNED), consumed), bfloat16(13)],
   PRelu: [
     1,

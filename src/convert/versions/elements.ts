@@ -15,6 +15,7 @@ import {
   withoutAttributes,
 } from "./node-edits.ts";
 import { floatOf, likeData } from "./parts.ts";
+import { INTEGERS } from "./history.ts";
 import type { Step } from "./step.ts";
 
 /** What Clip-6 means without an attribute: the largest float32, whatever the data type of its input. */
@@ -119,6 +120,15 @@ export const scaleOfInput: Part = {
     if (isInteger && step.target < SCALES_APART)
       throw refusal(`${step.title} takes a scale of the data type of its input, int32`);
     return node;
+  },
+};
+
+/** The floor of a quotient of floats; older versions of Mod have only the truncated one, which is `fmod` 1. */
+export const flooredFloats: Part = {
+  down(node, step) {
+    const dtype = step.dtypeOf(inputOf(node, 0)) ?? step.dtypeOf(inputOf(node, 1)) ?? "";
+    if (intOf(node, "fmod", 0) !== 0 || INTEGERS.includes(dtype)) return node;
+    throw refusal(`${step.title} with fmod 0 is for integers`);
   },
 };
 
