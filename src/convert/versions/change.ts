@@ -153,15 +153,6 @@ export const useless = (...names: readonly string[]): Part => ({
   up: (node) => withoutAttributes(node, ...names),
 });
 
-/** An attribute with which the two versions differ unless it has one value. */
-export function sameOnlyWith(name: string, value: number): Part {
-  const test = check((node, { title }) => {
-    const given = intOf(node, name, value);
-    if (given !== value) throw refusal(`with ${name} ${given} ${title} means something else`);
-  });
-  return { up: test, down: test };
-}
-
 /** New words for an attribute. */
 export const newWords = (name: string, ...words: readonly string[]): Part => ({
   down: check((node, { title }) => refuseWords(node, name, words, title)),

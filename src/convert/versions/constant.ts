@@ -7,6 +7,14 @@ import type { Part } from "./change.ts";
 /** The version of Constant that has them. */
 const SHORT_VALUES = 12;
 
+/** A sparse tensor, which is no value that an attribute of this package has. */
+export const sparseValue: Part = {
+  down(node, { title }) {
+    if (!("sparse_value" in node.attributes)) return node;
+    throw refusal(`${title} has no sparse_value`);
+  },
+};
+
 export const shortValues: Part = {
   down(node, { title }) {
     if ("value" in node.attributes || "sparse_value" in node.attributes) return node;
