@@ -14,6 +14,7 @@ import {
   axesFromBack,
   lostWords,
   meaningless,
+  negativesDiffer,
   newer,
   newInput,
   newMeaning,
@@ -211,7 +212,11 @@ export const HISTORIES: Readonly<Record<string, History>> = {
   NegativeLogLikelihoodLoss: [12, at(13), bfloat16(22)],
   NonMaxSuppression: [10, at(11)],
   NonZero: [9, bfloat16(13, "0")],
-  OneHot: [9, at(11, otherMeaning("negative indices count from the back")), bfloat16(28, "2 >0")],
+  OneHot: [
+    9,
+    at(11, negativesDiffer("negative indices count from the back")),
+    bfloat16(28, "2 >0"),
+  ],
   Optional: [15, at(28, takes([...BFLOAT16, ...FLOAT8, ...INT4, ...FLOAT4, ...FLOAT8E8M0], "0"))],
   OptionalGetElement: [
     15,
