@@ -4,12 +4,21 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { HISTORIES } from "../src/convert/versions/table.ts";
-import { TYPE_RULES } from "../src/model/types/table.ts";
 import { isOperator } from "../src/operators/registry.ts";
-import { buildModel, convertModel, type ModelNode, type ModelNodeSpec } from "../src/onnx/index.ts";
+import { isTensorError } from "../src/errors.ts";
+import {
+  buildModel,
+  convertModel,
+  type Model,
+  type ModelNode,
+  type ModelNodeSpec,
+} from "../src/onnx/index.ts";
+import { isDType, type DType } from "../src/tensor/dtype.ts";
 import { equals } from "../src/tensor/tensor.ts";
+import { SETS, TYPES } from "./cases/onnx-types.ts";
 import { VERSION_REWRITES, versionModel } from "./cases/version-rewrites.ts";
-import { F32, i64, onnxModel } from "./support/node-models.ts";
+import type { TensorType } from "../src/index.ts";
+import { F32, i64, onnxModel, UNRANKED } from "./support/node-models.ts";
 
 const plain = (value: unknown): unknown =>
   Array.isArray(value) ? value.map(Number) : typeof value === "bigint" ? Number(value) : value;
@@ -22,6 +31,31 @@ function printNode({ op, inputs, attributes }: ModelNode): string {
   const words = [op, ...inputs.map((name) => name || "-")].join(" ");
   return settings.length === 0 ? words : `${words} | ${settings.join(" ")}`;
 }
+
+/** The types of the inputs and of the outputs that a version takes. */
+interface VersionTypes {
+  readonly version: number;
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+}
+
+const versionsOf = (row: string): { readonly op: string; readonly versions: VersionTypes[] } => {
+  const [op, ...versions] = row.trim().split(/\s+/);
+  const setsOf = (list: string): string[] =>
+    list === "" ? [] : list.split(",").map((one) => SETS[Number(one)]);
+  return {
+    op,
+    versions: versions.map((text) => {
+      const [version, inputs, outputs] = text.split(/[:>]/);
+      return { version: Number(version), inputs: setsOf(inputs), outputs: setsOf(outputs) };
+    }),
+  };
+};
+
+/** A line that begins with blanks goes on with the operator before. */
+const ROWS = TYPES.trim()
+  .split(/\n(?! )/)
+  .map(versionsOf);
 
 for (const row of VERSION_REWRITES) {
   const { from, to, node, attributes = {}, becomes, code = "unsupported-model", adds = {} } = row;
@@ -47,28 +81,10 @@ for (const row of VERSION_REWRITES) {
   });
 }
 
-test("every operator of ONNX that has a rule for its types has its versions, or is of the family", () => {
-  const known = Object.keys(TYPE_RULES["ai.onnx"]).filter((op) => !EXPERIMENTAL.has(op));
-  for (const op of known) {
-    assert.ok(op in HISTORIES || isOperator({ domain: "ai.onnx", op }), op);
-  }
-  assert.ok(known.length > 130);
-});
-
-/** Operators of before version 1.3, which are in no released opset, or only in ONNX Runtime. */
-const EXPERIMENTAL = new Set(
-  "Affine ImageScaler ParametricSoftplus Scale ScaledTanh SimplifiedLayerNormalization".split(" "),
-);
-
-test("versions of an operator are in order, and those of one opset are one", () => {
-  for (const [op, [first, ...changes]] of Object.entries(HISTORIES)) {
-    const all = [first, ...changes.map(({ since }) => since)];
-    assert.deepEqual(
-      all,
-      [...new Set(all)].toSorted((a, b) => a - b),
-      op,
-    );
-  }
+test("every operator of ONNX is of the family or has its versions, and there are no others", () => {
+  assert.deepEqual(ROWS.map(({ op }) => op).toSorted(), Object.keys(HISTORIES).toSorted());
+  assert.equal(ROWS.length, 196);
+  for (const { op } of ROWS) assert.ok(!isOperator({ domain: "ai.onnx", op }), op);
 });
 
 test("what stays as it is in another opset is the same node", () => {
@@ -129,6 +145,22 @@ test("nodes that leave out their first output have constants of their own", () =
   assert.deepEqual(without.nodes.map(printNode), ["Split x Split/split", "Split x Split/split_1"]);
 });
 
+test("a Softmax that is reshaped in opset 13 needs elements, and says so where it may have none", () => {
+  const notesOf = (x: TensorType, axis: number, opset: number): readonly string[] => {
+    const nodes = [
+      { op: "Softmax", name: "s", inputs: ["x"], outputs: ["y"], attributes: { axis } },
+    ];
+    return convertModel(onnxModel(11, { inputs: { x }, nodes }), { opset }).notes;
+  };
+  const note = 'node "s": "x" must have elements, as long as the opset is below 14';
+  assert.deepEqual(notesOf(F32(2, 3, 4), 1, 13), []);
+  assert.deepEqual(notesOf(F32("N", 3, 4), 1, 13), []);
+  assert.deepEqual(notesOf(F32("N", 3, 4), 0, 13), [note]);
+  assert.deepEqual(notesOf(F32(2, 3, "N"), 1, 13), [note]);
+  assert.deepEqual(notesOf(F32(2, 3, "N"), 1, 14), []);
+  assert.deepEqual(notesOf(UNRANKED, 1, 13), [note]);
+});
+
 test("nodes in bodies are converted, with constants of their own graphs", () => {
   const body = onnxModel(11, {
     nodes: [{ op: "Unsqueeze", inputs: ["x"], outputs: ["b"], attributes: { axes: [0] } }],
@@ -150,3 +182,105 @@ test("nodes in bodies are converted, with constants of their own graphs", () => 
   );
   assert.deepEqual(graph.constants, []);
 });
+
+/** Below, versions differ in more than types, and runtimes do not take them. */
+const OLDEST = 7;
+
+/** A node of a version whose values of the same kind as the one at `place` are of a data type, or of none that is known. */
+function typedModel(
+  op: string,
+  older: VersionTypes,
+  newer: VersionTypes,
+  place: string,
+  dtype: DType | null,
+): Model {
+  const kindOf = (sets: VersionTypes, others: VersionTypes, one: string): string => {
+    const list = one.startsWith(">") ? "outputs" : "inputs";
+    const at = Number(one.replace(">", ""));
+    return `${sets[list][at]}|${others[list][at]}`;
+  };
+  const kind = kindOf(newer, older, place);
+  const typeAt = (one: string): TensorType | null => {
+    const isSame = kindOf(newer, older, one) === kind;
+    if (isSame) return dtype && { dtype, shape: [2, 3] };
+    const [own, before] = kindOf(newer, older, one).split("|");
+    const common = own.split(" ").find((each) => before.split(" ").includes(each)) ?? "float32";
+    return { dtype: common as DType, shape: [2, 3] };
+  };
+  const names = newer.inputs.map((_, at) => `x${at}`);
+  const outputs = newer.outputs.map((_, at) => `y${at}`);
+  const model = onnxModel(newer.version, {
+    nodes: [{ op, inputs: names, outputs }],
+    outputs: Object.fromEntries(outputs.map((name, at) => [name, typeAt(`>${at}`)])),
+  });
+  model.graph.inputs = names.map((name, at) => ({ name, type: typeAt(`${at}`) }));
+  return model;
+}
+
+/** Operators of lists and optionals, whose types are not known here, and of data types that an attribute decides. */
+const OTHERWISE = new Set(
+  `Optional OptionalGetElement OptionalHasElement SplitToSequence ConstantOfShape RandomNormal RandomNormalLike
+  RandomUniform RandomUniformLike`.split(/\s+/),
+);
+
+for (const { op, versions } of ROWS) {
+  test(`${op} has the versions that ONNX has`, () => {
+    const [first, ...changes] = HISTORIES[op];
+    assert.deepEqual(
+      [first, ...changes.map(({ since }) => since)],
+      versions.map(({ version }) => version),
+    );
+  });
+
+  if (OTHERWISE.has(op)) continue;
+  test(`${op} is refused in versions that do not take its data types, and in no others for that`, () => {
+    for (const [at, newer] of versions.entries()) {
+      const { [at - 1]: older } = versions;
+      if (at === 0 || newer.version <= OLDEST) continue;
+      const places = [
+        ...newer.inputs.slice(0, older.inputs.length).map((_, place) => `${place}`),
+        ...newer.outputs.slice(0, older.outputs.length).map((_, place) => `>${place}`),
+      ];
+      for (const place of places) {
+        const list = place.startsWith(">") ? "outputs" : "inputs";
+        const [now, before] = [newer, older].map((one) =>
+          one[list][Number(place.replace(">", ""))].split(" "),
+        );
+        const isWider = now.some((dtype) => !before.includes(dtype));
+        if (isWider && list === "inputs") {
+          const model = typedModel(op, older, newer, place, null);
+          const message = messageOf(() => convertModel(model, { opset: newer.version - 1 }));
+          const where = `${op}-${newer.version} to ${older.version}: an unknown type at ${place}`;
+          assert.match(
+            message,
+            /takes fewer|of one data type|means something else|the mask of/,
+            where,
+          );
+        }
+        for (const dtype of now.filter(isDType)) {
+          const model = typedModel(op, older, newer, place, dtype);
+          const where = `${op}-${newer.version} to ${older.version}: ${dtype} at ${place}`;
+          const message = messageOf(() => convertModel(model, { opset: newer.version - 1 }));
+          if (before.includes(dtype))
+            assert.doesNotMatch(message, /does not take|takes fewer/, where);
+          else
+            assert.match(
+              message,
+              /does not take|of one data type|means something else|the mask of/,
+              where,
+            );
+        }
+      }
+    }
+  });
+}
+
+function messageOf(action: () => unknown): string {
+  try {
+    action();
+    return "";
+  } catch (error) {
+    assert.ok(isTensorError(error), String(error));
+    return error.message;
+  }
+}

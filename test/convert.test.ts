@@ -146,7 +146,7 @@ for (const [count, end] of [
   });
 }
 
-test("the version of the file is raised where the opset needs it, and not lowered", () => {
+test("the version of the file is raised where the opset needs it, and lowered with the opset", () => {
   // ONNX: Versioning, Released Versions.
   const rows: readonly [opset: number, before: number, after: number][] = [
     [8, 3, 3],
@@ -163,11 +163,23 @@ test("the version of the file is raised where the opset needs it, and not lowere
     [24, 9, 12],
     [25, 9, 13],
     [13, 10, 10],
+    [12, 13, 7],
+    [11, 10, 6],
+    // Before IR version 4 every constant had to be an input.
+    [8, 13, 4],
   ];
   for (const [opset, before, after] of rows) {
     const model = { ...gather({ ...G, indices: i64([1], 1) }), irVersion: before };
     assert.equal(convertModel(model, { opset }).model.irVersion, after, `opset ${opset}`);
   }
+});
+
+test("functions need a version of the file that has them", () => {
+  const { graph } = gather(G);
+  const functions = [{ name: "f", domain: "d", opsets: {}, graph }];
+  const versionOf = (irVersion: number): number =>
+    convertModel({ ...gather(G), irVersion, functions }, { opset: 12 }).model.irVersion;
+  assert.deepEqual([8, 9, 10, 13].map(versionOf), [8, 8, 10, 10]);
 });
 
 test("a constant that is written anew leaves the old one to its other users, and is made once", () => {

@@ -31,7 +31,7 @@ const EXPORTS = {
   ],
   "npy/index.js": ["readNpy", "writeNpy"],
   "onnx/index.js": [
-    "FINDINGS", "NodeIndex", "buildModel", "constant", "convertModel", "externalFiles", "inspectModel",
+    "FINDINGS", "NodeIndex", "buildModel", "constant", "convertModel", "externalFiles", "extractNode", "inspectModel",
     "listNodes", "nodeCall", "readModel", "readOutline", "readTensor", "runModel", "runNode",
     "unsupportedOperators", "writeModel", "writeTensor",
   ],

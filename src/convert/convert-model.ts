@@ -15,7 +15,7 @@ import type { ModelContext } from "./context.ts";
 import { convertFunction, convertGraph } from "./convert-graph.ts";
 import { ConversionLog } from "./log.ts";
 import { Names } from "./names.ts";
-import { checkTarget, type ConvertTarget } from "./target.ts";
+import { checkTarget, type CheckedTarget, type ConvertTarget } from "./target.ts";
 import { translateGraph } from "./translate-graph.ts";
 
 export interface ConvertOptions {
@@ -94,15 +94,37 @@ function convertWhole(context: ModelContext): Model {
   const { functions } = model;
   const graph = convertGraph(model.graph, null, context);
   const before = new Set(model.graph.constants);
-  // A constant that comes in is no input, which it would have to be in older versions of the file.
-  const isOlder = graph.constants.every((one) => before.has(one));
+  const isPlain = graph.constants.every((one) => before.has(one));
   return {
     ...model,
     ...(functions && { functions: functions.map((one) => convertFunction(one, context)) }),
-    irVersion: Math.max(model.irVersion, irVersion, isOlder ? 0 : DEFAULTS_SINCE),
+    irVersion: fileVersion(model, target, isPlain),
     opsets: { ...model.opsets, [domain]: opset },
     graph,
   };
+}
+
+/** IR versions that brought functions, and several functions of one name. ONNX: Versioning, Released Versions. */
+const FUNCTIONS_SINCE = 8;
+const OVERLOADS_SINCE = 10;
+
+/**
+ * The IR version that came with the opset. A newer one stays where the opset does not become older; where it does, the
+ * model is for an older runtime, which takes no newer file.
+ * @param isPlain whether no constant came in. One that did is no input, which in older files every constant has to be.
+ */
+function fileVersion(
+  { irVersion, opsets, functions = [] }: Model,
+  target: CheckedTarget,
+  isPlain: boolean,
+): number {
+  const isOlder = target.opset < (opsets[target.domain] ?? target.opset);
+  const kept = [
+    irVersion >= DEFAULTS_SINCE || !isPlain ? DEFAULTS_SINCE : 0,
+    functions.length > 0 ? FUNCTIONS_SINCE : 0,
+    functions.length > 0 && irVersion >= OVERLOADS_SINCE ? OVERLOADS_SINCE : 0,
+  ];
+  return Math.max(target.irVersion, ...kept, isOlder ? 0 : irVersion);
 }
 
 /** The domain of a model's operators, which stands for its format. */

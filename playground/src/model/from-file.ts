@@ -64,17 +64,15 @@ const READERS: Readonly<Record<string, (() => Promise<Reader>) | undefined>> = O
       return (bytes: Uint8Array, name: string) => tensorOf(name, textOf(readNpy(bytes), name));
     },
     ".pb": async () => {
-      const { readTensor } = await import("ndscatter/onnx");
+      const { readTensor } = await import("./model-files.ts");
       return (bytes: Uint8Array, name: string) => tensorOf(name, textOf(readTensor(bytes), name));
     },
     ".onnx": async () => {
-      const { readModel, runNode } = await import("ndscatter/onnx");
+      const { readModel, runNode } = await import("./model-files.ts");
       return (bytes: Uint8Array) => nodesOf(readModel(bytes), runNode);
     },
     ".xml": async () => {
-      // One import each, so that the bundler leaves out what is not used.
-      const { readIR } = await import("ndscatter/openvino");
-      const { runNode } = await import("ndscatter/onnx");
+      const { readIR, runNode } = await import("./model-files.ts");
       return (bytes: Uint8Array, _: string, bin: Uint8Array | undefined) =>
         nodesOf(readIR(bytes, bin), runNode);
     },

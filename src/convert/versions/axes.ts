@@ -1,6 +1,7 @@
 /** `axes`, which became an input: of Squeeze, Unsqueeze and ReduceSum in version 13, of the other reductions in 18. */
 
 import type { ModelNode } from "../../model/model.ts";
+import { tensor } from "../../tensor/tensor.ts";
 import { refusal } from "../meaning.ts";
 import type { Part } from "./change.ts";
 import {
@@ -43,6 +44,20 @@ export function listToAttribute(
   if (input === "") return node;
   return withAttribute(withInputs(node, { [position]: "" }), name, ints(known(step, input, name)));
 }
+
+/** The axis of a DFT, which was the first behind that of batches by default, and is the last of the signal now. */
+export const signalAxis: Part = {
+  up(node, step) {
+    const axis = tensor("int64", [], BigInt(intOf(node, "axis", 1)));
+    const input = step.constant(node, "axis", axis);
+    return withInputs(withoutAttributes(node, "axis"), { 2: input });
+  },
+  down(node, step) {
+    const input = inputOf(node, 2);
+    const [axis] = input === "" ? [-2n] : known(step, input, "axis");
+    return withAttribute(withInputs(node, { 2: "" }), "axis", int(axis));
+  },
+};
 
 /** @throws TensorError `unsupported-model` where the input is no constant */
 export function known(step: Step, input: string, name: string): readonly bigint[] {

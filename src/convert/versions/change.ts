@@ -6,6 +6,7 @@
 
 import type { ModelNode } from "../../model/model.ts";
 import { quote } from "../../model/graph.ts";
+import { isUnsigned } from "../../tensor/dtype.ts";
 import { refusal } from "../meaning.ts";
 import { attributeValue, int, intOf, withAttribute, withoutAttributes } from "./node-edits.ts";
 import type { Step } from "./step.ts";
@@ -153,15 +154,6 @@ export const useless = (...names: readonly string[]): Part => ({
   up: (node) => withoutAttributes(node, ...names),
 });
 
-/** An attribute with which the two versions differ unless it has one value. */
-export function sameOnlyWith(name: string, value: number): Part {
-  const test = check((node, { title }) => {
-    const given = intOf(node, name, value);
-    if (given !== value) throw refusal(`with ${name} ${given} ${title} means something else`);
-  });
-  return { up: test, down: test };
-}
-
 /** New words for an attribute. */
 export const newWords = (name: string, ...words: readonly string[]): Part => ({
   down: check((node, { title }) => refuseWords(node, name, words, title)),
@@ -215,6 +207,18 @@ export const ofRank = (rank: number): Part => ({
       throw refusal(`${step.title} takes only inputs of rank ${rank}`);
   }),
 });
+
+/** Negative integers of the first input mean something else; others mean the same. */
+export function negativesDiffer(why: string): Part {
+  const test = check(({ inputs }, step) => {
+    const [name = ""] = inputs;
+    const dtype = step.dtypeOf(name);
+    if (dtype !== null && isUnsigned(dtype)) return;
+    if (step.integersOf(name)?.every((one) => one >= 0n) !== true)
+      throw refusal(`${step.title} means something else: ${why}`);
+  });
+  return { up: test, down: test };
+}
 
 /** A list of axes that may be counted from the back now. */
 export const axesFromBack = (name: string): Part => ({

@@ -4,6 +4,14 @@ import { constantOf, SHORT_VALUES } from "../../model/inline.ts";
 import { refusal } from "../meaning.ts";
 import type { Part } from "./change.ts";
 
+/** A sparse tensor, which is no value that an attribute of this package has. */
+export const sparseValue: Part = {
+  down(node, { title }) {
+    if (!("sparse_value" in node.attributes)) return node;
+    throw refusal(`${title} has no sparse_value`);
+  },
+};
+
 export const shortValues: Part = {
   down(node, { title }) {
     if ("value" in node.attributes || "sparse_value" in node.attributes) return node;

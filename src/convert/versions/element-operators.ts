@@ -15,7 +15,16 @@ import {
   takes,
   type Change,
 } from "./change.ts";
-import { castWord, clipInputs, dropoutInputs, dropoutMask, quantizedAxis } from "./elements.ts";
+import {
+  castWord,
+  clipInputs,
+  dropoutInputs,
+  dropoutMask,
+  flooredFloats,
+  quantizedAxis,
+  scaleOfInput,
+  shiftsWithin,
+} from "./elements.ts";
 import {
   WIDE,
   NARROW,
@@ -96,7 +105,7 @@ export const ELEMENT_OPERATORS: Readonly<Record<string, History>> = {
     at(15, oneType(0, 1, 2)),
   ],
   Bernoulli: [15, bfloat16(22, "0")],
-  BitShift: [11, at(28, takes(SIGNED))],
+  BitShift: [11, at(28, takes(SIGNED), shiftsWithin)],
   Cast: [
     1,
     at(6, castWord),
@@ -136,7 +145,7 @@ export const ELEMENT_OPERATORS: Readonly<Record<string, History>> = {
     at(10, dropoutMask),
     at(12, onlyFirstOutput(), dropoutInputs),
     bfloat16(13),
-    at(22, takes(FLOAT8)),
+    at(22, takes(FLOAT8), takes([...BFLOAT16, ...FLOAT8], "1")),
   ],
   Equal: [
     1,
@@ -157,7 +166,7 @@ export const ELEMENT_OPERATORS: Readonly<Record<string, History>> = {
   IsNaN: [9, bfloat16(13, "0"), at(20, takes(FLOAT8, "0"))],
   LRN: [1, bfloat16(13)],
   LeakyRelu: [1, at(6, consumed), bfloat16(16)],
-  Mod: [10, bfloat16(13), at(28)],
+  Mod: [10, bfloat16(13), at(28, flooredFloats)],
   Neg: [1, at(6, takes(SIGNED), consumed), bfloat16(13)],
   PRelu: [
     1,
@@ -182,6 +191,7 @@ export const ELEMENT_OPERATORS: Readonly<Record<string, History>> = {
       takes(["int32", "float16", ...BFLOAT16], "1"),
       takes(FLOAT8, "2 >0"),
       meaningless("saturate"),
+      scaleOfInput,
     ),
     at(
       21,

@@ -1,6 +1,7 @@
 /** Operators that make an element of an element, and whose settings became inputs: Clip, Dropout, Resize and Cast. */
 
 import type { ModelNode } from "../../model/model.ts";
+import { DTYPES } from "../../tensor/dtype.ts";
 import { tensor } from "../../tensor/tensor.ts";
 import { malformed } from "../../errors.ts";
 import { refusal } from "../meaning.ts";
@@ -16,22 +17,24 @@ import {
   withoutAttributes,
 } from "./node-edits.ts";
 import { floatOf, likeData } from "./parts.ts";
+import { INTEGERS } from "./history.ts";
 import type { Step } from "./step.ts";
 
 /** What Clip-6 means without an attribute: the largest float32, whatever the data type of its input. */
-const LARGEST = 3.4028234663852886e38;
+const LARGEST_FLOAT32 = 3.4028234663852886e38;
+const LARGEST_FLOAT16 = 65504;
 
 const BOUNDS = [
-  ["min", -LARGEST],
-  ["max", LARGEST],
+  ["min", -1],
+  ["max", 1],
 ] as const;
 
-/** Bounds became inputs; without them the bounds are those of the data type. */
+/** Bounds became inputs; without them the bounds are those of the data type, which infinity is beyond. */
 export const clipInputs: Part = {
   up(node, step) {
-    const isWide = step.dtypeOf(inputOf(node, 0)) === "float64";
-    return BOUNDS.reduce((one, [name, absent], at) => {
-      const value = numberOf(node, name, isWide ? absent : null);
+    const isSame = step.dtypeOf(inputOf(node, 0)) === "float32";
+    return BOUNDS.reduce((one, [name, sign], at) => {
+      const value = numberOf(node, name, isSame ? null : sign * LARGEST_FLOAT32);
       if (value === null) return one;
       const bound = step.constant(node, name, likeData(node, step, value));
       return withInputs(withoutAttributes(one, name), { [at + 1]: bound });
@@ -40,12 +43,14 @@ export const clipInputs: Part = {
   down(node, step) {
     const [low, high] = [1, 2].map((at) => Number(step.scalarOf(inputOf(node, at)) ?? Number.NaN));
     if (low > high) throw refusal(`${step.title} needs a min that is not above max`);
-    const isWide = step.dtypeOf(inputOf(node, 0)) === "float64";
-    return BOUNDS.reduce((one, [name, absent], at) => {
+    const dtype = step.dtypeOf(inputOf(node, 0));
+    return BOUNDS.reduce((one, [name, sign], at) => {
       const input = inputOf(node, at + 1);
       if (input === "") {
-        const endless = { type: "float", value: Math.sign(absent) * Infinity } as const;
-        return isWide ? withAttribute(one, name, endless) : one;
+        if (dtype === "float32") return one;
+        if (dtype !== "float16")
+          throw refusal(`${step.title} has no ${name} that is the largest ${dtype ?? "value"}`);
+        return withAttribute(one, name, { type: "float", value: sign * LARGEST_FLOAT16 });
       }
       return withAttribute(withInputs(one, { [at + 1]: "" }), name, floatOf(step, input, name));
     }, node);
@@ -79,9 +84,9 @@ export const dropoutInputs: Part = {
       );
     const plain = withoutAttributes(withInputs(node, { 1: "", 2: "" }), "seed");
     // Where nothing is dropped the ratio means nothing.
-    return inputOf(node, 1) === "" || step.scalarOf(inputOf(node, 1)) === null
-      ? plain
-      : withAttribute(plain, "ratio", floatOf(step, inputOf(node, 1), "ratio"));
+    const ratio = step.scalarOf(inputOf(node, 1));
+    if (ratio === null) return plain;
+    return withAttribute(plain, "ratio", { type: "float", value: Math.fround(Number(ratio)) });
   },
 };
 
@@ -95,12 +100,48 @@ export const resizeInputs: Part = {
   },
 };
 
+/** The version of QuantizeLinear whose scale may be of another data type than its input. */
+const SCALES_APART = 23;
+
 /** The axis of quantization, of which there is none where scale is a scalar. */
 export const quantizedAxis: Part = {
   down(node, step) {
     if (step.shapeOf(inputOf(node, 1))?.length !== 0)
       throw refusal(`${step.title} takes one scale, and here there may be more`);
     return withoutAttributes(node, "axis");
+  },
+};
+
+/**
+ * The scale has to be of the data type of the input, and was float32 also for integers, as it may be again since
+ * version 23.
+ */
+export const scaleOfInput: Part = {
+  up(node, step) {
+    const isInteger = step.dtypeOf(inputOf(node, 0)) === "int32";
+    if (isInteger && step.target < SCALES_APART)
+      throw refusal(`${step.title} takes a scale of the data type of its input, int32`);
+    return node;
+  },
+};
+
+/** The floor of a quotient of floats; older versions of Mod have only the truncated one, which is `fmod` 1. */
+export const flooredFloats: Part = {
+  down(node, step) {
+    const dtype = step.dtypeOf(inputOf(node, 0)) ?? step.dtypeOf(inputOf(node, 1)) ?? "";
+    if (intOf(node, "fmod", 0) !== 0 || INTEGERS.includes(dtype)) return node;
+    throw refusal(`${step.title} with fmod 0 is for integers`);
+  },
+};
+
+/** What is left after a shift by all bits or more, of which only the newer version speaks. */
+export const shiftsWithin: Part = {
+  down(node, step) {
+    const dtype = step.dtypeOf(inputOf(node, 0));
+    const shifts = step.constantOf(inputOf(node, 1))?.data as Iterable<number | bigint> | undefined;
+    const bits = dtype === null ? 0 : 8 * DTYPES[dtype].bytes;
+    if (shifts !== undefined && Array.from(shifts).every((shift) => shift < bits)) return node;
+    throw refusal(`${step.title} does not shift by all bits, as it may have to here`);
   },
 };
 

@@ -22,7 +22,10 @@ import {
 } from "./node-edits.ts";
 import type { Step } from "./step.ts";
 
-/** `num_outputs` must be there where no sizes are given; the last output is smaller where it does not divide. */
+/**
+ * `num_outputs` must be there where no sizes are given; the last output is smaller where it does not divide. How sizes
+ * are given out that do not even reach the last output is not said.
+ */
 export const splitCount: Part = {
   up(node) {
     if (inputOf(node, 1) !== "") return node;
@@ -42,9 +45,10 @@ export const splitCount: Part = {
     }
     if (size % count === 0) return plain;
     const most = Math.ceil(size / count);
-    const sizes = Array.from({ length: count }, (_, at) =>
-      Math.max(0, Math.min(most, size - at * most)),
-    );
+    const last = size - (count - 1) * most;
+    if (last < 0)
+      throw refusal(`${step.title} takes sizes, and there are none for ${size} in ${count}`);
+    const sizes = Array.from({ length: count }, (_, at) => (at === count - 1 ? last : most));
     return withInputs(plain, { 1: step.list(node, "split", sizes) });
   },
 };
@@ -79,7 +83,12 @@ export const sliceAxesFromBack: Part = {
       throw refusal(`${step.title} counts axes from the front, and ${what}`);
     }
     const counted = values.map((axis) => (axis < 0n ? axis + BigInt(rank) : axis));
-    return withInputs(node, { 3: step.list(node, "axes", counted) });
+    // All of its lists have to be of one data type.
+    const list =
+      step.dtypeOf(axes) === "int32"
+        ? step.constant(node, "axes", tensor("int32", [counted.length], counted.map(Number)))
+        : step.list(node, "axes", counted);
+    return withInputs(node, { 3: list });
   },
 };
 
@@ -101,7 +110,7 @@ export const padInputs: Part = {
   up(node, step) {
     const plain = withoutAttributes(listToInput(node, step, "pads", 1), "value");
     const value = numberOf(node, "value", 0);
-    if (value === 0) return plain;
+    if (Object.is(value, 0)) return plain;
     return withInputs(plain, { 2: step.constant(node, "value", likeData(node, step, value)) });
   },
   down(node, step) {

@@ -4,6 +4,8 @@
  */
 
 import type { ModelNode } from "../../model/model.ts";
+import { quote } from "../../model/graph.ts";
+import type { Dim } from "../../tensor/shape.ts";
 import { refusal } from "../meaning.ts";
 import type { Part } from "./change.ts";
 import { fromFront, inputOf, int, intOf, ints, withAttribute } from "./node-edits.ts";
@@ -24,6 +26,11 @@ export const alongOneAxis: Part = {
     const matrix = step.put("Flatten", node, [input], { axis: int(axis) });
     const result = step.put(node.op, node, [matrix], { axis: int(-1) });
     const shape = step.put("Shape", node, [input]);
+    if (step.target < ALLOWS_ZERO && mayBeEmpty(input, axis, step)) {
+      step.notes.add(
+        `${quote(input)} must have elements, as long as the opset is below ${ALLOWS_ZERO}`,
+      );
+    }
     const reshape = { ...node, op: "Reshape", inputs: [result, shape], attributes: {} };
     return step.target >= ALLOWS_ZERO ? withAttribute(reshape, "allowzero", int(1)) : reshape;
   },
@@ -47,6 +54,14 @@ export const alongOneAxis: Part = {
     return { ...node, op: "Transpose", inputs: [result], attributes: { perm } };
   },
 };
+
+/** Whether a 0 in the shape would not stand for the rows of the matrix, which come first. */
+function mayBeEmpty(input: string, axis: number, step: Step): boolean {
+  const shape = step.shapeOf(input);
+  const isSize = (dim: Dim, at: number): boolean =>
+    dim === 0 || typeof dim !== "number" ? at === 0 && axis > 0 : true;
+  return shape === null || !shape.every(isSize);
+}
 
 function isLast(axis: number, node: ModelNode, step: Step): boolean {
   const rank = step.rankOf(inputOf(node, 0));

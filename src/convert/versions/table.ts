@@ -7,11 +7,14 @@
  * takes any more; of those changes only the simple ones are here.
  */
 
-import { fromBack, listInput } from "./axes.ts";
+import { maskOfOneColumn } from "./attention.ts";
+import { fromBack, listInput, signalAxis } from "./axes.ts";
 import {
   at,
   axesFromBack,
   lostWords,
+  meaningless,
+  negativesDiffer,
   newer,
   newInput,
   newMeaning,
@@ -23,13 +26,12 @@ import {
   optionalInput,
   otherMeaning,
   otherWords,
-  sameOnlyWith,
   standardWas,
   takes,
   useless,
   type Change,
 } from "./change.ts";
-import { shortValues } from "./constant.ts";
+import { shortValues, sparseValue } from "./constant.ts";
 import { ELEMENT_OPERATORS } from "./element-operators.ts";
 import { resizeInputs } from "./elements.ts";
 import {
@@ -62,6 +64,7 @@ import {
   topKInput,
 } from "./parts.ts";
 import { reshapeInput, reshapeZero, shapeBounds } from "./shapes.ts";
+import { ignoredWindows, oddPadding } from "./windows.ts";
 
 const axesFrom13 = (added?: (axes: number) => number): History => [
   1,
@@ -70,8 +73,6 @@ const axesFrom13 = (added?: (axes: number) => number): History => [
   ...small(),
 ];
 const RECURRENT = [at(7, useless("output_sequence")), at(14, option("layout", 0)), bfloat16(22)];
-/** Windows that begin behind the input: earlier versions do not say what becomes of them. */
-const IGNORED_WINDOWS = [takes(BFLOAT16), sameOnlyWith("ceil_mode", 0)];
 /** What bodies make. */
 const bodyTypes = (where: string): readonly Change[] => [
   bfloat16(16, where),
@@ -121,7 +122,7 @@ export const HISTORIES: Readonly<Record<string, History>> = {
   ...rows("Unique", [11, bfloat16(28)]),
   Attention: [
     23,
-    at(24, newInput(6, "nonpad_kv_seqlen")),
+    at(24, newInput(6, "nonpad_kv_seqlen"), maskOfOneColumn),
     at(25, option("left_window_size", -1), option("right_window_size", -1)),
   ],
   AveragePool: [
@@ -130,13 +131,13 @@ export const HISTORIES: Readonly<Record<string, History>> = {
     at(10, option("ceil_mode", 0)),
     at(11),
     at(19, option("dilations", ONES)),
-    at(22, ...IGNORED_WINDOWS),
+    at(22, takes(BFLOAT16), ignoredWindows),
   ],
   Concat: [1, at(4, takes(OTHERS), standardWas("axis", 1)), at(11, fromBack("axis")), bfloat16(13)],
   Constant: [
     1,
     at(9, takes(OTHERS, ">0")),
-    at(11, option("sparse_value", null)),
+    at(11, sparseValue),
     at(12, shortValues),
     bfloat16(13, ">0"),
     at(19, takes(FLOAT8, ">0")),
@@ -153,8 +154,9 @@ export const HISTORIES: Readonly<Record<string, History>> = {
     at(24, takes(FLOAT8E8M0, ">0")),
     at(25, takes(INT2, ">0")),
   ],
-  ...rows("Conv ConvTranspose", [1, at(11), bfloat16(22)]),
-  DFT: [17, at(20, otherMeaning("its axis is an input, and another one by default"))],
+  Conv: [1, at(11), bfloat16(22)],
+  ConvTranspose: [1, at(11, oddPadding), bfloat16(22)],
+  DFT: [17, at(20, signalAxis)],
   DeformConv: [19, bfloat16(22)],
   DepthToSpace: [1, at(11, option("mode", "DCR")), bfloat16(13), at(28)],
   Expand: [8, bfloat16(13)],
@@ -194,23 +196,27 @@ export const HISTORIES: Readonly<Record<string, History>> = {
     at(2, otherMeaning("p is an integer")),
     at(11),
     at(18, option("ceil_mode", 0), option("dilations", ONES)),
-    at(22, ...IGNORED_WINDOWS),
+    at(22, takes(BFLOAT16), ignoredWindows),
   ],
   MatMul: [1, at(9, takes(WIDE)), bfloat16(13)],
   MaxPool: [
     1,
-    at(8, onlyFirstOutput(), option("storage_order", 0)),
+    at(8, onlyFirstOutput(), meaningless("storage_order")),
     at(10, option("dilations", ONES), option("ceil_mode", 0)),
     at(11),
     at(12, takes(BYTES)),
-    at(22, ...IGNORED_WINDOWS),
+    at(22, takes(BFLOAT16), ignoredWindows),
   ],
   MaxUnpool: [9, at(11), bfloat16(22)],
   Multinomial: [7, bfloat16(22, "0")],
   NegativeLogLikelihoodLoss: [12, at(13), bfloat16(22)],
   NonMaxSuppression: [10, at(11)],
   NonZero: [9, bfloat16(13, "0")],
-  OneHot: [9, at(11, otherMeaning("negative indices count from the back")), bfloat16(28, "2 >0")],
+  OneHot: [
+    9,
+    at(11, negativesDiffer("negative indices count from the back")),
+    bfloat16(28, "2 >0"),
+  ],
   Optional: [15, at(28, takes([...BFLOAT16, ...FLOAT8, ...INT4, ...FLOAT4, ...FLOAT8E8M0], "0"))],
   OptionalGetElement: [
     15,
@@ -237,10 +243,11 @@ export const HISTORIES: Readonly<Record<string, History>> = {
       21,
       takes(FLOAT8, "0 2"),
       takes(["float16", ...BFLOAT16], "1 4 6"),
-      takes(FLOAT8, "3 5 7 >0"),
+      takes(FLOAT8, "3 5"),
+      takes(FLOAT8, "7 >0"),
     ),
   ],
-  Range: [11, at(27, takes(["float16", ...BFLOAT16]), option("stash_type", 1))],
+  Range: [11, at(27, takes(["float16", ...BFLOAT16]), meaningless("stash_type"))],
   Reshape: [
     1,
     at(5, takes(OTHERS), consumed, reshapeInput),

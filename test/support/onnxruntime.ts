@@ -1,0 +1,73 @@
+/**
+ * ONNX Runtime, and models of npm packages, as tests compare with them. They are in the package `test/onnxruntime`, which
+ * is installed on its own: `npm ci --prefix test/onnxruntime --ignore-scripts`.
+ */
+
+import * as fs from "node:fs";
+import { createRequire } from "node:module";
+import * as path from "node:path";
+import type { DType } from "../../src/tensor/dtype.ts";
+
+// From build/test/support/.
+const folder = path.join(import.meta.dirname, "..", "..", "..", "test", "onnxruntime");
+const here = createRequire(path.join(folder, "package.json"));
+
+/** As much of onnxruntime-node as the tests use. */
+interface OnnxRuntime {
+  readonly InferenceSession: {
+    create(model: Uint8Array, options: object): Promise<Session>;
+  };
+  readonly Tensor: new (type: string, data: ArrayLike<unknown>, dims: readonly number[]) => Value;
+}
+
+interface Session {
+  run(feeds: Readonly<Record<string, Value>>): Promise<Readonly<Record<string, Value>>>;
+  release(): Promise<void>;
+}
+
+export interface Value {
+  readonly type: string;
+  readonly dims: readonly number[];
+  readonly data: ArrayLike<unknown> & ArrayBufferView;
+}
+
+export const IS_INSTALLED = fs.existsSync(path.join(folder, "node_modules", "onnxruntime-node"));
+
+/** The reason to skip a test, false where there is none. */
+export const WITHOUT_RUNTIME = IS_INSTALLED ? false : "test/onnxruntime is not installed";
+
+const runtime = (): OnnxRuntime => here("onnxruntime-node") as OnnxRuntime;
+
+/** A file of an installed package. */
+export const packageFile = (name: string): Uint8Array =>
+  fs.readFileSync(path.join(folder, "node_modules", name));
+
+export const makeValue = (type: DType, data: ArrayLike<unknown>, dims: readonly number[]): Value =>
+  new (runtime().Tensor)(type, data, dims);
+
+/** One thread and no optimiser, so that nothing but the nodes decides the bits. */
+const PLAIN = {
+  graphOptimizationLevel: "disabled",
+  intraOpNumThreads: 1,
+  interOpNumThreads: 1,
+  logSeverityLevel: 4,
+};
+
+/** Runs a model once. */
+export async function runSession(
+  model: Uint8Array,
+  feeds: Readonly<Record<string, Value>>,
+): Promise<Readonly<Record<string, Value>>> {
+  const session = await runtime().InferenceSession.create(model, PLAIN);
+  try {
+    return await session.run(feeds);
+  } finally {
+    await session.release();
+  }
+}
+
+/** The bytes of a value with its type and dimensions, as one text. */
+export function printValue({ type, dims, data }: Value): string {
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  return `${type}[${dims.join(", ")}] ${bytes.toString("hex")}`;
+}
