@@ -31,8 +31,8 @@ export function convertGraph(graph: Graph, outer: Scope | null, context: ModelCo
     scope.learn(node, findOpset(model.opsets, node));
     const converted = log.attempt(
       node,
-      () => [target.domain === "ai.onnx" ? convertBodies(node, scope, context) : node],
       () => convertOne(node, around, context),
+      () => [target.domain === "ai.onnx" ? convertBodies(node, scope, context) : node],
     );
     nodes.push(...additions.takeNodes(), ...converted);
   }

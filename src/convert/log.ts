@@ -24,7 +24,7 @@ export class ConversionLog {
   }
 
   /** What `action` returns, or what `instead` does where it refuses: all refusals of a model are reported at once. */
-  attempt<T>(node: ModelNode, instead: () => T, action: () => T): T {
+  attempt<T>(node: ModelNode, action: () => T, instead: () => T): T {
     try {
       return action();
     } catch (error) {

@@ -71,8 +71,8 @@ class Translation {
     const opset = opsetOf(model, node);
     log.attempt(
       node,
-      () => {},
       () => this.#translate(node, opset),
+      () => {},
     );
     this.#around.scope.learn(node, opset);
   }

@@ -79,12 +79,12 @@ const SAME_WITHOUT_AXES = new Set([
 export const reducedAxes: Part = {
   up: (node, step) => listToInput(node, step, "axes", 1),
   down(node, step) {
-    const keepsAll = intOf(node, "noop_with_empty_axes", 0) !== 0;
+    const reducesNone = intOf(node, "noop_with_empty_axes", 0) !== 0;
     const plain = withoutAttributes(node, "noop_with_empty_axes");
     const axes = inputOf(node, 1) === "" ? [] : known(step, inputOf(node, 1), "axes");
     const bare = withInputs(plain, { 1: "" });
     if (axes.length > 0) return withAttribute(bare, "axes", ints(axes));
-    if (!keepsAll) return bare;
+    if (!reducesNone) return bare;
     if (!SAME_WITHOUT_AXES.has(node.op)) throw refusal(`${step.title} without axes reduces all`);
     return { ...bare, op: "Identity", attributes: {} };
   },
