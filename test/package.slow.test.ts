@@ -113,8 +113,8 @@ test("the packed tarball installs and runs in an empty folder", () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-"));
   try {
     // The build, which comes first, prints lines of its own.
-    const printed = sh("npm", ["pack", "--silent", "--pack-destination", folder]).trim();
-    const tarball = printed.split("\n").at(-1) ?? "";
+    const packed = sh("npm", ["pack", "--silent", "--pack-destination", folder]).trim();
+    const tarball = packed.split("\n").at(-1) ?? "";
     fs.writeFileSync(path.join(folder, "package.json"), '{ "type": "module" }');
     sh(
       "npm",
