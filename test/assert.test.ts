@@ -103,3 +103,34 @@ test("what the stand-in cannot compare is an error", () => {
   ];
   for (const [a, b] of pairs) assert.throws(() => standIn.deepEqual(a, b), /cannot compare/);
 });
+
+test("throws is Node's, by a pattern, a test and properties", () => {
+  const error = Object.assign(new TypeError("no such thing"), { code: "gone", at: [1, 2] });
+  const expected: readonly (RegExp | ((error: unknown) => boolean) | object)[] = [
+    /no such/,
+    /TypeError/,
+    /nothing/,
+    (one: unknown) => one === error,
+    () => false,
+    { code: "gone" },
+    { code: "here" },
+    { message: /^no such/ },
+    { message: "no such thing", code: /go/ },
+    { message: /^such/ },
+    { at: [1, 2] },
+    { at: [1, 3] },
+    { missing: undefined, code: "gone" },
+    { name: "TypeError", at: /1,2/ },
+  ];
+  const action = (): never => {
+    throw error;
+  };
+  for (const [at, one] of expected.entries()) {
+    const held = isHeld(() => assert.throws(action, one as RegExp));
+    assert.equal(
+      isHeld(() => standIn.throws(action, one as RegExp)),
+      held,
+      `${at}`,
+    );
+  }
+});

@@ -10,7 +10,8 @@ class AssertionError extends Error {
 }
 
 type Message = string | undefined;
-type Expected = RegExp | ((error: unknown) => boolean);
+/** A pattern of the error as text, a test, or properties: a pattern of one is for text, other values are equal. */
+type Expected = RegExp | ((error: unknown) => boolean) | Readonly<Record<string, unknown>>;
 
 const fail = (message = "failed"): never => {
   throw new AssertionError(message);
@@ -47,9 +48,20 @@ async function rejects(
 
 /** @throws the error itself where it is not the expected one */
 function checkError(error: unknown, expected: Expected | undefined): void {
-  const isExpected =
-    expected instanceof RegExp ? expected.test(String(error)) : (expected?.(error) ?? true);
-  if (!isExpected) throw error;
+  if (!isExpected(error, expected)) throw error;
+}
+
+function isExpected(error: unknown, expected: Expected | undefined): boolean {
+  if (expected === undefined) return true;
+  if (expected instanceof RegExp) return expected.test(String(error));
+  if (typeof expected === "function") return expected(error) === true;
+  return Object.entries(expected).every(([key, value]) => {
+    if (!isObject(error) || !(key in error)) return false;
+    const own: unknown = Reflect.get(error, key);
+    return value instanceof RegExp && typeof own === "string"
+      ? value.test(own)
+      : isSame(own, value);
+  });
 }
 
 /** Objects that their class and their own enumerable properties describe completely. */
