@@ -10,8 +10,12 @@ class AssertionError extends Error {
 }
 
 type Message = string | undefined;
-/** A pattern of the error as text, a test, or properties: a pattern of one is for text, other values are equal. */
-type Expected = RegExp | ((error: unknown) => boolean) | Readonly<Record<string, unknown>>;
+/** A pattern of the error as text, its class, a test, or properties: a pattern of one is for text, others are equal. */
+type Expected =
+  | RegExp
+  | ErrorConstructor
+  | ((error: unknown) => boolean)
+  | Readonly<Record<string, unknown>>;
 
 const fail = (message = "failed"): never => {
   throw new AssertionError(message);
@@ -54,6 +58,7 @@ function checkError(error: unknown, expected: Expected | undefined): void {
 function isExpected(error: unknown, expected: Expected | undefined): boolean {
   if (expected === undefined) return true;
   if (expected instanceof RegExp) return expected.test(String(error));
+  if (isClass(expected)) return error instanceof expected;
   if (typeof expected === "function") return expected(error) === true;
   return Object.entries(expected).every(([key, value]) => {
     if (!isObject(error) || !(key in error)) return false;
@@ -63,6 +68,9 @@ function isExpected(error: unknown, expected: Expected | undefined): boolean {
       : isSame(own, value);
   });
 }
+
+const isClass = (expected: Expected): expected is ErrorConstructor =>
+  expected === Error || Object.prototype.isPrototypeOf.call(Error, expected);
 
 /** Objects that their class and their own enumerable properties describe completely. */
 const PLAIN = /^\[object (Object|\w*Array)\]$/;
