@@ -29,6 +29,7 @@ await build({
     "cli/main.ts",
     "convert/convert-model.ts",
     "inspect/inspect-model.ts",
+    "verify/verify.ts",
   ].map((entry) => path.join(SOURCE, entry)),
   outbase: SOURCE,
   outdir: TARGET,

@@ -31,9 +31,9 @@ const EXPORTS = {
   ],
   "npy/index.js": ["readNpy", "writeNpy"],
   "onnx/index.js": [
-    "FINDINGS", "NodeIndex", "buildModel", "constant", "convertModel", "externalFiles", "extractNode", "inspectModel",
+    "FINDINGS", "NodeIndex", "buildModel", "captureCalls", "constant", "convertModel", "externalFiles", "extractNode", "inspectModel",
     "listNodes", "nodeCall", "readModel", "readOutline", "readTensor", "runModel", "runNode",
-    "unsupportedOperators", "writeModel", "writeTensor",
+    "unsupportedOperators", "verifyModel", "writeModel", "writeTensor",
   ],
   "openvino/index.js": ["FINDINGS", "convertModel", "inspectModel", "readIR", "runModel", "writeIR"],
 };

@@ -3,6 +3,7 @@
 import { createRequire } from "node:module";
 import { inspect } from "node:util";
 import { Command, CommanderError, Option } from "commander";
+import { addCaptureCommand } from "./capture.ts";
 import { addConformanceCommand } from "./conformance.ts";
 import { addConvertCommand } from "./convert.ts";
 import { addExplainCommand } from "./explain.ts";
@@ -12,6 +13,7 @@ import { addInspectCommand } from "./inspect.ts";
 import type { Io } from "./io.ts";
 import { addOpsCommand } from "./ops.ts";
 import { addRunCommand } from "./run.ts";
+import { addVerifyCommand } from "./verify.ts";
 
 // By the package's own name, because build/ and dist/ lie at different depths.
 const manifest: { readonly version: string; readonly description: string } = createRequire(
@@ -29,6 +31,7 @@ Examples:
   ndscatter infer ScatterND --opset 18 'float32[N,4,5]' 'int64[M,2]' 'float32[M,5]'
   ndscatter inspect model.onnx
   ndscatter convert model.onnx --opset 13 -o m13.onnx
+  ndscatter verify model.onnx --feed x=x.npy
   ndscatter help run`;
 
 /** As a command. */
@@ -46,6 +49,8 @@ const COMMANDS: readonly ((program: Command, io: Io, fail: (status: Status) => v
   addInferCommand,
   addInspectCommand,
   addConvertCommand,
+  addCaptureCommand,
+  addVerifyCommand,
   addConformanceCommand,
   addVersionCommand,
 ];

@@ -32,6 +32,10 @@ export function readTensorFile(io: Io, file: string): Tensor {
 export const readTensorFiles = (io: Io, files: ReadonlyMap<string, string>): Map<string, Tensor> =>
   new Map([...files].map(([name, file]) => [name, readTensorFile(io, file)]));
 
+/** The bytes of a file, or all of standard input. */
+export const readBytes = (io: Io, file: string): Uint8Array =>
+  withPath(file, () => (file === STDIN ? readInput(io) : readRange(io, file)));
+
 /** A model: OpenVINO's where the name ends in `.xml` or standard input is XML, else ONNX's. */
 export const readModelFile = (io: Io, file: string): Model =>
   withPath(file, () => {

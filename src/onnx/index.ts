@@ -50,3 +50,17 @@ export {
 } from "../model/run-model.ts";
 export { readTensor, writeTensor } from "./tensor.ts";
 export { writeModel } from "./write-model.ts";
+export {
+  captureCalls,
+  type CapturedCall,
+  type CaptureOptions,
+  type Feeds,
+} from "../verify/capture.ts";
+export type { CreateSession, Session, SessionTensor } from "../verify/session.ts";
+export {
+  verifyModel,
+  type Verdict,
+  type VerifiedNode,
+  type VerifyOptions,
+  type VerifyReport,
+} from "../verify/verify.ts";

@@ -1,0 +1,131 @@
+/** The real inputs and outputs of a model's scatters and gathers, as the user's runtime makes them. */
+
+import { printValue, TensorError } from "../errors.ts";
+import { recordFrom } from "../model/foreign.ts";
+import type { ModelNode } from "../model/model.ts";
+import { NodeIndex } from "../model/node-index.ts";
+import type { PlacedNode } from "../model/places.ts";
+import { nodeCall, type NodeCall } from "../model/run-model.ts";
+import { readModel } from "../onnx/read-model.ts";
+import { objectOf } from "../tensor/options.ts";
+import { asTensor, type RuntimeTensor, type Tensor } from "../tensor/tensor.ts";
+import { NotRun, PlaceValues, type Outcome } from "./places.ts";
+import { createSessionFrom, RuntimeFailure, type CreateSession } from "./session.ts";
+
+export interface CaptureOptions {
+  /** Makes a session of the user's own runtime: `(model) => InferenceSession.create(model)`. */
+  readonly createSession: CreateSession;
+  /** The name or the path of one node; all scatters and gathers by default. */
+  readonly node?: string;
+  /** For nodes in loops, which iteration counts; the first, 0, by default. */
+  readonly iteration?: number;
+}
+
+/** One node on the inputs that it has in its model. */
+export interface CapturedCall {
+  readonly node: ModelNode;
+  /** Its place and its name, as `NodeIndex.find` takes them. */
+  readonly path: string;
+  /** The node and its inputs as `run` and `explain` take them; null where its inputs are not known. */
+  readonly call: NodeCall | null;
+  /** By the names that they have in the model. */
+  readonly inputs: Readonly<Record<string, Tensor>>;
+  /** What the runtime makes of them, by name; null where it makes nothing. */
+  readonly outputs: Readonly<Record<string, Tensor>> | null;
+  /** False for a node that does not run with these feeds, such as one in a branch that is not taken. */
+  readonly isRun: boolean;
+  /** Why inputs or outputs are not there: what the runtime said, or why the node does not run; null where all are. */
+  readonly problem: string | null;
+}
+
+/** Tensors of this package or of onnxruntime, by the names of a model's inputs. */
+export type Feeds = Readonly<Record<string, Tensor | RuntimeTensor>>;
+
+/**
+ * Runs an ONNX model in the user's runtime and yields every scatter and gather with its real inputs and what the runtime
+ * made of them, in the order in which they stand. The model is cut before a node where the runtime fails, so that the
+ * inputs of the node that fails are known too. Nodes in bodies of `If` and `Loop` are run as parts of models of their
+ * own, on the values around them.
+ *
+ * @param bytes of the ONNX file. What it keeps in other files is the session maker's business.
+ * @param feeds a tensor for each input of the model; the type and shape are not checked here
+ * @throws TensorError `attribute` for options without a session maker; as `readModel` and `NodeIndex.find`. What the
+ * runtime says is the `problem` of a call.
+ */
+export async function* captureCalls(
+  bytes: Uint8Array,
+  feeds: Feeds,
+  options: CaptureOptions,
+): AsyncGenerator<CapturedCall, void, undefined> {
+  const own = objectOf("the options of a capture", options, {});
+  const createSession = createSessionFrom(own);
+  const { node, iteration = 0 } = own;
+  if (!Number.isSafeInteger(iteration) || Number(iteration) < 0) {
+    throw new TensorError("attribute", `iteration must be 0 or more, got ${printValue(iteration)}`);
+  }
+  const model = readModel(bytes);
+  const index = new NodeIndex(model);
+  const wanted = node === undefined ? index.family : [index.find(String(node))];
+  const given = new Map(
+    Object.entries(recordFrom("the feeds", feeds)).map(([name, value]) => [
+      name,
+      asTensor(value, {}, name),
+    ]),
+  );
+  const values = new PlaceValues(model, given, { createSession, iteration: Number(iteration) });
+  for (const [place, nodes] of groupByPlace(wanted)) {
+    const names = nodes.flatMap((one) => [...one.node.inputs, ...one.node.outputs]);
+    let known: ReadonlyMap<string, Outcome> | NotRun | RuntimeFailure;
+    try {
+      // oxlint-disable-next-line no-await-in-loop
+      known = await values.of(place, names);
+    } catch (error) {
+      if (!(error instanceof NotRun || error instanceof RuntimeFailure)) throw error;
+      known = error;
+    }
+    for (const one of nodes) yield capturedCall(index, one, known);
+  }
+}
+
+function groupByPlace(
+  nodes: readonly PlacedNode[],
+): ReadonlyMap<PlacedNode["place"], PlacedNode[]> {
+  const groups = new Map<PlacedNode["place"], PlacedNode[]>();
+  for (const one of nodes) {
+    const group = groups.get(one.place);
+    if (group === undefined) groups.set(one.place, [one]);
+    else group.push(one);
+  }
+  return groups;
+}
+
+function capturedCall(
+  index: NodeIndex,
+  placed: PlacedNode,
+  known: ReadonlyMap<string, Outcome> | NotRun | RuntimeFailure,
+): CapturedCall {
+  const { node } = placed;
+  const common = { node, path: index.pathOf(placed), isRun: !(known instanceof NotRun) };
+  if (known instanceof Error)
+    return { ...common, call: null, inputs: {}, outputs: null, problem: known.message };
+  const [inputs, missing] = tensorsOf(node.inputs, known);
+  if (missing !== null) return { ...common, call: null, inputs, outputs: null, problem: missing };
+  const [outputs, problem] = tensorsOf(node.outputs, known);
+  const call = nodeCall(index, node, inputs);
+  return { ...common, call, inputs, outputs: problem === null ? outputs : null, problem };
+}
+
+/** The tensors of some names, and the first failure among them. */
+function tensorsOf(
+  names: readonly string[],
+  known: ReadonlyMap<string, Outcome>,
+): readonly [Readonly<Record<string, Tensor>>, string | null] {
+  let problem: string | null = null;
+  const entries: [string, Tensor][] = [];
+  for (const name of names) {
+    const value = known.get(name);
+    if (value instanceof RuntimeFailure) problem ??= value.message;
+    else if (value !== undefined) entries.push([name, value]);
+  }
+  return [Object.fromEntries(entries), problem];
+}

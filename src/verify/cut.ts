@@ -1,0 +1,77 @@
+/** The part of a graph that makes some of its values, as a model of its own. */
+
+import { malformed, TensorError } from "../errors.ts";
+import { quote } from "../model/graph.ts";
+import type { Graph, Model, ModelNode, ValueInfo } from "../model/model.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+
+/**
+ * The names that the bodies of a node take from the graphs around it, and perhaps names of their own: whoever asks knows
+ * which of them there are.
+ */
+export function bodyUses({ attributes }: ModelNode): readonly string[] {
+  return Object.values(attributes).flatMap((attribute) =>
+    attribute.type === "other" ? (attribute.graphs ?? []).flatMap(graphUses) : [],
+  );
+}
+
+/** All names that a graph, and the bodies in it, take. */
+export const graphUses = ({ nodes, outputs }: Graph): readonly string[] => [
+  ...outputs.map(({ name }) => name),
+  ...nodes.flatMap((node) => [...node.inputs, ...bodyUses(node)]),
+];
+
+/**
+ * A model with the nodes that are needed for some values, which are its outputs. Its inputs are those values of `given`
+ * that it uses; what is given is not made again.
+ *
+ * @param given values that are known, by name: inputs of the graph, and values of the graphs around it
+ * @throws TensorError `shape-mismatch` for an input without a tensor, `malformed-file` for a value that nothing makes
+ */
+export function cutModel(
+  model: Model,
+  graph: Graph,
+  wanted: readonly string[],
+  given: ReadonlyMap<string, Tensor>,
+): { readonly model: Model; readonly inputs: readonly string[] } {
+  const makers = new Map<string, ModelNode>();
+  for (const node of graph.nodes) for (const name of node.outputs) makers.set(name, node);
+  const constants = new Set(graph.constants.map(({ name }) => name));
+  const nodes = new Set<ModelNode>();
+  const used = new Set<string>();
+  const open = [...wanted];
+  const isWanted = new Set(wanted);
+  const isInput = new Set(graph.inputs.map(({ name }) => name));
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    if (name === "" || used.has(name)) continue;
+    used.add(name);
+    if (given.has(name)) continue;
+    const node = makers.get(name);
+    if (node !== undefined && !nodes.has(node)) {
+      nodes.add(node);
+      open.push(...node.inputs, ...bodyUses(node));
+    } else if (node === undefined && !constants.has(name)) {
+      if (isInput.has(name)) {
+        const sentence = `there is no tensor for the input ${quote(name)} of the model`;
+        throw new TensorError("shape-mismatch", sentence, { input: name });
+      }
+      // The names that bodies take may be their own.
+      if (isWanted.has(name)) throw malformed(`nothing makes ${quote(name)}`);
+    }
+  }
+  const inputs = [...used].filter((name) => given.has(name));
+  const cut: Graph = {
+    ...graph,
+    nodes: graph.nodes.filter((node) => nodes.has(node)),
+    constants: graph.constants.filter(({ name }) => used.has(name) && !given.has(name)),
+    inputs: inputs.map((name) => typed(name, given)),
+    outputs: wanted.map((name) => ({ name, type: null })),
+    values: [],
+  };
+  return { model: { ...model, graph: cut }, inputs };
+}
+
+function typed(name: string, given: ReadonlyMap<string, Tensor>): ValueInfo {
+  const value = given.get(name);
+  return { name, type: value === undefined ? null : { dtype: value.dtype, shape: value.shape } };
+}

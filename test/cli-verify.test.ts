@@ -1,0 +1,141 @@
+/** `ndscatter capture` and `ndscatter verify`, with a runtime in the folder that runs models here and is wrong on demand. */
+
+import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { writeModel } from "../src/onnx/index.ts";
+import { makeCliFolder } from "./support/cli-files.ts";
+import { fails, inOrder, prints, refuses, testRows } from "./support/cli.ts";
+import { F32, I64, i64, onnxModel } from "./support/node-models.ts";
+import { tensor } from "../src/tensor/tensor.ts";
+
+const folder = makeCliFolder();
+const { at, json, save, ndscatter } = folder;
+
+const MODEL = onnxModel(13, {
+  inputs: { x: F32("N"), i: I64("M") },
+  constants: { first: i64([2, 1], 0, 0), u: tensor("float32", [2], [10, 20]) },
+  nodes: [
+    { op: "Gather", name: "take", inputs: ["x", "i"], outputs: ["t"] },
+    { op: "ScatterND", name: "put", inputs: ["x", "first", "u"], outputs: ["s"] },
+    { op: "Gather", name: "again", inputs: ["t", "i"], outputs: ["y"] },
+  ],
+});
+fs.writeFileSync(at("m.onnx"), writeModel(MODEL));
+save("x.npy", tensor("float32", [4], [1, 2, 3, 4]));
+save("good.npy", i64([2], 1, 0));
+save("bad.npy", i64([2], 1, 3));
+
+test("without a runtime one sentence says what to install", async () => {
+  const { status, stderr } = await ndscatter("verify m.onnx --feed x=x.npy --feed i=good.npy");
+  assert.equal(status, 2);
+  assert.equal(
+    stderr,
+    "ndscatter: there is no ONNX Runtime here; install yours first, such as by npm install onnxruntime-node\n",
+  );
+});
+
+/** Runs models with this package, and makes the first update of `s` win where the environment asks for it. */
+const RUNTIME = `
+import { readModel, runModel } from ${JSON.stringify(pathToFileURL(new URL("../src/onnx/index.js", import.meta.url).pathname).href)};
+export const InferenceSession = {
+  async create(bytes, options) {
+    globalThis.sessionOptions = options;
+    const model = readModel(bytes);
+    return {
+      async run(feeds) {
+        const outputs = runModel(model, feeds);
+        if (globalThis.firstWins && outputs.s) outputs.s.data[0] = 10;
+        return Object.fromEntries(
+          Object.entries(outputs).map(([name, { dtype, shape, data }]) => [name, { type: dtype, dims: shape, data }]),
+        );
+      },
+    };
+  },
+};
+`;
+
+test("a runtime is installed", () => {
+  fs.mkdirSync(at("node_modules/onnxruntime-node"), { recursive: true });
+  fs.writeFileSync(
+    at("node_modules/onnxruntime-node/package.json"),
+    '{ "type": "module", "exports": "./index.js" }',
+  );
+  fs.writeFileSync(at("node_modules/onnxruntime-node/index.js"), RUNTIME);
+});
+
+testRows(folder, [
+  prints(
+    "verify m.onnx --feed x=x.npy --feed i=good.npy",
+    "m.onnx: 3 nodes of the family\n3 equal\n",
+  ),
+  prints("verify m.onnx --random --dim N=4 --dim M=2", "m.onnx: 3 nodes of the family\n3 equal\n"),
+  prints(
+    "verify m.onnx --random --dim N=4 --dim M=2 --node put",
+    "m.onnx: 1 node of the family\n1 equal\n",
+  ),
+  refuses(
+    "verify m.onnx --random --dim N=4",
+    /the input "i" has the dimension M; give its size, such as --dim 'M=2'/,
+  ),
+  refuses("verify m.onnx --random --dim N", '--dim takes NAME=SIZE, got "N"'),
+  refuses("verify m.onnx --random --dim N=x", '--dim takes a number, got "x"'),
+  refuses("verify m.onnx --feed z=x.npy", "m.onnx has no input z; its inputs are x, i"),
+  refuses("verify m.onnx --runs 0 --random", "--runs must be 1 or more"),
+  refuses("verify m.onnx --tolerance x --random", "--tolerance must be a number that is 0 or more"),
+  fails("verify m.onnx --feed x=x.npy", 'there is no tensor for the input "i" of the model'),
+  fails("verify m.onnx --random --dim N=4 --dim M=2 --node nothing", /no node "nothing"/),
+  prints(
+    "capture m.onnx --node again --feed x=x.npy --feed i=good.npy -o case",
+    "again: Gather, with data float32[2], indices int64[2]\n" +
+      "ndscatter explain case/node.onnx case/data.npy case/indices.npy\n",
+  ),
+  prints("explain case/node.onnx case/data.npy case/indices.npy", /Gather-13/),
+  prints(
+    "run case/node.onnx case/data.npy case/indices.npy --expect case/runtime.0.npy",
+    "output: float32[2]\n  equals case/runtime.0.npy\n",
+  ),
+  prints(
+    "capture m.onnx --node again --feed x=x.npy --feed i=bad.npy -o bad",
+    inOrder(
+      /^again: Gather, with data float32\[2\], indices int64\[2\]\n/,
+      /the runtime says: .*indices\[1\] is 3/,
+    ),
+  ),
+  refuses("capture m.onnx --feed x=x.npy -o case", /required option '--node <name>' not specified/),
+]);
+
+test("what was captured of a node that fails is explained", async () => {
+  const line = "explain bad/node.onnx bad/data.npy bad/indices.npy";
+  const { status, stdout } = await ndscatter(line);
+  assert.equal(status, 1);
+  assert.match(
+    stdout,
+    /1 index is out of range:\n {2}indices\[1\] is 3, but axis 0 takes -2\.\.1\n/,
+  );
+});
+
+test("a node that fails is wrong by its own document, and the status is 1", async () => {
+  const { status, stdout } = await ndscatter("verify m.onnx --feed x=x.npy --feed i=bad.npy");
+  assert.equal(status, 1);
+  assert.match(
+    stdout,
+    /^m\.onnx: 3 nodes of the family\n {2}wrong: Gather-13 again: .*; the runtime says: .*\n2 equal, 1 wrong\n$/,
+  );
+});
+
+test("a wrong result is named with node, element and values, and threads reach the runtime", async () => {
+  Object.assign(globalThis, { firstWins: true });
+  const line = "verify m.onnx --feed x=x.npy --feed i=good.npy --threads 2";
+  const { status, stdout } = await ndscatter(line);
+  assert.equal(status, 1);
+  assert.equal(
+    stdout,
+    "m.onnx: 3 nodes of the family\n  differs: ScatterND-13 put: s[0] is 10, and not 20\n2 equal, 1 differs\n",
+  );
+  assert.equal(Reflect.get(globalThis, "sessionOptions").intraOpNumThreads, 2);
+  Object.assign(globalThis, { firstWins: false });
+  const report = (await json(`${line} --runs 2`)) as { agrees: boolean; nodes: unknown[] };
+  assert.deepEqual([report.agrees, report.nodes.length], [true, 3]);
+});

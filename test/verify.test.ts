@@ -1,0 +1,263 @@
+/** Capturing and verifying, with a runtime that runs models here and makes mistakes on purpose. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  captureCalls,
+  readModel,
+  runModel,
+  runNode,
+  verifyModel,
+  writeModel,
+  type CapturedCall,
+  type Model,
+  type Session,
+} from "../src/onnx/index.ts";
+import { asTensor, equals, tensor, type Tensor } from "../src/tensor/tensor.ts";
+import { F32, I64, i64, onnxModel } from "./support/node-models.ts";
+import { placesFile } from "./support/place-models.ts";
+
+interface Runtime {
+  readonly createSession: (bytes: Uint8Array) => Promise<Session>;
+  /** The models that it was given. */
+  readonly models: Model[];
+}
+
+/** @param change of the outputs of a run, by which a runtime is wrong */
+function makeRuntime(
+  change: (outputs: Record<string, Tensor>, count: number) => void = () => {},
+): Runtime {
+  const models: Model[] = [];
+  const createSession = async (bytes: Uint8Array): Promise<Session> => {
+    const model = readModel(bytes);
+    models.push(model);
+    return {
+      async run(feeds: Readonly<Record<string, unknown>>) {
+        const own = Object.entries(feeds).map(([name, value]) => [name, asTensor(value, {}, name)]);
+        const outputs = runModel(model, Object.fromEntries(own) as Record<string, Tensor>);
+        change(outputs, models.length);
+        return Object.fromEntries(
+          Object.entries(outputs).map(([name, { dtype, shape, data }]) => [
+            name,
+            { type: dtype, dims: shape, data },
+          ]),
+        );
+      },
+    };
+  };
+  return { createSession, models };
+}
+
+async function listed<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+const x = tensor("float32", [4], [1, 2, 3, 4]);
+const GATHERED = onnxModel(13, {
+  inputs: { x: F32("N"), i: I64("M") },
+  constants: { first: i64([2, 1], 0, 0), u: tensor("float32", [2], [10, 20]) },
+  nodes: [
+    { op: "Gather", name: "take", inputs: ["x", "i"], outputs: ["t"] },
+    { op: "ScatterND", name: "put", inputs: ["x", "first", "u"], outputs: ["s"] },
+    { op: "Gather", name: "again", inputs: ["t", "i"], outputs: ["y"] },
+  ],
+});
+const BYTES = writeModel(GATHERED);
+
+test("each node comes with its inputs and outputs, of one session", async () => {
+  const runtime = makeRuntime();
+  const calls = await listed(captureCalls(BYTES, { x, i: i64([2], 1, 0) }, runtime));
+  assert.deepEqual(
+    calls.map(({ path }) => path),
+    ["take", "put", "again"],
+  );
+  assert.equal(runtime.models.length, 1);
+  const [take, , again] = calls;
+  assert.deepEqual(take.outputs?.["t"].toArray(), [2, 1]);
+  assert.deepEqual(again.inputs["t"].toArray(), [2, 1]);
+  assert.deepEqual(again.outputs?.["y"].toArray(), [1, 2]);
+  assert.deepEqual(
+    calls.map(({ problem }) => problem),
+    [null, null, null],
+  );
+});
+
+test("the model is cut before a node that fails, whose inputs are known", async () => {
+  // again takes element 3 of the 2 that take makes.
+  const feeds = { x, i: i64([2], 1, 3) };
+  const calls = await listed(captureCalls(BYTES, feeds, makeRuntime()));
+  const [take, put, again] = calls;
+  assert.deepEqual([take.problem, put.problem], [null, null]);
+  assert.deepEqual(take.outputs?.["t"].toArray(), [2, 4]);
+  assert.deepEqual(again.inputs["t"].toArray(), [2, 4]);
+  assert.equal(again.outputs, null);
+  assert.match(again.problem ?? "", /indices\[1\] is 3/);
+  const { nodes, agrees } = await verifyModel(BYTES, feeds, makeRuntime());
+  assert.deepEqual(
+    nodes.map(({ verdict }) => verdict),
+    ["equal", "equal", "wrong"],
+  );
+  assert.match(
+    nodes[2].sentence,
+    /^Gather-13: indices\[1\] is 3, .*; the runtime says: Gather-13: indices\[1\] is 3/,
+  );
+  assert.equal(agrees, false);
+});
+
+test("an input that is needed and has no tensor is named", async () => {
+  await assert.rejects(verifyModel(BYTES, { x }, makeRuntime()), {
+    code: "shape-mismatch",
+    message: /there is no tensor for the input "i" of the model/,
+  });
+});
+
+test("only what is needed is run, and only what is needed is fed", async () => {
+  const runtime = makeRuntime();
+  const options = { ...runtime, node: "put" };
+  const [call] = await listed(captureCalls(BYTES, { x }, options));
+  assert.deepEqual(call.outputs?.["s"].toArray(), [20, 2, 3, 4]);
+  assert.deepEqual(
+    runtime.models.map(({ graph }) => graph.nodes.map(({ name }) => name)),
+    [["put"]],
+  );
+});
+
+const yes = tensor("bool", [], true);
+const PLACES = placesFile();
+const wide = tensor("float32", [4, 2], [1, 2, 3, 4, 5, 6, 7, 8]);
+
+test("nodes in the branch that is taken have the inputs that they see", async () => {
+  const model = readModel(PLACES);
+  const feeds = Object.fromEntries(
+    model.graph.inputs.map(({ name, type }) => [
+      name,
+      type?.dtype === "bool" ? yes : type?.dtype === "int64" ? tensor("int64", [], 1) : wide,
+    ]),
+  );
+  const calls = await listed(captureCalls(PLACES, feeds, makeRuntime()));
+  const byPath = new Map(calls.map((one) => [one.path, one]));
+  const taken = [...byPath].filter(([path]) => path.includes("then_branch"));
+  assert.equal(taken.length, 4);
+  for (const [path, { call, outputs, problem }] of taken) {
+    assert.equal(problem, null, path);
+    assert.ok(call !== null && outputs !== null);
+    const [[name, exact]] = Object.entries(runNode(model, path, { x: wide }));
+    assert.ok(equals(outputs[name], exact), path);
+  }
+  const other = byPath.get('If "choose" / else_branch / take') as CapturedCall;
+  assert.deepEqual([other.call, other.isRun], [null, false]);
+  assert.match(
+    other.problem ?? "",
+    /in the else_branch of node "choose", and the then_branch was taken/,
+  );
+  const called = byPath.get("function d.F / first") as CapturedCall;
+  assert.match(called.problem ?? "", /in a function/);
+});
+
+test("a runtime that is wrong is found by node, element and verdict", async () => {
+  const feeds = { x, i: i64([2], 1, 0) };
+  const wrong = makeRuntime((outputs) => {
+    if ("s" in outputs) outputs["s"] = tensor("float32", [4], [10, 2, 3, 4]);
+  });
+  const { nodes, agrees } = await verifyModel(BYTES, feeds, wrong);
+  const [, put] = nodes;
+  assert.deepEqual(
+    nodes.map(({ verdict }) => verdict),
+    ["equal", "differs", "equal"],
+  );
+  assert.deepEqual(put.difference, { output: "s", at: [0] });
+  assert.equal(put.sentence, "s[0] is 10, and not 20");
+  assert.deepEqual([put.op, put.version, agrees], ["ScatterND", 13, false]);
+});
+
+// prettier-ignore
+const VERDICTS: readonly (readonly [value: number, tolerance: number, verdict: string])[] = [
+  [20, 0, "equal"], [20.00001, 0, "differs"], [20.00001, 1e-5, "near"], [20.1, 1e-5, "differs"],
+];
+
+for (const [value, tolerance, verdict] of VERDICTS) {
+  test(`${value} for 20 with tolerance ${tolerance} is ${verdict}`, async () => {
+    const runtime = makeRuntime((outputs) => {
+      if ("s" in outputs) outputs["s"] = tensor("float32", [4], [value, 2, 3, 4]);
+    });
+    const report = await verifyModel(BYTES, { x }, { ...runtime, node: "put", tolerance });
+    assert.equal(report.nodes[0].verdict, verdict);
+    assert.equal(report.agrees, verdict === "equal" || verdict === "near");
+  });
+}
+
+test("other NaN and other signs of zero are told apart", async () => {
+  const bits = (value: number): Tensor =>
+    tensor(
+      "float32",
+      [4],
+      new Float32Array(new Uint32Array([value, 0x40000000, 0x40400000, 0x40800000]).buffer),
+    );
+  const of = async (u: number, made: number): Promise<string> => {
+    const model = writeModel({
+      ...GATHERED,
+      graph: {
+        ...GATHERED.graph,
+        constants: GATHERED.graph.constants.map((one) =>
+          one.name === "u" ? { ...one, read: () => tensor("float32", [2], [0, u]) } : one,
+        ),
+      },
+    });
+    const runtime = makeRuntime((outputs) => {
+      if ("s" in outputs) outputs["s"] = bits(made);
+    });
+    return (await verifyModel(model, { x }, { ...runtime, node: "put" })).nodes[0].verdict;
+  };
+  assert.equal(await of(0, 0x80000000), "nan-or-zero");
+  assert.equal(await of(NaN, 0x7fc00001), "nan-or-zero");
+  assert.equal(await of(NaN, 0x40000000), "differs");
+});
+
+test("a runtime that does not agree with itself is not reproducible", async () => {
+  const runtime = makeRuntime((outputs, count) => {
+    if (count % 2 === 0 && "s" in outputs) outputs["s"] = tensor("float32", [4], [10, 2, 3, 4]);
+  });
+  const feeds = { x, i: i64([2], 1, 0) };
+  const once = await verifyModel(BYTES, feeds, runtime);
+  assert.deepEqual([once.agrees, runtime.models.length], [true, 1]);
+  const { nodes, agrees } = await verifyModel(BYTES, feeds, { ...runtime, runs: 3 });
+  assert.deepEqual(
+    nodes.map(({ isReproducible }) => isReproducible),
+    [true, false, true],
+  );
+  assert.equal(agrees, false);
+});
+
+// prettier-ignore
+const REFUSED: readonly (readonly [options: object, says: RegExp])[] = [
+  [{}, /createSession must be a function/],
+  [{ createSession: 5 }, /createSession must be a function/],
+  [{ ...makeRuntime(), runs: 0 }, /runs must be a positive integer, got 0/],
+  [{ ...makeRuntime(), tolerance: -1 }, /tolerance must be 0 or more, got -1/],
+  [{ ...makeRuntime(), iteration: 1.5 }, /iteration must be 0 or more, got 1\.5/],
+];
+
+for (const [options, says] of REFUSED) {
+  test(`refused: ${says.source}`, async () => {
+    await assert.rejects(verifyModel(BYTES, { x }, options as never), {
+      code: "attribute",
+      message: says,
+    });
+  });
+}
+
+test("a runtime that cannot make a session is a problem of every node", async () => {
+  const createSession = (): Promise<Session> => Promise.reject(new Error("no such opset"));
+  const { nodes } = await verifyModel(BYTES, { x, i: i64([1], 0) }, { createSession });
+  assert.deepEqual(
+    nodes.map(({ verdict }) => verdict),
+    ["failed", "failed", "failed"],
+  );
+  assert.equal(nodes[1].sentence, "the runtime says: no such opset");
+  assert.equal(
+    nodes[2].sentence,
+    "its inputs are not known, because the runtime says: no such opset",
+  );
+});
