@@ -14,6 +14,7 @@ import {
   NodeIndex,
   readModel,
   runModel,
+  verifyModel,
   writeModel,
   type Model,
 } from "../src/onnx/index.ts";
@@ -21,6 +22,7 @@ import { isTensorError } from "../src/errors.ts";
 import { tensor, type Tensor } from "../src/tensor/tensor.ts";
 import { VERSION_REWRITES, versionModel } from "./cases/version-rewrites.ts";
 import {
+  createSession,
   makeValue,
   packageFile,
   printValue,
@@ -155,7 +157,7 @@ for (const [at, { file, feeds, family }] of REAL.entries()) {
   });
 
   test(
-    `${file}, ${at}: every node of the family is typed, found and runs alone`,
+    `${file}, ${at}: every node of the family is typed, found, runs alone, and agrees in the model`,
     { skip },
     async () => {
       const model = readModel(packageFile(file));

@@ -15,7 +15,7 @@ import {
 } from "../src/onnx/index.ts";
 import { asTensor, equals, tensor, type Tensor } from "../src/tensor/tensor.ts";
 import { F32, I64, i64, onnxModel } from "./support/node-models.ts";
-import { placesFile } from "./support/place-models.ts";
+import { loopFile, placesFile } from "./support/place-models.ts";
 
 interface Runtime {
   readonly createSession: (bytes: Uint8Array) => Promise<Session>;
@@ -154,6 +154,26 @@ test("nodes in the branch that is taken have the inputs that they see", async ()
   );
   const called = byPath.get("function d.F / first") as CapturedCall;
   assert.match(called.problem ?? "", /in a function/);
+});
+
+test("a node in a loop has the inputs of the iteration that counts", async () => {
+  const feeds = { n: tensor("int64", [], 2n), c: yes, x: tensor("float32", [3], [1, 2, 3]) };
+  const turned = async (iteration: number, c = yes): Promise<unknown> => {
+    const options = { ...makeRuntime(), iteration };
+    const [one] = await listed(captureCalls(loopFile(), { ...feeds, c }, options));
+    return one.problem ?? [one.inputs["state"].toArray(), one.outputs?.["turned"].toArray()];
+  };
+  assert.deepEqual(await turned(0), [
+    [1, 2, 3],
+    [2, 3, 1],
+  ]);
+  assert.deepEqual(await turned(1), [
+    [2, 3, 1],
+    [3, 1, 2],
+  ]);
+  const none = 'it is in node "loop", which has no iteration';
+  assert.equal(await turned(2), `${none} 2`);
+  assert.equal(await turned(0, tensor("bool", [], false)), `${none} 0`);
 });
 
 test("a runtime that is wrong is found by node, element and verdict", async () => {

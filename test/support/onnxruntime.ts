@@ -53,6 +53,10 @@ const PLAIN = {
   logSeverityLevel: 4,
 };
 
+/** Makes sessions for what the package does with a runtime. */
+export const createSession = (model: Uint8Array): Promise<Session> =>
+  runtime().InferenceSession.create(model, PLAIN);
+
 /** Runs a model once. */
 export async function runSession(
   model: Uint8Array,

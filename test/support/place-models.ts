@@ -182,3 +182,32 @@ export const iteratorNet = (inner: string): string =>
     ],
     [],
   );
+
+/** A model whose Loop turns x round by `turn`, a Gather with the outer indices 1, 2, 0, in each iteration. */
+export const loopFile = (): Uint8Array => {
+  const inside = [
+    ...graph(
+      "body",
+      "again",
+      node("Identity", ["go"], "again"),
+      node("Gather", ["state", "perm"], "turned", "turn"),
+    ),
+    ...bytes(GRAPH.output, valueInfo("turned")),
+    ...["at", "go", "state"].flatMap((name) => bytes(GRAPH.input, valueInfo(name))),
+  ];
+  return file(
+    int(MODEL.irVersion, 8),
+    bytes(MODEL.graph, [
+      ...graph("main", "y", node("Loop", ["n", "c", "x"], "y", "loop", body("body", inside))),
+      ...initializer(
+        head("int64", 3),
+        text(TENSOR.name, "perm"),
+        [1, 2, 0].flatMap((one) => int(TENSOR.int64Data, one)),
+      ),
+      ...bytes(GRAPH.input, valueInfo("n", tensorType(INT64))),
+      ...bytes(GRAPH.input, valueInfo("c", tensorType(9))),
+      ...bytes(GRAPH.input, valueInfo("x", tensorType(FLOAT, dim(3)))),
+    ]),
+    opset(18),
+  );
+};
