@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { writeModel } from "../src/onnx/index.ts";
+import { readModel, writeModel } from "../src/onnx/index.ts";
 import { makeCliFolder } from "./support/cli-files.ts";
+import { gatherFarIndex } from "./support/cli-models.ts";
 import { fails, inOrder, prints, refuses, testRows } from "./support/cli.ts";
 import { F32, I64, i64, onnxModel } from "./support/node-models.ts";
 import { tensor } from "../src/tensor/tensor.ts";
@@ -42,7 +43,9 @@ import { readModel, runModel } from ${JSON.stringify(pathToFileURL(new URL("../s
 export const InferenceSession = {
   async create(bytes, options) {
     globalThis.sessionOptions = options;
-    const model = readModel(bytes);
+    const data = new Map((options.externalData ?? []).map((one) => [one.path, one.data]));
+    const external = (name, offset, length) => data.get(name).subarray(offset, offset + length);
+    const model = readModel(bytes, { external });
     return {
       async run(feeds) {
         const outputs = runModel(model, feeds);
@@ -105,6 +108,24 @@ testRows(folder, [
   ),
   refuses("capture m.onnx --feed x=x.npy -o case", /required option '--node <name>' not specified/),
 ]);
+
+test("data in other files are read where they are, and reach the runtime", async () => {
+  fs.mkdirSync(at("far"));
+  fs.writeFileSync(at("far/far.onnx"), gatherFarIndex("far.bin"));
+  fs.writeFileSync(at("far/far.bin"), new Uint8Array([2, 0, 0, 0, 0, 0, 0, 0]));
+  const [input] = readModel(gatherFarIndex("far.bin")).graph.inputs;
+  const line = `far/far.onnx --feed ${input.name}=d.npy`;
+  const { status, stdout, stderr } = await ndscatter(`verify ${line}`);
+  assert.deepEqual([status, stderr], [0, ""]);
+  assert.match(stdout, /\n1 equal\n$/);
+  fs.rmSync(at("far/far.bin"));
+  const missing = await ndscatter(`verify ${line}`);
+  assert.equal(missing.status, 1);
+  assert.match(
+    missing.stderr + missing.stdout,
+    /"far\.bin" cannot be read: no such file or directory/,
+  );
+});
 
 test("what was captured of a node that fails is explained", async () => {
   const line = "explain bad/node.onnx bad/data.npy bad/indices.npy";

@@ -56,8 +56,8 @@ export function addCaptureCommand(program: Command, io: Io): void {
       const names = graph.inputs.map(({ name }) => name);
       const feeds = readFeeds(io, file, names, options);
       const { node, iteration = 0 } = options;
-      const createSession = await makeSessions(io, file, options);
-      for await (const captured of captureCalls(bytes, feeds, { createSession, node, iteration })) {
+      const sessions = await makeSessions(io, file, options);
+      for await (const captured of captureCalls(bytes, feeds, { ...sessions, node, iteration })) {
         await writeCase(io, file, options.output, captured);
       }
     });

@@ -3,13 +3,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { TensorError, type Tensor } from "../index.ts";
-import {
-  readModel,
-  readOutline,
-  type ByteSource,
-  type Model,
-  type ReadExternal,
-} from "../onnx/index.ts";
+import { readModel, readOutline, type ByteSource, type Model } from "../onnx/index.ts";
 import { readIR } from "../openvino/index.ts";
 import { reasonOf, STDIN, withPath, wrongData, wrongUsage } from "./failure.ts";
 import type { Io } from "./io.ts";
@@ -114,7 +108,8 @@ export function modelFiles(file: string): readonly string[] {
   return isIR(file) ? [file, path.join(dir, `${name}.bin`)] : [file];
 }
 
-const folderOf = ({ cwd }: Io, file: string): string => path.dirname(path.resolve(cwd, file));
+export const folderOf = ({ cwd }: Io, file: string): string =>
+  path.dirname(path.resolve(cwd, file));
 
 /** The `.bin` of an IR, read in parts under the rules of external data. Reading a missing one throws. */
 function binBeside(io: Io, file: string): ByteSource & { readonly exists: boolean } {
@@ -132,11 +127,11 @@ function binBeside(io: Io, file: string): ByteSource & { readonly exists: boolea
 /**
  * Reads external data inside `folder` and nowhere else. The library has already refused absolute paths and `..`. This
  * function refuses what only the disk shows: links that lead out of the folder, folders, pipes, devices, and a range
- * that ends behind the file.
+ * that ends behind the file. Without a range it reads the whole file.
  */
-const externalReader =
-  (folder: string): ReadExternal =>
-  (location, offset, length) => {
+export const externalReader =
+  (folder: string) =>
+  (location: string, offset?: number, length?: number): Uint8Array => {
     try {
       const home = fs.realpathSync(folder);
       const file = fs.realpathSync(path.join(home, location));

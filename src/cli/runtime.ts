@@ -1,16 +1,15 @@
 /** The user's own ONNX Runtime: looked up from the folder in which the command runs, never a dependency of this package. */
 
-import * as fs from "node:fs";
 import { createRequire } from "node:module";
 import * as path from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Command } from "commander";
 import type { Tensor } from "../index.ts";
-import { externalFiles, readModel, type CreateSession, type Session } from "../onnx/index.ts";
+import { externalFiles, readModel, type CaptureOptions, type Session } from "../onnx/index.ts";
 import { bindFiles } from "./bindings.ts";
-import { withPath, wrongUsage } from "./failure.ts";
+import { STDIN, wrongUsage } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { readTensorFiles } from "./read-files.ts";
+import { externalReader, folderOf, readTensorFiles } from "./read-files.ts";
 
 const PACKAGES = ["onnxruntime-node", "onnxruntime-web"];
 
@@ -54,24 +53,23 @@ export async function makeSessions(
   io: Io,
   file: string,
   { threads }: RuntimeOptions,
-): Promise<CreateSession> {
+): Promise<Pick<CaptureOptions, "createSession" | "external">> {
   const runtime = await loadRuntime(io);
   const options = {
     logSeverityLevel: 3,
     ...(threads !== undefined && { intraOpNumThreads: threads }),
   };
-  return (bytes) => {
-    // The data of a model in other files are read where they are.
-    const folder = path.dirname(path.resolve(io.cwd, file));
-    const externalData = externalFiles(readModel(bytes)).map((name) => ({
-      path: name,
-      data: withPath(name, () => fs.readFileSync(path.join(folder, name))),
-    }));
+  // The data of a model in other files are read where they are.
+  const external = file === STDIN ? undefined : externalReader(folderOf(io, file));
+  const createSession = (bytes: Uint8Array): Promise<Session> => {
+    const files = externalFiles(readModel(bytes));
+    const externalData = files.map((name) => ({ path: name, data: external?.(name) }));
     return runtime.InferenceSession.create(bytes, {
       ...options,
-      ...(externalData.length > 0 && { externalData }),
+      ...(files.length > 0 && { externalData }),
     });
   };
+  return { createSession, ...(external && { external }) };
 }
 
 async function loadRuntime({ cwd }: Io): Promise<Runtime> {

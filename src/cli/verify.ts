@@ -76,9 +76,9 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
       const bytes = readBytes(io, file);
       const { graph } = withPath(file, () => readModel(bytes));
       const feeds = feedsOf(io, file, graph, options);
-      const createSession = await makeSessions(io, file, options);
+      const sessions = await makeSessions(io, file, options);
       const own = {
-        createSession,
+        ...sessions,
         iteration,
         runs,
         tolerance,

@@ -6,6 +6,7 @@ import type { ModelNode } from "../model/model.ts";
 import { NodeIndex } from "../model/node-index.ts";
 import type { PlacedNode } from "../model/places.ts";
 import { nodeCall, type NodeCall } from "../model/run-model.ts";
+import type { ReadExternal } from "../onnx/external.ts";
 import { readModel } from "../onnx/read-model.ts";
 import { objectOf } from "../tensor/options.ts";
 import { asTensor, type RuntimeTensor, type Tensor } from "../tensor/tensor.ts";
@@ -17,6 +18,8 @@ export interface CaptureOptions {
   readonly createSession: CreateSession;
   /** The name or the path of one node; all scatters and gathers by default. */
   readonly node?: string;
+  /** Reads what the model keeps in other files, as `readModel` takes it; needed where a node has such an input. */
+  readonly external?: ReadExternal;
   /** For nodes in loops, which iteration counts; the first, 0, by default. */
   readonly iteration?: number;
 }
@@ -47,7 +50,7 @@ export type Feeds = Readonly<Record<string, Tensor | RuntimeTensor>>;
  * inputs of the node that fails are known too. Nodes in bodies of `If` and `Loop` are run as parts of models of their
  * own, on the values around them.
  *
- * @param bytes of the ONNX file. What it keeps in other files is the session maker's business.
+ * @param bytes of the ONNX file. What it keeps in other files the session maker must give to the runtime.
  * @param feeds a tensor for each input of the model; the type and shape are not checked here
  * @throws TensorError `attribute` for options without a session maker; as `readModel` and `NodeIndex.find`. What the
  * runtime says is the `problem` of a call.
@@ -59,11 +62,14 @@ export async function* captureCalls(
 ): AsyncGenerator<CapturedCall, void, undefined> {
   const own = objectOf("the options of a capture", options, {});
   const createSession = createSessionFrom(own);
-  const { node, iteration = 0 } = own;
+  const { node, iteration = 0, external } = own;
   if (!Number.isSafeInteger(iteration) || Number(iteration) < 0) {
     throw new TensorError("attribute", `iteration must be 0 or more, got ${printValue(iteration)}`);
   }
-  const model = readModel(bytes);
+  const model = readModel(
+    bytes,
+    external === undefined ? {} : { external: external as ReadExternal },
+  );
   const index = new NodeIndex(model);
   const wanted = node === undefined ? index.family : [index.find(String(node))];
   const given = new Map(
