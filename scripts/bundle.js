@@ -28,6 +28,7 @@ await build({
     "openvino/index.ts",
     "cli/main.ts",
     "convert/convert-model.ts",
+    "diagnose/diagnose.ts",
     "inspect/inspect-model.ts",
   ].map((entry) => path.join(SOURCE, entry)),
   outbase: SOURCE,

@@ -7,9 +7,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { diagnose } from "../src/index.ts";
 import type { NodeSpec } from "../src/call/call.ts";
-import { equals, tensor, type Tensor } from "../src/tensor/tensor.ts";
+import { tensor, type Tensor } from "../src/tensor/tensor.ts";
 import { run } from "../src/call/run.ts";
-import { isScatter, outputShape, runWith, type Sample } from "./support/other-rules.ts";
+import { isScatter, outputShape, round, runWith, type Sample } from "./support/other-rules.ts";
 import { hasElements, PLANTED, type Planted } from "./support/planted.ts";
 import { randomFrom, type Random } from "./support/random.ts";
 
@@ -98,15 +98,64 @@ for (const [position, planted] of PLANTED.entries()) {
   });
 }
 
+/** Calls of all kinds that are no errors, with their exact results. */
+function* exactCalls(random: Random, each: number): Generator<[Sample, number[]]> {
+  for (const planted of PLANTED.filter(({ isError }) => !isError)) {
+    for (let count = 0; count < each; count++) {
+      const sample = planted.sample(random);
+      yield [sample, runWith(sample)];
+    }
+  }
+}
+
 test("the loops and the library agree where nothing is planted, and nothing is explained", () => {
-  const random = randomFrom(7);
+  for (const [sample, exact] of exactCalls(randomFrom(7), 20)) {
+    const { node, inputs } = callOf(sample);
+    const output = run(node, inputs)[0].toArray();
+    assert.deepEqual(output, resultOf(sample, exact).toArray(), JSON.stringify(sample));
+    assert.deepEqual(diagnose(node, inputs, resultOf(sample, exact)), []);
+  }
+});
+
+test("random values in random cells are not explained", () => {
+  const random = randomFrom(8);
+  let count = 0;
+  for (const [sample, exact] of exactCalls(random, 30)) {
+    const noisy = [...exact];
+    const cells = 1 + random(random(2) === 0 ? 1 : noisy.length);
+    for (let n = 0; n < cells; n++) noisy[random(noisy.length)] = noise(sample, random);
+    if (noisy.length === 0 || sameValues(noisy, exact)) continue;
+    const { node, inputs } = callOf(sample);
+    count++;
+    const found = diagnose(node, inputs, resultOf(sample, noisy));
+    assert.deepEqual(found, [], `${JSON.stringify(sample)} -> ${JSON.stringify(noisy)}`);
+  }
+  assert.ok(count > 500, `${count}`);
+});
+
+/** Any value that the type holds. */
+function noise({ dtype }: Sample, random: Random): number {
+  if (dtype.startsWith("int")) return random(2 ** 31) - random(2 ** 31);
+  const size = dtype === "float16" ? 2 ** (random(20) - 5) : 2 ** (random(60) - 30);
+  return round(dtype, (random(2 ** 32) / 2 ** 31 - 1) * size);
+}
+
+test("a fault and noise give a partial explanation, or none", () => {
+  const random = randomFrom(9);
+  let partial = 0;
   for (const planted of PLANTED.filter(({ isError }) => !isError)) {
     for (let count = 0; count < 20; count++) {
       const sample = planted.sample(random);
+      const wrong = planted.wrong(sample, random);
+      if (wrong === null || wrong.length === 0 || sameValues(wrong, runWith(sample))) continue;
+      const cell = random(wrong.length);
+      wrong[cell] = noise(sample, random);
       const { node, inputs } = callOf(sample);
-      const exact = resultOf(sample, runWith(sample));
-      assert.ok(equals(run(node, inputs)[0], exact), JSON.stringify(sample));
-      assert.deepEqual(diagnose(node, inputs, exact), []);
+      const found = diagnose(node, inputs, resultOf(sample, wrong));
+      for (const { cells } of found)
+        assert.ok(cells.explained < cells.differing, JSON.stringify(sample));
+      if (found.length > 0) partial++;
     }
   }
+  assert.ok(partial > 100, `${partial}`);
 });

@@ -32,6 +32,11 @@ const ARGUMENTS: Readonly<Record<string, () => readonly unknown[]>> = {
   planGatherND: () => [[2, 2], int([1, 1], 0)],
   planGatherElements: () => [[2, 2], int([1, 1], 0)],
   planGather: () => [[2, 2], int([1, 1], 0)],
+  diagnose: () => [
+    { op: "ScatterND", opset: 18 },
+    [f32(2, 2), int([1, 1], 0), f32(1, 2)],
+    api.full("float32", [2, 2], 1),
+  ],
   equals: () => [f32(2), f32(2)],
   firstDifference: () => [f32(2), f32(2)],
   tensor: () => ["float32", [2], [1, 2]],
@@ -134,12 +139,13 @@ const inValues = (dtype: api.DType): Place[] => [
 ];
 
 /** A node, its parts, its inputs and theirs. */
-function inNodes(name: "run" | "infer" | "explain"): Place[] {
+function inNodes(name: "run" | "infer" | "explain" | "diagnose"): Place[] {
   const node = { op: "ScatterND", opset: 18 };
   const inputs = ARGUMENTS["scatterND"];
+  const more = name === "diagnose" ? [api.full("float32", [2, 2], 1)] : [];
   const part = (key: string): Place => [
     `${name}, ${key}`,
-    (value) => apply(name, [{ ...node, [key]: value }, inputs()]),
+    (value) => apply(name, [{ ...node, [key]: value }, inputs(), ...more]),
   ];
   const input = (position: number, key: string): Place => [
     `${name}, ${key} of input ${position}`,
@@ -147,19 +153,20 @@ function inNodes(name: "run" | "infer" | "explain"): Place[] {
       apply(name, [
         node,
         inputs().with(position, { ...(inputs()[position] as object), [key]: value }),
+        ...more,
       ]),
   ];
   return [
-    ...inArguments(name, () => [node, inputs()]),
+    ...inArguments(name, () => [node, inputs(), ...more]),
     ...["op", "opset", "domain", "attributes"].map(part),
     [
       `${name}, an attribute`,
-      (reduction) => apply(name, [{ ...node, attributes: { reduction } }, inputs()]),
+      (reduction) => apply(name, [{ ...node, attributes: { reduction } }, inputs(), ...more]),
     ],
     ...[0, 1, 2].flatMap((position): Place[] => [
       [
         `${name}, input ${position}`,
-        (value) => apply(name, [node, inputs().with(position, value)]),
+        (value) => apply(name, [node, inputs().with(position, value), ...more]),
       ],
       ...["dtype", "shape", "data"].map((key) => input(position, key)),
     ]),
@@ -256,7 +263,7 @@ const PLACES: readonly Place[] = [
     "isDisposed of a tensor",
     (value) => Reflect.get(Object.getPrototypeOf(f32(2)), "isDisposed", value),
   ],
-  ...(["run", "infer", "explain"] as const).flatMap(inNodes),
+  ...(["run", "infer", "explain", "diagnose"] as const).flatMap(inNodes),
   ...inOptions("run", () => [{ op: "ScatterND", opset: 18 }, ARGUMENTS["scatterND"]()], [
     "out",
     "duplicates",

@@ -67,13 +67,6 @@ function anyOrder(rule: Rule, actual: Tensor): Evidence | null {
   };
 }
 
-/** What a sum of floats may be off by, and what it is when nothing is rounded. */
-interface Sum {
-  readonly value: number;
-  readonly tolerance: number;
-  readonly bits: number;
-}
-
 function rounding(rule: Rule, actual: Tensor): Evidence | null {
   const { updates, data, call } = rule;
   const { reduction } = call.settings;
@@ -84,24 +77,30 @@ function rounding(rule: Rule, actual: Tensor): Evidence | null {
   const sum = sumOf(rule, data, updates, at);
   return (cell) => {
     if (at.count(cell) === 0) return null;
-    const { value, tolerance, bits } = sum(cell);
-    return Math.abs(read(cell) - value) <= tolerance ? bits : null;
+    const { value, tolerance } = sum(cell);
+    const found = read(cell);
+    return Math.abs(found - value) <= tolerance ? evidenceOf(data, found, tolerance) : null;
   };
 }
 
-/** Sums as doubles, with the error that n roundings in any order can make. */
-function sumOf(
-  { call }: Rule,
-  data: Tensor,
-  updates: Tensor,
-  at: CellUpdates,
-): (cell: number) => Sum {
+/** The bits of a value that an error of `tolerance` leaves. */
+function evidenceOf(like: Tensor, value: number, tolerance: number): number {
+  const least = leastNormal(like.dtype);
+  const spacing = 2 * roundingError(like.dtype) * Math.max(Math.abs(value), least);
+  return Math.max(0, bitsOf(like) - Math.log2(1 + (2 * tolerance) / spacing));
+}
+
+/** What the result in a cell is when nothing is rounded, and the error that roundings in any order can make. */
+type SumOf = (cell: number) => { readonly value: number; readonly tolerance: number };
+
+function sumOf({ call }: Rule, data: Tensor, updates: Tensor, at: CellUpdates): SumOf {
   const { includeSelf, reduction } = call.settings;
   const { dtype } = data;
   const isMean = reduction === "mean";
   const step = stepOf(dtype, isMean ? "add" : (reduction as "add"));
   const [base, update] = [valuesOf(data), valuesOf(updates)] as ((p: number) => number)[];
   const unit = roundingError(dtype);
+  const least = 2 * unit * leastNormal(dtype);
   return (cell) => {
     const count = at.count(cell);
     let value = includeSelf ? base(cell) : update(at.element(cell, 0));
@@ -113,10 +112,10 @@ function sumOf(
     }
     const divisor = isMean ? count + (includeSelf ? 1 : 0) : 1;
     const roundings = 2 * (count + (isMean ? 1 : 0));
-    const tolerance = (roundings * unit * magnitude) / divisor + 2 * unit * leastNormal(dtype);
-    const spacing = 2 * unit * Math.max(Math.abs(value / divisor), leastNormal(dtype));
-    const bits = Math.max(0, bitsOf(data) - Math.log2(1 + (2 * tolerance) / spacing));
-    return { value: value / divisor, tolerance, bits };
+    return {
+      value: value / divisor,
+      tolerance: (roundings * unit * magnitude) / divisor + least,
+    };
   };
 }
 
@@ -143,7 +142,13 @@ function lostUpdates(rule: Rule, actual: Tensor): Evidence | null {
     // A single update that is lost is no race, but it fits the same description.
     if (count === 0 || count > MOST_UPDATES || steps > MOST_STEPS) return null;
     const wanted = read(cell);
-    const { tolerance, bits } = sum?.(cell) ?? { tolerance: 0, bits: bitsOf(data) };
+    const tolerance =
+      sum === null
+        ? 0
+        : reduction === "mul"
+          ? 2 * count * roundingError(data.dtype) * Math.abs(Number(wanted))
+          : sum(cell).tolerance;
+    const bits = sum === null ? bitsOf(data) : evidenceOf(data, Number(wanted), tolerance);
     const given = Array.from({ length: count }, (_, nth) => update(at.element(cell, nth)));
     const fits = (value: Value): boolean =>
       value === wanted || (sum !== null && Math.abs(Number(value) - Number(wanted)) <= tolerance);

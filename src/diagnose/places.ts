@@ -2,7 +2,7 @@
 
 import { Tensor } from "../tensor/tensor.ts";
 import { droppingOutside, wrapped, type Hypothesis, type Variant } from "./hypothesis.ts";
-import type { PlaceOf, Rule } from "./rule.ts";
+import { isFloating, type PlaceOf, type Rule } from "./rule.ts";
 
 const within = (place: number, dim: number): number => (place >= 0 && place < dim ? place : NaN);
 
@@ -45,11 +45,54 @@ const filled = (rule: Rule, placeOf: PlaceOf, which: string): readonly Variant[]
   rule.updates === undefined
     ? [
         variant(rule, placeOf, `elements with ${which} are 0`),
-        variant(rule, placeOf, `elements with ${which} are NaN`, { fill: "nan" }),
+        ...(isFloating(rule.data)
+          ? [variant(rule, placeOf, `elements with ${which} are NaN`, { fill: "nan" })]
+          : []),
       ]
     : [variant(rule, placeOf, `updates with ${which} were left out`)];
 
+/** What is out of range comes first: where both are true of a call, it is the rarer thing. */
 export const PLACES: readonly Hypothesis[] = [
+  outside("out-of-range-clipped", (rule, hasNegative) => [
+    variant(
+      rule,
+      (index, dim) => clipped(wrapped(index, dim), dim),
+      "indices outside their axis were taken for the nearest place",
+    ),
+    ...(hasNegative
+      ? [variant(rule, clipped, "indices were clipped to their axis, negative ones to 0")]
+      : []),
+  ]),
+  outside("out-of-range-dropped", (rule) =>
+    rule.updates === undefined
+      ? []
+      : filled(rule, droppingOutside(true), "an index outside its axis"),
+  ),
+  outside("out-of-range-filled", (rule) =>
+    rule.updates === undefined
+      ? filled(rule, droppingOutside(true), "an index outside its axis")
+      : [],
+  ),
+  {
+    id: "indices-truncated",
+    aspect: "places",
+    variants(rule, { hasOutside }) {
+      const { data, shape, size, dtype } = rule.indices;
+      if (!hasOutside || !(data instanceof BigInt64Array)) return [];
+      const low = data.map((index) => BigInt.asIntN(32, index));
+      if (!data.some((index, p) => index !== low[p])) return [];
+      const indices = new Tensor(dtype, [...shape], size, low);
+      const sentence = "indices were cut to their low 32 bits";
+      return [variant({ ...rule, indices }, droppingOutside(true), sentence)];
+    },
+  },
+  outside("flat-offset", (rule) => [
+    variant(
+      rule,
+      wrapped,
+      "indices outside their axis were taken at their offset in the whole tensor",
+    ),
+  ]),
   negatives("negative-dropped", (rule) => filled(rule, negativeDropped, "a negative index")),
   negatives("negative-clamped", (rule) => [
     variant(
@@ -76,61 +119,11 @@ export const PLACES: readonly Hypothesis[] = [
       },
     ),
   ]),
-  outside("out-of-range-clipped", (rule, hasNegative) => [
+  negatives("flat-offset", (rule) => [
     variant(
       rule,
-      (index, dim) => clipped(wrapped(index, dim), dim),
-      "indices outside their axis were taken for the nearest place",
+      (index) => index,
+      "negative indices were taken at their offset in the whole tensor",
     ),
-    ...(hasNegative
-      ? [variant(rule, clipped, "indices were clipped to their axis, negative ones to 0")]
-      : []),
   ]),
-  outside("out-of-range-dropped", (rule) =>
-    rule.updates === undefined
-      ? []
-      : filled(rule, droppingOutside(true), "an index outside its axis"),
-  ),
-  outside("out-of-range-filled", (rule) =>
-    rule.updates === undefined
-      ? filled(rule, droppingOutside(true), "an index outside its axis")
-      : [],
-  ),
-  {
-    id: "flat-offset",
-    aspect: "places",
-    variants: (rule, { hasOutside, hasNegative }) => [
-      ...(hasOutside
-        ? [
-            variant(
-              rule,
-              wrapped,
-              "indices outside their axis were taken at their offset in the whole tensor",
-            ),
-          ]
-        : []),
-      ...(hasNegative
-        ? [
-            variant(
-              rule,
-              (index) => index,
-              "negative indices were taken at their offset in the whole tensor",
-            ),
-          ]
-        : []),
-    ],
-  },
-  {
-    id: "indices-truncated",
-    aspect: "places",
-    variants(rule, { hasOutside }) {
-      const { data, shape, size, dtype } = rule.indices;
-      if (!hasOutside || !(data instanceof BigInt64Array)) return [];
-      const low = data.map((index) => BigInt.asIntN(32, index));
-      if (!data.some((index, p) => index !== low[p])) return [];
-      const indices = new Tensor(dtype, [...shape], size, low);
-      const sentence = "indices were cut to their low 32 bits";
-      return [variant({ ...rule, indices }, droppingOutside(true), sentence)];
-    },
-  },
 ];

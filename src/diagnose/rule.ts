@@ -152,10 +152,9 @@ function placedPlan(rule: Rule, placeOf: PlaceOf): Plan {
 function gathered({ data, shape, fill }: Rule, plan: Plan): Storage {
   const { dtype } = data;
   const size = product(shape);
-  const out = allocate(dtype, size);
-  if (fill === "nan" && plan.source !== undefined) {
-    encode(new Tensor(dtype, [size], size, out), new Float64Array(size).fill(NaN));
-  }
+  // Elements that the Plan leaves out are not written.
+  const zeros = new Tensor(dtype, [size], size, allocate(dtype, size));
+  const out = fill === "nan" ? encode(zeros, new Float64Array(size).fill(NaN)).data : zeros.data;
   void createJs().begin().gather(plan, dtype, data.data, out);
   return out;
 }

@@ -119,6 +119,9 @@ const ASPECTS: readonly Aspect[] = [
   "arithmetic",
 ];
 
+/** The cells that a change explains alone, where it was tried alone. */
+const gained = (part: Partial<Pick<Tried, "explained">>): number => part.explained ?? 0;
+
 /** Two changes of different parts of the rule, each of which explains some cell alone. */
 function pairsOf(given: Case, tried: readonly Tried[]): Tried[] {
   const { rule, facts } = given;
@@ -145,7 +148,8 @@ function pairsOf(given: Case, tried: readonly Tried[]): Tried[] {
     const { hypothesis, nth } = second;
     const variant = hypothesis.variants(first.variant.rule, facts).at(nth);
     const score = variant && scoreOf(given, variant.rule);
-    if (!variant || !score) return [];
+    // A second fault that explains no further cell is none.
+    if (!variant || !score || score.explained <= Math.max(gained(first), gained(second))) return [];
     const id = `${first.hypothesis.id}+${hypothesis.id}` as const;
     const sentence = `${first.variant.sentence}; and ${variant.sentence}`;
     return [{ id, hypothesis, nth, variant: { ...variant, sentence }, ...score }];

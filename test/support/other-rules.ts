@@ -120,7 +120,7 @@ function toBits(value: number, bits: number, least: number, greatest: number): n
   const up = rest > 0.5 || (rest === 0.5 && whole % 2 !== 0);
   const rounded = (up ? whole + 1 : whole) * unit;
   if (Math.abs(rounded) >= 2 ** (greatest + 1)) return Math.sign(value) * Infinity;
-  return rounded === 0 ? Math.sign(value) * 0 : rounded;
+  return rounded === 0 && value < 0 ? -0 : rounded;
 }
 
 export function round(dtype: Dtype, value: number): number {

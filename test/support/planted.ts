@@ -171,6 +171,11 @@ const stepped =
 const tiny = (dtype: Dtype, random: Random): number =>
   (random(33) - 16) * LEAST[dtype] * (random(3) === 0 ? 1 : 2 ** -4);
 
+function flushed({ dtype }: Sample, value: number): number {
+  if (Math.abs(value) >= LEAST[dtype] || Number.isNaN(value)) return value;
+  return value < 0 || Object.is(value, -0) ? -0 : 0;
+}
+
 /** A max or min by comparison: which operand stays where the comparison is false for NaN or for equal zeros. */
 function compared(sample: Sample, keeps: "data" | "update", isForNaN: boolean): Faults {
   const isMax = sample.reduction === "max";
@@ -339,11 +344,7 @@ export const PLANTED: readonly Planted[] = [
     id: "subnormals-flushed",
     sample: (random) =>
       anyCall(random, { ops: SCATTERS, words: ["add", "max"], dtypes: FLOATS, value: tiny }),
-    wrong: (sample) =>
-      runWith(
-        sample,
-        stepped((value) => (Math.abs(value) < LEAST[sample.dtype] ? value * 0 : value))(sample),
-      ),
+    wrong: (sample) => runWith(sample, stepped((value) => flushed(sample, value))(sample)),
   },
   {
     id: "nan-one-operand",
