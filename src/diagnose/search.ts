@@ -120,7 +120,7 @@ const ASPECTS: readonly Aspect[] = [
 ];
 
 /** The cells that a change explains alone, where it was tried alone. */
-const gained = (part: Partial<Pick<Tried, "explained">>): number => part.explained ?? 0;
+const gained = (part: object): number => ("explained" in part ? Number(part.explained) : 0);
 
 /** Two changes of different parts of the rule, each of which explains some cell alone. */
 function pairsOf(given: Case, tried: readonly Tried[]): Tried[] {
