@@ -10,7 +10,7 @@ import type { NodeSpec } from "../src/call/call.ts";
 import { tensor, type Tensor } from "../src/tensor/tensor.ts";
 import { run } from "../src/call/run.ts";
 import { isScatter, outputShape, round, runWith, type Sample } from "./support/other-rules.ts";
-import { hasElements, PLANTED, type Planted } from "./support/planted.ts";
+import { hasElements, PAIRS, PLANTED, type Planted } from "./support/planted.ts";
 import { randomFrom, type Random } from "./support/random.ts";
 
 const CALLS = 40;
@@ -80,7 +80,8 @@ function tallyOf(planted: Planted, random: Random): Tally {
     const [first] = found;
     if (first?.id === planted.id) tally.first++;
     const isWhole = first !== undefined && first.cells.explained === first.cells.differing;
-    if (isWhole && equallyRight(planted, sample, wrong).has(first.id)) tally.right++;
+    const isTied = planted.isPair && found.some(({ id }) => id === planted.id);
+    if (isWhole && (isTied || equallyRight(planted, sample, wrong).has(first.id))) tally.right++;
     else
       tally.misses.push(
         `${JSON.stringify(sample)} -> ${JSON.stringify(wrong)}: ${JSON.stringify(found)}`,
@@ -95,6 +96,14 @@ for (const [position, planted] of PLANTED.entries()) {
     context.diagnostic(`${planted.id}: ${right} of ${counted} right, ${first} of them by this id`);
     assert.ok(counted >= 10, `only ${counted} calls show it`);
     assert.ok(right >= 0.95 * counted, misses.slice(0, 3).join("\n"));
+  });
+}
+
+for (const [position, planted] of PAIRS.entries()) {
+  test(`${planted.id} are found together`, (context) => {
+    const { counted, first, right, misses } = tallyOf(planted, randomFrom(300 + position));
+    context.diagnostic(`${planted.id}: ${right} of ${counted} right, ${first} of them by this id`);
+    assert.ok(right >= 0.8 * counted, misses.slice(0, 3).join("\n"));
   });
 }
 

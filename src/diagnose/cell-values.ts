@@ -21,13 +21,17 @@ export function cellUpdatesOf(rule: Rule): CellUpdates {
   const plan = planOf(rule);
   const { slice, source } = plan;
   const groups = groupByTarget(absoluteOffsets(plan), slice);
+  // The updates of a cell are asked for one after the other, so the group is searched once.
+  let [target, group] = [-1, -1];
+  const groupOf = (cell: number): number => {
+    const wanted = Math.floor(cell / slice);
+    if (wanted !== target) [target, group] = [wanted, groups.find(wanted)];
+    return group;
+  };
   return {
-    count(cell) {
-      const group = groups.find(Math.floor(cell / slice));
-      return group === -1 ? 0 : groups.size(group);
-    },
+    count: (cell) => (groupOf(cell) === -1 ? 0 : groups.size(groupOf(cell))),
     element(cell, nth) {
-      const position = groups.position(groups.find(Math.floor(cell / slice)), nth);
+      const position = groups.position(groupOf(cell), nth);
       return (source === undefined ? position : source[position]) * slice + (cell % slice);
     },
   };

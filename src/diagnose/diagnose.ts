@@ -69,6 +69,7 @@ function caseOf({ call, data, updates, planInputs, shape }: PreparedCall, actual
     stays: "last",
     updatesFirst: false,
     arithmetic: null,
+    placings: new WeakMap(),
   };
   const found = cellsOf(actual);
   if (call.operator.ownRules === true) {

@@ -3,7 +3,7 @@
 import { createJs } from "../engines/js.ts";
 import type { Plan } from "../plan/plan.ts";
 import { allocate } from "../tensor/dtype.ts";
-import { stridesOf } from "../tensor/shape.ts";
+import { sameShape, stridesOf } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import type { Hypothesis, Variant } from "./hypothesis.ts";
 import type { Rule } from "./rule.ts";
@@ -30,7 +30,9 @@ function reordered(rule: Rule, role: (typeof ROLES)[number]): readonly Variant[]
   const order = "had its axes in the other order (C and Fortran)";
   const columns = stridesOf(shape.toReversed()).toReversed();
   add(moved(input, columns, "from"), order);
-  add(moved(input, columns, "to"), order);
+  // Where the shape reads the same from both ends, the two ways are one.
+  if (!sameShape(shape, shape.toReversed())) add(moved(input, columns, "to"), order);
+  else if (shape.length === 2) return variants;
   for (let a = 0; a < shape.length; a++) {
     for (let b = a + 1; b < shape.length; b++) {
       if (shape[a] !== shape[b] || shape[a] < 2) continue;

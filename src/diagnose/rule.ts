@@ -45,6 +45,8 @@ export interface Rule {
   readonly updatesFirst: boolean;
   /** Null for the arithmetic of the data type. */
   readonly arithmetic: Arithmetic | null;
+  /** What {@link placingOf} found for a call: many rules differ in their reading of indices alone. */
+  readonly placings: WeakMap<Call, Placing>;
 }
 
 /** The result by a rule; null where the rule does not fit the call: other shapes, or an index outside its axis. */
@@ -96,6 +98,14 @@ export interface Placing {
 }
 
 export function placingOf(rule: Rule): Placing {
+  const known = rule.placings.get(rule.call);
+  if (known !== undefined) return known;
+  const placing = newPlacing(rule);
+  rule.placings.set(rule.call, placing);
+  return placing;
+}
+
+function newPlacing(rule: Rule): Placing {
   const { call, data, indices } = rule;
   const zeros = allocate(indices.dtype, indices.size);
   const inputs = {

@@ -40,7 +40,10 @@ interface Tried {
 const LEAST_BITS = 8;
 const LEAST_PARTIAL_BITS = 16;
 
-/** At most as many pairs are tried: each takes 30 ms for 10^6 cells. */
+/** In outputs of at most as many cells all pairs are tried: at most 0.3 s. */
+const FEW_CELLS = 2e4;
+
+/** Otherwise at most as many, of faults that explain a cell alone. Each takes 30 ms for 10^6 cells. */
 const MOST_PAIRS = 40;
 
 export function search(given: Case): readonly Diagnosis[] {
@@ -71,7 +74,7 @@ export function search(given: Case): readonly Diagnosis[] {
   return all.sort((a, b) => b.cells.explained - a.cells.explained);
 }
 
-/** All variants of a hypothesis that explain a cell. */
+/** All variants of a hypothesis that fit the call. */
 function attempts(given: Case, hypothesis: Hypothesis, rule: Rule): Tried[] {
   return hypothesis.variants(rule, given.facts).flatMap((variant, nth) => {
     const score = scoreOf(given, variant.rule);
@@ -79,7 +82,7 @@ function attempts(given: Case, hypothesis: Hypothesis, rule: Rule): Tried[] {
   });
 }
 
-/** Null where a rule explains no cell. */
+/** Null where a rule does not fit the call. */
 function scoreOf(
   { found, differing }: Case,
   rule: Rule,
@@ -89,7 +92,7 @@ function scoreOf(
   const cells = cellsOf(predicted);
   let explained = 0;
   for (const cell of differing) if (cells.isSame(found, cell)) explained++;
-  if (explained === 0) return null;
+  if (explained === 0) return { explained, wrong: 0 };
   let misses = 0;
   for (let cell = 0; cell < cells.count; cell++) if (!cells.isSame(found, cell)) misses++;
   return { explained, wrong: misses - (differing.length - explained) };
@@ -122,11 +125,12 @@ const ASPECTS: readonly Aspect[] = [
 /** The cells that a change explains alone, where it was tried alone. */
 const gained = (part: object): number => ("explained" in part ? Number(part.explained) : 0);
 
-/** Two changes of different parts of the rule, each of which explains some cell alone. */
+/** Two changes of different parts of the rule. */
 function pairsOf(given: Case, tried: readonly Tried[]): Tried[] {
   const { rule, facts } = given;
-  const gain = ({ explained, wrong }: Tried): number => explained - wrong;
-  const promising = tried.toSorted((a, b) => gain(b) - gain(a)).slice(0, 10);
+  const ranked = tried.toSorted((a, b) => b.explained - a.explained);
+  const isSmall = given.found.count <= FEW_CELLS;
+  const promising = isSmall ? ranked : ranked.filter((one) => one.explained > 0).slice(0, 10);
   // In a call that is an error only readings of indices were tried alone, because all others need one.
   const partners = facts.isError
     ? HYPOTHESES.filter(({ aspect }) => aspect !== "places").flatMap((hypothesis) =>
@@ -144,7 +148,7 @@ function pairsOf(given: Case, tried: readonly Tried[]): Tried[] {
         rankOf(one) < rankOf(other) ? ([one, other] as const) : ([other, one] as const),
       ),
   );
-  return chosen.slice(0, MOST_PAIRS).flatMap(([first, second]) => {
+  return chosen.slice(0, isSmall ? Infinity : MOST_PAIRS).flatMap(([first, second]) => {
     const { hypothesis, nth } = second;
     const variant = hypothesis.variants(first.variant.rule, facts).at(nth);
     const score = variant && scoreOf(given, variant.rule);

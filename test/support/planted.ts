@@ -26,6 +26,8 @@ export interface Planted {
   sample(random: Random): Sample;
   /** Null where the fault has no result in this call. More than one way is tried by different random numbers. */
   wrong(sample: Sample, random: Random): number[] | null;
+  /** Whether it is two faults. Whoever finds several pairs that give the same result has found it if it is among them. */
+  readonly isPair?: true;
   /** Whether the call is an error by its version. */
   readonly isError?: true;
   /** Whether the fault leaves a choice that the call does not decide. */
@@ -112,6 +114,14 @@ function withOutside(sample: Sample, random: Random): Sample {
     random(4) > 0 ? index : random(2) === 0 ? 6 + random(4) : -7 - random(4),
   );
   values[random(values.length)] = 6 + random(4);
+  return { ...sample, indices: { ...indices, values } };
+}
+
+/** Some indices lie just behind their axis, so that their flat offset lies within data. */
+function justOutside(sample: Sample, random: Random): Sample {
+  const { indices, data } = sample;
+  const values = indices.values.map((index) => (random(4) > 0 ? index : data.shape[0] + random(2)));
+  values[random(values.length)] = data.shape[0];
   return { ...sample, indices: { ...indices, values } };
 }
 
@@ -295,8 +305,12 @@ export const PLANTED: readonly Planted[] = [
   {
     id: "flat-offset",
     isError: true,
-    sample: (random) => withOutside(anyCall(random), random),
-    wrong: reading((index, dim) => exactly(index, dim)),
+    sample: (random) => justOutside(anyCall(random, { isCube: true }), random),
+    // An index whose flat offset lies behind data is left out, which is another fault.
+    wrong(sample) {
+      const values = reading(exactly)(sample);
+      return String(values) === String(reading(leftOut)(sample)) ? null : values;
+    },
   },
   {
     id: "other-reduction",
@@ -404,6 +418,44 @@ export const PLANTED: readonly Planted[] = [
     sample: (random) =>
       anyCall(random, { ops: SCATTERS, words: SUMS, dtypes: ["float32", "float64"] }),
     wrong: (sample) => runWith(sample, { reverse: true }),
+  },
+];
+
+/** Two faults at once. */
+export const PAIRS: readonly Planted[] = [
+  {
+    isPair: true,
+    id: "negative-clamped+first-wins",
+    sample: (random) => anyCall(random, { ops: SCATTERS, negative: 3 }),
+    wrong: (sample) =>
+      runWith(sample, { read: (index) => Math.max(index, 0), isDone: (_, nth) => nth === 0 }),
+  },
+  {
+    isPair: true,
+    id: "negative-dropped+other-reduction",
+    sample: (random) => anyCall(random, { ops: SCATTERS, words: ["add", "max"], negative: 3 }),
+    wrong: (sample) =>
+      runWith(sample, { read: (index) => (index < 0 ? null : index), word: "none" }),
+  },
+  {
+    isPair: true,
+    id: "negative-clamped+without-self",
+    sample: (random) => anyCall(random, { ops: SCATTERS, words: ["add"], negative: 3 }),
+    wrong: (sample) => runWith(sample, { read: (index) => Math.max(index, 0), first: (_, b) => b }),
+  },
+  {
+    isPair: true,
+    id: "out-of-range-clipped+first-wins",
+    isError: true,
+    sample: (random) => withOutside(anyCall(random, { ops: SCATTERS }), random),
+    wrong: (sample) => runWith(sample, { read: nearest, isDone: (_, nth) => nth === 0 }),
+  },
+  {
+    isPair: true,
+    id: "out-of-range-dropped+other-reduction",
+    isError: true,
+    sample: (random) => withOutside(anyCall(random, { ops: SCATTERS, words: ["add"] }), random),
+    wrong: (sample) => runWith(sample, { read: leftOut, word: "none" }),
   },
 ];
 
