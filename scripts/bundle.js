@@ -29,6 +29,8 @@ await build({
     "cli/main.ts",
     "convert/convert-model.ts",
     "diagnose/diagnose.ts",
+    // What `explain` and `diagnose` share, so that a page with the one does not load the other.
+    "explain/targets.ts",
     "inspect/inspect-model.ts",
   ].map((entry) => path.join(SOURCE, entry)),
   outbase: SOURCE,

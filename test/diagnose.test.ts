@@ -5,15 +5,20 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { diagnose } from "../src/index.ts";
+import { diagnose, DIAGNOSES } from "../src/index.ts";
 import type { NodeSpec } from "../src/call/call.ts";
 import { tensor, type Tensor } from "../src/tensor/tensor.ts";
 import { run } from "../src/call/run.ts";
+import { f32, i64, onnx, openvino } from "./support/calls.ts";
 import { isScatter, outputShape, round, runWith, type Sample } from "./support/other-rules.ts";
 import { hasElements, PAIRS, PLANTED, type Planted } from "./support/planted.ts";
 import { randomFrom, type Random } from "./support/random.ts";
 
 const CALLS = 40;
+
+test("there is a planted fault for every id", () => {
+  assert.deepEqual(PLANTED.map(({ id }) => id).toSorted(), Object.keys(DIAGNOSES).toSorted());
+});
 
 /** The node and its inputs, as `run` takes them. */
 function callOf(sample: Sample): { node: NodeSpec; inputs: Tensor[] } {
@@ -167,4 +172,89 @@ test("a fault and noise give a partial explanation, or none", () => {
     }
   }
   assert.ok(partial > 100, `${partial}`);
+});
+
+/** Calls by hand: what a runtime gave, and the explanations as `id explained/differing`. */
+const BY_HAND: readonly (readonly [string, NodeSpec, readonly Tensor[], Tensor, string[]])[] = [
+  [
+    "a slice of TensorScatter written where batch 0 has it",
+    onnx("TensorScatter", 24),
+    [f32([2, 3, 1], [0, 0, 0, 0, 0, 0]), f32([2, 1, 1], [7, 8]), i64([2], [0, 2])],
+    f32([2, 3, 1], [7, 0, 0, 8, 0, 0]),
+    ["batch-zero 2/2"],
+  ],
+  [
+    "batches of OpenVINO's Gather that all have the indices of batch 0",
+    openvino("Gather", 8, { batch_dims: 1 }),
+    [f32([2, 3], [1, 2, 3, 4, 5, 6]), i64([2, 2], [0, 1, 2, 2]), i64([], [1])],
+    f32([2, 2], [1, 2, 4, 5]),
+    ["batch-zero 2/2"],
+  ],
+  [
+    "an index of OpenVINO's Gather that was clipped, where the version fills with 0",
+    openvino("Gather", 8),
+    [f32([3], [1, 2, 3]), i64([2], [0, 3]), i64([], [0])],
+    f32([2], [1, 3]),
+    ["out-of-range-clipped 1/1"],
+  ],
+  [
+    "a negative index of Gather-1, which takes none, that was counted from the back",
+    onnx("Gather", 1),
+    [f32([3], [1, 2, 3]), i64([2], [0, -1])],
+    f32([2], [1, 3]),
+    [],
+  ],
+  [
+    "texts of which the first one stays",
+    onnx("ScatterND", 18),
+    [tensor("string", [2], ["a", "b"]), i64([2, 1], [0, 0]), tensor("string", [2], ["c", "d"])],
+    tensor("string", [2], ["c", "b"]),
+    ["first-wins 1/1"],
+  ],
+  [
+    "complex numbers that were multiplied, not added",
+    onnx("ScatterND", 18, { reduction: "add" }),
+    [tensor("complex64", [1], [[1, 1]]), i64([1, 1], [0]), tensor("complex64", [1], [[0, 2]])],
+    tensor("complex64", [1], [[-2, 2]]),
+    ["other-reduction 1/1"],
+  ],
+  [
+    "a NaN with a payload, which is no difference",
+    onnx("ScatterND", 18, { reduction: "add" }),
+    [f32([1], [NaN]), i64([1, 1], [0]), f32([1], [1])],
+    tensor("float32", [1], new Float32Array(Uint32Array.of(0x7fc00001).buffer)),
+    [],
+  ],
+  [
+    "half of the cells by one fault, the other half by none",
+    onnx("ScatterND", 18),
+    [f32([4], [0, 0, 0, 0]), i64([4, 1], [0, 0, 1, 1]), f32([4], [1, 2, 3, 4])],
+    f32([4], [1, 3, 77, 78]),
+    ["first-wins 2/4", "any-order 2/4"],
+  ],
+  [
+    "fewer than half",
+    onnx("ScatterND", 18),
+    [f32([4], [0, 0, 0, 0]), i64([4, 1], [0, 0, 1, 1]), f32([4], [1, 2, 3, 4])],
+    f32([4], [1, 99, 77, 78]),
+    [],
+  ],
+];
+
+for (const [title, node, inputs, actual, expected] of BY_HAND) {
+  test(title, () => {
+    const found = diagnose(node, inputs, actual);
+    const lines = found.map(({ id, cells }) => `${id} ${cells.explained}/${cells.differing}`);
+    assert.deepEqual(lines, expected);
+  });
+}
+
+test("a result of another type or shape than the output's is an error, and so is a call that cannot run", () => {
+  const inputs = [f32([2], [0, 0]), i64([1, 1], [0]), f32([1], [1])];
+  const fails = (actual: unknown, code: string, node = onnx("ScatterND", 18)): void =>
+    assert.throws(() => diagnose(node, inputs, actual), { name: "TensorError", code });
+  fails(i64([2], [0, 0]), "dtype");
+  fails(f32([1, 2], [0, 0]), "shape-mismatch");
+  fails([0, 0], "dtype");
+  fails(f32([2], [0, 0]), "attribute", onnx("ScatterND", 18, { axis: 0 }));
 });

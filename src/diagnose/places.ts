@@ -29,6 +29,10 @@ const negatives = (
   variants: (rule, { hasNegative }) => (hasNegative ? variants(rule) : []),
 });
 
+/** Negative indices as the version counts them. */
+const ownPlace = ({ call: { version } }: Rule): PlaceOf =>
+  version.negativeIndices ? wrapped : (index) => index;
+
 const outside = (
   id: Hypothesis["id"],
   variants: (rule: Rule, hasNegative: boolean) => readonly Variant[],
@@ -56,7 +60,7 @@ export const PLACES: readonly Hypothesis[] = [
   outside("out-of-range-clipped", (rule, hasNegative) => [
     variant(
       rule,
-      (index, dim) => clipped(wrapped(index, dim), dim),
+      (index, dim) => clipped(ownPlace(rule)(index, dim), dim),
       "indices outside their axis were taken for the nearest place",
     ),
     ...(hasNegative
@@ -66,11 +70,19 @@ export const PLACES: readonly Hypothesis[] = [
   outside("out-of-range-dropped", (rule) =>
     rule.updates === undefined
       ? []
-      : filled(rule, droppingOutside(true), "an index outside its axis"),
+      : filled(
+          rule,
+          droppingOutside(rule.call.version.negativeIndices),
+          "an index outside its axis",
+        ),
   ),
   outside("out-of-range-filled", (rule) =>
     rule.updates === undefined
-      ? filled(rule, droppingOutside(true), "an index outside its axis")
+      ? filled(
+          rule,
+          droppingOutside(rule.call.version.negativeIndices),
+          "an index outside its axis",
+        )
       : [],
   ),
   {
@@ -83,13 +95,15 @@ export const PLACES: readonly Hypothesis[] = [
       if (!data.some((index, p) => index !== low[p])) return [];
       const indices = new Tensor(dtype, [...shape], size, low);
       const sentence = "indices were cut to their low 32 bits";
-      return [variant({ ...rule, indices }, droppingOutside(true), sentence)];
+      return [
+        variant({ ...rule, indices }, droppingOutside(rule.call.version.negativeIndices), sentence),
+      ];
     },
   },
   outside("flat-offset", (rule) => [
     variant(
       rule,
-      wrapped,
+      ownPlace(rule),
       "indices outside their axis were taken at their offset in the whole tensor",
     ),
   ]),

@@ -132,7 +132,12 @@ function otherOperators(rule: Rule): readonly Variant[] {
       other.plain !== undefined &&
       other.ownRules !== true,
   ).map((other) => {
-    const call: Call = { ...rule.call, operator: other, version: plainVersionOf(other) };
+    const { negativeIndices } = version;
+    const call: Call = {
+      ...rule.call,
+      operator: other,
+      version: { ...plainVersionOf(other), negativeIndices },
+    };
     // A call without an axis has none to give to an operator with one.
     const axis = hasSetting(rule, "axis") ? settings.axis : 0;
     return {
