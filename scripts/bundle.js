@@ -23,14 +23,12 @@ for (const name of fs.readdirSync(TARGET).filter((one) => one.startsWith("part-"
 await build({
   entryPoints: [
     "index.ts",
+    "diagnose/index.ts",
     "npy/index.ts",
     "onnx/index.ts",
     "openvino/index.ts",
     "cli/main.ts",
     "convert/convert-model.ts",
-    "diagnose/diagnose.ts",
-    // What `explain` and `diagnose` share, so that a page with the one does not load the other.
-    "explain/targets.ts",
     "inspect/inspect-model.ts",
   ].map((entry) => path.join(SOURCE, entry)),
   outbase: SOURCE,

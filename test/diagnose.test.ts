@@ -5,7 +5,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { diagnose, DIAGNOSES } from "../src/index.ts";
+import { diagnose, DIAGNOSES } from "../src/diagnose/index.ts";
 import type { NodeSpec } from "../src/call/call.ts";
 import { tensor, type Tensor } from "../src/tensor/tensor.ts";
 import { run } from "../src/call/run.ts";

@@ -1,8 +1,10 @@
 /** The types of a diagnosis, and what each id means. */
 
-/** What a runtime may have done, with its meaning. Equally good ones are listed in this order. The union
- * `DiagnosisId` is derived from this table. The mark lets a page without diagnoses leave the table out. */
-export const DIAGNOSES = /* @__PURE__ */ Object.freeze({
+/**
+ * What a runtime may have done, with its meaning. Equally good explanations are listed in this order. The union
+ * `DiagnosisId` is derived from this table.
+ */
+export const DIAGNOSES = Object.freeze({
   "first-wins": "of several updates of one target the first one stays, not the last",
   "other-reduction": "another reduction was used, such as `none` for a word that is not known",
   "without-self": "the reduction began with the first update, not with the value of data",
