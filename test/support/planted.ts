@@ -459,5 +459,5 @@ export const PAIRS: readonly Planted[] = [
   },
 ];
 
-/** Whether every number of a shape is used: calls without elements show nothing. */
+/** Calls without elements show nothing. */
 export const hasElements = ({ data }: Sample): boolean => sizeOf(data.shape) > 0;
