@@ -9,6 +9,7 @@ import path from "node:path";
 import { test } from "node:test";
 import { inspect } from "node:util";
 import { siblingsOf } from "../src/convert/meaning.ts";
+import { DIAGNOSES } from "../src/diagnose/diagnosis.ts";
 import { ERROR_CODES, isTensorError } from "../src/errors.ts";
 import { gatherND, scatterND } from "../src/functions.ts";
 import { FINDINGS, writeModel, type Model } from "../src/onnx/index.ts";
@@ -108,9 +109,10 @@ test("the package holds what its documents link to", () => {
   }
 });
 
-test("every error code and finding that a document names exists", () => {
+test("every error code, finding and diagnosis that a document names exists", () => {
   const packages = ["", "bench/", "playground/"].flatMap(dependenciesOf);
-  const known = new Set([...Object.keys(ERROR_CODES), ...Object.keys(FINDINGS), ...packages]);
+  const tables = [ERROR_CODES, FINDINGS, DIAGNOSES];
+  const known = new Set([...tables.flatMap(Object.keys), ...packages]);
   const codes = new Set(Object.keys(ERROR_CODES).map(quoted));
   let columns = 0;
   for (const file of DOCUMENTS) {
@@ -225,6 +227,15 @@ test("inspect.md lists every finding with its severity and its meaning, and no o
     markedRows("docs/inspect.md", "findings"),
     Object.entries(FINDINGS).map(([id, { severity, meaning }]) => [quoted(id), severity, meaning]),
   );
+});
+
+test("diagnose.md lists every fault with its meaning, and no other, and its example is what the code says", async () => {
+  assert.deepEqual(
+    markedRows("docs/diagnose.md", "diagnoses"),
+    Object.entries(DIAGNOSES).map(([id, meaning]) => [quoted(id), meaning]),
+  );
+  const [code] = blocksOf(read("docs/diagnose.md"), "ts");
+  assertSays(code, (await runBlock("diagnose-example", code)).printed);
 });
 
 test("the example of inspect.md is what the command and the code say", async () => {

@@ -5,6 +5,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import * as diagnosis from "../src/diagnose/index.ts";
 import * as api from "../src/index.ts";
 import * as npy from "../src/npy/index.ts";
 import * as onnx from "../src/onnx/index.ts";
@@ -13,7 +14,11 @@ import { HOSTILE_VALUES } from "./support/hostile-values.ts";
 
 /** Calls a function with arguments that the compiler would not let through. */
 const apply = (name: string, args: readonly unknown[]): unknown =>
-  Reflect.apply(Reflect.get({ ...openvino, ...onnx, ...npy, ...api }, name), undefined, args);
+  Reflect.apply(
+    Reflect.get({ ...openvino, ...onnx, ...npy, ...diagnosis, ...api }, name),
+    undefined,
+    args,
+  );
 
 const f32 = (...shape: number[]) => api.zeros("float32", shape);
 const int = (shape: number[], ...values: number[]) => api.tensor("int64", shape, values);
@@ -32,6 +37,11 @@ const ARGUMENTS: Readonly<Record<string, () => readonly unknown[]>> = {
   planGatherND: () => [[2, 2], int([1, 1], 0)],
   planGatherElements: () => [[2, 2], int([1, 1], 0)],
   planGather: () => [[2, 2], int([1, 1], 0)],
+  diagnose: () => [
+    { op: "ScatterND", opset: 18 },
+    [f32(2, 2), int([1, 1], 0), f32(1, 2)],
+    api.full("float32", [2, 2], 1),
+  ],
   equals: () => [f32(2), f32(2)],
   firstDifference: () => [f32(2), f32(2)],
   tensor: () => ["float32", [2], [1, 2]],
@@ -134,12 +144,13 @@ const inValues = (dtype: api.DType): Place[] => [
 ];
 
 /** A node, its parts, its inputs and theirs. */
-function inNodes(name: "run" | "infer" | "explain"): Place[] {
+function inNodes(name: "run" | "infer" | "explain" | "diagnose"): Place[] {
   const node = { op: "ScatterND", opset: 18 };
   const inputs = ARGUMENTS["scatterND"];
+  const more = name === "diagnose" ? [api.full("float32", [2, 2], 1)] : [];
   const part = (key: string): Place => [
     `${name}, ${key}`,
-    (value) => apply(name, [{ ...node, [key]: value }, inputs()]),
+    (value) => apply(name, [{ ...node, [key]: value }, inputs(), ...more]),
   ];
   const input = (position: number, key: string): Place => [
     `${name}, ${key} of input ${position}`,
@@ -147,19 +158,20 @@ function inNodes(name: "run" | "infer" | "explain"): Place[] {
       apply(name, [
         node,
         inputs().with(position, { ...(inputs()[position] as object), [key]: value }),
+        ...more,
       ]),
   ];
   return [
-    ...inArguments(name, () => [node, inputs()]),
+    ...inArguments(name, () => [node, inputs(), ...more]),
     ...["op", "opset", "domain", "attributes"].map(part),
     [
       `${name}, an attribute`,
-      (reduction) => apply(name, [{ ...node, attributes: { reduction } }, inputs()]),
+      (reduction) => apply(name, [{ ...node, attributes: { reduction } }, inputs(), ...more]),
     ],
     ...[0, 1, 2].flatMap((position): Place[] => [
       [
         `${name}, input ${position}`,
-        (value) => apply(name, [node, inputs().with(position, value)]),
+        (value) => apply(name, [node, inputs().with(position, value), ...more]),
       ],
       ...["dtype", "shape", "data"].map((key) => input(position, key)),
     ]),
@@ -256,7 +268,7 @@ const PLACES: readonly Place[] = [
     "isDisposed of a tensor",
     (value) => Reflect.get(Object.getPrototypeOf(f32(2)), "isDisposed", value),
   ],
-  ...(["run", "infer", "explain"] as const).flatMap(inNodes),
+  ...(["run", "infer", "explain", "diagnose"] as const).flatMap(inNodes),
   ...inOptions("run", () => [{ op: "ScatterND", opset: 18 }, ARGUMENTS["scatterND"]()], [
     "out",
     "duplicates",

@@ -42,6 +42,10 @@ function freeze(value: unknown): void {
   Object.values(value).forEach(freeze);
 }
 
+/** The operators that pass a test, in the order of the list. */
+export const findOperators = (test: (operator: Operator) => boolean): readonly Operator[] =>
+  OPERATORS.filter(test);
+
 /** Identifies a version: an operator at an opset of its domain. `""` and no domain mean ai.onnx. */
 export interface OperatorId {
   readonly domain?: string | undefined;

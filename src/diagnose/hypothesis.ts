@@ -1,0 +1,58 @@
+/** What a hypothesis is: a change to a rule, under an id. One row each, in the files beside this one. */
+
+import type { DiagnosisId } from "./diagnosis.ts";
+import { indexAt, indexWordsOf } from "../plan/index-job.ts";
+import { placingOf, type PlaceOf, type Rule } from "./rule.ts";
+
+/** What is known of a call before any hypothesis is tried. */
+export interface Facts {
+  /** Whether the call is an error by its version: an index lies outside its axis. */
+  readonly isError: boolean;
+  readonly hasNegative: boolean;
+  readonly hasOutside: boolean;
+}
+
+/** One way in which a hypothesis may be true. */
+export interface Variant {
+  readonly rule: Rule;
+  readonly sentence: string;
+}
+
+/** Which part of a rule a hypothesis changes. Two hypotheses are tried together only where the parts differ. */
+export type Aspect = "input" | "operator" | "places" | "order" | "reduction" | "arithmetic";
+
+export interface Hypothesis {
+  readonly id: DiagnosisId;
+  readonly aspect: Aspect;
+  /** None where the hypothesis changes nothing in the call. */
+  variants(rule: Rule, facts: Facts): readonly Variant[];
+}
+
+/** Counts a negative index from the back, as most versions do. */
+export const wrapped = (index: number, dim: number): number => (index < 0 ? index + dim : index);
+
+/** The reading of indices that leaves out what is outside. */
+export const droppingOutside =
+  (isNegativeTaken: boolean): PlaceOf =>
+  (index, dim) => {
+    const place = isNegativeTaken ? wrapped(index, dim) : index;
+    return place >= 0 && place < dim ? place : NaN;
+  };
+
+/** @param rule whose indices have no rules of their own */
+export function factsOf(rule: Rule, isError: boolean): Facts {
+  const { axes, tupleAt, base } = placingOf(rule);
+  const { words, step } = indexWordsOf(rule.indices);
+  const { negativeIndices } = rule.call.version;
+  let hasNegative = false;
+  let hasOutside = false;
+  for (let p = 0; p < base.length; p++) {
+    for (let j = 0; j < axes.length; j++) {
+      const index = indexAt(words, (tupleAt(p) * axes.length + j) * step, step);
+      if (index < 0) hasNegative = true;
+      const place = negativeIndices ? wrapped(index, axes[j].dim) : index;
+      if (!(place >= 0 && place < axes[j].dim)) hasOutside = true;
+    }
+  }
+  return { isError, hasNegative, hasOutside };
+}

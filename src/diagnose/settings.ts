@@ -1,0 +1,148 @@
+/** Hypotheses about the call: another reduction, axis or operator, other batches, and the order of updates. */
+
+import { normalizeAxis, normalizeBatchDims } from "../operators/checks.ts";
+import { findOperators } from "../operators/registry.ts";
+import { plainVersionOf, type Call } from "../call/call.ts";
+import type { Settings } from "../operators/operator.ts";
+import { isNumericStorage, reductionsOf } from "../tensor/dtype.ts";
+import { product } from "../tensor/shape.ts";
+import { Tensor } from "../tensor/tensor.ts";
+import type { Hypothesis, Variant } from "./hypothesis.ts";
+import type { Rule } from "./rule.ts";
+
+const withSettings = (rule: Rule, settings: Partial<Settings>): Rule => ({
+  ...rule,
+  call: { ...rule.call, settings: { ...rule.call.settings, ...settings } },
+});
+
+const hasSetting = ({ call: { version } }: Rule, name: string): boolean =>
+  version.attributes.some((attribute) => attribute.name === name) ||
+  version.inputs.some((input) => input.name === name);
+
+const axisOf = ({ call, data }: Rule): number =>
+  normalizeAxis(Number(call.settings.axis), data.shape.length, call.fields);
+
+const batchDimsOf = ({ call, indices }: Rule): number =>
+  Number(normalizeBatchDims(call.settings.batchDims, indices.shape));
+
+export const SETTINGS: readonly Hypothesis[] = [
+  {
+    id: "first-wins",
+    aspect: "order",
+    variants: (rule) =>
+      rule.updates === undefined || rule.call.settings.reduction !== "none"
+        ? []
+        : [
+            {
+              rule: { ...rule, stays: "first" },
+              sentence: "of several updates of one target the first one stays, not the last",
+            },
+          ],
+  },
+  {
+    id: "other-reduction",
+    aspect: "reduction",
+    variants: (rule) =>
+      rule.updates === undefined
+        ? []
+        : reductionsOf(rule.data.dtype)
+            .filter((reduction) => reduction !== rule.call.settings.reduction)
+            .map((reduction) => ({
+              rule: withSettings(rule, { reduction }),
+              sentence: `the reduction was ${reduction}, not ${rule.call.settings.reduction}`,
+            })),
+  },
+  {
+    id: "without-self",
+    aspect: "order",
+    variants: (rule) =>
+      rule.updates === undefined ||
+      rule.call.settings.reduction === "none" ||
+      !rule.call.settings.includeSelf
+        ? []
+        : [
+            {
+              rule: withSettings(rule, { includeSelf: false }),
+              sentence:
+                "the reduction began with the first update of a target, not with the value of data",
+            },
+          ],
+  },
+  {
+    id: "updates-first",
+    aspect: "order",
+    variants: (rule) =>
+      rule.updates === undefined ||
+      ["none", "max", "min"].includes(rule.call.settings.reduction) ||
+      !rule.call.settings.includeSelf
+        ? []
+        : [
+            {
+              rule: { ...rule, updatesFirst: true },
+              sentence:
+                "the updates of a target were combined with each other before they met data",
+            },
+          ],
+  },
+  { id: "other-axis", aspect: "operator", variants: otherAxes },
+  { id: "batch-zero", aspect: "input", variants: batchZero },
+  { id: "other-operator", aspect: "operator", variants: otherOperators },
+];
+
+function otherAxes(rule: Rule): readonly Variant[] {
+  if (!hasSetting(rule, "axis")) return [];
+  const axis = axisOf(rule);
+  return rule.data.shape.flatMap((_, other) =>
+    other === axis
+      ? []
+      : [
+          {
+            rule: withSettings(rule, { axis: other }),
+            sentence: `the axis was ${other}, not ${axis}`,
+          },
+        ],
+  );
+}
+
+/** The first batch of indices for all: of a sequence's write indices each is a batch. */
+function batchZero(rule: Rule): readonly Variant[] {
+  const { call, indices } = rule;
+  const { dtype, shape, size, data } = indices;
+  const axes = call.operator.ownRules === true ? shape.length : batchDimsOf(rule);
+  const batch = product(shape, axes);
+  if (axes === 0 || size <= batch || !isNumericStorage(data)) return [];
+  const first = data.slice();
+  for (let p = batch; p < size; p += batch) first.copyWithin(p, 0, batch);
+  return [
+    {
+      rule: { ...rule, indices: new Tensor(dtype, [...shape], size, first) },
+      sentence: "the indices of the first batch were used for all batches",
+    },
+  ];
+}
+
+/** Operators of ai.onnx with a plain function, without the limits of their versions. */
+function otherOperators(rule: Rule): readonly Variant[] {
+  const { operator, settings, version } = rule.call;
+  if (operator.ownRules === true) return [];
+  return findOperators(
+    (other) =>
+      other.kind === operator.kind &&
+      other.plan !== operator.plan &&
+      other.plain !== undefined &&
+      other.ownRules !== true,
+  ).map((other) => {
+    const { negativeIndices } = version;
+    const call: Call = {
+      ...rule.call,
+      operator: other,
+      version: { ...plainVersionOf(other), negativeIndices },
+    };
+    // A call without an axis has none to give to an operator with one.
+    const axis = hasSetting(rule, "axis") ? settings.axis : 0;
+    return {
+      rule: { ...rule, call: { ...call, settings: { ...settings, axis } } },
+      sentence: `${other.versions[0].name} was run, not ${version.name}`,
+    };
+  });
+}

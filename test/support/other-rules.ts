@@ -1,0 +1,188 @@
+/**
+ * What runtimes do that do not follow the specification, as nested loops over plain numbers. Nothing here shares code
+ * with the package: it is what `diagnose` is tested with.
+ */
+
+export type Dtype = "float64" | "float32" | "float16" | "bfloat16" | "int64" | "int32";
+export type Op = "ScatterND" | "ScatterElements" | "GatherND" | "GatherElements" | "Gather";
+type Word = "none" | "add" | "mul" | "max" | "min";
+
+export interface Grid {
+  readonly shape: readonly number[];
+  readonly values: readonly number[];
+}
+
+/** A call, with every number as a double. */
+export interface Sample {
+  readonly op: Op;
+  readonly dtype: Dtype;
+  readonly axis: number;
+  readonly batchDims: number;
+  readonly reduction: Word;
+  readonly data: Grid;
+  readonly indices: Grid;
+  /** Without elements for a gather. */
+  readonly updates: Grid;
+}
+
+export const isScatter = ({ op }: Sample): boolean => op.startsWith("Scatter");
+
+export const sizeOf = (shape: readonly number[]): number => {
+  let size = 1;
+  for (const dim of shape) size *= dim;
+  return size;
+};
+
+/** All coordinates of a shape, the last axis first. */
+export function everyPlace(shape: readonly number[]): number[][] {
+  let places: number[][] = [[]];
+  for (const dim of shape) {
+    const longer: number[][] = [];
+    for (const place of places) for (let i = 0; i < dim; i++) longer.push([...place, i]);
+    places = longer;
+  }
+  return places;
+}
+
+/** The position of coordinates, which may lie outside the shape. */
+export function flat(place: readonly number[], shape: readonly number[]): number {
+  let position = 0;
+  for (let d = 0; d < shape.length; d++) position = position * shape[d] + place[d];
+  return position;
+}
+
+export const at = (grid: Grid, place: readonly number[]): number =>
+  grid.values[flat(place, grid.shape)];
+
+/** Where an index leads along an axis; null leaves its update or element out. */
+export type Reading = (index: number, dim: number) => number | null;
+
+export const exactly: Reading = (index, dim) => (index < 0 ? index + dim : index);
+
+export const outputShape = ({ op, data, indices, axis, batchDims }: Sample): readonly number[] => {
+  if (op === "GatherElements") return indices.shape;
+  if (op === "Gather") {
+    return [...data.shape.slice(0, axis), ...indices.shape, ...data.shape.slice(axis + 1)];
+  }
+  if (op !== "GatherND") return data.shape;
+  const k = indices.shape[indices.shape.length - 1];
+  return [...indices.shape.slice(0, -1), ...data.shape.slice(batchDims + k)];
+};
+
+/** For each element of updates or of the output in turn, the element of data it belongs to; null where it has none. */
+export function linksOf(sample: Sample, read: Reading): (number | null)[] {
+  const { op, data, indices, axis, batchDims } = sample;
+  const links: (number | null)[] = [];
+  const link = (place: (number | null)[]): void => {
+    const known = place.filter((one) => one !== null);
+    const position = known.length < place.length ? -1 : flat(known, data.shape);
+    links.push(position >= 0 && position < data.values.length ? position : null);
+  };
+  if (op === "ScatterElements" || op === "GatherElements") {
+    for (const place of everyPlace(indices.shape)) {
+      const target: (number | null)[] = [...place];
+      target[axis] = read(at(indices, place), data.shape[axis]);
+      link(target);
+    }
+  } else if (op === "Gather") {
+    for (const before of everyPlace(data.shape.slice(0, axis))) {
+      for (const place of everyPlace(indices.shape)) {
+        for (const behind of everyPlace(data.shape.slice(axis + 1))) {
+          link([...before, read(at(indices, place), data.shape[axis]), ...behind]);
+        }
+      }
+    }
+  } else {
+    const k = indices.shape[indices.shape.length - 1];
+    for (const place of everyPlace(indices.shape.slice(0, -1))) {
+      const batch = op === "GatherND" ? place.slice(0, batchDims) : [];
+      const tuple: (number | null)[] = [];
+      for (let j = 0; j < k; j++) {
+        tuple.push(read(at(indices, [...place, j]), data.shape[batch.length + j]));
+      }
+      for (const behind of everyPlace(data.shape.slice(batch.length + k))) {
+        link([...batch, ...tuple, ...behind]);
+      }
+    }
+  }
+  return links;
+}
+
+/** Rounds to nearest even with so many bits behind the leading one, in a format of so small a least exponent. */
+function toBits(value: number, bits: number, least: number, greatest: number): number {
+  if (value === 0 || !Number.isFinite(value)) return value;
+  let exponent = Math.floor(Math.log2(Math.abs(value)));
+  if (2 ** exponent > Math.abs(value)) exponent--;
+  if (2 ** (exponent + 1) <= Math.abs(value)) exponent++;
+  const unit = 2 ** (Math.max(exponent, least) - bits);
+  const whole = Math.floor(value / unit);
+  const rest = value / unit - whole;
+  const up = rest > 0.5 || (rest === 0.5 && whole % 2 !== 0);
+  const rounded = (up ? whole + 1 : whole) * unit;
+  if (Math.abs(rounded) >= 2 ** (greatest + 1)) return Math.sign(value) * Infinity;
+  return rounded === 0 && value < 0 ? -0 : rounded;
+}
+
+export function round(dtype: Dtype, value: number): number {
+  if (dtype === "float32") return Math.fround(value);
+  if (dtype === "float16") return toBits(Math.fround(value), 10, -14, 15);
+  if (dtype === "bfloat16") return toBits(Math.fround(value), 7, -126, 127);
+  return dtype === "int32" ? value | 0 : value;
+}
+
+/** One step of a reduction, before rounding. */
+export function combine(word: Word, dtype: Dtype, a: number, b: number): number {
+  if (word === "none") return b;
+  if (word === "add") return a + b;
+  if (word === "mul") return dtype === "int32" ? Math.imul(a, b) : a * b;
+  return word === "max" ? Math.max(a, b) : Math.min(a, b);
+}
+
+export const LEAST: Readonly<Record<string, number>> = {
+  float64: 2 ** -1022,
+  float32: 2 ** -126,
+  float16: 2 ** -14,
+  bfloat16: 2 ** -126,
+};
+
+/** The whole call, with some parts replaced by a runtime's own. */
+export interface Faults {
+  readonly read?: Reading;
+  readonly fill?: number;
+  /** Whether the update at a position is done, the nth of its target. */
+  readonly isDone?: (position: number, nth: number, target: number) => boolean;
+  readonly word?: Word;
+  readonly step?: (a: number, b: number) => number;
+  /** What the first update of a target does. */
+  readonly first?: (a: number, b: number) => number;
+  readonly reverse?: boolean;
+}
+
+export function runWith(sample: Sample, faults: Faults = {}): number[] {
+  const { dtype, data, updates, reduction } = sample;
+  const {
+    read = exactly,
+    fill = 0,
+    word = reduction,
+    isDone = () => true,
+    reverse = false,
+  } = faults;
+  const links = linksOf(sample, read);
+  if (!isScatter(sample)) {
+    return links.map((position) => (position === null ? fill : data.values[position]));
+  }
+  const step = faults.step ?? ((a, b) => round(dtype, combine(word, dtype, a, b)));
+  const output = [...data.values];
+  const met = new Map<number, number>();
+  for (let i = 0; i < links.length; i++) {
+    const position = reverse ? links.length - 1 - i : i;
+    const target = links[position];
+    if (target === null) continue;
+    const nth = met.get(target) ?? 0;
+    met.set(target, nth + 1);
+    if (!isDone(position, nth, target)) continue;
+    const by = nth === 0 && faults.first !== undefined ? faults.first : step;
+    output[target] = by(output[target], updates.values[position]);
+  }
+  return output;
+}

@@ -1,0 +1,463 @@
+/** Random calls with a fault of each kind, made by the loops of `other-rules.ts`. */
+
+import type { Random } from "./random.ts";
+import {
+  at,
+  combine,
+  exactly,
+  everyPlace,
+  isScatter,
+  LEAST,
+  linksOf,
+  round,
+  runWith,
+  sizeOf,
+  type Dtype,
+  type Faults,
+  type Grid,
+  type Op,
+  type Reading,
+  type Sample,
+} from "./other-rules.ts";
+
+/** A fault, the calls that it is planted in, and what it makes of them. */
+export interface Planted {
+  readonly id: string;
+  sample(random: Random): Sample;
+  /** Null where the fault has no result in this call. More than one way is tried by different random numbers. */
+  wrong(sample: Sample, random: Random): number[] | null;
+  /** Whether it is two faults. Whoever finds several pairs that give the same result has found it if it is among them. */
+  readonly isPair?: true;
+  /** Whether the call is an error by its version. */
+  readonly isError?: true;
+  /** Whether the fault leaves a choice that the call does not decide. */
+  readonly isRandom?: true;
+}
+
+interface Choice {
+  readonly ops?: readonly Op[];
+  readonly dtypes?: readonly Dtype[];
+  readonly words?: readonly Sample["reduction"][];
+  /** All dimensions of data are equal, and so are those of indices where they may be. */
+  readonly isCube?: boolean;
+  readonly batches?: boolean;
+  /** One index in this many is negative; 0 for none. */
+  readonly negative?: number;
+  readonly value?: (dtype: Dtype, random: Random) => number;
+}
+
+const pick = <T>(list: readonly T[], random: Random): T => list[random(list.length)];
+
+const SCATTERS: readonly Op[] = ["ScatterND", "ScatterElements"];
+const GATHERS: readonly Op[] = ["GatherND", "GatherElements", "Gather"];
+const ALL: readonly Op[] = [...SCATTERS, ...GATHERS];
+const DTYPES: readonly Dtype[] = ["float32", "int32", "int64", "float64", "float16"];
+
+function anyValue(dtype: Dtype, random: Random): number {
+  if (dtype.startsWith("int")) return random(2001) - 1000;
+  return round(dtype, (random(2 ** 20) - 2 ** 19) / 2 ** 14 + random(1000) / 999);
+}
+
+function gridOf(shape: readonly number[], value: (place: number[]) => number): Grid {
+  return { shape, values: everyPlace(shape).map(value) };
+}
+
+/** Indices of which several are likely to meet. */
+function anyCall(random: Random, choice: Choice = {}): Sample {
+  const { negative = 4, isCube = false, value = anyValue } = choice;
+  const op = pick(choice.ops ?? ALL, random);
+  const dtype = pick(choice.dtypes ?? DTYPES, random);
+  const n = 2 + random(3);
+  const rank = isCube || choice.batches ? 2 + random(2) : 1 + random(3);
+  const dims = Array.from({ length: rank }, () => (isCube ? n : 2 + random(4)));
+  const batchDims = choice.batches ? 1 : 0;
+  let axis = 0;
+  let shape: number[];
+  if (op.endsWith("ND")) {
+    const k = 1 + random(rank - batchDims);
+    const lead = batchDims === 1 ? [dims[0]] : random(3) === 0 ? [2] : [];
+    shape = [...lead, 3 + random(8), k];
+  } else if (op === "Gather") {
+    axis = random(rank);
+    shape = isCube ? [n] : [1 + random(3), 1 + random(4)];
+  } else {
+    axis = random(rank);
+    shape = dims.map((dim, d) => (isCube ? n : d === axis ? 2 + random(6) : 1 + random(dim)));
+  }
+  const k = shape[shape.length - 1];
+  const dimAt = (place: number[]): number =>
+    op.endsWith("ND") ? dims[batchDims + place[place.length - 1]] : dims[axis];
+  const indices = gridOf(shape, (place) => {
+    const dim = dimAt(place);
+    return random(dim) - (negative > 0 && random(negative) === 0 ? dim : 0);
+  });
+  const updates =
+    op === "ScatterND"
+      ? [...shape.slice(0, -1), ...dims.slice(k)]
+      : op === "ScatterElements"
+        ? shape
+        : [0];
+  return {
+    ...{ op, dtype, axis, batchDims, indices },
+    reduction: isScatterOp(op) ? pick(choice.words ?? ["none"], random) : "none",
+    data: gridOf(dims, () => value(dtype, random)),
+    updates: gridOf(updates, () => value(dtype, random)),
+  };
+}
+
+const isScatterOp = (op: Op): boolean => SCATTERS.includes(op);
+
+/** Some indices lie outside their axis. */
+function withOutside(sample: Sample, random: Random): Sample {
+  const { indices } = sample;
+  const values = indices.values.map((index) =>
+    random(4) > 0 ? index : random(2) === 0 ? 6 + random(4) : -7 - random(4),
+  );
+  values[random(values.length)] = 6 + random(4);
+  return { ...sample, indices: { ...indices, values } };
+}
+
+/** Some indices lie just behind their axis, so that their flat offset lies within data. */
+function justOutside(sample: Sample, random: Random): Sample {
+  const { indices, data } = sample;
+  const values = indices.values.map((index) => (random(4) > 0 ? index : data.shape[0] + random(2)));
+  values[random(values.length)] = data.shape[0];
+  return { ...sample, indices: { ...indices, values } };
+}
+
+const outside =
+  (instead: (place: number, dim: number) => number | null): Reading =>
+  (index, dim) => {
+    const place = exactly(index, dim) as number;
+    return place >= 0 && place < dim ? place : instead(place, dim);
+  };
+
+const nearest = outside((place, dim) => (place < 0 ? 0 : dim - 1));
+const leftOut = outside(() => null);
+
+const reading =
+  (read: Reading, fill = 0) =>
+  (sample: Sample): number[] =>
+    runWith(sample, { read, fill });
+
+const SUMS = ["add", "mul"] as const;
+const FLOATS: readonly Dtype[] = ["float32", "float16", "bfloat16"];
+
+/** Of each target, the positions of its updates. */
+function hitsOf(sample: Sample): Map<number, number[]> {
+  const hits = new Map<number, number[]>();
+  linksOf(sample, exactly).forEach((target, position) => {
+    if (target === null) return;
+    hits.set(target, [...(hits.get(target) ?? []), position]);
+  });
+  return hits;
+}
+
+function transposed(grid: Grid, random: Random): Grid {
+  const { shape, values } = grid;
+  const reversed = shape.toReversed();
+  const turned = (place: readonly number[]): number[] => place.toReversed();
+  const [a, b] = [random(shape.length), random(shape.length)];
+  if (random(3) === 0 && a !== b && shape[a] === shape[b]) {
+    return gridOf([...shape], (place) => at(grid, place.with(a, place[b]).with(b, place[a])));
+  }
+  if (random(2) === 0) {
+    return gridOf([...shape], (place) => at({ shape: reversed, values }, turned(place)));
+  }
+  const other = gridOf(reversed, (place) => at(grid, turned(place)));
+  return { shape, values: other.values };
+}
+
+/** A step that rounds as the data type does, of operands that were changed, with a result that was changed. */
+const stepped =
+  (change: (value: number) => number) =>
+  (sample: Sample): Faults => ({
+    step: (a, b) => {
+      const { dtype, reduction } = sample;
+      return change(round(dtype, combine(reduction, dtype, change(a), change(b))));
+    },
+  });
+
+const tiny = (dtype: Dtype, random: Random): number =>
+  (random(33) - 16) * LEAST[dtype] * (random(3) === 0 ? 1 : 2 ** -4);
+
+function flushed({ dtype }: Sample, value: number): number {
+  if (Math.abs(value) >= LEAST[dtype] || Number.isNaN(value)) return value;
+  return value < 0 || Object.is(value, -0) ? -0 : 0;
+}
+
+/** A max or min by comparison: which operand stays where the comparison is false for NaN or for equal zeros. */
+function compared(sample: Sample, keeps: "data" | "update", isForNaN: boolean): Faults {
+  const isMax = sample.reduction === "max";
+  return {
+    step: (a, b) => {
+      if (isForNaN ? Number.isNaN(a) || Number.isNaN(b) : a === b) return keeps === "data" ? a : b;
+      if (Number.isNaN(a) || Number.isNaN(b)) return NaN;
+      return isMax ? Math.max(a, b) : Math.min(a, b);
+    },
+  };
+}
+
+const withNaN = (dtype: Dtype, random: Random): number =>
+  random(4) === 0 ? NaN : anyValue(dtype, random);
+
+const zeros = (_: Dtype, random: Random): number => pick([0, -0, 1, -1], random);
+
+/** Data and indices that both ScatterND and ScatterElements (or their gathers) take. */
+function bothOperators(random: Random): Sample {
+  const n = 3 + random(3);
+  const [p, q] = [1 + random(n), 1 + random(n)];
+  const op = pick(["ScatterND", "ScatterElements", "GatherND", "GatherElements"] as const, random);
+  const dtype = pick(DTYPES, random);
+  const axis = op.endsWith("ND") ? 0 : random(2);
+  const value = (): number => anyValue(dtype, random);
+  return {
+    ...{ op, dtype, axis, batchDims: 0, reduction: "none" },
+    data: gridOf([n, n, 2], value),
+    indices: gridOf([p, q, 2], () => random(n)),
+    updates: gridOf(op.startsWith("Scatter") ? [p, q, 2] : [0], value),
+  };
+}
+
+const OTHER = {
+  ScatterND: "ScatterElements",
+  ScatterElements: "ScatterND",
+  GatherND: "GatherElements",
+  GatherElements: "GatherND",
+} as const;
+
+/** Sums of the updates of each target, and then with data. */
+function updatesFirst(sample: Sample): number[] {
+  const { dtype, reduction, data } = sample;
+  const combined = runWith(sample, { first: (_, b) => b });
+  const hits = hitsOf(sample);
+  return data.values.map((value, cell) =>
+    hits.has(cell) ? round(dtype, combine(reduction, dtype, value, combined[cell])) : value,
+  );
+}
+
+/** Everything from the first negative index on is missing. */
+function refused(sample: Sample, random: Random): number[] | null {
+  const links = linksOf(sample, (index, dim) => (index < 0 ? null : exactly(index, dim)));
+  const stop = random(2) === 0 ? links.indexOf(null) : 0;
+  if (!links.includes(null)) return null;
+  if (isScatter(sample)) return runWith(sample, { isDone: (position) => position < stop });
+  return runWith(sample).map((value, cell) => (cell < stop ? value : 0));
+}
+
+export const PLANTED: readonly Planted[] = [
+  {
+    id: "first-wins",
+    sample: (random) => anyCall(random, { ops: SCATTERS }),
+    wrong: (sample) => runWith(sample, { isDone: (_, nth) => nth === 0 }),
+  },
+  {
+    id: "any-order",
+    isRandom: true,
+    sample: (random) => anyCall(random, { ops: SCATTERS }),
+    wrong(sample, random) {
+      const hits = hitsOf(sample);
+      const winners = new Set([...hits.values()].map((positions) => pick(positions, random)));
+      return runWith(sample, { isDone: (position) => winners.has(position) });
+    },
+  },
+  {
+    id: "lost-updates",
+    isRandom: true,
+    sample: (random) =>
+      anyCall(random, {
+        ops: SCATTERS,
+        words: ["add"],
+        dtypes: ["int32", "int64", "float32", "float64"],
+      }),
+    wrong: (sample, random) => runWith(sample, { isDone: () => random(3) > 0 }),
+  },
+  {
+    id: "negative-dropped",
+    sample: (random) => anyCall(random),
+    wrong: reading((index) => (index < 0 ? null : index)),
+  },
+  {
+    id: "negative-clamped",
+    sample: (random) => anyCall(random),
+    wrong: reading((index) => Math.max(index, 0)),
+  },
+  { id: "negative-refused", sample: (random) => anyCall(random), wrong: refused },
+  {
+    id: "out-of-range-clipped",
+    isError: true,
+    sample: (random) => withOutside(anyCall(random), random),
+    wrong: reading(nearest),
+  },
+  {
+    id: "out-of-range-dropped",
+    isError: true,
+    sample: (random) => withOutside(anyCall(random, { ops: SCATTERS }), random),
+    wrong: reading(leftOut),
+  },
+  {
+    id: "out-of-range-filled",
+    isError: true,
+    sample: (random) => withOutside(anyCall(random, { ops: GATHERS }), random),
+    wrong: (sample, random) =>
+      reading(leftOut, sample.dtype.startsWith("float") && random(2) === 0 ? NaN : 0)(sample),
+  },
+  {
+    id: "flat-offset",
+    isError: true,
+    sample: (random) => justOutside(anyCall(random, { isCube: true }), random),
+    // An index whose flat offset lies behind data is left out, which is another fault.
+    wrong(sample) {
+      const values = reading(exactly)(sample);
+      return String(values) === String(reading(leftOut)(sample)) ? null : values;
+    },
+  },
+  {
+    id: "other-reduction",
+    sample: (random) =>
+      anyCall(random, { ops: SCATTERS, words: ["add", "mul", "max", "min", "none"] }),
+    wrong: (sample, random) =>
+      runWith(sample, { word: pick(["add", "mul", "max", "min", "none"] as const, random) }),
+  },
+  {
+    id: "without-self",
+    sample: (random) => anyCall(random, { ops: SCATTERS, words: ["add", "mul", "max", "min"] }),
+    wrong: (sample) => runWith(sample, { first: (_, b) => b }),
+  },
+  {
+    id: "other-axis",
+    sample: (random) =>
+      anyCall(random, { ops: ["ScatterElements", "GatherElements", "Gather"], isCube: true }),
+    wrong: (sample) => runWith({ ...sample, axis: (sample.axis + 1) % sample.data.shape.length }),
+  },
+  {
+    id: "batch-zero",
+    sample: (random) => anyCall(random, { ops: ["GatherND"], batches: true }),
+    wrong(sample) {
+      const { indices } = sample;
+      const first = gridOf(indices.shape, (place) => at(indices, place.with(0, 0)));
+      return runWith({ ...sample, indices: first });
+    },
+  },
+  {
+    id: "updates-first",
+    sample: (random) => anyCall(random, { ops: SCATTERS, words: SUMS, dtypes: FLOATS }),
+    wrong: updatesFirst,
+  },
+  {
+    id: "wide-accumulation",
+    sample: (random) =>
+      anyCall(random, { ops: SCATTERS, words: SUMS, dtypes: ["float16", "bfloat16"] }),
+    wrong(sample) {
+      const step = (a: number, b: number): number =>
+        Math.fround(combine(sample.reduction, sample.dtype, a, b));
+      return runWith(sample, { step }).map((value) => round(sample.dtype, value));
+    },
+  },
+  {
+    id: "subnormals-flushed",
+    sample: (random) =>
+      anyCall(random, { ops: SCATTERS, words: ["add", "max"], dtypes: FLOATS, value: tiny }),
+    wrong: (sample) => runWith(sample, stepped((value) => flushed(sample, value))(sample)),
+  },
+  {
+    id: "nan-one-operand",
+    sample: (random) =>
+      anyCall(random, { ops: SCATTERS, words: ["max", "min"], dtypes: FLOATS, value: withNaN }),
+    wrong(sample, random) {
+      if (random(2) === 0)
+        return runWith(sample, compared(sample, random(2) === 0 ? "data" : "update", true));
+      const { step } = compared(sample, "data", true);
+      return runWith(sample, {
+        step: (a, b) => (Number.isNaN(a) ? b : Number.isNaN(b) ? a : Number(step?.(a, b))),
+      });
+    },
+  },
+  {
+    id: "signed-zero",
+    sample: (random) =>
+      anyCall(random, { ops: SCATTERS, words: ["max", "min"], dtypes: FLOATS, value: zeros }),
+    wrong: (sample, random) =>
+      runWith(sample, compared(sample, random(2) === 0 ? "data" : "update", false)),
+  },
+  {
+    id: "other-operator",
+    sample: bothOperators,
+    wrong: (sample) => {
+      const op = OTHER[sample.op as keyof typeof OTHER];
+      return runWith({ ...sample, op });
+    },
+  },
+  {
+    id: "transposed-input",
+    sample: (random) => anyCall(random, { isCube: random(2) === 0 }),
+    wrong(sample, random) {
+      const part = pick(["data", "updates"] as const, random);
+      return runWith({ ...sample, [part]: transposed(sample[part], random) });
+    },
+  },
+  {
+    id: "indices-truncated",
+    isError: true,
+    sample(random) {
+      const sample = anyCall(random);
+      const far = (index: number): number =>
+        index + (random(5) === 0 ? 2 ** 32 * (1 + random(9)) : 0);
+      const values = sample.indices.values.map(far);
+      values[0] += 2 ** 32;
+      return { ...sample, indices: { ...sample.indices, values } };
+    },
+    wrong: (sample) => {
+      const values = sample.indices.values.map((index) => index | 0);
+      return runWith({ ...sample, indices: { ...sample.indices, values } });
+    },
+  },
+  {
+    id: "rounding",
+    isRandom: true,
+    sample: (random) =>
+      anyCall(random, { ops: SCATTERS, words: SUMS, dtypes: ["float32", "float64"] }),
+    wrong: (sample) => runWith(sample, { reverse: true }),
+  },
+];
+
+/** Two faults at once. */
+export const PAIRS: readonly Planted[] = [
+  {
+    isPair: true,
+    id: "negative-clamped+first-wins",
+    sample: (random) => anyCall(random, { ops: SCATTERS, negative: 3 }),
+    wrong: (sample) =>
+      runWith(sample, { read: (index) => Math.max(index, 0), isDone: (_, nth) => nth === 0 }),
+  },
+  {
+    isPair: true,
+    id: "negative-dropped+other-reduction",
+    sample: (random) => anyCall(random, { ops: SCATTERS, words: ["add", "max"], negative: 3 }),
+    wrong: (sample) =>
+      runWith(sample, { read: (index) => (index < 0 ? null : index), word: "none" }),
+  },
+  {
+    isPair: true,
+    id: "negative-clamped+without-self",
+    sample: (random) => anyCall(random, { ops: SCATTERS, words: ["add"], negative: 3 }),
+    wrong: (sample) => runWith(sample, { read: (index) => Math.max(index, 0), first: (_, b) => b }),
+  },
+  {
+    isPair: true,
+    id: "out-of-range-clipped+first-wins",
+    isError: true,
+    sample: (random) => withOutside(anyCall(random, { ops: SCATTERS }), random),
+    wrong: (sample) => runWith(sample, { read: nearest, isDone: (_, nth) => nth === 0 }),
+  },
+  {
+    isPair: true,
+    id: "out-of-range-dropped+other-reduction",
+    isError: true,
+    sample: (random) => withOutside(anyCall(random, { ops: SCATTERS, words: ["add"] }), random),
+    wrong: (sample) => runWith(sample, { read: leftOut, word: "none" }),
+  },
+];
+
+/** Calls without elements show nothing. */
+export const hasElements = ({ data }: Sample): boolean => sizeOf(data.shape) > 0;
