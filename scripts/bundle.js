@@ -23,7 +23,6 @@ for (const name of fs.readdirSync(TARGET).filter((one) => one.startsWith("part-"
 await build({
   entryPoints: [
     "index.ts",
-    "diagnose/index.ts",
     "npy/index.ts",
     "onnx/index.ts",
     "openvino/index.ts",

@@ -29,7 +29,6 @@ const EXPORTS = {
     "planScatterND", "printScalar", "printShape", "resolve", "roleOf", "run", "scatter", "scatterElements",
     "scatterND", "tensor", "tensorScatter", "typesOf", "zeros",
   ],
-  "diagnose/index.js": ["DIAGNOSES", "diagnose"],
   "npy/index.js": ["readNpy", "writeNpy"],
   "onnx/index.js": [
     "FINDINGS", "NodeIndex", "buildModel", "captureCalls", "constant", "convertModel", "externalFiles", "extractNode", "inspectModel",
@@ -66,14 +65,13 @@ function importGraph(
   return { files: seen, packages };
 }
 
-test("the core, diagnose and npy have no dependency, onnx has protobuf, openvino an XML parser", () => {
+test("the core and npy have no dependency, onnx has protobuf, openvino an XML parser", () => {
   assert.ok(
     importGraph(path.join(root, "dist/index.js")).files.size > 1,
     "the graph was not walked",
   );
   const packagesOf = (entry: string) => [...importGraph(path.join(root, "dist", entry)).packages];
   assert.deepEqual(packagesOf("index.js"), []);
-  assert.deepEqual(packagesOf("diagnose/index.js"), []);
   assert.deepEqual(packagesOf("npy/index.js"), []);
   assert.ok(packagesOf("onnx/index.js").every((name) => name.startsWith("@bufbuild/protobuf")));
   assert.deepEqual(packagesOf("openvino/index.js"), ["fast-xml-parser"]);
@@ -101,7 +99,7 @@ test("the types resolve for every way to import an ES module", () => {
     sh(bin("attw"), ["--pack", "--profile", "esm-only", "--format", "json"]),
   );
   const entries = Object.keys(report.analysis.entrypoints);
-  assert.deepEqual(entries, [".", "./diagnose", "./npy", "./onnx", "./openvino", "./package.json"]);
+  assert.deepEqual(entries, [".", "./npy", "./onnx", "./openvino", "./package.json"]);
 });
 
 test("the lock file names no registry", () => {
