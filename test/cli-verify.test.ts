@@ -7,23 +7,14 @@ import { pathToFileURL } from "node:url";
 import { readModel, writeModel } from "../src/onnx/index.ts";
 import { makeCliFolder } from "./support/cli-files.ts";
 import { gatherFarIndex } from "./support/cli-models.ts";
-import { fails, inOrder, prints, refuses, testRows } from "./support/cli.ts";
-import { F32, I64, i64, onnxModel } from "./support/node-models.ts";
+import { fails, inOrder, prints, refuses, runCommand, testRows } from "./support/cli.ts";
+import { i64, takePutAgain } from "./support/node-models.ts";
 import { tensor } from "../src/tensor/tensor.ts";
 
 const folder = makeCliFolder();
 const { at, json, save, ndscatter } = folder;
 
-const MODEL = onnxModel(13, {
-  inputs: { x: F32("N"), i: I64("M") },
-  constants: { first: i64([2, 1], 0, 0), u: tensor("float32", [2], [10, 20]) },
-  nodes: [
-    { op: "Gather", name: "take", inputs: ["x", "i"], outputs: ["t"] },
-    { op: "ScatterND", name: "put", inputs: ["x", "first", "u"], outputs: ["s"] },
-    { op: "Gather", name: "again", inputs: ["t", "i"], outputs: ["y"] },
-  ],
-});
-fs.writeFileSync(at("m.onnx"), writeModel(MODEL));
+fs.writeFileSync(at("m.onnx"), writeModel(takePutAgain()));
 save("x.npy", tensor("float32", [4], [1, 2, 3, 4]));
 save("good.npy", i64([2], 1, 0));
 save("bad.npy", i64([2], 1, 3));
@@ -35,6 +26,23 @@ test("without a runtime one sentence says what to install", async () => {
     stderr,
     "ndscatter: there is no ONNX Runtime here; install yours first, such as by npm install onnxruntime-node\n",
   );
+});
+
+test("a runtime that cannot be loaded, or is none, is said to be so", async () => {
+  const line = "verify m.onnx --feed x=x.npy --feed i=good.npy";
+  for (const [name, source, says] of [
+    ["broken", 'throw new Error("no such binding");', "cannot be loaded: no such binding"],
+    ["empty", "export {};", "makes no sessions; install it anew"],
+  ]) {
+    const place = `${name}/node_modules/onnxruntime-web`;
+    fs.mkdirSync(at(place), { recursive: true });
+    fs.writeFileSync(at(`${place}/package.json`), '{ "type": "module", "exports": "./index.js" }');
+    fs.writeFileSync(at(`${place}/index.js`), source);
+    const files = line.replaceAll(/\S+\.(npy|onnx)/g, (file) => file.replace(/[^=]*$/, "../$&"));
+    const { status, stderr } = await runCommand(at(name), files.split(" "));
+    assert.equal(status, 2);
+    assert.equal(stderr, `ndscatter: the onnxruntime-web that is installed here ${says}\n`);
+  }
 });
 
 /** Runs models with this package, and makes the first update of `s` win where the environment asks for it. */

@@ -233,6 +233,6 @@ test("bodies more than 16 deep are not converted", () => {
   assert.equal(onnx.convertModel(inBodies(15), { opset: 18 }).changes.length, 0);
   assert.throws(() => onnx.convertModel(inBodies(16), { opset: 18 }, { force: true }), {
     code: "too-large",
-    message: "the model has graphs in graphs, more than 16 deep, which is too deep to be converted",
+    message: "the model has graphs in graphs, more than 16 deep, which is too deep to be followed",
   });
 });

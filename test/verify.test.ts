@@ -14,7 +14,7 @@ import {
   type Session,
 } from "../src/onnx/index.ts";
 import { asTensor, equals, tensor, type Tensor } from "../src/tensor/tensor.ts";
-import { F32, I64, i64, onnxModel } from "./support/node-models.ts";
+import { i64, takePutAgain } from "./support/node-models.ts";
 import { loopFile, placesFile } from "./support/place-models.ts";
 
 interface Runtime {
@@ -55,15 +55,7 @@ async function listed<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 const x = tensor("float32", [4], [1, 2, 3, 4]);
-const GATHERED = onnxModel(13, {
-  inputs: { x: F32("N"), i: I64("M") },
-  constants: { first: i64([2, 1], 0, 0), u: tensor("float32", [2], [10, 20]) },
-  nodes: [
-    { op: "Gather", name: "take", inputs: ["x", "i"], outputs: ["t"] },
-    { op: "ScatterND", name: "put", inputs: ["x", "first", "u"], outputs: ["s"] },
-    { op: "Gather", name: "again", inputs: ["t", "i"], outputs: ["y"] },
-  ],
-});
+const GATHERED = takePutAgain();
 const BYTES = writeModel(GATHERED);
 
 test("each node comes with its inputs and outputs, of one session", async () => {

@@ -160,7 +160,7 @@ const PARSERS: Readonly<Record<Exclude<AttributeSchema["type"], "string">, Parse
   },
 };
 
-function parseInteger(text: string): number | null {
+export function parseInteger(text: string): number | null {
   const number = /^[+-]?\d+$/.test(text) ? Number(text) : NaN;
   return Number.isSafeInteger(number) ? number : null;
 }

@@ -9,6 +9,7 @@ import { externalFiles, readModel, type CaptureOptions, type Session } from "../
 import { bindFiles } from "./bindings.ts";
 import { STDIN, wrongUsage } from "./failure.ts";
 import type { Io } from "./io.ts";
+import { collect, parseInteger } from "./operator-call.ts";
 import { externalReader, folderOf, readTensorFiles } from "./read-files.ts";
 
 const PACKAGES = ["onnxruntime-node", "onnxruntime-web"];
@@ -27,14 +28,9 @@ export interface RuntimeOptions {
   readonly iteration?: number;
 }
 
-const collect = (value: string, before: readonly string[] = []): readonly string[] => [
-  ...before,
-  value,
-];
-
 export function parseCount(text: string, option: string): number {
-  const count = Number(text);
-  if (/^\d+$/.test(text) && Number.isSafeInteger(count)) return count;
+  const count = parseInteger(text);
+  if (count !== null && count >= 0) return count;
   throw wrongUsage(`${option} takes a number, got ${JSON.stringify(text)}`);
 }
 
@@ -82,14 +78,24 @@ async function loadRuntime({ cwd }: Io): Promise<Runtime> {
       continue;
     }
     // oxlint-disable-next-line no-await-in-loop
-    const loaded = (await import(pathToFileURL(found).href)) as Runtime & { default?: Runtime };
-    return loaded.InferenceSession === undefined && loaded.default !== undefined
-      ? loaded.default
-      : loaded;
+    return await importRuntime(name, found);
   }
   throw wrongUsage(
     `there is no ONNX Runtime here; install yours first, such as by npm install ${PACKAGES[0]}`,
   );
+}
+
+async function importRuntime(name: string, file: string): Promise<Runtime> {
+  let loaded: Partial<Runtime> & { readonly default?: Runtime };
+  try {
+    loaded = await import(pathToFileURL(file).href);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw wrongUsage(`the ${name} that is installed here cannot be loaded: ${reason}`, cause);
+  }
+  const { InferenceSession = loaded.default?.InferenceSession } = loaded;
+  if (InferenceSession !== undefined) return { InferenceSession };
+  throw wrongUsage(`the ${name} that is installed here makes no sessions; install it anew`);
 }
 
 /** The tensors that are fed to a model. */

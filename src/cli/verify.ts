@@ -1,7 +1,7 @@
 /** `ndscatter verify`: compares what the user's runtime makes of a model's scatters and gathers with the exact results. */
 
 import type { Command } from "commander";
-import { tensor, type Tensor } from "../index.ts";
+import { tensor, zeros, type Tensor } from "../index.ts";
 import {
   readModel,
   verifyModel,
@@ -12,6 +12,7 @@ import {
 import { printFile, withPath, WRONG_DATA, wrongUsage, type Status } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { escapeControls, JSON_HELP, printCount, printJson } from "./layout.ts";
+import { collect } from "./operator-call.ts";
 import { readBytes } from "./read-files.ts";
 import {
   addRuntimeOptions,
@@ -45,11 +46,6 @@ Examples:
   ndscatter verify model.onnx --feed x=x.npy
   ndscatter verify model.onnx --random --dim N=4 --dim '?=2'
   ndscatter verify model.onnx --feed x=x.npy --threads 8 --runs 5`;
-
-const collect = (value: string, before: readonly string[] = []): readonly string[] => [
-  ...before,
-  value,
-];
 
 export function addVerifyCommand(program: Command, io: Io, fail: (status: Status) => void): void {
   const command = program
@@ -162,14 +158,7 @@ const STEP = 617;
 function madeUp(dtype: Tensor["dtype"], shape: readonly number[]): Tensor {
   const size = shape.reduce((a, b) => a * b, 1);
   const isFloat = dtype.includes("float");
-  const values = Array.from({ length: size }, (_, at) =>
-    isFloat
-      ? (((at + 1) * STEP) % 2001) / 1000 - 1
-      : dtype === "string"
-        ? ""
-        : dtype === "bool"
-          ? false
-          : 0,
-  );
+  if (!isFloat) return zeros(dtype, shape);
+  const values = Array.from({ length: size }, (_, at) => (((at + 1) * STEP) % 2001) / 1000 - 1);
   return tensor(dtype, shape, values as never);
 }

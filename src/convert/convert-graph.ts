@@ -14,7 +14,8 @@ import { Additions } from "./additions.ts";
 import type { GraphContext, ModelContext } from "./context.ts";
 import { convertNode } from "./convert-node.ts";
 import { familyVersion, refusal } from "./meaning.ts";
-import { bodiesOf, Names, withoutUnused } from "./names.ts";
+import { bodiesOf } from "../model/uses.ts";
+import { Names, withoutUnused } from "./names.ts";
 import { convertVersions } from "./versions/convert-versions.ts";
 
 /**

@@ -1,7 +1,7 @@
 /** Names of values and nodes: which a model has, which are free, and which values are used. */
 
-import { TensorError } from "../errors.ts";
 import { MAX_BODY_DEPTH, type Constant, type Graph } from "../model/model.ts";
+import { bodiesOf, tooDeep, usesOf } from "../model/uses.ts";
 
 export class Names {
   readonly #taken = new Set<string>();
@@ -38,34 +38,6 @@ export class Names {
     this.#taken.add(name);
     return name;
   }
-}
-
-/**
- * The graphs of an attribute.
- * @throws TensorError `too-large` for graphs that are nested too deep to be read
- */
-export function bodiesOf(graphs: readonly Graph[] | null | undefined): readonly Graph[] {
-  if (graphs !== null) return graphs ?? [];
-  throw tooDeep();
-}
-
-const tooDeep = (): TensorError =>
-  new TensorError(
-    "too-large",
-    `the model has graphs in graphs, more than ${MAX_BODY_DEPTH} deep, which is too deep to be converted`,
-  );
-
-/** The names of values that a graph uses, also in the bodies of its nodes. */
-export function usesOf({ nodes, outputs }: Graph, uses = new Set<string>()): Set<string> {
-  for (const { name } of outputs) uses.add(name);
-  for (const { inputs, attributes } of nodes) {
-    for (const name of inputs) uses.add(name);
-    for (const attribute of Object.values(attributes)) {
-      if (attribute.type !== "other") continue;
-      for (const body of bodiesOf(attribute.graphs)) usesOf(body, uses);
-    }
-  }
-  return uses;
 }
 
 /**

@@ -11,7 +11,7 @@ import { Additions } from "./additions.ts";
 import type { GraphContext, ModelContext } from "./context.ts";
 import { convertNode } from "./convert-node.ts";
 import { familyVersion, refusal } from "./meaning.ts";
-import { usesOf } from "./names.ts";
+import { usesOf } from "../model/uses.ts";
 import { opsetOfDType } from "./target.ts";
 
 /** @throws TensorError `unsupported-model` for operators of which the other format has none here, up to 20 named */

@@ -46,7 +46,7 @@ export type Feeds = Readonly<Record<string, Tensor | RuntimeTensor>>;
 
 /**
  * Runs an ONNX model in the user's runtime and yields every scatter and gather with its real inputs and what the runtime
- * made of them, in the order in which they stand. The model is cut before a node where the runtime fails, so that the
+ * made of them, graph by graph, and within a graph in the order in which they stand. The model is cut before a node where the runtime fails, so that the
  * inputs of the node that fails are known too. Nodes in bodies of `If` and `Loop` are run as parts of models of their
  * own, on the values around them.
  *

@@ -3,23 +3,8 @@
 import { malformed, TensorError } from "../errors.ts";
 import { quote } from "../model/graph.ts";
 import type { Graph, Model, ModelNode, ValueInfo } from "../model/model.ts";
+import { nodeUses } from "../model/uses.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-
-/**
- * The names that the bodies of a node take from the graphs around it, and perhaps names of their own: whoever asks knows
- * which of them there are.
- */
-export function bodyUses({ attributes }: ModelNode): readonly string[] {
-  return Object.values(attributes).flatMap((attribute) =>
-    attribute.type === "other" ? (attribute.graphs ?? []).flatMap(graphUses) : [],
-  );
-}
-
-/** All names that a graph, and the bodies in it, take. */
-export const graphUses = ({ nodes, outputs }: Graph): readonly string[] => [
-  ...outputs.map(({ name }) => name),
-  ...nodes.flatMap((node) => [...node.inputs, ...bodyUses(node)]),
-];
 
 /**
  * A model with the nodes that are needed for some values, which are its outputs. Its inputs are those values of `given`
@@ -49,7 +34,7 @@ export function cutModel(
     const node = makers.get(name);
     if (node !== undefined && !nodes.has(node)) {
       nodes.add(node);
-      open.push(...node.inputs, ...bodyUses(node));
+      open.push(...nodeUses(node));
     } else if (node === undefined && !constants.has(name)) {
       if (isInput.has(name)) {
         const sentence = `there is no tensor for the input ${quote(name)} of the model`;

@@ -8,7 +8,8 @@ import { nodeTitle, type Graph, type Model, type ModelNode } from "../model/mode
 import type { Place } from "../model/places.ts";
 import { tensor, type Tensor } from "../tensor/tensor.ts";
 import { writeModel } from "../onnx/write-model.ts";
-import { cutModel, graphUses } from "./cut.ts";
+import { usesOf } from "../model/uses.ts";
+import { cutModel } from "./cut.ts";
 import { RuntimeFailure, runOnce, type CreateSession } from "./session.ts";
 
 /** A value, or what the runtime said instead. */
@@ -122,7 +123,7 @@ export class PlaceValues {
         .concat(body.nodes.flatMap((one) => one.outputs)),
     );
     const around = new Map<string, Tensor>();
-    const uses = new Set([...owner.inputs, ...graphUses(body).filter((name) => !own.has(name))]);
+    const uses = new Set([...owner.inputs, ...[...usesOf(body)].filter((name) => !own.has(name))]);
     for (let place: Place | null = outer; place !== null; place = place.outer) {
       const { graph } = place;
       const made = new Set([

@@ -32,6 +32,18 @@ export const i32 = (shape: readonly number[], ...values: number[]): Tensor =>
 export const f32 = (shape: readonly number[], ...values: number[]): Tensor =>
   tensor("float32", shape, values);
 
+/** A model of three nodes: `take` and `again` gather by the input i, `put` writes element 0 of x twice. */
+export const takePutAgain = (): Model =>
+  onnxModel(13, {
+    inputs: { x: F32("N"), i: I64("M") },
+    constants: { first: i64([2, 1], 0, 0), u: tensor("float32", [2], [10, 20]) },
+    nodes: [
+      { op: "Gather", name: "take", inputs: ["x", "i"], outputs: ["t"] },
+      { op: "ScatterND", name: "put", inputs: ["x", "first", "u"], outputs: ["s"] },
+      { op: "Gather", name: "again", inputs: ["t", "i"], outputs: ["y"] },
+    ],
+  });
+
 /** A type makes an input of the model, a tensor or a constant a constant, null leaves the input out. */
 export type Given = TensorType | Tensor | Constant | null;
 

@@ -68,7 +68,7 @@ function historyOf(op: string): (typeof HISTORIES)[string] {
 }
 
 /** The version of an operator that an opset has: `Softmax-11`; the mere name of one that is not known here. */
-export function versionName(op: string, opset: number): string {
+function versionName(op: string, opset: number): string {
   if (!Object.hasOwn(HISTORIES, op)) return op;
   const [first, ...changes] = HISTORIES[op];
   return `${op}-${changes.findLast(({ since }) => since <= opset)?.since ?? first}`;

@@ -1,0 +1,36 @@
+/** The names of values that graphs and nodes use, those that bodies take from the graphs around them among them. */
+
+import { TensorError } from "../errors.ts";
+import { MAX_BODY_DEPTH, type Graph, type ModelNode } from "./model.ts";
+
+/**
+ * The graphs of an attribute.
+ * @throws TensorError `too-large` for graphs that are nested too deep to be read
+ */
+export function bodiesOf(graphs: readonly Graph[] | null | undefined): readonly Graph[] {
+  if (graphs !== null) return graphs ?? [];
+  throw tooDeep();
+}
+
+export const tooDeep = (): TensorError =>
+  new TensorError(
+    "too-large",
+    `the model has graphs in graphs, more than ${MAX_BODY_DEPTH} deep, which is too deep to be followed`,
+  );
+
+/** The names that a graph uses, also in the bodies of its nodes. */
+export function usesOf({ nodes, outputs }: Graph, uses = new Set<string>()): Set<string> {
+  for (const { name } of outputs) uses.add(name);
+  for (const node of nodes) nodeUses(node, uses);
+  return uses;
+}
+
+/** The names that a node uses. Those in its bodies may be names of the bodies' own values. */
+export function nodeUses({ inputs, attributes }: ModelNode, uses = new Set<string>()): Set<string> {
+  for (const name of inputs) uses.add(name);
+  for (const attribute of Object.values(attributes)) {
+    if (attribute.type !== "other") continue;
+    for (const body of bodiesOf(attribute.graphs)) usesOf(body, uses);
+  }
+  return uses;
+}
