@@ -35,6 +35,8 @@ export {
   type ErrorCode,
   type ErrorFields,
 } from "./errors.ts";
+export { diagnose } from "./diagnose/diagnose.ts";
+export { DIAGNOSES, type Diagnosis, type DiagnosisId } from "./diagnose/diagnosis.ts";
 export { explain } from "./explain/explain.ts";
 export type {
   BadIndex,

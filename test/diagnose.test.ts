@@ -5,7 +5,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { diagnose, DIAGNOSES } from "../src/diagnose/index.ts";
+import { diagnose } from "../src/diagnose/diagnose.ts";
+import { DIAGNOSES } from "../src/diagnose/diagnosis.ts";
 import type { NodeSpec } from "../src/call/call.ts";
 import { tensor, type Tensor } from "../src/tensor/tensor.ts";
 import { run } from "../src/call/run.ts";

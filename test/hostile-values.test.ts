@@ -5,7 +5,6 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as diagnosis from "../src/diagnose/index.ts";
 import * as api from "../src/index.ts";
 import * as npy from "../src/npy/index.ts";
 import * as onnx from "../src/onnx/index.ts";
@@ -14,11 +13,7 @@ import { HOSTILE_VALUES } from "./support/hostile-values.ts";
 
 /** Calls a function with arguments that the compiler would not let through. */
 const apply = (name: string, args: readonly unknown[]): unknown =>
-  Reflect.apply(
-    Reflect.get({ ...openvino, ...onnx, ...npy, ...diagnosis, ...api }, name),
-    undefined,
-    args,
-  );
+  Reflect.apply(Reflect.get({ ...openvino, ...onnx, ...npy, ...api }, name), undefined, args);
 
 const f32 = (...shape: number[]) => api.zeros("float32", shape);
 const int = (shape: number[], ...values: number[]) => api.tensor("int64", shape, values);

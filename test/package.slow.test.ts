@@ -22,8 +22,8 @@ const sh = (command: string, args: string[], cwd = root) =>
 // prettier-ignore
 const EXPORTS = {
   "index.js": [
-    "DTYPES", "ERROR_CODES", "REDUCTIONS", "TensorError",
-    "compareVersions", "createEngine", "equals", "explain", "firstDifference", "full", "gather",
+    "DIAGNOSES", "DTYPES", "ERROR_CODES", "REDUCTIONS", "TensorError",
+    "compareVersions", "createEngine", "diagnose", "equals", "explain", "firstDifference", "full", "gather",
     "gatherElements", "gatherND", "infer", "isDType",
     "isTensorError", "operators", "planGather", "planGatherElements", "planGatherND", "planScatterElements",
     "planScatterND", "printScalar", "printShape", "resolve", "roleOf", "run", "scatter", "scatterElements",

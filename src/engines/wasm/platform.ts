@@ -78,7 +78,15 @@ const UNSHARED = 1;
  * build has checked, makes them fit a memory that is not shared.
  */
 function compileKernels(isShared: boolean): object {
-  const binary = Uint8Array.from(atob(KERNELS), (character) => character.charCodeAt(0));
+  const binary = new Uint8Array(KERNELS.length / 2);
+  for (let at = 0; at < binary.length; at++)
+    binary[at] = hexDigit(2 * at) * 16 + hexDigit(2 * at + 1);
   if (!isShared) binary[MEMORY_FLAGS_AT] = UNSHARED;
   return new (webAssembly().Module)(binary);
+}
+
+/** The value of a digit of `KERNELS`: 0 to 9 begin at the code 48, a to f at 97. */
+function hexDigit(at: number): number {
+  const code = KERNELS.charCodeAt(at);
+  return code < 97 ? code - 48 : code - 87;
 }
