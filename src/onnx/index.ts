@@ -62,5 +62,6 @@ export {
   type Verdict,
   type VerifiedNode,
   type VerifyOptions,
+  type VerifyProgress,
   type VerifyReport,
 } from "../verify/verify.ts";

@@ -1,20 +1,34 @@
 /** Compares what the user's runtime makes of a model's scatters and gathers with the exact results. */
 
-import { isTensorError, printValue, TensorError } from "../errors.ts";
 import { run } from "../call/run.ts";
+import { diagnose } from "../diagnose/diagnose.ts";
+import type { Diagnosis } from "../diagnose/diagnosis.ts";
+import { isTensorError, printValue, TensorError } from "../errors.ts";
+import type { NodeCall } from "../model/run-model.ts";
 import { resolve } from "../operators/registry.ts";
 import { objectOf } from "../tensor/options.ts";
-import { printScalar } from "../tensor/print.ts";
-import { reader } from "../tensor/scalar.ts";
-import { coordinatesOf, printShape, sameShape } from "../tensor/shape.ts";
-import { equals, firstDifference, type Tensor } from "../tensor/tensor.ts";
+import { equals, type Tensor } from "../tensor/tensor.ts";
 import { captureCalls, type CapturedCall, type CaptureOptions, type Feeds } from "./capture.ts";
+import { compare, isWorse, type Likeness } from "./compare.ts";
+import { createSessionFrom, type CreateSession } from "./session.ts";
 
 export interface VerifyOptions extends CaptureOptions {
-  /** How often the model runs, to see whether the runtime agrees with itself; once by default. */
+  /** How often the model runs in each runtime, to see whether the runtime agrees with itself; once by default. */
   readonly runs?: number;
+  /** Makers of other sessions, such as with more threads, by what they are called. Their results must be the same bits. */
+  readonly others?: Readonly<Record<string, CreateSession>>;
   /** How far apart two floats may be, as a part of the larger one; 0 by default. */
   readonly tolerance?: number;
+  /** Is told of each node after it was compared. */
+  readonly onProgress?: (progress: VerifyProgress) => void;
+}
+
+export interface VerifyProgress {
+  /** Which run of `runs` it is, from 1; those of other sessions count on. */
+  readonly run: number;
+  readonly runs: number;
+  /** How many nodes of this run were compared. */
+  readonly nodes: number;
 }
 
 /**
@@ -22,7 +36,7 @@ export interface VerifyOptions extends CaptureOptions {
  * NaN, or in the sign of a zero, in which runtimes are known to differ. `differs`: in more. `wrong`: by the operator's own
  * document the call is an error. `failed`: the runtime has no result. `not-run`: the node does not run with these inputs.
  */
-export type Verdict = "equal" | "near" | "nan-or-zero" | "differs" | "wrong" | "failed" | "not-run";
+export type Verdict = Likeness | "wrong" | "failed" | "not-run";
 
 export interface VerifiedNode {
   readonly path: string;
@@ -34,8 +48,14 @@ export interface VerifiedNode {
   readonly sentence: string;
   /** The first element that differs, in the output that it is in; null where none does. */
   readonly difference: { readonly output: string; readonly at: readonly number[] } | null;
+  /** What may be the reason, best first, as {@link diagnose} has it; empty where nothing known explains the result. */
+  readonly diagnoses: readonly Diagnosis[];
+  /** The node with its inputs, as `explain` takes them; null for a node that is equal, and where they are not known. */
+  readonly call: NodeCall | null;
   /** False where the runtime made another result of the same inputs in another run. */
   readonly isReproducible: boolean;
+  /** The runs that did, such as `run 2` or `8 threads, run 1`. */
+  readonly otherRuns: readonly string[];
 }
 
 export interface VerifyReport {
@@ -46,7 +66,8 @@ export interface VerifyReport {
 
 /**
  * Runs an ONNX model in the user's runtime and compares each scatter and gather, on its real inputs, with the exact
- * result.
+ * result. Later runs are held against the first: where a node has the same inputs it must have the same result, and
+ * where an earlier node that is not reproducible gave it others, its result is compared with the exact one again.
  *
  * @param bytes, feeds as {@link captureCalls} takes them
  * @throws TensorError as {@link captureCalls}, and `attribute` for runs that are no positive integer and for a negative
@@ -57,31 +78,103 @@ export async function verifyModel(
   feeds: Feeds,
   options: VerifyOptions,
 ): Promise<VerifyReport> {
-  const { runs = 1, tolerance = 0 } = objectOf("the options of verifyModel", options, {});
+  const { own, makers, runs, tolerance, report } = optionsFrom(options);
+  const nodes: VerifiedNode[] = [];
+  const first: CapturedCall[] = [];
+  for (const [nth, { name, createSession }] of makers.entries()) {
+    let at = 0;
+    // Runs must not overlap: each is to have the machine for itself.
+    // oxlint-disable-next-line no-await-in-loop
+    for await (const captured of captureCalls(bytes, feeds, { ...own, createSession })) {
+      if (nth === 0) {
+        first.push(captured);
+        nodes.push(verified(captured, tolerance));
+      } else {
+        nodes[at] = again(nodes[at], first[at], captured, name, tolerance);
+      }
+      at++;
+      report({ run: nth + 1, runs, nodes: at });
+    }
+  }
+  const agrees = nodes.every(
+    (node) => node.isReproducible && (isFine(node) || node.verdict === "not-run"),
+  );
+  return { nodes, agrees };
+}
+
+const isFine = ({ verdict }: VerifiedNode): boolean => verdict === "equal" || verdict === "near";
+
+interface Run {
+  readonly name: string;
+  readonly createSession: CreateSession;
+}
+
+/** The runs in order, and the options as they were checked. */
+function optionsFrom(options: VerifyOptions): {
+  readonly own: Partial<CaptureOptions>;
+  readonly makers: readonly Run[];
+  readonly runs: number;
+  readonly tolerance: number;
+  readonly report: (progress: VerifyProgress) => void;
+} {
+  const own = objectOf("the options of verifyModel", options, {});
+  const { runs = 1, tolerance = 0, others = {}, onProgress = () => {} } = own;
   if (!Number.isSafeInteger(runs) || Number(runs) < 1)
     throw new TensorError("attribute", `runs must be a positive integer, got ${printValue(runs)}`);
   if (typeof tolerance !== "number" || !(tolerance >= 0))
     throw new TensorError("attribute", `tolerance must be 0 or more, got ${printValue(tolerance)}`);
-  const nodes: VerifiedNode[] = [];
-  const before: CapturedCall[] = [];
-  for await (const captured of captureCalls(bytes, feeds, options)) {
-    before.push(captured);
-    nodes.push(verified(captured, tolerance));
-  }
-  for (let count = 1; count < Number(runs); count++) {
-    let at = 0;
-    // Runs must not overlap: each is to have the machine for itself.
-    // oxlint-disable-next-line no-await-in-loop
-    for await (const captured of captureCalls(bytes, feeds, options)) {
-      if (!isSameResult(captured, before[at])) nodes[at] = { ...nodes[at], isReproducible: false };
-      at++;
-    }
-  }
-  const agrees = nodes.every(
-    ({ verdict, isReproducible }) =>
-      isReproducible && (verdict === "equal" || verdict === "near" || verdict === "not-run"),
+  if (typeof onProgress !== "function")
+    throw new TensorError(
+      "attribute",
+      `onProgress must be a function, got ${printValue(onProgress)}`,
+    );
+  const runtimes = [
+    ["", createSessionFrom(own)] as const,
+    ...Object.entries(objectOf("others", others, {})).map(
+      ([name, createSession]) => [`${name}, `, createSessionFrom({ createSession })] as const,
+    ),
+  ];
+  const makers = runtimes.flatMap(([name, createSession]) =>
+    Array.from({ length: Number(runs) }, (_, at) => ({
+      name: `${name}run ${at + 1}`,
+      createSession,
+    })),
   );
-  return { nodes, agrees };
+  const report = onProgress as (progress: VerifyProgress) => void;
+  return { own, makers, runs: makers.length, tolerance, report };
+}
+
+/** A node after one more run. */
+function again(
+  known: VerifiedNode,
+  first: CapturedCall,
+  captured: CapturedCall,
+  run: string,
+  tolerance: number,
+): VerifiedNode {
+  if (isSame(captured.inputs, first.inputs)) {
+    const isSameResult =
+      captured.outputs === null || first.outputs === null
+        ? captured.problem === first.problem
+        : isSame(captured.outputs, first.outputs);
+    if (isSameResult) return known;
+    const { otherRuns } = known;
+    const worst = isFine(known) ? verified(captured, tolerance) : known;
+    return { ...worst, isReproducible: false, otherRuns: [...otherRuns, run] };
+  }
+  // Other inputs are an earlier node's fault. The result must be right for them all the same.
+  if (!isFine(known)) return known;
+  const { isReproducible, otherRuns } = known;
+  return { ...verified(captured, tolerance), isReproducible, otherRuns };
+}
+
+/** Whether two records have the same names with the same bits. */
+function isSame(a: Readonly<Record<string, Tensor>>, b: Readonly<Record<string, Tensor>>): boolean {
+  const names = Object.keys(a);
+  return (
+    names.length === Object.keys(b).length &&
+    names.every((name) => Object.hasOwn(b, name) && equals(a[name], b[name]))
+  );
 }
 
 function verified(
@@ -89,81 +182,59 @@ function verified(
   tolerance: number,
 ): VerifiedNode {
   const { op } = node;
-  const common = { path, op, difference: null, isReproducible: true };
-  if (!isRun) return { ...common, version: null, verdict: "not-run", sentence: problem ?? "" };
+  const none = { difference: null, diagnoses: [], call: null, isReproducible: true, otherRuns: [] };
+  const common = { path, op, version: null, ...none };
+  if (!isRun) return { ...common, verdict: "not-run", sentence: problem ?? "" };
   if (call === null) {
     const sentence = `its inputs are not known, because the runtime says: ${problem}`;
-    return { ...common, version: null, verdict: "failed", sentence };
+    return { ...common, verdict: "failed", sentence };
   }
-  const { sinceVersion: version } = resolve(call.node);
+  const known = { ...common, version: resolve(call.node).sinceVersion, call };
   let exact: readonly Tensor[];
   try {
     exact = run(call.node, call.inputs);
   } catch (error) {
     if (!isTensorError(error)) throw error;
     const said = problem === null ? "the runtime has a result" : `the runtime says: ${problem}`;
-    return { ...common, version, verdict: "wrong", sentence: `${error.message}; ${said}` };
+    // Only where an index is out of range can a result be explained.
+    const result = error.code === "index-out-of-range" ? outputs?.[node.outputs[0]] : undefined;
+    const diagnoses = result === undefined ? [] : diagnosesOf(call, result);
+    return { ...known, verdict: "wrong", sentence: `${error.message}; ${said}`, diagnoses };
   }
   if (outputs === null) {
-    return { ...common, version, verdict: "failed", sentence: `the runtime says: ${problem}` };
+    return { ...known, verdict: "failed", sentence: `the runtime says: ${problem}` };
   }
-  let worst: VerifiedNode = { ...common, version, verdict: "equal", sentence: "" };
-  for (const [position, name] of node.outputs.entries()) {
+  return compared(node.outputs, outputs, exact, { ...known, tolerance });
+}
+
+/** The verdict on the outputs of a node: that of the worst. */
+function compared(
+  names: readonly string[],
+  outputs: Readonly<Record<string, Tensor>>,
+  exact: readonly Tensor[],
+  { tolerance, ...known }: Omit<VerifiedNode, "verdict" | "sentence"> & { tolerance: number },
+): VerifiedNode {
+  let worst: Likeness = "equal";
+  let node: VerifiedNode = { ...known, call: null, verdict: "equal", sentence: "" };
+  for (const [position, name] of names.entries()) {
     if (name === "") continue;
     const { verdict, at, sentence } = compare(outputs[name], exact[position], tolerance);
-    if (RANKS.indexOf(verdict) <= RANKS.indexOf(worst.verdict)) continue;
+    if (!isWorse(verdict, worst)) continue;
+    worst = verdict;
     const difference = at && { output: name, at };
-    worst = { ...common, version, verdict, sentence: `${name}${sentence}`, difference };
+    const diagnoses =
+      known.call === null || verdict === "near" ? [] : diagnosesOf(known.call, outputs[name]);
+    node = { ...known, verdict, sentence: `${name}${sentence}`, difference, diagnoses };
   }
-  return worst;
+  return node;
 }
 
-/** Whether two runs of a node had one result, or none for one reason. */
-function isSameResult(a: CapturedCall, b: CapturedCall): boolean {
-  if (a.outputs === null || b.outputs === null) return a.problem === b.problem;
-  const { outputs } = b;
-  return Object.entries(a.outputs).every(([name, value]) => equals(value, outputs[name]));
-}
-
-/** From best to worst. */
-const RANKS: readonly Verdict[] = ["equal", "near", "nan-or-zero", "differs"];
-
-interface Comparison {
-  readonly verdict: "equal" | "near" | "nan-or-zero" | "differs";
-  readonly at: readonly number[] | null;
-  readonly sentence: string;
-}
-
-/** How a result of a runtime stands to the exact one. */
-function compare(actual: Tensor, exact: Tensor, tolerance: number): Comparison {
-  if (actual.dtype !== exact.dtype || !sameShape(actual.shape, exact.shape)) {
-    const [is, not] = [actual, exact].map(({ dtype, shape }) => `${dtype}${printShape(shape)}`);
-    return { verdict: "differs", at: null, sentence: ` is ${is}, and not ${not}` };
+/** What explains a result; nothing does where it has another type or shape than the exact one. */
+function diagnosesOf({ node, inputs }: NodeCall, result: Tensor): readonly Diagnosis[] {
+  try {
+    return diagnose(node, inputs, result);
+  } catch (error) {
+    if (isTensorError(error)) return [];
+    throw error;
   }
-  const first = firstDifference(actual, exact);
-  if (first === null) return { verdict: "equal", at: null, sentence: "" };
-  const [a, b] = [reader(actual.dtype, actual.data), reader(exact.dtype, exact.data)];
-  // What differs in bits alone is another NaN.
-  let [verdict, at]: [Comparison["verdict"], readonly number[]] = ["nan-or-zero", first];
-  let isWorse = false;
-  for (let position = 0; position < exact.size && verdict !== "differs"; position++) {
-    const kind = compareElements(a(position), b(position), tolerance);
-    if (kind === "equal" || (isWorse && RANKS.indexOf(kind) <= RANKS.indexOf(verdict))) continue;
-    [verdict, at, isWorse] = [kind, coordinatesOf(position, exact.shape), true];
-  }
-  const place = offsetOf(at, exact.shape);
-  const [is, not] = [a, b].map((read) => printScalar(exact.dtype, read(place)));
-  return { verdict, at, sentence: `${printShape(at)} is ${is}, and not ${not}` };
-}
-
-const offsetOf = (at: readonly number[], shape: readonly number[]): number =>
-  at.reduce((offset, coordinate, axis) => offset * shape[axis] + coordinate, 0);
-
-function compareElements(a: unknown, b: unknown, tolerance: number): Comparison["verdict"] {
-  if (Object.is(a, b)) return "equal";
-  if (typeof a !== "number" || typeof b !== "number") return a === b ? "equal" : "differs";
-  // Only the sign of a zero is another: 0 and -0.
-  if (a === b) return "nan-or-zero";
-  const isNear = Math.abs(a - b) <= tolerance * Math.max(Math.abs(a), Math.abs(b));
-  return isNear ? "near" : "differs";
 }
