@@ -15,7 +15,7 @@ import {
 } from "../src/onnx/index.ts";
 import { asTensor, equals, tensor, type Tensor } from "../src/tensor/tensor.ts";
 import { i64, takePutAgain } from "./support/node-models.ts";
-import { loopFile, placesFile } from "./support/place-models.ts";
+import { functionsFile, loopFile, placesFile, scanFile } from "./support/place-models.ts";
 
 interface Runtime {
   readonly createSession: (bytes: Uint8Array) => Promise<Session>;
@@ -145,7 +145,57 @@ test("nodes in the branch that is taken have the inputs that they see", async ()
     /in the else_branch of node "choose", and the then_branch was taken/,
   );
   const called = byPath.get("function d.F / first") as CapturedCall;
-  assert.match(called.problem ?? "", /in a function/);
+  assert.deepEqual([called.problem, called.call?.node.opset], [null, 13]);
+});
+
+test("a node in a function has the inputs and attributes of the first call that runs", async () => {
+  const feeds = { x: tensor("float32", [2, 3], [1, 2, 3, 4, 5, 6]), c: yes };
+  const taken = async (c: Tensor): Promise<Record<string, unknown>> => {
+    const calls = await listed(captureCalls(functionsFile(), { ...feeds, c }, makeRuntime()));
+    return Object.fromEntries(
+      calls.map(({ path, call, outputs, problem }) => [
+        path,
+        problem ?? [call?.node.attributes, Object.values(outputs ?? {})[0].toArray()],
+      ]),
+    );
+  };
+  const others = {
+    // The functions of a runtime that runs models here cannot be called.
+    "function d.Twice / again": /operators that are not run here: d\.Take/,
+    "function d.Alone / alone": /^it is in the function "Alone", which no node calls$/,
+    "function d.Never / never": /^it is in the function "Never", whose calls do not run$/,
+  };
+  for (const [c, attributes, values] of [
+    [yes, { axis: 1 }, [[[2]], [[5]]]],
+    [tensor("bool", [], false), { axis: 0 }, [[[4, 5, 6]]]],
+  ] as const) {
+    const { "function d.Take / take": take, ...rest } = await taken(c);
+    assert.deepEqual(take, [attributes, values]);
+    assert.deepEqual(Object.keys(rest), Object.keys(others));
+    for (const [path, says] of Object.entries(others)) assert.match(String(rest[path]), says);
+  }
+});
+
+test("a node in a Scan has the states and slices of the iteration that counts", async () => {
+  const feeds = {
+    s: tensor("float32", [2], [1, 2]),
+    x: tensor("float32", [2, 3], [1, 2, 3, 4, 5, 6]),
+  };
+  const at = async (iteration: number, version = 18): Promise<unknown[]> => {
+    const options = { ...makeRuntime(), iteration };
+    const calls = await listed(captureCalls(scanFile(version), feeds, options));
+    return calls.map(({ problem, inputs }) => problem ?? Object.values(inputs)[0].toArray());
+  };
+  assert.deepEqual(await at(0), [
+    [1, 2],
+    [3, 6],
+  ]);
+  assert.deepEqual(await at(1), [
+    [2, 1],
+    [2, 5],
+  ]);
+  assert.match(String((await at(3))[0]), /in node "scan", which has no iteration 3$/);
+  assert.match(String((await at(0, 8))[1]), /bodies of Scan are not followed$/);
 });
 
 test("a node in a loop has the inputs of the iteration that counts", async () => {

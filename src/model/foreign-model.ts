@@ -14,6 +14,7 @@ import {
   type Constant,
   type Graph,
   type Model,
+  type ModelFunction,
   type ModelNode,
   type ValueInfo,
 } from "./model.ts";
@@ -38,6 +39,9 @@ export function modelFrom(given: Model): Model {
   const functions = objectsFrom("the functions of a model", model.functions).map((one) => {
     checkText("the name of a function", one.name);
     checkText("the domain of a function", one.domain);
+    const { attributes = {} } = one;
+    checkAttributes("the attributes of a function", attributes);
+    checkBodies({ attributes }, seen, 1);
     return { ...one, opsets: opsetsFrom(one.opsets), graph: graphFrom(one.graph, seen) };
   });
   return { ...model, opsets, graph, functions };
@@ -100,8 +104,12 @@ function valuesFrom(what: string, given: readonly ValueInfo[]): ValueInfo[] {
   return values;
 }
 
-function checkBodies({ attributes }: ModelNode, seen: Seen, depth: number): void {
-  for (const attribute of Object.values(attributes)) {
+function checkBodies(
+  { attributes }: Pick<ModelFunction, "attributes">,
+  seen: Seen,
+  depth: number,
+): void {
+  for (const attribute of Object.values(attributes ?? {})) {
     if (attribute.type !== "other" || (attribute.graphs ?? null) === null) continue;
     for (const body of listFrom<Graph>("the graphs of an attribute", attribute.graphs)) {
       const known = seen.get(body) ?? Infinity;
@@ -131,8 +139,11 @@ export function checkNode(node: ModelNode): void {
   for (const one of listFrom("the inputs of a node", inputs)) checkText("an input of a node", one);
   for (const one of listFrom("the outputs of a node", outputs))
     checkText("an output of a node", one);
-  const named = recordFrom("the attributes of a node", attributes as ModelNode["attributes"]);
-  for (const [key, one] of Object.entries(named))
+  checkAttributes("the attributes of a node", attributes as ModelNode["attributes"]);
+}
+
+function checkAttributes(what: string, attributes: Readonly<Record<string, Attribute>>): void {
+  for (const [key, one] of Object.entries(recordFrom(what, attributes)))
     checkAttribute(`the attribute ${quote(key)}`, one);
 }
 

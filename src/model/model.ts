@@ -40,6 +40,8 @@ export interface ModelFunction {
   /** The versions of domains that its nodes are of, which need not be the model's. */
   readonly opsets: Readonly<Record<string, number>>;
   readonly graph: Graph;
+  /** Values of the attributes that a call may leave out; a writer keeps those of the file. */
+  readonly attributes?: Readonly<Record<string, Attribute>>;
 }
 
 /** Nodes, and the named values between them. A value is an input, a constant or an output of a node. */

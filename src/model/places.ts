@@ -20,7 +20,7 @@ export interface Place {
 
 export type PlaceKind =
   | { readonly is: "model" }
-  | { readonly is: "function"; readonly name: string }
+  | { readonly is: "function"; readonly name: string; readonly domain: string }
   | { readonly is: "body"; readonly op: string; readonly attribute: string };
 
 /** A node and the graph that it is in. */
@@ -52,7 +52,8 @@ export function walkNodes(model: Model, visitor: Visitor): void {
   const titles = new Set<string>();
   for (const { name, domain, opsets, graph } of model.functions ?? []) {
     const path = [uniqueTitle(`function ${domain}.${name}`, titles)];
-    walk({ graph, opsets, path, outer: null, kind: { is: "function", name } }, visitor, 0);
+    const kind = { is: "function", name, domain } as const;
+    walk({ graph, opsets, path, outer: null, kind }, visitor, 0);
   }
 }
 

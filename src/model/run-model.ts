@@ -106,6 +106,16 @@ export function nodeCall(
   return namingNode(own, () => specOf(opsets, own, valuesOf(own, valueOf)));
 }
 
+/** {@link nodeCall} of a node whose inputs are all known, whether a model has it or not. */
+export const callOfNode = (opsets: Opsets, node: ModelNode, inputs: Tensors): NodeCall =>
+  namingNode(node, () =>
+    specOf(
+      opsets,
+      node,
+      node.inputs.map((name) => inputs[name]),
+    ),
+  );
+
 /** The index that was given, or one of the model that was. */
 const indexFrom = (given: Model | NodeIndex): NodeIndex =>
   readForeign(

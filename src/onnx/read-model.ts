@@ -102,7 +102,8 @@ const sourced = (source: unknown, { whole }: Reading): { [SOURCE]?: unknown } =>
 function decodeFunction(bytes: Uint8Array, reading: Reading): ModelFunction {
   checkMessage(FunctionProtoSchema, bytes, reading.parts);
   const source = malformedAs("a function", () => fromBinary(FunctionProtoSchema, bytes));
-  const { name, domain, input, output, node, valueInfo } = source;
+  const { name, domain, input, output, node, valueInfo, attributeProto } = source;
+  const defaults = attributeProto.map((one) => [one.name, decodeOwn(one, reading, 0)] as const);
   return {
     name,
     domain: domainName(domain),
@@ -115,6 +116,7 @@ function decodeFunction(bytes: Uint8Array, reading: Reading): ModelFunction {
       constants: [],
       values: valueInfo.map((one) => decodeValueInfo(one, reading)),
     },
+    ...(defaults.length > 0 && { attributes: Object.fromEntries(defaults) }),
   };
 }
 
@@ -169,7 +171,7 @@ function decodeNode(
         `node ${position} of the graph, ${opType}, has two attributes ${JSON.stringify(one.name)}`,
       );
     }
-    attributes.set(one.name, { ...decodeAttribute(one, reading, depth), ...sourced(one, reading) });
+    attributes.set(one.name, decodeOwn(one, reading, depth));
   }
   return {
     name,
@@ -182,6 +184,11 @@ function decodeNode(
     ...sourced(source, reading),
   };
 }
+
+const decodeOwn = (one: AttributeProto, reading: Reading, depth: number): Attribute => ({
+  ...decodeAttribute(one, reading, depth),
+  ...sourced(one, reading),
+});
 
 /** ONNX's attribute types by number. Only types with a lower-case name are decoded. */
 export const ATTRIBUTE_TYPES = [

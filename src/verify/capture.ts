@@ -1,16 +1,17 @@
 /** The real inputs and outputs of a model's scatters and gathers, as the user's runtime makes them. */
 
-import { printValue, TensorError } from "../errors.ts";
+import { isTensorError, printValue, TensorError } from "../errors.ts";
 import { recordFrom } from "../model/foreign.ts";
 import type { ModelNode } from "../model/model.ts";
 import { NodeIndex } from "../model/node-index.ts";
 import type { PlacedNode } from "../model/places.ts";
-import { nodeCall, type NodeCall } from "../model/run-model.ts";
+import { callOfNode, type NodeCall } from "../model/run-model.ts";
 import type { ReadExternal } from "../onnx/external.ts";
 import { readModel } from "../onnx/read-model.ts";
 import { objectOf } from "../tensor/options.ts";
 import { asTensor, type RuntimeTensor, type Tensor } from "../tensor/tensor.ts";
-import { NotRun, PlaceValues, type Outcome } from "./places.ts";
+import { NotRun, type Frame, type Outcome } from "./frames.ts";
+import { PlaceValues } from "./places.ts";
 import { createSessionFrom, RuntimeFailure, type CreateSession } from "./session.ts";
 
 export interface CaptureOptions {
@@ -26,11 +27,14 @@ export interface CaptureOptions {
 
 /** One node on the inputs that it has in its model. */
 export interface CapturedCall {
+  /** With the attributes that it has in this run; those of a node in a function may be of the function's call. */
   readonly node: ModelNode;
   /** Its place and its name, as `NodeIndex.find` takes them. */
   readonly path: string;
   /** The node and its inputs as `run` and `explain` take them; null where its inputs are not known. */
   readonly call: NodeCall | null;
+  /** Why the node is no call although its inputs are known, such as an operator that its opset does not have. */
+  readonly error: TensorError | null;
   /** By the names that they have in the model. */
   readonly inputs: Readonly<Record<string, Tensor>>;
   /** What the runtime makes of them, by name; null where it makes nothing. */
@@ -46,9 +50,10 @@ export type Feeds = Readonly<Record<string, Tensor | RuntimeTensor>>;
 
 /**
  * Runs an ONNX model in the user's runtime and yields every scatter and gather with its real inputs and what the runtime
- * made of them, graph by graph, and within a graph in the order in which they stand. The model is cut before a node where the runtime fails, so that the
- * inputs of the node that fails are known too. Nodes in bodies of `If` and `Loop` are run as parts of models of their
- * own, on the values around them.
+ * made of them, graph by graph, and within a graph in the order in which they stand. The model is cut before a node where
+ * the runtime fails, so that the inputs of the node that fails are known too. Nodes in functions and in bodies of `If`,
+ * `Loop` and `Scan` are run as parts of models of their own, on the values around them; a function has the inputs of its
+ * first call that runs.
  *
  * @param bytes of the ONNX file. What it keeps in other files the session maker must give to the runtime.
  * @param feeds a tensor for each input of the model; the type and shape are not checked here
@@ -78,20 +83,42 @@ export async function* captureCalls(
       asTensor(value, {}, name),
     ]),
   );
-  const values = new PlaceValues(model, given, { createSession, iteration: Number(iteration) });
-  for (const [place, nodes] of groupByPlace(wanted)) {
-    const names = nodes.flatMap((one) => [...one.node.inputs, ...one.node.outputs]);
-    let known: ReadonlyMap<string, Outcome> | NotRun | RuntimeFailure;
-    try {
-      // oxlint-disable-next-line no-await-in-loop
-      known = await values.of(place, names);
-    } catch (error) {
-      if (!(error instanceof NotRun || error instanceof RuntimeFailure)) throw error;
-      known = error;
-    }
-    for (const one of nodes) yield capturedCall(index, one, known);
+  const values = new PlaceValues(model, index.nodes, given, {
+    createSession,
+    iteration: Number(iteration),
+  });
+  for (const [place, placed] of groupByPlace(wanted)) {
+    // oxlint-disable-next-line no-await-in-loop
+    const known = await knownOf(values, place, placed);
+    for (const one of placed) yield capturedCall(index.pathOf(one), one, known);
   }
 }
+
+/** What is known of the values of some nodes of a graph, and the graph as it runs. */
+interface Known {
+  readonly frame: Frame;
+  readonly values: ReadonlyMap<string, Outcome>;
+}
+
+async function knownOf(
+  values: PlaceValues,
+  place: PlacedNode["place"],
+  placed: readonly PlacedNode[],
+): Promise<Known | NotRun | RuntimeFailure> {
+  try {
+    const frame = await values.frame(place);
+    const nodes = placed.map((one) => nodeIn(frame, one));
+    const names = nodes.flatMap(({ inputs, outputs }) => [...inputs, ...outputs]);
+    return { frame, values: await values.valuesOf(place, names) };
+  } catch (error) {
+    if (error instanceof NotRun || error instanceof RuntimeFailure) return error;
+    throw error;
+  }
+}
+
+/** A node as it runs. */
+const nodeIn = ({ graph }: Frame, { node, place }: PlacedNode): ModelNode =>
+  graph.nodes[place.graph.nodes.indexOf(node)];
 
 function groupByPlace(
   nodes: readonly PlacedNode[],
@@ -106,19 +133,26 @@ function groupByPlace(
 }
 
 function capturedCall(
-  index: NodeIndex,
+  path: string,
   placed: PlacedNode,
-  known: ReadonlyMap<string, Outcome> | NotRun | RuntimeFailure,
+  known: Known | NotRun | RuntimeFailure,
 ): CapturedCall {
-  const { node } = placed;
-  const common = { node, path: index.pathOf(placed), isRun: !(known instanceof NotRun) };
+  const isRun = !(known instanceof NotRun);
+  const nothing = { path, isRun, call: null, error: null, outputs: null };
   if (known instanceof Error)
-    return { ...common, call: null, inputs: {}, outputs: null, problem: known.message };
-  const [inputs, missing] = tensorsOf(node.inputs, known);
-  if (missing !== null) return { ...common, call: null, inputs, outputs: null, problem: missing };
-  const [outputs, problem] = tensorsOf(node.outputs, known);
-  const call = nodeCall(index, node, inputs);
-  return { ...common, call, inputs, outputs: problem === null ? outputs : null, problem };
+    return { ...nothing, node: placed.node, inputs: {}, problem: known.message };
+  const { frame, values } = known;
+  const node = nodeIn(frame, placed);
+  const [inputs, missing] = tensorsOf(node.inputs, values);
+  if (missing !== null) return { ...nothing, node, inputs, problem: missing };
+  const [made, problem] = tensorsOf(node.outputs, values);
+  const common = { ...nothing, node, inputs, outputs: problem === null ? made : null, problem };
+  try {
+    return { ...common, call: callOfNode(frame.opsets, node, inputs) };
+  } catch (error) {
+    if (isTensorError(error)) return { ...common, error };
+    throw error;
+  }
 }
 
 /** The tensors of some names, and the first failure among them. */

@@ -7,29 +7,27 @@ import { nodeUses } from "../model/uses.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 
 /**
- * A model with the nodes that are needed for some values, which are its outputs. Its inputs are those values of `given`
- * that it uses; what is given is not made again.
+ * What some values need: nodes, and all values between them.
  *
  * @param given values that are known, by name: inputs of the graph, and values of the graphs around it
  * @throws TensorError `shape-mismatch` for an input without a tensor, `malformed-file` for a value that nothing makes
  */
-export function cutModel(
-  model: Model,
+export function neededFor(
   graph: Graph,
   wanted: readonly string[],
   given: ReadonlyMap<string, Tensor>,
-): { readonly model: Model; readonly inputs: readonly string[] } {
+): { readonly nodes: ReadonlySet<ModelNode>; readonly names: ReadonlySet<string> } {
   const makers = new Map<string, ModelNode>();
   for (const node of graph.nodes) for (const name of node.outputs) makers.set(name, node);
   const constants = new Set(graph.constants.map(({ name }) => name));
   const nodes = new Set<ModelNode>();
-  const used = new Set<string>();
+  const names = new Set<string>();
   const open = [...wanted];
   const isWanted = new Set(wanted);
   const isInput = new Set(graph.inputs.map(({ name }) => name));
   for (let name = open.pop(); name !== undefined; name = open.pop()) {
-    if (name === "" || used.has(name)) continue;
-    used.add(name);
+    if (name === "" || names.has(name)) continue;
+    names.add(name);
     if (given.has(name)) continue;
     const node = makers.get(name);
     if (node !== undefined && !nodes.has(node)) {
@@ -44,11 +42,27 @@ export function cutModel(
       if (isWanted.has(name)) throw malformed(`nothing makes ${quote(name)}`);
     }
   }
-  const inputs = [...used].filter((name) => given.has(name));
+  return { nodes, names };
+}
+
+/**
+ * A model with the nodes that are needed for some values, which are its outputs. Its inputs are those values of `given`
+ * that it uses; what is given is not made again.
+ *
+ * @param given, @throws as for {@link neededFor}
+ */
+export function cutModel(
+  model: Model,
+  graph: Graph,
+  wanted: readonly string[],
+  given: ReadonlyMap<string, Tensor>,
+): { readonly model: Model; readonly inputs: readonly string[] } {
+  const { nodes, names } = neededFor(graph, wanted, given);
+  const inputs = [...names].filter((name) => given.has(name));
   const cut: Graph = {
     ...graph,
     nodes: graph.nodes.filter((node) => nodes.has(node)),
-    constants: graph.constants.filter(({ name }) => used.has(name) && !given.has(name)),
+    constants: graph.constants.filter(({ name }) => names.has(name) && !given.has(name)),
     inputs: inputs.map((name) => typed(name, given)),
     outputs: wanted.map((name) => ({ name, type: null })),
     values: [],

@@ -46,10 +46,20 @@ export async function runOnce(
       await session.release?.();
     }
   } catch (cause) {
-    throw new RuntimeFailure(cause instanceof Error ? cause.message : String(cause), { cause });
+    throw failureFrom(cause);
   }
-  return new Map(Object.entries(outputs).map(([name, value]) => [name, asTensor(value, {}, name)]));
+  try {
+    return new Map(
+      Object.entries(outputs).map(([name, value]) => [name, asTensor(value, {}, name)]),
+    );
+  } catch (cause) {
+    // Such as a sequence of tensors.
+    throw failureFrom(cause);
+  }
 }
+
+const failureFrom = (cause: unknown): RuntimeFailure =>
+  new RuntimeFailure((cause instanceof Error ? cause.message : String(cause)).trim(), { cause });
 
 /** A tensor as onnxruntime takes it, which asks for no class of its own. */
 const sessionTensor = ({ dtype, shape, data }: Tensor): SessionTensor & { location: string } => ({

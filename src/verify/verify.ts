@@ -178,13 +178,15 @@ function isSame(a: Readonly<Record<string, Tensor>>, b: Readonly<Record<string, 
 }
 
 function verified(
-  { node, path, call, outputs, isRun, problem }: CapturedCall,
+  { node, path, call, error, outputs, isRun, problem }: CapturedCall,
   tolerance: number,
 ): VerifiedNode {
   const { op } = node;
   const none = { difference: null, diagnoses: [], call: null, isReproducible: true, otherRuns: [] };
   const common = { path, op, version: null, ...none };
   if (!isRun) return { ...common, verdict: "not-run", sentence: problem ?? "" };
+  const said = problem === null ? "the runtime has a result" : `the runtime says: ${problem}`;
+  if (error !== null) return { ...common, verdict: "wrong", sentence: `${error.message}; ${said}` };
   if (call === null) {
     const sentence = `its inputs are not known, because the runtime says: ${problem}`;
     return { ...common, verdict: "failed", sentence };
@@ -195,7 +197,6 @@ function verified(
     exact = run(call.node, call.inputs);
   } catch (error) {
     if (!isTensorError(error)) throw error;
-    const said = problem === null ? "the runtime has a result" : `the runtime says: ${problem}`;
     // Only where an index is out of range can a result be explained.
     const result = error.code === "index-out-of-range" ? outputs?.[node.outputs[0]] : undefined;
     const diagnoses = result === undefined ? [] : diagnosesOf(call, result);

@@ -11,7 +11,8 @@ export const MODEL = {
 
 // prettier-ignore
 export const FUNCTION = {
-  name: 1, input: 4, output: 5, attribute: 6, node: 7, docString: 8, opsetImport: 9, domain: 10, valueInfo: 12,
+  name: 1, input: 4, output: 5, attribute: 6, node: 7, docString: 8, opsetImport: 9, domain: 10, attributeProto: 11,
+  valueInfo: 12,
 } as const;
 
 // prettier-ignore

@@ -211,3 +211,128 @@ export const loopFile = (): Uint8Array => {
     opset(18),
   );
 };
+
+/** An attribute that has the value of an attribute of the function's call. */
+const reference = (name: string, from: string): Bytes =>
+  attribute(name, "INT", text(ATTRIBUTE.refAttrName, from));
+
+const integer = (name: string, value: number): Bytes =>
+  attribute(name, "INT", int(ATTRIBUTE.i, value));
+
+/** A function of the domain `d`; the last value of its nodes is its output. */
+const functionOf = (
+  name: string,
+  inputs: readonly string[],
+  output: string,
+  nodes: readonly Bytes[],
+  ...more: readonly Bytes[]
+): Bytes =>
+  bytes(MODEL.functions, [
+    ...text(FUNCTION.name, name),
+    ...inputs.flatMap((one) => text(FUNCTION.input, one)),
+    ...text(FUNCTION.output, output),
+    ...nodes.flatMap((one) => bytes(FUNCTION.node, one)),
+    ...more.flat(),
+    ...opset(13, undefined, FUNCTION.opsetImport),
+    ...opset(1, "d", FUNCTION.opsetImport),
+    ...text(FUNCTION.domain, "d"),
+  ]);
+
+/**
+ * A model of `x` [2, 3] whose functions take: `Take` along the axis `where` of its call, 1 by default; `Twice` calls it
+ * without that; nothing calls `Alone`, and `Never` is called by itself alone, which runtimes refuse. The first call of
+ * `Take` is in a branch.
+ */
+export const functionsFile = (hasNever = true): Uint8Array => {
+  const call = (op: string, from: string, to: string, ...more: readonly Bytes[]): Bytes =>
+    node(op, [from, "i"], to, "", text(NODE.domain, "d"), ...more);
+  const inner = graph("then", "t", call("Take", "x", "t", integer("where", 1)));
+  const outer = graph("else", "e", node("Identity", ["x"], "e"));
+  const gather = (axis: string): Bytes =>
+    node("Gather", ["X", "I"], "Y", "take", reference("axis", axis));
+  // The last call has an optional input too few: the body's Gather does not use it.
+  const take = functionOf(
+    "Take",
+    ["X", "I", "unused"],
+    "Y",
+    [gather("where")],
+    bytes(FUNCTION.attributeProto, [
+      ...text(ATTRIBUTE.name, "where"),
+      ...int(ATTRIBUTE.i, 1),
+      ...int(ATTRIBUTE.type, 2),
+    ]),
+  );
+  const twice = functionOf("Twice", ["x", "i"], "z", [
+    call("Take", "x", "y"),
+    node("Gather", ["y", "i"], "z", "again"),
+  ]);
+  const never = functionOf("Never", ["x", "i"], "y", [
+    call("Never", "x", "r"),
+    node("Gather", ["r", "i"], "y", "never"),
+  ]);
+  const alone = functionOf("Alone", ["x", "i"], "y", [node("Gather", ["x", "i"], "y", "alone")]);
+  return file(
+    int(MODEL.irVersion, 8),
+    bytes(MODEL.graph, [
+      ...graph(
+        "main",
+        "b",
+        node("If", ["c"], "a", "choose", ...branches(inner, outer)),
+        call("Take", "x", "b", integer("where", 0)),
+        call("Twice", "x", "twice"),
+      ),
+      ...indices("i", 1),
+      ...bytes(GRAPH.input, valueInfo("x", tensorType(FLOAT, dim(2), dim(3)))),
+      ...bytes(GRAPH.input, valueInfo("c", tensorType(9))),
+    ]),
+    opset(18),
+    opset(1, "d"),
+    take,
+    twice,
+    alone,
+    hasNever ? never : [],
+  );
+};
+
+/** A Scan over the columns of x [2, 3], last column first, whose state `turn` turns round in each iteration. */
+export const scanFile = (version = 18): Uint8Array => {
+  const inside = [
+    ...graph(
+      "body",
+      "turned",
+      node("Gather", ["state", "perm"], "turned", "turn"),
+      node("Gather", ["column", "perm"], "picked", "pick"),
+    ),
+    ...bytes(GRAPH.output, valueInfo("picked")),
+    ...["state", "column"].flatMap((name) => bytes(GRAPH.input, valueInfo(name))),
+  ];
+  const list = (name: string, value: number): Bytes =>
+    attribute(name, "INTS", int(ATTRIBUTE.ints, value));
+  return file(
+    int(MODEL.irVersion, 8),
+    bytes(MODEL.graph, [
+      ...graph(
+        "main",
+        "last",
+        node(
+          "Scan",
+          ["s", "x"],
+          "last",
+          "scan",
+          body("body", inside),
+          integer("num_scan_inputs", 1),
+          list("scan_input_axes", 1),
+          list("scan_input_directions", 1),
+        ),
+      ),
+      ...initializer(
+        head("int64", 2),
+        text(TENSOR.name, "perm"),
+        [1, 0].flatMap((one) => int(TENSOR.int64Data, one)),
+      ),
+      ...bytes(GRAPH.input, valueInfo("s", tensorType(FLOAT, dim(2)))),
+      ...bytes(GRAPH.input, valueInfo("x", tensorType(FLOAT, dim(2), dim(3)))),
+    ]),
+    opset(version),
+  );
+};

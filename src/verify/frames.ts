@@ -1,0 +1,277 @@
+/**
+ * What each graph of a model is given while the model runs: a body by the node that has it, in one iteration of a loop, and
+ * a function by the first of its calls that runs. A graph with what it is given can be run as a model of its own.
+ */
+
+import { malformed } from "../errors.ts";
+import { run } from "../call/run.ts";
+import { quote } from "../model/graph.ts";
+import {
+  isReference,
+  nodeTitle,
+  type Attribute,
+  type Graph,
+  type ModelFunction,
+  type ModelNode,
+} from "../model/model.ts";
+import type { Place, PlacedNode } from "../model/places.ts";
+import { usesOf } from "../model/uses.ts";
+import { tensor, type Tensor } from "../tensor/tensor.ts";
+import { RuntimeFailure } from "./session.ts";
+
+/** A value, or what the runtime said instead. */
+export type Outcome = Tensor | RuntimeFailure;
+
+export type Values = ReadonlyMap<string, Tensor>;
+
+type Attributes = Readonly<Record<string, Attribute>>;
+
+/** A graph that runs. */
+export interface Frame {
+  readonly opsets: Place["opsets"];
+  /** The graph of the place; in a function with the values that the call gives to attributes. */
+  readonly graph: Graph;
+  /** The inputs of the graph, and for a body the values around it that it uses. */
+  readonly given: Values;
+  /** In a function, the attributes of its call. */
+  readonly attributes: Attributes | null;
+}
+
+/** Why the nodes of a graph do not run, in a sentence for people. */
+export class NotRun extends Error {
+  override readonly name = "NotRun";
+}
+
+/** What a frame needs of the frames around it. */
+export interface Around {
+  readonly nodes: readonly PlacedNode[];
+  readonly functions: readonly ModelFunction[];
+  /** Which iteration of loops counts. */
+  readonly iteration: number;
+  /** @throws NotRun for a graph that does not run with these inputs */
+  frame(place: Place): Promise<Frame>;
+  /** @throws NotRun likewise */
+  valuesOf(place: Place, names: readonly string[]): Promise<ReadonlyMap<string, Outcome>>;
+  /** Runs a graph once. */
+  runGraph(frame: Frame, names: readonly string[]): Promise<Values>;
+}
+
+/** @throws NotRun for a graph that does not run with these inputs, or is not followed */
+export function frameOf(place: Place, feeds: Values, around: Around): Promise<Frame> | Frame {
+  const { outer, graph, opsets, kind } = place;
+  if (kind.is === "function") return calledFrame(place, kind, around);
+  return outer === null
+    ? { opsets, graph, given: feeds, attributes: null }
+    : bodyFrame(place, outer, around);
+}
+
+/** A function has the inputs and attributes of the first call that runs. */
+async function calledFrame(
+  { graph, opsets }: Place,
+  { name, domain }: { readonly name: string; readonly domain: string },
+  around: Around,
+): Promise<Frame> {
+  const defaults = around.functions.find((one) => one.name === name && one.domain === domain);
+  const calls = around.nodes.filter(({ node }) => node.op === name && node.domain === domain);
+  for (const placed of calls) {
+    try {
+      // oxlint-disable-next-line no-await-in-loop
+      const [inputs, node] = await inputsOf(placed, around);
+      const values = graph.inputs.map((one, at) => [one.name, inputs[at]] as const);
+      const given = new Map(values.flatMap(([key, value]) => (value ? [[key, value]] : [])));
+      const absent = new Set(values.flatMap(([key, value]) => (value ? [] : [key])));
+      const attributes = { ...defaults?.attributes, ...node.attributes };
+      return { opsets, graph: boundGraph(graph, attributes, absent), given, attributes };
+    } catch (error) {
+      if (!(error instanceof NotRun)) throw error;
+    }
+  }
+  const title = `it is in the function ${quote(name)}`;
+  throw new NotRun(
+    `${title}, ${calls.length === 0 ? "which no node calls" : "whose calls do not run"}`,
+  );
+}
+
+/** The inputs of a node while it runs, and the node with the attributes that it has then. */
+async function inputsOf(
+  { node, place }: PlacedNode,
+  around: Around,
+): Promise<readonly [(Tensor | undefined)[], ModelNode]> {
+  const { graph } = await around.frame(place);
+  const own = graph.nodes[place.graph.nodes.indexOf(node)];
+  const values = await around.valuesOf(place, own.inputs);
+  const inputs = own.inputs.map((name) => {
+    const value = name === "" ? undefined : values.get(name);
+    if (value instanceof RuntimeFailure) throw value;
+    return value;
+  });
+  return [inputs, own];
+}
+
+/**
+ * A graph of a function in which attributes have the values of a call.
+ * @param absent inputs that the call leaves out
+ */
+function boundGraph(graph: Graph, attributes: Attributes, absent: ReadonlySet<string>): Graph {
+  const nodes = graph.nodes.map((node) => ({
+    ...node,
+    inputs: node.inputs.map((name) => (absent.has(name) ? "" : name)),
+    attributes: Object.fromEntries(
+      Object.entries(node.attributes).flatMap(([name, one]) => {
+        const value = isReference(one) ? attributes[one.reference] : one;
+        return value === undefined ? [] : [[name, boundBodies(value, attributes, absent)] as const];
+      }),
+    ),
+  }));
+  return { ...graph, nodes };
+}
+
+const boundBodies = (
+  attribute: Attribute,
+  attributes: Attributes,
+  absent: ReadonlySet<string>,
+): Attribute =>
+  attribute.type !== "other" || !attribute.graphs
+    ? attribute
+    : { ...attribute, graphs: attribute.graphs.map((one) => boundGraph(one, attributes, absent)) };
+
+async function bodyFrame(place: Place, outer: Place, around: Around): Promise<Frame> {
+  const frame = await around.frame(outer);
+  const [node, attribute, nth] = ownerOf(outer.graph, place.graph);
+  const owner = frame.graph.nodes[outer.graph.nodes.indexOf(node)];
+  const held = owner.attributes[attribute];
+  const graph = (held.type === "other" && held.graphs?.[nth]) || place.graph;
+  const { opsets } = place;
+  const own: Frame = {
+    ...{ opsets, graph, attributes: frame.attributes },
+    given: await seenFrom(outer, owner, graph, around),
+  };
+  if (owner.op === "If") return { ...own, given: branch(owner, attribute, own.given) };
+  if (owner.op === "Loop") return { ...own, given: await loopGiven(owner, own, around) };
+  if (owner.op === "Scan" && opsets["ai.onnx"] >= 9)
+    return { ...own, given: await scanGiven(owner, own, around) };
+  throw new NotRun(
+    `it is in the body of ${nodeTitle(owner)}, and bodies of ${owner.op} are not followed`,
+  );
+}
+
+/** The node that has a body, the attribute, and which of the attribute's graphs the body is. */
+function ownerOf({ nodes }: Graph, body: Graph): readonly [ModelNode, string, number] {
+  for (const node of nodes) {
+    for (const [name, attribute] of Object.entries(node.attributes)) {
+      const nth = attribute.type === "other" ? (attribute.graphs ?? []).indexOf(body) : -1;
+      if (nth !== -1) return [node, name, nth];
+    }
+  }
+  throw malformed("a body is in no node of the graph around it");
+}
+
+/** What a node with a body takes, and what its body takes from the graphs around it. */
+async function seenFrom(
+  outer: Place,
+  owner: ModelNode,
+  body: Graph,
+  around: Around,
+): Promise<Map<string, Tensor>> {
+  const own = new Set([
+    ...[...body.inputs, ...body.constants].map(({ name }) => name),
+    ...body.nodes.flatMap((one) => one.outputs),
+  ]);
+  const seen = new Map<string, Tensor>();
+  const uses = new Set([...owner.inputs, ...[...usesOf(body)].filter((name) => !own.has(name))]);
+  for (let place: Place | null = outer; place !== null; place = place.outer) {
+    const { graph } = place;
+    const made = new Set([
+      ...[...graph.inputs, ...graph.constants].map(({ name }) => name),
+      ...graph.nodes.flatMap((one) => one.outputs),
+    ]);
+    const here = [...uses].filter((name) => made.has(name));
+    // oxlint-disable-next-line no-await-in-loop
+    const values = await around.valuesOf(place, here);
+    for (const name of here) {
+      uses.delete(name);
+      const value = values.get(name);
+      if (value instanceof RuntimeFailure) throw value;
+      if (value !== undefined) seen.set(name, value);
+    }
+  }
+  return seen;
+}
+
+function branch(owner: ModelNode, attribute: string, seen: Values): Values {
+  const taken = scalarOf(seen.get(owner.inputs[0])) ? "then_branch" : "else_branch";
+  if (taken === attribute) return seen;
+  throw new NotRun(`it is in the ${attribute} of ${nodeTitle(owner)}, and the ${taken} was taken`);
+}
+
+/** What the body of a Loop is given in the iteration that counts. */
+async function loopGiven(owner: ModelNode, frame: Frame, around: Around): Promise<Values> {
+  const { graph, given: seen } = frame;
+  const [most = "", condition = "", ...carried] = owner.inputs;
+  const [number, going, ...states] = graph.inputs.map(({ name }) => name);
+  const limit = most === "" ? Infinity : Number(scalarOf(seen.get(most)));
+  let isGoing = condition === "" || Boolean(scalarOf(seen.get(condition)));
+  let values = carried.map((name) => seen.get(name) as Tensor);
+  for (let at = 0; isGoing && at < limit; at++) {
+    const given = new Map([
+      ...seen,
+      [number, tensor("int64", [], BigInt(at))],
+      [going, tensor("bool", [], isGoing)],
+      ...states.map((name, position) => [name, values[position]] as const),
+    ]);
+    if (at === around.iteration) return given;
+    // oxlint-disable-next-line no-await-in-loop
+    const [next, ...after] = await firstOutputs({ ...frame, given }, states.length + 1, around);
+    isGoing = Boolean(scalarOf(next));
+    values = after;
+  }
+  throw noIteration(owner, around);
+}
+
+/** What the body of a Scan is given in the iteration that counts: states, and a slice of each scanned input. */
+async function scanGiven(owner: ModelNode, frame: Frame, around: Around): Promise<Values> {
+  const { graph, given: seen } = frame;
+  const inputs = owner.inputs.map((name) => seen.get(name) as Tensor);
+  const names = graph.inputs.map(({ name }) => name);
+  const first = inputs.length - Number(integers(owner, "num_scan_inputs")[0] ?? 0);
+  const axes = integers(owner, "scan_input_axes");
+  const directions = integers(owner, "scan_input_directions");
+  const scanned = inputs.slice(first).map((value, at) => {
+    const axis = Number(axes[at] ?? 0);
+    const length = value.shape.at(axis) ?? 0;
+    return { value, axis, length, isReverse: Number(directions[at] ?? 0) === 1 };
+  });
+  let states = inputs.slice(0, first);
+  for (let at = 0; at < (scanned[0]?.length ?? 0); at++) {
+    const slices = scanned.map(({ value, axis, length, isReverse }) => {
+      const index = tensor("int64", [], BigInt(isReverse ? length - 1 - at : at));
+      return run({ op: "Gather", opset: 13, attributes: { axis } }, [value, index])[0];
+    });
+    const values = [...states, ...slices];
+    const given = new Map([...seen, ...names.map((name, nth) => [name, values[nth]] as const)]);
+    if (at === around.iteration) return given;
+    // oxlint-disable-next-line no-await-in-loop
+    states = await firstOutputs({ ...frame, given }, first, around);
+  }
+  throw noIteration(owner, around);
+}
+
+/** The first outputs of a body, which are its states. */
+async function firstOutputs(frame: Frame, count: number, around: Around): Promise<Tensor[]> {
+  const names = frame.graph.outputs.slice(0, count).map(({ name }) => name);
+  const made = await around.runGraph(frame, names);
+  return names.map((name) => made.get(name) as Tensor);
+}
+
+const noIteration = (owner: ModelNode, { iteration }: Around): NotRun =>
+  new NotRun(`it is in ${nodeTitle(owner)}, which has no iteration ${iteration}`);
+
+/** The integers of an attribute; none where the node does not have it. */
+function integers({ attributes }: ModelNode, name: string): readonly (number | bigint)[] {
+  const one = attributes[name];
+  if (one?.type === "ints") return one.value;
+  return one?.type === "int" ? [one.value] : [];
+}
+
+const scalarOf = (value: Tensor | undefined): number | bigint | boolean =>
+  value === undefined ? 0 : (value.data[0] as number | bigint | boolean);
