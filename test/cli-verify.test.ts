@@ -161,7 +161,15 @@ test("a wrong result is named with node, element and values, and threads reach t
   assert.equal(status, 1);
   assert.equal(
     stdout,
-    "m.onnx: 3 nodes of the family\n  differs: ScatterND-13 put: s[0] is 10, and not 20\n2 equal, 1 differs\n",
+    `m.onnx: 3 nodes of the family
+  differs: ScatterND-13 put: s[0] is 10, and not 20
+    why: of several updates of one target the first one stays, not the last (first-wins, explains the cell)
+    exactly:
+      output[0]
+        1 -> 10   updates[0], indices[0] = 0
+        10 -> 20  updates[1], indices[1] = 0
+2 equal, 1 differs
+`,
   );
   assert.equal(Reflect.get(globalThis, "sessionOptions").intraOpNumThreads, 2);
   Object.assign(globalThis, { firstWins: false });

@@ -12,9 +12,10 @@ import {
   type Model,
 } from "../onnx/index.ts";
 import { writeNpy } from "../npy/index.ts";
-import { withPath, wrongData } from "./failure.ts";
+import { printFile, withPath, wrongData, wrongUsage } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { escapeControls } from "./layout.ts";
+import { ProgressLine } from "./progress.ts";
 import { readBytes } from "./read-files.ts";
 import { addRuntimeOptions, makeSessions, readFeeds, type RuntimeOptions } from "./runtime.ts";
 import { printType } from "./type-text.ts";
@@ -28,9 +29,9 @@ interface CaptureCommand extends RuntimeOptions {
 const HELP = `
 The model runs in the ONNX Runtime that is installed in the folder where the
 command runs (onnxruntime-node, or onnxruntime-web), cut before the node, so that
-the inputs of a node that fails are known too. A node in a body of If or Loop has
-the inputs of the branch that is taken, and of the first iteration or that of
---iteration.
+the inputs of a node that fails are known too. A node in a body of If has the
+inputs of the branch that is taken, one in a Loop or Scan those of the first
+iteration or of --iteration, and one in a function those of the first call.
 
 The folder gets node.onnx, the node as a model of its own, a .npy file for each
 of its inputs by what the operator calls them, and one for each output that the
@@ -56,8 +57,13 @@ export function addCaptureCommand(program: Command, io: Io): void {
       const names = graph.inputs.map(({ name }) => name);
       const feeds = readFeeds(io, file, names, options);
       const { node, iteration = 0 } = options;
-      const sessions = await makeSessions(io, file, options);
-      for await (const captured of captureCalls(bytes, feeds, { ...sessions, node, iteration })) {
+      if ((options.threads?.length ?? 0) > 1)
+        throw wrongUsage("capture takes one count of --threads");
+      const line = new ProgressLine(io.stderr);
+      const starting = (): void => line.showNow(`${printFile(file)}: running in ONNX Runtime`);
+      const { own } = await makeSessions(io, file, options, starting);
+      for await (const captured of captureCalls(bytes, feeds, { ...own, node, iteration })) {
+        line.clear();
         await writeCase(io, file, options.output, captured);
       }
     });

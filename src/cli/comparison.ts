@@ -19,6 +19,8 @@ export interface Difference {
   readonly got: string;
   readonly expected: string;
   readonly sentence: string;
+  /** Whether the cell holds two NaNs of other bits. */
+  readonly isNaN: boolean;
 }
 
 /**
@@ -32,11 +34,17 @@ export function compareTensors(
   expected: Tensor,
   file: string,
 ): Difference | null {
-  const difference = (at: Difference["at"], left: string, right: string): Difference => ({
+  const difference = (
+    at: Difference["at"],
+    left: string,
+    right: string,
+    isNaN = false,
+  ): Difference => ({
     at,
     got: left,
     expected: right,
     sentence: `${printName(name)}${at?.length ? printShape(at) : ""} is ${left}, but ${file} has ${right}`,
+    isNaN,
   });
   const types = [printType(got), printType(expected)] as const;
   if (types[0] !== types[1]) return difference(null, ...types);
@@ -47,7 +55,7 @@ export function compareTensors(
   if (left !== right) return difference(at, left, right);
   // Two NaNs may differ in their bits and still print alike.
   const [leftBits, rightBits] = cells.map(printBits);
-  return difference(at, `${left} (bits ${leftBits})`, `${right} (bits ${rightBits})`);
+  return difference(at, `${left} (bits ${leftBits})`, `${right} (bits ${rightBits})`, true);
 }
 
 /** One cell as a tensor of rank 0. */

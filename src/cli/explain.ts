@@ -1,18 +1,22 @@
 /** `ndscatter explain`: explains what an operator, or one node of a model, does with tensors from files. */
 
 import type { Command } from "commander";
-import { explain } from "../index.ts";
+import { diagnose, explain, type Explanation } from "../index.ts";
+import type { NodeCall } from "../onnx/index.ts";
 import { bindInputFiles } from "./bindings.ts";
+import { compareTensors } from "./comparison.ts";
 import { canvasOf } from "./drawing.ts";
 import { explanationJson } from "./explanation-json.ts";
 import { explanationText } from "./explanation-text.ts";
-import { printFile, wrongData } from "./failure.ts";
+import { printFile, withPath, wrongData } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { JSON_HELP } from "./layout.ts";
-import { checkOneInput, readTensorFiles } from "./read-files.ts";
-import { addTaskArguments, findTask, type TaskOptions } from "./task.ts";
+import { JSON_HELP, printName } from "./layout.ts";
+import { checkOneInput, readTensorFile, readTensorFiles } from "./read-files.ts";
+import { diagnosesOf, historyLines, reasonLines } from "./reasons.ts";
+import { addTaskArguments, findTask, type Task, type TaskOptions } from "./task.ts";
 
 interface ExplainOptions extends TaskOptions {
+  readonly expect?: string;
   readonly json?: boolean;
 }
 
@@ -24,6 +28,10 @@ terminal, or NO_COLOR is set, the signs * ** and ! stand for the colours.
 
 What run refuses is explained too, as far as possible: the shapes that were
 derived, and every bad index. The status is that of run.
+
+With --expect the result of another runtime is compared, also where run refuses
+the call because of an index: known faults that give that result are named, and
+what really happens to the first cell that differs.
 
 Examples:
   ndscatter explain ScatterND data.npy indices.npy updates.npy
@@ -41,6 +49,7 @@ export function addExplainCommand(program: Command, io: Io): void {
         "follow from which, and what is wrong.",
     );
   addTaskArguments(command)
+    .option("--expect <file>", "explain how a result differs, status 1 if it does")
     .option("--json", `${JSON_HELP}, all of it`)
     .addHelpText("after", HELP)
     .action((target: string, texts: readonly string[], options: ExplainOptions) =>
@@ -56,22 +65,70 @@ async function explainTask(
 ): Promise<void> {
   const task = findTask(io, target, options);
   task.checkOneNode();
+  const { expect: file, json } = options;
   const files = bindInputFiles(texts, task);
-  checkOneInput([task.file, ...files.values()]);
-  const { node, inputs } = task.call(readTensorFiles(io, files));
-  const explanation = explain(node, inputs);
-  const parts = options.json
-    ? explanationJson(explanation)
-    : [explanationText(explanation, canvasOf(io))];
+  checkOneInput([task.file, ...files.values(), file]);
+  const call = task.call(readTensorFiles(io, files));
+  const explanation = explain(call.node, call.inputs);
+  const expected = file === undefined ? null : expectation(io, task, call, explanation, file);
+  const parts = json
+    ? explanationJson(explanation, expected?.facts)
+    : [explanationText(explanation, canvasOf(io)), ...(expected === null ? [] : [expected.text])];
   for (const part of parts) {
     // Waits for the reader, because all parts together may be more than memory holds.
     // oxlint-disable-next-line no-await-in-loop
     await io.stdout.write(part);
   }
   const { error } = explanation;
-  if (error === null) return;
+  const sentence = error?.message ?? expected?.sentence;
+  if (sentence === undefined) return;
   throw wrongData(
-    task.file === undefined ? error.message : `${printFile(task.file)}: ${error.message}`,
+    task.file === undefined || error === null ? sentence : `${printFile(task.file)}: ${sentence}`,
     error,
   );
 }
+
+/** How the result of another runtime stands to the exact one. */
+interface Expectation {
+  readonly facts: object;
+  readonly text: string;
+  /** Undefined for an equal result. */
+  readonly sentence?: string;
+}
+
+function expectation(
+  io: Io,
+  { outputs: [name] }: Task,
+  call: NodeCall,
+  explanation: Explanation,
+  file: string,
+): Expectation {
+  const expected = readTensorFile(io, file);
+  const { output, error } = explanation;
+  const title = `${printName(name)} and ${printFile(file)}`;
+  if (output === null) {
+    // Without an index out of range the call has no result that could be explained.
+    const isTold = error?.code === "index-out-of-range";
+    const diagnoses = isTold
+      ? withPath(file, () => diagnose(call.node, call.inputs, expected))
+      : [];
+    return { facts: { diagnoses }, text: linesText(title, reasonLines(diagnoses)) };
+  }
+  const difference = compareTensors(name, output, expected, printFile(file));
+  if (difference === null)
+    return { facts: { equal: true }, text: `\n${printName(name)} equals ${printFile(file)}\n` };
+  const { sentence, isNaN: _, ...facts } = difference;
+  const diagnoses = diagnosesOf(call, expected, difference);
+  const lines = [
+    ...(diagnoses === null ? [] : reasonLines(diagnoses)),
+    ...(difference.at === null ? [] : historyLines(explanation, difference.at)),
+  ];
+  return {
+    facts: { equal: false, difference: facts, diagnoses: diagnoses ?? undefined },
+    text: linesText(sentence, lines),
+    sentence,
+  };
+}
+
+const linesText = (title: string, lines: readonly string[]): string =>
+  `\n${[title, ...lines.map((line) => `  ${line}`)].join("\n")}\n`;

@@ -4,7 +4,8 @@ import type { Explanation, Read, StoryStep, Tensor } from "../index.ts";
 import { valuesOf } from "./cells.ts";
 import { printJson } from "./layout.ts";
 
-export function* explanationJson(explanation: Explanation): Iterable<string> {
+/** @param expected how the result of another runtime compares */
+export function* explanationJson(explanation: Explanation, expected?: object): Iterable<string> {
   const { version, inputs, shapes, error, badCount, badIndices, output, story } = explanation;
   const facts = {
     operator: version && {
@@ -22,6 +23,7 @@ export function* explanationJson(explanation: Explanation): Iterable<string> {
       ...typeOf(output),
       values: valuesOf(output),
     },
+    expected,
     ...(story && {
       kind: story.kind,
       ...(story.kind === "scatter" && {

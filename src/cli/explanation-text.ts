@@ -190,21 +190,58 @@ const cellName = (name: string, coordinates: readonly number[]): string =>
   coordinates.length === 0 ? name : name + printShape(coordinates);
 
 /** What happens to each target, with a line for each step. */
-function scatterText({ targets, reduction }: ScatterStory, names: Names): string {
-  const blocks = [...first(targets, MOST_TARGETS)].map(({ coordinates, count, steps }) => {
-    const shown = [...first(steps(), MOST_STEPS)].map((step) => stepLine(step, names));
-    const width = shown.reduce((most, [change]) => Math.max(most, change.length), 0);
-    const lines = shown.map(([change, why]) => `  ${change.padEnd(width)}  ${why}`);
-    // The division of a mean is a step of its own, which is not in the count of updates.
-    const left = count + (reduction === "mean" ? 1 : 0) - shown.length;
-    return [cellName(names.output, coordinates), ...lines, ...andMore(left)].join("\n");
-  });
+function scatterText(story: ScatterStory, names: Names): string {
+  const { targets } = story;
+  const blocks = [...first(targets, MOST_TARGETS)].map(({ coordinates, count, steps }) =>
+    [
+      cellName(names.output, coordinates),
+      ...stepLines(first(steps(), MOST_STEPS), count, story, names, printPiece),
+    ].join("\n"),
+  );
   const left = targets.length - blocks.length;
   return [...blocks, ...(left > 0 ? [`and ${left} more targets`] : [])].join("\n");
 }
 
-function stepLine(step: StoryStep<Tensor>, names: Names): [change: string, why: string] {
-  const change = `${printPiece(step.before)} -> ${printPiece(step.after)}`;
+/**
+ * What happens to one cell of the output, in lines.
+ * @param most the number of updates that are shown
+ */
+export function cellText(explanation: Explanation, at: readonly number[], most: number): string[] {
+  const { output, story } = explanation;
+  if (output === null || story === null) return [];
+  const names = namesOf(explanation);
+  const name = cellName(names.output, at);
+  const print = (value: Scalar): string => printCell(output, value);
+  if (story.kind === "gather") {
+    const { source, index } = story.cell(at);
+    const from = source === null ? printZero(output) : cellName(names.data, source);
+    return [`${name} = ${from}, ${indexText(index, names)}`];
+  }
+  const { count, value, steps } = story.cell(at);
+  if (count === 0) return [`${name} is ${print(value)} from ${names.data}, no update hits it`];
+  return [name, ...stepLines(first(steps(), most), count, story, names, print)];
+}
+
+function stepLines<V>(
+  steps: Iterable<StoryStep<V>>,
+  count: number,
+  { reduction }: ScatterStory,
+  names: Names,
+  print: (value: V) => string,
+): string[] {
+  const shown = Array.from(steps, (step) => stepLine(step, names, print));
+  const width = shown.reduce((most, [change]) => Math.max(most, change.length), 0);
+  // The division of a mean is a step of its own, which is not in the count of updates.
+  const left = count + (reduction === "mean" ? 1 : 0) - shown.length;
+  return [...shown.map(([change, why]) => `  ${change.padEnd(width)}  ${why}`), ...andMore(left)];
+}
+
+function stepLine<V>(
+  step: StoryStep<V>,
+  names: Names,
+  print: (value: V) => string,
+): [change: string, why: string] {
+  const change = `${print(step.before)} -> ${print(step.after)}`;
   if (step.kind === "division") return [change, `divided by ${step.divisor}`];
   const does = step.by === "none" ? "" : `${step.by} `;
   return [change, `${does}${cellName(names.updates, step.at)}, ${indexText(step.index, names)}`];

@@ -27,10 +27,16 @@ export class ProgressLine {
 
   /** @param text is asked for at most once in a period */
   show(text: () => string): void {
-    if (!this.#terminal.isTTY || this.#now() - this.#shownAt < PERIOD) return;
+    if (this.#now() - this.#shownAt < PERIOD) return;
+    this.showNow(text());
+  }
+
+  /** For work during which nothing can be shown. */
+  showNow(text: string): void {
+    if (!this.#terminal.isTTY) return;
     this.#shownAt = this.#now();
     // A line that goes on in the next one could not be replaced.
-    const line = cut(escapeControls(text()), (this.#terminal.columns || 80) - 1);
+    const line = cut(escapeControls(text), (this.#terminal.columns || 80) - 1);
     void this.#terminal.write(`\r${line.padEnd(this.#length)}`);
     this.#length = line.length;
   }

@@ -1,7 +1,7 @@
 /** `ndscatter run`: runs an operator, a model or one node of a model on tensors from files. */
 
 import type { Command } from "commander";
-import type { Tensor } from "../index.ts";
+import type { Diagnosis, Tensor } from "../index.ts";
 import { bindFiles, bindInputFiles } from "./bindings.ts";
 import { valuesOf } from "./cells.ts";
 import { compareTensors, type Difference } from "./comparison.ts";
@@ -10,6 +10,7 @@ import { printNote, type Io } from "./io.ts";
 import { JSON_HELP, printJson, printName } from "./layout.ts";
 import { collect } from "./operator-call.ts";
 import { checkOneInput, readTensorFiles } from "./read-files.ts";
+import { diagnosesOf, reasonLines } from "./reasons.ts";
 import { addTaskArguments, findTask, type Task, type TaskOptions } from "./task.ts";
 import { checkFormat } from "./tensor-format.ts";
 import { printType } from "./type-text.ts";
@@ -36,6 +37,8 @@ whole or not at all; a link is followed, and other hard links of the file keep
 the old contents.
 
 --expect compares bit for bit: 0 is not -0, and NaN only equals the same NaN.
+Where the result of one node differs, known faults that give the expected file
+are named; docs/diagnose.md lists them.
 
 Examples:
   ndscatter run ScatterND data.npy indices.npy updates.npy
@@ -90,11 +93,15 @@ async function runTask(
   );
 
   const differences = new Map<string, Difference | null>();
+  const reasons = new Map<string, readonly Diagnosis[]>();
   for (const [name, tensor] of expected) {
     const path = expectations.get(name) ?? "";
-    differences.set(name, compareTensors(name, resultOf(results, name), tensor, printFile(path)));
+    const difference = compareTensors(name, resultOf(results, name), tensor, printFile(path));
+    differences.set(name, difference);
+    const found = task.isOneNode ? diagnosesOf(task.call(tensors), tensor, difference) : null;
+    if (found !== null) reasons.set(name, found);
   }
-  const outcome = { results, targets, expectations, differences };
+  const outcome = { results, targets, expectations, differences, reasons };
   await io.stdout.write(`${options.json ? outcomeJson(outcome) : outcomeText(outcome)}\n`);
   if (note !== undefined) await printNote(io, note);
   const sentences = [...differences.values()].flatMap((one) =>
@@ -156,6 +163,8 @@ interface Outcome {
   readonly expectations: ReadonlyMap<string, string>;
   /** How results differ from expected ones, null where they are equal. */
   readonly differences: ReadonlyMap<string, Difference | null>;
+  /** What may explain those differences. */
+  readonly reasons: ReadonlyMap<string, readonly Diagnosis[]>;
 }
 
 /** Whether a result is printed: one that is neither written nor compared. */
@@ -163,7 +172,7 @@ const isPrinted = ({ targets, expectations }: Outcome, name: string): boolean =>
   !targets.has(name) && !expectations.has(name);
 
 function outcomeText(outcome: Outcome): string {
-  const { results, targets, expectations, differences } = outcome;
+  const { results, targets, expectations, differences, reasons } = outcome;
   return [...results]
     .map(([name, tensor]) => {
       const lines = [`${printName(name)}: ${printType(tensor)}`];
@@ -175,17 +184,19 @@ function outcomeText(outcome: Outcome): string {
           `  ${difference === null ? "equals" : "differs from"} ${printFile(expectations.get(name) ?? "")}`,
         );
       }
+      const found = reasons.get(name);
+      if (found !== undefined) lines.push(...reasonLines(found).map((line) => `  ${line}`));
       return (isPrinted(outcome, name) ? [...lines, String(tensor)] : lines).join("\n");
     })
     .join("\n");
 }
 
 function outcomeJson(outcome: Outcome): string {
-  const { results, targets, expectations, differences } = outcome;
+  const { results, targets, expectations, differences, reasons } = outcome;
   const outputs = [...results].map(([name, tensor]) => {
     const { dtype, shape } = tensor;
     const difference = differences.get(name);
-    const { sentence: _, ...facts } = difference ?? {};
+    const { sentence: _, isNaN: __, ...facts } = difference ?? {};
     return {
       name,
       dtype,
@@ -194,6 +205,7 @@ function outcomeJson(outcome: Outcome): string {
       expected: expectations.get(name),
       equal: difference === undefined ? undefined : difference === null,
       difference: difference ? facts : undefined,
+      diagnoses: reasons.get(name),
       values: isPrinted(outcome, name) ? valuesOf(tensor) : undefined,
     };
   });

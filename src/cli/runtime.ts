@@ -5,10 +5,17 @@ import * as path from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Command } from "commander";
 import type { Tensor } from "../index.ts";
-import { externalFiles, readModel, type CaptureOptions, type Session } from "../onnx/index.ts";
+import {
+  externalFiles,
+  readModel,
+  type CaptureOptions,
+  type CreateSession,
+  type Session,
+} from "../onnx/index.ts";
 import { bindFiles } from "./bindings.ts";
 import { STDIN, wrongUsage } from "./failure.ts";
 import type { Io } from "./io.ts";
+import { printCount } from "./layout.ts";
 import { collect, parseInteger } from "./operator-call.ts";
 import { externalReader, folderOf, readTensorFiles } from "./read-files.ts";
 
@@ -24,7 +31,8 @@ interface Runtime {
 /** The options of commands that run a model in the user's runtime. */
 export interface RuntimeOptions {
   readonly feed?: readonly string[];
-  readonly threads?: number;
+  /** Counts of threads of the runtime. */
+  readonly threads?: readonly number[];
   readonly iteration?: number;
 }
 
@@ -37,35 +45,55 @@ export function parseCount(text: string, option: string): number {
 export const addRuntimeOptions = (command: Command): Command =>
   command
     .option("--feed <name=file>", "a tensor for an input of the model; once for each", collect)
-    .option("--threads <count>", "the threads of the runtime", (text: string) =>
-      parseCount(text, "--threads"),
+    .option(
+      "--threads <counts>",
+      "the threads of the runtime; 1,4 runs with each",
+      (text: string) => text.split(",").map((one) => parseCount(one, "--threads")),
     )
     .option("--iteration <number>", "the iteration of loops that counts, from 0", (text: string) =>
       parseCount(text, "--iteration"),
     );
 
-/** @throws Failure where no runtime is installed */
+/** Makers of sessions of the user's runtime. */
+export interface Sessions {
+  /** What the functions of `ndscatter/onnx` take. */
+  readonly own: Pick<CaptureOptions, "createSession" | "external">;
+  /** Those with the other counts of threads, by what they are called. */
+  readonly others: Readonly<Record<string, CreateSession>>;
+}
+
+/**
+ * @param starting is told before a session runs, which may take long and cannot be interrupted
+ * @throws Failure where no runtime is installed
+ */
 export async function makeSessions(
   io: Io,
   file: string,
-  { threads }: RuntimeOptions,
-): Promise<Pick<CaptureOptions, "createSession" | "external">> {
+  { threads = [] }: RuntimeOptions,
+  starting: () => void,
+): Promise<Sessions> {
   const runtime = await loadRuntime(io);
-  const options = {
-    logSeverityLevel: 3,
-    ...(threads !== undefined && { intraOpNumThreads: threads }),
-  };
   // The data of a model in other files are read where they are.
   const external = file === STDIN ? undefined : externalReader(folderOf(io, file));
-  const createSession = (bytes: Uint8Array): Promise<Session> => {
-    const files = externalFiles(readModel(bytes));
-    const externalData = files.map((name) => ({ path: name, data: external?.(name) }));
-    return runtime.InferenceSession.create(bytes, {
-      ...options,
-      ...(files.length > 0 && { externalData }),
-    });
+  const maker =
+    (count?: number): CreateSession =>
+    (bytes) => {
+      starting();
+      const files = externalFiles(readModel(bytes));
+      const externalData = files.map((name) => ({ path: name, data: external?.(name) }));
+      return runtime.InferenceSession.create(bytes, {
+        // What the runtime says is reported, so it need not be logged too.
+        logSeverityLevel: 4,
+        ...(count !== undefined && { intraOpNumThreads: count }),
+        ...(files.length > 0 && { externalData }),
+      });
+    };
+  const [first, ...more] = threads;
+  const others = more.map((count) => [printCount(count, "thread"), maker(count)] as const);
+  return {
+    own: { createSession: maker(first), ...(external && { external }) },
+    others: Object.fromEntries(others),
   };
-  return { createSession, ...(external && { external }) };
 }
 
 async function loadRuntime({ cwd }: Io): Promise<Runtime> {

@@ -31,6 +31,8 @@ export interface Task {
   readonly note?: string;
   /** The file of its model. */
   readonly file?: string;
+  /** Whether its only output is that of the node that {@link call} gives. */
+  readonly isOneNode: boolean;
   execute(inputs: ReadonlyMap<string, Tensor>): ReadonlyMap<string, Tensor>;
   /**
    * Looks whether there is one node to {@link call}, before any input is asked for.
@@ -100,6 +102,7 @@ function operatorTask(op: string, options: CallOptions): Task {
       version.inputs.flatMap(({ name, optional }) => (optional === true ? [name] : [])),
     ),
     outputs,
+    isOneNode: true,
     ...(version.deprecated !== undefined && {
       note: `${title} is deprecated: ${version.deprecated} replaces it`,
     }),
@@ -113,7 +116,7 @@ function operatorTask(op: string, options: CallOptions): Task {
 }
 
 function modelTask(file: string, model: Model): Task {
-  const { inputs, outputs, constants } = model.graph;
+  const { inputs, outputs, constants, nodes } = model.graph;
   const index = new NodeIndex(model);
   return {
     title: printFile(file),
@@ -121,6 +124,7 @@ function modelTask(file: string, model: Model): Task {
     inputs: inputs.map(({ name }) => name),
     optional: new Set(constants.map(({ name }) => name)),
     outputs: outputs.map(({ name }) => name),
+    isOneNode: nodes.length === 1 && isOperator(nodes[0].op) && outputs.length === 1,
     execute: (tensors) =>
       withPath(file, () => new Map(Object.entries(runModel(model, Object.fromEntries(tensors))))),
     checkOneNode: () => void onlyNode(file, index),
@@ -137,6 +141,7 @@ function nodeTask(file: string, index: NodeIndex, placed: PlacedNode): Task {
     inputs,
     optional: new Set(inputs.filter((name) => index.isConstant(placed, name))),
     outputs: node.outputs.filter((name) => name !== ""),
+    isOneNode: isOperator(node.op),
     execute: (tensors) =>
       withPath(file, () => {
         const results = runNode(index, node, Object.fromEntries(tensors));

@@ -1,19 +1,22 @@
 /** `ndscatter verify`: compares what the user's runtime makes of a model's scatters and gathers with the exact results. */
 
 import type { Command } from "commander";
-import { tensor, zeros, type Tensor } from "../index.ts";
+import { explain, tensor, zeros, type Tensor } from "../index.ts";
 import {
   readModel,
   verifyModel,
   type Graph,
   type VerifiedNode,
+  type VerifyProgress,
   type VerifyReport,
 } from "../onnx/index.ts";
 import { printFile, withPath, WRONG_DATA, wrongUsage, type Status } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { escapeControls, JSON_HELP, printCount, printJson } from "./layout.ts";
 import { collect } from "./operator-call.ts";
+import { ProgressLine } from "./progress.ts";
 import { readBytes } from "./read-files.ts";
+import { historyLines, reasonLines } from "./reasons.ts";
 import {
   addRuntimeOptions,
   makeSessions,
@@ -35,17 +38,20 @@ const HELP = `
 The model runs in the ONNX Runtime that is installed in the folder where the
 command runs (onnxruntime-node, or onnxruntime-web). Every scatter and gather is
 computed again from the inputs that it had there, exactly, and compared bit for
-bit; those in bodies of If and Loop too, where they run. Other NaN and other
-signs of zero are told apart from the rest.
+bit; those in functions and in bodies of If, Loop and Scan too, where they run.
+Other NaN and other signs of zero are told apart from the rest. Where a result
+differs, the likely reason is named (docs/diagnose.md lists them), and what
+really happens to the first cell that differs.
 
 With --random inputs without --feed are made up: numbers between -1 and 1, and 0
-for integers. With --runs the model runs several times, and a node whose result
-changes is not reproducible. The status is 0 only if all nodes that run agree.
+for integers. With --runs the model runs several times, with each count of
+--threads, and a node that makes another result of the same inputs is not
+reproducible. The status is 0 only if all nodes that run agree.
 
 Examples:
   ndscatter verify model.onnx --feed x=x.npy
   ndscatter verify model.onnx --random --dim N=4 --dim '?=2'
-  ndscatter verify model.onnx --feed x=x.npy --threads 8 --runs 5`;
+  ndscatter verify model.onnx --feed x=x.npy --threads 1,8 --runs 5`;
 
 export function addVerifyCommand(program: Command, io: Io, fail: (status: Status) => void): void {
   const command = program
@@ -72,19 +78,49 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
       const bytes = readBytes(io, file);
       const { graph } = withPath(file, () => readModel(bytes));
       const feeds = feedsOf(io, file, graph, options);
-      const sessions = await makeSessions(io, file, options);
-      const own = {
-        ...sessions,
-        iteration,
-        runs,
-        tolerance,
-        ...(node !== undefined && { node }),
-      };
-      const report = await verifyModel(bytes, feeds, own);
-      const text = json ? printJson({ file, ...report }) : reportText(file, report);
+      const report = await withProgress(io, file, async (starting, onProgress) => {
+        const { own, others } = await makeSessions(io, file, options, starting);
+        const chosen = node === undefined ? {} : { node };
+        const how = { iteration, runs, tolerance, onProgress };
+        return verifyModel(bytes, feeds, { ...own, others, ...how, ...chosen });
+      });
+      const text = json ? printJson(reportJson(file, report)) : reportText(file, report);
       await io.stdout.write(`${text}\n`);
       if (!report.agrees) fail(WRONG_DATA);
     });
+}
+
+/** Shows on a terminal how far a verification is. */
+async function withProgress<T>(
+  io: Io,
+  file: string,
+  action: (starting: () => void, onProgress: (progress: VerifyProgress) => void) => Promise<T>,
+): Promise<T> {
+  const line = new ProgressLine(io.stderr);
+  let run = "run 1";
+  const starting = (): void => line.showNow(`${printFile(file)}: ${run}, in ONNX Runtime`);
+  const onProgress = ({ run: nth, runs, nodes }: VerifyProgress): void => {
+    run = `run ${nth} of ${runs}`;
+    line.show(() => `${printFile(file)}: ${run}, ${printCount(nodes, "node")} compared`);
+  };
+  try {
+    return await action(starting, onProgress);
+  } finally {
+    line.clear();
+  }
+}
+
+/** The report as data: the inputs of a node give place to what really happens to its first cell that differs. */
+function reportJson(file: string, { nodes, agrees }: VerifyReport): object {
+  const facts = nodes.map((node) => ({ ...node, call: undefined, history: historyOf(node) }));
+  return { file, nodes: facts, agrees };
+}
+
+/** What really happens to the first cell that differs. */
+function historyOf({ call, difference }: VerifiedNode): string[] {
+  return call === null || difference === null
+    ? []
+    : historyLines(explain(call.node, call.inputs), difference.at);
 }
 
 function reportText(file: string, { nodes }: VerifyReport): string {
@@ -98,17 +134,26 @@ function reportText(file: string, { nodes }: VerifyReport): string {
   const summary = [...counts].map(([verdict, count]) => `${count} ${verdict}`).join(", ");
   return [
     `${printFile(file)}: ${printCount(nodes.length, "node")} of the family`,
-    ...shown.map(lineOf),
+    ...shown.flatMap(linesOf),
     summary === "" ? "nothing to compare" : summary,
   ]
     .map(escapeControls)
     .join("\n");
 }
 
-function lineOf({ path, op, version, verdict, sentence, isReproducible }: VerifiedNode): string {
+/** What is said of a node: the verdict, the reason, and the history of the first cell that differs. */
+function linesOf(node: VerifiedNode): string[] {
+  const { path, op, version, verdict, sentence, call, diagnoses, otherRuns } = node;
   const title = version === null ? op : `${op}-${version}`;
-  const again = isReproducible ? "" : "; not reproducible: another run had another result";
-  return `  ${verdict}: ${title} ${path}: ${sentence || "equal"}${again}`;
+  const again =
+    otherRuns.length === 0
+      ? ""
+      : `; not reproducible: another result of the same inputs in ${otherRuns.join(", ")}`;
+  const isTold = call !== null && (verdict === "differs" || diagnoses.length > 0);
+  return [
+    `  ${verdict}: ${title} ${path}: ${sentence || "equal"}${again}`,
+    ...[...(isTold ? reasonLines(diagnoses) : []), ...historyOf(node)].map((line) => `    ${line}`),
+  ];
 }
 
 /** Tensors from files, and with --random made-up ones for the other inputs. */

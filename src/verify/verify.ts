@@ -3,7 +3,7 @@
 import { run } from "../call/run.ts";
 import { diagnose } from "../diagnose/diagnose.ts";
 import type { Diagnosis } from "../diagnose/diagnosis.ts";
-import { isTensorError, printValue, TensorError } from "../errors.ts";
+import { isTensorError, printValue, sentenceOf, TensorError } from "../errors.ts";
 import type { NodeCall } from "../model/run-model.ts";
 import { resolve } from "../operators/registry.ts";
 import { objectOf } from "../tensor/options.ts";
@@ -186,7 +186,8 @@ function verified(
   const common = { path, op, version: null, ...none };
   if (!isRun) return { ...common, verdict: "not-run", sentence: problem ?? "" };
   const said = problem === null ? "the runtime has a result" : `the runtime says: ${problem}`;
-  if (error !== null) return { ...common, verdict: "wrong", sentence: `${error.message}; ${said}` };
+  if (error !== null)
+    return { ...common, verdict: "wrong", sentence: `${sentenceOf(error)}; ${said}` };
   if (call === null) {
     const sentence = `its inputs are not known, because the runtime says: ${problem}`;
     return { ...common, verdict: "failed", sentence };
@@ -200,7 +201,7 @@ function verified(
     // Only where an index is out of range can a result be explained.
     const result = error.code === "index-out-of-range" ? outputs?.[node.outputs[0]] : undefined;
     const diagnoses = result === undefined ? [] : diagnosesOf(call, result);
-    return { ...known, verdict: "wrong", sentence: `${error.message}; ${said}`, diagnoses };
+    return { ...known, verdict: "wrong", sentence: `${sentenceOf(error)}; ${said}`, diagnoses };
   }
   if (outputs === null) {
     return { ...known, verdict: "failed", sentence: `the runtime says: ${problem}` };
