@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  buildModel,
   captureCalls,
   readModel,
   runModel,
@@ -12,6 +13,7 @@ import {
   type CapturedCall,
   type Model,
   type Session,
+  type VerifiedNode,
 } from "../src/onnx/index.ts";
 import { asTensor, equals, tensor, type Tensor } from "../src/tensor/tensor.ts";
 import { i64, takePutAgain } from "./support/node-models.ts";
@@ -93,7 +95,7 @@ test("the model is cut before a node that fails, whose inputs are known", async 
   );
   assert.match(
     nodes[2].sentence,
-    /^Gather-13: indices\[1\] is 3, .*; the runtime says: Gather-13: indices\[1\] is 3/,
+    /^indices\[1\] is 3, .*; the runtime says: Gather-13: indices\[1\] is 3/,
   );
   assert.equal(agrees, false);
 });
@@ -292,6 +294,155 @@ test("a runtime that does not agree with itself is not reproducible", async () =
   assert.equal(agrees, false);
 });
 
+test("later runs are held against the first, in other sessions too", async () => {
+  const feeds = { x, i: i64([2], 1, 0) };
+  const right = makeRuntime();
+  const wrong = makeRuntime((outputs) => {
+    if ("s" in outputs) outputs["s"] = tensor("float32", [4], [10, 2, 3, 4]);
+  });
+  const told: unknown[] = [];
+  const { nodes, agrees } = await verifyModel(BYTES, feeds, {
+    ...right,
+    runs: 2,
+    others: { "8 threads": wrong.createSession },
+    onProgress: (progress) => told.push(progress),
+  });
+  assert.deepEqual(
+    nodes.map(({ otherRuns }) => otherRuns),
+    [[], ["8 threads, run 1", "8 threads, run 2"], []],
+  );
+  assert.deepEqual([agrees, nodes[1].verdict], [false, "differs"]);
+  assert.equal(told.length, 4 * nodes.length);
+  assert.deepEqual(
+    [told[0], told.at(-1)],
+    [
+      { run: 1, runs: 4, nodes: 1 },
+      { run: 4, runs: 4, nodes: 3 },
+    ],
+  );
+});
+
+test("a node that gets other inputs from one that changes is not blamed, but is compared with them", async () => {
+  const feeds = { x, i: i64([2], 1, 0) };
+  // In the second run `t` is another, and `y` is first right for it, then wrong.
+  const of = async (y: readonly number[]): Promise<readonly VerifiedNode[]> => {
+    const runtime = makeRuntime((outputs, count) => {
+      if (count === 1) return;
+      outputs["t"] = tensor("float32", [2], [7, 8]);
+      outputs["y"] = tensor("float32", [2], y);
+    });
+    return (await verifyModel(BYTES, feeds, { ...runtime, runs: 2 })).nodes;
+  };
+  const verdicts = (nodes: readonly VerifiedNode[]): unknown[] =>
+    nodes.map(({ verdict, isReproducible }) => [verdict, isReproducible]);
+  assert.deepEqual(verdicts(await of([8, 7])), [
+    ["differs", false],
+    ["equal", true],
+    ["equal", true],
+  ]);
+  assert.deepEqual(verdicts(await of([8, 8])), [
+    ["differs", false],
+    ["equal", true],
+    ["differs", true],
+  ]);
+});
+
+test("a wrong node has its reason and its call", async () => {
+  const runtime = makeRuntime((outputs) => {
+    if ("s" in outputs) outputs["s"] = tensor("float32", [4], [10, 2, 3, 4]);
+  });
+  const { nodes } = await verifyModel(BYTES, { x }, { ...runtime, node: "put" });
+  const [{ diagnoses, call }] = nodes;
+  assert.deepEqual(
+    diagnoses.map(({ id, cells }) => [id, cells]),
+    [["first-wins", { explained: 1, differing: 1 }]],
+  );
+  assert.deepEqual([call?.node.op, call?.inputs.length], ["ScatterND", 3]);
+});
+
+test("a result where the call is an error has its reason too", async () => {
+  // again takes element 3 of the 2 that take makes; a runtime clamps.
+  const clamping = async (bytes: Uint8Array): Promise<Session> => {
+    const session = await makeRuntime().createSession(bytes);
+    return {
+      async run(feeds: Readonly<Record<string, unknown>>) {
+        const [t, y] = [
+          [2, 4],
+          [4, 4],
+        ].map((values) => tensor("float32", [2], values));
+        return { ...(await session.run({ ...feeds, i: i64([2], 1, 0) } as never)), t, y };
+      },
+    };
+  };
+  const options = { createSession: clamping };
+  const { nodes } = await verifyModel(BYTES, { x, i: i64([2], 1, 3) }, options);
+  const [, , again] = nodes;
+  assert.deepEqual([again.verdict, again.diagnoses[0].id], ["wrong", "out-of-range-clipped"]);
+  assert.match(again.sentence, /^indices\[1\] is 3, .*; the runtime has a result$/);
+});
+
+test("a node of an opset without its operator is wrong, and the others are compared", async () => {
+  const model = writeModel({ ...GATHERED, opsets: { "ai.onnx": 10 } });
+  // This runtime does not look at the opset.
+  const { createSession } = makeRuntime();
+  const lenient = (bytes: Uint8Array): Promise<Session> =>
+    createSession(writeModel({ ...readModel(bytes), opsets: { "ai.onnx": 13 } }));
+  const feeds = { x, i: i64([2], 1, 0) };
+  const { nodes } = await verifyModel(model, feeds, { createSession: lenient });
+  assert.deepEqual(
+    nodes.map(({ verdict }) => verdict),
+    ["equal", "wrong", "equal"],
+  );
+  assert.match(nodes[1].sentence, /does not have it yet; .*; the runtime has a result$/);
+});
+
+test("a failure is found in few sessions, and all that does not depend on it is known", async () => {
+  // A chain of 64 gathers, of which the 40th fails, and 20 nodes beside it.
+  const nodes = Array.from({ length: 64 }, (_, at) => ({
+    op: "Gather",
+    name: `n${at}`,
+    inputs: [at === 0 ? "x" : `v${at - 1}`, at === 40 ? "far" : "near"],
+    outputs: [`v${at}`],
+  }));
+  const beside = Array.from({ length: 20 }, (_, at) => ({
+    op: "Gather",
+    name: `b${at}`,
+    inputs: ["x", "near"],
+    outputs: [`w${at}`],
+  }));
+  const model = buildModel({
+    opsets: { "ai.onnx": 13 },
+    inputs: { x: { dtype: "float32", shape: [4] } },
+    constants: { near: i64([4], 1, 2, 3, 0), far: i64([4], 0, 0, 0, 4) },
+    nodes: [...nodes, ...beside],
+    outputs: { v63: null },
+  });
+  const runtime = makeRuntime();
+  const calls = await listed(captureCalls(writeModel(model), { x }, runtime));
+  assert.deepEqual(
+    calls.filter(({ outputs }) => outputs === null).map(({ path }) => path),
+    nodes.slice(40).map(({ name }) => name),
+  );
+  assert.ok(runtime.models.length <= 2 * Math.log2(84), `${runtime.models.length} sessions`);
+});
+
+test("two captures at once do not disturb each other", async () => {
+  const runs = [
+    [1, 0],
+    [3, 2],
+    [2, 1],
+  ].map(async (indices) => {
+    const calls = captureCalls(BYTES, { x, i: i64([2], ...indices) }, makeRuntime());
+    const [take] = await listed(calls);
+    return take.outputs?.["t"].toArray();
+  });
+  assert.deepEqual(await Promise.all(runs), [
+    [2, 1],
+    [4, 3],
+    [3, 2],
+  ]);
+});
+
 // prettier-ignore
 const REFUSED: readonly (readonly [options: object, says: RegExp])[] = [
   [{}, /createSession must be a function/],
@@ -299,6 +450,9 @@ const REFUSED: readonly (readonly [options: object, says: RegExp])[] = [
   [{ ...makeRuntime(), runs: 0 }, /runs must be a positive integer, got 0/],
   [{ ...makeRuntime(), tolerance: -1 }, /tolerance must be 0 or more, got -1/],
   [{ ...makeRuntime(), iteration: 1.5 }, /iteration must be 0 or more, got 1\.5/],
+  [{ ...makeRuntime(), others: 5 }, /others must be an object, got 5/],
+  [{ ...makeRuntime(), others: { fast: 5 } }, /createSession must be a function/],
+  [{ ...makeRuntime(), onProgress: 5 }, /onProgress must be a function, got 5/],
 ];
 
 for (const [options, says] of REFUSED) {
