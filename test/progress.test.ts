@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { showProgress } from "../src/cli/progress.ts";
+import { ProgressLine, showProgress } from "../src/cli/progress.ts";
 
 /** Reads ten parts that take `milliseconds` each, and returns what was written. */
 function shown(isTTY: boolean, milliseconds: number): string {
@@ -30,4 +30,15 @@ test("nothing is shown in the first second, and the line is cleared at the end",
 
 test("nothing is shown where there is no terminal", () => {
   assert.equal(shown(false, 400), "");
+});
+
+test("a line before work that cannot be interrupted is shown at once, on a terminal", () => {
+  for (const isTTY of [true, false]) {
+    let written = "";
+    const line = new ProgressLine({ isTTY, write: (text) => void (written += text) }, () => 0);
+    line.show(() => "later");
+    line.showNow("now");
+    line.clear();
+    assert.equal(written, isTTY ? "\rnow\r\u001b[K" : "");
+  }
 });

@@ -163,7 +163,7 @@ test("a node in a function has the inputs and attributes of the first call that 
   };
   const others = {
     // The functions of a runtime that runs models here cannot be called.
-    "function d.Twice / again": /operators that are not run here: d\.Take/,
+    "function d.Twice / again": /operators that are not run here: d\.Column/,
     "function d.Alone / alone": /^it is in the function "Alone", which no node calls$/,
     "function d.Never / never": /^it is in the function "Never", whose calls do not run$/,
   };
@@ -171,8 +171,13 @@ test("a node in a function has the inputs and attributes of the first call that 
     [yes, { axis: 1 }, [[[2]], [[5]]]],
     [tensor("bool", [], false), { axis: 0 }, [[[4, 5, 6]]]],
   ] as const) {
-    const { "function d.Take / take": take, ...rest } = await taken(c);
+    const {
+      "function d.Take / take": take,
+      "function d.Column / take": column,
+      ...rest
+    } = await taken(c);
     assert.deepEqual(take, [attributes, values]);
+    assert.deepEqual(column, [{ axis: 1 }, [[[2]], [[5]]]]);
     assert.deepEqual(Object.keys(rest), Object.keys(others));
     for (const [path, says] of Object.entries(others)) assert.match(String(rest[path]), says);
   }

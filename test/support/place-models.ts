@@ -239,8 +239,8 @@ const functionOf = (
   ]);
 
 /**
- * A model of `x` [2, 3] whose functions take: `Take` along the axis `where` of its call, 1 by default; `Twice` calls it
- * without that; nothing calls `Alone`, and `Never` is called by itself alone, which runtimes refuse. The first call of
+ * A model of `x` [2, 3] whose functions take: `Take` along the axis `where` of its call, `Column` along the axis 1 that
+ * `where` is by default; `Twice` calls `Column`; nothing calls `Alone`, and `Never` is called by itself alone, which runtimes refuse. The first call of
  * `Take` is in a branch.
  */
 export const functionsFile = (hasNever = true): Uint8Array => {
@@ -248,14 +248,14 @@ export const functionsFile = (hasNever = true): Uint8Array => {
     node(op, [from, "i"], to, "", text(NODE.domain, "d"), ...more);
   const inner = graph("then", "t", call("Take", "x", "t", integer("where", 1)));
   const outer = graph("else", "e", node("Identity", ["x"], "e"));
-  const gather = (axis: string): Bytes =>
-    node("Gather", ["X", "I"], "Y", "take", reference("axis", axis));
-  // The last call has an optional input too few: the body's Gather does not use it.
-  const take = functionOf(
-    "Take",
-    ["X", "I", "unused"],
+  const gather = node("Gather", ["X", "I"], "Y", "take", reference("axis", "where"));
+  // Its calls leave the third input out.
+  const take = functionOf("Take", ["X", "I", "unused"], "Y", [gather]);
+  const column = functionOf(
+    "Column",
+    ["X", "I"],
     "Y",
-    [gather("where")],
+    [gather],
     bytes(FUNCTION.attributeProto, [
       ...text(ATTRIBUTE.name, "where"),
       ...int(ATTRIBUTE.i, 1),
@@ -263,7 +263,7 @@ export const functionsFile = (hasNever = true): Uint8Array => {
     ]),
   );
   const twice = functionOf("Twice", ["x", "i"], "z", [
-    call("Take", "x", "y"),
+    call("Column", "x", "y"),
     node("Gather", ["y", "i"], "z", "again"),
   ]);
   const never = functionOf("Never", ["x", "i"], "y", [
@@ -288,6 +288,7 @@ export const functionsFile = (hasNever = true): Uint8Array => {
     opset(18),
     opset(1, "d"),
     take,
+    column,
     twice,
     alone,
     hasNever ? never : [],

@@ -1,0 +1,84 @@
+/** `run --expect`, `explain --expect` and their reasons: files of results that other rules made. */
+
+import { test } from "node:test";
+import assert from "node:assert/strict";
+import { tensor } from "../src/tensor/tensor.ts";
+import { fails, makeFolder, prints, testRows } from "./support/cli.ts";
+import { i64 } from "./support/node-models.ts";
+
+const folder = makeFolder();
+const { json, save } = folder;
+
+const f32 = (...values: number[]) => tensor("float32", [values.length], values);
+
+save("d.npy", f32(0, 0, 0, 0));
+save("i.npy", i64([3, 1], 1, -1, 1));
+save("u.npy", f32(5, 6, 7));
+save("exact.npy", f32(0, 7, 0, 6));
+// Of two updates of element 1 the first stays.
+save("first.npy", f32(0, 5, 0, 6));
+save("noise.npy", f32(0.123, 7, 0, 6));
+save("far.npy", i64([3, 1], 1, 4, 1));
+save("clipped.npy", f32(0, 7, 0, 6));
+save("short.npy", f32(0, 7, 0));
+save("nan.npy", tensor("float32", [1], new Float32Array(new Uint32Array([0x7fc00001]).buffer)));
+save("nan2.npy", tensor("float32", [1], new Float32Array(new Uint32Array([0x7fc00002]).buffer)));
+save("none.npy", i64([0, 1]));
+save("nothing.npy", f32());
+
+const CALL = "ScatterND d.npy i.npy u.npy";
+const FIRST =
+  "of several updates of one target the first one stays, not the last (first-wins, explains the cell)";
+
+testRows(folder, [
+  prints(`run ${CALL} --expect exact.npy`, "output: float32[4]\n  equals exact.npy\n"),
+  fails(
+    `run ${CALL} --expect first.npy`,
+    "output[1] is 7, but first.npy has 5",
+    `output: float32[4]\n  differs from first.npy\n  why: ${FIRST}\n`,
+  ),
+  fails(
+    `run ${CALL} --expect noise.npy`,
+    "output[0] is 0, but noise.npy has 0.123",
+    /\n {2}why: nothing known explains it\n$/,
+  ),
+  fails(
+    `run ${CALL} --expect short.npy`,
+    "output is float32[4], but short.npy has float32[3]",
+    "output: float32[4]\n  differs from short.npy\n",
+  ),
+  // Another NaN is not a wrong value, so nothing is said of its reason.
+  fails(
+    "run ScatterND nan.npy none.npy nothing.npy --expect nan2.npy",
+    /NaN \(bits 0x7fc00001\)/,
+    "output: float32[1]\n  differs from nan2.npy\n",
+  ),
+  prints(`explain ${CALL} --expect exact.npy`, /\noutput equals exact\.npy\n$/),
+  fails(
+    `explain ${CALL} --expect first.npy`,
+    "output[1] is 7, but first.npy has 5",
+    /\noutput\[1\] is 7, but first\.npy has 5\n {2}why: of several .*\n {2}exactly:\n {4}output\[1\]\n {6}0 -> 5 {2}updates\[0\], indices\[0\] = 1\n {6}5 -> 7 {2}updates\[2\], indices\[2\] = 1\n$/,
+  ),
+  fails(
+    "explain ScatterND d.npy far.npy u.npy --expect clipped.npy",
+    /indices\[1, 0\] is 4/,
+    /\noutput and clipped\.npy\n {2}why: indices .*\(out-of-range-clipped, explains /,
+  ),
+]);
+
+test("reasons are data too", async () => {
+  const run = (await json(`run ${CALL} --expect first.npy`)) as { outputs: object[] };
+  const explained = (await json(`explain ${CALL} --expect first.npy`)) as { expected: object };
+  const of = (facts: unknown): unknown => {
+    const { diagnoses, difference } = facts as { diagnoses: object[]; difference: object };
+    const [{ id, cells }] = diagnoses as [{ id: string; cells: object }];
+    return [id, cells, difference];
+  };
+  const expected = [
+    "first-wins",
+    { explained: 1, differing: 1 },
+    { at: [1], got: "7", expected: "5" },
+  ];
+  assert.deepEqual(of(run.outputs[0]), expected);
+  assert.deepEqual(of(explained.expected), expected);
+});
