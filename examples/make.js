@@ -90,8 +90,30 @@ export const files = {
     { name: "append", inputs: ["cache", "positions", "rows"] },
     { positions: tensor("int64", [4, 1], [1, -1, 4, 1]) },
   ),
-  "failing.cache.npy": npy("float32", [4, 3], [[1, 1, 1], [2, 2, 2], [3, 3, 3], [4, 4, 4]]),
-  "failing.rows.npy": npy("float32", [4, 3], [[10, 11, 12], [20, 21, 22], [30, 31, 32], [40, 41, 42]]),
+  // Its other model: the graph makes the positions, from a start that is one too far.
+  "decode.onnx": writeModel(
+    buildModel({
+      opsets: { "": 18 },
+      inputs: {
+        cache: { dtype: "float32", shape: [4, 2] },
+        start: { dtype: "int64", shape: [] },
+        rows: { dtype: "float32", shape: [3, 2] },
+      },
+      constants: { steps: tensor("int64", [3, 1], [0, 1, 2]) },
+      nodes: [
+        { op: "Add", name: "advance", inputs: ["steps", "start"], outputs: ["positions"] },
+        { op: "ScatterND", name: "append", inputs: ["cache", "positions", "rows"], outputs: ["filled"] },
+        { op: "Relu", name: "clean", inputs: ["filled"], outputs: ["new_cache"] },
+      ],
+      outputs: { new_cache: { dtype: "float32", shape: [4, 2] } },
+    }),
+  ),
+  "decode.cache.npy": npy("float32", [4, 2], [[1, 1], [2, 2], [3, 3], [4, 4]]),
+  "decode.start.npy": npy("int64", [], 2),
+  "decode.rows.npy": npy("float32", [3, 2], [[10, 11], [20, 21], [30, 31]]),
+  // What a backend gives that leaves the third row out, because its position lies outside.
+  "decode.elsewhere.npy": npy("float32", [4, 2], [[1, 1], [2, 2], [10, 11], [20, 21]]),
+
 };
 
 function model(op, inputs, outputs, attributes, more = {}, constants = {}) {

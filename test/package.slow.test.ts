@@ -31,7 +31,7 @@ const EXPORTS = {
   ],
   "npy/index.js": ["readNpy", "writeNpy"],
   "onnx/index.js": [
-    "FINDINGS", "NodeIndex", "buildModel", "captureCalls", "constant", "convertModel", "externalFiles", "extractNode", "inspectModel",
+    "FINDINGS", "NodeIndex", "VERDICTS", "buildModel", "captureCalls", "constant", "convertModel", "externalFiles", "extractNode", "inspectModel",
     "listNodes", "nodeCall", "readModel", "readOutline", "readTensor", "runModel", "runNode",
     "unsupportedOperators", "verifyModel", "writeModel", "writeTensor",
   ],

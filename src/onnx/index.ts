@@ -59,6 +59,7 @@ export {
 export type { CreateSession, Session, SessionTensor } from "../verify/session.ts";
 export {
   verifyModel,
+  VERDICTS,
   type Verdict,
   type VerifiedNode,
   type VerifyOptions,

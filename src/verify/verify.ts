@@ -31,12 +31,20 @@ export interface VerifyProgress {
   readonly nodes: number;
 }
 
-/**
- * How a node did. `equal`: every bit. `near`: all elements within the tolerance. `nan-or-zero`: it differs only in which
- * NaN, or in the sign of a zero, in which runtimes are known to differ. `differs`: in more. `wrong`: by the operator's own
- * document the call is an error. `failed`: the runtime has no result. `not-run`: the node does not run with these inputs.
- */
-export type Verdict = Likeness | "wrong" | "failed" | "not-run";
+/** How a node did, with the meaning of each verdict. */
+export const VERDICTS = Object.freeze({
+  equal: "every bit of the result is exact",
+  near: "floats differ by no more than the tolerance",
+  "nan-or-zero":
+    "it differs only in which NaN, or in the sign of a zero, in which runtimes are known to differ",
+  differs: "a value is wrong",
+  wrong: "by its own document the call is an error, whatever the runtime makes of it",
+  failed: "the runtime has no result, though the call is right as far as it is known",
+  "not-run":
+    "it is in a branch that was not taken, in a loop that did not get there, or in what is not followed",
+} as const satisfies Readonly<Record<Likeness | "wrong" | "failed" | "not-run", string>>);
+
+export type Verdict = keyof typeof VERDICTS;
 
 export interface VerifiedNode {
   readonly path: string;

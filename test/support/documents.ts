@@ -58,6 +58,10 @@ export const blocksOf = (markdown: string, language: string): string[] =>
 export const quotedIn = (markdown: string): string[] =>
   [...markdown.replaceAll(FENCE, "").matchAll(/`([^`\n]+)`/g)].map(([, word]) => word);
 
+/** Whether the commands of a block run a model in ONNX Runtime, or read what such a command has captured. */
+export const needsRuntime = (block: string): boolean =>
+  /^\$ ndscatter (verify|capture|explain case\/)/m.test(block);
+
 /** Runs `ndscatter LINE` in a folder. Single quotes hold a word with blanks or brackets together. */
 export function ndscatter(line: string, folder = ROOT): Promise<Result> {
   const args = (line.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replaceAll("'", ""));

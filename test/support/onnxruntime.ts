@@ -31,7 +31,10 @@ export interface Value {
   readonly data: ArrayLike<unknown> & ArrayBufferView;
 }
 
-export const IS_INSTALLED = fs.existsSync(path.join(folder, "node_modules", "onnxruntime-node"));
+/** The packages that are installed there. */
+export const MODULES = path.join(folder, "node_modules");
+
+export const IS_INSTALLED = fs.existsSync(path.join(MODULES, "onnxruntime-node"));
 
 /** The reason to skip a test, false where there is none. */
 export const WITHOUT_RUNTIME = IS_INSTALLED ? false : "test/onnxruntime is not installed";
@@ -39,8 +42,7 @@ export const WITHOUT_RUNTIME = IS_INSTALLED ? false : "test/onnxruntime is not i
 const runtime = (): OnnxRuntime => here("onnxruntime-node") as OnnxRuntime;
 
 /** A file of an installed package. */
-export const packageFile = (name: string): Uint8Array =>
-  fs.readFileSync(path.join(folder, "node_modules", name));
+export const packageFile = (name: string): Uint8Array => fs.readFileSync(path.join(MODULES, name));
 
 export const makeValue = (type: DType, data: ArrayLike<unknown>, dims: readonly number[]): Value =>
   new (runtime().Tensor)(type, data, dims);
