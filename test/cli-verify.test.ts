@@ -94,7 +94,7 @@ testRows(folder, [
   refuses("verify m.onnx --random --dim N", '--dim takes NAME=SIZE, got "N"'),
   refuses("verify m.onnx --random --dim N=x", '--dim takes a number, got "x"'),
   refuses("verify m.onnx --feed z=x.npy", "m.onnx has no input z; its inputs are x, i"),
-  refuses("verify m.onnx --runs 0 --random", "--runs must be 1 or more"),
+  refuses("verify m.onnx --runs 0 --random", "--runs must be 1 to 10000"),
   refuses("verify m.onnx --threads 1,x --random", '--threads takes a number, got "x"'),
   refuses("capture m.onnx --node put -o p --threads 1,2", "capture takes one count of --threads"),
   // Of two updates of element 0 the first stays where there are 8 threads.

@@ -11,9 +11,22 @@ import * as onnx from "../src/onnx/index.ts";
 import * as openvino from "../src/openvino/index.ts";
 import { HOSTILE_VALUES } from "./support/hostile-values.ts";
 
-/** Calls a function with arguments that the compiler would not let through. */
-const apply = (name: string, args: readonly unknown[]): unknown =>
-  Reflect.apply(Reflect.get({ ...openvino, ...onnx, ...npy, ...api }, name), undefined, args);
+/** Calls a function with arguments that the compiler would not let through, and takes all that it yields. */
+const apply = (name: string, args: readonly unknown[]): unknown => {
+  const made: unknown = Reflect.apply(
+    Reflect.get({ ...openvino, ...onnx, ...npy, ...api }, name),
+    undefined,
+    args,
+  );
+  const isIterable = typeof made === "object" && made !== null && Symbol.asyncIterator in made;
+  return isIterable ? listed(made as AsyncIterable<unknown>) : made;
+};
+
+async function listed(items: AsyncIterable<unknown>): Promise<unknown[]> {
+  const list: unknown[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
 
 const f32 = (...shape: number[]) => api.zeros("float32", shape);
 const int = (shape: number[], ...values: number[]) => api.tensor("int64", shape, values);
@@ -67,6 +80,23 @@ const file = (): Uint8Array => onnx.writeModel(model());
 const net = (): onnx.Model => onnx.convertModel(model(), { domain: "openvino" }).model;
 const tensors = () => ({ data: f32(2, 2), updates: f32(1, 2) });
 
+/** A runtime that is right. */
+const createSession = async (bytes: Uint8Array) => ({
+  run: async (feeds: object) => onnx.runModel(onnx.readModel(bytes), feeds as onnx.Tensors),
+});
+
+/** A runtime with an odd value in a place of its own. */
+const oddRuntimes = (value: unknown): readonly unknown[] => [
+  () => value,
+  async () => value,
+  async () => ({ run: value }),
+  async () => ({ run: () => value }),
+  async () => ({ run: async () => ({ y: value }) }),
+  async () => ({ run: async () => ({ y: { ...f32(2, 2), data: value } }) }),
+  async (bytes: Uint8Array) => ({ ...(await createSession(bytes)), release: value }),
+  async () => Promise.reject(value),
+];
+
 /** {@link ARGUMENTS} of the functions of files and models. */
 const FILE_ARGUMENTS: typeof ARGUMENTS = {
   readNpy: () => [npy.writeNpy(f32(2))],
@@ -86,6 +116,8 @@ const FILE_ARGUMENTS: typeof ARGUMENTS = {
   nodeCall: () => [model(), model().graph.nodes[0], tensors()],
   buildModel: () => [spec()],
   constant: () => ["name", f32(2)],
+  captureCalls: () => [file(), tensors(), { createSession }],
+  verifyModel: () => [file(), tensors(), { createSession }],
   readIR: () => [openvino.writeIR(net()).xml, openvino.writeIR(net()).bin],
   writeIR: () => [net()],
 };
@@ -248,8 +280,24 @@ const FILE_PLACES: readonly Place[] = [
   ...inParts("buildModel", 0, [...Object.keys(spec()), "name", "irVersion", "producer"]),
 ];
 
+const RUNTIME_PLACES: readonly Place[] = ["captureCalls", "verifyModel"].flatMap((name) => [
+  ...inParts(name, 1, ["data", "updates"]),
+  ...inParts(name, 2, [
+    ...["createSession", "node", "external", "iteration"],
+    ...["runs", "others", "tolerance"],
+  ]),
+  ...oddRuntimes(null).map((_, nth): Place => [
+    `${name}, part ${nth} of a runtime`,
+    (value) => {
+      const [bytes, feeds] = FILE_ARGUMENTS[name]();
+      return apply(name, [bytes, feeds, { createSession: oddRuntimes(value)[nth] }]);
+    },
+  ]),
+]);
+
 const PLACES: readonly Place[] = [
   ...FILE_PLACES,
+  ...RUNTIME_PLACES,
   ...Object.entries(ARGUMENTS).flatMap(([name, args]) => inArguments(name, args)),
   ...OPERATORS.flatMap((name) => inOptions(name, ARGUMENTS[name], OPTIONS)),
   ...Object.keys(api.DTYPES).flatMap((dtype) => inValues(dtype as api.DType)),

@@ -452,7 +452,7 @@ test("two captures at once do not disturb each other", async () => {
 const REFUSED: readonly (readonly [options: object, says: RegExp])[] = [
   [{}, /createSession must be a function/],
   [{ createSession: 5 }, /createSession must be a function/],
-  [{ ...makeRuntime(), runs: 0 }, /runs must be a positive integer, got 0/],
+  [{ ...makeRuntime(), runs: 0 }, /runs must be a whole number from 1 to 10000, got 0/],
   [{ ...makeRuntime(), tolerance: -1 }, /tolerance must be 0 or more, got -1/],
   [{ ...makeRuntime(), iteration: 1.5 }, /iteration must be 0 or more, got 1\.5/],
   [{ ...makeRuntime(), others: 5 }, /others must be an object, got 5/],

@@ -73,7 +73,7 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
     .addHelpText("after", HELP)
     .action(async (file: string, options: VerifyCommand) => {
       const { node, iteration = 0, runs = 1, tolerance = 0, json = false } = options;
-      if (runs < 1) throw wrongUsage("--runs must be 1 or more");
+      if (runs < 1 || runs > 10_000) throw wrongUsage("--runs must be 1 to 10000");
       if (!(tolerance >= 0)) throw wrongUsage("--tolerance must be a number that is 0 or more");
       const bytes = readBytes(io, file);
       const { graph } = withPath(file, () => readModel(bytes));

@@ -71,12 +71,14 @@ export async function* captureCalls(
   if (!Number.isSafeInteger(iteration) || Number(iteration) < 0) {
     throw new TensorError("attribute", `iteration must be 0 or more, got ${printValue(iteration)}`);
   }
+  if (node !== undefined && typeof node !== "string")
+    throw new TensorError("attribute", `node must be a name, got ${printValue(node)}`);
   const model = readModel(
     bytes,
     external === undefined ? {} : { external: external as ReadExternal },
   );
   const index = new NodeIndex(model);
-  const wanted = node === undefined ? index.family : [index.find(String(node))];
+  const wanted = node === undefined ? index.family : [index.find(node)];
   const given = new Map(
     Object.entries(recordFrom("the feeds", feeds)).map(([name, value]) => [
       name,

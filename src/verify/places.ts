@@ -117,6 +117,6 @@ export class PlaceValues implements Around {
       const value = given.get(name);
       return value === undefined ? [] : [[name, value] as const];
     });
-    return runOnce(this.#createSession, writeModel(cut.model), Object.fromEntries(feeds));
+    return runOnce(this.#createSession, writeModel(cut.model), Object.fromEntries(feeds), names);
   }
 }

@@ -3,7 +3,7 @@
  * that behaves like them. This package depends on none of them.
  */
 
-import { TensorError } from "../errors.ts";
+import { printValue, TensorError } from "../errors.ts";
 import { asTensor, type Tensor } from "../tensor/tensor.ts";
 
 /** A tensor of a runtime: `dims` is its shape, and `type` is called as our data types are. */
@@ -29,37 +29,35 @@ export class RuntimeFailure extends Error {
 
 /**
  * Runs a model once in a session of its own.
- * @throws RuntimeFailure where the runtime cannot load or run the model
+ * @param names of the outputs
+ * @throws RuntimeFailure where the runtime cannot load or run the model, or has no tensor for an output
  */
 export async function runOnce(
   create: CreateSession,
   model: Uint8Array,
   feeds: Readonly<Record<string, Tensor>>,
+  names: readonly string[],
 ): Promise<ReadonlyMap<string, Tensor>> {
   const own = Object.entries(feeds).map(([name, value]) => [name, sessionTensor(value)] as const);
-  let outputs: Readonly<Record<string, unknown>>;
   try {
     const session = await create(model);
     try {
-      outputs = await session.run(Object.fromEntries(own) as never);
+      const outputs = await session.run(Object.fromEntries(own) as never);
+      // What is no tensor, such as a sequence, is a failure of that output.
+      return new Map(names.map((name) => [name, asTensor(outputs[name], {}, name)]));
     } finally {
       await session.release?.();
     }
   } catch (cause) {
     throw failureFrom(cause);
   }
-  try {
-    return new Map(
-      Object.entries(outputs).map(([name, value]) => [name, asTensor(value, {}, name)]),
-    );
-  } catch (cause) {
-    // Such as a sequence of tensors.
-    throw failureFrom(cause);
-  }
 }
 
-const failureFrom = (cause: unknown): RuntimeFailure =>
-  new RuntimeFailure((cause instanceof Error ? cause.message : String(cause)).trim(), { cause });
+/** What a runtime threw need not be an error. */
+function failureFrom(cause: unknown): RuntimeFailure {
+  const said = cause instanceof Error ? cause.message : printValue(cause);
+  return new RuntimeFailure(typeof said === "string" ? said.trim() : printValue(said), { cause });
+}
 
 /** A tensor as onnxruntime takes it, which asks for no class of its own. */
 const sessionTensor = ({ dtype, shape, data }: Tensor): SessionTensor & { location: string } => ({

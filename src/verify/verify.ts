@@ -78,8 +78,8 @@ export interface VerifyReport {
  * where an earlier node that is not reproducible gave it others, its result is compared with the exact one again.
  *
  * @param bytes, feeds as {@link captureCalls} takes them
- * @throws TensorError as {@link captureCalls}, and `attribute` for runs that are no positive integer and for a negative
- * tolerance
+ * @throws TensorError as {@link captureCalls}, and `attribute` for runs that are no whole number from 1 to 10,000, and for a
+ * negative tolerance
  */
 export async function verifyModel(
   bytes: Uint8Array,
@@ -117,6 +117,9 @@ interface Run {
   readonly createSession: CreateSession;
 }
 
+/** A run takes at least some milliseconds. */
+const MOST_RUNS = 10_000;
+
 /** The runs in order, and the options as they were checked. */
 function optionsFrom(options: VerifyOptions): {
   readonly own: Partial<CaptureOptions>;
@@ -127,8 +130,10 @@ function optionsFrom(options: VerifyOptions): {
 } {
   const own = objectOf("the options of verifyModel", options, {});
   const { runs = 1, tolerance = 0, others = {}, onProgress = () => {} } = own;
-  if (!Number.isSafeInteger(runs) || Number(runs) < 1)
-    throw new TensorError("attribute", `runs must be a positive integer, got ${printValue(runs)}`);
+  if (!Number.isSafeInteger(runs) || Number(runs) < 1 || Number(runs) > MOST_RUNS) {
+    const must = `runs must be a whole number from 1 to ${MOST_RUNS}`;
+    throw new TensorError("attribute", `${must}, got ${printValue(runs)}`);
+  }
   if (typeof tolerance !== "number" || !(tolerance >= 0))
     throw new TensorError("attribute", `tolerance must be 0 or more, got ${printValue(tolerance)}`);
   if (typeof onProgress !== "function")
