@@ -53,10 +53,17 @@ export async function runOnce(
   }
 }
 
+const failureFrom = (cause: unknown): RuntimeFailure =>
+  new RuntimeFailure(sentenceFrom(cause), { cause });
+
 /** What a runtime threw need not be an error. */
-function failureFrom(cause: unknown): RuntimeFailure {
-  const said = cause instanceof Error ? cause.message : printValue(cause);
-  return new RuntimeFailure(typeof said === "string" ? said.trim() : printValue(said), { cause });
+function sentenceFrom(cause: unknown): string {
+  try {
+    if (cause instanceof Error) return cause.message.trim();
+  } catch {
+    // A Proxy whose parts throw.
+  }
+  return printValue(cause);
 }
 
 /** A tensor as onnxruntime takes it, which asks for no class of its own. */
