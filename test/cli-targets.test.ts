@@ -202,7 +202,7 @@ testRows(folder, [
   fails(
     "run GatherND complex.npy both.npy --expect complex2.npy",
     "output[1] is [3, 4], but complex2.npy has [3, -4]",
-    "output: complex64[2]\n  differs from complex2.npy\n",
+    "output: complex64[2]\n  differs from complex2.npy\n  why: nothing known explains it\n",
   ),
   fails(
     "run odd.onnx one1.npy --expect y=one2.npy",
