@@ -203,7 +203,7 @@ const BY_HAND: readonly (readonly [string, NodeSpec, readonly Tensor[], Tensor, 
     onnx("Gather", 1),
     [f32([3], [1, 2, 3]), i64([2], [0, -1])],
     f32([2], [1, 3]),
-    [],
+    ["negative-counted 1/1"],
   ],
   [
     "texts of which the first one stays",

@@ -31,8 +31,7 @@ import { PLACES } from "./places.ts";
  *
  * @param inputs tensors in the order of the version's inputs; `undefined` for an optional input that is left out
  * @param actual of the data type and shape of the node's output
- * @throws TensorError as `run`, but not for an index outside its axis, except for TensorScatter; `dtype` and
- * `shape-mismatch` also for `actual`
+ * @throws TensorError as `run`, but not for an index outside its axis; `dtype` and `shape-mismatch` also for `actual`
  */
 export function diagnose(
   node: NodeSpec,
@@ -69,17 +68,13 @@ function caseOf({ call, data, updates, planInputs, shape }: PreparedCall, actual
     stays: "last",
     updatesFirst: false,
     arithmetic: null,
-    placings: new WeakMap(),
+    rewrite: null,
+    memo: { placings: new WeakMap(), last: null },
   };
   const found = cellsOf(actual);
-  if (call.operator.ownRules === true) {
-    const facts = { isError: false, hasNegative: false, hasOutside: false };
-    const differing = differingCells(cellsOf(resultOf(own)), found);
-    return { rule: own, facts, actual, found, differing };
-  }
   const exact = exactOf(own);
   const isError = exact === null;
-  const rule = isError ? { ...own, placeOf: droppingOutside(call.version.negativeIndices) } : own;
+  const rule = isError ? { ...own, placeOf: droppingOutside(own) } : own;
   const facts = factsOf(rule, isError);
   const differing = differingCells(cellsOf(exact ?? resultOf(rule)), found);
   if (!isError) return { rule, facts, actual, found, differing };

@@ -1,16 +1,22 @@
 /** Hypotheses about indices: what a runtime makes of negative ones, of those outside their axis, and of wide ones. */
 
+import { reader } from "../tensor/scalar.ts";
 import { Tensor } from "../tensor/tensor.ts";
-import { droppingOutside, wrapped, type Hypothesis, type Variant } from "./hypothesis.ts";
-import { isFloating, type PlaceOf, type Rule } from "./rule.ts";
-
-const within = (place: number, dim: number): number => (place >= 0 && place < dim ? place : NaN);
+import {
+  droppingOutside,
+  ownPlace,
+  takesNegative,
+  within,
+  type Hypothesis,
+  type Variant,
+} from "./hypothesis.ts";
+import { axisOf, isFloating, withSettings, type PlaceOf, type Rule } from "./rule.ts";
 
 const clipped: PlaceOf = (place, dim) => Math.min(Math.max(place, 0), dim - 1);
 
 const variant = (
   rule: Rule,
-  placeOf: PlaceOf,
+  placeOf: PlaceOf | null,
   sentence: string,
   more: Partial<Rule> = {},
 ): Variant => ({
@@ -29,10 +35,6 @@ const negatives = (
   variants: (rule, { hasNegative }) => (hasNegative ? variants(rule) : []),
 });
 
-/** Negative indices as the version counts them. */
-const ownPlace = ({ call: { version } }: Rule): PlaceOf =>
-  version.negativeIndices ? wrapped : (index) => index;
-
 const outside = (
   id: Hypothesis["id"],
   variants: (rule: Rule, hasNegative: boolean) => readonly Variant[],
@@ -43,6 +45,11 @@ const outside = (
 });
 
 const negativeDropped: PlaceOf = (index, dim) => (index < 0 ? NaN : within(index, dim));
+
+const countedFrom =
+  (endOf: (dim: number) => number): PlaceOf =>
+  (index, dim) =>
+    index < 0 ? index + endOf(dim) : within(index, dim);
 
 /** Of a scatter an update that is left out writes nothing; of a gather the element is 0 or NaN. */
 const filled = (rule: Rule, placeOf: PlaceOf, which: string): readonly Variant[] =>
@@ -55,9 +62,30 @@ const filled = (rule: Rule, placeOf: PlaceOf, which: string): readonly Variant[]
       ]
     : [variant(rule, placeOf, `updates with ${which} were left out`)];
 
+const isSequence = ({ call: { operator } }: Rule): boolean => operator.ownRules === true;
+
+/** Sequences that do not fit their axis begin where they do. */
+function movedSequences(rule: Rule): readonly Variant[] {
+  if (!isSequence(rule)) return [];
+  const { indices, data, updates } = rule;
+  const { dtype, shape, size } = indices;
+  const axis = axisOf(rule);
+  const most = data.shape[axis] - (updates?.shape[axis] ?? 0);
+  const read = reader(dtype, indices.data);
+  const starts = Int32Array.from({ length: size }, (_, p) => clipped(Number(read(p)), most + 1));
+  return [
+    variant(
+      { ...rule, indices: new Tensor("int32", [...shape], size, starts) },
+      null,
+      "sequences that do not fit were moved to where they do",
+    ),
+  ];
+}
+
 /** What is out of range comes first: where both are true of a call, it is the rarer thing. */
 export const PLACES: readonly Hypothesis[] = [
   outside("out-of-range-clipped", (rule, hasNegative) => [
+    ...movedSequences(rule),
     variant(
       rule,
       (index, dim) => clipped(ownPlace(rule)(index, dim), dim),
@@ -70,19 +98,11 @@ export const PLACES: readonly Hypothesis[] = [
   outside("out-of-range-dropped", (rule) =>
     rule.updates === undefined
       ? []
-      : filled(
-          rule,
-          droppingOutside(rule.call.version.negativeIndices),
-          "an index outside its axis",
-        ),
+      : filled(rule, droppingOutside(rule), "an index outside its axis"),
   ),
   outside("out-of-range-filled", (rule) =>
     rule.updates === undefined
-      ? filled(
-          rule,
-          droppingOutside(rule.call.version.negativeIndices),
-          "an index outside its axis",
-        )
+      ? filled(rule, droppingOutside(rule), "an index outside its axis")
       : [],
   ),
   {
@@ -95,9 +115,7 @@ export const PLACES: readonly Hypothesis[] = [
       if (!data.some((index, p) => index !== low[p])) return [];
       const indices = new Tensor(dtype, [...shape], size, low);
       const sentence = "indices were cut to their low 32 bits";
-      return [
-        variant({ ...rule, indices }, droppingOutside(rule.call.version.negativeIndices), sentence),
-      ];
+      return [variant({ ...rule, indices }, droppingOutside(rule), sentence)];
     },
   },
   outside("flat-offset", (rule) => [
@@ -107,6 +125,17 @@ export const PLACES: readonly Hypothesis[] = [
       "indices outside their axis were taken at their offset in the whole tensor",
     ),
   ]),
+  outside("other-mode", (rule) =>
+    isSequence(rule) && rule.call.settings.mode === "linear"
+      ? [
+          variant(
+            withSettings(rule, { mode: "circular" }),
+            null,
+            "the mode was circular, not linear",
+          ),
+        ]
+      : [],
+  ),
   negatives("negative-dropped", (rule) => filled(rule, negativeDropped, "a negative index")),
   negatives("negative-clamped", (rule) => [
     variant(
@@ -115,6 +144,31 @@ export const PLACES: readonly Hypothesis[] = [
       "negative indices were taken for 0",
     ),
   ]),
+  negatives("negative-counted", (rule) => {
+    const what = "negative indices were counted from";
+    return takesNegative(rule)
+      ? [
+          variant(
+            rule,
+            countedFrom((dim) => dim - 1),
+            `${what} the last place but one`,
+          ),
+          ...[...new Set(rule.data.shape)].map((size) =>
+            variant(
+              rule,
+              countedFrom(() => size),
+              `${what} the end of an axis of ${size}`,
+            ),
+          ),
+        ]
+      : [
+          variant(
+            rule,
+            countedFrom((dim) => dim),
+            `${what} the end, which this version does not do`,
+          ),
+        ];
+  }),
   negatives("negative-refused", (rule) => [
     variant(
       rule,

@@ -1,26 +1,18 @@
 /** Hypotheses about the call: another reduction, axis or operator, other batches, and the order of updates. */
 
-import { normalizeAxis, normalizeBatchDims } from "../operators/checks.ts";
+import { normalizeBatchDims } from "../operators/checks.ts";
 import { findOperators } from "../operators/registry.ts";
 import { plainVersionOf, type Call } from "../call/call.ts";
-import type { Settings } from "../operators/operator.ts";
 import { isNumericStorage, reductionsOf } from "../tensor/dtype.ts";
 import { product } from "../tensor/shape.ts";
+import { absoluteOffsets, type Plan } from "../plan/plan.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import type { Hypothesis, Variant } from "./hypothesis.ts";
-import type { Rule } from "./rule.ts";
-
-const withSettings = (rule: Rule, settings: Partial<Settings>): Rule => ({
-  ...rule,
-  call: { ...rule.call, settings: { ...rule.call.settings, ...settings } },
-});
+import { axisOf, withSettings, type Rule } from "./rule.ts";
 
 const hasSetting = ({ call: { version } }: Rule, name: string): boolean =>
   version.attributes.some((attribute) => attribute.name === name) ||
   version.inputs.some((input) => input.name === name);
-
-const axisOf = ({ call, data }: Rule): number =>
-  normalizeAxis(Number(call.settings.axis), data.shape.length, call.fields);
 
 const batchDimsOf = ({ call, indices }: Rule): number =>
   Number(normalizeBatchDims(call.settings.batchDims, indices.shape));
@@ -86,6 +78,7 @@ export const SETTINGS: readonly Hypothesis[] = [
   },
   { id: "other-axis", aspect: "operator", variants: otherAxes },
   { id: "batch-zero", aspect: "input", variants: batchZero },
+  { id: "other-batch-dims", aspect: "operator", variants: otherBatchDims },
   { id: "other-operator", aspect: "operator", variants: otherOperators },
 ];
 
@@ -119,6 +112,58 @@ function batchZero(rule: Rule): readonly Variant[] {
       sentence: "the indices of the first batch were used for all batches",
     },
   ];
+}
+
+/**
+ * Another number of batch axes gives an output of another rank. So it can be seen only where a runtime delivered the
+ * shape that was expected nevertheless: the offset of the batch is missing, or the output is the beginning of a larger
+ * one.
+ */
+function otherBatchDims(rule: Rule): readonly Variant[] {
+  const { call, data, indices, shape } = rule;
+  const batchDims = batchDimsOf(rule);
+  if (batchDims === 0) return [];
+  const rewritten = (
+    changed: Rule,
+    slice: number | null,
+    place: (plan: Plan, i: number) => number,
+    sentence: string,
+  ): Variant => ({
+    rule: {
+      ...changed,
+      rewrite(plan) {
+        const flat = { ...plan, offsets: absoluteOffsets(plan), batches: 1, span: plan.size };
+        const count = slice === null ? flat.offsets.length : product(shape) / slice;
+        const offsets = Uint32Array.from({ length: count }, (_, i) => place(flat, i));
+        return { ...flat, slice: slice ?? plan.slice, count, offsets };
+      },
+    },
+    sentence,
+  });
+  const batch = product(data.shape, batchDims);
+  const variants = [
+    rewritten(
+      rule,
+      null,
+      ({ offsets }, i) => offsets[i] % batch,
+      "all batches were gathered from the first batch of data",
+    ),
+  ];
+  if (call.version.name !== "GatherND") return variants;
+  const slice = product(data.shape, batchDims + indices.shape[indices.shape.length - 1]);
+  for (let other = 0; other < batchDims; other++) {
+    const sentence = `batch_dims was ${other}, not ${batchDims}, and the output is the beginning of that result`;
+    variants.push(
+      rewritten(
+        withSettings(rule, { batchDims: other }),
+        slice,
+        (plan, i) =>
+          plan.offsets[Math.floor((i * slice) / plan.slice)] + ((i * slice) % plan.slice),
+        sentence,
+      ),
+    );
+  }
+  return variants;
 }
 
 /** Operators of ai.onnx with a plain function, without the limits of their versions. */
