@@ -5,6 +5,7 @@
  * `DiagnosisId` is derived from this table.
  */
 export const DIAGNOSES = Object.freeze({
+  "not-applied": "no update was applied, or no element was read",
   "first-wins": "of several updates of one target the first one stays, not the last",
   "other-reduction": "another reduction was used, such as `none` for a word that is not known",
   "without-self": "the reduction began with the first update, not with the value of data",

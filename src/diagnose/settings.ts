@@ -27,6 +27,19 @@ const ofScatter =
     rule.updates === undefined ? [] : changesOf(rule, rule.call.settings.reduction);
 
 export const SETTINGS: readonly Hypothesis[] = [
+  // Where an index is negative or outside its axis, that is a nearer reason to leave all out.
+  hypothesis("not-applied", "places", ({ updates }, { hasNegative, hasOutside }) =>
+    hasNegative || hasOutside
+      ? []
+      : [
+          [
+            updates === undefined
+              ? "no element was read: the result is 0"
+              : "no update was applied: the result is data as it was",
+            { placeOf: () => NaN },
+          ],
+        ],
+  ),
   hypothesis(
     "first-wins",
     "order",

@@ -286,6 +286,11 @@ function refused(sample: Sample, random: Random): number[] | null {
 
 export const PLANTED: readonly Planted[] = [
   {
+    id: "not-applied",
+    sample: (random) => anyCall(random, { negative: 0 }),
+    wrong: (sample) => runWith(sample, { read: () => null }),
+  },
+  {
     id: "first-wins",
     sample: (random) => anyCall(random, { ops: SCATTERS }),
     wrong: (sample) => runWith(sample, { isDone: (_, nth) => nth === 0 }),
