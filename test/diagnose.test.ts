@@ -135,7 +135,14 @@ for (const [position, planted] of PLANTED.entries()) {
     const { counted, first, right, misses } = tallyOf(planted, randomFrom(100 + position));
     context.diagnostic(`${planted.id}: ${right} of ${counted} right, ${first} of them by this id`);
     assert.ok(counted >= 10, `only ${counted} calls show it`);
-    if (misses.length) console.error(planted.id, misses.slice(0,2).map(m=>m.slice(-700)).join("\n"));
+    if (misses.length)
+      console.error(
+        planted.id,
+        misses
+          .slice(0, 2)
+          .map((m) => m.slice(-700))
+          .join("\n"),
+      );
     assert.ok(right >= 0.95 * counted, misses.slice(0, 3).join("\n"));
   });
 }

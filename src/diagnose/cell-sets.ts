@@ -121,7 +121,7 @@ function sumOf({ call }: Rule, data: Tensor, updates: Tensor, at: CellUpdates): 
 }
 
 /** Values that a cell may have; more would fit nearly any value. */
-const MOST_VALUES = 2 ** 16;
+const MOST_VALUES = 2 ** 18;
 
 /** Values of all cells together: 1 s. */
 const MOST_STEPS = 3e7;

@@ -6,8 +6,8 @@
 import { callOf, nodeFrom, type NodeSpec } from "../call/call.ts";
 import { tensorsOf } from "../call/inputs.ts";
 import { prepare, type PreparedCall } from "../call/prepare.ts";
-import { isTensorError, TensorError } from "../errors.ts";
-import { printShape, sameShape } from "../tensor/shape.ts";
+import { checkLike } from "../call/out.ts";
+import { isTensorError } from "../errors.ts";
 import { asTensor, type Tensor } from "../tensor/tensor.ts";
 import { cellsOf, differingCells } from "./cells.ts";
 import type { Diagnosis } from "./diagnosis.ts";
@@ -40,22 +40,9 @@ export function diagnose(
 ): readonly Diagnosis[] {
   const call = callOf(nodeFrom(node));
   const prepared = prepare(call, tensorsOf(call, inputs));
-  const given = checkActual(actual, prepared);
-  return given.size === 0 ? [] : search(caseOf(prepared, given));
-}
-
-function checkActual(actual: unknown, { call, data, shape }: PreparedCall): Tensor {
   const given = asTensor(actual, call.fields, "actual");
-  const who = { ...call.fields, input: "actual" };
-  if (given.dtype !== data.dtype) {
-    throw new TensorError("dtype", `actual must be ${data.dtype}, got ${given.dtype}`, who);
-  }
-  if (!sameShape(given.shape, shape)) {
-    const must = `must have the shape of the output, ${printShape(shape)}`;
-    const sentence = `actual ${must}, got ${printShape(given.shape)}`;
-    throw new TensorError("shape-mismatch", sentence, { ...who, expected: shape });
-  }
-  return given;
+  checkLike(given, prepared.data.dtype, prepared.shape, "actual", call.fields);
+  return given.size === 0 ? [] : search(caseOf(prepared, given));
 }
 
 function caseOf({ call, data, updates, planInputs, shape }: PreparedCall, actual: Tensor): Case {

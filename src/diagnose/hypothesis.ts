@@ -41,21 +41,22 @@ export const within = (place: number, dim: number): number =>
   place >= 0 && place < dim ? place : NaN;
 
 /** Negative indices as the version counts them. */
-export const ownPlace = (rule: Rule): PlaceOf => (takesNegative(rule) ? wrapped : (index) => index);
+export const ownPlace = (rule: Rule): typeof wrapped =>
+  takesNegative(rule) ? wrapped : (index) => index;
 
 /** Whether an index may count from the end; a position of a sequence may not. */
 export const takesNegative = ({ call: { operator, version } }: Rule): boolean =>
   version.negativeIndices && operator.ownRules !== true;
 
 export function factsOf(rule: Rule, isError: boolean): Facts {
-  const { axes, tupleAt, after, base } = placingOf(rule);
+  const { axes, tupleAt, length, base } = placingOf(rule);
   const { words, step } = indexWordsOf(rule.indices);
   const negative = takesNegative(rule);
   let hasNegative = false;
   let hasOutside = false;
   for (let p = 0; p < base.length; p++) {
     for (let j = 0; j < axes.length; j++) {
-      const index = indexAt(words, (tupleAt(p) * axes.length + j) * step, step) + after(p);
+      const index = indexAt(words, (tupleAt(p) * axes.length + j) * step, step) + (p % length);
       if (index < 0) hasNegative = true;
       const place = negative ? wrapped(index, axes[j].dim) : index;
       if (!(place >= 0 && place < axes[j].dim)) hasOutside = true;

@@ -1,6 +1,5 @@
 /** Hypotheses about indices: what a runtime makes of negative ones, of those outside their axis, and of wide ones. */
 
-import { reader } from "../tensor/scalar.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import {
   droppingOutside,
@@ -10,9 +9,11 @@ import {
   type Hypothesis,
   type Variant,
 } from "./hypothesis.ts";
-import { axisOf, isFloating, withSettings, type PlaceOf, type Rule } from "./rule.ts";
+import { isFloating, withSettings, type PlaceOf, type Rule } from "./rule.ts";
 
-const clipped: PlaceOf = (place, dim) => Math.min(Math.max(place, 0), dim - 1);
+/** A sequence is moved as a whole. */
+const clipped: PlaceOf = (place, dim, after, rest) =>
+  Math.min(Math.max(place, after), dim - 1 - rest);
 
 const variant = (
   rule: Rule,
@@ -62,33 +63,12 @@ const filled = (rule: Rule, placeOf: PlaceOf, which: string): readonly Variant[]
       ]
     : [variant(rule, placeOf, `updates with ${which} were left out`)];
 
-const isSequence = ({ call: { operator } }: Rule): boolean => operator.ownRules === true;
-
-/** Sequences that do not fit their axis begin where they do. */
-function movedSequences(rule: Rule): readonly Variant[] {
-  if (!isSequence(rule)) return [];
-  const { indices, data, updates } = rule;
-  const { dtype, shape, size } = indices;
-  const axis = axisOf(rule);
-  const most = data.shape[axis] - (updates?.shape[axis] ?? 0);
-  const read = reader(dtype, indices.data);
-  const starts = Int32Array.from({ length: size }, (_, p) => clipped(Number(read(p)), most + 1));
-  return [
-    variant(
-      { ...rule, indices: new Tensor("int32", [...shape], size, starts) },
-      null,
-      "sequences that do not fit were moved to where they do",
-    ),
-  ];
-}
-
 /** What is out of range comes first: where both are true of a call, it is the rarer thing. */
 export const PLACES: readonly Hypothesis[] = [
   outside("out-of-range-clipped", (rule, hasNegative) => [
-    ...movedSequences(rule),
     variant(
       rule,
-      (index, dim) => clipped(ownPlace(rule)(index, dim), dim),
+      (index, dim, ...sequence) => clipped(ownPlace(rule)(index, dim), dim, ...sequence),
       "indices outside their axis were taken for the nearest place",
     ),
     ...(hasNegative
@@ -126,7 +106,7 @@ export const PLACES: readonly Hypothesis[] = [
     ),
   ]),
   outside("other-mode", (rule) =>
-    isSequence(rule) && rule.call.settings.mode === "linear"
+    rule.call.operator.ownRules === true && rule.call.settings.mode === "linear"
       ? [
           variant(
             withSettings(rule, { mode: "circular" }),

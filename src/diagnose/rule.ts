@@ -9,7 +9,6 @@ import { createJs } from "../engines/js.ts";
 import { isTensorError } from "../errors.ts";
 import { divide } from "../kernels/divide.ts";
 import { readIndices } from "../kernels/read-indices.ts";
-import { normalizeAxis } from "../operators/checks.ts";
 import type { PlanInputs, Settings } from "../operators/operator.ts";
 import { indexAt, indexWordsOf } from "../plan/index-job.ts";
 import { absoluteOffsets, without, type Plan } from "../plan/plan.ts";
@@ -22,9 +21,10 @@ import { decode, encode, type Arithmetic } from "./arithmetic.ts";
 
 /**
  * The place along an axis of `dim` places that an index stands for. NaN leaves its update or element out; a place
- * outside the axis is taken at its flat offset, where data has one.
+ * outside the axis is taken at its flat offset, where data has one. Of a sequence each place has an index, with `after`
+ * places of the sequence before it and `rest` behind it.
  */
-export type PlaceOf = (index: number, dim: number) => number;
+export type PlaceOf = (index: number, dim: number, after: number, rest: number) => number;
 
 export interface Rule {
   readonly call: Call;
@@ -64,9 +64,6 @@ interface Kept {
   readonly plan: Plan;
   moves?: Moves;
 }
-
-export const axisOf = ({ call, data }: Rule): number =>
-  normalizeAxis(Number(call.settings.axis), data.shape.length, call.fields);
 
 export const withSettings = (rule: Rule, settings: Partial<Settings>): Rule => ({
   ...rule,
@@ -205,8 +202,8 @@ export interface Placing {
   readonly axes: readonly { readonly dim: number; readonly stride: number }[];
   /** The number of the index tuple of a position; element indices are tuples of one. */
   tupleAt(position: number): number;
-  /** What a position adds to its index: how far it is from the beginning of a sequence. */
-  after(position: number): number;
+  /** Positions of a sequence, which have one index; 1 where there are no sequences. */
+  readonly length: number;
 }
 
 export function placingOf(rule: Rule): Placing {
@@ -238,7 +235,7 @@ function newPlacing(rule: Rule): Placing {
       base: base.map((offset, p) => offset - (p % count) * plan.slice),
       axes,
       tupleAt: (p) => Math.floor((p / base.length) * indices.size),
-      after: (p) => p % count,
+      length: count,
     };
   }
   // An operator that addresses slices along an axis repeats its indices for each place between batches and axis.
@@ -249,12 +246,12 @@ function newPlacing(rule: Rule): Placing {
     axes,
     tupleAt: (p) =>
       times === 1 ? p : Math.floor(Math.floor(p / count) / times) * count + (p % count),
-    after: () => 0,
+    length: 1,
   };
 }
 
 function placedPlan(rule: Rule, placeOf: PlaceOf): Plan {
-  const { plan, base, axes, tupleAt, after } = placingOf(rule);
+  const { plan, base, axes, tupleAt, length } = placingOf(rule);
   const { words, step } = indexWordsOf(rule.indices);
   const { size, slice } = plan;
   const k = axes.length;
@@ -264,9 +261,10 @@ function placedPlan(rule: Rule, placeOf: PlaceOf): Plan {
   for (let p = 0; p < base.length; p++) {
     let offset = base[p];
     const first = tupleAt(p) * k;
+    const after = p % length;
     for (let j = 0; j < k; j++) {
-      const index = indexAt(words, (first + j) * step, step) + after(p);
-      offset += placeOf(index, axes[j].dim) * axes[j].stride;
+      const index = indexAt(words, (first + j) * step, step) + after;
+      offset += placeOf(index, axes[j].dim, after, length - 1 - after) * axes[j].stride;
     }
     if (offset >= 0 && offset + slice <= size) {
       offsets[p] = offset;

@@ -1,18 +1,21 @@
 /** Hypotheses about the call: another reduction, axis or operator, other batches, and the order of updates. */
 
-import { normalizeBatchDims } from "../operators/checks.ts";
+import { normalizeAxis, normalizeBatchDims } from "../operators/checks.ts";
 import { findOperators } from "../operators/registry.ts";
 import { plainVersionOf, type Call } from "../call/call.ts";
 import { isNumericStorage, reductionsOf } from "../tensor/dtype.ts";
 import { product } from "../tensor/shape.ts";
-import { absoluteOffsets, type Plan } from "../plan/plan.ts";
+import { absoluteOffsets } from "../plan/plan.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import type { Hypothesis, Variant } from "./hypothesis.ts";
-import { axisOf, withSettings, type Rule } from "./rule.ts";
+import { withSettings, type Rule } from "./rule.ts";
 
 const hasSetting = ({ call: { version } }: Rule, name: string): boolean =>
   version.attributes.some((attribute) => attribute.name === name) ||
   version.inputs.some((input) => input.name === name);
+
+const axisOf = ({ call, data }: Rule): number =>
+  normalizeAxis(Number(call.settings.axis), data.shape.length, call.fields);
 
 const batchDimsOf = ({ call, indices }: Rule): number =>
   Number(normalizeBatchDims(call.settings.batchDims, indices.shape));
@@ -123,47 +126,37 @@ function otherBatchDims(rule: Rule): readonly Variant[] {
   const { call, data, indices, shape } = rule;
   const batchDims = batchDimsOf(rule);
   if (batchDims === 0) return [];
-  const rewritten = (
-    changed: Rule,
-    slice: number | null,
-    place: (plan: Plan, i: number) => number,
-    sentence: string,
-  ): Variant => ({
+  const { addressed } = call.operator.layout({ data: data.shape, indices }, call);
+  const slice = product(data.shape, addressed);
+  const reread = (other: number, batch: number, sentence: string): Variant => ({
     rule: {
-      ...changed,
+      ...withSettings(rule, { batchDims: other }),
       rewrite(plan) {
-        const flat = { ...plan, offsets: absoluteOffsets(plan), batches: 1, span: plan.size };
-        const count = slice === null ? flat.offsets.length : product(shape) / slice;
-        const offsets = Uint32Array.from({ length: count }, (_, i) => place(flat, i));
-        return { ...flat, slice: slice ?? plan.slice, count, offsets };
+        const all = absoluteOffsets(plan);
+        const count = plan.source?.length ?? product(shape) / slice;
+        const offsets = Uint32Array.from({ length: count }, (_, i) => {
+          const place = i * slice;
+          return (all[Math.floor(place / plan.slice)] % batch) + (place % plan.slice);
+        });
+        return { ...plan, slice, offsets, count, batches: 1, span: plan.size };
       },
     },
     sentence,
   });
-  const batch = product(data.shape, batchDims);
-  const variants = [
-    rewritten(
-      rule,
-      null,
-      ({ offsets }, i) => offsets[i] % batch,
+  return [
+    reread(
+      batchDims,
+      product(data.shape, batchDims),
       "all batches were gathered from the first batch of data",
     ),
-  ];
-  if (call.version.name !== "GatherND") return variants;
-  const slice = product(data.shape, batchDims + indices.shape[indices.shape.length - 1]);
-  for (let other = 0; other < batchDims; other++) {
-    const sentence = `batch_dims was ${other}, not ${batchDims}, and the output is the beginning of that result`;
-    variants.push(
-      rewritten(
-        withSettings(rule, { batchDims: other }),
-        slice,
-        (plan, i) =>
-          plan.offsets[Math.floor((i * slice) / plan.slice)] + ((i * slice) % plan.slice),
-        sentence,
+    ...Array.from({ length: call.version.name === "GatherND" ? batchDims : 0 }, (_, other) =>
+      reread(
+        other,
+        Infinity,
+        `batch_dims was ${other}, not ${batchDims}, and the rest of the result was cut off`,
       ),
-    );
-  }
-  return variants;
+    ),
+  ];
 }
 
 /** Operators of ai.onnx with a plain function, without the limits of their versions. */
