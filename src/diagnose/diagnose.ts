@@ -56,12 +56,13 @@ function caseOf({ call, data, updates, planInputs, shape }: PreparedCall, actual
     updatesFirst: false,
     arithmetic: null,
     rewrite: null,
-    memo: { placings: new WeakMap(), last: null },
+    placings: new WeakMap(),
+    kept: {},
   };
   const found = cellsOf(actual);
   const exact = exactOf(own);
   const isError = exact === null;
-  const rule = isError ? { ...own, placeOf: droppingOutside(own) } : own;
+  const rule = isError ? { ...own, placeOf: droppingOutside(own), kept: {} } : own;
   const facts = factsOf(rule, isError);
   const differing = differingCells(cellsOf(exact ?? resultOf(rule)), found);
   if (!isError) return { rule, facts, actual, found, differing };

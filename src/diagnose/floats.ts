@@ -3,7 +3,7 @@
 import { DTYPES } from "../tensor/dtype.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { arithmeticOf, leastNormal, rounderOf, type Parts } from "./arithmetic.ts";
-import type { Hypothesis, Variant } from "./hypothesis.ts";
+import { hypothesis, type Hypothesis } from "./hypothesis.ts";
 import { isFloating, type Rule } from "./rule.ts";
 
 const isScatter = ({ updates }: Rule): boolean => updates !== undefined;
@@ -18,17 +18,15 @@ const floats = (
   id: Hypothesis["id"],
   applies: (rule: Rule) => boolean,
   parts: (data: Tensor) => readonly (readonly [sentence: string, parts: Parts])[],
-): Hypothesis => ({
-  id,
-  aspect: "arithmetic",
-  variants: (rule): readonly Variant[] =>
+): Hypothesis =>
+  hypothesis(id, "arithmetic", (rule) =>
     isFloating(rule.data) && applies(rule)
-      ? parts(rule.data).map(([sentence, given]) => ({
-          rule: { ...rule, arithmetic: arithmeticOf(rule.data.dtype, given) },
+      ? parts(rule.data).map(([sentence, given]) => [
           sentence,
-        }))
+          { arithmetic: arithmeticOf(rule.data.dtype, given) },
+        ])
       : [],
-});
+  );
 
 /** What a max or min of two operands may be that a comparison decides. The comparison of NaN is false. */
 const COMPARISONS = {

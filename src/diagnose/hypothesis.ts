@@ -28,6 +28,30 @@ export interface Hypothesis {
   variants(rule: Rule, facts: Facts): readonly Variant[];
 }
 
+/** A sentence, and what it says that another value has in a rule. */
+export type Change = readonly [sentence: string, parts: Partial<Rule>];
+
+/** @param changesOf says how the hypothesis may be true */
+export function hypothesis(
+  id: DiagnosisId,
+  aspect: Aspect,
+  changesOf: (rule: Rule, facts: Facts) => readonly Change[],
+): Hypothesis {
+  const isPlanSame = ["order", "reduction", "arithmetic"].includes(aspect);
+  return {
+    id,
+    aspect,
+    variants: (rule, facts) =>
+      changesOf(rule, facts).map(([sentence, parts]) => ({
+        sentence,
+        // Made when it is tried: parts may be as large as an input.
+        get rule() {
+          return { ...rule, ...(isPlanSame ? {} : { kept: {} }), ...parts };
+        },
+      })),
+  };
+}
+
 /** Counts a negative index from the back, as most versions do. */
 const wrapped = (index: number, dim: number): number => (index < 0 ? index + dim : index);
 

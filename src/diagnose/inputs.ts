@@ -2,32 +2,29 @@
 
 import { sameShape, stridesOf } from "../tensor/shape.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import type { Hypothesis, Variant } from "./hypothesis.ts";
+import { hypothesis, type Change, type Hypothesis } from "./hypothesis.ts";
 import { pick, type Rule } from "./rule.ts";
 
 const ROLES = ["data", "indices", "updates"] as const;
 
 export const INPUTS: readonly Hypothesis[] = [
-  {
-    id: "transposed-input",
-    aspect: "input",
-    variants: (rule) => ROLES.flatMap((role) => reordered(rule, role)),
-  },
+  hypothesis("transposed-input", "input", (rule) => ROLES.flatMap((role) => reordered(rule, role))),
 ];
 
 /** An input in column-major order, taken for row-major and the other way round, and with two equal axes swapped. */
-function reordered(rule: Rule, role: (typeof ROLES)[number]): readonly Variant[] {
+function reordered(rule: Rule, role: (typeof ROLES)[number]): readonly Change[] {
   const input = rule[role];
   if (input === undefined || input.shape.filter((dim) => dim > 1).length < 2) return [];
-  const variants: Variant[] = [];
+  const changes: Change[] = [];
   const add = (strides: readonly number[], how: string, isInverse = false): void => {
-    variants.push({
-      // Made when it is tried: there may be many, and each is as large as the input.
-      get rule() {
-        return { ...rule, [role]: moved(input, strides, isInverse) };
+    changes.push([
+      `${role} ${how}`,
+      {
+        get [role]() {
+          return moved(input, strides, isInverse);
+        },
       },
-      sentence: `${role} ${how}`,
-    });
+    ]);
   };
   const { shape } = input;
   const order = "had its axes in the other order (C and Fortran)";
@@ -35,7 +32,7 @@ function reordered(rule: Rule, role: (typeof ROLES)[number]): readonly Variant[]
   add(columns, order);
   // Where the shape reads the same from both ends, the two ways are one.
   if (!sameShape(shape, shape.toReversed())) add(columns, order, true);
-  else if (shape.length === 2) return variants;
+  else if (shape.length === 2) return changes;
   for (let a = 0; a < shape.length; a++) {
     for (let b = a + 1; b < shape.length; b++) {
       if (shape[a] !== shape[b] || shape[a] < 2) continue;
@@ -44,7 +41,7 @@ function reordered(rule: Rule, role: (typeof ROLES)[number]): readonly Variant[]
       add(strides, `was transposed: axes ${a} and ${b} were swapped`);
     }
   }
-  return variants;
+  return changes;
 }
 
 /** The elements of a tensor in another order: each from the place that other strides give its coordinates, or to it. */

@@ -48,26 +48,15 @@ export interface Rule {
   readonly arithmetic: Arithmetic | null;
   /** A change to the Plan, which need not have the shape of the result before. Of the version's own Plan alone. */
   readonly rewrite: ((plan: Plan) => Plan) | null;
-  readonly memo: Memo;
-}
-
-/** What was computed for a rule that other rules of the case share. */
-export interface Memo {
-  /** Many rules differ in their reading of indices alone. */
+  /** What {@link placingOf} found for a call: many rules differ in their reading of indices alone. */
   readonly placings: WeakMap<Call, Placing>;
-  /** Rules that differ in their arithmetic alone come one after the other. */
-  last: Kept | null;
+  /** What follows from the parts above that decide where elements go; another object where one of them changes. */
+  readonly kept: { plan?: Plan; moves?: Moves };
 }
 
-interface Kept {
-  readonly rule: Rule;
-  readonly plan: Plan;
-  moves?: Moves;
-}
-
-export const withSettings = (rule: Rule, settings: Partial<Settings>): Rule => ({
-  ...rule,
-  call: { ...rule.call, settings: { ...rule.call.settings, ...settings } },
+/** The part of a rule that has other settings. */
+export const withSettings = ({ call }: Rule, settings: Partial<Settings>): Pick<Rule, "call"> => ({
+  call: { ...call, settings: { ...call.settings, ...settings } },
 });
 
 /**
@@ -79,15 +68,14 @@ export function predict(rule: Rule, probe?: Probe | null): Tensor | null {
     const { call, data, indices, updates, shape } = rule;
     const shapes = { data: data.shape, indices: indices.shape, updates: updates?.shape ?? null };
     const inferred = call.operator.inferShape(shapes, call) as readonly number[];
-    if (rewriteOf(rule) === null && !sameShape(inferred, shape)) return null;
+    if ((rule.rewrite === null || rule.placeOf !== null) && !sameShape(inferred, shape))
+      return null;
     return probe ? resultBy(...restricted(rule, probe)) : resultOf(rule);
   } catch (error) {
     if (isTensorError(error)) return null;
     throw error;
   }
 }
-
-const rewriteOf = ({ placeOf, rewrite }: Rule): Rule["rewrite"] => (placeOf ? null : rewrite);
 
 /** @throws TensorError `index-out-of-range` */
 export const resultOf = (rule: Rule): Tensor => resultBy(rule, planOf(rule));
@@ -124,9 +112,8 @@ function movesOf(plan: Plan, isGather: boolean, { cells, before }: Probe): Moves
 /** A rule and its Plan for the cells of a probe alone, each a slice of its own. */
 function restricted(rule: Rule, probe: Probe): [Rule, Plan] {
   const { data, updates } = rule;
-  const known = kept(rule);
-  known.moves ??= movesOf(known.plan, updates === undefined, probe);
-  const { near, far } = known.moves;
+  rule.kept.moves ??= movesOf(planOf(rule), updates === undefined, probe);
+  const { near, far } = rule.kept.moves;
   const shape = [probe.cells.length];
   const part = { slice: 1, count: near.length, batches: 1 };
   return updates === undefined
@@ -169,30 +156,19 @@ const inputsOf = ({ data, indices, updates }: Rule): PlanInputs => ({
 });
 
 /** The Plan of a rule, in which no rows are merged. */
-export const planOf = (rule: Rule): Plan => kept(rule).plan;
-
-function kept(rule: Rule): Kept {
-  const { memo } = rule;
-  if (memo.last === null || !hasSamePlan(memo.last.rule, rule)) {
-    const plan = newPlan(rule);
-    memo.last = { rule, plan: rewriteOf(rule)?.(plan) ?? plan };
-  }
-  return memo.last;
+export function planOf(rule: Rule): Plan {
+  const { kept } = rule;
+  kept.plan ??= newPlan(rule);
+  return kept.plan;
 }
-
-const hasSamePlan = (a: Rule, b: Rule): boolean =>
-  a.call.version === b.call.version &&
-  (["indices", "placeOf", "refusal", "rewrite"] as const).every((part) => a[part] === b[part]) &&
-  (["axis", "batchDims", "mode"] as const).every(
-    (name) => a.call.settings[name] === b.call.settings[name],
-  );
 
 function newPlan(rule: Rule): Plan {
   const { call, placeOf } = rule;
   if (placeOf !== null) return placedPlan(rule, placeOf);
   const { negativeIndices: negative, outOfRange: bounds = "error" } = call.version;
   const rules = { negative, bounds, merge: false, read: readIndices } as const;
-  return call.operator.plan(inputsOf(rule), call, rules);
+  const plan = call.operator.plan(inputsOf(rule), call, rules);
+  return rule.rewrite?.(plan) ?? plan;
 }
 
 /** How the offsets of a call's Plan follow from indices: `base` where all are 0, plus each index times its stride. */
@@ -207,10 +183,10 @@ export interface Placing {
 }
 
 export function placingOf(rule: Rule): Placing {
-  const known = rule.memo.placings.get(rule.call);
+  const known = rule.placings.get(rule.call);
   if (known !== undefined) return known;
   const placing = newPlacing(rule);
-  rule.memo.placings.set(rule.call, placing);
+  rule.placings.set(rule.call, placing);
   return placing;
 }
 
