@@ -67,12 +67,12 @@ function anyValue(dtype: Dtype, random: Random): number {
   return round(dtype, (random(2 ** 20) - 2 ** 19) / 2 ** 14 + random(1000) / 999);
 }
 
-function gridOf(shape: readonly number[], value: (place: number[]) => number): Grid {
+export function gridOf(shape: readonly number[], value: (place: number[]) => number): Grid {
   return { shape, values: everyPlace(shape).map(value) };
 }
 
 /** Indices of which several are likely to meet. */
-function anyCall(random: Random, choice: Choice = {}): Sample {
+export function anyCall(random: Random, choice: Choice = {}): Sample {
   const { negative = 4, isCube = false, value = anyValue } = choice;
   const op = pick(choice.ops ?? ALL, random);
   if (op === "TensorScatter") return anySequences(random, choice);
@@ -119,7 +119,7 @@ function anyCall(random: Random, choice: Choice = {}): Sample {
 }
 
 /** Sequences in a cache, all of which fit. */
-function anySequences(random: Random, { dtypes = DTYPES }: Choice): Sample {
+function anySequences(random: Random, { dtypes = DTYPES, value = anyValue }: Choice): Sample {
   const dtype = pick(dtypes, random);
   const rank = 2 + random(3);
   const axis = 1 + random(rank - 1);
@@ -128,9 +128,9 @@ function anySequences(random: Random, { dtypes = DTYPES }: Choice): Sample {
   const length = 2 + random(dims[axis] - 2);
   return {
     ...{ op: "TensorScatter", dtype, axis, batchDims: 0, reduction: "none", isCircular: false },
-    data: gridOf(dims, () => anyValue(dtype, random)),
+    data: gridOf(dims, () => value(dtype, random)),
     indices: gridOf([dims[0]], () => random(dims[axis] - length + 1)),
-    updates: gridOf(dims.with(axis, length), () => anyValue(dtype, random)),
+    updates: gridOf(dims.with(axis, length), () => value(dtype, random)),
   };
 }
 
