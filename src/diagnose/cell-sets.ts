@@ -173,8 +173,8 @@ function lostUpdates(
     const wanted = read(cell);
     const choice = (): number => Math.log2(new Set(values).size);
     if (values.includes(wanted)) return Math.max(0, bitsOf(data) - choice());
-    // The order of fewer than two updates that are left makes no difference.
-    if (sum === null || count < 3) return null;
+    // No order makes a difference to equal updates, nor to one that is left of two.
+    if (sum === null || count < 3 || values.length === count + 1) return null;
     const tolerance =
       reduction === "mul"
         ? 2 * count * roundingError(data.dtype) * Math.abs(Number(wanted))

@@ -168,7 +168,13 @@ function pairsOf(given: Sampled, tried: readonly Tried[]): Tried[] {
   const { rule, facts } = given;
   const ranked = tried.toSorted((a, b) => b.explained - a.explained);
   const isSmall = given.found.count <= FEW_CELLS;
-  const promising = isSmall ? ranked : ranked.filter((one) => one.explained > 0).slice(0, 10);
+  const promising = isSmall
+    ? ranked
+    : ranked
+        .filter(
+          ({ id, explained }, n) => explained > 0 && ranked.findIndex((one) => one.id === id) === n,
+        )
+        .slice(0, 10);
   // In a call that is an error only readings of indices were tried alone, because all others need one.
   const partners = facts.isError
     ? HYPOTHESES.filter(({ aspect }) => aspect !== "places").flatMap((hypothesis) =>

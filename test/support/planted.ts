@@ -61,7 +61,7 @@ const DTYPES: readonly Dtype[] = [
   ...(["int32", "int64", "int16", "uint32"] as const),
 ];
 
-function anyValue(dtype: Dtype, random: Random): number {
+export function anyValue(dtype: Dtype, random: Random): number {
   if (dtype.startsWith("uint")) return random(2001);
   if (isInteger(dtype)) return random(2001) - 1000;
   return round(dtype, (random(2 ** 20) - 2 ** 19) / 2 ** 14 + random(1000) / 999);
