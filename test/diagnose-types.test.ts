@@ -15,13 +15,12 @@ import {
   linksOf,
   outputShape,
   runWith,
-  sizeOf,
   type Faults,
   type Grid,
   type Op,
   type Sample,
 } from "./support/other-rules.ts";
-import { anyCall, gridOf } from "./support/planted.ts";
+import { anyCall, gridOf, withTuplesFromAxis0 } from "./support/planted.ts";
 import { randomFrom, randomTensor, type Random } from "./support/random.ts";
 import { callOf, type Elements } from "./support/sample-calls.ts";
 
@@ -86,7 +85,7 @@ const areSame = (a: unknown, b: unknown): boolean =>
 /** A call and what a runtime does otherwise in it. */
 interface Way extends Faults {
   readonly sample: Sample;
-  readonly cut?: boolean;
+  readonly isFromAxis0?: boolean;
   readonly stop?: "first" | "all";
 }
 
@@ -123,7 +122,7 @@ const SAYS: readonly (readonly [RegExp, (way: Way, found: readonly string[]) => 
         return [{ ...way, sample: { ...way.sample, data: first } }];
       },
     ],
-    [/batch_dims was 0/, (way) => [{ ...way, cut: true, sample: { ...way.sample, batchDims: 0 } }]],
+    [/index tuples began at axis 0/, (way) => [{ ...way, isFromAxis0: true }]],
     [
       /(\w+) was run, not (\w+)/,
       (way, [, name, own]) => {
@@ -194,11 +193,11 @@ function resultsOf(sample: Sample, sentence: string): number[][] | null {
     const [pattern, change] = row;
     ways = ways.flatMap((way) => change(way, pattern.exec(part) ?? []));
   }
-  return ways.map((way) => resultOf(way, outputShape(sample)));
+  return ways.map((way) => resultOf(way));
 }
 
-function resultOf({ sample, cut, stop, ...faults }: Way, shape: readonly number[]): number[] {
-  if (cut === true) return runWith(sample, faults).slice(0, sizeOf(shape));
+function resultOf({ sample, isFromAxis0 = false, stop, ...faults }: Way): number[] {
+  if (isFromAxis0) return withTuplesFromAxis0(sample);
   if (stop === undefined) return runWith(sample, faults);
   const links = linksOf(sample, (index, dim) => (index < 0 ? null : exactly(index, dim)));
   const end = stop === "first" ? links.indexOf(null) : 0;

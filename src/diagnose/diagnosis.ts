@@ -11,7 +11,7 @@ export const DIAGNOSES = Object.freeze({
   "updates-first": "updates were combined with each other before they met data",
   "other-axis": "another axis was used",
   "batch-zero": "the indices of the first batch were used for all batches",
-  "other-batch-dims": "another batch_dims was used, such as 0",
+  "other-batch-dims": "another batch_dims was used to find elements",
   "other-operator": "another operator was run, such as ScatterElements for ScatterND",
   "out-of-range-clipped": "indices outside their axis were taken for the nearest place",
   "out-of-range-dropped": "updates with an index outside its axis were left out",

@@ -112,11 +112,10 @@ function batchZero(rule: Rule): readonly Change[] {
 
 /**
  * Another number of batch axes gives an output of another rank. So it can be seen only where a runtime delivered the
- * shape that was expected nevertheless: the offset of the batch is missing, or the output is the beginning of a larger
- * one.
+ * shape that was expected nevertheless: the offset of the batch is missing, or tuples begin at another axis.
  */
 function otherBatchDims(rule: Rule): readonly Change[] {
-  const { call, data, indices, shape } = rule;
+  const { call, data, indices } = rule;
   const batchDims = batchDimsOf(rule);
   if (batchDims === 0) return [];
   const { addressed } = call.operator.layout({ data: data.shape, indices }, call);
@@ -126,13 +125,8 @@ function otherBatchDims(rule: Rule): readonly Change[] {
     {
       ...withSettings(rule, { batchDims: other }),
       rewrite(plan) {
-        const all = absoluteOffsets(plan);
-        const count = plan.source?.length ?? product(shape) / slice;
-        const offsets = Uint32Array.from({ length: count }, (_, i) => {
-          const place = i * slice;
-          return (all[Math.floor(place / plan.slice)] % batch) + (place % plan.slice);
-        });
-        return { ...plan, slice, offsets, count, batches: 1, span: plan.size };
+        const offsets = absoluteOffsets(plan).map((offset) => offset % batch);
+        return { ...plan, slice, offsets, count: offsets.length, batches: 1, span: plan.size };
       },
     },
   ];
@@ -143,11 +137,7 @@ function otherBatchDims(rule: Rule): readonly Change[] {
       product(data.shape, batchDims),
     ),
     ...Array.from({ length: call.version.name === "GatherND" ? batchDims : 0 }, (_, other) =>
-      reread(
-        `batch_dims was ${other}, not ${batchDims}, and the rest of the result was cut off`,
-        other,
-        Infinity,
-      ),
+      reread(`index tuples began at axis ${other}, not ${batchDims}`, other, Infinity),
     ),
   ];
 }

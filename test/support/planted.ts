@@ -470,7 +470,7 @@ export const PLANTED: readonly Planted[] = [
           return at(indices, place) >= -dim && at(indices, place) < dim;
         });
         if (!isInside) return null;
-        return runWith({ ...sample, batchDims: 0 }).slice(0, sizeOf(outputShape(sample)));
+        return withTuplesFromAxis0(sample);
       }
       const first = gridOf(data.shape, (place) => at(data, place.with(0, 0)));
       return runWith({ ...sample, data: first });
@@ -535,6 +535,14 @@ export const PLANTED: readonly Planted[] = [
     wrong: (sample, random) => runWith(sample, { isDone: () => random(9) > 0 }),
   },
 ];
+
+/** Tuples of a GatherND address data from axis 0 on, and slices begin there. */
+export function withTuplesFromAxis0(sample: Sample): number[] {
+  const tuples = sizeOf(sample.indices.shape.slice(0, -1));
+  const larger = runWith({ ...sample, batchDims: 0 });
+  const [given, wanted] = [larger.length / tuples, sizeOf(outputShape(sample)) / tuples];
+  return larger.filter((_, p) => p % given < wanted);
+}
 
 /** Hundreds of updates of a few cells: all of one value, or of a few small integers. */
 function manyEqual(random: Random): Sample {
