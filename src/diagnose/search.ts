@@ -46,7 +46,7 @@ interface Tried {
 const LEAST_BITS = 8;
 const LEAST_PARTIAL_BITS = 16;
 
-/** In outputs of at most as many cells all pairs are tried, each on all cells: at most 0.3 s. */
+/** In calls of at most as many cells and indices all pairs are tried, each on all cells: at most 0.3 s. */
 const FEW_CELLS = 2e4;
 
 /** In larger ones each hypothesis is tried on as many of the cells that differ first. */
@@ -91,10 +91,14 @@ type Sampled = Case & { readonly sample: Sample | null };
 
 /** Steps of the golden ratio spread evenly, and not in step with anything that repeats. A cell may come twice. */
 function sampleOf({ actual, differing, found }: Case): Sample {
-  const cells = Uint32Array.from(
-    { length: SAMPLED },
-    (_, n) => differing[Math.floor(((n * 0.618034) % 1) * differing.length)],
-  ).sort();
+  const { length } = differing;
+  const cells =
+    length <= SAMPLED
+      ? differing
+      : Uint32Array.from(
+          { length: SAMPLED },
+          (_, n) => differing[Math.floor(((n * 0.618034) % 1) * length)],
+        ).sort();
   const before = new Uint16Array(found.count + 1);
   for (const cell of cells) before[cell + 1]++;
   for (let cell = 0; cell < found.count; cell++) before[cell + 1] += before[cell];
@@ -116,7 +120,7 @@ function scoreOf({ found, differing, sample }: Sampled, rule: Rule): Score | nul
   if (sample !== null) {
     const few = predict(rule, sample);
     if (few === null) return null;
-    const share = sameCells(cellsOf(few), sample.found) / SAMPLED;
+    const share = sameCells(cellsOf(few), sample.found) / sample.cells.length;
     if (share < LEAST_SHARE) return { explained: Math.floor(share * differing.length), wrong: 0 };
   }
   const predicted = predict(rule);
@@ -167,7 +171,7 @@ const gained = (part: object): number => ("explained" in part ? Number(part.expl
 function pairsOf(given: Sampled, tried: readonly Tried[]): Tried[] {
   const { rule, facts } = given;
   const ranked = tried.toSorted((a, b) => b.explained - a.explained);
-  const isSmall = given.found.count <= FEW_CELLS;
+  const isSmall = Math.max(given.found.count, rule.indices.size) <= FEW_CELLS;
   const promising = isSmall
     ? ranked
     : ranked
@@ -215,7 +219,7 @@ function cellSets({ rule, facts, actual, differing, sample }: Sampled): Diagnosi
     if (fit === null) return [];
     if (sample !== null) {
       const fits = sample.cells.filter((cell) => fit(cell) !== null);
-      if (fits.length < LEAST_SHARE * SAMPLED) return [];
+      if (fits.length < LEAST_SHARE * sample.cells.length) return [];
     }
     let [explained, bits, misses] = [0, 0, 0];
     for (const cell of differing) {
