@@ -1,12 +1,19 @@
 /**
- * Calls of all data types whose elements are moved, not combined, with noise in some cells. Whatever `diagnose` says of
- * them must be so: plain loops do what its sentence says, with numbers that stand for elements.
+ * Calls of all data types with noise in some cells. Whatever `diagnose` says of elements that are moved, not combined,
+ * must be so: plain loops do what its sentence says, with numbers that stand for elements.
  */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { NodeSpec } from "../src/call/call.ts";
 import { diagnose } from "../src/diagnose/diagnose.ts";
-import { DTYPE_NAMES, isNumericStorage, type DType, type Storage } from "../src/tensor/dtype.ts";
+import {
+  DTYPE_NAMES,
+  isNumericStorage,
+  reductionsOf,
+  type DType,
+  type Storage,
+} from "../src/tensor/dtype.ts";
 import { operators } from "../src/operators/registry.ts";
 import { Tensor } from "../src/tensor/tensor.ts";
 import {
@@ -21,10 +28,11 @@ import {
   type Sample,
 } from "./support/other-rules.ts";
 import { anyCall, gridOf, withTuplesFromAxis0 } from "./support/planted.ts";
-import { randomFrom, randomTensor, type Random } from "./support/random.ts";
+import { randomFrom, randomIndices, randomTensor, type Random } from "./support/random.ts";
+import { scatterND } from "./support/reference.ts";
 import { callOf, type Elements } from "./support/sample-calls.ts";
 
-const CASES = 1500;
+const CASES = 500;
 
 /** Stand for elements that are 0 and NaN. */
 const [ZERO, NOT_A_NUMBER] = [-1, -2];
@@ -289,4 +297,60 @@ test("noise in moved elements of all types is not explained, or by what really g
   for (let n = 0; n < CASES; n++) tryNoise(DTYPE_NAMES[n % DTYPE_NAMES.length], random, tally);
   context.diagnostic(JSON.stringify(tally));
   assert.ok(tally.nothing > 0.8 * CASES && tally.right > 0, JSON.stringify(tally));
+});
+
+/** A tensor with some elements of another one. */
+function mixed(tensor: Tensor, other: Tensor, cells: ReadonlySet<number>): Tensor {
+  const { dtype, shape, size, data } = tensor;
+  const lanes = data.length / size;
+  const pick = (_: unknown, entry: number): unknown =>
+    (cells.has(Math.floor(entry / lanes)) ? other : tensor).data[entry];
+  const storage = isNumericStorage(data)
+    ? (data.slice().map(pick as never) as Storage)
+    : (data.map(pick) as string[]);
+  return new Tensor(dtype, [...shape], size, storage);
+}
+
+test("calls of all types and reductions: nothing explains the exact result, and noise ends in no error", (context) => {
+  const random = randomFrom(25);
+  const tally = { calls: 0, explained: 0, reductions: 0 };
+  for (const dtype of COMMON) {
+    const words = reductionsOf(dtype).filter((word) => word !== "sub" && word !== "mean");
+    for (const reduction of words) {
+      for (let n = 0; n < 5; n++) {
+        const dims = [2 + random(3), 2 + random(3)];
+        const k = 1 + random(2);
+        const count = 1 + random(9);
+        const data = randomTensor(dtype, dims, random);
+        const indices = randomIndices("int64", [count, k], (p) => dims[p % k], random);
+        const updates = randomTensor(dtype, [count, ...dims.slice(k)], random);
+        const inputs = [data, indices, updates];
+        const node: NodeSpec = { op: "ScatterND", opset: 18, attributes: { reduction } };
+        const exact = scatterND(data, indices, updates, reduction);
+        assert.deepEqual(diagnose(node, inputs, exact), [], `${dtype} ${reduction}`);
+        const cells = new Set(Array.from({ length: 1 + random(4) }, () => random(exact.size)));
+        const noisy = mixed(exact, randomTensor(dtype, dims, random), cells);
+        tally.calls++;
+        for (const { cells: counts } of diagnose(node, inputs, noisy)) {
+          tally.explained++;
+          assert.ok(counts.explained > 0 && counts.explained <= counts.differing);
+        }
+        const other = words[random(words.length)];
+        const wrong = scatterND(data, indices, updates, other);
+        const found = diagnose(node, inputs, wrong);
+        if (found.length === 0) {
+          assert.deepEqual(wrong.toArray(), exact.toArray(), `${dtype} ${other}`);
+          continue;
+        }
+        assert.ok(
+          found.some(({ id }) => id === "other-reduction"),
+          `${dtype} ${reduction} ${other}: ${JSON.stringify(found)}`,
+        );
+        for (const { cells: counts } of found) assert.equal(counts.explained, counts.differing);
+        tally.reductions++;
+      }
+    }
+  }
+  context.diagnostic(JSON.stringify(tally));
+  assert.ok(tally.calls > 300 && tally.reductions > 100, JSON.stringify(tally));
 });
