@@ -151,10 +151,11 @@ function lostUpdates(
     }
     let values = [includeSelf ? base(cell) : null];
     for (const [next, most] of times) {
-      if (values.length * most > MOST_VALUES) values = [...new Set(values)];
       // Of equal updates any number may be lost, which is one value more each.
-      if (times.size > 1 && values.length * most > MOST_VALUES) return null;
-      steps += values.length * (most + 1);
+      if (values.length * (most + 1) > MOST_VALUES) values = [...new Set(values)];
+      const count = values.length * (most + 1);
+      if (times.size > 1 && count > MOST_VALUES) return null;
+      steps += count;
       if (steps > MOST_STEPS) return null;
       values = values.flatMap((first) => {
         const chain = [first];

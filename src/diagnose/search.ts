@@ -164,9 +164,6 @@ const ASPECTS: readonly Aspect[] = [
   "arithmetic",
 ];
 
-/** The cells that a change explains alone, where it was tried alone. */
-const gained = (part: object): number => ("explained" in part ? Number(part.explained) : 0);
-
 /** Two changes of different parts of the rule. */
 function pairsOf(given: Sampled, tried: readonly Tried[]): Tried[] {
   const { rule, facts } = given;
@@ -181,8 +178,10 @@ function pairsOf(given: Sampled, tried: readonly Tried[]): Tried[] {
         .slice(0, 10);
   // In a call that is an error only readings of indices were tried alone, because all others need one.
   const partners = facts.isError
-    ? HYPOTHESES.filter(({ aspect }) => aspect !== "places").flatMap((hypothesis) =>
-        hypothesis.variants(rule, facts).map((variant, nth) => ({ hypothesis, variant, nth })),
+    ? HYPOTHESES.flatMap((hypothesis) =>
+        hypothesis
+          .variants(rule, facts)
+          .map((variant, nth) => ({ hypothesis, variant, nth, explained: 0 })),
       )
     : promising;
   const rankOf = (part: Pick<Tried, "hypothesis">): number =>
@@ -202,7 +201,7 @@ function pairsOf(given: Sampled, tried: readonly Tried[]): Tried[] {
     const rule = variant?.rule;
     const score = rule && scoreOf(given, rule);
     // A second fault that explains no further cell is none.
-    if (!score || score.explained <= Math.max(gained(first), gained(second))) return [];
+    if (!score || score.explained <= Math.max(first.explained, second.explained)) return [];
     const id = `${first.hypothesis.id}+${hypothesis.id}` as const;
     const sentence = `${first.variant.sentence}; and ${second.variant.sentence}`;
     return [{ id, hypothesis, nth, variant: { rule, sentence }, ...score }];
