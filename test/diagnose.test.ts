@@ -140,11 +140,15 @@ test("random values in random cells are not explained", () => {
   assert.ok(count > 500, `${count}`);
 });
 
-/** Any value that the type holds. */
-function noise({ dtype }: Sample, random: Random): number {
-  if (isInteger(dtype)) return round(dtype, random(2 ** 31) - random(2 ** 31));
+/** Any value that the type holds and the call does not: one of the call's own would be no noise. */
+function noise(sample: Sample, random: Random): number {
+  const { dtype, data, updates } = sample;
   const size = dtype === "float16" ? 2 ** (random(20) - 5) : 2 ** (random(60) - 30);
-  return round(dtype, (random(2 ** 32) / 2 ** 31 - 1) * size);
+  const value = isInteger(dtype)
+    ? round(dtype, random(2 ** 31) - random(2 ** 31))
+    : round(dtype, (random(2 ** 32) / 2 ** 31 - 1) * size);
+  const isOwn = data.values.includes(value) || updates.values.includes(value);
+  return isOwn ? noise(sample, random) : value;
 }
 
 test("a fault and noise give a partial explanation, or none", () => {
