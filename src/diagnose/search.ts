@@ -11,6 +11,9 @@ import { PLACES } from "./places.ts";
 import { predict, type Rule } from "./rule.ts";
 import { SETTINGS } from "./settings.ts";
 
+/** What is found, before the table of dialects is asked who does it. */
+export type Found = Omit<Diagnosis, "dialects">;
+
 /** A call, what a runtime gave, and where that differs from the exact result. */
 export interface Case {
   readonly rule: Rule;
@@ -46,7 +49,7 @@ const FEW_CELLS = 2e4;
 /** Otherwise at most as many, of faults that explain a cell alone. Each takes 30 ms for 10^6 cells. */
 const MOST_PAIRS = 40;
 
-export function search(given: Case): readonly Diagnosis[] {
+export function search(given: Case): readonly Found[] {
   const { differing, facts } = given;
   if (differing.length === 0) return [];
   const tried = HYPOTHESES.filter(({ aspect }) => !facts.isError || aspect === "places").flatMap(
@@ -99,7 +102,7 @@ function scoreOf(
 }
 
 /** One diagnosis for each id, that of the best variant. */
-function diagnosesOf(tried: readonly Tried[], differing: number): Diagnosis[] {
+function diagnosesOf(tried: readonly Tried[], differing: number): Found[] {
   const best = new Map<string, Tried>();
   for (const one of tried) {
     const other = best.get(one.id);
@@ -161,7 +164,7 @@ function pairsOf(given: Case, tried: readonly Tried[]): Tried[] {
 }
 
 /** The hypotheses that allow several values in a cell, as far as the cells are no chance. */
-function cellSets({ rule, facts, actual, differing }: Case): Diagnosis[] {
+function cellSets({ rule, facts, actual, differing }: Case): Found[] {
   if (facts.isError) return [];
   return CELL_SETS.flatMap(({ id, sentence, evidence }) => {
     const fit = evidence(rule, actual);

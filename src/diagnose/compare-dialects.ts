@@ -1,0 +1,249 @@
+/** One call in all dialects: each row of the table becomes a rule, as a hypothesis does, and the rule a result. */
+
+import { callOf, nodeFrom, type Call, type NodeSpec } from "../call/call.ts";
+import { tensorsOf } from "../call/inputs.ts";
+import { prepare } from "../call/prepare.ts";
+import { DTYPES, isDType } from "../tensor/dtype.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import { roundingError } from "./arithmetic.ts";
+import { cellUpdatesOf, valuesOf } from "./cell-values.ts";
+import { cellsOf, differingCells } from "./cells.ts";
+import { readCall } from "./diagnose.ts";
+import type { DiagnosisId } from "./diagnosis.ts";
+import { DIALECT_IDS, idOf, rowOf, type DialectId, type Row } from "./dialects.ts";
+import { FLOATS } from "./floats.ts";
+import { droppingOutside, wrapped, type Facts } from "./hypothesis.ts";
+import { clipped } from "./places.ts";
+import { isFloating, placingOf, planOf, resultOf, type PlaceOf, type Rule } from "./rule.ts";
+
+/** What a dialect makes of a call. */
+export interface DialectComparison {
+  readonly dialect: DialectId;
+  /** Whether the dialect does what the version of the node says, error or result, bit for bit. */
+  readonly agrees: boolean;
+  /** The result; null where there is none. Its cells that are not `decided` have the values of the exact order. */
+  readonly output: Tensor | null;
+  /**
+   * Why there is no result, or not a whole one: the call is an `error`; the dialect lacks the operator, the reduction,
+   * the data type or batch axes (`missing`); the result is `undefined`; or only some cells are, by their `order`.
+   */
+  readonly why: "error" | "missing" | "undefined" | "order" | null;
+  /** What {@link diagnose} calls the differences. */
+  readonly ids: readonly DiagnosisId[];
+  /** The elements of the output that certainly differ from the exact result, in row-major order. */
+  readonly differing: readonly number[];
+  /** Those whose value the dialect does not decide. */
+  readonly undecided: readonly number[];
+}
+
+/**
+ * One call as each dialect of {@link dialects} does it, by what the table knows. Where the call is an error by its
+ * version, results are compared with the result without the bad indices.
+ * @throws TensorError as `run`, but not for an index outside its axis, except for TensorScatter
+ */
+export function compareDialects(
+  node: NodeSpec,
+  inputs: readonly unknown[],
+): readonly DialectComparison[] {
+  const call = callOf(nodeFrom(node));
+  const given = readCall(prepare(call, tensorsOf(call, inputs)));
+  return DIALECT_IDS.map((id) => compare(id, given));
+}
+
+/** The letter of what an operator's indices are, as the table of dialects has it, for a scatter. */
+const formOf = ({ operator, version: { name } }: Call): string =>
+  operator.ownRules === true
+    ? "q"
+    : name.includes("ND")
+      ? "n"
+      : /Elements|^Scatter$/.test(name)
+        ? "e"
+        : "s";
+
+function compare(
+  dialect: DialectId,
+  { rule, facts, exact }: ReturnType<typeof readCall>,
+): DialectComparison {
+  const nothing = { dialect, agrees: false, output: null, ids: [], differing: [], undecided: [] };
+  const form = formOf(rule.call);
+  const row = rowOf(dialect, form === "e");
+  if (!hasAll(row, form, rule)) return { ...nothing, why: "missing" };
+  const steps = stepsOf(row, form, rule, facts);
+  if (typeof steps === "string")
+    return { ...nothing, why: steps, agrees: steps === "error" && facts.isError };
+  const ids = new Set<DiagnosisId | null>();
+  let output = exact;
+  for (const step of steps) {
+    const next = resultOf(step.rule);
+    if (differingCells(cellsOf(output), cellsOf(next)).length > 0)
+      for (const id of step.ids) ids.add(id);
+    output = next;
+  }
+  const open = undecided(steps[steps.length - 1].rule, row);
+  const { reduction } = rule.call.settings;
+  if (open.length > 0)
+    ids.add(
+      isComparison(reduction)
+        ? "nan-one-operand"
+        : idOf(row, reduction === "none" ? "repeats" : "sums"),
+    );
+  const left = new Set(open);
+  const differing = [...differingCells(cellsOf(exact), cellsOf(output))].filter(
+    (cell) => !left.has(cell),
+  );
+  return {
+    dialect,
+    agrees: differing.length === 0 && open.length === 0 && !facts.isError,
+    output,
+    why: open.length === 0 ? null : "order",
+    ids: [...ids].filter((id) => id !== null),
+    differing,
+    undecided: open,
+  };
+}
+
+function hasAll({ words, has, rest }: Row, form: string, { call, data, updates }: Rule): boolean {
+  const { reduction, includeSelf, batchDims } = call.settings;
+  const { dtype } = data;
+  const types = rest.filter(isDType);
+  const isReduced = updates !== undefined && reduction !== "none";
+  const isHalf = DTYPES[dtype].family === "half";
+  return (
+    has.includes(updates === undefined ? form.toUpperCase() : form) &&
+    (isReduced
+      ? rest.includes(reduction) &&
+        (includeSelf || has.includes("0")) &&
+        !(isHalf && words.halves === "none")
+      : updates === undefined || !has.includes("!")) &&
+    (batchDims === 0 || has.includes(form === "n" ? "2" : "3")) &&
+    (!has.includes("#") || /^(u?int(8|\d\d)|b?float\d\d|bool|complex.*)$/.test(dtype)) &&
+    (types.length === 0 || types.includes(dtype))
+  );
+}
+
+/** A change to the rule, and what a result that shows it is called. */
+interface Step {
+  readonly rule: Rule;
+  readonly ids: readonly (DiagnosisId | null)[];
+}
+
+const isComparison = (reduction: string): boolean => reduction === "max" || reduction === "min";
+
+/** Which variant of its hypothesis a word is. */
+const VARIANTS: Readonly<Record<string, number>> = {
+  "zero-keeps-data": 0,
+  "zero-keeps-update": 1,
+  "keeps-data": 3,
+  "keeps-update": 4,
+};
+
+/** The rule of a dialect, change by change; or how the call ends. */
+function stepsOf(
+  row: Row,
+  form: string,
+  rule: Rule,
+  facts: Facts,
+): readonly Step[] | "error" | "undefined" {
+  if (form === "q") return [{ rule, ids: [] }];
+  const places = placed(row, form, rule, facts);
+  if (typeof places === "string") return places;
+  const steps = [places];
+  const { updates, call, data } = rule;
+  const { reduction } = call.settings;
+  const { sums, compares, halves } = row.words;
+  if (updates === undefined || reduction === "none") return steps;
+  const add = (id: DiagnosisId, more: Partial<Rule>): void => {
+    steps.push({ rule: { ...steps[steps.length - 1].rule, ...more }, ids: [id] });
+  };
+  const float = (id: DiagnosisId | null, nth: number): void => {
+    const all = FLOATS.filter((one) => one.id === id).flatMap((one) => one.variants(rule, facts));
+    const arithmetic = all.at(nth)?.rule.arithmetic;
+    if (id && arithmetic) add(id, { arithmetic });
+  };
+  if (sums === "updates-first") {
+    add(sums, { updatesFirst: true });
+    // They are added to 0 first, and then to all of data, so that no -0 is left.
+    float("signed-zero", -1);
+  } else if (isComparison(reduction)) {
+    float(idOf(row, "compares"), VARIANTS[compares]);
+  } else if (halves === "wide-accumulation" && DTYPES[data.dtype].family === "half") {
+    float(halves, 0);
+  }
+  return steps;
+}
+
+/** The places that indices stand for in a dialect; or how the call ends. */
+function placed(
+  row: Row,
+  form: string,
+  rule: Rule,
+  { hasNegative }: Facts,
+): Step | "error" | "undefined" {
+  const { words } = row;
+  const aspect =
+    rule.updates !== undefined
+      ? "scatters"
+      : form === "s" && words.takes !== "-"
+        ? "takes"
+        : "gathers";
+  const word = words[aspect];
+  const wraps = words.negative === "wraps";
+  if (hasNegative && words.negative === "unknown") return "undefined";
+  const { length } = placingOf(rule).base;
+  const isWhole = (placeOf: PlaceOf): boolean =>
+    planOf({ ...rule, placeOf }).offsets.length === length;
+  const inside = droppingOutside(wraps);
+  const step = (placeOf: PlaceOf): Step => ({ rule: { ...rule, placeOf }, ids });
+  const ids: (DiagnosisId | null)[] = [];
+  if (isWhole(inside)) return step(inside);
+  if (hasNegative) ids.push(idOf(row, "negative"));
+  if (!isWhole(droppingOutside(true))) ids.push(idOf(row, aspect));
+  const own: PlaceOf = wraps ? wrapped : (index) => index;
+  if (word === "clipped") return step((index, dim) => clipped(own(index, dim), dim));
+  if (word === "dropped" || word === "zero") return step(inside);
+  if ((word === "flat-offset" || word === "unchecked") && isWhole(own)) return step(own);
+  return word === "error" || word === "flat-offset" ? "error" : "undefined";
+}
+
+/** More updates than this are shared among threads: 500,000 raced on two, 10,000 never did. */
+const MOST_IN_ORDER = 10_000;
+
+/** The cells whose value a dialect does not decide. */
+function undecided(rule: Rule, { words }: Row): number[] {
+  const found: number[] = [];
+  const { updates, data, call } = rule;
+  const { reduction } = call.settings;
+  if (updates === undefined || call.operator.ownRules === true) return found;
+  const word = words[reduction === "none" ? "repeats" : "sums"];
+  const races = word === "races" && updates.size > MOST_IN_ORDER;
+  const isHalf = DTYPES[data.dtype].family === "half";
+  const isAny = races || /any|round/.test(word) || (isHalf && words.halves === "unknown");
+  const at = cellUpdatesOf(rule);
+  const given = cellsOf(updates);
+  const [base, update] = [valuesOf(data), valuesOf(updates)];
+  for (let cell = 0; cell < data.size; cell++) {
+    const elements = Array.from({ length: at.count(cell) }, (_, nth) => at.element(cell, nth));
+    const values = [base?.(cell), ...elements.map((p) => update?.(p))].map(Number);
+    if (
+      elements.length > 0 &&
+      (reduction === "none"
+        ? isAny && elements.some((p) => !given.isSameAs(given, p, elements[0]))
+        : isComparison(reduction)
+          ? words.compares === "unknown" &&
+            values.some((value) => value !== value || Object.is(value, -0))
+          : isAny && elements.length > 1 && (races || !isExact(values, data, reduction)))
+    )
+      found.push(cell);
+  }
+  return found;
+}
+
+/** Whether the steps of a sum or product give the same bits in every order: whole numbers that are small enough. */
+function isExact(values: readonly number[], like: Tensor, reduction: string): boolean {
+  const combine = (a: number, b: number): number =>
+    reduction === "mul" ? a * Math.max(1, Math.abs(b)) : a + Math.abs(b);
+  return (
+    !isFloating(like) ||
+    (values.every(Number.isInteger) && values.reduce(combine, 1) <= 0.5 / roundingError(like.dtype))
+  );
+}
