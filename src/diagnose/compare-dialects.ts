@@ -10,7 +10,7 @@ import { cellUpdatesOf, valuesOf } from "./cell-values.ts";
 import { cellsOf, differingCells } from "./cells.ts";
 import { readCall } from "./diagnose.ts";
 import type { DiagnosisId } from "./diagnosis.ts";
-import { DIALECT_IDS, idOf, rowOf, type DialectId, type Row } from "./dialects.ts";
+import { COMPARISONS, DIALECT_IDS, idOf, rowOf, type DialectId, type Row } from "./dialects.ts";
 import { FLOATS } from "./floats.ts";
 import { droppingOutside, wrapped, type Facts } from "./hypothesis.ts";
 import { clipped } from "./places.ts";
@@ -24,8 +24,8 @@ export interface DialectComparison {
   /** The result; null where there is none. Its cells that are not `decided` have the values of the exact order. */
   readonly output: Tensor | null;
   /**
-   * Why there is no result, or not a whole one: the call is an `error`; the dialect lacks the operator, the reduction,
-   * the data type or batch axes (`missing`); the result is `undefined`; or only some cells are, by their `order`.
+   * Why there is no result, or not a whole one: the call is an `error`; the dialect lacks the operator, the reduction or
+   * the data type (`missing`); the result is `undefined`; or only some cells are, by their `order`.
    */
   readonly why: "error" | "missing" | "undefined" | "order" | null;
   /** What {@link diagnose} calls the differences. */
@@ -50,15 +50,9 @@ export function compareDialects(
   return DIALECT_IDS.map((id) => compare(id, given));
 }
 
-/** The letter of what an operator's indices are, as the table of dialects has it, for a scatter. */
-const formOf = ({ operator, version: { name } }: Call): string =>
-  operator.ownRules === true
-    ? "q"
-    : name.includes("ND")
-      ? "n"
-      : /Elements|^Scatter$/.test(name)
-        ? "e"
-        : "s";
+/** The place of a call in the letters of what a dialect has: `nesq`. */
+const formOf = ({ operator, version: { name } }: Call): number =>
+  operator.ownRules ? 3 : name.includes("ND") ? 0 : /El|^Scatter$/.test(name) ? 1 : 2;
 
 function compare(
   dialect: DialectId,
@@ -66,7 +60,7 @@ function compare(
 ): DialectComparison {
   const nothing = { dialect, agrees: false, output: null, ids: [], differing: [], undecided: [] };
   const form = formOf(rule.call);
-  const row = rowOf(dialect, form === "e");
+  const row = rowOf(dialect, form);
   if (!hasAll(row, form, rule)) return { ...nothing, why: "missing" };
   const steps = stepsOf(row, form, rule, facts);
   if (typeof steps === "string")
@@ -102,21 +96,16 @@ function compare(
   };
 }
 
-function hasAll({ words, has, rest }: Row, form: string, { call, data, updates }: Rule): boolean {
-  const { reduction, includeSelf, batchDims } = call.settings;
+function hasAll({ words, has, rest }: Row, form: number, { call, data, updates }: Rule): boolean {
+  const { reduction } = call.settings;
   const { dtype } = data;
+  const isScatter = updates !== undefined;
   const types = rest.filter(isDType);
-  const isReduced = updates !== undefined && reduction !== "none";
-  const isHalf = DTYPES[dtype].family === "half";
   return (
-    has.includes(updates === undefined ? form.toUpperCase() : form) &&
-    (isReduced
-      ? rest.includes(reduction) &&
-        (includeSelf || has.includes("0")) &&
-        !(isHalf && words.halves === "none")
-      : updates === undefined || !has.includes("!")) &&
-    (batchDims === 0 || has.includes(form === "n" ? "2" : "3")) &&
-    (!has.includes("#") || /^(u?int(8|\d\d)|b?float\d\d|bool|complex.*)$/.test(dtype)) &&
+    has.includes((isScatter ? "nesq" : "NES")[form]) &&
+    (!isScatter || rest.includes(reduction)) &&
+    !(reduction !== "none" && words.halves === "none" && DTYPES[dtype].family === "half") &&
+    !(has.includes("#") && dtype === "string") &&
     (types.length === 0 || types.includes(dtype))
   );
 }
@@ -129,23 +118,15 @@ interface Step {
 
 const isComparison = (reduction: string): boolean => reduction === "max" || reduction === "min";
 
-/** Which variant of its hypothesis a word is. */
-const VARIANTS: Readonly<Record<string, number>> = {
-  "zero-keeps-data": 0,
-  "zero-keeps-update": 1,
-  "keeps-data": 3,
-  "keeps-update": 4,
-};
-
 /** The rule of a dialect, change by change; or how the call ends. */
 function stepsOf(
   row: Row,
-  form: string,
+  form: number,
   rule: Rule,
   facts: Facts,
 ): readonly Step[] | "error" | "undefined" {
-  if (form === "q") return [{ rule, ids: [] }];
-  const places = placed(row, form, rule, facts);
+  if (form > 2) return [{ rule, ids: [] }];
+  const places = placed(row, rule, facts);
   if (typeof places === "string") return places;
   const steps = [places];
   const { updates, call, data } = rule;
@@ -155,17 +136,17 @@ function stepsOf(
   const add = (id: DiagnosisId, more: Partial<Rule>): void => {
     steps.push({ rule: { ...steps[steps.length - 1].rule, ...more }, ids: [id] });
   };
-  const float = (id: DiagnosisId | null, nth: number): void => {
+  const float = (id: DiagnosisId, nth: number): void => {
     const all = FLOATS.filter((one) => one.id === id).flatMap((one) => one.variants(rule, facts));
     const arithmetic = all.at(nth)?.rule.arithmetic;
-    if (id && arithmetic) add(id, { arithmetic });
+    if (arithmetic) add(id, { arithmetic });
   };
   if (sums === "updates-first") {
     add(sums, { updatesFirst: true });
     // They are added to 0 first, and then to all of data, so that no -0 is left.
     float("signed-zero", -1);
   } else if (isComparison(reduction)) {
-    float(idOf(row, "compares"), VARIANTS[compares]);
+    if (compares in COMPARISONS) float(...COMPARISONS[compares]);
   } else if (halves === "wide-accumulation" && DTYPES[data.dtype].family === "half") {
     float(halves, 0);
   }
@@ -173,19 +154,9 @@ function stepsOf(
 }
 
 /** The places that indices stand for in a dialect; or how the call ends. */
-function placed(
-  row: Row,
-  form: string,
-  rule: Rule,
-  { hasNegative }: Facts,
-): Step | "error" | "undefined" {
+function placed(row: Row, rule: Rule, { hasNegative }: Facts): Step | "error" | "undefined" {
   const { words } = row;
-  const aspect =
-    rule.updates !== undefined
-      ? "scatters"
-      : form === "s" && words.takes !== "-"
-        ? "takes"
-        : "gathers";
+  const aspect = rule.updates === undefined ? "gathers" : "scatters";
   const word = words[aspect];
   const wraps = words.negative === "wraps";
   if (hasNegative && words.negative === "unknown") return "undefined";
@@ -199,25 +170,27 @@ function placed(
   if (hasNegative) ids.push(idOf(row, "negative"));
   if (!isWhole(droppingOutside(true))) ids.push(idOf(row, aspect));
   const own: PlaceOf = wraps ? wrapped : (index) => index;
-  if (word === "clipped") return step((index, dim) => clipped(own(index, dim), dim));
-  if (word === "dropped" || word === "zero") return step(inside);
-  if ((word === "flat-offset" || word === "unchecked") && isWhole(own)) return step(own);
-  return word === "error" || word === "flat-offset" ? "error" : "undefined";
+  if (word === "out-of-range-clipped") return step((index, dim) => clipped(own(index, dim), dim));
+  if (word.startsWith("out-of-range")) return step(inside);
+  const isFlat = word === "flat-offset";
+  if (isFlat && isWhole(own)) return step(own);
+  return word === "error" || (isFlat && !row.has.includes("?")) ? "error" : "undefined";
 }
 
 /** More updates than this are shared among threads: 500,000 raced on two, 10,000 never did. */
 const MOST_IN_ORDER = 10_000;
 
 /** The cells whose value a dialect does not decide. */
-function undecided(rule: Rule, { words }: Row): number[] {
+function undecided(rule: Rule, { words, has }: Row): number[] {
   const found: number[] = [];
   const { updates, data, call } = rule;
   const { reduction } = call.settings;
   if (updates === undefined || call.operator.ownRules === true) return found;
   const word = words[reduction === "none" ? "repeats" : "sums"];
-  const races = word === "races" && updates.size > MOST_IN_ORDER;
   const isHalf = DTYPES[data.dtype].family === "half";
-  const isAny = races || /any|round/.test(word) || (isHalf && words.halves === "unknown");
+  const isAny =
+    (/any|ing|lost/.test(word) && (!has.includes(">") || updates.size > MOST_IN_ORDER)) ||
+    (isHalf && words.halves === "unknown");
   const at = cellUpdatesOf(rule);
   const given = cellsOf(updates);
   const [base, update] = [valuesOf(data), valuesOf(updates)];
@@ -231,7 +204,9 @@ function undecided(rule: Rule, { words }: Row): number[] {
         : isComparison(reduction)
           ? words.compares === "unknown" &&
             values.some((value) => value !== value || Object.is(value, -0))
-          : isAny && elements.length > 1 && (races || !isExact(values, data, reduction)))
+          : isAny &&
+            elements.length > 1 &&
+            (word === "lost-updates" || !isExact(values, data, reduction)))
     )
       found.push(cell);
   }

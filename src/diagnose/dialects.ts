@@ -5,49 +5,20 @@
 
 import { DIAGNOSES, type DiagnosisId } from "./diagnosis.ts";
 
-/** The version that was run or read, and the page of its document or source. */
-const ABOUT = {
-  onnx: "18 onnx.ai/onnx/operators",
-  "onnxruntime-cpu": "1.30.0 $Omicrosoft/onnxruntime",
-  "onnxruntime-webgpu": "2026 $Omicrosoft/onnxruntime",
-  openvino: "2025 docs.openvino.ai",
-  numpy: "2.4.6 numpy.org/doc/stable/user/basics.indexing.html",
-  "torch-index-put": "2.13.0 $Tindex_put_.html",
-  "torch-scatter": "2.13.0 $Tscatter_.html",
-  "torch-scatter-reduce": "2.13.0 $Tscatter_reduce_.html",
-  "tensorflow-cpu": "2.21.0 $F",
-  "tensorflow-gpu": "2.21.0 $F",
-  jax: "0.10.2 docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html",
-  "tfjs-cpu": "4.22.0 $Otensorflow/tfjs",
-  "tfjs-wasm": "4.22.0 $Otensorflow/tfjs",
-  webnn: "2026 www.w3.org/TR/webnn",
-  mlx: "0.32.2 $Oml-explore/mlx",
-} as const;
-
-const SHORT: Readonly<Record<string, string>> = {
-  $O: "github.com/",
-  $T: "docs.pytorch.org/docs/stable/generated/torch.Tensor.",
-  $F: "tensorflow.org/api_docs/python/tf/tensor_scatter_nd_update",
-};
-
-export type DialectId = keyof typeof ABOUT;
-
 /**
- * What a fact is about: negative indices; indices out of range of scatters, of gathers, and of gathers along an axis
- * where these differ; repeats without a reduction; the order of a reduction; NaN, and 0 with -0, in max and min; and
+ * What a fact is about: negative indices; indices out of range of scatters, and of gathers; repeats without a reduction; the order of a reduction; NaN, and 0 with -0, in max and min; and
  * reductions of float16 and bfloat16.
  */
 export type DialectAspect =
   | "negative"
   | "scatters"
   | "gathers"
-  | "takes"
   | "repeats"
   | "sums"
   | "compares"
   | "halves";
 
-const ASPECTS = "negative scatters gathers takes repeats sums compares halves".split(
+const ASPECTS = "negative scatters gathers repeats sums compares halves".split(
   " ",
 ) as DialectAspect[];
 
@@ -57,42 +28,48 @@ const EVIDENCE = { r: "run", s: "source", d: "document", u: "not verified" } as 
 export type DialectEvidence = (typeof EVIDENCE)[keyof typeof EVIDENCE];
 
 /**
- * For each aspect how it is known, and what is done: the id of a diagnosis, or a word; after a `/` what operators do with
- * an index for each element, where that differs. What a dialect has follows: scatters by tuples (n), elements (e), slices
- * (s) and sequences (q), gathers (N, E, S), batch axes of gathers (2 of N, 3 of S), data left out of reductions (0),
- * nothing without a reduction (!), numbers and booleans alone (#); reductions; and data types, where these are few.
+ * The version that was run or read, and the page of its document or source; for each aspect how it is known, and what is
+ * done: the id of a diagnosis, or a word, and after each `/` that of the next of {@link FORMS} where it differs. What a
+ * dialect has follows: scatters by tuples (n), elements (e), slices (s) and sequences (q), gathers (N, E, S), all data types but
+ * text (#), races only among more than 10,000 updates (>), offsets outside the tensor (?); reductions; and data types,
+ * where these are few.
  */
-const FACTS: Readonly<Record<DialectId, string>> = {
-  onnx: "ddd-duuu wraps error error - any-order rounding unknown unknown neqNES2 add mul max min",
+const FACTS = {
+  onnx: "18 onnx.ai dddduuu wraps error error any-order rounding unknown unknown neqNES none add mul max min",
   "onnxruntime-cpu":
-    "rrr-rrrr wraps error error - races/last races/in-order keeps-update none neNES2 add mul max min",
+    "1.30.0 github.com/microsoft/onnxruntime rrrrrrr wraps error error any-order/last lost-updates/in-order keeps-update none neNES> none add mul max min",
   "onnxruntime-webgpu":
-    "sss-ssus unknown unknown unknown - any-order rounding unknown none neNES2 add mul max min",
+    "2026 github.com/microsoft/onnxruntime sssssus unknown unknown unknown any-order rounding unknown none neNES none add mul max min",
   openvino:
-    "dddddduu wraps error unknown zero any-order rounding unknown unknown nesNES230 add sub mul max min mean",
+    "2025 docs.openvino.ai ddddduu wraps error unknown//out-of-range-filled any-order rounding unknown unknown nesNES none add sub mul max min mean",
   numpy:
-    "rrr-rrrr wraps error error - last in-order zero-keeps-update each-step nesNES# add sub mul max min",
-  "torch-index-put": "rrr-dr-r wraps error error - any-order in-order - each-step nNS# add",
-  "torch-scatter": "rrr-d--- outside error error - any-order - - - eE#",
+    "2.4.6 numpy.org/doc rrrrrrr wraps error error last in-order zero-keeps-update each-step nesNES# none add sub mul max min",
+  "torch-index-put":
+    "2.13.0 docs.pytorch.org rrrdr-r wraps error error any-order in-order - each-step nNS# none add",
+  "torch-scatter": "2.13.0 docs.pytorch.org rrrd--- outside error error any-order - - - eE# none",
   "torch-scatter-reduce":
-    "rr---rrr outside error - - - in-order zero-keeps-data wide-accumulation e!0# add mul max min mean",
+    "2.13.0 docs.pytorch.org rr--rrr outside error - - in-order zero-keeps-data wide-accumulation e# add mul max min mean",
   "tensorflow-cpu":
-    "rrr-rrrr outside error error - last in-order keeps-data each-step nNS23# add sub max min",
+    "2.21.0 www.tensorflow.org rrrrrrr outside error error last in-order keeps-data each-step nNS# none add sub max min",
   "tensorflow-gpu":
-    "sdd-dduu outside dropped zero - any-order rounding unknown unknown nNS23# add sub max min",
-  jax: "rrr-ddrr wraps dropped clipped - any-order rounding exact each-step nesNES# add sub mul max min",
+    "2.21.0 www.tensorflow.org sdddduu outside out-of-range-dropped out-of-range-filled any-order rounding unknown unknown nNS# none add sub max min",
+  jax: "0.10.2 docs.jax.dev rrrddrr wraps out-of-range-dropped out-of-range-clipped any-order rounding exact each-step nesNES# none add sub mul max min",
   "tfjs-cpu":
-    "rrrrrr-- outside flat-offset flat-offset error last updates-first - - nNS3 add float32 int32 bool",
+    "4.22.0 github.com/tensorflow/tfjs rrrrr-- outside flat-offset flat-offset//error last updates-first - - nNS none add float32 int32 bool",
   "tfjs-wasm":
-    "rrrrrr-- outside unchecked unchecked error last updates-first - - nNS3 add float32 int32 bool",
+    "4.22.0 github.com/tensorflow/tfjs rrrrr-- outside flat-offset flat-offset//error last updates-first - - nNS? none add float32 int32 bool",
   webnn:
-    "ddd-u--- wraps clipped clipped - any-order - - - neNES float32 float16 int32 uint32 int64 uint64 int8 uint8",
-  mlx: "sdd-duuu wraps unknown unknown - any-order rounding unknown unknown nesNES# add sub mul max min",
-};
+    "2026 www.w3.org/TR/webnn dddu--- wraps out-of-range-clipped out-of-range-clipped any-order - - - neNES none float32 float16 int32 uint32 int64 uint64 int8 uint8",
+  mlx: "0.32.2 github.com/ml-explore/mlx sddduuu wraps unknown unknown any-order rounding unknown unknown nesNES# none add sub mul max min",
+} as const;
+
+export type DialectId = keyof typeof FACTS;
 
 export interface DialectFact {
   readonly aspect: DialectAspect;
-  /** A few words. */
+  /** Where the fact is not the same for all operators: those whose indices are these. Null for all others. */
+  readonly of: (typeof FORMS)[number] | null;
+  /** A word; `docs/dialects.md` has more. */
   readonly does: string;
   /** What {@link diagnose} calls a result that shows it; null for what the specification says, and for errors. */
   readonly id: DiagnosisId | null;
@@ -108,59 +85,65 @@ export interface Dialect {
   readonly facts: readonly DialectFact[];
 }
 
-/** The diagnoses of words that are no ids, and of negative indices that are out of range, by what these do. */
-const IDS: Readonly<Record<string, DiagnosisId>> = {
-  dropped: "out-of-range-dropped",
-  clipped: "out-of-range-clipped",
-  unchecked: "flat-offset",
-  zero: "out-of-range-filled",
-  "races repeats": "any-order",
-  "races sums": "lost-updates",
-  "keeps-data": "nan-one-operand",
-  "keeps-update": "nan-one-operand",
-  "zero-keeps-data": "signed-zero",
-  "zero-keeps-update": "signed-zero",
-  "outside dropped": "negative-dropped",
-  "outside clipped": "negative-clamped",
-  "outside flat-offset": "flat-offset",
-  "outside unchecked": "flat-offset",
+/** What comparisons do with NaN or with zeros, as a variant of a hypothesis. */
+export const COMPARISONS: Readonly<Record<string, readonly [id: DiagnosisId, variant: number]>> = {
+  "zero-keeps-data": ["signed-zero", 0],
+  "zero-keeps-update": ["signed-zero", 1],
+  "keeps-data": ["nan-one-operand", 3],
+  "keeps-update": ["nan-one-operand", 4],
 };
+
+/** What indices are: index tuples, one index for each element, or one for each slice along an axis. */
+const FORMS = ["tuples", "elements", "slices"] as const;
 
 /** A row of {@link FACTS}. */
 export interface Row {
+  readonly version: string;
+  readonly page: string;
   readonly words: Readonly<Record<DialectAspect, string>>;
   readonly evidence: string;
   readonly has: string;
   readonly rest: readonly string[];
 }
 
-/** @param isElements whether the call has an index for each element */
-export function rowOf(id: DialectId, isElements: boolean): Row {
-  const [evidence, ...cells] = FACTS[id].split(" ");
+/** @param form of the call's indices, in {@link FORMS} */
+export function rowOf(id: DialectId, form: number): Row {
+  const [version, page, evidence, ...cells] = FACTS[id].split(" ");
   const words = Object.fromEntries(
-    ASPECTS.map((aspect, p) => [aspect, cells[p].split("/").at(isElements ? -1 : 0)]),
+    ASPECTS.map((aspect, p) => {
+      const forms = cells[p].split("/");
+      return [aspect, forms[form] || forms[0]];
+    }),
   ) as Row["words"];
   const [has, ...rest] = cells.slice(ASPECTS.length);
-  return { words, evidence, has, rest };
+  return { version, page, words, evidence, has, rest };
 }
 
+/** What a result that shows a word is called. */
 export function idOf({ words }: Row, aspect: DialectAspect): DiagnosisId | null {
-  const word = words[aspect];
-  const more = aspect === "negative" ? words.scatters : aspect;
-  return word in DIAGNOSES ? (word as DiagnosisId) : (IDS[`${word} ${more}`] ?? IDS[word] ?? null);
+  const word =
+    words[aspect] === "outside"
+      ? words.scatters.replace("out-of-range", "negative")
+      : words[aspect];
+  return word in DIAGNOSES ? (word as DiagnosisId) : (COMPARISONS[word]?.[0] ?? null);
 }
 
-export const DIALECT_IDS = Object.keys(ABOUT) as readonly DialectId[];
+export const DIALECT_IDS = Object.keys(FACTS) as readonly DialectId[];
 
 /** The table: what each dialect is known to do, how that is known, and where it is written. A new list for each call. */
 export const dialects = (): readonly Dialect[] =>
   DIALECT_IDS.map((id) => {
-    const row = rowOf(id, false);
-    const [version, page] = ABOUT[id].replace(/\$./, (short) => SHORT[short]).split(" ");
-    const facts = ASPECTS.flatMap((aspect, p) => {
-      const how = EVIDENCE[row.evidence[p] as keyof typeof EVIDENCE];
-      return how ? [{ aspect, does: row.words[aspect], id: idOf(row, aspect), how }] : [];
-    });
+    const { version, page } = rowOf(id, 0);
+    const facts = ASPECTS.flatMap((aspect, p) =>
+      FORMS.flatMap((of, form) => {
+        const row = rowOf(id, form);
+        const does = row.words[aspect];
+        const how = EVIDENCE[row.evidence[p] as keyof typeof EVIDENCE];
+        return how && (form === 0 || does !== rowOf(id, 0).words[aspect])
+          ? [{ aspect, of: form ? of : null, does, id: idOf(row, aspect), how }]
+          : [];
+      }),
+    );
     return { id, version, source: `https://${page}`, facts };
   });
 
