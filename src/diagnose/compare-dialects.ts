@@ -8,13 +8,12 @@ import type { Tensor } from "../tensor/tensor.ts";
 import { roundingError } from "./arithmetic.ts";
 import { cellUpdatesOf, valuesOf } from "./cell-values.ts";
 import { cellsOf, differingCells } from "./cells.ts";
-import { readCall } from "./diagnose.ts";
+import { exactOf, readCall } from "./diagnose.ts";
 import type { DiagnosisId } from "./diagnosis.ts";
 import { COMPARISONS, DIALECT_IDS, idOf, rowOf, type DialectId, type Row } from "./dialects.ts";
-import { FLOATS } from "./floats.ts";
-import { droppingOutside, wrapped, type Facts } from "./hypothesis.ts";
-import { clipped } from "./places.ts";
-import { isFloating, placingOf, planOf, resultOf, type PlaceOf, type Rule } from "./rule.ts";
+import type { Facts } from "./hypothesis.ts";
+import { isFloating, placingOf, planOf, resultOf, type Rule } from "./rule.ts";
+import { HYPOTHESES } from "./search.ts";
 
 /** What a dialect makes of a call. */
 export interface DialectComparison {
@@ -62,7 +61,7 @@ function compare(
   const form = formOf(rule.call);
   const row = rowOf(dialect, form);
   if (!hasAll(row, form, rule)) return { ...nothing, why: "missing" };
-  const steps = stepsOf(row, form, rule, facts);
+  const steps = stepsOf(row, rule, facts);
   if (typeof steps === "string")
     return { ...nothing, why: steps, agrees: steps === "error" && facts.isError };
   const ids = new Set<DiagnosisId | null>();
@@ -110,71 +109,61 @@ function hasAll({ words, has, rest }: Row, form: number, { call, data, updates }
   );
 }
 
+const isComparison = (reduction: string): boolean => reduction === "max" || reduction === "min";
+
 /** A change to the rule, and what a result that shows it is called. */
 interface Step {
   readonly rule: Rule;
   readonly ids: readonly (DiagnosisId | null)[];
 }
 
-const isComparison = (reduction: string): boolean => reduction === "max" || reduction === "min";
-
 /** The rule of a dialect, change by change; or how the call ends. */
-function stepsOf(
-  row: Row,
-  form: number,
-  rule: Rule,
-  facts: Facts,
-): readonly Step[] | "error" | "undefined" {
-  if (form > 2) return [{ rule, ids: [] }];
-  const places = placed(row, rule, facts);
-  if (typeof places === "string") return places;
-  const steps = [places];
-  const { updates, call, data } = rule;
+function stepsOf(row: Row, given: Rule, facts: Facts): readonly Step[] | "error" | "undefined" {
+  const { updates, call, data } = given;
+  if (call.operator.ownRules === true) return [{ rule: given, ids: [] }];
+  const { negative, sums, compares, halves, ...words } = row.words;
+  const { hasNegative, hasOutside } = facts;
+  if (hasNegative && negative === "unknown") return "undefined";
+  const version = {
+    ...call.version,
+    negativeIndices: negative === "wraps",
+    outOfRange: "error" as const,
+  };
+  let rule: Rule = { ...given, placeOf: null, call: { ...call, version } };
+  const steps: Step[] = [];
+  /** Takes a change from a hypothesis. */
+  const change = (id: string, nth: number, ids: Step["ids"] = [id as DiagnosisId]): void => {
+    const all = HYPOTHESES.filter((one) => one.id === id).flatMap((one) =>
+      one.variants(rule, { ...facts, hasOutside: true }),
+    );
+    rule = all.at(nth)?.rule ?? rule;
+    steps.push({ rule, ids });
+  };
+  if (exactOf(rule) !== null) steps.push({ rule, ids: [] });
+  else {
+    const aspect = updates === undefined ? "gathers" : "scatters";
+    const word = words[aspect];
+    if (word === "error") return word;
+    if (word === "unknown") return "undefined";
+    change(word, 0, [
+      hasNegative ? idOf(row, "negative") : null,
+      hasOutside ? idOf(row, aspect) : null,
+    ]);
+    const isWhole = planOf(rule).offsets.length === placingOf(rule).base.length;
+    if (word === "flat-offset" && !isWhole) return row.has.includes("?") ? "undefined" : "error";
+  }
   const { reduction } = call.settings;
-  const { sums, compares, halves } = row.words;
   if (updates === undefined || reduction === "none") return steps;
-  const add = (id: DiagnosisId, more: Partial<Rule>): void => {
-    steps.push({ rule: { ...steps[steps.length - 1].rule, ...more }, ids: [id] });
-  };
-  const float = (id: DiagnosisId, nth: number): void => {
-    const all = FLOATS.filter((one) => one.id === id).flatMap((one) => one.variants(rule, facts));
-    const arithmetic = all.at(nth)?.rule.arithmetic;
-    if (arithmetic) add(id, { arithmetic });
-  };
   if (sums === "updates-first") {
-    add(sums, { updatesFirst: true });
+    change(sums, 0);
     // They are added to 0 first, and then to all of data, so that no -0 is left.
-    float("signed-zero", -1);
+    change("signed-zero", -1);
   } else if (isComparison(reduction)) {
-    if (compares in COMPARISONS) float(...COMPARISONS[compares]);
+    if (compares in COMPARISONS) change(...COMPARISONS[compares]);
   } else if (halves === "wide-accumulation" && DTYPES[data.dtype].family === "half") {
-    float(halves, 0);
+    change(halves, 0);
   }
   return steps;
-}
-
-/** The places that indices stand for in a dialect; or how the call ends. */
-function placed(row: Row, rule: Rule, { hasNegative }: Facts): Step | "error" | "undefined" {
-  const { words } = row;
-  const aspect = rule.updates === undefined ? "gathers" : "scatters";
-  const word = words[aspect];
-  const wraps = words.negative === "wraps";
-  if (hasNegative && words.negative === "unknown") return "undefined";
-  const { length } = placingOf(rule).base;
-  const isWhole = (placeOf: PlaceOf): boolean =>
-    planOf({ ...rule, placeOf }).offsets.length === length;
-  const inside = droppingOutside(wraps);
-  const step = (placeOf: PlaceOf): Step => ({ rule: { ...rule, placeOf }, ids });
-  const ids: (DiagnosisId | null)[] = [];
-  if (isWhole(inside)) return step(inside);
-  if (hasNegative) ids.push(idOf(row, "negative"));
-  if (!isWhole(droppingOutside(true))) ids.push(idOf(row, aspect));
-  const own: PlaceOf = wraps ? wrapped : (index) => index;
-  if (word === "out-of-range-clipped") return step((index, dim) => clipped(own(index, dim), dim));
-  if (word.startsWith("out-of-range")) return step(inside);
-  const isFlat = word === "flat-offset";
-  if (isFlat && isWhole(own)) return step(own);
-  return word === "error" || (isFlat && !row.has.includes("?")) ? "error" : "undefined";
 }
 
 /** More updates than this are shared among threads: 500,000 raced on two, 10,000 never did. */
@@ -182,35 +171,30 @@ const MOST_IN_ORDER = 10_000;
 
 /** The cells whose value a dialect does not decide. */
 function undecided(rule: Rule, { words, has }: Row): number[] {
-  const found: number[] = [];
   const { updates, data, call } = rule;
   const { reduction } = call.settings;
-  if (updates === undefined || call.operator.ownRules === true) return found;
+  if (updates === undefined || call.operator.ownRules === true) return [];
   const word = words[reduction === "none" ? "repeats" : "sums"];
-  const isHalf = DTYPES[data.dtype].family === "half";
-  const isAny =
-    (/any|ing|lost/.test(word) && (!has.includes(">") || updates.size > MOST_IN_ORDER)) ||
-    (isHalf && words.halves === "unknown");
+  const isAny = /any|ing|lost/.test(word) && (!has.includes(">") || updates.size > MOST_IN_ORDER);
   const at = cellUpdatesOf(rule);
   const given = cellsOf(updates);
   const [base, update] = [valuesOf(data), valuesOf(updates)];
-  for (let cell = 0; cell < data.size; cell++) {
+  const isOpen = (cell: number): boolean => {
     const elements = Array.from({ length: at.count(cell) }, (_, nth) => at.element(cell, nth));
     const values = [base?.(cell), ...elements.map((p) => update?.(p))].map(Number);
-    if (
-      elements.length > 0 &&
+    if (elements.length === 0) return false;
+    if (isComparison(reduction))
+      return (
+        words.compares === "unknown" && values.some((one) => one !== one || Object.is(one, -0))
+      );
+    return (
+      isAny &&
       (reduction === "none"
-        ? isAny && elements.some((p) => !given.isSameAs(given, p, elements[0]))
-        : isComparison(reduction)
-          ? words.compares === "unknown" &&
-            values.some((value) => value !== value || Object.is(value, -0))
-          : isAny &&
-            elements.length > 1 &&
-            (word === "lost-updates" || !isExact(values, data, reduction)))
-    )
-      found.push(cell);
-  }
-  return found;
+        ? elements.some((p) => !given.isSameAs(given, p, elements[0]))
+        : elements.length > 1 && (word === "lost-updates" || !isExact(values, data, reduction)))
+    );
+  };
+  return Array.from({ length: data.size }, (_, cell) => cell).filter(isOpen);
 }
 
 /** Whether the steps of a sum or product give the same bits in every order: whole numbers that are small enough. */

@@ -99,7 +99,8 @@ export function readCall({ call, data, updates, planInputs, shape }: PreparedCal
   return { rule, facts: factsOf(rule, isError), exact: exact ?? resultOf(rule) };
 }
 
-function exactOf(rule: Rule): Tensor | null {
+/** The result by a rule; null where an index lies outside its axis. */
+export function exactOf(rule: Rule): Tensor | null {
   try {
     return resultOf(rule);
   } catch (error) {

@@ -6,7 +6,7 @@ import { isFloating, type PlaceOf, type Rule } from "./rule.ts";
 
 const within = (place: number, dim: number): number => (place >= 0 && place < dim ? place : NaN);
 
-export const clipped: PlaceOf = (place, dim) => Math.min(Math.max(place, 0), dim - 1);
+const clipped: PlaceOf = (place, dim) => Math.min(Math.max(place, 0), dim - 1);
 
 const variant = (
   rule: Rule,
