@@ -1,5 +1,5 @@
 /**
- * What other systems really made of calls (`dialects/recorded.json`, by `dialects/record.mjs`): the table of dialects
+ * What other systems really made of calls (`dialects/recorded.jsonl`, by `dialects/record.mjs`): the table of dialects
  * predicts each result that it decides, and `diagnose` explains those that differ by the dialect that made them.
  */
 
@@ -19,8 +19,12 @@ import { tensor, type Tensor } from "../src/tensor/tensor.ts";
 
 // From build/test/.
 const folder = path.join(import.meta.dirname, "..", "..", "test", "dialects");
-const read = (name: string): unknown =>
-  JSON.parse(fs.readFileSync(path.join(folder, name), "utf8"));
+const read = (name: string): readonly unknown[] =>
+  fs
+    .readFileSync(path.join(folder, name), "utf8")
+    .trim()
+    .split("\n")
+    .map((line): unknown => JSON.parse(line));
 
 type Value = number | string;
 
@@ -41,8 +45,8 @@ interface Recorded {
   readonly error?: string;
 }
 
-const RECORDED = read("recorded.json") as readonly Recorded[];
-const CALLS = new Map((read("calls.json") as readonly Call[]).map((call) => [call.name, call]));
+const RECORDED = read("recorded.jsonl") as readonly Recorded[];
+const CALLS = new Map((read("calls.jsonl") as readonly Call[]).map((call) => [call.name, call]));
 
 const tensorOf = (dtype: DType, shape: number[], values: readonly Value[]): Tensor =>
   tensor(dtype, shape, values.map(Number));

@@ -171,7 +171,9 @@ function verdictOf({ agrees, why, differing, undecided }: Row, exact: Report["ex
     return "leaves the bad indices out";
   }
   const cells = [
-    ...(differing.length > 0 ? [`${printCount(differing.length, "cell")} differ`] : []),
+    ...(differing.length > 0
+      ? [`${printCount(differing.length, "cell")} ${differing.length === 1 ? "differs" : "differ"}`]
+      : []),
     ...(undecided.length > 0 ? [`${printCount(undecided.length, "cell")} not decided`] : []),
   ].join(", ");
   return typeof exact === "string" ? `no error; ${cells}` : cells;

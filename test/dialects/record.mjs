@@ -1,5 +1,5 @@
 /**
- * Records what other systems make of `calls.json`, by the lines that `ndscatter compare` prints, in `recorded.json`:
+ * Records what other systems make of `calls.jsonl`, by the lines that `ndscatter compare` prints, in `recorded.jsonl`:
  *
  *     node test/dialects/record.mjs FOLDER PYTHON...
  *
@@ -20,7 +20,13 @@ const { codeOf } = await import("../../build/src/cli/dialect-code.js");
 
 const [folder, ...pythons] = process.argv.slice(2);
 const require = createRequire(path.join(path.resolve(folder), "package.json"));
-const calls = JSON.parse(fs.readFileSync(path.join(here, "calls.json"), "utf8"));
+const linesOf = (name) =>
+  fs
+    .readFileSync(path.join(here, name), "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+const calls = linesOf("calls.jsonl");
 
 const number = (value) => (typeof value === "string" ? Number(value) : value);
 const word = (value) =>
@@ -142,14 +148,13 @@ for (const name of ["onnxruntime-node", "onnxruntime-web"]) {
   if (isThere(name)) results.push(...(await withRuntime(name)));
 }
 
-const file = path.join(here, "recorded.json");
-const before = fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, "utf8")) : [];
+const file = path.join(here, "recorded.jsonl");
+const before = fs.existsSync(file) ? linesOf("recorded.jsonl") : [];
 const rows = new Map(before.map((row) => [`${row.tool} ${row.dialect} ${row.call}`, row]));
 for (const [{ call, dialect, line }, result] of results) {
   if (result !== null)
     rows.set(`${result.tool} ${dialect} ${call}`, { call, dialect, line, ...result });
 }
-const text = [...rows.values()].map((row) => `  ${JSON.stringify(row)}`).join(",\n");
-fs.writeFileSync(file, `[\n${text}\n]\n`);
+fs.writeFileSync(file, [...rows.values()].map((row) => `${JSON.stringify(row)}\n`).join(""));
 console.log(`${results.filter(([, result]) => result !== null).length} results`);
 process.exit(0);
