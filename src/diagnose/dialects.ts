@@ -35,7 +35,7 @@ export type DialectEvidence = (typeof EVIDENCE)[keyof typeof EVIDENCE];
  * where these are few.
  */
 const FACTS = {
-  onnx: "18 onnx.ai dddduuu wraps error error any-order rounding unknown unknown neqNES none add mul max min",
+  onnx: "18 onnx.ai ddddduu wraps error error any-order rounding unknown unknown neqNES none add mul max min",
   "onnxruntime-cpu":
     "1.30.0 github.com/microsoft/onnxruntime rrrrrrr wraps error error any-order/last lost-updates/in-order keeps-update none neNES> none add mul max min",
   "onnxruntime-webgpu":
@@ -60,7 +60,7 @@ const FACTS = {
     "4.22.0 github.com/tensorflow/tfjs rrrrr-- outside flat-offset flat-offset//error last updates-first - - nNS? none add float32 int32 bool",
   webnn:
     "2026 www.w3.org/TR/webnn dddu--- wraps out-of-range-clipped out-of-range-clipped any-order - - - neNES none float32 float16 int32 uint32 int64 uint64 int8 uint8",
-  mlx: "0.32.2 github.com/ml-explore/mlx sddduuu wraps unknown unknown any-order rounding unknown unknown nesNES# none add sub mul max min",
+  mlx: "0.32.2 ml-explore.github.io/mlx sddduuu wraps unknown unknown any-order rounding unknown unknown nesNES# none add sub mul max min",
 } as const;
 
 export type DialectId = keyof typeof FACTS;
