@@ -67,12 +67,11 @@ function compare(
   const ids = new Set<DiagnosisId | null>();
   let output = exact;
   for (const step of steps) {
-    const next = resultOf(step.rule);
     // Of an error the result without its bad indices is no more right than any other.
     const isPart = facts.isError && step === steps[0];
-    if (isPart || differingCells(cellsOf(output), cellsOf(next)).length > 0)
+    if (isPart || differingCells(cellsOf(output), cellsOf(step.output)).length > 0)
       for (const id of step.ids) ids.add(id);
-    output = next;
+    output = step.output;
   }
   const open = undecided(steps[steps.length - 1].rule, row);
   const { reduction } = rule.call.settings;
@@ -116,13 +115,14 @@ const isComparison = (reduction: string): boolean => reduction === "max" || redu
 /** A change to the rule, and what a result that shows it is called. */
 interface Step {
   readonly rule: Rule;
+  readonly output: Tensor;
   readonly ids: readonly (DiagnosisId | null)[];
 }
 
 /** The rule of a dialect, change by change; or how the call ends. */
 function stepsOf(row: Row, given: Rule, facts: Facts): readonly Step[] | "error" | "undefined" {
   const { updates, call, data } = given;
-  if (call.operator.ownRules === true) return [{ rule: given, ids: [] }];
+  if (call.operator.ownRules === true) return [{ rule: given, output: resultOf(given), ids: [] }];
   const { negative, sums, compares, halves, ...words } = row.words;
   const { hasNegative, hasOutside } = facts;
   if (hasNegative && negative === "unknown") return "undefined";
@@ -139,9 +139,10 @@ function stepsOf(row: Row, given: Rule, facts: Facts): readonly Step[] | "error"
       one.variants(rule, { ...facts, hasOutside: true }),
     );
     rule = all.at(nth)?.rule ?? rule;
-    steps.push({ rule, ids });
+    steps.push({ rule, output: resultOf(rule), ids });
   };
-  if (exactOf(rule) !== null) steps.push({ rule, ids: [] });
+  const output = exactOf(rule);
+  if (output !== null) steps.push({ rule, output, ids: [] });
   else {
     const aspect = updates === undefined ? "gathers" : "scatters";
     const word = words[aspect];
@@ -178,23 +179,20 @@ function undecided(rule: Rule, { words, has }: Row): number[] {
   if (updates === undefined || call.operator.ownRules === true) return [];
   const word = words[reduction === "none" ? "repeats" : "sums"];
   const isAny = /any|ing|lost/.test(word) && (!has.includes(">") || updates.size > MOST_IN_ORDER);
+  const isUnknown = isComparison(reduction) && words.compares === "unknown";
+  if (!isAny && !isUnknown) return [];
   const at = cellUpdatesOf(rule);
   const given = cellsOf(updates);
   const [base, update] = [valuesOf(data), valuesOf(updates)];
   const isOpen = (cell: number): boolean => {
-    const elements = Array.from({ length: at.count(cell) }, (_, nth) => at.element(cell, nth));
+    const count = at.count(cell);
+    if (count < (isUnknown ? 1 : 2)) return false;
+    const elements = Array.from({ length: count }, (_, nth) => at.element(cell, nth));
+    if (reduction === "none") return elements.some((p) => !given.isSameAs(given, p, elements[0]));
     const values = [base?.(cell), ...elements.map((p) => update?.(p))].map(Number);
-    if (elements.length === 0) return false;
-    if (isComparison(reduction))
-      return (
-        words.compares === "unknown" && values.some((one) => one !== one || Object.is(one, -0))
-      );
-    return (
-      isAny &&
-      (reduction === "none"
-        ? elements.some((p) => !given.isSameAs(given, p, elements[0]))
-        : elements.length > 1 && (word === "lost-updates" || !isExact(values, data, reduction)))
-    );
+    return isComparison(reduction)
+      ? isUnknown && values.some((one) => one !== one || Object.is(one, -0))
+      : word === "lost-updates" || !isExact(values, data, reduction);
   };
   return Array.from({ length: data.size }, (_, cell) => cell).filter(isOpen);
 }
