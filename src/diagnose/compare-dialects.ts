@@ -3,15 +3,14 @@
 import { callOf, nodeFrom, type Call, type NodeSpec } from "../call/call.ts";
 import { tensorsOf } from "../call/inputs.ts";
 import { prepare } from "../call/prepare.ts";
-import { DTYPES, isDType } from "../tensor/dtype.ts";
+import { DTYPES } from "../tensor/dtype.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { roundingError } from "./arithmetic.ts";
 import { cellUpdatesOf, valuesOf } from "./cell-values.ts";
 import { cellsOf, differingCells } from "./cells.ts";
 import { exactOf, readCall } from "./diagnose.ts";
 import type { DiagnosisId } from "./diagnosis.ts";
-import { COMPARISONS, DIALECT_IDS, idOf, rowOf, type DialectId, type Row } from "./dialects.ts";
-import type { Facts } from "./hypothesis.ts";
+import { DIALECT_IDS, idOf, rowOf, type DialectId, type Row } from "./dialects.ts";
 import { isFloating, placingOf, planOf, resultOf, type Rule } from "./rule.ts";
 import { HYPOTHESES } from "./search.ts";
 
@@ -49,82 +48,63 @@ export function compareDialects(
   return DIALECT_IDS.map((id) => compare(id, given));
 }
 
+type Given = ReturnType<typeof readCall>;
+
 /** The place of a call in the letters of what a dialect has: `nesq`. */
 const formOf = ({ operator, version: { name } }: Call): number =>
   operator.ownRules ? 3 : name.includes("ND") ? 0 : /El|^Scatter$/.test(name) ? 1 : 2;
 
-function compare(
-  dialect: DialectId,
-  { rule, facts, exact }: ReturnType<typeof readCall>,
-): DialectComparison {
+function compare(dialect: DialectId, given: Given): DialectComparison {
   const nothing = { dialect, agrees: false, output: null, ids: [], differing: [], undecided: [] };
-  const form = formOf(rule.call);
+  const form = formOf(given.rule.call);
   const row = rowOf(dialect, form);
-  if (!hasAll(row, form, rule)) return { ...nothing, why: "missing" };
-  const steps = stepsOf(row, rule, facts);
-  if (typeof steps === "string")
-    return { ...nothing, why: steps, agrees: steps === "error" && facts.isError };
-  const ids = new Set<DiagnosisId | null>();
-  let output = exact;
-  for (const step of steps) {
-    // Of an error the result without its bad indices is no more right than any other.
-    const isPart = facts.isError && step === steps[0];
-    if (isPart || differingCells(cellsOf(output), cellsOf(step.output)).length > 0)
-      for (const id of step.ids) ids.add(id);
-    output = step.output;
-  }
-  const open = undecided(steps[steps.length - 1].rule, row);
-  const { reduction } = rule.call.settings;
-  if (open.length > 0)
-    ids.add(
-      isComparison(reduction)
-        ? "nan-one-operand"
-        : idOf(row, reduction === "none" ? "repeats" : "sums"),
-    );
-  const left = new Set(open);
-  const differing = [...differingCells(cellsOf(exact), cellsOf(output))].filter(
-    (cell) => !left.has(cell),
+  const { isError } = given.facts;
+  const made = hasAll(row, form, given.rule) ? resultIn(row, given) : "missing";
+  if (typeof made === "string")
+    return { ...nothing, why: made, agrees: made === "error" && isError };
+  const { output, ids } = made;
+  const open = new Set(undecided(made.rule, row, ids));
+  const differing = [...differingCells(cellsOf(given.exact), cellsOf(output))].filter(
+    (cell) => !open.has(cell),
   );
   return {
     dialect,
-    agrees: differing.length === 0 && open.length === 0 && !facts.isError,
+    agrees: differing.length + open.size === 0 && !isError,
     output,
-    why: open.length === 0 ? null : "order",
-    ids: [...ids].filter((id) => id !== null),
+    why: open.size > 0 ? "order" : null,
+    ids: [...ids],
     differing,
-    undecided: open,
+    undecided: [...open],
   };
 }
 
+const isHalf = ({ dtype }: Tensor): boolean => DTYPES[dtype].family === "half";
+
 function hasAll({ words, has, rest }: Row, form: number, { call, data, updates }: Rule): boolean {
   const { reduction } = call.settings;
-  const { dtype } = data;
-  const isScatter = updates !== undefined;
-  const types = rest.filter(isDType);
-  return (
-    has.includes((isScatter ? "nesq" : "NES")[form]) &&
-    (!isScatter || rest.includes(reduction)) &&
-    !(reduction !== "none" && words.halves === "none" && DTYPES[dtype].family === "half") &&
-    !(has.includes("#") && dtype === "string") &&
-    (types.length === 0 || types.includes(dtype))
-  );
+  return updates === undefined
+    ? has.includes("NES"[form])
+    : has.includes("nesq"[form]) &&
+        rest.includes(reduction) &&
+        (reduction === "none" || words.halves !== "none" || !isHalf(data));
 }
 
 const isComparison = (reduction: string): boolean => reduction === "max" || reduction === "min";
 
-/** A change to the rule, and what a result that shows it is called. */
-interface Step {
+/** The rule of a dialect, its result, and what the changes that can be seen in it are called. */
+interface Made {
   readonly rule: Rule;
   readonly output: Tensor;
-  readonly ids: readonly (DiagnosisId | null)[];
+  readonly ids: Set<DiagnosisId>;
 }
 
-/** The rule of a dialect, change by change; or how the call ends. */
-function stepsOf(row: Row, given: Rule, facts: Facts): readonly Step[] | "error" | "undefined" {
+/** The rule of a call is changed as the words of a dialect say, one by one. */
+function resultIn(row: Row, { rule: given, facts, exact }: Given): Made | "error" | "undefined" {
+  const ids = new Set<DiagnosisId>();
   const { updates, call, data } = given;
-  if (call.operator.ownRules === true) return [{ rule: given, output: resultOf(given), ids: [] }];
+  if (call.operator.ownRules === true) return { rule: given, output: exact, ids };
   const { negative, sums, compares, halves, ...words } = row.words;
-  const { hasNegative, hasOutside } = facts;
+  const { hasNegative, hasOutside, isError } = facts;
   if (hasNegative && negative === "unknown") return "undefined";
   const version = {
     ...call.version,
@@ -132,53 +112,53 @@ function stepsOf(row: Row, given: Rule, facts: Facts): readonly Step[] | "error"
     outOfRange: "error" as const,
   };
   let rule: Rule = { ...given, placeOf: null, call: { ...call, version } };
-  const steps: Step[] = [];
+  let output = exact;
   /** Takes a change from a hypothesis. */
-  const change = (id: string, nth: number, ids: Step["ids"] = [id as DiagnosisId]): void => {
+  const change = (id: string, nth: number, shown: readonly string[] = [id]): void => {
     const all = HYPOTHESES.filter((one) => one.id === id).flatMap((one) =>
       one.variants(rule, { ...facts, hasOutside: true }),
     );
     rule = all.at(nth)?.rule ?? rule;
-    steps.push({ rule, output: resultOf(rule), ids });
+    const next = resultOf(rule);
+    // Of an error the result without its bad indices, which is `exact`, is no more right than any other.
+    if ((isError && output === exact) || differingCells(cellsOf(output), cellsOf(next)).length > 0)
+      for (const word of shown) if (idOf(word)) ids.add(idOf(word) as DiagnosisId);
+    output = next;
   };
-  const output = exactOf(rule);
-  if (output !== null) steps.push({ rule, output, ids: [] });
+  const inside = exactOf(rule);
+  if (inside !== null) output = inside;
   else {
-    const aspect = updates === undefined ? "gathers" : "scatters";
-    const word = words[aspect];
+    const word = updates === undefined ? words.gathers : words.scatters;
     if (word === "error") return word;
-    if (word === "unknown") return "undefined";
-    change(word, 0, [
-      hasNegative ? idOf(row, "negative") : null,
-      hasOutside ? idOf(row, aspect) : null,
-    ]);
+    if (word.startsWith("un")) return "undefined";
+    change(word, 0, [hasNegative ? negative : "", hasOutside ? word : ""]);
     const isWhole = planOf(rule).offsets.length === placingOf(rule).base.length;
     if (word === "flat-offset" && !isWhole) return row.has.includes("?") ? "undefined" : "error";
   }
   const { reduction } = call.settings;
-  if (updates === undefined || reduction === "none") return steps;
+  if (updates === undefined || reduction === "none") return { rule, output, ids };
   if (sums === "updates-first") {
     change(sums, 0);
     // They are added to 0 first, and then to all of data, so that no -0 is left.
     change("signed-zero", -1);
   } else if (isComparison(reduction)) {
-    if (compares in COMPARISONS) change(...COMPARISONS[compares]);
-  } else if (halves === "wide-accumulation" && DTYPES[data.dtype].family === "half") {
-    change(halves, 0);
-  }
-  return steps;
+    const id = idOf(compares);
+    if (id) change(id, (id === "signed-zero" ? 0 : 3) + (compares.endsWith("update") ? 1 : 0));
+  } else if (isHalf(data)) change(halves, 0);
+  return { rule, output, ids };
 }
 
 /** More updates than this are shared among threads: 500,000 raced on two, 10,000 never did. */
 const MOST_IN_ORDER = 10_000;
 
 /** The cells whose value a dialect does not decide. */
-function undecided(rule: Rule, { words, has }: Row): number[] {
+function undecided(rule: Rule, { words, has }: Row, ids: Set<DiagnosisId>): number[] {
   const { updates, data, call } = rule;
   const { reduction } = call.settings;
   if (updates === undefined || call.operator.ownRules === true) return [];
   const word = words[reduction === "none" ? "repeats" : "sums"];
-  const isAny = /any|ing|lost/.test(word) && (!has.includes(">") || updates.size > MOST_IN_ORDER);
+  const isAny =
+    /any|unk|ing|lost/.test(word) && (!has.includes(">") || updates.size > MOST_IN_ORDER);
   const isUnknown = isComparison(reduction) && words.compares === "unknown";
   if (!isAny && !isUnknown) return [];
   const at = cellUpdatesOf(rule);
@@ -194,7 +174,9 @@ function undecided(rule: Rule, { words, has }: Row): number[] {
       ? isUnknown && values.some((one) => one !== one || Object.is(one, -0))
       : word === "lost-updates" || !isExact(values, data, reduction);
   };
-  return Array.from({ length: data.size }, (_, cell) => cell).filter(isOpen);
+  const open = Array.from({ length: data.size }, (_, cell) => cell).filter(isOpen);
+  if (open.length > 0) ids.add(isUnknown ? "nan-one-operand" : (idOf(word) ?? "rounding"));
+  return open;
 }
 
 /** Whether the steps of a sum or product give the same bits in every order: whole numbers that are small enough. */

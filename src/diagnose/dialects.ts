@@ -22,45 +22,45 @@ const ASPECTS = "negative scatters gathers repeats sums compares halves".split(
   " ",
 ) as DialectAspect[];
 
-const EVIDENCE = { r: "run", s: "source", d: "document", u: "not verified" } as const;
+const EVIDENCE = { r: "run", s: "source", d: "document", "-": "not verified" } as const;
 
 /** How a fact is known. `run`: seen here, in the version that the dialect names. */
 export type DialectEvidence = (typeof EVIDENCE)[keyof typeof EVIDENCE];
 
 /**
  * The version that was run or read, and the page of its document or source; for each aspect how it is known, and what is
- * done: the id of a diagnosis, or a word, and after each `/` that of the next of {@link FORMS} where it differs. What a
- * dialect has follows: scatters by tuples (n), elements (e), slices (s) and sequences (q), gathers (N, E, S), all data types but
- * text (#), races only among more than 10,000 updates (>), offsets outside the tensor (?); reductions; and data types,
- * where these are few.
+ * done: a word, or the ids of diagnoses and which operand it is that stays, and after each `/` the same of the next of
+ * {@link FORMS} where it differs. What a dialect has follows: scatters by tuples (n), elements (e), slices (s) and
+ * sequences (q), gathers (N, E, S), races only among more than 10,000 updates (>), and offsets outside the tensor (?); and
+ * reductions. A `-` stands for what a dialect does not have.
  */
 const FACTS = {
-  onnx: "18 onnx.ai ddddduu wraps error error any-order rounding unknown unknown neqNES none add mul max min",
+  onnx: "18 onnx.ai ddddd-- wraps error error any-order rounding unknown unknown neqNES none add mul max min",
   "onnxruntime-cpu":
-    "1.30.0 github.com/microsoft/onnxruntime rrrrrrr wraps error error any-order/last lost-updates/in-order keeps-update none neNES> none add mul max min",
+    "1.30.0 github.com/microsoft/onnxruntime rrrrrrr wraps error error any-order/last lost-updates/in-order nan-one-operand+signed-zero:update none neNES> none add mul max min",
   "onnxruntime-webgpu":
-    "2026 github.com/microsoft/onnxruntime sssssus unknown unknown unknown any-order rounding unknown none neNES none add mul max min",
+    "2026 github.com/microsoft/onnxruntime ---ss-s unknown unknown unknown any-order rounding unknown none neNES none add mul max min",
   openvino:
-    "2025 docs.openvino.ai ddddduu wraps error unknown//out-of-range-filled any-order rounding unknown unknown nesNES none add sub mul max min mean",
+    "2025 docs.openvino.ai ddddd-- wraps error undefined//out-of-range-filled any-order rounding unknown unknown nesNES none add sub mul max min mean",
   numpy:
-    "2.4.6 numpy.org/doc rrrrrrr wraps error error last in-order zero-keeps-update each-step nesNES# none add sub mul max min",
+    "2.4.6 numpy.org/doc rrrrrrr wraps error error last in-order signed-zero:update each-step nesNES none add sub mul max min",
   "torch-index-put":
-    "2.13.0 docs.pytorch.org rrrdr-r wraps error error any-order in-order - each-step nNS# none add",
-  "torch-scatter": "2.13.0 docs.pytorch.org rrrd--- outside error error any-order - - - eE# none",
+    "2.13.0 docs.pytorch.org rrrdr-r wraps error error any-order in-order - each-step nNS none add",
+  "torch-scatter": "2.13.0 docs.pytorch.org rrrd--- error error error any-order - - - eE none",
   "torch-scatter-reduce":
-    "2.13.0 docs.pytorch.org rr--rrr outside error - - in-order zero-keeps-data wide-accumulation e# add mul max min mean",
+    "2.13.0 docs.pytorch.org rr--rrr error error - - in-order signed-zero:data wide-accumulation e add mul max min mean",
   "tensorflow-cpu":
-    "2.21.0 www.tensorflow.org rrrrrrr outside error error last in-order keeps-data each-step nNS# none add sub max min",
+    "2.21.0 www.tensorflow.org rrrrrrr error error error last in-order nan-one-operand+signed-zero:data each-step nNS none add sub max min",
   "tensorflow-gpu":
-    "2.21.0 www.tensorflow.org sdddduu outside out-of-range-dropped out-of-range-filled any-order rounding unknown unknown nNS# none add sub max min",
-  jax: "0.10.2 docs.jax.dev rrrddrr wraps out-of-range-dropped out-of-range-clipped any-order rounding exact each-step nesNES# none add sub mul max min",
+    "2.21.0 www.tensorflow.org sdddd-- negative-dropped out-of-range-dropped out-of-range-filled any-order rounding unknown unknown nNS none add sub max min",
+  jax: "0.10.2 docs.jax.dev rrrddrr wraps out-of-range-dropped out-of-range-clipped any-order rounding exact each-step nesNES none add sub mul max min",
   "tfjs-cpu":
-    "4.22.0 github.com/tensorflow/tfjs rrrrr-- outside flat-offset flat-offset//error last updates-first - - nNS none add float32 int32 bool",
+    "4.22.0 github.com/tensorflow/tfjs rrrrr-- flat-offset flat-offset flat-offset//error last updates-first - - nNS none add",
   "tfjs-wasm":
-    "4.22.0 github.com/tensorflow/tfjs rrrrr-- outside flat-offset flat-offset//error last updates-first - - nNS? none add float32 int32 bool",
+    "4.22.0 github.com/tensorflow/tfjs rrrrr-- flat-offset flat-offset flat-offset//error last updates-first - - nNS? none add",
   webnn:
-    "2026 www.w3.org/TR/webnn dddu--- wraps out-of-range-clipped out-of-range-clipped any-order - - - neNES none float32 float16 int32 uint32 int64 uint64 int8 uint8",
-  mlx: "0.32.2 ml-explore.github.io/mlx sddduuu wraps unknown unknown any-order rounding unknown unknown nesNES# none add sub mul max min",
+    "2026 www.w3.org/TR/webnn ddd---- wraps out-of-range-clipped out-of-range-clipped unknown - - - neNES none",
+  mlx: "0.32.2 ml-explore.github.io/mlx sddd--- wraps undefined undefined any-order unknown unknown unknown nesNES none add sub mul max min",
 } as const;
 
 export type DialectId = keyof typeof FACTS;
@@ -84,14 +84,6 @@ export interface Dialect {
   readonly source: string;
   readonly facts: readonly DialectFact[];
 }
-
-/** What comparisons do with NaN or with zeros, as a variant of a hypothesis. */
-export const COMPARISONS: Readonly<Record<string, readonly [id: DiagnosisId, variant: number]>> = {
-  "zero-keeps-data": ["signed-zero", 0],
-  "zero-keeps-update": ["signed-zero", 1],
-  "keeps-data": ["nan-one-operand", 3],
-  "keeps-update": ["nan-one-operand", 4],
-};
 
 /** What indices are: index tuples, one index for each element, or one for each slice along an axis. */
 const FORMS = ["tuples", "elements", "slices"] as const;
@@ -120,12 +112,9 @@ export function rowOf(id: DialectId, form: number): Row {
 }
 
 /** What a result that shows a word is called. */
-export function idOf({ words }: Row, aspect: DialectAspect): DiagnosisId | null {
-  const word =
-    words[aspect] === "outside"
-      ? words.scatters.replace("out-of-range", "negative")
-      : words[aspect];
-  return word in DIAGNOSES ? (word as DiagnosisId) : (COMPARISONS[word]?.[0] ?? null);
+export function idOf(word: string): DiagnosisId | null {
+  const [id] = word.split(/[+:]/);
+  return id in DIAGNOSES ? (id as DiagnosisId) : null;
 }
 
 export const DIALECT_IDS = Object.keys(FACTS) as readonly DialectId[];
@@ -139,8 +128,8 @@ export const dialects = (): readonly Dialect[] =>
         const row = rowOf(id, form);
         const does = row.words[aspect];
         const how = EVIDENCE[row.evidence[p] as keyof typeof EVIDENCE];
-        return how && (form === 0 || does !== rowOf(id, 0).words[aspect])
-          ? [{ aspect, of: form ? of : null, does, id: idOf(row, aspect), how }]
+        return does !== "-" && (form === 0 || does !== rowOf(id, 0).words[aspect])
+          ? [{ aspect, of: form ? of : null, does, id: idOf(does), how }]
           : [];
       }),
     );
@@ -149,15 +138,4 @@ export const dialects = (): readonly Dialect[] =>
 
 /** The dialects that are known to do all that an id, or two joined by `+`, names. */
 export const dialectsWith = (id: string): readonly DialectId[] =>
-  dialects()
-    .filter(({ facts }) =>
-      id.split("+").every((part) =>
-        facts.some(
-          (fact) =>
-            fact.how !== "not verified" &&
-            // Comparisons that say nothing of NaN say nothing of the sign of 0.
-            (fact.id === part || (part === "signed-zero" && fact.id === "nan-one-operand")),
-        ),
-      ),
-    )
-    .map((dialect) => dialect.id);
+  DIALECT_IDS.filter((dialect) => id.split("+").every((part) => FACTS[dialect].includes(part)));
