@@ -12,6 +12,7 @@ import { run } from "../src/call/run.ts";
 import { codeOf } from "../src/cli/dialect-code.ts";
 import { compareDialects, type DialectComparison } from "../src/diagnose/compare-dialects.ts";
 import { diagnose } from "../src/diagnose/diagnose.ts";
+import { DIAGNOSES } from "../src/diagnose/diagnosis.ts";
 import { dialects } from "../src/diagnose/dialects.ts";
 import { isTensorError } from "../src/errors.ts";
 import type { DType } from "../src/tensor/dtype.ts";
@@ -149,4 +150,221 @@ test("the lines that were run are those that are printed, and there is one where
         assert.equal(isLacking, why === "missing", `${dialect}, ${name}`);
     }
   }
+});
+
+/** What `compareDialects` says of one dialect. */
+function inDialect(
+  dialect: string,
+  op: string,
+  reduction: string,
+  inputs: readonly Tensor[],
+): DialectComparison {
+  const attributes = reduction === "none" ? {} : { reduction };
+  const all = compareDialects({ op, opset: op.startsWith("G") ? 13 : 18, attributes }, inputs);
+  const found = all.find((one) => one.dialect === dialect);
+  assert.ok(found, dialect);
+  return found;
+}
+
+const f32 = (...values: number[]): Tensor => tensor("float32", [values.length], values);
+const tuples = (...rows: number[]): Tensor => tensor("int64", [rows.length, 1], rows);
+
+interface Expected {
+  readonly output?: readonly unknown[];
+  readonly why?: DialectComparison["why"];
+  readonly ids?: readonly string[];
+  readonly differing?: readonly number[];
+  readonly undecided?: readonly number[];
+  readonly agrees?: boolean;
+}
+
+/** Rows by the documents and sources that docs/dialects.md names, worked out by hand. */
+const BY_HAND: readonly (readonly [
+  dialect: string,
+  op: string,
+  reduction: string,
+  inputs: readonly Tensor[],
+  expected: Expected,
+])[] = [
+  // A GPU leaves out what is out of range; negative indices are.
+  [
+    "tensorflow-gpu",
+    "ScatterND",
+    "none",
+    [f32(1, 2, 3), tuples(-1, 0), f32(8, 9)],
+    { output: [9, 2, 3], ids: ["negative-dropped"], differing: [2], agrees: false },
+  ],
+  [
+    "tensorflow-gpu",
+    "GatherND",
+    "none",
+    [f32(1, 2, 3), tuples(2, 5)],
+    { output: [3, 0], ids: ["out-of-range-filled"], differing: [], agrees: false },
+  ],
+  [
+    "tensorflow-gpu",
+    "ScatterND",
+    "none",
+    [f32(1, 2), tuples(0, 0, 1), f32(7, 8, 9)],
+    { why: "order", undecided: [0], ids: ["any-order"], agrees: false },
+  ],
+  // Equal updates decide a cell.
+  [
+    "tensorflow-gpu",
+    "ScatterND",
+    "none",
+    [f32(1, 2), tuples(0, 0, 1), f32(8, 8, 9)],
+    { output: [8, 9], why: null, undecided: [], agrees: true },
+  ],
+  // Whole numbers have one sum, fractions may not.
+  ["tensorflow-gpu", "ScatterND", "add", [f32(1, 2), tuples(0, 0), f32(7, 8)], { agrees: true }],
+  [
+    "tensorflow-gpu",
+    "ScatterND",
+    "add",
+    [f32(1, 2), tuples(0, 0), f32(0.1, 0.2)],
+    { why: "order", undecided: [0], ids: ["rounding"] },
+  ],
+  [
+    "tensorflow-gpu",
+    "ScatterND",
+    "add",
+    [f32(2 ** 24, 2), tuples(0, 0), f32(1, 1)],
+    { why: "order", undecided: [0] },
+  ],
+  // One update is rounded once.
+  ["tensorflow-gpu", "ScatterND", "add", [f32(0.1, 2), tuples(0), f32(0.2)], { agrees: true }],
+  ["tensorflow-gpu", "ScatterND", "mul", [f32(1), tuples(0), f32(1)], { why: "missing" }],
+  [
+    "tensorflow-gpu",
+    "ScatterND",
+    "max",
+    [f32(1, 2), tuples(0, 1), f32(NaN, 5)],
+    { why: "order", undecided: [0], ids: ["nan-one-operand"] },
+  ],
+  // Nearest places; negative ones count from the end.
+  [
+    "webnn",
+    "ScatterND",
+    "none",
+    [f32(1, 2, 3), tuples(7, -9), f32(8, 9)],
+    { output: [9, 2, 8], ids: ["out-of-range-clipped"], agrees: false },
+  ],
+  [
+    "webnn",
+    "ScatterND",
+    "none",
+    [f32(1, 2, 3), tuples(-1), f32(8)],
+    { output: [1, 2, 8], agrees: true },
+  ],
+  ["webnn", "ScatterND", "add", [f32(1), tuples(0), f32(1)], { why: "missing" }],
+  ["mlx", "GatherND", "none", [f32(1, 2), tuples(2)], { why: "undefined", agrees: false }],
+  ["mlx", "GatherND", "none", [f32(1, 2), tuples(-2)], { output: [1], agrees: true }],
+  ["onnxruntime-webgpu", "ScatterND", "none", [f32(1), tuples(-1), f32(2)], { why: "undefined" }],
+  ["onnx", "ScatterND", "none", [f32(1, 2), tuples(2), f32(3)], { why: "error", agrees: true }],
+  ["onnx", "ScatterND", "none", [f32(1, 2), tuples(1, 1), f32(3, 4)], { undecided: [1] }],
+  ["openvino", "GatherND", "none", [f32(1, 2), tuples(2)], { why: "undefined" }],
+  // The sum of all updates is added to all of data: no -0 is left, in cells without an update either.
+  [
+    "tfjs-cpu",
+    "ScatterND",
+    "add",
+    [f32(-0, -0, 3), tuples(0), f32(-0)],
+    { output: [0, 0, 3], ids: ["signed-zero"], differing: [0, 1] },
+  ],
+  // Beyond the tensor the WebAssembly backend reads and writes other memory.
+  ["tfjs-wasm", "ScatterND", "none", [f32(1), tuples(9), f32(2)], { why: "undefined" }],
+  ["tfjs-cpu", "ScatterND", "none", [f32(1), tuples(9), f32(2)], { why: "error", agrees: true }],
+  [
+    "tfjs-cpu",
+    "ScatterND",
+    "none",
+    [tensor("float64", [1], [1]), tuples(0), tensor("float64", [1], [2])],
+    { why: "missing" },
+  ],
+  [
+    "onnxruntime-cpu",
+    "ScatterND",
+    "add",
+    [tensor("float16", [1], [1]), tuples(0), tensor("float16", [1], [2])],
+    { why: "missing" },
+  ],
+  [
+    "jax",
+    "ScatterND",
+    "none",
+    [tensor("string", [1], ["a"]), tuples(0), tensor("string", [1], ["b"])],
+    { why: "missing" },
+  ],
+];
+
+for (const [dialect, op, reduction, inputs, expected] of BY_HAND) {
+  const [data, indices, updates] = inputs;
+  const given = [data, indices, ...(updates === undefined ? [] : [updates])].map(flat).join("; ");
+  test(`${dialect}, ${op} ${reduction} of ${given}`, () => {
+    const found = inDialect(dialect, op, reduction, inputs);
+    const shown = Object.fromEntries(
+      Object.keys(expected).map((name) => {
+        const value: unknown = Reflect.get(found, name);
+        return [name, name === "output" && found.output !== null ? flat(found.output) : value];
+      }),
+    );
+    assert.deepEqual(shown, expected);
+  });
+}
+
+test("many updates of one target race in ScatterND of ONNX Runtime, and few do not", () => {
+  const call = (count: number): readonly Tensor[] => [
+    f32(0, 0),
+    tensor("int64", [count, 1], new BigInt64Array(count)),
+    tensor("float32", [count], new Float32Array(count).fill(1)),
+  ];
+  assert.equal(inDialect("onnxruntime-cpu", "ScatterND", "add", call(10_000)).agrees, true);
+  const many = inDialect("onnxruntime-cpu", "ScatterND", "add", call(10_001));
+  assert.deepEqual(many.undecided, [0]);
+  assert.deepEqual(many.ids, ["lost-updates"]);
+  const elements = call(10_001).map((one) => tensor(one.dtype, [one.size], one.data));
+  assert.equal(inDialect("onnxruntime-cpu", "ScatterElements", "add", elements).agrees, true);
+});
+
+test("only ONNX has TensorScatter", () => {
+  const inputs = [
+    tensor("float32", [1, 3, 1], [1, 2, 3]),
+    tensor("float32", [1, 1, 1], [9]),
+    tensor("int64", [1], [1]),
+  ];
+  const all = compareDialects({ op: "TensorScatter", opset: 24 }, inputs);
+  assert.deepEqual(
+    all.filter(({ why }) => why !== "missing").map(({ dialect, agrees }) => [dialect, agrees]),
+    [["onnx", true]],
+  );
+});
+
+test("the table is a new list for each call, and every id in it is a diagnosis", () => {
+  const [first] = dialects();
+  Reflect.set(first, "facts", []);
+  assert.ok(dialects()[0].facts.length > 0);
+  for (const { facts, source, version } of dialects()) {
+    assert.match(source, /^https:\/\/[^ $]+$/);
+    assert.match(version, /^\d/);
+    for (const { id } of facts) assert.ok(id === null || Object.hasOwn(DIAGNOSES, id));
+  }
+});
+
+test("a diagnosis names the dialects that are known to do it, and none for what none does", () => {
+  const [first] = diagnose(
+    { op: "ScatterND", opset: 18 },
+    [f32(0, 0, 0), tuples(0, 0, 1), f32(1, 2, 3)],
+    f32(1, 3, 0),
+  );
+  assert.deepEqual([first.id, first.dialects], ["first-wins", []]);
+  const [dropped] = diagnose(
+    { op: "ScatterND", opset: 18 },
+    [f32(0, 0, 0), tuples(7, 0, 1), f32(1, 2, 3)],
+    f32(2, 3, 0),
+  );
+  assert.deepEqual(
+    [dropped?.id, dropped?.dialects],
+    ["out-of-range-dropped", ["tensorflow-gpu", "jax"]],
+  );
 });

@@ -3,7 +3,7 @@
 import { callOf, nodeFrom, type Call, type NodeSpec } from "../call/call.ts";
 import { tensorsOf } from "../call/inputs.ts";
 import { prepare } from "../call/prepare.ts";
-import { DTYPES } from "../tensor/dtype.ts";
+import { DTYPES, isDType, isNumericStorage } from "../tensor/dtype.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { roundingError } from "./arithmetic.ts";
 import { cellUpdatesOf, valuesOf } from "./cell-values.ts";
@@ -82,6 +82,9 @@ const isHalf = ({ dtype }: Tensor): boolean => DTYPES[dtype].family === "half";
 
 function hasAll({ words, has, rest }: Row, form: number, { call, data, updates }: Rule): boolean {
   const { reduction } = call.settings;
+  const types = rest.filter(isDType);
+  if (has.includes("#") && !isNumericStorage(data.data)) return false;
+  if (types.length > 0 && !types.includes(data.dtype)) return false;
   return updates === undefined
     ? has.includes("NES"[form])
     : has.includes("nesq"[form]) &&
@@ -175,7 +178,12 @@ function undecided(rule: Rule, { words, has }: Row, ids: Set<DiagnosisId>): numb
       : word === "lost-updates" || !isExact(values, data, reduction);
   };
   const open = Array.from({ length: data.size }, (_, cell) => cell).filter(isOpen);
-  if (open.length > 0) ids.add(isUnknown ? "nan-one-operand" : (idOf(word) ?? "rounding"));
+  if (open.length > 0)
+    ids.add(
+      isUnknown
+        ? "nan-one-operand"
+        : (idOf(word) ?? (reduction === "none" ? "any-order" : "rounding")),
+    );
   return open;
 }
 
