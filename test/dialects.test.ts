@@ -242,6 +242,13 @@ const BY_HAND: readonly (readonly [
     [f32(1, 2), tuples(0, 1), f32(NaN, 5)],
     { why: "order", undecided: [0], ids: ["nan-one-operand"] },
   ],
+  [
+    "tensorflow-gpu",
+    "ScatterND",
+    "max",
+    [f32(0, 2), tuples(0, 1), f32(-0, 5)],
+    { why: "order", undecided: [0], differing: [] },
+  ],
   // Nearest places; negative ones count from the end.
   [
     "webnn",
@@ -261,6 +268,7 @@ const BY_HAND: readonly (readonly [
   ["mlx", "GatherND", "none", [f32(1, 2), tuples(2)], { why: "undefined", agrees: false }],
   ["mlx", "GatherND", "none", [f32(1, 2), tuples(-2)], { output: [1], agrees: true }],
   ["onnxruntime-webgpu", "ScatterND", "none", [f32(1), tuples(-1), f32(2)], { why: "undefined" }],
+  ["onnxruntime-webgpu", "ScatterND", "none", [f32(1), tuples(0), f32(2)], { agrees: true }],
   ["onnx", "ScatterND", "none", [f32(1, 2), tuples(2), f32(3)], { why: "error", agrees: true }],
   ["onnx", "ScatterND", "none", [f32(1, 2), tuples(1, 1), f32(3, 4)], { undecided: [1] }],
   ["openvino", "GatherND", "none", [f32(1, 2), tuples(2)], { why: "undefined" }],
@@ -325,6 +333,15 @@ test("many updates of one target race in ScatterND of ONNX Runtime, and few do n
   assert.deepEqual(many.ids, ["lost-updates"]);
   const elements = call(10_001).map((one) => tensor(one.dtype, [one.size], one.data));
   assert.equal(inDialect("onnxruntime-cpu", "ScatterElements", "add", elements).agrees, true);
+  const [data, zeros] = elements;
+  const counted = tensor(
+    "float32",
+    [10_001],
+    Float32Array.from({ length: 10_001 }, (_, p) => p),
+  );
+  const last = inDialect("onnxruntime-cpu", "ScatterElements", "none", [data, zeros, counted]);
+  assert.deepEqual(last.output?.toArray(), [10_000, 0]);
+  assert.equal(last.agrees, true);
 });
 
 test("only ONNX has TensorScatter", () => {
@@ -338,6 +355,12 @@ test("only ONNX has TensorScatter", () => {
     all.filter(({ why }) => why !== "missing").map(({ dialect, agrees }) => [dialect, agrees]),
     [["onnx", true]],
   );
+});
+
+test("docs/dialects.md says how many calls were run, and how many results there are", () => {
+  const text = fs.readFileSync(path.join(folder, "../../docs/dialects.md"), "utf8");
+  assert.ok(text.includes(`on ${CALLS.size} small calls`));
+  assert.ok(text.includes(`the ${RECORDED.length} results`));
 });
 
 test("the table is a new list for each call, and every id in it is a diagnosis", () => {
