@@ -108,7 +108,6 @@ function resultIn(row: Row, { rule: given, facts, exact }: Given): Made | "error
   if (call.operator.ownRules === true) return { rule: given, output: exact, ids };
   const { negative, sums, compares, halves, ...words } = row.words;
   const { hasNegative, hasOutside, isError } = facts;
-  if (hasNegative && negative === "unknown") return "undefined";
   const version = {
     ...call.version,
     negativeIndices: negative === "wraps",
