@@ -110,7 +110,7 @@ const FACTS = {
     "wraps undefined undefined any-order unknown unknown unknown",
     "nesNES# none add sub mul max min",
   ],
-} as const;
+};
 
 export type DialectId = keyof typeof FACTS;
 
