@@ -37,7 +37,7 @@ export interface DialectComparison {
 /**
  * One call as each dialect of {@link dialects} does it, by what the table knows. Where the call is an error by its
  * version, results are compared with the result without the bad indices.
- * @throws TensorError as `run`, but not for an index outside its axis, except for TensorScatter
+ * @throws TensorError as `run`, but not for an index outside its axis
  */
 export function compareDialects(
   node: NodeSpec,
@@ -105,15 +105,16 @@ interface Made {
 function resultIn(row: Row, { rule: given, facts, exact }: Given): Made | "error" | "undefined" {
   const ids = new Set<DiagnosisId>();
   const { updates, call, data } = given;
-  if (call.operator.ownRules === true) return { rule: given, output: exact, ids };
   const { negative, sums, compares, halves, ...words } = row.words;
   const { hasNegative, hasOutside, isError } = facts;
+  if (call.operator.ownRules === true)
+    return isError ? "error" : { rule: given, output: exact, ids };
   const version = {
     ...call.version,
     negativeIndices: negative === "wraps",
     outOfRange: "error" as const,
   };
-  let rule: Rule = { ...given, placeOf: null, call: { ...call, version } };
+  let rule: Rule = { ...given, placeOf: null, call: { ...call, version }, kept: {} };
   let output = exact;
   /** Takes a change from a hypothesis. */
   const change = (id: string, nth: number, shown: readonly string[] = [id]): void => {
