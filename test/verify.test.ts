@@ -17,7 +17,14 @@ import {
 } from "../src/onnx/index.ts";
 import { asTensor, equals, tensor, type Tensor } from "../src/tensor/tensor.ts";
 import { i64, takePutAgain } from "./support/node-models.ts";
-import { functionsFile, loopFile, placesFile, scanFile } from "./support/place-models.ts";
+import { dim, tensorType, valueInfo } from "./support/onnx-parts.ts";
+import {
+  functionsFile,
+  loopFile,
+  placesFile,
+  scanFile,
+  shadowsFile,
+} from "./support/place-models.ts";
 
 interface Runtime {
   readonly createSession: (bytes: Uint8Array) => Promise<Session>;
@@ -244,6 +251,7 @@ test("a runtime that is wrong is found by node, element and verdict", async () =
 // prettier-ignore
 const VERDICTS: readonly (readonly [value: number, tolerance: number, verdict: string])[] = [
   [20, 0, "equal"], [20.00001, 0, "differs"], [20.00001, 1e-5, "near"], [20.1, 1e-5, "differs"],
+  [Infinity, 1e-5, "differs"], [-Infinity, 1, "differs"],
 ];
 
 for (const [value, tolerance, verdict] of VERDICTS) {
@@ -399,6 +407,86 @@ test("a node of an opset without its operator is wrong, and the others are compa
     ["equal", "wrong", "equal"],
   );
   assert.match(nodes[1].sentence, /does not have it yet; .*; the runtime has a result$/);
+});
+
+const SHADOWED = { n: tensor("int64", [], 2n), c: yes, x };
+
+test("a body's own names are not those of the graph around it", async () => {
+  const calls = await listed(captureCalls(shadowsFile(), SHADOWED, makeRuntime()));
+  const of = (path: string): CapturedCall => calls.find((one) => one.path === path) as CapturedCall;
+  const take = of('Loop "loop" / body / take');
+  assert.deepEqual([take.inputs["n"].toArray(), take.problem], [[1n, 0n, 3n, 2n], null]);
+  const branch = of('If "if" / then_branch / take');
+  assert.deepEqual([branch.inputs["c"].toArray(), branch.problem], [[2n], null]);
+  // The value "late" of the branch is not what fails in the graph around it.
+  assert.deepEqual(branch.outputs?.["late"].toArray(), [3]);
+});
+
+test("the number of an iteration has the shape that the body gives it", async () => {
+  const scalar = shadowsFile();
+  const list = shadowsFile(valueInfo("at", tensorType(7, dim(1))));
+  for (const [bytes, shape] of [
+    [scalar, []],
+    [list, [1]],
+  ] as const) {
+    const options = { ...makeRuntime(), node: 'Loop "loop" / body / nth' };
+    const [{ inputs }] = await listed(captureCalls(bytes, SHADOWED, options));
+    assert.deepEqual(inputs["at"].shape, shape);
+  }
+});
+
+test("what a runtime cannot do in a part that is not looked at is a problem of the model", async () => {
+  const { createSession } = makeRuntime();
+  const failing = async (bytes: Uint8Array): Promise<Session> => {
+    const isWhole = readModel(bytes).graph.nodes.some(({ op }) => op === "Loop");
+    if (isWhole) throw new Error("idx=4 must be within the bounds");
+    return createSession(bytes);
+  };
+  const feeds = { n: tensor("int64", [], 2n), c: yes, x: tensor("float32", [3], [1, 2, 3]) };
+  const report = await verifyModel(loopFile(), feeds, { createSession: failing });
+  assert.deepEqual(
+    [report.nodes.map(({ verdict }) => verdict), report.problem, report.agrees],
+    [["equal"], "idx=4 must be within the bounds", false],
+  );
+});
+
+test("a node that first runs in a later run is compared then", async () => {
+  let count = 0;
+  const { createSession } = makeRuntime();
+  // The condition changes from run to run, as of random numbers.
+  const changing = async (bytes: Uint8Array): Promise<Session> => {
+    const session = await createSession(bytes);
+    return {
+      async run(feeds: Readonly<Record<string, unknown>>) {
+        const outputs: Record<string, unknown> = { ...(await session.run(feeds as never)) };
+        if ("late" in outputs && count++ > 0) outputs["late"] = tensor("float32", [1], [777]);
+        return outputs;
+      },
+    };
+  };
+  const options = { createSession: changing, node: 'If "if" / then_branch / take', runs: 2 };
+  const { nodes } = await verifyModel(shadowsFile(), SHADOWED, options);
+  assert.deepEqual([nodes[0].verdict, nodes[0].isReproducible], ["differs", false]);
+});
+
+test("only scatters and gathers are captured, and only inputs are fed", async () => {
+  const relu = { op: "Relu", name: "relu", inputs: ["t"], outputs: ["r"] };
+  const model = writeModel({
+    ...GATHERED,
+    graph: {
+      ...GATHERED.graph,
+      nodes: [...GATHERED.graph.nodes, { ...relu, domain: "ai.onnx", attributes: {} }],
+    },
+  });
+  const feeds = { x, i: i64([2], 1, 0) };
+  await assert.rejects(verifyModel(model, feeds, { ...makeRuntime(), node: "relu" }), {
+    code: "unsupported-model",
+    message: /node "relu" is no node of an operator of the family/,
+  });
+  await assert.rejects(verifyModel(BYTES, { ...feeds, t: x }, makeRuntime()), {
+    code: "shape-mismatch",
+    message: /the model has no input "t"; it has "x", "i"/,
+  });
 });
 
 test("a failure is found in few sessions, and all that does not depend on it is known", async () => {

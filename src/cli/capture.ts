@@ -12,7 +12,7 @@ import {
   type Model,
 } from "../onnx/index.ts";
 import { writeNpy } from "../npy/index.ts";
-import { printFile, withPath, wrongData, wrongUsage } from "./failure.ts";
+import { errorAt, printFile, withPath, wrongData, wrongUsage } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { escapeControls } from "./layout.ts";
 import { ProgressLine } from "./progress.ts";
@@ -75,7 +75,8 @@ async function writeCase(
   folder: string,
   captured: CapturedCall,
 ): Promise<void> {
-  const { call, path: place, problem, outputs, node } = captured;
+  const { call, path: place, problem, outputs, node, error } = captured;
+  if (error !== null) throw errorAt(file, error);
   if (call === null) {
     throw wrongData(`${file}: the inputs of ${JSON.stringify(place)} are not known: ${problem}`);
   }

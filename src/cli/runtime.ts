@@ -50,7 +50,7 @@ export const addRuntimeOptions = (command: Command): Command =>
       "the threads of the runtime; 1,4 runs with each",
       (text: string) => text.split(",").map((one) => parseCount(one, "--threads")),
     )
-    .option("--iteration <number>", "the iteration of loops that counts, from 0", (text: string) =>
+    .option("--iteration <number>", "which iteration of loops to look at, from 0", (text: string) =>
       parseCount(text, "--iteration"),
     );
 

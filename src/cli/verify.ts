@@ -38,13 +38,14 @@ const HELP = `
 The model runs in the ONNX Runtime that is installed in the folder where the
 command runs (onnxruntime-node, or onnxruntime-web). Every scatter and gather is
 computed again from the inputs that it had there, exactly, and compared bit for
-bit; those in functions and in bodies of If, Loop and Scan too, where they run.
-Other NaN and other signs of zero are told apart from the rest. Where a result
+bit. Of a loop one iteration is compared, the first or --iteration; of a function
+its first call that runs; then the model is run as a whole. A result that differs
+only in the bits of a NaN or the sign of a zero is nan-or-zero. Where a result
 differs, the likely reason is named (docs/diagnose.md lists them), and what
 really happens to the first cell that differs.
 
-With --random inputs without --feed are made up: numbers between -1 and 1, and 0
-for integers. With --runs the model runs several times, with each count of
+With --random, inputs that have no --feed are made up: numbers between -1 and 1,
+and 0 for integers, so that indices meet the first place only. With --runs the model runs several times, with each count of
 --threads, and a node that makes another result of the same inputs is not
 reproducible. The status is 0 only if all nodes that run agree.
 
@@ -68,7 +69,7 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
     .option("--runs <count>", "how often the model runs", (text: string) =>
       parseCount(text, "--runs"),
     )
-    .option("--tolerance <part>", "how far floats may be apart, as a part of the larger", Number)
+    .option("--tolerance <part>", "the largest relative difference of floats, such as 1e-6", Number)
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
     .action(async (file: string, options: VerifyCommand) => {
@@ -111,9 +112,9 @@ async function withProgress<T>(
 }
 
 /** The report as data: the inputs of a node give place to what really happens to its first cell that differs. */
-function reportJson(file: string, { nodes, agrees }: VerifyReport): object {
+function reportJson(file: string, { nodes, ...report }: VerifyReport): object {
   const facts = nodes.map((node) => ({ ...node, call: undefined, history: historyOf(node) }));
-  return { file, nodes: facts, agrees };
+  return { file, nodes: facts, ...report };
 }
 
 /** What really happens to the first cell that differs. */
@@ -123,11 +124,11 @@ function historyOf({ call, difference }: VerifiedNode): string[] {
     : historyLines(explain(call.node, call.inputs), difference.at);
 }
 
-function reportText(file: string, { nodes }: VerifyReport): string {
+function reportText(file: string, { nodes, problem }: VerifyReport): string {
   const shown = nodes.filter(
     // A model of a voice detector has twice as many nodes in branches that are not taken.
     ({ verdict, isReproducible }) =>
-      (verdict !== "equal" && verdict !== "not-run") || !isReproducible,
+      (verdict !== "equal" && (verdict !== "not-run" || nodes.length === 1)) || !isReproducible,
   );
   const counts = new Map<string, number>();
   for (const { verdict } of nodes) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
@@ -135,6 +136,7 @@ function reportText(file: string, { nodes }: VerifyReport): string {
   return [
     `${printFile(file)}: ${printCount(nodes.length, "node")} of the family`,
     ...shown.flatMap(linesOf),
+    ...(problem === null ? [] : [`  the model does not run as a whole: ${problem}`]),
     summary === "" ? "nothing to compare" : summary,
   ]
     .map(escapeControls)
@@ -180,7 +182,7 @@ function feedsOf(
     }),
   );
   for (const { name, type } of inputs) {
-    if (name in feeds) continue;
+    if (Object.hasOwn(feeds, name)) continue;
     const shape = type?.shape?.map((dim) => {
       if (typeof dim === "number") return dim;
       const size = sizes.get(dim ?? "?");

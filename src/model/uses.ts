@@ -34,3 +34,24 @@ export function nodeUses({ inputs, attributes }: ModelNode, uses = new Set<strin
   }
   return uses;
 }
+
+/** The names that a graph takes from the graphs around it: those that it uses and does not make. */
+export function freeNames({ inputs, constants, nodes, outputs }: Graph): Set<string> {
+  const own = new Set(
+    [...inputs, ...constants].map(({ name }) => name).concat(nodes.flatMap((one) => one.outputs)),
+  );
+  const used = [...outputs.map(({ name }) => name), ...nodes.flatMap((one) => [...needsOf(one)])];
+  return new Set(used.filter((name) => name !== "" && !own.has(name)));
+}
+
+/** The values of its graph and of those around it that a node needs, also in its bodies. */
+export function needsOf({ inputs, attributes }: ModelNode): Set<string> {
+  const needs = new Set(inputs.filter((name) => name !== ""));
+  for (const attribute of Object.values(attributes)) {
+    if (attribute.type !== "other") continue;
+    for (const body of bodiesOf(attribute.graphs)) {
+      for (const name of freeNames(body)) needs.add(name);
+    }
+  }
+  return needs;
+}

@@ -2,12 +2,14 @@
 
 import { isTensorError, printValue, TensorError } from "../errors.ts";
 import { recordFrom } from "../model/foreign.ts";
-import type { ModelNode } from "../model/model.ts";
+import { listNames, quote } from "../model/graph.ts";
+import { nodeTitle, type ModelNode } from "../model/model.ts";
 import { NodeIndex } from "../model/node-index.ts";
 import type { PlacedNode } from "../model/places.ts";
 import { callOfNode, type NodeCall } from "../model/run-model.ts";
 import type { ReadExternal } from "../onnx/external.ts";
 import { readModel } from "../onnx/read-model.ts";
+import { isOperator } from "../operators/registry.ts";
 import { objectOf } from "../tensor/options.ts";
 import { asTensor, type RuntimeTensor, type Tensor } from "../tensor/tensor.ts";
 import { NotRun, type Frame, type Outcome } from "./frames.ts";
@@ -56,9 +58,13 @@ export type Feeds = Readonly<Record<string, Tensor | RuntimeTensor>>;
  * first call that runs.
  *
  * @param bytes of the ONNX file. What it keeps in other files the session maker must give to the runtime.
+ * The values around the nodes become outputs, so that the runtime's optimiser does not fuse the nodes away. A fault that only
+ * fused nodes have is not seen.
+ *
  * @param feeds a tensor for each input of the model; the type and shape are not checked here
- * @throws TensorError `attribute` for options without a session maker; as `readModel` and `NodeIndex.find`. What the
- * runtime says is the `problem` of a call.
+ * @throws TensorError `attribute` for options without a session maker, `shape-mismatch` for a feed that is no input,
+ * `unsupported-model` for another node than a scatter or gather; as `readModel` and `NodeIndex.find`. What the runtime says
+ * is the `problem` of a call.
  */
 export async function* captureCalls(
   bytes: Uint8Array,
@@ -79,6 +85,17 @@ export async function* captureCalls(
   );
   const index = new NodeIndex(model);
   const wanted = node === undefined ? index.family : [index.find(node)];
+  const other = wanted.find((one) => !isOperator(one.node));
+  if (other !== undefined) {
+    const sentence = `${nodeTitle(other.node)} is no node of an operator of the family`;
+    throw new TensorError("unsupported-model", sentence, { op: other.node.op });
+  }
+  const inputs = model.graph.inputs.map(({ name }) => name);
+  const unknown = Object.keys(recordFrom("the feeds", feeds)).find((one) => !inputs.includes(one));
+  if (unknown !== undefined) {
+    const sentence = `the model has no input ${quote(unknown)}; it has ${listNames(inputs)}`;
+    throw new TensorError("shape-mismatch", sentence, { input: unknown });
+  }
   const given = new Map(
     Object.entries(recordFrom("the feeds", feeds)).map(([name, value]) => [
       name,

@@ -35,8 +35,9 @@ export function compare(actual: Tensor, exact: Tensor, tolerance: number): Compa
   // What differs in bits alone is another NaN.
   let [verdict, at]: [Likeness, readonly number[]] = ["nan-or-zero", first];
   let isFound = false;
+  const isFloat = exact.dtype.includes("float");
   for (let position = 0; position < exact.size && verdict !== "differs"; position++) {
-    const kind = compareElements(a(position), b(position), tolerance);
+    const kind = compareElements(a(position), b(position), isFloat ? tolerance : 0);
     if (kind === "equal" || (isFound && !isWorse(kind, verdict))) continue;
     [verdict, at, isFound] = [kind, coordinatesOf(position, exact.shape), true];
   }
@@ -53,6 +54,7 @@ function compareElements(a: unknown, b: unknown, tolerance: number): Likeness {
   if (typeof a !== "number" || typeof b !== "number") return a === b ? "equal" : "differs";
   // Only the sign of a zero is another: 0 and -0.
   if (a === b) return "nan-or-zero";
+  // The difference of an infinity is no number, and no difference is near it.
   const isNear = Math.abs(a - b) <= tolerance * Math.max(Math.abs(a), Math.abs(b));
-  return isNear ? "near" : "differs";
+  return isNear && Number.isFinite(a) && Number.isFinite(b) ? "near" : "differs";
 }

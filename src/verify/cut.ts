@@ -3,7 +3,7 @@
 import { malformed, TensorError } from "../errors.ts";
 import { quote } from "../model/graph.ts";
 import type { Graph, Model, ModelNode, ValueInfo } from "../model/model.ts";
-import { nodeUses } from "../model/uses.ts";
+import { needsOf } from "../model/uses.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 
 /**
@@ -15,7 +15,7 @@ import type { Tensor } from "../tensor/tensor.ts";
 export function neededFor(
   graph: Graph,
   wanted: readonly string[],
-  given: ReadonlyMap<string, Tensor>,
+  given: { has(name: string): boolean },
 ): { readonly nodes: ReadonlySet<ModelNode>; readonly names: ReadonlySet<string> } {
   const makers = new Map<string, ModelNode>();
   for (const node of graph.nodes) for (const name of node.outputs) makers.set(name, node);
@@ -32,13 +32,13 @@ export function neededFor(
     const node = makers.get(name);
     if (node !== undefined && !nodes.has(node)) {
       nodes.add(node);
-      open.push(...nodeUses(node));
+      open.push(...needsOf(node));
     } else if (node === undefined && !constants.has(name)) {
       if (isInput.has(name)) {
         const sentence = `there is no tensor for the input ${quote(name)} of the model`;
         throw new TensorError("shape-mismatch", sentence, { input: name });
       }
-      // The names that bodies take may be their own.
+      // Another name may be one that the runtime knows to do without.
       if (isWanted.has(name)) throw malformed(`nothing makes ${quote(name)}`);
     }
   }

@@ -10,12 +10,14 @@ import {
   isReference,
   nodeTitle,
   type Attribute,
+  type Constant,
   type Graph,
   type ModelFunction,
   type ModelNode,
+  type ValueInfo,
 } from "../model/model.ts";
 import type { Place, PlacedNode } from "../model/places.ts";
-import { usesOf } from "../model/uses.ts";
+import { freeNames } from "../model/uses.ts";
 import { tensor, type Tensor } from "../tensor/tensor.ts";
 import { RuntimeFailure } from "./session.ts";
 
@@ -33,6 +35,8 @@ export interface Frame {
   readonly graph: Graph;
   /** The inputs of the graph, and for a body the values around it that it uses. */
   readonly given: Values;
+  /** Those of them that the runtime did not make, with what it said. */
+  readonly failed: ReadonlyMap<string, RuntimeFailure>;
   /** In a function, the attributes of its call. */
   readonly attributes: Attributes | null;
 }
@@ -61,7 +65,7 @@ export function frameOf(place: Place, feeds: Values, around: Around): Promise<Fr
   const { outer, graph, opsets, kind } = place;
   if (kind.is === "function") return calledFrame(place, kind, around);
   return outer === null
-    ? { opsets, graph, given: feeds, attributes: null }
+    ? { opsets, graph, given: feeds, failed: new Map(), attributes: null }
     : bodyFrame(place, outer, around);
 }
 
@@ -78,10 +82,12 @@ async function calledFrame(
       // oxlint-disable-next-line no-await-in-loop
       const [inputs, node] = await inputsOf(placed, around);
       const values = graph.inputs.map((one, at) => [one.name, inputs[at]] as const);
-      const given = new Map(values.flatMap(([key, value]) => (value ? [[key, value]] : [])));
       const absent = new Set(values.flatMap(([key, value]) => (value ? [] : [key])));
       const attributes = { ...defaults?.attributes, ...node.attributes };
-      return { opsets, graph: boundGraph(graph, attributes, absent), given, attributes };
+      return {
+        ...{ opsets, graph: boundGraph(graph, attributes, absent), attributes },
+        ...given(values),
+      };
     } catch (error) {
       if (!(error instanceof NotRun)) throw error;
     }
@@ -96,16 +102,11 @@ async function calledFrame(
 async function inputsOf(
   { node, place }: PlacedNode,
   around: Around,
-): Promise<readonly [(Tensor | undefined)[], ModelNode]> {
+): Promise<readonly [(Outcome | undefined)[], ModelNode]> {
   const { graph } = await around.frame(place);
   const own = graph.nodes[place.graph.nodes.indexOf(node)];
   const values = await around.valuesOf(place, own.inputs);
-  const inputs = own.inputs.map((name) => {
-    const value = name === "" ? undefined : values.get(name);
-    if (value instanceof RuntimeFailure) throw value;
-    return value;
-  });
-  return [inputs, own];
+  return [own.inputs.map((name) => (name === "" ? undefined : values.get(name))), own];
 }
 
 /**
@@ -140,19 +141,64 @@ async function bodyFrame(place: Place, outer: Place, around: Around): Promise<Fr
   const [node, attribute, nth] = ownerOf(outer.graph, place.graph);
   const owner = frame.graph.nodes[outer.graph.nodes.indexOf(node)];
   const held = owner.attributes[attribute];
-  const graph = (held.type === "other" && held.graphs?.[nth]) || place.graph;
-  const { opsets } = place;
+  const body = (held.type === "other" && held.graphs?.[nth]) || place.graph;
+  const free = freeNames(body);
+  const found = await lookUp([...owner.inputs, ...free], outer, around);
+  // Constants are not read: weights of the graphs around stay where they are.
+  const seen = [...free].map((name) => found.get(name));
+  const constants = [...body.constants, ...seen.filter((one) => isConstant(one))];
   const own: Frame = {
-    ...{ opsets, graph, attributes: frame.attributes },
-    given: await seenFrom(outer, owner, graph, around),
+    ...{ opsets: place.opsets, graph: { ...body, constants }, attributes: frame.attributes },
+    ...given([...free].map((name) => [name, found.get(name)])),
   };
-  if (owner.op === "If") return { ...own, given: branch(owner, attribute, own.given) };
-  if (owner.op === "Loop") return { ...own, given: await loopGiven(owner, own, around) };
-  if (owner.op === "Scan" && opsets["ai.onnx"] >= 9)
-    return { ...own, given: await scanGiven(owner, own, around) };
+  const inputs = owner.inputs.map((name) => {
+    const value = found.get(name);
+    return isConstant(value) ? value.read() : value;
+  });
+  const bodied = { owner, attribute, inputs, frame: own, around };
+  if (owner.op === "If") return branchFrame(bodied);
+  if (owner.op === "Loop") return loopFrame(bodied);
+  if (owner.op === "Scan" && place.opsets["ai.onnx"] >= 9) return scanFrame(bodied);
   throw new NotRun(
     `it is in the body of ${nodeTitle(owner)}, and bodies of ${owner.op} are not followed`,
   );
+}
+
+/** A body with what its node is given; a value may be what the runtime said instead. */
+interface Bodied {
+  readonly owner: ModelNode;
+  readonly attribute: string;
+  readonly inputs: readonly (Outcome | undefined)[];
+  /** With what the body takes from the graphs around it. */
+  readonly frame: Frame;
+  readonly around: Around;
+}
+
+type Found = Outcome | Constant | undefined;
+
+const isConstant = (found: Found): found is Constant => found !== undefined && "read" in found;
+
+/** Named values as a frame has them; constants are in its graph. */
+function given(
+  entries: readonly (readonly [name: string, found: Found])[],
+): Pick<Frame, "given" | "failed"> {
+  const values = new Map<string, Tensor>();
+  const failed = new Map<string, RuntimeFailure>();
+  for (const [name, found] of entries) {
+    if (found instanceof RuntimeFailure) failed.set(name, found);
+    else if (found !== undefined && !isConstant(found)) values.set(name, found);
+  }
+  return { given: values, failed };
+}
+
+/** A frame with more values. */
+function withMore(frame: Frame, entries: readonly (readonly [string, Found])[]): Frame {
+  const more = given(entries);
+  return {
+    ...frame,
+    given: new Map([...frame.given, ...more.given]),
+    failed: new Map([...frame.failed, ...more.failed]),
+  };
 }
 
 /** The node that has a body, the attribute, and which of the attribute's graphs the body is. */
@@ -166,62 +212,63 @@ function ownerOf({ nodes }: Graph, body: Graph): readonly [ModelNode, string, nu
   throw malformed("a body is in no node of the graph around it");
 }
 
-/** What a node with a body takes, and what its body takes from the graphs around it. */
-async function seenFrom(
-  outer: Place,
-  owner: ModelNode,
-  body: Graph,
+/** Values by name as a node sees them: of its own graph, or of the next one around it that has the name. */
+async function lookUp(
+  names: readonly string[],
+  from: Place,
   around: Around,
-): Promise<Map<string, Tensor>> {
-  const own = new Set([
-    ...[...body.inputs, ...body.constants].map(({ name }) => name),
-    ...body.nodes.flatMap((one) => one.outputs),
-  ]);
-  const seen = new Map<string, Tensor>();
-  const uses = new Set([...owner.inputs, ...[...usesOf(body)].filter((name) => !own.has(name))]);
-  for (let place: Place | null = outer; place !== null; place = place.outer) {
-    const { graph } = place;
-    const made = new Set([
-      ...[...graph.inputs, ...graph.constants].map(({ name }) => name),
+): Promise<ReadonlyMap<string, Found>> {
+  const found = new Map<string, Found>();
+  const open = new Set(names);
+  for (let place: Place | null = from; place !== null && open.size > 0; place = place.outer) {
+    // oxlint-disable-next-line no-await-in-loop
+    const { graph, given: fed } = await around.frame(place);
+    for (const one of graph.constants) {
+      if (!fed.has(one.name) && open.delete(one.name)) found.set(one.name, one);
+    }
+    const made = [
+      ...graph.inputs.map(({ name }) => name),
       ...graph.nodes.flatMap((one) => one.outputs),
-    ]);
-    const here = [...uses].filter((name) => made.has(name));
+    ];
+    const here = made.filter((name) => open.delete(name));
     // oxlint-disable-next-line no-await-in-loop
     const values = await around.valuesOf(place, here);
-    for (const name of here) {
-      uses.delete(name);
-      const value = values.get(name);
-      if (value instanceof RuntimeFailure) throw value;
-      if (value !== undefined) seen.set(name, value);
-    }
+    for (const name of here) found.set(name, values.get(name));
   }
-  return seen;
+  return found;
 }
 
-function branch(owner: ModelNode, attribute: string, seen: Values): Values {
-  const taken = scalarOf(seen.get(owner.inputs[0])) ? "then_branch" : "else_branch";
-  if (taken === attribute) return seen;
+/** @throws RuntimeFailure for a value that the runtime did not make */
+function made(value: Outcome | undefined): Tensor | undefined {
+  if (value instanceof RuntimeFailure) throw value;
+  return value;
+}
+
+function branchFrame({ owner, attribute, inputs, frame }: Bodied): Frame {
+  const taken = scalarOf(made(inputs[0])) ? "then_branch" : "else_branch";
+  if (taken === attribute) return frame;
   throw new NotRun(`it is in the ${attribute} of ${nodeTitle(owner)}, and the ${taken} was taken`);
 }
 
+/** A runtime gives the number and the condition of a Loop the shape [1] where the body says so. */
+const shapeOf = ({ type }: ValueInfo): readonly number[] => (type?.shape?.length === 1 ? [1] : []);
+
 /** What the body of a Loop is given in the iteration that counts. */
-async function loopGiven(owner: ModelNode, frame: Frame, around: Around): Promise<Values> {
-  const { graph, given: seen } = frame;
-  const [most = "", condition = "", ...carried] = owner.inputs;
-  const [number, going, ...states] = graph.inputs.map(({ name }) => name);
-  const limit = most === "" ? Infinity : Number(scalarOf(seen.get(most)));
-  let isGoing = condition === "" || Boolean(scalarOf(seen.get(condition)));
-  let values = carried.map((name) => seen.get(name) as Tensor);
+async function loopFrame({ owner, inputs, frame, around }: Bodied): Promise<Frame> {
+  const [number, going, ...states] = frame.graph.inputs;
+  const [most, condition, ...carried] = inputs;
+  const limit = most === undefined ? Infinity : Number(scalarOf(made(most)));
+  let isGoing = condition === undefined || Boolean(scalarOf(made(condition)));
+  let values: readonly (Outcome | undefined)[] = carried;
   for (let at = 0; isGoing && at < limit; at++) {
-    const given = new Map([
-      ...seen,
-      [number, tensor("int64", [], BigInt(at))],
-      [going, tensor("bool", [], isGoing)],
-      ...states.map((name, position) => [name, values[position]] as const),
+    const now = withMore(frame, [
+      [number.name, tensor("int64", shapeOf(number), BigInt64Array.of(BigInt(at)))],
+      [going.name, tensor("bool", shapeOf(going), Uint8Array.of(Number(isGoing)))],
+      ...states.map(({ name }, position) => [name, values[position]] as const),
     ]);
-    if (at === around.iteration) return given;
+    if (at === around.iteration) return now;
     // oxlint-disable-next-line no-await-in-loop
-    const [next, ...after] = await firstOutputs({ ...frame, given }, states.length + 1, around);
+    const [next, ...after] = await firstOutputs(now, states.length + 1, around);
     isGoing = Boolean(scalarOf(next));
     values = after;
   }
@@ -229,14 +276,13 @@ async function loopGiven(owner: ModelNode, frame: Frame, around: Around): Promis
 }
 
 /** What the body of a Scan is given in the iteration that counts: states, and a slice of each scanned input. */
-async function scanGiven(owner: ModelNode, frame: Frame, around: Around): Promise<Values> {
-  const { graph, given: seen } = frame;
-  const inputs = owner.inputs.map((name) => seen.get(name) as Tensor);
-  const names = graph.inputs.map(({ name }) => name);
+async function scanFrame({ owner, inputs, frame, around }: Bodied): Promise<Frame> {
+  const names = frame.graph.inputs.map(({ name }) => name);
   const first = inputs.length - Number(integers(owner, "num_scan_inputs")[0] ?? 0);
   const axes = integers(owner, "scan_input_axes");
   const directions = integers(owner, "scan_input_directions");
-  const scanned = inputs.slice(first).map((value, at) => {
+  const scanned = inputs.slice(first).map((input, at) => {
+    const value = made(input) as Tensor;
     const axis = Number(axes[at] ?? 0);
     const length = value.shape.at(axis) ?? 0;
     return { value, axis, length, isReverse: Number(directions[at] ?? 0) === 1 };
@@ -248,19 +294,23 @@ async function scanGiven(owner: ModelNode, frame: Frame, around: Around): Promis
       return run({ op: "Gather", opset: 13, attributes: { axis } }, [value, index])[0];
     });
     const values = [...states, ...slices];
-    const given = new Map([...seen, ...names.map((name, nth) => [name, values[nth]] as const)]);
-    if (at === around.iteration) return given;
+    const now = withMore(
+      frame,
+      names.map((name, nth) => [name, values[nth]] as const),
+    );
+    if (at === around.iteration) return now;
     // oxlint-disable-next-line no-await-in-loop
-    states = await firstOutputs({ ...frame, given }, first, around);
+    states = await firstOutputs(now, first, around);
   }
   throw noIteration(owner, around);
 }
 
 /** The first outputs of a body, which are its states. */
 async function firstOutputs(frame: Frame, count: number, around: Around): Promise<Tensor[]> {
+  for (const failure of frame.failed.values()) throw failure;
   const names = frame.graph.outputs.slice(0, count).map(({ name }) => name);
-  const made = await around.runGraph(frame, names);
-  return names.map((name) => made.get(name) as Tensor);
+  const outputs = await around.runGraph(frame, names);
+  return names.map((name) => outputs.get(name) as Tensor);
 }
 
 const noIteration = (owner: ModelNode, { iteration }: Around): NotRun =>

@@ -76,6 +76,14 @@ export class PlaceValues implements Around {
       if (value) known.set(name, value);
     }
     const open = new Set(names.filter((name) => name !== "" && !known.has(name)));
+    if (frame.failed.size > 0) {
+      const there = { has: (name: string) => given.has(name) || frame.failed.has(name) };
+      for (const name of open) {
+        const needed = [...neededFor(graph, [name], there).names];
+        const failure = needed.map((one) => frame.failed.get(one)).find(Boolean);
+        if (failure !== undefined && open.delete(name)) known.set(name, failure);
+      }
+    }
     // In the order in which they are made, so that what fails is found before what depends on it.
     const inOrder = graph.nodes.flatMap(({ outputs }) =>
       outputs.filter((name) => open.delete(name)),

@@ -7,10 +7,11 @@ import { isTensorError, printValue, sentenceOf, TensorError } from "../errors.ts
 import type { NodeCall } from "../model/run-model.ts";
 import { resolve } from "../operators/registry.ts";
 import { objectOf } from "../tensor/options.ts";
-import { equals, type Tensor } from "../tensor/tensor.ts";
+import { readModel } from "../onnx/read-model.ts";
+import { asTensor, equals, type Tensor } from "../tensor/tensor.ts";
 import { captureCalls, type CapturedCall, type CaptureOptions, type Feeds } from "./capture.ts";
 import { compare, isWorse, type Likeness } from "./compare.ts";
-import { createSessionFrom, type CreateSession } from "./session.ts";
+import { createSessionFrom, RuntimeFailure, runOnce, type CreateSession } from "./session.ts";
 
 export interface VerifyOptions extends CaptureOptions {
   /** How often the model runs in each runtime, to see whether the runtime agrees with itself; once by default. */
@@ -31,17 +32,18 @@ export interface VerifyProgress {
   readonly nodes: number;
 }
 
-/** How a node did, with the meaning of each verdict. */
+/** How a node did, with the meaning of each verdict, from best to worst. */
 export const VERDICTS = Object.freeze({
+  "not-run":
+    "it is in a branch or an iteration that did not run, or in a body of another operator than If, Loop and Scan",
   equal: "every bit of the result is exact",
   near: "floats differ by no more than the tolerance",
   "nan-or-zero":
     "it differs only in which NaN, or in the sign of a zero, in which runtimes are known to differ",
   differs: "a value is wrong",
-  wrong: "by its own document the call is an error, whatever the runtime makes of it",
+  wrong:
+    "by the specification of the operator the call is an error, whatever the runtime makes of it",
   failed: "the runtime has no result, though the call is right as far as it is known",
-  "not-run":
-    "it is in a branch that was not taken, in a loop that did not get there, or in what is not followed",
 } as const satisfies Readonly<Record<Likeness | "wrong" | "failed" | "not-run", string>>);
 
 export type Verdict = keyof typeof VERDICTS;
@@ -68,7 +70,12 @@ export interface VerifiedNode {
 
 export interface VerifyReport {
   readonly nodes: readonly VerifiedNode[];
-  /** Whether all nodes that ran are equal or near, and reproducible. */
+  /**
+   * What the runtime says of the model as a whole, where it cannot run it although every node that was looked at is
+   * right, such as in a later iteration; null where it runs.
+   */
+  readonly problem: string | null;
+  /** Whether the model runs, and all nodes that ran are equal or near, and reproducible. */
   readonly agrees: boolean;
 }
 
@@ -104,13 +111,36 @@ export async function verifyModel(
       report({ run: nth + 1, runs, nodes: at });
     }
   }
-  const agrees = nodes.every(
-    (node) => node.isReproducible && (isFine(node) || node.verdict === "not-run"),
-  );
-  return { nodes, agrees };
+  const isRight = nodes.every((node) => node.isReproducible && isFine(node));
+  const problem = isRight ? await problemOf(bytes, feeds, makers[0].createSession) : null;
+  return { nodes, problem, agrees: isRight && problem === null };
 }
 
-const isFine = ({ verdict }: VerifiedNode): boolean => verdict === "equal" || verdict === "near";
+const isFine = ({ verdict }: VerifiedNode): boolean =>
+  verdict === "equal" || verdict === "near" || verdict === "not-run";
+
+/** What the runtime says where it cannot run the whole model: of bodies and functions only one call is looked at. */
+async function problemOf(
+  bytes: Uint8Array,
+  feeds: Feeds,
+  createSession: CreateSession,
+): Promise<string | null> {
+  const { graph, functions = [] } = readModel(bytes);
+  const hasParts =
+    functions.length > 0 ||
+    graph.nodes.some(({ attributes }) =>
+      Object.values(attributes).some((one) => one.type === "other" && one.graphs !== undefined),
+    );
+  if (!hasParts) return null;
+  const entries = Object.entries(feeds).map(([name, value]) => [name, asTensor(value, {}, name)]);
+  try {
+    await runOnce(createSession, bytes, Object.fromEntries(entries) as Record<string, Tensor>, []);
+    return null;
+  } catch (error) {
+    if (error instanceof RuntimeFailure) return error.message;
+    throw error;
+  }
+}
 
 interface Run {
   readonly name: string;
@@ -157,7 +187,14 @@ function optionsFrom(options: VerifyOptions): {
   return { own, makers, runs: makers.length, tolerance, report };
 }
 
-/** A node after one more run. */
+/** From best to worst. */
+const VERDICT_NAMES = Object.keys(VERDICTS);
+
+/** The worse of two results of a node. One that did not run in one of two runs is as it was in the other. */
+const worse = (a: VerifiedNode, b: VerifiedNode): VerifiedNode =>
+  VERDICT_NAMES.indexOf(b.verdict) > VERDICT_NAMES.indexOf(a.verdict) ? b : a;
+
+/** A node after one more run. Other inputs than in the first run are an earlier node's fault. */
 function again(
   known: VerifiedNode,
   first: CapturedCall,
@@ -165,20 +202,17 @@ function again(
   run: string,
   tolerance: number,
 ): VerifiedNode {
-  if (isSame(captured.inputs, first.inputs)) {
-    const isSameResult =
-      captured.outputs === null || first.outputs === null
-        ? captured.problem === first.problem
-        : isSame(captured.outputs, first.outputs);
-    if (isSameResult) return known;
-    const { otherRuns } = known;
-    const worst = isFine(known) ? verified(captured, tolerance) : known;
-    return { ...worst, isReproducible: false, otherRuns: [...otherRuns, run] };
-  }
-  // Other inputs are an earlier node's fault. The result must be right for them all the same.
-  if (!isFine(known)) return known;
   const { isReproducible, otherRuns } = known;
-  return { ...verified(captured, tolerance), isReproducible, otherRuns };
+  const isSameInput = captured.isRun === first.isRun && isSame(captured.inputs, first.inputs);
+  const isSameResult =
+    captured.outputs === null || first.outputs === null
+      ? captured.problem === first.problem
+      : isSame(captured.outputs, first.outputs);
+  if (isSameInput && isSameResult) return known;
+  const worst = worse(known, verified(captured, tolerance));
+  return isSameInput
+    ? { ...worst, isReproducible: false, otherRuns: [...otherRuns, run] }
+    : { ...worst, isReproducible, otherRuns };
 }
 
 /** Whether two records have the same names with the same bits. */

@@ -337,3 +337,52 @@ export const scanFile = (version = 18): Uint8Array => {
     opset(version),
   );
 };
+
+/**
+ * A Loop over x [4] with a body that has names of the graph around it for its own values: the constant `n` is the number of
+ * iterations outside and the indices 1, 0, 3, 2 inside, where `take` gathers by them. `take` in the branch likewise has an
+ * own constant `c`. `late` takes element 7 of the Loop's result.
+ */
+export const shadowsFile = (number = valueInfo("at")): Uint8Array => {
+  const own = (name: string, ...values: readonly number[]): Bytes =>
+    initializer(
+      head("int64", values.length),
+      text(TENSOR.name, name),
+      values.flatMap((one) => int(TENSOR.int64Data, one)),
+    );
+  const inside = [
+    ...graph(
+      "body",
+      "again",
+      node("Identity", ["go"], "again"),
+      node("Gather", ["state", "n"], "turned", "take"),
+      node("Gather", ["state", "at"], "nth", "nth"),
+    ),
+    ...bytes(GRAPH.output, valueInfo("turned")),
+    ...own("n", 1, 0, 3, 2),
+    ...bytes(GRAPH.input, number),
+    ...["go", "state"].flatMap((name) => bytes(GRAPH.input, valueInfo(name))),
+  ];
+  const then = [
+    ...graph("then", "late", node("Gather", ["x", "c"], "late", "take")),
+    ...own("c", 2),
+  ];
+  const otherwise = graph("else", "e", node("Identity", ["x"], "e"));
+  return file(
+    int(MODEL.irVersion, 8),
+    bytes(MODEL.graph, [
+      ...graph(
+        "main",
+        "late",
+        node("Loop", ["n", "c", "x"], "y", "loop", body("body", inside)),
+        node("If", ["c"], "branch", "if", ...branches(then, otherwise)),
+        node("Gather", ["y", "far"], "late", "late"),
+      ),
+      ...own("far", 7),
+      ...bytes(GRAPH.input, valueInfo("n", tensorType(INT64))),
+      ...bytes(GRAPH.input, valueInfo("c", tensorType(9))),
+      ...bytes(GRAPH.input, valueInfo("x", tensorType(FLOAT, dim(4)))),
+    ]),
+    opset(18),
+  );
+};
