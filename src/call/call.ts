@@ -45,24 +45,73 @@ export const fieldsOf = ({ name, sinceVersion }: OperatorVersion): ErrorFields =
   opset: sinceVersion,
 });
 
-/** A call of a plain function, what its options ask for beyond the attributes, and `out` as it was given. */
+/** A call of a plain function, and what its options ask for beyond the attributes. */
 export interface PlainCall extends Call {
   readonly policies: Policies;
-  readonly out: unknown;
 }
 
+/** The options of a plain function but `out`, in their order, and the call that they make. */
+interface KnownOptions {
+  readonly names: readonly string[];
+  readonly values: readonly unknown[];
+  readonly call: PlainCall;
+}
+
+const NO_OPTIONS: Readonly<Record<string, unknown>> = Object.freeze({});
+
 /**
- * @param options attributes in JavaScript's spelling, `out` and the policies
- * @throws TensorError `attribute`, `reduction`
+ * The last options of each plain function. Most callers give the same words again and again, and checking them takes ten
+ * times as long as comparing them.
  */
-export function plainCallOf(operator: Operator, options: unknown = {}): PlainCall {
+const LAST_OPTIONS = new WeakMap<Operator, KnownOptions>();
+
+/** Reads and checks the options of a plain function, each once. */
+export class PlainOptions {
+  readonly call: PlainCall;
+  /** As it was given. */
+  readonly out: unknown;
+
+  /**
+   * @param options attributes in JavaScript's spelling, `out` and the policies
+   * @throws TensorError `attribute`, `reduction`
+   */
+  constructor(operator: Operator, options: unknown) {
+    const given =
+      options === undefined
+        ? NO_OPTIONS
+        : objectOf("options", options, { op: plainVersionOf(operator).name });
+    this.out = given["out"];
+    const known = LAST_OPTIONS.get(operator);
+    this.call =
+      known !== undefined && areKnown(given, known) ? known.call : plainCallOf(operator, given);
+  }
+}
+
+/** Whether options have the names and values of others, both without `out`. A value that is an object is never known. */
+function areKnown(
+  given: Readonly<Record<string, unknown>>,
+  { names, values }: KnownOptions,
+): boolean {
+  let count = 0;
+  for (const name of Object.keys(given)) {
+    if (name === "out") continue;
+    if (count === names.length || name !== names[count] || given[name] !== values[count])
+      return false;
+    count++;
+  }
+  return count === names.length;
+}
+
+function plainCallOf(operator: Operator, options: Readonly<Record<string, unknown>>): PlainCall {
   const version = plainVersionOf(operator);
   const fields: ErrorFields = { op: version.name };
-  const { out, ...given } = objectOf("options", options, fields);
+  const { out: _, ...given } = options;
   const policies = policiesOf(operator, given, fields);
   const settings = settingsOf(version, [version], given, fields, POLICY_NAMES);
   const { includeSelf = true } = policies;
-  return { operator, version, settings: { ...settings, includeSelf }, fields, policies, out };
+  const call = { operator, version, settings: { ...settings, includeSelf }, fields, policies };
+  LAST_OPTIONS.set(operator, { names: Object.keys(given), values: Object.values(given), call });
+  return call;
 }
 
 /** The version behind the plain function of an operator that has one. */

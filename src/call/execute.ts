@@ -8,7 +8,7 @@ import type { Plan } from "../plan/plan.ts";
 import { countTargets, split } from "../plan/repeats.ts";
 import { isNumericStorage, type DType, type Step, type Storage } from "../tensor/dtype.ts";
 import { shapeOf, sizeOf } from "../tensor/shape.ts";
-import { bytesOf, copy } from "../tensor/storage.ts";
+import { bytesOf, copy, isSameMemory } from "../tensor/storage.ts";
 import { checkDType, Tensor, type Mutable } from "../tensor/tensor.ts";
 
 /** A result, and the actions that fill it, to be done one after the other. */
@@ -67,7 +67,10 @@ export function scatterExecution(
 ): Execution {
   const result = out ?? newTensor(executor, data.dtype, data.shape, data.size);
   if (isNumericStorage(result.data)) {
-    return { result, actions: scatterActions(plan, data, updates, reducing, result.data) };
+    // Two views of one memory become one array, so that engines need not compare memories.
+    const isInPlace = out !== undefined && isSameMemory(out.data, data.data);
+    const from = isInPlace ? out : data;
+    return { result, actions: scatterActions(plan, from, updates, reducing, result.data) };
   }
   // Text can outgrow what a string holds, half-way through: it is put together elsewhere first.
   const work: Storage = Array.from(result.data);

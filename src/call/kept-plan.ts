@@ -80,6 +80,9 @@ export function keepPlan(
   return keptPlan({ executor, plan, dataShape, shape, addressed, fields });
 }
 
+/** The inputs of a kept plan, as errors name them. */
+const SCATTERED = [{ name: "data" }, { name: "updates" }] as const;
+
 interface Parts {
   readonly executor: Executor;
   readonly plan: Plan;
@@ -111,7 +114,7 @@ function scatterBy(parts: Parts, given: unknown, list: unknown, options: unknown
   checkShape(updates, shape, fields, "updates");
   const type = { dtype, shape: dataShape };
   const target =
-    out === undefined ? undefined : checkOut(out, type, { data, updates }, "data", fields);
+    out === undefined ? undefined : checkOut(out, type, SCATTERED, [data, updates], "data", fields);
   const reducing = { reduction, includeSelf: true };
   return callNow(executor, fields, (session) =>
     execute(session, scatterExecution(executor, plan, data, updates, reducing, target)),
@@ -123,7 +126,8 @@ function gatherBy(parts: Parts, given: unknown, options: unknown = {}): Tensor {
   const { out } = optionsOf(options, ["out"], fields);
   const data = dataOf(parts, given);
   const type = { dtype: data.dtype, shape };
-  const target = out === undefined ? undefined : checkOut(out, type, { data }, null, fields);
+  const target =
+    out === undefined ? undefined : checkOut(out, type, SCATTERED, [data], null, fields);
   return callNow(executor, fields, (session) =>
     execute(session, gatherExecution(executor, plan, data, shape, target)),
   );

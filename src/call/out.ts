@@ -2,19 +2,22 @@
 
 import type { DType } from "../tensor/dtype.ts";
 import { TensorError, type ErrorCode, type ErrorFields } from "../errors.ts";
+import type { Inputs } from "../operators/operator.ts";
 import { printShape, sameShape } from "../tensor/shape.ts";
 import { isSameMemory, overlaps } from "../tensor/storage.ts";
 import { viewAsTensor, type Tensor } from "../tensor/tensor.ts";
 
 /**
  * `out` as a tensor: of the data type and shape of the result, and without memory that an input has too.
+ * @param names of the inputs, in their order
  * @param inPlace the name of the one input that `out` may be, all of it; null where there is none
  * @throws TensorError `dtype`, `shape-mismatch`, `overlap` or `disposed`
  */
 export function checkOut(
   given: unknown,
   { dtype, shape }: { readonly dtype: DType; readonly shape: readonly number[] },
-  inputs: Readonly<Record<string, Tensor | undefined>>,
+  names: readonly { readonly name: string }[],
+  inputs: Inputs<Tensor>,
   inPlace: string | null,
   who: ErrorFields,
 ): Tensor {
@@ -31,9 +34,10 @@ export function checkOut(
     const must = `must have the shape of the result, ${printShape(shape)}`;
     throw wrongOut("shape-mismatch", `${must}, got ${printShape(out.shape)}`, who, shape);
   }
-  for (const name of Object.keys(inputs)) {
-    const data = inputs[name]?.data;
+  for (let position = 0; position < inputs.length; position++) {
+    const data = inputs[position]?.data;
     if (data === undefined || !overlaps(out.data, data)) continue;
+    const { name } = names[position];
     if (name === inPlace && isSameMemory(out.data, data)) continue;
     const rule =
       inPlace === null

@@ -11,7 +11,7 @@ import {
   type Step,
   type Storage,
 } from "../../tensor/dtype.ts";
-import { bytesOf, copy, isSameMemory } from "../../tensor/storage.ts";
+import { bytesOf, copy } from "../../tensor/storage.ts";
 import type { Session } from "../executor.ts";
 import { runCalls, type Call } from "./calls.ts";
 import { readByKernels } from "./index-reader.ts";
@@ -146,7 +146,7 @@ export class WasmSession implements Session<void> {
     const { data, target } = job;
     const work = workOf(arena, plan, job);
     const rounds: (readonly (readonly Call[])[])[] = [];
-    if (target !== null && !isSameMemory(target, data)) {
+    if (target !== null && target !== data) {
       const { byteLength } = target;
       if (arena.memory.has(data)) {
         const { copyBytes } = arena.memory.kernels();
@@ -193,7 +193,7 @@ export class WasmSession implements Session<void> {
     const { limits, trace } = this.#parts;
     const { memory } = arena;
     if (plan.batches * plan.count * plan.slice === 0) {
-      if (target !== null && !isSameMemory(target, data)) copy(data, target);
+      if (target !== null && target !== data) copy(data, target);
     } else if (memory.has(target ?? data) && memory.has(sequential)) {
       const rounds = this.roundsOf(arena, plan, job, (bytes) => this.#poolFor(bytes));
       for (const lists of rounds) this.#run(memory, lists);
