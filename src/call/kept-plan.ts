@@ -6,7 +6,7 @@ import type { Operator } from "../operators/operator.ts";
 import { settingsOf } from "../operators/settings.ts";
 import type { Plan } from "../plan/plan.ts";
 import { split } from "../plan/repeats.ts";
-import { reductionsOf, type DType, type Reduction } from "../tensor/dtype.ts";
+import { hasReduction, reductionsOf, type DType, type Reduction } from "../tensor/dtype.ts";
 import { coordinatesOf, printShape, sameShape, shapeOf } from "../tensor/shape.ts";
 import { asTensor, type RuntimeTensor, type Tensor } from "../tensor/tensor.ts";
 import type { Nested, ScalarInput } from "../tensor/values.ts";
@@ -153,9 +153,9 @@ function checkReduction(
   word: unknown,
   fields: ErrorFields,
 ): asserts word is Reduction {
-  const known: readonly unknown[] = reductionsOf(dtype);
-  if (known.includes(word)) return;
-  const sentence = `${dtype} has no reduction ${printValue(word)}, only ${known.join(", ")}`;
+  if (hasReduction(dtype, word)) return;
+  const known = reductionsOf(dtype).join(", ");
+  const sentence = `${dtype} has no reduction ${printValue(word)}, only ${known}`;
   throw new TensorError("reduction", sentence, fields);
 }
 

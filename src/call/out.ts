@@ -1,6 +1,6 @@
 /** The checks of `out`, the tensor that a result is written to. */
 
-import type { DType } from "../tensor/dtype.ts";
+import { isNumericStorage, type DType } from "../tensor/dtype.ts";
 import { TensorError, type ErrorCode, type ErrorFields } from "../errors.ts";
 import type { Inputs } from "../operators/operator.ts";
 import { printShape, sameShape } from "../tensor/shape.ts";
@@ -27,7 +27,8 @@ export function checkOut(
     const found = isCopy ? "values that would be converted" : out.dtype;
     throw wrongOut("dtype", `must be ${dtype}, got ${found}`, who);
   }
-  if (Object.isFrozen(out.data) && out.size > 0) {
+  // A typed array with elements cannot be frozen.
+  if (!isNumericStorage(out.data) && Object.isFrozen(out.data) && out.size > 0) {
     throw wrongOut("dtype", "must have elements that can be written, got a frozen list", who);
   }
   if (!sameShape(out.shape, shape)) {

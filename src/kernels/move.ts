@@ -29,6 +29,8 @@ function move(plan: Plan, random: Storage, sequential: Storage, scatter: boolean
     const isDone =
       random instanceof Float32Array &&
       sequential instanceof Float32Array &&
+      // Not pairs, as of complex64.
+      random.length === plan.size &&
       (scatter
         ? moveFloats(plan, sequential, random, true)
         : moveFloats(plan, random, sequential, false));

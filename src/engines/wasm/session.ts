@@ -49,6 +49,8 @@ export interface SessionParts {
   /** Whether this thread may wait for the pool. */
   readonly mayWait: boolean;
   readonly trace: (path: Path) => void;
+  /** Takes a session back that has ended. */
+  ended(session: WasmSession): void;
 }
 
 /** Calls for each thread, round by round: a round begins when the one before has ended. */
@@ -115,7 +117,8 @@ export class WasmSession implements Session<void> {
   }
 
   end(): void {
-    for (const arena of this.#arenas.splice(0)) arena.release();
+    if (this.#arenas.length > 0) for (const arena of this.#arenas.splice(0)) arena.release();
+    this.#parts.ended(this);
   }
 
   /** Scratch memory of this call: where one of the arrays lives, or, of that many bytes, for tensors of the heap. */
