@@ -52,6 +52,10 @@ export function stepsOf({ reduction, includeSelf }: Reducing): {
   return { first: includeSelf ? step : "none", later: step, divides: reduction === "mean" };
 }
 
+/** Whether every update does the same step, and nothing follows: so it is with most calls. */
+const isOneStep = ({ reduction, includeSelf }: Reducing): boolean =>
+  includeSelf ? reduction !== "mean" : reduction === "none";
+
 /** The divisor of a mean after that many updates. */
 export const divisorOf = ({ includeSelf }: Reducing, updates: number): number =>
   includeSelf ? updates + 1 : updates;
@@ -89,10 +93,11 @@ function scatterActions(
   reducing: Reducing,
   out: Storage,
 ): Action[] {
-  const steps = stepsOf(reducing);
-  if (steps.first === steps.later && !steps.divides) {
-    return [(session) => session.scatter(plan, dtype, steps.later, data, updates, out)];
+  const { reduction } = reducing;
+  if (isOneStep(reducing)) {
+    return [(session) => session.scatter(plan, dtype, reduction as Step, data, updates, out)];
   }
+  const steps = stepsOf(reducing);
   const { first, later } = split(plan);
   const actions: Action[] = [
     (session) => session.scatter(first, dtype, steps.first, data, updates, out),

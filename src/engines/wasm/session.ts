@@ -76,8 +76,10 @@ export class WasmSession implements Session<void> {
   };
 
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): void {
-    const { js, trace } = this.#parts;
+    const { js, limits, trace } = this.#parts;
     const isDone =
+      // First, because most calls are small.
+      isEnough(plan, limits) &&
       isNumericStorage(data) &&
       isNumericStorage(out) &&
       this.#pays(plan, dtype, data, out) &&
@@ -101,10 +103,11 @@ export class WasmSession implements Session<void> {
   ): void {
     const { js, limits, trace } = this.#parts;
     const isDone =
+      isEnough(plan, limits) &&
       isNumericStorage(data) &&
       isNumericStorage(updates) &&
       isNumericStorage(out) &&
-      (step === "none" ? this.#pays(plan, dtype, out, updates) : isEnough(plan, limits)) &&
+      (step !== "none" || this.#pays(plan, dtype, out, updates)) &&
       attempt(() => {
         const arena = this.arenaOf(bytesFor(plan, dtype), data, updates, out);
         const kernel = scatterKernel(arena.memory, dtype, step);
@@ -183,10 +186,9 @@ export class WasmSession implements Session<void> {
     return offsets;
   }
 
-  /** Whether a move between these arrays pays: always where both are in the engine's memory, so that nothing is copied. */
+  /** Whether a move that is large enough pays: always where both are in the engine's memory, so that nothing is copied. */
   #pays(plan: Plan, dtype: DType, random: NumericStorage, sequential: NumericStorage): boolean {
     const { limits, shared } = this.#parts;
-    if (!isEnough(plan, limits)) return false;
     if (shared?.has(random) === true && shared.has(sequential)) return true;
     return moveOfHeapPays(plan, DTYPES[dtype].bytes, limits);
   }
