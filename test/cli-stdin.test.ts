@@ -31,7 +31,7 @@ const ROWS: readonly (readonly [stdin: string | null, row: Row])[] = [
   ["u.pb", prints("run add.onnx d.npy i.npy - -o out.npy", "y: float32[4, 2]\n  written to out.npy\n")],
   ["d.npy", prints("run add.onnx data=- i.npy u.npy --expect y.npy", "y: float32[4, 2]\n  equals y.npy\n")],
   ["y.npy", prints("run add.onnx d.npy i.npy u.npy --expect -", "y: float32[4, 2]\n  equals standard input\n")],
-  ["wrong.npy", fails("run add.onnx d.npy i.npy u.npy --expect y=-", /standard input/, /differs from standard input\n$/)],
+  ["wrong.npy", fails("run add.onnx d.npy i.npy u.npy --expect y=-", /standard input/, /differs from standard input\n  why: nothing known explains it\n$/)],
   ["i.npy", prints("explain ScatterND d.npy - u.npy", /output: float32\[4, 2\]/)],
   ["cut.npy", fails("run ScatterND d.npy i.npy -", /^standard input: the NPY file promises 32 bytes .* but 12 follow/)],
   ["add.onnx", fails("run ScatterND d.npy i.npy -", /^standard input: /)],

@@ -23,17 +23,13 @@ export function checkOut(
 ): Tensor {
   const { tensor: out, isView } = viewAsTensor(given, who, "out");
   const isCopy = !isView && out.size > 0;
-  if (out.dtype !== dtype || isCopy) {
-    const found = isCopy ? "values that would be converted" : out.dtype;
-    throw wrongOut("dtype", `must be ${dtype}, got ${found}`, who);
+  if (isCopy) {
+    throw wrongOut("dtype", `must be ${dtype}, got values that would be converted`, who);
   }
+  checkLike(out, dtype, shape, "out", who);
   // A typed array with elements cannot be frozen.
   if (!isNumericStorage(out.data) && Object.isFrozen(out.data) && out.size > 0) {
     throw wrongOut("dtype", "must have elements that can be written, got a frozen list", who);
-  }
-  if (!sameShape(out.shape, shape)) {
-    const must = `must have the shape of the result, ${printShape(shape)}`;
-    throw wrongOut("shape-mismatch", `${must}, got ${printShape(out.shape)}`, who, shape);
   }
   for (let position = 0; position < inputs.length; position++) {
     const data = inputs[position]?.data;
@@ -51,9 +47,22 @@ export function checkOut(
   return out;
 }
 
-const wrongOut = (
-  code: ErrorCode,
-  what: string,
-  who: ErrorFields,
-  expected?: readonly number[],
-): TensorError => new TensorError(code, `out ${what}`, { ...who, input: "out", expected });
+/** @throws TensorError `dtype` or `shape-mismatch` where a tensor is not like the result */
+export function checkLike(
+  { dtype: given, shape: got }: Tensor,
+  dtype: DType,
+  shape: readonly number[],
+  input: string,
+  fields: ErrorFields,
+): void {
+  if (given !== dtype) {
+    throw new TensorError("dtype", `${input} must be ${dtype}, got ${given}`, { ...fields, input });
+  }
+  if (sameShape(got, shape)) return;
+  const must = `${input} must have the shape of the result, ${printShape(shape)}`;
+  const sentence = `${must}, got ${printShape(got)}`;
+  throw new TensorError("shape-mismatch", sentence, { ...fields, input, expected: shape });
+}
+
+const wrongOut = (code: ErrorCode, what: string, who: ErrorFields): TensorError =>
+  new TensorError(code, `out ${what}`, { ...who, input: "out" });

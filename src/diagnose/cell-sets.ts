@@ -5,8 +5,8 @@
 
 import { DTYPES } from "../tensor/dtype.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { leastNormal, roundingError } from "./arithmetic.ts";
-import { cellUpdatesOf, stepOf, valuesOf, type CellUpdates, type Value } from "./cell-values.ts";
+import { leastNormal, rounderOf, roundingError } from "./arithmetic.ts";
+import { stepOf, valuesOf, type CellUpdates, type Value } from "./cell-values.ts";
 import { cellsOf } from "./cells.ts";
 import type { DiagnosisId } from "./diagnosis.ts";
 import { isFloating, type Rule } from "./rule.ts";
@@ -17,8 +17,8 @@ export type Evidence = (cell: number) => number | null;
 export interface CellSet {
   readonly id: DiagnosisId;
   readonly sentence: string;
-  /** Null where the hypothesis says nothing of the call. */
-  evidence(rule: Rule, actual: Tensor): Evidence | null;
+  /** Null where the hypothesis says nothing of the call, which is a scatter. */
+  evidence(rule: Rule, updates: Tensor, at: CellUpdates, actual: Tensor): Evidence | null;
 }
 
 /** How many bits one element has. */
@@ -51,10 +51,13 @@ export const CELL_SETS: readonly CellSet[] = [
   },
 ];
 
-function anyOrder(rule: Rule, actual: Tensor): Evidence | null {
-  const { updates, call } = rule;
-  if (updates === undefined || call.settings.reduction !== "none") return null;
-  const at = cellUpdatesOf(rule);
+function anyOrder(
+  { call }: Rule,
+  updates: Tensor,
+  at: CellUpdates,
+  actual: Tensor,
+): Evidence | null {
+  if (call.settings.reduction !== "none") return null;
   const [found, given] = [cellsOf(actual), cellsOf(updates)];
   const bits = bitsOf(actual);
   return (cell) => {
@@ -67,12 +70,10 @@ function anyOrder(rule: Rule, actual: Tensor): Evidence | null {
   };
 }
 
-function rounding(rule: Rule, actual: Tensor): Evidence | null {
-  const { updates, data, call } = rule;
-  const { reduction } = call.settings;
-  if (updates === undefined || !isFloating(data)) return null;
-  if (!["add", "sub", "mul", "mean"].includes(reduction)) return null;
-  const at = cellUpdatesOf(rule);
+function rounding(rule: Rule, updates: Tensor, at: CellUpdates, actual: Tensor): Evidence | null {
+  const { data, call } = rule;
+  if (!isFloating(data) || !["add", "sub", "mul", "mean"].includes(call.settings.reduction))
+    return null;
   const read = valuesOf(actual) as (cell: number) => number;
   const sum = sumOf(rule, data, updates, at);
   return (cell) => {
@@ -119,46 +120,68 @@ function sumOf({ call }: Rule, data: Tensor, updates: Tensor, at: CellUpdates): 
   };
 }
 
-/** Subsets of more updates than this are too many, and would fit nearly any value. */
-const MOST_UPDATES = 12;
+/** Values that a cell may have; more would fit nearly any value. */
+const MOST_VALUES = 2 ** 18;
 
-/** Steps that all cells together may take: 0.3 s. */
+/** Values of all cells together: 1 s. */
 const MOST_STEPS = 3e7;
 
-function lostUpdates(rule: Rule, actual: Tensor): Evidence | null {
-  const { updates, data, call } = rule;
+function lostUpdates(
+  rule: Rule,
+  updates: Tensor,
+  at: CellUpdates,
+  actual: Tensor,
+): Evidence | null {
+  const { data, call } = rule;
   const { reduction, includeSelf } = call.settings;
-  const read = valuesOf(actual);
-  const [base, update] = [valuesOf(data), updates && valuesOf(updates)];
-  if (updates === undefined || reduction === "none" || reduction === "mean") return null;
-  if (read === null || base === null || !update) return null;
-  const step = stepOf(data.dtype, reduction);
-  const at = cellUpdatesOf(rule);
-  const isSum = isFloating(data) && reduction !== "max" && reduction !== "min";
+  const [read, base, update] = [valuesOf(actual), valuesOf(data), valuesOf(updates)];
+  if (reduction === "none" || reduction === "mean" || !read || !base || !update) return null;
+  const unrounded = stepOf(data.dtype, reduction);
+  const round = isFloating(data) ? rounderOf(data.dtype) : null;
+  const step = round ? (a: Value, b: Value) => round(Number(unrounded(a, b))) : unrounded;
+  const isSum = round !== null && reduction !== "max" && reduction !== "min";
   const sum = isSum ? sumOf(rule, data, updates, at) : null;
   let steps = 0;
+  /** What the cell may be without some of its updates; null where that is too much. */
+  const valuesAt = (cell: number): readonly Value[] | null => {
+    const times = new Map<Value, number>();
+    for (let nth = 0; nth < at.count(cell); nth++) {
+      const value = update(at.element(cell, nth));
+      times.set(value, (times.get(value) ?? 0) + 1);
+    }
+    let values = [includeSelf ? base(cell) : null];
+    for (const [next, most] of times) {
+      // Of equal updates any number may be lost, which is one value more each.
+      if (values.length * (most + 1) > MOST_VALUES) values = [...new Set(values)];
+      const count = values.length * (most + 1);
+      if (times.size > 1 && count > MOST_VALUES) return null;
+      steps += count;
+      if (steps > MOST_STEPS) return null;
+      values = values.flatMap((first) => {
+        const chain = [first];
+        let last = first;
+        for (let n = 0; n < most; n++) chain.push((last = last === null ? next : step(last, next)));
+        return chain;
+      });
+    }
+    return values.map((value) => value ?? base(cell));
+  };
   return (cell) => {
     const count = at.count(cell);
     // A single update that is lost is no race, but it fits the same description.
-    if (count === 0 || count > MOST_UPDATES || steps > MOST_STEPS) return null;
+    const values = count === 0 ? null : valuesAt(cell);
+    if (values === null) return null;
     const wanted = read(cell);
+    const choice = (): number => Math.log2(new Set(values).size);
+    if (values.includes(wanted)) return Math.max(0, bitsOf(data) - choice());
+    // No order makes a difference to equal updates, nor to one that is left of two.
+    if (sum === null || count < 3 || values.length === count + 1) return null;
     const tolerance =
-      sum === null
-        ? 0
-        : reduction === "mul"
-          ? 2 * count * roundingError(data.dtype) * Math.abs(Number(wanted))
-          : sum(cell).tolerance;
-    const bits = sum === null ? bitsOf(data) : evidenceOf(data, Number(wanted), tolerance);
-    const given = Array.from({ length: count }, (_, nth) => update(at.element(cell, nth)));
-    const fits = (value: Value): boolean =>
-      value === wanted || (sum !== null && Math.abs(Number(value) - Number(wanted)) <= tolerance);
-    const search = (value: Value | null, nth: number): boolean => {
-      steps++;
-      if (nth === count) return fits(value ?? base(cell));
-      const next = given[nth];
-      if (search(value === null ? next : step(value, next), nth + 1)) return true;
-      return search(value, nth + 1);
-    };
-    return search(includeSelf ? base(cell) : null, 0) ? Math.max(0, bits - count) : null;
+      reduction === "mul"
+        ? 2 * count * roundingError(data.dtype) * Math.abs(Number(wanted))
+        : sum(cell).tolerance;
+    return values.some((value) => Math.abs(Number(value) - Number(wanted)) <= tolerance)
+      ? Math.max(0, evidenceOf(data, Number(wanted), tolerance) - choice())
+      : null;
   };
 }

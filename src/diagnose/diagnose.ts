@@ -6,8 +6,8 @@
 import { callOf, nodeFrom, type NodeSpec } from "../call/call.ts";
 import { tensorsOf } from "../call/inputs.ts";
 import { prepare, type PreparedCall } from "../call/prepare.ts";
-import { isTensorError, TensorError } from "../errors.ts";
-import { printShape, sameShape } from "../tensor/shape.ts";
+import { checkLike } from "../call/out.ts";
+import { isTensorError } from "../errors.ts";
 import { asTensor, type Tensor } from "../tensor/tensor.ts";
 import { cellsOf, differingCells } from "./cells.ts";
 import type { Diagnosis } from "./diagnosis.ts";
@@ -31,8 +31,7 @@ import { PLACES } from "./places.ts";
  *
  * @param inputs tensors in the order of the version's inputs; `undefined` for an optional input that is left out
  * @param actual of the data type and shape of the node's output
- * @throws TensorError as `run`, but not for an index outside its axis, except for TensorScatter; `dtype` and
- * `shape-mismatch` also for `actual`
+ * @throws TensorError as `run`, but not for an index outside its axis; `dtype` and `shape-mismatch` also for `actual`
  */
 export function diagnose(
   node: NodeSpec,
@@ -41,22 +40,9 @@ export function diagnose(
 ): readonly Diagnosis[] {
   const call = callOf(nodeFrom(node));
   const prepared = prepare(call, tensorsOf(call, inputs));
-  const given = checkActual(actual, prepared);
-  return given.size === 0 ? [] : search(caseOf(prepared, given));
-}
-
-function checkActual(actual: unknown, { call, data, shape }: PreparedCall): Tensor {
   const given = asTensor(actual, call.fields, "actual");
-  const who = { ...call.fields, input: "actual" };
-  if (given.dtype !== data.dtype) {
-    throw new TensorError("dtype", `actual must be ${data.dtype}, got ${given.dtype}`, who);
-  }
-  if (!sameShape(given.shape, shape)) {
-    const must = `must have the shape of the output, ${printShape(shape)}`;
-    const sentence = `actual ${must}, got ${printShape(given.shape)}`;
-    throw new TensorError("shape-mismatch", sentence, { ...who, expected: shape });
-  }
-  return given;
+  checkLike(given, prepared.data.dtype, prepared.shape, "actual", call.fields);
+  return given.size === 0 ? [] : search(caseOf(prepared, given));
 }
 
 function caseOf({ call, data, updates, planInputs, shape }: PreparedCall, actual: Tensor): Case {
@@ -69,17 +55,14 @@ function caseOf({ call, data, updates, planInputs, shape }: PreparedCall, actual
     stays: "last",
     updatesFirst: false,
     arithmetic: null,
+    rewrite: null,
     placings: new WeakMap(),
+    kept: {},
   };
   const found = cellsOf(actual);
-  if (call.operator.ownRules === true) {
-    const facts = { isError: false, hasNegative: false, hasOutside: false };
-    const differing = differingCells(cellsOf(resultOf(own)), found);
-    return { rule: own, facts, actual, found, differing };
-  }
   const exact = exactOf(own);
   const isError = exact === null;
-  const rule = isError ? { ...own, placeOf: droppingOutside(call.version.negativeIndices) } : own;
+  const rule = isError ? { ...own, placeOf: droppingOutside(own), kept: {} } : own;
   const facts = factsOf(rule, isError);
   const differing = differingCells(cellsOf(exact ?? resultOf(rule)), found);
   if (!isError) return { rule, facts, actual, found, differing };

@@ -5,12 +5,14 @@
  * `DiagnosisId` is derived from this table.
  */
 export const DIAGNOSES = Object.freeze({
+  "not-applied": "no update was applied, or no element was read",
   "first-wins": "of several updates of one target the first one stays, not the last",
   "other-reduction": "another reduction was used, such as `none` for a word that is not known",
   "without-self": "the reduction began with the first update, not with the value of data",
   "updates-first": "updates were combined with each other before they met data",
   "other-axis": "another axis was used",
   "batch-zero": "the indices of the first batch were used for all batches",
+  "other-batch-dims": "another batch_dims was used to find elements",
   "other-operator": "another operator was run, such as ScatterElements for ScatterND",
   "out-of-range-clipped": "indices outside their axis were taken for the nearest place",
   "out-of-range-dropped": "updates with an index outside its axis were left out",
@@ -18,8 +20,10 @@ export const DIAGNOSES = Object.freeze({
   "indices-truncated": "indices were cut to their low 32 bits",
   "flat-offset":
     "an index outside its axis reached another row: only the offset in the whole tensor counted",
+  "other-mode": "the mode was circular, not linear",
   "negative-dropped": "updates or elements with a negative index were left out",
   "negative-clamped": "negative indices were taken for 0",
+  "negative-counted": "negative indices were counted from another place, or where they are errors",
   "negative-refused": "the call ended at a negative index, or was not done at all",
   "transposed-input": "an input was read with its axes in another order",
   "wide-accumulation": "sums were kept in a wider float type and rounded once",

@@ -3,10 +3,10 @@
 import { DTYPES } from "../tensor/dtype.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { arithmeticOf, leastNormal, rounderOf, type Parts } from "./arithmetic.ts";
-import type { Hypothesis, Variant } from "./hypothesis.ts";
+import { hypothesis, type Hypothesis } from "./hypothesis.ts";
 import { isFloating, type Rule } from "./rule.ts";
 
-const isScatter = ({ updates }: Rule): boolean => updates !== undefined;
+const always = (): boolean => true;
 
 const isReduced = ({ updates, call: { settings } }: Rule): boolean =>
   updates !== undefined && settings.reduction !== "none";
@@ -18,17 +18,15 @@ const floats = (
   id: Hypothesis["id"],
   applies: (rule: Rule) => boolean,
   parts: (data: Tensor) => readonly (readonly [sentence: string, parts: Parts])[],
-): Hypothesis => ({
-  id,
-  aspect: "arithmetic",
-  variants: (rule): readonly Variant[] =>
+): Hypothesis =>
+  hypothesis(id, "arithmetic", (rule) =>
     isFloating(rule.data) && applies(rule)
-      ? parts(rule.data).map(([sentence, given]) => ({
-          rule: { ...rule, arithmetic: arithmeticOf(rule.data.dtype, given) },
+      ? parts(rule.data).map(([sentence, given]) => [
           sentence,
-        }))
+          { arithmetic: arithmeticOf(rule.data.dtype, given) },
+        ])
       : [],
-});
+  );
 
 /** What a max or min of two operands may be that a comparison decides. The comparison of NaN is false. */
 const COMPARISONS = {
@@ -90,11 +88,9 @@ export const FLOATS: readonly Hypothesis[] = [
     const round = rounderOf(dtype);
     return [["results that are -0 became 0", { round: (value) => withoutSign(round(value)) }]];
   }),
-  floats(
-    "signed-zero",
-    () => true,
-    () => [["-0 became 0 in the whole output", { finish: withoutSign }]],
-  ),
+  floats("signed-zero", always, () => [
+    ["-0 became 0 in the whole output", { finish: withoutSign }],
+  ]),
   floats("nan-one-operand", compares, () => [
     ["a NaN was left out: the other operand stayed", each(ignoringNaN, EXACT)],
     ["of a NaN and a number the value of data stayed", each(forNaN, COMPARISONS.first)],
@@ -102,7 +98,7 @@ export const FLOATS: readonly Hypothesis[] = [
     ["a comparison with NaN, and of 0 with -0, kept the value of data", COMPARISONS.first],
     ["a comparison with NaN, and of 0 with -0, kept the update", COMPARISONS.second],
   ]),
-  floats("subnormals-flushed", isScatter, ({ dtype }) => {
+  floats("subnormals-flushed", always, ({ dtype }) => {
     const least = leastNormal(dtype);
     const flush = (value: number): number => (Math.abs(value) < least ? zeroOf(value) : value);
     const toNearest = rounderOf(dtype);
@@ -117,13 +113,4 @@ export const FLOATS: readonly Hypothesis[] = [
       ["all elements below the least normal float became 0", { read: flush, round, finish: flush }],
     ];
   }),
-  floats(
-    "subnormals-flushed",
-    (rule) => !isReduced(rule),
-    ({ dtype }) => {
-      const least = leastNormal(dtype);
-      const finish = (value: number): number => (Math.abs(value) < least ? zeroOf(value) : value);
-      return [["all elements below the least normal float became 0", { finish }]];
-    },
-  ),
 ];

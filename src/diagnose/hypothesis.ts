@@ -28,29 +28,61 @@ export interface Hypothesis {
   variants(rule: Rule, facts: Facts): readonly Variant[];
 }
 
+/** A sentence, and what it says that another value has in a rule. */
+export type Change = readonly [sentence: string, parts: Partial<Rule>];
+
+/** @param changesOf says how the hypothesis may be true */
+export function hypothesis(
+  id: DiagnosisId,
+  aspect: Aspect,
+  changesOf: (rule: Rule, facts: Facts) => readonly Change[],
+): Hypothesis {
+  const isPlanSame = ["order", "reduction", "arithmetic"].includes(aspect);
+  return {
+    id,
+    aspect,
+    variants: (rule, facts) =>
+      changesOf(rule, facts).map(([sentence, parts]) => ({
+        sentence,
+        // Made when it is tried: parts may be as large as an input.
+        get rule() {
+          return { ...rule, ...(isPlanSame ? {} : { kept: {} }), ...parts };
+        },
+      })),
+  };
+}
+
 /** Counts a negative index from the back, as most versions do. */
-export const wrapped = (index: number, dim: number): number => (index < 0 ? index + dim : index);
+const wrapped = (index: number, dim: number): number => (index < 0 ? index + dim : index);
 
 /** The reading of indices that leaves out what is outside. */
-export const droppingOutside =
-  (isNegativeTaken: boolean): PlaceOf =>
-  (index, dim) => {
-    const place = isNegativeTaken ? wrapped(index, dim) : index;
-    return place >= 0 && place < dim ? place : NaN;
-  };
+export function droppingOutside(rule: Rule): PlaceOf {
+  const own = ownPlace(rule);
+  return (index, dim) => within(own(index, dim), dim);
+}
 
-/** @param rule whose indices have no rules of their own */
+export const within = (place: number, dim: number): number =>
+  place >= 0 && place < dim ? place : NaN;
+
+/** Negative indices as the version counts them. */
+export const ownPlace = (rule: Rule): typeof wrapped =>
+  takesNegative(rule) ? wrapped : (index) => index;
+
+/** Whether an index may count from the end; a position of a sequence may not. */
+export const takesNegative = ({ call: { operator, version } }: Rule): boolean =>
+  version.negativeIndices && operator.ownRules !== true;
+
 export function factsOf(rule: Rule, isError: boolean): Facts {
-  const { axes, tupleAt, base } = placingOf(rule);
+  const { axes, tupleAt, length, base } = placingOf(rule);
   const { words, step } = indexWordsOf(rule.indices);
-  const { negativeIndices } = rule.call.version;
+  const negative = takesNegative(rule);
   let hasNegative = false;
   let hasOutside = false;
   for (let p = 0; p < base.length; p++) {
     for (let j = 0; j < axes.length; j++) {
-      const index = indexAt(words, (tupleAt(p) * axes.length + j) * step, step);
+      const index = indexAt(words, (tupleAt(p) * axes.length + j) * step, step) + (p % length);
       if (index < 0) hasNegative = true;
-      const place = negativeIndices ? wrapped(index, axes[j].dim) : index;
+      const place = negative ? wrapped(index, axes[j].dim) : index;
       if (!(place >= 0 && place < axes[j].dim)) hasOutside = true;
     }
   }

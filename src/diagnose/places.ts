@@ -1,143 +1,130 @@
 /** Hypotheses about indices: what a runtime makes of negative ones, of those outside their axis, and of wide ones. */
 
 import { Tensor } from "../tensor/tensor.ts";
-import { droppingOutside, wrapped, type Hypothesis, type Variant } from "./hypothesis.ts";
-import { isFloating, type PlaceOf, type Rule } from "./rule.ts";
+import {
+  droppingOutside,
+  hypothesis,
+  ownPlace,
+  takesNegative,
+  within,
+  type Change,
+  type Hypothesis,
+} from "./hypothesis.ts";
+import { isFloating, withSettings, type PlaceOf, type Rule } from "./rule.ts";
 
-const within = (place: number, dim: number): number => (place >= 0 && place < dim ? place : NaN);
-
-const clipped: PlaceOf = (place, dim) => Math.min(Math.max(place, 0), dim - 1);
-
-const variant = (
-  rule: Rule,
-  placeOf: PlaceOf,
-  sentence: string,
-  more: Partial<Rule> = {},
-): Variant => ({
-  rule: { ...rule, placeOf, ...more },
-  sentence,
-});
+/** A sequence is moved as a whole. */
+const clipped: PlaceOf = (place, dim, after, rest) =>
+  Math.min(Math.max(place, after), dim - 1 - rest);
 
 const what = ({ updates }: Rule): string => (updates === undefined ? "elements" : "updates");
 
-const negatives = (
-  id: Hypothesis["id"],
-  variants: (rule: Rule) => readonly Variant[],
-): Hypothesis => ({
-  id,
-  aspect: "places",
-  variants: (rule, { hasNegative }) => (hasNegative ? variants(rule) : []),
-});
+/** Hypotheses about calls with such an index. */
+const places =
+  (which: "hasNegative" | "hasOutside") =>
+  (
+    id: Hypothesis["id"],
+    changesOf: (rule: Rule, hasNegative: boolean) => readonly Change[],
+  ): Hypothesis =>
+    hypothesis(id, "places", (rule, facts) =>
+      facts[which] ? changesOf(rule, facts.hasNegative) : [],
+    );
 
-/** Negative indices as the version counts them. */
-const ownPlace = ({ call: { version } }: Rule): PlaceOf =>
-  version.negativeIndices ? wrapped : (index) => index;
-
-const outside = (
-  id: Hypothesis["id"],
-  variants: (rule: Rule, hasNegative: boolean) => readonly Variant[],
-): Hypothesis => ({
-  id,
-  aspect: "places",
-  variants: (rule, { hasOutside, hasNegative }) => (hasOutside ? variants(rule, hasNegative) : []),
-});
+const negatives = places("hasNegative");
+const outside = places("hasOutside");
 
 const negativeDropped: PlaceOf = (index, dim) => (index < 0 ? NaN : within(index, dim));
 
+const countedFrom = (place: string, endOf: (dim: number) => number): Change => [
+  `negative indices were counted from ${place}`,
+  { placeOf: (index, dim) => (index < 0 ? index + endOf(dim) : within(index, dim)) },
+];
+
 /** Of a scatter an update that is left out writes nothing; of a gather the element is 0 or NaN. */
-const filled = (rule: Rule, placeOf: PlaceOf, which: string): readonly Variant[] =>
-  rule.updates === undefined
-    ? [
-        variant(rule, placeOf, `elements with ${which} are 0`),
-        ...(isFloating(rule.data)
-          ? [variant(rule, placeOf, `elements with ${which} are NaN`, { fill: "nan" })]
-          : []),
-      ]
-    : [variant(rule, placeOf, `updates with ${which} were left out`)];
+function filled(rule: Rule, placeOf: PlaceOf, which: string): readonly Change[] {
+  if (rule.updates !== undefined) return [[`updates with ${which} were left out`, { placeOf }]];
+  const zero: Change = [`elements with ${which} are 0`, { placeOf }];
+  return isFloating(rule.data)
+    ? [zero, [`elements with ${which} are NaN`, { placeOf, fill: "nan" }]]
+    : [zero];
+}
+
+const leftOut =
+  (isScatter: boolean) =>
+  (rule: Rule): readonly Change[] =>
+    (rule.updates !== undefined) === isScatter
+      ? filled(rule, droppingOutside(rule), "an index outside its axis")
+      : [];
 
 /** What is out of range comes first: where both are true of a call, it is the rarer thing. */
 export const PLACES: readonly Hypothesis[] = [
-  outside("out-of-range-clipped", (rule, hasNegative) => [
-    variant(
-      rule,
-      (index, dim) => clipped(ownPlace(rule)(index, dim), dim),
+  outside("out-of-range-clipped", (rule, hasNegative) => {
+    const own = ownPlace(rule);
+    const nearest: Change = [
       "indices outside their axis were taken for the nearest place",
-    ),
-    ...(hasNegative
-      ? [variant(rule, clipped, "indices were clipped to their axis, negative ones to 0")]
-      : []),
+      { placeOf: (index, dim, ...sequence) => clipped(own(index, dim), dim, ...sequence) },
+    ];
+    return hasNegative
+      ? [nearest, ["indices were clipped to their axis, negative ones to 0", { placeOf: clipped }]]
+      : [nearest];
+  }),
+  outside("out-of-range-dropped", leftOut(true)),
+  outside("out-of-range-filled", leftOut(false)),
+  outside("indices-truncated", (rule) => {
+    const { data, shape, size, dtype } = rule.indices;
+    if (!(data instanceof BigInt64Array)) return [];
+    const low = data.map((index) => BigInt.asIntN(32, index));
+    if (!data.some((index, p) => index !== low[p])) return [];
+    const indices = new Tensor(dtype, [...shape], size, low);
+    const placeOf = droppingOutside(rule);
+    return [["indices were cut to their low 32 bits", { indices, placeOf }]];
+  }),
+  outside("flat-offset", (rule) => [
+    [
+      "indices outside their axis were taken at their offset in the whole tensor",
+      { placeOf: ownPlace(rule) },
+    ],
   ]),
-  outside("out-of-range-dropped", (rule) =>
-    rule.updates === undefined
-      ? []
-      : filled(
-          rule,
-          droppingOutside(rule.call.version.negativeIndices),
-          "an index outside its axis",
-        ),
-  ),
-  outside("out-of-range-filled", (rule) =>
-    rule.updates === undefined
-      ? filled(
-          rule,
-          droppingOutside(rule.call.version.negativeIndices),
-          "an index outside its axis",
-        )
+  outside("other-mode", (rule) =>
+    rule.call.operator.ownRules === true && rule.call.settings.mode === "linear"
+      ? [
+          [
+            "the mode was circular, not linear",
+            { ...withSettings(rule, { mode: "circular" }), placeOf: null },
+          ],
+        ]
       : [],
   ),
-  {
-    id: "indices-truncated",
-    aspect: "places",
-    variants(rule, { hasOutside }) {
-      const { data, shape, size, dtype } = rule.indices;
-      if (!hasOutside || !(data instanceof BigInt64Array)) return [];
-      const low = data.map((index) => BigInt.asIntN(32, index));
-      if (!data.some((index, p) => index !== low[p])) return [];
-      const indices = new Tensor(dtype, [...shape], size, low);
-      const sentence = "indices were cut to their low 32 bits";
-      return [
-        variant({ ...rule, indices }, droppingOutside(rule.call.version.negativeIndices), sentence),
-      ];
-    },
-  },
-  outside("flat-offset", (rule) => [
-    variant(
-      rule,
-      ownPlace(rule),
-      "indices outside their axis were taken at their offset in the whole tensor",
-    ),
-  ]),
   negatives("negative-dropped", (rule) => filled(rule, negativeDropped, "a negative index")),
-  negatives("negative-clamped", (rule) => [
-    variant(
-      rule,
-      (index, dim) => (index < 0 ? 0 : within(index, dim)),
+  negatives("negative-clamped", () => [
+    [
       "negative indices were taken for 0",
-    ),
+      { placeOf: (index, dim) => (index < 0 ? 0 : within(index, dim)) },
+    ],
   ]),
+  negatives("negative-counted", (rule) =>
+    takesNegative(rule)
+      ? [
+          countedFrom("the last place but one", (dim) => dim - 1),
+          ...[...new Set(rule.data.shape)].map((size) =>
+            countedFrom(`the end of an axis of ${size}`, () => size),
+          ),
+        ]
+      : [countedFrom("the end, which this version does not do", (dim) => dim)],
+  ),
   negatives("negative-refused", (rule) => [
-    variant(
-      rule,
-      negativeDropped,
+    [
       `the first negative index ended the call: later ${what(rule)} are missing`,
-      {
-        refusal: "ends",
-      },
-    ),
-    variant(
-      rule,
-      negativeDropped,
+      { placeOf: negativeDropped, refusal: "ends" },
+    ],
+    [
       `a negative index undid the whole call: all ${what(rule)} are missing`,
-      {
-        refusal: "undoes",
-      },
-    ),
+      { placeOf: negativeDropped, refusal: "undoes" },
+    ],
   ]),
-  negatives("flat-offset", (rule) => [
-    variant(
-      rule,
-      (index) => index,
+  negatives("flat-offset", () => [
+    [
       "negative indices were taken at their offset in the whole tensor",
-    ),
+      { placeOf: (index) => index },
+    ],
   ]),
 ];

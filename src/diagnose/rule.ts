@@ -9,7 +9,7 @@ import { createJs } from "../engines/js.ts";
 import { isTensorError } from "../errors.ts";
 import { divide } from "../kernels/divide.ts";
 import { readIndices } from "../kernels/read-indices.ts";
-import type { PlanInputs } from "../operators/operator.ts";
+import type { PlanInputs, Settings } from "../operators/operator.ts";
 import { indexAt, indexWordsOf } from "../plan/index-job.ts";
 import { absoluteOffsets, without, type Plan } from "../plan/plan.ts";
 import { countTargets, split } from "../plan/repeats.ts";
@@ -21,9 +21,10 @@ import { decode, encode, type Arithmetic } from "./arithmetic.ts";
 
 /**
  * The place along an axis of `dim` places that an index stands for. NaN leaves its update or element out; a place
- * outside the axis is taken at its flat offset, where data has one.
+ * outside the axis is taken at its flat offset, where data has one. Of a sequence each place has an index, with `after`
+ * places of the sequence before it and `rest` behind it.
  */
-export type PlaceOf = (index: number, dim: number) => number;
+export type PlaceOf = (index: number, dim: number, after: number, rest: number) => number;
 
 export interface Rule {
   readonly call: Call;
@@ -45,17 +46,31 @@ export interface Rule {
   readonly updatesFirst: boolean;
   /** Null for the arithmetic of the data type. */
   readonly arithmetic: Arithmetic | null;
+  /** A change to the Plan, which need not have the shape of the result before. Of the version's own Plan alone. */
+  readonly rewrite: ((plan: Plan) => Plan) | null;
   /** What {@link placingOf} found for a call: many rules differ in their reading of indices alone. */
   readonly placings: WeakMap<Call, Placing>;
+  /** What follows from the parts above that decide where elements go; another object where one of them changes. */
+  readonly kept: { plan?: Plan; moves?: Moves };
 }
 
-/** The result by a rule; null where the rule does not fit the call: other shapes, or an index outside its axis. */
-export function predict(rule: Rule): Tensor | null {
+/** The part of a rule that has other settings. */
+export const withSettings = ({ call }: Rule, settings: Partial<Settings>): Pick<Rule, "call"> => ({
+  call: { ...call, settings: { ...call.settings, ...settings } },
+});
+
+/**
+ * The result by a rule; null where the rule does not fit the call: other shapes, or an index outside its axis.
+ * @param probe says which cells are computed, all of them by default
+ */
+export function predict(rule: Rule, probe?: Probe | null): Tensor | null {
   try {
     const { call, data, indices, updates, shape } = rule;
     const shapes = { data: data.shape, indices: indices.shape, updates: updates?.shape ?? null };
     const inferred = call.operator.inferShape(shapes, call) as readonly number[];
-    return sameShape(inferred, shape) ? resultOf(rule) : null;
+    if ((rule.rewrite === null || rule.placeOf !== null) && !sameShape(inferred, shape))
+      return null;
+    return probe ? resultBy(...restricted(rule, probe)) : resultOf(rule);
   } catch (error) {
     if (isTensorError(error)) return null;
     throw error;
@@ -63,9 +78,70 @@ export function predict(rule: Rule): Tensor | null {
 }
 
 /** @throws TensorError `index-out-of-range` */
-export function resultOf(rule: Rule): Tensor {
+export const resultOf = (rule: Rule): Tensor => resultBy(rule, planOf(rule));
+
+/** Some cells of a result, in ascending order, fewer than 2^16. */
+export interface Probe {
+  readonly cells: Uint32Array;
+  /** How many of them lie before each cell of the result, and before its end. */
+  readonly before: Uint16Array;
+}
+
+/** What a Plan does with the cells of a probe: the number of the cell in it, and the element of the other side. */
+interface Moves {
+  readonly near: Uint32Array;
+  readonly far: Uint32Array;
+}
+
+function movesOf(plan: Plan, isGather: boolean, { cells, before }: Probe): Moves {
+  const { slice, source } = plan;
+  const offsets = absoluteOffsets(plan);
+  const near: number[] = [];
+  const far: number[] = [];
+  for (let p = 0; p < offsets.length; p++) {
+    const place = (source === undefined ? p : source[p]) * slice;
+    const begin = isGather ? place : offsets[p];
+    for (let i = before[begin]; i < before[begin + slice]; i++) {
+      near.push(i);
+      far.push((isGather ? offsets[p] : place) + cells[i] - begin);
+    }
+  }
+  return { near: Uint32Array.from(near), far: Uint32Array.from(far) };
+}
+
+/** A rule and its Plan for the cells of a probe alone, each a slice of its own. */
+function restricted(rule: Rule, probe: Probe): [Rule, Plan] {
+  const { data, updates } = rule;
+  rule.kept.moves ??= movesOf(planOf(rule), updates === undefined, probe);
+  const { near, far } = rule.kept.moves;
+  const shape = [probe.cells.length];
+  const part = { slice: 1, count: near.length, batches: 1 };
+  return updates === undefined
+    ? [
+        { ...rule, shape },
+        { ...part, offsets: far, source: near, size: data.size, span: data.size },
+      ]
+    : [
+        { ...rule, shape, data: pick(data, probe.cells), updates: pick(updates, far) },
+        { ...part, offsets: near, size: shape[0], span: shape[0] },
+      ];
+}
+
+/** Elements of a tensor. */
+export function pick(
+  { dtype, size, data }: Tensor,
+  offsets: Uint32Array,
+  shape: readonly number[] = [offsets.length],
+): Tensor {
+  const count = offsets.length;
+  const out = allocate(dtype, count);
+  const plan = { offsets, slice: 1, count, size, batches: 1, span: size };
+  void createJs().begin().gather(plan, dtype, data, out);
+  return new Tensor(dtype, [...shape], count, out);
+}
+
+function resultBy(rule: Rule, plan: Plan): Tensor {
   const { data, updates, shape, arithmetic } = rule;
-  const plan = planOf(rule);
   const storage =
     updates === undefined ? gathered(rule, plan) : scattered(rule, plan, data, updates);
   const result = new Tensor(data.dtype, [...shape], product(shape), storage);
@@ -81,11 +157,18 @@ const inputsOf = ({ data, indices, updates }: Rule): PlanInputs => ({
 
 /** The Plan of a rule, in which no rows are merged. */
 export function planOf(rule: Rule): Plan {
+  const { kept } = rule;
+  kept.plan ??= newPlan(rule);
+  return kept.plan;
+}
+
+function newPlan(rule: Rule): Plan {
   const { call, placeOf } = rule;
   if (placeOf !== null) return placedPlan(rule, placeOf);
   const { negativeIndices: negative, outOfRange: bounds = "error" } = call.version;
   const rules = { negative, bounds, merge: false, read: readIndices } as const;
-  return call.operator.plan(inputsOf(rule), call, rules);
+  const plan = call.operator.plan(inputsOf(rule), call, rules);
+  return rule.rewrite?.(plan) ?? plan;
 }
 
 /** How the offsets of a call's Plan follow from indices: `base` where all are 0, plus each index times its stride. */
@@ -95,6 +178,8 @@ export interface Placing {
   readonly axes: readonly { readonly dim: number; readonly stride: number }[];
   /** The number of the index tuple of a position; element indices are tuples of one. */
   tupleAt(position: number): number;
+  /** Positions of a sequence, which have one index; 1 where there are no sequences. */
+  readonly length: number;
 }
 
 export function placingOf(rule: Rule): Placing {
@@ -119,19 +204,30 @@ function newPlacing(rule: Rule): Placing {
     stride: product(data.shape, axis + 1),
   }));
   const { count } = plan;
+  const base = absoluteOffsets(plan);
+  if (call.operator.ownRules === true) {
+    return {
+      plan,
+      base: base.map((offset, p) => offset - (p % count) * plan.slice),
+      axes,
+      tupleAt: (p) => Math.floor((p / base.length) * indices.size),
+      length: count,
+    };
+  }
   // An operator that addresses slices along an axis repeats its indices for each place between batches and axis.
   const times = Math.max(1, (plan.batches * count * axes.length) / Math.max(1, indices.size));
   return {
     plan,
-    base: absoluteOffsets(plan),
+    base,
     axes,
     tupleAt: (p) =>
       times === 1 ? p : Math.floor(Math.floor(p / count) / times) * count + (p % count),
+    length: 1,
   };
 }
 
 function placedPlan(rule: Rule, placeOf: PlaceOf): Plan {
-  const { plan, base, axes, tupleAt } = placingOf(rule);
+  const { plan, base, axes, tupleAt, length } = placingOf(rule);
   const { words, step } = indexWordsOf(rule.indices);
   const { size, slice } = plan;
   const k = axes.length;
@@ -141,8 +237,10 @@ function placedPlan(rule: Rule, placeOf: PlaceOf): Plan {
   for (let p = 0; p < base.length; p++) {
     let offset = base[p];
     const first = tupleAt(p) * k;
+    const after = p % length;
     for (let j = 0; j < k; j++) {
-      offset += placeOf(indexAt(words, (first + j) * step, step), axes[j].dim) * axes[j].stride;
+      const index = indexAt(words, (first + j) * step, step) + after;
+      offset += placeOf(index, axes[j].dim, after, length - 1 - after) * axes[j].stride;
     }
     if (offset >= 0 && offset + slice <= size) {
       offsets[p] = offset;

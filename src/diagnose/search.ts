@@ -2,13 +2,14 @@
 
 import type { Tensor } from "../tensor/tensor.ts";
 import { bitsOf, CELL_SETS } from "./cell-sets.ts";
+import { cellUpdatesOf } from "./cell-values.ts";
 import { cellsOf, type Cells } from "./cells.ts";
 import type { Diagnosis } from "./diagnosis.ts";
 import { FLOATS } from "./floats.ts";
 import type { Aspect, Facts, Hypothesis, Variant } from "./hypothesis.ts";
 import { INPUTS } from "./inputs.ts";
 import { PLACES } from "./places.ts";
-import { predict, type Rule } from "./rule.ts";
+import { pick, predict, type Probe, type Rule } from "./rule.ts";
 import { SETTINGS } from "./settings.ts";
 
 /** A call, what a runtime gave, and where that differs from the exact result. */
@@ -18,6 +19,11 @@ export interface Case {
   readonly actual: Tensor;
   readonly found: Cells;
   readonly differing: Uint32Array;
+}
+
+/** Some of the cells that differ, on which a hypothesis is tried before it is tried on all. */
+interface Sample extends Probe {
+  readonly found: Cells;
 }
 
 /** In the order in which equally good explanations are listed. */
@@ -40,15 +46,22 @@ interface Tried {
 const LEAST_BITS = 8;
 const LEAST_PARTIAL_BITS = 16;
 
-/** In outputs of at most as many cells all pairs are tried: at most 0.3 s. */
+/** In calls of at most as many cells and indices all pairs are tried, each on all cells: at most 0.3 s. */
 const FEW_CELLS = 2e4;
+
+/** In larger ones each hypothesis is tried on as many of the cells that differ first. */
+const SAMPLED = 1000;
+
+/** A hypothesis that explains fewer of the sample does not explain half of all. */
+const LEAST_SHARE = 1 / 3;
 
 /** Otherwise at most as many, of faults that explain a cell alone. Each takes 30 ms for 10^6 cells. */
 const MOST_PAIRS = 40;
 
-export function search(given: Case): readonly Diagnosis[] {
-  const { differing, facts } = given;
+export function search(wanted: Case): readonly Diagnosis[] {
+  const { differing, facts, found } = wanted;
   if (differing.length === 0) return [];
+  const given = { ...wanted, sample: found.count > FEW_CELLS ? sampleOf(wanted) : null };
   const tried = HYPOTHESES.filter(({ aspect }) => !facts.isError || aspect === "places").flatMap(
     (hypothesis) => attempts(given, hypothesis, given.rule),
   );
@@ -74,28 +87,57 @@ export function search(given: Case): readonly Diagnosis[] {
   return all.sort((a, b) => b.cells.explained - a.cells.explained);
 }
 
+type Sampled = Case & { readonly sample: Sample | null };
+
+/** Steps of the golden ratio spread evenly, and not in step with anything that repeats. A cell may come twice. */
+function sampleOf({ actual, differing, found }: Case): Sample {
+  const { length } = differing;
+  const cells =
+    length <= SAMPLED
+      ? differing
+      : Uint32Array.from(
+          { length: SAMPLED },
+          (_, n) => differing[Math.floor(((n * 0.618034) % 1) * length)],
+        ).sort();
+  const before = new Uint16Array(found.count + 1);
+  for (const cell of cells) before[cell + 1]++;
+  for (let cell = 0; cell < found.count; cell++) before[cell + 1] += before[cell];
+  return { cells, before, found: cellsOf(pick(actual, cells)) };
+}
+
 /** All variants of a hypothesis that fit the call. */
-function attempts(given: Case, hypothesis: Hypothesis, rule: Rule): Tried[] {
+function attempts(given: Sampled, hypothesis: Hypothesis, rule: Rule): Tried[] {
   return hypothesis.variants(rule, given.facts).flatMap((variant, nth) => {
     const score = scoreOf(given, variant.rule);
     return score === null ? [] : [{ id: hypothesis.id, hypothesis, nth, variant, ...score }];
   });
 }
 
-/** Null where a rule does not fit the call. */
-function scoreOf(
-  { found, differing }: Case,
-  rule: Rule,
-): Pick<Tried, "explained" | "wrong"> | null {
+type Score = Pick<Tried, "explained" | "wrong">;
+
+/** Null where a rule does not fit the call; an estimate where it explains too little. */
+function scoreOf({ found, differing, sample }: Sampled, rule: Rule): Score | null {
+  if (sample !== null) {
+    const few = predict(rule, sample);
+    if (few === null) return null;
+    const share = sameCells(cellsOf(few), sample.found) / sample.cells.length;
+    if (share < LEAST_SHARE) return { explained: Math.floor(share * differing.length), wrong: 0 };
+  }
   const predicted = predict(rule);
   if (predicted === null) return null;
   const cells = cellsOf(predicted);
-  let explained = 0;
-  for (const cell of differing) if (cells.isSame(found, cell)) explained++;
+  const explained = sameCells(cells, found, differing);
   if (explained === 0) return { explained, wrong: 0 };
-  let misses = 0;
-  for (let cell = 0; cell < cells.count; cell++) if (!cells.isSame(found, cell)) misses++;
-  return { explained, wrong: misses - (differing.length - explained) };
+  const others = cells.count - differing.length;
+  return { explained, wrong: others - (sameCells(cells, found) - explained) };
+}
+
+function sameCells(a: Cells, b: Cells, which?: Uint32Array): number {
+  let same = 0;
+  if (which === undefined) {
+    for (let cell = 0; cell < a.count; cell++) if (a.isSame(b, cell)) same++;
+  } else for (const cell of which) if (a.isSame(b, cell)) same++;
+  return same;
 }
 
 /** One diagnosis for each id, that of the best variant. */
@@ -122,19 +164,24 @@ const ASPECTS: readonly Aspect[] = [
   "arithmetic",
 ];
 
-/** The cells that a change explains alone, where it was tried alone. */
-const gained = (part: object): number => ("explained" in part ? Number(part.explained) : 0);
-
 /** Two changes of different parts of the rule. */
-function pairsOf(given: Case, tried: readonly Tried[]): Tried[] {
+function pairsOf(given: Sampled, tried: readonly Tried[]): Tried[] {
   const { rule, facts } = given;
   const ranked = tried.toSorted((a, b) => b.explained - a.explained);
-  const isSmall = given.found.count <= FEW_CELLS;
-  const promising = isSmall ? ranked : ranked.filter((one) => one.explained > 0).slice(0, 10);
+  const isSmall = Math.max(given.found.count, rule.indices.size) <= FEW_CELLS;
+  const promising = isSmall
+    ? ranked
+    : ranked
+        .filter(
+          ({ id, explained }, n) => explained > 0 && ranked.findIndex((one) => one.id === id) === n,
+        )
+        .slice(0, 10);
   // In a call that is an error only readings of indices were tried alone, because all others need one.
   const partners = facts.isError
-    ? HYPOTHESES.filter(({ aspect }) => aspect !== "places").flatMap((hypothesis) =>
-        hypothesis.variants(rule, facts).map((variant, nth) => ({ hypothesis, variant, nth })),
+    ? HYPOTHESES.flatMap((hypothesis) =>
+        hypothesis
+          .variants(rule, facts)
+          .map((variant, nth) => ({ hypothesis, variant, nth, explained: 0 })),
       )
     : promising;
   const rankOf = (part: Pick<Tried, "hypothesis">): number =>
@@ -151,21 +198,28 @@ function pairsOf(given: Case, tried: readonly Tried[]): Tried[] {
   return chosen.slice(0, isSmall ? Infinity : MOST_PAIRS).flatMap(([first, second]) => {
     const { hypothesis, nth } = second;
     const variant = hypothesis.variants(first.variant.rule, facts).at(nth);
-    const score = variant && scoreOf(given, variant.rule);
+    const rule = variant?.rule;
+    const score = rule && scoreOf(given, rule);
     // A second fault that explains no further cell is none.
-    if (!variant || !score || score.explained <= Math.max(gained(first), gained(second))) return [];
+    if (!score || score.explained <= Math.max(first.explained, second.explained)) return [];
     const id = `${first.hypothesis.id}+${hypothesis.id}` as const;
-    const sentence = `${first.variant.sentence}; and ${variant.sentence}`;
-    return [{ id, hypothesis, nth, variant: { ...variant, sentence }, ...score }];
+    const sentence = `${first.variant.sentence}; and ${second.variant.sentence}`;
+    return [{ id, hypothesis, nth, variant: { rule, sentence }, ...score }];
   });
 }
 
 /** The hypotheses that allow several values in a cell, as far as the cells are no chance. */
-function cellSets({ rule, facts, actual, differing }: Case): Diagnosis[] {
-  if (facts.isError) return [];
+function cellSets({ rule, facts, actual, differing, sample }: Sampled): Diagnosis[] {
+  const { updates } = rule;
+  if (facts.isError || updates === undefined) return [];
+  const at = cellUpdatesOf(rule);
   return CELL_SETS.flatMap(({ id, sentence, evidence }) => {
-    const fit = evidence(rule, actual);
+    const fit = evidence(rule, updates, at, actual);
     if (fit === null) return [];
+    if (sample !== null) {
+      const fits = sample.cells.filter((cell) => fit(cell) !== null);
+      if (fits.length < LEAST_SHARE * sample.cells.length) return [];
+    }
     let [explained, bits, misses] = [0, 0, 0];
     for (const cell of differing) {
       const found = fit(cell);

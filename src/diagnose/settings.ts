@@ -3,17 +3,12 @@
 import { normalizeAxis, normalizeBatchDims } from "../operators/checks.ts";
 import { findOperators } from "../operators/registry.ts";
 import { plainVersionOf, type Call } from "../call/call.ts";
-import type { Settings } from "../operators/operator.ts";
-import { isNumericStorage, reductionsOf } from "../tensor/dtype.ts";
+import { isNumericStorage, reductionsOf, type Reduction } from "../tensor/dtype.ts";
 import { product } from "../tensor/shape.ts";
+import { absoluteOffsets } from "../plan/plan.ts";
 import { Tensor } from "../tensor/tensor.ts";
-import type { Hypothesis, Variant } from "./hypothesis.ts";
-import type { Rule } from "./rule.ts";
-
-const withSettings = (rule: Rule, settings: Partial<Settings>): Rule => ({
-  ...rule,
-  call: { ...rule.call, settings: { ...rule.call.settings, ...settings } },
-});
+import { hypothesis, type Change, type Hypothesis } from "./hypothesis.ts";
+import { withSettings, type Rule } from "./rule.ts";
 
 const hasSetting = ({ call: { version } }: Rule, name: string): boolean =>
   version.attributes.some((attribute) => attribute.name === name) ||
@@ -25,87 +20,98 @@ const axisOf = ({ call, data }: Rule): number =>
 const batchDimsOf = ({ call, indices }: Rule): number =>
   Number(normalizeBatchDims(call.settings.batchDims, indices.shape));
 
-export const SETTINGS: readonly Hypothesis[] = [
-  {
-    id: "first-wins",
-    aspect: "order",
-    variants: (rule) =>
-      rule.updates === undefined || rule.call.settings.reduction !== "none"
-        ? []
-        : [
-            {
-              rule: { ...rule, stays: "first" },
-              sentence: "of several updates of one target the first one stays, not the last",
-            },
-          ],
-  },
-  {
-    id: "other-reduction",
-    aspect: "reduction",
-    variants: (rule) =>
-      rule.updates === undefined
-        ? []
-        : reductionsOf(rule.data.dtype)
-            .filter((reduction) => reduction !== rule.call.settings.reduction)
-            .map((reduction) => ({
-              rule: withSettings(rule, { reduction }),
-              sentence: `the reduction was ${reduction}, not ${rule.call.settings.reduction}`,
-            })),
-  },
-  {
-    id: "without-self",
-    aspect: "order",
-    variants: (rule) =>
-      rule.updates === undefined ||
-      rule.call.settings.reduction === "none" ||
-      !rule.call.settings.includeSelf
-        ? []
-        : [
-            {
-              rule: withSettings(rule, { includeSelf: false }),
-              sentence:
-                "the reduction began with the first update of a target, not with the value of data",
-            },
-          ],
-  },
-  {
-    id: "updates-first",
-    aspect: "order",
-    variants: (rule) =>
-      rule.updates === undefined ||
-      ["none", "max", "min"].includes(rule.call.settings.reduction) ||
-      !rule.call.settings.includeSelf
-        ? []
-        : [
-            {
-              rule: { ...rule, updatesFirst: true },
-              sentence:
-                "the updates of a target were combined with each other before they met data",
-            },
-          ],
-  },
-  { id: "other-axis", aspect: "operator", variants: otherAxes },
-  { id: "batch-zero", aspect: "input", variants: batchZero },
-  { id: "other-operator", aspect: "operator", variants: otherOperators },
-];
+/** Nothing of a gather. */
+const ofScatter =
+  (changesOf: (rule: Rule, reduction: Reduction) => readonly Change[]) =>
+  (rule: Rule): readonly Change[] =>
+    rule.updates === undefined ? [] : changesOf(rule, rule.call.settings.reduction);
 
-function otherAxes(rule: Rule): readonly Variant[] {
-  if (!hasSetting(rule, "axis")) return [];
-  const axis = axisOf(rule);
-  return rule.data.shape.flatMap((_, other) =>
-    other === axis
+export const SETTINGS: readonly Hypothesis[] = [
+  // Where an index is negative or outside its axis, that is a nearer reason to leave all out.
+  hypothesis("not-applied", "places", ({ updates }, { hasNegative, hasOutside }) =>
+    hasNegative || hasOutside
       ? []
       : [
-          {
-            rule: withSettings(rule, { axis: other }),
-            sentence: `the axis was ${other}, not ${axis}`,
-          },
+          [
+            updates === undefined
+              ? "no element was read: the result is 0"
+              : "no update was applied: the result is data as it was",
+            { placeOf: () => NaN },
+          ],
         ],
+  ),
+  hypothesis(
+    "first-wins",
+    "order",
+    ofScatter((_, reduction) =>
+      reduction === "none"
+        ? [
+            [
+              "of several updates of one target the first one stays, not the last",
+              { stays: "first" },
+            ],
+          ]
+        : [],
+    ),
+  ),
+  hypothesis(
+    "other-reduction",
+    "reduction",
+    ofScatter((rule, own) =>
+      reductionsOf(rule.data.dtype)
+        .filter((reduction) => reduction !== own)
+        .map((reduction) => [
+          `the reduction was ${reduction}, not ${own}`,
+          withSettings(rule, { reduction }),
+        ]),
+    ),
+  ),
+  hypothesis(
+    "without-self",
+    "order",
+    ofScatter((rule, reduction) =>
+      reduction === "none" || !rule.call.settings.includeSelf
+        ? []
+        : [
+            [
+              "the reduction began with the first update of a target, not with the value of data",
+              withSettings(rule, { includeSelf: false }),
+            ],
+          ],
+    ),
+  ),
+  hypothesis(
+    "updates-first",
+    "order",
+    ofScatter((rule, reduction) =>
+      ["none", "max", "min"].includes(reduction) || !rule.call.settings.includeSelf
+        ? []
+        : [
+            [
+              "the updates of a target were combined with each other before they met data",
+              { updatesFirst: true },
+            ],
+          ],
+    ),
+  ),
+  hypothesis("other-axis", "operator", otherAxes),
+  hypothesis("batch-zero", "input", batchZero),
+  hypothesis("other-batch-dims", "operator", otherBatchDims),
+  hypothesis("other-operator", "operator", otherOperators),
+];
+
+function otherAxes(rule: Rule): readonly Change[] {
+  if (!hasSetting(rule, "axis")) return [];
+  const axis = axisOf(rule);
+  return rule.data.shape.flatMap((_, other): readonly Change[] =>
+    other === axis
+      ? []
+      : [[`the axis was ${other}, not ${axis}`, withSettings(rule, { axis: other })]],
   );
 }
 
 /** The first batch of indices for all: of a sequence's write indices each is a batch. */
-function batchZero(rule: Rule): readonly Variant[] {
+function batchZero(rule: Rule): readonly Change[] {
   const { call, indices } = rule;
   const { dtype, shape, size, data } = indices;
   const axes = call.operator.ownRules === true ? shape.length : batchDimsOf(rule);
@@ -113,16 +119,44 @@ function batchZero(rule: Rule): readonly Variant[] {
   if (axes === 0 || size <= batch || !isNumericStorage(data)) return [];
   const first = data.slice();
   for (let p = batch; p < size; p += batch) first.copyWithin(p, 0, batch);
-  return [
+  const same = new Tensor(dtype, [...shape], size, first);
+  return [["the indices of the first batch were used for all batches", { indices: same }]];
+}
+
+/**
+ * Another number of batch axes gives an output of another rank. So it can be seen only where a runtime delivered the
+ * shape that was expected nevertheless: the offset of the batch is missing, or tuples begin at another axis.
+ */
+function otherBatchDims(rule: Rule): readonly Change[] {
+  const { call, data, indices } = rule;
+  const batchDims = batchDimsOf(rule);
+  if (batchDims === 0) return [];
+  const { addressed } = call.operator.layout({ data: data.shape, indices }, call);
+  const slice = product(data.shape, addressed);
+  const reread = (sentence: string, other: number, batch: number): Change => [
+    sentence,
     {
-      rule: { ...rule, indices: new Tensor(dtype, [...shape], size, first) },
-      sentence: "the indices of the first batch were used for all batches",
+      ...withSettings(rule, { batchDims: other }),
+      rewrite(plan) {
+        const offsets = absoluteOffsets(plan).map((offset) => offset % batch);
+        return { ...plan, slice, offsets, count: offsets.length, batches: 1, span: plan.size };
+      },
     },
+  ];
+  return [
+    reread(
+      "all batches were gathered from the first batch of data",
+      batchDims,
+      product(data.shape, batchDims),
+    ),
+    ...Array.from({ length: call.version.name === "GatherND" ? batchDims : 0 }, (_, other) =>
+      reread(`index tuples began at axis ${other}, not ${batchDims}`, other, Infinity),
+    ),
   ];
 }
 
 /** Operators of ai.onnx with a plain function, without the limits of their versions. */
-function otherOperators(rule: Rule): readonly Variant[] {
+function otherOperators(rule: Rule): readonly Change[] {
   const { operator, settings, version } = rule.call;
   if (operator.ownRules === true) return [];
   return findOperators(
@@ -140,9 +174,9 @@ function otherOperators(rule: Rule): readonly Variant[] {
     };
     // A call without an axis has none to give to an operator with one.
     const axis = hasSetting(rule, "axis") ? settings.axis : 0;
-    return {
-      rule: { ...rule, call: { ...call, settings: { ...settings, axis } } },
-      sentence: `${other.versions[0].name} was run, not ${version.name}`,
-    };
+    return [
+      `${other.versions[0].name} was run, not ${version.name}`,
+      { call: { ...call, settings: { ...settings, axis } } },
+    ];
   });
 }

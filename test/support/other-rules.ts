@@ -3,8 +3,12 @@
  * with the package: it is what `diagnose` is tested with.
  */
 
-export type Dtype = "float64" | "float32" | "float16" | "bfloat16" | "int64" | "int32";
-export type Op = "ScatterND" | "ScatterElements" | "GatherND" | "GatherElements" | "Gather";
+export type Dtype =
+  | ("float64" | "float32" | "float16" | "bfloat16")
+  | ("int64" | "int32" | "int16" | "uint8" | "uint32");
+export type Op =
+  | ("ScatterND" | "ScatterElements" | "TensorScatter")
+  | ("GatherND" | "GatherElements" | "Gather");
 type Word = "none" | "add" | "mul" | "max" | "min";
 
 export interface Grid {
@@ -23,9 +27,13 @@ export interface Sample {
   readonly indices: Grid;
   /** Without elements for a gather. */
   readonly updates: Grid;
+  /** Of TensorScatter, whose indices are where each sequence begins. */
+  readonly isCircular?: boolean;
+  /** OpenVINO's operator of the kind, or the version of the operator that takes no negative indices. */
+  readonly version?: "openvino" | "unsigned";
 }
 
-export const isScatter = ({ op }: Sample): boolean => op.startsWith("Scatter");
+export const isScatter = ({ op }: Sample): boolean => isScatterOp(op);
 
 export const sizeOf = (shape: readonly number[]): number => {
   let size = 1;
@@ -59,19 +67,29 @@ export type Reading = (index: number, dim: number) => number | null;
 
 export const exactly: Reading = (index, dim) => (index < 0 ? index + dim : index);
 
+/** Where the version says that an index leads. */
+export function ownReading({ op, isCircular = false, version }: Sample): Reading {
+  if (op === "TensorScatter")
+    return (index, dim) => (isCircular ? ((index % dim) + dim) % dim : index);
+  return version === "unsigned" ? (index) => index : exactly;
+}
+
 export const outputShape = ({ op, data, indices, axis, batchDims }: Sample): readonly number[] => {
   if (op === "GatherElements") return indices.shape;
   if (op === "Gather") {
-    return [...data.shape.slice(0, axis), ...indices.shape, ...data.shape.slice(axis + 1)];
+    const looked = indices.shape.slice(batchDims);
+    return [...data.shape.slice(0, axis), ...looked, ...data.shape.slice(axis + 1)];
   }
-  if (op !== "GatherND") return data.shape;
+  if (isScatterOp(op)) return data.shape;
   const k = indices.shape[indices.shape.length - 1];
   return [...indices.shape.slice(0, -1), ...data.shape.slice(batchDims + k)];
 };
 
+const isScatterOp = (op: Op): boolean => op.includes("Scatter");
+
 /** For each element of updates or of the output in turn, the element of data it belongs to; null where it has none. */
 export function linksOf(sample: Sample, read: Reading): (number | null)[] {
-  const { op, data, indices, axis, batchDims } = sample;
+  const { op, data, indices, updates, axis, batchDims } = sample;
   const links: (number | null)[] = [];
   const link = (place: (number | null)[]): void => {
     const known = place.filter((one) => one !== null);
@@ -84,11 +102,18 @@ export function linksOf(sample: Sample, read: Reading): (number | null)[] {
       target[axis] = read(at(indices, place), data.shape[axis]);
       link(target);
     }
+  } else if (op === "TensorScatter") {
+    for (const place of everyPlace(updates.shape)) {
+      const target: (number | null)[] = [...place];
+      target[axis] = read(indices.values[place[0]] + place[axis], data.shape[axis]);
+      link(target);
+    }
   } else if (op === "Gather") {
     for (const before of everyPlace(data.shape.slice(0, axis))) {
-      for (const place of everyPlace(indices.shape)) {
+      for (const place of everyPlace(indices.shape.slice(batchDims))) {
+        const index = at(indices, [...before.slice(0, batchDims), ...place]);
         for (const behind of everyPlace(data.shape.slice(axis + 1))) {
-          link([...before, read(at(indices, place), data.shape[axis]), ...behind]);
+          link([...before, read(index, data.shape[axis]), ...behind]);
         }
       }
     }
@@ -127,14 +152,19 @@ export function round(dtype: Dtype, value: number): number {
   if (dtype === "float32") return Math.fround(value);
   if (dtype === "float16") return toBits(Math.fround(value), 10, -14, 15);
   if (dtype === "bfloat16") return toBits(Math.fround(value), 7, -126, 127);
+  if (dtype === "int16") return (value << 16) >> 16;
+  if (dtype === "uint8") return value & 255;
+  if (dtype === "uint32") return value >>> 0;
   return dtype === "int32" ? value | 0 : value;
 }
+
+export const isInteger = (dtype: Dtype): boolean => dtype.includes("int");
 
 /** One step of a reduction, before rounding. */
 export function combine(word: Word, dtype: Dtype, a: number, b: number): number {
   if (word === "none") return b;
   if (word === "add") return a + b;
-  if (word === "mul") return dtype === "int32" ? Math.imul(a, b) : a * b;
+  if (word === "mul") return isInteger(dtype) && dtype !== "int64" ? Math.imul(a, b) : a * b;
   return word === "max" ? Math.max(a, b) : Math.min(a, b);
 }
 
@@ -161,7 +191,7 @@ export interface Faults {
 export function runWith(sample: Sample, faults: Faults = {}): number[] {
   const { dtype, data, updates, reduction } = sample;
   const {
-    read = exactly,
+    read = ownReading(sample),
     fill = 0,
     word = reduction,
     isDone = () => true,

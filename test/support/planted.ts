@@ -6,9 +6,12 @@ import {
   combine,
   exactly,
   everyPlace,
+  isInteger,
   isScatter,
   LEAST,
   linksOf,
+  outputShape,
+  ownReading,
   round,
   runWith,
   sizeOf,
@@ -41,6 +44,8 @@ interface Choice {
   /** All dimensions of data are equal, and so are those of indices where they may be. */
   readonly isCube?: boolean;
   readonly batches?: boolean;
+  /** Versions without negative indices. */
+  readonly isUnsigned?: boolean;
   /** One index in this many is negative; 0 for none. */
   readonly negative?: number;
   readonly value?: (dtype: Dtype, random: Random) => number;
@@ -51,21 +56,26 @@ const pick = <T>(list: readonly T[], random: Random): T => list[random(list.leng
 const SCATTERS: readonly Op[] = ["ScatterND", "ScatterElements"];
 const GATHERS: readonly Op[] = ["GatherND", "GatherElements", "Gather"];
 const ALL: readonly Op[] = [...SCATTERS, ...GATHERS];
-const DTYPES: readonly Dtype[] = ["float32", "int32", "int64", "float64", "float16"];
+const DTYPES: readonly Dtype[] = [
+  ...(["float32", "float64", "float16", "bfloat16"] as const),
+  ...(["int32", "int64", "int16", "uint32"] as const),
+];
 
-function anyValue(dtype: Dtype, random: Random): number {
-  if (dtype.startsWith("int")) return random(2001) - 1000;
+export function anyValue(dtype: Dtype, random: Random): number {
+  if (dtype.startsWith("uint")) return random(2001);
+  if (isInteger(dtype)) return random(2001) - 1000;
   return round(dtype, (random(2 ** 20) - 2 ** 19) / 2 ** 14 + random(1000) / 999);
 }
 
-function gridOf(shape: readonly number[], value: (place: number[]) => number): Grid {
+export function gridOf(shape: readonly number[], value: (place: number[]) => number): Grid {
   return { shape, values: everyPlace(shape).map(value) };
 }
 
 /** Indices of which several are likely to meet. */
-function anyCall(random: Random, choice: Choice = {}): Sample {
+export function anyCall(random: Random, choice: Choice = {}): Sample {
   const { negative = 4, isCube = false, value = anyValue } = choice;
   const op = pick(choice.ops ?? ALL, random);
+  if (op === "TensorScatter") return anySequences(random, choice);
   const dtype = pick(choice.dtypes ?? DTYPES, random);
   const n = 2 + random(3);
   const rank = isCube || choice.batches ? 2 + random(2) : 1 + random(3);
@@ -78,8 +88,9 @@ function anyCall(random: Random, choice: Choice = {}): Sample {
     const lead = batchDims === 1 ? [dims[0]] : random(3) === 0 ? [2] : [];
     shape = [...lead, 3 + random(8), k];
   } else if (op === "Gather") {
-    axis = random(rank);
-    shape = isCube ? [n] : [1 + random(3), 1 + random(4)];
+    axis = batchDims + random(rank - batchDims);
+    const last = isCube && batchDims === 0 ? [] : [1 + random(4)];
+    shape = [batchDims === 1 ? dims[0] : isCube ? n : 1 + random(3), ...last];
   } else {
     axis = random(rank);
     shape = dims.map((dim, d) => (isCube ? n : d === axis ? 2 + random(6) : 1 + random(dim)));
@@ -99,13 +110,40 @@ function anyCall(random: Random, choice: Choice = {}): Sample {
         : [0];
   return {
     ...{ op, dtype, axis, batchDims, indices },
-    reduction: isScatterOp(op) ? pick(choice.words ?? ["none"], random) : "none",
+    reduction: SCATTERS.includes(op) ? pick(choice.words ?? ["none"], random) : "none",
     data: gridOf(dims, () => value(dtype, random)),
     updates: gridOf(updates, () => value(dtype, random)),
+    ...(op === "Gather" && batchDims > 0 && { version: "openvino" }),
+    ...(choice.isUnsigned && { version: "unsigned" }),
   };
 }
 
-const isScatterOp = (op: Op): boolean => SCATTERS.includes(op);
+/** Sequences in a cache, all of which fit. */
+function anySequences(random: Random, { dtypes = DTYPES, value = anyValue }: Choice): Sample {
+  const dtype = pick(dtypes, random);
+  const rank = 2 + random(3);
+  const axis = 1 + random(rank - 1);
+  const dims = Array.from({ length: rank }, () => 2 + random(3));
+  dims[axis] = 4 + random(5);
+  const length = 2 + random(dims[axis] - 2);
+  return {
+    ...{ op: "TensorScatter", dtype, axis, batchDims: 0, reduction: "none", isCircular: false },
+    data: gridOf(dims, () => value(dtype, random)),
+    indices: gridOf([dims[0]], () => random(dims[axis] - length + 1)),
+    updates: gridOf(dims.with(axis, length), () => value(dtype, random)),
+  };
+}
+
+/** Some sequences begin before their axis or reach behind it. */
+function unfitting(sample: Sample, random: Random): Sample {
+  const { indices, data, updates, axis } = sample;
+  const [dim, length] = [data.shape[axis], updates.shape[axis]];
+  const far = (): number =>
+    random(3) === 0 ? -1 - random(length) : dim - length + 1 + random(length);
+  const values = indices.values.map((start) => (random(3) > 0 ? start : far()));
+  values[random(values.length)] = far();
+  return { ...sample, indices: { ...indices, values } };
+}
 
 /** Some indices lie outside their axis. */
 function withOutside(sample: Sample, random: Random): Sample {
@@ -126,9 +164,10 @@ function justOutside(sample: Sample, random: Random): Sample {
 }
 
 const outside =
-  (instead: (place: number, dim: number) => number | null): Reading =>
+  (instead: (place: number, dim: number) => number | null) =>
+  (sample: Sample): Reading =>
   (index, dim) => {
-    const place = exactly(index, dim) as number;
+    const place = ownReading(sample)(index, dim) as number;
     return place >= 0 && place < dim ? place : instead(place, dim);
   };
 
@@ -136,9 +175,9 @@ const nearest = outside((place, dim) => (place < 0 ? 0 : dim - 1));
 const leftOut = outside(() => null);
 
 const reading =
-  (read: Reading, fill = 0) =>
+  (read: (sample: Sample) => Reading, fill = 0) =>
   (sample: Sample): number[] =>
-    runWith(sample, { read, fill });
+    runWith(sample, { read: read(sample), fill });
 
 const SUMS = ["add", "mul"] as const;
 const FLOATS: readonly Dtype[] = ["float32", "float16", "bfloat16"];
@@ -247,6 +286,11 @@ function refused(sample: Sample, random: Random): number[] | null {
 
 export const PLANTED: readonly Planted[] = [
   {
+    id: "not-applied",
+    sample: (random) => anyCall(random, { negative: 0 }),
+    wrong: (sample) => runWith(sample, { read: () => null }),
+  },
+  {
     id: "first-wins",
     sample: (random) => anyCall(random, { ops: SCATTERS }),
     wrong: (sample) => runWith(sample, { isDone: (_, nth) => nth === 0 }),
@@ -275,12 +319,12 @@ export const PLANTED: readonly Planted[] = [
   {
     id: "negative-dropped",
     sample: (random) => anyCall(random),
-    wrong: reading((index) => (index < 0 ? null : index)),
+    wrong: reading(() => (index) => (index < 0 ? null : index)),
   },
   {
     id: "negative-clamped",
     sample: (random) => anyCall(random),
-    wrong: reading((index) => Math.max(index, 0)),
+    wrong: reading(() => (index) => Math.max(index, 0)),
   },
   { id: "negative-refused", sample: (random) => anyCall(random), wrong: refused },
   {
@@ -308,7 +352,7 @@ export const PLANTED: readonly Planted[] = [
     sample: (random) => justOutside(anyCall(random, { isCube: true }), random),
     // An index whose flat offset lies behind data is left out, which is another fault.
     wrong(sample) {
-      const values = reading(exactly)(sample);
+      const values = reading(ownReading)(sample);
       return String(values) === String(reading(leftOut)(sample)) ? null : values;
     },
   },
@@ -332,7 +376,8 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     id: "batch-zero",
-    sample: (random) => anyCall(random, { ops: ["GatherND"], batches: true }),
+    sample: (random) =>
+      anyCall(random, { ops: ["GatherND", "Gather", "TensorScatter"], batches: true }),
     wrong(sample) {
       const { indices } = sample;
       const first = gridOf(indices.shape, (place) => at(indices, place.with(0, 0)));
@@ -419,7 +464,106 @@ export const PLANTED: readonly Planted[] = [
       anyCall(random, { ops: SCATTERS, words: SUMS, dtypes: ["float32", "float64"] }),
     wrong: (sample) => runWith(sample, { reverse: true }),
   },
+  {
+    id: "other-batch-dims",
+    sample: (random) => anyCall(random, { ops: ["GatherND", "Gather"], batches: true }),
+    wrong(sample, random) {
+      const { op, data, indices } = sample;
+      if (op === "GatherND" && random(2) === 0) {
+        const isInside = everyPlace(indices.shape).every((place) => {
+          const dim = data.shape[place[place.length - 1]];
+          return at(indices, place) >= -dim && at(indices, place) < dim;
+        });
+        if (!isInside) return null;
+        return withTuplesFromAxis0(sample);
+      }
+      const first = gridOf(data.shape, (place) => at(data, place.with(0, 0)));
+      return runWith({ ...sample, data: first });
+    },
+  },
+  {
+    id: "negative-counted",
+    isError: true,
+    // Gather-1 and Scatter-9 have no bfloat16.
+    sample: (random) =>
+      anyCall(random, {
+        negative: 3,
+        isUnsigned: true,
+        dtypes: DTYPES.filter((dtype) => dtype !== "bfloat16"),
+      }),
+    wrong: reading(() => exactly),
+  },
+  {
+    id: "negative-counted",
+    sample: (random) => anyCall(random, { negative: 3 }),
+    wrong(sample, random) {
+      const size = pick(sample.data.shape, random);
+      const isBefore = random(2) === 0;
+      const read: Reading = (index, dim) =>
+        index < 0 ? index + (isBefore ? dim - 1 : size) : index;
+      return linksOf(sample, read).includes(null) ? null : runWith(sample, { read });
+    },
+  },
+  {
+    id: "other-mode",
+    isError: true,
+    sample: (random) => unfitting(anySequences(random, {}), random),
+    wrong: (sample) => runWith({ ...sample, isCircular: true }),
+  },
+  {
+    id: "out-of-range-clipped",
+    isError: true,
+    sample: (random) => unfitting(anySequences(random, {}), random),
+    wrong(sample) {
+      const { indices, data, updates, axis } = sample;
+      const most = data.shape[axis] - updates.shape[axis];
+      const values = indices.values.map((start) => Math.min(Math.max(start, 0), most));
+      return runWith({ ...sample, indices: { ...indices, values } });
+    },
+  },
+  {
+    id: "out-of-range-dropped",
+    isError: true,
+    sample: (random) => unfitting(anySequences(random, {}), random),
+    wrong: reading(leftOut),
+  },
+  {
+    id: "flat-offset",
+    isError: true,
+    sample: (random) => unfitting(anySequences(random, {}), random),
+    wrong: reading(ownReading),
+  },
+  {
+    id: "lost-updates",
+    isRandom: true,
+    sample: (random) => manyEqual(random),
+    wrong: (sample, random) => runWith(sample, { isDone: () => random(9) > 0 }),
+  },
 ];
+
+/** Tuples of a GatherND address data from axis 0 on, and slices begin there. */
+export function withTuplesFromAxis0(sample: Sample): number[] {
+  const tuples = sizeOf(sample.indices.shape.slice(0, -1));
+  const larger = runWith({ ...sample, batchDims: 0 });
+  const [given, wanted] = [larger.length / tuples, sizeOf(outputShape(sample)) / tuples];
+  return larger.filter((_, p) => p % given < wanted);
+}
+
+/** Hundreds of updates of a few cells: all of one value, or of a few small integers. */
+function manyEqual(random: Random): Sample {
+  const dtype = pick(["float32", "float64", "int32", "int64", "uint32"] as const, random);
+  const op = pick(SCATTERS, random);
+  const [cells, count] = [2 + random(9), 100 + random(900)];
+  const shape = op === "ScatterND" ? [count, 1] : [count];
+  const one = anyValue(dtype, random);
+  const isMixed = isInteger(dtype) && random(2) === 0;
+  return {
+    ...{ op, dtype, axis: 0, batchDims: 0, reduction: "add" },
+    data: gridOf([cells], () => anyValue(dtype, random)),
+    indices: gridOf(shape, () => random(cells)),
+    updates: gridOf([count], () => (isMixed ? 1 + random(9) : one)),
+  };
+}
 
 /** Two faults at once. */
 export const PAIRS: readonly Planted[] = [
@@ -448,14 +592,14 @@ export const PAIRS: readonly Planted[] = [
     id: "out-of-range-clipped+first-wins",
     isError: true,
     sample: (random) => withOutside(anyCall(random, { ops: SCATTERS }), random),
-    wrong: (sample) => runWith(sample, { read: nearest, isDone: (_, nth) => nth === 0 }),
+    wrong: (sample) => runWith(sample, { read: nearest(sample), isDone: (_, nth) => nth === 0 }),
   },
   {
     isPair: true,
     id: "out-of-range-dropped+other-reduction",
     isError: true,
     sample: (random) => withOutside(anyCall(random, { ops: SCATTERS, words: ["add"] }), random),
-    wrong: (sample) => runWith(sample, { read: leftOut, word: "none" }),
+    wrong: (sample) => runWith(sample, { read: leftOut(sample), word: "none" }),
   },
 ];
 
