@@ -35,8 +35,17 @@ export {
   type ErrorCode,
   type ErrorFields,
 } from "./errors.ts";
+export { compareDialects, type DialectComparison } from "./diagnose/compare-dialects.ts";
 export { diagnose } from "./diagnose/diagnose.ts";
 export { DIAGNOSES, type Diagnosis, type DiagnosisId } from "./diagnose/diagnosis.ts";
+export {
+  dialects,
+  type Dialect,
+  type DialectAspect,
+  type DialectEvidence,
+  type DialectFact,
+  type DialectId,
+} from "./diagnose/dialects.ts";
 export { explain } from "./explain/explain.ts";
 export type {
   BadIndex,

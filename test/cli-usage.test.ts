@@ -22,7 +22,9 @@ testRows(folder, [
   prints("explain --help", /Examples:\n {2}ndscatter explain ScatterND/),
 ]);
 
-const COMMANDS = ["run", "explain", "ops", "infer", "inspect", "convert", "conformance"];
+const COMMANDS = [
+  ...["run", "explain", "compare", "ops", "infer", "inspect", "convert", "conformance"],
+];
 
 test("every command is listed, and its help has examples", async () => {
   const { stdout } = await ndscatter("--help");

@@ -10,8 +10,10 @@ import { test } from "node:test";
 import { inspect } from "node:util";
 import { siblingsOf } from "../src/convert/meaning.ts";
 import { DIAGNOSES } from "../src/diagnose/diagnosis.ts";
+import { dialects } from "../src/diagnose/dialects.ts";
 import { ERROR_CODES, isTensorError } from "../src/errors.ts";
 import { gatherND, scatterND } from "../src/functions.ts";
+import { writeNpy } from "../src/npy/index.ts";
 import { FINDINGS, VERDICTS, writeModel, type Model } from "../src/onnx/index.ts";
 import { operators } from "../src/operators/registry.ts";
 import { DTYPE_NAMES, isArithmetic, REDUCTIONS, reductionsOf } from "../src/tensor/dtype.ts";
@@ -110,10 +112,11 @@ test("the package holds what its documents link to", () => {
   }
 });
 
-test("every error code, finding, diagnosis and verdict that a document names exists", () => {
+test("every error code, finding, diagnosis, verdict and dialect that a document names exists", () => {
   const packages = ["", "bench/", "playground/"].flatMap(dependenciesOf);
   const tables = [ERROR_CODES, FINDINGS, DIAGNOSES, VERDICTS];
-  const known = new Set([...tables.flatMap(Object.keys), ...packages]);
+  const words = dialects().flatMap(({ id, facts }) => [id, ...facts.map(({ does }) => does)]);
+  const known = new Set([...tables.flatMap(Object.keys), ...packages, ...words]);
   const codes = new Set(Object.keys(ERROR_CODES).map(quoted));
   let columns = 0;
   for (const file of DOCUMENTS) {
@@ -237,6 +240,43 @@ test("diagnose.md lists every fault with its meaning, and no other, and its exam
   );
   const [code] = blocksOf(read("docs/diagnose.md"), "ts");
   assertSays(code, (await runBlock("diagnose-example", code)).printed);
+});
+
+test("dialects.md lists every fact of the table, and no other, and its examples are what the code and the command say", async () => {
+  const rows = markedRows("docs/dialects.md", "dialects");
+  assert.deepEqual(
+    rows.map((row) => row.slice(0, 5)),
+    dialects().flatMap(({ id, facts }) =>
+      facts.map(({ aspect, of, does, id: fault, how }) => [
+        quoted(id),
+        of === null ? aspect : `${aspect}, ${of}`,
+        quoted(does),
+        fault === null ? "-" : quoted(fault),
+        how,
+      ]),
+    ),
+  );
+  for (const [id, , , , how, address] of rows) {
+    const source = dialects().find((one) => quoted(one.id) === id)?.source ?? "";
+    const host = new URL(source).host;
+    if (how === "not verified") assert.equal(address, "-");
+    else assert.match(address, /^<https:[^ ]*>$/);
+    // The source of a fact may be in a repository where its document is not.
+    assert.ok(how !== "document" || address.includes(host), `${address} is not of ${host}`);
+  }
+  const [code] = blocksOf(read("docs/dialects.md"), "ts");
+  assertSays(code, (await runBlock("dialects-example", code)).printed);
+  const [shown] = blocksOf(read("docs/dialects.md"), "text");
+  await inFolder(async (folder) => {
+    const files = {
+      data: tensor("float32", [2, 2], [1, 2, 3, 4]),
+      indices: tensor("int64", [3, 2], [1, -1, 0, 0, 0, 0]),
+      updates: tensor("float32", [3], [5, 6, 7]),
+    };
+    for (const [name, one] of Object.entries(files))
+      fs.writeFileSync(path.join(folder, `${name}.npy`), writeNpy(one));
+    assert.deepEqual(await assertPrints(shown, folder), [1]);
+  });
 });
 
 test("the example of inspect.md is what the command and the code say", async () => {

@@ -50,6 +50,7 @@ const ARGUMENTS: Readonly<Record<string, () => readonly unknown[]>> = {
     [f32(2, 2), int([1, 1], 0), f32(1, 2)],
     api.full("float32", [2, 2], 1),
   ],
+  compareDialects: () => [{ op: "ScatterND", opset: 18 }, [f32(2, 2), int([1, 1], 0), f32(1, 2)]],
   equals: () => [f32(2), f32(2)],
   firstDifference: () => [f32(2), f32(2)],
   tensor: () => ["float32", [2], [1, 2]],
@@ -171,7 +172,7 @@ const inValues = (dtype: api.DType): Place[] => [
 ];
 
 /** A node, its parts, its inputs and theirs. */
-function inNodes(name: "run" | "infer" | "explain" | "diagnose"): Place[] {
+function inNodes(name: "run" | "infer" | "explain" | "diagnose" | "compareDialects"): Place[] {
   const node = { op: "ScatterND", opset: 18 };
   const inputs = ARGUMENTS["scatterND"];
   const more = name === "diagnose" ? [api.full("float32", [2, 2], 1)] : [];
@@ -311,7 +312,7 @@ const PLACES: readonly Place[] = [
     "isDisposed of a tensor",
     (value) => Reflect.get(Object.getPrototypeOf(f32(2)), "isDisposed", value),
   ],
-  ...(["run", "infer", "explain", "diagnose"] as const).flatMap(inNodes),
+  ...(["run", "infer", "explain", "diagnose", "compareDialects"] as const).flatMap(inNodes),
   ...inOptions("run", () => [{ op: "ScatterND", opset: 18 }, ARGUMENTS["scatterND"]()], [
     "out",
     "duplicates",

@@ -23,8 +23,8 @@ const sh = (command: string, args: string[], cwd = root) =>
 const EXPORTS = {
   "index.js": [
     "DIAGNOSES", "DTYPES", "ERROR_CODES", "REDUCTIONS", "TensorError",
-    "compareVersions", "createEngine", "diagnose", "equals", "explain", "firstDifference", "full", "gather",
-    "gatherElements", "gatherND", "infer", "isDType",
+    "compareDialects", "compareVersions", "createEngine", "diagnose", "dialects", "equals", "explain",
+    "firstDifference", "full", "gather", "gatherElements", "gatherND", "infer", "isDType",
     "isTensorError", "operators", "planGather", "planGatherElements", "planGatherND", "planScatterElements",
     "planScatterND", "printScalar", "printShape", "resolve", "roleOf", "run", "scatter", "scatterElements",
     "scatterND", "tensor", "tensorScatter", "typesOf", "zeros",

@@ -6,6 +6,19 @@ import { isTensorError, printScalar, type Scalar, type Tensor } from "../index.t
 export const positionOf = (at: readonly number[], shape: readonly number[]): number =>
   at.reduce((position, coordinate, axis) => position * shape[axis] + coordinate, 0);
 
+/** The coordinates of an element in row-major order. */
+export const coordinatesOf = (position: number, shape: readonly number[]): number[] => {
+  let left = position;
+  return shape
+    .toReversed()
+    .map((dim) => {
+      const coordinate = left % dim;
+      left = Math.floor(left / dim);
+      return coordinate;
+    })
+    .toReversed();
+};
+
 /** All elements, in row-major order. */
 export function scalarsOf(tensor: Tensor): Scalar[] {
   let level: unknown[] = [tensor.toArray()];

@@ -59,7 +59,7 @@ export function compareTensors(
 }
 
 /** One cell as a tensor of rank 0. */
-function cellOf({ dtype, shape, data }: Tensor, at: readonly number[]): Tensor {
+export function cellOf({ dtype, shape, data }: Tensor, at: readonly number[]): Tensor {
   const { lanes } = DTYPES[dtype];
   const start = lanes * positionOf(at, shape);
   return tensor(dtype, [], data.slice(start, start + lanes));

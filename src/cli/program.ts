@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { inspect } from "node:util";
 import { Command, CommanderError, Option } from "commander";
 import { addCaptureCommand } from "./capture.ts";
+import { addCompareCommand } from "./compare.ts";
 import { addConformanceCommand } from "./conformance.ts";
 import { addConvertCommand } from "./convert.ts";
 import { addExplainCommand } from "./explain.ts";
@@ -28,6 +29,7 @@ Examples:
   ndscatter ops
   ndscatter run ScatterND data.npy indices.npy updates.npy -o out.npy
   ndscatter explain ScatterND data.npy indices.npy updates.npy
+  ndscatter compare ScatterND data.npy indices.npy updates.npy
   ndscatter infer ScatterND --opset 18 'float32[N,4,5]' 'int64[M,2]' 'float32[M,5]'
   ndscatter inspect model.onnx
   ndscatter convert model.onnx --opset 13 -o m13.onnx
@@ -45,6 +47,7 @@ const addVersionCommand = (program: Command, { stdout }: Io): Command =>
 const COMMANDS: readonly ((program: Command, io: Io, fail: (status: Status) => void) => void)[] = [
   addRunCommand,
   addExplainCommand,
+  addCompareCommand,
   addOpsCommand,
   addInferCommand,
   addInspectCommand,

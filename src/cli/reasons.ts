@@ -26,13 +26,14 @@ export function diagnosesOf(
 /** A line for each explanation, or one that says that there is none. */
 export function reasonLines(diagnoses: readonly Diagnosis[]): string[] {
   if (diagnoses.length === 0) return ["why: nothing known explains it"];
-  return diagnoses.slice(0, MOST_REASONS).map(({ id, sentence, cells }, at) => {
+  return diagnoses.slice(0, MOST_REASONS).map(({ id, sentence, cells, dialects }, at) => {
     const { explained, differing } = cells;
     const how =
       explained === differing
         ? `explains ${differing === 1 ? "the cell" : `all ${differing} cells`}`
         : `explains ${explained} of ${printCount(differing, "cell")}`;
-    return `${at === 0 ? "why" : "or"}: ${sentence} (${id}, ${how})`;
+    const who = dialects.length === 0 ? "" : `; known of ${dialects.join(", ")}`;
+    return `${at === 0 ? "why" : "or"}: ${sentence} (${id}, ${how}${who})`;
   });
 }
 

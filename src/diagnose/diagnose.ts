@@ -11,7 +11,8 @@ import { isTensorError } from "../errors.ts";
 import { asTensor, type Tensor } from "../tensor/tensor.ts";
 import { cellsOf, differingCells } from "./cells.ts";
 import type { Diagnosis } from "./diagnosis.ts";
-import { droppingOutside, factsOf } from "./hypothesis.ts";
+import { dialectsWith } from "./dialects.ts";
+import { droppingOutside, factsOf, type Facts } from "./hypothesis.ts";
 import { predict, resultOf, type Rule } from "./rule.ts";
 import { search, type Case } from "./search.ts";
 import { PLACES } from "./places.ts";
@@ -42,10 +43,27 @@ export function diagnose(
   const prepared = prepare(call, tensorsOf(call, inputs));
   const given = asTensor(actual, call.fields, "actual");
   checkLike(given, prepared.data.dtype, prepared.shape, "actual", call.fields);
-  return given.size === 0 ? [] : search(caseOf(prepared, given));
+  if (given.size === 0) return [];
+  return search(caseOf(prepared, given)).map((found) => ({
+    ...found,
+    dialects: dialectsWith(found.id),
+  }));
 }
 
-function caseOf({ call, data, updates, planInputs, shape }: PreparedCall, actual: Tensor): Case {
+function caseOf(prepared: PreparedCall, actual: Tensor): Case {
+  const { rule, facts, exact } = readCall(prepared);
+  const found = cellsOf(actual);
+  const differing = differingCells(cellsOf(exact), found);
+  if (!facts.isError) return { rule, facts, actual, found, differing };
+  return { rule, facts, actual, found, differing: undecidedCells(rule, facts, differing) };
+}
+
+/** A call as a rule. Of a call that is an error, `exact` is the result without its bad indices. */
+export function readCall({ call, data, updates, planInputs, shape }: PreparedCall): {
+  readonly rule: Rule;
+  readonly facts: Facts;
+  readonly exact: Tensor;
+} {
   const { indices } = planInputs;
   const own: Rule = {
     ...{ call, data, indices, updates, shape },
@@ -59,17 +77,14 @@ function caseOf({ call, data, updates, planInputs, shape }: PreparedCall, actual
     placings: new WeakMap(),
     kept: {},
   };
-  const found = cellsOf(actual);
   const exact = exactOf(own);
   const isError = exact === null;
   const rule = isError ? { ...own, placeOf: droppingOutside(own), kept: {} } : own;
-  const facts = factsOf(rule, isError);
-  const differing = differingCells(cellsOf(exact ?? resultOf(rule)), found);
-  if (!isError) return { rule, facts, actual, found, differing };
-  return { rule, facts, actual, found, differing: undecidedCells(rule, facts, differing) };
+  return { rule, facts: factsOf(rule, isError), exact: exact ?? resultOf(rule) };
 }
 
-function exactOf(rule: Rule): Tensor | null {
+/** The result by a rule; null where an index lies outside its axis. */
+export function exactOf(rule: Rule): Tensor | null {
   try {
     return resultOf(rule);
   } catch (error) {

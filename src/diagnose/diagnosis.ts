@@ -1,5 +1,7 @@
 /** The types of a diagnosis, and what each id means. */
 
+import type { DialectId } from "./dialects.ts";
+
 /**
  * What a runtime may have done, with its meaning. Equally good explanations are listed in this order. The union
  * `DiagnosisId` is derived from this table.
@@ -37,10 +39,7 @@ export const DIAGNOSES = Object.freeze({
 
 export type DiagnosisId = keyof typeof DIAGNOSES;
 
-/**
- * One explanation of a result that is not the exact one. It does not name runtimes: which of them have a fault is not
- * recorded here yet.
- */
+/** One explanation of a result that is not the exact one. */
 export interface Diagnosis {
   /** What the runtime seems to have done; two ids where it takes two to explain the cells. */
   readonly id: DiagnosisId | `${DiagnosisId}+${DiagnosisId}`;
@@ -51,4 +50,6 @@ export interface Diagnosis {
    * than differing: the explanation is partial.
    */
   readonly cells: { readonly explained: number; readonly differing: number };
+  /** The rows of `dialects()` that are known to do this. */
+  readonly dialects: readonly DialectId[];
 }

@@ -12,6 +12,9 @@ import { PLACES } from "./places.ts";
 import { pick, predict, type Probe, type Rule } from "./rule.ts";
 import { SETTINGS } from "./settings.ts";
 
+/** What is found, before the table of dialects is asked who does it. */
+export type Found = Omit<Diagnosis, "dialects">;
+
 /** A call, what a runtime gave, and where that differs from the exact result. */
 export interface Case {
   readonly rule: Rule;
@@ -58,7 +61,7 @@ const LEAST_SHARE = 1 / 3;
 /** Otherwise at most as many, of faults that explain a cell alone. Each takes 30 ms for 10^6 cells. */
 const MOST_PAIRS = 40;
 
-export function search(wanted: Case): readonly Diagnosis[] {
+export function search(wanted: Case): readonly Found[] {
   const { differing, facts, found } = wanted;
   if (differing.length === 0) return [];
   const given = { ...wanted, sample: found.count > FEW_CELLS ? sampleOf(wanted) : null };
@@ -141,7 +144,7 @@ function sameCells(a: Cells, b: Cells, which?: Uint32Array): number {
 }
 
 /** One diagnosis for each id, that of the best variant. */
-function diagnosesOf(tried: readonly Tried[], differing: number): Diagnosis[] {
+function diagnosesOf(tried: readonly Tried[], differing: number): Found[] {
   const best = new Map<string, Tried>();
   for (const one of tried) {
     const other = best.get(one.id);
@@ -209,7 +212,7 @@ function pairsOf(given: Sampled, tried: readonly Tried[]): Tried[] {
 }
 
 /** The hypotheses that allow several values in a cell, as far as the cells are no chance. */
-function cellSets({ rule, facts, actual, differing, sample }: Sampled): Diagnosis[] {
+function cellSets({ rule, facts, actual, differing, sample }: Sampled): Found[] {
   const { updates } = rule;
   if (facts.isError || updates === undefined) return [];
   const at = cellUpdatesOf(rule);

@@ -19,7 +19,14 @@ import { bytesOf } from "../../tensor/storage.ts";
 import type { Session } from "../executor.ts";
 import type { Arena, KernelMemory } from "./kernel-memory.ts";
 import { isEnough } from "./limits.ts";
-import { attempt, scatterKernel, WasmSession, type Rounds, type SessionParts } from "./session.ts";
+import {
+  attempt,
+  isCompiled,
+  scatterKernel,
+  WasmSession,
+  type Rounds,
+  type SessionParts,
+} from "./session.ts";
 import type { WorkerPool } from "./worker-pool.ts";
 
 /** Work for the pool, and where its result is to be copied from; null where it is in place already. */
@@ -63,6 +70,7 @@ export class AsyncWasmSession implements Session<Promise<void> | void> {
       isNumericStorage(data) &&
       isNumericStorage(updates) &&
       isNumericStorage(out) &&
+      isCompiled(dtype, step) &&
       isEnough(plan, this.#parts.limits)
         ? attempt(() => this.#submitScatter(plan, dtype, step, data, updates, out))
         : null;

@@ -78,15 +78,25 @@ const UNSHARED = 1;
  * build has checked, makes them fit a memory that is not shared.
  */
 function compileKernels(isShared: boolean): object {
-  const binary = new Uint8Array(KERNELS.length / 2);
-  for (let at = 0; at < binary.length; at++)
-    binary[at] = hexDigit(2 * at) * 16 + hexDigit(2 * at + 1);
+  const binary = kernelBytes();
   if (!isShared) binary[MEMORY_FLAGS_AT] = UNSHARED;
   return new (webAssembly().Module)(binary);
 }
 
-/** The value of a digit of `KERNELS`: 0 to 9 begin at the code 48, a to f at 97. */
-function hexDigit(at: number): number {
-  const code = KERNELS.charCodeAt(at);
-  return code < 97 ? code - 48 : code - 87;
+/**
+ * The bytes behind the characters of `KERNELS`. Those from 35 to 120 without the backslash, 92, are a byte from 0 to 84;
+ * each of the next three adds 85, 170 or 255 to the byte behind it.
+ */
+function kernelBytes(): Uint8Array {
+  const bytes = new Uint8Array(KERNELS.length);
+  let [count, page] = [0, 0];
+  for (let at = 0; at < KERNELS.length; at++) {
+    const code = KERNELS.charCodeAt(at);
+    if (code > 120) page = (code - 120) * 85;
+    else {
+      bytes[count++] = page + code - (code > 92 ? 36 : 35);
+      page = 0;
+    }
+  }
+  return bytes.subarray(0, count);
 }

@@ -107,6 +107,7 @@ export class WasmSession implements Session<void> {
       isNumericStorage(data) &&
       isNumericStorage(updates) &&
       isNumericStorage(out) &&
+      isCompiled(dtype, step) &&
       (step !== "none" || this.#pays(plan, dtype, out, updates)) &&
       attempt(() => {
         const arena = this.arenaOf(bytesFor(plan, dtype), data, updates, out);
@@ -247,6 +248,10 @@ export class WasmSession implements Session<void> {
     return lists.every((list) => runCalls(memory.kernels().all, list));
   }
 }
+
+/** Whether a reduction has a kernel: the greater and the lesser of complex numbers have none. */
+export const isCompiled = (dtype: DType, step: Step): boolean =>
+  DTYPES[dtype].family !== "complex" || (step !== "max" && step !== "min");
 
 export const scatterKernel = (memory: KernelMemory, dtype: DType, step: Step): number =>
   step === "none"
