@@ -50,68 +50,51 @@ export interface PlainCall extends Call {
   readonly policies: Policies;
 }
 
-/** The options of a plain function but `out`, in their order, and the call that they make. */
-interface KnownOptions {
-  readonly names: readonly string[];
-  readonly values: readonly unknown[];
-  readonly call: PlainCall;
-}
+type Options = Readonly<Record<string, unknown>>;
 
-const NO_OPTIONS: Readonly<Record<string, unknown>> = Object.freeze({});
+const NO_OPTIONS: Options = Object.freeze({});
 
 /**
- * The last options of each plain function. Most callers give the same words again and again, and checking them takes ten
- * times as long as comparing them.
+ * The last options of each plain function, without `out`, and the call that they make. Most callers give the same words
+ * again and again, and checking them takes ten times as long as comparing them.
  */
-const LAST_OPTIONS = new WeakMap<Operator, KnownOptions>();
+const LAST = new WeakMap<Operator, { readonly options: Options; readonly call: PlainCall }>();
 
-/** Reads and checks the options of a plain function, each once. */
-export class PlainOptions {
-  readonly call: PlainCall;
-  /** As it was given. */
-  readonly out: unknown;
-
-  /**
-   * @param options attributes in JavaScript's spelling, `out` and the policies
-   * @throws TensorError `attribute`, `reduction`
-   */
-  constructor(operator: Operator, options: unknown) {
-    const given =
-      options === undefined
-        ? NO_OPTIONS
-        : objectOf("options", options, { op: plainVersionOf(operator).name });
-    this.out = given["out"];
-    const known = LAST_OPTIONS.get(operator);
-    this.call =
-      known !== undefined && areKnown(given, known) ? known.call : plainCallOf(operator, given);
-  }
-}
-
-/** Whether options have the names and values of others, both without `out`. A value that is an object is never known. */
-function areKnown(
-  given: Readonly<Record<string, unknown>>,
-  { names, values }: KnownOptions,
-): boolean {
-  let count = 0;
-  for (const name of Object.keys(given)) {
-    if (name === "out") continue;
-    if (count === names.length || name !== names[count] || given[name] !== values[count])
-      return false;
-    count++;
-  }
-  return count === names.length;
-}
-
-function plainCallOf(operator: Operator, options: Readonly<Record<string, unknown>>): PlainCall {
+/**
+ * The call that options make, and `out` as it was given. Each option is read once.
+ * @param options attributes in JavaScript's spelling, `out` and the policies
+ * @throws TensorError `attribute`, `reduction`
+ */
+export function plainCallOf(
+  operator: Operator,
+  options: unknown,
+): { readonly call: PlainCall; readonly out: unknown } {
   const version = plainVersionOf(operator);
+  const given: Options =
+    options === undefined ? NO_OPTIONS : objectOf("options", options, { op: version.name });
+  const { out } = given;
+  const last = LAST.get(operator);
+  if (last !== undefined && areSame(given, last.options)) return { call: last.call, out };
   const fields: ErrorFields = { op: version.name };
-  const { out: _, ...given } = options;
-  const policies = policiesOf(operator, given, fields);
-  const settings = settingsOf(version, [version], given, fields, POLICY_NAMES);
+  const { out: _, ...rest } = given;
+  const policies = policiesOf(operator, rest, fields);
+  const settings = settingsOf(version, [version], rest, fields, POLICY_NAMES);
   const { includeSelf = true } = policies;
   const call = { operator, version, settings: { ...settings, includeSelf }, fields, policies };
-  LAST_OPTIONS.set(operator, { names: Object.keys(given), values: Object.values(given), call });
-  return call;
+  LAST.set(operator, { options: rest, call });
+  return { call, out };
+}
+
+/** Whether options but `out` are those of before. What was accepted holds no objects, which could have changed. */
+function areSame(given: Options, before: Options): boolean {
+  let count = 0;
+  for (const name in given) {
+    if (name === "out") continue;
+    if (!Object.hasOwn(before, name) || given[name] !== before[name]) return false;
+    count++;
+  }
+  for (const _ in before) count--;
+  return count === 0;
 }
 
 /** The version behind the plain function of an operator that has one. */

@@ -1,12 +1,13 @@
 /** Plans that their user keeps, to apply the same indices many times: a KV cache, an embedding, a graph's edges. */
 
 import type { Executor } from "../engines/executor.ts";
-import { printValue, TensorError, type ErrorFields } from "../errors.ts";
+import { TensorError, type ErrorFields } from "../errors.ts";
 import type { Operator } from "../operators/operator.ts";
+import { noReduction } from "../operators/dtypes.ts";
 import { settingsOf } from "../operators/settings.ts";
 import type { Plan } from "../plan/plan.ts";
 import { split } from "../plan/repeats.ts";
-import { hasReduction, reductionsOf, type DType, type Reduction } from "../tensor/dtype.ts";
+import { hasReduction, type DType, type Reduction } from "../tensor/dtype.ts";
 import { coordinatesOf, printShape, sameShape, shapeOf } from "../tensor/shape.ts";
 import { asTensor, type RuntimeTensor, type Tensor } from "../tensor/tensor.ts";
 import type { Nested, ScalarInput } from "../tensor/values.ts";
@@ -153,10 +154,7 @@ function checkReduction(
   word: unknown,
   fields: ErrorFields,
 ): asserts word is Reduction {
-  if (hasReduction(dtype, word)) return;
-  const known = reductionsOf(dtype).join(", ");
-  const sentence = `${dtype} has no reduction ${printValue(word)}, only ${known}`;
-  throw new TensorError("reduction", sentence, fields);
+  if (!hasReduction(dtype, word)) throw noReduction(dtype, word, fields);
 }
 
 function checkDType(

@@ -11,7 +11,7 @@ import type { Executor, Session } from "../engines/executor.ts";
 import { printValue, TensorError, type ErrorFields } from "../errors.ts";
 import type { Inputs, Operator } from "../operators/operator.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { callOf, nodeFrom, PlainOptions, type Call, type NodeSpec } from "./call.ts";
+import { callOf, nodeFrom, plainCallOf, type Call, type NodeSpec } from "./call.ts";
 import { checkDuplicates } from "./duplicates.ts";
 import {
   callNow,
@@ -105,7 +105,7 @@ interface CheckedCall {
 }
 
 function checkedPlain(operator: Operator, inputs: Inputs<unknown>, options: unknown): CheckedCall {
-  const { call, out } = new PlainOptions(operator, options);
+  const { call, out } = plainCallOf(operator, options);
   return checked(call, tensorsOrLists(call, inputs), call.policies, out);
 }
 

@@ -1,6 +1,6 @@
 /** Checks the data types of a call's inputs against the type constraints of its version. */
 
-import { TensorError, type ErrorFields } from "../errors.ts";
+import { printValue, TensorError, type ErrorFields } from "../errors.ts";
 import { hasReduction, reductionsOf, type DType, type Reduction } from "../tensor/dtype.ts";
 import type { OperatorVersion } from "./operator.ts";
 
@@ -25,9 +25,9 @@ export function checkDTypes(
     const dtype = inputs[position]?.dtype;
     if (dtype === undefined) continue;
     const { types, first } = constraints[position];
-    if (!types.has(dtype)) throw wrongType(version, siblings, position, dtype, fields);
     const expected = inputs[first]?.dtype;
-    if (expected !== dtype) throw otherType(version, position, first, dtype, expected, fields);
+    if (expected === dtype && types.has(dtype)) continue;
+    throw typeError(version, siblings, position, dtype, expected, fields);
   }
 }
 
@@ -55,37 +55,30 @@ function constraintsOf(version: OperatorVersion): readonly Constraint[] {
 
 // The errors are made in functions of their own: a function with a closure in it takes memory in each call.
 
-function noReduction(dtype: DType, reduction: Reduction, fields: ErrorFields): TensorError {
+export function noReduction(dtype: DType, word: unknown, fields: ErrorFields): TensorError {
   const known = reductionsOf(dtype).join(", ");
-  const sentence = `${dtype} has no reduction ${JSON.stringify(reduction)}, only ${known}`;
+  const sentence = `${dtype} has no reduction ${printValue(word)}, only ${known}`;
   return new TensorError("reduction", sentence, fields);
 }
 
-function wrongType(
+/** @param expected the data type of the first input with the same type constraint */
+function typeError(
   version: OperatorVersion,
   siblings: readonly OperatorVersion[],
   position: number,
   dtype: DType,
-  fields: ErrorFields,
-): TensorError {
-  const { name: input, type } = version.inputs[position];
-  const since = siblings.find((other) => typesIn(other, type).includes(dtype));
-  const came = since === undefined ? "" : `; version ${since.sinceVersion} takes it`;
-  const sentence = `${input} must be ${oneOf(typesIn(version, type))}, got ${dtype}${came}`;
-  return new TensorError("dtype", sentence, { ...fields, input });
-}
-
-function otherType(
-  { inputs }: OperatorVersion,
-  position: number,
-  first: number,
-  dtype: DType,
   expected: DType | undefined,
   fields: ErrorFields,
 ): TensorError {
-  const { name: input } = inputs[position];
-  const must = `must have the data type of ${inputs[first].name}, ${expected}`;
-  return new TensorError("dtype", `${input} ${must}, got ${dtype}`, { ...fields, input });
+  const { name: input, type } = version.inputs[position];
+  const types = typesIn(version, type);
+  const isTaken = types.includes(dtype);
+  const since = siblings.find((other) => typesIn(other, type).includes(dtype));
+  const came = isTaken || since === undefined ? "" : `; version ${since.sinceVersion} takes it`;
+  const first = version.inputs.find((other) => other.type === type)?.name;
+  const must = isTaken ? `have the data type of ${first}, ${expected}` : `be ${oneOf(types)}`;
+  const sentence = `${input} must ${must}, got ${dtype}${came}`;
+  return new TensorError("dtype", sentence, { ...fields, input });
 }
 
 /** The data types that a parameter's `type` stands for: those of the type constraint, or the one that it names. */

@@ -249,9 +249,9 @@ export class WasmSession implements Session<void> {
   }
 }
 
-/** Whether a reduction has a kernel: the greater and the lesser of complex numbers have none. */
+/** Whether a reduction has a kernel: of complex numbers few have. */
 export const isCompiled = (dtype: DType, step: Step): boolean =>
-  DTYPES[dtype].family !== "complex" || (step !== "max" && step !== "min");
+  DTYPES[dtype].family !== "complex" || /none|add|mul/.test(step);
 
 export const scatterKernel = (memory: KernelMemory, dtype: DType, step: Step): number =>
   step === "none"
