@@ -1,10 +1,10 @@
 /**
- * Complex numbers: interleaved pairs of T, f32 or f64. Every product and sum is rounded to T, never fused. There is no max
- * and no min: JavaScript does them.
+ * Complex numbers: interleaved pairs of T, f32 or f64. Every product and sum is rounded to T, never fused. Other
+ * reductions are left to JavaScript.
  */
 
 import { canonical } from "./arithmetic";
-import { ADD, SUB } from "./reduction";
+import { ADD } from "./reduction";
 
 @unmanaged
 export class Complex<T> {
@@ -16,7 +16,6 @@ export class Complex<T> {
   @inline
   step(op: i32, a: v128, b: v128, alone: bool): v128 {
     if (op == ADD) return canonical<T>(v128.add<T>(a, b));
-    if (op == SUB) return canonical<T>(v128.sub<T>(a, b));
     return canonical<T>(product<T>(a, b));
   }
 }

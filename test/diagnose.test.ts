@@ -20,7 +20,7 @@ const CALLS = 40;
 
 test("there is a planted fault for every id", () => {
   const ids = new Set(PLANTED.map(({ id }) => id));
-  assert.deepEqual([...ids].toSorted(), Object.keys(DIAGNOSES).toSorted());
+  assert.deepEqual([...ids].toSorted(), [...DIAGNOSES].toSorted());
 });
 
 const resultOf = (sample: Sample, values: readonly number[]): Tensor =>

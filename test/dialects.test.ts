@@ -370,7 +370,7 @@ test("the table is a new list for each call, and every id in it is a diagnosis",
   for (const { facts, source, version } of dialects()) {
     assert.match(source, /^https:\/\/[^ $]+$/);
     assert.match(version, /^\d/);
-    for (const { id } of facts) assert.ok(id === null || Object.hasOwn(DIAGNOSES, id));
+    for (const { id } of facts) assert.ok(id === null || DIAGNOSES.includes(id));
   }
 });
 

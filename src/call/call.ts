@@ -45,24 +45,56 @@ export const fieldsOf = ({ name, sinceVersion }: OperatorVersion): ErrorFields =
   opset: sinceVersion,
 });
 
-/** A call of a plain function, what its options ask for beyond the attributes, and `out` as it was given. */
+/** A call of a plain function, and what its options ask for beyond the attributes. */
 export interface PlainCall extends Call {
   readonly policies: Policies;
-  readonly out: unknown;
 }
 
+type Options = Readonly<Record<string, unknown>>;
+
+const NO_OPTIONS: Options = Object.freeze({});
+
 /**
+ * The last options of each plain function, without `out`, and the call that they make. Most callers give the same words
+ * again and again, and checking them takes ten times as long as comparing them.
+ */
+const LAST = new WeakMap<Operator, { readonly options: Options; readonly call: PlainCall }>();
+
+/**
+ * The call that options make, and `out` as it was given. Each option is read once.
  * @param options attributes in JavaScript's spelling, `out` and the policies
  * @throws TensorError `attribute`, `reduction`
  */
-export function plainCallOf(operator: Operator, options: unknown = {}): PlainCall {
+export function plainCallOf(
+  operator: Operator,
+  options: unknown,
+): { readonly call: PlainCall; readonly out: unknown } {
   const version = plainVersionOf(operator);
+  const given: Options =
+    options === undefined ? NO_OPTIONS : objectOf("options", options, { op: version.name });
+  const { out } = given;
+  const last = LAST.get(operator);
+  if (last !== undefined && areSame(given, last.options)) return { call: last.call, out };
   const fields: ErrorFields = { op: version.name };
-  const { out, ...given } = objectOf("options", options, fields);
-  const policies = policiesOf(operator, given, fields);
-  const settings = settingsOf(version, [version], given, fields, POLICY_NAMES);
+  const { out: _, ...rest } = given;
+  const policies = policiesOf(operator, rest, fields);
+  const settings = settingsOf(version, [version], rest, fields, POLICY_NAMES);
   const { includeSelf = true } = policies;
-  return { operator, version, settings: { ...settings, includeSelf }, fields, policies, out };
+  const call = { operator, version, settings: { ...settings, includeSelf }, fields, policies };
+  LAST.set(operator, { options: rest, call });
+  return { call, out };
+}
+
+/** Whether options but `out` are those of before. What was accepted holds no objects, which could have changed. */
+function areSame(given: Options, before: Options): boolean {
+  let count = 0;
+  for (const name in given) {
+    if (name === "out") continue;
+    if (!Object.hasOwn(before, name) || given[name] !== before[name]) return false;
+    count++;
+  }
+  for (const _ in before) count--;
+  return count === 0;
 }
 
 /** The version behind the plain function of an operator that has one. */

@@ -8,7 +8,7 @@ import type { Plan } from "../plan/plan.ts";
 import { countTargets, split } from "../plan/repeats.ts";
 import { isNumericStorage, type DType, type Step, type Storage } from "../tensor/dtype.ts";
 import { shapeOf, sizeOf } from "../tensor/shape.ts";
-import { bytesOf, copy } from "../tensor/storage.ts";
+import { bytesOf, copy, isSameMemory } from "../tensor/storage.ts";
 import { checkDType, Tensor, type Mutable } from "../tensor/tensor.ts";
 
 /** A result, and the actions that fill it, to be done one after the other. */
@@ -52,6 +52,10 @@ export function stepsOf({ reduction, includeSelf }: Reducing): {
   return { first: includeSelf ? step : "none", later: step, divides: reduction === "mean" };
 }
 
+/** Whether every update does the same step, and nothing follows: so it is with most calls. */
+const isOneStep = ({ reduction, includeSelf }: Reducing): boolean =>
+  includeSelf ? reduction !== "mean" : reduction === "none";
+
 /** The divisor of a mean after that many updates. */
 export const divisorOf = ({ includeSelf }: Reducing, updates: number): number =>
   includeSelf ? updates + 1 : updates;
@@ -67,7 +71,10 @@ export function scatterExecution(
 ): Execution {
   const result = out ?? newTensor(executor, data.dtype, data.shape, data.size);
   if (isNumericStorage(result.data)) {
-    return { result, actions: scatterActions(plan, data, updates, reducing, result.data) };
+    // Two views of one memory become one array, so that engines need not compare memories.
+    const isInPlace = out !== undefined && isSameMemory(out.data, data.data);
+    const from = isInPlace ? out : data;
+    return { result, actions: scatterActions(plan, from, updates, reducing, result.data) };
   }
   // Text can outgrow what a string holds, half-way through: it is put together elsewhere first.
   const work: Storage = Array.from(result.data);
@@ -86,10 +93,11 @@ function scatterActions(
   reducing: Reducing,
   out: Storage,
 ): Action[] {
-  const steps = stepsOf(reducing);
-  if (steps.first === steps.later && !steps.divides) {
-    return [(session) => session.scatter(plan, dtype, steps.later, data, updates, out)];
+  const { reduction } = reducing;
+  if (isOneStep(reducing)) {
+    return [(session) => session.scatter(plan, dtype, reduction as Step, data, updates, out)];
   }
+  const steps = stepsOf(reducing);
   const { first, later } = split(plan);
   const actions: Action[] = [
     (session) => session.scatter(first, dtype, steps.first, data, updates, out),

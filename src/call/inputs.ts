@@ -2,7 +2,7 @@
 
 import { isArray, printValue, readForeign, TensorError, type ErrorFields } from "../errors.ts";
 import { roleOf, type Inputs, type OperatorVersion } from "../operators/operator.ts";
-import { asTensor, fromNested, type Tensor } from "../tensor/tensor.ts";
+import { asTensor, fromNested, Tensor } from "../tensor/tensor.ts";
 import { isList } from "../tensor/values.ts";
 import type { Call } from "./call.ts";
 
@@ -16,15 +16,20 @@ export function tensorsOf(call: Call, inputs: unknown): Inputs<Tensor> {
 
 /** The inputs of a plain function, which takes nested lists of indices, read as int64, and of updates, of data's type. */
 export function tensorsOrLists({ version, fields }: Call, inputs: Inputs<unknown>): Inputs<Tensor> {
-  let data: Tensor | undefined;
-  return version.inputs.map((schema, position) => {
-    const { name, optional } = schema;
+  const tensors: (Tensor | undefined)[] = [];
+  for (let position = 0; position < version.inputs.length; position++) {
+    const schema = version.inputs[position];
     const given = inputs[position];
-    if (given === undefined && optional === true) return undefined;
-    if (data === undefined) return (data = asTensor(given, fields, name));
-    const dtype = roleOf(schema) === "indices" ? "int64" : data.dtype;
-    return listOrTensor(dtype, given, fields, name);
-  });
+    // The first input is data, which is never optional.
+    const data = tensors[0];
+    if (given === undefined && schema.optional === true) tensors.push(undefined);
+    else if (data === undefined) tensors.push(asTensor(given, fields, schema.name));
+    else {
+      const dtype = roleOf(schema) === "indices" ? "int64" : data.dtype;
+      tensors.push(listOrTensor(dtype, given, fields, schema.name));
+    }
+  }
+  return tensors;
 }
 
 /** A tensor, or a nested list as one of `dtype`. */
@@ -34,9 +39,9 @@ export const listOrTensor = (
   who: ErrorFields,
   input: string,
 ): Tensor =>
-  isList(value) || typeof value !== "object"
-    ? fromNested(dtype, value, { ...who, input })
-    : asTensor(value, who, input);
+  Tensor.isTensor(value) || (typeof value === "object" && !isList(value))
+    ? asTensor(value, who, input)
+    : fromNested(dtype, value, { ...who, input });
 
 /** A list of inputs from outside the package. */
 export interface GivenInputs {

@@ -1,12 +1,13 @@
 /** Plans that their user keeps, to apply the same indices many times: a KV cache, an embedding, a graph's edges. */
 
 import type { Executor } from "../engines/executor.ts";
-import { printValue, TensorError, type ErrorFields } from "../errors.ts";
+import { TensorError, type ErrorFields } from "../errors.ts";
 import type { Operator } from "../operators/operator.ts";
+import { noReduction } from "../operators/dtypes.ts";
 import { settingsOf } from "../operators/settings.ts";
 import type { Plan } from "../plan/plan.ts";
 import { split } from "../plan/repeats.ts";
-import { reductionsOf, type DType, type Reduction } from "../tensor/dtype.ts";
+import { hasReduction, type DType, type Reduction } from "../tensor/dtype.ts";
 import { coordinatesOf, printShape, sameShape, shapeOf } from "../tensor/shape.ts";
 import { asTensor, type RuntimeTensor, type Tensor } from "../tensor/tensor.ts";
 import type { Nested, ScalarInput } from "../tensor/values.ts";
@@ -80,6 +81,9 @@ export function keepPlan(
   return keptPlan({ executor, plan, dataShape, shape, addressed, fields });
 }
 
+/** The inputs of a kept plan, as errors name them. */
+const SCATTERED = [{ name: "data" }, { name: "updates" }] as const;
+
 interface Parts {
   readonly executor: Executor;
   readonly plan: Plan;
@@ -111,7 +115,7 @@ function scatterBy(parts: Parts, given: unknown, list: unknown, options: unknown
   checkShape(updates, shape, fields, "updates");
   const type = { dtype, shape: dataShape };
   const target =
-    out === undefined ? undefined : checkOut(out, type, { data, updates }, "data", fields);
+    out === undefined ? undefined : checkOut(out, type, SCATTERED, [data, updates], "data", fields);
   const reducing = { reduction, includeSelf: true };
   return callNow(executor, fields, (session) =>
     execute(session, scatterExecution(executor, plan, data, updates, reducing, target)),
@@ -123,7 +127,8 @@ function gatherBy(parts: Parts, given: unknown, options: unknown = {}): Tensor {
   const { out } = optionsOf(options, ["out"], fields);
   const data = dataOf(parts, given);
   const type = { dtype: data.dtype, shape };
-  const target = out === undefined ? undefined : checkOut(out, type, { data }, null, fields);
+  const target =
+    out === undefined ? undefined : checkOut(out, type, SCATTERED, [data], null, fields);
   return callNow(executor, fields, (session) =>
     execute(session, gatherExecution(executor, plan, data, shape, target)),
   );
@@ -149,10 +154,7 @@ function checkReduction(
   word: unknown,
   fields: ErrorFields,
 ): asserts word is Reduction {
-  const known: readonly unknown[] = reductionsOf(dtype);
-  if (known.includes(word)) return;
-  const sentence = `${dtype} has no reduction ${printValue(word)}, only ${known.join(", ")}`;
-  throw new TensorError("reduction", sentence, fields);
+  if (!hasReduction(dtype, word)) throw noReduction(dtype, word, fields);
 }
 
 function checkDType(

@@ -1,20 +1,23 @@
 /** The checks of `out`, the tensor that a result is written to. */
 
-import type { DType } from "../tensor/dtype.ts";
+import { isNumericStorage, type DType } from "../tensor/dtype.ts";
 import { TensorError, type ErrorCode, type ErrorFields } from "../errors.ts";
+import type { Inputs } from "../operators/operator.ts";
 import { printShape, sameShape } from "../tensor/shape.ts";
 import { isSameMemory, overlaps } from "../tensor/storage.ts";
 import { viewAsTensor, type Tensor } from "../tensor/tensor.ts";
 
 /**
  * `out` as a tensor: of the data type and shape of the result, and without memory that an input has too.
+ * @param names of the inputs, in their order
  * @param inPlace the name of the one input that `out` may be, all of it; null where there is none
  * @throws TensorError `dtype`, `shape-mismatch`, `overlap` or `disposed`
  */
 export function checkOut(
   given: unknown,
   { dtype, shape }: { readonly dtype: DType; readonly shape: readonly number[] },
-  inputs: Readonly<Record<string, Tensor | undefined>>,
+  names: readonly { readonly name: string }[],
+  inputs: Inputs<Tensor>,
   inPlace: string | null,
   who: ErrorFields,
 ): Tensor {
@@ -24,12 +27,14 @@ export function checkOut(
     throw wrongOut("dtype", `must be ${dtype}, got values that would be converted`, who);
   }
   checkLike(out, dtype, shape, "out", who);
-  if (Object.isFrozen(out.data) && out.size > 0) {
+  // A typed array with elements cannot be frozen.
+  if (!isNumericStorage(out.data) && Object.isFrozen(out.data) && out.size > 0) {
     throw wrongOut("dtype", "must have elements that can be written, got a frozen list", who);
   }
-  for (const name of Object.keys(inputs)) {
-    const data = inputs[name]?.data;
+  for (let position = 0; position < inputs.length; position++) {
+    const data = inputs[position]?.data;
     if (data === undefined || !overlaps(out.data, data)) continue;
+    const { name } = names[position];
     if (name === inPlace && isSameMemory(out.data, data)) continue;
     const rule =
       inPlace === null
@@ -50,14 +55,13 @@ export function checkLike(
   input: string,
   fields: ErrorFields,
 ): void {
-  const who = { ...fields, input };
   if (given !== dtype) {
-    throw new TensorError("dtype", `${input} must be ${dtype}, got ${given}`, who);
+    throw new TensorError("dtype", `${input} must be ${dtype}, got ${given}`, { ...fields, input });
   }
   if (sameShape(got, shape)) return;
   const must = `${input} must have the shape of the result, ${printShape(shape)}`;
   const sentence = `${must}, got ${printShape(got)}`;
-  throw new TensorError("shape-mismatch", sentence, { ...who, expected: shape });
+  throw new TensorError("shape-mismatch", sentence, { ...fields, input, expected: shape });
 }
 
 const wrongOut = (code: ErrorCode, what: string, who: ErrorFields): TensorError =>

@@ -25,8 +25,8 @@ export interface PreparedCall {
   /** Of a scatter. */
   readonly updates: Tensor | undefined;
   readonly planInputs: PlanInputs;
-  /** The tensors that were given, by the names that the version has for them. */
-  readonly inputs: Readonly<Record<string, Tensor>>;
+  /** The tensors that were given, in the order of the version's inputs. */
+  readonly tensors: Inputs<Tensor>;
   /** The name of the input that a scatter may write to; null for a gather. */
   readonly inPlace: string | null;
 }
@@ -50,19 +50,9 @@ export function prepare(unsettled: Call, tensors: Inputs<Tensor>): PreparedCall 
       indices: indices ?? (defaultIndices?.(given.shape) as Tensor),
       updates: updates?.shape,
     },
-    inputs: named(call, tensors),
+    tensors,
     inPlace: kind === "scatter" ? inputs[0].name : null,
   };
-}
-
-/** A loop, because every call goes through it: `Object.fromEntries` takes half a microsecond. */
-function named({ version: { inputs } }: Call, tensors: Inputs<Tensor>): Record<string, Tensor> {
-  const record: Record<string, Tensor> = {};
-  for (let position = 0; position < inputs.length; position++) {
-    const tensor = tensors[position];
-    if (tensor !== undefined) record[inputs[position].name] = tensor;
-  }
-  return record;
 }
 
 /**
@@ -70,10 +60,11 @@ function named({ version: { inputs } }: Call, tensors: Inputs<Tensor>): Record<s
  * were disposed of are still there, because their memory is released after the call.
  * @throws TensorError `disposed`
  */
-export function checkMemory({ call, inputs }: PreparedCall, out: Tensor | undefined): void {
-  const tensors = { ...inputs, ...(out && { out }) };
-  for (const [input, tensor] of Object.entries(tensors)) {
-    if (hasMemory(tensor)) continue;
+export function checkMemory({ call, tensors }: PreparedCall, out: Tensor | undefined): void {
+  const { inputs } = call.version;
+  for (const [position, tensor] of [...tensors, out].entries()) {
+    if (tensor === undefined || hasMemory(tensor)) continue;
+    const input = position < tensors.length ? inputs[position].name : "out";
     const sentence = `the memory of ${input} was transferred before the call ended`;
     throw new TensorError("disposed", sentence, { ...call.fields, input });
   }

@@ -105,8 +105,8 @@ interface CheckedCall {
 }
 
 function checkedPlain(operator: Operator, inputs: Inputs<unknown>, options: unknown): CheckedCall {
-  const call = plainCallOf(operator, options);
-  return checked(call, tensorsOrLists(call, inputs), call.policies, call.out);
+  const { call, out } = plainCallOf(operator, options);
+  return checked(call, tensorsOrLists(call, inputs), call.policies, out);
 }
 
 function checked(
@@ -117,9 +117,10 @@ function checked(
 ): CheckedCall {
   const prepared = prepare(call, tensors);
   if (out === undefined) return { prepared, policies, out };
-  const { shape, data, inPlace, inputs } = prepared;
+  const { shape, data, inPlace, tensors: inputs } = prepared;
   const type = { dtype: data.dtype, shape };
-  return { prepared, policies, out: checkOut(out, type, inputs, inPlace, call.fields) };
+  const names = call.version.inputs;
+  return { prepared, policies, out: checkOut(out, type, names, inputs, inPlace, call.fields) };
 }
 
 const runNow = (executor: Executor, call: CheckedCall): Tensor =>

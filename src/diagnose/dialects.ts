@@ -162,7 +162,7 @@ export function rowOf(id: DialectId, form: number): Row {
 /** What a result that shows a word is called. */
 export function idOf(word: string): DiagnosisId | null {
   const [id] = word.split(/[+:]/);
-  return id in DIAGNOSES ? (id as DiagnosisId) : null;
+  return DIAGNOSES.includes(id as DiagnosisId) ? (id as DiagnosisId) : null;
 }
 
 export const DIALECT_IDS = Object.keys(FACTS) as readonly DialectId[];

@@ -41,7 +41,7 @@ export interface Session<Done> {
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): Done;
   /**
    * Copies `data` into `out`, then does `out[offset p] = f(out[offset p], updates[p])` in the order of p, where f is the
-   * step in the arithmetic of `dtype`. `out` may be `data`; otherwise the arrays must not overlap.
+   * step in the arithmetic of `dtype`. `out` may be `data`, the very same array; otherwise the two must not overlap.
    * @throws TensorError `too-large` where text outgrows what a string holds; `out` is half-written then
    */
   scatter(

@@ -5,7 +5,7 @@ import { gatherMove, scatterMove } from "../kernels/move.ts";
 import { readIndices } from "../kernels/read-indices.ts";
 import { coarsen } from "../plan/plan.ts";
 import { allocate, DTYPES, isNumericStorage, viewOf } from "../tensor/dtype.ts";
-import { copy, isSameMemory } from "../tensor/storage.ts";
+import { copy } from "../tensor/storage.ts";
 import type { Executor, Session } from "./executor.ts";
 import { BufferPool } from "./pool.ts";
 import { Queue } from "./queue.ts";
@@ -17,7 +17,7 @@ const SESSION: Session<void> = {
     gatherMove(coarsen(plan), data, out);
   },
   scatter(plan, dtype, step, data, updates, out) {
-    if (!isSameMemory(out, data)) copy(data, out);
+    if (out !== data) copy(data, out);
     const coarse = coarsen(plan);
     if (step === "none") scatterMove(coarse, updates, out);
     else scatterCombine(coarse, dtype, step, updates, out);

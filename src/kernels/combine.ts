@@ -89,11 +89,16 @@ function combineNumbers(reduction: Step, a: number, b: number): number {
  * the bits of a computed NaN depend on the machine.
  */
 export function nanWriter(out: Float32Array | Float64Array): (position: number) => void {
-  const words = new Uint32Array(out.buffer, out.byteOffset, out.byteLength / 4);
-  if (out instanceof Float32Array) return (position) => void (words[position] = 0x7fc00000);
+  // Made with the first NaN: a look at the buffer of a small new array takes 0.3 µs.
+  let words: Uint32Array | undefined;
+  const isSingle = out instanceof Float32Array;
   return (position) => {
-    words[2 * position] = 0;
-    words[2 * position + 1] = 0x7ff80000;
+    words ??= new Uint32Array(out.buffer, out.byteOffset, out.byteLength / 4);
+    if (isSingle) words[position] = 0x7fc00000;
+    else {
+      words[2 * position] = 0;
+      words[2 * position + 1] = 0x7ff80000;
+    }
   };
 }
 

@@ -3,13 +3,20 @@
  * rows, which a job may allow but not demand.
  */
 
-import { indexAt, type ElementJob, type ReadIndices, type TupleJob } from "../plan/index-job.ts";
+import {
+  indexAt,
+  type ElementJob,
+  type IndexAxis,
+  type ReadIndices,
+  type TupleJob,
+} from "../plan/index-job.ts";
 
 export const readIndices: ReadIndices = (job) =>
   job.kind === "tuples" ? readTupleIndices(job) : readElementIndices(job);
 
 function readTupleIndices({ words, step, count, axes }: TupleJob): Uint32Array | { bad: number } {
   const k = axes.length;
+  if (k === 1) return readIndicesOfOne(words, step, count, axes[0]);
   const dims = axes.map(({ dim }) => dim);
   const wraps = axes.map(({ wrap }) => wrap);
   const strides = axes.map(({ stride }) => stride);
@@ -23,6 +30,23 @@ function readTupleIndices({ words, step, count, axes }: TupleJob): Uint32Array |
       offset += index * strides[j];
     }
     offsets[tuple] = offset;
+  }
+  return offsets;
+}
+
+/** Tuples of one index, which need no list of axes. */
+function readIndicesOfOne(
+  words: Int32Array,
+  step: 1 | 2,
+  count: number,
+  { dim, wrap, stride }: IndexAxis,
+): Uint32Array | { bad: number } {
+  const offsets = new Uint32Array(count);
+  for (let p = 0, word = 0; p < count; p++, word += step) {
+    let index = indexAt(words, word, step);
+    if (index < 0) index += wrap;
+    if (!(index >= 0 && index < dim)) return { bad: p };
+    offsets[p] = index * stride;
   }
   return offsets;
 }

@@ -1,7 +1,7 @@
 /** Checks the data types of a call's inputs against the type constraints of its version. */
 
-import { TensorError, type ErrorFields } from "../errors.ts";
-import { reductionsOf, type DType, type Reduction } from "../tensor/dtype.ts";
+import { printValue, TensorError, type ErrorFields } from "../errors.ts";
+import { hasReduction, reductionsOf, type DType, type Reduction } from "../tensor/dtype.ts";
 import type { OperatorVersion } from "./operator.ts";
 
 /**
@@ -19,31 +19,66 @@ export function checkDTypes(
 ): void {
   // The first input is data, which is never optional.
   const common = (inputs[0] as { readonly dtype: DType }).dtype;
-  const reductions = reductionsOf(common);
-  if (!reductions.includes(reduction)) {
-    const sentence = `${common} has no reduction ${JSON.stringify(reduction)}, only ${reductions.join(", ")}`;
-    throw new TensorError("reduction", sentence, fields);
-  }
-  for (let position = 0; position < version.inputs.length; position++) {
-    const { name: input, type } = version.inputs[position];
+  if (!hasReduction(common, reduction)) throw noReduction(common, reduction, fields);
+  const constraints = constraintsOf(version);
+  for (let position = 0; position < constraints.length; position++) {
     const dtype = inputs[position]?.dtype;
     if (dtype === undefined) continue;
-    const types = typesIn(version, type);
-    if (!types.includes(dtype)) {
-      const since = siblings.find((other) => typesIn(other, type).includes(dtype));
-      const came = since === undefined ? "" : `; version ${since.sinceVersion} takes it`;
-      throw new TensorError("dtype", `${input} must be ${oneOf(types)}, got ${dtype}${came}`, {
-        ...fields,
-        input,
-      });
-    }
-    const first = version.inputs.findIndex((other) => other.type === type);
-    if (inputs[first]?.dtype !== dtype) {
-      const expected = `${version.inputs[first].name}, ${inputs[first]?.dtype}`;
-      const sentence = `${input} must have the data type of ${expected}, got ${dtype}`;
-      throw new TensorError("dtype", sentence, { ...fields, input });
-    }
+    const { types, first } = constraints[position];
+    const expected = inputs[first]?.dtype;
+    if (expected === dtype && types.has(dtype)) continue;
+    throw typeError(version, siblings, position, dtype, expected, fields);
   }
+}
+
+/** What the row of a version says of the data type of an input. */
+interface Constraint {
+  readonly types: ReadonlySet<string>;
+  /** The first input with the same type constraint. */
+  readonly first: number;
+}
+
+/** Made of each row when it is first called: a set is asked ten times as fast as the frozen lists of rows. */
+const CONSTRAINTS = new WeakMap<OperatorVersion, readonly Constraint[]>();
+
+function constraintsOf(version: OperatorVersion): readonly Constraint[] {
+  const known = CONSTRAINTS.get(version);
+  if (known !== undefined) return known;
+  const { inputs } = version;
+  const constraints = inputs.map(({ type }) => ({
+    types: new Set(typesIn(version, type)),
+    first: inputs.findIndex((other) => other.type === type),
+  }));
+  CONSTRAINTS.set(version, constraints);
+  return constraints;
+}
+
+// The errors are made in functions of their own: a function with a closure in it takes memory in each call.
+
+export function noReduction(dtype: DType, word: unknown, fields: ErrorFields): TensorError {
+  const known = reductionsOf(dtype).join(", ");
+  const sentence = `${dtype} has no reduction ${printValue(word)}, only ${known}`;
+  return new TensorError("reduction", sentence, fields);
+}
+
+/** @param expected the data type of the first input with the same type constraint */
+function typeError(
+  version: OperatorVersion,
+  siblings: readonly OperatorVersion[],
+  position: number,
+  dtype: DType,
+  expected: DType | undefined,
+  fields: ErrorFields,
+): TensorError {
+  const { name: input, type } = version.inputs[position];
+  const types = typesIn(version, type);
+  const isTaken = types.includes(dtype);
+  const since = siblings.find((other) => typesIn(other, type).includes(dtype));
+  const came = isTaken || since === undefined ? "" : `; version ${since.sinceVersion} takes it`;
+  const first = version.inputs.find((other) => other.type === type)?.name;
+  const must = isTaken ? `have the data type of ${first}, ${expected}` : `be ${oneOf(types)}`;
+  const sentence = `${input} must ${must}, got ${dtype}${came}`;
+  return new TensorError("dtype", sentence, { ...fields, input });
 }
 
 /** The data types that a parameter's `type` stands for: those of the type constraint, or the one that it names. */

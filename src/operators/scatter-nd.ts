@@ -1,7 +1,13 @@
 /** ScatterND of ai.onnx: index tuples say which slices of a copy of data the updates replace or are combined with. */
 
 import type { ErrorFields } from "../errors.ts";
-import { compatible, compatibleFrom, part, type Dim, type PartialShape } from "../tensor/shape.ts";
+import {
+  compatibleFrom,
+  compatibleRanges,
+  part,
+  type Dim,
+  type PartialShape,
+} from "../tensor/shape.ts";
 import { byTuples } from "./addressing.ts";
 import { REDUCTION_16, REDUCTION_18 } from "./attributes.ts";
 import { plainVersion } from "./settings.ts";
@@ -123,15 +129,15 @@ function checkUpdates(
   oneElement: boolean,
   fields: ErrorFields,
 ): void {
-  const lead = indices === null ? null : leadOf(indices);
   const k = tupleLength(data, indices, updates);
   const isLength = k !== null && k >= 0 && k <= (data?.length ?? 0);
+  // Every call comes here, so terms are made only where they do not fit or not all is known.
+  if (indices !== null && data !== null && isLength && isJoined(updates, indices, data, k)) return;
+  const lead = indices === null ? null : leadOf(indices);
   const tail = data !== null && isLength ? tailOf(data, k) : null;
   if (lead !== null && tail !== null) {
     const terms = [lead, tail];
-    const shape = joinTerms(terms);
-    if (compatible(updates, shape)) return;
-    throw wrongUpdates(`be ${printTerms(terms)}`, shape, updates, fields);
+    throw wrongUpdates(`be ${printTerms(terms)}`, joinTerms(terms), updates, fields);
   }
   if (lead !== null && !compatibleFrom(0, updates, lead.shape)) {
     throw wrongUpdates(`begin with ${printTerms([lead])}`, lead.shape, updates, fields);
@@ -148,6 +154,22 @@ function checkUpdates(
     const range = updates.length < least ? `at least ${least}` : `at most ${most}`;
     throw wrongUpdates(`have a rank of ${range}`, null, updates, fields);
   }
+}
+
+/** Whether updates may be indices.shape[:-1] ++ data.shape[k:]. */
+function isJoined(
+  updates: readonly Dim[],
+  indices: readonly Dim[],
+  data: readonly Dim[],
+  k: number,
+): boolean {
+  const lead = indices.length - 1;
+  const tail = data.length - k;
+  return (
+    updates.length === lead + tail &&
+    compatibleRanges(updates, 0, indices, 0, lead) &&
+    compatibleRanges(updates, lead, data, k, tail)
+  );
 }
 
 /** `indices.shape[-1]`, or what it must be by the ranks of all three; null where neither is known. */

@@ -26,8 +26,9 @@ export function planTuples(
   const count = k === 0 && slice === 0 ? 0 : product(indices.shape, 0, indices.shape.length - 1);
   const axes: IndexAxis[] = [];
   for (let j = 0; j < k; j++) axes.push(indexAxis(dataShape, batchDims + j, rules));
+  const { words, step } = indexWordsOf(indices);
   const { offsets, outside } = readOffsets(
-    { kind: "tuples", ...indexWordsOf(indices), count, axes },
+    { kind: "tuples", words, step, count, axes },
     rules,
     (bad) => outOfRangeError(indices, bad, dataShape, batchDims + (bad % k), rules, fields),
   );

@@ -241,3 +241,7 @@ export function reductionsOf(dtype: DType): readonly Reduction[] {
   if (family === "string") return ["none", "add", "max", "min"];
   return family === "bool" ? REDUCTIONS.filter((one) => one !== "mean") : REDUCTIONS;
 }
+
+/** Every data type has `none`, which is what most calls ask for. */
+export const hasReduction = (dtype: DType, word: unknown): word is Reduction =>
+  word === "none" || (reductionsOf(dtype) as readonly unknown[]).includes(word);

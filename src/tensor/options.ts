@@ -65,8 +65,10 @@ export function optionsOf(
   fields: ErrorFields,
 ): Record<string, unknown> {
   const given = objectOf("options", options, fields);
-  const odd = Object.keys(given).find((name) => !known.includes(name));
-  if (odd === undefined) return given;
-  const sentence = `there is no option ${printValue(odd)}, only ${known.join(", ")}`;
-  throw new TensorError("attribute", sentence, fields);
+  for (const name of Object.keys(given)) {
+    if (known.includes(name)) continue;
+    const sentence = `there is no option ${printValue(name)}, only ${known.join(", ")}`;
+    throw new TensorError("attribute", sentence, fields);
+  }
+  return given;
 }

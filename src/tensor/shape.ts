@@ -173,6 +173,18 @@ export function compatibleFrom(
   return true;
 }
 
+/** Whether `count` dimensions of two partly known shapes, each from an axis of its own on, may be equal. */
+export function compatibleRanges(
+  a: readonly Dim[],
+  from: number,
+  b: readonly Dim[],
+  start: number,
+  count: number,
+): boolean {
+  for (let d = 0; d < count; d++) if (!compatibleDims(a[from + d], b[start + d])) return false;
+  return true;
+}
+
 /** Only two numbers can contradict each other: two names may stand for one size. */
 const compatibleDims = (a: Dim, b: Dim): boolean =>
   typeof a !== "number" || typeof b !== "number" || a === b;

@@ -84,8 +84,8 @@ function compileKernels(isShared: boolean): object {
 }
 
 /**
- * The bytes behind the characters of `KERNELS`. Those from 35 to 120 without the backslash, 92, are a byte from 0 to 84;
- * each of the next three adds 85, 170 or 255 to the byte behind it.
+ * The bytes behind the characters of `KERNELS`. Those from 35 to 120 without the backslash, 92, are a number from 0 to 84;
+ * each of the next three adds 85, 170 or 255 to the number behind it. A byte is 3 less than its number, and wraps.
  */
 function kernelBytes(): Uint8Array {
   const bytes = new Uint8Array(KERNELS.length);
@@ -94,7 +94,7 @@ function kernelBytes(): Uint8Array {
     const code = KERNELS.charCodeAt(at);
     if (code > 120) page = (code - 120) * 85;
     else {
-      bytes[count++] = page + code - (code > 92 ? 36 : 35);
+      bytes[count++] = page + code - (code > 92 ? 39 : 38);
       page = 0;
     }
   }

@@ -11,7 +11,7 @@ import {
   type Step,
   type Storage,
 } from "../../tensor/dtype.ts";
-import { bytesOf, copy, isSameMemory } from "../../tensor/storage.ts";
+import { bytesOf, copy } from "../../tensor/storage.ts";
 import type { Session } from "../executor.ts";
 import { runCalls, type Call } from "./calls.ts";
 import { readByKernels } from "./index-reader.ts";
@@ -49,6 +49,8 @@ export interface SessionParts {
   /** Whether this thread may wait for the pool. */
   readonly mayWait: boolean;
   readonly trace: (path: Path) => void;
+  /** Takes a session back that has ended. */
+  ended(session: WasmSession): void;
 }
 
 /** Calls for each thread, round by round: a round begins when the one before has ended. */
@@ -74,8 +76,10 @@ export class WasmSession implements Session<void> {
   };
 
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): void {
-    const { js, trace } = this.#parts;
+    const { js, limits, trace } = this.#parts;
     const isDone =
+      // First, because most calls are small.
+      isEnough(plan, limits) &&
       isNumericStorage(data) &&
       isNumericStorage(out) &&
       this.#pays(plan, dtype, data, out) &&
@@ -99,11 +103,12 @@ export class WasmSession implements Session<void> {
   ): void {
     const { js, limits, trace } = this.#parts;
     const isDone =
+      isEnough(plan, limits) &&
       isNumericStorage(data) &&
       isNumericStorage(updates) &&
       isNumericStorage(out) &&
       isCompiled(dtype, step) &&
-      (step === "none" ? this.#pays(plan, dtype, out, updates) : isEnough(plan, limits)) &&
+      (step !== "none" || this.#pays(plan, dtype, out, updates)) &&
       attempt(() => {
         const arena = this.arenaOf(bytesFor(plan, dtype), data, updates, out);
         const kernel = scatterKernel(arena.memory, dtype, step);
@@ -116,7 +121,8 @@ export class WasmSession implements Session<void> {
   }
 
   end(): void {
-    for (const arena of this.#arenas.splice(0)) arena.release();
+    if (this.#arenas.length > 0) for (const arena of this.#arenas.splice(0)) arena.release();
+    this.#parts.ended(this);
   }
 
   /** Scratch memory of this call: where one of the arrays lives, or, of that many bytes, for tensors of the heap. */
@@ -147,7 +153,7 @@ export class WasmSession implements Session<void> {
     const { data, target } = job;
     const work = workOf(arena, plan, job);
     const rounds: (readonly (readonly Call[])[])[] = [];
-    if (target !== null && !isSameMemory(target, data)) {
+    if (target !== null && target !== data) {
       const { byteLength } = target;
       if (arena.memory.has(data)) {
         const { copyBytes } = arena.memory.kernels();
@@ -181,10 +187,9 @@ export class WasmSession implements Session<void> {
     return offsets;
   }
 
-  /** Whether a move between these arrays pays: always where both are in the engine's memory, so that nothing is copied. */
+  /** Whether a move that is large enough pays: always where both are in the engine's memory, so that nothing is copied. */
   #pays(plan: Plan, dtype: DType, random: NumericStorage, sequential: NumericStorage): boolean {
     const { limits, shared } = this.#parts;
-    if (!isEnough(plan, limits)) return false;
     if (shared?.has(random) === true && shared.has(sequential)) return true;
     return moveOfHeapPays(plan, DTYPES[dtype].bytes, limits);
   }
@@ -194,7 +199,7 @@ export class WasmSession implements Session<void> {
     const { limits, trace } = this.#parts;
     const { memory } = arena;
     if (plan.batches * plan.count * plan.slice === 0) {
-      if (target !== null && !isSameMemory(target, data)) copy(data, target);
+      if (target !== null && target !== data) copy(data, target);
     } else if (memory.has(target ?? data) && memory.has(sequential)) {
       const rounds = this.roundsOf(arena, plan, job, (bytes) => this.#poolFor(bytes));
       for (const lists of rounds) this.#run(memory, lists);
@@ -244,9 +249,9 @@ export class WasmSession implements Session<void> {
   }
 }
 
-/** Whether a reduction has a kernel: the greater and the lesser of complex numbers have none. */
+/** Whether a reduction has a kernel: of complex numbers few have. */
 export const isCompiled = (dtype: DType, step: Step): boolean =>
-  DTYPES[dtype].family !== "complex" || (step !== "max" && step !== "min");
+  DTYPES[dtype].family !== "complex" || /none|add|mul/.test(step);
 
 export const scatterKernel = (memory: KernelMemory, dtype: DType, step: Step): number =>
   step === "none"

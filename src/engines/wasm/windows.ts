@@ -5,7 +5,7 @@
 
 import type { Plan } from "../../plan/plan.ts";
 import type { NumericStorage } from "../../tensor/dtype.ts";
-import { bytesOf, isSameMemory } from "../../tensor/storage.ts";
+import { bytesOf } from "../../tensor/storage.ts";
 import { runCalls, sliceArgs } from "./calls.ts";
 import type { Arena } from "./kernel-memory.ts";
 import { workOf, type KernelJob, type Work } from "./plan-work.ts";
@@ -30,7 +30,7 @@ export function runThroughWindows(arena: Arena, limit: number, plan: Plan, job: 
   const region = isHere ? 0 : arena.allocate(group * span * bytes);
   const from = bytesOf(data);
   const to = target === null ? null : bytesOf(target);
-  if (isHere && to !== null && !isSameMemory(random, data)) to.set(from);
+  if (isHere && to !== null && random !== data) to.set(from);
   for (let first = 0; first < batches; first += group) {
     const some = Math.min(group, batches - first);
     const begin = first * span * bytes;
