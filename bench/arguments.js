@@ -1,0 +1,108 @@
+/** The command line of the benchmark. */
+
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { KINDS, SIZES, SLICES } from "./curve.js";
+import { WORKLOADS } from "./workloads.js";
+
+export const HELP = `npm run bench -- [options], or without building: node bench/main.js [options]
+
+  --quick           5 samples, and one process of C++, in under 3 minutes
+  --only TEXT       only rows whose name contains TEXT; may be repeated
+  --peers A,B       only peers whose name starts with A or B, or "none"   (all)
+  --parts A,B       only these of times, curve, first, cpp, scaling,
+                    memory                                                (all)
+  --curve           the same as --parts curve,first
+  --sizes A,B       numbers of updates of the curve           (1, 4, 16 ... 10^7)
+  --slices A,B      its elements an update                            (1,16,128)
+  --kinds A,B       its operations                             (none,add,gather)
+  --samples N       samples of each contestant of a row                   (15)
+  --scale X         shrinks the first axes, for a trial: --scale 0.01     (1)
+  --kind KIND       engine for heap tensors: auto, js or wasm             (auto)
+  --processes N     processes of C++ and of the library in the part cpp   (5)
+  --out FILE        where the results go: bench/results.json for a full
+                    run, bench/results.partial.json for any other
+  --help
+
+What a call costs beside hand-written JavaScript, in 20 seconds, from dist/:
+  node bench/main.js --curve --peers none --sizes 4,64,256,4096 --slices 1
+`;
+
+const PARTS = ["times", "curve", "first", "cpp", "scaling", "memory"];
+/** Milliseconds: see Pace. */
+const QUICK = { sample: 2, warmUp: 15 };
+
+/** Null for --help. Ends the process, with status 2, where an argument is wrong. */
+export function readArguments() {
+  const string = (/** @type {string | undefined} */ value) => ({ type: "string", default: value });
+  const flag = { type: "boolean", default: false };
+  const { values } = parseArgs({
+    options: {
+      quick: flag,
+      only: { type: "string", multiple: true },
+      peers: { type: "string" },
+      parts: { type: "string" },
+      curve: flag,
+      sizes: { type: "string" },
+      slices: { type: "string" },
+      kinds: { type: "string" },
+      samples: { type: "string" },
+      scale: string("1"),
+      kind: string("auto"),
+      processes: { type: "string" },
+      out: { type: "string" },
+      help: flag,
+    },
+  });
+  if (values.help) return null;
+  const { quick, kind, only = [""] } = values;
+  const positive = (name, value) => {
+    const number = Number(value);
+    if (number > 0 && (name === "scale" || Number.isInteger(number))) return number;
+    return fail(`--${name} must be a positive number, got ${value}`);
+  };
+  const rows = WORKLOADS.filter(({ name }) => only.some((text) => name.includes(text)));
+  if (rows.length === 0) fail(`no row has ${only.join(" or ")} in its name`);
+  const parts = oneOf(
+    "parts",
+    values.parts ?? (values.curve ? "curve,first" : PARTS.join()),
+    PARTS,
+  );
+  const scale = positive("scale", values.scale);
+  const numbers = (name) => values[name]?.split(",").map((text) => positive(name, text));
+  const curve = {
+    sizes: (numbers("sizes") ?? SIZES).filter((size) => size <= 1e7 * scale || size <= 1024),
+    slices: numbers("slices") ?? SLICES,
+    kinds: oneOf("kinds", values.kinds ?? KINDS.join(), KINDS),
+  };
+  const limits = ["only", "peers", "parts", "curve", "sizes", "slices", "kinds"];
+  const isFull = scale === 1 && !quick && !limits.some((name) => values[name]);
+  const file = isFull ? "results.json" : "results.partial.json";
+  return {
+    rows,
+    parts,
+    curve,
+    scale,
+    kind,
+    peers: values.peers?.split(","),
+    pace: {
+      ...(quick ? QUICK : {}),
+      samples: positive("samples", values.samples ?? (quick ? 5 : 15)),
+    },
+    processes: positive("processes", values.processes ?? (quick ? 1 : 5)),
+    out: values.out ?? fileURLToPath(new URL(file, import.meta.url)),
+  };
+}
+
+function oneOf(name, text, known) {
+  const list = text.split(",");
+  const odd = list.find((part) => !known.includes(part));
+  if (odd !== undefined) fail(`--${name} takes ${known.join(", ")}, not ${odd}`);
+  return list;
+}
+
+/** @returns {never} */
+function fail(message) {
+  process.stderr.write(`${message}\n`);
+  process.exit(2);
+}
