@@ -2,12 +2,13 @@
 
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { KINDS, SIZES, SLICES } from "./curve.js";
+import { KINDS, QUICK_SIZES, SIZES, SLICES } from "./curve.js";
 import { WORKLOADS } from "./workloads.js";
 
 export const HELP = `npm run bench -- [options], or without building: node bench/main.js [options]
 
-  --quick           5 samples, and one process of C++, in under 3 minutes
+  --quick           5 samples, one process of C++, half of the curve: under 3
+                    minutes
   --only TEXT       only rows whose name contains TEXT; may be repeated
   --peers A,B       only peers whose name starts with A or B, or "none"   (all)
   --parts A,B       only these of times, curve, first, cpp, scaling,
@@ -71,7 +72,9 @@ export function readArguments() {
   const scale = positive("scale", values.scale);
   const numbers = (name) => values[name]?.split(",").map((text) => positive(name, text));
   const curve = {
-    sizes: (numbers("sizes") ?? SIZES).filter((size) => size <= 1e7 * scale || size <= 1024),
+    sizes: (numbers("sizes") ?? (quick ? QUICK_SIZES : SIZES)).filter(
+      (size) => size <= 1e7 * scale || size <= 1024,
+    ),
     slices: numbers("slices") ?? SLICES,
     kinds: oneOf("kinds", values.kinds ?? KINDS.join(), KINDS),
   };

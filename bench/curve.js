@@ -5,21 +5,23 @@
 
 import { check } from "./check.js";
 import { scalars, slices, tryHand } from "./hand.js";
-import { measure } from "./measure.js";
+import { measure, shortCalls } from "./measure.js";
 import { heapTensors } from "./ours.js";
 import { median, ratioOfRounds, round } from "./statistics.js";
 import { inputsOf } from "./workloads.js";
 
 /** Powers of 4, and 10^7. */
 export const SIZES = [...Array.from({ length: 12 }, (_, power) => 4 ** power), 1e7];
+/** Of a quick run: powers of 16. */
+export const QUICK_SIZES = SIZES.slice(0, 11).filter((_, power) => power % 2 === 0);
 export const SLICES = [1, 16, 128];
 export const KINDS = ["none", "add", "gather"];
-/** Longer slices end earlier: updates have at most so many elements. */
+/** Longer slices end earlier: updates have at most so many elements, 40 MB. */
 const MOST_ELEMENTS = 1e7;
 /** Up to this many updates there is a hand-written loop without checks. */
 const MOST_UNCHECKED = 4096;
 /** From this many updates on there is a `new` whose result is disposed of, which frees large memory at once. */
-const LEAST_DISPOSED = 4096;
+const LEAST_DISPOSED = 65_536;
 
 /**
  * Different tensors take turns, so that no loop knows its inputs: up to 8 sets, but no more than fit into a cache.
@@ -29,12 +31,9 @@ const MOST_SETS = 8;
 const CACHE = 2 ** 19;
 
 /** Calls with more elements have fewer rounds, because each is as long as many short ones. */
-const LARGE = { elements: 1e6, samples: 7 };
-/**
- * Calls with fewer have more rounds of short samples, which a busy machine interrupts less often. Their garbage is
- * small and collected as it comes.
- */
-const SMALL = { elements: 16_384, rounds: 3, sample: 1.5, pause: 0, collects: false };
+const LARGE = { elements: 1e6, samples: 5 };
+/** Calls with no more elements than these take microseconds. */
+const SHORT = 16_384;
 /** Milliseconds that each kind of call runs before anything is measured, for the compilers. */
 const WARM_UP = 500;
 
@@ -128,9 +127,7 @@ export async function measureCurve({ lib, engine }, peers, points, pace, tell) {
 function paceOf({ updates, slice }, pace) {
   const elements = updates * slice;
   if (elements > LARGE.elements) return { ...pace, samples: Math.min(pace.samples, LARGE.samples) };
-  if (elements > SMALL.elements) return pace;
-  const { sample, pause, collects, rounds } = SMALL;
-  return { ...pace, sample, pause, collects, samples: pace.samples * rounds };
+  return elements > SHORT ? pace : shortCalls(pace);
 }
 
 /** @param {Map<string, number[]>} rounds milliseconds */
@@ -187,8 +184,8 @@ function inTurn(name, sets, call, elements, more = {}) {
 
 const zerosOf = (lib, { shapes }) => lib.zeros("float32", shapes.output);
 
-/** Large results are dropped several times a sample, so that the sample has the cost of its own garbage. */
-const GARBAGE = { atLeast: 4 };
+/** Results are dropped more than once a sample, so that the sample has the cost of its own garbage. */
+const GARBAGE = { atLeast: 2 };
 
 function ours(lib, engine, row, { kind, updates }, inputs) {
   const dataOf = ({ data }) => data.slice();
