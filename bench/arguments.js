@@ -3,6 +3,7 @@
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { KINDS, QUICK_SIZES, SIZES, SLICES } from "./curve.js";
+import { readRecord } from "./record.js";
 import { WORKLOADS } from "./workloads.js";
 
 export const HELP = `npm run bench -- [options], or without building: node bench/main.js [options]
@@ -21,6 +22,11 @@ export const HELP = `npm run bench -- [options], or without building: node bench
   --scale X         shrinks the first axes, for a trial: --scale 0.01     (1)
   --kind KIND       engine for heap tensors: auto, js or wasm             (auto)
   --processes N     processes of C++ and of the library in the part cpp   (5)
+  --compare FILE    also says what changed since the run of FILE, for example
+                    an earlier results.json
+  --from FILE       measures nothing: prints, draws and compares FILE
+  --picture FILE    where the curve is drawn: docs/curve.svg for a full run,
+                    nowhere for any other
   --out FILE        where the results go: bench/results.json for a full
                     run, bench/results.partial.json for any other
   --help
@@ -51,6 +57,9 @@ export function readArguments() {
       scale: string("1"),
       kind: string("auto"),
       processes: { type: "string" },
+      compare: { type: "string" },
+      from: { type: "string" },
+      picture: { type: "string" },
       out: { type: "string" },
       help: flag,
     },
@@ -78,8 +87,12 @@ export function readArguments() {
     slices: numbers("slices") ?? SLICES,
     kinds: oneOf("kinds", values.kinds ?? KINDS.join(), KINDS),
   };
-  const limits = ["only", "peers", "parts", "curve", "sizes", "slices", "kinds"];
+  const limits = ["from", "only", "peers", "parts", "curve", "sizes", "slices", "kinds"];
+  const recordOf = (name) => (values[name] === undefined ? null : read(values[name]));
   const isFull = scale === 1 && !quick && !limits.some((name) => values[name]);
+  const from = recordOf("from");
+  // Older files can be compared with, but lack what is printed.
+  if (from !== null && from.curve === undefined) fail(`${values.from} is of an older benchmark`);
   const file = isFull ? "results.json" : "results.partial.json";
   return {
     rows,
@@ -93,8 +106,21 @@ export function readArguments() {
       samples: positive("samples", values.samples ?? (quick ? 5 : 15)),
     },
     processes: positive("processes", values.processes ?? (quick ? 1 : 5)),
-    out: values.out ?? fileURLToPath(new URL(file, import.meta.url)),
+    before: recordOf("compare"),
+    from,
+    picture: values.picture ?? (isFull ? beside("../docs/curve.svg") : null),
+    out: values.out ?? beside(file),
   };
+}
+
+const beside = (file) => fileURLToPath(new URL(file, import.meta.url));
+
+function read(file) {
+  try {
+    return readRecord(file);
+  } catch (error) {
+    return fail(error.message);
+  }
 }
 
 function oneOf(name, text, known) {

@@ -5,12 +5,15 @@ import os from "node:os";
 import * as lib from "../dist/index.js";
 import { HELP, readArguments } from "./arguments.js";
 import { compareWithCpp, compileBaseline } from "./baseline.js";
+import { drawCurve } from "./chart.js";
+import { compare } from "./compare.js";
 import { measureCurve, peersOfCurve, pointsOf } from "./curve.js";
 import { measureFirstCalls } from "./first-call.js";
 import { copyRate as measureCopyRate } from "./measure.js";
 import { measureMemory } from "./memory.js";
 import { createOurs } from "./ours.js";
 import { loadPeers, versions } from "./peers/index.js";
+import { writeRecord } from "./record.js";
 import { print } from "./report.js";
 import { measureRow } from "./rows.js";
 import { measureScaling } from "./scaling.js";
@@ -27,11 +30,20 @@ else {
 }
 
 /** @returns {Promise<boolean>} whether one of the library's own results is wrong */
-async function main(settings) {
-  const record = await measureAll(settings);
+async function main({ from, before, out, picture, ...settings }) {
+  const record = from ?? (await measureAll(settings));
   process.stdout.write(print(record));
-  fs.writeFileSync(settings.out, `${JSON.stringify(record, null, 2)}\n`);
-  tell(`written to ${settings.out}`);
+  if (before !== null) process.stdout.write(`\n${compare(before, record)}`);
+  if (from === null) {
+    writeRecord(out, record);
+    tell(`written to ${out}`);
+  }
+  if (picture !== null && record.curve.length > 0) {
+    const { cpu, cores, node, date } = record.machine;
+    const where = `${cpu}, ${cores} cores, Node ${node}, ${date}`;
+    fs.writeFileSync(picture, drawCurve(record.curve, where));
+    tell(`drawn in ${picture}`);
+  }
   const { findings, workloads } = record;
   return findings.some(({ ours }) => ours) || workloads.some(({ cpp }) => cpp?.agrees === false);
 }
