@@ -3,7 +3,7 @@
 import { bestPeer, judgedMode } from "./rows.js";
 import { table } from "./table.js";
 
-/** Without an interval, which older files do not have, a ratio has changed where it did by this factor. */
+/** Without an interval, as in older files and of a single sample, a ratio has changed where it did by this factor. */
 const CLEAR = 1.15;
 
 /**
@@ -42,9 +42,10 @@ export function compare(before, after) {
 }
 
 function hasChanged(a, b) {
-  if (a.low === undefined || b.low === undefined)
-    return Math.max(a.ratio / b.ratio, b.ratio / a.ratio) > CLEAR;
-  return a.high < b.low || b.high < a.low;
+  const [low, high] = a.ratio < b.ratio ? [a, b] : [b, a];
+  const overlap = (low.high ?? low.ratio) >= (high.low ?? high.ratio);
+  const isSure = [low, high].every((one) => one.low !== undefined && one.low < one.high);
+  return !overlap && (isSure || high.ratio / low.ratio > CLEAR);
 }
 
 const show = ({ ratio, low, high }) =>
@@ -68,7 +69,9 @@ function measuredOf({ machine, workloads = [], curve = [], first = [], scaling =
     if (peer !== undefined) all.set(`${name}, best peer / new`, peer);
   }
   for (const { op, call } of first) cost(`first call of ${op}, ms`, { ratio: call });
-  for (const { name, spread } of scaling) cost(`${name}, spread of the cost`, { ratio: spread });
+  for (const { name, costs } of scaling) {
+    for (const { count, ratio } of costs) cost(`${name}, ${count} / 10^6 in 256 kB`, ratio);
+  }
   return all;
 }
 

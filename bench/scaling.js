@@ -5,7 +5,7 @@
 
 import { measure } from "./measure.js";
 import { heapTensors } from "./ours.js";
-import { median } from "./statistics.js";
+import { median, ratioOfRounds, round } from "./statistics.js";
 import { inputsOf, optionsOf } from "./workloads.js";
 
 const COUNTS = [1e3, 1e4, 1e5, 1e6, 1e7];
@@ -13,6 +13,8 @@ const COUNTS = [1e3, 1e4, 1e5, 1e6, 1e7];
 const BASE = 1e6;
 /** How far the cost at one count may be from it, as a fraction. */
 export const TOLERANCE = 0.3;
+/** The results are given, so there is next to no garbage; what small calls need is compiled code. */
+const PACE = { collects: false, pause: 0, warmUp: 300 };
 
 /** @type {readonly Pick<import("./workloads.js").Workload, "name" | "op" | "reduction">[]} */
 const ROWS = [
@@ -22,38 +24,47 @@ const ROWS = [
 ];
 
 /**
+ * @typedef {object} Cost
+ * @property {number} count of updates
+ * @property {number} nanoseconds an update
+ * @property {import("./statistics.js").Ratio} ratio to the cost at 10^6, within a round
+ */
+
+/**
  * @param {any} lib
  * @param {any} engine has the operators as functions
- * @param {{ pace: import("./measure.js").Pace, most: number, tell: (message: string) => void }} settings `most`: of updates
- * @returns {Promise<{ name: string, costs: { count: number, nanoseconds: number }[], spread: number }[]>} `spread` is
- * the greatest distance from the cost at 10^6, as a
- * fraction
+ * @param {{ pace: import("./measure.js").Pace, most: number, tell: (message: string) => void }} settings `most`: of
+ * updates
+ * @returns {Promise<{ name: string, costs: Cost[] }[]>}
  */
 export async function measureScaling(lib, engine, { pace, most, tell }) {
   const results = [];
   for (const kind of ROWS) {
     tell(`cost per update: ${kind.name}`);
-    const costs = [];
-    for (const count of COUNTS.filter((count) => count <= most)) {
-      const row = {
-        ...kind,
-        dtype: "float32",
-        data: [65_536],
-        indices: [count, 1],
-        fill: "random",
-      };
-      const tensors = heapTensors(lib, row, inputsOf(row));
-      const out = row.op === "gatherND" ? lib.zeros("float32", [count]) : tensors[0];
-      const options = { ...optionsOf(row), out };
-      const call = () => engine[row.op](...tensors, options);
-      const rounds = await measure([{ name: row.name, call, output: call }], pace);
-      costs.push({ count, nanoseconds: (median(rounds.get(row.name)) / count) * 1e6 });
-    }
-    // The trial of a smaller scale has no such count.
-    const base = costs.find(({ count }) => count === BASE) ?? costs.at(-1);
-    const far = costs.map(({ nanoseconds }) => Math.abs(nanoseconds / base.nanoseconds - 1));
-    const spread = Math.max(...far);
-    results.push({ name: kind.name, costs, spread });
+    const counts = COUNTS.filter((count) => count <= most);
+    const contestants = counts.map((count) => contestant(lib, engine, kind, count));
+    const rounds = await measure(contestants, { ...pace, ...PACE });
+    const costs = counts.map((count) => rounds.get(String(count)).map((time) => time / count));
+    // A trial of a smaller scale has no such count.
+    const base = costs[counts.indexOf(BASE)] ?? costs.at(-1);
+    results.push({
+      name: kind.name,
+      costs: counts.map((count, position) => ({
+        count,
+        nanoseconds: round(median(costs[position]) * 1e6),
+        ratio: ratioOfRounds(costs[position], base),
+      })),
+    });
   }
   return results;
+}
+
+function contestant(lib, engine, kind, count) {
+  const shape = { data: [65_536], indices: [count, 1] };
+  const row = { ...kind, ...shape, dtype: "float32", fill: "random" };
+  const tensors = heapTensors(lib, row, inputsOf(row));
+  const out = row.op === "gatherND" ? lib.zeros("float32", [count]) : tensors[0];
+  const options = { ...optionsOf(row), out };
+  const call = () => engine[row.op](...tensors, options);
+  return { name: String(count), call, output: call };
 }
