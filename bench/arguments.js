@@ -24,9 +24,9 @@ export const HELP = `npm run bench -- [options], or without building: node bench
   --processes N     processes of C++ and of the library in the part cpp   (5)
   --compare FILE    also says what changed since the run of FILE, for example
                     an earlier results.json
-  --from FILE       measures nothing: prints, draws and compares FILE
-  --picture FILE    where the curve is drawn: docs/curve.svg for a full run,
-                    nowhere for any other
+  --from FILE       measures nothing: prints and compares what is in FILE
+  --publish         draws docs/curve.svg and writes the table of README.md, as
+                    a full run does
   --out FILE        where the results go: bench/results.json for a full
                     run, bench/results.partial.json for any other
   --help
@@ -59,7 +59,7 @@ export function readArguments() {
       processes: { type: "string" },
       compare: { type: "string" },
       from: { type: "string" },
-      picture: { type: "string" },
+      publish: flag,
       out: { type: "string" },
       help: flag,
     },
@@ -108,7 +108,7 @@ export function readArguments() {
     processes: positive("processes", values.processes ?? (quick ? 1 : 5)),
     before: recordOf("compare"),
     from,
-    picture: values.picture ?? (isFull ? beside("../docs/curve.svg") : null),
+    publishes: values.publish || isFull,
     out: values.out ?? beside(file),
   };
 }

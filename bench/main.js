@@ -1,11 +1,9 @@
 /** `npm run bench`: compares the library with its peers on the same work. README.md says how it measures. */
 
-import fs from "node:fs";
 import os from "node:os";
 import * as lib from "../dist/index.js";
 import { HELP, readArguments } from "./arguments.js";
 import { compareWithCpp, compileBaseline } from "./baseline.js";
-import { drawCurve } from "./chart.js";
 import { compare } from "./compare.js";
 import { measureCurve, peersOfCurve, pointsOf } from "./curve.js";
 import { measureFirstCalls } from "./first-call.js";
@@ -13,6 +11,7 @@ import { copyRate as measureCopyRate } from "./measure.js";
 import { measureMemory } from "./memory.js";
 import { createOurs } from "./ours.js";
 import { loadPeers, versions } from "./peers/index.js";
+import { publish } from "./publish.js";
 import { writeRecord } from "./record.js";
 import { print } from "./report.js";
 import { measureRow } from "./rows.js";
@@ -30,7 +29,7 @@ else {
 }
 
 /** @returns {Promise<boolean>} whether one of the library's own results is wrong */
-async function main({ from, before, out, picture, ...settings }) {
+async function main({ from, before, out, publishes, ...settings }) {
   const record = from ?? (await measureAll(settings));
   process.stdout.write(print(record));
   if (before !== null) process.stdout.write(`\n${compare(before, record)}`);
@@ -38,11 +37,9 @@ async function main({ from, before, out, picture, ...settings }) {
     writeRecord(out, record);
     tell(`written to ${out}`);
   }
-  if (picture !== null && record.curve.length > 0) {
-    const { cpu, cores, node, date } = record.machine;
-    const where = `${cpu}, ${cores} cores, Node ${node}, ${date}`;
-    fs.writeFileSync(picture, drawCurve(record.curve, where));
-    tell(`drawn in ${picture}`);
+  if (publishes) {
+    publish(record);
+    tell("docs/curve.svg and the table of README.md are new");
   }
   const { findings, workloads } = record;
   return findings.some(({ ours }) => ours) || workloads.some(({ cpp }) => cpp?.agrees === false);
