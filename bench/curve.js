@@ -120,7 +120,7 @@ export async function measureCurve({ lib, engine }, peers, points, pace, tell) {
     for (const { release } of others) await release?.();
     measured.push({ ...point, ...summary(rounds, others) });
   }
-  return { points: measured, findings };
+  return { points: measured, findings: summarised(findings) };
 }
 
 /** @returns {import("./measure.js").Pace} */
@@ -146,6 +146,19 @@ function summary(rounds, peers) {
       ? {}
       : { peer: { name: best, ...ratioOfRounds(rounds.get(best), rounds.get("new")) } }),
   };
+}
+
+/** A finding of the library is told for each point; of a peer once, with the number of points. */
+function summarised(findings) {
+  const others = findings.filter(({ ours: isOurs }) => !isOurs);
+  return [
+    ...findings.filter(({ ours: isOurs }) => isOurs),
+    ...[...new Set(others.map(({ name }) => name))].map((name) => {
+      const list = others.filter((finding) => finding.name === name);
+      const more = list.length > 1 ? `; and differs at ${list.length - 1} more points` : "";
+      return { ...list[0], message: `${list[0].message}${more}` };
+    }),
+  ];
 }
 
 /** The row of a point as peers know it, and its inputs: as many sets as fit into a cache. */
