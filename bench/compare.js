@@ -1,6 +1,6 @@
 /** What changed between two runs: ratios, because the times of two machines, or of two hours, say little. */
 
-import { bestPeer, judgedMode } from "./rows.js";
+import { bestPeer, judgedMode } from "./judged.js";
 import { table } from "./table.js";
 
 /** Without an interval, as in older files and of a single sample, a ratio has changed where it did by this factor. */

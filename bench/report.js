@@ -1,7 +1,7 @@
 /** Prints what was measured as tables, compares it with the targets, and makes the rows of results.json. */
 
 import { callTargets, FIRST_CALL, printCurve, printFirstCalls } from "./report-curve.js";
-import { judgedMode } from "./rows.js";
+import { judgedMode } from "./judged.js";
 import { TOLERANCE } from "./scaling.js";
 import { geometricMean } from "./statistics.js";
 import { table } from "./table.js";

@@ -1,6 +1,7 @@
 /** Times one row of the workloads: the library, in each way to call it, beside its peers. */
 
 import { check } from "./check.js";
+import { bestPeer, judgedMode } from "./judged.js";
 import { measure, shortCalls } from "./measure.js";
 import { THREADS } from "./ours.js";
 import { median, ratioOfRounds, round } from "./statistics.js";
@@ -55,15 +56,6 @@ export async function measureRow(row, inputs, ours, peers, pace) {
   };
   return { times: { ...times, ratios: ratiosOf(row, times, rounds) }, findings };
 }
-
-/** The mode that is compared with the peers. `undisposed` replaces `new` where the library has no `dispose`. */
-export function judgedMode({ inPlace, modes }) {
-  const wanted = inPlace ? ["inplace"] : ["new", "undisposed"];
-  return wanted.find((mode) => modes[mode] !== undefined);
-}
-
-/** The name of the fastest peer. */
-export const bestPeer = ({ peers }) => Object.entries(peers).sort(([, a], [, b]) => a - b)[0]?.[0];
 
 function ratiosOf({ inPlace }, times, rounds) {
   const best = bestPeer(times);
