@@ -8,8 +8,8 @@ import { WORKLOADS } from "./workloads.js";
 
 export const HELP = `npm run bench -- [options], or without building: node bench/main.js [options]
 
-  --quick           5 samples, one process of C++, half of the curve: under 3
-                    minutes
+  --quick           5 samples, one process of C++, half of the curve, and no
+                    \`undisposed\`: under 3 minutes
   --only TEXT       only rows whose name contains TEXT; may be repeated
   --peers A,B       only peers whose name starts with A or B, or "none"   (all)
   --parts A,B       only these of times, curve, first, cpp, scaling,
@@ -37,7 +37,7 @@ What a call costs beside hand-written JavaScript, in 20 seconds, from dist/:
 
 const PARTS = ["times", "curve", "first", "cpp", "scaling", "memory"];
 /** Milliseconds: see Pace. */
-const QUICK = { sample: 2, warmUp: 15 };
+const QUICK = { sample: 2, warmUp: 15, brief: true };
 
 /** Null for --help. Ends the process, with status 2, where an argument is wrong. */
 export function readArguments() {

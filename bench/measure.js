@@ -15,6 +15,8 @@ import { median } from "./statistics.js";
  * @property {boolean} [collects] whether garbage is collected before each sample. Not for short calls: V8 drops hidden
  * classes without objects, and with them the compiled code that knows them. Measured: a call of 5 us takes 12 to 40
  * when garbage is collected every 1.5 to 5 ms
+ * @property {boolean} [brief] a quick run: calls that take longer than `warmUp` warm up once, and rows leave out
+ * `undisposed`, whose samples are the longest
  * @property {number} [pause] between collecting and measuring, because another thread gives memory back to the system
  */
 
@@ -68,7 +70,7 @@ async function warmUp(contestant, pace) {
     const each = await sample(contestant, calls, pace);
     spent += each * calls;
     const enough = Math.max(1, Math.ceil(pace.sample / each));
-    if (round > 0 && spent >= pace.warmUp && calls >= enough) return calls;
+    if ((round > 0 || pace.brief) && spent >= pace.warmUp && calls >= enough) return calls;
     calls = Math.max(calls, Math.min(enough, calls * 10));
   }
 }

@@ -26,7 +26,7 @@ import { median, ratioOfRounds, round } from "./statistics.js";
  * @returns {Promise<{ times: Times, findings: { row: string, name: string, ours: boolean, message: string }[] }>}
  */
 export async function measureRow(row, inputs, ours, peers, pace) {
-  const own = ours.contestants(row, inputs);
+  const own = ours.contestants(row, inputs, (name) => !pace.brief || name !== "undisposed");
   const others = [];
   const findings = [];
   for (const { name, cooldown, prepare } of peers) {
