@@ -2,7 +2,7 @@
 
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { KINDS, QUICK_SIZES, SIZES, SLICES } from "./curve.js";
+import { KINDS, QUICK_ELEMENTS, QUICK_SIZES, SIZES, SLICES } from "./curve.js";
 import { readRecord } from "./record.js";
 import { WORKLOADS } from "./workloads.js";
 
@@ -87,6 +87,7 @@ export function readArguments() {
       (size) => size <= 1e7 * scale || size <= 1024,
     ),
     slices: numbers("slices") ?? SLICES,
+    most: quick ? QUICK_ELEMENTS : undefined,
     kinds: oneOf("kinds", values.kinds ?? KINDS.join(), KINDS),
   };
   const limits = ["from", "only", "peers", "parts", "curve", "sizes", "slices", "kinds"];

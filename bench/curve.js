@@ -18,6 +18,8 @@ export const SLICES = [1, 16, 128];
 export const KINDS = ["none", "add", "gather"];
 /** Longer slices end earlier: updates have at most so many elements, 40 MB. */
 const MOST_ELEMENTS = 1e7;
+/** In a quick run. */
+export const QUICK_ELEMENTS = 2e6;
 /** Up to this many updates there is a hand-written loop without checks. */
 const MOST_UNCHECKED = 4096;
 /** From this many updates on there is a `new` whose result is disposed of, which frees large memory at once. */
@@ -62,14 +64,19 @@ export const BESIDE = {
 };
 
 /**
- * @param {{ sizes?: number[], slices?: number[], kinds?: string[] }} wanted
+ * @param {{ sizes?: number[], slices?: number[], kinds?: string[], most?: number }} wanted
  * @returns {Task[]}
  */
-export function pointsOf({ sizes = SIZES, slices: lengths = SLICES, kinds = KINDS }) {
+export function pointsOf({
+  sizes = SIZES,
+  slices: lengths = SLICES,
+  kinds = KINDS,
+  most = MOST_ELEMENTS,
+}) {
   return lengths.flatMap((slice) =>
     kinds.flatMap((kind) =>
       sizes
-        .filter((updates) => updates * slice <= MOST_ELEMENTS)
+        .filter((updates) => updates * slice <= most)
         .map((updates) => ({ kind, slice, updates, into: intoOf(updates) })),
     ),
   );
