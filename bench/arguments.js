@@ -8,8 +8,9 @@ import { WORKLOADS } from "./workloads.js";
 
 export const HELP = `npm run bench -- [options], or without building: node bench/main.js [options]
 
-  --quick           under 3 minutes: 5 samples, half of the curve, and neither
-                    cpp, memory nor the mode undisposed
+  --quick           about 3 minutes: 5 samples, the peers onnxruntime-node and
+                    tfjs, half of the curve, and neither cpp, memory nor the
+                    mode undisposed
   --only TEXT       only rows whose name contains TEXT; may be repeated
   --peers A,B       only peers whose name starts with A or B, or "none"   (all)
   --parts A,B       only these of times, curve, first, cpp, scaling,
@@ -38,6 +39,8 @@ What a call costs beside hand-written JavaScript, in 20 seconds, from dist/:
 const PARTS = ["times", "curve", "first", "cpp", "scaling", "memory"];
 /** Those that start processes for each row, which takes longer than the samples, are left out. */
 const QUICK_PARTS = ["times", "curve", "first", "scaling"];
+/** One of them is the best peer of nearly every row. */
+const QUICK_PEERS = "onnxruntime-node,tfjs";
 /** Milliseconds: see Pace. */
 const QUICK = { sample: 2, warmUp: 15, brief: true };
 
@@ -103,7 +106,7 @@ export function readArguments() {
     curve,
     scale,
     kind,
-    peers: values.peers?.split(","),
+    peers: (values.peers ?? (quick ? QUICK_PEERS : undefined))?.split(","),
     pace: {
       ...(quick ? QUICK : {}),
       samples: positive("samples", values.samples ?? (quick ? 5 : 15)),
