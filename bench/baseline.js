@@ -8,7 +8,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { median } from "./measure.js";
+import { median, ratioOfRounds } from "./statistics.js";
 
 const SOURCE = fileURLToPath(new URL("baseline.cpp", import.meta.url));
 const RESIDENT = fileURLToPath(new URL("resident.js", import.meta.url));
@@ -18,6 +18,7 @@ const RESIDENT = fileURLToPath(new URL("resident.js", import.meta.url));
  * @property {number} cpp
  * @property {number} fused
  * @property {number} ours
+ * @property {import("./statistics.js").Ratio} ratio ours / cpp
  * @property {string} mode of `ours`: resident, or into (in place: inplace) where there are no resident tensors
  * @property {boolean} agrees whether all results have the same bits
  */
@@ -69,6 +70,10 @@ export function compareWithCpp({ folder, program }, row, inputs, { samples, proc
     cpp: median(cpp.map((result) => result.median)),
     fused: median(cpp.map(({ fused }) => fused)),
     ours: median(ours.map((result) => result.median)),
+    ratio: ratioOfRounds(
+      ours.map((result) => result.median),
+      cpp.map((result) => result.median),
+    ),
     mode: ours[0].mode,
     agrees: [...cpp, ...ours].every((result) => result.checksum === checksum),
   };

@@ -4,74 +4,94 @@ import { setTimeout as sleep } from "node:timers/promises";
 import v8 from "node:v8";
 import vm from "node:vm";
 import { randomBits, shuffle } from "./random.js";
+import { median } from "./statistics.js";
 
-/** A sample lasts at least this many milliseconds, so short calls are repeated. */
-const SAMPLE = 5;
-/** Milliseconds, and at least two samples, that a contestant runs before it is measured: compilers, caches, pages. */
-const WARM_UP = 40;
+/**
+ * How long things last, in milliseconds.
+ * @typedef {object} Pace
+ * @property {number} samples the number of rounds
+ * @property {number} [sample] a sample lasts at least this long, so short calls are repeated
+ * @property {number} [warmUp] and at least two samples: compilers, caches, pages
+ * @property {boolean} [collects] whether garbage is collected before each sample. Not for short calls: V8 drops hidden
+ * classes without objects, and with them the compiled code that knows them. Measured: a call of 5 us takes 12 to 40
+ * when garbage is collected every 1.5 to 5 ms
+ * @property {boolean} [brief] a quick run: calls that take longer than `warmUp` warm up once, and rows leave out
+ * `undisposed`, whose samples are the longest
+ * @property {number} [pause] between collecting and measuring, because another thread gives memory back to the system
+ */
 
-/** Milliseconds between collecting and measuring, because another thread gives memory back to the system. */
-const PAUSE = 10;
+/**
+ * The pace of calls that take microseconds: many rounds of short samples, which a busy machine interrupts less often,
+ * and whose small garbage is collected as it comes.
+ * @param {Pace} pace
+ * @returns {Pace}
+ */
+export const shortCalls = (pace) => ({
+  ...pace,
+  samples: 3 * pace.samples,
+  sample: 1.5,
+  pause: 0,
+  collects: false,
+});
 
 v8.setFlagsFromString("--expose-gc");
 /** Collects all garbage. Only a context made after the flag was set has the function. */
 const collect = vm.runInNewContext("gc");
 
 /**
- * Milliseconds a call, the median of `samples` for each contestant.
+ * Milliseconds a call, for each contestant one value a round.
  *
  * In each round every contestant runs once, in a newly shuffled order, so that drift (clock, caches, other processes)
- * affects all alike. Garbage is collected before each sample, outside the timing, so that no contestant pays for the
- * garbage of the one before.
+ * affects all alike. Garbage is collected outside the timing, so that no contestant pays for the garbage of the one
+ * before.
  * @param {import("./ours.js").Contestant[]} contestants
- * @param {number} samples
- * @returns {Promise<Map<string, number>>}
+ * @param {Pace} pace
+ * @returns {Promise<Map<string, number[]>>}
  */
-export async function measure(contestants, samples) {
+export async function measure(contestants, { samples, ...times }) {
+  const pace = { collects: true, sample: 5, warmUp: 40, pause: 10, ...times };
   const calls = new Map();
-  for (const contestant of contestants) calls.set(contestant, await warmUp(contestant));
-  const times = new Map(contestants.map(({ name }) => [name, []]));
+  for (const contestant of contestants) calls.set(contestant, await warmUp(contestant, pace));
+  const rounds = new Map(contestants.map(({ name }) => [name, []]));
   const bits = randomBits(contestants.length);
   for (let round = 0; round < samples; round++) {
     for (const contestant of shuffle([...contestants], bits)) {
-      times.get(contestant.name).push(await sample(contestant, calls.get(contestant)));
+      rounds.get(contestant.name).push(await sample(contestant, calls.get(contestant), pace));
     }
   }
-  return new Map([...times].map(([name, list]) => [name, median(list)]));
+  return rounds;
 }
 
 /** Runs a contestant until it is warm, and returns the number of calls that make a sample. */
-async function warmUp(contestant) {
+async function warmUp(contestant, pace) {
   let calls = contestant.atLeast ?? 1;
   let spent = 0;
   for (let round = 0; ; round++) {
-    const each = await sample(contestant, calls);
+    const each = await sample(contestant, calls, pace);
     spent += each * calls;
-    const enough = Math.max(1, Math.ceil(SAMPLE / each));
-    if (round > 0 && spent >= WARM_UP && calls >= enough) return calls;
+    const enough = Math.max(1, Math.ceil(pace.sample / each));
+    if ((round > 0 || pace.brief) && spent >= pace.warmUp && calls >= enough) return calls;
     calls = Math.max(calls, Math.min(enough, calls * 10));
   }
 }
 
+/** The last result of a sample. It is kept, so that no compiler may find a call to have no effect. */
+export let last = null;
+
 /** Milliseconds a call. */
-async function sample({ call, cooldown = 0 }, calls) {
-  collect();
-  await sleep(PAUSE);
+async function sample({ call, cooldown = 0 }, calls, { pause, collects }) {
+  if (collects) collect();
+  if (pause > 0) await sleep(pause);
   const start = performance.now();
+  let result = null;
   for (let n = 0; n < calls; n++) {
-    const result = call();
-    if (result instanceof Promise) await result;
+    result = call();
+    if (result instanceof Promise) result = await result;
   }
   const each = (performance.now() - start) / calls;
+  last = result;
   if (cooldown > 0) await sleep(cooldown);
   return each;
-}
-
-/** @param {readonly number[]} list */
-export function median(list) {
-  const sorted = [...list].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
 /** Bytes a second, read and written, of a plain copy of 64 MB into memory that was written before. */

@@ -1,15 +1,20 @@
 /**
- * Does the cost of an update depend on the number of updates? Measures scatters and gathers of 10^4 to 10^7 scalars in
+ * Does the cost of an update depend on the number of updates? Measures scatters and gathers of 10^3 to 10^7 scalars in
  * 256 kB of data. The data stays in cache, so that nothing but the number changes.
  */
 
 import { measure } from "./measure.js";
 import { heapTensors } from "./ours.js";
+import { median, ratioOfRounds, round } from "./statistics.js";
 import { inputsOf, optionsOf } from "./workloads.js";
 
-const COUNTS = [1e4, 1e5, 1e6, 1e7];
-/** How far the cost at one count may be from the geometric mean, as a fraction. */
-export const TOLERANCE = 0.25;
+const COUNTS = [1e3, 1e4, 1e5, 1e6, 1e7];
+/** The cost at this many is what the others are compared with. */
+const BASE = 1e6;
+/** How far the cost at one count may be from it, as a fraction. */
+export const TOLERANCE = 0.3;
+/** The results are given, so there is next to no garbage; what small calls need is compiled code. */
+const PACE = { collects: false, pause: 0, warmUp: 300 };
 
 /** @type {readonly Pick<import("./workloads.js").Workload, "name" | "op" | "reduction">[]} */
 const ROWS = [
@@ -19,36 +24,47 @@ const ROWS = [
 ];
 
 /**
+ * @typedef {object} Cost
+ * @property {number} count of updates
+ * @property {number} nanoseconds an update
+ * @property {import("./statistics.js").Ratio} ratio to the cost at 10^6, within a round
+ */
+
+/**
  * @param {any} lib
  * @param {any} engine has the operators as functions
- * @param {{ samples: number, most: number, tell: (message: string) => void }} settings `most`: of updates
- * @returns {Promise<{ name: string, costs: { count: number, nanoseconds: number }[], spread: number }[]>} `spread` is
- * the greatest distance from the geometric mean, as a fraction
+ * @param {{ pace: import("./measure.js").Pace, most: number, tell: (message: string) => void }} settings `most`: of
+ * updates
+ * @returns {Promise<{ name: string, costs: Cost[] }[]>}
  */
-export async function measureScaling(lib, engine, { samples, most, tell }) {
+export async function measureScaling(lib, engine, { pace, most, tell }) {
   const results = [];
-  for (const base of ROWS) {
-    tell(`cost per update: ${base.name}`);
-    const costs = [];
-    for (const count of COUNTS.filter((count) => count <= most)) {
-      const row = {
-        ...base,
-        dtype: "float32",
-        data: [65_536],
-        indices: [count, 1],
-        fill: "random",
-      };
-      const tensors = heapTensors(lib, row, inputsOf(row));
-      const out = row.op === "gatherND" ? lib.zeros("float32", [count]) : tensors[0];
-      const options = { ...optionsOf(row), out };
-      const call = () => engine[row.op](...tensors, options);
-      const times = await measure([{ name: row.name, call, output: call }], samples);
-      costs.push({ count, nanoseconds: (times.get(row.name) / count) * 1e6 });
-    }
-    const logs = costs.map(({ nanoseconds }) => Math.log(nanoseconds));
-    const middle = Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length);
-    const spread = Math.max(...costs.map(({ nanoseconds }) => Math.abs(nanoseconds / middle - 1)));
-    results.push({ name: base.name, costs, spread });
+  for (const kind of ROWS) {
+    tell(`cost per update: ${kind.name}`);
+    const counts = COUNTS.filter((count) => count <= most);
+    const contestants = counts.map((count) => contestant(lib, engine, kind, count));
+    const rounds = await measure(contestants, { ...pace, ...PACE });
+    const costs = counts.map((count) => rounds.get(String(count)).map((time) => time / count));
+    // A trial of a smaller scale has no such count.
+    const base = costs[counts.indexOf(BASE)] ?? costs.at(-1);
+    results.push({
+      name: kind.name,
+      costs: counts.map((count, position) => ({
+        count,
+        nanoseconds: round(median(costs[position]) * 1e6),
+        ratio: ratioOfRounds(costs[position], base),
+      })),
+    });
   }
   return results;
+}
+
+function contestant(lib, engine, kind, count) {
+  const shape = { data: [65_536], indices: [count, 1] };
+  const row = { ...kind, ...shape, dtype: "float32", fill: "random" };
+  const tensors = heapTensors(lib, row, inputsOf(row));
+  const out = row.op === "gatherND" ? lib.zeros("float32", [count]) : tensors[0];
+  const options = { ...optionsOf(row), out };
+  const call = () => engine[row.op](...tensors, options);
+  return { name: String(count), call, output: call };
 }

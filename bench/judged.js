@@ -1,0 +1,10 @@
+/** Which times of a row are compared. */
+
+/** The mode that is compared with the peers. `undisposed` replaces `new` where the library has no `dispose`. */
+export function judgedMode({ inPlace, modes }) {
+  const wanted = inPlace ? ["inplace"] : ["new", "undisposed"];
+  return wanted.find((mode) => modes[mode] !== undefined);
+}
+
+/** The name of the fastest peer. */
+export const bestPeer = ({ peers }) => Object.entries(peers).sort(([, a], [, b]) => a - b)[0]?.[0];

@@ -1,0 +1,65 @@
+/** Puts what a run measured into the documents: the curve as docs/curve.svg, and the table of README.md. */
+
+import fs from "node:fs";
+import { drawCurve } from "./chart.js";
+
+const README = new URL("../README.md", import.meta.url);
+const PICTURE = new URL("../docs/curve.svg", import.meta.url);
+const [START, END] = ["<!-- performance -->\n", "<!-- /performance -->"];
+
+/** The rows of the table: ScatterND with `add` of single float32. */
+const SIZES = [4, 64, 256, 4096, 65_536, 1_048_576];
+const COLUMNS = {
+  "hand-written": "hand into",
+  "`new`": "new",
+  "`into`": "into",
+  "kept plan": "plan",
+  "onnxruntime-node": "onnxruntime-node 1",
+  tfjs: "tfjs wasm",
+};
+
+/**
+ * @param {any} record with a curve
+ * @throws {Error} where README.md has no place for the table
+ */
+export function publish({ machine, curve }) {
+  const where = `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, ${machine.date}`;
+  fs.writeFileSync(PICTURE, drawCurve(curve, where));
+  const text = fs.readFileSync(README, "utf8");
+  const [start, end] = [text.indexOf(START) + START.length, text.indexOf(END)];
+  if (end < start) throw new Error(`README.md lacks ${START.trim()} and ${END}`);
+  const table = tableOf(curve);
+  fs.writeFileSync(README, `${text.slice(0, start)}${table}\n${where}.\n${text.slice(end)}`);
+}
+
+/** @param {readonly import("./curve.js").Point[]} curve */
+function tableOf(curve) {
+  const lines = SIZES.flatMap((size) => {
+    const point = curve.find(
+      ({ kind, slice, updates }) => kind === "add" && slice === 1 && updates === size,
+    );
+    if (point === undefined) return [];
+    const cells = Object.values(COLUMNS).map((name) => cellOf(point, name));
+    const [updates, into] = [point.updates, point.into].map((count) => count.toLocaleString("en"));
+    return [[`${updates} into ${into}`, ...cells]];
+  });
+  const head = ["updates", ...Object.keys(COLUMNS)];
+  const rows = [head, head.map(() => "---"), ...lines];
+  return rows.map((cells) => `| ${cells.join(" | ")} |\n`).join("");
+}
+
+/** A time; of the library also as a multiple of the checked hand-written loop. */
+function cellOf({ times, ratios }, name) {
+  if (times[name] === undefined) return "";
+  const time = duration(times[name]);
+  return ratios[name] === undefined ? time : `${time}, ${short(ratios[name].ratio)}×`;
+}
+
+function duration(nanoseconds) {
+  if (nanoseconds < 1000) return `${short(nanoseconds)} ns`;
+  if (nanoseconds < 1e6) return `${short(nanoseconds / 1000)} µs`;
+  return `${short(nanoseconds / 1e6)} ms`;
+}
+
+/** Two digits, or all of those before the point. */
+const short = (value) => (value < 10 ? value.toFixed(1) : value.toFixed(0));

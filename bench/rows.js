@@ -1,0 +1,71 @@
+/** Times one row of the workloads: the library, in each way to call it, beside its peers. */
+
+import { check } from "./check.js";
+import { bestPeer, judgedMode } from "./judged.js";
+import { measure, shortCalls } from "./measure.js";
+import { THREADS } from "./ours.js";
+import { median, ratioOfRounds, round } from "./statistics.js";
+
+/**
+ * @typedef {import("./statistics.js").Ratio} Ratio
+ * @typedef {object} Times of one row; milliseconds, medians
+ * @property {Record<string, number>} modes
+ * @property {Record<string, number>} threads
+ * @property {Record<string, number>} peers
+ * @property {{ peer?: Ratio & { name: string }, peerThreads?: Ratio, threads?: Ratio }} ratios of times in the same
+ * round: `peer` is the best peer over the judged mode, `peerThreads` the same peer over two threads, `threads` one
+ * thread over two
+ */
+
+/**
+ * @param {import("./workloads.js").Workload} row
+ * @param {import("./workloads.js").Inputs} inputs
+ * @param {ReturnType<import("./ours.js").createOurs>} ours
+ * @param {readonly import("./peers/index.js").Peer[]} peers
+ * @param {import("./measure.js").Pace} pace
+ * @returns {Promise<{ times: Times, findings: { row: string, name: string, ours: boolean, message: string }[] }>}
+ */
+export async function measureRow(row, inputs, ours, peers, pace) {
+  const own = ours.contestants(row, inputs, (name) => !pace.brief || name !== "undisposed");
+  const others = [];
+  const findings = [];
+  for (const { name, cooldown, prepare } of peers) {
+    try {
+      const contestant = await prepare(row, inputs);
+      if (contestant === null) continue;
+      // Some peers refuse the work only when they run.
+      await contestant.call();
+      others.push({ name, cooldown, ...contestant });
+    } catch (error) {
+      const reason = String(error.message ?? error).split("\n")[0];
+      findings.push({ row: row.name, name, ours: false, message: `cannot: ${reason}` });
+    }
+  }
+  const differences = await check(ours.expected(row, inputs), own, others);
+  findings.push(...differences.map((finding) => ({ row: row.name, ...finding })));
+  const rounds = await measure([...own, ...others], row.fixed ? shortCalls(pace) : pace);
+  for (const { release } of [...own, ...others]) await release?.();
+
+  const medians = (entries) =>
+    Object.fromEntries(entries.map(([key, name]) => [key, round(median(rounds.get(name)))]));
+  const names = (list) => list.map(({ name }) => [name, name]);
+  const times = {
+    modes: medians(names(own).filter(([name]) => name !== THREADS[2])),
+    threads: medians(Object.entries(THREADS).filter(([, name]) => rounds.has(name))),
+    peers: medians(names(others)),
+  };
+  return { times: { ...times, ratios: ratiosOf(row, times, rounds) }, findings };
+}
+
+function ratiosOf({ inPlace }, times, rounds) {
+  const best = bestPeer(times);
+  const judged = judgedMode({ inPlace, modes: times.modes });
+  const ratio = (a, b) =>
+    rounds.has(a) && rounds.has(b) ? ratioOfRounds(rounds.get(a), rounds.get(b)) : undefined;
+  const peer = ratio(best, judged);
+  return {
+    ...(peer === undefined ? {} : { peer: { name: best, ...peer } }),
+    peerThreads: ratio(best, THREADS[2]),
+    threads: ratio(THREADS[1], THREADS[2]),
+  };
+}
