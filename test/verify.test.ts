@@ -11,6 +11,7 @@ import {
   verifyModel,
   writeModel,
   type CapturedCall,
+  type Graph,
   type Model,
   type Session,
   type VerifiedNode,
@@ -488,6 +489,38 @@ test("only scatters and gathers are captured, and only inputs are fed", async ()
     message: /the model has no input "t"; it has "x", "i"/,
   });
 });
+
+/** The body of the only node that has one. */
+function bodyOf({ graph }: Model): Graph {
+  const found = graph.nodes.flatMap(({ attributes }) =>
+    Object.values(attributes).flatMap((one) => (one.type === "other" ? (one.graphs ?? []) : [])),
+  );
+  return found[0];
+}
+
+// prettier-ignore
+const ODD_BODIES: readonly (readonly [title: string, make: () => Uint8Array, edit: (model: Model) => void, says: RegExp])[] = [
+  ["a Loop's body without inputs", loopFile, (model) => void (bodyOf(model).inputs = []),
+    /the body of node "loop" must have 2 inputs at least/],
+  ["a Loop's body with one input", loopFile, (model) => void (bodyOf(model).inputs.length = 1),
+    /the body of node "loop" must have 2 inputs at least/],
+  ["a Scan of nothing", () => scanFile(), (model) => void (model.graph.nodes[0].inputs = ["", ""]),
+    /node "scan" has no value to scan/],
+];
+
+for (const [title, make, edit, says] of ODD_BODIES) {
+  test(`${title} is an error in a sentence`, async () => {
+    const model = readModel(make());
+    edit(model);
+    const given = { n: tensor("int64", [], 2n), c: yes, x: tensor("float32", [3], [1, 2, 3]) };
+    const names = new Set(model.graph.inputs.map(({ name }) => name));
+    const feeds = Object.fromEntries(Object.entries(given).filter(([name]) => names.has(name)));
+    await assert.rejects(listed(captureCalls(writeModel(model), feeds, makeRuntime())), {
+      code: "malformed-file",
+      message: says,
+    });
+  });
+}
 
 test("a failure is found in few sessions, and all that does not depend on it is known", async () => {
   // A chain of 64 gathers, of which the 40th fails, and 20 nodes beside it.

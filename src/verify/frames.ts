@@ -256,6 +256,8 @@ const shapeOf = ({ type }: ValueInfo): readonly number[] => (type?.shape?.length
 /** What the body of a Loop is given in the iteration that counts. */
 async function loopFrame({ owner, inputs, frame, around }: Bodied): Promise<Frame> {
   const [number, going, ...states] = frame.graph.inputs;
+  if (going === undefined)
+    throw malformed(`the body of ${nodeTitle(owner)} must have 2 inputs at least`);
   const [most, condition, ...carried] = inputs;
   const limit = most === undefined ? Infinity : Number(scalarOf(made(most)));
   let isGoing = condition === undefined || Boolean(scalarOf(made(condition)));
@@ -282,7 +284,8 @@ async function scanFrame({ owner, inputs, frame, around }: Bodied): Promise<Fram
   const axes = integers(owner, "scan_input_axes");
   const directions = integers(owner, "scan_input_directions");
   const scanned = inputs.slice(first).map((input, at) => {
-    const value = made(input) as Tensor;
+    const value = made(input);
+    if (value === undefined) throw malformed(`${nodeTitle(owner)} has no value to scan`);
     const axis = Number(axes[at] ?? 0);
     const length = value.shape.at(axis) ?? 0;
     return { value, axis, length, isReverse: Number(directions[at] ?? 0) === 1 };
