@@ -108,8 +108,30 @@ testRows(folder, [
     ),
   ),
   refuses("verify m.onnx --tolerance x --random", "--tolerance must be a number that is 0 or more"),
-  fails("verify m.onnx --feed x=x.npy", 'there is no tensor for the input "i" of the model'),
-  fails("verify m.onnx --random --dim N=4 --dim M=2 --node nothing", /no node "nothing"/),
+  refuses(
+    "verify m.onnx --feed x=x.npy",
+    'm.onnx: there is no tensor for the input "i" of the model; give inputs with --feed NAME=FILE',
+  ),
+  fails(
+    "verify m.onnx --feed x=x.npy --feed i=x.npy",
+    /^m\.onnx: the model's input "i" is int64, got float32$/,
+  ),
+  fails(
+    "verify m.onnx --feed x=good.npy --feed i=good.npy",
+    /^m\.onnx: the model's input "x" is float32, got int64$/,
+  ),
+  refuses(
+    "verify m.onnx --random --dim N=4 --dim M=2 --dim q=3",
+    'the model has no dimension "q": there is N, M',
+  ),
+  refuses(
+    "verify m.onnx --feed x=x.npy --feed i=good.npy --dim N=4",
+    "--dim goes with --random, which makes inputs up",
+  ),
+  refuses(
+    "verify m.onnx --random --dim N=4 --dim M=2 --node nothing",
+    /^m\.onnx: .*no node "nothing"/,
+  ),
   prints(
     "capture m.onnx --node again --feed x=x.npy --feed i=good.npy -o case",
     "again: Gather, with data float32[2], indices int64[2]\n" +

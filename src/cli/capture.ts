@@ -17,7 +17,13 @@ import type { Io } from "./io.ts";
 import { escapeControls } from "./layout.ts";
 import { ProgressLine } from "./progress.ts";
 import { readBytes } from "./read-files.ts";
-import { addRuntimeOptions, makeSessions, readFeeds, type RuntimeOptions } from "./runtime.ts";
+import {
+  addRuntimeOptions,
+  inModel,
+  makeSessions,
+  readFeeds,
+  type RuntimeOptions,
+} from "./runtime.ts";
 import { printType } from "./type-text.ts";
 import { writeFiles } from "./write-files.ts";
 
@@ -62,10 +68,14 @@ export function addCaptureCommand(program: Command, io: Io): void {
       const line = new ProgressLine(io.stderr);
       const starting = (): void => line.showNow(`${printFile(file)}: running in ONNX Runtime`);
       const { own } = await makeSessions(io, file, options, starting);
-      for await (const captured of captureCalls(bytes, feeds, { ...own, node, iteration })) {
-        line.clear();
-        await writeCase(io, file, options.output, captured);
-      }
+      const captured = await inModel(file, async () => {
+        const calls = captureCalls(bytes, feeds, { ...own, node, iteration });
+        const { value } = await calls.next();
+        await calls.return();
+        return value;
+      });
+      line.clear();
+      if (captured) await writeCase(io, file, options.output, captured);
     });
 }
 

@@ -98,7 +98,9 @@ function reportOf({ node, inputs }: NodeCall, chosen: readonly Dialect[]): Repor
   const compared = compareDialects(node, inputs);
   const rows = chosen.flatMap(({ id, version }) =>
     compared.flatMap((one) =>
-      one.dialect === id ? [{ ...one, version, code: codeOf(id, node, inputs) }] : [],
+      one.dialect === id
+        ? [{ ...one, version, code: one.why === "missing" ? null : codeOf(id, node, inputs) }]
+        : [],
     ),
   );
   return { title: versionTitle(resolve(node)), exact: exactOf(node, inputs), rows };

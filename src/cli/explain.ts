@@ -1,19 +1,27 @@
 /** `ndscatter explain`: explains what an operator, or one node of a model, does with tensors from files. */
 
 import type { Command } from "commander";
-import { diagnose, explain, type Explanation } from "../index.ts";
+import {
+  diagnose,
+  explain,
+  isTensorError,
+  type Diagnosis,
+  type Explanation,
+  type Tensor,
+} from "../index.ts";
 import type { NodeCall } from "../onnx/index.ts";
 import { bindInputFiles } from "./bindings.ts";
 import { compareTensors } from "./comparison.ts";
 import { canvasOf } from "./drawing.ts";
 import { explanationJson } from "./explanation-json.ts";
 import { explanationText } from "./explanation-text.ts";
-import { printFile, withPath, wrongData } from "./failure.ts";
+import { printFile, wrongData } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { JSON_HELP, printName } from "./layout.ts";
 import { checkOneInput, readTensorFile, readTensorFiles } from "./read-files.ts";
 import { diagnosesOf, historyLines, reasonLines } from "./reasons.ts";
 import { addTaskArguments, findTask, type Task, type TaskOptions } from "./task.ts";
+import { printType } from "./type-text.ts";
 
 interface ExplainOptions extends TaskOptions {
   readonly expect?: string;
@@ -109,9 +117,7 @@ function expectation(
   if (output === null) {
     // Without an index out of range the call has no result that could be explained.
     const isTold = error?.code === "index-out-of-range";
-    const diagnoses = isTold
-      ? withPath(file, () => diagnose(call.node, call.inputs, expected))
-      : [];
+    const diagnoses = isTold ? explained(call, expected, file) : [];
     return { facts: { diagnoses }, text: linesText(title, reasonLines(diagnoses)) };
   }
   const difference = compareTensors(name, output, expected, printFile(file));
@@ -128,6 +134,21 @@ function expectation(
     text: linesText(sentence, lines),
     sentence,
   };
+}
+
+/** What explains a result; one of another type or shape than the output is named by its file. */
+function explained(
+  { node, inputs }: NodeCall,
+  expected: Tensor,
+  file: string,
+): readonly Diagnosis[] {
+  try {
+    return diagnose(node, inputs, expected);
+  } catch (error) {
+    if (!isTensorError(error) || error.input !== "actual") throw error;
+    const got = `${printFile(file)} is ${printType(expected)}`;
+    throw wrongData(`${got}, which is not the type or not the shape of the output`, error);
+  }
 }
 
 const linesText = (title: string, lines: readonly string[]): string =>

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import * as path from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Command } from "commander";
-import type { Tensor } from "../index.ts";
+import { isTensorError, type Tensor } from "../index.ts";
 import {
   externalFiles,
   readModel,
@@ -13,9 +13,9 @@ import {
   type Session,
 } from "../onnx/index.ts";
 import { bindFiles } from "./bindings.ts";
-import { STDIN, wrongUsage } from "./failure.ts";
+import { errorAt, printFile, STDIN, wrongUsage } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { printCount } from "./layout.ts";
+import { escapeControls, printCount } from "./layout.ts";
 import { collect, parseInteger } from "./operator-call.ts";
 import { externalReader, folderOf, readTensorFiles } from "./read-files.ts";
 
@@ -124,6 +124,25 @@ async function importRuntime(name: string, file: string): Promise<Runtime> {
   const { InferenceSession = loaded.default?.InferenceSession } = loaded;
   if (InferenceSession !== undefined) return { InferenceSession };
   throw wrongUsage(`the ${name} that is installed here makes no sessions; install it anew`);
+}
+
+/**
+ * Runs a model and names its file in errors. A missing input and a name that no node has are wrong use, and the sentence says
+ * what to do.
+ */
+export async function inModel<T>(file: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    // Of a tensor that does not fit an axis is named, or its rank is another error.
+    if (isTensorError(error, "shape-mismatch") && error.input && error.axis === undefined) {
+      const advice = "give inputs with --feed NAME=FILE";
+      throw wrongUsage(escapeControls(`${printFile(file)}: ${error.message}; ${advice}`), error);
+    }
+    if (isTensorError(error, "unsupported-model"))
+      throw wrongUsage(escapeControls(`${printFile(file)}: ${error.message}`), error);
+    throw errorAt(file, error);
+  }
 }
 
 /** The tensors that are fed to a model. */

@@ -19,6 +19,7 @@ import { readBytes } from "./read-files.ts";
 import { historyLines, reasonLines } from "./reasons.ts";
 import {
   addRuntimeOptions,
+  inModel,
   makeSessions,
   parseCount,
   readFeeds,
@@ -69,7 +70,11 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
     .option("--runs <count>", "how often the model runs", (text: string) =>
       parseCount(text, "--runs"),
     )
-    .option("--tolerance <part>", "the largest relative difference of floats, such as 1e-6", Number)
+    .option(
+      "--tolerance <part>",
+      "the largest relative difference of floats, such as 1e-6",
+      parsePart,
+    )
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
     .action(async (file: string, options: VerifyCommand) => {
@@ -83,13 +88,17 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
         const { own, others } = await makeSessions(io, file, options, starting);
         const chosen = node === undefined ? {} : { node };
         const how = { iteration, runs, tolerance, onProgress };
-        return verifyModel(bytes, feeds, { ...own, others, ...how, ...chosen });
+        const all = { ...own, others, ...how, ...chosen };
+        return inModel(file, () => verifyModel(bytes, feeds, all));
       });
       const text = json ? printJson(reportJson(file, report)) : reportText(file, report);
       await io.stdout.write(`${text}\n`);
       if (!report.agrees) fail(WRONG_DATA);
     });
 }
+
+/** A number; blank text is none. */
+const parsePart = (text: string): number => (text.trim() === "" ? NaN : Number(text));
 
 /** Shows on a terminal how far a verification is. */
 async function withProgress<T>(
@@ -173,7 +182,10 @@ function feedsOf(
     graph.inputs.map(({ name }) => name),
     options,
   );
-  if (options.random !== true) return feeds;
+  if (options.random !== true) {
+    if (options.dim === undefined) return feeds;
+    throw wrongUsage("--dim goes with --random, which makes inputs up");
+  }
   const sizes = new Map(
     (options.dim ?? []).map((text) => {
       const at = text.lastIndexOf("=");
@@ -181,6 +193,13 @@ function feedsOf(
       return [text.slice(0, at), parseCount(text.slice(at + 1), "--dim")] as const;
     }),
   );
+  const dims = new Set(inputs.flatMap(({ type }) => (type?.shape ?? []).map((dim) => dim ?? "?")));
+  const odd = [...sizes.keys()].find((name) => !dims.has(name));
+  if (odd !== undefined) {
+    const known = [...dims].filter((dim) => typeof dim === "string");
+    const there = known.length === 0 ? "it has none" : `there is ${known.join(", ")}`;
+    throw wrongUsage(escapeControls(`the model has no dimension ${JSON.stringify(odd)}: ${there}`));
+  }
   for (const { name, type } of inputs) {
     if (Object.hasOwn(feeds, name)) continue;
     const shape = type?.shape?.map((dim) => {

@@ -1,4 +1,4 @@
-/** The types of a diagnosis, and what each id means. */
+/** A diagnosis: what a runtime may have done, by an id that stays. */
 
 import type { DialectId } from "./dialects.ts";
 

@@ -6,8 +6,8 @@
 import { DIAGNOSES, type DiagnosisId } from "./diagnosis.ts";
 
 /**
- * What a fact is about: negative indices; indices out of range of scatters, and of gathers; repeats without a reduction; the order of a reduction; NaN, and 0 with -0, in max and min; and
- * reductions of float16 and bfloat16.
+ * What a fact is about: negative indices; indices out of range, of scatters and of gathers; repeats without a reduction;
+ * the order of a reduction; NaN, and 0 with -0, in max and min; and reductions of float16 and bfloat16.
  */
 export type DialectAspect =
   | "negative"

@@ -16,7 +16,7 @@ export function attributesOf({ op, attributes }: ModelNode): Record<string, unkn
   const fail = (name: string, what: string): TensorError =>
     new TensorError("attribute", `attribute ${quote(name)} ${what}`, { op });
   for (const [name, attribute] of entries) {
-    if (isFloat(attribute)) throw fail(name, `is of floats, and ${op} has no such attribute`);
+    if (isFloat(attribute)) throw fail(name, `is of floats, which no attribute of ${op} is`);
     if (isReference(attribute)) {
       const from = quote(attribute.reference);
       throw fail(name, `is not known: it is the attribute ${from} of each call of the function`);

@@ -22,6 +22,23 @@ export function bindInputs(
   graph: Graph,
   inputs: Readonly<Record<string, unknown>>,
 ): Map<string, Tensor> {
+  const tensors = bindGiven(graph, inputs, new Map());
+  const defaults = new Set(graph.constants.map(({ name }) => name));
+  const needed = graph.inputs.map(({ name }) => name).filter((name) => !defaults.has(name));
+  const missing = needed.find((name) => !tensors.has(name));
+  if (missing === undefined) return tensors;
+  throw missingInput(missing, needed, "the model");
+}
+
+/**
+ * {@link bindInputs} for a caller that need not give all inputs.
+ * @param bindings holds the sizes of named dimensions to one size each; absent where that is left to a runtime
+ */
+export function bindGiven(
+  graph: Graph,
+  inputs: Readonly<Record<string, unknown>>,
+  bindings?: Map<string, Binding>,
+): Map<string, Tensor> {
   const names = graph.inputs.map(({ name }) => name);
   const declared = new Set(names);
   const defaults = new Set(graph.constants.map(({ name }) => name));
@@ -35,19 +52,11 @@ export function bindInputs(
     });
   }
   const tensors = new Map<string, Tensor>();
-  const bindings = new Map<string, Binding>();
   for (const { name, type } of graph.inputs) {
-    if (Object.hasOwn(inputs, name)) {
-      const value = asTensor(inputs[name], {}, name);
-      if (type !== null) checkInput(name, type, value, bindings);
-      tensors.set(name, value);
-    } else if (!defaults.has(name)) {
-      throw missingInput(
-        name,
-        names.filter((one) => !defaults.has(one)),
-        "the model",
-      );
-    }
+    if (!Object.hasOwn(inputs, name)) continue;
+    const value = asTensor(inputs[name], {}, name);
+    if (type !== null) checkInput(name, type, value, bindings);
+    tensors.set(name, value);
   }
   return tensors;
 }
@@ -63,7 +72,7 @@ function checkInput(
   input: string,
   { dtype, shape }: TensorType,
   value: Tensor,
-  bindings: Map<string, Binding>,
+  bindings?: Map<string, Binding>,
 ): void {
   if (value.dtype !== dtype) {
     throw new TensorError(
@@ -91,7 +100,7 @@ function checkInput(
         fields,
       );
     }
-    if (typeof dim !== "string") continue;
+    if (typeof dim !== "string" || bindings === undefined) continue;
     const first = bindings.get(dim);
     if (first !== undefined && first.size !== got) {
       throw new TensorError(

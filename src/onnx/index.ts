@@ -57,10 +57,9 @@ export {
   type Feeds,
 } from "../verify/capture.ts";
 export type { CreateSession, Session, SessionTensor } from "../verify/session.ts";
+export { VERDICTS, type Verdict } from "../verify/verdicts.ts";
 export {
   verifyModel,
-  VERDICTS,
-  type Verdict,
   type VerifiedNode,
   type VerifyOptions,
   type VerifyProgress,

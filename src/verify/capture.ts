@@ -2,16 +2,16 @@
 
 import { isTensorError, printValue, TensorError } from "../errors.ts";
 import { recordFrom } from "../model/foreign.ts";
-import { listNames, quote } from "../model/graph.ts";
-import { nodeTitle, type ModelNode } from "../model/model.ts";
-import { NodeIndex } from "../model/node-index.ts";
+import { bindGiven } from "../model/inputs.ts";
+import { nodeTitle, type Model, type ModelNode } from "../model/model.ts";
+import { listNodes, NodeIndex } from "../model/node-index.ts";
 import type { PlacedNode } from "../model/places.ts";
 import { callOfNode, type NodeCall } from "../model/run-model.ts";
 import type { ReadExternal } from "../onnx/external.ts";
 import { readModel } from "../onnx/read-model.ts";
 import { isOperator } from "../operators/registry.ts";
 import { objectOf } from "../tensor/options.ts";
-import { asTensor, type RuntimeTensor, type Tensor } from "../tensor/tensor.ts";
+import type { RuntimeTensor, Tensor } from "../tensor/tensor.ts";
 import { NotRun, type Frame, type Outcome } from "./frames.ts";
 import { PlaceValues } from "./places.ts";
 import { createSessionFrom, RuntimeFailure, type CreateSession } from "./session.ts";
@@ -29,7 +29,7 @@ export interface CaptureOptions {
 
 /** One node on the inputs that it has in its model. */
 export interface CapturedCall {
-  /** With the attributes that it has in this run; those of a node in a function may be of the function's call. */
+  /** With the attributes of this run: a node in a function may have some from the function's call. */
   readonly node: ModelNode;
   /** Its place and its name, as `NodeIndex.find` takes them. */
   readonly path: string;
@@ -43,7 +43,7 @@ export interface CapturedCall {
   readonly outputs: Readonly<Record<string, Tensor>> | null;
   /** False for a node that does not run with these feeds, such as one in a branch that is not taken. */
   readonly isRun: boolean;
-  /** Why inputs or outputs are not there: what the runtime said, or why the node does not run; null where all are. */
+  /** Why inputs or outputs are missing: what the runtime said, or why the node does not run. Null where none is. */
   readonly problem: string | null;
 }
 
@@ -55,16 +55,14 @@ export type Feeds = Readonly<Record<string, Tensor | RuntimeTensor>>;
  * made of them, graph by graph, and within a graph in the order in which they stand. The model is cut before a node where
  * the runtime fails, so that the inputs of the node that fails are known too. Nodes in functions and in bodies of `If`,
  * `Loop` and `Scan` are run as parts of models of their own, on the values around them; a function has the inputs of its
- * first call that runs.
+ * first call that runs. The values around the nodes become outputs, so that the runtime's optimiser does not fuse the
+ * nodes away. A fault that only fused nodes have is not seen.
  *
- * @param bytes of the ONNX file. What it keeps in other files the session maker must give to the runtime.
- * The values around the nodes become outputs, so that the runtime's optimiser does not fuse the nodes away. A fault that only
- * fused nodes have is not seen.
- *
- * @param feeds a tensor for each input of the model; the type and shape are not checked here
- * @throws TensorError `attribute` for options without a session maker, `shape-mismatch` for a feed that is no input,
- * `unsupported-model` for another node than a scatter or gather; as `readModel` and `NodeIndex.find`. What the runtime says
- * is the `problem` of a call.
+ * @param bytes of the ONNX file. What the model keeps in other files the session maker must give to the runtime.
+ * @param feeds a tensor for each input that the nodes depend on
+ * @throws TensorError `attribute` for options without a session maker; `shape-mismatch`, `dtype`, `rank` for a feed that
+ * the model does not declare so, and for a missing one; `unsupported-model` for another node than a scatter or gather; as
+ * `readModel` and `NodeIndex.find`. What the runtime says is the `problem` of a call.
  */
 export async function* captureCalls(
   bytes: Uint8Array,
@@ -87,31 +85,32 @@ export async function* captureCalls(
   const wanted = node === undefined ? index.family : [index.find(node)];
   const other = wanted.find((one) => !isOperator(one.node));
   if (other !== undefined) {
-    const sentence = `${nodeTitle(other.node)} is no node of an operator of the family`;
-    throw new TensorError("unsupported-model", sentence, { op: other.node.op });
+    const what = `${nodeTitle(other.node)} is ${other.node.op}, which is no scatter and no gather`;
+    const sentence = `${what}; the model has ${listNodes(index.family)}`;
+    throw new TensorError("unsupported-model", sentence);
   }
-  const inputs = model.graph.inputs.map(({ name }) => name);
-  const unknown = Object.keys(recordFrom("the feeds", feeds)).find((one) => !inputs.includes(one));
-  if (unknown !== undefined) {
-    const sentence = `the model has no input ${quote(unknown)}; it has ${listNames(inputs)}`;
-    throw new TensorError("shape-mismatch", sentence, { input: unknown });
-  }
-  const given = new Map(
-    Object.entries(recordFrom("the feeds", feeds)).map(([name, value]) => [
-      name,
-      asTensor(value, {}, name),
-    ]),
-  );
-  const values = new PlaceValues(model, index.nodes, given, {
+  const given = feedsFrom(model, feeds);
+  const values = new PlaceValues(model, index.nodes, wanted, given, {
     createSession,
     iteration: Number(iteration),
   });
-  for (const [place, placed] of groupByPlace(wanted)) {
-    // oxlint-disable-next-line no-await-in-loop
-    const known = await knownOf(values, place, placed);
-    for (const one of placed) yield capturedCall(index.pathOf(one), one, known);
+  try {
+    for (const [place, placed] of groupByPlace(wanted)) {
+      // oxlint-disable-next-line no-await-in-loop
+      const known = await knownOf(values, place, placed);
+      for (const one of placed) yield capturedCall(index.pathOf(one), one, known);
+    }
+  } finally {
+    await values.release();
   }
 }
+
+/**
+ * Feeds, each read once.
+ * @throws TensorError `shape-mismatch`, `dtype`, `rank` for one that is no input of the model, or not as declared
+ */
+export const feedsFrom = (model: Model, feeds: Feeds): ReadonlyMap<string, Tensor> =>
+  bindGiven(model.graph, recordFrom("the feeds", feeds));
 
 /** What is known of the values of some nodes of a graph, and the graph as it runs. */
 interface Known {

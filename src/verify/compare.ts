@@ -4,14 +4,9 @@ import { printScalar } from "../tensor/print.ts";
 import { reader } from "../tensor/scalar.ts";
 import { coordinatesOf, printShape, sameShape } from "../tensor/shape.ts";
 import { firstDifference, type Tensor } from "../tensor/tensor.ts";
+import { isWorse, type Verdict } from "./verdicts.ts";
 
-/** From best to worst. */
-const LIKENESSES = ["equal", "near", "nan-or-zero", "differs"] as const;
-
-export type Likeness = (typeof LIKENESSES)[number];
-
-export const isWorse = (a: Likeness, b: Likeness): boolean =>
-  LIKENESSES.indexOf(a) > LIKENESSES.indexOf(b);
+export type Likeness = Extract<Verdict, "equal" | "near" | "nan-or-zero" | "differs">;
 
 export interface Comparison {
   readonly verdict: Likeness;

@@ -202,7 +202,7 @@ function withMore(frame: Frame, entries: readonly (readonly [string, Found])[]):
 }
 
 /** The node that has a body, the attribute, and which of the attribute's graphs the body is. */
-function ownerOf({ nodes }: Graph, body: Graph): readonly [ModelNode, string, number] {
+export function ownerOf({ nodes }: Graph, body: Graph): readonly [ModelNode, string, number] {
   for (const node of nodes) {
     for (const [name, attribute] of Object.entries(node.attributes)) {
       const nth = attribute.type === "other" ? (attribute.graphs ?? []).indexOf(body) : -1;

@@ -25,36 +25,51 @@ export type CreateSession = (model: Uint8Array) => Promise<Session>;
 /** What the runtime said when it did not do as it was asked. */
 export class RuntimeFailure extends Error {
   override readonly name = "RuntimeFailure";
-}
+  /** Whether the model was not even loaded. */
+  readonly isLoad: boolean;
 
-/**
- * Runs a model once in a session of its own.
- * @param names of the outputs
- * @throws RuntimeFailure where the runtime cannot load or run the model, or has no tensor for an output
- */
-export async function runOnce(
-  create: CreateSession,
-  model: Uint8Array,
-  feeds: Readonly<Record<string, Tensor>>,
-  names: readonly string[],
-): Promise<ReadonlyMap<string, Tensor>> {
-  const own = Object.entries(feeds).map(([name, value]) => [name, sessionTensor(value)] as const);
-  try {
-    const session = await create(model);
-    try {
-      const outputs = await session.run(Object.fromEntries(own) as never);
-      // What is no tensor, such as a sequence, is a failure of that output.
-      return new Map(names.map((name) => [name, asTensor(outputs[name], {}, name)]));
-    } finally {
-      await session.release?.();
-    }
-  } catch (cause) {
-    throw failureFrom(cause);
+  constructor(message: string, isLoad: boolean, options: ErrorOptions) {
+    super(message, options);
+    this.isLoad = isLoad;
   }
 }
 
-const failureFrom = (cause: unknown): RuntimeFailure =>
-  new RuntimeFailure(sentenceFrom(cause), { cause });
+/** A session in which a model can run more than once. */
+export interface OpenSession {
+  /**
+   * @param names of the outputs
+   * @throws RuntimeFailure where the runtime cannot run the model, or has no tensor for an output, such as a sequence
+   */
+  run(
+    feeds: ReadonlyMap<string, Tensor>,
+    names: readonly string[],
+  ): Promise<ReadonlyMap<string, Tensor>>;
+  /** A runtime that cannot free a session has given its results all the same. */
+  release(): Promise<void>;
+}
+
+/** @throws RuntimeFailure where the runtime cannot load the model */
+export async function openSession(create: CreateSession, model: Uint8Array): Promise<OpenSession> {
+  const session = await orFailure(() => create(model), true);
+  return {
+    run: (feeds, names) =>
+      orFailure(async () => {
+        const own = [...feeds].map(([name, value]) => [name, sessionTensor(value)] as const);
+        const outputs = await session.run(Object.fromEntries(own) as never);
+        return new Map(names.map((name) => [name, asTensor(outputs[name], {}, name)]));
+      }),
+    release: () => orFailure(async () => session.release?.()).catch(() => {}),
+  };
+}
+
+/** What an action returns; whatever it throws is a failure of the runtime. */
+async function orFailure<T>(action: () => Promise<T>, isLoad = false): Promise<T> {
+  try {
+    return await action();
+  } catch (cause) {
+    throw new RuntimeFailure(sentenceFrom(cause), isLoad, { cause });
+  }
+}
 
 /** What a runtime threw need not be an error. */
 function sentenceFrom(cause: unknown): string {

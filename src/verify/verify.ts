@@ -4,14 +4,22 @@ import { run } from "../call/run.ts";
 import { diagnose } from "../diagnose/diagnose.ts";
 import type { Diagnosis } from "../diagnose/diagnosis.ts";
 import { isTensorError, printValue, sentenceOf, TensorError } from "../errors.ts";
+import type { Model } from "../model/model.ts";
 import type { NodeCall } from "../model/run-model.ts";
 import { resolve } from "../operators/registry.ts";
 import { objectOf } from "../tensor/options.ts";
 import { readModel } from "../onnx/read-model.ts";
-import { asTensor, equals, type Tensor } from "../tensor/tensor.ts";
-import { captureCalls, type CapturedCall, type CaptureOptions, type Feeds } from "./capture.ts";
-import { compare, isWorse, type Likeness } from "./compare.ts";
-import { createSessionFrom, RuntimeFailure, runOnce, type CreateSession } from "./session.ts";
+import { equals, type Tensor } from "../tensor/tensor.ts";
+import {
+  captureCalls,
+  feedsFrom,
+  type CapturedCall,
+  type CaptureOptions,
+  type Feeds,
+} from "./capture.ts";
+import { compare } from "./compare.ts";
+import { createSessionFrom, openSession, RuntimeFailure, type CreateSession } from "./session.ts";
+import { isWorse, type Verdict } from "./verdicts.ts";
 
 export interface VerifyOptions extends CaptureOptions {
   /** How often the model runs in each runtime, to see whether the runtime agrees with itself; once by default. */
@@ -31,22 +39,6 @@ export interface VerifyProgress {
   /** How many nodes of this run were compared. */
   readonly nodes: number;
 }
-
-/** How a node did, with the meaning of each verdict, from best to worst. */
-export const VERDICTS = Object.freeze({
-  "not-run":
-    "it is in a branch or an iteration that did not run, or in a body of another operator than If, Loop and Scan",
-  equal: "every bit of the result is exact",
-  near: "floats differ by no more than the tolerance",
-  "nan-or-zero":
-    "it differs only in which NaN, or in the sign of a zero, in which runtimes are known to differ",
-  differs: "a value is wrong",
-  wrong:
-    "by the specification of the operator the call is an error, whatever the runtime makes of it",
-  failed: "the runtime has no result, though the call is right as far as it is known",
-} as const satisfies Readonly<Record<Likeness | "wrong" | "failed" | "not-run", string>>);
-
-export type Verdict = keyof typeof VERDICTS;
 
 export interface VerifiedNode {
   readonly path: string;
@@ -94,13 +86,18 @@ export async function verifyModel(
   options: VerifyOptions,
 ): Promise<VerifyReport> {
   const { own, makers, runs, tolerance, report } = optionsFrom(options);
+  const model = readModel(bytes);
+  const given = feedsFrom(model, feeds);
   const nodes: VerifiedNode[] = [];
   const first: CapturedCall[] = [];
   for (const [nth, { name, createSession }] of makers.entries()) {
     let at = 0;
     // Runs must not overlap: each is to have the machine for itself.
     // oxlint-disable-next-line no-await-in-loop
-    for await (const captured of captureCalls(bytes, feeds, { ...own, createSession })) {
+    for await (const captured of captureCalls(bytes, Object.fromEntries(given), {
+      ...own,
+      createSession,
+    })) {
       if (nth === 0) {
         first.push(captured);
         nodes.push(verified(captured, tolerance));
@@ -112,29 +109,31 @@ export async function verifyModel(
     }
   }
   const isRight = nodes.every((node) => node.isReproducible && isFine(node));
-  const problem = isRight ? await problemOf(bytes, feeds, makers[0].createSession) : null;
+  const problem = isRight ? await problemOf(bytes, model, given, makers[0].createSession) : null;
   return { nodes, problem, agrees: isRight && problem === null };
 }
 
 const isFine = ({ verdict }: VerifiedNode): boolean =>
   verdict === "equal" || verdict === "near" || verdict === "not-run";
 
-/** What the runtime says where it cannot run the whole model: of bodies and functions only one call is looked at. */
+/**
+ * What the runtime says where it cannot run the whole model, although the nodes that were looked at are right: of a loop
+ * that is one iteration, of a function one call. A model without bodies and functions has run as a whole by then.
+ */
 async function problemOf(
   bytes: Uint8Array,
-  feeds: Feeds,
+  { graph, functions = [] }: Model,
+  feeds: ReadonlyMap<string, Tensor>,
   createSession: CreateSession,
 ): Promise<string | null> {
-  const { graph, functions = [] } = readModel(bytes);
-  const hasParts =
-    functions.length > 0 ||
-    graph.nodes.some(({ attributes }) =>
-      Object.values(attributes).some((one) => one.type === "other" && one.graphs !== undefined),
-    );
-  if (!hasParts) return null;
-  const entries = Object.entries(feeds).map(([name, value]) => [name, asTensor(value, {}, name)]);
+  const hasBodies = graph.nodes.some(({ attributes }) =>
+    Object.values(attributes).some((one) => one.type === "other" && one.graphs !== undefined),
+  );
+  if (functions.length === 0 && !hasBodies) return null;
   try {
-    await runOnce(createSession, bytes, Object.fromEntries(entries) as Record<string, Tensor>, []);
+    const session = await openSession(createSession, bytes);
+    await session.run(feeds, []);
+    await session.release();
     return null;
   } catch (error) {
     if (error instanceof RuntimeFailure) return error.message;
@@ -187,13 +186,6 @@ function optionsFrom(options: VerifyOptions): {
   return { own, makers, runs: makers.length, tolerance, report };
 }
 
-/** From best to worst. */
-const VERDICT_NAMES = Object.keys(VERDICTS);
-
-/** The worse of two results of a node. One that did not run in one of two runs is as it was in the other. */
-const worse = (a: VerifiedNode, b: VerifiedNode): VerifiedNode =>
-  VERDICT_NAMES.indexOf(b.verdict) > VERDICT_NAMES.indexOf(a.verdict) ? b : a;
-
 /** A node after one more run. Other inputs than in the first run are an earlier node's fault. */
 function again(
   known: VerifiedNode,
@@ -209,7 +201,8 @@ function again(
       ? captured.problem === first.problem
       : isSame(captured.outputs, first.outputs);
   if (isSameInput && isSameResult) return known;
-  const worst = worse(known, verified(captured, tolerance));
+  const now = verified(captured, tolerance);
+  const worst = isWorse(now.verdict, known.verdict) ? now : known;
   return isSameInput
     ? { ...worst, isReproducible: false, otherRuns: [...otherRuns, run] }
     : { ...worst, isReproducible, otherRuns };
@@ -263,19 +256,17 @@ function compared(
   exact: readonly Tensor[],
   { tolerance, ...known }: Omit<VerifiedNode, "verdict" | "sentence"> & { tolerance: number },
 ): VerifiedNode {
-  let worst: Likeness = "equal";
-  let node: VerifiedNode = { ...known, call: null, verdict: "equal", sentence: "" };
+  let worst: VerifiedNode = { ...known, call: null, verdict: "equal", sentence: "" };
   for (const [position, name] of names.entries()) {
     if (name === "") continue;
     const { verdict, at, sentence } = compare(outputs[name], exact[position], tolerance);
-    if (!isWorse(verdict, worst)) continue;
-    worst = verdict;
+    if (!isWorse(verdict, worst.verdict)) continue;
     const difference = at && { output: name, at };
     const diagnoses =
       known.call === null || verdict === "near" ? [] : diagnosesOf(known.call, outputs[name]);
-    node = { ...known, verdict, sentence: `${name}${sentence}`, difference, diagnoses };
+    worst = { ...known, verdict, sentence: `${name}${sentence}`, difference, diagnoses };
   }
-  return node;
+  return worst;
 }
 
 /** What explains a result; nothing does where it has another type or shape than the exact one. */

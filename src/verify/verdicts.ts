@@ -1,0 +1,21 @@
+/** How a node of a model did in the user's runtime. */
+
+/** How a node did, with the meaning of each verdict, from best to worst. */
+export const VERDICTS = Object.freeze({
+  "not-run":
+    "it is in a branch or an iteration that did not run, or in a body of another operator than If, Loop and Scan",
+  equal: "every bit of the result is exact",
+  near: "floats differ by no more than the tolerance",
+  "nan-or-zero":
+    "it differs only in which NaN, or in the sign of a zero, in which runtimes are known to differ",
+  differs: "a value is wrong",
+  wrong:
+    "by the specification of the operator the call is an error, whatever the runtime makes of it",
+  failed: "the runtime has no result, though the call is right as far as it is known",
+} as const);
+
+export type Verdict = keyof typeof VERDICTS;
+
+const NAMES = Object.keys(VERDICTS);
+
+export const isWorse = (a: Verdict, b: Verdict): boolean => NAMES.indexOf(a) > NAMES.indexOf(b);
