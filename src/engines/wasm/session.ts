@@ -12,7 +12,7 @@ import {
   type Storage,
 } from "../../tensor/dtype.ts";
 import { bytesOf, copy } from "../../tensor/storage.ts";
-import type { Session } from "../executor.ts";
+import type { Executor, Session } from "../executor.ts";
 import { runCalls, type Call } from "./calls.ts";
 import { readByKernels } from "./index-reader.ts";
 import { Arena, type KernelMemory } from "./kernel-memory.ts";
@@ -35,7 +35,7 @@ export type Path = "js" | "windows" | "one thread" | Split | `indices ${"js" | "
 
 /** What an executor's sessions work with. */
 export interface SessionParts {
-  readonly js: Session<void>;
+  readonly js: Executor;
   readonly limits: Limits;
   /**
    * Memory for tensors of the heap.
@@ -58,25 +58,27 @@ export type Rounds = readonly (readonly (readonly Call[])[])[];
 
 export class WasmSession implements Session<void> {
   readonly #parts: SessionParts;
+  readonly #js: Session<void>;
   readonly #arenas: Arena[] = [];
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
+    this.#js = parts.js.begin();
   }
 
   readonly readIndices: ReadIndices = (job) => {
-    const { js, limits, trace } = this.#parts;
+    const { limits, trace } = this.#parts;
     if (job.count >= Math.max(limits.indices, 1)) {
       const offsets = attempt(() => this.#readByKernels(job));
       if (offsets) return offsets;
     }
     // Of a bad index it is JavaScript that says which.
     trace("indices js");
-    return js.readIndices(job);
+    return this.#js.readIndices(job);
   };
 
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): void {
-    const { js, limits, trace } = this.#parts;
+    const { limits, trace } = this.#parts;
     const isDone =
       // First, because most calls are small.
       isEnough(plan, limits) &&
@@ -90,7 +92,7 @@ export class WasmSession implements Session<void> {
       });
     if (isDone === true) return;
     trace("js");
-    js.gather(plan, dtype, data, out);
+    this.#js.gather(plan, dtype, data, out);
   }
 
   scatter(
@@ -101,7 +103,7 @@ export class WasmSession implements Session<void> {
     updates: Storage,
     out: Storage,
   ): void {
-    const { js, limits, trace } = this.#parts;
+    const { limits, trace } = this.#parts;
     const isDone =
       isEnough(plan, limits) &&
       isNumericStorage(data) &&
@@ -117,7 +119,7 @@ export class WasmSession implements Session<void> {
       });
     if (isDone === true) return;
     trace("js");
-    js.scatter(plan, dtype, step, data, updates, out);
+    this.#js.scatter(plan, dtype, step, data, updates, out);
   }
 
   end(): void {
