@@ -14,8 +14,9 @@ import {
 import { bytesOf, copy } from "../../tensor/storage.ts";
 import type { Executor, Session } from "../executor.ts";
 import { runCalls, type Call } from "./calls.ts";
-import { readByKernels } from "./index-reader.ts";
-import { Arena, type KernelMemory } from "./kernel-memory.ts";
+import { readByKernels, type IndexReader } from "./index-reader.ts";
+import { Arena } from "./arena.ts";
+import type { KernelMemory } from "./kernel-memory.ts";
 import { isEnough, moveOfHeapPays, type Limits } from "./limits.ts";
 import { areEqualOrDisjoint, workOf, type KernelJob, type Work } from "./plan-work.ts";
 import {
@@ -56,10 +57,12 @@ export interface SessionParts {
 /** Calls for each thread, round by round: a round begins when the one before has ended. */
 export type Rounds = readonly (readonly (readonly Call[])[])[];
 
-export class WasmSession implements Session<void> {
+export class WasmSession implements Session<void>, IndexReader {
   readonly #parts: SessionParts;
   readonly #js: Session<void>;
   readonly #arenas: Arena[] = [];
+  /** How many threads read the indices where they are; 0 where they were read through a window. */
+  #indexThreads = 0;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -123,7 +126,9 @@ export class WasmSession implements Session<void> {
   }
 
   end(): void {
-    if (this.#arenas.length > 0) for (const arena of this.#arenas.splice(0)) arena.release();
+    for (const arena of this.#arenas) arena.release();
+    // The last one serves the next call.
+    if (this.#arenas.length > 1) this.#arenas.splice(0, this.#arenas.length - 1);
     this.#parts.ended(this);
   }
 
@@ -173,20 +178,21 @@ export class WasmSession implements Session<void> {
   }
 
   #readByKernels(job: IndexJob): Uint32Array | null {
-    const { limits, trace } = this.#parts;
     const arena = this.arenaOf(Uint32Array.BYTES_PER_ELEMENT * job.count, job.words);
-    let threads = 0;
-    const offsets = readByKernels(
-      {
-        arena,
-        window: limits.window,
-        threadsFor: (bytes) => (threads = this.#poolFor(bytes)?.size ?? 1),
-        run: (lists) => this.#run(arena.memory, lists),
-      },
-      job,
-    );
-    if (offsets !== null) trace(`indices ${threads === 0 ? "windows" : threads}`);
+    this.#indexThreads = 0;
+    const offsets = readByKernels(this, arena, job);
+    const threads = this.#indexThreads;
+    if (offsets !== null)
+      this.#parts.trace(threads === 0 ? "indices windows" : `indices ${threads}`);
     return offsets;
+  }
+
+  get window(): number {
+    return this.#parts.limits.window;
+  }
+
+  threadsFor(bytes: number): number {
+    return (this.#indexThreads = this.#poolFor(bytes)?.size ?? 1);
   }
 
   /** Whether a move that is large enough pays: always where both are in the engine's memory, so that nothing is copied. */
@@ -204,7 +210,7 @@ export class WasmSession implements Session<void> {
       if (target !== null && target !== data) copy(data, target);
     } else if (memory.has(target ?? data) && memory.has(sequential)) {
       const rounds = this.roundsOf(arena, plan, job, (bytes) => this.#poolFor(bytes));
-      for (const lists of rounds) this.#run(memory, lists);
+      for (const lists of rounds) this.run(memory, lists);
     } else {
       trace("windows");
       runThroughWindows(arena, limits.window, plan, job);
@@ -244,7 +250,7 @@ export class WasmSession implements Session<void> {
   }
 
   /** Runs lists of calls, on the pool's threads where there is more than one list. */
-  #run(memory: KernelMemory, lists: readonly (readonly Call[])[]): boolean {
+  run(memory: KernelMemory, lists: readonly (readonly Call[])[]): boolean {
     const { pool } = this.#parts;
     if (pool !== null && lists.length > 1) return pool.run(lists);
     return lists.every((list) => runCalls(memory.kernels().all, list));
