@@ -8,6 +8,7 @@
 
 import { isNumericStorage, type Storage } from "../tensor/dtype.ts";
 import { absoluteOffsets, type Plan } from "../plan/plan.ts";
+import { bytesOf } from "../tensor/storage.ts";
 
 type Bits = Uint8Array | Uint16Array | Uint32Array;
 
@@ -39,8 +40,9 @@ function move(plan: Plan, random: Storage, sequential: Storage, scatter: boolean
   const r = asBits(random);
   const s = asBits(sequential);
   const width = r.length / plan.size;
-  if (scatter) moveSlices(plan, width, s, r, true);
-  else moveSlices(plan, width, r, s, false);
+  const isLong = plan.slice * width >= LONG && !Array.isArray(r) && !Array.isArray(s);
+  if (isLong) moveSlices(plan, width * r.BYTES_PER_ELEMENT, bytesOf(r), bytesOf(s), scatter, true);
+  else moveSlices(plan, width, r, s, scatter, false);
 }
 
 /**
@@ -71,29 +73,79 @@ function moveFloats(
   return true;
 }
 
-/** In units. From this length of a slice on, `set` is faster than the loop. */
-const LONG = 16;
+/** In units. From this length of a slice on, `set` beats the loop: 32 units take 37 ns and 28, 64 units 37 and 52. */
+const LONG = 48;
 
+/**
+ * Where the random side has as many bytes, slices are prefetched: caches, and the processor's list of pages, reach no
+ * further. Measured: slices of 256 bytes in 16 MB take 237 ns, prefetched 142; in 64 MB 267 and 160.
+ */
+const FAR = 2 ** 23;
+
+/** Longer slices, in bytes, the processor follows by itself. In 64 MB 512 take 299 ns, prefetched 214, 768 269 and 265. */
+const FOLLOWED = 512;
+
+/** How many bytes are prefetched at once: they have to stay in the first cache. From 2 to 32 kB all do as well. */
+const AHEAD = 4096;
+
+/** A cache line, in bytes. */
+const LINE = 64;
+
+/** @param isLong whether slices are moved by `set`; then the arrays are of bytes, whatever the width */
 function moveSlices(
   plan: Plan,
   width: number,
-  from: Bits | string[],
-  to: Bits | string[],
+  random: Bits | string[],
+  sequential: Bits | string[],
   scatter: boolean,
+  isLong: boolean,
 ): void {
   const offsets = absoluteOffsets(plan);
   const { source } = plan;
   const slice = plan.slice * width;
-  const long = slice >= LONG && !Array.isArray(from) && !Array.isArray(to);
-  for (let p = 0; p < offsets.length; p++) {
-    const random = offsets[p] * width;
-    const sequential = (source === undefined ? p : source[p]) * slice;
-    let read = scatter ? sequential : random;
-    let write = scatter ? random : sequential;
-    if (long) {
-      to.set(from.subarray(read, read + slice), write);
-    } else {
-      for (const end = read + slice; read < end; read++, write++) to[write] = from[read];
+  const from = scatter ? sequential : random;
+  const to = scatter ? random : sequential;
+  const buffer = isLong ? (from as Uint8Array).buffer : null;
+  const { byteOffset } = from as Uint8Array;
+  const bytes = Array.isArray(random) ? 0 : random.BYTES_PER_ELEMENT;
+  const length = slice * bytes;
+  const isFar = length >= LINE && length <= FOLLOWED && random.length * bytes >= FAR;
+  const group = isFar ? AHEAD / length : offsets.length;
+  for (let p = 0; p < offsets.length;) {
+    const stop = Math.min(p + group, offsets.length);
+    if (isFar) {
+      let seen = 0;
+      // No load waits for another, so that all of these slices are on their way.
+      for (let q = p; q < stop; q++) {
+        const end = offsets[q] * width + slice;
+        for (let at = end - slice; at < end; at += LINE / bytes) seen |= (random as Bits)[at];
+      }
+      // V8 leaves out loads that nobody uses. The first slice replaces what is written here.
+      to[scatter ? offsets[p] * width : (source?.[p] ?? p) * slice] = seen;
+    }
+    for (; p < stop; p++) {
+      const far = offsets[p] * width;
+      const near = (source === undefined ? p : source[p]) * slice;
+      let read = scatter ? near : far;
+      let write = scatter ? far : near;
+      if (buffer !== null) {
+        // A view of the buffer takes less than `subarray`: slices of 256 bytes take 37 ns instead of 50.
+        (to as Uint8Array).set(new Uint8Array(buffer, byteOffset + read, slice), write);
+        continue;
+      }
+      const end = read + slice;
+      // Four loads before their stores: 16 units take 20 ns instead of 56.
+      for (const wide = end - 3; read < wide; read += 4, write += 4) {
+        const a = from[read];
+        const b = from[read + 1];
+        const c = from[read + 2];
+        const d = from[read + 3];
+        to[write] = a;
+        to[write + 1] = b;
+        to[write + 2] = c;
+        to[write + 3] = d;
+      }
+      for (; read < end; read++, write++) to[write] = from[read];
     }
   }
 }

@@ -19,6 +19,7 @@ export const TINY: Limits = {
   work: 0,
   indices: 0,
   slice: Infinity,
+  element: Infinity,
   share: 1,
   partition: 1,
 };

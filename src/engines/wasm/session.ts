@@ -17,7 +17,7 @@ import { runCalls, type Call } from "./calls.ts";
 import { readByKernels, type IndexReader } from "./index-reader.ts";
 import { Arena } from "./arena.ts";
 import type { KernelMemory } from "./kernel-memory.ts";
-import { isEnough, moveOfHeapPays, type Limits } from "./limits.ts";
+import { isEnough, windowsPay, type Limits } from "./limits.ts";
 import { areEqualOrDisjoint, workOf, type KernelJob, type Work } from "./plan-work.ts";
 import {
   blockOf,
@@ -87,7 +87,7 @@ export class WasmSession implements Session<void>, IndexReader {
       isEnough(plan, limits) &&
       isNumericStorage(data) &&
       isNumericStorage(out) &&
-      this.#pays(plan, dtype, data, out) &&
+      this.#pays(plan, dtype, "none", data, out, null) &&
       attempt(() => {
         const arena = this.arenaOf(bytesFor(plan, dtype), data, out);
         const kernel = arena.memory.kernels().gather(DTYPES[dtype].bytes);
@@ -113,7 +113,7 @@ export class WasmSession implements Session<void>, IndexReader {
       isNumericStorage(updates) &&
       isNumericStorage(out) &&
       isCompiled(dtype, step) &&
-      (step !== "none" || this.#pays(plan, dtype, out, updates)) &&
+      this.#pays(plan, dtype, step, out, updates, data) &&
       attempt(() => {
         const arena = this.arenaOf(bytesFor(plan, dtype), data, updates, out);
         const kernel = scatterKernel(arena.memory, dtype, step);
@@ -195,11 +195,21 @@ export class WasmSession implements Session<void>, IndexReader {
     return (this.#indexThreads = this.#poolFor(bytes)?.size ?? 1);
   }
 
-  /** Whether a move that is large enough pays: always where both are in the engine's memory, so that nothing is copied. */
-  #pays(plan: Plan, dtype: DType, random: NumericStorage, sequential: NumericStorage): boolean {
+  /** Whether enough work pays: always where tensors are in the engine's memory, so that nothing is copied. */
+  #pays(
+    plan: Plan,
+    dtype: DType,
+    step: Step,
+    random: NumericStorage,
+    sequential: NumericStorage,
+    data: NumericStorage | null,
+  ): boolean {
     const { limits, shared } = this.#parts;
-    if (shared?.has(random) === true && shared.has(sequential)) return true;
-    return moveOfHeapPays(plan, DTYPES[dtype].bytes, limits);
+    const isHere = shared?.has(random) === true;
+    if (isHere && shared.has(sequential)) return true;
+    // In, and out; JavaScript copies data too unless it is in place.
+    const copies = isHere ? 0 : random === data ? 2 : 1;
+    return windowsPay(plan, dtype, step, copies, limits);
   }
 
   #carryOut(arena: Arena, plan: Plan, job: KernelJob): true {
