@@ -14,7 +14,15 @@ import { settle } from "./support/platform.ts";
 import { randomFrom, randomTensor, type Random } from "./support/random.ts";
 
 /** What counts as large is small, so that calls of both kinds are cheap. */
-const LIMITS = { work: 300, indices: 100, share: 512, window: 1024, partition: 1 };
+const LIMITS = {
+  work: 300,
+  submit: 300,
+  call: 0,
+  indices: 100,
+  share: 512,
+  window: 1024,
+  partition: 1,
+};
 const traced = await tracedEngine(2, LIMITS);
 const js = createEngine({ kind: "js" });
 after(() => traced.engine.dispose());

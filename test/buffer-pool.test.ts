@@ -6,26 +6,29 @@ import { BufferPool } from "../src/engines/pool.ts";
 
 test("a buffer is given again, under a new name, to whoever asks for its length", () => {
   const pool = new BufferPool();
-  const buffer = new ArrayBuffer(8);
+  const buffer = new ArrayBuffer(4096);
   const view = new Uint8Array(buffer);
   view[3] = 7;
   pool.give(buffer);
   assert.equal(view.length, 0);
-  assert.equal(pool.take(16), undefined);
-  const again = pool.take(8);
+  assert.equal(pool.take(8192), undefined);
+  const again = pool.take(4096);
   assert.ok(again !== undefined);
   assert.equal(new Uint8Array(again)[3], 7);
-  assert.equal(pool.take(8), undefined);
+  assert.equal(pool.take(4096), undefined);
 });
 
-test("what is empty, or was transferred by its user, is not kept", () => {
+test("what is short, or was transferred by its user, is not kept", () => {
   const pool = new BufferPool();
-  pool.give(new ArrayBuffer(0));
-  assert.equal(pool.take(0), undefined);
-  const moved = new ArrayBuffer(8);
+  for (const bytes of [0, 4095]) {
+    const short = new ArrayBuffer(bytes);
+    pool.give(short);
+    assert.deepEqual([short.byteLength, pool.take(bytes)], [bytes, undefined]);
+  }
+  const moved = new ArrayBuffer(4096);
   structuredClone(moved, { transfer: [moved] });
   pool.give(moved);
-  assert.equal(pool.take(8), undefined);
+  assert.equal(pool.take(4096), undefined);
 });
 
 test("at most 512 MiB are kept, however often they come and go", () => {
@@ -33,14 +36,14 @@ test("at most 512 MiB are kept, however often they come and go", () => {
   const half = 2 ** 28;
   for (let turn = 0; turn < 5; turn++) {
     pool.give(pool.take(half) ?? new ArrayBuffer(half));
-    pool.give(new ArrayBuffer(1024));
+    pool.give(new ArrayBuffer(4096));
   }
   pool.give(new ArrayBuffer(half));
-  // 5 kB are kept besides, so that a second one is too much.
+  // 20 kB are kept besides, so that a second one is too much.
   assert.ok(pool.take(half) !== undefined);
   assert.equal(pool.take(half), undefined);
-  for (let turn = 0; turn < 5; turn++) assert.ok(pool.take(1024) !== undefined);
-  assert.equal(pool.take(1024), undefined);
+  for (let turn = 0; turn < 5; turn++) assert.ok(pool.take(4096) !== undefined);
+  assert.equal(pool.take(4096), undefined);
   pool.give(new ArrayBuffer(half));
   pool.clear();
   assert.equal(pool.take(half), undefined);

@@ -4,6 +4,7 @@ import type { ErrorFields } from "../errors.ts";
 import type { Operator, OperatorCall, OperatorVersion } from "../operators/operator.ts";
 import { lookUp, partsOf, type OperatorId } from "../operators/registry.ts";
 import { settingsOf, type Attributes } from "../operators/settings.ts";
+import { signatureOf, type Signature } from "../operators/signature.ts";
 import { objectOf } from "../tensor/options.ts";
 import { POLICY_NAMES, policiesOf, type Policies } from "./policies.ts";
 
@@ -16,6 +17,8 @@ export interface NodeSpec extends OperatorId {
 /** One call of one operator's version, with everything decided but the tensors. */
 export interface Call extends OperatorCall {
   readonly operator: Operator;
+  /** Of the version. */
+  readonly signature: Signature;
 }
 
 const NODE_PARTS = ["domain", "op", "opset", "attributes"] as const;
@@ -36,7 +39,7 @@ export function callOf(node: NodeSpec): Call {
   const { attributes: given = {} } = node;
   const attributes = objectOf("attributes", given, fields);
   const settings = settingsOf(version, operator.versions, attributes, fields);
-  return { operator, version, settings, fields };
+  return { operator, version, signature: signatureOf(version), settings, fields };
 }
 
 /** What every error of a call of this version says. */
@@ -77,17 +80,20 @@ export function plainCallOf(
   options: unknown,
 ): { readonly call: PlainCall; readonly out: unknown } {
   const version = plainVersionOf(operator);
+  const last = LAST.get(operator);
+  if (options === undefined && last?.names.length === 0) return { call: last.call, out: undefined };
   const given: Options =
     options === undefined ? NO_OPTIONS : objectOf("options", options, { op: version.name });
   const { out } = given;
-  const last = LAST.get(operator);
   if (last !== undefined && areSame(given, last)) return { call: last.call, out };
   const fields: ErrorFields = { op: version.name };
   const { out: _, ...rest } = given;
   const policies = policiesOf(operator, rest, fields);
   const settings = settingsOf(version, [version], rest, fields, POLICY_NAMES);
   const { includeSelf = true } = policies;
-  const call = { operator, version, settings: { ...settings, includeSelf }, fields, policies };
+  const own = { ...settings, includeSelf };
+  const signature = signatureOf(version);
+  const call = { operator, version, signature, settings: own, fields, policies };
   LAST.set(operator, { names: Object.keys(rest), values: Object.values(rest), call });
   return { call, out };
 }

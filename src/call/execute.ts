@@ -17,8 +17,41 @@ export interface Execution {
   readonly actions: readonly Action[];
 }
 
+/**
+ * What a session is to do, as a record: a closure takes longer to make than a small call has. `step` is null for a gather;
+ * `local` is done here.
+ */
+type Action =
+  | {
+      readonly plan: Plan;
+      readonly dtype: DType;
+      readonly step: Step | null;
+      readonly data: Storage;
+      /** Of a scatter. */
+      readonly updates: Storage | null;
+      readonly out: Storage;
+    }
+  | { readonly plan: null; readonly local: () => void };
+
 /** Done when it returns, or when its promise is fulfilled. */
-export type Action = (session: Session<Promise<void> | void>) => Promise<void> | void;
+function act<Done>(session: Session<Done>, action: Action): Done | void {
+  if (action.plan === null) return action.local();
+  const { plan, dtype, step, data, updates, out } = action;
+  return step === null || updates === null
+    ? session.gather(plan, dtype, data, out)
+    : session.scatter(plan, dtype, step, data, updates, out);
+}
+
+const actionOf = (
+  plan: Plan,
+  dtype: DType,
+  step: Step | null,
+  data: Storage,
+  updates: Storage | null,
+  out: Storage,
+): Action => ({ plan, dtype, step, data, updates, out });
+
+const local = (action: () => void): Action => ({ plan: null, local: action });
 
 /** `out`, or a new tensor of `shape`, with the slices of `data` that the Plan addresses, and 0 where it leaves some out. */
 export function gatherExecution(
@@ -32,8 +65,8 @@ export function gatherExecution(
   const { dtype } = data;
   const result =
     out ?? new Tensor(dtype, part(shape, 0), size, executor.allocate(dtype, size), executor);
-  const gather: Action = (session) => session.gather(plan, data.dtype, data.data, result.data);
-  const actions = plan.source === undefined ? [gather] : [() => clear(result.data), gather];
+  const gather = actionOf(plan, dtype, null, data.data, null, result.data);
+  const actions = plan.source === undefined ? [gather] : [local(() => clear(result.data)), gather];
   return { result, actions };
 }
 
@@ -82,7 +115,7 @@ export function scatterExecution(
   // Text can outgrow what a string holds, half-way through: it is put together elsewhere first.
   const work: Storage = Array.from(result.data);
   const actions = scatterActions(plan, data, updates, reducing, work);
-  return { result, actions: [...actions, () => copy(work, result.data)] };
+  return { result, actions: [...actions, local(() => copy(work, result.data))] };
 }
 
 /**
@@ -98,35 +131,32 @@ function scatterActions(
 ): Action[] {
   const { reduction } = reducing;
   if (isOneStep(reducing)) {
-    return [(session) => session.scatter(plan, dtype, reduction as Step, data, updates, out)];
+    return [actionOf(plan, dtype, reduction as Step, data, updates, out)];
   }
   const steps = stepsOf(reducing);
   const { first, later } = split(plan);
-  const actions: Action[] = [
-    (session) => session.scatter(first, dtype, steps.first, data, updates, out),
-    (session) => session.scatter(later, dtype, steps.later, out, updates, out),
+  const actions = [
+    actionOf(first, dtype, steps.first, data, updates, out),
+    actionOf(later, dtype, steps.later, out, updates, out),
   ];
   if (!steps.divides) return actions;
   const counts = countTargets(first, later).map((count) => divisorOf(reducing, count));
-  return [...actions, () => divide(dtype, out, plan.slice, first.offsets, counts)];
+  return [...actions, local(() => divide(dtype, out, plan.slice, first.offsets, counts))];
 }
 
-/** Runs a call to its end. */
-export const runNow = (
+/**
+ * Begins a call that ends before this returns: gives what `use` does with its session.
+ * @param what is given to `use`, which therefore need not be a closure
+ */
+export function callNow<W, T>(
   executor: Executor,
   fields: ErrorFields,
-  executionOf: (session: Session<void>) => Execution,
-): Tensor => callNow(executor, fields, (session) => execute(session, executionOf(session)));
-
-/** Begins a call that ends before this returns: gives what `use` does with its session. */
-export function callNow<T>(
-  executor: Executor,
-  fields: ErrorFields,
-  use: (session: Session<void>) => T,
+  use: (session: Session<void>, what: W) => T,
+  what: W,
 ): T {
   const session = executor.begin();
   try {
-    return use(session);
+    return use(session, what);
   } catch (error) {
     throw named(error, fields);
   } finally {
@@ -136,7 +166,7 @@ export function callNow<T>(
 
 /** The result of an execution, at once. */
 export function execute(session: Session<void>, { result, actions }: Execution): Tensor {
-  for (const action of actions) void action(session);
+  for (let i = 0; i < actions.length; i++) act(session, actions[i]);
   return result;
 }
 
@@ -155,7 +185,7 @@ export async function executeAsync(
     check();
     const { result, actions } = use(session);
     for (const action of actions) {
-      const done = action(session);
+      const done = act(session, action);
       if (done === undefined) continue;
       // oxlint-disable-next-line no-await-in-loop -- actions are done one after the other
       await done;

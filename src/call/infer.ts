@@ -2,7 +2,7 @@
 
 import { printValue, readForeign, TensorError, type ErrorFields } from "../errors.ts";
 import type { TensorType } from "../operators/operator.ts";
-import { byRole } from "../operators/signature.ts";
+import { rolesOf } from "../operators/signature.ts";
 import { isKnown, partialShapeOf, sizeOf } from "../tensor/shape.ts";
 import { checkDType, Tensor } from "../tensor/tensor.ts";
 import { callOf, nodeFrom, type NodeSpec } from "./call.ts";
@@ -28,7 +28,7 @@ export function infer(
       ? undefined
       : checkType(given[position], { ...call.fields, input }),
   );
-  const roles = byRole(call.version, types);
+  const roles = rolesOf(call.signature, types);
   const { data, indices, updates } = roles;
   const shapes = {
     data: data?.shape ?? null,

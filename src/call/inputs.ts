@@ -2,7 +2,6 @@
 
 import { isArray, printValue, readForeign, TensorError, type ErrorFields } from "../errors.ts";
 import type { Inputs, OperatorVersion } from "../operators/operator.ts";
-import { signatureOf } from "../operators/signature.ts";
 import { asTensor, fromNested, Tensor } from "../tensor/tensor.ts";
 import { isList } from "../tensor/values.ts";
 import type { Call } from "./call.ts";
@@ -16,8 +15,11 @@ export function tensorsOf(call: Call, inputs: unknown): Inputs<Tensor> {
 }
 
 /** The inputs of a plain function, which takes nested lists of indices, read as int64, and of updates, of data's type. */
-export function tensorsOrLists({ version, fields }: Call, inputs: Inputs<unknown>): Inputs<Tensor> {
-  const rules = signatureOf(version).inputs;
+export function tensorsOrLists(
+  { signature, fields }: Call,
+  inputs: Inputs<unknown>,
+): Inputs<Tensor> {
+  const rules = signature.inputs;
   // The first input is data, which is never optional.
   const data = asTensor(inputs[0], fields, rules[0].name);
   const tensors: (Tensor | undefined)[] = [data];

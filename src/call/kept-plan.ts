@@ -1,10 +1,11 @@
 /** Plans that their user keeps, to apply the same indices many times: a KV cache, an embedding, a graph's edges. */
 
-import type { Executor } from "../engines/executor.ts";
+import type { Executor, Session } from "../engines/executor.ts";
 import { TensorError, type ErrorFields } from "../errors.ts";
 import type { Operator } from "../operators/operator.ts";
 import { noReduction } from "../operators/dtypes.ts";
 import { settingsOf } from "../operators/settings.ts";
+import { signatureOf } from "../operators/signature.ts";
 import type { Plan } from "../plan/plan.ts";
 import { split } from "../plan/repeats.ts";
 import { hasReduction, type DType, type Reduction } from "../tensor/dtype.ts";
@@ -12,7 +13,7 @@ import { coordinatesOf, part, printShape, sameShape, shapeOf } from "../tensor/s
 import { asTensor, Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
 import type { Nested, ScalarInput } from "../tensor/values.ts";
 import { plainVersionOf } from "./call.ts";
-import { callNow, gatherExecution, runNow, scatterExecution } from "./execute.ts";
+import { callNow, execute, gatherExecution, scatterExecution } from "./execute.ts";
 import { listOrTensor } from "./inputs.ts";
 import { objectOf, optionsOf } from "../tensor/options.ts";
 import { checkOut } from "./out.ts";
@@ -64,7 +65,7 @@ export function keepPlan(
   const version = plainVersionOf(operator);
   const fields = { op: version.name };
   const settings = settingsOf(version, [version], objectOf("options", options, fields), fields);
-  const call = { operator, version, settings, fields };
+  const call = { operator, version, signature: signatureOf(version), settings, fields };
   const tensor = listOrTensor("int64", indices, fields, "indices");
   const types = ["int32", "int64"];
   if (!types.includes(tensor.dtype)) throw wrongDType(tensor, types, fields, "indices");
@@ -74,12 +75,13 @@ export function keepPlan(
   const inputs = { data: dataDims, indices: tensor };
   const { positions, addressed } = operator.layout(inputs, call);
   const { shape, size } = shapeOf([...positions, ...dataDims.slice(addressed)], fields);
-  const plan = callNow(executor, fields, ({ readIndices }) => {
+  const planIn = ({ readIndices }: Session<void>): Plan => {
     const rules = { ...rulesOf(call, {}, readIndices), merge: false };
     const made = operator.plan(inputs, call, rules);
     // The offsets outlive the session.
     return { ...made, offsets: made.offsets.slice() };
-  });
+  };
+  const plan = callNow(executor, fields, planIn, undefined);
   const dims = part(shape, 0);
   return keptPlan({ executor, plan, dataShape, dataDims, shape, dims, size, addressed, fields });
 }
@@ -127,9 +129,8 @@ function scatterBy(parts: Parts, given: unknown, list: unknown, options: unknown
       ? undefined
       : checkOut(out, dtype, dataDims, SCATTERED, [data, updates], "data", fields);
   const reducing = { reduction, includeSelf: true };
-  return runNow(executor, fields, () =>
-    scatterExecution(executor, plan, data, updates, reducing, target),
-  );
+  const execution = scatterExecution(executor, plan, data, updates, reducing, target);
+  return callNow(executor, fields, execute, execution);
 }
 
 function gatherBy(parts: Parts, given: unknown, options: unknown = {}): Tensor {
@@ -140,7 +141,8 @@ function gatherBy(parts: Parts, given: unknown, options: unknown = {}): Tensor {
     out === undefined
       ? undefined
       : checkOut(out, data.dtype, dims, SCATTERED, [data], null, fields);
-  return runNow(executor, fields, () => gatherExecution(executor, plan, data, dims, size, target));
+  const execution = gatherExecution(executor, plan, data, dims, size, target);
+  return callNow(executor, fields, execute, execution);
 }
 
 function dataOf({ dataDims, fields }: Parts, given: unknown): Tensor {

@@ -4,7 +4,7 @@ import { TensorError } from "../errors.ts";
 import { checkDTypes } from "../operators/dtypes.ts";
 import type { Inputs, InputShapes, PlanInputs, TensorType } from "../operators/operator.ts";
 import { axisFrom } from "../operators/settings.ts";
-import { byRole, type ByRole } from "../operators/signature.ts";
+import { rolesOf, type ByRole } from "../operators/signature.ts";
 import type { IndexRules, ReadIndices } from "../plan/index-job.ts";
 import { sizeOf, type PartialShape } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";
@@ -29,7 +29,7 @@ export interface PreparedCall {
 
 /** @throws TensorError for data types, ranks, an axis and shapes, in this order */
 export function prepare(unsettled: Call, tensors: Inputs<Tensor>): PreparedCall {
-  const roles = byRole(unsettled.version, tensors);
+  const roles = rolesOf(unsettled.signature, tensors);
   const { indices, updates } = roles;
   // The version demands data, and of tensors every dimension is known.
   const data = roles.data as Tensor;
@@ -96,8 +96,8 @@ export function settle(
   roles: ByRole<TensorType>,
   shapes: InputShapes,
 ): { readonly call: Call; readonly shape: PartialShape } {
-  const { operator, version, settings, fields } = call;
-  checkDTypes(version, operator.versions, inputs, settings.reduction, fields);
+  const { operator, signature, settings, fields } = call;
+  checkDTypes(signature, operator.versions, inputs, settings.reduction, fields);
   const settled = withAxis(call, roles);
   return { call: settled, shape: operator.inferShape(shapes, settled) };
 }

@@ -10,14 +10,14 @@ import { defaultExecutor } from "../engines/default.ts";
 import type { Executor, Session } from "../engines/executor.ts";
 import { printValue, TensorError, type ErrorFields } from "../errors.ts";
 import type { Inputs, Operator } from "../operators/operator.ts";
-import { signatureOf } from "../operators/signature.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { callOf, nodeFrom, plainCallOf, type Call, type NodeSpec } from "./call.ts";
 import { checkDuplicates } from "./duplicates.ts";
 import {
+  callNow,
+  execute,
   executeAsync,
   gatherExecution,
-  runNow,
   scatterExecution,
   type Execution,
 } from "./execute.ts";
@@ -63,7 +63,7 @@ export function run(
   );
   const policies = policiesOf(call.operator, { duplicates }, call.fields);
   const tensors = tensorsOf(call, inputs);
-  return [runChecked(executorOf(engine, call.fields), checked(call, tensors, policies, out))];
+  return [runChecked(checked(executorOf(engine, call.fields), call, tensors, policies, out))];
 }
 
 /**
@@ -76,7 +76,7 @@ export function runPlain(
   inputs: Inputs<unknown>,
   options?: unknown,
 ): Tensor {
-  return runChecked(executor, checkedPlain(operator, inputs, options));
+  return runChecked(checkedPlain(executor, operator, inputs, options));
 }
 
 /**
@@ -89,48 +89,56 @@ export async function runPlainAsync(
   inputs: Inputs<unknown>,
   options?: unknown,
 ): Promise<Tensor> {
-  const call = checkedPlain(operator, inputs, options);
+  const call = checkedPlain(executor, operator, inputs, options);
   const { fields } = call.prepared.call;
   const check = (): void => checkMemory(call.prepared, call.out);
-  const use = (session: Session<Promise<void> | void>): Execution =>
-    executionOf(executor, session, call);
+  const use = (session: Session<Promise<void> | void>): Execution => executionOf(session, call);
   return executor.queue.enqueue(() => executeAsync(executor, fields, check, use));
 }
 
 /** A call of which everything is checked but the values of its indices. */
 interface CheckedCall {
+  readonly executor: Executor;
   readonly prepared: PreparedCall;
   readonly policies: Policies;
   readonly out: Tensor | undefined;
 }
 
-function checkedPlain(operator: Operator, inputs: Inputs<unknown>, options: unknown): CheckedCall {
+function checkedPlain(
+  executor: Executor,
+  operator: Operator,
+  inputs: Inputs<unknown>,
+  options: unknown,
+): CheckedCall {
   const { call, out } = plainCallOf(operator, options);
-  return checked(call, tensorsOrLists(call, inputs), call.policies, out);
+  return checked(executor, call, tensorsOrLists(call, inputs), call.policies, out);
 }
 
 function checked(
+  executor: Executor,
   call: Call,
   tensors: Inputs<Tensor>,
   policies: Policies,
   out: unknown,
 ): CheckedCall {
   const prepared = prepare(call, tensors);
-  if (out === undefined) return { prepared, policies, out };
+  if (out === undefined) return { executor, prepared, policies, out };
   const { shape, data, inPlace, tensors: inputs } = prepared;
-  const names = signatureOf(call.version).inputs;
+  const names = call.signature.inputs;
   const own = checkOut(out, data.dtype, shape, names, inputs, inPlace, call.fields);
-  return { prepared, policies, out: own };
+  return { executor, prepared, policies, out: own };
 }
 
-const runChecked = (executor: Executor, call: CheckedCall): Tensor =>
-  runNow(executor, call.prepared.call.fields, (session) => executionOf(executor, session, call));
+const runChecked = (call: CheckedCall): Tensor =>
+  callNow(call.executor, call.prepared.call.fields, executeCall, call);
+
+const executeCall = (session: Session<void>, call: CheckedCall): Tensor =>
+  execute(session, executionOf(session, call));
 
 /** Reads the indices; what is left to do cannot fail but for memory and engines. */
 function executionOf(
-  executor: Executor,
   session: Session<unknown>,
-  { prepared, policies, out }: CheckedCall,
+  { executor, prepared, policies, out }: CheckedCall,
 ): Execution {
   const { call, shape, size, data, updates, planInputs } = prepared;
   const { operator, settings } = call;

@@ -2,6 +2,7 @@
 
 import { normalizeAxis, normalizeBatchDims } from "../operators/checks.ts";
 import { findOperators } from "../operators/registry.ts";
+import { signatureOf } from "../operators/signature.ts";
 import { plainVersionOf, type Call } from "../call/call.ts";
 import { isNumericStorage, reductionsOf, type Reduction } from "../tensor/dtype.ts";
 import { product } from "../tensor/shape.ts";
@@ -167,10 +168,12 @@ function otherOperators(rule: Rule): readonly Change[] {
       other.ownRules !== true,
   ).map((other) => {
     const { negativeIndices } = version;
+    const own = { ...plainVersionOf(other), negativeIndices };
     const call: Call = {
       ...rule.call,
       operator: other,
-      version: { ...plainVersionOf(other), negativeIndices },
+      version: own,
+      signature: signatureOf(own),
     };
     // A call without an axis has none to give to an operator with one.
     const axis = hasSetting(rule, "axis") ? settings.axis : 0;

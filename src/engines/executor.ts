@@ -23,7 +23,7 @@ export interface Executor {
    * @throws TensorError `too-large`
    */
   alloc(dtype: DType, size: number): Storage;
-  /** Takes back what `allocate` or `alloc` gave, after all pending calls. Views of an ordinary buffer become empty. */
+  /** Takes back what `allocate` or `alloc` gave, after all pending calls. Views of ordinary memory of 4 kB and more become empty. */
   recycle(data: Storage): void;
   /** Begins a call on this thread, which waits for the worker pool where there is one. */
   begin(): Session<void>;

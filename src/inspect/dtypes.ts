@@ -6,7 +6,7 @@
 import type { DType, Reduction } from "../tensor/dtype.ts";
 import type { ErrorFields } from "../errors.ts";
 import { checkDTypes } from "../operators/dtypes.ts";
-import { typesIn } from "../operators/signature.ts";
+import { signatureOf, typesIn } from "../operators/signature.ts";
 import { roleOf, type OperatorVersion, type ParameterSchema } from "../operators/operator.ts";
 import { findingOf, type Finding, type FindingId } from "./findings.ts";
 
@@ -28,7 +28,7 @@ export function inspectDTypes(
       dtype: known.get(input.name) ?? fittingType(version, input, known),
     }));
     try {
-      checkDTypes(version, siblings, types, word, fields);
+      checkDTypes(signatureOf(version), siblings, types, word, fields);
       return true;
     } catch (error) {
       findings.push(findingOf(id, error));

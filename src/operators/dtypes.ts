@@ -3,7 +3,7 @@
 import { printValue, TensorError, type ErrorFields } from "../errors.ts";
 import { hasReduction, reductionsOf, type DType, type Reduction } from "../tensor/dtype.ts";
 import type { OperatorVersion } from "./operator.ts";
-import { signatureOf, typesIn } from "./signature.ts";
+import { typesIn, type Signature } from "./signature.ts";
 
 /**
  * Checks that the data type of data has the reduction, that the version accepts the data type of each input, and that
@@ -12,7 +12,7 @@ import { signatureOf, typesIn } from "./signature.ts";
  * @throws TensorError `dtype` or `reduction`
  */
 export function checkDTypes(
-  version: OperatorVersion,
+  { version, inputs: rules }: Signature,
   siblings: readonly OperatorVersion[],
   inputs: readonly ({ readonly dtype: DType } | undefined)[],
   reduction: Reduction,
@@ -21,7 +21,6 @@ export function checkDTypes(
   // The first input is data, which is never optional.
   const common = (inputs[0] as { readonly dtype: DType }).dtype;
   if (!hasReduction(common, reduction)) throw noReduction(common, reduction, fields);
-  const rules = signatureOf(version).inputs;
   for (let position = 0; position < rules.length; position++) {
     const dtype = inputs[position]?.dtype;
     if (dtype === undefined) continue;

@@ -6,6 +6,7 @@
 import { roleOf, type Inputs, type OperatorVersion, type Role } from "./operator.ts";
 
 export interface Signature {
+  readonly version: OperatorVersion;
   readonly inputs: readonly InputRule[];
   /** Where the input of each role is; -1 where there is none. */
   readonly positions: Readonly<Record<Role, number>>;
@@ -30,6 +31,7 @@ export function signatureOf(version: OperatorVersion): Signature {
   const { inputs } = version;
   const at = (role: Role): number => inputs.findIndex((input) => roleOf(input) === role);
   const signature: Signature = {
+    version,
     inputs: inputs.map((input) => ({
       name: input.name,
       role: roleOf(input),
@@ -57,8 +59,11 @@ export const typesIn = (version: OperatorVersion, type: string): readonly string
 export type ByRole<T> = Readonly<Record<Role, T | undefined>>;
 
 /** {@link Inputs} by role. */
-export function byRole<T>(version: OperatorVersion, given: Inputs<T>): ByRole<T> {
-  const { data, indices, updates, axis } = signatureOf(version).positions;
+export const byRole = <T>(version: OperatorVersion, given: Inputs<T>): ByRole<T> =>
+  rolesOf(signatureOf(version), given);
+
+export function rolesOf<T>({ positions }: Signature, given: Inputs<T>): ByRole<T> {
+  const { data, indices, updates, axis } = positions;
   return {
     data: given[data],
     indices: given[indices],

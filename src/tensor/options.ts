@@ -3,7 +3,7 @@
  * what was checked must be what is used.
  */
 
-import { printValue, readForeign, TensorError, type ErrorFields } from "../errors.ts";
+import { isTensorError, printValue, TensorError, type ErrorFields } from "../errors.ts";
 
 /**
  * A copy of `value`: its own properties, and what it inherits from objects and from getters of its class.
@@ -15,11 +15,16 @@ export function objectOf(
   value: unknown,
   fields: ErrorFields,
 ): Record<string, unknown> {
-  const must = `${name} must be an object`;
-  const read = (): Record<string, unknown> | string => copyOrKindOf(value);
-  const copy = readForeign(read, "attribute", `${must} whose properties can be read`, fields);
+  // Every call with options comes here, so nothing is made that only an error needs.
+  let copy: Record<string, unknown> | string;
+  try {
+    copy = copyOrKindOf(value);
+  } catch (cause) {
+    const must = `${name} must be an object whose properties can be read`;
+    throw isTensorError(cause) ? cause : new TensorError("attribute", must, fields, { cause });
+  }
   if (typeof copy !== "string") return copy;
-  throw new TensorError("attribute", `${must}, got ${copy}`, fields);
+  throw new TensorError("attribute", `${name} must be an object, got ${copy}`, fields);
 }
 
 /** A copy of an object of named values; of any other value how it reads in a sentence. */

@@ -17,6 +17,8 @@ import { settle, WITHOUT_THREADS } from "./platform.ts";
 export const TINY: Limits = {
   window: 64,
   work: 0,
+  submit: 0,
+  call: 0,
   indices: 0,
   slice: Infinity,
   element: Infinity,

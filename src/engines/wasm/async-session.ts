@@ -53,7 +53,7 @@ export class AsyncWasmSession implements Session<Promise<void> | void> {
 
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): Promise<void> | void {
     const submission =
-      isNumericStorage(data) && isNumericStorage(out) && isEnough(plan, this.#parts.limits)
+      isNumericStorage(data) && isNumericStorage(out) && isEnough(plan, this.#parts.limits.submit)
         ? attempt(() => this.#submitGather(plan, dtype, data, out))
         : null;
     return submission ? this.#run(submission) : this.#now.gather(plan, dtype, data, out);
@@ -72,7 +72,7 @@ export class AsyncWasmSession implements Session<Promise<void> | void> {
       isNumericStorage(updates) &&
       isNumericStorage(out) &&
       isCompiled(dtype, step) &&
-      isEnough(plan, this.#parts.limits)
+      isEnough(plan, this.#parts.limits.submit)
         ? attempt(() => this.#submitScatter(plan, dtype, step, data, updates, out))
         : null;
     return submission

@@ -21,7 +21,7 @@ export class KernelMemory {
   readonly #module: KernelModule;
   readonly #allocator: Allocator;
   #kernels: Kernels | undefined;
-  #block: Block | undefined;
+  readonly #block: Block;
   /** The offsets that a kernel has written last. */
   offsets: Uint32Array | undefined;
 
@@ -35,6 +35,7 @@ export class KernelMemory {
     this.memory = largestMemory(isShared, pages);
     this.buffer = this.memory.buffer;
     this.#allocator = new Allocator(this.buffer.byteLength);
+    this.#block = new Block(this.buffer, this.allocate(BLOCK_BYTES));
   }
 
   /** The compiled module, for workers, which instantiate it over this memory themselves. */
@@ -69,12 +70,8 @@ export class KernelMemory {
     this.#allocator.free(pointer);
   }
 
-  /**
-   * The block of this memory, until its `isLent` is false again; null while another call has it.
-   * @throws TensorError `too-large`
-   */
+  /** The block of this memory, until its `isLent` is false again; null while another call has it. */
   lendBlock(): Block | null {
-    this.#block ??= new Block(this.buffer, this.allocate(BLOCK_BYTES));
     if (this.#block.isLent) return null;
     this.#block.isLent = true;
     return this.#block;

@@ -6,14 +6,18 @@ import { DTYPES, type DType, type Step } from "../../tensor/dtype.ts";
 export interface Limits {
   /** Bytes of a window, which should stay in the cache between the copy in and the use. */
   readonly window: number;
-  /** Below this many elements to move or combine, copies and calls cost more than they save. */
+  /** Below this many elements to move or combine, the call of a kernel costs more than it saves. */
   readonly work: number;
+  /** Below this many, workers that do it while the caller goes on cost more than they save. */
+  readonly submit: number;
   /** Below this many indices JavaScript reads them as fast. */
   readonly indices: number;
   /** Up to this many bytes a slice moves faster here; to copy as many bytes of data costs as much as a slice saves. */
   readonly slice: number;
   /** To copy this many bytes of data costs as much as an element saves that is moved; twice as many if it is combined. */
   readonly element: number;
+  /** To begin a call on copies costs as much as to copy this many bytes. */
+  readonly call: number;
   /** From this many bytes to move, or indices to read, it is worth waking the workers. */
   readonly share: number;
   /** From this many bytes of targets, which no cache holds, single updates are partitioned by destination. */
@@ -22,10 +26,12 @@ export interface Limits {
 
 export const LIMITS: Limits = {
   window: 2 ** 18,
-  work: 2 ** 8,
+  work: 2 ** 7,
+  submit: 2 ** 12,
   indices: 2 ** 8,
   slice: 2 ** 10,
   element: 2 ** 5,
+  call: 2 ** 13,
   share: 2 ** 18,
   partition: 2 ** 26,
 };
@@ -34,8 +40,8 @@ export const LIMITS: Limits = {
 export const LEAST_ROW = 8;
 
 /** Whether there is enough to do. Plans that leave offsets out go to JavaScript, which knows `source`. */
-export const isEnough = ({ batches, count, slice, source }: Plan, limits: Limits): boolean =>
-  source === undefined && batches * count * slice >= limits.work;
+export const isEnough = ({ batches, count, slice, source }: Plan, least: number): boolean =>
+  source === undefined && batches * count * slice >= least;
 
 /**
  * Whether kernels save more time than it takes to copy data for them. Measured, as a share of JavaScript's time: float32
@@ -56,8 +62,8 @@ export function windowsPay(
   const copied = copies * size * bytes;
   if (step === "none") {
     const saved = Math.min(limits.slice, limits.element * slice);
-    return slice * bytes <= limits.slice && slices * saved >= copied;
+    return slice * bytes <= limits.slice && slices * saved >= copied + limits.call;
   }
   // JavaScript takes 2.5 ns to add a float32, 40 for a float16.
-  return slices * slice * limits.element * (family === "half" ? 16 : 2) >= copied;
+  return slices * slice * limits.element * (family === "half" ? 16 : 2) >= copied + limits.call;
 }

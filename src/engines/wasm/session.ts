@@ -84,7 +84,7 @@ export class WasmSession implements Session<void>, IndexReader {
     const { limits, trace } = this.#parts;
     const isDone =
       // First, because most calls are small.
-      isEnough(plan, limits) &&
+      isEnough(plan, limits.work) &&
       isNumericStorage(data) &&
       isNumericStorage(out) &&
       this.#pays(plan, dtype, "none", data, out, null) &&
@@ -108,7 +108,7 @@ export class WasmSession implements Session<void>, IndexReader {
   ): void {
     const { limits, trace } = this.#parts;
     const isDone =
-      isEnough(plan, limits) &&
+      isEnough(plan, limits.work) &&
       isNumericStorage(data) &&
       isNumericStorage(updates) &&
       isNumericStorage(out) &&
