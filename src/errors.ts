@@ -69,7 +69,10 @@ export class TensorError extends Error implements ErrorFields {
     this.code = code;
     for (const field of FIELD_NAMES) {
       const value = fields[field];
-      if (value !== undefined) Object.defineProperty(this, field, { value, enumerable: true });
+      if (value === undefined) continue;
+      // A list of the package's own must stay what it is, whatever becomes of the error.
+      const own = isArray(value) ? [...value] : value;
+      Object.defineProperty(this, field, { value: own, enumerable: true });
     }
   }
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { printTensor } from "../src/tensor/print.ts";
-import { Tensor, tensor, zeros } from "../src/tensor/tensor.ts";
+import { tensor, zeros } from "../src/tensor/tensor.ts";
 import type { Values } from "../src/tensor/values.ts";
 import { PRINTS } from "./cases/prints.ts";
 import { WITHOUT_NODE } from "./support/platform.ts";
@@ -28,7 +28,8 @@ test("a tensor whose memory is gone says so", () => {
   const built = tensor("float32", [2, 3], new Float32Array(6));
   structuredClone(built.data, { transfer: [built.data.buffer as ArrayBuffer] });
   assert.equal(String(built), "tensor(<disposed>, shape=(2, 3), dtype=float32)");
-  const scalar = new Tensor("int64", [], 1, new BigInt64Array(0));
+  const scalar = tensor("int64", [], 1n);
+  structuredClone(scalar.data, { transfer: [scalar.data.buffer as ArrayBuffer] });
   assert.equal(String(scalar), "tensor(<disposed>, shape=(), dtype=int64)");
 });
 

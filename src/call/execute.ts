@@ -7,8 +7,8 @@ import type { Settings } from "../operators/operator.ts";
 import type { Plan } from "../plan/plan.ts";
 import { countTargets, split } from "../plan/repeats.ts";
 import { isNumericStorage, type DType, type Step, type Storage } from "../tensor/dtype.ts";
-import { shapeOf, sizeOf } from "../tensor/shape.ts";
-import { bytesOf, copy, isSameMemory } from "../tensor/storage.ts";
+import { part, shapeOf } from "../tensor/shape.ts";
+import { bytesOf, copy } from "../tensor/storage.ts";
 import { checkDType, Tensor, type Mutable } from "../tensor/tensor.ts";
 
 /** A result, and the actions that fill it, to be done one after the other. */
@@ -26,9 +26,12 @@ export function gatherExecution(
   plan: Plan,
   data: Tensor,
   shape: readonly number[],
+  size: number,
   out: Tensor | undefined,
 ): Execution {
-  const result = out ?? newTensor(executor, data.dtype, shape, sizeOf(shape));
+  const { dtype } = data;
+  const result =
+    out ?? new Tensor(dtype, part(shape, 0), size, executor.allocate(dtype, size), executor);
   const gather: Action = (session) => session.gather(plan, data.dtype, data.data, result.data);
   const actions = plan.source === undefined ? [gather] : [() => clear(result.data), gather];
   return { result, actions };
@@ -69,10 +72,10 @@ export function scatterExecution(
   reducing: Reducing,
   out: Tensor | undefined,
 ): Execution {
-  const result = out ?? newTensor(executor, data.dtype, data.shape, data.size);
+  const result = out ?? Tensor.like(data, executor.allocate(data.dtype, data.size), executor);
   if (isNumericStorage(result.data)) {
     // Two views of one memory become one array, so that engines need not compare memories.
-    const isInPlace = out !== undefined && isSameMemory(out.data, data.data);
+    const isInPlace = out !== undefined && Tensor.memoryOf(out).isSame(Tensor.memoryOf(data));
     const from = isInPlace ? out : data;
     return { result, actions: scatterActions(plan, from, updates, reducing, result.data) };
   }
@@ -107,6 +110,13 @@ function scatterActions(
   const counts = countTargets(first, later).map((count) => divisorOf(reducing, count));
   return [...actions, () => divide(dtype, out, plan.slice, first.offsets, counts)];
 }
+
+/** Runs a call to its end. */
+export const runNow = (
+  executor: Executor,
+  fields: ErrorFields,
+  executionOf: (session: Session<void>) => Execution,
+): Tensor => callNow(executor, fields, (session) => execute(session, executionOf(session)));
 
 /** Begins a call that ends before this returns: gives what `use` does with its session. */
 export function callNow<T>(
@@ -164,13 +174,6 @@ function named(error: unknown, fields: ErrorFields): unknown {
   if (!isTensorError(error) || error.op !== undefined) return error;
   return new TensorError(error.code, error.message, { ...error, ...fields }, { cause: error });
 }
-
-const newTensor = (
-  executor: Executor,
-  dtype: DType,
-  shape: readonly number[],
-  size: number,
-): Tensor => new Tensor(dtype, shape, size, executor.allocate(dtype, size), executor);
 
 /** A tensor of zeros in the executor's own memory. */
 export function allocTensor<D extends DType, S extends readonly number[]>(

@@ -1,8 +1,9 @@
 /** Types of outputs from types of inputs. */
 
 import { printValue, readForeign, TensorError, type ErrorFields } from "../errors.ts";
-import { byRole, type TensorType } from "../operators/operator.ts";
-import { partialShapeOf } from "../tensor/shape.ts";
+import type { TensorType } from "../operators/operator.ts";
+import { byRole } from "../operators/signature.ts";
+import { isKnown, partialShapeOf, sizeOf } from "../tensor/shape.ts";
 import { checkDType, Tensor } from "../tensor/tensor.ts";
 import { callOf, nodeFrom, type NodeSpec } from "./call.ts";
 import { checkInputCount, readInputs } from "./inputs.ts";
@@ -27,7 +28,16 @@ export function infer(
       ? undefined
       : checkType(given[position], { ...call.fields, input }),
   );
-  return [settle(call, types, byRole(call.version, types)).type];
+  const roles = byRole(call.version, types);
+  const { data, indices, updates } = roles;
+  const shapes = {
+    data: data?.shape ?? null,
+    indices: indices?.shape ?? null,
+    updates: updates?.shape ?? null,
+  };
+  const { shape } = settle(call, types, roles, shapes);
+  if (isKnown(shape)) sizeOf(shape, call.fields);
+  return [{ dtype: (data as TensorType).dtype, shape }];
 }
 
 function checkType(type: unknown, fields: ErrorFields): TensorType {

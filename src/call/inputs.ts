@@ -1,7 +1,8 @@
 /** The inputs of a call: as many as the version takes, each a tensor. */
 
 import { isArray, printValue, readForeign, TensorError, type ErrorFields } from "../errors.ts";
-import { roleOf, type Inputs, type OperatorVersion } from "../operators/operator.ts";
+import type { Inputs, OperatorVersion } from "../operators/operator.ts";
+import { signatureOf } from "../operators/signature.ts";
 import { asTensor, fromNested, Tensor } from "../tensor/tensor.ts";
 import { isList } from "../tensor/values.ts";
 import type { Call } from "./call.ts";
@@ -16,18 +17,16 @@ export function tensorsOf(call: Call, inputs: unknown): Inputs<Tensor> {
 
 /** The inputs of a plain function, which takes nested lists of indices, read as int64, and of updates, of data's type. */
 export function tensorsOrLists({ version, fields }: Call, inputs: Inputs<unknown>): Inputs<Tensor> {
-  const tensors: (Tensor | undefined)[] = [];
-  for (let position = 0; position < version.inputs.length; position++) {
-    const schema = version.inputs[position];
+  const rules = signatureOf(version).inputs;
+  // The first input is data, which is never optional.
+  const data = asTensor(inputs[0], fields, rules[0].name);
+  const tensors: (Tensor | undefined)[] = [data];
+  for (let position = 1; position < rules.length; position++) {
+    const { name, role, isOptional } = rules[position];
     const given = inputs[position];
-    // The first input is data, which is never optional.
-    const data = tensors[0];
-    if (given === undefined && schema.optional === true) tensors.push(undefined);
-    else if (data === undefined) tensors.push(asTensor(given, fields, schema.name));
-    else {
-      const dtype = roleOf(schema) === "indices" ? "int64" : data.dtype;
-      tensors.push(listOrTensor(dtype, given, fields, schema.name));
-    }
+    const dtype = role === "indices" ? "int64" : data.dtype;
+    const isLeftOut = given === undefined && isOptional;
+    tensors[position] = isLeftOut ? undefined : listOrTensor(dtype, given, fields, name);
   }
   return tensors;
 }

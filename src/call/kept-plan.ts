@@ -8,11 +8,11 @@ import { settingsOf } from "../operators/settings.ts";
 import type { Plan } from "../plan/plan.ts";
 import { split } from "../plan/repeats.ts";
 import { hasReduction, type DType, type Reduction } from "../tensor/dtype.ts";
-import { coordinatesOf, printShape, sameShape, shapeOf } from "../tensor/shape.ts";
-import { asTensor, type RuntimeTensor, type Tensor } from "../tensor/tensor.ts";
+import { coordinatesOf, part, printShape, sameShape, shapeOf } from "../tensor/shape.ts";
+import { asTensor, Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
 import type { Nested, ScalarInput } from "../tensor/values.ts";
 import { plainVersionOf } from "./call.ts";
-import { callNow, execute, gatherExecution, scatterExecution } from "./execute.ts";
+import { callNow, gatherExecution, runNow, scatterExecution } from "./execute.ts";
 import { listOrTensor } from "./inputs.ts";
 import { objectOf, optionsOf } from "../tensor/options.ts";
 import { checkOut } from "./out.ts";
@@ -66,30 +66,39 @@ export function keepPlan(
   const settings = settingsOf(version, [version], objectOf("options", options, fields), fields);
   const call = { operator, version, settings, fields };
   const tensor = listOrTensor("int64", indices, fields, "indices");
-  checkDType(tensor, ["int32", "int64"], fields, "indices");
+  const types = ["int32", "int64"];
+  if (!types.includes(tensor.dtype)) throw wrongDType(tensor, types, fields, "indices");
   const { shape: dataShape } = shapeOf(givenShape, { ...fields, input: "dataShape" });
-  operator.inferShape({ data: dataShape, indices: tensor.shape, updates: null }, call);
-  const inputs = { data: dataShape, indices: tensor };
+  const dataDims = part(dataShape, 0);
+  operator.inferShape({ data: dataDims, indices: Tensor.dimsOf(tensor), updates: null }, call);
+  const inputs = { data: dataDims, indices: tensor };
   const { positions, addressed } = operator.layout(inputs, call);
-  const { shape } = shapeOf([...positions, ...dataShape.slice(addressed)], fields);
+  const { shape, size } = shapeOf([...positions, ...dataDims.slice(addressed)], fields);
   const plan = callNow(executor, fields, ({ readIndices }) => {
     const rules = { ...rulesOf(call, {}, readIndices), merge: false };
     const made = operator.plan(inputs, call, rules);
     // The offsets outlive the session.
     return { ...made, offsets: made.offsets.slice() };
   });
-  return keptPlan({ executor, plan, dataShape, shape, addressed, fields });
+  const dims = part(shape, 0);
+  return keptPlan({ executor, plan, dataShape, dataDims, shape, dims, size, addressed, fields });
 }
 
 /** The inputs of a kept plan, as errors name them. */
 const SCATTERED = [{ name: "data" }, { name: "updates" }] as const;
+const SCATTER_OPTIONS = ["reduction", "out"] as const;
+const GATHER_OPTIONS = ["out"] as const;
 
 interface Parts {
   readonly executor: Executor;
   readonly plan: Plan;
   readonly dataShape: readonly number[];
+  /** The entries of `dataShape`, which is frozen: see `Tensor.dimsOf`. */
+  readonly dataDims: readonly number[];
   /** Of updates, or of what is gathered. */
   readonly shape: readonly number[];
+  readonly dims: readonly number[];
+  readonly size: number;
   /** How many leading axes of data an index tuple addresses. */
   readonly addressed: number;
   readonly fields: ErrorFields;
@@ -105,38 +114,38 @@ const keptPlan = (parts: Parts): KeptPlan =>
   });
 
 function scatterBy(parts: Parts, given: unknown, list: unknown, options: unknown = {}): Tensor {
-  const { executor, plan, dataShape, shape, fields } = parts;
-  const { reduction = "none", out } = optionsOf(options, ["reduction", "out"], fields);
+  const { executor, plan, dataDims, dims, fields } = parts;
+  const { reduction = "none", out } = optionsOf(options, SCATTER_OPTIONS, fields);
   const data = dataOf(parts, given);
   const { dtype } = data;
   checkReduction(dtype, reduction, fields);
   const updates = listOrTensor(dtype, list, fields, "updates");
-  checkDType(updates, [dtype], fields, "updates");
-  checkShape(updates, shape, fields, "updates");
-  const type = { dtype, shape: dataShape };
+  if (updates.dtype !== dtype) throw wrongDType(updates, [dtype], fields, "updates");
+  checkShape(updates, dims, fields, "updates");
   const target =
-    out === undefined ? undefined : checkOut(out, type, SCATTERED, [data, updates], "data", fields);
+    out === undefined
+      ? undefined
+      : checkOut(out, dtype, dataDims, SCATTERED, [data, updates], "data", fields);
   const reducing = { reduction, includeSelf: true };
-  return callNow(executor, fields, (session) =>
-    execute(session, scatterExecution(executor, plan, data, updates, reducing, target)),
+  return runNow(executor, fields, () =>
+    scatterExecution(executor, plan, data, updates, reducing, target),
   );
 }
 
 function gatherBy(parts: Parts, given: unknown, options: unknown = {}): Tensor {
-  const { executor, plan, shape, fields } = parts;
-  const { out } = optionsOf(options, ["out"], fields);
+  const { executor, plan, dims, size, fields } = parts;
+  const { out } = optionsOf(options, GATHER_OPTIONS, fields);
   const data = dataOf(parts, given);
-  const type = { dtype: data.dtype, shape };
   const target =
-    out === undefined ? undefined : checkOut(out, type, SCATTERED, [data], null, fields);
-  return callNow(executor, fields, (session) =>
-    execute(session, gatherExecution(executor, plan, data, shape, target)),
-  );
+    out === undefined
+      ? undefined
+      : checkOut(out, data.dtype, dims, SCATTERED, [data], null, fields);
+  return runNow(executor, fields, () => gatherExecution(executor, plan, data, dims, size, target));
 }
 
-function dataOf({ dataShape, fields }: Parts, given: unknown): Tensor {
+function dataOf({ dataDims, fields }: Parts, given: unknown): Tensor {
   const data = asTensor(given, fields, "data");
-  checkShape(data, dataShape, fields, "data");
+  checkShape(data, dataDims, fields, "data");
   return data;
 }
 
@@ -157,24 +166,24 @@ function checkReduction(
   if (!hasReduction(dtype, word)) throw noReduction(dtype, word, fields);
 }
 
-function checkDType(
+function wrongDType(
   { dtype }: Tensor,
   types: readonly string[],
   who: ErrorFields,
   input: string,
-): void {
-  if (types.includes(dtype)) return;
+): TensorError {
   const must = types.length === 1 ? types[0] : `one of ${types.join(", ")}`;
-  throw new TensorError("dtype", `${input} must be ${must}, got ${dtype}`, { ...who, input });
+  return new TensorError("dtype", `${input} must be ${must}, got ${dtype}`, { ...who, input });
 }
 
 function checkShape(
-  { shape }: Tensor,
+  tensor: Tensor,
   expected: readonly number[],
   who: ErrorFields,
   input: string,
 ): void {
-  if (sameShape(shape, expected)) return;
-  const sentence = `${input} must have the shape ${printShape(expected)}, got ${printShape(shape)}`;
+  if (sameShape(Tensor.dimsOf(tensor), expected)) return;
+  const got = printShape(tensor.shape);
+  const sentence = `${input} must have the shape ${printShape(expected)}, got ${got}`;
   throw new TensorError("shape-mismatch", sentence, { ...who, input, expected });
 }

@@ -4,8 +4,7 @@ import { isNumericStorage, type DType } from "../tensor/dtype.ts";
 import { TensorError, type ErrorCode, type ErrorFields } from "../errors.ts";
 import type { Inputs } from "../operators/operator.ts";
 import { printShape, sameShape } from "../tensor/shape.ts";
-import { isSameMemory, overlaps } from "../tensor/storage.ts";
-import { viewAsTensor, type Tensor } from "../tensor/tensor.ts";
+import { Tensor, viewAsTensor } from "../tensor/tensor.ts";
 
 /**
  * `out` as a tensor: of the data type and shape of the result, and without memory that an input has too.
@@ -15,53 +14,66 @@ import { viewAsTensor, type Tensor } from "../tensor/tensor.ts";
  */
 export function checkOut(
   given: unknown,
-  { dtype, shape }: { readonly dtype: DType; readonly shape: readonly number[] },
+  dtype: DType,
+  shape: readonly number[],
   names: readonly { readonly name: string }[],
   inputs: Inputs<Tensor>,
   inPlace: string | null,
   who: ErrorFields,
 ): Tensor {
-  const { tensor: out, isView } = viewAsTensor(given, who, "out");
-  const isCopy = !isView && out.size > 0;
-  if (isCopy) {
-    throw wrongOut("dtype", `must be ${dtype}, got values that would be converted`, who);
-  }
+  const out = writable(given, dtype, who);
   checkLike(out, dtype, shape, "out", who);
   // A typed array with elements cannot be frozen.
   if (!isNumericStorage(out.data) && Object.isFrozen(out.data) && out.size > 0) {
     throw wrongOut("dtype", "must have elements that can be written, got a frozen list", who);
   }
+  const memory = Tensor.memoryOf(out);
   for (let position = 0; position < inputs.length; position++) {
-    const data = inputs[position]?.data;
-    if (data === undefined || !overlaps(out.data, data)) continue;
+    const input = inputs[position];
+    if (input === undefined) continue;
+    const other = Tensor.memoryOf(input);
+    if (!memory.overlaps(other)) continue;
     const { name } = names[position];
-    if (name === inPlace && isSameMemory(out.data, data)) continue;
-    const rule =
-      inPlace === null
-        ? "a gather cannot work in place"
-        : name === inPlace
-          ? "it may be all of it, but not a part"
-          : `of the inputs it may be ${inPlace} alone`;
-    throw wrongOut("overlap", `shares memory with ${name}: ${rule}`, who);
+    if (name === inPlace && memory.isSame(other)) continue;
+    throw sharedOut(name, inPlace, who);
   }
   return out;
 }
 
+/** A tensor over the memory of `out` itself. */
+function writable(given: unknown, dtype: DType, who: ErrorFields): Tensor {
+  if (Tensor.isTensor(given) && Tensor.isAlive(given)) return given;
+  const { tensor, isView } = viewAsTensor(given, who, "out");
+  if (isView || tensor.size === 0) return tensor;
+  throw wrongOut("dtype", `must be ${dtype}, got values that would be converted`, who);
+}
+
 /** @throws TensorError `dtype` or `shape-mismatch` where a tensor is not like the result */
 export function checkLike(
-  { dtype: given, shape: got }: Tensor,
+  tensor: Tensor,
   dtype: DType,
   shape: readonly number[],
   input: string,
   fields: ErrorFields,
 ): void {
-  if (given !== dtype) {
-    throw new TensorError("dtype", `${input} must be ${dtype}, got ${given}`, { ...fields, input });
+  if (tensor.dtype !== dtype) {
+    const sentence = `${input} must be ${dtype}, got ${tensor.dtype}`;
+    throw new TensorError("dtype", sentence, { ...fields, input });
   }
-  if (sameShape(got, shape)) return;
+  if (sameShape(Tensor.dimsOf(tensor), shape)) return;
   const must = `${input} must have the shape of the result, ${printShape(shape)}`;
-  const sentence = `${must}, got ${printShape(got)}`;
+  const sentence = `${must}, got ${printShape(tensor.shape)}`;
   throw new TensorError("shape-mismatch", sentence, { ...fields, input, expected: shape });
+}
+
+function sharedOut(name: string, inPlace: string | null, who: ErrorFields): TensorError {
+  const rule =
+    inPlace === null
+      ? "a gather cannot work in place"
+      : name === inPlace
+        ? "it may be all of it, but not a part"
+        : `of the inputs it may be ${inPlace} alone`;
+  return wrongOut("overlap", `shares memory with ${name}: ${rule}`, who);
 }
 
 const wrongOut = (code: ErrorCode, what: string, who: ErrorFields): TensorError =>

@@ -2,17 +2,12 @@
 
 import { TensorError } from "../errors.ts";
 import { checkDTypes } from "../operators/dtypes.ts";
-import {
-  byRole,
-  type ByRole,
-  type Inputs,
-  type PlanInputs,
-  type TensorType,
-} from "../operators/operator.ts";
+import type { Inputs, InputShapes, PlanInputs, TensorType } from "../operators/operator.ts";
 import { axisFrom } from "../operators/settings.ts";
+import { byRole, type ByRole } from "../operators/signature.ts";
 import type { IndexRules, ReadIndices } from "../plan/index-job.ts";
-import { isKnown, sizeOf } from "../tensor/shape.ts";
-import { hasMemory, type Tensor } from "../tensor/tensor.ts";
+import { sizeOf, type PartialShape } from "../tensor/shape.ts";
+import { Tensor } from "../tensor/tensor.ts";
 import type { Call } from "./call.ts";
 import type { Policies } from "./policies.ts";
 
@@ -21,6 +16,7 @@ export interface PreparedCall {
   readonly call: Call;
   /** Of the output. */
   readonly shape: readonly number[];
+  readonly size: number;
   readonly data: Tensor;
   /** Of a scatter. */
   readonly updates: Tensor | undefined;
@@ -34,24 +30,31 @@ export interface PreparedCall {
 /** @throws TensorError for data types, ranks, an axis and shapes, in this order */
 export function prepare(unsettled: Call, tensors: Inputs<Tensor>): PreparedCall {
   const roles = byRole(unsettled.version, tensors);
-  const { call, type } = settle(unsettled, tensors, roles);
-  const { data, indices, updates } = roles;
-  const { kind, defaultIndices } = call.operator;
-  const { inputs } = call.version;
+  const { indices, updates } = roles;
   // The version demands data, and of tensors every dimension is known.
-  const given = data as Tensor;
+  const data = roles.data as Tensor;
+  const shapes = {
+    data: Tensor.dimsOf(data),
+    indices: indices === undefined ? null : Tensor.dimsOf(indices),
+    updates: updates === undefined ? null : Tensor.dimsOf(updates),
+  };
+  const settled = settle(unsettled, tensors, roles, shapes);
+  const { call } = settled;
+  const { kind, defaultIndices } = call.operator;
+  const shape = settled.shape as readonly number[];
   return {
     call,
-    shape: type.shape as readonly number[],
-    data: given,
+    shape,
+    size: shape === shapes.data ? data.size : sizeOf(shape, call.fields),
+    data,
     updates,
     planInputs: {
-      data: given.shape,
-      indices: indices ?? (defaultIndices?.(given.shape) as Tensor),
-      updates: updates?.shape,
+      data: shapes.data,
+      indices: indices ?? (defaultIndices?.(shapes.data) as Tensor),
+      updates: shapes.updates ?? undefined,
     },
     tensors,
-    inPlace: kind === "scatter" ? inputs[0].name : null,
+    inPlace: kind === "scatter" ? call.version.inputs[0].name : null,
   };
 }
 
@@ -63,7 +66,7 @@ export function prepare(unsettled: Call, tensors: Inputs<Tensor>): PreparedCall 
 export function checkMemory({ call, tensors }: PreparedCall, out: Tensor | undefined): void {
   const { inputs } = call.version;
   for (const [position, tensor] of [...tensors, out].entries()) {
-    if (tensor === undefined || hasMemory(tensor)) continue;
+    if (tensor === undefined || Tensor.memoryOf(tensor).isThere) continue;
     const input = position < tensors.length ? inputs[position].name : "out";
     const sentence = `the memory of ${input} was transferred before the call ended`;
     throw new TensorError("disposed", sentence, { ...call.fields, input });
@@ -84,26 +87,19 @@ export const rulesOf = (
 });
 
 /**
- * A call with its axis where that is an input whose value is known, and the type of its output. Data types are checked
- * first, then ranks, axis and shapes.
+ * A call with its axis where that is an input whose value is known, and the shape of its output, whose size is not
+ * checked. Data types are checked first, then ranks, axis and shapes.
  */
 export function settle(
   call: Call,
   inputs: Inputs<TensorType>,
   roles: ByRole<TensorType>,
-): { call: Call; type: TensorType } {
+  shapes: InputShapes,
+): { readonly call: Call; readonly shape: PartialShape } {
   const { operator, version, settings, fields } = call;
   checkDTypes(version, operator.versions, inputs, settings.reduction, fields);
-  const { data, indices, updates } = roles;
   const settled = withAxis(call, roles);
-  const shapes = {
-    data: data?.shape ?? null,
-    indices: indices?.shape ?? null,
-    updates: updates?.shape ?? null,
-  };
-  const shape = operator.inferShape(shapes, settled);
-  if (isKnown(shape)) sizeOf(shape, fields);
-  return { call: settled, type: { dtype: (data as TensorType).dtype, shape } };
+  return { call: settled, shape: operator.inferShape(shapes, settled) };
 }
 
 /** The call with the axis that is an input, where one is. */

@@ -10,14 +10,14 @@ import { defaultExecutor } from "../engines/default.ts";
 import type { Executor, Session } from "../engines/executor.ts";
 import { printValue, TensorError, type ErrorFields } from "../errors.ts";
 import type { Inputs, Operator } from "../operators/operator.ts";
+import { signatureOf } from "../operators/signature.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { callOf, nodeFrom, plainCallOf, type Call, type NodeSpec } from "./call.ts";
 import { checkDuplicates } from "./duplicates.ts";
 import {
-  callNow,
-  execute,
   executeAsync,
   gatherExecution,
+  runNow,
   scatterExecution,
   type Execution,
 } from "./execute.ts";
@@ -63,7 +63,7 @@ export function run(
   );
   const policies = policiesOf(call.operator, { duplicates }, call.fields);
   const tensors = tensorsOf(call, inputs);
-  return [runNow(executorOf(engine, call.fields), checked(call, tensors, policies, out))];
+  return [runChecked(executorOf(engine, call.fields), checked(call, tensors, policies, out))];
 }
 
 /**
@@ -76,7 +76,7 @@ export function runPlain(
   inputs: Inputs<unknown>,
   options?: unknown,
 ): Tensor {
-  return runNow(executor, checkedPlain(operator, inputs, options));
+  return runChecked(executor, checkedPlain(operator, inputs, options));
 }
 
 /**
@@ -118,15 +118,13 @@ function checked(
   const prepared = prepare(call, tensors);
   if (out === undefined) return { prepared, policies, out };
   const { shape, data, inPlace, tensors: inputs } = prepared;
-  const type = { dtype: data.dtype, shape };
-  const names = call.version.inputs;
-  return { prepared, policies, out: checkOut(out, type, names, inputs, inPlace, call.fields) };
+  const names = signatureOf(call.version).inputs;
+  const own = checkOut(out, data.dtype, shape, names, inputs, inPlace, call.fields);
+  return { prepared, policies, out: own };
 }
 
-const runNow = (executor: Executor, call: CheckedCall): Tensor =>
-  callNow(executor, call.prepared.call.fields, (session) =>
-    execute(session, executionOf(executor, session, call)),
-  );
+const runChecked = (executor: Executor, call: CheckedCall): Tensor =>
+  runNow(executor, call.prepared.call.fields, (session) => executionOf(executor, session, call));
 
 /** Reads the indices; what is left to do cannot fail but for memory and engines. */
 function executionOf(
@@ -134,10 +132,10 @@ function executionOf(
   session: Session<unknown>,
   { prepared, policies, out }: CheckedCall,
 ): Execution {
-  const { call, shape, data, updates, planInputs } = prepared;
+  const { call, shape, size, data, updates, planInputs } = prepared;
   const { operator, settings } = call;
   const plan = operator.plan(planInputs, call, rulesOf(call, policies, session.readIndices));
-  if (updates === undefined) return gatherExecution(executor, plan, data, shape, out);
+  if (updates === undefined) return gatherExecution(executor, plan, data, shape, size, out);
   if (policies.duplicates === "error" && settings.reduction === "none") {
     checkDuplicates(plan, call, planInputs);
   }

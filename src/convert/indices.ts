@@ -5,7 +5,7 @@ import { quote } from "../model/graph.ts";
 import { readConstant } from "../model/model.ts";
 import type { Scope } from "../model/values.ts";
 import { roleOf, type OperatorVersion } from "../operators/operator.ts";
-import { typesIn } from "../operators/dtypes.ts";
+import { typesIn } from "../operators/signature.ts";
 import { allocate, isDType, isUnsigned, type DType } from "../tensor/dtype.ts";
 import { reader, writer } from "../tensor/scalar.ts";
 import { coordinatesOf, printShape, type Dim, type PartialShape } from "../tensor/shape.ts";

@@ -14,7 +14,7 @@ import {
   type Settings,
 } from "../operators/operator.ts";
 import { findVersion, lookUp, operators } from "../operators/registry.ts";
-import { typesIn } from "../operators/dtypes.ts";
+import { typesIn } from "../operators/signature.ts";
 import { reductionOf, settingOf, settingsOf } from "../operators/settings.ts";
 import type { DType } from "../tensor/dtype.ts";
 import { product, type PartialShape } from "../tensor/shape.ts";

@@ -6,8 +6,9 @@
 import { createJs } from "../engines/js.ts";
 import { isTensorError, TensorError } from "../errors.ts";
 import { readIndices } from "../kernels/read-indices.ts";
-import { callNow, execute, gatherExecution, scatterExecution } from "../call/execute.ts";
-import { byRole, roleOf, type Inputs, type OperatorVersion } from "../operators/operator.ts";
+import { gatherExecution, runNow, scatterExecution } from "../call/execute.ts";
+import { roleOf, type Inputs, type OperatorVersion } from "../operators/operator.ts";
+import { byRole } from "../operators/signature.ts";
 import { lookUp } from "../operators/registry.ts";
 import { joinTerms, printTerms } from "../operators/terms.ts";
 import { callOf, fieldsOf, nodeFrom, type Call, type NodeSpec } from "../call/call.ts";
@@ -111,20 +112,21 @@ function storyOf(
   // Every engine gives the same bits. This one holds no memory that must be released, so stories may outlive the call.
   const executor = createJs();
   const prepared = prepare(unsettled, tensors);
-  const { call, data, updates, planInputs, shape } = prepared;
-  return callNow(executor, call.fields, (session) => {
-    // A story lists single updates, so rows must not be merged.
-    const rules = { ...rulesOf(call, {}, session.readIndices), merge: false };
-    const plan = call.operator.plan(planInputs, call, rules);
-    if (updates === undefined) {
-      const output = execute(session, gatherExecution(executor, plan, data, shape, undefined));
-      return { output, story: gatherStory(prepared, plan, output) };
-    }
-    const { settings } = call;
-    const execution = scatterExecution(executor, plan, data, updates, settings, undefined);
-    const output = execute(session, execution);
-    return { output, story: scatterStory(executor, prepared, plan, updates, output) };
-  });
+  const { call, data, updates, planInputs, shape, size } = prepared;
+  // A story lists single updates, so rows must not be merged. Its offsets outlive the call, so they are not a session's.
+  const rules = { ...rulesOf(call, {}, readIndices), merge: false };
+  const plan = call.operator.plan(planInputs, call, rules);
+  const { fields } = call;
+  if (updates === undefined) {
+    const output = runNow(executor, fields, () =>
+      gatherExecution(executor, plan, data, shape, size, undefined),
+    );
+    return { output, story: gatherStory(prepared, plan, output) };
+  }
+  const output = runNow(executor, fields, () =>
+    scatterExecution(executor, plan, data, updates, call.settings, undefined),
+  );
+  return { output, story: scatterStory(executor, prepared, plan, updates, output) };
 }
 
 /** Data and indices; null where data, indices or an axis that is an input is missing. */

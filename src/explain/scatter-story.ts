@@ -4,7 +4,7 @@
  */
 
 import type { Executor } from "../engines/executor.ts";
-import { callNow, execute, scatterExecution, stepsOf } from "../call/execute.ts";
+import { runNow, scatterExecution, stepsOf } from "../call/execute.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { PreparedCall } from "../call/prepare.ts";
 import { reader } from "../tensor/scalar.ts";
@@ -105,7 +105,7 @@ function outputAfter(
   const { later, divides } = stepsOf(settings);
   // A mean is a sum until its last update, after which it is divided.
   const reducing = divides && !isAll ? { ...settings, reduction: later } : settings;
-  return callNow(executor, call.fields, (session) =>
-    execute(session, scatterExecution(executor, plan, data, updates, reducing, undefined)),
+  return runNow(executor, call.fields, () =>
+    scatterExecution(executor, plan, data, updates, reducing, undefined),
   );
 }

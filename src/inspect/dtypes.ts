@@ -5,7 +5,8 @@
 
 import type { DType, Reduction } from "../tensor/dtype.ts";
 import type { ErrorFields } from "../errors.ts";
-import { checkDTypes, typesIn } from "../operators/dtypes.ts";
+import { checkDTypes } from "../operators/dtypes.ts";
+import { typesIn } from "../operators/signature.ts";
 import { roleOf, type OperatorVersion, type ParameterSchema } from "../operators/operator.ts";
 import { findingOf, type Finding, type FindingId } from "./findings.ts";
 

@@ -18,13 +18,9 @@ import { NOTHING_KNOWN, unifyTypes, type Known } from "../model/known.ts";
 import { quote } from "../model/graph.ts";
 import type { ModelNode } from "../model/model.ts";
 import { isCertain, type Scope, type Value } from "../model/values.ts";
-import {
-  byRole,
-  type Operator,
-  type OperatorVersion,
-  type TensorType,
-} from "../operators/operator.ts";
+import type { Operator, OperatorVersion, TensorType } from "../operators/operator.ts";
 import { findVersion, hasOlderVersions, lookUp } from "../operators/registry.ts";
+import { byRole } from "../operators/signature.ts";
 import { printShape } from "../tensor/shape.ts";
 import { inspectAttributes } from "./attributes.ts";
 import { readIndexConstant, unreadable } from "./constants.ts";

@@ -7,20 +7,27 @@ import {
   indexAt,
   type ElementJob,
   type IndexAxis,
+  type IndexJob,
   type ReadIndices,
   type TupleJob,
 } from "../plan/index-job.ts";
 
-export const readIndices: ReadIndices = (job) =>
-  job.kind === "tuples" ? readTupleIndices(job) : readElementIndices(job);
+/** @param offsets where the offsets go, as many as there are indices or tuples */
+export const readIndices = (
+  job: IndexJob,
+  offsets: Uint32Array = new Uint32Array(job.count),
+): ReturnType<ReadIndices> =>
+  job.kind === "tuples" ? readTupleIndices(job, offsets) : readElementIndices(job, offsets);
 
-function readTupleIndices({ words, step, count, axes }: TupleJob): Uint32Array | { bad: number } {
+function readTupleIndices(
+  { words, step, count, axes }: TupleJob,
+  offsets: Uint32Array,
+): Uint32Array | { bad: number } {
   const k = axes.length;
-  if (k === 1) return readIndicesOfOne(words, step, count, axes[0]);
+  if (k === 1) return readIndicesOfOne(words, step, axes[0], offsets);
   const dims = axes.map(({ dim }) => dim);
   const wraps = axes.map(({ wrap }) => wrap);
   const strides = axes.map(({ stride }) => stride);
-  const offsets = new Uint32Array(count);
   for (let tuple = 0, word = 0; tuple < count; tuple++) {
     let offset = 0;
     for (let j = 0; j < k; j++, word += step) {
@@ -38,11 +45,10 @@ function readTupleIndices({ words, step, count, axes }: TupleJob): Uint32Array |
 function readIndicesOfOne(
   words: Int32Array,
   step: 1 | 2,
-  count: number,
   { dim, wrap, stride }: IndexAxis,
+  offsets: Uint32Array,
 ): Uint32Array | { bad: number } {
-  const offsets = new Uint32Array(count);
-  for (let p = 0, word = 0; p < count; p++, word += step) {
+  for (let p = 0, word = 0; p < offsets.length; p++, word += step) {
     let index = indexAt(words, word, step);
     if (index < 0) index += wrap;
     if (!(index >= 0 && index < dim)) return { bad: p };
@@ -51,15 +57,10 @@ function readIndicesOfOne(
   return offsets;
 }
 
-function readElementIndices({
-  words,
-  step,
-  count,
-  shape,
-  steps,
-  axis: { dim, wrap, stride },
-}: ElementJob): Uint32Array | { bad: number } {
-  const offsets = new Uint32Array(count);
+function readElementIndices(
+  { words, step, count, shape, steps, axis: { dim, wrap, stride } }: ElementJob,
+  offsets: Uint32Array,
+): Uint32Array | { bad: number } {
   const last = shape.length - 1;
   const row = shape[last];
   const counters = shape.map(() => 0);

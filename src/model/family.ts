@@ -3,7 +3,6 @@
 import type { ErrorFields } from "../errors.ts";
 import { axisFrom } from "../operators/settings.ts";
 import {
-  byRole,
   type InputShapes,
   type Operator,
   type OperatorCall,
@@ -12,6 +11,7 @@ import {
   type TensorType,
 } from "../operators/operator.ts";
 import { lookUp } from "../operators/registry.ts";
+import { byRole } from "../operators/signature.ts";
 import type { DType } from "../tensor/dtype.ts";
 import type { PartialShape } from "../tensor/shape.ts";
 import { TIND_ANY } from "../operators/types.ts";

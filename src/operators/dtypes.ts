@@ -3,6 +3,7 @@
 import { printValue, TensorError, type ErrorFields } from "../errors.ts";
 import { hasReduction, reductionsOf, type DType, type Reduction } from "../tensor/dtype.ts";
 import type { OperatorVersion } from "./operator.ts";
+import { signatureOf, typesIn } from "./signature.ts";
 
 /**
  * Checks that the data type of data has the reduction, that the version accepts the data type of each input, and that
@@ -20,37 +21,17 @@ export function checkDTypes(
   // The first input is data, which is never optional.
   const common = (inputs[0] as { readonly dtype: DType }).dtype;
   if (!hasReduction(common, reduction)) throw noReduction(common, reduction, fields);
-  const constraints = constraintsOf(version);
-  for (let position = 0; position < constraints.length; position++) {
+  const rules = signatureOf(version).inputs;
+  for (let position = 0; position < rules.length; position++) {
     const dtype = inputs[position]?.dtype;
     if (dtype === undefined) continue;
-    const { types, first } = constraints[position];
-    const expected = inputs[first]?.dtype;
-    if (expected === dtype && types.has(dtype)) continue;
-    throw typeError(version, siblings, position, dtype, expected, fields);
+    const rule = rules[position];
+    const expected = inputs[rule.first]?.dtype;
+    if (expected !== dtype || (rule.accepted !== dtype && !rule.types.has(dtype))) {
+      throw typeError(version, siblings, position, dtype, expected, fields);
+    }
+    rule.accepted = dtype;
   }
-}
-
-/** What the row of a version says of the data type of an input. */
-interface Constraint {
-  readonly types: ReadonlySet<string>;
-  /** The first input with the same type constraint. */
-  readonly first: number;
-}
-
-/** Made of each row when it is first called: a set is asked ten times as fast as the frozen lists of rows. */
-const CONSTRAINTS = new WeakMap<OperatorVersion, readonly Constraint[]>();
-
-function constraintsOf(version: OperatorVersion): readonly Constraint[] {
-  const known = CONSTRAINTS.get(version);
-  if (known !== undefined) return known;
-  const { inputs } = version;
-  const constraints = inputs.map(({ type }) => ({
-    types: new Set(typesIn(version, type)),
-    first: inputs.findIndex((other) => other.type === type),
-  }));
-  CONSTRAINTS.set(version, constraints);
-  return constraints;
 }
 
 // The errors are made in functions of their own: a function with a closure in it takes memory in each call.
@@ -80,10 +61,6 @@ function typeError(
   const sentence = `${input} must ${must}, got ${dtype}${came}`;
   return new TensorError("dtype", sentence, { ...fields, input });
 }
-
-/** The data types that a parameter's `type` stands for: those of the type constraint, or the one that it names. */
-export const typesIn = (version: OperatorVersion, type: string): readonly string[] =>
-  version.typeConstraints.find(({ name }) => name === type)?.types ?? [type];
 
 const oneOf = (types: readonly string[]): string =>
   types.length === 1 ? types[0] : `one of ${types.join(", ")}`;

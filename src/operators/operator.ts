@@ -87,21 +87,6 @@ export const roleOf = ({ name, role }: ParameterSchema): Role => role ?? (name a
 /** One value for each input of a version, in order; undefined for an input that is left out. */
 export type Inputs<T> = readonly (T | undefined)[];
 
-/** One value for each role; undefined for a role without an input, and for an input that is left out. */
-export type ByRole<T> = Readonly<Record<Role, T | undefined>>;
-
-/** {@link Inputs} by role. A loop, because every call comes here: `Object.fromEntries` costs half a microsecond. */
-export function byRole<T>({ inputs }: OperatorVersion, given: Inputs<T>): ByRole<T> {
-  const found: Record<Role, T | undefined> = {
-    data: undefined,
-    indices: undefined,
-    updates: undefined,
-    axis: undefined,
-  };
-  for (let p = 0; p < inputs.length; p++) found[roleOf(inputs[p])] = given[p];
-  return found;
-}
-
 /** The attributes of a call under the package's own names, with defaults for those that its version does not have. */
 export interface Settings {
   /** Null while the axis is an input whose value is not known. */

@@ -5,10 +5,10 @@
 
 import { isArray, printValue, readForeign, TensorError } from "../errors.ts";
 import { changesBetween, type VersionChange } from "./compare.ts";
-import { typesIn } from "./dtypes.ts";
 import type { OperatorVersion, ParameterSchema, Role } from "./operator.ts";
 import { roleOf as roleOfRow } from "./operator.ts";
 import { operators } from "./registry.ts";
+import { typesIn } from "./signature.ts";
 
 /** The largest row has 150 values; what has more than this is none. */
 const MOST_VALUES = 10_000;

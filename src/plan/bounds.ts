@@ -15,27 +15,43 @@ export interface CheckedOffsets {
 
 /**
  * The offsets of a job by the rules.
- * @param errorAt makes the error for the index at a position
- * @throws TensorError what `errorAt` makes for the first index that the rules refuse
+ * @param indices the tensor that the job reads
+ * @param axis of data, which the job's first axis is
+ * @throws TensorError `index-out-of-range` for the first index that the rules refuse
  */
 export function readOffsets(
   job: IndexJob,
   rules: IndexRules,
-  errorAt: (position: number) => TensorError,
+  indices: Tensor,
+  dataShape: readonly number[],
+  axis: number,
+  fields: ErrorFields,
 ): CheckedOffsets {
   const offsets = rules.read(job);
-  if (!("bad" in offsets)) return { offsets, outside: null };
+  if (offsets instanceof Uint32Array) return { offsets, outside: null };
+  const k = axesOf(job).length;
+  return offsetsByRules(job, offsets.bad, rules, (position) =>
+    outOfRangeError(indices, position, dataShape, axis + (position % k), rules, fields),
+  );
+}
+
+/** The offsets of a job that has an index outside its axis, the first of them at `bad`. */
+function offsetsByRules(
+  job: IndexJob,
+  bad: number,
+  rules: IndexRules,
+  errorAt: (position: number) => TensorError,
+): CheckedOffsets {
   if (rules.bounds === "error") {
     if (rules.onBad !== undefined) reportBad(job, rules.onBad, errorAt);
-    throw errorAt(offsets.bad);
+    throw errorAt(bad);
   }
   const { words, outside } = boundedWords(job, rules, errorAt);
   // Marks are per index, so rows must not be merged.
   const unmerged = job.kind === "elements" ? { merge: false } : {};
   const again = rules.read({ ...job, ...unmerged, words, step: 2 });
   // In an axis without elements even 0 is outside, so all of these indices are; their offsets are never used.
-  if ("bad" in again) return { offsets: new Uint32Array(job.count), outside };
-  return { offsets: again, outside };
+  return { offsets: again instanceof Uint32Array ? again : new Uint32Array(job.count), outside };
 }
 
 /** Reports every bad index of a job. Engines find only the first. */
@@ -86,7 +102,7 @@ const axesOf = (job: IndexJob): readonly IndexAxis[] =>
   job.kind === "tuples" ? job.axes : [job.axis];
 
 /** The error for the index at `position`. Slow, because it prints the exact value. */
-export function outOfRangeError(
+function outOfRangeError(
   indices: Tensor,
   position: number,
   dataShape: readonly number[],

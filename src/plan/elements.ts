@@ -2,8 +2,8 @@
 
 import type { ErrorFields } from "../errors.ts";
 import { product, stridesOf } from "../tensor/shape.ts";
-import type { Tensor } from "../tensor/tensor.ts";
-import { outOfRangeError, readOffsets } from "./bounds.ts";
+import { Tensor } from "../tensor/tensor.ts";
+import { readOffsets } from "./bounds.ts";
 import { indexAxis, indexWordsOf, type IndexRules } from "./index-job.ts";
 import { without, type Plan } from "./plan.ts";
 
@@ -19,7 +19,8 @@ export function planElements(
   rules: IndexRules,
   fields: ErrorFields,
 ): Plan {
-  const { shape, size: count } = indices;
+  const { size: count } = indices;
+  const shape = Tensor.dimsOf(indices);
   const strides = stridesOf(dataShape);
   const batchAxes = countBatchAxes(shape, dataShape, axis);
   // An offset within its batch: the batch axes add nothing, the axis adds the index, other axes add their coordinates.
@@ -29,7 +30,10 @@ export function planElements(
   const { offsets, outside } = readOffsets(
     { kind: "elements", ...indexWordsOf(indices), count, shape, steps, axis: along, merge },
     rules,
-    (bad) => outOfRangeError(indices, bad, dataShape, axis, rules, fields),
+    indices,
+    dataShape,
+    axis,
+    fields,
   );
   const batches = product(shape, 0, batchAxes);
   // Fewer offsets than indices: the rows were merged.

@@ -2,7 +2,8 @@
 
 import type { TensorError } from "../errors.ts";
 import { product, type PartialShape } from "../tensor/shape.ts";
-import type { Tensor } from "../tensor/tensor.ts";
+import { pairsOf } from "../tensor/memory.ts";
+import { Tensor } from "../tensor/tensor.ts";
 
 /**
  * What happens to an index outside its axis: it is an error, it becomes the nearest index, or its update (`drop`, in a
@@ -87,22 +88,20 @@ export const indexAxis = (
  * Indices of any integer type as words. Types other than int32 and int64 are converted; a uint64 beyond 2^53 becomes
  * 2^53 - 1, which is outside every axis too.
  */
-export function indexWordsOf({ data }: Tensor): IndexWords {
+export function indexWordsOf(indices: Tensor): IndexWords {
+  const { data } = indices;
+  if (data instanceof BigInt64Array) return { words: Tensor.memoryOf(indices).pairs, step: 2 };
   if (data instanceof Int32Array) return { words: data, step: 1 };
-  if (data instanceof BigInt64Array) return { words: asPairs(data), step: 2 };
   if (data instanceof BigUint64Array) {
     const most = BigInt(Number.MAX_SAFE_INTEGER);
-    return { words: asPairs(BigInt64Array.from(data, (i) => (i > most ? most : i))), step: 2 };
+    return { words: pairsOf(BigInt64Array.from(data, (i) => (i > most ? most : i))), step: 2 };
   }
   const small = data as Uint32Array;
   const isWide = small instanceof Uint32Array;
   return isWide
-    ? { words: asPairs(BigInt64Array.from(small, BigInt)), step: 2 }
+    ? { words: pairsOf(BigInt64Array.from(small, BigInt)), step: 2 }
     : { words: Int32Array.from(small), step: 1 };
 }
-
-const asPairs = ({ buffer, byteOffset, length }: BigInt64Array): Int32Array =>
-  new Int32Array(buffer, byteOffset, 2 * length);
 
 /**
  * The integer that begins at a word. Reading a pair of words takes 1.9 ns, `Number(bigint)` takes 10. An integer beyond

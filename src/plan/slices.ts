@@ -2,8 +2,8 @@
 
 import type { ErrorFields } from "../errors.ts";
 import { product } from "../tensor/shape.ts";
-import type { Tensor } from "../tensor/tensor.ts";
-import { outOfRangeError, readOffsets, type CheckedOffsets } from "./bounds.ts";
+import { Tensor } from "../tensor/tensor.ts";
+import { readOffsets, type CheckedOffsets } from "./bounds.ts";
 import { indexAxis, indexWordsOf, type IndexRules } from "./index-job.ts";
 import { without, type Plan } from "./plan.ts";
 
@@ -29,12 +29,15 @@ export function planSlices(
       axes: [indexAxis(dataShape, axis, rules)],
     },
     rules,
-    (bad) => outOfRangeError(indices, bad, dataShape, axis, rules, fields),
+    indices,
+    dataShape,
+    axis,
+    fields,
   );
   const batches = product(dataShape, 0, axis);
   // Empty slices do nothing, and a few indices may stand for any number of them, so they get no offsets.
   const isEmpty = batches === 0 || slice === 0;
-  const count = isEmpty ? 0 : product(indices.shape, batchDims);
+  const count = isEmpty ? 0 : product(Tensor.dimsOf(indices), batchDims);
   const between = product(dataShape, batchDims, axis);
   // All places before the axis are batches of the Plan. Without batch axes they share their offsets, which a Plan can
   // say. With batch axes only the places of one batch share, which it cannot, so their offsets are repeated.

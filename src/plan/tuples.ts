@@ -2,8 +2,8 @@
 
 import type { ErrorFields } from "../errors.ts";
 import { product } from "../tensor/shape.ts";
-import type { Tensor } from "../tensor/tensor.ts";
-import { outOfRangeError, readOffsets } from "./bounds.ts";
+import { Tensor } from "../tensor/tensor.ts";
+import { readOffsets } from "./bounds.ts";
 import { indexAxis, indexWordsOf, type IndexAxis, type IndexRules } from "./index-job.ts";
 import { without, type Plan } from "./plan.ts";
 
@@ -19,18 +19,23 @@ export function planTuples(
   rules: IndexRules,
   fields: ErrorFields,
 ): Plan {
-  const k = indices.shape[indices.shape.length - 1];
+  const shape = Tensor.dimsOf(indices);
+  const last = shape.length - 1;
+  const k = shape[last];
   const slice = product(dataShape, batchDims + k);
   // Indices of shape [2^32 - 1, 0] cost no memory, but an offset for each would. Where slices are empty too, the
   // offsets would do nothing, so there are none.
-  const count = k === 0 && slice === 0 ? 0 : product(indices.shape, 0, indices.shape.length - 1);
-  const axes: IndexAxis[] = [];
-  for (let j = 0; j < k; j++) axes.push(indexAxis(dataShape, batchDims + j, rules));
+  const count = k === 0 && slice === 0 ? 0 : product(shape, 0, last);
+  const axes: IndexAxis[] = k === 0 ? [] : [indexAxis(dataShape, batchDims, rules)];
+  for (let j = 1; j < k; j++) axes.push(indexAxis(dataShape, batchDims + j, rules));
   const { words, step } = indexWordsOf(indices);
   const { offsets, outside } = readOffsets(
     { kind: "tuples", words, step, count, axes },
     rules,
-    (bad) => outOfRangeError(indices, bad, dataShape, batchDims + (bad % k), rules, fields),
+    indices,
+    dataShape,
+    batchDims,
+    fields,
   );
   const batches = product(dataShape, 0, batchDims);
   const plan = {

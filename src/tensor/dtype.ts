@@ -242,6 +242,10 @@ export function reductionsOf(dtype: DType): readonly Reduction[] {
   return family === "bool" ? REDUCTIONS.filter((one) => one !== "mean") : REDUCTIONS;
 }
 
+const TAKEN: ReadonlyMap<DType, ReadonlySet<unknown>> = new Map(
+  DTYPE_NAMES.map((dtype) => [dtype, new Set(reductionsOf(dtype))]),
+);
+
 /** Every data type has `none`, which is what most calls ask for. */
 export const hasReduction = (dtype: DType, word: unknown): word is Reduction =>
-  word === "none" || (reductionsOf(dtype) as readonly unknown[]).includes(word);
+  word === "none" || TAKEN.get(dtype)?.has(word) === true;

@@ -137,6 +137,7 @@ export function coordinatesOf(position: number, shape: readonly number[]): numbe
 }
 
 export function sameShape(a: readonly number[], b: readonly number[]): boolean {
+  if (a === b) return true;
   if (a.length !== b.length) return false;
   for (let d = 0; d < a.length; d++) if (a[d] !== b[d]) return false;
   return true;

@@ -80,24 +80,6 @@ export function plainBytes(value: unknown, what: string): Uint8Array {
 const isFixed = (buffer: ArrayBufferLike): boolean =>
   buffer instanceof ArrayBuffer && !("resizable" in buffer && buffer.resizable === true);
 
-/** Whether writing one array changes the other. */
-export function overlaps(a: Storage, b: Storage): boolean {
-  if (!isNumericStorage(a) || !isNumericStorage(b)) return a === b && a.length > 0;
-  return (
-    a.buffer === b.buffer &&
-    a.byteLength > 0 &&
-    b.byteLength > 0 &&
-    a.byteOffset < b.byteOffset + b.byteLength &&
-    b.byteOffset < a.byteOffset + a.byteLength
-  );
-}
-
-/** Whether two arrays are the same elements. */
-export function isSameMemory(a: Storage, b: Storage): boolean {
-  if (!isNumericStorage(a) || !isNumericStorage(b)) return a === b;
-  return a.buffer === b.buffer && a.byteOffset === b.byteOffset && a.byteLength === b.byteLength;
-}
-
 /** Copies all elements between arrays of one class; `set` keeps the bits. */
 export function copy(from: Storage, to: Storage): void {
   if (isNumericStorage(to)) to.set(from as never);

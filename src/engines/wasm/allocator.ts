@@ -6,7 +6,7 @@
 import { TensorError } from "../../errors.ts";
 
 /** A cache line; enough for every vector and element. */
-const ALIGNMENT = 64;
+export const ALIGNMENT = 64;
 
 interface Block {
   readonly pointer: number;

@@ -17,7 +17,8 @@ import {
 } from "../../tensor/dtype.ts";
 import { bytesOf } from "../../tensor/storage.ts";
 import type { Session } from "../executor.ts";
-import type { Arena, KernelMemory } from "./kernel-memory.ts";
+import type { Arena } from "./arena.ts";
+import type { KernelMemory } from "./kernel-memory.ts";
 import { isEnough } from "./limits.ts";
 import {
   attempt,

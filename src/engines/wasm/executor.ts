@@ -35,12 +35,11 @@ const dropped = new FinalizationRegistry<WorkerPool>((pool) => pool.stop());
 
 export class WasmExecutor implements Executor, SessionParts {
   readonly queue: Queue;
-  readonly js: Session<void>;
+  readonly js: Executor;
   readonly limits: Limits;
   readonly pool: WorkerPool | null;
   readonly mayWait: boolean = mayWait();
   readonly trace: (path: Path) => void;
-  readonly #js: Executor;
   readonly #platform: WasmPlatform;
   readonly #makeShared: () => KernelMemory | null;
   #shared: KernelMemory | null | undefined;
@@ -48,9 +47,8 @@ export class WasmExecutor implements Executor, SessionParts {
   #idle: WasmSession | null = null;
 
   constructor({ js, platform, makeShared, pool, limits = LIMITS, trace = () => {} }: WasmParts) {
-    this.#js = js;
     this.#makeShared = makeShared;
-    this.js = js.begin();
+    this.js = js;
     this.queue = js.queue;
     this.#platform = platform;
     this.pool = pool;
@@ -80,13 +78,13 @@ export class WasmExecutor implements Executor, SessionParts {
   }
 
   allocate(dtype: DType, size: number): Storage {
-    return this.#js.allocate(dtype, size);
+    return this.js.allocate(dtype, size);
   }
 
   alloc(dtype: DType, size: number): Storage {
     const { bytes, lanes } = DTYPES[dtype];
     const shared = this.#sharedMemory();
-    if (dtype === "string" || shared === null) return this.#js.alloc(dtype, size);
+    if (dtype === "string" || shared === null) return this.js.alloc(dtype, size);
     const pointer = shared.allocate(size * bytes);
     shared.bytesAt(pointer, size * bytes).fill(0);
     return viewOf(dtype, shared.buffer, pointer, size * lanes);
@@ -95,7 +93,7 @@ export class WasmExecutor implements Executor, SessionParts {
   recycle(data: Storage): void {
     const shared = this.shared;
     if (shared === null || !isNumericStorage(data) || !shared.has(data)) {
-      this.#js.recycle(data);
+      this.js.recycle(data);
     } else {
       const { byteOffset } = data;
       this.queue.afterPending(() => shared.free(byteOffset));
@@ -121,7 +119,7 @@ export class WasmExecutor implements Executor, SessionParts {
 
   dispose(): void {
     this.pool?.stop();
-    this.#js.dispose();
+    this.js.dispose();
   }
 
   #sharedMemory(): KernelMemory | null {

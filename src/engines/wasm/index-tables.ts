@@ -2,52 +2,44 @@
 
 import type { ElementJob, IndexAxis } from "../../plan/index-job.ts";
 
-/** Bytes of an Axis in a table, of what a Grid has beyond an Axis, and of each of a Grid's outer axes. */
-export const AXIS_BYTES = 24;
-const GRID_BYTES = 8;
-const OUTER_BYTES = 12;
+/** Words of an Axis in a table, of what a Grid has beyond an Axis, and of each of a Grid's outer axes. */
+export const AXIS_WORDS = 6;
+const GRID_WORDS = 2;
+const OUTER_WORDS = 3;
 
 /** Writes the table of `tuples` for these axes. */
-export function writeAxes(
-  buffer: ArrayBufferLike,
-  pointer: number,
-  axes: readonly IndexAxis[],
-): void {
-  const table = new DataView(buffer, pointer, AXIS_BYTES * axes.length);
-  for (const [j, axis] of axes.entries()) writeAxis(table, AXIS_BYTES * j, axis, 0);
+export function writeAxes(table: Uint32Array, axes: readonly IndexAxis[]): void {
+  for (let j = 0; j < axes.length; j++) writeAxis(table, AXIS_WORDS * j, axes[j], 0);
 }
 
-/** The bytes of the table of `elements` and `rows` for indices of that rank. */
-export const gridBytes = (rank: number): number =>
-  AXIS_BYTES + GRID_BYTES + OUTER_BYTES * (rank - 1);
+/** The words of the table of `elements` and `rows` for indices of that rank. */
+export const gridWords = (rank: number): number =>
+  AXIS_WORDS + GRID_WORDS + OUTER_WORDS * (rank - 1);
 
 /** Writes the table of `elements` and `rows`, which then begin at `firstRow` of the indices. */
-export function writeGrid(
-  buffer: ArrayBufferLike,
-  pointer: number,
-  job: ElementJob,
-  firstRow: number,
-): void {
+export function writeGrid(table: Uint32Array, job: ElementJob, firstRow: number): void {
   const { axis, shape, steps } = job;
   const last = shape.length - 1;
-  const table = new DataView(buffer, pointer, gridBytes(shape.length));
   writeAxis(table, 0, axis, steps[last]);
   let place = 0;
   for (let d = last - 1, rest = firstRow; d >= 0; rest = Math.floor(rest / shape[d]), d--) {
     const counter = rest % shape[d];
     place += counter * steps[d];
-    const at = AXIS_BYTES + GRID_BYTES + OUTER_BYTES * d;
-    table.setUint32(at, shape[d], true);
-    table.setUint32(at + 4, steps[d], true);
-    table.setUint32(at + 8, counter, true);
+    const at = AXIS_WORDS + GRID_WORDS + OUTER_WORDS * d;
+    table[at] = shape[d];
+    table[at + 1] = steps[d];
+    table[at + 2] = counter;
   }
-  table.setUint32(AXIS_BYTES, place, true);
-  table.setUint32(AXIS_BYTES + 4, last, true);
+  table[AXIS_WORDS] = place;
+  table[AXIS_WORDS + 1] = last;
 }
 
-function writeAxis(table: DataView, at: number, axis: IndexAxis, step: number): void {
-  table.setBigInt64(at, BigInt(axis.dim), true);
-  table.setBigInt64(at + 8, BigInt(axis.wrap), true);
-  table.setUint32(at + 16, axis.stride, true);
-  table.setUint32(at + 20, step, true);
+/** Dimension and wrap have 64 bits in the table, and are below 2^32. */
+function writeAxis(table: Uint32Array, at: number, axis: IndexAxis, step: number): void {
+  table[at] = axis.dim;
+  table[at + 1] = 0;
+  table[at + 2] = axis.wrap;
+  table[at + 3] = 0;
+  table[at + 4] = axis.stride;
+  table[at + 5] = step;
 }

@@ -1,8 +1,7 @@
-/** A WebAssembly memory with its allocator and the kernels over it, and the scratch memory that one call takes from it. */
+/** A WebAssembly memory with its allocator and the kernels over it. */
 
-import type { NumericStorage } from "../../tensor/dtype.ts";
-import { bytesOf } from "../../tensor/storage.ts";
 import { Allocator } from "./allocator.ts";
+import { Block, BLOCK_BYTES } from "./block.ts";
 import { instantiateKernels, type Kernels } from "./kernels.ts";
 import { webAssembly, type WasmMemory } from "./web-assembly.ts";
 
@@ -22,6 +21,9 @@ export class KernelMemory {
   readonly #module: KernelModule;
   readonly #allocator: Allocator;
   #kernels: Kernels | undefined;
+  #block: Block | undefined;
+  /** The offsets that a kernel has written last. */
+  offsets: Uint32Array | undefined;
 
   /**
    * @param pages how much address space to ask for
@@ -46,8 +48,8 @@ export class KernelMemory {
   }
 
   /** Runs a kernel, given by its position. */
-  call(kernel: number, ...args: number[]): number {
-    return this.kernels().all[kernel](...args) ?? 0;
+  call(kernel: number, a: number, b: number, c: number, d = 0): number {
+    return this.kernels().all[kernel](a, b, c, d) ?? 0;
   }
 
   /** How many bytes are taken. */
@@ -67,9 +69,23 @@ export class KernelMemory {
     this.#allocator.free(pointer);
   }
 
-  /** Whether an array lives in this memory; if so its `byteOffset` is its address. */
+  /**
+   * The block of this memory, until its `isLent` is false again; null while another call has it.
+   * @throws TensorError `too-large`
+   */
+  lendBlock(): Block | null {
+    this.#block ??= new Block(this.buffer, this.allocate(BLOCK_BYTES));
+    if (this.#block.isLent) return null;
+    this.#block.isLent = true;
+    return this.#block;
+  }
+
+  /**
+   * Whether an array lives in this memory; if so its `byteOffset` is its address. Memory that is not shared has no tensors,
+   * so that no array has to be asked for its buffer, which takes 30 ns.
+   */
   has(array: ArrayBufferView): boolean {
-    return array.buffer === this.buffer;
+    return this.isShared ? array.buffer === this.buffer : array === this.offsets;
   }
 
   bytesAt(pointer: number, length: number): Uint8Array {
@@ -78,38 +94,6 @@ export class KernelMemory {
 
   wordsAt(pointer: number, length: number): Uint32Array {
     return new Uint32Array(this.buffer, pointer, length);
-  }
-}
-
-/** The scratch memory of one call: everything is freed together when the call ends. */
-export class Arena {
-  readonly memory: KernelMemory;
-  readonly #pointers: number[] = [];
-
-  constructor(memory: KernelMemory) {
-    this.memory = memory;
-  }
-
-  /**
-   * The address of that many bytes, with arbitrary contents.
-   * @throws TensorError `too-large`
-   */
-  allocate(bytes: number): number {
-    const pointer = this.memory.allocate(bytes);
-    this.#pointers.push(pointer);
-    return pointer;
-  }
-
-  /** The address of a copy of an array, or of the array itself where it lives in this memory. */
-  addressOf(array: NumericStorage): number {
-    if (this.memory.has(array)) return array.byteOffset;
-    const pointer = this.allocate(array.byteLength);
-    this.memory.bytesAt(pointer, array.byteLength).set(bytesOf(array));
-    return pointer;
-  }
-
-  release(): void {
-    for (const pointer of this.#pointers.splice(0)) this.memory.free(pointer);
   }
 }
 

@@ -24,8 +24,8 @@ export interface Limits {
 
 export const LIMITS: Limits = {
   window: 2 ** 18,
-  work: 2 ** 12,
-  indices: 2 ** 10,
+  work: 2 ** 8,
+  indices: 2 ** 8,
   slice: 2 ** 10,
   element: 2 ** 5,
   regions: 2 ** 24,

@@ -2,7 +2,7 @@
 
 import { greatestCommonDivisor, type Plan } from "../../plan/plan.ts";
 import { DTYPES, type DType, type NumericStorage } from "../../tensor/dtype.ts";
-import type { Arena } from "./kernel-memory.ts";
+import type { Arena } from "./arena.ts";
 
 /** What a kernel does to tensors. */
 export interface KernelJob {

@@ -11,15 +11,18 @@ import { webAssembly } from "./web-assembly.ts";
 /** 64 MiB. */
 const LEAST_SCRATCH = 2 ** 10;
 
-/** A power of two of pages, of which windows and tables may take a quarter. */
+/** Windows and tables may take the rest. */
+const USABLE = 0.75;
+
+/** A power of two of pages. */
 const pagesFor = (bytes: number): number =>
-  Math.min(Math.max(2 ** Math.ceil(Math.log2(bytes / 0.75 / PAGE)), LEAST_SCRATCH), MOST_PAGES);
+  Math.min(Math.max(2 ** Math.ceil(Math.log2(bytes / USABLE / PAGE)), LEAST_SCRATCH), MOST_PAGES);
 
 export class WasmPlatform {
   readonly #modules = new Map<boolean, object>();
   #scratch: KernelMemory | undefined;
-  /** How much was asked for. The platform may have given less. */
-  #scratchPages = 0;
+  /** Up to this many bytes it is large enough; the platform may have given less than was asked for. */
+  #mostBytes = 0;
   #whyNoScratch: string | null = null;
 
   /** Why there is no scratch memory; null as long as it was not refused. */
@@ -37,8 +40,8 @@ export class WasmPlatform {
    */
   scratch(bytes: number): KernelMemory {
     if (this.#whyNoScratch !== null) throw new TensorError("too-large", this.#whyNoScratch);
+    if (this.#scratch !== undefined && bytes <= this.#mostBytes) return this.#scratch;
     const pages = pagesFor(bytes);
-    if (this.#scratch !== undefined && pages <= this.#scratchPages) return this.#scratch;
     try {
       this.#scratch = new KernelMemory(this.#module, false, pages);
     } catch (error) {
@@ -47,7 +50,7 @@ export class WasmPlatform {
         throw new TensorError("too-large", this.#whyNoScratch, {}, { cause: error });
       }
     }
-    this.#scratchPages = pages;
+    this.#mostBytes = pages < MOST_PAGES ? pages * PAGE * USABLE : Infinity;
     return this.#scratch;
   }
 

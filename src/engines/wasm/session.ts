@@ -12,10 +12,11 @@ import {
   type Storage,
 } from "../../tensor/dtype.ts";
 import { bytesOf, copy } from "../../tensor/storage.ts";
-import type { Session } from "../executor.ts";
+import type { Executor, Session } from "../executor.ts";
 import { runCalls, type Call } from "./calls.ts";
-import { readByKernels } from "./index-reader.ts";
-import { Arena, type KernelMemory } from "./kernel-memory.ts";
+import { readByKernels, type IndexReader } from "./index-reader.ts";
+import { Arena } from "./arena.ts";
+import type { KernelMemory } from "./kernel-memory.ts";
 import { isEnough, windowsPay, type Limits } from "./limits.ts";
 import { areEqualOrDisjoint, workOf, type KernelJob, type Work } from "./plan-work.ts";
 import {
@@ -35,7 +36,7 @@ export type Path = "js" | "windows" | "one thread" | Split | `indices ${"js" | "
 
 /** What an executor's sessions work with. */
 export interface SessionParts {
-  readonly js: Session<void>;
+  readonly js: Executor;
   readonly limits: Limits;
   /**
    * Memory for tensors of the heap.
@@ -56,27 +57,31 @@ export interface SessionParts {
 /** Calls for each thread, round by round: a round begins when the one before has ended. */
 export type Rounds = readonly (readonly (readonly Call[])[])[];
 
-export class WasmSession implements Session<void> {
+export class WasmSession implements Session<void>, IndexReader {
   readonly #parts: SessionParts;
+  readonly #js: Session<void>;
   readonly #arenas: Arena[] = [];
+  /** How many threads read the indices where they are; 0 where they were read through a window. */
+  #indexThreads = 0;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
+    this.#js = parts.js.begin();
   }
 
   readonly readIndices: ReadIndices = (job) => {
-    const { js, limits, trace } = this.#parts;
+    const { limits, trace } = this.#parts;
     if (job.count >= Math.max(limits.indices, 1)) {
       const offsets = attempt(() => this.#readByKernels(job));
       if (offsets) return offsets;
     }
     // Of a bad index it is JavaScript that says which.
     trace("indices js");
-    return js.readIndices(job);
+    return this.#js.readIndices(job);
   };
 
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): void {
-    const { js, limits, trace } = this.#parts;
+    const { limits, trace } = this.#parts;
     const isDone =
       // First, because most calls are small.
       isEnough(plan, limits) &&
@@ -90,7 +95,7 @@ export class WasmSession implements Session<void> {
       });
     if (isDone === true) return;
     trace("js");
-    js.gather(plan, dtype, data, out);
+    this.#js.gather(plan, dtype, data, out);
   }
 
   scatter(
@@ -101,7 +106,7 @@ export class WasmSession implements Session<void> {
     updates: Storage,
     out: Storage,
   ): void {
-    const { js, limits, trace } = this.#parts;
+    const { limits, trace } = this.#parts;
     const isDone =
       isEnough(plan, limits) &&
       isNumericStorage(data) &&
@@ -117,11 +122,13 @@ export class WasmSession implements Session<void> {
       });
     if (isDone === true) return;
     trace("js");
-    js.scatter(plan, dtype, step, data, updates, out);
+    this.#js.scatter(plan, dtype, step, data, updates, out);
   }
 
   end(): void {
-    if (this.#arenas.length > 0) for (const arena of this.#arenas.splice(0)) arena.release();
+    for (const arena of this.#arenas) arena.release();
+    // The last one serves the next call.
+    if (this.#arenas.length > 1) this.#arenas.splice(0, this.#arenas.length - 1);
     this.#parts.ended(this);
   }
 
@@ -171,20 +178,21 @@ export class WasmSession implements Session<void> {
   }
 
   #readByKernels(job: IndexJob): Uint32Array | null {
-    const { limits, trace } = this.#parts;
     const arena = this.arenaOf(Uint32Array.BYTES_PER_ELEMENT * job.count, job.words);
-    let threads = 0;
-    const offsets = readByKernels(
-      {
-        arena,
-        window: limits.window,
-        threadsFor: (bytes) => (threads = this.#poolFor(bytes)?.size ?? 1),
-        run: (lists) => this.#run(arena.memory, lists),
-      },
-      job,
-    );
-    if (offsets !== null) trace(`indices ${threads === 0 ? "windows" : threads}`);
+    this.#indexThreads = 0;
+    const offsets = readByKernels(this, arena, job);
+    const threads = this.#indexThreads;
+    if (offsets !== null)
+      this.#parts.trace(threads === 0 ? "indices windows" : `indices ${threads}`);
     return offsets;
+  }
+
+  get window(): number {
+    return this.#parts.limits.window;
+  }
+
+  threadsFor(bytes: number): number {
+    return (this.#indexThreads = this.#poolFor(bytes)?.size ?? 1);
   }
 
   /** Whether enough work pays: always where tensors are in the engine's memory, so that nothing is copied. */
@@ -212,7 +220,7 @@ export class WasmSession implements Session<void> {
       if (target !== null && target !== data) copy(data, target);
     } else if (memory.has(target ?? data) && memory.has(sequential)) {
       const rounds = this.roundsOf(arena, plan, job, (bytes) => this.#poolFor(bytes));
-      for (const lists of rounds) this.#run(memory, lists);
+      for (const lists of rounds) this.run(memory, lists);
     } else {
       trace("windows");
       runThroughWindows(arena, limits, plan, job);
@@ -252,7 +260,7 @@ export class WasmSession implements Session<void> {
   }
 
   /** Runs lists of calls, on the pool's threads where there is more than one list. */
-  #run(memory: KernelMemory, lists: readonly (readonly Call[])[]): boolean {
+  run(memory: KernelMemory, lists: readonly (readonly Call[])[]): boolean {
     const { pool } = this.#parts;
     if (pool !== null && lists.length > 1) return pool.run(lists);
     return lists.every((list) => runCalls(memory.kernels().all, list));

@@ -5,9 +5,9 @@
 
 import type { Plan } from "../../plan/plan.ts";
 import type { NumericStorage } from "../../tensor/dtype.ts";
-import { bytesOf } from "../../tensor/storage.ts";
+import { bytesOf, copy } from "../../tensor/storage.ts";
 import { runCalls, sliceArgs } from "./calls.ts";
-import type { Arena } from "./kernel-memory.ts";
+import type { Arena } from "./arena.ts";
 import type { Limits } from "./limits.ts";
 import { isPartitionable } from "./split-work.ts";
 import { workOf, type KernelJob, type Work } from "./plan-work.ts";
@@ -33,58 +33,59 @@ export function runThroughWindows(arena: Arena, limits: Limits, plan: Plan, job:
     (bytes === 4 || bytes === 8) &&
     job.kernel !== memory.kernels().scatter(bytes);
   if (target !== null && !isHere && isSorted) {
-    runByRegions(arena, limit, work, { data, target, sequential });
+    runByRegions(arena, limit, work, data, target, sequential);
     return;
   }
   const fitting = Math.floor(limit / Math.max(span * bytes, slices.count * length));
   const group = Math.max(Math.min(fitting, batches), 1);
   const most = Math.max(Math.floor(limit / length), 1);
-  const ordered = windowOf(arena, sequential, Math.min(most, group * slices.count) * length);
+  const ordered = new Window(arena, sequential, Math.min(most, group * slices.count) * length);
   const region = isHere ? 0 : arena.allocate(group * span * bytes);
-  const from = bytesOf(data);
-  const to = target === null ? null : bytesOf(target);
-  if (isHere && to !== null && random !== data) to.set(from);
+  if (isHere && target !== null && random !== data) copy(data, target);
   for (let first = 0; first < batches; first += group) {
     const some = Math.min(group, batches - first);
     const begin = first * span * bytes;
     const end = begin + some * span * bytes;
-    if (!isHere) memory.bytesAt(region, end - begin).set(from.subarray(begin, end));
+    if (!isHere) arena.copyIn(data, begin, end - begin, region);
     const base = isHere ? random.byteOffset + begin : region;
     runBatches(arena, work, { first, some, base, most, ordered });
-    if (!isHere) to?.set(memory.bytesAt(region, end - begin), begin);
+    if (!isHere && target !== null) arena.copyOut(region, end - begin, target, begin);
   }
   // What lies in no batch is only copied.
   const reached = batches * span * bytes;
-  if (!isHere) to?.set(from.subarray(reached, plan.size * bytes), reached);
+  const size = plan.size * bytes;
+  if (!isHere && target !== null && reached < size) {
+    bytesOf(target).set(bytesOf(data).subarray(reached, size), reached);
+  }
 }
 
-type ScatterJob = Record<"data" | "target" | "sequential", NumericStorage>;
+/** Where the side that is walked in order is, part by part: in the arena's memory, or copied to a window there. */
+class Window {
+  readonly #arena: Arena;
+  readonly #array: NumericStorage;
+  /** The address of the window; null where the array needs none. */
+  readonly #address: number | null;
 
-/** Where the side that is walked in order is, part by part. */
-interface Window {
-  /** The address of the bytes from `begin` on; `load` copies them into the window first, where there is one. */
-  at(begin: number): number;
-  load(begin: number, length: number): number;
+  constructor(arena: Arena, array: NumericStorage, size: number) {
+    this.#arena = arena;
+    this.#array = array;
+    this.#address = arena.memory.has(array) ? null : arena.allocate(size);
+  }
+
+  /** The address of the bytes from `begin` on. */
+  at(begin: number): number {
+    return this.#address ?? this.#array.byteOffset + begin;
+  }
+
+  /** Copies the bytes into the window, where there is one. */
+  load(begin: number, length: number): void {
+    if (this.#address !== null) this.#arena.copyIn(this.#array, begin, length, this.#address);
+  }
+
   /** Copies the bytes back from the window, where there is one. */
-  store(begin: number, length: number): void;
-}
-
-function windowOf(arena: Arena, array: NumericStorage, size: number): Window {
-  const { memory } = arena;
-  const at = (begin: number): number => array.byteOffset + begin;
-  if (memory.has(array)) return { at, load: at, store() {} };
-  const all = bytesOf(array);
-  const window = arena.allocate(size);
-  return {
-    at: () => window,
-    load(begin, length) {
-      memory.bytesAt(window, length).set(all.subarray(begin, begin + length));
-      return window;
-    },
-    store(begin, length) {
-      all.set(memory.bytesAt(window, length), begin);
-    },
-  };
+  store(begin: number, length: number): void {
+    if (this.#address !== null) this.#arena.copyOut(this.#address, length, this.#array, begin);
+  }
 }
 
 /** Batches that are in memory together. */
@@ -99,32 +100,46 @@ interface Group {
 }
 
 /** All batches of a group at once where the window holds their slices, else one after the other in pieces. */
-function runBatches(arena: Arena, work: Work, { first, some, base, most, ordered }: Group): void {
+function runBatches(arena: Arena, work: Work, group: Group): void {
+  const { count } = work.slices;
+  const { some, most } = group;
+  if (some * count <= most) return runPart(arena, work, group, 0, some, 0, count);
+  for (let batch = 0; batch < some; batch++) {
+    for (let p = 0; p < count; p += most) {
+      runPart(arena, work, group, batch, 1, p, Math.min(most, count - p));
+    }
+  }
+}
+
+/** `positions` slices of each of `batches`, from the batch `batch` of the group and the slice `position` on. */
+function runPart(
+  arena: Arena,
+  work: Work,
+  { first, base, ordered }: Group,
+  batch: number,
+  batches: number,
+  position: number,
+  positions: number,
+): void {
   const { kernel, isGather, bytes, span, sharesOffsets } = work;
   const { offsets, slice, count } = work.slices;
-  const { all } = arena.memory.kernels();
   const length = slice * bytes;
   const stride = sharesOffsets ? 0 : count;
-  const run = (batch: number, batches: number, position: number, positions: number): void => {
-    const begin = ((first + batch) * count + position) * length;
-    const bytesMoved = batches * positions * length;
-    const args = sliceArgs({
-      random: base + batch * span * bytes,
-      sequential: isGather ? ordered.at(begin) : ordered.load(begin, bytesMoved),
-      offsets: offsets + 4 * ((first + batch) * stride + position),
-      count: positions,
-      slice,
-      pitch: slice,
-      span,
-    });
-    const steps = [span * bytes, count * length, 4 * stride] as const;
-    runCalls(all, [{ kernel, args, repeat: batches, steps }]);
-    if (isGather) ordered.store(begin, bytesMoved);
-  };
-  if (some * count <= most) return run(0, some, 0, count);
-  for (let batch = 0; batch < some; batch++) {
-    for (let p = 0; p < count; p += most) run(batch, 1, p, Math.min(most, count - p));
-  }
+  const begin = ((first + batch) * count + position) * length;
+  const bytesMoved = batches * positions * length;
+  if (!isGather) ordered.load(begin, bytesMoved);
+  const args = sliceArgs({
+    random: base + batch * span * bytes,
+    sequential: ordered.at(begin),
+    offsets: offsets + 4 * ((first + batch) * stride + position),
+    count: positions,
+    slice,
+    pitch: slice,
+    span,
+  });
+  const steps = [span * bytes, count * length, 4 * stride] as const;
+  runCalls(arena.memory.kernels().all, [{ kernel, args, repeat: batches, steps }]);
+  if (isGather) ordered.store(begin, bytesMoved);
 }
 
 /**
@@ -137,25 +152,25 @@ function runByRegions(
   arena: Arena,
   length: number,
   { kernel, bytes, slices: { offsets, count } }: Work,
-  { data, target, sequential }: ScatterJob,
+  data: NumericStorage,
+  target: NumericStorage,
+  sequential: NumericStorage,
 ): void {
   const { memory } = arena;
-  const [from, to] = [bytesOf(data), bytesOf(target)];
-  const regions = Math.ceil(to.length / length);
+  const regions = Math.ceil(target.byteLength / length);
   const sizes = [4 * regions, 4 * count, bytes * count, length];
   const [ends, targets, values, window] = sizes.map((size) => arena.allocate(size));
-  const region = [length / bytes, ends, regions, targets, values];
-  const sort = memory.kernels().distribute(bytes);
-  memory.call(sort, offsets, arena.addressOf(sequential), count, ...region);
+  const updates = arena.addressOf(sequential);
+  const { all, distribute } = memory.kernels();
+  const region = length / bytes;
+  all[distribute(bytes)](offsets, updates, count, region, ends, regions, targets, values);
   let p = 0;
   for (const [r, end] of memory.wordsAt(ends, regions).entries()) {
     const begin = r * length;
-    const part = from.subarray(begin, begin + length);
-    const here = memory.bytesAt(window, part.length);
-    here.set(part);
-    const first = [window - begin, values + bytes * p, targets + 4 * p];
-    memory.call(kernel, ...first, end - p, 1, 1, length / bytes);
-    to.set(here, begin);
+    const some = Math.min(length, target.byteLength - begin);
+    arena.copyIn(data, begin, some, window);
+    all[kernel](window - begin, values + bytes * p, targets + 4 * p, end - p, 1, 1, region);
+    arena.copyOut(window, some, target, begin);
     p = end;
   }
 }

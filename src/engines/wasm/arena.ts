@@ -1,0 +1,82 @@
+/** The scratch memory of one call: everything is freed together when the call ends. */
+
+import type { NumericStorage } from "../../tensor/dtype.ts";
+import { ALIGNMENT } from "./allocator.ts";
+import { BLOCK_BYTES, viewLike, type Block } from "./block.ts";
+import type { KernelMemory } from "./kernel-memory.ts";
+
+export class Arena {
+  readonly memory: KernelMemory;
+  /** The block of the memory, and how much of it is taken; null where another call has it. */
+  #block: Block | null | undefined;
+  #taken = 0;
+  /** What did not fit into the block. */
+  readonly #pointers: number[] = [];
+
+  constructor(memory: KernelMemory) {
+    this.memory = memory;
+  }
+
+  /**
+   * The address of that many bytes, with arbitrary contents.
+   * @throws TensorError `too-large`
+   */
+  allocate(bytes: number): number {
+    if (this.#block === undefined) this.#block = this.memory.lendBlock();
+    const begin = this.#taken;
+    if (this.#block !== null && begin + bytes <= BLOCK_BYTES) {
+      this.#taken = Math.ceil((begin + bytes) / ALIGNMENT) * ALIGNMENT;
+      return this.#block.pointer + begin;
+    }
+    const pointer = this.memory.allocate(bytes);
+    this.#pointers.push(pointer);
+    return pointer;
+  }
+
+  /** The address of a copy of an array, or of the array itself where it lives in this memory. */
+  addressOf(array: NumericStorage): number {
+    if (this.memory.has(array)) return array.byteOffset;
+    const { byteLength } = array;
+    const pointer = this.allocate(byteLength);
+    this.copyIn(array, 0, byteLength, pointer);
+    return pointer;
+  }
+
+  /** Copies `length` bytes of an array, from its byte `begin` on, to an address of this arena. */
+  copyIn(array: NumericStorage, begin: number, length: number, pointer: number): void {
+    const { byteLength, BYTES_PER_ELEMENT: bytes } = array;
+    const isWhole = length === byteLength;
+    const from = isWhole ? array : array.subarray(begin / bytes, (begin + length) / bytes);
+    const block = this.#blockAt(pointer);
+    if (block === null) viewLike(array, this.memory.buffer, pointer, length).set(from as never);
+    else block.like(array).set(from as never, (pointer - block.pointer) / bytes);
+  }
+
+  /** Copies `length` bytes at an address of this arena to an array, from its byte `begin` on. */
+  copyOut(pointer: number, length: number, array: NumericStorage, begin: number): void {
+    const { BYTES_PER_ELEMENT: bytes } = array;
+    const block = this.#blockAt(pointer);
+    const first = (pointer - (block?.pointer ?? 0)) / bytes;
+    const from =
+      block === null
+        ? viewLike(array, this.memory.buffer, pointer, length)
+        : block.like(array).subarray(first, first + length / bytes);
+    array.set(from as never, begin / bytes);
+  }
+
+  /** The block, where an address is in it. */
+  #blockAt(pointer: number): Block | null {
+    const block = this.#block;
+    return block && pointer >= block.pointer && pointer < block.pointer + BLOCK_BYTES
+      ? block
+      : null;
+  }
+
+  release(): void {
+    if (this.#block) this.#block.isLent = false;
+    this.#block = undefined;
+    this.#taken = 0;
+    if (this.#pointers.length === 0) return;
+    for (const pointer of this.#pointers.splice(0)) this.memory.free(pointer);
+  }
+}

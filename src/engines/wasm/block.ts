@@ -1,0 +1,39 @@
+/**
+ * A block of a WebAssembly memory that one call after the other has, with views of it. To take memory from the allocator
+ * and give it back takes 0.2 µs and to make a view 40 ns, and a call of 256 updates would need five of each.
+ */
+
+import type { NumericStorage } from "../../tensor/dtype.ts";
+
+export const BLOCK_BYTES = 2 ** 20;
+
+export class Block {
+  readonly pointer: number;
+  /** Whether a call has it. */
+  isLent = false;
+  readonly #buffer: ArrayBufferLike;
+  readonly #views = new Map<unknown, NumericStorage>();
+
+  constructor(buffer: ArrayBufferLike, pointer: number) {
+    this.#buffer = buffer;
+    this.pointer = pointer;
+  }
+
+  /** All of it as elements of an array's class. */
+  like(array: NumericStorage): NumericStorage {
+    const known = this.#views.get(array.constructor);
+    if (known !== undefined) return known;
+    const view = viewLike(array, this.#buffer, this.pointer, BLOCK_BYTES);
+    this.#views.set(array.constructor, view);
+    return view;
+  }
+}
+
+/** A view of memory of an array's class, which is the plain one of its data type. */
+export const viewLike = (
+  array: NumericStorage,
+  buffer: ArrayBufferLike,
+  pointer: number,
+  bytes: number,
+): NumericStorage =>
+  Reflect.construct(array.constructor, [buffer, pointer, bytes / array.BYTES_PER_ELEMENT]);

@@ -1,0 +1,94 @@
+/** The memory of a tensor: whether it may be used, who gets it back, and views of it. */
+
+import { isNumericStorage, type Storage } from "./dtype.ts";
+import { isDetached } from "./storage.ts";
+
+/** An engine that made the memory of a tensor, and can use it again. */
+export interface MemoryOwner {
+  recycle(data: Storage): void;
+}
+
+/** The memory of one tensor. Proxies and clones of the tensor share it. */
+export class Memory {
+  readonly #data: Storage;
+  /** How many entries the array had when the tensor was made. */
+  readonly #length: number;
+  #owner: MemoryOwner | undefined;
+  #hasEnded = false;
+  // Kept once they were asked for: to ask an array for its buffer takes 30 ns, and to make a view as long.
+  #buffer: ArrayBufferLike | null | undefined;
+  #pairs: Int32Array | undefined;
+
+  constructor(data: Storage, owner?: MemoryOwner) {
+    this.#data = data;
+    this.#length = data.length;
+    this.#owner = owner;
+  }
+
+  /** Whether `value` was made here. A deep clone has the class but not the private fields. */
+  static isMemory(value: unknown): value is Memory {
+    return typeof value === "object" && value !== null && #data in value;
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** Whether these elements may no longer be used. */
+  hasEndedFor(data: unknown): boolean {
+    return this.#hasEnded && this.#data === data;
+  }
+
+  /** Whether the elements are there, disposed of or not: not transferred, resized or otherwise detached. */
+  get isThere(): boolean {
+    return this.#data.length === this.#length && (this.#length > 0 || !isDetached(this.#data));
+  }
+
+  /** The buffer that holds the elements; null for text. */
+  get buffer(): ArrayBufferLike | null {
+    if (this.#buffer !== undefined) return this.#buffer;
+    return (this.#buffer = isNumericStorage(this.#data) ? this.#data.buffer : null);
+  }
+
+  /** The elements of 64 bits as pairs of words, low word first. */
+  get pairs(): Int32Array {
+    return (this.#pairs ??= pairsOf(this.#data as BigInt64Array));
+  }
+
+  /** Whether writing the elements of one changes those of the other. */
+  overlaps(other: Memory): boolean {
+    const a = this.#data;
+    const b = other.#data;
+    if (!isNumericStorage(a) || !isNumericStorage(b)) return a === b && a.length > 0;
+    return (
+      this.buffer === other.buffer &&
+      a.byteLength > 0 &&
+      b.byteLength > 0 &&
+      a.byteOffset < b.byteOffset + b.byteLength &&
+      b.byteOffset < a.byteOffset + a.byteLength
+    );
+  }
+
+  /** Whether both are the same elements. */
+  isSame(other: Memory): boolean {
+    const a = this.#data;
+    const b = other.#data;
+    if (a === b) return true;
+    if (!isNumericStorage(a) || !isNumericStorage(b)) return false;
+    return (
+      this.buffer === other.buffer && a.byteOffset === b.byteOffset && a.byteLength === b.byteLength
+    );
+  }
+
+  /** Gives the memory back, the first time. */
+  end(): void {
+    this.#hasEnded = true;
+    const owner = this.#owner;
+    this.#owner = undefined;
+    owner?.recycle(this.#data);
+  }
+}
+
+/** Integers of 64 bits as pairs of words, low word first. */
+export const pairsOf = ({ buffer, byteOffset, length }: BigInt64Array): Int32Array =>
+  new Int32Array(buffer, byteOffset, 2 * length);
