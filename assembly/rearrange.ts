@@ -66,6 +66,54 @@ export function partition<T>(
   return <u32>((targets - first) >> 2);
 }
 
+/**
+ * Sorts single updates by region, each of `region` elements, a power of two, those of one region in their order: offsets go to `targets`,
+ * updates to `values`, and to `ends` where those of each region end.
+ */
+@inline
+export function distribute<T>(
+  offsets: usize,
+  updates: usize,
+  count: usize,
+  region: u32,
+  ends: usize,
+  regions: usize,
+  targets: usize,
+  values: usize,
+): void {
+  const shift = ctz(region);
+  findBegins(offsets, count, shift, ends, regions);
+  for (const end = offsets + 4 * count; offsets < end; offsets += 4, updates += sizeof<T>()) {
+    const offset = load<u32>(offsets);
+    const at = ends + 4 * (<usize>offset >> shift);
+    const place = <usize>load<u32>(at);
+    store<u32>(at, place + 1);
+    store<u32>(targets + 4 * place, offset);
+    store<T>(values + sizeof<T>() * place, load<T>(updates));
+  }
+}
+
+/** How many updates lie in the regions before each one. */
+function findBegins(
+  offsets: usize,
+  count: usize,
+  shift: u32,
+  begins: usize,
+  regions: usize,
+): void {
+  memory.fill(begins, 0, 4 * regions);
+  for (const end = offsets + 4 * count; offsets < end; offsets += 4) {
+    const at = begins + 4 * (<usize>load<u32>(offsets) >> shift);
+    store<u32>(at, load<u32>(at) + 1);
+  }
+  let sum: u32 = 0;
+  for (const end = begins + 4 * regions; begins < end; begins += 4) {
+    const here = load<u32>(begins);
+    store<u32>(begins, sum);
+    sum += here;
+  }
+}
+
 /** Copies bytes, so that threads can share a copy. */
 export function copy_bytes(to: usize, from: usize, length: usize): void {
   memory.copy(to, from, length);

@@ -57,6 +57,10 @@ const PARAMETERS = {
   scatter: ["out", "updates", "offsets", "count", "slice", "pitch", "span"],
   gather: ["data", "out", "offsets", "count", "slice", "pitch", "span"],
   partition: ["offsets", "updates", "count", "low: u32", "span: u32", "targets", "values"],
+  distribute: [
+    ...["offsets", "updates", "count", "region: u32"],
+    ...["ends", "regions", "targets", "values"],
+  ],
   tuples: ["indices", "offsets", "count", "k", "table"],
   elements: ["indices", "offsets", "rows", "row", "table"],
   rows: ["indices", "offsets", "count", "row", "table"],
@@ -72,7 +76,7 @@ function entry() {
     'import { gather, scatter } from "./move";',
     'import { elements, rows, tuples } from "./offsets";',
     'import { ADD, MAX, MIN, MUL, SUB } from "./reduction";',
-    'import { partition } from "./rearrange";',
+    'import { distribute, partition } from "./rearrange";',
     'export { copy_bytes, every_nth, run_length } from "./rearrange";',
   ];
   for (const dtype of Object.keys(ARITHMETIC)) {
@@ -84,6 +88,7 @@ function entry() {
     lines.push(...["scatter", "gather"].map((name) => instance(name, bytes, type)));
     lines.push(instance("partition", bytes, type, "u32"));
   }
+  for (const bytes of [4, 8]) lines.push(instance("distribute", bytes, WIDTHS[bytes]));
   for (const [bits, type] of Object.entries(INDICES)) {
     for (const name of ["tuples", "elements", "rows"]) {
       lines.push(instance(name, bits, type, "u32"));

@@ -111,6 +111,7 @@ function moveSlices(
   const bytes = Array.isArray(random) ? 0 : random.BYTES_PER_ELEMENT;
   const length = slice * bytes;
   const isFar = length >= LINE && length <= FOLLOWED && random.length * bytes >= FAR;
+  if (slice === 1 && source === undefined) return moveSingles(offsets, from, to, scatter);
   const group = isFar ? AHEAD / length : offsets.length;
   for (let p = 0; p < offsets.length;) {
     const stop = Math.min(p + group, offsets.length);
@@ -135,20 +136,27 @@ function moveSlices(
         continue;
       }
       const end = read + slice;
-      // Four loads before their stores: 16 units take 20 ns instead of 56.
+      // Four at a time: 16 units take 20 ns instead of 56.
       for (const wide = end - 3; read < wide; read += 4, write += 4) {
-        const a = from[read];
-        const b = from[read + 1];
-        const c = from[read + 2];
-        const d = from[read + 3];
-        to[write] = a;
-        to[write + 1] = b;
-        to[write + 2] = c;
-        to[write + 3] = d;
+        to[write] = from[read];
+        to[write + 1] = from[read + 1];
+        to[write + 2] = from[read + 2];
+        to[write + 3] = from[read + 3];
       }
       for (; read < end; read++, write++) to[write] = from[read];
     }
   }
+}
+
+/** The fewer instructions a loop has, the more elements the processor waits for at once. */
+function moveSingles(
+  offsets: Uint32Array,
+  from: Bits | string[],
+  to: Bits | string[],
+  scatter: boolean,
+): void {
+  if (scatter) for (let p = 0; p < offsets.length; p++) to[offsets[p]] = from[p];
+  else for (let p = 0; p < offsets.length; p++) to[p] = from[offsets[p]];
 }
 
 /** The elements as units of 1, 2 or 4 bytes; strings as they are. */

@@ -22,6 +22,7 @@ export const TINY: Limits = {
   indices: 0,
   slice: Infinity,
   element: Infinity,
+  regions: 1,
   share: 1,
   partition: 1,
 };

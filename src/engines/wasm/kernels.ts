@@ -19,6 +19,8 @@ export interface Kernels {
   gather(bytes: number): number;
   /** Selects the updates, of that many bytes each, whose targets are in a range. */
   partition(bytes: number): number;
+  /** Sorts updates of 4 or 8 bytes by region. */
+  distribute(bytes: number): number;
   /** For indices of that many 32-bit words; these three return 0 where all indices are in range. */
   tuples(words: 1 | 2): number;
   elements(words: 1 | 2): number;
@@ -46,6 +48,7 @@ export function instantiateKernels(module: object, memory: WasmMemory): Kernels 
     scatter: remembered((bytes: number) => find(`scatter_${bytes}`)),
     gather: remembered((bytes: number) => find(`gather_${bytes}`)),
     partition: (bytes) => find(`partition_${bytes}`),
+    distribute: (bytes) => find(`distribute_${bytes}`),
     tuples: remembered((words: number) => find(`tuples_${32 * words}`)),
     elements: (words) => find(`elements_${32 * words}`),
     rows: (words) => find(`rows_${32 * words}`),

@@ -16,8 +16,10 @@ export interface Limits {
   readonly slice: number;
   /** To copy this many bytes of data costs as much as an element saves that is moved; twice as many if it is combined. */
   readonly element: number;
-  /** To begin a call on copies costs as much as to copy this many bytes. */
+  /** To begin to combine copies costs as much as to copy this many bytes; to begin to move them four times as much. */
   readonly call: number;
+  /** From this many bytes of data on the heap, single updates are sorted by region. */
+  readonly regions: number;
   /** From this many bytes to move, or indices to read, it is worth waking the workers. */
   readonly share: number;
   /** From this many bytes of targets, which no cache holds, single updates are partitioned by destination. */
@@ -32,6 +34,7 @@ export const LIMITS: Limits = {
   slice: 2 ** 10,
   element: 2 ** 5,
   call: 2 ** 13,
+  regions: 2 ** 24,
   share: 2 ** 18,
   partition: 2 ** 26,
 };
@@ -61,9 +64,12 @@ export function windowsPay(
   const slices = batches * count;
   const copied = copies * size * bytes;
   if (step === "none") {
-    const saved = Math.min(limits.slice, limits.element * slice);
-    return slice * bytes <= limits.slice && slices * saved >= copied + limits.call;
+    // A slice of one element costs JavaScript as much as one of four.
+    const saved = Math.min(limits.slice, limits.element * Math.max(slice, 4));
+    return slice * bytes <= limits.slice && slices * saved >= copied + 4 * limits.call;
   }
-  // JavaScript takes 2.5 ns to add a float32, 40 for a float16.
-  return slices * slice * limits.element * (family === "half" ? 16 : 2) >= copied + limits.call;
+  // JavaScript adds a float32 in 2.5 ns, a float16 in 40, and waits 40 for a target that no cache holds.
+  const missed = size * bytes >= limits.regions ? 512 : 0;
+  const saved = slice * limits.element * (family === "half" ? 16 : 2) + missed;
+  return slices * saved >= copied + limits.call;
 }

@@ -223,7 +223,7 @@ export class WasmSession implements Session<void>, IndexReader {
       for (const lists of rounds) this.run(memory, lists);
     } else {
       trace("windows");
-      runThroughWindows(arena, limits.window, plan, job);
+      runThroughWindows(arena, limits, plan, job);
     }
     return true;
   }
