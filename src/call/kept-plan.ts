@@ -76,7 +76,7 @@ export function keepPlan(
     const rules = { ...rulesOf(call, {}, readIndices), merge: false };
     const made = operator.plan(inputs, call, rules);
     // The offsets outlive the session.
-    return { ...made, offsets: made.offsets.slice() };
+    return { ...made, offsets: made.offsets.slice(), isKept: true };
   });
   return keptPlan({ executor, plan, dataShape, shape, addressed, fields });
 }

@@ -4,6 +4,7 @@ import type { NumericStorage } from "../../tensor/dtype.ts";
 import { bytesOf } from "../../tensor/storage.ts";
 import { Allocator } from "./allocator.ts";
 import { instantiateKernels, type Kernels } from "./kernels.ts";
+import type { Layout } from "./plan-work.ts";
 import { webAssembly, type WasmMemory } from "./web-assembly.ts";
 
 export const PAGE = 2 ** 16;
@@ -19,8 +20,11 @@ export class KernelMemory {
   readonly isShared: boolean;
   /** Kept, because in V8 `memory.buffer` is another object after any shared memory of the program has grown. */
   readonly buffer: ArrayBuffer | SharedArrayBuffer;
+  /** Where the offsets of kept plans are, which stay here as long as the plan; null after its first call. */
+  readonly kept = new WeakMap<Uint32Array, Layout | null>();
   readonly #module: KernelModule;
   readonly #allocator: Allocator;
+  readonly #dropped = new FinalizationRegistry<number>((pointer) => this.free(pointer));
   #kernels: Kernels | undefined;
 
   /**
@@ -67,6 +71,11 @@ export class KernelMemory {
     this.#allocator.free(pointer);
   }
 
+  /** Frees what is at an address when `owner` is garbage, which it is not while a call that uses it is pending. */
+  freeWith(owner: object, pointer: number): void {
+    this.#dropped.register(owner, pointer);
+  }
+
   /** Whether an array lives in this memory; if so its `byteOffset` is its address. */
   has(array: ArrayBufferView): boolean {
     return array.buffer === this.buffer;
@@ -106,6 +115,12 @@ export class Arena {
     const pointer = this.allocate(array.byteLength);
     this.memory.bytesAt(pointer, array.byteLength).set(bytesOf(array));
     return pointer;
+  }
+
+  /** Leaves what was allocated here in place until `owner` is garbage. */
+  leave(pointer: number, owner: object): void {
+    this.#pointers.splice(this.#pointers.indexOf(pointer), 1);
+    this.memory.freeWith(owner, pointer);
   }
 
   release(): void {

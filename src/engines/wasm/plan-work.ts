@@ -25,8 +25,16 @@ export interface Slices {
   readonly lanes: number;
 }
 
+/** Where the offsets of a Plan are. */
+export interface Layout {
+  /** The slices to work on: few and long where runs were merged. Merged runs may overlap in part. */
+  readonly slices: Slices;
+  /** The slices of the Plan, of which any two are equal or disjoint, where {@link slices} may overlap; else null. */
+  readonly unmerged: Slices | null;
+}
+
 /** A Plan over memory, and the kernel to run over it. */
-export interface Work {
+export interface Work extends Layout {
   readonly kernel: number;
   readonly isGather: boolean;
   /** Bytes of an element. */
@@ -34,10 +42,6 @@ export interface Work {
   /** Addresses of the side that offsets point into, and of the side that is walked in order. */
   readonly random: number;
   readonly sequential: number;
-  /** The slices to work on: few and long where runs were merged. Merged runs may overlap in part. */
-  readonly slices: Slices;
-  /** The slices of the Plan, of which any two are equal or disjoint, where {@link slices} are merged; else null. */
-  readonly unmerged: Slices | null;
   readonly batches: number;
   /** Elements of a batch of the random side. */
   readonly span: number;
@@ -47,10 +51,7 @@ export interface Work {
 
 /** @param job where `target`, or `data` of a gather, and `sequential` lie: in the arena's memory, or in windows later */
 export function workOf(arena: Arena, plan: Plan, job: KernelJob): Work {
-  const { offsets, slice, count, lanes = 1, batches, span } = plan;
-  const address = arena.addressOf(offsets);
-  const unmerged = { offsets: address, slice, count, lanes };
-  const merged = mergeRuns(arena, unmerged, offsets.length);
+  const { offsets, count, batches, span } = plan;
   const { kernel, dtype, data, target, sequential } = job;
   return {
     kernel,
@@ -58,12 +59,35 @@ export function workOf(arena: Arena, plan: Plan, job: KernelJob): Work {
     bytes: DTYPES[dtype].bytes,
     random: (target ?? data).byteOffset,
     sequential: sequential.byteOffset,
-    slices: merged ?? unmerged,
-    unmerged: merged && unmerged,
+    ...layoutOf(arena, plan),
     batches,
     span,
     sharesOffsets: offsets.length === count,
   };
+}
+
+/** The offsets of a Plan in memory, and their runs. Those of a kept plan stay there from its second call on. */
+function layoutOf(arena: Arena, { offsets, slice, count, lanes = 1, isKept }: Plan): Layout {
+  const { memory } = arena;
+  const known = memory.kept.get(offsets);
+  if (known) return known;
+  const unmerged = { offsets: arena.addressOf(offsets), slice, count, lanes };
+  const merged = mergeRuns(arena, unmerged, offsets.length);
+  let layout: Layout = { slices: merged ?? unmerged, unmerged: merged && unmerged };
+  if (!isKept || !memory.isShared) return layout;
+  if (known === undefined) {
+    memory.kept.set(offsets, null);
+    return layout;
+  }
+  if (merged !== null) {
+    const starts = memory.wordsAt(merged.offsets, (offsets.length / count) * merged.count);
+    // Runs that do not overlap can be split among threads as they are.
+    if (areEqualOrDisjoint(starts, merged)) layout = { slices: merged, unmerged: null };
+  }
+  arena.leave(layout.slices.offsets, offsets);
+  if (layout.unmerged !== null) arena.leave(layout.unmerged.offsets, offsets);
+  memory.kept.set(offsets, layout);
+  return layout;
 }
 
 /** Fewer and longer slices where the offsets of all batches, `length` in number, form runs of one length; else null. */
