@@ -7,6 +7,7 @@
  * that serves `block` in combine.ts.
  */
 
+import { plainSingles } from "./singles";
 import { ADD, MAX, MIN, MUL, SUB } from "./reduction";
 
 /** The canonical quiet NaN, whatever the machine computed. */
@@ -50,6 +51,11 @@ export class Float<T> {
     return op == MAX || op == MIN ? v128.add<T>(a, b) : v;
   }
 
+  @inline
+  singles(op: i32, out: usize, updates: usize, offsets: usize, end: usize): void {
+    plainSingles<T>(op, out, updates, offsets, end);
+  }
+
   /** Whether one of four witnesses is NaN, which is sticky in their sum. Infinities may give a false alarm. */
   @inline
   isAnyNaN(a: v128, b: v128, c: v128, d: v128): bool {
@@ -64,6 +70,11 @@ export class Int<T> {
   @inline
   get bytes(): usize {
     return sizeof<T>();
+  }
+
+  @inline
+  singles(op: i32, out: usize, updates: usize, offsets: usize, end: usize): void {
+    plainSingles<T>(op, out, updates, offsets, end);
   }
 
   @inline

@@ -62,12 +62,9 @@ export function gather<T>(
   }
   const length = slice * sizeof<T>();
   const step = pitch * sizeof<T>();
-  if (length < PREFETCHED || length >= LONG || span * sizeof<T>() < FAR) {
-    for (; offsets < end; offsets += 4, out += step) copy<T>(out, at<T>(data, offsets), length);
-    return;
-  }
+  const isPrefetched = length >= PREFETCHED && length < LONG && span * sizeof<T>() >= FAR;
   while (offsets < end) {
-    const stop = prefetchSlices(data, sizeof<T>(), offsets, end, length);
+    const stop = isPrefetched ? prefetchSlices(data, sizeof<T>(), offsets, end, length) : end;
     for (; offsets < stop; offsets += 4, out += step) copy<T>(out, at<T>(data, offsets), length);
   }
 }

@@ -171,7 +171,6 @@ function advance(grid: Grid): void {
 }
 
 /** A row of indices along one axis: `offsets[i] = place + i * step + indices[i] * stride`. */
-@inline
 function line<I>(
   indices: usize,
   offsets: usize,

@@ -22,7 +22,6 @@ export const FAR: usize = 0x800000;
  * Prefetches the slices of `length` bytes at the next offsets, from the one at `first` up to `end` at most.
  * @returns the end of the offsets whose slices were prefetched
  */
-@inline
 export function prefetchSlices(
   base: usize,
   bytes: usize,
@@ -41,7 +40,6 @@ export function prefetchSlices(
 }
 
 /** The same for single elements, four at a time: up to three at the end are not prefetched. */
-@inline
 export function prefetchSingles(base: usize, bytes: usize, first: usize, end: usize): usize {
   const stop = min(first + 4 * (AHEAD / LINE), end);
   for (const wide = stop - 12; first < wide; first += 16) {

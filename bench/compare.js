@@ -57,9 +57,13 @@ function measuredOf({ machine, workloads = [], curve = [], first = [], scaling =
   const all = new Map();
   const cost = (name, value) => all.set(name, { ...value, isCost: true });
   for (const row of workloads) {
-    const { peer, threads } = row.ratios ?? ratiosOf(row);
+    const { peer, threads, peerKept, peerKeptThreads } = row.ratios ?? ratiosOf(row);
     if (peer !== undefined) all.set(`${row.name}, best peer / ours`, peer);
     if (threads !== undefined) all.set(`${row.name}, one thread / two`, threads);
+    if (peerKept !== undefined) all.set(`${row.name}, best peer / kept plan`, peerKept);
+    if (peerKeptThreads !== undefined) {
+      all.set(`${row.name}, best peer / kept plan, two threads`, peerKeptThreads);
+    }
     const cpp = row.cpp?.ratio ?? olderCpp(machine.cpp?.[row.name]);
     if (cpp !== undefined) cost(`${row.name}, resident / C++`, cpp);
   }

@@ -15,6 +15,9 @@ import { isScatter, optionsOf } from "./workloads.js";
 /** The contestants with resident tensors, by number of threads: the keys of `threads` in results.json. */
 export const THREADS = { 1: "resident", 2: "resident 2" };
 
+/** Those that also have a kept plan: the keys of `kept` in results.json. */
+export const KEPT = { 1: "kept", 2: "kept 2" };
+
 /**
  * @param {any} lib the library's main entry
  * @param {string} kind of engine for heap tensors: auto, js or wasm
@@ -54,6 +57,8 @@ export function createOurs(lib, kind, threads = [1, 2]) {
       for (const engine of shared) {
         if (engine === null) continue;
         modes[THREADS[engine.threads]] = () => resident(engine, row, inputs);
+        if (engine.planScatterND === undefined) continue;
+        modes[KEPT[engine.threads]] = () => resident(engine, row, inputs, true);
       }
       return Object.entries(modes).flatMap(([name, make]) =>
         wanted(name) ? [{ name, ...make() }] : [],
@@ -127,28 +132,46 @@ function heapModes(lib, engine, littering, row, inputs) {
 
 /**
  * A call with all tensors in the engine's memory. A row that is judged in place writes in place here too.
+ * @param {boolean} [keepsPlan] whether the indices were read before, by a plan that is kept
  * @returns {Omit<Contestant, "name">}
  */
-function resident(engine, row, { data, indices, updates, shapes }) {
+function resident(engine, row, { data, indices, updates, shapes }, keepsPlan = false) {
   const alloc = (dtype, shape, values) => {
     const tensor = engine.alloc(dtype, shape);
     if (values !== undefined) tensor.data.set(values);
     return tensor;
   };
-  const tensors = [alloc(row.dtype, shapes.data, data), alloc("int64", shapes.indices, indices)];
-  if (updates !== null) tensors.push(alloc(row.dtype, shapes.sequential, updates));
-  const out = row.inPlace ? tensors[0] : alloc(row.dtype, shapes.output);
-  const options = { ...optionsOf(row), out };
+  const target = alloc(row.dtype, shapes.data, data);
+  const places = alloc("int64", shapes.indices, indices);
+  const others = updates === null ? [] : [alloc(row.dtype, shapes.sequential, updates)];
+  const out = row.inPlace ? target : alloc(row.dtype, shapes.output);
   const run = engine[row.op];
-  const call = () => run(...tensors, options);
+  const into = { ...optionsOf(row), out };
+  const call = keepsPlan
+    ? callOfPlan(engine, row, places, [target, ...others], out)
+    : () => run(target, places, ...others, into);
   return {
     call,
     output() {
-      if (row.inPlace) tensors[0].data.set(data);
+      if (row.inPlace) target.data.set(data);
       return call().data.slice();
     },
     release() {
-      for (const tensor of new Set([...tensors, out])) tensor.dispose();
+      for (const tensor of new Set([target, places, ...others, out])) tensor.dispose();
     },
   };
+}
+
+/** The functions that make plans, by operator. */
+const PLANS = {
+  scatterND: "planScatterND",
+  scatterElements: "planScatterElements",
+  gatherND: "planGatherND",
+};
+
+function callOfPlan(engine, row, indices, tensors, out) {
+  const { reduction, ...options } = optionsOf(row);
+  const plan = engine[PLANS[row.op]](tensors[0].shape, indices, options);
+  if (!isScatter(row)) return () => plan.gather(...tensors, { out });
+  return () => plan.scatter(...tensors, { reduction, out });
 }

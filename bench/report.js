@@ -18,6 +18,7 @@ const MB = 2 ** 20;
  * @property {number} moved bytes
  * @property {Record<string, number>} [modes] milliseconds, as in `threads` and `peers`
  * @property {Record<string, number>} [threads]
+ * @property {Record<string, number>} [kept]
  * @property {Record<string, number>} [peers]
  * @property {import("./rows.js").Times["ratios"]} [ratios]
  * @property {import("./baseline.js").BaselineTimes} [cpp]
@@ -55,22 +56,28 @@ function printTimes(rows, copyGBs) {
   const timed = rows.filter(({ modes }) => modes !== undefined);
   if (timed.length === 0) return "";
   const lines = timed.map((row) => {
-    const { name, modes, threads, peers, ratios, moved } = row;
+    const { name, modes, threads, kept = {}, peers, ratios, moved } = row;
     const judged = judgedMode(row);
     const rate = judged === undefined ? undefined : moved / (modes[judged] * 1e6);
     return [
       name,
       ...MODES.map((mode) => ms(modes[mode])),
       ms(threads[2]),
+      ms(kept[1]),
+      ms(kept[2]),
       ratios.peer?.name ?? "",
       ms(peers[ratios.peer?.name]),
       times(ratios.peer),
       times(ratios.peerThreads),
+      times(ratios.peerKept),
+      times(ratios.peerKeptThreads),
       rate === undefined ? "" : rate.toFixed(1),
       rate === undefined ? "" : `${((rate / copyGBs) * 100).toFixed(0)} %`,
     ];
   });
-  const head = ["", ...MODES, "threads 2", "best peer", "ms", "ratio", "2 thr.", "GB/s", "of copy"];
+  const own = [...MODES, "threads 2", "kept", "kept 2"];
+  const beside = ["best peer", "ms", "ratio", "2 thr.", "kept", "kept 2"];
+  const head = ["", ...own, ...beside, "GB/s", "of copy"];
   return `Medians in milliseconds; a copy moves ${copyGBs} GB/s\n${table(head, lines)}`;
 }
 
@@ -130,6 +137,8 @@ function printTargets({ workloads, scaling, curve, first }) {
   const peer = ({ ratios }) => ratios.peer;
   const threaded = ({ ratios }) => ratios.peerThreads;
   const threads = ({ ratios }) => ratios.threads;
+  const kept = ({ ratios }) => ratios.peerKept;
+  const keptThreaded = ({ ratios }) => ratios.peerKeptThreads;
   const gathers = timed.filter(({ op }) => op === "gatherND");
   const tiny = timed.filter(({ name }) => name === "tiny");
   const resident = workloads.filter(({ cpp }) => cpp?.mode === "resident");
@@ -144,6 +153,8 @@ function printTargets({ workloads, scaling, curve, first }) {
       each(plain, threaded),
     ),
     mean("  the same with all rows", 3.5, each(timed, threaded)),
+    mean("kept plan, resident, against the best peer, geometric mean", 5, each(plain, kept)),
+    mean("  the same with two threads", 5, each(plain, keptThreaded)),
     atLeast("tiny against the best peer", 10, each(tiny, peer)),
     atLeast("two threads against one, every row", 0.95, each(timed, threads)),
     atLeast("two threads against one, gathers", 1.5, each(gathers, threads)),

@@ -3,7 +3,7 @@
 import { check } from "./check.js";
 import { bestPeer, judgedMode } from "./judged.js";
 import { measure, shortCalls } from "./measure.js";
-import { THREADS } from "./ours.js";
+import { KEPT, THREADS } from "./ours.js";
 import { median, ratioOfRounds, round } from "./statistics.js";
 
 /**
@@ -11,10 +11,12 @@ import { median, ratioOfRounds, round } from "./statistics.js";
  * @typedef {object} Times of one row; milliseconds, medians
  * @property {Record<string, number>} modes
  * @property {Record<string, number>} threads
+ * @property {Record<string, number>} kept
  * @property {Record<string, number>} peers
- * @property {{ peer?: Ratio & { name: string }, peerThreads?: Ratio, threads?: Ratio }} ratios of times in the same
- * round: `peer` is the best peer over the judged mode, `peerThreads` the same peer over two threads, `threads` one
- * thread over two
+ * @property {{ peer?: Ratio & { name: string }, peerThreads?: Ratio, threads?: Ratio, peerKept?: Ratio,
+ * peerKeptThreads?: Ratio }} ratios of times in the same round: `peer` is the best peer over the judged mode,
+ * `peerThreads` the same peer over two threads, `threads` one thread over two, `peerKept` and `peerKeptThreads` the same
+ * peer over kept plans
  */
 
 /**
@@ -49,9 +51,13 @@ export async function measureRow(row, inputs, ours, peers, pace) {
   const medians = (entries) =>
     Object.fromEntries(entries.map(([key, name]) => [key, round(median(rounds.get(name)))]));
   const names = (list) => list.map(({ name }) => [name, name]);
+  const byThreads = (modes) =>
+    medians(Object.entries(modes).filter(([, name]) => rounds.has(name)));
+  const elsewhere = new Set([THREADS[2], ...Object.values(KEPT)]);
   const times = {
-    modes: medians(names(own).filter(([name]) => name !== THREADS[2])),
-    threads: medians(Object.entries(THREADS).filter(([, name]) => rounds.has(name))),
+    modes: medians(names(own).filter(([name]) => !elsewhere.has(name))),
+    threads: byThreads(THREADS),
+    kept: byThreads(KEPT),
     peers: medians(names(others)),
   };
   return { times: { ...times, ratios: ratiosOf(row, times, rounds) }, findings };
@@ -67,5 +73,7 @@ function ratiosOf({ inPlace }, times, rounds) {
     ...(peer === undefined ? {} : { peer: { name: best, ...peer } }),
     peerThreads: ratio(best, THREADS[2]),
     threads: ratio(THREADS[1], THREADS[2]),
+    peerKept: ratio(best, KEPT[1]),
+    peerKeptThreads: ratio(best, KEPT[2]),
   };
 }

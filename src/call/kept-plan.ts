@@ -79,7 +79,7 @@ export function keepPlan(
     const rules = { ...rulesOf(call, {}, readIndices), merge: false };
     const made = operator.plan(inputs, call, rules);
     // The offsets outlive the session.
-    return { ...made, offsets: made.offsets.slice() };
+    return { ...made, offsets: made.offsets.slice(), isKept: true };
   };
   const plan = callNow(executor, fields, planIn, undefined);
   const dims = part(shape, 0);

@@ -38,6 +38,8 @@ export interface Plan {
   readonly source?: Uint32Array;
   /** Two positions share a target only if they are equal modulo `lanes`. Without it, any two may. */
   readonly lanes?: number;
+  /** Whether the offsets never change and are used again, so that an engine may keep what it made of them. */
+  readonly isKept?: boolean;
 }
 
 /**

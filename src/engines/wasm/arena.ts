@@ -72,6 +72,20 @@ export class Arena {
       : null;
   }
 
+  /**
+   * Leaves what was allocated here in memory until `owner` is garbage.
+   * @returns its address, which is another one where it was in the block
+   */
+  leave(pointer: number, bytes: number, owner: object): number {
+    const position = this.#pointers.indexOf(pointer);
+    const { memory } = this;
+    const address = position === -1 ? memory.allocate(bytes) : pointer;
+    if (position === -1) memory.bytesAt(address, bytes).set(memory.bytesAt(pointer, bytes));
+    else this.#pointers.splice(position, 1);
+    memory.freeWith(owner, address);
+    return address;
+  }
+
   release(): void {
     if (this.#block) this.#block.isLent = false;
     this.#block = undefined;

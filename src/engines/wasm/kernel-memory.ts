@@ -3,6 +3,7 @@
 import { Allocator } from "./allocator.ts";
 import { Block, BLOCK_BYTES } from "./block.ts";
 import { instantiateKernels, type Kernels } from "./kernels.ts";
+import type { Layout } from "./plan-work.ts";
 import { webAssembly, type WasmMemory } from "./web-assembly.ts";
 
 export const PAGE = 2 ** 16;
@@ -18,8 +19,11 @@ export class KernelMemory {
   readonly isShared: boolean;
   /** Kept, because in V8 `memory.buffer` is another object after any shared memory of the program has grown. */
   readonly buffer: ArrayBuffer | SharedArrayBuffer;
+  /** Where the offsets of kept plans are, which stay here as long as the plan; null after its first call. */
+  readonly kept = new WeakMap<Uint32Array, Layout | null>();
   readonly #module: KernelModule;
   readonly #allocator: Allocator;
+  readonly #dropped = new FinalizationRegistry<number>((pointer) => this.free(pointer));
   #kernels: Kernels | undefined;
   readonly #block: Block;
   /** The offsets that a kernel has written last. */
@@ -53,9 +57,9 @@ export class KernelMemory {
     return this.kernels().all[kernel](a, b, c, d) ?? 0;
   }
 
-  /** How many bytes are taken. */
+  /** How many bytes are taken, beside the block, which always is. */
   get taken(): number {
-    return this.#allocator.taken;
+    return this.#allocator.taken - BLOCK_BYTES;
   }
 
   /**
@@ -75,6 +79,11 @@ export class KernelMemory {
     if (this.#block.isLent) return null;
     this.#block.isLent = true;
     return this.#block;
+  }
+
+  /** Frees what is at an address when `owner` is garbage, which it is not while a call that uses it is pending. */
+  freeWith(owner: object, pointer: number): void {
+    this.#dropped.register(owner, pointer);
   }
 
   /**

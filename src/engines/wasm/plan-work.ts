@@ -25,8 +25,16 @@ export interface Slices {
   readonly lanes: number;
 }
 
+/** Where the offsets of a Plan are. */
+export interface Layout {
+  /** The slices to work on: few and long where runs were merged. Merged runs may overlap in part. */
+  readonly slices: Slices;
+  /** The slices of the Plan, of which any two are equal or disjoint, where {@link slices} may overlap; else null. */
+  readonly unmerged: Slices | null;
+}
+
 /** A Plan over memory, and the kernel to run over it. */
-export interface Work {
+export interface Work extends Layout {
   readonly kernel: number;
   readonly isGather: boolean;
   /** Bytes of an element. */
@@ -34,10 +42,6 @@ export interface Work {
   /** Addresses of the side that offsets point into, and of the side that is walked in order. */
   readonly random: number;
   readonly sequential: number;
-  /** The slices to work on: few and long where runs were merged. Merged runs may overlap in part. */
-  readonly slices: Slices;
-  /** The slices of the Plan, of which any two are equal or disjoint, where {@link slices} are merged; else null. */
-  readonly unmerged: Slices | null;
   readonly batches: number;
   /** Elements of a batch of the random side. */
   readonly span: number;
@@ -47,23 +51,54 @@ export interface Work {
 
 /** @param job where `target`, or `data` of a gather, and `sequential` lie: in the arena's memory, or in windows later */
 export function workOf(arena: Arena, plan: Plan, job: KernelJob): Work {
-  const { offsets, slice, count, lanes = 1, batches, span } = plan;
-  const address = arena.addressOf(offsets);
-  const unmerged = { offsets: address, slice, count, lanes };
-  const merged = mergeRuns(arena, unmerged, offsets.length);
+  const { offsets, count, batches, span } = plan;
   const { kernel, dtype, data, target, sequential } = job;
+  const { slices, unmerged } = layoutOf(arena, plan);
   return {
     kernel,
     isGather: target === null,
     bytes: DTYPES[dtype].bytes,
     random: (target ?? data).byteOffset,
     sequential: sequential.byteOffset,
-    slices: merged ?? unmerged,
-    unmerged: merged && unmerged,
+    slices,
+    unmerged,
     batches,
     span,
     sharesOffsets: offsets.length === count,
   };
+}
+
+/** The offsets of a Plan in memory, and their runs. Those of a kept plan stay in an engine's memory from its second call on. */
+function layoutOf(arena: Arena, plan: Plan): Layout {
+  const { memory } = arena;
+  const { offsets } = plan;
+  // Memory that is not shared with threads serves all engines of the process, so nothing may stay there.
+  if (plan.isKept !== true || !memory.isShared) return newLayout(arena, plan);
+  const known = memory.kept.get(offsets);
+  if (known) return known;
+  const layout = newLayout(arena, plan);
+  const kept = known === undefined ? null : keptLayout(arena, plan, layout);
+  memory.kept.set(offsets, kept);
+  return kept ?? layout;
+}
+
+function newLayout(arena: Arena, { offsets, slice, count, lanes = 1 }: Plan): Layout {
+  const unmerged = { offsets: arena.addressOf(offsets), slice, count, lanes };
+  const merged = mergeRuns(arena, unmerged, offsets.length);
+  return { slices: merged ?? unmerged, unmerged: merged && unmerged };
+}
+
+/** A layout that stays where it is until the offsets are garbage. */
+function keptLayout(arena: Arena, { offsets, count }: Plan, { slices, unmerged }: Layout): Layout {
+  const stay = (some: Slices): Slices => {
+    const length = (offsets.length / count) * some.count;
+    return { ...some, offsets: arena.leave(some.offsets, 4 * length, offsets) };
+  };
+  if (unmerged === null) return { slices: stay(slices), unmerged };
+  const starts = arena.memory.wordsAt(slices.offsets, (offsets.length / count) * slices.count);
+  // Runs that do not overlap can be split among threads as they are.
+  const isEnough = areEqualOrDisjoint(starts, slices);
+  return { slices: stay(slices), unmerged: isEnough ? null : stay(unmerged) };
 }
 
 /** Fewer and longer slices where the offsets of all batches, `length` in number, form runs of one length; else null. */
