@@ -222,7 +222,7 @@ test(
     for (const kernel of [
       kernels.gather(4),
       kernels.scatter(2),
-      kernels.combine("float32", "add"),
+      kernels.combine("float32", "add") ?? -1,
     ]) {
       assert.equal(slices.length, lengthOf(kernel));
     }

@@ -20,14 +20,7 @@ import type { Session } from "../executor.ts";
 import type { Arena } from "./arena.ts";
 import type { KernelMemory } from "./kernel-memory.ts";
 import { isEnough } from "./limits.ts";
-import {
-  attempt,
-  isCompiled,
-  scatterKernel,
-  WasmSession,
-  type Rounds,
-  type SessionParts,
-} from "./session.ts";
+import { attempt, scatterKernel, WasmSession, type Rounds, type SessionParts } from "./session.ts";
 import type { WorkerPool } from "./worker-pool.ts";
 
 /** Work for the pool, and where its result is to be copied from; null where it is in place already. */
@@ -71,7 +64,6 @@ export class AsyncWasmSession implements Session<Promise<void> | void> {
       isNumericStorage(data) &&
       isNumericStorage(updates) &&
       isNumericStorage(out) &&
-      isCompiled(dtype, step) &&
       isEnough(plan, this.#parts.limits.submit)
         ? attempt(() => this.#submitScatter(plan, dtype, step, data, updates, out))
         : null;
@@ -106,13 +98,15 @@ export class AsyncWasmSession implements Session<Promise<void> | void> {
     updates: NumericStorage,
     out: NumericStorage,
   ): Submission | null {
+    const kernel = scatterKernel(this.#shared, dtype, step);
+    if (kernel === undefined) return null;
     const arena = this.#now.arenaIn(this.#shared);
     const from = copyIn(arena, dtype, data);
     // The copy of data is scratch, so that it serves as the target too; data of the engine must stay what it is.
     const scratch = (): NumericStorage => (from === data ? emptyLike(arena, dtype, out) : from);
     const target = this.#shared.has(out) ? out : scratch();
     const job = {
-      kernel: scatterKernel(this.#shared, dtype, step),
+      kernel,
       dtype,
       data: from,
       target,

@@ -39,6 +39,9 @@ export const sliceArgs = (args: SliceArgs): number[] => [
   args.span,
 ];
 
+/** The most arguments that {@link runCalls} passes on. */
+export const MOST_ARGS = 7;
+
 const NO_STEPS = [0, 0, 0] as const;
 
 /**

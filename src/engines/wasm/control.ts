@@ -3,7 +3,7 @@
  * each worker the list of calls of the current round.
  */
 
-import type { Call } from "./calls.ts";
+import { MOST_ARGS, type Call } from "./calls.ts";
 
 /** How many workers have ended the round. */
 export const DONE = 0;
@@ -23,7 +23,6 @@ const HEADER = 16;
 
 /** A call as words: kernel, repeat, what is added to three arguments, the position of the previous result, arguments. */
 const ARGS = 6;
-const MOST_ARGS = 10;
 const CALL_WORDS = ARGS + MOST_ARGS;
 /** The most calls of one worker in one round. */
 export const MOST_CALLS = 1024;

@@ -11,8 +11,8 @@ export type Kernel = (...args: number[]) => number | undefined;
  * described in `assembly/`.
  */
 export interface Kernels {
-  /** `out[offset p] = f(out[offset p], updates[p])` */
-  combine(dtype: DType, step: Step): number;
+  /** `out[offset p] = f(out[offset p], updates[p])`; undefined where JavaScript has to do it. */
+  combine(dtype: DType, step: Step): number | undefined;
   /** `out[offset p] = updates[p]` for elements of that many bytes. */
   scatter(bytes: number): number;
   /** `out[p] = data[offset p]` */
@@ -31,8 +31,12 @@ export interface Kernels {
   readonly all: readonly Kernel[];
 }
 
+/** What a module exports: the kernels by name. */
+export const exportsOf = (module: object, memory: WasmMemory): Readonly<Record<string, Kernel>> =>
+  new (webAssembly().Instance)(module, { env: { memory } }).exports;
+
 export function instantiateKernels(module: object, memory: WasmMemory): Kernels {
-  const { exports } = new (webAssembly().Instance)(module, { env: { memory } });
+  const exports = exportsOf(module, memory);
   const positions = new Map(Object.keys(exports).map((name, position) => [name, position]));
   // The names are made by scripts/kernels.js. A wrong one must not become the position of another kernel.
   const find = (name: string): number => {
@@ -41,7 +45,7 @@ export function instantiateKernels(module: object, memory: WasmMemory): Kernels 
     return position;
   };
   const combining = remembered((dtype: DType) =>
-    remembered((step: Step) => find(`combine_${dtype}_${step}`)),
+    remembered((step: Step) => positions.get(`combine_${dtype}_${step}`)),
   );
   return {
     combine: (dtype, step) => combining(dtype)(step),
@@ -55,7 +59,7 @@ export function instantiateKernels(module: object, memory: WasmMemory): Kernels 
     runLength: find("run_length"),
     everyNth: find("every_nth"),
     copyBytes: find("copy_bytes"),
-    all: Object.values(exports) as Kernel[],
+    all: Object.values(exports),
   };
 }
 

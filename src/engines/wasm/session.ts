@@ -112,11 +112,11 @@ export class WasmSession implements Session<void>, IndexReader {
       isNumericStorage(data) &&
       isNumericStorage(updates) &&
       isNumericStorage(out) &&
-      isCompiled(dtype, step) &&
       this.#pays(plan, dtype, step, out, updates, data) &&
       attempt(() => {
         const arena = this.arenaOf(bytesFor(plan, dtype), data, updates, out);
         const kernel = scatterKernel(arena.memory, dtype, step);
+        if (kernel === undefined) return false;
         const job = { kernel, dtype, data, target: out, sequential: updates };
         return this.#carryOut(arena, plan, job);
       });
@@ -267,11 +267,8 @@ export class WasmSession implements Session<void>, IndexReader {
   }
 }
 
-/** Whether a reduction has a kernel: of complex numbers few have. */
-export const isCompiled = (dtype: DType, step: Step): boolean =>
-  DTYPES[dtype].family !== "complex" || /none|add|mul/.test(step);
-
-export const scatterKernel = (memory: KernelMemory, dtype: DType, step: Step): number =>
+/** The kernel of a scatter; undefined where JavaScript has to do it. */
+export const scatterKernel = (memory: KernelMemory, dtype: DType, step: Step): number | undefined =>
   step === "none"
     ? memory.kernels().scatter(DTYPES[dtype].bytes)
     : memory.kernels().combine(dtype, step);

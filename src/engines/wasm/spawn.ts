@@ -26,9 +26,9 @@ type Constructor<W> = new (source: string | URL, options?: object) => W;
 
 const IN_NODE = `${WORKER}
 const { parentPort, workerData } = require("node:worker_threads");
-ndscatterWorker.work(workerData, (round) => parentPort.postMessage(round));`;
+ndscatterWork(workerData, (round) => parentPort.postMessage(round));`;
 const IN_BROWSER = `${WORKER}
-onmessage = ({ data }) => { ndscatterWorker.work(data, (round) => postMessage(round)); close(); };`;
+onmessage = ({ data }) => { ndscatterWork(data, (round) => postMessage(round)); close(); };`;
 
 /**
  * Starts a worker.

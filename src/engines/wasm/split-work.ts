@@ -148,8 +148,8 @@ const MOST_BLOCKS = 256;
 export const blockOf = (count: number): number => Math.max(BLOCK, Math.ceil(count / MOST_BLOCKS));
 
 /** Whether the work is of single updates in one batch, which can be partitioned by destination. */
-export const isPartitionable = ({ slices: { slice }, batches }: Work): boolean =>
-  slice === 1 && batches === 1;
+export const isPartitionable = ({ slices: { slice }, batches, bytes }: Work): boolean =>
+  slice === 1 && batches === 1 && (bytes === 4 || bytes === 8);
 
 /**
  * Partitions single updates by destination: each thread looks at all of them and applies those in its range of targets,

@@ -14,7 +14,7 @@ interface WebAssemblyApi {
   readonly Instance: new (
     module: object,
     imports?: { env: { memory: WasmMemory } },
-  ) => { readonly exports: Readonly<Record<string, unknown>> };
+  ) => { readonly exports: Readonly<Record<string, (...args: number[]) => number | undefined>> };
 }
 
 /** To be used only where {@link whyUnsupported} has given no reason not to. */
@@ -22,7 +22,7 @@ export const webAssembly = (): WebAssemblyApi => Reflect.get(globalThis, "WebAss
 
 /** One function that gives a vector of zeros: `i32.const 0, i32x4.splat`. */
 // prettier-ignore
-const VECTOR_PROBE = Uint8Array.of(
+const VECTOR_PROBE = /* @__PURE__ */ Uint8Array.of(
   0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00, // magic and version
   0x01, 0x05, 0x01, 0x60, 0x00, 0x01, 0x7b, // type 0: no parameters, a v128
   0x03, 0x02, 0x01, 0x00, // function 0 is of type 0

@@ -30,7 +30,6 @@ export function runThroughWindows(arena: Arena, limits: Limits, plan: Plan, job:
     span * bytes >= limits.regions &&
     4 * slices.count <= span &&
     isPartitionable(work) &&
-    (bytes === 4 || bytes === 8) &&
     job.kernel !== memory.kernels().scatter(bytes);
   if (target !== null && !isHere && isSorted) {
     runByRegions(arena, limit, work, data, target, sequential);

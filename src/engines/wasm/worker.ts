@@ -16,7 +16,7 @@ import {
   SPINS,
   STARTED,
 } from "./control.ts";
-import { instantiateKernels } from "./kernels.ts";
+import { exportsOf } from "./kernels.ts";
 import type { WasmMemory } from "./web-assembly.ts";
 
 /** What a worker is given when it starts. */
@@ -34,7 +34,7 @@ export function work(
   { module, memory, control, index }: WorkerParts,
   post: (round: number) => void,
 ): void {
-  const { all } = instantiateKernels(module, memory);
+  const all = Object.values(exportsOf(module, memory));
   const words = new Int32Array(control);
   const onDone = (): void => void Atomics.add(words, PROGRESS, 1);
   const own = roundOf(index);
