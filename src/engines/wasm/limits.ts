@@ -12,7 +12,7 @@ export interface Limits {
   readonly submit: number;
   /** Below this many indices JavaScript reads them as fast. */
   readonly indices: number;
-  /** Up to this many bytes a slice moves faster here; to copy as many bytes of data costs as much as a slice saves. */
+  /** Up to this many bytes a slice moves faster here, copies of both tensors included. */
   readonly slice: number;
   /** To copy this many bytes of data costs as much as an element saves that is moved; twice as many if it is combined. */
   readonly element: number;
@@ -64,8 +64,8 @@ export function windowsPay(
   const slices = batches * count;
   const copied = copies * size * bytes;
   if (step === "none") {
-    // A slice of one element costs JavaScript as much as one of four.
-    const saved = Math.min(limits.slice, limits.element * Math.max(slice, 4));
+    // A slice costs JavaScript as much as 4 elements at least, and 40 at most.
+    const saved = limits.element * Math.min(Math.max(slice, 4), 40);
     return slice * bytes <= limits.slice && slices * saved >= copied + 4 * limits.call;
   }
   // JavaScript adds a float32 in 2.5 ns, a float16 in 40, and waits 40 for a target that no cache holds.
