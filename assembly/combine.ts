@@ -34,7 +34,7 @@ export function combine<A>(
   const length = slice * bytes;
   const step = pitch * bytes;
   while (offsets < end) {
-    const stop = isFar ? prefetchSlices(out, bytes, offsets, end, length) : end;
+    const stop = isFar ? prefetchSlices(out, bytes, offsets, end, length, updates, step) : end;
     for (; offsets < stop; offsets += 4, updates += step) {
       row<A>(op, out + <usize>load<u32>(offsets) * bytes, updates, length);
     }

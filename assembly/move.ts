@@ -64,7 +64,7 @@ export function gather<T>(
   const step = pitch * sizeof<T>();
   const isPrefetched = length >= PREFETCHED && length < LONG && span * sizeof<T>() >= FAR;
   while (offsets < end) {
-    const stop = isPrefetched ? prefetchSlices(data, sizeof<T>(), offsets, end, length) : end;
+    const stop = isPrefetched ? prefetchSlices(data, sizeof<T>(), offsets, end, length, out, step) : end;
     for (; offsets < stop; offsets += 4, out += step) copy<T>(out, at<T>(data, offsets), length);
   }
 }

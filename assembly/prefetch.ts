@@ -19,7 +19,9 @@ const LINE: usize = 64;
 export const FAR: usize = 0x800000;
 
 /**
- * Prefetches the slices of `length` bytes at the next offsets, from the one at `first` up to `end` at most.
+ * Prefetches the slices of `length` bytes at the next offsets, from the one at `first` up to `end` at most, and those that
+ * they meet, `step` bytes from each to the next. The processor follows these by itself where they are contiguous, but not
+ * half of each: two threads took 29 ms to add rows of 128 float16, of which each has 64, and take 19; one takes 32.
  * @returns the end of the offsets whose slices were prefetched
  */
 export function prefetchSlices(
@@ -28,13 +30,18 @@ export function prefetchSlices(
   first: usize,
   end: usize,
   length: usize,
+  ordered: usize,
+  step: usize,
 ): usize {
   // The processor follows long slices by itself.
   if (length >= AHEAD) return end;
   const stop = min(first + 4 * (AHEAD / max(length, LINE)), end);
-  for (let at = first; at < stop; at += 4) {
-    let line = base + <usize>load<u32>(at) * bytes;
-    for (const last = line + length; line < last; line += LINE) load<u8>(line);
+  for (let at = first; at < stop; at += 4, ordered += step) {
+    const slice = base + <usize>load<u32>(at) * bytes;
+    for (let line: usize = 0; line < length; line += LINE) {
+      load<u8>(slice + line);
+      load<u8>(ordered + line);
+    }
   }
   return stop;
 }
