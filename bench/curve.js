@@ -207,47 +207,46 @@ const zerosOf = (lib, { shapes }) => lib.zeros("float32", shapes.output);
 /** Results are dropped more than once a sample, so that the sample has the cost of its own garbage. */
 const GARBAGE = { atLeast: 2 };
 
+/** The calls of each kind as a user writes them: `none` is the default, so nobody says it. */
+const CALLS = {
+  none: {
+    fresh: (engine, [data, indices, values]) => engine.scatterND(data, indices, values),
+    into: (engine, [data, indices, values], out) =>
+      engine.scatterND(data, indices, values, { out }),
+    plan: (plan, [data, , values], out) => plan.scatter(data, values, { out }),
+  },
+  add: {
+    fresh: (engine, [data, indices, values]) =>
+      engine.scatterND(data, indices, values, { reduction: "add" }),
+    into: (engine, [data, indices, values], out) =>
+      engine.scatterND(data, indices, values, { reduction: "add", out }),
+    plan: (plan, [data, , values], out) => plan.scatter(data, values, { reduction: "add", out }),
+  },
+  gather: {
+    fresh: (engine, [data, indices]) => engine.gatherND(data, indices),
+    into: (engine, [data, indices], out) => engine.gatherND(data, indices, { out }),
+    plan: (plan, [data], out) => plan.gather(data, { out }),
+  },
+};
+
 function ours(lib, engine, row, { kind, updates }, inputs) {
   const dataOf = ({ data }) => data.slice();
+  const { fresh, into, plan: planned } = CALLS[kind];
   const sets = inputs.map((input) => {
     const tensors = heapTensors(lib, row, input);
-    const { shapes } = input;
-    const plan =
-      kind === "gather"
-        ? engine.planGatherND(shapes.data, tensors[1])
-        : engine.planScatterND(shapes.data, tensors[1]);
-    return { tensors, plan, out: zerosOf(lib, input) };
+    const make = kind === "gather" ? engine.planGatherND : engine.planScatterND;
+    return { tensors, plan: make(input.shapes.data, tensors[1]), out: zerosOf(lib, input) };
   });
   const contestant = (name, call, more) => inTurn(name, sets, call, dataOf, more);
-  const disposed = (call) => ({
-    name: "disposed",
-    call: () => call(sets[0]).dispose(),
-    output: () => dataOf(call(sets[0])),
-  });
-  const isLarge = updates >= LEAST_DISPOSED;
-  if (kind === "gather") {
-    const fresh = ({ tensors: [data, indices] }) => engine.gatherND(data, indices);
-    return [
-      contestant("new", fresh, GARBAGE),
-      contestant("into", ({ tensors: [data, indices], out }) =>
-        engine.gatherND(data, indices, { out }),
-      ),
-      contestant("plan", ({ plan, tensors: [data], out }) => plan.gather(data, { out })),
-      ...(isLarge ? [disposed(fresh)] : []),
-    ];
-  }
-  const fresh = ({ tensors: [data, indices, values] }) =>
-    engine.scatterND(data, indices, values, { reduction: kind });
-  return [
-    contestant("new", fresh, GARBAGE),
-    contestant("into", ({ tensors: [data, indices, values], out }) =>
-      engine.scatterND(data, indices, values, { reduction: kind, out }),
-    ),
-    contestant("plan", ({ plan, tensors: [data, , values], out }) =>
-      plan.scatter(data, values, { reduction: kind, out }),
-    ),
-    ...(isLarge ? [disposed(fresh)] : []),
+  const newOf = ({ tensors }) => fresh(engine, tensors);
+  const own = [
+    contestant("new", newOf, GARBAGE),
+    contestant("into", ({ tensors, out }) => into(engine, tensors, out)),
+    contestant("plan", ({ plan, tensors, out }) => planned(plan, tensors, out)),
   ];
+  if (updates < LEAST_DISPOSED) return own;
+  const call = () => newOf(sets[0]);
+  return [...own, { name: "disposed", call: () => call().dispose(), output: () => dataOf(call()) }];
 }
 
 function hand({ fresh, into, unchecked }, { updates }, inputs) {

@@ -70,8 +70,9 @@ export function optionsOf(
   fields: ErrorFields,
 ): Record<string, unknown> {
   const given = objectOf("options", options, fields);
-  for (const name of Object.keys(given)) {
-    if (known.includes(name)) continue;
+  // A loop over the names, which makes no list of them.
+  for (const name in given) {
+    if (known.includes(name) || !Object.hasOwn(given, name)) continue;
     const sentence = `there is no option ${printValue(name)}, only ${known.join(", ")}`;
     throw new TensorError("attribute", sentence, fields);
   }

@@ -16,7 +16,7 @@ export interface Limits {
   readonly slice: number;
   /** To copy this many bytes of data costs as much as an element saves that is moved; twice as many if it is combined. */
   readonly element: number;
-  /** To begin to combine copies costs as much as to copy this many bytes; to begin to move them four times as much. */
+  /** To begin to combine copies costs as much as to copy this many bytes; to begin to move them three times as much. */
   readonly call: number;
   /** From this many bytes of data on the heap, single updates are sorted by region. */
   readonly regions: number;
@@ -33,7 +33,7 @@ export const LIMITS: Limits = {
   indices: 2 ** 8,
   slice: 2 ** 10,
   element: 2 ** 5,
-  call: 2 ** 13,
+  call: 3 * 2 ** 12,
   regions: 2 ** 24,
   share: 2 ** 18,
   partition: 2 ** 26,
@@ -66,7 +66,7 @@ export function windowsPay(
   if (step === "none") {
     // A slice costs JavaScript as much as 4 elements at least, and 40 at most.
     const saved = limits.element * Math.min(Math.max(slice, 4), 40);
-    return slice * bytes <= limits.slice && slices * saved >= copied + 4 * limits.call;
+    return slice * bytes <= limits.slice && slices * saved >= copied + 3 * limits.call;
   }
   // JavaScript adds a float32 in 2.5 ns, a float16 in 40, and waits 40 for a target that no cache holds.
   const missed = size * bytes >= limits.regions ? 512 : 0;
