@@ -265,3 +265,26 @@ test("every bad index is reported before the first one is thrown", () => {
   assert.throws(() => planSequences(starts, [3, 2], 1, 1, false, rules, {}));
   assert.equal(reported.length, 7);
 });
+
+test("the offsets of a session stay until it ends, whatever another one reads", () => {
+  const job = (count: number, first: number): IndexJob => ({
+    kind: "tuples",
+    words: Int32Array.from({ length: count }, (_, p) => (first + p) % 7),
+    step: 1,
+    count,
+    axes: [{ dim: 7, wrap: 7, stride: 3 }],
+  });
+  const wanted = (count: number, first: number): number[] =>
+    Array.from({ length: count }, (_, p) => 3 * ((first + p) % 7));
+  for (const [name, engine] of Object.entries(ENGINES)) {
+    for (const count of [1, 200, 256, 1024, 1025, 300_000]) {
+      const sessions = [0, 1, 2].map(() => engine[EXECUTOR].begin());
+      const offsets = sessions.map((session, first) => session.readIndices(job(count, first)));
+      for (const [first, own] of offsets.entries()) {
+        assert.ok(own instanceof Uint32Array);
+        assert.deepEqual(Array.from(own), wanted(count, first), `${name}, ${count}`);
+      }
+      for (const session of sessions) session.end();
+    }
+  }
+});
