@@ -157,10 +157,10 @@ function printTargets({ workloads, scaling, curve, first }) {
     mean("  the same with two threads", 5, each(plain, keptThreaded)),
     atLeast("tiny against the best peer", 10, each(tiny, peer)),
     atLeast("two threads against one, every row", 0.95, each(timed, threads)),
-    atLeast("two threads against one, gathers", 1.5, each(gathers, threads)),
+    atLeast("two threads against one, gathers", 1.6, each(gathers, threads)),
     atMost(
       "resident against C++, every row",
-      1.3,
+      1.2,
       each(resident, ({ cpp }) => cpp.ratio),
     ),
     ...callTargets(curve).map(({ name, limit, reached }) => atMost(name, limit, reached)),

@@ -17,18 +17,15 @@ export interface Execution {
   readonly actions: readonly Action[];
 }
 
-/**
- * What a session is to do, as a record: a closure takes longer to make than a small call has. `step` is null for a gather;
- * `local` is done here.
- */
+/** What a session is to do, or what is done here: a record, because small calls feel what it takes to make a closure. */
 type Action =
   | {
       readonly plan: Plan;
       readonly dtype: DType;
+      /** These two are null for a gather. */
       readonly step: Step | null;
-      readonly data: Storage;
-      /** Of a scatter. */
       readonly updates: Storage | null;
+      readonly data: Storage;
       readonly out: Storage;
     }
   | { readonly plan: null; readonly local: () => void };

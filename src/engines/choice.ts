@@ -6,7 +6,6 @@ import { WasmExecutor } from "./wasm/executor.ts";
 import type { KernelMemory } from "./wasm/kernel-memory.ts";
 import { WasmPlatform } from "./wasm/platform.ts";
 import { whyNoWorkers } from "./wasm/spawn.ts";
-import { whyUnsupported } from "./wasm/web-assembly.ts";
 import { WorkerPool } from "./wasm/worker-pool.ts";
 
 export const ENGINE_KINDS = ["auto", "js", "wasm"] as const;
@@ -19,8 +18,8 @@ export interface Choice {
   readonly why: () => string | null;
 }
 
-/** WebAssembly as this process has it, or why it has none; looked for once. */
-let platform: WasmPlatform | string | undefined;
+/** WebAssembly as this process has it. */
+let platform: WasmPlatform | undefined;
 
 /**
  * `auto` and `wasm` give JavaScript where WebAssembly is missing, forbidden by a policy, or lacks vectors; and one thread
@@ -29,12 +28,7 @@ let platform: WasmPlatform | string | undefined;
 export function chooseExecutor(kind: EngineKind, threads = 1): Choice {
   const js = createJs();
   if (kind === "js") return { executor: js, why: () => null };
-  platform ??= whyUnsupported() ?? new WasmPlatform();
-  if (typeof platform === "string") {
-    const why = platform;
-    return { executor: js, why: () => why };
-  }
-  const wasm = platform;
+  const wasm = (platform ??= new WasmPlatform());
   let found: SharedMemory | undefined;
   const shared = (): SharedMemory => (found ??= findSharedMemory(wasm));
   const whyOne = threads === 1 ? null : (whyNoWorkers() ?? shared().why);
@@ -42,7 +36,7 @@ export function chooseExecutor(kind: EngineKind, threads = 1): Choice {
   const pool = memory && new WorkerPool(threads, memory);
   const makeShared = (): KernelMemory | null => shared().memory;
   const executor = new WasmExecutor({ js, platform: wasm, makeShared, pool });
-  return { executor, why: () => whyOne ?? pool?.whyUnavailable ?? wasm.whyNoScratch };
+  return { executor, why: () => wasm.whyNone ?? whyOne ?? pool?.whyUnavailable ?? null };
 }
 
 /** A memory for the tensors of one engine, or why there is none. */
@@ -52,6 +46,8 @@ interface SharedMemory {
 }
 
 function findSharedMemory(platform: WasmPlatform): SharedMemory {
+  const why = platform.whyNone;
+  if (why !== null) return { memory: null, why };
   try {
     return { memory: platform.sharedMemory(), why: null };
   } catch (error) {

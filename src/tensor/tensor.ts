@@ -86,11 +86,11 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
     owner?: MemoryOwner,
     dims?: readonly number[],
   ) {
+    this.#dims = dims ?? part(shape, 0);
     this.dtype = dtype;
     this.shape = (dims === undefined ? Object.freeze(shape) : shape) as Readonly<S>;
     this.size = size;
     this.data = data;
-    this.#dims = dims ?? part(shape, 0);
     this.#memory = new Memory(data, owner);
     (this as Partial<Remembered>)[MEMORY] = this.#memory;
     Object.freeze(this);

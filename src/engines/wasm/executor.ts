@@ -58,7 +58,7 @@ export class WasmExecutor implements Executor, SessionParts {
   }
 
   get kind(): "js" | "wasm" {
-    return this.#platform.whyNoScratch === null ? "wasm" : "js";
+    return this.#platform.whyNone === null ? "wasm" : "js";
   }
 
   scratch(bytes: number): KernelMemory {
@@ -101,6 +101,7 @@ export class WasmExecutor implements Executor, SessionParts {
   }
 
   begin(): Session<void> {
+    if (this.#platform.isNone) return this.js.begin();
     const session = this.#idle ?? new WasmSession(this);
     this.#idle = null;
     return session;

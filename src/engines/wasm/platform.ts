@@ -1,12 +1,12 @@
 /**
  * WebAssembly as this process has it: the compiled kernels and scratch memory, which all engines share. Nothing is
- * compiled and no memory is made before it is needed. To be used only where `whyUnsupported` gives null.
+ * compiled and no memory is made before it is needed, nor is looked whether there is WebAssembly.
  */
 
 import { TensorError } from "../../errors.ts";
 import { KERNELS, MEMORY_FLAGS_AT } from "./bytes.ts";
 import { KernelMemory, MOST_PAGES, PAGE } from "./kernel-memory.ts";
-import { webAssembly } from "./web-assembly.ts";
+import { webAssembly, whyUnsupported } from "./web-assembly.ts";
 
 /** 64 MiB. */
 const LEAST_SCRATCH = 2 ** 10;
@@ -23,11 +23,18 @@ export class WasmPlatform {
   #scratch: KernelMemory | undefined;
   /** Up to this many bytes it is large enough; the platform may have given less than was asked for. */
   #mostBytes = 0;
-  #whyNoScratch: string | null = null;
+  /** Undefined as long as nobody looked, which takes 0.25 ms: calls that are too small need not. */
+  #whyNone: string | null | undefined;
 
-  /** Why there is no scratch memory; null as long as it was not refused. */
-  get whyNoScratch(): string | null {
-    return this.#whyNoScratch;
+  /** Why there is no WebAssembly, or no scratch memory for it; null where neither was refused. */
+  get whyNone(): string | null {
+    if (this.#whyNone === undefined) this.#whyNone = whyUnsupported();
+    return this.#whyNone;
+  }
+
+  /** Whether it is known that there is none. */
+  get isNone(): boolean {
+    return typeof this.#whyNone === "string";
   }
 
   /**
@@ -39,15 +46,15 @@ export class WasmPlatform {
    * @throws TensorError `too-large` where the platform gives no address space
    */
   scratch(bytes: number): KernelMemory {
-    if (this.#whyNoScratch !== null) throw new TensorError("too-large", this.#whyNoScratch);
+    if (this.whyNone !== null) throw new TensorError("too-large", this.whyNone);
     if (this.#scratch !== undefined && bytes <= this.#mostBytes) return this.#scratch;
     const pages = pagesFor(bytes);
     try {
       this.#scratch = new KernelMemory(this.#module, false, pages);
     } catch (error) {
       if (this.#scratch === undefined) {
-        this.#whyNoScratch = `there is no memory for WebAssembly (${String(error)})`;
-        throw new TensorError("too-large", this.#whyNoScratch, {}, { cause: error });
+        this.#whyNone = `there is no memory for WebAssembly (${String(error)})`;
+        throw new TensorError("too-large", this.#whyNone, {}, { cause: error });
       }
     }
     this.#mostBytes = pages < MOST_PAGES ? pages * PAGE * USABLE : Infinity;
