@@ -98,8 +98,9 @@ function entry() {
 }
 
 /**
- * Whether a reduction has a kernel. JavaScript does the others, and those of complex numbers and of integers of 16 bits,
- * which models hardly ask for: they would take 1.2 kB of the main entry's 60, compressed.
+ * Whether a reduction of one of these data types has a kernel. JavaScript does what models hardly ask for: some reductions
+ * here, and all of complex numbers and of integers of 16 bits. Their kernels would take 1.2 of the 60 kB that the main entry
+ * may have, compressed.
  */
 const isCompiled = (dtype, reduction) =>
   !(dtype.endsWith("int8") && /mul|sub/.test(reduction)) &&

@@ -199,3 +199,34 @@ test("results that were disposed of leave nothing in later ones", () => {
     gatherND(ones, at).dispose();
   }
 });
+
+test("an input whose memory goes while a list is read is gone", () => {
+  for (const take of [(one: Tensor): void => one.dispose(), transfer]) {
+    for (const dtype of ["uint32", "uint8", "float32"] as const) {
+      const every = Int32Array.from({ length: 8192 }, (_, p) => p);
+      const big = gatherND(zeros(dtype, [8192]), tensor("int32", [8192, 1], every));
+      const list = new Proxy([[1], [2]], {
+        get(target, key) {
+          if (key === "0") take(big);
+          return Reflect.get(target, key);
+        },
+      });
+      throws("disposed", "data", () => gatherND(big, list));
+    }
+  }
+});
+
+test("a result for which memory is missing is an error of the operator, of a kept plan too", () => {
+  const rows = zeros("string", [2, 100_000]);
+  const many = tensor("int32", [1000, 1], new Int32Array(1000));
+  const plan = planScatterND([2, 100_000], many);
+  const node = { domain: "ai.onnx", op: "GatherND", opset: 13 };
+  for (const error of [
+    errorOf(() => gatherND(rows, many)),
+    errorOf(() => plan.gather(rows)),
+    explain(node, [rows, tensor("int64", [1000, 1], new BigInt64Array(1000))]).error,
+  ]) {
+    assert.equal(error?.code, "too-large");
+    assert.match(String(error?.op), /^(Gather|Scatter)ND$/);
+  }
+});

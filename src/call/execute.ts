@@ -167,6 +167,10 @@ export function execute(session: Session<void>, { result, actions }: Execution):
   return result;
 }
 
+/** {@link execute} for {@link callNow}, in which the execution is made too, because memory for its result may be missing. */
+export const executeMade = (session: Session<void>, make: () => Execution): Tensor =>
+  execute(session, make());
+
 /**
  * The result of an execution whose actions may go on after they return.
  * @param check throws if the memory of a tensor is gone: while an action is pending, its user may transfer it

@@ -2,6 +2,7 @@
 
 import { isArray, printValue, readForeign, TensorError, type ErrorFields } from "../errors.ts";
 import type { Inputs, OperatorVersion } from "../operators/operator.ts";
+import type { Signature } from "../operators/signature.ts";
 import { asTensor, fromNested, Tensor } from "../tensor/tensor.ts";
 import { isList } from "../tensor/values.ts";
 import type { Call } from "./call.ts";
@@ -9,9 +10,11 @@ import type { Call } from "./call.ts";
 /** The inputs of a node as tensors; `undefined` for one that is left out. */
 export function tensorsOf(call: Call, inputs: unknown): Inputs<Tensor> {
   const given = checkInputCount(call, readInputs(call.version, inputs, call.fields));
-  return call.version.inputs.map(({ name }, position) =>
+  const tensors = call.version.inputs.map(({ name }, position) =>
     given[position] === undefined ? undefined : asTensor(given[position], call.fields, name),
   );
+  checkAlive(call.signature, tensors, call.fields);
+  return tensors;
 }
 
 /** The inputs of a plain function, which takes nested lists of indices, read as int64, and of updates, of data's type. */
@@ -23,14 +26,32 @@ export function tensorsOrLists(
   // The first input is data, which is never optional.
   const data = asTensor(inputs[0], fields, rules[0].name);
   const tensors: (Tensor | undefined)[] = [data];
+  let isForeign = data !== inputs[0];
   for (let position = 1; position < rules.length; position++) {
     const { name, role, isOptional } = rules[position];
     const given = inputs[position];
     const dtype = role === "indices" ? "int64" : data.dtype;
     const isLeftOut = given === undefined && isOptional;
-    tensors[position] = isLeftOut ? undefined : listOrTensor(dtype, given, fields, name);
+    const tensor = isLeftOut ? undefined : listOrTensor(dtype, given, fields, name);
+    isForeign ||= tensor !== given;
+    tensors[position] = tensor;
   }
+  if (isForeign) checkAlive(signature, tensors, fields);
   return tensors;
+}
+
+/**
+ * To be called after values were read that are no tensors of this package: their getters can dispose of other inputs.
+ * @throws TensorError `disposed`
+ */
+export function checkAlive(
+  { inputs }: Signature,
+  tensors: Inputs<Tensor>,
+  fields: ErrorFields,
+): void {
+  for (const [position, tensor] of tensors.entries()) {
+    if (tensor !== undefined) asTensor(tensor, fields, inputs[position].name);
+  }
 }
 
 /** A tensor, or a nested list as one of `dtype`. */

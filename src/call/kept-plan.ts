@@ -13,7 +13,7 @@ import { coordinatesOf, part, printShape, sameShape, shapeOf } from "../tensor/s
 import { asTensor, Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
 import type { Nested, ScalarInput } from "../tensor/values.ts";
 import { plainVersionOf } from "./call.ts";
-import { callNow, execute, gatherExecution, scatterExecution } from "./execute.ts";
+import { callNow, executeMade, gatherExecution, scatterExecution } from "./execute.ts";
 import { listOrTensor } from "./inputs.ts";
 import { objectOf, optionsOf } from "../tensor/options.ts";
 import { checkOut } from "./out.ts";
@@ -129,8 +129,9 @@ function scatterBy(parts: Parts, given: unknown, list: unknown, options: unknown
       ? undefined
       : checkOut(out, dtype, dataDims, SCATTERED, [data, updates], "data", fields);
   const reducing = { reduction, includeSelf: true };
-  const execution = scatterExecution(executor, plan, data, updates, reducing, target);
-  return callNow(executor, fields, execute, execution);
+  return callNow(executor, fields, executeMade, () =>
+    scatterExecution(executor, plan, data, updates, reducing, target),
+  );
 }
 
 function gatherBy(parts: Parts, given: unknown, options: unknown = {}): Tensor {
@@ -141,8 +142,9 @@ function gatherBy(parts: Parts, given: unknown, options: unknown = {}): Tensor {
     out === undefined
       ? undefined
       : checkOut(out, data.dtype, dims, SCATTERED, [data], null, fields);
-  const execution = gatherExecution(executor, plan, data, dims, size, target);
-  return callNow(executor, fields, execute, execution);
+  return callNow(executor, fields, executeMade, () =>
+    gatherExecution(executor, plan, data, dims, size, target),
+  );
 }
 
 function dataOf({ dataDims, fields }: Parts, given: unknown): Tensor {

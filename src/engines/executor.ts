@@ -35,7 +35,7 @@ export interface Executor {
 
 /** One call on an executor: what the call takes from scratch memory is its own until `end`. */
 export interface Session<Done> {
-  /** Turns indices into the offsets of a Plan; the offsets are valid until `end`. */
+  /** Turns indices into the offsets of a Plan, which are valid until the next indices are read, or `end`. */
   readonly readIndices: ReadIndices;
   /** `out[p] = data[offset p]`, bit for bit. The arrays must not overlap. */
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): Done;

@@ -24,8 +24,9 @@ const FEW_OFFSETS = 2 ** 10;
 
 class JsSession implements Session<void> {
   readonly #ended: (session: JsSession) => void;
+  /** Memory for offsets. */
   #scratch: Uint32Array | undefined;
-  /** The first of them, as many as the last call had. */
+  /** The beginning of it, as long as the last job was. */
   #offsets: Uint32Array = new Uint32Array();
 
   constructor(ended: (session: JsSession) => void) {

@@ -6,7 +6,7 @@
 import { createJs } from "../engines/js.ts";
 import { isTensorError, TensorError } from "../errors.ts";
 import { readIndices } from "../kernels/read-indices.ts";
-import { callNow, execute, gatherExecution, scatterExecution } from "../call/execute.ts";
+import { callNow, executeMade, gatherExecution, scatterExecution } from "../call/execute.ts";
 import { roleOf, type Inputs, type OperatorVersion } from "../operators/operator.ts";
 import { byRole } from "../operators/signature.ts";
 import { lookUp } from "../operators/registry.ts";
@@ -118,12 +118,14 @@ function storyOf(
   const plan = call.operator.plan(planInputs, call, rules);
   const { fields } = call;
   if (updates === undefined) {
-    const gather = gatherExecution(executor, plan, data, shape, size, undefined);
-    const output = callNow(executor, fields, execute, gather);
+    const output = callNow(executor, fields, executeMade, () =>
+      gatherExecution(executor, plan, data, shape, size, undefined),
+    );
     return { output, story: gatherStory(prepared, plan, output) };
   }
-  const scatter = scatterExecution(executor, plan, data, updates, call.settings, undefined);
-  const output = callNow(executor, fields, execute, scatter);
+  const output = callNow(executor, fields, executeMade, () =>
+    scatterExecution(executor, plan, data, updates, call.settings, undefined),
+  );
   return { output, story: scatterStory(executor, prepared, plan, updates, output) };
 }
 

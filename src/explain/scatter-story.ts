@@ -4,7 +4,7 @@
  */
 
 import type { Executor } from "../engines/executor.ts";
-import { callNow, execute, scatterExecution, stepsOf } from "../call/execute.ts";
+import { callNow, executeMade, scatterExecution, stepsOf } from "../call/execute.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { PreparedCall } from "../call/prepare.ts";
 import { reader } from "../tensor/scalar.ts";
@@ -105,6 +105,7 @@ function outputAfter(
   const { later, divides } = stepsOf(settings);
   // A mean is a sum until its last update, after which it is divided.
   const reducing = divides && !isAll ? { ...settings, reduction: later } : settings;
-  const execution = scatterExecution(executor, plan, data, updates, reducing, undefined);
-  return callNow(executor, call.fields, execute, execution);
+  return callNow(executor, call.fields, executeMade, () =>
+    scatterExecution(executor, plan, data, updates, reducing, undefined),
+  );
 }

@@ -86,7 +86,7 @@ function readElements(
 }
 
 const offsetsAt = ({ memory }: Arena, pointer: number, count: number): Uint32Array =>
-  (memory.offsets = memory.wordsAt(pointer, count));
+  (memory.lastOffsets = memory.wordsAt(pointer, count));
 
 /**
  * Reads `count` units of `perUnit` words each.

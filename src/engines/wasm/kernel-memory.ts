@@ -26,8 +26,8 @@ export class KernelMemory {
   readonly #dropped = new FinalizationRegistry<number>((pointer) => this.free(pointer));
   #kernels: Kernels | undefined;
   readonly #block: Block;
-  /** The offsets that a kernel has written last. */
-  offsets: Uint32Array | undefined;
+  /** The offsets that a kernel has written last, which {@link has} knows. */
+  lastOffsets: Uint32Array | undefined;
 
   /**
    * @param pages how much address space to ask for
@@ -87,11 +87,11 @@ export class KernelMemory {
   }
 
   /**
-   * Whether an array lives in this memory; if so its `byteOffset` is its address. Memory that is not shared has no tensors,
-   * so that no array has to be asked for its buffer, which takes 30 ns.
+   * Whether an array is known to live in this memory; if so its `byteOffset` is its address. Of memory that is not shared
+   * only `lastOffsets` is known: no tensor lives there, and to ask an array for its buffer takes 30 ns.
    */
   has(array: ArrayBufferView): boolean {
-    return this.isShared ? array.buffer === this.buffer : array === this.offsets;
+    return this.isShared ? array.buffer === this.buffer : array === this.lastOffsets;
   }
 
   bytesAt(pointer: number, length: number): Uint8Array {

@@ -16,7 +16,7 @@ export interface Limits {
   readonly slice: number;
   /** To copy this many bytes of data costs as much as an element saves that is moved; twice as many if it is combined. */
   readonly element: number;
-  /** To begin to combine copies costs as much as to copy this many bytes; to begin to move them three times as much. */
+  /** A reduction on copies costs at least as much as to copy this many bytes; a move on copies three times as much. */
   readonly call: number;
   /** From this many bytes of data on the heap, single updates are sorted by region. */
   readonly regions: number;

@@ -98,7 +98,9 @@ function keptLayout(arena: Arena, { offsets, count }: Plan, { slices, unmerged }
   const starts = arena.memory.wordsAt(slices.offsets, (offsets.length / count) * slices.count);
   // Runs that do not overlap can be split among threads as they are.
   const isEnough = areEqualOrDisjoint(starts, slices);
-  return { slices: stay(slices), unmerged: isEnough ? null : stay(unmerged) };
+  // The longer list first: where memory is full nothing stays.
+  const all = isEnough ? null : stay(unmerged);
+  return { slices: stay(slices), unmerged: all };
 }
 
 /** Fewer and longer slices where the offsets of all batches, `length` in number, form runs of one length; else null. */

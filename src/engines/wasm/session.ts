@@ -114,9 +114,11 @@ export class WasmSession implements Session<void>, IndexReader {
       isNumericStorage(out) &&
       this.#pays(plan, dtype, step, out, updates, data) &&
       attempt(() => {
-        const arena = this.arenaOf(bytesFor(plan, dtype), data, updates, out);
-        const kernel = scatterKernel(arena.memory, dtype, step);
+        // Any memory knows; one as large as the call needs is made only where there is a kernel.
+        const { shared } = this.#parts;
+        const kernel = scatterKernel(shared ?? this.#parts.scratch(0), dtype, step);
         if (kernel === undefined) return false;
+        const arena = this.arenaOf(bytesFor(plan, dtype), data, updates, out);
         const job = { kernel, dtype, data, target: out, sequential: updates };
         return this.#carryOut(arena, plan, job);
       });
@@ -126,9 +128,8 @@ export class WasmSession implements Session<void>, IndexReader {
   }
 
   end(): void {
-    for (const arena of this.#arenas) arena.release();
-    // The last one serves the next call.
-    if (this.#arenas.length > 1) this.#arenas.splice(0, this.#arenas.length - 1);
+    // An arena that was kept would keep scratch memory that a larger one has replaced.
+    if (this.#arenas.length > 0) for (const arena of this.#arenas.splice(0)) arena.release();
     this.#parts.ended(this);
   }
 

@@ -25,7 +25,8 @@ export function runThroughWindows(arena: Arena, limits: Limits, plan: Plan, job:
   const random = target ?? data;
   const isHere = memory.has(random);
   const limit = limits.window;
-  // Stores wait for nothing. Sorted updates take no more memory than data.
+  // Not without a reduction, because stores wait for no memory; and not more updates than a quarter of data, so that the
+  // sorted ones take no more memory than data.
   const isSorted =
     span * bytes >= limits.regions &&
     4 * slices.count <= span &&
