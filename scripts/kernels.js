@@ -99,7 +99,7 @@ function entry() {
 
 /**
  * Whether a reduction of one of these data types has a kernel. JavaScript does what models hardly ask for: some reductions
- * here, and all of complex numbers and of integers of 16 bits. Their kernels would take 1.2 of the 60 kB that the main entry
+ * here, and all of complex numbers and of integers of 16 bits. Their kernels would take 0.9 of the 60 kB that the main entry
  * may have, compressed.
  */
 const isCompiled = (dtype, reduction) =>

@@ -219,6 +219,34 @@ test("an input whose memory goes while a list is read is gone", () => {
   }
 });
 
+test("data whose memory goes while a kept plan reads a list, or an out of another kind, is gone", () => {
+  const every = Int32Array.from({ length: 8192 }, (_, p) => p);
+  const fresh = (): Tensor => gatherND(zeros("uint32", [8192]), tensor("int32", [8192, 1], every));
+  const plan = planScatterND([8192], [[1], [2]]);
+  const outOf = (data: Tensor, size: number): Tensor =>
+    ({
+      dtype: "uint32",
+      get shape() {
+        data.dispose();
+        return [size];
+      },
+      data: new Uint32Array(size),
+    }) as never;
+  const calls: readonly ((data: Tensor) => unknown)[] = [
+    (data) => {
+      const get = (list: number[], key: string): unknown => {
+        if (key === "0") data.dispose();
+        return Reflect.get(list, key);
+      };
+      return plan.scatter(data, new Proxy([5, 6], { get: get as never }));
+    },
+    (data) => plan.scatter(data, [5, 6], { out: outOf(data, 8192) }),
+    (data) => plan.gather(data, { out: outOf(data, 2) }),
+    (data) => gatherND(data, [[1], [2]], { out: outOf(data, 2) }),
+  ];
+  for (const call of calls) throws("disposed", "data", () => call(fresh()));
+});
+
 test("a result for which memory is missing is an error of the operator, of a kept plan too", () => {
   const rows = zeros("string", [2, 100_000]);
   const many = tensor("int32", [1000, 1], new Int32Array(1000));

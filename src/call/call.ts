@@ -80,11 +80,10 @@ export function plainCallOf(
   options: unknown,
 ): { readonly call: PlainCall; readonly out: unknown } {
   const version = plainVersionOf(operator);
-  const last = LAST.get(operator);
-  if (options === undefined && last?.names.length === 0) return { call: last.call, out: undefined };
   const given: Options =
     options === undefined ? NO_OPTIONS : objectOf("options", options, { op: version.name });
   const { out } = given;
+  const last = LAST.get(operator);
   if (last !== undefined && areSame(given, last)) return { call: last.call, out };
   const fields: ErrorFields = { op: version.name };
   const { out: _, ...rest } = given;

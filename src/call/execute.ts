@@ -39,15 +39,6 @@ function act<Done>(session: Session<Done>, action: Action): Done | void {
     : session.scatter(plan, dtype, step, data, updates, out);
 }
 
-const actionOf = (
-  plan: Plan,
-  dtype: DType,
-  step: Step | null,
-  data: Storage,
-  updates: Storage | null,
-  out: Storage,
-): Action => ({ plan, dtype, step, data, updates, out });
-
 const local = (action: () => void): Action => ({ plan: null, local: action });
 
 /** `out`, or a new tensor of `shape`, with the slices of `data` that the Plan addresses, and 0 where it leaves some out. */
@@ -62,7 +53,7 @@ export function gatherExecution(
   const { dtype } = data;
   const result =
     out ?? new Tensor(dtype, part(shape, 0), size, executor.allocate(dtype, size), executor);
-  const gather = actionOf(plan, dtype, null, data.data, null, result.data);
+  const gather = { plan, dtype, step: null, data: data.data, updates: null, out: result.data };
   const actions = plan.source === undefined ? [gather] : [local(() => clear(result.data)), gather];
   return { result, actions };
 }
@@ -112,7 +103,7 @@ export function scatterExecution(
   // Text can outgrow what a string holds, half-way through: it is put together elsewhere first.
   const work: Storage = Array.from(result.data);
   const actions = scatterActions(plan, data, updates, reducing, work);
-  return { result, actions: [...actions, local(() => copy(work, result.data))] };
+  return { result, actions: actions.concat(local(() => copy(work, result.data))) };
 }
 
 /**
@@ -128,17 +119,17 @@ function scatterActions(
 ): Action[] {
   const { reduction } = reducing;
   if (isOneStep(reducing)) {
-    return [actionOf(plan, dtype, reduction as Step, data, updates, out)];
+    return [{ plan, dtype, step: reduction as Step, data, updates, out }];
   }
   const steps = stepsOf(reducing);
   const { first, later } = split(plan);
-  const actions = [
-    actionOf(first, dtype, steps.first, data, updates, out),
-    actionOf(later, dtype, steps.later, out, updates, out),
+  const actions: Action[] = [
+    { plan: first, dtype, step: steps.first, data, updates, out },
+    { plan: later, dtype, step: steps.later, data: out, updates, out },
   ];
   if (!steps.divides) return actions;
   const counts = countTargets(first, later).map((count) => divisorOf(reducing, count));
-  return [...actions, local(() => divide(dtype, out, plan.slice, first.offsets, counts))];
+  return actions.concat(local(() => divide(dtype, out, plan.slice, first.offsets, counts)));
 }
 
 /**

@@ -2,7 +2,6 @@
 
 import { isArray, printValue, readForeign, TensorError, type ErrorFields } from "../errors.ts";
 import type { Inputs, OperatorVersion } from "../operators/operator.ts";
-import type { Signature } from "../operators/signature.ts";
 import { asTensor, fromNested, Tensor } from "../tensor/tensor.ts";
 import { isList } from "../tensor/values.ts";
 import type { Call } from "./call.ts";
@@ -13,7 +12,7 @@ export function tensorsOf(call: Call, inputs: unknown): Inputs<Tensor> {
   const tensors = call.version.inputs.map(({ name }, position) =>
     given[position] === undefined ? undefined : asTensor(given[position], call.fields, name),
   );
-  checkAlive(call.signature, tensors, call.fields);
+  checkAlive(call.signature.inputs, tensors, call.fields);
   return tensors;
 }
 
@@ -36,21 +35,23 @@ export function tensorsOrLists(
     isForeign ||= tensor !== given;
     tensors[position] = tensor;
   }
-  if (isForeign) checkAlive(signature, tensors, fields);
+  if (isForeign) checkAlive(rules, tensors, fields);
   return tensors;
 }
 
 /**
- * To be called after values were read that are no tensors of this package: their getters can dispose of other inputs.
+ * Looks again whether the memory of inputs is there, after values were read that are no tensors of this package: their
+ * getters can dispose of other inputs.
+ * @param names of the inputs, in their order
  * @throws TensorError `disposed`
  */
 export function checkAlive(
-  { inputs }: Signature,
+  names: readonly { readonly name: string }[],
   tensors: Inputs<Tensor>,
   fields: ErrorFields,
 ): void {
   for (const [position, tensor] of tensors.entries()) {
-    if (tensor !== undefined) asTensor(tensor, fields, inputs[position].name);
+    if (tensor !== undefined) asTensor(tensor, fields, names[position].name);
   }
 }
 

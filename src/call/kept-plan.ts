@@ -14,7 +14,7 @@ import { asTensor, Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
 import type { Nested, ScalarInput } from "../tensor/values.ts";
 import { plainVersionOf } from "./call.ts";
 import { callNow, executeMade, gatherExecution, scatterExecution } from "./execute.ts";
-import { listOrTensor } from "./inputs.ts";
+import { checkAlive, listOrTensor } from "./inputs.ts";
 import { objectOf, optionsOf } from "../tensor/options.ts";
 import { checkOut } from "./out.ts";
 import { rulesOf } from "./prepare.ts";
@@ -122,6 +122,7 @@ function scatterBy(parts: Parts, given: unknown, list: unknown, options: unknown
   const { dtype } = data;
   checkReduction(dtype, reduction, fields);
   const updates = listOrTensor(dtype, list, fields, "updates");
+  if (updates !== list) checkAlive(SCATTERED, [data], fields);
   if (updates.dtype !== dtype) throw wrongDType(updates, [dtype], fields, "updates");
   checkShape(updates, dims, fields, "updates");
   const target =

@@ -4,6 +4,7 @@ import { isNumericStorage, type DType } from "../tensor/dtype.ts";
 import { TensorError, type ErrorCode, type ErrorFields } from "../errors.ts";
 import type { Inputs } from "../operators/operator.ts";
 import { printShape, sameShape } from "../tensor/shape.ts";
+import { checkAlive } from "./inputs.ts";
 import { Tensor, viewAsTensor } from "../tensor/tensor.ts";
 
 /**
@@ -22,6 +23,7 @@ export function checkOut(
   who: ErrorFields,
 ): Tensor {
   const out = writable(given, dtype, who);
+  if (out !== given) checkAlive(names, inputs, who);
   checkLike(out, dtype, shape, "out", who);
   // A typed array with elements cannot be frozen.
   if (!isNumericStorage(out.data) && Object.isFrozen(out.data) && out.size > 0) {

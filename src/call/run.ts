@@ -21,7 +21,7 @@ import {
   scatterExecution,
   type Execution,
 } from "./execute.ts";
-import { checkAlive, tensorsOf, tensorsOrLists } from "./inputs.ts";
+import { tensorsOf, tensorsOrLists } from "./inputs.ts";
 import { optionsOf } from "../tensor/options.ts";
 import { checkOut } from "./out.ts";
 import { policiesOf, type Policies } from "./policies.ts";
@@ -126,7 +126,6 @@ function checked(
   const { shape, data, inPlace, tensors: inputs } = prepared;
   const names = call.signature.inputs;
   const own = checkOut(out, data.dtype, shape, names, inputs, inPlace, call.fields);
-  if (own !== out) checkAlive(call.signature, inputs, call.fields);
   return { executor, prepared, policies, out: own };
 }
 

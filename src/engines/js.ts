@@ -3,17 +3,8 @@
 import { scatterCombine } from "../kernels/combine.ts";
 import { gatherMove, scatterMove } from "../kernels/move.ts";
 import { readIndices } from "../kernels/read-indices.ts";
-import type { ReadIndices } from "../plan/index-job.ts";
-import { coarsen, type Plan } from "../plan/plan.ts";
-import {
-  allocate,
-  DTYPES,
-  isNumericStorage,
-  viewOf,
-  type DType,
-  type Step,
-  type Storage,
-} from "../tensor/dtype.ts";
+import { coarsen } from "../plan/plan.ts";
+import { allocate, DTYPES, isNumericStorage, viewOf } from "../tensor/dtype.ts";
 import { copy } from "../tensor/storage.ts";
 import type { Executor, Session } from "./executor.ts";
 import { BufferPool, LEAST_BYTES } from "./pool.ts";
@@ -22,60 +13,43 @@ import { Queue } from "./queue.ts";
 /** Up to this many offsets live in scratch memory: to make an array of 64 takes 0.2 µs, of 256 it takes 0.5. */
 const FEW_OFFSETS = 2 ** 10;
 
-class JsSession implements Session<void> {
-  readonly #ended: (session: JsSession) => void;
-  /** Memory for offsets. */
-  #scratch: Uint32Array | undefined;
+/** @param ended takes the session back */
+function createSession(ended: (session: Session<void>) => void): Session<void> {
+  const scratch = new Uint32Array(FEW_OFFSETS);
   /** The beginning of it, as long as the last job was. */
-  #offsets: Uint32Array = new Uint32Array();
-
-  constructor(ended: (session: JsSession) => void) {
-    this.#ended = ended;
-  }
-
-  readonly readIndices: ReadIndices = (job) => {
-    const { count } = job;
-    if (count > FEW_OFFSETS) return readIndices(job);
-    if (this.#offsets.length !== count) {
-      this.#scratch ??= new Uint32Array(FEW_OFFSETS);
-      this.#offsets = this.#scratch.subarray(0, count);
-    }
-    return readIndices(job, this.#offsets);
+  let offsets = scratch;
+  return {
+    readIndices(job) {
+      const { count } = job;
+      if (count > FEW_OFFSETS) return readIndices(job);
+      if (offsets.length !== count) offsets = scratch.subarray(0, count);
+      return readIndices(job, offsets);
+    },
+    gather(plan, _dtype, data, out) {
+      gatherMove(coarsen(plan), data, out);
+    },
+    scatter(plan, dtype, step, data, updates, out) {
+      if (out !== data) copy(data, out);
+      const coarse = coarsen(plan);
+      if (step === "none") scatterMove(coarse, updates, out);
+      else scatterCombine(coarse, dtype, step, updates, out);
+    },
+    end() {
+      ended(this);
+    },
   };
-
-  gather(plan: Plan, _dtype: DType, data: Storage, out: Storage): void {
-    gatherMove(coarsen(plan), data, out);
-  }
-
-  scatter(
-    plan: Plan,
-    dtype: DType,
-    step: Step,
-    data: Storage,
-    updates: Storage,
-    out: Storage,
-  ): void {
-    if (out !== data) copy(data, out);
-    const coarse = coarsen(plan);
-    if (step === "none") scatterMove(coarse, updates, out);
-    else scatterCombine(coarse, dtype, step, updates, out);
-  }
-
-  end(): void {
-    this.#ended(this);
-  }
 }
 
 export function createJs(): Executor {
   const pool = new BufferPool();
   const queue = new Queue();
   // A session that has ended serves the next call.
-  let idle: JsSession | null = null;
-  const ended = (session: JsSession): void => {
+  let idle: Session<void> | null = null;
+  const ended = (session: Session<void>): void => {
     idle = session;
   };
-  const begin = (): JsSession => {
-    const session = idle ?? new JsSession(ended);
+  const begin = (): Session<void> => {
+    const session = idle ?? createSession(ended);
     idle = null;
     return session;
   };

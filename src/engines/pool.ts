@@ -15,7 +15,6 @@ export class BufferPool {
 
   /** A buffer of that length with arbitrary contents, if the pool has one. */
   take(bytes: number): ArrayBuffer | undefined {
-    if (bytes < LEAST_BYTES) return undefined;
     const buffer = this.#free.get(bytes)?.pop();
     if (buffer !== undefined) this.#bytes -= bytes;
     return buffer;

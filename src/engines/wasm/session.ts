@@ -115,8 +115,8 @@ export class WasmSession implements Session<void>, IndexReader {
       this.#pays(plan, dtype, step, out, updates, data) &&
       attempt(() => {
         // Any memory knows; one as large as the call needs is made only where there is a kernel.
-        const { shared } = this.#parts;
-        const kernel = scatterKernel(shared ?? this.#parts.scratch(0), dtype, step);
+        const known = this.#parts.shared ?? this.#parts.scratch(0);
+        const kernel = scatterKernel(known, dtype, step);
         if (kernel === undefined) return false;
         const arena = this.arenaOf(bytesFor(plan, dtype), data, updates, out);
         const job = { kernel, dtype, data, target: out, sequential: updates };
@@ -208,7 +208,7 @@ export class WasmSession implements Session<void>, IndexReader {
     const { limits, shared } = this.#parts;
     const isHere = shared?.has(random) === true;
     if (isHere && shared.has(sequential)) return true;
-    // In, and out; JavaScript copies data too unless it is in place.
+    // Kernels need data copied in and out. In place JavaScript copies nothing; else it copies data once as well.
     const copies = isHere ? 0 : random === data ? 2 : 1;
     return windowsPay(plan, dtype, step, copies, limits);
   }
