@@ -68,3 +68,9 @@ export interface StagedArray extends ChunkedArray {
   /** Removes the folder for staged chunks with all that is in it. */
   endStaging(): Promise<void>;
 }
+
+/** An array that nobody sees until it is complete: its metadata, or its file's name, comes last. */
+export interface PendingArray extends StagedArray {
+  /** Makes the array visible, in the place of one that was there. Done twice it does nothing. */
+  publish(): Promise<void>;
+}
