@@ -125,15 +125,17 @@ class NpyArray implements ChunkedArray {
   protected readonly file: string;
   protected readonly head: Head;
 
-  constructor(file: string, head: Head, chunkShape = defaultChunks(head)) {
+  constructor(file: string, head: Head, given?: readonly number[]) {
     const { dtype } = head.type;
+    const chunkShape = given ?? defaultChunks(head);
     checkContiguous(chunkShape, head.shape);
     this.file = file;
     this.head = head;
     this.dtype = dtype;
     this.shape = head.shape;
     this.chunkShape = chunkShape;
-    this.location = { format: "npy", path: file, chunkShape };
+    // Chunks that nobody chose may be chosen later.
+    this.location = { format: "npy", path: file, ...(given !== undefined && { chunkShape }) };
     this.fingerprint = head.fingerprint;
   }
 
