@@ -168,11 +168,10 @@ export class SlurmCluster {
   /** Ends a node as a power failure would: its slurmd, and its tasks with the processes that watch them. */
   kill(node: Node): void {
     const daemon = this.#nodes.get(node)?.child.pid;
-    // A task runs a script of the node's spool folder, as a child of the process that watches it.
-    const scripts = processesOf(path.join(this.folder, `spool-${node}`, ""));
-    const own = processesOf(`SLURMD_NODENAME=${node}`).filter((pid) => this.#isOurs(pid));
-    const watchers = scripts.map(parentOf).filter((pid) => pid > 1);
-    killAll([...(daemon === undefined ? [] : [daemon]), ...watchers, ...scripts, ...own]);
+    const tasks = processesOf(`SLURMD_NODENAME=${node}`).filter((pid) => this.#isOurs(pid));
+    // What watches a task would report its end, so it goes first.
+    const watchers = tasks.map(parentOf).filter((pid) => pid > 1 && !tasks.includes(pid));
+    killAll([...(daemon === undefined ? [] : [daemon]), ...watchers, ...tasks]);
   }
 
   #isOurs(pid: number): boolean {
