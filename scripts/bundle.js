@@ -29,6 +29,7 @@ await build({
     "npy/index.ts",
     "onnx/index.ts",
     "openvino/index.ts",
+    "zarr/index.ts",
     "cli/main.ts",
     "convert/convert-model.ts",
     "inspect/inspect-model.ts",

@@ -36,6 +36,7 @@ const EXPORTS = {
     "unsupportedOperators", "verifyModel", "writeModel", "writeTensor",
   ],
   "openvino/index.js": ["FINDINGS", "convertModel", "inspectModel", "readIR", "runModel", "writeIR"],
+  "zarr/index.js": ["createArray", "createPending", "openArray", "openPending"],
 };
 
 for (const [entry, names] of Object.entries(EXPORTS)) {
@@ -65,7 +66,7 @@ function importGraph(
   return { files: seen, packages };
 }
 
-test("the core and npy have no dependency, onnx has protobuf, openvino an XML parser", () => {
+test("the core and npy have no dependency, onnx has protobuf, openvino an XML parser, zarr codecs", () => {
   assert.ok(
     importGraph(path.join(root, "dist/index.js")).files.size > 1,
     "the graph was not walked",
@@ -75,6 +76,7 @@ test("the core and npy have no dependency, onnx has protobuf, openvino an XML pa
   assert.deepEqual(packagesOf("npy/index.js"), []);
   assert.ok(packagesOf("onnx/index.js").every((name) => name.startsWith("@bufbuild/protobuf")));
   assert.deepEqual(packagesOf("openvino/index.js"), ["fast-xml-parser"]);
+  assert.deepEqual(packagesOf("zarr/index.js"), ["numcodecs/zstd", "numcodecs/blosc"]);
 });
 
 test("the main entry with all that it loads is at most 60 kB, minified and gzipped", async () => {
@@ -99,7 +101,7 @@ test("the types resolve for every way to import an ES module", () => {
     sh(bin("attw"), ["--pack", "--profile", "esm-only", "--format", "json"]),
   );
   const entries = Object.keys(report.analysis.entrypoints);
-  assert.deepEqual(entries, [".", "./npy", "./onnx", "./openvino", "./package.json"]);
+  assert.deepEqual(entries, [".", "./npy", "./onnx", "./openvino", "./zarr", "./package.json"]);
 });
 
 test("the lock file names no registry", () => {

@@ -11,6 +11,8 @@ export interface ArrayLocation {
   readonly format: "npy" | "zarr";
   /** An absolute path, or a URL. */
   readonly path: string;
+  /** For a format that has no chunks of its own. */
+  readonly chunkShape?: readonly number[];
 }
 
 /** What an array holds, and how it is divided. */

@@ -1,6 +1,6 @@
 /** `duplicates: "error"`: the error for the first update whose target an earlier update has. */
 
-import { TensorError } from "../errors.ts";
+import { TensorError, type ErrorFields } from "../errors.ts";
 import type { PlanInputs } from "../operators/operator.ts";
 import type { Plan } from "../plan/plan.ts";
 import { firstRepeat } from "../plan/repeats.ts";
@@ -15,10 +15,22 @@ export function checkDuplicates(plan: Plan, call: Call, inputs: PlanInputs): voi
   const at = indexAt(coordinatesOf(repeat.position, positions));
   const earlier = indexAt(coordinatesOf(repeat.earlier, positions));
   const cell = coordinatesOf(repeat.target, inputs.data).slice(0, addressed);
-  const where = cell.length === 0 ? "" : printShape(cell);
-  throw new TensorError(
-    "duplicate-index",
-    `indices${printShape(at)} has the target of indices${printShape(earlier)}, data${where}`,
-    { ...call.fields, input: "indices", at },
-  );
+  throw duplicateError(at, earlier, cell, call.fields);
 }
+
+/**
+ * @param at of an index, whose target the index at `earlier` has
+ * @param cell that target's coordinates in data
+ */
+export const duplicateError = (
+  at: readonly number[],
+  earlier: readonly number[],
+  cell: readonly number[],
+  fields: ErrorFields,
+): TensorError =>
+  new TensorError(
+    "duplicate-index",
+    `indices${printShape(at)} has the target of indices${printShape(earlier)}, data` +
+      (cell.length === 0 ? "" : printShape(cell)),
+    { ...fields, input: "indices", at },
+  );

@@ -35,8 +35,21 @@ const HEADER_ALIGNMENT = 64;
 /** NumPy leaves room for the first dimension to grow to this many digits in place. */
 const DIMENSION_DIGITS = 21;
 
-/** @throws TensorError `malformed-file`, or `too-large` for more than 2^32 - 1 elements. */
-export function readNpyHeader(file: Uint8Array): NpyContents {
+/** How large a file is, of which only the first bytes are there, and how many elements it may have. */
+export interface NpyLimits {
+  /** In bytes. */
+  readonly fileSize: number;
+  readonly maxSize: number;
+}
+
+/**
+ * @param limits of a file that is read in parts; without them `file` is the whole file, and becomes one tensor
+ * @throws TensorError `malformed-file`, or `too-large` for more elements than there may be
+ */
+export function readNpyHeader(
+  file: Uint8Array,
+  limits: NpyLimits = { fileSize: file.length, maxSize: MAX_SIZE },
+): NpyContents {
   checkMagic(file);
   const version = `${file[VERSION_AT]}.${file[VERSION_AT + 1]}`;
   const width = LENGTH_BYTES[version];
@@ -53,8 +66,21 @@ export function readNpyHeader(file: Uint8Array): NpyContents {
   checkLength(file, start, `its header of ${length} bytes`);
   const { descr, fortranOrder, shape } = parseDictionary(file, from, start);
   const type = parseDescr(descr);
-  const size = checkElements(file, start, shape, type);
+  const size = checkElements(limits, start, shape, type);
   return { type, shape, size, fortranOrder, start, end: start + size * type.bytes };
+}
+
+/**
+ * How many bytes of a file its header takes, by the first twelve of them.
+ * @throws TensorError `malformed-file` for another format; what else is wrong {@link readNpyHeader} says
+ */
+export function parseNpyHeaderLength(first: Uint8Array): number {
+  checkMagic(first);
+  if (first.length < LENGTH_AT + 4) return first.length;
+  const view = new DataView(first.buffer, first.byteOffset, first.byteLength);
+  return first[VERSION_AT] === 1
+    ? LENGTH_AT + 2 + view.getUint16(LENGTH_AT, true)
+    : LENGTH_AT + 4 + view.getUint32(LENGTH_AT, true);
 }
 
 function checkMagic(file: Uint8Array): void {
@@ -84,20 +110,21 @@ function checkLength(file: Uint8Array, end: number, what: string): void {
 
 /** The number of elements, after checking that the file holds all of them. */
 function checkElements(
-  file: Uint8Array,
+  { fileSize, maxSize }: NpyLimits,
   start: number,
   shape: readonly number[],
   { bytes, dtype }: ElementType,
 ): number {
   const size = product(shape);
-  if (size > MAX_SIZE) {
+  if (size > maxSize) {
+    const most = maxSize === MAX_SIZE ? "a tensor has at most 2^32" : "an array has at most 2^53";
     throw new TensorError(
       "too-large",
-      `the NPY file promises the shape ${printShape(shape)}, but a tensor has at most 2^32 - 1 elements`,
+      `the NPY file promises the shape ${printShape(shape)}, but ${most} - 1 elements`,
       { expected: shape },
     );
   }
-  const present = file.length - start;
+  const present = fileSize - start;
   if (size * bytes > present) {
     throw malformed(
       `the NPY file promises ${size * bytes} bytes (shape ${printShape(shape)}, ${dtype} of ${bytes} bytes), ` +
@@ -106,7 +133,7 @@ function checkElements(
     );
   }
   // Text of length 0 takes no bytes of the file, so only this check keeps a small file from 2^32 empty strings.
-  if (bytes === 0 && size > file.length) {
+  if (bytes === 0 && size > fileSize) {
     throw malformed(
       `the NPY file promises ${size} strings of no characters, more than it has bytes`,
       { got: size, expected: shape },

@@ -1,0 +1,103 @@
+/** A job with its arrays open, and everything that its tasks derive from them. */
+
+import * as path from "node:path";
+import type { ChunkedArray, PendingArray, StagedArray } from "../arrays/array.ts";
+import { Grid } from "../arrays/grid.ts";
+import { DTYPES } from "../tensor/dtype.ts";
+import { part, product } from "../tensor/shape.ts";
+import { addressOf, type Address } from "./address.ts";
+import { resolveCall, type ResolvedCall } from "./call-spec.ts";
+import type { FragmentLayout } from "./fragments.ts";
+import type { JobSpec } from "./spec.ts";
+
+export interface JobArrays {
+  readonly data: ChunkedArray;
+  readonly indices: ChunkedArray;
+  readonly updates: ChunkedArray | undefined;
+  /** Pending where the job makes a new array. */
+  readonly out: StagedArray | PendingArray;
+}
+
+export interface JobContext extends JobArrays {
+  readonly folder: string;
+  readonly spec: JobSpec;
+  readonly resolved: ResolvedCall;
+  readonly isGather: boolean;
+  /** Whether two updates of one target are an error. */
+  readonly refusesDuplicates: boolean;
+  readonly address: Address;
+  /** The blocks of positions. */
+  readonly blocks: Grid;
+  /** The chunks of data, numbered as `lead * pieces + piece`. */
+  readonly chunks: Grid;
+  /** Bytes of one element, and of the part of a slice that each piece holds. */
+  readonly elementBytes: number;
+  readonly pieceBytes: readonly number[];
+  /** Files in `shuffle/`, one a block. A scatter keeps the updates there. */
+  readonly shuffle: FragmentLayout;
+  /** Files in `applied/` of a gather, one a chunk: for each block the slices that it gets. */
+  readonly gathered: (piece: number) => FragmentLayout;
+}
+
+/** The files of a job. */
+export const fileOf = {
+  spec: (folder: string): string => path.join(folder, "job.json"),
+  done: (folder: string): string => path.join(folder, "done"),
+  stage: (folder: string, stage: string): string => path.join(folder, stage),
+  task: (folder: string, stage: string, task: number): string =>
+    path.join(folder, stage, String(task)),
+} as const;
+
+export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): JobContext {
+  const { data, indices, updates } = arrays;
+  const resolved = resolveCall(spec.call, { data, indices, updates });
+  const { call, policies, layout } = resolved;
+  const address = addressOf(layout, data.shape, data.chunkShape);
+  const isGather = updates === undefined;
+  const refusesDuplicates =
+    policies.duplicates === "error" && call.settings.reduction === "none" && !isGather;
+  const elementBytes = DTYPES[data.dtype].bytes;
+  const { pieces } = address;
+  const pieceBytes = Array.from(
+    { length: pieces.size },
+    (_, piece) => product(pieces.box(piece).shape) * elementBytes,
+  );
+  const blocks = new Grid(address.positions, spec.blockShape);
+  return {
+    ...arrays,
+    folder,
+    spec,
+    resolved,
+    isGather,
+    refusesDuplicates,
+    address,
+    blocks,
+    chunks: new Grid(data.shape, data.chunkShape),
+    elementBytes,
+    pieceBytes,
+    shuffle: {
+      fragments: address.leads.size,
+      // The rows; and the positions in the block, where a later stage needs them.
+      columns: isGather || refusesDuplicates ? 2 : 1,
+      pieceBytes: isGather ? pieceBytes.map(() => 0) : pieceBytes,
+    },
+    gathered: (piece) => ({
+      fragments: blocks.size,
+      columns: 0,
+      pieceBytes: [pieceBytes[piece]],
+    }),
+  };
+}
+
+/** The columns of a file in `shuffle/`. */
+export const ROWS = 0;
+export const POSITIONS = 1;
+
+/** The shape of an array's chunk in the addressed axes only, and of the axes of a slice. */
+export const splitShape = (
+  shape: readonly number[],
+  addressed: number,
+): { lead: number[]; slice: number[] } => ({
+  lead: part(shape, 0, addressed),
+  slice: part(shape, addressed),
+});

@@ -1,0 +1,126 @@
+/** `scatterChunked` and `gatherChunked`: a call on chunked arrays as one makes it on tensors. */
+
+import * as fs from "node:fs/promises";
+import { availableParallelism } from "node:os";
+import * as path from "node:path";
+import type { NodeSpec } from "../call/call.ts";
+import { printValue, TensorError } from "../errors.ts";
+import { objectOf } from "../tensor/options.ts";
+import type { ArrayLocation, ChunkedArray } from "../arrays/array.ts";
+import type { CallSpec } from "./call-spec.ts";
+import { createJob } from "./create-job.ts";
+import { openLocated } from "./open-arrays.ts";
+import { DEFAULT_MEMORY } from "./pool.ts";
+import { runJob, type RunJobOptions } from "./run-job.ts";
+
+/** How a chunked call is made, and what it calls: a plain function, with its options beside these, or a node. */
+export interface ChunkedOptions extends RunJobOptions {
+  /** The path of the new array, `.npy` or Zarr; or `data` itself, which is then changed in place. */
+  readonly out: string | ChunkedArray;
+  /** The plain function: `scatterND` and `gatherND` by default. */
+  readonly function?: string | undefined;
+  /** A node of a version, in place of a plain function. */
+  readonly node?: NodeSpec | undefined;
+  /** The value of the axis, where it is an input of the node. */
+  readonly axis?: number | undefined;
+  /**
+   * The folder of the job, which stays when the call has ended, and from which the same call goes on after an interruption.
+   * By default a folder beside the output, which is removed when all is done.
+   */
+  readonly job?: string | undefined;
+  readonly reduction?: string | undefined;
+  readonly batchDims?: number | undefined;
+  readonly bounds?: string | undefined;
+  readonly negative?: string | undefined;
+  readonly duplicates?: string | undefined;
+  readonly includeSelf?: boolean | undefined;
+}
+
+/** What is not an option of a plain function. */
+const OWN: ReadonlySet<string> = new Set([
+  "out",
+  "function",
+  "node",
+  "job",
+  "memory",
+  "threads",
+  "signal",
+  "onProgress",
+]);
+
+/**
+ * A new array, or `data` changed in place: data with the updates applied, as `scatterND` does it in memory, bit for bit.
+ * All indices are checked before the output is begun; a bad one leaves everything as it was.
+ *
+ * @param data any data type but string, of any size; its chunks are read and written one by one
+ * @param indices as of the function or node, in an array of any size
+ * @param updates as of the function or node
+ * @returns the output, open
+ * @throws TensorError as the function or node; `too-large` where a chunk does not fit in the memory, or the results on the
+ * disk; `overlap`, `attribute` for an output that is an input, or exists; the signal's reason
+ * @see ScatterND-18 of ai.onnx, Summary
+ */
+export const scatterChunked = (
+  data: ChunkedArray,
+  indices: ChunkedArray,
+  updates: ChunkedArray,
+  options: ChunkedOptions,
+): Promise<ChunkedArray> => run("scatterND", data, indices, updates, options);
+
+/**
+ * A new array of the elements or slices of `data` that the indices address, as `gatherND` does it in memory.
+ * Parameters and errors as {@link scatterChunked}.
+ * @see GatherND-13 of ai.onnx, Summary
+ */
+export const gatherChunked = (
+  data: ChunkedArray,
+  indices: ChunkedArray,
+  options: ChunkedOptions,
+): Promise<ChunkedArray> => run("gatherND", data, indices, undefined, options);
+
+async function run(
+  name: string,
+  data: ChunkedArray,
+  indices: ChunkedArray,
+  updates: ChunkedArray | undefined,
+  options: ChunkedOptions,
+): Promise<ChunkedArray> {
+  const given = objectOf("options", options, {});
+  const call = callOf(name, given);
+  const { memory = DEFAULT_MEMORY, threads = availableParallelism(), job } = options;
+  checkCount("memory", memory);
+  checkCount("threads", threads);
+  const out = outOf(data, given.out);
+  const place = out?.path ?? data.location.path;
+  const folder = path.resolve(job ?? `${place}.job`);
+  const request = { folder, call, data, indices, updates, out, memory, threads };
+  const spec = await createJob(request);
+  await runJob(folder, options);
+  if (job === undefined) await fs.rm(folder, { recursive: true, force: true });
+  return openLocated(spec.out);
+}
+
+function callOf(name: string, given: Readonly<Record<string, unknown>>): CallSpec {
+  if (given.node !== undefined) {
+    const { axis, duplicates } = given;
+    return { node: given.node, axis, duplicates } as CallSpec;
+  }
+  const own = Object.entries(given).filter(([key, value]) => !OWN.has(key) && value !== undefined);
+  return { function: String(given.function ?? name), options: Object.fromEntries(own) };
+}
+
+function outOf(data: ChunkedArray, out: unknown): Pick<ArrayLocation, "format" | "path"> | null {
+  if (out === data) return null;
+  if (typeof out === "string" && out !== "") {
+    const format = out.toLowerCase().endsWith(".npy") ? "npy" : "zarr";
+    return { format, path: path.resolve(out) };
+  }
+  const sentence = `out must be the path of a new array, or data itself, got ${printValue(out)}`;
+  throw new TensorError("attribute", sentence, { input: "out" });
+}
+
+function checkCount(name: string, value: unknown): void {
+  if (Number.isSafeInteger(value) && Number(value) >= 1) return;
+  const sentence = `${name} must be a positive integer, got ${printValue(value)}`;
+  throw new TensorError("attribute", sentence);
+}

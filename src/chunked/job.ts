@@ -1,0 +1,180 @@
+/**
+ * A job: a folder of numbered tasks. `job.json` says what is to be done; a file of a task says that the task is done, so
+ * progress and what is left are a listing, whoever runs the tasks and however often.
+ *
+ *     partition   shuffle/<block>   one task a block of positions
+ *     check       checked/<lead>    only where duplicates are an error: one a column of chunks
+ *     apply       applied/<chunk>   one a chunk of data
+ *     place       placed/<block>    only of a gather
+ *     finish      done
+ *
+ * A task that finds bad indices leaves `<number>.bad` in place of its file. Its stage goes on, because the error of the
+ * first bad index is that of the first block that has one; later stages are not begun.
+ */
+
+import { randomBytes } from "node:crypto";
+import * as fs from "node:fs/promises";
+import { isTensorError, TensorError } from "../errors.ts";
+import { contextOf, fileOf, type JobContext } from "./context.ts";
+import { openArrays } from "./open-arrays.ts";
+import { receiveError, sendError, type SentError } from "./sent-error.ts";
+import { parseSpec, type JobSpec } from "./spec.ts";
+
+export type StageName = "partition" | "check" | "apply" | "place" | "finish";
+
+/** A stage has the tasks 0 to `tasks - 1`. None may begin before all tasks of the stage before are done. */
+export interface Stage {
+  readonly name: StageName;
+  readonly tasks: number;
+}
+
+export interface Job {
+  readonly folder: string;
+  readonly id: string;
+  /** In their order; the last is `finish`, of one task. */
+  readonly stages: readonly Stage[];
+}
+
+/** The folder of each stage's files. */
+export const FOLDERS = {
+  partition: "shuffle",
+  check: "checked",
+  apply: "applied",
+  place: "placed",
+} as const satisfies Record<Exclude<StageName, "finish">, string>;
+
+/**
+ * Opens the job in a folder.
+ * @throws TensorError `malformed-file` for a folder that holds no job, and what opening its arrays throws
+ */
+export async function openJob(folder: string): Promise<Job> {
+  return jobOf(await openContext(folder));
+}
+
+export async function openContext(folder: string): Promise<JobContext> {
+  const spec = await readSpec(folder);
+  return contextOf(folder, spec, await openArrays(spec));
+}
+
+export async function readSpec(folder: string): Promise<JobSpec> {
+  try {
+    return parseSpec(await fs.readFile(fileOf.spec(folder), "utf8"));
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    throw new TensorError("malformed-file", `${folder} holds no job: there is no job.json in it`);
+  }
+}
+
+export function jobOf(context: JobContext): Job {
+  const { address, blocks, chunks, folder, isGather, refusesDuplicates, spec } = context;
+  const stages: Stage[] = [{ name: "partition", tasks: blocks.size }];
+  if (refusesDuplicates) stages.push({ name: "check", tasks: address.leads.size });
+  stages.push({ name: "apply", tasks: chunks.size });
+  if (isGather) stages.push({ name: "place", tasks: blocks.size });
+  stages.push({ name: "finish", tasks: 1 });
+  return { folder, id: spec.id, stages };
+}
+
+/** The numbers of a stage's tasks that are not done. */
+export async function remainingTasks(job: Job, name: StageName): Promise<number[]> {
+  const tasks = job.stages.find((stage) => stage.name === name)?.tasks ?? 0;
+  if (await isThere(fileOf.done(job.folder))) return [];
+  if (name === "finish") return [0];
+  const { done, bad } = await listTasks(job.folder, name);
+  // Blocks behind one that has a bad index cannot change the job's error.
+  const first = name === "partition" ? Math.min(...bad) : Infinity;
+  const numbers = Array.from({ length: tasks }, (_, task) => task);
+  return numbers.filter((task) => !done.has(task) && !bad.has(task) && task < first);
+}
+
+/** The error that ends the job, as far as its tasks have found one; null where all indices seen so far are good. */
+export async function jobFailure(job: Job): Promise<TensorError | null> {
+  const failures: BadTask[] = [];
+  for (const { name } of job.stages) {
+    if (name !== "partition" && name !== "check") continue;
+    // oxlint-disable-next-line no-await-in-loop -- two stages at most
+    const { bad } = await listTasks(job.folder, name);
+    for (const task of bad) {
+      // oxlint-disable-next-line no-await-in-loop -- seldom more than one
+      failures.push(await readBad(job.folder, name, task));
+    }
+    if (failures.length > 0) break;
+  }
+  failures.sort((a, b) => a.block - b.block || a.position - b.position);
+  return failures[0]?.error ?? null;
+}
+
+/** An error of a task, and the first position that has it. */
+export interface BadTask {
+  readonly block: number;
+  readonly position: number;
+  readonly error: TensorError;
+}
+
+export async function writeBad(
+  folder: string,
+  stage: "partition" | "check",
+  task: number,
+  { block, position, error }: BadTask,
+): Promise<void> {
+  const text = JSON.stringify({ block, position, error: sendError(error) }, (_, value: unknown) =>
+    typeof value === "bigint" ? { bigint: String(value) } : value,
+  );
+  const file = badFile(folder, stage, task);
+  const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
+  await fs.writeFile(temporary, text);
+  await fs.rename(temporary, file);
+}
+
+async function readBad(
+  folder: string,
+  stage: "partition" | "check",
+  task: number,
+): Promise<BadTask> {
+  const file = badFile(folder, stage, task);
+  try {
+    const { block, position, error } = JSON.parse(
+      await fs.readFile(file, "utf8"),
+      (_, value: unknown) =>
+        typeof value === "object" && value !== null && "bigint" in value
+          ? BigInt(String(value.bigint))
+          : value,
+    ) as { block: number; position: number; error: SentError };
+    return { block, position, error: receiveError(error) as TensorError };
+  } catch (cause) {
+    throw new TensorError("malformed-file", `${file} is not what a task wrote`, {}, { cause });
+  }
+}
+
+const badFile = (folder: string, stage: "partition" | "check", task: number): string =>
+  `${fileOf.task(folder, FOLDERS[stage], task)}.bad`;
+
+async function listTasks(
+  folder: string,
+  name: Exclude<StageName, "finish">,
+): Promise<{ done: ReadonlySet<number>; bad: ReadonlySet<number> }> {
+  const names = await fs.readdir(fileOf.stage(folder, FOLDERS[name])).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw error;
+  });
+  const numbers = (pattern: RegExp): Set<number> =>
+    new Set(names.flatMap((one) => (pattern.test(one) ? [parseInt(one, 10)] : [])));
+  return { done: numbers(/^[0-9]+$/), bad: numbers(/^[0-9]+\.bad$/) };
+}
+
+export const isMissing = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "ENOENT";
+
+export async function isThere(file: string): Promise<boolean> {
+  try {
+    await fs.access(file);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}
+
+/** Whether an error is that of a bad index, which no further run of a task can mend. */
+export const isBadIndex = (error: unknown): error is TensorError =>
+  isTensorError(error, "index-out-of-range", "duplicate-index");

@@ -1,0 +1,152 @@
+/**
+ * The first stage: one block of positions. Reads its indices and checks every one, finds the chunk of each position, and
+ * writes the rows, and the updates, sorted by chunk.
+ */
+
+import { TensorError, isTensorError, sentenceOf } from "../errors.ts";
+import { indexWordsOf, type IndexRules } from "../plan/index-job.ts";
+import { readOffsets } from "../plan/bounds.ts";
+import { rulesOf } from "../call/prepare.ts";
+import { DTYPES } from "../tensor/dtype.ts";
+import { coordinatesOf, printShape, product } from "../tensor/shape.ts";
+import { Tensor } from "../tensor/tensor.ts";
+import type { Box } from "../arrays/grid.ts";
+import { indexBox } from "./address.ts";
+import { fileOf, type JobContext } from "./context.ts";
+import { writeFragments } from "./fragments.ts";
+import { locate, type LocateRules } from "./locate.ts";
+import { elementsOf, gatherSlices, toOffsets } from "./move.ts";
+import { sortByKey } from "./sort.ts";
+import type { Workspace } from "./workspace.ts";
+
+/** @throws TensorError `index-out-of-range` for the first bad index of the block, with its place in all indices */
+export async function partition(job: JobContext, block: number, memory: Workspace): Promise<void> {
+  const { address, folder, shuffle } = job;
+  const box = job.blocks.box(block);
+  const count = product(box.shape);
+  const pending = job.updates === undefined ? undefined : readUpdates(job, box, 0, memory);
+  // A rejection is looked at below, when it is its turn.
+  pending?.catch(() => {});
+  const leads = memory.words("leads", count);
+  const rows = memory.words("rows", count);
+  await locateBlock(job, box, { leads, rows }, memory);
+  const starts = memory.words("starts", address.leads.size + 1);
+  const order = memory.words("order", count);
+  const kept = sortByKey(leads, address.leads.size, starts, order);
+  const positions = order.subarray(0, kept);
+  // The leads are not needed any more.
+  const sorted = leads.subarray(0, kept);
+  for (let p = 0; p < kept; p++) sorted[p] = rows[positions[p]];
+  const columns = shuffle.columns === 2 ? [sorted, positions] : [sorted];
+  const file = fileOf.task(folder, "shuffle", block);
+  await writeFragments(file, shuffle, starts, columns, async (append) => {
+    for (let piece = 0; piece < job.pieceBytes.length; piece++) {
+      if (pending === undefined) return;
+      // oxlint-disable-next-line no-await-in-loop -- one after the other, in the same memory
+      const updates = await (piece === 0 ? pending : readUpdates(job, box, piece, memory));
+      // oxlint-disable-next-line no-await-in-loop
+      await append(permute(job, updates, positions, piece, memory));
+    }
+  });
+}
+
+/** The chunk and the row of every position of a block. */
+async function locateBlock(
+  job: JobContext,
+  box: Box,
+  located: { leads: Uint32Array; rows: Uint32Array },
+  memory: Workspace,
+): Promise<void> {
+  const { address, indices } = job;
+  const hasTuples = indices.shape.length > address.indexAxes.length;
+  const { start, shape } = indexBox(address, box, hasTuples ? address.tuple.length : null);
+  const size = product(shape);
+  const bytes = memory.bytes("indices", size * DTYPES[indices.dtype].bytes);
+  await indices.readBytes(start, shape, bytes);
+  const tensor = new Tensor(indices.dtype, [...shape], size, elementsOf(indices.dtype, bytes));
+  const bad = locate(address, box, indexWordsOf(tensor), locateRules(job), located);
+  if (bad !== -1) throw badIndex(job, tensor, start, bad);
+}
+
+/** The rules of the call for indices. */
+function indexRules({ resolved: { call, policies } }: JobContext): IndexRules {
+  // Nothing is read by them; they are asked for what they say.
+  return rulesOf(call, policies, () => ({ bad: 0 }));
+}
+
+function locateRules(job: JobContext): LocateRules {
+  const { negative, bounds } = indexRules(job);
+  return { negative, bounds: bounds === "drop" || bounds === "fill" ? "skip" : bounds };
+}
+
+/**
+ * The error for index `bad` of a block's indices, as a call in memory gives it, with its place in all indices.
+ * @param origin where the block's indices begin
+ */
+function badIndex(
+  job: JobContext,
+  indices: Tensor,
+  origin: readonly number[],
+  bad: number,
+): TensorError {
+  const { address, data, resolved } = job;
+  const { fields } = resolved.call;
+  const rules: IndexRules = { ...indexRules(job), bounds: "error", read: () => ({ bad }) };
+  const axes = address.tuple.map(({ dim }) => ({ dim, wrap: 0, stride: 0 }));
+  try {
+    const words = { words: new Int32Array(), step: 1 } as const;
+    const tuples = { kind: "tuples", ...words, count: 0, axes } as const;
+    readOffsets(tuples, rules, indices, data.shape, address.tupleAxes[0], fields);
+  } catch (error) {
+    if (!isTensorError(error)) throw error;
+    const within = coordinatesOf(bad, indices.shape);
+    const at = within.map((coordinate, d) => origin[d] + coordinate);
+    const sentence = sentenceOf(error).replace(printShape(within), printShape(at));
+    return new TensorError(error.code, sentence, { ...error, at });
+  }
+  throw new Error("a bad index was taken");
+}
+
+/** A piece of the updates of a block. */
+async function readUpdates(
+  job: JobContext,
+  box: Box,
+  piece: number,
+  memory: Workspace,
+): Promise<Uint8Array> {
+  const { address, updates, pieceBytes } = job;
+  const bytes = memory.bytes("updates", product(box.shape) * pieceBytes[piece]);
+  if (updates === undefined || bytes.length === 0) return bytes;
+  const slice = address.pieces.box(piece);
+  const start = [...box.start, ...slice.start];
+  const shape = [...box.shape, ...slice.shape];
+  // Some versions take one element of any rank where updates should be a scalar.
+  const isOther = start.length !== updates.shape.length;
+  const ones = updates.shape.map(() => 1);
+  await updates.readBytes(isOther ? ones.map(() => 0) : start, isOther ? ones : shape, bytes);
+  return bytes;
+}
+
+/** The updates of a piece in the order of their chunks. */
+function permute(
+  { data: { dtype }, elementBytes, pieceBytes, resolved }: JobContext,
+  updates: Uint8Array,
+  positions: Uint32Array,
+  piece: number,
+  memory: Workspace,
+): Uint8Array {
+  const slice = pieceBytes[piece] / elementBytes;
+  const sorted = memory.bytes("sorted", positions.length * pieceBytes[piece]);
+  if (sorted.length === 0) return sorted;
+  const offsets = memory.words("offsets", positions.length);
+  offsets.set(positions);
+  gatherSlices(
+    dtype,
+    toOffsets(offsets, slice),
+    slice,
+    elementsOf(dtype, updates),
+    elementsOf(dtype, sorted),
+    resolved.call.fields,
+  );
+  return sorted;
+}

@@ -1,0 +1,135 @@
+/** Runs what is left of a job, stage after stage, on the threads of this process. */
+
+import { availableParallelism } from "node:os";
+import { leastOf, threadsFor } from "./budget.ts";
+import { fileOf, type JobContext } from "./context.ts";
+import {
+  isThere,
+  jobFailure,
+  jobOf,
+  openContext,
+  FOLDERS,
+  remainingTasks,
+  type Job,
+  type Stage,
+  type StageName,
+} from "./job.ts";
+import { DEFAULT_MEMORY, startPool, type TaskPool } from "./pool.ts";
+import { product } from "../tensor/shape.ts";
+
+/** How far a stage is. */
+export interface JobProgress {
+  readonly stage: StageName;
+  /** Tasks of the stage. */
+  readonly done: number;
+  readonly tasks: number;
+  /** Bytes of elements that a task of the stage reads and writes. */
+  readonly taskBytes: number;
+  /** Since the stage began, or went on; in seconds. */
+  readonly seconds: number;
+  /** Tasks that were done before that. */
+  readonly before: number;
+}
+
+export interface RunJobOptions {
+  /** By default as many as the machine has cores, or as have room in the memory. */
+  readonly threads?: number | undefined;
+  /** Bytes for the whole process; 1 GiB by default. */
+  readonly memory?: number | undefined;
+  /** Ends the run when the tasks that are under way are done. */
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: JobProgress) => void) | undefined;
+}
+
+/**
+ * @throws TensorError of the first bad index, `too-large` for a chunk that the memory does not hold; the signal's reason;
+ * errors of the file system
+ */
+export async function runJob(folder: string, options: RunJobOptions): Promise<void> {
+  if (await isThere(fileOf.done(folder))) return;
+  const context = await openContext(folder);
+  const { memory = DEFAULT_MEMORY, signal } = options;
+  const chunkBytes = product(context.data.chunkShape) * context.elementBytes;
+  const least = leastOf(chunkBytes, context.data.location.format === "zarr");
+  const wanted = options.threads ?? availableParallelism();
+  const threads = threadsFor(memory, wanted, least, context.data.chunkShape);
+  const pool = startPool({ threads, memory });
+  try {
+    const job = jobOf(context);
+    for (const stage of job.stages) {
+      signal?.throwIfAborted();
+      // oxlint-disable-next-line no-await-in-loop -- a stage needs the one before
+      await runStage(context, job, stage, pool, options);
+    }
+  } finally {
+    await pool.end();
+  }
+}
+
+async function runStage(
+  context: JobContext,
+  job: Job,
+  { name, tasks }: Stage,
+  pool: TaskPool,
+  { signal, onProgress }: RunJobOptions,
+): Promise<void> {
+  const { folder } = job;
+  const left = await remainingTasks(job, name);
+  const before = tasks - left.length;
+  const begin = performance.now();
+  const taskBytes = bytesOfTask(context, name);
+  let done = before;
+  let next = 0;
+  /** Behind a block with a bad index no other can change the job's error. */
+  let end = Infinity;
+  const report = (): void => {
+    const seconds = (performance.now() - begin) / 1000;
+    onProgress?.({ stage: name, done, tasks, taskBytes, seconds, before });
+  };
+  const work = async (): Promise<void> => {
+    while (next < left.length && left[next] < end) {
+      signal?.throwIfAborted();
+      const task = left[next++];
+      // oxlint-disable-next-line no-await-in-loop -- a thread does one task after the other
+      await pool.run(folder, name, task, signal);
+      done++;
+      report();
+      if (name !== "partition") continue;
+      // oxlint-disable-next-line no-await-in-loop
+      if (await isThere(`${fileOf.task(folder, FOLDERS[name], task)}.bad`))
+        end = Math.min(end, task);
+    }
+  };
+  report();
+  const workers = Array.from({ length: pool.threads }, work);
+  try {
+    await Promise.all(workers);
+  } catch (error) {
+    // No further task begins; those that are under way end first.
+    next = left.length;
+    await Promise.allSettled(workers);
+    throw error;
+  }
+  const failure = await jobFailure(job);
+  if (failure !== null) throw failure;
+}
+
+/** Bytes of elements that a task reads and writes, without those of numbers of positions. */
+function bytesOfTask(
+  { address, blocks, chunks, elementBytes, indices, isGather }: JobContext,
+  stage: StageName,
+): number {
+  const slices = product(address.positions) * product(address.slice) * elementBytes;
+  const data = product(chunks.shape) * elementBytes;
+  const numbers = product(indices.shape) * 4;
+  switch (stage) {
+    case "partition":
+      return (isGather ? 2 * numbers : 2 * slices + 2 * numbers) / Math.max(1, blocks.size);
+    case "apply":
+      return (isGather ? data + slices : 2 * data + slices) / Math.max(1, chunks.size);
+    case "place":
+      return (2 * slices) / Math.max(1, blocks.size);
+    default:
+      return 0;
+  }
+}

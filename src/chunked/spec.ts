@@ -1,0 +1,71 @@
+/** What a job is, as `job.json` has it: plain data, checked when it is read, because anybody can have written it. */
+
+import { malformed } from "../errors.ts";
+import type { ArrayLocation } from "../arrays/array.ts";
+import type { CallSpec } from "./call-spec.ts";
+
+export interface JobSpec {
+  readonly version: 1;
+  /** Hexadecimal digits. Names what the job leaves beside its output until it has finished. */
+  readonly id: string;
+  /** Changes when the call or one of its inputs does: a folder is resumed by the same request only. */
+  readonly request: string;
+  readonly call: CallSpec;
+  readonly data: ArrayLocation;
+  readonly indices: ArrayLocation;
+  readonly updates?: ArrayLocation | undefined;
+  /** The location of data where the job changes it in place. */
+  readonly out: ArrayLocation;
+  readonly inPlace: boolean;
+  /** The shape of a block of positions. */
+  readonly blockShape: readonly number[];
+}
+
+export const printSpec = (spec: JobSpec): string => `${JSON.stringify(spec, null, 2)}\n`;
+
+/** @throws TensorError `malformed-file` */
+export function parseSpec(text: string): JobSpec {
+  const spec = parseObject(text);
+  const { version, id, request, call, data, indices, updates, out, inPlace, blockShape } = spec;
+  const isRight =
+    version === 1 &&
+    typeof id === "string" &&
+    /^[0-9a-f]{8,64}$/.test(id) &&
+    typeof request === "string" &&
+    isCall(call) &&
+    isLocation(data) &&
+    isLocation(indices) &&
+    (updates === undefined || isLocation(updates)) &&
+    isLocation(out) &&
+    typeof inPlace === "boolean" &&
+    isSizes(blockShape);
+  if (!isRight) throw malformed("job.json is not that of a job of this version of ndscatter");
+  return { version, id, request, call, data, indices, updates, out, inPlace, blockShape };
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isObject(value)) return value;
+  } catch (cause) {
+    throw malformed("job.json is not JSON", {}, { cause });
+  }
+  throw malformed("job.json holds no object");
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const isSizes = (value: unknown): value is readonly number[] =>
+  Array.isArray(value) && value.every((size) => Number.isSafeInteger(size) && Number(size) >= 1);
+
+const isLocation = (value: unknown): value is ArrayLocation =>
+  isObject(value) &&
+  (value.format === "npy" || value.format === "zarr") &&
+  typeof value.path === "string" &&
+  (value.chunkShape === undefined || isSizes(value.chunkShape));
+
+/** What a call is made of is checked when the call is resolved. */
+const isCall = (value: unknown): value is CallSpec =>
+  isObject(value) &&
+  (isObject(value.node) || (typeof value.function === "string" && isObject(value.options)));

@@ -1,0 +1,67 @@
+/** Runs one task of a job: whichever stage it belongs to, whoever asks, and whether or not it was done before. */
+
+import * as fs from "node:fs/promises";
+import { applyChunk } from "./apply.ts";
+import { checkLead } from "./check.ts";
+import { fileOf, type JobContext } from "./context.ts";
+import { finish } from "./finish.ts";
+import {
+  FOLDERS,
+  isBadIndex,
+  isThere,
+  jobFailure,
+  jobOf,
+  writeBad,
+  type StageName,
+} from "./job.ts";
+import { partition } from "./partition.ts";
+import { placeBlock } from "./place.ts";
+import { mark } from "./publish.ts";
+import type { Workspace } from "./workspace.ts";
+
+/** What a task may use beside the job. */
+export interface TaskMemory {
+  readonly workspace: Workspace;
+  /** Bytes of updates that may be in memory at once, beside a chunk. */
+  readonly allowance: number;
+}
+
+/**
+ * @throws TensorError of the job's first bad index, where a stage is asked for that must not begin any more; errors of the
+ * file system
+ */
+export async function runTask(
+  job: JobContext,
+  stage: StageName,
+  task: number,
+  { workspace, allowance }: TaskMemory,
+): Promise<void> {
+  if (await isThere(fileOf.done(job.folder))) return;
+  if (stage === "finish") return finish(job);
+  const file = fileOf.task(job.folder, FOLDERS[stage], task);
+  await fs.mkdir(fileOf.stage(job.folder, FOLDERS[stage]), { recursive: true });
+  // A marker of a chunk that is changed in place may have left something to do.
+  const leavesMore = stage === "apply" && !job.isGather;
+  if (!leavesMore && ((await isThere(file)) || (await isThere(`${file}.bad`)))) return;
+  if (stage === "partition") return runPartition(job, task, workspace);
+  if (stage === "check") return runCheck(job, task, workspace);
+  const failure = await jobFailure(jobOf(job));
+  if (failure !== null) throw failure;
+  if (stage === "apply") return applyChunk(job, task, workspace, allowance);
+  return placeBlock(job, task, workspace);
+}
+
+async function runPartition(job: JobContext, block: number, memory: Workspace): Promise<void> {
+  try {
+    await partition(job, block, memory);
+  } catch (error) {
+    if (!isBadIndex(error)) throw error;
+    await writeBad(job.folder, "partition", block, { block, position: 0, error });
+  }
+}
+
+async function runCheck(job: JobContext, lead: number, memory: Workspace): Promise<void> {
+  const repeat = await checkLead(job, lead, memory);
+  if (repeat === null) await mark(job, FOLDERS.check, lead);
+  else await writeBad(job.folder, "check", lead, repeat);
+}

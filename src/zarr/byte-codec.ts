@@ -1,0 +1,31 @@
+/** What every codec from bytes to bytes is: `gzip`, `zstd`, `blosc`, `crc32c`. The pipeline names the chunk in errors. */
+
+/** What is known of the bytes that were encoded. */
+export interface Decoded {
+  /** The most there may be. */
+  readonly size: number;
+  /** Whether there must be as many. */
+  readonly isExact: boolean;
+}
+
+export interface ByteCodec {
+  readonly name: string;
+  /** How many bytes `size` bytes become, where that depends on nothing else; null for compression. */
+  fixedSize(size: number): number | null;
+  /** Encoded bytes of no more than these are made of `size` bytes by any sane encoder. */
+  mostEncoded(size: number): number;
+  /** How many bytes one encoded byte can stand for at most: what promises more is refused before it takes memory. */
+  readonly ratio: number;
+  /**
+   * May throw any error, for which the caller blames the chunk. Takes no more memory than for `decoded.size` bytes and a
+   * margin.
+   */
+  decode(bytes: Uint8Array, decoded: Decoded): Promise<Uint8Array>;
+  encode(bytes: Uint8Array): Promise<Uint8Array>;
+}
+
+/** Compression makes random bytes a little longer. */
+export const mostCompressed = (size: number): number => size + Math.ceil(size / 8) + 4096;
+
+/** Text that a decoder throws with, for what the caller then says of the chunk. */
+export const broken = (reason: string): Error => new Error(reason);

@@ -1,0 +1,41 @@
+/** Elements between a file and memory: the byte order, and types of which not every byte is a value. */
+
+import { malformed } from "../errors.ts";
+import { swapBytes } from "../npy/layout.ts";
+import { rowOf, viewOf, isNumericStorage, type DType } from "../tensor/dtype.ts";
+import { findNonBool } from "../tensor/packing.ts";
+
+/** Whether bytes of a file are not elements of memory before {@link toMemory}. */
+export const needsChange = (dtype: DType, bigEndian: boolean): boolean =>
+  bigEndian || dtype === "bool" || rowOf(dtype).bits !== undefined;
+
+/**
+ * Makes elements of memory from those of a file, in place.
+ * @throws TensorError `malformed-file` for a bool that is neither 0 nor 1
+ */
+export function toMemory(dtype: DType, bigEndian: boolean, bytes: Uint8Array, where: string): void {
+  if (bigEndian) swapElements(dtype, bytes);
+  if (dtype === "bool") {
+    const position = findNonBool(bytes);
+    if (position === -1) return;
+    const got = bytes[position];
+    throw malformed(`${where} has the byte ${got}, but a bool is 0 or 1`, { got });
+  }
+  if (rowOf(dtype).bits === undefined) return;
+  // Zarr gives each element a byte, of which the upper half means nothing.
+  const isSigned = dtype === "int4";
+  for (let i = 0; i < bytes.length; i++) {
+    bytes[i] = isSigned ? (bytes[i] << 28) >> 28 : bytes[i] & 15;
+  }
+}
+
+/** Reverses the bytes of each number in place. */
+export function swapElements(dtype: DType, bytes: Uint8Array): void {
+  const { bytes: width, lanes } = rowOf(dtype);
+  const unit = width / lanes;
+  const isAligned = bytes.byteOffset % unit === 0;
+  const aligned = isAligned ? bytes : bytes.slice();
+  const view = viewOf("uint8", aligned.buffer, aligned.byteOffset, aligned.length);
+  if (isNumericStorage(view)) swapBytes(view, unit);
+  if (!isAligned) bytes.set(aligned);
+}

@@ -1,0 +1,268 @@
+/** An array in a folder. Files appear whole: each is written under another name beside its place, then renamed. */
+
+import { TensorError } from "../errors.ts";
+import { join, lengthOf } from "./gzip.ts";
+import { nodeModule } from "./node.ts";
+import { memorySource, type Source, type Staging, type Store, type StoredObject } from "./store.ts";
+import type { FileHandle } from "node:fs/promises";
+
+/** The folder in an array's folder for what no reader sees yet. */
+const STAGING = ".ndscatter";
+
+/** Systems move at most 2^31 - 1 bytes at once. */
+const MOST_AT_ONCE = 2 ** 30;
+
+/** Parts that are together no longer are written at once. */
+const SMALL = 2 ** 20;
+
+function modules() {
+  const [fs, path, plain] = [
+    nodeModule("node:fs/promises"),
+    nodeModule("node:path"),
+    nodeModule("node:fs"),
+  ];
+  if (fs !== null && path !== null && plain !== null) return { fs, path, plain };
+  throw new TensorError("engine", "this platform has no files; name an array in object storage");
+}
+
+/** Whether an error of the system has one of `codes`. */
+const isCode = (error: unknown, ...codes: string[]): boolean =>
+  error instanceof Error && "code" in error && codes.includes(String(error.code));
+
+/** Returns what `action` returns, or null where there is no such file. */
+async function ifThere<T>(action: () => Promise<T>): Promise<T | null> {
+  try {
+    return await action();
+  } catch (error) {
+    if (isCode(error, "ENOENT")) return null;
+    throw error;
+  }
+}
+
+class FileSource implements Source {
+  readonly bytes = null;
+  readonly size: number;
+  readonly #file: FileHandle;
+
+  constructor(file: FileHandle, size: number) {
+    this.#file = file;
+    this.size = size;
+  }
+
+  async read(offset: number, into: Uint8Array): Promise<void> {
+    for (let done = 0; done < into.length;) {
+      const length = Math.min(into.length - done, MOST_AT_ONCE);
+      const { bytesRead } = await this.#file.read(into, done, length, offset + done);
+      if (bytesRead === 0) throw new Error("the file became shorter while it was read");
+      done += bytesRead;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+}
+
+async function openFile(file: string): Promise<Source | null> {
+  const { fs } = modules();
+  const handle = await ifThere(() => fs.open(file, "r"));
+  if (handle === null) return null;
+  try {
+    const stat = await handle.stat();
+    // A folder in the place of a chunk is no chunk.
+    if (stat.isFile()) return new FileSource(handle, stat.size);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+  await handle.close();
+  return memorySource(new Uint8Array(0));
+}
+
+/** Makes the folder of `file` where `action` finds none. Most files are written into folders that are there. */
+async function inFolder<T>(file: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    if (!isCode(error, "ENOENT")) throw error;
+    const { fs, path } = modules();
+    await fs.mkdir(path.dirname(file), { recursive: true });
+    return action();
+  }
+}
+
+async function writeParts(file: FileHandle, parts: readonly Uint8Array[]): Promise<void> {
+  const pieces = parts.length > 1 && lengthOf(parts) <= SMALL ? [join(parts)] : parts;
+  for (const piece of pieces) {
+    for (let done = 0; done < piece.length;) {
+      const length = Math.min(piece.length - done, MOST_AT_ONCE);
+      done += (await file.write(piece, done, length)).bytesWritten;
+    }
+  }
+}
+
+async function writeFile(
+  file: string,
+  parts: readonly Uint8Array[],
+  isDurable: boolean,
+): Promise<void> {
+  const { fs } = modules();
+  const handle = await inFolder(file, () => fs.open(file, "w"));
+  try {
+    await writeParts(handle, parts);
+    if (isDurable) await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** A name beside `file` that no other writer has. */
+const besideOf = (file: string): string => `${file}.${globalThis.crypto.randomUUID()}.tmp`;
+
+/** Writes a file under another name and gives it to `place`, which renames or links it. */
+async function writeBeside<T>(
+  file: string,
+  parts: readonly Uint8Array[],
+  isDurable: boolean,
+  place: (beside: string) => Promise<T>,
+): Promise<T> {
+  const beside = besideOf(file);
+  try {
+    await writeFile(beside, parts, isDurable);
+    return await place(beside);
+  } finally {
+    await modules().fs.rm(beside, { force: true });
+  }
+}
+
+/** A link decides which of several writers is the first. */
+const putNewFile = (file: string, parts: readonly Uint8Array[]): Promise<boolean> =>
+  writeBeside(file, parts, true, async (beside) => {
+    try {
+      await modules().fs.link(beside, file);
+      return true;
+    } catch (error) {
+      if (isCode(error, "EEXIST")) return false;
+      throw error;
+    }
+  });
+
+/** What an array has in its folder, whatever version of Zarr it is of. */
+const OF_AN_ARRAY = /^(?:zarr\.json|\.zarray|\.zattrs|\.ndscatter|c|c(?:\.\d+)+|\d+(?:\.\d+)*)$/;
+
+export class FileStore implements Store {
+  readonly path: string;
+  readonly concurrency = 4;
+  readonly staging: Staging;
+
+  constructor(folder: string) {
+    this.path = modules().path.resolve(folder);
+    this.staging = new FileStaging(this);
+  }
+
+  /** The file of a key. */
+  fileOf(key: string): string {
+    return modules().path.join(this.path, ...key.split("/"));
+  }
+
+  open(key: string): Promise<Source | null> {
+    return openFile(this.fileOf(key));
+  }
+
+  put(key: string, parts: readonly Uint8Array[]): Promise<void> {
+    const file = this.fileOf(key);
+    return writeBeside(file, parts, false, (beside) => modules().fs.rename(beside, file));
+  }
+
+  putNew(key: string, parts: readonly Uint8Array[]): Promise<boolean> {
+    return putNewFile(this.fileOf(key), parts);
+  }
+
+  async clear(): Promise<void> {
+    const { fs } = modules();
+    for (const name of ["zarr.json", ".zarray"]) await fs.rm(this.fileOf(name), { force: true });
+    const names = (await ifThere(() => fs.readdir(this.path))) ?? [];
+    for (const name of names.filter((one) => OF_AN_ARRAY.test(one))) {
+      await fs.rm(this.fileOf(name), { recursive: true, force: true });
+    }
+  }
+
+  list(): AsyncIterable<StoredObject> {
+    return listFolder(this.path, "");
+  }
+}
+
+async function* listFolder(folder: string, prefix: string): AsyncGenerator<StoredObject> {
+  const { fs, path } = modules();
+  const entries = (await ifThere(() => fs.opendir(folder))) ?? [];
+  for await (const entry of entries) {
+    const [key, file] = [prefix + entry.name, path.join(folder, entry.name)];
+    if (entry.isDirectory()) {
+      if (entry.name !== STAGING) yield* listFolder(file, `${key}/`);
+      continue;
+    }
+    const stat = await ifThere(() => fs.stat(file));
+    if (stat?.isFile() === true) yield { key, size: stat.size };
+  }
+}
+
+class FileStaging implements Staging {
+  readonly #store: FileStore;
+
+  constructor(store: FileStore) {
+    this.#store = store;
+  }
+
+  #file(name: string): string {
+    return this.#store.fileOf(`${STAGING}/${name}`);
+  }
+
+  open(name: string): Promise<Source | null> {
+    return openFile(this.#file(name));
+  }
+
+  put(name: string, parts: readonly Uint8Array[]): Promise<void> {
+    return writeFile(this.#file(name), parts, true);
+  }
+
+  putNew(name: string, parts: readonly Uint8Array[]): Promise<boolean> {
+    return putNewFile(this.#file(name), parts);
+  }
+
+  async copy(from: Store, key: string, name: string): Promise<boolean> {
+    if (!(from instanceof FileStore)) return false;
+    const { fs, plain } = modules();
+    const [source, file] = [from.fileOf(key), this.#file(name)];
+    // Of both files either may be missing: the chunk, or the folder that the copy goes to.
+    if ((await ifThere(() => fs.stat(source))) === null) return false;
+    const mode = plain.constants.COPYFILE_FICLONE;
+    await inFolder(file, () => fs.copyFile(source, file, mode));
+    const handle = await fs.open(file, "r+");
+    try {
+      await handle.datasync();
+    } finally {
+      await handle.close();
+    }
+    return true;
+  }
+
+  async publish(name: string, key: string): Promise<boolean> {
+    const { fs } = modules();
+    const [staged, file] = [this.#file(name), this.#store.fileOf(key)];
+    if ((await ifThere(() => fs.stat(staged))) === null) return false;
+    const isThere = await ifThere(async () => {
+      await inFolder(file, () => fs.rename(staged, file));
+      return true;
+    });
+    return isThere ?? false;
+  }
+
+  remove(name: string): Promise<void> {
+    return modules().fs.rm(this.#file(name), { force: true });
+  }
+
+  end(): Promise<void> {
+    const folder = this.#store.fileOf(STAGING);
+    return modules().fs.rm(folder, { recursive: true, force: true });
+  }
+}

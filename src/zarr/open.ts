@@ -1,0 +1,172 @@
+/** Arrays by their paths and URLs: opened, or made. */
+
+import type { ChunkedArray, PendingArray } from "../arrays/array.ts";
+import { malformed, printValue, TensorError } from "../errors.ts";
+import { optionsOf } from "../tensor/options.ts";
+import { ZarrArray } from "./array.ts";
+import { metadataOf, type CreateOptions } from "./create.ts";
+import { FileStore } from "./file-store.ts";
+import { MAX_JSON_BYTES, parseJson } from "./json.ts";
+import { parseMetadata, printMetadata } from "./metadata.ts";
+import { parseMetadataV2 } from "./metadata-v2.ts";
+import { readAll, type Source, type Store } from "./store.ts";
+
+export type OpenOptions = Record<never, never>;
+
+/** Formats of one file, by the ending of its name. The others are Zarr. */
+const FILE_FORMATS: readonly {
+  readonly ending: string;
+  open(path: string): Promise<ChunkedArray>;
+}[] = [];
+
+/**
+ * Opens an array: a folder or a URL of Zarr v3 or v2.
+ * @throws TensorError `malformed-file` where there is no array, `dtype` for a data type that this package lacks; the
+ * system's own error where nothing can be read
+ */
+export async function openArray(
+  location: string,
+  options: OpenOptions = {},
+): Promise<ChunkedArray> {
+  optionsOf(options, [], {});
+  const format = FILE_FORMATS.find(({ ending }) => checkLocation(location).endsWith(ending));
+  if (format !== undefined) return format.open(location);
+  const store = storeOf(location);
+  const array = await openIn(store, (key) => store.open(key));
+  if (array !== null) return array;
+  throw malformed(`${store.path} is no array of Zarr: it has neither zarr.json nor .zarray`);
+}
+
+/**
+ * Makes an array whose chunks are all missing, so that its elements are the fill value.
+ * @throws TensorError `attribute` where there is an array and `overwrite` is not true, or an option is wrong; `dtype` for
+ * one that Zarr lacks
+ */
+export async function createArray(location: string, options: CreateOptions): Promise<ZarrArray> {
+  const store = storeOf(checkLocation(location));
+  const metadata = metadataOf(options, [], store.path);
+  const text = encodeText(printMetadata(metadata));
+  if (options.overwrite === true) await clear(store);
+  else await checkFree(store);
+  if (!(await store.putNew("zarr.json", [text]))) throw isThere(store);
+  return new ZarrArray(store, metadata, await fingerprintOf(text));
+}
+
+/**
+ * Makes an array that nobody sees until it is published: its metadata lie in its folder for staged chunks. Where the same
+ * array is pending already, that is what is opened.
+ * @throws TensorError as {@link createArray}
+ */
+export async function createPending(
+  location: string,
+  options: CreateOptions,
+): Promise<PendingArray> {
+  const store = storeOf(checkLocation(location));
+  const { staging } = store;
+  if (staging === undefined) throw cannotStage(store);
+  const metadata = metadataOf(options, [], store.path);
+  const text = encodeText(printMetadata(metadata));
+  if (options.overwrite === true) await clear(store);
+  else await checkFree(store);
+  const array = new ZarrArray(store, metadata, await fingerprintOf(text));
+  if (await staging.putNew("zarr.json", [text])) return array;
+  const other = await openIn(store, (key) => staging.open(key));
+  if (other?.fingerprint === array.fingerprint) return array;
+  throw new TensorError(
+    "attribute",
+    `there is another unfinished array at ${store.path}; overwrite it, or choose another place`,
+  );
+}
+
+/** Opens an array that {@link createPending} made, also where it was published since. */
+export async function openPending(location: string): Promise<PendingArray> {
+  const store = storeOf(checkLocation(location));
+  const { staging } = store;
+  if (staging === undefined) throw cannotStage(store);
+  const pending = await openIn(store, (key) => staging.open(key));
+  // Between the two looks it may have been published.
+  const array = pending ?? (await openIn(store, (key) => store.open(key)));
+  if (array !== null) return array;
+  throw malformed(`${store.path} is no array of Zarr, and none is being made there`);
+}
+
+function checkLocation(location: unknown): string {
+  if (typeof location === "string" && location !== "" && !location.includes("\0")) return location;
+  throw new TensorError("attribute", `an array needs a path or a URL, got ${printValue(location)}`);
+}
+
+function storeOf(location: string): Store {
+  const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(location) ?? [];
+  if (scheme === undefined) return new FileStore(location);
+  throw new TensorError("attribute", `arrays at ${scheme}:// cannot be opened; name a folder`);
+}
+
+const cannotStage = ({ path }: Store): TensorError =>
+  new TensorError("attribute", `${path} is in a store where arrays cannot be made step by step`);
+
+const isThere = ({ path }: Store): TensorError =>
+  new TensorError(
+    "attribute",
+    `there is an array at ${path}; overwrite it, or choose another place`,
+  );
+
+async function checkFree(store: Store): Promise<void> {
+  for (const key of ["zarr.json", ".zarray", ".zgroup"]) {
+    const source = await store.open(key);
+    await source?.close();
+    if (source !== null) throw isThere(store);
+  }
+}
+
+/** Removes the array that is in a store. A group has arrays of its own, so it stays. */
+async function clear(store: Store): Promise<void> {
+  const text = await readKey(store, "zarr.json", (key) => store.open(key));
+  const isGroup = text !== null && new TextDecoder().decode(text).includes('"group"');
+  const old = await readKey(store, ".zgroup", (key) => store.open(key));
+  if (isGroup || old !== null) {
+    throw new TensorError("attribute", `${store.path} is a group, which no array may overwrite`);
+  }
+  await store.clear();
+}
+
+type Open = (key: string) => Promise<Source | null>;
+
+async function readKey({ path }: Store, key: string, open: Open): Promise<Uint8Array | null> {
+  const source = await open(key);
+  if (source === null) return null;
+  try {
+    if (source.size > MAX_JSON_BYTES) {
+      throw malformed(`${key} of ${path} has ${source.size} bytes, more than metadata may have`);
+    }
+    return await readAll(source);
+  } finally {
+    await source.close();
+  }
+}
+
+/** The array that metadata of either version describe; null where there are none. */
+async function openIn(store: Store, open: Open): Promise<ZarrArray | null> {
+  const text = await readKey(store, "zarr.json", open);
+  if (text !== null) {
+    const json = parseJson(text, `zarr.json of ${store.path}`);
+    return new ZarrArray(store, parseMetadata(json, store.path), await fingerprintOf(text));
+  }
+  const older = await readKey(store, ".zarray", open);
+  if (older === null) return null;
+  const attributes = await readKey(store, ".zattrs", open);
+  const metadata = parseMetadataV2(
+    parseJson(older, `.zarray of ${store.path}`),
+    attributes === null ? undefined : parseJson(attributes, `.zattrs of ${store.path}`),
+    store.path,
+  );
+  return new ZarrArray(store, metadata, await fingerprintOf(older));
+}
+
+const encodeText = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+/** A hash of metadata. */
+async function fingerprintOf(metadata: Uint8Array): Promise<string> {
+  const hash = await globalThis.crypto.subtle.digest("SHA-256", new Uint8Array(metadata));
+  const digits = [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, "0"));
+  return `zarr:${digits.join("").slice(0, 32)}`;
+}
