@@ -30,6 +30,7 @@ await build({
     "onnx/index.ts",
     "openvino/index.ts",
     "zarr/index.ts",
+    "distributed/bullmq.ts",
     "cli/main.ts",
     "convert/convert-model.ts",
     "inspect/inspect-model.ts",

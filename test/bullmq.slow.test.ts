@@ -11,7 +11,7 @@ import { after, afterEach, before, beforeEach, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { isTensorError } from "../src/errors.ts";
-import { submit, type JobProgress, type SubmitOptions } from "../src/distributed/submit.ts";
+import { submit, type SubmitProgress, type SubmitOptions } from "../src/distributed/submit.ts";
 import { startWorker } from "../src/distributed/worker.ts";
 import { PACKAGES, WITHOUT_QUEUE } from "./distributed/packages.ts";
 import { freePort, startRedis, type RedisServer } from "./distributed/redis-server.ts";
@@ -92,7 +92,7 @@ function assertDone(folder: string): void {
 test("three workers do each task once, stage after stage", { skip }, async () => {
   for (let count = 0; count < 3; count++) addWorker(2);
   const folder = makeJob();
-  const seen: JobProgress[] = [];
+  const seen: SubmitProgress[] = [];
   await submitHere(folder, { onProgress: (progress) => seen.push(progress) });
   assertDone(folder);
   assert.deepEqual(stubRuns(folder).sort(), ALL.toSorted());

@@ -50,12 +50,9 @@ const makeJob = (more: Partial<StubJob> = {}): string =>
 
 /** Submits what remains of a job by the script, as a user does: `... --slurm | sh`. */
 async function submit(folder: string, options: SlurmOptions = {}): Promise<void> {
-  const script = await slurmScript(STUB_CORE, await STUB_CORE.openJob(folder), {
-    command: [process.execPath, COMMAND],
-    logs: home,
-    memory: 500,
-    ...options,
-  });
+  const own = { command: [process.execPath, COMMAND], logs: home, memory: 500 };
+  const job = await STUB_CORE.openJob(folder);
+  const script = await slurmScript(job, { ...own, ...options }, STUB_CORE);
   const { status, stderr } = spawnSync("sh", { input: script, env: cluster.env, encoding: "utf8" });
   assert.equal(status, 0, stderr);
 }

@@ -6,7 +6,7 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import { test } from "node:test";
-import type { Job, StageName } from "../src/distributed/core.ts";
+import type { Job, StageName } from "../src/chunked/job.ts";
 import { printSlurmScript, type SlurmOptions } from "../src/distributed/slurm.ts";
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, task) => task);

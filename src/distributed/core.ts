@@ -3,29 +3,9 @@
  * knows what a task does.
  */
 
+import type { Job, Stage, StageName } from "../chunked/job.ts";
+import type { TaskPool } from "../chunked/pool.ts";
 import type { TensorError } from "../errors.ts";
-
-/** A job has some of these, in this order. */
-export type StageName = "partition" | "check" | "apply" | "place" | "finish";
-
-export interface Stage {
-  readonly name: StageName;
-  /** How many tasks it has; their numbers begin with 0. */
-  readonly tasks: number;
-}
-
-export interface Job {
-  readonly folder: string;
-  readonly id: string;
-  /** A stage may begin when all tasks of the one before are done. The last is `finish`, of one task. */
-  readonly stages: readonly Stage[];
-}
-
-export interface TaskPool {
-  /** Runs one task in a thread of its own, so that the caller's event loop stays free. A task that is done does nothing. */
-  run(folder: string, stage: StageName, task: number, signal?: AbortSignal): Promise<void>;
-  end(): Promise<void>;
-}
 
 /** Jobs as folders. The folder is the only truth: what an engine remembers of a job is a hint. */
 export interface Core {
@@ -34,7 +14,10 @@ export interface Core {
   remainingTasks(job: Job, stage: StageName): Promise<readonly number[]>;
   /** The error of a bad index as far as one was found; of several the first, once the stage that finds them is done. */
   jobFailure(job: Job): Promise<TensorError | null>;
-  startPool(options: { readonly threads: number; readonly memory: number }): TaskPool;
+  startPool(options: {
+    readonly threads: number;
+    readonly memory: number;
+  }): Pick<TaskPool, "run" | "end">;
 }
 
 /** Where a job is. */

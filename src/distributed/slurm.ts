@@ -4,8 +4,9 @@
  * `docs/distributed.md` shows some.
  */
 
+import { remainingTasks, type Job, type Stage, type StageName } from "../chunked/job.ts";
 import { TensorError } from "../errors.ts";
-import { currentStage, type Core, type Job, type Stage, type StageName } from "./core.ts";
+import { currentStage, type Core } from "./core.ts";
 import { printNumbers } from "./ranges.ts";
 
 export interface SlurmOptions {
@@ -46,12 +47,13 @@ const END = "END_OF_NDSCATTER_TASKS";
 /**
  * The script that submits what remains of a job. To run it twice is harmless, and so is a new one while tasks of the
  * first still run: a task that is done does nothing.
+ * @param core where jobs are of another kind
  * @throws TensorError for a path or an option that a script cannot say
  */
 export async function slurmScript(
-  core: Pick<Core, "remainingTasks">,
   job: Job,
   options: SlurmOptions = {},
+  core: Pick<Core, "remainingTasks"> = { remainingTasks },
 ): Promise<string> {
   const remaining = new Map<StageName, readonly number[]>();
   if ((await currentStage(core, job)) !== null) {

@@ -6,8 +6,9 @@
 
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Job, StageName } from "../chunked/job.ts";
 import { isTensorError, type ErrorCode } from "../errors.ts";
-import { currentStage, finalFailure, type Core, type Job, type StageName } from "./core.ts";
+import { currentStage, finalFailure, type Core } from "./core.ts";
 import type { JobQueue, QueuedJob } from "./packages.ts";
 import { inParts, printNumbers } from "./ranges.ts";
 

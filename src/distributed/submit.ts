@@ -2,14 +2,15 @@
 
 import * as path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Job, StageName } from "../chunked/job.ts";
 import { TensorError } from "../errors.ts";
-import { currentStage, finalFailure, type Core, type Job, type StageName } from "./core.ts";
+import { currentStage, finalFailure, type Core } from "./core.ts";
 import { connect, loadBullmq, type Connection, type JobQueue, type QueuedJob } from "./packages.ts";
 import { ROOT, rootId, type RootData } from "./steps.ts";
 import { QUEUE } from "./worker.ts";
 
 /** How far a job is. */
-export interface JobProgress {
+export interface SubmitProgress {
   readonly stage: StageName;
   /** Tasks of the stage that are done, of `tasks`. */
   readonly done: number;
@@ -27,7 +28,7 @@ export interface SubmitOptions {
   readonly attempts?: number;
   /** Takes the job back: tasks that run are finished, and no others begin, unless someone else waits for the job. */
   readonly signal?: AbortSignal;
-  readonly onProgress?: (progress: JobProgress) => void;
+  readonly onProgress?: (progress: SubmitProgress) => void;
   /** Told what went wrong and will be tried again, in a sentence. */
   readonly onNote?: (sentence: string) => void;
   /** A folder whose `node_modules` may hold BullMQ, where the package's own do not. */

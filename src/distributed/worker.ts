@@ -1,8 +1,10 @@
 /** A worker: takes tasks of all jobs of a queue, and runs them in its pool of threads. */
 
 import * as os from "node:os";
+import type { StageName } from "../chunked/job.ts";
+import type { TaskPool } from "../chunked/pool.ts";
 import { isTensorError, TensorError, type ErrorCode } from "../errors.ts";
-import type { Core, StageName, TaskPool } from "./core.ts";
+import type { Core } from "./core.ts";
 import {
   connect,
   loadBullmq,
@@ -106,7 +108,7 @@ interface Parts {
   readonly runner: TaskRunner;
   readonly worker: QueueWorker;
   readonly queue: JobQueue;
-  readonly pool: TaskPool;
+  readonly pool: Pick<TaskPool, "run" | "end">;
   readonly redis: { disconnect(): void };
 }
 
@@ -145,12 +147,12 @@ async function runRoot(
 
 class TaskRunner {
   readonly #bullmq: Bullmq;
-  readonly #pool: TaskPool;
+  readonly #pool: Pick<TaskPool, "run" | "end">;
   readonly #options: WorkerOptions;
   readonly #aborted = new AbortController();
   #isStopped = false;
 
-  constructor(bullmq: Bullmq, pool: TaskPool, options: WorkerOptions) {
+  constructor(bullmq: Bullmq, pool: Pick<TaskPool, "run" | "end">, options: WorkerOptions) {
     this.#bullmq = bullmq;
     this.#pool = pool;
     this.#options = options;

@@ -6,7 +6,8 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Core, Job, Stage, StageName } from "../../src/distributed/core.ts";
+import type { Job, Stage, StageName } from "../../src/chunked/job.ts";
+import type { Core } from "../../src/distributed/core.ts";
 import { TensorError } from "../../src/errors.ts";
 
 export interface StubJob {
