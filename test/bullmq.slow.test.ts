@@ -279,3 +279,24 @@ test("without BullMQ the sentence says how to install it", { skip }, async () =>
     return true;
   });
 });
+
+test("a folder that no worker sees is a sentence", { skip }, async () => {
+  addWorker();
+  const folder = makeJob();
+  const hidden = `${folder}-hidden`;
+  // As a machine that has not mounted it.
+  const core = {
+    ...STUB_CORE,
+    openJob: () => Promise.resolve({ folder: hidden, id: "hidden", stages: STAGES }),
+    remainingTasks: () => Promise.resolve([0]),
+  };
+  const submission = submit(core, folder, { connection: redis.url, from: PACKAGES });
+  await assert.rejects(submission, (error) => {
+    assert.ok(isTensorError(error, "engine"));
+    assert.match(
+      error.message,
+      /^\S+ does not see \S+-hidden; workers need it under the same path$/,
+    );
+    return true;
+  });
+});

@@ -5,7 +5,7 @@ import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import type { ArrayLocation, ArrayType, ChunkedArray } from "../arrays/array.ts";
 import { withFile } from "../arrays/file.ts";
-import { TensorError } from "../errors.ts";
+import { isTensorError, TensorError } from "../errors.ts";
 import { DTYPES } from "../tensor/dtype.ts";
 import { part, product } from "../tensor/shape.ts";
 import { addressOf, type Address } from "./address.ts";
@@ -187,7 +187,7 @@ async function isBegun(out: ArrayLocation): Promise<boolean> {
     await openOutput(out);
     return true;
   } catch (error) {
-    if (isMissing(error)) return false;
+    if (isMissing(error) || isTensorError(error, "malformed-file")) return false;
     throw error;
   }
 }

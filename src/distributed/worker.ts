@@ -1,6 +1,8 @@
 /** A worker: takes tasks of all jobs of a queue, and runs them in its pool of threads. */
 
+import * as fs from "node:fs/promises";
 import * as os from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { StageName } from "../chunked/job.ts";
 import type { TaskPool } from "../chunked/pool.ts";
 import { isTensorError, TensorError, type ErrorCode } from "../errors.ts";
@@ -15,7 +17,7 @@ import {
   type QueueWorker,
 } from "./packages.ts";
 import { parseNumbers } from "./ranges.ts";
-import { isWorthRetry, ROOT, stepRoot, type TaskData } from "./steps.ts";
+import { isWorthRetry, ROOT, stepRoot, type RootData, type TaskData } from "./steps.ts";
 
 /** The name of the queue where none is given. */
 export const QUEUE = "ndscatter";
@@ -65,6 +67,9 @@ const STALLED_INTERVAL = 3000;
  * loses each, and must fail in the end.
  */
 const MAX_STALLED_COUNT = 10;
+
+/** Milliseconds that a worker waits which does not see a job's folder. */
+const BLIND_PAUSE = 3000;
 
 /** Range jobs are far shorter. */
 const MOST_TASKS = 10_000_000;
@@ -129,7 +134,7 @@ async function closeAll({ runner, worker, queue, pool, redis }: Parts, patience:
   }
 }
 
-/** @throws UnrecoverableError: whatever ends a root, another attempt meets too */
+/** @throws UnrecoverableError for what another attempt would meet too */
 async function runRoot(
   core: Core,
   { UnrecoverableError, WaitingChildrenError }: Bullmq,
@@ -137,7 +142,10 @@ async function runRoot(
   root: QueuedJob,
   token: string,
 ): Promise<void> {
-  const step = await stepRoot(core, queue, root, token);
+  const step = await stepRoot(core, queue, root, token).catch(async (error: unknown) => {
+    await checkSeen((root.data as RootData).folder, error);
+    throw error;
+  });
   if (step === "done") return;
   if (step === "waiting") throw new WaitingChildrenError();
   const { sentence, code } = step;
@@ -206,6 +214,7 @@ class TaskRunner {
       await this.#pool.run(folder, stage, task, signal);
     } catch (error) {
       if (signal.aborted) return;
+      await checkSeen(folder, error);
       const sentence = sentenceOf(error, stage, task);
       if (isWorthRetry(error)) {
         this.#options.onNote?.(sentence);
@@ -215,6 +224,20 @@ class TaskRunner {
       await job.updateData({ ...(job.data as object), code });
       throw new this.#bullmq.UnrecoverableError(sentence);
     }
+  }
+}
+
+/**
+ * A machine that does not see the folder fails at once, and would take all tasks before the others do. So it waits, and
+ * the task is tried again, perhaps elsewhere.
+ */
+async function checkSeen(folder: string, cause: unknown): Promise<void> {
+  try {
+    await fs.access(folder);
+  } catch {
+    await sleep(BLIND_PAUSE);
+    const sentence = `${os.hostname()} does not see ${folder}; workers need it under the same path`;
+    throw new TensorError("engine", sentence, {}, { cause });
   }
 }
 
