@@ -32,6 +32,7 @@ await build({
     "zarr/index.ts",
     "chunked/index.ts",
     "chunked/worker.ts",
+    "distributed/bullmq.ts",
     "cli/main.ts",
     "convert/convert-model.ts",
     "inspect/inspect-model.ts",

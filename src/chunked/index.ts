@@ -27,3 +27,4 @@ export { startPool, type PoolOptions, type TaskPool } from "./pool.ts";
 export { runJob, type JobProgress, type RunJobOptions } from "./run-job.ts";
 export { createJob, type JobRequest } from "./create-job.ts";
 export { runTask } from "./tasks.ts";
+export { slurmScript, type SlurmOptions } from "../distributed/slurm.ts";
