@@ -53,16 +53,9 @@ const NAMES = [
   "overwrite",
 ];
 
-/**
- * @param known names of options that are not of the array itself
- * @throws TensorError `attribute`, `dtype`, `shape-mismatch`, `rank`, `too-large`
- */
-export function metadataOf(
-  given: CreateOptions,
-  known: readonly string[],
-  where: string,
-): Metadata {
-  const options = optionsOf(given, [...NAMES, ...known], {}) as CreateOptions;
+/** @throws TensorError `attribute`, `dtype`, `shape-mismatch`, `rank`, `too-large` */
+export function metadataOf(given: CreateOptions, where: string): Metadata {
+  const options = optionsOf(given, NAMES, {}) as CreateOptions;
   try {
     return newMetadata(options, where);
   } catch (error) {
