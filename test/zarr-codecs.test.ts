@@ -209,14 +209,14 @@ test("streams of LZ4, Snappy and BloscLZ repeat what they refer to", () => {
     assert.equal(new TextDecoder().decode(into), text);
   };
   // Three literals, a match of 7 bytes 3 back; then two literals, as LZ4 ends with literals.
-  decodes(decodeLz4, "33616263030020" + "7879", "abcabcabcaxy");
+  decodes(decodeLz4, "336162630300207879", "abcabcabcaxy");
   // The length 10, three literals, a match of 7 bytes 3 back.
-  decodes(decodeSnappy, "0a" + "08616263" + "0d03", "abcabcabca");
+  decodes(decodeSnappy, "0a086162630d03", "abcabcabca");
   // The same with an offset of two bytes and of four.
-  decodes(decodeSnappy, "0a" + "08616263" + "1a0300", "abcabcabca");
-  decodes(decodeSnappy, "0a" + "08616263" + "1b03000000", "abcabcabca");
+  decodes(decodeSnappy, "0a086162631a0300", "abcabcabca");
+  decodes(decodeSnappy, "0a086162631b03000000", "abcabcabca");
   // Three literals, a match of 7 bytes: its code is 5 + 2, its distance is kept less 1.
-  decodes(decodeBloscLz, "02616263" + "a002", "abcabcabca");
+  decodes(decodeBloscLz, "02616263a002", "abcabcabca");
 });
 
 // prettier-ignore

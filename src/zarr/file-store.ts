@@ -22,7 +22,8 @@ async function ifThere<T>(action: () => Promise<T>): Promise<T | null> {
   try {
     return await action();
   } catch (error) {
-    if (isCode(error, "ENOENT")) return null;
+    // ENOTDIR: a file is where a folder would be.
+    if (isCode(error, "ENOENT", "ENOTDIR")) return null;
     throw error;
   }
 }
