@@ -3,6 +3,7 @@
 import { availableParallelism } from "node:os";
 import { leastOf, threadsFor } from "./budget.ts";
 import { fileOf, type JobContext } from "./context.ts";
+import { abandon, cleanUp } from "./finish.ts";
 import {
   isThere,
   jobFailure,
@@ -46,7 +47,7 @@ export interface RunJobOptions {
  * errors of the file system
  */
 export async function runJob(folder: string, options: RunJobOptions): Promise<void> {
-  if (await isThere(fileOf.done(folder))) return;
+  if (await isThere(fileOf.done(folder))) return cleanUp(folder);
   const context = await openContext(folder);
   const { memory = DEFAULT_MEMORY, signal } = options;
   const chunkBytes = product(context.data.chunkShape) * context.elementBytes;
@@ -59,6 +60,10 @@ export async function runJob(folder: string, options: RunJobOptions): Promise<vo
     for (const stage of job.stages) {
       signal?.throwIfAborted();
       await runStage(context, job, stage, pool, options);
+      const failure = await jobFailure(job);
+      if (failure === null) continue;
+      await abandon(context);
+      throw failure;
     }
   } finally {
     await pool.end();
@@ -107,8 +112,6 @@ async function runStage(
     await Promise.allSettled(workers);
     throw error;
   }
-  const failure = await jobFailure(job);
-  if (failure !== null) throw failure;
 }
 
 /** Bytes of elements that a task reads and writes, without those of numbers of positions. */
