@@ -18,14 +18,20 @@ const fileOf = ({ array }: Claim): string => path.join(array, ".ndscatter", "job
 /** @throws TensorError `attribute` where another job has the array */
 export async function claim(own: Claim): Promise<void> {
   const file = fileOf(own);
+  const temporary = `${file}.${own.id}.tmp`;
   await fs.mkdir(path.dirname(file), { recursive: true });
+  await fs.writeFile(temporary, own.id);
   try {
-    await fs.writeFile(file, own.id, { flag: "wx" });
+    await fs.link(temporary, file);
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
     if (await isClaimed(own)) return;
-    const sentence = `another job is changing ${own.array} in place; finish that job first`;
+    const sentence =
+      `another job is changing ${own.array} in place; finish that job first, or give it up ` +
+      `by removing ${path.dirname(file)}`;
     throw new TensorError("attribute", sentence);
+  } finally {
+    await fs.rm(temporary, { force: true });
   }
 }
 

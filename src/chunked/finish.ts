@@ -6,6 +6,8 @@ import * as path from "node:path";
 import { TensorError } from "../errors.ts";
 import { claimOf, isClaimed } from "./claim.ts";
 import { fileOf, type JobContext } from "./context.ts";
+import { inGroups } from "./fragments.ts";
+import { isPublished } from "./publish.ts";
 import { FOLDERS, isMissing, jobFailure, jobOf, remainingTasks } from "./job.ts";
 
 /** What is added to the name of a folder that is being removed. */
@@ -28,6 +30,9 @@ export async function finish(job: JobContext): Promise<void> {
     throw new TensorError("malformed-file", sentence);
   }
   if (!spec.inPlace && "publish" in out) await out.publish();
+  // A run may have ended between its mark, which makes the task done, and the renaming of its chunk.
+  if (spec.inPlace)
+    await inGroups([...Array(job.chunks.size).keys()], (chunk) => isPublished(job, chunk));
   await endStaging(job);
   await fs.writeFile(fileOf.done(folder), "");
   await cleanUp(folder);

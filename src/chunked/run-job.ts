@@ -33,7 +33,7 @@ export interface JobProgress {
 }
 
 export interface RunJobOptions {
-  /** By default as many as the machine has cores, or as have room in the memory. */
+  /** By default as many as the machine has cores, and at most as many as have room; with 0 tasks run in this thread. */
   readonly threads?: number | undefined;
   /** Bytes for the whole process; 1 GiB by default. */
   readonly memory?: number | undefined;
@@ -53,8 +53,8 @@ export async function runJob(folder: string, options: RunJobOptions): Promise<vo
   const chunkBytes = product(context.data.chunkShape) * context.elementBytes;
   const least = leastOf(chunkBytes, !context.data.isPlain);
   const wanted = options.threads ?? availableParallelism();
-  const threads = threadsFor(memory, wanted, least, context.data.chunkShape);
-  const pool = startPool({ threads, memory });
+  const threads = threadsFor(memory, Math.max(1, wanted), least, context.data.chunkShape);
+  const pool = startPool({ threads: wanted === 0 ? 0 : threads, memory });
   try {
     const job = jobOf(context);
     for (const stage of job.stages) {
