@@ -159,7 +159,7 @@ class Submission {
       jobId: this.#id,
       // The root only adds tasks, which wait for their turn behind those of other jobs.
       lifo: true,
-      attempts: 5,
+      attempts: 3,
       backoff: { type: "exponential", delay: 1000 },
       removeOnComplete: { count: 100 },
       removeOnFail: { count: 100 },

@@ -69,7 +69,7 @@ const STALLED_INTERVAL = 3000;
 const MAX_STALLED_COUNT = 10;
 
 /** Milliseconds that a worker waits which does not see a job's folder. */
-const BLIND_PAUSE = 3000;
+const BLIND_PAUSE = 2000;
 
 /** Range jobs are far shorter. */
 const MOST_TASKS = 10_000_000;
