@@ -47,18 +47,21 @@ export function checkChunk(at: unknown, { shape, chunkShape }: ArrayType): numbe
   );
 }
 
-/** Checks that `bytes` hold the elements of a box, no more and no less. */
+/**
+ * The memory of a box in `bytes`, which may be longer.
+ * @param name what the bytes are in errors
+ */
 export function checkBytes(
   bytes: unknown,
   shape: readonly number[],
   width: number,
   name: string,
-): asserts bytes is Uint8Array {
+): Uint8Array {
   const expected = product(shape) * width;
-  if (bytes instanceof Uint8Array && bytes.length === expected) return;
+  if (bytes instanceof Uint8Array && bytes.length >= expected) return bytes.subarray(0, expected);
   const got = bytes instanceof Uint8Array ? `${bytes.length} bytes` : printValue(bytes);
   throw new TensorError(
     "shape-mismatch",
-    `${name} must be a Uint8Array of ${expected} bytes, for elements of shape ${printShape(shape)}, got ${got}`,
+    `${name} must be a Uint8Array of at least ${expected} bytes, for elements of shape ${printShape(shape)}, got ${got}`,
   );
 }

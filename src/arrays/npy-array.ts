@@ -122,6 +122,7 @@ class NpyArray implements ChunkedArray {
   readonly chunkShape: readonly number[];
   readonly location: ArrayLocation;
   readonly fingerprint: string;
+  readonly isPlain = true;
   protected readonly file: string;
   protected readonly head: Head;
 

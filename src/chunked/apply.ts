@@ -48,7 +48,14 @@ export async function applyChunk(
   const { data: array, resolved } = job;
   const { settings, fields } = resolved.call;
   const elements = elementsOf(array.dtype, data);
-  const combiner = new Combiner(array.dtype, elements, task.slice, settings, fields);
+  const combiner = new Combiner(
+    memory.executor,
+    array.dtype,
+    elements,
+    task.slice,
+    settings,
+    fields,
+  );
   for (const batch of batchesOf(task, job.pieceBytes[task.piece], allowance)) {
     await applyBatch(job, task, batch, combiner, memory);
   }
@@ -177,6 +184,7 @@ async function gatherChunk(job: JobContext, task: ChunkTask, memory: Workspace):
       renumber(rows, job, task.box);
       const { dtype } = array;
       gatherSlices(
+        memory.executor,
         dtype,
         toOffsets(rows, slice),
         slice,

@@ -114,7 +114,7 @@ async function divided(
   { data, memory, threads: wanted }: JobRequest,
   bytes: number,
 ): Promise<{ data: ChunkedArray; threads: number }> {
-  const least = leastOf(product(data.chunkShape) * bytes, data.location.format === "zarr");
+  const least = leastOf(product(data.chunkShape) * bytes, !data.isPlain);
   if (data.location.format === "zarr" || data.location.chunkShape !== undefined) {
     return { data, threads: threadsFor(memory, wanted, least, data.chunkShape) };
   }

@@ -139,6 +139,7 @@ function permute(
   const offsets = memory.words("offsets", positions.length);
   offsets.set(positions);
   gatherSlices(
+    memory.executor,
     dtype,
     toOffsets(offsets, slice),
     slice,

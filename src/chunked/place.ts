@@ -65,6 +65,7 @@ async function readPiece(
   const slice = bytes / elementBytes;
   const { dtype } = data;
   placeSlices(
+    memory.executor,
     dtype,
     toOffsets(positions, slice),
     slice,

@@ -50,7 +50,7 @@ export async function runJob(folder: string, options: RunJobOptions): Promise<vo
   const context = await openContext(folder);
   const { memory = DEFAULT_MEMORY, signal } = options;
   const chunkBytes = product(context.data.chunkShape) * context.elementBytes;
-  const least = leastOf(chunkBytes, context.data.location.format === "zarr");
+  const least = leastOf(chunkBytes, !context.data.isPlain);
   const wanted = options.threads ?? availableParallelism();
   const threads = threadsFor(memory, wanted, least, context.data.chunkShape);
   const pool = startPool({ threads, memory });

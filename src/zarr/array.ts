@@ -11,6 +11,7 @@ import {
   type ChunkPart,
   type Place,
 } from "../arrays/boxes.ts";
+import type { Box } from "../arrays/grid.ts";
 import { checkBox, checkBytes, checkChunk, checkCoordinates } from "../arrays/checks.ts";
 import { printValue, TensorError } from "../errors.ts";
 import { allocate, isNumericStorage, type DType, type Scalar } from "../tensor/dtype.ts";
@@ -35,6 +36,7 @@ export interface StoredChunks {
 export class ZarrArray implements PendingArray {
   readonly location: ArrayLocation;
   readonly fingerprint: string;
+  readonly isPlain: boolean;
   readonly dtype: DType;
   readonly shape: readonly number[];
   /** Of what one file or object holds: of a shard, where there are shards. */
@@ -67,6 +69,7 @@ export class ZarrArray implements PendingArray {
     this.attributes = metadata.attributes;
     this.dimensionNames = metadata.dimensionNames;
     this.#pipeline = makePipeline(metadata.dtype, metadata.chunkShape, metadata.codecs, store.path);
+    this.isPlain = this.#pipeline.isPlain;
     this.innerChunkShape = this.#pipeline.shards?.inner.shape ?? null;
   }
 
@@ -125,10 +128,10 @@ export class ZarrArray implements PendingArray {
     const from = this.#start(start);
     const dims = checkCoordinates(shape, this.shape.length, "the shape of a box");
     checkBox(from, dims, this.shape);
-    checkBytes(into, dims, this.#pipeline.width, "into");
+    const bytes = checkBytes(into, dims, this.#pipeline.width, "into");
     const { concurrency } = this.store;
     await inParallel(chunksOf(from, dims, this.chunkShape), concurrency, async (part) => {
-      const place = { bytes: into, shape: dims, start: part.boxStart };
+      const place = { bytes, shape: dims, start: part.boxStart };
       await this.#readPart(part.at, { start: part.chunkStart, shape: part.shape }, place);
     });
   }
@@ -136,16 +139,12 @@ export class ZarrArray implements PendingArray {
   async readChunk(at: readonly number[], into: Uint8Array): Promise<boolean> {
     const checked = checkChunk(at, this);
     const shape = clippedShape(checked, this.shape, this.chunkShape);
-    checkBytes(into, shape, this.#pipeline.width, "into");
+    const bytes = checkBytes(into, shape, this.#pipeline.width, "into");
     const start = shape.map(() => 0);
-    return this.#readPart(checked, { start, shape }, { bytes: into, shape, start });
+    return this.#readPart(checked, { start, shape }, { bytes, shape, start });
   }
 
-  async #readPart(
-    at: readonly number[],
-    box: { readonly start: readonly number[]; readonly shape: readonly number[] },
-    into: Place,
-  ): Promise<boolean> {
+  async #readPart(at: readonly number[], box: Box, into: Place): Promise<boolean> {
     const key = printKey(this.metadata.keys, at);
     const source = await this.store.open(key);
     if (source === null) {
@@ -171,15 +170,15 @@ export class ZarrArray implements PendingArray {
   }
 
   async writeChunk(at: readonly number[], from: Uint8Array): Promise<void> {
-    const checked = this.#checkWrite(at, from);
-    const key = printKey(this.metadata.keys, checked);
-    await this.#encode(checked, from, (parts) => this.store.put(key, parts));
+    const { chunk, bytes } = this.#checkWrite(at, from);
+    const key = printKey(this.metadata.keys, chunk);
+    await this.#encode(chunk, bytes, (parts) => this.store.put(key, parts));
   }
 
   async stageChunk(at: readonly number[], from: Uint8Array, name: string): Promise<void> {
-    const checked = this.#checkWrite(at, from);
+    const { chunk, bytes } = this.#checkWrite(at, from);
     const staging = this.#staging(name);
-    await this.#encode(checked, from, (parts) => staging.put(name, parts));
+    await this.#encode(chunk, bytes, (parts) => staging.put(name, parts));
   }
 
   /** Encodes a chunk and gives it to `put`. A chunk at the end of an axis is padded with the fill value. */
@@ -253,12 +252,12 @@ export class ZarrArray implements PendingArray {
     return checkCoordinates(start, length, "the start of a box");
   }
 
-  #checkWrite(at: readonly number[], from: Uint8Array): number[] {
-    const checked = checkChunk(at, this);
-    const shape = clippedShape(checked, this.shape, this.chunkShape);
-    checkBytes(from, shape, this.#pipeline.width, "from");
+  #checkWrite(at: readonly number[], from: Uint8Array): { chunk: number[]; bytes: Uint8Array } {
+    const chunk = checkChunk(at, this);
+    const shape = clippedShape(chunk, this.shape, this.chunkShape);
+    const bytes = checkBytes(from, shape, this.#pipeline.width, "from");
     this.#checkWritable();
-    return checked;
+    return { chunk, bytes };
   }
 
   #checkWritable(): void {

@@ -9,6 +9,7 @@ import { bytesOf } from "../tensor/storage.ts";
 import { checkDType, tensor } from "../tensor/tensor.ts";
 import type { ScalarInput } from "../tensor/values.ts";
 import { ZarrArray } from "./array.ts";
+import { COMPRESSORS, WRITTEN } from "./blosc.ts";
 import { printDataType, zeroOf } from "./data-types.ts";
 import type { Json, JsonObject } from "./json.ts";
 import {
@@ -53,16 +54,9 @@ const NAMES = [
   "overwrite",
 ];
 
-/**
- * @param known names of options that are not of the array itself
- * @throws TensorError `attribute`, `dtype`, `shape-mismatch`, `rank`, `too-large`
- */
-export function metadataOf(
-  given: CreateOptions,
-  known: readonly string[],
-  where: string,
-): Metadata {
-  const options = optionsOf(given, [...NAMES, ...known], {}) as CreateOptions;
+/** @throws TensorError `attribute`, `dtype`, `shape-mismatch`, `rank`, `too-large` */
+export function metadataOf(given: CreateOptions, where: string): Metadata {
+  const options = optionsOf(given, NAMES, {}) as CreateOptions;
   try {
     return newMetadata(options, where);
   } catch (error) {
@@ -146,6 +140,18 @@ function codecsOf(given: unknown, dtype: DType, where: string): Codec[] {
     throw new TensorError("attribute", `codecs must be a list, got ${printValue(given)}`);
   }
   const codecs = parseCodecs(given as Json, where).map((codec) => withDefaults(codec, dtype));
+  for (const { name, configuration } of codecs) {
+    const cname = name === "blosc" ? configuration?.cname : undefined;
+    if (
+      typeof cname !== "string" ||
+      !Object.hasOwn(COMPRESSORS, cname) ||
+      WRITTEN.includes(cname)
+    ) {
+      continue;
+    }
+    const sentence = `${cname} in blosc is read but not written; there are ${WRITTEN.join(", ")}`;
+    throw new TensorError("attribute", sentence);
+  }
   if (codecs.some(({ name }) => name === "bytes" || name === "sharding_indexed")) return codecs;
   const transposes = codecs.findLastIndex(({ name }) => name === "transpose") + 1;
   return codecs.toSpliced(transposes, 0, withDefaults({ name: "bytes" }, dtype));
@@ -155,11 +161,13 @@ function codecsOf(given: unknown, dtype: DType, where: string): Codec[] {
 function withDefaults(codec: Codec, dtype: DType): Codec {
   const { bytes, lanes } = rowOf(dtype);
   const defaults: Readonly<Record<string, JsonObject>> = {
-    bytes: bytes / lanes === 1 ? {} : { endian: "little" },
+    bytes: { endian: "little" },
     gzip: { level: 5 },
     zstd: { level: 0, checksum: false },
     blosc: { cname: "zstd", clevel: 5, shuffle: "shuffle", typesize: bytes, blocksize: 0 },
   };
+  // A byte order where there is none misleads other readers.
+  if (codec.name === "bytes" && bytes / lanes === 1) return { name: "bytes" };
   const known = Object.hasOwn(defaults, codec.name) ? defaults[codec.name] : {};
   const configuration = { ...known, ...codec.configuration };
   return Object.keys(configuration).length === 0

@@ -12,6 +12,7 @@ import {
   offsetOf,
   type Place,
 } from "../arrays/boxes.ts";
+import type { Box } from "../arrays/grid.ts";
 import { isTensorError, malformed } from "../errors.ts";
 import { product } from "../tensor/shape.ts";
 import type { Buffers } from "./buffers.ts";
@@ -26,12 +27,6 @@ export interface Decoding {
   readonly fill: Uint8Array;
   readonly buffers: Buffers;
   readonly concurrency: number;
-}
-
-/** A box of a chunk. */
-export interface Box {
-  readonly start: readonly number[];
-  readonly shape: readonly number[];
 }
 
 /** Reads a box of a chunk. @throws TensorError `malformed-file` */

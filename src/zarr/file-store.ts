@@ -1,29 +1,17 @@
 /** An array in a folder. Files appear whole: each is written under another name beside its place, then renamed. */
 
-import { TensorError } from "../errors.ts";
+import * as plainFs from "node:fs";
+import * as fs from "node:fs/promises";
+import * as path from "node:path";
+import { readFully, writeFully } from "../arrays/file.ts";
 import { join, lengthOf } from "./gzip.ts";
-import { nodeModule } from "./node.ts";
 import { memorySource, type Source, type Staging, type Store, type StoredObject } from "./store.ts";
-import type { FileHandle } from "node:fs/promises";
 
 /** The folder in an array's folder for what no reader sees yet. */
 const STAGING = ".ndscatter";
 
-/** Systems move at most 2^31 - 1 bytes at once. */
-const MOST_AT_ONCE = 2 ** 30;
-
 /** Parts that are together no longer are written at once. */
 const SMALL = 2 ** 20;
-
-function modules() {
-  const [fs, path, plain] = [
-    nodeModule("node:fs/promises"),
-    nodeModule("node:path"),
-    nodeModule("node:fs"),
-  ];
-  if (fs !== null && path !== null && plain !== null) return { fs, path, plain };
-  throw new TensorError("engine", "this platform has no files; name an array in object storage");
-}
 
 /** Whether an error of the system has one of `codes`. */
 const isCode = (error: unknown, ...codes: string[]): boolean =>
@@ -34,43 +22,27 @@ async function ifThere<T>(action: () => Promise<T>): Promise<T | null> {
   try {
     return await action();
   } catch (error) {
-    if (isCode(error, "ENOENT")) return null;
+    // ENOTDIR: a file is where a folder would be.
+    if (isCode(error, "ENOENT", "ENOTDIR")) return null;
     throw error;
   }
 }
 
-class FileSource implements Source {
-  readonly bytes = null;
-  readonly size: number;
-  readonly #file: FileHandle;
-
-  constructor(file: FileHandle, size: number) {
-    this.#file = file;
-    this.size = size;
-  }
-
-  async read(offset: number, into: Uint8Array): Promise<void> {
-    for (let done = 0; done < into.length;) {
-      const length = Math.min(into.length - done, MOST_AT_ONCE);
-      const { bytesRead } = await this.#file.read(into, done, length, offset + done);
-      if (bytesRead === 0) throw new Error("the file became shorter while it was read");
-      done += bytesRead;
-    }
-  }
-
-  close(): Promise<void> {
-    return this.#file.close();
-  }
-}
+/** A file that is open for reading. */
+const fileSource = (handle: fs.FileHandle, size: number): Source => ({
+  size,
+  bytes: null,
+  read: (offset, into) => readFully(handle, into, offset),
+  close: () => handle.close(),
+});
 
 async function openFile(file: string): Promise<Source | null> {
-  const { fs } = modules();
   const handle = await ifThere(() => fs.open(file, "r"));
   if (handle === null) return null;
   try {
     const stat = await handle.stat();
     // A folder in the place of a chunk is no chunk.
-    if (stat.isFile()) return new FileSource(handle, stat.size);
+    if (stat.isFile()) return fileSource(handle, stat.size);
   } catch (error) {
     await handle.close();
     throw error;
@@ -85,19 +57,17 @@ async function inFolder<T>(file: string, action: () => Promise<T>): Promise<T> {
     return await action();
   } catch (error) {
     if (!isCode(error, "ENOENT")) throw error;
-    const { fs, path } = modules();
     await fs.mkdir(path.dirname(file), { recursive: true });
     return action();
   }
 }
 
-async function writeParts(file: FileHandle, parts: readonly Uint8Array[]): Promise<void> {
+async function writeParts(handle: fs.FileHandle, parts: readonly Uint8Array[]): Promise<void> {
   const pieces = parts.length > 1 && lengthOf(parts) <= SMALL ? [join(parts)] : parts;
+  let at = 0;
   for (const piece of pieces) {
-    for (let done = 0; done < piece.length;) {
-      const length = Math.min(piece.length - done, MOST_AT_ONCE);
-      done += (await file.write(piece, done, length)).bytesWritten;
-    }
+    await writeFully(handle, piece, at);
+    at += piece.length;
   }
 }
 
@@ -106,7 +76,6 @@ async function writeFile(
   parts: readonly Uint8Array[],
   isDurable: boolean,
 ): Promise<void> {
-  const { fs } = modules();
   const handle = await inFolder(file, () => fs.open(file, "w"));
   try {
     await writeParts(handle, parts);
@@ -131,7 +100,7 @@ async function writeBeside<T>(
     await writeFile(beside, parts, isDurable);
     return await place(beside);
   } finally {
-    await modules().fs.rm(beside, { force: true });
+    await fs.rm(beside, { force: true });
   }
 }
 
@@ -139,7 +108,7 @@ async function writeBeside<T>(
 const putNewFile = (file: string, parts: readonly Uint8Array[]): Promise<boolean> =>
   writeBeside(file, parts, true, async (beside) => {
     try {
-      await modules().fs.link(beside, file);
+      await fs.link(beside, file);
       return true;
     } catch (error) {
       if (isCode(error, "EEXIST")) return false;
@@ -156,13 +125,13 @@ export class FileStore implements Store {
   readonly staging: Staging;
 
   constructor(folder: string) {
-    this.path = modules().path.resolve(folder);
+    this.path = path.resolve(folder);
     this.staging = new FileStaging(this);
   }
 
   /** The file of a key. */
   fileOf(key: string): string {
-    return modules().path.join(this.path, ...key.split("/"));
+    return path.join(this.path, ...key.split("/"));
   }
 
   open(key: string): Promise<Source | null> {
@@ -171,7 +140,7 @@ export class FileStore implements Store {
 
   put(key: string, parts: readonly Uint8Array[]): Promise<void> {
     const file = this.fileOf(key);
-    return writeBeside(file, parts, false, (beside) => modules().fs.rename(beside, file));
+    return writeBeside(file, parts, false, (beside) => fs.rename(beside, file));
   }
 
   putNew(key: string, parts: readonly Uint8Array[]): Promise<boolean> {
@@ -179,7 +148,6 @@ export class FileStore implements Store {
   }
 
   async clear(): Promise<void> {
-    const { fs } = modules();
     for (const name of ["zarr.json", ".zarray"]) await fs.rm(this.fileOf(name), { force: true });
     const names = (await ifThere(() => fs.readdir(this.path))) ?? [];
     for (const name of names.filter((one) => OF_AN_ARRAY.test(one))) {
@@ -193,7 +161,6 @@ export class FileStore implements Store {
 }
 
 async function* listFolder(folder: string, prefix: string): AsyncGenerator<StoredObject> {
-  const { fs, path } = modules();
   const entries = (await ifThere(() => fs.opendir(folder))) ?? [];
   for await (const entry of entries) {
     const [key, file] = [prefix + entry.name, path.join(folder, entry.name)];
@@ -231,11 +198,10 @@ class FileStaging implements Staging {
 
   async copy(from: Store, key: string, name: string): Promise<boolean> {
     if (!(from instanceof FileStore)) return false;
-    const { fs, plain } = modules();
     const [source, file] = [from.fileOf(key), this.#file(name)];
     // Of both files either may be missing: the chunk, or the folder that the copy goes to.
     if ((await ifThere(() => fs.stat(source))) === null) return false;
-    const mode = plain.constants.COPYFILE_FICLONE;
+    const mode = plainFs.constants.COPYFILE_FICLONE;
     await inFolder(file, () => fs.copyFile(source, file, mode));
     const handle = await fs.open(file, "r+");
     try {
@@ -247,7 +213,6 @@ class FileStaging implements Staging {
   }
 
   async publish(name: string, key: string): Promise<boolean> {
-    const { fs } = modules();
     const [staged, file] = [this.#file(name), this.#store.fileOf(key)];
     if ((await ifThere(() => fs.stat(staged))) === null) return false;
     const isThere = await ifThere(async () => {
@@ -258,11 +223,11 @@ class FileStaging implements Staging {
   }
 
   remove(name: string): Promise<void> {
-    return modules().fs.rm(this.#file(name), { force: true });
+    return fs.rm(this.#file(name), { force: true });
   }
 
   end(): Promise<void> {
     const folder = this.#store.fileOf(STAGING);
-    return modules().fs.rm(folder, { recursive: true, force: true });
+    return fs.rm(folder, { recursive: true, force: true });
   }
 }

@@ -1,7 +1,7 @@
 /** The codec `gzip`, and the `zlib` of Zarr v2, by Node's zlib or by the streams of a browser. */
 
 import { broken, mostCompressed, type ByteCodec, type Decoded } from "./byte-codec.ts";
-import { nodeModule } from "./node.ts";
+import { zlibOfNode } from "./node.ts";
 
 /** Deflate stores 258 bytes in two bits at best. */
 const RATIO = 1032;
@@ -23,7 +23,7 @@ export function makeDeflateCodec(name: keyof typeof CONTAINERS, level: number): 
     mostEncoded: mostCompressed,
     ratio: RATIO,
     decode(bytes, decoded) {
-      const zlib = nodeModule("node:zlib");
+      const zlib = zlibOfNode();
       if (zlib === null) return inflateStream(stream, bytes, decoded);
       // One buffer for all, instead of many of 16 kB that are joined at the end.
       const room = decoded.size + ROOM;
@@ -31,7 +31,7 @@ export function makeDeflateCodec(name: keyof typeof CONTAINERS, level: number): 
       return byCallback((done) => zlib[decompress](bytes, options, done));
     },
     encode(bytes) {
-      const zlib = nodeModule("node:zlib");
+      const zlib = zlibOfNode();
       if (zlib === null) return deflateStream(stream, bytes);
       return byCallback((done) => zlib[compress](bytes, { level }, done));
     },

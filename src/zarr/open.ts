@@ -5,22 +5,36 @@ import { malformed, printValue, TensorError } from "../errors.ts";
 import { optionsOf } from "../tensor/options.ts";
 import { ZarrArray } from "./array.ts";
 import { metadataOf, type CreateOptions } from "./create.ts";
-import { FileStore } from "./file-store.ts";
 import { MAX_JSON_BYTES, parseJson } from "./json.ts";
 import { parseMetadata, printMetadata } from "./metadata.ts";
 import { parseMetadataV2 } from "./metadata-v2.ts";
+import { createNpy, openNpy, openPendingNpy } from "./npy-files.ts";
 import { readAll, type Source, type Store } from "./store.ts";
 
-export type OpenOptions = Record<never, never>;
+export interface OpenOptions {
+  /** How a file without chunks of its own, such as `.npy`, is divided: see `docs/zarr.md`. */
+  readonly chunkShape?: readonly number[];
+}
 
-/** Formats of one file, by the ending of its name. The others are Zarr. */
-const FILE_FORMATS: readonly {
+/** A format of one file. */
+interface FileFormat {
+  /** How the names of its files end. */
   readonly ending: string;
-  open(path: string): Promise<ChunkedArray>;
-}[] = [];
+  open(path: string, chunkShape?: readonly number[]): Promise<ChunkedArray>;
+  create(path: string, options: CreateOptions): Promise<PendingArray>;
+  openPending(path: string): Promise<PendingArray>;
+}
+
+/** What is in none of these formats is Zarr. */
+const FILE_FORMATS: readonly FileFormat[] = [
+  { ending: ".npy", open: openNpy, create: createNpy, openPending: openPendingNpy },
+];
+
+const formatOf = (location: string): FileFormat | undefined =>
+  FILE_FORMATS.find(({ ending }) => location.toLowerCase().endsWith(ending));
 
 /**
- * Opens an array: a folder or a URL of Zarr v3 or v2.
+ * Opens an array: a folder or a URL of Zarr v3 or v2, or an NPY file.
  * @throws TensorError `malformed-file` where there is no array, `dtype` for a data type that this package lacks; the
  * system's own error where nothing can be read
  */
@@ -28,46 +42,54 @@ export async function openArray(
   location: string,
   options: OpenOptions = {},
 ): Promise<ChunkedArray> {
-  optionsOf(options, [], {});
-  const format = FILE_FORMATS.find(({ ending }) => checkLocation(location).endsWith(ending));
-  if (format !== undefined) return format.open(location);
-  const store = storeOf(location);
+  const { chunkShape } = optionsOf(options, ["chunkShape"], {}) as OpenOptions;
+  const format = formatOf(checkLocation(location));
+  if (format !== undefined) return format.open(location, chunkShape);
+  const store = await storeOf(location);
+  if (chunkShape !== undefined) {
+    throw new TensorError("attribute", `${store.path} has chunks of its own; leave chunkShape out`);
+  }
   const array = await openIn(store, (key) => store.open(key));
   if (array !== null) return array;
   throw malformed(`${store.path} is no array of Zarr: it has neither zarr.json nor .zarray`);
 }
 
 /**
- * Makes an array whose chunks are all missing, so that its elements are the fill value.
+ * Makes an array of Zarr v3 whose chunks are all missing, so that its elements are the fill value.
  * @throws TensorError `attribute` where there is an array and `overwrite` is not true, or an option is wrong; `dtype` for
  * one that Zarr lacks
  */
 export async function createArray(location: string, options: CreateOptions): Promise<ZarrArray> {
-  const store = storeOf(checkLocation(location));
-  const metadata = metadataOf(options, [], store.path);
+  const format = formatOf(checkLocation(location));
+  if (format !== undefined) {
+    const advice = `createArray makes none of ${format.ending}; createPending does`;
+    throw new TensorError("attribute", `${location} is no place for Zarr: ${advice}`);
+  }
+  const store = await storeOf(location);
+  const metadata = metadataOf(options, store.path);
   const text = encodeText(printMetadata(metadata));
-  if (options.overwrite === true) await clear(store);
-  else await checkFree(store);
+  await makeRoom(store, options);
   if (!(await store.putNew("zarr.json", [text]))) throw isThere(store);
   return new ZarrArray(store, metadata, await fingerprintOf(text));
 }
 
 /**
- * Makes an array that nobody sees until it is published: its metadata lie in its folder for staged chunks. Where the same
- * array is pending already, that is what is opened.
+ * Makes an array, of Zarr v3 or a file of NPY, that nobody sees until it is published. Where the same array of Zarr is
+ * pending already, that is what is opened.
  * @throws TensorError as {@link createArray}
  */
 export async function createPending(
   location: string,
   options: CreateOptions,
 ): Promise<PendingArray> {
-  const store = storeOf(checkLocation(location));
+  const format = formatOf(checkLocation(location));
+  if (format !== undefined) return format.create(location, options);
+  const store = await storeOf(location);
   const { staging } = store;
   if (staging === undefined) throw cannotStage(store);
-  const metadata = metadataOf(options, [], store.path);
+  const metadata = metadataOf(options, store.path);
   const text = encodeText(printMetadata(metadata));
-  if (options.overwrite === true) await clear(store);
-  else await checkFree(store);
+  await makeRoom(store, options);
   const array = new ZarrArray(store, metadata, await fingerprintOf(text));
   if (await staging.putNew("zarr.json", [text])) return array;
   const other = await openIn(store, (key) => staging.open(key));
@@ -80,7 +102,9 @@ export async function createPending(
 
 /** Opens an array that {@link createPending} made, also where it was published since. */
 export async function openPending(location: string): Promise<PendingArray> {
-  const store = storeOf(checkLocation(location));
+  const format = formatOf(checkLocation(location));
+  if (format !== undefined) return format.openPending(location);
+  const store = await storeOf(location);
   const { staging } = store;
   if (staging === undefined) throw cannotStage(store);
   const pending = await openIn(store, (key) => staging.open(key));
@@ -95,9 +119,13 @@ function checkLocation(location: unknown): string {
   throw new TensorError("attribute", `an array needs a path or a URL, got ${printValue(location)}`);
 }
 
-function storeOf(location: string): Store {
+/** Each kind of store is loaded when it is needed: a page has no files. */
+async function storeOf(location: string): Promise<Store> {
   const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(location) ?? [];
-  if (scheme === undefined) return new FileStore(location);
+  if (scheme === undefined) {
+    const { FileStore } = await import("./file-store.ts");
+    return new FileStore(location);
+  }
   throw new TensorError("attribute", `arrays at ${scheme}:// cannot be opened; name a folder`);
 }
 
@@ -109,6 +137,9 @@ const isThere = ({ path }: Store): TensorError =>
     "attribute",
     `there is an array at ${path}; overwrite it, or choose another place`,
   );
+
+const makeRoom = (store: Store, { overwrite }: CreateOptions): Promise<void> =>
+  overwrite === true ? clear(store) : checkFree(store);
 
 async function checkFree(store: Store): Promise<void> {
   for (const key of ["zarr.json", ".zarray", ".zgroup"]) {

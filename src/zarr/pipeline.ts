@@ -133,21 +133,25 @@ const BYTE_CODECS: Readonly<Record<string, MakeByteCodec | undefined>> = Object.
 );
 
 function parseBlosc(configuration: JsonObject, where: string): ByteCodec {
-  const { cname = "lz4", clevel = 5, shuffle = "noshuffle", blocksize = 0 } = configuration;
-  if (typeof cname !== "string" || !COMPRESSORS.includes(cname)) {
+  const { cname = "lz4", clevel = 5, shuffle = "noshuffle" } = configuration;
+  const { blocksize = 0, typesize = 1 } = configuration;
+  if (!isNameIn(COMPRESSORS, cname)) {
     throw malformed(`blosc of ${where} has the compressor ${printValue(cname)}, which it lacks`);
   }
-  const kind = typeof shuffle === "string" ? SHUFFLES[shuffle] : undefined;
-  if (kind === undefined || !Object.hasOwn(SHUFFLES, String(shuffle))) {
+  if (!isNameIn(SHUFFLES, shuffle)) {
     throw malformed(`blosc of ${where} has the shuffle ${printValue(shuffle)}, which it lacks`);
   }
   return makeBloscCodec({
     cname,
     clevel: parseInteger(clevel, "the clevel of blosc", 0, 9, where),
-    shuffle: kind,
+    shuffle: SHUFFLES[shuffle],
     blocksize: parseInteger(blocksize, "the blocksize of blosc", 0, 2 ** 31 - 1, where),
+    typesize: parseInteger(typesize, "the typesize of blosc", 1, 2 ** 31 - 1, where),
   });
 }
+
+const isNameIn = (names: object, name: Json): name is string =>
+  typeof name === "string" && Object.hasOwn(names, name);
 
 function parseInteger(value: Json, what: string, low: number, high: number, where: string): number {
   const isOne = typeof value === "number" && Number.isInteger(value);

@@ -5,7 +5,7 @@
 
 import { broken, mostCompressed, type ByteCodec, type Decoded } from "./byte-codec.ts";
 import { byCallback } from "./gzip.ts";
-import { nodeModule } from "./node.ts";
+import { zlibOfNode } from "./node.ts";
 
 /** A block of 128 kB of one byte takes four. */
 const RATIO = 2 ** 15;
@@ -61,7 +61,7 @@ const hasZstd = (zlib: object): zlib is ZstdOfNode =>
   typeof Reflect.get(zlib, "zstdCompress") === "function";
 
 function zstdOfNode(): ZstdOfNode | null {
-  const zlib: object | null = nodeModule("node:zlib");
+  const zlib: object | null = zlibOfNode();
   return zlib !== null && hasZstd(zlib) ? zlib : null;
 }
 

@@ -29,3 +29,19 @@ export function isTaken(action: () => unknown): boolean {
     throw error;
   }
 }
+
+/** {@link assertRefused} for an action that takes its time. */
+export async function assertRejected(
+  code: ErrorCode,
+  says: RegExp,
+  action: () => Promise<unknown>,
+): Promise<TensorError> {
+  try {
+    await action();
+  } catch (error) {
+    return assertRefused(code, says, () => {
+      throw error;
+    });
+  }
+  return assert.fail(`nothing was thrown, ${code} was expected (${String(says)})`);
+}

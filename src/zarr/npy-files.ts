@@ -1,0 +1,55 @@
+/**
+ * NPY files among the arrays that are opened and made by their paths. Loaded when such a file is named: a page has no
+ * files.
+ */
+
+import type { ChunkedArray, PendingArray } from "../arrays/array.ts";
+import { TensorError } from "../errors.ts";
+import { MAX_RANK } from "../tensor/shape.ts";
+import { checkDType } from "../tensor/tensor.ts";
+import { checkCoordinates } from "../arrays/checks.ts";
+import { rowOf } from "../tensor/dtype.ts";
+import { optionsOf } from "../tensor/options.ts";
+import type { CreateOptions } from "./create.ts";
+
+const load = () => import("../arrays/npy-array.ts");
+
+export async function openNpy(path: string, chunkShape?: readonly number[]): Promise<ChunkedArray> {
+  return (await load()).openNpyArray(path, chunkShape);
+}
+
+export async function openPendingNpy(path: string): Promise<PendingArray> {
+  return (await load()).openPendingNpy(path);
+}
+
+/** In bytes, where nobody chose a shape. */
+const CHUNK_BYTES = 2 ** 26;
+
+/** @throws TensorError `attribute` for options that NPY has nothing for */
+export async function createNpy(path: string, given: CreateOptions): Promise<PendingArray> {
+  const { like, dtype, shape, chunkShape, overwrite } = optionsOf(
+    given,
+    ["like", "dtype", "shape", "chunkShape", "overwrite"],
+    {},
+  ) as CreateOptions;
+  const type = dtype ?? like?.dtype;
+  checkDType(type, {});
+  const dims = shape ?? like?.shape;
+  if (dims === undefined || dims.length > MAX_RANK) {
+    throw new TensorError("attribute", "a new array needs shape, a list of integers");
+  }
+  const { contiguousChunks, createPendingNpy } = await load();
+  const checked = checkCoordinates(dims, dims.length, "the shape");
+  const most = Math.max(1, Math.floor(CHUNK_BYTES / Math.max(1, rowOf(type).bytes)));
+  const chunks = chunkShape ?? contiguousChunks(checked, most);
+  const fs = await import("node:fs/promises");
+  if (overwrite === true) {
+    await fs.rm(`${path}.part`, { force: true });
+  } else if ((await fs.stat(path).catch(() => null)) !== null) {
+    throw new TensorError(
+      "attribute",
+      `there is an array at ${path}; overwrite it, or choose another place`,
+    );
+  }
+  return createPendingNpy(path, { dtype: type, shape: checked, chunkShape: chunks });
+}

@@ -1,0 +1,81 @@
+/**
+ * The shuffles of blosc: bytes, or bits, of equal weight are put next to each other, because those of neighbouring numbers
+ * are alike. A block's last bytes that are no whole element stay where they are.
+ */
+
+/** Element e's byte j comes from `j * count + e`. */
+export function unshuffleBytes(from: Uint8Array, into: Uint8Array, width: number): void {
+  const count = Math.floor(from.length / width);
+  for (let j = 0; j < width; j++) {
+    const row = j * count;
+    for (let e = 0, at = j; e < count; e++, at += width) into[at] = from[row + e];
+  }
+  into.set(from.subarray(count * width), count * width);
+}
+
+export function shuffleBytes(from: Uint8Array, into: Uint8Array, width: number): void {
+  const count = Math.floor(from.length / width);
+  for (let j = 0; j < width; j++) {
+    const row = j * count;
+    for (let e = 0, at = j; e < count; e++, at += width) into[row + e] = from[at];
+  }
+  into.set(from.subarray(count * width), count * width);
+}
+
+/** Rows of bits go by eights of elements; blosc leaves other blocks as they are. */
+const hasEights = (from: Uint8Array, width: number): boolean =>
+  Math.floor(from.length / width) % 8 === 0;
+
+/** Bit k of element e's byte j comes from bit `e % 8` of the byte `(8j + k) * count / 8 + e / 8`. */
+export function unshuffleBits(from: Uint8Array, into: Uint8Array, width: number): void {
+  if (!hasEights(from, width)) return into.set(from);
+  const count = Math.floor(from.length / width);
+  const row = count / 8;
+  const eight = new Uint8Array(8);
+  for (let j = 0; j < width; j++) {
+    for (let group = 0; group < row; group++) {
+      for (let k = 0; k < 8; k++) eight[k] = from[(8 * j + k) * row + group];
+      transposeBits(eight);
+      for (let e = 0; e < 8; e++) into[(8 * group + e) * width + j] = eight[e];
+    }
+  }
+  into.set(from.subarray(count * width), count * width);
+}
+
+export function shuffleBits(from: Uint8Array, into: Uint8Array, width: number): void {
+  if (!hasEights(from, width)) return into.set(from);
+  const count = Math.floor(from.length / width);
+  const row = count / 8;
+  const eight = new Uint8Array(8);
+  for (let j = 0; j < width; j++) {
+    for (let group = 0; group < row; group++) {
+      for (let e = 0; e < 8; e++) eight[e] = from[(8 * group + e) * width + j];
+      transposeBits(eight);
+      for (let k = 0; k < 8; k++) into[(8 * j + k) * row + group] = eight[k];
+    }
+  }
+  into.set(from.subarray(count * width), count * width);
+}
+
+/**
+ * Exchanges bit k of byte e with bit e of byte k, in squares of 1, 2 and 4 bits ("Hacker's Delight", section 7-3).
+ */
+function transposeBits(eight: Uint8Array): void {
+  let low = eight[0] | (eight[1] << 8) | (eight[2] << 16) | (eight[3] << 24);
+  let high = eight[4] | (eight[5] << 8) | (eight[6] << 16) | (eight[7] << 24);
+  let odd = (low ^ (low >>> 7)) & 0x00aa00aa;
+  low ^= odd ^ (odd << 7);
+  odd = (high ^ (high >>> 7)) & 0x00aa00aa;
+  high ^= odd ^ (odd << 7);
+  odd = (low ^ (low >>> 14)) & 0x0000cccc;
+  low ^= odd ^ (odd << 14);
+  odd = (high ^ (high >>> 14)) & 0x0000cccc;
+  high ^= odd ^ (odd << 14);
+  odd = (high ^ (low >>> 4)) & 0x0f0f0f0f;
+  high ^= odd;
+  low ^= odd << 4;
+  for (let i = 0; i < 4; i++) {
+    eight[i] = low >>> (8 * i);
+    eight[i + 4] = high >>> (8 * i);
+  }
+}

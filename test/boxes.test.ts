@@ -1,0 +1,220 @@
+/** Boxes of row-major memory, compared with loops over single elements. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import {
+  chunksOf,
+  clippedShape,
+  copyBox,
+  copyTransposed,
+  fillBox,
+  fillBytes,
+  gridOf,
+  isFilled,
+  isRun,
+  offsetOf,
+} from "../src/arrays/boxes.ts";
+
+const size = (shape: readonly number[]): number => shape.reduce((all, dim) => all * dim, 1);
+
+/** All coordinates of a shape, row-major. */
+function coordinates(shape: readonly number[]): number[][] {
+  return shape.reduce<number[][]>(
+    (all, dim) => all.flatMap((one) => Array.from({ length: dim }, (_, i) => [...one, i])),
+    [[]],
+  );
+}
+
+const plus = (a: readonly number[], b: readonly number[]): number[] =>
+  a.map((one, d) => one + b[d]);
+
+/** Bytes that all differ from their neighbours, at an address that may be odd. */
+const bytesFor = (length: number, skew: number): Uint8Array =>
+  new Uint8Array(new ArrayBuffer(length + skew), skew, length).map((_, i) => (i * 7 + 3) & 0xff);
+
+/** The bytes of the element at coordinates. */
+const elementAt = (
+  bytes: Uint8Array,
+  shape: readonly number[],
+  at: readonly number[],
+  width: number,
+): number[] => {
+  let position = 0;
+  for (let d = 0; d < shape.length; d++) position = position * shape[d] + at[d];
+  return [...bytes.subarray(position * width, (position + 1) * width)];
+};
+
+/** A box, two arrays that hold it, and where it begins in each. */
+const boxes = fc
+  .array(
+    fc.record({
+      box: fc.integer({ min: 0, max: 5 }),
+      before: fc.tuple(fc.integer({ min: 0, max: 2 }), fc.integer({ min: 0, max: 2 })),
+      after: fc.tuple(fc.integer({ min: 0, max: 2 }), fc.integer({ min: 0, max: 2 })),
+    }),
+    { maxLength: 4 },
+  )
+  .map((axes) => ({
+    box: axes.map(({ box }) => box),
+    start: [0, 1].map((side) => axes.map(({ before }) => before[side])),
+    shape: [0, 1].map((side) =>
+      axes.map(({ box, before, after }) => box + before[side] + after[side]),
+    ),
+  }));
+
+const widths = fc.constantFrom(1, 2, 4, 8, 16);
+const skews = fc.constantFrom(0, 1, 2, 4);
+
+test("a box is copied element by element, and nothing beside it", () => {
+  fc.assert(
+    fc.property(boxes, widths, skews, skews, ({ box, start, shape }, width, skew, other) => {
+      const from = bytesFor(size(shape[0]) * width, skew);
+      const into = bytesFor(size(shape[1]) * width, other).map((byte) => byte ^ 0xff);
+      const before = into.slice();
+      copyBox(
+        { bytes: from, shape: shape[0], start: start[0] },
+        { bytes: into, shape: shape[1], start: start[1] },
+        box,
+        width,
+      );
+      const isInside = (at: readonly number[]): boolean =>
+        at.every((one, d) => one >= start[1][d] && one < start[1][d] + box[d]);
+      for (const at of coordinates(shape[1])) {
+        const expected = isInside(at)
+          ? elementAt(
+              from,
+              shape[0],
+              at.map((one, d) => one - start[1][d] + start[0][d]),
+              width,
+            )
+          : elementAt(before, shape[1], at, width);
+        assert.deepEqual(elementAt(into, shape[1], at, width), expected);
+      }
+    }),
+  );
+});
+
+test("long rows are copied too", () => {
+  const from = bytesFor(3 * 1000 * 4, 0);
+  const into = new Uint8Array(2 * 900 * 4);
+  copyBox(
+    { bytes: from, shape: [3, 1000], start: [1, 50] },
+    { bytes: into, shape: [2, 900], start: [0, 0] },
+    [2, 900],
+    4,
+  );
+  for (const row of [0, 1]) {
+    const first = ((row + 1) * 1000 + 50) * 4;
+    assert.deepEqual(
+      into.subarray(row * 3600, row * 3600 + 3600),
+      from.subarray(first, first + 3600),
+    );
+  }
+});
+
+test("axes change their order", () => {
+  const orders = fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 4 }).chain((shape) =>
+    fc.tuple(
+      fc.constant(shape),
+      fc.shuffledSubarray(
+        shape.map((_, d) => d),
+        { minLength: shape.length },
+      ),
+    ),
+  );
+  fc.assert(
+    fc.property(orders, widths, ([shape, order], width) => {
+      // What is copied has its axes in `order`; the target has them from 0 on.
+      const stored = order.map((axis) => shape[axis]);
+      const from = bytesFor(size(shape) * width, 0);
+      const into = new Uint8Array(size(shape) * width);
+      copyTransposed(from, { bytes: into, shape, start: shape.map(() => 0) }, stored, order, width);
+      for (const at of coordinates(stored)) {
+        const target = shape.map((_, axis) => at[order.indexOf(axis)]);
+        assert.deepEqual(elementAt(into, shape, target, width), elementAt(from, stored, at, width));
+      }
+    }),
+  );
+});
+
+test("a box is filled with an element, and nothing beside it", () => {
+  fc.assert(
+    fc.property(
+      boxes,
+      fc.uint8Array({ minLength: 1, maxLength: 4 }),
+      ({ box, start, shape }, element) => {
+        const width = element.length;
+        const into = bytesFor(size(shape[0]) * width, 0);
+        const before = into.slice();
+        fillBox({ bytes: into, shape: shape[0], start: start[0] }, box, element);
+        for (const at of coordinates(shape[0])) {
+          const isInside = at.every((one, d) => one >= start[0][d] && one < start[0][d] + box[d]);
+          const expected = isInside ? [...element] : elementAt(before, shape[0], at, width);
+          assert.deepEqual(elementAt(into, shape[0], at, width), expected);
+        }
+      },
+    ),
+  );
+});
+
+test("bytes are filled, and known to be filled", () => {
+  const lengths = fc.integer({ min: 1, max: 40 });
+  fc.assert(
+    fc.property(fc.constantFrom(1, 2, 4, 8, 16), lengths, fc.nat(), (width, count, at) => {
+      const element = Uint8Array.from({ length: width }, (_, i) => (i === 0 ? 1 : i));
+      const bytes = new Uint8Array(width * count);
+      fillBytes(bytes, element);
+      assert.deepEqual([...bytes], Array.from({ length: count }, () => [...element]).flat());
+      assert.ok(isFilled(bytes, element));
+      bytes[at % bytes.length] ^= 0x80;
+      assert.ok(!isFilled(bytes, element), "one other byte was not seen");
+    }),
+  );
+});
+
+test("a box is divided into the parts that chunks have, in order, each element once", () => {
+  const grids = boxes.chain(({ box, start, shape }) =>
+    fc.tuple(
+      fc.constant({ box, start: start[0], shape: shape[0] }),
+      fc.array(fc.integer({ min: 1, max: 4 }), { minLength: box.length, maxLength: box.length }),
+    ),
+  );
+  fc.assert(
+    fc.property(grids, ([{ box, start, shape }, chunkShape]) => {
+      const seen: string[] = [];
+      let previous = -1;
+      const grid = gridOf(shape, chunkShape);
+      for (const part of chunksOf(start, box, chunkShape)) {
+        const number = offsetOf(part.at, grid);
+        assert.ok(number > previous);
+        previous = number;
+        const clipped = clippedShape(part.at, shape, chunkShape);
+        for (const at of coordinates(part.shape)) {
+          const inChunk = plus(part.chunkStart, at);
+          assert.ok(inChunk.every((one, d) => one < clipped[d]));
+          const inArray = inChunk.map((one, d) => one + part.at[d] * chunkShape[d]);
+          assert.deepEqual(plus(plus(part.boxStart, at), start), inArray);
+          seen.push(inArray.join());
+        }
+      }
+      const expected = coordinates(box).map((at) => plus(at, start).join());
+      assert.deepEqual(seen.toSorted(), expected.toSorted());
+    }),
+  );
+});
+
+for (const [shape, whole, expected] of [
+  [[], [], true],
+  [[3], [5], true],
+  [[2, 5], [4, 5], true],
+  [[1, 3], [4, 5], true],
+  [[2, 3], [4, 5], false],
+  [[1, 2, 5], [3, 4, 5], true],
+  [[2, 2, 5], [3, 4, 5], false],
+  [[2, 4, 5], [3, 4, 5], true],
+] as const) {
+  test(`a box [${shape}] is ${expected ? "" : "not "}one run of [${whole}]`, () => {
+    assert.equal(isRun(shape, whole), expected);
+  });
+}

@@ -1,0 +1,279 @@
+/** Arrays in folders: made, opened, overwritten, made step by step; and NPY files by the same entry. */
+
+import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
+import { after, test } from "node:test";
+import { equals, full, tensor } from "../src/tensor/tensor.ts";
+import { writeNpy } from "../src/npy/index.ts";
+import {
+  createArray,
+  createPending,
+  openArray,
+  openPending,
+  type CreateOptions,
+  type ZarrArray,
+} from "../src/zarr/index.ts";
+import { assertRejected } from "./support/refusal.ts";
+
+const home = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-zarr-"));
+after(() => fs.rmSync(home, { recursive: true }));
+const at = (name: string): string => path.join(home, name);
+
+const OPTIONS: CreateOptions = {
+  dtype: "int32",
+  shape: [5, 3],
+  chunkShape: [2, 3],
+  codecs: ["zstd"],
+};
+const VALUES = tensor(
+  "int32",
+  [5, 3],
+  Array.from({ length: 15 }, (_, one) => one),
+);
+
+/** The files of an array. */
+const filesOf = (name: string): string[] =>
+  fs
+    .readdirSync(at(name), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(at(name), path.join(entry.parentPath ?? entry.path, entry.name)))
+    .toSorted();
+
+test("an array is made, written, opened and read", async () => {
+  const array = await createArray(at("made.zarr"), OPTIONS);
+  assert.deepEqual(array.location, { format: "zarr", path: at("made.zarr") });
+  await array.write(VALUES);
+  assert.deepEqual(filesOf("made.zarr"), ["c/0/0", "c/1/0", "c/2/0", "zarr.json"]);
+  const opened = await openArray(at("made.zarr"));
+  assert.ok(equals(await opened.read(), VALUES));
+  assert.equal(opened.fingerprint, array.fingerprint);
+  assert.deepEqual(await array.stored(), {
+    chunks: 3,
+    bytes: ["0", "1", "2"].reduce(
+      (sum, row) => sum + fs.statSync(at(`made.zarr/c/${row}/0`)).size,
+      0,
+    ),
+  });
+});
+
+test("a relative path is that of the working directory", async () => {
+  await createArray(path.relative(process.cwd(), at("relative.zarr")), OPTIONS);
+  assert.deepEqual(filesOf("relative.zarr"), ["zarr.json"]);
+});
+
+test("an array that is there stays, unless it may be overwritten", async () => {
+  const first = await createArray(at("again.zarr"), OPTIONS);
+  await first.write(VALUES);
+  const files = filesOf("again.zarr");
+  for (const create of [createArray, createPending]) {
+    await assertRejected("attribute", /there is an array at .*again\.zarr; overwrite it/, () =>
+      create(at("again.zarr"), OPTIONS),
+    );
+  }
+  assert.deepEqual(filesOf("again.zarr"), files);
+  fs.writeFileSync(at("again.zarr/notes.txt"), "mine");
+  const second = await createArray(at("again.zarr"), { ...OPTIONS, fillValue: 9, overwrite: true });
+  assert.deepEqual(filesOf("again.zarr"), ["notes.txt", "zarr.json"]);
+  assert.ok(equals(await second.read(), full("int32", [5, 3], 9)));
+  assert.notEqual(second.fingerprint, first.fingerprint);
+});
+
+test("an array of Zarr v2 is overwritten too, and a group is not", async () => {
+  fs.mkdirSync(at("old.zarr"));
+  for (const [name, text] of Object.entries({
+    ".zarray": "{}",
+    ".zattrs": "{}",
+    "0.0": "x",
+    "12": "x",
+  })) {
+    fs.writeFileSync(at(`old.zarr/${name}`), text);
+  }
+  await assertRejected("attribute", /there is an array/, () =>
+    createArray(at("old.zarr"), OPTIONS),
+  );
+  await createArray(at("old.zarr"), { ...OPTIONS, overwrite: true });
+  assert.deepEqual(filesOf("old.zarr"), ["zarr.json"]);
+  for (const [name, text] of [
+    ["zarr.json", '{"zarr_format": 3, "node_type": "group"}'],
+    [".zgroup", "{}"],
+  ]) {
+    fs.mkdirSync(at(`${name}.d`));
+    fs.writeFileSync(at(`${name}.d/${name}`), text);
+    await assertRejected("attribute", /is a group, which no array may overwrite/, () =>
+      createArray(at(`${name}.d`), { ...OPTIONS, overwrite: true }),
+    );
+    assert.deepEqual(filesOf(`${name}.d`), [name]);
+  }
+});
+
+test("nobody sees a pending array before it is published", async () => {
+  const pending = await createPending(at("pending.zarr"), OPTIONS);
+  assert.deepEqual(filesOf("pending.zarr"), [".ndscatter/zarr.json"]);
+  await assertRejected("malformed-file", /is no array of Zarr/, () =>
+    openArray(at("pending.zarr")),
+  );
+  const other = await openPending(at("pending.zarr"));
+  assert.equal(other.fingerprint, pending.fingerprint);
+  const chunk = new Uint8Array(Int32Array.of(1, 2, 3, 4, 5, 6).buffer);
+  await other.stageChunk([0, 0], chunk, "one-1");
+  assert.equal(await pending.publishChunk([0, 0], "one-1"), true);
+  assert.equal(await pending.publishChunk([0, 0], "one-1"), false);
+  await pending.stageChunk([1, 0], chunk, "left");
+  await other.publish();
+  await other.publish();
+  await pending.publish();
+  const published = await openArray(at("pending.zarr"));
+  assert.equal(published.fingerprint, pending.fingerprint);
+  assert.deepEqual([...(await published.read()).data], [1, 2, 3, 4, 5, 6, ...new Uint8Array(9)]);
+  const late = await openPending(at("pending.zarr"));
+  assert.equal(late.fingerprint, pending.fingerprint);
+  await late.endStaging();
+  await late.endStaging();
+  assert.deepEqual(filesOf("pending.zarr"), ["c/0/0", "zarr.json"]);
+});
+
+test("the same pending array is made once, and another one is refused", async () => {
+  const first = await createPending(at("twice.zarr"), OPTIONS);
+  await first.stageChunk([0, 0], new Uint8Array(24), "kept");
+  const second = await createPending(at("twice.zarr"), OPTIONS);
+  assert.equal(second.fingerprint, first.fingerprint);
+  assert.deepEqual(filesOf("twice.zarr"), [".ndscatter/kept", ".ndscatter/zarr.json"]);
+  const other = { ...OPTIONS, fillValue: 3 };
+  await assertRejected("attribute", /another unfinished array/, () =>
+    createPending(at("twice.zarr"), other),
+  );
+  await createPending(at("twice.zarr"), { ...other, overwrite: true });
+  assert.deepEqual(filesOf("twice.zarr"), [".ndscatter/zarr.json"]);
+});
+
+test("a pending array without metadata cannot be published or opened", async () => {
+  const pending = await createPending(at("lost.zarr"), OPTIONS);
+  await pending.endStaging();
+  await assertRejected("engine", /metadata of .* gone/, () => pending.publish());
+  await assertRejected("malformed-file", /none is being made there/, () =>
+    openPending(at("lost.zarr")),
+  );
+});
+
+test("a chunk is copied as it is stored", async () => {
+  const from = await createArray(at("from.zarr"), OPTIONS);
+  await from.write(VALUES);
+  const into = await createPending(at("into.zarr"), { like: from });
+  assert.equal(await into.stageCopy(from, [1, 0], "copy"), true);
+  assert.equal(await into.publishChunk([1, 0], "copy"), true);
+  assert.deepEqual(fs.readFileSync(at("into.zarr/c/1/0")), fs.readFileSync(at("from.zarr/c/1/0")));
+  fs.rmSync(at("from.zarr/c/0/0"));
+  assert.equal(await into.stageCopy(from, [0, 0], "none"), false);
+});
+
+test("a chunk that cannot be written leaves nothing behind", async () => {
+  const array = await createArray(at("full.zarr"), { ...OPTIONS, codecs: [] });
+  await array.write(VALUES);
+  // A folder in the place of a chunk cannot be replaced by a file.
+  fs.rmSync(at("full.zarr/c/1/0"));
+  fs.mkdirSync(at("full.zarr/c/1/0"));
+  fs.writeFileSync(at("full.zarr/c/1/0/file"), "");
+  await assert.rejects(() => array.writeChunk([1, 0], new Uint8Array(24)));
+  assert.deepEqual(fs.readdirSync(at("full.zarr/c/1")), ["0"]);
+  await assertRejected("malformed-file", /c\/1\/0 .* 0 bytes, but its elements take 24/, () =>
+    array.read(),
+  );
+});
+
+test("writers of one chunk do not meet: one of them is last, and the chunk is whole", async () => {
+  const array = await createArray(at("race.zarr"), {
+    ...OPTIONS,
+    dtype: "uint8",
+    chunkShape: [5, 3],
+  });
+  await Promise.all(
+    Array.from({ length: 20 }, (_, one) => array.writeChunk([0, 0], new Uint8Array(15).fill(one))),
+  );
+  const { data } = await array.read();
+  assert.ok([...data].every((byte) => byte === data[0]));
+  assert.deepEqual(filesOf("race.zarr"), ["c/0/0", "zarr.json"]);
+});
+
+test("an array of Zarr v2 is read but not written", async () => {
+  fs.mkdirSync(at("v2.zarr"));
+  const json = {
+    zarr_format: 2,
+    shape: [4],
+    chunks: [2],
+    dtype: ">i2",
+    compressor: null,
+    order: "C",
+  };
+  const text = { ...json, fill_value: 7, filters: null };
+  fs.writeFileSync(at("v2.zarr/.zarray"), JSON.stringify(text));
+  fs.writeFileSync(at("v2.zarr/.zattrs"), '{"unit": "m"}');
+  fs.writeFileSync(at("v2.zarr/1"), Uint8Array.of(1, 2, 0xff, 0xfe));
+  const array = (await openArray(at("v2.zarr"))) as ZarrArray;
+  assert.deepEqual([...(await array.read()).data], [7, 7, 0x102, -2]);
+  assert.equal(array.attributes["unit"], "m");
+  await assertRejected("attribute", /Zarr v2, which is read but not written/, () =>
+    array.write(tensor("int16", [4], [1, 2, 3, 4])),
+  );
+  const copy = await createArray(at("v3.zarr"), { like: array });
+  await copy.write(await array.read());
+  assert.ok(equals(await copy.read(), await array.read()));
+  assert.deepEqual(fs.readFileSync(at("v3.zarr/c/1")).toString("hex"), "0102fffe");
+});
+
+test("what is no array is refused", async () => {
+  fs.mkdirSync(at("empty"));
+  fs.writeFileSync(at("file"), "");
+  const none = /is no array of Zarr: it has neither zarr\.json nor \.zarray/;
+  await assertRejected("malformed-file", none, () => openArray(at("empty")));
+  await assertRejected("malformed-file", none, () => openArray(at("nowhere")));
+  await assertRejected("malformed-file", none, () => openArray(at("file")));
+  await assertRejected("attribute", /ftp:\/\/ cannot be opened/, () =>
+    openArray("ftp://host/a.zarr"),
+  );
+  for (const location of ["", "a\0b", 4 as never, undefined as never]) {
+    await assertRejected("attribute", /needs a path or a URL/, () => openArray(location));
+  }
+  await createArray(at("chunks.zarr"), OPTIONS);
+  await assertRejected("attribute", /chunks of its own/, () =>
+    openArray(at("chunks.zarr"), { chunkShape: [1, 3] }),
+  );
+  await assertRejected("attribute", /no option "chunks"/, () =>
+    openArray(at("chunks.zarr"), { chunks: 1 } as never),
+  );
+});
+
+test("metadata of 17 MB are not read", async () => {
+  fs.mkdirSync(at("large.zarr"));
+  fs.writeFileSync(at("large.zarr/zarr.json"), "");
+  fs.truncateSync(at("large.zarr/zarr.json"), 17 * 2 ** 20);
+  await assertRejected("malformed-file", /17825792 bytes, more than metadata/, () =>
+    openArray(at("large.zarr")),
+  );
+});
+
+test("NPY files are opened and made by the same functions", async () => {
+  fs.writeFileSync(at("a.npy"), writeNpy(VALUES));
+  const npy = await openArray(at("a.npy"), { chunkShape: [2, 3] });
+  assert.deepEqual(npy.chunkShape, [2, 3]);
+  const zarr = await createArray(at("of-npy.zarr"), { like: npy });
+  await zarr.write(await npy.read());
+  const pending = await createPending(at("b.npy"), { like: zarr, chunkShape: [2, 3] });
+  for (const row of [0, 1, 2]) {
+    const bytes = new Uint8Array(row === 2 ? 12 : 24);
+    await zarr.readChunk([row, 0], bytes);
+    await pending.stageChunk([row, 0], bytes, "x");
+  }
+  await pending.publish();
+  assert.ok(equals(await (await openArray(at("b.npy"))).read(), VALUES));
+  await assertRejected("attribute", /there is an array at .*b\.npy/, () =>
+    createPending(at("b.npy"), { like: zarr }),
+  );
+  await assertRejected("attribute", /no option "codecs"/, () =>
+    createPending(at("c.npy"), { like: zarr, codecs: [] }),
+  );
+  await assertRejected("attribute", /createArray makes none of \.npy/, () =>
+    createArray(at("c.npy"), OPTIONS),
+  );
+});

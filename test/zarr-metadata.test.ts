@@ -1,0 +1,364 @@
+/** zarr.json and .zarray: what is read, in all forms that the specification has, and what is refused. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { DTYPE_NAMES, DTYPES, type DType } from "../src/tensor/dtype.ts";
+import { arrayOf as open, arrayInMemory } from "./support/memory-store.ts";
+import { hexBytes } from "./support/npy-file.ts";
+import { assertRefused } from "./support/refusal.ts";
+import type { ErrorCode } from "../src/errors.ts";
+import {
+  parseDataType,
+  parseFillValue,
+  printDataType,
+  printFillValue,
+} from "../src/zarr/data-types.ts";
+import { parseJson, printJson, type Json, type JsonObject } from "../src/zarr/json.ts";
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const parse = (text: string): JsonObject => parseJson(utf8(text), "zarr.json");
+const valueOf = (text: string): Json => parse(`{"value": ${text}}`)["value"];
+
+const LITTLE: JsonObject = { name: "bytes", configuration: { endian: "little" } };
+
+/** An array's metadata, as the specification's example has them. */
+const V3: JsonObject = {
+  zarr_format: 3,
+  node_type: "array",
+  shape: [10000, 1000],
+  dimension_names: ["rows", null],
+  data_type: "float64",
+  chunk_grid: { name: "regular", configuration: { chunk_shape: [1000, 100] } },
+  chunk_key_encoding: { name: "default", configuration: { separator: "/" } },
+  codecs: [LITTLE],
+  fill_value: "NaN",
+  attributes: { foo: 42, bar: "apples", baz: [1, 2, 3, 4] },
+};
+
+const V2: JsonObject = {
+  zarr_format: 2,
+  shape: [20, 20],
+  chunks: [10, 10],
+  dtype: "<i4",
+  compressor: null,
+  fill_value: 42,
+  order: "C",
+  filters: null,
+};
+
+const shards = (configuration: JsonObject): JsonObject => ({
+  name: "sharding_indexed",
+  configuration: {
+    chunk_shape: [500, 50],
+    codecs: [LITTLE],
+    index_codecs: [LITTLE, "crc32c"],
+    ...configuration,
+  },
+});
+
+test("the example of the specification is read", () => {
+  const array = open(V3);
+  assert.deepEqual(
+    [array.dtype, array.shape, array.chunkShape, array.version],
+    ["float64", [10000, 1000], [1000, 100], 3],
+  );
+  assert.deepEqual(array.dimensionNames, ["rows", null]);
+  assert.deepEqual(array.attributes, V3["attributes"]);
+  assert.ok(Number.isNaN(array.fillValue));
+  assert.equal(array.innerChunkShape, null);
+});
+
+test("an array of Zarr v2 is read, with its codecs in the words of v3", () => {
+  const compressor = { id: "blosc", cname: "lz4", clevel: 5, shuffle: 1, blocksize: 0 };
+  const array = open({ ...V2, dtype: ">f8", order: "F", compressor, dimension_separator: "/" });
+  assert.equal(array.dtype, "float64");
+  assert.equal(array.version, 2);
+  assert.deepEqual(array.codecs, [
+    { name: "transpose", configuration: { order: [1, 0] } },
+    { name: "bytes", configuration: { endian: "big" } },
+    {
+      name: "blosc",
+      configuration: { cname: "lz4", clevel: 5, shuffle: "shuffle", typesize: 8, blocksize: 0 },
+    },
+  ]);
+  assert.equal(open(V2).fillValue, 42);
+  assert.equal(open({ ...V2, fill_value: null }).fillValue, 0);
+});
+
+// prettier-ignore
+const TAKEN: readonly (readonly [string, JsonObject])[] = [
+  ["extensions by their names", { ...V3, codecs: [LITTLE, "crc32c"], chunk_key_encoding: "v2" }],
+  ["an unknown field that may be ignored", { ...V3, extra: { must_understand: false } }],
+  ["an unknown codec that may be ignored", { ...V3, codecs: [LITTLE, { name: "hint", must_understand: false }] }],
+  ["no storage transformers", { ...V3, storage_transformers: [] }],
+  ["no attributes and names", { ...V3, attributes: {}, dimension_names: null }],
+  ["a separator of its own", { ...V3, chunk_key_encoding: { name: "default", configuration: { separator: "." } } }],
+  ["shards with an index at the start", { ...V3, codecs: [shards({ index_location: "start" })] }],
+  ["shards in shards", { ...V3, codecs: [shards({ codecs: [shards({ chunk_shape: [250, 25] }), "zstd"] }), "gzip"] }],
+  ["a shape without elements", { ...V3, shape: [0, 1000] }],
+  ["chunks larger than the array", { ...V3, shape: [3, 3] }],
+  ["types of one byte without a byte order", { ...V3, data_type: "int8", fill_value: 0, codecs: ["bytes"] }],
+  ["the data type as an object", { ...V3, data_type: { name: "float64" } }],
+  ["zlib of numcodecs", { ...V2, compressor: { id: "zlib", level: 1 } }],
+  ["an empty list of filters", { ...V2, filters: [] }],
+];
+
+for (const [name, json] of TAKEN) {
+  test(`metadata with ${name} are taken`, () => {
+    assert.ok(open(json).dtype in DTYPES);
+  });
+}
+
+const codecs = (...list: Json[]): JsonObject => ({ ...V3, codecs: list });
+const grid = (chunk_shape: Json): JsonObject => ({
+  ...V3,
+  chunk_grid: { name: "regular", configuration: { chunk_shape } },
+});
+const DEEP = [1, 2, 3, 4, 5].reduce<Json>(
+  (inner) => shards({ chunk_shape: [1000, 100], codecs: [inner] }),
+  LITTLE,
+);
+
+// prettier-ignore
+const REFUSED: readonly (readonly [string, JsonObject, RegExp, ErrorCode?])[] = [
+  ["another version", { ...V3, zarr_format: 4 }, /of Zarr 4, but 2 and 3 are read/],
+  ["a group", { ...V3, node_type: "group" }, /"group", not an array; name an array in it/],
+  ["an unknown field", { ...V3, extra: {} }, /extension "extra", which must be understood/],
+  ["a storage transformer", { ...V3, storage_transformers: [{ name: "x" }] }, /storage transformers/],
+  ["another chunk grid", { ...V3, chunk_grid: { name: "rectilinear" } }, /chunk_grid "rectilinear"/],
+  ["no chunk grid", { ...V3, chunk_grid: null }, /a chunk_grid of memory must be a name, or an object/],
+  ["another key encoding", { ...V3, chunk_key_encoding: "fanout" }, /chunk_key_encoding "fanout"/],
+  ["another separator", { ...V3, chunk_key_encoding: { name: "v2", configuration: { separator: ".." } } }, /must be "\/" or "\."/],
+  ["an unknown data type", { ...V3, data_type: "int2" }, /"int2" .* save them as int8/, "dtype"],
+  ["our own name of a type", { ...V3, data_type: "float8e5m2" }, /"float8e5m2"/, "dtype"],
+  ["text", { ...V3, data_type: "string" }, /"string" .* save the text as numbers/, "dtype"],
+  ["a data type that is a number", { ...V3, data_type: 4 }, /must be a name, got 4/],
+  ["a negative dimension", { ...V3, shape: [-1, 1000] }, /shape .* integers from 0 on/],
+  ["half of a dimension", { ...V3, shape: [1.5, 1000] }, /shape .* integers from 0 on/],
+  ["a shape that is text", { ...V3, shape: "10" }, /shape .* list of integers/],
+  ["a dimension beyond 2^53", { ...V3, shape: [2n ** 60n, 1000] }, /dimension 1152921504606846976/, "too-large"],
+  ["more elements than 2^53", { ...V3, shape: [2 ** 40, 2 ** 20] }, /more than 2\^53 - 1 elements/, "too-large"],
+  ["more chunks than 2^53", { ...grid([1, 1]), shape: [2 ** 40, 2 ** 20] }, /more than 2\^53 - 1/, "too-large"],
+  ["chunks beyond 2^53", grid([2 ** 40, 2 ** 20]), /more than 2\^53 - 1 elements in a chunk/, "too-large"],
+  ["65 axes", { ...V3, shape: Array.from({ length: 65 }, () => 1) }, /65 axes, more than 64/, "rank"],
+  ["chunks of no elements", grid([0, 100]), /\[0, 100\], no elements/],
+  ["chunks of another rank", grid([100]), /\[100\], but the array \[10000, 1000\]/],
+  ["a fill value of another type", { ...V3, data_type: "int8", fill_value: 1.5 }, /fill_value .* 1.5, which is no value of int8/],
+  ["no fill value", { ...V3, fill_value: undefined as never }, /fill_value .* undefined/],
+  ["attributes that are a list", { ...V3, attributes: [] }, /attributes .* object/],
+  ["too few names", { ...V3, dimension_names: ["x"] }, /must be 2 names or nulls/],
+  ["no codecs", codecs(), /lack one that makes bytes/],
+  ["codecs that are no list", { ...V3, codecs: {} }, /must be a list of at most 32/],
+  ["1000 codecs", codecs(...Array.from({ length: 1000 }, () => "gzip")), /at most 32/],
+  ["an unknown codec", codecs(LITTLE, "lzma"), /codec "lzma" .* not known here, only bytes, /],
+  ["a codec of Object's prototype", codecs(LITTLE, "toString"), /codec "toString" .* not known/],
+  ["compression before bytes", codecs("gzip", LITTLE), /"gzip" .* in the wrong place/],
+  ["bytes twice", codecs(LITTLE, LITTLE), /"bytes" .* in the wrong place/],
+  ["a transposition of bytes", codecs(LITTLE, { name: "transpose", configuration: { order: [1, 0] } }), /wrong place/],
+  ["an axis twice", codecs({ name: "transpose", configuration: { order: [0, 0] } }, LITTLE), /\[0, 0\] .* each axis once/],
+  ["an axis beyond the rank", codecs({ name: "transpose", configuration: { order: [0, 2] } }, LITTLE), /each axis once/],
+  ["an order of one axis", codecs({ name: "transpose", configuration: { order: [0] } }, LITTLE), /each axis once/],
+  ["no byte order", codecs("bytes"), /endian .* "little" or "big"/],
+  ["another byte order", codecs({ name: "bytes", configuration: { endian: "pdp" } }), /endian/],
+  ["a level of gzip", codecs(LITTLE, { name: "gzip", configuration: { level: 10 } }), /level of gzip .* 0 to 9, got 10/],
+  ["a level of zstd", codecs(LITTLE, { name: "zstd", configuration: { level: "9" } }), /level of zstd .* got "9"/],
+  ["a checksum of zstd", codecs(LITTLE, { name: "zstd", configuration: { checksum: 1 } }), /true or false/],
+  ["a compressor of blosc", codecs(LITTLE, { name: "blosc", configuration: { cname: "constructor" } }), /"constructor"/],
+  ["a shuffle of blosc", codecs(LITTLE, { name: "blosc", configuration: { shuffle: 1 } }), /shuffle 1/],
+  ["a typesize of blosc", codecs(LITTLE, { name: "blosc", configuration: { typesize: 0 } }), /typesize/],
+  ["chunks that do not divide shards", codecs(shards({ chunk_shape: [300, 50] })), /\[300, 50\] .* do not divide its shards \[1000, 100\]/],
+  ["chunks of shards without elements", codecs(shards({ chunk_shape: [0, 50] })), /do not divide/],
+  ["chunks of shards of another rank", codecs(shards({ chunk_shape: [500] })), /do not divide/],
+  ["an index that is compressed", codecs(shards({ index_codecs: [LITTLE, "gzip"] })), /must have a fixed size/],
+  ["an index of shards", codecs(shards({ index_codecs: [shards({})] })), /levels of shards/],
+  ["an index in the middle", codecs(shards({ index_location: "middle" })), /"start" or "end"/],
+  ["shards in shards in shards in shards in shards", codecs(DEEP), /more than 4 levels/],
+  ["100,000,000 chunks in a shard", { ...codecs(shards({ chunk_shape: [1, 1] })), ...{ chunk_grid: grid([10000, 10000])["chunk_grid"] } }, /100000000 chunks, more than/],
+  ["fields as a dtype", { ...V2, dtype: [["x", "<f4"]] }, /fields.*save each field/, "dtype"],
+  ["text as a dtype", { ...V2, dtype: "<U8" }, /"<U8" .* save the text as numbers/, "dtype"],
+  ["dates as a dtype", { ...V2, dtype: "<M8[ns]" }, /save them as int64/, "dtype"],
+  ["objects as a dtype", { ...V2, dtype: "|O" }, /save the text as numbers/, "dtype"],
+  ["an unknown dtype", { ...V2, dtype: "<f16" }, /"<f16"/, "dtype"],
+  ["filters", { ...V2, filters: [{ id: "delta" }] }, /filters \("delta"\)/],
+  ["another order", { ...V2, order: "K" }, /must be "C" or "F"/],
+  ["another compressor", { ...V2, compressor: { id: "lzma" } }, /compressor "lzma" .* only zlib/],
+  ["a compressor without an id", { ...V2, compressor: {} }, /null or an object with an id/],
+  ["chunks of v2 of another rank", { ...V2, chunks: [10] }, /\[10\], but the array/],
+];
+
+for (const [name, json, says, code = "malformed-file"] of REFUSED) {
+  test(`metadata with ${name} are refused`, () => {
+    assertRefused(code, says, () => open(json));
+  });
+}
+
+// prettier-ignore
+const FILLS: readonly (readonly [DType, string, string])[] = [
+  // The type, the value as metadata have it, and the bytes in memory.
+  ["bool", "true", "01"],
+  ["int8", "-128", "80"],
+  ["uint64", "18446744073709551615", "ffffffffffffffff"],
+  ["int64", "-9223372036854775808", "0000000000000080"],
+  ["int64", "9007199254740993", "0100000000002000"],
+  ["float16", '"NaN"', "007e"],
+  ["bfloat16", '"NaN"', "c07f"],
+  ["float32", '"NaN"', "0000c07f"],
+  ["float32", '"0x7fc00001"', "0100c07f"],
+  ["float32", '"-Infinity"', "000080ff"],
+  ["float32", "0.1", "cdcccc3d"],
+  ["float64", '"Infinity"', "000000000000f07f"],
+  ["float64", "1e-400", "0000000000000000"],
+  ["float64", '"0x8000000000000000"', "0000000000000080"],
+  ["complex64", '[1.0, "NaN"]', "0000803f0000c07f"],
+  ["complex64", '["-Infinity", "0x7fc00001"]', "000080ff0100c07f"],
+  ["complex128", "[0, -1]", "0000000000000000000000000000f0bf"],
+  ["float8e5m2", '"NaN"', "7e"],
+  ["float8e4m3fnuz", '"NaN"', "80"],
+  ["float8e8m0", '"NaN"', "ff"],
+  ["float8e8m0", '"0x00"', "00"],
+  ["float4e2m1", "-6", "0f"],
+  ["int4", "-8", "f8"],
+  ["uint4", "15", "0f"],
+];
+
+for (const [dtype, text, hex] of FILLS) {
+  test(`${text} is a fill value of ${dtype}`, () => {
+    const element = parseFillValue(dtype, valueOf(text), "it");
+    assert.deepEqual(element, hexBytes(hex));
+    const printed = valueOf(printJson(printFillValue(dtype, element)));
+    assert.deepEqual(parseFillValue(dtype, printed, "it"), element);
+  });
+}
+
+// prettier-ignore
+const NO_FILLS: readonly (readonly [DType, string])[] = [
+  ["bool", "2"], ["bool", '"true"'], ["uint8", "256"], ["uint8", "-1"], ["int4", "8"], ["int32", '"NaN"'],
+  ["int64", "9223372036854775808"], ["float32", '"nan"'], ["float32", '"0x"'], ["float32", '"0x1234567890"'],
+  ["float32", "[1]"], ["complex64", "1"], ["complex64", "[1]"], ["complex64", "[1, 2, 3]"], ["complex64", '"1+2j"'],
+  ["float4e2m1", '"NaN"'], ["float8e8m0", "0"], ["float16", "{}"], ["int32", "true"],
+];
+
+for (const [dtype, text] of NO_FILLS) {
+  test(`${text} is no fill value of ${dtype}`, () => {
+    const message = new RegExp(`no value of ${dtype}$`);
+    assertRefused("malformed-file", message, () => parseFillValue(dtype, valueOf(text), "it"));
+  });
+}
+
+test("every bit pattern of a small type is printed such that it is read again", () => {
+  for (const dtype of DTYPE_NAMES.filter(
+    (one) => DTYPES[one].bytes === 1 || DTYPES[one].bytes === 2,
+  )) {
+    const { bytes } = DTYPES[dtype];
+    const patterns =
+      bytes === 2 ? 2 ** 16 : dtype === "bool" ? 2 : "bits" in DTYPES[dtype] ? 8 : 256;
+    for (let bits = 0; bits < patterns; bits++) {
+      const element = Uint8Array.from([bits & 255, bits >> 8].slice(0, bytes));
+      const again = parseFillValue(dtype, printFillValue(dtype, element), "it");
+      if (again.some((byte, at) => byte !== element[at])) assert.fail(`${dtype} ${bits}`);
+    }
+  }
+});
+
+test("data types have the names of the specification and of its registry", () => {
+  const names = {
+    float8e4m3fn: "float8_e4m3fn",
+    float8e4m3fnuz: "float8_e4m3fnuz",
+    float8e5m2: "float8_e5m2",
+    float8e5m2fnuz: "float8_e5m2fnuz",
+    float8e8m0: "float8_e8m0fnu",
+    float4e2m1: "float4_e2m1fn",
+  };
+  for (const dtype of DTYPE_NAMES.filter((one) => one !== "string")) {
+    const name = printDataType(dtype);
+    assert.equal(name, dtype in names ? names[dtype as keyof typeof names] : dtype);
+    assert.equal(parseDataType(name, "it"), dtype);
+  }
+  assert.equal(parseDataType("complex_float64", "it"), "complex128");
+  assertRefused("dtype", /string cannot be written/, () => printDataType("string"));
+});
+
+test("what a new array is given is what its metadata say", () => {
+  const { array } = arrayInMemory({
+    dtype: "uint64",
+    shape: [7, 5],
+    chunkShape: [2, 5],
+    shards: [4, 5],
+    codecs: ["zstd", "crc32c"],
+    fillValue: 2n ** 64n - 1n,
+    attributes: { unit: "m", big: 2n ** 60n, "__proto__ ": [null, { deep: "é\u0000" }] },
+    dimensionNames: ["x", null],
+  });
+  assert.equal(array.fillValue, 2n ** 64n - 1n);
+  assert.deepEqual(
+    [array.chunkShape, array.innerChunkShape],
+    [
+      [4, 5],
+      [2, 5],
+    ],
+  );
+  const { attributes } = array;
+  assert.equal(attributes["big"], 2n ** 60n);
+  assert.equal(printJson(attributes["__proto__ "]), printJson([null, { deep: "é\u0000" }]));
+  assert.deepEqual(array.dimensionNames, ["x", null]);
+  const [{ name, configuration }] = array.codecs;
+  assert.equal(name, "sharding_indexed");
+  assert.equal(
+    printJson(configuration?.["codecs"] ?? null).replaceAll(/\s+/g, ""),
+    '[{"name":"bytes","configuration":{"endian":"little"}},' +
+      '{"name":"zstd","configuration":{"level":0,"checksum":false}},{"name":"crc32c"}]',
+  );
+});
+
+// prettier-ignore
+const WRONG_OPTIONS: readonly (readonly [object, ErrorCode, RegExp])[] = [
+  [{ dtype: "float3" }, "dtype", /"float3" is no data type/],
+  [{ dtype: "string" }, "dtype", /string cannot be written as Zarr/],
+  [{ shape: undefined }, "attribute", /needs shape/],
+  [{ chunkShape: undefined }, "attribute", /needs chunkShape/],
+  [{ chunkShape: [0, 5] }, "attribute", /no elements/],
+  [{ chunkShape: [2] }, "attribute", /\[2\], but the array/],
+  [{ shards: [3, 5] }, "attribute", /\[2, 5\] .* do not divide its shards \[3, 5\]/],
+  [{ codecs: ["lzma"] }, "attribute", /"lzma" .* not known/],
+  [{ codecs: "zstd" }, "attribute", /codecs must be a list/],
+  [{ codecs: [{ name: "blosc", configuration: { cname: "snappy" } }] }, "attribute", /snappy .* read but not written/],
+  [{ fillValue: 1.5 }, "dtype", /1\.5/],
+  [{ shape: [2 ** 53, 5] }, "attribute", /integers from 0 on/],
+  [{ shape: [2 ** 52, 5] }, "too-large", /elements/],
+  [{ dimensionNames: ["x"] }, "attribute", /list of 2 names/],
+  [{ chunks: [2, 5] }, "attribute", /no option "chunks"/],
+  [{ attributes: [] }, "attribute", /attributes/],
+];
+
+for (const [options, code, says] of WRONG_OPTIONS) {
+  test(`a new array with ${JSON.stringify(options)} is refused`, () => {
+    const given = { dtype: "int32", shape: [7, 5], chunkShape: [2, 5], ...options } as const;
+    assertRefused(code, says, () => arrayInMemory(given as never));
+  });
+}
+
+// prettier-ignore
+const JSON_TEXTS: readonly (readonly [string, RegExp])[] = [
+  ["", /"text in quotes|a value must stand where it ends/], ["[]", /must hold an object/], ["{", /where it ends/],
+  ['{"a": 1', /"}" must stand where it ends/], ['{"a": 1,}', /text in quotes/], ['{"a": 01}', /where it has "1}"/],
+  ['{"a": 1} x', /the end must stand/], ['{"a": tru}', /a value/], ['{"a": "\\x"}', /does not allow/], ['{"a": "\n"}', /does not allow/],
+  ['{"a": 1, "a": 2}', /gives "a" twice/], [`{"a": ${"[".repeat(200)}`, /nests more than 100 levels/], ['{"a": -}', /a value/],
+];
+
+for (const [text, says] of JSON_TEXTS) {
+  test(`${text.slice(0, 20)} is no JSON of metadata`, () => {
+    assertRefused("malformed-file", says, () => parse(text));
+  });
+}
+
+test("JSON is read as JSON.parse reads it, but for integers that no number holds", () => {
+  const text =
+    ' {"a" : [1, -0.5e3, true, null, "\\u00e9\\n", {}], "b": 9007199254740993, "c": [NaN, -Infinity]}\r\n';
+  const { a, b, c } = parse(text);
+  assert.equal(JSON.stringify(a), JSON.stringify([1, -500, true, null, "é\n", {}]));
+  assert.equal(b, 9007199254740993n);
+  assert.deepEqual(c, [NaN, -Infinity]);
+  assertRefused("malformed-file", /no text in UTF-8/, () =>
+    parseJson(Uint8Array.of(0xff), "zarr.json"),
+  );
+});
