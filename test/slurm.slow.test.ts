@@ -62,7 +62,7 @@ function sh(script: string): void {
 
 /** Submits what remains of a job of the stub. */
 async function submit(folder: string, options: SlurmOptions = {}): Promise<void> {
-  const own = { command: COMMAND, logs: home, memory: 500 };
+  const own = { command: COMMAND, logs: home, memory: 2 ** 28 };
   const job = await STUB_CORE.openJob(folder);
   sh(await slurmScript(job, { ...own, ...options }, STUB_CORE));
 }
@@ -113,7 +113,7 @@ test("a task that fails takes what depends on it from the queue", { skip }, asyn
 
 test("a chunked job gives the bits of one loop, though a node is lost", { skip }, async () => {
   const { folder, isRight } = await makeRealJob(home, 5);
-  const own = { command: [process.execPath, program("job-task")], logs: home, memory: 500 };
+  const own = { command: [process.execPath, program("job-task")], logs: home, memory: 2 ** 28 };
   sh(await slurmScript(await openJob(folder), { ...own, tasksPerElement: 8 }));
   // Which node began which range.
   const nodes = (): string =>
