@@ -13,9 +13,11 @@ import { submitJob } from "../src/distributed/bullmq.ts";
 import { PACKAGES, WITHOUT_QUEUE } from "./distributed/packages.ts";
 import { makeRealJob } from "./distributed/real-job.ts";
 import { startRedis, type RedisServer } from "./distributed/redis-server.ts";
-import { ProcessGroup } from "./runtimes/process-group.ts";
+import { exitOnSignals, ProcessGroup } from "./runtimes/process-group.ts";
 
 const skip = WITHOUT_QUEUE;
+// A test that takes too long takes its processes with it.
+exitOnSignals();
 
 let redis: RedisServer;
 let home: string;

@@ -13,9 +13,12 @@ import { addJobWorker } from "../src/cli/job-worker.ts";
 import { PACKAGES, WITHOUT_QUEUE } from "./distributed/packages.ts";
 import { makeRealJob, STAGES } from "./distributed/real-job.ts";
 import { startRedis, type RedisServer } from "./distributed/redis-server.ts";
+import { exitOnSignals } from "./runtimes/process-group.ts";
 import { TERMINAL } from "./support/cli.ts";
 
 const skip = WITHOUT_QUEUE;
+// A test that takes too long takes its processes with it.
+exitOnSignals();
 
 let redis: RedisServer;
 let home: string;

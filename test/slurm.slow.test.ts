@@ -13,8 +13,11 @@ import { slurmScript, type SlurmOptions } from "../src/distributed/slurm.ts";
 import { makeRealJob } from "./distributed/real-job.ts";
 import { startSlurm, WITHOUT_SLURM, type SlurmCluster } from "./distributed/slurm-cluster.ts";
 import { STUB_CORE, stubRuns, writeStubJob, type StubJob } from "./distributed/stub-core.ts";
+import { exitOnSignals } from "./runtimes/process-group.ts";
 
 const skip = WITHOUT_SLURM;
+// A test that takes too long takes its processes with it.
+exitOnSignals();
 
 let cluster: SlurmCluster;
 let home: string;

@@ -169,7 +169,7 @@ function checkOptions(options: SlurmOptions): void {
   const counts = { tasksPerElement, mostElements, atOnce, threads, memory };
   for (const [name, value] of Object.entries(counts)) {
     if (value !== undefined && (!Number.isSafeInteger(value) || value < 1)) {
-      throw new TensorError("attribute", `${name} must be a number that is 1 or more`);
+      throw new TensorError("attribute", `${name} must be a positive integer, got ${value}`);
     }
   }
   if (command?.length === 0) throw new TensorError("attribute", "command has no word");
