@@ -188,11 +188,9 @@ class TaskRunner {
     }
     const { signal } = this.#aborted;
     for (const task of numbers) {
-      if (!this.#isStopped) {
-        // Other tasks run beside this one in other jobs.
-        // oxlint-disable-next-line no-await-in-loop
-        await this.#runOne(job, folder, stage, task, signal);
-      }
+      // Other tasks run beside this one in other jobs.
+      // oxlint-disable-next-line no-await-in-loop
+      await this.#runOne(job, folder, stage, task, signal);
       if (this.#isStopped && (signal.aborted || task !== numbers.at(-1))) {
         // oxlint-disable-next-line no-await-in-loop
         await job.moveToWait(token);
