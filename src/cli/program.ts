@@ -12,6 +12,7 @@ import { failureOf, SUCCESS, type Status } from "./failure.ts";
 import { addInferCommand } from "./infer.ts";
 import { addInspectCommand } from "./inspect.ts";
 import type { Io } from "./io.ts";
+import { addJobCommand } from "./job.ts";
 import { addOpsCommand } from "./ops.ts";
 import { addRunCommand } from "./run.ts";
 import { addVerifyCommand } from "./verify.ts";
@@ -54,6 +55,7 @@ const COMMANDS: readonly ((program: Command, io: Io, fail: (status: Status) => v
   addConvertCommand,
   addCaptureCommand,
   addVerifyCommand,
+  addJobCommand,
   addConformanceCommand,
   addVersionCommand,
 ];
