@@ -56,7 +56,7 @@ const BATCH = 500;
 const BACKOFF = 1000;
 
 /** How often tasks of one stage may claim to be done while the folder does not show it. */
-const MOST_ROUNDS = 10;
+const MOST_ROUNDS = 3;
 
 /** What a folder on NFS shows may be so many milliseconds old. */
 const LISTING_AGES = [0, 100, 400, 1500, 4000];
