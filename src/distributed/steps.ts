@@ -19,6 +19,8 @@ export interface RootData {
   readonly folder: string;
   /** How often a task is tried. */
   readonly attempts: number;
+  /** How many tasks a job of the queue has at least. */
+  readonly tasksPerJob: number;
   /** The stage whose tasks were added last, and how often. */
   readonly stage?: StageName;
   readonly round?: number;
@@ -54,7 +56,7 @@ const BATCH = 500;
 const BACKOFF = 1000;
 
 /** How often tasks of one stage may claim to be done while the folder does not show it. */
-const MOST_ROUNDS = 10;
+const MOST_ROUNDS = 3;
 
 /** What a folder on NFS shows may be so many milliseconds old. */
 const LISTING_AGES = [0, 100, 400, 1500, 4000];
@@ -152,8 +154,9 @@ async function addTasks(
   stage: StageName,
   remaining: readonly number[],
 ): Promise<void> {
-  const { folder, attempts } = root.data as RootData;
-  const jobs = inParts(remaining, MOST_JOBS).map((part) => ({
+  const { folder, attempts, tasksPerJob } = root.data as RootData;
+  const length = Math.max(tasksPerJob, Math.ceil(remaining.length / MOST_JOBS));
+  const jobs = inParts(remaining, length).map((part) => ({
     name: stage,
     data: { folder, stage, tasks: printNumbers(part) } satisfies TaskData,
     opts: {
