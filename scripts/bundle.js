@@ -30,6 +30,9 @@ await build({
     "onnx/index.ts",
     "openvino/index.ts",
     "zarr/index.ts",
+    "chunked/index.ts",
+    "chunked/worker.ts",
+    "distributed/bullmq.ts",
     "cli/main.ts",
     "convert/convert-model.ts",
     "inspect/inspect-model.ts",
@@ -49,9 +52,37 @@ await build({
   logLevel: "warning",
 });
 
-// Nothing here has side effects, so to import a part and use nothing of it only makes bundlers warn.
-for (const name of fs.readdirSync(TARGET, { recursive: true, encoding: "utf8" })) {
-  if (!name.endsWith(".js")) continue;
-  const file = path.join(TARGET, name);
-  fs.writeFileSync(file, fs.readFileSync(file, "utf8").replaceAll(/^import ".*\n/gm, ""));
+// Nothing here has side effects, so to import a part and use nothing of it only makes bundlers warn; and the order of
+// imports is free: the text of the kernels comes first, then small parts before large ones, so that gzip sees what is alike.
+const files = fs
+  .readdirSync(TARGET, { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".js"))
+  .map((name) => path.join(TARGET, name));
+const IMPORT = /^import \{[^}]*\} from "(\.[^"]*)";\n/gm;
+const sources = new Map(
+  files.map((file) => [file, fs.readFileSync(file, "utf8").replaceAll(/^import ".*\n/gm, "")]),
+);
+const kernels = files.find((file) => sources.get(file).startsWith("// src/engines/wasm/bytes.ts"));
+const leadsToKernels = new Map();
+for (const [file, text] of sources) {
+  const statements = [...text.matchAll(IMPORT)];
+  const rank = ([, from]) => {
+    const imported = path.resolve(path.dirname(file), from);
+    return isOnTheWay(imported) ? 0 : (sources.get(imported) ?? "").length;
+  };
+  const sorted = statements.toSorted((a, b) => rank(a) - rank(b)).map(([statement]) => statement);
+  fs.writeFileSync(file, sorted.join("") + text.replaceAll(IMPORT, ""));
+}
+
+/** Whether a file imports the text of the kernels, or imports one that does. */
+function isOnTheWay(file) {
+  if (file === kernels) return true;
+  if (!leadsToKernels.has(file)) {
+    // The parts of a bundle import each other in circles.
+    leadsToKernels.set(file, false);
+    const imports = [...(sources.get(file) ?? "").matchAll(IMPORT)];
+    const leads = imports.some(([, from]) => isOnTheWay(path.resolve(path.dirname(file), from)));
+    leadsToKernels.set(file, leads);
+  }
+  return leadsToKernels.get(file);
 }

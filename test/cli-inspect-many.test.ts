@@ -257,6 +257,7 @@ test("the place of a long folder is shown on a terminal of stderr, and cleared",
       stdout: out,
       stderr: output,
       onSignal,
+      onInterrupt: onSignal,
     });
   } finally {
     performance.now = clock;

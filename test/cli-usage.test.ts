@@ -62,6 +62,7 @@ async function withBroken(thrown: unknown, ...args: readonly string[]): Promise<
       },
     },
     onSignal: () => () => {},
+    onInterrupt: () => () => {},
   });
   return { status, stdout: "", stderr };
 }

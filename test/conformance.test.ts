@@ -249,6 +249,7 @@ test("the event loop has a turn after each folder, in which a closed pipe is not
     stdout: output,
     stderr: output,
     onSignal: () => () => {},
+    onInterrupt: () => () => {},
   };
   await main(["conformance", "turns"], io);
   clearImmediate(next);

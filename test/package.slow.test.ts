@@ -101,7 +101,15 @@ test("the types resolve for every way to import an ES module", () => {
     sh(bin("attw"), ["--pack", "--profile", "esm-only", "--format", "json"]),
   );
   const entries = Object.keys(report.analysis.entrypoints);
-  assert.deepEqual(entries, [".", "./npy", "./onnx", "./openvino", "./zarr", "./package.json"]);
+  assert.deepEqual(entries, [
+    ".",
+    "./chunked",
+    "./npy",
+    "./onnx",
+    "./openvino",
+    "./zarr",
+    "./package.json",
+  ]);
 });
 
 test("the lock file names no registry", () => {

@@ -35,6 +35,8 @@ export interface ChunkedArray extends ArrayType {
   readonly location: ArrayLocation;
   /** A text that changes when the array is another one: of its metadata, and of its file where it is one file. */
   readonly fingerprint: string;
+  /** Whether chunks are stored as they are in memory, so that to read or write one takes no memory beside its bytes. */
+  readonly isPlain: boolean;
 
   /** The elements of the box that begins at `start` and has `shape`; the whole array without them. */
   read(start?: readonly number[], shape?: readonly number[]): Promise<Tensor>;

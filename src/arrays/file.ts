@@ -31,7 +31,6 @@ export async function readFully(
 ): Promise<void> {
   for (let done = 0; done < into.length;) {
     const length = Math.min(into.length - done, MOST_AT_ONCE);
-    // oxlint-disable-next-line no-await-in-loop -- one part after the other
     const { bytesRead } = await handle.read(into, done, length, at + done);
     if (bytesRead === 0) {
       throw malformed(`the file ends at byte ${at + done}, ${into.length - done} bytes too early`);
@@ -47,7 +46,6 @@ export async function writeFully(
 ): Promise<void> {
   for (let done = 0; done < from.length;) {
     const length = Math.min(from.length - done, MOST_AT_ONCE);
-    // oxlint-disable-next-line no-await-in-loop -- one part after the other
     const { bytesWritten } = await handle.write(from, done, length, at + done);
     done += bytesWritten;
   }

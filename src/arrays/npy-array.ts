@@ -122,6 +122,7 @@ class NpyArray implements ChunkedArray {
   readonly chunkShape: readonly number[];
   readonly location: ArrayLocation;
   readonly fingerprint: string;
+  readonly isPlain = true;
   protected readonly file: string;
   protected readonly head: Head;
 
@@ -157,7 +158,6 @@ class NpyArray implements ChunkedArray {
     const from = bytesOf(values.data as NumericStorage);
     await withFile(this.file, "r+", async (handle) => {
       for (const { at, place, length } of this.runs(start, values.shape)) {
-        // oxlint-disable-next-line no-await-in-loop -- in order, as a disk likes it
         await writeFully(handle, from.subarray(place, place + length), at);
       }
     });
@@ -266,12 +266,10 @@ async function readRuns(
       while (last + 1 < runs.length && spanOf(first, last + 1) <= SPAN) last++;
     }
     if (last === first) {
-      // oxlint-disable-next-line no-await-in-loop -- in order, as a disk likes it
       await readFully(handle, into.subarray(place, place + length), at);
       continue;
     }
     const span = new Uint8Array(spanOf(first, last));
-    // oxlint-disable-next-line no-await-in-loop -- in order, as a disk likes it
     await readFully(handle, span, at);
     for (const run of runs.slice(first, last + 1)) {
       into.set(span.subarray(run.at - at, run.at - at + run.length), run.place);

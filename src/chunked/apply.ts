@@ -48,9 +48,15 @@ export async function applyChunk(
   const { data: array, resolved } = job;
   const { settings, fields } = resolved.call;
   const elements = elementsOf(array.dtype, data);
-  const combiner = new Combiner(array.dtype, elements, task.slice, settings, fields);
+  const combiner = new Combiner(
+    memory.executor,
+    array.dtype,
+    elements,
+    task.slice,
+    settings,
+    fields,
+  );
   for (const batch of batchesOf(task, job.pieceBytes[task.piece], allowance)) {
-    // oxlint-disable-next-line no-await-in-loop -- the order of updates is part of the result
     await applyBatch(job, task, batch, combiner, memory);
   }
   combiner.end();
@@ -174,11 +180,11 @@ async function gatherChunk(job: JobContext, task: ChunkTask, memory: Workspace):
       const rows = memory.words("rows", fragment.count);
       const slices = memory.bytes("slices", fragment.count * pieceBytes[piece]);
       if (slices.length === 0) continue;
-      // oxlint-disable-next-line no-await-in-loop -- one after the other, in the same memory
       await readColumn(fragment, shuffle, ROWS, 0, rows);
       renumber(rows, job, task.box);
       const { dtype } = array;
       gatherSlices(
+        memory.executor,
         dtype,
         toOffsets(rows, slice),
         slice,
@@ -186,7 +192,6 @@ async function gatherChunk(job: JobContext, task: ChunkTask, memory: Workspace):
         elementsOf(dtype, slices),
         job.resolved.call.fields,
       );
-      // oxlint-disable-next-line no-await-in-loop
       await append(slices);
     }
   });

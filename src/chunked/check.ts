@@ -32,13 +32,11 @@ export async function checkLead(
   const seen = memory.bytes("seen", product(address.leads.chunkShape));
   seen.fill(0);
   for (let block = 0; block < blocks.size; block++) {
-    // oxlint-disable-next-line no-await-in-loop -- in the order of the positions
     const { rows, positions } = await readEntries(job, lead, block, memory);
     const repeat = rows.findIndex((row) => seen[row] === 1 || ((seen[row] = 1), false));
     if (repeat === -1) continue;
     const place = { block, position: positions[repeat] };
     const row = rows[repeat];
-    // oxlint-disable-next-line no-await-in-loop -- once
     const earlier = await firstWith(job, lead, row, memory);
     return { ...place, error: errorOf(job, lead, row, place, earlier) };
   }
@@ -53,7 +51,6 @@ async function firstWith(
   memory: Workspace,
 ): Promise<Place> {
   for (let block = 0; ; block++) {
-    // oxlint-disable-next-line no-await-in-loop -- in the order of the positions
     const { rows, positions } = await readEntries(job, lead, block, memory);
     const entry = rows.indexOf(row);
     if (entry !== -1) return { block, position: positions[entry] };

@@ -5,7 +5,7 @@ import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import type { ArrayLocation, ArrayType, ChunkedArray } from "../arrays/array.ts";
 import { withFile } from "../arrays/file.ts";
-import { TensorError } from "../errors.ts";
+import { isTensorError, TensorError } from "../errors.ts";
 import { DTYPES } from "../tensor/dtype.ts";
 import { part, product } from "../tensor/shape.ts";
 import { addressOf, type Address } from "./address.ts";
@@ -114,7 +114,7 @@ async function divided(
   { data, memory, threads: wanted }: JobRequest,
   bytes: number,
 ): Promise<{ data: ChunkedArray; threads: number }> {
-  const least = leastOf(product(data.chunkShape) * bytes, data.location.format === "zarr");
+  const least = leastOf(product(data.chunkShape) * bytes, !data.isPlain);
   if (data.location.format === "zarr" || data.location.chunkShape !== undefined) {
     return { data, threads: threadsFor(memory, wanted, least, data.chunkShape) };
   }
@@ -187,7 +187,7 @@ async function isBegun(out: ArrayLocation): Promise<boolean> {
     await openOutput(out);
     return true;
   } catch (error) {
-    if (isMissing(error)) return false;
+    if (isMissing(error) || isTensorError(error, "malformed-file")) return false;
     throw error;
   }
 }

@@ -15,9 +15,7 @@ export interface Room {
 export async function checkDisk(rooms: readonly Room[]): Promise<void> {
   const needed = new Map<number, { folder: string; bytes: number; free: number }>();
   for (const { folder, bytes } of rooms) {
-    // oxlint-disable-next-line no-await-in-loop -- two folders
     const there = await existing(folder);
-    // oxlint-disable-next-line no-await-in-loop
     const [{ dev }, { bavail, bsize }] = await Promise.all([fs.stat(there), fs.statfs(there)]);
     const sum = (needed.get(dev)?.bytes ?? 0) + bytes;
     needed.set(dev, { folder: there, bytes: sum, free: bavail * bsize });

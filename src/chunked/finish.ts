@@ -13,7 +13,6 @@ export async function finish(job: JobContext): Promise<void> {
   if (failure !== null) throw failure;
   for (const { name } of listed.stages) {
     if (name === "finish") continue;
-    // oxlint-disable-next-line no-await-in-loop -- a few listings
     const { length: left } = await remainingTasks(listed, name);
     if (left === 0) continue;
     const sentence = `the job in ${folder} cannot be finished: ${left} of its ${name} tasks are not done`;
@@ -23,7 +22,6 @@ export async function finish(job: JobContext): Promise<void> {
   await out.endStaging();
   await fs.writeFile(fileOf.done(folder), "");
   for (const stage of Object.values(FOLDERS)) {
-    // oxlint-disable-next-line no-await-in-loop -- a few folders
     await fs.rm(fileOf.stage(folder, stage), { recursive: true, force: true });
   }
 }

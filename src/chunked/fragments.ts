@@ -62,7 +62,6 @@ export async function writeFragments(
     await append(bytesOfWords(Uint32Array.of(MAGIC, layout.fragments, total, layout.columns)));
     await append(bytesOfWords(starts));
     for (const column of columns) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await append(bytesOfWords(column));
     }
     await writeSlices(append);
@@ -147,7 +146,6 @@ export async function inGroups<T, R>(
 ): Promise<R[]> {
   const results: R[] = [];
   for (let i = 0; i < items.length; i += READS_AT_ONCE) {
-    // oxlint-disable-next-line no-await-in-loop -- group after group
     results.push(...(await Promise.all(items.slice(i, i + READS_AT_ONCE).map(action))));
   }
   return results;

@@ -92,10 +92,8 @@ export async function jobFailure(job: Job): Promise<TensorError | null> {
   const failures: BadTask[] = [];
   for (const { name } of job.stages) {
     if (name !== "partition" && name !== "check") continue;
-    // oxlint-disable-next-line no-await-in-loop -- two stages at most
     const { bad } = await listTasks(job.folder, name);
     for (const task of bad) {
-      // oxlint-disable-next-line no-await-in-loop -- seldom more than one
       failures.push(await readBad(job.folder, name, task));
     }
     if (failures.length > 0) break;

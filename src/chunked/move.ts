@@ -1,7 +1,7 @@
 /** One call of the engine on the memory of a workspace: slices of one length, addressed by rows. */
 
 import { callNow, divisorOf, stepsOf, type Reducing } from "../call/execute.ts";
-import { defaultExecutor } from "../engines/default.ts";
+import type { Executor } from "../engines/executor.ts";
 import type { ErrorFields } from "../errors.ts";
 import { divide } from "../kernels/divide.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -32,6 +32,7 @@ export function toOffsets(rows: Uint32Array, slice: number): Uint32Array {
 
 /** `out[p] = data[offset p]`, slices of `slice` elements. */
 export function gatherSlices(
+  executor: Executor,
   dtype: DType,
   offsets: Uint32Array,
   slice: number,
@@ -40,16 +41,12 @@ export function gatherSlices(
   fields: ErrorFields,
 ): void {
   const plan = planOf(offsets, slice, data.length / DTYPES[dtype].lanes);
-  callNow(
-    defaultExecutor(),
-    fields,
-    (session) => session.gather(plan, dtype, data, out),
-    undefined,
-  );
+  callNow(executor, fields, (session) => session.gather(plan, dtype, data, out), undefined);
 }
 
 /** `data[offset p] = updates[p]`, slices of `slice` elements. */
 export function placeSlices(
+  executor: Executor,
   dtype: DType,
   offsets: Uint32Array,
   slice: number,
@@ -58,6 +55,7 @@ export function placeSlices(
   fields: ErrorFields,
 ): void {
   scatter(
+    executor,
     dtype,
     "none",
     planOf(offsets, slice, data.length / DTYPES[dtype].lanes),
@@ -68,6 +66,7 @@ export function placeSlices(
 }
 
 function scatter(
+  executor: Executor,
   dtype: DType,
   step: Step,
   plan: Plan,
@@ -76,7 +75,7 @@ function scatter(
   fields: ErrorFields,
 ): void {
   callNow(
-    defaultExecutor(),
+    executor,
     fields,
     (session) => session.scatter(plan, dtype, step, data, updates, data),
     undefined,
@@ -89,6 +88,7 @@ function scatter(
  * remembered here from part to part.
  */
 export class Combiner {
+  readonly #executor: Executor;
   readonly #dtype: DType;
   readonly #data: Storage;
   readonly #slice: number;
@@ -98,7 +98,15 @@ export class Combiner {
   /** How many updates each row has had; null where nobody asks. */
   readonly #counts: Uint32Array | null;
 
-  constructor(dtype: DType, data: Storage, slice: number, reducing: Reducing, fields: ErrorFields) {
+  constructor(
+    executor: Executor,
+    dtype: DType,
+    data: Storage,
+    slice: number,
+    reducing: Reducing,
+    fields: ErrorFields,
+  ) {
+    this.#executor = executor;
     this.#dtype = dtype;
     this.#data = data;
     this.#slice = slice;
@@ -150,6 +158,6 @@ export class Combiner {
 
   #scatter(step: Step, offsets: Uint32Array, updates: Storage, source?: Uint32Array): void {
     const plan = planOf(offsets, this.#slice, this.#size, source);
-    scatter(this.#dtype, step, plan, updates, this.#data, this.#fields);
+    scatter(this.#executor, this.#dtype, step, plan, updates, this.#data, this.#fields);
   }
 }

@@ -1,35 +1,38 @@
 /** The arrays of a job, wherever they are. */
 
-import type { ArrayLocation, ChunkedArray, PendingArray, StagedArray } from "../arrays/array.ts";
+import type { ArrayLocation, ArrayType, ChunkedArray, PendingArray } from "../arrays/array.ts";
 import { createPendingNpy, openNpyArray, openPendingNpy } from "../arrays/npy-array.ts";
-import type { ArrayType } from "../arrays/array.ts";
 import { TensorError } from "../errors.ts";
+import { sameShape } from "../tensor/shape.ts";
+import { createPending, openArray, openPending } from "../zarr/index.ts";
 import type { JobArrays } from "./context.ts";
 import type { JobSpec } from "./spec.ts";
 
 export const openLocated = ({ format, path, chunkShape }: ArrayLocation): Promise<ChunkedArray> =>
-  format === "npy" ? openNpyArray(path, chunkShape) : openZarr(path);
-
-const openZarr = async (path: string): Promise<ChunkedArray> => {
-  throw new TensorError("malformed-file", `${path} is Zarr`);
-};
+  format === "npy" ? openNpyArray(path, chunkShape) : openArray(path);
 
 /** The output of a job that makes a new array. */
 export const openOutput = ({ format, path, chunkShape }: ArrayLocation): Promise<PendingArray> =>
-  format === "npy" ? openPendingNpy(path, chunkShape) : (openZarr(path) as Promise<PendingArray>);
+  format === "npy" ? openPendingNpy(path, chunkShape) : openPending(path);
 
 /**
  * Begins the new array of a job.
  * @param like has the encoding that the new array gets, where both are of one format
  */
-export const createOutput = (
+export function createOutput(
   { format, path }: ArrayLocation,
   type: ArrayType,
   like: ChunkedArray,
-): Promise<PendingArray> =>
-  format === "npy"
-    ? createPendingNpy(path, type)
-    : (openZarr(path + String(like)) as Promise<PendingArray>);
+): Promise<PendingArray> {
+  if (format === "npy") return createPendingNpy(path, type);
+  const { dtype, shape, chunkShape } = type;
+  if (sameShape(shape, like.shape) && sameShape(chunkShape, like.chunkShape)) {
+    return createPending(path, { like, dtype, shape });
+  }
+  const own = { dtype, shape, chunkShape, shards: null };
+  // An order of axes, which may be among the codecs, is that of an array of the same rank.
+  return createPending(path, shape.length === like.shape.length ? { like, ...own } : own);
+}
 
 export async function openArrays(spec: JobSpec): Promise<JobArrays> {
   const { data, indices, updates, out, inPlace } = spec;
@@ -37,6 +40,12 @@ export async function openArrays(spec: JobSpec): Promise<JobArrays> {
     data: await openLocated(data),
     indices: await openLocated(indices),
     updates: updates === undefined ? undefined : await openLocated(updates),
-    out: inPlace ? ((await openLocated(out)) as StagedArray) : await openOutput(out),
+    out: inPlace ? await openInPlace(out) : await openOutput(out),
   };
+}
+
+/** An array that is there and whose chunks can be staged. */
+async function openInPlace(location: ArrayLocation): Promise<PendingArray> {
+  if (location.format === "zarr") return openPending(location.path);
+  throw new TensorError("attribute", `${location.path} cannot be changed in place`);
 }

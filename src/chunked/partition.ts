@@ -42,9 +42,7 @@ export async function partition(job: JobContext, block: number, memory: Workspac
   await writeFragments(file, shuffle, starts, columns, async (append) => {
     for (let piece = 0; piece < job.pieceBytes.length; piece++) {
       if (pending === undefined) return;
-      // oxlint-disable-next-line no-await-in-loop -- one after the other, in the same memory
       const updates = await (piece === 0 ? pending : readUpdates(job, box, piece, memory));
-      // oxlint-disable-next-line no-await-in-loop
       await append(permute(job, updates, positions, piece, memory));
     }
   });
@@ -141,6 +139,7 @@ function permute(
   const offsets = memory.words("offsets", positions.length);
   offsets.set(positions);
   gatherSlices(
+    memory.executor,
     dtype,
     toOffsets(offsets, slice),
     slice,

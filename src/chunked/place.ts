@@ -18,10 +18,8 @@ export async function placeBlock(job: JobContext, block: number, memory: Workspa
   const isWhole = pieces > 1 && out.location.format === "npy";
   const whole = memory.bytes("whole", isWhole ? count * product(address.slice) * elementBytes : 0);
   for (let piece = 0; piece < pieces; piece++) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other, in the same memory
     const slices = await readPiece(job, block, piece, count, memory);
     if (isWhole) interleave(job, slices, piece, count, whole);
-    // oxlint-disable-next-line no-await-in-loop
     else await putNew(job, [...at, ...address.pieces.at(piece)], slices);
   }
   if (isWhole) await putNew(job, [...at, ...address.slice.map(() => 0)], whole);
@@ -67,6 +65,7 @@ async function readPiece(
   const slice = bytes / elementBytes;
   const { dtype } = data;
   placeSlices(
+    memory.executor,
     dtype,
     toOffsets(positions, slice),
     slice,

@@ -50,7 +50,7 @@ export async function runJob(folder: string, options: RunJobOptions): Promise<vo
   const context = await openContext(folder);
   const { memory = DEFAULT_MEMORY, signal } = options;
   const chunkBytes = product(context.data.chunkShape) * context.elementBytes;
-  const least = leastOf(chunkBytes, context.data.location.format === "zarr");
+  const least = leastOf(chunkBytes, !context.data.isPlain);
   const wanted = options.threads ?? availableParallelism();
   const threads = threadsFor(memory, wanted, least, context.data.chunkShape);
   const pool = startPool({ threads, memory });
@@ -58,7 +58,6 @@ export async function runJob(folder: string, options: RunJobOptions): Promise<vo
     const job = jobOf(context);
     for (const stage of job.stages) {
       signal?.throwIfAborted();
-      // oxlint-disable-next-line no-await-in-loop -- a stage needs the one before
       await runStage(context, job, stage, pool, options);
     }
   } finally {
@@ -90,12 +89,10 @@ async function runStage(
     while (next < left.length && left[next] < end) {
       signal?.throwIfAborted();
       const task = left[next++];
-      // oxlint-disable-next-line no-await-in-loop -- a thread does one task after the other
       await pool.run(folder, name, task, signal);
       done++;
       report();
       if (name !== "partition") continue;
-      // oxlint-disable-next-line no-await-in-loop
       if (await isThere(`${fileOf.task(folder, FOLDERS[name], task)}.bad`))
         end = Math.min(end, task);
     }

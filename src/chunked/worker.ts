@@ -32,7 +32,7 @@ function work(port: NonNullable<typeof parentPort>, { share }: WorkerOptions): v
       const job = await open(folder);
       const { chunks, elementBytes } = job;
       const chunkBytes = chunks.chunkShape.reduce((size, dim) => size * dim, elementBytes);
-      const allowance = share - leastOf(chunkBytes, job.data.location.format === "zarr");
+      const allowance = share - leastOf(chunkBytes, !job.data.isPlain);
       await runTask(job, stage, task, { workspace, allowance: Math.max(allowance, 2 ** 20) });
     } catch (error) {
       reply.error = sendError(error);

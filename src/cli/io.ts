@@ -33,6 +33,12 @@ export interface Io {
    * @returns a function that takes the request back
    */
   onSignal(cleanup: () => void): () => void;
+  /**
+   * Has `stop` called at the first signal that asks the process to end. The command then ends in its own time; a second
+   * signal ends the process.
+   * @returns a function that takes the request back
+   */
+  onInterrupt(stop: () => void): () => void;
 }
 
 /** Prints a note that does not change the status. Notes go to stderr, because programs read stdout. */

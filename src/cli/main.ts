@@ -87,6 +87,18 @@ function onSignal(cleanup: () => void): () => void {
   return release;
 }
 
+function onInterrupt(stop: () => void): () => void {
+  const release = (): void => {
+    for (const signal of SIGNALS) process.off(signal, end);
+  };
+  const end = (): void => {
+    release();
+    stop();
+  };
+  for (const signal of SIGNALS) process.on(signal, end);
+  return release;
+}
+
 process.exitCode = await main(process.argv.slice(2), {
   cwd: process.cwd(),
   env: process.env,
@@ -98,4 +110,5 @@ process.exitCode = await main(process.argv.slice(2), {
     stderr.write(text);
   }),
   onSignal,
+  onInterrupt,
 });

@@ -36,6 +36,7 @@ export interface StoredChunks {
 export class ZarrArray implements PendingArray {
   readonly location: ArrayLocation;
   readonly fingerprint: string;
+  readonly isPlain: boolean;
   readonly dtype: DType;
   readonly shape: readonly number[];
   /** Of what one file or object holds: of a shard, where there are shards. */
@@ -68,6 +69,7 @@ export class ZarrArray implements PendingArray {
     this.attributes = metadata.attributes;
     this.dimensionNames = metadata.dimensionNames;
     this.#pipeline = makePipeline(metadata.dtype, metadata.chunkShape, metadata.codecs, store.path);
+    this.isPlain = this.#pipeline.isPlain;
     this.innerChunkShape = this.#pipeline.shards?.inner.shape ?? null;
   }
 

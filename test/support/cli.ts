@@ -34,6 +34,7 @@ export interface Surroundings {
   /** What standard input holds; a terminal where it is absent. */
   readonly stdin?: Uint8Array;
   readonly onSignal?: Io["onSignal"];
+  readonly onInterrupt?: Io["onInterrupt"];
 }
 
 /** A terminal at which nobody types. */
@@ -57,7 +58,14 @@ function inputOf(bytes: Uint8Array): Io["stdin"] {
 export async function runCommand(
   folder: string,
   args: readonly string[],
-  { env = {}, isTTY = false, columns = 80, stdin, onSignal = () => () => {} }: Surroundings = {},
+  {
+    env = {},
+    isTTY = false,
+    columns = 80,
+    stdin,
+    onSignal = () => () => {},
+    onInterrupt = () => () => {},
+  }: Surroundings = {},
 ): Promise<Result> {
   const written = { stdout: "", stderr: "" };
   const output = (name: keyof typeof written): Io["stdout"] => ({
@@ -71,7 +79,7 @@ export async function runCommand(
   });
   const [stdout, stderr] = [output("stdout"), { ...output("stderr"), isTTY: false }];
   const input = stdin === undefined ? TERMINAL : inputOf(stdin);
-  const io = { cwd: folder, env, stdin: input, stdout, stderr, onSignal };
+  const io = { cwd: folder, env, stdin: input, stdout, stderr, onSignal, onInterrupt };
   const status = await main(args, io);
   return { status, ...written };
 }

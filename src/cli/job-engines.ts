@@ -1,0 +1,92 @@
+/** What `run` does with a job that others run: submits it to a queue and waits, or prints a script for Slurm. */
+
+import * as path from "node:path";
+import { openJob, slurmScript, type SlurmOptions } from "../chunked/index.ts";
+import type { SubmitProgress } from "../distributed/bullmq.ts";
+import { wrongData } from "./failure.ts";
+import { printNote, type Io } from "./io.ts";
+import { printCount } from "./layout.ts";
+import { ProgressLine } from "./progress.ts";
+
+export interface RedisRun {
+  /** The URL. */
+  readonly redis: string;
+  readonly queue?: string | undefined;
+  /** How often a task is tried. */
+  readonly attempts?: number | undefined;
+}
+
+/** Milliseconds between two lines where there is no terminal. */
+const LINES_PERIOD = 10_000;
+
+/**
+ * Submits a job to a queue and waits until it is done, showing how far it is.
+ * @throws Failure when a signal stops it, which takes the job back from the queue
+ */
+export async function runWithRedis(
+  io: Io,
+  folder: string,
+  { redis, queue, attempts }: RedisRun,
+): Promise<void> {
+  const { submitJob } = await import("../distributed/bullmq.ts");
+  const line = new ProgressLine(io.stderr);
+  const show = printer(io, line);
+  const controller = new AbortController();
+  const release = io.onInterrupt(() => controller.abort());
+  try {
+    await submitJob(path.resolve(io.cwd, folder), {
+      connection: redis,
+      ...(queue !== undefined && { queue }),
+      ...(attempts !== undefined && { attempts }),
+      from: io.cwd,
+      signal: controller.signal,
+      onProgress: show,
+      onNote: (sentence) => {
+        line.clear();
+        void printNote(io, sentence);
+      },
+    });
+  } catch (error) {
+    if (!controller.signal.aborted) throw error;
+    throw wrongData(
+      `stopped, and the job is taken back from the queue; the same command goes on with what is left of ${folder}`,
+      error,
+    );
+  } finally {
+    release();
+    line.clear();
+  }
+}
+
+/** Prints how far the job is: a line that changes, or where there is no terminal a line now and then. */
+function printer({ stderr }: Io, line: ProgressLine): (progress: SubmitProgress) => void {
+  let printedAt = -Infinity;
+  let printed = "";
+  return (progress) => {
+    const text = printProgress(progress);
+    if (stderr.isTTY) return line.show(() => text);
+    const isDue = performance.now() - printedAt >= LINES_PERIOD;
+    if (!isDue || text === printed) return;
+    printedAt = performance.now();
+    printed = text;
+    void stderr.write(`${text}\n`);
+  };
+}
+
+function printProgress({ stage, done, tasks, workers }: SubmitProgress): string {
+  const far = `${stage}: ${done} of ${printCount(tasks, "task")}`;
+  if (workers === null) return far;
+  return workers === 0
+    ? `${far}, waiting for a worker (ndscatter job worker)`
+    : `${far}, ${printCount(workers, "worker")}`;
+}
+
+/** Prints the script that submits a job to Slurm. */
+export async function printSlurm(
+  io: Io,
+  folder: string,
+  options: SlurmOptions = {},
+): Promise<void> {
+  const job = await openJob(path.resolve(io.cwd, folder));
+  await io.stdout.write(await slurmScript(job, options));
+}

@@ -1,0 +1,38 @@
+/** Lists of task numbers as texts, such as `0-3,7`: as job data, in names of jobs, and as Slurm takes them. */
+
+/** The runs of an ascending list, as first and last. */
+function runsOf(numbers: readonly number[]): [number, number][] {
+  const runs: [number, number][] = [];
+  for (const number of numbers) {
+    const last = runs.at(-1);
+    if (last?.[1] === number - 1) last[1] = number;
+    else runs.push([number, number]);
+  }
+  return runs;
+}
+
+/** An ascending list as a text. */
+export const printNumbers = (numbers: readonly number[]): string =>
+  runsOf(numbers)
+    .map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`))
+    .join(",");
+
+/** @returns the numbers of a text, or null where the text is wrong or names more than `most` */
+export function parseNumbers(text: string, most: number): number[] | null {
+  if (!/^\d{1,15}(-\d{1,15})?(,\d{1,15}(-\d{1,15})?)*$/.test(text)) return null;
+  const numbers: number[] = [];
+  for (const part of text.split(",")) {
+    const [first = 0, last = first] = part.split("-").map(Number);
+    if (last < first || numbers.length + (last - first) >= most) return null;
+    for (let number = first; number <= last; number++) numbers.push(number);
+  }
+  return numbers;
+}
+
+/** A list in at most `most` parts of equal length, the last one shorter. */
+export function inParts(numbers: readonly number[], most: number): (readonly number[])[] {
+  const length = Math.max(1, Math.ceil(numbers.length / most));
+  return Array.from({ length: Math.ceil(numbers.length / length) }, (_, part) =>
+    numbers.slice(part * length, (part + 1) * length),
+  );
+}

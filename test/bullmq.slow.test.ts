@@ -1,0 +1,302 @@
+/**
+ * Jobs of the stub on BullMQ: which tasks run, how often, and what becomes of workers, queues and errors. Tasks are those
+ * of `test/distributed/stub-core.ts`.
+ */
+
+import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { isTensorError } from "../src/errors.ts";
+import { submit, type SubmitProgress, type SubmitOptions } from "../src/distributed/submit.ts";
+import { startWorker } from "../src/distributed/worker.ts";
+import { PACKAGES, WITHOUT_QUEUE } from "./distributed/packages.ts";
+import { freePort, startRedis, type RedisServer } from "./distributed/redis-server.ts";
+import { STUB_CORE, stubRuns, writeStubJob, type StubJob } from "./distributed/stub-core.ts";
+import { ProcessGroup } from "./runtimes/process-group.ts";
+
+const skip = WITHOUT_QUEUE;
+
+let redis: RedisServer;
+let home: string;
+let workers: ProcessGroup[] = [];
+
+before(async () => {
+  if (skip === false) redis = await startRedis();
+});
+after(() => redis?.end());
+
+beforeEach(async () => {
+  if (skip !== false) return;
+  await redis.command("FLUSHALL");
+  home = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-bullmq-"));
+});
+afterEach(async () => {
+  if (skip !== false) return;
+  for (const worker of workers) await worker.end();
+  workers = [];
+  fs.rmSync(home, { recursive: true });
+});
+
+const WORKER = fileURLToPath(new URL("distributed/stub-worker.js", import.meta.url));
+
+/** Starts a process that works on the jobs of the queue. */
+function addWorker(threads = 1): ProcessGroup {
+  const worker = new ProcessGroup([process.execPath, WORKER, redis.url, PACKAGES, String(threads)]);
+  workers.push(worker);
+  return worker;
+}
+
+/** Waits until a condition holds. */
+async function until(condition: () => boolean, what: string): Promise<void> {
+  for (let attempt = 0; attempt < 600; attempt++) {
+    if (condition()) return;
+    await sleep(50);
+  }
+  assert.fail(`waited 30 s: ${what}`);
+}
+
+const STAGES: StubJob["stages"] = [
+  { name: "partition", tasks: 12 },
+  { name: "apply", tasks: 12 },
+  { name: "finish", tasks: 1 },
+];
+
+let jobs = 0;
+const makeJob = (more: Partial<StubJob> = {}): string =>
+  writeStubJob(path.join(home, `job-${jobs}`), {
+    id: `job-${jobs++}`,
+    stages: STAGES,
+    milliseconds: 100,
+    ...more,
+  });
+
+const submitHere = (folder: string, options: Partial<SubmitOptions> = {}): Promise<void> =>
+  submit(STUB_CORE, folder, { connection: redis.url, from: PACKAGES, ...options });
+
+const ALL = STAGES.flatMap(({ name, tasks }) =>
+  Array.from({ length: tasks }, (_, task) => `${name} ${task}`),
+);
+
+/** That every task is done; the stub itself refuses tasks whose stage may not begin. */
+function assertDone(folder: string): void {
+  const done = STAGES.flatMap(({ name }) =>
+    fs.readdirSync(path.join(folder, name)).map((task) => `${name} ${task}`),
+  );
+  assert.deepEqual(done.sort(), ALL.toSorted());
+}
+
+test("three workers do each task once, stage after stage", { skip }, async () => {
+  for (let count = 0; count < 3; count++) addWorker(2);
+  const folder = makeJob();
+  const seen: SubmitProgress[] = [];
+  await submitHere(folder, { onProgress: (progress) => seen.push(progress) });
+  assertDone(folder);
+  assert.deepEqual(stubRuns(folder).sort(), ALL.toSorted());
+  assert.equal(seen[0]?.stage, "partition");
+  assert.equal(seen[0]?.tasks, 12);
+});
+
+test("a worker that is killed loses no task", { skip }, async () => {
+  const [first] = [addWorker(), addWorker(), addWorker()];
+  const folder = makeJob({ milliseconds: 400 });
+  const result = submitHere(folder);
+  // Dies in the middle of a task.
+  await until(() => first.output.includes("partition"), "the first worker does a task");
+  first.child.kill("SIGKILL");
+  await result;
+  assertDone(folder);
+  // The task that it had began again, and that of no other did.
+  assert.equal(stubRuns(folder).length, ALL.length + 1);
+});
+
+test("a job that Redis has lost goes on by itself", { skip }, async () => {
+  addWorker(2);
+  const folder = makeJob();
+  const notes: string[] = [];
+  const result = submitHere(folder, { onNote: (note) => notes.push(note) });
+  await until(() => stubRuns(folder).length > 5, "some tasks run");
+  await redis.command("FLUSHALL");
+  await result;
+  assertDone(folder);
+  assert.match(notes.join("\n"), /the queue has lost the job/);
+  // Only those that ran at that moment, on two threads, may run again.
+  assert.ok(stubRuns(folder).length <= ALL.length + 2, stubRuns(folder).join(", "));
+});
+
+test("only what remains is added when a job is submitted again", { skip }, async () => {
+  const folder = makeJob();
+  const worker = addWorker(2);
+  const controller = new AbortController();
+  const result = submitHere(folder, { signal: controller.signal });
+  await until(() => stubRuns(folder).length > 5, "some tasks run");
+  controller.abort();
+  await assert.rejects(result, { name: "AbortError" });
+  // What ran ends, and nothing else begins.
+  await sleep(300);
+  const { length } = stubRuns(folder);
+  await sleep(500);
+  assert.equal(stubRuns(folder).length, length);
+  assert.ok(length < ALL.length);
+  await submitHere(folder);
+  assertDone(folder);
+  assert.deepEqual(stubRuns(folder).sort(), ALL.toSorted());
+  // Submitted once more, it is done without any worker.
+  await worker.end();
+  await submitHere(folder);
+});
+
+test("two who submit one job share its tasks", { skip }, async () => {
+  addWorker(2);
+  const folder = makeJob();
+  await Promise.all([submitHere(folder), submitHere(folder)]);
+  assertDone(folder);
+  assert.equal(stubRuns(folder).length, ALL.length);
+});
+
+test("a job that one of two takes back goes on for the other", { skip }, async () => {
+  addWorker(2);
+  const folder = makeJob();
+  const controller = new AbortController();
+  const [stayed, left] = [submitHere(folder), submitHere(folder, { signal: controller.signal })];
+  await until(() => stubRuns(folder).length > 3, "some tasks run");
+  controller.abort();
+  await assert.rejects(left, { name: "AbortError" });
+  await stayed;
+  assertDone(folder);
+});
+
+test("several jobs on one queue", { skip }, async () => {
+  addWorker(2);
+  addWorker(2);
+  const folders = [makeJob(), makeJob(), makeJob()];
+  await Promise.all(folders.map((folder) => submitHere(folder)));
+  for (const folder of folders) {
+    assertDone(folder);
+    assert.equal(stubRuns(folder).length, ALL.length);
+  }
+});
+
+test("a bad index ends the job with its own error, and is not tried again", { skip }, async () => {
+  addWorker(2);
+  const folder = makeJob({ badIndex: "indices[3, 0] is 9, beyond axis 0 of size 5" });
+  for (let submission = 0; submission < 2; submission++) {
+    await assert.rejects(submitHere(folder), (error) => {
+      assert.ok(isTensorError(error, "index-out-of-range"));
+      assert.equal(error.message, "indices[3, 0] is 9, beyond axis 0 of size 5");
+      return true;
+    });
+  }
+  assert.equal(stubRuns(folder).length, 12);
+});
+
+test(
+  "a damaged chunk ends the job with its sentence, and is not tried again",
+  { skip },
+  async () => {
+    addWorker(2);
+    const folder = makeJob({ damaged: { stage: "apply", task: 4 } });
+    await assert.rejects(submitHere(folder), (error) => {
+      assert.ok(isTensorError(error, "malformed-file"));
+      assert.equal(error.message, "chunk 4 is damaged");
+      return true;
+    });
+    assert.equal(stubRuns(folder).filter((run) => run === "apply 4").length, 1);
+    // The rest of the stage was taken from the queue.
+    await sleep(500);
+    assert.ok(stubRuns(folder).length < ALL.length - 1, stubRuns(folder).join(", "));
+  },
+);
+
+test("a task that fails is tried again, then its sentence ends the job", { skip }, async () => {
+  addWorker(2);
+  const folder = makeJob({ failing: { stage: "partition", task: 3 } });
+  await assert.rejects(submitHere(folder, { attempts: 2 }), (error) => {
+    assert.ok(isTensorError(error, "engine"));
+    assert.match(error.message, /^task 3 of partition failed on \S+: no space left on device$/);
+    return true;
+  });
+  assert.equal(stubRuns(folder).filter((run) => run === "partition 3").length, 2);
+  // Somebody makes room.
+  writeStubJob(folder, { id: path.basename(folder), stages: STAGES, milliseconds: 10 });
+  await submitHere(folder);
+  assertDone(folder);
+});
+
+test("SIGTERM lets a worker finish its task", { skip }, async () => {
+  const [first] = [addWorker(), addWorker()];
+  const folder = makeJob({ milliseconds: 400 });
+  const result = submitHere(folder);
+  await until(() => first.output.includes("partition"), "the first worker does a task");
+  first.child.kill("SIGTERM");
+  const { status } = await first.ended;
+  assert.equal(status, 0);
+  assert.match(first.output, /closed\n$/);
+  await result;
+  assertDone(folder);
+  // A task that was given up would run twice.
+  assert.equal(stubRuns(folder).length, ALL.length);
+});
+
+test("a worker that is closed without patience gives its task back", { skip }, async () => {
+  const worker = await startWorker(STUB_CORE, {
+    connection: redis.url,
+    from: PACKAGES,
+    threads: 1,
+    memory: 2 ** 28,
+  });
+  const folder = makeJob({ milliseconds: 3000, stages: [{ name: "finish", tasks: 1 }] });
+  const result = submitHere(folder);
+  await until(() => stubRuns(folder).length > 0, "a task runs");
+  const start = performance.now();
+  await worker.close(0);
+  assert.ok(performance.now() - start < 2500);
+  addWorker();
+  await result;
+  assert.deepEqual(stubRuns(folder), ["finish 0", "finish 0"]);
+});
+
+test("an address where nothing answers is a sentence", { skip }, async () => {
+  const port = await freePort();
+  const connection = `redis://user:secret@127.0.0.1:${port}`;
+  await assert.rejects(submitHere(makeJob(), { connection }), (error) => {
+    assert.ok(isTensorError(error, "engine"));
+    assert.match(
+      error.message,
+      new RegExp(`^Redis at 127.0.0.1:${port} cannot be used: .*REFUSED`),
+    );
+    return true;
+  });
+});
+
+test("without BullMQ the sentence says how to install it", { skip }, async () => {
+  await assert.rejects(submitHere(makeJob(), { from: home }), (error) => {
+    assert.ok(isTensorError(error, "engine"));
+    assert.match(error.message, /npm install bullmq ioredis$/);
+    return true;
+  });
+});
+
+test("a folder that no worker sees is a sentence", { skip }, async () => {
+  addWorker();
+  const folder = makeJob();
+  const hidden = `${folder}-hidden`;
+  // As a machine that has not mounted it.
+  const core = {
+    ...STUB_CORE,
+    openJob: () => Promise.resolve({ folder: hidden, id: "hidden", stages: STAGES }),
+    remainingTasks: () => Promise.resolve([0]),
+  };
+  const submission = submit(core, folder, { connection: redis.url, from: PACKAGES });
+  await assert.rejects(submission, (error) => {
+    assert.ok(isTensorError(error, "engine"));
+    assert.match(
+      error.message,
+      /^\S+ does not see \S+-hidden; workers need it under the same path$/,
+    );
+    return true;
+  });
+});

@@ -1,0 +1,224 @@
+/** Chunked calls, task by task and in memory arrays: any chunks, any blocks, any order, tasks that run again. */
+
+import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
+import { after, test } from "node:test";
+import fc from "fast-check";
+import { contiguousChunks } from "../src/arrays/npy-array.ts";
+import { runPlain } from "../src/call/run.ts";
+import { resolveCall, type CallSpec } from "../src/chunked/call-spec.ts";
+import { contextOf, type JobContext } from "../src/chunked/context.ts";
+import { jobFailure, jobOf, remainingTasks } from "../src/chunked/job.ts";
+import type { JobSpec } from "../src/chunked/spec.ts";
+import { runTask } from "../src/chunked/tasks.ts";
+import { Workspace } from "../src/chunked/workspace.ts";
+import { defaultExecutor } from "../src/engines/default.ts";
+import { isTensorError, type TensorError } from "../src/errors.ts";
+import { FUNCTIONS } from "../src/operators/plain.ts";
+import { DTYPE_NAMES, reductionsOf, type DType } from "../src/tensor/dtype.ts";
+import { product } from "../src/tensor/shape.ts";
+import { equals, tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
+import { MemoryArray } from "./support/memory-array.ts";
+import {
+  arbitraryShape,
+  gatherCase,
+  gatherElementsCase,
+  gatherNDCase,
+  scatterElementsCase,
+  scatterNDCase,
+  type Case,
+} from "./support/random-calls.ts";
+import { randomFrom, type Random } from "./support/random.ts";
+
+const seed = Number(process.env["SEED"] ?? 20261122);
+const root = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-chunked-"));
+after(() => fs.rmSync(root, { recursive: true, force: true }));
+let folders = 0;
+
+interface Divided {
+  readonly chunkShape: readonly number[];
+  readonly blockShape: readonly number[];
+  readonly inPlace: boolean;
+}
+
+/** A job whose arrays are in memory. */
+function jobFor(call: CallSpec, inputs: readonly Tensor[], divided: Divided): JobContext {
+  const [data, indices, updates] = inputs;
+  const { chunkShape, blockShape, inPlace } = divided;
+  const memory = { format: "zarr", path: "memory" } as const;
+  const spec: JobSpec = {
+    version: 1,
+    id: "0123456789abcdef",
+    request: "",
+    call,
+    data: memory,
+    indices: memory,
+    updates: memory,
+    out: memory,
+    inPlace,
+    blockShape,
+  };
+  const { shape, layout } = resolveCall(call, { data, indices, updates });
+  const own = new MemoryArray(data, chunkShape);
+  const outChunks =
+    updates === undefined ? [...blockShape, ...chunkShape.slice(layout.addressed)] : chunkShape;
+  const out = inPlace ? own : new MemoryArray(zeros(data.dtype, shape), outChunks);
+  const folder = path.join(root, String(folders++));
+  fs.mkdirSync(folder);
+  return contextOf(folder, spec, {
+    data: own,
+    indices: new MemoryArray(
+      indices,
+      indices.shape.map(() => 1),
+    ),
+    updates:
+      updates &&
+      new MemoryArray(
+        updates,
+        updates.shape.map(() => 1),
+      ),
+    out,
+  });
+}
+
+/** Runs all tasks, each stage in any order, some of them again, and gives what is in the output. */
+async function runAll(job: JobContext, random: Random, allowance = 2 ** 20): Promise<Tensor> {
+  const memory = { workspace: new Workspace(), allowance };
+  for (const { name, tasks } of jobOf(job).stages) {
+    const order = Array.from({ length: tasks }, (_, task) => task).sort(() => random(3) - 1);
+    const again = order.filter(() => random(4) === 0);
+    for (const task of [...order, ...again]) await runTask(job, name, task, memory);
+    const failure = await jobFailure(jobOf(job));
+    if (failure !== null) throw failure;
+    assert.deepEqual(await remainingTasks(jobOf(job), name), []);
+  }
+  const out = job.out as MemoryArray;
+  assert.equal(out.staged.size, 0);
+  return out.tensor;
+}
+
+/** The call of a random case, which is a plain function's. */
+function specOf({ operator, attributes }: Pick<Case, "operator" | "attributes">): CallSpec {
+  const [name] = Object.entries(FUNCTIONS).find(([, one]) => one === operator) ?? [""];
+  return { function: name, options: attributes };
+}
+
+function divide(one: Case): Divided {
+  const { inputs, operator, random } = one;
+  const [data, indices, updates] = inputs;
+  const chunkShape = data.shape.map((dim) => 1 + random(Math.max(1, dim)));
+  const { layout } = resolveCall(specOf(one), { data, indices, updates });
+  const most = 1 + random(Math.max(1, product(layout.positions)));
+  const blockShape =
+    product(layout.positions) === 0
+      ? layout.positions.map(() => 1)
+      : contiguousChunks(layout.positions, most);
+  return { chunkShape, blockShape, inPlace: operator.kind === "scatter" && random(2) === 0 };
+}
+
+async function check(one: Case): Promise<void> {
+  const { inputs, expected, random } = one;
+  const divided = divide(one);
+  const job = jobFor(specOf(one), inputs, divided);
+  // So few bytes at once that most chunks take their updates in parts.
+  const result = await runAll(job, random, random(2) === 0 ? 1 : 200);
+  if (equals(result, expected)) return;
+  assert.fail(`${JSON.stringify(divided)}: ${result} is not ${expected}`);
+}
+
+const numeric = DTYPE_NAMES.filter(
+  (dtype): dtype is Exclude<DType, "string"> => dtype !== "string",
+);
+
+for (const dtype of numeric) {
+  test(`chunked calls of ${dtype} have the bits of the definition`, async () => {
+    const property = (run: (shapes: Parameters<typeof gatherNDCase>[2]) => Case, numRuns: number) =>
+      fc.assert(
+        fc.asyncProperty(arbitraryShape, (shapes) => check(run(shapes))),
+        { seed, numRuns, includeErrorInReport: true },
+      );
+    for (const reduction of reductionsOf(dtype)) {
+      await property((shapes) => scatterNDCase(dtype, reduction, "int64", shapes), 8);
+      await property((shapes) => scatterElementsCase(dtype, reduction, "int32", shapes), 5);
+    }
+    await property((shapes) => gatherNDCase(dtype, "int32", shapes), 8);
+    await property((shapes) => gatherElementsCase(dtype, "int64", shapes), 5);
+    await property((shapes) => gatherCase(dtype, "int64", shapes), 8);
+  });
+}
+
+/** The error of a call in memory, or that of a job. */
+async function errorOf(action: () => unknown): Promise<TensorError> {
+  try {
+    await action();
+  } catch (error) {
+    if (isTensorError(error)) return error;
+    throw error;
+  }
+  return assert.fail("there was no error");
+}
+
+const factsOf = (error: TensorError): unknown => ({ ...error, message: error.message });
+
+test("the first bad index of all blocks is the error, with its place in all indices", async () => {
+  const random = randomFrom(seed);
+  for (let round = 0; round < 60; round++) {
+    const data = zeros("float32", [7, 5, 2]);
+    const values = Array.from({ length: 24 }, () => random(5) - 2);
+    for (let bad = 1 + random(4); bad > 0; bad--) values[random(24)] = random(2) === 0 ? 7 : -8;
+    const indices = tensor("int64", [3, 4, 2], values);
+    const updates = zeros("float32", [3, 4, 2]);
+    const options = { negative: random(2) === 0 ? "wrap" : "error" };
+    const expected = await errorOf(() =>
+      runPlain(defaultExecutor(), FUNCTIONS.scatterND, [data, indices, updates], options),
+    );
+    const blockShape = contiguousChunks([3, 4], 1 + random(12));
+    const job = jobFor({ function: "scatterND", options }, [data, indices, updates], {
+      chunkShape: [3, 2, 1],
+      blockShape,
+      inPlace: true,
+    });
+    const error = await errorOf(() => runAll(job, random));
+    assert.deepEqual(factsOf(error), factsOf(expected));
+    assert.equal((job.out as MemoryArray).published, 0);
+  }
+});
+
+test("the first repeated target of all blocks is the error, before anything is written", async () => {
+  const random = randomFrom(seed + 1);
+  let errors = 0;
+  for (let round = 0; round < 60; round++) {
+    const data = zeros("float32", [11, 4]);
+    const indices = tensor(
+      "int32",
+      [6, 1],
+      Array.from({ length: 6 }, () => random(22) - 11),
+    );
+    const inputs = [data, indices, zeros("float32", [6, 4])];
+    const options = { duplicates: "error" };
+    const run = () => runPlain(defaultExecutor(), FUNCTIONS.scatterND, inputs, options);
+    const divided = {
+      chunkShape: [1 + random(11), 1 + random(4)],
+      blockShape: [1 + random(6)],
+      inPlace: true,
+    };
+    const job = jobFor({ function: "scatterND", options }, inputs, divided);
+    let expected: TensorError | null = null;
+    try {
+      run();
+    } catch (error) {
+      expected = error as TensorError;
+    }
+    if (expected === null) {
+      await runAll(job, random);
+      continue;
+    }
+    errors++;
+    const error = await errorOf(() => runAll(job, random));
+    assert.deepEqual(factsOf(error), factsOf(expected));
+    assert.equal((job.out as MemoryArray).published, 0);
+  }
+  assert.ok(errors > 20 && errors < 60, `${errors} of 60 had a repeated target`);
+});

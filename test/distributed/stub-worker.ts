@@ -1,0 +1,18 @@
+/** A process that works on jobs of the stub: `node stub-worker.js URL FOLDER-OF-PACKAGES THREADS`. SIGTERM stops it. */
+
+import { startWorker } from "../../src/distributed/worker.ts";
+import { STUB_CORE } from "./stub-core.ts";
+
+const [connection = "", from = "", threads = "1"] = process.argv.slice(2);
+const worker = await startWorker(STUB_CORE, {
+  connection,
+  from,
+  threads: Number(threads),
+  memory: 2 ** 28,
+  onDone: ({ stage, tasks }) => console.log(`${stage} ${tasks}`),
+  onNote: (sentence) => console.log(`note: ${sentence}`),
+});
+console.log("ready");
+process.once("SIGTERM", () => {
+  void worker.close().then(() => console.log("closed"));
+});

@@ -1,0 +1,231 @@
+/** Seeded random calls of the plain functions, each with the result that the slow definition gives. */
+
+import fc from "fast-check";
+import type { DType, Reduction } from "../../src/tensor/dtype.ts";
+import { gatherElements } from "../../src/operators/gather-elements.ts";
+import { gatherND } from "../../src/operators/gather-nd.ts";
+import { gather } from "../../src/operators/gather.ts";
+import type { Operator } from "../../src/operators/operator.ts";
+import { scatterElements } from "../../src/operators/scatter-elements.ts";
+import { scatterND } from "../../src/operators/scatter-nd.ts";
+import { tensorScatter } from "../../src/operators/tensor-scatter.ts";
+import { product } from "../../src/tensor/shape.ts";
+import { tensor, Tensor } from "../../src/tensor/tensor.ts";
+import * as reference from "./reference.ts";
+import { randomFrom, randomIndices, randomTensor, type Random } from "./random.ts";
+
+export interface Case {
+  readonly operator: Operator;
+  readonly inputs: readonly Tensor[];
+  readonly attributes: Record<string, number | string | boolean>;
+  readonly expected: Tensor;
+  readonly random: Random;
+}
+
+/** Shapes of rank 1 to 6, small, with a zero now and then; and a seed for the values. */
+export const arbitraryShape = fc.record({
+  dims: fc
+    .array(fc.constantFrom(0, 1, 1, 2, 2, 3, 3, 4, 5, 18), { minLength: 1, maxLength: 6 })
+    .map(shrinkTo(400)),
+  lead: fc.array(fc.constantFrom(0, 1, 2, 3, 4), { minLength: 0, maxLength: 3 }).map(shrinkTo(12)),
+  pick: fc.nat(1000),
+  seed: fc.nat(),
+});
+
+/** Cuts dimensions to 2 from the front until the size is at most `most`. */
+function shrinkTo(most: number): (dims: number[]) => number[] {
+  return (dims) => {
+    const cut = dims.slice();
+    for (let d = 0; product(cut) > most; d++) cut[d] = Math.min(cut[d], 2);
+    return cut;
+  };
+}
+
+export type Shapes = typeof arbitraryShape extends fc.Arbitrary<infer T> ? T : never;
+
+interface Policies {
+  readonly bounds?: "clip" | "drop" | "fill";
+  readonly includeSelf?: boolean;
+}
+
+/** Now and then a policy, and then some indices outside their axes where it takes them. */
+function policiesOf(kind: Operator["kind"], dims: readonly number[], random: Random): Policies {
+  const other = kind === "scatter" ? "drop" : "fill";
+  // Nothing is near where an axis has no elements.
+  const bounds = ([undefined, undefined, other, dims.includes(0) ? other : "clip"] as const)[
+    random(4)
+  ];
+  return {
+    ...(bounds && { bounds }),
+    ...(kind === "scatter" && random(3) === 0 && { includeSelf: false }),
+  };
+}
+
+/** The same indices, some of them moved out of their axes where that is no error. */
+function moved(indices: Tensor, { bounds }: Policies, random: Random): Tensor {
+  if (bounds === undefined) return indices;
+  const { dtype, shape, size } = indices;
+  const far = (): number => [-(2 ** 31), -19, 18, 2 ** 31 - 1, 5][random(5)];
+  const data = indices.data.slice() as Int32Array | BigInt64Array;
+  for (let p = 0; p < size; p++) {
+    if (random(4) === 0) data[p] = (dtype === "int64" ? BigInt(far()) : far()) as never;
+  }
+  return new Tensor(dtype, shape, size, data);
+}
+
+export function scatterNDCase(
+  dtype: DType,
+  reduction: Reduction,
+  indexType: "int32" | "int64",
+  { dims, lead, pick, seed }: Shapes,
+): Case {
+  const random = randomFrom(seed);
+  const k = pick % (dims.length + 1);
+  // Where an axis has no elements there is no legal index into it.
+  const tuples = dims.slice(0, k).includes(0) ? [0, ...lead] : lead;
+  const policies = policiesOf("scatter", dims, random);
+  const inside = randomIndices(indexType, [...tuples, k], (p) => dims[p % k], random);
+  const indices = moved(inside, policies, random);
+  const data = randomTensor(dtype, dims, random);
+  const updates = randomTensor(dtype, [...tuples, ...dims.slice(k)], random);
+  const expected = reference.scatterND(data, indices, updates, reduction, policies);
+  return {
+    operator: scatterND,
+    inputs: [data, indices, updates],
+    attributes: { reduction, ...policies },
+    expected,
+    random,
+  };
+}
+
+function elementsIndices(
+  indexType: "int32" | "int64",
+  dims: readonly number[],
+  pick: number,
+  random: Random,
+) {
+  const axis = pick % dims.length;
+  const shape = dims.map((dim, d) =>
+    d === axis ? [dim, 1, 3, 0][random(4)] : random(3) === 0 ? random(dim + 1) : dim,
+  );
+  if (dims[axis] === 0) shape[axis] = 0;
+  const indices = randomIndices(indexType, shape, () => dims[axis], random);
+  return { axis: random(2) === 0 ? axis : axis - dims.length, positive: axis, indices };
+}
+
+export function scatterElementsCase(
+  dtype: DType,
+  reduction: Reduction,
+  indexType: "int32" | "int64",
+  { dims, pick, seed }: Shapes,
+): Case {
+  const random = randomFrom(seed);
+  const { axis, positive, indices: inside } = elementsIndices(indexType, dims, pick, random);
+  const policies = policiesOf("scatter", dims, random);
+  const indices = moved(inside, policies, random);
+  const data = randomTensor(dtype, dims, random);
+  const updates = randomTensor(dtype, indices.shape, random);
+  const expected = reference.scatterElements(data, indices, updates, positive, reduction, policies);
+  return {
+    operator: scatterElements,
+    inputs: [data, indices, updates],
+    attributes: { axis, reduction, ...policies },
+    expected,
+    random,
+  };
+}
+
+export function gatherNDCase(
+  dtype: DType,
+  indexType: "int32" | "int64",
+  { dims, lead, pick, seed }: Shapes,
+): Case {
+  const random = randomFrom(seed);
+  const batchDims = pick % Math.min(dims.length, 3);
+  const k = 1 + (Math.floor(pick / 3) % (dims.length - batchDims));
+  const addressed = dims.slice(batchDims, batchDims + k);
+  const tuples = [...dims.slice(0, batchDims), ...(addressed.includes(0) ? [0, ...lead] : lead)];
+  const policies = policiesOf("gather", dims, random);
+  const inside = randomIndices(indexType, [...tuples, k], (p) => addressed[p % k], random);
+  const indices = moved(inside, policies, random);
+  const data = randomTensor(dtype, dims, random);
+  const expected = reference.gatherND(data, indices, batchDims, policies);
+  return {
+    operator: gatherND,
+    inputs: [data, indices],
+    attributes: { batchDims, ...policies },
+    expected,
+    random,
+  };
+}
+
+export function gatherElementsCase(
+  dtype: DType,
+  indexType: "int32" | "int64",
+  { dims, pick, seed }: Shapes,
+): Case {
+  const random = randomFrom(seed);
+  const { axis, positive, indices: inside } = elementsIndices(indexType, dims, pick, random);
+  const policies = policiesOf("gather", dims, random);
+  const indices = moved(inside, policies, random);
+  const data = randomTensor(dtype, dims, random);
+  const expected = reference.gatherElements(data, indices, positive, policies);
+  return {
+    operator: gatherElements,
+    inputs: [data, indices],
+    attributes: { axis, ...policies },
+    expected,
+    random,
+  };
+}
+
+export function gatherCase(
+  dtype: DType,
+  indexType: "int32" | "int64",
+  { dims, lead, pick, seed }: Shapes,
+): Case {
+  const random = randomFrom(seed);
+  const axis = pick % dims.length;
+  const batchDims = random(axis + 1);
+  const own = dims[axis] === 0 ? [0, ...lead] : lead;
+  const shape = [...dims.slice(0, batchDims), ...own];
+  const policies = policiesOf("gather", dims, random);
+  const inside = randomIndices(indexType, shape, () => dims[axis], random);
+  const indices = moved(inside, policies, random);
+  const data = randomTensor(dtype, dims, random);
+  const expected = reference.gather(data, indices, axis, batchDims, policies);
+  return {
+    operator: gather,
+    inputs: [data, indices],
+    attributes: {
+      axis: random(2) === 0 ? axis : axis - dims.length,
+      // Which counts from the back where it is negative, and so never says none.
+      batchDims: random(2) === 0 || own.length === 0 ? batchDims : batchDims - shape.length,
+      ...policies,
+    },
+    expected,
+    random,
+  };
+}
+
+export function tensorScatterCase(dtype: DType, { dims, pick, seed }: Shapes): Case {
+  const random = randomFrom(seed);
+  const shape = dims.length === 1 ? [2, ...dims] : dims;
+  const axis = 1 + (pick % (shape.length - 1));
+  const mode = random(2) === 0 ? "linear" : "circular";
+  const length = random(shape[axis] + 1);
+  const data = randomTensor(dtype, shape, random);
+  const updates = randomTensor(dtype, shape.with(axis, length), random);
+  const starts = Array.from({ length: shape[0] }, () =>
+    mode === "linear" ? random(shape[axis] - length + 1) : random(100) - 50,
+  );
+  const indices = random(4) === 0 ? undefined : tensor("int64", [shape[0]], starts);
+  const expected = reference.tensorScatter(data, updates, indices, axis, mode);
+  return {
+    operator: tensorScatter,
+    inputs: indices === undefined ? [data, updates] : [data, updates, indices],
+    attributes: { axis: random(2) === 0 ? axis : axis - shape.length, mode },
+    expected,
+    random,
+  };
+}
