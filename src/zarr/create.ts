@@ -21,6 +21,7 @@ import {
   type Metadata,
 } from "./metadata.ts";
 import { makePipeline } from "./pipeline.ts";
+import type { S3Options } from "./s3-client.ts";
 
 export interface CreateOptions {
   /** An array whose type, chunks, codecs and fill value the new one has, where no other option says otherwise. */
@@ -37,8 +38,10 @@ export interface CreateOptions {
   readonly fillValue?: ScalarInput;
   readonly attributes?: JsonObject;
   readonly dimensionNames?: readonly (string | null)[];
-  /** Replaces an array that is there. */
+  /** Replaces an array that is there, but none in object storage. */
   readonly overwrite?: boolean;
+  /** For `s3://bucket/key`. */
+  readonly s3?: S3Options;
 }
 
 const NAMES = [
@@ -52,6 +55,7 @@ const NAMES = [
   "attributes",
   "dimensionNames",
   "overwrite",
+  "s3",
 ];
 
 /** @throws TensorError `attribute`, `dtype`, `shape-mismatch`, `rank`, `too-large` */
