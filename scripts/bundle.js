@@ -71,7 +71,12 @@ for (const [file, text] of sources) {
     return isOnTheWay(imported) ? 0 : (sources.get(imported) ?? "").length;
   };
   const sorted = statements.toSorted((a, b) => rank(a) - rank(b)).map(([statement]) => statement);
-  fs.writeFileSync(file, sorted.join("") + text.replaceAll(IMPORT, ""));
+  // What stands before the imports, which tells a shell how to run the file, stays there.
+  let next = 0;
+  fs.writeFileSync(
+    file,
+    text.replaceAll(IMPORT, () => sorted[next++]),
+  );
 }
 
 /** Whether a file imports the text of the kernels, or imports one that does. */

@@ -8,9 +8,9 @@ import { after, test } from "node:test";
 import fc from "fast-check";
 import { contiguousChunks } from "../src/arrays/npy-array.ts";
 import { runPlain } from "../src/call/run.ts";
-import { resolveCall, type CallSpec } from "../src/chunked/call-spec.ts";
+import { refusesDuplicates, resolveCall, type CallSpec } from "../src/chunked/call-spec.ts";
 import { contextOf, type JobContext } from "../src/chunked/context.ts";
-import { jobFailure, jobOf, remainingTasks } from "../src/chunked/job.ts";
+import { FOLDERS, jobFailure, jobOf, remainingTasks, stagesOf } from "../src/chunked/job.ts";
 import type { JobSpec } from "../src/chunked/spec.ts";
 import { runTask } from "../src/chunked/tasks.ts";
 import { Workspace } from "../src/chunked/workspace.ts";
@@ -59,15 +59,19 @@ function jobFor(call: CallSpec, inputs: readonly Tensor[], divided: Divided): Jo
     out: memory,
     inPlace,
     blockShape,
+    stages: [],
   };
-  const { shape, layout } = resolveCall(call, { data, indices, updates });
+  const resolved = resolveCall(call, { data, indices, updates });
+  const { shape, layout } = resolved;
   const own = new MemoryArray(data, chunkShape);
   const outChunks =
     updates === undefined ? [...blockShape, ...chunkShape.slice(layout.addressed)] : chunkShape;
   const out = inPlace ? own : new MemoryArray(zeros(data.dtype, shape), outChunks);
   const folder = path.join(root, String(folders++));
-  fs.mkdirSync(folder);
-  return contextOf(folder, spec, {
+  for (const stage of Object.values(FOLDERS)) {
+    fs.mkdirSync(path.join(folder, stage), { recursive: true });
+  }
+  const context = contextOf(folder, spec, {
     data: own,
     indices: new MemoryArray(
       indices,
@@ -81,6 +85,14 @@ function jobFor(call: CallSpec, inputs: readonly Tensor[], divided: Divided): Jo
       ),
     out,
   });
+  const { address, blocks, chunks } = context;
+  const stages = stagesOf({
+    partition: blocks.size,
+    check: refusesDuplicates(resolved) ? address.leads.size : null,
+    apply: chunks.size,
+    place: updates === undefined ? blocks.size : null,
+  });
+  return { ...context, spec: { ...spec, stages } };
 }
 
 /** Runs all tasks, each stage in any order, some of them again, and gives what is in the output. */

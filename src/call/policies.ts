@@ -50,9 +50,7 @@ export function policiesOf(
     const words = ownRules === true ? undefined : ALLOWED[kind][name];
     if (words === undefined) {
       const why =
-        ownRules === true
-          ? "its positions have rules of their own"
-          : "a gather has no targets that could be met twice";
+        ownRules === true ? "its positions have rules of their own" : "a gather has no targets";
       throw new TensorError("attribute", `there is no option ${name} here: ${why}`, fields);
     }
     if (!words.includes(given)) {

@@ -71,6 +71,12 @@ export function resolveCall(spec: CallSpec, types: CallTypes): ResolvedCall {
   return { call, policies, shape: settled.shape as readonly number[], layout };
 }
 
+/** Whether two updates of one target are an error. */
+export const refusesDuplicates = ({ call, policies }: ResolvedCall): boolean =>
+  policies.duplicates === "error" &&
+  call.settings.reduction === "none" &&
+  call.operator.kind === "scatter";
+
 function callFrom(spec: CallSpec): { call: Call; policies: Policies } {
   if ("node" in spec) {
     const call = callOf(nodeFrom(spec.node));

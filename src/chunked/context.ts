@@ -6,7 +6,7 @@ import { Grid } from "../arrays/grid.ts";
 import { DTYPES } from "../tensor/dtype.ts";
 import { part, product } from "../tensor/shape.ts";
 import { addressOf, type Address } from "./address.ts";
-import { resolveCall, type ResolvedCall } from "./call-spec.ts";
+import { refusesDuplicates, resolveCall, type ResolvedCall } from "./call-spec.ts";
 import type { FragmentLayout } from "./fragments.ts";
 import type { JobSpec } from "./spec.ts";
 
@@ -23,8 +23,6 @@ export interface JobContext extends JobArrays {
   readonly spec: JobSpec;
   readonly resolved: ResolvedCall;
   readonly isGather: boolean;
-  /** Whether two updates of one target are an error. */
-  readonly refusesDuplicates: boolean;
   readonly address: Address;
   /** The blocks of positions. */
   readonly blocks: Grid;
@@ -51,11 +49,8 @@ export const fileOf = {
 export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): JobContext {
   const { data, indices, updates } = arrays;
   const resolved = resolveCall(spec.call, { data, indices, updates });
-  const { call, policies, layout } = resolved;
-  const address = addressOf(layout, data.shape, data.chunkShape);
+  const address = addressOf(resolved.layout, data.shape, data.chunkShape);
   const isGather = updates === undefined;
-  const refusesDuplicates =
-    policies.duplicates === "error" && call.settings.reduction === "none" && !isGather;
   const elementBytes = DTYPES[data.dtype].bytes;
   const { pieces } = address;
   const pieceBytes = Array.from(
@@ -69,7 +64,6 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
     spec,
     resolved,
     isGather,
-    refusesDuplicates,
     address,
     blocks,
     chunks: new Grid(data.shape, data.chunkShape),
@@ -78,7 +72,7 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
     shuffle: {
       fragments: address.leads.size,
       // The rows; and the positions in the block, where a later stage needs them.
-      columns: isGather || refusesDuplicates ? 2 : 1,
+      columns: isGather || refusesDuplicates(resolved) ? 2 : 1,
       pieceBytes: isGather ? pieceBytes.map(() => 0) : pieceBytes,
     },
     gathered: (piece) => ({

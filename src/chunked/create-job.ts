@@ -5,15 +5,17 @@ import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import type { ArrayLocation, ArrayType, ChunkedArray } from "../arrays/array.ts";
 import { withFile } from "../arrays/file.ts";
+import { Grid } from "../arrays/grid.ts";
 import { isTensorError, TensorError } from "../errors.ts";
 import { DTYPES } from "../tensor/dtype.ts";
 import { part, product } from "../tensor/shape.ts";
 import { addressOf, type Address } from "./address.ts";
 import { blockShapeFor, chunksFor, leastOf, shareOf, threadsFor } from "./budget.ts";
-import { resolveCall, type CallSpec } from "./call-spec.ts";
+import { refusesDuplicates, resolveCall, type CallSpec } from "./call-spec.ts";
+import { claim, claimOf } from "./claim.ts";
 import { checkDisk } from "./disk.ts";
 import { fileOf } from "./context.ts";
-import { isMissing, isThere, readSpec } from "./job.ts";
+import { FOLDERS, isMissing, isThere, readSpec, stagesOf } from "./job.ts";
 import { createOutput, openLocated, openOutput } from "./open-arrays.ts";
 import { printSpec, type JobSpec } from "./spec.ts";
 
@@ -51,7 +53,10 @@ export async function createJob(request: JobRequest): Promise<JobSpec> {
     return known;
   }
   const spec = await specOf(request, asked);
-  await fs.mkdir(folder, { recursive: true });
+  // The folders are made here and nowhere else: when the job has ended, tasks that run late find none.
+  for (const stage of Object.values(FOLDERS)) {
+    await fs.mkdir(fileOf.stage(folder, stage), { recursive: true });
+  }
   await writeSpec(folder, spec);
   await beginOutput(spec);
   return spec;
@@ -75,7 +80,8 @@ async function specOf(request: JobRequest, asked: string): Promise<JobSpec> {
   }
   const { bytes } = DTYPES[request.data.dtype];
   const { data, threads } = await divided(request, bytes);
-  const { shape, layout } = resolveCall(call, { data, indices, updates });
+  const resolved = resolveCall(call, { data, indices, updates });
+  const { shape, layout } = resolved;
   const address = addressOf(layout, data.shape, data.chunkShape);
   const blockShape =
     request.blockShape ??
@@ -85,6 +91,7 @@ async function specOf(request: JobRequest, asked: string): Promise<JobSpec> {
       DTYPES[indices.dtype].bytes * Math.max(1, address.tuple.length),
       shareOf(memory, threads),
     );
+  const { size: blocks } = new Grid(address.positions, blockShape);
   const spec: JobSpec = {
     version: 1,
     id: randomBytes(8).toString("hex"),
@@ -99,6 +106,12 @@ async function specOf(request: JobRequest, asked: string): Promise<JobSpec> {
         : { ...out, chunkShape: outChunks(out, address, blockShape, data, updates) },
     inPlace: out === null,
     blockShape,
+    stages: stagesOf({
+      partition: blocks,
+      check: refusesDuplicates(resolved) ? address.leads.size : null,
+      apply: new Grid(data.shape, data.chunkShape).size,
+      place: updates === undefined ? blocks : null,
+    }),
   };
   await checkOutput(spec, [data, indices, updates]);
   const shuffled = product(address.positions) * (product(address.slice) * bytes + 8);
@@ -168,8 +181,8 @@ async function writeSpec(folder: string, spec: JobSpec): Promise<void> {
 
 /** Makes the new array where it is not there yet; or takes the array that is changed in place for this job alone. */
 async function beginOutput(spec: JobSpec): Promise<void> {
-  const { call, data: from, indices, updates, out, inPlace, id } = spec;
-  if (inPlace) return claim(out.path, id);
+  const { call, data: from, indices, updates, out, inPlace } = spec;
+  if (inPlace) return claim(claimOf(spec));
   if (await isBegun(out)) return;
   const data = await openLocated(from);
   const types = {
@@ -189,20 +202,5 @@ async function isBegun(out: ArrayLocation): Promise<boolean> {
   } catch (error) {
     if (isMissing(error) || isTensorError(error, "malformed-file")) return false;
     throw error;
-  }
-}
-
-/** Two jobs that change one array at once would each find half of the other's changes. */
-async function claim(array: string, id: string): Promise<void> {
-  const folder = path.join(array, ".ndscatter");
-  const file = path.join(folder, "job");
-  await fs.mkdir(folder, { recursive: true });
-  try {
-    await fs.writeFile(file, id, { flag: "wx" });
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-    if ((await fs.readFile(file, "utf8")) === id) return;
-    const sentence = `another job is changing ${array} in place; finish that job first`;
-    throw new TensorError("attribute", sentence);
   }
 }

@@ -9,6 +9,7 @@ import { objectOf } from "../tensor/options.ts";
 import type { ArrayLocation, ChunkedArray } from "../arrays/array.ts";
 import type { CallSpec } from "./call-spec.ts";
 import { createJob } from "./create-job.ts";
+import { isBadIndex } from "./job.ts";
 import { openLocated } from "./open-arrays.ts";
 import { DEFAULT_MEMORY } from "./pool.ts";
 import { runJob, type RunJobOptions } from "./run-job.ts";
@@ -95,8 +96,17 @@ async function run(
   const folder = path.resolve(job ?? `${place}.job`);
   const request = { folder, call, data, indices, updates, out, memory, threads };
   const spec = await createJob(request);
-  await runJob(folder, options);
-  if (job === undefined) await fs.rm(folder, { recursive: true, force: true });
+  const isTemporary = job === undefined;
+  const end = async (): Promise<void> => {
+    if (isTemporary) await fs.rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await runJob(folder, options);
+  } catch (error) {
+    if (isBadIndex(error)) await end();
+    throw error;
+  }
+  await end();
   return openLocated(spec.out);
 }
 

@@ -26,5 +26,4 @@ export {
 export { startPool, type PoolOptions, type TaskPool } from "./pool.ts";
 export { runJob, type JobProgress, type RunJobOptions } from "./run-job.ts";
 export { createJob, type JobRequest } from "./create-job.ts";
-export { runTask } from "./tasks.ts";
 export { slurmScript, type SlurmOptions } from "../distributed/slurm.ts";

@@ -18,15 +18,9 @@ import { isTensorError, TensorError } from "../errors.ts";
 import { contextOf, fileOf, type JobContext } from "./context.ts";
 import { openArrays } from "./open-arrays.ts";
 import { receiveError, sendError, type SentError } from "./sent-error.ts";
-import { parseSpec, type JobSpec } from "./spec.ts";
+import { parseSpec, type JobSpec, type Stage, type StageName } from "./spec.ts";
 
-export type StageName = "partition" | "check" | "apply" | "place" | "finish";
-
-/** A stage has the tasks 0 to `tasks - 1`. None may begin before all tasks of the stage before are done. */
-export interface Stage {
-  readonly name: StageName;
-  readonly tasks: number;
-}
+export type { Stage, StageName } from "./spec.ts";
 
 export interface Job {
   readonly folder: string;
@@ -44,11 +38,12 @@ export const FOLDERS = {
 } as const satisfies Record<Exclude<StageName, "finish">, string>;
 
 /**
- * Opens the job in a folder.
- * @throws TensorError `malformed-file` for a folder that holds no job, and what opening its arrays throws
+ * The job in a folder, by its `job.json` alone.
+ * @throws TensorError `malformed-file` for a folder that holds no job
  */
 export async function openJob(folder: string): Promise<Job> {
-  return jobOf(await openContext(folder));
+  const { id, stages } = await readSpec(folder);
+  return { folder, id, stages };
 }
 
 export async function openContext(folder: string): Promise<JobContext> {
@@ -65,15 +60,22 @@ export async function readSpec(folder: string): Promise<JobSpec> {
   }
 }
 
-export function jobOf(context: JobContext): Job {
-  const { address, blocks, chunks, folder, isGather, refusesDuplicates, spec } = context;
-  const stages: Stage[] = [{ name: "partition", tasks: blocks.size }];
-  if (refusesDuplicates) stages.push({ name: "check", tasks: address.leads.size });
-  stages.push({ name: "apply", tasks: chunks.size });
-  if (isGather) stages.push({ name: "place", tasks: blocks.size });
-  stages.push({ name: "finish", tasks: 1 });
-  return { folder, id: spec.id, stages };
-}
+export const jobOf = ({ folder, spec: { id, stages } }: JobContext): Job => ({
+  folder,
+  id,
+  stages,
+});
+
+/** How many tasks each stage has; null for a stage that a job is without. */
+export const stagesOf = (tasks: {
+  readonly partition: number;
+  readonly check: number | null;
+  readonly apply: number;
+  readonly place: number | null;
+}): Stage[] =>
+  Object.entries({ ...tasks, finish: 1 }).flatMap(([name, count]) =>
+    count === null ? [] : [{ name: name as StageName, tasks: count }],
+  );
 
 /** The numbers of a stage's tasks that are not done. */
 export async function remainingTasks(job: Job, name: StageName): Promise<number[]> {

@@ -5,11 +5,12 @@ import { Worker } from "node:worker_threads";
 import { TensorError } from "../errors.ts";
 import { shareOf } from "./budget.ts";
 import type { StageName } from "./job.ts";
+import { Runner } from "./runner.ts";
 import { receiveError } from "./sent-error.ts";
 import type { ReplyMessage, TaskMessage } from "./worker-messages.ts";
 
 export interface PoolOptions {
-  /** By default as many as the machine has cores. */
+  /** By default as many as the machine has cores; with 0 the tasks run in this thread. */
   readonly threads?: number | undefined;
   /** Bytes for the whole process; 1 GiB by default. */
   readonly memory?: number | undefined;
@@ -39,6 +40,7 @@ export function startPool({
   threads = availableParallelism(),
   memory = DEFAULT_MEMORY,
 }: PoolOptions = {}): TaskPool {
+  if (threads === 0) return poolHere(new Runner(shareOf(memory, 1)));
   const waiting: Pending[] = [];
   const share = shareOf(memory, threads);
   const slots = Array.from({ length: threads }, () => new Slot(share, () => next()));
@@ -71,6 +73,16 @@ export function startPool({
     },
   };
 }
+
+/** A pool without threads. */
+const poolHere = (runner: Runner): TaskPool => ({
+  threads: 1,
+  async run(folder, stage, task, signal) {
+    signal?.throwIfAborted();
+    await runner.run(folder, stage, task);
+  },
+  end: async () => {},
+});
 
 /** A thread, which is made when its first task comes, and again after it was lost. */
 class Slot {

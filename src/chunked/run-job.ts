@@ -3,6 +3,7 @@
 import { availableParallelism } from "node:os";
 import { leastOf, threadsFor } from "./budget.ts";
 import { fileOf, type JobContext } from "./context.ts";
+import { abandon, cleanUp } from "./finish.ts";
 import {
   isThere,
   jobFailure,
@@ -32,7 +33,7 @@ export interface JobProgress {
 }
 
 export interface RunJobOptions {
-  /** By default as many as the machine has cores, or as have room in the memory. */
+  /** By default as many as the machine has cores, and at most as many as have room; with 0 tasks run in this thread. */
   readonly threads?: number | undefined;
   /** Bytes for the whole process; 1 GiB by default. */
   readonly memory?: number | undefined;
@@ -46,19 +47,23 @@ export interface RunJobOptions {
  * errors of the file system
  */
 export async function runJob(folder: string, options: RunJobOptions): Promise<void> {
-  if (await isThere(fileOf.done(folder))) return;
+  if (await isThere(fileOf.done(folder))) return cleanUp(folder);
   const context = await openContext(folder);
   const { memory = DEFAULT_MEMORY, signal } = options;
   const chunkBytes = product(context.data.chunkShape) * context.elementBytes;
   const least = leastOf(chunkBytes, !context.data.isPlain);
   const wanted = options.threads ?? availableParallelism();
-  const threads = threadsFor(memory, wanted, least, context.data.chunkShape);
-  const pool = startPool({ threads, memory });
+  const threads = threadsFor(memory, Math.max(1, wanted), least, context.data.chunkShape);
+  const pool = startPool({ threads: wanted === 0 ? 0 : threads, memory });
   try {
     const job = jobOf(context);
     for (const stage of job.stages) {
       signal?.throwIfAborted();
       await runStage(context, job, stage, pool, options);
+      const failure = await jobFailure(job);
+      if (failure === null) continue;
+      await abandon(context);
+      throw failure;
     }
   } finally {
     await pool.end();
@@ -107,8 +112,6 @@ async function runStage(
     await Promise.allSettled(workers);
     throw error;
   }
-  const failure = await jobFailure(job);
-  if (failure !== null) throw failure;
 }
 
 /** Bytes of elements that a task reads and writes, without those of numbers of positions. */

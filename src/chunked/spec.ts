@@ -19,14 +19,32 @@ export interface JobSpec {
   readonly inPlace: boolean;
   /** The shape of a block of positions. */
   readonly blockShape: readonly number[];
+  readonly stages: readonly Stage[];
 }
+
+export type StageName = "partition" | "check" | "apply" | "place" | "finish";
+
+/** A stage has the tasks 0 to `tasks - 1`. None may begin before all tasks of the stage before are done. */
+export interface Stage {
+  readonly name: StageName;
+  readonly tasks: number;
+}
+
+const STAGE_NAMES: ReadonlySet<unknown> = new Set([
+  "partition",
+  "check",
+  "apply",
+  "place",
+  "finish",
+]);
 
 export const printSpec = (spec: JobSpec): string => `${JSON.stringify(spec, null, 2)}\n`;
 
 /** @throws TensorError `malformed-file` */
 export function parseSpec(text: string): JobSpec {
   const spec = parseObject(text);
-  const { version, id, request, call, data, indices, updates, out, inPlace, blockShape } = spec;
+  const { version, id, request, call, data, indices, updates, out } = spec;
+  const { inPlace, blockShape, stages } = spec;
   const isRight =
     version === 1 &&
     typeof id === "string" &&
@@ -38,9 +56,11 @@ export function parseSpec(text: string): JobSpec {
     (updates === undefined || isLocation(updates)) &&
     isLocation(out) &&
     typeof inPlace === "boolean" &&
-    isSizes(blockShape);
+    isSizes(blockShape) &&
+    Array.isArray(stages) &&
+    stages.every(isStage);
   if (!isRight) throw malformed("job.json is not that of a job of this version of ndscatter");
-  return { version, id, request, call, data, indices, updates, out, inPlace, blockShape };
+  return { version, id, request, call, data, indices, updates, out, inPlace, blockShape, stages };
 }
 
 function parseObject(text: string): Record<string, unknown> {
@@ -58,6 +78,12 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const isSizes = (value: unknown): value is readonly number[] =>
   Array.isArray(value) && value.every((size) => Number.isSafeInteger(size) && Number(size) >= 1);
+
+const isStage = (value: unknown): value is Stage =>
+  isObject(value) &&
+  STAGE_NAMES.has(value.name) &&
+  Number.isSafeInteger(value.tasks) &&
+  Number(value.tasks) >= 0;
 
 const isLocation = (value: unknown): value is ArrayLocation =>
   isObject(value) &&

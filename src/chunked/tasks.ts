@@ -1,10 +1,11 @@
 /** Runs one task of a job: whichever stage it belongs to, whoever asks, and whether or not it was done before. */
 
 import * as fs from "node:fs/promises";
+import * as path from "node:path";
 import { applyChunk } from "./apply.ts";
 import { checkLead } from "./check.ts";
 import { fileOf, type JobContext } from "./context.ts";
-import { finish } from "./finish.ts";
+import { cleanUp, finish } from "./finish.ts";
 import {
   FOLDERS,
   isBadIndex,
@@ -34,12 +35,27 @@ export async function runTask(
   job: JobContext,
   stage: StageName,
   task: number,
+  memory: TaskMemory,
+): Promise<void> {
+  const isDone = (): Promise<boolean> => isThere(fileOf.done(job.folder));
+  if (await isDone()) return cleanUp(job.folder);
+  if (stage === "finish") return finish(job);
+  try {
+    await runOne(job, stage, task, memory);
+  } catch (error) {
+    // Another run of this task was first, and the job has ended since, with all of its folders.
+    if (!(await isDone())) throw error;
+    await fs.rmdir(path.join(job.out.location.path, ".ndscatter")).catch(() => {});
+  }
+}
+
+async function runOne(
+  job: JobContext,
+  stage: Exclude<StageName, "finish">,
+  task: number,
   { workspace, allowance }: TaskMemory,
 ): Promise<void> {
-  if (await isThere(fileOf.done(job.folder))) return;
-  if (stage === "finish") return finish(job);
   const file = fileOf.task(job.folder, FOLDERS[stage], task);
-  await fs.mkdir(fileOf.stage(job.folder, FOLDERS[stage]), { recursive: true });
   // A marker of a chunk that is changed in place may have left something to do.
   const leavesMore = stage === "apply" && !job.isGather;
   if (!leavesMore && ((await isThere(file)) || (await isThere(`${file}.bad`)))) return;

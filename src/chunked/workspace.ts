@@ -1,12 +1,12 @@
 /** Memory that one task after the other uses: fresh memory costs more than what is done with it, and comes back late. */
 
-import { createJs } from "../engines/js.ts";
+import { chooseExecutor } from "../engines/choice.ts";
 import type { Executor } from "../engines/executor.ts";
 import { TensorError } from "../errors.ts";
 
 export class Workspace {
   /** In JavaScript: kernels in WebAssembly would need a copy of the chunk, and the disk is slower than either. */
-  readonly executor: Executor = createJs();
+  readonly executor: Executor = chooseExecutor("js").executor;
   readonly #buffers = new Map<string, ArrayBuffer>();
 
   /**

@@ -13,6 +13,7 @@ import { failureOf, SUCCESS, type Status } from "./failure.ts";
 import { addInferCommand } from "./infer.ts";
 import { addInspectCommand } from "./inspect.ts";
 import type { Io } from "./io.ts";
+import { addJobCommand } from "./job.ts";
 import { addOpsCommand } from "./ops.ts";
 import { addRunCommand } from "./run.ts";
 import { addVerifyCommand } from "./verify.ts";
@@ -57,6 +58,7 @@ const COMMANDS: readonly ((program: Command, io: Io, fail: (status: Status) => v
   addCaptureCommand,
   addVerifyCommand,
   addArrayCommand,
+  addJobCommand,
   addConformanceCommand,
   addVersionCommand,
 ];

@@ -4,6 +4,13 @@ import type { Command } from "commander";
 import type { Diagnosis, Tensor } from "../index.ts";
 import { bindFiles, bindInputFiles } from "./bindings.ts";
 import { valuesOf } from "./cells.ts";
+import {
+  addChunkedOptions,
+  CHUNKED_HELP,
+  isChunked,
+  runChunked,
+  type ChunkedOptions,
+} from "./chunked-run.ts";
 import { compareTensors, type Difference } from "./comparison.ts";
 import { printFile, wrongData, wrongUsage } from "./failure.ts";
 import { printNote, type Io } from "./io.ts";
@@ -16,11 +23,7 @@ import { checkFormat } from "./tensor-format.ts";
 import { printType } from "./type-text.ts";
 import { checkPlace, isSameFile, writeTensorFiles } from "./write-files.ts";
 
-interface RunOptions extends TaskOptions {
-  readonly output?: readonly string[];
-  readonly expect?: readonly string[];
-  readonly json?: boolean;
-}
+interface RunOptions extends TaskOptions, ChunkedOptions {}
 
 const HELP = `
 Files end in .npy (NumPy) or .pb (ONNX TensorProto). They are given as NAME=FILE,
@@ -39,6 +42,7 @@ the old contents.
 --expect compares bit for bit: 0 is not -0, and NaN only equals the same NaN.
 Where the result of one node differs, known faults that give the expected file
 are named; docs/diagnose.md lists them.
+${CHUNKED_HELP}
 
 Examples:
   ndscatter run ScatterND data.npy indices.npy updates.npy
@@ -48,14 +52,16 @@ Examples:
   ndscatter run model.onnx d.npy i.npy u.npy --expect y=expected.npy
   ndscatter run net.xml data=d.npy updates=u.npy
   produce-updates | ndscatter run ScatterND d.npy i.npy -
-  ndscatter run large.onnx --node /ScatterND cache.npy i.npy u.npy -o cache.npy`;
+  ndscatter run large.onnx --node /ScatterND cache.npy i.npy u.npy -o cache.npy
+  ndscatter run ScatterND table.zarr ids.npy rows.npy -o new.zarr --memory 1G
+  ndscatter run ScatterND table.zarr ids.npy rows.npy --in-place --job job/`;
 
 export function addRunCommand(program: Command, io: Io): void {
   const command = program
     .command("run")
     .summary("run an operator, a model or one node of a model")
     .description("Run an operator, a model made of the operators, or one node of any model.");
-  addTaskArguments(command)
+  addChunkedOptions(addTaskArguments(command))
     .option("-o, --output <[name=]file>", "where a result goes; repeatable", collect)
     .option(
       "--expect <[name=]file>",
@@ -65,7 +71,9 @@ export function addRunCommand(program: Command, io: Io): void {
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
     .action((target: string, inputs: readonly string[], options: RunOptions) =>
-      runTask(io, findTask(io, target, options), inputs, options),
+      isChunked(io, inputs, options)
+        ? runChunked(io, target, inputs, options)
+        : runTask(io, findTask(io, target, options), inputs, options),
     );
 }
 

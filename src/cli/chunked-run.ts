@@ -1,0 +1,215 @@
+/** `run` on arrays that may be larger than memory: a job of chunks, done here, by a queue's workers or by Slurm. */
+
+import * as fs from "node:fs";
+import * as path from "node:path";
+import type { Command } from "commander";
+import { createJob, runJob, type JobRequest } from "../chunked/index.ts";
+import { isTensorError, roleOf, type Role, type Tensor } from "../index.ts";
+import { openArray, type ChunkedArray } from "../zarr/index.ts";
+import { errorAt, printFile, STDIN, wrongData, wrongUsage } from "./failure.ts";
+import type { Io } from "./io.ts";
+import { printSlurm, runWithRedis } from "./job-engines.ts";
+import { parsePositive } from "./job-worker.ts";
+import { JobReport } from "./job-report.ts";
+import { printJson } from "./layout.ts";
+import { isOperator, parseCall, type Call, type CallOptions } from "./operator-call.ts";
+import { bindFiles, bindInputFiles } from "./bindings.ts";
+import { readTensorFile } from "./read-files.ts";
+import { parseBytes } from "./size.ts";
+import { printType } from "./type-text.ts";
+import { availableParallelism } from "node:os";
+
+export interface ChunkedOptions extends CallOptions {
+  readonly memory?: number;
+  readonly job?: string;
+  readonly inPlace?: boolean;
+  readonly threads?: number;
+  readonly redis?: string;
+  readonly queue?: string;
+  readonly slurm?: boolean;
+  readonly output?: readonly string[];
+  readonly expect?: readonly string[];
+  readonly json?: boolean;
+}
+
+/** Options that make a run a chunked one. */
+const CHUNKED = ["memory", "job", "inPlace", "threads", "redis", "queue", "slurm"] as const;
+
+export const CHUNKED_HELP = `
+An input may be a Zarr array. Then, and with --memory or --job, the arrays are
+read and written chunk by chunk, so that they may be larger than memory: the
+result has the same bits. Inputs are Zarr or .npy, and -o says where the new
+array goes; --in-place changes data. The same command goes on after an
+interruption. All indices are checked before the output is begun.`;
+
+export function addChunkedOptions(command: Command): Command {
+  return command
+    .option(
+      "--memory <size>",
+      "do it chunk by chunk in this much memory, such as 1G",
+      (text: string) => parseBytes(text, "--memory"),
+    )
+    .option("--job <folder>", "do it chunk by chunk, with this folder for what is half-way")
+    .option("--in-place", "change data, a Zarr array, instead of writing a new array")
+    .option("--threads <count>", "how many chunks are worked on at once", (text: string) =>
+      parsePositive(text, "--threads"),
+    )
+    .option("--redis <url>", "let the workers of a queue do it (ndscatter job worker)")
+    .option("--queue <name>", "the name of that queue (default: ndscatter)")
+    .option("--slurm", "print the sbatch commands that do it");
+}
+
+/** Whether a run is a chunked one: because an option or an input says so. */
+export function isChunked(io: Io, texts: readonly string[], options: ChunkedOptions): boolean {
+  if (CHUNKED.some((name) => options[name] !== undefined)) return true;
+  return texts.some((text) => {
+    const file = path.resolve(io.cwd, text.replace(/^\w+=/, ""));
+    return ["zarr.json", ".zarray"].some((name) => fs.existsSync(path.join(file, name)));
+  });
+}
+
+export async function runChunked(
+  io: Io,
+  target: string,
+  texts: readonly string[],
+  options: ChunkedOptions,
+): Promise<void> {
+  if (!isOperator(target)) {
+    throw wrongUsage(`${printFile(target)} is no operator, and only operators run chunk by chunk`);
+  }
+  if (options.expect !== undefined) {
+    throw wrongUsage("--expect compares tensors; a result that is an array of chunks is not read");
+  }
+  const { domain, opset, attr } = options;
+  const call = parseCall(target, {
+    ...(domain !== undefined && { domain }),
+    ...(opset !== undefined && { opset }),
+    ...(attr !== undefined && { attr }),
+  });
+  const request = await requestOf(io, call, texts, options);
+  const { folder } = request;
+  const spec = await createJob(request);
+  if (options.slurm === true) return printSlurm(io, folder);
+  const report = new JobReport(io);
+  const { redis, queue } = options;
+  try {
+    if (redis === undefined) await runHere(io, folder, options, report);
+    else await runWithRedis(io, folder, { redis, queue });
+  } catch (error) {
+    if (isTensorError(error, "index-out-of-range", "duplicate-index")) endFolder(folder, options);
+    throw error;
+  }
+  endFolder(folder, options);
+  const out = await openArray(spec.out.path);
+  const [{ name }] = call.version.outputs;
+  const file = path.relative(io.cwd, spec.out.path) || spec.out.path;
+  const { dtype, shape } = out;
+  await io.stdout.write(
+    options.json === true
+      ? `${printJson({ outputs: [{ name, dtype, shape, file }], stages: report.stages })}\n`
+      : [`${name}: ${printType(out)}`, `  written to ${file}`, ...report.lines(), ""].join("\n"),
+  );
+}
+
+/** Removes the folder of a job that is over, if nobody asked for the folder. */
+function endFolder(folder: string, { job }: ChunkedOptions): void {
+  if (job === undefined) fs.rmSync(folder, { recursive: true, force: true });
+}
+
+async function requestOf(
+  io: Io,
+  { node, version, title, given }: Call,
+  texts: readonly string[],
+  options: ChunkedOptions,
+): Promise<JobRequest> {
+  const optional = new Set<string>();
+  const inputs = version.inputs.map(({ name }) => name).filter((name) => !given.has(name));
+  const sources = bindInputFiles(texts, { title, inputs, optional });
+  const fileOf = (role: Role): string | undefined =>
+    sources.get(version.inputs.find((input) => roleOf(input) === role)?.name ?? "");
+  const [dataFile, indicesFile, updatesFile] = [
+    fileOf("data"),
+    fileOf("indices"),
+    fileOf("updates"),
+  ];
+  if (dataFile === undefined || indicesFile === undefined) {
+    throw wrongUsage(`${title} needs data and indices`);
+  }
+  const out = outOf(io, version.outputs[0].name, title, options);
+  const place = out?.path ?? path.resolve(io.cwd, dataFile);
+  const { memory = 2 ** 30, threads = availableParallelism(), job } = options;
+  return {
+    folder: path.resolve(io.cwd, job ?? `${place}.job`),
+    call: { node, axis: axisOf(io, given, fileOf("axis")) },
+    data: await open(io, dataFile),
+    indices: await open(io, indicesFile),
+    updates: updatesFile === undefined ? undefined : await open(io, updatesFile),
+    out,
+    memory,
+    threads,
+  };
+}
+
+function axisOf(
+  io: Io,
+  given: ReadonlyMap<string, Tensor>,
+  file: string | undefined,
+): number | undefined {
+  const [typed] = given.values();
+  const axis = file === undefined ? typed : readTensorFile(io, file);
+  return axis === undefined ? undefined : Number(axis.data[0]);
+}
+
+async function open(io: Io, file: string): Promise<ChunkedArray> {
+  if (file === STDIN || file.toLowerCase().endsWith(".pb")) {
+    const what = file === STDIN ? "standard input" : file;
+    throw wrongUsage(`${what} is not read in parts; give an .npy file or a Zarr array`);
+  }
+  try {
+    return await openArray(path.resolve(io.cwd, file));
+  } catch (error) {
+    throw errorAt(file, error);
+  }
+}
+
+function outOf(
+  io: Io,
+  name: string,
+  title: string,
+  { output = [], inPlace = false }: ChunkedOptions,
+): JobRequest["out"] {
+  const file = bindFiles(output, [name], "output", title).get(name);
+  if (inPlace && file !== undefined) {
+    throw wrongUsage("--in-place changes data, so there is no other output; leave -o out");
+  }
+  if (inPlace) return null;
+  if (file === undefined) {
+    throw wrongUsage(
+      "a result that is done chunk by chunk needs a place: -o new.zarr, or --in-place",
+    );
+  }
+  const format = file.toLowerCase().endsWith(".npy") ? "npy" : "zarr";
+  return { format, path: path.resolve(io.cwd, file) };
+}
+
+async function runHere(
+  io: Io,
+  folder: string,
+  { memory, threads }: ChunkedOptions,
+  report: JobReport,
+): Promise<void> {
+  const controller = new AbortController();
+  const release = io.onInterrupt(() => controller.abort());
+  try {
+    const { signal } = controller;
+    await runJob(folder, { memory, threads, signal, onProgress: (one) => report.show(one) });
+  } catch (error) {
+    if (!controller.signal.aborted) throw error;
+    const place = path.relative(io.cwd, folder) || folder;
+    const sentence = `stopped; what is done is in ${place}, and the same command goes on from there`;
+    throw wrongData(sentence, error);
+  } finally {
+    release();
+    report.end();
+  }
+}

@@ -1,0 +1,92 @@
+/** How far a job is, while it runs and when it has ended: bytes, rates and the time that is left. */
+
+import type { JobProgress, StageName } from "../chunked/index.ts";
+import type { Io } from "./io.ts";
+import { ProgressLine } from "./progress.ts";
+
+/** Milliseconds between two lines where there is no terminal. */
+const LINES_PERIOD = 10_000;
+
+/** The width of a bar, in characters. */
+const BAR = 20;
+
+/** A stage that has ended. */
+export interface StageTimes {
+  readonly stage: StageName;
+  readonly tasks: number;
+  /** Bytes of elements that its tasks, those of this run, have read and written. */
+  readonly bytes: number;
+  readonly seconds: number;
+}
+
+export class JobReport {
+  readonly stages: StageTimes[] = [];
+  readonly #io: Io;
+  readonly #line: ProgressLine;
+  #printedAt = performance.now();
+
+  constructor(io: Io) {
+    this.#io = io;
+    this.#line = new ProgressLine(io.stderr);
+  }
+
+  show(progress: JobProgress): void {
+    const { stage, done, tasks, taskBytes, before, seconds } = progress;
+    if (done === tasks && stage !== "finish") {
+      const bytes = Math.round((done - before) * taskBytes);
+      this.stages.push({ stage, tasks: done - before, bytes, seconds });
+    }
+    if (this.#io.stderr.isTTY) return this.#line.show(() => printProgress(progress, true));
+    if (performance.now() - this.#printedAt < LINES_PERIOD) return;
+    this.#printedAt = performance.now();
+    void this.#io.stderr.write(`${printProgress(progress, false)}\n`);
+  }
+
+  end(): void {
+    this.#line.clear();
+  }
+
+  /** A line for each stage that took more than a second. */
+  lines(): string[] {
+    return this.stages.flatMap(({ stage, tasks, bytes, seconds }) => {
+      if (seconds < 1) return [];
+      const rate = `${printAmount(bytes)} in ${printSeconds(seconds)}, ${printAmount(bytes / seconds)}/s`;
+      return [`  ${stage}: ${tasks} tasks, ${rate}`];
+    });
+  }
+}
+
+/** `apply    [#######             ]  22 of 60, 610 MB/s, 12 s left` */
+export function printProgress(
+  { stage, done, tasks, taskBytes, before, seconds }: JobProgress,
+  hasBar: boolean,
+): string {
+  const filled = tasks === 0 ? BAR : Math.floor((BAR * done) / tasks);
+  const bar = hasBar ? ` [${"#".repeat(filled).padEnd(BAR)}]` : ":";
+  const far = `${stage}${bar} ${done} of ${tasks}`;
+  const own = done - before;
+  if (own === 0 || seconds === 0) return far;
+  const rate = taskBytes > 0 ? `, ${printAmount((own * taskBytes) / seconds)}/s` : "";
+  return `${far}${rate}, ${printSeconds(((tasks - done) * seconds) / own)} left`;
+}
+
+const UNITS = ["B", "kB", "MB", "GB", "TB"];
+
+/** `610 MB`: three digits, in powers of 1000, as disks count. */
+export function printAmount(bytes: number): string {
+  let unit = 0;
+  let amount = bytes;
+  while (amount >= 999.5 && unit < UNITS.length - 1) {
+    amount /= 1000;
+    unit++;
+  }
+  return `${amount.toPrecision(amount >= 100 || unit === 0 ? 3 : 2).replace(/e\+\d+/, "")} ${UNITS[unit]}`;
+}
+
+/** `12 s`, `3 min 20 s`, `2 h 5 min`. */
+export function printSeconds(seconds: number): string {
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${seconds < 10 ? seconds.toFixed(1) : whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}

@@ -1,0 +1,164 @@
+/** `ndscatter job`: what a job's folder holds, and its tasks, for whoever runs them. */
+
+import * as path from "node:path";
+import type { Command } from "commander";
+import {
+  jobFailure,
+  openJob,
+  remainingTasks,
+  startPool,
+  type Job,
+  type Stage,
+  type StageName,
+} from "../chunked/index.ts";
+import { wrongData, wrongUsage } from "./failure.ts";
+import type { Io } from "./io.ts";
+import { addJobWorker, parsePositive } from "./job-worker.ts";
+import { JSON_HELP, printJson, printTable } from "./layout.ts";
+import { parseBytes } from "./size.ts";
+
+const TASK_HELP = `
+This is what a scheduler calls. Tasks are numbers from 0, one, a range (0-15) or
+several of them (0-3,7); done ones are passed over, so that running a task again
+does no harm. A stage may begin when all tasks of the stage before are done, on
+all machines: job status names the stages.
+
+Examples:
+  ndscatter job task job/ partition 0-15
+  ndscatter job task job/ finish 0`;
+
+export function addJobCommand(program: Command, io: Io): void {
+  const job = program
+    .command("job")
+    .summary("what a chunked job has done, and its tasks one by one")
+    .description("Look at a job that ndscatter run began, or run parts of it.");
+  job
+    .command("status")
+    .summary("what is done, what is left")
+    .description("Say what a job has done and what is left, by what is in its folder.")
+    .argument("<folder>", "the job's folder")
+    .option("--json", JSON_HELP)
+    .action((folder: string, { json = false }: { json?: boolean }) => showStatus(io, folder, json));
+  job
+    .command("task")
+    .summary("run tasks of one stage")
+    .description("Run tasks of one stage of a job.")
+    .argument("<folder>", "the job's folder")
+    .argument("<stage>", "partition, check, apply, place or finish")
+    .argument("<tasks>", "numbers and ranges, such as 0-15")
+    .option("--threads <count>", "how many run at once (default: 1)", (text: string) =>
+      parsePositive(text, "--threads"),
+    )
+    .option("--memory <size>", "for all of them together (default: 1G)", (text: string) =>
+      parseBytes(text, "--memory"),
+    )
+    .addHelpText("after", TASK_HELP)
+    .action((folder: string, stage: string, tasks: string, options: TaskOptions) =>
+      runTasks(io, folder, stage, tasks, options),
+    );
+  addJobWorker(job, io);
+}
+
+interface TaskOptions {
+  readonly threads?: number;
+  readonly memory?: number;
+}
+
+interface StageStatus extends Stage {
+  readonly done: number;
+}
+
+async function statusOf(job: Job): Promise<StageStatus[]> {
+  return Promise.all(
+    job.stages.map(async ({ name, tasks }) => {
+      const left = await remainingTasks(job, name);
+      return { name, tasks, done: tasks - left.length };
+    }),
+  );
+}
+
+async function showStatus(io: Io, folder: string, isJson: boolean): Promise<void> {
+  const job = await openJob(path.resolve(io.cwd, folder));
+  const stages = await statusOf(job);
+  const failure = await jobFailure(job);
+  const isDone = stages.every(({ done, tasks }) => done === tasks);
+  if (isJson) {
+    const error = failure === null ? undefined : { code: failure.code, message: failure.message };
+    await io.stdout.write(`${printJson({ job: job.id, done: isDone, stages, error })}\n`);
+  } else {
+    const current = stages.find(({ done, tasks }) => done < tasks);
+    const rows = stages.map(({ name, done, tasks }) => [name, `${done} of ${tasks}`]);
+    const state = isDone
+      ? "done"
+      : failure === null
+        ? `at ${current?.name}; the command that began it goes on`
+        : "ended by a bad index";
+    const table = printTable([["stage", "tasks done"], ...rows]);
+    await io.stdout.write(`${table}\n${state}\n`);
+  }
+  if (failure !== null) throw wrongData(failure.message, failure);
+}
+
+async function runTasks(
+  io: Io,
+  given: string,
+  stageName: string,
+  text: string,
+  { threads = 1, memory }: TaskOptions,
+): Promise<void> {
+  const folder = path.resolve(io.cwd, given);
+  const job = await openJob(folder);
+  const stage = job.stages.find(({ name }) => name === stageName);
+  if (stage === undefined) {
+    const known = job.stages.map(({ name }) => name).join(", ");
+    throw wrongUsage(`the job has no stage ${JSON.stringify(stageName)}; its stages are ${known}`);
+  }
+  const tasks = parseTasks(text, stage);
+  await checkTurn(job, stage.name);
+  const pool = startPool({ threads, memory });
+  const controller = new AbortController();
+  const release = io.onInterrupt(() => controller.abort());
+  try {
+    const { signal } = controller;
+    const results = await Promise.allSettled(
+      tasks.map((task) => pool.run(folder, stage.name, task, signal)),
+    );
+    if (signal.aborted) throw wrongData("stopped before all of the tasks were done");
+    const failed = results.find((result) => result.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+  } finally {
+    release();
+    await pool.end();
+  }
+}
+
+/** @throws Failure where tasks of a stage before are not done */
+async function checkTurn(job: Job, name: StageName): Promise<void> {
+  if ((await remainingTasks(job, "finish")).length === 0) return;
+  for (const { name: earlier } of job.stages) {
+    if (earlier === name) return;
+    // oxlint-disable-next-line no-await-in-loop -- a few stages
+    const { length: left } = await remainingTasks(job, earlier);
+    if (left === 0) continue;
+    const sentence = `${left} tasks of ${earlier} are not done, and ${name} needs all of them`;
+    throw wrongData(sentence);
+  }
+}
+
+/** The numbers that `0-3,7` names. */
+export function parseTasks(text: string, { name, tasks }: Stage): number[] {
+  const numbers = new Set<number>();
+  for (const part of text.split(",")) {
+    const [, first, last = first] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(part) ?? [];
+    if (first === undefined) {
+      throw wrongUsage(`tasks are numbers and ranges, such as 0-15, got ${JSON.stringify(part)}`);
+    }
+    // A scheduler's last range may reach beyond the last task.
+    for (let task = Number(first); task <= Math.min(Number(last), tasks - 1); task++) {
+      numbers.add(task);
+    }
+    if (Number(first) < tasks) continue;
+    throw wrongUsage(`${name} has the tasks 0 to ${tasks - 1}, got ${part}`);
+  }
+  return [...numbers];
+}

@@ -1,0 +1,6 @@
+/** A process that runs what is left of a job, for tests that kill it: `job-process.js FOLDER THREADS`. */
+
+import { runJob } from "../../src/chunked/index.ts";
+
+const [, , folder, threads] = process.argv;
+await runJob(folder, { threads: Number(threads), memory: 2 ** 29 });
