@@ -279,6 +279,17 @@ test("dialects.md lists every fact of the table, and no other, and its examples 
   });
 });
 
+test("the examples of zarr.md are what the code and the command say", async () => {
+  const [code] = blocksOf(read("docs/zarr.md"), "ts");
+  await inFolder(async (folder) => {
+    const place = JSON.stringify(path.join(folder, "table.zarr"));
+    const { printed } = await runBlock("zarr-example", code.replaceAll('"table.zarr"', place));
+    assertSays(code, printed);
+  });
+  const [shown] = blocksOf(read("docs/zarr.md"), "text");
+  assert.deepEqual(await assertPrints(shown), [0]);
+});
+
 test("the example of inspect.md is what the command and the code say", async () => {
   const [shown] = blocksOf(read("docs/inspect.md"), "text");
   const [code] = blocksOf(read("docs/inspect.md"), "ts");

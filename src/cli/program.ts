@@ -3,6 +3,7 @@
 import { createRequire } from "node:module";
 import { inspect } from "node:util";
 import { Command, CommanderError, Option } from "commander";
+import { addArrayCommand } from "./array.ts";
 import { addCaptureCommand } from "./capture.ts";
 import { addCompareCommand } from "./compare.ts";
 import { addConformanceCommand } from "./conformance.ts";
@@ -35,6 +36,7 @@ Examples:
   ndscatter inspect model.onnx
   ndscatter convert model.onnx --opset 13 -o m13.onnx
   ndscatter verify model.onnx --feed x=x.npy
+  ndscatter array a.npy -o a.zarr --chunks 1000,128 --codec zstd
   ndscatter help run`;
 
 /** As a command. */
@@ -55,6 +57,7 @@ const COMMANDS: readonly ((program: Command, io: Io, fail: (status: Status) => v
   addConvertCommand,
   addCaptureCommand,
   addVerifyCommand,
+  addArrayCommand,
   addJobCommand,
   addConformanceCommand,
   addVersionCommand,

@@ -21,6 +21,7 @@ import {
   type Metadata,
 } from "./metadata.ts";
 import { makePipeline } from "./pipeline.ts";
+import type { S3Options } from "./s3-client.ts";
 
 export interface CreateOptions {
   /** An array whose type, chunks, codecs and fill value the new one has, where no other option says otherwise. */
@@ -37,8 +38,10 @@ export interface CreateOptions {
   readonly fillValue?: ScalarInput;
   readonly attributes?: JsonObject;
   readonly dimensionNames?: readonly (string | null)[];
-  /** Replaces an array that is there. */
+  /** Replaces an array that is there, but none in object storage. */
   readonly overwrite?: boolean;
+  /** For `s3://bucket/key`. */
+  readonly s3?: S3Options;
 }
 
 const NAMES = [
@@ -52,6 +55,7 @@ const NAMES = [
   "attributes",
   "dimensionNames",
   "overwrite",
+  "s3",
 ];
 
 /** @throws TensorError `attribute`, `dtype`, `shape-mismatch`, `rank`, `too-large` */
@@ -68,7 +72,7 @@ export function metadataOf(given: CreateOptions, where: string): Metadata {
 
 function newMetadata(options: CreateOptions, where: string): Metadata {
   const like = likeOf(options.like);
-  const { dtype, fillValue, dimensionNames = null } = options;
+  const { dtype, fillValue } = options;
   const type = dtype ?? like?.dtype;
   checkDType(type, {});
   printDataType(type);
@@ -89,7 +93,7 @@ function newMetadata(options: CreateOptions, where: string): Metadata {
     fill: fillOf(type, fillValue, like?.dtype === type ? like.fill : undefined),
     keys: { name: "default", separator: "/" },
     attributes: parseAttributes(options.attributes ?? like?.attributes ?? {}, where),
-    dimensionNames: dimensionNames === null ? null : namesOf(dimensionNames, shape.length),
+    dimensionNames: namesOf(options.dimensionNames, shape.length, like?.dimensionNames ?? null),
   };
   makePipeline(type, chunkShape, metadata.codecs, where);
   return metadata;
@@ -102,7 +106,13 @@ const needed = (value: readonly number[] | undefined, name: string): Json => {
 
 const isName = (one: unknown): boolean => one === null || typeof one === "string";
 
-function namesOf(names: unknown, rank: number): readonly (string | null)[] {
+/** Names that were given, or those of another array of the same rank. */
+function namesOf(
+  names: unknown,
+  rank: number,
+  inherited: Metadata["dimensionNames"],
+): Metadata["dimensionNames"] {
+  if (names === undefined) return inherited?.length === rank ? inherited : null;
   if (isArray(names) && names.length === rank && names.every(isName)) return [...names] as string[];
   throw new TensorError("attribute", `dimensionNames must be a list of ${rank} names or nulls`);
 }
@@ -116,19 +126,27 @@ interface Pattern {
   readonly codecs: readonly Codec[];
   readonly fill: Uint8Array | undefined;
   readonly attributes: JsonObject;
+  readonly dimensionNames: Metadata["dimensionNames"];
 }
 
 function likeOf(array: ChunkedArray | undefined): Pattern | null {
   if (array === undefined) return null;
   const { dtype, shape, chunkShape } = array;
-  const pattern = { dtype, shape, inner: chunkShape, shards: null, codecs: [] };
+  const pattern = {
+    dtype,
+    shape,
+    inner: chunkShape,
+    shards: null,
+    codecs: [],
+    dimensionNames: null,
+  };
   if (!(array instanceof ZarrArray)) return { ...pattern, fill: undefined, attributes: {} };
-  const { codecs, attributes, metadata } = array;
+  const { codecs, attributes, metadata, dimensionNames } = array;
   // zlib is a codec of Zarr v2; gzip is the same compression in another container.
   const newer = codecs.map((codec) => (codec.name === "zlib" ? { ...codec, name: "gzip" } : codec));
   const [first] = newer;
   const isSharded = newer.length === 1 && first.name === "sharding_indexed";
-  const shared = { ...pattern, codecs: newer, fill: metadata.fill, attributes };
+  const shared = { ...pattern, codecs: newer, fill: metadata.fill, attributes, dimensionNames };
   if (!isSharded || array.innerChunkShape === null) return shared;
   const inner = parseCodecs(first.configuration?.codecs, array.location.path);
   return { ...shared, inner: array.innerChunkShape, shards: chunkShape, codecs: inner };

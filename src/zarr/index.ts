@@ -4,6 +4,7 @@ export { createArray, createPending, openArray, openPending, type OpenOptions } 
 export type { ZarrArray, StoredChunks } from "./array.ts";
 export type { CreateOptions } from "./create.ts";
 export type { Codec } from "./metadata.ts";
+export type { S3Options } from "./s3-client.ts";
 export type { Json, JsonObject } from "./json.ts";
 export type {
   ArrayLocation,

@@ -9,11 +9,14 @@ import { MAX_JSON_BYTES, parseJson } from "./json.ts";
 import { parseMetadata, printMetadata } from "./metadata.ts";
 import { parseMetadataV2 } from "./metadata-v2.ts";
 import { createNpy, openNpy, openPendingNpy } from "./npy-files.ts";
+import type { S3Options } from "./s3-client.ts";
 import { readAll, type Source, type Store } from "./store.ts";
 
 export interface OpenOptions {
   /** How a file without chunks of its own, such as `.npy`, is divided: see `docs/zarr.md`. */
   readonly chunkShape?: readonly number[];
+  /** For `s3://bucket/key` and `https://` URLs. */
+  readonly s3?: S3Options;
 }
 
 /** A format of one file. */
@@ -42,10 +45,10 @@ export async function openArray(
   location: string,
   options: OpenOptions = {},
 ): Promise<ChunkedArray> {
-  const { chunkShape } = optionsOf(options, ["chunkShape"], {}) as OpenOptions;
+  const { chunkShape, s3 } = optionsOf(options, ["chunkShape", "s3"], {}) as OpenOptions;
   const format = formatOf(checkLocation(location));
   if (format !== undefined) return format.open(location, chunkShape);
-  const store = await storeOf(location);
+  const store = await storeOf(location, s3);
   if (chunkShape !== undefined) {
     throw new TensorError("attribute", `${store.path} has chunks of its own; leave chunkShape out`);
   }
@@ -65,7 +68,7 @@ export async function createArray(location: string, options: CreateOptions): Pro
     const advice = `createArray makes none of ${format.ending}; createPending does`;
     throw new TensorError("attribute", `${location} is no place for Zarr: ${advice}`);
   }
-  const store = await storeOf(location);
+  const store = await storeOf(location, options.s3);
   const metadata = metadataOf(options, store.path);
   const text = encodeText(printMetadata(metadata));
   await makeRoom(store, options);
@@ -84,7 +87,7 @@ export async function createPending(
 ): Promise<PendingArray> {
   const format = formatOf(checkLocation(location));
   if (format !== undefined) return format.create(location, options);
-  const store = await storeOf(location);
+  const store = await storeOf(location, options.s3);
   const { staging } = store;
   if (staging === undefined) throw cannotStage(store);
   const metadata = metadataOf(options, store.path);
@@ -101,10 +104,14 @@ export async function createPending(
 }
 
 /** Opens an array that {@link createPending} made, also where it was published since. */
-export async function openPending(location: string): Promise<PendingArray> {
+export async function openPending(
+  location: string,
+  options: Pick<OpenOptions, "s3"> = {},
+): Promise<PendingArray> {
+  const { s3 } = optionsOf(options, ["s3"], {}) as OpenOptions;
   const format = formatOf(checkLocation(location));
   if (format !== undefined) return format.openPending(location);
-  const store = await storeOf(location);
+  const store = await storeOf(location, s3);
   const { staging } = store;
   if (staging === undefined) throw cannotStage(store);
   const pending = await openIn(store, (key) => staging.open(key));
@@ -120,13 +127,18 @@ function checkLocation(location: unknown): string {
 }
 
 /** Each kind of store is loaded when it is needed: a page has no files. */
-async function storeOf(location: string): Promise<Store> {
+async function storeOf(location: string, s3?: S3Options): Promise<Store> {
   const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(location) ?? [];
   if (scheme === undefined) {
     const { FileStore } = await import("./file-store.ts");
     return new FileStore(location);
   }
-  throw new TensorError("attribute", `arrays at ${scheme}:// cannot be opened; name a folder`);
+  if (["s3", "https", "http"].includes(scheme.toLowerCase())) {
+    const { openS3Store } = await import("./s3-store.ts");
+    return openS3Store(location, s3);
+  }
+  const sentence = `arrays at ${scheme}:// cannot be opened; name a folder, or a URL of s3:// or https://`;
+  throw new TensorError("attribute", sentence);
 }
 
 const cannotStage = ({ path }: Store): TensorError =>

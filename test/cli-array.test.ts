@@ -1,0 +1,206 @@
+/** `ndscatter array`. */
+
+import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import { before, test } from "node:test";
+import { equals, tensor } from "../src/index.ts";
+import { createArray, openArray, type ZarrArray } from "../src/zarr/index.ts";
+import {
+  checkResult,
+  fails,
+  inOrder,
+  makeFolder,
+  prints,
+  refuses,
+  testRows,
+} from "./support/cli.ts";
+
+const folder = makeFolder();
+const { at, json, ndscatter, save } = folder;
+
+const SHAPE = [50, 6] as const;
+const VALUES = tensor(
+  "float32",
+  SHAPE,
+  Float32Array.from({ length: 300 }, (_, one) => one % 7),
+);
+
+before(async () => {
+  save("a.npy", VALUES);
+  const array = await createArray(at("a.zarr"), {
+    dtype: "float32",
+    shape: SHAPE,
+    chunkShape: [10, 3],
+    shards: [20, 6],
+    codecs: ["zstd", "crc32c"],
+    fillValue: -1,
+    attributes: { unit: "m" },
+    dimensionNames: ["row", "\u001b[31m"],
+  });
+  await array.write(tensor("float32", [20, 6], VALUES.data.slice(120, 240)), [20, 0]);
+  fs.mkdirSync(at("broken.zarr"));
+  fs.writeFileSync(at("broken.zarr/zarr.json"), "{");
+  fs.mkdirSync(at("folder"));
+  fs.writeFileSync(at("text.npy"), "text");
+  await createArray(at("there.zarr"), { like: array });
+  const short = await createArray(at("short.zarr"), { dtype: "int8", shape: [9], chunkShape: [3] });
+  await short.write(tensor("int8", [9], [1, 2, 3, 4, 5, 6, 7, 8, 9]));
+  fs.truncateSync(at("short.zarr/c/1"), 2);
+});
+
+testRows(folder, [
+  prints(
+    "array a.npy",
+    /^a\.npy: NPY, float32 \[50, 6\]\n  bytes  1,328, 0\.90 times as many in memory\n$/,
+  ),
+  prints(
+    "array a.zarr",
+    inOrder(
+      /^a\.zarr: Zarr v3, float32 \[50, 6\]\n/,
+      /axes +row, \\u001b\[31m\n/,
+      /chunks +\[10, 3\]\n/,
+      /shards +\[20, 6\]\n/,
+      /codecs +bytes \(little\), zstd \(0\), crc32c\n/,
+      /fill value +-1\n/,
+      /stored +1 of 3 shards\n/,
+      /bytes +\d+, \d+\.\d\d times as many in memory\n/,
+      /attributes +unit\n$/,
+    ),
+  ),
+  prints("help array", /array a\.npy -o a\.zarr --chunks 1000,128 --codec zstd/),
+  refuses("array", /missing required argument/),
+  refuses("array a.npy --chunks 10,6", "--chunks needs -o"),
+  refuses("array a.npy --codec zstd", "--codec needs -o"),
+  refuses("array a.npy -o b.zarr --json", /--json goes with what an array is/),
+  refuses(
+    "array a.npy -o b.zarr --chunks 10,x",
+    'a shape is positive integers, such as 1000,128, got "10,x"',
+  ),
+  refuses("array a.npy -o b.zarr --chunks 10,0", /positive integers/),
+  refuses("array a.npy -o b.zarr --chunks 10", /\[10\], but the array \[50, 6\]$/),
+  refuses(
+    "array a.npy -o b.zarr --chunks 10,6 --shards 15,6",
+    /do not divide its shards \[15, 6\]$/,
+  ),
+  refuses("array a.npy -o b.zarr --codec lzma", /^the codec "lzma" of b\.zarr is not known here/),
+  refuses("array a.npy -o b.zarr --codec zstd:99", /level of zstd .* -131072 to 22, got 99/),
+  refuses("array a.npy -o b.zarr --codec zstd:x", /a codec is a name, or NAME:LEVEL/),
+  refuses("array a.npy -o b.npy --codec zstd", /^NPY has neither shards nor codecs/),
+  refuses("array a.npy -o ./a.npy", "the output ./a.npy would replace the array that is read"),
+  refuses("array a.npy -o there.zarr", "there.zarr is there; --force replaces it"),
+  refuses("array a.zarr -o a.npy", "a.npy is there; --force replaces it"),
+  fails("array no.npy", "no.npy: no such file or directory"),
+  fails("array no.zarr", "no.zarr is no array of Zarr: it has neither zarr.json nor .zarray"),
+  fails("array folder", /^folder is no array of Zarr/),
+  fails("array broken.zarr", /^zarr\.json of broken\.zarr is no JSON/),
+  fails("array text.npy", /^text\.npy: these bytes are no NPY file/),
+  fails(
+    "array short.zarr -o b.zarr --codec gzip",
+    /^the chunk c\/1 of short\.zarr has 2 bytes, but its elements take 3$/,
+  ),
+  fails("array a.npy -o folder/x/../../a.npy/b.zarr", /^a\.npy\/b\.zarr|b\.zarr: /),
+]);
+
+test("what was begun is removed where it fails", () => {
+  assert.deepEqual(
+    fs.readdirSync(folder.home).filter((one) => one.startsWith("b.")),
+    [],
+  );
+});
+
+test("--json prints what an array is for programs", async () => {
+  const facts = (await json("array a.zarr")) as Record<string, unknown>;
+  assert.deepEqual(
+    { ...facts, bytes: null, codecs: null },
+    {
+      path: "a.zarr",
+      format: "zarr",
+      version: 3,
+      dtype: "float32",
+      shape: [50, 6],
+      chunks: [10, 3],
+      shards: [20, 6],
+      codecs: null,
+      fillValue: -1,
+      dimensionNames: ["row", "\u001b[31m"],
+      attributes: { unit: "m" },
+      stored: { count: 1, of: 3 },
+      bytes: null,
+    },
+  );
+  assert.deepEqual(await json("array a.npy"), {
+    path: "a.npy",
+    format: "npy",
+    dtype: "float32",
+    shape: [50, 6],
+    bytes: { stored: 1328, elements: 1200 },
+  });
+});
+
+const read = async (name: string) => (await openArray(at(name))).read();
+
+test("an array is copied between formats, and back", async () => {
+  const copies = [
+    [
+      "array a.npy -o one.zarr --chunks 7,6 --codec zstd:3",
+      "one.zarr: float32 [50, 6], 8 chunks\n",
+    ],
+    [
+      "array one.zarr -o two.zarr --chunks 5,2 --shards 10,6 --codec gzip --codec crc32c",
+      "two.zarr: float32 [50, 6], 5 chunks\n",
+    ],
+    ["array two.zarr -o three.zarr", "three.zarr: float32 [50, 6], 5 chunks\n"],
+    ["array three.zarr -o four.zarr --codec bytes", "four.zarr: float32 [50, 6], 5 chunks\n"],
+    ["array four.zarr -o five.npy", "five.npy: float32 [50, 6], 1 chunk\n"],
+    ["array two.zarr -o six.npy --chunks 11,6", "six.npy: float32 [50, 6], 5 chunks\n"],
+  ];
+  for (const [line, stdout] of copies) {
+    checkResult(await ndscatter(line), prints(line, stdout));
+    const [, output] = /-o (\S+)/.exec(line) ?? [];
+    assert.ok(equals(await read(output), VALUES), line);
+  }
+  assert.deepEqual(fs.readFileSync(at("five.npy")), fs.readFileSync(at("a.npy")));
+  assert.deepEqual(fs.readFileSync(at("six.npy")), fs.readFileSync(at("a.npy")));
+  assert.deepEqual(fs.readdirSync(at("two.zarr")).toSorted(), ["c", "zarr.json"]);
+  // Without another encoding chunks are copied as they are stored.
+  assert.deepEqual(fs.readFileSync(at("three.zarr/c/1/0")), fs.readFileSync(at("two.zarr/c/1/0")));
+});
+
+test("chunks that are not stored are not stored in the copy, and are written to NPY", async () => {
+  const expected = await read("a.zarr");
+  for (const line of ["array a.zarr -o sparse.zarr", "array a.zarr -o sparse2.zarr --codec gzip"]) {
+    const { stdout } = await ndscatter(line);
+    assert.match(stdout, /1 chunk\n$/);
+    const [, output] = /-o (\S+)/.exec(line) ?? [];
+    const copy = (await openArray(at(output))) as ZarrArray;
+    assert.ok(equals(await copy.read(), expected));
+    assert.equal((await copy.stored()).chunks, 1);
+    assert.deepEqual([copy.fillValue, copy.attributes["unit"]], [-1, "m"]);
+    assert.deepEqual(copy.dimensionNames, ["row", "\u001b[31m"]);
+  }
+  await ndscatter("array a.zarr -o sparse.npy --chunks 20,6");
+  assert.ok(equals(await read("sparse.npy"), expected));
+});
+
+test("--force replaces an array, of either format", async () => {
+  await ndscatter("array a.npy -o force.zarr --chunks 10,6");
+  const line = "array a.npy -o force.zarr --chunks 25,6 --force";
+  checkResult(await ndscatter(line), prints(line, "force.zarr: float32 [50, 6], 2 chunks\n"));
+  assert.deepEqual(fs.readdirSync(at("force.zarr/c")), ["0", "1"]);
+  await ndscatter("array a.zarr -o force.npy");
+  await ndscatter("array a.npy -o force.npy --force");
+  assert.deepEqual(fs.readFileSync(at("force.npy")), fs.readFileSync(at("a.npy")));
+});
+
+test("a signal removes what was begun", async () => {
+  const seen: boolean[] = [];
+  await ndscatter("array a.npy -o signal.zarr", {
+    onSignal(cleanup) {
+      seen.push(fs.existsSync(at("signal.zarr/.ndscatter/zarr.json")));
+      cleanup();
+      seen.push(fs.existsSync(at("signal.zarr")));
+      return () => {};
+    },
+  });
+  assert.deepEqual(seen, [true, false]);
+});

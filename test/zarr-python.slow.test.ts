@@ -1,0 +1,110 @@
+/**
+ * Arrays of Zarr and Debian's python3-zarr: it writes v2, which is read here; and its numcodecs, which are C, decode the
+ * chunks that are written here.
+ */
+
+import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
+import { after, test } from "node:test";
+import { readNpy, writeNpy } from "../src/npy/index.ts";
+import { equals } from "../src/tensor/tensor.ts";
+import type { DType } from "../src/tensor/dtype.ts";
+import { createArray, openArray, type Codec } from "../src/zarr/index.ts";
+import { hasPython, runPython } from "./support/python.ts";
+import { randomFrom, randomTensor } from "./support/random.ts";
+
+const skip = hasPython("zarr") ? false : "there is no python3-zarr";
+
+const home = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-python-"));
+after(() => fs.rmSync(home, { recursive: true }));
+
+/** Writes an array of Zarr v2 for each way to write one, and what it holds as NPY. */
+const WRITE = `
+import sys, itertools, numpy as np, zarr
+from numcodecs import Blosc, Zstd, GZip, Zlib
+home = sys.argv[1]
+rng = np.random.default_rng(5)
+compressors = [None, Zlib(1), GZip(9), Zstd(3)] + [
+    Blosc(cname=c, clevel=5, shuffle=s, blocksize=b)
+    for c in ("lz4", "lz4hc", "blosclz", "zstd", "zlib") for s in (-1, 0, 1, 2) for b in (0, 600)]
+types = ["|b1", "|i1", "<i2", ">i4", "<i8", "|u1", ">u2", "<u4", "<u8", "<f2", ">f4", "<f8", "<c8", ">c16"]
+for n, compressor in enumerate(compressors):
+    for m, name in enumerate(types):
+        if n > 3 and (n + m) % 3: continue
+        shape = (37, 23, 2)[: 1 + (n + m) % 3]
+        a = rng.integers(0, 2 if name == "|b1" else 100, shape).cumsum(axis=0).astype(name)
+        place = f"{home}/{n}-{m}"
+        z = zarr.open(place + ".zarr", mode="w", shape=a.shape, dtype=a.dtype, chunks=(10, 7, 1)[: a.ndim],
+                      compressor=compressor, order="CF"[n % 2], dimension_separator="./"[m % 2], fill_value=1)
+        z[...] = a
+        np.save(place + ".npy", a)
+        print(f"{n}-{m}")
+`;
+
+test("arrays that zarr-python writes are read", { skip }, async () => {
+  const names = runPython(WRITE, [home]).trim().split("\n");
+  assert.ok(names.length > 200, `${names.length} arrays`);
+  for (const name of names) {
+    const expected = readNpy(new Uint8Array(fs.readFileSync(path.join(home, `${name}.npy`))));
+    const array = await openArray(path.join(home, `${name}.zarr`));
+    assert.ok(equals(await array.read(), expected), name);
+  }
+});
+
+/** Decodes the one chunk of an array by numcodecs, and compares it with an NPY file. */
+const DECODE = `
+import sys, json, zlib, numpy as np, numcodecs
+place = sys.argv[1]
+meta = json.load(open(place + ".zarr/zarr.json"))
+expected = np.load(place + ".npy")
+chunk = open(place + ".zarr/c" + "/0" * expected.ndim, "rb").read()
+order = None
+for codec in reversed(meta["codecs"]):
+    name, c = codec["name"], codec.get("configuration", {})
+    if name == "crc32c": chunk = chunk[:-4]
+    elif name in ("gzip", "zstd"): chunk = numcodecs.get_codec({"id": name}).decode(chunk)
+    elif name == "blosc":
+        chunk = numcodecs.Blosc().decode(chunk)
+    elif name == "bytes":
+        dtype = expected.dtype.newbyteorder(">" if c.get("endian") == "big" else "<")
+    elif name == "transpose": order = c["order"]
+shape = meta["chunk_grid"]["configuration"]["chunk_shape"]
+a = np.frombuffer(bytes(chunk), dtype)
+a = a.reshape(shape if order is None else [shape[i] for i in order])
+if order is not None: a = a.transpose(np.argsort(order))
+assert a.shape == expected.shape and a.tobytes() == expected.astype(dtype).tobytes(), (a, expected)
+print("same")
+`;
+
+const bytesOf = (endian: string): Codec => ({ name: "bytes", configuration: { endian } });
+const blosc = (cname: string, shuffle: string): Codec => ({
+  name: "blosc",
+  configuration: { cname, shuffle },
+});
+
+const CODECS: readonly (readonly (string | Codec)[])[] = [
+  [],
+  [bytesOf("big")],
+  ["gzip"],
+  ["zstd", "crc32c"],
+  [{ name: "transpose", configuration: { order: [2, 0, 1] } }, bytesOf("big"), "gzip"],
+  ...["lz4", "lz4hc", "zstd", "zlib"].flatMap((cname) =>
+    ["noshuffle", "shuffle", "bitshuffle"].map((shuffle) => [blosc(cname, shuffle)]),
+  ),
+];
+
+test("chunks that are written are what numcodecs decodes", { skip }, async () => {
+  const types: readonly DType[] = ["bool", "int16", "uint32", "int64", "float32", "complex128"];
+  for (const [at, codecs] of CODECS.entries()) {
+    const dtype = types[at % types.length];
+    const shape = [40, 25, 12];
+    const values = randomTensor(dtype, shape, randomFrom(at));
+    const place = path.join(home, `ours-${at}`);
+    fs.writeFileSync(`${place}.npy`, writeNpy(values));
+    const array = await createArray(`${place}.zarr`, { dtype, shape, chunkShape: shape, codecs });
+    await array.write(values);
+    assert.equal(runPython(DECODE, [place]), "same\n", JSON.stringify(codecs));
+  }
+});
