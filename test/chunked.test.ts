@@ -234,3 +234,30 @@ test("the first repeated target of all blocks is the error, before anything is w
   }
   assert.ok(errors > 20 && errors < 60, `${errors} of 60 had a repeated target`);
 });
+
+test("many updates of one target are kept as one, but not sums of floats", async () => {
+  const sizeOf = async (dtype: DType, reduction: string): Promise<number> => {
+    const inputs = [
+      zeros(dtype, [10, 4]),
+      tensor("int64", [500, 1], new BigInt64Array(500)),
+      zeros(dtype, [500, 4]),
+    ];
+    const job = jobFor({ function: "scatterND", options: { reduction } }, inputs, {
+      chunkShape: [5, 4],
+      blockShape: [500],
+      inPlace: false,
+    });
+    await runTask(job, "partition", 0, { workspace: new Workspace(), allowance: 2 ** 20 });
+    return fs.statSync(path.join(job.folder, "shuffle", "0")).size;
+  };
+  for (const [dtype, reduction] of [
+    ["int32", "add"],
+    ["int32", "mul"],
+    ["float32", "none"],
+    ["float32", "max"],
+  ] as const) {
+    assert.ok((await sizeOf(dtype, reduction)) < 100, `${reduction} of ${dtype}`);
+  }
+  assert.ok((await sizeOf("float32", "add")) > 500 * 16);
+  assert.ok((await sizeOf("float32", "mean")) > 500 * 16);
+});

@@ -23,6 +23,8 @@ export interface JobContext extends JobArrays {
   readonly spec: JobSpec;
   readonly resolved: ResolvedCall;
   readonly isGather: boolean;
+  /** Whether two updates of one target are an error. */
+  readonly refusesRepeats: boolean;
   readonly address: Address;
   /** The blocks of positions. */
   readonly blocks: Grid;
@@ -51,6 +53,7 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
   const resolved = resolveCall(spec.call, { data, indices, updates });
   const address = addressOf(resolved.layout, data.shape, data.chunkShape);
   const isGather = updates === undefined;
+  const refusesRepeats = refusesDuplicates(resolved);
   const elementBytes = DTYPES[data.dtype].bytes;
   const { pieces } = address;
   const pieceBytes = Array.from(
@@ -64,6 +67,7 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
     spec,
     resolved,
     isGather,
+    refusesRepeats,
     address,
     blocks,
     chunks: new Grid(data.shape, data.chunkShape),
@@ -72,7 +76,7 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
     shuffle: {
       fragments: address.leads.size,
       // The rows; and the positions in the block, where a later stage needs them.
-      columns: isGather || refusesDuplicates(resolved) ? 2 : 1,
+      columns: isGather || refusesRepeats ? 2 : 1,
       pieceBytes: isGather ? pieceBytes.map(() => 0) : pieceBytes,
     },
     gathered: (piece) => ({

@@ -147,6 +147,15 @@ export class Combiner {
     this.#scatter(later, laterOffsets, updates, laterSource);
   }
 
+  /**
+   * Combines updates with what is there, whether or not a target has had one.
+   * @param positions of the updates, one for each row
+   */
+  combine(rows: Uint32Array, updates: Storage, positions: Uint32Array): void {
+    const { later } = stepsOf(this.#reducing);
+    this.#scatter(later, toOffsets(rows, this.#slice), updates, positions);
+  }
+
   /** What follows when all updates were added: the division of a mean. */
   end(): void {
     const counts = this.#counts;

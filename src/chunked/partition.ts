@@ -15,7 +15,8 @@ import { indexBox } from "./address.ts";
 import { fileOf, type JobContext } from "./context.ts";
 import { writeFragments } from "./fragments.ts";
 import { locate, type LocateRules } from "./locate.ts";
-import { elementsOf, gatherSlices, toOffsets } from "./move.ts";
+import { combineEntries, isAssociative, type CombinedEntries } from "./combine-early.ts";
+import { Combiner, elementsOf, gatherSlices, toOffsets } from "./move.ts";
 import { sortByKey } from "./sort.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -37,15 +38,30 @@ export async function partition(job: JobContext, block: number, memory: Workspac
   // The leads are not needed any more.
   const sorted = leads.subarray(0, kept);
   for (let p = 0; p < kept; p++) sorted[p] = rows[positions[p]];
-  const columns = shuffle.columns === 2 ? [sorted, positions] : [sorted];
+  const early = combined(job, sorted, starts, positions);
+  const entries = early ?? { rows: sorted, starts, positions, later: null };
+  const columns = shuffle.columns === 2 ? [sorted, positions] : [entries.rows];
   const file = fileOf.task(folder, "shuffle", block);
-  await writeFragments(file, shuffle, starts, columns, async (append) => {
+  await writeFragments(file, shuffle, entries.starts, columns, async (append) => {
     for (let piece = 0; piece < job.pieceBytes.length; piece++) {
       if (pending === undefined) return;
       const updates = await (piece === 0 ? pending : readUpdates(job, box, piece, memory));
-      await append(permute(job, updates, positions, piece, memory));
+      await append(permute(job, updates, entries, piece, memory));
     }
   });
+}
+
+/** Entries without those that can be combined before; null where nothing is combined. */
+function combined(
+  { address, data, isGather, refusesRepeats, resolved }: JobContext,
+  rows: Uint32Array,
+  starts: Uint32Array,
+  positions: Uint32Array,
+): CombinedEntries | null {
+  const { reduction } = resolved.call.settings;
+  if (isGather || refusesRepeats || !isAssociative(data.dtype, reduction)) return null;
+  const chunkRows = product(address.leads.chunkShape);
+  return combineEntries(rows, starts, positions, chunkRows, reduction === "none");
 }
 
 /** The chunk and the row of every position of a block. */
@@ -125,11 +141,14 @@ async function readUpdates(
   return bytes;
 }
 
-/** The updates of a piece in the order of their chunks. */
+/** The updates of a piece in the order of their chunks, those of one target combined where that was found to be right. */
 function permute(
   { data: { dtype }, elementBytes, pieceBytes, resolved }: JobContext,
   updates: Uint8Array,
-  positions: Uint32Array,
+  {
+    positions,
+    later,
+  }: Pick<CombinedEntries, "positions"> & { later: CombinedEntries["later"] | null },
   piece: number,
   memory: Workspace,
 ): Uint8Array {
@@ -147,5 +166,17 @@ function permute(
     elementsOf(dtype, sorted),
     resolved.call.fields,
   );
+  if (later !== null && later.entries.length > 0) {
+    const { settings, fields } = resolved.call;
+    const combiner = new Combiner(
+      memory.executor,
+      dtype,
+      elementsOf(dtype, sorted),
+      slice,
+      settings,
+      fields,
+    );
+    combiner.combine(later.entries.slice(), elementsOf(dtype, updates), later.positions);
+  }
   return sorted;
 }
