@@ -156,6 +156,9 @@ test("zstd takes a frame of a raw block, and frames that hold nothing", async ()
   const raw = hexBytes(`502a4d1802000000ffff28b52ffd200421000061626364`);
   const decoded = await makeZstdCodec(0, false).decode(raw, { size: 4, isExact: true });
   assert.deepEqual([...decoded], [0x61, 0x62, 0x63, 0x64]);
+  const twice = Uint8Array.from([...raw, ...raw]);
+  const both = await makeZstdCodec(0, false).decode(twice, { size: 8, isExact: true });
+  assert.deepEqual([...both], [0x61, 0x62, 0x63, 0x64, 0x61, 0x62, 0x63, 0x64]);
 });
 
 /** What C-Blosc was given. */
