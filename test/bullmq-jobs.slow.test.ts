@@ -6,16 +6,18 @@ import * as os from "node:os";
 import * as path from "node:path";
 import { after, afterEach, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { openJob, remainingTasks, type StageName } from "../src/chunked/index.ts";
 import { isTensorError } from "../src/errors.ts";
 import { submitJob } from "../src/distributed/bullmq.ts";
 import { PACKAGES, WITHOUT_QUEUE } from "./distributed/packages.ts";
 import { makeRealJob } from "./distributed/real-job.ts";
 import { startRedis, type RedisServer } from "./distributed/redis-server.ts";
-import { ProcessGroup } from "./runtimes/process-group.ts";
+import { MAIN } from "./support/cli.ts";
+import { exitOnSignals, ProcessGroup } from "./runtimes/process-group.ts";
 
 const skip = WITHOUT_QUEUE;
+// A test that takes too long takes its processes with it.
+exitOnSignals();
 
 let redis: RedisServer;
 let home: string;
@@ -36,11 +38,13 @@ afterEach(async () => {
   workers = [];
 });
 
-const WORKER = fileURLToPath(new URL("distributed/job-worker.js", import.meta.url));
+/** Where the command finds BullMQ. */
+const cwd = PACKAGES;
 
 function addWorkers(count: number): void {
+  const args = ["job", "worker", "--redis", redis.url, "--threads", "1", "--memory", "256M"];
   for (let at = 0; at < count; at++) {
-    workers.push(new ProcessGroup([process.execPath, WORKER, redis.url, PACKAGES]));
+    workers.push(new ProcessGroup([process.execPath, MAIN, ...args], { cwd }));
   }
 }
 
@@ -93,4 +97,28 @@ test("the first bad index of all ends the job, and there is no output", { skip }
     return true;
   });
   assert.ok(!isRight());
+});
+
+test("the command submits, and goes on after Ctrl-C", { skip }, async () => {
+  const { files, isRight } = await makeRealJob(home, 6);
+  const [job, out] = [path.join(home, "typed"), path.join(home, "typed.npy")];
+  const args = ["--attr", "reduction=add", ...files, "-o", out, "--job", job, "--memory", "128M"];
+  const run = (): ProcessGroup => {
+    const line = ["run", "ScatterND", ...args, "--redis", redis.url];
+    return new ProcessGroup([process.execPath, MAIN, ...line], { cwd });
+  };
+  const first = run();
+  for (let attempt = 0; !/partition/.test(first.output) && attempt < 1000; attempt++)
+    await sleep(10);
+  first.child.kill("SIGINT");
+  const { status } = await first.ended;
+  assert.equal(status, 1);
+  assert.match(
+    first.output,
+    /ndscatter: stopped, .* the same command goes on with what is left of/,
+  );
+  addWorkers(2);
+  const second = run();
+  assert.deepEqual(await second.ended, { status: 0, signal: null }, second.output);
+  assert.ok(isRight(out));
 });

@@ -78,20 +78,42 @@ async function makeJob(kind: Kind): Promise<{ folder: string; out: string }> {
   return { folder, out };
 }
 
-/** Starts a process on the job and kills it after a while, if it has not ended by then. */
-async function runAndKill(folder: string, milliseconds: number): Promise<"killed" | "ended"> {
+/**
+ * Starts a process on the job and kills it when some more tasks are done, whoever has done them, and a moment later; so a
+ * slow machine gets as far between two kills as a fast one.
+ */
+async function runAndKill(folder: string, tasks: number | null): Promise<"killed" | "ended"> {
   const child = spawn(process.execPath, [PROCESS, folder, String(random(2))], {
     stdio: ["ignore", "ignore", "pipe"],
   });
   let complaint = "";
   child.stderr.on("data", (text: Buffer) => (complaint += String(text)));
   const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
-  const timer = setTimeout(() => child.kill("SIGKILL"), milliseconds);
+  if (tasks !== null) await enoughTasks(folder, tasks, ended).then(() => child.kill("SIGKILL"));
   const code = await ended;
-  clearTimeout(timer);
   if (code === null) return "killed";
   assert.equal(code, 0, complaint);
   return "ended";
+}
+
+/** Waits until so many more tasks are done, and a moment longer, or until the process has ended. */
+async function enoughTasks(folder: string, tasks: number, ended: Promise<unknown>): Promise<void> {
+  const enough = tasksDone(folder) + tasks;
+  const end = ended.then(() => true);
+  while (tasksDone(folder) < enough) if (await Promise.race([end, sleep(2)])) return;
+  await sleep(random(12));
+}
+
+/** How many tasks have left a file; all, where the folders are gone. */
+function tasksDone(folder: string): number {
+  try {
+    return ["shuffle", "applied", "placed"].reduce(
+      (sum, stage) => sum + fs.readdirSync(path.join(folder, stage)).length,
+      0,
+    );
+  } catch {
+    return Infinity;
+  }
 }
 
 /** Every file below a folder. */
@@ -120,7 +142,7 @@ test(`jobs survive ${KILLS} kills: the same bits, once each, nothing left`, asyn
       const outcomes = await Promise.all(
         [0, 1, 2].map(async (process) => {
           await sleep(process === 0 ? random(60) : 0);
-          return runAndKill(folder, 90 + random(320));
+          return runAndKill(folder, 1 + random(8));
         }),
       );
       const stage = await stageOf(folder);
@@ -129,7 +151,7 @@ test(`jobs survive ${KILLS} kills: the same bits, once each, nothing left`, asyn
       kills += killed;
     }
     // The last process may have been killed behind its mark; the next one cleans up.
-    assert.equal(await runAndKill(folder, 60_000), "ended");
+    assert.equal(await runAndKill(folder, null), "ended");
     const result = await (await openArray(out)).read();
     assert.ok(equals(result, EXPECTED[kind]), `${kind}: the bits differ after ${kills} kills`);
     assert.deepEqual(filesIn(folder), ["done", "job.json"]);

@@ -29,6 +29,7 @@ const EXPORTS = {
     "planScatterND", "printScalar", "printShape", "resolve", "roleOf", "run", "scatter", "scatterElements",
     "scatterND", "tensor", "tensorScatter", "typesOf", "zeros",
   ],
+  "distributed/bullmq.js": ["createWorker", "submitJob"],
   "npy/index.js": ["readNpy", "writeNpy"],
   "onnx/index.js": [
     "FINDINGS", "NodeIndex", "VERDICTS", "buildModel", "captureCalls", "constant", "convertModel", "externalFiles", "extractNode", "inspectModel",
@@ -88,6 +89,14 @@ test("the core and npy have no dependency, onnx has protobuf, openvino an XML pa
   assert.doesNotMatch(text, /^import .* from "(?:node:|numcodecs|aws4fetch)/m);
 });
 
+test("bullmq loads its optional packages when it is asked for, and the command loads it then", () => {
+  const graph = (entry: string) => importGraph(path.join(root, "dist", entry));
+  const { packages } = graph("distributed/bullmq.js");
+  assert.ok(!packages.has("bullmq") && !packages.has("ioredis"));
+  const main = fs.readFileSync(path.join(root, "dist/cli/main.js"), "utf8");
+  assert.doesNotMatch(main, /from "[^"]*distributed/);
+});
+
 test("the main entry with all that it loads is at most 60 kB, minified and gzipped", async () => {
   const { outputFiles } = await build({
     entryPoints: [path.join(root, "dist/index.js")],
@@ -112,6 +121,7 @@ test("the types resolve for every way to import an ES module", () => {
   const entries = Object.keys(report.analysis.entrypoints);
   assert.deepEqual(entries, [
     ".",
+    "./bullmq",
     "./chunked",
     "./npy",
     "./onnx",

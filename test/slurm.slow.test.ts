@@ -13,8 +13,12 @@ import { slurmScript, type SlurmOptions } from "../src/distributed/slurm.ts";
 import { makeRealJob } from "./distributed/real-job.ts";
 import { startSlurm, WITHOUT_SLURM, type SlurmCluster } from "./distributed/slurm-cluster.ts";
 import { STUB_CORE, stubRuns, writeStubJob, type StubJob } from "./distributed/stub-core.ts";
+import { MAIN } from "./support/cli.ts";
+import { exitOnSignals } from "./runtimes/process-group.ts";
 
 const skip = WITHOUT_SLURM;
+// A test that takes too long takes its processes with it.
+exitOnSignals();
 
 let cluster: SlurmCluster;
 let home: string;
@@ -62,7 +66,7 @@ function sh(script: string): void {
 
 /** Submits what remains of a job of the stub. */
 async function submit(folder: string, options: SlurmOptions = {}): Promise<void> {
-  const own = { command: COMMAND, logs: home, memory: 500 };
+  const own = { command: COMMAND, logs: home, memory: 2 ** 28 };
   const job = await STUB_CORE.openJob(folder);
   sh(await slurmScript(job, { ...own, ...options }, STUB_CORE));
 }
@@ -113,7 +117,11 @@ test("a task that fails takes what depends on it from the queue", { skip }, asyn
 
 test("a chunked job gives the bits of one loop, though a node is lost", { skip }, async () => {
   const { folder, isRight } = await makeRealJob(home, 5);
-  const own = { command: [process.execPath, program("job-task")], logs: home, memory: 500 };
+  const command = path.join(home, "the command");
+  const words = [process.execPath, MAIN].map((word) => `'${word}'`).join(" ");
+  const note = `echo "$SLURMD_NODENAME $4 $5" >> '${folder.replaceAll("'", String.raw`'\''`)}.nodes'`;
+  fs.writeFileSync(command, `#!/bin/sh\n${note}\nexec ${words} "$@"\n`, { mode: 0o755 });
+  const own = { command: [command], logs: home, memory: 2 ** 28 };
   sh(await slurmScript(await openJob(folder), { ...own, tasksPerElement: 8 }));
   // Which node began which range.
   const nodes = (): string =>

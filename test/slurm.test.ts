@@ -9,6 +9,9 @@ import { test } from "node:test";
 import type { Job, StageName } from "../src/chunked/job.ts";
 import { printSlurmScript, type SlurmOptions } from "../src/distributed/slurm.ts";
 
+/** What an element may take. */
+const SHARE = ["--threads", "1", "--memory", "1073741824"];
+
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, task) => task);
 
 const jobAt = (folder: string, tasks: number): Job => ({
@@ -88,11 +91,11 @@ function submit(
 
 test("each stage waits for the one before", () => {
   const job = jobAt("/jobs/a", 4);
-  const { submissions, stdout } = submit(job, allOf(job), { memory: 900, cpus: 2 });
+  const { submissions, stdout } = submit(job, allOf(job), { memory: 2 ** 30, threads: 2 });
   const [partition, apply, finish] = submissions;
   assert.ok(partition && apply && finish);
   assert.equal(submissions.length, 3);
-  assert.ok(partition.words.includes("--array=0-3"));
+  assert.ok(partition.words.includes("--array=0-1"));
   assert.ok(!partition.words.some((word) => word.startsWith("--dependency")));
   // In a federation the cluster's name follows the number.
   assert.ok(apply.words.includes("--dependency=afterok:100"));
@@ -100,7 +103,7 @@ test("each stage waits for the one before", () => {
   for (const word of [
     "--requeue",
     "--kill-on-invalid-dep=yes",
-    "--mem=900M",
+    "--mem=1280M",
     "--cpus-per-task=2",
   ]) {
     for (const { words } of submissions) assert.ok(words.includes(word), word);
@@ -117,7 +120,7 @@ test("elements of an array run each task once, and fit the cluster", () => {
     const last = Number(/^--array=(?:0-)?(\d+)$/.exec(array ?? "")?.[1]);
     // Slurm's own limit, MaxArraySize, is 1001: the largest number is 1000.
     assert.ok(last <= 1000, array);
-    const ranges = [0, Math.floor(last / 2), last].map((element) => apply.run(element).at(-1));
+    const ranges = [0, Math.floor(last / 2), last].map((element) => apply.run(element)[4]);
     const length = Number(ranges[0]?.split("-")[1]) + 1;
     assert.equal(ranges[0], `0-${length - 1}`);
     assert.equal(ranges[2], `${last * length}-${tasks - 1}`);
@@ -137,7 +140,7 @@ test("what is done is left out", () => {
   assert.ok(apply && finish);
   assert.equal(submissions.length, 2);
   assert.ok(apply.words.includes("--array=0-1,5"));
-  assert.deepEqual(apply.run(5), ["job", "task", "/jobs/a", "apply", "25-29"]);
+  assert.deepEqual(apply.run(5), ["job", "task", "/jobs/a", "apply", "25-29", ...SHARE]);
   assert.ok(!apply.words.some((word) => word.startsWith("--dependency")));
   const nothing = submit(job, new Map());
   assert.equal(nothing.submissions.length, 0);
@@ -159,7 +162,7 @@ test("any path survives two shells", () => {
     const job = jobAt(folder, 1);
     const [partition] = submit(job, allOf(job), { logs: folder }).submissions;
     assert.ok(partition);
-    assert.deepEqual(partition.run(0), ["job", "task", folder, "partition", "0-0"]);
+    assert.deepEqual(partition.run(0), ["job", "task", folder, "partition", "0-0", ...SHARE]);
     const output = partition.words.find((word) => word.startsWith("--output="));
     // In the name of a file % has a meaning for Slurm.
     const name = `${folder.replaceAll("%", "%%")}/ndscatter-partition-%A-%a.out`;
@@ -171,7 +174,7 @@ test("what a script cannot say is refused", () => {
   const job = jobAt("/a\nEND_OF_NDSCATTER_TASKS\nrm", 1);
   assert.throws(() => printSlurmScript(job, allOf(job), {}), { code: "attribute" });
   const plain = jobAt("/a", 1);
-  for (const options of [{ cpus: 0 }, { memory: 0.5 }, { atOnce: -1 }, { command: [] }]) {
+  for (const options of [{ threads: 0 }, { memory: 0.5 }, { atOnce: -1 }, { command: [] }]) {
     assert.throws(() => printSlurmScript(plain, allOf(plain), options), { code: "attribute" });
   }
 });

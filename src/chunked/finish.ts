@@ -8,7 +8,7 @@ import { claimOf, isClaimed } from "./claim.ts";
 import { fileOf, type JobContext } from "./context.ts";
 import { inGroups } from "./fragments.ts";
 import { isPublished } from "./publish.ts";
-import { FOLDERS, isMissing, jobFailure, jobOf, remainingTasks } from "./job.ts";
+import { FOLDERS, isMissing, isThere, jobFailure, jobOf, remainingTasks } from "./job.ts";
 
 /** What is added to the name of a folder that is being removed. */
 const TRASH = ".trash";
@@ -26,6 +26,8 @@ export async function finish(job: JobContext): Promise<void> {
     if (name === "finish") continue;
     const { length: left } = await remainingTasks(listed, name);
     if (left === 0) continue;
+    // Another run may have finished the job, and removed what was listed.
+    if (await isThere(fileOf.done(folder))) return;
     const sentence = `the job in ${folder} cannot be finished: ${left} of its ${name} tasks are not done`;
     throw new TensorError("malformed-file", sentence);
   }

@@ -89,7 +89,13 @@ export async function runChunked(
   const request = await requestOf(io, call, texts, options);
   const { folder } = request;
   const spec = await createJob(request);
-  if (options.slurm === true) return printSlurm(io, folder);
+  if (options.slurm === true) {
+    const { memory, threads } = options;
+    return printSlurm(io, folder, {
+      ...(memory !== undefined && { memory }),
+      ...(threads !== undefined && { threads }),
+    });
+  }
   const report = new JobReport(io);
   const { redis, queue } = options;
   try {

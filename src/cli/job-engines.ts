@@ -81,7 +81,10 @@ function printProgress({ stage, done, tasks, workers }: SubmitProgress): string 
     : `${far}, ${printCount(workers, "worker")}`;
 }
 
-/** Prints the script that submits a job to Slurm. */
+/**
+ * Prints the script that submits a job to Slurm.
+ * @param options the memory and the threads are those of an element of an array, as of one process
+ */
 export async function printSlurm(
   io: Io,
   folder: string,

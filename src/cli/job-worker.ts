@@ -11,7 +11,7 @@ import { ProgressLine } from "./progress.ts";
 import { parseBytes } from "./size.ts";
 
 interface WorkerCommand {
-  readonly redis: string;
+  readonly redis?: string;
   readonly queue?: string;
   readonly threads?: number;
   readonly memory?: number;
@@ -20,7 +20,9 @@ interface WorkerCommand {
 const HELP = `
 Jobs are submitted by ndscatter run ... --job FOLDER --redis URL. A worker must
 see the folder and the arrays under the same paths as whoever submits, and needs
-the packages bullmq and ioredis (npm install bullmq ioredis).
+the packages bullmq and ioredis (npm install bullmq ioredis). Without --redis
+the URL is that of the environment variable NDSCATTER_REDIS, where a password is
+not seen by other users of the machine.
 
 SIGTERM and Ctrl-C end the worker when the tasks that it runs are done; after
 20 seconds it gives them back. A second signal ends it at once. Nothing is lost
@@ -47,7 +49,7 @@ export function addJobWorker(job: Command, io: Io): void {
     .command("worker")
     .summary("run the tasks of jobs in a Redis queue")
     .description("Run tasks of the jobs that are submitted to a queue, until a signal comes.")
-    .requiredOption("--redis <url>", "the Redis of the queue, such as redis://host:6379")
+    .option("--redis <url>", "the Redis of the queue, such as redis://host:6379")
     .option("--queue <name>", "the queue's name (default: ndscatter)")
     .option(
       "--threads <count>",
@@ -61,7 +63,11 @@ export function addJobWorker(job: Command, io: Io): void {
     .action((options: WorkerCommand) => runWorker(io, options));
 }
 
-async function runWorker(io: Io, { redis, ...options }: WorkerCommand): Promise<void> {
+async function runWorker(io: Io, options: WorkerCommand): Promise<void> {
+  const { redis = io.env["NDSCATTER_REDIS"] } = options;
+  if (redis === undefined || redis === "") {
+    throw wrongUsage("--redis is missing, and NDSCATTER_REDIS is not set: which queue?");
+  }
   // Seldom used, and of some size.
   const { createWorker } = await import("../distributed/bullmq.ts");
   const { threads = os.availableParallelism(), memory = DEFAULT_MEMORY } = options;

@@ -29,10 +29,8 @@ export function parseNumbers(text: string, most: number): number[] | null {
   return numbers;
 }
 
-/** A list in at most `most` parts of equal length, the last one shorter. */
-export function inParts(numbers: readonly number[], most: number): (readonly number[])[] {
-  const length = Math.max(1, Math.ceil(numbers.length / most));
-  return Array.from({ length: Math.ceil(numbers.length / length) }, (_, part) =>
+/** A list in parts of a length, the last one shorter. */
+export const inParts = (numbers: readonly number[], length: number): (readonly number[])[] =>
+  Array.from({ length: Math.ceil(numbers.length / length) }, (_, part) =>
     numbers.slice(part * length, (part + 1) * length),
   );
-}

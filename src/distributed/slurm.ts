@@ -12,7 +12,7 @@ import { printNumbers } from "./ranges.ts";
 export interface SlurmOptions {
   /** The words that call the command on a node; `["ndscatter"]` by default. */
   readonly command?: readonly string[];
-  /** How many tasks an element of an array runs, one after the other; by default as many as `mostElements` needs. */
+  /** How many tasks an element of an array runs; by default one a thread, or as many as `mostElements` needs. */
   readonly tasksPerElement?: number;
   /**
    * The most elements of an array. Slurm refuses an element's number that is not below its MaxArraySize, 1001 unless
@@ -21,9 +21,9 @@ export interface SlurmOptions {
   readonly mostElements?: number;
   /** How many elements run at once; by default as many as there is room for. */
   readonly atOnce?: number;
-  /** Processors for an element; 1 by default. */
-  readonly cpus?: number;
-  /** MiB of memory for an element, that of the process with all that is in it. */
+  /** How many tasks of an element run at once, each on a processor; 1 by default. */
+  readonly threads?: number;
+  /** Bytes for all threads of an element together; 1 GiB by default, as of the command. */
   readonly memory?: number;
   readonly partition?: string;
   /** As Slurm takes it, such as `2:00:00`. */
@@ -40,6 +40,11 @@ export interface SlurmOptions {
 type Remaining = ReadonlyMap<StageName, readonly number[]>;
 
 const DEFAULT_MOST_ELEMENTS = 1000;
+
+const DEFAULT_MEMORY = 2 ** 30;
+
+/** Slurm ends an element that takes more than it asked for, and counts files in the cache too. */
+const RESERVE = 1.25;
 
 /** The end of the script for a node, within the script that submits it. */
 const END = "END_OF_NDSCATTER_TASKS";
@@ -110,8 +115,9 @@ function submission(
   { before, isLast, options }: Place,
 ): string[] {
   const { mostElements = DEFAULT_MOST_ELEMENTS, atOnce, command = ["ndscatter"] } = options;
+  const { threads = 1, memory = DEFAULT_MEMORY } = options;
   const fitting = Math.ceil(stage.tasks / mostElements);
-  const length = Math.max(options.tasksPerElement ?? 1, fitting);
+  const length = Math.max(options.tasksPerElement ?? threads, fitting);
   // Element e has the same tasks however many of them remain.
   const elements = [...new Set(remaining.map((task) => Math.floor(task / length)))];
   const array = printNumbers(elements) + (atOnce === undefined ? "" : `%${atOnce}`);
@@ -122,8 +128,8 @@ function submission(
     `--array=${array}`,
     "--requeue",
     "--kill-on-invalid-dep=yes",
-    `--cpus-per-task=${options.cpus ?? 1}`,
-    ...(options.memory === undefined ? [] : [`--mem=${options.memory}M`]),
+    `--cpus-per-task=${threads}`,
+    `--mem=${Math.ceil((memory * RESERVE) / 2 ** 20)}M`,
     ...(options.partition === undefined ? [] : [`--partition=${options.partition}`]),
     ...(options.time === undefined ? [] : [`--time=${options.time}`]),
     `--output=${logs}ndscatter-${stage.name}-%A-%a.out`,
@@ -140,7 +146,7 @@ function submission(
     `first=$((SLURM_ARRAY_TASK_ID * ${length}))`,
     `last=$((first + ${length - 1}))`,
     `[ "$last" -lt ${stage.tasks} ] || last=${stage.tasks - 1}`,
-    `exec ${call} "$first-$last"`,
+    `exec ${call} "$first-$last" --threads ${threads} --memory ${memory}`,
     END,
     "}",
     `${stage.name}=$(${stage.name}_tasks | sbatch ${[...words, ...dependency].join(" ")})`,
@@ -159,11 +165,11 @@ function quote(word: string): string {
 }
 
 function checkOptions(options: SlurmOptions): void {
-  const { command, tasksPerElement, mostElements, atOnce, cpus, memory } = options;
-  const counts = { tasksPerElement, mostElements, atOnce, cpus, memory };
+  const { command, tasksPerElement, mostElements, atOnce, threads, memory } = options;
+  const counts = { tasksPerElement, mostElements, atOnce, threads, memory };
   for (const [name, value] of Object.entries(counts)) {
     if (value !== undefined && (!Number.isSafeInteger(value) || value < 1)) {
-      throw new TensorError("attribute", `${name} must be a number that is 1 or more`);
+      throw new TensorError("attribute", `${name} must be a positive integer, got ${value}`);
     }
   }
   if (command?.length === 0) throw new TensorError("attribute", "command has no word");

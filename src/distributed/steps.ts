@@ -19,6 +19,8 @@ export interface RootData {
   readonly folder: string;
   /** How often a task is tried. */
   readonly attempts: number;
+  /** How many tasks a job of the queue has at least. */
+  readonly tasksPerJob: number;
   /** The stage whose tasks were added last, and how often. */
   readonly stage?: StageName;
   readonly round?: number;
@@ -53,8 +55,11 @@ const BATCH = 500;
 /** Milliseconds before the first retry, doubled for each more. */
 const BACKOFF = 1000;
 
+/** The last task looks at what all others have done, so it is tried until a listing cannot be old: 63 seconds. */
+const FINISH_ATTEMPTS = 7;
+
 /** How often tasks of one stage may claim to be done while the folder does not show it. */
-const MOST_ROUNDS = 10;
+const MOST_ROUNDS = 12;
 
 /** What a folder on NFS shows may be so many milliseconds old. */
 const LISTING_AGES = [0, 100, 400, 1500, 4000];
@@ -152,8 +157,9 @@ async function addTasks(
   stage: StageName,
   remaining: readonly number[],
 ): Promise<void> {
-  const { folder, attempts } = root.data as RootData;
-  const jobs = inParts(remaining, MOST_JOBS).map((part) => ({
+  const { folder, attempts, tasksPerJob } = root.data as RootData;
+  const length = Math.max(tasksPerJob, Math.ceil(remaining.length / MOST_JOBS));
+  const jobs = inParts(remaining, length).map((part) => ({
     name: stage,
     data: { folder, stage, tasks: printNumbers(part) } satisfies TaskData,
     opts: {
@@ -163,7 +169,7 @@ async function addTasks(
       parent: { id: root.id, queue: root.queueQualifiedName },
       // The root is called at once, and says what the child said.
       continueParentOnFailure: true,
-      attempts,
+      attempts: stage === "finish" ? Math.max(attempts, FINISH_ATTEMPTS) : attempts,
       backoff: { type: "exponential", delay: BACKOFF, jitter: 0.5 },
       removeOnComplete: true,
       removeOnFail: { age: 7 * 24 * 3600, count: 1000 },
@@ -177,5 +183,8 @@ async function addTasks(
 }
 
 /** Errors that another attempt may not meet: those of the machine. What is wrong in a file stays wrong. */
-export const isWorthRetry = (error: unknown): boolean =>
-  !isTensorError(error) || error.code === "engine";
+export const isWorthRetry = (error: unknown, stage: StageName): boolean =>
+  !isTensorError(error) ||
+  error.code === "engine" ||
+  // Tasks that are not done, says a listing that may be old.
+  (stage === "finish" && error.code === "malformed-file");

@@ -3,7 +3,7 @@
 import * as path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Job, StageName } from "../chunked/job.ts";
-import { TensorError } from "../errors.ts";
+import { printValue, TensorError } from "../errors.ts";
 import { currentStage, finalFailure, type Core } from "./core.ts";
 import { connect, loadBullmq, type Connection, type JobQueue, type QueuedJob } from "./packages.ts";
 import { ROOT, rootId, type RootData } from "./steps.ts";
@@ -26,6 +26,8 @@ export interface SubmitOptions {
   readonly queue?: string;
   /** How often a task is tried before the job fails; 3 by default. A bad index is never tried again. */
   readonly attempts?: number;
+  /** How many tasks a worker takes at once, to run them one after the other; 1 by default, more from 10,000 on. */
+  readonly tasksPerJob?: number;
   /** Takes the job back: tasks that run are finished, and no others begin, unless someone else waits for the job. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: SubmitProgress) => void;
@@ -57,9 +59,13 @@ const COUNT_PERIOD = 3000;
  */
 export async function submit(core: Core, folder: string, options: SubmitOptions): Promise<void> {
   const { connection, queue: name = QUEUE, from, signal, onNote = () => {} } = options;
-  const { attempts = 3 } = options;
-  if (!Number.isSafeInteger(attempts) || attempts < 1) {
-    throw new TensorError("attribute", "attempts must be a number that is 1 or more");
+  const { attempts = 3, tasksPerJob = 1 } = options;
+  for (const [name, value] of Object.entries({ attempts, tasksPerJob })) {
+    if (Number.isSafeInteger(value) && value >= 1) continue;
+    throw new TensorError(
+      "attribute",
+      `${name} must be a positive integer, got ${printValue(value)}`,
+    );
   }
   signal?.throwIfAborted();
   // The workers get the path, and may run in other folders.
@@ -69,7 +75,7 @@ export async function submit(core: Core, folder: string, options: SubmitOptions)
   const queue = new bullmq.Queue(name, { connection: redis });
   queue.on("error", () => {});
   try {
-    await new Submission(core, job, queue, { ...options, attempts }).wait();
+    await new Submission(core, job, queue, { ...options, attempts, tasksPerJob }).wait();
   } finally {
     // The connection is not the queue's, so both end.
     redis.disconnect();
@@ -77,11 +83,13 @@ export async function submit(core: Core, folder: string, options: SubmitOptions)
   }
 }
 
+type Submitted = SubmitOptions & Required<Pick<SubmitOptions, "attempts" | "tasksPerJob">>;
+
 class Submission {
   readonly #core: Core;
   readonly #job: Job;
   readonly #queue: JobQueue;
-  readonly #options: SubmitOptions & { readonly attempts: number };
+  readonly #options: Submitted;
   readonly #id: string;
   #differences = 0;
   #workers: number | null = null;
@@ -90,12 +98,7 @@ class Submission {
   #isFollowing = false;
   #failure: { readonly error: unknown } | null = null;
 
-  constructor(
-    core: Core,
-    job: Job,
-    queue: JobQueue,
-    options: SubmitOptions & { readonly attempts: number },
-  ) {
+  constructor(core: Core, job: Job, queue: JobQueue, options: Submitted) {
     this.#core = core;
     this.#job = job;
     this.#queue = queue;
@@ -153,13 +156,13 @@ class Submission {
 
   /** Does nothing where the root is there. */
   async #add(): Promise<void> {
-    const { attempts } = this.#options;
-    const data: RootData = { folder: this.#job.folder, attempts };
+    const { attempts, tasksPerJob } = this.#options;
+    const data: RootData = { folder: this.#job.folder, attempts, tasksPerJob };
     await this.#queue.add(ROOT, data, {
       jobId: this.#id,
       // The root only adds tasks, which wait for their turn behind those of other jobs.
       lifo: true,
-      attempts: 5,
+      attempts: 3,
       backoff: { type: "exponential", delay: 1000 },
       removeOnComplete: { count: 100 },
       removeOnFail: { count: 100 },

@@ -69,7 +69,7 @@ const STALLED_INTERVAL = 3000;
 const MAX_STALLED_COUNT = 10;
 
 /** Milliseconds that a worker waits which does not see a job's folder. */
-const BLIND_PAUSE = 3000;
+const BLIND_PAUSE = 2000;
 
 /** Range jobs are far shorter. */
 const MOST_TASKS = 10_000_000;
@@ -188,11 +188,9 @@ class TaskRunner {
     }
     const { signal } = this.#aborted;
     for (const task of numbers) {
-      if (!this.#isStopped) {
-        // Other tasks run beside this one in other jobs.
-        // oxlint-disable-next-line no-await-in-loop
-        await this.#runOne(job, folder, stage, task, signal);
-      }
+      // Other tasks run beside this one in other jobs.
+      // oxlint-disable-next-line no-await-in-loop
+      await this.#runOne(job, folder, stage, task, signal);
       if (this.#isStopped && (signal.aborted || task !== numbers.at(-1))) {
         // oxlint-disable-next-line no-await-in-loop
         await job.moveToWait(token);
@@ -216,7 +214,7 @@ class TaskRunner {
       if (signal.aborted) return;
       await checkSeen(folder, error);
       const sentence = sentenceOf(error, stage, task);
-      if (isWorthRetry(error)) {
+      if (isWorthRetry(error, stage)) {
         this.#options.onNote?.(sentence);
         throw new TensorError("engine", sentence, {}, { cause: error });
       }

@@ -23,8 +23,10 @@ export const STAGES = { partition: 32, apply: 64, finish: 1 } as const;
 
 export interface RealJob {
   readonly folder: string;
-  /** Whether the output has the bits that it must have. */
-  isRight(): boolean;
+  /** Data, indices and updates, for another job with the same result. */
+  readonly files: readonly string[];
+  /** Whether an output, that of the job by default, has the bits that it must have. */
+  isRight(output?: string): boolean;
 }
 
 /** @param bad the position of an update whose index is beyond the data */
@@ -67,7 +69,8 @@ export async function makeRealJob(home: string, seed: number, bad?: number): Pro
   const expected = Buffer.from(data.buffer);
   return {
     folder,
-    isRight: () =>
-      fs.existsSync(out) && fs.readFileSync(out).subarray(-expected.length).equals(expected),
+    files,
+    isRight: (file = out) =>
+      fs.existsSync(file) && fs.readFileSync(file).subarray(-expected.length).equals(expected),
   };
 }
