@@ -48,6 +48,14 @@ test("crc32c is that of one byte after the other, at any length", () => {
   );
 });
 
+/** Compares bytes by a loop, which is fast where `deepEqual` is not. */
+function assertSame(actual: Uint8Array, expected: Uint8Array, what = ""): void {
+  assert.equal(actual.length, expected.length, what);
+  for (let at = 0; at < expected.length; at++) {
+    if (actual[at] !== expected[at]) assert.fail(`byte ${at} is ${actual[at]} ${what}`);
+  }
+}
+
 const CODECS: readonly ByteCodec[] = [
   makeCrc32cCodec(),
   makeDeflateCodec("gzip", 1),
@@ -81,7 +89,7 @@ for (const [at, codec] of CODECS.entries()) {
       assert.ok(length <= codec.ratio * encoded.length);
       assert.equal(codec.fixedSize(length) ?? encoded.length, encoded.length);
       const decoded = await codec.decode(encoded, { size: length, isExact: true });
-      assert.deepEqual(new Uint8Array(decoded), bytes);
+      assertSame(decoded, bytes);
     }
   });
 }
@@ -101,10 +109,10 @@ test("gzip is what the platform's own streams decode and encode", async () => {
         await new Response(new Blob([content.slice()]).stream().pipeThrough(stream)).arrayBuffer(),
       );
     const encoded = await codec.encode(bytes);
-    assert.deepEqual(await through(new DecompressionStream(format), encoded), bytes);
+    assertSame(await through(new DecompressionStream(format), encoded), bytes);
     const theirs = await through(new CompressionStream(format), bytes);
     const decoded = await codec.decode(theirs, { size: bytes.length, isExact: true });
-    assert.deepEqual(new Uint8Array(decoded), bytes);
+    assertSame(decoded, bytes);
     await assert.rejects(() => codec.decode(theirs, { size: 100, isExact: true }));
     await assert.rejects(() =>
       codec.decode(theirs.subarray(0, 50), { size: 50_000, isExact: true }),
@@ -128,11 +136,11 @@ test("zstd is what numcodecs decodes and encodes", async () => {
   const bytes = sample(200_000, 7);
   for (const level of [-5, 0, 1, 19]) {
     const encoded = await makeZstdCodec(level, false).encode(bytes);
-    assert.deepEqual(await Zstd.fromConfig({ id: "zstd" }).decode(encoded), bytes);
+    assertSame(await Zstd.fromConfig({ id: "zstd" }).decode(encoded), bytes);
   }
   const theirs = await Zstd.fromConfig({ id: "zstd", level: 3 }).encode(bytes);
   const decoded = await makeZstdCodec(0, false).decode(theirs, { size: 200_000, isExact: true });
-  assert.deepEqual(new Uint8Array(decoded), bytes);
+  assertSame(decoded, bytes);
 });
 
 // prettier-ignore
@@ -156,6 +164,9 @@ test("zstd takes a frame of a raw block, and frames that hold nothing", async ()
   const raw = hexBytes(`502a4d1802000000ffff28b52ffd200421000061626364`);
   const decoded = await makeZstdCodec(0, false).decode(raw, { size: 4, isExact: true });
   assert.deepEqual([...decoded], [0x61, 0x62, 0x63, 0x64]);
+  const twice = Uint8Array.from([...raw, ...raw]);
+  const both = await makeZstdCodec(0, false).decode(twice, { size: 8, isExact: true });
+  assert.deepEqual([...both], [0x61, 0x62, 0x63, 0x64, 0x61, 0x62, 0x63, 0x64]);
 });
 
 /** What C-Blosc was given. */
@@ -180,7 +191,7 @@ for (const [cname, shuffle, typesize, chunk] of BLOSC_CHUNKS) {
 for (const cname of ["lz4", "lz4hc", "blosclz", "zstd", "snappy", "zlib"]) {
   test(`blosc and C-Blosc of numcodecs decode each other's ${cname}`, async () => {
     for (const shuffle of [0, 1, 2] as const) {
-      for (const length of [1, 100, 513, 4096, 70_001, 600_000]) {
+      for (const length of [1, 100, 513, 70_001, 530_000]) {
         const bytes = sample(length, length + shuffle);
         const theirs = Blosc.fromConfig({ id: "blosc", cname, clevel: 5, shuffle });
         const codec = bloscOf(cname, shuffle, 4);
@@ -188,14 +199,14 @@ for (const cname of ["lz4", "lz4hc", "blosclz", "zstd", "snappy", "zlib"]) {
           size: length,
           isExact: true,
         });
-        assert.deepEqual(new Uint8Array(decoded), bytes);
+        assertSame(decoded, bytes);
         if (cname === "blosclz" || cname === "snappy") {
           await assert.rejects(() => codec.encode(bytes), /read but not written/);
           continue;
         }
         for (const typesize of [1, 2, 3, 4, 8, 16, 300]) {
           const ours = await bloscOf(cname, shuffle, typesize).encode(bytes);
-          assert.deepEqual(await theirs.decode(ours), bytes, `${typesize} ${length} ${shuffle}`);
+          assertSame(await theirs.decode(ours), bytes, `${typesize} ${length} ${shuffle}`);
         }
       }
     }

@@ -148,6 +148,22 @@ test("the same pending array is made once, and another one is refused", async ()
   assert.deepEqual(filesOf("twice.zarr"), [".ndscatter/zarr.json"]);
 });
 
+test("of several makers of one array one is the first", async () => {
+  for (const create of [createArray, createPending]) {
+    const place = at(`first-${create.name}.zarr`);
+    const makers = [0, 1, 2, 3, 4, 5].map((fillValue) => create(place, { ...OPTIONS, fillValue }));
+    const results = await Promise.allSettled(makers);
+    const made = results.filter(({ status }) => status === "fulfilled");
+    assert.equal(made.length, 1);
+    const opened = await openPending(place);
+    assert.ok(
+      made.every(
+        (one) => one.status === "fulfilled" && one.value.fingerprint === opened.fingerprint,
+      ),
+    );
+  }
+});
+
 test("a pending array without metadata cannot be published or opened", async () => {
   const pending = await createPending(at("lost.zarr"), OPTIONS);
   await pending.endStaging();

@@ -179,6 +179,17 @@ for (const [name, options, bytes, says, code = "malformed-file"] of CHUNKS) {
   });
 }
 
+test("the upper half of a byte of 4 bits means nothing", async () => {
+  const bytes = Uint8Array.of(0x7f, 0xf7, 0x08, 0x80);
+  for (const [dtype, expected] of [
+    ["int4", [-1, 7, -8, 0]],
+    ["uint4", [15, 7, 8, 0]],
+    ["float4e2m1", [15, 7, 8, 0]],
+  ] as const) {
+    assert.deepEqual([...(await withChunk({ dtype }, bytes).read()).data], expected);
+  }
+});
+
 test("a bomb is not blown up", async () => {
   const zeros = new Uint8Array(50_000_000);
   const gzip = await makeDeflateCodec("gzip", 9).encode(zeros);

@@ -29,3 +29,7 @@ export const mostCompressed = (size: number): number => size + Math.ceil(size / 
 
 /** Text that a decoder throws with, for what the caller then says of the chunk. */
 export const broken = (reason: string): Error => new Error(reason);
+
+/** What a library says of an error, as a part of a sentence. */
+export const reasonOf = (cause: unknown): string =>
+  (cause instanceof Error ? cause.message : String(cause)).split("\n")[0].replace(/\.\s*$/, "");

@@ -16,7 +16,7 @@ import type { Box } from "../arrays/grid.ts";
 import { isTensorError, malformed } from "../errors.ts";
 import { product } from "../tensor/shape.ts";
 import type { Buffers } from "./buffers.ts";
-import type { ByteCodec } from "./byte-codec.ts";
+import { reasonOf, type ByteCodec } from "./byte-codec.ts";
 import { needsChange, swapElements, toMemory } from "./elements.ts";
 import { MISSING, mostStored, type Pipeline, type Sharding } from "./pipeline.ts";
 import { inParallel, memorySource, partOfSource, readAll, type Source } from "./store.ts";
@@ -111,8 +111,7 @@ async function decodeStep(
     result = await codec.decode(bytes, decoded);
   } catch (cause) {
     if (isTensorError(cause)) throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw malformed(`${where} is not what ${codec.name} makes: ${reason}`, {}, { cause });
+    throw malformed(`${where} is not what ${codec.name} makes: ${reasonOf(cause)}`, {}, { cause });
   }
   const { length: got } = result;
   if (isExact ? got === size : got <= size) return result;

@@ -4,6 +4,7 @@ import { chunksOf, copyBox, copyTransposed, isFilled, offsetOf } from "../arrays
 import { isTensorError, TensorError } from "../errors.ts";
 import { product } from "../tensor/shape.ts";
 import { newBytes } from "./buffers.ts";
+import { reasonOf } from "./byte-codec.ts";
 import { swapElements } from "./elements.ts";
 import { join } from "./gzip.ts";
 import { MISSING, type Pipeline, type Sharding } from "./pipeline.ts";
@@ -37,8 +38,7 @@ async function encodeStep(
     return await codec.encode(bytes);
   } catch (cause) {
     if (isTensorError(cause)) throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const sentence = `${bytes.length} bytes cannot be encoded by ${codec.name}: ${reason}`;
+    const sentence = `${bytes.length} bytes cannot be encoded by ${codec.name}: ${reasonOf(cause)}`;
     throw new TensorError("engine", sentence, {}, { cause });
   }
 }

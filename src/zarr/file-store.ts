@@ -104,11 +104,17 @@ async function writeBeside<T>(
   }
 }
 
-/** A link decides which of several writers is the first. */
+/** What a file system without links says. */
+const NO_LINKS = ["EPERM", "ENOSYS", "ENOTSUP", "EOPNOTSUPP", "EXDEV"];
+
+/** A link decides which of several writers is the first; where there are none, a copy that replaces nothing. */
 const putNewFile = (file: string, parts: readonly Uint8Array[]): Promise<boolean> =>
   writeBeside(file, parts, true, async (beside) => {
     try {
-      await fs.link(beside, file);
+      await fs.link(beside, file).catch(async (error: unknown) => {
+        if (!isCode(error, ...NO_LINKS)) throw error;
+        await fs.copyFile(beside, file, plainFs.constants.COPYFILE_EXCL);
+      });
       return true;
     } catch (error) {
       if (isCode(error, "EEXIST")) return false;

@@ -3,8 +3,9 @@
  * say how much memory they would take, and a decoder would believe them.
  */
 
+import { TensorError } from "../errors.ts";
 import { broken, mostCompressed, type ByteCodec, type Decoded } from "./byte-codec.ts";
-import { byCallback } from "./gzip.ts";
+import { byCallback, join } from "./gzip.ts";
 import { zlibOfNode } from "./node.ts";
 
 /** A block of 128 kB of one byte takes four. */
@@ -22,16 +23,12 @@ export function makeZstdCodec(level: number, checksum: boolean): ByteCodec {
     mostEncoded: mostCompressed,
     ratio: RATIO,
     async decode(bytes, decoded) {
-      checkFrames(bytes, decoded);
-      const zlib = zstdOfNode();
-      if (zlib !== null) {
-        const room = decoded.size + MAX_BLOCK;
-        return byCallback((done) =>
-          zlib.zstdDecompress(bytes, { chunkSize: room, maxOutputLength: room }, done),
-        );
+      // One after the other: Node ends at the first frame that holds nothing.
+      const pieces: Uint8Array[] = [];
+      for (const frame of framesOf(bytes, decoded)) {
+        pieces.push(await decodeFrame(frame, decoded.size));
       }
-      const { default: Zstd } = await import("numcodecs/zstd");
-      return Zstd.fromConfig({ id: "zstd", level }).decode(bytes);
+      return join(pieces);
     },
     async encode(bytes) {
       const zlib = zstdOfNode();
@@ -42,10 +39,32 @@ export function makeZstdCodec(level: number, checksum: boolean): ByteCodec {
         return byCallback((done) => zlib.zstdCompress(bytes, options, done));
       }
       if (checksum) throw broken("zstd with a checksum needs Node 22.15 or newer; leave it out");
+      checkMemory(bytes.length);
       const { default: Zstd } = await import("numcodecs/zstd");
       return Zstd.fromConfig({ id: "zstd", level }).encode(bytes);
     },
   };
+}
+
+async function decodeFrame(frame: Uint8Array, size: number): Promise<Uint8Array> {
+  const zlib = zstdOfNode();
+  if (zlib !== null) {
+    const room = size + MAX_BLOCK;
+    const options = { chunkSize: room, maxOutputLength: room };
+    return byCallback((done) => zlib.zstdDecompress(frame, options, done));
+  }
+  checkMemory(size);
+  const { default: Zstd } = await import("numcodecs/zstd");
+  return Zstd.fromConfig({ id: "zstd" }).decode(frame);
+}
+
+/** WebAssembly holds both sides of a chunk at once, and a decoder that ran out of memory is of no use any more. */
+const MOST_OF_NUMCODECS = 2 ** 29;
+
+function checkMemory(size: number): void {
+  if (size <= MOST_OF_NUMCODECS) return;
+  const sentence = `zstd of ${size} bytes in one chunk needs Node 22.15 or newer; smaller chunks do not`;
+  throw new TensorError("too-large", sentence, { got: size });
 }
 
 type Callback = (error: Error | null, result: Uint8Array) => void;
@@ -69,12 +88,14 @@ const MAGIC = 0xfd2fb528;
 /** Frames that hold no data: sixteen magic numbers. */
 const SKIPPABLE = 0x184d2a50;
 
-/** What the frames of a file are at most, by their headers and those of their blocks. */
-function checkFrames(bytes: Uint8Array, { size, isExact }: Decoded): void {
+/** The frames that hold something, whose headers and those of whose blocks promise what is decoded. */
+function framesOf(bytes: Uint8Array, { size, isExact }: Decoded): Uint8Array[] {
+  const frames: Uint8Array[] = [];
   const cursor = new Cursor(bytes);
   let most = 0;
   let promised: number | null = 0;
   while (!cursor.isAtEnd) {
+    const start = cursor.at;
     const magic = cursor.number(4);
     if (magic - (magic % 16) === SKIPPABLE) {
       cursor.skip(cursor.number(4));
@@ -82,6 +103,7 @@ function checkFrames(bytes: Uint8Array, { size, isExact }: Decoded): void {
     }
     if (magic !== MAGIC) throw broken("it is no frame of zstd");
     const frame = readFrame(cursor, Math.max(LEAST_WINDOW, 2 * size));
+    frames.push(bytes.subarray(start, cursor.at));
     most += frame.most;
     promised = promised === null || frame.promised === null ? null : promised + frame.promised;
     if (promised !== null && promised > most) {
@@ -94,6 +116,7 @@ function checkFrames(bytes: Uint8Array, { size, isExact }: Decoded): void {
   } else if (isExact ? promised !== size : promised > size) {
     throw broken(`it decodes to ${promised} bytes, not ${size}`);
   }
+  return frames;
 }
 
 function readFrame(
@@ -129,6 +152,10 @@ class Cursor {
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
+  }
+
+  get at(): number {
+    return this.#at;
   }
 
   get isAtEnd(): boolean {

@@ -15,8 +15,8 @@ const SLOW = ".slow.test.ts";
 /** What browsers lack. */
 const NOT_BUNDLED = /^(node:|esbuild$)/;
 
-/** What cannot be loaded without WebAssembly. */
-const OF_WEBASSEMBLY = "test/support/engines.ts";
+/** What is of no use without WebAssembly. */
+const OF_WEBASSEMBLY = ["test/support/engines.ts", "src/zarr/zstd.ts"];
 
 const OPTIONS = {
   absWorkingDir: ROOT,
@@ -75,5 +75,6 @@ function whyNot(file: string, { inputs }: Metafile, hasWebAssembly: boolean): st
       if (imported in inputs) reached.add(imported);
     }
   }
-  return !hasWebAssembly && reached.has(OF_WEBASSEMBLY) ? `it imports ${OF_WEBASSEMBLY}` : null;
+  const needy = hasWebAssembly ? undefined : OF_WEBASSEMBLY.find((one) => reached.has(one));
+  return needy === undefined ? null : `it imports ${needy}`;
 }
