@@ -15,6 +15,9 @@ import { parseArgs } from "node:util";
 import { makeInputs } from "./inputs.js";
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
+/** Milliseconds, after which a contestant is given up. */
+const LONGEST = 300_000;
+
 const PYTHON = "/usr/bin/python3";
 
 const { values, positionals } = parseArgs({
@@ -98,12 +101,12 @@ function measure({ name, work, command, out }) {
   spawnSync("sync");
   const begin = process.hrtime.bigint();
   const [program, ...rest] = command;
-  const child = spawnSync(program, rest, { encoding: "utf8", timeout: 1_800_000 });
+  const child = spawnSync(program, rest, { encoding: "utf8", timeout: LONGEST });
   const seconds = Number(process.hrtime.bigint() - begin) / 1e9;
   const said = /^RSS (\d+)$/m.exec(child.stdout ?? "");
   const row = { name, work, seconds, megabytes: said === null ? null : Number(said[1]) };
   process.stderr.write(
-    `${work} ${name}: ${seconds.toFixed(1)} s, ${row.megabytes} MB, ${child.status}\n`,
+    `${work} ${name}: ${seconds.toFixed(1)} s, ${row.megabytes} MB${child.status === 0 ? "" : ", given up"}\n`,
   );
   process.stderr.write(child.stderr ?? "");
   if (child.status !== 0 || out === undefined) return { ...row, status: child.status };
