@@ -10,7 +10,7 @@ import type { Job, StageName } from "../src/chunked/job.ts";
 import { printSlurmScript, type SlurmOptions } from "../src/distributed/slurm.ts";
 
 /** What an element may take. */
-const SHARE = ["--threads", "1", "--memory", "1073741824"];
+const SHARE = ["--threads", "1", "--memory", "1073741824", "--wait", "70"];
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, task) => task);
 

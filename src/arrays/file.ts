@@ -6,6 +6,9 @@ import { malformed } from "../errors.ts";
 /** Bytes that are read or written at once. */
 const MOST_AT_ONCE = 2 ** 30;
 
+/** Whether an array is in object storage, or anywhere else that has no paths. */
+export const isUrl = (location: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(location);
+
 /** Returns what `use` makes of an open file, and closes the file. */
 export async function withFile<T>(
   file: string,

@@ -4,7 +4,7 @@ import { createHash, randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import type { ArrayLocation, ArrayType, ChunkedArray } from "../arrays/array.ts";
-import { withFile } from "../arrays/file.ts";
+import { isUrl, withFile } from "../arrays/file.ts";
 import { Grid } from "../arrays/grid.ts";
 import { isTensorError, TensorError } from "../errors.ts";
 import { DTYPES } from "../tensor/dtype.ts";
@@ -115,9 +115,10 @@ async function specOf(request: JobRequest, asked: string): Promise<JobSpec> {
   };
   await checkOutput(spec, [data, indices, updates]);
   const shuffled = product(address.positions) * (product(address.slice) * bytes + 8);
+  const isOnDisk = out !== null && !isUrl(out.path);
   await checkDisk([
     { folder: path.resolve(folder), bytes: shuffled },
-    { folder: path.dirname(spec.out.path), bytes: out === null ? 0 : product(shape) * bytes },
+    ...(isOnDisk ? [{ folder: path.dirname(out.path), bytes: product(shape) * bytes }] : []),
   ]);
   return spec;
 }
@@ -157,7 +158,11 @@ async function checkOutput(
   inputs: readonly (ChunkedArray | undefined)[],
 ): Promise<void> {
   if (inPlace) {
-    if (out.format === "zarr") return;
+    if (out.format === "zarr" && !isUrl(out.path)) return;
+    if (isUrl(out.path)) {
+      const why = "object storage cannot replace a chunk and say that it did";
+      throw new TensorError("attribute", `${out.path} is not changed in place: ${why}`);
+    }
     const sentence =
       "an NPY file is not changed in place, because a part of a file cannot be replaced at once";
     throw new TensorError("attribute", `${sentence}; give another file, or copy it to Zarr`);
@@ -166,7 +171,8 @@ async function checkOutput(
     const sentence = `the output ${out.path} is an input; only data can be changed, in place`;
     throw new TensorError("overlap", sentence, { input: "out" });
   }
-  if (!(await isThere(out.path))) return;
+  // In object storage, whoever begins the array finds out.
+  if (isUrl(out.path) || !(await isThere(out.path))) return;
   throw new TensorError("attribute", `${out.path} exists; remove it, or give another output`);
 }
 

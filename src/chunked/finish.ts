@@ -13,7 +13,7 @@ import { FOLDERS, isMissing, isThere, jobFailure, jobOf, remainingTasks } from "
 /** What is added to the name of a folder that is being removed. */
 const TRASH = ".trash";
 
-/** @throws TensorError of the job's first bad index; `malformed-file` where tasks are not done */
+/** @throws TensorError of the job's first bad index; `engine` where tasks are not done */
 export async function finish(job: JobContext): Promise<void> {
   const { folder, out, spec } = job;
   const listed = jobOf(job);
@@ -29,7 +29,7 @@ export async function finish(job: JobContext): Promise<void> {
     // Another run may have finished the job, and removed what was listed.
     if (await isThere(fileOf.done(folder))) return;
     const sentence = `the job in ${folder} cannot be finished: ${left} of its ${name} tasks are not done`;
-    throw new TensorError("malformed-file", sentence);
+    throw new TensorError("engine", sentence);
   }
   if (!spec.inPlace && "publish" in out) await out.publish();
   // A run may have ended between its mark, which makes the task done, and the renaming of its chunk.

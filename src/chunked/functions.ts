@@ -7,6 +7,7 @@ import type { NodeSpec } from "../call/call.ts";
 import { printValue, TensorError } from "../errors.ts";
 import { objectOf } from "../tensor/options.ts";
 import type { ArrayLocation, ChunkedArray } from "../arrays/array.ts";
+import { isUrl } from "../arrays/file.ts";
 import type { CallSpec } from "./call-spec.ts";
 import { createJob } from "./create-job.ts";
 import { isBadIndex } from "./job.ts";
@@ -93,6 +94,9 @@ async function run(
   checkCount("threads", threads);
   const out = outOf(data, given.out);
   const place = out?.path ?? data.location.path;
+  if (job === undefined && isUrl(place)) {
+    throw new TensorError("attribute", `a job for ${place} needs a folder here: give job`);
+  }
   const folder = path.resolve(job ?? `${place}.job`);
   const request = { folder, call, data, indices, updates, out, memory, threads };
   const spec = await createJob(request);
@@ -123,7 +127,7 @@ function outOf(data: ChunkedArray, out: unknown): Pick<ArrayLocation, "format" |
   if (out === data) return null;
   if (typeof out === "string" && out !== "") {
     const format = out.toLowerCase().endsWith(".npy") ? "npy" : "zarr";
-    return { format, path: path.resolve(out) };
+    return { format, path: isUrl(out) ? out : path.resolve(out) };
   }
   const sentence = `out must be the path of a new array, or data itself, got ${printValue(out)}`;
   throw new TensorError("attribute", sentence, { input: "out" });

@@ -7,7 +7,7 @@ import { createJob, runJob, type JobRequest } from "../chunked/index.ts";
 import { isTensorError, roleOf, type Role, type Tensor } from "../index.ts";
 import { openArray, type ChunkedArray } from "../zarr/index.ts";
 import { errorAt, printFile, STDIN, wrongData, wrongUsage } from "./failure.ts";
-import type { Io } from "./io.ts";
+import { printNote, type Io } from "./io.ts";
 import { printSlurm, runWithRedis } from "./job-engines.ts";
 import { parsePositive } from "./job-worker.ts";
 import { JobReport } from "./job-report.ts";
@@ -63,8 +63,10 @@ export function addChunkedOptions(command: Command): Command {
 export function isChunked(io: Io, texts: readonly string[], options: ChunkedOptions): boolean {
   if (CHUNKED.some((name) => options[name] !== undefined)) return true;
   return texts.some((text) => {
-    const file = path.resolve(io.cwd, text.replace(/^\w+=/, ""));
-    return ["zarr.json", ".zarray"].some((name) => fs.existsSync(path.join(file, name)));
+    const file = placeOf(io, text.replace(/^\w+=/, ""));
+    return (
+      isUrl(file) || ["zarr.json", ".zarray"].some((name) => fs.existsSync(path.join(file, name)))
+    );
   });
 }
 
@@ -89,6 +91,7 @@ export async function runChunked(
   const request = await requestOf(io, call, texts, options);
   const { folder } = request;
   const spec = await createJob(request);
+  const wasDone = fs.existsSync(path.join(folder, "done"));
   if (options.slurm === true) {
     const { memory, threads } = options;
     return printSlurm(io, folder, {
@@ -108,13 +111,15 @@ export async function runChunked(
   endFolder(folder, options);
   const out = await openArray(spec.out.path);
   const [{ name }] = call.version.outputs;
-  const file = path.relative(io.cwd, spec.out.path) || spec.out.path;
+  const file = isUrl(spec.out.path) ? spec.out.path : path.relative(io.cwd, spec.out.path);
   const { dtype, shape } = out;
   await io.stdout.write(
     options.json === true
       ? `${printJson({ outputs: [{ name, dtype, shape, file }], stages: report.stages })}\n`
       : [`${name}: ${printType(out)}`, `  written to ${file}`, ...report.lines(), ""].join("\n"),
   );
+  const isOld = wasDone && options.json !== true;
+  if (isOld) await printNote(io, `this job was done before; remove ${folder} to do it again`);
 }
 
 /** Removes the folder of a job that is over, if nobody asked for the folder. */
@@ -142,7 +147,10 @@ async function requestOf(
     throw wrongUsage(`${title} needs data and indices`);
   }
   const out = outOf(io, version.outputs[0].name, title, options);
-  const place = out?.path ?? path.resolve(io.cwd, dataFile);
+  const place = out?.path ?? placeOf(io, dataFile);
+  if (options.job === undefined && isUrl(place)) {
+    throw wrongUsage(`a job for ${place} needs a folder here: --job FOLDER`);
+  }
   const { memory = 2 ** 30, threads = availableParallelism(), job } = options;
   return {
     folder: path.resolve(io.cwd, job ?? `${place}.job`),
@@ -172,11 +180,16 @@ async function open(io: Io, file: string): Promise<ChunkedArray> {
     throw wrongUsage(`${what} is not read in parts; give an .npy file or a Zarr array`);
   }
   try {
-    return await openArray(path.resolve(io.cwd, file));
+    return await openArray(placeOf(io, file));
   } catch (error) {
     throw errorAt(file, error);
   }
 }
+
+const isUrl = (file: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(file);
+
+/** The absolute path of a file or folder; an address stays what it is. */
+const placeOf = (io: Io, file: string): string => (isUrl(file) ? file : path.resolve(io.cwd, file));
 
 function outOf(
   io: Io,
@@ -195,7 +208,7 @@ function outOf(
     );
   }
   const format = file.toLowerCase().endsWith(".npy") ? "npy" : "zarr";
-  return { format, path: path.resolve(io.cwd, file) };
+  return { format, path: placeOf(io, file) };
 }
 
 async function runHere(

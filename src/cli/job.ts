@@ -1,6 +1,7 @@
 /** `ndscatter job`: what a job's folder holds, and its tasks, for whoever runs them. */
 
 import * as path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import {
   jobFailure,
@@ -52,6 +53,11 @@ export function addJobCommand(program: Command, io: Io): void {
     .option("--memory <size>", "for all of them together (default: 1G)", (text: string) =>
       parseBytes(text, "--memory"),
     )
+    .option(
+      "--wait <seconds>",
+      "how long tasks of the stage before may be missing, where a network's listings are old (default: 0)",
+      (text: string) => parsePositive(text, "--wait"),
+    )
     .addHelpText("after", TASK_HELP)
     .action((folder: string, stage: string, tasks: string, options: TaskOptions) =>
       runTasks(io, folder, stage, tasks, options),
@@ -62,6 +68,7 @@ export function addJobCommand(program: Command, io: Io): void {
 interface TaskOptions {
   readonly threads?: number;
   readonly memory?: number;
+  readonly wait?: number;
 }
 
 interface StageStatus extends Stage {
@@ -104,7 +111,7 @@ async function runTasks(
   given: string,
   stageName: string,
   text: string,
-  { threads = 1, memory }: TaskOptions,
+  { threads = 1, memory, wait = 0 }: TaskOptions,
 ): Promise<void> {
   const folder = path.resolve(io.cwd, given);
   const job = await openJob(folder);
@@ -114,7 +121,7 @@ async function runTasks(
     throw wrongUsage(`the job has no stage ${JSON.stringify(stageName)}; its stages are ${known}`);
   }
   const tasks = parseTasks(text, stage);
-  await checkTurn(job, stage.name);
+  await checkTurn(job, stage.name, performance.now() + 1000 * wait);
   const pool = startPool({ threads, memory });
   const controller = new AbortController();
   const release = io.onInterrupt(() => controller.abort());
@@ -132,14 +139,22 @@ async function runTasks(
   }
 }
 
-/** @throws Failure where tasks of a stage before are not done */
-async function checkTurn(job: Job, name: StageName): Promise<void> {
+/**
+ * @param until when to give up, in milliseconds of `performance.now()`
+ * @throws Failure where tasks of a stage before are not done
+ */
+async function checkTurn(job: Job, name: StageName, until: number): Promise<void> {
   if ((await remainingTasks(job, "finish")).length === 0) return;
   for (const { name: earlier } of job.stages) {
     if (earlier === name) return;
     // oxlint-disable-next-line no-await-in-loop -- a few stages
     const { length: left } = await remainingTasks(job, earlier);
     if (left === 0) continue;
+    if (performance.now() < until) {
+      // oxlint-disable-next-line no-await-in-loop
+      await sleep(2000);
+      return checkTurn(job, name, until);
+    }
     const sentence = `${left} tasks of ${earlier} are not done, and ${name} needs all of them`;
     throw wrongData(sentence);
   }

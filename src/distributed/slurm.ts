@@ -146,7 +146,7 @@ function submission(
     `first=$((SLURM_ARRAY_TASK_ID * ${length}))`,
     `last=$((first + ${length - 1}))`,
     `[ "$last" -lt ${stage.tasks} ] || last=${stage.tasks - 1}`,
-    `exec ${call} "$first-$last" --threads ${threads} --memory ${memory}`,
+    `exec ${call} "$first-$last" --threads ${threads} --memory ${memory} --wait ${PATIENCE}`,
     END,
     "}",
     `${stage.name}=$(${stage.name}_tasks | sbatch ${[...words, ...dependency].join(" ")})`,
@@ -154,6 +154,9 @@ function submission(
     `${stage.name}=\${${stage.name}%%;*}`,
   ];
 }
+
+/** Seconds for which a network file system may show an old listing: a minute, by NFS's default. */
+const PATIENCE = 70;
 
 /** A word for sh that stands for itself. */
 function quote(word: string): string {

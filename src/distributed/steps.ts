@@ -183,8 +183,5 @@ async function addTasks(
 }
 
 /** Errors that another attempt may not meet: those of the machine. What is wrong in a file stays wrong. */
-export const isWorthRetry = (error: unknown, stage: StageName): boolean =>
-  !isTensorError(error) ||
-  error.code === "engine" ||
-  // Tasks that are not done, says a listing that may be old.
-  (stage === "finish" && error.code === "malformed-file");
+export const isWorthRetry = (error: unknown): boolean =>
+  !isTensorError(error) || error.code === "engine";

@@ -214,7 +214,7 @@ class TaskRunner {
       if (signal.aborted) return;
       await checkSeen(folder, error);
       const sentence = sentenceOf(error, stage, task);
-      if (isWorthRetry(error, stage)) {
+      if (isWorthRetry(error)) {
         this.#options.onNote?.(sentence);
         throw new TensorError("engine", sentence, {}, { cause: error });
       }

@@ -1,0 +1,196 @@
+/** `ndscatter run` on arrays that are done chunk by chunk, and `ndscatter job`. */
+
+import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import { before, test } from "node:test";
+import { equals, gatherND, scatterND, tensor } from "../src/index.ts";
+import { createArray, openArray } from "../src/zarr/index.ts";
+import {
+  checkResult,
+  inOrder,
+  makeFolder,
+  prints,
+  refuses,
+  fails,
+  testRows,
+} from "./support/cli.ts";
+
+const folder = makeFolder();
+const { at, json, ndscatter, save } = folder;
+
+const ROWS = 40;
+const data = tensor(
+  "float32",
+  [ROWS, 6],
+  Float32Array.from({ length: 6 * ROWS }, (_, one) => one / 7),
+);
+const indices = tensor(
+  "int64",
+  [30, 1],
+  BigInt64Array.from({ length: 30 }, (_, one) => BigInt((one * 7) % 20)),
+);
+const updates = tensor(
+  "float32",
+  [30, 6],
+  Float32Array.from({ length: 180 }, (_, one) => 0.1 * one),
+);
+const sums = scatterND(data, indices, updates, { reduction: "add" });
+
+const makeTable = async (name: string): Promise<void> => {
+  const { dtype, shape } = data;
+  const table = await createArray(at(name), { dtype, shape, chunkShape: [8, 4], codecs: ["gzip"] });
+  await table.write(data);
+};
+
+before(async () => {
+  save("d.npy", data);
+  save("i.npy", indices);
+  save("u.npy", updates);
+  save("bad.npy", tensor("int64", [30, 1], [...Array(29).fill(3), ROWS]));
+  save("f.npy", tensor("float32", [30, 1], new Float32Array(30)));
+  fs.writeFileSync(at("i.pb"), "");
+  fs.mkdirSync(at("other"));
+  for (const name of ["t.zarr", "place.zarr", "mine.zarr"]) await makeTable(name);
+  fs.mkdirSync(at("mine.zarr/.ndscatter"));
+  fs.writeFileSync(at("mine.zarr/.ndscatter/job"), "0123456789abcdef");
+});
+
+/** A sentence of which this is a part. */
+const part = (text: string): RegExp => new RegExp(text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+
+const ADD = "run ScatterND --attr reduction=add";
+
+testRows(folder, [
+  prints(
+    `${ADD} t.zarr i.npy u.npy -o new.zarr`,
+    /^output: float32\[40, 6\]\n  written to new\.zarr\n$/,
+  ),
+  prints(`${ADD} d.npy i.npy u.npy -o new.npy --memory 300M --threads 1`, /written to new\.npy/),
+  prints(`${ADD} t.zarr i.npy u.npy -o kept.zarr --job kept`, /written to kept\.zarr/),
+  prints("job status kept", inOrder(/^stage +tasks done\n/, /apply +10 of 10\n/, /\ndone\n$/)),
+  prints("run GatherND t.zarr i.npy -o rows.npy", /^output: float32\[30, 6\]\n/),
+  prints("run Gather t.zarr i.npy -o taken.zarr --attr axis=0", /^output: float32\[30, 1, 6\]\n/),
+  prints(
+    `${ADD} t.zarr i.npy u.npy -o s.zarr --job slurm --slurm`,
+    inOrder(/^#!\/bin\/sh/, /job task/),
+  ),
+  fails(
+    "run ScatterND t.zarr bad.npy u.npy -o bad.zarr",
+    part("ScatterND-18: indices[29, 0] is 40, but axis 0 of data [40, 6] takes -40..39"),
+  ),
+  fails("run ScatterND t.zarr bad.npy u.npy -o bad.zarr --job bad", part("indices[29, 0] is 40")),
+  fails("job status bad", part("indices[29, 0] is 40"), /ended by a bad index\n$/),
+  fails("run ScatterND t.zarr f.npy u.npy -o x.zarr", part("indices")),
+  fails("run ScatterND t.zarr i.npy u.npy -o t.zarr", part("the output")),
+  fails(
+    "run ScatterND t.zarr i.npy u.npy -o d.npy",
+    part("d.npy exists; remove it, or give another output"),
+  ),
+  fails("run ScatterND t.zarr i.npy u.npy -o x.zarr --memory 50M", part("needs 98 MB of memory")),
+  fails("run ScatterND t.zarr i.npy u.npy -o x.zarr --job kept", part("holds another job")),
+  fails("run ScatterND d.npy i.npy u.npy --in-place", part("an NPY file is not changed in place")),
+  fails("run ScatterND mine.zarr i.npy u.npy --in-place", part("another job is changing")),
+  fails("run ScatterND missing.zarr i.npy u.npy -o x.zarr --memory 1G", part("missing.zarr: ")),
+  fails("job status other", part("other holds no job: there is no job.json in it")),
+  fails(
+    "job task slurm apply 0",
+    part("1 tasks of partition are not done, and apply needs all of them"),
+  ),
+  refuses("run ScatterND t.zarr i.npy u.npy", part("needs a place: -o new.zarr, or --in-place")),
+  refuses("run ScatterND t.zarr i.npy u.npy -o x.zarr --in-place", part("leave -o out")),
+  refuses("run ScatterND t.zarr i.pb u.npy -o x.zarr", part("i.pb is not read in parts")),
+  refuses(
+    "run ScatterND t.zarr i.npy u.npy -o x.zarr --memory lots",
+    part("--memory takes an amount"),
+  ),
+  refuses(
+    "run ScatterND t.zarr i.npy u.npy -o x.zarr --threads 0",
+    part("--threads takes a positive number"),
+  ),
+  refuses(
+    "run ScatterND t.zarr i.npy u.npy -o x.zarr --expect d.npy",
+    part("--expect compares tensors"),
+  ),
+  refuses("run m.onnx t.zarr -o x.zarr", part("m.onnx is no operator")),
+  refuses(
+    "run ScatterND t.zarr i.npy u.npy -o s3://bucket/x.zarr",
+    part("needs a folder here: --job FOLDER"),
+  ),
+  refuses(
+    "job task kept sort 0",
+    part('the job has no stage "sort"; its stages are partition, apply, finish'),
+  ),
+  refuses("job task slurm partition 0-x", part("tasks are numbers and ranges")),
+  refuses("job task slurm partition 1", part("partition has the tasks 0 to 0, got 1")),
+]);
+
+test("what chunked runs write is what a call in memory gives", async () => {
+  // After the rows above, which are tests of their own.
+  assert.ok(equals(await (await openArray(at("new.zarr"))).read(), sums));
+  assert.ok(equals(folder.load("new.npy"), sums));
+  assert.ok(equals(folder.load("rows.npy"), gatherND(data, indices)));
+  for (const name of [
+    "new.zarr.job",
+    "new.npy.job",
+    "bad.zarr",
+    "bad.zarr.job",
+    "x.zarr",
+    "x.zarr.job",
+  ]) {
+    assert.ok(!fs.existsSync(at(name)), name);
+  }
+  assert.deepEqual(fs.readdirSync(at("new.zarr")).sort(), ["c", "zarr.json"]);
+  assert.deepEqual(fs.readdirSync(at("kept")).sort(), ["done", "job.json"]);
+});
+
+test("an array that is changed in place is changed once, however often the command runs", async () => {
+  for (const note of [null, /this job was done before/]) {
+    const line = `${ADD} place.zarr i.npy u.npy --in-place --job place`;
+    checkResult(await ndscatter(line), prints(line, /written to place\.zarr/, note));
+    assert.ok(equals(await (await openArray(at("place.zarr"))).read(), sums));
+  }
+});
+
+test("a scheduler's tasks do the job, and late ones nothing", async () => {
+  for (const tasks of ["partition 0-15", "apply 0-3", "apply 2-63", "finish 0", "apply 3"]) {
+    const line = `job task slurm ${tasks} --memory 300M`;
+    checkResult(await ndscatter(line), prints(line, ""));
+  }
+  assert.ok(equals(await (await openArray(at("s.zarr"))).read(), sums));
+});
+
+test("--json gives the result and the stages", async () => {
+  const { outputs, stages } = (await json("run GatherND t.zarr i.npy -o json.npy")) as {
+    outputs: unknown;
+    stages: readonly { stage: string; tasks: number }[];
+  };
+  assert.deepEqual(outputs, [
+    { name: "output", dtype: "float32", shape: [30, 6], file: "json.npy" },
+  ]);
+  assert.deepEqual(
+    stages.map(({ stage, tasks }) => [stage, tasks]),
+    [
+      ["partition", 1],
+      ["apply", 10],
+      ["place", 1],
+    ],
+  );
+});
+
+test("Ctrl-C ends a run, which says how it goes on", async () => {
+  const line = `${ADD} t.zarr i.npy u.npy -o stopped.zarr --threads 1`;
+  const stopped = await ndscatter(line, {
+    onInterrupt(stop) {
+      stop();
+      return () => {};
+    },
+  });
+  assert.equal(stopped.status, 1);
+  assert.match(
+    stopped.stderr,
+    /stopped; what is done is in stopped\.zarr\.job, and the same command/,
+  );
+  assert.ok(!fs.existsSync(at("stopped.zarr/zarr.json")));
+  checkResult(await ndscatter(line), prints(line, /written to stopped\.zarr/));
+  assert.ok(equals(await (await openArray(at("stopped.zarr"))).read(), sums));
+});
