@@ -23,6 +23,16 @@ export async function withFile<T>(
   }
 }
 
+/** Waits until the disk has the names in a folder; where the system cannot open folders, it does not. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await fs.open(folder, "r").catch(() => null);
+  try {
+    await handle?.sync();
+  } finally {
+    await handle?.close();
+  }
+}
+
 /**
  * Fills `into` from byte `at` on.
  * @throws TensorError `malformed-file` where the file ends before

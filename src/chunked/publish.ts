@@ -13,7 +13,7 @@
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import { malformed } from "../errors.ts";
-import { withFile } from "../arrays/file.ts";
+import { syncFolder, withFile } from "../arrays/file.ts";
 import { fileOf, type JobContext } from "./context.ts";
 
 /** What a marker says of a chunk that stays as it is. */
@@ -108,6 +108,8 @@ export async function mark(
       await handle.datasync();
     });
     await fs.link(temporary, marker);
+    // A crash of the machine must not keep the chunk and lose its mark.
+    if (job.spec.inPlace) await syncFolder(fileOf.stage(job.folder, stage));
     return true;
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
