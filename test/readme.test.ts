@@ -60,7 +60,7 @@ test("its code compiles and prints what it says", () => {
 
 test("its commands run, and print what it shows", async () => {
   const lines = commands.filter((line) => !ELSEWHERE.some((start) => line.startsWith(start)));
-  assert.equal(lines.length, 11);
+  assert.equal(lines.length, 13);
   assert.ok(lines.every((line) => line.startsWith("ndscatter ")));
   runShell(folder, lines);
   for (const name of ["taken.npy", "m16.onnx", "net.bin"]) {

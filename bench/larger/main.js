@@ -45,6 +45,7 @@ const CONTESTANTS = [
   { name: "dd", work: "scatter", command: ["bash", path.join(HERE, "floor.sh"), folder] },
   ours("scatter", "table.zarr", "ours.zarr"),
   ours("scatter", "table.npy", "ours.npy"),
+  ours("scatter", "table.npy", "ours.npy", "320"),
   python("scatter", "numpy-memmap"),
   python("scatter", "zarr-chunks"),
   python("scatter", "zarr-blocks"),
@@ -54,17 +55,9 @@ const CONTESTANTS = [
   python("gather", "dask"),
 ].filter(({ name }) => only === null || only.some((one) => name.includes(one)));
 
-function ours(work, table, out) {
-  const command = [
-    process.execPath,
-    path.join(HERE, "ours.js"),
-    folder,
-    work,
-    table,
-    out,
-    values.memory,
-  ];
-  return { name: `ndscatter, ${path.extname(table).slice(1)}`, work, command, out };
+function ours(work, table, out, memory = values.memory) {
+  const command = [process.execPath, path.join(HERE, "ours.js"), folder, work, table, out, memory];
+  return { name: `ndscatter, ${path.extname(table).slice(1)}, ${memory} MB`, work, command, out };
 }
 
 function python(work, name) {
