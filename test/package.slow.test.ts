@@ -29,6 +29,10 @@ const EXPORTS = {
     "planScatterND", "printScalar", "printShape", "resolve", "roleOf", "run", "scatter", "scatterElements",
     "scatterND", "tensor", "tensorScatter", "typesOf", "zeros",
   ],
+  "chunked/index.js": [
+    "createJob", "diskRate", "gatherChunked", "jobFailure", "openJob", "remainingTasks", "runJob",
+    "scatterChunked", "slurmScript", "startPool",
+  ],
   "distributed/bullmq.js": ["createWorker", "submitJob"],
   "npy/index.js": ["readNpy", "writeNpy"],
   "onnx/index.js": [

@@ -2,6 +2,7 @@
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
+import { writeFully, withFile } from "../arrays/file.ts";
 import { TensorError } from "../errors.ts";
 import { isMissing } from "./job.ts";
 
@@ -38,5 +39,26 @@ async function existing(folder: string): Promise<string> {
     const above = path.dirname(folder);
     if (!isMissing(error) || above === folder) throw error;
     return existing(above);
+  }
+}
+
+/** Bytes that are written to learn what a disk gives. */
+const PROBE = 2 ** 27;
+
+/** Bytes a second that the disk of a folder takes when one file is written and synced: 128 MB, which are removed. */
+export async function diskRate(folder: string): Promise<number> {
+  const file = path.join(folder, `.ndscatter-${process.pid}.probe`);
+  const bytes = new Uint8Array(PROBE);
+  // Numbers, because some file systems store no zeros.
+  for (let at = 0; at < PROBE; at++) bytes[at] = at * 2654435761;
+  try {
+    return await withFile(file, "wx", async (handle) => {
+      const begin = performance.now();
+      await writeFully(handle, bytes, 0);
+      await handle.datasync();
+      return (1000 * PROBE) / (performance.now() - begin);
+    });
+  } finally {
+    await fs.rm(file, { force: true });
   }
 }

@@ -25,5 +25,6 @@ export {
 } from "./job.ts";
 export { startPool, type PoolOptions, type TaskPool } from "./pool.ts";
 export { runJob, type JobProgress, type RunJobOptions } from "./run-job.ts";
+export { diskRate } from "./disk.ts";
 export { createJob, type JobRequest } from "./create-job.ts";
 export { slurmScript, type SlurmOptions } from "../distributed/slurm.ts";

@@ -3,7 +3,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import type { Command } from "commander";
-import { createJob, runJob, type JobRequest } from "../chunked/index.ts";
+import { createJob, diskRate, runJob, type JobRequest } from "../chunked/index.ts";
 import { isTensorError, roleOf, type Role, type Tensor } from "../index.ts";
 import { openArray, type ChunkedArray } from "../zarr/index.ts";
 import { errorAt, printFile, STDIN, wrongData, wrongUsage } from "./failure.ts";
@@ -31,6 +31,9 @@ export interface ChunkedOptions extends CallOptions {
   readonly expect?: readonly string[];
   readonly json?: boolean;
 }
+
+/** In seconds: after a run that took longer, the disk is measured beside it, which takes a moment too. */
+const LONG = 10;
 
 /** Options that make a run a chunked one. */
 const CHUNKED = ["memory", "job", "inPlace", "threads", "redis", "queue", "slurm"] as const;
@@ -111,6 +114,7 @@ export async function runChunked(
   endFolder(folder, options);
   const out = await openArray(spec.out.path);
   const [{ name }] = call.version.outputs;
+  if (report.seconds > LONG) report.disk = await diskRate(path.dirname(folder));
   const file = isUrl(spec.out.path) ? spec.out.path : path.relative(io.cwd, spec.out.path);
   const { dtype, shape } = out;
   await io.stdout.write(

@@ -21,6 +21,8 @@ export interface StageTimes {
 
 export class JobReport {
   readonly stages: StageTimes[] = [];
+  /** Bytes a second that the disk takes; null where it was not measured. */
+  disk: number | null = null;
   readonly #io: Io;
   readonly #line: ProgressLine;
   #printedAt = performance.now();
@@ -46,13 +48,21 @@ export class JobReport {
     this.#line.clear();
   }
 
-  /** A line for each stage that took more than a second. */
+  /** How long all stages took. */
+  get seconds(): number {
+    return this.stages.reduce((sum, { seconds }) => sum + seconds, 0);
+  }
+
+  /** A line for each stage that took more than a second, and one for the disk. */
   lines(): string[] {
-    return this.stages.flatMap(({ stage, tasks, bytes, seconds }) => {
+    const disk =
+      this.disk === null ? [] : [`  the disk: ${printAmount(this.disk)}/s, written and synced`];
+    const stages = this.stages.flatMap(({ stage, tasks, bytes, seconds }) => {
       if (seconds < 1) return [];
       const rate = `${printAmount(bytes)} in ${printSeconds(seconds)}, ${printAmount(bytes / seconds)}/s`;
       return [`  ${stage}: ${tasks} tasks, ${rate}`];
     });
+    return [...stages, ...disk];
   }
 }
 
