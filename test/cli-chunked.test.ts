@@ -67,7 +67,10 @@ testRows(folder, [
   ),
   prints(`${ADD} d.npy i.npy u.npy -o new.npy --memory 300M --threads 1`, /written to new\.npy/),
   prints(`${ADD} t.zarr i.npy u.npy -o kept.zarr --job kept`, /written to kept\.zarr/),
-  prints("job status kept", inOrder(/^stage +tasks done\n/, /apply +10 of 10\n/, /\ndone\n$/)),
+  prints(
+    "job status kept",
+    inOrder(/^stage +tasks done +so far +left\n/, /apply +10 of 10\n/, /\ndone\n$/),
+  ),
   prints("run GatherND t.zarr i.npy -o rows.npy", /^output: float32\[30, 6\]\n/),
   prints("run Gather t.zarr i.npy -o taken.zarr --attr axis=0", /^output: float32\[30, 1, 6\]\n/),
   prints(
@@ -155,6 +158,14 @@ test("a scheduler's tasks do the job, and late ones nothing", async () => {
   for (const tasks of ["partition 0-15", "apply 0-3", "apply 2-63", "finish 0", "apply 3"]) {
     const line = `job task slurm ${tasks} --memory 300M`;
     checkResult(await ndscatter(line), prints(line, ""));
+    if (tasks !== "apply 0-3") continue;
+    const { stages } = (await json("job status slurm")) as {
+      stages: readonly { name: string; done: number; rate: number | null; left: number | null }[];
+    };
+    const apply = stages.find(({ name }) => name === "apply");
+    assert.equal(apply?.done, 4);
+    // Six tasks are left.
+    assert.ok(Math.abs(Number(apply.rate) * Number(apply.left) - 6) < 1e-6);
   }
   assert.ok(equals(await (await openArray(at("s.zarr"))).read(), sums));
 });

@@ -31,7 +31,7 @@ const EXPORTS = {
   ],
   "chunked/index.js": [
     "createJob", "diskRate", "gatherChunked", "jobFailure", "openJob", "remainingTasks", "runJob",
-    "scatterChunked", "slurmScript", "startPool",
+    "scatterChunked", "slurmScript", "startPool", "taskRate",
   ],
   "distributed/bullmq.js": ["createWorker", "submitJob"],
   "npy/index.js": ["readNpy", "writeNpy"],

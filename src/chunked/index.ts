@@ -19,6 +19,7 @@ export {
   jobFailure,
   openJob,
   remainingTasks,
+  taskRate,
   type Job,
   type Stage,
   type StageName,

@@ -89,6 +89,26 @@ export async function remainingTasks(job: Job, name: StageName): Promise<number[
   return numbers.filter((task) => !done.has(task) && !bad.has(task) && task < first);
 }
 
+/** Files that are looked at to tell how fast a stage is. */
+const MOST_LOOKED_AT = 500;
+
+/**
+ * How many tasks of a stage are done in a second, by when their files were written; null where there are too few to tell.
+ * It is the rate of all runs, with the pauses between them.
+ */
+export async function taskRate({ folder }: Job, name: StageName): Promise<number | null> {
+  if (name === "finish") return null;
+  const done = [...(await listTasks(folder, name)).done];
+  const step = Math.ceil(done.length / MOST_LOOKED_AT);
+  const times: number[] = [];
+  for (const task of done.filter((_, i) => i % step === 0)) {
+    const stat = await fs.stat(fileOf.task(folder, FOLDERS[name], task)).catch(() => null);
+    if (stat !== null) times.push(stat.mtimeMs / 1000);
+  }
+  const seconds = Math.max(...times) - Math.min(...times);
+  return times.length > 1 && seconds > 0 ? ((times.length - 1) * step) / seconds : null;
+}
+
 /** The error that ends the job, as far as its tasks have found one; null where all indices seen so far are good. */
 export async function jobFailure(job: Job): Promise<TensorError | null> {
   const failures: BadTask[] = [];

@@ -8,6 +8,7 @@ import {
   openJob,
   remainingTasks,
   startPool,
+  taskRate,
   type Job,
   type Stage,
   type StageName,
@@ -16,6 +17,7 @@ import { wrongData, wrongUsage } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { addJobWorker, parsePositive } from "./job-worker.ts";
 import { JSON_HELP, printJson, printTable } from "./layout.ts";
+import { printSeconds } from "./job-report.ts";
 import { parseBytes } from "./size.ts";
 
 const TASK_HELP = `
@@ -73,13 +75,19 @@ interface TaskOptions {
 
 interface StageStatus extends Stage {
   readonly done: number;
+  /** Tasks a second, so far; null where that is not known. */
+  readonly rate: number | null;
+  /** Seconds; null where that is not known. */
+  readonly left: number | null;
 }
 
 async function statusOf(job: Job): Promise<StageStatus[]> {
   return Promise.all(
     job.stages.map(async ({ name, tasks }) => {
-      const left = await remainingTasks(job, name);
-      return { name, tasks, done: tasks - left.length };
+      const { length: remaining } = await remainingTasks(job, name);
+      const rate = await taskRate(job, name);
+      const left = remaining === 0 ? 0 : rate === null ? null : remaining / rate;
+      return { name, tasks, done: tasks - remaining, rate, left };
     }),
   );
 }
@@ -94,16 +102,29 @@ async function showStatus(io: Io, folder: string, isJson: boolean): Promise<void
     await io.stdout.write(`${printJson({ job: job.id, done: isDone, stages, error })}\n`);
   } else {
     const current = stages.find(({ done, tasks }) => done < tasks);
-    const rows = stages.map(({ name, done, tasks }) => [name, `${done} of ${tasks}`]);
+    const rows = stages.map(({ name, done, tasks, rate, left }) => [
+      name,
+      `${done} of ${tasks}`,
+      rate === null ? "" : `${rate.toPrecision(2)} a second`,
+      left === null || left === 0 ? "" : `${printSeconds(left)}, until ${timeIn(left)}`,
+    ]);
     const state = isDone
       ? "done"
       : failure === null
         ? `at ${current?.name}; the command that began it goes on`
         : "ended by a bad index";
-    const table = printTable([["stage", "tasks done"], ...rows]);
+    const table = printTable([["stage", "tasks done", "so far", "left"], ...rows]);
     await io.stdout.write(`${table}\n${state}\n`);
   }
   if (failure !== null) throw wrongData(failure.message, failure);
+}
+
+/** The time of day in so many seconds, with the day where that is another one. */
+function timeIn(seconds: number): string {
+  const then = new Date(Date.now() + 1000 * seconds);
+  const time = then.toTimeString().slice(0, 5);
+  const isToday = then.toDateString() === new Date().toDateString();
+  return isToday ? time : `${then.toDateString()} ${time}`;
 }
 
 async function runTasks(
