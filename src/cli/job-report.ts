@@ -90,7 +90,8 @@ export function printAmount(bytes: number): string {
     amount /= 1000;
     unit++;
   }
-  return `${amount.toPrecision(amount >= 100 || unit === 0 ? 3 : 2).replace(/e\+\d+/, "")} ${UNITS[unit]}`;
+  const digits = unit === 0 || amount >= 100 ? String(Math.round(amount)) : amount.toPrecision(2);
+  return `${digits} ${UNITS[unit]}`;
 }
 
 /** `12 s`, `3 min 20 s`, `2 h 5 min`. */
