@@ -53,6 +53,9 @@ function mutate(bytes: Uint8Array, random: Random): Uint8Array {
   }
 }
 
+/** Browsers decompress by streams, which takes ten times as long. */
+const TURNS = "process" in globalThis ? 150 : 40;
+
 /** Whether a promise is kept. An error other than a TensorError fails the test. */
 const isKept = async (action: () => Promise<unknown>): Promise<boolean> => {
   try {
@@ -70,7 +73,7 @@ for (const shards of [null, [4, 8]]) {
     test(`broken ${shards === null ? "chunks" : "shards"} of ${named}`, async () => {
       const random = randomFrom(codecs.length + (shards === null ? 0 : 50));
       let refused = 0;
-      for (let turn = 0; turn < 150; turn++) {
+      for (let turn = 0; turn < TURNS; turn++) {
         const dtype = turn % 3 === 0 ? "bool" : "int16";
         const options: CreateOptions = { dtype, shape: SHAPE, chunkShape: [4, 4], shards, codecs };
         const { array, store } = arrayInMemory(options);
@@ -80,7 +83,7 @@ for (const shards of [null, [4, 8]]) {
         await isKept(() => array.read([random(9), random(8)], [0, 0]));
         await isKept(() => array.read([3, 3], [3, 3]));
       }
-      assert.ok(refused > 20, `${refused} refused`);
+      assert.ok(refused > TURNS / 8, `${refused} refused`);
     });
   }
 }
@@ -114,7 +117,7 @@ const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 test("broken metadata are refused, or describe an array that can be read", async () => {
   const random = randomFrom(11);
   let refused = 0;
-  for (let turn = 0; turn < 1500; turn++) {
+  for (let turn = 0; turn < 10 * TURNS; turn++) {
     const codecs = CODECS[random(CODECS.length)];
     const shards = random(2) === 0 ? null : [4, 8];
     const options: CreateOptions = {
