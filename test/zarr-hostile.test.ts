@@ -145,7 +145,7 @@ test("broken metadata are refused, or describe an array that can be read", async
     });
     if (!isRead) refused++;
   }
-  assert.ok(refused > 400, `${refused} refused`);
+  assert.ok(refused > 2.5 * TURNS, `${refused} refused`);
 });
 
 /** An array of one chunk with these bytes. */
