@@ -30,7 +30,7 @@ const EXPORTS = {
     "scatterND", "tensor", "tensorScatter", "typesOf", "zeros",
   ],
   "chunked/index.js": [
-    "createJob", "diskRate", "gatherChunked", "jobFailure", "openJob", "remainingTasks", "runJob",
+    "createJob", "diskRate", "gatherChunked", "jobFailure", "openJob", "remainingTasks", "removeJob", "runJob",
     "scatterChunked", "slurmScript", "startPool", "taskRate",
   ],
   "distributed/bullmq.js": ["createWorker", "submitJob"],

@@ -46,38 +46,46 @@ export async function openNpyArray(
   chunkShape?: readonly number[],
 ): Promise<ChunkedArray> {
   const absolute = path.resolve(file);
-  return new NpyArray(absolute, await headOf(absolute), chunkShape);
+  const head = await headOf(absolute);
+  if (chunkShape !== undefined) checkContiguous(chunkShape, head.shape);
+  return new NpyArray(absolute, head, chunkShape);
 }
 
 /**
- * Begins a new NPY file, which lies beside its place, with `.part` behind its name, until it is published.
+ * Begins a new NPY file, which lies beside its place until it is published. Its chunks need not be contiguous.
+ * @param part where it lies until then
  * @throws TensorError `dtype` for text, and for a data type that NPY lacks; `EEXIST` of the file system
  */
-export async function createPendingNpy(file: string, type: ArrayType): Promise<PendingArray> {
+export async function createPendingNpy(
+  file: string,
+  type: ArrayType,
+  part = file + PENDING,
+): Promise<PendingArray> {
   const absolute = path.resolve(file);
   const { dtype, shape } = type;
   checkNumeric(dtype, absolute);
   const header = printNpyHeader(printDescr(dtype, 0), shape);
-  await withFile(absolute + PENDING, "wx", async (handle) => {
+  await withFile(path.resolve(part), "wx", async (handle) => {
     await handle.truncate(header.length + product(shape) * DTYPES[dtype].bytes);
     await writeFully(handle, header, 0);
     await handle.sync();
   });
-  return openPendingNpy(absolute, type.chunkShape);
+  return openPendingNpy(absolute, type.chunkShape, part);
 }
 
 /** Opens what {@link createPendingNpy} began, or has published. */
 export async function openPendingNpy(
   file: string,
   chunkShape?: readonly number[],
+  part = file + PENDING,
 ): Promise<PendingArray> {
   const absolute = path.resolve(file);
-  const part = absolute + PENDING;
-  const head = await headOf(part).catch((error: unknown) => {
+  const pending = path.resolve(part);
+  const head = await headOf(pending).catch((error: unknown) => {
     if (isMissing(error)) return headOf(absolute);
     throw error;
   });
-  return new PendingNpyArray(absolute, head, chunkShape);
+  return new PendingNpyArray(absolute, head, chunkShape, pending);
 }
 
 interface Head {
@@ -129,7 +137,6 @@ class NpyArray implements ChunkedArray {
   constructor(file: string, head: Head, given?: readonly number[]) {
     const { dtype } = head.type;
     const chunkShape = given ?? defaultChunks(head);
-    checkContiguous(chunkShape, head.shape);
     this.file = file;
     this.head = head;
     this.dtype = dtype;
@@ -185,9 +192,10 @@ class NpyArray implements ChunkedArray {
 
   protected async writeTo(file: string, at: readonly number[], from: Uint8Array): Promise<void> {
     const { start, shape } = this.boxOf(at);
-    const [{ at: place, length }] = this.runs(start, shape);
     await withFile(file, "r+", async (handle) => {
-      await writeFully(handle, from.subarray(0, length), place);
+      for (const run of this.runs(start, shape)) {
+        await writeFully(handle, from.subarray(run.place, run.place + run.length), run.at);
+      }
       await handle.datasync();
     });
   }
@@ -224,8 +232,15 @@ class NpyArray implements ChunkedArray {
 
 /** Chunks go into the file at once: no reader sees the file before it is published. */
 class PendingNpyArray extends NpyArray implements PendingArray {
+  readonly #part: string;
+
+  constructor(file: string, head: Head, chunkShape: readonly number[] | undefined, part: string) {
+    super(file, head, chunkShape);
+    this.#part = part;
+  }
+
   async stageChunk(at: readonly number[], from: Uint8Array): Promise<void> {
-    await this.writeTo(this.file + PENDING, at, from);
+    await this.writeTo(this.#part, at, from);
   }
 
   async stageCopy(): Promise<boolean> {
@@ -239,11 +254,11 @@ class PendingNpyArray extends NpyArray implements PendingArray {
   async discard(): Promise<void> {}
 
   async endStaging(): Promise<void> {
-    await fs.rm(this.file + PENDING, { force: true });
+    await fs.rm(this.#part, { force: true });
   }
 
   async publish(): Promise<void> {
-    await fs.rename(this.file + PENDING, this.file).catch((error: unknown) => {
+    await fs.rename(this.#part, this.file).catch((error: unknown) => {
       if (!isMissing(error)) throw error;
     });
   }

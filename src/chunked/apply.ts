@@ -1,9 +1,10 @@
 /**
- * The second stage: one chunk of data. A scatter applies the updates that all blocks have for it and writes the chunk; a
+ * A stage after partition: one chunk of data. A scatter applies the updates that all blocks have for it and writes the chunk; a
  * gather writes the slices that all blocks want of it.
  */
 
 import type { Box } from "../arrays/grid.ts";
+import { malformed } from "../errors.ts";
 import { part, product, sameShape, stridesOf } from "../tensor/shape.ts";
 import { fileOf, ROWS, splitShape, type JobContext } from "./context.ts";
 import {
@@ -162,6 +163,7 @@ async function applyBatch(
     const bytes = updates.subarray(place * pieceBytes[piece], (place + own) * pieceBytes[piece]);
     await readSlices(fragment, shuffle, piece, from, bytes);
   });
+  checkRows(rows, job, task);
   renumber(rows, job, task.box);
   combiner.add(rows, elementsOf(job.data.dtype, updates));
 }
@@ -181,6 +183,7 @@ async function gatherChunk(job: JobContext, task: ChunkTask, memory: Workspace):
       const slices = memory.bytes("slices", fragment.count * pieceBytes[piece]);
       if (slices.length === 0) continue;
       await readColumn(fragment, shuffle, ROWS, 0, rows);
+      checkRows(rows, job, task);
       renumber(rows, job, task.box);
       const { dtype } = array;
       gatherSlices(
@@ -195,6 +198,21 @@ async function gatherChunk(job: JobContext, task: ChunkTask, memory: Workspace):
       await append(slices);
     }
   });
+}
+
+/** A row beyond the chunk would be written beyond its memory. Files of a job may have been damaged. */
+function checkRows(
+  rows: Uint32Array,
+  { address, folder }: JobContext,
+  { chunk, box }: ChunkTask,
+): void {
+  const whole = product(address.leads.chunkShape);
+  // A chunk that ends early along its first axis has fewer rows; along the others they are not next to each other.
+  const limit = address.addressed === 0 ? 1 : (whole / address.leads.chunkShape[0]) * box.shape[0];
+  let most = 0;
+  for (let p = 0; p < rows.length; p++) if (rows[p] > most) most = rows[p];
+  if (rows.length === 0 || most < limit) return;
+  throw malformed(`${folder} has row ${most} for chunk ${chunk}, which has ${limit}`);
 }
 
 /** Rows are counted in whole chunks. In a chunk that ends early along an axis behind the first they are fewer. */

@@ -1,7 +1,11 @@
 /** How the memory that a job may take is divided: what a process needs anyway, then a share for each thread. */
 
-import { TensorError } from "../errors.ts";
+import { stepsOf } from "../call/execute.ts";
+import { printValue, TensorError } from "../errors.ts";
+import type { ChunkedArray } from "../arrays/array.ts";
 import { contiguousChunks } from "../arrays/npy-array.ts";
+import { DTYPES } from "../tensor/dtype.ts";
+import type { ResolvedCall } from "./call-spec.ts";
 import { printShape, product } from "../tensor/shape.ts";
 
 const MEGABYTE = 2 ** 20;
@@ -11,7 +15,7 @@ const PROCESS = 72 * MEGABYTE;
 const THREAD = 24 * MEGABYTE;
 
 /** Updates of a chunk are taken in parts of at least this many bytes. */
-const LEAST_UPDATES = MEGABYTE;
+export const LEAST_UPDATES = MEGABYTE;
 
 /** Larger blocks and chunks make nothing faster. */
 const MOST_BLOCK = 128 * MEGABYTE;
@@ -21,9 +25,17 @@ const MOST_CHUNK = 64 * MEGABYTE;
 export const shareOf = (memory: number, threads: number): number =>
   Math.floor((memory - PROCESS) / threads) - THREAD;
 
-/** What the least task of a job takes, beside the updates: a chunk as the engine has it, and as the file has it. */
-export const leastOf = (chunkBytes: number, isEncoded: boolean): number =>
-  chunkBytes * (isEncoded ? 2 : 1) + LEAST_UPDATES;
+/**
+ * What the least task of a job takes: a chunk as the engine has it, and where that is not the same as the file has it; a few
+ * updates; and where the updates of each row are counted, a number for each row.
+ */
+export function leastOf({ dtype, chunkShape, isPlain }: ChunkedArray, call: ResolvedCall): number {
+  const { first, later, divides } = stepsOf(call.call.settings);
+  const isCounted = call.call.operator.kind === "scatter" && (divides || first !== later);
+  const rows = isCounted ? product(chunkShape, 0, call.layout.addressed) : 0;
+  const bytes = product(chunkShape) * DTYPES[dtype].bytes;
+  return bytes * (isPlain ? 1 : 2) + LEAST_UPDATES + 4 * rows;
+}
 
 /**
  * How many threads can work at once.
@@ -68,4 +80,11 @@ export function blockShapeFor(
   const each = 3 * sliceBytes + 2 * indexBytes + 20;
   const shape = contiguousChunks(positions, Math.max(1, Math.floor(room / each)));
   return product(positions) === 0 ? positions.map(() => 1) : shape;
+}
+
+/** @throws TensorError `attribute` for what is no positive integer */
+export function checkCount(name: string, value: unknown): void {
+  if (Number.isSafeInteger(value) && Number(value) >= 1) return;
+  const sentence = `${name} must be a positive integer, got ${printValue(value)}`;
+  throw new TensorError("attribute", sentence);
 }

@@ -54,6 +54,11 @@ export function resolveCall(spec: CallSpec, types: CallTypes): ResolvedCall {
     throw new TensorError("dtype", sentence, { ...fields, input: "updates" });
   }
   const axis = "node" in spec && spec.axis !== undefined ? axisTensor(spec.axis) : undefined;
+  const takesAxis = unsettled.signature.positions.axis >= 0;
+  if (takesAxis !== (axis !== undefined)) {
+    const sentence = takesAxis ? "the axis, an input, must be given" : "there is no input axis";
+    throw new TensorError("axis", sentence, { ...fields, input: "axis" });
+  }
   const inputs = unsettled.signature.inputs.map(({ role }): TensorType | undefined =>
     role === "axis" ? axis : types[role],
   );
@@ -93,7 +98,10 @@ function callFrom(spec: CallSpec): { call: Call; policies: Policies } {
   return { call, policies: call.policies };
 }
 
-const axisTensor = (axis: number): Tensor => tensor("int64", [], BigInt64Array.of(BigInt(axis)));
+function axisTensor(axis: number): Tensor {
+  if (Number.isSafeInteger(axis)) return tensor("int64", [], BigInt64Array.of(BigInt(axis)));
+  throw new TensorError("attribute", `axis must be an integer, got ${printValue(axis)}`);
+}
 
 /** A layout asks for the shape of indices only, which may be larger than a tensor's. */
 const shapeOnly = ({ dtype, shape }: CallTypes["indices"]): Tensor =>

@@ -3,12 +3,13 @@
 import * as path from "node:path";
 import type { ChunkedArray, PendingArray, StagedArray } from "../arrays/array.ts";
 import { Grid } from "../arrays/grid.ts";
+import { malformed } from "../errors.ts";
 import { DTYPES } from "../tensor/dtype.ts";
 import { part, product } from "../tensor/shape.ts";
 import { addressOf, type Address } from "./address.ts";
 import { refusesDuplicates, resolveCall, type ResolvedCall } from "./call-spec.ts";
 import type { FragmentLayout } from "./fragments.ts";
-import type { JobSpec } from "./spec.ts";
+import type { JobSpec, StageName } from "./spec.ts";
 
 export interface JobArrays {
   readonly data: ChunkedArray;
@@ -61,6 +62,14 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
     (_, piece) => product(pieces.box(piece).shape) * elementBytes,
   );
   const blocks = new Grid(address.positions, spec.blockShape);
+  const chunks = new Grid(data.shape, data.chunkShape);
+  checkStages(spec, {
+    partition: blocks.size,
+    check: address.leads.size,
+    apply: chunks.size,
+    place: blocks.size,
+    finish: 1,
+  });
   return {
     ...arrays,
     folder,
@@ -70,7 +79,7 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
     refusesRepeats,
     address,
     blocks,
-    chunks: new Grid(data.shape, data.chunkShape),
+    chunks,
     elementBytes,
     pieceBytes,
     shuffle: {
@@ -85,6 +94,14 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
       pieceBytes: [pieceBytes[piece]],
     }),
   };
+}
+
+/** Nobody but the job itself says how many tasks it has. */
+function checkStages({ stages }: JobSpec, tasks: Readonly<Record<StageName, number>>): void {
+  const wrong = stages.find((stage) => stage.tasks !== tasks[stage.name]);
+  if (wrong === undefined) return;
+  const sentence = `job.json says ${wrong.tasks} tasks of ${wrong.name}, but its arrays have ${tasks[wrong.name]}`;
+  throw malformed(sentence);
 }
 
 /** The columns of a file in `shuffle/`. */

@@ -3,21 +3,23 @@
 import { createHash, randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import type { ArrayLocation, ArrayType, ChunkedArray } from "../arrays/array.ts";
-import { isUrl, withFile } from "../arrays/file.ts";
+import type { ArrayLocation, ChunkedArray } from "../arrays/array.ts";
+import { isUrl } from "../arrays/file.ts";
 import { Grid } from "../arrays/grid.ts";
-import { isTensorError, TensorError } from "../errors.ts";
+import { printValue, TensorError } from "../errors.ts";
 import { DTYPES } from "../tensor/dtype.ts";
-import { part, product } from "../tensor/shape.ts";
+import { part, printShape, product } from "../tensor/shape.ts";
 import { addressOf, type Address } from "./address.ts";
-import { blockShapeFor, chunksFor, leastOf, shareOf, threadsFor } from "./budget.ts";
-import { refusesDuplicates, resolveCall, type CallSpec } from "./call-spec.ts";
-import { claim, claimOf } from "./claim.ts";
+import { blockShapeFor, checkCount, chunksFor, leastOf, shareOf, threadsFor } from "./budget.ts";
+import { refusesDuplicates, resolveCall, type CallSpec, type ResolvedCall } from "./call-spec.ts";
+import { beginOutput } from "./begin-output.ts";
+import { checkUnused } from "./check-indices.ts";
 import { checkDisk } from "./disk.ts";
 import { fileOf } from "./context.ts";
-import { FOLDERS, isMissing, isThere, readSpec, stagesOf } from "./job.ts";
-import { createOutput, openLocated, openOutput } from "./open-arrays.ts";
-import { printSpec, type JobSpec } from "./spec.ts";
+import { checkApart, makeFolder, removeJob } from "./job-folder.ts";
+import { forgetFailures, isThere, readSpec, stagesOf } from "./job.ts";
+import { openLocated } from "./open-arrays.ts";
+import { MOST_TASKS, type JobSpec } from "./spec.ts";
 
 export interface JobRequest {
   readonly folder: string;
@@ -40,32 +42,63 @@ export interface JobRequest {
  */
 export async function createJob(request: JobRequest): Promise<JobSpec> {
   const { folder } = request;
+  checkRequest(request);
   const asked = hashOf(request);
-  if (await isThere(fileOf.spec(folder))) {
-    const known = await readSpec(folder);
-    if (known.request !== asked) {
-      const sentence =
-        `${folder} holds another job, or one whose inputs have changed since; remove the folder, ` +
-        "or give another one";
-      throw new TensorError("attribute", sentence);
-    }
-    if (!(await isThere(fileOf.done(folder)))) await beginOutput(known);
-    return known;
-  }
+  if (await isThere(fileOf.spec(folder))) return resume(folder, await readSpec(folder), asked);
   const spec = await specOf(request, asked);
-  // The folders are made here and nowhere else: when the job has ended, tasks that run late find none.
-  for (const stage of Object.values(FOLDERS)) {
-    await fs.mkdir(fileOf.stage(folder, stage), { recursive: true });
+  await fs.mkdir(path.dirname(folder), { recursive: true });
+  const made = await makeFolder(folder, spec);
+  // Someone else was faster.
+  if (made.id !== spec.id) return resume(folder, made, asked);
+  try {
+    await beginOutput(folder, spec);
+  } catch (error) {
+    await removeJob(folder);
+    throw error;
   }
-  await writeSpec(folder, spec);
-  await beginOutput(spec);
   return spec;
+}
+
+/** Goes on with the job in a folder. */
+async function resume(folder: string, known: JobSpec, asked: string): Promise<JobSpec> {
+  if (known.request !== asked) {
+    const sentence =
+      `${folder} holds another job, or one whose inputs have changed since; remove the folder, ` +
+      "or give another one";
+    throw new TensorError("attribute", sentence);
+  }
+  if (await isThere(fileOf.done(folder))) return known;
+  // The indices may have been mended.
+  await forgetFailures(folder);
+  await beginOutput(folder, known);
+  return known;
+}
+
+/** @throws TensorError `attribute` */
+function checkRequest({ data, indices, updates, memory, threads, folder, out }: JobRequest): void {
+  checkCount("memory", memory);
+  if (threads !== 0) checkCount("threads", threads);
+  for (const [name, array] of Object.entries({ data, indices, updates })) {
+    if (array === undefined && name === "updates") continue;
+    const given: unknown = array;
+    if (typeof given === "object" && given !== null && "location" in given) continue;
+    const sentence = `${name} must be an array that openArray has opened, got ${printValue(given)}`;
+    throw new TensorError("attribute", sentence, { input: name });
+  }
+  if (out !== null && out.format !== "npy" && out.format !== "zarr") {
+    throw new TensorError("attribute", `the output is npy or zarr, got ${printValue(out.format)}`);
+  }
+  const places = [data, indices, updates, out === null ? undefined : { location: out }];
+  checkApart(
+    folder,
+    places.flatMap((one) => (one === undefined ? [] : [one.location.path])),
+  );
 }
 
 /** What makes two requests the same. The memory and the threads do not. */
 function hashOf({ call, data, indices, updates, out }: JobRequest): string {
+  // Of a Zarr array the fingerprint is that of its metadata, so it stays while the job changes the array in place.
   const inputs = [data, indices, updates].map((array) =>
-    // An array that is changed in place is known by its metadata; these are all that a Zarr array's fingerprint has.
     array === undefined ? null : [array.location.format, array.location.path, array.fingerprint],
   );
   const text = JSON.stringify({ call, inputs, out });
@@ -79,8 +112,8 @@ async function specOf(request: JobRequest, asked: string): Promise<JobSpec> {
     throw new TensorError("dtype", `${array.location.path} holds text, which has no chunked calls`);
   }
   const { bytes } = DTYPES[request.data.dtype];
-  const { data, threads } = await divided(request, bytes);
-  const resolved = resolveCall(call, { data, indices, updates });
+  const resolved = resolveCall(call, { data: request.data, indices, updates });
+  const { data, threads } = await divided(request, resolved);
   const { shape, layout } = resolved;
   const address = addressOf(layout, data.shape, data.chunkShape);
   const blockShape =
@@ -91,6 +124,8 @@ async function specOf(request: JobRequest, asked: string): Promise<JobSpec> {
       DTYPES[indices.dtype].bytes * Math.max(1, address.tuple.length),
       shareOf(memory, threads),
     );
+  checkBlocks(blockShape, address.positions);
+  await checkUnused(resolved, data.shape, indices);
   const { size: blocks } = new Grid(address.positions, blockShape);
   const spec: JobSpec = {
     version: 1,
@@ -114,6 +149,11 @@ async function specOf(request: JobRequest, asked: string): Promise<JobSpec> {
     }),
   };
   await checkOutput(spec, [data, indices, updates]);
+  const most = Math.max(...spec.stages.map(({ tasks }) => tasks));
+  if (most > MOST_TASKS) {
+    const sentence = `the job would have ${most} tasks, more than a folder can hold: ${MOST_TASKS}`;
+    throw new TensorError("too-large", `${sentence}; make the chunks larger`);
+  }
   const shuffled = product(address.positions) * (product(address.slice) * bytes + 8);
   const isOnDisk = out !== null && !isUrl(out.path);
   await checkDisk([
@@ -125,18 +165,17 @@ async function specOf(request: JobRequest, asked: string): Promise<JobSpec> {
 
 /** Data in chunks that fit in the memory. A file without chunks of its own is divided anew. */
 async function divided(
-  { data, memory, threads: wanted }: JobRequest,
-  bytes: number,
+  { data, memory, threads: given }: JobRequest,
+  call: ResolvedCall,
 ): Promise<{ data: ChunkedArray; threads: number }> {
-  const least = leastOf(product(data.chunkShape) * bytes, !data.isPlain);
-  if (data.location.format === "zarr" || data.location.chunkShape !== undefined) {
-    return { data, threads: threadsFor(memory, wanted, least, data.chunkShape) };
+  const wanted = Math.max(1, given);
+  let own = data;
+  if (data.location.format === "npy" && data.location.chunkShape === undefined) {
+    const { bytes } = DTYPES[data.dtype];
+    const chunkShape = chunksFor(data.shape, bytes, shareOf(memory, wanted));
+    own = await openLocated({ ...data.location, chunkShape });
   }
-  const share = shareOf(memory, wanted);
-  const chunkShape = chunksFor(data.shape, bytes, share);
-  const own = leastOf(product(chunkShape) * bytes, false);
-  const threads = threadsFor(memory, wanted, own, chunkShape);
-  return { data: await openLocated({ ...data.location, chunkShape }), threads };
+  return { data: own, threads: threadsFor(memory, wanted, leastOf(own, call), own.chunkShape) };
 }
 
 /** The chunks of the new array: those of data, or for a gather a block each, so that each is written by one task. */
@@ -153,11 +192,26 @@ function outChunks(
   return [...blockShape, ...pieces];
 }
 
+function checkBlocks(blockShape: readonly number[], positions: readonly number[]): void {
+  const isRight =
+    blockShape.length === positions.length &&
+    blockShape.every((dim) => Number.isSafeInteger(dim) && dim >= 1);
+  if (isRight) return;
+  const sentence = `blockShape must have a positive integer for each axis of ${printShape(positions)}`;
+  throw new TensorError("attribute", sentence);
+}
+
 async function checkOutput(
   { out, inPlace }: JobSpec,
   inputs: readonly (ChunkedArray | undefined)[],
 ): Promise<void> {
   if (inPlace) {
+    const [data] = inputs;
+    const isOld = data !== undefined && "version" in data && data.version !== 3;
+    if (isOld) {
+      const sentence = `${out.path} is Zarr v2, which is read only; give another output`;
+      throw new TensorError("attribute", sentence);
+    }
     if (out.format === "zarr" && !isUrl(out.path)) return;
     if (isUrl(out.path)) {
       const why = "object storage cannot replace a chunk and say that it did";
@@ -174,39 +228,4 @@ async function checkOutput(
   // In object storage, whoever begins the array finds out.
   if (isUrl(out.path) || !(await isThere(out.path))) return;
   throw new TensorError("attribute", `${out.path} exists; remove it, or give another output`);
-}
-
-async function writeSpec(folder: string, spec: JobSpec): Promise<void> {
-  const temporary = `${fileOf.spec(folder)}.${spec.id}.tmp`;
-  await withFile(temporary, "wx", async (handle) => {
-    await handle.writeFile(printSpec(spec));
-    await handle.sync();
-  });
-  await fs.rename(temporary, fileOf.spec(folder));
-}
-
-/** Makes the new array where it is not there yet; or takes the array that is changed in place for this job alone. */
-async function beginOutput(spec: JobSpec): Promise<void> {
-  const { call, data: from, indices, updates, out, inPlace } = spec;
-  if (inPlace) return claim(claimOf(spec));
-  if (await isBegun(out)) return;
-  const data = await openLocated(from);
-  const types = {
-    data,
-    indices: await openLocated(indices),
-    updates: updates === undefined ? undefined : await openLocated(updates),
-  };
-  const { shape } = resolveCall(call, types);
-  const type: ArrayType = { dtype: data.dtype, shape, chunkShape: out.chunkShape ?? shape };
-  await createOutput(out, type, data);
-}
-
-async function isBegun(out: ArrayLocation): Promise<boolean> {
-  try {
-    await openOutput(out);
-    return true;
-  } catch (error) {
-    if (isMissing(error) || isTensorError(error, "malformed-file")) return false;
-    throw error;
-  }
 }

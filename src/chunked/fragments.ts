@@ -10,7 +10,6 @@
  */
 
 import * as fs from "node:fs/promises";
-import * as path from "node:path";
 import { malformed } from "../errors.ts";
 import { readFully, withFile, writeFully } from "../arrays/file.ts";
 
@@ -98,7 +97,7 @@ export async function findFragment(
     start <= end &&
     end <= total &&
     size === sliceStart(layout, total, layout.pieceBytes.length);
-  if (!isRight) throw malformed(`${path.basename(file)} is not what a task of this job wrote`);
+  if (!isRight) throw malformed(`${file} is not what a task of this job wrote`);
   return { file, start, count: end - start, total };
 }
 
@@ -139,14 +138,19 @@ function sliceStart(
 const bytesOfWords = ({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength);
 
-/** The results of `action` for all items, of which a few are under way at once. */
+/** The results of `action` for all items, group after group. */
 export async function inGroups<T, R>(
   items: readonly T[],
   action: (item: T) => Promise<R>,
 ): Promise<R[]> {
   const results: R[] = [];
   for (let i = 0; i < items.length; i += READS_AT_ONCE) {
-    results.push(...(await Promise.all(items.slice(i, i + READS_AT_ONCE).map(action))));
+    const group = await Promise.allSettled(items.slice(i, i + READS_AT_ONCE).map(action));
+    // What is still under way may write into memory that the next task gets, so all of a group ends first.
+    for (const one of group) {
+      if (one.status === "rejected") throw one.reason;
+      results.push(one.value);
+    }
   }
   return results;
 }

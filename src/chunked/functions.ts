@@ -1,6 +1,5 @@
 /** `scatterChunked` and `gatherChunked`: a call on chunked arrays as one makes it on tensors. */
 
-import * as fs from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import * as path from "node:path";
 import type { NodeSpec } from "../call/call.ts";
@@ -10,6 +9,7 @@ import type { ArrayLocation, ChunkedArray } from "../arrays/array.ts";
 import { isUrl } from "../arrays/file.ts";
 import type { CallSpec } from "./call-spec.ts";
 import { createJob } from "./create-job.ts";
+import { removeJob } from "./job-folder.ts";
 import { isBadIndex } from "./job.ts";
 import { openLocated } from "./open-arrays.ts";
 import { DEFAULT_MEMORY } from "./pool.ts";
@@ -90,8 +90,7 @@ async function run(
   const given = objectOf("options", options, {});
   const call = callOf(name, given);
   const { memory = DEFAULT_MEMORY, threads = availableParallelism(), job } = options;
-  checkCount("memory", memory);
-  checkCount("threads", threads);
+  checkRun(given);
   const out = outOf(data, given.out);
   const place = out?.path ?? data.location.path;
   if (job === undefined && isUrl(place)) {
@@ -100,9 +99,8 @@ async function run(
   const folder = path.resolve(job ?? `${place}.job`);
   const request = { folder, call, data, indices, updates, out, memory, threads };
   const spec = await createJob(request);
-  const isTemporary = job === undefined;
   const end = async (): Promise<void> => {
-    if (isTemporary) await fs.rm(folder, { recursive: true, force: true });
+    if (job === undefined) await removeJob(folder);
   };
   try {
     await runJob(folder, options);
@@ -116,8 +114,17 @@ async function run(
 
 function callOf(name: string, given: Readonly<Record<string, unknown>>): CallSpec {
   if (given.node !== undefined) {
-    const { axis, duplicates } = given;
-    return { node: given.node, axis, duplicates } as CallSpec;
+    const { node, axis, duplicates } = given;
+    const other = Object.keys(given).find(
+      (key) =>
+        given[key] !== undefined &&
+        (key === "function" || !(OWN.has(key) || key === "axis" || key === "duplicates")),
+    );
+    if (other !== undefined) {
+      const sentence = `there is no option ${other} beside node, whose attributes say everything`;
+      throw new TensorError("attribute", sentence);
+    }
+    return { node, axis, duplicates } as CallSpec;
   }
   const own = Object.entries(given).filter(([key, value]) => !OWN.has(key) && value !== undefined);
   return { function: String(given.function ?? name), options: Object.fromEntries(own) };
@@ -125,7 +132,7 @@ function callOf(name: string, given: Readonly<Record<string, unknown>>): CallSpe
 
 function outOf(data: ChunkedArray, out: unknown): Pick<ArrayLocation, "format" | "path"> | null {
   if (out === data) return null;
-  if (typeof out === "string" && out !== "") {
+  if (typeof out === "string" && out !== "" && !out.includes("\0")) {
     const format = out.toLowerCase().endsWith(".npy") ? "npy" : "zarr";
     return { format, path: isUrl(out) ? out : path.resolve(out) };
   }
@@ -133,8 +140,21 @@ function outOf(data: ChunkedArray, out: unknown): Pick<ArrayLocation, "format" |
   throw new TensorError("attribute", sentence, { input: "out" });
 }
 
-function checkCount(name: string, value: unknown): void {
-  if (Number.isSafeInteger(value) && Number(value) >= 1) return;
-  const sentence = `${name} must be a positive integer, got ${printValue(value)}`;
-  throw new TensorError("attribute", sentence);
+/** What is wrong here would otherwise end a job that has begun. */
+function checkRun({ job, signal, onProgress }: Readonly<Record<string, unknown>>): void {
+  const isPath = typeof job === "string" && job !== "" && !job.includes("\0");
+  if (job !== undefined && !isPath) {
+    throw new TensorError("attribute", `job must be the path of a folder, got ${printValue(job)}`);
+  }
+  if (onProgress !== undefined && typeof onProgress !== "function") {
+    throw new TensorError(
+      "attribute",
+      `onProgress must be a function, got ${printValue(onProgress)}`,
+    );
+  }
+  if (signal === undefined) return;
+  if (!(signal instanceof AbortSignal)) {
+    throw new TensorError("attribute", `signal must be an AbortSignal, got ${printValue(signal)}`);
+  }
+  signal.throwIfAborted();
 }

@@ -28,4 +28,5 @@ export { startPool, type PoolOptions, type TaskPool } from "./pool.ts";
 export { runJob, type JobProgress, type RunJobOptions } from "./run-job.ts";
 export { diskRate } from "./disk.ts";
 export { createJob, type JobRequest } from "./create-job.ts";
+export { removeJob } from "./job-folder.ts";
 export { slurmScript, type SlurmOptions } from "../distributed/slurm.ts";

@@ -14,6 +14,7 @@
 
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
+import * as path from "node:path";
 import { isTensorError, TensorError } from "../errors.ts";
 import { contextOf, fileOf, type JobContext } from "./context.ts";
 import { openArrays } from "./open-arrays.ts";
@@ -124,6 +125,16 @@ export async function jobFailure(job: Job): Promise<TensorError | null> {
   return failures[0]?.error ?? null;
 }
 
+/** Takes back what tasks have said of bad indices, so that these are looked at again. */
+export async function forgetFailures(folder: string): Promise<void> {
+  for (const stage of [FOLDERS.partition, FOLDERS.check]) {
+    const names = await fs.readdir(fileOf.stage(folder, stage));
+    for (const name of names.filter((one) => one.endsWith(".bad"))) {
+      await fs.rm(path.join(fileOf.stage(folder, stage), name), { force: true });
+    }
+  }
+}
+
 /** An error of a task, and the first position that has it. */
 export interface BadTask {
   readonly block: number;
@@ -160,7 +171,9 @@ async function readBad(
           ? BigInt(String(value.bigint))
           : value,
     ) as { block: number; position: number; error: SentError };
-    return { block, position, error: receiveError(error) as TensorError };
+    const received = receiveError(error);
+    if (isTensorError(received)) return { block, position, error: received };
+    throw new Error("no code");
   } catch (cause) {
     throw new TensorError("malformed-file", `${file} is not what a task wrote`, {}, { cause });
   }

@@ -160,8 +160,15 @@ export class Combiner {
   end(): void {
     const counts = this.#counts;
     if (counts === null || !stepsOf(this.#reducing).divides) return;
-    const rows = Uint32Array.from(counts.keys()).filter((row) => counts[row] > 0);
-    const divisors = rows.map((row) => divisorOf(this.#reducing, counts[row]));
+    let length = 0;
+    for (let row = 0; row < counts.length; row++) if (counts[row] > 0) length++;
+    const rows = new Uint32Array(length);
+    const divisors = new Uint32Array(length);
+    for (let row = 0, i = 0; row < counts.length; row++) {
+      if (counts[row] === 0) continue;
+      rows[i] = row;
+      divisors[i++] = divisorOf(this.#reducing, counts[row]);
+    }
     divide(this.#dtype, this.#data, this.#slice, toOffsets(rows, this.#slice), divisors);
   }
 

@@ -11,20 +11,26 @@ import type { JobSpec } from "./spec.ts";
 export const openLocated = ({ format, path, chunkShape }: ArrayLocation): Promise<ChunkedArray> =>
   format === "npy" ? openNpyArray(path, chunkShape) : openArray(path);
 
+/** Where the NPY file of a job lies until it is complete. */
+export const partOf = ({ out, id }: JobSpec): string => `${out.path}.${id}.part`;
+
 /** The output of a job that makes a new array. */
-export const openOutput = ({ format, path, chunkShape }: ArrayLocation): Promise<PendingArray> =>
-  format === "npy" ? openPendingNpy(path, chunkShape) : openPending(path);
+export const openOutput = (spec: JobSpec): Promise<PendingArray> =>
+  spec.out.format === "npy"
+    ? openPendingNpy(spec.out.path, spec.out.chunkShape, partOf(spec))
+    : openPending(spec.out.path);
 
 /**
  * Begins the new array of a job.
  * @param like has the encoding that the new array gets, where both are of one format
  */
 export function createOutput(
-  { format, path }: ArrayLocation,
+  spec: JobSpec,
   type: ArrayType,
   like: ChunkedArray,
 ): Promise<PendingArray> {
-  if (format === "npy") return createPendingNpy(path, type);
+  const { format, path } = spec.out;
+  if (format === "npy") return createPendingNpy(path, type, partOf(spec));
   const { dtype, shape, chunkShape } = type;
   if (sameShape(shape, like.shape) && sameShape(chunkShape, like.chunkShape)) {
     return createPending(path, { like, dtype, shape });
@@ -40,7 +46,7 @@ export async function openArrays(spec: JobSpec): Promise<JobArrays> {
     data: await openLocated(data),
     indices: await openLocated(indices),
     updates: updates === undefined ? undefined : await openLocated(updates),
-    out: inPlace ? await openInPlace(out) : await openOutput(out),
+    out: inPlace ? await openInPlace(out) : await openOutput(spec),
   };
 }
 

@@ -3,15 +3,13 @@
  * writes the rows, and the updates, sorted by chunk.
  */
 
-import { TensorError, isTensorError, sentenceOf } from "../errors.ts";
-import { indexWordsOf, type IndexRules } from "../plan/index-job.ts";
-import { readOffsets } from "../plan/bounds.ts";
-import { rulesOf } from "../call/prepare.ts";
+import { indexWordsOf } from "../plan/index-job.ts";
 import { DTYPES } from "../tensor/dtype.ts";
-import { coordinatesOf, printShape, product } from "../tensor/shape.ts";
+import { product } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import type { Box } from "../arrays/grid.ts";
 import { indexBox } from "./address.ts";
+import { badIndex, indexRules } from "./check-indices.ts";
 import { fileOf, type JobContext } from "./context.ts";
 import { writeFragments } from "./fragments.ts";
 import { locate, type LocateRules } from "./locate.ts";
@@ -27,10 +25,16 @@ export async function partition(job: JobContext, block: number, memory: Workspac
   const count = product(box.shape);
   const pending = job.updates === undefined ? undefined : readUpdates(job, box, 0, memory);
   // A rejection is looked at below, when it is its turn.
-  pending?.catch(() => {});
+  const settled = pending?.catch(() => {});
   const leads = memory.words("leads", count);
   const rows = memory.words("rows", count);
-  await locateBlock(job, box, { leads, rows }, memory);
+  try {
+    await locateBlock(job, box, { leads, rows }, memory);
+  } catch (error) {
+    // The next task gets the memory that is being read into.
+    await settled;
+    throw error;
+  }
   const starts = memory.words("starts", address.leads.size + 1);
   const order = memory.words("order", count);
   const kept = sortByKey(leads, address.leads.size, starts, order);
@@ -79,46 +83,12 @@ async function locateBlock(
   await indices.readBytes(start, shape, bytes);
   const tensor = new Tensor(indices.dtype, [...shape], size, elementsOf(indices.dtype, bytes));
   const bad = locate(address, box, indexWordsOf(tensor), locateRules(job), located);
-  if (bad !== -1) throw badIndex(job, tensor, start, bad);
-}
-
-/** The rules of the call for indices. */
-function indexRules({ resolved: { call, policies } }: JobContext): IndexRules {
-  // Nothing is read by them; they are asked for what they say.
-  return rulesOf(call, policies, () => ({ bad: 0 }));
+  if (bad !== -1) throw badIndex(job.resolved, job.data.shape, tensor, start, bad);
 }
 
 function locateRules(job: JobContext): LocateRules {
-  const { negative, bounds } = indexRules(job);
+  const { negative, bounds } = indexRules(job.resolved);
   return { negative, bounds: bounds === "drop" || bounds === "fill" ? "skip" : bounds };
-}
-
-/**
- * The error for index `bad` of a block's indices, as a call in memory gives it, with its place in all indices.
- * @param origin where the block's indices begin
- */
-function badIndex(
-  job: JobContext,
-  indices: Tensor,
-  origin: readonly number[],
-  bad: number,
-): TensorError {
-  const { address, data, resolved } = job;
-  const { fields } = resolved.call;
-  const rules: IndexRules = { ...indexRules(job), bounds: "error", read: () => ({ bad }) };
-  const axes = address.tuple.map(({ dim }) => ({ dim, wrap: 0, stride: 0 }));
-  try {
-    const words = { words: new Int32Array(), step: 1 } as const;
-    const tuples = { kind: "tuples", ...words, count: 0, axes } as const;
-    readOffsets(tuples, rules, indices, data.shape, address.tupleAxes[0], fields);
-  } catch (error) {
-    if (!isTensorError(error)) throw error;
-    const within = coordinatesOf(bad, indices.shape);
-    const at = within.map((coordinate, d) => origin[d] + coordinate);
-    const sentence = sentenceOf(error).replace(printShape(within), printShape(at));
-    return new TensorError(error.code, sentence, { ...error, at });
-  }
-  throw new Error("a bad index was taken");
 }
 
 /** A piece of the updates of a block. */

@@ -1,4 +1,4 @@
-/** The third stage of a gather: one block of positions. Puts the slices that the chunks gave it in their places. */
+/** The last stage of a gather: one block of positions. Puts the slices that the chunks gave it in their places. */
 
 import { contiguousRuns } from "../arrays/runs.ts";
 import { product } from "../tensor/shape.ts";

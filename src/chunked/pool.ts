@@ -3,7 +3,7 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { TensorError } from "../errors.ts";
-import { shareOf } from "./budget.ts";
+import { checkCount, shareOf } from "./budget.ts";
 import type { StageName } from "./job.ts";
 import { Runner } from "./runner.ts";
 import { receiveError } from "./sent-error.ts";
@@ -40,6 +40,8 @@ export function startPool({
   threads = availableParallelism(),
   memory = DEFAULT_MEMORY,
 }: PoolOptions = {}): TaskPool {
+  checkCount("memory", memory);
+  if (threads !== 0) checkCount("threads", threads);
   if (threads === 0) return poolHere(new Runner(shareOf(memory, 1)));
   const waiting: Pending[] = [];
   const share = shareOf(memory, threads);

@@ -1,7 +1,7 @@
 /** Runs what is left of a job, stage after stage, on the threads of this process. */
 
 import { availableParallelism } from "node:os";
-import { leastOf, threadsFor } from "./budget.ts";
+import { checkCount, leastOf, threadsFor } from "./budget.ts";
 import { fileOf, type JobContext } from "./context.ts";
 import { abandon, cleanUp } from "./finish.ts";
 import {
@@ -50,8 +50,10 @@ export async function runJob(folder: string, options: RunJobOptions): Promise<vo
   if (await isThere(fileOf.done(folder))) return cleanUp(folder);
   const context = await openContext(folder);
   const { memory = DEFAULT_MEMORY, signal } = options;
-  const chunkBytes = product(context.data.chunkShape) * context.elementBytes;
-  const least = leastOf(chunkBytes, !context.data.isPlain);
+  checkCount("memory", memory);
+  if (options.threads !== undefined && options.threads !== 0)
+    checkCount("threads", options.threads);
+  const least = leastOf(context.data, context.resolved);
   const wanted = options.threads ?? availableParallelism();
   const threads = threadsFor(memory, Math.max(1, wanted), least, context.data.chunkShape);
   const pool = startPool({ threads: wanted === 0 ? 0 : threads, memory });

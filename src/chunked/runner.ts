@@ -1,17 +1,14 @@
 /** Runs tasks of any jobs in this thread, one after the other. */
 
-import { leastOf } from "./budget.ts";
+import { TensorError } from "../errors.ts";
+import { LEAST_UPDATES, leastOf } from "./budget.ts";
 import type { JobContext } from "./context.ts";
 import { openContext, type StageName } from "./job.ts";
 import { runTask } from "./tasks.ts";
-import { product } from "../tensor/shape.ts";
 import { Workspace } from "./workspace.ts";
 
 /** Jobs whose arrays stay open. */
 const MOST_JOBS = 4;
-
-/** Bytes of updates that are in memory at once, however little is allowed. */
-const LEAST_ALLOWANCE = 2 ** 20;
 
 export class Runner {
   readonly #share: number;
@@ -32,9 +29,12 @@ export class Runner {
 
   async #run(folder: string, stage: StageName, task: number): Promise<void> {
     const job = await this.#open(folder);
-    const { data, elementBytes } = job;
-    const least = leastOf(product(data.chunkShape) * elementBytes, !data.isPlain);
-    const allowance = Math.max(LEAST_ALLOWANCE, this.#share - least);
+    const allowance = this.#share - leastOf(job.data, job.resolved) + LEAST_UPDATES;
+    if (allowance < LEAST_UPDATES) {
+      const sentence =
+        "a chunk does not fit in the memory of a thread; allow more, or fewer threads";
+      throw new TensorError("too-large", sentence);
+    }
     await runTask(job, stage, task, { workspace: this.#workspace, allowance });
   }
 

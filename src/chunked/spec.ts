@@ -22,6 +22,9 @@ export interface JobSpec {
   readonly stages: readonly Stage[];
 }
 
+/** So many names fit in a folder, and in memory. */
+export const MOST_TASKS = 2 ** 24;
+
 export type StageName = "partition" | "check" | "apply" | "place" | "finish";
 
 /** A stage has the tasks 0 to `tasks - 1`. None may begin before all tasks of the stage before are done. */
@@ -57,8 +60,8 @@ export function parseSpec(text: string): JobSpec {
     isLocation(out) &&
     typeof inPlace === "boolean" &&
     isSizes(blockShape) &&
-    Array.isArray(stages) &&
-    stages.every(isStage);
+    inPlace === (out.path === data.path) &&
+    areStages(stages);
   if (!isRight) throw malformed("job.json is not that of a job of this version of ndscatter");
   return { version, id, request, call, data, indices, updates, out, inPlace, blockShape, stages };
 }
@@ -83,7 +86,19 @@ const isStage = (value: unknown): value is Stage =>
   isObject(value) &&
   STAGE_NAMES.has(value.name) &&
   Number.isSafeInteger(value.tasks) &&
-  Number(value.tasks) >= 0;
+  Number(value.tasks) >= 0 &&
+  Number(value.tasks) <= MOST_TASKS;
+
+/** Whether stages are in their order, and the last is the one task that ends the job. */
+function areStages(value: unknown): value is readonly Stage[] {
+  if (!Array.isArray(value) || !value.every(isStage)) return false;
+  const places = value.map(({ name }) => [...STAGE_NAMES].indexOf(name));
+  return (
+    places.every((place, i) => i === 0 || place > places[i - 1]) &&
+    value.at(-1)?.name === "finish" &&
+    value.at(-1)?.tasks === 1
+  );
+}
 
 const isLocation = (value: unknown): value is ArrayLocation =>
   isObject(value) &&

@@ -2,6 +2,7 @@
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
+import { TensorError } from "../errors.ts";
 import { applyChunk } from "./apply.ts";
 import { checkLead } from "./check.ts";
 import { fileOf, type JobContext } from "./context.ts";
@@ -37,6 +38,10 @@ export async function runTask(
   task: number,
   memory: TaskMemory,
 ): Promise<void> {
+  const known = job.spec.stages.find(({ name }) => name === stage);
+  if (known === undefined || !(Number.isSafeInteger(task) && task >= 0 && task < known.tasks)) {
+    throw new TensorError("attribute", `the job has no task ${task} of ${stage}`);
+  }
   const isDone = (): Promise<boolean> => isThere(fileOf.done(job.folder));
   if (await isDone()) return cleanUp(job.folder);
   if (stage === "finish") return finish(job);

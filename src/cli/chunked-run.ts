@@ -3,7 +3,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import type { Command } from "commander";
-import { createJob, diskRate, runJob, type JobRequest } from "../chunked/index.ts";
+import { createJob, diskRate, removeJob, runJob, type JobRequest } from "../chunked/index.ts";
 import { isTensorError, roleOf, type Role, type Tensor } from "../index.ts";
 import { openArray, type ChunkedArray } from "../zarr/index.ts";
 import { errorAt, printFile, STDIN, wrongData, wrongUsage } from "./failure.ts";
@@ -85,6 +85,10 @@ export async function runChunked(
   if (options.expect !== undefined) {
     throw wrongUsage("--expect compares tensors; a result that is an array of chunks is not read");
   }
+  if (options.queue !== undefined && options.redis === undefined) {
+    throw wrongUsage("--queue names a queue in Redis; say which Redis with --redis");
+  }
+  if (options.job === "") throw wrongUsage("--job takes the name of a folder");
   const { domain, opset, attr } = options;
   const call = parseCall(target, {
     ...(domain !== undefined && { domain }),
@@ -108,10 +112,12 @@ export async function runChunked(
     if (redis === undefined) await runHere(io, folder, options, report);
     else await runWithRedis(io, folder, { redis, queue });
   } catch (error) {
-    if (isTensorError(error, "index-out-of-range", "duplicate-index")) endFolder(folder, options);
+    if (isTensorError(error, "index-out-of-range", "duplicate-index")) {
+      await endFolder(folder, options);
+    }
     throw error;
   }
-  endFolder(folder, options);
+  await endFolder(folder, options);
   const out = await openArray(spec.out.path);
   const [{ name }] = call.version.outputs;
   if (report.seconds > LONG) report.disk = await diskRate(path.dirname(folder));
@@ -126,9 +132,9 @@ export async function runChunked(
   if (isOld) await printNote(io, `this job was done before; remove ${folder} to do it again`);
 }
 
-/** Removes the folder of a job that is over, if nobody asked for the folder. */
-function endFolder(folder: string, { job }: ChunkedOptions): void {
-  if (job === undefined) fs.rmSync(folder, { recursive: true, force: true });
+/** Removes a job that is over, if nobody asked for its folder. */
+async function endFolder(folder: string, { job }: ChunkedOptions): Promise<void> {
+  if (job === undefined) await removeJob(folder);
 }
 
 async function requestOf(
@@ -175,7 +181,11 @@ function axisOf(
 ): number | undefined {
   const [typed] = given.values();
   const axis = file === undefined ? typed : readTensorFile(io, file);
-  return axis === undefined ? undefined : Number(axis.data[0]);
+  if (axis === undefined) return undefined;
+  const isOne = axis.size === 1 && axis.shape.length < 2;
+  if (isOne && /^u?int/.test(axis.dtype)) return Number(axis.data[0]);
+  const sentence = `axis must be one integer, a scalar or of the shape [1], got ${printType(axis)}`;
+  throw wrongData(sentence);
 }
 
 async function open(io: Io, file: string): Promise<ChunkedArray> {

@@ -58,7 +58,7 @@ export function addJobCommand(program: Command, io: Io): void {
     .option(
       "--wait <seconds>",
       "how long tasks of the stage before may be missing, where a network's listings are old (default: 0)",
-      (text: string) => parsePositive(text, "--wait"),
+      (text: string) => (text === "0" ? 0 : parsePositive(text, "--wait")),
     )
     .addHelpText("after", TASK_HELP)
     .action((folder: string, stage: string, tasks: string, options: TaskOptions) =>
@@ -186,7 +186,7 @@ export function parseTasks(text: string, { name, tasks }: Stage): number[] {
   const numbers = new Set<number>();
   for (const part of text.split(",")) {
     const [, first, last = first] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(part) ?? [];
-    if (first === undefined) {
+    if (first === undefined || Number(first) > Number(last)) {
       throw wrongUsage(`tasks are numbers and ranges, such as 0-15, got ${JSON.stringify(part)}`);
     }
     // A scheduler's last range may reach beyond the last task.
