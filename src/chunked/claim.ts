@@ -28,7 +28,7 @@ export async function claim(own: Claim): Promise<void> {
     if (await isClaimed(own)) return;
     const sentence =
       `another job is changing ${own.array} in place; finish that job first, or give it up ` +
-      `by removing ${path.dirname(file)}`;
+      `by removing its folder and ${path.dirname(file)}`;
     throw new TensorError("attribute", sentence);
   } finally {
     await fs.rm(temporary, { force: true });

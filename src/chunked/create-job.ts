@@ -67,7 +67,11 @@ async function resume(folder: string, known: JobSpec, asked: string): Promise<Jo
       "or give another one";
     throw new TensorError("attribute", sentence);
   }
-  if (await isThere(fileOf.done(folder))) return known;
+  if (await isThere(fileOf.done(folder))) {
+    if (isUrl(known.out.path) || (await isThere(known.out.path))) return known;
+    const sentence = `the job in ${folder} was done, but ${known.out.path} is gone; remove the folder`;
+    throw new TensorError("attribute", `${sentence} to do it again`);
+  }
   // The indices may have been mended.
   await forgetFailures(folder);
   await beginOutput(folder, known);
