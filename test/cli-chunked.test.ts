@@ -89,7 +89,7 @@ testRows(folder, [
     "run ScatterND t.zarr i.npy u.npy -o d.npy",
     part("d.npy exists; remove it, or give another output"),
   ),
-  fails("run ScatterND t.zarr i.npy u.npy -o x.zarr --memory 50M", part("needs 98 MB of memory")),
+  fails("run ScatterND t.zarr i.npy u.npy -o x.zarr --memory 50M", part("needs 122 MB of memory")),
   fails("run ScatterND t.zarr i.npy u.npy -o x.zarr --job kept", part("holds another job")),
   fails("run ScatterND d.npy i.npy u.npy --in-place", part("an NPY file is not changed in place")),
   fails("run ScatterND mine.zarr i.npy u.npy --in-place", part("another job is changing")),

@@ -11,7 +11,7 @@ import { printShape, product } from "../tensor/shape.ts";
 const MEGABYTE = 2 ** 20;
 
 /** What a process takes before it has read anything, and what each thread of it adds: measured with Node 20 and 24. */
-const PROCESS = 72 * MEGABYTE;
+const PROCESS = 96 * MEGABYTE;
 const THREAD = 24 * MEGABYTE;
 
 /** Updates of a chunk are taken in parts of at least this many bytes. */
