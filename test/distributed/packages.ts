@@ -1,4 +1,4 @@
-/** The packages of `test/distributed`, which is installed on its own: `npm ci --prefix test/distributed --ignore-scripts`. */
+/** The packages of `test/distributed`, which is installed on its own: `npm install --no-save --prefix test/distributed --ignore-scripts`. */
 
 import * as fs from "node:fs";
 import * as path from "node:path";
