@@ -6,7 +6,7 @@ import * as os from "node:os";
 import * as path from "node:path";
 import { after, test } from "node:test";
 import fc from "fast-check";
-import { contiguousChunks } from "../src/arrays/npy-array.ts";
+import { contiguousChunks } from "../src/arrays/grid.ts";
 import { runPlain } from "../src/call/run.ts";
 import { refusesDuplicates, resolveCall, type CallSpec } from "../src/chunked/call-spec.ts";
 import { contextOf, type JobContext } from "../src/chunked/context.ts";

@@ -4,7 +4,7 @@
  * outside does.
  */
 
-import { product, stridesOf } from "../tensor/shape.ts";
+import { stridesOf } from "../tensor/shape.ts";
 
 /** A place in a row-major array: where a box begins. */
 export interface Place {
@@ -289,6 +289,3 @@ export function isFilled(bytes: Uint8Array, element: Uint8Array): boolean {
   for (let i = step; i < words.length; i++) if (words[i] !== words[i - step]) return false;
   return true;
 }
-
-/** The bytes of a box. */
-export const boxBytes = (shape: readonly number[], width: number): number => product(shape) * width;

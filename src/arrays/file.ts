@@ -9,6 +9,10 @@ const MOST_AT_ONCE = 2 ** 30;
 /** Whether an array is in object storage, or anywhere else that has no paths. */
 export const isUrl = (location: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(location);
 
+/** Whether an error is the system's own with one of these codes, such as `ENOENT`. */
+export const isCode = (error: unknown, ...codes: string[]): boolean =>
+  error instanceof Error && "code" in error && codes.includes(String(error.code));
+
 /** Returns what `use` makes of an open file, and closes the file. */
 export async function withFile<T>(
   file: string,

@@ -1,6 +1,7 @@
 /** A regular grid of boxes over a shape: the chunks of an array, or the blocks of a list. Boxes are numbered row-major. */
 
-import { coordinatesOf, product } from "../tensor/shape.ts";
+import { coordinatesOf, product, stridesOf } from "../tensor/shape.ts";
+import { clippedShape, gridOf } from "./boxes.ts";
 
 export interface Box {
   readonly start: readonly number[];
@@ -18,7 +19,7 @@ export class Grid {
   constructor(shape: readonly number[], chunkShape: readonly number[]) {
     this.shape = shape;
     this.chunkShape = chunkShape;
-    this.counts = shape.map((dim, d) => Math.ceil(dim / chunkShape[d]));
+    this.counts = gridOf(shape, chunkShape);
     this.size = product(this.counts);
   }
 
@@ -27,10 +28,33 @@ export class Grid {
     return coordinatesOf(number, this.counts);
   }
 
-  /** Where a box begins, and its shape, which is smaller at the end of an axis. */
   box(number: number): Box {
+    return this.boxAt(this.at(number));
+  }
+
+  /** Where a box begins, and its shape, which is smaller at the end of an axis. */
+  boxAt(at: readonly number[]): Box {
     const { shape, chunkShape } = this;
-    const start = this.at(number).map((coordinate, d) => coordinate * chunkShape[d]);
-    return { start, shape: start.map((from, d) => Math.min(chunkShape[d], shape[d] - from)) };
+    const start = at.map((coordinate, d) => coordinate * chunkShape[d]);
+    return { start, shape: clippedShape(at, shape, chunkShape) };
   }
 }
+
+/** The largest chunk of at most `most` elements, if one element is not more, that is contiguous in row-major order. */
+export function contiguousChunks(shape: readonly number[], most: number): number[] {
+  const strides = stridesOf(shape);
+  const axis = strides.findIndex((stride) => stride <= most);
+  return shape.map((dim, d) =>
+    d > axis ? Math.max(1, dim) : d < axis ? 1 : clamp(Math.floor(most / strides[d]), 1, dim),
+  );
+}
+
+const clamp = (value: number, low: number, high: number): number =>
+  Math.max(low, Math.min(value, high));
+
+/** The chunks of a file for which nobody chose any have about this many bytes. */
+const CHUNK_BYTES = 2 ** 26;
+
+/** Whole rows of the first axis, or of a later one where one row is too much. */
+export const defaultChunks = (shape: readonly number[], elementBytes: number): number[] =>
+  contiguousChunks(shape, Math.max(1, Math.floor(CHUNK_BYTES / Math.max(1, elementBytes))));

@@ -11,11 +11,12 @@ import { printDescr, type ElementType } from "../npy/descr.ts";
 import { swapBytes } from "../npy/layout.ts";
 import { allocate, DTYPES, viewOf, type NumericStorage } from "../tensor/dtype.ts";
 import { findNonBool } from "../tensor/packing.ts";
-import { printShape, product, sameShape, sizeOf, stridesOf } from "../tensor/shape.ts";
+import { printShape, product, sameShape, sizeOf } from "../tensor/shape.ts";
 import { bytesOf } from "../tensor/storage.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import type { ArrayLocation, ArrayType, ChunkedArray, PendingArray } from "./array.ts";
-import { readFully, withFile, writeFully } from "./file.ts";
+import { isCode, readFully, withFile, writeFully } from "./file.ts";
+import { defaultChunks, Grid } from "./grid.ts";
 import { contiguousRuns, type Run } from "./runs.ts";
 
 /** Beyond this, nobody counts elements exactly. */
@@ -27,9 +28,6 @@ const MAX_HEADER_BYTES = 2 ** 20;
 /** Runs shorter than this are read together with what lies between them. In bytes. */
 const SHORT_RUN = 2 ** 16;
 const SPAN = 2 ** 22;
-
-/** The chunks of a file for which nobody chose any have about this many bytes. */
-const CHUNK_BYTES = 2 ** 26;
 
 /** What is added to the name of a file that is not complete. */
 const PENDING = ".part";
@@ -82,7 +80,7 @@ export async function openPendingNpy(
   const absolute = path.resolve(file);
   const pending = path.resolve(part);
   const head = await headOf(pending).catch((error: unknown) => {
-    if (isMissing(error)) return headOf(absolute);
+    if (isCode(error, "ENOENT")) return headOf(absolute);
     throw error;
   });
   return new PendingNpyArray(absolute, head, chunkShape, pending);
@@ -136,7 +134,7 @@ class NpyArray implements ChunkedArray {
 
   constructor(file: string, head: Head, given?: readonly number[]) {
     const { dtype } = head.type;
-    const chunkShape = given ?? defaultChunks(head);
+    const chunkShape = given ?? defaultChunks(head.shape, head.type.bytes);
     this.file = file;
     this.head = head;
     this.dtype = dtype;
@@ -181,7 +179,7 @@ class NpyArray implements ChunkedArray {
   }
 
   async readChunk(at: readonly number[], into: Uint8Array): Promise<boolean> {
-    const { start, shape } = this.boxOf(at);
+    const { start, shape } = new Grid(this.shape, this.chunkShape).boxAt(at);
     await this.readBytes(start, shape, into);
     return true;
   }
@@ -191,19 +189,13 @@ class NpyArray implements ChunkedArray {
   }
 
   protected async writeTo(file: string, at: readonly number[], from: Uint8Array): Promise<void> {
-    const { start, shape } = this.boxOf(at);
+    const { start, shape } = new Grid(this.shape, this.chunkShape).boxAt(at);
     await withFile(file, "r+", async (handle) => {
       for (const run of this.runs(start, shape)) {
         await writeFully(handle, from.subarray(run.place, run.place + run.length), run.at);
       }
       await handle.datasync();
     });
-  }
-
-  private boxOf(at: readonly number[]): { start: number[]; shape: number[] } {
-    const { shape, chunkShape } = this;
-    const start = at.map((coordinate, d) => coordinate * chunkShape[d]);
-    return { start, shape: start.map((from, d) => Math.min(chunkShape[d], shape[d] - from)) };
   }
 
   /** The parts of the file that a box is, in bytes. */
@@ -259,13 +251,10 @@ class PendingNpyArray extends NpyArray implements PendingArray {
 
   async publish(): Promise<void> {
     await fs.rename(this.#part, this.file).catch((error: unknown) => {
-      if (!isMissing(error)) throw error;
+      if (!isCode(error, "ENOENT")) throw error;
     });
   }
 }
-
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && error.code === "ENOENT";
 
 /** Reads runs one after the other. Short ones that lie close together are read at once. */
 async function readRuns(
@@ -291,23 +280,6 @@ async function readRuns(
     }
   }
 }
-
-/** Whole rows of the first axis, or of a later one where one row is too much. */
-function defaultChunks({ shape, type }: Head): readonly number[] {
-  return contiguousChunks(shape, Math.max(1, Math.floor(CHUNK_BYTES / type.bytes)));
-}
-
-/** The largest chunk of at most `most` elements, if one element is not more, that is contiguous in row-major order. */
-export function contiguousChunks(shape: readonly number[], most: number): number[] {
-  const strides = stridesOf(shape);
-  const axis = strides.findIndex((stride) => stride <= most);
-  return shape.map((dim, d) =>
-    d > axis ? Math.max(1, dim) : d < axis ? 1 : clamp(Math.floor(most / strides[d]), 1, dim),
-  );
-}
-
-const clamp = (value: number, low: number, high: number): number =>
-  Math.max(low, Math.min(value, high));
 
 function checkContiguous(chunkShape: readonly number[], shape: readonly number[]): void {
   const wide = chunkShape.findIndex((dim) => dim !== 1);

@@ -3,7 +3,7 @@
 import { stepsOf } from "../call/execute.ts";
 import { printValue, TensorError } from "../errors.ts";
 import type { ChunkedArray } from "../arrays/array.ts";
-import { contiguousChunks } from "../arrays/npy-array.ts";
+import { contiguousChunks } from "../arrays/grid.ts";
 import { DTYPES } from "../tensor/dtype.ts";
 import type { ResolvedCall } from "./call-spec.ts";
 import { printShape, product } from "../tensor/shape.ts";

@@ -2,8 +2,7 @@
 
 import { rulesOf } from "../call/prepare.ts";
 import type { ChunkedArray } from "../arrays/array.ts";
-import { contiguousChunks } from "../arrays/npy-array.ts";
-import { Grid } from "../arrays/grid.ts";
+import { contiguousChunks, Grid } from "../arrays/grid.ts";
 import { isTensorError, sentenceOf, TensorError } from "../errors.ts";
 import { readIndices } from "../kernels/read-indices.ts";
 import { readOffsets } from "../plan/bounds.ts";

@@ -33,7 +33,7 @@ export async function checkLead(
   seen.fill(0);
   for (let block = 0; block < blocks.size; block++) {
     const { rows, positions } = await readEntries(job, lead, block, memory);
-    const repeat = rows.findIndex((row) => seen[row] === 1 || ((seen[row] = 1), false));
+    const repeat = firstSeen(rows, seen);
     if (repeat === -1) continue;
     const place = { block, position: positions[repeat] };
     const row = rows[repeat];
@@ -41,6 +41,15 @@ export async function checkLead(
     return { ...place, error: errorOf(job, lead, row, place, earlier) };
   }
   return null;
+}
+
+/** The first of `rows` that was marked before, by its place; -1 where there is none. Marks those before it. */
+function firstSeen(rows: Uint32Array, seen: Uint8Array): number {
+  for (let entry = 0; entry < rows.length; entry++) {
+    if (seen[rows[entry]] === 1) return entry;
+    seen[rows[entry]] = 1;
+  }
+  return -1;
 }
 
 /** The first position that has a row. There is one. */

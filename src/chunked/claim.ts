@@ -2,6 +2,7 @@
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
+import { isCode } from "../arrays/file.ts";
 import { TensorError } from "../errors.ts";
 import type { JobSpec } from "./spec.ts";
 
@@ -24,7 +25,7 @@ export async function claim(own: Claim): Promise<void> {
   try {
     await fs.link(temporary, file);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (!isCode(error, "EEXIST")) throw error;
     if (await isClaimed(own)) return;
     const sentence =
       `another job is changing ${own.array} in place; finish that job first, or give it up ` +

@@ -2,9 +2,8 @@
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import { writeFully, withFile } from "../arrays/file.ts";
+import { isCode, writeFully, withFile } from "../arrays/file.ts";
 import { TensorError } from "../errors.ts";
-import { isMissing } from "./job.ts";
 
 export interface Room {
   /** May not be there yet. */
@@ -37,7 +36,7 @@ async function existing(folder: string): Promise<string> {
     return folder;
   } catch (error) {
     const above = path.dirname(folder);
-    if (!isMissing(error) || above === folder) throw error;
+    if (!isCode(error, "ENOENT") || above === folder) throw error;
     return existing(above);
   }
 }

@@ -3,12 +3,13 @@
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
+import { isCode } from "../arrays/file.ts";
 import { TensorError } from "../errors.ts";
 import { claimOf, isClaimed } from "./claim.ts";
 import { fileOf, type JobContext } from "./context.ts";
 import { inGroups } from "./fragments.ts";
 import { isPublished } from "./publish.ts";
-import { FOLDERS, isMissing, isThere, jobFailure, jobOf, remainingTasks } from "./job.ts";
+import { FOLDERS, isThere, jobFailure, jobOf, remainingTasks } from "./job.ts";
 
 /** What is added to the name of a folder that is being removed. */
 const TRASH = ".trash";
@@ -49,7 +50,7 @@ export async function cleanUp(folder: string): Promise<void> {
     const place = fileOf.stage(folder, stage);
     const trash = `${place}${TRASH}-${randomBytes(6).toString("hex")}`;
     await fs.rename(place, trash).catch((error: unknown) => {
-      if (!isMissing(error)) throw error;
+      if (!isCode(error, "ENOENT")) throw error;
     });
   }
   for (const name of await fs.readdir(folder)) {

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { TensorError } from "../errors.ts";
-import { withFile } from "../arrays/file.ts";
+import { isCode, withFile } from "../arrays/file.ts";
 import { fileOf } from "./context.ts";
 import { cleanUp } from "./finish.ts";
 import { FOLDERS, isThere, readSpec } from "./job.ts";
@@ -29,8 +29,7 @@ export async function makeFolder(folder: string, spec: JobSpec): Promise<JobSpec
     await fs.rename(temporary, folder);
     return spec;
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code !== "ENOTEMPTY" && code !== "EEXIST" && code !== "ENOTDIR") throw error;
+    if (!isCode(error, "ENOTEMPTY", "EEXIST", "ENOTDIR")) throw error;
     if (await isThere(fileOf.spec(folder))) return readSpec(folder);
     const sentence = `${folder} holds something else than a job; give a folder that is new or empty`;
     throw new TensorError("attribute", sentence);

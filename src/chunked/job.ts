@@ -15,6 +15,7 @@
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
+import { isCode } from "../arrays/file.ts";
 import { isTensorError, TensorError } from "../errors.ts";
 import { contextOf, fileOf, type JobContext } from "./context.ts";
 import { openArrays } from "./open-arrays.ts";
@@ -56,7 +57,7 @@ export async function readSpec(folder: string): Promise<JobSpec> {
   try {
     return parseSpec(await fs.readFile(fileOf.spec(folder), "utf8"));
   } catch (error) {
-    if (!isMissing(error)) throw error;
+    if (!isCode(error, "ENOENT")) throw error;
     throw new TensorError("malformed-file", `${folder} holds no job: there is no job.json in it`);
   }
 }
@@ -187,7 +188,7 @@ async function listTasks(
   name: Exclude<StageName, "finish">,
 ): Promise<{ done: ReadonlySet<number>; bad: ReadonlySet<number> }> {
   const names = await fs.readdir(fileOf.stage(folder, FOLDERS[name])).catch((error: unknown) => {
-    if (isMissing(error)) return [];
+    if (isCode(error, "ENOENT")) return [];
     throw error;
   });
   const numbers = (pattern: RegExp): Set<number> =>
@@ -195,15 +196,12 @@ async function listTasks(
   return { done: numbers(/^[0-9]+$/), bad: numbers(/^[0-9]+\.bad$/) };
 }
 
-export const isMissing = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && error.code === "ENOENT";
-
 export async function isThere(file: string): Promise<boolean> {
   try {
     await fs.access(file);
     return true;
   } catch (error) {
-    if (isMissing(error)) return false;
+    if (isCode(error, "ENOENT")) return false;
     throw error;
   }
 }

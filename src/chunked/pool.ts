@@ -47,7 +47,6 @@ export function startPool({
   const share = shareOf(memory, threads);
   const slots = Array.from({ length: threads }, () => new Slot(share, () => next()));
   let isOver = false;
-  let ids = 0;
   const next = (): void => {
     for (const slot of slots) {
       while (slot.isFree && waiting.length > 0) {
@@ -62,7 +61,7 @@ export function startPool({
     run: (folder, stage, task, signal) =>
       new Promise((resolve, reject) => {
         if (isOver) return reject(new TensorError("engine", "the pool of threads has ended"));
-        const message = { id: ids++, folder, stage, task };
+        const message = { folder, stage, task };
         waiting.push({ message, signal, resolve, reject });
         next();
       }),

@@ -13,7 +13,7 @@
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import { malformed } from "../errors.ts";
-import { syncFolder, withFile } from "../arrays/file.ts";
+import { isCode, syncFolder, withFile } from "../arrays/file.ts";
 import { fileOf, type JobContext } from "./context.ts";
 
 /** What a marker says of a chunk that stays as it is. */
@@ -112,7 +112,7 @@ export async function mark(
     if (job.spec.inPlace) await syncFolder(fileOf.stage(job.folder, stage));
     return true;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
+    if (isCode(error, "EEXIST")) return false;
     throw error;
   } finally {
     await fs.rm(temporary, { force: true });
@@ -123,7 +123,7 @@ async function readIfThere(file: string): Promise<string | null> {
   try {
     return await fs.readFile(file, "utf8");
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    if (isCode(error, "ENOENT")) return null;
     throw error;
   }
 }

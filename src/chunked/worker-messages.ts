@@ -9,14 +9,13 @@ export interface WorkerOptions {
 }
 
 export interface TaskMessage {
-  readonly id: number;
   readonly folder: string;
   readonly stage: StageName;
   readonly task: number;
 }
 
+/** A thread has one task at a time, so its reply needs no name. */
 export interface ReplyMessage {
-  readonly id: number;
   /** Absent where the task is done. */
   readonly error?: SentError;
 }

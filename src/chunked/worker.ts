@@ -9,10 +9,10 @@ if (parentPort !== null) work(parentPort, workerData as WorkerOptions);
 
 function work(port: NonNullable<typeof parentPort>, { share }: WorkerOptions): void {
   const runner = new Runner(share);
-  port.on("message", ({ id, folder, stage, task }: TaskMessage) => {
+  port.on("message", ({ folder, stage, task }: TaskMessage) => {
     const reply = runner.run(folder, stage, task).then(
-      (): ReplyMessage => ({ id }),
-      (error: unknown): ReplyMessage => ({ id, error: sendError(error) }),
+      (): ReplyMessage => ({}),
+      (error: unknown): ReplyMessage => ({ error: sendError(error) }),
     );
     void reply.then((sent) => port.postMessage(sent));
   });

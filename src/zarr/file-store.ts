@@ -3,7 +3,7 @@
 import * as plainFs from "node:fs";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import { readFully, writeFully } from "../arrays/file.ts";
+import { isCode, readFully, writeFully } from "../arrays/file.ts";
 import { join, lengthOf } from "./gzip.ts";
 import { memorySource, type Source, type Staging, type Store, type StoredObject } from "./store.ts";
 
@@ -12,10 +12,6 @@ const STAGING = ".ndscatter";
 
 /** Parts that are together no longer are written at once. */
 const SMALL = 2 ** 20;
-
-/** Whether an error of the system has one of `codes`. */
-const isCode = (error: unknown, ...codes: string[]): boolean =>
-  error instanceof Error && "code" in error && codes.includes(String(error.code));
 
 /** Returns what `action` returns, or null where there is no such file. */
 async function ifThere<T>(action: () => Promise<T>): Promise<T | null> {

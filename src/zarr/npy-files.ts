@@ -3,6 +3,7 @@
  * files.
  */
 
+import { defaultChunks } from "../arrays/grid.ts";
 import type { ChunkedArray, PendingArray } from "../arrays/array.ts";
 import { TensorError } from "../errors.ts";
 import { MAX_RANK } from "../tensor/shape.ts";
@@ -22,9 +23,6 @@ export async function openPendingNpy(path: string): Promise<PendingArray> {
   return (await load()).openPendingNpy(path);
 }
 
-/** In bytes, where nobody chose a shape. */
-const CHUNK_BYTES = 2 ** 26;
-
 /** @throws TensorError `attribute` for options that NPY has nothing for */
 export async function createNpy(path: string, given: CreateOptions): Promise<PendingArray> {
   const { like, dtype, shape, chunkShape, overwrite } = optionsOf(
@@ -38,10 +36,9 @@ export async function createNpy(path: string, given: CreateOptions): Promise<Pen
   if (dims === undefined || dims.length > MAX_RANK) {
     throw new TensorError("attribute", "a new array needs shape, a list of integers");
   }
-  const { contiguousChunks, createPendingNpy } = await load();
+  const { createPendingNpy } = await load();
   const checked = checkCoordinates(dims, dims.length, "the shape");
-  const most = Math.max(1, Math.floor(CHUNK_BYTES / Math.max(1, rowOf(type).bytes)));
-  const chunks = chunkShape ?? contiguousChunks(checked, most);
+  const chunks = chunkShape ?? defaultChunks(checked, rowOf(type).bytes);
   const fs = await import("node:fs/promises");
   if (overwrite === true) {
     await fs.rm(`${path}.part`, { force: true });

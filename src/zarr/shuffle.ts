@@ -4,20 +4,21 @@
  */
 
 /** Element e's byte j comes from `j * count + e`. */
-export function unshuffleBytes(from: Uint8Array, into: Uint8Array, width: number): void {
-  const count = Math.floor(from.length / width);
-  for (let j = 0; j < width; j++) {
-    const row = j * count;
-    for (let e = 0, at = j; e < count; e++, at += width) into[at] = from[row + e];
-  }
-  into.set(from.subarray(count * width), count * width);
-}
+export const unshuffleBytes = (from: Uint8Array, into: Uint8Array, width: number): void =>
+  moveBytes(from, into, width, true);
 
-export function shuffleBytes(from: Uint8Array, into: Uint8Array, width: number): void {
+export const shuffleBytes = (from: Uint8Array, into: Uint8Array, width: number): void =>
+  moveBytes(from, into, width, false);
+
+/** Byte j of element e lies at `e * width + j` among elements, and at `j * count + e` among shuffled bytes. */
+function moveBytes(from: Uint8Array, into: Uint8Array, width: number, isBack: boolean): void {
   const count = Math.floor(from.length / width);
+  const read = isBack ? 1 : width;
+  const write = isBack ? width : 1;
   for (let j = 0; j < width; j++) {
-    const row = j * count;
-    for (let e = 0, at = j; e < count; e++, at += width) into[row + e] = from[at];
+    let at = isBack ? j * count : j;
+    let to = isBack ? j : j * count;
+    for (let e = 0; e < count; e++, at += read, to += write) into[to] = from[at];
   }
   into.set(from.subarray(count * width), count * width);
 }
