@@ -1,18 +1,16 @@
 /**
- * Which index tuple each element belongs to, for the colours and letters of the page and of saved pictures. Everything
+ * Which index tuple each element belongs to, for the letters of the page and of saved pictures. Everything
  * here is read from the library's story, once.
  */
 
 import type { Explanation, IndexStory, Tensor } from "ndscatter";
-import { colourOf, letterOf } from "./letters.ts";
+import { letterOf } from "./letters.ts";
 import { firstOf, positionOf, sizeOf } from "./shape.ts";
 
-/** An index tuple, or a single index: what has a letter and a colour. */
+/** An index tuple, or a single index: what has a letter. */
 export interface Tuple extends IndexStory {
   /** A for the first. */
   readonly letter: string;
-  /** The number of its colour. */
-  readonly colour: number;
 }
 
 export interface Links {
@@ -56,7 +54,7 @@ export function linksOf({ story, inputs, output }: Explanation): Links | null {
     if (tuple === undefined) {
       tuple = tuples.length;
       numbers.set(key, tuple);
-      tuples.push({ ...index, letter: letterOf(tuple), colour: colourOf(tuple) });
+      tuples.push({ ...index, letter: letterOf(tuple) });
       if (indices !== null) fillPart(indexed, index.at, indices.shape, tuple);
     }
     tupleOf[order] = tuple;
@@ -89,23 +87,3 @@ const NONE: readonly number[] = [];
 /** The updates (reads) that reach an element of data, or of the output of a scatter. */
 export const reaching = ({ reached, slice }: Links, element: number): readonly number[] =>
   reached.get(Math.floor(element / slice)) ?? NONE;
-
-/** For each element of a tensor the tuples that reach it, in order. */
-export function marksOf(links: Links, role: string, size: number): (readonly number[])[] {
-  const single = links.tuples.map((_, tuple): readonly number[] => [tuple]);
-  const isCarrier = role === (links.kind === "gather" ? "output" : "updates");
-  if (role === "indices") {
-    return Array.from({ length: size }, (_, element) => single[links.indexed[element]] ?? NONE);
-  }
-  if (isCarrier) {
-    const tupleAt = (element: number): number => links.tupleOf[links.carried[element]];
-    return Array.from({ length: size }, (_, element) => single[tupleAt(element)] ?? NONE);
-  }
-  const marks = Array.from({ length: size }, () => NONE);
-  if (role !== "data" && role !== "output") return marks;
-  for (const [slice, orders] of links.reached) {
-    const tuples = orders.map((order) => links.tupleOf[order]);
-    marks.fill(tuples, slice * links.slice, (slice + 1) * links.slice);
-  }
-  return marks;
-}

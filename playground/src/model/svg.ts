@@ -1,6 +1,19 @@
-/** Draws a diagram as an SVG file. The same diagram gives the same text, and the file loads nothing from elsewhere. */
+/** Draws a scene as an SVG file. The same scene gives the same text, and the file loads nothing from elsewhere. */
 
-import type { DiagramArrow, DiagramCell, DiagramGrid, Diagram, DiagramSpot } from "./diagram.ts";
+import {
+  bandOf,
+  gutterWidth,
+  HEAD,
+  heightOf,
+  SPACING,
+  topOf,
+  type Corner,
+  type Lane,
+  type Metrics,
+} from "./layout.ts";
+import type { Scene, SceneLane } from "./scene.ts";
+import { rowLabel } from "./row-label.ts";
+import type { Rows, Wire } from "./wires.ts";
 
 export type SvgTheme = "light" | "dark";
 
@@ -10,9 +23,34 @@ interface Colours {
   readonly ink: string;
   readonly soft: string;
   readonly line: string;
-  /** Colours that colour-blind people can tell apart; the letters say the same. */
+  /** Colours that colour-blind people can tell apart; the last is for targets without one. */
   readonly hues: readonly string[];
 }
+
+const HUES = {
+  light: [
+    "#e69f00",
+    "#56b4e9",
+    "#009e73",
+    "#cc79a7",
+    "#0072b2",
+    "#d55e00",
+    "#c9b400",
+    "#7d7d7d",
+    "#8494a5",
+  ],
+  dark: [
+    "#e69f00",
+    "#56b4e9",
+    "#12b88a",
+    "#dd8fbb",
+    "#4a9fe0",
+    "#f07c2a",
+    "#f0e442",
+    "#b4b4b4",
+    "#7f90a2",
+  ],
+};
 
 const THEMES: Readonly<Record<SvgTheme, Colours>> = {
   light: {
@@ -20,16 +58,16 @@ const THEMES: Readonly<Record<SvgTheme, Colours>> = {
     cell: "#ffffff",
     ink: "#17202a",
     soft: "#55616e",
-    line: "#aab4bf",
-    hues: ["#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#0072b2", "#d55e00", "#c9b400", "#7d7d7d"],
+    line: "#d5dbe2",
+    hues: HUES.light,
   },
   dark: {
     paper: "#11161c",
     cell: "#1f2730",
     ink: "#e8edf2",
     soft: "#a3b0bd",
-    line: "#566473",
-    hues: ["#e69f00", "#56b4e9", "#12b88a", "#dd8fbb", "#4a9fe0", "#f07c2a", "#f0e442", "#b4b4b4"],
+    line: "#36414d",
+    hues: HUES.dark,
   },
 };
 
@@ -37,231 +75,269 @@ const FONT = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
 
 // In pixels. A character of a monospace font of size 13 is 7.8 wide.
 const LETTER = 7.8;
-const CELL_HEIGHT = 34;
-const LEAST_CELL = 34;
-const HEADER = 22;
-const GAP = 40;
-const SLICE_GAP = 16;
 const MARGIN = 24;
 const LINE = 20;
-const WIDEST = 1600;
+/** The name and the type above a table. */
+const ABOVE = 44;
+const SECONDS_A_STEP = 1;
 
-const LONGEST_TEXT = 14;
-const MOST_LETTERS = 3;
-const MOST_TUPLES = 32;
-
-/** A grid with its place and the sizes of its parts. */
-interface Block {
-  readonly grid: DiagramGrid;
-  readonly cellWidth: number;
-  readonly header: number;
-  /** The number of slices in a row of slices. */
-  readonly across: number;
-  readonly sliceWidth: number;
-  readonly sliceHeight: number;
-  readonly width: number;
-  readonly height: number;
+interface Placed {
+  readonly lane: Lane;
+  readonly own: SceneLane;
   readonly x: number;
-  readonly y: number;
 }
 
-export function toSVG(diagram: Diagram, theme: SvgTheme): string {
+/** A scene, with what all its parts need. */
+interface Drawing {
+  readonly scene: Scene;
+  readonly metrics: Metrics;
+  readonly colours: Colours;
+  readonly top: number;
+  readonly lanes: readonly Placed[];
+}
+
+export function toSVG(scene: Scene, theme: SvgTheme): string {
+  const { title, sentences, layout } = scene;
   const colours = THEMES[theme];
-  const { title, sentences, grids, tuples, arrows } = diagram;
-  const top = MARGIN + LINE * (sentences.length + 1) + 12;
-  const { blocks, width: inner, bottom } = layOut(grids, top);
-  const legend = tuples
-    .slice(0, MOST_TUPLES)
-    .map(({ letter, sentence }) => `${letter}: ${sentence}`);
-  if (tuples.length > MOST_TUPLES) legend.push(`and ${tuples.length - MOST_TUPLES} more`);
-  const lines = [title, ...sentences, ...legend];
-  const textWidth = Math.max(...lines.map((line) => Array.from(line).length * LETTER + 24));
-  const width = Math.ceil(2 * MARGIN + Math.max(inner, textWidth));
-  const height = Math.ceil(bottom + legend.length * LINE + MARGIN);
+  const top = MARGIN + LINE * (sentences.length + 1) + 16 + ABOVE;
+  const lanes: Placed[] = [];
+  let x = MARGIN;
+  for (const [position, lane] of layout.lanes.entries()) {
+    lanes.push({ lane, own: scene.lanes[position], x });
+    const gutter = layout.gutters[position];
+    const type = scene.lanes[position].type.length * LETTER + 8;
+    x += Math.max(lane.tableWidth, type) + (gutter === undefined ? 0 : gutterWidth(gutter, false));
+  }
+  const drawing = { scene, metrics: layout.metrics, colours, top, lanes };
+  const tall = Math.max(
+    ...lanes.map(({ lane }) => heightOf({ ...lane.sheet, rows: lane.rows }, layout.metrics)),
+  );
+  const textWidth = Math.max(
+    ...[title, ...sentences].map((line) => Array.from(line).length * LETTER),
+  );
+  const width = Math.ceil(MARGIN + Math.max(x, textWidth + MARGIN));
+  const height = Math.ceil(top + tall + MARGIN);
   const parts = [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ` +
       `viewBox="0 0 ${width} ${height}" role="img" font-family="${FONT}" font-size="13">`,
     element("title", "", title),
-    element("desc", "", [...sentences, ...legend].join("; ")),
+    element("desc", "", sentences.join("; ")),
     `<rect width="${width}" height="${height}" fill="${colours.paper}"/>`,
+    stripes(colours),
     text(MARGIN, MARGIN + 14, title, `fill="${colours.ink}" font-weight="bold" font-size="16"`),
     ...sentences.map((sentence, i) =>
       text(MARGIN, MARGIN + 14 + (i + 1) * LINE, sentence, `fill="${colours.soft}"`),
     ),
-    ...blocks.map((block) => drawBlock(block, diagram, colours)),
-    ...arrows.map((arrow, order) => drawArrow(arrow, order, blocks, diagram, colours)),
-    ...legend.map((line, i) => {
-      const y = bottom + i * LINE + 14;
-      const swatch =
-        tuples[i] === undefined || i === MOST_TUPLES ? "" : hued(tuples[i].colour, colours);
-      return (
-        (swatch === ""
-          ? ""
-          : `<rect x="${MARGIN}" y="${round(y - 11)}" width="12" height="12" ${swatch}/>`) +
-        text(MARGIN + 20, y, line, `fill="${colours.ink}"`)
-      );
-    }),
+    ...lanes.map((placed) => drawLane(placed, drawing)),
+    ...lanes.slice(1).map((_, position) => drawGutter(position, drawing)),
     "</svg>",
   ];
   return `${parts.join("\n")}\n`;
 }
 
-/** Places grids from left to right, and on a new line where the line would be too wide. */
-function layOut(
-  grids: readonly DiagramGrid[],
-  top: number,
-): { blocks: Block[]; width: number; bottom: number } {
-  const blocks: Block[] = [];
-  let [x, y, lowest, width] = [MARGIN, top, top, 0];
-  for (const grid of grids) {
-    const block = measure(grid);
-    if (x > MARGIN && x + block.width > WIDEST) [x, y] = [MARGIN, lowest + GAP];
-    blocks.push({ ...block, x, y });
-    x += block.width + GAP;
-    lowest = Math.max(lowest, y + block.height);
-    width = Math.max(width, x - GAP - MARGIN);
-  }
-  return { blocks, width, bottom: lowest + 28 };
-}
-
-function measure(grid: DiagramGrid): Omit<Block, "x" | "y"> {
-  const { name, type, slices, rows, columns } = grid;
-  const longest = slices
-    .flatMap(({ cells }) => cells)
-    .reduce((most, { text: own }) => Math.max(most, Array.from(shown(own)).length), 1);
-  const cellWidth = Math.max(LEAST_CELL, Math.ceil(longest * LETTER + 12));
-  const header = Math.ceil(String(Math.max(rows - 1, 0)).length * LETTER + 10);
-  const label = slices[0]?.label ?? "";
-  const sliceWidth = Math.max(header + columns * cellWidth, Math.ceil(label.length * LETTER));
-  const sliceHeight = (label === "" ? 0 : LINE) + HEADER + Math.max(rows, 0) * CELL_HEIGHT;
-  // As near to a square as possible.
-  const across = Math.max(
-    1,
-    Math.round(Math.sqrt((slices.length * sliceHeight) / Math.max(sliceWidth, 1))),
+/** A pattern a colour, for targets that several updates share. */
+const stripes = ({ hues }: Colours): string => {
+  const patterns = hues.map(
+    (hue, number) =>
+      `<pattern id="several-${number}" width="9" height="9" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">` +
+      `<rect width="9" height="9" fill="${hue}" fill-opacity="0.16"/><rect width="3" height="9" fill="${hue}" fill-opacity="0.35"/></pattern>`,
   );
-  const down = Math.ceil(slices.length / across);
-  const title = (name.length + type.length + 2) * LETTER;
-  const columnsWidth =
-    Math.min(across, Math.max(slices.length, 1)) * (sliceWidth + SLICE_GAP) - SLICE_GAP;
-  return {
-    grid,
-    cellWidth,
-    header,
-    across,
-    sliceWidth,
-    sliceHeight,
-    width: Math.max(Math.ceil(title), columnsWidth),
-    height: LINE + down * (sliceHeight + SLICE_GAP),
-  };
-}
+  return `<defs>${patterns.join("")}</defs>`;
+};
 
-/** The upper left corner of a cell, by its slice and its place in the slice. */
-function cornerOf(block: Block, slice: number, place: number): readonly [x: number, y: number] {
-  const { grid, x, y, across, sliceWidth, sliceHeight, header, cellWidth } = block;
-  const left = x + (slice % across) * (sliceWidth + SLICE_GAP) + header;
-  const labelled = grid.slices[slice].label === "" ? 0 : LINE;
-  const above =
-    y + LINE + Math.floor(slice / across) * (sliceHeight + SLICE_GAP) + labelled + HEADER;
-  const row = grid.columns === 0 ? 0 : Math.floor(place / grid.columns);
-  const column = grid.columns === 0 ? 0 : place % grid.columns;
-  return [left + column * cellWidth, above + row * CELL_HEIGHT];
-}
-
-function drawBlock(block: Block, diagram: Diagram, colours: Colours): string {
-  const { grid, x, y, cellWidth } = block;
+function drawLane(placed: Placed, drawing: Drawing): string {
+  const { lane, own, x } = placed;
+  const { metrics, colours, top } = drawing;
   const soft = `fill="${colours.soft}" font-size="11"`;
+  const corner = cornerOf(lane, own.corner);
   const parts = [
-    text(x, y + 12, grid.name, `fill="${colours.ink}" font-weight="bold"`),
-    text(x + (grid.name.length + 1) * LETTER, y + 12, grid.type, `fill="${colours.soft}"`),
+    text(x, top - 26, lane.name, `fill="${colours.ink}" font-weight="bold"`),
+    text(x, top - 8, own.type, `fill="${colours.soft}" font-size="12"`),
   ];
-  for (const [slice, { label, cells }] of grid.slices.entries()) {
-    const [left, above] = cornerOf(block, slice, 0);
-    if (label !== "")
-      parts.push(text(left - block.header, above - HEADER - 4, label, `fill="${colours.soft}"`));
-    for (let column = 0; column < grid.columns; column++) {
-      const middle = left + (column + 0.5) * cellWidth;
-      parts.push(text(middle, above - 6, String(column), `${soft} text-anchor="middle"`));
+  for (let i = 0; i < lane.columns && lane.shape.length > 1; i++) {
+    const middle = cellX(placed, i) + lane.cell / 2;
+    parts.push(
+      text(middle, top + HEAD - 7, String(corner.column + i), `${soft} text-anchor="middle"`),
+    );
+  }
+  for (let row = corner.row; row < corner.row + lane.rows; row++) {
+    const y = top + topOf(lane, metrics, corner, row);
+    const height = lane.sheet.span * metrics.pitch - SPACING;
+    if (lane.side > 0) {
+      parts.push(
+        text(
+          x + lane.side - 5,
+          y + height / 2 + 4,
+          rowLabel(lane, row),
+          `${soft} text-anchor="end"`,
+        ),
+      );
     }
-    for (let row = 0; row < grid.rows; row++) {
-      const middle = above + (row + 0.5) * CELL_HEIGHT + 4;
-      parts.push(text(left - 6, middle, String(row), `${soft} text-anchor="end"`));
-    }
-    for (const [place, cell] of cells.entries()) {
-      const [cx, cy] = cornerOf(block, slice, place);
-      parts.push(drawCell(cell, cx, cy, cellWidth, diagram, colours));
+    for (let i = 0; i < lane.columns; i++) {
+      const box = { x: cellX(placed, i), y, width: lane.cell, height };
+      parts.push(drawCell(box, row * lane.sheet.columns + corner.column + i, placed, drawing));
     }
   }
   return `<g>${parts.join("")}</g>`;
 }
 
-function drawCell(
-  { text: own, tuples }: DiagramCell,
-  x: number,
-  y: number,
-  width: number,
-  diagram: Diagram,
-  colours: Colours,
-): string {
-  const box = `x="${round(x)}" y="${round(y)}" width="${width}" height="${CELL_HEIGHT}"`;
-  const last = tuples[tuples.length - 1];
-  const parts = [`<rect ${box} fill="${colours.cell}" stroke="${colours.line}"/>`];
-  if (last !== undefined) {
-    const inset = `x="${round(x + 1)}" y="${round(y + 1)}" width="${width - 2}" height="${CELL_HEIGHT - 2}"`;
-    parts.push(`<rect ${inset} ${hued(diagram.tuples[last].colour, colours)}/>`);
-    const letters = tuples.slice(0, MOST_LETTERS).map((tuple) => diagram.tuples[tuple].letter);
-    const more = tuples.length > MOST_LETTERS ? "…" : "";
-    const size = `fill="${colours.soft}" font-size="9"`;
-    parts.push(text(x + 4, y + 10, letters.join("") + more, size));
-  }
-  const middle = `fill="${colours.ink}" text-anchor="middle"`;
-  const isCut = shown(own) !== own;
-  parts.push(text(x + width / 2, y + CELL_HEIGHT / 2 + 8, shown(own), middle));
-  // The title holds all of a text that is cut short.
-  return isCut ? `<g>${element("title", "", own)}${parts.join("")}</g>` : parts.join("");
+const cornerOf = ({ isWindow }: Lane, corner: Corner): Corner =>
+  isWindow ? corner : { row: 0, column: 0 };
+
+const cellX = ({ lane, x }: Placed, column: number): number =>
+  x + lane.side + SPACING + column * (lane.cell + SPACING);
+
+interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
 }
 
-const hued = (colour: number, { hues }: Colours): string =>
-  `fill="${hues[colour]}" fill-opacity="0.28" stroke="${hues[colour]}" stroke-width="2"`;
+/** A cell; of an output that is played, with the values of all steps. */
+function drawCell(box: Box, at: number, { lane, own }: Placed, drawing: Drawing): string {
+  const { scene, colours, metrics } = drawing;
+  const { cells } = own;
+  const place = `x="${round(box.x)}" y="${round(box.y)}" width="${box.width}" height="${box.height}" rx="3"`;
+  const faces = lane.id === "output" && scene.frames.length > 0 ? scene.frames : [cells];
+  const letter = cells.letters.get(at) ?? "";
+  const one = (frame: (typeof faces)[number]): string => {
+    const tint = frame.tints[at] ?? -1;
+    const isShared = (frame.hits?.[at] ?? 0) > 1;
+    const hue = colours.hues[tint];
+    const fill = isShared ? `fill="url(#several-${tint})"` : `fill="${hue}" fill-opacity="0.25"`;
+    const value = frame.values[at] ?? "";
+    const shown = cut(value, lane.digits);
+    const content = text(
+      box.x + box.width / 2,
+      box.y + box.height / 2 + metrics.font * 0.35,
+      shown,
+      `fill="${colours.ink}" font-size="${metrics.font}" text-anchor="middle"`,
+    );
+    const small = `fill="${colours.soft}" font-size="9" text-anchor="end"`;
+    return [
+      tint < 0 ? "" : `<rect ${place} ${fill} stroke="${hue}"/>`,
+      tint < 0 || letter === "" ? "" : text(box.x + box.width - 3, box.y + 10, letter, small),
+      shown === value ? content : `<g>${element("title", "", value)}${content}</g>`,
+    ].join("");
+  };
+  const base = `<rect ${place} fill="${colours.cell}" stroke="${colours.line}"/>`;
+  return (
+    base +
+    runs(faces.map(one))
+      .map((run) => shownDuring(run, faces.length))
+      .join("")
+  );
+}
 
-function drawArrow(
-  { tuple, from, to }: DiagramArrow,
-  order: number,
-  blocks: readonly Block[],
-  diagram: Diagram,
+interface Run {
+  readonly content: string;
+  readonly begin: number;
+  readonly end: number;
+}
+
+/** Equal contents that follow each other, as one. */
+function runs(contents: readonly string[]): Run[] {
+  const found: Run[] = [];
+  for (const [step, content] of contents.entries()) {
+    const last = found.at(-1);
+    if (last !== undefined && last.content === content)
+      found[found.length - 1] = { ...last, end: step + 1 };
+    else found.push({ content, begin: step, end: step + 1 });
+  }
+  return found;
+}
+
+/** A content that is visible during some steps of a picture that repeats without end. */
+function shownDuring({ content, begin, end }: Run, steps: number): string {
+  if (begin === 0 && end === steps) return content;
+  const times = [0, begin / steps, end / steps].map((time) => Math.round(time * 1e4) / 1e4);
+  const [values, keys] =
+    begin === 0
+      ? ["1;0", `0;${times[2]}`]
+      : end === steps
+        ? ["0;1", `0;${times[1]}`]
+        : ["0;1;0", times.join(";")];
+  const clock = `dur="${steps * SECONDS_A_STEP}s" repeatCount="indefinite" calcMode="discrete"`;
+  return `<g opacity="${end === steps ? 1 : 0}">${content}<animate attributeName="opacity" values="${values}" keyTimes="${keys}" ${clock}/></g>`;
+}
+
+/** What stands after a lane: the targets of tuples, lines, or the letters of updates. */
+function drawGutter(position: number, drawing: Drawing): string {
+  const { scene, lanes, top, colours, metrics } = drawing;
+  const gutter = scene.layout.gutters[position];
+  const [left, right] = lanes.slice(position, position + 2);
+  const width = gutterWidth(gutter, false);
+  const x = right.x - width;
+  const place = ({ lane, own }: Placed, { begin, end }: Rows): readonly [number, number] => {
+    const band = bandOf(lane, metrics, own.corner, begin, end);
+    return [top + band.top, top + band.bottom];
+  };
+  const pill = ([from, to]: readonly [number, number], label: string, hue: number): string => {
+    const size = label.length * 7.2 + 12;
+    const y = (from + to) / 2;
+    const box = `x="${round(x + width / 2 - size / 2)}" y="${round(y - 10)}" width="${round(size)}" height="20" rx="10"`;
+    const colour = colours.hues[hue];
+    return (
+      `<rect ${box} fill="${colour}" fill-opacity="0.25" stroke="${colour}"/>` +
+      text(x + width / 2, y + 4, label, `fill="${colours.ink}" font-size="12" text-anchor="middle"`)
+    );
+  };
+  const { chips, marks, wires } = scene.wiring;
+  if (gutter === "chips") {
+    return chips
+      .map(({ row, hue, letter, text: target }) =>
+        pill(place(left, { begin: row, end: row + 1 }), `${letter} → ${target}`.trim(), hue),
+      )
+      .join("");
+  }
+  if (gutter === "becomes") {
+    return marks
+      .map(({ rows, hue, letters }) => pill(place(right, rows), letters || "⇒", hue))
+      .join("");
+  }
+  const lines = wires.get(left.lane.role) ?? [];
+  const verb = left.lane.role === "updates" ? scene.verb : "";
+  return [
+    text(
+      x + width / 2,
+      top - 4,
+      verb,
+      `fill="${colours.soft}" font-weight="bold" text-anchor="middle"`,
+    ),
+    ...lines.map((wire) =>
+      drawWire(wire, x, width, [place(left, wire.from), place(right, wire.to)], colours),
+    ),
+  ].join("");
+}
+
+function drawWire(
+  { hue, isLost }: Wire,
+  x: number,
+  width: number,
+  [from, to]: readonly [readonly [number, number], readonly [number, number]],
   { hues }: Colours,
 ): string {
-  const [x1, y1] = middleOf(from, blocks);
-  const [x2, y2] = middleOf(to, blocks);
-  // Each arrow is bowed more than the one before, so that the arrows of one row do not cover each other.
-  const [run, bow] = [Math.max(30, Math.abs(x2 - x1) / 3), 12 + 7 * (order % 6)];
-  const [cx, cy] = [x2 - run, y2 - bow];
-  const hue = hues[diagram.tuples[tuple].colour];
-  const point = (x: number, y: number): string => `${round(x)} ${round(y)}`;
-  const path = `M${point(x1, y1)}C${point(x1 + run, y1 - bow)} ${point(cx, cy)} ${point(x2, y2)}`;
-  const angle = (Math.atan2(y2 - cy, x2 - cx) * 180) / Math.PI;
-  const turned = `transform="translate(${round(x2)} ${round(y2)}) rotate(${round(angle)})"`;
-  const line = `<path d="${path}" fill="none" stroke="${hue}" stroke-width="1.5" opacity="0.75"/>`;
-  return `<g>${line}<path d="M0 0l-9 -4v8z" ${turned} fill="${hue}"/></g>`;
+  const colour = hues[hue];
+  const [y1, y2] = [from, to].map(([begin, end]) => round((begin + end) / 2));
+  const [begin, end] = [x + 4, x + width - 4];
+  const reach = round((begin + end) / 2);
+  const extent = ([top, bottom]: readonly [number, number], at: number): string =>
+    bottom - top < 46 ? "" : `M${round(at)} ${round(top + 2)}V${round(bottom - 2)}`;
+  const line = `M${round(begin)} ${y1}C${reach} ${y1} ${reach} ${y2} ${round(end - 6)} ${y2}${extent(from, begin)}${extent(to, end)}`;
+  const dashes = isLost ? ' stroke-dasharray="5 3"' : "";
+  return (
+    `<path d="${line}" fill="none" stroke="${colour}" stroke-width="1.75"${dashes}/>` +
+    `<path d="M${round(end)} ${y2}l-8-4.5v9z" fill="${colour}"/>`
+  );
 }
 
-/** A point in the lower part of a cell, where an arrow does not cover the text. */
-function middleOf(
-  { grid, cell }: DiagramSpot,
-  blocks: readonly Block[],
-): readonly [number, number] {
-  const block = blocks[grid];
-  const size = Math.max(block.grid.rows * block.grid.columns, 1);
-  const [x, y] = cornerOf(block, Math.floor(cell / size), cell % size);
-  return [x + block.cellWidth / 2, y + CELL_HEIGHT - 5];
-}
-
-/** An element's text, cut to what a cell has room for. */
-function shown(own: string): string {
-  const characters = Array.from(own);
-  return characters.length <= LONGEST_TEXT
-    ? own
-    : `${characters.slice(0, LONGEST_TEXT - 1).join("")}…`;
-}
+const cut = (value: string, digits: number): string => {
+  const characters = Array.from(value);
+  return characters.length <= digits
+    ? value
+    : `${characters.slice(0, Math.max(digits - 1, 1)).join("")}…`;
+};
 
 const text = (x: number, y: number, content: string, attributes: string): string =>
   element("text", `x="${round(x)}" y="${round(y)}" ${attributes}`, content);

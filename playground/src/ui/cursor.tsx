@@ -1,24 +1,24 @@
 /**
- * The grid of a tensor with its keyboard and pointer. Tab reaches one cell of it, the active one; arrow keys go on from
+ * The table of a tensor with its keyboard and pointer. Tab reaches one cell of it, the active one; arrow keys go on from
  * there.
  */
 
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { gridsOf, sizeOf } from "../model/shape.ts";
-import { cellId, elementOf, Grid, Window, type Frame, type Move } from "./grid.tsx";
-import type { TensorCardProps } from "./tensor-props.ts";
-import { useView, type View } from "./view-box.ts";
+import { HEAD, SCROLLBAR, type Lane } from "../model/layout.ts";
+import { sizeOf } from "../model/shape.ts";
+import type { LaneProps } from "./lane-props.ts";
+import { cellId, elementOf, Sheet, type Editing as Edited, type Move } from "./sheet.tsx";
 
-interface CursorProps extends TensorCardProps {
-  /** Takes pasted text that may be a whole tensor. */
-  onPasted(text: string): void;
+interface CursorProps extends LaneProps {
+  /** Takes pasted text, on a cell. */
+  onPasted(text: string, element: number): void;
 }
 
 interface Editing {
   /** The element that Tab reaches. */
   readonly active: number;
-  readonly editing: { readonly element: number; readonly text: string } | null;
+  readonly editing: Edited | null;
   setActive(element: number): void;
   /** Moves the focus to an element. */
   go(element: number): void;
@@ -26,22 +26,24 @@ interface Editing {
   onEdited(element: number, text: string | undefined, move: Move | null): void;
 }
 
-function useEditing({ id, shape, cells, edits }: CursorProps, view: View): Editing {
+function useEditing({ id, lane, cells, edits, onReveal }: CursorProps): Editing {
+  const { shape, sheet } = lane;
   const size = sizeOf(shape);
-  const { columns } = gridsOf(shape);
   const [wanted, setWanted] = useState(0);
-  const [editing, setEditing] = useState<Editing["editing"]>(null);
+  const [editing, setEditing] = useState<Edited | null>(null);
   const isEditing = useRef(false);
   const focusNext = useRef(false);
   const active = Math.min(wanted, Math.max(size - 1, 0));
   useLayoutEffect(() => {
     if (!focusNext.current || editing !== null) return;
+    const cell = document.getElementById(cellId(id, active));
+    if (cell === null) return;
     focusNext.current = false;
-    document.getElementById(cellId(id, active))?.focus();
+    cell.focus({ preventScroll: lane.isWindow });
   });
   const go = (element: number): void => {
     focusNext.current = true;
-    view.reveal(element);
+    onReveal(id, element);
     setWanted(element);
   };
   return {
@@ -61,7 +63,7 @@ function useEditing({ id, shape, cells, edits }: CursorProps, view: View): Editi
       isEditing.current = false;
       setEditing(null);
       if (text !== undefined && text !== cells.values[element]) edits?.onValue(element, text);
-      const to = { up: -columns, down: columns, left: -1, right: 1 };
+      const to = { up: -sheet.columns, down: sheet.columns, left: -1, right: 1 };
       const next = element + (move === null ? 0 : to[move]);
       if (move !== null || text === undefined) go(next < 0 || next >= size ? element : next);
     },
@@ -69,30 +71,20 @@ function useEditing({ id, shape, cells, edits }: CursorProps, view: View): Editi
 }
 
 export function Cursor(props: CursorProps): JSX.Element {
-  const { id, name, dtype, shape, cells, tuples, edits, onSpot } = props;
-  const view = useView(shape);
-  const { frame } = view;
-  const editor = useEditing(props, view);
+  const { id, name, dtype, lane, metrics, corner, cells, edits, onSpot, onScrub } = props;
+  const editor = useEditing(props);
   const { active, editing, onEdited } = editor;
   const wasActive = useRef(false);
-  const grid = {
-    ...cells,
-    id,
-    name: `${name} [${shape.join(", ")}] ${dtype}`,
-    shape,
-    tuples,
-    active: frame === null ? active : nearest(frame, active, gridsOf(shape).columns),
-    editing,
-    isReadOnly: edits === null,
-    onEdited,
-  };
+  const from = useRef(-1);
+  const box = useScrolling(props);
+  const isEmpty = sizeOf(lane.shape) === 0;
   return (
     // The cells of the table have the focus; their key events bubble up to here.
     <div
-      class={frame === null ? "scroller" : "scroller dense"}
-      ref={view.box}
-      style={frame === null ? undefined : { "--rows": String(frame.rows) }}
-      onScroll={view.onScroll}
+      class={lane.isWindow ? "scroller window" : "scroller"}
+      ref={box.ref}
+      style={lane.isWindow ? box.style : undefined}
+      onScroll={box.onScroll}
       onKeyDown={(event) => onKeyDown(event, props, editor)}
       onPaste={(event) => onPaste(event, props, editor)}
       onFocusIn={(event: FocusEvent) => {
@@ -103,49 +95,97 @@ export function Cursor(props: CursorProps): JSX.Element {
       }}
       onMouseOver={(event) => {
         const element = elementOf(event.target);
-        onSpot(element === -1 ? null : { tensor: id, element }, false);
+        if (event.buttons === 1 && element !== -1 && element !== from.current) onScrub(id, element);
+        else onSpot(element === -1 ? null : { tensor: id, element }, false);
       }}
       onMouseLeave={() => onSpot(null, false)}
       onMouseDown={(event) => {
         const cell = event.target instanceof Element ? event.target.closest("td") : null;
+        from.current = elementOf(event.target);
         wasActive.current = cell !== null && cell === document.activeElement;
       }}
       // The second click, or tap, edits a cell; the first shows its story.
       onClick={(event) => {
         const element = elementOf(event.target);
         if (!wasActive.current || element === -1 || editing !== null) return;
-        editor.edit(element, cells.values[element]);
+        editor.edit(element, edits?.textOf?.(element) ?? cells.values[element]);
       }}
     >
-      {sizeOf(shape) === 0 ? (
-        <p class="empty">no elements: one of the dimensions is 0</p>
-      ) : frame === null ? (
-        <Grid {...grid} />
+      {isEmpty ? (
+        <p class="empty">no elements: a dimension is 0</p>
       ) : (
-        <Window {...grid} frame={frame} />
+        <div style={lane.isWindow ? box.inner : undefined}>
+          <Sheet
+            {...cells}
+            id={id}
+            name={`${name} [${lane.shape.join(", ")}] ${dtype}`}
+            lane={lane}
+            metrics={metrics}
+            corner={corner}
+            active={nearest(lane, corner, active)}
+            editing={editing}
+            isReadOnly={edits === null}
+            onEdited={onEdited}
+          />
+        </div>
       )}
     </div>
   );
 }
 
-function onKeyDown(
-  event: KeyboardEvent,
-  { shape, cells }: CursorProps,
-  { go, edit }: Editing,
-): void {
+/** The box around a window: it scrolls, and the table in it stays and shows the rows and columns of its position. */
+function useScrolling({ id, lane, metrics, corner, onCorner }: CursorProps) {
+  const ref = useRef<HTMLDivElement>(null);
+  const { sheet, rows, columns, cell, isWindow } = lane;
+  const most = { row: sheet.rows - rows, column: sheet.columns - columns };
+  // What a row and a column are in the range of the scroll bars. Browsers clip boxes of millions of pixels.
+  const pitch = metrics.pitch * sheet.span;
+  const step = { row: Math.min(pitch, 4e6 / sheet.rows), column: cell + 2 };
+  useLayoutEffect(() => {
+    const { current } = ref;
+    if (current === null || !isWindow) return;
+    const [top, left] = [corner.row * step.row, corner.column * step.column];
+    if (Math.abs(current.scrollTop - top) >= step.row) current.scrollTop = top;
+    if (Math.abs(current.scrollLeft - left) >= step.column) current.scrollLeft = left;
+  }, [corner, isWindow]);
+  const height = rows * pitch + HEAD;
+  const width = lane.tableWidth;
+  return {
+    ref,
+    style: {
+      height: `${height + (most.column > 0 ? SCROLLBAR : 0)}px`,
+      width: `${width + SCROLLBAR}px`,
+    },
+    inner: {
+      height: `${height + most.row * step.row}px`,
+      width: `${width + most.column * step.column}px`,
+    },
+    onScroll() {
+      const { current } = ref;
+      if (current === null || !isWindow) return;
+      const row = Math.min(most.row, Math.round(current.scrollTop / step.row));
+      const column = Math.min(most.column, Math.round(current.scrollLeft / step.column));
+      if (row !== corner.row || column !== corner.column) onCorner(id, { row, column });
+    },
+  };
+}
+
+function onKeyDown(event: KeyboardEvent, props: CursorProps, { go, edit }: Editing): void {
+  const { lane, cells, edits } = props;
   const element = elementOf(event.target);
   if (element === -1 || event.altKey) return;
-  const to = destination(event, element, shape);
+  const to = destination(event, element, lane);
   if (to !== null) go(to);
   else if (event.ctrlKey || event.metaKey) return;
-  else if (event.key === "Enter" || event.key === "F2") edit(element, cells.values[element]);
-  else if (event.key === "Backspace" || event.key === "Delete") edit(element, "");
-  else if (event.key.length === 1 && event.key !== " ") edit(element, event.key);
+  else if (event.key === "Enter" || event.key === "F2") {
+    edit(element, edits?.textOf?.(element) ?? cells.values[element]);
+  } else if (event.key === "Backspace" || event.key === "Delete") edit(element, "");
+  else if (event.key.length === 1 && event.key !== " " && event.key !== "?")
+    edit(element, event.key);
   else return;
   event.preventDefault();
 }
 
-/** Text with brackets or several lines may be a whole tensor; other text is the value of the cell. */
 function onPaste(
   event: ClipboardEvent,
   { edits, onPasted }: CursorProps,
@@ -155,27 +195,32 @@ function onPaste(
   const text = event.clipboardData?.getData("text/plain") ?? "";
   if (edits === null || editing !== null || element === -1 || text === "") return;
   event.preventDefault();
-  if (/[[({\n]/.test(text)) onPasted(text);
-  else edits.onValue(element, text.trim());
+  event.stopPropagation();
+  onPasted(text, element);
 }
 
-/** The cell of a frame that Tab reaches: the active one, or the first if that one is out of view. */
-function nearest({ row, column, rows, columns }: Frame, active: number, all: number): number {
-  const [y, x] = [Math.floor(active / all), active % all];
+/** The cell of a window that Tab reaches: the active one, or the first if that one is out of view. */
+function nearest(
+  { isWindow, rows, columns, sheet }: Lane,
+  corner: { readonly row: number; readonly column: number },
+  active: number,
+): number {
+  if (!isWindow) return active;
+  const [y, x] = [Math.floor(active / sheet.columns), active % sheet.columns];
+  const { row, column } = corner;
   const isThere = y >= row && y < row + rows && x >= column && x < column + columns;
-  return isThere ? active : row * all + column;
+  return isThere ? active : row * sheet.columns + column;
 }
 
 /** The element that a key leads to; null for a key that leads nowhere. */
 function destination(
   { key, ctrlKey, metaKey }: KeyboardEvent,
   element: number,
-  shape: readonly number[],
+  { shape, sheet: { columns } }: Lane,
 ): number | null {
-  const { rows, columns } = gridsOf(shape);
   const size = sizeOf(shape);
   const column = element % columns;
-  const slice = rows * columns;
+  const slice = shape.length < 2 ? 10 : columns * (shape.at(-2) ?? 1);
   const isFar = ctrlKey || metaKey;
   const inside = (to: number): number => (to < 0 || to >= size ? element : to);
   switch (key) {

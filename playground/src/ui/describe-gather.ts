@@ -23,12 +23,13 @@ export function describeRead(
   const { index, source, value } = story.cell(at);
   const data = words.positionOf("data");
   const here = { tensor: "output", element } as const;
+  const orders = [links.carried[element]];
   const tuple = links.tupleOf[links.carried[element]];
   const title = `${words.nameOf("output")}${printShape(at)} is ${words.print(value)}`;
   const through = words.through(links.tuples[tuple]);
   if (source === null) {
     const text = `${through}: it is out of range, which gives 0`;
-    return { title, lines: [{ tuple, text }], arrows: [words.indexArrow(tuple, here)] };
+    return { title, lines: [{ tuple, text }], arrows: [words.indexArrow(tuple, here)], orders };
   }
   const from = { tensor: data, element: positionOf(source, words.shapeOf(data)) };
   const text = `it is ${words.nameOf(data)}${printShape(source)}, ${through}`;
@@ -37,6 +38,7 @@ export function describeRead(
     title,
     lines: [{ tuple, text }],
     arrows: index.at.length === 0 ? [arrows[0]] : arrows,
+    orders,
   };
 }
 
@@ -51,7 +53,7 @@ export function describeSource(
   const data = words.positionOf("data");
   const orders = reaching(links, element);
   const name = `${words.nameOf(data)}${printShape(coordinates)}`;
-  if (orders.length === 0) return { title: `nothing reads ${name}`, lines: [], arrows: [] };
+  if (orders.length === 0) return { title: `nothing reads ${name}`, lines: [], arrows: [], orders };
   const within = coordinates.slice(story.addressed);
   const here = { tensor: data, element };
   const arrows: Arrow[] = [];
@@ -64,5 +66,5 @@ export function describeSource(
     return { tuple, text };
   });
   const times = orders.length === 1 ? "once" : `${orders.length} times`;
-  return { title: `${name} is read ${times}`, lines, arrows };
+  return { title: `${name} is read ${times}`, lines, arrows, orders };
 }

@@ -1,6 +1,7 @@
 /** Descriptions of cells of a scatter: what updates make of a cell, and where an update goes. */
 
 import { printShape, type ScatterStory } from "ndscatter";
+import type { TensorId } from "../model/layout.ts";
 import { coordinatesOf, positionOf } from "../model/shape.ts";
 import {
   arrow,
@@ -9,7 +10,6 @@ import {
   type Arrow,
   type Description,
   type Line,
-  type TensorId,
   type Vocabulary,
 } from "./vocabulary.ts";
 
@@ -29,7 +29,8 @@ export function describeTarget(
   if (cell.count === 0) {
     const title = `${words.nameOf("output")}${place} is ${value}`;
     const text = `no update reaches it, so it keeps the value of ${words.nameOf(data.tensor)}${place}`;
-    return { title, lines: [{ tuple: null, text }], arrows: [arrow(data, here, null)] };
+    const lines = [{ tuple: null, text }];
+    return { title, lines, arrows: [arrow(data, here, null)], orders: [] };
   }
   const steps = [...cell.steps()];
   const [{ before }] = steps;
@@ -47,7 +48,8 @@ export function describeTarget(
     arrows.push(arrow(words.updateSpot(step.at), here, tuple), words.indexArrow(tuple, here));
   }
   if (story.reduction !== "none" && story.includeSelf) arrows.push(arrow(data, here, null));
-  return { title, lines, arrows };
+  const orders = steps.flatMap((step) => (step.kind === "update" ? [step.order] : []));
+  return { title, lines, arrows, orders };
 }
 
 /** An element of updates: where it goes, and what becomes of it there. */
@@ -61,7 +63,8 @@ export function describeUpdate(
   const position = words.positionOf("updates");
   const update = story.updates.at(order);
   if (update === undefined) {
-    return { title: `no index leads ${words.nameOf(position)} anywhere`, lines: [], arrows: [] };
+    const title = `no index leads ${words.nameOf(position)} anywhere`;
+    return { title, lines: [], arrows: [], orders: [] };
   }
   const at = coordinatesOf(element, words.shapeOf(position));
   const target = [...update.target, ...at.slice(update.at.length)];
@@ -85,5 +88,6 @@ export function describeUpdate(
   const to = { tensor: "output", element: positionOf(target, output.shape) } as const;
   const from = `${words.nameOf(position)}${printShape(at)}`;
   const title = `${from} goes to ${words.nameOf("output")}${printShape(target)}`;
-  return { title, lines, arrows: [arrow(here, to, tuple), words.indexArrow(tuple, to)] };
+  const arrows = [arrow(here, to, tuple), words.indexArrow(tuple, to)];
+  return { title, lines, arrows, orders: [order] };
 }

@@ -2,7 +2,9 @@
 
 import { printShape, type Explanation } from "ndscatter";
 import type { Links } from "../model/links.ts";
+import { elementAt } from "../model/faults.ts";
 import { coordinatesOf } from "../model/shape.ts";
+import type { CallView } from "../model/view.ts";
 import { describeRead, describeSource } from "./describe-gather.ts";
 import { describeTarget, describeUpdate } from "./describe-scatter.ts";
 import { MOST_ARROWS, Vocabulary, type Arrow, type Description, type Spot } from "./vocabulary.ts";
@@ -24,7 +26,7 @@ export function describeCell(explained: Explained, { tensor, element }: Spot): D
   const words = new Vocabulary(explanation, story, output, links);
   if (role === "indices") return describeIndex(words, element, subject.shape);
   if (role === "axis") {
-    return { title: `${words.nameOf(tensor)} is an axis`, lines: [], arrows: [] };
+    return { title: `${words.nameOf(tensor)} is an axis`, lines: [], arrows: [], orders: [] };
   }
   const at = coordinatesOf(element, subject.shape);
   if (story.kind === "gather") {
@@ -49,6 +51,7 @@ export function describeStep({ explanation, links }: Explained, order: number): 
     title: `${noun} ${order + 1} of ${links.count}`,
     lines: [{ tuple, text: `${text}, ${words.through(links.tuples[tuple])}` }],
     arrows,
+    orders: [order],
   };
 }
 
@@ -60,7 +63,7 @@ function describeIndex(words: Vocabulary, element: number, shape: readonly numbe
   if (tuple === undefined) {
     const at = printShape(coordinatesOf(element, shape));
     const name = words.nameOf(words.positionOf("indices"));
-    return { title: `${name}${at} leads nowhere`, lines: [], arrows: [] };
+    return { title: `${name}${at} leads nowhere`, lines: [], arrows: [], orders: [] };
   }
   const orders: number[] = [];
   links.tupleOf.forEach((one, order) => {
@@ -76,5 +79,17 @@ function describeIndex(words: Vocabulary, element: number, shape: readonly numbe
     title: `${words.indexName(tuple)} leads to ${words.placeOf(tuple)}${words.wrapsOf(tuple)}`,
     lines,
     arrows: arrows.slice(0, MOST_ARROWS),
+    orders,
   };
+}
+
+/** The fault of a cell as its description. */
+export function describeFault({ faults, state }: CallView, spot: Spot | null): Description | null {
+  if (spot === null || spot.tensor === "output") return null;
+  const shape = state.inputs[spot.tensor]?.shape ?? [];
+  const found = faults.find(
+    ({ place }) =>
+      "at" in place && place.input === spot.tensor && elementAt(place.at, shape) === spot.element,
+  );
+  return found === undefined ? null : { title: found.sentence, lines: [], arrows: [], orders: [] };
 }

@@ -8,7 +8,7 @@ import { coordinatesOf } from "../model/shape.ts";
 import type { State, TensorText } from "../model/state.ts";
 import { zerosText } from "../model/tensor-text.ts";
 import type { Page } from "./page.ts";
-import type { DTypeChoice, Edits } from "./tensor-props.ts";
+import type { DTypeChoice, Edits } from "./lane-props.ts";
 
 /** The edits of one input. */
 export function editsOf(version: OperatorVersion | null, position: number, page: Page): Edits {

@@ -1,23 +1,27 @@
 /** Hooks for what is drawn: the picture of the call, what the cards of tensors show, and the cell that is described. */
 
-import type { OperatorVersion } from "ndscatter";
+import type { OperatorVersion, Tensor } from "ndscatter";
 import { useCallback, useMemo, useRef, useState } from "preact/hooks";
-import { marksOf } from "../model/links.ts";
+import { printElement } from "../model/scalar-text.ts";
 import type { State } from "../model/state.ts";
-import type { Cells } from "./grid.tsx";
+import { tintsOf } from "../model/targets.ts";
+import { elementsOf } from "../model/tensor-text.ts";
 import { editsOf } from "./edits.ts";
-import { sortFaults, type Faults } from "./faults.ts";
-import { inputView, NO_NOTES, type InputView } from "./input-view.ts";
+import { sortFaults, type Faults } from "../model/faults.ts";
+import { inputView, type InputView } from "../model/input-view.ts";
 import type { Page } from "./page.ts";
-import type { Edits } from "./tensor-props.ts";
+import type { Edits } from "./lane-props.ts";
+import { lettersOf } from "../model/letters.ts";
+import { NOTHING_SAID, type Cells } from "../model/cells.ts";
 import {
+  hitsOf,
   outputCells,
   printedAfter,
   viewOf,
   type CallView,
   type Picture,
   type Printed,
-} from "./view.ts";
+} from "../model/view.ts";
 import type { Spot } from "./vocabulary.ts";
 
 /** A call, and the picture that is drawn of it. */
@@ -56,6 +60,7 @@ export function useTensors(
   { call: { state }, version, faults, picture, isStale }: Drawn,
   page: Page,
   step: number,
+  shown: Shown,
 ): {
   readonly inputs: readonly InputView[];
   readonly edits: readonly Edits[];
@@ -69,24 +74,62 @@ export function useTensors(
     () => state.inputs.map((_, position) => editsOf(version, position, page)),
     [version, state.inputs.length],
   );
-  return { inputs, edits, output: useOutput(picture, step) };
+  return { inputs, edits, output: useOutput(picture, step, shown) };
+}
+
+/** What is shown in place of the output, or marked in it. */
+export interface Shown {
+  /** The output as another system gives it; null for the exact one. */
+  readonly rule: OutputRule | null;
+  /** What a runtime gave, where it differs. */
+  readonly actual: ReadonlyMap<number, string> | null;
+}
+
+export interface OutputRule {
+  /** The system. */
+  readonly name: string;
+  readonly output: Tensor;
+  readonly differing: ReadonlySet<number>;
 }
 
 /** The cells of the output after `step` steps of the player. */
-function useOutput(picture: Picture | null, step: number): Cells | null {
-  const marks = useMemo(
-    () => (picture === null ? [] : marksOf(picture.links, "output", picture.output.size)),
-    [picture],
-  );
-  const before = useRef<{ picture: Picture; printed: Printed } | null>(null);
-  return useMemo((): Cells | null => {
+function useOutput(picture: Picture | null, step: number, { rule, actual }: Shown): Cells | null {
+  const marks = useMemo(() => {
     if (picture === null) return null;
+    const { links, targets, output } = picture;
+    return {
+      tints: tintsOf(links, targets, "output", output.size),
+      hits: hitsOf(links, "output", output.size),
+      letters: lettersOf(links, "output", output.size),
+    };
+  }, [picture]);
+  const before = useRef<{ picture: Picture; printed: Printed } | null>(null);
+  const others = useMemo(
+    () => (rule === null || picture === null ? null : othersOf(picture, rule)),
+    [rule, picture],
+  );
+  return useMemo((): Cells | null => {
+    if (picture === null || marks === null) return null;
     const known = before.current?.picture === picture ? before.current.printed : undefined;
     const printed = printedAfter(picture, step, known);
     if (printed !== null) before.current = { picture, printed };
-    const cells = outputCells(picture, marks, step, printed);
-    return { ...cells, notes: NO_NOTES, faults: NO_NOTES };
-  }, [picture, marks, step]);
+    const cells = outputCells(picture, marks.tints, marks.hits, step, printed);
+    const all: Cells = { ...NOTHING_SAID, ...cells, letters: marks.letters };
+    if (others !== null) return { ...all, ...others };
+    return actual === null ? all : { ...all, others: actual };
+  }, [picture, marks, step, others, actual]);
+}
+
+/** The values of another system, and where they differ the exact ones. */
+function othersOf(
+  { printed }: Picture,
+  { output, differing }: OutputRule,
+): Pick<Cells, "values" | "others"> {
+  const values = elementsOf(output).map((value) => printElement(output.dtype, value));
+  return {
+    values,
+    others: new Map([...differing].map((element) => [element, printed.texts[element]])),
+  };
 }
 
 export interface Spots {

@@ -1,68 +1,116 @@
 /** What the page shows, from the state and from what the user does: all hooks of the page in one place. */
 
-import { useCallback, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { TensorId } from "../model/layout.ts";
 import type { Tuple } from "../model/links.ts";
-import { describeCell, describeStep } from "./describe.ts";
-import { describeFault } from "./faults.ts";
+import { rolePosition } from "../model/schema.ts";
+import type { State } from "../model/state.ts";
+import { describeCell, describeFault, describeStep } from "./describe.ts";
 import { usePage } from "./page.ts";
-import { usePicture, useSpots, useTensors } from "./picture.ts";
+import { usePicture, useSpots, useTensors, type OutputRule } from "./picture.ts";
 import { aloud } from "./story.tsx";
-import type { Picture } from "./view.ts";
+import type { Picture } from "../model/view.ts";
 
 const NO_TUPLES: readonly Tuple[] = [];
+const NO_FIXES: readonly { label: string; state: State }[] = [];
+const NO_SENTENCES: readonly string[] = [];
 
 export type Session = ReturnType<typeof useSession>;
 
 export function useSession() {
-  /** Null while all steps are shown. */
+  /** Null while nothing is played, and all steps are shown. */
   const [step, setStep] = useState<number | null>(null);
   const [isPlaying, setPlaying] = useState(false);
+  const [rule, setRule] = useState<OutputRule | null>(null);
+  const [actual, setActual] = useState<ReadonlyMap<number, string> | null>(null);
   const { spot, pointed, onSpot, setFocused, setPointed } = useSpots();
   const last = useRef<Picture | null>(null);
-  const { shown, page, showPreset } = usePage((change) => {
+  const history = usePage((change) => {
     setStep(null);
+    setPlaying(false);
+    setRule(null);
+    setActual(null);
     if (change !== "edit") last.current = null;
     if (change === "preset") setFocused(null);
   });
+  const { shown, page } = history;
   const { state } = shown;
   const drawn = usePicture(state, last);
-  const { call, picture } = drawn;
-  const tuples = picture?.links.tuples ?? NO_TUPLES;
-  const count = picture?.links.count ?? 0;
+  const { call, picture, version } = drawn;
+  const links = picture?.links ?? null;
+  const tuples = links?.tuples ?? NO_TUPLES;
+  const count = links?.count ?? 0;
   const at = drawn.isStale ? count : Math.min(step ?? count, count);
-  const tensors = useTensors(drawn, page, at);
+  const tensors = useTensors(drawn, page, at, { rule, actual });
   const description = useMemo(() => {
     if (call.picture === null) return describeFault(call, spot);
     if (spot !== null) return describeCell(call.picture, spot);
-    return step === null ? null : describeStep(call.picture, step - 1);
+    return step === null || step === 0 ? null : describeStep(call.picture, step - 1);
   }, [call, spot, step]);
   const onStep = useCallback((next: number) => {
     setFocused(null);
     setPointed(null);
     setStep(next);
   }, []);
-  const forget = (): void => {
-    last.current = null;
-  };
   const isQuiet = isPlaying || pointed !== null || description === null;
-  const toHear = isQuiet ? "" : aloud(description, tuples);
   return {
+    ...history,
     ...shown,
     ...drawn,
     ...tensors,
+    call,
     explanation: call.explanation,
-    page,
-    showPreset,
-    forget,
+    fixes: NO_FIXES,
+    summary: NO_SENTENCES,
+    forget(): void {
+      last.current = null;
+    },
+    links,
     tuples,
     count,
+    step,
     /** The number of steps that are shown. */
     at,
     onStep,
+    isPlaying,
     setPlaying,
     spot,
     onSpot,
+    onScrub: useScrub(picture, onStep),
     description,
-    toHear,
+    toHear: isQuiet ? "" : aloud(description, tuples),
+    rule,
+    setRule,
+    actual,
+    setActual,
+    verb: verbOf(picture),
+    dataPosition: version === null ? -1 : rolePosition(version, "data"),
   };
+}
+
+/** Dragging across the updates of a scatter, or the output of a gather, plays to the one under the pointer. */
+function useScrub(
+  picture: Picture | null,
+  onStep: (step: number) => void,
+): (id: TensorId, element: number) => void {
+  const latest = useRef(picture);
+  useEffect(() => {
+    latest.current = picture;
+  });
+  return useCallback((id, element) => {
+    const { current } = latest;
+    if (current === null) return;
+    const { links, explanation } = current;
+    const role = id === "output" ? "output" : explanation.inputs[id]?.role;
+    const order =
+      role === (links.kind === "gather" ? "output" : "updates") ? links.carried[element] : -1;
+    if (order >= 0) onStep(order + 1);
+  }, []);
+}
+
+/** What stands above the lines from updates to data. */
+function verbOf(picture: Picture | null): string {
+  const story = picture?.explanation.story;
+  if (story?.kind !== "scatter") return "";
+  return story.reduction === "none" ? "replace" : story.reduction;
 }

@@ -13,11 +13,9 @@ import {
   type StoryStep,
   type Tensor,
 } from "ndscatter";
+import type { TensorId } from "../model/layout.ts";
 import type { Links, Tuple } from "../model/links.ts";
 import { firstOf, positionOf } from "../model/shape.ts";
-
-/** A tensor of the page: an input by its position, or the output. */
-export type TensorId = number | "output";
 
 /** A cell of the page. */
 export interface Spot {
@@ -45,7 +43,10 @@ export interface Line {
 export interface Description {
   readonly title: string;
   readonly lines: readonly Line[];
+  /** What it is about: cells that belong together. */
   readonly arrows: readonly Arrow[];
+  /** The updates, or reads, that it is about. */
+  readonly orders: readonly number[];
 }
 
 /** Further lines are only counted: nobody reads more. */

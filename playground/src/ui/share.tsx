@@ -1,20 +1,20 @@
 /** What the page gives: the call as code, the picture as a file, the address as a link. */
 
-import type { Explanation } from "ndscatter";
 import type { JSX } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { asNumPy } from "../model/as-numpy.ts";
 import { asOnnxPython } from "../model/as-onnx-python.ts";
 import { asTypeScript } from "../model/as-typescript.ts";
-import { diagramOf } from "../model/diagram.ts";
 import { toHash } from "../model/hash.ts";
 import type { State } from "../model/state.ts";
 import { toSVG } from "../model/svg.ts";
+import { DialogButton } from "./dialog.tsx";
+import type { SceneOf } from "./scene-of.ts";
 import { isDark } from "./theme.tsx";
 
-interface ExportDialogProps {
+interface ShareProps {
   readonly state: State;
-  readonly explanation: Explanation | null;
+  readonly sceneOf: SceneOf;
 }
 
 interface Kind {
@@ -22,62 +22,45 @@ interface Kind {
   print(state: State): string;
 }
 
-const KINDS: readonly Kind[] = [
+const KINDS: readonly [Kind, ...Kind[]] = [
+  { name: "Link", print: (state) => `${location.href.replace(/#.*$/, "")}#${toHash(state)}` },
   { name: "TypeScript", print: asTypeScript },
   { name: "NumPy", print: asNumPy },
   { name: "ONNX Python", print: asOnnxPython },
-  { name: "Link", print: (state) => `${location.href.replace(/#.*$/, "")}#${toHash(state)}` },
 ];
 
 /** The button, and the dialog that it opens. */
-export function ExportDialog({ state, explanation }: ExportDialogProps): JSX.Element {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const [kind, setKind] = useState<Kind | null>(null);
+export const ShareButton = (props: ShareProps): JSX.Element => (
+  <DialogButton button="Share" label="Share" content={() => <Share {...props} />} />
+);
+
+function Share({ state, sceneOf }: ShareProps): JSX.Element {
+  const [kind, setKind] = useState<Kind>(KINDS[0]);
   const [remark, setRemark] = useState("");
-  const text = kind === null ? "" : printed(kind, state);
-  const choose = (one: Kind): void => {
-    setKind(one);
-    setRemark("");
-  };
+  const text = printed(kind, state);
   return (
     <>
-      <button
-        type="button"
-        onClick={() => {
-          choose(kind ?? KINDS[0]);
-          dialog.current?.showModal();
-        }}
-      >
-        Copy or save
-      </button>
-      <dialog ref={dialog} aria-label="Copy or save" onClose={() => setKind(null)}>
-        <div class="kinds" role="group" aria-label="what to copy">
-          {KINDS.map((one) => (
-            <button
-              type="button"
-              key={one.name}
-              aria-pressed={one === kind}
-              onClick={() => choose(one)}
-            >
-              {one.name}
-            </button>
-          ))}
-        </div>
-        <textarea
-          class="code"
-          aria-label="code"
-          readOnly
-          value={text}
-          rows={16}
-          spellcheck={false}
-        />
-        <p role="status">{remark}</p>
-        <Buttons
-          onCopy={async () => setRemark(await copy(text))}
-          onSave={async (format) => setRemark(await save(format, state, explanation))}
-          onClose={() => dialog.current?.close()}
-        />
-      </dialog>
+      <div class="kinds" role="group" aria-label="what to copy">
+        {KINDS.map((one) => (
+          <button
+            type="button"
+            key={one.name}
+            aria-pressed={one === kind}
+            onClick={() => {
+              setKind(one);
+              setRemark("");
+            }}
+          >
+            {one.name}
+          </button>
+        ))}
+      </div>
+      <textarea class="code" aria-label="code" readOnly value={text} rows={12} spellcheck={false} />
+      <p role="status">{remark}</p>
+      <Buttons
+        onCopy={async () => setRemark(await copy(text))}
+        onSave={async (format) => setRemark(await save(format, state, sceneOf))}
+      />
     </>
   );
 }
@@ -85,10 +68,9 @@ export function ExportDialog({ state, explanation }: ExportDialogProps): JSX.Ele
 interface ButtonsProps {
   onCopy(): Promise<void>;
   onSave(format: Format): Promise<void>;
-  onClose(): void;
 }
 
-const Buttons = ({ onCopy, onSave, onClose }: ButtonsProps): JSX.Element => (
+const Buttons = ({ onCopy, onSave }: ButtonsProps): JSX.Element => (
   <div class="kinds">
     <button type="button" class="main" onClick={() => void onCopy()}>
       Copy
@@ -99,8 +81,8 @@ const Buttons = ({ onCopy, onSave, onClose }: ButtonsProps): JSX.Element => (
     <button type="button" onClick={() => void onSave("png")}>
       Save as PNG
     </button>
-    <button type="button" class="last" onClick={onClose}>
-      Close
+    <button type="button" onClick={() => void onSave("moving")}>
+      Save the steps as a moving SVG
     </button>
   </div>
 );
@@ -126,18 +108,17 @@ async function copy(text: string): Promise<string> {
   }
 }
 
-type Format = "svg" | "png";
+type Format = "svg" | "png" | "moving";
 
 /** Downloads the picture; the error as a sentence, or nothing. */
-async function save(
-  format: Format,
-  state: State,
-  explanation: Explanation | null,
-): Promise<string> {
+async function save(format: Format, state: State, sceneOf: SceneOf): Promise<string> {
   try {
-    const svg = toSVG(diagramOf(state, explanation), isDark() ? "dark" : "light");
+    const svg = toSVG(sceneOf(format === "moving"), isDark() ? "dark" : "light");
     const blob = format === "png" ? await asPng(svg) : new Blob([svg], { type: "image/svg+xml" });
-    download(blob, `${state.op}-${state.opset}.${format}`);
+    download(
+      blob,
+      `${state.op}-${state.opset}${format === "moving" ? "-steps" : ""}.${format === "png" ? "png" : "svg"}`,
+    );
     return "";
   } catch (error) {
     return `The picture could not be made: ${String(error)}`;

@@ -1,8 +1,8 @@
-/** What the card of a tensor gets: what it shows, and what can be done to an input. */
+/** What the lane of a tensor gets: what it shows, and what can be done to an input. */
 
-import type { Tuple } from "../model/links.ts";
-import type { Cells } from "./grid.tsx";
-import type { Spot, TensorId } from "./vocabulary.ts";
+import type { Corner, Lane, Metrics, TensorId } from "../model/layout.ts";
+import type { Cells } from "../model/cells.ts";
+import type { Spot } from "./vocabulary.ts";
 
 /** A data type of the menu. */
 export interface DTypeChoice {
@@ -21,24 +21,37 @@ export interface Edits {
   onText(text: string): string | null;
   /** The error of such a text, without taking it. */
   errorOf(text: string): string | null;
+  /** The text of an element, where a cell shows something else. */
+  textOf?(element: number): string;
   /** Leaves an optional input out; null where the input must be given. */
   readonly onLeaveOut: (() => void) | null;
 }
 
-export interface TensorCardProps {
+export interface LaneProps {
   readonly id: TensorId;
   readonly name: string;
   readonly description: string;
   readonly dtype: string;
-  readonly shape: readonly number[];
+  readonly lane: Lane;
+  readonly metrics: Metrics;
+  readonly corner: Corner;
   readonly cells: Cells;
-  readonly tuples: readonly Tuple[];
-  /** Sentences about the tensor as a whole, its dimensions or its elements. */
-  readonly faults: readonly string[];
+  /** Whether a picture of the whole tensor stands above its table. */
+  readonly hasMap: boolean;
   readonly wrongDimensions: ReadonlySet<number>;
+  readonly isWrong: boolean;
   /** Whether the tensor is of a call before, because this one has an error. */
   readonly isStale: boolean;
+  /** What stands beside the data type of an output. */
+  readonly remark: string;
   /** Null for an output. */
   readonly edits: Edits | null;
   onSpot(spot: Spot | null, isFocus: boolean): void;
+  /** The pointer is dragged to an element. */
+  onScrub(id: TensorId, element: number): void;
+  /** Brings an element into view. */
+  onReveal(id: TensorId, element: number): void;
+  onCorner(id: TensorId, corner: Corner): void;
+  /** Opens the tensor as text, or a pasted text that is no tensor. */
+  onText(id: number, text: string | null): void;
 }

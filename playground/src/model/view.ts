@@ -1,12 +1,13 @@
 /** What the page shows of a state: the call as the library explains it, and what the cells of each tensor show. */
 
 import type { Explanation, Scalar, Tensor } from "ndscatter";
-import { explainState, type Fault } from "../model/read-state.ts";
-import { printElement } from "../model/scalar-text.ts";
-import type { State } from "../model/state.ts";
-import type { Cells } from "./grid.tsx";
-import { linksOf, type Links } from "../model/links.ts";
-import { positionOf, sizeOf } from "../model/shape.ts";
+import { explainState, type Fault } from "./read-state.ts";
+import { printElement } from "./scalar-text.ts";
+import type { State } from "./state.ts";
+import { linksOf, type Links } from "./links.ts";
+import { positionOf, sizeOf } from "./shape.ts";
+import { targetsOf, type Targets } from "./targets.ts";
+import type { Cells } from "./cells.ts";
 
 /** A state with the explanation of its call. */
 export interface CallView {
@@ -22,6 +23,7 @@ export interface Picture {
   readonly state: State;
   readonly explanation: Explanation;
   readonly links: Links;
+  readonly targets: Targets;
   readonly output: Tensor;
   readonly printed: Printed;
 }
@@ -35,7 +37,14 @@ export function viewOf(state: State): CallView {
     const picture =
       explanation === null || links === null || output === null
         ? null
-        : { state, explanation, links, output, printed: printOf(output) };
+        : {
+            state,
+            explanation,
+            links,
+            targets: targetsOf(links),
+            output,
+            printed: printOf(output),
+          };
     return { state, explanation, faults, picture };
   } catch (error) {
     // A bug of the page or of the library, shown where the operator is.
@@ -91,24 +100,44 @@ export function printedAfter(
 /** The cells of the output after so many steps. `printed` is the result of {@link printedAfter}. */
 export function outputCells(
   { links, output, printed: { texts: values } }: Picture,
-  marks: Cells["marks"],
+  tints: Int8Array,
+  hits: Uint32Array | null,
   step: number,
   printed: Printed | null,
-): Pick<Cells, "values" | "marks" | "shown" | "now"> {
-  if (step >= links.count) return { values, marks, shown: null, now: NOTHING };
+): Pick<Cells, "values" | "tints" | "hits" | "now"> {
+  if (step >= links.count) return { values, tints, hits, now: NOTHING };
   const now = nowOf(links, "output", step, output.shape);
   if (links.kind === "gather") {
     const isThere = (element: number): boolean => links.carried[element] < step;
-    const shown = Int32Array.from(values, (_, element) => (isThere(element) ? 1 : 0));
-    return { values: values.map((value, e) => (isThere(e) ? value : "")), marks, shown, now };
+    return {
+      values: values.map((value, element) => (isThere(element) ? value : "")),
+      tints: tints.map((tint, element) => (isThere(element) ? tint : -1)),
+      hits,
+      now,
+    };
   }
-  const shown = new Int32Array(output.size);
+  const shown = new Uint32Array(output.size);
   for (const [slice, orders] of links.reached) {
     const count = orders.findIndex((order) => order >= step);
     const begin = slice * links.slice;
     shown.fill(count === -1 ? orders.length : count, begin, begin + links.slice);
   }
-  return { values: printed?.texts ?? values, marks, shown, now };
+  return {
+    values: printed?.texts ?? values,
+    tints: tints.map((tint, element) => (shown[element] === 0 ? -1 : tint)),
+    hits: shown,
+    now,
+  };
+}
+
+/** For each element of data, or of the output of a scatter, the number of updates that meet it; null for others. */
+export function hitsOf(links: Links, role: string, size: number): Uint32Array | null {
+  if (links.kind === "gather" || (role !== "data" && role !== "output")) return null;
+  const hits = new Uint32Array(size);
+  for (const [slice, { length }] of links.reached) {
+    hits.fill(length, slice * links.slice, (slice + 1) * links.slice);
+  }
+  return hits;
 }
 
 const NOTHING: readonly [number, number] = [0, 0];

@@ -1,12 +1,13 @@
 /** What the card of an input shows: its cells, their colours, and its faults. */
 
 import { printShape } from "ndscatter";
-import { marksOf } from "../model/links.ts";
-import { sizeOf } from "../model/shape.ts";
-import type { State } from "../model/state.ts";
+import { lettersOf } from "./letters.ts";
+import { sizeOf } from "./shape.ts";
+import type { State } from "./state.ts";
 import { elementAt, type Faults } from "./faults.ts";
-import type { Cells } from "./grid.tsx";
-import { notesOf, nowOf, type Picture } from "./view.ts";
+import { tintsOf } from "./targets.ts";
+import { NOTHING_SAID, type Cells } from "./cells.ts";
+import { hitsOf, notesOf, nowOf, type Picture } from "./view.ts";
 
 export interface InputView {
   readonly sentences: readonly string[];
@@ -16,6 +17,7 @@ export interface InputView {
 }
 
 export const NO_NOTES: ReadonlyMap<number, string> = new Map();
+const NO_TINTS = new Int8Array(0);
 const NOWHERE: readonly [number, number] = [0, 0];
 
 /**
@@ -45,12 +47,14 @@ export function inputView(
     picture.state.op === state.op &&
     printShape(before?.shape ?? []) === printShape(shape);
   const role = picture?.explanation.inputs[position]?.role ?? "";
-  const marks = fits ? marksOf(picture.links, role, sizeOf(shape)) : [];
+  const size = sizeOf(shape);
   const isNoted = fits && !isStale && role === "indices";
   const still: Cells = {
+    ...NOTHING_SAID,
     values: text?.values ?? [],
-    marks,
-    shown: null,
+    tints: fits ? tintsOf(picture.links, picture.targets, role, size) : NO_TINTS,
+    hits: fits ? hitsOf(picture.links, role, size) : null,
+    letters: fits ? lettersOf(picture.links, role, size) : NO_NOTES,
     notes: isNoted ? notesOf(picture.links, shape) : NO_NOTES,
     faults: cells,
     now: NOWHERE,

@@ -1,8 +1,6 @@
 /** The faults of a call, sorted by where the page shows them. */
 
-import type { Fault } from "../model/read-state.ts";
-import type { CallView } from "./view.ts";
-import type { Description, Spot } from "./vocabulary.ts";
+import type { Fault } from "./read-state.ts";
 
 export interface Faults {
   readonly attributes: ReadonlyMap<string, string>;
@@ -26,14 +24,3 @@ export function sortFaults(faults: readonly Fault[]): Faults {
 /** The element that a fault is about; for leading coordinates the first element of their slice. */
 export const elementAt = (at: readonly number[], shape: readonly number[]): number =>
   shape.reduce((element, length, axis) => element * length + (at[axis] ?? 0), 0);
-
-/** The fault of a cell as its description. */
-export function describeFault({ faults, state }: CallView, spot: Spot | null): Description | null {
-  if (spot === null || spot.tensor === "output") return null;
-  const shape = state.inputs[spot.tensor]?.shape ?? [];
-  const found = faults.find(
-    ({ place }) =>
-      "at" in place && place.input === spot.tensor && elementAt(place.at, shape) === spot.element,
-  );
-  return found === undefined ? null : { title: found.sentence, lines: [], arrows: [] };
-}

@@ -1,0 +1,76 @@
+/**
+ * What targets look like: one colour for each place that updates write or that a gather reads. Equal colours mean the
+ * same target. Where there are more targets than colours, only those that several updates share have one.
+ */
+
+import type { Links } from "./links.ts";
+
+/** The number of colours. */
+export const HUES = 8;
+/** The number of an element that has a target without a colour of its own. */
+export const PLAIN = 8;
+
+export interface Targets {
+  /** For each update or read the slice of data that it writes or reads; -1 where there is none. */
+  readonly sliceOf: Int32Array;
+  /** For each index tuple its slice; -1 where it has none, or several. */
+  readonly ofTuple: Int32Array;
+  /** The colour of a slice: 0 to 7, {@link PLAIN}, or -1 for a slice without updates. */
+  hueOf(slice: number): number;
+}
+
+export function targetsOf(links: Links): Targets {
+  const { reached, count, tupleOf, tuples } = links;
+  const sliceOf = new Int32Array(count).fill(-1);
+  for (const [slice, orders] of reached) for (const order of orders) sliceOf[order] = slice;
+  const ofTuple = new Int32Array(tuples.length).fill(-2);
+  for (let order = 0; order < count; order++) {
+    const tuple = tupleOf[order];
+    const before = ofTuple[tuple];
+    ofTuple[tuple] = before === -2 || before === sliceOf[order] ? sliceOf[order] : -1;
+  }
+  const hues = new Map<number, number>();
+  const isShared = (slice: number): boolean => (reached.get(slice)?.length ?? 0) > 1;
+  const ordered = [...reached.keys()].toSorted((a, b) => a - b);
+  const coloured = ordered.length <= HUES ? ordered : ordered.filter(isShared).slice(0, HUES);
+  // A target keeps its colour while others come and go, if nobody else has it.
+  const free = new Set(Array.from({ length: HUES }, (_, hue) => hue));
+  const later: number[] = [];
+  for (const slice of coloured) {
+    const own = slice % HUES;
+    if (free.delete(own)) hues.set(slice, own);
+    else later.push(slice);
+  }
+  for (const slice of later) {
+    const [hue = PLAIN] = free;
+    free.delete(hue);
+    hues.set(slice, hue);
+  }
+  return {
+    sliceOf,
+    ofTuple,
+    hueOf: (slice) => (slice < 0 ? PLAIN : reached.has(slice) ? (hues.get(slice) ?? PLAIN) : -1),
+  };
+}
+
+/** For each element of a tensor its colour; -1 for none. */
+export function tintsOf(links: Links, targets: Targets, role: string, size: number): Int8Array {
+  const tints = new Int8Array(size).fill(-1);
+  const isCarrier = role === (links.kind === "gather" ? "output" : "updates");
+  if (role === "indices") {
+    for (let element = 0; element < size; element++) {
+      const tuple = links.indexed[element];
+      if (tuple >= 0) tints[element] = targets.hueOf(targets.ofTuple[tuple]);
+    }
+  } else if (isCarrier) {
+    for (let element = 0; element < size; element++) {
+      const order = links.carried[element];
+      if (order >= 0) tints[element] = targets.hueOf(targets.sliceOf[order]);
+    }
+  } else if (role === "data" || role === "output") {
+    for (const slice of links.reached.keys()) {
+      tints.fill(targets.hueOf(slice), slice * links.slice, (slice + 1) * links.slice);
+    }
+  }
+  return tints;
+}

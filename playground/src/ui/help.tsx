@@ -1,0 +1,51 @@
+/** What the page is, what its colours mean, all keys, and the choice of colours. */
+
+import type { JSX } from "preact";
+import { DialogButton } from "./dialog.tsx";
+import { ThemeMenu } from "./theme.tsx";
+
+const KEYS: readonly (readonly [keys: string, what: string])[] = [
+  ["Tab, arrows", "go to a cell; its story appears"],
+  ["Home, End, PageUp, PageDown", "go far; with Ctrl to the first and the last cell"],
+  ["Enter, F2, or any character", "change the cell; Enter takes the value, Esc does not"],
+  ["Ctrl+V", "paste a value, a block of cells, or a whole tensor as Python prints it"],
+  ["Ctrl+Z, Ctrl+Shift+Z", "undo, redo"],
+  ["Space", "play, pause"],
+  ["←, →", "one update back, one on"],
+  ["?", "this help"],
+];
+
+export const HelpButton = (): JSX.Element => (
+  <DialogButton button="?" label="Help" title="help and keys: ?" content={() => <Help />} />
+);
+
+const Help = (): JSX.Element => (
+  <div class="help">
+    <p>
+      Scatter and gather operators of ONNX and OpenVINO, computed in this page by ndscatter exactly
+      as their specifications say. Change anything: values, shapes, types, the operator, its
+      version. Nothing leaves the page; its address holds the whole call.
+    </p>
+    <p>
+      A colour is a target: cells of one colour meet in one place. Stripes mark a target that
+      several updates share. Letters name index tuples, in the order in which they act.
+    </p>
+    <table>
+      <tbody>
+        {KEYS.map(([keys, what]) => (
+          <tr key={keys}>
+            <th scope="row">
+              <kbd>{keys}</kbd>
+            </th>
+            <td>{what}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+    <p class="kinds">
+      <ThemeMenu />
+      <a href="./reference/">Reference of all operators</a>
+      <a href="https://github.com/ndscatter/ndscatter">Source</a>
+    </p>
+  </div>
+);

@@ -1,0 +1,104 @@
+/** One tensor of the stage: its name, its data type, its shape and its table. All of an input can be changed. */
+
+import type { JSX } from "preact";
+import { Cursor } from "./cursor.tsx";
+import type { Edits, LaneProps } from "./lane-props.ts";
+import { memo } from "./memo.ts";
+import { Minimap } from "./minimap.tsx";
+import { ShapeEditor } from "./shape-editor.tsx";
+
+export const FAULTS_ID = "faults";
+
+export const TensorLane = memo<LaneProps>((props) => {
+  const { id, name, description, dtype, lane, isStale, isWrong, edits, remark } = props;
+  return (
+    <section
+      class={`tensor${isStale ? " stale" : ""}${isWrong ? " wrong" : ""}`}
+      aria-label={name}
+      data-tensor={id}
+    >
+      <header>
+        <div class="line">
+          <h2 title={description}>{name}</h2>
+          {edits !== null && id !== "output" && (
+            <button
+              type="button"
+              class="quiet"
+              aria-label={`${name} as text`}
+              title="as text: copy it, or paste another"
+              onClick={() => props.onText(id, null)}
+            >
+              text
+            </button>
+          )}
+          {edits?.onLeaveOut != null && (
+            <button
+              type="button"
+              class="quiet"
+              aria-label={`leave ${name} out`}
+              title="leave this optional input out"
+              onClick={edits.onLeaveOut}
+            >
+              ×
+            </button>
+          )}
+        </div>
+        <div class="line">
+          {edits === null ? (
+            <span class="dtype">
+              {dtype}
+              {remark !== "" && <em> {remark}</em>}
+            </span>
+          ) : (
+            <DTypeMenu name={name} dtype={dtype} edits={edits} />
+          )}
+        </div>
+        <div class="line">
+          {edits === null ? (
+            <code class="shape-of-output">[{lane.shape.join(", ")}]</code>
+          ) : (
+            <ShapeEditor
+              name={name}
+              shape={lane.shape}
+              wrong={props.wrongDimensions}
+              describedBy={isWrong ? FAULTS_ID : undefined}
+              onShape={edits.onShape}
+            />
+          )}
+        </div>
+      </header>
+      {props.hasMap && <Minimap {...props} />}
+      <Cursor
+        {...props}
+        onPasted={(text, element) => {
+          const plain = /[[({\n]/.test(text) ? null : text.trim();
+          if (plain !== null) edits?.onValue(element, plain);
+          else if (edits !== null && edits.onText(text) !== null && id !== "output") {
+            props.onText(id, text);
+          }
+        }}
+      />
+    </section>
+  );
+});
+
+interface DTypeMenuProps {
+  readonly name: string;
+  readonly dtype: string;
+  readonly edits: Edits;
+}
+
+const DTypeMenu = ({ name, dtype, edits }: DTypeMenuProps): JSX.Element => (
+  <select
+    class="quiet"
+    aria-label={`data type of ${name}`}
+    value={dtype}
+    onChange={(event) => edits.onDType(event.currentTarget.value)}
+  >
+    {edits.dtypes.map((choice) => (
+      <option key={choice.name} value={choice.name} disabled={choice.reason !== null}>
+        {choice.reason === null ? choice.name : `${choice.name} (${choice.reason})`}
+      </option>
+    ))}
+  </select>
+);

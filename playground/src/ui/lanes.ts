@@ -1,0 +1,62 @@
+/** What the lane of each tensor shows, from the session. */
+
+import type { Lane, Layout } from "../model/layout.ts";
+import type { LaneProps } from "./lane-props.ts";
+import type { Session } from "./session.ts";
+import { NOTHING_SAID, type Cells } from "../model/cells.ts";
+
+const NO_NUMBERS: ReadonlySet<number> = new Set();
+const EMPTY: Cells = { ...NOTHING_SAID, values: [] };
+
+export function laneProps(
+  session: Session,
+  lane: Lane,
+  { metrics, isNarrow, hasMaps }: Layout,
+): Omit<LaneProps, "corner" | "onCorner" | "onReveal" | "onText"> {
+  const { state, version, inputs, edits, picture, at, onSpot, onScrub, isStale, rule } = session;
+  const common = { lane, metrics, hasMap: hasMaps, onSpot, onScrub, name: lane.name };
+  if (lane.id === "output") {
+    const schema = version?.outputs[0];
+    const cells = session.output ?? EMPTY;
+    const data = isNarrow && picture?.links.kind === "scatter" ? session.dataPosition : -1;
+    return {
+      ...common,
+      id: "output",
+      description: schema?.description ?? "",
+      dtype: picture?.output.dtype ?? "",
+      cells:
+        data === -1 || isStale
+          ? cells
+          : {
+              ...cells,
+              letters: NOTHING_SAID.letters,
+              before: inputs[data].at(at, picture).values,
+            },
+      wrongDimensions: NO_NUMBERS,
+      isWrong: false,
+      isStale,
+      remark: isStale
+        ? picture === null
+          ? "none while it is wrong"
+          : "before the error"
+        : rule === null
+          ? ""
+          : `by ${rule.name}`,
+      edits: null,
+    };
+  }
+  const text = state.inputs[lane.id];
+  const view = inputs[lane.id];
+  return {
+    ...common,
+    id: lane.id,
+    description: version?.inputs[lane.id]?.description ?? "",
+    dtype: text?.dtype ?? "",
+    cells: view.at(at, picture),
+    wrongDimensions: view.dimensions,
+    isWrong: view.sentences.length > 0,
+    isStale: false,
+    remark: "",
+    edits: edits[lane.id],
+  };
+}

@@ -1,0 +1,127 @@
+/** How much room the stage has, and the layout of the call in it. */
+
+import type { RefObject } from "preact";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { layOut, type Layout, type Placed, type Room } from "../model/layout.ts";
+import type { State } from "../model/state.ts";
+import { roleOf, type OperatorVersion } from "ndscatter";
+import type { Picture } from "../model/view.ts";
+
+export const NARROW = 900;
+/** The name, the data type and the shape above each table, with the borders around the stage. */
+const ABOVE = 94;
+
+/** The room of the box that the stage stands in. */
+export function useRoom(box: RefObject<HTMLElement | null>): Room {
+  const [room, setRoom] = useState<Room>(() => ({
+    width: window.innerWidth - 32,
+    height: window.innerHeight - 400,
+    isNarrow: window.innerWidth < NARROW,
+  }));
+  useLayoutEffect(() => {
+    const { current } = box;
+    if (current === null) return;
+    const measure = (): void => {
+      const isNarrow = window.innerWidth < NARROW;
+      const { clientWidth, clientHeight } = current;
+      const height = isNarrow ? Infinity : Math.max(clientHeight - ABOVE, 160);
+      const width = clientWidth - (isNarrow ? 16 : 40);
+      setRoom((before) =>
+        before.width === width && before.height === height && before.isNarrow === isNarrow
+          ? before
+          : { width, height, isNarrow },
+      );
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, []);
+  return room;
+}
+
+/** Widths of cells, in characters. */
+const WIDTHS = [4, 6, 9, 12] as const;
+/** More values are not looked at: they are drawn in part only. */
+const MOST_MEASURED = 2000;
+
+const longest = (values: readonly string[]): number =>
+  values.slice(0, MOST_MEASURED).reduce((most, { length }) => Math.max(most, length), 1);
+
+const widthFor = (length: number): number => WIDTHS.find((width) => length <= width) ?? 12;
+
+/** Characters for the coordinates that a negative index counts from the front, and for letters. */
+const roomBeside = (role: string): number => (role === "indices" ? 2 : 1);
+
+/**
+ * The layout of a state. Widths of cells follow from the values when a shape, a data type or the operator changes, and
+ * stay while values are edited: an edit moves nothing.
+ */
+export function useLayout(
+  state: State,
+  version: OperatorVersion | null,
+  picture: Picture | null,
+  room: Room,
+): Layout {
+  const kept = useRef<{ readonly key: string; readonly digits: readonly number[] } | null>(null);
+  const placed = useMemo((): Placed[] => {
+    const shapes = state.inputs.map((text) => `${text?.dtype ?? ""}${String(text?.shape)}`);
+    const key = [state.op, state.opset, ...shapes, String(picture?.output.shape)].join(";");
+    const outputShape = picture?.output.shape ?? guessedShape(state, version);
+    if (kept.current?.key !== key) {
+      const role = (position: number): string => roleAt(version, position);
+      kept.current = {
+        key,
+        digits: [
+          ...state.inputs.map((text, position) =>
+            Math.min(12, widthFor(longest(text?.values ?? [])) + roomBeside(role(position))),
+          ),
+          Math.min(12, widthFor(longest(picture?.printed.texts ?? [])) + 1),
+        ],
+      };
+    }
+    const { digits } = kept.current;
+    const inputs = state.inputs.flatMap((text, position): Placed[] =>
+      text === null
+        ? []
+        : [
+            {
+              id: position,
+              role: roleAt(version, position),
+              shape: text.shape,
+              digits: digits[position],
+              name: version?.inputs[position]?.name ?? `input ${position}`,
+            },
+          ],
+    );
+    const name = version?.outputs[0].name ?? "output";
+    return [
+      ...inputs,
+      { id: "output", role: "output", shape: outputShape, digits: digits[digits.length - 1], name },
+    ];
+  }, [state, version, picture]);
+  const axis = axisOf(state, version);
+  const key = JSON.stringify([state.op, axis, placed]);
+  return useMemo(() => layOut({ op: state.op, axis, tensors: placed }, room), [key, room]);
+}
+
+const roleAt = (version: OperatorVersion | null, position: number): string => {
+  const schema = version?.inputs[position];
+  return schema === undefined ? `input ${position}` : roleOf(schema);
+};
+
+/** The shape of an output that there is none of: that of data. */
+const guessedShape = (state: State, version: OperatorVersion | null): readonly number[] => {
+  const data = version?.inputs.findIndex((schema) => roleOf(schema) === "data") ?? 0;
+  return state.inputs[data]?.shape ?? [];
+};
+
+/** The axis along which an operator goes; NaN where nobody says so. */
+function axisOf(state: State, version: OperatorVersion | null): number {
+  const text = state.inputs.find((_, position) => roleAt(version, position) === "axis")?.values[0];
+  const axis = Number(text ?? state.attributes["axis"] ?? 0);
+  const data = state.inputs.find((_, position) => roleAt(version, position) === "data");
+  const batch = Number(state.attributes["batch_dims"] ?? 0);
+  const at = axis < 0 ? axis + (data?.shape.length ?? 0) : axis;
+  return batch === 0 ? at : NaN;
+}
