@@ -1,7 +1,9 @@
 import { render } from "preact";
 import { App } from "./ui/app.tsx";
 import { Boundary } from "./ui/boundary.tsx";
+import { applyTheme } from "./ui/theme.tsx";
 
+applyTheme();
 const page = document.getElementById("page");
 if (page !== null) {
   page.textContent = "";

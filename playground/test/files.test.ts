@@ -74,10 +74,12 @@ test("a node of an .onnx model, and of an .xml with its .bin, is shown", async (
   const { page } = opened;
   await drop(page, "body", [{ name: "graph-sum.onnx", bytes }]);
   await page.waitForFunction(
-    (name) => document.querySelector<HTMLSelectElement>(".operator select")?.value === name,
+    (name) => document.querySelector<HTMLSelectElement>(".sentence .operator")?.value === name,
     `ai.onnx/${op}`,
   );
-  assert.ok(Number(await page.locator(".versions :checked + span").innerText()) <= Number(opset));
+  assert.ok(
+    Number(await page.getByLabel("version", { exact: true }).inputValue()) <= Number(opset),
+  );
 
   const data = tensor("float32", [4], [1, 2, 3, 4]);
   const { xml, bin } = writeIR(
@@ -107,7 +109,7 @@ test("a node of an .onnx model, and of an .xml with its .bin, is shown", async (
   await drop(page, "body", files);
   await page.waitForFunction(
     () =>
-      document.querySelector<HTMLSelectElement>(".operator select")?.value ===
+      document.querySelector<HTMLSelectElement>(".sentence .operator")?.value ===
       "openvino/ScatterNDUpdate",
   );
   assert.deepEqual(await cellsOf(page, 0), ["1", "2", "3", "4"]);
@@ -141,7 +143,7 @@ test("the call is given as code and as a link", async () => {
   const found = fromHash(SUM);
   assert.ok("state" in found);
   const { state } = found;
-  await page.getByRole("button", { name: "Copy or save" }).click();
+  await page.getByRole("button", { name: "Share" }).click();
   const code = page.locator("dialog[open] textarea");
   const kinds = {
     TypeScript: asTypeScript(state),
@@ -163,7 +165,7 @@ test("the call is given as code and as a link", async () => {
 test("the picture is saved as SVG and as PNG", async () => {
   await using opened = await site.open(SUM);
   const { page } = opened;
-  await page.getByRole("button", { name: "Copy or save" }).click();
+  await page.getByRole("button", { name: "Share" }).click();
   const save = async (name: string): Promise<Buffer> => {
     const [file] = await Promise.all([
       page.waitForEvent("download"),

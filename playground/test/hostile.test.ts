@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PRESETS } from "../src/model/presets.ts";
-import { SUM, useSite } from "./support/page.ts";
+import { chooseExample, SUM, useSite } from "./support/page.ts";
 
 const site = useSite();
 
@@ -29,10 +29,10 @@ test("no link breaks the page", async (t) => {
     await t.test(hash, async () => {
       await using opened = await site.open(hash);
       const { page } = opened;
-      assert.equal(await page.locator("h1").innerText(), "ndscatter playground");
+      assert.equal(await page.locator("h1").innerText(), "ndscatter");
       assert.ok((await page.locator("td[data-element], .empty").count()) > 0);
       // The page can still be used.
-      await page.selectOption(".presets select", PRESETS[0].id);
+      await chooseExample(page, PRESETS[0].id);
       assert.ok((await page.locator("#cell-output-0").count()) === 1);
     });
   }
@@ -86,23 +86,20 @@ test("no input breaks the page", async () => {
     async () =>
       (await pick(".dimension"))?.fill(["0", "1", "2", "3", "5", "-", "99999999"][below(7)]),
     async () => (await pick(".shape button:enabled"))?.click(),
-    async () => choose(".operator select"),
-    async () => choose(".operator select"),
+    async () => choose(".sentence select"),
+    async () => choose(".sentence select"),
     async () => choose(".tensor select"),
-    async () => (await pick(".versions label"))?.click(),
-    async () => (await pick(".operator .number"))?.fill(WORDS[below(WORDS.length)]),
+    async () => choose(".version"),
+    async () => (await pick(".sentence .number"))?.fill(WORDS[below(WORDS.length)]),
     async () => (await pick(".unfit button"))?.click(),
     async () => (await pick(".player button:enabled"))?.click(),
     async () => (await pick(".left-out button"))?.click(),
-    async () => choose(".presets select"),
+    async () => chooseExample(page, PRESETS[below(PRESETS.length)].id),
+    async () => (await pick(".fixes button"))?.click(),
   ];
   for (let n = 0; n < 250; n++) {
     await actions[below(actions.length)]();
-    assert.equal(
-      await page.locator("h1").innerText(),
-      "ndscatter playground",
-      `after ${n} actions`,
-    );
+    assert.equal(await page.locator("h1").innerText(), "ndscatter", `after ${n} actions`);
   }
   assert.ok((await page.locator(".tensor").count()) > 0);
 });

@@ -113,17 +113,28 @@ export interface Metrics {
   readonly padding: number;
   /** Between groups of rows. */
   readonly gap: number;
+  /** The widths of what stands between tables. */
+  readonly gutters: Readonly<Record<Gutter, number>>;
 }
+
+/** What is drawn between two tables: the target of each tuple, arrows, or that data becomes the output. */
+export type Gutter = "chips" | "wires" | "becomes" | "gap";
+
+const WIDE = { chips: 84, wires: 96, becomes: 52, gap: 24 };
+const TIGHT = { chips: 66, wires: 60, becomes: 40, gap: 12 };
 
 /** From the largest to the smallest. The last shows parts of tensors that have no room. */
 const DENSITIES: readonly [Metrics, ...Metrics[]] = [
-  { pitch: 38, font: 16, least: 46, padding: 16, gap: 14 },
-  { pitch: 31, font: 14, least: 36, padding: 12, gap: 10 },
-  { pitch: 25, font: 12, least: 26, padding: 8, gap: 8 },
-  { pitch: 20, font: 11, least: 20, padding: 6, gap: 6 },
+  { pitch: 38, font: 16, least: 46, padding: 16, gap: 14, gutters: WIDE },
+  { pitch: 31, font: 14, least: 36, padding: 12, gap: 10, gutters: WIDE },
+  { pitch: 25, font: 12, least: 26, padding: 8, gap: 8, gutters: TIGHT },
+  { pitch: 20, font: 11, least: 20, padding: 5, gap: 6, gutters: TIGHT },
 ];
 /** On a phone cells are at least as large as a finger needs. */
-const TOUCH: Metrics = { pitch: 44, font: 14, least: 44, padding: 8, gap: 10 };
+const TOUCH: Metrics = {
+  ...{ pitch: 44, font: 14, least: 44, padding: 8, gap: 10 },
+  gutters: { ...TIGHT, chips: 62, gap: 8 },
+};
 
 /** Between cells, above the first row for the numbers of columns, and a character of a monospace font. */
 export const SPACING = 2;
@@ -143,9 +154,6 @@ export interface Lane extends Placed {
   readonly columns: number;
   readonly isWindow: boolean;
 }
-
-/** What is drawn between two tables: the target of each tuple, arrows, or that data becomes the output. */
-export type Gutter = "chips" | "wires" | "becomes" | "gap";
 
 export interface Layout {
   readonly kind: "scatter" | "gather";
@@ -167,12 +175,6 @@ export interface Room {
   readonly isNarrow: boolean;
 }
 
-const GUTTERS: Readonly<Record<Gutter, number>> = { chips: 84, wires: 96, becomes: 52, gap: 24 };
-const NARROW_GUTTERS: typeof GUTTERS = { ...GUTTERS, chips: 62, gap: 8 };
-
-export const gutterWidth = (gutter: Gutter, isNarrow: boolean): number =>
-  (isNarrow ? NARROW_GUTTERS : GUTTERS)[gutter];
-
 /** Characters of a row's number: its coordinates with commas. */
 function labelDigits(shape: readonly number[]): number {
   const axes = shape.length < 2 ? shape : shape.slice(0, -1);
@@ -185,7 +187,7 @@ const headWidth = ({ name, shape, id }: Placed): number =>
   Math.max(
     name.length * 9.6 + (id === "output" ? 4 : 46),
     shape.reduce((sum, dim) => sum + 18 + 8 * String(dim).length, 24) + (id === "output" ? 0 : 52),
-    110,
+    84,
   );
 
 const LARGEST_WINDOW = { rows: 64, columns: 64 };
@@ -218,10 +220,11 @@ export function layOut({ op, axis, tensors }: Call, room: Room): Layout {
     const lanes = narrowed(make(TOUCH), gutters[0] ?? "gap", room);
     return { ...common, metrics: TOUCH, lanes, hasMaps: areLarge(lanes) };
   }
-  const between = gutters.reduce((sum, gutter) => sum + GUTTERS[gutter], 0);
+  const betweenOf = (metrics: Metrics): number =>
+    gutters.reduce((sum, gutter) => sum + metrics.gutters[gutter], 0);
   for (const metrics of DENSITIES) {
     const lanes = make(metrics);
-    const width = lanes.reduce((sum, lane) => sum + lane.width, between);
+    const width = lanes.reduce((sum, lane) => sum + lane.width, betweenOf(metrics));
     const height = Math.max(...lanes.map((lane) => heightOf(lane.sheet, metrics)));
     if (width <= room.width && height <= room.height) {
       return { ...common, metrics, lanes, hasMaps: false };
@@ -232,7 +235,7 @@ export function layOut({ op, axis, tensors }: Call, room: Room): Layout {
   const hasMaps = areLarge(whole);
   const free = {
     ...room,
-    width: room.width - between,
+    width: room.width - betweenOf(metrics),
     height: room.height - (hasMaps ? MINIMAP : 0),
   };
   return { ...common, metrics, lanes: windowed(whole, metrics, free), hasMaps };
@@ -290,7 +293,7 @@ function narrowed(lanes: readonly Lane[], gutter: Gutter, { width }: Room): Lane
     const { sheet: own, cell, side } = lane;
     const isBeside = paired.length > 1 && paired.includes(lane);
     const others =
-      isBeside && lane !== first ? Math.min(first.width, width / 2) + NARROW_GUTTERS[gutter] : 0;
+      isBeside && lane !== first ? Math.min(first.width, width / 2) + TOUCH.gutters[gutter] : 0;
     const most = isBeside && lane === first ? width / 2 : width - others;
     const columns = Math.floor((most - side - 2 * SPACING) / (cell + SPACING));
     const isTall = own.rows * own.span > MOST_NARROW_ROWS;

@@ -5,7 +5,7 @@
 
 import type { Explanation, IndexStory, Tensor } from "ndscatter";
 import { letterOf } from "./letters.ts";
-import { firstOf, positionOf, sizeOf } from "./shape.ts";
+import { positionOf, sizeOf } from "./shape.ts";
 
 /** An index tuple, or a single index: what has a letter. */
 export interface Tuple extends IndexStory {
@@ -41,24 +41,27 @@ export function linksOf({ story, inputs, output }: Explanation): Links | null {
   const entries = story.kind === "gather" ? story.reads : story.updates;
   const targetShape = data.shape.slice(0, story.addressed);
 
-  const numbers = new Map<string, number>();
+  // By the place of the tuple in indices; -1 where it is not used yet.
+  const numbers = new Map<number, number>();
   const tuples: Tuple[] = [];
   const tupleOf = new Int32Array(entries.length);
   const carried = new Int32Array(carrier.size).fill(-1);
   const indexed = new Int32Array(indices?.size ?? 0).fill(-1);
   const reached = new Map<number, number[]>();
+  const fillCarried = partFiller(carried, carrier.shape);
+  const fillIndexed = partFiller(indexed, indices?.shape ?? []);
   let order = 0;
   for (const { at, index, target } of entries) {
-    const key = index.at.join();
+    const key = positionOf(index.at, indices?.shape ?? carrier.shape);
     let tuple = numbers.get(key);
     if (tuple === undefined) {
       tuple = tuples.length;
       numbers.set(key, tuple);
       tuples.push({ ...index, letter: letterOf(tuple) });
-      if (indices !== null) fillPart(indexed, index.at, indices.shape, tuple);
+      if (indices !== null) fillIndexed(index.at, tuple);
     }
     tupleOf[order] = tuple;
-    fillPart(carried, at, carrier.shape, order);
+    fillCarried(at, order);
     if (target !== null) {
       const number = positionOf(target, targetShape);
       const list = reached.get(number);
@@ -71,15 +74,25 @@ export function linksOf({ story, inputs, output }: Explanation): Links | null {
   return { kind: story.kind, tuples, count: order, tupleOf, carried, indexed, reached, slice };
 }
 
-/** Writes `value` to the elements whose leading coordinates are `at`. */
-function fillPart(
+/**
+ * Writes a value to the elements whose leading coordinates are given. All coordinates of a call have the same length, so
+ * the size of a part is computed once.
+ */
+function partFiller(
   list: Int32Array,
-  at: readonly number[],
   shape: readonly number[],
-  value: number,
-): void {
-  const begin = firstOf(at, shape);
-  list.fill(value, begin, begin + sizeOf(shape.slice(at.length)));
+): (at: readonly number[], value: number) => void {
+  let length = -1;
+  let size = 1;
+  return (at, value) => {
+    if (at.length !== length) {
+      length = at.length;
+      size = sizeOf(shape.slice(length));
+    }
+    const begin = positionOf(at, shape) * size;
+    if (size === 1) list[begin] = value;
+    else list.fill(value, begin, begin + size);
+  };
 }
 
 const NONE: readonly number[] = [];

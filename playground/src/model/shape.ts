@@ -14,8 +14,11 @@ export function coordinatesOf(position: number, shape: readonly number[]): numbe
 }
 
 /** The position of an element; of leading coordinates alone, the number of their slice. */
-export const positionOf = (at: readonly number[], shape: readonly number[]): number =>
-  at.reduce((position, coordinate, axis) => position * shape[axis] + coordinate, 0);
+export function positionOf(at: readonly number[], shape: readonly number[]): number {
+  let position = 0;
+  for (let axis = 0; axis < at.length; axis++) position = position * shape[axis] + at[axis];
+  return position;
+}
 
 /** The position of the first element of the slice at leading coordinates. */
 export const firstOf = (at: readonly number[], shape: readonly number[]): number =>

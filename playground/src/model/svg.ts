@@ -2,7 +2,6 @@
 
 import {
   bandOf,
-  gutterWidth,
   HEAD,
   heightOf,
   SPACING,
@@ -106,7 +105,8 @@ export function toSVG(scene: Scene, theme: SvgTheme): string {
     lanes.push({ lane, own: scene.lanes[position], x });
     const gutter = layout.gutters[position];
     const type = scene.lanes[position].type.length * LETTER + 8;
-    x += Math.max(lane.tableWidth, type) + (gutter === undefined ? 0 : gutterWidth(gutter, false));
+    x +=
+      Math.max(lane.tableWidth, type) + (gutter === undefined ? 0 : layout.metrics.gutters[gutter]);
   }
   const drawing = { scene, metrics: layout.metrics, colours, top, lanes };
   const tall = Math.max(
@@ -267,7 +267,7 @@ function drawGutter(position: number, drawing: Drawing): string {
   const { scene, lanes, top, colours, metrics } = drawing;
   const gutter = scene.layout.gutters[position];
   const [left, right] = lanes.slice(position, position + 2);
-  const width = gutterWidth(gutter, false);
+  const width = metrics.gutters[gutter];
   const x = right.x - width;
   const place = ({ lane, own }: Placed, { begin, end }: Rows): readonly [number, number] => {
     const band = bandOf(lane, metrics, own.corner, begin, end);

@@ -8,6 +8,7 @@ import { MOST_WIRES, rowsOf, wiresOf, type Rows, type RowsOf, type Wire } from "
 import type { Picture } from "./view.ts";
 
 export interface Chip {
+  readonly tuple: number;
   readonly row: number;
   readonly hue: number;
   readonly letter: string;
@@ -82,6 +83,7 @@ function chipsOf(links: Links, { targets }: Picture): Chip[] {
   for (const [tuple, { given, places, letter }] of links.tuples.entries()) {
     const text = places === null ? "nowhere" : bare(places);
     chips.push({
+      tuple,
       row: rowOfTuple(links, tuple),
       hue: places === null ? PLAIN : targets.hueOf(targets.ofTuple[tuple]),
       letter: hasLetters ? letter : "",

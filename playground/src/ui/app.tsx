@@ -23,7 +23,8 @@ export function App(): JSX.Element {
   const session = useSession();
   const middle = useRef<HTMLDivElement>(null);
   const room = useRoom(middle);
-  const layout = useLayout(session.state, session.version, session.picture, room);
+  const { state, version, picture, generation } = session;
+  const layout = useLayout(state, version, picture, room, generation);
   const windows = useCorners(layout);
   const [text, setText] = useState<Shown | null>(null);
   const [isOpen, setOpen] = useState(false);
@@ -31,7 +32,7 @@ export function App(): JSX.Element {
   useKeys(session);
   useFirstVisit(session);
   return (
-    <div class="page">
+    <div class="page" data-edition={session.edition}>
       <Bar session={session}>
         <Actions
           session={session}

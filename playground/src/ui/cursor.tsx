@@ -71,15 +71,12 @@ function useEditing({ id, lane, cells, edits, onReveal }: CursorProps): Editing 
 }
 
 export function Cursor(props: CursorProps): JSX.Element {
-  const { id, name, dtype, lane, metrics, corner, cells, edits, onSpot, onScrub } = props;
+  const { id, name, dtype, lane, metrics, corner, cells, edits } = props;
   const editor = useEditing(props);
-  const { active, editing, onEdited } = editor;
-  const wasActive = useRef(false);
-  const from = useRef(-1);
   const box = useScrolling(props);
-  const isEmpty = sizeOf(lane.shape) === 0;
+  const pointer = usePointer(props, editor);
   return (
-    // The cells of the table have the focus; their key events bubble up to here.
+    // The cells of the table have the focus; their events bubble up to here.
     <div
       class={lane.isWindow ? "scroller window" : "scroller"}
       ref={box.ref}
@@ -87,31 +84,9 @@ export function Cursor(props: CursorProps): JSX.Element {
       onScroll={box.onScroll}
       onKeyDown={(event) => onKeyDown(event, props, editor)}
       onPaste={(event) => onPaste(event, props, editor)}
-      onFocusIn={(event: FocusEvent) => {
-        const element = elementOf(event.target);
-        if (element === -1) return;
-        editor.setActive(element);
-        onSpot({ tensor: id, element }, true);
-      }}
-      onMouseOver={(event) => {
-        const element = elementOf(event.target);
-        if (event.buttons === 1 && element !== -1 && element !== from.current) onScrub(id, element);
-        else onSpot(element === -1 ? null : { tensor: id, element }, false);
-      }}
-      onMouseLeave={() => onSpot(null, false)}
-      onMouseDown={(event) => {
-        const cell = event.target instanceof Element ? event.target.closest("td") : null;
-        from.current = elementOf(event.target);
-        wasActive.current = cell !== null && cell === document.activeElement;
-      }}
-      // The second click, or tap, edits a cell; the first shows its story.
-      onClick={(event) => {
-        const element = elementOf(event.target);
-        if (!wasActive.current || element === -1 || editing !== null) return;
-        editor.edit(element, edits?.textOf?.(element) ?? cells.values[element]);
-      }}
+      {...pointer}
     >
-      {isEmpty ? (
+      {sizeOf(lane.shape) === 0 ? (
         <p class="empty">no elements: a dimension is 0</p>
       ) : (
         <div style={lane.isWindow ? box.inner : undefined}>
@@ -122,15 +97,45 @@ export function Cursor(props: CursorProps): JSX.Element {
             lane={lane}
             metrics={metrics}
             corner={corner}
-            active={nearest(lane, corner, active)}
-            editing={editing}
+            active={nearest(lane, corner, editor.active)}
+            editing={editor.editing}
             isReadOnly={edits === null}
-            onEdited={onEdited}
+            onEdited={editor.onEdited}
           />
         </div>
       )}
     </div>
   );
+}
+
+/** What focus and pointer do. The first click on a cell shows its story; the second edits it. */
+function usePointer({ id, cells, onSpot, onScrub }: CursorProps, editor: Editing) {
+  const wasActive = useRef(false);
+  const from = useRef(-1);
+  return {
+    onFocusIn(event: FocusEvent): void {
+      const element = elementOf(event.target);
+      if (element === -1) return;
+      editor.setActive(element);
+      onSpot({ tensor: id, element }, true);
+    },
+    onMouseOver(event: MouseEvent): void {
+      const element = elementOf(event.target);
+      if (event.buttons === 1 && element !== -1 && element !== from.current) onScrub(id, element);
+      else onSpot(element === -1 ? null : { tensor: id, element }, false);
+    },
+    onMouseLeave: () => onSpot(null, false),
+    onMouseDown(event: MouseEvent): void {
+      const cell = event.target instanceof Element ? event.target.closest("td") : null;
+      from.current = elementOf(event.target);
+      wasActive.current = cell !== null && cell === document.activeElement;
+    },
+    onClick(event: MouseEvent): void {
+      const element = elementOf(event.target);
+      if (!wasActive.current || element === -1 || editor.editing !== null) return;
+      editor.edit(element, cells.values[element]);
+    },
+  };
 }
 
 /** The box around a window: it scrolls, and the table in it stays and shows the rows and columns of its position. */
@@ -171,14 +176,14 @@ function useScrolling({ id, lane, metrics, corner, onCorner }: CursorProps) {
 }
 
 function onKeyDown(event: KeyboardEvent, props: CursorProps, { go, edit }: Editing): void {
-  const { lane, cells, edits } = props;
+  const { lane, cells } = props;
   const element = elementOf(event.target);
   if (element === -1 || event.altKey) return;
   const to = destination(event, element, lane);
   if (to !== null) go(to);
   else if (event.ctrlKey || event.metaKey) return;
   else if (event.key === "Enter" || event.key === "F2") {
-    edit(element, edits?.textOf?.(element) ?? cells.values[element]);
+    edit(element, cells.values[element]);
   } else if (event.key === "Backspace" || event.key === "Delete") edit(element, "");
   else if (event.key.length === 1 && event.key !== " " && event.key !== "?")
     edit(element, event.key);

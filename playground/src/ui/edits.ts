@@ -44,6 +44,16 @@ export function editsOf(version: OperatorVersion | null, position: number, page:
       put(edited.input);
       return null;
     },
+    onPaste: (text, element) => {
+      if (element !== null && !/[[({\n]/.test(text)) {
+        put(withValue(mine(), coordinatesOf(element, mine().shape), text.trim()));
+        return null;
+      }
+      const edited = withText(mine(), text);
+      if ("error" in edited) return edited.error;
+      put(edited.input);
+      return null;
+    },
     errorOf: (text) => {
       const edited = withText(mine(), text);
       return "error" in edited ? edited.error : null;

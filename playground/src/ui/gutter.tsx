@@ -97,9 +97,10 @@ interface ChipsProps {
 /** The target of each index tuple, beside its row. */
 export const Chips = memo<ChipsProps>(({ width, metrics, side, chips, tuples }) => (
   <div class="gutter chips" style={{ width: `${width}px` }} aria-hidden="true">
-    {chips.map(({ row, hue, letter, text, isResolved, isOut }) => {
+    {chips.map(({ row, tuple, hue, letter, text, isResolved, isOut }) => {
       const band = placeOf(side, metrics, { begin: row, end: row + 1 });
-      const isFaint = tuples !== null && !tuples.has(row);
+      if (band.top === band.bottom) return null;
+      const isFaint = tuples !== null && !tuples.has(tuple);
       return (
         <span
           key={row}
@@ -125,14 +126,18 @@ interface MarksProps {
 export const Marks = memo<MarksProps>(({ width, metrics, side, marks }) => (
   <div class="gutter marks" style={{ width: `${width}px` }} aria-hidden="true">
     <span class="verb">⇒</span>
-    {marks.map(({ rows, hue, letters, count }) => (
-      <span
-        key={rows.begin}
-        class={`mark hue-${hue}${count > 1 ? " several" : ""}`}
-        style={{ top: `${round(middle(placeOf(side, metrics, rows)))}px` }}
-      >
-        {letters === "" ? (count > 1 ? `×${count}` : "⇒") : letters}
-      </span>
-    ))}
+    {marks.map(({ rows, hue, letters, count }) => {
+      const band = placeOf(side, metrics, rows);
+      if (band.top === band.bottom) return null;
+      return (
+        <span
+          key={rows.begin}
+          class={`mark hue-${hue}${count > 1 ? " several" : ""}`}
+          style={{ top: `${round(middle(band))}px` }}
+        >
+          {letters === "" ? (count > 1 ? `×${count}` : "⇒") : letters}
+        </span>
+      );
+    })}
   </div>
 ));

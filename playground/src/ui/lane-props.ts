@@ -19,10 +19,10 @@ export interface Edits {
   onValue(element: number, text: string): void;
   /** Takes the text of a whole tensor; the error, where it is none. */
   onText(text: string): string | null;
+  /** Takes what is pasted on an element, or on none; the error, where it is no value and no tensor. */
+  onPaste(text: string, element: number | null): string | null;
   /** The error of such a text, without taking it. */
   errorOf(text: string): string | null;
-  /** The text of an element, where a cell shows something else. */
-  textOf?(element: number): string;
   /** Leaves an optional input out; null where the input must be given. */
   readonly onLeaveOut: (() => void) | null;
 }

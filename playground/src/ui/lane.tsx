@@ -10,7 +10,7 @@ import { ShapeEditor } from "./shape-editor.tsx";
 export const FAULTS_ID = "faults";
 
 export const TensorLane = memo<LaneProps>((props) => {
-  const { id, name, description, dtype, lane, isStale, isWrong, edits, remark } = props;
+  const { id, name, isStale, isWrong, edits, hasMap } = props;
   return (
     <section
       class={`tensor${isStale ? " stale" : ""}${isWrong ? " wrong" : ""}`}
@@ -18,69 +18,81 @@ export const TensorLane = memo<LaneProps>((props) => {
       data-tensor={id}
     >
       <header>
-        <div class="line">
-          <h2 title={description}>{name}</h2>
-          {edits !== null && id !== "output" && (
-            <button
-              type="button"
-              class="quiet"
-              aria-label={`${name} as text`}
-              title="as text: copy it, or paste another"
-              onClick={() => props.onText(id, null)}
-            >
-              text
-            </button>
-          )}
-          {edits?.onLeaveOut != null && (
-            <button
-              type="button"
-              class="quiet"
-              aria-label={`leave ${name} out`}
-              title="leave this optional input out"
-              onClick={edits.onLeaveOut}
-            >
-              ×
-            </button>
-          )}
-        </div>
-        <div class="line">
-          {edits === null ? (
-            <span class="dtype">
-              {dtype}
-              {remark !== "" && <em> {remark}</em>}
-            </span>
-          ) : (
-            <DTypeMenu name={name} dtype={dtype} edits={edits} />
-          )}
-        </div>
-        <div class="line">
-          {edits === null ? (
-            <code class="shape-of-output">[{lane.shape.join(", ")}]</code>
-          ) : (
-            <ShapeEditor
-              name={name}
-              shape={lane.shape}
-              wrong={props.wrongDimensions}
-              describedBy={isWrong ? FAULTS_ID : undefined}
-              onShape={edits.onShape}
-            />
-          )}
-        </div>
+        <NameLine {...props} />
+        <TypeLines {...props} />
       </header>
-      {props.hasMap && <Minimap {...props} />}
+      {hasMap && <Minimap {...props} />}
       <Cursor
         {...props}
         onPasted={(text, element) => {
-          const plain = /[[({\n]/.test(text) ? null : text.trim();
-          if (plain !== null) edits?.onValue(element, plain);
-          else if (edits !== null && edits.onText(text) !== null && id !== "output") {
-            props.onText(id, text);
-          }
+          const refusal = edits?.onPaste(text, element) ?? null;
+          if (refusal !== null && id !== "output") props.onText(id, text);
         }}
       />
     </section>
   );
 });
+
+function NameLine({ id, name, description, edits, onText }: LaneProps): JSX.Element {
+  return (
+    <div class="line">
+      <h2 title={description}>{name}</h2>
+      {edits !== null && id !== "output" && (
+        <button
+          type="button"
+          class="quiet"
+          aria-label={`${name} as text`}
+          title="as text: copy it, or paste another"
+          onClick={() => onText(id, null)}
+        >
+          text
+        </button>
+      )}
+      {edits !== null && edits.onLeaveOut !== null && (
+        <button
+          type="button"
+          class="quiet"
+          aria-label={`leave ${name} out`}
+          title="leave this optional input out"
+          onClick={edits.onLeaveOut}
+        >
+          ×
+        </button>
+      )}
+    </div>
+  );
+}
+
+function TypeLines(props: LaneProps): JSX.Element {
+  const { name, dtype, lane, remark, edits, isWrong, wrongDimensions } = props;
+  if (edits === null) {
+    return (
+      <>
+        <div class="line dtype">
+          {dtype}
+          {remark !== "" && <em>&nbsp;{remark}</em>}
+        </div>
+        <code class="line shape-of-output">[{lane.shape.join(", ")}]</code>
+      </>
+    );
+  }
+  return (
+    <>
+      <div class="line">
+        <DTypeMenu name={name} dtype={dtype} edits={edits} />
+      </div>
+      <div class="line">
+        <ShapeEditor
+          name={name}
+          shape={lane.shape}
+          wrong={wrongDimensions}
+          describedBy={isWrong ? FAULTS_ID : undefined}
+          onShape={edits.onShape}
+        />
+      </div>
+    </>
+  );
+}
 
 interface DTypeMenuProps {
   readonly name: string;

@@ -13,7 +13,7 @@ export function laneProps(
   lane: Lane,
   { metrics, isNarrow, hasMaps }: Layout,
 ): Omit<LaneProps, "corner" | "onCorner" | "onReveal" | "onText"> {
-  const { state, version, inputs, edits, picture, at, onSpot, onScrub, isStale, rule } = session;
+  const { state, version, inputs, edits, picture, at, onSpot, onScrub, isStale } = session;
   const common = { lane, metrics, hasMap: hasMaps, onSpot, onScrub, name: lane.name };
   if (lane.id === "output") {
     const schema = version?.outputs[0];
@@ -35,13 +35,7 @@ export function laneProps(
       wrongDimensions: NO_NUMBERS,
       isWrong: false,
       isStale,
-      remark: isStale
-        ? picture === null
-          ? "none while it is wrong"
-          : "before the error"
-        : rule === null
-          ? ""
-          : `by ${rule.name}`,
+      remark: remarkOf(session),
       edits: null,
     };
   }
@@ -59,4 +53,10 @@ export function laneProps(
     remark: "",
     edits: edits[lane.id],
   };
+}
+
+/** What stands beside the data type of the output. */
+function remarkOf({ picture, isStale, others: { rule } }: Session): string {
+  if (isStale) return picture === null ? "none while it is wrong" : "before the error";
+  return rule === null ? "" : `by ${rule.name}`;
 }

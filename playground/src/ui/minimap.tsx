@@ -43,12 +43,9 @@ export function Minimap({ id, name, lane, cells, corner, onCorner }: LaneProps):
     if (context === null || context === undefined || sheet.rows * sheet.columns === 0) return;
     draw(context, sheet, cells);
   }, [cells, lane]);
-  const percent = (part: number, all: number): string => `${(100 * part) / Math.max(all, 1)}%`;
   const move = (event: PointerEvent): void => {
     const box = canvas.current?.getBoundingClientRect();
     if (box === undefined || event.buttons !== 1) return;
-    const at = (part: number, all: number, seen: number): number =>
-      Math.max(0, Math.min(all - seen, Math.round(part * all - seen / 2)));
     onCorner(id, {
       row: at((event.clientY - box.top) / box.height, sheet.rows, lane.rows),
       column: at((event.clientX - box.left) / box.width, sheet.columns, lane.columns),
@@ -75,6 +72,12 @@ export function Minimap({ id, name, lane, cells, corner, onCorner }: LaneProps):
     </div>
   );
 }
+
+const percent = (part: number, all: number): string => `${(100 * part) / Math.max(all, 1)}%`;
+
+/** The first row, or column, of a view with `part` of all of them in the middle. */
+const at = (part: number, all: number, seen: number): number =>
+  Math.max(0, Math.min(all - seen, Math.round(part * all - seen / 2)));
 
 /** One pixel an element, or for several elements the hottest of them. */
 function draw(

@@ -54,19 +54,22 @@ const widthFor = (length: number): number => WIDTHS.find((width) => length <= wi
 const roomBeside = (role: string): number => (role === "indices" ? 2 : 1);
 
 /**
- * The layout of a state. Widths of cells follow from the values when a shape, a data type or the operator changes, and
- * stay while values are edited: an edit moves nothing.
+ * The layout of a state. Widths of cells follow from the values when a shape or a data type changes, or another call is
+ * shown, and stay while values are edited: an edit moves nothing.
+ *
+ * @param generation increases when another call is shown
  */
 export function useLayout(
   state: State,
   version: OperatorVersion | null,
   picture: Picture | null,
   room: Room,
+  generation: number,
 ): Layout {
   const kept = useRef<{ readonly key: string; readonly digits: readonly number[] } | null>(null);
   const placed = useMemo((): Placed[] => {
     const shapes = state.inputs.map((text) => `${text?.dtype ?? ""}${String(text?.shape)}`);
-    const key = [state.op, state.opset, ...shapes, String(picture?.output.shape)].join(";");
+    const key = [generation, ...shapes, String(picture?.output.shape)].join(";");
     const outputShape = picture?.output.shape ?? guessedShape(state, version);
     if (kept.current?.key !== key) {
       const role = (position: number): string => roleAt(version, position);
@@ -99,7 +102,7 @@ export function useLayout(
       ...inputs,
       { id: "output", role: "output", shape: outputShape, digits: digits[digits.length - 1], name },
     ];
-  }, [state, version, picture]);
+  }, [state, version, picture, generation]);
   const axis = axisOf(state, version);
   const key = JSON.stringify([state.op, axis, placed]);
   return useMemo(() => layOut({ op: state.op, axis, tensors: placed }, room), [key, room]);

@@ -9,7 +9,8 @@ import { describeCell, describeFault, describeStep } from "./describe.ts";
 import { usePage } from "./page.ts";
 import { usePicture, useSpots, useTensors, type OutputRule } from "./picture.ts";
 import { aloud } from "./story.tsx";
-import type { Picture } from "../model/view.ts";
+import type { CallView, Picture } from "../model/view.ts";
+import type { Description, Spot } from "./vocabulary.ts";
 
 const NO_TUPLES: readonly Tuple[] = [];
 const NO_FIXES: readonly { label: string; state: State }[] = [];
@@ -21,16 +22,19 @@ export function useSession() {
   /** Null while nothing is played, and all steps are shown. */
   const [step, setStep] = useState<number | null>(null);
   const [isPlaying, setPlaying] = useState(false);
-  const [rule, setRule] = useState<OutputRule | null>(null);
-  const [actual, setActual] = useState<ReadonlyMap<number, string> | null>(null);
+  const others = useOthers();
   const { spot, pointed, onSpot, setFocused, setPointed } = useSpots();
   const last = useRef<Picture | null>(null);
+  /** Increases when another call is shown. */
+  const generation = useRef(0);
   const history = usePage((change) => {
     setStep(null);
     setPlaying(false);
-    setRule(null);
-    setActual(null);
-    if (change !== "edit") last.current = null;
+    others.clear();
+    if (change !== "edit") {
+      last.current = null;
+      generation.current++;
+    }
     if (change === "preset") setFocused(null);
   });
   const { shown, page } = history;
@@ -41,18 +45,13 @@ export function useSession() {
   const tuples = links?.tuples ?? NO_TUPLES;
   const count = links?.count ?? 0;
   const at = drawn.isStale ? count : Math.min(step ?? count, count);
-  const tensors = useTensors(drawn, page, at, { rule, actual });
-  const description = useMemo(() => {
-    if (call.picture === null) return describeFault(call, spot);
-    if (spot !== null) return describeCell(call.picture, spot);
-    return step === null || step === 0 ? null : describeStep(call.picture, step - 1);
-  }, [call, spot, step]);
+  const tensors = useTensors(drawn, page, at, others);
+  const description = useMemo(() => describe(call, spot, step), [call, spot, step]);
   const onStep = useCallback((next: number) => {
     setFocused(null);
     setPointed(null);
     setStep(next);
   }, []);
-  const isQuiet = isPlaying || pointed !== null || description === null;
   return {
     ...history,
     ...shown,
@@ -65,6 +64,7 @@ export function useSession() {
     forget(): void {
       last.current = null;
     },
+    generation: generation.current,
     links,
     tuples,
     count,
@@ -78,14 +78,29 @@ export function useSession() {
     onSpot,
     onScrub: useScrub(picture, onStep),
     description,
-    toHear: isQuiet ? "" : aloud(description, tuples),
-    rule,
-    setRule,
-    actual,
-    setActual,
+    toHear: isPlaying || pointed !== null || description === null ? "" : aloud(description, tuples),
+    others,
     verb: verbOf(picture),
     dataPosition: version === null ? -1 : rolePosition(version, "data"),
   };
+}
+
+/** What is shown of other systems: their output in place of the exact one, or what a runtime gave. */
+function useOthers() {
+  const [rule, setRule] = useState<OutputRule | null>(null);
+  const [actual, setActual] = useState<ReadonlyMap<number, string> | null>(null);
+  const clear = (): void => {
+    setRule(null);
+    setActual(null);
+  };
+  return { rule, setRule, actual, setActual, clear };
+}
+
+/** The cell that is selected, else the step that is played; null where the call as a whole is described. */
+function describe(call: CallView, spot: Spot | null, step: number | null): Description | null {
+  if (call.picture === null) return describeFault(call, spot);
+  if (spot !== null) return describeCell(call.picture, spot);
+  return step === null || step === 0 ? null : describeStep(call.picture, step - 1);
 }
 
 /** Dragging across the updates of a scatter, or the output of a gather, plays to the one under the pointer. */

@@ -5,7 +5,7 @@
 
 import { Fragment, type JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { gutterWidth, heightOf, MINIMAP, type Lane, type Layout } from "../model/layout.ts";
+import { heightOf, MINIMAP, type Lane, type Layout } from "../model/layout.ts";
 import { ORIGIN, type Windows } from "./corners.ts";
 import { Chips, Marks, Wires } from "./gutter.tsx";
 import { TensorLane } from "./lane.tsx";
@@ -14,7 +14,8 @@ import type { Session } from "./session.ts";
 import { cellId } from "./sheet.tsx";
 import { withGiven } from "./edits.ts";
 import type { Spot } from "./vocabulary.ts";
-import { NO_WIRING, wiringOf } from "../model/wiring.ts";
+import { NO_WIRING, wiringOf, type Wiring } from "../model/wiring.ts";
+import { MOST_WIRES } from "../model/wires.ts";
 
 interface StageProps {
   readonly session: Session;
@@ -24,98 +25,25 @@ interface StageProps {
 }
 
 export function Stage({ session, layout, windows, onText }: StageProps): JSX.Element {
-  const { picture, isStale, description, spot, at, links } = session;
+  const { isStale, description, spot } = session;
   const { corners, onCorner, onReveal } = windows;
-  const orders = useMemo(
-    () => (description === null || isStale ? null : new Set(description.orders)),
-    [description, isStale],
-  );
-  const wiring = useMemo(
-    () =>
-      picture === null || isStale
-        ? NO_WIRING
-        : wiringOf(picture, layout, description?.orders ?? []),
-    [picture, isStale, layout, (links?.count ?? 0) > 64 ? description : null],
-  );
   const box = useRef<HTMLDivElement>(null);
-  useLit(
-    box,
-    description?.arrows.flatMap(({ from, to }) => [from, to]) ?? [],
-    isStale ? null : spot,
-  );
+  const spots = description?.arrows.flatMap(({ from, to }) => [from, to]) ?? [];
+  useLit(box, spots, isStale ? null : spot);
   // The tables of a large call follow the cell that is described.
   useEffect(() => {
     if (spot === null) return;
-    for (const { from, to } of description?.arrows ?? []) {
-      for (const other of [from, to]) {
-        if (other.tensor !== spot.tensor) onReveal(other.tensor, other.element);
-      }
+    for (const other of spots) {
+      if (other.tensor !== spot.tensor) onReveal(other.tensor, other.element);
     }
   }, [description]);
-  const tuples =
-    orders === null || links === null
-      ? null
-      : new Set([...orders].map((order) => links.tupleOf[order]));
-  const sideOf = (lane: Lane) => ({ lane, corner: corners.get(lane.id) ?? ORIGIN });
-  const heights = layout.lanes.map(({ sheet, rows }) =>
-    heightOf({ ...sheet, rows }, layout.metrics),
-  );
-  const gutterAfter = (position: number): JSX.Element | null => {
-    const [left, right] = layout.lanes.slice(position, position + 2);
-    const gutter = layout.gutters[position];
-    if (gutter === undefined || right === undefined) return null;
-    if (layout.isNarrow && gutter !== "chips" && gutter !== "gap") return null;
-    const { metrics, isNarrow } = layout;
-    const width = gutterWidth(gutter, isNarrow);
-    if (gutter === "chips") {
-      const rows =
-        tuples === null
-          ? null
-          : new Set(wiring.chips.flatMap((chip, tuple) => (tuples.has(tuple) ? [chip.row] : [])));
-      return (
-        <Chips
-          width={width}
-          metrics={metrics}
-          side={sideOf(left)}
-          chips={left.isWindow ? [] : wiring.chips}
-          tuples={rows}
-        />
-      );
-    }
-    if (gutter === "becomes") {
-      return (
-        <Marks
-          width={width}
-          metrics={metrics}
-          side={sideOf(right)}
-          marks={right.isWindow ? [] : wiring.marks}
-        />
-      );
-    }
-    if (gutter === "gap") return <div class="gutter" style={{ width: `${width}px` }} />;
-    return (
-      <Wires
-        width={width}
-        metrics={metrics}
-        left={sideOf(left)}
-        right={sideOf(right)}
-        wires={wiring.wires.get(left.role) ?? []}
-        orders={orders}
-        step={session.step === null ? Infinity : at}
-        height={Math.max(...heights)}
-        verb={left.role === "updates" ? session.verb : left.role === "data" ? "⇒" : ""}
-      />
-    );
-  };
+  const wiring = useWiring(session, layout);
+  const { metrics, kind, isNarrow, hasMaps } = layout;
   return (
     <div
-      class={`stage${isStale ? " failing" : ""}${layout.isNarrow ? " narrow" : ""} ${layout.kind}`}
+      class={`stage ${kind}${isStale ? " failing" : ""}${isNarrow ? " narrow" : ""}`}
       ref={box}
-      style={{
-        "--pitch": `${layout.metrics.pitch}px`,
-        "--font": `${layout.metrics.font}px`,
-        "--top": layout.hasMaps ? `${MINIMAP}px` : "0px",
-      }}
+      style={{ "--font": `${metrics.font}px`, "--top": hasMaps ? `${MINIMAP}px` : "0px" }}
     >
       {layout.lanes.map((lane, position) => (
         <Fragment key={lane.name}>
@@ -128,13 +56,83 @@ export function Stage({ session, layout, windows, onText }: StageProps): JSX.Ele
               onText={onText}
             />
           </div>
-          {gutterAfter(position)}
+          <GutterAfter
+            position={position}
+            session={session}
+            layout={layout}
+            corners={corners}
+            wiring={wiring}
+          />
         </Fragment>
       ))}
       <LeftOut session={session} />
     </div>
   );
 }
+
+/** Of a large call only the lines of what is described are drawn, so that they follow the description. */
+function useWiring({ picture, isStale, description, links }: Session, layout: Layout): Wiring {
+  const isLarge = (links?.count ?? 0) > MOST_WIRES;
+  return useMemo(
+    () =>
+      picture === null || isStale
+        ? NO_WIRING
+        : wiringOf(picture, layout, description?.orders ?? []),
+    [picture, isStale, layout, isLarge ? description : null],
+  );
+}
+
+interface GutterProps {
+  /** That of the lane at its left. */
+  readonly position: number;
+  readonly session: Session;
+  readonly layout: Layout;
+  readonly corners: Windows["corners"];
+  readonly wiring: Wiring;
+}
+
+function GutterAfter({
+  position,
+  session,
+  layout,
+  corners,
+  wiring,
+}: GutterProps): JSX.Element | null {
+  const { description, isStale, links, step, at, verb } = session;
+  const { metrics, isNarrow, lanes, gutters } = layout;
+  const orders = useMemo(
+    () => (description === null || isStale ? null : new Set(description.orders)),
+    [description, isStale],
+  );
+  const [left, right] = lanes.slice(position, position + 2);
+  const gutter = gutters[position];
+  if (gutter === undefined || right === undefined) return null;
+  if (isNarrow && gutter !== "chips" && gutter !== "gap") return null;
+  const sideOf = (lane: Lane) => ({ lane, corner: corners.get(lane.id) ?? ORIGIN });
+  const common = { metrics, width: metrics.gutters[gutter] };
+  if (gutter === "gap") return <div class="gutter" style={{ width: `${common.width}px` }} />;
+  if (gutter === "becomes") return <Marks {...common} side={sideOf(right)} marks={wiring.marks} />;
+  if (gutter === "chips") {
+    const tuples = orders === null || links === null ? null : tuplesOf(orders, links.tupleOf);
+    return <Chips {...common} side={sideOf(left)} chips={wiring.chips} tuples={tuples} />;
+  }
+  const heights = lanes.map(({ sheet, rows }) => heightOf({ ...sheet, rows }, metrics));
+  return (
+    <Wires
+      {...common}
+      left={sideOf(left)}
+      right={sideOf(right)}
+      wires={wiring.wires.get(left.role) ?? []}
+      orders={orders}
+      step={step === null ? Infinity : at}
+      height={Math.max(...heights)}
+      verb={left.role === "updates" ? verb : left.role === "data" ? "⇒" : ""}
+    />
+  );
+}
+
+const tuplesOf = (orders: ReadonlySet<number>, tupleOf: Int32Array): ReadonlySet<number> =>
+  new Set([...orders].map((order) => tupleOf[order]));
 
 /** Optional inputs that are left out. */
 function LeftOut({

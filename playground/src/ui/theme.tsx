@@ -34,6 +34,11 @@ export const isDark = (): boolean => {
   );
 };
 
+/** Gives the page the colours that were chosen before. */
+export function applyTheme(): void {
+  document.documentElement.dataset["theme"] = remembered();
+}
+
 export function ThemeMenu(): JSX.Element {
   const [theme, setTheme] = useState(remembered);
   useLayoutEffect(() => {

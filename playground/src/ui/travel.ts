@@ -21,7 +21,7 @@ export function useTravel({ at, step, picture, description }: Session): void {
     const order = at - 1;
     const carrier = links.kind === "gather" ? "data" : "updates";
     const id = explanation.inputs.findIndex(({ role }) => role === carrier);
-    const [main] = description.arrows.filter(({ isHint }) => !isHint);
+    const main = description.arrows.find(({ isHint }) => !isHint);
     if (main === undefined) return;
     const { slice } = links;
     const begin = main.from.element - (links.kind === "gather" ? main.from.element % slice : 0);

@@ -107,8 +107,41 @@ export function useSite(): Site {
 /** The texts of all cells of a tensor that are drawn, without letters and notes, in row-major order. */
 export const cellsOf = (page: Page, tensor: number | "output"): Promise<string[]> =>
   page.$$eval(`[data-tensor="${tensor}"] td[data-element]`, (cells) =>
-    cells.map((cell) => cell.firstChild?.textContent ?? ""),
+    cells.map((cell) => {
+      const text =
+        cell.firstChild?.nodeType === Node.TEXT_NODE ? (cell.firstChild.textContent ?? "") : "";
+      // A value that is longer than its cell is whole in the title.
+      return text.endsWith("…") ? (cell.getAttribute("title") ?? "") : text;
+    }),
   );
+
+/** Chooses an example by its id, as a user does. */
+export async function chooseExample(page: Page, id: string): Promise<void> {
+  await page.getByRole("button", { name: "Examples" }).click();
+  await page.locator(`[data-example="${id}"]`).click();
+}
+
+/** Shows the state of a link on an open page, without loading the page again. */
+export async function showState(page: Page, hash: string): Promise<void> {
+  await page.evaluate(
+    (next) =>
+      new Promise<void>((resolve) => {
+        const target = document.querySelector("[data-edition]");
+        const isThere = decodeURIComponent(location.hash.slice(1)) === decodeURIComponent(next);
+        if (target === null || isThere) {
+          resolve();
+          return;
+        }
+        new MutationObserver((_, observer) => {
+          observer.disconnect();
+          // The layout follows the state in the same or in the next frame.
+          requestAnimationFrame(() => requestAnimationFrame(() => resolve()));
+        }).observe(target, { attributes: true });
+        location.hash = next;
+      }),
+    hash,
+  );
+}
 
 /** Waits until the address holds the state, which is 200 ms after the last change. */
 export const settled = (page: Page): Promise<void> => page.waitForTimeout(300);

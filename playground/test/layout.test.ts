@@ -1,0 +1,162 @@
+/** The picture: where tables and lines stand, over all examples, and that an edit moves nothing. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Page } from "playwright-core";
+import { toHash } from "../src/model/hash.ts";
+import { PRESETS } from "../src/model/presets.ts";
+import { cellsOf, showState, SUM, useSite } from "./support/page.ts";
+
+const site = useSite();
+
+interface Box {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+interface Picture {
+  /** The tables of data and of the output, if both are there. */
+  readonly data: Box | null;
+  readonly output: Box | null;
+  readonly cells: readonly Box[];
+  /** Points on each line. */
+  readonly points: readonly { readonly x: number; readonly y: number }[];
+  readonly overflow: number;
+}
+
+const pictureOf = (page: Page): Promise<Picture> =>
+  page.evaluate(() => {
+    const boxOf = (element: Element | null) => {
+      if (element === null) return null;
+      const { left, right, top, bottom } = element.getBoundingClientRect();
+      return { left, right, top, bottom };
+    };
+    const lanes = [...document.querySelectorAll(".lane")];
+    const tableOf = (role: string) =>
+      lanes.find((lane) => lane.classList.contains(role))?.querySelector("table, .empty") ?? null;
+    const points = [...document.querySelectorAll<SVGPathElement>(".gutter path")].flatMap(
+      (path) => {
+        const length = path.getTotalLength();
+        const matrix = path.getScreenCTM();
+        return Array.from({ length: 21 }, (_, i) => {
+          const { x, y } = path
+            .getPointAtLength((length * i) / 20)
+            .matrixTransform(matrix ?? undefined);
+          return { x, y };
+        });
+      },
+    );
+    return {
+      data: boxOf(tableOf("data")),
+      output: boxOf(tableOf("output")),
+      cells: [...document.querySelectorAll("td[data-element]")].map((cell) => {
+        const { left, right, top, bottom } = cell.getBoundingClientRect();
+        return { left, right, top, bottom };
+      }),
+      points,
+      overflow: document.documentElement.scrollWidth - window.innerWidth,
+    };
+  });
+
+for (const [width, height] of [
+  [1440, 900],
+  [1024, 768],
+]) {
+  test(`at ${width} × ${height} the output stands beside data, and no line crosses a cell`, async (t) => {
+    await using opened = await site.open(SUM, { viewport: { width, height } });
+    const { page } = opened;
+    for (const { id, state } of PRESETS) {
+      await t.test(id, async () => {
+        await showState(page, toHash(state));
+        const { data, output, cells, points, overflow } = await pictureOf(page);
+        assert.ok(data !== null && output !== null);
+        assert.ok(output.left > data.right, "the output is right of data");
+        assert.ok(Math.abs(output.top - data.top) < 2, `tops: ${data.top} and ${output.top}`);
+        assert.ok(output.right <= width && data.left >= 0, "both are within the screen");
+        assert.ok(output.top < height - 200, "the output begins on the first screen");
+        assert.ok(overflow <= 0, `the page is ${overflow} px too wide`);
+        const crossed = points.find(({ x, y }) =>
+          cells.some(
+            (cell) => x > cell.left + 1 && x < cell.right - 1 && y > cell.top && y < cell.bottom,
+          ),
+        );
+        assert.equal(crossed, undefined);
+      });
+    }
+  });
+}
+
+test("at 390 × 844 cells of the indices and of the output are on the first screen", async (t) => {
+  await using opened = await site.open(SUM, { viewport: { width: 390, height: 844 } });
+  const { page } = opened;
+  const dock = await page.locator(".player").boundingBox();
+  assert.ok(dock !== null);
+  let both = 0;
+  for (const { id, state } of PRESETS) {
+    await t.test(id, async () => {
+      await showState(page, toHash(state));
+      const { cells, overflow } = await pictureOf(page);
+      const seen = cells.filter(({ bottom, right }) => bottom <= dock.y && right <= 390);
+      assert.ok(seen.length > 0, "no cell is seen");
+      assert.ok(overflow <= 0, `the page is ${overflow} px too wide`);
+      const output = await page.locator("[data-tensor=output] td").first().boundingBox();
+      if (output !== null && output.y + output.height <= dock.y) both++;
+    });
+  }
+  t.diagnostic(`${both} of ${PRESETS.length} show a cell of the output without scrolling`);
+});
+
+/** The corners of everything that must not move. */
+const placesOf = (page: Page): Promise<Record<string, string>> =>
+  page.evaluate(() =>
+    Object.fromEntries(
+      [...document.querySelectorAll(".lane, .lane table, .player, aside, .bar, .gutter")].map(
+        (element, i) => {
+          const { left, top } = element.getBoundingClientRect();
+          return [`${i} ${element.className}`, `${Math.round(left)}, ${Math.round(top)}`];
+        },
+      ),
+    ),
+  );
+
+test("an edit of a value moves nothing, whether it is right or wrong", async (t) => {
+  await using opened = await site.open(SUM, { viewport: { width: 1024, height: 768 } });
+  const { page } = opened;
+  for (const [number, { id, state }] of PRESETS.entries()) {
+    // Each input has its turn.
+    const position = number % state.inputs.length;
+    if ((state.inputs[position]?.values.length ?? 0) === 0) continue;
+    await t.test(id, async () => {
+      await showState(page, toHash(state));
+      const before = await placesOf(page);
+      for (const text of ["-123456.5", "many"]) {
+        await page.focus(`#cell-${position}-0`);
+        await page.keyboard.press("F2");
+        await page.locator(".editor").fill(text);
+        await page.keyboard.press("Enter");
+        assert.equal((await cellsOf(page, position))[0].slice(0, 3), text.slice(0, 3));
+        assert.deepEqual(await placesOf(page), before, text);
+      }
+    });
+  }
+});
+
+test("rows of indices stand beside their updates, and rows of data beside the output", async () => {
+  const blocks = "ai.onnx/ScatterND/18;float32:4,2,3:1*24;int64:2,1:0,2;float32:2,2,3:5*6,7*6";
+  await using opened = await site.open(blocks);
+  const { page } = opened;
+  const topOf = async (id: string): Promise<number> =>
+    Math.round((await page.locator(`#cell-${id}`).boundingBox())?.y ?? -1);
+  assert.equal(await topOf("1-0"), await topOf("2-0"));
+  assert.equal(await topOf("1-1"), await topOf("2-6"));
+  for (const element of [0, 3, 6, 12, 21]) {
+    assert.equal(await topOf(`0-${element}`), await topOf(`output-${element}`));
+  }
+  // The index of a slice of two rows is as tall as both.
+  const tall = await page.locator("#cell-1-0").boundingBox();
+  const last = await page.locator("#cell-2-3").boundingBox();
+  assert.ok(tall !== null && last !== null);
+  assert.equal(Math.round(tall.y + tall.height), Math.round(last.y + last.height));
+});
