@@ -22,6 +22,7 @@ import { withText } from "./paste.ts";
 import { isPrintedAs, roundingOf, type Rounding } from "./printed-digits.ts";
 import { readState, type Reading } from "./read-state.ts";
 import { parseScalar } from "./scalar-text.ts";
+import { rolePosition } from "./schema.ts";
 import { coordinatesOf, sizeOf } from "./shape.ts";
 import type { State, TensorText } from "./state.ts";
 import { tensorOf, valueTexts } from "./tensor-text.ts";
@@ -160,19 +161,25 @@ export function compareActual(
     const output = shapedOf({ ...again.text, values }, type.shape);
     const differing = base === null ? [] : differingFrom(base, values);
     const [at] = differing;
-    const causes = base === null || differing.length > 0 ? diagnose(node, inputs, output) : [];
+    // Of an error the result without its bad indices is no more right than any other.
+    const isExact = (explanation?.output ?? null) !== null;
+    const causes = isExact && at === undefined ? [] : diagnose(node, inputs, output);
     const lost = values.filter((value, p) => value !== again.text.values[p]).length;
     return {
       texts: again.text.values,
       differing: new Set(differing),
       sentences: [
-        verdictOf(explanation, base, differing.length),
+        verdictOf(reading, base, differing.length, isExact),
         ...(lost > 0 ? [lostOf(lost, actual.rounding)] : []),
       ],
       first:
         at === undefined
           ? null
-          : { at: coordinatesOf(at, type.shape), actual: values[at], exact: base?.[at] ?? null },
+          : {
+              at: coordinatesOf(at, type.shape),
+              actual: values[at],
+              exact: isExact && base ? base[at] : null,
+            },
       causes: causes.map(causeOf),
       output,
     };
@@ -216,15 +223,18 @@ function shapedOf(text: TensorText, shape: readonly number[]): Tensor {
   return tensor(text.dtype, shape, flat.data);
 }
 
-function verdictOf(explanation: Explanation | null, base: Base | null, differing: number): string {
-  const isError = explanation?.output === null || explanation === null;
+function verdictOf(
+  { version }: Reading,
+  base: Base | null,
+  differing: number,
+  isExact: boolean,
+): string {
   if (base === null) return "The call is an error, so no cell has an exact value to compare with.";
-  const of = base.length.toLocaleString("en");
-  const some = `${differing.toLocaleString("en")} of ${of} cells ${differing === 1 ? "differs" : "differ"}`;
-  if (isError) {
-    return `The call is an error. ${differing === 0 ? "No cell differs" : some} from the result without its bad indices.`;
-  }
-  return differing === 0 ? "All cells are equal, bit for bit." : `${some}.`;
+  const some = `${differing.toLocaleString("en")} of ${counted(base.length, "cell")} ${differing === 1 ? "differs" : "differ"}`;
+  if (isExact) return differing === 0 ? "All cells are equal, bit for bit." : `${some}.`;
+  const isScatter = version !== null && rolePosition(version, "updates") !== -1;
+  const how = isScatter ? "without its bad indices" : "with 0 for its bad indices";
+  return `The call is an error. ${differing === 0 ? "No cell differs" : some} from the result ${how}.`;
 }
 
 const lostOf = (count: number, rounding: Rounding | null): string =>
