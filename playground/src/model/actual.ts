@@ -17,7 +17,7 @@ import {
 } from "ndscatter";
 import { attempt } from "./attempt.ts";
 import { counted, DIALECT_NAMES, listed } from "./dialect-names.ts";
-import { rulesOf } from "./dialect-view.ts";
+import { rulesOf, type Rule } from "./dialect-view.ts";
 import { withText } from "./paste.ts";
 import { isPrintedAs, roundingOf, type Rounding } from "./printed-digits.ts";
 import { readState, type Reading } from "./read-state.ts";
@@ -257,4 +257,10 @@ function causeOf({ id, sentence, cells, dialects }: Diagnosis): Cause {
         ? "No system known here does so."
         : `${listed(names)} ${names.length === 1 ? "does" : "do"} so.`,
   };
+}
+
+/** Whether the other runtime's output is what a rule gives, in all elements that the rule decides. */
+export function isResultOf({ output, undecided }: Rule, comparison: Comparison): boolean {
+  const [one, other] = [output, comparison.output].map(valueTexts);
+  return one.every((text, p) => undecided.has(p) || text === other[p]);
 }

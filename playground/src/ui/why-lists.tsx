@@ -1,0 +1,128 @@
+/** The lists of the panel "Why is mine different?": what may be the cause, and what other systems make of the call. */
+
+import type { ComponentChildren, JSX } from "preact";
+import {
+  isResultOf,
+  type Cause,
+  type Comparison,
+  type RuleChoice,
+  type Rules,
+} from "../model/why.ts";
+import { causeKey, type Pressing } from "./why-state.ts";
+
+interface ListProps {
+  readonly rules: Rules;
+  readonly pressing: Pressing;
+}
+
+/** More causes than anybody reads through. */
+const MOST_CAUSES = 5;
+
+export function Causes(props: ListProps & { readonly comparison: Comparison }): JSX.Element | null {
+  const { comparison, rules, pressing } = props;
+  const { causes } = comparison;
+  if (causes.length === 0) return null;
+  const rest = causes.length - MOST_CAUSES;
+  return (
+    <>
+      <h3>{causes.length === 1 ? "What was done there" : "What may have been done there"}</h3>
+      <ol class="why-list">
+        {causes.slice(0, MOST_CAUSES).map((cause, number) => (
+          <li key={`${cause.id} ${cause.sentence}`}>
+            <p>
+              {sentenceCase(cause.sentence)}: {cause.share}.
+            </p>
+            {cause.dialects.length > 0 && <p class="why-soft">{cause.who}</p>}
+            <div class="why-buttons">
+              {togglesOf(cause, number, rules).map(({ key, name, text }) => (
+                <Toggle key={key} id={key} name={name} pressing={pressing}>
+                  {text}
+                </Toggle>
+              ))}
+            </div>
+          </li>
+        ))}
+      </ol>
+      {rest > 0 && <p class="why-soft">{rest} more would give the same cells.</p>}
+    </>
+  );
+}
+
+interface ToggleText {
+  readonly key: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The systems that do so and have a result for the call; where there is none, the result that the cause explains. */
+function togglesOf(cause: Cause, number: number, rules: Rules): ToggleText[] {
+  const choices = "error" in rules ? [] : rules.choices;
+  const known = choices.flatMap(({ key, rule, rows, agrees }) => {
+    const row = rows.find(({ id }) => cause.dialects.includes(id));
+    if (rule === null || row === undefined || agrees) return [];
+    return [{ key, name: `the result of ${row.name}`, text: `Show ${row.name}` }];
+  });
+  if (known.length > 0 || !cause.isWhole) return known;
+  return [{ key: causeKey(number), name: `the result when ${cause.sentence}`, text: "Show" }];
+}
+
+const sentenceCase = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+export function OtherSystems(
+  props: ListProps & { readonly comparison: Comparison | null },
+): JSX.Element {
+  const { rules, comparison, pressing } = props;
+  if ("error" in rules) return <p class="why-soft">Other systems: {rules.error}</p>;
+  return (
+    <>
+      <h3>The same call in other systems</h3>
+      <ul class="why-list">
+        {rules.choices.map((choice) => (
+          <System key={choice.key} choice={choice} comparison={comparison} pressing={pressing} />
+        ))}
+      </ul>
+    </>
+  );
+}
+
+interface SystemProps {
+  readonly choice: RuleChoice;
+  readonly comparison: Comparison | null;
+  readonly pressing: Pressing;
+}
+
+function System({ choice, comparison, pressing }: SystemProps): JSX.Element {
+  const { key, name, sentence, rule, agrees, why } = choice;
+  const isMine = rule !== null && comparison !== null && isResultOf(rule, comparison);
+  return (
+    <li class={why === "missing" || why === "undefined" ? "why-soft" : undefined}>
+      <p>{sentence}</p>
+      {isMine && <p class="why-mine">This is what you have.</p>}
+      {rule !== null && !agrees && (
+        <div class="why-buttons">
+          <Toggle id={key} name={`the result of ${name}`} pressing={pressing}>
+            Show
+          </Toggle>
+        </div>
+      )}
+    </li>
+  );
+}
+
+interface ToggleProps {
+  readonly id: string;
+  readonly name: string;
+  readonly pressing: Pressing;
+  readonly children: ComponentChildren;
+}
+
+const Toggle = ({ id, name, pressing, children }: ToggleProps): JSX.Element => (
+  <button
+    type="button"
+    aria-pressed={pressing.pressed === id}
+    aria-label={`Show ${name}`}
+    onClick={() => pressing.onPress(id)}
+  >
+    {children}
+  </button>
+);
