@@ -5,11 +5,13 @@
 
 import {
   diagnose,
+  dialects,
   DTYPES,
   infer,
   printShape,
   tensor,
   type Diagnosis,
+  type Dialect,
   type DialectId,
   type DType,
   type Explanation,
@@ -180,7 +182,7 @@ export function compareActual(
               actual: values[at],
               exact: isExact && base ? base[at] : null,
             },
-      causes: causes.map(causeOf),
+      causes: causesOf(causes, isScatter(reading)),
       output,
     };
   });
@@ -223,8 +225,11 @@ function shapedOf(text: TensorText, shape: readonly number[]): Tensor {
   return tensor(text.dtype, shape, flat.data);
 }
 
+const isScatter = ({ version }: Reading): boolean =>
+  version !== null && rolePosition(version, "updates") !== -1;
+
 function verdictOf(
-  { version }: Reading,
+  reading: Reading,
   base: Base | null,
   differing: number,
   isExact: boolean,
@@ -232,18 +237,29 @@ function verdictOf(
   if (base === null) return "The call is an error, so no cell has an exact value to compare with.";
   const some = `${differing.toLocaleString("en")} of ${counted(base.length, "cell")} ${differing === 1 ? "differs" : "differ"}`;
   if (isExact) return differing === 0 ? "All cells are equal, bit for bit." : `${some}.`;
-  const isScatter = version !== null && rolePosition(version, "updates") !== -1;
-  const how = isScatter ? "without its bad indices" : "with 0 for its bad indices";
+  const how = isScatter(reading) ? "without its bad indices" : "with 0 for its bad indices";
   return `The call is an error. ${differing === 0 ? "No cell differs" : some} from the result ${how}.`;
 }
 
 const lostOf = (count: number, rounding: Rounding | null): string =>
   `${counted(count, "cell")} ${count === 1 ? "counts" : "count"} as equal, because the text shows only ${rounding?.decimals ?? 0} decimals.`;
 
-function causeOf({ id, sentence, cells, dialects }: Diagnosis): Cause {
+function causesOf(found: readonly Diagnosis[], isOfScatter: boolean): Cause[] {
+  const all = found.length === 0 ? [] : dialects();
+  return found.map((one) => {
+    const systems = all.filter(({ id }) => one.dialects.includes(id));
+    return causeOf(
+      one,
+      systems.filter((system) => isKnownFor(system, one.id, isOfScatter)),
+    );
+  });
+}
+
+function causeOf({ id, sentence, cells }: Diagnosis, systems: readonly Dialect[]): Cause {
   const { explained, differing } = cells;
   const isWhole = explained === differing;
-  const names = dialects.map((one) => DIALECT_NAMES[one]);
+  const known = systems.map((one) => one.id);
+  const names = known.map((one) => DIALECT_NAMES[one]);
   return {
     id,
     sentence,
@@ -251,12 +267,22 @@ function causeOf({ id, sentence, cells, dialects }: Diagnosis): Cause {
       ? `explains ${differing === 1 ? "the cell" : `all ${counted(differing, "cell")}`}`
       : `explains ${explained} of ${counted(differing, "cell")}`,
     isWhole,
-    dialects,
+    dialects: known,
     who:
       names.length === 0
         ? "No system known here does so."
         : `${listed(names)} ${names.length === 1 ? "does" : "do"} so.`,
   };
+}
+
+/**
+ * Whether a system does what an id names in calls of this kind. The library lists systems that do it in any: JAX clips the
+ * indices of gathers, but leaves updates out.
+ */
+function isKnownFor({ facts }: Dialect, id: string, isOfScatter: boolean): boolean {
+  const other = isOfScatter ? "gathers" : "scatters";
+  const known = facts.filter(({ aspect }) => aspect !== other);
+  return id.split("+").every((part) => known.some(({ does }) => does.includes(part)));
 }
 
 /** Whether the other runtime's output is what a rule gives, in all elements that the rule decides. */

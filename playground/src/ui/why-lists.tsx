@@ -25,12 +25,12 @@ export function Causes(props: ListProps & { readonly comparison: Comparison }): 
   const rest = causes.length - MOST_CAUSES;
   return (
     <>
-      <h3>{causes.length === 1 ? "What was done there" : "What may have been done there"}</h3>
+      <h3>What the other runtime may have done</h3>
       <ol class="why-list">
         {causes.slice(0, MOST_CAUSES).map((cause, number) => (
           <li key={`${cause.id} ${cause.sentence}`}>
             <p>
-              {sentenceCase(cause.sentence)}: {cause.share}.
+              {sentenceCase(cause.sentence)}. This {cause.share}.
             </p>
             {cause.dialects.length > 0 && <p class="why-soft">{cause.who}</p>}
             <div class="why-buttons">
@@ -73,12 +73,20 @@ export function OtherSystems(
 ): JSX.Element {
   const { rules, comparison, pressing } = props;
   if ("error" in rules) return <p class="why-soft">Other systems: {rules.error}</p>;
+  const mine = rules.choices.filter(
+    ({ rule }) => rule !== null && comparison !== null && isResultOf(rule, comparison),
+  );
   return (
     <>
       <h3>The same call in other systems</h3>
       <ul class="why-list">
-        {rules.choices.map((choice) => (
-          <System key={choice.key} choice={choice} comparison={comparison} pressing={pressing} />
+        {[...mine, ...rules.choices.filter((one) => !mine.includes(one))].map((choice) => (
+          <System
+            key={choice.key}
+            choice={choice}
+            isMine={mine.includes(choice)}
+            pressing={pressing}
+          />
         ))}
       </ul>
     </>
@@ -87,17 +95,21 @@ export function OtherSystems(
 
 interface SystemProps {
   readonly choice: RuleChoice;
-  readonly comparison: Comparison | null;
+  /** Whether the other runtime's output is what these systems give. */
+  readonly isMine: boolean;
   readonly pressing: Pressing;
 }
 
-function System({ choice, comparison, pressing }: SystemProps): JSX.Element {
+function System({ choice, isMine, pressing }: SystemProps): JSX.Element {
   const { key, name, sentence, rule, agrees, why } = choice;
-  const isMine = rule !== null && comparison !== null && isResultOf(rule, comparison);
   return (
     <li class={why === "missing" || why === "undefined" ? "why-soft" : undefined}>
       <p>{sentence}</p>
-      {isMine && <p class="why-mine">This is what you have.</p>}
+      {isMine && rule !== null && (
+        <p class="why-mine">
+          {rule.undecided.size === 0 ? "This is what you have." : "Yours may be such a result."}
+        </p>
+      )}
       {rule !== null && !agrees && (
         <div class="why-buttons">
           <Toggle id={key} name={`the result of ${name}`} pressing={pressing}>
