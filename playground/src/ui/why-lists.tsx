@@ -25,7 +25,7 @@ export function Causes(props: ListProps & { readonly comparison: Comparison }): 
   const rest = causes.length - MOST_CAUSES;
   return (
     <>
-      <h3>What the other runtime may have done</h3>
+      <h3>What may have happened</h3>
       <ol class="why-list">
         {causes.slice(0, MOST_CAUSES).map((cause, number) => (
           <li key={`${cause.id} ${cause.sentence}`}>
