@@ -6,6 +6,7 @@
 export {
   compareActual,
   fitActual,
+  isOfType,
   isResultOf,
   outputTypeOf,
   readActual,

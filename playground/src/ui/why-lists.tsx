@@ -50,7 +50,8 @@ export function Causes(props: ListProps & { readonly comparison: Comparison }): 
 
 interface ToggleText {
   readonly key: string;
-  readonly name: string;
+  /** What the toggle is called where its text does not say it all. */
+  readonly name?: string;
   readonly text: string;
 }
 
@@ -60,10 +61,10 @@ function togglesOf(cause: Cause, number: number, rules: Rules): ToggleText[] {
   const known = choices.flatMap(({ key, rule, rows, agrees }) => {
     const row = rows.find(({ id }) => cause.dialects.includes(id));
     if (rule === null || row === undefined || agrees) return [];
-    return [{ key, name: `the result of ${row.name}`, text: `Show ${row.name}` }];
+    return [{ key, text: `Show ${row.name}` }];
   });
   if (known.length > 0 || !cause.isWhole) return known;
-  return [{ key: causeKey(number), name: `the result when ${cause.sentence}`, text: "Show" }];
+  return [{ key: causeKey(number), name: `Show the result when ${cause.sentence}`, text: "Show" }];
 }
 
 const sentenceCase = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -112,7 +113,7 @@ function System({ choice, isMine, pressing }: SystemProps): JSX.Element {
       )}
       {rule !== null && !agrees && (
         <div class="why-buttons">
-          <Toggle id={key} name={`the result of ${name}`} pressing={pressing}>
+          <Toggle id={key} name={`Show the result of ${name}`} pressing={pressing}>
             Show
           </Toggle>
         </div>
@@ -123,7 +124,7 @@ function System({ choice, isMine, pressing }: SystemProps): JSX.Element {
 
 interface ToggleProps {
   readonly id: string;
-  readonly name: string;
+  readonly name?: string | undefined;
   readonly pressing: Pressing;
   readonly children: ComponentChildren;
 }
@@ -132,7 +133,7 @@ const Toggle = ({ id, name, pressing, children }: ToggleProps): JSX.Element => (
   <button
     type="button"
     aria-pressed={pressing.pressed === id}
-    aria-label={`Show ${name}`}
+    aria-label={name}
     onClick={() => pressing.onPress(id)}
   >
     {children}
