@@ -68,6 +68,14 @@ test("a negative index: PyTorch's scatter_ refuses what ScatterElements takes", 
   );
 });
 
+test("systems that differ in the same way, but in other bits, are two choices", () => {
+  // Exactly the results are 0 and 0. NumPy keeps the update where the operands are equal, PyTorch the value of data.
+  const inputs = [f32([0, -0]), i64([0, 1]), f32([-0, 0])];
+  const all = choices(call("ScatterElements", inputs, { reduction: "max" }));
+  assert.deepEqual(choiceWith(all, "numpy").rule?.output.toArray(), [-0, 0]);
+  assert.deepEqual(choiceWith(all, "torch-scatter-reduce").rule?.output.toArray(), [0, -0]);
+});
+
 test("those who agree come first, and those that cannot say it last", () => {
   const all = choices(call("ScatterND", [f32([1]), i64([[0]]), f32([9])]));
   assert.ok(all[0].agrees);
