@@ -38,8 +38,12 @@ export default defineConfig({
   server: { host: "127.0.0.1", fs: { allow: [ROOT] } },
   build: {
     target: "es2022",
-    // Readers of files are loaded when one is dropped; to preload their parts would cost more code than time.
-    modulePreload: false,
+    // The parts of the page's own script are loaded with it. Readers of files are loaded when one is dropped; to preload
+    // their parts would cost more code than time.
+    modulePreload: {
+      polyfill: false,
+      resolveDependencies: (_, parts, { hostType }) => (hostType === "html" ? parts : []),
+    },
     assetsInlineLimit: 0,
   },
 });

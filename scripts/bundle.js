@@ -3,7 +3,8 @@
  * 22 ms to load forty small modules and 6 ms to load these.
  *
  * A bundler leaves out files of which nothing is used, but not the half of one. So what a page may do without, such as the
- * conversion of models, is an entry for the sake of a file of its own.
+ * conversion of models or the diagnosis of results, is an entry for the sake of a file of its own. `explain` is one as
+ * well: it shares a file with the diagnosis, and pages would load that file whole.
  */
 
 import fs from "node:fs";
@@ -37,6 +38,9 @@ await build({
     "convert/convert-model.ts",
     "inspect/inspect-model.ts",
     "verify/verify.ts",
+    "diagnose/diagnose.ts",
+    "diagnose/compare-dialects.ts",
+    "explain/explain.ts",
   ].map((entry) => path.join(SOURCE, entry)),
   outbase: SOURCE,
   outdir: TARGET,

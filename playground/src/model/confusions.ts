@@ -79,6 +79,14 @@ export const CONFUSIONS: readonly Confusion[] = [
     inputs: [f32([0, 0, 0]), i64([[2], [-1]]), f32([10, 20])],
   },
   {
+    ...scatterND,
+    title: "Duplicates: what ONNX leaves open",
+    note:
+      "Without a reduction ONNX forbids repeats, so a runtime may let either update of row 1 stay. TensorFlow on the " +
+      "CPU and NumPy keep the last one, as here.",
+    inputs: [f32([0, 0, 0, 0]), i64([[1], [2], [1]]), f32([10, 20, 30])],
+  },
+  {
     ...gatherND,
     title: "batch_dims 0: tuples address all of data",
     note: "[[0, 1], [1, 0]] are two tuples of two indices. Each picks a row from all of data.",

@@ -21,6 +21,8 @@ export type FileChoice =
       readonly state: State;
       /** What the state has that the file does not say. */
       readonly remarks: readonly string[];
+      /** What a runtime gave for the node, where a case holds it. */
+      readonly actual?: TensorText;
     };
 
 /** What can be taken from a file, with remarks on what cannot; or the reason why nothing can. */
@@ -36,11 +38,13 @@ const MOST_CHOICES = 200;
  * loaded with the first model.
  *
  * @param bin the `.bin` that belongs to an `.xml`
+ * @param given tensors for values of a model, by name, beside its constants
  */
 export async function fromFile(
   name: string,
   bytes: Uint8Array,
   bin?: Uint8Array,
+  given: Given = new Map(),
 ): Promise<FileContent> {
   const ending = /\.[^.]*$/.exec(name.toLowerCase())?.[0] ?? "";
   const read = READERS[ending];
@@ -51,10 +55,18 @@ export async function fromFile(
     };
   }
   const reader = await read();
-  return attempt(() => reader(bytes, name, bin));
+  return attempt(() => reader(bytes, name, bin, given));
 }
 
-type Reader = (bytes: Uint8Array, name: string, bin: Uint8Array | undefined) => FileContent;
+/** Tensors by the names of a model's values. */
+export type Given = Pick<ReadonlyMap<string, TensorText>, "get">;
+
+type Reader = (
+  bytes: Uint8Array,
+  name: string,
+  bin: Uint8Array | undefined,
+  given: Given,
+) => FileContent;
 
 const READERS: Readonly<Record<string, (() => Promise<Reader>) | undefined>> = Object.assign(
   Object.create(null),
@@ -69,12 +81,13 @@ const READERS: Readonly<Record<string, (() => Promise<Reader>) | undefined>> = O
     },
     ".onnx": async () => {
       const { readModel, runNode } = await import("./model-files.ts");
-      return (bytes: Uint8Array) => nodesOf(readModel(bytes), runNode);
+      return (bytes: Uint8Array, _: string, __: unknown, given: Given) =>
+        nodesOf(readModel(bytes), runNode, given);
     },
     ".xml": async () => {
       const { readIR, runNode } = await import("./model-files.ts");
-      return (bytes: Uint8Array, _: string, bin: Uint8Array | undefined) =>
-        nodesOf(readIR(bytes, bin), runNode);
+      return (bytes: Uint8Array, _: string, bin: Uint8Array | undefined, given: Given) =>
+        nodesOf(readIR(bytes, bin), runNode, given);
     },
   },
 );
@@ -86,7 +99,7 @@ const tensorOf = (title: string, input: TensorText): FileContent => ({
 
 type RunNode = typeof import("ndscatter/onnx").runNode;
 
-function nodesOf(model: Model, runNode: RunNode): FileContent {
+function nodesOf(model: Model, runNode: RunNode, given: Given): FileContent {
   const choices: FileChoice[] = [];
   const remarks: string[] = [];
   const { nodes } = model.graph;
@@ -95,7 +108,7 @@ function nodesOf(model: Model, runNode: RunNode): FileContent {
     const version = versionOf(model, node);
     if (version === null || ++known > MOST_CHOICES) continue;
     const title = titleOf(node, version);
-    const made = attempt(() => stateOf(model, node, version, runNode));
+    const made = attempt(() => stateOf(model, node, version, { runNode, given }));
     if ("error" in made) remarks.push(`${title} is not shown: ${made.error}`);
     else choices.push({ kind: "node", title, ...made });
   }
@@ -125,7 +138,7 @@ function stateOf(
   model: Model,
   node: ModelNode,
   version: OperatorVersion,
-  runNode: RunNode,
+  { runNode, given }: { readonly runNode: RunNode; readonly given: Given },
 ): { state: State; remarks: string[] } {
   const remarks: string[] = [];
   const attributes: Record<string, string> = {};
@@ -140,7 +153,9 @@ function stateOf(
       if (schema.optional !== true) remarks.push(`${schema.name} is left out in the model`);
       return null;
     }
-    const value = attempt(() => ({ value: constantOf(model, name, runNode) }));
+    const value = attempt(() => ({
+      value: given.get(name) ?? constantOf(model, name, runNode),
+    }));
     if ("error" in value) remarks.push(`${schema.name} cannot be read: ${value.error}`);
     else if (value.value !== null) return value.value;
     unknown.add(position);

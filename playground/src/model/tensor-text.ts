@@ -22,12 +22,12 @@ import type { TensorText } from "./state.ts";
 export function textOf(source: Tensor, what = "the tensor"): TensorText {
   const { dtype, shape } = source;
   checkShape(shape, what);
-  return {
-    dtype,
-    shape: [...shape],
-    values: elementsOf(source).map((value) => printElement(dtype, value)),
-  };
+  return { dtype, shape: [...shape], values: valueTexts(source) };
 }
+
+/** The text of each element in row-major order. Equal texts mean equal bits, but that every NaN is `nan`. */
+export const valueTexts = (source: Tensor): string[] =>
+  elementsOf(source).map((value) => printElement(source.dtype, value));
 
 /** The elements in row-major order. */
 export const elementsOf = (source: Tensor): Scalar[] =>

@@ -1,15 +1,23 @@
-/** Files that are chosen, or dropped anywhere on the page: a tensor for an input, or a node of a model. */
+/**
+ * Files that are chosen, or dropped anywhere on the page: a tensor for an input, a node of a model, a case of
+ * `ndscatter capture`, or what another runtime gave.
+ */
 
 import type { JSX, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { fromFile, type FileChoice } from "../model/from-file.ts";
+import { fromCase, isCase } from "../model/from-case.ts";
+import { fromFile, type FileChoice, type FileContent } from "../model/from-file.ts";
 import type { State, TensorText } from "../model/state.ts";
+import { droppedFiles } from "./dropped-files.ts";
 
 interface OpenFileProps {
   /** The names of the inputs that a tensor can be for. */
   readonly inputs: readonly string[];
   onTensor(input: TensorText, position: number, remarks: readonly string[]): void;
-  onState(state: State, remarks: readonly string[]): void;
+  /** @param actual what a runtime gave for the call, where a case holds it */
+  onState(state: State, remarks: readonly string[], actual: TensorText | null): void;
+  /** A tensor that was dropped where another runtime's output belongs; without it nothing is taken for one. */
+  onActual?(actual: TensorText, remarks: readonly string[]): void;
   /** Nothing could be taken, for that reason. */
   onRefusal(sentence: string): void;
 }
@@ -21,21 +29,27 @@ interface Offer {
   readonly remarks: readonly string[];
 }
 
-/** Takes files for an input, or for no input in particular. */
-type TakeFiles = (files: readonly File[], position: number | null) => Promise<void>;
+/** The position of an input, or the place of another runtime's output. */
+type Spot = number | "actual";
+
+/** Takes files for a place, or for none in particular. */
+type TakeFiles = (files: readonly File[], spot: Spot | null) => Promise<void>;
 
 /** Larger files hold more than the page shows, whatever they are. */
 const MOST_BYTES = 64 * 2 ** 20;
 
-export function OpenFile({ inputs, onTensor, onState, onRefusal }: OpenFileProps): JSX.Element {
+export function OpenFile(props: OpenFileProps): JSX.Element {
+  const { inputs, onTensor, onState, onActual, onRefusal } = props;
   const [offer, setOffer] = useState<Offer | null>(null);
   const dialog = useRef<HTMLDialogElement>(null);
-  const take = (choice: FileChoice, position: number, remarks: readonly string[]): void => {
+  const take = (choice: FileChoice, spot: Spot, remarks: readonly string[]): void => {
     dialog.current?.close();
-    if (choice.kind === "node") onState(choice.state, [...choice.remarks, ...remarks]);
-    else onTensor(choice.input, position, remarks);
+    if (choice.kind === "node") {
+      onState(choice.state, [...choice.remarks, ...remarks], choice.actual ?? null);
+    } else if (spot === "actual") onActual?.(choice.input, remarks);
+    else onTensor(choice.input, spot, remarks);
   };
-  const takeFiles: TakeFiles = async (files, position) => {
+  const takeFiles: TakeFiles = async (files, spot) => {
     const found = await read(files);
     if (found === null) return;
     if ("error" in found) {
@@ -45,7 +59,7 @@ export function OpenFile({ inputs, onTensor, onState, onRefusal }: OpenFileProps
     const { choices, remarks } = found;
     const [only] = choices;
     if (choices.length === 1 && only.kind === "node") take(only, 0, remarks);
-    else if (choices.length === 1 && position !== null) take(only, position, remarks);
+    else if (choices.length === 1 && spot !== null) take(only, spot, remarks);
     else {
       setOffer(found);
       dialog.current?.showModal();
@@ -57,31 +71,57 @@ export function OpenFile({ inputs, onTensor, onState, onRefusal }: OpenFileProps
       <FileButton onFiles={(files) => void takeFiles(files, null)} />
       {isOver && (
         <div class="drop-here" aria-hidden="true">
-          Drop a tensor (.npy, .pb) on an input, or a model (.onnx, .xml) anywhere
+          Drop a tensor (.npy, .pb) on an input, or a model (.onnx, .xml) or a captured case
+          anywhere
         </div>
       )}
       <dialog ref={dialog} aria-label="What to take from the file" onClose={() => setOffer(null)}>
-        {offer !== null && <Choices offer={offer} inputs={inputs} onTake={take} dialog={dialog} />}
+        {offer !== null && (
+          <Choices
+            offer={offer}
+            inputs={inputs}
+            hasActual={onActual !== undefined}
+            onTake={take}
+            dialog={dialog}
+          />
+        )}
       </dialog>
     </>
   );
 }
 
-/** The content of the first of the files that is no `.bin`, with the `.bin`; null without files. It never throws. */
+/**
+ * The content of the files: of a case all of them, else of one with the `.bin` that belongs to it. Null without files. It
+ * never throws.
+ */
 async function read(files: readonly File[]): Promise<Offer | { readonly error: string } | null> {
   const bin = files.find(({ name }) => name.toLowerCase().endsWith(".bin"));
   const file = files.find((one) => one !== bin) ?? bin;
   if (file === undefined) return null;
-  const large = [file, bin].find((one) => one !== undefined && one.size > MOST_BYTES);
+  const isOfCase = isCase(files.map(({ name }) => name));
+  const others = files.filter((one) => one !== bin).length;
+  if (!isOfCase && others > 1) {
+    return {
+      error: `of ${others} files the page takes one; it takes several if they are one model and tensors for its inputs`,
+    };
+  }
+  const taken = isOfCase ? files : [file, ...(bin === undefined ? [] : [bin])];
+  const large = taken.find(({ size }) => size > MOST_BYTES);
   if (large !== undefined) {
     return { error: `${large.name} has ${large.size} bytes; the page reads up to ${MOST_BYTES}` };
   }
   try {
-    const found = await fromFile(file.name, await bytesOf(file), bin && (await bytesOf(bin)));
+    const found = await contentOf(taken, isOfCase);
     return "error" in found ? found : { name: file.name, ...found };
   } catch (error) {
     return { error: `${file.name} could not be read: ${String(error)}` };
   }
+}
+
+async function contentOf(files: readonly File[], isOfCase: boolean): Promise<FileContent> {
+  const bytes = await Promise.all(files.map(bytesOf));
+  if (isOfCase) return fromCase(files.map(({ name }, p) => ({ name, bytes: bytes[p] })));
+  return fromFile(files[0].name, bytes[0], bytes.at(1));
 }
 
 const bytesOf = async (file: File): Promise<Uint8Array> => new Uint8Array(await file.arrayBuffer());
@@ -103,11 +143,11 @@ function useDropping(takeFiles: TakeFiles): boolean {
       if (event.relatedTarget === null) setOver(false);
     };
     const onDrop = (event: DragEvent): void => {
-      const files = [...(event.dataTransfer?.files ?? [])];
       setOver(false);
-      if (files.length === 0) return;
+      if (event.dataTransfer === null || event.dataTransfer.files.length === 0) return;
       event.preventDefault();
-      void latest.current(files, inputUnder(event.target));
+      const spot = spotUnder(event.target);
+      void droppedFiles(event.dataTransfer).then((files) => latest.current(files, spot));
     };
     document.addEventListener("dragover", onDragOver);
     document.addEventListener("dragleave", onDragLeave);
@@ -121,10 +161,11 @@ function useDropping(takeFiles: TakeFiles): boolean {
   return isOver;
 }
 
-/** The input whose card a part of the page belongs to; null for none. */
-function inputUnder(target: EventTarget | null): number | null {
+/** The place of a tensor that a part of the page belongs to; null for none. */
+function spotUnder(target: EventTarget | null): Spot | null {
   const card = target instanceof Element ? target.closest("[data-tensor]") : null;
   const id = card instanceof HTMLElement ? card.dataset["tensor"] : undefined;
+  if (id === "actual") return id;
   return id === undefined || id === "output" ? null : Number(id);
 }
 
@@ -134,7 +175,7 @@ function FileButton({ onFiles }: { onFiles(files: readonly File[]): void }): JSX
     <>
       <button
         type="button"
-        title=".npy, .pb, .onnx, or .xml with its .bin; files can be dropped on the page as well"
+        title=".npy, .pb, .onnx, .xml with its .bin, or the files of a captured case; files can be dropped on the page as well"
         onClick={() => field.current?.click()}
       >
         Open a file
@@ -160,10 +201,12 @@ interface ChoicesProps {
   readonly offer: Offer;
   readonly inputs: readonly string[];
   readonly dialog: RefObject<HTMLDialogElement | null>;
-  onTake(choice: FileChoice, position: number, remarks: readonly string[]): void;
+  /** Whether a tensor can be another runtime's output. */
+  readonly hasActual: boolean;
+  onTake(choice: FileChoice, spot: Spot, remarks: readonly string[]): void;
 }
 
-function Choices({ offer, inputs, dialog, onTake }: ChoicesProps): JSX.Element {
+function Choices({ offer, inputs, hasActual, dialog, onTake }: ChoicesProps): JSX.Element {
   const { name: file, choices, remarks } = offer;
   return (
     <>
@@ -189,6 +232,11 @@ function Choices({ offer, inputs, dialog, onTake }: ChoicesProps): JSX.Element {
                     {name}
                   </button>
                 ))}
+                {hasActual && (
+                  <button type="button" onClick={() => onTake(choice, "actual", remarks)}>
+                    another runtime's output
+                  </button>
+                )}
               </>
             )}
           </li>

@@ -1,0 +1,29 @@
+/** What people call the systems of the library's table of dialects, and lists of such names in sentences. */
+
+import type { DialectId } from "ndscatter";
+
+export const DIALECT_NAMES: Readonly<Record<DialectId, string>> = {
+  onnx: "ONNX",
+  "onnxruntime-cpu": "ONNX Runtime on the CPU",
+  "onnxruntime-webgpu": "ONNX Runtime on WebGPU",
+  openvino: "OpenVINO",
+  numpy: "NumPy",
+  "torch-index-put": "PyTorch's index_put_",
+  "torch-scatter": "PyTorch's scatter_",
+  "torch-scatter-reduce": "PyTorch's scatter_reduce_",
+  "tensorflow-cpu": "TensorFlow on the CPU",
+  "tensorflow-gpu": "TensorFlow on a GPU",
+  jax: "JAX",
+  "tfjs-cpu": "TensorFlow.js on the CPU",
+  "tfjs-wasm": "TensorFlow.js in WebAssembly",
+  webnn: "WebNN",
+  mlx: "MLX",
+};
+
+/** `ONNX, NumPy and JAX`. */
+export const listed = (names: readonly string[]): string =>
+  names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1) ?? ""}`;
+
+/** `1 cell`, `2 cells`, with separators in large numbers. */
+export const counted = (count: number, noun: string): string =>
+  `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;

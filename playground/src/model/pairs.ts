@@ -1,0 +1,89 @@
+/**
+ * Examples that come as pairs: two calls that differ in one thing, or one call under the rules of two systems. The page
+ * shows one side, with a toggle to the other.
+ */
+
+import type { DialectId } from "ndscatter";
+import { CONFUSIONS_GROUP, PRESETS } from "./presets.ts";
+
+/** One side of a pair: a preset, as its version says or as another system does it. */
+export interface Side {
+  readonly label: string;
+  /** The id of a preset. */
+  readonly preset: string;
+  /** The system under whose rule the preset is shown; absent for what the version of the preset says. */
+  readonly dialect?: DialectId;
+}
+
+export interface Pair {
+  /** What the sides differ in. */
+  readonly by: string;
+  readonly sides: readonly [Side, Side];
+}
+
+/** Sides are written by the titles of classic confusions. */
+type Written = readonly [label: string, title: string, dialect?: DialectId];
+
+// prettier-ignore
+const WRITTEN: readonly (readonly [by: string, one: Written, other: Written])[] = [
+  [
+    "reduction",
+    ["none", "Duplicates: none, the last one wins"],
+    ["add", "Duplicates: add, all of them count"],
+  ],
+  [
+    "system",
+    ["ONNX", "Duplicates: what ONNX leaves open", "onnx"],
+    ["TensorFlow", "Duplicates: what ONNX leaves open", "tensorflow-cpu"],
+  ],
+  [
+    "axis",
+    ["axis 0", "Axis 0: an index is a row"],
+    ["axis 1", "Axis 1: an index is a column"],
+  ],
+  [
+    "operator",
+    ["ScatterND", "ScatterND: a row of indices is a place"],
+    ["ScatterElements", "torch.scatter is ScatterElements"],
+  ],
+  [
+    "operator",
+    ["GatherElements", "GatherElements: an index picks one element"],
+    ["Gather", "Gather: an index picks a whole slice"],
+  ],
+  [
+    "batch_dims",
+    ["batch_dims 0", "batch_dims 0: tuples address all of data"],
+    ["batch_dims 1", "batch_dims 1: each batch has its own tuple"],
+  ],
+  [
+    "domain",
+    ["ONNX: an error", "Out of range in Gather-13 is an error"],
+    ["OpenVINO: 0", "Out of range in Gather-8 gives 0"],
+  ],
+  [
+    "shape of indices",
+    ["[3, 1]", "A list of scalars needs an axis more"],
+    ["[3]", "… and without it is refused"],
+  ],
+  [
+    "mode",
+    ["circular", "TensorScatter, circular: the cache is a ring"],
+    ["linear", "TensorScatter, linear: the same does not fit"],
+  ],
+];
+
+export const PAIRS: readonly Pair[] = WRITTEN.map(([by, one, other]) => ({
+  by,
+  sides: [sideOf(one), sideOf(other)],
+}));
+
+function sideOf([label, title, dialect]: Written): Side {
+  const found = PRESETS.find((one) => one.group === CONFUSIONS_GROUP && one.title === title);
+  // A title that no preset has gives an id that no preset has; a test looks for it.
+  return { label, preset: found?.id ?? "", ...(dialect && { dialect }) };
+}
+
+/** The pair of a preset; null for a preset that is in none. A preset is in one pair at most. */
+export const pairOf = (presetId: string): Pair | null =>
+  PAIRS.find(({ sides }) => sides.some(({ preset }) => preset === presetId)) ?? null;

@@ -1,0 +1,50 @@
+/** The files of a drop, with those in folders that were dropped. */
+
+/** More files, or deeper folders, than a case has: somebody has dropped another folder by mistake. */
+const MOST_FILES = 100;
+const DEEPEST = 2;
+
+/**
+ * The files that were dropped, and those of folders in the order of their names. Entries that cannot be read are left out.
+ * The entries are taken before the first wait, because the browser empties a drop when its event has ended.
+ */
+export async function droppedFiles(drop: DataTransfer): Promise<File[]> {
+  const plain = [...drop.files];
+  const entries = [...drop.items].map((item) => item.webkitGetAsEntry());
+  if (!entries.some((entry) => entry?.isDirectory === true)) return plain;
+  const found = await Promise.all(
+    entries.map((entry) => (entry === null ? [] : filesOf(entry, DEEPEST))),
+  );
+  return found.flat().slice(0, MOST_FILES);
+}
+
+async function filesOf(entry: FileSystemEntry, depth: number): Promise<File[]> {
+  if (isFile(entry)) {
+    return new Promise((resolve) => {
+      entry.file(
+        (file) => resolve([file]),
+        () => resolve([]),
+      );
+    });
+  }
+  if (!isFolder(entry) || depth === 0) return [];
+  const entries = await entriesOf(entry.createReader());
+  const sorted = entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const found = await Promise.all(sorted.map((one) => filesOf(one, depth - 1)));
+  return found.flat();
+}
+
+const isFile = (entry: FileSystemEntry): entry is FileSystemFileEntry => entry.isFile;
+const isFolder = (entry: FileSystemEntry): entry is FileSystemDirectoryEntry => entry.isDirectory;
+
+/** The entries of a folder, as far as they are taken: a reader gives some at a time, and none when it is done. */
+async function entriesOf(
+  reader: FileSystemDirectoryReader,
+  before: readonly FileSystemEntry[] = [],
+): Promise<readonly FileSystemEntry[]> {
+  const some = await new Promise<FileSystemEntry[]>((resolve) => {
+    reader.readEntries(resolve, () => resolve([]));
+  });
+  const all = [...before, ...some];
+  return some.length === 0 || all.length >= MOST_FILES ? all : entriesOf(reader, all);
+}

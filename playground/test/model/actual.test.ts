@@ -1,0 +1,296 @@
+/** What another runtime gave: how it is read, which cells differ, and what may be the cause. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { dialects, diagnose, tensor, type DType } from "ndscatter";
+import {
+  compareActual,
+  fitActual,
+  outputTypeOf,
+  readActual,
+  type Actual,
+  type Comparison,
+  type ReadActual,
+} from "../../src/model/actual.ts";
+import { DIALECT_NAMES } from "../../src/model/dialect-names.ts";
+import { f32, i64 } from "../../src/model/example.ts";
+import { isPrintedAs, roundingOf } from "../../src/model/printed-digits.ts";
+import { explainState, readState } from "../../src/model/read-state.ts";
+import type { State } from "../../src/model/state.ts";
+import { valueTexts } from "../../src/model/tensor-text.ts";
+import { CALLS } from "./calls.ts";
+
+const scatter = (inputs: State["inputs"], attributes: State["attributes"] = {}): State => ({
+  domain: "ai.onnx",
+  op: "ScatterND",
+  opset: 18,
+  attributes,
+  inputs,
+});
+
+/** Row 1 is hit twice; exactly [1, 30, 20, 4]. */
+const REPEATS = scatter([f32([1, 2, 3, 4]), i64([[1], [2], [1]]), f32([10, 20, 30])]);
+
+const OUTPUT = { dtype: "float32", shape: [4] } as const;
+
+function right(read: ReadActual): Actual {
+  assert.ok("text" in read, "error" in read ? read.error : "");
+  return read;
+}
+
+function wrong(read: ReadActual): string {
+  assert.ok("error" in read);
+  return read.error;
+}
+
+function compared(state: State, text: string): Comparison {
+  const type = outputTypeOf(readState(state));
+  assert.ok("dtype" in type, "error" in type ? type.error : "");
+  const found = compareActual(
+    state,
+    explainState(state).explanation,
+    right(readActual(text, type)),
+  );
+  assert.ok("texts" in found, "error" in found ? found.error : "");
+  return found;
+}
+
+test("a text of the right shape is taken as it is", () => {
+  assert.deepEqual(readActual("array([1., 10., 20., 4.], dtype=float32)", OUTPUT), {
+    text: { dtype: "float32", shape: [4], values: ["1", "10", "20", "4"] },
+    rounding: null,
+    remarks: [],
+  });
+});
+
+test("another nesting is taken in the order of the elements, and it is said", () => {
+  const { text, remarks } = right(readActual("[[1, 10], [20, 4]]", OUTPUT));
+  assert.deepEqual(text.shape, [4]);
+  assert.deepEqual(text.values, ["1", "10", "20", "4"]);
+  assert.deepEqual(remarks, [
+    "The text has the shape [2, 2]; its 4 elements are taken as [4], in order.",
+  ]);
+  const flat = right(readActual("1 2 3 4 5 6", { dtype: "int64", shape: [2, 3] }));
+  assert.deepEqual(flat.text.shape, [2, 3]);
+  assert.equal(flat.remarks.length, 1);
+});
+
+test("what is no such output is refused with a sentence", () => {
+  assert.equal(
+    wrong(readActual("[1, 2, 3]", OUTPUT)),
+    "The text has 3 elements, but the output of this call, float32 [4], has 4.",
+  );
+  assert.equal(
+    wrong(readActual("tensor([1, 2, 3, 4], dtype=torch.float64)", OUTPUT)),
+    "The text is float64, but the output of this call is float32 [4].",
+  );
+  assert.match(wrong(readActual("[300]", { dtype: "uint8", shape: [1] })), /no uint8: .*300/);
+  assert.match(wrong(readActual("[1, 2", OUTPUT)), /^The text cannot be read: line 1/);
+  assert.match(wrong(readActual("  ", OUTPUT)), /Paste the output/);
+});
+
+test("a tensor of a file is taken like a text", () => {
+  assert.deepEqual(right(fitActual(f32([1, 2, 3, 4]), OUTPUT)).remarks, []);
+  assert.equal(right(fitActual(f32([[1], [2], [3], [4]]), OUTPUT)).remarks.length, 1);
+  assert.match(wrong(fitActual(i64([1, 2, 3, 4]), OUTPUT)), /^The file is int64/);
+});
+
+test("an output of more axes than the page reads is taken as a list", () => {
+  const shape = [1, 2, 1, 1, 1, 1, 2];
+  assert.deepEqual(right(readActual("1 2 3 4", { dtype: "int8", shape })).text.shape, shape);
+});
+
+test("no cell differs", () => {
+  const found = compared(REPEATS, "[1, 30, 20, 4]");
+  assert.equal(found.differing.size, 0);
+  assert.equal(found.first, null);
+  assert.deepEqual(found.causes, []);
+  assert.deepEqual(found.sentences, ["All cells are equal, bit for bit."]);
+});
+
+test("the first of several updates stayed", () => {
+  const found = compared(REPEATS, "[1, 10, 20, 4]");
+  assert.deepEqual([...found.differing], [1]);
+  assert.deepEqual(found.sentences, ["1 of 4 cells differs."]);
+  assert.deepEqual(found.first, { at: [1], actual: "10", exact: "30" });
+  const [cause] = found.causes;
+  assert.equal(cause.id, "first-wins");
+  assert.equal(cause.share, "explains the cell");
+  assert.equal(cause.who, "No system known here does so.");
+});
+
+test("no update was applied", () => {
+  const found = compared(REPEATS, "[1, 2, 3, 4]");
+  assert.deepEqual([...found.differing], [1, 2]);
+  assert.equal(found.causes[0].id, "not-applied");
+  assert.equal(found.causes[0].share, "explains all 2 cells");
+});
+
+test("the offset in the whole tensor, of a call that is an error", () => {
+  const state = scatter([
+    f32([
+      [0, 0],
+      [0, 0],
+    ]),
+    i64([
+      [0, 0],
+      [0, 2],
+    ]),
+    f32([5, 6]),
+  ]);
+  const found = compared(state, "[[5, 0], [6, 0]]");
+  assert.deepEqual([...found.differing], [2]);
+  assert.match(found.sentences[0], /^The call is an error\. 1 of 4 cells differs from the result/);
+  const flat = found.causes.find(({ id }) => id === "flat-offset");
+  assert.ok(flat?.isWhole);
+  assert.equal(flat.who, "TensorFlow.js on the CPU and TensorFlow.js in WebAssembly do so.");
+});
+
+test("an index that was clipped, of a gather", () => {
+  const state: State = {
+    domain: "ai.onnx",
+    op: "Gather",
+    opset: 13,
+    attributes: {},
+    inputs: [f32([1, 2, 3]), i64([1, 7])],
+  };
+  const found = compared(state, "[2, 3]");
+  assert.deepEqual([...found.differing], [1]);
+  assert.deepEqual(found.first, { at: [1], actual: "3", exact: null });
+  const clipped = found.causes.find(({ id }) => id === "out-of-range-clipped");
+  assert.ok(clipped?.isWhole);
+  assert.equal(clipped.who, "JAX and WebNN do so.");
+});
+
+test("a call that is an error is diagnosed where nothing differs from it without its bad indices", () => {
+  const state = scatter([f32([1, 2]), i64([[0], [2]]), f32([5, 6])]);
+  const found = compared(state, "[5, 2]");
+  assert.equal(found.differing.size, 0);
+  assert.match(found.sentences[0], /No cell differs from the result without its bad indices\.$/);
+  const dropped = found.causes.find(({ id }) => id === "out-of-range-dropped");
+  assert.equal(dropped?.who, "TensorFlow on a GPU and JAX do so.");
+});
+
+test("an element that no rule gives its exact value differs, whatever it is", () => {
+  const state: State = {
+    domain: "ai.onnx",
+    op: "GatherElements",
+    opset: 13,
+    attributes: {},
+    inputs: [f32([1, 2, 3]), i64([1, 7])],
+  };
+  assert.deepEqual([...compared(state, "[2, 3]").differing], [1]);
+});
+
+test("of the systems only those are named that do so in calls of this kind", () => {
+  const scattered = compared(
+    scatter([f32([1, 2, 3]), i64([[0], [7]]), f32([5, 6])]),
+    "[5, 2, 6]",
+  ).causes.find(({ id }) => id === "out-of-range-clipped");
+  // JAX clips the indices of gathers only.
+  assert.deepEqual(scattered?.dialects, ["webnn"]);
+  assert.equal(scattered?.who, "WebNN does so.");
+});
+
+test("an error that no system runs has no cells to compare, but its causes", () => {
+  const state: State = {
+    domain: "ai.onnx",
+    op: "TensorScatter",
+    opset: 24,
+    attributes: { axis: "1" },
+    inputs: [f32([[1, 2, 3, 4]]), f32([[10, 20, 30]]), i64([3])],
+  };
+  const found = compared(state, "[[20, 30, 3, 10]]");
+  assert.equal(found.differing.size, 0);
+  assert.match(found.sentences[0], /no cell has an exact value/);
+  assert.equal(found.causes[0].id, "other-mode");
+});
+
+test("every NaN is the same, and zeros differ in their sign", () => {
+  const state = scatter([f32([NaN, 0]), i64([[1]]), f32([-0])]);
+  assert.equal(compared(state, "[nan, -0.]").differing.size, 0);
+  assert.deepEqual([...compared(state, "[nan, 0.]").differing], [1]);
+});
+
+test("what another print has rounded away is no difference, and it is said", () => {
+  const state = scatter([f32([0.12345678, 2, 0.5]), i64([[1]]), f32([1 / 3])]);
+  const same = compared(state, "tensor([0.1235, 0.3333, 0.5000])");
+  assert.equal(same.differing.size, 0);
+  assert.match(
+    same.sentences[1],
+    /^2 cells count as equal, because the text shows only 4 decimals/,
+  );
+  assert.deepEqual([...compared(state, "tensor([0.1235, 0.3333, 0.5001])").differing], [2]);
+  // JSON has all digits.
+  assert.deepEqual([...compared(state, "[0.123, 0.333, 0.5]").differing], [0, 1]);
+});
+
+test("how a text was rounded", () => {
+  assert.deepEqual(roundingOf("tensor([0.1235, 2.0000])"), { decimals: 4, isScientific: false });
+  assert.deepEqual(roundingOf("[1.2346e-01, 2.0000e+00]"), { decimals: 4, isScientific: true });
+  assert.deepEqual(roundingOf("[0.12345678 0.5]"), { decimals: 8, isScientific: false });
+  for (const text of ["[0.1235, 2.0]", "[1, 2]", "[0.123456789, 0.12345678]", ""]) {
+    assert.equal(roundingOf(text), null, text);
+  }
+  const fourth = { decimals: 4, isScientific: false };
+  assert.ok(isPrintedAs(0.12345, 0.1235, fourth) && isPrintedAs(0.12345, 0.1234, fourth));
+  assert.ok(!isPrintedAs(0.123_555, 0.1235, fourth) && !isPrintedAs(NaN, 0, fourth));
+  assert.ok(isPrintedAs(12_346_000, 1.2346e7, { decimals: 4, isScientific: true }));
+  assert.ok(!isPrintedAs(12_347_000, 1.2346e7, { decimals: 4, isScientific: true }));
+});
+
+test("a call that is wrong in another way is to be corrected first", () => {
+  const faulty = scatter([f32([1]), i64([[0], [0]]), f32([1])]);
+  const type = outputTypeOf(readState(faulty));
+  assert.ok("error" in type);
+  assert.match(type.error, /^Correct the call first: .*updates/);
+  const text = { dtype: "float32" as const, shape: [1], values: ["x"] };
+  const unread = outputTypeOf(readState(scatter([text, i64([[0]]), f32([1])])));
+  assert.ok("error" in unread);
+});
+
+test("an output that no longer fits is refused after an edit", () => {
+  const actual = right(readActual("[1, 10, 20, 4]", OUTPUT));
+  const longer = scatter([f32([1, 2, 3, 4, 5]), i64([[1]]), f32([10])]);
+  const found = compareActual(longer, explainState(longer).explanation, actual);
+  assert.ok("error" in found);
+  assert.match(found.error, /has 4 elements, but the output of this call, float32 \[5\], has 5/);
+});
+
+test("the cells that differ are those that diagnose counts, in every data type", () => {
+  const seen = new Set<DType>();
+  for (const state of CALLS.values()) {
+    const { node, inputs, explanation } = explainState(state);
+    const output = explanation?.output ?? null;
+    if (output === null || seen.has(output.dtype) || output.size < 2 || output.shape.length > 5)
+      continue;
+    // In reverse order some cells differ; a call without a diagnosis says nothing here.
+    const values = output.data.slice().reverse() as typeof output.data;
+    const causes = diagnose(node, inputs, tensor(output.dtype, output.shape, values));
+    if (causes.length === 0) continue;
+    const text = fitActual(
+      {
+        dtype: output.dtype,
+        shape: output.shape,
+        values: valueTexts(tensor(output.dtype, output.shape, values)),
+      },
+      output,
+    );
+    const found = compareActual(state, explanation, right(text));
+    assert.ok("texts" in found);
+    seen.add(output.dtype);
+    assert.equal(found.differing.size, causes[0].cells.differing, output.dtype);
+    assert.deepEqual(
+      found.causes.map(({ id }) => id),
+      causes.map(({ id }) => id),
+      output.dtype,
+    );
+  }
+  assert.ok(seen.size > 15, [...seen].join());
+});
+
+test("every dialect has a name of its own", () => {
+  const ids = dialects().map(({ id }) => id);
+  assert.deepEqual(Object.keys(DIALECT_NAMES).toSorted(), ids.toSorted());
+  assert.equal(new Set(Object.values(DIALECT_NAMES)).size, ids.length);
+});
