@@ -1,0 +1,98 @@
+/** One example: its call, its tensors as tables, the output that the library gives, and the stage to change it in. */
+
+import type { DialectComparison } from "ndscatter";
+import type { Example, Outcome } from "./calls.ts";
+import { idOf, numberOf } from "./families.ts";
+import { countsOf, tensorTables } from "./grids.ts";
+import { html, joined, type Html } from "./html.ts";
+
+export function exampleSection(example: Example): Html {
+  const { preset, explained, hash, outcomes, elsewhere } = example;
+  const { id, title, note, state } = preset;
+  const { inputs, explanation, version, faults } = explained;
+  const tensors = inputs.map((one, position) => {
+    const name = version?.inputs[position]?.name ?? "";
+    return one === undefined ? "" : tensorTables(name, one);
+  });
+  const output =
+    explanation === null || explanation.output === null || faults.length > 0
+      ? html`<div class="tensor output" data-tensor="output">
+          <p class="label"><strong>no output</strong></p>
+          ${faults.map(({ sentence }) => html`<p class="error">${sentence}</p>`)}
+        </div>`
+      : tensorTables("output", explanation.output, countsOf(explanation));
+  const call = [
+    `${state.op}-${state.opset}`,
+    ...Object.entries(state.attributes).map(([name, text]) => `${name} = ${text}`),
+  ];
+  return html`<article class="example" id="${id}" data-preset="${id}">
+    <h3>${title} <a class="anchor" href="#${id}" aria-label="Link to ${title}">#</a></h3>
+    <p class="call">${call.map((one) => html`<code>${one}</code> `)}</p>
+    ${note === "" ? "" : html`<p>${note}</p>`}
+    <div class="picture" tabindex="0" role="region" aria-label="tensors of ${title}">
+      ${tensors}<span class="arrow" aria-hidden="true">⇒</span>${output}
+    </div>
+    ${outcomesOf(outcomes)} ${elsewhereOf(elsewhere)}
+    <details class="live">
+      <summary>Change it here</summary>
+      <iframe loading="lazy" title="${title}, live" src="../?embed=1#${hash}"></iframe>
+    </details>
+    <p class="links"><a href="../#${hash}">Open in the playground</a></p>
+  </article> `;
+}
+
+/** What the other versions make of the call; nothing where there is one version. */
+function outcomesOf(outcomes: readonly Outcome[]): Html | string {
+  if (outcomes.length < 2) return "";
+  const words = { same: "the same", other: "another result", refused: "refused" } as const;
+  const items = outcomes.map(({ version, is, sentence, hash }) => {
+    const link = html`<a href="../#${hash}">${numberOf(version)}</a>`;
+    return html`<li class="${is}">
+      ${link} ${words[is]}${is === "refused" ? html`: ${sentence}` : ""}
+    </li>`;
+  });
+  return html`<p class="small">In versions</p>
+    <ul class="outcomes">
+      ${items}
+    </ul>`;
+}
+
+/** What other systems make of the call. Those that lack the operator are left out. */
+function elsewhereOf(all: readonly DialectComparison[]): Html | string {
+  const known = all.filter(({ why }) => why !== "missing");
+  if (known.length === 0) return "";
+  const agreeing = known.filter(({ agrees }) => agrees).map(({ dialect }) => dialectLink(dialect));
+  const others = known.filter(({ agrees }) => !agrees);
+  return html`<p class="small">Elsewhere</p>
+    <ul class="elsewhere">
+      ${agreeing.length === 0 ? "" : html`<li>the same: ${joined(agreeing, ", ")}</li>`}
+      ${others.map((one) => html`<li>${dialectLink(one.dialect)}: ${differenceOf(one)}</li>`)}
+    </ul>`;
+}
+
+const dialectLink = (id: string): Html => html`<a href="#dialect-${id}">${id}</a>`;
+
+function differenceOf({ why, differing, undecided, ids }: DialectComparison): Html {
+  const cells = (list: readonly number[]): string =>
+    `${list.length} ${list.length === 1 ? "cell" : "cells"}`;
+  const facts = [
+    why === "error" ? "an error" : null,
+    why === "undefined" ? "not defined, or not known" : null,
+    differing.length > 0 ? `${cells(differing)} differ` : null,
+    undecided.length > 0 ? `${cells(undecided)} not decided` : null,
+  ].filter((one) => one !== null);
+  const named =
+    ids.length === 0
+      ? ""
+      : html` (${joined(
+          ids.map((one) => html`<code>${one}</code>`),
+          ", ",
+        )})`;
+  return html`${facts.length === 0 ? "a result instead of an error" : facts.join(", ")}${named}`;
+}
+
+/** The versions as links to their sections. */
+export const versionLinks = (outcomes: readonly Outcome["version"][]): Html =>
+  html`<span class="chips"
+    >${outcomes.map((version) => html`<a href="#${idOf(version)}">${numberOf(version)}</a>`)}</span
+  >`;

@@ -1,0 +1,206 @@
+/** One version of an operator: all that its row of the registry says, and what a call shows of it. */
+
+import {
+  roleOf,
+  typesOf,
+  type AttributeSchema,
+  type OperatorVersion,
+  type ParameterSchema,
+} from "ndscatter";
+import { probesOf } from "./bounds.ts";
+import type { Example } from "./calls.ts";
+import { linesOf } from "./changes.ts";
+import type { Erratum } from "./errata.ts";
+import { documentOf, idOf, numberOf, type Family } from "./families.ts";
+import { html, joined, type Html } from "./html.ts";
+import { heading, type Entry } from "./layout.ts";
+import { inline, table } from "./markdown.ts";
+import { shapeRules } from "./shape-rules.ts";
+
+const code = (text: string): Html => html`<code>${text}</code>`;
+const codes = (texts: readonly string[]): Html => joined(texts.map(code), ", ");
+
+interface Part {
+  readonly id: string;
+  readonly title: string;
+  readonly body: Html;
+}
+
+export interface VersionSection {
+  readonly entry: Entry;
+  readonly body: Html;
+}
+
+/** @param errata those of this version */
+export function versionSection(
+  family: Family,
+  version: OperatorVersion,
+  examples: readonly Example[],
+  errata: readonly Erratum[],
+): VersionSection {
+  const id = idOf(version);
+  const title = `Version ${numberOf(version)}`;
+  const before = family.versions[family.versions.indexOf(version) - 1];
+  const parts = [
+    { id: `${id}-changes`, title: changesTitle(before), body: changesPart(before, version) },
+    { id: `${id}-attributes`, title: "Attributes", body: attributesPart(version) },
+    { id: `${id}-inputs`, title: "Inputs", body: parametersPart(version, version.inputs, true) },
+    {
+      id: `${id}-outputs`,
+      title: "Outputs",
+      body: parametersPart(version, version.outputs, false),
+    },
+    { id: `${id}-types`, title: "Types", body: typesPart(version) },
+    { id: `${id}-shapes`, title: "Shape rule", body: shapeRules(version, examples) },
+    { id: `${id}-bounds`, title: "Bounds", body: boundsPart(version, examples) },
+    { id: `${id}-errata`, title: "Errata", body: errataPart(errata) },
+    { id: `${id}-examples`, title: "Examples", body: examplesPart(version, examples) },
+  ];
+  const body = html`<section class="version" data-version="${version.sinceVersion}">
+    ${heading(2, id, title)}
+    ${version.deprecated === undefined ? "" : html`<p class="warning">Deprecated: use ${version.deprecated}. It still runs.</p>`}
+    <p id="${id}-summary">${prose(version.summary)}</p>
+    <p class="source">
+      <a href="${documentOf(version)}">The published document of version ${version.sinceVersion}</a>
+    </p>
+    ${parts.map((part) => html`${heading(3, part.id, part.title)}${part.body} `)}
+  </section> `;
+  return { entry: { id, title, inner: parts.map(entryOf) }, body };
+}
+
+const entryOf = ({ id, title }: Part): Entry => ({ id, title });
+
+/** Text of a row. Formulas are code: what has a dot, a bracket or `++` in the middle of a sentence. */
+export function prose(text: string): Html {
+  const formula =
+    /[a-z]+\.shape(?:\[[^\]]*\])?(?: (?:=|\+\+) \S*[a-z]+\.shape(?:\[[^\]]*\])?)*|\[-?[a-z0-9][^\]]*\]|\b[a-z]+_[a-z_]+\b|\bk = \S+\]/g;
+  const parts: (Html | string)[] = [];
+  let last = 0;
+  for (const found of text.matchAll(formula)) {
+    parts.push(text.slice(last, found.index), code(found[0]));
+    last = found.index + found[0].length;
+  }
+  return html`${parts}${text.slice(last)}`;
+}
+
+const changesTitle = (before: OperatorVersion | undefined): string =>
+  before === undefined ? "Changes" : `Changes since version ${before.sinceVersion}`;
+
+function changesPart(before: OperatorVersion | undefined, version: OperatorVersion): Html {
+  if (before === undefined) return html`<p>The first version here.</p>`;
+  const lines = linesOf(before, version);
+  if (lines.length === 0) return html`<p>Nothing that a call can tell.</p>`;
+  return html`<ul class="changes">
+    ${lines.map(
+      ({ mark, text, paths }) =>
+        html`<li data-paths="${paths.join(" ")}">
+          <span class="mark">${mark}</span> <span>${text}</span>
+        </li>`,
+    )}
+  </ul>`;
+}
+
+function attributesPart({ attributes }: OperatorVersion): Html {
+  if (attributes.length === 0) return html`<p>None.</p>`;
+  const rows = attributes.map((one) => [
+    code(one.name),
+    one.type,
+    one.default === undefined ? "required" : code(String(one.default)),
+    takes(one),
+    prose(one.description),
+  ]);
+  return table(["name", "type", "default", "takes", "meaning"], rows);
+}
+
+const takes = ({ type, values, minimum }: AttributeSchema): Html | string => {
+  if (values !== undefined) return codes(values);
+  if (type === "boolean") return codes(["true", "false"]);
+  return minimum === undefined ? "any integer that fits the shapes" : `${minimum} and above`;
+};
+
+function parametersPart(
+  version: OperatorVersion,
+  list: readonly ParameterSchema[],
+  isInput: boolean,
+): Html {
+  const rows = list.map((one) => {
+    const types = typesOf(version, one.type);
+    const type =
+      types.length === 1 ? code(one.type) : html`${code(one.type)}, ${types.length} types`;
+    const name = html`${code(one.name)}${one.optional === true ? " (optional)" : ""}`;
+    return isInput
+      ? [name, roleOf(one), type, prose(one.description)]
+      : [name, type, prose(one.description)];
+  });
+  return table(isInput ? ["name", "role", "type", "meaning"] : ["name", "type", "meaning"], rows);
+}
+
+const typesPart = ({ typeConstraints }: OperatorVersion): Html =>
+  html`<dl class="types">
+    ${typeConstraints.map(
+      ({ name, types, description }) =>
+        html`<dt>${code(name)}</dt>
+          <dd>${codes(types)}. ${description}</dd>`,
+    )}
+  </dl>`;
+
+function boundsPart(version: OperatorVersion, examples: readonly Example[]): Html {
+  const { negativeIndices, outOfRange = "error" } = version;
+  const rule = html`<p>
+    By its row, a negative index
+    ${negativeIndices ? "counts from the end of its axis" : "is out of range"}. An index out of
+    range ${outOfRange === "fill" ? "gives 0" : "is an error"}.
+  </p>`;
+  const found = probesOf(version, examples);
+  if (found === null) return rule;
+  const { example, axis, size, probes } = found;
+  const rows = probes.map(({ index, value, sentence, isError, hash }) => [
+    html`${code(index)} = ${value}`,
+    html`<span class="${isError ? "error" : "fine"}">${isError ? "error: " : ""}${sentence}</span>`,
+    html`<a href="../#${hash}">try</a>`,
+  ]);
+  return html`${rule}
+    <p>
+      The first index of <a href="#${example.preset.id}">${example.preset.title}</a> with other
+      values; axis ${axis} of data has s = ${size}:
+    </p>
+    ${table(["first index", "what the call does", "live"], rows)}`;
+}
+
+const errataPart = (errata: readonly Erratum[]): Html =>
+  errata.length === 0
+    ? html`<p>None known.</p>`
+    : html`<ul>
+        ${errata.map(
+          ({ id, document, printed }) =>
+            html`<li>
+              <a href="#${id}">${inline(document, () => null)}</a>: ${inline(printed, () => null)}
+            </li>`,
+        )}
+      </ul>`;
+
+function examplesPart(version: OperatorVersion, examples: readonly Example[]): Html {
+  const rows = examples.flatMap(({ preset, outcomes }) => {
+    const outcome = outcomes.find((one) => one.version === version);
+    if (outcome === undefined) return [];
+    const { is, sentence, hash } = outcome;
+    const isOwn = preset.state.opset === version.sinceVersion;
+    const text = isOwn
+      ? "written for this version"
+      : is === "same"
+        ? "the same"
+        : is === "other"
+          ? "another result"
+          : `refused: ${sentence}`;
+    return [
+      [
+        html`<a href="#${preset.id}">${preset.title}</a>`,
+        text,
+        html`<a href="../#${hash}">try</a>`,
+      ],
+    ];
+  });
+  return rows.length === 0
+    ? html`<p>None.</p>`
+    : table(["example", "in this version", "live"], rows);
+}
