@@ -6,7 +6,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { build } from "esbuild";
-import { ENTRIES, library, ROOT } from "./entries.js";
+import { library, ROOT } from "./entries.js";
 
 const HOME = path.join(ROOT, "playground");
 const SOURCE = path.join(HOME, "src", "reference");

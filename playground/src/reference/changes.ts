@@ -17,9 +17,7 @@ export function linesOf(from: OperatorVersion, to: OperatorVersion): Line[] {
   const changes = compareVersions(from, to).filter(({ path }) => !TITLE.test(path));
   const lists = new Map<string, VersionChange[]>();
   for (const change of changes) {
-    // Words and data types of one list become one line.
-    const list = /^(.*\.(types|values))\./.exec(change.path)?.[1] ?? change.path;
-    const key = `${change.kind} ${list}`;
+    const key = listOf(change, changes);
     lists.set(key, [...(lists.get(key) ?? []), change]);
   }
   return [...lists.values()].map((group) => ({
@@ -29,13 +27,30 @@ export function linesOf(from: OperatorVersion, to: OperatorVersion): Line[] {
   }));
 }
 
+/**
+ * Words and data types of one list become one line. So does the description of an attribute whose words changed, because
+ * it names the words again.
+ */
+function listOf({ path, kind }: VersionChange, all: readonly VersionChange[]): string {
+  const list = /^(.*\.(types|values))\./.exec(path)?.[1];
+  if (list !== undefined) return `${kind} ${list}`;
+  if (!path.endsWith(".description")) return path;
+  const values = path.replace(/description$/, "values");
+  const others = all.filter((one) => one.path.startsWith(`${values}.`));
+  return kind === "changed" && others.length > 0 ? `${others[0].kind} ${values}` : path;
+}
+
+const code = (text: string): Html => html`<code>${text}</code>`;
+
+/** The sentences of a summary. */
+const sentences = (text: string): string[] => text.split(/(?<=\.) (?=[A-Z])/);
+
 function textOf(group: readonly VersionChange[], to: OperatorVersion): Html {
   const [{ kind, path, value, from, to: now }] = group;
   const steps = path.split(".");
-  const code = (text: string): Html => html`<code>${text}</code>`;
   const does = kind === "added" ? "takes" : "no longer takes";
   if (/\.(types|values)\./.test(path)) {
-    const words = group.map((one) => code(String(one.value)));
+    const words = group.filter((one) => one.kind === kind).map((one) => code(String(one.value)));
     return html`${code(steps[1])} ${does} ${joined(words, ", ")}`;
   }
   if (path === "negativeIndices") {
@@ -59,7 +74,6 @@ function textOf(group: readonly VersionChange[], to: OperatorVersion): Html {
 
 /** Of a summary only the sentences that are new, and those that are gone. */
 function summaryText(from: string, to: string): Html {
-  const sentences = (text: string): string[] => text.split(/(?<=\.) (?=[A-Z])/);
   const [before, after] = [sentences(from), sentences(to)];
   const gone = before.filter((one) => !after.includes(one));
   const come = after.filter((one) => !before.includes(one));

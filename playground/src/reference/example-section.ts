@@ -33,27 +33,35 @@ export function exampleSection(example: Example): Html {
       ${tensors}<span class="arrow" aria-hidden="true">⇒</span>${output}
     </div>
     ${outcomesOf(outcomes)} ${elsewhereOf(elsewhere)}
-    <details class="live">
-      <summary>Change it here</summary>
-      <iframe loading="lazy" title="${title}, live" src="../?embed=1#${hash}"></iframe>
-    </details>
-    <p class="links"><a href="../#${hash}">Open in the playground</a></p>
+    <div class="live">
+      <details>
+        <summary>Change it here</summary>
+        <iframe loading="lazy" title="${title}, live" src="../?embed=1#${hash}"></iframe>
+      </details>
+      <a href="../#${hash}">Open in the playground</a>
+    </div>
   </article> `;
 }
 
-/** What the other versions make of the call; nothing where there is one version. */
+/** What the versions make of the call; nothing where there is one. Each number is a link to the call in that version. */
 function outcomesOf(outcomes: readonly Outcome[]): Html | string {
   if (outcomes.length < 2) return "";
-  const words = { same: "the same", other: "another result", refused: "refused" } as const;
-  const items = outcomes.map(({ version, is, sentence, hash }) => {
-    const link = html`<a href="../#${hash}">${numberOf(version)}</a>`;
-    return html`<li class="${is}">
-      ${link} ${words[is]}${is === "refused" ? html`: ${sentence}` : ""}
-    </li>`;
-  });
+  const numbers = (list: readonly Outcome[]): Html =>
+    joined(
+      list.map(({ version, hash }) => html`<a href="../#${hash}">${numberOf(version)}</a>`),
+      ", ",
+    );
+  const same = outcomes.filter(({ is }) => is === "same");
+  const others = outcomes.filter(({ is }) => is !== "same");
   return html`<p class="small">In versions</p>
     <ul class="outcomes">
-      ${items}
+      ${same.length === 0 ? "" : html`<li>${numbers(same)}: the same</li>`}
+      ${others.map(
+        (one) =>
+          html`<li class="${one.is}">
+            ${numbers([one])}: ${one.is === "other" ? "another result" : one.sentence}
+          </li>`,
+      )}
     </ul>`;
 }
 
@@ -72,9 +80,10 @@ function elsewhereOf(all: readonly DialectComparison[]): Html | string {
 
 const dialectLink = (id: string): Html => html`<a href="#dialect-${id}">${id}</a>`;
 
+const cells = (list: readonly number[]): string =>
+  `${list.length} ${list.length === 1 ? "cell" : "cells"}`;
+
 function differenceOf({ why, differing, undecided, ids }: DialectComparison): Html {
-  const cells = (list: readonly number[]): string =>
-    `${list.length} ${list.length === 1 ? "cell" : "cells"}`;
   const facts = [
     why === "error" ? "an error" : null,
     why === "undefined" ? "not defined, or not known" : null,

@@ -17,13 +17,15 @@ export interface Family {
   readonly isScatter: boolean;
 }
 
+/** Whether the next row is of another operator. */
+const isNewest = (
+  { domain, name }: OperatorVersion,
+  at: number,
+  all: readonly OperatorVersion[],
+): boolean => all[at + 1]?.name !== name || all[at + 1].domain !== domain;
+
 /** In the order of the registry. */
 export function families(): readonly Family[] {
-  const isNewest = (
-    version: OperatorVersion,
-    at: number,
-    all: readonly OperatorVersion[],
-  ): boolean => all[at + 1]?.name !== version.name || all[at + 1].domain !== version.domain;
   return operators()
     .filter(isNewest)
     .map((newest) => {
@@ -64,6 +66,8 @@ export function documentOf({ domain, name, sinceVersion }: OperatorVersion): str
   return `${folder}/${words}-${sinceVersion}.html`;
 }
 
-/** The first sentence of a summary. */
-export const firstSentence = (summary: string): string =>
-  /^.*?[.:](?=\s)/s.exec(summary)?.[0].replace(/:$/, ".") ?? summary;
+/** The first sentence of a summary; two where the first says little by itself. */
+export function openingOf(summary: string): string {
+  const [first, second = ""] = summary.split(/(?<=\.)\s+/);
+  return first.length < 60 && second !== "" ? `${first} ${second}` : first;
+}

@@ -6,7 +6,7 @@ import { examplesOf, type Example } from "./calls.ts";
 import { aspectsOf, rowsOf, wordsFor } from "./dialects.ts";
 import { errataOn, type Erratum } from "./errata.ts";
 import { exampleSection, versionLinks } from "./example-section.ts";
-import { firstSentence, idOf, numberOf, type Family } from "./families.ts";
+import { openingOf, idOf, numberOf, type Family } from "./families.ts";
 import { html, joined, type Html } from "./html.ts";
 import { heading, type Entry, type Page } from "./layout.ts";
 import { inline, table, type Addresses } from "./markdown.ts";
@@ -34,7 +34,7 @@ export function operatorPage(
   const own = errataOn(errata, family);
   const body = html`<p class="kind">${home} · ${family.isScatter ? "scatter" : "gather"}</p>
     <h1>${name}</h1>
-    <p class="lead">${prose(newest.summary)}</p>
+    <p class="lead">${prose(openingOf(newest.summary))}</p>
     ${heading(2, "versions", "Versions")} ${versionsTable(versions)}
     ${sections.map((section) => section.body)} ${heading(2, "examples", "Examples")}
     ${examplesIntro(family)} ${examples.map(exampleSection)} ${heading(2, "errata", "Errata")}
@@ -44,7 +44,7 @@ export function operatorPage(
   return {
     file,
     title: `${name} (${home})`,
-    description: firstSentence(newest.summary),
+    description: openingOf(newest.summary),
     contents: [
       { id: "versions", title: "Versions" },
       ...sections.map(({ entry }) => entry),

@@ -7,25 +7,38 @@ import { inVersion, type Example } from "./calls.ts";
 import { html, joined, type Html } from "./html.ts";
 import { table } from "./markdown.ts";
 
-/** One line for each rule that differs by its terms: by the length of tuples, the axis, or the batches. */
+interface Rule {
+  readonly shape: DerivedShape;
+  readonly example: Example;
+  readonly hash: string;
+}
+
+/**
+ * One line for each rule that differs by its terms: by the length of tuples, the axis, or the batches. Of several examples
+ * of a rule it is the one with most dimensions, because a term without dimensions shows little.
+ */
 export function shapeRules(version: OperatorVersion, examples: readonly Example[]): Html {
-  const lines = new Map<string, readonly Html[]>();
-  for (const { preset } of examples) {
-    const state = inVersion(preset.state, version);
+  const rules = new Map<string, Rule>();
+  for (const example of examples) {
+    const state = inVersion(example.preset.state, version);
     const { explanation } = explainState(state);
     for (const shape of explanation?.shapes ?? []) {
-      const rule = `${shape.of} ${shape.terms.map(({ text }) => text).join()}`;
-      if (lines.has(rule) || shape.terms.length === 0) continue;
-      lines.set(rule, [
-        html`<code>${shape.of}.shape</code>`,
-        html`<span class="terms">${termsOf(shape)}</span>`,
-        html`<a href="#${preset.id}">${preset.title}</a>, <a href="../#${toHash(state)}">try</a>`,
-      ]);
+      const key = `${shape.of} ${shape.terms.map(({ text }) => text).join()}`;
+      const rank = rules.get(key)?.shape.expected.length ?? -1;
+      if (shape.terms.length === 0 || shape.expected.length <= rank) continue;
+      rules.set(key, { shape, example, hash: toHash(state) });
     }
   }
-  return lines.size === 0
-    ? html`<p>No example of this version.</p>`
-    : table(["shape", "term by term", "in the example"], [...lines.values()]);
+  if (rules.size === 0) return html`<p>No example runs in this version.</p>`;
+  const order = [...new Set([...rules.values()].map(({ shape }) => shape.of))];
+  const sorted = order.flatMap((of) => [...rules.values()].filter(({ shape }) => shape.of === of));
+  const rows = sorted.map(({ shape, example: { preset }, hash }) => [
+    html`<code>${shape.of}.shape</code>`,
+    html`<span class="terms">${termsOf(shape)}</span>`,
+    html`<a href="#${preset.id}">${preset.title}</a>,
+      <a href="../#${hash}" aria-label="try ${preset.title}">try</a>`,
+  ]);
+  return table(["shape", "term by term", "in the example"], rows);
 }
 
 function termsOf({ terms, expected }: DerivedShape): Html {

@@ -2,7 +2,7 @@
 
 import { examplesOf } from "./calls.ts";
 import { errataOf, errataOn, type Erratum } from "./errata.ts";
-import { families, firstSentence, idOf, numberOf, type Family } from "./families.ts";
+import { families, openingOf, idOf, numberOf, type Family } from "./families.ts";
 import { html, joined, type Html } from "./html.ts";
 import { documentFrom, heading, type Files, type Page } from "./layout.ts";
 import { blocksOf, rendered, table, type Addresses } from "./markdown.ts";
@@ -78,14 +78,15 @@ function indexPage(all: readonly Family[], errata: readonly Erratum[]): Page {
   };
 }
 
+const count = (number: number, noun: string): string =>
+  `${number} ${number === 1 ? noun : `${noun}s`}`;
+
 function cardOf(family: Family, errata: readonly Erratum[]): Html {
   const { file, name, newest, versions } = family;
-  const count = (number: number, noun: string): string =>
-    `${number} ${number === 1 ? noun : `${noun}s`}`;
   const own = errataOn(errata, family).length;
   return html`<section class="card">
     <h3><a href="${file}">${name}</a></h3>
-    <p>${firstSentence(newest.summary)}</p>
+    <p>${openingOf(newest.summary)}</p>
     <p class="chips">
       ${versions.map((one) => html`<a href="${file}#${idOf(one)}">${numberOf(one)}</a>`)}
     </p>
@@ -130,7 +131,7 @@ function documentPage(file: string, document: string): Page {
     file,
     title: title.text,
     description:
-      first?.kind === "paragraph" ? firstSentence(first.text).replaceAll("`", "") : title.text,
+      first?.kind === "paragraph" ? openingOf(first.text).replaceAll("`", "") : title.text,
     contents: headings
       .filter(({ level }) => level === 2)
       .map(({ id, text }) => ({ id, title: text })),

@@ -157,7 +157,7 @@ function boundsPart(version: OperatorVersion, examples: readonly Example[]): Htm
   const rows = probes.map(({ index, value, sentence, isError, hash }) => [
     html`${code(index)} = ${value}`,
     html`<span class="${isError ? "error" : "fine"}">${isError ? "error: " : ""}${sentence}</span>`,
-    html`<a href="../#${hash}">try</a>`,
+    html`<a href="../#${hash}" aria-label="try ${index}">try</a>`,
   ]);
   return html`${rule}
     <p>
@@ -179,28 +179,33 @@ const errataPart = (errata: readonly Erratum[]): Html =>
         )}
       </ul>`;
 
+/** The examples by what this version makes of them. */
 function examplesPart(version: OperatorVersion, examples: readonly Example[]): Html {
-  const rows = examples.flatMap(({ preset, outcomes }) => {
-    const outcome = outcomes.find((one) => one.version === version);
-    if (outcome === undefined) return [];
-    const { is, sentence, hash } = outcome;
-    const isOwn = preset.state.opset === version.sinceVersion;
-    const text = isOwn
-      ? "written for this version"
-      : is === "same"
-        ? "the same"
-        : is === "other"
-          ? "another result"
-          : `refused: ${sentence}`;
-    return [
-      [
-        html`<a href="#${preset.id}">${preset.title}</a>`,
-        text,
-        html`<a href="../#${hash}">try</a>`,
-      ],
-    ];
+  const all = examples.map((example) => {
+    const { sinceVersion } = version;
+    const outcome = example.outcomes.find((one) => one.version === version);
+    return { ...example, outcome, isOwn: example.preset.state.opset === sinceVersion };
   });
-  return rows.length === 0
-    ? html`<p>None.</p>`
-    : table(["example", "in this version", "live"], rows);
+  const groups = [
+    { title: "Written for this version", members: all.filter(({ isOwn }) => isOwn) },
+    {
+      title: "The same here",
+      members: all.filter(({ isOwn, outcome }) => !isOwn && outcome?.is === "same"),
+    },
+    { title: "Another result here", members: all.filter(({ outcome }) => outcome?.is === "other") },
+    { title: "Refused here", members: all.filter(({ outcome }) => outcome?.is === "refused") },
+  ].filter(({ members }) => members.length > 0);
+  if (groups.length === 0) return html`<p>None.</p>`;
+  return html`<dl class="groups">
+    ${groups.map(
+      ({ title, members }) =>
+        html`<dt>${title}</dt>
+          <dd>
+            ${joined(
+              members.map(({ preset }) => html`<a href="#${preset.id}">${preset.title}</a>`),
+              ", ",
+            )}
+          </dd>`,
+    )}
+  </dl>`;
 }
