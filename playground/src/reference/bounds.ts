@@ -32,21 +32,47 @@ const EDGES: readonly (readonly [string, (size: number) => number])[] = [
   ["-s - 1", (size) => -size - 1],
 ];
 
-/** Null where no example of the operator runs in the version. */
-export function probesOf(version: OperatorVersion, examples: readonly Example[]): Probes | null {
-  const position = rolePosition(version, "indices");
+/** For the first example that the version runs, and the first in each other mode. */
+export function probesOf(version: OperatorVersion, examples: readonly Example[]): Probes[] {
+  const found = new Map<string, Probes>();
   for (const example of examples) {
-    const state = inVersion(example.preset.state, version);
-    const { faults, explanation, inputs } = explainState(state);
-    const first = faults.length > 0 ? null : firstIndex(explanation?.story ?? null);
-    const data = inputs[rolePosition(version, "data")];
-    if (first === null || data === undefined || state.inputs[position] === null) continue;
-    const [axis] = first.axes;
-    const size = data.shape[axis];
-    const probes = EDGES.map(([index, valueOf]) => probe(state, position, index, valueOf(size)));
-    return { example, axis, size, probes };
+    const mode = example.preset.state.attributes["mode"] ?? "";
+    const probes = found.has(mode) ? null : probesFrom(version, example);
+    if (probes !== null) found.set(mode, probes);
   }
-  return null;
+  return [...found.values()];
+}
+
+/** Null where the version does not run the example, or where its indices are left out. */
+function probesFrom(version: OperatorVersion, example: Example): Probes | null {
+  const position = rolePosition(version, "indices");
+  const state = inVersion(example.preset.state, version);
+  const { faults, explanation, inputs } = explainState(state);
+  const first = faults.length > 0 ? null : firstIndex(explanation?.story ?? null);
+  const data = inputs[rolePosition(version, "data")];
+  if (first === null || data === undefined || state.inputs[position] === null) return null;
+  const [axis] = first.axes;
+  const size = data.shape[axis];
+  const probes = EDGES.map(([index, valueOf]) => probe(state, position, index, valueOf(size)));
+  return { example, axis, size, probes };
+}
+
+/**
+ * What the row of a version says of indices. A call that contradicts it has indices with rules of their own: those of
+ * TensorScatter are positions of sequences.
+ */
+export function boundsOf(
+  { negativeIndices, outOfRange }: OperatorVersion,
+  [first]: readonly Probes[],
+): { readonly negative: string; readonly outOfRange: string } {
+  const least = first?.probes.find(({ index }) => index === "-1");
+  if (least !== undefined && least.isError === negativeIndices) {
+    return { negative: "by rules of their own", outOfRange: "by rules of their own" };
+  }
+  return {
+    negative: negativeIndices ? "count from the end" : "out of range",
+    outOfRange: outOfRange === "fill" ? "give 0" : "an error",
+  };
 }
 
 type Story = NonNullable<NonNullable<ReturnType<typeof explainState>["explanation"]>["story"]>;

@@ -30,7 +30,8 @@ export function exampleSection(example: Example): Html {
     <p class="call">${call.map((one) => html`<code>${one}</code> `)}</p>
     ${note === "" ? "" : html`<p>${note}</p>`}
     <div class="picture" tabindex="0" role="region" aria-label="tensors of ${title}">
-      ${tensors}<span class="arrow" aria-hidden="true">⇒</span>${output}
+      ${tensors}
+      <div class="result"><span class="arrow" aria-hidden="true">⇒</span>${output}</div>
     </div>
     ${outcomesOf(outcomes)} ${elsewhereOf(elsewhere)}
     <div class="live">
@@ -43,14 +44,16 @@ export function exampleSection(example: Example): Html {
   </article> `;
 }
 
+/** Versions as links to the call in them. */
+const numbers = (list: readonly Outcome[]): Html =>
+  joined(
+    list.map(({ version, hash }) => html`<a href="../#${hash}">${numberOf(version)}</a>`),
+    ", ",
+  );
+
 /** What the versions make of the call; nothing where there is one. Each number is a link to the call in that version. */
 function outcomesOf(outcomes: readonly Outcome[]): Html | string {
   if (outcomes.length < 2) return "";
-  const numbers = (list: readonly Outcome[]): Html =>
-    joined(
-      list.map(({ version, hash }) => html`<a href="../#${hash}">${numberOf(version)}</a>`),
-      ", ",
-    );
   const same = outcomes.filter(({ is }) => is === "same");
   const others = outcomes.filter(({ is }) => is !== "same");
   return html`<p class="small">In versions</p>

@@ -2,6 +2,7 @@
 
 import type { DialectAspect, OperatorVersion } from "ndscatter";
 import { CONFUSIONS_GROUP } from "../model/presets.ts";
+import { boundsOf, probesOf } from "./bounds.ts";
 import { examplesOf, type Example } from "./calls.ts";
 import { aspectsOf, rowsOf, wordsFor } from "./dialects.ts";
 import { errataOn, type Erratum } from "./errata.ts";
@@ -35,7 +36,7 @@ export function operatorPage(
   const body = html`<p class="kind">${home} · ${family.isScatter ? "scatter" : "gather"}</p>
     <h1>${name}</h1>
     <p class="lead">${prose(openingOf(newest.summary))}</p>
-    ${heading(2, "versions", "Versions")} ${versionsTable(versions)}
+    ${heading(2, "versions", "Versions")} ${versionsTable(versions, examples)}
     ${sections.map((section) => section.body)} ${heading(2, "examples", "Examples")}
     ${examplesIntro(family)} ${examples.map(exampleSection)} ${heading(2, "errata", "Errata")}
     ${errataTable(family, own, addresses)} ${heading(2, "room", "Where the documents leave room")}
@@ -59,20 +60,23 @@ export function operatorPage(
 
 const exampleEntry = ({ preset: { id, title } }: Example): Entry => ({ id, title });
 
-function versionsTable(versions: readonly OperatorVersion[]): Html {
-  const rows = versions.toReversed().map((version) => [
-    html`<a href="#${idOf(version)}">${numberOf(version)}</a>`,
-    version.attributes.length === 0
-      ? "none"
-      : joined(
-          version.attributes.map((one) => html`<code>${one.name}</code>`),
-          ", ",
-        ),
-    `${version.typeConstraints[0].types.length} types`,
-    version.negativeIndices ? "count from the end" : "out of range",
-    version.outOfRange === "fill" ? "gives 0" : "error",
-    version.deprecated === undefined ? "" : `deprecated: use ${version.deprecated}`,
-  ]);
+function versionsTable(versions: readonly OperatorVersion[], examples: readonly Example[]): Html {
+  const rows = versions.toReversed().map((version) => {
+    const rule = boundsOf(version, probesOf(version, examples));
+    return [
+      html`<a href="#${idOf(version)}">${numberOf(version)}</a>`,
+      version.attributes.length === 0
+        ? "none"
+        : joined(
+            version.attributes.map((one) => html`<code>${one.name}</code>`),
+            ", ",
+          ),
+      `${version.typeConstraints[0].types.length} types`,
+      rule.negative,
+      rule.outOfRange,
+      version.deprecated === undefined ? "" : `deprecated: use ${version.deprecated}`,
+    ];
+  });
   const head = ["version", "attributes", "data", "negative indices", "out of range", "remark"];
   const used = rows.some((row) => row[5] !== "") ? 6 : 5;
   return table(

@@ -7,7 +7,7 @@ import {
   type OperatorVersion,
   type ParameterSchema,
 } from "ndscatter";
-import { probesOf } from "./bounds.ts";
+import { boundsOf, probesOf } from "./bounds.ts";
 import type { Example } from "./calls.ts";
 import { linesOf } from "./changes.ts";
 import type { Erratum } from "./errata.ts";
@@ -73,7 +73,7 @@ const entryOf = ({ id, title }: Part): Entry => ({ id, title });
 /** Text of a row. Formulas are code: what has a dot, a bracket or `++` in the middle of a sentence. */
 export function prose(text: string): Html {
   const formula =
-    /[a-z]+\.shape(?:\[[^\]]*\])?(?: (?:=|\+\+) \S*[a-z]+\.shape(?:\[[^\]]*\])?)*|\[-?[a-z0-9][^\]]*\]|\b[a-z]+_[a-z_]+\b|\bk = \S+\]/g;
+    /[a-z]+\.shape(?:\[[^\]]*\])?(?: (?:=|\+\+) \S*[a-z]+\.shape(?:\[[^\]]*\])?)*|\[-?[a-z0-9][^\]]*\]|\b[a-z]+_[a-z_]+\b(?:\[[^\]]*\])?|\bk = \S+\]/g;
   const parts: (Html | string)[] = [];
   let last = 0;
   for (const found of text.matchAll(formula)) {
@@ -145,26 +145,24 @@ const typesPart = ({ typeConstraints }: OperatorVersion): Html =>
   </dl>`;
 
 function boundsPart(version: OperatorVersion, examples: readonly Example[]): Html {
-  const { negativeIndices, outOfRange = "error" } = version;
-  const rule = html`<p>
-    By its row, a negative index
-    ${negativeIndices ? "counts from the end of its axis" : "is out of range"}. An index out of
-    range ${outOfRange === "fill" ? "gives 0" : "is an error"}.
+  const all = probesOf(version, examples);
+  const rule = boundsOf(version, all);
+  const sentence = html`<p>
+    Negative indices: ${rule.negative}. Indices out of range: ${rule.outOfRange}.
   </p>`;
-  const found = probesOf(version, examples);
-  if (found === null) return rule;
-  const { example, axis, size, probes } = found;
-  const rows = probes.map(({ index, value, sentence, isError, hash }) => [
-    html`${code(index)} = ${value}`,
-    html`<span class="${isError ? "error" : "fine"}">${isError ? "error: " : ""}${sentence}</span>`,
-    html`<a href="../#${hash}" aria-label="try ${index}">try</a>`,
-  ]);
-  return html`${rule}
-    <p>
-      The first index of <a href="#${example.preset.id}">${example.preset.title}</a> with other
-      values; axis ${axis} of data has s = ${size}:
-    </p>
-    ${table(["first index", "what the call does", "live"], rows)}`;
+  return html`${sentence}${all.map(({ example, axis, size, probes }) => {
+    const rows = probes.map(({ index, value, sentence: said, isError, hash }) => [
+      html`${code(index)} = ${value}`,
+      html`<span class="${isError ? "error" : "fine"}">${isError ? "error: " : ""}${said}</span>`,
+      html`<a href="../#${hash}" aria-label="try ${index}">try</a>`,
+    ]);
+    const { id, title } = example.preset;
+    return html`<p>
+        The first index of <a href="#${id}">${title}</a> with other values; axis ${axis} of data has
+        s = ${size}:
+      </p>
+      ${table(["first index", "what the call does", "live"], rows)}`;
+  })}`;
 }
 
 const errataPart = (errata: readonly Erratum[]): Html =>
