@@ -25,11 +25,12 @@ export interface Probes {
 }
 
 const EDGES: readonly (readonly [string, (size: number) => number])[] = [
+  ["-s - 1", (size) => -size - 1],
+  ["-s", (size) => -size],
+  ["-1", () => -1],
+  ["0", () => 0],
   ["s - 1", (size) => size - 1],
   ["s", (size) => size],
-  ["-1", () => -1],
-  ["-s", (size) => -size],
-  ["-s - 1", (size) => -size - 1],
 ];
 
 /** For the first example that the version runs, and the first in each other mode. */
@@ -57,18 +58,22 @@ function probesFrom(version: OperatorVersion, example: Example): Probes | null {
   return { example, axis, size, probes };
 }
 
+/** What the row of a version says of indices. */
+export interface Bounds {
+  readonly negative: string;
+  readonly outOfRange: string;
+}
+
 /**
- * What the row of a version says of indices. A call that contradicts it has indices with rules of their own: those of
- * TensorScatter are positions of sequences.
+ * Null where a call contradicts the row, because its indices have rules of their own: those of TensorScatter are positions
+ * of sequences.
  */
 export function boundsOf(
   { negativeIndices, outOfRange }: OperatorVersion,
   [first]: readonly Probes[],
-): { readonly negative: string; readonly outOfRange: string } {
+): Bounds | null {
   const least = first?.probes.find(({ index }) => index === "-1");
-  if (least !== undefined && least.isError === negativeIndices) {
-    return { negative: "by rules of their own", outOfRange: "by rules of their own" };
-  }
+  if (least !== undefined && least.isError === negativeIndices) return null;
   return {
     negative: negativeIndices ? "count from the end" : "out of range",
     outOfRange: outOfRange === "fill" ? "give 0" : "an error",

@@ -3,7 +3,7 @@
 import type { DialectComparison } from "ndscatter";
 import type { Example, Outcome } from "./calls.ts";
 import { idOf, numberOf } from "./families.ts";
-import { countsOf, tensorTables } from "./grids.ts";
+import { countsOf, inputTables, outputTables } from "./grids.ts";
 import { html, joined, type Html } from "./html.ts";
 
 export function exampleSection(example: Example): Html {
@@ -12,15 +12,19 @@ export function exampleSection(example: Example): Html {
   const { inputs, explanation, version, faults } = explained;
   const tensors = inputs.map((one, position) => {
     const name = version?.inputs[position]?.name ?? "";
-    return one === undefined ? "" : tensorTables(name, one);
+    return one === undefined ? "" : inputTables(name, one);
   });
   const output =
     explanation === null || explanation.output === null || faults.length > 0
-      ? html`<div class="tensor output" data-tensor="output">
+      ? html`<div class="tensor result">
           <p class="label"><strong>no output</strong></p>
           ${faults.map(({ sentence }) => html`<p class="error">${sentence}</p>`)}
         </div>`
-      : tensorTables("output", explanation.output, countsOf(explanation));
+      : outputTables(
+          version?.outputs[0].name ?? "output",
+          explanation.output,
+          countsOf(explanation),
+        );
   const call = [
     `${state.op}-${state.opset}`,
     ...Object.entries(state.attributes).map(([name, text]) => `${name} = ${text}`),
@@ -30,8 +34,7 @@ export function exampleSection(example: Example): Html {
     <p class="call">${call.map((one) => html`<code>${one}</code> `)}</p>
     ${note === "" ? "" : html`<p>${note}</p>`}
     <div class="picture" tabindex="0" role="region" aria-label="tensors of ${title}">
-      ${tensors}
-      <div class="result"><span class="arrow" aria-hidden="true">⇒</span>${output}</div>
+      ${tensors}${output}
     </div>
     ${outcomesOf(outcomes)} ${elsewhereOf(elsewhere)}
     <div class="live">

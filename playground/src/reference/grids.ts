@@ -9,54 +9,63 @@ import { html, type Html } from "./html.ts";
 /** How often an element of the output was written, from 0. */
 export type CountOf = (element: number) => number;
 
-/** One tensor with its name, data type and shape. */
-export function tensorTables(name: string, source: Tensor, countOf: CountOf | null = null): Html {
+/** An input with its name, data type and shape. */
+export const inputTables = (name: string, source: Tensor): Html =>
+  tensorTables("tensor", name, source, () => 0);
+
+/** The output, with a mark on what updates wrote. */
+export const outputTables = (name: string, source: Tensor, countOf: CountOf): Html =>
+  tensorTables("tensor result", name, source, countOf);
+
+function tensorTables(className: string, name: string, source: Tensor, countOf: CountOf): Html {
   const { dtype, shape } = source;
   const texts = elementsOf(source).map((value) => printElement(dtype, value));
-  const { rows, columns, grids } = gridsOf(shape);
-  const label = html`<strong>${name}</strong>
-    <span class="type">${dtype} ${printShape(shape)}</span>`;
-  const tables = Array.from({ length: texts.length === 0 ? 0 : grids }, (_, grid) => {
-    const caption = captionOf(grid, shape);
-    const first = grid * rows * columns;
-    const body = Array.from({ length: rows }, (__, row) => {
-      const from = first + row * columns;
-      const cells = texts
-        .slice(from, from + columns)
-        .map((text, column) => cell(text, countOf?.(from + column) ?? 0));
-      return html`<tr>
-        ${shape.length > 1 ? html`<th scope="row">${row}</th>` : ""}${cells}
-      </tr>`;
-    });
-    const head =
-      shape.length === 0
-        ? ""
-        : html`<thead>
-            <tr>
-              ${shape.length > 1 ? html`<td></td>` : ""}${Array.from(
-                { length: columns },
-                (__, column) => html`<th scope="col">${column}</th>`,
-              )}
-            </tr>
-          </thead>`;
-    return html`<table class="grid">
-      ${
-        caption === ""
-          ? ""
-          : html`<caption>
-              ${caption}
-            </caption>`
-      }${head}
-      <tbody>
-        ${body}
-      </tbody>
-    </table>`;
-  });
+  const cells = texts.map((text, element) => cell(text, countOf(element)));
+  const count = texts.length === 0 ? 0 : gridsOf(shape).grids;
+  const tables = Array.from({ length: count }, (_, grid) => gridTable(grid, shape, cells));
   const none = texts.length === 0 ? html`<p class="none">no elements</p>` : "";
-  return html`<div class="tensor" data-tensor="${name}">
-    <p class="label">${label}</p>
+  return html`<div class="${className}" data-tensor="${name}">
+    <p class="label">
+      <strong>${name}</strong> <span class="type">${dtype} ${printShape(shape)}</span>
+    </p>
     <div class="grids">${tables}${none}</div>
   </div>`;
+}
+
+/** @param cells those of the whole tensor */
+function gridTable(grid: number, shape: readonly number[], cells: readonly Html[]): Html {
+  const { rows, columns } = gridsOf(shape);
+  const hasRows = shape.length > 1;
+  const caption = captionOf(grid, shape);
+  const numbers = Array.from(
+    { length: columns },
+    (_, column) => html`<th scope="col">${column}</th>`,
+  );
+  const head = html`<thead>
+    <tr>
+      ${hasRows ? html`<td></td>` : ""}${numbers}
+    </tr>
+  </thead>`;
+  const body = Array.from({ length: rows }, (_, row) => {
+    const from = (grid * rows + row) * columns;
+    const number = hasRows ? html`<th scope="row">${row}</th>` : "";
+    return html`<tr>
+      ${number}${cells.slice(from, from + columns)}
+    </tr>`;
+  });
+  return html`<table class="grid">
+    ${
+      caption === ""
+        ? ""
+        : html`<caption>
+            ${caption}
+          </caption>`
+    }
+    ${shape.length === 0 ? "" : head}
+    <tbody>
+      ${body}
+    </tbody>
+  </table>`;
 }
 
 /** An element; more than one update is marked by a class and, for those who see no colour, by the line below it. */
@@ -69,8 +78,8 @@ const cell = (text: string, count: number): Html =>
 const captionOf = (grid: number, shape: readonly number[]): string =>
   shape.length < 3 ? "" : `[${coordinatesOf(grid, shape.slice(0, -2)).join(", ")}, :, :]`;
 
-/** How often each element of a scatter's output is written; null for gathers. */
-export function countsOf({ story, output }: Explanation): CountOf | null {
-  if (story?.kind !== "scatter" || output === null) return null;
+/** How often each element of a scatter's output is written; never for gathers. */
+export function countsOf({ story, output }: Explanation): CountOf {
+  if (story?.kind !== "scatter" || output === null) return () => 0;
   return (element) => story.cell(coordinatesOf(element, output.shape)).count;
 }

@@ -26,12 +26,10 @@ function markupOf(part: Part): string {
   return part.map(markupOf).join("");
 }
 
-/** Markup with escaped parts. */
+/** Markup with escaped parts. The indentation of the template is left out. */
 export function html(literals: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  const markup = literals.reduce(
-    (before, literal, at) => before + markupOf(parts[at - 1]) + literal,
-  );
-  return { markup };
+  const texts = literals.map((literal) => literal.replaceAll(/\n\s+/g, "\n"));
+  return { markup: texts.map((text, at) => markupOf(parts[at - 1]) + text).join("") };
 }
 
 /** The parts with something between them. */

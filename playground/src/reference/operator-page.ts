@@ -60,6 +60,8 @@ export function operatorPage(
 
 const exampleEntry = ({ preset: { id, title } }: Example): Entry => ({ id, title });
 
+const OWN = "rules of their own";
+
 function versionsTable(versions: readonly OperatorVersion[], examples: readonly Example[]): Html {
   const rows = versions.toReversed().map((version) => {
     const rule = boundsOf(version, probesOf(version, examples));
@@ -72,8 +74,8 @@ function versionsTable(versions: readonly OperatorVersion[], examples: readonly 
             ", ",
           ),
       `${version.typeConstraints[0].types.length} types`,
-      rule.negative,
-      rule.outOfRange,
+      rule?.negative ?? OWN,
+      rule?.outOfRange ?? OWN,
       version.deprecated === undefined ? "" : `deprecated: use ${version.deprecated}`,
     ];
   });

@@ -147,12 +147,13 @@ const typesPart = ({ typeConstraints }: OperatorVersion): Html =>
 function boundsPart(version: OperatorVersion, examples: readonly Example[]): Html {
   const all = probesOf(version, examples);
   const rule = boundsOf(version, all);
-  const sentence = html`<p>
-    Negative indices: ${rule.negative}. Indices out of range: ${rule.outOfRange}.
-  </p>`;
+  const sentence =
+    rule === null
+      ? html`<p>These are positions with <a href="#room">rules of their own</a>.</p>`
+      : html`<p>Negative indices: ${rule.negative}. Indices out of range: ${rule.outOfRange}.</p>`;
   return html`${sentence}${all.map(({ example, axis, size, probes }) => {
     const rows = probes.map(({ index, value, sentence: said, isError, hash }) => [
-      html`${code(index)} = ${value}`,
+      index === String(value) ? code(index) : html`${code(index)} = ${value}`,
       html`<span class="${isError ? "error" : "fine"}">${isError ? "error: " : ""}${said}</span>`,
       html`<a href="../#${hash}" aria-label="try ${index}">try</a>`,
     ]);
