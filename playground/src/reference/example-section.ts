@@ -36,7 +36,7 @@ export function exampleSection(example: Example): Html {
     <div class="picture" tabindex="0" role="region" aria-label="tensors of ${title}">
       ${tensors}${output}
     </div>
-    ${outcomesOf(outcomes)} ${elsewhereOf(elsewhere)}
+    ${outcomesOf(outcomes)} ${elsewhereOf(elsewhere, faults.length > 0)}
     <div class="live">
       <details>
         <summary>Change it here</summary>
@@ -72,7 +72,7 @@ function outcomesOf(outcomes: readonly Outcome[]): Html | string {
 }
 
 /** What other systems make of the call. Those that lack the operator are left out. */
-function elsewhereOf(all: readonly DialectComparison[]): Html | string {
+function elsewhereOf(all: readonly DialectComparison[], isError: boolean): Html | string {
   const known = all.filter(({ why }) => why !== "missing");
   if (known.length === 0) return "";
   const agreeing = known.filter(({ agrees }) => agrees).map(({ dialect }) => dialectLink(dialect));
@@ -80,30 +80,29 @@ function elsewhereOf(all: readonly DialectComparison[]): Html | string {
   return html`<p class="small">Elsewhere</p>
     <ul class="elsewhere">
       ${agreeing.length === 0 ? "" : html`<li>the same: ${joined(agreeing, ", ")}</li>`}
-      ${others.map((one) => html`<li>${dialectLink(one.dialect)}: ${differenceOf(one)}</li>`)}
+      ${others.map((one) => html`<li>${dialectLink(one.dialect)}: ${differenceOf(one, isError)}</li>`)}
     </ul>`;
 }
 
 const dialectLink = (id: string): Html => html`<a href="#dialect-${id}">${id}</a>`;
 
-const cells = (list: readonly number[]): string =>
-  `${list.length} ${list.length === 1 ? "cell" : "cells"}`;
+const count = (cells: readonly number[], one: string, many: string): string =>
+  cells.length === 1 ? `1 cell ${one}` : `${cells.length} cells ${many}`;
 
-function differenceOf({ why, differing, undecided, ids }: DialectComparison): Html {
+/** @param isError whether the call is an error by its version */
+function differenceOf(
+  { why, output, differing, undecided, ids }: DialectComparison,
+  isError: boolean,
+): Html {
   const facts = [
     why === "error" ? "an error" : null,
     why === "undefined" ? "not defined, or not known" : null,
-    differing.length > 0 ? `${cells(differing)} differ` : null,
-    undecided.length > 0 ? `${cells(undecided)} not decided` : null,
+    isError && output !== null ? "a result instead of an error" : null,
+    !isError && differing.length > 0 ? count(differing, "differs", "differ") : null,
+    undecided.length > 0 ? count(undecided, "is not decided", "are not decided") : null,
   ].filter((one) => one !== null);
-  const named =
-    ids.length === 0
-      ? ""
-      : html` (${joined(
-          ids.map((one) => html`<code>${one}</code>`),
-          ", ",
-        )})`;
-  return html`${facts.length === 0 ? "a result instead of an error" : facts.join(", ")}${named}`;
+  const named = ids.map((one) => html`<code>${one}</code>`);
+  return html`${facts.join(", ")}${ids.length === 0 ? "" : html` (${joined(named, ", ")})`}`;
 }
 
 /** The versions as links to their sections. */

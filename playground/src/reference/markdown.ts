@@ -98,7 +98,7 @@ export function inline(text: string, addresses: Addresses): Html {
   return html`${parts}${text.slice(last)}`;
 }
 
-/** Headings are one level lower here where `lower` says so, because a page has one title. */
+/** Blocks as HTML. Every heading but the title has an address. */
 export function rendered(blocks: readonly Block[], addresses: Addresses): Html {
   return joined(
     blocks.map((block) => renderBlock(block, addresses)),
@@ -134,28 +134,32 @@ function renderBlock(block: Block, addresses: Addresses): Html {
   }
 }
 
-/** A table of facts. It scrolls by itself where the screen is narrow, so it can be reached by keyboard. */
-export const table = (
+/** Tables with more columns are lists of their cells on a narrow screen. */
+const MOST_NARROW = 3;
+
+/**
+ * A table of facts. It scrolls by itself where the screen is narrow, so it can be reached by keyboard. Roles are written
+ * down because browsers drop them from tables that are shown as lists.
+ */
+export function table(
   head: readonly (Html | string)[],
   rows: readonly (readonly (Html | string)[])[],
   ids: readonly (string | null)[] = [],
-): Html =>
-  html`<div class="wide" tabindex="0" role="region" aria-label="table">
-    <table class="facts">
-      <thead>
-        <tr>
-          ${head.map((cell) => html`<th scope="col">${cell}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map((row, at) => {
-          const id = ids[at] ?? null;
-          const [first, ...rest] = row;
-          return html`<tr${id === null ? "" : html` id="${id}"`}><th scope="row">${first}</th>${rest.map(
-            (cell) => html`<td>${cell}</td>`,
-          )}</tr>
-`;
-        })}
-      </tbody>
-    </table>
-  </div>`;
+): Html {
+  const isLong = head.length > MOST_NARROW;
+  const role = (name: string): Html | string => (isLong ? html` role="${name}"` : "");
+  const body = rows.map(([first, ...rest], at) => {
+    const id = ids[at] ?? null;
+    const cells = rest.map(
+      (cell, column) =>
+        html`<td${role("cell")}${isLong ? html` data-label="${head[column + 1]}"` : ""}>${cell}</td>`,
+    );
+    const anchor = id === null ? "" : html` id="${id}"`;
+    return html`<tr${role("row")}${anchor}><th scope="row"${role("rowheader")}>${first}</th>${cells}</tr>\n`;
+  });
+  const heads = head.map((cell) => html`<th scope="col" ${role("columnheader")}>${cell}</th>`);
+  const kind = isLong ? "facts long" : "facts";
+  return html`<div class="wide" tabindex="0" role="region" aria-label="table"><table class="${kind}"${role("table")}>
+    <thead${role("rowgroup")}><tr${role("row")}>${heads}</tr></thead>
+    <tbody${role("rowgroup")}>${body}</tbody></table></div>`;
+}

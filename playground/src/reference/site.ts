@@ -5,7 +5,7 @@ import { errataOf, errataOn, type Erratum } from "./errata.ts";
 import { families, openingOf, idOf, numberOf, type Family } from "./families.ts";
 import { html, joined, type Html } from "./html.ts";
 import { documentFrom, heading, type Files, type Page } from "./layout.ts";
-import { blocksOf, rendered, table, type Addresses } from "./markdown.ts";
+import { blocksOf, inline, rendered, table, type Addresses } from "./markdown.ts";
 import { operatorPage, type Documents } from "./operator-page.ts";
 
 export interface File {
@@ -134,7 +134,7 @@ function documentPage(file: string, document: string): Page {
       first?.kind === "paragraph" ? openingOf(first.text).replaceAll("`", "") : title.text,
     contents: headings
       .filter(({ level }) => level === 2)
-      .map(({ id, text }) => ({ id, title: text })),
+      .map(({ id, text }) => ({ id, title: text.replaceAll("`", "") })),
     body: rendered(blocks, addresses),
   };
 }
@@ -142,22 +142,22 @@ function documentPage(file: string, document: string): Page {
 /** All errata, operator by operator: the same rows that the operators' pages have. */
 function errataPage(document: string, errata: readonly Erratum[]): Page {
   const blocks = blocksOf(document);
-  const intro = blocks.filter(({ kind }) => kind !== "table");
   const page = documentPage("errata.html", document);
   const rows = blocks.flatMap((block) => (block.kind === "table" ? block.rows : []));
-  const body = html`${rendered(intro, addresses)}
-  ${table(
-    ["document", "as printed", "right", "on the page of"],
-    rows.map((row, at) => [
-      ...row.slice(0, 3).map((cell) => rendered([{ kind: "paragraph", text: cell }], addresses)),
-      joined(
-        errata[at].concerns.map(
-          ({ family }) => html`<a href="${family.file}#${errata[at].id}">${family.name}</a>`,
+  const body = html`<h1>${page.title}</h1>
+    <p>${page.description}</p>
+    ${table(
+      ["document", "as printed", "right", "on the page of"],
+      rows.map((row, at) => [
+        ...row.slice(0, 3).map((cell) => inline(cell, addresses)),
+        joined(
+          errata[at].concerns.map(
+            ({ family }) => html`<a href="${family.file}#${errata[at].id}">${family.name}</a>`,
+          ),
+          ", ",
         ),
-        ", ",
-      ),
-    ]),
-    errata.map(({ id }) => id),
-  )}`;
+      ]),
+      errata.map(({ id }) => id),
+    )}`;
   return { ...page, body };
 }
