@@ -3,6 +3,7 @@
  * while Vite serves the page. The pages are made by Node, so their source is bundled, as that of the tests is.
  */
 
+import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { build } from "esbuild";
@@ -69,18 +70,23 @@ export const reference = {
   },
 
   async generateBundle(_, outputs) {
-    const emit = (name, source) => {
-      const id = this.emitFile({ type: "asset", name, source });
-      return `../${this.getFileName(id)}`;
+    const emit = (name, source) =>
+      this.emitFile({ type: "asset", fileName: `reference/${name}`, source });
+    // A name of its own for each content, because browsers keep files.
+    const emitPart = (name, source) => {
+      const named = name.replace(
+        ".",
+        `-${createHash("sha256").update(source).digest("hex").slice(0, 8)}.`,
+      );
+      emit(named, source);
+      return named;
     };
     const icon = Object.keys(outputs).find((name) => name.endsWith(".svg"));
     const files = {
-      style: emit("reference.css", await style()),
-      theme: emit("theme.js", await theme()),
+      style: emitPart("style.css", await style()),
+      theme: emitPart("theme.js", await theme()),
       icon: icon === undefined ? null : `../${icon}`,
     };
-    for (const { name, text } of await pages(files)) {
-      this.emitFile({ type: "asset", fileName: `reference/${name}`, source: text });
-    }
+    for (const { name, text } of await pages(files)) emit(name, text);
   },
 };

@@ -33,9 +33,7 @@ export function exampleSection(example: Example): Html {
     <h3>${title} <a class="anchor" href="#${id}" aria-label="Link to ${title}">#</a></h3>
     <p class="call">${call.map((one) => html`<code>${one}</code> `)}</p>
     ${note === "" ? "" : html`<p>${note}</p>`}
-    <div class="picture" tabindex="0" role="region" aria-label="tensors of ${title}">
-      ${tensors}${output}
-    </div>
+    <div class="picture">${tensors}${output}</div>
     ${outcomesOf(outcomes)} ${elsewhereOf(elsewhere, faults.length > 0)}
     <div class="live">
       <details>

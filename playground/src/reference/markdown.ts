@@ -138,8 +138,7 @@ function renderBlock(block: Block, addresses: Addresses): Html {
 const MOST_NARROW = 3;
 
 /**
- * A table of facts. It scrolls by itself where the screen is narrow, so it can be reached by keyboard. Roles are written
- * down because browsers drop them from tables that are shown as lists.
+ * A table of facts. Roles are written down because browsers drop them from tables that are shown as lists.
  */
 export function table(
   head: readonly (Html | string)[],
@@ -159,7 +158,7 @@ export function table(
   });
   const heads = head.map((cell) => html`<th scope="col" ${role("columnheader")}>${cell}</th>`);
   const kind = isLong ? "facts long" : "facts";
-  return html`<div class="wide" tabindex="0" role="region" aria-label="table"><table class="${kind}"${role("table")}>
+  return html`<div class="wide"><table class="${kind}"${role("table")}>
     <thead${role("rowgroup")}><tr${role("row")}>${heads}</tr></thead>
     <tbody${role("rowgroup")}>${body}</tbody></table></div>`;
 }
