@@ -319,13 +319,19 @@ for (const colorScheme of ["light", "dark"] as const) {
   });
 }
 
-for (const width of [390, 1024]) {
-  test(`no page is wider than ${width}`, async () => {
+for (const width of [390, 768, 1024]) {
+  test(`no page is wider than ${width}, and no table is cut off`, async () => {
     for (const file of FILES) {
       await using opened = await open(file, { viewport: { width, height: 844 } });
       const { page } = opened;
       const over = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(over <= width, `${file}: ${over}`);
+      const cut = await page
+        .locator(".wide, .picture")
+        .evaluateAll((all) =>
+          all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent),
+        );
+      assert.deepEqual(cut, [], file);
       assert.ok(await page.locator("h1").isVisible());
     }
   });
