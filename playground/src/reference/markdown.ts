@@ -88,7 +88,8 @@ export function inline(text: string, addresses: Addresses): Html {
     if (code !== undefined) parts.push(html`<code>${code}</code>`);
     else if (strong !== undefined) parts.push(html`<strong>${inline(strong, addresses)}</strong>`);
     else if (stressed !== undefined) parts.push(html`<em>${stressed}</em>`);
-    else if (address !== undefined) parts.push(html`<a href="${address}">${address}</a>`);
+    else if (address !== undefined)
+      parts.push(html`<a class="address" href="${address}">${address}</a>`);
     else {
       const to = addresses(target);
       const shown = inline(label, addresses);

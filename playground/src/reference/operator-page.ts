@@ -160,7 +160,8 @@ function dialectsOf(
       if (cell === null) return "–";
       const { does, how, address } = cell;
       const from = address === null ? html`${how}` : html`<a href="${address}">${how}</a>`;
-      return html`<code>${does}</code> <span class="small">${from}</span>`;
+      const word = joined(does.split(/(?<=[+:])/), html`<wbr />`);
+      return html`<code class="word">${word}</code> <span class="small">${from}</span>`;
     }),
   ]);
   const words = wordsFor(aspects, document).map(([names, meaning]) => [
