@@ -47,7 +47,7 @@ function concernsOf(where: string, all: readonly Family[]): Concern[] {
       const numbers = list?.split(", ").map(Number);
       const withNumbers = (family: Family): readonly OperatorVersion[] =>
         family.versions.filter(({ sinceVersion }) => numbers?.includes(sinceVersion) ?? true);
-      const family = named.find((one) => withNumbers(one).length >= (numbers?.length ?? 1));
+      const family = named.find((one) => withNumbers(one).length > 0);
       return family === undefined ? [] : [{ family, versions: withNumbers(family) }];
     },
   );
