@@ -1,5 +1,6 @@
 import { defineConfig } from "vite";
 import { ENTRIES, ROOT } from "./scripts/entries.js";
+import { reference } from "./scripts/reference.js";
 
 /** The page may load its own files and pictures that it makes itself. It may send nothing anywhere. */
 const POLICY = [
@@ -28,7 +29,7 @@ export default defineConfig({
   root: import.meta.dirname,
   // Relative addresses, so that the files work from any path.
   base: "./",
-  plugins: [policy],
+  plugins: [policy, reference],
   resolve: {
     alias: Object.entries(ENTRIES).map(([name, file]) => ({
       find: new RegExp(`^${name}$`),

@@ -2,7 +2,7 @@
 
 import fs from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -14,3 +14,15 @@ export const ENTRIES = Object.fromEntries(
     .filter(([, target]) => typeof target === "object")
     .map(([entry, target]) => [path.posix.join(name, entry), path.join(ROOT, target.default)]),
 );
+
+/** A plugin of esbuild for what Node runs: it resolves the entries to files that Node finds from anywhere. */
+export const library = {
+  name: "library",
+  setup({ onResolve }) {
+    onResolve({ filter: /^ndscatter(\/|$)/ }, ({ path: entry }) => {
+      const file = ENTRIES[entry];
+      if (file === undefined) return { errors: [{ text: `the package has no entry ${entry}` }] };
+      return { path: pathToFileURL(file).href, external: true };
+    });
+  },
+};

@@ -6,9 +6,9 @@
 import { spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { ENTRIES } from "./entries.js";
+import { library } from "./entries.js";
 
 const HOME = fileURLToPath(new URL("..", import.meta.url));
 const TESTS = path.join(HOME, "test");
@@ -20,18 +20,6 @@ const files = fs
   .filter((file) => file.endsWith(".test.ts"))
   .map((file) => path.join(TESTS, file))
   .filter((file) => named.length === 0 || named.includes(file));
-
-/** Resolves the library's entries to files that Node finds from anywhere. */
-const library = {
-  name: "library",
-  setup({ onResolve }) {
-    onResolve({ filter: /^ndscatter(\/|$)/ }, ({ path: entry }) => {
-      const file = ENTRIES[entry];
-      if (file === undefined) return { errors: [{ text: `the package has no entry ${entry}` }] };
-      return { path: pathToFileURL(file).href, external: true };
-    });
-  },
-};
 
 fs.rmSync(TARGET, { recursive: true, force: true });
 await build({

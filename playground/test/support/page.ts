@@ -35,8 +35,11 @@ export const SUM = [
 ].join(";");
 
 export interface Site {
-  /** A new page, at the state of a hash. What goes wrong on the page fails the test that closes it. */
-  open(hash?: string, options?: BrowserContextOptions): Promise<Opened>;
+  /**
+   * A new page, at the state of a hash, or another file of the site. What goes wrong on the page fails the test that closes
+   * it.
+   */
+  open(hash?: string, options?: BrowserContextOptions, file?: string): Promise<Opened>;
 }
 
 export interface Opened extends AsyncDisposable {
@@ -52,7 +55,10 @@ export function useSite(): Site {
   let browser: Browser | undefined;
   let origin = "";
   const server = http.createServer(({ url = "" }, response) => {
-    const name = url.startsWith(BASE) ? url.slice(BASE.length) || "index.html" : "";
+    const [address] = url.split("?");
+    const name = address.startsWith(BASE)
+      ? address.slice(BASE.length).replace(/(^|\/)$/, "$1index.html")
+      : "";
     const file = path.join(DIST, name);
     const isThere = name !== "" && file.startsWith(DIST) && fs.existsSync(file);
     const type = TYPES[path.extname(file)] ?? "application/octet-stream";
@@ -71,7 +77,7 @@ export function useSite(): Site {
     server.close();
   });
   return {
-    async open(hash = "", options = {}) {
+    async open(hash = "", options = {}, file = "") {
       assert.ok(browser);
       const context = await browser.newContext({
         viewport: { width: 1280, height: 900 },
@@ -85,7 +91,7 @@ export function useSite(): Site {
         if (message.type() === "error") wrongs.push(message.text());
       });
       page.on("request", (request) => requests.push(request.url()));
-      await page.goto(origin + (hash === "" ? "" : `#${hash.replace(/^#/, "")}`));
+      await page.goto(origin + file + (hash === "" ? "" : `#${hash.replace(/^#/, "")}`));
       await page.waitForSelector("main");
       return {
         page,

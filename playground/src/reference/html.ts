@@ -1,0 +1,44 @@
+/** Text that is HTML already, apart from text that is not: what is put into a template is escaped. */
+
+export interface Html {
+  readonly markup: string;
+}
+
+/** What a template takes. Lists are joined, and nothing stands for what is null or false. */
+export type Part = Html | string | number | boolean | null | undefined | readonly Part[];
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+const escape = (text: string): string =>
+  text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+
+function markupOf(part: Part): string {
+  if (part === null || part === undefined || typeof part === "boolean") return "";
+  if (typeof part === "string") return escape(part);
+  if (typeof part === "number") return String(part);
+  if ("markup" in part) return part.markup;
+  return part.map(markupOf).join("");
+}
+
+/** Markup with escaped parts. The indentation of the template is left out. */
+export function html(literals: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  const texts = literals.map((literal) => literal.replaceAll(/\n\s+/g, "\n"));
+  return { markup: texts.map((text, at) => markupOf(parts[at - 1]) + text).join("") };
+}
+
+/** The parts with something between them. */
+export const joined = (parts: readonly Part[], between: Part): Html =>
+  html`${parts.map((part, at) => (at === 0 ? part : html`${between}${part}`))}`;
+
+/** A name for an address: lower-case letters, digits and hyphens. */
+export const slugOf = (text: string): string =>
+  text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-|-$/g, "");
