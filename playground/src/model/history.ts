@@ -1,6 +1,6 @@
 /**
  * The documents of a visit, with undo and redo. A former document is stored as the difference from the one after it where
- * few elements differ: 500 edits of a tensor of 20,000 elements would be 10 million texts otherwise.
+ * few elements differ: a thousand edits of a tensor of 20,000 elements would be 20 million texts otherwise.
  */
 
 import type { Document } from "./document.ts";
@@ -26,7 +26,7 @@ interface Difference {
 }
 
 /** Entries; more than a person walks back. */
-const MOST = 500;
+const MOST = 1000;
 
 /** Elements of an input; a change of more is stored as the whole tensor. */
 const MOST_CHANGES = 16;
