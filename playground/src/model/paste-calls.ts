@@ -20,7 +20,8 @@ import {
 } from "./paste-value.ts";
 import { MOST_ELEMENTS } from "./limits.ts";
 import { coordinatesOf, positionOf, sizeOf } from "./shape.ts";
-import { tensorOf, textOf } from "./tensor-text.ts";
+import { printElement } from "./scalar-text.ts";
+import { elementsOf, tensorOf } from "./tensor-text.ts";
 
 /** A call as it is written. */
 export interface Call {
@@ -231,7 +232,8 @@ const typed =
     if (call.positional.length !== 1 || call.named.size > 0) {
       throw call.wrong("expected one value", call.start);
     }
-    return { value: "text" in only ? only : cast(blockOf(only, call.wrong), dtype, call) };
+    const { words, ...block } = cast(blockOf(only, call.wrong), dtype, call);
+    return { value: "text" in only ? words[0] : { ...block, words } };
   };
 
 /** `new Float32Array(3)` has three zeros; `Float32Array(3) [ 1, 2, 3 ]` is read by the reader. */
@@ -254,7 +256,10 @@ function held(block: Block, dtype: DType, { wrong }: Call): Block {
   const values = words.map((word) => elementText(word, dtype, wrong));
   const read = tensorOf({ dtype, shape, values }, "the text");
   if (read.wrong.length > 0) return block;
-  const texts = textOf(read.tensor).values;
+  // A number in full: the shortest text of 0.1 in float32 would be another number in float64.
+  const texts = elementsOf(read.tensor).map((value) =>
+    typeof value === "number" ? wordAt(block.start)(value).text : printElement(dtype, value),
+  );
   return { ...block, words: words.map((word, position) => ({ ...word, text: texts[position] })) };
 }
 

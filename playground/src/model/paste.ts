@@ -59,7 +59,8 @@ export function withPaste(input: TensorText, element: number | null, text: strin
   if (element === null || element >= input.values.length) return withText(input, text);
   return attempt(() => {
     const { dtype } = input;
-    if (dtype === "string" && !/[[\](){}'"]/.test(text)) {
+    // A text may have brackets and quotes of its own.
+    if (dtype === "string" && !/^\s*(?:\[|[\w.]+\()/.test(text)) {
       return { input: withTexts(input, element, text) };
     }
     const reader = readerOf(text, dtype);
@@ -72,9 +73,11 @@ export function withPaste(input: TensorText, element: number | null, text: strin
         reader,
       );
       const [count, width] = shape;
-      const block = Array.from({ length: count }, (_, row) =>
-        values.slice(row * width, (row + 1) * width),
-      );
+      // A column fills a vector too, which has one axis for both.
+      const isRow = width === 1 && input.shape.length === 1;
+      const block = isRow
+        ? [values]
+        : Array.from({ length: count }, (_, row) => values.slice(row * width, (row + 1) * width));
       return { input: withBlock(input, element, block) };
     }
     const block = blockOf(reader.whole(), reader.wrongAt);
