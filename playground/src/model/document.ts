@@ -185,11 +185,8 @@ function isAttribute(state: State, name: string): boolean {
 export const withExample = (
   document: Document,
   { id, state }: Pick<Preset, "id" | "state">,
-): Document => ({
-  ...freshWork(state),
-  preset: id,
-  own: ownOf(document),
-});
+): Document =>
+  document.preset === id ? document : { ...freshWork(state), preset: id, own: ownOf(document) };
 
 /** The user's own call; what was edited since takes its place. */
 export function withOwn(document: Document): Document {

@@ -200,10 +200,11 @@ const eye: Make = (call) => {
   return { value, dtype: dtypeIn(bound.get("dtype"), call) };
 };
 
+const isDType = (value: Value): boolean => "text" in value && dtypeNamed(value.text) !== null;
+
 /** A call around values: `array([1, 2], dtype=int32)`, `tensor2d([1, 2], [1, 2])`, `tensor("int32", [2], [1, 2])`. */
 const wrapped: Make = (call) => {
   const { positional, wrong, start } = call;
-  const isDType = (value: Value): boolean => "text" in value && dtypeNamed(value.text) !== null;
   const lists = positional.length === 1 ? positional : positional.filter((one) => !isDType(one));
   const types = positional.length === 1 ? [] : positional.filter(isDType);
   const isShapeFirst = types[0] === positional[0] && lists.length === 2;

@@ -38,8 +38,8 @@ export class Reader {
     const isNamed = text.trimStart().startsWith("<tf.") && begin !== -1 && begin < end;
     this.text = isNamed ? text.slice(begin + "numpy=".length, end) : text;
     // A line of texts may have a colon of its own.
-    const mayHaveLabel = dtype !== "string" || HAS_BRACKET.test(this.text);
-    for (let labels = 0; labels < 2 && mayHaveLabel; labels++) {
+    if (dtype === "string" && !HAS_BRACKET.test(this.text)) return;
+    for (let labels = 0; labels < 2; labels++) {
       this.at += LABEL.exec(this.text.slice(this.at, this.at + 400))?.[0].length ?? 0;
     }
   }

@@ -1,7 +1,6 @@
 /** The page: its parts, and what they show of the session. */
 
 import type { JSX } from "preact";
-import { withOperator } from "../model/with-operator.ts";
 import { withAttribute } from "./edits.ts";
 import { EXAMPLES } from "./examples.ts";
 import { Header } from "./header.tsx";
@@ -34,10 +33,7 @@ export function App(): JSX.Element {
           state={state}
           version={version}
           faults={faults.attributes}
-          onChoice={(choice) => {
-            const chosen = withOperator(state, choice);
-            page.show(chosen.state, chosen.remarks);
-          }}
+          onChoice={page.choose}
           onAttribute={(name, text) => page.show(withAttribute(state, version, name, text))}
         />
         <Messages session={session} />

@@ -19,10 +19,10 @@ export function useSession() {
   const [isPlaying, setPlaying] = useState(false);
   const { spot, pointed, onSpot, setFocused, setPointed } = useSpots();
   const last = useRef<Picture | null>(null);
-  const { shown, page, showPreset } = usePage((change) => {
+  const { shown, page, ...visit } = usePage((change) => {
     setStep(null);
-    if (change !== "edit") last.current = null;
-    if (change === "preset") setFocused(null);
+    if (change === "link" || change === "example" || change === "file") last.current = null;
+    if (change === "example") setFocused(null);
   });
   const { state } = shown;
   const drawn = usePicture(state, last);
@@ -52,7 +52,7 @@ export function useSession() {
     ...tensors,
     explanation: call.explanation,
     page,
-    showPreset,
+    ...visit,
     forget,
     tuples,
     count,

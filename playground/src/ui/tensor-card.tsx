@@ -105,6 +105,7 @@ function ShapeLine(props: ShapeLineProps): JSX.Element {
         wrong={wrongDimensions}
         describedBy={faults.length > 0 ? faultsId(id) : undefined}
         onShape={edits.onShape}
+        onGrow={edits.onGrow}
       />
       <button
         type="button"

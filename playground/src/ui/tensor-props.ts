@@ -16,9 +16,13 @@ export interface Edits {
   readonly dtypes: readonly DTypeChoice[];
   onDType(dtype: string): void;
   onShape(shape: readonly number[]): void;
+  /** Adds an axis at the end: of the length that was cut off, else 1. */
+  onGrow(): void;
   onValue(element: number, text: string): void;
   /** Takes the text of a whole tensor; the error, where it is none. */
   onText(text: string): string | null;
+  /** Takes a paste: from a cell on, or in place of the tensor where no cell has the focus. */
+  onPaste(element: number | null, text: string): void;
   /** The error of such a text, without taking it. */
   errorOf(text: string): string | null;
   /** Leaves an optional input out; null where the input must be given. */
