@@ -173,6 +173,7 @@ test("a shape that does not fit is marked at its dimension, the last picture sta
   const { page } = opened;
   const before = await cellsOf(page, "output");
   await page.fill('[aria-label="dimension 1 of updates"]', "4");
+  await page.keyboard.press("Enter");
   const wrong = page.locator('[data-tensor="2"] .dimension[aria-invalid=true]');
   assert.equal(await wrong.count(), 1);
   assert.equal(await wrong.getAttribute("aria-label"), "dimension 1 of updates");
