@@ -240,6 +240,8 @@ function byLikeness(version: OperatorVersion, schema: ParameterSchema, text: Ten
 function* rankFixes({ state, version, explanation }: Broken): Iterable<Fix> {
   const error = explanation?.error ?? null;
   if (!isTensorError(error, "rank", "shape-mismatch")) return;
+  // The shape of that input follows from the others, and is offered already.
+  if (explanation?.shapes.some(({ of, fits }) => of === error.input && !fits)) return;
   const [data, indices] = [rolePosition(version, "data"), rolePosition(version, "indices")];
   const shape = state.inputs[data]?.shape ?? [];
   const mine = state.inputs[indices]?.shape;
@@ -255,7 +257,7 @@ function* rankFixes({ state, version, explanation }: Broken): Iterable<Fix> {
     if (mine.length > rank) yield* give(indices, mine.slice(0, rank));
     const [, most] = error.expected ?? [];
     if (mine.length > 0 && error.code === "rank" && most !== undefined) {
-      yield* give(indices, mine.with(-1, most));
+      yield* give(indices, [...mine.slice(0, -1), most]);
     }
     // Off its axis an index has the coordinates of its target, so data is at least as large.
     const fitting = mine.map((length, axis) => Math.min(length, shape[axis] ?? length));
@@ -278,7 +280,14 @@ function* rankFixes({ state, version, explanation }: Broken): Iterable<Fix> {
 function* missing({ state, version }: Broken): Iterable<Fix> {
   for (const [position, schema] of version.inputs.entries()) {
     if (schema.optional === true || state.inputs[position] !== null) continue;
-    yield { label: `add ${schema.name}`, state: withGiven(state, version, position) };
+    const given = withGiven(state, version, position);
+    const peer = state.inputs.find(
+      (text, other) => text !== null && version.inputs[other].type === schema.type,
+    );
+    const text = given.inputs[position];
+    const isAlike = text === null || peer === undefined || peer === null;
+    const next = isAlike ? given : put(given, position, withDType(text, peer.dtype));
+    yield { label: `add ${schema.name}`, state: next };
   }
 }
 
