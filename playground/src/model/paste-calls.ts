@@ -53,8 +53,8 @@ export const IDLE_ARGUMENTS: ReadonlySet<string> = new Set(
 /** What a call makes. `[1, 2].tolist()` is a call of a method on its first argument. */
 export function made(call: Call, self: Block | null): Made {
   const name = call.name.slice(call.name.lastIndexOf(".") + 1);
-  const table = self === null ? FUNCTIONS : METHODS;
-  const make = /\b(?:random|ma)\./.test(call.name) ? undefined : table[name];
+  const isOther = /\b(?:random|ma)\./.test(call.name);
+  const make = isOther ? undefined : self === null ? functionOf(name) : METHODS[name];
   if (make === undefined) {
     const title = self === null ? call.name : `.${name}`;
     const sentence = `${title.slice(0, 40)} is not read here: print the array, and paste what is printed`;
@@ -344,39 +344,29 @@ const FUNCTIONS = table([
   ["full fill", full],
   ["arange range", arange],
   ["eye identity", eye],
-  ["float32 FloatTensor", typed("float32")],
-  ["float64 double DoubleTensor", typed("float64")],
-  ["float16 HalfTensor", typed("float16")],
-  ["float", typed("float64")],
-  ["int8 CharTensor", typed("int8")],
-  ["int16 ShortTensor", typed("int16")],
-  ["int32 IntTensor", typed("int32")],
-  ["int64 int LongTensor", typed("int64")],
-  ["uint8 ByteTensor", typed("uint8")],
-  ["uint16", typed("uint16")],
-  ["uint32", typed("uint32")],
-  ["uint64", typed("uint64")],
-  ["bool bool_ BoolTensor", typed("bool")],
-  ["complex64", typed("complex64")],
-  ["complex128 complex", typed("complex128")],
-  ["str str_", typed("string")],
-  [
-    "Int8Array Uint8Array Uint8ClampedArray Int16Array Uint16Array Int32Array Uint32Array Float16Array " +
-      "Float32Array Float64Array BigInt64Array BigUint64Array",
-    typedArray,
-  ],
 ]);
+
+/** The functions of the table, and data types and typed arrays by their names. */
+function functionOf(name: string): Make | undefined {
+  if (/^(?:Big)?(?:Int|Uint|Float)\d+(?:Clamped)?Array$/.test(name)) return typedArray;
+  // np.float32(1.5), torch.LongTensor([1, 2])
+  const dtype = dtypeNamed(
+    name
+      .replace(/^[A-Z].*(?=Tensor$)/, (type) => `torch.${type.toLowerCase()}`)
+      .replace(/Tensor$/, ""),
+  );
+  return FUNCTIONS[name] ?? (dtype === null ? undefined : typed(dtype));
+}
 
 const METHODS = table([
   ["reshape view", reshape],
   ["flatten ravel", flat],
   ["T t transpose", transposed],
   ["astype to type", castTo],
-  ["float", casting("float32")],
-  ["double", casting("float64")],
-  ["half", casting("float16")],
-  ["int", casting("int32")],
-  ["long", casting("int64")],
-  ["bool", casting("bool")],
+  ...["float", "double", "half", "int", "long", "bool"].map((name) => {
+    // The int of torch has 32 bits, that of Python 64.
+    const dtype = name === "int" ? "int32" : (dtypeNamed(`torch.${name}`) ?? "float32");
+    return [name, casting(dtype)] as const;
+  }),
   ["tolist numpy cpu cuda detach clone copy contiguous item requires_grad_", same],
 ]);

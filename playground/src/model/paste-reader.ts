@@ -17,7 +17,7 @@ import {
 const DEEPEST = MOST_AXES + 3;
 
 /** Elements that calls and methods may make in all: a text can call as often as it likes. */
-const MOST_WORK = 50 * MOST_ELEMENTS;
+const MOST_WORK = 6 * MOST_ELEMENTS;
 
 const CLOSING: Readonly<Record<string, string>> = { "[": "]", "(": ")", "{": "}" };
 

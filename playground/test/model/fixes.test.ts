@@ -95,7 +95,7 @@ const INJECTIONS: readonly Injection[] = [
   ["a negative index out of range", (state) => withIndex(state, "-99")],
   ["an index that is no number", (state) => withIndex(state, "x")],
   ["an axis out of range", (state) => ("axis" in state.attributes || hasAttribute(state, "axis") ? { ...state, attributes: { ...state.attributes, axis: "9" } } : withAxisInput(state))],
-  ["updates of another shape", (state) => reshaped(state, "updates", (shape) => (shape.length === 0 ? [2] : shape.map((length) => length + 1)))],
+  ["updates of another shape", (state) => reshaped(state, "updates", (shape) => (shape.length === 0 ? [2] : [...shape.slice(0, -1), shape[shape.length - 1] + 1]))],
   ["indices of a lower rank", (state) => reshaped(state, "indices", (shape) => (shape.at(-1) === 1 ? shape.slice(0, -1) : null))],
   ["indices of another data type", (state) => retyped(state, "indices", "float64")],
   ["updates of another data type", (state) => retyped(state, "updates", "float8e8m0")],
