@@ -1,8 +1,7 @@
 /** What the controls of the page do to the state: edits of an input, an attribute, an input that is added. */
 
 import { operators, type OperatorVersion } from "ndscatter";
-import { withDType, withValue } from "../model/edit.ts";
-import { withPaste, withText } from "../model/paste.ts";
+import { withDType, withValue, type Edited } from "../model/edit.ts";
 import { dtypesOf } from "../model/schema.ts";
 import { coordinatesOf } from "../model/shape.ts";
 import type { State, TensorText } from "../model/state.ts";
@@ -38,17 +37,18 @@ export function editsOf(version: OperatorVersion | null, position: number, page:
     onValue: (element, value) =>
       put(withValue(mine(), coordinatesOf(element, mine().shape), value)),
     onText: (text) => {
-      const edited = withText(mine(), text);
+      const edited = page.texts?.withText(mine(), text) ?? NOT_LOADED;
       if ("error" in edited) return edited.error;
       page.replace(position, edited.input);
       return null;
     },
     errorOf: (text) => {
-      const edited = withText(mine(), text);
+      const edited = page.texts?.withText(mine(), text) ?? NOT_LOADED;
       return "error" in edited ? edited.error : null;
     },
-    onPaste: (element, text) => {
-      const edited = withPaste(mine(), element, text);
+    onPaste: async (element, text) => {
+      const reader = await page.load().catch(() => null);
+      const edited = reader?.withPaste(mine(), element, text) ?? NOT_LOADED;
       if ("error" in edited) page.show(page.state(), [edited.error]);
       else if (isBlock(edited.input, mine())) put(edited.input);
       else page.replace(position, edited.input);
@@ -56,6 +56,10 @@ export function editsOf(version: OperatorVersion | null, position: number, page:
     onLeaveOut: schema?.optional === true ? () => put(null) : null,
   };
 }
+
+const NOT_LOADED: Edited = {
+  error: "what reads texts is not loaded yet: try again, or reload the page",
+};
 
 /** Whether a paste left the tensor as it is but for some of its cells. */
 const isBlock = (after: TensorText, before: TensorText): boolean =>

@@ -22,7 +22,7 @@ export interface Edits {
   /** Takes the text of a whole tensor; the error, where it is none. */
   onText(text: string): string | null;
   /** Takes a paste: from a cell on, or in place of the tensor where no cell has the focus. */
-  onPaste(element: number | null, text: string): void;
+  onPaste(element: number | null, text: string): Promise<void>;
   /** The error of such a text, without taking it. */
   errorOf(text: string): string | null;
   /** Leaves an optional input out; null where the input must be given. */

@@ -43,9 +43,15 @@ export interface Page {
   replace(input: number, text: TensorText): void;
   /** Gives an input that was left out. */
   give(input: number): void;
+  /** Null until somebody has touched the page, and while it is loading. */
+  readonly texts: TextReader | null;
+  load(): Promise<TextReader>;
   /** Chooses an operator or a version. An operator that was left comes back with its tensors. */
   choose(choice: OperatorChoice): void;
 }
+
+/** What reads pasted texts. The first picture does not need it, so it is loaded when somebody touches the page. */
+type TextReader = typeof import("../model/paste.ts");
 
 /** A document at an address. */
 class Stop {
@@ -108,6 +114,7 @@ export class Visit implements Page {
   readonly remarks: readonly string[];
   readonly address: Address<Stop>;
   onChange: Listener = () => {};
+  texts: TextReader | null = null;
 
   constructor() {
     const { document, remarks } = firstArrival();
@@ -121,6 +128,11 @@ export class Visit implements Page {
   }
 
   state = (): State => this.document.state;
+
+  async load(): Promise<TextReader> {
+    this.texts ??= await import("../model/paste.ts");
+    return this.texts;
+  }
 
   put(document: Document, remarks: readonly string[], change: Change): void {
     const isNew = document !== this.document;
@@ -188,6 +200,10 @@ export class Visit implements Page {
 /** Listens to Back and links, and keeps what is unwritten when the page is left. Returns the end of it. */
 export function lived(visit: Visit): () => void {
   const { address } = visit;
+  // Who touches the page may soon enter a text. A load that fails is told when there is one.
+  const prepare = (): void => void visit.load().catch(() => {});
+  const touches = ["pointerdown", "keydown"] as const;
+  for (const touch of touches) window.addEventListener(touch, prepare, { once: true });
   const stop = address.listen(visit.arrive);
   // A state that the address did not hold in time is written now.
   address.write(new Stop(visit.document));
@@ -206,6 +222,7 @@ export function lived(visit: Visit): () => void {
   globalThis.document.addEventListener("visibilitychange", onHide);
   return () => {
     stop();
+    for (const touch of touches) window.removeEventListener(touch, prepare);
     window.removeEventListener("pagehide", onLeave);
     globalThis.document.removeEventListener("visibilitychange", onHide);
   };
