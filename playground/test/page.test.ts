@@ -345,6 +345,8 @@ test("text pasted on a cell is its value, or the tensor; text that is neither go
       },
       text,
     );
+  // What reads texts is loaded when the page is touched.
+  await Promise.all([page.waitForResponse(/\/paste-/), page.click("#cell-2-4")]);
   await paste("#cell-2-4", " 7 ");
   assert.deepEqual(await cellsOf(page, 2), flat([10, 20, 30, 40, 7, 60, 70, 80, 90]));
   await paste("#cell-2-4", "[[1, 1, 1], [2, 2, 2], [3, 3, 3]]");

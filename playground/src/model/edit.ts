@@ -13,11 +13,18 @@ export type Edited = { readonly input: TensorText } | { readonly error: string }
 /**
  * The tensor in another shape.
  *
- * At the same rank every element that fits keeps its coordinates, and new elements are zero. At another rank with the
- * same number of elements, all keep their order, as when an axis of size 1 is added or removed. Otherwise leading axes
- * are added or removed, and coordinates are aligned at the last axis.
+ * At the same rank every element that fits keeps its coordinates. Where one shape begins with the other, axes were added
+ * or removed at the end, and an element of the shorter shape is the first one along these axes. At another rank with the
+ * same number of elements, all keep their order. Otherwise leading axes are added or removed, and coordinates are aligned
+ * at the last axis. A new element is that of the first layer that has its coordinates, else zero.
+ *
+ * @param layers tensors of this and of other ranks, as they were before elements were cut off
  */
-export const withShape = (input: TensorText, shape: readonly number[]): Edited =>
+export const withShape = (
+  input: TensorText,
+  shape: readonly number[],
+  layers: readonly TensorText[] = [],
+): Edited =>
   attempt(() => {
     checkShape(shape, "the tensor");
     const size = sizeOf(shape);
@@ -26,17 +33,41 @@ export const withShape = (input: TensorText, shape: readonly number[]): Edited =
       return { input: { dtype, shape: [...shape], values } };
     }
     const zero = zeroText(dtype);
-    const extra = shape.length - before.length;
+    const below = layers
+      .filter((layer) => layer.shape.length === shape.length)
+      .map((layer) => withDType(layer, dtype));
     const kept = Array.from({ length: size }, (_, position) => {
       const at = coordinatesOf(position, shape);
-      if (at.slice(0, Math.max(extra, 0)).some((coordinate) => coordinate > 0)) return zero;
-      const from = extra >= 0 ? at.slice(extra) : [...before.slice(0, -extra).fill(0), ...at];
-      return from.every((coordinate, axis) => coordinate < before[axis])
-        ? values[positionOf(from, before)]
-        : zero;
+      const from = sourceOf(at, shape, before);
+      if (from !== null && isInside(from, before)) return values[positionOf(from, before)];
+      const layer = below.find((one) => isInside(at, one.shape));
+      return layer === undefined ? zero : layer.values[positionOf(at, layer.shape)];
     });
     return { input: { dtype, shape: [...shape], values: kept } };
   });
+
+/** Whether one of two shapes of different ranks is the beginning of the other. */
+export const areNested = (one: readonly number[], other: readonly number[]): boolean =>
+  one.length !== other.length &&
+  one.slice(0, other.length).every((length, axis) => length === other[axis]);
+
+/** The coordinates in the shape before that an element keeps; null where there are none. */
+function sourceOf(
+  at: readonly number[],
+  shape: readonly number[],
+  before: readonly number[],
+): readonly number[] | null {
+  const extra = shape.length - before.length;
+  const isAtEnd = areNested(shape, before);
+  const added = isAtEnd ? at.slice(before.length) : at.slice(0, Math.max(extra, 0));
+  if (added.some((coordinate) => coordinate > 0)) return null;
+  const removed = Array.from({ length: Math.max(-extra, 0) }, () => 0);
+  if (isAtEnd) return [...at.slice(0, before.length), ...removed];
+  return [...removed, ...at.slice(Math.max(extra, 0))];
+}
+
+const isInside = (at: readonly number[], shape: readonly number[]): boolean =>
+  at.every((coordinate, axis) => coordinate < shape[axis]);
 
 /**
  * The tensor in another data type. Its elements stay as they were typed, even where the new type cannot hold them; only

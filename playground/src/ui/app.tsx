@@ -1,56 +1,87 @@
 /** The page: its parts, and what they show of the session. */
 
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
+import type { TensorText } from "../model/state.ts";
+import { Actions } from "./actions.tsx";
 import { Bar } from "./bar.tsx";
 import { useCorners } from "./corners.ts";
-import { ExamplesButton } from "./examples-dialog.tsx";
-import { EXAMPLES } from "./examples.ts";
-import { HelpButton } from "./help.tsx";
-import { OpenFile } from "./open-file.tsx";
-import { controlsOf, Player } from "./player.tsx";
+import { useFirstVisit, useKeys } from "./keys.ts";
+import { Player } from "./player.tsx";
 import { useLayout, useRoom } from "./room.ts";
+import { sceneOf } from "./scene-of.ts";
 import { useSession, type Session } from "./session.ts";
 import { Shapes } from "./shapes.tsx";
-import { sceneOf, type SceneOf } from "./scene-of.ts";
-import { ShareButton } from "./share.tsx";
 import { Stage } from "./stage.tsx";
 import { Story } from "./story.tsx";
-import { TextDialog, type Shown } from "./text-dialog.tsx";
-import { isCalm, useTravel } from "./travel.ts";
+import { TextDialog } from "./text-dialog.tsx";
+import { Title } from "./title.tsx";
+import { useTravel } from "./travel.ts";
+import { WhyPanel } from "./why-panel.tsx";
+
+/** What another runtime gave, for the panel that compares it; undefined while the panel is closed. */
+export type Asked = { readonly actual: TensorText | null } | undefined;
+
+/** Stage and story only, for a frame in another page. */
+const isEmbedded = (): boolean => new URLSearchParams(location.search).has("embed");
 
 export function App(): JSX.Element {
   const session = useSession();
   const middle = useRef<HTMLDivElement>(null);
   const room = useRoom(middle);
-  const { state, version, picture, generation } = session;
+  const { state, version, picture, generation, edition } = session;
   const layout = useLayout(state, version, picture, room, generation);
   const windows = useCorners(layout);
-  const [text, setText] = useState<Shown | null>(null);
-  const [isOpen, setOpen] = useState(false);
+  const [text, setText] = useState<number | null>(null);
+  const [asked, setAsked] = useState<Asked>(undefined);
+  const isFrame = isEmbedded();
   useTravel(session);
   useKeys(session);
-  useFirstVisit(session);
+  useFirstVisit(session, isFrame);
+  const classes = ["page", isFrame ? "embedded" : "", asked === undefined ? "" : "asking"];
   return (
-    <div class="page" data-edition={session.edition}>
-      <Bar session={session}>
-        <Actions
-          session={session}
-          sceneOf={(isMoving) => sceneOf(session, layout, windows, isMoving)}
-        />
-      </Bar>
-      <main>
-        <Title session={session} />
-        <div class="middle" ref={middle}>
-          <Stage
+    <div class={classes.join(" ").trim()} data-edition={edition}>
+      {!isFrame && (
+        <Bar session={session}>
+          <Actions
             session={session}
-            layout={layout}
-            windows={windows}
-            onText={(id, pasted) => setText({ id, pasted })}
+            sceneOf={(isMoving) => sceneOf(session, layout, windows, isMoving)}
+            asked={asked}
+            onAsk={setAsked}
           />
+        </Bar>
+      )}
+      <main>
+        {!isFrame && <Title session={session} />}
+        <div class="middle" ref={middle}>
+          <Stage session={session} layout={layout} windows={windows} onText={setText} />
         </div>
         <Player session={session} />
-        <aside class={isOpen ? "open" : undefined}>
+        <Side session={session} asked={asked} onAsk={setAsked} isFrame={isFrame} />
+        <p class="hidden" role="status" id="aloud">
+          {session.toHear}
+        </p>
+      </main>
+      <TextDialog shown={text} session={session} onClose={() => setText(null)} />
+    </div>
+  );
+}
+
+interface SideProps {
+  readonly session: Session;
+  readonly asked: Asked;
+  readonly isFrame: boolean;
+  onAsk(asked: Asked): void;
+}
+
+/** The story and the shapes, or the panel that compares. On a phone it is a line that opens. */
+function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  const { state, explanation, others, remarks } = session;
+  return (
+    <aside class={isOpen || asked !== undefined ? "open" : undefined}>
+      {asked === undefined ? (
+        <>
           <button
             type="button"
             class="opener"
@@ -62,59 +93,32 @@ export function App(): JSX.Element {
           </button>
           {/* Always there, because screen readers announce what is added to it. */}
           <div class="said" role="status">
-            {session.remarks.map((sentence) => (
+            {remarks.map((sentence) => (
               <p key={sentence}>{sentence}</p>
             ))}
           </div>
           <Story session={session} />
           <ShapeRules session={session} />
-        </aside>
-        <p class="hidden" role="status" id="aloud">
-          {session.toHear}
-        </p>
-      </main>
-      <TextDialog shown={text} session={session} onClose={() => setText(null)} />
-    </div>
-  );
-}
-
-interface ActionsProps {
-  readonly session: Session;
-  readonly sceneOf: SceneOf;
-}
-
-function Actions({ session, sceneOf: scene }: ActionsProps): JSX.Element {
-  const { state, page, version, preset, showPreset, forget } = session;
-  return (
-    <>
-      <ExamplesButton chosen={preset} onPreset={showPreset} />
-      <OpenFile
-        inputs={version?.inputs.map(({ name }) => name) ?? []}
-        onTensor={(input, position, remarks) =>
-          page.show({ ...state, inputs: state.inputs.with(position, input) }, remarks)
-        }
-        onState={(next, remarks) => {
-          forget();
-          page.show(next, remarks);
-        }}
-        onRefusal={(sentence) => page.show(state, [sentence])}
-      />
-      <ShareButton state={state} sceneOf={scene} />
-      <HelpButton />
-    </>
-  );
-}
-
-/** What is shown: an example with its note, or one's own call. It has the same height always. */
-function Title({ session: { preset } }: { readonly session: Session }): JSX.Element {
-  const example = EXAMPLES.find(({ id }) => id === preset);
-  return (
-    <div class="title-line">
-      <h2>{example?.title ?? "Your own call"}</h2>
-      <p class="note-of-preset" title={example?.note}>
-        {example?.note ?? "The address of this page holds it: share it as a link."}
-      </p>
-    </div>
+        </>
+      ) : (
+        <WhyPanel
+          state={state}
+          explanation={explanation}
+          actual={asked.actual}
+          onRule={others.setRule}
+          onActual={others.setActual}
+          onClose={() => {
+            others.clear();
+            onAsk(undefined);
+          }}
+        />
+      )}
+      {isFrame && (
+        <a class="whole" href={`./${location.hash}`} target="_blank" rel="noopener">
+          open in ndscatter
+        </a>
+      )}
+    </aside>
   );
 }
 
@@ -129,54 +133,4 @@ function ShapeRules({ session }: { readonly session: Session }): JSX.Element | n
       }}
     />
   );
-}
-
-/** Keys of the page: they do nothing while a control has the focus that takes them itself. */
-function useKeys(session: Session): void {
-  const latest = useRef(session);
-  latest.current = session;
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      if (event.defaultPrevented || event.altKey || document.querySelector("dialog[open]")) return;
-      const { target } = event;
-      const isField = target instanceof Element && target.matches("input, textarea, select");
-      const isCell = target instanceof Element && target.closest("td") !== null;
-      const controls = controlsOf(latest.current);
-      const isFree = !isField && !event.ctrlKey && !event.metaKey;
-      if (isFree && event.key === " " && !(target instanceof HTMLButtonElement)) controls.toggle();
-      else if (isFree && !isCell && event.key === "ArrowRight") controls.forward();
-      else if (isFree && !isCell && event.key === "ArrowLeft") controls.back();
-      else return;
-      event.preventDefault();
-    };
-    document.addEventListener("keydown", onKey);
-    return () => document.removeEventListener("keydown", onKey);
-  }, []);
-}
-
-const SEEN = "ndscatter-seen";
-
-/** The picture plays once by itself, for those who are here for the first time. */
-function useFirstVisit(session: Session): void {
-  const latest = useRef(session);
-  latest.current = session;
-  useEffect(() => {
-    if (location.hash !== "" || isCalm() || isSeen()) return;
-    const timer = setTimeout(() => {
-      if (latest.current.step === null && latest.current.edition === 0)
-        controlsOf(latest.current).toggle();
-    }, 900);
-    return () => clearTimeout(timer);
-  }, []);
-}
-
-/** Whether the page was here before; it remembers that it was. Storage may be forbidden, then nothing plays. */
-function isSeen(): boolean {
-  try {
-    const isKnown = localStorage.getItem(SEEN) !== null;
-    localStorage.setItem(SEEN, "yes");
-    return isKnown;
-  } catch {
-    return true;
-  }
 }

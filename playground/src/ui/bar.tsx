@@ -3,7 +3,7 @@
 import type { AttributeSchema } from "ndscatter";
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
-import { operatorGroups, withOperator } from "../model/with-operator.ts";
+import { operatorGroups } from "../model/with-operator.ts";
 import { withAttribute } from "./edits.ts";
 import { FAULTS_ID } from "./lane.tsx";
 import type { Session } from "./session.ts";
@@ -51,10 +51,6 @@ function Sentence({ session }: { readonly session: Session }): JSX.Element {
   const { state, version, faults, page } = session;
   const { domain, op, opset } = state;
   const group = GROUPS.find((one) => one.domain === domain && one.op === op);
-  const choose = (choice: { domain: typeof domain; op: string; opset: number }): void => {
-    const chosen = withOperator(state, choice);
-    page.show(chosen.state, chosen.remarks);
-  };
   return (
     <div class="sentence" role="group" aria-label="operator">
       <select
@@ -65,7 +61,8 @@ function Sentence({ session }: { readonly session: Session }): JSX.Element {
           const { value } = event.currentTarget;
           const chosen = GROUPS.find((one) => keyOf(one) === value);
           if (chosen === undefined) return;
-          choose({ domain: chosen.domain, op: chosen.op, opset: chosen.versions[0].sinceVersion });
+          const [{ sinceVersion }] = chosen.versions;
+          page.choose({ domain: chosen.domain, op: chosen.op, opset: sinceVersion });
         }}
       >
         {DOMAINS.map((one) => (
@@ -83,7 +80,7 @@ function Sentence({ session }: { readonly session: Session }): JSX.Element {
         class="version"
         aria-label="version"
         value={String(opset)}
-        onChange={(event) => choose({ domain, op, opset: Number(event.currentTarget.value) })}
+        onChange={(event) => page.choose({ domain, op, opset: Number(event.currentTarget.value) })}
       >
         {(group?.versions ?? []).toReversed().map(({ sinceVersion, opset: introduced }) => (
           <option key={sinceVersion} value={String(sinceVersion)}>

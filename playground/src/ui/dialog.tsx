@@ -29,6 +29,7 @@ export function DialogButton({
         type="button"
         aria-label={label}
         aria-haspopup="dialog"
+        data-help={label === "Help" ? "" : undefined}
         title={title}
         onClick={() => {
           setOpen(true);

@@ -1,8 +1,7 @@
 /** What the controls of the page do to the state: edits of an input, an attribute, an input that is added. */
 
-import { roleOf, operators, type OperatorVersion } from "ndscatter";
-import { withDType, withShape, withValue } from "../model/edit.ts";
-import { withText } from "../model/paste.ts";
+import { operators, type OperatorVersion } from "ndscatter";
+import { withDType, withValue, type Edited } from "../model/edit.ts";
 import { dtypesOf } from "../model/schema.ts";
 import { coordinatesOf } from "../model/shape.ts";
 import type { State, TensorText } from "../model/state.ts";
@@ -31,36 +30,34 @@ export function editsOf(version: OperatorVersion | null, position: number, page:
       );
       page.show({ ...state, inputs });
     },
-    onShape: (shape) => {
-      const edited = withShape(mine(), shape);
-      if ("error" in edited) page.show(page.state(), [edited.error]);
-      else put(edited.input);
-    },
+    onShape: (shape) => page.reshape(position, shape),
+    onGrow: () => page.grow(position),
     onValue: (element, value) =>
       put(withValue(mine(), coordinatesOf(element, mine().shape), value)),
     onText: (text) => {
-      const edited = withText(mine(), text);
+      const edited = page.texts?.withText(mine(), text) ?? NOT_LOADED;
       if ("error" in edited) return edited.error;
-      put(edited.input);
+      page.replace(position, edited.input);
       return null;
     },
-    onPaste: (text, element) => {
-      if (element !== null && !/[[({\n]/.test(text)) {
-        put(withValue(mine(), coordinatesOf(element, mine().shape), text.trim()));
-        return null;
-      }
-      const edited = withText(mine(), text);
-      if ("error" in edited) return edited.error;
-      put(edited.input);
-      return null;
-    },
-    errorOf: (text) => {
-      const edited = withText(mine(), text);
-      return "error" in edited ? edited.error : null;
+    onPaste: async (element, text) => {
+      const reader = await page.load().catch(() => null);
+      const edited = reader?.withPaste(mine(), element, text) ?? NOT_LOADED;
+      if ("error" in edited) page.show(page.state(), [edited.error]);
+      else if (isBlock(edited.input, mine())) put(edited.input);
+      else page.replace(position, edited.input);
     },
     onLeaveOut: schema?.optional === true ? () => put(null) : null,
   };
 }
+
+const NOT_LOADED: Edited = {
+  error: "what reads texts is not loaded yet: try again, or reload the page",
+};
+
+/** Whether a paste left the tensor as it is but for some of its cells. */
+const isBlock = (after: TensorText, before: TensorText): boolean =>
+  after.dtype === before.dtype && String(after.shape) === String(before.shape);
 
 /** The data types that a version takes, then those that only other versions of the operator take. */
 function dtypeChoices(version: OperatorVersion, position: number): DTypeChoice[] {
@@ -90,13 +87,4 @@ export function withAttribute(
   const initial = version?.attributes.find((one) => one.name === name)?.default;
   const attributes = String(initial) === text ? others : { ...others, [name]: text };
   return { ...state, attributes };
-}
-
-/** The state with an optional input that was left out: zeros, one for each entry of the first axis of data. */
-export function withGiven(state: State, version: OperatorVersion | null, position: number): State {
-  const schema = version?.inputs[position];
-  if (version === null || schema === undefined) return state;
-  const shape = roleOf(schema) === "axis" ? [] : (state.inputs[0]?.shape.slice(0, 1) ?? []);
-  const text = zerosText(dtypesOf(version, schema)[0], shape);
-  return { ...state, inputs: state.inputs.with(position, text) };
 }

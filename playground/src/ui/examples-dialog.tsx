@@ -8,6 +8,8 @@ import { EXAMPLES } from "./examples.ts";
 interface ExamplesProps {
   readonly chosen: string | null;
   onPreset(id: string): void;
+  /** Shows the user's own call again; null where there is none. */
+  readonly onOwn: (() => void) | null;
 }
 
 export const ExamplesButton = (props: ExamplesProps): JSX.Element => (
@@ -19,7 +21,12 @@ export const ExamplesButton = (props: ExamplesProps): JSX.Element => (
   />
 );
 
-function Examples({ chosen, onPreset, onClose }: ExamplesProps & { onClose(): void }): JSX.Element {
+function Examples({
+  chosen,
+  onPreset,
+  onOwn,
+  onClose,
+}: ExamplesProps & { onClose(): void }): JSX.Element {
   const [words, setWords] = useState("");
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   const found = EXAMPLES.filter(({ group, title, note }) => {
@@ -37,6 +44,22 @@ function Examples({ chosen, onPreset, onClose }: ExamplesProps & { onClose(): vo
         onInput={(event) => setWords(event.currentTarget.value)}
       />
       <div class="examples">
+        {onOwn !== null && (
+          <section>
+            <h3>Yours</h3>
+            <button
+              type="button"
+              class="quiet"
+              aria-current={chosen === null ? "true" : undefined}
+              onClick={() => {
+                onOwn();
+                onClose();
+              }}
+            >
+              Your own call
+            </button>
+          </section>
+        )}
         {groups.map((group) => (
           <section key={group}>
             <h3>{group}</h3>

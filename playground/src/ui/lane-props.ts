@@ -16,13 +16,13 @@ export interface Edits {
   readonly dtypes: readonly DTypeChoice[];
   onDType(dtype: string): void;
   onShape(shape: readonly number[]): void;
+  /** Adds an axis at the end. */
+  onGrow(): void;
   onValue(element: number, text: string): void;
   /** Takes the text of a whole tensor; the error, where it is none. */
   onText(text: string): string | null;
-  /** Takes what is pasted on an element, or on none; the error, where it is no value and no tensor. */
-  onPaste(text: string, element: number | null): string | null;
-  /** The error of such a text, without taking it. */
-  errorOf(text: string): string | null;
+  /** Takes a paste: from an element on, or in place of the tensor where no element has the focus. */
+  onPaste(element: number | null, text: string): Promise<void>;
   /** Leaves an optional input out; null where the input must be given. */
   readonly onLeaveOut: (() => void) | null;
 }
@@ -52,6 +52,6 @@ export interface LaneProps {
   /** Brings an element into view. */
   onReveal(id: TensorId, element: number): void;
   onCorner(id: TensorId, corner: Corner): void;
-  /** Opens the tensor as text, or a pasted text that is no tensor. */
-  onText(id: number, text: string | null): void;
+  /** Opens the tensor as text. */
+  onText(id: number): void;
 }

@@ -22,13 +22,7 @@ export const TensorLane = memo<LaneProps>((props) => {
         <TypeLines {...props} />
       </header>
       {hasMap && <Minimap {...props} />}
-      <Cursor
-        {...props}
-        onPasted={(text, element) => {
-          const refusal = edits?.onPaste(text, element) ?? null;
-          if (refusal !== null && id !== "output") props.onText(id, text);
-        }}
-      />
+      <Cursor {...props} onPasted={(text, element) => void edits?.onPaste(element, text)} />
     </section>
   );
 });
@@ -43,7 +37,7 @@ function NameLine({ id, name, description, edits, onText }: LaneProps): JSX.Elem
           class="quiet"
           aria-label={`${name} as text`}
           title="as text: copy it, or paste another"
-          onClick={() => onText(id, null)}
+          onClick={() => onText(id)}
         >
           text
         </button>
@@ -88,6 +82,7 @@ function TypeLines(props: LaneProps): JSX.Element {
           wrong={wrongDimensions}
           describedBy={isWrong ? FAULTS_ID : undefined}
           onShape={edits.onShape}
+          onGrow={edits.onGrow}
         />
       </div>
     </>

@@ -7,6 +7,7 @@ import type { JSX, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { fromCase, isCase } from "../model/from-case.ts";
 import { fromFile, type FileChoice, type FileContent } from "../model/from-file.ts";
+import type { Edited } from "../model/edit.ts";
 import type { State, TensorText } from "../model/state.ts";
 import { droppedFiles } from "./dropped-files.ts";
 
@@ -18,6 +19,8 @@ interface OpenFileProps {
   onState(state: State, remarks: readonly string[], actual: TensorText | null): void;
   /** A tensor that was dropped where another runtime's output belongs; without it nothing is taken for one. */
   onActual?(actual: TensorText, remarks: readonly string[]): void;
+  /** A text that is pasted where no cell has the focus, as a tensor. */
+  onText(text: string): Promise<Edited>;
   /** Nothing could be taken, for that reason. */
   onRefusal(sentence: string): void;
 }
@@ -39,7 +42,7 @@ type TakeFiles = (files: readonly File[], spot: Spot | null) => Promise<void>;
 const MOST_BYTES = 64 * 2 ** 20;
 
 export function OpenFile(props: OpenFileProps): JSX.Element {
-  const { inputs, onTensor, onState, onActual, onRefusal } = props;
+  const { inputs, onTensor, onState, onActual, onText, onRefusal } = props;
   const [offer, setOffer] = useState<Offer | null>(null);
   const dialog = useRef<HTMLDialogElement>(null);
   const take = (choice: FileChoice, spot: Spot, remarks: readonly string[]): void => {
@@ -66,6 +69,19 @@ export function OpenFile(props: OpenFileProps): JSX.Element {
     }
   };
   const isOver = useDropping(takeFiles);
+  usePastes(async (text) => {
+    const read = await onText(text).catch((error: unknown) => ({ error: String(error) }));
+    if ("error" in read) {
+      onRefusal(read.error);
+      return;
+    }
+    setOffer({
+      name: "pasted text",
+      choices: [{ kind: "tensor", title: "", ...read }],
+      remarks: [],
+    });
+    dialog.current?.showModal();
+  });
   return (
     <>
       <FileButton onFiles={(files) => void takeFiles(files, null)} />
@@ -126,6 +142,23 @@ async function contentOf(files: readonly File[], isOfCase: boolean): Promise<Fil
 
 const bytesOf = async (file: File): Promise<Uint8Array> => new Uint8Array(await file.arrayBuffer());
 
+/** Listens to texts that are pasted where neither a cell nor a field takes them. */
+function usePastes(takeText: (text: string) => Promise<void>): void {
+  const latest = useRef(takeText);
+  latest.current = takeText;
+  useEffect(() => {
+    const onPaste = (event: ClipboardEvent): void => {
+      const isTaken = event.target instanceof Element && event.target.matches("input, textarea");
+      const text = event.clipboardData?.getData("text/plain") ?? "";
+      if (isTaken || event.defaultPrevented || text.trim() === "") return;
+      event.preventDefault();
+      void latest.current(text);
+    };
+    document.addEventListener("paste", onPaste);
+    return () => document.removeEventListener("paste", onPaste);
+  }, []);
+}
+
 /** Listens to files that are dropped; whether files are over the page. */
 function useDropping(takeFiles: TakeFiles): boolean {
   const [isOver, setOver] = useState(false);
@@ -178,7 +211,7 @@ function FileButton({ onFiles }: { onFiles(files: readonly File[]): void }): JSX
         title=".npy, .pb, .onnx, .xml with its .bin, or the files of a captured case; files can be dropped on the page as well"
         onClick={() => field.current?.click()}
       >
-        Open a file
+        Open
       </button>
       <input
         ref={field}

@@ -1,16 +1,10 @@
-/** The state that is edited: one way to change it, and the address that holds it. It knows nothing of pictures. */
+/** The hook of the state that is edited: what is shown, and the ways to change it. It knows nothing of pictures. */
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { fromHash, toHash } from "../model/hash.ts";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { State } from "../model/state.ts";
-import { EXAMPLES } from "./examples.ts";
+import { lived, Visit, type Change, type Page } from "./visit.ts";
 
-/** The state, and the one way to change it. */
-export interface Page {
-  state(): State;
-  /** @param remarks sentences that explain the change */
-  show(next: State, remarks?: readonly string[]): void;
-}
+export type { Change, Page } from "./visit.ts";
 
 /** A state, with the remarks on how it came to be. */
 interface Shown {
@@ -22,77 +16,44 @@ interface Shown {
   readonly edition: number;
 }
 
-/** How a state came to be: somebody edited the one before, followed a link, or chose a preset. */
-export type Change = "edit" | "link" | "preset";
-
-/** Milliseconds after the last change, when the address is written. */
-const REST = 200;
-
-/** The state of a link; the first preset where there is none, or where it cannot be read. */
-function shownAt(hash: string): Shown {
-  const [first] = EXAMPLES;
-  const plain: Shown = { state: first.state, remarks: [], preset: first.id, edition: 0 };
-  if (hash.replace(/^#/, "") === "") return plain;
-  const found = fromHash(hash);
-  if ("error" in found) return { ...plain, remarks: [found.error] };
-  const text = toHash(found.state);
-  const preset = EXAMPLES.find(({ state }) => toHash(state) === text)?.id ?? null;
-  return { state: found.state, remarks: [], preset, edition: 0 };
-}
-
 /** @param onChange is called before each change */
 export function usePage(onChange: (change: Change) => void): {
   readonly shown: Shown;
   readonly page: Page;
+  undo(): void;
+  redo(): void;
+  readonly canUndo: boolean;
+  readonly canRedo: boolean;
   showPreset(id: string): void;
+  /** Shows the user's own call again, as it was before an example was chosen. */
+  showOwn(): void;
+  readonly hasOwn: boolean;
 } {
-  const [shown, setShown] = useState(() => shownAt(location.hash));
-  const { state } = shown;
-  // Two changes may come before the page is drawn again, so the state of the last drawing may be old.
-  const latest = useRef(state);
-  latest.current = state;
+  const [visit] = useState(() => new Visit());
+  const { history: first, remarks: said } = visit;
+  const [drawn, setDrawn] = useState({ history: first, remarks: said, edition: 0 });
   const changed = useRef(onChange);
   changed.current = onChange;
-
-  const page = useMemo(
-    (): Page => ({
-      state: () => latest.current,
-      show(next, remarks = []) {
-        const isSame = next === latest.current;
-        latest.current = next;
-        changed.current("edit");
-        setShown((before) => ({
-          state: next,
-          remarks,
-          preset: isSame ? before.preset : null,
-          edition: before.edition + 1,
-        }));
-      },
-    }),
-    [],
-  );
-  const showPreset = (id: string): void => {
-    const chosen = EXAMPLES.find((one) => one.id === id);
-    if (chosen === undefined) return;
-    changed.current("preset");
-    const { edition } = shown;
-    setShown({ state: chosen.state, remarks: [], preset: id, edition: edition + 1 });
-  };
-
   useEffect(() => {
-    const timer = setTimeout(() => {
-      const hash = `#${toHash(state)}`;
-      if (hash !== location.hash) history.replaceState(null, "", hash);
-    }, REST);
-    return () => clearTimeout(timer);
-  }, [state]);
-  useEffect(() => {
-    const onHash = (): void => {
-      changed.current("link");
-      setShown((before) => ({ ...shownAt(location.hash), edition: before.edition + 1 }));
+    visit.onChange = (history, remarks, change) => {
+      changed.current(change);
+      setDrawn(({ edition }) => ({ history, remarks, edition: edition + 1 }));
     };
-    window.addEventListener("hashchange", onHash);
-    return () => window.removeEventListener("hashchange", onHash);
+    return lived(visit);
   }, []);
-  return { shown, page, showPreset };
+
+  const { history, remarks, edition } = drawn;
+  const { state, preset, own } = history.present;
+  const { undo, redo, showPreset, showOwn } = visit;
+  return {
+    shown: { state, remarks, preset, edition },
+    page: visit,
+    undo,
+    redo,
+    canUndo: history.past.length > 0,
+    canRedo: history.future.length > 0,
+    showPreset,
+    showOwn,
+    hasOwn: own !== null,
+  };
 }

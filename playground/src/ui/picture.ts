@@ -82,7 +82,13 @@ export interface Shown {
   /** The output as another system gives it; null for the exact one. */
   readonly rule: OutputRule | null;
   /** What a runtime gave, where it differs. */
-  readonly actual: ReadonlyMap<number, string> | null;
+  readonly actual: OutputActual | null;
+}
+
+/** What a runtime gave, in the order of the output's elements. */
+export interface OutputActual {
+  readonly texts: readonly string[];
+  readonly differing: ReadonlySet<number>;
 }
 
 export interface OutputRule {
@@ -108,6 +114,13 @@ function useOutput(picture: Picture | null, step: number, { rule, actual }: Show
     () => (rule === null || picture === null ? null : othersOf(picture, rule)),
     [rule, picture],
   );
+  const theirs = useMemo(
+    () =>
+      actual === null
+        ? null
+        : new Map([...actual.differing].map((element) => [element, actual.texts[element] ?? ""])),
+    [actual],
+  );
   return useMemo((): Cells | null => {
     if (picture === null || marks === null) return null;
     const known = before.current?.picture === picture ? before.current.printed : undefined;
@@ -116,8 +129,8 @@ function useOutput(picture: Picture | null, step: number, { rule, actual }: Show
     const cells = outputCells(picture, marks.tints, marks.hits, step, printed);
     const all: Cells = { ...NOTHING_SAID, ...cells, letters: marks.letters };
     if (others !== null) return { ...all, ...others };
-    return actual === null ? all : { ...all, others: actual };
-  }, [picture, marks, step, others, actual]);
+    return theirs === null ? all : { ...all, others: theirs };
+  }, [picture, marks, step, others, theirs]);
 }
 
 /** The values of another system, and where they differ the exact ones. */

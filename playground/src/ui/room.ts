@@ -69,7 +69,9 @@ export function useLayout(
   const kept = useRef<{ readonly key: string; readonly digits: readonly number[] } | null>(null);
   const placed = useMemo((): Placed[] => {
     const shapes = state.inputs.map((text) => `${text?.dtype ?? ""}${String(text?.shape)}`);
-    const key = [generation, ...shapes, String(picture?.output.shape)].join(";");
+    const key = [generation, state.op, state.opset, ...shapes, String(picture?.output.shape)].join(
+      ";",
+    );
     const outputShape = picture?.output.shape ?? guessedShape(state, version);
     if (kept.current?.key !== key) {
       const role = (position: number): string => roleAt(version, position);

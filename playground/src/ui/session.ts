@@ -1,20 +1,21 @@
 /** What the page shows, from the state and from what the user does: all hooks of the page in one place. */
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Fix } from "../model/fixes.ts";
 import type { TensorId } from "../model/layout.ts";
 import type { Tuple } from "../model/links.ts";
 import { rolePosition } from "../model/schema.ts";
-import type { State } from "../model/state.ts";
+import { summaryOf } from "../model/summary.ts";
 import { describeCell, describeFault, describeStep } from "./describe.ts";
 import { usePage } from "./page.ts";
 import { usePicture, useSpots, useTensors, type OutputRule } from "./picture.ts";
+import type { ShownActual } from "./why-state.ts";
 import { aloud } from "./story.tsx";
 import type { CallView, Picture } from "../model/view.ts";
 import type { Description, Spot } from "./vocabulary.ts";
 
 const NO_TUPLES: readonly Tuple[] = [];
-const NO_FIXES: readonly { label: string; state: State }[] = [];
-const NO_SENTENCES: readonly string[] = [];
+const NO_FIXES: readonly Fix[] = [];
 
 export type Session = ReturnType<typeof useSession>;
 
@@ -27,17 +28,16 @@ export function useSession() {
   const last = useRef<Picture | null>(null);
   /** Increases when another call is shown. */
   const generation = useRef(0);
-  const history = usePage((change) => {
+  const { shown, page, ...visit } = usePage((change) => {
     setStep(null);
     setPlaying(false);
     others.clear();
-    if (change !== "edit") {
+    if (change === "link" || change === "example" || change === "file") {
       last.current = null;
       generation.current++;
     }
-    if (change === "preset") setFocused(null);
+    if (change === "example") setFocused(null);
   });
-  const { shown, page } = history;
   const { state } = shown;
   const drawn = usePicture(state, last);
   const { call, picture, version } = drawn;
@@ -53,17 +53,18 @@ export function useSession() {
     setStep(next);
   }, []);
   return {
-    ...history,
+    ...visit,
+    page,
     ...shown,
     ...drawn,
     ...tensors,
     call,
     explanation: call.explanation,
-    fixes: NO_FIXES,
-    summary: NO_SENTENCES,
-    forget(): void {
-      last.current = null;
-    },
+    fixes: useFixes(call),
+    summary: useMemo(
+      () => (call.picture === null ? [] : summaryOf(call.picture.explanation)),
+      [call],
+    ),
     generation: generation.current,
     links,
     tuples,
@@ -85,10 +86,31 @@ export function useSession() {
   };
 }
 
+/** What mends a call. What finds it is loaded with the first error. */
+function useFixes(call: CallView): readonly Fix[] {
+  const [found, setFound] = useState<{
+    readonly call: CallView;
+    readonly fixes: readonly Fix[];
+  } | null>(null);
+  useEffect(() => {
+    if (call.picture !== null) return;
+    let isLatest = true;
+    void import("../model/fixes.ts").then(
+      ({ fixesOf }) => isLatest && setFound({ call, fixes: fixesOf(call.state) }),
+      // Without it the error is still shown.
+      () => null,
+    );
+    return () => {
+      isLatest = false;
+    };
+  }, [call]);
+  return found?.call === call ? found.fixes : NO_FIXES;
+}
+
 /** What is shown of other systems: their output in place of the exact one, or what a runtime gave. */
 function useOthers() {
   const [rule, setRule] = useState<OutputRule | null>(null);
-  const [actual, setActual] = useState<ReadonlyMap<number, string> | null>(null);
+  const [actual, setActual] = useState<ShownActual | null>(null);
   const clear = (): void => {
     setRule(null);
     setActual(null);

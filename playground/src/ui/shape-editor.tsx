@@ -11,10 +11,12 @@ interface ShapeEditorProps {
   readonly wrong: ReadonlySet<number>;
   readonly describedBy: string | undefined;
   onShape(shape: readonly number[]): void;
+  /** Adds an axis at the end; without it, the axis has the length 1. */
+  onGrow?(): void;
 }
 
 export function ShapeEditor(props: ShapeEditorProps): JSX.Element {
-  const { name, shape, wrong, describedBy, onShape } = props;
+  const { name, shape, wrong, describedBy, onShape, onGrow } = props;
   return (
     <span class="shape" role="group" aria-label={`shape of ${name}`}>
       <span aria-hidden="true">[</span>
@@ -45,7 +47,7 @@ export function ShapeEditor(props: ShapeEditorProps): JSX.Element {
         aria-label={`one dimension more for ${name}`}
         title="one dimension more"
         disabled={shape.length >= MOST_AXES}
-        onClick={() => onShape([...shape, 1])}
+        onClick={onGrow ?? (() => onShape([...shape, 1]))}
       >
         +
       </button>
@@ -62,11 +64,12 @@ interface DimensionProps {
 }
 
 function Dimension({ label, length, isWrong, describedBy, onLength }: DimensionProps): JSX.Element {
-  // The typed text, which may not be a length yet. The shape changes when it is one.
+  // The typed text, which is no length until it is finished: "12" must not apply "1" first.
   const [draft, setDraft] = useState<string | null>(null);
-  const take = (text: string): void => {
-    setDraft(text);
-    if (/^\s*\d{1,9}\s*$/.test(text)) onLength(Number(text));
+  const commit = (): void => {
+    setDraft(null);
+    const isLength = draft !== null && /^\s*\d{1,9}\s*$/.test(draft);
+    if (isLength && Number(draft) !== length) onLength(Number(draft));
   };
   return (
     <input
@@ -82,10 +85,12 @@ function Dimension({ label, length, isWrong, describedBy, onLength }: DimensionP
       autocomplete="off"
       size={Math.max(1, String(length).length)}
       value={draft ?? String(length)}
-      onInput={(event) => take(event.currentTarget.value)}
-      onBlur={() => setDraft(null)}
+      onInput={(event) => setDraft(event.currentTarget.value)}
+      onBlur={commit}
       onFocus={(event) => event.currentTarget.select()}
       onKeyDown={(event) => {
+        if (event.key === "Enter") commit();
+        if (event.key === "Escape") setDraft(null);
         const step = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;
         if (step === 0) return;
         event.preventDefault();

@@ -12,7 +12,6 @@ import { TensorLane } from "./lane.tsx";
 import { laneProps } from "./lanes.ts";
 import type { Session } from "./session.ts";
 import { cellId } from "./sheet.tsx";
-import { withGiven } from "./edits.ts";
 import type { Spot } from "./vocabulary.ts";
 import { NO_WIRING, wiringOf, type Wiring } from "../model/wiring.ts";
 import { MOST_WIRES } from "../model/wires.ts";
@@ -21,7 +20,7 @@ interface StageProps {
   readonly session: Session;
   readonly layout: Layout;
   readonly windows: Windows;
-  onText(id: number, text: string | null): void;
+  onText(id: number): void;
 }
 
 export function Stage({ session, layout, windows, onText }: StageProps): JSX.Element {
@@ -147,11 +146,7 @@ function LeftOut({
       {missing.map((position) => {
         const name = version?.inputs[position]?.name ?? `input ${position}`;
         return (
-          <button
-            type="button"
-            key={position}
-            onClick={() => page.show(withGiven(state, version, position))}
-          >
+          <button type="button" key={position} onClick={() => page.give(position)}>
             add {name}
           </button>
         );

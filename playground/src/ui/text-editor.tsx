@@ -6,9 +6,8 @@ import { sizeOf } from "../model/shape.ts";
 
 interface TextEditorProps {
   readonly name: string;
-  /** The text at first, and what is wrong with it. */
+  /** The text at first. */
   readonly text: string;
-  readonly error: string | null;
   /** Takes the text as the tensor; the error, where it is none. */
   onText(text: string): string | null;
   onClose(): void;
@@ -16,7 +15,7 @@ interface TextEditorProps {
 
 export function TextEditor(props: TextEditorProps): JSX.Element {
   const { name, text, onText, onClose } = props;
-  const [error, setError] = useState(props.error);
+  const [error, setError] = useState<string | null>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => field.current?.focus(), []);
   const apply = (): void => {

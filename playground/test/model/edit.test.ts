@@ -121,7 +121,10 @@ const shaped = (input: TensorText, shape: readonly number[]): TensorText => {
 const SHAPES: readonly (readonly [shape: readonly number[], values: string])[] = [
   [[3, 2], "1 2 3 4 0 0"], [[2, 3], "1 2 0 3 4 0"], [[1, 2], "1 2"], [[2, 1], "1 3"], [[0, 2], ""],
   [[1, 2, 2], "1 2 3 4"], [[2, 2, 1], "1 2 3 4"], [[4], "1 2 3 4"],
-  [[2, 2, 2], "1 2 3 4 0 0 0 0"], [[2], "1 2"], [[], "1"],
+  // An axis at the end: the first along it stays.
+  [[2, 2, 2], "1 0 2 0 3 0 4 0"], [[2], "1 3"], [[], "1"],
+  // Leading axes, aligned at the last.
+  [[2, 1, 2], "1 2 3 4"], [[2, 3, 2], "1 2 3 4 0 0 0 0 0 0 0 0"], [[3], "1 2 0"],
 ];
 
 for (const [shape, values] of SHAPES) {

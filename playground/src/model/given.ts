@@ -1,0 +1,15 @@
+/** An optional input that was left out, before anybody has typed a value. */
+
+import { roleOf, type OperatorVersion } from "ndscatter";
+import { dtypesOf } from "./schema.ts";
+import type { State } from "./state.ts";
+import { zerosText } from "./tensor-text.ts";
+
+/** The state with an optional input that was left out: zeros, one for each entry of the first axis of data. */
+export function withGiven(state: State, version: OperatorVersion | null, position: number): State {
+  const schema = version?.inputs[position];
+  if (version === null || schema === undefined) return state;
+  const shape = roleOf(schema) === "axis" ? [] : (state.inputs[0]?.shape.slice(0, 1) ?? []);
+  const text = zerosText(dtypesOf(version, schema)[0], shape);
+  return { ...state, inputs: state.inputs.with(position, text) };
+}

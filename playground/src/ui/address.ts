@@ -1,0 +1,150 @@
+/**
+ * The address of the page: it holds the state, and operators and examples are steps of the browser's Back. It knows
+ * nothing of undo, nor of what a state means.
+ */
+
+/** What the address needs of a document. */
+interface Entry {
+  /** The address of its state, without `#`. */
+  hash(): string;
+}
+
+/** The parts of `window` that are used here. */
+export type Host = Pick<
+  Window,
+  | "history"
+  | "location"
+  | "setTimeout"
+  | "clearTimeout"
+  | "addEventListener"
+  | "removeEventListener"
+  | "performance"
+>;
+
+/** Milliseconds between writes. Safari takes 100 in 30 s and throws at the next, so this leaves room for steps. */
+const GAP = 350;
+
+/** Milliseconds after which a write that was refused is tried again. */
+const RETRY = 3000;
+
+/** Entries that are kept whole for Back and Forward; older ones are read from their addresses. */
+const MOST_STOPS = 100;
+
+export class Address<E extends Entry> {
+  readonly host: Host;
+  readonly stops = new Map<string, E>();
+  unwritten: E | null = null;
+  timer: number | undefined;
+  writtenAt = -Infinity;
+  count = 0;
+  key: string;
+  /** The address that is handled. */
+  known: string;
+
+  constructor(host: Host, first: E) {
+    this.host = host;
+    this.known = host.location.hash;
+    this.key = keyIn(host.history.state) ?? this.newKey();
+    this.keep(first);
+  }
+
+  newKey = (): string => `${this.host.performance.timeOrigin}-${++this.count}`;
+
+  keep(entry: E): void {
+    const { stops } = this;
+    stops.delete(this.key);
+    stops.set(this.key, entry);
+    const [oldest] = stops.keys();
+    if (stops.size > MOST_STOPS && oldest !== undefined) stops.delete(oldest);
+  }
+
+  /** Writes the address of an entry in place of the current one: at once, or as soon as the browser allows. */
+  write(entry: E): void {
+    this.keep(entry);
+    this.unwritten = entry;
+    const wait = this.writtenAt + GAP - this.host.performance.now();
+    if (wait <= 0) this.flush();
+    else this.later(wait);
+  }
+
+  /** Makes an entry a further step of Back. */
+  push(entry: E): void {
+    this.flush();
+    this.forget();
+    this.key = this.newKey();
+    this.keep(entry);
+    this.attempt(entry, () =>
+      this.host.history.pushState({ stop: this.key }, "", `#${entry.hash()}`),
+    );
+  }
+
+  /** Writes what is not written yet. */
+  flush = (): void => {
+    const entry = this.unwritten;
+    if (entry === null) return;
+    this.forget();
+    const { history, location, performance } = this.host;
+    this.writtenAt = performance.now();
+    const hash = `#${entry.hash()}`;
+    if (hash === location.hash) return;
+    this.attempt(entry, () => history.replaceState({ stop: this.key }, "", hash));
+  };
+
+  /** The browser limits how often an address may change; an entry that it refuses stays unwritten for a while. */
+  attempt(entry: E, action: () => void): void {
+    try {
+      action();
+      this.known = this.host.location.hash;
+    } catch {
+      this.unwritten = entry;
+      this.later(RETRY);
+    }
+  }
+
+  later(delay: number): void {
+    this.host.clearTimeout(this.timer);
+    this.timer = this.host.setTimeout(this.flush, delay);
+  }
+
+  forget(): void {
+    this.host.clearTimeout(this.timer);
+    this.unwritten = null;
+  }
+
+  /**
+   * Listens to Back, Forward and links.
+   * @param onArrive gets the entry that was there, or null where the address alone says what it is
+   * @returns stops listening
+   */
+  listen(onArrive: (entry: E | null) => void): () => void {
+    const { host } = this;
+    // Before anything is written, so that Back finds the entry that the visit begins with.
+    try {
+      host.history.replaceState({ stop: this.key }, "");
+    } catch {
+      // It is then read from its address.
+    }
+    const arrive = (): void => {
+      const stop = keyIn(host.history.state);
+      // A link within the page has no key yet.
+      if (stop === this.key || (stop === null && host.location.hash === this.known)) return;
+      // What is unwritten belongs to the entry that was left, which is kept whole.
+      this.forget();
+      this.known = host.location.hash;
+      this.key = stop ?? this.newKey();
+      onArrive(this.stops.get(this.key) ?? null);
+    };
+    host.addEventListener("popstate", arrive);
+    host.addEventListener("hashchange", arrive);
+    return () => {
+      host.clearTimeout(this.timer);
+      host.removeEventListener("popstate", arrive);
+      host.removeEventListener("hashchange", arrive);
+    };
+  }
+}
+
+function keyIn(state: unknown): string | null {
+  const isKeyed = typeof state === "object" && state !== null && "stop" in state;
+  return isKeyed && typeof state.stop === "string" ? state.stop : null;
+}

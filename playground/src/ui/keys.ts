@@ -1,0 +1,70 @@
+/** Keys of the whole page, and what happens by itself at a first visit. */
+
+import { useEffect, useRef } from "preact/hooks";
+import { controlsOf } from "./player.tsx";
+import type { Session } from "./session.ts";
+import { isCalm } from "./travel.ts";
+
+/** Keys do nothing here while a control has the focus that takes them itself. */
+export function useKeys(session: Session): void {
+  const latest = useRef(session);
+  latest.current = session;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.defaultPrevented || event.altKey || document.querySelector("dialog[open]")) return;
+      if (onKeyOf(event, latest.current)) event.preventDefault();
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, []);
+}
+
+/** Whether the key was one of the page's. */
+function onKeyOf(event: KeyboardEvent, session: Session): boolean {
+  const { target, key } = event;
+  const element = target instanceof Element ? target : null;
+  // A field has an undo of its own, and a menu its arrows.
+  if (element?.matches("input, textarea, select") === true) return false;
+  if (event.ctrlKey || event.metaKey) {
+    const isUndo = key.toLowerCase() === "z" && !event.shiftKey;
+    const isRedo = (key.toLowerCase() === "z" && event.shiftKey) || key.toLowerCase() === "y";
+    if (isUndo) session.undo();
+    else if (isRedo) session.redo();
+    return isUndo || isRedo;
+  }
+  const controls = controlsOf(session);
+  const isCell = element?.closest("td") != null;
+  if (key === " " && !(element instanceof HTMLButtonElement)) controls.toggle();
+  else if (key === "ArrowRight" && !isCell) controls.forward();
+  else if (key === "ArrowLeft" && !isCell) controls.back();
+  else if (key === "?") document.querySelector<HTMLElement>("[data-help]")?.click();
+  else return false;
+  return true;
+}
+
+const SEEN = "ndscatter-seen";
+
+/** The picture plays once by itself, for those who are here for the first time. */
+export function useFirstVisit(session: Session, isFrame: boolean): void {
+  const latest = useRef(session);
+  latest.current = session;
+  useEffect(() => {
+    if (isFrame || location.hash !== "" || isCalm() || isSeen()) return;
+    const timer = setTimeout(() => {
+      const { step, edition } = latest.current;
+      if (step === null && edition === 0) controlsOf(latest.current).toggle();
+    }, 900);
+    return () => clearTimeout(timer);
+  }, []);
+}
+
+/** Whether the page was here before; it remembers that it was. Storage may be forbidden, then nothing plays. */
+function isSeen(): boolean {
+  try {
+    const isKnown = localStorage.getItem(SEEN) !== null;
+    localStorage.setItem(SEEN, "yes");
+    return isKnown;
+  } catch {
+    return true;
+  }
+}

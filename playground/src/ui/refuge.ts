@@ -1,0 +1,39 @@
+/** What outlives a load of the page: a state that the address does not hold yet, and the user's own call. */
+
+interface Left {
+  /** The address when the page was left, with its `#`. */
+  readonly at: string;
+  /** The address that it should have had; null where it had it. */
+  readonly to: string | null;
+  /** The address of the user's own call; null where there is none. */
+  readonly own: string | null;
+}
+
+const KEY = "ndscatter-left";
+
+/** Keeps it until the next load in this tab. Storage may be forbidden or full; then only the address holds the state. */
+export function leave(left: Left): void {
+  try {
+    if (left.to === null && left.own === null) sessionStorage.removeItem(KEY);
+    else sessionStorage.setItem(KEY, JSON.stringify(left));
+  } catch {
+    // There is no other place for it.
+  }
+}
+
+/** Takes what the last load left, once. */
+export function arrive(): Left | null {
+  try {
+    const text = sessionStorage.getItem(KEY);
+    sessionStorage.removeItem(KEY);
+    const left: unknown = JSON.parse(text ?? "null");
+    const isLeft = typeof left === "object" && left !== null && "at" in left;
+    if (!isLeft) return null;
+    const [to, own] = ["to" in left ? left.to : null, "own" in left ? left.own : null];
+    return { at: textOf(left.at) ?? "", to: textOf(to), own: textOf(own) };
+  } catch {
+    return null;
+  }
+}
+
+const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);

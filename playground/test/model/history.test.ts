@@ -1,0 +1,363 @@
+/** What must not be lost: cut-off elements, the tensors of other operators, one's own call, and every former document. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { DTYPES, operators, resolve, type DType } from "ndscatter";
+import {
+  documentOf,
+  grownShape,
+  withChoice,
+  withExample,
+  withInputGiven,
+  withInputShape,
+  withInputText,
+  withOpened,
+  withOwn,
+  withState,
+  type Document,
+} from "../../src/model/document.ts";
+import { withDType, withValue } from "../../src/model/edit.ts";
+import { historyOf, pushed, redone, undone, type History } from "../../src/model/history.ts";
+import { withPaste } from "../../src/model/paste.ts";
+import { PRESETS } from "../../src/model/presets.ts";
+import { coordinatesOf, sizeOf } from "../../src/model/shape.ts";
+import type { State, TensorText } from "../../src/model/state.ts";
+import { explainState } from "../../src/model/read-state.ts";
+
+const numbers = (text: string): string[] => (text === "" ? [] : text.split(" "));
+
+const BASE: State = {
+  domain: "ai.onnx",
+  op: "ScatterND",
+  opset: 18,
+  attributes: { reduction: "add" },
+  inputs: [
+    { dtype: "float32", shape: [4, 3], values: numbers("1 2 3 4 5 6 7 8 9 10 11 12") },
+    { dtype: "int64", shape: [2, 1], values: numbers("0 1") },
+    { dtype: "float32", shape: [2, 3], values: numbers("10 20 30 40 50 60") },
+  ],
+};
+
+const START = documentOf(BASE, null);
+
+/** Data in one shape after the other; `+` adds an axis as the button does, `at=text` sets an element. */
+function dataAfter(steps: readonly string[]): TensorText {
+  let document = START;
+  for (const step of steps) {
+    const { state } = document;
+    const data = state.inputs[0];
+    assert.ok(data !== null);
+    const [at, text] = step.split("=");
+    if (text !== undefined) {
+      const edited = withValue(data, at.split(",").map(Number), text);
+      document = withState(document, { ...state, inputs: state.inputs.with(0, edited) });
+      continue;
+    }
+    const shape = step === "+" ? grownShape(document, 0) : numbers(step).map(Number);
+    const changed = withInputShape(document, 0, shape);
+    assert.ok("document" in changed);
+    ({ document } = changed);
+  }
+  const data = document.state.inputs[0];
+  assert.ok(data !== null);
+  return data;
+}
+
+type Way = readonly [steps: readonly string[], shape: string, values: string];
+
+// prettier-ignore
+const WAYS: readonly Way[] = [
+  [["2 3"], "2 3", "1 2 3 4 5 6"],
+  [["2 3", "4 3"], "4 3", "1 2 3 4 5 6 7 8 9 10 11 12"],
+  [["2 3", "1,2=x", "4 3"], "4 3", "1 2 3 4 5 x 7 8 9 10 11 12"],
+  [["2 3", "2 2", "4 2", "4 3"], "4 3", "1 2 3 4 5 6 7 8 9 10 11 12"],
+  [["3 3", "2 3", "4 4"], "4 4", "1 2 3 0 4 5 6 0 7 8 9 0 10 11 12 0"],
+  [["999 3", "4 3"], "4 3", "1 2 3 4 5 6 7 8 9 10 11 12"],
+  [["0 3", "4 3"], "4 3", "1 2 3 4 5 6 7 8 9 10 11 12"],
+  [["4"], "4", "1 4 7 10"],
+  [["4", "+"], "4 3", "1 2 3 4 5 6 7 8 9 10 11 12"],
+  [["4", "1=x", "+"], "4 3", "1 2 3 x 5 6 7 8 9 10 11 12"],
+  // What is edited last wins, at whatever rank it was.
+  [["4", "3=x", "2", "+", "4 3"], "4 3", "1 2 3 4 5 6 7 8 9 x 11 12"],
+  [["2 3", "2", "4"], "4", "1 4 7 10"],
+  [["4", "2", "4", "+"], "4 3", "1 2 3 4 5 6 7 8 9 10 11 12"],
+  [["4", "", "+", "+"], "4 3", "1 2 3 4 5 6 7 8 9 10 11 12"],
+  [["+"], "4 3 1", "1 2 3 4 5 6 7 8 9 10 11 12"],
+  [["4 1", "4", "+"], "4 1", "1 4 7 10"],
+  [["4 1", "4", "+", "4 3"], "4 3", "1 2 3 4 5 6 7 8 9 10 11 12"],
+  // As many elements at another rank keep their order.
+  [["12", "4 3"], "4 3", "1 2 3 4 5 6 7 8 9 10 11 12"],
+  [["5 4 3", "2 3"], "2 3", "1 2 3 4 5 6"],
+];
+
+for (const [steps, shape, values] of WAYS) {
+  test(`[4, 3] by way of ${steps.map((step) => (/^[\d ]*$/.test(step) ? `[${step}]` : step)).join(", ")}`, () => {
+    const data = dataAfter(steps);
+    assert.deepEqual(data.shape, numbers(shape).map(Number));
+    assert.deepEqual(data.values, numbers(values));
+  });
+}
+
+test("a shape that is refused changes nothing", () => {
+  assert.ok("error" in withInputShape(START, 0, [200, 200]));
+});
+
+test("what was cut off from a tensor does not come back in another one", () => {
+  const cut = withInputShape(START, 0, [2, 3]);
+  assert.ok("document" in cut);
+  const pasted = withInputText(cut.document, 0, {
+    dtype: "float32",
+    shape: [1, 1],
+    values: ["9"],
+  });
+  const grown = withInputShape(pasted, 0, [2, 2]);
+  assert.ok("document" in grown);
+  assert.deepEqual(grown.document.state.inputs[0]?.values, numbers("9 0 0 0"));
+});
+
+test("what was cut off has the data type that is chosen meanwhile", () => {
+  const bits: TensorText = { dtype: "bool", shape: [2], values: ["true", "true"] };
+  const start = documentOf({ ...BASE, inputs: BASE.inputs.with(0, bits) }, null);
+  const cut = withInputShape(start, 0, [1]);
+  assert.ok("document" in cut);
+  const { state } = cut.document;
+  const number = withState(cut.document, {
+    ...state,
+    inputs: state.inputs.with(0, { dtype: "int32", shape: [1], values: ["1"] }),
+  });
+  const grown = withInputShape(number, 0, [2]);
+  assert.ok("document" in grown);
+  assert.deepEqual(grown.document.state.inputs[0], {
+    dtype: "int32",
+    shape: [2],
+    values: ["1", "1"],
+  });
+});
+
+const ELEMENTS = { domain: "ai.onnx", op: "ScatterElements", opset: 18 } as const;
+
+test("ScatterND, ScatterElements and back: its tensors are as they were left", () => {
+  const there = withChoice(START, ELEMENTS);
+  assert.equal(there.document.state.op, "ScatterElements");
+  const { state } = there.document;
+  const edited = withState(there.document, { ...state, attributes: { axis: "1" } });
+  const back = withChoice(edited, { domain: "ai.onnx", op: "ScatterND", opset: 18 });
+  assert.deepEqual(back.document.state, BASE);
+  assert.deepEqual(back.remarks, ["the tensors of ScatterND are as they were left"]);
+  const again = withChoice(back.document, ELEMENTS);
+  assert.deepEqual(again.document.state, edited.state);
+});
+
+test("an operator comes back in the version chosen, and what that lacks comes back later", () => {
+  const there = withChoice(START, ELEMENTS).document;
+  const old = withChoice(there, { domain: "ai.onnx", op: "ScatterND", opset: 13 });
+  assert.deepEqual([old.document.state.opset, old.document.state.attributes], [13, {}]);
+  assert.equal(old.remarks.length, 2);
+  const newest = withChoice(old.document, { domain: "ai.onnx", op: "ScatterND", opset: 18 });
+  assert.deepEqual(newest.document.state, BASE);
+  assert.deepEqual(newest.remarks, ["reduction = add is back"]);
+});
+
+test("an attribute that was left out does not replace one that is chosen since", () => {
+  const max = documentOf({ ...BASE, attributes: { reduction: "max" } }, null);
+  const version = { domain: "ai.onnx", op: "ScatterND" } as const;
+  const old = withChoice(max, { ...version, opset: 16 }).document;
+  assert.deepEqual(old.state.attributes, {});
+  const edited = withState(old, { ...old.state, attributes: { reduction: "mul" } });
+  const newest = withChoice(edited, { ...version, opset: 18 });
+  assert.deepEqual(newest.document.state.attributes, { reduction: "mul" });
+});
+
+test("what was cut off comes back under another operator too", () => {
+  const cut = withInputShape(START, 0, [2, 3]);
+  assert.ok("document" in cut);
+  const other = withChoice(cut.document, { domain: "ai.onnx", op: "GatherND", opset: 13 }).document;
+  const grown = withInputShape(other, 0, [4, 3]);
+  assert.ok("document" in grown);
+  assert.deepEqual(grown.document.state.inputs[0], BASE.inputs[0]);
+});
+
+test("one's own call stays beside the examples, with everything that belongs to it", () => {
+  const cut = withInputShape(withChoice(START, ELEMENTS).document, 0, [1, 1]);
+  assert.ok("document" in cut);
+  const mine = cut.document;
+  const [first, second] = PRESETS;
+  const example = withExample(mine, first);
+  assert.deepEqual([example.state, example.preset], [first.state, first.id]);
+  const next = withExample(example, second);
+  const back = withOwn(next);
+  assert.deepEqual({ ...back, own: null }, mine);
+  // An example that is edited is the user's own as well: the two change places.
+  const edited = withState(next, { ...next.state, attributes: { axis: "7" } });
+  const swapped = withOwn(edited);
+  assert.deepEqual(swapped.state, mine.state);
+  assert.deepEqual(withOwn(swapped).state, edited.state);
+});
+
+test("an example alone is nobody's own", () => {
+  const [first, second] = PRESETS;
+  const document = withExample(documentOf(first.state, first.id), second);
+  assert.equal(document.own, null);
+  assert.equal(withOwn(document), document);
+});
+
+test("the address of one's own call brings all of it back; another address keeps it", () => {
+  const [first] = PRESETS;
+  const example = withExample(START, first);
+  assert.deepEqual(withOpened(example, structuredClone(BASE), null).state, BASE);
+  assert.equal(withOpened(example, structuredClone(first.state), null), example);
+  const other = withOpened(START, { ...BASE, attributes: {} }, null);
+  assert.deepEqual(other.own?.state, BASE);
+});
+
+test("an input that was left out comes back as it was", () => {
+  const lengths: TensorText = { dtype: "int64", shape: [2], values: ["1", "0"] };
+  const preset = PRESETS.find(({ state }) => state.op === "TensorScatter");
+  assert.ok(preset !== undefined);
+  const full = withState(documentOf(preset.state, null), {
+    ...preset.state,
+    inputs: preset.state.inputs.with(2, lengths),
+  });
+  const out = withState(full, { ...full.state, inputs: full.state.inputs.with(2, null) });
+  assert.equal(out.state.inputs[2], null);
+  assert.deepEqual(withInputGiven(out, 2).state, full.state);
+});
+
+/** A generator of numbers in [0, 1) from a seed: a linear congruence modulo 2^32. */
+function seeded(seed: number): () => number {
+  let value = seed >>> 0;
+  return () => {
+    value = (Math.imul(value, 1664525) + 1013904223) >>> 0;
+    return value / 2 ** 32;
+  };
+}
+
+const PASTES = [
+  "[[1, 2], [3, 4]]",
+  "np.arange(6).reshape(2, 3)",
+  "7",
+  "1,2",
+  "array([], dtype=int32)",
+  "x",
+];
+
+/** One random change of everything that a user can change. */
+function changed(document: Document, random: () => number): Document {
+  const below = (count: number): number => Math.floor(random() * count);
+  const { state } = document;
+  const input = below(state.inputs.length);
+  const text = state.inputs[input];
+  const version = resolve({ domain: state.domain, op: state.op, opset: state.opset });
+  const put = (next: TensorText | null): Document =>
+    withState(document, { ...state, inputs: state.inputs.with(input, next) });
+  switch (below(11)) {
+    case 0:
+    case 1:
+    case 2: {
+      if (text === null || sizeOf(text.shape) === 0) return document;
+      const at = coordinatesOf(below(sizeOf(text.shape)), text.shape);
+      return put(withValue(text, at, String(below(9) - 2)));
+    }
+    case 3:
+    case 4: {
+      const shape = text?.shape ?? [];
+      const shapes = [
+        shape.slice(0, -1),
+        grownShape(document, input),
+        shape.map((length) => Math.max(0, length + below(3) - 1)),
+        Array.from({ length: below(4) }, () => below(4)),
+      ];
+      const next = withInputShape(document, input, shapes[below(shapes.length)]);
+      return "document" in next ? next.document : document;
+    }
+    case 5: {
+      const dtypes = Object.keys(DTYPES) as DType[];
+      return text === null ? document : put(withDType(text, dtypes[below(dtypes.length)]));
+    }
+    case 6: {
+      const all = operators();
+      const { domain, name: op, sinceVersion: opset } = all[below(all.length)];
+      return withChoice(document, { domain, op, opset }).document;
+    }
+    case 7: {
+      const schema = version.attributes[below(version.attributes.length)];
+      if (schema === undefined) return document;
+      const words = ["0", "1", "-1", "x", "true", ...(schema.values ?? [])];
+      const attributes = { ...state.attributes, [schema.name]: words[below(words.length)] };
+      return withState(document, { ...state, attributes });
+    }
+    case 8:
+      return below(3) === 0
+        ? withOwn(document)
+        : withExample(document, PRESETS[below(PRESETS.length)]);
+    case 9: {
+      const element = below(2) === 0 || text === null ? null : below(text.values.length);
+      const edited = withPaste(
+        text ?? { dtype: "float32", shape: [], values: ["0"] },
+        element,
+        PASTES[below(PASTES.length)],
+      );
+      return "input" in edited ? withInputText(document, input, edited.input) : document;
+    }
+    default:
+      return text === null ? withInputGiven(document, input) : put(null);
+  }
+}
+
+for (const seed of [1, 2, 3, 4, 5]) {
+  test(`1,000 random edits, walked back to the start and forward again: seed ${seed}`, () => {
+    const random = seeded(seed);
+    const documents: Document[] = [documentOf(PRESETS[0].state, PRESETS[0].id)];
+    let history = historyOf(documents[0]);
+    while (documents.length <= 1000) {
+      const next = changed(history.present, random);
+      if (next === history.present) continue;
+      history = pushed(history, next);
+      // The page shows any of these states, so it must be possible to explain them.
+      if (documents.length % 50 === 0) explainState(next.state);
+      documents.push(structuredClone(next));
+    }
+    for (let at = 1000; at > 0; at--) {
+      assert.deepEqual(history.present, documents[at], `document ${at} on the way back`);
+      history = undone(history);
+    }
+    assert.deepEqual(history.present, documents[0]);
+    assert.equal(undone(history), history);
+    for (let at = 1; at <= 1000; at++) {
+      history = redone(history);
+      assert.deepEqual(history.present, documents[at], `document ${at} on the way forward`);
+    }
+    assert.equal(redone(history), history);
+  });
+}
+
+test("an edit after an undo forgets what was undone, and 1,000 steps are kept", () => {
+  const valued = (text: string): Document =>
+    withState(START, { ...BASE, attributes: { reduction: text } });
+  let history: History = historyOf(START);
+  for (let step = 0; step < 1100; step++) history = pushed(history, valued(String(step)));
+  assert.equal(history.past.length, 1000);
+  history = pushed(undone(history), valued("new"));
+  assert.deepEqual(history.future, []);
+  assert.deepEqual(undone(history).present, valued("1098"));
+});
+
+test("an edit of a large tensor stores the elements that differ, not the tensor", () => {
+  const large: TensorText = {
+    dtype: "float32",
+    shape: [100, 200],
+    values: Array<string>(20_000).fill("0"),
+  };
+  const start = documentOf({ ...BASE, inputs: BASE.inputs.with(0, large) }, null);
+  let history = historyOf(start);
+  for (let step = 0; step < 100; step++) {
+    const { state } = history.present;
+    const data = state.inputs[0];
+    assert.ok(data !== null);
+    const inputs = state.inputs.with(0, withValue(data, [step, step], "1"));
+    history = pushed(history, withState(history.present, { ...state, inputs }));
+  }
+  assert.ok(JSON.stringify(history.past).length < 100 * 2000);
+  for (let step = 0; step < 100; step++) history = undone(history);
+  assert.deepEqual(history.present, start);
+});
