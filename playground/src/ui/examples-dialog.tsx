@@ -33,6 +33,12 @@ function Examples({
     const text = `${group} ${title} ${note}`.toLowerCase();
     return wanted.every((word) => text.includes(word));
   });
+  // One's own call has no id.
+  const choose = (id: string): void => {
+    if (id === "") onOwn?.();
+    else onPreset(id);
+    onClose();
+  };
   const groups = [...new Set(found.map(({ group }) => group))];
   return (
     <>
@@ -45,48 +51,52 @@ function Examples({
       />
       <div class="examples">
         {onOwn !== null && (
-          <section>
-            <h3>Yours</h3>
-            <button
-              type="button"
-              class="quiet"
-              aria-current={chosen === null ? "true" : undefined}
-              onClick={() => {
-                onOwn();
-                onClose();
-              }}
-            >
-              Your own call
-            </button>
-          </section>
+          <Group
+            title="Yours"
+            examples={[{ id: "", title: "Your own call" }]}
+            chosen={chosen ?? ""}
+            onChoice={choose}
+          />
         )}
         {groups.map((group) => (
-          <section key={group}>
-            <h3>{group}</h3>
-            <ul>
-              {found
-                .filter((one) => one.group === group)
-                .map(({ id, title }) => (
-                  <li key={id}>
-                    <button
-                      type="button"
-                      class="quiet"
-                      data-example={id}
-                      aria-current={id === chosen ? "true" : undefined}
-                      onClick={() => {
-                        onPreset(id);
-                        onClose();
-                      }}
-                    >
-                      {title}
-                    </button>
-                  </li>
-                ))}
-            </ul>
-          </section>
+          <Group
+            key={group}
+            title={group}
+            examples={found.filter((one) => one.group === group)}
+            chosen={chosen}
+            onChoice={choose}
+          />
         ))}
         {found.length === 0 && <p>No example has these words.</p>}
       </div>
     </>
   );
 }
+
+interface GroupProps {
+  readonly title: string;
+  readonly examples: readonly { readonly id: string; readonly title: string }[];
+  readonly chosen: string | null;
+  onChoice(id: string): void;
+}
+
+const Group = ({ title, examples, chosen, onChoice }: GroupProps): JSX.Element => (
+  <section>
+    <h3>{title}</h3>
+    <ul>
+      {examples.map(({ id, title: name }) => (
+        <li key={id}>
+          <button
+            type="button"
+            class="quiet"
+            data-example={id}
+            aria-current={id === chosen ? "true" : undefined}
+            onClick={() => onChoice(id)}
+          >
+            {name}
+          </button>
+        </li>
+      ))}
+    </ul>
+  </section>
+);

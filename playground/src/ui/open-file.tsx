@@ -52,6 +52,10 @@ export function OpenFile(props: OpenFileProps): JSX.Element {
     } else if (spot === "actual") onActual?.(choice.input, remarks);
     else onTensor(choice.input, spot, remarks);
   };
+  const ask = (found: Offer): void => {
+    setOffer(found);
+    dialog.current?.showModal();
+  };
   const takeFiles: TakeFiles = async (files, spot) => {
     const found = await read(files);
     if (found === null) return;
@@ -63,24 +67,14 @@ export function OpenFile(props: OpenFileProps): JSX.Element {
     const [only] = choices;
     if (choices.length === 1 && only.kind === "node") take(only, 0, remarks);
     else if (choices.length === 1 && spot !== null) take(only, spot, remarks);
-    else {
-      setOffer(found);
-      dialog.current?.showModal();
-    }
+    else ask(found);
   };
   const isOver = useDropping(takeFiles);
   usePastes(async (text) => {
     const read = await onText(text).catch((error: unknown) => ({ error: String(error) }));
-    if ("error" in read) {
-      onRefusal(read.error);
-      return;
-    }
-    setOffer({
-      name: "pasted text",
-      choices: [{ kind: "tensor", title: "", ...read }],
-      remarks: [],
-    });
-    dialog.current?.showModal();
+    if ("error" in read) onRefusal(read.error);
+    else
+      ask({ name: "pasted text", choices: [{ kind: "tensor", title: "", ...read }], remarks: [] });
   });
   return (
     <>

@@ -38,12 +38,12 @@ export function useSession() {
     }
     if (change === "example") setFocused(null);
   });
-  const { state } = shown;
-  const drawn = usePicture(state, last);
+  const drawn = usePicture(shown.state, last);
   const { call, picture, version } = drawn;
   const links = picture?.links ?? null;
   const tuples = links?.tuples ?? NO_TUPLES;
   const count = links?.count ?? 0;
+  // The number of steps that are shown.
   const at = drawn.isStale ? count : Math.min(step ?? count, count);
   const tensors = useTensors(drawn, page, at, others);
   const description = useMemo(() => describe(call, spot, step), [call, spot, step]);
@@ -61,16 +61,12 @@ export function useSession() {
     call,
     explanation: call.explanation,
     fixes: useFixes(call),
-    summary: useMemo(
-      () => (call.picture === null ? [] : summaryOf(call.picture.explanation)),
-      [call],
-    ),
+    summary: useMemo(() => summaryAt(call), [call]),
     generation: generation.current,
     links,
     tuples,
     count,
     step,
-    /** The number of steps that are shown. */
     at,
     onStep,
     isPlaying,
@@ -79,12 +75,15 @@ export function useSession() {
     onSpot,
     onScrub: useScrub(picture, onStep),
     description,
-    toHear: isPlaying || pointed !== null || description === null ? "" : aloud(description, tuples),
+    toHear: isPlaying || pointed !== null ? "" : aloud(description, tuples),
     others,
     verb: verbOf(picture),
     dataPosition: version === null ? -1 : rolePosition(version, "data"),
   };
 }
+
+const summaryAt = ({ picture }: CallView): readonly string[] =>
+  picture === null ? [] : summaryOf(picture.explanation);
 
 /** What mends a call. What finds it is loaded with the first error. */
 function useFixes(call: CallView): readonly Fix[] {

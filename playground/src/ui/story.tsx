@@ -86,11 +86,11 @@ function Summary({ session: { summary } }: { readonly session: Session }): JSX.E
 }
 
 /** A description as one text, for screen readers. */
-export const aloud = (description: Description, tuples: readonly Tuple[]): string =>
-  [
-    description.title,
-    ...description.lines.map(({ tuple, text, result }) => {
-      const letter = tuple === null ? "" : `${tuples[tuple]?.letter ?? ""}: `;
-      return letter + text + (result === undefined ? "" : `: ${result}`);
-    }),
-  ].join(". ");
+export function aloud(description: Description | null, tuples: readonly Tuple[]): string {
+  if (description === null) return "";
+  const lines = description.lines.map(({ tuple, text, result }) => {
+    const letter = tuple === null ? "" : `${tuples[tuple]?.letter ?? ""}: `;
+    return letter + text + (result === undefined ? "" : `: ${result}`);
+  });
+  return [description.title, ...lines].join(". ");
+}
