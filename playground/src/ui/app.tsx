@@ -79,7 +79,12 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   const { state, explanation, others, remarks } = session;
   return (
-    <aside class={isOpen || asked !== undefined ? "open" : undefined}>
+    // It scrolls, so keys must reach it.
+    <aside
+      class={isOpen || asked !== undefined ? "open" : undefined}
+      aria-label="story"
+      tabIndex={0}
+    >
       {asked === undefined ? (
         <>
           <button

@@ -4,7 +4,6 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import type { Fix } from "../model/fixes.ts";
 import type { TensorId } from "../model/layout.ts";
 import type { Tuple } from "../model/links.ts";
-import { rolePosition } from "../model/schema.ts";
 import { summaryOf } from "../model/summary.ts";
 import { describeCell, describeFault, describeStep } from "./describe.ts";
 import { usePage } from "./page.ts";
@@ -39,7 +38,7 @@ export function useSession() {
     if (change === "example") setFocused(null);
   });
   const drawn = usePicture(shown.state, last);
-  const { call, picture, version } = drawn;
+  const { call, picture } = drawn;
   const links = picture?.links ?? null;
   const tuples = links?.tuples ?? NO_TUPLES;
   const count = links?.count ?? 0;
@@ -78,7 +77,6 @@ export function useSession() {
     toHear: isPlaying || pointed !== null ? "" : aloud(description, tuples),
     others,
     verb: verbOf(picture),
-    dataPosition: version === null ? -1 : rolePosition(version, "data"),
   };
 }
 

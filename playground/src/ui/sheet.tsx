@@ -179,6 +179,8 @@ function cell(props: RowProps, element: number): JSX.Element {
       class={classes.join(" ")}
       tabIndex={active === element ? 0 : -1}
       aria-invalid={fault === undefined ? undefined : true}
+      // A value that is longer than its cell is read as a whole.
+      aria-label={shown === value ? undefined : value}
       title={fault ?? titleOf(value, shown, other)}
     >
       {text === null ? (

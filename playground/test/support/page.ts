@@ -116,8 +116,8 @@ export const cellsOf = (page: Page, tensor: number | "output"): Promise<string[]
     cells.map((cell) => {
       const text =
         cell.firstChild?.nodeType === Node.TEXT_NODE ? (cell.firstChild.textContent ?? "") : "";
-      // A value that is longer than its cell is whole in the title.
-      return text.endsWith("…") ? (cell.getAttribute("title") ?? "") : text;
+      // A value that is longer than its cell is whole in its label.
+      return cell.getAttribute("aria-label") ?? text;
     }),
   );
 
