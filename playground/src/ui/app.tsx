@@ -8,7 +8,7 @@ import { Bar } from "./bar.tsx";
 import { useCorners } from "./corners.ts";
 import { useFirstVisit, useKeys } from "./keys.ts";
 import { Player } from "./player.tsx";
-import { useLayout, useRoom } from "./room.ts";
+import { isEmbedded, useLayout, useRoom } from "./room.ts";
 import { sceneOf } from "./scene-of.ts";
 import { useSession, type Session } from "./session.ts";
 import { Shapes } from "./shapes.tsx";
@@ -21,9 +21,6 @@ import { WhyPanel } from "./why-panel.tsx";
 
 /** What another runtime gave, for the panel that compares it; undefined while the panel is closed. */
 export type Asked = { readonly actual: TensorText | null } | undefined;
-
-/** Stage and story only, for a frame in another page. */
-const isEmbedded = (): boolean => new URLSearchParams(location.search).has("embed");
 
 export function App(): JSX.Element {
   const session = useSession();
