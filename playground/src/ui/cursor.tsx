@@ -185,10 +185,14 @@ const rangeOf = (box: HTMLElement): { readonly down: number; readonly right: num
 /** The first row and column at a scroll position. */
 function cornerAt(box: HTMLElement, most: Corner): Corner {
   const { down, right } = rangeOf(box);
-  const at = (position: number, range: number, last: number): number =>
-    range <= 0 ? 0 : Math.max(0, Math.min(last, Math.round((position / range) * last)));
-  return { row: at(box.scrollTop, down, most.row), column: at(box.scrollLeft, right, most.column) };
+  return {
+    row: stepAt(box.scrollTop, down, most.row),
+    column: stepAt(box.scrollLeft, right, most.column),
+  };
 }
+
+const stepAt = (position: number, range: number, last: number): number =>
+  range <= 0 ? 0 : Math.max(0, Math.min(last, Math.round((position / range) * last)));
 
 function onKeyDown(event: KeyboardEvent, props: CursorProps, { go, edit }: Editing): void {
   const { lane, cells } = props;

@@ -13,7 +13,7 @@ export function laneProps(
   session: Session,
   lane: Lane,
   { metrics, isNarrow, hasMaps }: Layout,
-): Omit<LaneProps, "corner" | "onCorner" | "onReveal" | "onText"> {
+): Omit<LaneProps, "corner" | "onCorner" | "onReveal" | "onText" | "onPin"> {
   const { state, version, inputs, edits, picture, at, onSpot, onScrub, isStale } = session;
   const common = { lane, metrics, hasMap: hasMaps, onSpot, onScrub, name: lane.name };
   if (lane.id === "output") {

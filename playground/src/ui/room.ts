@@ -53,6 +53,10 @@ export function useRoom(box: RefObject<HTMLElement | null>): Room {
   return room;
 }
 
+/** The room without what stands below the stage. */
+export const useRoomAbove = (room: Room, height: number): Room =>
+  useMemo(() => ({ ...room, height: Math.max(room.height - height, 160) }), [room, height]);
+
 /** Widths of cells, in characters. */
 const WIDTHS = [4, 6, 9, 12] as const;
 /** More values are not looked at: they are drawn in part only. */

@@ -39,9 +39,7 @@ export function useSession() {
   });
   const drawn = usePicture(shown.state, last);
   const { call, picture } = drawn;
-  const links = picture?.links ?? null;
-  const tuples = links?.tuples ?? NO_TUPLES;
-  const count = links?.count ?? 0;
+  const { links, tuples, count } = linksIn(picture);
   // The number of steps that are shown.
   const at = drawn.isStale ? count : Math.min(step ?? count, count);
   const tensors = useTensors(drawn, page, at, others);
@@ -79,6 +77,12 @@ export function useSession() {
     verb: verbOf(picture),
   };
 }
+
+const linksIn = (picture: Picture | null) => ({
+  links: picture?.links ?? null,
+  tuples: picture?.links.tuples ?? NO_TUPLES,
+  count: picture?.links.count ?? 0,
+});
 
 const summaryAt = ({ picture }: CallView): readonly string[] =>
   picture === null ? [] : summaryOf(picture.explanation);

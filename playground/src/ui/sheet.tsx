@@ -23,6 +23,8 @@ export interface Editing {
 
 export interface SheetProps extends Cells {
   readonly id: TensorId;
+  /** Before the ids of cells, where a tensor has a second table. */
+  readonly prefix?: string;
   readonly name: string;
   readonly lane: Lane;
   readonly metrics: Metrics;
@@ -174,7 +176,7 @@ function cell(props: RowProps, element: number): JSX.Element {
   return (
     <td
       key={element}
-      id={cellId(id, element)}
+      id={`${props.prefix ?? ""}${cellId(id, element)}`}
       data-element={element}
       class={classes.join(" ")}
       tabIndex={active === element ? 0 : -1}
