@@ -26,14 +26,15 @@ interface StageProps {
 }
 
 export function Stage({ session, layout, windows, onText, onPin }: StageProps): JSX.Element {
-  const { isStale, description, spot, isPointed } = session;
+  const { isStale, description, spot, isPointed, isPlaying } = session;
   const { corners, onCorner, onReveal } = windows;
   const box = useRef<HTMLDivElement>(null);
   const spots = description?.arrows.flatMap(({ from, to }) => [from, to]) ?? [];
   useLit(box, spots, isStale ? null : spot);
-  // The tables of a large call follow the cell that is selected, and the player. They stay while the pointer passes.
+  // The tables of a large call follow the cell, or the step, that is selected. They stay while the pointer passes, and
+  // while the picture plays.
   useEffect(() => {
-    if (isPointed) return;
+    if (isPointed || isPlaying) return;
     for (const other of spots) {
       if (other.tensor !== spot?.tensor) onReveal(other.tensor, other.element);
     }
