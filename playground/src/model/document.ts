@@ -24,7 +24,7 @@ interface Call {
 }
 
 /** A call, and the calls of other operators that it came from. */
-export interface Work extends Call {
+interface Work extends Call {
   /** By domain and operator. */
   readonly kept: Readonly<Record<string, Call>>;
 }

@@ -16,7 +16,7 @@ export interface InputView {
   at(step: number, picture: Picture | null): Cells;
 }
 
-export const NO_NOTES: ReadonlyMap<number, string> = new Map();
+const NO_NOTES: ReadonlyMap<number, string> = new Map();
 const NO_TINTS = new Int8Array(0);
 const NOWHERE: readonly [number, number] = [0, 0];
 

@@ -12,7 +12,7 @@ export type TensorId = number | "output";
 /** What an operator's indices are: tuples of all coordinates, one index an element, one a slice, or where a run begins. */
 export type Family = "tuples" | "elements" | "slices" | "sequence";
 
-export const familyOf = (op: string): Family =>
+const familyOf = (op: string): Family =>
   op.includes("ND")
     ? "tuples"
     : op === "TensorScatter"

@@ -65,7 +65,7 @@ export interface Printed {
  * The elements of a tensor and their texts. Texts are taken from `before` where elements are the same: printing 4096
  * floats takes 3 of the 16 ms that a step of the player has.
  */
-export function printOf(tensor: Tensor, before: Printed = { elements: [], texts: [] }): Printed {
+function printOf(tensor: Tensor, before: Printed = { elements: [], texts: [] }): Printed {
   const nested: readonly unknown[] = [tensor.toArray()];
   const elements = nested.flat(tensor.shape.length) as Scalar[];
   const texts = elements.map((value, element) =>

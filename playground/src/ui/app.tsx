@@ -7,6 +7,7 @@ import { Actions } from "./actions.tsx";
 import { Bar } from "./bar.tsx";
 import { useCorners } from "./corners.ts";
 import { useFirstVisit, useKeys } from "./keys.ts";
+import { later } from "./later.tsx";
 import { Player } from "./player.tsx";
 import { PinnedSlices, pinsHeight, usePins } from "./pins.tsx";
 import { isEmbedded, useLayout, useRoom, useRoomAbove } from "./room.ts";
@@ -18,7 +19,9 @@ import { Story } from "./story.tsx";
 import { TextDialog } from "./text-dialog.tsx";
 import { Title } from "./title.tsx";
 import { useTravel } from "./travel.ts";
-import { WhyPanel } from "./why-panel.tsx";
+import type { WhyProps } from "./why-state.ts";
+
+const WhyPanel = later<WhyProps>(async () => (await import("./why.tsx")).Why);
 
 /** What another runtime gave, for the panel that compares it; undefined while the panel is closed. */
 export type Asked = { readonly actual: TensorText | null } | undefined;

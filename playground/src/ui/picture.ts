@@ -88,7 +88,7 @@ export interface Shown {
 }
 
 /** What a runtime gave, in the order of the output's elements. */
-export interface OutputActual {
+interface OutputActual {
   readonly texts: readonly string[];
   readonly differing: ReadonlySet<number>;
 }
@@ -147,7 +147,7 @@ function othersOf(
   };
 }
 
-export interface Spots {
+interface Spots {
   /** The cell that the pointer is on; null where it is on none. */
   readonly pointed: Spot | null;
   /** The cell that is described: the one pointed at, else the one in focus. */

@@ -21,7 +21,7 @@ export interface Editing {
   readonly text: string;
 }
 
-export interface SheetProps extends Cells {
+interface SheetProps extends Cells {
   readonly id: TensorId;
   /** Before the ids of cells, where a tensor has a second table. */
   readonly prefix?: string;
