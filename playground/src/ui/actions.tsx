@@ -20,24 +20,8 @@ export function Actions({ session, sceneOf, asked, onAsk }: ActionsProps): JSX.E
   const { state, page, version, preset, undo, redo, canUndo, canRedo } = session;
   return (
     <>
-      <button
-        type="button"
-        aria-label="undo"
-        title="undo: Ctrl+Z"
-        disabled={!canUndo}
-        onClick={undo}
-      >
-        ↶
-      </button>
-      <button
-        type="button"
-        aria-label="redo"
-        title="redo: Ctrl+Shift+Z"
-        disabled={!canRedo}
-        onClick={redo}
-      >
-        ↷
-      </button>
+      <Step label="undo" sign="↶" keys="Ctrl+Z" isThere={canUndo} onStep={undo} />
+      <Step label="redo" sign="↷" keys="Ctrl+Shift+Z" isThere={canRedo} onStep={redo} />
       <ExamplesButton
         chosen={preset}
         onPreset={session.showPreset}
@@ -76,3 +60,24 @@ export function Actions({ session, sceneOf, asked, onAsk }: ActionsProps): JSX.E
     </>
   );
 }
+
+interface StepProps {
+  readonly label: string;
+  readonly sign: string;
+  readonly keys: string;
+  readonly isThere: boolean;
+  onStep(): void;
+}
+
+/** A button that keeps the focus when there is nothing more to do: a disabled one would lose it. */
+const Step = ({ label, sign, keys, isThere, onStep }: StepProps): JSX.Element => (
+  <button
+    type="button"
+    aria-label={label}
+    title={`${label}: ${keys}`}
+    aria-disabled={!isThere}
+    onClick={() => isThere && onStep()}
+  >
+    {sign}
+  </button>
+);

@@ -88,7 +88,7 @@ interface SideProps {
 /** The story and the shapes, or the panel that compares. On a phone it is a line that opens. */
 function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
-  const { state, explanation, others, remarks } = session;
+  const { state, explanation, others, remarks, isStale } = session;
   return (
     // It scrolls, so keys must reach it.
     <aside
@@ -117,17 +117,21 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
           <ShapeRules session={session} />
         </>
       ) : (
-        <WhyPanel
-          state={state}
-          explanation={explanation}
-          actual={asked.actual}
-          onRule={others.setRule}
-          onActual={others.setActual}
-          onClose={() => {
-            others.clear();
-            onAsk(undefined);
-          }}
-        />
+        <>
+          {/* What is wrong with the call, and what mends it, is always to be seen. */}
+          {isStale && <Story session={session} />}
+          <WhyPanel
+            state={state}
+            explanation={explanation}
+            actual={asked.actual}
+            onRule={others.setRule}
+            onActual={others.setActual}
+            onClose={() => {
+              others.clear();
+              onAsk(undefined);
+            }}
+          />
+        </>
       )}
       {isFrame && (
         <a class="whole" href={`./${location.hash}`} target="_blank" rel="noopener">

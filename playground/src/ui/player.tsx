@@ -80,7 +80,7 @@ export function Player({ session }: { readonly session: Session }): JSX.Element 
         type="button"
         aria-label="one step back"
         title="←"
-        disabled={isOff || at <= 0}
+        aria-disabled={isOff || at <= 0}
         onClick={back}
       >
         ‹
@@ -89,7 +89,7 @@ export function Player({ session }: { readonly session: Session }): JSX.Element 
         type="button"
         aria-label="one step forward"
         title="→"
-        disabled={isOff || at >= count}
+        aria-disabled={isOff || at >= count}
         onClick={forward}
       >
         ›

@@ -13,8 +13,8 @@ import type { Session } from "./session.ts";
 /** @param isMoving whether the steps of the player are in it */
 export type SceneOf = (isMoving: boolean) => Scene;
 
-/** A picture that moves has no more steps than anybody watches. */
-const MOST_STEPS = 60;
+/** A picture that moves has no more frames than anybody watches. Of a longer call each shows several steps more. */
+const MOST_FRAMES = 60;
 
 export function sceneOf(
   session: Session,
@@ -52,8 +52,9 @@ function framesOf(picture: Picture): Scene["frames"] {
   const { links, targets, output } = picture;
   const tints = tintsOf(links, targets, "output", output.size);
   const hits = hitsOf(links, "output", output.size);
-  const steps = Math.min(links.count, MOST_STEPS);
-  return Array.from({ length: steps + 1 }, (_, step) =>
-    outputCells(picture, tints, hits, step, printedAfter(picture, step, undefined)),
-  );
+  const frames = Math.min(links.count, MOST_FRAMES);
+  return Array.from({ length: frames + 1 }, (_, frame) => {
+    const step = Math.round((frame * links.count) / Math.max(frames, 1));
+    return outputCells(picture, tints, hits, step, printedAfter(picture, step, undefined));
+  });
 }
