@@ -125,6 +125,7 @@ const TIGHT = { chips: 66, wires: 60, becomes: 40, gap: 12 };
 
 /** From the largest to the smallest. The last shows parts of tensors that have no room. */
 const DENSITIES: readonly [Metrics, ...Metrics[]] = [
+  { pitch: 46, font: 19, least: 56, padding: 18, gap: 16, gutters: WIDE },
   { pitch: 38, font: 16, least: 46, padding: 16, gap: 14, gutters: WIDE },
   { pitch: 31, font: 14, least: 36, padding: 12, gap: 10, gutters: WIDE },
   { pitch: 25, font: 12, least: 26, padding: 8, gap: 8, gutters: TIGHT },
