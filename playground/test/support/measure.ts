@@ -1,0 +1,98 @@
+/**
+ * Where the parts of the picture stand. `pictureOf` and `textsOf` run in the page, whoever drives it, so they refer to
+ * nothing outside of themselves.
+ */
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface Box {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+export interface Picture {
+  /** The tables of data and of the output, if they are there. */
+  readonly data: Box | null;
+  readonly output: Box | null;
+  readonly player: Box | null;
+  readonly cells: readonly (Box & { readonly tensor: string })[];
+  /** Points on each line. */
+  readonly points: readonly { readonly x: number; readonly y: number }[];
+  /** By how many pixels the page is too wide. */
+  readonly overflow: number;
+}
+
+/** @param root the document of the page; null for the one that this runs in */
+export function pictureOf(root: Document | null): Picture {
+  const page = root ?? document;
+  const boxOf = (element: Element | null): Box | null => {
+    if (element === null) return null;
+    const { left, right, top, bottom } = element.getBoundingClientRect();
+    return { left, right, top, bottom };
+  };
+  const paths = [...page.querySelectorAll<SVGPathElement>(".gutter svg path")];
+  return {
+    data: boxOf(page.querySelector(".lane.data :is(table, .empty)")),
+    output: boxOf(page.querySelector(".lane.output :is(table, .empty)")),
+    player: boxOf(page.querySelector(".player")),
+    cells: [...page.querySelectorAll("td[data-element]")].map((cell) => {
+      const { left, right, top, bottom } = cell.getBoundingClientRect();
+      const tensor = cell.closest("[data-tensor]")?.getAttribute("data-tensor") ?? "";
+      return { left, right, top, bottom, tensor };
+    }),
+    points: paths.flatMap((path) => {
+      const length = path.getTotalLength();
+      // The lines are not scaled. Browsers disagree on `getScreenCTM` in a frame.
+      const { left, top } = path.ownerSVGElement?.getBoundingClientRect() ?? { left: 0, top: 0 };
+      return Array.from({ length: 21 }, (_, i) => {
+        const { x, y } = path.getPointAtLength((length * i) / 20);
+        return { x: x + left, y: y + top };
+      });
+    }),
+    overflow: page.documentElement.scrollWidth - page.documentElement.clientWidth,
+  };
+}
+
+/** What is wrong with a picture on a wide screen, as sentences. */
+export function misplacedIn(picture: Picture, { width, height }: Size): string[] {
+  const { data, output, cells, points, overflow } = picture;
+  if (data === null || output === null) return ["data or the output is not there"];
+  const found: string[] = [];
+  const claim = (holds: boolean, sentence: string): unknown => holds || found.push(sentence);
+  claim(output.left > data.right, "the output is not right of data");
+  claim(Math.abs(output.top - data.top) < 2, `data is at ${data.top}, output at ${output.top}`);
+  claim(data.left >= 0 && output.right <= width, "data or the output leaves the screen");
+  claim(output.top < height - 200, `the output begins at ${output.top}`);
+  claim(overflow <= 0, `the page is ${overflow} px too wide`);
+  const crossed = points.find(({ x, y }) =>
+    cells.some(
+      ({ left, right, top, bottom }) => x > left + 1 && x < right - 1 && y > top && y < bottom,
+    ),
+  );
+  claim(crossed === undefined, `a line crosses a cell at ${crossed?.x}, ${crossed?.y}`);
+  return found;
+}
+
+/** The tensors that have a whole cell above the player, which stands at the bottom of a phone's screen. */
+export function tensorsSeen({ cells, player }: Picture, { width }: Size): Set<string> {
+  const end = player?.top ?? 0;
+  const seen = cells.filter(
+    ({ right, bottom, left }) => left >= 0 && right <= width && bottom <= end,
+  );
+  return new Set(seen.map(({ tensor }) => tensor));
+}
+
+/** The values in cells, without letters and notes. */
+export function textsOf(cells: readonly Element[]): string[] {
+  return cells.map(({ firstChild, title }: Element & { readonly title?: string }) => {
+    // Not by a class of the page's window, because the cells may be those of a frame.
+    const text = firstChild?.nodeName === "#text" ? (firstChild.textContent ?? "") : "";
+    // A value that is longer than its cell is whole in the title.
+    return text.endsWith("…") ? (title ?? "") : text;
+  });
+}
