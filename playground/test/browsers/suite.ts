@@ -3,7 +3,8 @@
  * they find to the program that opened the browser.
  */
 
-import { misplacedIn, pictureOf, tensorsSeen, type Size } from "../support/measure.ts";
+import { misplacedIn, missingIn, pictureOf, type Size } from "../support/measure.ts";
+import { uncoloured } from "./colours.ts";
 import { Frame, WIDE } from "./frame.ts";
 import type { Cases, Report } from "./reports.ts";
 import { VISITS } from "./visits.ts";
@@ -44,9 +45,8 @@ async function testPresets({ presets, sum }: Cases): Promise<void> {
       const onLaptop = misplacedIn(pictureOf(frame.document), LAPTOP);
       found.push(...onLaptop.map((one) => `1024 × 768: ${one}`));
       await frame.resize(PHONE);
-      const picture = pictureOf(frame.document);
-      if (tensorsSeen(picture, PHONE).size === 0) found.push("390 × 844: no cell is seen");
-      if (picture.overflow > 0) found.push(`390 × 844: ${picture.overflow} px too wide`);
+      const onPhone = missingIn(pictureOf(frame.document), PHONE, id);
+      found.push(...onPhone.map((one) => `390 × 844: ${one}`));
       return found;
     });
   }
@@ -63,22 +63,9 @@ function shownIn(frame: Frame, id: string): Report {
   return { type: "shown", id, inputs, output: frame.cells("output"), story };
 }
 
-/** Arrow heads that have not the colour of their line. WebKit once drew all of them black. */
-function uncoloured(frame: Frame): string[] {
-  const heads = [...frame.document.querySelectorAll(".wire .head")];
-  return heads.flatMap((head) => {
-    const { fill } = frame.window.getComputedStyle(head);
-    const line = head.parentElement ?? head;
-    const { stroke } = frame.window.getComputedStyle(line);
-    return fill === stroke && !/^rgb\(0, 0, 0\)$|none/.test(fill)
-      ? []
-      : [`an arrow is ${fill} at the head and ${stroke} at the line`];
-  });
-}
-
 async function runSuite(): Promise<void> {
   const cases: Cases = await (await fetch("/cases.json")).json();
-  await testPresets(cases);
+  // First, because Back goes astray in WebKit after a frame with a hundred steps was removed.
   for (const [name, run] of Object.entries(VISITS)) {
     await test(name, async () => {
       const frame = await Frame.open(cases.sum);
@@ -89,6 +76,7 @@ async function runSuite(): Promise<void> {
       }
     });
   }
+  await testPresets(cases);
 }
 
 runSuite().then(

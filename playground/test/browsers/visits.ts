@@ -1,5 +1,6 @@
 /** What a visitor does with the page: each begins at the same state, and ends with sentences about what is wrong. */
 
+import { uncoloured } from "./colours.ts";
 import type { Frame } from "./frame.ts";
 import type { Cases } from "./reports.ts";
 
@@ -111,9 +112,9 @@ const shared: Visit = async (frame, { sum, steps }) => {
   const svg = new DOMParser().parseFromString(await files[0].text(), "image/svg+xml");
   const { documentElement: root } = svg;
   found.push(...differ("the root of the picture", root.nodeName, "svg"));
-  const texts = [...svg.querySelectorAll("text")].map(({ textContent }) => textContent);
+  const texts = new Set([...svg.querySelectorAll("text")].map((text) => text.textContent));
   for (const value of steps[steps.length - 1]) {
-    if (!texts.includes(value)) found.push(`the picture lacks ${value}`);
+    if (!texts.has(value)) found.push(`the picture lacks ${value}`);
   }
   await frame.press("Save as PNG");
   await frame.until("a PNG is made", () => files.some(({ type }) => type === "image/png"));
@@ -144,7 +145,10 @@ const accessible =
     await frame.drawn();
     const checker: Checker = Reflect.get(frame.window, "axe");
     const { violations } = await checker.run({});
-    return violations.map(({ help, nodes }) => `${help}: ${nodes[0].html}`);
+    return [
+      ...violations.map(({ help, nodes }) => `${help}: ${nodes[0].html}`),
+      ...uncoloured(frame),
+    ];
   };
 
 export const VISITS: Readonly<Record<string, Visit>> = {

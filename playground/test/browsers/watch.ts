@@ -6,7 +6,7 @@ window.addEventListener(
   "error",
   ({ message, target }) => {
     // The page's size follows from that of its parts in a second step, which is drawn a frame later. That is no error.
-    if (/^ResizeObserver loop/.test(message)) return;
+    if (message?.startsWith("ResizeObserver loop")) return;
     // A file that cannot be loaded has no message, and its error does not bubble.
     const file = target instanceof Element ? target.outerHTML : "";
     report(`error: ${message ?? "not loaded"} ${file}`);

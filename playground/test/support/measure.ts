@@ -78,13 +78,28 @@ export function misplacedIn(picture: Picture, { width, height }: Size): string[]
   return found;
 }
 
-/** The tensors that have a whole cell above the player, which stands at the bottom of a phone's screen. */
-export function tensorsSeen({ cells, player }: Picture, { width }: Size): Set<string> {
-  const end = player?.top ?? 0;
+/** Examples whose indices alone fill a phone's screen, so that the output begins below it. */
+const TALL: ReadonlySet<string> = new Set([
+  "classic-confusions-q-1-the-axes-that-count-tuples-2",
+  "openvino-gather-example-3-batch-dims-2",
+  "openvino-gather-example-4-batches-of-slices",
+  "openvino-gathernd-example-7-batch-dims-3",
+]);
+
+/** What is wrong with the picture of an example on a phone, where the player stands at the bottom, as sentences. */
+export function missingIn(picture: Picture, { width }: Size, id: string): string[] {
+  const { cells, player, overflow } = picture;
+  if (player === null) return ["the player is not there"];
   const seen = cells.filter(
-    ({ right, bottom, left }) => left >= 0 && right <= width && bottom <= end,
+    ({ left, right, bottom }) => left >= 0 && right <= width && bottom <= player.top,
   );
-  return new Set(seen.map(({ tensor }) => tensor));
+  const isSeen = (isOutput: boolean): boolean =>
+    seen.some(({ tensor }) => (tensor === "output") === isOutput);
+  const found: string[] = [];
+  if (!isSeen(false)) found.push("no cell of an input is above the player");
+  if (!isSeen(true) && !TALL.has(id)) found.push("no cell of the output is above the player");
+  if (overflow > 0) found.push(`the page is ${overflow} px too wide`);
+  return found;
 }
 
 /** The values in cells, without letters and notes. */
