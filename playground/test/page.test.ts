@@ -205,8 +205,8 @@ test("an index out of range, and a value that is no number, are marked at their 
   await page.keyboard.type("many");
   await page.keyboard.press("Enter");
   assert.deepEqual(await invalid.evaluateAll((cells) => cells.map(({ id }) => id)), [
-    "cell-0-0",
     "cell-1-2",
+    "cell-0-0",
   ]);
   assert.match(await page.locator(".story").innerText(), /many/);
 });
@@ -317,7 +317,7 @@ test("text that is entered becomes the tensor; text that is no tensor shows why"
   assert.deepEqual(await cellsOf(page, "output"), flat(expected.toArray()));
 });
 
-test("text pasted on a cell is its value, or the tensor; text that is neither goes to the text editor", async () => {
+test("text pasted on a cell is its value, or the tensor; text that is neither says why", async () => {
   await using opened = await site.open(SUM);
   const { page } = opened;
   const paste = (cell: string, text: string) =>
@@ -336,11 +336,18 @@ test("text pasted on a cell is its value, or the tensor; text that is neither go
   assert.deepEqual(await cellsOf(page, 2), flat([10, 20, 30, 40, 7, 60, 70, 80, 90]));
   await paste("#cell-2-4", "[[1, 1, 1], [2, 2, 2], [3, 3, 3]]");
   assert.deepEqual(await cellsOf(page, 2), flat([1, 1, 1, 2, 2, 2, 3, 3, 3]));
+  // A text that is no tensor changes nothing, and says why.
   await paste("#cell-2-4", "[[1, 1], [2]]");
-  const dialog = page.locator("dialog[open]");
-  assert.equal(await dialog.locator("textarea").inputValue(), "[[1, 1], [2]]");
-  assert.equal(await dialog.locator("[role=alert]").count(), 1);
+  await page.locator(".said p").waitFor();
+  assert.match(await page.locator(".said p").innerText(), /line 1, column \d+/);
   assert.deepEqual(await cellsOf(page, 2), flat([1, 1, 1, 2, 2, 2, 3, 3, 3]));
+  // On no cell, it asks for which input it is.
+  await paste("body", "[[1], [1], [0]]");
+  const dialog = page.locator("dialog[open]");
+  await dialog.getByRole("button", { name: "indices", exact: true }).click();
+  await page.waitForFunction(
+    () => document.querySelector("#cell-1-2")?.firstChild?.textContent === "0",
+  );
 });
 
 test("an example keeps nothing of the one before it", async () => {

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { fromHash } from "../src/model/hash.ts";
 import { PRESETS } from "../src/model/presets.ts";
-import { cellsOf, SUM, useSite } from "./support/page.ts";
+import { cellsOf, chooseExample, SUM, useSite } from "./support/page.ts";
 
 const site = useSite();
 
@@ -81,9 +81,9 @@ test("operators and examples are steps of Back, with what was edited between the
   await using opened = await site.open(SUM);
   const { page } = opened;
   await typeAt(page, "#cell-0-0", "5");
-  const operator = page.locator(".operator select").first();
+  const operator = page.locator(".sentence .operator").first();
   await operator.selectOption("ai.onnx/ScatterElements");
-  await page.selectOption(".presets select", PRESETS[0].id);
+  await chooseExample(page, PRESETS[0].id);
   const example = await dataAt(page);
   await typeAt(page, "#cell-0-0", "8");
   await page.goBack();
@@ -101,7 +101,7 @@ test("operators and examples are steps of Back, with what was edited between the
 test("an operator comes back with its tensors, and says so", async () => {
   await using opened = await site.open(SUM);
   const { page } = opened;
-  const operator = page.locator(".operator select").first();
+  const operator = page.locator(".sentence .operator").first();
   await operator.selectOption("ai.onnx/ScatterElements");
   await operator.selectOption("ai.onnx/ScatterND");
   assert.equal(await dataAt(page), FULL);

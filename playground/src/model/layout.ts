@@ -307,7 +307,9 @@ function narrowed(lanes: readonly Lane[], gutter: Gutter, { width }: Room): Lane
 
 /** The part of a table that is drawn. Rows of a window are all alike, so that they can be scrolled. */
 function withWindow(lane: Lane, rows: number, columns: number): Lane {
-  const { sheet: own, cell, side } = lane;
+  const { sheet: whole, cell, side } = lane;
+  // A row that is taller than half of the window would leave no other in sight.
+  const own = { ...whole, group: 0, span: whole.span > rows / 2 ? 1 : whole.span };
   const shown = {
     rows: Math.min(own.rows, LARGEST_WINDOW.rows, Math.max(Math.floor(rows / own.span), 1)),
     columns: Math.min(own.columns, LARGEST_WINDOW.columns, Math.max(columns, 2)),
@@ -316,7 +318,7 @@ function withWindow(lane: Lane, rows: number, columns: number): Lane {
   const width = Math.max(tableWidth + SCROLLBAR, Math.min(headWidth(lane), lane.width));
   return {
     ...lane,
-    sheet: { ...own, group: 0 },
+    sheet: own,
     ...shown,
     tableWidth,
     width: Math.ceil(width),

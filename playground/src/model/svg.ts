@@ -27,28 +27,8 @@ interface Colours {
 }
 
 const HUES = {
-  light: [
-    "#e69f00",
-    "#56b4e9",
-    "#009e73",
-    "#cc79a7",
-    "#0072b2",
-    "#d55e00",
-    "#c9b400",
-    "#7d7d7d",
-    "#8494a5",
-  ],
-  dark: [
-    "#e69f00",
-    "#56b4e9",
-    "#12b88a",
-    "#dd8fbb",
-    "#4a9fe0",
-    "#f07c2a",
-    "#f0e442",
-    "#b4b4b4",
-    "#7f90a2",
-  ],
+  light: ["#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#0072b2", "#d55e00", "#c9b400", "#8494a5"],
+  dark: ["#e69f00", "#56b4e9", "#12b88a", "#dd8fbb", "#4a9fe0", "#f07c2a", "#f0e442", "#7f90a2"],
 };
 
 const THEMES: Readonly<Record<SvgTheme, Colours>> = {

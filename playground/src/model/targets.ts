@@ -6,16 +6,16 @@
 import type { Links } from "./links.ts";
 
 /** The number of colours. */
-export const HUES = 8;
+export const HUES = 7;
 /** The number of an element that has a target without a colour of its own. */
-export const PLAIN = 8;
+export const PLAIN = 7;
 
 export interface Targets {
   /** For each update or read the slice of data that it writes or reads; -1 where there is none. */
   readonly sliceOf: Int32Array;
   /** For each index tuple its slice; -1 where it has none, or several. */
   readonly ofTuple: Int32Array;
-  /** The colour of a slice: 0 to 7, {@link PLAIN}, or -1 for a slice without updates. */
+  /** The colour of a slice: 0 to 6, {@link PLAIN}, or -1 for a slice without updates. */
   hueOf(slice: number): number;
 }
 

@@ -8,7 +8,8 @@ import { Bar } from "./bar.tsx";
 import { useCorners } from "./corners.ts";
 import { useFirstVisit, useKeys } from "./keys.ts";
 import { Player } from "./player.tsx";
-import { useLayout, useRoom } from "./room.ts";
+import { PinnedSlices, pinsHeight, usePins } from "./pins.tsx";
+import { isEmbedded, useLayout, useRoom, useRoomAbove } from "./room.ts";
 import { sceneOf } from "./scene-of.ts";
 import { useSession, type Session } from "./session.ts";
 import { Shapes } from "./shapes.tsx";
@@ -22,14 +23,14 @@ import { WhyPanel } from "./why-panel.tsx";
 /** What another runtime gave, for the panel that compares it; undefined while the panel is closed. */
 export type Asked = { readonly actual: TensorText | null } | undefined;
 
-/** Stage and story only, for a frame in another page. */
-const isEmbedded = (): boolean => new URLSearchParams(location.search).has("embed");
-
 export function App(): JSX.Element {
   const session = useSession();
   const middle = useRef<HTMLDivElement>(null);
-  const room = useRoom(middle);
+  const whole = useRoom(middle);
   const { state, version, picture, generation, edition } = session;
+  const shapes = [state.op, ...state.inputs.map((input) => String(input?.shape))].join(";");
+  const pinned = usePins(shapes);
+  const room = useRoomAbove(whole, pinsHeight(pinned));
   const layout = useLayout(state, version, picture, room, generation);
   const windows = useCorners(layout);
   const [text, setText] = useState<number | null>(null);
@@ -54,7 +55,14 @@ export function App(): JSX.Element {
       <main>
         {!isFrame && <Title session={session} />}
         <div class="middle" ref={middle}>
-          <Stage session={session} layout={layout} windows={windows} onText={setText} />
+          <Stage
+            session={session}
+            layout={layout}
+            windows={windows}
+            onText={setText}
+            onPin={pinned.toggle}
+          />
+          <PinnedSlices session={session} layout={layout} windows={windows} pinned={pinned} />
         </div>
         <Player session={session} />
         <Side session={session} asked={asked} onAsk={setAsked} isFrame={isFrame} />
@@ -79,7 +87,12 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   const { state, explanation, others, remarks } = session;
   return (
-    <aside class={isOpen || asked !== undefined ? "open" : undefined}>
+    // It scrolls, so keys must reach it.
+    <aside
+      class={isOpen || asked !== undefined ? "open" : undefined}
+      aria-label="story"
+      tabIndex={0}
+    >
       {asked === undefined ? (
         <>
           <button

@@ -60,12 +60,12 @@ function withCorner(
   const lane = lanes.find((one) => one.id === id);
   if (lane === undefined) return corners;
   for (const other of lanes) {
-    const { sheet } = other;
-    const isBeside =
-      other !== lane && sheet.rows * sheet.span === lane.sheet.rows * lane.sheet.span;
+    const { rows } = other.sheet;
+    const [few, many] = [lane.sheet.rows, rows].toSorted((a, b) => a - b);
+    const isBeside = other !== lane && few > 0 && many % few === 0;
     if (!isBeside || !PAIRS.has(`${lane.role} ${other.role}`)) continue;
-    const row = Math.floor((corner.row * lane.sheet.span) / sheet.span);
-    const isAlike = sheet.columns === lane.sheet.columns;
+    const row = Math.floor((corner.row * rows) / lane.sheet.rows);
+    const isAlike = other.sheet.columns === lane.sheet.columns;
     corners.set(other.id, {
       row,
       column: isAlike ? corner.column : (before.get(other.id)?.column ?? 0),

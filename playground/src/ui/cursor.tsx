@@ -5,7 +5,7 @@
 
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { HEAD, SCROLLBAR, type Lane } from "../model/layout.ts";
+import { HEAD, SCROLLBAR, type Corner, type Lane } from "../model/layout.ts";
 import { sizeOf } from "../model/shape.ts";
 import type { LaneProps } from "./lane-props.ts";
 import { cellId, elementOf, Sheet, type Editing as Edited, type Move } from "./sheet.tsx";
@@ -143,24 +143,26 @@ function useScrolling({ id, lane, metrics, corner, onCorner }: CursorProps) {
   const ref = useRef<HTMLDivElement>(null);
   const { sheet, rows, columns, cell, isWindow } = lane;
   const most = { row: sheet.rows - rows, column: sheet.columns - columns };
-  // What a row and a column are in the range of the scroll bars. Browsers clip boxes of millions of pixels.
   const pitch = metrics.pitch * sheet.span;
+  // Browsers clip boxes of millions of pixels.
   const step = { row: Math.min(pitch, 4e6 / sheet.rows), column: cell + 2 };
   useLayoutEffect(() => {
     const { current } = ref;
     if (current === null || !isWindow) return;
-    const [top, left] = [corner.row * step.row, corner.column * step.column];
-    if (Math.abs(current.scrollTop - top) >= step.row) current.scrollTop = top;
-    if (Math.abs(current.scrollLeft - left) >= step.column) current.scrollLeft = left;
-  }, [corner, isWindow]);
+    // A scroll position is a whole number of pixels, so it is only changed where it stands for another row or column.
+    const at = cornerAt(current, most);
+    const range = rangeOf(current);
+    if (at.row !== corner.row) current.scrollTop = (corner.row / most.row) * range.down;
+    if (at.column !== corner.column) {
+      current.scrollLeft = (corner.column / most.column) * range.right;
+    }
+  }, [corner, lane]);
   const height = rows * pitch + HEAD;
+  const bar = { width: most.row > 0 ? SCROLLBAR : 0, height: most.column > 0 ? SCROLLBAR : 0 };
   const width = lane.tableWidth;
   return {
     ref,
-    style: {
-      height: `${height + (most.column > 0 ? SCROLLBAR : 0)}px`,
-      width: `${width + SCROLLBAR}px`,
-    },
+    style: { height: `${height + bar.height}px`, width: `${width + bar.width}px` },
     inner: {
       height: `${height + most.row * step.row}px`,
       width: `${width + most.column * step.column}px`,
@@ -168,12 +170,29 @@ function useScrolling({ id, lane, metrics, corner, onCorner }: CursorProps) {
     onScroll() {
       const { current } = ref;
       if (current === null || !isWindow) return;
-      const row = Math.min(most.row, Math.round(current.scrollTop / step.row));
-      const column = Math.min(most.column, Math.round(current.scrollLeft / step.column));
-      if (row !== corner.row || column !== corner.column) onCorner(id, { row, column });
+      const next = cornerAt(current, most);
+      if (next.row !== corner.row || next.column !== corner.column) onCorner(id, next);
     },
   };
 }
+
+/** How far a box scrolls down, and to the right. Scroll bars may take room, or lie over it. */
+const rangeOf = (box: HTMLElement): { readonly down: number; readonly right: number } => ({
+  down: box.scrollHeight - box.clientHeight,
+  right: box.scrollWidth - box.clientWidth,
+});
+
+/** The first row and column at a scroll position. */
+function cornerAt(box: HTMLElement, most: Corner): Corner {
+  const { down, right } = rangeOf(box);
+  return {
+    row: stepAt(box.scrollTop, down, most.row),
+    column: stepAt(box.scrollLeft, right, most.column),
+  };
+}
+
+const stepAt = (position: number, range: number, last: number): number =>
+  range <= 0 ? 0 : Math.max(0, Math.min(last, Math.round((position / range) * last)));
 
 function onKeyDown(event: KeyboardEvent, props: CursorProps, { go, edit }: Editing): void {
   const { lane, cells } = props;

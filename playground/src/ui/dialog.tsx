@@ -51,12 +51,12 @@ export function DialogButton({
       >
         {isOpen && (
           <div class="dialog">
-            <header>
+            <div class="head">
               <h2>{label}</h2>
               <button type="button" class="quiet" aria-label="close" onClick={close}>
                 ×
               </button>
-            </header>
+            </div>
             {content(close)}
           </div>
         )}

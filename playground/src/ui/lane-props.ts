@@ -52,6 +52,8 @@ export interface LaneProps {
   /** Brings an element into view. */
   onReveal(id: TensorId, element: number): void;
   onCorner(id: TensorId, corner: Corner): void;
+  /** Pins the slice that is at the top of the view. */
+  onPin(matrix: number): void;
   /** Opens the tensor as text. */
   onText(id: number): void;
 }

@@ -5,6 +5,7 @@ import { Cursor } from "./cursor.tsx";
 import type { Edits, LaneProps } from "./lane-props.ts";
 import { memo } from "./memo.ts";
 import { Minimap } from "./minimap.tsx";
+import { matrixAt } from "./pins.tsx";
 import { ShapeEditor } from "./shape-editor.tsx";
 
 export const FAULTS_ID = "faults";
@@ -27,7 +28,9 @@ export const TensorLane = memo<LaneProps>((props) => {
   );
 });
 
-function NameLine({ id, name, description, edits, onText }: LaneProps): JSX.Element {
+function NameLine(props: LaneProps): JSX.Element {
+  const { id, name, description, edits, lane, corner, onText, onPin } = props;
+  const matrix = matrixAt(lane, corner.row);
   return (
     <div class="line">
       <h2 title={description}>{name}</h2>
@@ -40,6 +43,17 @@ function NameLine({ id, name, description, edits, onText }: LaneProps): JSX.Elem
           onClick={() => onText(id)}
         >
           text
+        </button>
+      )}
+      {matrix !== null && (
+        <button
+          type="button"
+          class="quiet"
+          aria-label={`pin a slice of ${name}`}
+          title="keep the slice at the top of the view in sight"
+          onClick={() => onPin(matrix)}
+        >
+          pin
         </button>
       )}
       {edits !== null && edits.onLeaveOut !== null && (

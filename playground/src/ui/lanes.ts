@@ -1,6 +1,7 @@
 /** What the lane of each tensor shows, from the session. */
 
 import type { Lane, Layout } from "../model/layout.ts";
+import { rolePosition } from "../model/schema.ts";
 import type { LaneProps } from "./lane-props.ts";
 import type { Session } from "./session.ts";
 import { NOTHING_SAID, type Cells } from "../model/cells.ts";
@@ -12,13 +13,13 @@ export function laneProps(
   session: Session,
   lane: Lane,
   { metrics, isNarrow, hasMaps }: Layout,
-): Omit<LaneProps, "corner" | "onCorner" | "onReveal" | "onText"> {
+): Omit<LaneProps, "corner" | "onCorner" | "onReveal" | "onText" | "onPin"> {
   const { state, version, inputs, edits, picture, at, onSpot, onScrub, isStale } = session;
   const common = { lane, metrics, hasMap: hasMaps, onSpot, onScrub, name: lane.name };
   if (lane.id === "output") {
     const schema = version?.outputs[0];
     const cells = session.output ?? EMPTY;
-    const data = isNarrow && picture?.links.kind === "scatter" ? session.dataPosition : -1;
+    const data = isNarrow && picture?.links.kind === "scatter" ? dataOf(session) : -1;
     return {
       ...common,
       id: "output",
@@ -60,3 +61,6 @@ function remarkOf({ picture, isStale, others: { rule } }: Session): string {
   if (isStale) return picture === null ? "none while it is wrong" : "before the error";
   return rule === null ? "" : `by ${rule.name}`;
 }
+
+const dataOf = ({ version }: Session): number =>
+  version === null ? -1 : rolePosition(version, "data");

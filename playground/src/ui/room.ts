@@ -7,7 +7,19 @@ import type { State } from "../model/state.ts";
 import { roleOf, type OperatorVersion } from "ndscatter";
 import type { Picture } from "../model/view.ts";
 
-export const NARROW = 900;
+/** Narrower pages show tables below each other. A frame in another page is narrow sooner, and its tables are smaller. */
+const NARROW = 900;
+const NARROW_FRAME = 640;
+
+/** Stage and story only, for a frame in another page. */
+export const isEmbedded = (): boolean => new URLSearchParams(location.search).has("embed");
+
+const isNarrowNow = (): boolean => window.innerWidth < (isEmbedded() ? NARROW_FRAME : NARROW);
+
+/** Tells the style whether the page is narrow. */
+export function applyWidth(): void {
+  document.documentElement.classList.toggle("small", isNarrowNow());
+}
 /** The name, the data type and the shape above each table, with the borders around the stage. */
 const ABOVE = 94;
 
@@ -16,13 +28,14 @@ export function useRoom(box: RefObject<HTMLElement | null>): Room {
   const [room, setRoom] = useState<Room>(() => ({
     width: window.innerWidth - 32,
     height: window.innerHeight - 400,
-    isNarrow: window.innerWidth < NARROW,
+    isNarrow: isNarrowNow(),
   }));
   useLayoutEffect(() => {
     const { current } = box;
     if (current === null) return;
     const measure = (): void => {
-      const isNarrow = window.innerWidth < NARROW;
+      const isNarrow = isNarrowNow();
+      applyWidth();
       const { clientWidth, clientHeight } = current;
       const height = isNarrow ? Infinity : Math.max(clientHeight - ABOVE, 160);
       const width = clientWidth - (isNarrow ? 16 : 40);
@@ -39,6 +52,10 @@ export function useRoom(box: RefObject<HTMLElement | null>): Room {
   }, []);
   return room;
 }
+
+/** The room without what stands below the stage. */
+export const useRoomAbove = (room: Room, height: number): Room =>
+  useMemo(() => ({ ...room, height: Math.max(room.height - height, 160) }), [room, height]);
 
 /** Widths of cells, in characters. */
 const WIDTHS = [4, 6, 9, 12] as const;

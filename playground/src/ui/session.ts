@@ -4,7 +4,6 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import type { Fix } from "../model/fixes.ts";
 import type { TensorId } from "../model/layout.ts";
 import type { Tuple } from "../model/links.ts";
-import { rolePosition } from "../model/schema.ts";
 import { summaryOf } from "../model/summary.ts";
 import { describeCell, describeFault, describeStep } from "./describe.ts";
 import { usePage } from "./page.ts";
@@ -39,10 +38,8 @@ export function useSession() {
     if (change === "example") setFocused(null);
   });
   const drawn = usePicture(shown.state, last);
-  const { call, picture, version } = drawn;
-  const links = picture?.links ?? null;
-  const tuples = links?.tuples ?? NO_TUPLES;
-  const count = links?.count ?? 0;
+  const { call, picture } = drawn;
+  const { links, tuples, count } = linksIn(picture);
   // The number of steps that are shown.
   const at = drawn.isStale ? count : Math.min(step ?? count, count);
   const tensors = useTensors(drawn, page, at, others);
@@ -78,9 +75,14 @@ export function useSession() {
     toHear: isPlaying || pointed !== null ? "" : aloud(description, tuples),
     others,
     verb: verbOf(picture),
-    dataPosition: version === null ? -1 : rolePosition(version, "data"),
   };
 }
+
+const linksIn = (picture: Picture | null) => ({
+  links: picture?.links ?? null,
+  tuples: picture?.links.tuples ?? NO_TUPLES,
+  count: picture?.links.count ?? 0,
+});
 
 const summaryAt = ({ picture }: CallView): readonly string[] =>
   picture === null ? [] : summaryOf(picture.explanation);

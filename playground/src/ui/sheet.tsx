@@ -23,6 +23,8 @@ export interface Editing {
 
 export interface SheetProps extends Cells {
   readonly id: TensorId;
+  /** Before the ids of cells, where a tensor has a second table. */
+  readonly prefix?: string;
   readonly name: string;
   readonly lane: Lane;
   readonly metrics: Metrics;
@@ -174,11 +176,13 @@ function cell(props: RowProps, element: number): JSX.Element {
   return (
     <td
       key={element}
-      id={cellId(id, element)}
+      id={`${props.prefix ?? ""}${cellId(id, element)}`}
       data-element={element}
       class={classes.join(" ")}
       tabIndex={active === element ? 0 : -1}
       aria-invalid={fault === undefined ? undefined : true}
+      // A value that is longer than its cell is read as a whole.
+      aria-label={shown === value ? undefined : value}
       title={fault ?? titleOf(value, shown, other)}
     >
       {text === null ? (

@@ -10,6 +10,7 @@ import { ORIGIN, type Windows } from "./corners.ts";
 import { Chips, Marks, Wires } from "./gutter.tsx";
 import { TensorLane } from "./lane.tsx";
 import { laneProps } from "./lanes.ts";
+import type { Pin } from "./pins.tsx";
 import type { Session } from "./session.ts";
 import { cellId } from "./sheet.tsx";
 import type { Spot } from "./vocabulary.ts";
@@ -21,9 +22,10 @@ interface StageProps {
   readonly layout: Layout;
   readonly windows: Windows;
   onText(id: number): void;
+  onPin(pin: Pin): void;
 }
 
-export function Stage({ session, layout, windows, onText }: StageProps): JSX.Element {
+export function Stage({ session, layout, windows, onText, onPin }: StageProps): JSX.Element {
   const { isStale, description, spot } = session;
   const { corners, onCorner, onReveal } = windows;
   const box = useRef<HTMLDivElement>(null);
@@ -53,6 +55,7 @@ export function Stage({ session, layout, windows, onText }: StageProps): JSX.Ele
               onCorner={onCorner}
               onReveal={onReveal}
               onText={onText}
+              onPin={(matrix) => onPin({ id: lane.id, matrix })}
             />
           </div>
           <GutterAfter

@@ -178,5 +178,5 @@ test("with more targets than colours only those that are shared have one", () =>
   assert.ok(links !== null);
   const { hueOf } = targetsOf(links);
   const hues = Array.from({ length: 20 }, (_, slice) => hueOf(slice));
-  assert.deepEqual(hues, [8, 8, 2, 3, 8, 8, 8, 8, 8, 8, 8, 8, -1, -1, -1, -1, -1, -1, -1, -1]);
+  assert.deepEqual(hues, [7, 7, 2, 3, 7, 7, 7, 7, 7, 7, 7, 7, -1, -1, -1, -1, -1, -1, -1, -1]);
 });

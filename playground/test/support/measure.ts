@@ -104,10 +104,11 @@ export function missingIn(picture: Picture, { width }: Size, id: string): string
 
 /** The values in cells, without letters and notes. */
 export function textsOf(cells: readonly Element[]): string[] {
-  return cells.map(({ firstChild, title }: Element & { readonly title?: string }) => {
-    // Not by a class of the page's window, because the cells may be those of a frame.
+  return cells.map((cell) => {
+    const { firstChild } = cell;
+    // Not by a class of this window, because the cells may be those of a frame.
     const text = firstChild?.nodeName === "#text" ? (firstChild.textContent ?? "") : "";
-    // A value that is longer than its cell is whole in the title.
-    return text.endsWith("…") ? (title ?? "") : text;
+    // A value that is longer than its cell is whole in its label.
+    return cell.getAttribute("aria-label") ?? text;
   });
 }
