@@ -116,6 +116,7 @@ const shared: Visit = async (frame, { sum, steps }) => {
   for (const value of steps[steps.length - 1]) {
     if (!texts.has(value)) found.push(`the picture lacks ${value}`);
   }
+  if (found.length > 0) return found;
   await frame.press("Save as PNG");
   await frame.until("a PNG is made", () => files.some(({ type }) => type === "image/png"));
   const png = files.find(({ type }) => type === "image/png");

@@ -109,6 +109,6 @@ export function textsOf(cells: readonly Element[]): string[] {
     // Not by a class of this window, because the cells may be those of a frame.
     const text = firstChild?.nodeName === "#text" ? (firstChild.textContent ?? "") : "";
     // A value that is longer than its cell is whole in its label.
-    return cell.getAttribute("aria-label") ?? text;
+    return text.endsWith("…") ? (cell.getAttribute("aria-label") ?? "") : text;
   });
 }
