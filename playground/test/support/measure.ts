@@ -23,6 +23,8 @@ export interface Picture {
   readonly cells: readonly (Box & { readonly tensor: string })[];
   /** Points on each line. */
   readonly points: readonly { readonly x: number; readonly y: number }[];
+  /** How many pixels each tuple's chip stands below the middle of the nearest row of indices. */
+  readonly chips: readonly number[];
   /** By how many pixels the page is too wide. */
   readonly overflow: number;
 }
@@ -34,6 +36,10 @@ export function pictureOf(root: Document | null): Picture {
     if (element === null) return null;
     const { left, right, top, bottom } = element.getBoundingClientRect();
     return { left, right, top, bottom };
+  };
+  const middleOf = (element: Element): number => {
+    const { top, bottom } = element.getBoundingClientRect();
+    return (top + bottom) / 2;
   };
   const paths = [...page.querySelectorAll<SVGPathElement>(".gutter svg path")];
   return {
@@ -54,13 +60,18 @@ export function pictureOf(root: Document | null): Picture {
         return { x: x + left, y: y + top };
       });
     }),
+    chips: [...page.querySelectorAll(".chip")].map((chip) => {
+      const rows = chip.closest(".gutter")?.previousElementSibling?.querySelectorAll("td[data-element]");
+      const offsets = [...(rows ?? [])].map((row) => middleOf(chip) - middleOf(row));
+      return offsets.toSorted((a, b) => Math.abs(a) - Math.abs(b))[0] ?? NaN;
+    }),
     overflow: page.documentElement.scrollWidth - page.documentElement.clientWidth,
   };
 }
 
 /** What is wrong with a picture on a wide screen, as sentences. */
 export function misplacedIn(picture: Picture, { width, height }: Size): string[] {
-  const { data, output, cells, points, overflow } = picture;
+  const { data, output, cells, points, chips, overflow } = picture;
   if (data === null || output === null) return ["data or the output is not there"];
   const found: string[] = [];
   const claim = (holds: boolean, sentence: string): unknown => holds || found.push(sentence);
@@ -69,6 +80,8 @@ export function misplacedIn(picture: Picture, { width, height }: Size): string[]
   claim(data.left >= 0 && output.right <= width, "data or the output leaves the screen");
   claim(output.top < height - 200, `the output begins at ${output.top}`);
   claim(overflow <= 0, `the page is ${overflow} px too wide`);
+  const astray = chips.find((offset) => !(Math.abs(offset) <= 1));
+  claim(astray === undefined, `a tuple stands ${astray} px below its row of indices`);
   const crossed = points.find(({ x, y }) =>
     cells.some(
       ({ left, right, top, bottom }) => x > left + 1 && x < right - 1 && y > top && y < bottom,
