@@ -108,7 +108,7 @@ for (const [width, height] of [
   });
 }
 
-test("keys alone reach a cell, edit it, play, and read the story", async () => {
+test("keys alone reach a cell, edit it, play, read the story, and share it", async () => {
   await using opened = await site.open(SUM);
   const { page } = opened;
   const focused = () => page.evaluate(() => document.activeElement?.id ?? "");
@@ -140,6 +140,23 @@ test("keys alone reach a cell, edit it, play, and read the story", async () => {
   await page.keyboard.press("ArrowRight");
   assert.equal(await page.locator(".player output").innerText(), "1 of 3 updates");
   assert.match(await page.locator("#aloud").innerText(), /^update 1 of 3/);
+  // On to the bar: the link of the changed call is read from a dialog, which keys open and close.
+  const share = page.getByRole("button", { name: "Share" });
+  for (
+    let presses = 0;
+    !(await share.evaluate((one) => one === document.activeElement));
+    presses++
+  ) {
+    assert.ok(presses < 80, "Shift+Tab does not lead to the bar");
+    await page.keyboard.press("Shift+Tab");
+  }
+  await page.keyboard.press("Enter");
+  const code = page.locator("dialog[open] textarea");
+  await code.waitFor();
+  assert.match(await code.inputValue(), /#ai\.onnx\/ScatterND\/18;.*2,2,-7,3/);
+  await page.keyboard.press("Escape");
+  assert.equal(await page.locator("dialog[open]").count(), 0);
+  assert.equal(await share.evaluate((one) => one === document.activeElement), true);
 });
 
 test("grids are tables with headers", async () => {

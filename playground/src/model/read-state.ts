@@ -15,7 +15,7 @@ import {
 } from "ndscatter";
 import { checkExtent } from "./limits.ts";
 import { firstText } from "./schema.ts";
-import type { State } from "./state.ts";
+import type { State, TensorText } from "./state.ts";
 import { tensorOf } from "./tensor-text.ts";
 import { attempt } from "./attempt.ts";
 
@@ -41,10 +41,25 @@ export interface Reading {
   readonly inputs: (Tensor | undefined)[];
   /** What is wrong with the state itself, before the library has seen the call. */
   readonly faults: Fault[];
+  readonly reads: Reads;
 }
 
-/** Reads a state. It never throws. */
-export function readState(state: State): Reading {
+/** Texts that were read, for the next reading: an edit changes one input, and reading 20,000 elements takes 8 ms. */
+type Reads = ReadonlyMap<TensorText, InputRead>;
+
+/** What became of the text of an input. Errors name the input. */
+interface InputRead {
+  readonly name: string;
+  readonly read: ReturnType<typeof tensorOf> | { readonly error: string };
+}
+
+const NO_READS: Reads = new Map();
+
+/**
+ * Reads a state. It never throws.
+ * @param before the texts of a reading before; those of this state are not read again
+ */
+export function readState(state: State, before: Reads = NO_READS): Reading {
   const { domain, op, opset } = state;
   const found = attempt(() => ({ version: resolve({ domain, op, opset }) }));
   const version = "version" in found ? found.version : null;
@@ -63,10 +78,13 @@ export function readState(state: State): Reading {
   );
   const node = { domain, op, opset, attributes: Object.fromEntries(entries) };
   if (version !== null) faults.push(...attributeFaults(node, version));
+  const reads = new Map<TensorText, InputRead>();
   const inputs = state.inputs.map((text, input) => {
     if (text === null) return undefined;
     const name = version?.inputs[input]?.name ?? `input ${input}`;
-    const read = attempt(() => tensorOf(text, name));
+    const known = before.get(text);
+    const read = known?.name === name ? known.read : attempt(() => tensorOf(text, name));
+    reads.set(text, { name, read });
     if ("error" in read) {
       faults.push({ place: { input, dims: [] }, sentence: read.error });
       return undefined;
@@ -74,7 +92,7 @@ export function readState(state: State): Reading {
     for (const { at, sentence } of read.wrong) faults.push({ place: { input, at }, sentence });
     return read.tensor;
   });
-  const reading = { node, version, inputs, faults };
+  const reading = { node, version, inputs, faults, reads };
   if (version !== null) faults.push(...outputFaults(reading));
   return reading;
 }
@@ -128,8 +146,8 @@ export interface ExplainedState extends Reading {
  * Reads a state and explains its call. `faults` has everything that is wrong, with the state and with the call. The
  * explanation's shapes hold even then; its output and its story only where there are no faults.
  */
-export function explainState(state: State): ExplainedState {
-  const reading = readState(state);
+export function explainState(state: State, before: Reads = NO_READS): ExplainedState {
+  const reading = readState(state, before);
   const { node, version, inputs, faults } = reading;
   const isTooLarge = faults.some(({ place }) => "whole" in place);
   if (version === null || isTooLarge) return { ...reading, explanation: null };

@@ -31,8 +31,9 @@ export function targetsOf(links: Links): Targets {
   }
   const hues = new Map<number, number>();
   const isShared = (slice: number): boolean => (reached.get(slice)?.length ?? 0) > 1;
-  const ordered = [...reached.keys()].toSorted((a, b) => a - b);
-  const coloured = ordered.length <= HUES ? ordered : ordered.filter(isShared).slice(0, HUES);
+  const all = [...reached.keys()];
+  const wanted = all.length <= HUES ? all : all.filter(isShared);
+  const coloured = wanted.toSorted((a, b) => a - b).slice(0, HUES);
   // A target keeps its colour while others come and go, if nobody else has it.
   const free = new Set(Array.from({ length: HUES }, (_, hue) => hue));
   const later: number[] = [];

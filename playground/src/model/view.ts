@@ -1,7 +1,7 @@
 /** What the page shows of a state: the call as the library explains it, and what the cells of each tensor show. */
 
 import type { Explanation, Scalar, Tensor } from "ndscatter";
-import { explainState, type Fault } from "./read-state.ts";
+import { explainState, type Fault, type Reading } from "./read-state.ts";
 import { printElement } from "./scalar-text.ts";
 import type { State } from "./state.ts";
 import { linksOf, type Links } from "./links.ts";
@@ -16,6 +16,8 @@ export interface CallView {
   readonly faults: readonly Fault[];
   /** Null where there are faults. */
   readonly picture: Picture | null;
+  /** The texts that were read, for the next view. */
+  readonly reads: Reading["reads"];
 }
 
 /** A call without errors, with its tuples. */
@@ -28,10 +30,10 @@ export interface Picture {
   readonly printed: Printed;
 }
 
-/** The view of a state. It never throws: whatever goes wrong is a fault of the call. */
-export function viewOf(state: State): CallView {
+/** The view of a state. It never throws: whatever goes wrong is a fault of the call. `before` spares it work. */
+export function viewOf(state: State, before: CallView | null = null): CallView {
   try {
-    const { explanation, faults } = explainState(state);
+    const { explanation, faults, reads } = explainState(state, before?.reads);
     const links = explanation === null || faults.length > 0 ? null : linksOf(explanation);
     const output = explanation?.output ?? null;
     const picture =
@@ -45,11 +47,11 @@ export function viewOf(state: State): CallView {
             output,
             printed: printOf(output),
           };
-    return { state, explanation, faults, picture };
+    return { state, explanation, faults, picture, reads };
   } catch (error) {
     // A bug of the page or of the library, shown where the operator is.
     const fault: Fault = { place: { whole: "operator" }, sentence: String(error) };
-    return { state, explanation: null, faults: [fault], picture: null };
+    return { state, explanation: null, faults: [fault], picture: null, reads: new Map() };
   }
 }
 

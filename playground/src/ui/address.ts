@@ -24,6 +24,9 @@ export type Host = Pick<
 /** Milliseconds between writes. Safari takes 100 in 30 s and throws at the next, so this leaves room for steps. */
 const GAP = 350;
 
+/** Milliseconds between an edit and its write: the picture comes first. A reload finds what is unwritten elsewhere. */
+const REST = 50;
+
 /** Milliseconds after which a write that was refused is tried again. */
 const RETRY = 3000;
 
@@ -58,13 +61,12 @@ export class Address<E extends Entry> {
     if (stops.size > MOST_STOPS && oldest !== undefined) stops.delete(oldest);
   }
 
-  /** Writes the address of an entry in place of the current one: at once, or as soon as the browser allows. */
+  /** Writes the address of an entry in place of the current one, as soon as the browser allows. */
   write(entry: E): void {
     this.keep(entry);
     this.unwritten = entry;
     const wait = this.writtenAt + GAP - this.host.performance.now();
-    if (wait <= 0) this.flush();
-    else this.later(wait);
+    this.later(Math.max(wait, REST));
   }
 
   /** Makes an entry a further step of Back. */

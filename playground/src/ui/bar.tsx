@@ -108,7 +108,7 @@ const WORDS: Readonly<Record<string, string>> = {
   axis: "along axis",
   batch_dims: "batch dims",
   mode: "mode",
-  use_init_val: "from data",
+  use_init_val: "init",
 };
 
 interface AttributeProps {

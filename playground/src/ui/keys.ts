@@ -1,6 +1,6 @@
 /** Keys of the whole page, and what happens by itself at a first visit. */
 
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { controlsOf } from "./player.tsx";
 import type { Session } from "./session.ts";
 import { isCalm } from "./travel.ts";
@@ -48,8 +48,10 @@ const SEEN = "ndscatter-seen";
 export function useFirstVisit(session: Session, isFrame: boolean): void {
   const latest = useRef(session);
   latest.current = session;
+  // The page writes its address later.
+  const [isPlain] = useState(() => location.hash === "");
   useEffect(() => {
-    if (isFrame || location.hash !== "" || isCalm() || isSeen()) return;
+    if (isFrame || !isPlain || isCalm() || isSeen()) return;
     const timer = setTimeout(() => {
       const { step, edition } = latest.current;
       if (step === null && edition === 0) controlsOf(latest.current).toggle();

@@ -41,7 +41,9 @@ interface Drawn {
  * @param last the last picture of a call without errors. It stays on the page while the call is corrected.
  */
 export function usePicture(state: State, last: { current: Picture | null }): Drawn {
-  const call = useMemo(() => viewOf(state), [state]);
+  const before = useRef<CallView | null>(null);
+  const call = useMemo(() => viewOf(state, before.current), [state]);
+  before.current = call;
   if (call.picture !== null) last.current = call.picture;
   const { domain, op } = state;
   // The picture of another operator says nothing about this call.

@@ -62,7 +62,7 @@ export function Player({ session }: { readonly session: Session }): JSX.Element 
   usePlaying(session, speed);
   const { go, back, forward, toggle } = controlsOf(session);
   const isOff = isStale || count === 0;
-  const noun = links?.kind === "gather" ? "reads" : "updates";
+  const noun = `${links?.kind === "gather" ? "read" : "update"}${count === 1 ? "" : "s"}`;
   const at = step ?? 0;
   return (
     <div class="player" role="group" aria-label="player">

@@ -69,6 +69,7 @@ export function useSession() {
     isPlaying,
     setPlaying,
     spot,
+    isPointed: pointed !== null,
     onSpot,
     onScrub: useScrub(picture, onStep),
     description,

@@ -26,16 +26,17 @@ interface StageProps {
 }
 
 export function Stage({ session, layout, windows, onText, onPin }: StageProps): JSX.Element {
-  const { isStale, description, spot } = session;
+  const { isStale, description, spot, isPointed, isPlaying } = session;
   const { corners, onCorner, onReveal } = windows;
   const box = useRef<HTMLDivElement>(null);
   const spots = description?.arrows.flatMap(({ from, to }) => [from, to]) ?? [];
   useLit(box, spots, isStale ? null : spot);
-  // The tables of a large call follow the cell that is described.
+  // The tables of a large call follow the cell, or the step, that is selected. They stay while the pointer passes, and
+  // while the picture plays.
   useEffect(() => {
-    if (spot === null) return;
+    if (isPointed || isPlaying) return;
     for (const other of spots) {
-      if (other.tensor !== spot.tensor) onReveal(other.tensor, other.element);
+      if (other.tensor !== spot?.tensor) onReveal(other.tensor, other.element);
     }
   }, [description]);
   const wiring = useWiring(session, layout);

@@ -1,0 +1,306 @@
+/** What people do with the picture: undo, play, scrub, compare, pin, and look at it in a frame of another page. */
+
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import { test } from "node:test";
+import { explain, run, tensor } from "ndscatter";
+import type { Page } from "playwright-core";
+import { fromHash } from "../src/model/hash.ts";
+import { readState } from "../src/model/read-state.ts";
+import { cellsOf, chooseExample, SUM, useSite } from "./support/page.ts";
+
+const site = useSite();
+
+const many = (length: number, valueOf: (element: number) => number): string =>
+  Array.from({ length }, (_, element) => valueOf(element)).join(",");
+
+const LARGE = `ai.onnx/ScatterND/18;reduction=add;float32:64,64:0*4096;int64:64,1:${many(64, (e) => (e * 7) % 50)};float32:64,64:${many(4096, (e) => e % 7)}`;
+const SCALARS = `ai.onnx/ScatterND/18;reduction=add;float32:20000:0*20000;int64:20000,1:${many(20_000, (e) => (e * 7919) % 20_000)};float32:20000:${many(20_000, (e) => e % 9)}`;
+const DEEP = `ai.onnx/ScatterND/18;float32:5,10,10,4:0*2000;int64:20,2:${many(40, (e) => (e * 3) % 5)};float32:20,10,4:${many(800, (e) => e)}`;
+
+/** The whole output of a state, as texts. */
+function outputOf(hash: string): string[] {
+  const found = fromHash(hash);
+  assert.ok("state" in found);
+  const { node, inputs } = readState(found.state);
+  return [run(node, inputs)[0].toArray()].flat(9).map(String);
+}
+
+async function typeAt(page: Page, cell: string, text: string): Promise<void> {
+  await page.focus(cell);
+  await page.keyboard.type(text);
+  await page.keyboard.press("Enter");
+}
+
+test("undo and redo by buttons and by keys", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  const undo = page.getByRole("button", { name: "undo" });
+  const redo = page.getByRole("button", { name: "redo" });
+  assert.ok((await undo.isDisabled()) && (await redo.isDisabled()));
+  const first = await cellsOf(page, "output");
+  await typeAt(page, "#cell-0-0", "5");
+  await typeAt(page, "#cell-0-1", "6");
+  const last = await cellsOf(page, "output");
+  assert.deepEqual(last.slice(0, 2), ["5", "6"]);
+  await undo.click();
+  assert.deepEqual((await cellsOf(page, "output")).slice(0, 2), ["5", "0"]);
+  await page.focus("#cell-output-0");
+  await page.keyboard.press("Control+z");
+  assert.deepEqual(await cellsOf(page, "output"), first);
+  await page.keyboard.press("Control+Shift+z");
+  await redo.click();
+  assert.deepEqual(await cellsOf(page, "output"), last);
+  assert.ok(await redo.isDisabled());
+});
+
+test("Space plays, arrows step, and the picture of each step is that of the library", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  const data = tensor("float32", [4, 3], [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]);
+  const updates = tensor("float32", [3, 3], [10, 20, 30, 40, 50, 60, 70, 80, 90]);
+  const node = { op: "ScatterND", opset: 18, attributes: { reduction: "add" } };
+  const { story } = explain(node, [data, tensor("int64", [3, 1], [1, -1, 1]), updates]);
+  assert.ok(story?.kind === "scatter");
+  const at = page.locator(".player output");
+  // Idle it stands at the beginning, and the output is that of the whole call.
+  assert.equal(await page.locator(".player input").inputValue(), "0");
+  assert.equal(await at.innerText(), "3 updates");
+  assert.deepEqual(await cellsOf(page, "output"), outputOf(SUM));
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await at.innerText(), "1 of 3 updates");
+  assert.deepEqual(await cellsOf(page, "output"), [story.after(1).toArray()].flat(2).map(String));
+  // Only cells that an update has met have a colour.
+  assert.equal(await page.locator("[data-tensor=output] td[class*=hue-]").count(), 3);
+  assert.equal(await page.locator(".wire:not(.off)").count(), 1);
+  await page.keyboard.press("ArrowLeft");
+  assert.deepEqual(await cellsOf(page, "output"), [story.after(0).toArray()].flat(2).map(String));
+  await page.selectOption(".speed select", "60");
+  await page.keyboard.press(" ");
+  await page.waitForFunction(
+    () => document.querySelector(".player output")?.textContent === "3 of 3 updates",
+  );
+});
+
+test("dragging across the updates plays to the one under the pointer", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  await page.hover("#cell-2-0");
+  await page.mouse.down();
+  await page.hover("#cell-2-4", { force: true });
+  await page.mouse.up();
+  assert.equal(await page.locator(".player output").innerText(), "2 of 3 updates");
+});
+
+test("at a first visit the picture plays once, and not where motion is not wanted", async () => {
+  await using moving = await site.open("", { reducedMotion: "no-preference" });
+  await moving.page.waitForFunction(() =>
+    /^[1-3] of 3/.test(document.querySelector(".player output")?.textContent ?? ""),
+  );
+  await moving.page.reload();
+  await moving.page.waitForTimeout(1500);
+  assert.equal(await moving.page.locator(".player output").innerText(), "3 updates");
+  await using calm = await site.open("", { reducedMotion: "reduce" });
+  await calm.page.waitForTimeout(1500);
+  assert.equal(await calm.page.locator(".player output").innerText(), "3 updates");
+});
+
+test("an error comes with what mends it, in one click", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  await typeAt(page, "#cell-1-0", "7");
+  const fixes = page.locator(".fixes button");
+  await fixes.first().waitFor();
+  assert.deepEqual(
+    (await fixes.allInnerTexts()).filter((label) => /clamp|data/.test(label)).length >= 2,
+    true,
+  );
+  await page.getByRole("button", { name: "clamp to 3" }).click();
+  assert.equal((await cellsOf(page, 1))[0], "3");
+  assert.equal(await page.locator(".stage.failing").count(), 0);
+});
+
+test("what another runtime gave is compared, and its cells are marked", async () => {
+  await using opened = await site.open(SUM.replace("reduction=add;", ""));
+  const { page } = opened;
+  await page.getByRole("button", { name: "Compare" }).click();
+  const panel = page.locator(".why");
+  // The first update of row 1 has won.
+  await panel.locator("textarea").fill("[[0,0,0],[10,20,30],[2,2,2],[40,50,60]]");
+  await panel.getByRole("button", { name: "Compare" }).click();
+  await page.locator("#cell-output-3.other").waitFor();
+  const marked = await page.$$eval("td.other", (cells) => cells.map(({ id }) => id));
+  assert.deepEqual(marked, ["cell-output-3", "cell-output-4", "cell-output-5"]);
+  assert.match(await panel.innerText(), /3 of 12 cells differ/);
+  assert.match(await panel.innerText(), /first/);
+  await panel.getByRole("button", { name: "Close", exact: true }).first().click();
+  assert.equal(await page.locator("td.other").count(), 0);
+});
+
+test("pairs of examples have a toggle in place", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  await chooseExample(page, "classic-confusions-duplicates-none-the-last-one-wins");
+  const sides = page.locator(".sides button");
+  assert.deepEqual(await sides.allInnerTexts(), ["none", "add"]);
+  assert.deepEqual((await cellsOf(page, "output")).slice(2, 4), ["50", "60"]);
+  await sides.nth(1).click();
+  assert.deepEqual((await cellsOf(page, "output")).slice(2, 4), ["91", "121"]);
+  assert.equal(await sides.nth(1).getAttribute("aria-pressed"), "true");
+});
+
+test("one's own call stays beside the examples", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  await typeAt(page, "#cell-0-0", "5");
+  await chooseExample(page, "classic-confusions-integers-wrap-around");
+  assert.deepEqual(await cellsOf(page, "output"), ["4", "7"]);
+  await page.getByRole("button", { name: "Examples" }).click();
+  await page.getByRole("button", { name: "Your own call" }).click();
+  assert.equal((await cellsOf(page, "output"))[0], "5");
+});
+
+test("a large call shows all four tensors as pictures, and its tables follow the selection", async () => {
+  await using opened = await site.open(LARGE);
+  const { page } = opened;
+  assert.equal(await page.locator(".minimap").count(), 4);
+  for (const map of await page.locator(".minimap").all()) {
+    const box = await map.boundingBox();
+    assert.ok(box !== null && box.y + box.height < 900);
+  }
+  // Pixels of data: rows 0 to 49 are hit, 50 to 63 are not.
+  const colours = await page.locator("[data-tensor='0'] canvas").evaluate((canvas) => {
+    const context = (canvas as HTMLCanvasElement).getContext("2d");
+    const at = (y: number) => [...(context?.getImageData(3, y, 1, 1).data ?? [])].join();
+    return {
+      once: at(30),
+      twice: at(0),
+      never: at(60),
+      count: (canvas as HTMLCanvasElement).height,
+    };
+  });
+  assert.equal(colours.count, 64);
+  assert.equal(new Set([colours.once, colours.twice, colours.never]).size, 3);
+  const rowOf = (id: number | "output") =>
+    page
+      .locator(`[data-tensor="${id}"] td[data-element]`)
+      .first()
+      .evaluate((cell) => Math.floor(Number((cell as HTMLElement).dataset["element"]) / 64));
+  // The last update goes to row (63 * 7) % 50 = 41.
+  await page.focus("#cell-2-0");
+  await page.keyboard.press("Control+End");
+  await page.locator("#cell-2-4095").waitFor();
+  await page.waitForFunction(() => document.querySelector(`#cell-output-${41 * 64 + 63}`) !== null);
+  assert.ok((await rowOf("output")) > 0);
+  assert.equal(await rowOf("output"), await rowOf(0));
+  // A click on a picture moves its table, and that of the tensor beside it.
+  await page.locator("[data-tensor=output] .minimap").click({ position: { x: 5, y: 2 } });
+  await page.locator("#cell-0-0").waitFor();
+  assert.equal(await rowOf("output"), 0);
+});
+
+test("20,000 scalars are shown, and an edit of one is that of the library", async () => {
+  await using opened = await site.open(SCALARS);
+  const { page } = opened;
+  assert.ok((await page.locator("td[data-element]").count()) < 400);
+  await typeAt(page, "#cell-2-0", "100");
+  const expected = outputOf(SCALARS.replace(/float32:20000:0,/, "float32:20000:100,"));
+  assert.equal(expected[0], "100");
+  // Enter went on to the next update, and the output to its target; back at the first it shows the changed one.
+  await page.locator("#cell-output-7919").waitFor();
+  await page.focus("#cell-2-0");
+  await page.locator("#cell-output-0").waitFor();
+  const shown = await cellsOf(page, "output");
+  assert.deepEqual(shown, expected.slice(0, shown.length));
+});
+
+test("slices are pinned beside each other, and unpinned", async () => {
+  await using opened = await site.open(DEEP);
+  const { page } = opened;
+  await page.getByRole("button", { name: "pin a slice of data" }).click();
+  await page.locator("[data-tensor=output] .scroller").evaluate((box) => box.scrollTo(0, 99_999));
+  await page.waitForFunction(() => document.querySelector("#cell-output-1999") !== null);
+  await page.getByRole("button", { name: "pin a slice of output" }).click();
+  const titles = page.locator(".pins h3");
+  const [first, second] = await titles.allInnerTexts();
+  assert.equal(first, "data[0, 0, :, :]");
+  assert.match(second, /^output\[4, \d, :, :\]$/);
+  const shown = await page
+    .locator(".pins section")
+    .nth(1)
+    .locator("td[data-element]")
+    .allInnerTexts();
+  const matrix = 40 + Number(/, (\d),/.exec(second)?.[1]);
+  assert.deepEqual(shown, outputOf(DEEP).slice(matrix * 40, (matrix + 1) * 40));
+  await page.getByRole("button", { name: `unpin ${first}` }).click();
+  assert.deepEqual(await titles.allInnerTexts(), [second]);
+});
+
+test("in a frame there are stage and story only", async () => {
+  await using opened = await site.open(SUM, { viewport: { width: 720, height: 460 } }, "?embed=1");
+  const { page } = opened;
+  assert.deepEqual(await cellsOf(page, "output"), outputOf(SUM));
+  assert.equal(await page.locator(".bar").count(), 0);
+  assert.equal(await page.locator(".player").isVisible(), false);
+  assert.match(await page.locator(".story").innerText(), /row 1 is hit twice/);
+  const link = page.getByRole("link", { name: "open in ndscatter" });
+  assert.equal(new URL((await link.getAttribute("href")) ?? "", page.url()).hash, `#${SUM}`);
+});
+
+async function saved(page: Page, name: string): Promise<string> {
+  const [file] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name, exact: true }).click(),
+  ]);
+  return fs.readFileSync(await file.path(), "utf8");
+}
+
+/** The texts of an SVG, and whether it is well-formed and loads nothing. */
+const readSvg = (page: Page, svg: string) =>
+  page.evaluate((text) => {
+    const found = new DOMParser().parseFromString(text, "image/svg+xml");
+    const all = [...found.querySelectorAll("*")];
+    return {
+      isWrong: found.querySelector("parsererror") !== null,
+      texts: [...found.querySelectorAll("text")].map(({ textContent }) => textContent ?? ""),
+      active: all.filter((one) => /^(script|image|foreignObject|a|use)$/i.test(one.localName))
+        .length,
+      handlers: all
+        .flatMap((one) => one.getAttributeNames())
+        .filter((name) => /^(on|href|src)/i.test(name)),
+    };
+  }, svg);
+
+test("pictures that are saved hold what is seen, also of large tensors, and nothing that runs", async (t) => {
+  const hostile =
+    "ai.onnx/ScatterND/18;string:2:%3Cscript%3E,%26%00%0Ab;int64:1,1:0;string:1:%22%5D%5D%3E";
+  for (const hash of [SUM, LARGE, SCALARS, hostile]) {
+    await t.test(hash.slice(0, 50), async () => {
+      await using opened = await site.open(hash);
+      const { page } = opened;
+      const cells = (await cellsOf(page, "output")).filter((text) => text !== "");
+      await page.getByRole("button", { name: "Share" }).click();
+      const svg = await saved(page, "Save as SVG");
+      t.diagnostic(`${svg.length} characters`);
+      assert.ok(svg.length < 1_000_000, `${svg.length}`);
+      const { isWrong, texts, active, handlers } = await readSvg(page, svg);
+      assert.equal(isWrong, false);
+      assert.equal(active, 0);
+      assert.deepEqual(handlers, []);
+      if (hash === hostile) return;
+      for (const cell of cells) assert.ok(texts.includes(cell), cell);
+    });
+  }
+});
+
+test("the steps are saved as a picture that moves: each value that a cell has is in it", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  await page.getByRole("button", { name: "Share" }).click();
+  const svg = await saved(page, "Save the steps as a moving SVG");
+  const { isWrong, texts } = await readSvg(page, svg);
+  assert.equal(isWrong, false);
+  // Row 1 is 1, then 11, then 81.
+  for (const value of ["1", "11", "81", "43"]) assert.ok(texts.includes(value), value);
+  assert.match(svg, /<animate attributeName="opacity"[^>]*repeatCount="indefinite"/);
+});
