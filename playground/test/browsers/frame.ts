@@ -36,6 +36,8 @@ export class Frame {
 
   close(): void {
     this.element.remove();
+    // The next frame is another visit, which finds nothing that this one has left for a reload.
+    sessionStorage.clear();
   }
 
   get window(): Inner {

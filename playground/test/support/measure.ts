@@ -61,7 +61,9 @@ export function pictureOf(root: Document | null): Picture {
       });
     }),
     chips: [...page.querySelectorAll(".chip")].map((chip) => {
-      const rows = chip.closest(".gutter")?.previousElementSibling?.querySelectorAll("td[data-element]");
+      const rows = chip
+        .closest(".gutter")
+        ?.previousElementSibling?.querySelectorAll("td[data-element]");
       const offsets = [...(rows ?? [])].map((row) => middleOf(chip) - middleOf(row));
       return offsets.toSorted((a, b) => Math.abs(a) - Math.abs(b))[0] ?? NaN;
     }),
