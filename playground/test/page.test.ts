@@ -2,34 +2,19 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DTYPES, equals, explain, run, tensor, type DType, type Tensor } from "ndscatter";
+import { equals, explain, run, tensor, type Tensor } from "ndscatter";
 import { fromHash } from "../src/model/hash.ts";
 import { PRESETS } from "../src/model/presets.ts";
 import { readState } from "../src/model/read-state.ts";
 import type { State } from "../src/model/state.ts";
 import { cellsOf, chooseExample, settled, SUM, useSite } from "./support/page.ts";
+import { shownAs } from "./support/values.ts";
 
 const site = useSite();
 
 const DATA = tensor("float32", [4, 3], [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]);
 const INDICES = tensor("int64", [3, 1], [1, -1, 1]);
 const UPDATES = tensor("float32", [3, 3], [10, 20, 30, 40, 50, 60, 70, 80, 90]);
-
-/** The value that the text of a cell stands for. */
-function valueOf(dtype: DType, text: string): unknown {
-  const { family } = DTYPES[dtype];
-  if (family === "string") return text;
-  if (family === "bool") return text === "true";
-  if (family === "int64") return BigInt(text);
-  if (family === "complex") {
-    const [, re, im] = /^(.*?[^e])([+-][^+-]*(?:e[+-]?\d+)?)j$/.exec(text) ?? [];
-    return [valueOf("float64", re), valueOf("float64", im)];
-  }
-  return Number(text.replace("inf", "Infinity"));
-}
-
-const shownAs = ({ dtype, shape }: Tensor, texts: readonly string[]): Tensor =>
-  tensor(dtype, shape, texts.flatMap((text) => valueOf(dtype, text)) as never);
 
 const flat = (values: unknown): string[] => [values].flat(9).map(String);
 

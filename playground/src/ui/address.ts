@@ -146,7 +146,8 @@ export class Address<E extends Entry> {
   }
 }
 
-function keyIn(state: unknown): string | null {
+/** The key of the entry that a `history.state` is of; null where it has none yet. */
+export function keyIn(state: unknown): string | null {
   const isKeyed = typeof state === "object" && state !== null && "stop" in state;
   return isKeyed && typeof state.stop === "string" ? state.stop : null;
 }

@@ -3,7 +3,9 @@
 interface Left {
   /** The address when the page was left, with its `#`. */
   readonly at: string;
-  /** The address that it should have had; null where it had it. */
+  /** The key of the entry that was left: Firefox may load an address of it again that was replaced since. */
+  readonly stop: string;
+  /** The address of the state that was shown, with its `#`. */
   readonly to: string | null;
   /** The address of the user's own call; null where there is none. */
   readonly own: string | null;
@@ -14,8 +16,7 @@ const KEY = "ndscatter-left";
 /** Keeps it until the next load in this tab. Storage may be forbidden or full; then only the address holds the state. */
 export function leave(left: Left): void {
   try {
-    if (left.to === null && left.own === null) sessionStorage.removeItem(KEY);
-    else sessionStorage.setItem(KEY, JSON.stringify(left));
+    sessionStorage.setItem(KEY, JSON.stringify(left));
   } catch {
     // There is no other place for it.
   }
@@ -30,7 +31,8 @@ export function arrive(): Left | null {
     const isLeft = typeof left === "object" && left !== null && "at" in left;
     if (!isLeft) return null;
     const [to, own] = ["to" in left ? left.to : null, "own" in left ? left.own : null];
-    return { at: textOf(left.at) ?? "", to: textOf(to), own: textOf(own) };
+    const stop = textOf("stop" in left ? left.stop : null) ?? "";
+    return { at: textOf(left.at) ?? "", stop, to: textOf(to), own: textOf(own) };
   } catch {
     return null;
   }

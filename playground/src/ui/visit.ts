@@ -20,7 +20,7 @@ import { fromHash, toHash } from "../model/hash.ts";
 import { historyOf, pushed, redone, undone, type History } from "../model/history.ts";
 import type { State, TensorText } from "../model/state.ts";
 import type { OperatorChoice } from "../model/with-operator.ts";
-import { Address } from "./address.ts";
+import { Address, keyIn } from "./address.ts";
 import { EXAMPLES } from "./examples.ts";
 import { arrive, leave } from "./refuge.ts";
 
@@ -90,7 +90,9 @@ function arrivalAt(hash: string, before: Document | null): Arrival {
 /** What the page begins with: the state of its address, or one that the address did not hold in time. */
 function firstArrival(): Arrival {
   const left = arrive();
-  const hash = left?.to != null && left.at === location.hash ? left.to : location.hash;
+  // A frame that WebKit loads again has its address, but not its key.
+  const isHere = left?.at === location.hash || left?.stop === keyIn(window.history.state);
+  const hash = isHere ? (left?.to ?? location.hash) : location.hash;
   const found = arrivalAt(hash, null);
   const own = left?.own == null ? null : fromHash(left.own);
   if (own === null || "error" in own) return found;
@@ -208,11 +210,10 @@ export function lived(visit: Visit): () => void {
   // A state that the address did not hold in time is written now.
   address.write(new Stop(visit.document));
   const onLeave = (): void => {
-    const at = location.hash;
-    const { document } = visit;
-    const hash = `#${toHash(document.state)}`;
-    // The browser may have begun to load `at` again, so writing the address now can come too late.
-    leave({ at, to: at === hash ? null : hash, own: ownHash(document) });
+    const [at, { document }] = [location.hash, visit];
+    // The browser may have begun to load the page again, so writing the address now can come too late.
+    const to = `#${toHash(document.state)}`;
+    leave({ at, stop: address.key, to, own: ownHash(document) });
     address.flush();
   };
   const onHide = (): void => {

@@ -1,38 +1,17 @@
 /** The built page on the loopback interface, in a browser that the tests of a file share. */
 
 import assert from "node:assert/strict";
-import fs from "node:fs";
 import * as http from "node:http";
 import type { AddressInfo } from "node:net";
-import path from "node:path";
 import { after, before } from "node:test";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+import { BASE, built, DIST, REPOSITORY } from "./built.ts";
+import { textsOf } from "./measure.ts";
+import { SUM } from "./states.ts";
 
-// Each test file is bundled into playground/build/.
-const HOME = path.join(import.meta.dirname, "..");
-export const DIST = path.join(HOME, "dist");
-export const REPOSITORY = path.join(HOME, "..");
-
-/** The page must work from any path, so it is not served from the root. */
-const BASE = "/any/path/";
-
-const TYPES: Readonly<Record<string, string>> = {
-  ".html": "text/html",
-  ".js": "text/javascript",
-  ".css": "text/css",
-  ".svg": "image/svg+xml",
-};
+export { DIST, REPOSITORY, SUM };
 
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"];
-
-/** A state: two rows are added to row 1 of data, and one to the last row. */
-export const SUM = [
-  "ai.onnx/ScatterND/18",
-  "reduction=add",
-  "float32:4,3:0*3,1*3,2*3,3*3",
-  "int64:3,1:1,-1,1",
-  "float32:3,3:10,20,30,40,50,60,70,80,90",
-].join(";");
 
 export interface Site {
   /**
@@ -55,15 +34,9 @@ export function useSite(): Site {
   let browser: Browser | undefined;
   let origin = "";
   const server = http.createServer(({ url = "" }, response) => {
-    const [address] = url.split("?");
-    const name = address.startsWith(BASE)
-      ? address.slice(BASE.length).replace(/(^|\/)$/, "$1index.html")
-      : "";
-    const file = path.join(DIST, name);
-    const isThere = name !== "" && file.startsWith(DIST) && fs.existsSync(file);
-    const type = TYPES[path.extname(file)] ?? "application/octet-stream";
-    response.writeHead(isThere ? 200 : 404, { "Content-Type": `${type}; charset=utf-8` });
-    response.end(isThere ? fs.readFileSync(file) : "");
+    const { status, type, body } = built(url);
+    response.writeHead(status, { "Content-Type": type });
+    response.end(body);
   });
   before(async () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -112,14 +85,7 @@ export function useSite(): Site {
 
 /** The texts of all cells of a tensor that are drawn, without letters and notes, in row-major order. */
 export const cellsOf = (page: Page, tensor: number | "output"): Promise<string[]> =>
-  page.$$eval(`[data-tensor="${tensor}"] td[data-element]`, (cells) =>
-    cells.map((cell) => {
-      const text =
-        cell.firstChild?.nodeType === Node.TEXT_NODE ? (cell.firstChild.textContent ?? "") : "";
-      // A value that is longer than its cell is whole in its label.
-      return cell.getAttribute("aria-label") ?? text;
-    }),
-  );
+  page.$$eval(`[data-tensor="${tensor}"] td[data-element]`, textsOf);
 
 /** Chooses an example by its id, as a user does. */
 export async function chooseExample(page: Page, id: string): Promise<void> {

@@ -1,0 +1,129 @@
+/**
+ * Where the parts of the picture stand. `pictureOf` and `textsOf` run in the page, whoever drives it, so they refer to
+ * nothing outside of themselves.
+ */
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface Box {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+export interface Picture {
+  /** The tables of data and of the output, if they are there. */
+  readonly data: Box | null;
+  readonly output: Box | null;
+  readonly player: Box | null;
+  readonly cells: readonly (Box & { readonly tensor: string })[];
+  /** Points on each line. */
+  readonly points: readonly { readonly x: number; readonly y: number }[];
+  /** How many pixels each tuple's chip stands below the middle of the nearest row of indices. */
+  readonly chips: readonly number[];
+  /** By how many pixels the page is too wide. */
+  readonly overflow: number;
+}
+
+/** @param root the document of the page; null for the one that this runs in */
+export function pictureOf(root: Document | null): Picture {
+  const page = root ?? document;
+  const boxOf = (element: Element | null): Box | null => {
+    if (element === null) return null;
+    const { left, right, top, bottom } = element.getBoundingClientRect();
+    return { left, right, top, bottom };
+  };
+  const middleOf = (element: Element): number => {
+    const { top, bottom } = element.getBoundingClientRect();
+    return (top + bottom) / 2;
+  };
+  const paths = [...page.querySelectorAll<SVGPathElement>(".gutter svg path")];
+  return {
+    data: boxOf(page.querySelector(".lane.data :is(table, .empty)")),
+    output: boxOf(page.querySelector(".lane.output :is(table, .empty)")),
+    player: boxOf(page.querySelector(".player")),
+    cells: [...page.querySelectorAll("td[data-element]")].map((cell) => {
+      const { left, right, top, bottom } = cell.getBoundingClientRect();
+      const tensor = cell.closest("[data-tensor]")?.getAttribute("data-tensor") ?? "";
+      return { left, right, top, bottom, tensor };
+    }),
+    points: paths.flatMap((path) => {
+      const length = path.getTotalLength();
+      // The lines are not scaled. Browsers disagree on `getScreenCTM` in a frame.
+      const { left, top } = path.ownerSVGElement?.getBoundingClientRect() ?? { left: 0, top: 0 };
+      return Array.from({ length: 21 }, (_, i) => {
+        const { x, y } = path.getPointAtLength((length * i) / 20);
+        return { x: x + left, y: y + top };
+      });
+    }),
+    chips: [...page.querySelectorAll(".chip")].map((chip) => {
+      const rows = chip
+        .closest(".gutter")
+        ?.previousElementSibling?.querySelectorAll("td[data-element]");
+      const offsets = [...(rows ?? [])].map((row) => middleOf(chip) - middleOf(row));
+      return offsets.toSorted((a, b) => Math.abs(a) - Math.abs(b))[0] ?? NaN;
+    }),
+    overflow: page.documentElement.scrollWidth - page.documentElement.clientWidth,
+  };
+}
+
+/** What is wrong with a picture on a wide screen, as sentences. */
+export function misplacedIn(picture: Picture, { width, height }: Size): string[] {
+  const { data, output, cells, points, chips, overflow } = picture;
+  if (data === null || output === null) return ["data or the output is not there"];
+  const found: string[] = [];
+  const claim = (holds: boolean, sentence: string): unknown => holds || found.push(sentence);
+  claim(output.left > data.right, "the output is not right of data");
+  claim(Math.abs(output.top - data.top) < 2, `data is at ${data.top}, output at ${output.top}`);
+  claim(data.left >= 0 && output.right <= width, "data or the output leaves the screen");
+  claim(output.top < height - 200, `the output begins at ${output.top}`);
+  claim(overflow <= 0, `the page is ${overflow} px too wide`);
+  const astray = chips.find((offset) => !(Math.abs(offset) <= 1));
+  claim(astray === undefined, `a tuple stands ${astray} px below its row of indices`);
+  const crossed = points.find(({ x, y }) =>
+    cells.some(
+      ({ left, right, top, bottom }) => x > left + 1 && x < right - 1 && y > top && y < bottom,
+    ),
+  );
+  claim(crossed === undefined, `a line crosses a cell at ${crossed?.x}, ${crossed?.y}`);
+  return found;
+}
+
+/** Examples whose indices alone fill a phone's screen, so that the output begins below it. */
+const TALL: ReadonlySet<string> = new Set([
+  "classic-confusions-q-1-the-axes-that-count-tuples-2",
+  "openvino-gather-example-3-batch-dims-2",
+  "openvino-gather-example-4-batches-of-slices",
+  "openvino-gathernd-example-7-batch-dims-3",
+]);
+
+/** What is wrong with the picture of an example on a phone, where the player stands at the bottom, as sentences. */
+export function missingIn(picture: Picture, { width }: Size, id: string): string[] {
+  const { cells, player, overflow } = picture;
+  if (player === null) return ["the player is not there"];
+  const seen = cells.filter(
+    ({ left, right, bottom }) => left >= 0 && right <= width && bottom <= player.top,
+  );
+  const isSeen = (isOutput: boolean): boolean =>
+    seen.some(({ tensor }) => (tensor === "output") === isOutput);
+  const found: string[] = [];
+  if (!isSeen(false)) found.push("no cell of an input is above the player");
+  if (!isSeen(true) && !TALL.has(id)) found.push("no cell of the output is above the player");
+  if (overflow > 0) found.push(`the page is ${overflow} px too wide`);
+  return found;
+}
+
+/** The values in cells, without letters and notes. */
+export function textsOf(cells: readonly Element[]): string[] {
+  return cells.map((cell) => {
+    const { firstChild } = cell;
+    // Not by a class of this window, because the cells may be those of a frame.
+    const text = firstChild?.nodeName === "#text" ? (firstChild.textContent ?? "") : "";
+    // A value that is longer than its cell is whole in its label.
+    return text.endsWith("…") ? (cell.getAttribute("aria-label") ?? "") : text;
+  });
+}
