@@ -13,7 +13,7 @@ import type { Session } from "./session.ts";
 /** @param isMoving whether the steps of the player are in it */
 export type SceneOf = (isMoving: boolean) => Scene;
 
-/** A picture that moves has no more steps than anybody watches. */
+/** A picture that moves has no more steps than anybody watches: of a longer call each is several updates. */
 const MOST_STEPS = 60;
 
 export function sceneOf(
@@ -53,7 +53,8 @@ function framesOf(picture: Picture): Scene["frames"] {
   const tints = tintsOf(links, targets, "output", output.size);
   const hits = hitsOf(links, "output", output.size);
   const steps = Math.min(links.count, MOST_STEPS);
-  return Array.from({ length: steps + 1 }, (_, step) =>
-    outputCells(picture, tints, hits, step, printedAfter(picture, step, undefined)),
-  );
+  return Array.from({ length: steps + 1 }, (_, frame) => {
+    const step = steps === 0 ? 0 : Math.round((frame * links.count) / steps);
+    return outputCells(picture, tints, hits, step, printedAfter(picture, step, undefined));
+  });
 }
