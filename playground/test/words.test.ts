@@ -1,6 +1,7 @@
 /** What cells and stories say where values are long or have parts, keys while a menu has the focus, and other systems. */
 
 import assert from "node:assert/strict";
+import fs from "node:fs";
 import { test } from "node:test";
 import { cellsOf, SUM, useSite } from "./support/page.ts";
 
@@ -47,4 +48,42 @@ test("the steps of the player are the specification's also while another system 
   await page.waitForFunction(() => document.querySelector("td.other") === null);
   assert.deepEqual(await cellsOf(page, "output"), await cellsOf(page, 0));
   assert.doesNotMatch(await page.locator('[data-tensor="output"] .dtype').innerText(), /by/);
+});
+
+test("a picture that moves ends with the result, however long the call is", async () => {
+  const targets = Array.from({ length: 100 }, (_, order) => order % 3).join(",");
+  const hash = `ai.onnx/ScatterElements/18;reduction=add;float32:3:0*3;int64:100:${targets};float32:100:1*100`;
+  await using opened = await site.open(hash);
+  const { page } = opened;
+  assert.deepEqual(await cellsOf(page, "output"), ["34", "33", "33"]);
+  await page.getByRole("button", { name: "Share" }).click();
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Save the steps as a moving SVG" }).click();
+  const svg = fs.readFileSync(await (await download).path(), "utf8");
+  assert.match(svg, /<g opacity="1">(?:(?!<\/g>).)*>34</);
+});
+
+test("what is wrong is said and mended also while something is compared", async () => {
+  await using opened = await site.open(SUM.replace("1,-1,1", "1,9,1"));
+  const { page } = opened;
+  await page.getByRole("button", { name: "Compare" }).click();
+  await page.getByText(/indices\[1, 0\] is 9/).waitFor();
+  await page.getByRole("button", { name: "clamp to 3" }).click();
+  await page.getByText(/indices\[1, 0\] is 9/).waitFor({ state: "detached" });
+  assert.deepEqual(await cellsOf(page, 1), ["1", "3", "1"]);
+  assert.notEqual(await page.evaluate(() => document.activeElement?.tagName), "BODY");
+});
+
+test("a pinned slice of indices in one column has the name of its matrix", async () => {
+  const numbers = Array.from({ length: 512 }, (_, number) => number).join(",");
+  const hash = `ai.onnx/Gather/13;float32:512:${numbers};int64:4,8,16:${numbers}`;
+  await using opened = await site.open(hash);
+  const { page } = opened;
+  await page.locator('[data-tensor="1"] .scroller').evaluate((box) => {
+    box.scrollTop = box.scrollHeight;
+  });
+  await page.locator("#cell-1-511").waitFor();
+  await page.getByLabel("pin a slice of indices").click();
+  const slice = page.getByRole("region", { name: "indices[3, :, :]" });
+  assert.equal(await slice.locator("td[data-element]").first().innerText(), "384");
 });

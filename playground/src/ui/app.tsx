@@ -114,17 +114,21 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
           <ShapeRules session={session} />
         </>
       ) : (
-        <WhyPanel
-          state={state}
-          explanation={explanation}
-          actual={asked.actual}
-          onRule={others.setRule}
-          onActual={others.setActual}
-          onClose={() => {
-            others.clear();
-            onAsk(undefined);
-          }}
-        />
+        <>
+          {/* What is wrong is said, and mended, also while something is compared. */}
+          {session.isStale && <Story session={session} />}
+          <WhyPanel
+            state={state}
+            explanation={explanation}
+            actual={asked.actual}
+            onRule={others.setRule}
+            onActual={others.setActual}
+            onClose={() => {
+              others.clear();
+              onAsk(undefined);
+            }}
+          />
+        </>
       )}
       {isFrame && (
         <a class="whole" href={`./${location.hash}`} target="_blank" rel="noopener">
