@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import { test } from "node:test";
-import { cellsOf, SUM, useSite } from "./support/page.ts";
+import { cellsOf, showState, SUM, useSite } from "./support/page.ts";
 
 const site = useSite();
 
@@ -67,7 +67,7 @@ test("what is wrong is said and mended also while something is compared", async 
   await using opened = await site.open(SUM.replace("1,-1,1", "1,9,1"));
   const { page } = opened;
   await page.getByRole("button", { name: "Compare" }).click();
-  await page.getByText(/indices\[1, 0\] is 9/).waitFor();
+  await page.getByText(/indices\[1, 0\] is 9/).waitFor({ timeout: 5000 });
   await page.getByRole("button", { name: "clamp to 3" }).click();
   await page.getByText(/indices\[1, 0\] is 9/).waitFor({ state: "detached" });
   assert.deepEqual(await cellsOf(page, 1), ["1", "3", "1"]);
@@ -82,8 +82,38 @@ test("a pinned slice of indices in one column has the name of its matrix", async
   await page.locator('[data-tensor="1"] .scroller').evaluate((box) => {
     box.scrollTop = box.scrollHeight;
   });
-  await page.locator("#cell-1-511").waitFor();
+  await page.locator("#cell-1-511").waitFor({ timeout: 5000 });
   await page.getByLabel("pin a slice of indices").click();
   const slice = page.getByRole("region", { name: "indices[3, :, :]" });
   assert.equal(await slice.locator("td[data-element]").first().innerText(), "384");
+});
+
+test("another call begins at the first rows, whatever was seen of the one before", async () => {
+  const zeros = (rows: number) => `float32:${rows},2:0*${rows * 2}`;
+  const indices = Array.from({ length: 301 }, () => "1").join(",");
+  await using opened = await site.open(`ai.onnx/Gather/13;${zeros(7)};int64:301:${indices}`);
+  const { page } = opened;
+  await page.locator('[data-tensor="output"] .scroller').evaluate((box) => {
+    box.scrollTop = box.scrollHeight;
+  });
+  await page.locator("#cell-output-601").waitFor({ timeout: 5000 });
+  await showState(page, `ai.onnx/ScatterND/18;${zeros(400)};int64:1,1:0;float32:1,2:1,2`);
+  await page.locator("#cell-0-0").waitFor({ timeout: 5000 });
+  await page.locator("#cell-output-0").waitFor({ timeout: 5000 });
+});
+
+test("the numbers of rows are beside cells, also in a column of all elements", async () => {
+  const numbers = Array.from({ length: 24 }, (_, number) => number).join(",");
+  await using opened = await site.open(
+    `ai.onnx/Gather/13;float32:24:${numbers};int64:2,1,12:${numbers}`,
+  );
+  const over = await opened.page.$$eval(
+    "tbody tr",
+    (rows) =>
+      rows.filter((row) => {
+        const head = row.querySelector("th");
+        return head !== null && head.scrollWidth > head.clientWidth;
+      }).length,
+  );
+  assert.equal(over, 0);
 });

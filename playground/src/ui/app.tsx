@@ -32,7 +32,7 @@ export function App(): JSX.Element {
   const pinned = usePins(shapes);
   const room = useRoomAbove(whole, pinsHeight(pinned));
   const layout = useLayout(state, version, picture, room, generation);
-  const windows = useCorners(layout);
+  const windows = useCorners(layout, `${generation} ${state.op}`);
   const [text, setText] = useState<number | null>(null);
   const [asked, setAsked] = useState<Asked>(undefined);
   const isFrame = isEmbedded();
