@@ -177,8 +177,9 @@ export interface Room {
 }
 
 /** Characters of a row's number: its coordinates with commas. */
-function labelDigits(shape: readonly number[]): number {
-  const axes = shape.length < 2 ? shape : shape.slice(0, -1);
+function labelDigits(shape: readonly number[], { columns }: Sheet): number {
+  // A column of all elements names them by all coordinates.
+  const axes = shape.length < 2 || columns < (shape.at(-1) ?? 0) ? shape : shape.slice(0, -1);
   const digits = axes.reduce((sum, dim) => sum + String(Math.max(dim - 1, 0)).length, 0);
   return digits + Math.max(0, axes.length - 1);
 }
@@ -266,7 +267,7 @@ function gutterBetween(
 
 function laneOf(placed: Placed, own: Sheet, { font, least, padding }: Metrics): Lane {
   const cell = Math.max(least, Math.ceil(placed.digits * font * CHARACTER + padding));
-  const side = placed.shape.length === 0 ? 0 : Math.ceil(labelDigits(placed.shape) * 6.7 + 9);
+  const side = placed.shape.length === 0 ? 0 : Math.ceil(labelDigits(placed.shape, own) * 6.7 + 9);
   const tableWidth = side + own.columns * (cell + SPACING) + 2 * SPACING;
   return {
     ...placed,

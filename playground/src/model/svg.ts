@@ -254,6 +254,8 @@ function drawGutter(position: number, drawing: Drawing): string {
     return [top + band.top, top + band.bottom];
   };
   const pill = ([from, to]: readonly [number, number], label: string, hue: number): string => {
+    // A row out of view.
+    if (from === to) return "";
     const size = label.length * 7.2 + 12;
     const y = (from + to) / 2;
     const box = `x="${round(x + width / 2 - size / 2)}" y="${round(y - 10)}" width="${round(size)}" height="20" rx="10"`;

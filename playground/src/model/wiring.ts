@@ -23,6 +23,7 @@ export interface Mark {
   readonly rows: Rows;
   readonly hue: number;
   readonly letters: string;
+  /** How many updates meet the most frequent of the row's targets. */
   readonly count: number;
 }
 
@@ -108,18 +109,22 @@ const bare = (list: readonly (number | bigint)[]): string =>
 /** Rows of data that updates meet. Targets of one row are one mark. */
 function marksOf({ links, targets }: Picture, rowsIn: RowsOf, isLarge: boolean): Mark[] {
   if (links.kind === "gather" || isLarge) return [];
-  const found = new Map<string, { rows: Mark["rows"]; orders: number[]; hues: Set<number> }>();
+  const found = new Map<
+    string,
+    { rows: Mark["rows"]; orders: number[]; hues: Set<number>; most: number }
+  >();
   for (const [slice, orders] of links.reached) {
     const rows = rowsIn(orders[0]);
     if (rows === null) continue;
     const key = `${rows.begin},${rows.end}`;
-    const known = found.get(key) ?? { rows, orders: [], hues: new Set() };
+    const known = found.get(key) ?? { rows, orders: [], hues: new Set(), most: 0 };
     known.orders.push(...orders);
     known.hues.add(targets.hueOf(slice));
+    known.most = Math.max(known.most, orders.length);
     found.set(key, known);
   }
   const hasLetters = links.tuples.length <= MOST_LETTERS;
-  return [...found.values()].map(({ rows, orders, hues }) => {
+  return [...found.values()].map(({ rows, orders, hues, most }) => {
     const letters = [
       ...new Set(orders.toSorted((a, b) => a - b).map((order) => links.tupleOf[order])),
     ].map((tuple) => links.tuples[tuple].letter);
@@ -129,7 +134,7 @@ function marksOf({ links, targets }: Picture, rowsIn: RowsOf, isLarge: boolean):
       rows,
       hue: isOne ? ([...hues][0] ?? PLAIN) : PLAIN,
       letters: hasLetters ? letters.slice(0, more === "" ? 3 : 2).join(" ") + more : "",
-      count: isOne ? orders.length : 1,
+      count: most,
     };
   });
 }

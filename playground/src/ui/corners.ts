@@ -1,6 +1,6 @@
 /** Which parts of large tensors are in view. */
 
-import { useCallback, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Corner, Lane, Layout, TensorId } from "../model/layout.ts";
 
 export const ORIGIN: Corner = { row: 0, column: 0 };
@@ -15,9 +15,15 @@ export interface Windows {
   onReveal(id: TensorId, element: number): void;
 }
 
-/** Where the windows of large tensors stand. */
-export function useCorners({ lanes }: Layout): Windows {
+/**
+ * Where the windows of large tensors stand.
+ *
+ * @param call changes when another call is shown
+ */
+export function useCorners({ lanes }: Layout, call: string): Windows {
   const [corners, setCorners] = useState<Corners>(new Map());
+  // The places of one call mean nothing in another, and data and the output must begin at one row.
+  useLayoutEffect(() => setCorners(new Map()), [call]);
   const known = useRef(lanes);
   known.current = lanes;
   // A tensor that has become smaller has no rows at the old place.

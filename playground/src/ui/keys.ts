@@ -23,8 +23,9 @@ export function useKeys(session: Session): void {
 function onKeyOf(event: KeyboardEvent, session: Session): boolean {
   const { target, key } = event;
   const element = target instanceof Element ? target : null;
-  // A field has an undo of its own, and a menu its arrows.
-  if (element?.matches("input, textarea, select") === true) return false;
+  // A field has an undo of its own, and a menu or a slider its arrows.
+  if (element?.matches("input:not([type=range]), textarea") === true) return false;
+  const isControl = element?.matches("input, select") === true;
   if (event.ctrlKey || event.metaKey) {
     const isUndo = key.toLowerCase() === "z" && !event.shiftKey;
     const isRedo = (key.toLowerCase() === "z" && event.shiftKey) || key.toLowerCase() === "y";
@@ -32,6 +33,7 @@ function onKeyOf(event: KeyboardEvent, session: Session): boolean {
     else if (isRedo) session.redo();
     return isUndo || isRedo;
   }
+  if (isControl) return false;
   const controls = controlsOf(session);
   const isCell = element?.closest("td") != null;
   if (key === " " && !(element instanceof HTMLButtonElement)) controls.toggle();

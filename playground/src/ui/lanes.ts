@@ -57,9 +57,9 @@ export function laneProps(
 }
 
 /** What stands beside the data type of the output. */
-function remarkOf({ picture, isStale, others: { rule } }: Session): string {
+function remarkOf({ picture, isStale, at, count, others: { rule } }: Session): string {
   if (isStale) return picture === null ? "none while it is wrong" : "before the error";
-  return rule === null ? "" : `by ${rule.name}`;
+  return rule === null || at < count ? "" : `by ${rule.name}`;
 }
 
 const dataOf = ({ version }: Session): number =>

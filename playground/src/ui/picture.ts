@@ -130,6 +130,8 @@ function useOutput(picture: Picture | null, step: number, { rule, actual }: Show
     if (printed !== null) before.current = { picture, printed };
     const cells = outputCells(picture, marks.tints, marks.hits, step, printed);
     const all: Cells = { ...NOTHING_SAID, ...cells, letters: marks.letters };
+    // Nobody knows what another system has after some of the steps.
+    if (step < picture.links.count) return all;
     if (others !== null) return { ...all, ...others };
     return theirs === null ? all : { ...all, others: theirs };
   }, [picture, marks, step, others, theirs]);

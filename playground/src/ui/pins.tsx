@@ -52,12 +52,14 @@ export function usePins(key: string): Pins {
 export const pinsHeight = ({ pins }: Pins): number =>
   pins.length === 0 ? 0 : MOST_ROWS * 20 + ABOVE;
 
+/** The rows that a matrix has in the table: indices and scalars of updates may stand in one column. */
+const rowsOf = ({ shape, sheet }: Lane): number =>
+  ((shape.at(-2) ?? 1) * (shape.at(-1) ?? 1)) / Math.max(sheet.columns, 1);
+
 /** The matrix at the top of a window; null for a tensor that has only one, or is drawn as a whole. */
-export function matrixAt({ isWindow, shape, columns }: Lane, row: number): number | null {
-  const height = shape.at(-2) ?? 0;
-  return isWindow && shape.length > 2 && height > 0 && columns > 0
-    ? Math.floor(row / height)
-    : null;
+export function matrixAt(lane: Lane, row: number): number | null {
+  const height = rowsOf(lane);
+  return lane.isWindow && lane.shape.length > 2 && height > 0 ? Math.floor(row / height) : null;
 }
 
 interface PinnedProps {
@@ -103,7 +105,7 @@ interface SliceProps extends Omit<PinnedProps, "pinned"> {
 
 function Slice({ pin, lane, session, layout, windows, onClose }: SliceProps): JSX.Element {
   const { shape, sheet, cell, side, name } = lane;
-  const rows = Math.min(shape.at(-2) ?? 1, MOST_ROWS);
+  const rows = Math.min(rowsOf(lane), MOST_ROWS);
   const columns = Math.min(sheet.columns, MOST_COLUMNS);
   const lead = coordinatesOf(pin.matrix, shape.slice(0, -2));
   const title = `${name}[${[...lead, ":", ":"].join(", ")}]`;
@@ -141,7 +143,7 @@ function Slice({ pin, lane, session, layout, windows, onClose }: SliceProps): JS
           name={`${title} of ${printShape(shape)}`}
           lane={part}
           metrics={layout.metrics}
-          corner={{ row: pin.matrix * (shape.at(-2) ?? 1), column: 0 }}
+          corner={{ row: pin.matrix * rowsOf(lane), column: 0 }}
           active={-1}
           editing={null}
           isReadOnly

@@ -203,8 +203,11 @@ function cell(props: RowProps, element: number): JSX.Element {
 const titleOf = (value: string, shown: string, other: string | undefined): string | undefined =>
   other === undefined ? (shown === value ? undefined : value) : `${value} here, ${other} there`;
 
+/** Not within a character of two code units. */
 const cut = (value: string, digits: number): string =>
-  value.length > digits ? `${value.slice(0, Math.max(digits - 1, 1))}…` : value;
+  value.length > digits
+    ? `${value.slice(0, Math.max(digits - 1, 1)).replace(/[\uD800-\uDBFF]$/, "")}…`
+    : value;
 
 /** The field of a cell that is edited. Enter and Tab take the text; Escape discards it. */
 function Editor({

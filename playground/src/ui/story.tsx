@@ -62,7 +62,15 @@ function Wrong({ session: { call, fixes, page } }: { readonly session: Session }
       {fixes.length > 0 && (
         <p class="fixes">
           {fixes.map(({ label, state }) => (
-            <button type="button" key={label} onClick={() => page.show(state)}>
+            <button
+              type="button"
+              key={label}
+              onClick={({ currentTarget }) => {
+                // The button goes away with the error, and the focus with it.
+                currentTarget.closest("aside")?.focus();
+                page.show(state);
+              }}
+            >
               {label}
             </button>
           ))}

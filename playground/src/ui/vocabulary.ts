@@ -15,6 +15,7 @@ import {
 } from "ndscatter";
 import type { TensorId } from "../model/layout.ts";
 import type { Links, Tuple } from "../model/links.ts";
+import { printElement } from "../model/scalar-text.ts";
 import { firstOf, positionOf } from "../model/shape.ts";
 
 /** A cell of the page. */
@@ -94,7 +95,9 @@ export class Vocabulary {
   }
 
   print(value: Scalar): string {
-    return printScalar(this.output.dtype, value);
+    // As cells show it, but a string in quotes.
+    const { dtype } = this.output;
+    return typeof value === "string" ? printScalar(dtype, value) : printElement(dtype, value);
   }
 
   /** An update, or a read, as a sentence. Its arrows join the first elements of slices. */

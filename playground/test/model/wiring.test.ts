@@ -1,0 +1,67 @@
+/** Marks beside rows of data, and where a saved picture draws them. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { NOTHING_SAID } from "../../src/model/cells.ts";
+import { fromHash } from "../../src/model/hash.ts";
+import { layOut, type Layout, type Room } from "../../src/model/layout.ts";
+import { toSVG } from "../../src/model/svg.ts";
+import { viewOf, type Picture } from "../../src/model/view.ts";
+import { wiringOf } from "../../src/model/wiring.ts";
+
+/** The picture of a link, whose inputs are data, indices and updates. */
+function drawn(hash: string, room: Room): { readonly picture: Picture; readonly layout: Layout } {
+  const found = fromHash(hash);
+  assert.ok("state" in found);
+  const { picture } = viewOf(found.state);
+  assert.ok(picture !== null);
+  const roles = ["data", "indices", "updates"];
+  const inputs = found.state.inputs.map((text, id) => ({
+    ...{ id, role: roles[id], shape: text?.shape ?? [], digits: 3, name: roles[id] },
+  }));
+  const output = { id: "output", role: "output", shape: picture.output.shape } as const;
+  const tensors = [...inputs, { ...output, digits: 3, name: "output" }];
+  return { picture, layout: layOut({ op: found.state.op, axis: 0, tensors }, room) };
+}
+
+const WIDE: Room = { width: 1000, height: 700, isNarrow: false };
+
+test("a row's mark counts the updates of one target, not of all its targets", () => {
+  const elements = (rows: string) =>
+    drawn(`ai.onnx/ScatterElements/18;axis=1;float32:1,3:0,0,0;${rows}`, WIDE);
+  const marks = (rows: string) => {
+    const { picture, layout } = elements(rows);
+    return wiringOf(picture, layout, []).marks.map(({ count }) => count);
+  };
+  assert.deepEqual(marks("int64:1,3:0,1,2;float32:1,3:1,2,3"), [1]);
+  assert.deepEqual(marks("int64:1,3:0,0,2;float32:1,3:1,2,3"), [2]);
+  assert.deepEqual(marks("int64:1,4:2,0,2,2;float32:1,4:1,2,3,4"), [3]);
+});
+
+test("a row of many plain targets, each hit once, is no collision", () => {
+  const nine = Array.from({ length: 9 }, (_, i) => i).join(",");
+  const hash = `ai.onnx/ScatterElements/18;axis=1;float32:1,9:0*9;int64:1,9:${nine};float32:1,9:${nine}`;
+  const { picture, layout } = drawn(hash, WIDE);
+  assert.deepEqual(
+    wiringOf(picture, layout, []).marks.map(({ count }) => count),
+    [1],
+  );
+});
+
+test("a saved picture has no chips and marks of rows that are out of view", () => {
+  const all = Array.from({ length: 40 }, (_, i) => i);
+  const hash = `ai.onnx/ScatterND/18;float32:40,2:0*80;int64:40,1:${all.join(",")};float32:40,2:1*80`;
+  const { picture, layout } = drawn(hash, { width: 1000, height: 300, isNarrow: false });
+  assert.ok(layout.lanes.every(({ isWindow, rows }) => isWindow && rows < 20));
+  const lane = { type: "", cells: { ...NOTHING_SAID, values: [] }, corner: { row: 0, column: 0 } };
+  const svg = toSVG(
+    {
+      ...{ title: "", sentences: [], verb: "", frames: [], layout },
+      lanes: layout.lanes.map(() => lane),
+      wiring: wiringOf(picture, layout, []),
+    },
+    "light",
+  );
+  const shown = [...svg.matchAll(/>→ (\d+)</g)].map(([, target]) => Number(target));
+  assert.deepEqual(shown, all.slice(0, layout.lanes[0].rows));
+});

@@ -1,0 +1,119 @@
+/** What cells and stories say where values are long or have parts, keys while a menu has the focus, and other systems. */
+
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import { test } from "node:test";
+import { cellsOf, showState, SUM, useSite } from "./support/page.ts";
+
+const site = useSite();
+
+test("the story writes complex values as cells do", async () => {
+  await using opened = await site.open("ai.onnx/GatherElements/13;complex64:2:1+2j,3;int64:1:0");
+  const { page } = opened;
+  assert.deepEqual(await cellsOf(page, "output"), ["1+2j"]);
+  await page.locator("#cell-output-0").hover();
+  assert.match(await page.locator(".story .title").innerText(), /^output\[0\] is 1\+2j$/);
+});
+
+test("a text that is cut ends with a whole character", async () => {
+  const text = "💥💥💥💥💥💥💥💥💥";
+  const hash = `ai.onnx/GatherElements/13;string:1:${encodeURIComponent(text)};int64:1:0`;
+  await using opened = await site.open(hash);
+  const shown = await opened.page
+    .locator("#cell-0-0")
+    .evaluate((cell) => cell.firstChild?.nodeValue);
+  assert.match(String(shown), /^(💥)+…$/u);
+});
+
+test("Ctrl+Z is undo while a menu of the bar has the focus", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  const menu = page.getByLabel("reduction");
+  await menu.selectOption("max");
+  await menu.focus();
+  await page.keyboard.press("Control+z");
+  await page.waitForFunction(() => document.querySelector(".verb")?.textContent === "add");
+  assert.equal(await menu.inputValue(), "add");
+});
+
+test("the steps of the player are the specification's also while another system is shown", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  const whole = await cellsOf(page, "output");
+  await page.getByRole("button", { name: "Compare" }).click();
+  await page.getByRole("button", { name: "Show the result of TensorFlow on a GPU" }).click();
+  await page.waitForSelector("td.other");
+  assert.notDeepEqual(await cellsOf(page, "output"), whole);
+  await page.getByLabel("updates carried out").fill("0");
+  await page.waitForFunction(() => document.querySelector("td.other") === null);
+  assert.deepEqual(await cellsOf(page, "output"), await cellsOf(page, 0));
+  assert.doesNotMatch(await page.locator('[data-tensor="output"] .dtype').innerText(), /by/);
+});
+
+test("a picture that moves ends with the result, however long the call is", async () => {
+  const targets = Array.from({ length: 100 }, (_, order) => order % 3).join(",");
+  const hash = `ai.onnx/ScatterElements/18;reduction=add;float32:3:0*3;int64:100:${targets};float32:100:1*100`;
+  await using opened = await site.open(hash);
+  const { page } = opened;
+  assert.deepEqual(await cellsOf(page, "output"), ["34", "33", "33"]);
+  await page.getByRole("button", { name: "Share" }).click();
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Save the steps as a moving SVG" }).click();
+  const svg = fs.readFileSync(await (await download).path(), "utf8");
+  assert.match(svg, /<g opacity="1">(?:(?!<\/g>).)*>34</);
+});
+
+test("what is wrong is said and mended also while something is compared", async () => {
+  await using opened = await site.open(SUM.replace("1,-1,1", "1,9,1"));
+  const { page } = opened;
+  await page.getByRole("button", { name: "Compare" }).click();
+  await page.getByText(/indices\[1, 0\] is 9/).waitFor({ timeout: 5000 });
+  await page.getByRole("button", { name: "clamp to 3" }).click();
+  await page.getByText(/indices\[1, 0\] is 9/).waitFor({ state: "detached" });
+  assert.deepEqual(await cellsOf(page, 1), ["1", "3", "1"]);
+  assert.notEqual(await page.evaluate(() => document.activeElement?.tagName), "BODY");
+});
+
+test("a pinned slice of indices in one column has the name of its matrix", async () => {
+  const numbers = Array.from({ length: 512 }, (_, number) => number).join(",");
+  const hash = `ai.onnx/Gather/13;float32:512:${numbers};int64:4,8,16:${numbers}`;
+  await using opened = await site.open(hash);
+  const { page } = opened;
+  await page.locator('[data-tensor="1"] .scroller').evaluate((box) => {
+    box.scrollTop = box.scrollHeight;
+  });
+  await page.locator("#cell-1-511").waitFor({ timeout: 5000 });
+  await page.getByLabel("pin a slice of indices").click();
+  const slice = page.getByRole("region", { name: "indices[3, :, :]" });
+  assert.equal(await slice.locator("td[data-element]").first().innerText(), "384");
+});
+
+test("another call begins at the first rows, whatever was seen of the one before", async () => {
+  const zeros = (rows: number) => `float32:${rows},2:0*${rows * 2}`;
+  const indices = Array.from({ length: 301 }, () => "1").join(",");
+  await using opened = await site.open(`ai.onnx/Gather/13;${zeros(7)};int64:301:${indices}`);
+  const { page } = opened;
+  await page.locator('[data-tensor="output"] .scroller').evaluate((box) => {
+    box.scrollTop = box.scrollHeight;
+  });
+  await page.locator("#cell-output-601").waitFor({ timeout: 5000 });
+  await showState(page, `ai.onnx/ScatterND/18;${zeros(400)};int64:1,1:0;float32:1,2:1,2`);
+  await page.locator("#cell-0-0").waitFor({ timeout: 5000 });
+  await page.locator("#cell-output-0").waitFor({ timeout: 5000 });
+});
+
+test("the numbers of rows are beside cells, also in a column of all elements", async () => {
+  const numbers = Array.from({ length: 24 }, (_, number) => number).join(",");
+  await using opened = await site.open(
+    `ai.onnx/Gather/13;float32:24:${numbers};int64:2,1,12:${numbers}`,
+  );
+  const over = await opened.page.$$eval(
+    "tbody tr",
+    (rows) =>
+      rows.filter((row) => {
+        const head = row.querySelector("th");
+        return head !== null && head.scrollWidth > head.clientWidth;
+      }).length,
+  );
+  assert.equal(over, 0);
+});
