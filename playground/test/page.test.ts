@@ -265,11 +265,14 @@ test("attributes and data types are chosen, and the errors of attributes are bes
   const { page } = opened;
   assert.deepEqual(await cellsOf(page, "output"), ["1", "9", "8", "4"]);
   await page.fill(".sentence .number", "1");
+  await page.keyboard.press("Enter");
   assert.deepEqual(await cellsOf(page, "output"), ["9", "8", "3", "4"]);
   await page.fill(".sentence .number", "5");
+  await page.keyboard.press("Enter");
   assert.equal(await page.locator(".sentence .number").getAttribute("aria-invalid"), "true");
   assert.match(await page.locator("main").innerText(), /ScatterElements-18: .*axis.*5/);
   await page.fill(".sentence .number", "0");
+  await page.keyboard.press("Enter");
   await page.selectOption('[aria-label="data type of data"]', "int8");
   assert.equal(await page.getByLabel("data type of updates").inputValue(), "int8");
   assert.deepEqual(await cellsOf(page, "output"), ["1", "9", "8", "4"]);

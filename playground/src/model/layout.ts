@@ -5,31 +5,10 @@
  */
 
 import { sizeOf } from "./shape.ts";
+import { familyOf, isAligned, plainSheet, sheetsOf, type Family, type Sheet } from "./sheets.ts";
 
 /** A tensor of the page: an input by its position, or the output. */
 export type TensorId = number | "output";
-
-/** What an operator's indices are: tuples of all coordinates, one index an element, one a slice, or where a run begins. */
-export type Family = "tuples" | "elements" | "slices" | "sequence";
-
-const familyOf = (op: string): Family =>
-  op.includes("ND")
-    ? "tuples"
-    : op === "TensorScatter"
-      ? "sequence"
-      : /Elements|^Scatter$/.test(op)
-        ? "elements"
-        : "slices";
-
-/** A tensor folded into a table. */
-export interface Sheet {
-  readonly rows: number;
-  readonly columns: number;
-  /** So many rows, then a gap; 0 where there are no gaps. */
-  readonly group: number;
-  /** The height of a row: as many rows of the table beside it belong to one of this. */
-  readonly span: number;
-}
 
 /** A tensor as the layout needs it. */
 export interface Placed {
@@ -40,67 +19,6 @@ export interface Placed {
   readonly digits: number;
   readonly name: string;
 }
-
-const sheet = (rows: number, columns: number, group = 0, span = 1): Sheet => ({
-  rows,
-  columns,
-  group: group > 0 && group < rows ? group : 0,
-  span,
-});
-
-/** A list as a column; else rows of the last axis, and a gap after each matrix. */
-export function plainSheet(shape: readonly number[]): Sheet {
-  if (shape.length < 2) return sheet(sizeOf(shape), 1);
-  const matrix = shape.length > 2 ? (shape.at(-2) ?? 0) : 0;
-  return sheet(sizeOf(shape.slice(0, -1)), shape[shape.length - 1], matrix > 1 ? matrix : 0);
-}
-
-/** The tables of indices, and of the slices that belong to their tuples: updates, or the output of a gather. */
-function tupleSheets(
-  indices: readonly number[],
-  carrier: readonly number[],
-  counted: number,
-): { indices: Sheet; carrier: Sheet } {
-  const tuples = sizeOf(indices.slice(0, counted));
-  const width = sizeOf(indices.slice(counted));
-  const slice = carrier.slice(counted);
-  const block = sizeOf(slice.slice(0, -1));
-  const columns = slice[slice.length - 1] ?? 1;
-  const group = counted > 1 ? indices[counted - 1] : 0;
-  const rows = columns === 0 ? 0 : Math.round(sizeOf(carrier) / columns);
-  return block > 1
-    ? { indices: sheet(tuples, width, 1, block), carrier: sheet(rows, columns, block) }
-    : { indices: sheet(tuples, width, group), carrier: sheet(rows, columns, group) };
-}
-
-/** How each tensor of a call is folded, by its role. */
-export function sheetsOf(
-  family: Family,
-  axis: number,
-  shapes: ReadonlyMap<string, readonly number[]>,
-): ReadonlyMap<string, Sheet> {
-  const sheets = new Map<string, Sheet>();
-  for (const [role, shape] of shapes) sheets.set(role, plainSheet(shape));
-  const indices = shapes.get("indices");
-  const carrierRole = shapes.has("updates") ? "updates" : "output";
-  const carrier = shapes.get(carrierRole);
-  if (indices === undefined) return sheets;
-  const counted =
-    family === "tuples"
-      ? indices.length - 1
-      : family === "slices" && axis === 0
-        ? indices.length
-        : -1;
-  if (counted < 0) return sheets;
-  const made = tupleSheets(indices, carrier ?? indices.slice(0, counted), counted);
-  sheets.set("indices", made.indices);
-  if (carrier !== undefined) sheets.set(carrierRole, made.carrier);
-  return sheets;
-}
-
-/** Whether each row of indices stands beside its updates, or its part of a gather's output. */
-export const isAligned = (indices: Sheet | undefined, carrier: Sheet | undefined): boolean =>
-  indices !== undefined && carrier !== undefined && indices.rows * indices.span === carrier.rows;
 
 /** Sizes in pixels. */
 export interface Metrics {
@@ -185,12 +103,17 @@ function labelDigits(shape: readonly number[], { columns }: Sheet): number {
 }
 
 /** The width that the name, the data type and the shape of a lane need. */
-const headWidth = ({ name, shape, id }: Placed): number =>
-  Math.max(
+const headWidth = ({ name, shape, id }: Placed, isShort: boolean): number => {
+  // On a phone only the words are there; what changes them is behind a button.
+  if (isShort) {
+    return shape.reduce((sum, dim) => sum + String(dim).length + 2, Math.max(name.length, 11)) * 7;
+  }
+  return Math.max(
     name.length * 9.6 + (id === "output" ? 4 : 46),
     shape.reduce((sum, dim) => sum + 18 + 8 * String(dim).length, 24) + (id === "output" ? 0 : 52),
     84,
   );
+};
 
 const LARGEST_WINDOW = { rows: 64, columns: 64 };
 const LEAST_WINDOW = 4;
@@ -265,7 +188,8 @@ function gutterBetween(
   return right === "output" && kind === "scatter" ? "becomes" : "wires";
 }
 
-function laneOf(placed: Placed, own: Sheet, { font, least, padding }: Metrics): Lane {
+function laneOf(placed: Placed, own: Sheet, metrics: Metrics): Lane {
+  const { font, least, padding } = metrics;
   const cell = Math.max(least, Math.ceil(placed.digits * font * CHARACTER + padding));
   const side = placed.shape.length === 0 ? 0 : Math.ceil(labelDigits(placed.shape, own) * 6.7 + 9);
   const tableWidth = side + own.columns * (cell + SPACING) + 2 * SPACING;
@@ -275,7 +199,7 @@ function laneOf(placed: Placed, own: Sheet, { font, least, padding }: Metrics): 
     cell,
     side,
     tableWidth,
-    width: Math.ceil(Math.max(tableWidth, headWidth(placed))),
+    width: Math.ceil(Math.max(tableWidth, headWidth(placed, metrics === TOUCH))),
     rows: own.rows,
     columns: own.columns,
     isWindow: false,
@@ -317,7 +241,7 @@ function withWindow(lane: Lane, rows: number, columns: number): Lane {
     columns: Math.min(own.columns, LARGEST_WINDOW.columns, Math.max(columns, 2)),
   };
   const tableWidth = side + shown.columns * (cell + SPACING) + 2 * SPACING;
-  const width = Math.max(tableWidth + SCROLLBAR, Math.min(headWidth(lane), lane.width));
+  const width = Math.max(tableWidth + SCROLLBAR, Math.min(headWidth(lane, false), lane.width));
   return {
     ...lane,
     sheet: own,

@@ -42,6 +42,7 @@ export function Actions({ session, sceneOf, asked, onAsk }: ActionsProps): JSX.E
           const { withPaste } = await page.load();
           return withPaste({ dtype: "float32", shape: [], values: ["0"] }, null, text);
         }}
+        onPasted={(text, position) => void session.edits[position]?.onPaste(null, text)}
         onRefusal={(sentence) => page.show(page.state(), [sentence])}
       />
       <button

@@ -16,7 +16,7 @@ import { useSession, type Session } from "./session.ts";
 import { Shapes } from "./shapes.tsx";
 import { Stage } from "./stage.tsx";
 import { Story } from "./story.tsx";
-import { TextDialog } from "./text-dialog.tsx";
+import { TensorDialog } from "./tensor-dialog.tsx";
 import { Title } from "./title.tsx";
 import { useTravel } from "./travel.ts";
 import type { WhyProps } from "./why-state.ts";
@@ -35,7 +35,7 @@ export function App(): JSX.Element {
   const pinned = usePins(shapes);
   const room = useRoomAbove(whole, pinsHeight(pinned));
   const layout = useLayout(state, version, picture, room, generation);
-  const windows = useCorners(layout);
+  const windows = useCorners(layout, `${generation} ${state.op}`);
   const [text, setText] = useState<number | null>(null);
   const [asked, setAsked] = useState<Asked>(undefined);
   const isFrame = isEmbedded();
@@ -73,7 +73,7 @@ export function App(): JSX.Element {
           {session.toHear}
         </p>
       </main>
-      <TextDialog shown={text} session={session} onClose={() => setText(null)} />
+      <TensorDialog shown={text} session={session} onClose={() => setText(null)} />
     </div>
   );
 }

@@ -131,21 +131,7 @@ function Attribute({ schema, text, isWrong, onText }: AttributeProps): JSX.Eleme
     <>
       <span aria-hidden="true">{WORDS[name] ?? name}</span>
       {words === null ? (
-        <input
-          {...common}
-          class="number"
-          inputMode="numeric"
-          autocomplete="off"
-          size={3}
-          value={text}
-          onInput={(event) => onText(event.currentTarget.value)}
-          onKeyDown={(event) => {
-            const step = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;
-            if (step === 0 || !/^-?\d{1,9}$/.test(text)) return;
-            event.preventDefault();
-            onText(String(Number(text) + step));
-          }}
-        />
+        <NumberField attributes={common} text={text} onText={onText} />
       ) : (
         <select {...common} value={text} onChange={(event) => onText(event.currentTarget.value)}>
           {(words.includes(text) ? words : [...words, text]).map((word) => (
@@ -156,5 +142,41 @@ function Attribute({ schema, text, isWrong, onText }: AttributeProps): JSX.Eleme
         </select>
       )}
     </>
+  );
+}
+
+interface NumberFieldProps {
+  readonly attributes: object;
+  readonly text: string;
+  onText(text: string): void;
+}
+
+/** A number takes effect on Enter or when the field is left: "-1" must not be "-" first. Arrows step. */
+function NumberField({ attributes, text, onText }: NumberFieldProps): JSX.Element {
+  const [draft, setDraft] = useState<string | null>(null);
+  const commit = (): void => {
+    setDraft(null);
+    if (draft !== null && draft !== text) onText(draft);
+  };
+  return (
+    <input
+      {...attributes}
+      class="number"
+      inputMode="numeric"
+      autocomplete="off"
+      size={3}
+      value={draft ?? text}
+      onInput={(event) => setDraft(event.currentTarget.value)}
+      onBlur={commit}
+      onKeyDown={(event) => {
+        if (event.key === "Enter") commit();
+        if (event.key === "Escape") setDraft(null);
+        const step = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;
+        if (step === 0 || !/^-?\d{1,9}$/.test(text)) return;
+        event.preventDefault();
+        setDraft(null);
+        onText(String(Number(text) + step));
+      }}
+    />
   );
 }

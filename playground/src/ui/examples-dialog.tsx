@@ -50,24 +50,26 @@ function Examples({
         onInput={(event) => setWords(event.currentTarget.value)}
       />
       <div class="examples">
-        {onOwn !== null && (
-          <Group
-            title="Yours"
-            examples={[{ id: "", title: "Your own call" }]}
-            chosen={chosen ?? ""}
-            onChoice={choose}
-          />
-        )}
-        {groups.map((group) => (
-          <Group
-            key={group}
-            title={group}
-            examples={found.filter((one) => one.group === group)}
-            chosen={chosen}
-            onChoice={choose}
-          />
-        ))}
-        {found.length === 0 && <p>No example has these words.</p>}
+        <div class="columns">
+          {onOwn !== null && (
+            <Group
+              title="Yours"
+              examples={[{ id: "", title: "Your own call" }]}
+              chosen={chosen ?? ""}
+              onChoice={choose}
+            />
+          )}
+          {groups.map((group) => (
+            <Group
+              key={group}
+              title={group}
+              examples={found.filter((one) => one.group === group)}
+              chosen={chosen}
+              onChoice={choose}
+            />
+          ))}
+          {found.length === 0 && <p>No example has these words.</p>}
+        </div>
       </div>
     </>
   );

@@ -55,6 +55,8 @@ export const Wires = memo<WiresProps>((props) => {
       <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`}>
         {drawn.map((wire) => {
           const [from, to] = [placeOf(left, metrics, wire.from), placeOf(right, metrics, wire.to)];
+          // A row that is out of view has no height.
+          if (from.top === from.bottom || to.top === to.bottom) return null;
           const classes = ["wire", `hue-${wire.hue}`];
           if (!isOn(wire) || isLater(wire)) classes.push("off");
           else if (orders !== null) classes.push("on");

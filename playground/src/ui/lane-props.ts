@@ -36,6 +36,7 @@ export interface LaneProps {
   readonly metrics: Metrics;
   readonly corner: Corner;
   readonly cells: Cells;
+  readonly isNarrow: boolean;
   /** Whether a picture of the whole tensor stands above its table. */
   readonly hasMap: boolean;
   readonly wrongDimensions: ReadonlySet<number>;

@@ -2,7 +2,8 @@
 
 import type { JSX } from "preact";
 import { Cursor } from "./cursor.tsx";
-import type { Edits, LaneProps } from "./lane-props.ts";
+import { DTypeMenu } from "./dtype-menu.tsx";
+import type { LaneProps } from "./lane-props.ts";
 import { memo } from "./memo.ts";
 import { Minimap } from "./minimap.tsx";
 import { matrixAt } from "./pins.tsx";
@@ -11,7 +12,7 @@ import { ShapeEditor } from "./shape-editor.tsx";
 export const FAULTS_ID = "faults";
 
 export const TensorLane = memo<LaneProps>((props) => {
-  const { id, name, isStale, isWrong, edits, hasMap } = props;
+  const { id, name, isStale, isWrong, isNarrow, edits, hasMap } = props;
   return (
     <section
       class={`tensor${isStale ? " stale" : ""}${isWrong ? " wrong" : ""}`}
@@ -19,14 +20,42 @@ export const TensorLane = memo<LaneProps>((props) => {
       data-tensor={id}
     >
       <header>
-        <NameLine {...props} />
-        <TypeLines {...props} />
+        {isNarrow ? (
+          <ShortHead {...props} />
+        ) : (
+          <>
+            <NameLine {...props} />
+            <TypeLines {...props} />
+          </>
+        )}
       </header>
       {hasMap && <Minimap {...props} />}
       <Cursor {...props} onPasted={(text, element) => void edits?.onPaste(element, text)} />
     </section>
   );
 });
+
+/** On a phone all that can be changed of a tensor is behind one button. */
+function ShortHead({ id, name, dtype, lane, edits, remark, onText }: LaneProps): JSX.Element {
+  const type = `${dtype} [${lane.shape.join(", ")}]`;
+  if (edits === null || id === "output") {
+    return (
+      <div class="short">
+        <h2>{name}</h2>
+        <span class="dtype">
+          {type}
+          {remark !== "" && <em> {remark}</em>}
+        </span>
+      </div>
+    );
+  }
+  return (
+    <button type="button" class="short" aria-haspopup="dialog" onClick={() => onText(id)}>
+      <h2>{name}</h2>
+      <span class="dtype">{type} ▾</span>
+    </button>
+  );
+}
 
 function NameLine(props: LaneProps): JSX.Element {
   const { id, name, description, edits, lane, corner, onText, onPin } = props;
@@ -102,24 +131,3 @@ function TypeLines(props: LaneProps): JSX.Element {
     </>
   );
 }
-
-interface DTypeMenuProps {
-  readonly name: string;
-  readonly dtype: string;
-  readonly edits: Edits;
-}
-
-const DTypeMenu = ({ name, dtype, edits }: DTypeMenuProps): JSX.Element => (
-  <select
-    class="quiet"
-    aria-label={`data type of ${name}`}
-    value={dtype}
-    onChange={(event) => edits.onDType(event.currentTarget.value)}
-  >
-    {edits.dtypes.map((choice) => (
-      <option key={choice.name} value={choice.name} disabled={choice.reason !== null}>
-        {choice.reason === null ? choice.name : `${choice.name} (${choice.reason})`}
-      </option>
-    ))}
-  </select>
-);

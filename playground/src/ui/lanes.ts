@@ -15,7 +15,7 @@ export function laneProps(
   { metrics, isNarrow, hasMaps }: Layout,
 ): Omit<LaneProps, "corner" | "onCorner" | "onReveal" | "onText" | "onPin"> {
   const { state, version, inputs, edits, picture, at, onSpot, onScrub, isStale } = session;
-  const common = { lane, metrics, hasMap: hasMaps, onSpot, onScrub, name: lane.name };
+  const common = { lane, metrics, isNarrow, hasMap: hasMaps, onSpot, onScrub, name: lane.name };
   if (lane.id === "output") {
     const schema = version?.outputs[0];
     const cells = session.output ?? EMPTY;

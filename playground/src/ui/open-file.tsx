@@ -21,6 +21,8 @@ interface OpenFileProps {
   onActual?(actual: TensorText, remarks: readonly string[]): void;
   /** A text that is pasted where no cell has the focus, as a tensor. */
   onText(text: string): Promise<Edited>;
+  /** That text is for an input. */
+  onPasted(text: string, position: number): void;
   /** Nothing could be taken, for that reason. */
   onRefusal(sentence: string): void;
 }
@@ -30,6 +32,8 @@ interface Offer {
   readonly name: string;
   readonly choices: readonly FileChoice[];
   readonly remarks: readonly string[];
+  /** What was pasted, which is read again in the data type of the input that it is for. */
+  readonly text?: string;
 }
 
 /** The position of an input, or the place of another runtime's output. */
@@ -42,7 +46,7 @@ type TakeFiles = (files: readonly File[], spot: Spot | null) => Promise<void>;
 const MOST_BYTES = 64 * 2 ** 20;
 
 export function OpenFile(props: OpenFileProps): JSX.Element {
-  const { inputs, onTensor, onState, onActual, onText, onRefusal } = props;
+  const { inputs, onTensor, onState, onActual, onText, onPasted, onRefusal } = props;
   const [offer, setOffer] = useState<Offer | null>(null);
   const dialog = useRef<HTMLDialogElement>(null);
   const take = (choice: FileChoice, spot: Spot, remarks: readonly string[]): void => {
@@ -50,6 +54,7 @@ export function OpenFile(props: OpenFileProps): JSX.Element {
     if (choice.kind === "node") {
       onState(choice.state, [...choice.remarks, ...remarks], choice.actual ?? null);
     } else if (spot === "actual") onActual?.(choice.input, remarks);
+    else if (offer?.text !== undefined) onPasted(offer.text, spot);
     else onTensor(choice.input, spot, remarks);
   };
   const ask = (found: Offer): void => {
@@ -71,10 +76,9 @@ export function OpenFile(props: OpenFileProps): JSX.Element {
   };
   const isOver = useDropping(takeFiles);
   usePastes(async (text) => {
-    const read = await onText(text).catch((error: unknown) => ({ error: String(error) }));
-    if ("error" in read) onRefusal(read.error);
-    else
-      ask({ name: "pasted text", choices: [{ kind: "tensor", title: "", ...read }], remarks: [] });
+    const found = await offerOf(text, onText);
+    if ("error" in found) onRefusal(found.error);
+    else ask(found);
   });
   return (
     <>
@@ -135,6 +139,17 @@ async function contentOf(files: readonly File[], isOfCase: boolean): Promise<Fil
 }
 
 const bytesOf = async (file: File): Promise<Uint8Array> => new Uint8Array(await file.arrayBuffer());
+
+/** A pasted text as an offer. */
+async function offerOf(
+  text: string,
+  onText: OpenFileProps["onText"],
+): Promise<Offer | { readonly error: string }> {
+  const read = await onText(text).catch((error: unknown) => ({ error: String(error) }));
+  if ("error" in read) return read;
+  const choice = { kind: "tensor", title: "", input: read.input } as const;
+  return { name: "pasted text", choices: [choice], remarks: [], text };
+}
 
 /** Listens to texts that are pasted where neither a cell nor a field takes them. */
 function usePastes(takeText: (text: string) => Promise<void>): void {

@@ -9,7 +9,7 @@ import type { Picture } from "../model/view.ts";
 
 /** Narrower pages show tables below each other. A frame in another page is narrow sooner, and its tables are smaller. */
 const NARROW = 900;
-const NARROW_FRAME = 640;
+const NARROW_FRAME = 780;
 
 /** Stage and story only, for a frame in another page. */
 export const isEmbedded = (): boolean => new URLSearchParams(location.search).has("embed");

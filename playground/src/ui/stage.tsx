@@ -74,14 +74,17 @@ export function Stage({ session, layout, windows, onText, onPin }: StageProps): 
 }
 
 /** Of a large call only the lines of what is described are drawn, so that they follow the description. */
-function useWiring({ picture, isStale, description, links }: Session, layout: Layout): Wiring {
+function useWiring(session: Session, layout: Layout): Wiring {
+  const { picture, isStale, description, links, others } = session;
+  // Nobody knows which updates another system left out, or in which order it did them.
+  const isOther = (others.rule?.differing.size ?? 0) > 0;
   const isLarge = (links?.count ?? 0) > MOST_WIRES;
   return useMemo(
     () =>
-      picture === null || isStale
+      picture === null || isStale || isOther
         ? NO_WIRING
         : wiringOf(picture, layout, description?.orders ?? []),
-    [picture, isStale, layout, isLarge ? description : null],
+    [picture, isStale, isOther, layout, isLarge ? description : null],
   );
 }
 

@@ -2,15 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  isAligned,
-  layOut,
-  plainSheet,
-  sheetsOf,
-  topOf,
-  type Placed,
-  type Room,
-} from "../../src/model/layout.ts";
+import { layOut, topOf, type Placed, type Room } from "../../src/model/layout.ts";
+import { isAligned, plainSheet, sheetsOf } from "../../src/model/sheets.ts";
 import { linksOf } from "../../src/model/links.ts";
 import { PRESETS } from "../../src/model/presets.ts";
 import { explainState } from "../../src/model/read-state.ts";

@@ -1,0 +1,85 @@
+/** An input as a whole, in a dialog, so that nothing moves on the page: its data type, its shape, and its elements as text. */
+
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import type { TensorText } from "../model/state.ts";
+import { DTypeMenu } from "./dtype-menu.tsx";
+import type { Edits } from "./lane-props.ts";
+import type { Session } from "./session.ts";
+import { ShapeEditor } from "./shape-editor.tsx";
+import { bracketed, TextEditor } from "./text-editor.tsx";
+
+interface TensorDialogProps {
+  /** The position of the input; null while none is shown. */
+  readonly shown: number | null;
+  readonly session: Session;
+  onClose(): void;
+}
+
+export function TensorDialog({ shown, session, onClose }: TensorDialogProps): JSX.Element {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    if (shown === null) {
+      dialog.current?.close();
+      return;
+    }
+    // What reads texts is there before anybody has changed one.
+    void session.page.load().catch(() => null);
+    dialog.current?.showModal();
+  }, [shown]);
+  const { state, version, edits } = session;
+  const input = shown === null ? null : state.inputs[shown];
+  const name = shown === null ? "" : (version?.inputs[shown]?.name ?? `input ${shown}`);
+  const close = (): void => dialog.current?.close();
+  return (
+    <dialog ref={dialog} aria-label={name} onClose={onClose}>
+      {shown !== null && input != null && (
+        <div class="dialog">
+          <TypeAndShape name={name} input={input} edits={edits[shown]} onClose={close} />
+          <TextEditor
+            // Another shape is another text.
+            key={`${input.dtype} ${input.shape.join()}`}
+            name={name}
+            text={bracketed(input.values, input.shape)}
+            onText={edits[shown].onText}
+            onClose={close}
+          />
+        </div>
+      )}
+    </dialog>
+  );
+}
+
+interface PartProps {
+  readonly name: string;
+  readonly input: TensorText;
+  readonly edits: Edits;
+  onClose(): void;
+}
+
+const NO_AXES: ReadonlySet<number> = new Set();
+
+const TypeAndShape = ({ name, input, edits, onClose }: PartProps): JSX.Element => (
+  <div class="kinds">
+    <DTypeMenu name={name} dtype={input.dtype} edits={edits} />
+    <ShapeEditor
+      name={name}
+      shape={input.shape}
+      wrong={NO_AXES}
+      describedBy={undefined}
+      onShape={edits.onShape}
+      onGrow={edits.onGrow}
+    />
+    {edits.onLeaveOut !== null && (
+      <button
+        type="button"
+        onClick={() => {
+          edits.onLeaveOut?.();
+          onClose();
+        }}
+      >
+        leave out
+      </button>
+    )}
+  </div>
+);
