@@ -118,7 +118,7 @@ const headWidth = ({ name, shape, id }: Placed, isShort: boolean): number => {
 const LARGEST_WINDOW = { rows: 64, columns: 64 };
 const LEAST_WINDOW = 4;
 /** On a phone longer tables scroll by themselves. */
-const MOST_NARROW_ROWS = 9;
+const MOST_NARROW_ROWS = 6;
 
 interface Call {
   readonly op: string;
