@@ -304,3 +304,13 @@ test("the steps are saved as a picture that moves: each value that a cell has is
   for (const value of ["1", "11", "81", "43"]) assert.ok(texts.includes(value), value);
   assert.match(svg, /<animate attributeName="opacity"[^>]*repeatCount="indefinite"/);
 });
+
+test("the cell in focus keeps the focus and stays in view when the stage becomes smaller", async () => {
+  await using opened = await site.open(LARGE, { viewport: { width: 1280, height: 1000 } });
+  const { page } = opened;
+  await page.focus("#cell-2-0");
+  await page.keyboard.press("Control+End");
+  await page.locator("#cell-2-4095").waitFor();
+  await page.setViewportSize({ width: 1024, height: 700 });
+  await page.waitForFunction(() => document.activeElement?.id === "cell-2-4095");
+});

@@ -11,8 +11,11 @@ export interface Windows {
   /** The first row and column in view, of each tensor. */
   readonly corners: Corners;
   onCorner(id: TensorId, corner: Corner): void;
-  /** Brings an element into view. */
-  onReveal(id: TensorId, element: number): void;
+  /**
+   * Brings an element into view.
+   * @param kept a tensor whose place stays, whatever is beside it
+   */
+  onReveal(id: TensorId, element: number, kept?: TensorId): void;
 }
 
 /**
@@ -41,7 +44,7 @@ export function useCorners({ lanes }: Layout, call: string): Windows {
   const onCorner = useCallback((id: TensorId, corner: Corner) => {
     setCorners((before) => withCorner(before, known.current, id, corner));
   }, []);
-  const onReveal = useCallback((id: TensorId, element: number) => {
+  const onReveal = useCallback((id: TensorId, element: number, kept?: TensorId) => {
     const lane = known.current.find((one) => one.id === id);
     if (lane === undefined || !lane.isWindow) return;
     const [y, x] = [Math.floor(element / lane.sheet.columns), element % lane.sheet.columns];
@@ -49,7 +52,10 @@ export function useCorners({ lanes }: Layout, call: string): Windows {
       const { row, column } = before.get(id) ?? ORIGIN;
       const next = { row: into(y, row, lane.rows), column: into(x, column, lane.columns) };
       const isSame = next.row === row && next.column === column;
-      return isSame ? before : withCorner(before, known.current, id, next);
+      if (isSame) return before;
+      const corners = withCorner(before, known.current, id, next);
+      // The tensor that others follow stays: it may have moved on since.
+      return kept === undefined ? corners : corners.set(kept, before.get(kept) ?? ORIGIN);
     });
   }, []);
   return { corners: valid, onCorner, onReveal };
@@ -61,7 +67,7 @@ function withCorner(
   lanes: readonly Lane[],
   id: TensorId,
   corner: Corner,
-): Corners {
+): Map<TensorId, Corner> {
   const corners = new Map(before).set(id, corner);
   const lane = lanes.find((one) => one.id === id);
   if (lane === undefined) return corners;

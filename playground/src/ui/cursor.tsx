@@ -19,6 +19,8 @@ interface Editing {
   /** The element that Tab reaches. */
   readonly active: number;
   readonly editing: Edited | null;
+  /** Whether one of the cells has the focus, or had it when it was removed. */
+  readonly hasFocus: { current: boolean };
   setActive(element: number): void;
   /** Moves the focus to an element. */
   go(element: number): void;
@@ -33,6 +35,7 @@ function useEditing({ id, lane, cells, edits, onReveal }: CursorProps): Editing 
   const [editing, setEditing] = useState<Edited | null>(null);
   const isEditing = useRef(false);
   const focusNext = useRef(false);
+  const hasFocus = useRef(false);
   const active = Math.min(wanted, Math.max(size - 1, 0));
   useLayoutEffect(() => {
     if (!focusNext.current || editing !== null) return;
@@ -46,9 +49,15 @@ function useEditing({ id, lane, cells, edits, onReveal }: CursorProps): Editing 
     onReveal(id, element);
     setWanted(element);
   };
+  // A window that becomes smaller must not lose the cell that has the focus.
+  useLayoutEffect(() => {
+    const isLost = hasFocus.current && document.activeElement === document.body;
+    if (isLost && editing === null) go(active);
+  }, [lane.rows, lane.columns]);
   return {
     active,
     editing,
+    hasFocus,
     setActive: setWanted,
     go,
     edit(element, text) {
@@ -116,8 +125,13 @@ function usePointer({ id, cells, onSpot, onScrub }: CursorProps, editor: Editing
     onFocusIn(event: FocusEvent): void {
       const element = elementOf(event.target);
       if (element === -1) return;
+      editor.hasFocus.current = true;
       editor.setActive(element);
       onSpot({ tensor: id, element }, true);
+    },
+    onFocusOut(event: FocusEvent): void {
+      // A cell that is removed leaves the focus to nobody.
+      if (event.relatedTarget !== null) editor.hasFocus.current = false;
     },
     onMouseOver(event: MouseEvent): void {
       const element = elementOf(event.target);

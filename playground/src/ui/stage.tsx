@@ -36,7 +36,7 @@ export function Stage({ session, layout, windows, onText, onPin }: StageProps): 
   useEffect(() => {
     if (isPointed || isPlaying) return;
     for (const other of spots) {
-      if (other.tensor !== spot?.tensor) onReveal(other.tensor, other.element);
+      if (other.tensor !== spot?.tensor) onReveal(other.tensor, other.element, spot?.tensor);
     }
   }, [description]);
   const wiring = useWiring(session, layout);
