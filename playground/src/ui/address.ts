@@ -41,12 +41,14 @@ export class Address<E extends Entry> {
   writtenAt = -Infinity;
   count = 0;
   key: string;
-  /** The address that is handled. */
+  /** The address that is handled, and the one before it in the same entry. */
   known: string;
+  before: string;
 
   constructor(host: Host, first: E) {
     this.host = host;
     this.known = host.location.hash;
+    this.before = this.known;
     this.key = keyIn(host.history.state) ?? this.newKey();
     this.keep(first);
   }
@@ -95,8 +97,10 @@ export class Address<E extends Entry> {
   /** The browser limits how often an address may change; an entry that it refuses stays unwritten for a while. */
   attempt(entry: E, action: () => void): void {
     try {
+      const before = this.known;
       action();
       this.known = this.host.location.hash;
+      this.before = before;
     } catch {
       this.unwritten = entry;
       this.later(RETRY);

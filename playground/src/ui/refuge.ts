@@ -3,7 +3,8 @@
 interface Left {
   /** The address when the page was left, with its `#`. */
   readonly at: string;
-  /** The key of the entry that was left: Firefox may load an address of it again that was replaced since. */
+  /** The address before it, and the key of the entry: browsers may load an address again that was replaced since. */
+  readonly was: string;
   readonly stop: string;
   /** The address of the state that was shown, with its `#`. */
   readonly to: string | null;
@@ -32,7 +33,9 @@ export function arrive(): Left | null {
     if (!isLeft) return null;
     const [to, own] = ["to" in left ? left.to : null, "own" in left ? left.own : null];
     const stop = textOf("stop" in left ? left.stop : null) ?? "";
-    return { at: textOf(left.at) ?? "", stop, to: textOf(to), own: textOf(own) };
+    const at = textOf(left.at) ?? "";
+    const was = textOf("was" in left ? left.was : null) ?? at;
+    return { at, was, stop, to: textOf(to), own: textOf(own) };
   } catch {
     return null;
   }

@@ -91,7 +91,9 @@ function arrivalAt(hash: string, before: Document | null): Arrival {
 function firstArrival(): Arrival {
   const left = arrive();
   // A frame that WebKit loads again has its address, but not its key.
-  const isHere = left?.at === location.hash || left?.stop === keyIn(window.history.state);
+  const isHere =
+    left !== null &&
+    ([left.at, left.was].includes(location.hash) || left.stop === keyIn(window.history.state));
   const hash = isHere ? (left?.to ?? location.hash) : location.hash;
   const found = arrivalAt(hash, null);
   const own = left?.own == null ? null : fromHash(left.own);
@@ -213,7 +215,7 @@ export function lived(visit: Visit): () => void {
     const [at, { document }] = [location.hash, visit];
     // The browser may have begun to load the page again, so writing the address now can come too late.
     const to = `#${toHash(document.state)}`;
-    leave({ at, stop: address.key, to, own: ownHash(document) });
+    leave({ at, was: address.before, stop: address.key, to, own: ownHash(document) });
     address.flush();
   };
   const onHide = (): void => {
