@@ -1,5 +1,5 @@
 import { defineConfig } from "vite";
-import { ENTRIES, ROOT } from "./scripts/entries.js";
+import { ENTRIES, REPOSITORY, ROOT } from "./scripts/entries.js";
 import { reference } from "./scripts/reference.js";
 
 /** The page may load its own files and pictures that it makes itself. It may send nothing anywhere. */
@@ -30,6 +30,7 @@ export default defineConfig({
   // Relative addresses, so that the files work from any path.
   base: "./",
   plugins: [policy, reference],
+  define: { REPOSITORY: JSON.stringify(REPOSITORY) },
   resolve: {
     alias: Object.entries(ENTRIES).map(([name, file]) => ({
       find: new RegExp(`^${name}$`),

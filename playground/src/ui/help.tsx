@@ -4,6 +4,9 @@ import type { JSX } from "preact";
 import { DialogButton } from "./dialog.tsx";
 import { ThemeMenu } from "./theme.tsx";
 
+/** Where the sources are, as the package says; empty while it does not. The build fills it in. */
+declare const REPOSITORY: string;
+
 const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ["Tab, arrows", "go to a cell; its story appears"],
   ["Home, End, PageUp, PageDown", "go far; with Ctrl to the first and the last cell"],
@@ -45,7 +48,7 @@ const Help = (): JSX.Element => (
     <p class="kinds">
       <ThemeMenu />
       <a href="./reference/">Reference of all operators</a>
-      <a href="https://github.com/ndscatter/ndscatter">Source</a>
+      {REPOSITORY !== "" && <a href={REPOSITORY}>Source</a>}
     </p>
   </div>
 );
