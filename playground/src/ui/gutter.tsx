@@ -7,7 +7,6 @@ import type { JSX } from "preact";
 import { bandOf, type Corner, type Lane, type Metrics } from "../model/layout.ts";
 import type { Chip, Mark } from "../model/wiring.ts";
 import type { Rows, Wire } from "../model/wires.ts";
-import { memo } from "./memo.ts";
 
 /** A table at one side of a gutter. */
 export interface Side {
@@ -43,7 +42,7 @@ interface WiresProps {
 }
 
 /** Lines from the edge of one table to that of the next. Lines to one target end in one arrow. */
-export const Wires = memo<WiresProps>((props) => {
+export function Wires(props: WiresProps): JSX.Element {
   const { width, metrics, left, right, wires, orders, height, verb, step } = props;
   const isOn = (wire: Wire): boolean =>
     orders === null || wire.orders.some((one) => orders.has(one));
@@ -80,7 +79,7 @@ export const Wires = memo<WiresProps>((props) => {
       </svg>
     </div>
   );
-});
+}
 
 /** The extent of several rows; nothing for a row by itself. */
 const bracket = ({ top, bottom }: Band, x: number): JSX.Element | null =>
@@ -97,7 +96,7 @@ interface ChipsProps {
 }
 
 /** The target of each index tuple, beside its row. */
-export const Chips = memo<ChipsProps>(({ width, metrics, side, chips, tuples }) => (
+export const Chips = ({ width, metrics, side, chips, tuples }: ChipsProps): JSX.Element => (
   <div class="gutter chips" style={{ width: `${width}px` }} aria-hidden="true">
     {chips.map(({ row, tuple, hue, letter, text, isResolved, isOut }) => {
       const band = placeOf(side, metrics, { begin: row, end: row + 1 });
@@ -115,7 +114,7 @@ export const Chips = memo<ChipsProps>(({ width, metrics, side, chips, tuples }) 
       );
     })}
   </div>
-));
+);
 
 interface MarksProps {
   readonly width: number;
@@ -125,7 +124,7 @@ interface MarksProps {
 }
 
 /** Which rows of data become others in the output, and who changes them. */
-export const Marks = memo<MarksProps>(({ width, metrics, side, marks }) => (
+export const Marks = ({ width, metrics, side, marks }: MarksProps): JSX.Element => (
   <div class="gutter marks" style={{ width: `${width}px` }} aria-hidden="true">
     <span class="verb">⇒</span>
     {marks.map(({ rows, hue, letters, count }) => {
@@ -142,4 +141,4 @@ export const Marks = memo<MarksProps>(({ width, metrics, side, marks }) => (
       );
     })}
   </div>
-));
+);

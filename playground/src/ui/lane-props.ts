@@ -2,6 +2,7 @@
 
 import type { Corner, Lane, Metrics, TensorId } from "../model/layout.ts";
 import type { Cells } from "../model/cells.ts";
+import type { Pin } from "./pins.tsx";
 import type { Spot } from "./vocabulary.ts";
 
 /** A data type of the menu. */
@@ -54,7 +55,7 @@ export interface LaneProps {
   onReveal(id: TensorId, element: number): void;
   onCorner(id: TensorId, corner: Corner): void;
   /** Pins the slice that is at the top of the view. */
-  onPin(matrix: number): void;
+  onPin(pin: Pin): void;
   /** Opens the tensor as text. */
   onText(id: number): void;
 }

@@ -80,7 +80,7 @@ function NameLine(props: LaneProps): JSX.Element {
           class="quiet"
           aria-label={`pin a slice of ${name}`}
           title="keep the slice at the top of the view in sight"
-          onClick={() => onPin(matrix)}
+          onClick={() => onPin({ id, matrix })}
         >
           pin
         </button>

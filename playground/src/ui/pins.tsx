@@ -1,7 +1,7 @@
 /** Slices of large tensors that stay in view, side by side, while the tables above them scroll. */
 
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useState } from "preact/hooks";
 import { printShape } from "ndscatter";
 import type { Lane, Layout, TensorId } from "../model/layout.ts";
 import { coordinatesOf } from "../model/shape.ts";
@@ -37,15 +37,14 @@ const isSame = (one: Pin, other: Pin): boolean =>
 export function usePins(key: string): Pins {
   const [pins, setPins] = useState<readonly Pin[]>([]);
   useEffect(() => setPins([]), [key]);
-  return {
-    pins,
-    toggle: (pin) =>
-      setPins((before) =>
-        before.some((one) => isSame(one, pin))
-          ? before.filter((one) => !isSame(one, pin))
-          : [...before, pin].slice(-MOST),
-      ),
-  };
+  const toggle = useCallback((pin: Pin) => {
+    setPins((before) =>
+      before.some((one) => isSame(one, pin))
+        ? before.filter((one) => !isSame(one, pin))
+        : [...before, pin].slice(-MOST),
+    );
+  }, []);
+  return { pins, toggle };
 }
 
 /** The height that pinned slices take from the stage. */

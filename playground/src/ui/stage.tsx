@@ -56,7 +56,7 @@ export function Stage({ session, layout, windows, onText, onPin }: StageProps): 
               onCorner={onCorner}
               onReveal={onReveal}
               onText={onText}
-              onPin={(matrix) => onPin({ id: lane.id, matrix })}
+              onPin={onPin}
             />
           </div>
           <GutterAfter
