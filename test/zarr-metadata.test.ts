@@ -173,7 +173,11 @@ const REFUSED: readonly (readonly [string, JsonObject, RegExp, ErrorCode?])[] = 
   ["an index of shards", codecs(shards({ index_codecs: [shards({})] })), /levels of shards/],
   ["an index in the middle", codecs(shards({ index_location: "middle" })), /"start" or "end"/],
   ["shards in shards in shards in shards in shards", codecs(DEEP), /more than 4 levels/],
-  ["100,000,000 chunks in a shard", { ...codecs(shards({ chunk_shape: [1, 1] })), ...{ chunk_grid: grid([10000, 10000])["chunk_grid"] } }, /100000000 chunks, more than/],
+  [
+    "100,000,000 chunks in a shard",
+    { ...codecs(shards({ chunk_shape: [1, 1] })), chunk_grid: grid([10000, 10000])["chunk_grid"] },
+    /100000000 chunks, more than/,
+  ],
   ["fields as a dtype", { ...V2, dtype: [["x", "<f4"]] }, /fields.*save each field/, "dtype"],
   ["text as a dtype", { ...V2, dtype: "<U8" }, /"<U8" .* save the text as numbers/, "dtype"],
   ["dates as a dtype", { ...V2, dtype: "<M8[ns]" }, /save them as int64/, "dtype"],

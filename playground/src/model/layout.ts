@@ -192,7 +192,7 @@ function laneOf(placed: Placed, own: Sheet, metrics: Metrics): Lane {
   const { font, least, padding } = metrics;
   const cell = Math.max(least, Math.ceil(placed.digits * font * CHARACTER + padding));
   const side = placed.shape.length === 0 ? 0 : Math.ceil(labelDigits(placed.shape, own) * 6.7 + 9);
-  const tableWidth = side + own.columns * (cell + SPACING) + 2 * SPACING;
+  const tableWidth = tableWidthOf(side, own.columns, cell);
   return {
     ...placed,
     sheet: own,
@@ -205,6 +205,10 @@ function laneOf(placed: Placed, own: Sheet, metrics: Metrics): Lane {
     isWindow: false,
   };
 }
+
+/** The width of a table: the headers of its rows, and its columns with the space around them. */
+export const tableWidthOf = (side: number, columns: number, cell: number): number =>
+  side + columns * (cell + SPACING) + 2 * SPACING;
 
 /** The height of all rows of a table. */
 export const heightOf = ({ rows, span, group }: Sheet, { pitch, gap }: Metrics): number =>
@@ -240,7 +244,7 @@ function withWindow(lane: Lane, rows: number, columns: number): Lane {
     rows: Math.min(own.rows, LARGEST_WINDOW.rows, Math.max(Math.floor(rows / own.span), 1)),
     columns: Math.min(own.columns, LARGEST_WINDOW.columns, Math.max(columns, 2)),
   };
-  const tableWidth = side + shown.columns * (cell + SPACING) + 2 * SPACING;
+  const tableWidth = tableWidthOf(side, shown.columns, cell);
   const width = Math.max(tableWidth + SCROLLBAR, Math.min(headWidth(lane, false), lane.width));
   return {
     ...lane,

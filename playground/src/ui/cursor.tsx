@@ -5,7 +5,7 @@
 
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { HEAD, SCROLLBAR, type Corner, type Lane } from "../model/layout.ts";
+import { HEAD, SCROLLBAR, SPACING, type Corner, type Lane } from "../model/layout.ts";
 import { sizeOf } from "../model/shape.ts";
 import type { LaneProps } from "./lane-props.ts";
 import { cellId, elementOf, Sheet, type Editing as Edited, type Move } from "./sheet.tsx";
@@ -159,7 +159,7 @@ function useScrolling({ id, lane, metrics, corner, onCorner }: CursorProps) {
   const most = { row: sheet.rows - rows, column: sheet.columns - columns };
   const pitch = metrics.pitch * sheet.span;
   // Browsers clip boxes of millions of pixels.
-  const step = { row: Math.min(pitch, 4e6 / sheet.rows), column: cell + 2 };
+  const step = { row: Math.min(pitch, 4e6 / sheet.rows), column: cell + SPACING };
   useLayoutEffect(() => {
     const { current } = ref;
     if (current === null || !isWindow) return;

@@ -29,7 +29,6 @@ export function DialogButton({
         type="button"
         aria-label={label}
         aria-haspopup="dialog"
-        data-help={label === "Help" ? "" : undefined}
         title={title}
         onClick={() => {
           setOpen(true);

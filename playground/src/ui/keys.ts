@@ -39,8 +39,9 @@ function onKeyOf(event: KeyboardEvent, session: Session): boolean {
   if (key === " " && !(element instanceof HTMLButtonElement)) controls.toggle();
   else if (key === "ArrowRight" && !isCell) controls.forward();
   else if (key === "ArrowLeft" && !isCell) controls.back();
-  else if (key === "?") document.querySelector<HTMLElement>("[data-help]")?.click();
-  else return false;
+  else if (key === "?") {
+    document.querySelector<HTMLElement>('button[aria-label="Help"]')?.click();
+  } else return false;
   return true;
 }
 

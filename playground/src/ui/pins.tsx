@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { printShape } from "ndscatter";
-import type { Lane, Layout, TensorId } from "../model/layout.ts";
+import { tableWidthOf, type Lane, type Layout, type TensorId } from "../model/layout.ts";
 import { coordinatesOf } from "../model/shape.ts";
 import type { Windows } from "./corners.ts";
 import { laneProps } from "./lanes.ts";
@@ -27,7 +27,8 @@ const MOST = 6;
 /** Rows and columns of a pinned slice that are drawn. */
 const MOST_ROWS = 12;
 const MOST_COLUMNS = 12;
-/** The name above a slice, and the space around it. */
+/** From row to row in pixels, and the name above a slice with the space around it. */
+const PITCH = 20;
 const ABOVE = 64;
 
 const isSame = (one: Pin, other: Pin): boolean =>
@@ -49,7 +50,7 @@ export function usePins(key: string): Pins {
 
 /** The height that pinned slices take from the stage. */
 export const pinsHeight = ({ pins }: Pins): number =>
-  pins.length === 0 ? 0 : MOST_ROWS * 20 + ABOVE;
+  pins.length === 0 ? 0 : MOST_ROWS * PITCH + ABOVE;
 
 /** The rows that a matrix has in the table: indices and scalars of updates may stand in one column. */
 const rowsOf = ({ shape, sheet }: Lane): number =>
@@ -113,7 +114,7 @@ function Slice({ pin, lane, session, layout, windows, onClose }: SliceProps): JS
     rows,
     columns,
     isWindow: true,
-    tableWidth: side + columns * (cell + 2) + 4,
+    tableWidth: tableWidthOf(side, columns, cell),
   };
   const { cells, onSpot } = laneProps(session, lane, layout);
   return (

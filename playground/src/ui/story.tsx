@@ -1,6 +1,7 @@
 /** The story: what happens to the selected cell, else what the call does, else what is wrong and how to mend it. */
 
 import type { JSX } from "preact";
+import { MOST_LETTERS } from "../model/letters.ts";
 import type { Tuple } from "../model/links.ts";
 import { FAULTS_ID } from "./lane.tsx";
 import type { Session } from "./session.ts";
@@ -37,7 +38,7 @@ function Cell({
       <ol>
         {description.lines.map(({ tuple, text, result }, number) => (
           <li key={number}>
-            {tuple !== null && tuples[tuple] !== undefined && tuples.length <= 26 && (
+            {tuple !== null && tuples[tuple] !== undefined && tuples.length <= MOST_LETTERS && (
               <b class="letter">{tuples[tuple].letter}</b>
             )}
             <span>
