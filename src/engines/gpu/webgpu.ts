@@ -1,0 +1,123 @@
+/**
+ * WebGPU as far as this package uses it. The package is compiled without the types of browsers, so that nothing relies on
+ * a browser by mistake; objects of a browser or of a library such as Dawn fit these types by their form.
+ */
+
+export interface GpuBufferLike {
+  readonly size: number;
+  readonly usage: number;
+  readonly mapState: "unmapped" | "pending" | "mapped";
+  mapAsync(mode: number): Promise<undefined>;
+  getMappedRange(offset?: number, size?: number): ArrayBuffer;
+  unmap(): void;
+  destroy(): void;
+}
+
+/** Kinds of objects that are only handed on. */
+export interface BindGroupLayoutLike {
+  readonly label: string;
+}
+export interface BindGroupLike {
+  readonly label: string;
+}
+export interface ShaderModuleLike {
+  readonly label: string;
+}
+export interface CommandBufferLike {
+  readonly label: string;
+}
+
+export interface ComputePipelineLike {
+  getBindGroupLayout(index: number): BindGroupLayoutLike;
+}
+
+export interface ComputePassLike {
+  setPipeline(pipeline: ComputePipelineLike): void;
+  setBindGroup(index: number, group: BindGroupLike): void;
+  dispatchWorkgroups(x: number, y?: number): void;
+  end(): void;
+}
+
+export interface CommandEncoderLike {
+  beginComputePass(): ComputePassLike;
+  clearBuffer(buffer: GpuBufferLike, offset?: number, size?: number): void;
+  copyBufferToBuffer(
+    source: GpuBufferLike,
+    sourceOffset: number,
+    destination: GpuBufferLike,
+    destinationOffset: number,
+    size: number,
+  ): void;
+  finish(): CommandBufferLike;
+}
+
+export interface QueueLike {
+  submit(buffers: CommandBufferLike[]): void;
+  writeBuffer(
+    buffer: GpuBufferLike,
+    bufferOffset: number,
+    data: ArrayBuffer,
+    dataOffset?: number,
+    size?: number,
+  ): void;
+  onSubmittedWorkDone(): Promise<undefined>;
+}
+
+export interface GpuErrorLike {
+  readonly message: string;
+}
+
+export interface GpuLimits {
+  readonly maxBufferSize: number;
+  readonly maxStorageBufferBindingSize: number;
+  readonly maxComputeWorkgroupsPerDimension: number;
+}
+
+export interface GpuDeviceLike {
+  readonly limits: GpuLimits;
+  readonly queue: QueueLike;
+  readonly lost: Promise<{ readonly message: string; readonly reason: string }>;
+  createBuffer(descriptor: { size: number; usage: number; label?: string }): GpuBufferLike;
+  createShaderModule(descriptor: { code: string; label?: string }): ShaderModuleLike;
+  createComputePipeline(descriptor: {
+    label?: string;
+    layout: "auto";
+    compute: { module: ShaderModuleLike; entryPoint: string };
+  }): ComputePipelineLike;
+  createBindGroup(descriptor: {
+    layout: BindGroupLayoutLike;
+    entries: {
+      binding: number;
+      resource: { buffer: GpuBufferLike; offset?: number; size?: number };
+    }[];
+  }): BindGroupLike;
+  createCommandEncoder(): CommandEncoderLike;
+  pushErrorScope(filter: "validation" | "out-of-memory" | "internal"): void;
+  popErrorScope(): Promise<GpuErrorLike | null>;
+  destroy(): void;
+}
+
+/** What a buffer may be used for (WebGPU, section 5.1.2). */
+export const BUFFER_USAGE = {
+  MAP_READ: 0x1,
+  COPY_SRC: 0x4,
+  COPY_DST: 0x8,
+  UNIFORM: 0x40,
+  STORAGE: 0x80,
+} as const;
+
+export const MAP_MODE_READ = 1;
+
+/** A type of the platform where the user's compiler knows it, and what this package needs of it elsewhere. */
+type Known<Name extends string, Else> = typeof globalThis extends Record<
+  Name,
+  { readonly prototype: infer T }
+>
+  ? T
+  : Else;
+
+/** `GPUBuffer`. */
+export type GpuBuffer = Known<"GPUBuffer", GpuBufferLike>;
+
+/** `GPUDevice`. */
+export type GpuDevice = Known<"GPUDevice", GpuDeviceLike>;
