@@ -155,8 +155,10 @@ function make(one: Case, way: Way): Made {
   const dispose = (): void => {
     result.dispose();
     for (const { tensor, buffer } of [data, ...rest, ...(out === undefined ? [] : [out])]) {
+      // Tensors of the heap are the case's own.
+      if (buffer === null) continue;
       tensor.dispose();
-      buffer?.destroy();
+      buffer.destroy();
     }
   };
   return { outcomes, result, isNew: out === undefined, expected: one.expected, what, dispose };
