@@ -197,6 +197,10 @@ function orderedKernel(dtype: DType, step: CombineStep): Kernel {
   });
 }
 
+/** The word in which an element is; other invocations may be changing that of an output. */
+const wordAt = (buffer: string, at: string): string =>
+  buffer === "out" ? `atomicLoad(&out[wordOf(${at})])` : `${buffer}[wordOf(${at})]`;
+
 /** How an invocation reads an element, and writes the one that it owns. */
 function accessOf(dtype: DType): {
   readonly load: (buffer: string, at: string) => string;
@@ -207,8 +211,6 @@ function accessOf(dtype: DType): {
 } {
   const perWord = perWordOf(dtype);
   if (perWord !== 1) {
-    const wordAt = (buffer: string, at: string): string =>
-      buffer === "out" ? `atomicLoad(&out[wordOf(${at})])` : `${buffer}[wordOf(${at})]`;
     return {
       load: (buffer, at) => `((${wordAt(buffer, at)} >> shiftOf(${at})) & MASK)`,
       store: "atomicXor(&out[wordOf(to)], (before ^ value) << shiftOf(to));",
@@ -220,9 +222,7 @@ function accessOf(dtype: DType): {
   return {
     load: (buffer, at) =>
       isPair ? `vec2(${buffer}[2u * ${at}], ${buffer}[2u * ${at} + 1u])` : `${buffer}[${at}]`,
-    store: isPair
-      ? "out[2u * to] = value.x; out[2u * to + 1u] = value.y;"
-      : "out[to] = value;",
+    store: isPair ? "out[2u * to] = value.x; out[2u * to + 1u] = value.y;" : "out[to] = value;",
     isAtomic: false,
     declarations: "",
   };

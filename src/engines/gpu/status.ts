@@ -3,14 +3,13 @@
  * words in a buffer. Kernels that write look at it first, and the host reads it later: validation needs no round trip.
  */
 
-import { BUFFER_USAGE, MAP_MODE_READ } from "./webgpu.ts";
-import type { Gpu } from "./gpu.ts";
+import { TENSOR_USAGE, type Gpu } from "./gpu.ts";
 import { FINE, kernelOf } from "./kernel.ts";
 import type { Recording, Span } from "./recording.ts";
-import { TENSOR_USAGE } from "./gpu.ts";
+import { BUFFER_USAGE, MAP_MODE_READ } from "./webgpu.ts";
 
 /** The words of a slot. */
-const SLOT = {
+export const SLOT = {
   /** FINE; 0 where an input was not made; else 1 + the number of the first bad index. */
   failure: 0,
   /** FINE where the elements of the call's result are as they should be; 0 where the call did not make them. */
@@ -150,46 +149,47 @@ export function beginCall(
   recording.run(kernel, 1, { slot, a, b, c }, { status });
 }
 
+/** A word of the call's slot. */
+const has = (word: number): string => `status[params.slot + ${word}u]`;
+
+/** Indices that a GPU reads, and how many words one takes. */
+export interface IndexSpan extends Span {
+  readonly step: 1 | 2;
+}
+
 /**
  * Ends the checks of a call: keeps the words of a bad index, and says whether the result will have contents.
- * @param step 32-bit words per index; 0 where indices were checked on the host
- * @param before the slot of what is written to; null for a new result, which has no contents before
+ * @param indices null where they were checked on the host
+ * @param before the slot of what `out` held before; null for a new result, which has no contents before
  */
 export function endChecks(
   recording: Recording,
   status: Span,
   slot: number,
-  step: 0 | 1 | 2,
-  indices: Span,
+  indices: IndexSpan | null,
   before: number | null,
 ): void {
-  const has = (word: string): string => `status[params.slot + ${word}]`;
-  const keep =
-    step === 0
-      ? ""
-      : `  if (failure != FINE && failure != 0u) {
+  const step = indices?.step ?? 0;
+  const keep = `  if (failure != FINE && failure != 0u) {
     let at = (failure - 1u) * ${step}u;
-    ${has(`${SLOT.low}u`)} = indices[at];
-    ${has(`${SLOT.high}u`)} = ${step === 2 ? "indices[at + 1u]" : "0u"};
+    ${has(SLOT.low)} = indices[at];
+    ${has(SLOT.high)} = ${step === 2 ? "indices[at + 1u]" : "0u"};
   }`;
   const kernel = kernelOf({
     name: `end of checks, ${step}`,
     params: ["slot", "before", "isNew"],
-    buffers: { status: "write", ...(step !== 0 && { indices: "read" }) },
-    body: `  var failure = ${has(`${SLOT.failure}u`)};
-${keep}
+    buffers: { status: "write", ...(indices && { indices: "read" }) },
+    body: `  var failure = ${has(SLOT.failure)};
+${indices === null ? "" : keep}
   if (failure == FINE) {
-    failure = ${has(`${SLOT.repeat}u`)};
-    ${has(`${SLOT.failure}u`)} = failure;
+    failure = ${has(SLOT.repeat)};
+    ${has(SLOT.failure)} = failure;
   }
   if (failure != FINE) {
-    ${has(`${SLOT.contents}u`)} =
+    ${has(SLOT.contents)} =
       select(status[params.before + ${SLOT.contents}u], 0u, params.isNew == 1u);
   }`,
   });
   const params = { slot, before: before ?? NEVER, isNew: before === null ? 1 : 0 };
-  recording.run(kernel, 1, params, { status, indices });
+  recording.run(kernel, 1, params, { status, ...(indices && { indices }) });
 }
-
-/** The words of a slot that {@link findRepeat} writes to. */
-export const REPEAT = { position: SLOT.repeat, earlier: SLOT.earlier, target: SLOT.target };

@@ -3,7 +3,7 @@
  * position that is left out has the target {@link NOWHERE}, so that a Plan needs no `source` here.
  */
 
-import type { Plan } from "../../plan/plan.ts";
+import { absoluteOffsets, type Plan } from "../../plan/plan.ts";
 import { kernelOf, NOWHERE } from "./kernel.ts";
 import type { Recording, Span } from "./recording.ts";
 
@@ -44,14 +44,22 @@ export function targetsOf(form: PlanForm, indices: number, targets: Span): Targe
   };
 }
 
-/** The targets of a Plan on the host. */
-export function targetsFrom({ offsets, source, slice }: Plan, positions: number): Uint32Array {
+/**
+ * The targets of a Plan on the host, one for each of its offsets.
+ * @param positions how many slices the sequential side has: more than there are offsets where some are left out
+ */
+export function targetsFrom(plan: Plan, positions: number): Uint32Array {
+  const { offsets, source, slice } = plan;
   if (slice === 0) return new Uint32Array();
   if (source === undefined) return slice === 1 ? offsets : offsets.map((offset) => offset / slice);
   const targets = new Uint32Array(positions).fill(NOWHERE);
   for (const [p, position] of source.entries()) targets[position] = offsets[p] / slice;
   return targets;
 }
+
+/** {@link targetsFrom} of all batches, from the beginning of the random side. */
+export const flatTargetsFrom = (plan: Plan, positions: number): Uint32Array =>
+  targetsFrom({ ...plan, offsets: absoluteOffsets(plan) }, positions);
 
 /** Whether each position has a target of its own in the buffer, counted from the beginning of the random side. */
 const isFlat = ({ batches }: Targets): boolean => batches === 1;
@@ -163,4 +171,3 @@ export function chosenTargets(
   recording.run(kernel, positionsOf(targets), lookupParams(targets), buffers);
   return flat(targets, chosen);
 }
-
