@@ -31,6 +31,7 @@ await build({
     "onnx/index.ts",
     "openvino/index.ts",
     "zarr/index.ts",
+    "webgpu/index.ts",
     "chunked/index.ts",
     "chunked/worker.ts",
     "distributed/bullmq.ts",

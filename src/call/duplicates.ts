@@ -3,19 +3,23 @@
 import { TensorError, type ErrorFields } from "../errors.ts";
 import type { PlanInputs } from "../operators/operator.ts";
 import type { Plan } from "../plan/plan.ts";
-import { firstRepeat } from "../plan/repeats.ts";
+import { firstRepeat, type Repeat } from "../plan/repeats.ts";
 import { coordinatesOf, printShape } from "../tensor/shape.ts";
 import type { Call } from "./call.ts";
 
 /** @throws TensorError `duplicate-index` at the first index whose target an earlier one has */
 export function checkDuplicates(plan: Plan, call: Call, inputs: PlanInputs): void {
   const repeat = firstRepeat(plan);
-  if (repeat === null) return;
+  if (repeat !== null) throw repeatError(repeat, call, inputs);
+}
+
+/** The error for a repeated target of a call's Plan. */
+export function repeatError(repeat: Repeat, call: Call, inputs: PlanInputs): TensorError {
   const { positions, indexAt, addressed } = call.operator.layout(inputs, call);
   const at = indexAt(coordinatesOf(repeat.position, positions));
   const earlier = indexAt(coordinatesOf(repeat.earlier, positions));
   const cell = coordinatesOf(repeat.target, inputs.data).slice(0, addressed);
-  throw duplicateError(at, earlier, cell, call.fields);
+  return duplicateError(at, earlier, cell, call.fields);
 }
 
 /**

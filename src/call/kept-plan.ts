@@ -51,17 +51,26 @@ export interface KeptPlan {
   duplicates(): RepeatedTarget[];
 }
 
+/** The Plan of an operator's indices, for the tensors that an executor works on. Errors as {@link keptParts}. */
+export const keepPlan = (
+  executor: Executor,
+  operator: Operator,
+  givenShape: readonly number[],
+  indices: unknown,
+  options?: unknown,
+): KeptPlan => keptPlan(keptParts(executor, operator, givenShape, indices, options));
+
 /**
- * The Plan of an operator's indices.
+ * What is kept of an operator's indices.
  * @throws TensorError as the operator's function, as far as the indices and the shape of data tell
  */
-export function keepPlan(
+export function keptParts(
   executor: Executor,
   operator: Operator,
   givenShape: readonly number[],
   indices: unknown,
   options: unknown = {},
-): KeptPlan {
+): KeptParts {
   const version = plainVersionOf(operator);
   const fields = { op: version.name };
   const settings = settingsOf(version, [version], objectOf("options", options, fields), fields);
@@ -83,15 +92,15 @@ export function keepPlan(
   };
   const plan = callNow(executor, fields, planIn, undefined);
   const dims = part(shape, 0);
-  return keptPlan({ executor, plan, dataShape, dataDims, shape, dims, size, addressed, fields });
+  return { executor, plan, dataShape, dataDims, shape, dims, size, addressed, fields };
 }
 
 /** The inputs of a kept plan, as errors name them. */
-const SCATTERED = [{ name: "data" }, { name: "updates" }] as const;
-const SCATTER_OPTIONS = ["reduction", "out"] as const;
-const GATHER_OPTIONS = ["out"] as const;
+export const SCATTERED = [{ name: "data" }, { name: "updates" }] as const;
+export const SCATTER_OPTIONS = ["reduction", "out"] as const;
+export const GATHER_OPTIONS = ["out"] as const;
 
-interface Parts {
+export interface KeptParts {
   readonly executor: Executor;
   readonly plan: Plan;
   readonly dataShape: readonly number[];
@@ -106,7 +115,7 @@ interface Parts {
   readonly fields: ErrorFields;
 }
 
-const keptPlan = (parts: Parts): KeptPlan =>
+const keptPlan = (parts: KeptParts): KeptPlan =>
   Object.freeze<KeptPlan>({
     dataShape: parts.dataShape,
     shape: parts.shape,
@@ -115,7 +124,7 @@ const keptPlan = (parts: Parts): KeptPlan =>
     duplicates: () => repeatedTargets(parts),
   });
 
-function scatterBy(parts: Parts, given: unknown, list: unknown, options: unknown = {}): Tensor {
+function scatterBy(parts: KeptParts, given: unknown, list: unknown, options: unknown = {}): Tensor {
   const { executor, plan, dataDims, dims, fields } = parts;
   const { reduction = "none", out } = optionsOf(options, SCATTER_OPTIONS, fields);
   const data = dataOf(parts, given);
@@ -135,7 +144,7 @@ function scatterBy(parts: Parts, given: unknown, list: unknown, options: unknown
   );
 }
 
-function gatherBy(parts: Parts, given: unknown, options: unknown = {}): Tensor {
+function gatherBy(parts: KeptParts, given: unknown, options: unknown = {}): Tensor {
   const { executor, plan, dims, size, fields } = parts;
   const { out } = optionsOf(options, GATHER_OPTIONS, fields);
   const data = dataOf(parts, given);
@@ -148,13 +157,14 @@ function gatherBy(parts: Parts, given: unknown, options: unknown = {}): Tensor {
   );
 }
 
-function dataOf({ dataDims, fields }: Parts, given: unknown): Tensor {
+function dataOf({ dataDims, fields }: KeptParts, given: unknown): Tensor {
   const data = asTensor(given, fields, "data");
   checkShape(data, dataDims, fields, "data");
   return data;
 }
 
-function repeatedTargets({ plan, dataShape, addressed }: Parts): RepeatedTarget[] {
+/** See {@link KeptPlan.duplicates}. */
+export function repeatedTargets({ plan, dataShape, addressed }: KeptParts): RepeatedTarget[] {
   const counts = new Map<number, number>();
   for (const target of split(plan).later.offsets) counts.set(target, (counts.get(target) ?? 1) + 1);
   return [...counts].map(([target, count]) => ({
@@ -163,7 +173,8 @@ function repeatedTargets({ plan, dataShape, addressed }: Parts): RepeatedTarget[
   }));
 }
 
-function checkReduction(
+/** @throws TensorError `reduction` */
+export function checkReduction(
   dtype: DType,
   word: unknown,
   fields: ErrorFields,
@@ -171,7 +182,8 @@ function checkReduction(
   if (!hasReduction(dtype, word)) throw noReduction(dtype, word, fields);
 }
 
-function wrongDType(
+/** The error for an input of another data type. */
+export function wrongDType(
   { dtype }: Tensor,
   types: readonly string[],
   who: ErrorFields,
@@ -181,7 +193,8 @@ function wrongDType(
   return new TensorError("dtype", `${input} must be ${must}, got ${dtype}`, { ...who, input });
 }
 
-function checkShape(
+/** @throws TensorError `shape-mismatch` */
+export function checkShape(
   tensor: Tensor,
   expected: readonly number[],
   who: ErrorFields,

@@ -68,7 +68,8 @@ export function checkLike(
   throw new TensorError("shape-mismatch", sentence, { ...fields, input, expected: shape });
 }
 
-function sharedOut(name: string, inPlace: string | null, who: ErrorFields): TensorError {
+/** The error for an `out` in the memory of the input `name`. */
+export function sharedOut(name: string, inPlace: string | null, who: ErrorFields): TensorError {
   const rule =
     inPlace === null
       ? "a gather cannot work in place"

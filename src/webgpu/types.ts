@@ -92,11 +92,7 @@ export interface GpuEngine {
    * A tensor over a buffer of the same device, whose usage includes STORAGE, COPY_SRC and COPY_DST.
    * @throws TensorError `shape-mismatch` for a buffer that is too short, `attribute` for one of other usage, `dtype`
    */
-  fromBuffer<D extends DType>(
-    buffer: GpuBuffer,
-    dtype: D,
-    shape: readonly number[],
-  ): GpuTensor<D>;
+  fromBuffer<D extends DType>(buffer: GpuBuffer, dtype: D, shape: readonly number[]): GpuTensor<D>;
   /** A copy of a tensor. @throws TensorError `dtype` for text, `too-large`, `disposed`, `engine` */
   upload<D extends DType>(tensor: Tensor<D> | RuntimeTensor): GpuTensor<D>;
   /** A tensor of zeros. @throws TensorError as {@link upload} */

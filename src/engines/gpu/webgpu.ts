@@ -109,12 +109,8 @@ export const BUFFER_USAGE = {
 export const MAP_MODE_READ = 1;
 
 /** A type of the platform where the user's compiler knows it, and what this package needs of it elsewhere. */
-type Known<Name extends string, Else> = typeof globalThis extends Record<
-  Name,
-  { readonly prototype: infer T }
->
-  ? T
-  : Else;
+type Known<Name extends string, Else> =
+  typeof globalThis extends Record<Name, { readonly prototype: infer T }> ? T : Else;
 
 /** `GPUBuffer`. */
 export type GpuBuffer = Known<"GPUBuffer", GpuBufferLike>;

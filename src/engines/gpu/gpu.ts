@@ -1,0 +1,121 @@
+/** A device as the engine sees it: buffers, compiled kernels, memory that calls take for a while, and whether it is lost. */
+
+import { TensorError } from "../../errors.ts";
+import type { Kernel } from "./kernel.ts";
+import {
+  BUFFER_USAGE,
+  type BindGroupLayoutLike,
+  type ComputePipelineLike,
+  type GpuBufferLike,
+  type GpuDeviceLike,
+} from "./webgpu.ts";
+
+const { COPY_DST, COPY_SRC, STORAGE } = BUFFER_USAGE;
+
+/** What a tensor's buffer must be usable for. */
+export const TENSOR_USAGE = STORAGE | COPY_SRC | COPY_DST;
+
+/** Scratch memory beyond this is destroyed after the call. */
+const MOST_KEPT = 2 ** 28;
+
+/** The bytes of a buffer for `bytes` bytes: shaders and copies see whole words, and there are no empty bindings. */
+export const paddedBytes = (bytes: number): number => Math.max(4, 4 * Math.ceil(bytes / 4));
+
+interface Compiled {
+  readonly pipeline: ComputePipelineLike;
+  readonly layout: BindGroupLayoutLike;
+}
+
+export class Gpu {
+  readonly device: GpuDeviceLike;
+  readonly #pipelines = new Map<string, Compiled>();
+  /** Scratch buffers that no call uses. Work on a device is done in order, so the next call may have them at once. */
+  #free: GpuBufferLike[] = [];
+  #lost: string | null = null;
+
+  constructor(device: GpuDeviceLike) {
+    this.device = device;
+    void device.lost.then(({ message, reason }) => {
+      this.#lost = message === "" ? reason : message;
+    });
+  }
+
+  /** @throws TensorError `engine` when the device is lost */
+  checkThere(): void {
+    if (this.#lost !== null) throw lostError(this.#lost);
+  }
+
+  get isLost(): boolean {
+    return this.#lost !== null;
+  }
+
+  /** Why a wait failed: because the device is lost, or for the reason that it gives itself. */
+  failureOf(cause: unknown): TensorError {
+    if (this.#lost !== null) return lostError(this.#lost);
+    const message = cause instanceof Error ? cause.message : String(cause);
+    return new TensorError("engine", `the GPU failed: ${message}`, {}, { cause });
+  }
+
+  /** @throws TensorError `too-large` for what a kernel cannot see as a whole */
+  checkBytes(bytes: number, what: string): void {
+    const { maxBufferSize, maxStorageBufferBindingSize } = this.device.limits;
+    const most = Math.min(maxBufferSize, maxStorageBufferBindingSize);
+    if (bytes <= most) return;
+    const sentence = `${what} takes ${bytes} bytes, but a kernel on this device sees at most ${most}`;
+    throw new TensorError("too-large", sentence);
+  }
+
+  /** @throws TensorError `too-large` */
+  createBuffer(bytes: number, usage: number, what: string): GpuBufferLike {
+    this.checkThere();
+    const size = paddedBytes(bytes);
+    this.checkBytes(size, what);
+    return this.device.createBuffer({ size, usage, label: what });
+  }
+
+  /** The smallest free buffer of at least `bytes`, or a new one. */
+  takeScratch(bytes: number): GpuBufferLike {
+    const size = paddedBytes(bytes);
+    let best = -1;
+    for (const [at, buffer] of this.#free.entries()) {
+      if (buffer.size < size || buffer.size > 4 * size + 2 ** 16) continue;
+      if (best === -1 || buffer.size < this.#free[best].size) best = at;
+    }
+    if (best !== -1) return this.#free.splice(best, 1)[0];
+    return this.createBuffer(bytes, TENSOR_USAGE, "scratch memory of the call");
+  }
+
+  giveScratch(buffers: readonly GpuBufferLike[]): void {
+    this.#free.push(...buffers);
+    let kept = 0;
+    this.#free = this.#free.toReversed().filter((buffer) => {
+      kept += buffer.size;
+      if (kept <= MOST_KEPT) return true;
+      buffer.destroy();
+      return false;
+    });
+  }
+
+  pipelineOf({ name, code }: Kernel): Compiled {
+    const known = this.#pipelines.get(name);
+    if (known !== undefined) return known;
+    const module = this.device.createShaderModule({ code, label: name });
+    const pipeline = this.device.createComputePipeline({
+      label: name,
+      layout: "auto",
+      compute: { module, entryPoint: "main" },
+    });
+    const compiled = { pipeline, layout: pipeline.getBindGroupLayout(0) };
+    this.#pipelines.set(name, compiled);
+    return compiled;
+  }
+
+  /** Frees what is not in use. */
+  clear(): void {
+    for (const buffer of this.#free) buffer.destroy();
+    this.#free = [];
+  }
+}
+
+const lostError = (why: string): TensorError =>
+  new TensorError("engine", `the GPU device is lost (${why})`);

@@ -1,0 +1,136 @@
+/**
+ * Kernels that move slices: gathers, scatters without a reduction, copies. Bits move as they are, so NaNs keep theirs. Where
+ * slices are whole words an invocation moves a word; otherwise one element, or in a gather the elements of one word.
+ */
+
+import { DTYPES, type DType } from "../../tensor/dtype.ts";
+import { laneSource, perWordOf } from "./elements.ts";
+import { kernelOf } from "./kernel.ts";
+import type { Recording, Span } from "./recording.ts";
+import { lookupOf, lookupParams, positionsOf, type Targets } from "./targets.ts";
+
+/** The buffer that says which calls have failed, and the place of this call in it. */
+export interface Guard {
+  readonly status: Span;
+  readonly slot: number;
+}
+
+/** Whether slices of these lengths are whole words; then how many. */
+function wordsOfSlice(dtype: DType, slice: number): number | null {
+  const bytes = slice * DTYPES[dtype].bytes;
+  return bytes % 4 === 0 ? bytes / 4 : null;
+}
+
+/** `out[p] = data[target p]`; 0 where there is no target. */
+export function gatherOnGpu(
+  recording: Recording,
+  targets: Targets,
+  dtype: DType,
+  data: Span,
+  out: Span,
+  { status, slot }: Guard,
+): void {
+  const lookup = lookupOf(targets);
+  const positions = positionsOf(targets);
+  const buffers = { status, targets: targets.targets, data, out };
+  const words = wordsOfSlice(dtype, targets.slice);
+  if (words !== null) {
+    const kernel = kernelOf({
+      name: `gather words ${lookup.name}`,
+      isGuarded: true,
+      params: ["words", ...lookup.params],
+      buffers: { targets: "read", data: "read", out: "write" },
+      declarations: lookup.declarations,
+      body: `  let t = targetOf(i / params.words);
+  var value = 0u;
+  if (t != NOWHERE) { value = data[t * params.words + i % params.words]; }
+  out[i] = value;`,
+    });
+    recording.run(kernel, positions * words, { ...lookupParams(targets), words, slot }, buffers);
+    return;
+  }
+  const perWord = perWordOf(dtype) as 2 | 4;
+  const elements = positions * targets.slice;
+  const kernel = kernelOf({
+    name: `gather ${perWord} in a word ${lookup.name}`,
+    isGuarded: true,
+    params: ["slice", "elements", ...lookup.params],
+    buffers: { targets: "read", data: "read", out: "write" },
+    declarations: laneSource(perWord) + lookup.declarations,
+    // The last word may hold elements of something else behind the tensor.
+    body: `  let begin = i * ${perWord}u;
+  var word = 0u;
+  for (var lane = 0u; lane < ${perWord}u; lane++) {
+    let element = begin + lane;
+    if (element >= params.elements) {
+      word |= out[i] & (MASK << shiftOf(element));
+      continue;
+    }
+    let t = targetOf(element / params.slice);
+    if (t == NOWHERE) { continue; }
+    let from = t * params.slice + element % params.slice;
+    word |= ((data[wordOf(from)] >> shiftOf(from)) & MASK) << shiftOf(element);
+  }
+  out[i] = word;`,
+  });
+  const params = { ...lookupParams(targets), slice: targets.slice, elements, slot };
+  recording.run(kernel, Math.ceil(elements / perWord), params, buffers);
+}
+
+/** `out[target p] = updates[p]`, where no two positions have one target. */
+export function scatterOnGpu(
+  recording: Recording,
+  targets: Targets,
+  dtype: DType,
+  updates: Span,
+  out: Span,
+  { status, slot }: Guard,
+): void {
+  const lookup = lookupOf(targets);
+  const positions = positionsOf(targets);
+  const buffers = { status, targets: targets.targets, updates, out };
+  const words = wordsOfSlice(dtype, targets.slice);
+  if (words !== null) {
+    const kernel = kernelOf({
+      name: `scatter words ${lookup.name}`,
+      isGuarded: true,
+      params: ["words", ...lookup.params],
+      buffers: { targets: "read", updates: "read", out: "write" },
+      declarations: lookup.declarations,
+      body: `  let t = targetOf(i / params.words);
+  if (t != NOWHERE) { out[t * params.words + i % params.words] = updates[i]; }`,
+    });
+    recording.run(kernel, positions * words, { ...lookupParams(targets), words, slot }, buffers);
+    return;
+  }
+  const perWord = perWordOf(dtype) as 2 | 4;
+  const kernel = kernelOf({
+    name: `scatter ${perWord} in a word ${lookup.name}`,
+    isGuarded: true,
+    params: ["slice", ...lookup.params],
+    buffers: { targets: "read", updates: "read", out: "atomic" },
+    declarations: laneSource(perWord) + lookup.declarations,
+    body: `  let t = targetOf(i / params.slice);
+  if (t == NOWHERE) { return; }
+  let to = t * params.slice + i % params.slice;
+  let next = updates[wordOf(i)] >> shiftOf(i);
+  let old = atomicLoad(&out[wordOf(to)]) >> shiftOf(to);
+  atomicXor(&out[wordOf(to)], ((old ^ next) & MASK) << shiftOf(to));`,
+  });
+  const params = { ...lookupParams(targets), slice: targets.slice, slot };
+  recording.run(kernel, positions * targets.slice, params, buffers);
+}
+
+/** Copies all elements of a tensor, unless the call has failed, and nothing behind them. */
+export function copyOnGpu(
+  recording: Recording,
+  dtype: DType,
+  size: number,
+  from: Span,
+  to: Span,
+  guard: Guard,
+): void {
+  const zero = recording.zeros(4);
+  const whole = { count: 1, batches: 1, repeat: 1, span: 1, slices: 1 };
+  gatherOnGpu(recording, { ...whole, slice: size, targets: zero }, dtype, from, to, guard);
+}

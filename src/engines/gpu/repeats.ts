@@ -1,0 +1,42 @@
+/** `duplicates: "error"` on the GPU: finds the first position whose target an earlier position has. */
+
+import { kernelOf } from "./kernel.ts";
+import type { Guard } from "./moves.ts";
+import type { Recording } from "./recording.ts";
+import { SLOT } from "./status.ts";
+import { keysOfTargets, lookupOf, lookupParams, positionsOf, type Targets } from "./targets.ts";
+
+/** Leaves what it finds in the slot of the call, unless an index was bad. */
+export function findRepeat(recording: Recording, targets: Targets, { status, slot }: Guard): void {
+  const positions = positionsOf(targets);
+  if (targets.slice === 0 || positions === 0) return;
+  const table = keysOfTargets(recording, targets, "first");
+  const lookup = lookupOf(targets);
+  const params = { ...lookupParams(targets), slot };
+  const buffers = { status, targets: targets.targets, table };
+  // The key of the first position is the greatest: all bits of its number inverted.
+  const find = kernelOf({
+    name: `repeat ${lookup.name}`,
+    isGuarded: true,
+    params: lookup.params,
+    buffers: { targets: "read", table: "read" },
+    declarations: lookup.declarations,
+    body: `  let t = targetOf(i);
+  if (t == NOWHERE) { return; }
+  if (table[t] != ~i) { atomicMin(&status[params.slot + ${SLOT.repeat}u], i + 1u); }`,
+  });
+  recording.run(find, positions, params, buffers);
+  const describe = kernelOf({
+    name: `describe repeat ${lookup.name}`,
+    isGuarded: true,
+    params: lookup.params,
+    buffers: { targets: "read", table: "read" },
+    declarations: lookup.declarations,
+    body: `  let repeat = atomicLoad(&status[params.slot + ${SLOT.repeat}u]);
+  if (repeat == FINE) { return; }
+  let t = targetOf(repeat - 1u);
+  atomicStore(&status[params.slot + ${SLOT.earlier}u], ~table[t]);
+  atomicStore(&status[params.slot + ${SLOT.target}u], t);`,
+  });
+  recording.run(describe, 1, params, buffers);
+}

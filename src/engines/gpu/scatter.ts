@@ -1,0 +1,81 @@
+/** A scatter on the GPU: which kernels do what a reduction asks for, one after the other. */
+
+import type { DType, Step } from "../../tensor/dtype.ts";
+import { combineInAnyOrder, combineInOrder, isOrderFree, type SortedTargets } from "./combine.ts";
+import { divideOnGpu } from "./divide.ts";
+import { scatterOnGpu, type Guard } from "./moves.ts";
+import type { Recording, Span } from "./recording.ts";
+import { sortTargets } from "./sort.ts";
+import {
+  chosenTargets,
+  countsOfTargets,
+  keysOfTargets,
+  positionsOf,
+  type Targets,
+} from "./targets.ts";
+
+/** What is made of targets for one kind of reduction. A kept plan makes each once, and keeps it. */
+export interface Arrangements {
+  /** The positions that win: the last one of each target. */
+  last(recording: Recording): Targets;
+  /** The first position of each target, and all others. */
+  split(recording: Recording): { readonly first: Targets; readonly later: Targets };
+  sorted(recording: Recording): SortedTargets;
+}
+
+/** Arrangements of targets that serve one call. */
+export const arrangementsOf = (targets: Targets): Arrangements => ({
+  last: (recording) => {
+    const table = keysOfTargets(recording, targets, "last");
+    return chosenTargets(recording, targets, table, "last", true);
+  },
+  split: (recording) => {
+    const table = keysOfTargets(recording, targets, "first");
+    return {
+      first: chosenTargets(recording, targets, table, "first", true),
+      later: chosenTargets(recording, targets, table, "first", false),
+    };
+  },
+  sorted: (recording) => sortTargets(recording, targets),
+});
+
+/** What the first update of a target does, what later ones do, and whether a division by their number follows. */
+export interface Steps {
+  readonly first: Step;
+  readonly later: Step;
+  readonly divides: boolean;
+}
+
+/** Applies updates to `out`, which holds data. */
+export function applyUpdates(
+  recording: Recording,
+  targets: Targets,
+  arrangements: Arrangements,
+  { first, later, divides }: Steps,
+  dtype: DType,
+  updates: Span,
+  out: Span,
+  guard: Guard,
+): void {
+  const { slice, slices } = targets;
+  if (slice === 0 || positionsOf(targets) === 0) return;
+  if (later === "none") {
+    scatterOnGpu(recording, arrangements.last(recording), dtype, updates, out, guard);
+    return;
+  }
+  const combine = (these: Targets, sorted: () => SortedTargets): void => {
+    if (isOrderFree(dtype, later)) {
+      combineInAnyOrder(recording, these, dtype, later, updates, out, guard);
+    } else combineInOrder(recording, sorted(), dtype, later, updates, out, guard);
+  };
+  if (first === later) combine(targets, () => arrangements.sorted(recording));
+  else {
+    const parts = arrangements.split(recording);
+    scatterOnGpu(recording, parts.first, dtype, updates, out, guard);
+    combine(parts.later, () => sortTargets(recording, parts.later));
+  }
+  if (!divides) return;
+  const counts = countsOfTargets(recording, targets);
+  const extra = first === "none" ? 0 : 1;
+  divideOnGpu(recording, dtype, counts, slice, slice * slices, extra, out, guard);
+}

@@ -1,0 +1,13 @@
+/** WGSL text that integers and floats share: WGSL has no 64-bit integers. */
+
+/** The high word of the product of two words, from the products of their halves. */
+export const HIGH_PRODUCT = /* wgsl */ `
+fn highProduct(a: u32, b: u32) -> u32 {
+  let aLow = a & 0xffffu;
+  let aHigh = a >> 16u;
+  let bLow = b & 0xffffu;
+  let bHigh = b >> 16u;
+  let middle = aHigh * bLow + ((aLow * bLow) >> 16u);
+  let carry = aLow * bHigh + (middle & 0xffffu);
+  return aHigh * bHigh + (middle >> 16u) + (carry >> 16u);
+}`;

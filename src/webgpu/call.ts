@@ -1,0 +1,149 @@
+/**
+ * From a call to a recording, top to bottom. A call is checked by the functions of `src/call/`, as if its tensors were on the
+ * host, and its Plan is the operator's; what is left is which kernels run.
+ */
+
+import { plainCallOf } from "../call/call.ts";
+import { checkDuplicates } from "../call/duplicates.ts";
+import { stepsOf, type Reducing } from "../call/execute.ts";
+import type { Policies } from "../call/policies.ts";
+import { prepare, rulesOf, type PreparedCall } from "../call/prepare.ts";
+import { hasGpuArithmetic } from "../engines/gpu/arithmetic.ts";
+import { copyOnGpu, gatherOnGpu } from "../engines/gpu/moves.ts";
+import type { Recording, Span } from "../engines/gpu/recording.ts";
+import { applyUpdates } from "../engines/gpu/scatter.ts";
+import { TensorError, type ErrorFields } from "../errors.ts";
+import { readIndices } from "../kernels/read-indices.ts";
+import type { Inputs, Operator } from "../operators/operator.ts";
+import { DTYPES, type DType, type NumericStorage } from "../tensor/dtype.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+import type { GpuCore } from "./core.ts";
+import { gpuInputs, outOnGpu, type GpuInput } from "./inputs.ts";
+import { checkingOf, hostPlan, type GpuChecking, type HostPlan } from "./plan-source.ts";
+import type { DeviceTensor } from "./tensor.ts";
+
+/** The call of a plain function on tensors of a GPU. */
+export function callOnGpu(
+  core: GpuCore,
+  operator: Operator,
+  given: Inputs<unknown>,
+  options: unknown,
+): DeviceTensor {
+  const { call, out: givenOut } = plainCallOf(operator, options);
+  const inputs = gpuInputs(core, call, given);
+  const types = inputs.map((input) => input?.type);
+  const prepared = prepare(call, types);
+  const { shape, size, inPlace, updates: updateType } = prepared;
+  const { fields, signature, settings, policies } = call;
+  const at = signature.positions;
+  const data = inputs[at.data]?.device as DeviceTensor;
+  const { dtype } = data;
+  if (updateType !== undefined) checkArithmetic(dtype, settings, fields);
+  const out =
+    givenOut === undefined
+      ? null
+      : outOnGpu(core, givenOut, dtype, shape, signature.inputs, inputs, inPlace, fields);
+  const updates = inputs[at.updates];
+  const sequential = updateType?.size ?? size;
+  const indices = inputs[at.indices]?.device;
+  const plan = indices
+    ? checkingOf(prepared, policies, indices)
+    : uploadedPlan(core, prepared, policies, sequential);
+  const work = { core, fields, plan, data, out, shape, size };
+  const others = indices ? [indices] : [];
+  return updates === undefined
+    ? gatherWork(work, others)
+    : scatterWork(work, updates, settings, others);
+}
+
+/** The Plan of indices on the host, which are read now. */
+function uploadedPlan(
+  core: GpuCore,
+  { call, planInputs }: PreparedCall,
+  policies: Policies,
+  sequential: number,
+): HostPlan {
+  const rules = { ...rulesOf(call, policies, readIndices), merge: false };
+  const plan = call.operator.plan(planInputs, call, rules);
+  if (policies.duplicates === "error" && call.settings.reduction === "none") {
+    checkDuplicates(plan, call, planInputs);
+  }
+  const positions = plan.slice === 0 ? 0 : sequential / plan.slice;
+  return hostPlan(plan, positions, (recording, words) => uploaded(core, recording, words));
+}
+
+/** A call of which everything on the host has been checked. */
+export interface Work {
+  readonly core: GpuCore;
+  readonly fields: ErrorFields;
+  readonly plan: HostPlan | GpuChecking;
+  readonly data: DeviceTensor;
+  /** Null for a new result. */
+  readonly out: DeviceTensor | null;
+  /** Of the result. */
+  readonly shape: readonly number[];
+  readonly size: number;
+}
+
+/** @param others inputs beside data */
+export function gatherWork(work: Work, others: readonly DeviceTensor[]): DeviceTensor {
+  const { core, fields, plan, data, out, shape, size } = work;
+  const { dtype } = data;
+  return core.call({
+    ...{ fields, plan, out, dtype, shape, size },
+    inputs: [data, ...others],
+    record(recording, { targets }, result, guard) {
+      if (size === 0) return;
+      gatherOnGpu(recording, targets, dtype, data.span, result, guard);
+    },
+  });
+}
+
+/** @param others inputs beside data and updates */
+export function scatterWork(
+  work: Work,
+  updates: GpuInput,
+  reducing: Reducing,
+  others: readonly DeviceTensor[],
+): DeviceTensor {
+  const { core, fields, plan, data, out, shape, size } = work;
+  const { dtype } = data;
+  const given = updates.device === null ? [] : [updates.device];
+  return core.call({
+    ...{ fields, plan, out, dtype, shape, size },
+    inputs: [data, ...given, ...others],
+    record(recording, { targets, arrangements }, result, guard) {
+      if (size === 0) return;
+      if (out === null) recording.copy(data.span, result);
+      else if (out.buffer !== data.buffer) {
+        copyOnGpu(recording, dtype, size, data.span, result, guard);
+      }
+      const span = updates.device?.span ?? uploadedTensor(core, recording, updates.type);
+      const steps = stepsOf(reducing);
+      applyUpdates(recording, targets, arrangements, steps, dtype, span, result, guard);
+    },
+  });
+}
+
+/** @throws TensorError `dtype` for a reduction that a GPU does not have */
+export function checkArithmetic(
+  dtype: DType,
+  { reduction }: Pick<Reducing, "reduction">,
+  fields: ErrorFields,
+): void {
+  if (reduction === "none" || hasGpuArithmetic(dtype)) return;
+  const sentence = `a GPU has no arithmetic of ${dtype} here: with the reduction ${reduction}, data must be another type`;
+  throw new TensorError("dtype", sentence, { ...fields, input: "data" });
+}
+
+function uploadedTensor(core: GpuCore, recording: Recording, { dtype, size, data }: Tensor): Span {
+  const span = recording.scratch(size * DTYPES[dtype].bytes);
+  core.write(span.buffer, data as NumericStorage);
+  return span;
+}
+
+function uploaded(core: GpuCore, recording: Recording, words: Uint32Array): Span {
+  const span = recording.scratch(words.byteLength);
+  core.write(span.buffer, words);
+  return span;
+}

@@ -1,0 +1,254 @@
+/**
+ * The inside of a GPU engine: it records calls one after the other, knows which are pending, and asks the GPU what became of
+ * them. It knows no operator.
+ */
+
+import { Gpu, paddedBytes, TENSOR_USAGE } from "../engines/gpu/gpu.ts";
+import type { Guard } from "../engines/gpu/moves.ts";
+import { Params, Recording, type Span } from "../engines/gpu/recording.ts";
+import { beginCall, endChecks, NEVER, StatusBoard } from "../engines/gpu/status.ts";
+import {
+  BUFFER_USAGE,
+  MAP_MODE_READ,
+  type GpuBufferLike,
+  type GpuDeviceLike,
+} from "../engines/gpu/webgpu.ts";
+import { isTensorError, TensorError, type ErrorFields } from "../errors.ts";
+import { DTYPES, viewOf, type DType, type NumericStorage } from "../tensor/dtype.ts";
+import { bytesOf } from "../tensor/storage.ts";
+import { part } from "../tensor/shape.ts";
+import { CallCheck } from "./checks.ts";
+import type { GpuChecking, HostPlan, Placed } from "./plan-source.ts";
+import { DeviceTensor, type TensorOwner } from "./tensor.ts";
+
+/** Calls that may be pending before the engine asks for their outcome by itself. */
+const MOST_PENDING = 256;
+
+/** A call of which everything on the host has been checked. */
+export interface GpuCall {
+  readonly fields: ErrorFields;
+  readonly plan: HostPlan | GpuChecking;
+  readonly inputs: readonly DeviceTensor[];
+  /** Null for a new result. */
+  readonly out: DeviceTensor | null;
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+  readonly size: number;
+  /** Records what the call does once its indices have been checked. */
+  readonly record: (recording: Recording, placed: Placed, result: Span, guard: Guard) => void;
+}
+
+export class GpuCore implements TensorOwner {
+  readonly gpu: Gpu;
+  readonly #params: Params;
+  readonly #board: StatusBoard;
+  #pending: CallCheck[] = [];
+  /** The first error that `done` has not told. */
+  #untold: TensorError | null = null;
+  /** How many times `done` has told. */
+  #told = 0;
+
+  constructor(device: GpuDeviceLike) {
+    this.gpu = new Gpu(device);
+    this.#params = new Params(this.gpu);
+    this.#board = new StatusBoard(this.gpu);
+  }
+
+  get told(): number {
+    return this.#told;
+  }
+
+  /** Copies elements into a buffer that is as long, rounded up to 4 bytes. */
+  write(buffer: GpuBufferLike, data: NumericStorage): void {
+    const { queue } = this.gpu.device;
+    // Queues take neither shared memory nor a part of a word.
+    const bytes = bytesOf(data);
+    const isPlain = bytes.buffer instanceof ArrayBuffer && bytes.length % 4 === 0;
+    if (isPlain) {
+      const { byteOffset, byteLength } = bytes;
+      if (byteLength > 0) queue.writeBuffer(buffer, 0, bytes.buffer, byteOffset, byteLength);
+      return;
+    }
+    const padded = new Uint8Array(paddedBytes(bytes.length));
+    padded.set(bytes);
+    queue.writeBuffer(buffer, 0, padded.buffer);
+  }
+
+  /** @throws TensorError `too-large`, `engine` */
+  create(dtype: DType, shape: readonly number[], size: number, fields: ErrorFields): DeviceTensor {
+    const bytes = size * DTYPES[dtype].bytes;
+    const buffer = withFields(fields, () =>
+      this.gpu.createBuffer(bytes, TENSOR_USAGE, `a tensor of ${size} elements of ${dtype}`),
+    );
+    return new DeviceTensor(this, dtype, part(shape, 0), size, buffer, true);
+  }
+
+  /** Submits what `record` records, outside of a call. */
+  submit(record: (recording: Recording) => void): void {
+    const recording = new Recording(this.gpu, this.#params);
+    try {
+      record(recording);
+    } catch (error) {
+      recording.abandon();
+      throw error;
+    }
+    recording.end();
+  }
+
+  /**
+   * Submits a call and gives its result.
+   * @throws TensorError `too-large`, `engine`
+   */
+  call(call: GpuCall): DeviceTensor {
+    const { fields, out, dtype, shape, size } = call;
+    this.gpu.checkThere();
+    for (const { lack } of call.inputs) if (lack !== null) throw lack;
+    const scopes = openScopes(this.gpu);
+    let result: DeviceTensor | null = out;
+    let slot: number | null = null;
+    try {
+      result ??= this.create(dtype, shape, size, fields);
+      slot = withFields(fields, () => this.#submitCall(call, result as DeviceTensor));
+    } catch (error) {
+      void scopes();
+      if (out === null) result?.dispose();
+      throw error;
+    }
+    const check = new CallCheck({
+      slot,
+      inputs: checksOf(call.inputs),
+      before: out === null ? "new" : out.check,
+      errorOf: call.plan.errorOf,
+      refusal: scopes(),
+    });
+    this.#pending.push(check);
+    result.madeBy(check);
+    if (this.#pending.length > MOST_PENDING) void this.settle().catch(() => {});
+    return result;
+  }
+
+  /** The slot of the call, null where it needs none. */
+  #submitCall({ plan, inputs, out, record }: GpuCall, { span }: DeviceTensor): number | null {
+    const recording = new Recording(this.gpu, this.#params);
+    const slots = checksOf(inputs).flatMap((check) => check.slot ?? []);
+    const isChecked = plan.errorOf !== null || slots.length > 0;
+    let slot: number | null = null;
+    try {
+      slot = isChecked ? this.#board.take(recording) : null;
+      const status = this.#board.span;
+      const guard = { status, slot: slot ?? NEVER };
+      if (slot !== null) beginCall(recording, status, slot, slots);
+      const placed = plan.record(recording, status, guard.slot);
+      if (slot !== null) {
+        // What is known to have no contents is written as if it were new.
+        const before = out === null || out.lack !== null ? null : (out.check?.slot ?? NEVER);
+        endChecks(recording, status, slot, plan.words, before);
+      }
+      record(recording, placed, span, guard);
+    } catch (error) {
+      recording.abandon();
+      if (slot !== null) this.#board.give(slot);
+      throw error;
+    }
+    recording.end();
+    return slot;
+  }
+
+  /** Waits until all calls so far have been done, and learns what became of them. */
+  async settle(): Promise<void> {
+    const calls = this.#pending.slice();
+    this.gpu.checkThere();
+    const stateOf = await this.#wait(this.#board.read());
+    for (const call of calls) {
+      // oxlint-disable-next-line no-await-in-loop -- a call's outcome depends on those of earlier calls
+      const refusal = await call.refusal();
+      const { slot } = call;
+      if (!call.isPending) continue;
+      call.settle(slot === null ? null : stateOf(slot), refusal, this.#told);
+      if (slot !== null) this.#board.give(slot);
+      this.#untold ??= call.outcome.error;
+    }
+    this.#pending = this.#pending.filter((call) => call.isPending);
+  }
+
+  /** What a promise of the device gives; its failures become errors of this package. */
+  async #wait<T>(promise: Promise<T>): Promise<T> {
+    try {
+      return await promise;
+    } catch (error) {
+      if (isTensorError(error)) throw error;
+      // Whether the device is lost is known a moment after what waits for it has failed.
+      await Promise.race([this.gpu.device.lost, new Promise((done) => setTimeout(done, 100))]);
+      throw this.gpu.failureOf(error);
+    }
+  }
+
+  async done(): Promise<void> {
+    await this.settle();
+    const error = this.#untold;
+    this.#untold = null;
+    this.#told++;
+    if (error !== null) throw error;
+  }
+
+  /** The elements of a tensor as they are after all calls so far. */
+  async read({ span, dtype, size }: DeviceTensor): Promise<NumericStorage> {
+    this.gpu.checkThere();
+    const bytes = paddedBytes(span.bytes);
+    const { device } = this.gpu;
+    const usage = BUFFER_USAGE.MAP_READ | BUFFER_USAGE.COPY_DST;
+    const scopes = openScopes(this.gpu);
+    const staging = device.createBuffer({ size: bytes, usage, label: "a tensor, for the host" });
+    const encoder = device.createCommandEncoder();
+    encoder.copyBufferToBuffer(span.buffer, 0, staging, 0, bytes);
+    device.queue.submit([encoder.finish()]);
+    const refusal = scopes();
+    try {
+      await this.#wait(staging.mapAsync(MAP_MODE_READ));
+      const refused = await refusal;
+      if (refused !== null) throw refused;
+      const { lanes } = DTYPES[dtype];
+      return viewOf(dtype, staging.getMappedRange().slice(0), 0, size * lanes) as NumericStorage;
+    } finally {
+      staging.destroy();
+    }
+  }
+
+  dispose(): void {
+    this.gpu.clear();
+  }
+}
+
+const checksOf = (tensors: readonly DeviceTensor[]): CallCheck[] =>
+  tensors.flatMap(({ check }) => (check === null ? [] : [check]));
+
+/** Begins to collect errors of the device; the function that is returned ends it, and gives what was found. */
+function openScopes({ device }: Gpu): () => Promise<TensorError | null> {
+  device.pushErrorScope("out-of-memory");
+  device.pushErrorScope("validation");
+  return async () => {
+    const [invalid, full] = [device.popErrorScope(), device.popErrorScope()];
+    try {
+      // Memory first: what uses a buffer that could not be made is invalid too.
+      const noMemory = await full;
+      if (noMemory !== null) {
+        return new TensorError("too-large", `the GPU has no memory for it: ${noMemory.message}`);
+      }
+      const refusal = await invalid;
+      return refusal && new TensorError("engine", `the GPU refused the call: ${refusal.message}`);
+    } catch {
+      // The device is lost, which whoever waits for results learns from them.
+      return null;
+    }
+  };
+}
+
+/** What `use` gives; its errors name the operator. */
+function withFields<T>(fields: ErrorFields, use: () => T): T {
+  try {
+    return use();
+  } catch (error) {
+    if (!isTensorError(error) || error.op !== undefined) throw error;
+    throw new TensorError(error.code, error.message, { ...error, ...fields }, { cause: error });
+  }
+}

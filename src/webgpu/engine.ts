@@ -1,0 +1,137 @@
+/** The engine of the entry: the functions of the package over tensors of a GPU. */
+
+import { plainVersionOf } from "../call/call.ts";
+import { keptParts } from "../call/kept-plan.ts";
+import { createJs } from "../engines/js.ts";
+import { paddedBytes, TENSOR_USAGE } from "../engines/gpu/gpu.ts";
+import type { GpuBuffer, GpuBufferLike } from "../engines/gpu/webgpu.ts";
+import { printValue, readForeign, TensorError } from "../errors.ts";
+import type { Operator } from "../operators/operator.ts";
+import { FUNCTIONS, PLAN_FUNCTIONS } from "../operators/plain.ts";
+import { DTYPES, type DType, type NumericStorage } from "../tensor/dtype.ts";
+import { optionsOf } from "../tensor/options.ts";
+import { shapeOf } from "../tensor/shape.ts";
+import { checkDType, Tensor } from "../tensor/tensor.ts";
+import { callOnGpu } from "./call.ts";
+import { GpuCore } from "./core.ts";
+import { checkDevice, requestDevice } from "./device.ts";
+import { checkHolds, numericTensor } from "./inputs.ts";
+import { gpuPlan } from "./kept-plan.ts";
+import { DeviceTensor } from "./tensor.ts";
+import type { GpuEngine, GpuEngineOptions } from "./types.ts";
+
+/**
+ * An engine on a GPU, whose results have the bits of all other engines.
+ *
+ * @example
+ * ```ts
+ * const engine = await createGpuEngine();
+ * const data = engine.alloc("float32", [4, 2]);
+ * const sums = engine.scatterND(data, [[1], [1]], [[1, 2], [3, 4]], { reduction: "add" });
+ * console.log(await sums.read()); // row 1 holds [4, 6]
+ * ```
+ * @throws TensorError `engine` where there is no WebGPU, `attribute` for what is no device
+ */
+export async function createGpuEngine(options: GpuEngineOptions = {}): Promise<GpuEngine> {
+  const { device } = optionsOf(options, ["device"], {});
+  const own = device === undefined ? await requestDevice() : checkDevice(device);
+  return engineOn(new GpuCore(own), device === undefined);
+}
+
+type Functions = Pick<GpuEngine, keyof typeof FUNCTIONS>;
+type PlanFunctions = Pick<GpuEngine, keyof typeof PLAN_FUNCTIONS>;
+
+function engineOn(core: GpuCore, isOwn: boolean): GpuEngine {
+  // Indices of kept plans are read on the host.
+  const host = createJs();
+  const functions = forEach(FUNCTIONS, (operator) => (...args: readonly unknown[]) => {
+    const { length } = plainVersionOf(operator).inputs;
+    return callOnGpu(core, operator, args.slice(0, length), args[length]);
+  });
+  const plans = forEach(
+    PLAN_FUNCTIONS,
+    (operator) => (shape: readonly number[], indices: unknown, options: unknown) =>
+      gpuPlan(core, keptParts(host, operator, shape, hostIndices(indices), options)),
+  );
+  return {
+    ...(functions as Functions),
+    ...(plans as PlanFunctions),
+    device: core.gpu.device,
+    fromBuffer: (buffer, dtype, shape) => fromBuffer(core, buffer, dtype, shape),
+    upload: (tensor) => upload(core, tensor),
+    alloc: (dtype, shape) => alloc(core, dtype, shape),
+    done: () => core.done(),
+    dispose() {
+      core.dispose();
+      if (isOwn) core.gpu.device.destroy();
+    },
+  };
+}
+
+function alloc<D extends DType>(
+  core: GpuCore,
+  dtype: D,
+  shape: readonly number[],
+): DeviceTensor<D> {
+  checkDType(dtype, {});
+  checkHolds(dtype, {});
+  const { shape: dims, size } = shapeOf(shape);
+  return core.create(dtype, dims, size, {}) as DeviceTensor<D>;
+}
+
+function upload<D extends DType>(core: GpuCore, given: unknown): DeviceTensor<D> {
+  const tensor = numericTensor(given, {}, "the tensor");
+  const { dtype, size } = tensor;
+  const result = core.create(dtype, Tensor.dimsOf(tensor), size, {});
+  core.write(result.buffer, tensor.data as NumericStorage);
+  return result as DeviceTensor as DeviceTensor<D>;
+}
+
+function fromBuffer<D extends DType>(
+  core: GpuCore,
+  buffer: GpuBuffer,
+  dtype: D,
+  shape: readonly number[],
+): DeviceTensor<D> {
+  checkDType(dtype, {});
+  checkHolds(dtype, {});
+  const { shape: dims, size } = shapeOf(shape);
+  const { bytes: length, usage } = bufferParts(buffer);
+  const needed = paddedBytes(size * DTYPES[dtype].bytes);
+  if (length < needed) {
+    const sentence = `the buffer must have at least ${needed} bytes, a multiple of 4, got ${length}`;
+    throw new TensorError("shape-mismatch", sentence, { got: length });
+  }
+  if ((usage & TENSOR_USAGE) !== TENSOR_USAGE) {
+    const sentence = "the usage of the buffer must include STORAGE, COPY_SRC and COPY_DST";
+    throw new TensorError("attribute", sentence, { got: usage });
+  }
+  core.gpu.checkBytes(needed, "the tensor");
+  return new DeviceTensor(core, dtype, dims, size, buffer, false);
+}
+
+/** @throws TensorError `attribute` for what is no `GPUBuffer` */
+function bufferParts(buffer: unknown): { readonly bytes: number; readonly usage: number } {
+  const must = `the buffer must be a GPUBuffer, got ${printValue(buffer)}`;
+  const one = buffer as Partial<GpuBufferLike> | null | undefined;
+  const read = (): unknown[] => [one?.size, one?.usage];
+  const [bytes, usage] = readForeign(read, "attribute", must);
+  if (typeof bytes === "number" && typeof usage === "number") return { bytes, usage };
+  throw new TensorError("attribute", must);
+}
+
+/** The indices of a kept plan, which are checked at once and so must be here. */
+function hostIndices(indices: unknown): unknown {
+  if (!DeviceTensor.isTensor(indices)) return indices;
+  const sentence = "indices of a kept plan must be on the host, where they are checked at once";
+  throw new TensorError("dtype", sentence, { input: "indices" });
+}
+
+/** What `make` makes of each operator of a table, under the same names. */
+function forEach<N extends string, F>(
+  table: Readonly<Record<N, Operator>>,
+  make: (operator: Operator) => F,
+): Record<N, F> {
+  const entries = Object.entries<Operator>(table).map(([name, operator]) => [name, make(operator)]);
+  return Object.fromEntries(entries);
+}
