@@ -117,10 +117,10 @@ function clearedTable(recording: Recording, targets: Targets): Span {
   const lookup = lookupOf(targets);
   const kernel = kernelOf(`clear ${lookup.name}`, () => ({
     params: lookup.params,
-    buffers: { targets: "read", table: "write" },
+    buffers: { targets: "read", table: "atomic" },
     declarations: lookup.declarations,
     body: `  let t = targetOf(i);
-  if (t != NOWHERE) { table[t] = 0u; }`,
+  if (t != NOWHERE) { atomicStore(&table[t], 0u); }`,
   }));
   const buffers = { targets: targets.targets, table };
   recording.run(kernel, positionsOf(targets), lookupParams(targets), buffers);
