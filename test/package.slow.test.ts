@@ -41,6 +41,7 @@ const EXPORTS = {
     "unsupportedOperators", "verifyModel", "writeModel", "writeTensor",
   ],
   "openvino/index.js": ["FINDINGS", "convertModel", "inspectModel", "readIR", "runModel", "writeIR"],
+  "webgpu/index.js": ["createGpuEngine"],
   "zarr/index.js": ["createArray", "createPending", "openArray", "openPending"],
 };
 
@@ -71,7 +72,7 @@ function importGraph(
   return { files: seen, packages };
 }
 
-test("the core and npy have no dependency, onnx has protobuf, openvino an XML parser, zarr codecs", () => {
+test("the core, npy and webgpu have no dependency, onnx has protobuf, openvino an XML parser, zarr codecs", () => {
   assert.ok(
     importGraph(path.join(root, "dist/index.js")).files.size > 1,
     "the graph was not walked",
@@ -79,6 +80,7 @@ test("the core and npy have no dependency, onnx has protobuf, openvino an XML pa
   const packagesOf = (entry: string) => [...importGraph(path.join(root, "dist", entry)).packages];
   assert.deepEqual(packagesOf("index.js"), []);
   assert.deepEqual(packagesOf("npy/index.js"), []);
+  assert.deepEqual(packagesOf("webgpu/index.js"), []);
   assert.ok(packagesOf("onnx/index.js").every((name) => name.startsWith("@bufbuild/protobuf")));
   assert.deepEqual(packagesOf("openvino/index.js"), ["fast-xml-parser"]);
   const ofNode = (name: string): boolean => name.startsWith("node:");
@@ -130,6 +132,7 @@ test("the types resolve for every way to import an ES module", () => {
     "./npy",
     "./onnx",
     "./openvino",
+    "./webgpu",
     "./zarr",
     "./package.json",
   ]);

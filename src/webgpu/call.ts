@@ -114,11 +114,11 @@ export function scatterWork(
     inputs: [data, ...given, ...others],
     record(recording, { targets, arrangements }, result, guard) {
       if (size === 0) return;
+      const span = updates.device?.span ?? uploadedTensor(core, recording, updates.type);
       if (out === null) recording.copy(data.span, result);
       else if (out.buffer !== data.buffer) {
         copyOnGpu(recording, dtype, size, data.span, result, guard);
       }
-      const span = updates.device?.span ?? uploadedTensor(core, recording, updates.type);
       const steps = stepsOf(reducing);
       applyUpdates(recording, targets, arrangements, steps, dtype, span, result, guard);
     },

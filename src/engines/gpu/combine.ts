@@ -53,8 +53,7 @@ const MOST_ATOMICS = 2 ** 22;
 
 function atomicKernel(dtype: DType, step: CombineStep, lookup: Lookup): Kernel {
   const isSigned = isNative(dtype, step) && !isUnsigned(dtype);
-  return kernelOf({
-    name: `${dtype} ${step} at once ${lookup.name}`,
+  return kernelOf(`${dtype} ${step} at once ${lookup.name}`, () => ({
     isGuarded: true,
     params: ["slice", ...lookup.params],
     buffers: { targets: "read", updates: "read", out: isSigned ? "atomic signed" : "atomic" },
@@ -63,7 +62,7 @@ function atomicKernel(dtype: DType, step: CombineStep, lookup: Lookup): Kernel {
   if (t == NOWHERE) { return; }
   let to = t * params.slice + i % params.slice;
 ${atomicStatements(dtype, step)}`,
-  });
+  }));
 }
 
 /** Whether WGSL has the atomic operation: add and sub, which wrap, and max and min of whole words. */
@@ -167,8 +166,7 @@ export function combineInOrder(
 
 function orderedKernel(dtype: DType, step: CombineStep): Kernel {
   const { load, store, isAtomic, declarations } = accessOf(dtype);
-  return kernelOf({
-    name: `${dtype} ${step} in order`,
+  return kernelOf(`${dtype} ${step} in order`, () => ({
     isGuarded: true,
     params: ["begin", "end", "slice"],
     buffers: {
@@ -194,7 +192,7 @@ function orderedKernel(dtype: DType, step: CombineStep): Kernel {
     at++;
   }
   ${store}`,
-  });
+  }));
 }
 
 /** The word in which an element is; other invocations may be changing that of an output. */

@@ -42,14 +42,13 @@ export function divideOnGpu(
     word ^= (old ^ divide(old, count + params.extra)) << shiftOf(element);
   }
   out[i] = word;`;
-  const kernel = kernelOf({
-    name: `${dtype} divide`,
+  const kernel = kernelOf(`${dtype} divide`, () => ({
     isGuarded: true,
     params: ["slice", "extra", ...(perWord === 1 ? [] : ["size"])],
     buffers: { counts: "read", out: "write" },
     declarations: (perWord === 1 ? "" : laneSource(perWord)) + divideSource(dtype),
     body: perWord === 1 ? whole : inLanes,
-  });
+  }));
   const params = { slice, extra, size, slot };
   recording.run(kernel, Math.ceil(size / perWord), params, { status, counts, out });
 }

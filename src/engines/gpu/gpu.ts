@@ -1,7 +1,7 @@
 /** A device as the engine sees it: buffers, compiled kernels, memory that calls take for a while, and whether it is lost. */
 
 import { TensorError } from "../../errors.ts";
-import type { Kernel } from "./kernel.ts";
+import { textOf, type Kernel, type KernelText } from "./kernel.ts";
 import {
   BUFFER_USAGE,
   type BindGroupLayoutLike,
@@ -21,14 +21,15 @@ const MOST_KEPT = 2 ** 28;
 /** The bytes of a buffer for `bytes` bytes: shaders and copies see whole words, and there are no empty bindings. */
 export const paddedBytes = (bytes: number): number => Math.max(4, 4 * Math.ceil(bytes / 4));
 
-interface Compiled {
+/** A kernel as the device has it. */
+interface Compiled extends Omit<KernelText, "code"> {
   readonly pipeline: ComputePipelineLike;
   readonly layout: BindGroupLayoutLike;
 }
 
 export class Gpu {
   readonly device: GpuDeviceLike;
-  readonly #pipelines = new Map<string, Compiled>();
+  readonly #compiled = new Map<string, Compiled>();
   /** Scratch buffers that no call uses. Work on a device is done in order, so the next call may have them at once. */
   #free: GpuBufferLike[] = [];
   #lost: string | null = null;
@@ -96,17 +97,20 @@ export class Gpu {
     });
   }
 
-  pipelineOf({ name, code }: Kernel): Compiled {
-    const known = this.#pipelines.get(name);
+  /** A kernel, which is compiled the first time. */
+  compiled(kernel: Kernel): Compiled {
+    const { name } = kernel;
+    const known = this.#compiled.get(name);
     if (known !== undefined) return known;
+    const { code, params, buffers } = textOf(kernel);
     const module = this.device.createShaderModule({ code, label: name });
     const pipeline = this.device.createComputePipeline({
       label: name,
       layout: "auto",
       compute: { module, entryPoint: "main" },
     });
-    const compiled = { pipeline, layout: pipeline.getBindGroupLayout(0) };
-    this.#pipelines.set(name, compiled);
+    const compiled = { pipeline, layout: pipeline.getBindGroupLayout(0), params, buffers };
+    this.#compiled.set(name, compiled);
     return compiled;
   }
 

@@ -10,17 +10,20 @@ type Combining = Exclude<Step, "none">;
 
 /** WGSL of `combine`, without `Element`, for integers of 8, 16 and 32 bits. */
 export function intCombine(bits: number, isSigned: boolean, step: Combining): string {
-  // Flipping the sign bit orders signed integers as unsigned ones.
-  const flip = isSigned ? `${2 ** (bits - 1)}u` : "0u";
+  const [a, b] = ["a", "b"].map((name) => ordered(name, bits, isSigned));
   const results: Record<Combining, string> = {
     add: narrowed(bits, "a + b"),
     sub: narrowed(bits, "a - b"),
     mul: narrowed(bits, "a * b"),
-    max: `select(a, b, (a ^ ${flip}) < (b ^ ${flip}))`,
-    min: `select(a, b, (a ^ ${flip}) > (b ^ ${flip}))`,
+    max: `select(a, b, ${a} < ${b})`,
+    min: `select(a, b, ${a} > ${b})`,
   };
   return body("combine(a: Element, b: Element)", results[step]);
 }
+
+/** A word that compares as the integer does: where the sign bit is flipped, the order of signed integers is unsigned. */
+const ordered = (word: string, bits: number, isSigned: boolean): string =>
+  isSigned ? `(${word} ^ ${2 ** (bits - 1)}u)` : word;
 
 /** WGSL of `divide`, without `Element`, for integers of 8, 16 and 32 bits: the floor of the quotient. */
 export function intDivide(bits: number, isSigned: boolean): string {
@@ -40,8 +43,8 @@ const narrowed = (bits: number, expression: string): string =>
 
 /** WGSL of `combine`, without `Element`, for integers of 64 bits. */
 export function wideCombine(isSigned: boolean, step: Combining): string {
-  const flip = isSigned ? "0x80000000u" : "0u";
-  const isLess = `select((a.y ^ ${flip}) < (b.y ^ ${flip}), a.x < b.x, a.y == b.y)`;
+  const [aHigh, bHigh] = ["a.y", "b.y"].map((name) => ordered(name, 32, isSigned));
+  const isLess = `select(${aHigh} < ${bHigh}, a.x < b.x, a.y == b.y)`;
   const results: Record<Combining, string> = {
     add: "vec2<u32>(a.x + b.x, a.y + b.y + select(0u, 1u, a.x + b.x < a.x))",
     sub: "vec2<u32>(a.x - b.x, a.y - b.y - select(0u, 1u, a.x < b.x))",

@@ -12,26 +12,27 @@ export const NOWHERE = 0xffffffff;
 /** A status that says that nothing is wrong. */
 export const FINE = 0xffffffff;
 
-/** How a kernel sees a buffer: as 32-bit words, or as words that invocations may change at the same time. */
-export type BufferKind = "read" | "write" | "atomic" | "atomic signed";
+/** How a kernel sees a buffer: as words of 32 bits, as four of them at a time, or as words that others change too. */
+export type BufferKind = "read" | "write" | "read four" | "write four" | "atomic" | "atomic signed";
 
 const DECLARATIONS: Readonly<Record<BufferKind, string>> = {
   read: "var<storage, read> NAME: array<u32>",
   write: "var<storage, read_write> NAME: array<u32>",
+  "read four": "var<storage, read> NAME: array<vec4<u32>>",
+  "write four": "var<storage, read_write> NAME: array<vec4<u32>>",
   atomic: "var<storage, read_write> NAME: array<atomic<u32>>",
   "atomic signed": "var<storage, read_write> NAME: array<atomic<i32>>",
 };
 
 export interface KernelParts {
-  /** What tells the kernel from all others. */
-  readonly name: string;
   /** Numbers that a dispatch gives, beside those that every kernel has; read as `params.NAME`. */
   readonly params?: readonly string[];
   /** All of them must be used: WebGPU leaves others out of the layout. */
   readonly buffers: Readonly<Record<string, BufferKind>>;
   /**
    * Whether the kernel does nothing in a call that has failed. It then has the buffer `status` and the number
-   * `params.slot`.
+   * `params.slot`. The buffer is read-only unless the kernel asks for more: all invocations read one word of it, and a
+   * device caches only what no kernel may change.
    */
   readonly isGuarded?: boolean;
   /** Functions and workgroup memory. */
@@ -42,23 +43,35 @@ export interface KernelParts {
   readonly isWhole?: boolean;
 }
 
+/** A kernel by its name. Most calls need none but such that were compiled before, so the text is made when it is needed. */
 export interface Kernel {
+  /** Tells the kernel from all others: two of one name have one text. */
   readonly name: string;
-  readonly params: readonly string[];
-  readonly buffers: readonly string[];
-  readonly code: string;
+  readonly parts: () => KernelParts;
 }
 
-/** Numbers of every kernel: the first invocation of the dispatch, and how many there are. */
-export const OWN_PARAMS = ["first", "threads"] as const;
+export const kernelOf = (name: string, parts: () => KernelParts): Kernel => ({ name, parts });
 
-export function kernelOf(parts: KernelParts): Kernel {
-  const { name, isGuarded = false, isWhole = false, declarations = "", body } = parts;
-  const params = [...OWN_PARAMS, ...(isGuarded ? ["slot"] : []), ...(parts.params ?? [])];
+/** Numbers of every kernel: the first invocation of the dispatch, and how many there are. */
+const OWN_PARAMS = ["first", "threads"] as const;
+
+/** The text of a kernel, and the names of its numbers and buffers in the order in which the text has them. */
+export interface KernelText {
+  readonly code: string;
+  readonly params: readonly string[];
+  readonly buffers: readonly string[];
+}
+
+export function textOf({ parts }: Kernel): KernelText {
+  const made = parts();
+  const { isGuarded = false, isWhole = false, declarations = "", body } = made;
+  const params = [...OWN_PARAMS, ...(isGuarded ? ["slot"] : []), ...(made.params ?? [])];
   const buffers: Record<string, BufferKind> = {
-    ...(isGuarded && { status: "atomic" }),
-    ...parts.buffers,
+    ...(isGuarded && { status: "read" }),
+    ...made.buffers,
   };
+  const failure =
+    buffers["status"] === "read" ? "status[params.slot]" : "atomicLoad(&status[params.slot])";
   const bindings = Object.entries(buffers).map(
     ([buffer, kind], at) =>
       `@group(0) @binding(${at + 1}) ${DECLARATIONS[kind].replace("NAME", buffer)};`,
@@ -77,10 +90,10 @@ export function kernelOf(parts: KernelParts): Kernel {
     "  @builtin(workgroup_id) workgroup: vec3<u32>,",
     ") {",
     isWhole ? "" : "  if (global.x >= params.threads) { return; }",
-    isGuarded ? "  if (atomicLoad(&status[params.slot]) != FINE) { return; }" : "",
+    isGuarded ? `  if (${failure} != FINE) { return; }` : "",
     "  let i = params.first + global.x;",
     body,
     "}",
   ];
-  return { name, params, buffers: Object.keys(buffers), code: code.join("\n") };
+  return { params, buffers: Object.keys(buffers), code: code.join("\n") };
 }

@@ -5,7 +5,7 @@
 
 import { DTYPES, type DType } from "../../tensor/dtype.ts";
 import { laneSource, perWordOf } from "./elements.ts";
-import { kernelOf } from "./kernel.ts";
+import { kernelOf, type BufferKind } from "./kernel.ts";
 import type { Recording, Span } from "./recording.ts";
 import { lookupOf, lookupParams, positionsOf, type Targets } from "./targets.ts";
 
@@ -15,10 +15,23 @@ export interface Guard {
   readonly slot: number;
 }
 
-/** Whether slices of these lengths are whole words; then how many. */
-function wordsOfSlice(dtype: DType, slice: number): number | null {
-  const bytes = slice * DTYPES[dtype].bytes;
-  return bytes % 4 === 0 ? bytes / 4 : null;
+/** Slices of whole words: in units of one word, or of four, which an invocation moves at once. */
+interface Units {
+  readonly name: "words" | "fours";
+  /** Of a slice. */
+  readonly units: number;
+  readonly read: BufferKind;
+  readonly write: BufferKind;
+  readonly zero: string;
+}
+
+/** The units of slices; null where slices are no whole words. */
+function unitsOf(dtype: DType, slice: number): Units | null {
+  const words = (slice * DTYPES[dtype].bytes) / 4;
+  if (!Number.isInteger(words)) return null;
+  return words % 4 === 0
+    ? { name: "fours", units: words / 4, read: "read four", write: "write four", zero: "vec4(0u)" }
+    : { name: "words", units: words, read: "read", write: "write", zero: "0u" };
 }
 
 /** `out[p] = data[target p]`; 0 where there is no target. */
@@ -33,26 +46,25 @@ export function gatherOnGpu(
   const lookup = lookupOf(targets);
   const positions = positionsOf(targets);
   const buffers = { status, targets: targets.targets, data, out };
-  const words = wordsOfSlice(dtype, targets.slice);
-  if (words !== null) {
-    const kernel = kernelOf({
-      name: `gather words ${lookup.name}`,
+  const whole = unitsOf(dtype, targets.slice);
+  if (whole !== null) {
+    const { name, units, read, write, zero } = whole;
+    const kernel = kernelOf(`gather ${name} ${lookup.name}`, () => ({
       isGuarded: true,
-      params: ["words", ...lookup.params],
-      buffers: { targets: "read", data: "read", out: "write" },
+      params: ["units", ...lookup.params],
+      buffers: { targets: "read", data: read, out: write },
       declarations: lookup.declarations,
-      body: `  let t = targetOf(i / params.words);
-  var value = 0u;
-  if (t != NOWHERE) { value = data[t * params.words + i % params.words]; }
+      body: `  let t = targetOf(i / params.units);
+  var value = ${zero};
+  if (t != NOWHERE) { value = data[t * params.units + i % params.units]; }
   out[i] = value;`,
-    });
-    recording.run(kernel, positions * words, { ...lookupParams(targets), words, slot }, buffers);
+    }));
+    recording.run(kernel, positions * units, { ...lookupParams(targets), units, slot }, buffers);
     return;
   }
   const perWord = perWordOf(dtype) as 2 | 4;
   const elements = positions * targets.slice;
-  const kernel = kernelOf({
-    name: `gather ${perWord} in a word ${lookup.name}`,
+  const kernel = kernelOf(`gather ${perWord} in a word ${lookup.name}`, () => ({
     isGuarded: true,
     params: ["slice", "elements", ...lookup.params],
     buffers: { targets: "read", data: "read", out: "write" },
@@ -72,7 +84,7 @@ export function gatherOnGpu(
     word |= ((data[wordOf(from)] >> shiftOf(from)) & MASK) << shiftOf(element);
   }
   out[i] = word;`,
-  });
+  }));
   const params = { ...lookupParams(targets), slice: targets.slice, elements, slot };
   recording.run(kernel, Math.ceil(elements / perWord), params, buffers);
 }
@@ -89,23 +101,22 @@ export function scatterOnGpu(
   const lookup = lookupOf(targets);
   const positions = positionsOf(targets);
   const buffers = { status, targets: targets.targets, updates, out };
-  const words = wordsOfSlice(dtype, targets.slice);
-  if (words !== null) {
-    const kernel = kernelOf({
-      name: `scatter words ${lookup.name}`,
+  const whole = unitsOf(dtype, targets.slice);
+  if (whole !== null) {
+    const { name, units, read, write } = whole;
+    const kernel = kernelOf(`scatter ${name} ${lookup.name}`, () => ({
       isGuarded: true,
-      params: ["words", ...lookup.params],
-      buffers: { targets: "read", updates: "read", out: "write" },
+      params: ["units", ...lookup.params],
+      buffers: { targets: "read", updates: read, out: write },
       declarations: lookup.declarations,
-      body: `  let t = targetOf(i / params.words);
-  if (t != NOWHERE) { out[t * params.words + i % params.words] = updates[i]; }`,
-    });
-    recording.run(kernel, positions * words, { ...lookupParams(targets), words, slot }, buffers);
+      body: `  let t = targetOf(i / params.units);
+  if (t != NOWHERE) { out[t * params.units + i % params.units] = updates[i]; }`,
+    }));
+    recording.run(kernel, positions * units, { ...lookupParams(targets), units, slot }, buffers);
     return;
   }
   const perWord = perWordOf(dtype) as 2 | 4;
-  const kernel = kernelOf({
-    name: `scatter ${perWord} in a word ${lookup.name}`,
+  const kernel = kernelOf(`scatter ${perWord} in a word ${lookup.name}`, () => ({
     isGuarded: true,
     params: ["slice", ...lookup.params],
     buffers: { targets: "read", updates: "read", out: "atomic" },
@@ -116,7 +127,7 @@ export function scatterOnGpu(
   let next = updates[wordOf(i)] >> shiftOf(i);
   let old = atomicLoad(&out[wordOf(to)]) >> shiftOf(to);
   atomicXor(&out[wordOf(to)], ((old ^ next) & MASK) << shiftOf(to));`,
-  });
+  }));
   const params = { ...lookupParams(targets), slice: targets.slice, slot };
   recording.run(kernel, positions * targets.slice, params, buffers);
 }

@@ -97,13 +97,12 @@ export function readIndicesOnGpu(
     const reads = job.axes.map((_, j) => readIndex(`(i * ${k}u + ${j}u)`, j));
     // Without axes a tuple is empty, and addresses all of data.
     if (k === 0) return zeroTargets(recording, job.count, targets);
-    const kernel = kernelOf({
+    const kernel = kernelOf(nameOf(`tuples of ${k}`, rules), () => ({
       buffers: BUFFERS,
-      name: nameOf(`tuples of ${k}`, rules),
       params: ["slot", ...numbered("dim", k), ...numbered("stride", k)],
       declarations: checkedIndex(rules),
       body: ["  var t = 0u;", "  var isLeft = false;", ...reads, TAIL].join("\n"),
-    });
+    }));
     recording.run(kernel, job.count, { ...axisParams(job.axes, slice), slot }, buffers);
     return;
   }
@@ -113,9 +112,8 @@ export function readIndicesOnGpu(
   const places = steps.map(
     (d) => `  t += (rest % params.size${d}) * params.step${d}; rest /= params.size${d};`,
   );
-  const kernel = kernelOf({
+  const kernel = kernelOf(nameOf(`elements of rank ${rank}`, rules), () => ({
     buffers: BUFFERS,
-    name: nameOf(`elements of rank ${rank}`, rules),
     params: ["slot", "dim0", "stride0", ...numbered("size", rank), ...numbered("step", rank)],
     declarations: checkedIndex(rules),
     body: [
@@ -126,7 +124,7 @@ export function readIndicesOnGpu(
       readIndex("i", 0),
       TAIL,
     ].join("\n"),
-  });
+  }));
   const params = {
     ...axisParams([job.axis], 1),
     ...Object.fromEntries(job.shape.map((size, d) => [`size${d}`, size])),
@@ -137,11 +135,10 @@ export function readIndicesOnGpu(
 }
 
 function zeroTargets(recording: Recording, count: number, targets: Span): void {
-  const kernel = kernelOf({
-    name: "tuples of 0",
+  const kernel = kernelOf("tuples of 0", () => ({
     buffers: { targets: "write" },
     body: "  targets[i] = 0u;",
-  });
+  }));
   recording.run(kernel, count, {}, { targets });
 }
 
@@ -199,9 +196,8 @@ export function readSequencesOnGpu(
   slot: number,
 ): void {
   const { samples, dim, length, perSample, positions, isCircular } = job;
-  const kernel = kernelOf({
+  const kernel = kernelOf(`sequences, ${isCircular ? "circular" : "linear"}, ${step}`, () => ({
     buffers: BUFFERS,
-    name: `sequences, ${isCircular ? "circular" : "linear"}, ${step}`,
     params: ["slot", "samples", "dim", "count", "perSample", "positions"],
     declarations: startOf(step, isCircular),
     body: `  if (i < params.samples) {
@@ -214,7 +210,7 @@ export function readSequencesOnGpu(
     let room = params.dim - start;
     targets[i] = select(place - room, start + place, place < room);
   }`,
-  });
+  }));
   const params = { samples, dim, count: length, perSample, positions, slot };
   const buffers = { status, indices, targets };
   recording.run(kernel, Math.max(samples, positions), params, buffers);

@@ -90,14 +90,14 @@ export class Recording {
     params: Readonly<Record<string, number>>,
     buffers: Readonly<Record<string, Span>>,
   ): void {
-    const { pipeline, layout } = this.gpu.pipelineOf(kernel);
+    const { pipeline, layout, params: names, buffers: bound } = this.gpu.compiled(kernel);
     const { numbers, buffer: uniforms } = this.#params;
-    const bytes = ALIGNMENT * Math.ceil((4 * kernel.params.length) / ALIGNMENT);
+    const bytes = ALIGNMENT * Math.ceil((4 * names.length) / ALIGNMENT);
     if (this.#used + bytes > PARAMS_BYTES) this.#submit();
     const offset = this.#used;
     this.#used += bytes;
-    for (const [at, name] of kernel.params.entries()) numbers[offset / 4 + at] = params[name];
-    const entries = kernel.buffers.map((name, at) => {
+    for (const [at, name] of names.entries()) numbers[offset / 4 + at] = params[name];
+    const entries = bound.map((name, at) => {
       const { buffer, bytes: size } = buffers[name];
       return { binding: at + 1, resource: { buffer, size: paddedBytes(size) } };
     });

@@ -15,28 +15,26 @@ export function findRepeat(recording: Recording, targets: Targets, { status, slo
   const params = { ...lookupParams(targets), slot };
   const buffers = { status, targets: targets.targets, table };
   // The key of the first position is the greatest: all bits of its number inverted.
-  const find = kernelOf({
-    name: `repeat ${lookup.name}`,
+  const find = kernelOf(`repeat ${lookup.name}`, () => ({
     isGuarded: true,
     params: lookup.params,
-    buffers: { targets: "read", table: "read" },
+    buffers: { status: "atomic", targets: "read", table: "read" },
     declarations: lookup.declarations,
     body: `  let t = targetOf(i);
   if (t == NOWHERE) { return; }
   if (table[t] != ~i) { atomicMin(&status[params.slot + ${SLOT.repeat}u], i + 1u); }`,
-  });
+  }));
   recording.run(find, positions, params, buffers);
-  const describe = kernelOf({
-    name: `describe repeat ${lookup.name}`,
+  const describe = kernelOf(`describe repeat ${lookup.name}`, () => ({
     isGuarded: true,
     params: lookup.params,
-    buffers: { targets: "read", table: "read" },
+    buffers: { status: "atomic", targets: "read", table: "read" },
     declarations: lookup.declarations,
     body: `  let repeat = atomicLoad(&status[params.slot + ${SLOT.repeat}u]);
   if (repeat == FINE) { return; }
   let t = targetOf(repeat - 1u);
   atomicStore(&status[params.slot + ${SLOT.earlier}u], ~table[t]);
   atomicStore(&status[params.slot + ${SLOT.target}u], t);`,
-  });
+  }));
   recording.run(describe, 1, params, buffers);
 }

@@ -63,19 +63,19 @@ export function applyUpdates(
     scatterOnGpu(recording, arrangements.last(recording), dtype, updates, out, guard);
     return;
   }
-  const combine = (these: Targets, sorted: () => SortedTargets): void => {
-    if (isOrderFree(dtype, later)) {
-      combineInAnyOrder(recording, these, dtype, later, updates, out, guard);
-    } else combineInOrder(recording, sorted(), dtype, later, updates, out, guard);
-  };
-  if (first === later) combine(targets, () => arrangements.sorted(recording));
-  else {
-    const parts = arrangements.split(recording);
-    scatterOnGpu(recording, parts.first, dtype, updates, out, guard);
-    combine(parts.later, () => sortTargets(recording, parts.later));
-  }
-  if (!divides) return;
-  const counts = countsOfTargets(recording, targets);
+  // Whatever takes memory comes before the first write, because memory may be missing.
+  const counts = divides ? countsOfTargets(recording, targets) : null;
+  const parts = first === later ? null : arrangements.split(recording);
+  const rest = parts?.later ?? targets;
+  const sorted = isOrderFree(dtype, later)
+    ? null
+    : parts === null
+      ? arrangements.sorted(recording)
+      : sortTargets(recording, rest);
+  if (parts !== null) scatterOnGpu(recording, parts.first, dtype, updates, out, guard);
+  if (sorted !== null) combineInOrder(recording, sorted, dtype, later, updates, out, guard);
+  else combineInAnyOrder(recording, rest, dtype, later, updates, out, guard);
+  if (counts === null) return;
   const extra = first === "none" ? 0 : 1;
   divideOnGpu(recording, dtype, counts, slice, slice * slices, extra, out, guard);
 }

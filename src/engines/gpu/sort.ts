@@ -46,19 +46,17 @@ const TILE_BEGIN = `  let tile = params.first / ${WORKGROUP}u + workgroup.x;
   workgroupBarrier();`;
 
 /** How many entries of each digit each tile has: `sums[digit * tiles + tile]`. */
-const COUNT_TILES = kernelOf({
-  name: "sort: count",
+const COUNT_TILES = kernelOf("sort: count", () => ({
   isWhole: true,
   params: ["count", "shift", "tiles"],
   buffers: { keys: "read", sums: "write" },
   declarations: COUNT,
   body: `${TILE_BEGIN}
   if (local < ${DIGITS}u) { sums[local * params.tiles + tile] = sumDigit(local); }`,
-});
+}));
 
 /** Turns counts into the sums of those before, by one workgroup, each invocation a run of the list. */
-const SUM_UP = kernelOf({
-  name: "sort: sum up",
+const SUM_UP = kernelOf("sort: sum up", () => ({
   isWhole: true,
   params: ["length"],
   buffers: { sums: "write" },
@@ -77,11 +75,10 @@ const SUM_UP = kernelOf({
     sums[at] = sum;
     sum += count;
   }`,
-});
+}));
 
 /** Puts each entry where the entries before it by digit, tile and place end. */
-const PLACE = kernelOf({
-  name: "sort: place",
+const PLACE = kernelOf("sort: place", () => ({
   isWhole: true,
   params: ["count", "shift", "tiles"],
   buffers: {
@@ -103,7 +100,7 @@ const PLACE = kernelOf({
     nextKeys[to] = keys[at];
     nextPositions[to] = positions[at];
   }`,
-});
+}));
 
 /** Sorts the positions of all targets. Those without a target come last. */
 export function sortTargets(recording: Recording, targets: Targets): SortedTargets {
@@ -115,13 +112,12 @@ export function sortTargets(recording: Recording, targets: Targets): SortedTarge
   let [keys, positions] = pair();
   let [nextKeys, nextPositions] = pair();
   const lookup = lookupOf(targets);
-  const begin = kernelOf({
-    name: `sort: begin ${lookup.name}`,
+  const begin = kernelOf(`sort: begin ${lookup.name}`, () => ({
     params: lookup.params,
     buffers: { targets: "read", keys: "write", positions: "write" },
     declarations: lookup.declarations,
     body: `  ${BEGIN}`,
-  });
+  }));
   const buffers = { targets: targets.targets, keys, positions };
   recording.run(begin, count, lookupParams(targets), buffers);
   const tiles = Math.ceil(count / TILE);
@@ -139,11 +135,18 @@ export function sortTargets(recording: Recording, targets: Targets): SortedTarge
   return { keys, positions, count, slice: targets.slice };
 }
 
+/** Positions up to which a comparison for each step of a sort takes less than to count 2^16 digits. */
+const FEW = 2 ** 10;
+
 /** {@link sortTargets} on the host, for flat targets that are there: by 16 bits at a time. */
 export function sortOnHost(targets: Uint32Array, slices: number): [Uint32Array, Uint32Array] {
   const count = targets.length;
   let keys = targets;
   let positions = Uint32Array.from({ length: count }, (_, p) => p);
+  if (count <= FEW) {
+    positions.sort((p, q) => targets[p] - targets[q] || p - q);
+    return [positions.map((p) => targets[p]), positions];
+  }
   const passes = slices < 2 ** 16 ? 1 : 2;
   for (let pass = 0; pass < passes; pass++) {
     const shift = 16 * pass;

@@ -137,15 +137,14 @@ export function beginCall(
   inputs: readonly number[],
 ): void {
   const [a = NEVER, b = NEVER, c = NEVER] = inputs;
-  const kernel = kernelOf({
-    name: "begin",
+  const kernel = kernelOf("begin", () => ({
     params: ["slot", "a", "b", "c"],
     buffers: { status: "write" },
     body: `  let contents = min(status[params.a + ${SLOT.contents}u],
     min(status[params.b + ${SLOT.contents}u], status[params.c + ${SLOT.contents}u]));
   for (var word = 0u; word < ${WORDS}u; word++) { status[params.slot + word] = FINE; }
   status[params.slot] = contents;`,
-  });
+  }));
   recording.run(kernel, 1, { slot, a, b, c }, { status });
 }
 
@@ -175,8 +174,7 @@ export function endChecks(
     ${has(SLOT.low)} = indices[at];
     ${has(SLOT.high)} = ${step === 2 ? "indices[at + 1u]" : "0u"};
   }`;
-  const kernel = kernelOf({
-    name: `end of checks, ${step}`,
+  const kernel = kernelOf(`end of checks, ${step}`, () => ({
     params: ["slot", "before", "isNew"],
     buffers: { status: "write", ...(indices && { indices: "read" }) },
     body: `  var failure = ${has(SLOT.failure)};
@@ -189,7 +187,7 @@ ${indices === null ? "" : keep}
     ${has(SLOT.contents)} =
       select(status[params.before + ${SLOT.contents}u], 0u, params.isNew == 1u);
   }`,
-  });
+  }));
   const params = { slot, before: before ?? NEVER, isNew: before === null ? 1 : 0 };
   recording.run(kernel, 1, params, { status, ...(indices && { indices }) });
 }

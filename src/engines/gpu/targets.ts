@@ -106,18 +106,38 @@ export type Which = "first" | "last";
 
 const KEYS: Readonly<Record<Which, string>> = { first: "~i", last: "i + 1u" };
 
-/** A table with an entry for each slice of the random side, 0 where no position has it as target. */
+/** Entries of a table for each position above which a part of the table is cleared: an access at random costs as much. */
+const SPARSE = 16;
+
+/** A table with an entry for each slice of the random side: 0 for all that are targets. Others are never looked at. */
+function clearedTable(recording: Recording, targets: Targets): Span {
+  const { slices } = targets;
+  if (slices <= SPARSE * positionsOf(targets)) return recording.zeros(4 * slices);
+  const table = recording.scratch(4 * slices);
+  const lookup = lookupOf(targets);
+  const kernel = kernelOf(`clear ${lookup.name}`, () => ({
+    params: lookup.params,
+    buffers: { targets: "read", table: "atomic" },
+    declarations: lookup.declarations,
+    body: `  let t = targetOf(i);
+  if (t != NOWHERE) { atomicStore(&table[t], 0u); }`,
+  }));
+  const buffers = { targets: targets.targets, table };
+  recording.run(kernel, positionsOf(targets), lookupParams(targets), buffers);
+  return table;
+}
+
+/** A table with the key of one position for each slice of the random side that is a target. */
 export function keysOfTargets(recording: Recording, targets: Targets, which: Which): Span {
   const lookup = lookupOf(targets);
-  const kernel = kernelOf({
-    name: `keys ${which} ${lookup.name}`,
+  const kernel = kernelOf(`keys ${which} ${lookup.name}`, () => ({
     params: lookup.params,
     buffers: { targets: "read", table: "atomic" },
     declarations: lookup.declarations,
     body: `  let t = targetOf(i);
   if (t != NOWHERE) { atomicMax(&table[t], ${KEYS[which]}); }`,
-  });
-  const table = recording.zeros(4 * targets.slices);
+  }));
+  const table = clearedTable(recording, targets);
   recording.run(kernel, positionsOf(targets), lookupParams(targets), {
     targets: targets.targets,
     table,
@@ -128,14 +148,13 @@ export function keysOfTargets(recording: Recording, targets: Targets, which: Whi
 /** How many positions each slice of the random side has. */
 export function countsOfTargets(recording: Recording, targets: Targets): Span {
   const lookup = lookupOf(targets);
-  const kernel = kernelOf({
-    name: `counts ${lookup.name}`,
+  const kernel = kernelOf(`counts ${lookup.name}`, () => ({
     params: lookup.params,
     buffers: { targets: "read", table: "atomic" },
     declarations: lookup.declarations,
     body: `  let t = targetOf(i);
   if (t != NOWHERE) { atomicAdd(&table[t], 1u); }`,
-  });
+  }));
   const table = recording.zeros(4 * targets.slices);
   recording.run(kernel, positionsOf(targets), lookupParams(targets), {
     targets: targets.targets,
@@ -157,8 +176,7 @@ export function chosenTargets(
   chosen = recording.scratch(4 * positionsOf(targets)),
 ): Targets {
   const lookup = lookupOf(targets);
-  const kernel = kernelOf({
-    name: `${isChosen ? "chosen" : "others"} ${which} ${lookup.name}`,
+  const kernel = kernelOf(`${isChosen ? "chosen" : "others"} ${which} ${lookup.name}`, () => ({
     params: lookup.params,
     buffers: { targets: "read", table: "read", chosen: "write" },
     declarations: lookup.declarations,
@@ -166,7 +184,7 @@ export function chosenTargets(
   var kept = NOWHERE;
   if (t != NOWHERE && (table[t] == ${KEYS[which]}) == ${isChosen}) { kept = t; }
   chosen[i] = kept;`,
-  });
+  }));
   const buffers = { targets: targets.targets, table, chosen };
   recording.run(kernel, positionsOf(targets), lookupParams(targets), buffers);
   return flat(targets, chosen);
