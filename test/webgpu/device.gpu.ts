@@ -7,7 +7,7 @@ import { tensor, zeros } from "../../src/tensor/tensor.ts";
 import { createGpuEngine } from "../../src/webgpu/index.ts";
 import type { GpuEngine } from "../../src/webgpu/types.ts";
 import { assertRefused, assertRejected } from "../support/refusal.ts";
-import { bufferOf, engine, openDevice, readBuffers } from "./gpu.ts";
+import { bufferOf, engine, openDevice, readBuffers, TENSOR_USAGE } from "./gpu.ts";
 
 const DATA = tensor("float32", [4], [1, 2, 3, 4]);
 
@@ -168,4 +168,27 @@ test("a bad call is no device's error", async () => {
   }
   assert.equal(await device.popErrorScope(), null);
   device.destroy();
+});
+
+test("a small tensor in a buffer larger than what a kernel sees", async () => {
+  const device = await openDevice();
+  const own = await createGpuEngine({ device });
+  const { maxStorageBufferBindingSize, maxBufferSize } = device.limits;
+  const size = Math.min(maxBufferSize, maxStorageBufferBindingSize + 2 ** 20);
+  const buffer = device.createBuffer({ size, usage: TENSOR_USAGE });
+  const data = own.fromBuffer(buffer, "float32", [4]);
+  own.scatterND(data, [[2], [2]], [0.5, 8], { reduction: "add", out: data });
+  assert.deepEqual((await own.gather(data, [3, 2]).read()).toArray(), [0, 8.5]);
+  await own.done();
+  device.destroy();
+});
+
+test("a device that is lost before it has an engine", async () => {
+  const device = await openDevice();
+  device.destroy();
+  await device.lost;
+  const late = await createGpuEngine({ device });
+  assertRefused("engine", /lost/, () => late.alloc("int8", [1]));
+  await assertRejected("engine", /lost/, () => late.done());
+  late.dispose();
 });
