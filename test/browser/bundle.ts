@@ -9,8 +9,16 @@ import { build, type BuildOptions, type Metafile } from "esbuild";
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const TESTS = path.join(ROOT, "test");
 
-const SUFFIX = ".test.ts";
-const SLOW = ".slow.test.ts";
+/** Test files of one kind: a folder of `test/`, or that itself, and how their names end. */
+export interface Files {
+  readonly folder: string;
+  readonly suffix: string;
+  /** How the names of those end that are no part of it. */
+  readonly without?: string;
+}
+
+/** The suite of the package. */
+export const SUITE: Files = { folder: ".", suffix: ".test.ts", without: ".slow.test.ts" };
 
 /** What browsers lack. */
 const NOT_BUNDLED = /^(node:|esbuild$)/;
@@ -40,31 +48,40 @@ export interface Bundle {
   readonly leftOut: ReadonlyMap<string, string>;
 }
 
-/** Bundles files so that they are loaded one after the other, and the file of each test is known. */
-export async function bundle(hasWebAssembly: boolean): Promise<Bundle> {
+/**
+ * Bundles files so that they are loaded one after the other, and the file of each test is known.
+ * @param only the names of the files, without the ending; by default all
+ */
+export async function bundle(
+  { folder, suffix, without }: Files,
+  hasWebAssembly: boolean,
+  only?: readonly string[],
+): Promise<Bundle> {
+  const nameOf = (file: string): string => path.basename(file, suffix);
   const files = fs
-    .readdirSync(TESTS)
-    .filter((name) => name.endsWith(SUFFIX) && !name.endsWith(SLOW))
-    .map((name) => `test/${name}`);
+    .readdirSync(path.join(TESTS, folder))
+    .filter((name) => name.endsWith(suffix) && (without === undefined || !name.endsWith(without)))
+    .filter((name) => only === undefined || only.includes(nameOf(name)))
+    .map((name) => path.posix.join("test", folder, name));
   const { metafile } = await build({ ...OPTIONS, entryPoints: files, outdir: ".", metafile: true });
   const leftOut = new Map<string, string>();
   for (const file of files) {
-    const reason = whyNot(file, metafile, hasWebAssembly);
+    const reason =
+      nameOf(file) === "assert"
+        ? "it compares the stand-in for node:assert with Node's"
+        : whyNot(file, metafile, hasWebAssembly);
     if (reason !== null) leftOut.set(nameOf(file), reason);
   }
   const loads = files
     .filter((file) => !leftOut.has(nameOf(file)))
-    .map((file) => `"${nameOf(file)}": () => import("./${path.basename(file)}")`);
+    .map((file) => `"${nameOf(file)}": () => import("./${path.posix.relative("test", file)}")`);
   const contents = `import { runSuite } from "./browser/suite.ts";\nrunSuite({ ${loads.join(", ")} });`;
   const { outputFiles } = await build({ ...OPTIONS, stdin: { contents, resolveDir: TESTS } });
   return { script: outputFiles[0].text, leftOut };
 }
 
-const nameOf = (file: string): string => path.basename(file, SUFFIX);
-
 /** Why a test file cannot run in a browser; null where it can. */
 function whyNot(file: string, { inputs }: Metafile, hasWebAssembly: boolean): string | null {
-  if (nameOf(file) === "assert") return "it compares the stand-in for node:assert with Node's";
   const reached = new Set([file]);
   // The set grows while it is walked.
   for (const one of reached) {

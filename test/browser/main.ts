@@ -8,49 +8,16 @@ import { closeUnavailable, close, secondsSince, sumOf } from "../runtimes/outcom
 import { inParallel } from "../runtimes/parallel.ts";
 import { exitOnSignals } from "../runtimes/process-group.ts";
 import { BROWSERS } from "./browsers.ts";
-import { bundle, type Bundle } from "./bundle.ts";
-import { findBrowser, open, type Installed } from "./launch.ts";
-import { PASSES, type Pass } from "./passes.ts";
-import { serve } from "./server.ts";
-import { Tally } from "./tally.ts";
-
-/** After so many milliseconds without a report a test hangs. */
-const PATIENCE = 120_000;
+import { bundle, SUITE, type Bundle } from "./bundle.ts";
+import { findBrowser } from "./launch.ts";
+import { PASSES } from "./passes.ts";
+import { runPass } from "./run-pass.ts";
 
 /** The suite for each kind of place. All browsers run the same scripts. */
 const BUNDLES: Readonly<Record<Engine["kind"], Bundle>> = {
-  wasm: await bundle(true),
-  js: await bundle(false),
+  wasm: await bundle(SUITE, true),
+  js: await bundle(SUITE, false),
 };
-
-/** Opens the page of a pass, and listens until the suite ends. */
-async function runPass(installed: Installed, pass: Pass): Promise<Tally> {
-  const { name, place, headers } = pass;
-  const tally = new Tally(`${installed.browser.name}, ${name}`, place);
-  let end = (_failure: string | null): void => {};
-  const ended = new Promise<string | null>((resolve) => {
-    end = resolve;
-  });
-  const hangs = (): void => end(`nothing was heard for ${PATIENCE / 1000} s`);
-  const alarm = setTimeout(hangs, PATIENCE);
-  const { script, leftOut } = BUNDLES[place.kind];
-  tally.leaveOut(leftOut);
-  const server = await serve(script, headers, (report) => {
-    alarm.refresh();
-    tally.add(report);
-    if (report.type === "end") end(null);
-  });
-  const address = place.isPage ? server.page : server.pageOfWorker;
-  const page = open(installed, address, place.isIsolated);
-  void page.group.ended.then(() => end(`the browser ended:\n${page.group.output}`));
-  const failure = await ended;
-  if (failure !== null) tally.fail(failure);
-  clearTimeout(alarm);
-  await page.close();
-  server.close();
-  tally.close();
-  return tally;
-}
 
 exitOnSignals();
 const named = process.argv.slice(2).map((name) => name.toLowerCase());
@@ -65,7 +32,9 @@ for (const browser of chosen) {
     closeUnavailable(browser.name, installed);
     continue;
   }
-  const tallies = await inParallel(PASSES, (pass) => runPass(installed, pass));
+  const tallies = await inParallel(PASSES, (pass) =>
+    runPass(installed, pass, BUNDLES[pass.place.kind]),
+  );
   await installed.close();
   close(`${browser.name} ${installed.version}`, sumOf(tallies), secondsSince(start));
 }

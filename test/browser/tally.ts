@@ -37,6 +37,7 @@ export class Tally {
 
   /** Prints the files that cannot run in the place. */
   leaveOut(files: ReadonlyMap<string, string>): void {
+    if (files.size === 0) return;
     const reasons = [...files].map(([file, reason]) => `${file} (${reason})`);
     console.log(`${this.#name}: left out: ${reasons.join(", ")}`);
   }

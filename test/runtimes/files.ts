@@ -52,25 +52,34 @@ export function runFiles(
     console.log(`${runtime.name}: ${name}: skipped: ${runtime.leftOut[name]}`);
   }
   const here = names.filter((name) => !isLeftOut(name));
-  return inParallel(inGroups(here, Math.ceil(here.length / together)), async (group) => {
-    const start = performance.now();
-    const name = group.join(", ");
+  return inParallel(inGroups(here, Math.ceil(here.length / together)), (group) => {
     const files = group.map((one) => fileURLToPath(new URL(one + SUFFIX, TESTS)));
-    const result = await runProcess(runtime, program, files);
-    const { passed, failed, skipped } = result.counts;
-    const wall = (performance.now() - start) / 1000;
-    console.log(
-      `${runtime.name}: ${name}: ${passed + failed + skipped} tests, ${seconds(wall)}, ` +
-        `of processor time ${seconds(result.processor)}`,
-    );
-    const tests = [...result.output.matchAll(runtime.skipped)].map(([, title, reason = ""]) => ({
-      name: title,
-      reason,
-    }));
-    for (const line of skippedLines(tests)) console.log(`${runtime.name}: ${name}: ${line}`);
-    if (failed > 0) console.log(result.output.match(runtime.failures)?.join("") ?? result.output);
-    return result;
+    return runTogether(runtime, program, group.join(", "), files);
   });
+}
+
+/** Runs files in one process, and prints how that went under a name. */
+export async function runTogether(
+  runtime: Runtime,
+  program: string,
+  name: string,
+  files: readonly string[],
+): Promise<Result> {
+  const start = performance.now();
+  const result = await runProcess(runtime, program, files);
+  const { passed, failed, skipped } = result.counts;
+  const wall = (performance.now() - start) / 1000;
+  console.log(
+    `${runtime.name}: ${name}: ${passed + failed + skipped} tests, ${seconds(wall)}, ` +
+      `of processor time ${seconds(result.processor)}`,
+  );
+  const tests = [...result.output.matchAll(runtime.skipped)].map(([, title, reason = ""]) => ({
+    name: title,
+    reason,
+  }));
+  for (const line of skippedLines(tests)) console.log(`${runtime.name}: ${name}: ${line}`);
+  if (failed > 0) console.log(result.output.match(runtime.failures)?.join("") ?? result.output);
+  return result;
 }
 
 /** Names in groups: neighbours, which are often alike, go to different ones. */

@@ -138,9 +138,10 @@ export interface SortedTargets {
 
 /**
  * Updates of one target that an invocation applies in one dispatch. A target that millions of updates hit takes as many
- * dispatches as it needs, because a driver ends a dispatch that takes seconds.
+ * dispatches as it needs, because a driver ends a dispatch that takes seconds; and Mesa's llvmpipe ends a loop after
+ * 65,535 rounds, without a word.
  */
-const MOST_STEPS = 2 ** 18;
+const MOST_STEPS = 2 ** 15;
 
 /** Applies the updates of each target one after the other. */
 export function combineInOrder(

@@ -1,0 +1,171 @@
+/** Devices: the engine's own and given ones, their limits, and their end. Each test has a device of its own. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { GpuDeviceLike } from "../../src/engines/gpu/webgpu.ts";
+import { tensor, zeros } from "../../src/tensor/tensor.ts";
+import { createGpuEngine } from "../../src/webgpu/index.ts";
+import type { GpuEngine } from "../../src/webgpu/types.ts";
+import { assertRefused, assertRejected } from "../support/refusal.ts";
+import { bufferOf, engine, openDevice, readBuffers } from "./gpu.ts";
+
+const DATA = tensor("float32", [4], [1, 2, 3, 4]);
+
+/** A call whose result is known. */
+async function works(engine: GpuEngine): Promise<void> {
+  const data = engine.upload(DATA);
+  const result = engine.scatterND(data, [[2], [2]], [0.5, 8], { reduction: "add" });
+  assert.deepEqual((await result.read()).toArray(), [1, 2, 11.5, 4]);
+  await engine.done();
+}
+
+/** Whether the promise of a loss is settled. */
+async function isLost(device: GpuDeviceLike): Promise<boolean> {
+  const lost = device.lost.then(() => true);
+  return Promise.race([
+    lost,
+    new Promise<false>((resolve) => setTimeout(() => resolve(false), 300)),
+  ]);
+}
+
+test("an engine with a device of its own destroys it at its end", async () => {
+  const own = await createGpuEngine();
+  await works(own);
+  const { device } = own;
+  own.dispose();
+  assert.equal(await isLost(device), true);
+  assertRefused("engine", /lost|disposed/, () => own.alloc("int8", [1]));
+});
+
+test("a device that was given is not destroyed", async () => {
+  const device = await openDevice();
+  const first = await createGpuEngine({ device });
+  assert.equal(first.device, device);
+  await works(first);
+  const kept = bufferOf(Uint8Array.of(1, 2, 3, 4), 0, device);
+  first.dispose();
+  assert.equal(await isLost(device), false);
+  assert.deepEqual([...(await readBuffers([kept], device))[0]], [1, 2, 3, 4]);
+  const second = await createGpuEngine({ device });
+  await works(second);
+  device.destroy();
+});
+
+test("what is no device", async () => {
+  for (const device of [{}, 7, "gpu", null]) {
+    await assertRejected("attribute", /device/, () =>
+      createGpuEngine({ device: device as GpuDeviceLike }),
+    );
+  }
+  await assertRejected("attribute", /devices/, () => createGpuEngine({ devices: 1 } as object));
+});
+
+test("a device that is lost: what waits is rejected, what comes is refused", async () => {
+  const device = await openDevice();
+  const lost = await createGpuEngine({ device });
+  const data = lost.upload(DATA);
+  await data.read();
+  const plan = lost.planScatterND([4], [[1]]);
+  const result = lost.scatterND(data, [[2]], [1], { reduction: "add" });
+  const pending = [result.read(), lost.done(), data.read()];
+  device.destroy();
+  for (const one of pending) await assertRejected("engine", /lost|destroyed/, () => one);
+  await device.lost;
+  for (const action of [
+    () => lost.upload(DATA),
+    () => lost.alloc("int8", [1]),
+    () => lost.scatterND(data, [[2]], [1]),
+    () => lost.gather(data, [0]),
+    () => plan.scatter(data, [1]),
+    () => plan.gather(data),
+  ]) {
+    assertRefused("engine", /lost/, action);
+  }
+  await assertRejected("engine", /lost/, () => data.read());
+  await assertRejected("engine", /lost/, () => lost.done());
+  // The end is as quiet as ever.
+  for (const one of [data, result, plan, lost]) one.dispose();
+  // Devices do not share their fate.
+  await works(engine);
+});
+
+test("calls between the end of a device and the news of it", async () => {
+  const device = await openDevice();
+  const lost = await createGpuEngine({ device });
+  const data = lost.upload(DATA);
+  await data.read();
+  device.destroy();
+  // Nobody knows yet, so this may be refused or not; whoever waits for it is told.
+  const calls = Array.from({ length: 3 }, async () => {
+    const result = lost.scatterND(data, [[2]], [1], { reduction: "add" });
+    await result.read();
+  });
+  for (const one of calls) await assertRejected("engine", /lost|destroyed/, () => one);
+});
+
+test("a buffer that its user destroyed", async () => {
+  const device = await openDevice();
+  const own = await createGpuEngine({ device });
+  const buffer = bufferOf(new Uint8Array(16), 0, device);
+  const data = own.fromBuffer(buffer, "float32", [4]);
+  const good = own.upload(DATA);
+  buffer.destroy();
+  const result = own.scatterND(data, [[1]], [2]);
+  await assertRejected("engine", /destroyed|refused|GPU/, () => result.read());
+  await assertRejected("engine", /destroyed|refused|GPU/, () => own.done());
+  const sum = own.scatterND(good, [[1]], [2], { reduction: "add" });
+  assert.deepEqual((await sum.read()).toArray(), [1, 4, 3, 4]);
+  await own.done();
+  device.destroy();
+});
+
+test("tensors larger than what a kernel sees", async () => {
+  const device = await openDevice();
+  const own = await createGpuEngine({ device });
+  const { maxStorageBufferBindingSize: most } = device.limits;
+  for (const action of [
+    () => own.alloc("int8", [most + 4]),
+    () => own.alloc("float32", [1 + most / 4]),
+    // The result, whatever its inputs.
+    () =>
+      own.gather(own.alloc("int8", [2 ** 16, 1]), own.alloc("int32", [1 + most / 2 ** 16]), {
+        axis: 1,
+      }),
+  ]) {
+    const error = assertRefused("too-large", new RegExp(String(most)), action);
+    assert.match(error.message, /bytes/);
+  }
+  await works(own);
+  device.destroy();
+});
+
+test("an engine takes all the memory that a device of its own may have", async () => {
+  const own = await createGpuEngine();
+  const ordinary = await openDevice();
+  const most = await openDevice(({ maxStorageBufferBindingSize }) => ({
+    maxStorageBufferBindingSize,
+  }));
+  assert.equal(
+    own.device.limits.maxStorageBufferBindingSize,
+    most.limits.maxStorageBufferBindingSize,
+  );
+  for (const device of [ordinary, most]) device.destroy();
+  own.dispose();
+});
+
+test("a bad call is no device's error", async () => {
+  const device = await openDevice();
+  const own = await createGpuEngine({ device });
+  device.pushErrorScope("validation");
+  const data = own.upload(DATA);
+  const bad = own.gather(data, own.upload(tensor("int32", [1], [9])));
+  await assertRejected("index-out-of-range", /9/, () => bad.read());
+  for (const dtype of ["int8", "float16", "int64"] as const) {
+    for (const shape of [[0], [1], [5, 0, 2], [3, 7]]) {
+      const some = own.alloc(dtype, shape);
+      await own.scatterElements(some, zeros("int32", shape), some).read();
+    }
+  }
+  assert.equal(await device.popErrorScope(), null);
+  device.destroy();
+});

@@ -1,0 +1,127 @@
+/** The device and the engine that all tests of a place share, and bytes in buffers as the tests themselves see them. */
+
+import {
+  DTYPES,
+  isArithmetic,
+  viewOf,
+  type DType,
+  type NumericStorage,
+} from "../../src/tensor/dtype.ts";
+import { bytesOf } from "../../src/tensor/storage.ts";
+import { product } from "../../src/tensor/shape.ts";
+import { Tensor } from "../../src/tensor/tensor.ts";
+import {
+  BUFFER_USAGE,
+  MAP_MODE_READ,
+  type GpuBufferLike,
+  type GpuDeviceLike,
+} from "../../src/engines/gpu/webgpu.ts";
+import { createGpuEngine } from "../../src/webgpu/index.ts";
+import type { GpuTensor } from "../../src/webgpu/types.ts";
+
+interface Adapter {
+  readonly limits: {
+    readonly maxBufferSize: number;
+    readonly maxStorageBufferBindingSize: number;
+  };
+  requestDevice(descriptor: object): Promise<GpuDeviceLike>;
+}
+
+interface Gpu {
+  requestAdapter(options?: object): Promise<Adapter | null>;
+}
+
+/** A new device, of the compatibility mode where there is no other, with the default limits but for those given. */
+export async function openDevice(
+  limitsOf: (adapter: Adapter["limits"]) => object = () => ({}),
+): Promise<GpuDeviceLike> {
+  const { gpu }: { gpu: Gpu } = Reflect.get(globalThis, "navigator");
+  // An adapter gives one device.
+  const adapter =
+    (await gpu.requestAdapter()) ??
+    (await gpu.requestAdapter({ featureLevel: "compatibility" })) ??
+    noAdapter();
+  return adapter.requestDevice({ requiredLimits: limitsOf(adapter.limits) });
+}
+
+const noAdapter = (): never => {
+  throw new Error("there is no adapter");
+};
+
+export const device = await openDevice();
+
+/** Shared, because a driver may take seconds to compile a kernel. */
+export const engine = await createGpuEngine({ device });
+
+/** What the buffer of a tensor has to be usable for. */
+export const TENSOR_USAGE = BUFFER_USAGE.STORAGE | BUFFER_USAGE.COPY_SRC | BUFFER_USAGE.COPY_DST;
+
+/** The bytes behind a tensor in {@link guarded}. */
+const GUARD = 20;
+const GUARD_BYTE = 0xa7;
+
+/** Sizes of buffers, and of what is copied, are multiples of 4. */
+const rounded = (bytes: number): number => Math.ceil(bytes / 4) * 4;
+
+/** A buffer that holds bytes, and others behind them. */
+export function bufferOf(bytes: Uint8Array, behind = 0, on = device): GpuBufferLike {
+  const all = new Uint8Array(Math.max(4, rounded(bytes.length + behind))).fill(GUARD_BYTE);
+  all.set(bytes);
+  const buffer = on.createBuffer({ size: all.length, usage: TENSOR_USAGE });
+  on.queue.writeBuffer(buffer, 0, all.buffer);
+  return buffer;
+}
+
+/** The bytes of buffers, read by the test itself, when all that was submitted so far is done. */
+export async function readBuffers(
+  buffers: readonly GpuBufferLike[],
+  on = device,
+): Promise<Uint8Array[]> {
+  const begins: number[] = [];
+  let size = 0;
+  for (const buffer of buffers) {
+    begins.push(size);
+    size += buffer.size;
+  }
+  if (size === 0) return [];
+  const usage = BUFFER_USAGE.MAP_READ | BUFFER_USAGE.COPY_DST;
+  const staging = on.createBuffer({ size, usage });
+  const encoder = on.createCommandEncoder();
+  for (const [i, buffer] of buffers.entries()) {
+    encoder.copyBufferToBuffer(buffer, 0, staging, begins[i], buffer.size);
+  }
+  on.queue.submit([encoder.finish()]);
+  await staging.mapAsync(MAP_MODE_READ);
+  const all = new Uint8Array(staging.getMappedRange().slice(0));
+  staging.destroy();
+  return buffers.map((buffer, i) => all.slice(begins[i], begins[i] + buffer.size));
+}
+
+/** A tensor over the first bytes of an array. */
+export function tensorOf(dtype: DType, shape: readonly number[], bytes: Uint8Array): Tensor {
+  const size = product(shape);
+  const data = viewOf(dtype, bytes.slice().buffer, 0, size * DTYPES[dtype].lanes);
+  return new Tensor(dtype, [...shape], size, data);
+}
+
+/** The bytes of a tensor of numbers. */
+export const bytesOfTensor = ({ data }: Tensor): Uint8Array => bytesOf(data as NumericStorage);
+
+/** A tensor in a buffer of the test's own, with bytes behind it that must stay what they are. */
+export interface Guarded {
+  readonly tensor: GpuTensor;
+  readonly buffer: GpuBufferLike;
+}
+
+/** A copy of a tensor of the heap in a {@link Guarded}. */
+export function guarded(tensor: Tensor): Guarded {
+  const buffer = bufferOf(bytesOfTensor(tensor), GUARD);
+  return { tensor: engine.fromBuffer(buffer, tensor.dtype, tensor.shape), buffer };
+}
+
+/** Whether all bytes are those that {@link guarded} puts behind a tensor. */
+export const areGuards = (bytes: Uint8Array): boolean => bytes.every((one) => one === GUARD_BYTE);
+
+/** Whether a GPU has the arithmetic of a data type; without it elements are moved alone. */
+export const hasArithmetic = (dtype: DType): boolean =>
+  dtype !== "float64" && DTYPES[dtype].family !== "complex" && isArithmetic(dtype);

@@ -1,0 +1,103 @@
+/**
+ * The tests of the WebGPU engine, `*.gpu.ts`, in all places that have WebGPU: `npm run test:webgpu`, or in some of them by
+ * name. In Node on two drivers, each in a process of its own; in Chromium in a page and in a worker.
+ */
+
+import * as fs from "node:fs";
+import { fileURLToPath } from "node:url";
+import { BROWSERS, type Browser } from "../browser/browsers.ts";
+import { bundle, type Files } from "../browser/bundle.ts";
+import { findBrowser } from "../browser/launch.ts";
+import type { Pass } from "../browser/passes.ts";
+import { runPass } from "../browser/run-pass.ts";
+import { runTogether } from "../runtimes/files.ts";
+import { close, closeUnavailable, secondsSince } from "../runtimes/outcome.ts";
+import { exitOnSignals } from "../runtimes/process-group.ts";
+import { NODE } from "../runtimes/runtimes.ts";
+import { DRIVERS, findDriver, NODE_ARGS, type Driver } from "./drivers.ts";
+
+const FILES: Files = { folder: "webgpu", suffix: ".gpu.ts" };
+
+/** The names of the test files without the ending. */
+const NAMES = fs
+  .readdirSync(new URL(`../../../test/${FILES.folder}/`, import.meta.url))
+  .filter((name) => name.endsWith(FILES.suffix))
+  .map((name) => name.slice(0, -FILES.suffix.length));
+
+interface Place {
+  readonly name: string;
+  run(only: readonly string[]): Promise<void>;
+}
+
+/** All files run in one process, because a driver may take seconds to compile a kernel, which an engine keeps. */
+async function runInNode(driver: Driver, only: readonly string[]): Promise<void> {
+  const start = performance.now();
+  const name = `Node ${process.versions.node} on ${driver.name}`;
+  const found = findDriver(driver);
+  if (typeof found === "string") return closeUnavailable(name, found);
+  console.log(`${name}: the adapter is ${found.adapter}`);
+  const runtime = {
+    ...NODE,
+    name,
+    env: found.env,
+    // Devices would keep the process alive.
+    test: (files: readonly string[]) => [...NODE_ARGS, "--test-force-exit", ...NODE.test(files)],
+  };
+  const files = only.map((file) => fileURLToPath(new URL(`${file}.gpu.js`, import.meta.url)));
+  const { counts } = await runTogether(runtime, process.execPath, only.join(", "), files);
+  close(name, counts, secondsSince(start));
+}
+
+const CHROMIUM: Browser = {
+  ...BROWSERS[0],
+  args: (address, profile) => ["--enable-unsafe-webgpu", ...BROWSERS[0].args(address, profile)],
+};
+
+async function runInChromium(pass: Pass, only: readonly string[]): Promise<void> {
+  const start = performance.now();
+  const installed = await findBrowser(CHROMIUM);
+  if (typeof installed === "string") return closeUnavailable(`WebGPU, ${pass.name}`, installed);
+  const script = await bundle(FILES, true, only);
+  const tally = await runPass(installed, pass, script);
+  await installed.close();
+  close(
+    `${CHROMIUM.name} ${installed.version}, WebGPU in ${pass.name}`,
+    tally,
+    secondsSince(start),
+  );
+}
+
+const inChromium = (name: string, isPage: boolean): Place => ({
+  name,
+  run: (only) =>
+    runInChromium(
+      {
+        name: `a ${name}`,
+        place: { isPage, isIsolated: false, kind: "wasm", threads: 1 },
+        headers: {},
+      },
+      only,
+    ),
+});
+
+const PLACES: readonly Place[] = [
+  ...DRIVERS.map((driver) => ({
+    name: driver.name,
+    run: (only: readonly string[]) => runInNode(driver, only),
+  })),
+  inChromium("page", true),
+  inChromium("worker", false),
+];
+
+exitOnSignals();
+const named = process.argv.slice(2).map((name) => name.toLowerCase());
+const isNamed = (name: string): boolean => named.includes(name.toLowerCase());
+const known = new Set([...PLACES.map(({ name }) => name.toLowerCase()), ...NAMES]);
+const unknown = named.filter((name) => !known.has(name));
+if (unknown.length > 0) throw new Error(`no place and no file of this name: ${unknown.join(", ")}`);
+const places = PLACES.filter(({ name }) => isNamed(name));
+const files = NAMES.filter(isNamed);
+// One after the other: drivers that compute on the processor use all of its cores.
+for (const place of places.length === 0 ? PLACES : places) {
+  await place.run(files.length === 0 ? NAMES : files);
+}

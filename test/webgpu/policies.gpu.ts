@@ -1,0 +1,122 @@
+/** Policies, and indices far outside: whose low word would fit, whose sum with a dimension overflows, and the extremes. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createEngine } from "../../src/create-engine.ts";
+import type { DType } from "../../src/tensor/dtype.ts";
+import { tensor, type Tensor } from "../../src/tensor/tensor.ts";
+import { randomFrom, randomTensor } from "../support/random.ts";
+import { goAll, type Case, type Name } from "./ways.ts";
+
+const js = createEngine({ kind: "js" });
+
+const NARROW = [0, 4, -5, -6, 5, 2 ** 31 - 1, -(2 ** 31), 2 ** 30, -1, 1, 65_536, 65_537, -65_536];
+const WIDE = [
+  ...[2n ** 32n, 2n ** 32n + 1n, 2n ** 32n - 1n, 2n ** 31n, -(2n ** 32n), 1n - 2n ** 32n],
+  ...[-(2n ** 32n) - 1n, -(2n ** 31n) - 1n, 2n ** 63n - 1n, -(2n ** 63n), 2n ** 62n, 3n << 32n],
+  ...[-(2n ** 63n) + 3n, 2n ** 53n + 1n, -5n + 2n ** 32n],
+];
+const FAR: Readonly<Record<"int32" | "int64", readonly (number | bigint)[]>> = {
+  int32: NARROW,
+  int64: [...NARROW.map(BigInt), ...WIDE],
+};
+
+interface Row {
+  readonly operator: Name;
+  readonly data: readonly number[];
+  readonly indices: Tensor;
+  readonly updates?: readonly number[];
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+function caseOf({ operator, data, indices, updates, options }: Row, dtype: DType): Case {
+  const random = randomFrom(7);
+  const values = updates === undefined ? [] : [randomTensor(dtype, updates, random)];
+  const inputs = [randomTensor(dtype, data, random), indices, ...values];
+  const expected: Tensor = Reflect.apply(js[operator], js, [...inputs, options]);
+  const name = `${operator} ${dtype} ${indices.dtype} ${JSON.stringify(options)}`;
+  return { name, operator, inputs, options, expected };
+}
+
+/** Calls that meet every far index, along axes of 5 elements. */
+function farRows(type: "int32" | "int64"): Row[] {
+  const all = FAR[type];
+  const n = all.length;
+  // Each far index stands in both places of a tuple, the other of which is good.
+  const good = type === "int64" ? [3n, -2n] : [3, -2];
+  const pairs = all.flatMap((far) => [far, good[0], good[1], far]);
+  const flat = tensor(type, [n], [...all]);
+  const singles = tensor(type, [n, 1], [...all]);
+  const tuples = tensor(type, [2 * n, 2], pairs);
+  const plane = tensor(
+    type,
+    [n, 3],
+    all.flatMap((far) => [far, good[0], far]),
+  );
+  const scatters = ["none", "add", "max"].flatMap((reduction) =>
+    ["clip", "drop"].flatMap((bounds) =>
+      [true, false].map((includeSelf) => ({ reduction, bounds, includeSelf })),
+    ),
+  );
+  const gathers = ["clip", "fill"].map((bounds) => ({ bounds }));
+  return [
+    ...scatters.flatMap((options): Row[] => [
+      { operator: "scatterND", data: [5, 3], indices: singles, updates: [n, 3], options },
+      { operator: "scatterND", data: [5, 5], indices: tuples, updates: [2 * n], options },
+      { operator: "scatterElements", data: [5, 3], indices: plane, updates: [n, 3], options },
+    ]),
+    ...gathers.flatMap((options): Row[] => [
+      { operator: "gatherND", data: [5, 3], indices: singles, options },
+      { operator: "gatherND", data: [5, 5], indices: tuples, options },
+      { operator: "gatherElements", data: [5, 3], indices: plane, options },
+      { operator: "gather", data: [5, 3], indices: flat, options },
+      { operator: "gather", data: [2, 5, 3], indices: flat, options: { ...options, axis: 1 } },
+    ]),
+  ];
+}
+
+for (const type of ["int32", "int64"] as const) {
+  for (const dtype of ["int8", "float16", "float32", "uint64"] as const) {
+    test(`indices of ${type} far outside data of ${dtype}`, async () => {
+      const rows = farRows(type);
+      assert.ok((await goAll(rows.map((row) => caseOf(row, dtype)))) > 2 * rows.length);
+    });
+  }
+}
+
+test("a mean of what is left", async () => {
+  const rows = farRows("int64").filter(({ options }) => options["reduction"] === "add");
+  const cases = rows.map((row) =>
+    caseOf({ ...row, options: { ...row.options, reduction: "mean" } }, "float32"),
+  );
+  assert.ok((await goAll(cases)) >= 20);
+});
+
+/** Policies that refuse nothing here. */
+const HARMLESS: readonly Row[] = ["int32", "int64"].flatMap((type): Row[] => {
+  const distinct = tensor(type as "int32", [4, 1], [4, 0, 2, 3]);
+  const repeated = tensor(type as "int32", [4, 1], [4, 0, 4, 0]);
+  const scatter = { operator: "scatterND", data: [5, 3], updates: [4, 3] } as const;
+  return [
+    { ...scatter, indices: distinct, options: { duplicates: "error" } },
+    { ...scatter, indices: distinct, options: { duplicates: "error", negative: "error" } },
+    // Only the last of two updates that replace is lost.
+    { ...scatter, indices: repeated, options: { duplicates: "error", reduction: "add" } },
+    { ...scatter, indices: repeated, options: { duplicates: "last" } },
+    { ...scatter, indices: repeated, options: { negative: "error", includeSelf: false } },
+    { ...scatter, indices: repeated, options: { bounds: "error", negative: "wrap" } },
+    { operator: "gatherND", data: [5, 3], indices: repeated, options: { negative: "error" } },
+    // What is outside is left out first, and so repeats nothing.
+    {
+      ...scatter,
+      indices: tensor(type as "int32", [4, 1], [9, 1, 9, 2]),
+      options: { duplicates: "error", bounds: "drop" },
+    },
+  ];
+});
+
+for (const dtype of ["int8", "bfloat16", "float32", "int64"] as const) {
+  test(`policies that refuse nothing, for ${dtype}`, async () => {
+    assert.ok((await goAll(HARMLESS.map((row) => caseOf(row, dtype)))) >= HARMLESS.length);
+  });
+}
