@@ -1,8 +1,8 @@
 /** Engines that their user configures: the functions of the package over an executor with memory and threads of its own. */
 
 import { allocTensor } from "./call/execute.ts";
+import { splitArguments } from "./call/call.ts";
 import { keepPlan } from "./call/kept-plan.ts";
-import { plainVersionOf } from "./call/call.ts";
 import { optionsOf } from "./tensor/options.ts";
 import type { Policies } from "./call/policies.ts";
 import { EXECUTOR, runPlain, runPlainAsync, type EngineLike } from "./call/run.ts";
@@ -10,8 +10,7 @@ import { chooseExecutor, ENGINE_KINDS, type Choice, type EngineKind } from "./en
 import type { Executor } from "./engines/executor.ts";
 import { printValue, TensorError } from "./errors.ts";
 import type * as plain from "./functions.ts";
-import type { Operator } from "./operators/operator.ts";
-import { FUNCTIONS, PLAN_FUNCTIONS } from "./operators/plain.ts";
+import { forEach, FUNCTIONS, PLAN_FUNCTIONS } from "./operators/plain.ts";
 import type { DType, Reduction } from "./tensor/dtype.ts";
 import type { Mutable, RuntimeTensor, Tensor } from "./tensor/tensor.ts";
 import type { Nested, ScalarInput } from "./tensor/values.ts";
@@ -195,21 +194,3 @@ export function engineOf({ executor, why }: Choice): Engine {
 }
 
 type PlainFunctions = Pick<Engine, keyof typeof FUNCTIONS>;
-
-/** What `make` makes of each operator of a table, under the same names. */
-function forEach<N extends string, F>(
-  table: Readonly<Record<N, Operator>>,
-  make: (operator: Operator) => F,
-): Record<N, F> {
-  const entries = Object.entries<Operator>(table).map(([name, operator]) => [name, make(operator)]);
-  return Object.fromEntries(entries);
-}
-
-/** The inputs of a function's call, and its options, which come after them. */
-function splitArguments(
-  operator: Operator,
-  args: readonly unknown[],
-): [inputs: readonly unknown[], options: unknown] {
-  const { length } = plainVersionOf(operator).inputs;
-  return [args.slice(0, length), args[length]];
-}

@@ -113,3 +113,12 @@ export function plainVersionOf({ plain, versions }: Operator): OperatorVersion {
   if (plain !== undefined) return plain;
   throw new Error(`${versions[0].name} of ${versions[0].domain} has no plain function`);
 }
+
+/** The inputs of a plain function's call, and its options, which come after them. */
+export function splitArguments(
+  operator: Operator,
+  args: readonly unknown[],
+): [inputs: readonly unknown[], options: unknown] {
+  const { length } = plainVersionOf(operator).inputs;
+  return [args.slice(0, length), args[length]];
+}

@@ -27,3 +27,12 @@ export const PLAN_FUNCTIONS = {
   planGatherElements: gatherElements,
   planGather: gather,
 } as const satisfies Readonly<Record<string, Operator>>;
+
+/** What `make` makes of each operator of a table, under the same names. */
+export function forEach<N extends string, F>(
+  table: Readonly<Record<N, Operator>>,
+  make: (operator: Operator) => F,
+): Record<N, F> {
+  const entries = Object.entries<Operator>(table).map(([name, operator]) => [name, make(operator)]);
+  return Object.fromEntries(entries);
+}

@@ -1,13 +1,12 @@
 /** The engine of the entry: the functions of the package over tensors of a GPU. */
 
-import { plainVersionOf } from "../call/call.ts";
+import { splitArguments } from "../call/call.ts";
 import { keptParts } from "../call/kept-plan.ts";
 import { createJs } from "../engines/js.ts";
 import { paddedBytes, TENSOR_USAGE } from "../engines/gpu/gpu.ts";
 import type { GpuBuffer, GpuBufferLike } from "../engines/gpu/webgpu.ts";
 import { printValue, readForeign, TensorError } from "../errors.ts";
-import type { Operator } from "../operators/operator.ts";
-import { FUNCTIONS, PLAN_FUNCTIONS } from "../operators/plain.ts";
+import { forEach, FUNCTIONS, PLAN_FUNCTIONS } from "../operators/plain.ts";
 import { DTYPES, type DType, type NumericStorage } from "../tensor/dtype.ts";
 import { optionsOf } from "../tensor/options.ts";
 import { shapeOf } from "../tensor/shape.ts";
@@ -44,10 +43,12 @@ type PlanFunctions = Pick<GpuEngine, keyof typeof PLAN_FUNCTIONS>;
 function engineOn(core: GpuCore, isOwn: boolean): GpuEngine {
   // Indices of kept plans are read on the host.
   const host = createJs();
-  const functions = forEach(FUNCTIONS, (operator) => (...args: readonly unknown[]) => {
-    const { length } = plainVersionOf(operator).inputs;
-    return callOnGpu(core, operator, args.slice(0, length), args[length]);
-  });
+  const functions = forEach(
+    FUNCTIONS,
+    (operator) =>
+      (...args: readonly unknown[]) =>
+        callOnGpu(core, operator, ...splitArguments(operator, args)),
+  );
   const plans = forEach(
     PLAN_FUNCTIONS,
     (operator) => (shape: readonly number[], indices: unknown, options: unknown) =>
@@ -80,7 +81,7 @@ function alloc<D extends DType>(
 }
 
 function upload<D extends DType>(core: GpuCore, given: unknown): DeviceTensor<D> {
-  const tensor = numericTensor(given, {}, "the tensor");
+  const tensor = numericTensor(given, {});
   const { dtype, size } = tensor;
   const result = core.create(dtype, Tensor.dimsOf(tensor), size, {});
   core.write(result.buffer, tensor.data as NumericStorage);
@@ -125,13 +126,4 @@ function hostIndices(indices: unknown): unknown {
   if (!DeviceTensor.isTensor(indices)) return indices;
   const sentence = "indices of a kept plan must be on the host, where they are checked at once";
   throw new TensorError("dtype", sentence, { input: "indices" });
-}
-
-/** What `make` makes of each operator of a table, under the same names. */
-function forEach<N extends string, F>(
-  table: Readonly<Record<N, Operator>>,
-  make: (operator: Operator) => F,
-): Record<N, F> {
-  const entries = Object.entries<Operator>(table).map(([name, operator]) => [name, make(operator)]);
-  return Object.fromEntries(entries);
 }

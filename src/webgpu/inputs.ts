@@ -103,7 +103,7 @@ export function outOnGpu(
 }
 
 /** A tensor whose elements a GPU can hold. @throws TensorError `dtype` for text */
-export function numericTensor(given: unknown, fields: ErrorFields, input: string): Tensor {
+export function numericTensor(given: unknown, fields: ErrorFields, input?: string): Tensor {
   const tensor = asTensor(given, fields, input);
   checkHolds(tensor.dtype, fields, input);
   if (isNumericStorage(tensor.data)) return tensor;

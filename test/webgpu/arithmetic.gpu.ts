@@ -1,0 +1,25 @@
+/** The arithmetic of the GPU has the bits of the JavaScript engine's: every data type and step, on adversarial pairs. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { hasGpuArithmetic } from "../../src/engines/gpu/arithmetic.ts";
+import { DTYPE_NAMES } from "../../src/tensor/dtype.ts";
+import { checkArithmetic } from "./check-arithmetic.ts";
+import { device } from "./gpu.ts";
+
+const seed = Number(process.env["SEED"] ?? 20261123);
+
+/** Of each step, or all pairs of types that have fewer. */
+const PAIRS = 1_000_000;
+
+for (const dtype of DTYPE_NAMES.filter(hasGpuArithmetic)) {
+  test(`arithmetic of ${dtype}`, async (context) => {
+    const results = await checkArithmetic(device, dtype, PAIRS, seed);
+    for (const { step, pairs, different, first } of results) {
+      assert.equal(different, 0, `${step}: ${different} of ${pairs} pairs, the first: ${first}`);
+    }
+    const total = results.reduce((sum, { pairs }) => sum + pairs, 0);
+    assert.ok(total >= (dtype === "bool" ? 20 : 5 * 65_536), `only ${total} pairs were tried`);
+    context.diagnostic(`${total} pairs`);
+  });
+}
