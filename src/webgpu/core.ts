@@ -3,7 +3,7 @@
  * them. It knows no operator.
  */
 
-import { Gpu, paddedBytes, TENSOR_USAGE } from "../engines/gpu/gpu.ts";
+import { firstLine, Gpu, paddedBytes, TENSOR_USAGE } from "../engines/gpu/gpu.ts";
 import type { Guard } from "../engines/gpu/moves.ts";
 import { Params, Recording, type Span } from "../engines/gpu/recording.ts";
 import { beginCall, endChecks, NEVER, StatusBoard } from "../engines/gpu/status.ts";
@@ -232,10 +232,16 @@ function openScopes({ device }: Gpu): () => Promise<TensorError | null> {
       // Memory first: what uses a buffer that could not be made is invalid too.
       const noMemory = await full;
       if (noMemory !== null) {
-        return new TensorError("too-large", `the GPU has no memory for it: ${noMemory.message}`);
+        return new TensorError(
+          "too-large",
+          `the GPU has no memory for it: ${firstLine(noMemory.message)}`,
+        );
       }
       const refusal = await invalid;
-      return refusal && new TensorError("engine", `the GPU refused the call: ${refusal.message}`);
+      return (
+        refusal &&
+        new TensorError("engine", `the GPU refused the call: ${firstLine(refusal.message)}`)
+      );
     } catch {
       // The device is lost, which whoever waits for results learns from them.
       return null;

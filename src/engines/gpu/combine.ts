@@ -136,12 +136,14 @@ export interface SortedTargets {
   readonly slice: number;
 }
 
+/** Updates that one round of a loop applies: Mesa's llvmpipe ends the loops of an invocation after 65,535 rounds, without a word. */
+const PER_ROUND = 8;
+
 /**
  * Updates of one target that an invocation applies in one dispatch. A target that millions of updates hit takes as many
- * dispatches as it needs, because a driver ends a dispatch that takes seconds; and Mesa's llvmpipe ends a loop after
- * 65,535 rounds, without a word.
+ * dispatches as it needs, because a driver ends a dispatch that takes seconds.
  */
-const MOST_STEPS = 2 ** 15;
+const MOST_STEPS = PER_ROUND * 2 ** 15;
 
 /** Applies the updates of each target one after the other. */
 export function combineInOrder(
@@ -167,6 +169,11 @@ export function combineInOrder(
 
 function orderedKernel(dtype: DType, step: CombineStep): Kernel {
   const { load, store, isAtomic, declarations } = accessOf(dtype);
+  const apply = `    if (at >= params.end) { break; }
+    if (keys[at] != t) { break; }
+    value = combine(value, ${load("updates", "(positions[at] * params.slice + column)")});
+    at++;
+`;
   return kernelOf(`${dtype} ${step} in order`, () => ({
     isGuarded: true,
     params: ["begin", "end", "slice"],
@@ -186,12 +193,8 @@ function orderedKernel(dtype: DType, step: CombineStep): Kernel {
   let to = t * params.slice + column;
   let before = ${load("out", "to")};
   var value = before;
-  while (at < params.end) {
-    if (keys[at] != t) { break; }
-    let u = positions[at] * params.slice + column;
-    value = combine(value, ${load("updates", "u")});
-    at++;
-  }
+  loop {
+${apply.repeat(PER_ROUND)}  }
   ${store}`,
   }));
 }

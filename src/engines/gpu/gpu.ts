@@ -54,7 +54,7 @@ export class Gpu {
   failureOf(cause: unknown): TensorError {
     if (this.#lost !== null) return lostError(this.#lost);
     const message = cause instanceof Error ? cause.message : String(cause);
-    return new TensorError("engine", `the GPU failed: ${message}`, {}, { cause });
+    return new TensorError("engine", `the GPU failed: ${firstLine(message)}`, {}, { cause });
   }
 
   /** @throws TensorError `too-large` for what a kernel cannot see as a whole */
@@ -121,5 +121,9 @@ export class Gpu {
   }
 }
 
+/** What a driver says, as a part of a sentence: the lines behind the first one say where in the driver. */
+export const firstLine = (message: string): string =>
+  message.split("\n", 1)[0].replace(/[.\s]+$/, "");
+
 const lostError = (why: string): TensorError =>
-  new TensorError("engine", `the GPU device is lost (${why})`);
+  new TensorError("engine", `the GPU device is lost (${firstLine(why)})`);
