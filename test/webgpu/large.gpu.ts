@@ -89,6 +89,16 @@ test(`a slice of ${MANY} elements is moved whole`, async () => {
   await compare(engine.gather(used[0], indices), js.gather(data, indices), used);
 });
 
+test(`sums of a slice of ${MANY} elements, which are made in order`, async () => {
+  const [data, updates] = [modest("float32", MANY), modest("float32", MANY + 1)].map(
+    ({ data }) => new Tensor("float32", [1, MANY], MANY, data.slice(0, MANY) as Float32Array),
+  );
+  const indices = new Tensor("int32", [1, 1], 1, new Int32Array(1));
+  const used = [data, indices, updates].map((one) => engine.upload(one));
+  const result = engine.scatterND(used[0], used[1], used[2], { reduction: "add" });
+  await compare(result, js.scatterND(data, indices, updates, { reduction: "add" }), used);
+});
+
 /** How many times a cell is met. Drivers that compute on the processor take seconds for the longest. */
 const MET: readonly (readonly [DType, Reduction, times: number])[] = [
   ["float32", "add", 2_000_000],

@@ -32,7 +32,9 @@ interface Row {
 function caseOf({ operator, data, indices, updates, options }: Row, dtype: DType): Case {
   const random = randomFrom(7);
   const values = updates === undefined ? [] : [randomTensor(dtype, updates, random)];
-  const inputs = [randomTensor(dtype, data, random), indices, ...values];
+  const first = randomTensor(dtype, data, random);
+  const inputs =
+    operator === "tensorScatter" ? [first, ...values, indices] : [first, indices, ...values];
   const expected: Tensor = Reflect.apply(js[operator], js, [...inputs, options]);
   const name = `${operator} ${dtype} ${indices.dtype} ${JSON.stringify(options)}`;
   return { name, operator, inputs, options, expected };
@@ -65,6 +67,11 @@ function farRows(type: "int32" | "int64"): Row[] {
       { operator: "scatterND", data: [5, 5], indices: tuples, updates: [2 * n], options },
       { operator: "scatterElements", data: [5, 3], indices: plane, updates: [n, 3], options },
     ]),
+    // Positions of a ring, which all places of it are.
+    ...[5, 7].map((places): Row => ({
+      ...{ operator: "tensorScatter", data: [n, places, 2], indices: flat, updates: [n, 3, 2] },
+      options: { mode: "circular" },
+    })),
     ...gathers.flatMap((options): Row[] => [
       { operator: "gatherND", data: [5, 3], indices: singles, options },
       { operator: "gatherND", data: [5, 5], indices: tuples, options },
