@@ -1,6 +1,6 @@
 /**
- * The GPU benchmark as a command, on two small rows: `node --test build/test/webgpu/bench.gpu-page.js`, with `dist/` built
- * and the packages of `bench/` installed. How long anything takes is not judged.
+ * The GPU benchmark as a command, on three small rows: `npm run test:webgpu-pages`, with `dist/` built and the packages of
+ * `bench/` installed. How long anything takes is not judged.
  */
 
 import assert from "node:assert/strict";

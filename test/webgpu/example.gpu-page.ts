@@ -1,6 +1,6 @@
 /**
- * The example of `examples/webgpu` in Chromium, as a visitor sees it: `node --test build/test/webgpu/example.gpu-page.js`,
- * with `dist/` built and the packages of `bench/` installed. It is no part of `npm test`, because the adapter of a machine
+ * The example of `examples/webgpu` in Chromium, as a visitor sees it: `npm run test:webgpu-pages`, with `dist/` built and
+ * the packages of `bench/` installed. It is no part of `npm test`, because the adapter of a machine
  * without a GPU is slow.
  */
 
