@@ -108,12 +108,14 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
   async read(): Promise<Tensor<D>> {
     this.checkAlive("this tensor", {});
     const [check, calls] = [this.#check, this.#calls];
+    // Whoever asks before `done` has told is told as well, whichever of them is first to know.
+    const { told } = this.#owner;
     const reading = this.#owner.read(this);
     // The elements are copied now, so they are there whatever becomes of the tensor until the outcome is known.
     const [data] = await Promise.all([reading, this.#owner.settle()]);
     const lack = check?.outcome.lack ?? null;
     if (lack !== null) throw lack;
-    const failed = calls.find((call) => call.outcome.error !== null && this.#isUntold(call));
+    const failed = calls.find((call) => call.outcome.error !== null && call.told >= told);
     this.#calls = this.#calls.filter((call) => call !== failed && this.#isUntold(call));
     if (failed?.outcome.error) throw failed.outcome.error;
     return new Tensor(this.dtype, part(this.shape, 0), this.size, data as Storage<D>);

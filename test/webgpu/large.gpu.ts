@@ -89,26 +89,26 @@ test(`a slice of ${MANY} elements is moved whole`, async () => {
   await compare(engine.gather(used[0], indices), js.gather(data, indices), used);
 });
 
-/** Each is met by a cell millions of times. */
-const MET: readonly (readonly [DType, Reduction])[] = [
-  ["float32", "add"],
-  ["float32", "mul"],
-  ["float32", "max"],
-  ["float32", "none"],
-  ["float16", "add"],
-  ["bfloat16", "sub"],
-  ["int32", "add"],
-  ["int8", "add"],
-  ["int64", "mul"],
-  ["uint8", "max"],
+/** How many times a cell is met. Drivers that compute on the processor take seconds for the longest. */
+const MET: readonly (readonly [DType, Reduction, times: number])[] = [
+  ["float32", "add", 2_000_000],
+  ["float32", "mul", 2_000_000],
+  ["float32", "max", 2_000_000],
+  ["float32", "none", 2_000_000],
+  ["int32", "add", 2_000_000],
+  ["int8", "add", 2_000_000],
+  ["uint8", "max", 2_000_000],
+  ["float16", "add", 300_000],
+  ["bfloat16", "sub", 300_000],
+  ["int64", "mul", 300_000],
+  ["float32", "mean", 300_000],
 ];
-const TIMES = 2_000_000;
 
-for (const [dtype, reduction] of MET) {
-  test(`one cell, ${TIMES} times: ${reduction} of ${dtype}`, async () => {
+for (const [dtype, reduction, times] of MET) {
+  test(`one cell, ${times} times: ${reduction} of ${dtype}`, async () => {
     const data = modest(dtype, 3);
-    const indices = new Tensor("int32", [TIMES, 1], TIMES, new Int32Array(TIMES).fill(1));
-    const updates = modest(dtype, TIMES);
+    const indices = new Tensor("int32", [times, 1], times, new Int32Array(times).fill(1));
+    const updates = modest(dtype, times);
     const used = [data, indices, updates].map((one) => engine.upload(one));
     const result = engine.scatterND(used[0], used[1], used[2], { reduction });
     await compare(result, js.scatterND(data, indices, updates, { reduction }), used);

@@ -12,6 +12,7 @@ import type { Pass } from "../browser/passes.ts";
 import { runPass } from "../browser/run-pass.ts";
 import { runTogether } from "../runtimes/files.ts";
 import { close, closeUnavailable, secondsSince } from "../runtimes/outcome.ts";
+import { inParallel } from "../runtimes/parallel.ts";
 import { exitOnSignals } from "../runtimes/process-group.ts";
 import { NODE } from "../runtimes/runtimes.ts";
 import { DRIVERS, findDriver, NODE_ARGS, type Driver } from "./drivers.ts";
@@ -97,7 +98,7 @@ const unknown = named.filter((name) => !known.has(name));
 if (unknown.length > 0) throw new Error(`no place and no file of this name: ${unknown.join(", ")}`);
 const places = PLACES.filter(({ name }) => isNamed(name));
 const files = NAMES.filter(isNamed);
-// One after the other: drivers that compute on the processor use all of its cores.
-for (const place of places.length === 0 ? PLACES : places) {
-  await place.run(files.length === 0 ? NAMES : files);
-}
+// A driver that computes on the processor spends most of its time on compiling, on one core.
+await inParallel(places.length === 0 ? PLACES : places, (place) =>
+  place.run(files.length === 0 ? NAMES : files),
+);

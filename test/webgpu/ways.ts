@@ -59,6 +59,13 @@ export const WAYS: readonly Way[] = [
   way(["host", "host"], "in place", "plan"),
 ];
 
+/** One way of each kind, where all of them would take too long. */
+export const FEW: readonly Way[] = [
+  way(["gpu", "gpu"], "out"),
+  way(["host", "gpu"], "in place"),
+  way(["host", "gpu"], "out", "plan"),
+];
+
 const PLANNERS = {
   scatterND: "planScatterND",
   scatterElements: "planScatterElements",

@@ -80,8 +80,8 @@ export function gatherOnGpu(
     }
     let t = targetOf(element / params.slice);
     if (t == NOWHERE) { continue; }
-    let begin = t * params.slice + element % params.slice;
-    word |= ((data[wordOf(begin)] >> shiftOf(begin)) & MASK) << shiftOf(element);
+    let place = t * params.slice + element % params.slice;
+    word |= ((data[wordOf(place)] >> shiftOf(place)) & MASK) << shiftOf(element);
   }
   out[i] = word;`,
   }));
