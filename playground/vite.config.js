@@ -1,5 +1,6 @@
+import path from "node:path";
 import { defineConfig } from "vite";
-import { ENTRIES, REPOSITORY, ROOT } from "./scripts/entries.js";
+import { ENTRIES, REPOSITORY, ROOT, VERSION } from "./scripts/entries.js";
 import { reference } from "./scripts/reference.js";
 
 /** The page may load its own files and pictures that it makes itself. It may send nothing anywhere. */
@@ -30,7 +31,7 @@ export default defineConfig({
   // Relative addresses, so that the files work from any path.
   base: "./",
   plugins: [policy, reference],
-  define: { REPOSITORY: JSON.stringify(REPOSITORY) },
+  define: { REPOSITORY: JSON.stringify(REPOSITORY), VERSION: JSON.stringify(VERSION) },
   resolve: {
     alias: Object.entries(ENTRIES).map(([name, file]) => ({
       find: new RegExp(`^${name}$`),
@@ -47,5 +48,8 @@ export default defineConfig({
       resolveDependencies: (_, parts, { hostType }) => (hostType === "html" ? parts : []),
     },
     assetsInlineLimit: 0,
+    rolldownOptions: {
+      input: ["index.html", "gpu.html"].map((file) => path.join(import.meta.dirname, file)),
+    },
   },
 });

@@ -5,27 +5,40 @@ import { buildModel, writeModel } from "../../dist/onnx/index.js";
 /** Session options: the benchmark itself reports what the runtime refuses, so stderr need not repeat it. */
 export const QUIET = { logSeverityLevel: 4 };
 
-const OPS = { scatterND: "ScatterND", scatterElements: "ScatterElements", gatherND: "GatherND" };
+const OPS = {
+  scatterND: "ScatterND",
+  scatterElements: "ScatterElements",
+  gatherND: "GatherND",
+  gatherElements: "GatherElements",
+  gather: "Gather",
+};
 
-function modelOf(row, { updates, shapes }) {
-  const type = (dtype, shape) => ({ dtype, shape });
+/**
+ * A model of one node.
+ * @param {{ op: keyof typeof OPS, dtype: string }} row
+ * @param {import("../workloads.js").Shapes} shapes
+ * @param {Record<string, unknown>} attributes
+ */
+export function modelOf({ op, dtype }, shapes, attributes) {
+  const type = (of, shape) => ({ dtype: of, shape });
   const inputs = {
-    data: type(row.dtype, shapes.data),
+    data: type(dtype, shapes.data),
     indices: type("int64", shapes.indices),
-    ...(updates === null ? {} : { updates: type(row.dtype, shapes.sequential) }),
+    ...(op.startsWith("scatter") ? { updates: type(dtype, shapes.sequential) } : {}),
   };
-  const attributes =
-    row.op === "gatherND"
-      ? { batch_dims: row.batchDims }
-      : { reduction: row.reduction, ...(row.axis === undefined ? {} : { axis: row.axis }) };
   return writeModel(
     buildModel({
       opsets: { "ai.onnx": 18 },
       inputs,
-      outputs: { output: type(row.dtype, shapes.output) },
-      nodes: [{ op: OPS[row.op], inputs: Object.keys(inputs), outputs: ["output"], attributes }],
+      outputs: { output: type(dtype, shapes.output) },
+      nodes: [{ op: OPS[op], inputs: Object.keys(inputs), outputs: ["output"], attributes }],
     }),
   );
+}
+
+function attributesOf({ op, reduction, axis, batchDims }) {
+  if (op === "gatherND") return { batch_dims: batchDims };
+  return { reduction, ...(axis === undefined ? {} : { axis }) };
 }
 
 /**
@@ -40,8 +53,9 @@ export async function contestant(ort, options, row, inputs) {
   if (row.dtype === "float16" && (row.reduction ?? "none") !== "none") {
     throw new Error("it has no float16 with a reduction");
   }
-  const session = await ort.InferenceSession.create(modelOf(row, inputs), options);
   const { data, indices, updates, shapes } = inputs;
+  const model = modelOf(row, shapes, attributesOf(row));
+  const session = await ort.InferenceSession.create(model, options);
   const feeds = {
     data: new ort.Tensor(row.dtype, data, shapes.data),
     indices: new ort.Tensor("int64", indices, shapes.indices),

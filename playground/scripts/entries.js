@@ -7,10 +7,12 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 const manifest = JSON.parse(fs.readFileSync(path.join(ROOT, "package.json"), "utf8"));
-const { name, exports } = manifest;
+const { name, exports, version } = manifest;
 
 /** Where the sources are, if the manifest says so. */
 export const REPOSITORY = manifest.repository?.url?.replace(/^git\+|\.git$/g, "") ?? "";
+
+export const VERSION = version;
 
 /** Files by import: `ndscatter/npy` is `dist/npy/index.js`. */
 export const ENTRIES = Object.fromEntries(

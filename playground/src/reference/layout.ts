@@ -67,6 +67,7 @@ export function documentFrom(page: Page, files: Files): string {
         <header class="bar">
           <a class="brand" href="../">ndscatter</a>
           <nav aria-label="Reference">${links}</nav>
+          <a href="../gpu.html">This GPU</a>
           <a class="open" href="../">Playground</a>
         </header>
         <div class="columns">

@@ -48,6 +48,7 @@ const Help = (): JSX.Element => (
     <p class="kinds">
       <ThemeMenu />
       <a href="./reference/">Reference of all operators</a>
+      <a href="./gpu.html">Check this GPU</a>
       {REPOSITORY !== "" && <a href={REPOSITORY}>Source</a>}
     </p>
   </div>

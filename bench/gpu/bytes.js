@@ -1,0 +1,86 @@
+/** How many bytes a call has to move, and how many the library's kernels move. */
+
+import { isScatter, sequentialShape } from "./workloads.js";
+
+const WORD = 4;
+
+/** Bits that one pass of the sort orders by. */
+const SORT_BITS = 4;
+
+const product = (shape) => shape.reduce((size, dim) => size * dim, 1);
+
+/** The bytes of a row's updates or output, and of the elements of data that its indices hit. */
+function bytesOf(row, indices) {
+  const moved = product(sequentialShape(row)) * WORD;
+  const positions = row.op.endsWith("ND")
+    ? product(row.indices.slice(0, -1))
+    : product(row.indices);
+  const hit = (moved / positions) * distinctTargets(row, indices);
+  return { moved, positions, hit, data: product(row.data) * WORD };
+}
+
+/**
+ * What a call has to move, whoever makes it: each byte that it needs is read once, and each byte of the result that is
+ * not there yet is written once. A scatter that is not in place writes all of its result.
+ * @param {import("./workloads.js").GpuRow} row
+ * @param {BigInt64Array} indices not negative
+ */
+export function leastBytes(row, indices) {
+  const { moved, hit, data } = bytesOf(row, indices);
+  const read = indices.byteLength;
+  if (!isScatter(row)) return read + hit + moved;
+  const updates = row.reduction === "none" ? 0 : moved;
+  return read + updates + 2 * (row.inPlace ? hit : data);
+}
+
+/**
+ * What the kernels of `src/engines/gpu/` move: each pass over positions, targets, updates and data, as if caches kept
+ * what neighbours share. More than the least is the price of checked indices, and of results that do not depend on the
+ * order in which a GPU works.
+ * @param {import("./workloads.js").GpuRow} row
+ * @param {BigInt64Array} indices not negative
+ * @returns {{ call: number, plan: number }} of a call with its indices on the GPU, and of a kept plan
+ */
+export function designedBytes(row, indices) {
+  const { moved, positions, hit, data } = bytesOf(row, indices);
+  const targets = positions * WORD;
+  const read = indices.byteLength + targets;
+  if (!isScatter(row)) return both(read, targets + 2 * moved);
+  const copy = row.inPlace ? 0 : 2 * data;
+  const slices = (data * positions) / moved;
+  if (row.reduction === "none") {
+    // A table of winners, zeroed; then each position enters itself, and is kept where it has won.
+    return both(read + slices * WORD + 5 * targets, targets + 2 * hit + copy);
+  }
+  if (row.dtype === "int32") return both(read, targets + 3 * moved + copy);
+  // Keys and positions; each pass reads keys to count, reads them again and places both.
+  const passes = Math.ceil((32 - Math.clz32(slices)) / SORT_BITS);
+  const sort = 3 * targets + passes * 6 * targets;
+  return both(read + sort, 2 * targets + moved + 2 * hit + copy);
+}
+
+/** A plan keeps what `before` makes. */
+const both = (before, after) => ({ call: before + after, plan: after });
+
+/** How many slices of data are hit. */
+function distinctTargets({ op, data, indices: shape, axis = 0 }, indices) {
+  const hit = new Uint8Array(product(data));
+  const words = new Int32Array(indices.buffer, indices.byteOffset, 2 * indices.length);
+  if (op.endsWith("ND")) {
+    const length = shape.at(-1);
+    for (let p = 0; p < indices.length; p += length) {
+      let target = 0;
+      for (let k = 0; k < length; k++) target = target * data[k] + words[2 * (p + k)];
+      hit[target] = 1;
+    }
+  } else {
+    const columns = product(shape.slice(axis + 1));
+    const stride = product(data.slice(axis + 1));
+    const rows = shape[axis] * columns;
+    for (let p = 0; p < indices.length; p++) {
+      const outer = Math.floor(p / rows) * data[axis];
+      hit[(outer + words[2 * p]) * stride + (p % columns)] = 1;
+    }
+  }
+  return hit.reduce((sum, one) => sum + one, 0);
+}

@@ -1,0 +1,167 @@
+/**
+ * The calls that the check makes: the examples of ONNX's documents, and random ones for every data type and reduction, always
+ * the same.
+ */
+
+import { DTYPES, isDType, REDUCTIONS, type DType, type Reduction, type Tensor } from "ndscatter";
+import { ONNX_EXAMPLES } from "../model/examples-onnx.ts";
+import { tensorOf } from "../model/tensor-text.ts";
+import { randomFrom, randomIndices, randomTensor, type Random } from "./random.ts";
+
+/** The functions that both engines have. */
+export const FUNCTIONS = [
+  "scatterND",
+  "scatterElements",
+  "gatherND",
+  "gatherElements",
+  "gather",
+] as const;
+export type FunctionName = (typeof FUNCTIONS)[number];
+
+/** Where the call has its indices from: the GPU, the host, or a plan that was kept. */
+export const WAYS = ["on the GPU", "on the host", "in a kept plan"] as const;
+export type Way = (typeof WAYS)[number];
+
+export interface Call {
+  readonly name: FunctionName;
+  readonly way: Way;
+  readonly data: Tensor;
+  readonly indices: Tensor;
+  /** Null for gathers. */
+  readonly updates: Tensor | null;
+  readonly reduction: Reduction | null;
+  readonly axis: number | undefined;
+  /** What people call it by; for random calls all that makes them. */
+  readonly title: string;
+}
+
+/** All calls. The tensors of a call are made when it is its turn. */
+export function* allCalls(): Generator<Call> {
+  yield* examples();
+  for (const name of Object.keys(DTYPES)) {
+    if (isDType(name) && name !== "string") yield* callsOf(name);
+  }
+}
+
+const NAMES: Readonly<Record<string, FunctionName>> = {
+  ScatterND: "scatterND",
+  ScatterElements: "scatterElements",
+  GatherND: "gatherND",
+  GatherElements: "gatherElements",
+  Gather: "gather",
+};
+
+/** The examples of operators that both engines have, as far as the functions take their attributes. */
+function* examples(): Generator<Call> {
+  for (const { op, examples: list } of ONNX_EXAMPLES) {
+    for (const { title, attributes, inputs } of list) {
+      const { axis, reduction = "none", ...others } = attributes;
+      const name = NAMES[op];
+      if (name === undefined || Object.keys(others).length > 0) continue;
+      const [data, indices, updates] = inputs.map((text) => text && tensorOf(text, op).tensor);
+      if (!data || !indices) continue;
+      yield {
+        name,
+        way: "on the GPU",
+        data,
+        indices,
+        updates: updates ?? null,
+        reduction: updates ? (REDUCTIONS.find((one) => one === reduction) ?? null) : null,
+        axis: axis === undefined ? undefined : Number(axis),
+        title: `${op}, ${title}`,
+      };
+    }
+  }
+}
+
+/** How many random calls of a scatter there are for each type and reduction. */
+const SCATTERS = 3;
+
+function* callsOf(dtype: DType): Generator<Call> {
+  for (const reduction of REDUCTIONS) {
+    for (let n = 0; n < SCATTERS; n++) yield scatterND(dtype, reduction, WAYS[n % 3]);
+    yield scatterElements(dtype, reduction);
+  }
+  yield hotCells(dtype, "add");
+  yield hotCells(dtype, "none");
+  for (const way of WAYS) yield gatherND(dtype, way);
+  yield gather(dtype, "gatherElements");
+  yield gather(dtype, "gather");
+}
+
+/** The same call for the same name, whatever is tried before. */
+function seeded(title: string): Random {
+  let seed = 0;
+  for (const letter of title) seed = (Math.imul(seed, 31) + (letter.codePointAt(0) ?? 0)) >>> 0;
+  return randomFrom(seed);
+}
+
+function shapeFrom(random: Random, rank: number): number[] {
+  return Array.from({ length: rank }, () => 1 + random(5));
+}
+
+function scatterND(dtype: DType, reduction: Reduction, way: Way): Call {
+  const title = `scatterND of ${dtype}, ${reduction}, indices ${way}`;
+  const random = seeded(title);
+  const shape = shapeFrom(random, 3);
+  const depth = 1 + random(3);
+  const tuples = [1 + random(12)];
+  const indices = randomIndices("int64", [...tuples, depth], (p) => shape[p % depth], random);
+  const data = randomTensor(dtype, shape, random);
+  const updates = randomTensor(dtype, [...tuples, ...shape.slice(depth)], random);
+  return { name: "scatterND", way, data, indices, updates, reduction, axis: undefined, title };
+}
+
+function scatterElements(dtype: DType, reduction: Reduction): Call {
+  const title = `scatterElements of ${dtype}, ${reduction}`;
+  const random = seeded(title);
+  const shape = shapeFrom(random, 3);
+  const axis = random(3);
+  const moved = shape.with(axis, 1 + random(8));
+  const indices = randomIndices("int32", moved, () => shape[axis], random);
+  const data = randomTensor(dtype, shape, random);
+  const updates = randomTensor(dtype, moved, random);
+  const way = WAYS[0];
+  return { name: "scatterElements", way, data, indices, updates, reduction, axis, title };
+}
+
+/** Thousands of updates of a few cells, where the order of additions shows. */
+function hotCells(dtype: DType, reduction: Reduction): Call {
+  const title = `scatterND of ${dtype}, ${reduction}, 3,000 updates of 7 cells`;
+  const random = seeded(title);
+  const indices = randomIndices("int64", [3000, 1], () => 7, random);
+  const data = randomTensor(dtype, [7], random);
+  const updates = randomTensor(dtype, [3000], random);
+  const way = WAYS[0];
+  return { name: "scatterND", way, data, indices, updates, reduction, axis: undefined, title };
+}
+
+function gatherND(dtype: DType, way: Way): Call {
+  const title = `gatherND of ${dtype}, indices ${way}`;
+  const random = seeded(title);
+  const shape = shapeFrom(random, 3);
+  const depth = 1 + random(3);
+  const indices = randomIndices("int64", [9, depth], (p) => shape[p % depth], random);
+  const data = randomTensor(dtype, shape, random);
+  return {
+    name: "gatherND",
+    way,
+    data,
+    indices,
+    updates: null,
+    reduction: null,
+    axis: undefined,
+    title,
+  };
+}
+
+function gather(dtype: DType, name: "gather" | "gatherElements"): Call {
+  const title = `${name} of ${dtype}`;
+  const random = seeded(title);
+  const shape = shapeFrom(random, 3);
+  const axis = random(3);
+  const moved = name === "gather" ? [2, 3] : shape.with(axis, 1 + random(8));
+  const indices = randomIndices("int32", moved, () => shape[axis], random);
+  const data = randomTensor(dtype, shape, random);
+  return { name, way: WAYS[0], data, indices, updates: null, reduction: null, axis, title };
+}

@@ -1,0 +1,69 @@
+/** Tensors from a seed, with the values that arithmetic trips over. */
+
+import { DTYPES, zeros, type DType, type Tensor } from "ndscatter";
+
+/** An integer in [0, below). */
+export type Random = (below: number) => number;
+
+/** A 32-bit Weyl sequence with mixing. */
+export function randomFrom(seed: number): Random {
+  let state = seed >>> 0;
+  return (below) => {
+    state = (state + 0x9e3779b9) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 16), 0x21f0aaad);
+    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
+    return Math.floor((((mixed ^ (mixed >>> 15)) >>> 0) / 2 ** 32) * below);
+  };
+}
+
+/** The highest 16 bits of half of the elements: zeros, ones, infinities, NaNs, and what is subnormal, with both signs. */
+const HIGH = [
+  0x0000, 0x8000, 0x3c00, 0x3f80, 0xbf80, 0x7c00, 0xfc00, 0x7f80, 0xff80, 0x7e01, 0x7fc1,
+];
+
+/** A tensor of random bits, half of them special. */
+export function randomTensor(dtype: DType, shape: readonly number[], random: Random): Tensor {
+  const result = zeros(dtype, shape);
+  const { data } = result;
+  if (Array.isArray(data)) throw new TypeError(`no random tensor of ${dtype}`);
+  const { bytes: width } = DTYPES[dtype];
+  const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+  for (let p = 0; p < bytes.length; p++) bytes[p] = random(2) === 0 ? 0 : random(256);
+  if (width === 1) narrow(dtype, bytes);
+  else {
+    for (let p = width - 2; p < bytes.length; p += width) {
+      const high = random(2) === 0 ? HIGH[random(HIGH.length)] : random(2 ** 16);
+      bytes[p] = high & 255;
+      bytes[p + 1] = high >> 8;
+    }
+  }
+  return result;
+}
+
+/** Not each byte is an element of the types that have fewer values. */
+function narrow(dtype: DType, bytes: Uint8Array): void {
+  const row = DTYPES[dtype];
+  for (const [p, byte] of bytes.entries()) {
+    if (dtype === "bool") bytes[p] = byte & 1;
+    else if (dtype === "int4") bytes[p] = (byte << 28) >> 28;
+    else if ("bits" in row) bytes[p] = byte & 15;
+  }
+}
+
+/** Indices into axes, some of them counted from the back. */
+export function randomIndices(
+  dtype: "int32" | "int64",
+  shape: readonly number[],
+  axisOf: (position: number) => number,
+  random: Random,
+): Tensor {
+  const result = zeros(dtype, shape);
+  const cells: Int32Array | BigInt64Array = result.data;
+  for (let p = 0; p < cells.length; p++) {
+    const length = axisOf(p);
+    const index = random(length) - (random(4) === 0 ? length : 0);
+    if (cells instanceof Int32Array) cells[p] = index;
+    else cells[p] = BigInt(index);
+  }
+  return result;
+}
