@@ -178,7 +178,7 @@ export class GpuCore implements TensorOwner {
     } catch (error) {
       if (isTensorError(error)) throw error;
       // Whether the device is lost is known a moment after what waits for it has failed.
-      await Promise.race([this.gpu.device.lost, new Promise((done) => setTimeout(done, 100))]);
+      await Promise.race([this.gpu.device.lost, new Promise((done) => setTimeout(done, 1000))]);
       throw this.gpu.failureOf(error);
     }
   }
