@@ -136,16 +136,16 @@ export interface SortedTargets {
   readonly slice: number;
 }
 
-/** Updates that one round of a loop applies: Mesa's llvmpipe ends the loops of an invocation after 65,535 rounds, without a word. */
-const PER_ROUND = 8;
+/**
+ * Sorted positions are cut into blocks of this length, and an invocation stays in one block: a driver ends a dispatch that
+ * takes seconds, and Mesa's llvmpipe the loops of an invocation after 65,535 rounds, without a word.
+ */
+const BLOCK = 2 ** 15;
 
 /**
- * Updates of one target that an invocation applies in one dispatch. A target that millions of updates hit takes as many
- * dispatches as it needs, because a driver ends a dispatch that takes seconds.
+ * Applies the updates of each target one after the other. First those of all targets, each as far as the block in which they
+ * begin; then block by block what goes on in the next one, which is one target at most.
  */
-const MOST_STEPS = PER_ROUND * 2 ** 15;
-
-/** Applies the updates of each target one after the other. */
 export function combineInOrder(
   recording: Recording,
   { keys, positions, count, slice }: SortedTargets,
@@ -157,26 +157,18 @@ export function combineInOrder(
 ): void {
   const kernel = orderedKernel(dtype, step);
   const buffers = { status, keys, positions, updates, out };
-  const { maxComputeWorkgroupsPerDimension } = recording.gpu.device.limits;
-  const inDispatch = Math.floor((maxComputeWorkgroupsPerDimension * 128) / slice);
-  const window = Math.max(1, Math.min(MOST_STEPS, inDispatch));
-  for (let begin = 0; begin < count; begin += window) {
-    const end = Math.min(count, begin + window);
-    // Invocations count from the window's begin, so that their numbers fit whatever the size of updates is.
-    recording.run(kernel, (end - begin) * slice, { begin, end, slice, slot }, buffers);
+  const params = { count, slice, slot };
+  recording.run(kernel, count * slice, { ...params, begin: 0, goesOn: 0 }, buffers);
+  for (let begin = BLOCK; begin < count; begin += BLOCK) {
+    recording.run(kernel, slice, { ...params, begin, goesOn: 1 }, buffers);
   }
 }
 
 function orderedKernel(dtype: DType, step: CombineStep): Kernel {
   const { load, store, isAtomic, declarations } = accessOf(dtype);
-  const apply = `    if (at >= params.end) { break; }
-    if (keys[at] != t) { break; }
-    value = combine(value, ${load("updates", "(positions[at] * params.slice + column)")});
-    at++;
-`;
   return kernelOf(`${dtype} ${step} in order`, () => ({
     isGuarded: true,
-    params: ["begin", "end", "slice"],
+    params: ["begin", "count", "slice", "goesOn"],
     buffers: {
       keys: "read",
       positions: "read",
@@ -187,14 +179,21 @@ function orderedKernel(dtype: DType, step: CombineStep): Kernel {
     body: `  var at = params.begin + i / params.slice;
   let column = i % params.slice;
   let t = keys[at];
-  // The first of a target's updates in this dispatch applies all of them.
   if (t == NOWHERE) { return; }
-  if (at != params.begin) { if (keys[at - 1u] == t) { return; } }
+  // The first update of a target, or of what is left of it in this block, applies all of them.
+  var goesOn = 0u;
+  if (at != 0u) { goesOn = select(0u, 1u, keys[at - 1u] == t); }
+  if (goesOn != params.goesOn) { return; }
+  let end = min(params.count, (at / ${BLOCK}u + 1u) * ${BLOCK}u);
   let to = t * params.slice + column;
   let before = ${load("out", "to")};
   var value = before;
-  loop {
-${apply.repeat(PER_ROUND)}  }
+  while (at < end) {
+    if (keys[at] != t) { break; }
+    let u = positions[at] * params.slice + column;
+    value = combine(value, ${load("updates", "u")});
+    at++;
+  }
   ${store}`,
   }));
 }
