@@ -127,3 +127,17 @@ for (const dtype of ["int8", "bfloat16", "float32", "int64"] as const) {
     assert.ok((await goAll(HARMLESS.map((row) => caseOf(row, dtype)))) >= HARMLESS.length);
   });
 }
+
+/** The least buffer holds one word; slices of 1 to 4 words, and of less. */
+const EMPTY: readonly Row[] = ["int32", "int64"].flatMap((type) =>
+  [1, 2, 3, 4, 8, 16].map((slice): Row => {
+    const indices = tensor(type as "int32", [3], [0, -1, 7]);
+    return { operator: "gather", data: [0, slice], indices, options: { bounds: "fill" } };
+  }),
+);
+
+for (const dtype of ["int8", "float16", "float32", "int64", "complex128"] as const) {
+  test(`${dtype} filled in for an axis without elements`, async () => {
+    assert.equal(await goAll(EMPTY.map((row) => caseOf(row, dtype))), 3 * EMPTY.length);
+  });
+}

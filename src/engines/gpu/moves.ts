@@ -25,11 +25,14 @@ interface Units {
   readonly zero: string;
 }
 
-/** The units of slices; null where slices are no whole words. */
-function unitsOf(dtype: DType, slice: number): Units | null {
+/**
+ * The units of slices; null where slices are no whole words.
+ * @param from what slices are read from: four words are more than the least binding, which a tensor without elements has
+ */
+function unitsOf(dtype: DType, slice: number, from: Span): Units | null {
   const words = (slice * DTYPES[dtype].bytes) / 4;
   if (!Number.isInteger(words)) return null;
-  return words % 4 === 0
+  return words % 4 === 0 && from.bytes > 0
     ? { name: "fours", units: words / 4, read: "read four", write: "write four", zero: "vec4(0u)" }
     : { name: "words", units: words, read: "read", write: "write", zero: "0u" };
 }
@@ -46,7 +49,7 @@ export function gatherOnGpu(
   const lookup = lookupOf(targets);
   const positions = positionsOf(targets);
   const buffers = { status, targets: targets.targets, data, out };
-  const whole = unitsOf(dtype, targets.slice);
+  const whole = unitsOf(dtype, targets.slice, data);
   if (whole !== null) {
     const { name, units, read, write, zero } = whole;
     const kernel = kernelOf(`gather ${name} ${lookup.name}`, () => ({
@@ -101,7 +104,7 @@ export function scatterOnGpu(
   const lookup = lookupOf(targets);
   const positions = positionsOf(targets);
   const buffers = { status, targets: targets.targets, updates, out };
-  const whole = unitsOf(dtype, targets.slice);
+  const whole = unitsOf(dtype, targets.slice, updates);
   if (whole !== null) {
     const { name, units, read, write } = whole;
     const kernel = kernelOf(`scatter ${name} ${lookup.name}`, () => ({
