@@ -43,6 +43,7 @@ export class GpuCore implements TensorOwner {
   readonly #params: Params;
   readonly #board: StatusBoard;
   #pending: CallCheck[] = [];
+  #isAsking = false;
   /** The first error that `done` has not told. */
   #untold: TensorError | null = null;
   /** How many times `done` has told. */
@@ -123,8 +124,16 @@ export class GpuCore implements TensorOwner {
     });
     this.#pending.push(check);
     result.madeBy(check);
-    if (this.#pending.length > MOST_PENDING) void this.settle().catch(() => {});
+    if (this.#pending.length > MOST_PENDING) void this.#ask();
     return result;
+  }
+
+  /** Settles what is pending by itself, one question at a time. Who waits for results learns of failures. */
+  async #ask(): Promise<void> {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    await this.settle().catch(() => {});
+    this.#isAsking = false;
   }
 
   /** The slot of the call, null where it needs none. */
@@ -134,7 +143,7 @@ export class GpuCore implements TensorOwner {
     const isChecked = plan.errorOf !== null || slots.length > 0;
     let slot: number | null = null;
     try {
-      slot = isChecked ? this.#board.take(recording) : null;
+      slot = isChecked ? this.#board.take() : null;
       const status = this.#board.span;
       const guard = { status, slot: slot ?? NEVER };
       if (slot !== null) beginCall(recording, status, slot, slots);
@@ -227,17 +236,16 @@ function openScopes({ device }: Gpu): () => Promise<TensorError | null> {
   device.pushErrorScope("out-of-memory");
   device.pushErrorScope("validation");
   return async () => {
-    const [invalid, full] = [device.popErrorScope(), device.popErrorScope()];
     try {
+      const scopes = [device.popErrorScope(), device.popErrorScope()] as const;
+      const [refusal, noMemory] = await Promise.all(scopes);
       // Memory first: what uses a buffer that could not be made is invalid too.
-      const noMemory = await full;
       if (noMemory !== null) {
         return new TensorError(
           "too-large",
           `the GPU has no memory for it: ${firstLine(noMemory.message)}`,
         );
       }
-      const refusal = await invalid;
       return (
         refusal &&
         new TensorError("engine", `the GPU refused the call: ${firstLine(refusal.message)}`)

@@ -76,17 +76,24 @@ export class StatusBoard {
   }
 
   /** The first word of a slot for a call. What it holds is made by {@link beginCall}. */
-  take(recording: Recording): number {
+  take(): number {
     const free = this.#free.pop();
     if (free !== undefined) return free;
-    if (this.#next === this.#slots) {
-      // The words of calls that were recorded before are copied in the same order.
-      const larger = this.#create(2 * this.#slots);
-      recording.copy(this.#span, larger);
-      this.#span = larger;
-      this.#slots *= 2;
-    }
+    if (this.#next === this.#slots) this.#grow();
     return WORDS * this.#next++;
+  }
+
+  /** Submits a copy of its own: the device may refuse the call for which there is no slot, and pending calls need theirs. */
+  #grow(): void {
+    const { device } = this.#gpu;
+    const { buffer, bytes } = this.#span;
+    const larger = this.#create(2 * this.#slots);
+    const encoder = device.createCommandEncoder();
+    encoder.copyBufferToBuffer(buffer, 0, larger.buffer, 0, bytes);
+    device.queue.submit([encoder.finish()]);
+    buffer.destroy();
+    this.#span = larger;
+    this.#slots *= 2;
   }
 
   give(slot: number): void {
