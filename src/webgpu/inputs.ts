@@ -35,6 +35,10 @@ export function gpuInputs(
     rules.map((_, position) => inputs[position]?.type),
     fields,
   );
+  // The types of tensors of a GPU are always there.
+  for (const [position, { name }] of rules.entries()) {
+    inputs[position]?.device?.checkAlive(name, fields);
+  }
   return inputs;
 }
 

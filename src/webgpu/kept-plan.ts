@@ -160,6 +160,9 @@ function scatterByPlan(
   const { dtype } = data.device;
   checkReduction(dtype, reduction, fields);
   const updates = inputOf(core, list, dtype, fields, "updates");
+  // Getters of updates that are no tensors of this package can dispose of both.
+  kept.checkAlive();
+  data.device.checkAlive("data", fields);
   const { type } = updates;
   if (type.dtype !== dtype) throw wrongDType(type, [dtype], fields, "updates");
   checkShape(type, dims, fields, "updates");

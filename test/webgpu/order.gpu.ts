@@ -11,6 +11,7 @@ import { REDUCTIONS } from "../../src/tensor/dtype.ts";
 import { tensor, Tensor, zeros } from "../../src/tensor/tensor.ts";
 import type { GpuTensor } from "../../src/webgpu/types.ts";
 import { randomFrom, randomIndices, randomTensor } from "../support/random.ts";
+import { assertRefused } from "../support/refusal.ts";
 import { bufferOf, bytesOfTensor, device, engine, guarded, readBuffers, tensorOf } from "./gpu.ts";
 import { assertSame } from "./ways.ts";
 
@@ -202,6 +203,34 @@ test("a tensor that was disposed of right after its read was asked for", async (
   const read = data.read();
   data.dispose();
   assertSame(await read, start, "the read");
+});
+
+test("tensors and plans that are disposed of while updates are read", async () => {
+  const start = i32([3], 1, 2, 3);
+  const plan = engine.planScatterND([3], [[0]]);
+  /** Updates of another library, whose elements take something with them. */
+  const updates = (gone: { dispose(): void }) => ({
+    type: "int32" as const,
+    dims: [1],
+    get data() {
+      gone.dispose();
+      return Int32Array.of(7);
+    },
+  });
+  const [indices, ...datas] = [i32([1, 1], 0), start, start, start].map((one) =>
+    engine.upload(one),
+  );
+  for (const [input, call] of [
+    ["data", () => engine.scatterND(datas[0], [[0]], updates(datas[0]))],
+    ["data", () => plan.scatter(datas[1], updates(datas[1]))],
+    ["indices", () => engine.scatterND(datas[2], indices, updates(indices))],
+    [undefined, () => plan.scatter(datas[2], updates(plan))],
+  ] as const) {
+    const error = assertRefused("disposed", /gone/, call);
+    assert.equal(error.input, input);
+  }
+  await engine.done();
+  assertSame(await datas[2].read(), start, "what is there");
 });
 
 test("results of calls on tensors that were disposed of at once", async () => {
