@@ -84,18 +84,6 @@ export class GpuCore implements TensorOwner {
     return new DeviceTensor(this, dtype, part(shape, 0), size, buffer, true);
   }
 
-  /** Submits what `record` records, outside of a call. */
-  submit(record: (recording: Recording) => void): void {
-    const recording = new Recording(this.gpu, this.#params);
-    try {
-      record(recording);
-    } catch (error) {
-      recording.abandon();
-      throw error;
-    }
-    recording.end();
-  }
-
   /**
    * Submits a call and gives its result.
    * @throws TensorError `too-large`, `engine`
@@ -173,6 +161,8 @@ export class GpuCore implements TensorOwner {
       const refusal = await call.refusal();
       const { slot } = call;
       if (!call.isPending) continue;
+      // Scratch memory that could not be made is among what calls share, and each that gets it would be refused.
+      if (refusal !== null) this.gpu.clear();
       call.settle(slot === null ? null : stateOf(slot), refusal, this.#told);
       if (slot !== null) this.#board.give(slot);
       this.#untold ??= call.outcome.error;

@@ -41,7 +41,7 @@ class KeptOnGpu {
   readonly #parts: KeptParts;
   #buffers: GpuBufferLike[] = [];
   #targets: Targets | undefined;
-  #last: Targets | undefined;
+  #last: { readonly targets: Targets; readonly made: DeviceTensor } | undefined;
   #sorted: SortedTargets | undefined;
   #isDisposed = false;
 
@@ -51,14 +51,10 @@ class KeptOnGpu {
   }
 
   #upload(words: Uint32Array): Span {
-    const span = this.#create(words.byteLength);
-    this.#core.write(span.buffer, words);
-    return span;
-  }
-
-  #create(bytes: number): Span {
+    const { byteLength: bytes } = words;
     const buffer = this.#core.gpu.createBuffer(bytes, TENSOR_USAGE, "offsets of a plan");
     this.#buffers.push(buffer);
+    this.#core.write(buffer, words);
     return { buffer, bytes };
   }
 
@@ -69,17 +65,25 @@ class KeptOnGpu {
     return (this.#targets = targetsOf(plan, words.length, this.#upload(words)));
   }
 
-  /** Made when a call first needs it, and before the call is recorded. */
-  get last(): Targets {
-    if (this.#last !== undefined) return this.#last;
+  /**
+   * Made by a call of its own, whose result is an input of all that use it: if the device refuses that call, they have
+   * its error, and the next one makes it again.
+   */
+  get #madeLast(): { readonly targets: Targets; readonly made: DeviceTensor } {
+    if (this.#last !== undefined && this.#last.made.lack === null) return this.#last;
+    this.#last?.made.dispose();
     const { targets } = this;
-    const chosen = this.#create(4 * positionsOf(targets));
+    const size = positionsOf(targets);
     let last = targets;
-    this.#core.submit((recording) => {
-      const table = keysOfTargets(recording, targets, "last");
-      last = chosenTargets(recording, targets, table, "last", true, chosen);
+    const made = this.#core.call({
+      ...{ fields: this.#parts.fields, plan: this.plan(), inputs: [], out: null },
+      ...{ dtype: "uint32", shape: [size], size },
+      record(recording, _placed, result) {
+        const table = keysOfTargets(recording, targets, "last");
+        last = chosenTargets(recording, targets, table, "last", true, result);
+      },
     });
-    return (this.#last = last);
+    return (this.#last = { targets: last, made });
   }
 
   get sorted(): SortedTargets {
@@ -91,21 +95,19 @@ class KeptOnGpu {
     return (this.#sorted = { ...sorted, count: keys.length, slice: plan.slice });
   }
 
-  /** The plan for one scatter. */
-  forScatter(dtype: DType, reduction: Reduction): HostPlan {
+  /** Makes what a scatter needs, before it is recorded; inputs of the scatter beside data and updates. */
+  prepare(dtype: DType, reduction: Reduction): DeviceTensor[] {
     const step = reduction === "mean" ? "add" : reduction;
-    if (positionsOf(this.targets) > 0) {
-      if (step === "none") void this.last;
-      else if (!isOrderFree(dtype, step)) void this.sorted;
-    }
-    return this.forGather();
+    if (positionsOf(this.targets) === 0) return [];
+    if (step === "none") return [this.#madeLast.made];
+    if (!isOrderFree(dtype, step)) void this.sorted;
+    return [];
   }
 
-  /** The plan for one gather. */
-  forGather(): HostPlan {
+  plan(): HostPlan {
     const { targets } = this;
     const arrangements: Arrangements = {
-      last: () => this.last,
+      last: () => this.#madeLast.targets,
       sorted: () => this.sorted,
       split: () => {
         throw new Error("a kept plan begins with the values of data");
@@ -123,6 +125,7 @@ class KeptOnGpu {
     this.#isDisposed = true;
     for (const buffer of this.#buffers) buffer.destroy();
     this.#buffers = [];
+    this.#last?.made.dispose();
   }
 }
 
@@ -171,9 +174,9 @@ function scatterByPlan(
     out === undefined
       ? null
       : outOnGpu(core, out, dtype, dataDims, SCATTERED, [data, updates], "data", fields);
-  const plan = kept.forScatter(dtype, reduction);
-  const work = workOf(core, parts, plan, data, target, dataDims, data.device.size);
-  return scatterWork(work, updates, { reduction, includeSelf: true }, []);
+  const others = kept.prepare(dtype, reduction);
+  const work = workOf(core, parts, kept.plan(), data, target, dataDims, data.device.size);
+  return scatterWork(work, updates, { reduction, includeSelf: true }, others);
 }
 
 function gatherByPlan(
@@ -191,7 +194,7 @@ function gatherByPlan(
     out === undefined
       ? null
       : outOnGpu(core, out, data.device.dtype, dims, SCATTERED, [data], null, fields);
-  return gatherWork(workOf(core, parts, kept.forGather(), data, target, dims, size), []);
+  return gatherWork(workOf(core, parts, kept.plan(), data, target, dims, size), []);
 }
 
 type Data = GpuInput & { readonly device: DeviceTensor };
