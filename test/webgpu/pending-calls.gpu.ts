@@ -94,3 +94,31 @@ test("a device that does not say whether it refused a call", async () => {
   await engine.done();
   device.destroy();
 });
+
+test("who asked before done has told learns of a bad call too, however late the elements come", async () => {
+  const device = await openDevice();
+  const engine = await createGpuEngine({ device });
+  const out = engine.upload(tensor("int32", [2], [3, 4]));
+  const bad = engine.upload(tensor("int32", [1, 1], [7]));
+  engine.scatterND(out, bad, [9], { out });
+  const create = device.createBuffer.bind(device);
+  let told: Promise<unknown> = Promise.resolve();
+  device.createBuffer = (descriptor) => {
+    const buffer = create(descriptor);
+    if (descriptor.label !== "a tensor, for the host") return buffer;
+    const map = buffer.mapAsync.bind(buffer);
+    buffer.mapAsync = async (mode) => {
+      const mapped = map(mode);
+      await told;
+      return mapped;
+    };
+    return buffer;
+  };
+  // Both are asked in one turn, and the elements wait for the turn to end.
+  told = Promise.resolve().then(() => done);
+  const read = assertRejected("index-out-of-range", /is 7/, () => out.read());
+  const done = assertRejected("index-out-of-range", /is 7/, () => engine.done());
+  await Promise.all([read, done]);
+  assert.deepEqual((await out.read()).toArray(), [3, 4]);
+  device.destroy();
+});
