@@ -62,14 +62,13 @@ export class CallCheck {
 
   /**
    * Ends the call. Calls before it must have been settled.
-   * @param state what the GPU found; null where it was not asked
+   * @param failure what the GPU found; null also where it was not asked
    */
-  settle(state: SlotState | null, refusal: TensorError | null, told: number): void {
+  settle(failure: SlotState, refusal: TensorError | null, told: number): void {
     const parts = this.#parts;
     if (parts === null) return;
     this.#parts = null;
     this.#told = told;
-    const failure = state?.failure ?? null;
     const lacking = parts.inputs.find(({ outcome }) => outcome.lack !== null)?.outcome.lack ?? null;
     const error =
       refusal ??

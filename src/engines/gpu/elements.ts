@@ -12,9 +12,6 @@ export const perWordOf = (dtype: DType): 1 | 2 | 4 => {
   return bytes === 1 ? 4 : bytes === 2 ? 2 : 1;
 };
 
-/** Words of an element; 1 for those of 1 and 2 bytes. */
-export const wordsPerElement = (dtype: DType): number => Math.max(1, DTYPES[dtype].bytes / 4);
-
 /** Functions over elements that share words: which word, which bits of it. */
 export const laneSource = (perWord: 2 | 4): string => `
 const MASK = ${perWord === 4 ? "0xffu" : "0xffffu"};

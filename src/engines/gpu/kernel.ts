@@ -39,7 +39,7 @@ export interface KernelParts {
   readonly declarations?: string;
   /** What invocation `i` does. */
   readonly body: string;
-  /** Whether the body needs whole workgroups: `i` may be beyond `params.end` then, and the body has to look. */
+  /** Whether the body needs whole workgroups: `i` may be beyond the last one then, and the body has to look. */
   readonly isWhole?: boolean;
 }
 

@@ -69,8 +69,8 @@ export class Recording {
   }
 
   /**
-   * Runs a kernel for invocations 0 to `threads`.
-   * @param most of one dispatch: a driver ends what takes seconds
+   * Runs that many invocations of a kernel.
+   * @param most of one dispatch, a multiple of {@link WORKGROUP}: a driver ends what takes seconds
    */
   run(
     kernel: Kernel,

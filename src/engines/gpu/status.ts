@@ -31,12 +31,8 @@ export const NEVER = 0;
 /** Slots at the beginning; when all are in use, there are twice as many. */
 const FIRST_SLOTS = 64;
 
-/** What the GPU says of one call. */
-export interface SlotState {
-  readonly hasContents: boolean;
-  /** Null where the call did what it should; `input` where it had nothing to work on. */
-  readonly failure: null | "input" | BadIndex | RepeatFound;
-}
+/** What the GPU says of one call: null where it did what it should, `input` where it had nothing to work on. */
+export type SlotState = null | "input" | BadIndex | RepeatFound;
 
 export interface BadIndex {
   readonly kind: "index";
@@ -117,23 +113,18 @@ export class StatusBoard {
       staging.destroy();
     }
   }
-
-  destroy(): void {
-    this.#span.buffer.destroy();
-  }
 }
 
 function stateOf(words: Uint32Array): SlotState {
-  const hasContents = words[SLOT.contents] === FINE;
   const failure = words[SLOT.failure];
-  if (failure === FINE) return { hasContents, failure: null };
-  if (failure === 0) return { hasContents, failure: "input" };
+  if (failure === FINE) return null;
+  if (failure === 0) return "input";
   if (words[SLOT.repeat] !== FINE) {
     const [earlier, target] = [words[SLOT.earlier], words[SLOT.target]];
-    return { hasContents, failure: { kind: "repeat", position: failure - 1, earlier, target } };
+    return { kind: "repeat", position: failure - 1, earlier, target };
   }
   const [low, high] = [words[SLOT.low], words[SLOT.high]];
-  return { hasContents, failure: { kind: "index", place: failure - 1, low, high } };
+  return { kind: "index", place: failure - 1, low, high };
 }
 
 /** Begins a call: it has failed already where an input has no contents. */
