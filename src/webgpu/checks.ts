@@ -70,9 +70,9 @@ export class CallCheck {
     this.#parts = null;
     this.#told = told;
     const lacking = parts.inputs.find(({ outcome }) => outcome.lack !== null)?.outcome.lack ?? null;
-    const error =
-      refusal ??
-      (failure === null || failure === "input" ? lacking : (parts.errorOf?.(failure) ?? null));
+    // An input that the device could not make is also why it refuses what uses it.
+    const found = failure === null || failure === "input" ? null : parts.errorOf?.(failure);
+    const error = lacking ?? refusal ?? found ?? null;
     if (error === null) return;
     const { before } = parts;
     // What the device refused may have been done in part.

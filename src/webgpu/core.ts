@@ -75,8 +75,26 @@ export class GpuCore implements TensorOwner {
     queue.writeBuffer(buffer, 0, padded.buffer);
   }
 
-  /** @throws TensorError `too-large`, `engine` */
-  create(dtype: DType, shape: readonly number[], size: number, fields: ErrorFields): DeviceTensor {
+  /**
+   * A tensor with these elements, or with zeros. Memory that the device does not have is an error of whoever waits.
+   * @throws TensorError `too-large`, `engine`
+   */
+  make(
+    dtype: DType,
+    shape: readonly number[],
+    size: number,
+    data: NumericStorage | null,
+  ): DeviceTensor {
+    const { made, refusal } = watched(this.gpu, () => {
+      const tensor = this.#create(dtype, shape, size, {});
+      if (data !== null) this.write(tensor.buffer as GpuBufferLike, data);
+      return tensor;
+    });
+    const parts = { slot: null, inputs: [], before: "new", errorOf: null, refusal } as const;
+    return this.#pend(made, new CallCheck(parts));
+  }
+
+  #create(dtype: DType, shape: readonly number[], size: number, fields: ErrorFields): DeviceTensor {
     const bytes = size * DTYPES[dtype].bytes;
     const buffer = withFields(fields, () =>
       this.gpu.createBuffer(bytes, TENSOR_USAGE, `a tensor of ${size} elements of ${dtype}`),
@@ -92,24 +110,27 @@ export class GpuCore implements TensorOwner {
     const { fields, out, dtype, shape, size } = call;
     this.gpu.checkThere();
     for (const { lack } of call.inputs) if (lack !== null) throw lack;
-    const scopes = openScopes(this.gpu);
-    let result: DeviceTensor | null = out;
-    let slot: number | null = null;
-    try {
-      result ??= this.create(dtype, shape, size, fields);
-      slot = withFields(fields, () => this.#submitCall(call, result as DeviceTensor));
-    } catch (error) {
-      void scopes();
-      if (out === null) result?.dispose();
-      throw error;
-    }
+    const { made, refusal } = watched(this.gpu, () => {
+      const result = out ?? this.#create(dtype, shape, size, fields);
+      try {
+        return { result, slot: withFields(fields, () => this.#submitCall(call, result)) };
+      } catch (error) {
+        if (out === null) result.dispose();
+        throw error;
+      }
+    });
     const check = new CallCheck({
-      slot,
+      slot: made.slot,
       inputs: checksOf(call.inputs),
       before: out === null ? "new" : out.check,
       errorOf: call.plan.errorOf,
-      refusal: scopes(),
+      refusal,
     });
+    return this.#pend(made.result, check);
+  }
+
+  /** The tensor that a call makes or writes to, now that the call is pending. */
+  #pend(result: DeviceTensor, check: CallCheck): DeviceTensor {
     this.#pending.push(check);
     result.madeBy(check);
     if (this.#pending.length > MOST_PENDING) void this.#ask();
@@ -196,12 +217,13 @@ export class GpuCore implements TensorOwner {
     const bytes = paddedBytes(span.bytes);
     const { device } = this.gpu;
     const usage = BUFFER_USAGE.MAP_READ | BUFFER_USAGE.COPY_DST;
-    const scopes = openScopes(this.gpu);
-    const staging = device.createBuffer({ size: bytes, usage, label: "a tensor, for the host" });
-    const encoder = device.createCommandEncoder();
-    encoder.copyBufferToBuffer(span.buffer, 0, staging, 0, bytes);
-    device.queue.submit([encoder.finish()]);
-    const refusal = scopes();
+    const { made: staging, refusal } = watched(this.gpu, () => {
+      const buffer = device.createBuffer({ size: bytes, usage, label: "a tensor, for the host" });
+      const encoder = device.createCommandEncoder();
+      encoder.copyBufferToBuffer(span.buffer, 0, buffer, 0, bytes);
+      device.queue.submit([encoder.finish()]);
+      return buffer;
+    });
     try {
       await this.#wait(staging.mapAsync(MAP_MODE_READ));
       const refused = await refusal;
@@ -245,6 +267,20 @@ function openScopes({ device }: Gpu): () => Promise<TensorError | null> {
       return null;
     }
   };
+}
+
+/** What `make` makes, and why the device refused a part of it. */
+function watched<T>(
+  gpu: Gpu,
+  make: () => T,
+): { readonly made: T; readonly refusal: Promise<TensorError | null> } {
+  const scopes = openScopes(gpu);
+  try {
+    return { made: make(), refusal: scopes() };
+  } catch (error) {
+    void scopes();
+    throw error;
+  }
 }
 
 /** What `use` gives; its errors name the operator. */

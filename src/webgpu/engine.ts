@@ -77,15 +77,14 @@ function alloc<D extends DType>(
   checkDType(dtype, {});
   checkHolds(dtype, {});
   const { shape: dims, size } = shapeOf(shape);
-  return core.create(dtype, dims, size, {}) as DeviceTensor<D>;
+  return core.make(dtype, dims, size, null) as DeviceTensor<D>;
 }
 
 function upload<D extends DType>(core: GpuCore, given: unknown): DeviceTensor<D> {
   const tensor = numericTensor(given, {});
   const { dtype, size } = tensor;
-  const result = core.create(dtype, Tensor.dimsOf(tensor), size, {});
-  core.write(result.buffer, tensor.data as NumericStorage);
-  return result as DeviceTensor as DeviceTensor<D>;
+  const made = core.make(dtype, Tensor.dimsOf(tensor), size, tensor.data as NumericStorage);
+  return made as DeviceTensor<D>;
 }
 
 function fromBuffer<D extends DType>(

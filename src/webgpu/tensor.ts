@@ -110,14 +110,17 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
     const [check, calls] = [this.#check, this.#calls];
     // Whoever asks before `done` has told is told as well, whichever of them is first to know.
     const { told } = this.#owner;
-    const reading = this.#owner.read(this);
     // The elements are copied now, so they are there whatever becomes of the tensor until the outcome is known.
-    const [data] = await Promise.all([reading, this.#owner.settle()]);
+    const reading = this.#owner.read(this);
+    // Of what the device could not make there is no copy, but the call knows why.
+    reading.catch(() => {});
+    await this.#owner.settle();
     const lack = check?.outcome.lack ?? null;
     if (lack !== null) throw lack;
     const failed = calls.find((call) => call.outcome.error !== null && call.told >= told);
     this.#calls = this.#calls.filter((call) => call !== failed && this.#isUntold(call));
     if (failed?.outcome.error) throw failed.outcome.error;
+    const data = await reading;
     return new Tensor(this.dtype, part(this.shape, 0), this.size, data as Storage<D>);
   }
 

@@ -158,6 +158,31 @@ for (const [name, begin] of Object.entries(NEEDING)) {
   });
 }
 
+test("a tensor for which memory is missing", async () => {
+  const device = await openDevice();
+  const own = await createGpuEngine({ device });
+  device.pushErrorScope("validation");
+  const good = own.upload(DATA);
+  const create = device.createBuffer.bind(device);
+  device.createBuffer = (descriptor) =>
+    // A buffer that is no good, as that without memory.
+    create({ ...descriptor, usage: BUFFER_USAGE.MAP_READ | BUFFER_USAGE.STORAGE });
+  const lacking = [own.upload(DATA), own.alloc("float32", [4])];
+  device.createBuffer = create;
+  const sum = own.scatterND(good, [[1]], [2], { reduction: "add" });
+  const made = own.scatterND(lacking[0], [[1]], [2]);
+  for (const one of [...lacking, made]) {
+    await assertRejected("engine", /createBuffer|CreateBuffer|usage/i, () => one.read());
+  }
+  await assertRejected("engine", /refused/, () => own.done());
+  assertRefused("engine", /refused/, () => own.gather(lacking[1], [0]));
+  assert.deepEqual((await sum.read()).toArray(), [1, 4, 3, 4]);
+  await own.done();
+  // Nobody else hears of it.
+  assert.equal(await device.popErrorScope(), null);
+  device.destroy();
+});
+
 test("tensors larger than what a kernel sees", async () => {
   const device = await openDevice();
   const own = await createGpuEngine({ device });
