@@ -2,12 +2,20 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Gpu } from "../../src/engines/gpu/gpu.ts";
 import { BUFFER_USAGE, type GpuDeviceLike } from "../../src/engines/gpu/webgpu.ts";
 import { tensor, zeros } from "../../src/tensor/tensor.ts";
 import { createGpuEngine } from "../../src/webgpu/index.ts";
 import type { GpuEngine, GpuTensor } from "../../src/webgpu/types.ts";
 import { assertRefused, assertRejected } from "../support/refusal.ts";
-import { bufferOf, engine, openDevice, readBuffers, TENSOR_USAGE } from "./gpu.ts";
+import {
+  bufferOf,
+  device as sharedDevice,
+  engine,
+  openDevice,
+  readBuffers,
+  TENSOR_USAGE,
+} from "./gpu.ts";
 
 const DATA = tensor("float32", [4], [1, 2, 3, 4]);
 
@@ -181,6 +189,24 @@ test("a tensor for which memory is missing", async () => {
   // Nobody else hears of it.
   assert.equal(await device.popErrorScope(), null);
   device.destroy();
+});
+
+test("of scratch memory the oldest is given up", () => {
+  const gpu = new Gpu(sharedDevice);
+  const destroyed: string[] = [];
+  // Two of this size are kept.
+  for (const name of ["first", "second", "third", "fourth"]) {
+    const nothing = (): void => {};
+    gpu.giveScratch([
+      {
+        ...{ size: 100 * 2 ** 20, usage: TENSOR_USAGE, mapState: "unmapped", unmap: nothing },
+        mapAsync: () => Promise.resolve(undefined),
+        getMappedRange: () => new ArrayBuffer(0),
+        destroy: () => destroyed.push(name),
+      },
+    ]);
+  }
+  assert.deepEqual(destroyed, ["first", "second"]);
 });
 
 test("tensors larger than what a kernel sees", async () => {

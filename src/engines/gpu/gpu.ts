@@ -86,15 +86,17 @@ export class Gpu {
     return this.createBuffer(bytes, TENSOR_USAGE, "scratch memory of the call");
   }
 
+  /** What was given first is destroyed first. */
   giveScratch(buffers: readonly GpuBufferLike[]): void {
-    this.#free.push(...buffers);
     let kept = 0;
-    this.#free = this.#free.toReversed().filter((buffer) => {
+    const newestFirst = [...this.#free, ...buffers].toReversed();
+    const free = newestFirst.filter((buffer) => {
       kept += buffer.size;
       if (kept <= MOST_KEPT) return true;
       buffer.destroy();
       return false;
     });
+    this.#free = free.toReversed();
   }
 
   /** A kernel, which is compiled the first time. */
