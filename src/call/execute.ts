@@ -6,7 +6,13 @@ import { divide } from "../kernels/divide.ts";
 import type { Settings } from "../operators/operator.ts";
 import type { Plan } from "../plan/plan.ts";
 import { countTargets, split } from "../plan/repeats.ts";
-import { isNumericStorage, type DType, type Step, type Storage } from "../tensor/dtype.ts";
+import {
+  isNumericStorage,
+  type DType,
+  type Step,
+  type Steps,
+  type Storage,
+} from "../tensor/dtype.ts";
 import { part, shapeOf } from "../tensor/shape.ts";
 import { bytesOf, copy } from "../tensor/storage.ts";
 import { checkDType, Tensor, type Mutable } from "../tensor/tensor.ts";
@@ -66,12 +72,8 @@ function clear(data: Storage): void {
 /** What a reduction does, and whether it begins with the value of data. */
 export type Reducing = Pick<Settings, "reduction" | "includeSelf">;
 
-/** What the first update of a target does, what later ones do, and whether a division by their number follows. */
-export function stepsOf({ reduction, includeSelf }: Reducing): {
-  readonly first: Step;
-  readonly later: Step;
-  readonly divides: boolean;
-} {
+/** The steps of a reduction. */
+export function stepsOf({ reduction, includeSelf }: Reducing): Steps {
   const step = reduction === "mean" ? "add" : reduction;
   return { first: includeSelf ? step : "none", later: step, divides: reduction === "mean" };
 }

@@ -225,6 +225,13 @@ export type Reduction = (typeof REDUCTIONS)[number];
 /** What one update does to one value. A mean has no step of its own: it adds, and divides at the end. */
 export type Step = Exclude<Reduction, "mean">;
 
+/** What the first update of a target does, what later ones do, and whether a division by their number follows. */
+export interface Steps {
+  readonly first: Step;
+  readonly later: Step;
+  readonly divides: boolean;
+}
+
 /** Whether a data type has arithmetic. Floats of 8 bits and all types of 4 bits have none: they are only moved. */
 export const isArithmetic = (dtype: DType): boolean => {
   const { family, bits } = rowOf(dtype);

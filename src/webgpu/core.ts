@@ -4,9 +4,8 @@
  */
 
 import { firstLine, Gpu, paddedBytes, TENSOR_USAGE } from "../engines/gpu/gpu.ts";
-import type { Guard } from "../engines/gpu/moves.ts";
 import { Params, Recording, type Span } from "../engines/gpu/recording.ts";
-import { beginCall, endChecks, NEVER, StatusBoard } from "../engines/gpu/status.ts";
+import { beginCall, endChecks, NEVER, StatusBoard, type Guard } from "../engines/gpu/status.ts";
 import {
   BUFFER_USAGE,
   MAP_MODE_READ,
@@ -86,7 +85,7 @@ export class GpuCore implements TensorOwner {
     data: NumericStorage | null,
   ): DeviceTensor {
     const { made, refusal } = watched(this.gpu, () => {
-      const tensor = this.#create(dtype, shape, size, {});
+      const tensor = this.#create(dtype, shape, size);
       if (data !== null) this.write(tensor.buffer as GpuBufferLike, data);
       return tensor;
     });
@@ -94,11 +93,10 @@ export class GpuCore implements TensorOwner {
     return this.#pend(made, new CallCheck(parts));
   }
 
-  #create(dtype: DType, shape: readonly number[], size: number, fields: ErrorFields): DeviceTensor {
+  #create(dtype: DType, shape: readonly number[], size: number): DeviceTensor {
     const bytes = size * DTYPES[dtype].bytes;
-    const buffer = withFields(fields, () =>
-      this.gpu.createBuffer(bytes, TENSOR_USAGE, `a tensor of ${size} elements of ${dtype}`),
-    );
+    const what = `a tensor of ${size} elements of ${dtype}`;
+    const buffer = this.gpu.createBuffer(bytes, TENSOR_USAGE, what);
     return new DeviceTensor(this, dtype, part(shape, 0), size, buffer, true);
   }
 
@@ -108,17 +106,18 @@ export class GpuCore implements TensorOwner {
    */
   call(call: GpuCall): DeviceTensor {
     const { fields, out, dtype, shape, size } = call;
-    this.gpu.checkThere();
     for (const { lack } of call.inputs) if (lack !== null) throw lack;
-    const { made, refusal } = watched(this.gpu, () => {
-      const result = out ?? this.#create(dtype, shape, size, fields);
+    const submit = (): { result: DeviceTensor; slot: number | null } => {
+      this.gpu.checkThere();
+      const result = out ?? this.#create(dtype, shape, size);
       try {
-        return { result, slot: withFields(fields, () => this.#submitCall(call, result)) };
+        return { result, slot: this.#submitCall(call, result) };
       } catch (error) {
         if (out === null) result.dispose();
         throw error;
       }
-    });
+    };
+    const { made, refusal } = withFields(fields, () => watched(this.gpu, submit));
     const check = new CallCheck({
       slot: made.slot,
       inputs: checksOf(call.inputs),
@@ -235,8 +234,11 @@ export class GpuCore implements TensorOwner {
     }
   }
 
+  /** Ends the engine: later calls and waits are errors. */
   dispose(): void {
-    this.gpu.clear();
+    this.gpu.end();
+    this.#params.buffer.destroy();
+    this.#board.destroy();
   }
 }
 
@@ -279,7 +281,8 @@ function watched<T>(
     return { made: make(), refusal: scopes() };
   } catch (error) {
     void scopes();
-    throw error;
+    // A device throws by itself for what is no buffer.
+    throw isTensorError(error) ? error : gpu.failureOf(error);
   }
 }
 

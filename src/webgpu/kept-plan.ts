@@ -11,8 +11,6 @@ import {
   type KeptParts,
 } from "../call/kept-plan.ts";
 import { isOrderFree, type SortedTargets } from "../engines/gpu/combine.ts";
-import { TENSOR_USAGE } from "../engines/gpu/gpu.ts";
-import type { Span } from "../engines/gpu/recording.ts";
 import type { Arrangements } from "../engines/gpu/scatter.ts";
 import { sortOnHost } from "../engines/gpu/sort.ts";
 import {
@@ -24,9 +22,8 @@ import {
   targetsOf,
   type Targets,
 } from "../engines/gpu/targets.ts";
-import type { GpuBufferLike } from "../engines/gpu/webgpu.ts";
 import { TensorError } from "../errors.ts";
-import type { DType, Reduction } from "../tensor/dtype.ts";
+import type { DType, Step } from "../tensor/dtype.ts";
 import { optionsOf } from "../tensor/options.ts";
 import { checkArithmetic, gatherWork, scatterWork, type Work } from "./call.ts";
 import type { GpuCore } from "./core.ts";
@@ -35,14 +32,22 @@ import type { HostPlan } from "./plan-source.ts";
 import type { DeviceTensor } from "./tensor.ts";
 import type { GpuPlan } from "./types.ts";
 
-/** What a kept plan has on the GPU. */
+/** What was made of a plan, and the tensors that hold it: inputs of the calls that use it, so that they know if it failed. */
+interface Kept<T> {
+  readonly value: T;
+  readonly held: readonly DeviceTensor[];
+}
+
+const isMade = <T>(kept: Kept<T> | undefined): kept is Kept<T> =>
+  kept !== undefined && kept.held.every(({ lack }) => lack === null);
+
+/** What a kept plan has on the GPU. Each part is made when a call first needs it, and again if the device refused it. */
 class KeptOnGpu {
   readonly #core: GpuCore;
   readonly #parts: KeptParts;
-  #buffers: GpuBufferLike[] = [];
-  #targets: Targets | undefined;
-  #last: { readonly targets: Targets; readonly made: DeviceTensor } | undefined;
-  #sorted: SortedTargets | undefined;
+  #targets: Kept<Targets> | undefined;
+  #last: Kept<Targets> | undefined;
+  #sorted: Kept<SortedTargets> | undefined;
   #isDisposed = false;
 
   constructor(core: GpuCore, parts: KeptParts) {
@@ -50,65 +55,62 @@ class KeptOnGpu {
     this.#parts = parts;
   }
 
-  #upload(words: Uint32Array): Span {
-    const { byteLength: bytes } = words;
-    const buffer = this.#core.gpu.createBuffer(bytes, TENSOR_USAGE, "offsets of a plan");
-    this.#buffers.push(buffer);
-    this.#core.write(buffer, words);
-    return { buffer, bytes };
+  #upload(words: Uint32Array): DeviceTensor {
+    return this.#core.make("uint32", [words.length], words.length, words);
   }
 
-  get targets(): Targets {
-    if (this.#targets !== undefined) return this.#targets;
+  get #placed(): Kept<Targets> {
+    if (isMade(this.#targets)) return this.#targets;
+    dispose(this.#targets);
     const { plan } = this.#parts;
     const words = targetsFrom(plan, plan.offsets.length);
-    return (this.#targets = targetsOf(plan, words.length, this.#upload(words)));
+    const made = this.#upload(words);
+    const value = targetsOf(plan, words.length, made.span);
+    return (this.#targets = { value, held: [made] });
   }
 
-  /**
-   * Made by a call of its own, whose result is an input of all that use it: if the device refuses that call, they have
-   * its error, and the next one makes it again.
-   */
-  get #madeLast(): { readonly targets: Targets; readonly made: DeviceTensor } {
-    if (this.#last !== undefined && this.#last.made.lack === null) return this.#last;
-    this.#last?.made.dispose();
-    const { targets } = this;
+  /** The positions that win, by a call of its own. */
+  get #winners(): Kept<Targets> {
+    if (isMade(this.#last)) return this.#last;
+    dispose(this.#last);
+    const { value: targets, held } = this.#placed;
     const size = positionsOf(targets);
-    let last = targets;
+    let value = targets;
     const made = this.#core.call({
-      ...{ fields: this.#parts.fields, plan: this.plan(), inputs: [], out: null },
+      ...{ fields: this.#parts.fields, plan: this.plan(), inputs: held, out: null },
       ...{ dtype: "uint32", shape: [size], size },
       record(recording, _placed, result) {
         const table = keysOfTargets(recording, targets, "last");
-        last = chosenTargets(recording, targets, table, "last", true, result);
+        value = chosenTargets(recording, targets, table, "last", true, result);
       },
     });
-    return (this.#last = { targets: last, made });
+    return (this.#last = { value, held: [made] });
   }
 
-  get sorted(): SortedTargets {
-    if (this.#sorted !== undefined) return this.#sorted;
+  get #order(): Kept<SortedTargets> {
+    if (isMade(this.#sorted)) return this.#sorted;
+    dispose(this.#sorted);
     const { plan } = this.#parts;
     const flat = flatTargetsFrom(plan, plan.offsets.length);
-    const [keys, positions] = sortOnHost(flat, this.targets.slices);
-    const sorted = { keys: this.#upload(keys), positions: this.#upload(positions) };
-    return (this.#sorted = { ...sorted, count: keys.length, slice: plan.slice });
+    const { slices, slice } = this.#placed.value;
+    const [keys, positions] = sortOnHost(flat, slices).map((words) => this.#upload(words));
+    const value = { keys: keys.span, positions: positions.span, count: keys.size, slice };
+    return (this.#sorted = { value, held: [keys, positions] });
   }
 
-  /** Makes what a scatter needs, before it is recorded; inputs of the scatter beside data and updates. */
-  prepare(dtype: DType, reduction: Reduction): DeviceTensor[] {
-    const step = reduction === "mean" ? "add" : reduction;
-    if (positionsOf(this.targets) === 0) return [];
-    if (step === "none") return [this.#madeLast.made];
-    if (!isOrderFree(dtype, step)) void this.sorted;
-    return [];
+  /** Makes what a call needs before it is recorded. @returns the inputs of the call beside data and updates */
+  prepare(dtype: DType, step: Step | null): readonly DeviceTensor[] {
+    const { value, held } = this.#placed;
+    if (step === null || positionsOf(value) === 0) return held;
+    if (step === "none") return [...held, ...this.#winners.held];
+    return isOrderFree(dtype, step) ? held : [...held, ...this.#order.held];
   }
 
   plan(): HostPlan {
-    const { targets } = this;
+    const { value: targets } = this.#placed;
     const arrangements: Arrangements = {
-      last: () => this.#madeLast.targets,
-      sorted: () => this.sorted,
+      last: () => this.#winners.value,
+      sorted: () => this.#order.value,
       split: () => {
         throw new Error("a kept plan begins with the values of data");
       },
@@ -123,17 +125,19 @@ class KeptOnGpu {
 
   dispose(): void {
     this.#isDisposed = true;
-    for (const buffer of this.#buffers) buffer.destroy();
-    this.#buffers = [];
-    this.#last?.made.dispose();
+    for (const kept of [this.#targets, this.#last, this.#sorted]) dispose(kept);
   }
+}
+
+function dispose(kept: Kept<unknown> | undefined): void {
+  for (const tensor of kept?.held ?? []) tensor.dispose();
 }
 
 /** The functions of a kept plan. */
 export function gpuPlan(core: GpuCore, parts: KeptParts): GpuPlan {
   const kept = new KeptOnGpu(core, parts);
   // What is too large for the device is an error now, not in a later call.
-  void kept.targets;
+  kept.prepare("uint8", null);
   const plan: Pick<GpuPlan, "scatter" | "gather"> = {
     scatter: (data, updates, options) =>
       scatterByPlan(core, parts, kept, data, updates, options) as never,
@@ -174,7 +178,7 @@ function scatterByPlan(
     out === undefined
       ? null
       : outOnGpu(core, out, dtype, dataDims, SCATTERED, [data, updates], "data", fields);
-  const others = kept.prepare(dtype, reduction);
+  const others = kept.prepare(dtype, reduction === "mean" ? "add" : reduction);
   const work = workOf(core, parts, kept.plan(), data, target, dataDims, data.device.size);
   return scatterWork(work, updates, { reduction, includeSelf: true }, others);
 }
@@ -194,7 +198,8 @@ function gatherByPlan(
     out === undefined
       ? null
       : outOnGpu(core, out, data.device.dtype, dims, SCATTERED, [data], null, fields);
-  return gatherWork(workOf(core, parts, kept.plan(), data, target, dims, size), []);
+  const others = kept.prepare(data.device.dtype, null);
+  return gatherWork(workOf(core, parts, kept.plan(), data, target, dims, size), others);
 }
 
 type Data = GpuInput & { readonly device: DeviceTensor };

@@ -133,7 +133,7 @@ function readJob(
 function readSequences(
   recording: Recording,
   prepared: PreparedCall,
-  _rules: IndexRules,
+  _: IndexRules,
   { indices, step, status, slot }: Reading,
 ): Targets {
   const { call, planInputs } = prepared;

@@ -141,9 +141,13 @@ export interface GpuEngine {
   readonly planGather: PlanFunction<AxisOption & { readonly batchDims?: number | undefined }>;
   /**
    * Fulfilled when all calls so far have taken effect.
-   * @throws TensorError that of the first bad call since the last `done`; `engine` when the device is lost
+   * @throws TensorError that of the first bad call since the last `done`, which stands for all later ones; `engine` when
+   * the device is lost, `disposed`
    */
   done(): Promise<void>;
-  /** Frees what the engine itself keeps on the GPU, and destroys its device unless the device was given. */
+  /**
+   * Ends the engine, after all calls that were made before, and destroys its device unless the device was given. Later
+   * calls and waits are `disposed`; buffers of tensors are there until their own `dispose`.
+   */
   dispose(): void;
 }

@@ -42,7 +42,7 @@ test("an engine with a device of its own destroys it at its end", async () => {
   const { device } = own;
   own.dispose();
   assert.equal(await isLost(device), true);
-  assertRefused("engine", /lost|disposed/, () => own.alloc("int8", [1]));
+  assertRefused("disposed", /the engine is gone/, () => own.alloc("int8", [1]));
 });
 
 test("a device that was given is not destroyed", async () => {
@@ -51,8 +51,14 @@ test("a device that was given is not destroyed", async () => {
   assert.equal(first.device, device);
   await works(first);
   const kept = bufferOf(Uint8Array.of(1, 2, 3, 4), 0, device);
+  const data = first.upload(DATA);
   first.dispose();
   assert.equal(await isLost(device), false);
+  const gone = /the engine is gone/;
+  assertRefused("disposed", gone, () => first.gather(data, [0]));
+  assertRefused("disposed", gone, () => first.planGather([4], [0]));
+  await assertRejected("disposed", gone, () => first.done());
+  await assertRejected("disposed", gone, () => data.read());
   assert.deepEqual([...(await readBuffers([kept], device))[0]], [1, 2, 3, 4]);
   const second = await createGpuEngine({ device });
   await works(second);
@@ -281,4 +287,12 @@ test("a device that is lost before it has an engine", async () => {
   assertRefused("engine", /lost/, () => late.alloc("int8", [1]));
   await assertRejected("engine", /lost/, () => late.done());
   late.dispose();
+});
+
+test("what only looks like a buffer is refused when it is used", async () => {
+  const fake = { size: 16, usage: TENSOR_USAGE, mapAsync() {}, getMappedRange() {}, destroy() {} };
+  const data = engine.fromBuffer(fake as never, "float32", [4]);
+  assertRefused("engine", /the GPU failed: /, () => engine.gather(data, [0]));
+  await assertRejected("engine", /the GPU failed: /, () => data.read());
+  await works(engine);
 });

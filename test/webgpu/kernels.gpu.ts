@@ -31,11 +31,7 @@ function listingDevice(texts: Map<string, Set<string>>): GpuDeviceLike {
   return {
     limits: { maxBufferSize, maxStorageBufferBindingSize, maxComputeWorkgroupsPerDimension },
     lost: new Promise(nothing),
-    queue: {
-      submit: nothing,
-      writeBuffer: nothing,
-      onSubmittedWorkDone: () => Promise.resolve(undefined),
-    },
+    queue: { submit: nothing, writeBuffer: nothing },
     createBuffer,
     createShaderModule({ code, label = "" }) {
       const all = texts.get(label) ?? new Set();

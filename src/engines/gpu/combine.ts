@@ -8,8 +8,8 @@ import { DTYPES, isUnsigned, type DType, type Step } from "../../tensor/dtype.ts
 import { combineSource } from "./arithmetic.ts";
 import { laneSource, perWordOf } from "./elements.ts";
 import { kernelOf, type Kernel } from "./kernel.ts";
-import type { Guard } from "./moves.ts";
 import type { Recording, Span } from "./recording.ts";
+import type { Guard } from "./status.ts";
 import { lookupOf, lookupParams, positionsOf, type Lookup, type Targets } from "./targets.ts";
 
 /** A step that is no move. */

@@ -4,8 +4,8 @@ import { DTYPES, type DType } from "../../tensor/dtype.ts";
 import { divideSource } from "./arithmetic.ts";
 import { laneSource, perWordOf } from "./elements.ts";
 import { kernelOf } from "./kernel.ts";
-import type { Guard } from "./moves.ts";
 import type { Recording, Span } from "./recording.ts";
+import type { Guard } from "./status.ts";
 
 /**
  * Divides each slice of `out` that has updates by their number. One invocation has one word of `out`, whatever is in it.

@@ -33,6 +33,7 @@ export class Gpu {
   /** Scratch buffers that no call uses. Work on a device is done in order, so the next call may have them at once. */
   #free: GpuBufferLike[] = [];
   #lost: string | null = null;
+  #hasEnded = false;
 
   constructor(device: GpuDeviceLike) {
     this.device = device;
@@ -41,8 +42,9 @@ export class Gpu {
     });
   }
 
-  /** @throws TensorError `engine` when the device is lost */
+  /** @throws TensorError `engine` when the device is lost, `disposed` when the engine has ended */
   checkThere(): void {
+    if (this.#hasEnded) throw new TensorError("disposed", "the engine is gone (disposed)");
     if (this.#lost !== null) throw lostError(this.#lost);
   }
 
@@ -114,6 +116,12 @@ export class Gpu {
     const compiled = { pipeline, layout: pipeline.getBindGroupLayout(0), params, buffers };
     this.#compiled.set(name, compiled);
     return compiled;
+  }
+
+  /** Frees scratch memory; nothing can be done from now on. */
+  end(): void {
+    this.#hasEnded = true;
+    this.clear();
   }
 
   /** Frees what is not in use. */

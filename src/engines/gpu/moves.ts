@@ -7,13 +7,8 @@ import { DTYPES, type DType } from "../../tensor/dtype.ts";
 import { laneSource, perWordOf } from "./elements.ts";
 import { kernelOf, type BufferKind } from "./kernel.ts";
 import type { Recording, Span } from "./recording.ts";
+import type { Guard } from "./status.ts";
 import { lookupOf, lookupParams, positionsOf, type Targets } from "./targets.ts";
-
-/** The buffer that says which calls have failed, and the place of this call in it. */
-export interface Guard {
-  readonly status: Span;
-  readonly slot: number;
-}
 
 /** Slices of whole words: in units of one word, or of four, which an invocation moves at once. */
 interface Units {

@@ -1,9 +1,8 @@
 /** `duplicates: "error"` on the GPU: finds the first position whose target an earlier position has. */
 
 import { kernelOf } from "./kernel.ts";
-import type { Guard } from "./moves.ts";
 import type { Recording } from "./recording.ts";
-import { SLOT } from "./status.ts";
+import { SLOT, type Guard } from "./status.ts";
 import { keysOfTargets, lookupOf, lookupParams, positionsOf, type Targets } from "./targets.ts";
 
 /** Leaves what it finds in the slot of the call, unless an index was bad. */

@@ -1,11 +1,12 @@
 /** A scatter on the GPU: which kernels do what a reduction asks for, one after the other. */
 
-import type { DType, Step } from "../../tensor/dtype.ts";
+import type { DType, Steps } from "../../tensor/dtype.ts";
 import { combineInAnyOrder, combineInOrder, isOrderFree, type SortedTargets } from "./combine.ts";
 import { divideOnGpu } from "./divide.ts";
-import { scatterOnGpu, type Guard } from "./moves.ts";
+import { scatterOnGpu } from "./moves.ts";
 import type { Recording, Span } from "./recording.ts";
 import { sortTargets } from "./sort.ts";
+import type { Guard } from "./status.ts";
 import {
   chosenTargets,
   countsOfTargets,
@@ -39,13 +40,6 @@ export const arrangementsOf = (targets: Targets): Arrangements => ({
   sorted: (recording) => sortTargets(recording, targets),
 });
 
-/** What the first update of a target does, what later ones do, and whether a division by their number follows. */
-export interface Steps {
-  readonly first: Step;
-  readonly later: Step;
-  readonly divides: boolean;
-}
-
 /** Applies updates to `out`, which holds data. */
 export function applyUpdates(
   recording: Recording,
@@ -63,7 +57,7 @@ export function applyUpdates(
     scatterOnGpu(recording, arrangements.last(recording), dtype, updates, out, guard);
     return;
   }
-  // Whatever takes memory comes before the first write, because memory may be missing.
+  // Memory may be missing, so what takes it comes before so many dispatches that a part of them is submitted.
   const counts = divides ? countsOfTargets(recording, targets) : null;
   const parts = first === later ? null : arrangements.split(recording);
   const rest = parts?.later ?? targets;

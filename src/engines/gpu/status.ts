@@ -48,6 +48,12 @@ export interface RepeatFound {
   readonly target: number;
 }
 
+/** The buffer that says which calls have failed, and the place of this call in it. */
+export interface Guard {
+  readonly status: Span;
+  readonly slot: number;
+}
+
 export class StatusBoard {
   readonly #gpu: Gpu;
   #slots = FIRST_SLOTS;
@@ -94,6 +100,10 @@ export class StatusBoard {
 
   give(slot: number): void {
     this.#free.push(slot);
+  }
+
+  destroy(): void {
+    this.#span.buffer.destroy();
   }
 
   /** Reads what has become of the calls that were submitted so far, by their slots. */

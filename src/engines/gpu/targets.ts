@@ -4,7 +4,7 @@
  */
 
 import { absoluteOffsets, type Plan } from "../../plan/plan.ts";
-import { kernelOf, NOWHERE } from "./kernel.ts";
+import { kernelOf, NOWHERE, type BufferKind } from "./kernel.ts";
 import type { Recording, Span } from "./recording.ts";
 
 /** What a Plan is but for its offsets, which may be on the GPU alone. */
@@ -96,9 +96,26 @@ export const lookupParams = ({ count, repeat, span }: Targets): Record<string, n
   span,
 });
 
-/** Targets of their own for all positions, in a buffer of their own. */
-function flat(targets: Targets, span: Span): Targets {
-  return { ...targets, targets: span, count: positionsOf(targets), batches: 1, repeat: 1 };
+/** Runs a kernel for each position, whose target is `t`. */
+function forEachTarget(
+  recording: Recording,
+  targets: Targets,
+  name: string,
+  kinds: Readonly<Record<string, BufferKind>>,
+  buffers: Readonly<Record<string, Span>>,
+  statement: string,
+): void {
+  const lookup = lookupOf(targets);
+  const kernel = kernelOf(`${name} ${lookup.name}`, () => ({
+    params: lookup.params,
+    buffers: { targets: "read", ...kinds },
+    declarations: lookup.declarations,
+    body: `  let t = targetOf(i);\n  ${statement}`,
+  }));
+  recording.run(kernel, positionsOf(targets), lookupParams(targets), {
+    targets: targets.targets,
+    ...buffers,
+  });
 }
 
 /** Which position of those that share a target a table keeps: each entry is the greatest key of its target's positions. */
@@ -114,52 +131,24 @@ function clearedTable(recording: Recording, targets: Targets): Span {
   const { slices } = targets;
   if (slices <= SPARSE * positionsOf(targets)) return recording.zeros(4 * slices);
   const table = recording.scratch(4 * slices);
-  const lookup = lookupOf(targets);
-  const kernel = kernelOf(`clear ${lookup.name}`, () => ({
-    params: lookup.params,
-    buffers: { targets: "read", table: "atomic" },
-    declarations: lookup.declarations,
-    body: `  let t = targetOf(i);
-  if (t != NOWHERE) { atomicStore(&table[t], 0u); }`,
-  }));
-  const buffers = { targets: targets.targets, table };
-  recording.run(kernel, positionsOf(targets), lookupParams(targets), buffers);
+  const clear = "if (t != NOWHERE) { atomicStore(&table[t], 0u); }";
+  forEachTarget(recording, targets, "clear", { table: "atomic" }, { table }, clear);
   return table;
 }
 
 /** A table with the key of one position for each slice of the random side that is a target. */
 export function keysOfTargets(recording: Recording, targets: Targets, which: Which): Span {
-  const lookup = lookupOf(targets);
-  const kernel = kernelOf(`keys ${which} ${lookup.name}`, () => ({
-    params: lookup.params,
-    buffers: { targets: "read", table: "atomic" },
-    declarations: lookup.declarations,
-    body: `  let t = targetOf(i);
-  if (t != NOWHERE) { atomicMax(&table[t], ${KEYS[which]}); }`,
-  }));
   const table = clearedTable(recording, targets);
-  recording.run(kernel, positionsOf(targets), lookupParams(targets), {
-    targets: targets.targets,
-    table,
-  });
+  const keep = `if (t != NOWHERE) { atomicMax(&table[t], ${KEYS[which]}); }`;
+  forEachTarget(recording, targets, `keys ${which}`, { table: "atomic" }, { table }, keep);
   return table;
 }
 
 /** How many positions each slice of the random side has. */
 export function countsOfTargets(recording: Recording, targets: Targets): Span {
-  const lookup = lookupOf(targets);
-  const kernel = kernelOf(`counts ${lookup.name}`, () => ({
-    params: lookup.params,
-    buffers: { targets: "read", table: "atomic" },
-    declarations: lookup.declarations,
-    body: `  let t = targetOf(i);
-  if (t != NOWHERE) { atomicAdd(&table[t], 1u); }`,
-  }));
   const table = recording.zeros(4 * targets.slices);
-  recording.run(kernel, positionsOf(targets), lookupParams(targets), {
-    targets: targets.targets,
-    table,
-  });
+  const count = "if (t != NOWHERE) { atomicAdd(&table[t], 1u); }";
+  forEachTarget(recording, targets, "counts", { table: "atomic" }, { table }, count);
   return table;
 }
 
@@ -175,17 +164,16 @@ export function chosenTargets(
   isChosen: boolean,
   chosen = recording.scratch(4 * positionsOf(targets)),
 ): Targets {
-  const lookup = lookupOf(targets);
-  const kernel = kernelOf(`${isChosen ? "chosen" : "others"} ${which} ${lookup.name}`, () => ({
-    params: lookup.params,
-    buffers: { targets: "read", table: "read", chosen: "write" },
-    declarations: lookup.declarations,
-    body: `  let t = targetOf(i);
-  var kept = NOWHERE;
-  if (t != NOWHERE && (table[t] == ${KEYS[which]}) == ${isChosen}) { kept = t; }
+  forEachTarget(
+    recording,
+    targets,
+    `${isChosen ? "chosen" : "others"} ${which}`,
+    { table: "read", chosen: "write" },
+    { table, chosen },
+    `var kept = NOWHERE;
+  if (t != NOWHERE) { kept = select(NOWHERE, t, (table[t] == ${KEYS[which]}) == ${isChosen}); }
   chosen[i] = kept;`,
-  }));
-  const buffers = { targets: targets.targets, table, chosen };
-  recording.run(kernel, positionsOf(targets), lookupParams(targets), buffers);
-  return flat(targets, chosen);
+  );
+  // Each position has a target of its own now, counted from the beginning.
+  return { ...targets, targets: chosen, count: positionsOf(targets), batches: 1, repeat: 1 };
 }

@@ -6,10 +6,8 @@
 export interface GpuBufferLike {
   readonly size: number;
   readonly usage: number;
-  readonly mapState: "unmapped" | "pending" | "mapped";
   mapAsync(mode: number): Promise<undefined>;
   getMappedRange(offset?: number, size?: number): ArrayBuffer;
-  unmap(): void;
   destroy(): void;
 }
 
@@ -60,7 +58,6 @@ export interface QueueLike {
     dataOffset?: number,
     size?: number,
   ): void;
-  onSubmittedWorkDone(): Promise<undefined>;
 }
 
 export interface GpuErrorLike {
