@@ -27,6 +27,9 @@ test("the calls are of every type and reduction, in every way, and always the sa
   for (const text of [
     "scatterND of float32, add, indices in a kept plan",
     "gatherND of int4, indices on the GPU",
+    "scatterND of float16, add, bounds clip, includeSelf false",
+    "scatterND of int64, none, a bad index",
+    "tensorScatter of bool",
   ]) {
     assert.ok(titles.includes(text), text);
   }

@@ -12,6 +12,7 @@ import { randomFrom, randomIndices, randomTensor, type Random } from "./random.t
 export const FUNCTIONS = [
   "scatterND",
   "scatterElements",
+  "tensorScatter",
   "gatherND",
   "gatherElements",
   "gather",
@@ -22,6 +23,12 @@ export type FunctionName = (typeof FUNCTIONS)[number];
 export const WAYS = ["on the GPU", "on the host", "in a kept plan"] as const;
 export type Way = (typeof WAYS)[number];
 
+export interface Policies {
+  readonly bounds?: "clip" | "drop";
+  readonly duplicates?: "error";
+  readonly includeSelf?: false;
+}
+
 export interface Call {
   readonly name: FunctionName;
   readonly way: Way;
@@ -31,6 +38,8 @@ export interface Call {
   readonly updates: Tensor | null;
   readonly reduction: Reduction | null;
   readonly axis: number | undefined;
+  /** Options of scatterND and gatherND beyond the operators' attributes. */
+  readonly policies?: Policies;
   /** What people call it by; for random calls all that makes them. */
   readonly title: string;
 }
@@ -87,7 +96,19 @@ function* callsOf(dtype: DType): Generator<Call> {
   for (const way of WAYS) yield gatherND(dtype, way);
   yield gather(dtype, "gatherElements");
   yield gather(dtype, "gather");
+  for (const policies of POLICIES) {
+    for (const reduction of ["none", "add"] as const) yield byPolicy(dtype, reduction, policies);
+  }
+  yield tensorScatter(dtype);
 }
+
+/** Without `bounds` the call is an error, and so is the one that refuses duplicates. */
+const POLICIES: readonly Policies[] = [
+  {},
+  { bounds: "drop" },
+  { bounds: "clip", includeSelf: false },
+  { bounds: "clip", duplicates: "error" },
+];
 
 /** The same call for the same name, whatever is tried before. */
 function seeded(title: string): Random {
@@ -123,6 +144,30 @@ function scatterElements(dtype: DType, reduction: Reduction): Call {
   const updates = randomTensor(dtype, moved, random);
   const way = WAYS[0];
   return { name: "scatterElements", way, data, indices, updates, reduction, axis, title };
+}
+
+/** Many updates of few rows, and some of rows that there are not. */
+function byPolicy(dtype: DType, reduction: Reduction, policies: Policies): Call {
+  const words = Object.entries(policies).map(([policy, word]) => `${policy} ${word}`);
+  const rules = words.length === 0 ? "a bad index" : words.join(", ");
+  const title = `scatterND of ${dtype}, ${reduction}, ${rules}`;
+  const random = seeded(title);
+  const indices = randomIndices("int64", [40, 1], () => 11, random);
+  const data = randomTensor(dtype, [9, 3], random);
+  const updates = randomTensor(dtype, [40, 3], random);
+  const call = { name: "scatterND", way: WAYS[0], data, indices, updates, reduction } as const;
+  return { ...call, axis: undefined, policies, title };
+}
+
+function tensorScatter(dtype: DType): Call {
+  const title = `tensorScatter of ${dtype}`;
+  const random = seeded(title);
+  const data = randomTensor(dtype, [3, 7, 5], random);
+  const updates = randomTensor(dtype, [3, 4, 5], random);
+  // Any position is right, because positions go around.
+  const indices = randomIndices("int64", [3], () => 1000, random);
+  const call = { name: "tensorScatter", way: WAYS[0], data, indices, updates } as const;
+  return { ...call, reduction: null, axis: undefined, title };
 }
 
 /** Thousands of updates of a few cells, where the order of additions shows. */

@@ -52,19 +52,23 @@ export async function checkCalls(
   };
 }
 
-/** A type that a GPU does not have here is refused, and nothing of the adapter. */
+const CIRCULAR = { mode: "circular" } as const;
+
+/** A type that a GPU does not have here is refused whatever else is wrong with a call, and that is no fault of the adapter. */
 const isRefused = (right: Outcome, got: Outcome): boolean =>
-  "tensor" in right && "code" in got && got.code === "dtype";
+  "code" in got && got.code === "dtype" && !("code" in right && right.code === "dtype");
 
 function onHost(engine: Engine, call: Call): Tensor {
-  const { name, data, indices, updates, reduction, axis } = call;
+  const { name, data, indices, updates, reduction, axis, policies } = call;
   const inAxis = { axis };
-  const scatter = { reduction: reduction ?? undefined };
+  const scatter = { reduction: reduction ?? undefined, ...policies };
   switch (name) {
     case "scatterND":
       return engine.scatterND(data, indices, given(updates), scatter);
     case "scatterElements":
       return engine.scatterElements(data, indices, given(updates), { ...scatter, ...inAxis });
+    case "tensorScatter":
+      return engine.tensorScatter(data, given(updates), indices, CIRCULAR);
     case "gatherND":
       return engine.gatherND(data, indices);
     case "gatherElements":
@@ -104,7 +108,7 @@ function callOnGpu(
   call: Call,
   keep: <T extends { dispose(): void }>(one: T) => T,
 ): GpuTensor {
-  const { name, way, axis } = call;
+  const { name, way, axis, policies } = call;
   const reduction = call.reduction ?? undefined;
   const data = keep(engine.upload(call.data));
   const updates = call.updates === null ? null : keep(engine.upload(call.updates));
@@ -116,9 +120,11 @@ function callOnGpu(
     way === "on the GPU" ? keep(engine.upload(call.indices)) : call.indices;
   switch (name) {
     case "scatterND":
-      return engine.scatterND(data, indices, given(updates), { reduction });
+      return engine.scatterND(data, indices, given(updates), { reduction, ...policies });
     case "scatterElements":
       return engine.scatterElements(data, indices, given(updates), { reduction, axis });
+    case "tensorScatter":
+      return engine.tensorScatter(data, given(updates), indices, CIRCULAR);
     case "gatherND":
       return engine.gatherND(data, indices);
     case "gatherElements":
