@@ -48,8 +48,8 @@ export function combineInAnyOrder(
   recording.run(kernel, positionsOf(targets) * targets.slice, params, buffers, MOST_ATOMICS);
 }
 
-/** Invocations of one dispatch that may all change one word, so one after the other: 0.1 µs each on slow devices. */
-const MOST_ATOMICS = 2 ** 22;
+/** Invocations of one dispatch: they may all change one word, one after the other, and each may wait 1 µs for its turn. */
+const MOST_ATOMICS = 2 ** 20;
 
 function atomicKernel(dtype: DType, step: CombineStep, lookup: Lookup): Kernel {
   const isSigned = isNative(dtype, step) && !isUnsigned(dtype);
