@@ -19,7 +19,12 @@ import { DTYPES, type DType, type NumericStorage } from "../tensor/dtype.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import type { GpuCore } from "./core.ts";
 import { gpuInputs, outOnGpu, type GpuInput } from "./inputs.ts";
-import { checkingOf, hostPlan, type GpuChecking, type HostPlan } from "./plan-source.ts";
+import {
+  checkedTargets,
+  uploadedTargets,
+  type TargetSource,
+  type UploadedTargets,
+} from "./target-source.ts";
 import type { DeviceTensor } from "./tensor.ts";
 
 /** The call of a plain function on tensors of a GPU. */
@@ -46,10 +51,10 @@ export function callOnGpu(
   const updates = inputs[at.updates];
   const sequential = updateType?.size ?? size;
   const indices = inputs[at.indices]?.device;
-  const plan = indices
-    ? checkingOf(prepared, policies, indices)
-    : uploadedPlan(core, prepared, policies, sequential);
-  const work = { core, fields, plan, data, out, shape, size };
+  const source = indices
+    ? checkedTargets(prepared, policies, indices)
+    : targetsOnHost(core, prepared, policies, sequential);
+  const work = { core, fields, source, data, out, shape, size };
   const others = indices ? [indices] : [];
   return updates === undefined
     ? gatherWork(work, others)
@@ -57,26 +62,26 @@ export function callOnGpu(
 }
 
 /** The Plan of indices on the host, which are read now. */
-function uploadedPlan(
+function targetsOnHost(
   core: GpuCore,
   { call, planInputs }: PreparedCall,
   policies: Policies,
   sequential: number,
-): HostPlan {
+): UploadedTargets {
   const rules = { ...rulesOf(call, policies, readIndices), merge: false };
   const plan = call.operator.plan(planInputs, call, rules);
   if (policies.duplicates === "error" && call.settings.reduction === "none") {
     checkDuplicates(plan, call, planInputs);
   }
   const positions = plan.slice === 0 ? 0 : sequential / plan.slice;
-  return hostPlan(plan, positions, (recording, words) => uploaded(core, recording, words));
+  return uploadedTargets(plan, positions, (recording, words) => uploaded(core, recording, words));
 }
 
 /** A call of which everything on the host has been checked. */
 export interface Work {
   readonly core: GpuCore;
   readonly fields: ErrorFields;
-  readonly plan: HostPlan | GpuChecking;
+  readonly source: TargetSource;
   readonly data: DeviceTensor;
   /** Null for a new result. */
   readonly out: DeviceTensor | null;
@@ -87,10 +92,10 @@ export interface Work {
 
 /** @param others inputs beside data */
 export function gatherWork(work: Work, others: readonly DeviceTensor[]): DeviceTensor {
-  const { core, fields, plan, data, out, shape, size } = work;
+  const { core, fields, source, data, out, shape, size } = work;
   const { dtype } = data;
   return core.call({
-    ...{ fields, plan, out, dtype, shape, size },
+    ...{ fields, source, out, dtype, shape, size },
     inputs: [data, ...others],
     record(recording, { targets }, result, guard) {
       if (size === 0) return;
@@ -106,11 +111,11 @@ export function scatterWork(
   reducing: Reducing,
   others: readonly DeviceTensor[],
 ): DeviceTensor {
-  const { core, fields, plan, data, out, shape, size } = work;
+  const { core, fields, source, data, out, shape, size } = work;
   const { dtype } = data;
   const given = updates.device === null ? [] : [updates.device];
   return core.call({
-    ...{ fields, plan, out, dtype, shape, size },
+    ...{ fields, source, out, dtype, shape, size },
     inputs: [data, ...given, ...others],
     record(recording, { targets, arrangements }, result, guard) {
       if (size === 0) return;

@@ -50,7 +50,7 @@ export class CallCheck {
     return this.#outcome;
   }
 
-  /** How often errors had been told when the call was settled. */
+  /** How many times `done` had told of errors when the call was settled. */
   get told(): number {
     return this.#told;
   }

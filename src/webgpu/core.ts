@@ -17,7 +17,7 @@ import { DTYPES, viewOf, type DType, type NumericStorage } from "../tensor/dtype
 import { bytesOf } from "../tensor/storage.ts";
 import { part } from "../tensor/shape.ts";
 import { CallCheck } from "./checks.ts";
-import type { GpuChecking, HostPlan, Placed } from "./plan-source.ts";
+import type { Placed, TargetSource } from "./target-source.ts";
 import { DeviceTensor, type TensorOwner } from "./tensor.ts";
 
 /** Calls that may be pending before the engine asks for their outcome by itself. */
@@ -26,7 +26,7 @@ const MOST_PENDING = 256;
 /** A call of which everything on the host has been checked. */
 export interface GpuCall {
   readonly fields: ErrorFields;
-  readonly plan: HostPlan | GpuChecking;
+  readonly source: TargetSource;
   readonly inputs: readonly DeviceTensor[];
   /** Null for a new result. */
   readonly out: DeviceTensor | null;
@@ -45,7 +45,7 @@ export class GpuCore implements TensorOwner {
   #isAsking = false;
   /** The first error that `done` has not told. */
   #untold: TensorError | null = null;
-  /** How many times `done` has told. */
+  /** How many times `done` has told of errors. */
   #told = 0;
 
   constructor(device: GpuDeviceLike) {
@@ -122,7 +122,7 @@ export class GpuCore implements TensorOwner {
       slot: made.slot,
       inputs: checksOf(call.inputs),
       before: out === null ? "new" : out.check,
-      errorOf: call.plan.errorOf,
+      errorOf: call.source.errorOf,
       refusal,
     });
     return this.#pend(made.result, check);
@@ -145,21 +145,21 @@ export class GpuCore implements TensorOwner {
   }
 
   /** The slot of the call, null where it needs none. */
-  #submitCall({ plan, inputs, out, record }: GpuCall, { span }: DeviceTensor): number | null {
+  #submitCall({ source, inputs, out, record }: GpuCall, { span }: DeviceTensor): number | null {
     const recording = new Recording(this.gpu, this.#params);
     const slots = checksOf(inputs).flatMap((check) => check.slot ?? []);
-    const isChecked = plan.errorOf !== null || slots.length > 0;
+    const isChecked = source.errorOf !== null || slots.length > 0;
     let slot: number | null = null;
     try {
       slot = isChecked ? this.#board.take() : null;
       const status = this.#board.span;
       const guard = { status, slot: slot ?? NEVER };
       if (slot !== null) beginCall(recording, status, slot, slots);
-      const placed = plan.record(recording, status, guard.slot);
+      const placed = source.record(recording, status, guard.slot);
       if (slot !== null) {
         // What is known to have no contents is written as if it were new.
         const before = out === null || out.lack !== null ? null : (out.check?.slot ?? NEVER);
-        endChecks(recording, status, slot, plan.words, before);
+        endChecks(recording, status, slot, source.indices, before);
       }
       record(recording, placed, span, guard);
     } catch (error) {

@@ -74,9 +74,7 @@ function alloc<D extends DType>(
   dtype: D,
   shape: readonly number[],
 ): DeviceTensor<D> {
-  checkDType(dtype, {});
-  checkHolds(dtype, {});
-  const { shape: dims, size } = shapeOf(shape);
+  const { shape: dims, size } = typeOf(dtype, shape);
   return core.make(dtype, dims, size, null) as DeviceTensor<D>;
 }
 
@@ -93,9 +91,7 @@ function fromBuffer<D extends DType>(
   dtype: D,
   shape: readonly number[],
 ): DeviceTensor<D> {
-  checkDType(dtype, {});
-  checkHolds(dtype, {});
-  const { shape: dims, size } = shapeOf(shape);
+  const { shape: dims, size } = typeOf(dtype, shape);
   const { bytes: length, usage } = bufferParts(buffer);
   const needed = paddedBytes(size * DTYPES[dtype].bytes);
   if (length < needed) {
@@ -108,6 +104,13 @@ function fromBuffer<D extends DType>(
   }
   core.gpu.checkBytes(needed, "the tensor");
   return new DeviceTensor(core, dtype, dims, size, buffer, false);
+}
+
+/** @throws TensorError `dtype`, and as `zeros` for shapes */
+function typeOf(dtype: DType, shape: readonly number[]): ReturnType<typeof shapeOf> {
+  checkDType(dtype, {});
+  checkHolds(dtype, {});
+  return shapeOf(shape);
 }
 
 /** @throws TensorError `attribute` for what is no `GPUBuffer` */

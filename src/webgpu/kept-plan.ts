@@ -28,7 +28,7 @@ import { optionsOf } from "../tensor/options.ts";
 import { checkArithmetic, gatherWork, scatterWork, type Work } from "./call.ts";
 import type { GpuCore } from "./core.ts";
 import { dataOnGpu, inputOf, outOnGpu, type GpuInput } from "./inputs.ts";
-import type { HostPlan } from "./plan-source.ts";
+import type { UploadedTargets } from "./target-source.ts";
 import type { DeviceTensor } from "./tensor.ts";
 import type { GpuPlan } from "./types.ts";
 
@@ -77,7 +77,7 @@ class KeptOnGpu {
     const size = positionsOf(targets);
     let value = targets;
     const made = this.#core.call({
-      ...{ fields: this.#parts.fields, plan: this.plan(), inputs: held, out: null },
+      ...{ fields: this.#parts.fields, source: this.source(), inputs: held, out: null },
       ...{ dtype: "uint32", shape: [size], size },
       record(recording, _placed, result) {
         const table = keysOfTargets(recording, targets, "last");
@@ -106,7 +106,7 @@ class KeptOnGpu {
     return isOrderFree(dtype, step) ? held : [...held, ...this.#order.held];
   }
 
-  plan(): HostPlan {
+  source(): UploadedTargets {
     const { value: targets } = this.#placed;
     const arrangements: Arrangements = {
       last: () => this.#winners.value,
@@ -115,7 +115,7 @@ class KeptOnGpu {
         throw new Error("a kept plan begins with the values of data");
       },
     };
-    return { words: null, errorOf: null, record: () => ({ targets, arrangements }) };
+    return { indices: null, errorOf: null, record: () => ({ targets, arrangements }) };
   }
 
   checkAlive(): void {
@@ -179,7 +179,7 @@ function scatterByPlan(
       ? null
       : outOnGpu(core, out, dtype, dataDims, SCATTERED, [data, updates], "data", fields);
   const others = kept.prepare(dtype, reduction === "mean" ? "add" : reduction);
-  const work = workOf(core, parts, kept.plan(), data, target, dataDims, data.device.size);
+  const work = workOf(core, parts, kept.source(), data, target, dataDims, data.device.size);
   return scatterWork(work, updates, { reduction, includeSelf: true }, others);
 }
 
@@ -199,7 +199,7 @@ function gatherByPlan(
       ? null
       : outOnGpu(core, out, data.device.dtype, dims, SCATTERED, [data], null, fields);
   const others = kept.prepare(data.device.dtype, null);
-  return gatherWork(workOf(core, parts, kept.plan(), data, target, dims, size), others);
+  return gatherWork(workOf(core, parts, kept.source(), data, target, dims, size), others);
 }
 
 type Data = GpuInput & { readonly device: DeviceTensor };
@@ -207,12 +207,12 @@ type Data = GpuInput & { readonly device: DeviceTensor };
 const workOf = (
   core: GpuCore,
   { fields }: KeptParts,
-  plan: HostPlan,
+  source: UploadedTargets,
   { device: data }: Data,
   out: DeviceTensor | null,
   shape: readonly number[],
   size: number,
-): Work => ({ core, fields, plan, data, out, shape, size });
+): Work => ({ core, fields, source, data, out, shape, size });
 
 function dataOf(core: GpuCore, { dataDims, fields }: KeptParts, given: unknown): Data {
   const data = dataOnGpu(core, given, fields, "data");

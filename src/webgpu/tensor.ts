@@ -17,7 +17,7 @@ import type { GpuTensor } from "./types.ts";
 
 /** The engine of a tensor, as the tensor needs it. */
 export interface TensorOwner {
-  /** How many times somebody has been told of all errors so far. */
+  /** How many times `done` has told of errors. */
   readonly told: number;
   /** The elements after all calls so far. */
   read(tensor: DeviceTensor): Promise<NumericStorage>;

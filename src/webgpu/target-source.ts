@@ -28,9 +28,10 @@ export interface Placed {
   readonly arrangements: Arrangements;
 }
 
-/** Indices that are checked on the GPU. */
-export interface GpuChecking {
-  readonly words: IndexSpan;
+/** Targets of indices that are checked on the GPU. */
+export interface CheckedTargets {
+  /** The indices. */
+  readonly indices: IndexSpan;
   /** What was wrong. */
   errorOf(failure: BadIndex | RepeatFound): TensorError;
   /** Records the reading of indices, which leaves what is wrong in the slot of the call. */
@@ -38,11 +39,14 @@ export interface GpuChecking {
 }
 
 /** Targets that need no check on the GPU. */
-export interface HostPlan {
-  readonly words: null;
+export interface UploadedTargets {
+  readonly indices: null;
   readonly errorOf: null;
   record(recording: Recording): Placed;
 }
+
+/** Where the targets of a call come from. */
+export type TargetSource = UploadedTargets | CheckedTargets;
 
 /** Puts words into memory of the call. */
 export type Upload = (recording: Recording, words: Uint32Array) => Span;
@@ -51,8 +55,12 @@ export type Upload = (recording: Recording, words: Uint32Array) => Span;
  * The targets of a Plan whose indices were checked on the host, uploaded for one call.
  * @param positions slices of the sequential side
  */
-export const hostPlan = (plan: Plan, positions: number, upload: Upload): HostPlan => ({
-  words: null,
+export const uploadedTargets = (
+  plan: Plan,
+  positions: number,
+  upload: Upload,
+): UploadedTargets => ({
+  indices: null,
   errorOf: null,
   record(recording) {
     const words = targetsFrom(plan, positions);
@@ -72,21 +80,21 @@ export const hostPlan = (plan: Plan, positions: number, upload: Upload): HostPla
 });
 
 /** A Plan that leaves positions out has one batch; on the GPU these positions are there, and lead nowhere. */
-export const formOf = (plan: Plan, positions: number): Plan =>
+const formOf = (plan: Plan, positions: number): Plan =>
   plan.source === undefined ? plan : { ...plan, count: positions };
 
 /** The reading of indices on the GPU for a call. */
-export function checkingOf(
+export function checkedTargets(
   prepared: PreparedCall,
   policies: Policies,
   indices: DeviceTensor,
-): GpuChecking {
+): CheckedTargets {
   const { call, planInputs } = prepared;
   const rules = { ...rulesOf(call, policies, readIndices), merge: false };
   const step = indices.dtype === "int64" ? 2 : 1;
   const refusesRepeats = policies.duplicates === "error" && call.settings.reduction === "none";
   return {
-    words: { ...indices.span, step },
+    indices: { ...indices.span, step },
     record(recording, status, slot) {
       const read = call.operator.ownRules === true ? readSequences : readJob;
       const targets = read(recording, prepared, rules, { indices, step, status, slot });
