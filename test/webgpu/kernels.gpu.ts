@@ -11,12 +11,19 @@ import { DTYPE_NAMES, reductionsOf, type DType } from "../../src/tensor/dtype.ts
 import { zeros } from "../../src/tensor/tensor.ts";
 import { createGpuEngine } from "../../src/webgpu/index.ts";
 import type { GpuEngine, GpuPlan } from "../../src/webgpu/types.ts";
+import { assertRefused } from "../support/refusal.ts";
 import { device, hasArithmetic } from "./gpu.ts";
 
 const nothing = (): void => {};
 
-/** A device that does nothing but to put the texts of kernels into a list, by their names. */
-function listingDevice(texts: Map<string, Set<string>>): GpuDeviceLike {
+/**
+ * A device that does nothing but to put the texts of kernels into a list, by their names.
+ * @param bytes that it seems to have for a buffer
+ */
+function listingDevice(
+  texts: Map<string, Set<string>>,
+  bytes = device.limits.maxBufferSize,
+): GpuDeviceLike {
   const one = { label: "" };
   const createBuffer = ({ size, usage }: { size: number; usage: number }): GpuBufferLike => ({
     ...{ size, usage, mapState: "unmapped", unmap: nothing, destroy: nothing },
@@ -26,10 +33,12 @@ function listingDevice(texts: Map<string, Set<string>>): GpuDeviceLike {
   const pass = {
     ...{ setPipeline: nothing, setBindGroup: nothing, dispatchWorkgroups: nothing, end: nothing },
   };
-  const { maxBufferSize, maxStorageBufferBindingSize, maxComputeWorkgroupsPerDimension } =
-    device.limits;
+  const { maxComputeWorkgroupsPerDimension } = device.limits;
   return {
-    limits: { maxBufferSize, maxStorageBufferBindingSize, maxComputeWorkgroupsPerDimension },
+    limits: {
+      ...{ maxBufferSize: bytes, maxStorageBufferBindingSize: bytes },
+      maxComputeWorkgroupsPerDimension,
+    },
     lost: new Promise(nothing),
     queue: { submit: nothing, writeBuffer: nothing },
     createBuffer,
@@ -137,4 +146,16 @@ test("the text of every kernel", async () => {
     if (error !== null) refused.push(`${label}: ${error.message}`);
   }
   assert.deepEqual(refused, []);
+});
+
+test("a mean of so many updates that its quotient could be rounded twice", async () => {
+  const engine = await createGpuEngine({ device: listingDevice(new Map(), 2 ** 32 - 4) });
+  const meanOf = (updates: number): void => {
+    const [data, one] = [engine.alloc("float32", [1]), engine.alloc("int32", [updates, 1])];
+    const options = { reduction: "mean" } as const;
+    engine.scatterND(data, one, engine.alloc("float32", [updates]), options);
+  };
+  meanOf(2 ** 27 - 1);
+  const says = /^ScatterND: a mean on a GPU takes fewer than 134217728 updates, got 134217728$/;
+  assertRefused("too-large", says, () => meanOf(2 ** 27));
 });

@@ -1,5 +1,6 @@
 /** A scatter on the GPU: which kernels do what a reduction asks for, one after the other. */
 
+import { TensorError } from "../../errors.ts";
 import type { DType, Steps } from "../../tensor/dtype.ts";
 import { combineInAnyOrder, combineInOrder, isOrderFree, type SortedTargets } from "./combine.ts";
 import { divideOnGpu } from "./divide.ts";
@@ -40,7 +41,13 @@ export const arrangementsOf = (targets: Targets): Arrangements => ({
   sorted: (recording) => sortTargets(recording, targets),
 });
 
-/** Applies updates to `out`, which holds data. */
+/** Above, a quotient that is rounded once may not be the one that is rounded to a double first, as the reference has it. */
+const MOST_COUNTED = 2 ** 27;
+
+/**
+ * Applies updates to `out`, which holds data.
+ * @throws TensorError `too-large`
+ */
 export function applyUpdates(
   recording: Recording,
   targets: Targets,
@@ -52,7 +59,12 @@ export function applyUpdates(
   guard: Guard,
 ): void {
   const { slice, slices } = targets;
-  if (slice === 0 || positionsOf(targets) === 0) return;
+  const positions = positionsOf(targets);
+  if (slice === 0 || positions === 0) return;
+  if (divides && positions >= MOST_COUNTED) {
+    const sentence = `a mean on a GPU takes fewer than ${MOST_COUNTED} updates, got ${positions}`;
+    throw new TensorError("too-large", sentence);
+  }
   if (later === "none") {
     scatterOnGpu(recording, arrangements.last(recording), dtype, updates, out, guard);
     return;
