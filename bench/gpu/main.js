@@ -38,22 +38,32 @@ const tell = (/** @type {string} */ message) => process.stderr.write(`${message}
 
 const string = { type: "string" };
 const flag = { type: "boolean", default: false };
-const { values } = parseArgs({
-  options: {
-    serve: flag,
-    scale: string,
-    only: { type: "string", multiple: true },
-    peers: string,
-    samples: string,
-    flags: string,
-    minutes: string,
-    publish: flag,
-    out: string,
-    help: flag,
-  },
-});
-if (values.help) process.stdout.write(HELP);
+const OPTIONS = {
+  serve: flag,
+  scale: string,
+  only: { type: "string", multiple: true },
+  peers: string,
+  samples: string,
+  flags: string,
+  minutes: string,
+  publish: flag,
+  out: string,
+  help: flag,
+};
+const values = valuesOf();
+if (values === null) process.exitCode = 2;
+else if (values.help) process.stdout.write(HELP);
 else process.exitCode = await main(values);
+
+/** The options; null where one of them is wrong, which is told. */
+function valuesOf() {
+  try {
+    return parseArgs({ options: OPTIONS }).values;
+  } catch (error) {
+    tell(`${error instanceof Error ? error.message : String(error)}; --help lists all`);
+    return null;
+  }
+}
 
 /**
  * @returns {Promise<number>} the exit status: 1 where a result of the library is wrong, 2 for a wrong option, 3 where

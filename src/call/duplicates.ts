@@ -6,6 +6,11 @@ import type { Plan } from "../plan/plan.ts";
 import { firstRepeat, type Repeat } from "../plan/repeats.ts";
 import { coordinatesOf, printShape } from "../tensor/shape.ts";
 import type { Call } from "./call.ts";
+import type { Policies } from "./policies.ts";
+
+/** Whether two updates of one target are an error of the call. */
+export const refusesRepeats = ({ operator, settings }: Call, { duplicates }: Policies): boolean =>
+  duplicates === "error" && settings.reduction === "none" && operator.kind === "scatter";
 
 /** @throws TensorError `duplicate-index` at the first index whose target an earlier one has */
 export function checkDuplicates(plan: Plan, call: Call, inputs: PlanInputs): void {

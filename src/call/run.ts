@@ -12,7 +12,7 @@ import { printValue, TensorError, type ErrorFields } from "../errors.ts";
 import type { Inputs, Operator } from "../operators/operator.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { callOf, nodeFrom, plainCallOf, type Call, type NodeSpec } from "./call.ts";
-import { checkDuplicates } from "./duplicates.ts";
+import { checkDuplicates, refusesRepeats } from "./duplicates.ts";
 import {
   callNow,
   execute,
@@ -144,9 +144,7 @@ function executionOf(
   const { operator, settings } = call;
   const plan = operator.plan(planInputs, call, rulesOf(call, policies, session.readIndices));
   if (updates === undefined) return gatherExecution(executor, plan, data, shape, size, out);
-  if (policies.duplicates === "error" && settings.reduction === "none") {
-    checkDuplicates(plan, call, planInputs);
-  }
+  if (refusesRepeats(call, policies)) checkDuplicates(plan, call, planInputs);
   return scatterExecution(executor, plan, data, updates, settings, out);
 }
 

@@ -4,6 +4,7 @@
  */
 
 import { callOf, nodeFrom, plainCallOf, type Call, type NodeSpec } from "../call/call.ts";
+import { refusesRepeats } from "../call/duplicates.ts";
 import { policiesOf, type Policies } from "../call/policies.ts";
 import { settle } from "../call/prepare.ts";
 import { printValue, TensorError } from "../errors.ts";
@@ -78,9 +79,7 @@ export function resolveCall(spec: CallSpec, types: CallTypes): ResolvedCall {
 
 /** Whether two updates of one target are an error. */
 export const refusesDuplicates = ({ call, policies }: ResolvedCall): boolean =>
-  policies.duplicates === "error" &&
-  call.settings.reduction === "none" &&
-  call.operator.kind === "scatter";
+  refusesRepeats(call, policies);
 
 function callFrom(spec: CallSpec): { call: Call; policies: Policies } {
   if ("node" in spec) {

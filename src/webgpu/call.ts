@@ -4,7 +4,7 @@
  */
 
 import { plainCallOf } from "../call/call.ts";
-import { checkDuplicates } from "../call/duplicates.ts";
+import { checkDuplicates, refusesRepeats } from "../call/duplicates.ts";
 import { stepsOf, type Reducing } from "../call/execute.ts";
 import type { Policies } from "../call/policies.ts";
 import { prepare, rulesOf, type PreparedCall } from "../call/prepare.ts";
@@ -15,8 +15,7 @@ import { applyUpdates } from "../engines/gpu/scatter.ts";
 import { TensorError, type ErrorFields } from "../errors.ts";
 import { readIndices } from "../kernels/read-indices.ts";
 import type { Inputs, Operator } from "../operators/operator.ts";
-import { DTYPES, type DType, type NumericStorage } from "../tensor/dtype.ts";
-import type { Tensor } from "../tensor/tensor.ts";
+import type { DType, NumericStorage } from "../tensor/dtype.ts";
 import type { GpuCore } from "./core.ts";
 import { gpuInputs, outOnGpu, type GpuInput } from "./inputs.ts";
 import {
@@ -70,9 +69,7 @@ function targetsOnHost(
 ): UploadedTargets {
   const rules = { ...rulesOf(call, policies, readIndices), merge: false };
   const plan = call.operator.plan(planInputs, call, rules);
-  if (policies.duplicates === "error" && call.settings.reduction === "none") {
-    checkDuplicates(plan, call, planInputs);
-  }
+  if (refusesRepeats(call, policies)) checkDuplicates(plan, call, planInputs);
   const positions = plan.slice === 0 ? 0 : sequential / plan.slice;
   return uploadedTargets(plan, positions, (recording, words) => uploaded(core, recording, words));
 }
@@ -119,7 +116,8 @@ export function scatterWork(
     inputs: [data, ...given, ...others],
     record(recording, { targets, arrangements }, result, guard) {
       if (size === 0) return;
-      const span = updates.device?.span ?? uploadedTensor(core, recording, updates.type);
+      const { device, type } = updates;
+      const span = device?.span ?? uploaded(core, recording, type.data as NumericStorage);
       if (out === null) recording.copy(data.span, result);
       else if (out.buffer !== data.buffer) {
         copyOnGpu(recording, dtype, size, data.span, result, guard);
@@ -141,14 +139,9 @@ export function checkArithmetic(
   throw new TensorError("dtype", sentence, { ...fields, input: "data" });
 }
 
-function uploadedTensor(core: GpuCore, recording: Recording, { dtype, size, data }: Tensor): Span {
-  const span = recording.scratch(size * DTYPES[dtype].bytes);
-  core.write(span.buffer, data as NumericStorage);
-  return span;
-}
-
-function uploaded(core: GpuCore, recording: Recording, words: Uint32Array): Span {
-  const span = recording.scratch(words.byteLength);
-  core.write(span.buffer, words);
+/** Data of the host in memory of the call. */
+function uploaded(core: GpuCore, recording: Recording, data: NumericStorage): Span {
+  const span = recording.scratch(data.byteLength);
+  core.write(span.buffer, data);
   return span;
 }

@@ -3,15 +3,10 @@
  * them. It knows no operator.
  */
 
-import { firstLine, Gpu, paddedBytes, TENSOR_USAGE } from "../engines/gpu/gpu.ts";
+import { contentsOf, firstLine, Gpu, paddedBytes, TENSOR_USAGE } from "../engines/gpu/gpu.ts";
 import { Params, Recording, type Span } from "../engines/gpu/recording.ts";
 import { beginCall, endChecks, NEVER, StatusBoard, type Guard } from "../engines/gpu/status.ts";
-import {
-  BUFFER_USAGE,
-  MAP_MODE_READ,
-  type GpuBufferLike,
-  type GpuDeviceLike,
-} from "../engines/gpu/webgpu.ts";
+import type { GpuBufferLike, GpuDeviceLike } from "../engines/gpu/webgpu.ts";
 import { isTensorError, TensorError, type ErrorFields } from "../errors.ts";
 import { DTYPES, viewOf, type DType, type NumericStorage } from "../tensor/dtype.ts";
 import { bytesOf } from "../tensor/storage.ts";
@@ -213,25 +208,14 @@ export class GpuCore implements TensorOwner {
   /** The elements of a tensor as they are after all calls so far. */
   async read({ span, dtype, size }: DeviceTensor): Promise<NumericStorage> {
     this.gpu.checkThere();
-    const bytes = paddedBytes(span.bytes);
-    const { device } = this.gpu;
-    const usage = BUFFER_USAGE.MAP_READ | BUFFER_USAGE.COPY_DST;
-    const { made: staging, refusal } = watched(this.gpu, () => {
-      const buffer = device.createBuffer({ size: bytes, usage, label: "a tensor, for the host" });
-      const encoder = device.createCommandEncoder();
-      encoder.copyBufferToBuffer(span.buffer, 0, buffer, 0, bytes);
-      device.queue.submit([encoder.finish()]);
-      return buffer;
-    });
-    try {
-      await this.#wait(staging.mapAsync(MAP_MODE_READ));
-      const refused = await refusal;
-      if (refused !== null) throw refused;
-      const { lanes } = DTYPES[dtype];
-      return viewOf(dtype, staging.getMappedRange().slice(0), 0, size * lanes) as NumericStorage;
-    } finally {
-      staging.destroy();
-    }
+    const { made: staging, refusal } = watched(this.gpu, () =>
+      this.gpu.copyForHost(span.buffer, span.bytes, "a tensor, for the host"),
+    );
+    const contents = await this.#wait(contentsOf(staging));
+    const refused = await refusal;
+    if (refused !== null) throw refused;
+    const { lanes } = DTYPES[dtype];
+    return viewOf(dtype, contents, 0, size * lanes) as NumericStorage;
   }
 
   /** Ends the engine: later calls and waits are errors. */

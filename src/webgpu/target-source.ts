@@ -3,7 +3,7 @@
  * operator makes a Plan all the same, for the job that reading them is and for all of the Plan but its offsets.
  */
 
-import { repeatError } from "../call/duplicates.ts";
+import { refusesRepeats, repeatError } from "../call/duplicates.ts";
 import type { Policies } from "../call/policies.ts";
 import { rulesOf, type PreparedCall } from "../call/prepare.ts";
 import { readIndicesOnGpu, readSequencesOnGpu } from "../engines/gpu/read-indices.ts";
@@ -92,13 +92,15 @@ export function checkedTargets(
   const { call, planInputs } = prepared;
   const rules = { ...rulesOf(call, policies, readIndices), merge: false };
   const step = indices.dtype === "int64" ? 2 : 1;
-  const refusesRepeats = policies.duplicates === "error" && call.settings.reduction === "none";
   return {
     indices: { ...indices.span, step },
     record(recording, status, slot) {
-      const read = call.operator.ownRules === true ? readSequences : readJob;
-      const targets = read(recording, prepared, rules, { indices, step, status, slot });
-      if (refusesRepeats) findRepeat(recording, targets, { status, slot });
+      const reading = { indices, step, status, slot } as const;
+      const targets =
+        call.operator.ownRules === true
+          ? readSequences(recording, prepared, reading)
+          : readJob(recording, prepared, rules, reading);
+      if (refusesRepeats(call, policies)) findRepeat(recording, targets, { status, slot });
       return { targets, arrangements: arrangementsOf(targets) };
     },
     errorOf(failure) {
@@ -141,7 +143,6 @@ function readJob(
 function readSequences(
   recording: Recording,
   prepared: PreparedCall,
-  _: IndexRules,
   { indices, step, status, slot }: Reading,
 ): Targets {
   const { call, planInputs } = prepared;

@@ -15,7 +15,7 @@ import {
 import { bytesOf, copy } from "../../src/tensor/storage.ts";
 import { equals, Tensor } from "../../src/tensor/tensor.ts";
 
-type Name =
+export type Name =
   | "scatterND"
   | "scatterElements"
   | "gatherND"

@@ -12,7 +12,8 @@ import type { GpuTensor } from "../../src/webgpu/types.ts";
 import { randomFrom, randomTensor } from "../support/random.ts";
 import { assertRejects, thrownBy, type Said } from "./expected-error.ts";
 import { areGuards, bytesOfTensor, engine, guarded, readBuffers } from "./gpu.ts";
-import { assertSame, type Name } from "./ways.ts";
+import type { Name } from "../support/ways.ts";
+import { assertSame } from "./ways.ts";
 
 const js = createEngine({ kind: "js" });
 

@@ -67,6 +67,7 @@ test("bench:gpu measures, says who is right, writes the record and ends", (t) =>
 
 test("bench:gpu refuses options that are wrong", () => {
   for (const [options, sentence] of [
+    [["--nonsense"], "Unknown option '--nonsense'"],
     [["--scale", "0"], "--scale must be a positive number, got 0"],
     [["--only", "nothing"], "--only: the rows are gather rows, "],
   ] as const) {

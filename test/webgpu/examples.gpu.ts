@@ -8,7 +8,8 @@ import { isScatter, outputShape, runWith, type Sample } from "../support/other-r
 import { anyCall } from "../support/planted.ts";
 import { randomFrom } from "../support/random.ts";
 import { hasArithmetic } from "./gpu.ts";
-import { goAll, type Case, type Name } from "./ways.ts";
+import type { Case, Name } from "../support/ways.ts";
+import { goAll } from "./ways.ts";
 
 /** The functions that do what operators of the two domains do. */
 const FUNCTIONS: Readonly<Record<string, Name>> = {

@@ -6,7 +6,8 @@ import { bytesOf } from "../../src/tensor/storage.ts";
 import { tensor, Tensor } from "../../src/tensor/tensor.ts";
 import { randomFrom } from "../support/random.ts";
 import { engine } from "./gpu.ts";
-import { assertSame, goAll, type Case } from "./ways.ts";
+import type { Case } from "../support/ways.ts";
+import { assertSame, goAll } from "./ways.ts";
 
 /** The floating-point types, and the bits of a word that vary: sign and exponent, and the ends of the mantissa. */
 const TYPES: readonly DType[] = ["float16", "bfloat16", "float32", "float64", "complex64"];

@@ -6,7 +6,8 @@ import { createEngine } from "../../src/create-engine.ts";
 import type { DType } from "../../src/tensor/dtype.ts";
 import { tensor, type Tensor } from "../../src/tensor/tensor.ts";
 import { randomFrom, randomTensor } from "../support/random.ts";
-import { goAll, type Case, type Name } from "./ways.ts";
+import type { Case, Name } from "../support/ways.ts";
+import { goAll } from "./ways.ts";
 
 const js = createEngine({ kind: "js" });
 

@@ -17,7 +17,8 @@ import {
   type Shapes,
 } from "../support/random-calls.ts";
 import { hasArithmetic } from "./gpu.ts";
-import { goAll, type Case, type Name } from "./ways.ts";
+import type { Case, Name } from "../support/ways.ts";
+import { goAll } from "./ways.ts";
 
 // The seed is fixed, so that a run is the same everywhere; SEED=n tries others.
 const seed = Number(process.env["SEED"] ?? 20261123);

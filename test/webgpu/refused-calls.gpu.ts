@@ -24,7 +24,8 @@ import {
   readBuffers,
   TENSOR_USAGE,
 } from "./gpu.ts";
-import { assertSame, type Name } from "./ways.ts";
+import type { Name } from "../support/ways.ts";
+import { assertSame } from "./ways.ts";
 
 const js = createEngine({ kind: "js" });
 

@@ -8,25 +8,8 @@ import assert from "node:assert/strict";
 import type { GpuBufferLike } from "../../src/engines/gpu/webgpu.ts";
 import { firstDifference, Tensor } from "../../src/tensor/tensor.ts";
 import type { GpuTensor } from "../../src/webgpu/types.ts";
+import type { Case } from "../support/ways.ts";
 import { areGuards, bytesOfTensor, engine, guarded, readBuffers, tensorOf } from "./gpu.ts";
-
-export type Name =
-  | "scatterND"
-  | "scatterElements"
-  | "gatherND"
-  | "gatherElements"
-  | "gather"
-  | "tensorScatter";
-
-/** One call, and what it gives. */
-export interface Case {
-  readonly name: string;
-  readonly operator: Name;
-  /** In the order of the function's parameters; data is the first. */
-  readonly inputs: readonly Tensor[];
-  readonly options: Readonly<Record<string, unknown>>;
-  readonly expected: Tensor;
-}
 
 type Place = "gpu" | "host";
 

@@ -4,6 +4,7 @@ import { TensorError } from "../../errors.ts";
 import { textOf, type Kernel, type KernelText } from "./kernel.ts";
 import {
   BUFFER_USAGE,
+  MAP_MODE_READ,
   type BindGroupLayoutLike,
   type ComputePipelineLike,
   type GpuBufferLike,
@@ -48,10 +49,6 @@ export class Gpu {
     if (this.#lost !== null) throw lostError(this.#lost);
   }
 
-  get isLost(): boolean {
-    return this.#lost !== null;
-  }
-
   /** Why a wait failed: because the device is lost, or for the reason that it gives itself. */
   failureOf(cause: unknown): TensorError {
     if (this.#lost !== null) return lostError(this.#lost);
@@ -74,6 +71,15 @@ export class Gpu {
     const size = paddedBytes(bytes);
     this.checkBytes(size, what);
     return this.device.createBuffer({ size, usage, label: what });
+  }
+
+  /** A copy of a buffer's first bytes as they are after all work so far, which {@link contentsOf} reads. */
+  copyForHost(buffer: GpuBufferLike, bytes: number, what: string): GpuBufferLike {
+    const staging = this.createBuffer(bytes, BUFFER_USAGE.MAP_READ | COPY_DST, what);
+    const encoder = this.device.createCommandEncoder();
+    encoder.copyBufferToBuffer(buffer, 0, staging, 0, paddedBytes(bytes));
+    this.device.queue.submit([encoder.finish()]);
+    return staging;
   }
 
   /** The smallest free buffer of at least `bytes`, or a new one. */
@@ -128,6 +134,16 @@ export class Gpu {
   clear(): void {
     for (const buffer of this.#free) buffer.destroy();
     this.#free = [];
+  }
+}
+
+/** The bytes of a buffer of {@link Gpu.copyForHost}, which is destroyed. */
+export async function contentsOf(staging: GpuBufferLike): Promise<ArrayBuffer> {
+  try {
+    await staging.mapAsync(MAP_MODE_READ);
+    return staging.getMappedRange().slice(0);
+  } finally {
+    staging.destroy();
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * Kernels that move slices: gathers, scatters without a reduction, copies. Bits move as they are, so NaNs keep theirs. Where
- * slices are whole words an invocation moves a word; otherwise one element, or in a gather the elements of one word.
+ * slices are whole words an invocation moves a word, or four; otherwise one element, or in a gather the elements of one word.
  */
 
 import { DTYPES, type DType } from "../../tensor/dtype.ts";

@@ -3,10 +3,9 @@
  * words in a buffer. Kernels that write look at it first, and the host reads it later: validation needs no round trip.
  */
 
-import { TENSOR_USAGE, type Gpu } from "./gpu.ts";
+import { contentsOf, TENSOR_USAGE, type Gpu } from "./gpu.ts";
 import { FINE, kernelOf } from "./kernel.ts";
 import type { Recording, Span } from "./recording.ts";
-import { BUFFER_USAGE, MAP_MODE_READ } from "./webgpu.ts";
 
 /** The words of a slot. */
 export const SLOT = {
@@ -108,20 +107,10 @@ export class StatusBoard {
 
   /** Reads what has become of the calls that were submitted so far, by their slots. */
   async read(): Promise<(slot: number) => SlotState> {
-    const { device } = this.#gpu;
     const { buffer, bytes } = this.#span;
-    const usage = BUFFER_USAGE.MAP_READ | BUFFER_USAGE.COPY_DST;
-    const staging = this.#gpu.createBuffer(bytes, usage, "status of calls, for the host");
-    const encoder = device.createCommandEncoder();
-    encoder.copyBufferToBuffer(buffer, 0, staging, 0, bytes);
-    device.queue.submit([encoder.finish()]);
-    try {
-      await staging.mapAsync(MAP_MODE_READ);
-      const words = new Uint32Array(staging.getMappedRange().slice(0));
-      return (slot) => stateOf(words.subarray(slot, slot + WORDS));
-    } finally {
-      staging.destroy();
-    }
+    const staging = this.#gpu.copyForHost(buffer, bytes, "status of calls, for the host");
+    const words = new Uint32Array(await contentsOf(staging));
+    return (slot) => stateOf(words.subarray(slot, slot + WORDS));
   }
 }
 
@@ -157,7 +146,7 @@ export function beginCall(
 }
 
 /** A word of the call's slot. */
-const has = (word: number): string => `status[params.slot + ${word}u]`;
+const wordOfSlot = (word: number): string => `status[params.slot + ${word}u]`;
 
 /** Indices that a GPU reads, and how many words one takes. */
 export interface IndexSpan extends Span {
@@ -179,20 +168,20 @@ export function endChecks(
   const step = indices?.step ?? 0;
   const keep = `  if (failure != FINE && failure != 0u) {
     let at = (failure - 1u) * ${step}u;
-    ${has(SLOT.low)} = indices[at];
-    ${has(SLOT.high)} = ${step === 2 ? "indices[at + 1u]" : "0u"};
+    ${wordOfSlot(SLOT.low)} = indices[at];
+    ${wordOfSlot(SLOT.high)} = ${step === 2 ? "indices[at + 1u]" : "0u"};
   }`;
   const kernel = kernelOf(`end of checks, ${step}`, () => ({
     params: ["slot", "before", "isNew"],
     buffers: { status: "write", ...(indices && { indices: "read" }) },
-    body: `  var failure = ${has(SLOT.failure)};
+    body: `  var failure = ${wordOfSlot(SLOT.failure)};
 ${indices === null ? "" : keep}
   if (failure == FINE) {
-    failure = ${has(SLOT.repeat)};
-    ${has(SLOT.failure)} = failure;
+    failure = ${wordOfSlot(SLOT.repeat)};
+    ${wordOfSlot(SLOT.failure)} = failure;
   }
   if (failure != FINE) {
-    ${has(SLOT.contents)} =
+    ${wordOfSlot(SLOT.contents)} =
       select(status[params.before + ${SLOT.contents}u], 0u, params.isNew == 1u);
   }`,
   }));
