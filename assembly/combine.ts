@@ -4,7 +4,8 @@
  * the slices are combined. `span` is the number of elements that the targets lie in. `A` is the arithmetic, `op` a constant.
  */
 
-import { FAR, prefetchSingles, prefetchSlices } from "./prefetch";
+import { FAR, limit } from "./limits";
+import { prefetchSingles, prefetchSlices } from "./prefetch";
 import { ADD, MUL, SUB } from "./reduction";
 
 @inline
@@ -19,7 +20,7 @@ export function combine<A>(
   span: usize,
 ): void {
   const bytes = changetype<A>(0).bytes;
-  const isFar = span * bytes >= FAR;
+  const isFar = span * bytes >= limit(FAR);
   const end = offsets + 4 * count;
   if (slice == 1 && pitch == 1) {
     const a = changetype<A>(0);

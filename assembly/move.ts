@@ -5,7 +5,8 @@
  * that the offsets point into.
  */
 
-import { FAR, prefetchSlices } from "./prefetch";
+import { FAR, limit, LONG, PREFETCHED } from "./limits";
+import { prefetchSlices } from "./prefetch";
 
 /** `out[offset p] = updates[p]`, in the order of p: the last one wins. */
 @inline
@@ -27,7 +28,10 @@ export function scatter<T>(
   }
   const length = slice * sizeof<T>();
   const step = pitch * sizeof<T>();
-  for (; offsets < end; offsets += 4, updates += step) copy<T>(at<T>(out, offsets), updates, length);
+  const isLong = length >= limit(LONG);
+  for (; offsets < end; offsets += 4, updates += step) {
+    copy<T>(at<T>(out, offsets), updates, length, isLong);
+  }
 }
 
 /** `out[p] = data[offset p]` */
@@ -62,10 +66,11 @@ export function gather<T>(
   }
   const length = slice * sizeof<T>();
   const step = pitch * sizeof<T>();
-  const isPrefetched = length >= PREFETCHED && length < LONG && span * sizeof<T>() >= FAR;
+  const isLong = length >= limit(LONG);
+  const isPrefetched = length >= limit(PREFETCHED) && !isLong && span * sizeof<T>() >= limit(FAR);
   while (offsets < end) {
     const stop = isPrefetched ? prefetchSlices(data, sizeof<T>(), offsets, end, length, out, step) : end;
-    for (; offsets < stop; offsets += 4, out += step) copy<T>(out, at<T>(data, offsets), length);
+    for (; offsets < stop; offsets += 4, out += step) copy<T>(out, at<T>(data, offsets), length, isLong);
   }
 }
 
@@ -75,18 +80,10 @@ function at<T>(base: usize, offset: usize): usize {
   return base + <usize>load<u32>(offset) * sizeof<T>();
 }
 
-/** From this many bytes on, `memory.copy` beats the loop: below, the call costs more. */
+/** Copies `length` bytes, with `memory.copy` if they are many. The two ranges must not overlap. */
 @inline
-const LONG: usize = 2048;
-
-/** From this many bytes on, a gather gains from prefetching slices before it moves them. */
-@inline
-const PREFETCHED: usize = 256;
-
-/** `length` bytes; the two places do not overlap. */
-@inline
-function copy<T>(to: usize, from: usize, length: usize): void {
-  if (length >= LONG) {
+function copy<T>(to: usize, from: usize, length: usize, isLong: bool): void {
+  if (isLong) {
     memory.copy(to, from, length);
     return;
   }

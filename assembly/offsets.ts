@@ -6,6 +6,8 @@
  * The exported functions return 0 where all indices are in range and 1 where one is not; the offsets are then worthless.
  */
 
+import { limit, NARROW } from "./limits";
+
 /**
  * How an index along one axis is addressed. `wrap` is added to negative ones: the dimension, or 0 where they are not
  * allowed. `step` is from each index to the next, beside their own values. The table given to {@link tuples} has an
@@ -18,10 +20,6 @@ class Axis {
   stride: u32;
   step: u32;
 }
-
-/** The longest axis whose indices are handled as lanes of 32 bits, four at a time. */
-@inline
-const NARROW: i64 = 0x7fffffff;
 
 /** `offsets[t]` = the sum over the axes of `indices[t * k + j] * stride j`. */
 @inline
@@ -40,7 +38,8 @@ export function tuples<I>(
   let bad: u32 = 0;
   if (k == 2) {
     const second = changetype<Axis>(table + offsetof<Axis>());
-    if (first.dim <= NARROW && second.dim <= NARROW) {
+    const narrow = <i64>limit(NARROW);
+    if (first.dim <= narrow && second.dim <= narrow) {
       const wide = offsets + 4 * (count & ~3);
       bad = pairs<I>(indices, offsets, wide, first, second);
       indices += (count & ~3) * 2 * sizeof<I>();
@@ -184,7 +183,7 @@ function line<I>(
   const stride = axis.stride;
   const end = offsets + 4 * count;
   let bad: u32 = 0;
-  if (dim <= NARROW) {
+  if (dim <= <i64>limit(NARROW)) {
     const wide = offsets + 4 * (count & ~3);
     const dims = i32x4.splat(<i32>dim);
     const wraps = i32x4.splat(<i32>wrap);
@@ -211,7 +210,7 @@ function line<I>(
 
 /**
  * Four indices as lanes of 32 bits. One that does not fit becomes the least integer, which is out of range on every
- * axis of up to NARROW elements, wrapped or not.
+ * axis that lanes can hold, wrapped or not.
  */
 @inline
 function lanes<I>(indices: usize): v128 {

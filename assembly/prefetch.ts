@@ -4,19 +4,11 @@
  * 200,000 rows of 128 float32 added at random into 51 MB take 12.5 ms instead of 21; gathered, 11 instead of 13.
  */
 
-/** How many bytes are prefetched at once: they have to stay in the first cache until they are used. */
-@inline
-const AHEAD: usize = 16384;
+import { AHEAD, limit } from "./limits";
 
 /** A cache line, in bytes. */
 @inline
 const LINE: usize = 64;
-
-/**
- * Targets that lie in at least this many bytes are worth prefetching; fewer stay in the caches.
- * 1,000,000 float32 added at random into 4 MB take 2.9 ms, and 4.0 when they are prefetched; into 16 MB 10 and 8.4.
- */
-export const FAR: usize = 0x800000;
 
 /**
  * Prefetches the slices of `length` bytes at the next offsets, from the one at `first` up to `end` at most, and those that
@@ -34,9 +26,10 @@ export function prefetchSlices(
   ordered: usize,
   step: usize,
 ): usize {
+  const ahead = limit(AHEAD);
   // The processor follows long slices by itself.
-  if (length >= AHEAD) return end;
-  const stop = min(first + 4 * (AHEAD / max(length, LINE)), end);
+  if (length >= ahead) return end;
+  const stop = min(first + 4 * (ahead / max(length, LINE)), end);
   for (let at = first; at < stop; at += 4, ordered += step) {
     const slice = base + <usize>load<u32>(at) * bytes;
     for (let line: usize = 0; line < length; line += LINE) {
@@ -49,7 +42,7 @@ export function prefetchSlices(
 
 /** The same for single elements, four at a time: up to three at the end are not prefetched. */
 export function prefetchSingles(base: usize, bytes: usize, first: usize, end: usize): usize {
-  const stop = min(first + 4 * (AHEAD / LINE), end);
+  const stop = min(first + 4 * (limit(AHEAD) / LINE), end);
   for (const wide = stop - 12; first < wide; first += 16) {
     load<u8>(base + <usize>load<u32>(first) * bytes);
     load<u8>(base + <usize>load<u32>(first, 4) * bytes);

@@ -6,6 +6,7 @@
  * more, V8 falls from 2 ns an element to 28 and more.
  */
 
+import { MOVE } from "../limits.ts";
 import { isNumericStorage, type Storage } from "../tensor/dtype.ts";
 import { absoluteOffsets, type Plan } from "../plan/plan.ts";
 import { bytesOf } from "../tensor/storage.ts";
@@ -26,7 +27,7 @@ export function gatherMove(plan: Plan, data: Storage, out: Storage): void {
 function move(plan: Plan, random: Storage, sequential: Storage, scatter: boolean): void {
   if (plan.size === 0) return;
   const elements = plan.offsets.length * plan.slice;
-  if (elements <= FEW && plan.batches === 1 && plan.source === undefined) {
+  if (elements <= MOVE.few && plan.batches === 1 && plan.source === undefined) {
     const isDone =
       random instanceof Float32Array &&
       sequential instanceof Float32Array &&
@@ -40,17 +41,10 @@ function move(plan: Plan, random: Storage, sequential: Storage, scatter: boolean
   const r = asBits(random);
   const s = asBits(sequential);
   const width = r.length / plan.size;
-  const isLong = plan.slice * width >= LONG && !Array.isArray(r) && !Array.isArray(s);
+  const isLong = plan.slice * width >= MOVE.long && !Array.isArray(r) && !Array.isArray(s);
   if (isLong) moveSlices(plan, width * r.BYTES_PER_ELEMENT, bytesOf(r), bytesOf(s), scatter, true);
   else moveSlices(plan, width, r, s, scatter, false);
 }
-
-/**
- * Moves of so few elements are done without views of bits, which take 0.2 µs; and the first look at the buffer of a new
- * array of up to 64 bytes moves the array out of the heap, which takes 0.3. Measured: 128 elements in place take 0.5 µs
- * instead of 1.
- */
-const FEW = 512;
 
 /**
  * Moves float32 as numbers, which keeps the bits of all but NaN.
@@ -74,21 +68,6 @@ function moveFloats(
   return true;
 }
 
-/** In units. From this length of a slice on, `set` beats the loop: 32 units take 37 ns and 28, 64 units 37 and 52. */
-const LONG = 48;
-
-/**
- * Where the random side has as many bytes, slices are prefetched: caches, and the processor's list of pages, reach no
- * further. Measured: slices of 256 bytes in 16 MB take 237 ns, prefetched 142; in 64 MB 267 and 160.
- */
-const FAR = 2 ** 23;
-
-/** Longer slices, in bytes, the processor follows by itself. In 64 MB 512 take 299 ns, prefetched 214, 768 269 and 265. */
-const FOLLOWED = 512;
-
-/** How many bytes are prefetched at once: they have to stay in the first cache. From 2 to 32 kB all do as well. */
-const AHEAD = 4096;
-
 /** A cache line, in bytes. */
 const LINE = 64;
 
@@ -110,9 +89,9 @@ function moveSlices(
   const { byteOffset } = from as Uint8Array;
   const bytes = Array.isArray(random) ? 0 : random.BYTES_PER_ELEMENT;
   const length = slice * bytes;
-  const isFar = length >= LINE && length <= FOLLOWED && random.length * bytes >= FAR;
+  const isFar = length >= LINE && length <= MOVE.followed && random.length * bytes >= MOVE.far;
   if (slice === 1 && source === undefined) return moveSingles(offsets, from, to, scatter);
-  const group = isFar ? AHEAD / length : offsets.length;
+  const group = isFar ? MOVE.ahead / length : offsets.length;
   for (let p = 0; p < offsets.length;) {
     const stop = Math.min(p + group, offsets.length);
     if (isFar) {
