@@ -4,17 +4,16 @@ import { allocTensor } from "./call/execute.ts";
 import { splitArguments } from "./call/call.ts";
 import { keepPlan } from "./call/kept-plan.ts";
 import { optionsOf } from "./tensor/options.ts";
-import type { Policies } from "./call/policies.ts";
 import { EXECUTOR, runPlain, runPlainAsync, type EngineLike } from "./call/run.ts";
 import { chooseExecutor, ENGINE_KINDS, type Choice, type EngineKind } from "./engines/choice.ts";
 import type { Executor } from "./engines/executor.ts";
 import { printValue, TensorError } from "./errors.ts";
 import type * as plain from "./functions.ts";
 import { forEach, FUNCTIONS, PLAN_FUNCTIONS } from "./operators/plain.ts";
-import type { DType, Reduction } from "./tensor/dtype.ts";
+import type { DType } from "./tensor/dtype.ts";
 import type { Mutable, RuntimeTensor, Tensor } from "./tensor/tensor.ts";
 import type { Nested, ScalarInput } from "./tensor/values.ts";
-import type { AxisOption } from "./typed-shape.ts";
+import type { AxisOption, BatchOption, GatherChoices, ScatterChoices } from "./typed-shape.ts";
 
 const MOST_THREADS = 64;
 
@@ -29,8 +28,10 @@ export interface EngineOptions {
 type Indices = Tensor | RuntimeTensor | Nested<number | bigint>;
 type Updates = Tensor | RuntimeTensor | Nested<ScalarInput>;
 
-/** Options of the functions, as far as they are shared; `out` is what the promise gives. */
-type Options<O extends object> = O & Policies & { readonly out?: Tensor | undefined };
+interface OutOption {
+  /** The tensor that the result is written to, and which the promise gives. */
+  readonly out?: Tensor | RuntimeTensor | undefined;
+}
 
 /**
  * The functions for callers that may not wait, such as a page: the worker pool does large work while the caller goes on.
@@ -52,32 +53,32 @@ export interface AsyncFunctions {
     data: Tensor<D, S> | RuntimeTensor,
     indices: Indices,
     updates: Updates,
-    options?: Options<{ readonly reduction?: Reduction | undefined }>,
+    options?: ScatterChoices & OutOption,
   ): Promise<Tensor<D, S>>;
   /** {@link scatterElements} */
   scatterElements<D extends DType, S extends readonly number[]>(
     data: Tensor<D, S> | RuntimeTensor,
     indices: Indices,
     updates: Updates,
-    options?: Options<AxisOption & { readonly reduction?: Reduction | undefined }>,
+    options?: ScatterChoices & AxisOption & OutOption,
   ): Promise<Tensor<D, S>>;
   /** {@link gatherND} */
   gatherND<D extends DType>(
     data: Tensor<D> | RuntimeTensor,
     indices: Indices,
-    options?: Options<{ readonly batchDims?: number | undefined }>,
+    options?: GatherChoices & BatchOption & OutOption,
   ): Promise<Tensor<D>>;
   /** {@link gatherElements} */
   gatherElements<D extends DType>(
     data: Tensor<D> | RuntimeTensor,
     indices: Indices,
-    options?: Options<AxisOption>,
+    options?: GatherChoices & AxisOption & OutOption,
   ): Promise<Tensor<D>>;
   /** {@link gather} */
   gather<D extends DType>(
     data: Tensor<D> | RuntimeTensor,
     indices: Indices,
-    options?: Options<AxisOption & { readonly batchDims?: number | undefined }>,
+    options?: GatherChoices & AxisOption & BatchOption & OutOption,
   ): Promise<Tensor<D>>;
   /** {@link scatter} */
   scatter: AsyncFunctions["scatterElements"];
@@ -165,9 +166,8 @@ export function engineOf({ executor, why }: Choice): Engine {
   );
   const planFunctions = forEach(
     PLAN_FUNCTIONS,
-    (operator): typeof plain.planScatterND =>
-      (dataShape, indices, options) =>
-        keepPlan(executor, operator, dataShape, indices, options),
+    (operator) => (dataShape: readonly number[], indices: Indices, options?: object) =>
+      keepPlan(executor, operator, dataShape, indices, options),
   );
   return {
     ...(functions as PlainFunctions),

@@ -88,6 +88,10 @@ export function sentenceOf(error: TensorError): string {
   return message.startsWith(prefix) ? message.slice(prefix.length) : message;
 }
 
+/** What anything that was thrown says: the message of an error, anything else as text. */
+export const messageOf = (thrown: unknown): string =>
+  thrown instanceof Error ? thrown.message : String(thrown);
+
 /** The error of every format for a file that breaks the format's rules. */
 export const malformed = (
   sentence: string,

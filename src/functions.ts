@@ -8,11 +8,18 @@
 import type { DType } from "./tensor/dtype.ts";
 import { defaultExecutor } from "./engines/default.ts";
 import { keepPlan, type KeptPlan } from "./call/kept-plan.ts";
-import { FUNCTIONS, PLAN_FUNCTIONS } from "./operators/plain.ts";
+import { gather as gatherOperator } from "./operators/gather.ts";
+import { gatherElements as gatherElementsOperator } from "./operators/gather-elements.ts";
+import { gatherND as gatherNDOperator } from "./operators/gather-nd.ts";
+import { scatter as scatterOperator } from "./operators/scatter.ts";
+import { scatterElements as scatterElementsOperator } from "./operators/scatter-elements.ts";
+import { scatterND as scatterNDOperator } from "./operators/scatter-nd.ts";
+import { tensorScatter as tensorScatterOperator } from "./operators/tensor-scatter.ts";
 import { runPlain } from "./call/run.ts";
 import type { RuntimeTensor, Tensor } from "./tensor/tensor.ts";
 import type {
   AxisOption,
+  BatchOption,
   ElementsIndicesMust,
   ElementsUpdatesMust,
   GatherIndicesMust,
@@ -67,7 +74,7 @@ export function scatterND(
   updates: unknown,
   options?: object,
 ): Tensor {
-  return runPlain(defaultExecutor(), FUNCTIONS.scatterND, [data, indices, updates], options);
+  return runPlain(defaultExecutor(), scatterNDOperator, [data, indices, updates], options);
 }
 
 /**
@@ -110,7 +117,7 @@ export function scatterElements(
   updates: unknown,
   options?: object,
 ): Tensor {
-  return runPlain(defaultExecutor(), FUNCTIONS.scatterElements, [data, indices, updates], options);
+  return runPlain(defaultExecutor(), scatterElementsOperator, [data, indices, updates], options);
 }
 
 /**
@@ -145,7 +152,7 @@ export function gatherND<
   },
 ): Tensor<NoInfer<D>, GatherNDShape<S, I, B>>;
 export function gatherND(data: unknown, indices: unknown, options?: object): Tensor {
-  return runPlain(defaultExecutor(), FUNCTIONS.gatherND, [data, indices], options);
+  return runPlain(defaultExecutor(), gatherNDOperator, [data, indices], options);
 }
 
 /**
@@ -176,7 +183,7 @@ export function gatherElements<
   options?: GatherOptions<NoInfer<D>, I, DO, O> & AxisOption,
 ): Tensor<NoInfer<D>, I>;
 export function gatherElements(data: unknown, indices: unknown, options?: object): Tensor {
-  return runPlain(defaultExecutor(), FUNCTIONS.gatherElements, [data, indices], options);
+  return runPlain(defaultExecutor(), gatherElementsOperator, [data, indices], options);
 }
 
 /**
@@ -212,7 +219,7 @@ export function gather<
   },
 ): Tensor<NoInfer<D>, GatherShape<S, I, A, B>>;
 export function gather(data: unknown, indices: unknown, options?: object): Tensor {
-  return runPlain(defaultExecutor(), FUNCTIONS.gather, [data, indices], options);
+  return runPlain(defaultExecutor(), gatherOperator, [data, indices], options);
 }
 
 /** {@link scatterElements} under the name that it had in ONNX before version 11. */
@@ -222,7 +229,7 @@ export const scatter: typeof scatterElements = (
   updates: unknown,
   options?: object,
 ): Tensor<never, never> =>
-  runPlain(defaultExecutor(), FUNCTIONS.scatter, [data, indices, updates], options) as Tensor<
+  runPlain(defaultExecutor(), scatterOperator, [data, indices, updates], options) as Tensor<
     never,
     never
   >;
@@ -254,7 +261,7 @@ export function tensorScatter(
   options?: object,
 ): Tensor {
   const inputs = [pastCache, update, writeIndices];
-  return runPlain(defaultExecutor(), FUNCTIONS.tensorScatter, inputs, options);
+  return runPlain(defaultExecutor(), tensorScatterOperator, inputs, options);
 }
 
 /** Options of {@link tensorScatter}. */
@@ -264,7 +271,7 @@ export interface TensorScatterOptions {
   /** Whether positions wrap around at the end of the axis. */
   readonly mode?: "linear" | "circular" | undefined;
   /** Where the result goes, of the cache's data type and shape; it may be the cache itself. */
-  readonly out?: Tensor | undefined;
+  readonly out?: Tensor | RuntimeTensor | undefined;
 }
 
 type Indices = Tensor | RuntimeTensor | Nested<number | bigint>;
@@ -276,37 +283,33 @@ type Indices = Tensor | RuntimeTensor | Nested<number | bigint>;
 export const planScatterND = (
   dataShape: readonly number[],
   indices: Indices,
-  options?: object,
-): KeptPlan =>
-  keepPlan(defaultExecutor(), PLAN_FUNCTIONS.planScatterND, dataShape, indices, options);
+  options?: Readonly<Record<string, never>>,
+): KeptPlan => keepPlan(defaultExecutor(), scatterNDOperator, dataShape, indices, options);
 
 /** {@link planScatterND} for {@link scatterElements}; `options` holds `axis`. */
 export const planScatterElements = (
   dataShape: readonly number[],
   indices: Indices,
   options?: AxisOption,
-): KeptPlan =>
-  keepPlan(defaultExecutor(), PLAN_FUNCTIONS.planScatterElements, dataShape, indices, options);
+): KeptPlan => keepPlan(defaultExecutor(), scatterElementsOperator, dataShape, indices, options);
 
 /** {@link planScatterND} for {@link gatherND}; `options` holds `batchDims`. */
 export const planGatherND = (
   dataShape: readonly number[],
   indices: Indices,
-  options?: { readonly batchDims?: number | undefined },
-): KeptPlan =>
-  keepPlan(defaultExecutor(), PLAN_FUNCTIONS.planGatherND, dataShape, indices, options);
+  options?: BatchOption,
+): KeptPlan => keepPlan(defaultExecutor(), gatherNDOperator, dataShape, indices, options);
 
 /** {@link planScatterND} for {@link gatherElements}; `options` holds `axis`. */
 export const planGatherElements = (
   dataShape: readonly number[],
   indices: Indices,
   options?: AxisOption,
-): KeptPlan =>
-  keepPlan(defaultExecutor(), PLAN_FUNCTIONS.planGatherElements, dataShape, indices, options);
+): KeptPlan => keepPlan(defaultExecutor(), gatherElementsOperator, dataShape, indices, options);
 
 /** {@link planScatterND} for {@link gather}; `options` holds `axis` and `batchDims`. */
 export const planGather = (
   dataShape: readonly number[],
   indices: Indices,
-  options?: AxisOption & { readonly batchDims?: number | undefined },
-): KeptPlan => keepPlan(defaultExecutor(), PLAN_FUNCTIONS.planGather, dataShape, indices, options);
+  options?: AxisOption & BatchOption,
+): KeptPlan => keepPlan(defaultExecutor(), gatherOperator, dataShape, indices, options);

@@ -20,7 +20,7 @@
  */
 
 import type { DType, Reduction } from "./tensor/dtype.ts";
-import type { Tensor } from "./tensor/tensor.ts";
+import type { RuntimeTensor, Tensor } from "./tensor/tensor.ts";
 
 /** A shape as far as the compiler knows it: a tuple of literals or of `number`, or a list of any length. */
 export type Shape = readonly number[];
@@ -270,13 +270,8 @@ type GatherIndicesVerdict<S extends Shape, DI extends DType> =
     : unknown
   ] : never : never;
 
-/** Options of a scatter: `out` may be data itself. */
-export interface ScatterOptions<
-  D extends DType = DType,
-  S extends Shape = Shape,
-  DO extends DType = DType,
-  O extends Shape = Shape,
-> {
+/** Options of a scatter but `out`. */
+export interface ScatterChoices {
   /**
    * How an update is combined with the value at its target: `"none"`, the default, replaces the value; `"mean"` divides
    * the sum of all values by their number, rounding integers toward minus infinity.
@@ -290,8 +285,25 @@ export interface ScatterOptions<
   readonly bounds?: "error" | "clip" | "drop" | undefined;
   /** A negative index counts from the end of its axis, the default, or is an error. */
   readonly negative?: "wrap" | "error" | undefined;
+}
+
+/** Options of a gather but `out`. */
+export interface GatherChoices {
+  /** An index outside its axis is an error, the default, or is clipped to the axis, or gives 0, `""` or false. */
+  readonly bounds?: "error" | "clip" | "fill" | undefined;
+  /** A negative index counts from the end of its axis, the default, or is an error. */
+  readonly negative?: "wrap" | "error" | undefined;
+}
+
+/** Options of a scatter: `out` may be data itself. */
+export interface ScatterOptions<
+  D extends DType = DType,
+  S extends Shape = Shape,
+  DO extends DType = DType,
+  O extends Shape = Shape,
+> extends ScatterChoices {
   /** The tensor that the result is written to, of data's data type and shape; it may be data itself. */
-  readonly out?: (Tensor<DO, O> & OutMust<D, S, DO, O>) | undefined;
+  readonly out?: (Tensor<DO, O> & OutMust<D, S, DO, O>) | RuntimeTensor | undefined;
 }
 
 /** Options of a gather whose result has the data type `D` and the shape `S`. */
@@ -300,17 +312,19 @@ export interface GatherOptions<
   S extends Shape = Shape,
   DO extends DType = DType,
   O extends Shape = Shape,
-> {
-  /** An index outside its axis is an error, the default, or is clipped to the axis, or gives 0, `""` or false. */
-  readonly bounds?: "error" | "clip" | "fill" | undefined;
-  /** A negative index counts from the end of its axis, the default, or is an error. */
-  readonly negative?: "wrap" | "error" | undefined;
+> extends GatherChoices {
   /** The tensor that the result is written to, of data's data type and the result's shape; never an input. */
-  readonly out?: (Tensor<DO, O> & OutMust<D, S, DO, O>) | undefined;
+  readonly out?: (Tensor<DO, O> & OutMust<D, S, DO, O>) | RuntimeTensor | undefined;
 }
 
 /** The option of `scatterElements` and `gatherElements`. */
 export interface AxisOption {
   /** The axis that the indices address, from -r to r - 1 for data of rank r; 0 by default. */
   readonly axis?: number | undefined;
+}
+
+/** The option of `gatherND` and `gather`. */
+export interface BatchOption {
+  /** How many leading axes of data and indices are batches; 0 by default. */
+  readonly batchDims?: number | undefined;
 }

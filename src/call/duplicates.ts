@@ -1,16 +1,35 @@
-/** `duplicates: "error"`: the error for the first update whose target an earlier update has. */
+/**
+ * Updates that share a target: whether a call has any, and the error that `duplicates: "error"` gives for the first of
+ * them.
+ */
 
 import { TensorError, type ErrorFields } from "../errors.ts";
+import { readIndices } from "../kernels/read-indices.ts";
 import type { PlanInputs } from "../operators/operator.ts";
 import type { Plan } from "../plan/plan.ts";
 import { firstRepeat, type Repeat } from "../plan/repeats.ts";
 import { coordinatesOf, printShape } from "../tensor/shape.ts";
-import type { Call } from "./call.ts";
-import type { Policies } from "./policies.ts";
+import { callOf, nodeFrom, type Call, type NodeSpec } from "./call.ts";
+import { tensorsOf } from "./inputs.ts";
+import { policiesOf, type Policies } from "./policies.ts";
+import { prepare, rulesOf } from "./prepare.ts";
 
 /** Whether two updates of one target are an error of the call. */
 export const refusesRepeats = ({ operator, settings }: Call, { duplicates }: Policies): boolean =>
   duplicates === "error" && settings.reduction === "none" && operator.kind === "scatter";
+
+/**
+ * True if two updates of a call have the same target, whatever the reduction.
+ * @throws TensorError as `run`
+ */
+export function hasRepeats(node: NodeSpec, inputs: readonly unknown[]): boolean {
+  const unsettled = callOf(nodeFrom(node));
+  if (unsettled.operator.kind !== "scatter") return false;
+  const { call, planInputs } = prepare(unsettled, tensorsOf(unsettled, inputs));
+  const policies = policiesOf(call.operator, {}, call.fields);
+  const rules = { ...rulesOf(call, policies, readIndices), merge: false };
+  return firstRepeat(call.operator.plan(planInputs, call, rules)) !== null;
+}
 
 /** @throws TensorError `duplicate-index` at the first index whose target an earlier one has */
 export function checkDuplicates(plan: Plan, call: Call, inputs: PlanInputs): void {

@@ -40,13 +40,19 @@ export interface KeptPlan {
   scatter(
     data: Tensor | RuntimeTensor,
     updates: Tensor | RuntimeTensor | Nested<ScalarInput>,
-    options?: { readonly reduction?: Reduction | undefined; readonly out?: Tensor | undefined },
+    options?: {
+      readonly reduction?: Reduction | undefined;
+      readonly out?: Tensor | RuntimeTensor | undefined;
+    },
   ): Tensor;
   /**
    * What the indices address; any data type.
    * @throws TensorError `attribute`, `dtype`, `shape-mismatch`, `overlap`, `disposed`, `too-large`
    */
-  gather(data: Tensor | RuntimeTensor, options?: { readonly out?: Tensor | undefined }): Tensor;
+  gather(
+    data: Tensor | RuntimeTensor,
+    options?: { readonly out?: Tensor | RuntimeTensor | undefined },
+  ): Tensor;
   /** The targets that repeat, in the order in which they do so first. */
   duplicates(): RepeatedTarget[];
 }

@@ -39,18 +39,18 @@ export const POLICY_NAMES: readonly string[] = Object.keys(ALLOWED.scatter);
  * @throws TensorError `attribute` for a policy that the operator does not have, or a word that the policy does not
  */
 export function policiesOf(
-  { kind, ownRules }: Operator,
+  { kind, versions: [{ indexForm }] }: Operator,
   options: Readonly<Record<string, unknown>>,
   fields: ErrorFields,
 ): Policies {
+  const isSequence = indexForm === "sequences";
   const policies: Record<string, unknown> = {};
   for (const name of POLICY_NAMES as readonly Name[]) {
     const given = options[name];
     if (given === undefined) continue;
-    const words = ownRules === true ? undefined : ALLOWED[kind][name];
+    const words = isSequence ? undefined : ALLOWED[kind][name];
     if (words === undefined) {
-      const why =
-        ownRules === true ? "its positions have rules of their own" : "a gather has no targets";
+      const why = isSequence ? "its positions have rules of their own" : "a gather has no targets";
       throw new TensorError("attribute", `there is no option ${name} here: ${why}`, fields);
     }
     if (!words.includes(given)) {

@@ -10,7 +10,7 @@ import { defaultExecutor } from "../engines/default.ts";
 import type { Executor, Session } from "../engines/executor.ts";
 import { printValue, TensorError, type ErrorFields } from "../errors.ts";
 import type { Inputs, Operator } from "../operators/operator.ts";
-import type { Tensor } from "../tensor/tensor.ts";
+import type { RuntimeTensor, Tensor } from "../tensor/tensor.ts";
 import { callOf, nodeFrom, plainCallOf, type Call, type NodeSpec } from "./call.ts";
 import { checkDuplicates, refusesRepeats } from "./duplicates.ts";
 import {
@@ -29,7 +29,7 @@ import { checkMemory, prepare, rulesOf, type PreparedCall } from "./prepare.ts";
 
 export interface RunOptions {
   /** Where the result goes, which then is this tensor. A scatter may write into `data` itself. */
-  readonly out?: Tensor | undefined;
+  readonly out?: Tensor | RuntimeTensor | undefined;
   /** Whether two updates of one target are an error where the reduction is `none`; by default the last one wins. */
   readonly duplicates?: "last" | "error" | undefined;
   /** The engine that does it; by default the one behind the plain functions. */
@@ -47,14 +47,22 @@ export interface EngineLike {
  * Runs one node by the rules of exactly its version.
  *
  * @param inputs tensors in the order of the version's inputs; `undefined` for an optional one that is left out
- * @returns the outputs; one for every operator there is so far
+ * @returns the outputs: one, as every operator has
  * @throws TensorError any code but those of files; `out` is untouched then
  */
-export function run(
+export const run = (
   node: NodeSpec,
   inputs: readonly unknown[],
   options: RunOptions = {},
-): Tensor[] {
+): [Tensor] => runOn(defaultExecutor, node, inputs, options);
+
+/** {@link run} where another executor than the package's is the one by default. */
+export function runOn(
+  byDefault: () => Executor,
+  node: NodeSpec,
+  inputs: readonly unknown[],
+  options: RunOptions,
+): [Tensor] {
   const call = callOf(nodeFrom(node));
   const { out, duplicates, engine } = optionsOf(
     options,
@@ -63,7 +71,8 @@ export function run(
   );
   const policies = policiesOf(call.operator, { duplicates }, call.fields);
   const tensors = tensorsOf(call, inputs);
-  return [runChecked(checked(executorOf(engine, call.fields), call, tensors, policies, out))];
+  const executor = engine === undefined ? byDefault() : executorOf(engine, call.fields);
+  return [runChecked(checked(executor, call, tensors, policies, out))];
 }
 
 /**
@@ -149,7 +158,6 @@ function executionOf(
 }
 
 function executorOf(engine: unknown, fields: ErrorFields): Executor {
-  if (engine === undefined) return defaultExecutor();
   try {
     const executor: unknown = Reflect.get(Object(engine), EXECUTOR);
     if (typeof executor === "object" && executor !== null) return executor as Executor;

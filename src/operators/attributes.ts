@@ -2,19 +2,21 @@
 
 import type { AttributeSchema } from "./operator.ts";
 
+const AXIS_ADDRESSED =
+  "The axis that indices address, in [-r, r-1]; a negative value counts from the back.";
+
 export const AXIS: AttributeSchema = {
   name: "axis",
   type: "int",
   default: 0,
-  description:
-    "The axis that indices address, in [-r, r-1]; a negative value counts from the back.",
+  description: AXIS_ADDRESSED,
 };
 
 /** {@link AXIS} without a default. */
 export const AXIS_REQUIRED: AttributeSchema = {
   name: "axis",
   type: "int",
-  description: AXIS.description,
+  description: AXIS_ADDRESSED,
 };
 
 export const BATCH_DIMS: AttributeSchema = {
@@ -45,6 +47,10 @@ export const USE_INIT_VAL: AttributeSchema = {
     "Whether a reduction begins with the value of data or with the first update; it has no effect for none.",
 };
 
+/** The summary of an operator with a reduction, from that of the operator without. */
+export const reduced = (summary: string, and = ""): string =>
+  `${summary} With a reduction, updates are combined with what they meet instead${and}.`;
+
 const reduction = (values: readonly string[]): AttributeSchema => ({
   name: "reduction",
   type: "string",
@@ -53,7 +59,21 @@ const reduction = (values: readonly string[]): AttributeSchema => ({
   description: `How an update is combined with the value it meets: one of ${values.join(", ")}.`,
 });
 
-export const REDUCTION_16 = reduction(["none", "add", "mul"]);
-export const REDUCTION_18 = reduction(["none", "add", "mul", "max", "min"]);
-export const REDUCTION_OPENVINO_12 = reduction(["none", "sum", "prod", "min", "max", "mean"]);
-export const REDUCTION_OPENVINO_15 = reduction(["none", "sum", "sub", "prod", "min", "max"]);
+export const REDUCTION_16 = /* @__PURE__ */ reduction(["none", "add", "mul"]);
+export const REDUCTION_18 = /* @__PURE__ */ reduction(["none", "add", "mul", "max", "min"]);
+export const REDUCTION_OPENVINO_12 = /* @__PURE__ */ reduction([
+  "none",
+  "sum",
+  "prod",
+  "min",
+  "max",
+  "mean",
+]);
+export const REDUCTION_OPENVINO_15 = /* @__PURE__ */ reduction([
+  "none",
+  "sum",
+  "sub",
+  "prod",
+  "min",
+  "max",
+]);

@@ -6,12 +6,12 @@ import { AXIS } from "./attributes.ts";
 import { plainVersion } from "./settings.ts";
 import { checkIndicesFit, checkSameRank, normalizeAxis } from "./checks.ts";
 import {
-  ONNX_COMMON,
+  versionsOf,
+  operatorBy,
   type Derivation,
   type InputShapes,
   type Operator,
   type OperatorCall,
-  type OperatorVersion,
   type RankedShapes,
 } from "./operator.ts";
 import { wholeShape } from "./terms.ts";
@@ -23,8 +23,8 @@ const SUMMARY =
   "output[i][j] = data[indices[i][j]][j].";
 
 const COMMON = {
-  ...ONNX_COMMON,
   name: "GatherElements",
+  indexForm: "elements",
   summary: SUMMARY,
   attributes: [AXIS],
   inputs: [
@@ -38,19 +38,18 @@ const COMMON = {
   outputs: [{ name: "output", type: "T", description: "Tensor of the shape of indices." }],
 } as const;
 
-const versions: readonly OperatorVersion[] = [
-  { ...COMMON, sinceVersion: 11, typeConstraints: [T15, TIND] },
-  { ...COMMON, sinceVersion: 13, typeConstraints: [T16, TIND] },
-];
+const versions = /* @__PURE__ */ versionsOf("ai.onnx", COMMON, () => [
+  { sinceVersion: 11, typeConstraints: [T15, TIND] },
+  { sinceVersion: 13, typeConstraints: [T16, TIND] },
+]);
 
-export const gatherElements: Operator = {
+export const gatherElements: Operator = /* @__PURE__ */ operatorBy(byElements, {
   kind: "gather",
   versions,
-  plain: plainVersion(versions),
+  plain: /* @__PURE__ */ plainVersion(versions),
   inferShape: inferGatherElements,
   derive: deriveGatherElements,
-  ...byElements,
-};
+});
 
 export function deriveGatherElements(
   inputs: RankedShapes,

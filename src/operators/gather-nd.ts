@@ -7,11 +7,11 @@ import { BATCH_DIMS } from "./attributes.ts";
 import { plainVersion } from "./settings.ts";
 import { checkBatches, checkNotScalar, checkTupleLength } from "./checks.ts";
 import {
-  ONNX_COMMON,
+  versionsOf,
+  operatorBy,
   type InputShapes,
   type Operator,
   type OperatorCall,
-  type OperatorVersion,
   type Term,
 } from "./operator.ts";
 import { joinTerms } from "./terms.ts";
@@ -27,8 +27,8 @@ const BATCHED =
   "output.shape = indices.shape[:-1] ++ data.shape[batch_dims + k:], where k = indices.shape[-1].";
 
 const COMMON = {
-  ...ONNX_COMMON,
   name: "GatherND",
+  indexForm: "tuples",
   inputs: [
     { name: "data", type: "T", description: "Tensor of rank r >= 1." },
     {
@@ -43,28 +43,31 @@ const output = (rank: string) => [
   { name: "output", type: "T", description: `Tensor of rank ${rank}.` },
 ];
 
-const PLAIN = { ...COMMON, summary: SUMMARY, outputs: output("q + r - k - 1") } as const;
-const WITH_BATCHES = {
-  ...COMMON,
+const withBatches = () => ({
   summary: BATCHED,
   attributes: [BATCH_DIMS],
   outputs: output("q + r - k - 1 - batch_dims"),
-} as const;
+});
 
-const versions: readonly OperatorVersion[] = [
-  { ...PLAIN, sinceVersion: 11, attributes: [], typeConstraints: [T15] },
-  { ...WITH_BATCHES, sinceVersion: 12, typeConstraints: [T15] },
-  { ...WITH_BATCHES, sinceVersion: 13, typeConstraints: [T16] },
-];
+const versions = /* @__PURE__ */ versionsOf("ai.onnx", COMMON, () => [
+  {
+    sinceVersion: 11,
+    summary: SUMMARY,
+    attributes: [],
+    outputs: output("q + r - k - 1"),
+    typeConstraints: [T15],
+  },
+  { ...withBatches(), sinceVersion: 12, typeConstraints: [T15] },
+  { ...withBatches(), sinceVersion: 13, typeConstraints: [T16] },
+]);
 
-export const gatherND: Operator = {
+export const gatherND: Operator = /* @__PURE__ */ operatorBy(byTuples, {
   kind: "gather",
   versions,
-  plain: plainVersion(versions),
+  plain: /* @__PURE__ */ plainVersion(versions),
   inferShape: (inputs, call) => joined(termsOfGatherND(inputs, call)),
   derive: (inputs, call) => [{ of: "output", terms: termsOfGatherND(inputs, call) ?? [] }],
-  ...byTuples,
-};
+});
 
 const joined = (terms: readonly Term[] | null): PartialShape => terms && joinTerms(terms);
 

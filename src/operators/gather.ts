@@ -7,12 +7,12 @@ import { AXIS, SIGNED_BATCH_DIMS } from "./attributes.ts";
 import { plainVersion } from "./settings.ts";
 import { checkBatches, checkNotScalar, normalizeAxis, normalizeBatchDims } from "./checks.ts";
 import {
-  ONNX_COMMON,
+  versionsOf,
+  operatorBy,
   type Derivation,
   type InputShapes,
   type Operator,
   type OperatorCall,
-  type OperatorVersion,
   type RankedShapes,
   type Term,
 } from "./operator.ts";
@@ -33,34 +33,32 @@ const inputs = (range: string) => [
 ];
 
 const COMMON = {
-  ...ONNX_COMMON,
   name: "Gather",
+  indexForm: "slices",
   summary: SUMMARY,
   attributes: [AXIS],
   outputs: [{ name: "output", type: "T", description: "Tensor of rank q + r - 1." }],
 } as const;
 
 // The document of version 1 asks for indices "within bounds"; negative indices came with version 11.
-const versions: readonly OperatorVersion[] = [
+const versions = /* @__PURE__ */ versionsOf("ai.onnx", COMMON, () => [
   {
-    ...COMMON,
     sinceVersion: 1,
     inputs: inputs("[0, s-1]"),
     typeConstraints: [T15, TIND],
     negativeIndices: false,
   },
-  { ...COMMON, sinceVersion: 11, inputs: inputs("[-s, s-1]"), typeConstraints: [T15, TIND] },
-  { ...COMMON, sinceVersion: 13, inputs: inputs("[-s, s-1]"), typeConstraints: [T16, TIND] },
-];
+  { sinceVersion: 11, inputs: inputs("[-s, s-1]"), typeConstraints: [T15, TIND] },
+  { sinceVersion: 13, inputs: inputs("[-s, s-1]"), typeConstraints: [T16, TIND] },
+]);
 
-export const gather: Operator = {
+export const gather: Operator = /* @__PURE__ */ operatorBy(bySlices, {
   kind: "gather",
   versions,
-  plain: plainVersion(versions, [AXIS, SIGNED_BATCH_DIMS]),
+  plain: /* @__PURE__ */ plainVersion(versions, [AXIS, SIGNED_BATCH_DIMS]),
   inferShape: inferGather,
   derive: deriveGather,
-  ...bySlices,
-};
+});
 
 export function inferGather(
   { data, indices }: InputShapes,

@@ -3,12 +3,11 @@
 import { byElements } from "./addressing.ts";
 import { AXIS_REQUIRED } from "./attributes.ts";
 import { deriveGatherElements, inferGatherElements } from "./gather-elements.ts";
-import { OPENVINO_COMMON, type Operator, type OperatorVersion } from "./operator.ts";
+import { versionsOf, operatorBy, type Operator } from "./operator.ts";
 import { T_OPENVINO_ANY, TIND } from "./types.ts";
 
-const versions: readonly OperatorVersion[] = [
+const versions = /* @__PURE__ */ versionsOf("openvino", { indexForm: "elements" }, () => [
   {
-    ...OPENVINO_COMMON,
     name: "GatherElements",
     sinceVersion: 6,
     summary:
@@ -27,12 +26,11 @@ const versions: readonly OperatorVersion[] = [
     typeConstraints: [T_OPENVINO_ANY, TIND],
     negativeIndices: false,
   },
-];
+]);
 
-export const openvinoGatherElements: Operator = {
+export const openvinoGatherElements: Operator = /* @__PURE__ */ operatorBy(byElements, {
   kind: "gather",
   versions,
   inferShape: inferGatherElements,
   derive: deriveGatherElements,
-  ...byElements,
-};
+});

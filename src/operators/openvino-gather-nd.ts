@@ -5,11 +5,11 @@ import { byTuples } from "./addressing.ts";
 import { BATCH_DIMS } from "./attributes.ts";
 import { termsOfGatherND } from "./gather-nd.ts";
 import {
-  OPENVINO_COMMON,
+  versionsOf,
+  operatorBy,
   type InputShapes,
   type Operator,
   type OperatorCall,
-  type OperatorVersion,
   type Term,
 } from "./operator.ts";
 import { joinTerms } from "./terms.ts";
@@ -18,8 +18,6 @@ import { T_OPENVINO_ANY, TIND_ANY } from "./types.ts";
 const SUMMARY =
   "Gathers slices of data within batches: the first batch_dims axes of data and indices are equal, and each index " +
   "tuple, the last axis of indices, picks an element or a slice of its own batch.";
-
-const FUSED = `${SUMMARY} The batch axes of the output are fused into one.`;
 
 const inputs = (range: string) => [
   { name: "data", type: "T", description: "Tensor of rank r >= 1." },
@@ -31,33 +29,31 @@ const inputs = (range: string) => [
 ];
 
 const COMMON = {
-  ...OPENVINO_COMMON,
   name: "GatherND",
+  indexForm: "tuples",
   attributes: [BATCH_DIMS],
   outputs: [{ name: "output", type: "T", description: "Tensor of the gathered slices." }],
   typeConstraints: [T_OPENVINO_ANY, TIND_ANY],
 } as const;
 
 // The document of version 8 still says [0, s-1], but OpenVINO has accepted negative indices since 2025.3.
-const versions: readonly OperatorVersion[] = [
+const versions = /* @__PURE__ */ versionsOf("openvino", COMMON, () => [
   {
-    ...COMMON,
     sinceVersion: 5,
-    summary: FUSED,
+    summary: `${SUMMARY} The batch axes of the output are fused into one.`,
     inputs: inputs("[0, s-1]"),
     negativeIndices: false,
     fusesBatches: true,
   },
   {
-    ...COMMON,
     sinceVersion: 8,
     summary: SUMMARY,
     inputs: inputs("[-s, s-1]"),
     negativeIndices: true,
   },
-];
+]);
 
-export const openvinoGatherND: Operator = {
+export const openvinoGatherND: Operator = /* @__PURE__ */ operatorBy(byTuples, {
   kind: "gather",
   versions,
   inferShape(inputs, call) {
@@ -65,8 +61,7 @@ export const openvinoGatherND: Operator = {
     return terms && joinTerms(terms);
   },
   derive: (inputs, call) => [{ of: "output", terms: fusedTerms(inputs, call) ?? [] }],
-  ...byTuples,
-};
+});
 
 /** {@link termsOfGatherND}, with one axis for the batches where the version fuses them. */
 function fusedTerms(inputs: InputShapes, call: OperatorCall): Term[] | null {

@@ -3,12 +3,11 @@
 import { bySlices } from "./addressing.ts";
 import { SIGNED_BATCH_DIMS } from "./attributes.ts";
 import { deriveGather, inferGather } from "./gather.ts";
-import { OPENVINO_COMMON, type Operator, type OperatorVersion } from "./operator.ts";
+import { versionsOf, operatorBy, type Operator } from "./operator.ts";
 import { T_OPENVINO_ANY, TAXIS, TIND_ANY } from "./types.ts";
 
-const versions: readonly OperatorVersion[] = [
+const versions = /* @__PURE__ */ versionsOf("openvino", { indexForm: "slices" }, () => [
   {
-    ...OPENVINO_COMMON,
     name: "Gather",
     sinceVersion: 8,
     summary:
@@ -31,14 +30,13 @@ const versions: readonly OperatorVersion[] = [
     negativeIndices: true,
     outOfRange: "fill",
   },
-];
+]);
 
-export const openvinoGather: Operator = {
+export const openvinoGather: Operator = /* @__PURE__ */ operatorBy(bySlices, {
   kind: "gather",
   versions,
   // Versions 1 and 7 exist, and are not in this package.
   hasOlder: true,
   inferShape: inferGather,
   derive: deriveGather,
-  ...bySlices,
-};
+});

@@ -12,6 +12,12 @@ import type { Tensor } from "../tensor/tensor.ts";
 
 export type Domain = "ai.onnx" | "openvino";
 
+/** The newest opset of each domain that this package knows. Versions of operators from later opsets are refused. */
+export const NEWEST_OPSETS: Readonly<Record<Domain, number>> = Object.freeze({
+  "ai.onnx": 28,
+  openvino: 16,
+});
+
 /** The data type of a tensor, and its shape as far as it is known. */
 export interface TensorType {
   readonly dtype: DType;
@@ -56,6 +62,12 @@ export interface TypeConstraint {
   readonly description: string;
 }
 
+/**
+ * What the indices of an operator are: index tuples, which the last axis of indices holds; one index for each element;
+ * one index for each slice along an axis; or the position of each sequence in a cache.
+ */
+export type IndexForm = "tuples" | "elements" | "slices" | "sequences";
+
 /** One version of an operator, as its specification describes it. */
 export interface OperatorVersion {
   readonly name: string;
@@ -67,6 +79,8 @@ export interface OperatorVersion {
   readonly supportLevel: "COMMON";
   readonly shapeInference: true;
   readonly summary: string;
+  /** The same in all versions of an operator. Sequences have rules of their own: no policy of the plain functions applies. */
+  readonly indexForm: IndexForm;
   readonly attributes: readonly AttributeSchema[];
   readonly inputs: readonly ParameterSchema[];
   readonly outputs: readonly ParameterSchema[];
@@ -165,8 +179,6 @@ export interface Operator {
   readonly hasOlder?: true;
   /** The newest version without its limits, for the plain function; absent where there is no plain function. */
   readonly plain?: OperatorVersion;
-  /** Whether indices are positions of sequences, with rules of their own: no policy of the plain functions applies. */
-  readonly ownRules?: true;
   /** The indices of a call that leaves them out, from the shape of data. */
   readonly defaultIndices?: (data: readonly number[]) => Tensor;
   /**
@@ -189,19 +201,35 @@ export interface Operator {
   layout(inputs: PlanInputs, call: OperatorCall): Layout;
 }
 
-/** What all versions of openvino have in common. */
-export const OPENVINO_COMMON = {
-  domain: "openvino",
-  function: false,
-  supportLevel: "COMMON",
-  shapeInference: true,
+/** What all versions of a domain have in common; `negativeIndices` is overridden where it is not so. */
+const DOMAINS = {
+  "ai.onnx": {
+    domain: "ai.onnx",
+    negativeIndices: true,
+    function: false,
+    supportLevel: "COMMON",
+    shapeInference: true,
+  },
+  openvino: { domain: "openvino", function: false, supportLevel: "COMMON", shapeInference: true },
 } as const;
 
-/** What all versions of ai.onnx have in common; `negativeIndices` is overridden where it is not so. */
-export const ONNX_COMMON = {
-  domain: "ai.onnx",
-  function: false,
-  supportLevel: "COMMON",
-  shapeInference: true,
-  negativeIndices: true,
-} as const;
+/** What is left to say of a version when its domain and what it shares with others, of the type C, are known. */
+type Rest<N extends Domain, C> = Partial<OperatorVersion> &
+  Omit<OperatorVersion, keyof (typeof DOMAINS)[N] | keyof C>;
+
+/**
+ * The versions of an operator, oldest first: what they share, and a row for each. The rows are a function, and this call
+ * and the operator's are marked as pure, so that a page that calls one function loads the rows of one operator.
+ */
+export const versionsOf = <N extends Domain, C extends Partial<OperatorVersion>>(
+  domain: N,
+  common: C,
+  rows: () => readonly Rest<N, C>[],
+): readonly OperatorVersion[] =>
+  rows().map((row) => ({ ...DOMAINS[domain], ...common, ...row }) as unknown as OperatorVersion);
+
+/** An operator that addresses data in a way that others share (`addressing.ts`). */
+export const operatorBy = (
+  way: Pick<Operator, "plan" | "layout">,
+  own: Omit<Operator, "plan" | "layout">,
+): Operator => ({ ...way, ...own });

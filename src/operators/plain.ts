@@ -1,4 +1,4 @@
-/** The operator behind each plain function. The functions of the package and of engines are made from this table. */
+/** The operator behind each plain function, by the name of the function. The functions of engines are made from this table. */
 
 import { gatherElements } from "./gather-elements.ts";
 import { gatherND } from "./gather-nd.ts";

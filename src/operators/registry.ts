@@ -17,7 +17,7 @@ import { scatterUpdate } from "./scatter-update.ts";
 import { scatter } from "./scatter.ts";
 import { tensorScatter } from "./tensor-scatter.ts";
 
-const OPERATORS: readonly Operator[] = [
+const OPERATORS: readonly Operator[] = /* @__PURE__ */ frozen([
   scatterND,
   scatterElements,
   gatherND,
@@ -31,10 +31,13 @@ const OPERATORS: readonly Operator[] = [
   openvinoGather,
   openvinoGatherND,
   openvinoGatherElements,
-];
+]);
 
-// Callers get these rows. A row that one caller changed would be changed for all calls, so rows are frozen.
-for (const { versions } of OPERATORS) versions.forEach(freeze);
+/** Callers get the rows. A row that one caller changed would be changed for all calls, so rows are frozen. */
+function frozen(operators: readonly Operator[]): readonly Operator[] {
+  for (const { versions } of operators) versions.forEach(freeze);
+  return operators;
+}
 
 function freeze(value: unknown): void {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
@@ -54,7 +57,9 @@ export interface OperatorId {
   readonly opset: number;
 }
 
-const VERSIONS = Object.freeze(OPERATORS.flatMap(({ versions }) => versions));
+const VERSIONS = /* @__PURE__ */ Object.freeze(
+  /* @__PURE__ */ OPERATORS.flatMap(({ versions }) => versions),
+);
 
 /** All versions, operator by operator, oldest first. */
 export const operators = (): readonly OperatorVersion[] => VERSIONS;

@@ -1,18 +1,14 @@
 /** ScatterElementsUpdate of openvino: ScatterElements with the axis as an input, other reduction words, and a mean. */
 
 import { byElements } from "./addressing.ts";
-import { REDUCTION_OPENVINO_12, USE_INIT_VAL } from "./attributes.ts";
-import { OPENVINO_COMMON, type Operator, type OperatorVersion } from "./operator.ts";
+import { reduced, REDUCTION_OPENVINO_12, USE_INIT_VAL } from "./attributes.ts";
+import { versionsOf, operatorBy, type Operator } from "./operator.ts";
 import { scatterElements } from "./scatter-elements.ts";
 import { T_OPENVINO, TAXIS, TIND_ANY } from "./types.ts";
 
 const SUMMARY =
   "Copies data and writes updates into the copy. An update goes to its own coordinates, but along axis to where the " +
   "index at those coordinates says: for axis 0 of two, output[indices[i][j]][j] = updates[i][j].";
-
-const REDUCED =
-  `${SUMMARY} With a reduction, updates are combined with what they meet instead; a mean of integers is rounded ` +
-  "toward minus infinity.";
 
 const inputs = (range: string) => [
   { name: "data", type: "T", description: "Tensor of rank r >= 1." },
@@ -26,15 +22,14 @@ const inputs = (range: string) => [
 ];
 
 const COMMON = {
-  ...OPENVINO_COMMON,
   name: "ScatterElementsUpdate",
+  indexForm: "elements",
   outputs: [{ name: "output", type: "T", description: "Tensor of data's shape." }],
   typeConstraints: [T_OPENVINO, TIND_ANY, TAXIS],
 } as const;
 
-const versions: readonly OperatorVersion[] = [
+const versions = /* @__PURE__ */ versionsOf("openvino", COMMON, () => [
   {
-    ...COMMON,
     sinceVersion: 3,
     summary: SUMMARY,
     attributes: [],
@@ -42,19 +37,17 @@ const versions: readonly OperatorVersion[] = [
     negativeIndices: false,
   },
   {
-    ...COMMON,
     sinceVersion: 12,
-    summary: REDUCED,
+    summary: reduced(SUMMARY, "; a mean of integers is rounded toward minus infinity"),
     attributes: [REDUCTION_OPENVINO_12, USE_INIT_VAL],
     inputs: inputs("[-s, s-1]"),
     negativeIndices: true,
   },
-];
+]);
 
-export const scatterElementsUpdate: Operator = {
+export const scatterElementsUpdate: Operator = /* @__PURE__ */ operatorBy(byElements, {
   kind: "scatter",
   versions,
   inferShape: (shapes, call) => scatterElements.inferShape(shapes, call),
   derive: (shapes, call) => scatterElements.derive(shapes, call),
-  ...byElements,
-};
+});

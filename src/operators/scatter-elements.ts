@@ -2,16 +2,16 @@
 
 import { compatible, type PartialShape } from "../tensor/shape.ts";
 import { byElements } from "./addressing.ts";
-import { AXIS, REDUCTION_16, REDUCTION_18 } from "./attributes.ts";
+import { AXIS, reduced, REDUCTION_16, REDUCTION_18 } from "./attributes.ts";
 import { plainVersion } from "./settings.ts";
 import { checkIndicesFit, checkSameRank, normalizeAxis, wrongUpdates } from "./checks.ts";
 import {
-  ONNX_COMMON,
+  versionsOf,
+  operatorBy,
   type Derivation,
   type InputShapes,
   type Operator,
   type OperatorCall,
-  type OperatorVersion,
   type RankedShapes,
 } from "./operator.ts";
 import { outputLikeData, printTerms, wholeShape } from "./terms.ts";
@@ -22,11 +22,9 @@ const SUMMARY =
   "index at those coordinates says: for axis 0 of two, output[indices[i][j]][j] = updates[i][j]. Indices are applied " +
   "in row-major order, so that of updates to one element the last wins.";
 
-const REDUCED = `${SUMMARY} With a reduction, updates are combined with what they meet instead.`;
-
 const COMMON = {
-  ...ONNX_COMMON,
   name: "ScatterElements",
+  indexForm: "elements",
   inputs: [
     { name: "data", type: "T", description: "Tensor of rank r >= 1." },
     {
@@ -39,24 +37,30 @@ const COMMON = {
   outputs: [{ name: "output", type: "T", description: "Tensor of data's shape." }],
 } as const;
 
-const PLAIN = { ...COMMON, summary: SUMMARY, attributes: [AXIS] } as const;
-const WITH_REDUCTION = { ...COMMON, summary: REDUCED, typeConstraints: [T16, TIND] } as const;
+const versions = /* @__PURE__ */ versionsOf("ai.onnx", COMMON, () => [
+  { sinceVersion: 11, summary: SUMMARY, attributes: [AXIS], typeConstraints: [T15, TIND] },
+  { sinceVersion: 13, summary: SUMMARY, attributes: [AXIS], typeConstraints: [T16, TIND] },
+  {
+    sinceVersion: 16,
+    summary: reduced(SUMMARY),
+    attributes: [AXIS, REDUCTION_16],
+    typeConstraints: [T16, TIND],
+  },
+  {
+    sinceVersion: 18,
+    summary: reduced(SUMMARY),
+    attributes: [AXIS, REDUCTION_18],
+    typeConstraints: [T16, TIND],
+  },
+]);
 
-const versions: readonly OperatorVersion[] = [
-  { ...PLAIN, sinceVersion: 11, typeConstraints: [T15, TIND] },
-  { ...PLAIN, sinceVersion: 13, typeConstraints: [T16, TIND] },
-  { ...WITH_REDUCTION, sinceVersion: 16, attributes: [AXIS, REDUCTION_16] },
-  { ...WITH_REDUCTION, sinceVersion: 18, attributes: [AXIS, REDUCTION_18] },
-];
-
-export const scatterElements: Operator = {
+export const scatterElements: Operator = /* @__PURE__ */ operatorBy(byElements, {
   kind: "scatter",
   versions,
-  plain: plainVersion(versions),
+  plain: /* @__PURE__ */ plainVersion(versions),
   inferShape: inferScatterElements,
   derive: deriveScatterElements,
-  ...byElements,
-};
+});
 
 function deriveScatterElements(
   { data, indices }: RankedShapes,

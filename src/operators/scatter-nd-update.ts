@@ -1,8 +1,8 @@
 /** ScatterNDUpdate of openvino: ScatterND with int32 or int64 indices and other reduction words. */
 
 import { byTuples } from "./addressing.ts";
-import { REDUCTION_OPENVINO_15 } from "./attributes.ts";
-import { OPENVINO_COMMON, type Operator, type OperatorVersion } from "./operator.ts";
+import { reduced, REDUCTION_OPENVINO_15 } from "./attributes.ts";
+import { versionsOf, operatorBy, type Operator } from "./operator.ts";
 import { deriveScatterND, inferScatterND } from "./scatter-nd.ts";
 import { T_OPENVINO, TIND } from "./types.ts";
 
@@ -12,8 +12,8 @@ const SUMMARY =
   "tensor of one element will do.";
 
 const COMMON = {
-  ...OPENVINO_COMMON,
   name: "ScatterNDUpdate",
+  indexForm: "tuples",
   inputs: [
     { name: "data", type: "T", description: "Tensor of rank r >= 1." },
     { name: "indices", type: "Tind", description: "Tensor of rank q >= 1, of tuples of k <= r." },
@@ -24,9 +24,8 @@ const COMMON = {
 } as const;
 
 // The document of version 3 accepts indices in [0, s-1] only; version 15 counts negative indices from the back.
-const versions: readonly OperatorVersion[] = [
+const versions = /* @__PURE__ */ versionsOf("openvino", COMMON, () => [
   {
-    ...COMMON,
     sinceVersion: 3,
     opset: 4,
     summary: SUMMARY,
@@ -34,16 +33,15 @@ const versions: readonly OperatorVersion[] = [
     negativeIndices: false,
   },
   {
-    ...COMMON,
     sinceVersion: 15,
     opset: 15,
-    summary: `${SUMMARY} With a reduction, updates are combined with what they meet instead.`,
+    summary: reduced(SUMMARY),
     attributes: [REDUCTION_OPENVINO_15],
     negativeIndices: true,
   },
-];
+]);
 
-export const scatterNDUpdate: Operator = {
+export const scatterNDUpdate: Operator = /* @__PURE__ */ operatorBy(byTuples, {
   kind: "scatter",
   versions,
   inferShape: (inputs, { fields }) => inferScatterND(inputs, fields, true),
@@ -51,5 +49,4 @@ export const scatterNDUpdate: Operator = {
     const [updates, output] = deriveScatterND(inputs, fields);
     return [{ ...updates, orOneElement: true }, output];
   },
-  ...byTuples,
-};
+});

@@ -9,15 +9,15 @@ import {
   type PartialShape,
 } from "../tensor/shape.ts";
 import { byTuples } from "./addressing.ts";
-import { REDUCTION_16, REDUCTION_18 } from "./attributes.ts";
+import { reduced, REDUCTION_16, REDUCTION_18 } from "./attributes.ts";
 import { plainVersion } from "./settings.ts";
 import { checkNotScalar, checkTupleLength, wrongUpdates } from "./checks.ts";
 import {
-  ONNX_COMMON,
+  versionsOf,
+  operatorBy,
   type Derivation,
   type InputShapes,
   type Operator,
-  type OperatorVersion,
   type RankedShapes,
   type Term,
 } from "./operator.ts";
@@ -29,11 +29,9 @@ const SUMMARY =
   "(tuple as long as data's rank) or a slice (shorter). updates.shape = indices.shape[:-1] ++ data.shape[k:], where " +
   "k = indices.shape[-1]. Tuples are applied in row-major order, so that of repeated ones the last wins.";
 
-const REDUCED = `${SUMMARY} With a reduction, updates are combined with what they meet instead.`;
-
 const COMMON = {
-  ...ONNX_COMMON,
   name: "ScatterND",
+  indexForm: "tuples",
   inputs: [
     { name: "data", type: "T", description: "Tensor of rank r >= 1." },
     { name: "indices", type: "int64", description: "Tensor of rank q >= 1, of tuples of k <= r." },
@@ -42,24 +40,30 @@ const COMMON = {
   outputs: [{ name: "output", type: "T", description: "Tensor of data's shape." }],
 } as const;
 
-const PLAIN = { ...COMMON, summary: SUMMARY, attributes: [] } as const;
-const WITH_REDUCTION = { ...COMMON, summary: REDUCED, typeConstraints: [T16] } as const;
+const versions = /* @__PURE__ */ versionsOf("ai.onnx", COMMON, () => [
+  { sinceVersion: 11, summary: SUMMARY, attributes: [], typeConstraints: [T15] },
+  { sinceVersion: 13, summary: SUMMARY, attributes: [], typeConstraints: [T16] },
+  {
+    sinceVersion: 16,
+    summary: reduced(SUMMARY),
+    attributes: [REDUCTION_16],
+    typeConstraints: [T16],
+  },
+  {
+    sinceVersion: 18,
+    summary: reduced(SUMMARY),
+    attributes: [REDUCTION_18],
+    typeConstraints: [T16],
+  },
+]);
 
-const versions: readonly OperatorVersion[] = [
-  { ...PLAIN, sinceVersion: 11, typeConstraints: [T15] },
-  { ...PLAIN, sinceVersion: 13, typeConstraints: [T16] },
-  { ...WITH_REDUCTION, sinceVersion: 16, attributes: [REDUCTION_16] },
-  { ...WITH_REDUCTION, sinceVersion: 18, attributes: [REDUCTION_18] },
-];
-
-export const scatterND: Operator = {
+export const scatterND: Operator = /* @__PURE__ */ operatorBy(byTuples, {
   kind: "scatter",
   versions,
-  plain: plainVersion(versions),
+  plain: /* @__PURE__ */ plainVersion(versions),
   inferShape: (inputs, { fields }) => inferScatterND(inputs, fields),
   derive: (inputs, { fields }) => deriveScatterND(inputs, fields),
-  ...byTuples,
-};
+});
 
 // The two terms of updates.shape.
 const leadOf = (indices: readonly Dim[]): Term => ({

@@ -4,21 +4,20 @@ import { compatible, part, type Dim, type PartialShape } from "../tensor/shape.t
 import { bySlices } from "./addressing.ts";
 import { checkNotScalar, normalizeAxis, wrongUpdates } from "./checks.ts";
 import {
-  OPENVINO_COMMON,
+  versionsOf,
+  operatorBy,
   type Derivation,
   type InputShapes,
   type Operator,
   type OperatorCall,
-  type OperatorVersion,
   type RankedShapes,
   type Term,
 } from "./operator.ts";
 import { joinTerms, outputLikeData, printTerms, wholeShape } from "./terms.ts";
 import { T_OPENVINO, TAXIS, TIND_ANY } from "./types.ts";
 
-const versions: readonly OperatorVersion[] = [
+const versions = /* @__PURE__ */ versionsOf("openvino", { indexForm: "slices" }, () => [
   {
-    ...OPENVINO_COMMON,
     name: "ScatterUpdate",
     sinceVersion: 3,
     summary:
@@ -39,15 +38,14 @@ const versions: readonly OperatorVersion[] = [
     typeConstraints: [T_OPENVINO, TIND_ANY, TAXIS],
     negativeIndices: false,
   },
-];
+]);
 
-export const scatterUpdate: Operator = {
+export const scatterUpdate: Operator = /* @__PURE__ */ operatorBy(bySlices, {
   kind: "scatter",
   versions,
   inferShape: inferScatterUpdate,
   derive: deriveScatterUpdate,
-  ...bySlices,
-};
+});
 
 /** The terms of updates.shape. */
 const updatesTerms = (data: readonly Dim[], indices: readonly Dim[], axis: number): Term[] => [

@@ -3,7 +3,7 @@
 import { byElements } from "./addressing.ts";
 import { AXIS } from "./attributes.ts";
 import { plainVersion } from "./settings.ts";
-import { ONNX_COMMON, type Operator, type OperatorVersion } from "./operator.ts";
+import { versionsOf, operatorBy, type Operator, type OperatorVersion } from "./operator.ts";
 import { scatterElements } from "./scatter-elements.ts";
 import { T15, TIND } from "./types.ts";
 
@@ -22,8 +22,8 @@ const inputs = (range: string) => [
 ];
 
 const COMMON = {
-  ...ONNX_COMMON,
   name: "Scatter",
+  indexForm: "elements",
   summary: SUMMARY,
   attributes: [AXIS],
   outputs: [{ name: "output", type: "T", description: "Tensor of data's shape." }],
@@ -32,16 +32,19 @@ const COMMON = {
 } as const;
 
 // The document of version 9 does not mention negative indices; in other operators they came with version 11.
-const versions: readonly OperatorVersion[] = [
-  { ...COMMON, sinceVersion: 9, inputs: inputs("[0, s-1]"), negativeIndices: false },
-  { ...COMMON, sinceVersion: 11, inputs: inputs("[-s, s-1]") },
-];
+const versions = /* @__PURE__ */ versionsOf("ai.onnx", COMMON, () => [
+  { sinceVersion: 9, inputs: inputs("[0, s-1]"), negativeIndices: false },
+  { sinceVersion: 11, inputs: inputs("[-s, s-1]") },
+]);
 
-export const scatter: Operator = {
+export const scatter: Operator = /* @__PURE__ */ operatorBy(byElements, {
   kind: "scatter",
   versions,
-  plain: { ...plainVersion(scatterElements.versions), name: "Scatter" },
+  plain: /* @__PURE__ */ plainScatter(),
   inferShape: (shapes, call) => scatterElements.inferShape(shapes, call),
   derive: (shapes, call) => scatterElements.derive(shapes, call),
-  ...byElements,
-};
+});
+
+function plainScatter(): OperatorVersion {
+  return { ...plainVersion(scatterElements.versions), name: "Scatter" };
+}

@@ -11,7 +11,7 @@ import {
   type Settings,
   type TensorType,
 } from "./operator.ts";
-import { T24, TIND } from "./types.ts";
+import { T_ANY, TIND } from "./types.ts";
 
 export type Attributes = Readonly<Record<string, unknown>>;
 
@@ -88,7 +88,7 @@ function unknownAttribute(
   const there = known.length === 0 ? "it has none" : `it has ${known.join(", ")}`;
   const since = siblings.find((other) => other.attributes.some((one) => one.name === name));
   const came = since === undefined ? "" : `; ${name} is in version ${since.sinceVersion}`;
-  const sentence = `there is no attribute ${JSON.stringify(name)}: ${there}${came}`;
+  const sentence = `there is no attribute ${printValue(name)}: ${there}${came}`;
   return new TensorError("attribute", sentence, fields);
 }
 
@@ -136,7 +136,7 @@ function wordValue(
   const came = since === undefined ? "" : `; it is in version ${since.sinceVersion}`;
   throw new TensorError(
     name === "reduction" ? "reduction" : "attribute",
-    `there is no ${name} ${JSON.stringify(given)}: it is one of ${values.join(", ")}${came}`,
+    `there is no ${name} ${printValue(given)}: it is one of ${values.join(", ")}${came}`,
     fields,
   );
 }
@@ -160,7 +160,7 @@ export function plainVersion(
     inputs: newest.inputs.map((input) =>
       roleOf(input) === "indices" ? { ...input, type: TIND.name } : input,
     ),
-    typeConstraints: [T24, TIND],
+    typeConstraints: [T_ANY, TIND],
   };
 }
 

@@ -9,13 +9,12 @@ import { Tensor } from "../tensor/tensor.ts";
 import { plainVersion } from "./settings.ts";
 import { checkNotScalar, checkSameRank, normalizeAxis } from "./checks.ts";
 import {
-  ONNX_COMMON,
+  versionsOf,
   type Derivation,
   type InputShapes,
   type Layout,
   type Operator,
   type OperatorCall,
-  type OperatorVersion,
   type PlanInputs,
   type RankedShapes,
   type Term,
@@ -23,9 +22,8 @@ import {
 import { joinTerms, outputLikeData } from "./terms.ts";
 import { T24 } from "./types.ts";
 
-const versions: readonly OperatorVersion[] = [
+const versions = /* @__PURE__ */ versionsOf("ai.onnx", { indexForm: "sequences" }, () => [
   {
-    ...ONNX_COMMON,
     name: "TensorScatter",
     sinceVersion: 24,
     summary:
@@ -73,13 +71,12 @@ const versions: readonly OperatorVersion[] = [
     outputs: [{ name: "present_cache", type: "T", description: "Tensor of past_cache's shape." }],
     typeConstraints: [T24],
   },
-];
+]);
 
 export const tensorScatter: Operator = {
   kind: "scatter",
   versions,
-  plain: plainVersion(versions),
-  ownRules: true,
+  plain: /* @__PURE__ */ plainVersion(versions),
   defaultIndices: ([batch]) => new Tensor("int32", [batch], batch, new Int32Array(batch)),
   inferShape: inferTensorScatter,
   derive: deriveTensorScatter,

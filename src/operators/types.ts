@@ -1,23 +1,49 @@
 /** The type constraints of all versions: named sets of data types. */
 
-import { DTYPE_NAMES, dtypesWhere, integerRange, isArithmetic } from "../tensor/dtype.ts";
+import {
+  DTYPE_NAMES,
+  dtypesWhere,
+  integerRange,
+  isArithmetic,
+  type DType,
+} from "../tensor/dtype.ts";
 import type { TypeConstraint } from "./operator.ts";
 
-/** All types of ONNX since its IR version 4 (opset 13). */
-const ARITHMETIC = DTYPE_NAMES.filter(isArithmetic);
-const NO_BFLOAT16 = ARITHMETIC.filter((name) => name !== "bfloat16");
-const OPENVINO_TYPES = dtypesWhere(({ openvino }) => openvino !== undefined);
-const INTEGERS = ARITHMETIC.filter((name) => integerRange(name) !== null);
+/**
+ * The data types that ONNX had when the highest number was `last`. It numbers them in the order in which they came, so
+ * that a data type that comes later is in no set of an older version.
+ */
+const onnxTypes = (last: number): readonly DType[] =>
+  dtypesWhere(({ onnx }) => onnx.number <= last);
+
+const ARITHMETIC = /* @__PURE__ */ DTYPE_NAMES.filter(isArithmetic);
+const OPENVINO_TYPES = /* @__PURE__ */ dtypesWhere(({ openvino }) => openvino !== undefined);
+const INTEGERS = /* @__PURE__ */ ARITHMETIC.filter((name) => integerRange(name) !== null);
 
 const T = "The type of data and output, and of updates where there are any.";
 
-export const T15: TypeConstraint = { name: "T", types: NO_BFLOAT16, description: T };
-export const T16: TypeConstraint = { name: "T", types: ARITHMETIC, description: T };
-/** Every data type, which ONNX has had since its IR version 12 (opset 24). */
-export const T24: TypeConstraint = { name: "T", types: DTYPE_NAMES, description: T };
+export const T15: TypeConstraint = {
+  name: "T",
+  types: /* @__PURE__ */ onnxTypes(15),
+  description: T,
+};
+/** With bfloat16: all types of ONNX's IR version 4. */
+export const T16: TypeConstraint = {
+  name: "T",
+  types: /* @__PURE__ */ onnxTypes(16),
+  description: T,
+};
+/** All types of ONNX's IR version 12 (opset 24), which does not have uint2 and int2. */
+export const T24: TypeConstraint = {
+  name: "T",
+  types: /* @__PURE__ */ onnxTypes(24),
+  description: T,
+};
+/** For the plain functions, which take every data type. */
+export const T_ANY: TypeConstraint = { name: "T", types: DTYPE_NAMES, description: T };
 export const T_OPENVINO: TypeConstraint = {
   name: "T",
-  types: OPENVINO_TYPES.filter(isArithmetic),
+  types: /* @__PURE__ */ OPENVINO_TYPES.filter(isArithmetic),
   description: T,
 };
 /** For operators that only move elements, whose documents say "any supported type". */

@@ -5,6 +5,7 @@
  * them, never what `coarsen` returns, whose slices may overlap in part.
  */
 
+import { OFFSETS } from "../limits.ts";
 import { absoluteOffsets, type Plan } from "./plan.ts";
 
 /** Two positions of a Plan with one target. Positions count indices, or tuples, in row-major order. */
@@ -75,7 +76,7 @@ export function countTargets(first: Plan, later: Plan): Uint32Array {
  */
 function targetSet({ slice, size }: Plan, count: number): (offset: number) => boolean {
   const targets = slice === 0 ? 0 : size / slice;
-  if (targets / 8 > 64 * count + 1024) {
+  if (targets / 8 > OFFSETS.bits * count + OFFSETS.leastBits) {
     const seen = new Set<number>();
     return (offset) => seen.size < seen.add(offset).size;
   }

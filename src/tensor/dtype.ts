@@ -23,10 +23,12 @@ interface Row {
   readonly openvino?: string;
   /** NPY type string without the byte order, and for text without the length; absent where NPY lacks the type. */
   readonly npy?: string;
+  /** Whether tensors of onnxruntime-common have the type (`Tensor.DataTypeMap`), under the same name. */
+  readonly runtime?: true;
   /** Bytes of one element in memory, and in files unless `bits` is there; 0 where the length varies. */
   readonly bytes: number;
-  /** Bits of one element in files, for types that pack several elements into a byte. */
-  readonly bits?: 4;
+  /** Bits of one element in files, for types of which a byte in a file holds several elements. A divisor of 8. */
+  readonly bits?: 1 | 2 | 4;
   /** The class of the array that holds elements, and how many of its entries one element takes. */
   readonly storage: StorageConstructor;
   readonly lanes: 1 | 2;
@@ -54,36 +56,49 @@ type StorageConstructor =
   | Float64ArrayConstructor
   | ArrayConstructor;
 
+/**
+ * The name of a data type. The union is written out because editors then show `DType`; of a union that is derived from
+ * the table they show every name. The compiler compares the names with the rows of the table.
+ */
+// prettier-ignore
+export type DType =
+  | "bool" | "string"
+  | "float16" | "bfloat16" | "float32" | "float64"
+  | "int8" | "int16" | "int32" | "int64" | "uint8" | "uint16" | "uint32" | "uint64"
+  | "complex64" | "complex128"
+  | "float8e4m3fn" | "float8e4m3fnuz" | "float8e5m2" | "float8e5m2fnuz"
+  | "uint4" | "int4" | "float4e2m1" | "float8e8m0" | "uint2" | "int2";
+
 // prettier-ignore
 export const DTYPES = {
   bool: { onnx: { number: 9, name: "bool", field: "int32Data" }, openvino: "boolean", npy: "b1",
-    bytes: 1, storage: Uint8Array, lanes: 1, family: "bool" },
+    runtime: true, bytes: 1, storage: Uint8Array, lanes: 1, family: "bool" },
   string: { onnx: { number: 8, name: "string", field: "stringData" }, npy: "U",
-    bytes: 0, storage: Array, lanes: 1, family: "string" },
+    runtime: true, bytes: 0, storage: Array, lanes: 1, family: "string" },
   float16: { onnx: { number: 10, name: "float16", field: "int32Data" }, openvino: "f16", npy: "f2",
-    bytes: 2, storage: Uint16Array, lanes: 1, family: "half" },
+    runtime: true, bytes: 2, storage: Uint16Array, lanes: 1, family: "half" },
   bfloat16: { onnx: { number: 16, name: "bfloat16", field: "int32Data" }, openvino: "bf16", npy: "V2",
     bytes: 2, storage: Uint16Array, lanes: 1, family: "half" },
   float32: { onnx: { number: 1, name: "float", field: "floatData" }, openvino: "f32", npy: "f4",
-    bytes: 4, storage: Float32Array, lanes: 1, family: "float" },
+    runtime: true, bytes: 4, storage: Float32Array, lanes: 1, family: "float" },
   float64: { onnx: { number: 11, name: "double", field: "doubleData" }, openvino: "f64", npy: "f8",
-    bytes: 8, storage: Float64Array, lanes: 1, family: "float" },
+    runtime: true, bytes: 8, storage: Float64Array, lanes: 1, family: "float" },
   int8: { onnx: { number: 3, name: "int8", field: "int32Data" }, openvino: "i8", npy: "i1",
-    bytes: 1, storage: Int8Array, lanes: 1, family: "int" },
+    runtime: true, bytes: 1, storage: Int8Array, lanes: 1, family: "int" },
   int16: { onnx: { number: 5, name: "int16", field: "int32Data" }, openvino: "i16", npy: "i2",
-    bytes: 2, storage: Int16Array, lanes: 1, family: "int" },
+    runtime: true, bytes: 2, storage: Int16Array, lanes: 1, family: "int" },
   int32: { onnx: { number: 6, name: "int32", field: "int32Data" }, openvino: "i32", npy: "i4",
-    bytes: 4, storage: Int32Array, lanes: 1, family: "int" },
+    runtime: true, bytes: 4, storage: Int32Array, lanes: 1, family: "int" },
   int64: { onnx: { number: 7, name: "int64", field: "int64Data" }, openvino: "i64", npy: "i8",
-    bytes: 8, storage: BigInt64Array, lanes: 1, family: "int64" },
+    runtime: true, bytes: 8, storage: BigInt64Array, lanes: 1, family: "int64" },
   uint8: { onnx: { number: 2, name: "uint8", field: "int32Data" }, openvino: "u8", npy: "u1",
-    bytes: 1, storage: Uint8Array, lanes: 1, family: "int" },
+    runtime: true, bytes: 1, storage: Uint8Array, lanes: 1, family: "int" },
   uint16: { onnx: { number: 4, name: "uint16", field: "int32Data" }, openvino: "u16", npy: "u2",
-    bytes: 2, storage: Uint16Array, lanes: 1, family: "int" },
+    runtime: true, bytes: 2, storage: Uint16Array, lanes: 1, family: "int" },
   uint32: { onnx: { number: 12, name: "uint32", field: "uint64Data" }, openvino: "u32", npy: "u4",
-    bytes: 4, storage: Uint32Array, lanes: 1, family: "int" },
+    runtime: true, bytes: 4, storage: Uint32Array, lanes: 1, family: "int" },
   uint64: { onnx: { number: 13, name: "uint64", field: "uint64Data" }, openvino: "u64", npy: "u8",
-    bytes: 8, storage: BigUint64Array, lanes: 1, family: "int64" },
+    runtime: true, bytes: 8, storage: BigUint64Array, lanes: 1, family: "int64" },
   complex64: { onnx: { number: 14, name: "complex64", field: "floatData" }, npy: "c8",
     bytes: 8, storage: Float32Array, lanes: 2, family: "complex" },
   complex128: { onnx: { number: 15, name: "complex128", field: "doubleData" }, npy: "c16",
@@ -97,21 +112,22 @@ export const DTYPES = {
   float8e5m2fnuz: { onnx: { number: 20, name: "float8e5m2fnuz", field: "int32Data" },
     bytes: 1, storage: Uint8Array, lanes: 1, family: "minifloat" },
   uint4: { onnx: { number: 21, name: "uint4", field: "int32Data" }, openvino: "u4",
-    bytes: 1, bits: 4, storage: Uint8Array, lanes: 1, family: "int" },
+    runtime: true, bytes: 1, bits: 4, storage: Uint8Array, lanes: 1, family: "int" },
   int4: { onnx: { number: 22, name: "int4", field: "int32Data" }, openvino: "i4",
-    bytes: 1, bits: 4, storage: Int8Array, lanes: 1, family: "int" },
+    runtime: true, bytes: 1, bits: 4, storage: Int8Array, lanes: 1, family: "int" },
   float4e2m1: { onnx: { number: 23, name: "float4e2m1", field: "int32Data" }, openvino: "f4e2m1",
     bytes: 1, bits: 4, storage: Uint8Array, lanes: 1, family: "minifloat" },
   float8e8m0: { onnx: { number: 24, name: "float8e8m0", field: "int32Data" }, openvino: "f8e8m0",
     bytes: 1, storage: Uint8Array, lanes: 1, family: "minifloat" },
-} as const satisfies Record<string, Row>;
+  uint2: { onnx: { number: 25, name: "uint2", field: "int32Data" }, openvino: "u2",
+    bytes: 1, bits: 2, storage: Uint8Array, lanes: 1, family: "int" },
+  int2: { onnx: { number: 26, name: "int2", field: "int32Data" },
+    bytes: 1, bits: 2, storage: Int8Array, lanes: 1, family: "int" },
+} as const satisfies Record<DType, Row>;
 
 // The table is public, and everything relies on it.
 for (const row of Object.values(DTYPES)) Object.freeze(Object.freeze(row).onnx);
 Object.freeze(DTYPES);
-
-/** The name of a data type. */
-export type DType = keyof typeof DTYPES;
 
 export const DTYPE_NAMES = Object.freeze(Object.keys(DTYPES)) as readonly DType[];
 
@@ -232,7 +248,7 @@ export interface Steps {
   readonly divides: boolean;
 }
 
-/** Whether a data type has arithmetic. Floats of 8 bits and all types of 4 bits have none: they are only moved. */
+/** Whether a data type has arithmetic. Floats of 8 bits and all types of 4 and 2 bits have none: they are only moved. */
 export const isArithmetic = (dtype: DType): boolean => {
   const { family, bits } = rowOf(dtype);
   return family !== "minifloat" && bits === undefined;

@@ -1,6 +1,7 @@
 /**
  * Elements as ONNX's `raw_data` and OpenVINO's `.bin` hold them: one after the other, little-endian as in memory. Only
- * elements of 4 bits differ: a byte holds two of them, the first in its low half. NPY files have their own layout.
+ * elements of fewer than 8 bits differ: a byte holds several, the first in its lowest bits. NPY files have their own
+ * layout, and Zarr gives each element a byte.
  */
 
 import {
@@ -19,11 +20,20 @@ export function packedBytes(dtype: DType, size: number): number {
   return bits === undefined ? size * bytes : Math.ceil((size * bits) / 8);
 }
 
-/** The bytes for a file: a view of `data` where memory and file agree, else a copy; a spare last half byte is 0. */
+/** The bytes for a file: a view of `data` where memory and file agree, else a copy; spare bits of the last byte are 0. */
 export function pack(dtype: DType, data: NumericStorage): Uint8Array {
-  if (rowOf(dtype).bits === undefined) return bytesOf(data);
-  const packed = new Uint8Array(packedBytes(dtype, data.length));
-  for (let p = 0; p < data.length; p++) packed[p >> 1] |= (Number(data[p]) & 15) << (4 * (p & 1));
+  const { bits } = rowOf(dtype);
+  return bits === undefined ? bytesOf(data) : packBits(bytesOf(data), bits);
+}
+
+/** Packs the low `bits` of each byte: a byte of the result holds several, the first in its lowest bits. */
+export function packBits(bytes: Uint8Array, bits: number): Uint8Array {
+  const packed = new Uint8Array(Math.ceil((bytes.length * bits) / 8));
+  const mask = 2 ** bits - 1;
+  const perByte = 8 / bits;
+  for (let p = 0; p < bytes.length; p++) {
+    packed[Math.floor(p / perByte)] |= (bytes[p] & mask) << (bits * (p % perByte));
+  }
   return packed;
 }
 
@@ -34,16 +44,32 @@ export function pack(dtype: DType, data: NumericStorage): Uint8Array {
 export function unpack(dtype: DType, size: number, packed: Uint8Array): Storage {
   const data = allocate(dtype, size);
   if (!isNumericStorage(data)) return data;
-  if (rowOf(dtype).bits === undefined) {
-    bytesOf(data).set(packed);
-    return data;
-  }
-  const isSigned = data instanceof Int8Array;
-  for (let p = 0; p < size; p++) {
-    const bits = (packed[p >> 1] >> (4 * (p & 1))) & 15;
-    data[p] = isSigned ? (bits << 28) >> 28 : bits;
-  }
+  const { bits, storage } = rowOf(dtype);
+  const bytes = bytesOf(data);
+  if (bits === undefined) bytes.set(packed);
+  else unpackBits(packed, bytes, bits, storage === Int8Array);
   return data;
+}
+
+/** Undoes {@link packBits}. @param hasSign whether the highest bit is a sign, which is then extended */
+export function unpackBits(
+  packed: Uint8Array,
+  into: Uint8Array,
+  bits: number,
+  hasSign: boolean,
+): void {
+  const perByte = 8 / bits;
+  for (let p = 0; p < into.length; p++) {
+    into[p] = packed[Math.floor(p / perByte)] >> (bits * (p % perByte));
+  }
+  keepBits(into, bits, hasSign);
+}
+
+/** Keeps the low `bits` of each byte, and extends their sign if `hasSign`. */
+export function keepBits(bytes: Uint8Array, bits: number, hasSign: boolean): void {
+  const shift = 32 - bits;
+  if (hasSign) for (let i = 0; i < bytes.length; i++) bytes[i] = (bytes[i] << shift) >> shift;
+  else for (let i = 0; i < bytes.length; i++) bytes[i] = (bytes[i] << shift) >>> shift;
 }
 
 /** Where the first byte is that is neither 0 nor 1, which no bool may be; -1 where there is none. */

@@ -22,17 +22,17 @@ import {
   TensorError,
   type ErrorFields,
 } from "../errors.ts";
+import { partsOf } from "./foreign-tensor.ts";
 import { printDisposed, printTensor } from "./print.ts";
 import { reader } from "./scalar.ts";
 import { bytesOf, classOf } from "./storage.ts";
 import { coordinatesOf, part, printShape, sameShape, shapeOf } from "./shape.ts";
 import {
-  isFloat16Array,
-  isList,
   nestingOf,
   storageFor,
   type Float16Like,
-  type Nested,
+  type AnyLists,
+  type Lists,
   type ScalarInput,
   type Values,
 } from "./values.ts";
@@ -127,8 +127,9 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
    * @throws TensorError `disposed` when the memory is gone, `too-large` for a shape such as `[4000000000, 0]`, which
    * has no elements but more than 100,000 lists
    */
-  toArray(): Nested<Scalar<D>> {
-    const { dtype, shape, size, data } = asTensor(this, {}) as Tensor<D>;
+  toArray(): Lists<Scalar<D>, S>;
+  toArray(): AnyLists<Scalar> {
+    const { dtype, shape, size, data } = asTensor(this, {});
     if (size === 0 && countLists(shape) > MAX_EMPTY_LISTS) {
       const most = `${MAX_EMPTY_LISTS}, with the lists around them`;
       const sentence = `the shape ${printShape(shape)} has too many empty lists, more than ${most}`;
@@ -136,7 +137,7 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
     }
     const read = reader(dtype, data);
     let position = 0;
-    const nest = (axis: number): Nested<Scalar<D>> =>
+    const nest = (axis: number): AnyLists<Scalar> =>
       axis === shape.length
         ? read(position++)
         : Array.from({ length: shape[axis] }, () => nest(axis + 1));
@@ -298,41 +299,6 @@ export function viewAsTensor(value: unknown, who: ErrorFields, input?: string): 
   if (memoryOf(value)?.hasEndedFor(data) === true) throw gone(input ?? "this tensor", fields);
   return build(dtype, shape, data, fields);
 }
-
-interface Parts {
-  readonly dtype: unknown;
-  readonly shape: unknown;
-  readonly data: unknown;
-}
-
-/**
- * The parts of an object that may be a tensor, each read once.
- * @throws TensorError `dtype` when a part is missing, `disposed` when the data cannot be read
- */
-function partsOf(value: unknown, fields: ErrorFields): Parts {
-  const none = `${fields.input ?? "the value"} is no tensor`;
-  const type = readForeign(() => typeOf(value), "dtype", none, fields);
-  // onnxruntime throws an error of its own for a tensor that was disposed of.
-  const lost = `the memory of ${fields.input ?? "the tensor"} is gone`;
-  const data = type && readForeign(() => listOf(type.holder.data), "disposed", lost, fields);
-  if (type === null || data === null) throw new TensorError("dtype", none, fields);
-  return { ...type, data };
-}
-
-/** The data type and shape of a tensor-like object, and where its data is; null where there is none. */
-function typeOf(value: unknown): (Omit<Parts, "data"> & { holder: { data?: unknown } }) | null {
-  if (isFloat16Array(value)) {
-    return { dtype: "float16", shape: [value.length], holder: { data: value } };
-  }
-  if (typeof value !== "object" || value === null) return null;
-  return {
-    dtype: "dtype" in value ? value.dtype : "type" in value ? value.type : undefined,
-    shape: "shape" in value ? value.shape : "dims" in value ? value.dims : undefined,
-    holder: value,
-  };
-}
-
-const listOf = (data: unknown): unknown => (isList(data) || isFloat16Array(data) ? data : null);
 
 /** What the engine that owns a tensor's memory knows of it, also through a Proxy or a clone. */
 function memoryOf(value: unknown): Memory | undefined {

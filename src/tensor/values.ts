@@ -24,6 +24,19 @@ import { classOf, isDetached, plainArray, typedLength } from "./storage.ts";
 /** A list of `T`, nested to any depth; a bare `T` at rank 0. */
 export type Nested<T> = T | readonly Nested<T>[];
 
+/**
+ * Elements `T` in lists that are nested as the shape `S` says: `T[][]` for rank 2. Where the compiler does not know the rank
+ * `Array.isArray` tells lists from an element, unless the elements are complex and so are lists themselves.
+ */
+export type Lists<T, S extends readonly unknown[]> = S extends readonly []
+  ? T
+  : S extends readonly [unknown, ...infer Rest]
+    ? Lists<T, Rest>[]
+    : AnyLists<T>;
+
+/** Lists of any rank. */
+export type AnyLists<T> = T | AnyLists<T>[];
+
 /** What one element may be given as. Whole numbers may be number or bigint, truth values also 0 and 1. */
 export type ScalarInput<D extends DType = DType> = D extends "string"
   ? string

@@ -1,0 +1,66 @@
+/** The parts of a tensor of another library: data type, shape and elements. */
+
+import { readForeign, TensorError, type ErrorFields } from "../errors.ts";
+import { isFloat16Array, isList } from "./values.ts";
+
+/** An object that may be a tensor, or an array. */
+interface Holder {
+  readonly data?: unknown;
+  /** Where the elements of a tensor of onnxruntime are. */
+  readonly location?: unknown;
+}
+
+interface Parts {
+  readonly dtype: unknown;
+  readonly shape: unknown;
+  readonly data: unknown;
+}
+
+/**
+ * The parts of an object that may be a tensor, each read once.
+ * @throws TensorError `dtype` when a part is missing, `disposed` when the data cannot be read
+ */
+export function partsOf(value: unknown, fields: ErrorFields): Parts {
+  const none = `${fields.input ?? "the value"} is no tensor`;
+  const type = readForeign(() => typeOf(value), "dtype", none, fields);
+  const data = type && listIn(type.holder, fields);
+  if (type === null || data === null) throw new TensorError("dtype", none, fields);
+  return { ...type, data };
+}
+
+/**
+ * The data type and shape of a tensor-like object, and the object that holds its data; null if the value is not an object.
+ */
+function typeOf(value: unknown): (Omit<Parts, "data"> & { holder: Holder }) | null {
+  if (isFloat16Array(value)) {
+    return { dtype: "float16", shape: [value.length], holder: { data: value } };
+  }
+  if (typeof value !== "object" || value === null) return null;
+  return {
+    dtype: "dtype" in value ? value.dtype : "type" in value ? value.type : undefined,
+    shape: "shape" in value ? value.shape : "dims" in value ? value.dims : undefined,
+    holder: value,
+  };
+}
+
+/**
+ * The elements of a tensor-like object. onnxruntime throws its own errors for a tensor that was disposed of or is in a
+ * device's memory.
+ */
+function listIn(holder: Holder, fields: ErrorFields): unknown {
+  const who = fields.input ?? "the tensor";
+  const read = (): unknown => {
+    try {
+      return listOf(holder.data);
+    } catch (error) {
+      if (holder.location !== "gpu-buffer") throw error;
+      const advice =
+        "await its getData(), or give its buffer to fromBuffer of an engine of ndscatter/webgpu";
+      const sentence = `${who} must be in memory of the host, got a tensor on a GPU; ${advice}`;
+      throw new TensorError("dtype", sentence, fields);
+    }
+  };
+  return readForeign(read, "disposed", `the memory of ${who} is gone`, fields);
+}
+
+const listOf = (data: unknown): unknown => (isList(data) || isFloat16Array(data) ? data : null);
