@@ -1,27 +1,28 @@
 /** The executor in plain JavaScript: the engine that is always there, and what the others leave small work to. */
 
+import { OFFSETS, POOL } from "../limits.ts";
 import { scatterCombine } from "../kernels/combine.ts";
 import { gatherMove, scatterMove } from "../kernels/move.ts";
 import { readIndices } from "../kernels/read-indices.ts";
 import { coarsen } from "../plan/plan.ts";
 import { allocate, DTYPES, isNumericStorage, viewOf } from "../tensor/dtype.ts";
-import { copy } from "../tensor/storage.ts";
+import { MEMORY } from "../resources.ts";
+import { bytesOf, copy } from "../tensor/storage.ts";
 import type { Executor, Session } from "./executor.ts";
-import { BufferPool, LEAST_BYTES } from "./pool.ts";
+import { BufferPool } from "./pool.ts";
 import { Queue } from "./queue.ts";
-
-/** Up to this many offsets live in scratch memory: to make an array of 64 takes 0.2 µs, of 256 it takes 0.5. */
-const FEW_OFFSETS = 2 ** 10;
 
 /** @param ended takes the session back */
 function createSession(ended: (session: Session<void>) => void): Session<void> {
-  const scratch = new Uint32Array(FEW_OFFSETS);
+  let scratch = new Uint32Array(0);
   /** The beginning of it, as long as the last job was. */
   let offsets = scratch;
   return {
     readIndices(job) {
       const { count } = job;
-      if (count > FEW_OFFSETS) return readIndices(job);
+      const most = OFFSETS.scratch;
+      if (count > most) return readIndices(job);
+      if (scratch.length < most) scratch = new Uint32Array(most);
       if (offsets.length !== count) offsets = scratch.subarray(0, count);
       return readIndices(job, offsets);
     },
@@ -35,6 +36,7 @@ function createSession(ended: (session: Session<void>) => void): Session<void> {
       else scatterCombine(coarse, dtype, step, updates, out);
     },
     end() {
+      MEMORY.onRelease?.(bytesOf(scratch));
       ended(this);
     },
   };
@@ -65,7 +67,7 @@ export function createJs(): Executor {
     alloc: allocate,
     recycle(data) {
       // First, because to ask a small new array for its buffer takes 0.3 µs.
-      if (!isNumericStorage(data) || data.byteLength < LEAST_BYTES) return;
+      if (!isNumericStorage(data) || data.byteLength < POOL.least) return;
       if (!(data.buffer instanceof ArrayBuffer)) return;
       const { buffer } = data;
       queue.afterPending(() => pool.give(buffer));

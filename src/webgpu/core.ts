@@ -3,20 +3,25 @@
  * them. It knows no operator.
  */
 
-import { contentsOf, firstLine, Gpu, paddedBytes, TENSOR_USAGE } from "../engines/gpu/gpu.ts";
+import {
+  contentsOf,
+  destroyBuffer,
+  firstLine,
+  Gpu,
+  paddedBytes,
+  TENSOR_USAGE,
+} from "../engines/gpu/gpu.ts";
 import { Params, Recording, type Span } from "../engines/gpu/recording.ts";
 import { beginCall, endChecks, NEVER, StatusBoard, type Guard } from "../engines/gpu/status.ts";
 import type { GpuBufferLike, GpuDeviceLike } from "../engines/gpu/webgpu.ts";
 import { isTensorError, TensorError, type ErrorFields } from "../errors.ts";
+import { GPU } from "../limits.ts";
 import { DTYPES, viewOf, type DType, type NumericStorage } from "../tensor/dtype.ts";
 import { bytesOf } from "../tensor/storage.ts";
 import { part } from "../tensor/shape.ts";
 import { CallCheck } from "./checks.ts";
 import type { Placed, TargetSource } from "./target-source.ts";
 import { DeviceTensor, type TensorOwner } from "./tensor.ts";
-
-/** Calls that may be pending before the engine asks for their outcome by itself. */
-const MOST_PENDING = 256;
 
 /** A call of which everything on the host has been checked. */
 export interface GpuCall {
@@ -34,17 +39,22 @@ export interface GpuCall {
 
 export class GpuCore implements TensorOwner {
   readonly gpu: Gpu;
+  readonly #isOwnDevice: boolean;
   readonly #params: Params;
   readonly #board: StatusBoard;
   #pending: CallCheck[] = [];
   #isAsking = false;
+  /** Waits that have begun and not ended. */
+  #waits = 0;
   /** The first error that `done` has not told. */
   #untold: TensorError | null = null;
   /** How many times `done` has told of errors. */
   #told = 0;
 
-  constructor(device: GpuDeviceLike) {
+  /** @param isOwnDevice whether the device is destroyed with the engine */
+  constructor(device: GpuDeviceLike, isOwnDevice: boolean) {
     this.gpu = new Gpu(device);
+    this.#isOwnDevice = isOwnDevice;
     this.#params = new Params(this.gpu);
     this.#board = new StatusBoard(this.gpu);
   }
@@ -127,7 +137,7 @@ export class GpuCore implements TensorOwner {
   #pend(result: DeviceTensor, check: CallCheck): DeviceTensor {
     this.#pending.push(check);
     result.madeBy(check);
-    if (this.#pending.length > MOST_PENDING) void this.#ask();
+    if (this.#pending.length > GPU.pending) void this.#ask();
     return result;
   }
 
@@ -168,8 +178,12 @@ export class GpuCore implements TensorOwner {
 
   /** Waits until all calls so far have been done, and learns what became of them. */
   async settle(): Promise<void> {
-    const calls = this.#pending.slice();
     this.gpu.checkThere();
+    return this.#during(this.#settle());
+  }
+
+  async #settle(): Promise<void> {
+    const calls = this.#pending.slice();
     const stateOf = await this.#wait(this.#board.read());
     for (const call of calls) {
       // oxlint-disable-next-line no-await-in-loop -- a call's outcome depends on those of earlier calls
@@ -183,6 +197,17 @@ export class GpuCore implements TensorOwner {
       this.#untold ??= call.outcome.error;
     }
     this.#pending = this.#pending.filter((call) => call.isPending);
+  }
+
+  /** Keeps the engine's resources until a wait ends, even if the engine is disposed of meanwhile. */
+  async #during<T>(wait: Promise<T>): Promise<T> {
+    this.#waits++;
+    try {
+      return await wait;
+    } finally {
+      this.#waits--;
+      if (this.gpu.hasEnded && this.#waits === 0) this.#free();
+    }
   }
 
   /** What a promise of the device gives; its failures become errors of this package. */
@@ -206,8 +231,12 @@ export class GpuCore implements TensorOwner {
   }
 
   /** The elements of a tensor as they are after all calls so far. */
-  async read({ span, dtype, size }: DeviceTensor): Promise<NumericStorage> {
+  async read(tensor: DeviceTensor): Promise<NumericStorage> {
     this.gpu.checkThere();
+    return this.#during(this.#read(tensor));
+  }
+
+  async #read({ span, dtype, size }: DeviceTensor): Promise<NumericStorage> {
     const { made: staging, refusal } = watched(this.gpu, () =>
       this.gpu.copyForHost(span.buffer, span.bytes, "a tensor, for the host"),
     );
@@ -218,11 +247,20 @@ export class GpuCore implements TensorOwner {
     return viewOf(dtype, contents, 0, size * lanes) as NumericStorage;
   }
 
-  /** Ends the engine: later calls and waits are errors. */
+  /** Ends the engine: later calls and waits are errors. Waits that have begun still give their results. */
   dispose(): void {
+    if (this.gpu.hasEnded) return;
     this.gpu.end();
-    this.#params.buffer.destroy();
+    if (this.#waits === 0) this.#free();
+  }
+
+  #free(): void {
+    for (const { slot } of this.#pending) if (slot !== null) this.#board.give(slot);
+    this.#pending = [];
+    this.gpu.clear();
+    destroyBuffer(this.#params.buffer);
     this.#board.destroy();
+    if (this.#isOwnDevice) this.gpu.device.destroy();
   }
 }
 
@@ -230,13 +268,15 @@ const checksOf = (tensors: readonly DeviceTensor[]): CallCheck[] =>
   tensors.flatMap(({ check }) => (check === null ? [] : [check]));
 
 /** Begins to collect errors of the device; the function that is returned ends it, and gives what was found. */
-function openScopes({ device }: Gpu): () => Promise<TensorError | null> {
-  device.pushErrorScope("out-of-memory");
-  device.pushErrorScope("validation");
+function openScopes(gpu: Gpu): () => Promise<TensorError | null> {
+  const { device } = gpu;
+  for (const filter of ["out-of-memory", "internal", "validation"] as const) {
+    device.pushErrorScope(filter);
+  }
   return async () => {
     try {
-      const scopes = [device.popErrorScope(), device.popErrorScope()] as const;
-      const [refusal, noMemory] = await Promise.all(scopes);
+      const scopes = Array.from({ length: 3 }, () => device.popErrorScope());
+      const [refusal, failure, noMemory] = await Promise.all(scopes);
       // Memory first: what uses a buffer that could not be made is invalid too.
       if (noMemory !== null) {
         return new TensorError(
@@ -244,10 +284,11 @@ function openScopes({ device }: Gpu): () => Promise<TensorError | null> {
           `the GPU has no memory for it: ${firstLine(noMemory.message)}`,
         );
       }
-      return (
-        refusal &&
-        new TensorError("engine", `the GPU refused the call: ${firstLine(refusal.message)}`)
-      );
+      if (refusal !== null) {
+        return new TensorError("engine", `the GPU refused the call: ${firstLine(refusal.message)}`);
+      }
+      // The driver failed at something valid, such as compiling a kernel.
+      return failure && gpu.failureOf(failure);
     } catch {
       // The device is lost, which whoever waits for results learns from them.
       return null;

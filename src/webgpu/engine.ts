@@ -3,18 +3,16 @@
 import { splitArguments } from "../call/call.ts";
 import { keptParts } from "../call/kept-plan.ts";
 import { createJs } from "../engines/js.ts";
-import { paddedBytes, TENSOR_USAGE } from "../engines/gpu/gpu.ts";
-import type { GpuBuffer, GpuBufferLike } from "../engines/gpu/webgpu.ts";
-import { printValue, readForeign, TensorError } from "../errors.ts";
+import { TensorError } from "../errors.ts";
 import { forEach, FUNCTIONS, PLAN_FUNCTIONS } from "../operators/plain.ts";
-import { DTYPES, type DType, type NumericStorage } from "../tensor/dtype.ts";
+import type { DType, NumericStorage } from "../tensor/dtype.ts";
 import { optionsOf } from "../tensor/options.ts";
-import { shapeOf } from "../tensor/shape.ts";
-import { checkDType, Tensor } from "../tensor/tensor.ts";
+import { Tensor } from "../tensor/tensor.ts";
+import { tensorOver, typeOf } from "./buffers.ts";
 import { callOnGpu } from "./call.ts";
 import { GpuCore } from "./core.ts";
 import { checkDevice, requestDevice } from "./device.ts";
-import { checkHolds, numericTensor } from "./inputs.ts";
+import { numericTensor } from "./inputs.ts";
 import { gpuPlan } from "./kept-plan.ts";
 import { DeviceTensor } from "./tensor.ts";
 import type { GpuEngine, GpuEngineOptions } from "./types.ts";
@@ -34,13 +32,13 @@ import type { GpuEngine, GpuEngineOptions } from "./types.ts";
 export async function createGpuEngine(options: GpuEngineOptions = {}): Promise<GpuEngine> {
   const { device } = optionsOf(options, ["device"], {});
   const own = device === undefined ? await requestDevice() : checkDevice(device);
-  return engineOn(new GpuCore(own), device === undefined);
+  return engineOn(new GpuCore(own, device === undefined));
 }
 
 type Functions = Pick<GpuEngine, keyof typeof FUNCTIONS>;
 type PlanFunctions = Pick<GpuEngine, keyof typeof PLAN_FUNCTIONS>;
 
-function engineOn(core: GpuCore, isOwn: boolean): GpuEngine {
+function engineOn(core: GpuCore): GpuEngine {
   // Indices of kept plans are read on the host.
   const host = createJs();
   const functions = forEach(
@@ -58,14 +56,11 @@ function engineOn(core: GpuCore, isOwn: boolean): GpuEngine {
     ...(functions as Functions),
     ...(plans as PlanFunctions),
     device: core.gpu.device,
-    fromBuffer: (buffer, dtype, shape) => fromBuffer(core, buffer, dtype, shape),
+    fromBuffer: (buffer, dtype, shape) => tensorOver(core, buffer, dtype, shape),
     upload: (tensor) => upload(core, tensor),
     alloc: (dtype, shape) => alloc(core, dtype, shape),
     done: () => core.done(),
-    dispose() {
-      core.dispose();
-      if (isOwn) core.gpu.device.destroy();
-    },
+    dispose: () => core.dispose(),
   };
 }
 
@@ -79,48 +74,10 @@ function alloc<D extends DType>(
 }
 
 function upload<D extends DType>(core: GpuCore, given: unknown): DeviceTensor<D> {
-  const tensor = numericTensor(given, {});
+  const tensor = numericTensor(given);
   const { dtype, size } = tensor;
   const made = core.make(dtype, Tensor.dimsOf(tensor), size, tensor.data as NumericStorage);
   return made as DeviceTensor<D>;
-}
-
-function fromBuffer<D extends DType>(
-  core: GpuCore,
-  buffer: GpuBuffer,
-  dtype: D,
-  shape: readonly number[],
-): DeviceTensor<D> {
-  const { shape: dims, size } = typeOf(dtype, shape);
-  const { bytes: length, usage } = bufferParts(buffer);
-  const needed = paddedBytes(size * DTYPES[dtype].bytes);
-  if (length < needed) {
-    const sentence = `the buffer must have at least ${needed} bytes, a multiple of 4, got ${length}`;
-    throw new TensorError("shape-mismatch", sentence, { got: length });
-  }
-  if ((usage & TENSOR_USAGE) !== TENSOR_USAGE) {
-    const sentence = "the usage of the buffer must include STORAGE, COPY_SRC and COPY_DST";
-    throw new TensorError("attribute", sentence, { got: usage });
-  }
-  core.gpu.checkBytes(needed, "the tensor");
-  return new DeviceTensor(core, dtype, dims, size, buffer, false);
-}
-
-/** @throws TensorError `dtype`, and as `zeros` for shapes */
-function typeOf(dtype: DType, shape: readonly number[]): ReturnType<typeof shapeOf> {
-  checkDType(dtype, {});
-  checkHolds(dtype, {});
-  return shapeOf(shape);
-}
-
-/** @throws TensorError `attribute` for what is no `GPUBuffer` */
-function bufferParts(buffer: unknown): { readonly bytes: number; readonly usage: number } {
-  const must = `the buffer must be a GPUBuffer, got ${printValue(buffer)}`;
-  const one = buffer as Partial<GpuBufferLike> | null | undefined;
-  const read = (): unknown[] => [one?.size, one?.usage];
-  const [bytes, usage] = readForeign(read, "attribute", must);
-  if (typeof bytes === "number" && typeof usage === "number") return { bytes, usage };
-  throw new TensorError("attribute", must);
 }
 
 /** The indices of a kept plan, which are checked at once and so must be here. */

@@ -7,7 +7,9 @@ import { printValue, TensorError, type ErrorFields } from "../errors.ts";
 import type { Inputs } from "../operators/operator.ts";
 import { isNumericStorage, type DType } from "../tensor/dtype.ts";
 import { asTensor, Tensor } from "../tensor/tensor.ts";
-import { DeviceTensor, type TensorOwner } from "./tensor.ts";
+import { checkHolds, runtimeTensor } from "./buffers.ts";
+import type { GpuCore } from "./core.ts";
+import { DeviceTensor } from "./tensor.ts";
 
 /** One input: what checks of its type and shape look at, and where its elements are. */
 export type GpuInput =
@@ -16,19 +18,19 @@ export type GpuInput =
 
 /** @throws TensorError as the plain functions, and `dtype` for data that is not on the GPU */
 export function gpuInputs(
-  owner: TensorOwner,
+  core: GpuCore,
   { signature, fields }: Call,
   given: Inputs<unknown>,
 ): Inputs<GpuInput> {
   const rules = signature.inputs;
-  const data = dataOnGpu(owner, given[0], fields, rules[0].name);
+  const data = dataOnGpu(core, given[0], fields, rules[0].name);
   const inputs: (GpuInput | undefined)[] = [data];
   for (let position = 1; position < rules.length; position++) {
     const { name, role, isOptional } = rules[position];
     const value = given[position];
     if (value === undefined && isOptional) continue;
     const dtype = role === "indices" ? "int64" : data.type.dtype;
-    inputs[position] = inputOf(owner, value, dtype, fields, name);
+    inputs[position] = inputOf(core, value, dtype, fields, name);
   }
   checkAlive(
     rules,
@@ -44,7 +46,7 @@ export function gpuInputs(
 
 /** Data, which is never uploaded by itself: that would hide what takes longest. */
 export function dataOnGpu(
-  owner: TensorOwner,
+  core: GpuCore,
   given: unknown,
   fields: ErrorFields,
   input: string,
@@ -54,30 +56,32 @@ export function dataOnGpu(
     const sentence = `${input} must be a tensor on the GPU, which upload, alloc and fromBuffer give; got ${got}`;
     throw new TensorError("dtype", sentence, { ...fields, input });
   }
-  return deviceInput(owner, given, fields, input);
+  return deviceInput(core, given, fields, input);
 }
 
 function deviceInput(
-  owner: TensorOwner,
+  core: GpuCore,
   device: DeviceTensor,
   fields: ErrorFields,
   input: string,
 ): GpuInput & { readonly device: DeviceTensor } {
   device.checkAlive(input, fields);
-  if (DeviceTensor.isOf(device, owner)) return { type: DeviceTensor.typeOf(device), device };
+  if (DeviceTensor.isOf(device, core)) return { type: DeviceTensor.typeOf(device), device };
   const sentence = `${input} belongs to another engine; fromBuffer takes the buffers of one's device`;
   throw new TensorError("engine", sentence, { ...fields, input });
 }
 
 /** Indices or updates. */
 export function inputOf(
-  owner: TensorOwner,
+  core: GpuCore,
   given: unknown,
   dtype: DType,
   fields: ErrorFields,
   input: string,
 ): GpuInput {
-  if (DeviceTensor.isTensor(given)) return deviceInput(owner, given, fields, input);
+  if (DeviceTensor.isTensor(given)) return deviceInput(core, given, fields, input);
+  const device = runtimeTensor(core, given, { ...fields, input });
+  if (device !== null) return { type: DeviceTensor.typeOf(device), device };
   return { type: listOrTensor(dtype, given, fields, input), device: null };
 }
 
@@ -86,7 +90,7 @@ export function inputOf(
  * @param inPlace the name of the one input that `out` may be
  */
 export function outOnGpu(
-  owner: TensorOwner,
+  core: GpuCore,
   given: unknown,
   dtype: DType,
   shape: readonly number[],
@@ -95,7 +99,7 @@ export function outOnGpu(
   inPlace: string | null,
   fields: ErrorFields,
 ): DeviceTensor {
-  const { type, device } = dataOnGpu(owner, given, fields, "out");
+  const { type, device } = dataOnGpu(core, given, fields, "out");
   checkLike(type, dtype, shape, "out", fields);
   for (const [position, input] of inputs.entries()) {
     if (input?.device?.buffer !== device.buffer || type.size === 0) continue;
@@ -107,16 +111,9 @@ export function outOnGpu(
 }
 
 /** A tensor whose elements a GPU can hold. @throws TensorError `dtype` for text */
-export function numericTensor(given: unknown, fields: ErrorFields, input?: string): Tensor {
-  const tensor = asTensor(given, fields, input);
-  checkHolds(tensor.dtype, fields, input);
+export function numericTensor(given: unknown): Tensor {
+  const tensor = asTensor(given, {});
+  checkHolds(tensor.dtype, {});
   if (isNumericStorage(tensor.data)) return tensor;
   throw new Error("text has no numeric storage");
-}
-
-/** @throws TensorError `dtype` for text */
-export function checkHolds(dtype: DType, fields: ErrorFields, input?: string): void {
-  if (dtype !== "string") return;
-  const sentence = `a GPU holds no text, and ${input ?? "the tensor"} is string`;
-  throw new TensorError("dtype", sentence, { ...fields, input });
 }

@@ -97,7 +97,7 @@ export function checkedTargets(
     record(recording, status, slot) {
       const reading = { indices, step, status, slot } as const;
       const targets =
-        call.operator.ownRules === true
+        call.version.indexForm === "sequences"
           ? readSequences(recording, prepared, reading)
           : readJob(recording, prepared, rules, reading);
       if (refusesRepeats(call, policies)) findRepeat(recording, targets, { status, slot });

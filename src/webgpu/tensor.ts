@@ -1,5 +1,6 @@
 /** Tensors in the memory of a GPU. */
 
+import { destroyBuffer } from "../engines/gpu/gpu.ts";
 import type { Span } from "../engines/gpu/recording.ts";
 import type { GpuBuffer, GpuBufferLike } from "../engines/gpu/webgpu.ts";
 import { TensorError, type ErrorFields } from "../errors.ts";
@@ -127,7 +128,7 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
   dispose(): void {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
-    if (this.#isOwn) (this.buffer as GpuBufferLike).destroy();
+    if (this.#isOwn) destroyBuffer(this.buffer as GpuBufferLike);
   }
 
   get isDisposed(): boolean {

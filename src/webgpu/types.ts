@@ -1,12 +1,11 @@
 /** The public types of the entry: tensors on a GPU, the engine that works on them, and its kept plans. */
 
-import type { Policies } from "../call/policies.ts";
 import type { RepeatedTarget } from "../call/kept-plan.ts";
 import type { GpuBuffer, GpuDevice } from "../engines/gpu/webgpu.ts";
 import type { DType, Reduction } from "../tensor/dtype.ts";
 import type { RuntimeTensor, Tensor } from "../tensor/tensor.ts";
 import type { Nested, ScalarInput } from "../tensor/values.ts";
-import type { AxisOption } from "../typed-shape.ts";
+import type { AxisOption, BatchOption, GatherChoices, ScatterChoices } from "../typed-shape.ts";
 
 export interface GpuEngineOptions {
   /**
@@ -35,15 +34,17 @@ export interface GpuTensor<D extends DType = DType> {
   readonly isDisposed: boolean;
 }
 
-/** What may stand for indices and updates: tensors on the GPU, others, and nested lists, which are uploaded. */
+/**
+ * Values for indices and updates: tensors on the GPU, also those of onnxruntime-web; or tensors and nested lists in memory,
+ * which are uploaded.
+ */
 type Indices = GpuTensor | Tensor | RuntimeTensor | Nested<number | bigint>;
 type Updates<D extends DType> = GpuTensor<D> | Tensor<D> | RuntimeTensor | Nested<ScalarInput>;
 
-type Options<O extends object> = O &
-  Policies & {
-    /** Where the result goes, which then is this tensor; a scatter may write into `data` itself. */
-    readonly out?: GpuTensor | undefined;
-  };
+interface OutOption {
+  /** Where the result goes, which then is this tensor; a scatter may write into `data` itself. */
+  readonly out?: GpuTensor | undefined;
+}
 
 /** Checked indices into data of one shape, on the GPU: see `KeptPlan`. */
 export interface GpuPlan {
@@ -101,13 +102,13 @@ export interface GpuEngine {
     data: GpuTensor<D>,
     indices: Indices,
     updates: Updates<D>,
-    options?: Options<{ readonly reduction?: Reduction | undefined }>,
+    options?: ScatterChoices & OutOption,
   ): GpuTensor<D>;
   scatterElements<D extends DType>(
     data: GpuTensor<D>,
     indices: Indices,
     updates: Updates<D>,
-    options?: Options<AxisOption & { readonly reduction?: Reduction | undefined }>,
+    options?: ScatterChoices & AxisOption & OutOption,
   ): GpuTensor<D>;
   readonly scatter: GpuEngine["scatterElements"];
   tensorScatter<D extends DType>(
@@ -122,23 +123,23 @@ export interface GpuEngine {
   gatherND<D extends DType>(
     data: GpuTensor<D>,
     indices: Indices,
-    options?: Options<{ readonly batchDims?: number | undefined }>,
+    options?: GatherChoices & BatchOption & OutOption,
   ): GpuTensor<D>;
   gatherElements<D extends DType>(
     data: GpuTensor<D>,
     indices: Indices,
-    options?: Options<AxisOption>,
+    options?: GatherChoices & AxisOption & OutOption,
   ): GpuTensor<D>;
   gather<D extends DType>(
     data: GpuTensor<D>,
     indices: Indices,
-    options?: Options<AxisOption & { readonly batchDims?: number | undefined }>,
+    options?: GatherChoices & AxisOption & BatchOption & OutOption,
   ): GpuTensor<D>;
-  readonly planScatterND: PlanFunction<object>;
+  readonly planScatterND: PlanFunction<Readonly<Record<string, never>>>;
   readonly planScatterElements: PlanFunction<AxisOption>;
-  readonly planGatherND: PlanFunction<{ readonly batchDims?: number | undefined }>;
+  readonly planGatherND: PlanFunction<BatchOption>;
   readonly planGatherElements: PlanFunction<AxisOption>;
-  readonly planGather: PlanFunction<AxisOption & { readonly batchDims?: number | undefined }>;
+  readonly planGather: PlanFunction<AxisOption & BatchOption>;
   /**
    * Fulfilled when all calls so far have taken effect.
    * @throws TensorError that of the first bad call since the last `done`, which stands for all later ones; `engine` when
@@ -146,8 +147,8 @@ export interface GpuEngine {
    */
   done(): Promise<void>;
   /**
-   * Ends the engine, after all calls that were made before, and destroys its device unless the device was given. Later
-   * calls and waits are `disposed`; buffers of tensors are there until their own `dispose`.
+   * Ends the engine, after all calls and waits that were begun before, and destroys its device unless the device was given.
+   * Later calls and waits are `disposed`; tensors keep their buffers until their own `dispose`.
    */
   dispose(): void;
 }

@@ -4,6 +4,7 @@
  * after the other.
  */
 
+import { GPU } from "../../limits.ts";
 import { DTYPES, isUnsigned, type DType, type Step } from "../../tensor/dtype.ts";
 import { combineSource } from "./arithmetic.ts";
 import { laneSource, perWordOf } from "./elements.ts";
@@ -45,11 +46,8 @@ export function combineInAnyOrder(
   const params = { ...lookupParams(targets), slice: targets.slice, slot };
   const buffers = { status, targets: targets.targets, updates, out };
   const kernel = atomicKernel(dtype, step, lookup);
-  recording.run(kernel, positionsOf(targets) * targets.slice, params, buffers, MOST_ATOMICS);
+  recording.run(kernel, positionsOf(targets) * targets.slice, params, buffers, GPU.atomics);
 }
-
-/** Invocations of one dispatch: they may all change one word, one after the other, and each may wait 1 µs for its turn. */
-const MOST_ATOMICS = 2 ** 20;
 
 function atomicKernel(dtype: DType, step: CombineStep, lookup: Lookup): Kernel {
   const isSigned = isNative(dtype, step) && !isUnsigned(dtype);
@@ -137,12 +135,6 @@ export interface SortedTargets {
 }
 
 /**
- * Sorted positions are cut into blocks of this length, and an invocation stays in one block: a driver ends a dispatch that
- * takes seconds, and Mesa's llvmpipe the loops of an invocation after 65,535 rounds, without a word.
- */
-const BLOCK = 2 ** 15;
-
-/**
  * Applies the updates of each target one after the other. First those of all targets, each as far as the block in which they
  * begin; then block by block what goes on in the next one, which is one target at most.
  */
@@ -157,9 +149,10 @@ export function combineInOrder(
 ): void {
   const kernel = orderedKernel(dtype, step);
   const buffers = { status, keys, positions, updates, out };
-  const params = { count, slice, slot };
+  const { block } = GPU;
+  const params = { count, slice, slot, block };
   recording.run(kernel, count * slice, { ...params, begin: 0, goesOn: 0 }, buffers);
-  for (let begin = BLOCK; begin < count; begin += BLOCK) {
+  for (let begin = block; begin < count; begin += block) {
     recording.run(kernel, slice, { ...params, begin, goesOn: 1 }, buffers);
   }
 }
@@ -168,7 +161,7 @@ function orderedKernel(dtype: DType, step: CombineStep): Kernel {
   const { load, store, isAtomic, declarations } = accessOf(dtype);
   return kernelOf(`${dtype} ${step} in order`, () => ({
     isGuarded: true,
-    params: ["begin", "count", "slice", "goesOn"],
+    params: ["begin", "block", "count", "slice", "goesOn"],
     buffers: {
       keys: "read",
       positions: "read",
@@ -184,7 +177,7 @@ function orderedKernel(dtype: DType, step: CombineStep): Kernel {
   var goesOn = 0u;
   if (at != 0u) { goesOn = select(0u, 1u, keys[at - 1u] == t); }
   if (goesOn != params.goesOn) { return; }
-  let end = min(params.count, (at / ${BLOCK}u + 1u) * ${BLOCK}u);
+  let end = min(params.count, (at / params.block + 1u) * params.block);
   let to = t * params.slice + column;
   let before = ${load("out", "to")};
   var value = before;

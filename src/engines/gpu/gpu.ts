@@ -1,6 +1,8 @@
 /** A device as the engine sees it: buffers, compiled kernels, memory that calls take for a while, and whether it is lost. */
 
 import { TensorError } from "../../errors.ts";
+import { GPU } from "../../limits.ts";
+import { MEMORY, OPEN } from "../../resources.ts";
 import { textOf, type Kernel, type KernelText } from "./kernel.ts";
 import {
   BUFFER_USAGE,
@@ -15,9 +17,6 @@ const { COPY_DST, COPY_SRC, STORAGE } = BUFFER_USAGE;
 
 /** What a tensor's buffer must be usable for. */
 export const TENSOR_USAGE = STORAGE | COPY_SRC | COPY_DST;
-
-/** Scratch memory beyond this is destroyed after the call. */
-const MOST_KEPT = 2 ** 28;
 
 /** The bytes of a buffer for `bytes` bytes: shaders and copies see whole words, and there are no empty bindings. */
 export const paddedBytes = (bytes: number): number => Math.max(4, 4 * Math.ceil(bytes / 4));
@@ -43,6 +42,10 @@ export class Gpu {
     });
   }
 
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
   /** @throws TensorError `engine` when the device is lost, `disposed` when the engine has ended */
   checkThere(): void {
     if (this.#hasEnded) throw new TensorError("disposed", "the engine is gone (disposed)");
@@ -52,7 +55,7 @@ export class Gpu {
   /** Why a wait failed: because the device is lost, or for the reason that it gives itself. */
   failureOf(cause: unknown): TensorError {
     if (this.#lost !== null) return lostError(this.#lost);
-    const message = cause instanceof Error ? cause.message : String(cause);
+    const message = String((cause as Partial<Error> | null)?.message ?? cause);
     return new TensorError("engine", `the GPU failed: ${firstLine(message)}`, {}, { cause });
   }
 
@@ -70,16 +73,24 @@ export class Gpu {
     this.checkThere();
     const size = paddedBytes(bytes);
     this.checkBytes(size, what);
-    return this.device.createBuffer({ size, usage, label: what });
+    const buffer = this.device.createBuffer({ size, usage, label: what });
+    OPEN.buffers++;
+    return buffer;
   }
 
   /** A copy of a buffer's first bytes as they are after all work so far, which {@link contentsOf} reads. */
   copyForHost(buffer: GpuBufferLike, bytes: number, what: string): GpuBufferLike {
     const staging = this.createBuffer(bytes, BUFFER_USAGE.MAP_READ | COPY_DST, what);
-    const encoder = this.device.createCommandEncoder();
-    encoder.copyBufferToBuffer(buffer, 0, staging, 0, paddedBytes(bytes));
-    this.device.queue.submit([encoder.finish()]);
-    return staging;
+    try {
+      const encoder = this.device.createCommandEncoder();
+      encoder.copyBufferToBuffer(buffer, 0, staging, 0, paddedBytes(bytes));
+      this.device.queue.submit([encoder.finish()]);
+      return staging;
+    } catch (error) {
+      // `buffer` was not a GPUBuffer, though it has the fields of one.
+      destroyBuffer(staging);
+      throw error;
+    }
   }
 
   /** The smallest free buffer of at least `bytes`, or a new one. */
@@ -87,24 +98,38 @@ export class Gpu {
     const size = paddedBytes(bytes);
     let best = -1;
     for (const [at, buffer] of this.#free.entries()) {
-      if (buffer.size < size || buffer.size > 4 * size + 2 ** 16) continue;
+      if (buffer.size < size || buffer.size > 4 * size + GPU.spare) continue;
       if (best === -1 || buffer.size < this.#free[best].size) best = at;
     }
-    if (best !== -1) return this.#free.splice(best, 1)[0];
-    return this.createBuffer(bytes, TENSOR_USAGE, "scratch memory of the call");
+    const found =
+      best === -1
+        ? this.createBuffer(bytes, TENSOR_USAGE, "scratch memory of the call")
+        : this.#free.splice(best, 1)[0];
+    OPEN.scratch++;
+    return found;
   }
 
   /** What was given first is destroyed first. */
   giveScratch(buffers: readonly GpuBufferLike[]): void {
+    OPEN.scratch -= buffers.length;
+    for (const buffer of buffers) this.overwrite(buffer, 0, buffer.size);
     let kept = 0;
     const newestFirst = [...this.#free, ...buffers].toReversed();
     const free = newestFirst.filter((buffer) => {
       kept += buffer.size;
-      if (kept <= MOST_KEPT) return true;
-      buffer.destroy();
+      if (kept <= GPU.kept) return true;
+      destroyBuffer(buffer);
       return false;
     });
     this.#free = free.toReversed();
+  }
+
+  /** Overwrites memory that is given back, in tests. */
+  overwrite(buffer: GpuBufferLike, from: number, length: number): void {
+    if (MEMORY.onRelease === null) return;
+    const bytes = new Uint8Array(length);
+    MEMORY.onRelease(bytes);
+    this.device.queue.writeBuffer(buffer, from, bytes.buffer);
   }
 
   /** A kernel, which is compiled the first time. */
@@ -124,15 +149,14 @@ export class Gpu {
     return compiled;
   }
 
-  /** Frees scratch memory; nothing can be done from now on. */
+  /** Ends the device's use: every later call throws. */
   end(): void {
     this.#hasEnded = true;
-    this.clear();
   }
 
-  /** Frees what is not in use. */
+  /** Frees scratch memory that is not in use. */
   clear(): void {
-    for (const buffer of this.#free) buffer.destroy();
+    for (const buffer of this.#free) destroyBuffer(buffer);
     this.#free = [];
   }
 }
@@ -141,10 +165,16 @@ export class Gpu {
 export async function contentsOf(staging: GpuBufferLike): Promise<ArrayBuffer> {
   try {
     await staging.mapAsync(MAP_MODE_READ);
-    return staging.getMappedRange().slice(0);
+    return staging.getMappedRange().slice();
   } finally {
-    staging.destroy();
+    destroyBuffer(staging);
   }
+}
+
+/** Destroys a buffer of {@link Gpu.createBuffer}. */
+export function destroyBuffer(buffer: GpuBufferLike): void {
+  OPEN.buffers--;
+  buffer.destroy();
 }
 
 /** What a driver says, as a part of a sentence: the lines behind the first one say where in the driver. */

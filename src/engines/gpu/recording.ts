@@ -3,6 +3,8 @@
  * done in the order in which it was submitted, so that calls take effect one after the other.
  */
 
+import { GPU } from "../../limits.ts";
+import { MEMORY } from "../../resources.ts";
 import { paddedBytes, type Gpu } from "./gpu.ts";
 import { WORKGROUP, type Kernel } from "./kernel.ts";
 import {
@@ -21,17 +23,14 @@ export interface Span {
 /** The numbers of dispatches are read at multiples of this (`minUniformBufferOffsetAlignment` is at most 256). */
 const ALIGNMENT = 256;
 
-/** Bytes for the numbers of dispatches; when they are full, what was recorded is submitted. */
-const PARAMS_BYTES = 2 ** 16;
-
 /** The numbers of dispatches here and on the device. All recordings of an engine use one, one after the other. */
 export class Params {
-  readonly numbers = new Uint32Array(PARAMS_BYTES / 4);
+  readonly numbers = new Uint32Array(GPU.params / 4);
   readonly buffer: GpuBufferLike;
 
   constructor(gpu: Gpu) {
     const usage = BUFFER_USAGE.UNIFORM | BUFFER_USAGE.COPY_DST;
-    this.buffer = gpu.createBuffer(PARAMS_BYTES, usage, "numbers of dispatches");
+    this.buffer = gpu.createBuffer(GPU.params, usage, "numbers of dispatches");
   }
 }
 
@@ -77,7 +76,7 @@ export class Recording {
     threads: number,
     params: Readonly<Record<string, number>>,
     buffers: Readonly<Record<string, Span>>,
-    most = this.gpu.device.limits.maxComputeWorkgroupsPerDimension * WORKGROUP,
+    most = GPU.workgroups * WORKGROUP,
   ): void {
     for (let first = 0; first < threads; first += most) {
       const part = Math.min(most, threads - first);
@@ -93,7 +92,7 @@ export class Recording {
     const { pipeline, layout, params: names, buffers: bound } = this.gpu.compiled(kernel);
     const { numbers, buffer: uniforms } = this.#params;
     const bytes = ALIGNMENT * Math.ceil((4 * names.length) / ALIGNMENT);
-    if (this.#used + bytes > PARAMS_BYTES) this.#submit();
+    if (this.#used + bytes > Math.min(GPU.params, numbers.byteLength)) this.#submit();
     const offset = this.#used;
     this.#used += bytes;
     for (const [at, name] of names.entries()) numbers[offset / 4 + at] = params[name];
@@ -125,6 +124,7 @@ export class Recording {
     const { numbers, buffer } = this.#params;
     if (this.#used > 0) queue.writeBuffer(buffer, 0, numbers.buffer, 0, this.#used);
     queue.submit([this.#commands().finish()]);
+    MEMORY.onRelease?.(new Uint8Array(numbers.buffer));
     this.#encoder = null;
     this.#used = 0;
   }

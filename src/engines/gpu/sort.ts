@@ -3,6 +3,7 @@
  * one workgroup sorts; an invocation has a run of its own in it, so that equal targets keep their order without atomics.
  */
 
+import { GPU } from "../../limits.ts";
 import type { SortedTargets } from "./combine.ts";
 import { kernelOf, WORKGROUP } from "./kernel.ts";
 import type { Recording, Span } from "./recording.ts";
@@ -10,10 +11,6 @@ import { lookupOf, lookupParams, positionsOf, type Targets } from "./targets.ts"
 
 const BITS = 4;
 const DIGITS = 2 ** BITS;
-
-/** Entries of one invocation, and of a workgroup. */
-const RUN = 16;
-const TILE = RUN * WORKGROUP;
 
 /** The targets of all positions, and their positions in order. */
 const BEGIN = "keys[i] = targetOf(i);\n  positions[i] = i;";
@@ -24,7 +21,7 @@ var<workgroup> counts: array<u32, ${DIGITS * WORKGROUP}>;
 fn digitOf(key: u32) -> u32 { return (key >> params.shift) & ${DIGITS - 1}u; }
 fn countRun(local: u32, begin: u32) {
   for (var digit = 0u; digit < ${DIGITS}u; digit++) { counts[digit * ${WORKGROUP}u + local] = 0u; }
-  for (var at = begin; at < min(begin + ${RUN}u, params.count); at++) {
+  for (var at = begin; at < min(begin + params.run, params.count); at++) {
     counts[digitOf(keys[at]) * ${WORKGROUP}u + local]++;
   }
 }
@@ -41,14 +38,14 @@ fn sumDigit(digit: u32) -> u32 {
 }`;
 
 const TILE_BEGIN = `  let tile = params.first / ${WORKGROUP}u + workgroup.x;
-  let begin = tile * ${TILE}u + local * ${RUN}u;
+  let begin = (tile * ${WORKGROUP}u + local) * params.run;
   countRun(local, begin);
   workgroupBarrier();`;
 
 /** How many entries of each digit each tile has: `sums[digit * tiles + tile]`. */
 const COUNT_TILES = kernelOf("sort: count", () => ({
   isWhole: true,
-  params: ["count", "shift", "tiles"],
+  params: ["count", "shift", "run", "tiles"],
   buffers: { keys: "read", sums: "write" },
   declarations: COUNT,
   body: `${TILE_BEGIN}
@@ -80,7 +77,7 @@ const SUM_UP = kernelOf("sort: sum up", () => ({
 /** Puts each entry where the entries before it by digit, tile and place end. */
 const PLACE = kernelOf("sort: place", () => ({
   isWhole: true,
-  params: ["count", "shift", "tiles"],
+  params: ["count", "shift", "run", "tiles"],
   buffers: {
     keys: "read",
     positions: "read",
@@ -92,7 +89,7 @@ const PLACE = kernelOf("sort: place", () => ({
   body: `${TILE_BEGIN}
   if (local < ${DIGITS}u) { _ = sumDigit(local); }
   workgroupBarrier();
-  for (var at = begin; at < min(begin + ${RUN}u, params.count); at++) {
+  for (var at = begin; at < min(begin + params.run, params.count); at++) {
     let digit = digitOf(keys[at]);
     let column = digit * ${WORKGROUP}u + local;
     let to = sums[digit * params.tiles + tile] + counts[column];
@@ -101,6 +98,12 @@ const PLACE = kernelOf("sort: place", () => ({
     nextPositions[to] = positions[at];
   }`,
 }));
+
+/**
+ * The number of bits that must be sorted. It leaves room for one value above the greatest target, so that NOWHERE, whose
+ * bits are all set, sorts last.
+ */
+const bitsOf = (slices: number): number => 32 - Math.clz32(slices);
 
 /** Sorts the positions of all targets. Those without a target come last. */
 export function sortTargets(recording: Recording, targets: Targets): SortedTargets {
@@ -120,12 +123,11 @@ export function sortTargets(recording: Recording, targets: Targets): SortedTarge
   }));
   const buffers = { targets: targets.targets, keys, positions };
   recording.run(begin, count, lookupParams(targets), buffers);
-  const tiles = Math.ceil(count / TILE);
+  const { run } = GPU;
+  const tiles = Math.ceil(count / (run * WORKGROUP));
   const sums = recording.scratch(4 * DIGITS * tiles);
-  // All bits of NOWHERE are set, so it comes after the greatest target where one more than that fits into the bits.
-  const bits = 32 - Math.clz32(targets.slices);
-  for (let shift = 0; shift < bits; shift += BITS) {
-    const params = { count, shift, tiles };
+  for (let shift = 0; shift < bitsOf(targets.slices); shift += BITS) {
+    const params = { count, shift, run, tiles };
     recording.run(COUNT_TILES, tiles * WORKGROUP, params, { keys, sums });
     recording.run(SUM_UP, WORKGROUP, { length: DIGITS * tiles }, { sums });
     const all = { keys, positions, sums, nextKeys, nextPositions };
@@ -135,28 +137,25 @@ export function sortTargets(recording: Recording, targets: Targets): SortedTarge
   return { keys, positions, count, slice: targets.slice };
 }
 
-/** Positions up to which a comparison for each step of a sort takes less than to count 2^16 digits. */
-const FEW = 2 ** 10;
-
-/** {@link sortTargets} on the host, for flat targets that are there: by 16 bits at a time. */
+/** Sorts on the host as {@link sortTargets} does on the device. `targets` are flat, and none is NOWHERE. */
 export function sortOnHost(targets: Uint32Array, slices: number): [Uint32Array, Uint32Array] {
+  const { few, digit } = GPU;
   const count = targets.length;
   let keys = targets;
   let positions = Uint32Array.from({ length: count }, (_, p) => p);
-  if (count <= FEW) {
+  if (count <= few) {
     positions.sort((p, q) => targets[p] - targets[q] || p - q);
     return [positions.map((p) => targets[p]), positions];
   }
-  const passes = slices < 2 ** 16 ? 1 : 2;
-  for (let pass = 0; pass < passes; pass++) {
-    const shift = 16 * pass;
-    const starts = new Uint32Array(2 ** 16 + 1);
-    for (let at = 0; at < count; at++) starts[((keys[at] >>> shift) & 0xffff) + 1]++;
-    for (let digit = 0; digit < 2 ** 16; digit++) starts[digit + 1] += starts[digit];
+  const mask = 2 ** digit - 1;
+  for (let shift = 0; shift < bitsOf(slices); shift += digit) {
+    const starts = new Uint32Array(mask + 2);
+    for (let at = 0; at < count; at++) starts[((keys[at] >>> shift) & mask) + 1]++;
+    for (let value = 0; value < mask; value++) starts[value + 1] += starts[value];
     const nextKeys = new Uint32Array(count);
     const nextPositions = new Uint32Array(count);
     for (let at = 0; at < count; at++) {
-      const to = starts[(keys[at] >>> shift) & 0xffff]++;
+      const to = starts[(keys[at] >>> shift) & mask]++;
       nextKeys[to] = keys[at];
       nextPositions[to] = positions[at];
     }

@@ -3,7 +3,9 @@
  * words in a buffer. Kernels that write look at it first, and the host reads it later: validation needs no round trip.
  */
 
-import { contentsOf, TENSOR_USAGE, type Gpu } from "./gpu.ts";
+import { GPU } from "../../limits.ts";
+import { OPEN } from "../../resources.ts";
+import { contentsOf, destroyBuffer, TENSOR_USAGE, type Gpu } from "./gpu.ts";
 import { FINE, kernelOf } from "./kernel.ts";
 import type { Recording, Span } from "./recording.ts";
 
@@ -26,9 +28,6 @@ const WORDS = 8;
 
 /** The slot of calls that cannot fail on the GPU. */
 export const NEVER = 0;
-
-/** Slots at the beginning; when all are in use, there are twice as many. */
-const FIRST_SLOTS = 64;
 
 /** What the GPU says of one call: null where it did what it should, `input` where it had nothing to work on. */
 export type SlotState = null | "input" | BadIndex | RepeatFound;
@@ -55,14 +54,14 @@ export interface Guard {
 
 export class StatusBoard {
   readonly #gpu: Gpu;
-  #slots = FIRST_SLOTS;
+  #slots = GPU.slots;
   #span: Span;
   #free: number[] = [];
   #next = 1;
 
   constructor(gpu: Gpu) {
     this.#gpu = gpu;
-    this.#span = this.#create(FIRST_SLOTS);
+    this.#span = this.#create(this.#slots);
     const { buffer } = this.#span;
     gpu.device.queue.writeBuffer(buffer, 0, new Uint32Array(WORDS).fill(FINE).buffer);
   }
@@ -78,6 +77,12 @@ export class StatusBoard {
 
   /** The first word of a slot for a call. What it holds is made by {@link beginCall}. */
   take(): number {
+    const slot = this.#unused();
+    OPEN.slots++;
+    return slot;
+  }
+
+  #unused(): number {
     const free = this.#free.pop();
     if (free !== undefined) return free;
     if (this.#next === this.#slots) this.#grow();
@@ -92,17 +97,19 @@ export class StatusBoard {
     const encoder = device.createCommandEncoder();
     encoder.copyBufferToBuffer(buffer, 0, larger.buffer, 0, bytes);
     device.queue.submit([encoder.finish()]);
-    buffer.destroy();
+    destroyBuffer(buffer);
     this.#span = larger;
     this.#slots *= 2;
   }
 
   give(slot: number): void {
+    OPEN.slots--;
+    this.#gpu.overwrite(this.#span.buffer, 4 * slot, 4 * WORDS);
     this.#free.push(slot);
   }
 
   destroy(): void {
-    this.#span.buffer.destroy();
+    destroyBuffer(this.#span.buffer);
   }
 
   /** Reads what has become of the calls that were submitted so far, by their slots. */

@@ -3,6 +3,7 @@
  * position that is left out has the target {@link NOWHERE}, so that a Plan needs no `source` here.
  */
 
+import { GPU } from "../../limits.ts";
 import { absoluteOffsets, type Plan } from "../../plan/plan.ts";
 import { kernelOf, NOWHERE, type BufferKind } from "./kernel.ts";
 import type { Recording, Span } from "./recording.ts";
@@ -123,13 +124,10 @@ export type Which = "first" | "last";
 
 const KEYS: Readonly<Record<Which, string>> = { first: "~i", last: "i + 1u" };
 
-/** Entries of a table for each position above which a part of the table is cleared: an access at random costs as much. */
-const SPARSE = 16;
-
 /** A table with an entry for each slice of the random side: 0 for all that are targets. Others are never looked at. */
 function clearedTable(recording: Recording, targets: Targets): Span {
   const { slices } = targets;
-  if (slices <= SPARSE * positionsOf(targets)) return recording.zeros(4 * slices);
+  if (slices <= GPU.sparse * positionsOf(targets)) return recording.zeros(4 * slices);
   const table = recording.scratch(4 * slices);
   const clear = "if (t != NOWHERE) { atomicStore(&table[t], 0u); }";
   forEachTarget(recording, targets, "clear", { table: "atomic" }, { table }, clear);

@@ -67,7 +67,6 @@ export interface GpuErrorLike {
 export interface GpuLimits {
   readonly maxBufferSize: number;
   readonly maxStorageBufferBindingSize: number;
-  readonly maxComputeWorkgroupsPerDimension: number;
 }
 
 export interface GpuDeviceLike {

@@ -48,8 +48,11 @@ export class Allocator {
     return pointer;
   }
 
-  /** Takes back what {@link allocate} gave, once. */
-  free(pointer: number): void {
+  /**
+   * Takes back what {@link allocate} gave, once.
+   * @returns how many bytes are free again, including those that alignment added
+   */
+  free(pointer: number): number {
     const bytes = this.#taken.get(pointer);
     // Freeing twice would free the block of whoever got the address next.
     if (bytes === undefined) throw new Error(`address ${pointer} is not allocated`);
@@ -59,6 +62,7 @@ export class Allocator {
     this.#free.splice(position, 0, { pointer, bytes });
     this.#merge(position);
     this.#merge(position - 1);
+    return bytes;
   }
 
   /** Makes one block of two that are adjacent. */

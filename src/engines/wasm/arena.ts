@@ -2,7 +2,8 @@
 
 import type { NumericStorage } from "../../tensor/dtype.ts";
 import { ALIGNMENT } from "./allocator.ts";
-import { BLOCK_BYTES, viewLike, type Block } from "./block.ts";
+import { MEMORY, OPEN } from "../../resources.ts";
+import { viewLike, type Block } from "./block.ts";
 import type { KernelMemory } from "./kernel-memory.ts";
 
 export class Arena {
@@ -15,6 +16,7 @@ export class Arena {
 
   constructor(memory: KernelMemory) {
     this.memory = memory;
+    memory.setLimits();
   }
 
   /**
@@ -22,14 +24,18 @@ export class Arena {
    * @throws TensorError `too-large`
    */
   allocate(bytes: number): number {
-    if (this.#block === undefined) this.#block = this.memory.lendBlock();
+    if (this.#block === undefined) {
+      this.#block = this.memory.lendBlock();
+      if (this.#block !== null) OPEN.scratch++;
+    }
     const begin = this.#taken;
-    if (this.#block !== null && begin + bytes <= BLOCK_BYTES) {
+    if (this.#block !== null && begin + bytes <= this.#block.bytes) {
       this.#taken = Math.ceil((begin + bytes) / ALIGNMENT) * ALIGNMENT;
       return this.#block.pointer + begin;
     }
     const pointer = this.memory.allocate(bytes);
     this.#pointers.push(pointer);
+    OPEN.scratch++;
     return pointer;
   }
 
@@ -67,7 +73,7 @@ export class Arena {
   /** The block, where an address is in it. */
   #blockAt(pointer: number): Block | null {
     const block = this.#block;
-    return block && pointer >= block.pointer && pointer < block.pointer + BLOCK_BYTES
+    return block && pointer >= block.pointer && pointer < block.pointer + block.bytes
       ? block
       : null;
   }
@@ -81,16 +87,25 @@ export class Arena {
     const { memory } = this;
     const address = position === -1 ? memory.allocate(bytes) : pointer;
     if (position === -1) memory.bytesAt(address, bytes).set(memory.bytesAt(pointer, bytes));
-    else this.#pointers.splice(position, 1);
+    else {
+      this.#pointers.splice(position, 1);
+      OPEN.scratch--;
+    }
     memory.freeWith(owner, address);
     return address;
   }
 
   release(): void {
-    if (this.#block) this.#block.isLent = false;
+    const block = this.#block;
+    if (block) {
+      MEMORY.onRelease?.(this.memory.bytesAt(block.pointer, this.#taken));
+      block.isLent = false;
+      OPEN.scratch--;
+    }
     this.#block = undefined;
     this.#taken = 0;
     if (this.#pointers.length === 0) return;
+    OPEN.scratch -= this.#pointers.length;
     for (const pointer of this.#pointers.splice(0)) this.memory.free(pointer);
   }
 }

@@ -19,7 +19,7 @@ import { bytesOf } from "../../tensor/storage.ts";
 import type { Session } from "../executor.ts";
 import type { Arena } from "./arena.ts";
 import type { KernelMemory } from "./kernel-memory.ts";
-import { isEnough } from "./limits.ts";
+import { isEnough } from "./pays.ts";
 import { attempt, scatterKernel, WasmSession, type Rounds, type SessionParts } from "./session.ts";
 import type { WorkerPool } from "./worker-pool.ts";
 

@@ -5,25 +5,25 @@
 
 import type { NumericStorage } from "../../tensor/dtype.ts";
 
-export const BLOCK_BYTES = 2 ** 20;
-
 export class Block {
   readonly pointer: number;
+  readonly bytes: number;
   /** Whether a call has it. */
   isLent = false;
   readonly #buffer: ArrayBufferLike;
   readonly #views = new Map<unknown, NumericStorage>();
 
-  constructor(buffer: ArrayBufferLike, pointer: number) {
+  constructor(buffer: ArrayBufferLike, pointer: number, bytes: number) {
     this.#buffer = buffer;
     this.pointer = pointer;
+    this.bytes = bytes;
   }
 
   /** All of it as elements of an array's class. */
   like(array: NumericStorage): NumericStorage {
     const known = this.#views.get(array.constructor);
     if (known !== undefined) return known;
-    const view = viewLike(array, this.#buffer, this.pointer, BLOCK_BYTES);
+    const view = viewLike(array, this.#buffer, this.pointer, this.bytes);
     this.#views.set(array.constructor, view);
     return view;
   }

@@ -19,19 +19,18 @@ export const PROGRESS = 3;
 export const BY_MESSAGE = 4;
 /** How many workers have started. */
 export const STARTED = 5;
+/** How often a worker checks for a new round before it sleeps. */
+export const SPINS = 6;
 const HEADER = 16;
 
 /** A call as words: kernel, repeat, what is added to three arguments, the position of the previous result, arguments. */
 const ARGS = 6;
 const CALL_WORDS = ARGS + MOST_ARGS;
-/** The most calls of one worker in one round. */
+/** The most calls of one worker in one round: more than two for each of the 256 blocks that are partitioned at most. */
 export const MOST_CALLS = 1024;
 /** In front of a worker's calls are the number of its last round, and how many calls there are. */
 const WORKER_HEADER = 16;
 const WORKER_WORDS = WORKER_HEADER + CALL_WORDS * MOST_CALLS;
-
-/** How often a thread looks whether it can go on before it sleeps; to sleep costs more than a short wait. */
-export const SPINS = 2000;
 
 export const controlWords = (workers: number): Int32Array =>
   new Int32Array(

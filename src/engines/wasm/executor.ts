@@ -6,12 +6,12 @@
  * `session.ts` says which way a call goes, `split-work.ts` which share each thread has.
  */
 
+import { WASM, type WasmLimits } from "../../limits.ts";
 import { DTYPES, isNumericStorage, viewOf, type DType, type Storage } from "../../tensor/dtype.ts";
 import type { Executor, Session } from "../executor.ts";
 import type { Queue } from "../queue.ts";
 import { AsyncWasmSession } from "./async-session.ts";
 import type { KernelMemory } from "./kernel-memory.ts";
-import { LIMITS, type Limits } from "./limits.ts";
 import type { WasmPlatform } from "./platform.ts";
 import { WasmSession, type Path, type SessionParts } from "./session.ts";
 import { mayWait } from "./spawn.ts";
@@ -26,7 +26,7 @@ export interface WasmParts {
   readonly makeShared: () => KernelMemory | null;
   /** Workers over the shared memory; null for one thread. */
   readonly pool: WorkerPool | null;
-  readonly limits?: Limits;
+  readonly limits?: WasmLimits;
   readonly trace?: (path: Path) => void;
 }
 
@@ -36,7 +36,7 @@ const dropped = new FinalizationRegistry<WorkerPool>((pool) => pool.stop());
 export class WasmExecutor implements Executor, SessionParts {
   readonly queue: Queue;
   readonly js: Executor;
-  readonly limits: Limits;
+  readonly limits: WasmLimits;
   readonly pool: WorkerPool | null;
   readonly mayWait: boolean = mayWait();
   readonly trace: (path: Path) => void;
@@ -46,7 +46,7 @@ export class WasmExecutor implements Executor, SessionParts {
   /** A session that has ended, for the next call: to make one takes a tenth of a small call. */
   #idle: WasmSession | null = null;
 
-  constructor({ js, platform, makeShared, pool, limits = LIMITS, trace = () => {} }: WasmParts) {
+  constructor({ js, platform, makeShared, pool, limits = WASM, trace = () => {} }: WasmParts) {
     this.#makeShared = makeShared;
     this.js = js;
     this.queue = js.queue;

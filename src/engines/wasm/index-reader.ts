@@ -3,17 +3,16 @@
  * is not known here, only that one is; JavaScript finds it.
  */
 
+import type { WasmLimits } from "../../limits.ts";
 import type { ElementJob, IndexJob, TupleJob } from "../../plan/index-job.ts";
 import type { Call } from "./calls.ts";
 import { AXIS_WORDS, gridWords, writeAxes, writeGrid } from "./index-tables.ts";
 import type { Arena } from "./arena.ts";
 import type { KernelMemory } from "./kernel-memory.ts";
-import { LEAST_ROW } from "./limits.ts";
 import { shares } from "./split-work.ts";
 
 export interface IndexReader {
-  /** Bytes of a window for indices of the heap. */
-  readonly window: number;
+  readonly limits: WasmLimits;
   /** On how many threads that many bytes of indices of the memory for threads are read. */
   threadsFor(bytes: number): number;
   /** Runs each list on a thread of its own, or all on this one. @returns whether every kernel returned 0 */
@@ -48,7 +47,7 @@ function readRows(reader: IndexReader, arena: Arena, job: ElementJob): Uint32Arr
   const { memory } = arena;
   const last = shape.length - 1;
   const row = shape[last];
-  if (merge && steps[last] === 1 && row >= LEAST_ROW) {
+  if (merge && steps[last] === 1 && row >= reader.limits.row) {
     // The first row that holds two indices ends this kernel, so that looking costs next to nothing.
     const rows = readElements(reader, arena, job, memory.kernels().rows(step), 1);
     if (rows !== null) return rows;
@@ -109,7 +108,7 @@ function readUnits(
     ]);
     return reader.run(memory, lists);
   }
-  const most = Math.max(Math.floor(reader.window / Math.max(unit, 1)), 1);
+  const most = Math.max(Math.floor(reader.limits.window / Math.max(unit, 1)), 1);
   const address = arena.allocate(Math.min(most, count) * unit);
   for (let first = 0; first < count; first += most) {
     const some = Math.min(most, count - first);

@@ -1,15 +1,14 @@
 /** A WebAssembly memory with its allocator and the kernels over it. */
 
 import { Allocator } from "./allocator.ts";
-import { Block, BLOCK_BYTES } from "./block.ts";
+import { KERNELS, SCRATCH } from "../../limits.ts";
+import { MEMORY } from "../../resources.ts";
+import { Block } from "./block.ts";
 import { instantiateKernels, type Kernels } from "./kernels.ts";
-import type { Layout } from "./plan-work.ts";
+import type { Layout } from "./layout.ts";
 import { webAssembly, type WasmMemory } from "./web-assembly.ts";
 
 export const PAGE = 2 ** 16;
-/** 4 GiB, which is as far as 32-bit addresses reach, and 16 MiB, below which an engine is of no use. */
-export const MOST_PAGES = 2 ** 16;
-const LEAST_PAGES = 2 ** 8;
 
 /** Compiles the kernels, or gives those that were compiled before, for memories that are shared or that are not. */
 export type KernelModule = (isShared: boolean) => object;
@@ -25,7 +24,11 @@ export class KernelMemory {
   readonly #allocator: Allocator;
   readonly #dropped = new FinalizationRegistry<number>((pointer) => this.free(pointer));
   #kernels: Kernels | undefined;
-  readonly #block: Block;
+  #block: Block;
+  /**
+   * The words from which the kernels read their limits, in the first cache line of the memory, which is never allocated.
+   */
+  readonly #limits: Uint32Array;
   /** The offsets that a kernel has written last, which {@link has} knows. */
   lastOffsets: Uint32Array | undefined;
 
@@ -39,7 +42,25 @@ export class KernelMemory {
     this.memory = largestMemory(isShared, pages);
     this.buffer = this.memory.buffer;
     this.#allocator = new Allocator(this.buffer.byteLength);
-    this.#block = new Block(this.buffer, this.allocate(BLOCK_BYTES));
+    this.#limits = this.wordsAt(0, 5);
+    this.setLimits();
+    this.#block = this.#newBlock();
+  }
+
+  /** Writes the limits into the memory before a call. Kernels of all threads read them there. */
+  setLimits(): void {
+    const limits = this.#limits;
+    // In the order of assembly/limits.ts.
+    limits[0] = KERNELS.ahead;
+    limits[1] = KERNELS.far;
+    limits[2] = KERNELS.long;
+    limits[3] = KERNELS.prefetched;
+    limits[4] = KERNELS.narrow;
+  }
+
+  #newBlock(): Block {
+    const bytes = SCRATCH.block;
+    return new Block(this.buffer, this.allocate(bytes), bytes);
   }
 
   /** The compiled module, for workers, which instantiate it over this memory themselves. */
@@ -59,7 +80,7 @@ export class KernelMemory {
 
   /** How many bytes are taken, beside the block, which always is. */
   get taken(): number {
-    return this.#allocator.taken - BLOCK_BYTES;
+    return this.#allocator.taken - this.#block.bytes;
   }
 
   /**
@@ -71,12 +92,18 @@ export class KernelMemory {
   }
 
   free(pointer: number): void {
-    this.#allocator.free(pointer);
+    const bytes = this.#allocator.free(pointer);
+    MEMORY.onRelease?.(this.bytesAt(pointer, bytes));
   }
 
   /** The block of this memory, until its `isLent` is false again; null while another call has it. */
   lendBlock(): Block | null {
     if (this.#block.isLent) return null;
+    if (this.#block.bytes !== SCRATCH.block) {
+      const { pointer } = this.#block;
+      this.#block = this.#newBlock();
+      this.free(pointer);
+    }
     this.#block.isLent = true;
     return this.#block;
   }
@@ -110,11 +137,11 @@ export class KernelMemory {
  */
 function largestMemory(shared: boolean, most: number): WasmMemory {
   const { Memory } = webAssembly();
-  for (let pages = most; ; pages /= 2) {
+  for (let pages = most; ; pages = Math.floor(pages / 2)) {
     try {
       return new Memory({ initial: pages, maximum: pages, shared });
     } catch (error) {
-      if (pages === LEAST_PAGES) throw error;
+      if (pages <= SCRATCH.leastPages) throw error;
     }
   }
 }

@@ -31,7 +31,7 @@ export interface Kernels {
   readonly all: readonly Kernel[];
 }
 
-/** What a module exports: the kernels by name. */
+/** The exports of a module: the kernels by name, and nothing else. */
 export const exportsOf = (module: object, memory: WasmMemory): Readonly<Record<string, Kernel>> =>
   new (webAssembly().Instance)(module, { env: { memory } }).exports;
 

@@ -3,6 +3,7 @@
 import { greatestCommonDivisor, type Plan } from "../../plan/plan.ts";
 import { DTYPES, type DType, type NumericStorage } from "../../tensor/dtype.ts";
 import type { Arena } from "./arena.ts";
+import type { Layout, Slices } from "./layout.ts";
 
 /** What a kernel does to tensors. */
 export interface KernelJob {
@@ -13,24 +14,6 @@ export interface KernelJob {
   readonly target: NumericStorage | null;
   /** The side that is walked in order: updates, or the result of a gather. */
   readonly sequential: NumericStorage;
-}
-
-/** Slices of each batch, by their offsets. */
-export interface Slices {
-  /** The address of the offsets. */
-  readonly offsets: number;
-  readonly slice: number;
-  readonly count: number;
-  /** As in Plan: two positions share a target only if they are equal modulo `lanes`. */
-  readonly lanes: number;
-}
-
-/** Where the offsets of a Plan are. */
-export interface Layout {
-  /** The slices to work on: few and long where runs were merged. Merged runs may overlap in part. */
-  readonly slices: Slices;
-  /** The slices of the Plan, of which any two are equal or disjoint, where {@link slices} may overlap; else null. */
-  readonly unmerged: Slices | null;
 }
 
 /** A Plan over memory, and the kernel to run over it. */

@@ -4,25 +4,31 @@
  */
 
 import { TensorError } from "../../errors.ts";
+import { SCRATCH } from "../../limits.ts";
 import { KERNELS, MEMORY_FLAGS_AT } from "./bytes.ts";
-import { KernelMemory, MOST_PAGES, PAGE } from "./kernel-memory.ts";
+import { KernelMemory, PAGE } from "./kernel-memory.ts";
 import { webAssembly, whyUnsupported } from "./web-assembly.ts";
-
-/** 64 MiB. */
-const LEAST_SCRATCH = 2 ** 10;
 
 /** Windows and tables may take the rest. */
 const USABLE = 0.75;
 
-/** A power of two of pages. */
+/** The least pages of scratch memory. The block must not take more than a quarter of them. */
+const leastPages = (): number => Math.max(SCRATCH.pages, (4 * SCRATCH.block) / PAGE);
+
+/** The pages for a call of `bytes`: a power of two between the least and the most. */
 const pagesFor = (bytes: number): number =>
-  Math.min(Math.max(2 ** Math.ceil(Math.log2(bytes / USABLE / PAGE)), LEAST_SCRATCH), MOST_PAGES);
+  Math.min(
+    Math.max(2 ** Math.ceil(Math.log2(bytes / USABLE / PAGE)), Math.ceil(leastPages())),
+    SCRATCH.mostPages,
+  );
 
 export class WasmPlatform {
   readonly #modules = new Map<boolean, object>();
   #scratch: KernelMemory | undefined;
   /** Up to this many bytes it is large enough; the platform may have given less than was asked for. */
   #mostBytes = 0;
+  /** The number of pages that was asked for. */
+  #pages = 0;
   /** Undefined as long as nobody looked, which takes 0.25 ms: calls that are too small need not. */
   #whyNone: string | null | undefined;
 
@@ -47,7 +53,8 @@ export class WasmPlatform {
    */
   scratch(bytes: number): KernelMemory {
     if (this.whyNone !== null) throw new TensorError("too-large", this.whyNone);
-    if (this.#scratch !== undefined && bytes <= this.#mostBytes) return this.#scratch;
+    const isEnough = bytes <= this.#mostBytes && this.#pages >= leastPages();
+    if (this.#scratch !== undefined && isEnough) return this.#scratch;
     const pages = pagesFor(bytes);
     try {
       this.#scratch = new KernelMemory(this.#module, false, pages);
@@ -57,7 +64,8 @@ export class WasmPlatform {
         throw new TensorError("too-large", this.#whyNone, {}, { cause: error });
       }
     }
-    this.#mostBytes = pages < MOST_PAGES ? pages * PAGE * USABLE : Infinity;
+    this.#pages = pages;
+    this.#mostBytes = pages < SCRATCH.mostPages ? pages * PAGE * USABLE : Infinity;
     return this.#scratch;
   }
 
@@ -69,7 +77,7 @@ export class WasmPlatform {
     if (typeof SharedArrayBuffer !== "function") {
       throw new Error("there is no SharedArrayBuffer (a page must be isolated to have it)");
     }
-    return new KernelMemory(this.#module, true, MOST_PAGES);
+    return new KernelMemory(this.#module, true, SCRATCH.mostPages);
   }
 
   readonly #module = (isShared: boolean): object => {

@@ -1,5 +1,6 @@
 /** A call on the WebAssembly executor while the caller waits: which memory it works in, and on how many threads. */
 
+import type { WasmLimits } from "../../limits.ts";
 import type { IndexJob, ReadIndices } from "../../plan/index-job.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { isTensorError } from "../../errors.ts";
@@ -17,7 +18,7 @@ import { runCalls, type Call } from "./calls.ts";
 import { readByKernels, type IndexReader } from "./index-reader.ts";
 import { Arena } from "./arena.ts";
 import type { KernelMemory } from "./kernel-memory.ts";
-import { isEnough, windowsPay, type Limits } from "./limits.ts";
+import { isEnough, windowsPay } from "./pays.ts";
 import { areEqualOrDisjoint, workOf, type KernelJob, type Work } from "./plan-work.ts";
 import {
   blockOf,
@@ -37,7 +38,7 @@ export type Path = "js" | "windows" | "one thread" | Split | `indices ${"js" | "
 /** What an executor's sessions work with. */
 export interface SessionParts {
   readonly js: Executor;
-  readonly limits: Limits;
+  readonly limits: WasmLimits;
   /**
    * Memory for tensors of the heap.
    * @param bytes how many a call is going to take of it, or somewhat more
@@ -188,8 +189,8 @@ export class WasmSession implements Session<void>, IndexReader {
     return offsets;
   }
 
-  get window(): number {
-    return this.#parts.limits.window;
+  get limits(): WasmLimits {
+    return this.#parts.limits;
   }
 
   threadsFor(bytes: number): number {

@@ -1,5 +1,6 @@
 /** Workers of Node and of browsers under one interface, started from text. */
 
+import { OPEN } from "../../resources.ts";
 import { WORKER } from "./bytes.ts";
 import type { WorkerParts } from "./worker.ts";
 
@@ -32,7 +33,7 @@ onmessage = ({ data }) => { ndscatterWork(data, (round) => postMessage(round)); 
 
 /**
  * Starts a worker.
- * @param onMessage called when it has ended a round
+ * @param onMessage called when the worker has started, and after each round
  * @param onEnd called when it failed, or ended; a browser does not say that a worker vanished
  * @throws what the platform throws where workers are forbidden
  */
@@ -53,7 +54,11 @@ function inNode(
   const worker = new Worker(IN_NODE, { eval: true, execArgv: [], workerData: parts, ...quiet });
   worker.on("message", onMessage);
   worker.on("error", onEnd);
-  worker.on("exit", onEnd);
+  OPEN.workers++;
+  worker.on("exit", () => {
+    OPEN.workers--;
+    onEnd();
+  });
   // A process may end while its workers wait.
   worker.unref();
   return {

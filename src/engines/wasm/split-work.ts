@@ -4,8 +4,10 @@
  * the old order, and so the result has the same bits however many threads there are.
  */
 
+import { THREADS } from "../../limits.ts";
 import { sliceArgs, type Call } from "./calls.ts";
-import type { Slices, Work } from "./plan-work.ts";
+import type { Slices } from "./layout.ts";
+import type { Work } from "./plan-work.ts";
 
 /** How work was split. */
 export type Split = "batches" | "positions" | "columns" | "lanes" | "partition";
@@ -140,12 +142,9 @@ function linesOf(length: number, bytes: number, threads: number): readonly (read
   });
 }
 
-/** Updates that are partitioned at once, so that they stay in the cache; more where the calls would be too many. */
-const BLOCK = 2 ** 14;
-const MOST_BLOCKS = 256;
-
 /** How many updates {@link partitionWork} partitions at once. */
-export const blockOf = (count: number): number => Math.max(BLOCK, Math.ceil(count / MOST_BLOCKS));
+export const blockOf = (count: number): number =>
+  Math.max(THREADS.partitioned, Math.ceil(count / THREADS.blocks));
 
 /** Whether the work is of single updates in one batch, which can be partitioned by destination. */
 export const isPartitionable = ({ slices: { slice }, batches, bytes }: Work): boolean =>

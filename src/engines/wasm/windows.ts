@@ -3,12 +3,12 @@
  * everything is copied twice; `bench/README.md` has the figures.
  */
 
+import type { WasmLimits } from "../../limits.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { NumericStorage } from "../../tensor/dtype.ts";
 import { bytesOf, copy } from "../../tensor/storage.ts";
 import { runCalls, sliceArgs } from "./calls.ts";
 import type { Arena } from "./arena.ts";
-import type { Limits } from "./limits.ts";
 import { isPartitionable } from "./split-work.ts";
 import { workOf, type KernelJob, type Work } from "./plan-work.ts";
 
@@ -16,7 +16,12 @@ import { workOf, type KernelJob, type Work } from "./plan-work.ts";
  * Does a job of which not every tensor is in the arena's memory. The random side is copied in, as many batches at once as
  * fit into a window, or one where not even one fits; the side that is walked in order passes through a window of its own.
  */
-export function runThroughWindows(arena: Arena, limits: Limits, plan: Plan, job: KernelJob): void {
+export function runThroughWindows(
+  arena: Arena,
+  limits: WasmLimits,
+  plan: Plan,
+  job: KernelJob,
+): void {
   const work = workOf(arena, plan, job);
   const { slices, batches, span, bytes } = work;
   const { data, target, sequential } = job;
@@ -33,7 +38,9 @@ export function runThroughWindows(arena: Arena, limits: Limits, plan: Plan, job:
     isPartitionable(work) &&
     job.kernel !== memory.kernels().scatter(bytes);
   if (target !== null && !isHere && isSorted) {
-    runByRegions(arena, limit, work, data, target, sequential);
+    // A power of two, which the kernel shifts by.
+    const region = 2 ** Math.floor(Math.log2(limit));
+    runByRegions(arena, region, work, data, target, sequential);
     return;
   }
   const fitting = Math.floor(limit / Math.max(span * bytes, slices.count * length));

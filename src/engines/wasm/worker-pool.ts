@@ -5,6 +5,7 @@
  */
 
 import { TensorError } from "../../errors.ts";
+import { THREADS } from "../../limits.ts";
 import { runCalls, type Call } from "./calls.ts";
 import {
   BY_MESSAGE,
@@ -34,24 +35,24 @@ interface Crew {
   onEvent: (() => void) | null;
 }
 
+/** How often a waiting thread checks for progress before it gives up. */
+const LOOKS = 10;
+
 export class WorkerPool {
   /** Threads, with the caller where it waits and runs the first list itself. */
   readonly size: number;
   readonly #memory: KernelMemory;
-  readonly #patience: number;
   readonly #spawn: typeof spawn;
   #crew: Crew | null = null;
   #whyNot: string | null = null;
 
   /**
    * @param memory the shared memory that the kernels work on
-   * @param patience how long, in milliseconds, a round may go on without progress; one kernel takes a second at most
    * @param spawnWorker how a worker is started; tests start some that vanish
    */
-  constructor(size: number, memory: KernelMemory, patience = 5000, spawnWorker = spawn) {
+  constructor(size: number, memory: KernelMemory, spawnWorker = spawn) {
     this.size = size;
     this.#memory = memory;
-    this.#patience = patience;
     this.#spawn = spawnWorker;
   }
 
@@ -64,7 +65,7 @@ export class WorkerPool {
   get isReady(): boolean {
     const crew = this.#crew;
     if (crew === null || crew.isBroken || crew.onEvent !== null) return false;
-    return Atomics.load(crew.words, STARTED) === crew.workers.length;
+    return haveStarted(crew);
   }
 
   /**
@@ -149,11 +150,11 @@ export class WorkerPool {
   #wait(crew: Crew): boolean {
     const { words } = crew;
     const parts = words[PARTS];
-    for (let spins = SPINS; spins > 0 && Atomics.load(words, DONE) !== parts; spins--);
-    const isStuck = this.#watch(words);
+    for (let spins = THREADS.spins; spins > 0 && Atomics.load(words, DONE) !== parts; spins--);
+    const isStuck = watch(words);
+    const interval = THREADS.patience / LOOKS;
     for (let done = Atomics.load(words, DONE); done !== parts; done = Atomics.load(words, DONE)) {
-      if (isStuck()) throw dead();
-      Atomics.wait(words, DONE, done, 100);
+      if (Atomics.wait(words, DONE, done, interval) === "timed-out" && isStuck()) throw dead();
     }
     const result = Atomics.load(words, RESULT);
     if (result >= FAILED) throw dead();
@@ -161,52 +162,29 @@ export class WorkerPool {
   }
 
   /**
-   * Runs a round without waiting.
-   * @returns false if no worker ever started, so that nothing was written
+   * Runs a round asynchronously. It begins when all workers have started: a worker that starts late is not dead.
+   * @returns false if workers do not start, so that nothing was written
    */
   async #roundEnds(crew: Crew, lists: CallLists): Promise<boolean> {
     const { words, workers } = crew;
-    const isStuck = this.#watch(words);
     for (const worker of workers) worker.keepAlive(true);
-    let timer: ReturnType<typeof setInterval> | undefined;
     try {
-      await new Promise<void>((resolve, reject) => {
-        const look = (): void => {
-          if (Atomics.load(words, DONE) === words[PARTS]) resolve();
-          else if (crew.isBroken || isStuck()) reject(dead());
-        };
-        crew.onEvent = look;
-        // A worker that vanishes in a browser says nothing.
-        timer = setInterval(look, this.#patience / 10);
-        postRound(crew, lists, true);
-      });
-      if (Atomics.load(words, RESULT) >= FAILED) throw dead();
+      if (!(await happens(crew, THREADS.start, () => haveStarted(crew)))) {
+        if (Atomics.load(words, STARTED) === 0) this.#whyNot = "workers do not start";
+        this.#terminate(crew);
+        return false;
+      }
+      postRound(crew, lists, true);
+      const isOver = await happens(crew, THREADS.patience, () => isDone(words));
+      if (!isOver || Atomics.load(words, RESULT) >= FAILED) {
+        this.#terminate(crew);
+        throw dead();
+      }
       return true;
-    } catch (error) {
-      this.#terminate(crew);
-      if (Atomics.load(words, STARTED) > 0) throw error;
-      this.#whyNot = "workers do not start";
-      return false;
     } finally {
-      clearInterval(timer);
       crew.onEvent = null;
       for (const worker of workers) worker.keepAlive(false);
     }
-  }
-
-  /** A function that says whether nothing has moved for longer than the pool's patience. */
-  #watch(words: Int32Array): () => boolean {
-    let seen = -1;
-    let since = Date.now();
-    return () => {
-      const progress =
-        Atomics.load(words, PROGRESS) + Atomics.load(words, DONE) + Atomics.load(words, STARTED);
-      if (progress !== seen) {
-        seen = progress;
-        since = Date.now();
-      }
-      return Date.now() - since > this.#patience;
-    };
   }
 
   #terminate(crew: Crew): void {
@@ -215,8 +193,56 @@ export class WorkerPool {
   }
 }
 
+const haveStarted = ({ words, workers }: Crew): boolean =>
+  Atomics.load(words, STARTED) === workers.length;
+
+const isDone = (words: Int32Array): boolean => Atomics.load(words, DONE) === words[PARTS];
+
+/**
+ * Waits until `isSo` is true, which is checked at every message of a worker and at intervals.
+ * @returns false if a worker ended first, or no worker made progress for `patience` milliseconds
+ */
+async function happens(crew: Crew, patience: number, isSo: () => boolean): Promise<boolean> {
+  const isStuck = watch(crew.words);
+  let timer: ReturnType<typeof setInterval> | undefined;
+  try {
+    return await new Promise<boolean>((resolve) => {
+      const look = (): void => {
+        if (isSo()) resolve(true);
+        else if (crew.isBroken) resolve(false);
+      };
+      crew.onEvent = look;
+      // A worker that vanishes in a browser sends no message.
+      timer = setInterval(() => {
+        look();
+        if (isStuck()) resolve(false);
+      }, patience / LOOKS);
+      look();
+    });
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/**
+ * Returns a function that is true when its last calls have seen no progress. The function counts calls, not time, because
+ * the machine may sleep, or the caller compute, for any time between two calls.
+ */
+function watch(words: Int32Array): () => boolean {
+  let seen = -1;
+  let looks = 0;
+  return () => {
+    const progress =
+      Atomics.load(words, PROGRESS) + Atomics.load(words, DONE) + Atomics.load(words, STARTED);
+    looks = progress === seen ? looks + 1 : 0;
+    seen = progress;
+    return looks >= LOOKS;
+  };
+}
+
 /** Begins a round, of one list for each of the first workers. */
 function postRound({ words }: Crew, lists: CallLists, byMessage: boolean): void {
+  words[SPINS] = THREADS.spins;
   words[BY_MESSAGE] = byMessage ? 1 : 0;
   words[PARTS] = lists.length;
   Atomics.store(words, DONE, 0);

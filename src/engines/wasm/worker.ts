@@ -29,7 +29,10 @@ export interface WorkerParts {
   readonly index: number;
 }
 
-/** Works until the pool stops. @param post tells the pool, by a message, that a round has ended */
+/**
+ * Works until the pool stops.
+ * @param post sends the pool the number of the round that has ended, 0 when the worker has started
+ */
 export function work(
   { module, memory, control, index }: WorkerParts,
   post: (round: number) => void,
@@ -39,8 +42,9 @@ export function work(
   const onDone = (): void => void Atomics.add(words, PROGRESS, 1);
   const own = roundOf(index);
   Atomics.add(words, STARTED, 1);
+  post(0);
   for (let round = 0; ;) {
-    for (let spins = SPINS; spins > 0 && Atomics.load(words, own) === round; spins--);
+    for (let spins = words[SPINS]; spins > 0 && Atomics.load(words, own) === round; spins--);
     Atomics.wait(words, own, round);
     const next = Atomics.load(words, own);
     if (next === round) continue;
