@@ -15,6 +15,12 @@ export interface ArrayLocation {
   readonly chunkShape?: readonly number[];
 }
 
+/** The most bytes that reading or writing a chunk takes, not counting the chunk's elements in memory. */
+export interface HeldBytes {
+  readonly read: number;
+  readonly write: number;
+}
+
 /** What an array holds, and how it is divided. */
 export interface ArrayType {
   readonly dtype: DType;
@@ -35,8 +41,8 @@ export interface ChunkedArray extends ArrayType {
   readonly location: ArrayLocation;
   /** A text that changes when the array is another one: of its metadata, and of its file where it is one file. */
   readonly fingerprint: string;
-  /** Whether chunks are stored as they are in memory, so that to read or write one takes no memory beside its bytes. */
-  readonly isPlain: boolean;
+  /** What reading and writing a chunk takes: 0 bytes where chunks are stored as they are in memory. */
+  readonly held: HeldBytes;
 
   /** The elements of the box that begins at `start` and has `shape`; the whole array without them. */
   read(start?: readonly number[], shape?: readonly number[]): Promise<Tensor>;
@@ -46,7 +52,13 @@ export interface ChunkedArray extends ArrayType {
    */
   write(values: Tensor, start?: readonly number[]): Promise<void>;
 
-  readBytes(start: readonly number[], shape: readonly number[], into: Uint8Array): Promise<void>;
+  /** @param most bytes that may be held at once; a single chunk is read even if it takes more */
+  readBytes(
+    start: readonly number[],
+    shape: readonly number[],
+    into: Uint8Array,
+    most?: number,
+  ): Promise<void>;
   /** @returns false where the chunk is not stored; its elements are the fill value, with which `into` was filled */
   readChunk(at: readonly number[], into: Uint8Array): Promise<boolean>;
   /** Replaces a chunk as a whole, or not at all where the store allows that. */

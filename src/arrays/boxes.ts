@@ -5,6 +5,7 @@
  */
 
 import { stridesOf } from "../tensor/shape.ts";
+import { ARRAYS } from "../limits.ts";
 
 /** A place in a row-major array: where a box begins. */
 export interface Place {
@@ -87,7 +88,7 @@ export function offsetOf(start: readonly number[], shape: readonly number[]): nu
 /** Whether a box of `shape` is one run of the memory of an array of shape `whole`. */
 export function isRun(shape: readonly number[], whole: readonly number[]): boolean {
   let axis = shape.length - 1;
-  while (axis >= 0 && shape[axis] === whole[axis]) axis--;
+  while (axis > 0 && shape[axis] === whole[axis]) axis--;
   for (axis--; axis >= 0; axis--) if (shape[axis] !== 1) return false;
   return true;
 }
@@ -153,7 +154,10 @@ function copyStrided(from: Strided, into: Strided, shape: readonly number[], wid
   });
 }
 
-/** Whether the elements along an axis follow one another in runs of `run` elements. An axis of one element always does. */
+/**
+ * Whether the elements along an axis follow one another in runs of `run` elements. An axis of one element always does:
+ * a box [200000, 1, 2] of [200000, 3, 5] takes 8 ns a row, and 90 where its middle axis is not part of the run.
+ */
 const isNext = (
   axis: number,
   run: number,
@@ -193,11 +197,8 @@ type CopyRuns = (
   intoStep: number,
 ) => void;
 
-/** Shorter runs are copied word by word: `set` and `subarray` take as long as 200 bytes. */
-const SHORT_RUN = 256;
-
 function runCopier(from: Uint8Array, into: Uint8Array, run: number, width: number): CopyRuns {
-  if (run >= SHORT_RUN) {
+  if (run >= ARRAYS.run) {
     return (fromAt, intoAt, count, fromStep, intoStep) => {
       for (let i = 0; i < count; i++) {
         const first = (fromAt + i * fromStep) * width;
@@ -247,12 +248,13 @@ function wordOf(from: number, into: number, width: number): 1 | 2 | 4 {
   return bits % 4 === 0 ? 4 : bits % 2 === 0 ? 2 : 1;
 }
 
+/** The whole words of `bytes`: a view drops the fraction of its length. */
 function wordsOf(bytes: Uint8Array, word: 1 | 2 | 4): Words {
   const { buffer, byteOffset, length } = bytes;
   if (word === 1) return bytes;
   return word === 2
-    ? new Uint16Array(buffer, byteOffset, Math.floor(length / 2))
-    : new Uint32Array(buffer, byteOffset, Math.floor(length / 4));
+    ? new Uint16Array(buffer, byteOffset, length / 2)
+    : new Uint32Array(buffer, byteOffset, length / 4);
 }
 
 /** Fills `bytes` with copies of `element`; their length is a multiple of its length. */

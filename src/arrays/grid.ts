@@ -2,6 +2,7 @@
 
 import { coordinatesOf, product, stridesOf } from "../tensor/shape.ts";
 import { clippedShape, gridOf } from "./boxes.ts";
+import { ARRAYS } from "../limits.ts";
 
 export interface Box {
   readonly start: readonly number[];
@@ -49,12 +50,21 @@ export function contiguousChunks(shape: readonly number[], most: number): number
   );
 }
 
+/**
+ * Whether chunks are contiguous in row-major order: ones, then any size, then whole axes. Then the elements of all chunks, one
+ * chunk after the other, are in row-major order too.
+ */
+export function areContiguous(chunkShape: readonly number[], shape: readonly number[]): boolean {
+  if (chunkShape.length !== shape.length) return false;
+  if (!chunkShape.every((dim) => Number.isSafeInteger(dim) && dim >= 1)) return false;
+  const dims = shape.map((dim) => Math.max(1, dim));
+  const wide = chunkShape.findIndex((dim, d) => Math.min(dim, dims[d]) > 1);
+  return wide === -1 || chunkShape.every((dim, d) => d <= wide || dim >= dims[d]);
+}
+
 const clamp = (value: number, low: number, high: number): number =>
   Math.max(low, Math.min(value, high));
 
-/** The chunks of a file for which nobody chose any have about this many bytes. */
-const CHUNK_BYTES = 2 ** 26;
-
 /** Whole rows of the first axis, or of a later one where one row is too much. */
 export const defaultChunks = (shape: readonly number[], elementBytes: number): number[] =>
-  contiguousChunks(shape, Math.max(1, Math.floor(CHUNK_BYTES / Math.max(1, elementBytes))));
+  contiguousChunks(shape, Math.max(1, Math.floor(ARRAYS.chunk / Math.max(1, elementBytes))));

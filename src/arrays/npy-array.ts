@@ -9,25 +9,23 @@ import { malformed, TensorError } from "../errors.ts";
 import { parseNpyHeaderLength, printNpyHeader, readNpyHeader } from "../npy/header.ts";
 import { printDescr, type ElementType } from "../npy/descr.ts";
 import { swapBytes } from "../npy/layout.ts";
-import { allocate, DTYPES, viewOf, type NumericStorage } from "../tensor/dtype.ts";
+import { allocate, DTYPES, type NumericStorage } from "../tensor/dtype.ts";
 import { findNonBool } from "../tensor/packing.ts";
-import { printShape, product, sameShape, sizeOf } from "../tensor/shape.ts";
+import { printShape, product, shapeOf } from "../tensor/shape.ts";
 import { bytesOf } from "../tensor/storage.ts";
 import { Tensor } from "../tensor/tensor.ts";
-import type { ArrayLocation, ArrayType, ChunkedArray, PendingArray } from "./array.ts";
-import { isCode, readFully, withFile, writeFully } from "./file.ts";
-import { defaultChunks, Grid } from "./grid.ts";
+import type { ArrayLocation, ArrayType, ChunkedArray, HeldBytes, PendingArray } from "./array.ts";
+import { checkChunkBytes, checkRead, checkStart, checkWrite, type CheckedBox } from "./checks.ts";
+import { isCode, isThere, readFully, withFile, writeFully } from "./file.ts";
+import { areContiguous, defaultChunks } from "./grid.ts";
 import { contiguousRuns, type Run } from "./runs.ts";
+import { ARRAYS } from "../limits.ts";
 
 /** Beyond this, nobody counts elements exactly. */
 const MAX_ELEMENTS = Number.MAX_SAFE_INTEGER;
 
 /** Longer headers are no work of NumPy: 64 dimensions take 1.4 kB. */
 const MAX_HEADER_BYTES = 2 ** 20;
-
-/** Runs shorter than this are read together with what lies between them. In bytes. */
-const SHORT_RUN = 2 ** 16;
-const SPAN = 2 ** 22;
 
 /** What is added to the name of a file that is not complete. */
 const PENDING = ".part";
@@ -128,15 +126,18 @@ class NpyArray implements ChunkedArray {
   readonly chunkShape: readonly number[];
   readonly location: ArrayLocation;
   readonly fingerprint: string;
-  readonly isPlain = true;
+  readonly held: HeldBytes;
   protected readonly file: string;
-  protected readonly head: Head;
+  readonly #head: Head;
 
   constructor(file: string, head: Head, given?: readonly number[]) {
     const { dtype } = head.type;
     const chunkShape = given ?? defaultChunks(head.shape, head.type.bytes);
     this.file = file;
-    this.head = head;
+    const bytes = product(chunkShape) * head.type.bytes;
+    // The bytes of numbers are reversed in a copy.
+    this.held = { read: 0, write: head.type.bigEndian ? bytes : 0 };
+    this.#head = head;
     this.dtype = dtype;
     this.shape = head.shape;
     this.chunkShape = chunkShape;
@@ -145,27 +146,18 @@ class NpyArray implements ChunkedArray {
     this.fingerprint = head.fingerprint;
   }
 
-  async read(
-    start: readonly number[] = this.shape.map(() => 0),
-    shape: readonly number[] = this.shape.map((dim, d) => dim - start[d]),
-  ): Promise<Tensor> {
-    const size = sizeOf(shape);
+  async read(start?: readonly number[], shape?: readonly number[]): Promise<Tensor> {
+    const from = checkStart(start, this);
+    const rest = this.shape.map((dim, axis) => Math.max(0, dim - from[axis]));
+    const { shape: dims, size } = shapeOf(shape ?? rest);
     const data = allocate(this.dtype, size) as NumericStorage;
-    await this.readBytes(start, shape, bytesOf(data));
-    return new Tensor(this.dtype, [...shape], size, data);
+    await this.readBytes(from, dims, bytesOf(data));
+    return new Tensor(this.dtype, [...dims], size, data);
   }
 
-  async write(values: Tensor, start: readonly number[] = this.shape.map(() => 0)): Promise<void> {
-    if (values.dtype !== this.dtype || this.head.type.bigEndian) {
-      const own = this.head.type.bigEndian ? `big-endian ${this.dtype}` : this.dtype;
-      throw new TensorError("dtype", `the NPY file holds ${own}, got ${values.dtype}`);
-    }
-    const from = bytesOf(values.data as NumericStorage);
-    await withFile(this.file, "r+", async (handle) => {
-      for (const { at, place, length } of this.runs(start, values.shape)) {
-        await writeFully(handle, from.subarray(place, place + length), at);
-      }
-    });
+  async write(values: Tensor, start?: readonly number[]): Promise<void> {
+    const box = checkWrite(values, start, this);
+    await withFile(await this.place(), "r+", (handle) => this.#writeBox(handle, box));
   }
 
   async readBytes(
@@ -173,52 +165,58 @@ class NpyArray implements ChunkedArray {
     shape: readonly number[],
     into: Uint8Array,
   ): Promise<void> {
-    const runs = this.runs(start, shape);
-    await withFile(this.file, "r", (handle) => readRuns(handle, runs, into));
-    this.check(into.subarray(0, product(shape) * this.head.type.bytes));
+    await this.#readBox(checkRead(start, shape, into, this));
   }
 
   async readChunk(at: readonly number[], into: Uint8Array): Promise<boolean> {
-    const { start, shape } = new Grid(this.shape, this.chunkShape).boxAt(at);
-    await this.readBytes(start, shape, into);
+    await this.#readBox(checkChunkBytes(at, into, this, "into"));
     return true;
   }
 
   async writeChunk(at: readonly number[], from: Uint8Array): Promise<void> {
-    await this.writeTo(this.file, at, from);
+    await this.writeTo(await this.place(), at, from);
+  }
+
+  /** The file that reads and writes go to. */
+  protected async place(): Promise<string> {
+    return this.file;
   }
 
   protected async writeTo(file: string, at: readonly number[], from: Uint8Array): Promise<void> {
-    const { start, shape } = new Grid(this.shape, this.chunkShape).boxAt(at);
+    const box = checkChunkBytes(at, from, this, "from");
     await withFile(file, "r+", async (handle) => {
-      for (const run of this.runs(start, shape)) {
-        await writeFully(handle, from.subarray(run.place, run.place + run.length), run.at);
-      }
+      await this.#writeBox(handle, box);
       await handle.datasync();
     });
   }
 
+  async #readBox({ start, shape, bytes }: CheckedBox): Promise<void> {
+    const runs = this.#runs(start, shape);
+    await withFile(await this.place(), "r", (handle) => readRuns(handle, runs, bytes));
+    const { dtype, unit, bigEndian } = this.#head.type;
+    if (bigEndian) swapBytes(bytes, unit);
+    const position = dtype === "bool" ? findNonBool(bytes) : -1;
+    if (position === -1) return;
+    throw malformed(`the NPY file has the byte ${bytes[position]}, but a bool is 0 or 1`);
+  }
+
+  async #writeBox(handle: fs.FileHandle, { start, shape, bytes }: CheckedBox): Promise<void> {
+    const { unit, bigEndian } = this.#head.type;
+    const from = bigEndian ? bytes.slice() : bytes;
+    if (bigEndian) swapBytes(from, unit);
+    for (const { at, place, length } of this.#runs(start, shape)) {
+      await writeFully(handle, from.subarray(place, place + length), at);
+    }
+  }
+
   /** The parts of the file that a box is, in bytes. */
-  private runs(start: readonly number[], shape: readonly number[]): Run[] {
-    const { bytes } = this.head.type;
+  #runs(start: readonly number[], shape: readonly number[]): Run[] {
+    const { bytes } = this.#head.type;
     return contiguousRuns(this.shape, start, shape).map(({ at, place, length }) => ({
-      at: this.head.start + at * bytes,
+      at: this.#head.start + at * bytes,
       place: place * bytes,
       length: length * bytes,
     }));
-  }
-
-  /** Makes what was read the bytes of a tensor. */
-  private check(bytes: Uint8Array): void {
-    const { dtype, unit, bigEndian } = this.head.type;
-    const { buffer, byteOffset, byteLength } = bytes;
-    if (bigEndian) {
-      swapBytes(viewOf("uint8", buffer, byteOffset, byteLength) as NumericStorage, unit);
-    }
-    if (dtype !== "bool") return;
-    const position = findNonBool(bytes);
-    if (position === -1) return;
-    throw malformed(`the NPY file has the byte ${bytes[position]}, but a bool is 0 or 1`);
   }
 }
 
@@ -229,6 +227,10 @@ class PendingNpyArray extends NpyArray implements PendingArray {
   constructor(file: string, head: Head, chunkShape: readonly number[] | undefined, part: string) {
     super(file, head, chunkShape);
     this.#part = part;
+  }
+
+  protected override async place(): Promise<string> {
+    return (await isThere(this.#part)) ? this.#part : this.file;
   }
 
   async stageChunk(at: readonly number[], from: Uint8Array): Promise<void> {
@@ -250,8 +252,8 @@ class PendingNpyArray extends NpyArray implements PendingArray {
   }
 
   async publish(): Promise<void> {
-    await fs.rename(this.#part, this.file).catch((error: unknown) => {
-      if (!isCode(error, "ENOENT")) throw error;
+    await fs.rename(this.#part, this.file).catch(async (error: unknown) => {
+      if (!isCode(error, "ENOENT") || !(await isThere(this.file))) throw error;
     });
   }
 }
@@ -262,12 +264,13 @@ async function readRuns(
   runs: readonly Run[],
   into: Uint8Array,
 ): Promise<void> {
+  const { fileRun, span: most } = ARRAYS;
   const spanOf = (first: number, last: number): number =>
     runs[last].at + runs[last].length - runs[first].at;
   for (let first = 0, last = 0; first < runs.length; first = ++last) {
     const { at, place, length } = runs[first];
-    if (length < SHORT_RUN) {
-      while (last + 1 < runs.length && spanOf(first, last + 1) <= SPAN) last++;
+    if (length < fileRun) {
+      while (last + 1 < runs.length && spanOf(first, last + 1) <= most) last++;
     }
     if (last === first) {
       await readFully(handle, into.subarray(place, place + length), at);
@@ -282,12 +285,7 @@ async function readRuns(
 }
 
 function checkContiguous(chunkShape: readonly number[], shape: readonly number[]): void {
-  const wide = chunkShape.findIndex((dim) => dim !== 1);
-  const fits =
-    chunkShape.length === shape.length &&
-    chunkShape.every((dim) => Number.isSafeInteger(dim) && dim >= 1) &&
-    (wide === -1 || sameOrMore(chunkShape.slice(wide + 1), shape.slice(wide + 1)));
-  if (fits) return;
+  if (areContiguous(chunkShape, shape)) return;
   throw new TensorError(
     "shape-mismatch",
     `chunks ${printShape(chunkShape)} of the shape ${printShape(shape)} are not contiguous in an NPY file, whose ` +
@@ -295,9 +293,3 @@ function checkContiguous(chunkShape: readonly number[], shape: readonly number[]
     { got: chunkShape.length, expected: shape },
   );
 }
-
-const sameOrMore = (chunk: readonly number[], shape: readonly number[]): boolean =>
-  sameShape(
-    chunk.map((dim, d) => Math.min(dim, Math.max(1, shape[d]))),
-    shape.map((dim) => Math.max(1, dim)),
-  );

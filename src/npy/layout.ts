@@ -5,9 +5,15 @@
 
 import type { NumericStorage } from "../tensor/dtype.ts";
 
-/** Reverses the bytes of every unit in place. `unit` is 1, 2, 4 or 8 bytes. */
-export function swapBytes({ buffer, byteOffset, byteLength }: NumericStorage, unit: number): void {
-  if (unit === 2) {
+/** Reverses the bytes of every unit in place, wherever the array begins. `unit` is 1, 2, 4 or 8 bytes. */
+export function swapBytes(array: NumericStorage, unit: number): void {
+  const { buffer, byteOffset, byteLength } = array;
+  if (byteOffset % unit !== 0) {
+    const bytes = new Uint8Array(buffer, byteOffset, byteLength);
+    const aligned = bytes.slice();
+    swapBytes(aligned, unit);
+    bytes.set(aligned);
+  } else if (unit === 2) {
     const cells = new Uint16Array(buffer, byteOffset, byteLength / 2);
     for (let i = 0; i < cells.length; i++) cells[i] = (cells[i] << 8) | (cells[i] >>> 8);
   } else if (unit === 4) {
@@ -53,11 +59,12 @@ export function toRowMajor(
       for (let word = 0; word < words; word++) to[out++] = from[at + word];
     }
     let axis = last - 1;
-    for (; axis >= 0 && ++coordinates[axis] === axes[axis]; axis--) {
+    // The first axis ends with the loop, so nobody counts it.
+    for (; axis > 0 && ++coordinates[axis] === axes[axis]; axis--) {
       start -= (axes[axis] - 1) * strides[axis];
       coordinates[axis] = 0;
     }
-    if (axis >= 0) start += strides[axis];
+    start += strides[axis];
   }
 }
 

@@ -3,7 +3,7 @@
  * The parser reads each byte once, so the file bounds its time and memory. `descr.ts` knows what a `descr` means.
  */
 
-import { malformed, TensorError } from "../errors.ts";
+import { malformed, printValue, TensorError } from "../errors.ts";
 import { MAX_RANK } from "../tensor/shape.ts";
 
 export interface HeaderFields {
@@ -161,7 +161,7 @@ class LiteralCursor {
       text += String.fromCharCode(byte);
       this.at++;
     }
-    throw this.unexpected(`the quote that ends ${JSON.stringify(text)}`);
+    throw this.unexpected(`the quote that ends ${printValue(text)}`);
   }
 
   /** A decimal number. A number of 2^53 or more loses digits, but the result is no safe integer either. */

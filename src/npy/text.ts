@@ -7,11 +7,9 @@
 
 import { malformed, printValue, TensorError } from "../errors.ts";
 import { coordinatesOf, printShape } from "../tensor/shape.ts";
+import { ARRAYS } from "../limits.ts";
 
 const MAX_CODE_POINT = 0x10ffff;
-
-/** How many code points become text at once: adding characters one by one costs 32 bytes each. */
-const CODES_AT_ONCE = 4096;
 
 /**
  * The strings of `codes`, `length` code points each, without the NULs at their ends.
@@ -40,11 +38,12 @@ export function decodeUcs4(
 function textOf(codes: Uint32Array, start: number, end: number): string {
   let text = "";
   try {
-    for (let from = start; from < end; from += CODES_AT_ONCE) {
+    const { codes: most } = ARRAYS;
+    for (let from = start; from < end; from += most) {
       text += Reflect.apply(
         String.fromCodePoint,
         null,
-        codes.subarray(from, Math.min(from + CODES_AT_ONCE, end)),
+        codes.subarray(from, Math.min(from + most, end)),
       );
     }
   } catch (cause) {

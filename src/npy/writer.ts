@@ -7,6 +7,9 @@ import { BYTES_PER_CHARACTER, printDescr } from "./descr.ts";
 import { printNpyHeader } from "./header.ts";
 import { encodeUcs4, longestText } from "./text.ts";
 
+/** `Uint8Array<ArrayBuffer>`, which `Blob` and `fetch` take, in words that TypeScript before 5.7 has as well. */
+type OwnBytes = ReturnType<typeof Uint8Array.of>;
+
 /**
  * The bytes of an NPY file that holds `tensor`: version 1.0, C order, little-endian, the very bytes that `np.save`
  * writes (NEP 1, `numpy.lib.format`).
@@ -18,7 +21,7 @@ import { encodeUcs4, longestText } from "./text.ts";
  * and for an argument that is no tensor; `disposed` for a tensor whose memory is gone; `too-large` when memory does not
  * hold the file.
  */
-export function writeNpy(tensor: Tensor | RuntimeTensor): Uint8Array<ArrayBuffer> {
+export function writeNpy(tensor: Tensor | RuntimeTensor): OwnBytes {
   const { dtype, shape, data } = asTensor(tensor, {}, "tensor");
   const length = isNumericStorage(data) ? 0 : longestText(data, shape);
   const header = printNpyHeader(printDescr(dtype, length), shape);

@@ -1,6 +1,6 @@
 /** An array of Zarr in a store: boxes and chunks read and written, and chunks staged. */
 
-import type { ArrayLocation, ChunkedArray, PendingArray } from "../arrays/array.ts";
+import type { ArrayLocation, ChunkedArray, HeldBytes, PendingArray } from "../arrays/array.ts";
 import {
   chunksOf,
   clippedShape,
@@ -12,20 +12,28 @@ import {
   type Place,
 } from "../arrays/boxes.ts";
 import type { Box } from "../arrays/grid.ts";
-import { checkBox, checkBytes, checkChunk, checkCoordinates } from "../arrays/checks.ts";
+import {
+  checkChunk,
+  checkChunkBytes,
+  checkRead,
+  checkStart,
+  checkWrite,
+} from "../arrays/checks.ts";
 import { printValue, TensorError } from "../errors.ts";
 import { allocate, isNumericStorage, type DType, type Scalar } from "../tensor/dtype.ts";
 import { reader } from "../tensor/scalar.ts";
-import { printShape, product, sameShape, shapeOf } from "../tensor/shape.ts";
+import { product, sameShape, shapeOf } from "../tensor/shape.ts";
 import { bytesOf } from "../tensor/storage.ts";
-import { asTensor, Tensor } from "../tensor/tensor.ts";
+import { Tensor } from "../tensor/tensor.ts";
 import { Buffers } from "./buffers.ts";
 import { readBox, type Decoding } from "./decode.ts";
 import { encodeChunk } from "./encode.ts";
+import { heldBytes } from "./held.ts";
 import { printJson, type JsonObject } from "./json.ts";
 import { printKey, type Codec, type Metadata } from "./metadata.ts";
 import { makePipeline, type Pipeline } from "./pipeline.ts";
 import { inParallel, type Staging, type Store } from "./store.ts";
+import { ZARR } from "../limits.ts";
 
 /** What is stored of an array. */
 export interface StoredChunks {
@@ -36,7 +44,7 @@ export interface StoredChunks {
 export class ZarrArray implements PendingArray {
   readonly location: ArrayLocation;
   readonly fingerprint: string;
-  readonly isPlain: boolean;
+  readonly held: HeldBytes;
   readonly dtype: DType;
   readonly shape: readonly number[];
   /** Of what one file or object holds: of a shard, where there are shards. */
@@ -69,7 +77,7 @@ export class ZarrArray implements PendingArray {
     this.attributes = metadata.attributes;
     this.dimensionNames = metadata.dimensionNames;
     this.#pipeline = makePipeline(metadata.dtype, metadata.chunkShape, metadata.codecs, store.path);
-    this.isPlain = this.#pipeline.isPlain;
+    this.held = heldBytes(this.#pipeline, metadata, store.concurrency);
     this.innerChunkShape = this.#pipeline.shards?.inner.shape ?? null;
   }
 
@@ -81,7 +89,7 @@ export class ZarrArray implements PendingArray {
   }
 
   async read(start?: readonly number[], shape?: readonly number[]): Promise<Tensor> {
-    const from = this.#start(start);
+    const from = checkStart(start, this);
     const rest = this.shape.map((dim, axis) => Math.max(0, dim - from[axis]));
     const { shape: dims, size } = shapeOf(shape ?? rest);
     const data = allocate(this.dtype, size);
@@ -90,19 +98,9 @@ export class ZarrArray implements PendingArray {
   }
 
   async write(values: Tensor, start?: readonly number[]): Promise<void> {
-    const { dtype, shape, data } = asTensor(values, {}, "values");
-    if (dtype !== this.dtype || !isNumericStorage(data)) {
-      const sentence = `the values are ${dtype}, but the array is ${this.dtype}`;
-      throw new TensorError("dtype", sentence, { input: "values" });
-    }
-    const from = this.#start(start);
+    const { start: from, shape, bytes } = checkWrite(values, start, this);
     this.#checkWritable();
-    if (shape.length !== this.shape.length) {
-      const sentence = `the values have the shape ${printShape(shape)}, but the array ${printShape(this.shape)}`;
-      throw new TensorError("rank", sentence, { input: "values" });
-    }
-    checkBox(from, shape, this.shape);
-    const source = { bytes: bytesOf(data), shape };
+    const source = { bytes, shape };
     await inParallel(chunksOf(from, shape, this.chunkShape), 2, (part) =>
       this.#writePart(part, { ...source, start: part.boxStart }),
     );
@@ -124,22 +122,19 @@ export class ZarrArray implements PendingArray {
     start: readonly number[],
     shape: readonly number[],
     into: Uint8Array,
+    most = Infinity,
   ): Promise<void> {
-    const from = this.#start(start);
-    const dims = checkCoordinates(shape, this.shape.length, "the shape of a box");
-    checkBox(from, dims, this.shape);
-    const bytes = checkBytes(into, dims, this.#pipeline.width, "into");
-    const { concurrency } = this.store;
-    await inParallel(chunksOf(from, dims, this.chunkShape), concurrency, async (part) => {
+    const { start: from, shape: dims, bytes } = checkRead(start, shape, into, this);
+    const fitting = Math.floor(most / Math.max(1, this.held.read));
+    const atOnce = Math.max(1, Math.min(this.store.concurrency, fitting));
+    await inParallel(chunksOf(from, dims, this.chunkShape), atOnce, async (part) => {
       const place = { bytes, shape: dims, start: part.boxStart };
       await this.#readPart(part.at, { start: part.chunkStart, shape: part.shape }, place);
     });
   }
 
   async readChunk(at: readonly number[], into: Uint8Array): Promise<boolean> {
-    const checked = checkChunk(at, this);
-    const shape = clippedShape(checked, this.shape, this.chunkShape);
-    const bytes = checkBytes(into, shape, this.#pipeline.width, "into");
+    const { at: checked, shape, bytes } = checkChunkBytes(at, into, this, "into");
     const start = shape.map(() => 0);
     return this.#readPart(checked, { start, shape }, { bytes, shape, start });
   }
@@ -170,15 +165,17 @@ export class ZarrArray implements PendingArray {
   }
 
   async writeChunk(at: readonly number[], from: Uint8Array): Promise<void> {
-    const { chunk, bytes } = this.#checkWrite(at, from);
-    const key = printKey(this.metadata.keys, chunk);
-    await this.#encode(chunk, bytes, (parts) => this.store.put(key, parts));
+    const { at: checked, bytes } = checkChunkBytes(at, from, this, "from");
+    this.#checkWritable();
+    const key = printKey(this.metadata.keys, checked);
+    await this.#encode(checked, bytes, (parts) => this.store.put(key, parts));
   }
 
   async stageChunk(at: readonly number[], from: Uint8Array, name: string): Promise<void> {
-    const { chunk, bytes } = this.#checkWrite(at, from);
+    const { at: checked, bytes } = checkChunkBytes(at, from, this, "from");
+    this.#checkWritable();
     const staging = this.#staging(name);
-    await this.#encode(chunk, bytes, (parts) => staging.put(name, parts));
+    await this.#encode(checked, bytes, (parts) => staging.put(name, parts));
   }
 
   /** Encodes a chunk and gives it to `put`. A chunk at the end of an axis is padded with the fill value. */
@@ -191,7 +188,7 @@ export class ZarrArray implements PendingArray {
     const { fill } = this.metadata;
     const clipped = clippedShape(at, this.shape, this.chunkShape);
     if (sameShape(clipped, this.chunkShape)) {
-      return put(await encodeChunk(this.#pipeline, from, fill));
+      return this.#put(from, put);
     }
     const missing = (product(this.chunkShape) - product(clipped)) * width;
     if (isPlain && sameShape(clipped.slice(1), this.chunkShape.slice(1))) {
@@ -202,8 +199,17 @@ export class ZarrArray implements PendingArray {
       fillBytes(chunk, fill);
       const into = { bytes: chunk, shape: this.chunkShape, start };
       copyBox({ bytes: from, shape: clipped, start }, into, clipped, width);
-      await put(await encodeChunk(this.#pipeline, chunk, fill));
+      await this.#put(chunk, put);
     });
+  }
+
+  async #put(
+    chunk: Uint8Array,
+    put: (parts: readonly Uint8Array[]) => Promise<void>,
+  ): Promise<void> {
+    const parts = await encodeChunk(this.#pipeline, chunk, this.metadata.fill, this.#buffers);
+    await put(parts);
+    for (const part of parts) if (part.buffer !== chunk.buffer) this.#buffers.release(part);
   }
 
   async stageCopy(from: ChunkedArray, at: readonly number[], name: string): Promise<boolean> {
@@ -246,20 +252,6 @@ export class ZarrArray implements PendingArray {
     return { chunks, bytes };
   }
 
-  #start(start: readonly number[] | undefined): number[] {
-    const { length } = this.shape;
-    if (start === undefined) return this.shape.map(() => 0);
-    return checkCoordinates(start, length, "the start of a box");
-  }
-
-  #checkWrite(at: readonly number[], from: Uint8Array): { chunk: number[]; bytes: Uint8Array } {
-    const chunk = checkChunk(at, this);
-    const shape = clippedShape(chunk, this.shape, this.chunkShape);
-    const bytes = checkBytes(from, shape, this.#pipeline.width, "from");
-    this.#checkWritable();
-    return { chunk, bytes };
-  }
-
   #checkWritable(): void {
     if (this.version === 3) return;
     throw new TensorError(
@@ -281,15 +273,13 @@ export class ZarrArray implements PendingArray {
   }
 }
 
-/** In bytes. */
-const PIECE = 2 ** 16;
-
 /** `missing` bytes of copies of an element, in pieces. */
 function padding(missing: number, fill: Uint8Array): readonly Uint8Array[] {
-  const piece = new Uint8Array(Math.min(missing, PIECE));
+  const { padding: most } = ZARR;
+  const piece = new Uint8Array(Math.min(missing, most));
   fillBytes(piece, fill);
-  const count = Math.ceil(missing / PIECE);
-  return Array.from({ length: count }, (_, at) => piece.subarray(0, missing - at * PIECE));
+  const count = Math.ceil(missing / most);
+  return Array.from({ length: count }, (_, at) => piece.subarray(0, missing - at * most));
 }
 
 function isEncodedAlike({ metadata: a }: ZarrArray, { metadata: b }: ZarrArray): boolean {

@@ -4,14 +4,13 @@
  */
 
 import { broken } from "./byte-codec.ts";
-
-/** Longer runs are copied by the engine: a call takes as long as so many bytes. */
-const LONG_RUN = 32;
+import { ZARR } from "../limits.ts";
 
 /** A stream and what is made of it, with a bound for each step. */
 class Copier {
   readonly #from: Uint8Array;
   readonly #into: Uint8Array;
+  readonly #longRun = ZARR.run;
   #at = 0;
   #done = 0;
 
@@ -40,7 +39,7 @@ class Copier {
     const [from, into] = [this.#from, this.#into];
     if (count > from.length - this.#at) throw broken("a stream of it is cut short");
     if (count > into.length - this.#done) throw broken("a stream of it is too long");
-    if (count > LONG_RUN) into.set(from.subarray(this.#at, this.#at + count), this.#done);
+    if (count > this.#longRun) into.set(from.subarray(this.#at, this.#at + count), this.#done);
     else for (let i = 0; i < count; i++) into[this.#done + i] = from[this.#at + i];
     this.#at += count;
     this.#done += count;
@@ -52,7 +51,7 @@ class Copier {
     const [start, end] = [this.#done, this.#done + count];
     if (distance === 0 || distance > start) throw broken("a stream of it refers to nothing");
     if (end > into.length) throw broken("a stream of it is too long");
-    if (distance >= count && count > LONG_RUN)
+    if (distance >= count && count > this.#longRun)
       into.copyWithin(start, start - distance, end - distance);
     else if (distance === 1) into.fill(into[start - 1], start, end);
     else for (let i = start; i < end; i++) into[i] = into[i - distance];

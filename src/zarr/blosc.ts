@@ -3,11 +3,12 @@
  * C-Blosc too, but gives whatever was in memory for a chunk that is broken, and shuffles every type as if it had 4 bytes.
  */
 
-import { broken, mostCompressed, type ByteCodec, type Decoded } from "./byte-codec.ts";
+import { broken, mostCompressed, type ByteCodec, type Decoded, type Held } from "./byte-codec.ts";
 import { decodeBloscLz, decodeLz4, decodeSnappy } from "./blosc-streams.ts";
 import { makeDeflateCodec } from "./gzip.ts";
 import { shuffleBits, shuffleBytes, unshuffleBits, unshuffleBytes } from "./shuffle.ts";
 import { makeZstdCodec } from "./zstd.ts";
+import { ZARR } from "../limits.ts";
 
 /** That of zstd, the tightest of its compressors. */
 const RATIO = 2 ** 15;
@@ -47,9 +48,27 @@ export const makeBloscCodec = (settings: BloscSettings): ByteCodec => ({
   fixedSize: () => null,
   mostEncoded: mostCompressed,
   ratio: RATIO,
+  held: heldBy(settings),
   decode,
   encode: (bytes) => encode(bytes, settings),
 });
+
+/** The streams of all blocks are joined at the end. Memory also holds one block twice, and the state of its compressor. */
+function heldBy({ cname, clevel, blocksize }: BloscSettings): Held {
+  const format = COMPRESSORS[cname];
+  const isPlain = format !== COMPRESSORS.zlib && format !== COMPRESSORS.zstd;
+  const inner = isPlain ? null : streamCodec(format, levelOf(format, clevel)).held;
+  const block = (size: number): number => Math.min(size, blocksize === 0 ? ZARR.block : blocksize);
+  return {
+    decode: (size) => 2 * block(size) + (inner?.decode(block(size)) ?? 0),
+    encode: (size) =>
+      mostCompressed(size) + 2 * block(size) + (inner?.encode(block(size)) ?? 4 * block(size)),
+  };
+}
+
+/** C-Blosc uses only the odd levels of zstd: level n of blosc is level 2n - 1. */
+const levelOf = (format: number, clevel: number): number =>
+  format === COMPRESSORS.zstd ? 2 * clevel - 1 : clevel;
 
 /** Bytes of the header. */
 const HEADER = 16;
@@ -167,9 +186,6 @@ function streamCodec(format: number, level: number): ByteCodec {
   throw broken(`its compressor ${format} is not known`);
 }
 
-/** Blocks fit into a processor's cache. */
-const BLOCK = 2 ** 18;
-
 /** So large that the blocks of one chunk always have places of 4 bytes. */
 const MOST = 2 ** 31 - HEADER - 1;
 
@@ -180,7 +196,7 @@ async function encode(bytes: Uint8Array, settings: BloscSettings): Promise<Uint8
   if (!WRITTEN.includes(cname)) throw broken(`${cname} is read but not written`);
   // A header has one byte for it, and elements of other sizes are bytes.
   const typesize = settings.typesize <= 255 ? settings.typesize : 1;
-  const wanted = settings.blocksize === 0 ? BLOCK : settings.blocksize;
+  const wanted = settings.blocksize === 0 ? ZARR.block : settings.blocksize;
   const unit = 8 * typesize;
   const blocksize = Math.min(size, Math.max(unit, wanted - (wanted % unit)));
   const blocks = size === 0 ? 0 : Math.ceil(size / blocksize);
@@ -234,10 +250,7 @@ async function encodeBlock(
   const stream =
     format === COMPRESSORS.lz4
       ? await encodeLz4(shuffled, clevel)
-      : // C-Blosc takes the odd levels of zstd.
-        await streamCodec(format, format === COMPRESSORS.zstd ? 2 * clevel - 1 : clevel).encode(
-          shuffled,
-        );
+      : await streamCodec(format, levelOf(format, clevel)).encode(shuffled);
   // A stream of the block's own length would be taken for the block.
   return stream.length < content.length ? stream : shuffled;
 }

@@ -53,6 +53,7 @@ export function makeCrc32cCodec(): ByteCodec {
     fixedSize: (size) => size + WIDTH,
     mostEncoded: (size) => size + WIDTH,
     ratio: 1,
+    held: { decode: () => 0, encode: () => 0 },
     async decode(bytes) {
       const end = bytes.length - WIDTH;
       if (end < 0) throw broken("it has no checksum");

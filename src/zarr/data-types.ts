@@ -5,7 +5,6 @@ import {
   allocate,
   DTYPE_NAMES,
   DTYPES,
-  isDType,
   isNumericStorage,
   rowOf,
   type DType,
@@ -15,32 +14,48 @@ import { bytesOf } from "../tensor/storage.ts";
 import type { Json } from "./json.ts";
 
 /**
- * Names of Zarr that are not this package's: those of the extensions' registry, where they differ. `float8_e4m3fn` is not
- * registered; TensorStore writes it.
+ * Zarr's names of data types: of the specification, or of the registry of its extensions. Null for text, whose form of
+ * Zarr is not read. `float8_e4m3fn` is not registered; TensorStore writes it.
  */
-const NAMES: ReadonlyMap<string, DType> = new Map([
-  ["float8_e4m3fn", "float8e4m3fn"],
-  ["float8_e4m3fnuz", "float8e4m3fnuz"],
-  ["float8_e5m2", "float8e5m2"],
-  ["float8_e5m2fnuz", "float8e5m2fnuz"],
-  ["float8_e8m0fnu", "float8e8m0"],
-  ["float4_e2m1fn", "float4e2m1"],
+const NAMES: Readonly<Record<DType, string | null>> = {
+  bool: "bool",
+  string: null,
+  float16: "float16",
+  bfloat16: "bfloat16",
+  float32: "float32",
+  float64: "float64",
+  int8: "int8",
+  int16: "int16",
+  int32: "int32",
+  int64: "int64",
+  uint8: "uint8",
+  uint16: "uint16",
+  uint32: "uint32",
+  uint64: "uint64",
+  complex64: "complex64",
+  complex128: "complex128",
+  float8e4m3fn: "float8_e4m3fn",
+  float8e4m3fnuz: "float8_e4m3fnuz",
+  float8e5m2: "float8_e5m2",
+  float8e5m2fnuz: "float8_e5m2fnuz",
+  uint4: "uint4",
+  int4: "int4",
+  float4e2m1: "float4_e2m1fn",
+  float8e8m0: "float8_e8m0fnu",
+  uint2: "uint2",
+  int2: "int2",
+};
+
+const DTYPE_OF: ReadonlyMap<string | null, DType> = new Map([
+  ...DTYPE_NAMES.map((dtype) => [NAMES[dtype], dtype] as const),
   ["complex_float32", "complex64"],
   ["complex_float64", "complex128"],
 ]);
-
-/** Zarr's names of this package's types, where they differ. */
-const OTHERS: ReadonlyMap<DType, string> = new Map(
-  [...NAMES]
-    .filter(([, dtype]) => rowOf(dtype).family === "minifloat")
-    .map(([name, dtype]) => [dtype, name]),
-);
 
 /** What a user can do about data types that this package lacks, by how their names begin. */
 const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^string$|utf32|^bytes$|^r\d+$|null_terminated/, "save the text as numbers, such as ids"],
   [/datetime|timedelta/, "save them as int64"],
-  [/^u?int2$/, "save them as int8 or uint8"],
   [/^struct/, "save each field as an array of its own"],
   [/^complex_/, "save them as complex64"],
   [/^float[468]_/, "save them as float16"],
@@ -63,20 +78,19 @@ export function parseDataType(value: Json | undefined, where: string): DType {
   if (typeof named !== "string") {
     throw malformed(`the data_type of ${where} must be a name, got ${printValue(value)}`);
   }
-  const dtype = NAMES.get(named) ?? (OTHERS.has(named as DType) ? undefined : named);
-  if (isDType(dtype) && dtype !== "string") return dtype;
-  throw unreadType(named, where);
+  const dtype = DTYPE_OF.get(named);
+  if (dtype === undefined) throw unreadType(named, where);
+  return dtype;
 }
 
 /** Zarr's name of a data type. @throws TensorError `dtype` for text */
 export function printDataType(dtype: DType): string {
-  if (dtype === "string") {
-    throw new TensorError(
-      "dtype",
-      "an array of string cannot be written as Zarr here; save the text as numbers, such as ids",
-    );
-  }
-  return OTHERS.get(dtype) ?? dtype;
+  const name = NAMES[dtype];
+  if (name !== null) return name;
+  throw new TensorError(
+    "dtype",
+    `an array of ${dtype} cannot be written as Zarr here; save the text as numbers, such as ids`,
+  );
 }
 
 /** NumPy's letters, as Zarr v2 has them. */

@@ -37,19 +37,33 @@ export async function readBox(
   into: Place,
   decoding: Decoding,
 ): Promise<void> {
-  const { compression, order, width } = pipeline;
-  const stored =
-    compression.length === 0
-      ? source
-      : memorySource(await decompress(pipeline, source, decoding.where));
-  if (order === null) return readStored(pipeline, stored, box, into, decoding);
+  const { compression } = pipeline;
+  if (compression.length > 0) {
+    const bytes = await decompress(pipeline, source, decoding);
+    await readTurned(pipeline, memorySource(bytes), box, into, decoding);
+    if (bytes.buffer !== source.bytes?.buffer) decoding.buffers.release(bytes);
+    return;
+  }
+  return readTurned(pipeline, source, box, into, decoding);
+}
+
+/** Reads a box of a chunk that is not compressed. */
+async function readTurned(
+  pipeline: Pipeline,
+  source: Source,
+  box: Box,
+  into: Place,
+  decoding: Decoding,
+): Promise<void> {
+  const { order, width } = pipeline;
+  if (order === null) return readStored(pipeline, source, box, into, decoding);
   const turned = {
     start: order.map((axis) => box.start[axis]),
     shape: order.map((axis) => box.shape[axis]),
   };
   await decoding.buffers.use(product(box.shape) * width, async (buffer) => {
     const place = { bytes: buffer, shape: turned.shape, start: turned.shape.map(() => 0) };
-    await readStored(pipeline, stored, turned, place, decoding);
+    await readStored(pipeline, source, turned, place, decoding);
     copyTransposed(buffer, into, turned.shape, order, width);
   });
 }
@@ -66,7 +80,11 @@ function readStored(
     : readShard(pipeline.shards, source, box, into, decoding);
 }
 
-async function decompress(pipeline: Pipeline, source: Source, where: string): Promise<Uint8Array> {
+async function decompress(
+  pipeline: Pipeline,
+  source: Source,
+  { where, buffers }: Decoding,
+): Promise<Uint8Array> {
   const { compression, shards, storedShape, width } = pipeline;
   const most = mostStored(pipeline);
   if (source.size > most) {
@@ -90,7 +108,10 @@ async function decompress(pipeline: Pipeline, source: Source, where: string): Pr
   });
   let bytes = await readAll(source);
   for (const step of steps.reverse()) {
-    bytes = await decodeStep(step.codec, bytes, step, where);
+    const encoded = bytes;
+    bytes = await decodeStep(step.codec, encoded, step, where);
+    const isShared = encoded.buffer === bytes.buffer || encoded.buffer === source.bytes?.buffer;
+    if (!isShared) buffers.release(encoded);
   }
   return bytes;
 }
@@ -195,13 +216,17 @@ async function readShard(
   decoding: Decoding,
 ): Promise<void> {
   const { inner, grid, count } = shards;
-  const { where, fill, concurrency } = decoding;
+  const { where, fill, concurrency, buffers } = decoding;
   const index = await readIndex(shards, stored, where);
   const parts = [...chunksOf(box.start, box.shape, inner.shape)];
   const most = mostStored(inner);
   // One request for the whole shard, where all of it is needed and there is no more in it than that.
   const isWhole = parts.length === count && stored.size <= count * most + shards.index.size;
   const source = isWhole ? memorySource(await readAll(stored)) : stored;
+  const release = (): void => {
+    if (source.bytes !== null && source.bytes.buffer !== stored.bytes?.buffer)
+      buffers.release(source.bytes);
+  };
   await inParallel(parts, concurrency, async ({ at, chunkStart, boxStart, shape }) => {
     const place = { ...into, start: into.start.map((one, axis) => one + boxStart[axis]) };
     const entry = 2 * offsetOf(at, grid);
@@ -214,7 +239,7 @@ async function readShard(
     }
     const chunk = partOfSource(source, Number(offset), Number(size));
     await readBox(inner, chunk, { start: chunkStart, shape }, place, { ...decoding, where: named });
-  });
+  }).finally(release);
 }
 
 /** The offset and size of each inner chunk. */

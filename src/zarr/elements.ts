@@ -2,8 +2,8 @@
 
 import { malformed } from "../errors.ts";
 import { swapBytes } from "../npy/layout.ts";
-import { rowOf, viewOf, isNumericStorage, type DType } from "../tensor/dtype.ts";
-import { findNonBool } from "../tensor/packing.ts";
+import { rowOf, type DType } from "../tensor/dtype.ts";
+import { findNonBool, keepBits } from "../tensor/packing.ts";
 
 /** Whether bytes of a file are not elements of memory before {@link toMemory}. */
 export const needsChange = (dtype: DType, bigEndian: boolean): boolean =>
@@ -21,21 +21,13 @@ export function toMemory(dtype: DType, bigEndian: boolean, bytes: Uint8Array, wh
     const got = bytes[position];
     throw malformed(`${where} has the byte ${got}, but a bool is 0 or 1`, { got });
   }
-  if (rowOf(dtype).bits === undefined) return;
-  // Zarr gives each element a byte, of which the upper half means nothing.
-  const isSigned = dtype === "int4";
-  for (let i = 0; i < bytes.length; i++) {
-    bytes[i] = isSigned ? (bytes[i] << 28) >> 28 : bytes[i] & 15;
-  }
+  const { bits, storage } = rowOf(dtype);
+  // Zarr gives each element a byte, of which the upper bits mean nothing.
+  if (bits !== undefined) keepBits(bytes, bits, storage === Int8Array);
 }
 
 /** Reverses the bytes of each number in place. */
 export function swapElements(dtype: DType, bytes: Uint8Array): void {
   const { bytes: width, lanes } = rowOf(dtype);
-  const unit = width / lanes;
-  const isAligned = bytes.byteOffset % unit === 0;
-  const aligned = isAligned ? bytes : bytes.slice();
-  const view = viewOf("uint8", aligned.buffer, aligned.byteOffset, aligned.length);
-  if (isNumericStorage(view)) swapBytes(view, unit);
-  if (!isAligned) bytes.set(aligned);
+  swapBytes(bytes, width / lanes);
 }

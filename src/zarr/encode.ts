@@ -3,8 +3,8 @@
 import { chunksOf, copyBox, copyTransposed, isFilled, offsetOf } from "../arrays/boxes.ts";
 import { isTensorError, TensorError } from "../errors.ts";
 import { product } from "../tensor/shape.ts";
-import { newBytes } from "./buffers.ts";
-import { reasonOf } from "./byte-codec.ts";
+import { newBytes, type Buffers } from "./buffers.ts";
+import { reasonOf, type Release } from "./byte-codec.ts";
 import { swapElements } from "./elements.ts";
 import { join } from "./gzip.ts";
 import { MISSING, type Pipeline, type Sharding } from "./pipeline.ts";
@@ -17,25 +17,35 @@ export async function encodeChunk(
   pipeline: Pipeline,
   chunk: Uint8Array,
   fill: Uint8Array,
+  buffers: Buffers,
 ): Promise<readonly Uint8Array[]> {
   const { order, compression, shards } = pipeline;
+  const release = (bytes: Uint8Array): void => {
+    if (bytes.buffer !== chunk.buffer) buffers.release(bytes);
+  };
   const stored = order === null ? chunk : transpose(pipeline, order, chunk);
   const parts =
     shards === null
       ? [toFile(pipeline, stored)]
-      : await encodeShard(pipeline, shards, stored, fill);
+      : await encodeShard(pipeline, shards, stored, fill, buffers);
+  if (!parts.some(({ buffer }) => buffer === stored.buffer)) release(stored);
   if (compression.length === 0) return parts;
-  let bytes = join(parts);
-  for (const codec of compression) bytes = await encodeStep(codec, bytes);
+  let bytes = join(parts, undefined, release);
+  for (const codec of compression) {
+    const before = bytes;
+    bytes = await encodeStep(codec, before, release);
+    if (before.buffer !== bytes.buffer) release(before);
+  }
   return [bytes];
 }
 
 async function encodeStep(
   codec: Pipeline["compression"][number],
   bytes: Uint8Array,
+  release: Release,
 ): Promise<Uint8Array> {
   try {
-    return await codec.encode(bytes);
+    return await codec.encode(bytes, release);
   } catch (cause) {
     if (isTensorError(cause)) throw cause;
     const sentence = `${bytes.length} bytes cannot be encoded by ${codec.name}: ${reasonOf(cause)}`;
@@ -69,6 +79,7 @@ async function encodeShard(
   { inner, grid, count, index }: Sharding,
   shard: Uint8Array,
   fill: Uint8Array,
+  buffers: Buffers,
 ): Promise<readonly Uint8Array[]> {
   const entries = new BigUint64Array(2 * count).fill(MISSING);
   const parts: Uint8Array[] = [];
@@ -80,7 +91,8 @@ async function encodeShard(
     const into = { bytes: chunk, shape, start: origin };
     copyBox({ bytes: shard, shape: storedShape, start }, into, shape, width);
     if (isFilled(chunk, fill)) continue;
-    const encoded = await encodeChunk(inner, chunk, fill);
+    const encoded = await encodeChunk(inner, chunk, fill, buffers);
+    if (!encoded.some(({ buffer }) => buffer === chunk.buffer)) buffers.release(chunk);
     const size = encoded.reduce((sum, { length }) => sum + length, 0);
     const entry = 2 * offsetOf(at, grid);
     entries[entry] = BigInt(offset);
@@ -90,6 +102,6 @@ async function encodeShard(
   }
   let bytes = new Uint8Array(entries.buffer);
   if (index.bigEndian) swapElements("uint64", bytes);
-  for (const codec of index.compression) bytes = new Uint8Array(await encodeStep(codec, bytes));
+  for (const codec of index.compression) bytes = new Uint8Array(await codec.encode(bytes));
   return index.isAtStart ? [bytes, ...parts] : [...parts, bytes];
 }

@@ -3,15 +3,26 @@
 import * as plainFs from "node:fs";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import { isCode, readFully, writeFully } from "../arrays/file.ts";
+import {
+  closeFile,
+  isCode,
+  makeFolders,
+  openFile,
+  readFully,
+  withFile,
+  withPath,
+  writeFully,
+} from "../arrays/file.ts";
+import { ZARR } from "../limits.ts";
 import { join, lengthOf } from "./gzip.ts";
-import { memorySource, type Source, type Staging, type Store, type StoredObject } from "./store.ts";
-
-/** The folder in an array's folder for what no reader sees yet. */
-const STAGING = ".ndscatter";
-
-/** Parts that are together no longer are written at once. */
-const SMALL = 2 ** 20;
+import {
+  memorySource,
+  STAGING,
+  type Source,
+  type Staging,
+  type Store,
+  type StoredObject,
+} from "./store.ts";
 
 /** Returns what `action` returns, or null where there is no such file. */
 async function ifThere<T>(action: () => Promise<T>): Promise<T | null> {
@@ -29,21 +40,21 @@ const fileSource = (handle: fs.FileHandle, size: number): Source => ({
   size,
   bytes: null,
   read: (offset, into) => readFully(handle, into, offset),
-  close: () => handle.close(),
+  close: () => closeFile(handle),
 });
 
-async function openFile(file: string): Promise<Source | null> {
-  const handle = await ifThere(() => fs.open(file, "r"));
+async function openSource(file: string): Promise<Source | null> {
+  const handle = await ifThere(() => openFile(file, "r"));
   if (handle === null) return null;
   try {
     const stat = await handle.stat();
     // A folder in the place of a chunk is no chunk.
     if (stat.isFile()) return fileSource(handle, stat.size);
   } catch (error) {
-    await handle.close();
+    await closeFile(handle);
     throw error;
   }
-  await handle.close();
+  await closeFile(handle);
   return memorySource(new Uint8Array(0));
 }
 
@@ -53,13 +64,13 @@ async function inFolder<T>(file: string, action: () => Promise<T>): Promise<T> {
     return await action();
   } catch (error) {
     if (!isCode(error, "ENOENT")) throw error;
-    await fs.mkdir(path.dirname(file), { recursive: true });
+    await makeFolders(path.dirname(file));
     return action();
   }
 }
 
 async function writeParts(handle: fs.FileHandle, parts: readonly Uint8Array[]): Promise<void> {
-  const pieces = parts.length > 1 && lengthOf(parts) <= SMALL ? [join(parts)] : parts;
+  const pieces = parts.length > 1 && lengthOf(parts) <= ZARR.joined ? [join(parts)] : parts;
   let at = 0;
   for (const piece of pieces) {
     await writeFully(handle, piece, at);
@@ -72,12 +83,14 @@ async function writeFile(
   parts: readonly Uint8Array[],
   isDurable: boolean,
 ): Promise<void> {
-  const handle = await inFolder(file, () => fs.open(file, "w"));
+  const handle = await inFolder(file, () => openFile(file, "w"));
   try {
     await writeParts(handle, parts);
     if (isDurable) await handle.datasync();
+  } catch (error) {
+    throw withPath(error, file);
   } finally {
-    await handle.close();
+    await closeFile(handle);
   }
 }
 
@@ -123,7 +136,7 @@ const OF_AN_ARRAY = /^(?:zarr\.json|\.zarray|\.zattrs|\.ndscatter|c|c(?:\.\d+)+|
 
 export class FileStore implements Store {
   readonly path: string;
-  readonly concurrency = 4;
+  readonly concurrency = ZARR.requests;
   readonly staging: Staging;
 
   constructor(folder: string) {
@@ -137,7 +150,7 @@ export class FileStore implements Store {
   }
 
   open(key: string): Promise<Source | null> {
-    return openFile(this.fileOf(key));
+    return openSource(this.fileOf(key));
   }
 
   put(key: string, parts: readonly Uint8Array[]): Promise<void> {
@@ -187,7 +200,7 @@ class FileStaging implements Staging {
   }
 
   open(name: string): Promise<Source | null> {
-    return openFile(this.#file(name));
+    return openSource(this.#file(name));
   }
 
   put(name: string, parts: readonly Uint8Array[]): Promise<void> {
@@ -205,12 +218,7 @@ class FileStaging implements Staging {
     if ((await ifThere(() => fs.stat(source))) === null) return false;
     const mode = plainFs.constants.COPYFILE_FICLONE;
     await inFolder(file, () => fs.copyFile(source, file, mode));
-    const handle = await fs.open(file, "r+");
-    try {
-      await handle.datasync();
-    } finally {
-      await handle.close();
-    }
+    await withFile(file, "r+", (handle) => handle.datasync());
     return true;
   }
 

@@ -1,18 +1,30 @@
 /** The codec `gzip`, and the `zlib` of Zarr v2, by Node's zlib or by the streams of a browser. */
 
-import { broken, mostCompressed, type ByteCodec, type Decoded } from "./byte-codec.ts";
+import type { Transform } from "node:stream";
+import { ZARR } from "../limits.ts";
+import {
+  broken,
+  mostCompressed,
+  type ByteCodec,
+  type Decoded,
+  type Release,
+} from "./byte-codec.ts";
+import { newBytes } from "./buffers.ts";
 import { zlibOfNode } from "./node.ts";
 
 /** Deflate stores 258 bytes in two bits at best. */
 const RATIO = 1032;
+
+/** Bytes of the state of a compressor, from zlib's documentation. A decompressor takes 40 kB. */
+const STATE = 2 ** 18;
 
 /** zlib asks for more room when it has filled all that it was given, even where nothing follows. */
 const ROOM = 64;
 
 /** Both containers of deflate: their functions in Node, and their names in a browser. */
 const CONTAINERS = {
-  gzip: { compress: "gzip", decompress: "gunzip", stream: "gzip" },
-  zlib: { compress: "deflate", decompress: "inflate", stream: "deflate" },
+  gzip: { compress: "createGzip", decompress: "gunzip", stream: "gzip" },
+  zlib: { compress: "createDeflate", decompress: "inflate", stream: "deflate" },
 } as const;
 
 export function makeDeflateCodec(name: keyof typeof CONTAINERS, level: number): ByteCodec {
@@ -22,6 +34,7 @@ export function makeDeflateCodec(name: keyof typeof CONTAINERS, level: number): 
     fixedSize: () => null,
     mostEncoded: mostCompressed,
     ratio: RATIO,
+    held: { decode: () => STATE, encode: () => STATE + ZARR.piece },
     decode(bytes, decoded) {
       const zlib = zlibOfNode();
       if (zlib === null) return inflateStream(stream, bytes, decoded);
@@ -30,10 +43,10 @@ export function makeDeflateCodec(name: keyof typeof CONTAINERS, level: number): 
       const options = { chunkSize: room, maxOutputLength: room };
       return byCallback((done) => zlib[decompress](bytes, options, done));
     },
-    encode(bytes) {
+    encode(bytes, release) {
       const zlib = zlibOfNode();
       if (zlib === null) return deflateStream(stream, bytes);
-      return byCallback((done) => zlib[compress](bytes, { level }, done));
+      return compressed(bytes, release, (chunkSize) => zlib[compress]({ level, chunkSize }));
     },
   };
 }
@@ -47,6 +60,23 @@ export const byCallback = (start: (done: Done) => void): Promise<Uint8Array> =>
   new Promise((resolve, reject) => {
     start((error, result) => (error === null ? resolve(result) : reject(error)));
   });
+
+/**
+ * Compresses `bytes` by a stream of zlib. zlib's functions with a callback would collect thousands of buffers of 16 kB
+ * before they join them.
+ */
+export async function compressed(
+  bytes: Uint8Array,
+  release: Release | undefined,
+  start: (chunkSize: number) => Transform,
+): Promise<Uint8Array> {
+  const chunkSize = Math.max(64, Math.min(ZARR.piece, mostCompressed(bytes.length)));
+  const stream = start(chunkSize);
+  stream.end(bytes);
+  const pieces: Uint8Array[] = [];
+  for await (const piece of stream) pieces.push(piece as Uint8Array);
+  return join(pieces, undefined, release);
+}
 
 async function inflateStream(
   format: Format,
@@ -80,14 +110,23 @@ const piped = (
   through: CompressionStream | DecompressionStream,
 ): ReadableStream<Uint8Array> => new Blob([bytes.slice()]).stream().pipeThrough(through);
 
-/** Pieces one after the other; the one piece itself where there is one. */
-export function join(pieces: readonly Uint8Array[], length = lengthOf(pieces)): Uint8Array {
+/**
+ * Joins pieces. A single piece is returned as it is.
+ * @param release called with each piece that was copied
+ */
+export function join(
+  pieces: readonly Uint8Array[],
+  length = lengthOf(pieces),
+  release?: Release,
+): Uint8Array {
   if (pieces.length === 1) return pieces[0];
-  const whole = new Uint8Array(length);
+  const whole = newBytes(length);
   let at = 0;
-  for (const piece of pieces) {
+  for (const [i, piece] of pieces.entries()) {
     whole.set(piece, at);
     at += piece.length;
+    // Neighbouring pieces may share a buffer, which is released after the last of them.
+    if (piece.buffer !== pieces.at(i + 1)?.buffer) release?.(piece);
   }
   return whole;
 }

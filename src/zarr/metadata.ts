@@ -148,7 +148,7 @@ export function parseShape(value: Json | undefined, field: string, where: string
       throw new TensorError("too-large", sentence, { got: dim });
     }
     if (typeof dim === "number" && Number.isSafeInteger(dim) && dim >= 0) return dim + 0;
-    throw malformed(`the ${field} of ${where} must be a list of integers from 0 on`);
+    throw malformed(`the ${field} of ${where} must be a list of integers of 0 or more`);
   });
 }
 

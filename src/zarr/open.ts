@@ -1,16 +1,18 @@
 /** Arrays by their paths and URLs: opened, or made. */
 
-import type { ChunkedArray, PendingArray } from "../arrays/array.ts";
+import type { ChunkedArray, HeldBytes, PendingArray } from "../arrays/array.ts";
 import { malformed, printValue, TensorError } from "../errors.ts";
 import { optionsOf } from "../tensor/options.ts";
 import { ZarrArray } from "./array.ts";
 import { metadataOf, type CreateOptions } from "./create.ts";
-import { MAX_JSON_BYTES, parseJson } from "./json.ts";
+import { heldBytes } from "./held.ts";
+import { MAX_JSON_BYTES, parseJson, type JsonObject } from "./json.ts";
 import { parseMetadata, printMetadata } from "./metadata.ts";
 import { parseMetadataV2 } from "./metadata-v2.ts";
+import { makePipeline } from "./pipeline.ts";
 import { createNpy, openNpy, openPendingNpy } from "./npy-files.ts";
 import type { S3Options } from "./s3-client.ts";
-import { readAll, type Source, type Store } from "./store.ts";
+import { PARTIAL, readAll, type Source, type Store } from "./store.ts";
 
 export interface OpenOptions {
   /** How a file without chunks of its own, such as `.npy`, is divided: see `docs/zarr.md`. */
@@ -53,8 +55,25 @@ export async function openArray(
     throw new TensorError("attribute", `${store.path} has chunks of its own; leave chunkShape out`);
   }
   const array = await openIn(store, (key) => store.open(key));
-  if (array !== null) return array;
+  if (array !== null) {
+    await checkWhole(store);
+    return array;
+  }
   throw malformed(`${store.path} is no array of Zarr: it has neither zarr.json nor .zarray`);
+}
+
+/** @throws TensorError `malformed-file` if a job that changed the array in place was given up before it was done */
+async function checkWhole(store: Store): Promise<void> {
+  const { staging } = store;
+  // Arrays in object storage are not changed in place.
+  if (staging === undefined || store.path.includes("://")) return;
+  const text = await readKey(store, PARTIAL, (key) => staging.open(key));
+  if (text === null) return;
+  const { job, changed, chunks } = parseJson(text, `${PARTIAL} of ${store.path}`) as JsonObject;
+  throw malformed(
+    `${store.path} is changed in part: job ${String(job)} changed ${String(changed)} of ${String(chunks)} chunks ` +
+      "and was given up; restore the array from a copy",
+  );
 }
 
 /**
@@ -74,6 +93,13 @@ export async function createArray(location: string, options: CreateOptions): Pro
   await makeRoom(store, options);
   if (!(await store.putNew("zarr.json", [text]))) throw isThere(store);
   return new ZarrArray(store, metadata, await fingerprintOf(text));
+}
+
+/** Bytes that reading and writing a chunk takes in the array that {@link createArray} makes of these options. */
+export function heldBy(options: CreateOptions): HeldBytes {
+  const metadata = metadataOf(options, "a new array");
+  const { dtype, chunkShape, codecs } = metadata;
+  return heldBytes(makePipeline(dtype, chunkShape, codecs, "a new array"), metadata, 1);
 }
 
 /**

@@ -36,6 +36,12 @@ export interface Store {
   readonly staging?: Staging;
 }
 
+/** The folder in an array's folder for what no reader sees yet. */
+export const STAGING = ".ndscatter";
+
+/** The file in that folder that marks an array as changed in part: JSON with the number of changed chunks. */
+export const PARTIAL = "partial";
+
 /** Objects that no reader sees yet. Names were checked. */
 export interface Staging {
   open(name: string): Promise<Source | null>;
