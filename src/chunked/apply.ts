@@ -6,7 +6,7 @@
 import type { Box } from "../arrays/grid.ts";
 import { malformed } from "../errors.ts";
 import { part, product, sameShape, stridesOf } from "../tensor/shape.ts";
-import { fileOf, ROWS, splitShape, type JobContext } from "./context.ts";
+import { fileOf, needsOf, ROWS, splitShape, type JobContext } from "./context.ts";
 import {
   findFragment,
   inGroups,
@@ -16,6 +16,7 @@ import {
   type Fragment,
 } from "./fragments.ts";
 import { Combiner, elementsOf, gatherSlices, toOffsets } from "./move.ts";
+import { checkOwner } from "./owner.ts";
 import { isPublished, publish } from "./publish.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -57,7 +58,7 @@ export async function applyChunk(
     settings,
     fields,
   );
-  for (const batch of batchesOf(task, job.pieceBytes[task.piece], allowance)) {
+  for (const batch of batchesOf(task, needsOf(job).sizes.entry, allowance)) {
     await applyBatch(job, task, batch, combiner, memory);
   }
   combiner.end();
@@ -123,8 +124,7 @@ function* batchesOf(
   entryBytes: number,
   allowance: number,
 ): Generator<Part[]> {
-  // Beside its slice an entry has a row.
-  const most = Math.max(1, Math.floor(allowance / (entryBytes + 4)));
+  const most = Math.max(1, Math.floor(allowance / entryBytes));
   let batch: Part[] = [];
   let filled = 0;
   for (const fragment of fragments) {
@@ -177,7 +177,12 @@ async function gatherChunk(job: JobContext, task: ChunkTask, memory: Workspace):
   starts[0] = 0;
   for (const [block, { count }] of fragments.entries()) starts[block + 1] = starts[block] + count;
   const file = fileOf.task(folder, "applied", chunk);
-  await writeFragments(file, job.gathered(piece), starts, [], async (append) => {
+  const check = (): Promise<void> => checkOwner(job);
+  const most = fragments.reduce((found, { count }) => Math.max(found, count), 0);
+  // Allocated once for the largest fragment: a buffer that grows from fragment to fragment leaves gaps in memory.
+  memory.words("rows", most);
+  memory.bytes("slices", most * pieceBytes[piece]);
+  await writeFragments(file, job.gathered(piece), starts, [], check, async (append) => {
     for (const fragment of fragments) {
       const rows = memory.words("rows", fragment.count);
       const slices = memory.bytes("slices", fragment.count * pieceBytes[piece]);

@@ -3,13 +3,15 @@
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import type { ArrayType } from "../arrays/array.ts";
-import { isUrl } from "../arrays/file.ts";
+import { isThere, isUrl } from "../arrays/file.ts";
 import { TensorError } from "../errors.ts";
 import { resolveCall } from "./call-spec.ts";
 import { claim, claimOf, isClaimed } from "./claim.ts";
 import { fileOf } from "./context.ts";
-import { FOLDERS, isThere } from "./job.ts";
+import { inGroups } from "./fragments.ts";
+import { FOLDERS } from "./job.ts";
 import { createOutput, openLocated, openOutput, partOf } from "./open-arrays.ts";
+import { hasChanged } from "./publish.ts";
 import type { JobSpec } from "./spec.ts";
 
 /**
@@ -18,23 +20,38 @@ import type { JobSpec } from "./spec.ts";
  */
 export async function beginOutput(folder: string, spec: JobSpec): Promise<void> {
   if (await isOurs(spec)) return;
-  if (await hasMarks(folder, spec)) {
+  const { inPlace, out } = spec;
+  const done = await marksOf(folder, spec);
+  if (done > 0) {
     // The job may have ended between the last two steps of its last stage.
-    if (!spec.inPlace && (await isPublished(spec))) return;
-    const sentence =
-      `chunks of ${spec.out.path} are done, says ${folder}, but what they were written to is gone; ` +
-      "remove the folder to begin again";
-    throw new TensorError("attribute", sentence);
+    if (!inPlace && (await isPublished(spec))) return;
+    throw inPlace ? halfChanged(folder, spec, done) : lost(folder, out.path);
   }
-  if (!isUrl(spec.out.path) && spec.out.format === "zarr") await claim(claimOf(spec));
-  if (!spec.inPlace) await createNew(spec);
+  if (!isUrl(out.path) && out.format === "zarr") await claim(out.path, claimOf(folder, spec));
+  if (!inPlace) await createNew(spec);
 }
+
+/** The error when the array's folder .ndscatter is gone: the staged chunks went with it, so nobody can finish the job. */
+const halfChanged = (folder: string, { out, stages }: JobSpec, changed: number): TensorError => {
+  const chunks = stages.find(({ name }) => name === "apply")?.tasks;
+  const sentence =
+    `${changed} of ${chunks} chunks of ${out.path} are changed by the job in ${folder}, but the array's folder ` +
+    `.ndscatter, without which the job cannot be finished, is gone; restore the array from a copy, then remove ${folder}`;
+  return new TensorError("attribute", sentence);
+};
+
+const lost = (folder: string, out: string): TensorError => {
+  const sentence =
+    `the job in ${folder} has written chunks of ${out}, but the unfinished output is gone; ` +
+    `remove the job to begin again (ndscatter job remove ${folder})`;
+  return new TensorError("attribute", sentence);
+};
 
 /** Whether the output was begun by this job, and is not published. */
 async function isOurs(spec: JobSpec): Promise<boolean> {
   const { out, inPlace } = spec;
   if (out.format === "npy") return isThere(partOf(spec));
-  if (!isUrl(out.path) && !(await isClaimed(claimOf(spec)))) return false;
+  if (!isUrl(out.path) && !(await isClaimed(out.path, spec))) return false;
   return (
     inPlace ||
     openOutput(spec).then(
@@ -47,10 +64,13 @@ async function isOurs(spec: JobSpec): Promise<boolean> {
 const isPublished = ({ out }: JobSpec): Promise<boolean> =>
   isThere(out.format === "npy" ? out.path : path.join(out.path, "zarr.json"));
 
-/** Whether a task has written to the output. */
-async function hasMarks(folder: string, { updates }: JobSpec): Promise<boolean> {
-  const stage = updates === undefined ? FOLDERS.place : FOLDERS.apply;
-  return (await fs.readdir(fileOf.stage(folder, stage))).some((name) => /^\d+$/.test(name));
+/** The number of tasks that have written to a new output, or have changed a chunk in place. */
+async function marksOf(folder: string, { updates, inPlace }: JobSpec): Promise<number> {
+  const stage = fileOf.stage(folder, updates === undefined ? FOLDERS.place : FOLDERS.apply);
+  const marks = (await fs.readdir(stage)).filter((name) => /^\d+$/.test(name));
+  if (!inPlace) return marks.length;
+  const changes = await inGroups(marks, (name) => hasChanged(path.join(stage, name)));
+  return changes.filter(Boolean).length;
 }
 
 async function createNew(spec: JobSpec): Promise<void> {

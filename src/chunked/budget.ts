@@ -2,10 +2,12 @@
 
 import { stepsOf } from "../call/execute.ts";
 import { printValue, TensorError } from "../errors.ts";
-import type { ChunkedArray } from "../arrays/array.ts";
+import type { ChunkedArray, HeldBytes } from "../arrays/array.ts";
 import { contiguousChunks } from "../arrays/grid.ts";
 import { DTYPES } from "../tensor/dtype.ts";
+import type { Address } from "./address.ts";
 import type { ResolvedCall } from "./call-spec.ts";
+import { CHUNKED } from "../limits.ts";
 import { printShape, product } from "../tensor/shape.ts";
 
 const MEGABYTE = 2 ** 20;
@@ -25,16 +27,68 @@ const MOST_CHUNK = 64 * MEGABYTE;
 export const shareOf = (memory: number, threads: number): number =>
   Math.floor((memory - PROCESS) / threads) - THREAD;
 
+/** Bytes that a job's tasks hold in memory, for each chunk, position and update. The size of blocks does not count here. */
+export interface TaskBytes {
+  /** For a chunk of data, and one counter for each row where updates are counted. */
+  readonly chunk: number;
+  /** For each position of a block, in partition and place: numbers, and up to three copies of its slice. */
+  readonly position: number;
+  /** For each update or result, in apply: its slice, its row, and more numbers where updates are counted. */
+  readonly entry: number;
+  /** For the table that finds updates of one target within a block. */
+  readonly table: number;
+}
+
+export interface JobParts {
+  readonly data: ChunkedArray;
+  readonly indices: ChunkedArray;
+  readonly updates: ChunkedArray | undefined;
+  readonly resolved: ResolvedCall;
+  readonly address: Address;
+}
+
+/** @param hasWholeSlices true where a gather writes whole slices, which data may have in several pieces */
+export function taskBytes(
+  { data, indices, updates, resolved, address }: JobParts,
+  hasWholeSlices: boolean,
+): TaskBytes {
+  const { bytes } = DTYPES[data.dtype];
+  const { first, later, divides } = stepsOf(resolved.call.settings);
+  const isScatter = updates !== undefined;
+  const isCounted = isScatter && (divides || first !== later);
+  const slice = product(address.pieces.chunkShape) * bytes;
+  const whole = hasWholeSlices && address.pieces.size > 1 ? product(address.slice) * bytes : 0;
+  const index = DTYPES[indices.dtype].bytes * Math.max(1, address.tuple.length);
+  const rows = product(address.leads.chunkShape);
+  return {
+    chunk: product(data.chunkShape) * bytes + (isCounted ? 4 * rows : 0),
+    position: 3 * slice + whole + 2 * index + 40,
+    entry: slice + 4 + (isCounted ? 17 : 0),
+    table: isScatter ? 4 * Math.min(rows, CHUNKED.rows) : 0,
+  };
+}
+
+/** Bytes that reading and writing chunks takes beside the chunks, in the stage that takes most. */
+export const heldBy = (
+  { data, indices, updates }: Pick<JobParts, "data" | "indices" | "updates">,
+  out: HeldBytes,
+): number => Math.max(data.held.read, out.write, indices.held.read + (updates?.held.read ?? 0));
+
 /**
- * What the least task of a job takes: a chunk as the engine has it, and where that is not the same as the file has it; a few
- * updates; and where the updates of each row are counted, a number for each row.
+ * Bytes that the largest task takes.
+ * @param held by {@link heldBy}
+ * @param block how many positions a block has
  */
-export function leastOf({ dtype, chunkShape, isPlain }: ChunkedArray, call: ResolvedCall): number {
-  const { first, later, divides } = stepsOf(call.call.settings);
-  const isCounted = call.call.operator.kind === "scatter" && (divides || first !== later);
-  const rows = isCounted ? product(chunkShape, 0, call.layout.addressed) : 0;
-  const bytes = product(chunkShape) * DTYPES[dtype].bytes;
-  return bytes * (isPlain ? 1 : 2) + LEAST_UPDATES + 4 * rows;
+export function neededBytes(
+  { chunk, position, entry, table }: TaskBytes,
+  held: number,
+  block: number,
+  isGather: boolean,
+): number {
+  const divided = block * position + table + held;
+  // A gather writes all slices that a block wants from a chunk at once. Updates are applied in parts.
+  const applied = isGather ? chunk + Math.max(held, block * entry) : chunk + held + LEAST_UPDATES;
+  return Math.max(divided, applied);
 }
 
 /**
@@ -66,20 +120,22 @@ export function chunksFor(shape: readonly number[], elementBytes: number, share:
 }
 
 /**
- * The shape of a block of positions, whose updates are in memory twice, beside numbers for each position.
- * @param sliceBytes of the largest piece of a slice
- * @param indexBytes of the indices of a position
+ * The shape of the largest block of positions for which no task takes more than its share.
+ * @param needed bytes that the largest task takes with blocks of a given shape
  */
 export function blockShapeFor(
   positions: readonly number[],
-  sliceBytes: number,
-  indexBytes: number,
+  { position }: TaskBytes,
   share: number,
+  needed: (blockShape: readonly number[]) => number,
 ): number[] {
-  const room = Math.min(2.5 * MOST_BLOCK, Math.max(MEGABYTE, share));
-  const each = 3 * sliceBytes + 2 * indexBytes + 20;
-  const shape = contiguousChunks(positions, Math.max(1, Math.floor(room / each)));
-  return product(positions) === 0 ? positions.map(() => 1) : shape;
+  if (product(positions) === 0) return positions.map(() => 1);
+  let most = Math.min(2.5 * MOST_BLOCK, Math.max(MEGABYTE, share)) / position;
+  for (;;) {
+    const shape = contiguousChunks(positions, Math.max(1, Math.floor(most)));
+    if (most <= 1 || needed(shape) <= share) return shape;
+    most *= 0.9;
+  }
 }
 
 /** @throws TensorError `attribute` for what is no positive integer */

@@ -44,7 +44,7 @@ export interface CallTypes {
 export function resolveCall(spec: CallSpec, types: CallTypes): ResolvedCall {
   const { call: unsettled, policies } = callFrom(spec);
   const { version, operator, fields } = unsettled;
-  if (operator.ownRules === true || version.fusesBatches === true) {
+  if (version.indexForm === "sequences" || version.fusesBatches === true) {
     const sentence =
       "this operator is not done chunk by chunk; its newest version in the table may be";
     throw new TensorError("unknown-operator", sentence, fields);

@@ -5,14 +5,12 @@ import type { ChunkedArray } from "../arrays/array.ts";
 import { contiguousChunks, Grid } from "../arrays/grid.ts";
 import { isTensorError, sentenceOf, TensorError } from "../errors.ts";
 import { readIndices } from "../kernels/read-indices.ts";
+import { CHUNKED } from "../limits.ts";
 import { readOffsets } from "../plan/bounds.ts";
 import { indexWordsOf, type IndexRules } from "../plan/index-job.ts";
 import { printShape, product } from "../tensor/shape.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import type { ResolvedCall } from "./call-spec.ts";
-
-/** Indices that are read at once. */
-const AT_ONCE = 2 ** 20;
 
 /** The rules of a call for its indices. */
 export const indexRules = ({ call, policies }: ResolvedCall): IndexRules =>
@@ -49,7 +47,7 @@ export async function checkUnused(
   indices: ChunkedArray,
 ): Promise<void> {
   if (product(indices.shape) === 0 || product(resolved.layout.positions) > 0) return;
-  const parts = new Grid(indices.shape, contiguousChunks(indices.shape, AT_ONCE));
+  const parts = new Grid(indices.shape, contiguousChunks(indices.shape, CHUNKED.indices));
   for (let number = 0; number < parts.size; number++) {
     const { start, shape } = parts.box(number);
     const part = await indices.read(start, shape);

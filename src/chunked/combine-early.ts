@@ -4,6 +4,7 @@
  * each step, so those are never combined.
  */
 
+import { CHUNKED } from "../limits.ts";
 import { DTYPES, type DType, type Reduction } from "../tensor/dtype.ts";
 
 /** The entries of a block that share no target, and those that are combined with them before. */
@@ -16,12 +17,6 @@ export interface CombinedEntries {
   /** The positions of further updates, and the entries with which they are combined, one after the other. */
   readonly later: { readonly entries: Uint32Array; readonly positions: Uint32Array };
 }
-
-/** Fewer repeated targets than one in so many entries are not worth another pass. */
-const LEAST_SHARE = 8;
-
-/** A table of the rows of a chunk may have so many places; 16 MB. */
-const MOST_ROWS = 2 ** 22;
 
 /** Whether updates may be combined with each other in any groups, as long as their order is kept. */
 export function isAssociative(dtype: DType, reduction: Reduction): boolean {
@@ -42,7 +37,7 @@ export function combineEntries(
   chunkRows: number,
   keepsLast: boolean,
 ): CombinedEntries | null {
-  if (chunkRows > MOST_ROWS) return null;
+  if (chunkRows > CHUNKED.rows) return null;
   /** For each row of the chunk its entry plus one, or 0 where it has none yet. */
   const entryOf = new Uint32Array(chunkRows);
   const kept = { rows: new Uint32Array(rows.length), positions: new Uint32Array(rows.length) };
@@ -68,7 +63,7 @@ export function combineEntries(
     for (let p = starts[fragment]; p < end; p++) entryOf[rows[p]] = 0;
     keptStarts[fragment + 1] = count;
   }
-  if (repeated * LEAST_SHARE < rows.length || repeated === 0) return null;
+  if (repeated * CHUNKED.share < rows.length || repeated === 0) return null;
   const combined = keepsLast ? 0 : repeated;
   return {
     rows: kept.rows.subarray(0, count),

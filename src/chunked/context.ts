@@ -2,11 +2,12 @@
 
 import * as path from "node:path";
 import type { ChunkedArray, PendingArray, StagedArray } from "../arrays/array.ts";
-import { Grid } from "../arrays/grid.ts";
+import { areContiguous, Grid } from "../arrays/grid.ts";
 import { malformed } from "../errors.ts";
 import { DTYPES } from "../tensor/dtype.ts";
 import { part, product } from "../tensor/shape.ts";
 import { addressOf, type Address } from "./address.ts";
+import { heldBy, neededBytes, taskBytes, type TaskBytes } from "./budget.ts";
 import { refusesDuplicates, resolveCall, type ResolvedCall } from "./call-spec.ts";
 import type { FragmentLayout } from "./fragments.ts";
 import type { JobSpec, StageName } from "./spec.ts";
@@ -42,7 +43,6 @@ export interface JobContext extends JobArrays {
 
 /** The files of a job. */
 export const fileOf = {
-  spec: (folder: string): string => path.join(folder, "job.json"),
   done: (folder: string): string => path.join(folder, "done"),
   stage: (folder: string, stage: string): string => path.join(folder, stage),
   task: (folder: string, stage: string, task: number): string =>
@@ -61,6 +61,11 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
     { length: pieces.size },
     (_, piece) => product(pieces.box(piece).shape) * elementBytes,
   );
+  if (!areContiguous(spec.blockShape, address.positions)) {
+    throw malformed(
+      "the blocks in job.json must be runs of the positions in row-major order, and are not",
+    );
+  }
   const blocks = new Grid(address.positions, spec.blockShape);
   const chunks = new Grid(data.shape, data.chunkShape);
   checkStages(spec, {
@@ -102,6 +107,29 @@ function checkStages({ stages }: JobSpec, tasks: Readonly<Record<StageName, numb
   if (wrong === undefined) return;
   const sentence = `job.json says ${wrong.tasks} tasks of ${wrong.name}, but its arrays have ${tasks[wrong.name]}`;
   throw malformed(sentence);
+}
+
+/** Bytes of memory that the tasks of a job take. */
+export interface JobNeeds {
+  readonly sizes: TaskBytes;
+  /** For reading and writing chunks. */
+  readonly held: number;
+  /** For the largest task. */
+  readonly needed: number;
+  /** For a task that partitions, without `held`. */
+  readonly block: number;
+}
+
+export function needsOf(job: JobContext): JobNeeds {
+  const sizes = taskBytes(job, job.out.location.format === "npy");
+  const held = heldBy(job, job.out.held);
+  const positions = product(job.spec.blockShape);
+  return {
+    sizes,
+    held,
+    needed: neededBytes(sizes, held, positions, job.isGather),
+    block: positions * sizes.position + sizes.table,
+  };
 }
 
 /** The columns of a file in `shuffle/`. */

@@ -1,24 +1,35 @@
 /** Makes the folder of a job, or finds out that it is there already. Everything but the indices is checked here. */
 
 import { createHash, randomBytes } from "node:crypto";
-import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import type { ArrayLocation, ChunkedArray } from "../arrays/array.ts";
-import { isUrl } from "../arrays/file.ts";
-import { Grid } from "../arrays/grid.ts";
+import { isThere, isUrl, makeFolders } from "../arrays/file.ts";
+import { areContiguous, Grid } from "../arrays/grid.ts";
 import { printValue, TensorError } from "../errors.ts";
 import { DTYPES } from "../tensor/dtype.ts";
 import { part, printShape, product } from "../tensor/shape.ts";
 import { addressOf, type Address } from "./address.ts";
-import { blockShapeFor, checkCount, chunksFor, leastOf, shareOf, threadsFor } from "./budget.ts";
-import { refusesDuplicates, resolveCall, type CallSpec, type ResolvedCall } from "./call-spec.ts";
+import {
+  blockShapeFor,
+  checkCount,
+  chunksFor,
+  heldBy,
+  neededBytes,
+  shareOf,
+  taskBytes,
+  threadsFor,
+  type JobParts,
+} from "./budget.ts";
+import { refusesDuplicates, resolveCall, type CallSpec } from "./call-spec.ts";
 import { beginOutput } from "./begin-output.ts";
 import { checkUnused } from "./check-indices.ts";
+import { checkUnclaimed, readClaim, refusal } from "./claim.ts";
 import { checkDisk } from "./disk.ts";
 import { fileOf } from "./context.ts";
 import { checkApart, makeFolder, removeJob } from "./job-folder.ts";
-import { forgetFailures, isThere, readSpec, stagesOf } from "./job.ts";
-import { openLocated } from "./open-arrays.ts";
+import { forgetFailures, stagesOf } from "./job.ts";
+import { heldByOutput, openLocated } from "./open-arrays.ts";
+import { findJob, type BegunJob } from "./spec-file.ts";
 import { MOST_TASKS, type JobSpec } from "./spec.ts";
 
 export interface JobRequest {
@@ -31,51 +42,107 @@ export interface JobRequest {
   readonly out: Pick<ArrayLocation, "format" | "path"> | null;
   readonly memory: number;
   readonly threads: number;
-  /** The shape of a block of positions, by default as large as the memory allows. */
+  /**
+   * The shape of a block of positions, by default as large as the memory allows. A block is a run of positions in their
+   * row-major order, which is the order of their updates: ones, then any size, then whole axes.
+   */
   readonly blockShape?: readonly number[] | undefined;
 }
 
 /**
  * Makes the job, and its output where that is a new array; or resumes the same request.
  * @throws TensorError as `run`, up to the shapes; `too-large` for chunks that the memory, or results that the disk does not
- * hold; `attribute` for a folder with another job
+ * hold; `attribute` for a folder with another job, or an array that another job is changing
  */
 export async function createJob(request: JobRequest): Promise<JobSpec> {
+  const file = await beginJob(request);
+  await file.close();
+  return file.spec;
+}
+
+/** Does what {@link createJob} does, and leaves the job's file open. */
+export async function beginJob(request: JobRequest): Promise<BegunJob> {
   const { folder } = request;
   checkRequest(request);
   const asked = hashOf(request);
-  if (await isThere(fileOf.spec(folder))) return resume(folder, await readSpec(folder), asked);
-  const spec = await specOf(request, asked);
-  await fs.mkdir(path.dirname(folder), { recursive: true });
-  const made = await makeFolder(folder, spec);
-  // Someone else was faster.
-  if (made.id !== spec.id) return resume(folder, made, asked);
-  try {
-    await beginOutput(folder, spec);
-  } catch (error) {
-    await removeJob(folder);
-    throw error;
+  const known = await findJob(folder);
+  if (known !== null) {
+    return orComplete(known, asked, () => goOn(request, known.spec, asked));
   }
-  return spec;
+  await checkInputs(request, null);
+  const spec = await specOf(request, asked);
+  await makeFolders(path.dirname(folder));
+  const made = await makeFolder(folder, spec);
+  // If several runs make one request, the fastest makes the job, and the others join it.
+  const file = made.id === spec.id ? await findJob(folder) : null;
+  if (file === null || file.spec.id !== spec.id) {
+    await file?.close();
+    return beginJob(request);
+  }
+  return orComplete(file, asked, async () => {
+    try {
+      await beginOutput(folder, spec);
+    } catch (error) {
+      await removeJob(folder, spec.id);
+      throw error;
+    }
+  });
 }
 
-/** Goes on with the job in a folder. */
-async function resume(folder: string, known: JobSpec, asked: string): Promise<JobSpec> {
-  if (known.request !== asked) {
-    const sentence =
-      `${folder} holds another job, or one whose inputs have changed since; remove the folder, ` +
-      "or give another one";
-    throw new TensorError("attribute", sentence);
+/** Returns the job after `action`, even if `action` failed because another run finished the job and removed its folder. */
+async function orComplete(
+  file: BegunJob,
+  asked: string,
+  action: () => Promise<void>,
+): Promise<BegunJob> {
+  try {
+    await action();
+  } catch (error) {
+    if (file.spec.request === asked && (await file.isComplete()) && !(await isThere(file.folder)))
+      return file;
+    await file.close();
+    throw error;
   }
-  if (await isThere(fileOf.done(folder))) {
-    if (isUrl(known.out.path) || (await isThere(known.out.path))) return known;
+  return file;
+}
+
+async function goOn(request: JobRequest, known: JobSpec, asked: string): Promise<void> {
+  const { folder } = request;
+  const isDone = await isThere(fileOf.done(folder));
+  if (known.request !== asked) throw otherJob(folder, isDone);
+  if (isDone) {
+    if (isUrl(known.out.path) || (await isThere(known.out.path))) return;
     const sentence = `the job in ${folder} was done, but ${known.out.path} is gone; remove the folder`;
     throw new TensorError("attribute", `${sentence} to do it again`);
   }
+  await checkInputs(request, known.id);
   // The indices may have been mended.
   await forgetFailures(folder);
   await beginOutput(folder, known);
-  return known;
+}
+
+/** The error for a folder with another job. Removing the folder alone would leave that job's output half done. */
+const otherJob = (folder: string, isDone: boolean): TensorError => {
+  const advice = isDone
+    ? "remove the folder, or give another one"
+    : `finish that job (ndscatter job resume ${folder}), give it up (ndscatter job remove ${folder}), or give another folder`;
+  const sentence = `${folder} holds another job, or one whose inputs have changed since; ${advice}`;
+  return new TensorError("attribute", sentence);
+};
+
+/** @throws TensorError `attribute` for an array that a job other than `id` is changing in place */
+async function checkInputs(
+  { data, indices, updates }: JobRequest,
+  id: string | null,
+): Promise<void> {
+  for (const array of [data, indices, updates]) {
+    if (array === undefined) continue;
+    const { format, path: place } = array.location;
+    if (format !== "zarr" || isUrl(place)) continue;
+    // A job may have been given up since the array was opened. Opening it again throws if it is changed in part.
+    await openLocated(array.location);
+    await checkUnclaimed(place, id);
+  }
 }
 
 /** @throws TensorError `attribute` */
@@ -92,11 +159,22 @@ function checkRequest({ data, indices, updates, memory, threads, folder, out }: 
   if (out !== null && out.format !== "npy" && out.format !== "zarr") {
     throw new TensorError("attribute", `the output is npy or zarr, got ${printValue(out.format)}`);
   }
+  if (out?.format === "zarr" && !isUrl(out.path)) checkEnding(out.path);
   const places = [data, indices, updates, out === null ? undefined : { location: out }];
   checkApart(
     folder,
     places.flatMap((one) => (one === undefined ? [] : [one.location.path])),
   );
+}
+
+/** Refuses a Zarr folder whose name ends like that of a file: it would later be read as a file. */
+function checkEnding(folder: string): void {
+  const ending = path.extname(folder).toLowerCase();
+  if (ending === "" || ending === ".zarr") return;
+  const sentence =
+    `the output ${folder} must end in .npy or .zarr, or be a Zarr folder without an ending, ` +
+    `got ${printValue(ending)}`;
+  throw new TensorError("attribute", sentence, { input: "out" });
 }
 
 /** What makes two requests the same. The memory and the threads do not. */
@@ -110,25 +188,18 @@ function hashOf({ call, data, indices, updates, out }: JobRequest): string {
 }
 
 async function specOf(request: JobRequest, asked: string): Promise<JobSpec> {
-  const { call, indices, updates, memory, folder, out } = request;
+  const { call, indices, updates, folder, out } = request;
   for (const array of [request.data, indices, updates]) {
     if (array?.dtype !== "string") continue;
     throw new TensorError("dtype", `${array.location.path} holds text, which has no chunked calls`);
   }
   const { bytes } = DTYPES[request.data.dtype];
   const resolved = resolveCall(call, { data: request.data, indices, updates });
-  const { data, threads } = await divided(request, resolved);
+  const data = await divided(request);
   const { shape, layout } = resolved;
   const address = addressOf(layout, data.shape, data.chunkShape);
-  const blockShape =
-    request.blockShape ??
-    blockShapeFor(
-      address.positions,
-      product(address.pieces.chunkShape) * bytes,
-      DTYPES[indices.dtype].bytes * Math.max(1, address.tuple.length),
-      shareOf(memory, threads),
-    );
-  checkBlocks(blockShape, address.positions);
+  if (request.blockShape !== undefined) checkBlocks(request.blockShape, address.positions);
+  const blockShape = fittingBlocks(request, { data, indices, updates, resolved, address });
   await checkUnused(resolved, data.shape, indices);
   const { size: blocks } = new Grid(address.positions, blockShape);
   const spec: JobSpec = {
@@ -167,19 +238,44 @@ async function specOf(request: JobRequest, asked: string): Promise<JobSpec> {
   return spec;
 }
 
+/**
+ * The shape of blocks that was asked for, or the largest that fits in the memory.
+ * @throws TensorError `too-large` where not even one thread can work
+ */
+function fittingBlocks(
+  { memory, threads, out, blockShape: given }: JobRequest,
+  parts: JobParts,
+): readonly number[] {
+  const { data, updates, resolved, address } = parts;
+  const { positions } = address;
+  const { dtype } = data;
+  const sizes = taskBytes(parts, out?.format === "npy");
+  const needed = (block: readonly number[]): number => {
+    const held =
+      out === null
+        ? data.held
+        : heldByOutput(
+            out.format,
+            {
+              dtype,
+              shape: resolved.shape,
+              chunkShape: outChunks(out, address, block, data, updates),
+            },
+            data,
+          );
+    return neededBytes(sizes, heldBy(parts, held), product(block), updates === undefined);
+  };
+  const least = needed(given ?? positions.map(() => 1));
+  const most = threadsFor(memory, Math.max(1, threads), least, data.chunkShape);
+  return given ?? blockShapeFor(positions, sizes, shareOf(memory, most), needed);
+}
+
 /** Data in chunks that fit in the memory. A file without chunks of its own is divided anew. */
-async function divided(
-  { data, memory, threads: given }: JobRequest,
-  call: ResolvedCall,
-): Promise<{ data: ChunkedArray; threads: number }> {
-  const wanted = Math.max(1, given);
-  let own = data;
-  if (data.location.format === "npy" && data.location.chunkShape === undefined) {
-    const { bytes } = DTYPES[data.dtype];
-    const chunkShape = chunksFor(data.shape, bytes, shareOf(memory, wanted));
-    own = await openLocated({ ...data.location, chunkShape });
-  }
-  return { data: own, threads: threadsFor(memory, wanted, leastOf(own, call), own.chunkShape) };
+async function divided({ data, memory, threads }: JobRequest): Promise<ChunkedArray> {
+  if (data.location.format !== "npy" || data.location.chunkShape !== undefined) return data;
+  const { bytes } = DTYPES[data.dtype];
+  const chunkShape = chunksFor(data.shape, bytes, shareOf(memory, Math.max(1, threads)));
+  return openLocated({ ...data.location, chunkShape });
 }
 
 /** The chunks of the new array: those of data, or for a gather a block each, so that each is written by one task. */
@@ -197,11 +293,10 @@ function outChunks(
 }
 
 function checkBlocks(blockShape: readonly number[], positions: readonly number[]): void {
-  const isRight =
-    blockShape.length === positions.length &&
-    blockShape.every((dim) => Number.isSafeInteger(dim) && dim >= 1);
-  if (isRight) return;
-  const sentence = `blockShape must have a positive integer for each axis of ${printShape(positions)}`;
+  if (areContiguous(blockShape, positions)) return;
+  const sentence =
+    "blockShape must cover positions that follow each other in row-major order: ones, then any size, then " +
+    `whole axes, such as [1, 3, 4] of [2, 5, 4]; got ${printValue(blockShape)} for positions ${printShape(positions)}`;
   throw new TensorError("attribute", sentence);
 }
 
@@ -231,5 +326,7 @@ async function checkOutput(
   }
   // In object storage, whoever begins the array finds out.
   if (isUrl(out.path) || !(await isThere(out.path))) return;
+  const unfinished = out.format === "zarr" ? await readClaim(out.path) : null;
+  if (unfinished !== null) throw await refusal(out.path, unfinished);
   throw new TensorError("attribute", `${out.path} exists; remove it, or give another output`);
 }

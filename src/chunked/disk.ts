@@ -22,12 +22,17 @@ export async function checkDisk(rooms: readonly Room[]): Promise<void> {
   }
   for (const { folder, bytes, free } of needed.values()) {
     if (bytes <= free) continue;
-    const sentence = `the job needs ${gigabytes(bytes)} on the disk of ${folder}, which has ${gigabytes(free)} left`;
+    const sentence = `the job needs ${printBytes(bytes)} on the disk of ${folder}, which has ${printBytes(free)} left`;
     throw new TensorError("too-large", sentence);
   }
 }
 
-const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;
+/** Prints bytes as `1.2 GB`, or in the largest unit that gives at least 1. */
+function printBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`;
+  const unit = Math.min(3, Math.floor(Math.log10(bytes) / 3));
+  return `${(bytes / 1000 ** unit).toFixed(1)} ${["kB", "MB", "GB"][unit - 1]}`;
+}
 
 /** The folder, or the nearest one above it that is there. */
 async function existing(folder: string): Promise<string> {

@@ -3,13 +3,16 @@
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import { isCode } from "../arrays/file.ts";
-import { TensorError } from "../errors.ts";
-import { claimOf, isClaimed } from "./claim.ts";
+import { isCode, isThere, isUrl } from "../arrays/file.ts";
+import { isTensorError, TensorError } from "../errors.ts";
+import { endClaim, giveUpClaim, readClaim } from "./claim.ts";
 import { fileOf, type JobContext } from "./context.ts";
 import { inGroups } from "./fragments.ts";
 import { isPublished } from "./publish.ts";
-import { FOLDERS, isThere, jobFailure, jobOf, remainingTasks } from "./job.ts";
+import { FOLDERS, jobFailure, jobOf, remainingTasks } from "./job.ts";
+import { openOutput, partOf } from "./open-arrays.ts";
+import { markComplete } from "./spec-file.ts";
+import type { JobSpec } from "./spec.ts";
 
 /** What is added to the name of a folder that is being removed. */
 const TRASH = ".trash";
@@ -20,7 +23,7 @@ export async function finish(job: JobContext): Promise<void> {
   const listed = jobOf(job);
   const failure = await jobFailure(listed);
   if (failure !== null) {
-    await abandon(job);
+    await abandon(spec);
     throw failure;
   }
   for (const { name } of listed.stages) {
@@ -36,6 +39,7 @@ export async function finish(job: JobContext): Promise<void> {
   // A run may have ended between its mark, which makes the task done, and the renaming of its chunk.
   if (spec.inPlace)
     await inGroups([...Array(job.chunks.size).keys()], (chunk) => isPublished(job, chunk));
+  await markComplete(folder);
   await endStaging(job);
   await fs.writeFile(fileOf.done(folder), "");
   await cleanUp(folder);
@@ -53,21 +57,51 @@ export async function cleanUp(folder: string): Promise<void> {
       if (!isCode(error, "ENOENT")) throw error;
     });
   }
-  for (const name of await fs.readdir(folder)) {
+  // Another run may have removed the folder.
+  const names = await fs.readdir(folder).catch((error: unknown) => {
+    if (isCode(error, "ENOENT")) return [];
+    throw error;
+  });
+  for (const name of names) {
     if (!name.includes(TRASH)) continue;
     await fs.rm(path.join(folder, name), { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
-/** Takes away the output of a job that a bad index has ended. What the job's folder says of the index stays. */
-export async function abandon(job: JobContext): Promise<void> {
-  await endStaging(job);
-  if (job.spec.inPlace) return;
+/**
+ * Removes the unfinished output of a job that is given up. An array that was changed in place keeps a mark that says how
+ * many chunks are changed.
+ */
+export async function abandon(spec: JobSpec): Promise<void> {
+  const { out, inPlace } = spec;
+  if (out.format === "npy") return fs.rm(partOf(spec), { force: true });
+  if (isUrl(out.path)) return endPending(spec);
+  const found = await readClaim(out.path);
+  // The array may belong to a later job by now.
+  if (found?.id !== spec.id) return;
+  if (inPlace) return giveUpClaim(out.path, found);
+  // The folder `c` holds the chunks. The claim is removed last, so that remaining files always say which job they belong
+  // to.
+  await fs.rm(path.join(out.path, "c"), { recursive: true, force: true });
+  await giveUpClaim(out.path, found);
   // A folder with something in it is not ours.
-  await fs.rmdir(job.out.location.path).catch(() => {});
+  await fs.rmdir(out.path).catch(() => {});
+}
+
+async function endPending(spec: JobSpec): Promise<void> {
+  const out = await openOutput(spec).catch((error: unknown) => {
+    // The output was not begun.
+    if (isTensorError(error, "malformed-file")) return null;
+    throw error;
+  });
+  await out?.endStaging();
 }
 
 /** Ends the staging of an output, unless it is that of a later job by now. */
 async function endStaging({ out, spec }: JobContext): Promise<void> {
-  if (!spec.inPlace || (await isClaimed(claimOf(spec)))) await out.endStaging();
+  if (spec.out.format === "npy" || isUrl(spec.out.path)) return out.endStaging();
+  const found = await readClaim(spec.out.path);
+  if (found !== null && found.id !== spec.id) return;
+  if (!spec.inPlace) await out.endStaging();
+  else await endClaim(spec.out.path, found);
 }

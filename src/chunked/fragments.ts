@@ -11,16 +11,11 @@
 
 import * as fs from "node:fs/promises";
 import { malformed } from "../errors.ts";
+import { CHUNKED } from "../limits.ts";
 import { readFully, withFile, writeFully } from "../arrays/file.ts";
 
 const MAGIC = 0x4653444e;
 const HEADER = 16;
-
-/** How many files are looked at, or read, at once. */
-const READS_AT_ONCE = 8;
-
-/** Up to this many fragments, all starts are read at once: 4 kB, which the disk reads anyway. */
-const FEW = 1000;
 
 /** What every file of a stage has in common. */
 export interface FragmentLayout {
@@ -42,12 +37,17 @@ export interface Fragment {
   readonly total: number;
 }
 
-/** Writes a file of fragments. `writeSlices` is called for each piece with a function that appends bytes. */
+/**
+ * Writes a file of fragments.
+ * @param check is called last, before the file gets its name; throws if the job has lost its folder or its output
+ * @param writeSlices is given a function that appends bytes
+ */
 export async function writeFragments(
   file: string,
   layout: FragmentLayout,
   starts: Uint32Array,
   columns: readonly Uint32Array[],
+  check: () => Promise<void>,
   writeSlices: (append: (bytes: Uint8Array) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   const total = starts[layout.fragments];
@@ -65,6 +65,7 @@ export async function writeFragments(
     }
     await writeSlices(append);
     await handle.datasync();
+    await check();
   }).catch(async (error: unknown) => {
     await fs.rm(temporary, { force: true });
     throw error;
@@ -79,7 +80,7 @@ export async function findFragment(
   number: number,
 ): Promise<Fragment> {
   const { fragments } = layout;
-  const isSmall = fragments <= FEW;
+  const isSmall = fragments <= CHUNKED.fragments;
   const words = new Uint32Array(HEADER / 4 + (isSmall ? fragments + 1 : 0));
   const pair = new Uint32Array(2);
   const size = await withFile(file, "r", async (handle) => {
@@ -143,9 +144,10 @@ export async function inGroups<T, R>(
   items: readonly T[],
   action: (item: T) => Promise<R>,
 ): Promise<R[]> {
+  const { reads } = CHUNKED;
   const results: R[] = [];
-  for (let i = 0; i < items.length; i += READS_AT_ONCE) {
-    const group = await Promise.allSettled(items.slice(i, i + READS_AT_ONCE).map(action));
+  for (let i = 0; i < items.length; i += reads) {
+    const group = await Promise.allSettled(items.slice(i, i + reads).map(action));
     // What is still under way may write into memory that the next task gets, so all of a group ends first.
     for (const one of group) {
       if (one.status === "rejected") throw one.reason;

@@ -7,13 +7,13 @@ import { printValue, TensorError } from "../errors.ts";
 import { objectOf } from "../tensor/options.ts";
 import type { ArrayLocation, ChunkedArray } from "../arrays/array.ts";
 import { isUrl } from "../arrays/file.ts";
+import { openArray } from "../zarr/index.ts";
 import type { CallSpec } from "./call-spec.ts";
-import { createJob } from "./create-job.ts";
+import { beginJob } from "./create-job.ts";
 import { removeJob } from "./job-folder.ts";
 import { isBadIndex } from "./job.ts";
-import { openLocated } from "./open-arrays.ts";
 import { DEFAULT_MEMORY } from "./pool.ts";
-import { runJob, type RunJobOptions } from "./run-job.ts";
+import { runBegun, type RunJobOptions } from "./run-job.ts";
 
 /** How a chunked call is made, and what it calls: a plain function, with its options beside these, or a node. */
 export interface ChunkedOptions extends RunJobOptions {
@@ -98,18 +98,22 @@ async function run(
   }
   const folder = path.resolve(job ?? `${place}.job`);
   const request = { folder, call, data, indices, updates, out, memory, threads };
-  const spec = await createJob(request);
+  const file = await beginJob(request);
+  const { id, out: made } = file.spec;
   const end = async (): Promise<void> => {
-    if (job === undefined) await removeJob(folder);
+    if (job === undefined) await removeJob(folder, id);
   };
   try {
-    await runJob(folder, options);
+    await runBegun(file, options);
   } catch (error) {
     if (isBadIndex(error)) await end();
     throw error;
+  } finally {
+    await file.close();
   }
   await end();
-  return openLocated(spec.out);
+  // Opened by its path alone, because the chunks that the job chose for an NPY file mean nothing to the caller.
+  return openArray(made.path);
 }
 
 function callOf(name: string, given: Readonly<Record<string, unknown>>): CallSpec {

@@ -4,10 +4,11 @@ import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { TensorError } from "../errors.ts";
-import { isCode, withFile } from "../arrays/file.ts";
+import { isCode, isThere, makeFolders, withFile } from "../arrays/file.ts";
 import { fileOf } from "./context.ts";
-import { cleanUp } from "./finish.ts";
-import { FOLDERS, isThere, readSpec } from "./job.ts";
+import { abandon, cleanUp } from "./finish.ts";
+import { FOLDERS } from "./job.ts";
+import { findSpec, specFile } from "./spec-file.ts";
 import { printSpec, type JobSpec } from "./spec.ts";
 
 /**
@@ -19,10 +20,8 @@ export async function makeFolder(folder: string, spec: JobSpec): Promise<JobSpec
   const temporary = `${folder}.${randomBytes(6).toString("hex")}.tmp`;
   try {
     // The folders of stages are made here and nowhere else: when the job has ended, tasks that run late find none.
-    for (const stage of Object.values(FOLDERS)) {
-      await fs.mkdir(fileOf.stage(temporary, stage), { recursive: true });
-    }
-    await withFile(fileOf.spec(temporary), "wx", async (handle) => {
+    for (const stage of Object.values(FOLDERS)) await makeFolders(fileOf.stage(temporary, stage));
+    await withFile(specFile(temporary), "wx", async (handle) => {
       await handle.writeFile(printSpec(spec));
       await handle.sync();
     });
@@ -30,7 +29,9 @@ export async function makeFolder(folder: string, spec: JobSpec): Promise<JobSpec
     return spec;
   } catch (error) {
     if (!isCode(error, "ENOTEMPTY", "EEXIST", "ENOTDIR")) throw error;
-    if (await isThere(fileOf.spec(folder))) return readSpec(folder);
+    const found = await findSpec(folder);
+    if (found !== null) return found;
+    if (await isFree(folder)) return makeFolder(folder, spec);
     const sentence = `${folder} holds something else than a job; give a folder that is new or empty`;
     throw new TensorError("attribute", sentence);
   } finally {
@@ -38,10 +39,38 @@ export async function makeFolder(folder: string, spec: JobSpec): Promise<JobSpec
   }
 }
 
-/** Removes a job and its folder; a folder in which something else lies stays. */
-export async function removeJob(folder: string): Promise<void> {
+/** How often a run checks that another run has removed a job's folder, and the milliseconds between two checks. */
+const LOOKS = 5;
+const PAUSE = 20;
+
+/**
+ * True if a folder without a job is gone or empty. A run that removes a job deletes the mark `done` last, a moment later.
+ */
+async function isFree(folder: string, looks = LOOKS): Promise<boolean> {
+  const names = await fs.readdir(folder).catch((error: unknown) => {
+    if (isCode(error, "ENOENT")) return [];
+    throw error;
+  });
+  const isOnlyMark = names.length === 1 && names[0] === path.basename(fileOf.done(folder));
+  if (!isOnlyMark || looks === 0) return names.length === 0;
+  await new Promise((resolve) => void setTimeout(resolve, PAUSE));
+  return isFree(folder, looks - 1);
+}
+
+/**
+ * Removes a job and its folder; the folder stays if it holds anything else. A job that is not done is given up: its new
+ * array is removed too, and an array that it has changed in part keeps a mark that says so.
+ * @param id removes only the job of this id, not a later one in the same folder
+ * @throws TensorError `malformed-file` for a folder that holds something else
+ */
+export async function removeJob(folder: string, id?: string): Promise<void> {
+  const spec = await findSpec(folder);
+  if (spec === null || (id !== undefined && spec.id !== id)) return;
+  const isDone = await isThere(fileOf.done(folder));
+  // The folders of stages are removed first: without them no task can leave a mark.
   await cleanUp(folder);
-  for (const file of [fileOf.spec(folder), fileOf.done(folder)]) await fs.rm(file, { force: true });
+  if (!isDone) await abandon(spec);
+  for (const file of [specFile(folder), fileOf.done(folder)]) await fs.rm(file, { force: true });
   await fs.rmdir(folder).catch(() => {});
 }
 

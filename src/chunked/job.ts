@@ -15,12 +15,15 @@
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import { isCode } from "../arrays/file.ts";
+import { isCode, isThere } from "../arrays/file.ts";
 import { isTensorError, TensorError } from "../errors.ts";
+import { CHUNKED } from "../limits.ts";
 import { contextOf, fileOf, type JobContext } from "./context.ts";
 import { openArrays } from "./open-arrays.ts";
+import { checkFolder } from "./owner.ts";
 import { receiveError, sendError, type SentError } from "./sent-error.ts";
-import { parseSpec, type JobSpec, type Stage, type StageName } from "./spec.ts";
+import { readSpec } from "./spec-file.ts";
+import type { JobSpec, Stage, StageName } from "./spec.ts";
 
 export type { Stage, StageName } from "./spec.ts";
 
@@ -48,19 +51,9 @@ export async function openJob(folder: string): Promise<Job> {
   return { folder, id, stages };
 }
 
-export async function openContext(folder: string): Promise<JobContext> {
-  const spec = await readSpec(folder);
-  return contextOf(folder, spec, await openArrays(spec));
-}
-
-export async function readSpec(folder: string): Promise<JobSpec> {
-  try {
-    return parseSpec(await fs.readFile(fileOf.spec(folder), "utf8"));
-  } catch (error) {
-    if (!isCode(error, "ENOENT")) throw error;
-    throw new TensorError("malformed-file", `${folder} holds no job: there is no job.json in it`);
-  }
-}
+/** @param spec what `job.json` of the folder says */
+export const openContext = async (folder: string, spec: JobSpec): Promise<JobContext> =>
+  contextOf(folder, spec, await openArrays(spec));
 
 export const jobOf = ({ folder, spec: { id, stages } }: JobContext): Job => ({
   folder,
@@ -82,6 +75,7 @@ export const stagesOf = (tasks: {
 /** The numbers of a stage's tasks that are not done. */
 export async function remainingTasks(job: Job, name: StageName): Promise<number[]> {
   const tasks = job.stages.find((stage) => stage.name === name)?.tasks ?? 0;
+  await checkFolder(job);
   if (await isThere(fileOf.done(job.folder))) return [];
   if (name === "finish") return [0];
   const { done, bad } = await listTasks(job.folder, name);
@@ -91,9 +85,6 @@ export async function remainingTasks(job: Job, name: StageName): Promise<number[
   return numbers.filter((task) => !done.has(task) && !bad.has(task) && task < first);
 }
 
-/** Files that are looked at to tell how fast a stage is. */
-const MOST_LOOKED_AT = 500;
-
 /**
  * How many tasks of a stage are done in a second, by when their files were written; null where there are too few to tell.
  * It is the rate of all runs, with the pauses between them.
@@ -101,7 +92,7 @@ const MOST_LOOKED_AT = 500;
 export async function taskRate({ folder }: Job, name: StageName): Promise<number | null> {
   if (name === "finish") return null;
   const done = [...(await listTasks(folder, name)).done];
-  const step = Math.ceil(done.length / MOST_LOOKED_AT);
+  const step = Math.ceil(done.length / CHUNKED.rated);
   const times: number[] = [];
   for (const task of done.filter((_, i) => i % step === 0)) {
     const stat = await fs.stat(fileOf.task(folder, FOLDERS[name], task)).catch(() => null);
@@ -194,16 +185,6 @@ async function listTasks(
   const numbers = (pattern: RegExp): Set<number> =>
     new Set(names.flatMap((one) => (pattern.test(one) ? [parseInt(one, 10)] : [])));
   return { done: numbers(/^[0-9]+$/), bad: numbers(/^[0-9]+\.bad$/) };
-}
-
-export async function isThere(file: string): Promise<boolean> {
-  try {
-    await fs.access(file);
-    return true;
-  } catch (error) {
-    if (isCode(error, "ENOENT")) return false;
-    throw error;
-  }
 }
 
 /** Whether an error is that of a bad index, which no further run of a task can mend. */

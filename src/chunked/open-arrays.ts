@@ -1,10 +1,20 @@
 /** The arrays of a job, wherever they are. */
 
-import type { ArrayLocation, ArrayType, ChunkedArray, PendingArray } from "../arrays/array.ts";
+import { randomBytes } from "node:crypto";
+import * as fs from "node:fs/promises";
+import { isCode } from "../arrays/file.ts";
+import type {
+  ArrayLocation,
+  ArrayType,
+  ChunkedArray,
+  HeldBytes,
+  PendingArray,
+} from "../arrays/array.ts";
 import { createPendingNpy, openNpyArray, openPendingNpy } from "../arrays/npy-array.ts";
 import { TensorError } from "../errors.ts";
 import { sameShape } from "../tensor/shape.ts";
-import { createPending, openArray, openPending } from "../zarr/index.ts";
+import { createPending, openArray, openPending, type CreateOptions } from "../zarr/index.ts";
+import { heldBy } from "../zarr/open.ts";
 import type { JobArrays } from "./context.ts";
 import type { JobSpec } from "./spec.ts";
 
@@ -24,21 +34,44 @@ export const openOutput = (spec: JobSpec): Promise<PendingArray> =>
  * Begins the new array of a job.
  * @param like has the encoding that the new array gets, where both are of one format
  */
-export function createOutput(
+export async function createOutput(
   spec: JobSpec,
   type: ArrayType,
   like: ChunkedArray,
-): Promise<PendingArray> {
+): Promise<void> {
   const { format, path } = spec.out;
-  if (format === "npy") return createPendingNpy(path, type, partOf(spec));
-  const { dtype, shape, chunkShape } = type;
+  if (format === "npy") return createPart(spec, type);
+  await createPending(path, optionsOf(type, like));
+}
+
+/** Two runs may create the file at once, so it gets its name only when it is complete enough to be opened. */
+async function createPart(spec: JobSpec, type: ArrayType): Promise<void> {
+  const begun = `${partOf(spec)}.${randomBytes(6).toString("hex")}`;
+  try {
+    await createPendingNpy(spec.out.path, type, begun);
+    await fs.link(begun, partOf(spec));
+  } catch (error) {
+    if (!isCode(error, "EEXIST")) throw error;
+  } finally {
+    await fs.rm(begun, { force: true });
+  }
+}
+
+function optionsOf({ dtype, shape, chunkShape }: ArrayType, like: ChunkedArray): CreateOptions {
   if (sameShape(shape, like.shape) && sameShape(chunkShape, like.chunkShape)) {
-    return createPending(path, { like, dtype, shape });
+    return { like, dtype, shape };
   }
   const own = { dtype, shape, chunkShape, shards: null };
   // An order of axes, which may be among the codecs, is that of an array of the same rank.
-  return createPending(path, shape.length === like.shape.length ? { like, ...own } : own);
+  return shape.length === like.shape.length ? { like, ...own } : own;
 }
+
+/** Bytes that reading and writing chunks of the array of {@link createOutput} will take. */
+export const heldByOutput = (
+  format: ArrayLocation["format"],
+  type: ArrayType,
+  like: ChunkedArray,
+): HeldBytes => (format === "npy" ? { read: 0, write: 0 } : heldBy(optionsOf(type, like)));
 
 export async function openArrays(spec: JobSpec): Promise<JobArrays> {
   const { data, indices, updates, out, inPlace } = spec;

@@ -15,21 +15,31 @@ import { writeFragments } from "./fragments.ts";
 import { locate, type LocateRules } from "./locate.ts";
 import { combineEntries, isAssociative, type CombinedEntries } from "./combine-early.ts";
 import { Combiner, elementsOf, gatherSlices, toOffsets } from "./move.ts";
+import { checkOwner } from "./owner.ts";
 import { sortByKey } from "./sort.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** @throws TensorError `index-out-of-range` for the first bad index of the block, with its place in all indices */
-export async function partition(job: JobContext, block: number, memory: Workspace): Promise<void> {
+/**
+ * @param reading bytes that reading may hold, not counting what a single chunk takes
+ * @throws TensorError `index-out-of-range` for the first bad index of the block, with its place in all indices
+ */
+export async function partition(
+  job: JobContext,
+  block: number,
+  memory: Workspace,
+  reading: number,
+): Promise<void> {
   const { address, folder, shuffle } = job;
   const box = job.blocks.box(block);
   const count = product(box.shape);
-  const pending = job.updates === undefined ? undefined : readUpdates(job, box, 0, memory);
+  const pending =
+    job.updates === undefined ? undefined : readUpdates(job, box, 0, memory, reading / 2);
   // A rejection is looked at below, when it is its turn.
   const settled = pending?.catch(() => {});
   const leads = memory.words("leads", count);
   const rows = memory.words("rows", count);
   try {
-    await locateBlock(job, box, { leads, rows }, memory);
+    await locateBlock(job, box, { leads, rows }, memory, reading / 2);
   } catch (error) {
     // The next task gets the memory that is being read into.
     await settled;
@@ -46,10 +56,11 @@ export async function partition(job: JobContext, block: number, memory: Workspac
   const entries = early ?? { rows: sorted, starts, positions, later: null };
   const columns = shuffle.columns === 2 ? [sorted, positions] : [entries.rows];
   const file = fileOf.task(folder, "shuffle", block);
-  await writeFragments(file, shuffle, entries.starts, columns, async (append) => {
+  const check = (): Promise<void> => checkOwner(job);
+  await writeFragments(file, shuffle, entries.starts, columns, check, async (append) => {
     for (let piece = 0; piece < job.pieceBytes.length; piece++) {
       if (pending === undefined) return;
-      const updates = await (piece === 0 ? pending : readUpdates(job, box, piece, memory));
+      const updates = await (piece === 0 ? pending : readUpdates(job, box, piece, memory, reading));
       await append(permute(job, updates, entries, piece, memory));
     }
   });
@@ -74,13 +85,14 @@ async function locateBlock(
   box: Box,
   located: { leads: Uint32Array; rows: Uint32Array },
   memory: Workspace,
+  reading: number,
 ): Promise<void> {
   const { address, indices } = job;
   const hasTuples = indices.shape.length > address.indexAxes.length;
   const { start, shape } = indexBox(address, box, hasTuples ? address.tuple.length : null);
   const size = product(shape);
   const bytes = memory.bytes("indices", size * DTYPES[indices.dtype].bytes);
-  await indices.readBytes(start, shape, bytes);
+  await indices.readBytes(start, shape, bytes, indices.held.read + reading);
   const tensor = new Tensor(indices.dtype, [...shape], size, elementsOf(indices.dtype, bytes));
   const bad = locate(address, box, indexWordsOf(tensor), locateRules(job), located);
   if (bad !== -1) throw badIndex(job.resolved, job.data.shape, tensor, start, bad);
@@ -97,6 +109,7 @@ async function readUpdates(
   box: Box,
   piece: number,
   memory: Workspace,
+  reading: number,
 ): Promise<Uint8Array> {
   const { address, updates, pieceBytes } = job;
   const bytes = memory.bytes("updates", product(box.shape) * pieceBytes[piece]);
@@ -107,7 +120,8 @@ async function readUpdates(
   // Some versions take one element of any rank where updates should be a scalar.
   const isOther = start.length !== updates.shape.length;
   const ones = updates.shape.map(() => 1);
-  await updates.readBytes(isOther ? ones.map(() => 0) : start, isOther ? ones : shape, bytes);
+  const [from, own] = isOther ? [ones.map(() => 0), ones] : [start, shape];
+  await updates.readBytes(from, own, bytes, updates.held.read + reading);
   return bytes;
 }
 

@@ -26,8 +26,8 @@ export interface TaskPool {
 
 export const DEFAULT_MEMORY = 2 ** 30;
 
-/** A part of the package's files lies in the folder above the entry's. */
-const WORKER = /\/part-[^/]*$/.test(import.meta.url) ? "./chunked/worker.js" : "./worker.js";
+/** From this file, and from whichever file of the bundle it becomes a part of: all of them lie one folder deep. */
+const WORKER = "../chunked/worker.js";
 
 interface Pending {
   readonly message: TaskMessage;

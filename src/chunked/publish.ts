@@ -14,7 +14,9 @@ import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import { malformed } from "../errors.ts";
 import { isCode, syncFolder, withFile } from "../arrays/file.ts";
+import { noteChange } from "./claim.ts";
 import { fileOf, type JobContext } from "./context.ts";
+import { checkOwner } from "./owner.ts";
 
 /** What a marker says of a chunk that stays as it is. */
 const UNCHANGED = "-";
@@ -32,10 +34,20 @@ export async function isPublished(job: JobContext, chunk: number): Promise<boole
     if (!name.startsWith(`${job.spec.id}-${chunk}-`) || !/^[0-9a-f-]+$/.test(name)) {
       throw malformed(`${marker} does not name a chunk of this job`);
     }
-    await job.out.publishChunk(job.chunks.at(chunk), name);
+    await change(job, chunk, name);
   }
   return true;
 }
+
+/** Moves a staged chunk that has its mark to its place in the array. The array's folder records the change first. */
+async function change(job: JobContext, chunk: number, name: string): Promise<void> {
+  await noteChange(job.out.location.path, chunk);
+  await job.out.publishChunk(job.chunks.at(chunk), name);
+}
+
+/** True if a mark says that its task has changed a chunk in place. */
+export const hasChanged = async (marker: string): Promise<boolean> =>
+  ![UNCHANGED, null].includes(await readIfThere(marker));
 
 /** Writes a chunk under a name; false where there is nothing to write, because the chunk is not stored. */
 export type StageChunk = (name: string) => Promise<boolean>;
@@ -49,9 +61,8 @@ export async function publish(
   chunk: number,
   stage: StageChunk | null,
 ): Promise<void> {
-  const at = job.chunks.at(chunk);
   if (!job.spec.inPlace) {
-    if (stage !== null) await put(job, at, stage);
+    if (stage !== null) await put(job, job.chunks.at(chunk), stage);
     await mark(job, "applied", chunk);
     return;
   }
@@ -64,7 +75,7 @@ export async function publish(
   } finally {
     if (!isOurs) await job.out.discard(name);
   }
-  if (isOurs) await job.out.publishChunk(at, name);
+  if (isOurs) await change(job, chunk, name);
   // Another run of this task was first, and may have ended before it renamed.
   else await isPublished(job, chunk);
 }
@@ -79,7 +90,9 @@ export const putNew = (job: JobContext, at: readonly number[], bytes: Uint8Array
 async function put(job: JobContext, at: readonly number[], stage: StageChunk): Promise<void> {
   const name = nameOf(job, at.join("."));
   try {
-    if (await stage(name)) await job.out.publishChunk(at, name);
+    if (!(await stage(name))) return;
+    await checkOwner(job);
+    await job.out.publishChunk(at, name);
   } catch (error) {
     await job.out.discard(name);
     throw error;
@@ -107,6 +120,7 @@ export async function mark(
       await handle.writeFile(text);
       await handle.datasync();
     });
+    await checkOwner(job);
     await fs.link(temporary, marker);
     // A crash of the machine must not keep the chunk and lose its mark.
     if (job.spec.inPlace) await syncFolder(fileOf.stage(job.folder, stage));

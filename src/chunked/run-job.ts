@@ -1,11 +1,10 @@
 /** Runs what is left of a job, stage after stage, on the threads of this process. */
 
 import { availableParallelism } from "node:os";
-import { checkCount, leastOf, threadsFor } from "./budget.ts";
-import { fileOf, type JobContext } from "./context.ts";
+import { checkCount, threadsFor } from "./budget.ts";
+import { fileOf, needsOf, type JobContext } from "./context.ts";
 import { abandon, cleanUp } from "./finish.ts";
 import {
-  isThere,
   jobFailure,
   jobOf,
   openContext,
@@ -15,6 +14,8 @@ import {
   type Stage,
   type StageName,
 } from "./job.ts";
+import { isThere } from "../arrays/file.ts";
+import { openSpec, type BegunJob } from "./spec-file.ts";
 import { DEFAULT_MEMORY, startPool, type TaskPool } from "./pool.ts";
 import { product } from "../tensor/shape.ts";
 
@@ -47,13 +48,31 @@ export interface RunJobOptions {
  * errors of the file system
  */
 export async function runJob(folder: string, options: RunJobOptions): Promise<void> {
-  if (await isThere(fileOf.done(folder))) return cleanUp(folder);
-  const context = await openContext(folder);
+  const job = await openSpec(folder);
+  try {
+    await runBegun(job, options);
+  } finally {
+    await job.close();
+  }
+}
+
+/** Runs a job that is open, as {@link runJob} does. Another run may finish the job and remove its folder at any time. */
+export async function runBegun(job: BegunJob, options: RunJobOptions): Promise<void> {
+  const { folder, spec } = job;
+  try {
+    if (await isThere(fileOf.done(folder))) return await cleanUp(folder);
+    await runStages(await openContext(folder, spec), options);
+  } catch (error) {
+    if (!(await job.isComplete())) throw error;
+  }
+}
+
+async function runStages(context: JobContext, options: RunJobOptions): Promise<void> {
   const { memory = DEFAULT_MEMORY, signal } = options;
   checkCount("memory", memory);
   if (options.threads !== undefined && options.threads !== 0)
     checkCount("threads", options.threads);
-  const least = leastOf(context.data, context.resolved);
+  const { needed: least } = needsOf(context);
   const wanted = options.threads ?? availableParallelism();
   const threads = threadsFor(memory, Math.max(1, wanted), least, context.data.chunkShape);
   const pool = startPool({ threads: wanted === 0 ? 0 : threads, memory });
@@ -64,7 +83,7 @@ export async function runJob(folder: string, options: RunJobOptions): Promise<vo
       await runStage(context, job, stage, pool, options);
       const failure = await jobFailure(job);
       if (failure === null) continue;
-      await abandon(context);
+      await abandon(context.spec);
       throw failure;
     }
   } finally {

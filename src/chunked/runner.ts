@@ -1,19 +1,23 @@
 /** Runs tasks of any jobs in this thread, one after the other. */
 
 import { TensorError } from "../errors.ts";
-import { LEAST_UPDATES, leastOf } from "./budget.ts";
-import type { JobContext } from "./context.ts";
+import { needsOf, type JobContext } from "./context.ts";
+import { CHUNKED } from "../limits.ts";
 import { openContext, type StageName } from "./job.ts";
+import { readSpec } from "./spec-file.ts";
 import { runTask } from "./tasks.ts";
 import { Workspace } from "./workspace.ts";
 
-/** Jobs whose arrays stay open. */
-const MOST_JOBS = 4;
+interface OpenJob {
+  readonly folder: string;
+  readonly context: Promise<JobContext>;
+}
 
 export class Runner {
   readonly #share: number;
   readonly #workspace = new Workspace();
-  readonly #jobs = new Map<string, Promise<JobContext>>();
+  /** Keyed by the job's id, because the folder may hold another job when the next task begins. */
+  readonly #jobs = new Map<string, OpenJob>();
   #last: Promise<void> = Promise.resolve();
 
   /** @param share bytes that tasks may use */
@@ -29,23 +33,31 @@ export class Runner {
 
   async #run(folder: string, stage: StageName, task: number): Promise<void> {
     const job = await this.#open(folder);
-    const allowance = this.#share - leastOf(job.data, job.resolved) + LEAST_UPDATES;
-    if (allowance < LEAST_UPDATES) {
+    const { sizes, held, needed, block } = needsOf(job);
+    if (this.#share < needed) {
+      const [own, all] = [this.#share, needed].map((bytes) => Math.ceil(bytes / 2 ** 20));
       const sentence =
-        "a chunk does not fit in the memory of a thread; allow more, or fewer threads";
+        `a task of ${folder} takes ${all} MB of memory, but a thread has ${Math.max(0, own)} MB; ` +
+        "allow more memory or fewer threads";
       throw new TensorError("too-large", sentence);
     }
-    await runTask(job, stage, task, { workspace: this.#workspace, allowance });
+    // Every task begins with an empty workspace, otherwise buffers of earlier tasks would take memory beside its own.
+    this.#workspace.clear();
+    const allowance = this.#share - sizes.chunk - held;
+    const reading = this.#share - block - held;
+    await runTask(job, stage, task, { workspace: this.#workspace, allowance, reading });
   }
 
-  #open(folder: string): Promise<JobContext> {
+  async #open(folder: string): Promise<JobContext> {
     const jobs = this.#jobs;
-    const known = jobs.get(folder);
-    if (known !== undefined) return known;
-    for (const old of [...jobs.keys()].slice(0, jobs.size + 1 - MOST_JOBS)) jobs.delete(old);
-    const job = openContext(folder);
-    jobs.set(folder, job);
-    job.catch(() => jobs.delete(folder));
-    return job;
+    const spec = await readSpec(folder);
+    const known = jobs.get(spec.id);
+    if (known?.folder === folder) return known.context;
+    const surplus = Math.max(0, jobs.size + 1 - CHUNKED.jobs);
+    for (const old of [...jobs.keys()].slice(0, surplus)) jobs.delete(old);
+    const context = openContext(folder, spec);
+    jobs.set(spec.id, { folder, context });
+    context.catch(() => jobs.delete(spec.id));
+    return context;
   }
 }

@@ -2,6 +2,7 @@
 
 import {
   isTensorError,
+  messageOf,
   sentenceOf,
   TensorError,
   type ErrorCode,
@@ -16,12 +17,11 @@ export function sendError(error: unknown): SentError {
   if (isTensorError(error)) {
     return { code: error.code, sentence: sentenceOf(error), fields: { ...error } };
   }
-  if (!(error instanceof Error)) return { message: String(error), system: {} };
   const system: Record<string, unknown> = {};
   for (const name of ["code", "errno", "syscall", "path"]) {
-    if (name in error) system[name] = Reflect.get(error, name);
+    if (error instanceof Error && name in error) system[name] = Reflect.get(error, name);
   }
-  return { message: error.message, system };
+  return { message: messageOf(error), system };
 }
 
 export function receiveError(sent: SentError): Error {

@@ -3,6 +3,7 @@
 import { malformed } from "../errors.ts";
 import type { ArrayLocation } from "../arrays/array.ts";
 import type { CallSpec } from "./call-spec.ts";
+import { packageVersion } from "./package-version.ts";
 
 export interface JobSpec {
   readonly version: 1;
@@ -41,11 +42,13 @@ const STAGE_NAMES: ReadonlySet<unknown> = new Set([
   "finish",
 ]);
 
-export const printSpec = (spec: JobSpec): string => `${JSON.stringify(spec, null, 2)}\n`;
+export const printSpec = (spec: JobSpec): string =>
+  `${JSON.stringify({ package: packageVersion(), ...spec }, null, 2)}\n`;
 
 /** @throws TensorError `malformed-file` */
 export function parseSpec(text: string): JobSpec {
   const spec = parseObject(text);
+  checkPackage(spec.package);
   const { version, id, request, call, data, indices, updates, out } = spec;
   const { inPlace, blockShape, stages } = spec;
   const isRight =
@@ -64,6 +67,16 @@ export function parseSpec(text: string): JobSpec {
     areStages(stages);
   if (!isRight) throw malformed("job.json is not that of a job of this version of ndscatter");
   return { version, id, request, call, data, indices, updates, out, inPlace, blockShape, stages };
+}
+
+/** Another version may divide a call in another way, or write other files. */
+function checkPackage(made: unknown): void {
+  const own = packageVersion();
+  if (typeof made !== "string" || made === own) return;
+  throw malformed(
+    `the job was made by ndscatter ${made.slice(0, 40)}, but this is ndscatter ${own}; ` +
+      "use one version on all machines until the job is done",
+  );
 }
 
 function parseObject(text: string): Record<string, unknown> {

@@ -2,20 +2,13 @@
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
+import { isThere } from "../arrays/file.ts";
 import { TensorError } from "../errors.ts";
 import { applyChunk } from "./apply.ts";
 import { checkLead } from "./check.ts";
 import { fileOf, type JobContext } from "./context.ts";
 import { cleanUp, finish } from "./finish.ts";
-import {
-  FOLDERS,
-  isBadIndex,
-  isThere,
-  jobFailure,
-  jobOf,
-  writeBad,
-  type StageName,
-} from "./job.ts";
+import { FOLDERS, isBadIndex, jobFailure, jobOf, writeBad, type StageName } from "./job.ts";
 import { partition } from "./partition.ts";
 import { placeBlock } from "./place.ts";
 import { mark } from "./publish.ts";
@@ -26,6 +19,8 @@ export interface TaskMemory {
   readonly workspace: Workspace;
   /** Bytes of updates that may be in memory at once, beside a chunk. */
   readonly allowance: number;
+  /** Bytes that reading indices and updates may hold, not counting what a single chunk of each takes. */
+  readonly reading?: number;
 }
 
 /**
@@ -50,7 +45,7 @@ export async function runTask(
   } catch (error) {
     // Another run of this task was first, and the job has ended since, with all of its folders.
     if (!(await isDone())) throw error;
-    await fs.rmdir(path.join(job.out.location.path, ".ndscatter")).catch(() => {});
+    return fs.rmdir(path.join(job.out.location.path, ".ndscatter")).catch(() => {});
   }
 }
 
@@ -58,13 +53,13 @@ async function runOne(
   job: JobContext,
   stage: Exclude<StageName, "finish">,
   task: number,
-  { workspace, allowance }: TaskMemory,
+  { workspace, allowance, reading = 0 }: TaskMemory,
 ): Promise<void> {
   const file = fileOf.task(job.folder, FOLDERS[stage], task);
   // A marker of a chunk that is changed in place may have left something to do.
   const leavesMore = stage === "apply" && !job.isGather;
   if (!leavesMore && ((await isThere(file)) || (await isThere(`${file}.bad`)))) return;
-  if (stage === "partition") return runPartition(job, task, workspace);
+  if (stage === "partition") return runPartition(job, task, workspace, reading);
   if (stage === "check") return runCheck(job, task, workspace);
   const failure = await jobFailure(jobOf(job));
   if (failure !== null) throw failure;
@@ -72,9 +67,14 @@ async function runOne(
   return placeBlock(job, task, workspace);
 }
 
-async function runPartition(job: JobContext, block: number, memory: Workspace): Promise<void> {
+async function runPartition(
+  job: JobContext,
+  block: number,
+  memory: Workspace,
+  reading: number,
+): Promise<void> {
   try {
-    await partition(job, block, memory);
+    await partition(job, block, memory, reading);
   } catch (error) {
     if (!isBadIndex(error)) throw error;
     await writeBad(job.folder, "partition", block, { block, position: 0, error });

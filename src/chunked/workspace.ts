@@ -22,6 +22,12 @@ export class Workspace {
     return new Uint32Array(buffer, byteOffset, length);
   }
 
+  /** Recycles all buffers. */
+  clear(): void {
+    for (const buffer of this.#buffers.values()) this.executor.recycle(buffer);
+    this.#buffers.clear();
+  }
+
   #buffer(name: string, length: number): Uint8Array {
     const known = this.#buffers.get(name);
     if (known !== undefined && known.byteLength >= length) return known;

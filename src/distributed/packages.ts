@@ -6,7 +6,8 @@
 import { createRequire } from "node:module";
 import * as path from "node:path";
 import { pathToFileURL } from "node:url";
-import { isArray, TensorError } from "../errors.ts";
+import { isArray, messageOf, TensorError } from "../errors.ts";
+import { otherProtocol, silence, WrongRedis } from "./probe.ts";
 
 /** A job in a queue. */
 export interface QueuedJob {
@@ -48,6 +49,8 @@ export interface JobQueue extends Emitter {
 }
 
 export interface QueueWorker extends Emitter {
+  /** Has the timer that renews locks. The timer keeps the process alive until `close`. */
+  readonly lockManager?: { close(): Promise<void> };
   close(): Promise<void>;
 }
 
@@ -62,7 +65,17 @@ interface Bullmq {
 }
 
 export interface RedisClient extends Emitter {
+  readonly status: string;
   connect(): Promise<void>;
+  disconnect(): void;
+  duplicate(...options: readonly unknown[]): RedisClient;
+}
+
+/** A client of Redis, with the copies that BullMQ makes of it to wait for jobs. */
+export interface RedisConnection {
+  readonly client: RedisClient;
+  readonly isReady: boolean;
+  /** Ends the client and its copies, even if Redis cannot be reached. */
   disconnect(): void;
 }
 
@@ -105,10 +118,8 @@ const isMissing = (error: unknown, name: string): boolean =>
   error.code === "ERR_MODULE_NOT_FOUND" &&
   error.message.includes(`'${name}'`);
 
-const brokenPackage = (name: string, cause: unknown): TensorError => {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new TensorError("engine", `${name} does not load: ${reason}`, {}, { cause });
-};
+const brokenPackage = (name: string, cause: unknown): TensorError =>
+  new TensorError("engine", `${name} does not load: ${messageOf(cause)}`, {}, { cause });
 
 /** The exports of a CommonJS module are those of its default too. */
 const exportsOf = (module: object): object =>
@@ -127,49 +138,77 @@ export async function connect(
   connection: Connection,
   from: string | undefined,
   onLost: (sentence: string) => void,
-): Promise<RedisClient> {
+): Promise<RedisConnection> {
   const { Redis } = exportsOf(await load("ioredis", from)) as Ioredis;
-  const options = { ...OPTIONS, ...(typeof connection === "string" ? {} : connection) };
-  const redis =
+  let isOver = false;
+  const retryStrategy = (times: number): number | null =>
+    isOver ? null : Math.min(100 * times, 2000);
+  const options = {
+    ...OPTIONS,
+    retryStrategy,
+    ...(typeof connection === "string" ? {} : connection),
+  };
+  const client =
     typeof connection === "string" ? new Redis(connection, options) : new Redis(options);
+  const clients = [client];
+  const duplicate = client.duplicate.bind(client);
+  client.duplicate = (...own) => {
+    const other = duplicate(...own);
+    clients.push(other);
+    return other;
+  };
+  const disconnect = (): void => {
+    // BullMQ may be about to connect again.
+    isOver = true;
+    for (const one of clients) one.disconnect();
+  };
   let reason = "it does not answer";
   let isConnected = false;
-  redis.on("error", (error) => {
+  client.on("error", (error) => {
     const text = textOf(error);
     // The client tries again and again, and fails in the same words.
     if (isConnected && text !== reason) onLost(`Redis at ${printAddress(connection)}: ${text}`);
     reason = text;
   });
-  redis.on("ready", () => {
+  client.on("ready", () => {
     isConnected = true;
     reason = "";
   });
+  const over = new AbortController();
   try {
-    await redis.connect();
+    const { signal } = over;
+    await Promise.race([client.connect(), otherProtocol(connection, signal), silence(signal)]);
   } catch (cause) {
-    redis.disconnect();
-    const sentence = `Redis at ${printAddress(connection)} cannot be used: ${reason}`;
+    disconnect();
+    const why = cause instanceof WrongRedis ? cause.message : reason;
+    const sentence = `Redis at ${printAddress(connection)} cannot be used: ${why}`;
     throw new TensorError("engine", sentence, {}, { cause });
+  } finally {
+    over.abort();
   }
-  return redis;
+  return {
+    client,
+    get isReady() {
+      return client.status === "ready";
+    },
+    disconnect,
+  };
 }
 
 const OPTIONS = {
   lazyConnect: true,
   // Workers wait for a lost Redis, and BullMQ takes no other number.
   maxRetriesPerRequest: null,
-  retryStrategy: (times: number): number => Math.min(100 * times, 2000),
 };
 
 /** An address that several names lead to fails with one error for each. */
 function textOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const errors = "errors" in error && isArray(error.errors) ? error.errors : [];
-  return errors.length > 0 ? textOf(errors[0]) : error.message;
+  const errors = error instanceof Error && "errors" in error ? error.errors : [];
+  return isArray(errors) && errors.length > 0 ? textOf(errors[0]) : messageOf(error);
 }
 
 /** Host and port, without the password that may stand in front of them. */
-function printAddress(connection: Connection): string {
+export function printAddress(connection: Connection): string {
   if (typeof connection === "string") {
     return URL.canParse(connection) ? new URL(connection).host : "the address given";
   }

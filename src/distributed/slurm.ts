@@ -5,7 +5,7 @@
  */
 
 import { remainingTasks, type Job, type Stage, type StageName } from "../chunked/job.ts";
-import { TensorError } from "../errors.ts";
+import { printValue, TensorError } from "../errors.ts";
 import { currentStage, type Core } from "./core.ts";
 import { printNumbers } from "./ranges.ts";
 
@@ -162,7 +162,7 @@ const PATIENCE = 70;
 function quote(word: string): string {
   // A line break could end the script within the script, and a NUL ends every argument.
   if (/[\n\r\0]/.test(word)) {
-    throw new TensorError("attribute", `a script cannot hold the name ${JSON.stringify(word)}`);
+    throw new TensorError("attribute", `a script cannot hold the name ${printValue(word)}`);
   }
   return /^[\w./:=%@,+-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

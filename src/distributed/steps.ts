@@ -8,6 +8,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Job, StageName } from "../chunked/job.ts";
 import { isTensorError, type ErrorCode } from "../errors.ts";
+import { DISTRIBUTED } from "../limits.ts";
 import { currentStage, finalFailure, type Core } from "./core.ts";
 import type { JobQueue, QueuedJob } from "./packages.ts";
 import { inParts, printNumbers } from "./ranges.ts";
@@ -17,6 +18,8 @@ export const ROOT = "job";
 
 export interface RootData {
   readonly folder: string;
+  /** Of the job, because the folder may hold another one later. */
+  readonly id: string;
   /** How often a task is tried. */
   readonly attempts: number;
   /** How many tasks a job of the queue has at least. */
@@ -30,6 +33,8 @@ export interface RootData {
 
 export interface TaskData {
   readonly folder: string;
+  /** Of the job, because the folder may hold another one later. */
+  readonly id: string;
   readonly stage: StageName;
   /** Such as `0-3,7`. */
   readonly tasks: string;
@@ -42,18 +47,6 @@ export interface TaskData {
  */
 export const rootId = ({ id, folder }: Job): string =>
   `nd-${createHash("sha256").update(`${id}\0${folder}`).digest("hex").slice(0, 24)}`;
-
-/**
- * At most so many jobs in the queue for a stage: each takes about 1 kB of Redis, and 10,000 are enough to keep 1,000
- * threads busy to the end.
- */
-const MOST_JOBS = 10_000;
-
-/** How many are added by one command. Redis does nothing else meanwhile. */
-const BATCH = 500;
-
-/** Milliseconds before the first retry, doubled for each more. */
-const BACKOFF = 1000;
 
 /** The last task looks at what all others have done, so it is tried until a listing cannot be old: 63 seconds. */
 const FINISH_ATTEMPTS = 7;
@@ -80,7 +73,9 @@ export async function stepRoot(
   root: QueuedJob,
   token: string,
 ): Promise<RootStep> {
-  const job = await core.openJob((root.data as RootData).folder);
+  const { folder, id } = root.data as RootData;
+  const job = await core.openJob(folder);
+  if (job.id !== id) return { sentence: otherJob(folder, id), code: "engine" };
   for (;;) {
     // Each pass is a stage, and the stages follow one another.
     /* oxlint-disable no-await-in-loop */
@@ -144,6 +139,10 @@ async function childFailure(queue: JobQueue, root: QueuedJob): Promise<RootFailu
   return { sentence, code };
 }
 
+/** The sentence for a job that was removed, and whose folder holds another job now. */
+export const otherJob = (folder: string, id: string): string =>
+  `job ${id} is no longer in ${folder}, which holds another job now`;
+
 const lostTasks = ({ folder }: Job, { stage, remaining }: NextTasks): RootFailure => ({
   code: "engine",
   sentence:
@@ -157,11 +156,11 @@ async function addTasks(
   stage: StageName,
   remaining: readonly number[],
 ): Promise<void> {
-  const { folder, attempts, tasksPerJob } = root.data as RootData;
-  const length = Math.max(tasksPerJob, Math.ceil(remaining.length / MOST_JOBS));
+  const { folder, id, attempts, tasksPerJob } = root.data as RootData;
+  const length = Math.max(tasksPerJob, Math.ceil(remaining.length / DISTRIBUTED.jobs));
   const jobs = inParts(remaining, length).map((part) => ({
     name: stage,
-    data: { folder, stage, tasks: printNumbers(part) } satisfies TaskData,
+    data: { folder, id, stage, tasks: printNumbers(part) } satisfies TaskData,
     opts: {
       // Fixed, so that a root that is called twice adds each once. The time is that of the root: what an earlier root
       // left in the queue must not be taken for a child of this one.
@@ -170,15 +169,16 @@ async function addTasks(
       // The root is called at once, and says what the child said.
       continueParentOnFailure: true,
       attempts: stage === "finish" ? Math.max(attempts, FINISH_ATTEMPTS) : attempts,
-      backoff: { type: "exponential", delay: BACKOFF, jitter: 0.5 },
+      backoff: { type: "exponential", delay: DISTRIBUTED.backoff, jitter: 0.5 },
       removeOnComplete: true,
       removeOnFail: { age: 7 * 24 * 3600, count: 1000 },
     },
   }));
-  for (let first = 0; first < jobs.length; first += BATCH) {
+  const { batch } = DISTRIBUTED;
+  for (let first = 0; first < jobs.length; first += batch) {
     // A command at a time.
     // oxlint-disable-next-line no-await-in-loop
-    await queue.addBulk(jobs.slice(first, first + BATCH));
+    await queue.addBulk(jobs.slice(first, first + batch));
   }
 }
 

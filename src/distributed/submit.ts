@@ -4,8 +4,16 @@ import * as path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Job, StageName } from "../chunked/job.ts";
 import { printValue, TensorError } from "../errors.ts";
+import { DISTRIBUTED } from "../limits.ts";
 import { currentStage, finalFailure, type Core } from "./core.ts";
-import { connect, loadBullmq, type Connection, type JobQueue, type QueuedJob } from "./packages.ts";
+import {
+  connect,
+  loadBullmq,
+  printAddress,
+  type Connection,
+  type JobQueue,
+  type QueuedJob,
+} from "./packages.ts";
 import { ROOT, rootId, type RootData } from "./steps.ts";
 import { QUEUE } from "./worker.ts";
 
@@ -37,20 +45,8 @@ export interface SubmitOptions {
   readonly from?: string;
 }
 
-/** Milliseconds between two looks at the folder. */
-const PERIOD = 200;
-
 /** A look may take this part of the time: a folder of 10,000 tasks on NFS takes a while to list. */
 const SHARE = 0.1;
-
-/** For so many looks a root may be complete while the folder, as this machine sees it, is not. */
-const MOST_DIFFERENCES = 30;
-
-/** Without Redis a job cannot be taken back, and nobody waits for it longer. */
-const WITHDRAWAL = 3000;
-
-/** Milliseconds after which workers are counted again. */
-const COUNT_PERIOD = 3000;
 
 /**
  * Submits the job and waits for its result. Those who submit one job share its tasks. What the queue forgets, because
@@ -72,7 +68,7 @@ export async function submit(core: Core, folder: string, options: SubmitOptions)
   const job = await core.openJob(path.resolve(folder));
   const bullmq = await loadBullmq(from);
   const redis = await connect(connection, from, onNote);
-  const queue = new bullmq.Queue(name, { connection: redis });
+  const queue = new bullmq.Queue(name, { connection: redis.client });
   queue.on("error", () => {});
   try {
     await new Submission(core, job, queue, { ...options, attempts, tasksPerJob }).wait();
@@ -93,6 +89,8 @@ class Submission {
   readonly #id: string;
   #differences = 0;
   #workers: number | null = null;
+  /** True if the caller was told that no worker listens, and no worker has listened since. */
+  #isAlone = false;
   #countedAt = -Infinity;
   /** Whether a look at the queue has not ended. */
   #isFollowing = false;
@@ -117,13 +115,13 @@ class Submission {
       /* oxlint-disable no-await-in-loop */
       const start = performance.now();
       if (signal?.aborted) {
-        await Promise.race([this.#withdraw(), sleep(WITHDRAWAL)]);
+        await Promise.race([this.#withdraw(), sleep(DISTRIBUTED.withdrawal)]);
         signal.throwIfAborted();
       }
       if (await this.#isDone()) return;
       // A lost connection must hide neither the folder nor the signal.
       if (!this.#isFollowing) void this.#startFollowing();
-      const pause = Math.max(PERIOD, (performance.now() - start) / SHARE);
+      const pause = Math.max(DISTRIBUTED.period, (performance.now() - start) / SHARE);
       await sleep(pause, undefined, signal === undefined ? {} : { signal }).catch(() => {});
       if (this.#failure !== null) throw this.#failure.error;
       /* oxlint-enable no-await-in-loop */
@@ -157,7 +155,8 @@ class Submission {
   /** Does nothing where the root is there. */
   async #add(): Promise<void> {
     const { attempts, tasksPerJob } = this.#options;
-    const data: RootData = { folder: this.#job.folder, attempts, tasksPerJob };
+    const { folder, id } = this.#job;
+    const data: RootData = { folder, id, attempts, tasksPerJob };
     await this.#queue.add(ROOT, data, {
       jobId: this.#id,
       // The root only adds tasks, which wait for their turn behind those of other jobs.
@@ -181,9 +180,13 @@ class Submission {
 
   /** Looks at what the queue makes of the job. */
   async #follow(): Promise<void> {
-    if (performance.now() - this.#countedAt > COUNT_PERIOD) {
+    if (performance.now() - this.#countedAt > DISTRIBUTED.count) {
       this.#countedAt = performance.now();
+      const before = this.#workers;
       this.#workers = await this.#queue.getWorkersCount();
+      // The note needs two counts of 0, because workers are often started at the same time as the job.
+      if (this.#workers === 0 && before === 0) this.#noteAlone();
+      else if (this.#workers > 0) this.#isAlone = false;
     }
     const root = await this.#queue.getJob(this.#id);
     const state = await root?.getState();
@@ -195,10 +198,20 @@ class Submission {
       if (current === null) return;
       // The root has the sentence of a bad index, the folder also its place.
       throw (await finalFailure(this.#core, this.#job, current)) ?? failureOf(root);
-    } else if (state === "completed" && ++this.#differences > MOST_DIFFERENCES) {
+    } else if (state === "completed" && ++this.#differences > DISTRIBUTED.differences) {
       this.#differences = 0;
       await this.#begin();
     }
+  }
+
+  #noteAlone(): void {
+    if (this.#isAlone) return;
+    this.#isAlone = true;
+    const { connection, queue = QUEUE, onNote } = this.#options;
+    onNote?.(
+      `no worker listens to the queue ${queue} of Redis at ${printAddress(connection)}; ` +
+        "start one: ndscatter job worker",
+    );
   }
 
   async #withdraw(): Promise<void> {

@@ -5,19 +5,21 @@ import * as os from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StageName } from "../chunked/job.ts";
 import type { TaskPool } from "../chunked/pool.ts";
-import { isTensorError, TensorError, type ErrorCode } from "../errors.ts";
+import { isTensorError, messageOf, TensorError, type ErrorCode } from "../errors.ts";
+import { DISTRIBUTED } from "../limits.ts";
 import type { Core } from "./core.ts";
 import {
   connect,
   loadBullmq,
   type Connection,
+  type RedisConnection,
   type JobQueue,
   type Processor,
   type QueuedJob,
   type QueueWorker,
 } from "./packages.ts";
 import { parseNumbers } from "./ranges.ts";
-import { isWorthRetry, ROOT, stepRoot, type RootData, type TaskData } from "./steps.ts";
+import { isWorthRetry, otherJob, ROOT, stepRoot, type RootData, type TaskData } from "./steps.ts";
 
 /** The name of the queue where none is given. */
 export const QUEUE = "ndscatter";
@@ -56,20 +58,10 @@ export interface JobWorker {
 }
 
 /**
- * A lock lives so many milliseconds and is renewed when half of them are over. A worker that was killed is noticed
- * when its locks are gone and another worker looks for such, every `STALLED_INTERVAL`: after 3 to 9 seconds.
- */
-const LOCK_DURATION = 6000;
-const STALLED_INTERVAL = 3000;
-
-/**
  * A task may lose its worker so many times, on machines that come and go. A task that needs more memory than there is
  * loses each, and must fail in the end.
  */
 const MAX_STALLED_COUNT = 10;
-
-/** Milliseconds that a worker waits which does not see a job's folder. */
-const BLIND_PAUSE = 2000;
 
 /** Range jobs are far shorter. */
 const MOST_TASKS = 10_000_000;
@@ -80,16 +72,17 @@ export async function startWorker(core: Core, options: WorkerOptions): Promise<J
   const { connection, queue: name = QUEUE, threads, memory, from, onNote = () => {} } = options;
   const bullmq = await loadBullmq(from);
   const redis = await connect(connection, from, onNote);
+  const { client } = redis;
   const pool = core.startPool({ threads, memory });
-  const queue = new bullmq.Queue(name, { connection: redis });
-  const runner = new TaskRunner(bullmq, pool, options);
+  const queue = new bullmq.Queue(name, { connection: client });
+  const runner = new TaskRunner(core, bullmq, pool, options);
   const process: Processor = (job, token = "") =>
     job.name === ROOT ? runRoot(core, bullmq, queue, job, token) : runner.run(job, token);
   const worker = new bullmq.Worker(name, process, {
-    connection: redis,
+    connection: client,
     concurrency: threads,
-    lockDuration: LOCK_DURATION,
-    stalledInterval: STALLED_INTERVAL,
+    lockDuration: DISTRIBUTED.lock,
+    stalledInterval: DISTRIBUTED.stalled,
     maxStalledCount: MAX_STALLED_COUNT,
     runRetryDelay: 1000,
   });
@@ -114,7 +107,7 @@ interface Parts {
   readonly worker: QueueWorker;
   readonly queue: JobQueue;
   readonly pool: Pick<TaskPool, "run" | "end">;
-  readonly redis: { disconnect(): void };
+  readonly redis: RedisConnection;
 }
 
 async function closeAll({ runner, worker, queue, pool, redis }: Parts, patience: number) {
@@ -124,13 +117,38 @@ async function closeAll({ runner, worker, queue, pool, redis }: Parts, patience:
     void pool.end();
   };
   const alarm = patience === Infinity ? undefined : setTimeout(giveUp, patience);
+  const over = new AbortController();
   try {
-    await worker.close();
-    await queue.close();
+    // Closing a worker waits for Redis. If Redis is gone, the worker's locks expire by themselves.
+    const closed = worker.close().then(() => queue.close());
+    await Promise.race([closed, untilLost(redis, runner, over.signal)]);
   } finally {
+    over.abort();
     clearTimeout(alarm);
-    await pool.end();
     redis.disconnect();
+    // `worker.close` does this last, so it never does it while Redis is gone.
+    await worker.lockManager?.close();
+    await pool.end();
+  }
+}
+
+/** Milliseconds between two checks of a worker that is ending. */
+const LOOK = 50;
+
+/**
+ * Waits until no task runs and Redis has been gone for `goodbye` milliseconds. A worker that gives tasks back has the same
+ * time for it.
+ */
+async function untilLost(
+  redis: RedisConnection,
+  runner: TaskRunner,
+  signal: AbortSignal,
+): Promise<void> {
+  let lastSeen = performance.now();
+  while (performance.now() - lastSeen < DISTRIBUTED.goodbye && !signal.aborted) {
+    // oxlint-disable-next-line no-await-in-loop
+    await sleep(LOOK);
+    if (runner.isBusy || (redis.isReady && !runner.wasAborted)) lastSeen = performance.now();
   }
 }
 
@@ -154,16 +172,33 @@ async function runRoot(
 }
 
 class TaskRunner {
+  readonly #core: Core;
   readonly #bullmq: Bullmq;
   readonly #pool: Pick<TaskPool, "run" | "end">;
   readonly #options: WorkerOptions;
   readonly #aborted = new AbortController();
   #isStopped = false;
+  #running = 0;
 
-  constructor(bullmq: Bullmq, pool: Pick<TaskPool, "run" | "end">, options: WorkerOptions) {
+  constructor(
+    core: Core,
+    bullmq: Bullmq,
+    pool: Pick<TaskPool, "run" | "end">,
+    options: WorkerOptions,
+  ) {
+    this.#core = core;
     this.#bullmq = bullmq;
     this.#pool = pool;
     this.#options = options;
+  }
+
+  /** True while a task runs. */
+  get isBusy(): boolean {
+    return this.#running > 0;
+  }
+
+  get wasAborted(): boolean {
+    return this.#aborted.signal.aborted;
   }
 
   /** No task begins any more. */
@@ -201,6 +236,12 @@ class TaskRunner {
     this.#options.onDone?.({ folder, stage, tasks, seconds });
   }
 
+  /** Refuses tasks of a job that was removed: the queue may still hold them, and the folder may hold another job by now. */
+  async #checkJob({ folder, id }: TaskData): Promise<void> {
+    const job = await this.#core.openJob(folder);
+    if (job.id !== id) throw new TensorError("attribute", otherJob(folder, id));
+  }
+
   async #runOne(
     job: QueuedJob,
     folder: string,
@@ -208,7 +249,9 @@ class TaskRunner {
     task: number,
     signal: AbortSignal,
   ): Promise<void> {
+    this.#running++;
     try {
+      await this.#checkJob(job.data as TaskData);
       await this.#pool.run(folder, stage, task, signal);
     } catch (error) {
       if (signal.aborted) return;
@@ -221,6 +264,8 @@ class TaskRunner {
       const code: ErrorCode = isTensorError(error) ? error.code : "engine";
       await job.updateData({ ...(job.data as object), code });
       throw new this.#bullmq.UnrecoverableError(sentence);
+    } finally {
+      this.#running--;
     }
   }
 }
@@ -233,7 +278,7 @@ async function checkSeen(folder: string, cause: unknown): Promise<void> {
   try {
     await fs.access(folder);
   } catch {
-    await sleep(BLIND_PAUSE);
+    await sleep(DISTRIBUTED.blind);
     const sentence = `${os.hostname()} does not see ${folder}; workers need it under the same path`;
     throw new TensorError("engine", sentence, {}, { cause });
   }
@@ -241,7 +286,7 @@ async function checkSeen(folder: string, cause: unknown): Promise<void> {
 
 /** The package's own errors say what is wrong; of others it helps to know where they happened. */
 function sentenceOf(error: unknown, stage: StageName, task: number): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return isTensorError(error) && error.code !== "engine"
     ? message
     : `task ${task} of ${stage} failed on ${os.hostname()}: ${message}`;
