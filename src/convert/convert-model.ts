@@ -15,7 +15,7 @@ import type { ModelContext } from "./context.ts";
 import { convertFunction, convertGraph } from "./convert-graph.ts";
 import { ConversionLog } from "./log.ts";
 import { Names } from "./names.ts";
-import { checkTarget, type CheckedTarget, type ConvertTarget } from "./target.ts";
+import { checkTarget, runtimeNote, type CheckedTarget, type ConvertTarget } from "./target.ts";
 import { translateGraph } from "./translate-graph.ts";
 
 export interface ConvertOptions {
@@ -33,7 +33,7 @@ export interface Conversion {
   readonly changes: readonly string[];
   /** With `force`, operators of which nodes were left as they were, with the number of those nodes. */
   readonly unchecked: ReadonlyMap<string, number>;
-  /** What the conversion relies on without knowing it for certain, a sentence each. */
+  /** Sentences about what the conversion assumes without being certain, and about runtimes that do not load the result. */
   readonly notes: readonly string[];
 }
 
@@ -66,6 +66,9 @@ export function convertModel(
   const converted = convertWhole(context);
   log.check();
   const { changes, unchecked, notes } = log;
+  const newer =
+    checked.domain === "ai.onnx" ? runtimeNote(checked.opset, converted.irVersion) : null;
+  if (newer !== null) notes.add(newer);
   // A graph that may stay as it is stays the caller's own.
   const graph = converted.graph === model.graph ? given.graph : converted.graph;
   return { model: { ...converted, graph }, changes, unchecked, notes: [...notes] };

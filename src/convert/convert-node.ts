@@ -30,16 +30,8 @@ import {
   type Meaning,
 } from "./meaning.ts";
 import { reword } from "./reword.ts";
+import type { Converted } from "./log.ts";
 import { printTarget, type CheckedTarget } from "./target.ts";
-
-/** A node as the target has it: the same object where nothing changes. */
-export interface Converted {
-  readonly node: ModelNode;
-  readonly from: OperatorVersion;
-  readonly to: OperatorVersion;
-  /** What the conversion relies on without knowing it for certain. */
-  readonly notes: readonly string[];
-}
 
 /** @throws TensorError `unsupported-model` with what the target cannot express; else what is wrong with the node */
 export function convertNode(node: ModelNode, opset: number, context: GraphContext): Converted {

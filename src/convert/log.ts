@@ -3,11 +3,30 @@
 import { isTensorError, TensorError } from "../errors.ts";
 import { MAX_NAMES } from "../model/graph.ts";
 import { nodeTitle, type ModelNode } from "../model/model.ts";
+import type { OperatorVersion } from "../operators/operator.ts";
 import { isOperator } from "../operators/registry.ts";
-import type { Converted } from "./convert-node.ts";
 import { versionTitle } from "./meaning.ts";
 import { printTarget, type CheckedTarget } from "./target.ts";
-import type { Revised } from "./versions/convert-versions.ts";
+
+/** A node as the target has it: the same object where nothing changes. */
+export interface Converted {
+  readonly node: ModelNode;
+  readonly from: OperatorVersion;
+  readonly to: OperatorVersion;
+  /** What the conversion relies on without knowing it for certain. */
+  readonly notes: readonly string[];
+}
+
+/** A node of another operator as the target has it. */
+export interface Revised {
+  /** The nodes that do what the node did, which itself is the last; the same object where nothing changes. */
+  readonly nodes: readonly ModelNode[];
+  /** How the node is called before and after, such as `Softmax-11` and `Flatten, Softmax-13`. */
+  readonly from: string;
+  readonly to: string;
+  /** What the conversion relies on without knowing it for certain. */
+  readonly notes: ReadonlySet<string>;
+}
 
 export class ConversionLog {
   readonly changes: string[] = [];

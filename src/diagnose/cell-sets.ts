@@ -3,7 +3,8 @@
  * tried on the differing cells alone, and a value counts for as many bits as it is unlikely to fit by chance.
  */
 
-import { DTYPES } from "../tensor/dtype.ts";
+import { DIAGNOSE } from "../limits.ts";
+import { DTYPES, isUnsigned, type DType } from "../tensor/dtype.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { leastNormal, rounderOf, roundingError } from "./arithmetic.ts";
 import { stepOf, valuesOf, type CellUpdates, type Value } from "./cell-values.ts";
@@ -120,12 +121,6 @@ function sumOf({ call }: Rule, data: Tensor, updates: Tensor, at: CellUpdates): 
   };
 }
 
-/** Values that a cell may have; more would fit nearly any value. */
-const MOST_VALUES = 2 ** 18;
-
-/** Values of all cells together: 1 s. */
-const MOST_STEPS = 3e7;
-
 function lostUpdates(
   rule: Rule,
   updates: Tensor,
@@ -133,55 +128,105 @@ function lostUpdates(
   actual: Tensor,
 ): Evidence | null {
   const { data, call } = rule;
-  const { reduction, includeSelf } = call.settings;
-  const [read, base, update] = [valuesOf(actual), valuesOf(data), valuesOf(updates)];
-  if (reduction === "none" || reduction === "mean" || !read || !base || !update) return null;
-  const unrounded = stepOf(data.dtype, reduction);
-  const round = isFloating(data) ? rounderOf(data.dtype) : null;
-  const step = round ? (a: Value, b: Value) => round(Number(unrounded(a, b))) : unrounded;
-  const isSum = round !== null && reduction !== "max" && reduction !== "min";
+  const { reduction } = call.settings;
+  const read = valuesOf(actual);
+  const valuesAt = possibleValues(rule, updates, at);
+  if (read === null || valuesAt === null) return null;
+  const isSum = isFloating(data) && reduction !== "max" && reduction !== "min";
   const sum = isSum ? sumOf(rule, data, updates, at) : null;
-  let steps = 0;
-  /** What the cell may be without some of its updates; null where that is too much. */
-  const valuesAt = (cell: number): readonly Value[] | null => {
-    const times = new Map<Value, number>();
-    for (let nth = 0; nth < at.count(cell); nth++) {
-      const value = update(at.element(cell, nth));
-      times.set(value, (times.get(value) ?? 0) + 1);
-    }
-    let values = [includeSelf ? base(cell) : null];
-    for (const [next, most] of times) {
-      // Of equal updates any number may be lost, which is one value more each.
-      if (values.length * (most + 1) > MOST_VALUES) values = [...new Set(values)];
-      const count = values.length * (most + 1);
-      if (times.size > 1 && count > MOST_VALUES) return null;
-      steps += count;
-      if (steps > MOST_STEPS) return null;
-      values = values.flatMap((first) => {
-        const chain = [first];
-        let last = first;
-        for (let n = 0; n < most; n++) chain.push((last = last === null ? next : step(last, next)));
-        return chain;
-      });
-    }
-    return values.map((value) => value ?? base(cell));
-  };
   return (cell) => {
     const count = at.count(cell);
     // A single update that is lost is no race, but it fits the same description.
     const values = count === 0 ? null : valuesAt(cell);
     if (values === null) return null;
     const wanted = read(cell);
-    const choice = (): number => Math.log2(new Set(values).size);
-    if (values.includes(wanted)) return Math.max(0, bitsOf(data) - choice());
+    const choice = (): number => Math.log2(unique(values).length);
+    if (values.some((value) => value === wanted || Object.is(value, wanted)))
+      return Math.max(0, bitsOf(data) - choice());
     // No order makes a difference to equal updates, nor to one that is left of two.
     if (sum === null || count < 3 || values.length === count + 1) return null;
     const tolerance =
       reduction === "mul"
         ? 2 * count * roundingError(data.dtype) * Math.abs(Number(wanted))
         : sum(cell).tolerance;
-    return values.some((value) => Math.abs(Number(value) - Number(wanted)) <= tolerance)
+    const isNear = (value: Value): boolean => Math.abs(Number(value) - Number(wanted)) <= tolerance;
+    return values.some(isNear)
       ? Math.max(0, evidenceOf(data, Number(wanted), tolerance) - choice())
       : null;
   };
+}
+
+/** A typed array of values, because plain arrays took ten times as long. */
+interface Values {
+  readonly length: number;
+  [at: number]: Value;
+  sort(): unknown;
+  some(test: (value: Value) => boolean): boolean;
+  slice(): Values;
+  subarray(begin: number, end: number): Values;
+}
+
+function newValues(dtype: DType, size: number): Values {
+  if (DTYPES[dtype].family !== "int64") return new Float64Array(size);
+  return isUnsigned(dtype) ? new BigUint64Array(size) : new BigInt64Array(size);
+}
+
+/** The values that a cell may have if some of its updates are lost; null if there are too many to list. */
+function possibleValues(
+  { data, call }: Rule,
+  updates: Tensor,
+  at: CellUpdates,
+): ((cell: number) => Values | null) | null {
+  const { reduction, includeSelf } = call.settings;
+  const [base, update] = [valuesOf(data), valuesOf(updates)];
+  if (reduction === "none" || reduction === "mean" || !base || !update) return null;
+  const unrounded = stepOf(data.dtype, reduction);
+  const round = isFloating(data) ? rounderOf(data.dtype) : null;
+  const step = round ? (a: Value, b: Value) => round(Number(unrounded(a, b))) : unrounded;
+  const { values: mostValues, steps: mostSteps } = DIAGNOSE;
+  let steps = 0;
+  return (cell) => {
+    const times = new Map<Value, number>();
+    for (let nth = 0; nth < at.count(cell); nth++) {
+      const value = update(at.element(cell, nth));
+      times.set(value, (times.get(value) ?? 0) + 1);
+    }
+    let values = newValues(data.dtype, includeSelf ? 1 : 0);
+    if (includeSelf) values[0] = base(cell);
+    for (const [next, most] of times) {
+      // Any number of equal updates may be lost: each of them adds one possible value.
+      if (values.length * (most + 1) > mostValues) values = unique(values);
+      // If data does not take part in the reduction, the first update that is not lost starts it.
+      const count = values.length * (most + 1) + (includeSelf ? 0 : most);
+      if (times.size > 1 && count > mostValues) return null;
+      steps += count;
+      if (steps > mostSteps) return null;
+      const longer = newValues(data.dtype, count);
+      let to = 0;
+      const add = (first: Value, more: number): void => {
+        let last = first;
+        longer[to++] = last;
+        for (let nth = 0; nth < more; nth++) longer[to++] = last = step(last, next);
+      };
+      for (let n = 0; n < values.length; n++) add(values[n], most);
+      if (!includeSelf) add(next, most - 1);
+      values = longer;
+    }
+    if (includeSelf) return values;
+    const all = newValues(data.dtype, values.length + 1);
+    for (let n = 0; n < values.length; n++) all[n] = values[n];
+    all[values.length] = base(cell);
+    return all;
+  };
+}
+
+/** The values sorted, without repetitions. */
+function unique(values: Values): Values {
+  const sorted = values.slice();
+  sorted.sort();
+  let count = 0;
+  for (let n = 0; n < sorted.length; n++) {
+    if (n === 0 || !Object.is(sorted[n], sorted[count - 1])) sorted[count++] = sorted[n];
+  }
+  return sorted.subarray(0, count);
 }

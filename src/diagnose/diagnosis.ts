@@ -1,12 +1,12 @@
 /** A diagnosis: what a runtime may have done, by an id that stays. */
 
-import type { DialectId } from "./dialects.ts";
+import type { DialectId } from "./dialect-table.ts";
 
 /**
  * What a runtime may have done; `docs/diagnose.md` says what each id means. Equally good explanations are listed in this
  * order. The union `DiagnosisId` is derived from this list.
  */
-export const DIAGNOSES = Object.freeze([
+export const DIAGNOSES = /* @__PURE__ */ Object.freeze([
   "not-applied",
   "first-wins",
   "other-reduction",

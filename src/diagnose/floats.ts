@@ -3,7 +3,7 @@
 import { DTYPES } from "../tensor/dtype.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { arithmeticOf, leastNormal, rounderOf, type Parts } from "./arithmetic.ts";
-import { hypothesis, type Hypothesis } from "./hypothesis.ts";
+import { hypothesis, type Hypothesis, type VariantName } from "./hypothesis.ts";
 import { isFloating, type Rule } from "./rule.ts";
 
 const always = (): boolean => true;
@@ -17,13 +17,14 @@ const compares = ({ call: { settings } }: Rule): boolean =>
 const floats = (
   id: Hypothesis["id"],
   applies: (rule: Rule) => boolean,
-  parts: (data: Tensor) => readonly (readonly [sentence: string, parts: Parts])[],
+  parts: (data: Tensor) => readonly (readonly [sentence: string, parts: Parts, VariantName?])[],
 ): Hypothesis =>
   hypothesis(id, "arithmetic", (rule) =>
     isFloating(rule.data) && applies(rule)
-      ? parts(rule.data).map(([sentence, given]) => [
+      ? parts(rule.data).map(([sentence, given, name]) => [
           sentence,
           { arithmetic: arithmeticOf(rule.data.dtype, given) },
+          name,
         ])
       : [],
   );
@@ -81,22 +82,30 @@ export const FLOATS: readonly Hypothesis[] = [
     return [[`sums were kept in ${wide} and rounded to ${dtype} once`, { round: rounderOf(wide) }]];
   }),
   floats("signed-zero", compares, () => [
-    ["of 0 and -0 the value of data stayed", each(forOthers, COMPARISONS.first)],
-    ["of 0 and -0 the update stayed", each(forOthers, COMPARISONS.second)],
+    ["of 0 and -0 the value of data stayed", each(forOthers, COMPARISONS.first), "data-stays"],
+    ["of 0 and -0 the update stayed", each(forOthers, COMPARISONS.second), "update-stays"],
   ]),
   floats("signed-zero", isReduced, ({ dtype }) => {
     const round = rounderOf(dtype);
     return [["results that are -0 became 0", { round: (value) => withoutSign(round(value)) }]];
   }),
   floats("signed-zero", always, () => [
-    ["-0 became 0 in the whole output", { finish: withoutSign }],
+    ["-0 became 0 in the whole output", { finish: withoutSign }, "whole-output"],
   ]),
   floats("nan-one-operand", compares, () => [
     ["a NaN was left out: the other operand stayed", each(ignoringNaN, EXACT)],
     ["of a NaN and a number the value of data stayed", each(forNaN, COMPARISONS.first)],
     ["of a NaN and a number the update stayed", each(forNaN, COMPARISONS.second)],
-    ["a comparison with NaN, and of 0 with -0, kept the value of data", COMPARISONS.first],
-    ["a comparison with NaN, and of 0 with -0, kept the update", COMPARISONS.second],
+    [
+      "a comparison with NaN, and of 0 with -0, kept the value of data",
+      COMPARISONS.first,
+      "data-stays",
+    ],
+    [
+      "a comparison with NaN, and of 0 with -0, kept the update",
+      COMPARISONS.second,
+      "update-stays",
+    ],
   ]),
   floats("subnormals-flushed", always, ({ dtype }) => {
     const least = leastNormal(dtype);

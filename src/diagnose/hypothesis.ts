@@ -12,10 +12,21 @@ export interface Facts {
   readonly hasOutside: boolean;
 }
 
+/** What tells a variant from others of its id, where a dialect is known by that variant alone. */
+export type VariantName =
+  | "nearest-place"
+  | "zero"
+  | "outside"
+  | "data-stays"
+  | "update-stays"
+  | "whole-output";
+
 /** One way in which a hypothesis may be true. */
 export interface Variant {
   readonly rule: Rule;
   readonly sentence: string;
+  /** Absent where nothing refers to the variant, or its hypothesis has no other. */
+  readonly name?: VariantName | undefined;
 }
 
 /** Which part of a rule a hypothesis changes. Two hypotheses are tried together only where the parts differ. */
@@ -28,8 +39,8 @@ export interface Hypothesis {
   variants(rule: Rule, facts: Facts): readonly Variant[];
 }
 
-/** A sentence, and what it says that another value has in a rule. */
-export type Change = readonly [sentence: string, parts: Partial<Rule>];
+/** A sentence, what it says that another value has in a rule, and the name of the variant if it has one. */
+export type Change = readonly [sentence: string, parts: Partial<Rule>, name?: VariantName];
 
 /** @param changesOf says how the hypothesis may be true */
 export function hypothesis(
@@ -42,8 +53,9 @@ export function hypothesis(
     id,
     aspect,
     variants: (rule, facts) =>
-      changesOf(rule, facts).map(([sentence, parts]) => ({
+      changesOf(rule, facts).map(([sentence, parts, name]) => ({
         sentence,
+        name,
         // Made when it is tried: parts may be as large as an input.
         get rule() {
           return { ...rule, ...(isPlanSame ? {} : { kept: {} }), ...parts };
@@ -69,8 +81,8 @@ export const ownPlace = (rule: Rule): typeof wrapped =>
   takesNegative(rule) ? wrapped : (index) => index;
 
 /** Whether an index may count from the end; a position of a sequence may not. */
-export const takesNegative = ({ call: { operator, version } }: Rule): boolean =>
-  version.negativeIndices && operator.ownRules !== true;
+export const takesNegative = ({ call: { version } }: Rule): boolean =>
+  version.negativeIndices && version.indexForm !== "sequences";
 
 export function factsOf(rule: Rule, isError: boolean): Facts {
   const { axes, tupleAt, length, base } = placingOf(rule);

@@ -29,8 +29,8 @@ const places =
       facts[which] ? changesOf(rule, facts.hasNegative) : [],
     );
 
-const negatives = places("hasNegative");
-const outside = places("hasOutside");
+const negatives = /* @__PURE__ */ places("hasNegative");
+const outside = /* @__PURE__ */ places("hasOutside");
 
 const negativeDropped: PlaceOf = (index, dim) => (index < 0 ? NaN : within(index, dim));
 
@@ -42,7 +42,7 @@ const countedFrom = (place: string, endOf: (dim: number) => number): Change => [
 /** Of a scatter an update that is left out writes nothing; of a gather the element is 0 or NaN. */
 function filled(rule: Rule, placeOf: PlaceOf, which: string): readonly Change[] {
   if (rule.updates !== undefined) return [[`updates with ${which} were left out`, { placeOf }]];
-  const zero: Change = [`elements with ${which} are 0`, { placeOf }];
+  const zero: Change = [`elements with ${which} are 0`, { placeOf }, "zero"];
   return isFloating(rule.data)
     ? [zero, [`elements with ${which} are NaN`, { placeOf, fill: "nan" }]]
     : [zero];
@@ -62,6 +62,7 @@ export const PLACES: readonly Hypothesis[] = [
     const nearest: Change = [
       "indices outside their axis were taken for the nearest place",
       { placeOf: (index, dim, ...sequence) => clipped(own(index, dim), dim, ...sequence) },
+      "nearest-place",
     ];
     return hasNegative
       ? [nearest, ["indices were clipped to their axis, negative ones to 0", { placeOf: clipped }]]
@@ -82,10 +83,11 @@ export const PLACES: readonly Hypothesis[] = [
     [
       "indices outside their axis were taken at their offset in the whole tensor",
       { placeOf: ownPlace(rule) },
+      "outside",
     ],
   ]),
   outside("other-mode", (rule) =>
-    rule.call.operator.ownRules === true && rule.call.settings.mode === "linear"
+    rule.call.version.indexForm === "sequences" && rule.call.settings.mode === "linear"
       ? [
           [
             "the mode was circular, not linear",

@@ -109,21 +109,30 @@ function movesOf(plan: Plan, isGather: boolean, { cells, before }: Probe): Moves
   return { near: Uint32Array.from(near), far: Uint32Array.from(far) };
 }
 
+/** A Plan whose offsets count from the beginning of all `size` elements, so that it has one batch. */
+export const flatPlan = (offsets: Uint32Array, slice: number, size: number): Plan => ({
+  offsets,
+  slice,
+  count: offsets.length,
+  size,
+  batches: 1,
+  span: size,
+});
+
 /** A rule and its Plan for the cells of a probe alone, each a slice of its own. */
 function restricted(rule: Rule, probe: Probe): [Rule, Plan] {
   const { data, updates } = rule;
   rule.kept.moves ??= movesOf(planOf(rule), updates === undefined, probe);
   const { near, far } = rule.kept.moves;
   const shape = [probe.cells.length];
-  const part = { slice: 1, count: near.length, batches: 1 };
   return updates === undefined
     ? [
         { ...rule, shape },
-        { ...part, offsets: far, source: near, size: data.size, span: data.size },
+        { ...flatPlan(far, 1, data.size), source: near },
       ]
     : [
         { ...rule, shape, data: pick(data, probe.cells), updates: pick(updates, far) },
-        { ...part, offsets: near, size: shape[0], span: shape[0] },
+        flatPlan(near, 1, shape[0]),
       ];
 }
 
@@ -135,8 +144,9 @@ export function pick(
 ): Tensor {
   const count = offsets.length;
   const out = allocate(dtype, count);
-  const plan = { offsets, slice: 1, count, size, batches: 1, span: size };
-  void createJs().begin().gather(plan, dtype, data, out);
+  void createJs()
+    .begin()
+    .gather(flatPlan(offsets, 1, size), dtype, data, out);
   return new Tensor(dtype, [...shape], count, out);
 }
 
@@ -205,7 +215,7 @@ function newPlacing(rule: Rule): Placing {
   }));
   const { count } = plan;
   const base = absoluteOffsets(plan);
-  if (call.operator.ownRules === true) {
+  if (call.version.indexForm === "sequences") {
     return {
       plan,
       base: base.map((offset, p) => offset - (p % count) * plan.slice),
@@ -253,7 +263,7 @@ function placedPlan(rule: Rule, placeOf: PlaceOf): Plan {
       break;
     }
   }
-  const whole = { offsets, slice, count: offsets.length, size, batches: 1, span: size };
+  const whole = flatPlan(offsets, slice, size);
   return isAnyLeftOut ? without(whole, leftOut) : whole;
 }
 

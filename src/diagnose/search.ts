@@ -1,14 +1,18 @@
 /** Tries hypotheses on a case, one by one, then in pairs, and ranks what fits. */
 
+import { DIAGNOSE } from "../limits.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { bitsOf, CELL_SETS } from "./cell-sets.ts";
+import { bitsOf, CELL_SETS, type CellSet } from "./cell-sets.ts";
 import { cellUpdatesOf } from "./cell-values.ts";
 import { cellsOf, type Cells } from "./cells.ts";
 import type { Diagnosis } from "./diagnosis.ts";
+import { DIALECTS, type DialectId } from "./dialect-table.ts";
+import { dialectsWith } from "./dialects.ts";
 import { FLOATS } from "./floats.ts";
 import type { Aspect, Facts, Hypothesis, Variant } from "./hypothesis.ts";
 import { INPUTS } from "./inputs.ts";
 import { PLACES } from "./places.ts";
+import { openOrder, raceSets, repeatsWord } from "./race.ts";
 import { pick, predict, type Probe, type Rule } from "./rule.ts";
 import { SETTINGS } from "./settings.ts";
 
@@ -22,6 +26,10 @@ export interface Case {
   readonly actual: Tensor;
   readonly found: Cells;
   readonly differing: Uint32Array;
+  /** The runtime that gave the result; null if unknown. */
+  readonly dialect: DialectId | null;
+  /** True if other runs have shown a race, false if they have ruled it out; null if unknown. */
+  readonly isRace: boolean | null;
 }
 
 /** Some of the cells that differ, on which a hypothesis is tried before it is tried on all. */
@@ -49,35 +57,31 @@ interface Tried {
 const LEAST_BITS = 8;
 const LEAST_PARTIAL_BITS = 16;
 
-/** In calls of at most as many cells and indices all pairs are tried, each on all cells: at most 0.3 s. */
-const FEW_CELLS = 2e4;
-
-/** In larger ones each hypothesis is tried on as many of the cells that differ first. */
-const SAMPLED = 1000;
-
 /** A hypothesis that explains fewer of the sample does not explain half of all. */
 const LEAST_SHARE = 1 / 3;
-
-/** Otherwise at most as many, of faults that explain a cell alone. Each takes 30 ms for 10^6 cells. */
-const MOST_PAIRS = 40;
 
 export function search(wanted: Case): readonly Found[] {
   const { differing, facts, found } = wanted;
   if (differing.length === 0) return [];
-  const given = { ...wanted, sample: found.count > FEW_CELLS ? sampleOf(wanted) : null };
+  const isWhole = ({ cells }: Found): boolean => cells.explained === differing.length;
+  const races = racesOf(wanted);
+  // A fault that is the same in every run cannot explain a result that changes from run to run.
+  if (wanted.isRace === true && races.some(isWhole)) return races.filter(isWhole);
+  const given = { ...wanted, sample: found.count > DIAGNOSE.whole ? sampleOf(wanted) : null };
   const tried = HYPOTHESES.filter(({ aspect }) => !facts.isError || aspect === "places").flatMap(
     (hypothesis) => attempts(given, hypothesis, given.rule),
   );
   const isFull = ({ explained, wrong }: Tried): boolean =>
     explained === differing.length && wrong === 0;
+  const known = knownFirst(given);
   const full = tried.filter(isFull);
-  if (full.length > 0) return diagnosesOf(full, differing.length);
-  const sets = cellSets(given);
-  const fullSets = sets.filter(({ cells }) => cells.explained === differing.length);
-  if (fullSets.length > 0) return fullSets;
+  if (full.length > 0) return known(diagnosesOf(full, differing.length));
+  if (races.some(isWhole)) return races.filter(isWhole);
+  const sets = races.length > 0 ? races : cellSets(given);
+  if (sets.some(isWhole)) return known(sets.filter(isWhole));
   const pairs = pairsOf(given, tried);
   const fullPairs = pairs.filter(isFull);
-  if (fullPairs.length > 0) return diagnosesOf(fullPairs, differing.length);
+  if (fullPairs.length > 0) return known(diagnosesOf(fullPairs, differing.length));
   const bits = bitsOf(given.actual);
   const partial = [...tried, ...pairs].filter(
     ({ explained, wrong }) =>
@@ -86,8 +90,26 @@ export function search(wanted: Case): readonly Found[] {
       2 * explained >= differing.length &&
       explained * bits >= LEAST_PARTIAL_BITS,
   );
-  const all = [...diagnosesOf(partial, differing.length), ...sets];
+  const all = known([...diagnosesOf(partial, differing.length), ...sets]);
   return all.sort((a, b) => b.cells.explained - a.cells.explained);
+}
+
+/** Moves to the front the faults that the runtime is known to have. */
+const knownFirst =
+  ({ dialect }: Case) =>
+  (found: readonly Found[]): Found[] => {
+    const isKnown = ({ id }: Found): boolean =>
+      dialect !== null && dialectsWith(id).includes(dialect);
+    return [...found.filter(isKnown), ...found.filter((one) => !isKnown(one))];
+  };
+
+/** The explanations by a race; none unless other runs have shown a race, or the runtime is known to race in such calls. */
+function racesOf(wanted: Case): Found[] {
+  const { dialect, isRace, rule } = wanted;
+  const record = dialect === null ? null : DIALECTS[dialect];
+  const isKnownToRace = record !== null && openOrder(record, rule) !== null;
+  if (!(isRace ?? isKnownToRace)) return [];
+  return cellSets(wanted, raceSets(record === null ? null : repeatsWord(record, rule)), 0);
 }
 
 type Sampled = Case & { readonly sample: Sample | null };
@@ -95,11 +117,12 @@ type Sampled = Case & { readonly sample: Sample | null };
 /** Steps of the golden ratio spread evenly, and not in step with anything that repeats. A cell may come twice. */
 function sampleOf({ actual, differing, found }: Case): Sample {
   const { length } = differing;
+  const { sampled } = DIAGNOSE;
   const cells =
-    length <= SAMPLED
+    length <= sampled
       ? differing
       : Uint32Array.from(
-          { length: SAMPLED },
+          { length: sampled },
           (_, n) => differing[Math.floor(((n * 0.618034) % 1) * length)],
         ).sort();
   const before = new Uint16Array(found.count + 1);
@@ -171,14 +194,14 @@ const ASPECTS: readonly Aspect[] = [
 function pairsOf(given: Sampled, tried: readonly Tried[]): Tried[] {
   const { rule, facts } = given;
   const ranked = tried.toSorted((a, b) => b.explained - a.explained);
-  const isSmall = Math.max(given.found.count, rule.indices.size) <= FEW_CELLS;
+  const isSmall = Math.max(given.found.count, rule.indices.size) <= DIAGNOSE.allPairs;
   const promising = isSmall
     ? ranked
     : ranked
         .filter(
           ({ id, explained }, n) => explained > 0 && ranked.findIndex((one) => one.id === id) === n,
         )
-        .slice(0, 10);
+        .slice(0, DIAGNOSE.partners);
   // In a call that is an error only readings of indices were tried alone, because all others need one.
   const partners = facts.isError
     ? HYPOTHESES.flatMap((hypothesis) =>
@@ -198,7 +221,7 @@ function pairsOf(given: Sampled, tried: readonly Tried[]): Tried[] {
         rankOf(one) < rankOf(other) ? ([one, other] as const) : ([other, one] as const),
       ),
   );
-  return chosen.slice(0, isSmall ? Infinity : MOST_PAIRS).flatMap(([first, second]) => {
+  return chosen.slice(0, isSmall ? Infinity : DIAGNOSE.pairs).flatMap(([first, second]) => {
     const { hypothesis, nth } = second;
     const variant = hypothesis.variants(first.variant.rule, facts).at(nth);
     const rule = variant?.rule;
@@ -211,12 +234,19 @@ function pairsOf(given: Sampled, tried: readonly Tried[]): Tried[] {
   });
 }
 
-/** The hypotheses that allow several values in a cell, as far as the cells are no chance. */
-function cellSets({ rule, facts, actual, differing, sample }: Sampled): Found[] {
+/**
+ * The hypotheses that allow several values in a cell.
+ * @param leastBits the least evidence in bits; what fits by chance more often is left out
+ */
+function cellSets(
+  { rule, facts, actual, differing, sample = null }: Case & { readonly sample?: Sample | null },
+  tried: readonly CellSet[] = CELL_SETS,
+  leastBits: number | null = null,
+): Found[] {
   const { updates } = rule;
   if (facts.isError || updates === undefined) return [];
   const at = cellUpdatesOf(rule);
-  return CELL_SETS.flatMap(({ id, sentence, evidence }) => {
+  return tried.flatMap(({ id, sentence, evidence }) => {
     const fit = evidence(rule, updates, at, actual);
     if (fit === null) return [];
     if (sample !== null) {
@@ -235,7 +265,7 @@ function cellSets({ rule, facts, actual, differing, sample }: Sampled): Found[] 
       explained++;
       bits += found;
     }
-    const least = misses === 0 ? LEAST_BITS : LEAST_PARTIAL_BITS;
+    const least = leastBits ?? (misses === 0 ? LEAST_BITS : LEAST_PARTIAL_BITS);
     return bits < least
       ? []
       : [{ id, sentence, cells: { explained, differing: differing.length } }];

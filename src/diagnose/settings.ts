@@ -9,7 +9,7 @@ import { product } from "../tensor/shape.ts";
 import { absoluteOffsets } from "../plan/plan.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import { hypothesis, type Change, type Hypothesis } from "./hypothesis.ts";
-import { withSettings, type Rule } from "./rule.ts";
+import { flatPlan, withSettings, type Rule } from "./rule.ts";
 
 const hasSetting = ({ call: { version } }: Rule, name: string): boolean =>
   version.attributes.some((attribute) => attribute.name === name) ||
@@ -115,7 +115,7 @@ function otherAxes(rule: Rule): readonly Change[] {
 function batchZero(rule: Rule): readonly Change[] {
   const { call, indices } = rule;
   const { dtype, shape, size, data } = indices;
-  const axes = call.operator.ownRules === true ? shape.length : batchDimsOf(rule);
+  const axes = call.version.indexForm === "sequences" ? shape.length : batchDimsOf(rule);
   const batch = product(shape, axes);
   if (axes === 0 || size <= batch || !isNumericStorage(data)) return [];
   const first = data.slice();
@@ -140,7 +140,7 @@ function otherBatchDims(rule: Rule): readonly Change[] {
       ...withSettings(rule, { batchDims: other }),
       rewrite(plan) {
         const offsets = absoluteOffsets(plan).map((offset) => offset % batch);
-        return { ...plan, slice, offsets, count: offsets.length, batches: 1, span: plan.size };
+        return flatPlan(offsets, slice, plan.size);
       },
     },
   ];
@@ -150,7 +150,7 @@ function otherBatchDims(rule: Rule): readonly Change[] {
       batchDims,
       product(data.shape, batchDims),
     ),
-    ...Array.from({ length: call.version.name === "GatherND" ? batchDims : 0 }, (_, other) =>
+    ...Array.from({ length: call.version.indexForm === "tuples" ? batchDims : 0 }, (_, other) =>
       reread(`index tuples began at axis ${other}, not ${batchDims}`, other, Infinity),
     ),
   ];
@@ -159,13 +159,13 @@ function otherBatchDims(rule: Rule): readonly Change[] {
 /** Operators of ai.onnx with a plain function, without the limits of their versions. */
 function otherOperators(rule: Rule): readonly Change[] {
   const { operator, settings, version } = rule.call;
-  if (operator.ownRules === true) return [];
+  if (version.indexForm === "sequences") return [];
   return findOperators(
-    (other) =>
-      other.kind === operator.kind &&
-      other.plan !== operator.plan &&
-      other.plain !== undefined &&
-      other.ownRules !== true,
+    ({ kind, plain }) =>
+      kind === operator.kind &&
+      plain !== undefined &&
+      plain.indexForm !== version.indexForm &&
+      plain.indexForm !== "sequences",
   ).map((other) => {
     const { negativeIndices } = version;
     const own = { ...plainVersionOf(other), negativeIndices };

@@ -1,6 +1,6 @@
 /** What must hold of a graph before it runs, whatever its operators. Reading a model does not check it. */
 
-import { malformed } from "../errors.ts";
+import { malformed, printValue } from "../errors.ts";
 import { nodeTitle, type Graph, type ModelFunction, type ModelNode } from "./model.ts";
 
 /** The operator set version that a node is of, null where none is imported for its domain. */
@@ -68,7 +68,7 @@ export function checkGraph({ inputs, outputs, nodes, constants }: Graph): void {
   }
 }
 
-export const quote = (name: string): string => JSON.stringify(name);
+export const quote = (name: string): string => printValue(name);
 
 /** Names in quotes, with commas between them; at most 20, and `none` where there are none. */
 export function listNames(names: readonly string[]): string {

@@ -6,7 +6,7 @@
  */
 
 import { DTYPES, type DType } from "../tensor/dtype.ts";
-import { TensorError } from "../errors.ts";
+import { printValue, TensorError } from "../errors.ts";
 import { tensor, type Tensor } from "../tensor/tensor.ts";
 import { castTensor } from "./cast.ts";
 import { dtypeOfElementType, dtypeOfNumber } from "./element-type.ts";
@@ -66,11 +66,10 @@ export function destinationOf({ domain, op, attributes }: ModelNode): DType | nu
 const identity: InlineOperator = ({ op, attributes }, inputs, opset) => {
   const [odd] = Object.keys(attributes);
   if (odd !== undefined) {
-    throw new TensorError(
-      "attribute",
-      `there is no attribute ${JSON.stringify(odd)}: it has none`,
-      { op, opset },
-    );
+    throw new TensorError("attribute", `there is no attribute ${printValue(odd)}: it has none`, {
+      op,
+      opset,
+    });
   }
   checkInputs(op, inputs, 1, opset);
   return [inputs[0]];
@@ -82,7 +81,7 @@ const cast: InlineOperator = (node, inputs, opset) => {
   const fields = { op, opset };
   const odd = Object.keys(attributes).find((name) => !CAST_ATTRIBUTES.includes(name));
   if (odd !== undefined) {
-    const sentence = `there is no attribute ${JSON.stringify(odd)}: it has ${CAST_ATTRIBUTES.join(", ")}`;
+    const sentence = `there is no attribute ${printValue(odd)}: it has ${CAST_ATTRIBUTES.join(", ")}`;
     throw new TensorError("attribute", sentence, fields);
   }
   const dtype = destinationOf(node);
@@ -111,7 +110,7 @@ const openvinoConvert: InlineOperator = ({ op, attributes }, inputs, opset) => {
   }
   const dtype = dtypeOfElementType(destination.value);
   if (dtype === null) {
-    const sentence = `destination_type is ${JSON.stringify(destination.value)}, which is no data type here`;
+    const sentence = `destination_type must be a data type that this package has, got ${printValue(destination.value)}`;
     throw new TensorError("attribute", sentence, fields);
   }
   checkInputs(op, inputs, 1, opset);
@@ -133,7 +132,7 @@ const constantNode: InlineOperator = ({ op, attributes }, inputs, opset) => {
   if (result === null) {
     throw new TensorError(
       "attribute",
-      `there is no attribute ${JSON.stringify(name)} of type ${attribute.type} that makes a tensor here`,
+      `the attribute ${printValue(name)} of type ${attribute.type} cannot be read as a tensor`,
       { op, opset },
     );
   }

@@ -130,7 +130,7 @@ export function readConstant(one: Constant): Tensor {
   const { name, dtype, shape } = one;
   const value = asTensor(one.read(), {}, name);
   if (value.dtype === dtype && sameShape(value.shape, shape)) return value;
-  const what = `the constant ${JSON.stringify(name)} is of ${dtype ?? "an unknown data type"}`;
+  const what = `the constant ${printValue(name)} is of ${dtype ?? "an unknown data type"}`;
   const says = `${what} and shape ${printShape(shape)}`;
   throw malformed(`${says}, but reads as ${value.dtype} of shape ${printShape(value.shape)}`);
 }
@@ -261,7 +261,7 @@ function valueInfo(name: string, type: TensorType | null): ValueInfo {
   if (isDType(dtype)) return { name, type };
   throw new TensorError(
     "dtype",
-    `${typeof dtype === "string" ? dtype : printValue(dtype)} is no data type, for ${JSON.stringify(name)}`,
+    `${typeof dtype === "string" ? dtype : printValue(dtype)} is no data type, for ${printValue(name)}`,
   );
 }
 
@@ -274,17 +274,17 @@ function attributeFrom(value: AttributeInput, name: string): Attribute {
     return { type: "int", value: value as number };
   if (typeof value === "number") return { type: "float", value };
   if (isArray(value)) {
-    const list = listFrom<unknown>(`the attribute ${JSON.stringify(name)}`, value);
+    const list = listFrom<unknown>(`the attribute ${printValue(name)}`, value);
     if (list.every(isWhole)) return { type: "ints", value: list };
     if (list.every((item) => typeof item === "string")) return { type: "strings", value: list };
     if (list.every((item) => typeof item === "number")) return { type: "floats", value: list };
   } else if (typeof value === "object" && value !== null) {
-    const record = recordFrom(`the attribute ${JSON.stringify(name)}`, value);
+    const record = recordFrom(`the attribute ${printValue(name)}`, value);
     if ("type" in record) return record;
   }
   throw new TensorError(
     "attribute",
-    `attribute ${JSON.stringify(name)} has a value that no attribute can hold`,
+    `attribute ${printValue(name)} has a value that no attribute can hold`,
   );
 }
 
@@ -307,8 +307,6 @@ const mapValues = <T, U>(
 
 /** What sentences call a node: its name, or else what it makes. */
 export function nodeTitle({ name, op, outputs }: ModelNode): string {
-  if (name !== "") return `node ${JSON.stringify(name)}`;
-  return outputs.length > 0
-    ? `the ${op} that makes ${JSON.stringify(outputs[0])}`
-    : `an unnamed ${op}`;
+  if (name !== "") return `node ${printValue(name)}`;
+  return outputs.length > 0 ? `the ${op} that makes ${printValue(outputs[0])}` : `an unnamed ${op}`;
 }

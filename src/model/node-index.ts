@@ -118,7 +118,7 @@ export class NodeIndex {
       if (path !== "" && !name.startsWith(prefix)) return [];
       const last = path === "" ? name : name.slice(prefix.length);
       const here = this.nodes.filter((placed) => placed.place === place);
-      const isQuoted = ({ node }: PlacedNode): boolean => quote(calledOf(node)) === last;
+      const isQuoted = ({ node }: PlacedNode): boolean => JSON.stringify(calledOf(node)) === last;
       const ways = [hasName(last), makes(last), isQuoted, isOf(last)];
       // In the model's own graph a path is a name in quotes; without them, names in other graphs come first.
       return firstOf((path === "" ? [isQuoted] : ways).map((way) => () => here.filter(way)));
@@ -181,9 +181,9 @@ function firstOf(lists: readonly (() => readonly PlacedNode[])[]): readonly Plac
 /** What a node is called: its name, or a value that it makes. */
 const calledOf = ({ name, outputs, op }: ModelNode): string => name || outputs[0] || op;
 
-/** The path of a node, with quotes. */
+/** The path of a node. Its name is quoted and not cut, because the path is used to find the node. */
 const labelOf = ({ node, place }: PlacedNode, called = calledOf(node)): string =>
-  [...place.path, quote(called)].join(" / ");
+  [...place.path, JSON.stringify(called)].join(" / ");
 
 /**
  * Nodes with commas between them, 20 at most: by their names where those differ, else by their paths, and by a value

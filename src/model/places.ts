@@ -3,7 +3,6 @@
  * read. There is one walk over them, and one way to say where a graph is.
  */
 
-import { quote } from "./graph.ts";
 import { MAX_BODY_DEPTH, type Graph, type Model, type ModelNode } from "./model.ts";
 
 /** A graph of a model. */
@@ -98,7 +97,7 @@ function attributeBodies({ attributes }: ModelNode): readonly Bodies[] {
 /** `If "x"`, or by what it makes. */
 function placeName({ op, name, outputs }: ModelNode): string {
   const called = name || outputs[0] || "";
-  return called === "" ? op : `${op} ${quote(called)}`;
+  return called === "" ? op : `${op} ${JSON.stringify(called)}`;
 }
 
 /** A title that no other of `titles` is, so that a path leads to one place: names of nodes may be equal. */

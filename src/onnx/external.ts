@@ -11,8 +11,8 @@ import { parseDecimal } from "../model/decimal.ts";
 import { optionsOf } from "../tensor/options.ts";
 
 /**
- * Reads `length` bytes from `offset` of the file at `location`, a relative path with `/` that, as text, never leaves
- * the folder of the model. The path may still lead through links.
+ * Reads `length` bytes from `offset` of the file at `location`, a relative path with `/` that, as text, never leaves the
+ * folder of the model. The path may still lead through links. A long tensor is read in several calls, the last part first.
  */
 export type ReadExternal = (location: string, offset: number, length: number) => Uint8Array;
 
@@ -52,7 +52,7 @@ export function externalRange(entries: ReadonlyMap<string, string>, what: string
   const location = entries.get("location") ?? "";
   const fault = pathFault(location);
   if (fault !== null) {
-    throw malformed(`${what} has its data in ${JSON.stringify(location)}, which ${fault}`);
+    throw malformed(`${what} has its data in ${printValue(location)}, which ${fault}`);
   }
   return {
     location,
@@ -86,6 +86,6 @@ function decimalEntry(
   const value = parseDecimal(text);
   if (value !== null) return value;
   throw malformed(
-    `${what} has external data with ${key} ${JSON.stringify(text)}, which is no decimal number below 2^53`,
+    `${what} has external data whose ${key} must be a decimal number below 2^53, got ${printValue(text)}`,
   );
 }

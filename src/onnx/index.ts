@@ -56,10 +56,12 @@ export {
   type CaptureOptions,
   type Feeds,
 } from "../verify/capture.ts";
+export type { Reruns } from "../verify/rerun.ts";
 export type { CreateSession, Session, SessionTensor } from "../verify/session.ts";
 export { VERDICTS, type Verdict } from "../verify/verdicts.ts";
 export {
   verifyModel,
+  type FailedNode,
   type VerifiedNode,
   type VerifyOptions,
   type VerifyProgress,

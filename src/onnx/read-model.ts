@@ -5,7 +5,7 @@
 
 import { fromBinary } from "@bufbuild/protobuf";
 
-import { malformed } from "../errors.ts";
+import { malformed, printValue } from "../errors.ts";
 import { dtypeOfNumber } from "../model/element-type.ts";
 import {
   domainName,
@@ -168,7 +168,7 @@ function decodeNode(
   for (const one of attribute) {
     if (attributes.has(one.name)) {
       throw malformed(
-        `node ${position} of the graph, ${opType}, has two attributes ${JSON.stringify(one.name)}`,
+        `node ${position} of the graph, ${opType}, has two attributes ${printValue(one.name)}`,
       );
     }
     attributes.set(one.name, decodeOwn(one, reading, depth));
@@ -269,7 +269,10 @@ const decodeValueInfo = (source: ValueInfoProto, reading: Reading): ValueInfo =>
   ...sourced(source, reading),
 });
 
-/** The type of a tensor; null for other types. A missing shape is an unknown rank, an empty one a scalar. */
+/**
+ * The type of a tensor; null for other types. A missing shape is an unknown rank, an empty one a scalar.
+ * @internal
+ */
 export function decodeType(source: TypeProto | undefined): TensorType | null {
   const tensor = source?.tensorType;
   const dtype = dtypeOfNumber(tensor?.elemType ?? 0);

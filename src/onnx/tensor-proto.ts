@@ -10,7 +10,7 @@ import { fromBinary, type DescField } from "@bufbuild/protobuf";
 import { BinaryReader, type WireType } from "@bufbuild/protobuf/wire";
 
 import { DTYPE_NAMES, DTYPES, type DType } from "../tensor/dtype.ts";
-import { malformed, TensorError } from "../errors.ts";
+import { malformed, printValue, TensorError } from "../errors.ts";
 import { dtypeOfNumber } from "../model/element-type.ts";
 import { MAX_RANK, printShape } from "../tensor/shape.ts";
 import { StringStringEntryProtoSchema, TensorProtoSchema } from "./schema_pb.ts";
@@ -47,7 +47,7 @@ export const isTypedField = (name: string): name is TypedField => TYPED_FIELDS.h
 
 /** How errors name a tensor. */
 export const tensorTitle = (name: string): string =>
-  name === "" ? "the tensor" : `the tensor ${JSON.stringify(name)}`;
+  name === "" ? "the tensor" : `the tensor ${printValue(name)}`;
 
 /**
  * Reads everything of a tensor but its values, in one pass.
@@ -130,7 +130,7 @@ class HeaderReader {
     const { key, value } = fromBinary(StringStringEntryProtoSchema, payload);
     this.#entries ??= new Map();
     if (this.#entries.has(key)) {
-      throw malformed(`${tensorTitle(this.#name)} has two external ${JSON.stringify(key)}`);
+      throw malformed(`${tensorTitle(this.#name)} has two external ${printValue(key)}`);
     }
     this.#entries.set(key, value);
   }

@@ -16,7 +16,8 @@ import {
   type NumericStorage,
   type Storage,
 } from "../tensor/dtype.ts";
-import { malformed, TensorError } from "../errors.ts";
+import { malformed, printValue, TensorError } from "../errors.ts";
+import { EXTERNAL } from "../limits.ts";
 import { writer } from "../tensor/scalar.ts";
 import { findNonBool, pack, packedBytes, unpack } from "../tensor/packing.ts";
 import { printShape, sizeOf } from "../tensor/shape.ts";
@@ -84,8 +85,7 @@ export function decodeTensor(header: TensorHeader, options: ReadOptions): Tensor
   const sources = [...counts.keys(), ...(raw.length > 0 ? ["rawData"] : [])];
   if (external !== null) {
     if (sources.length > 0) throw malformed(`${what} has external data and ${sources[0]} as well`);
-    const bytes = readExternal(header, external, packedBytes(dtype, size), options);
-    return new Tensor(dtype, shape, size, decodeRaw(dtype, size, bytes, header));
+    return new Tensor(dtype, shape, size, readExternal(dtype, size, header, external, options));
   }
   if (sources.length > 1)
     throw malformed(`${what} has its data twice, in ${sources.join(" and ")}`);
@@ -97,28 +97,51 @@ export function decodeTensor(header: TensorHeader, options: ReadOptions): Tensor
   return new Tensor(dtype, shape, size, data);
 }
 
-/** Reads as many bytes of external data as the shape needs. */
+/** Reads external data. Long data is read in parts, so that memory never holds it twice. */
 function readExternal(
+  dtype: DType,
+  size: number,
   header: TensorHeader,
   external: ReadonlyMap<string, string>,
-  needed: number,
   options: ReadOptions,
-): Uint8Array {
+): Storage {
   const what = tensorTitle(header.name);
   const { location, offset, length } = externalRange(external, what);
-  if (header.dtype === "string") throw malformed(`${what} is text, which cannot be external data`);
+  if (dtype === "string") throw malformed(`${what} is text, which cannot be external data`);
+  const needed = packedBytes(dtype, size);
   if (length !== null && length !== needed) throw wrongLength(header, needed, length);
-  if (needed === 0) return new Uint8Array();
-  if (options.external === undefined) {
+  if (needed === 0) return allocate(dtype, 0);
+  const { external: callback } = options;
+  if (callback === undefined) {
     throw new TensorError(
       "unsupported-model",
-      `${what} has its data in the file ${JSON.stringify(location)}; pass { external } to read it`,
+      `${what} has its data in the file ${printValue(location)}; pass { external } to read it`,
     );
   }
-  const must = `${what} needs from { external }, for ${JSON.stringify(location)},`;
-  const bytes = plainBytes(options.external(location, offset, needed), must);
-  if (bytes.length !== needed) throw wrongLength(header, needed, bytes.length);
-  return bytes;
+  const must = `${what} needs from { external }, for ${printValue(location)},`;
+  const partOf = (start: number, end: number): Uint8Array => {
+    const bytes = plainBytes(callback(location, offset + start, end - start), must);
+    if (bytes.length === end - start) return bytes;
+    throw wrongLength(header, needed, start + bytes.length);
+  };
+  const { part } = EXTERNAL;
+  if (needed <= part || rowOf(dtype).bits !== undefined)
+    return decodeRaw(dtype, size, partOf(0, needed), header);
+  // The last part is read first: if the file is too short, this fails before the memory is allocated.
+  let start = Math.floor((needed - 1) / part) * part;
+  const last = partOf(start, needed);
+  const data = allocate(dtype, size);
+  if (!isNumericStorage(data)) return data;
+  const target = bytesOf(data);
+  target.set(last, start);
+  for (; start > 0; start -= part) target.set(partOf(start - part, start), start - part);
+  if (dtype === "bool") checkBools(target, header);
+  return data;
+}
+
+function checkBools(bytes: Uint8Array, header: TensorHeader): void {
+  const wrong = findNonBool(bytes);
+  if (wrong !== -1) throw wrongValue(header, bytes[wrong]);
 }
 
 /** Decodes `raw_data`, which is row-major and little-endian, as memory is on every platform that runs JavaScript. */
@@ -131,10 +154,7 @@ function decodeRaw(dtype: DType, size: number, raw: Uint8Array, header: TensorHe
   }
   const needed = packedBytes(dtype, size);
   if (raw.length !== needed) throw wrongLength(header, needed, raw.length);
-  if (dtype === "bool") {
-    const wrong = findNonBool(raw);
-    if (wrong !== -1) throw wrongValue(header, raw[wrong]);
-  }
+  if (dtype === "bool") checkBools(raw, header);
   // The bytes are copied because a file promises no alignment and because its memory belongs to the caller.
   return unpack(dtype, size, raw);
 }
@@ -146,7 +166,7 @@ function decodeTyped(dtype: DType, size: number, field: TypedField, header: Tens
       `${tensorTitle(header.name)} is ${dtype} but has its data in ${field}, not in ${onnx.field}`,
     );
   }
-  // One value is a byte with two elements of 4 bits.
+  // For small types each value is a byte that holds several elements.
   const isPacked = bits !== undefined;
   checkValueCount(
     header.counts.get(field) ?? 0,
@@ -216,7 +236,8 @@ function takeIntegers(
 }
 
 /**
- * The integer type of one value of `int32_data`: small floats and pairs of 4-bit elements are written as their bits.
+ * The integer type of one value of `int32_data`. Small floats, and bytes that hold several elements, are written as their
+ * bits.
  */
 function integerOfCell(dtype: DType): DType {
   const { family, bytes, bits } = rowOf(dtype);

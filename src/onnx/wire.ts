@@ -7,7 +7,7 @@
 import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 
-import { isTensorError, malformed, printValue, TensorError } from "../errors.ts";
+import { isTensorError, malformed, messageOf, printValue, TensorError } from "../errors.ts";
 
 /**
  * How many messages, byte strings and unknown records a model of `bytes` bytes may consist of. An empty one takes 2
@@ -200,7 +200,7 @@ export function checkUtf8(text: string): string {
   if (!/\p{Cs}/u.test(text)) return text;
   throw new TensorError(
     "dtype",
-    `UTF-8 cannot hold half a surrogate pair, as in ${JSON.stringify(text)}`,
+    `UTF-8 cannot hold half a surrogate pair, as in ${printValue(text)}`,
   );
 }
 
@@ -211,7 +211,7 @@ export function malformedAs<T>(what: string, action: () => T): T {
   } catch (cause) {
     if (isTensorError(cause)) throw cause;
     // Browsers end the sentence with a full stop, where an error of this package has none.
-    const reason = String(cause instanceof Error ? cause.message : cause).replace(/\.$/, "");
+    const reason = messageOf(cause).replace(/\.$/, "");
     throw malformed(`${what} cannot be decoded: ${reason}`, {}, { cause });
   }
 }

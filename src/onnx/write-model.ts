@@ -7,7 +7,7 @@ import { create, fromBinary, isMessage, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 
 import { DTYPES } from "../tensor/dtype.ts";
-import { TensorError } from "../errors.ts";
+import { printValue, TensorError } from "../errors.ts";
 import {
   domainName,
   nodeTitle,
@@ -144,7 +144,7 @@ function attributeMessage(
 ): AttributeProto {
   const source = isMessage(attribute[SOURCE], AttributeProtoSchema) ? attribute[SOURCE] : undefined;
   const wrong = (why: string): TensorError =>
-    new TensorError("attribute", `attribute ${JSON.stringify(name)} of ${nodeTitle(node)} ${why}`, {
+    new TensorError("attribute", `attribute ${printValue(name)} of ${nodeTitle(node)} ${why}`, {
       op: node.op,
     });
   const message = create(AttributeProtoSchema, { name: checkUtf8(name) });

@@ -3,7 +3,7 @@
  * is kept as its file had it, and a change in it is refused instead of being lost.
  */
 
-import { TensorError } from "../errors.ts";
+import { printValue, TensorError } from "../errors.ts";
 import { nodeTitle, SOURCE, type Graph, type ModelNode } from "../model/model.ts";
 import { bodyElements } from "./net.ts";
 import { LayerSource, readBody } from "./read-ir.ts";
@@ -34,7 +34,7 @@ export function keptBodies(node: ModelNode, source: LayerSource | null): Readonl
   return names;
 }
 
-const quoteLayer = ({ layerName }: LayerSource): string => `layer ${JSON.stringify(layerName)}`;
+const quoteLayer = ({ layerName }: LayerSource): string => `layer ${printValue(layerName)}`;
 
 /**
  * All that graphs say, as text that can be compared. A part that came from a layer says which, by a number from

@@ -3,7 +3,7 @@
  * exist, that each input has one edge, and that the layers can run in some order. It does not know what layers mean.
  */
 
-import { malformed, TensorError } from "../errors.ts";
+import { malformed, printValue, TensorError } from "../errors.ts";
 import { parseDecimal } from "../model/decimal.ts";
 import { parseXml, type Element } from "./xml.ts";
 
@@ -36,7 +36,7 @@ export interface OutputPort {
 
 /** How errors name a layer. */
 export const layerTitle = ({ id, name }: Pick<Layer, "id" | "name">): string =>
-  `layer ${id}${name === "" ? "" : ` ${JSON.stringify(name)}`}`;
+  `layer ${id}${name === "" ? "" : ` ${printValue(name)}`}`;
 
 /** The versions of IR files that are read and written. */
 export const NET_VERSIONS: readonly number[] = [10, 11];
@@ -200,6 +200,6 @@ export function checkDecimal(text: string, name: string, who: string): number {
   const value = parseDecimal(text);
   if (value !== null) return value;
   throw malformed(
-    `${who} has ${name} ${JSON.stringify(text)}, which is no decimal number below 2^53`,
+    `${who} has ${name} ${printValue(text)}, which must be a decimal number below 2^53`,
   );
 }

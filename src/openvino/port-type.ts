@@ -1,6 +1,6 @@
 /** The types of values in an IR: the data type is a word, the shape either a text or elements `dim`. */
 
-import { malformed } from "../errors.ts";
+import { malformed, printValue } from "../errors.ts";
 import { dtypeOfElementType, elementTypeOf } from "../model/element-type.ts";
 import type { TensorType } from "../operators/operator.ts";
 import { parseDecimal } from "../model/decimal.ts";
@@ -70,7 +70,7 @@ function parseDimText(text: string, who: string): Dim {
   // A range of one size is that size.
   if (plain !== "" && low <= high) return low === high ? low : null;
   throw malformed(
-    `${who} has the dimension ${JSON.stringify(text)}, which is no size below 2^53, no range and not ?`,
+    `${who} has the dimension ${printValue(text)}, which must be a size below 2^53, a range or ?`,
   );
 }
 

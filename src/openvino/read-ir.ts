@@ -8,7 +8,7 @@
  */
 
 import type { DType } from "../tensor/dtype.ts";
-import { malformed, TensorError } from "../errors.ts";
+import { malformed, printValue, TensorError } from "../errors.ts";
 import { readRange, sourceFrom, sourceOfBytes, type ByteSource } from "../model/byte-source.ts";
 import { dtypeOfElementType } from "../model/element-type.ts";
 import {
@@ -196,14 +196,14 @@ function readConst(layer: Layer, [name]: readonly string[], bin: ByteSource | nu
   const dtype = dtypeOfElementType(elementType);
   const shape = parseShapeText(requiredData(layer, "shape"), who);
   if (!isKnown(shape)) {
-    throw malformed(`${who}, a constant, has the shape ${JSON.stringify(layer.data.get("shape"))}`);
+    throw malformed(`${who}, a constant, has the shape ${printValue(layer.data.get("shape"))}`);
   }
   const range = binRange(layer.data, bin, who);
   if (dtype !== null) checkByteSize(dtype, shape, range.size, who);
   const read = (): Tensor => {
     if (dtype !== null) return decodeConst(dtype, shape, () => readBin(range, bin, who), who);
     throw malformed(
-      `${who} has the element type ${JSON.stringify(elementType)}, which this package does not know`,
+      `${who} has the element type ${printValue(elementType)}, which this package does not know`,
     );
   };
   return { name, dtype, shape, read, [SOURCE]: new LayerSource(layer, bin) };
@@ -295,7 +295,7 @@ function nodeOfLayer(
   const names = new Set<string>();
   for (const [name] of all) {
     if (names.has(name)) {
-      throw malformed(`${who} has two parts or attributes ${JSON.stringify(name)}`);
+      throw malformed(`${who} has two parts or attributes ${printValue(name)}`);
     }
     names.add(name);
   }
@@ -329,7 +329,7 @@ export const LAYER_ATTRIBUTES: ReadonlySet<string> = new Set(["id", "name", "typ
 
 function parseAttribute(text: string, type: string, name: string, layer: Layer): Attribute {
   const wrong = (what: string): TensorError =>
-    malformed(`${layerTitle(layer)} has ${name} ${JSON.stringify(text)}, which is ${what}`);
+    malformed(`${layerTitle(layer)} has ${name} ${printValue(text)}, which is ${what}`);
   switch (type) {
     case "int": {
       const value = /^[+-]?\d{1,16}$/.test(text) ? Number(text) : NaN;

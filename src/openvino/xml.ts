@@ -6,7 +6,7 @@
 
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 
-import { malformed, TensorError } from "../errors.ts";
+import { malformed, messageOf, printValue, TensorError } from "../errors.ts";
 import { plainBytes } from "../tensor/storage.ts";
 
 export interface Element {
@@ -100,7 +100,7 @@ function checkText(text: string): void {
   const markup = /<(?:!(?!--)|\?)[^<>]{0,30}/.exec(text);
   if (markup !== null) {
     throw malformed(
-      `the XML holds ${JSON.stringify(markup[0])}, but an IR has no document type, entities, CDATA or instructions`,
+      `the XML holds ${printValue(markup[0])}, but an IR has no document type, entities, CDATA or instructions`,
     );
   }
   let tags = 0;
@@ -157,8 +157,7 @@ function guarded<T>(action: () => T): T {
     return action();
   } catch (cause) {
     const code = cause instanceof RangeError ? "too-large" : "malformed-file";
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new TensorError(code, `the XML cannot be read: ${reason}`, {}, { cause });
+    throw new TensorError(code, `the XML cannot be read: ${messageOf(cause)}`, {}, { cause });
   }
 }
 
@@ -201,7 +200,9 @@ function decodeEntity(whole: string, name: string): string {
   const code = decimal !== undefined ? Number(decimal) : parseInt(hex ?? "", 16);
   const isCharacter = code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
   if (isCharacter && !FORBIDDEN.test(String.fromCodePoint(code))) return String.fromCodePoint(code);
-  throw malformed(`the XML has ${JSON.stringify(whole)}, which is none of the entities of XML`);
+  throw malformed(
+    `the XML has ${printValue(whole)}, which is not an entity; use &amp;, &lt;, &gt;, &quot;, &apos; or a number such as &#65;`,
+  );
 }
 
 /** A document with the element `root`, one element a line. */
@@ -229,7 +230,7 @@ const NAME = /^[A-Za-z_:\u00C0-\uFFFD][\w:.\-\u00B7-\uFFFD]*$/;
 
 function checkName(name: string): string {
   if (NAME.test(name)) return name;
-  throw new TensorError("unsupported-model", `${JSON.stringify(name)} cannot be a name in XML`);
+  throw new TensorError("unsupported-model", `${printValue(name)} cannot be a name in XML`);
 }
 
 function escapeText(text: string): string {
@@ -237,7 +238,7 @@ function escapeText(text: string): string {
   if (fault !== null) {
     throw new TensorError(
       "unsupported-model",
-      `XML cannot hold a character of ${JSON.stringify(text)}`,
+      `XML cannot hold a character of ${printValue(text)}`,
     );
   }
   // Readers of XML take line breaks and tabs in attributes for spaces unless they are escaped.

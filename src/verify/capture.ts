@@ -23,8 +23,10 @@ export interface CaptureOptions {
   readonly node?: string;
   /** Reads what the model keeps in other files, as `readModel` takes it; needed where a node has such an input. */
   readonly external?: ReadExternal;
-  /** For nodes in loops, which iteration counts; the first, 0, by default. */
+  /** For nodes in loops: the iteration to capture, counted from 0. By default 0. */
   readonly iteration?: number;
+  /** For nodes in functions: the call to capture, counted from 0 among the calls that run. By default 0. */
+  readonly call?: number;
 }
 
 /** One node on the inputs that it has in its model. */
@@ -45,6 +47,8 @@ export interface CapturedCall {
   readonly isRun: boolean;
   /** Why inputs or outputs are missing: what the runtime said, or why the node does not run. Null where none is. */
   readonly problem: string | null;
+  /** The earlier node whose failure is the reason for missing inputs; null where no earlier node failed. */
+  readonly behind: ModelNode | null;
 }
 
 /** Tensors of this package or of onnxruntime, by the names of a model's inputs. */
@@ -55,10 +59,11 @@ export type Feeds = Readonly<Record<string, Tensor | RuntimeTensor>>;
  * made of them, graph by graph, and within a graph in the order in which they stand. The model is cut before a node where
  * the runtime fails, so that the inputs of the node that fails are known too. Nodes in functions and in bodies of `If`,
  * `Loop` and `Scan` are run as parts of models of their own, on the values around them; a function has the inputs of its
- * first call that runs. The values around the nodes become outputs, so that the runtime's optimiser does not fuse the
- * nodes away. A fault that only fused nodes have is not seen.
+ * first call that runs, or of the call that the option `call` selects. The values around the nodes become outputs, so that
+ * the runtime's optimiser does not fuse the nodes away. A fault that only fused nodes have is not seen.
  *
- * @param bytes of the ONNX file. What the model keeps in other files the session maker must give to the runtime.
+ * @param bytes of the ONNX file. `createSession` must tell the runtime where the model's external files are, for example by
+ * the option `model_external_initializers_file_folder_path` of onnxruntime-node.
  * @param feeds a tensor for each input that the nodes depend on
  * @throws TensorError `attribute` for options without a session maker; `shape-mismatch`, `dtype`, `rank` for a feed that
  * the model does not declare so, and for a missing one; `unsupported-model` for another node than a scatter or gather; as
@@ -71,10 +76,8 @@ export async function* captureCalls(
 ): AsyncGenerator<CapturedCall, void, undefined> {
   const own = objectOf("the options of a capture", options, {});
   const createSession = createSessionFrom(own);
-  const { node, iteration = 0, external } = own;
-  if (!Number.isSafeInteger(iteration) || Number(iteration) < 0) {
-    throw new TensorError("attribute", `iteration must be 0 or more, got ${printValue(iteration)}`);
-  }
+  const { node, external } = own;
+  const [iteration, call] = [countFrom(own, "iteration"), countFrom(own, "call")];
   if (node !== undefined && typeof node !== "string")
     throw new TensorError("attribute", `node must be a name, got ${printValue(node)}`);
   const model = readModel(
@@ -85,14 +88,15 @@ export async function* captureCalls(
   const wanted = node === undefined ? index.family : [index.find(node)];
   const other = wanted.find((one) => !isOperator(one.node));
   if (other !== undefined) {
-    const what = `${nodeTitle(other.node)} is ${other.node.op}, which is no scatter and no gather`;
+    const what = `${nodeTitle(other.node)} is ${other.node.op}, which is not a scatter or gather`;
     const sentence = `${what}; the model has ${listNodes(index.family)}`;
     throw new TensorError("unsupported-model", sentence);
   }
   const given = feedsFrom(model, feeds);
   const values = new PlaceValues(model, index.nodes, wanted, given, {
     createSession,
-    iteration: Number(iteration),
+    iteration,
+    call,
   });
   try {
     for (const [place, placed] of groupByPlace(wanted)) {
@@ -103,6 +107,15 @@ export async function* captureCalls(
   } finally {
     await values.release();
   }
+}
+
+function countFrom(options: Record<string, unknown>, name: string): number {
+  const { [name]: count = 0 } = options;
+  if (Number.isSafeInteger(count) && Number(count) >= 0) return Number(count);
+  throw new TensorError(
+    "attribute",
+    `${name} must be an integer of 0 or more, got ${printValue(count)}`,
+  );
 }
 
 /**
@@ -156,14 +169,18 @@ function capturedCall(
   known: Known | NotRun | RuntimeFailure,
 ): CapturedCall {
   const isRun = !(known instanceof NotRun);
-  const nothing = { path, isRun, call: null, error: null, outputs: null };
-  if (known instanceof Error)
-    return { ...nothing, node: placed.node, inputs: {}, problem: known.message };
+  const nothing = { path, isRun, call: null, error: null, outputs: null, behind: null };
+  if (known instanceof Error) {
+    const behind = known instanceof RuntimeFailure ? known.at : null;
+    return { ...nothing, node: placed.node, inputs: {}, problem: known.message, behind };
+  }
   const { frame, values } = known;
   const node = nodeIn(frame, placed);
   const [inputs, missing] = tensorsOf(node.inputs, values);
-  if (missing !== null) return { ...nothing, node, inputs, problem: missing };
-  const [made, problem] = tensorsOf(node.outputs, values);
+  if (missing !== null)
+    return { ...nothing, node, inputs, problem: missing.message, behind: missing.at };
+  const [made, failure] = tensorsOf(node.outputs, values);
+  const problem = failure?.message ?? null;
   const common = { ...nothing, node, inputs, outputs: problem === null ? made : null, problem };
   try {
     return { ...common, call: callOfNode(frame.opsets, node, inputs) };
@@ -177,12 +194,12 @@ function capturedCall(
 function tensorsOf(
   names: readonly string[],
   known: ReadonlyMap<string, Outcome>,
-): readonly [Readonly<Record<string, Tensor>>, string | null] {
-  let problem: string | null = null;
+): readonly [Readonly<Record<string, Tensor>>, RuntimeFailure | null] {
+  let problem: RuntimeFailure | null = null;
   const entries: [string, Tensor][] = [];
   for (const name of names) {
     const value = known.get(name);
-    if (value instanceof RuntimeFailure) problem ??= value.message;
+    if (value instanceof RuntimeFailure) problem ??= value;
     else if (value !== undefined) entries.push([name, value]);
   }
   return [Object.fromEntries(entries), problem];

@@ -1,6 +1,6 @@
 /**
  * What each graph of a model is given while the model runs: a body by the node that has it, in one iteration of a loop, and
- * a function by the first of its calls that runs. A graph with what it is given can be run as a model of its own.
+ * a function by one of its calls that run. A graph with what it is given can be run as a model of its own.
  */
 
 import { malformed } from "../errors.ts";
@@ -50,8 +50,10 @@ export class NotRun extends Error {
 export interface Around {
   readonly nodes: readonly PlacedNode[];
   readonly functions: readonly ModelFunction[];
-  /** Which iteration of loops counts. */
+  /** The iteration of loops to capture, counted from 0. */
   readonly iteration: number;
+  /** The call of functions to capture, counted from 0 among the calls that run. */
+  readonly call: number;
   /** @throws NotRun for a graph that does not run with these inputs */
   frame(place: Place): Promise<Frame>;
   /** @throws NotRun likewise */
@@ -69,7 +71,7 @@ export function frameOf(place: Place, feeds: Values, around: Around): Promise<Fr
     : bodyFrame(place, outer, around);
 }
 
-/** A function has the inputs and attributes of the first call that runs. */
+/** The frame of a function: the inputs and attributes of the selected call. */
 async function calledFrame(
   { graph, opsets }: Place,
   { name, domain }: { readonly name: string; readonly domain: string },
@@ -77,8 +79,14 @@ async function calledFrame(
 ): Promise<Frame> {
   const defaults = around.functions.find((one) => one.name === name && one.domain === domain);
   const calls = around.nodes.filter(({ node }) => node.op === name && node.domain === domain);
+  // If a single node of another function calls this one, it runs in the selected call of that other function.
+  const nth = calls.length === 1 && isInFunction(calls[0].place) ? 0 : around.call;
+  let count = 0;
   for (const placed of calls) {
     try {
+      // oxlint-disable-next-line no-await-in-loop
+      await around.frame(placed.place);
+      if (count++ < nth) continue;
       // oxlint-disable-next-line no-await-in-loop
       const [inputs, node] = await inputsOf(placed, around);
       const values = graph.inputs.map((one, at) => [one.name, inputs[at]] as const);
@@ -93,10 +101,17 @@ async function calledFrame(
     }
   }
   const title = `it is in the function ${quote(name)}`;
+  if (count > 0)
+    throw new NotRun(
+      `${title}, which has no call ${nth}: of its calls, counted from 0, ${count} ran`,
+    );
   throw new NotRun(
     `${title}, ${calls.length === 0 ? "which no node calls" : "whose calls do not run"}`,
   );
 }
+
+const isInFunction = ({ kind, outer }: Place): boolean =>
+  kind.is === "function" || (outer !== null && isInFunction(outer));
 
 /** The inputs of a node while it runs, and the node with the attributes that it has then. */
 async function inputsOf(
@@ -277,21 +292,46 @@ async function loopFrame({ owner, inputs, frame, around }: Bodied): Promise<Fram
   throw noIteration(owner, around);
 }
 
-/** What the body of a Scan is given in the iteration that counts: states, and a slice of each scanned input. */
-async function scanFrame({ owner, inputs, frame, around }: Bodied): Promise<Frame> {
-  const names = frame.graph.inputs.map(({ name }) => name);
+/** An input of a Scan. Each iteration gets a slice of it. */
+interface Scanned {
+  readonly value: Tensor;
+  readonly axis: number;
+  /** The number of slices. */
+  readonly length: number;
+  /** True if the slices are taken from last to first. */
+  readonly isReverse: boolean;
+}
+
+/**
+ * At least one input, because nothing else says how many iterations a Scan has.
+ * @throws RuntimeFailure for an input that the runtime did not make
+ */
+export function scannedInputs(
+  owner: ModelNode,
+  inputs: readonly (Outcome | undefined)[],
+): readonly Scanned[] {
   const first = inputs.length - Number(integers(owner, "num_scan_inputs")[0] ?? 0);
   const axes = integers(owner, "scan_input_axes");
   const directions = integers(owner, "scan_input_directions");
-  const scanned = inputs.slice(first).map((input, at) => {
+  const scanned = inputs.slice(first);
+  if (scanned.length === 0) throw malformed(`${nodeTitle(owner)} has no input to scan`);
+  return scanned.map((input, at) => {
     const value = made(input);
-    if (value === undefined) throw malformed(`${nodeTitle(owner)} has no value to scan`);
+    if (value === undefined)
+      throw malformed(`${nodeTitle(owner)} must have all inputs that it scans, and one is missing`);
     const axis = Number(axes[at] ?? 0);
     const length = value.shape.at(axis) ?? 0;
-    return { value, axis, length, isReverse: Number(directions[at] ?? 0) === 1 };
+    return { value, axis, length, isReverse: Number(directions[at]) === 1 };
   });
+}
+
+/** The inputs of a Scan's body in the selected iteration: states, and a slice of each scanned input. */
+async function scanFrame({ owner, inputs, frame, around }: Bodied): Promise<Frame> {
+  const names = frame.graph.inputs.map(({ name }) => name);
+  const scanned = scannedInputs(owner, inputs);
+  const first = inputs.length - scanned.length;
   let states = inputs.slice(0, first);
-  for (let at = 0; at < (scanned[0]?.length ?? 0); at++) {
+  for (let at = 0; at < scanned[0].length; at++) {
     const slices = scanned.map(({ value, axis, length, isReverse }) => {
       const index = tensor("int64", [], BigInt(isReverse ? length - 1 - at : at));
       return run({ op: "Gather", opset: 13, attributes: { axis } }, [value, index])[0];

@@ -7,6 +7,7 @@ import type { Graph, Model, ModelNode } from "../model/model.ts";
 import type { Place, PlacedNode } from "../model/places.ts";
 import { freeNames } from "../model/uses.ts";
 import { writeModel } from "../onnx/write-model.ts";
+import type { Tensor } from "../tensor/tensor.ts";
 import { cutModel, neededFor } from "./cut.ts";
 import {
   frameOf,
@@ -23,6 +24,8 @@ export interface RunOptions {
   readonly createSession: CreateSession;
   /** Which iteration of loops counts. */
   readonly iteration: number;
+  /** The call of functions to capture, counted from 0 among the calls that run. */
+  readonly call: number;
 }
 
 /** A session for some values of a graph, and the inputs that it takes. */
@@ -36,6 +39,7 @@ interface CutSession {
 export class PlaceValues implements Around {
   readonly nodes: readonly PlacedNode[];
   readonly iteration: number;
+  readonly call: number;
   readonly #model: Model;
   readonly #feeds: Values;
   readonly #createSession: CreateSession;
@@ -57,10 +61,11 @@ export class PlaceValues implements Around {
     nodes: readonly PlacedNode[],
     wanted: readonly PlacedNode[],
     feeds: Values,
-    { createSession, iteration }: RunOptions,
+    { createSession, iteration, call }: RunOptions,
   ) {
     this.nodes = nodes;
     this.iteration = iteration;
+    this.call = call;
     this.#model = model;
     this.#feeds = feeds;
     this.#createSession = createSession;
@@ -138,7 +143,14 @@ export class PlaceValues implements Around {
         // What two nodes are not loaded for in the same words is not the fault of either.
         const isAll = failure.isLoad && failure.message === said;
         said = failure.message;
-        for (const name of isAll ? open : lost) known.set(name, failure);
+        for (const name of lost) known.set(name, failure);
+        if (isAll) {
+          const ofNone = new RuntimeFailure(said, true, { cause: failure });
+          const sameFailure = [...known].filter(
+            ([, value]) => value instanceof RuntimeFailure && value.message === said,
+          );
+          for (const name of [...open, ...sameFailure.map(([one]) => one)]) known.set(name, ofNone);
+        }
         open = open.filter((name) => !known.has(name));
       }
     }
@@ -153,7 +165,7 @@ export class PlaceValues implements Around {
     const { nodes } = neededFor(frame.graph, names, frame.given);
     const inOrder = frame.graph.nodes.filter((node) => nodes.has(node) && makesTensors(node));
     let failure = said;
-    let [low, high] = names.length === 1 ? [0, 0] : [0, inOrder.length];
+    let [low, high] = [0, inOrder.length];
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
       const outputs = inOrder.slice(0, middle + 1).flatMap((node) => node.outputs.slice(0, 1));
@@ -169,11 +181,15 @@ export class PlaceValues implements Around {
         [high, failure] = [middle, error];
       }
     }
-    const culprit = names.length === 1 ? undefined : inOrder.at(low);
-    const lost = names.filter(
-      (name) => culprit && neededFor(frame.graph, [name], frame.given).nodes.has(culprit),
-    );
-    if (lost.length > 0) return { lost, failure };
+    const culprit = inOrder.at(low);
+    if (culprit !== undefined) {
+      const lost = names.filter((name) =>
+        neededFor(frame.graph, [name], frame.given).nodes.has(culprit),
+      );
+      const { message, isLoad } = failure;
+      if (lost.length > 0)
+        return { lost, failure: new RuntimeFailure(message, isLoad, { cause: failure }, culprit) };
+    }
     if (names.length === 1) return { lost: names, failure: said };
     // What fails makes no tensors, so each value is tried alone.
     try {
@@ -195,8 +211,8 @@ export class PlaceValues implements Around {
       this.#last = { graph, names: key, inputs: cut.inputs, session };
     }
     const { inputs, session } = this.#last;
-    const feeds = inputs.map((name) => [name, given.get(name)] as const);
-    return session.run(new Map(feeds.filter((feed): feed is [string, never] => !!feed[1])), names);
+    // Each frame of a graph is given the same names.
+    return session.run(new Map(inputs.map((name) => [name, given.get(name) as Tensor])), names);
   }
 
   /** Ends the session that was kept. */

@@ -4,6 +4,8 @@
  */
 
 import { printValue, TensorError } from "../errors.ts";
+import type { ModelNode } from "../model/model.ts";
+import { OPEN } from "../resources.ts";
 import { asTensor, type Tensor } from "../tensor/tensor.ts";
 
 /** A tensor of a runtime: `dims` is its shape, and `type` is called as our data types are. */
@@ -27,10 +29,18 @@ export class RuntimeFailure extends Error {
   override readonly name = "RuntimeFailure";
   /** Whether the model was not even loaded. */
   readonly isLoad: boolean;
+  /** The node at which the runtime failed; null if it was not found. */
+  readonly at: ModelNode | null;
 
-  constructor(message: string, isLoad: boolean, options: ErrorOptions) {
+  constructor(
+    message: string,
+    isLoad: boolean,
+    options: ErrorOptions,
+    at: ModelNode | null = null,
+  ) {
     super(message, options);
     this.isLoad = isLoad;
+    this.at = at;
   }
 }
 
@@ -51,6 +61,7 @@ export interface OpenSession {
 /** @throws RuntimeFailure where the runtime cannot load the model */
 export async function openSession(create: CreateSession, model: Uint8Array): Promise<OpenSession> {
   const session = await orFailure(() => create(model), true);
+  OPEN.sessions++;
   return {
     run: (feeds, names) =>
       orFailure(async () => {
@@ -58,7 +69,10 @@ export async function openSession(create: CreateSession, model: Uint8Array): Pro
         const outputs = await session.run(Object.fromEntries(own) as never);
         return new Map(names.map((name) => [name, asTensor(outputs[name], {}, name)]));
       }),
-    release: () => orFailure(async () => session.release?.()).catch(() => {}),
+    async release() {
+      OPEN.sessions--;
+      await orFailure(async () => session.release?.()).catch(() => {});
+    },
   };
 }
 

@@ -8,6 +8,7 @@ export const VERDICTS = Object.freeze({
   near: "floats differ by no more than the tolerance",
   "nan-or-zero":
     "it differs only in which NaN, or in the sign of a zero, in which runtimes are known to differ",
+  behind: "the runtime failed at an earlier node, so the inputs of this one are not known",
   differs: "a value is wrong",
   wrong:
     "by the specification of the operator the call is an error, whatever the runtime makes of it",

@@ -1,12 +1,10 @@
 /** Compares what the user's runtime makes of a model's scatters and gathers with the exact results. */
 
-import { run } from "../call/run.ts";
-import { diagnose } from "../diagnose/diagnose.ts";
+import { diagnoseOptions } from "../diagnose/diagnose.ts";
 import type { Diagnosis } from "../diagnose/diagnosis.ts";
-import { isTensorError, printValue, sentenceOf, TensorError } from "../errors.ts";
-import type { Model } from "../model/model.ts";
+import type { DialectId } from "../diagnose/dialects.ts";
+import { printValue, TensorError } from "../errors.ts";
 import type { NodeCall } from "../model/run-model.ts";
-import { resolve } from "../operators/registry.ts";
 import { objectOf } from "../tensor/options.ts";
 import { readModel } from "../onnx/read-model.ts";
 import { equals, type Tensor } from "../tensor/tensor.ts";
@@ -17,9 +15,11 @@ import {
   type CaptureOptions,
   type Feeds,
 } from "./capture.ts";
-import { compare } from "./compare.ts";
-import { createSessionFrom, openSession, RuntimeFailure, type CreateSession } from "./session.ts";
+import { judge, reasonsOf, titleOf, type Judgement } from "./judge.ts";
+import { isExactInOneThread, isSuspect, rerun, type Reruns, type Runtime } from "./rerun.ts";
+import { createSessionFrom, type CreateSession } from "./session.ts";
 import { isWorse, type Verdict } from "./verdicts.ts";
+import { runWhole } from "./whole.ts";
 
 export interface VerifyOptions extends CaptureOptions {
   /** How often the model runs in each runtime, to see whether the runtime agrees with itself; once by default. */
@@ -28,7 +28,13 @@ export interface VerifyOptions extends CaptureOptions {
   readonly others?: Readonly<Record<string, CreateSession>>;
   /** How far apart two floats may be, as a part of the larger one; 0 by default. */
   readonly tolerance?: number;
-  /** Is told of each node after it was compared. */
+  /** Makes sessions with one thread, to find out whether threads are the reason for a wrong result. */
+  readonly oneThread?: CreateSession;
+  /**
+   * The runtime's id in `dialects()`, by default `onnxruntime-cpu`. Faults that this runtime is known to have come first.
+   */
+  readonly dialect?: DialectId;
+  /** Called after each node that was compared, and after each run of a node alone. */
   readonly onProgress?: (progress: VerifyProgress) => void;
 }
 
@@ -38,6 +44,8 @@ export interface VerifyProgress {
   readonly runs: number;
   /** How many nodes of this run were compared. */
   readonly nodes: number;
+  /** After all runs of the model: the node that is being run alone, and the number of its runs so far. Null before. */
+  readonly alone: { readonly path: string; readonly count: number } | null;
 }
 
 export interface VerifiedNode {
@@ -46,25 +54,52 @@ export interface VerifiedNode {
   /** The version of the operator, such as 18. */
   readonly version: number | null;
   readonly verdict: Verdict;
-  /** What is to be said of it, in one sentence; empty for a node that is equal. */
+  /** One sentence about the node; empty for a node that is equal. */
   readonly sentence: string;
-  /** The first element that differs, in the output that it is in; null where none does. */
+  /** The first element that differs, and its output; null where none does. */
   readonly difference: { readonly output: string; readonly at: readonly number[] } | null;
   /** What may be the reason, best first, as {@link diagnose} has it; empty where nothing known explains the result. */
   readonly diagnoses: readonly Diagnosis[];
   /** The node with its inputs, as `explain` takes them; null for a node that is equal, and where they are not known. */
   readonly call: NodeCall | null;
-  /** False where the runtime made another result of the same inputs in another run. */
+  /**
+   * The iteration or call in which the node is not right, such as `iteration 4 of node "loop"` or `call 1 of its function`,
+   * if it was right in the selected iteration and call; null otherwise.
+   */
+  readonly where: string | null;
+  /** False if another run gave another result for the same inputs. */
   readonly isReproducible: boolean;
-  /** The runs that did, such as `run 2` or `8 threads, run 1`. */
+  /** The runs that gave another result, such as `run 2`, `8 threads, run 1` or `run 3 of the node alone`. */
   readonly otherRuns: readonly string[];
+  /**
+   * The results of running the node alone, at most 200 times or 2 seconds in each runtime. Null unless two updates have the
+   * same target: threads may race for such a target and still give the exact result in most runs. If the node already
+   * changed between runs of the model, it is not run alone, and `count` is 0.
+   */
+  readonly reruns: Reruns | null;
+}
+
+/** A node at which the runtime failed, so that nodes behind it could not be compared. */
+export interface FailedNode {
+  /** Its operator, and its name or else its first output: `Reshape flat`. */
+  readonly title: string;
+  /** The runtime's message. */
+  readonly message: string;
+  /** True if the node is one of those that are compared, so that it has its own verdict. */
+  readonly isCompared: boolean;
+  /** The paths of the nodes that have the verdict `behind` because of it. */
+  readonly behind: readonly string[];
 }
 
 export interface VerifyReport {
   readonly nodes: readonly VerifiedNode[];
+  /** The nodes at which the runtime failed in the first run and on which other nodes depend. Each is listed once. */
+  readonly failures: readonly FailedNode[];
   /**
-   * What the runtime says of the model as a whole, where it cannot run it although every node that was looked at is
-   * right, such as in a later iteration; null where it runs.
+   * The runtime's message if it cannot run the whole model, although every node was right in the selected iteration and
+   * call; null if the model runs. `verifyModel` then searches for the iteration of a loop or the call of a function that
+   * fails. If it finds one, the sentence begins with it, and nodes that are not right there get the verdicts of that
+   * iteration or call.
    */
   readonly problem: string | null;
   /** Whether the model runs, and all nodes that ran are equal or near, and reproducible. */
@@ -85,80 +120,96 @@ export async function verifyModel(
   feeds: Feeds,
   options: VerifyOptions,
 ): Promise<VerifyReport> {
-  const { own, makers, runs, tolerance, report } = optionsFrom(options);
+  const { own, runtimes, runs, report, ...how } = optionsFrom(options);
   const model = readModel(bytes);
   const given = feedsFrom(model, feeds);
-  const nodes: VerifiedNode[] = [];
-  const first: CapturedCall[] = [];
-  for (const [nth, { name, createSession }] of makers.entries()) {
-    let at = 0;
-    // Runs must not overlap: each is to have the machine for itself.
-    // oxlint-disable-next-line no-await-in-loop
-    for await (const captured of captureCalls(bytes, Object.fromEntries(given), {
-      ...own,
-      createSession,
-    })) {
-      if (nth === 0) {
-        first.push(captured);
-        nodes.push(verified(captured, tolerance));
-      } else {
-        nodes[at] = again(nodes[at], first[at], captured, name, tolerance);
+  const states: State[] = [];
+  const all = runtimes.length * runs;
+  let run = 0;
+  for (const { prefix, createSession } of runtimes) {
+    for (let nth = 1; nth <= runs; nth++) {
+      run++;
+      let at = 0;
+      // Runs must not overlap: each is to have the machine for itself.
+      // oxlint-disable-next-line no-await-in-loop
+      for await (const captured of captureCalls(bytes, Object.fromEntries(given), {
+        ...own,
+        createSession,
+      })) {
+        if (run === 1) states.push(firstState(captured, how.tolerance));
+        else states[at] = again(states[at], captured, `${prefix}run ${nth}`, how.tolerance);
+        at++;
+        report({ run, runs: all, nodes: at, alone: null });
       }
-      at++;
-      report({ run: nth + 1, runs, nodes: at });
     }
   }
+  const finished = (state: State): Promise<VerifiedNode> => {
+    const { path } = state.first;
+    const onRun = (count: number): void =>
+      report({ run, runs: all, nodes: states.length, alone: { path, count } });
+    return finish(state, { ...how, runtimes, onRun });
+  };
+  const nodes: VerifiedNode[] = [];
+  // oxlint-disable-next-line no-await-in-loop
+  for (const state of states) nodes.push(await finished(state));
   const isRight = nodes.every((node) => node.isReproducible && isFine(node));
-  const problem = isRight ? await problemOf(bytes, model, given, makers[0].createSession) : null;
-  return { nodes, problem, agrees: isRight && problem === null };
-}
-
-const isFine = ({ verdict }: VerifiedNode): boolean =>
-  verdict === "equal" || verdict === "near" || verdict === "not-run";
-
-/**
- * What the runtime says where it cannot run the whole model, although the nodes that were looked at are right: of a loop
- * that is one iteration, of a function one call. A model without bodies and functions has run as a whole by then.
- */
-async function problemOf(
-  bytes: Uint8Array,
-  { graph, functions = [] }: Model,
-  feeds: ReadonlyMap<string, Tensor>,
-  createSession: CreateSession,
-): Promise<string | null> {
-  const hasBodies = graph.nodes.some(({ attributes }) =>
-    Object.values(attributes).some((one) => one.type === "other" && one.graphs !== undefined),
-  );
-  if (functions.length === 0 && !hasBodies) return null;
-  try {
-    const session = await openSession(createSession, bytes);
-    await session.run(feeds, []);
-    await session.release();
-    return null;
-  } catch (error) {
-    if (error instanceof RuntimeFailure) return error.message;
-    throw error;
+  const failure = isRight
+    ? await runWhole({
+        ...{ bytes, model, feeds: given },
+        options: { ...own, createSession: runtimes[0].createSession },
+        isFine: (captured) => isFine(judge(captured, how.tolerance)),
+      })
+    : null;
+  const elsewhere = failure?.captured ?? [];
+  for (const captured of elsewhere) {
+    const at = nodes.findIndex(({ path }) => path === captured.path);
+    // oxlint-disable-next-line no-await-in-loop
+    const node = await finished(firstState(captured, how.tolerance));
+    nodes[at] = { ...node, where: failure?.where ?? null };
   }
+  return {
+    nodes,
+    failures: failuresOf([...states.map(({ first }) => first), ...elsewhere]),
+    problem: failure && [failure.where, failure.message].filter(Boolean).join(": "),
+    agrees: isRight && failure === null,
+  };
 }
 
-interface Run {
-  readonly name: string;
-  readonly createSession: CreateSession;
+function failuresOf(captured: readonly CapturedCall[]): readonly FailedNode[] {
+  const culprits = new Set(captured.flatMap(({ behind }) => behind ?? []));
+  return [...culprits].map((culprit) => {
+    const after = captured.filter(({ behind }) => behind === culprit);
+    return {
+      title: titleOf(culprit),
+      message: after[0].problem ?? "",
+      isCompared: captured.some(({ node }) => node === culprit),
+      behind: after.map(({ path }) => path),
+    };
+  });
 }
+
+const isFine = ({ verdict }: Pick<VerifiedNode, "verdict">): boolean =>
+  verdict === "equal" || verdict === "near" || verdict === "not-run";
 
 /** A run takes at least some milliseconds. */
 const MOST_RUNS = 10_000;
 
-/** The runs in order, and the options as they were checked. */
-function optionsFrom(options: VerifyOptions): {
-  readonly own: Partial<CaptureOptions>;
-  readonly makers: readonly Run[];
-  readonly runs: number;
+/** What judging and explaining a node needs. */
+interface How {
   readonly tolerance: number;
+  readonly oneThread: CreateSession | null;
+  readonly dialect: DialectId;
+}
+
+/** The checked options. */
+function optionsFrom(options: VerifyOptions): How & {
+  readonly own: Partial<CaptureOptions>;
+  readonly runtimes: readonly Runtime[];
+  readonly runs: number;
   readonly report: (progress: VerifyProgress) => void;
 } {
   const own = objectOf("the options of verifyModel", options, {});
-  const { runs = 1, tolerance = 0, others = {}, onProgress = () => {} } = own;
+  const { runs = 1, tolerance = 0, others = {}, oneThread, onProgress = () => {} } = own;
   if (!Number.isSafeInteger(runs) || Number(runs) < 1 || Number(runs) > MOST_RUNS) {
     const must = `runs must be a whole number from 1 to ${MOST_RUNS}`;
     throw new TensorError("attribute", `${must}, got ${printValue(runs)}`);
@@ -170,43 +221,59 @@ function optionsFrom(options: VerifyOptions): {
       "attribute",
       `onProgress must be a function, got ${printValue(onProgress)}`,
     );
+  const { dialect } = diagnoseOptions({ dialect: own["dialect"] }, {});
   const runtimes = [
-    ["", createSessionFrom(own)] as const,
-    ...Object.entries(objectOf("others", others, {})).map(
-      ([name, createSession]) => [`${name}, `, createSessionFrom({ createSession })] as const,
-    ),
-  ];
-  const makers = runtimes.flatMap(([name, createSession]) =>
-    Array.from({ length: Number(runs) }, (_, at) => ({
-      name: `${name}run ${at + 1}`,
-      createSession,
+    { prefix: "", createSession: createSessionFrom(own) },
+    ...Object.entries(objectOf("others", others, {})).map(([name, createSession]) => ({
+      prefix: `${name}, `,
+      createSession: createSessionFrom({ createSession }),
     })),
-  );
-  const report = onProgress as (progress: VerifyProgress) => void;
-  return { own, makers, runs: makers.length, tolerance, report };
+  ];
+  return {
+    own,
+    runtimes,
+    runs: Number(runs),
+    tolerance,
+    report: onProgress as (progress: VerifyProgress) => void,
+    oneThread: oneThread === undefined ? null : createSessionFrom({ createSession: oneThread }),
+    dialect: dialect ?? "onnxruntime-cpu",
+  };
+}
+
+/** What is known of a node between two runs. */
+interface State {
+  /** In the first run. */
+  readonly first: CapturedCall;
+  /** True if the first run has a result that was compared with the exact one. */
+  readonly isCompared: boolean;
+  /** The worst of all runs. */
+  readonly judgement: Judgement;
+  readonly isReproducible: boolean;
+  readonly otherRuns: readonly string[];
+}
+
+function firstState(first: CapturedCall, tolerance: number): State {
+  const judgement = judge(first, tolerance);
+  const isCompared = COMPARED.has(judgement.verdict);
+  return { first, isCompared, judgement, isReproducible: true, otherRuns: [] };
 }
 
 /** A node after one more run. Other inputs than in the first run are an earlier node's fault. */
-function again(
-  known: VerifiedNode,
-  first: CapturedCall,
-  captured: CapturedCall,
-  run: string,
-  tolerance: number,
-): VerifiedNode {
-  const { isReproducible, otherRuns } = known;
+function again(state: State, captured: CapturedCall, run: string, tolerance: number): State {
+  const { first, otherRuns } = state;
   const isSameInput = captured.isRun === first.isRun && isSame(captured.inputs, first.inputs);
   const isSameResult =
     captured.outputs === null || first.outputs === null
       ? captured.problem === first.problem
       : isSame(captured.outputs, first.outputs);
-  if (isSameInput && isSameResult) return known;
-  const now = verified(captured, tolerance);
-  const worst = isWorse(now.verdict, known.verdict) ? now : known;
-  return isSameInput
-    ? { ...worst, isReproducible: false, otherRuns: [...otherRuns, run] }
-    : { ...worst, isReproducible, otherRuns };
+  if (isSameInput && isSameResult) return state;
+  const worst = { ...state, judgement: worse(state.judgement, judge(captured, tolerance)) };
+  return isSameInput ? { ...worst, isReproducible: false, otherRuns: [...otherRuns, run] } : worst;
 }
+
+/** The worse of two judgements, the earlier one of two that are equally bad. */
+const worse = (known: Judgement, now: Judgement): Judgement =>
+  isWorse(now.verdict, known.verdict) ? now : known;
 
 /** Whether two records have the same names with the same bits. */
 function isSame(a: Readonly<Record<string, Tensor>>, b: Readonly<Record<string, Tensor>>): boolean {
@@ -217,64 +284,59 @@ function isSame(a: Readonly<Record<string, Tensor>>, b: Readonly<Record<string, 
   );
 }
 
-function verified(
-  { node, path, call, error, outputs, isRun, problem }: CapturedCall,
-  tolerance: number,
-): VerifiedNode {
-  const { op } = node;
-  const none = { difference: null, diagnoses: [], call: null, isReproducible: true, otherRuns: [] };
-  const common = { path, op, version: null, ...none };
-  if (!isRun) return { ...common, verdict: "not-run", sentence: problem ?? "" };
-  const said = problem === null ? "the runtime has a result" : `the runtime says: ${problem}`;
-  if (error !== null)
-    return { ...common, verdict: "wrong", sentence: `${sentenceOf(error)}; ${said}` };
-  if (call === null) {
-    const sentence = `its inputs are not known, because the runtime says: ${problem}`;
-    return { ...common, verdict: "failed", sentence };
-  }
-  const known = { ...common, version: resolve(call.node).sinceVersion, call };
-  let exact: readonly Tensor[];
-  try {
-    exact = run(call.node, call.inputs);
-  } catch (error) {
-    if (!isTensorError(error)) throw error;
-    // Only where an index is out of range can a result be explained.
-    const result = error.code === "index-out-of-range" ? outputs?.[node.outputs[0]] : undefined;
-    const diagnoses = result === undefined ? [] : diagnosesOf(call, result);
-    return { ...known, verdict: "wrong", sentence: `${sentenceOf(error)}; ${said}`, diagnoses };
-  }
-  if (outputs === null) {
-    return { ...known, verdict: "failed", sentence: `the runtime says: ${problem}` };
-  }
-  return compared(node.outputs, outputs, exact, { ...known, tolerance });
+/** What the report on a node needs after all runs. */
+interface Finish extends How {
+  readonly runtimes: readonly Runtime[];
+  readonly onRun: (count: number) => void;
 }
 
-/** The verdict on the outputs of a node: that of the worst. */
-function compared(
-  names: readonly string[],
-  outputs: Readonly<Record<string, Tensor>>,
-  exact: readonly Tensor[],
-  { tolerance, ...known }: Omit<VerifiedNode, "verdict" | "sentence"> & { tolerance: number },
-): VerifiedNode {
-  let worst: VerifiedNode = { ...known, call: null, verdict: "equal", sentence: "" };
-  for (const [position, name] of names.entries()) {
-    if (name === "") continue;
-    const { verdict, at, sentence } = compare(outputs[name], exact[position], tolerance);
-    if (!isWorse(verdict, worst.verdict)) continue;
-    const difference = at && { output: name, at };
-    const diagnoses =
-      known.call === null || verdict === "near" ? [] : diagnosesOf(known.call, outputs[name]);
-    worst = { ...known, verdict, sentence: `${name}${sentence}`, difference, diagnoses };
+/**
+ * The report on a node after all runs. A suspect is run alone first. The reason is searched once, in the first of the worst
+ * results.
+ */
+async function finish(state: State, how: Finish): Promise<VerifiedNode> {
+  const { first } = state;
+  let { judgement, isReproducible, otherRuns } = state;
+  let reruns: Reruns | null = null;
+  if (state.isCompared && isSuspect(first)) {
+    // A node whose result has already changed between runs need not be run alone.
+    const found = await rerun(first, isReproducible ? how.runtimes : [], how.onRun);
+    ({ reruns } = found);
+    if (found.other !== null) {
+      const { outputs, run } = found.other;
+      judgement = worse(judgement, judge({ ...first, outputs }, how.tolerance));
+      [isReproducible, otherRuns] = [false, [...otherRuns, run]];
+    }
+    if (judgement.result !== null && how.oneThread !== null) {
+      const isExact = await isExactInOneThread(first, how.oneThread);
+      reruns = { ...reruns, isExactInOneThread: isExact };
+    }
   }
-  return worst;
+  const isRace = raceShown(reruns, isReproducible);
+  const { result: _, call, ...facts } = judgement;
+  const diagnoses = reasonsOf(judgement, { dialect: how.dialect, isRace });
+  // A runtime gives the same signs of zeros and the same NaN in every run, so a zero whose sign changes shows a lost
+  // update.
+  const isLost = isRace === true && facts.verdict === "nan-or-zero" && diagnoses.length > 0;
+  return {
+    path: first.path,
+    op: first.node.op,
+    ...facts,
+    verdict: isLost ? "differs" : facts.verdict,
+    diagnoses,
+    call: facts.verdict === "equal" ? null : call,
+    where: null,
+    isReproducible,
+    otherRuns,
+    reruns,
+  };
 }
 
-/** What explains a result; nothing does where it has another type or shape than the exact one. */
-function diagnosesOf({ node, inputs }: NodeCall, result: Tensor): readonly Diagnosis[] {
-  try {
-    return diagnose(node, inputs, result);
-  } catch (error) {
-    if (isTensorError(error)) return [];
-    throw error;
-  }
+/** True if threads decide the result of a node, false if they do not; undefined if its runs do not tell. */
+function raceShown(reruns: Reruns | null, isReproducible: boolean): boolean | undefined {
+  if (reruns === null) return undefined;
+  if (!isReproducible) return reruns.isExactInOneThread ?? true;
+  return reruns.problem === null ? false : undefined;
 }
+
+const COMPARED: ReadonlySet<Verdict> = new Set(["equal", "near", "nan-or-zero", "differs"]);

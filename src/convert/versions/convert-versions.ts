@@ -3,20 +3,11 @@
 import type { ModelNode } from "../../model/model.ts";
 import { isTensorError, TensorError } from "../../errors.ts";
 import type { GraphContext } from "../context.ts";
+import type { Revised } from "../log.ts";
 import { refusal } from "../meaning.ts";
 import { trimmed } from "./node-edits.ts";
 import { Step } from "./step.ts";
 import { HISTORIES } from "./table.ts";
-
-export interface Revised {
-  /** The nodes that do what the node did, which itself is the last; the same object where nothing changes. */
-  readonly nodes: readonly ModelNode[];
-  /** How the node is called before and after, such as `Softmax-11` and `Flatten, Softmax-13`. */
-  readonly from: string;
-  readonly to: string;
-  /** What the conversion relies on without knowing it for certain. */
-  readonly notes: ReadonlySet<string>;
-}
 
 /** @throws TensorError `unsupported-model` with what the target's version cannot say */
 export function convertVersions(node: ModelNode, opset: number, context: GraphContext): Revised {

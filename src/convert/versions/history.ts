@@ -22,8 +22,10 @@ export const FLOAT8 = ["float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5
 export const INT4 = ["uint4", "int4"];
 export const FLOAT4 = ["float4e2m1"];
 export const FLOAT8E8M0 = ["float8e8m0"];
+export const INT2 = ["uint2", "int2"];
+/** Every data type that came after those of `ALL`. */
+export const LATER = [...BFLOAT16, ...FLOAT8, ...INT4, ...FLOAT4, ...FLOAT8E8M0, ...INT2];
 /** Data types that this package does not have, and lists and optionals: such a value is of a type that is not known. */
-export const INT2: readonly string[] = [];
 export const FLOAT6: readonly string[] = [];
 export const SEQUENCES: readonly string[] = [];
 

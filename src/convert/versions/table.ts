@@ -46,6 +46,7 @@ import {
   FLOAT4,
   FLOAT8E8M0,
   INT2,
+  LATER,
   SEQUENCES,
   bfloat16,
   consumed,
@@ -217,16 +218,12 @@ export const HISTORIES: Readonly<Record<string, History>> = {
     at(11, negativesDiffer("negative indices count from the back")),
     bfloat16(28, "2 >0"),
   ],
-  Optional: [15, at(28, takes([...BFLOAT16, ...FLOAT8, ...INT4, ...FLOAT4, ...FLOAT8E8M0], "0"))],
-  OptionalGetElement: [
-    15,
-    at(18, takes(ALL, "0")),
-    at(28, takes([...BFLOAT16, ...FLOAT8, ...INT4, ...FLOAT4, ...FLOAT8E8M0])),
-  ],
+  Optional: [15, at(28, takes(LATER, "0"))],
+  OptionalGetElement: [15, at(18, takes(ALL, "0")), at(28, takes(LATER))],
   OptionalHasElement: [
     15,
     at(18, optionalInput(0, "input"), takes(ALL, "0")),
-    at(28, takes([...BFLOAT16, ...FLOAT8, ...INT4, ...FLOAT4, ...FLOAT8E8M0], "0")),
+    at(28, takes(LATER, "0")),
   ],
   Pad: [
     1,

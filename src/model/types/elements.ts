@@ -25,6 +25,7 @@ function holds(dtype: DType, value: number): boolean {
 
 /**
  * A value of rank 0 or 1 whose elements are known in part. Where all of them are numbers it is a constant.
+ * @param rank 0 or 1
  * @param elements a number that the data type does not hold makes its element unknown
  */
 export function knownElements(
@@ -36,8 +37,8 @@ export function knownElements(
   if (elements === null) return { type: { dtype, shape: null }, constant: null, elements };
   const shape = rank === 0 ? [] : [elements.length];
   const type = { dtype, shape };
-  const isShort = rank <= 1 && elements.length <= MAX_ELEMENTS;
-  if (!isShort || !isFollowed(dtype)) return { type, constant: null, elements: null };
+  if (elements.length > MAX_ELEMENTS || !isFollowed(dtype))
+    return { type, constant: null, elements: null };
   const held = elements.map((one) => (typeof one === "number" && !holds(dtype, one) ? null : one));
   if (!held.every((one) => typeof one === "number"))
     return { type, constant: null, elements: held.every((one) => one === null) ? null : held };
