@@ -10,23 +10,51 @@
 import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const SOURCE = path.join(ROOT, "src");
 const TARGET = path.join(ROOT, "dist");
+/** The declarations of all sources, which `tsc` has written. */
+const TYPES = path.join(ROOT, "build/types");
 
 // The name of a part changes with its contents, so parts of an earlier build would stay behind.
-for (const name of fs.readdirSync(TARGET).filter((one) => one.startsWith("part-"))) {
-  fs.rmSync(path.join(TARGET, name));
-}
+fs.rmSync(TARGET, { recursive: true, force: true });
 
-await build({
+/**
+ * `commander` is CommonJS and asks for modules of Node by `require`, which modules of the package do not have: here it gets
+ * what an import gives.
+ */
+const requiresOfNode = {
+  name: "requires-of-node",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^node:/ }, ({ path: name, kind }) =>
+      kind === "require-call" ? { path: name, namespace: "node" } : { path: name, external: true },
+    );
+    onLoad({ filter: /.*/, namespace: "node" }, ({ path: name }) => ({
+      contents: `import it from ${JSON.stringify(name)}; module.exports = it;`,
+    }));
+  },
+};
+
+/** Nobody reads the code of other packages here, so it takes as little room as it can; our own stays as it is written. */
+const smallPackages = {
+  name: "small-packages",
+  setup({ onLoad }) {
+    onLoad({ filter: /node_modules.*\.m?js$/ }, async ({ path: file }) => {
+      const { code } = await transform(fs.readFileSync(file, "utf8"), { minify: true });
+      return { contents: code };
+    });
+  },
+};
+
+const { metafile } = await build({
   entryPoints: [
     // A file of its own stands first in a user's bundle. In the middle its 45 kB of text push what is before it out of
-    // sight of gzip, which looks back 32 kB: that took 850 bytes.
+    // sight of gzip, which looks back 32 kB: that took 500 bytes.
     "engines/wasm/bytes.ts",
     "index.ts",
+    "js.ts",
     "npy/index.ts",
     "onnx/index.ts",
     "openvino/index.ts",
@@ -47,52 +75,67 @@ await build({
   outdir: TARGET,
   bundle: true,
   splitting: true,
-  chunkNames: "part-[hash]",
-  packages: "external",
+  // In a folder beside those of the entries, so that one address leads from each of them to `chunked/worker.js`.
+  chunkNames: "parts/[hash]",
+  // What is not listed here is part of the bundle: see `docs/dependencies.md`.
+  external: ["aws4fetch", "bullmq", "ioredis", "numcodecs", "onnxruntime-*"],
+  mainFields: ["module", "main"],
+  plugins: [requiresOfNode, smallPackages],
+  metafile: true,
   format: "esm",
   platform: "neutral",
-  external: ["node:*"],
   target: "es2022",
   charset: "utf8",
   logLevel: "warning",
 });
 
-// Nothing here has side effects, so to import a part and use nothing of it only makes bundlers warn; and the order of
-// imports is free: the text of the kernels comes first, then small parts before large ones, so that gzip sees what is alike.
-const files = fs
-  .readdirSync(TARGET, { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith(".js"))
-  .map((name) => path.join(TARGET, name));
-const IMPORT = /^import \{[^}]*\} from "(\.[^"]*)";\n/gm;
-const sources = new Map(
-  files.map((file) => [file, fs.readFileSync(file, "utf8").replaceAll(/^import ".*\n/gm, "")]),
-);
-const kernels = files.find((file) => sources.get(file).startsWith("// src/engines/wasm/bytes.ts"));
-const leadsToKernels = new Map();
-for (const [file, text] of sources) {
-  const statements = [...text.matchAll(IMPORT)];
-  const rank = ([, from]) => {
-    const imported = path.resolve(path.dirname(file), from);
-    return isOnTheWay(imported) ? 0 : (sources.get(imported) ?? "").length;
-  };
-  const sorted = statements.toSorted((a, b) => rank(a) - rank(b)).map(([statement]) => statement);
-  // What stands before the imports, which tells a shell how to run the file, stays there.
-  let next = 0;
-  fs.writeFileSync(
-    file,
-    text.replaceAll(IMPORT, () => sorted[next++]),
-  );
+writeNotices(Object.keys(metafile.inputs));
+const { exports } = JSON.parse(fs.readFileSync(path.join(ROOT, "package.json"), "utf8"));
+copyTypes(Object.values(exports).flatMap(({ types }) => types ?? []));
+
+// Nothing here has side effects, so to import a part and use nothing of it only makes bundlers warn.
+for (const name of fs.readdirSync(TARGET, { recursive: true, encoding: "utf8" })) {
+  if (!name.endsWith(".js")) continue;
+  const file = path.join(TARGET, name);
+  fs.writeFileSync(file, fs.readFileSync(file, "utf8").replaceAll(/^import ".*\n/gm, ""));
 }
 
-/** Whether a file imports the text of the kernels, or imports one that does. */
-function isOnTheWay(file) {
-  if (file === kernels) return true;
-  if (!leadsToKernels.has(file)) {
-    // The parts of a bundle import each other in circles.
-    leadsToKernels.set(file, false);
-    const imports = [...(sources.get(file) ?? "").matchAll(IMPORT)];
-    const leads = imports.some(([, from]) => isOnTheWay(path.resolve(path.dirname(file), from)));
-    leadsToKernels.set(file, leads);
-  }
-  return leadsToKernels.get(file);
+/** Writes the licences of the packages that are part of the bundle, by the files that the bundle was made of. */
+function writeNotices(inputs) {
+  const folders = inputs.flatMap((file) => file.match(/^node_modules\/(?:@[^/]+\/)?[^/]+/) ?? []);
+  const notices = [...new Set(folders)].toSorted().map((folder) => {
+    const at = (name) => path.join(ROOT, folder, name);
+    const { name, version, license, homepage, repository } = JSON.parse(
+      fs.readFileSync(at("package.json"), "utf8"),
+    );
+    const from = (homepage ?? repository.url ?? repository).replace(/^git\+/, "");
+    return `# ${name} ${version}\n\n${license}, ${from}\n\n${licenceOf(at, name)}`;
+  });
+  fs.writeFileSync(path.join(TARGET, "NOTICES.md"), notices.join("\n"));
+}
+
+/** `@bufbuild/protobuf` brings no file of its licences: what is Google's says so at the head of a source. */
+function licenceOf(at, name) {
+  const file = ["LICENSE", "LICENSE.md", "LICENSE.txt"].map(at).find((one) => fs.existsSync(one));
+  if (file !== undefined) return fs.readFileSync(file, "utf8");
+  if (name !== "@bufbuild/protobuf") throw new Error(`${name} has no file of its licence`);
+  const apache = fs.readFileSync(path.join(ROOT, "node_modules/typescript/LICENSE"), "utf8");
+  const [head] = fs.readFileSync(at("dist/esm/wire/varint.js"), "utf8").split(/^(?!\/\/)/m);
+  return `${apache}\n${head.replaceAll(/^\/\/ ?/gm, "")}`;
+}
+
+/** Copies the declarations of the entries, and those that they name; the others are nobody's business. */
+function copyTypes(entries) {
+  const seen = new Set();
+  const copy = (file) => {
+    if (seen.has(file)) return;
+    seen.add(file);
+    const text = fs.readFileSync(path.join(TYPES, file), "utf8");
+    fs.mkdirSync(path.dirname(path.join(TARGET, file)), { recursive: true });
+    fs.writeFileSync(path.join(TARGET, file), text);
+    for (const [, from] of text.matchAll(/\b(?:from |import\()"(\.[^"]+)\.ts"/g)) {
+      copy(path.join(path.dirname(file), `${from}.d.ts`));
+    }
+  };
+  for (const entry of entries) copy(path.relative("dist", entry));
 }

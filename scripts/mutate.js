@@ -12,15 +12,15 @@ import { areaOf, inOrder, shares } from "./mutate/areas.js";
 import { compileMutants, testMutants, watchTests } from "./mutate/hunt.js";
 import { mutantsOf } from "./mutate/mutants.js";
 import { printSummary, printSurvivors, printVerdict, say } from "./mutate/report.js";
-import { testFiles } from "./mutate/tests.js";
+import { gpuTestFiles, testFiles, testFilesBesideGpu } from "./mutate/tests.js";
 import { build, copyProject, makeFolder, readSources, Workspace } from "./mutate/workspace.js";
 
 /** The part of the mutants of an area that the tests have to notice. */
-const ENOUGH = 0.9;
+const ENOUGH = 0.95;
 
 const DESCRIPTION =
   "Draws mutants of the sources, which are small changes that make the code wrong, and runs the tests that reach " +
-  "them. Prints which mutants survive. The status is 1 when the tests notice less than 90 % of an area.";
+  "them. Prints which mutants survive. The status is 1 when the tests notice less than 95 % of an area.";
 
 function readOptions() {
   const {
@@ -94,6 +94,18 @@ function printDrawn({ pools, wanted }) {
   }
 }
 
+/** The test files that can reach the wanted areas. Without WebGPU, the area `gpu` is removed from the wanted ones. */
+async function testFilesOf(folder, wanted) {
+  const hasOthers = [...wanted.keys()].some((area) => area !== "gpu");
+  const names = hasOthers ? testFiles(folder) : testFilesBesideGpu(folder);
+  if (!wanted.has("gpu")) return names;
+  const ofGpu = await gpuTestFiles(folder);
+  if (typeof ofGpu !== "string") return [...names, ...ofGpu];
+  say(ofGpu);
+  wanted.delete("gpu");
+  return names;
+}
+
 async function main() {
   const options = readOptions();
   const folder = makeFolder();
@@ -105,14 +117,15 @@ async function main() {
 
   say(`seed ${options.seed}; building`);
   await build(first);
+  const names = await testFilesOf(first, wanted);
   const workspaces = [new Workspace(first)];
   for (let job = 2; job <= options.jobs; job++) {
     workspaces.push(workspaces[0].copyTo(path.join(folder, String(job))));
   }
   const mutants = await compileMutants(workspaces, pools, wanted);
   const { test, seconds } = options;
-  const names = testFiles(first).filter((name) => test.length === 0 || test.includes(name));
-  const observations = await watchTests(workspaces, names, sources, mutants);
+  const isMeant = (name) => test.length === 0 || test.includes(name);
+  const observations = await watchTests(workspaces, names.filter(isMeant), sources, mutants);
   const verdicts = [];
   await testMutants(workspaces, mutants, observations, seconds, (verdict) => {
     verdicts.push(verdict);

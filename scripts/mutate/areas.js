@@ -3,8 +3,12 @@
 /** Rooms of src/ that are one area with another room. */
 const JOINED = { call: "plan", model: "inspect" };
 
-/** The area of a source: its room, `assembly`, or `surface` for the files at the root of src/. */
+/** Sources whose tests need WebGPU. */
+const OF_GPU = /^src\/(?:webgpu|engines\/gpu)\//;
+
+/** The area of a source: its room, `assembly`, `gpu`, or `surface` for the files at the root of src/. */
 export function areaOf(file) {
+  if (OF_GPU.test(file)) return "gpu";
   const [top, room, inside] = file.split("/");
   if (top === "assembly") return top;
   return inside === undefined ? "surface" : (JOINED[room] ?? room);

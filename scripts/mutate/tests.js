@@ -2,10 +2,13 @@
 
 import fs from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { run } from "./process.js";
 
 const PRELOADED = fileURLToPath(new URL("reached.cjs", import.meta.url));
+
+/** Loads a test file, fills released memory with a pattern, and checks at the end what is still open. */
+const SEVERAL = "build/test/runtimes/several.js";
 
 /** A clean run of one file may take this long, in milliseconds. */
 const CLEAN_LIMIT = 300_000;
@@ -13,12 +16,47 @@ const CLEAN_LIMIT = 300_000;
 /** A hang counts as noticed; a file may be slower than in its clean run, because the machine may be busy. */
 const limitOf = (cleanTime) => 15_000 + 5 * cleanTime;
 
-/** The names of the test files of a workspace, without their folder and ending. */
-export function testFiles(folder) {
-  return fs
-    .readdirSync(path.join(folder, "build/test"))
-    .filter((name) => name.endsWith(".test.js"))
-    .map((name) => name.slice(0, -".test.js".length));
+const namesIn = (folder, ending) =>
+  fs
+    .readdirSync(folder)
+    .filter((name) => name.endsWith(ending))
+    .map((name) => name.slice(0, -ending.length));
+
+/** The names of the test files of a workspace that `npm test` has, without their folder and ending. */
+export const testFiles = (folder) => namesIn(path.join(folder, "build/test"), ".test.js");
+
+/** The names of test files that test sources of the area `gpu`. */
+export function testFilesBesideGpu(folder) {
+  const textOf = (name) => fs.readFileSync(path.join(folder, fileOf(name)), "utf8");
+  return testFiles(folder).filter((name) => /src\/(?:webgpu|engines\/gpu)\//.test(textOf(name)));
+}
+
+/** The path of a test file. Tests that need WebGPU have a folder of their own. */
+const fileOf = (name) => `build/test/${name}${isOfGpu(name) ? ".gpu" : ".test"}.js`;
+const isOfGpu = (name) => name.startsWith("webgpu/");
+
+/** How Node runs a test file. */
+const plain = { args: [], env: {} };
+let onGpu = plain;
+
+/**
+ * The names of the WebGPU test files, which run on the first driver that is installed.
+ * @returns a sentence with the reasons if no driver is installed
+ */
+export async function gpuTestFiles(folder) {
+  const module = path.join(folder, "build/test/webgpu/drivers.js");
+  const { DRIVERS, NODE_ARGS, findDriver } = await import(pathToFileURL(module).href);
+  const reasons = [];
+  for (const driver of DRIVERS) {
+    const found = findDriver(driver);
+    if (typeof found !== "string") {
+      onGpu = { args: [...NODE_ARGS, "--test-force-exit"], env: found.env };
+      const names = namesIn(path.dirname(module), ".gpu.js");
+      return names.map((name) => `webgpu/${name}`);
+    }
+    reasons.push(`${driver.name}: ${found}`);
+  }
+  return `the area gpu is left out, because its tests cannot run (${reasons.join("; ")})`;
 }
 
 /**
@@ -37,10 +75,16 @@ async function runFile(workspace, name, { limit, env = {}, endsAtFailure = false
   // A mutant may allocate without end.
   const flags = ["--max-old-space-size=2048", "--test-reporter=tap"];
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
+  const how = isOfGpu(name) ? onGpu : plain;
   const { status, isOverdue, time } = await run(
     process.execPath,
-    [...flags, `build/test/${name}.test.js`],
-    { cwd: workspace.folder, env: { ...inherited, TMPDIR: scratch, ...env }, limit, onLine },
+    [...flags, ...how.args, SEVERAL, fileOf(name)],
+    {
+      cwd: workspace.folder,
+      env: { ...inherited, ...how.env, TMPDIR: scratch, ...env },
+      limit,
+      onLine,
+    },
   );
   fs.rmSync(scratch, { recursive: true, force: true });
   if (isOverdue) failure = "it never ends";
@@ -50,7 +94,7 @@ async function runFile(workspace, name, { limit, env = {}, endsAtFailure = false
 
 /** Runs one test file without a mutant, in code whose sites are marked, and says which of them it reaches. */
 export async function observe(workspace, name) {
-  const file = path.join(workspace.folder, "..", `${name}.reached`);
+  const file = path.join(workspace.folder, "..", `${path.basename(name)}.reached`);
   fs.writeFileSync(file, "");
   const options = `${process.env.NODE_OPTIONS ?? ""} --require=${PRELOADED}`;
   const env = { NODE_OPTIONS: options, MUTATE_REACHED: file };

@@ -62,7 +62,10 @@ export function copyProject(folder) {
     fs.mkdirSync(path.dirname(to), { recursive: true });
     fs.copyFileSync(from, to);
   }
-  fs.symlinkSync(path.join(ROOT, "node_modules"), path.join(folder, "node_modules"));
+  for (const packages of ["node_modules", "test/webgpu/node_modules"]) {
+    const from = path.join(ROOT, packages);
+    if (fs.existsSync(from)) fs.symlinkSync(from, path.join(folder, packages));
+  }
   fs.writeFileSync(path.join(folder, "tsconfig.mutate.json"), JSON.stringify(COMPILER));
 }
 
@@ -145,9 +148,9 @@ export class Workspace {
   /** Makes what follows from the changed `files`. @returns whether all of it compiles */
   async #compileAll(files) {
     const isIn = (folder) => files.some((file) => file.startsWith(folder));
-    if (isIn("assembly/") && !(await this.#succeeds(KERNELS))) return false;
-    // What a worker runs is a bundle of some of these files, as text.
-    if (isIn("src/engines/") && !(await this.#succeeds(KERNELS, "--worker-only"))) return false;
+    // Workers run a bundle of files of src/engines/, which the build stores as text.
+    const isMade = isIn("assembly/") || isIn("src/engines/");
+    if (isMade && !(await this.#succeeds(KERNELS))) return false;
     return this.#succeeds(TSC, "-p", "tsconfig.mutate.json");
   }
 

@@ -10,11 +10,13 @@ import {
   type CreateOptions,
   type PendingArray,
 } from "../zarr/index.ts";
+import { CLI } from "../limits.ts";
 import { failureAt, openNamed, placeOf } from "./array-facts.ts";
 import { errorAt, wrongUsage } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { printCount } from "./layout.ts";
 import { ProgressLine } from "./progress.ts";
+import { checkArrayFormat } from "./tensor-format.ts";
 import { isSameFile } from "./write-files.ts";
 
 export interface CopyOptions {
@@ -34,6 +36,7 @@ export async function copyArray(
   if (isSameFile(io, placeOf(io, name), placeOf(io, output))) {
     throw wrongUsage(`the output ${output} would replace the array that is read`);
   }
+  checkArrayFormat(output);
   const place = placeOf(io, output);
   if (options.force !== true && isArray(place)) {
     throw wrongUsage(`${output} is there; --force replaces it`);
@@ -65,9 +68,6 @@ const isArray = (place: string): boolean =>
     ? fs.existsSync(place)
     : ["zarr.json", ".zarray", ".zgroup"].some((one) => fs.existsSync(path.join(place, one)));
 
-/** Chunks of NPY are whole rows of about so many bytes, in multiples of the chunks that are read. */
-const NPY_BYTES = 2 ** 26;
-
 function createOptions(
   from: ChunkedArray,
   place: string,
@@ -91,10 +91,16 @@ function createOptions(
   if (chunks !== undefined) return { ...shared, chunkShape: chunks };
   const row = shape.slice(1).reduce((all, dim) => all * dim, DTYPES[dtype].bytes);
   const [rows = 1] = chunkShape;
-  const many = Math.max(1, Math.floor(NPY_BYTES / (rows * row || 1))) * rows;
+  // Whole rows, a multiple of the chunks that are read.
+  const { npy: most } = CLI;
+  const many = Math.max(1, Math.floor(most / (rows * row || 1))) * rows;
   // Chunks that are read in several parts are decoded several times, and one that is too wide does not fit in memory.
-  const fits = shape.length > 0 && !shape.includes(0) && many * row <= 4 * NPY_BYTES;
-  return fits ? { ...shared, chunkShape: [Math.min(many, shape[0]), ...shape.slice(1)] } : shared;
+  const fits = !shape.includes(0) && many * row <= 4 * most;
+  if (!fits) return shared;
+  return {
+    ...shared,
+    chunkShape: shape.map((dim, axis) => (axis === 0 ? Math.min(many, dim) : dim)),
+  };
 }
 
 /** What is wrong with a new array is the fault of what was typed, but for what the system says. */

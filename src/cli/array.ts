@@ -5,7 +5,7 @@ import { wrongUsage } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { copyArray, type CopyOptions } from "./array-copy.ts";
 import { factsOf, openNamed, printFacts } from "./array-facts.ts";
-import { JSON_HELP, printJson } from "./layout.ts";
+import { JSON_HELP, printJson, quote } from "./layout.ts";
 
 interface ArrayCommand extends CopyOptions {
   readonly output?: string;
@@ -18,8 +18,8 @@ file of NPY (.npy). Without -o nothing is read but what describes it, and the
 names and sizes of its chunks.
 
 With -o it is copied, chunk by chunk, so that a few chunks at a time are in
-memory. The output's ending is its format: .npy, or else Zarr v3. The output is
-seen when it is complete. Chunks, shards, codecs, fill value and attributes are
+memory. The output's ending is its format: .npy, or .zarr or none for a folder
+of Zarr v3. The output is seen when it is complete. Chunks, shards, codecs, fill value and attributes are
 those of the array that is read, where it has them and no option says otherwise;
 of an NPY file, chunks are whole rows of about 64 MiB.
 
@@ -72,14 +72,14 @@ export function addArrayCommand(program: Command, io: Io): void {
 function parseChunks(text: string): readonly number[] {
   const shape = text.split(",").map((one) => (/^\d{1,16}$/.test(one) ? Number(one) : 0));
   if (shape.every((dim) => dim > 0 && Number.isSafeInteger(dim))) return shape;
-  throw wrongUsage(`a shape is positive integers, such as 1000,128, got ${JSON.stringify(text)}`);
+  throw wrongUsage(`a shape must be positive integers, such as 1000,128, got ${quote(text)}`);
 }
 
 /** A codec as `zstd` or `zstd:3`; what level it takes, the format knows. */
 function addCodec(text: string, codecs: CopyOptions["codec"] = []): CopyOptions["codec"] {
   const [, name, level] = /^([\w-]+)(?::(-?\d{1,6}))?$/.exec(text) ?? [];
   if (name === undefined) {
-    throw wrongUsage(`a codec is a name, or NAME:LEVEL, got ${JSON.stringify(text)}`);
+    throw wrongUsage(`a codec must be a name or NAME:LEVEL, such as zstd:3, got ${quote(text)}`);
   }
   if (level === undefined) return [...codecs, name];
   const setting = name === "blosc" ? "clevel" : "level";

@@ -14,7 +14,7 @@ import {
 import { writeNpy } from "../npy/index.ts";
 import { errorAt, printFile, withPath, wrongData, wrongUsage } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { escapeControls } from "./layout.ts";
+import { escapeControls, quote } from "./layout.ts";
 import { ProgressLine } from "./progress.ts";
 import { readBytes } from "./read-files.ts";
 import {
@@ -37,7 +37,8 @@ The model runs in the ONNX Runtime that is installed in the folder where the
 command runs (onnxruntime-node, or onnxruntime-web), cut before the node, so that
 the inputs of a node that fails are known too. A node in a body of If has the
 inputs of the branch that is taken, one in a Loop or Scan those of the first
-iteration or of --iteration, and one in a function those of the first call.
+iteration or of --iteration, and one in a function those of the first call or
+of --call.
 
 The folder gets node.onnx, the node as a model of its own, a .npy file for each
 of its inputs by what the operator calls them, and one for each output that the
@@ -62,14 +63,14 @@ export function addCaptureCommand(program: Command, io: Io): void {
       const { graph } = withPath(file, () => readModel(bytes));
       const names = graph.inputs.map(({ name }) => name);
       const feeds = readFeeds(io, file, names, options);
-      const { node, iteration = 0 } = options;
+      const { node, iteration = 0, call = 0 } = options;
       if ((options.threads?.length ?? 0) > 1)
         throw wrongUsage("capture takes one count of --threads");
       const line = new ProgressLine(io.stderr);
       const starting = (): void => line.showNow(`${printFile(file)}: running in ONNX Runtime`);
       const { own } = await makeSessions(io, file, options, starting);
       const captured = await inModel(file, async () => {
-        const calls = captureCalls(bytes, feeds, { ...own, node, iteration });
+        const calls = captureCalls(bytes, feeds, { ...own, node, iteration, call });
         const { value } = await calls.next();
         await calls.return();
         return value;
@@ -88,7 +89,7 @@ async function writeCase(
   const { call, path: place, problem, outputs, node, error } = captured;
   if (error !== null) throw errorAt(file, error);
   if (call === null) {
-    throw wrongData(`${file}: the inputs of ${JSON.stringify(place)} are not known: ${problem}`);
+    throw wrongData(`${file}: the inputs of ${quote(place)} are not known: ${problem}`);
   }
   const { inputs: schema } = resolve(call.node);
   const given = call.inputs.flatMap((tensor, position) =>

@@ -3,37 +3,36 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import type { Command } from "commander";
-import { createJob, diskRate, removeJob, runJob, type JobRequest } from "../chunked/index.ts";
+import { createJob, diskRate, removeJob, type JobRequest } from "../chunked/index.ts";
 import { isTensorError, roleOf, type Role, type Tensor } from "../index.ts";
 import { openArray, type ChunkedArray } from "../zarr/index.ts";
 import { errorAt, printFile, STDIN, wrongData, wrongUsage } from "./failure.ts";
 import { printNote, type Io } from "./io.ts";
-import { printSlurm, runWithRedis } from "./job-engines.ts";
-import { parsePositive } from "./job-worker.ts";
+import { printSlurm, runHere, runWithRedis } from "./job-engines.ts";
 import { JobReport } from "./job-report.ts";
+import { redisOf } from "./job-worker.ts";
 import { printJson } from "./layout.ts";
 import { isOperator, parseCall, type Call, type CallOptions } from "./operator-call.ts";
 import { bindFiles, bindInputFiles } from "./bindings.ts";
 import { readTensorFile } from "./read-files.ts";
-import { parseBytes } from "./size.ts";
+import { parseBytes, wholeOption } from "./numbers.ts";
+import { checkArrayFormat } from "./tensor-format.ts";
 import { printType } from "./type-text.ts";
 import { availableParallelism } from "node:os";
+import { CLI } from "../limits.ts";
 
 export interface ChunkedOptions extends CallOptions {
   readonly memory?: number;
   readonly job?: string;
   readonly inPlace?: boolean;
   readonly threads?: number;
-  readonly redis?: string;
+  readonly redis?: string | true;
   readonly queue?: string;
   readonly slurm?: boolean;
   readonly output?: readonly string[];
   readonly expect?: readonly string[];
   readonly json?: boolean;
 }
-
-/** In seconds: after a run that took longer, the disk is measured beside it, which takes a moment too. */
-const LONG = 10;
 
 /** Options that make a run a chunked one. */
 const CHUNKED = ["memory", "job", "inPlace", "threads", "redis", "queue", "slurm"] as const;
@@ -54,10 +53,15 @@ export function addChunkedOptions(command: Command): Command {
     )
     .option("--job <folder>", "do it chunk by chunk, with this folder for what is half-way")
     .option("--in-place", "change data, a Zarr array, instead of writing a new array")
-    .option("--threads <count>", "how many chunks are worked on at once", (text: string) =>
-      parsePositive(text, "--threads"),
+    .option(
+      "--threads <count>",
+      "how many chunks are worked on at once",
+      wholeOption("--threads", 1),
     )
-    .option("--redis <url>", "let the workers of a queue do it (ndscatter job worker)")
+    .option(
+      "--redis [url]",
+      "let the workers of a queue run the job (ndscatter job worker); the default URL is NDSCATTER_REDIS",
+    )
     .option("--queue <name>", "the name of that queue (default: ndscatter)")
     .option("--slurm", "print the sbatch commands that do it");
 }
@@ -65,12 +69,24 @@ export function addChunkedOptions(command: Command): Command {
 /** Whether a run is a chunked one: because an option or an input says so. */
 export function isChunked(io: Io, texts: readonly string[], options: ChunkedOptions): boolean {
   if (CHUNKED.some((name) => options[name] !== undefined)) return true;
-  return texts.some((text) => {
-    const file = placeOf(io, text.replace(/^\w+=/, ""));
-    return (
-      isUrl(file) || ["zarr.json", ".zarray"].some((name) => fs.existsSync(path.join(file, name)))
-    );
-  });
+  const placesOf = (all: readonly string[]): string[] =>
+    all.map((text) => placeOf(io, text.replace(/^\w+=/, "")));
+  const inputs = placesOf(texts);
+  // Only an array of chunks can be a folder.
+  return [...inputs, ...placesOf(options.output ?? [])].some(isNamed) || inputs.some(isFolder);
+}
+
+/** True for a name that only an array of chunks has. */
+const isNamed = (file: string): boolean =>
+  isUrl(file) || path.extname(file).toLowerCase() === ".zarr";
+
+/** True for a folder. False for a name that the system refuses: its error appears when the file is read or written. */
+function isFolder(file: string): boolean {
+  try {
+    return fs.statSync(file).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 export async function runChunked(
@@ -95,6 +111,7 @@ export async function runChunked(
     ...(opset !== undefined && { opset }),
     ...(attr !== undefined && { attr }),
   });
+  const redis = options.redis === undefined ? undefined : redisOf(io, options.redis);
   const request = await requestOf(io, call, texts, options);
   const { folder } = request;
   const spec = await createJob(request);
@@ -107,20 +124,20 @@ export async function runChunked(
     });
   }
   const report = new JobReport(io);
-  const { redis, queue } = options;
+  const { queue } = options;
   try {
     if (redis === undefined) await runHere(io, folder, options, report);
     else await runWithRedis(io, folder, { redis, queue });
   } catch (error) {
     if (isTensorError(error, "index-out-of-range", "duplicate-index")) {
-      await endFolder(folder, options);
+      await endFolder(folder, spec.id, options);
     }
     throw error;
   }
-  await endFolder(folder, options);
+  await endFolder(folder, spec.id, options);
   const out = await openArray(spec.out.path);
   const [{ name }] = call.version.outputs;
-  if (report.seconds > LONG) report.disk = await diskRate(path.dirname(folder));
+  if (report.seconds > CLI.long) report.disk = await diskRate(path.dirname(folder));
   const file = isUrl(spec.out.path) ? spec.out.path : path.relative(io.cwd, spec.out.path);
   const { dtype, shape } = out;
   await io.stdout.write(
@@ -133,8 +150,8 @@ export async function runChunked(
 }
 
 /** Removes a job that is over, if nobody asked for its folder. */
-async function endFolder(folder: string, { job }: ChunkedOptions): Promise<void> {
-  if (job === undefined) await removeJob(folder);
+async function endFolder(folder: string, id: string, { job }: ChunkedOptions): Promise<void> {
+  if (job === undefined) await removeJob(folder, id);
 }
 
 async function requestOf(
@@ -221,28 +238,5 @@ function outOf(
       "a result that is done chunk by chunk needs a place: -o new.zarr, or --in-place",
     );
   }
-  const format = file.toLowerCase().endsWith(".npy") ? "npy" : "zarr";
-  return { format, path: placeOf(io, file) };
-}
-
-async function runHere(
-  io: Io,
-  folder: string,
-  { memory, threads }: ChunkedOptions,
-  report: JobReport,
-): Promise<void> {
-  const controller = new AbortController();
-  const release = io.onInterrupt(() => controller.abort());
-  try {
-    const { signal } = controller;
-    await runJob(folder, { memory, threads, signal, onProgress: (one) => report.show(one) });
-  } catch (error) {
-    if (!controller.signal.aborted) throw error;
-    const place = path.relative(io.cwd, folder) || folder;
-    const sentence = `stopped; what is done is in ${place}, and the same command goes on from there`;
-    throw wrongData(sentence, error);
-  } finally {
-    release();
-    report.end();
-  }
+  return { format: checkArrayFormat(file), path: placeOf(io, file) };
 }

@@ -21,7 +21,7 @@ import { cellOf } from "./comparison.ts";
 import { codeOf } from "./dialect-code.ts";
 import { WRONG_DATA, wrongUsage, type Status } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { JSON_HELP, printCount, printJson } from "./layout.ts";
+import { JSON_HELP, printCount, printJson, quote } from "./layout.ts";
 import { collect, versionTitle } from "./operator-call.ts";
 import { checkOneInput, readTensorFiles } from "./read-files.ts";
 import { addTaskArguments, findTask, type TaskOptions } from "./task.ts";
@@ -77,7 +77,7 @@ function chooseDialects(names: readonly string[] | undefined): readonly Dialect[
   const unknown = names?.find((name) => all.every(({ id }) => id !== name));
   if (unknown !== undefined) {
     const known = all.map(({ id }) => id).join(", ");
-    throw wrongUsage(`--dialect ${JSON.stringify(unknown)} is not known; there are ${known}`);
+    throw wrongUsage(`--dialect must be one of ${known}, got ${quote(unknown)}`);
   }
   return names === undefined ? all : all.filter(({ id }) => names.includes(id));
 }

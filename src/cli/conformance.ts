@@ -14,7 +14,7 @@ import { runModel, unsupportedOperators, type Model, type ValueInfo } from "../o
 import { compareTensors } from "./comparison.ts";
 import { Failure, failureOf, withPath, wrongData, WRONG_DATA, type Status } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { JSON_HELP, printJson } from "./layout.ts";
+import { JSON_HELP, printJson, quote } from "./layout.ts";
 import { readModelFile, readTensorFile } from "./read-files.ts";
 
 const HELP = `
@@ -138,7 +138,7 @@ function obstacleOf(model: Model): string | null {
   const odd = model.graph.inputs.find(({ type }) => type === null);
   return odd === undefined
     ? null
-    : `the input ${JSON.stringify(odd.name)} is no tensor of a type that is known here`;
+    : `the input ${quote(odd.name)} must be a tensor of a data type that this package has`;
 }
 
 /** The first difference of each output, as sentences. */

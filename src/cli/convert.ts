@@ -16,7 +16,7 @@ import { writeIR } from "../openvino/index.ts";
 import { STDIN, withPath, wrongData, wrongUsage } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { escapeControls, JSON_HELP, printCount, printJson, printName } from "./layout.ts";
-import { parseOpset } from "./operator-call.ts";
+import { wholeOption } from "./numbers.ts";
 import { isIR, modelFiles, readModelFile } from "./read-files.ts";
 import { checkPlace, isSameFile, writeFiles } from "./write-files.ts";
 
@@ -68,7 +68,7 @@ export function addConvertCommand(program: Command, io: Io): void {
     .option(
       "--opset <number>",
       "the opset of the result; of OpenVINO the newest is the default",
-      (text: string) => parseOpset(text, "--opset"),
+      wholeOption("--opset", 1),
     )
     .requiredOption("-o, --output <file>", "where the result goes: .onnx or .xml")
     .option("--node <name>", "write this node of the model alone")

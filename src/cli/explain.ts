@@ -115,10 +115,12 @@ function expectation(
   const { output, error } = explanation;
   const title = `${printName(name)} and ${printFile(file)}`;
   if (output === null) {
-    // Without an index out of range the call has no result that could be explained.
-    const isTold = error?.code === "index-out-of-range";
-    const diagnoses = isTold ? explained(call, expected, file) : [];
-    return { facts: { diagnoses }, text: linesText(title, reasonLines(diagnoses)) };
+    const diagnoses = explained(call, expected, file, error);
+    const lines =
+      diagnoses === null
+        ? ["why: the call has no exact result to compare with"]
+        : reasonLines(diagnoses);
+    return { facts: { diagnoses: diagnoses ?? [] }, text: linesText(title, lines) };
   }
   const difference = compareTensors(name, output, expected, printFile(file));
   if (difference === null)
@@ -136,15 +138,20 @@ function expectation(
   };
 }
 
-/** What explains a result; one of another type or shape than the output is named by its file. */
+/**
+ * Explains a result of an invalid call; null if the call is invalid in a way that `diagnose` refuses. The error for a
+ * result of another type or shape than the output names the result's file.
+ */
 function explained(
   { node, inputs }: NodeCall,
   expected: Tensor,
   file: string,
-): readonly Diagnosis[] {
+  reason: Explanation["error"],
+): readonly Diagnosis[] | null {
   try {
     return diagnose(node, inputs, expected);
   } catch (error) {
+    if (isTensorError(error) && error.message === reason?.message) return null;
     if (!isTensorError(error) || error.input !== "actual") throw error;
     const got = `${printFile(file)} is ${printType(expected)}`;
     throw wrongData(`${got}, which is not the type or not the shape of the output`, error);

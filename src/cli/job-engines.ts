@@ -1,12 +1,20 @@
-/** What `run` does with a job that others run: submits it to a queue and waits, or prints a script for Slurm. */
+/** Who runs a job: this process, the workers of a queue, or Slurm, for which a script is printed. */
 
 import * as path from "node:path";
-import { openJob, slurmScript, type SlurmOptions } from "../chunked/index.ts";
+import { openJob, runJob, slurmScript, type SlurmOptions } from "../chunked/index.ts";
 import type { SubmitProgress } from "../distributed/bullmq.ts";
+import { CLI } from "../limits.ts";
 import { wrongData } from "./failure.ts";
 import { printNote, type Io } from "./io.ts";
+import type { JobReport } from "./job-report.ts";
 import { printCount } from "./layout.ts";
 import { ProgressLine } from "./progress.ts";
+
+export interface LocalRun {
+  /** Bytes. */
+  readonly memory?: number;
+  readonly threads?: number;
+}
 
 export interface RedisRun {
   /** The URL. */
@@ -16,8 +24,31 @@ export interface RedisRun {
   readonly attempts?: number | undefined;
 }
 
-/** Milliseconds between two lines where there is no terminal. */
-const LINES_PERIOD = 10_000;
+/**
+ * Runs a job in this process.
+ * @throws Failure when a signal stops it
+ */
+export async function runHere(
+  io: Io,
+  folder: string,
+  { memory, threads }: LocalRun,
+  report: JobReport,
+): Promise<void> {
+  const controller = new AbortController();
+  const release = io.onInterrupt(() => controller.abort());
+  try {
+    const { signal } = controller;
+    await runJob(folder, { memory, threads, signal, onProgress: (one) => report.show(one) });
+  } catch (error) {
+    if (!controller.signal.aborted) throw error;
+    const place = path.relative(io.cwd, folder) || folder;
+    const sentence = `stopped; finished tasks are kept in ${place}, and the same command continues from there`;
+    throw wrongData(sentence, error);
+  } finally {
+    release();
+    report.end();
+  }
+}
 
 /**
  * Submits a job to a queue and waits until it is done, showing how far it is.
@@ -65,7 +96,7 @@ function printer({ stderr }: Io, line: ProgressLine): (progress: SubmitProgress)
   return (progress) => {
     const text = printProgress(progress);
     if (stderr.isTTY) return line.show(() => text);
-    const isDue = performance.now() - printedAt >= LINES_PERIOD;
+    const isDue = performance.now() - printedAt >= CLI.lines;
     if (!isDue || text === printed) return;
     printedAt = performance.now();
     printed = text;

@@ -1,11 +1,9 @@
 /** How far a job is, while it runs and when it has ended: bytes, rates and the time that is left. */
 
 import type { JobProgress, StageName } from "../chunked/index.ts";
+import { CLI } from "../limits.ts";
 import type { Io } from "./io.ts";
 import { ProgressLine } from "./progress.ts";
-
-/** Milliseconds between two lines where there is no terminal. */
-const LINES_PERIOD = 10_000;
 
 /** The width of a bar, in characters. */
 const BAR = 20;
@@ -39,7 +37,7 @@ export class JobReport {
       this.stages.push({ stage, tasks: done - before, bytes, seconds });
     }
     if (this.#io.stderr.isTTY) return this.#line.show(() => printProgress(progress, true));
-    if (performance.now() - this.#printedAt < LINES_PERIOD) return;
+    if (performance.now() - this.#printedAt < CLI.lines) return;
     this.#printedAt = performance.now();
     void this.#io.stderr.write(`${printProgress(progress, false)}\n`);
   }
@@ -53,12 +51,12 @@ export class JobReport {
     return this.stages.reduce((sum, { seconds }) => sum + seconds, 0);
   }
 
-  /** A line for each stage that took more than a second, and one for the disk. */
+  /** Lines for the stages that took at least a second, and for the disk if it was measured. */
   lines(): string[] {
     const disk =
       this.disk === null ? [] : [`  the disk: ${printAmount(this.disk)}/s, written and synced`];
     const stages = this.stages.flatMap(({ stage, tasks, bytes, seconds }) => {
-      if (seconds < 1) return [];
+      if (seconds < CLI.stage) return [];
       const rate = `${printAmount(bytes)} in ${printSeconds(seconds)}, ${printAmount(bytes / seconds)}/s`;
       return [`  ${stage}: ${tasks} tasks, ${rate}`];
     });

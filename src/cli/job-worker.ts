@@ -6,9 +6,8 @@ import type { JobWorker, TasksDone } from "../distributed/bullmq.ts";
 import { wrongUsage } from "./failure.ts";
 import { printNote, type Io } from "./io.ts";
 import { printCount } from "./layout.ts";
-import { parseInteger } from "./operator-call.ts";
 import { ProgressLine } from "./progress.ts";
-import { parseBytes } from "./size.ts";
+import { parseBytes, wholeOption } from "./numbers.ts";
 
 interface WorkerCommand {
   readonly redis?: string;
@@ -37,12 +36,6 @@ const PATIENCE = 20_000;
 
 const DEFAULT_MEMORY = 2 ** 30;
 
-export function parsePositive(text: string, option: string): number {
-  const count = parseInteger(text);
-  if (count !== null && count > 0) return count;
-  throw wrongUsage(`${option} takes a positive number, got ${JSON.stringify(text)}`);
-}
-
 /** @param job the command `ndscatter job` */
 export function addJobWorker(job: Command, io: Io): void {
   job
@@ -54,7 +47,7 @@ export function addJobWorker(job: Command, io: Io): void {
     .option(
       "--threads <count>",
       "how many tasks run at once (default: one a core)",
-      (text: string) => parsePositive(text, "--threads"),
+      wholeOption("--threads", 1),
     )
     .option("--memory <size>", "for all threads together (default: 1G)", (text: string) =>
       parseBytes(text, "--memory"),
@@ -63,11 +56,19 @@ export function addJobWorker(job: Command, io: Io): void {
     .action((options: WorkerCommand) => runWorker(io, options));
 }
 
+/**
+ * The URL of the queue's Redis: that of --redis, otherwise that of the variable NDSCATTER_REDIS.
+ * @throws Failure if both are missing
+ */
+export function redisOf({ env }: Io, typed: string | true | undefined): string {
+  const url = typeof typed === "string" ? typed : env["NDSCATTER_REDIS"];
+  if (url !== undefined && url !== "") return url;
+  const what = typed === true ? "--redis has no URL" : "--redis is missing";
+  throw wrongUsage(`${what}, and NDSCATTER_REDIS is not set; give the URL of Redis in one of them`);
+}
+
 async function runWorker(io: Io, options: WorkerCommand): Promise<void> {
-  const { redis = io.env["NDSCATTER_REDIS"] } = options;
-  if (redis === undefined || redis === "") {
-    throw wrongUsage("--redis is missing, and NDSCATTER_REDIS is not set: which queue?");
-  }
+  const redis = redisOf(io, options.redis);
   // Seldom used, and of some size.
   const { createWorker } = await import("../distributed/bullmq.ts");
   const { threads = os.availableParallelism(), memory = DEFAULT_MEMORY } = options;

@@ -7,6 +7,7 @@ import {
   jobFailure,
   openJob,
   remainingTasks,
+  removeJob,
   startPool,
   taskRate,
   type Job,
@@ -15,10 +16,11 @@ import {
 } from "../chunked/index.ts";
 import { wrongData, wrongUsage } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { addJobWorker, parsePositive } from "./job-worker.ts";
-import { JSON_HELP, printJson, printTable } from "./layout.ts";
-import { printSeconds } from "./job-report.ts";
-import { parseBytes } from "./size.ts";
+import { addJobWorker } from "./job-worker.ts";
+import { JSON_HELP, printJson, printTable, quote } from "./layout.ts";
+import { runHere, type LocalRun } from "./job-engines.ts";
+import { JobReport, printSeconds } from "./job-report.ts";
+import { parseBytes, wholeOption } from "./numbers.ts";
 
 const TASK_HELP = `
 This is what a scheduler calls. Tasks are numbers from 0, one, a range (0-15) or
@@ -43,28 +45,64 @@ export function addJobCommand(program: Command, io: Io): void {
     .option("--json", JSON_HELP)
     .action((folder: string, { json = false }: { json?: boolean }) => showStatus(io, folder, json));
   job
+    .command("resume")
+    .summary("run the remaining tasks of a job")
+    .description(
+      "Run the remaining tasks of a job on this machine, as the command that began the job would.",
+    )
+    .argument("<folder>", "the job's folder")
+    .option(
+      "--threads <count>",
+      "how many chunks are worked on at once",
+      wholeOption("--threads", 1),
+    )
+    .option("--memory <size>", "for all of them together (default: 1G)", (text: string) =>
+      parseBytes(text, "--memory"),
+    )
+    .action((folder: string, options: LocalRun) => resumeJob(io, folder, options));
+  job
+    .command("remove")
+    .summary("give up a job, or remove the folder of a finished one")
+    .description(
+      "Remove a job and its folder. If the job is not done, its unfinished output is removed too. An array that " +
+        "the job was changing in place keeps a mark that says how many chunks are changed, and cannot be opened from then on.",
+    )
+    .argument("<folder>", "the job's folder")
+    .action((folder: string) => giveUpJob(io, folder));
+  job
     .command("task")
     .summary("run tasks of one stage")
     .description("Run tasks of one stage of a job.")
     .argument("<folder>", "the job's folder")
     .argument("<stage>", "partition, check, apply, place or finish")
     .argument("<tasks>", "numbers and ranges, such as 0-15")
-    .option("--threads <count>", "how many run at once (default: 1)", (text: string) =>
-      parsePositive(text, "--threads"),
-    )
+    .option("--threads <count>", "how many run at once (default: 1)", wholeOption("--threads", 1))
     .option("--memory <size>", "for all of them together (default: 1G)", (text: string) =>
       parseBytes(text, "--memory"),
     )
     .option(
       "--wait <seconds>",
       "how long tasks of the stage before may be missing, where a network's listings are old (default: 0)",
-      (text: string) => (text === "0" ? 0 : parsePositive(text, "--wait")),
+      wholeOption("--wait", 0),
     )
     .addHelpText("after", TASK_HELP)
     .action((folder: string, stage: string, tasks: string, options: TaskOptions) =>
       runTasks(io, folder, stage, tasks, options),
     );
   addJobWorker(job, io);
+}
+
+async function resumeJob(io: Io, given: string, options: LocalRun): Promise<void> {
+  const folder = path.resolve(io.cwd, given);
+  await runHere(io, folder, options, new JobReport(io));
+  await io.stdout.write(`${given}: done\n`);
+}
+
+async function giveUpJob(io: Io, given: string): Promise<void> {
+  const folder = path.resolve(io.cwd, given);
+  await openJob(folder);
+  await removeJob(folder);
+  await io.stdout.write(`${given}: removed\n`);
 }
 
 interface TaskOptions {
@@ -139,7 +177,7 @@ async function runTasks(
   const stage = job.stages.find(({ name }) => name === stageName);
   if (stage === undefined) {
     const known = job.stages.map(({ name }) => name).join(", ");
-    throw wrongUsage(`the job has no stage ${JSON.stringify(stageName)}; its stages are ${known}`);
+    throw wrongUsage(`the job has no stage ${quote(stageName)}; its stages are ${known}`);
   }
   const tasks = parseTasks(text, stage);
   await checkTurn(job, stage.name, performance.now() + 1000 * wait);
@@ -154,6 +192,9 @@ async function runTasks(
     if (signal.aborted) throw wrongData("stopped before all of the tasks were done");
     const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
+    // The status is not 0, so that a scheduler does not begin the next stage.
+    const failure = await jobFailure(job);
+    if (failure !== null) throw wrongData(failure.message, failure);
   } finally {
     release();
     await pool.end();
@@ -187,7 +228,7 @@ export function parseTasks(text: string, { name, tasks }: Stage): number[] {
   for (const part of text.split(",")) {
     const [, first, last = first] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(part) ?? [];
     if (first === undefined || Number(first) > Number(last)) {
-      throw wrongUsage(`tasks are numbers and ranges, such as 0-15, got ${JSON.stringify(part)}`);
+      throw wrongUsage(`tasks are numbers and ranges, such as 0-15, got ${quote(part)}`);
     }
     // A scheduler's last range may reach beyond the last task.
     for (let task = Number(first); task <= Math.min(Number(last), tasks - 1); task++) {

@@ -39,6 +39,24 @@ export const printCount = (count: number, what: string): string =>
 export const printName = (name: string): string =>
   /^[\w./:+-]+$/.test(name) ? name : JSON.stringify(name);
 
+/** Longer text is cut: the beginning is enough for a reader to recognize it. */
+const LONGEST_QUOTE = 200;
+
+/** Quotes text that was typed or read from a file, for use in a sentence. */
+export const quote = (text: string): string =>
+  text.length <= LONGEST_QUOTE
+    ? JSON.stringify(text)
+    : `${JSON.stringify(text.slice(0, LONGEST_QUOTE))}...`;
+
+/** No path is longer than this, so a longer word need not be readable. */
+const LONGEST_WORD = 4096;
+
+/** Cuts very long words of a sentence, such as unknown options, so that it fits a screen. */
+export const cutWords = (sentence: string): string =>
+  sentence.replaceAll(/\S+/g, (word) =>
+    word.length <= LONGEST_WORD ? word : `${word.slice(0, LONGEST_QUOTE)}...`,
+  );
+
 /** A line with its control characters escaped: texts from a file, such as names of dimensions, may contain some. */
 export const escapeControls = (line: string): string =>
   // oxlint-disable-next-line no-control-regex

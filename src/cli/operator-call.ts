@@ -4,6 +4,7 @@ import { Option, type Command } from "commander";
 import {
   infer,
   isDType,
+  NEWEST_OPSETS,
   operators,
   resolve,
   roleOf,
@@ -15,6 +16,8 @@ import {
   type Tensor,
 } from "../index.ts";
 import { asUsage, wrongUsage } from "./failure.ts";
+import { quote } from "./layout.ts";
+import { parseInteger, wholeOption } from "./numbers.ts";
 
 export interface CallOptions {
   readonly domain?: string;
@@ -39,7 +42,7 @@ export const opsetOption = (): Option =>
   new Option(
     "--opset <number>",
     "the opset, which decides the version (default: the newest)",
-  ).argParser((text) => parseOpset(text, "--opset"));
+  ).argParser(wholeOption("--opset", 1));
 
 export function addCallOptions(command: Command): Command {
   return command
@@ -58,24 +61,25 @@ export const collect = (text: string, before: readonly string[] = []): string[] 
   text,
 ];
 
-export function parseOpset(text: string, option: string): number {
-  const opset = parseInteger(text);
-  if (opset !== null && opset > 0) return opset;
-  throw wrongUsage(`${option} takes a positive integer, got ${JSON.stringify(text)}`);
-}
-
 export const isOperator = (name: string): boolean => operators().some((one) => one.name === name);
 
 /** All versions of an operator, oldest first. Without a domain the first that has the operator is taken. */
 export function versionsOf(op: string, domain?: string): readonly OperatorVersion[] {
-  const newest = resolveTyped(op, Number.MAX_SAFE_INTEGER, domain);
+  const newest = resolveTyped(op, undefined, domain);
   return operators().filter((one) => one.name === op && one.domain === newest.domain);
 }
 
-export const resolveTyped = (op: string, opset: number, domain?: string): OperatorVersion =>
-  asUsage(() =>
-    resolve({ domain: domain ?? operators().find(({ name }) => name === op)?.domain, op, opset }),
+/** The version of an operator at an opset, by default the newest. @throws Failure also for an opset that is not known */
+export function resolveTyped(op: string, opset?: number, domain?: string): OperatorVersion {
+  const home = domain ?? operators().find(({ name }) => name === op)?.domain;
+  const at = opset ?? Number.MAX_SAFE_INTEGER;
+  const version = asUsage(() => resolve({ domain: home, op, opset: at }));
+  const newest = NEWEST_OPSETS[version.domain];
+  if (opset === undefined || opset <= newest) return version;
+  throw wrongUsage(
+    `opset ${opset} of ${version.domain} is not known here; the newest is ${newest}`,
   );
+}
 
 /** `ScatterND-18` */
 export const versionTitle = ({ name, sinceVersion }: OperatorVersion): string =>
@@ -83,7 +87,7 @@ export const versionTitle = ({ name, sinceVersion }: OperatorVersion): string =>
 
 /** @throws Failure for an operator, an opset or attributes that do not exist. */
 export function parseCall(op: string, { domain, opset, attr = [] }: CallOptions): Call {
-  const version = resolveTyped(op, opset ?? Number.MAX_SAFE_INTEGER, domain);
+  const version = resolveTyped(op, opset, domain);
   const values = parseValues(attr, version);
   const given = new Map(
     [...values].flatMap(([name, value]) =>
@@ -118,9 +122,7 @@ function parseValues(
   for (const text of texts) {
     const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
     if (name === undefined) {
-      throw wrongUsage(
-        `--attr takes NAME=VALUE, such as reduction=add, got ${JSON.stringify(text)}`,
-      );
+      throw wrongUsage(`--attr takes NAME=VALUE, such as reduction=add, got ${quote(text)}`);
     }
     if (attributes.has(name)) throw wrongUsage(`--attr gives ${name} twice`);
     const schema = version.attributes.find((one) => one.name === name);
@@ -138,7 +140,7 @@ function parseValue(name: string, text: string, type?: AttributeSchema["type"]):
   const { parse, must } = PARSERS[type];
   const value = parse(text);
   if (value !== null) return value;
-  throw wrongUsage(`--attr ${name} must be ${must}, got ${JSON.stringify(text)}`);
+  throw wrongUsage(`--attr ${name} must be ${must}, got ${quote(text)}`);
 }
 
 const isAxisInput = ({ inputs }: OperatorVersion, name: string): boolean =>
@@ -159,8 +161,3 @@ const PARSERS: Readonly<Record<Exclude<AttributeSchema["type"], "string">, Parse
     parse: (text) => (text === "true" ? true : text === "false" ? false : null),
   },
 };
-
-export function parseInteger(text: string): number | null {
-  const number = /^[+-]?\d+$/.test(text) ? Number(text) : NaN;
-  return Number.isSafeInteger(number) ? number : null;
-}

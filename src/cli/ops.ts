@@ -4,11 +4,11 @@ import type { Command } from "commander";
 import { compareVersions, operators, type OperatorVersion } from "../index.ts";
 import { wrongUsage } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { JSON_HELP, printJson } from "./layout.ts";
+import { JSON_HELP, printJson, quote } from "./layout.ts";
+import { parseWhole } from "./numbers.ts";
 import {
   domainOption,
   opsetOption,
-  parseOpset,
   resolveTyped,
   versionTitle,
   versionsOf,
@@ -66,7 +66,7 @@ function listAll({ domain, opset, diff }: OpsOptions): Answer {
   );
   if (versions.length > 0) return { facts: versions, text: () => printVersions(versions) };
   const known = [...new Set(operators().map((one) => one.domain))].join(" and ");
-  throw wrongUsage(`there is no domain ${JSON.stringify(domain)}; there are ${known}`);
+  throw wrongUsage(`there is no domain ${quote(domain ?? "")}; there are ${known}`);
 }
 
 function show(operator: string, { domain, opset, diff }: OpsOptions): Answer {
@@ -91,7 +91,9 @@ function printOthers({ name, domain }: OperatorVersion): string {
 function showChanges(operator: string, diff: readonly string[], domain?: string): Answer {
   if (diff.length !== 2)
     throw wrongUsage(`--diff takes two opsets, such as --diff 13 18, got ${diff.length}`);
-  const [from, to] = diff.map((text) => resolveTyped(operator, parseOpset(text, "--diff"), domain));
+  const [from, to] = diff.map((text) =>
+    resolveTyped(operator, parseWhole(text, "--diff", 1), domain),
+  );
   return {
     facts: { from: versionTitle(from), to: versionTitle(to), changes: compareVersions(from, to) },
     text: () =>

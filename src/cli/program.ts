@@ -14,6 +14,7 @@ import { addInferCommand } from "./infer.ts";
 import { addInspectCommand } from "./inspect.ts";
 import type { Io } from "./io.ts";
 import { addJobCommand } from "./job.ts";
+import { cutWords } from "./layout.ts";
 import { addOpsCommand } from "./ops.ts";
 import { addRunCommand } from "./run.ts";
 import { addVerifyCommand } from "./verify.ts";
@@ -90,7 +91,7 @@ export async function main(argv: readonly string[], io: Io): Promise<Status> {
     }
     const failure = failureOf(error);
     const origin = program.opts<{ debug?: boolean }>().debug ? `${inspect(error)}\n` : "";
-    await io.stderr.write(`ndscatter: ${failure.message}\n${origin}`);
+    await io.stderr.write(`ndscatter: ${cutWords(failure.message)}\n${origin}`);
     return failure.status;
   }
 }

@@ -1,12 +1,10 @@
 /** Shows how far a command is: on a terminal only, and only where it takes more than a second. */
 
 import type { ByteSource } from "../onnx/index.ts";
+import { CLI } from "../limits.ts";
 import type { Output } from "./io.ts";
 import { escapeControls } from "./layout.ts";
 import { cut } from "./lines.ts";
-
-/** Milliseconds before the first line, and between two lines. */
-const PERIOD = 1000;
 
 type Terminal = Pick<Output, "isTTY" | "write"> & Partial<Pick<Output, "columns">>;
 
@@ -27,7 +25,7 @@ export class ProgressLine {
 
   /** @param text is asked for at most once in a period */
   show(text: () => string): void {
-    if (this.#now() - this.#shownAt < PERIOD) return;
+    if (this.#now() - this.#shownAt < CLI.progress) return;
     this.showNow(text());
   }
 

@@ -9,6 +9,9 @@ import { reasonOf, STDIN, withPath, wrongData, wrongUsage } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { showProgress } from "./progress.ts";
 import { checkFormat, formatOf } from "./tensor-format.ts";
+import { quote } from "./layout.ts";
+import { FILES } from "../limits.ts";
+import { OPEN } from "../resources.ts";
 
 /** @throws Failure for a name without the ending of a format, and for a file that holds no tensor. */
 export function readTensorFile(io: Io, file: string): Tensor {
@@ -142,21 +145,15 @@ export const externalReader =
     } catch (cause) {
       const reason = reasonOf(cause);
       if (reason === null) throw cause;
-      throw malformed(
-        `the external data ${JSON.stringify(location)} cannot be read: ${reason}`,
-        cause,
-      );
+      throw malformed(`the external data ${quote(location)} cannot be read: ${reason}`, cause);
     }
     throw malformed(
-      `the external data ${JSON.stringify(location)} lie outside the folder of the model`,
+      `the external data ${quote(location)} must lie in the model's folder, got a path outside it`,
     );
   };
 
 const malformed = (sentence: string, cause?: unknown): TensorError =>
   new TensorError("malformed-file", sentence, {}, { cause });
-
-/** The most bytes to read or write at once: the system takes less than 2 GiB. */
-export const CHUNK = 2 ** 30;
 
 type Folder = Pick<Io, "cwd">;
 
@@ -168,6 +165,7 @@ function withFile<T>({ cwd }: Folder, file: string, action: (source: ByteSource)
   // Without O_NONBLOCK, opening a named pipe waits until another process writes to it.
   const flags = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK;
   const descriptor = fs.openSync(path.resolve(cwd, file), flags);
+  OPEN.files++;
   try {
     const stat = fs.fstatSync(descriptor);
     if (!stat.isFile()) throw notRegular(file, stat);
@@ -175,6 +173,7 @@ function withFile<T>({ cwd }: Folder, file: string, action: (source: ByteSource)
     return action({ size, read: (offset, length) => read(descriptor, file, size, offset, length) });
   } finally {
     fs.closeSync(descriptor);
+    OPEN.files--;
   }
 }
 
@@ -189,7 +188,7 @@ function read(
   if (end > size) throw endsEarly(file, size, end);
   const bytes = new Uint8Array(length);
   for (let done = 0; done < length;) {
-    const most = Math.min(CHUNK, length - done);
+    const most = Math.min(FILES.atOnce, length - done);
     const count = fs.readSync(descriptor, bytes, done, most, offset + done);
     // The file has become shorter since its size was read.
     if (count === 0) throw endsEarly(file, offset + done, end);

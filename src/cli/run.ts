@@ -84,6 +84,7 @@ async function runTask(
   options: RunOptions,
 ): Promise<void> {
   const { title, outputs, file, note } = task;
+  task.checkSupported();
   const sources = bindInputFiles(texts, task);
   const targets = bindFiles(options.output ?? [], outputs, "output", title);
   const expectations = bindFiles(options.expect ?? [], outputs, "output", title);

@@ -8,21 +8,26 @@ import { isTensorError, type Tensor } from "../index.ts";
 import {
   externalFiles,
   readModel,
+  writeModel,
   type CaptureOptions,
   type CreateSession,
+  type ReadExternal,
   type Session,
 } from "../onnx/index.ts";
 import { bindFiles } from "./bindings.ts";
 import { errorAt, printFile, STDIN, wrongUsage } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { escapeControls, printCount } from "./layout.ts";
-import { collect, parseInteger } from "./operator-call.ts";
+import { parseWhole, wholeOption } from "./numbers.ts";
+import { collect } from "./operator-call.ts";
 import { externalReader, folderOf, readTensorFiles } from "./read-files.ts";
+import { withOwnData } from "./own-data.ts";
 
 const PACKAGES = ["onnxruntime-node", "onnxruntime-web"];
 
 /** As much of the runtime as is used. */
 interface Runtime {
+  readonly name: string;
   readonly InferenceSession: {
     create(model: Uint8Array, options: object): Promise<Session>;
   };
@@ -34,12 +39,7 @@ export interface RuntimeOptions {
   /** Counts of threads of the runtime. */
   readonly threads?: readonly number[];
   readonly iteration?: number;
-}
-
-export function parseCount(text: string, option: string): number {
-  const count = parseInteger(text);
-  if (count !== null && count >= 0) return count;
-  throw wrongUsage(`${option} takes a number, got ${JSON.stringify(text)}`);
+  readonly call?: number;
 }
 
 export const addRuntimeOptions = (command: Command): Command =>
@@ -48,10 +48,17 @@ export const addRuntimeOptions = (command: Command): Command =>
     .option(
       "--threads <counts>",
       "the threads of the runtime; 1,4 runs with each",
-      (text: string) => text.split(",").map((one) => parseCount(one, "--threads")),
+      (text: string) => text.split(",").map((one) => parseWhole(one, "--threads", 1)),
     )
-    .option("--iteration <number>", "which iteration of loops to look at, from 0", (text: string) =>
-      parseCount(text, "--iteration"),
+    .option(
+      "--iteration <number>",
+      "the iteration of loops to compare, counted from 0",
+      wholeOption("--iteration", 0),
+    )
+    .option(
+      "--call <number>",
+      "the call of functions to compare, counted from 0",
+      wholeOption("--call", 0),
     );
 
 /** Makers of sessions of the user's runtime. */
@@ -60,6 +67,8 @@ export interface Sessions {
   readonly own: Pick<CaptureOptions, "createSession" | "external">;
   /** Those with the other counts of threads, by what they are called. */
   readonly others: Readonly<Record<string, CreateSession>>;
+  /** Makes sessions with one thread; null if the number of threads cannot be set for each session. */
+  readonly oneThread: CreateSession | null;
 }
 
 /**
@@ -73,19 +82,18 @@ export async function makeSessions(
   starting: () => void,
 ): Promise<Sessions> {
   const runtime = await loadRuntime(io);
-  // The data of a model in other files are read where they are.
-  const external = file === STDIN ? undefined : externalReader(folderOf(io, file));
+  const folder = file === STDIN ? null : folderOf(io, file);
+  const external = folder === null ? undefined : externalReader(folder);
   const maker =
     (count?: number): CreateSession =>
     (bytes) => {
       starting();
-      const files = externalFiles(readModel(bytes));
-      const externalData = files.map((name) => ({ path: name, data: external?.(name) }));
-      return runtime.InferenceSession.create(bytes, {
+      const [model, options] = withWeights(runtime, bytes, folder, external);
+      return runtime.InferenceSession.create(model, {
         // What the runtime says is reported, so it need not be logged too.
         logSeverityLevel: 4,
         ...(count !== undefined && { intraOpNumThreads: count }),
-        ...(files.length > 0 && { externalData }),
+        ...options,
       });
     };
   const [first, ...more] = threads;
@@ -93,7 +101,30 @@ export async function makeSessions(
   return {
     own: { createSession: maker(first), ...(external && { external }) },
     others: Object.fromEntries(others),
+    // onnxruntime-web decides the threads of all its sessions at once.
+    oneThread: runtime.name === "onnxruntime-node" ? maker(1) : null,
   };
+}
+
+/**
+ * A model, and the options that tell a runtime where the model's external data is. onnxruntime-node maps the files into
+ * memory and loads only the parts that are used: a node beside 2.7 GB of weights takes 80 MB, where buffers of the files
+ * took four times their size. onnxruntime-web opens no files, so the weights of this model move into it.
+ */
+function withWeights(
+  { name }: Runtime,
+  bytes: Uint8Array,
+  folder: string | null,
+  external: ReadExternal | undefined,
+): readonly [model: Uint8Array, options: object] {
+  if (folder === null || external === undefined) return [bytes, {}];
+  const model = readModel(bytes, { external });
+  const files = externalFiles(model);
+  if (files.length === 0) return [bytes, {}];
+  if (name !== "onnxruntime-node") return [writeModel(withOwnData(model)), {}];
+  // Reads 0 bytes of each file: that refuses a link which leads out of the folder, and which the runtime might follow.
+  for (const location of files) external(location, 0, 0);
+  return [bytes, { extra: { session: { model_external_initializers_file_folder_path: folder } } }];
 }
 
 async function loadRuntime({ cwd }: Io): Promise<Runtime> {
@@ -122,7 +153,7 @@ async function importRuntime(name: string, file: string): Promise<Runtime> {
     throw wrongUsage(`the ${name} that is installed here cannot be loaded: ${reason}`, cause);
   }
   const { InferenceSession = loaded.default?.InferenceSession } = loaded;
-  if (InferenceSession !== undefined) return { InferenceSession };
+  if (InferenceSession !== undefined) return { name, InferenceSession };
   throw wrongUsage(`the ${name} that is installed here makes no sessions; install it anew`);
 }
 

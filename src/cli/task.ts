@@ -10,11 +10,12 @@ import {
   NodeIndex,
   runModel,
   runNode,
+  unsupportedOperators,
   type Model,
   type NodeCall,
   type PlacedNode,
 } from "../onnx/index.ts";
-import { errorAt, printFile, withPath, wrongUsage } from "./failure.ts";
+import { errorAt, printFile, withPath, wrongData, wrongUsage } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { escapeControls, printName } from "./layout.ts";
 import { addCallOptions, isOperator, parseCall, type CallOptions } from "./operator-call.ts";
@@ -34,6 +35,11 @@ export interface Task {
   /** Whether its only output is that of the node that {@link call} gives. */
   readonly isOneNode: boolean;
   execute(inputs: ReadonlyMap<string, Tensor>): ReadonlyMap<string, Tensor>;
+  /**
+   * Checks that the task can be executed, before any input is asked for.
+   * @throws Failure which names the operators that this package does not run
+   */
+  checkSupported(): void;
   /**
    * Looks whether there is one node to {@link call}, before any input is asked for.
    * @throws Failure which says which node to choose
@@ -86,7 +92,7 @@ export function findTask(io: Io, target: string, options: TaskOptions): Task {
   if (node === undefined) return modelTask(target, model);
   const index = new NodeIndex(model);
   const placed = choose(target, () => index.find(node));
-  return nodeTask(target, index, placed);
+  return nodeTask(target, model, index, placed);
 }
 
 function operatorTask(op: string, options: CallOptions): Task {
@@ -110,6 +116,7 @@ function operatorTask(op: string, options: CallOptions): Task {
       const results = run(node, tensorsOf(tensors));
       return new Map(outputs.map((name, position) => [name, results[position]]));
     },
+    checkSupported: () => {},
     checkOneNode: () => {},
     call: (tensors) => ({ node, inputs: tensorsOf(tensors) }),
   };
@@ -127,13 +134,15 @@ function modelTask(file: string, model: Model): Task {
     isOneNode: nodes.length === 1 && isOperator(nodes[0].op) && outputs.length === 1,
     execute: (tensors) =>
       withPath(file, () => new Map(Object.entries(runModel(model, Object.fromEntries(tensors))))),
+    checkSupported: () => checkSupported(file, model),
     checkOneNode: () => void onlyNode(file, index),
     call: (tensors) => callNode(file, index, onlyNode(file, index), tensors),
   };
 }
 
-function nodeTask(file: string, index: NodeIndex, placed: PlacedNode): Task {
-  const { node } = placed;
+function nodeTask(file: string, model: Model, index: NodeIndex, placed: PlacedNode): Task {
+  const { node, place } = placed;
+  const alone = { ...model, opsets: place.opsets, graph: { ...model.graph, nodes: [node] } };
   const inputs = [...new Set(node.inputs)].filter((name) => name !== "");
   return {
     title: `${node.op} ${printName(node.name || node.outputs[0])} of ${printFile(file)}`,
@@ -147,9 +156,28 @@ function nodeTask(file: string, index: NodeIndex, placed: PlacedNode): Task {
         const results = runNode(index, node, Object.fromEntries(tensors));
         return new Map(Object.entries(results));
       }),
-    checkOneNode: () => {},
+    checkSupported: () => checkSupported(file, alone),
+    checkOneNode: () => {
+      checkSupported(file, alone);
+      if (isOperator(node.op)) return;
+      const sentence = `${node.op} is not a scatter or gather; the model has ${listNodes(index.family)}`;
+      throw wrongData(escapeControls(`${printFile(file)}: ${sentence}`));
+    },
     call: (tensors) => callNode(file, index, placed, tensors),
   };
+}
+
+/** The most operators that an error names. */
+const MOST_NAMED = 20;
+
+function checkSupported(file: string, model: Model): void {
+  const missing = withPath(file, () => unsupportedOperators(model));
+  if (missing.length === 0) return;
+  const more = missing.length > MOST_NAMED ? ` and ${missing.length - MOST_NAMED} more` : "";
+  const named = missing.slice(0, MOST_NAMED).join(", ") + more;
+  throw wrongData(
+    escapeControls(`${printFile(file)}: the model has operators that are not run here: ${named}`),
+  );
 }
 
 /** The call of a node of a model; tensors for other nodes are left out. */

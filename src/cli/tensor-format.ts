@@ -1,10 +1,11 @@
-/** The formats of tensor files. The ending of a file's name says which one it has. */
+/** The formats of tensor files and of arrays of chunks. The ending of a file's name says which format it has. */
 
 import * as path from "node:path";
 import type { Tensor } from "../index.ts";
 import { readNpy, writeNpy } from "../npy/index.ts";
 import { readTensor, writeTensor, type ReadExternal } from "../onnx/index.ts";
 import { wrongUsage } from "./failure.ts";
+import { quote } from "./layout.ts";
 
 interface Format {
   read(bytes: Uint8Array, external: ReadExternal): Tensor;
@@ -29,5 +30,22 @@ export function checkFormat(file: string): Format {
   if (format !== undefined) return format;
   throw wrongUsage(
     `${file} must end in ${Object.keys(FORMATS).join(" or ")}, which tells its format`,
+  );
+}
+
+/** The formats of arrays that are written chunk by chunk: an NPY file, or a Zarr folder, whose name may have no ending. */
+const ARRAY_FORMATS: Readonly<Record<string, "npy" | "zarr">> = {
+  ".npy": "npy",
+  ".zarr": "zarr",
+  "": "zarr",
+};
+
+/** @throws Failure for a name with another ending. */
+export function checkArrayFormat(name: string): "npy" | "zarr" {
+  const ending = path.extname(name);
+  const format = ARRAY_FORMATS[ending.toLowerCase()];
+  if (format !== undefined) return format;
+  throw wrongUsage(
+    `${name} must end in .npy or .zarr, or be a Zarr folder without an ending, got ${quote(ending)}`,
   );
 }

@@ -2,6 +2,7 @@
 
 import { DTYPES, isDType, printShape, type TensorType } from "../index.ts";
 import { wrongUsage } from "./failure.ts";
+import { quote } from "./layout.ts";
 
 export const TYPE_HELP = `A type is a data type and a shape: float32[2,3]. A dimension is a size, a name that
 stands for one (N), or ? where nothing is known. float32[] is a scalar; float32[...]
@@ -11,11 +12,11 @@ or float32 alone has an unknown rank. In a shell, put types in quotes.`;
 export function parseType(text: string): TensorType {
   const [, dtype, list] = /^([^[\]]+)(?:\[([^[\]]*)\])?$/.exec(text.replaceAll(/\s/g, "")) ?? [];
   if (dtype === undefined) {
-    throw wrongUsage(`${JSON.stringify(text)} is no type, such as 'float32[N,4]' is`);
+    throw wrongUsage(`a type must look like 'float32[N,4]', got ${quote(text)}`);
   }
   if (!isDType(dtype)) {
     const known = Object.keys(DTYPES).join(", ");
-    throw wrongUsage(`${JSON.stringify(dtype)} is no data type; there are ${known}`);
+    throw wrongUsage(`a data type must be one of ${known}, got ${quote(dtype)}`);
   }
   if (list === undefined || list === "...") return { dtype, shape: null };
   if (list === "") return { dtype, shape: [] };
@@ -28,7 +29,7 @@ function parseDim(text: string, type: string): number | string | null {
   // A name begins with a letter, so that -1 and 1.5 are errors and not names.
   if (/^[\p{L}_]/u.test(text)) return text;
   throw wrongUsage(
-    `${JSON.stringify(text)} in ${JSON.stringify(type)} is no dimension: it is a size, a name, or ? for an unknown one`,
+    `a dimension must be a size, a name, or ? if it is unknown, got ${quote(text)} in ${quote(type)}`,
   );
 }
 

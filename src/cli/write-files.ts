@@ -12,8 +12,10 @@ import * as path from "node:path";
 import type { Tensor } from "../index.ts";
 import { errorAt, withPath } from "./failure.ts";
 import { printNote, type Io } from "./io.ts";
-import { CHUNK, notRegular } from "./read-files.ts";
+import { notRegular } from "./read-files.ts";
 import { checkFormat } from "./tensor-format.ts";
+import { FILES } from "../limits.ts";
+import { OPEN } from "../resources.ts";
 
 /** A tensor and the file that it is for. */
 export interface TensorOutput {
@@ -118,15 +120,17 @@ function followLinks(place: string): string {
  */
 async function writeNew(place: string, bytes: Uint8Array, mode: number | undefined): Promise<void> {
   const descriptor = fs.openSync(place, "wx", mode);
+  OPEN.files++;
   try {
     // The umask has taken bits from the mode.
     if (mode !== undefined) fs.fchmodSync(descriptor, mode);
     for (let done = 0; done < bytes.length;) {
       // oxlint-disable-next-line no-await-in-loop
-      done += await write(descriptor, bytes, done, Math.min(CHUNK, bytes.length - done));
+      done += await write(descriptor, bytes, done, Math.min(FILES.atOnce, bytes.length - done));
     }
   } finally {
     fs.closeSync(descriptor);
+    OPEN.files--;
   }
 }
 
