@@ -5,6 +5,7 @@
 
 import { spawn } from "node:child_process";
 import fs from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -40,8 +41,8 @@ await build({
 const built = files.map((file) =>
   path.join(TARGET, path.relative(TESTS, file)).replace(/ts$/, "js"),
 );
-// One file after the other, because some tests measure time.
-const flags = ["--enable-source-maps", "--test", "--test-concurrency=1"];
+// Files run beside each other, because each waits for its browser most of the time. No test asserts a time.
+const flags = ["--enable-source-maps", "--test", `--test-concurrency=${os.availableParallelism()}`];
 const tests = spawn(process.execPath, [...flags, ...built], {
   stdio: "inherit",
 });

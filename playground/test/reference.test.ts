@@ -41,19 +41,75 @@ const plain = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
 const open = (file: string, options = {}) =>
   site.open("", { javaScriptEnabled: false, ...options }, `reference/${file}`);
 
-/** Every file in turn, in one browser, because a new one takes a second. */
-async function visit(
-  files: Iterable<string>,
-  look: (page: Page, file: string) => Promise<void>,
-  options = {},
-): Promise<void> {
-  await using opened = await open("index.html", options);
-  const { page } = opened;
-  for (const file of files) {
-    await page.goto(new URL(file, page.url()).href);
-    await look(page, file);
-  }
+/** What the tests look at in a file, which is loaded once. */
+interface Seen {
+  readonly versions: Readonly<Record<string, ShownVersion>>;
+  readonly examples: readonly ShownExample[];
+  /** The cells of the rows of errata. */
+  readonly errata: readonly (readonly string[])[];
+  readonly ids: readonly string[];
+  readonly links: readonly string[];
+  /** For each of the widths. */
+  readonly extents: readonly Extent[];
 }
+
+interface Extent {
+  readonly over: number;
+  /** The texts of tables that are cut off, and of cells whose label is taller than they are. */
+  readonly cut: readonly string[];
+  readonly hasHeading: boolean;
+}
+
+const WIDTHS = [390, 768, 1024] as const;
+
+const extentOf = (): Extent => ({
+  over: document.documentElement.scrollWidth,
+  cut: [
+    ...[...document.querySelectorAll(".wide, .picture")].filter(
+      (one) => one.scrollWidth > one.clientWidth,
+    ),
+    ...[...document.querySelectorAll(".long td")].filter(
+      (one) => one.scrollHeight > one.clientHeight,
+    ),
+  ].map((one) => one.textContent ?? ""),
+  hasHeading: document.querySelector("h1")?.checkVisibility() ?? false,
+});
+
+async function lookAt(page: Page): Promise<Seen> {
+  const extents: Extent[] = [];
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 844 });
+    extents.push(await page.evaluate(extentOf));
+  }
+  const texts = await page.evaluate(() => ({
+    errata: [...document.querySelectorAll('tr[id^="erratum-"]')].map((row) =>
+      [...row.children].map((cell) => cell.textContent ?? ""),
+    ),
+    ids: [...document.querySelectorAll("[id]")].map(({ id }) => id),
+    links: [...document.querySelectorAll("[href], [src]")].map(
+      (one) => one.getAttribute("href") ?? one.getAttribute("src") ?? "",
+    ),
+  }));
+  const versions = await page.evaluate(versionsIn);
+  return { ...texts, versions, examples: await page.evaluate(examplesIn), extents };
+}
+
+let looking: Promise<ReadonlyMap<string, Seen>> | undefined;
+
+/** Every file in turn, in one page, because a new page takes a second. */
+const seen = (): Promise<ReadonlyMap<string, Seen>> => {
+  looking ??= (async () => {
+    await using opened = await open("index.html");
+    const { page } = opened;
+    const all = new Map<string, Seen>();
+    for (const file of FILES) {
+      await page.goto(new URL(file, page.url()).href);
+      all.set(file, await lookAt(page));
+    }
+    return all;
+  })();
+  return looking;
+};
 
 const OPERATORS: ReadonlySet<string> = new Set(operators().map(fileOf));
 
@@ -67,74 +123,82 @@ interface ShownVersion {
   readonly paths: readonly string[];
 }
 
-const shownVersion = (page: Page, since: number): Promise<ShownVersion> =>
-  page.locator(`section[data-version="${since}"]:has(> h2#v${since})`).evaluate(
-    (section, id) => ({
-      text: section.textContent ?? "",
-      tables: Object.fromEntries(
-        ["attributes", "inputs", "outputs"].map((part) => [
-          part,
-          [...section.querySelectorAll(`#${id}-${part} + .wide tbody tr`)].map((row) =>
-            [...row.children].map((cell) => cell.textContent?.trim() ?? ""),
-          ),
-        ]),
-      ),
-      types: [...section.querySelectorAll(".types dd")].map((one) => one.textContent ?? ""),
-      paths: [...section.querySelectorAll<HTMLElement>(`#${id}-changes + .changes li`)].flatMap(
-        (one) => one.dataset["paths"]?.split(" ") ?? [],
-      ),
-    }),
-    `v${since}`,
+/** The sections of all versions on a page, by what they are a version since. */
+const versionsIn = (): Record<string, ShownVersion> =>
+  Object.fromEntries(
+    [...document.querySelectorAll<HTMLElement>("section[data-version]")]
+      .filter((section) => section.firstElementChild?.id === `v${section.dataset["version"]}`)
+      .map((section) => {
+        const id = section.firstElementChild?.id;
+        return [
+          section.dataset["version"] ?? "",
+          {
+            text: section.textContent ?? "",
+            tables: Object.fromEntries(
+              ["attributes", "inputs", "outputs"].map((part) => [
+                part,
+                [...section.querySelectorAll(`#${id}-${part} + .wide tbody tr`)].map((row) =>
+                  [...row.children].map((cell) => cell.textContent?.trim() ?? ""),
+                ),
+              ]),
+            ),
+            types: [...section.querySelectorAll(".types dd")].map((one) => one.textContent ?? ""),
+            paths: [
+              ...section.querySelectorAll<HTMLElement>(`#${id}-changes + .changes li`),
+            ].flatMap((one) => one.dataset["paths"]?.split(" ") ?? []),
+          },
+        ];
+      }),
   );
 
 test("every version of every operator has a section with all that its row says", async () => {
   const all = operators();
-  await visit(OPERATORS, async (page, file) => {
-    for (const [at, version] of all.entries()) {
-      if (fileOf(version) !== file) continue;
-      const { text, tables, types, paths } = await shownVersion(page, version.sinceVersion);
-      const { name, domain, summary, attributes, inputs, outputs } = version;
-      assert.ok(plain(text).includes(plain(summary)), summary);
-      assert.deepEqual(
-        tables["attributes"].map(([called, type, initial, , meaning]) => [
-          called,
-          type,
-          initial,
-          meaning,
-        ]),
-        attributes.map((one) => [
-          one.name,
-          one.type,
-          String(one.default ?? "required"),
-          one.description,
-        ]),
-      );
-      for (const [row, { values, minimum }] of attributes.entries()) {
-        const [, , , takes] = tables["attributes"][row];
-        if (values !== undefined) assert.equal(takes, values.join(", "));
-        if (minimum !== undefined) assert.equal(takes, `${minimum} and above`);
-      }
-      const namesOf = (list: typeof inputs): string[] =>
-        list.map((one) => (one.optional ? `${one.name} (optional)` : one.name));
-      assert.deepEqual(
-        tables["inputs"].map(([called, role, , meaning]) => [called, role, meaning]),
-        inputs.map((one, row) => [namesOf(inputs)[row], roleOf(one), one.description]),
-      );
-      assert.deepEqual(
-        tables["outputs"].map(([called, , meaning]) => [called, meaning]),
-        outputs.map((one, row) => [namesOf(outputs)[row], one.description]),
-      );
-      for (const { type } of [...inputs, ...outputs]) {
-        const names = typesOf(version, type).join(", ");
-        assert.ok(names === type || types.some((one) => one.startsWith(`${names}.`)), names);
-      }
-      const before = all[at - 1];
-      const isFirst = before?.name !== name || before.domain !== domain;
-      const changed = isFirst ? [] : compareVersions(before, version).map((one) => one.path);
-      const told = changed.filter((one) => one !== "sinceVersion" && one !== "opset");
-      assert.deepEqual(paths.toSorted(), told.toSorted(), `${name}-${version.sinceVersion}`);
+  const pages = await seen();
+  for (const [at, version] of all.entries()) {
+    const page = pages.get(fileOf(version));
+    assert.ok(page, fileOf(version));
+    const { text, tables, types, paths } = page.versions[version.sinceVersion];
+    const { name, domain, summary, attributes, inputs, outputs } = version;
+    assert.ok(plain(text).includes(plain(summary)), summary);
+    assert.deepEqual(
+      tables["attributes"].map(([called, type, initial, , meaning]) => [
+        called,
+        type,
+        initial,
+        meaning,
+      ]),
+      attributes.map((one) => [
+        one.name,
+        one.type,
+        String(one.default ?? "required"),
+        one.description,
+      ]),
+    );
+    for (const [row, { values, minimum }] of attributes.entries()) {
+      const [, , , takes] = tables["attributes"][row];
+      if (values !== undefined) assert.equal(takes, values.join(", "));
+      if (minimum !== undefined) assert.equal(takes, `${minimum} and above`);
     }
-  });
+    const namesOf = (list: typeof inputs): string[] =>
+      list.map((one) => (one.optional ? `${one.name} (optional)` : one.name));
+    assert.deepEqual(
+      tables["inputs"].map(([called, role, , meaning]) => [called, role, meaning]),
+      inputs.map((one, row) => [namesOf(inputs)[row], roleOf(one), one.description]),
+    );
+    assert.deepEqual(
+      tables["outputs"].map(([called, , meaning]) => [called, meaning]),
+      outputs.map((one, row) => [namesOf(outputs)[row], one.description]),
+    );
+    for (const { type } of [...inputs, ...outputs]) {
+      const names = typesOf(version, type).join(", ");
+      assert.ok(names === type || types.some((one) => one.startsWith(`${names}.`)), names);
+    }
+    const before = all[at - 1];
+    const isFirst = before?.name !== name || before.domain !== domain;
+    const changed = isFirst ? [] : compareVersions(before, version).map((one) => one.path);
+    const told = changed.filter((one) => one !== "sinceVersion" && one !== "opset");
+    assert.deepEqual(paths.toSorted(), told.toSorted(), `${name}-${version.sinceVersion}`);
+  }
 });
 
 /** What a rendered tensor shows: its label, and the texts of its cells in row-major order. */
@@ -150,23 +214,21 @@ interface ShownExample {
   readonly frame: string;
 }
 
-const shownExamples = (page: Page): Promise<ShownExample[]> =>
-  page.locator("article[data-preset]").evaluateAll((articles) =>
-    articles.map((article): ShownExample => ({
-      id: article.id,
-      tensors: [...article.querySelectorAll("[data-tensor]")].map((one) => ({
-        label: one.querySelector(".label")?.textContent ?? "",
-        cells: [...one.querySelectorAll("tbody td")].map((cell) => cell.textContent ?? ""),
-      })),
-      errors: [...article.querySelectorAll(".result .error")].map((one) => one.textContent ?? ""),
-      frame: article.querySelector("iframe")?.getAttribute("src") ?? "",
+const examplesIn = (): ShownExample[] =>
+  [...document.querySelectorAll("article[data-preset]")].map((article): ShownExample => ({
+    id: article.id,
+    tensors: [...article.querySelectorAll("[data-tensor]")].map((one) => ({
+      label: one.querySelector(".label")?.textContent ?? "",
+      cells: [...one.querySelectorAll("tbody td")].map((cell) => cell.textContent ?? ""),
     })),
-  );
+    errors: [...article.querySelectorAll(".result .error")].map((one) => one.textContent ?? ""),
+    frame: article.querySelector("iframe")?.getAttribute("src") ?? "",
+  }));
 
 test("the examples of an operator are all on its page, with what run gives", async () => {
   let count = 0;
-  await visit(OPERATORS, async (page, file) => {
-    const shown = await shownExamples(page);
+  for (const [file, { examples: shown }] of await seen()) {
+    if (!OPERATORS.has(file)) continue;
     count += shown.length;
     const presets = PRESETS.filter(
       ({ state }) => fileOf({ domain: state.domain, name: state.op }) === file,
@@ -209,7 +271,7 @@ test("the examples of an operator are all on its page, with what run gives", asy
       );
       assert.deepEqual(fromHash(frame.replace("../?embed=1#", "")), { state }, id);
     }
-  });
+  }
   assert.equal(count, PRESETS.length);
 });
 
@@ -227,18 +289,11 @@ const unmarked = (text: string): string => plain(text.replaceAll("`", ""));
 test("every erratum is on the pages of the operators that it names", async () => {
   const errata = rowsOf("errata.md");
   assert.ok(errata.length > 30);
-  const rows = new Map<string, string[][]>();
-  await visit(OPERATORS, async (page, file) => {
-    const cells = await page
-      .locator('tr[id^="erratum-"]')
-      .evaluateAll((all) =>
-        all.map((row) => [...row.children].map((cell) => cell.textContent ?? "")),
-      );
-    rows.set(
-      file,
-      cells.map((row) => row.map(plain)),
-    );
-  });
+  const rows = new Map(
+    [...(await seen())]
+      .filter(([file]) => OPERATORS.has(file))
+      .map(([file, page]) => [file, page.errata.map((row) => row.map(plain))]),
+  );
   for (const [document, printed, right] of errata) {
     const names = document.match(/\b(?:Scatter|Gather|TensorScatter)[A-Za-z]*\b/g) ?? [];
     assert.ok(names.length > 0, document);
@@ -311,17 +366,11 @@ test("indices at the edges of an axis: what is shown is what a call does", async
 test("no link leads nowhere, and every id is there once", async () => {
   const ids = new Map<string, Set<string>>();
   const links: { file: string; to: string }[] = [];
-  await visit(FILES, async (page, file) => {
-    const found = await page.evaluate(() => ({
-      ids: [...document.querySelectorAll("[id]")].map(({ id }) => id),
-      links: [...document.querySelectorAll("[href], [src]")].map(
-        (one) => one.getAttribute("href") ?? one.getAttribute("src") ?? "",
-      ),
-    }));
+  for (const [file, found] of await seen()) {
     ids.set(file, new Set(found.ids));
     assert.equal(ids.get(file)?.size, found.ids.length, `${file} has an id twice`);
     links.push(...found.links.map((to) => ({ file, to })));
-  });
+  }
   assert.ok(links.length > 1000);
   for (const { file, to } of links) {
     if (to.startsWith("https://")) continue;
@@ -352,20 +401,14 @@ for (const colorScheme of ["light", "dark"] as const) {
   });
 }
 
-for (const width of [390, 768, 1024]) {
+for (const [at, width] of WIDTHS.entries()) {
   test(`no page is wider than ${width}, and no table is cut off`, async () => {
-    const look = async (page: Page, file: string): Promise<void> => {
-      const over = await page.evaluate(() => document.documentElement.scrollWidth);
+    for (const [file, { extents }] of await seen()) {
+      const { over, cut, hasHeading } = extents[at];
       assert.ok(over <= width, `${file}: ${over}`);
-      const cut = await page
-        .locator(".wide, .picture")
-        .evaluateAll((all) =>
-          all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent),
-        );
       assert.deepEqual(cut, [], file);
-      assert.ok(await page.locator("h1").isVisible());
-    };
-    await visit(FILES, look, { viewport: { width, height: 844 } });
+      assert.ok(hasHeading, file);
+    }
   });
 }
 

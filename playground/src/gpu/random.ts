@@ -43,10 +43,13 @@ export function randomTensor(dtype: DType, shape: readonly number[], random: Ran
 /** Not each byte is an element of the types that have fewer values. */
 function narrow(dtype: DType, bytes: Uint8Array): void {
   const row = DTYPES[dtype];
+  const isUnsigned = row.storage === Uint8Array;
   for (const [p, byte] of bytes.entries()) {
     if (dtype === "bool") bytes[p] = byte & 1;
-    else if (dtype === "int4") bytes[p] = (byte << 28) >> 28;
-    else if ("bits" in row) bytes[p] = byte & 15;
+    else if ("bits" in row) {
+      const unused = 32 - row.bits;
+      bytes[p] = isUnsigned ? (byte << unused) >>> unused : (byte << unused) >> unused;
+    }
   }
 }
 

@@ -37,35 +37,48 @@ export function asNumPy(state: State): string {
 }
 
 export const importsOf = (inputs: WritableCall["inputs"]): string[] => [
-  ...(inputs.some((input) => input !== undefined && Object.hasOwn(ML_DTYPES, input.dtype))
+  ...(inputs.some((input) => input && NAMES[input.dtype].startsWith("ml_dtypes."))
     ? ["import ml_dtypes"]
     : []),
   "import numpy as np",
 ];
 
-/** Data types that NumPy gets from the package ml_dtypes, with their names there. */
-const ML_DTYPES: Readonly<Partial<Record<DType, string>>> = {
-  bfloat16: "bfloat16",
-  float8e4m3fn: "float8_e4m3fn",
-  float8e4m3fnuz: "float8_e4m3fnuz",
-  float8e5m2: "float8_e5m2",
-  float8e5m2fnuz: "float8_e5m2fnuz",
-  uint4: "uint4",
-  int4: "int4",
-  float4e2m1: "float4_e2m1fn",
-  float8e8m0: "float8_e8m0fnu",
+/**
+ * How a NumPy program names data types: those that NumPy lacks are of the package ml_dtypes. Text is an object, because
+ * NumPy's own text has a greatest length.
+ */
+const NAMES: Readonly<Record<DType, string>> = {
+  bool: "bool",
+  string: "object",
+  float16: "np.float16",
+  bfloat16: "ml_dtypes.bfloat16",
+  float32: "np.float32",
+  float64: "np.float64",
+  int8: "np.int8",
+  int16: "np.int16",
+  int32: "np.int32",
+  int64: "np.int64",
+  uint8: "np.uint8",
+  uint16: "np.uint16",
+  uint32: "np.uint32",
+  uint64: "np.uint64",
+  complex64: "np.complex64",
+  complex128: "np.complex128",
+  float8e4m3fn: "ml_dtypes.float8_e4m3fn",
+  float8e4m3fnuz: "ml_dtypes.float8_e4m3fnuz",
+  float8e5m2: "ml_dtypes.float8_e5m2",
+  float8e5m2fnuz: "ml_dtypes.float8_e5m2fnuz",
+  uint4: "ml_dtypes.uint4",
+  int4: "ml_dtypes.int4",
+  float4e2m1: "ml_dtypes.float4_e2m1fn",
+  float8e8m0: "ml_dtypes.float8_e8m0fnu",
+  uint2: "ml_dtypes.uint2",
+  int2: "ml_dtypes.int2",
 };
-
-/** NumPy's name of a data type. Text is an object: NumPy's own text has a greatest length. */
-function dtypeName(dtype: DType): string {
-  const other = ML_DTYPES[dtype];
-  if (other !== undefined) return `ml_dtypes.${other}`;
-  return dtype === "string" ? "object" : dtype === "bool" ? "bool" : `np.${dtype}`;
-}
 
 export function printArray(input: Tensor): string {
   const { dtype, shape } = input;
-  const name = dtypeName(dtype);
+  const name = NAMES[dtype];
   // In NumPy an empty list has one axis, so the shape has to be given.
   if (shape.includes(0))
     return `np.zeros((${shape.join(", ")}${shape.length === 1 ? "," : ""}), dtype=${name})`;

@@ -1,15 +1,6 @@
-/** A letter for each index tuple, the same on the page and in saved pictures. */
+/** The letters of index tuples in the cells of tensors, the same on the page and in saved pictures. */
 
-import type { Links } from "./links.ts";
-
-/** Nobody reads more letters than the alphabet has, so tuples of a larger call have none. */
-export const MOST_LETTERS = 26;
-
-/** A to Z, then AA, AB and so on. */
-export function letterOf(tuple: number): string {
-  const letter = String.fromCodePoint(65 + (tuple % 26));
-  return tuple < 26 ? letter : letterOf(Math.floor(tuple / 26) - 1) + letter;
-}
+import { MOST_LETTERS, type Links } from "./links.ts";
 
 /**
  * The letters in the cells of a tensor. Of a tuple that reaches whole rows the letter stands beside the row, and its

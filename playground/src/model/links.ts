@@ -4,13 +4,21 @@
  */
 
 import type { Explanation, IndexStory, Tensor } from "ndscatter";
-import { letterOf } from "./letters.ts";
 import { positionOf, sizeOf } from "./shape.ts";
 
 /** An index tuple, or a single index: what has a letter. */
 export interface Tuple extends IndexStory {
   /** A for the first. */
   readonly letter: string;
+}
+
+/** Nobody reads more letters than the alphabet has, so tuples of a larger call have none. */
+export const MOST_LETTERS = 26;
+
+/** A to Z, then AA, AB and so on. */
+export function letterOf(tuple: number): string {
+  const letter = String.fromCodePoint(65 + (tuple % 26));
+  return tuple < 26 ? letter : letterOf(Math.floor(tuple / 26) - 1) + letter;
 }
 
 export interface Links {

@@ -1,7 +1,7 @@
 /** What stands between the tables of a picture: lines, the targets of tuples, and the rows that change. */
 
 import type { Layout } from "./layout.ts";
-import { MOST_LETTERS } from "./letters.ts";
+import { MOST_LETTERS } from "./links.ts";
 import type { Links } from "./links.ts";
 import { PLAIN } from "./targets.ts";
 import { MOST_WIRES, rowsOf, wiresOf, type Rows, type RowsOf, type Wire } from "./wires.ts";

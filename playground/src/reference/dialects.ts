@@ -29,17 +29,10 @@ export function aspectsOf({ isScatter, newest }: Family): readonly DialectAspect
   return reduces ? [...OF_SCATTERS, ...OF_REDUCTIONS] : OF_SCATTERS;
 }
 
-/** Whether the operator's indices are tuples, one for each element, or one for each slice; null where there are none. */
-function formOf({ name }: Family): DialectFact["of"] {
-  if (name === "TensorScatter") return null;
-  if (name.includes("ND")) return "tuples";
-  return /Elements|^Scatter$/.test(name) ? "elements" : "slices";
-}
-
 /** Those that have the operator, as far as its examples tell. */
 export function rowsOf(family: Family, examples: readonly Example[], document: string): Row[] {
   const addresses = addressesIn(document);
-  const form = formOf(family);
+  const form = family.newest.indexForm;
   const has = new Set(
     examples.flatMap(({ elsewhere }) =>
       elsewhere.filter(({ why }) => why !== "missing").map(({ dialect }) => dialect),

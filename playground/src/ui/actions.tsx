@@ -1,50 +1,28 @@
 /** What can be done with a call: the buttons at the right of the bar. */
 
 import type { JSX } from "preact";
-import type { Asked } from "./app.tsx";
-import { ExamplesButton } from "./examples-dialog.tsx";
-import { HelpButton } from "./help.tsx";
-import { OpenFile } from "./open-file.tsx";
-import type { SceneOf } from "./scene-of.ts";
+import type { Asked } from "./why-state.ts";
+import type { Files } from "./files.ts";
+import { FileButton } from "./open-file.tsx";
+import type { Panel } from "./panels.tsx";
 import type { Session } from "./session.ts";
-import { ShareButton } from "./share.tsx";
 
 interface ActionsProps {
   readonly session: Session;
-  readonly sceneOf: SceneOf;
   readonly asked: Asked;
   onAsk(asked: Asked): void;
+  onPanel(panel: Panel): void;
+  readonly onFiles: Files["takeFiles"];
 }
 
-export function Actions({ session, sceneOf, asked, onAsk }: ActionsProps): JSX.Element {
-  const { state, page, version, preset, undo, redo, canUndo, canRedo } = session;
+export function Actions({ session, asked, onAsk, onPanel, onFiles }: ActionsProps): JSX.Element {
+  const { undo, redo, canUndo, canRedo } = session;
   return (
     <>
       <Step label="undo" sign="↶" keys="Ctrl+Z" isThere={canUndo} onStep={undo} />
       <Step label="redo" sign="↷" keys="Ctrl+Shift+Z" isThere={canRedo} onStep={redo} />
-      <ExamplesButton
-        chosen={preset}
-        onPreset={session.showPreset}
-        onOwn={session.hasOwn ? session.showOwn : null}
-      />
-      <OpenFile
-        inputs={version?.inputs.map(({ name }) => name) ?? []}
-        onTensor={(input, position, remarks) => {
-          page.replace(position, input);
-          if (remarks.length > 0) page.show(page.state(), remarks);
-        }}
-        onState={(next, remarks, actual) => {
-          page.show(next, remarks, "file");
-          if (actual !== null) onAsk({ actual });
-        }}
-        onActual={(actual) => onAsk({ actual })}
-        onText={async (text) => {
-          const { withPaste } = await page.load();
-          return withPaste({ dtype: "float32", shape: [], values: ["0"] }, null, text);
-        }}
-        onPasted={(text, position) => void session.edits[position]?.onPaste(null, text)}
-        onRefusal={(sentence) => page.show(page.state(), [sentence])}
-      />
+      <PanelButton panel="Examples" onPanel={onPanel} />
+      <FileButton onFiles={onFiles} />
       <button
         type="button"
         aria-pressed={asked !== undefined}
@@ -53,14 +31,34 @@ export function Actions({ session, sceneOf, asked, onAsk }: ActionsProps): JSX.E
       >
         Compare
       </button>
-      <ShareButton state={state} sceneOf={sceneOf} />
+      <PanelButton panel="Share" onPanel={onPanel} />
       <a class="button" href="./reference/" title="reference of all operators and versions">
         Docs
       </a>
-      <HelpButton />
+      <PanelButton panel="Help" sign="?" title="help and keys: ?" onPanel={onPanel} />
     </>
   );
 }
+
+interface PanelButtonProps {
+  readonly panel: Panel;
+  /** The text of the button; by default the name of the dialog. */
+  readonly sign?: string;
+  readonly title?: string;
+  onPanel(panel: Panel): void;
+}
+
+const PanelButton = ({ panel, sign = panel, title, onPanel }: PanelButtonProps): JSX.Element => (
+  <button
+    type="button"
+    aria-label={panel}
+    aria-haspopup="dialog"
+    title={title}
+    onClick={() => onPanel(panel)}
+  >
+    {sign}
+  </button>
+);
 
 interface StepProps {
   readonly label: string;
@@ -70,13 +68,17 @@ interface StepProps {
   onStep(): void;
 }
 
-/** A button that keeps the focus when there is nothing more to do: a disabled one would lose it. */
+/**
+ * A button that is never disabled, because a disabled button would lose the focus. The menu of a phone stays open after it,
+ * because users often take several steps.
+ */
 const Step = ({ label, sign, keys, isThere, onStep }: StepProps): JSX.Element => (
   <button
     type="button"
     aria-label={label}
     title={`${label}: ${keys}`}
     aria-disabled={!isThere}
+    data-stays=""
     onClick={() => isThere && onStep()}
   >
     {sign}

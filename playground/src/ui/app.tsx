@@ -1,13 +1,11 @@
 /** The page: its parts, and what they show of the session. */
 
 import type { JSX } from "preact";
-import { useRef, useState } from "preact/hooks";
-import type { TensorText } from "../model/state.ts";
-import { Actions } from "./actions.tsx";
-import { Bar } from "./bar.tsx";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useCorners } from "./corners.ts";
 import { useFirstVisit, useKeys } from "./keys.ts";
 import { later } from "./later.tsx";
+import type { Panel } from "./panels.tsx";
 import { Player } from "./player.tsx";
 import { PinnedSlices, pinsHeight, usePins } from "./pins.tsx";
 import { isEmbedded, useLayout, useRoom, useRoomAbove } from "./room.ts";
@@ -18,44 +16,48 @@ import { Stage } from "./stage.tsx";
 import { Story } from "./story.tsx";
 import { TensorDialog } from "./tensor-dialog.tsx";
 import { Title } from "./title.tsx";
+import { Top } from "./top.tsx";
 import { useTravel } from "./travel.ts";
-import type { WhyProps } from "./why-state.ts";
+import type { Asked, WhyProps } from "./why-state.ts";
 
 const WhyPanel = later<WhyProps>(async () => (await import("./why.tsx")).Why);
-
-/** What another runtime gave, for the panel that compares it; undefined while the panel is closed. */
-export type Asked = { readonly actual: TensorText | null } | undefined;
 
 export function App(): JSX.Element {
   const session = useSession();
   const middle = useRef<HTMLDivElement>(null);
   const whole = useRoom(middle);
-  const { state, version, picture, generation, edition } = session;
+  const { state, generation, edition } = session;
   const shapes = [state.op, ...state.inputs.map((input) => String(input?.shape))].join(";");
   const pinned = usePins(shapes);
   const room = useRoomAbove(whole, pinsHeight(pinned));
-  const layout = useLayout(state, version, picture, room, generation);
+  const layout = useLayout(session, room);
   const windows = useCorners(layout, `${generation} ${state.op}`);
   const [text, setText] = useState<number | null>(null);
+  const [panel, setPanel] = useState<Panel | null>(null);
   const [asked, setAsked] = useState<Asked>(undefined);
+  // Back shows another call, so a dialog that is open for this call closes.
+  useLayoutEffect(() => {
+    setText(null);
+    setPanel(null);
+  }, [generation]);
   const isFrame = isEmbedded();
   useTravel(session);
-  useKeys(session);
+  useKeys(session, () => setPanel("Help"));
   useFirstVisit(session, isFrame);
   const classes = ["page", isFrame ? "embedded" : "", asked === undefined ? "" : "asking"];
   return (
     <div class={classes.join(" ").trim()} data-edition={edition}>
       {!isFrame && (
-        <Bar session={session}>
-          <Actions
-            session={session}
-            sceneOf={(isMoving) => sceneOf(session, layout, windows, isMoving)}
-            asked={asked}
-            onAsk={setAsked}
-          />
-        </Bar>
+        <Top
+          session={session}
+          sceneOf={(isMoving) => sceneOf(session, layout, windows, isMoving)}
+          asked={asked}
+          panel={panel}
+          onAsk={setAsked}
+          onPanel={setPanel}
+        />
       )}
-      <main>
+      <main tabIndex={-1}>
         {!isFrame && <Title session={session} />}
         <div class="middle" ref={middle}>
           <Stage

@@ -2,10 +2,11 @@
 
 import type { AttributeSchema } from "ndscatter";
 import type { ComponentChildren, JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { operatorGroups } from "../model/with-operator.ts";
 import { withAttribute } from "./edits.ts";
 import { FAULTS_ID } from "./lane.tsx";
+import { NumberField } from "./number-field.tsx";
 import type { Session } from "./session.ts";
 
 const GROUPS = operatorGroups();
@@ -23,8 +24,18 @@ interface BarProps {
 
 export function Bar({ session, children }: BarProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
+  const more = useRef<HTMLButtonElement>(null);
+  // The focus must not stay on an entry that is now hidden. On a wide screen this button is hidden, and does not take the
+  // focus.
+  const close = (): void => {
+    more.current?.focus();
+    setOpen(false);
+  };
   return (
-    <header class={isOpen ? "bar open" : "bar"}>
+    <header
+      class={isOpen ? "bar open" : "bar"}
+      onKeyDown={(event) => event.key === "Escape" && isOpen && close()}
+    >
       <h1>
         <a href="./" title="ndscatter: start over with the first example">
           <span>nd</span>scatter
@@ -32,6 +43,7 @@ export function Bar({ session, children }: BarProps): JSX.Element {
       </h1>
       <Sentence session={session} />
       <button
+        ref={more}
         type="button"
         class="more"
         aria-expanded={isOpen}
@@ -40,7 +52,14 @@ export function Bar({ session, children }: BarProps): JSX.Element {
       >
         <span class="hidden">menu</span>☰
       </button>
-      <div class="actions" id="actions" onClick={() => setOpen(false)}>
+      <div
+        class="actions"
+        id="actions"
+        // This runs before the entry's own handler: once that has opened a dialog, ☰ cannot get the focus.
+        onClickCapture={({ target }) => {
+          if (target instanceof Element && target.closest("[data-stays]") === null) close();
+        }}
+      >
         {children}
       </div>
     </header>
@@ -123,7 +142,7 @@ function Attribute({ schema, text, isWrong, onText }: AttributeProps): JSX.Eleme
   const words = schema.values ?? (schema.type === "boolean" ? ["true", "false"] : null);
   const common = {
     "aria-label": name,
-    "aria-invalid": isWrong ? true : undefined,
+    "aria-invalid": isWrong ? (true as const) : undefined,
     "aria-describedby": isWrong ? FAULTS_ID : undefined,
     title: `${name}: ${description}`,
   };
@@ -131,7 +150,12 @@ function Attribute({ schema, text, isWrong, onText }: AttributeProps): JSX.Eleme
     <>
       <span aria-hidden="true">{WORDS[name] ?? name}</span>
       {words === null ? (
-        <NumberField attributes={common} text={text} onText={onText} />
+        <NumberField
+          attributes={{ ...common, class: "number", size: 3 }}
+          text={text}
+          onText={onText}
+          stepped={(by) => (/^-?\d{1,9}$/.test(text) ? String(Number(text) + by) : null)}
+        />
       ) : (
         <select {...common} value={text} onChange={(event) => onText(event.currentTarget.value)}>
           {(words.includes(text) ? words : [...words, text]).map((word) => (
@@ -142,41 +166,5 @@ function Attribute({ schema, text, isWrong, onText }: AttributeProps): JSX.Eleme
         </select>
       )}
     </>
-  );
-}
-
-interface NumberFieldProps {
-  readonly attributes: object;
-  readonly text: string;
-  onText(text: string): void;
-}
-
-/** A number takes effect on Enter or when the field is left: "-1" must not be "-" first. Arrows step. */
-function NumberField({ attributes, text, onText }: NumberFieldProps): JSX.Element {
-  const [draft, setDraft] = useState<string | null>(null);
-  const commit = (): void => {
-    setDraft(null);
-    if (draft !== null && draft !== text) onText(draft);
-  };
-  return (
-    <input
-      {...attributes}
-      class="number"
-      inputMode="numeric"
-      autocomplete="off"
-      size={3}
-      value={draft ?? text}
-      onInput={(event) => setDraft(event.currentTarget.value)}
-      onBlur={commit}
-      onKeyDown={(event) => {
-        if (event.key === "Enter") commit();
-        if (event.key === "Escape") setDraft(null);
-        const step = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;
-        if (step === 0 || !/^-?\d{1,9}$/.test(text)) return;
-        event.preventDefault();
-        setDraft(null);
-        onText(String(Number(text) + step));
-      }}
-    />
   );
 }

@@ -24,7 +24,8 @@ interface Editing {
   setActive(element: number): void;
   /** Moves the focus to an element. */
   go(element: number): void;
-  edit(element: number, text: string): void;
+  /** @param typed what was typed in place of the value */
+  edit(element: number, typed?: string): void;
   onEdited(element: number, text: string | undefined, move: Move | null): void;
 }
 
@@ -60,11 +61,11 @@ function useEditing({ id, lane, cells, edits, onReveal }: CursorProps): Editing 
     hasFocus,
     setActive: setWanted,
     go,
-    edit(element, text) {
+    edit(element, typed) {
       if (edits === null) return;
       isEditing.current = true;
       setWanted(element);
-      setEditing({ element, text });
+      setEditing({ element, text: typed ?? cells.values[element], isTyped: typed !== undefined });
     },
     onEdited(element, text, move) {
       // The field loses the focus once more when it is removed, which is no second edit.
@@ -118,7 +119,7 @@ export function Cursor(props: CursorProps): JSX.Element {
 }
 
 /** What focus and pointer do. The first click on a cell shows its story; the second edits it. */
-function usePointer({ id, cells, onSpot, onScrub }: CursorProps, editor: Editing) {
+function usePointer({ id, onSpot, onScrub }: CursorProps, editor: Editing) {
   const wasActive = useRef(false);
   const from = useRef(-1);
   return {
@@ -147,7 +148,7 @@ function usePointer({ id, cells, onSpot, onScrub }: CursorProps, editor: Editing
     onClick(event: MouseEvent): void {
       const element = elementOf(event.target);
       if (!wasActive.current || element === -1 || editor.editing !== null) return;
-      editor.edit(element, cells.values[element]);
+      editor.edit(element);
     },
   };
 }
@@ -209,15 +210,14 @@ const stepAt = (position: number, range: number, last: number): number =>
   range <= 0 ? 0 : Math.max(0, Math.min(last, Math.round((position / range) * last)));
 
 function onKeyDown(event: KeyboardEvent, props: CursorProps, { go, edit }: Editing): void {
-  const { lane, cells } = props;
+  const { lane } = props;
   const element = elementOf(event.target);
   if (element === -1 || event.altKey) return;
   const to = destination(event, element, lane);
   if (to !== null) go(to);
   else if (event.ctrlKey || event.metaKey) return;
-  else if (event.key === "Enter" || event.key === "F2") {
-    edit(element, cells.values[element]);
-  } else if (event.key === "Backspace" || event.key === "Delete") edit(element, "");
+  else if (event.key === "Enter" || event.key === "F2") edit(element);
+  else if (event.key === "Backspace" || event.key === "Delete") edit(element, "");
   else if (event.key.length === 1 && event.key !== " " && event.key !== "?")
     edit(element, event.key);
   else return;

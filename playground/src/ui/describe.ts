@@ -1,7 +1,7 @@
 /** Describes a cell, or a step of the player, in words and arrows from the library's story. It computes no value. */
 
 import { printShape, type Explanation } from "ndscatter";
-import type { Links } from "../model/links.ts";
+import type { Links, Tuple } from "../model/links.ts";
 import { elementAt } from "../model/faults.ts";
 import { coordinatesOf } from "../model/shape.ts";
 import type { CallView } from "../model/view.ts";
@@ -92,4 +92,14 @@ export function describeFault({ faults, state }: CallView, spot: Spot | null): D
       "at" in place && place.input === spot.tensor && elementAt(place.at, shape) === spot.element,
   );
   return found === undefined ? null : { title: found.sentence, lines: [], arrows: [], orders: [] };
+}
+
+/** A description as one text, for screen readers. */
+export function aloud(description: Description | null, tuples: readonly Tuple[]): string {
+  if (description === null) return "";
+  const lines = description.lines.map(({ tuple, text, result }) => {
+    const letter = tuple === null ? "" : `${tuples[tuple]?.letter ?? ""}: `;
+    return letter + text + (result === undefined ? "" : `: ${result}`);
+  });
+  return [description.title, ...lines].join(". ");
 }

@@ -1,65 +1,61 @@
-/** A button that opens a dialog. The content is there only while it is open. */
+/**
+ * A modal dialog. Its content exists only while the dialog is open. `App` draws all dialogs at the end of the page, because
+ * a modal dialog inside a hidden part would be invisible and make the whole page inert.
+ */
 
 import type { ComponentChildren, JSX } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 interface DialogProps {
-  /** The text of the button. */
-  readonly button: ComponentChildren;
-  /** The name of the dialog, and of the button where its text is no word. */
+  /** The name of the dialog, shown as its heading. */
   readonly label: string;
-  readonly title?: string;
-  readonly class?: string;
+  readonly isOpen: boolean;
+  readonly isWide?: boolean;
+  /** Whether a click beside the dialog leaves it open, because typed text would be lost. */
+  readonly isKept?: boolean;
+  onClose(): void;
   content(close: () => void): ComponentChildren;
 }
 
-export function DialogButton({
-  button,
-  label,
-  title,
-  class: name,
-  content,
-}: DialogProps): JSX.Element {
+export function Dialog(props: DialogProps): JSX.Element {
+  const { label, isOpen, isWide = false, isKept = false, onClose, content } = props;
   const dialog = useRef<HTMLDialogElement>(null);
-  const [isOpen, setOpen] = useState(false);
+  const isBeside = useRef(false);
   const close = (): void => dialog.current?.close();
+  useLayoutEffect(() => {
+    if (isOpen) dialog.current?.showModal();
+    else close();
+  }, [isOpen]);
   return (
-    <>
-      <button
-        type="button"
-        aria-label={label}
-        aria-haspopup="dialog"
-        title={title}
-        onClick={() => {
-          setOpen(true);
-          dialog.current?.showModal();
-        }}
-      >
-        {button}
-      </button>
-      <dialog
-        ref={dialog}
-        class={name}
-        aria-label={label}
-        onClose={() => setOpen(false)}
-        // A click beside the dialog closes it.
-        onClick={(event) => {
-          event.stopPropagation();
-          if (event.target === dialog.current) close();
-        }}
-      >
-        {isOpen && (
-          <div class="dialog">
-            <div class="head">
-              <h2>{label}</h2>
-              <button type="button" class="quiet" aria-label="close" onClick={close}>
-                ×
-              </button>
-            </div>
-            {content(close)}
+    <dialog
+      ref={dialog}
+      class={isWide ? "wide" : undefined}
+      aria-label={label}
+      onClose={() => {
+        onClose();
+        // The browser gives the focus back to what had it, unless that is gone.
+        if (document.activeElement === document.body) document.querySelector("main")?.focus();
+      }}
+      // The content covers the dialog, so the dialog itself gets only clicks beside the content. Such a click can also end
+      // a press that began on a text, to select it.
+      onPointerDown={(event) => {
+        isBeside.current = event.target === dialog.current;
+      }}
+      onClick={(event) => {
+        if (event.target === dialog.current && isBeside.current && !isKept) close();
+      }}
+    >
+      {isOpen && (
+        <div class="dialog">
+          <div class="head">
+            <h2>{label}</h2>
+            <button type="button" class="quiet" aria-label="close" onClick={close}>
+              ×
+            </button>
           </div>
-        )}
-      </dialog>
-    </>
+          {content(close)}
+        </div>
+      )}
+    </dialog>
   );
 }

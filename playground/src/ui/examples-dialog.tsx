@@ -2,7 +2,6 @@
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { DialogButton } from "./dialog.tsx";
 import { EXAMPLES } from "./examples.ts";
 
 interface ExamplesProps {
@@ -10,23 +9,11 @@ interface ExamplesProps {
   onPreset(id: string): void;
   /** Shows the user's own call again; null where there is none. */
   readonly onOwn: (() => void) | null;
+  onClose(): void;
 }
 
-export const ExamplesButton = (props: ExamplesProps): JSX.Element => (
-  <DialogButton
-    button="Examples"
-    label="Examples"
-    class="wide"
-    content={(close) => <Examples {...props} onClose={close} />}
-  />
-);
-
-function Examples({
-  chosen,
-  onPreset,
-  onOwn,
-  onClose,
-}: ExamplesProps & { onClose(): void }): JSX.Element {
+/** The content of the dialog. */
+export function Examples({ chosen, onPreset, onOwn, onClose }: ExamplesProps): JSX.Element {
   const [words, setWords] = useState("");
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   const found = EXAMPLES.filter(({ group, title, note }) => {

@@ -1,7 +1,6 @@
 /** What the page is, what its colours mean, all keys, and the choice of colours. */
 
 import type { JSX } from "preact";
-import { DialogButton } from "./dialog.tsx";
 import { ThemeMenu } from "./theme.tsx";
 
 /** Where the sources are, as the package says; empty while it does not. The build fills it in. */
@@ -18,11 +17,8 @@ const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ["?", "this help"],
 ];
 
-export const HelpButton = (): JSX.Element => (
-  <DialogButton button="?" label="Help" title="help and keys: ?" content={() => <Help />} />
-);
-
-const Help = (): JSX.Element => (
+/** The content of the dialog. */
+export const Help = (): JSX.Element => (
   <div class="help">
     <p>
       Scatter and gather operators of ONNX and OpenVINO, computed in this page by ndscatter exactly

@@ -6,13 +6,14 @@ import type { Session } from "./session.ts";
 import { isCalm } from "./travel.ts";
 
 /** Keys do nothing here while a control has the focus that takes them itself. */
-export function useKeys(session: Session): void {
-  const latest = useRef(session);
-  latest.current = session;
+export function useKeys(session: Session, onHelp: () => void): void {
+  const latest = useRef({ session, onHelp });
+  latest.current = { session, onHelp };
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.defaultPrevented || event.altKey || document.querySelector("dialog[open]")) return;
-      if (onKeyOf(event, latest.current)) event.preventDefault();
+      const { session, onHelp } = latest.current;
+      if (onKeyOf(event, session, onHelp)) event.preventDefault();
     };
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);
@@ -20,7 +21,7 @@ export function useKeys(session: Session): void {
 }
 
 /** Whether the key was one of the page's. */
-function onKeyOf(event: KeyboardEvent, session: Session): boolean {
+function onKeyOf(event: KeyboardEvent, session: Session, onHelp: () => void): boolean {
   const { target, key } = event;
   const element = target instanceof Element ? target : null;
   // A field has an undo of its own, and a menu or a slider its arrows.
@@ -39,9 +40,8 @@ function onKeyOf(event: KeyboardEvent, session: Session): boolean {
   if (key === " " && !(element instanceof HTMLButtonElement)) controls.toggle();
   else if (key === "ArrowRight" && !isCell) controls.forward();
   else if (key === "ArrowLeft" && !isCell) controls.back();
-  else if (key === "?") {
-    document.querySelector<HTMLElement>('button[aria-label="Help"]')?.click();
-  } else return false;
+  else if (key === "?") onHelp();
+  else return false;
   return true;
 }
 

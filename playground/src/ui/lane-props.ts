@@ -2,7 +2,6 @@
 
 import type { Corner, Lane, Metrics, TensorId } from "../model/layout.ts";
 import type { Cells } from "../model/cells.ts";
-import type { Pin } from "./pins.tsx";
 import type { Spot } from "./vocabulary.ts";
 
 /** A data type of the menu. */
@@ -26,6 +25,12 @@ export interface Edits {
   onPaste(element: number | null, text: string): Promise<void>;
   /** Leaves an optional input out; null where the input must be given. */
   readonly onLeaveOut: (() => void) | null;
+}
+
+/** A matrix of a tensor: the number of its leading coordinates. */
+export interface Pin {
+  readonly id: TensorId;
+  readonly matrix: number;
 }
 
 export interface LaneProps {

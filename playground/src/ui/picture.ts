@@ -1,7 +1,8 @@
 /** Hooks for what is drawn: the picture of the call, what the cards of tensors show, and the cell that is described. */
 
-import type { OperatorVersion, Tensor } from "ndscatter";
+import { printShape, type OperatorVersion, type Tensor } from "ndscatter";
 import { useCallback, useMemo, useRef, useState } from "preact/hooks";
+import { outputShapeOf } from "../model/output-shape.ts";
 import { printElement } from "../model/scalar-text.ts";
 import type { State } from "../model/state.ts";
 import { tintsOf } from "../model/targets.ts";
@@ -31,6 +32,8 @@ interface Drawn {
   readonly version: OperatorVersion | null;
   readonly faults: Faults;
   readonly picture: Picture | null;
+  /** The shape of the call's output; null if it is unknown, and then no output is drawn. */
+  readonly outputShape: readonly number[] | null;
   /** Whether the picture is of a call before, because this one has an error. */
   readonly isStale: boolean;
 }
@@ -45,14 +48,20 @@ export function usePicture(state: State, last: { current: Picture | null }): Dra
   const call = useMemo(() => viewOf(state, before.current), [state]);
   before.current = call;
   if (call.picture !== null) last.current = call.picture;
+  const outputShape = useMemo(() => outputShapeOf(call), [call]);
   const { domain, op } = state;
-  // The picture of another operator says nothing about this call.
-  const isKept = last.current?.state.op === op && last.current.state.domain === domain;
+  // The last picture is dropped if it shows another operator, or an output of another shape.
+  const isKept =
+    last.current?.state.op === op &&
+    last.current.state.domain === domain &&
+    (outputShape === null || printShape(outputShape) === printShape(last.current.output.shape));
+  const picture = isKept ? last.current : null;
   return {
     call,
     version: call.explanation?.version ?? null,
     faults: useMemo(() => sortFaults(call.faults), [call]),
-    picture: isKept ? last.current : null,
+    picture,
+    outputShape: outputShape ?? picture?.output.shape ?? null,
     isStale: call.picture === null,
   };
 }

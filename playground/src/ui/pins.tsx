@@ -3,18 +3,13 @@
 import type { JSX } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { printShape } from "ndscatter";
-import { tableWidthOf, type Lane, type Layout, type TensorId } from "../model/layout.ts";
+import { tableWidthOf, type Lane, type Layout } from "../model/layout.ts";
 import { coordinatesOf } from "../model/shape.ts";
 import type { Windows } from "./corners.ts";
+import type { Pin } from "./lane-props.ts";
 import { laneProps } from "./lanes.ts";
 import type { Session } from "./session.ts";
 import { elementOf, Sheet } from "./sheet.tsx";
-
-/** A matrix of a tensor: the number of its leading coordinates. */
-export interface Pin {
-  readonly id: TensorId;
-  readonly matrix: number;
-}
 
 export interface Pins {
   readonly pins: readonly Pin[];

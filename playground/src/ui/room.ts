@@ -70,26 +70,28 @@ const widthFor = (length: number): number => WIDTHS.find((width) => length <= wi
 /** Characters for the coordinates that a negative index counts from the front, and for letters. */
 const roomBeside = (role: string): number => (role === "indices" ? 2 : 1);
 
+interface Shown {
+  readonly state: State;
+  readonly version: OperatorVersion | null;
+  readonly picture: Picture | null;
+  /** Null where the output is not drawn. */
+  readonly outputShape: readonly number[] | null;
+  /** Increases when another call is shown. */
+  readonly generation: number;
+}
+
 /**
  * The layout of a state. Widths of cells follow from the values when a shape or a data type changes, or another call is
  * shown, and stay while values are edited: an edit moves nothing.
- *
- * @param generation increases when another call is shown
  */
 export function useLayout(
-  state: State,
-  version: OperatorVersion | null,
-  picture: Picture | null,
+  { state, version, picture, outputShape, generation }: Shown,
   room: Room,
-  generation: number,
 ): Layout {
   const kept = useRef<{ readonly key: string; readonly digits: readonly number[] } | null>(null);
   const placed = useMemo((): Placed[] => {
     const shapes = state.inputs.map((text) => `${text?.dtype ?? ""}${String(text?.shape)}`);
-    const key = [generation, state.op, state.opset, ...shapes, String(picture?.output.shape)].join(
-      ";",
-    );
-    const outputShape = picture?.output.shape ?? guessedShape(state, version);
+    const key = [generation, state.op, state.opset, ...shapes, String(outputShape)].join(";");
     if (kept.current?.key !== key) {
       const role = (position: number): string => roleAt(version, position);
       kept.current = {
@@ -117,11 +119,13 @@ export function useLayout(
           ],
     );
     const name = version?.outputs[0].name ?? "output";
+    if (outputShape === null) return inputs;
+    const outputDigits = digits[digits.length - 1];
     return [
       ...inputs,
-      { id: "output", role: "output", shape: outputShape, digits: digits[digits.length - 1], name },
+      { id: "output", role: "output", shape: outputShape, digits: outputDigits, name },
     ];
-  }, [state, version, picture, generation]);
+  }, [state, version, picture, String(outputShape), generation]);
   const axis = axisOf(state, version);
   const key = JSON.stringify([state.op, axis, placed]);
   return useMemo(() => layOut({ op: state.op, axis, tensors: placed }, room), [key, room]);
@@ -130,12 +134,6 @@ export function useLayout(
 const roleAt = (version: OperatorVersion | null, position: number): string => {
   const schema = version?.inputs[position];
   return schema === undefined ? `input ${position}` : roleOf(schema);
-};
-
-/** The shape of an output that there is none of: that of data. */
-const guessedShape = (state: State, version: OperatorVersion | null): readonly number[] => {
-  const data = version?.inputs.findIndex((schema) => roleOf(schema) === "data") ?? 0;
-  return state.inputs[data]?.shape ?? [];
 };
 
 /** The axis along which an operator goes; NaN where nobody says so. */

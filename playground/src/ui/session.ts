@@ -5,11 +5,10 @@ import type { Fix } from "../model/fixes.ts";
 import type { TensorId } from "../model/layout.ts";
 import type { Tuple } from "../model/links.ts";
 import { summaryOf } from "../model/summary.ts";
-import { describeCell, describeFault, describeStep } from "./describe.ts";
+import { aloud, describeCell, describeFault, describeStep } from "./describe.ts";
 import { usePage } from "./page.ts";
 import { usePicture, useSpots, useTensors, type OutputRule } from "./picture.ts";
 import type { ShownActual } from "./why-state.ts";
-import { aloud } from "./story.tsx";
 import type { CallView, Picture } from "../model/view.ts";
 import type { Description, Spot } from "./vocabulary.ts";
 

@@ -1,8 +1,8 @@
 /** The shape of an input: a field for each dimension, and buttons to add and remove the last. */
 
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
 import { MOST_AXES } from "../model/limits.ts";
+import { NumberField } from "./number-field.tsx";
 
 interface ShapeEditorProps {
   readonly name: string;
@@ -63,40 +63,23 @@ interface DimensionProps {
   onLength(length: number): void;
 }
 
-function Dimension({ label, length, isWrong, describedBy, onLength }: DimensionProps): JSX.Element {
-  // The typed text, which is no length until it is finished: "12" must not apply "1" first.
-  const [draft, setDraft] = useState<string | null>(null);
-  const commit = (): void => {
-    setDraft(null);
-    const isLength = draft !== null && /^\s*\d{1,9}\s*$/.test(draft);
-    if (isLength && Number(draft) !== length) onLength(Number(draft));
-  };
+const Dimension = (props: DimensionProps): JSX.Element => {
+  const { label, length, isWrong, describedBy, onLength } = props;
   return (
-    <input
-      class="dimension"
-      type="text"
-      inputMode="numeric"
-      role="spinbutton"
-      aria-label={label}
-      aria-valuenow={length}
-      aria-valuemin={0}
-      aria-invalid={isWrong ? true : undefined}
-      aria-describedby={isWrong ? describedBy : undefined}
-      autocomplete="off"
-      size={Math.max(1, String(length).length)}
-      value={draft ?? String(length)}
-      onInput={(event) => setDraft(event.currentTarget.value)}
-      onBlur={commit}
-      onFocus={(event) => event.currentTarget.select()}
-      onKeyDown={(event) => {
-        if (event.key === "Enter") commit();
-        if (event.key === "Escape") setDraft(null);
-        const step = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;
-        if (step === 0) return;
-        event.preventDefault();
-        setDraft(null);
-        onLength(Math.max(0, length + step));
+    <NumberField
+      attributes={{
+        class: "dimension",
+        role: "spinbutton",
+        "aria-label": label,
+        "aria-valuenow": length,
+        "aria-valuemin": 0,
+        "aria-invalid": isWrong ? true : undefined,
+        "aria-describedby": isWrong ? describedBy : undefined,
+        size: Math.max(1, String(length).length),
       }}
+      text={String(length)}
+      onText={(text) => /^\s*\d{1,9}\s*$/.test(text) && onLength(Number(text))}
+      stepped={(by) => String(Math.max(0, length + by))}
     />
   );
-}
+};

@@ -19,6 +19,8 @@ export interface Editing {
   readonly element: number;
   /** Its text at first. */
   readonly text: string;
+  /** True if the text was typed. Otherwise it is the value of the element, which typing replaces. */
+  readonly isTyped: boolean;
 }
 
 interface SheetProps extends Cells {
@@ -142,7 +144,7 @@ function sameRow(before: RowProps, after: RowProps): boolean {
       hitsAt(before, element) !== hitsAt(after, element) ||
       isNow(before, element) !== isNow(after, element) ||
       (before.active === element) !== (after.active === element) ||
-      editedText(before, element) !== editedText(after, element)
+      editedIn(before, element) !== editedIn(after, element)
     ) {
       return false;
     }
@@ -153,13 +155,13 @@ function sameRow(before: RowProps, after: RowProps): boolean {
 const hitsAt = ({ hits }: Cells, element: number): number => hits?.[element] ?? 0;
 const isNow = ({ now: [begin, end] }: Cells, element: number): boolean =>
   element >= begin && element < end;
-const editedText = ({ editing }: SheetProps, element: number): string | null =>
-  editing?.element === element ? editing.text : null;
+const editedIn = ({ editing }: SheetProps, element: number): Editing | null =>
+  editing?.element === element ? editing : null;
 
 /** A function, not a component, because a tensor may have ten thousand cells. */
 function cell(props: RowProps, element: number): JSX.Element {
   const { id, values, notes, faults, letters, others, active, lane } = props;
-  const text = editedText(props, element);
+  const edited = editedIn(props, element);
   const tint = props.tints[element] ?? -1;
   const note = notes.get(element);
   const fault = faults.get(element);
@@ -185,7 +187,7 @@ function cell(props: RowProps, element: number): JSX.Element {
       aria-label={shown === value ? undefined : value}
       title={fault ?? titleOf(value, shown, other)}
     >
-      {text === null ? (
+      {edited === null ? (
         <>
           {shown}
           {before !== undefined && before !== value && <small class="before">{before} →</small>}
@@ -194,7 +196,7 @@ function cell(props: RowProps, element: number): JSX.Element {
           {fault !== undefined && <b class="sign">!</b>}
         </>
       ) : (
-        <Editor {...props} element={element} text={text} />
+        <Editor {...edited} onEdited={props.onEdited} />
       )}
     </td>
   );
@@ -213,8 +215,9 @@ const cut = (value: string, digits: number): string =>
 function Editor({
   element,
   text,
+  isTyped,
   onEdited,
-}: RowProps & { readonly element: number; readonly text: string }): JSX.Element {
+}: Pick<SheetProps, "onEdited"> & Editing): JSX.Element {
   return (
     <input
       class="editor"
@@ -226,7 +229,7 @@ function Editor({
         if (input === null || input.dataset["seen"] === "true") return;
         input.dataset["seen"] = "true";
         input.focus();
-        input.setSelectionRange(input.value.length, input.value.length);
+        input.setSelectionRange(isTyped ? input.value.length : 0, input.value.length);
       }}
       onKeyDown={(event) => {
         // The grid must not see keys that are for the field.

@@ -10,7 +10,7 @@ import { ORIGIN, type Windows } from "./corners.ts";
 import { Chips, Marks, Wires } from "./gutter.tsx";
 import { TensorLane } from "./lane.tsx";
 import { laneProps } from "./lanes.ts";
-import type { Pin } from "./pins.tsx";
+import type { Pin } from "./lane-props.ts";
 import type { Session } from "./session.ts";
 import { cellId } from "./sheet.tsx";
 import type { Spot } from "./vocabulary.ts";

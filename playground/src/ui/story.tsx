@@ -1,8 +1,7 @@
 /** The story: what happens to the selected cell, else what the call does, else what is wrong and how to mend it. */
 
 import type { JSX } from "preact";
-import { MOST_LETTERS } from "../model/letters.ts";
-import type { Tuple } from "../model/links.ts";
+import { MOST_LETTERS, type Tuple } from "../model/links.ts";
 import { FAULTS_ID } from "./lane.tsx";
 import type { Session } from "./session.ts";
 import type { Description } from "./vocabulary.ts";
@@ -92,14 +91,4 @@ function Summary({ session: { summary } }: { readonly session: Session }): JSX.E
       <p class="hint">Point at a cell for its story. Click it twice, or type, to change it.</p>
     </>
   );
-}
-
-/** A description as one text, for screen readers. */
-export function aloud(description: Description | null, tuples: readonly Tuple[]): string {
-  if (description === null) return "";
-  const lines = description.lines.map(({ tuple, text, result }) => {
-    const letter = tuple === null ? "" : `${tuples[tuple]?.letter ?? ""}: `;
-    return letter + text + (result === undefined ? "" : `: ${result}`);
-  });
-  return [description.title, ...lines].join(". ");
 }

@@ -1,8 +1,9 @@
 /** An input as a whole, in a dialog, so that nothing moves on the page: its data type, its shape, and its elements as text. */
 
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import type { TensorText } from "../model/state.ts";
+import { Dialog } from "./dialog.tsx";
 import { DTypeMenu } from "./dtype-menu.tsx";
 import type { Edits } from "./lane-props.ts";
 import type { Session } from "./session.ts";
@@ -17,36 +18,36 @@ interface TensorDialogProps {
 }
 
 export function TensorDialog({ shown, session, onClose }: TensorDialogProps): JSX.Element {
-  const dialog = useRef<HTMLDialogElement>(null);
+  const { state, version, edits, page } = session;
+  // The code that reads texts is loaded before the user can change one.
   useEffect(() => {
-    if (shown === null) {
-      dialog.current?.close();
-      return;
-    }
-    // What reads texts is there before anybody has changed one.
-    void session.page.load().catch(() => null);
-    dialog.current?.showModal();
+    if (shown !== null) void page.load().catch(() => null);
   }, [shown]);
-  const { state, version, edits } = session;
   const input = shown === null ? null : state.inputs[shown];
   const name = shown === null ? "" : (version?.inputs[shown]?.name ?? `input ${shown}`);
-  const close = (): void => dialog.current?.close();
   return (
-    <dialog ref={dialog} aria-label={name} onClose={onClose}>
-      {shown !== null && input != null && (
-        <div class="dialog">
-          <TypeAndShape name={name} input={input} edits={edits[shown]} onClose={close} />
-          <TextEditor
-            // Another shape is another text.
-            key={`${input.dtype} ${input.shape.join()}`}
-            name={name}
-            text={bracketed(input.values, input.shape)}
-            onText={edits[shown].onText}
-            onClose={close}
-          />
-        </div>
-      )}
-    </dialog>
+    <Dialog
+      label={name}
+      isOpen={input != null}
+      isKept
+      onClose={onClose}
+      content={(close) =>
+        shown !== null &&
+        input != null && (
+          <>
+            <TypeAndShape name={name} input={input} edits={edits[shown]} onClose={close} />
+            <TextEditor
+              // The key makes a new field when the shape changes, because the text is another one then.
+              key={`${input.dtype} ${input.shape.join()}`}
+              name={name}
+              text={bracketed(input.values, input.shape)}
+              onText={edits[shown].onText}
+              onClose={close}
+            />
+          </>
+        )
+      }
+    />
   );
 }
 

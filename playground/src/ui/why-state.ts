@@ -31,6 +31,9 @@ export interface ShownActual {
   readonly differing: ReadonlySet<number>;
 }
 
+/** What another runtime gave, for the panel that compares it; undefined while the panel is closed. */
+export type Asked = { readonly actual: TensorText | null } | undefined;
+
 export interface WhyProps {
   readonly state: State;
   readonly explanation: Explanation | null;

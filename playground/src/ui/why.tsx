@@ -42,7 +42,15 @@ export function Why(props: WhyProps): JSX.Element {
 
 function Head({ onClose }: { onClose(): void }): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
+  useEffect(() => {
+    const before = document.activeElement;
+    heading.current?.focus();
+    // The element that opened the panel gets the focus back, as after a dialog.
+    return () => {
+      const isLost = document.activeElement === document.body;
+      if (isLost && before instanceof HTMLElement) before.focus();
+    };
+  }, []);
   return (
     <header>
       <h2 ref={heading} tabIndex={-1}>

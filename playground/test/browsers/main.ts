@@ -5,7 +5,7 @@
 
 import assert from "node:assert/strict";
 import { equals, explain, run, type Tensor } from "ndscatter";
-import { BROWSERS } from "../../../test/browser/browsers.ts";
+import { BROWSERS, type Browser } from "../../../test/browser/browsers.ts";
 import { findBrowser, open, type Installed } from "../../../test/browser/launch.ts";
 import { close, closeUnavailable, secondsSince } from "../../../test/runtimes/outcome.ts";
 import { exitOnSignals } from "../../../test/runtimes/process-group.ts";
@@ -103,13 +103,20 @@ function failureOf(shown: Shown): string | null {
 exitOnSignals();
 const named = process.argv.slice(2).map((name) => name.toLowerCase());
 const cases = casesOf();
-for (const browser of BROWSERS) {
-  if (named.length > 0 && !named.includes(browser.name.toLowerCase())) continue;
+
+async function runBrowser(browser: Browser): Promise<void> {
   const installed = await findBrowser(browser);
   if (typeof installed === "string") {
     closeUnavailable(`the page in ${browser.name}`, installed);
-    continue;
+    return;
   }
   await runIn(installed, cases);
   await installed.close();
 }
+
+// All at once, because each of them waits most of the time for frames to be drawn.
+await Promise.all(
+  BROWSERS.filter(({ name }) => named.length === 0 || named.includes(name.toLowerCase())).map(
+    runBrowser,
+  ),
+);

@@ -3,6 +3,7 @@
 import { uncoloured } from "./colours.ts";
 import type { Frame } from "./frame.ts";
 import type { Cases } from "./reports.ts";
+import type { Size } from "../support/measure.ts";
 
 type Visit = (frame: Frame, cases: Cases) => Promise<readonly string[]>;
 
@@ -89,6 +90,73 @@ const exampleChosen: Visit = async (frame, { presets }) => {
   return found;
 };
 
+/** A phone, a phone on its side, and a window of 1600 pixels at a zoom of 200 %. */
+const NARROW: readonly Size[] = [
+  { width: 390, height: 844 },
+  { width: 844, height: 390 },
+  { width: 800, height: 450 },
+];
+
+const menuUsed: Visit = async (frame) => {
+  const found: string[] = [];
+  for (const size of NARROW) {
+    await frame.resize(size);
+    for (const entry of ["Examples", "Share", "Help"]) {
+      await frame.click(".bar .more");
+      await frame.click(`#actions [aria-label=${entry}]`);
+      const dialog = frame.one("dialog[open]");
+      const { left, right, top, bottom } = dialog.getBoundingClientRect();
+      const isSeen = left >= 0 && right <= size.width && top >= 0 && bottom <= size.height;
+      const what = `${entry} at ${size.width} × ${size.height}`;
+      if (!dialog.matches(":modal")) found.push(`${what} is not modal`);
+      if (!isSeen || right - left < 200 || bottom - top < 100) {
+        found.push(`${what} is ${left} to ${right}, ${top} to ${bottom}`);
+      }
+      await frame.click("dialog[open] [aria-label=close]");
+      await frame.until("the dialog is closed", () => !dialog.matches("[open]"));
+      found.push(...differ(`${what}: the focus`, frame.document.activeElement?.className, "more"));
+      // What is inert is not found at a point.
+      const cell = frame.one("#cell-1-0");
+      const box = cell.getBoundingClientRect();
+      const at = frame.document.elementFromPoint(box.left + 9, box.top + 9);
+      if (at === null || !cell.contains(at)) found.push(`${what} leaves the page inert`);
+    }
+  }
+  return found;
+};
+
+const replaced: Visit = async (frame) => {
+  const selected = (field: Element | null): string => {
+    if (field === null || field !== frame.document.activeElement) return "no focus";
+    const { value, selectionStart, selectionEnd } = field as HTMLInputElement;
+    return `${selectionStart} to ${selectionEnd} of ${value}`;
+  };
+  frame.one("#cell-1-1").focus();
+  await frame.key("Enter");
+  const found = differ("a cell that is opened", selected(frame.one(".editor")), "0 to 2 of -1");
+  await frame.key("Escape");
+  await frame.key("7");
+  found.push(...differ("a cell that is typed into", selected(frame.one(".editor")), "1 to 1 of 7"));
+  await frame.key("Escape");
+  const field = frame.one("[aria-label='dimension 0 of data']");
+  const { MouseEvent: Class } = frame.window;
+  field.dispatchEvent(new Class("mousedown", { bubbles: true, cancelable: true }));
+  found.push(...differ("a dimension that is pressed", selected(field), "0 to 1 of 4"));
+  frame.fill(field, "12");
+  await frame.drawn();
+  await frame.key("Enter");
+  return [...found, ...differ("a dimension that is set", selected(field), "0 to 2 of 12")];
+};
+
+const wrongGather: Visit = async (frame) => {
+  await frame.show("ai.onnx/GatherND/13;int32:2,3:0*6;int64:4,1:1,0,7,1");
+  const shape = frame.one(".shape-of-output").textContent;
+  const found = differ("the shape of the output", shape, "[4, 3]");
+  await frame.show("ai.onnx/GatherND/13;int32:2,3:0*6;int64:4,3:0*12");
+  const isDrawn = frame.document.querySelector("[data-tensor=output]") !== null;
+  return isDrawn ? [...found, "an output of unknown shape is drawn"] : found;
+};
+
 /** Catches files in place of saving them. */
 function filesOf({ window }: Frame): Blob[] {
   const files: Blob[] = [];
@@ -159,6 +227,9 @@ export const VISITS: Readonly<Record<string, Visit>> = {
   "a reload right after edits": reloadedAtOnce,
   "the player shows the output after each step": stepped,
   "an example is chosen": exampleChosen,
+  "the menu of a narrow page opens what can be used": menuUsed,
+  "what is typed replaces a value and a dimension": replaced,
+  "a gather with an error has an output of its own shape, or none": wrongGather,
   "Share gives a link and pictures": shared,
   "axe finds nothing in light": accessible("light"),
   "axe finds nothing in dark": accessible("dark"),

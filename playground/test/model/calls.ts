@@ -1,7 +1,15 @@
 /** Calls that can be run, of every operator, version, reduction and data type. The same calls in every run. */
 
 import fc from "fast-check";
-import { roleOf, operators, resolve, type DType, type OperatorVersion, type Role } from "ndscatter";
+import {
+  DTYPES,
+  roleOf,
+  operators,
+  resolve,
+  type DType,
+  type OperatorVersion,
+  type Role,
+} from "ndscatter";
 import { withDType, withShape } from "../../src/model/edit.ts";
 import { PRESETS } from "../../src/model/presets.ts";
 import { explainState } from "../../src/model/read-state.ts";
@@ -47,9 +55,17 @@ function withData(state: State, version: OperatorVersion, dtype: DType): State {
   const isData = (position: number): boolean =>
     ["data", "updates"].includes(roleOf(version.inputs[position]));
   const inputs = state.inputs.map((input, position) =>
-    isData(position) && input !== null ? withDType(input, dtype) : input,
+    isData(position) && input !== null ? withDType(fewBits(input, dtype), dtype) : input,
   );
   return { ...state, inputs };
+}
+
+/** The text with 0 and 1 alone where elements have two bits, so that every such type has its values. */
+function fewBits(input: TensorText, dtype: DType): TensorText {
+  const { bits = 8 }: { readonly bytes: number; readonly bits?: number } = DTYPES[dtype];
+  if (bits > 2) return input;
+  const values = input.values.map((value) => String(Math.abs(Math.trunc(Number(value))) % 2));
+  return { ...input, values };
 }
 
 /** The state with a word for its reduction; without one for none. */

@@ -7,18 +7,19 @@ import type { Page } from "playwright-core";
 import { DIST } from "./page.ts";
 
 interface Checker {
-  run(): Promise<{
+  run(options: object): Promise<{
     violations: { id: string; help: string; nodes: { html: string }[] }[];
   }>;
 }
 
-/** What axe finds, as text. */
+/** What axe finds, as text. A page that is looked at again has axe already. */
 export async function violationsOf(page: Page): Promise<string[]> {
   const file = createRequire(path.join(DIST, "..", "package.json")).resolve("axe-core/axe.min.js");
-  await page.evaluate(fs.readFileSync(file, "utf8"));
+  const isThere = await page.evaluate(() => Reflect.has(window, "axe"));
+  if (!isThere) await page.evaluate(fs.readFileSync(file, "utf8"));
   return page.evaluate(async () => {
     const checker: Checker = Reflect.get(window, "axe");
-    const { violations } = await checker.run();
+    const { violations } = await checker.run({ resultTypes: ["violations"] });
     return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes[0].html}`);
   });
 }

@@ -13,6 +13,12 @@ export { DIST, REPOSITORY, SUM };
 
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"];
 
+/** A phone, which has no mouse. */
+export const PHONE: BrowserContextOptions = {
+  viewport: { width: 390, height: 844 },
+  hasTouch: true,
+};
+
 export interface Site {
   /**
    * A new page, at the state of a hash, or another file of the site. What goes wrong on the page fails the test that closes
