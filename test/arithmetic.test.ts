@@ -166,6 +166,8 @@ const ROWS: readonly Row[] = [
   ["float8e5m2", "none", "00", ["7d"], "7d"],
   ["float4e2m1", "none", 0, [15], 15],
   ["int4", "none", 7, [-8], -8],
+  ["uint2", "none", 0, [3], 3],
+  ["int2", "none", 1, [-2], -2],
   // Text: appended in order, compared by code point (U+FFFF comes before U+10000, unlike in UTF-16).
   ["string", "none", "a", ["b", "c"], "c"],
   ["string", "add", "a", ["b", "", "c"], "abc"],

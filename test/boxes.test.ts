@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { areContiguous, contiguousChunks, defaultChunks } from "../src/arrays/grid.ts";
 import {
   chunksOf,
   clippedShape,
@@ -15,6 +16,7 @@ import {
   isRun,
   offsetOf,
 } from "../src/arrays/boxes.ts";
+import { setLimits } from "./support/limits.ts";
 
 const size = (shape: readonly number[]): number => shape.reduce((all, dim) => all * dim, 1);
 
@@ -30,8 +32,12 @@ const plus = (a: readonly number[], b: readonly number[]): number[] =>
   a.map((one, d) => one + b[d]);
 
 /** Bytes that all differ from their neighbours, at an address that may be odd. */
-const bytesFor = (length: number, skew: number): Uint8Array =>
-  new Uint8Array(new ArrayBuffer(length + skew), skew, length).map((_, i) => (i * 7 + 3) & 0xff);
+function bytesFor(length: number, skew: number): Uint8Array {
+  const bytes = new Uint8Array(new ArrayBuffer(length + skew), skew, length);
+  // In place: what `map` returns begins at an even address.
+  for (let i = 0; i < length; i++) bytes[i] = i * 7 + 3;
+  return bytes;
+}
 
 /** The bytes of the element at coordinates. */
 const elementAt = (
@@ -70,7 +76,8 @@ test("a box is copied element by element, and nothing beside it", () => {
   fc.assert(
     fc.property(boxes, widths, skews, skews, ({ box, start, shape }, width, skew, other) => {
       const from = bytesFor(size(shape[0]) * width, skew);
-      const into = bytesFor(size(shape[1]) * width, other).map((byte) => byte ^ 0xff);
+      const into = bytesFor(size(shape[1]) * width, other);
+      for (let i = 0; i < into.length; i++) into[i] ^= 0xff;
       const before = into.slice();
       copyBox(
         { bytes: from, shape: shape[0], start: start[0] },
@@ -90,6 +97,27 @@ test("a box is copied element by element, and nothing beside it", () => {
             )
           : elementAt(before, shape[1], at, width);
         assert.deepEqual(elementAt(into, shape[1], at, width), expected);
+      }
+    }),
+  );
+});
+
+test("runs of any length are copied at any address, by words and as a whole", () => {
+  fc.assert(
+    fc.property(widths, skews, skews, fc.boolean(), (width, skew, other, isWhole) => {
+      const restore = setLimits({ ARRAYS: { run: isWhole ? 1 : 2 ** 20 } });
+      try {
+        const from = bytesFor(3 * 5 * width, skew);
+        const into = bytesFor(2 * 3 * width, other);
+        const places = [
+          { bytes: from, shape: [3, 5], start: [1, 2] },
+          { bytes: into, shape: [2, 3], start: [0, 0] },
+        ] as const;
+        copyBox(...places, [2, 3], width);
+        const rows = [7, 12].map((at) => from.subarray(at * width, (at + 3) * width));
+        assert.deepEqual([...into], [...rows[0], ...rows[1]]);
+      } finally {
+        restore();
       }
     }),
   );
@@ -161,9 +189,9 @@ test("a box is filled with an element, and nothing beside it", () => {
 test("bytes are filled, and known to be filled", () => {
   const lengths = fc.integer({ min: 1, max: 40 });
   fc.assert(
-    fc.property(fc.constantFrom(1, 2, 4, 8, 16), lengths, fc.nat(), (width, count, at) => {
+    fc.property(widths, skews, lengths, fc.nat(), (width, skew, count, at) => {
       const element = Uint8Array.from({ length: width }, (_, i) => (i === 0 ? 1 : i));
-      const bytes = new Uint8Array(width * count);
+      const bytes = bytesFor(width * count, skew);
       fillBytes(bytes, element);
       assert.deepEqual([...bytes], Array.from({ length: count }, () => [...element]).flat());
       assert.ok(isFilled(bytes, element));
@@ -216,5 +244,76 @@ for (const [shape, whole, expected] of [
 ] as const) {
   test(`a box [${shape}] is ${expected ? "" : "not "}one run of [${whole}]`, () => {
     assert.equal(isRun(shape, whole), expected);
+  });
+}
+
+/** A shape, the most elements of a chunk, and the largest chunk that is contiguous. */
+// prettier-ignore
+const LARGEST: readonly (readonly [shape: readonly number[], most: number, expected: readonly number[]])[] = [
+  [[], 5, []],
+  [[4], 3, [3]],
+  [[4], 9, [4]],
+  [[4, 5, 6], 1, [1, 1, 1]],
+  [[4, 5, 6], 5, [1, 1, 5]],
+  [[4, 5, 6], 6, [1, 1, 6]],
+  [[4, 5, 6], 11, [1, 1, 6]],
+  [[4, 5, 6], 12, [1, 2, 6]],
+  [[4, 5, 6], 29, [1, 4, 6]],
+  [[4, 5, 6], 30, [1, 5, 6]],
+  [[4, 5, 6], 89, [2, 5, 6]],
+  [[4, 5, 6], 120, [4, 5, 6]],
+  [[4, 5, 6], 1000, [4, 5, 6]],
+  // A chunk has elements where the array has none.
+  [[0, 3], 2, [1, 2]],
+  [[0, 3], 6, [1, 3]],
+  [[2, 0, 3], 6, [2, 1, 3]],
+];
+
+for (const [shape, most, expected] of LARGEST) {
+  test(`[${expected}] is the largest contiguous chunk of [${shape}] with at most ${most} elements`, () => {
+    assert.deepEqual(contiguousChunks(shape, most), expected);
+    assert.ok(areContiguous(expected, shape));
+  });
+}
+
+// prettier-ignore
+const DEFAULTS: readonly (readonly [bytes: number, elementBytes: number, expected: readonly number[]])[] = [
+  [60, 2, [1, 5, 6]], [59, 2, [1, 4, 6]], [61, 2, [1, 5, 6]], [1, 8, [1, 1, 1]],
+  // Text may have no characters.
+  [12, 0, [1, 2, 6]],
+];
+
+for (const [bytes, elementBytes, expected] of DEFAULTS) {
+  test(`chunks of ${bytes} bytes hold [${expected}] of [4, 5, 6] elements of ${elementBytes} bytes`, () => {
+    const restore = setLimits({ ARRAYS: { chunk: bytes } });
+    try {
+      assert.deepEqual(defaultChunks([4, 5, 6], elementBytes), expected);
+    } finally {
+      restore();
+    }
+  });
+}
+
+for (const [chunkShape, shape, expected] of [
+  [[], [], true],
+  [[2], [5], true],
+  [[7], [5], true],
+  [[1, 2, 6], [4, 5, 6], true],
+  [[3, 5, 6], [4, 5, 6], true],
+  [[2, 9, 9], [4, 5, 6], true],
+  [[1, 1, 4], [4, 5, 6], true],
+  [[2, 5, 5], [4, 5, 6], false],
+  [[2, 4, 6], [4, 5, 6], false],
+  [[1, 2, 5], [4, 5, 6], false],
+  // An axis of one element, or of none, is whole whatever a chunk has there.
+  [[3, 2, 6], [1, 5, 6], true],
+  [[3, 2, 6], [0, 5, 6], true],
+  [[1, 2, 3], [1, 2], false],
+  [[1], [1, 2], false],
+  [[0, 2], [1, 2], false],
+  [[1.5], [2], false],
+] as const) {
+  test(`chunks [${chunkShape}] of [${shape}] are ${expected ? "" : "not "}contiguous`, () => {
+    assert.equal(areContiguous(chunkShape, shape), expected);
   });
 }

@@ -13,6 +13,7 @@ import { PACKAGES, WITHOUT_QUEUE } from "./distributed/packages.ts";
 import { makeRealJob } from "./distributed/real-job.ts";
 import { startRedis, type RedisServer } from "./distributed/redis-server.ts";
 import { MAIN } from "./support/cli.ts";
+import { add, makeJob, max, readAll, storeInputs } from "./support/job-files.ts";
 import { exitOnSignals, ProcessGroup } from "./runtimes/process-group.ts";
 
 const skip = WITHOUT_QUEUE;
@@ -84,6 +85,21 @@ test("Redis is emptied, and two wait for the job", { skip }, async () => {
   await redis.command("FLUSHALL");
   await Promise.all(results);
   assert.ok(isRight());
+});
+
+test("a worker knows a job from its successor in the same folder", { skip }, async () => {
+  const own = fs.mkdtempSync(path.join(home, "twice-"));
+  await storeInputs(own);
+  addWorkers(1);
+  for (const [call, value] of [
+    [add, 6],
+    [max, 5],
+  ] as const) {
+    await submit(await makeJob(own, call));
+    const sums = await readAll(path.join(own, "out.zarr"));
+    assert.deepEqual(new Set(sums), new Set([value]));
+    for (const name of ["job", "out.zarr"]) fs.rmSync(path.join(own, name), { recursive: true });
+  }
 });
 
 test("the first bad index of all ends the job, and there is no output", { skip }, async () => {

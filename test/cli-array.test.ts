@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import { before, test } from "node:test";
 import { equals, tensor } from "../src/index.ts";
-import { createArray, openArray, type ZarrArray } from "../src/zarr/index.ts";
+import { createArray, openArray, type Codec, type ZarrArray } from "../src/zarr/index.ts";
 import {
   checkResult,
   fails,
@@ -14,6 +14,7 @@ import {
   refuses,
   testRows,
 } from "./support/cli.ts";
+import { setLimits } from "./support/limits.ts";
 
 const folder = makeFolder();
 const { at, json, ndscatter, save } = folder;
@@ -74,7 +75,7 @@ testRows(folder, [
   refuses("array a.npy -o b.zarr --json", /--json goes with what an array is/),
   refuses(
     "array a.npy -o b.zarr --chunks 10,x",
-    'a shape is positive integers, such as 1000,128, got "10,x"',
+    'a shape must be positive integers, such as 1000,128, got "10,x"',
   ),
   refuses("array a.npy -o b.zarr --chunks 10,0", /positive integers/),
   refuses("array a.npy -o b.zarr --chunks 10", /\[10\], but the array \[50, 6\]$/),
@@ -84,8 +85,11 @@ testRows(folder, [
   ),
   refuses("array a.npy -o b.zarr --codec lzma", /^the codec "lzma" of b\.zarr is not known here/),
   refuses("array a.npy -o b.zarr --codec zstd:99", /level of zstd .* -131072 to 22, got 99/),
-  refuses("array a.npy -o b.zarr --codec zstd:x", /a codec is a name, or NAME:LEVEL/),
+  refuses("array a.npy -o b.zarr --codec zstd:x", /a codec must be a name or NAME:LEVEL/),
   refuses("array a.npy -o b.npy --codec zstd", /^NPY has neither shards nor codecs/),
+  refuses("array a.npy -o y.txt", /^y\.txt must end in \.npy or \.zarr.* got "\.txt"$/),
+  refuses("array a.npy -o z.onnx", /^z\.onnx must end in \.npy or \.zarr/),
+  refuses("array a.zarr -o z.pb --force", /^z\.pb must end in \.npy or \.zarr/),
   refuses("array a.npy -o ./a.npy", "the output ./a.npy would replace the array that is read"),
   refuses("array a.npy -o there.zarr", "there.zarr is there; --force replaces it"),
   refuses("array a.zarr -o a.npy", "a.npy is there; --force replaces it"),
@@ -101,11 +105,14 @@ testRows(folder, [
   fails("array a.npy -o folder/x/../../a.npy/b.zarr", /^a\.npy\/b\.zarr|b\.zarr: /),
 ]);
 
-test("what was begun is removed where it fails", () => {
-  assert.deepEqual(
-    fs.readdirSync(folder.home).filter((one) => one.startsWith("b.")),
-    [],
-  );
+test("what was begun is removed where it fails, and a wrong ending begins nothing", () => {
+  const isLeft = (one: string): boolean => /^(b\.|y\.txt|z\.)/.test(one);
+  assert.deepEqual(fs.readdirSync(folder.home).filter(isLeft), []);
+});
+
+test("a folder of Zarr may have no ending", async () => {
+  assert.equal((await ndscatter("array a.npy -o plain")).status, 0);
+  assert.ok(equals(await (await openArray(at("plain"))).read(), VALUES));
 });
 
 test("--json prints what an array is for programs", async () => {
@@ -164,6 +171,57 @@ test("an array is copied between formats, and back", async () => {
   assert.deepEqual(fs.readdirSync(at("two.zarr")).toSorted(), ["c", "zarr.json"]);
   // Without another encoding chunks are copied as they are stored.
   assert.deepEqual(fs.readFileSync(at("three.zarr/c/1/0")), fs.readFileSync(at("two.zarr/c/1/0")));
+});
+
+test("the codecs of a copy are those that were given, in their order and with their levels", async () => {
+  for (const [output, options, expected] of [
+    ["codecs1.zarr", "--codec gzip:9 --codec crc32c", [["gzip", { level: 9 }], ["crc32c"]]],
+    ["codecs2.zarr", "--codec crc32c --codec gzip:1", [["crc32c"], ["gzip", { level: 1 }]]],
+  ] as const) {
+    await ndscatter(`array a.npy -o ${output} ${options}`);
+    const { codecs } = (await json(`array ${output}`)) as { codecs: Codec[] };
+    const [first, ...others] = codecs.map(({ name, configuration }) =>
+      configuration === undefined ? [name] : [name, configuration],
+    );
+    assert.equal(first[0], "bytes");
+    assert.deepEqual(others, expected);
+    assert.ok(equals(await read(output), VALUES));
+  }
+});
+
+test("an array without axes, or without elements, is copied to NPY", async () => {
+  const [one, none] = [tensor("float32", [], [5]), tensor("float32", [0, 3], [])];
+  for (const [name, value, copied] of [
+    ["scalar", one, "float32 []"],
+    ["empty", none, "float32 [0, 3]"],
+  ] as const) {
+    save(`${name}.npy`, value);
+    await ndscatter(`array ${name}.npy -o ${name}.zarr`);
+    const { status, stdout } = await ndscatter(`array ${name}.zarr -o ${name}-again.npy`);
+    assert.equal(status, 0);
+    assert.ok(stdout.startsWith(`${name}-again.npy: ${copied}, `));
+    assert.ok(equals(await read(`${name}-again.npy`), value));
+  }
+});
+
+test("chunks of an NPY file are whole rows: so many of the chunks that are read as a limit of bytes has", async () => {
+  await ndscatter("array a.npy -o threes.zarr --chunks 3,2");
+  // A row has 24 bytes, the rows of a chunk have 72.
+  for (const [npy, chunks] of [
+    [1000, "2 chunks"],
+    [215, "9 chunks"],
+    [216, "6 chunks"],
+    [71, "17 chunks"],
+    [18, "17 chunks"],
+    // A chunk that is read has more than four times as many bytes.
+    [17, "1 chunk"],
+  ] as const) {
+    const restore = setLimits({ CLI: { npy } });
+    const { stdout } = await ndscatter("array threes.zarr -o threes.npy --force");
+    restore();
+    assert.equal(stdout, `threes.npy: float32 [50, 6], ${chunks}\n`, `${npy} bytes`);
+    assert.ok(equals(await read("threes.npy"), VALUES));
+  }
 });
 
 test("chunks that are not stored are not stored in the copy, and are written to NPY", async () => {

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import { before, test } from "node:test";
 import { equals, gatherND, scatterND, tensor } from "../src/index.ts";
+import type { CLI } from "../src/limits.ts";
 import { createArray, openArray } from "../src/zarr/index.ts";
 import {
   checkResult,
@@ -14,6 +15,7 @@ import {
   fails,
   testRows,
 } from "./support/cli.ts";
+import { setLimits } from "./support/limits.ts";
 
 const folder = makeFolder();
 const { at, json, ndscatter, save } = folder;
@@ -50,6 +52,8 @@ before(async () => {
   save("f.npy", tensor("float32", [30, 1], new Float32Array(30)));
   fs.writeFileSync(at("i.pb"), "");
   fs.mkdirSync(at("other"));
+  fs.mkdirSync(at("group"));
+  fs.writeFileSync(at("group/.zgroup"), '{"zarr_format": 2}');
   for (const name of ["t.zarr", "place.zarr", "mine.zarr"]) await makeTable(name);
   fs.mkdirSync(at("mine.zarr/.ndscatter"));
   fs.writeFileSync(at("mine.zarr/.ndscatter/job"), "0123456789abcdef");
@@ -61,10 +65,6 @@ const part = (text: string): RegExp => new RegExp(text.replaceAll(/[.*+?^${}()|[
 const ADD = "run ScatterND --attr reduction=add";
 
 testRows(folder, [
-  prints(
-    `${ADD} t.zarr i.npy u.npy -o new.zarr`,
-    /^output: float32\[40, 6\]\n  written to new\.zarr\n$/,
-  ),
   prints(`${ADD} d.npy i.npy u.npy -o new.npy --memory 300M --threads 1`, /written to new\.npy/),
   prints(`${ADD} t.zarr i.npy u.npy -o kept.zarr --job kept`, /written to kept\.zarr/),
   prints(
@@ -82,6 +82,9 @@ testRows(folder, [
     part("ScatterND-18: indices[29, 0] is 40, but axis 0 of data [40, 6] takes -40..39"),
   ),
   fails("run ScatterND t.zarr bad.npy u.npy -o bad.zarr --job bad", part("indices[29, 0] is 40")),
+  // Whoever runs a stage by its tasks must not begin the next one.
+  prints("run ScatterND t.zarr bad.npy u.npy -o b.zarr --job queued --slurm", /partition_tasks/),
+  fails("job task queued partition 0", part("indices[29, 0] is 40")),
   fails("job status bad", part("indices[29, 0] is 40"), /ended by a bad index\n$/),
   fails("run ScatterND t.zarr f.npy u.npy -o x.zarr", part("indices")),
   fails("run ScatterND t.zarr i.npy u.npy -o t.zarr", part("the output")),
@@ -89,17 +92,25 @@ testRows(folder, [
     "run ScatterND t.zarr i.npy u.npy -o d.npy",
     part("d.npy exists; remove it, or give another output"),
   ),
-  fails("run ScatterND t.zarr i.npy u.npy -o x.zarr --memory 50M", part("needs 122 MB of memory")),
+  fails("run ScatterND t.zarr i.npy u.npy -o x.zarr --memory 50M", part("needs 123 MB of memory")),
   fails("run ScatterND t.zarr i.npy u.npy -o x.zarr --job kept", part("holds another job")),
   fails("run ScatterND d.npy i.npy u.npy --in-place", part("an NPY file is not changed in place")),
   fails("run ScatterND mine.zarr i.npy u.npy --in-place", part("another job is changing")),
   fails("run ScatterND missing.zarr i.npy u.npy -o x.zarr --memory 1G", part("missing.zarr: ")),
-  fails("job status other", part("other holds no job: there is no job.json in it")),
+  fails("job status other", part("other must be a job's folder, but has no job.json")),
   fails(
     "job task slurm apply 0",
     part("1 tasks of partition are not done, and apply needs all of them"),
   ),
+  fails("run ScatterND missing.zarr i.npy u.npy -o x.zarr", part("missing.zarr: ")),
+  fails("run ScatterND data=missing.zarr i.npy u.npy -o x.zarr", part("missing.zarr: ")),
+  fails("run ScatterND group i.npy u.npy -o x.zarr", part("group: ")),
+  refuses(
+    "run ScatterND d.npy i.npy u.npy -o x.pb --memory 300M",
+    part("x.pb must end in .npy or .zarr"),
+  ),
   refuses("run ScatterND t.zarr i.npy u.npy", part("needs a place: -o new.zarr, or --in-place")),
+  refuses("run ScatterND t.zarr i.npy u.npy -o x.pb", part("x.pb must end in .npy or .zarr")),
   refuses("run ScatterND t.zarr i.npy u.npy -o x.zarr --in-place", part("leave -o out")),
   refuses("run ScatterND t.zarr i.pb u.npy -o x.zarr", part("i.pb is not read in parts")),
   refuses(
@@ -108,7 +119,7 @@ testRows(folder, [
   ),
   refuses(
     "run ScatterND t.zarr i.npy u.npy -o x.zarr --threads 0",
-    part("--threads takes a positive number"),
+    part("--threads takes a positive integer"),
   ),
   refuses(
     "run ScatterND t.zarr i.npy u.npy -o x.zarr --expect d.npy",
@@ -126,6 +137,35 @@ testRows(folder, [
   refuses("job task slurm partition 0-x", part("tasks are numbers and ranges")),
   refuses("job task slurm partition 1", part("partition has the tasks 0 to 0, got 1")),
 ]);
+
+test("a stage that took long has a line with its rate, and a job that took long one of the disk", async () => {
+  const linesOf = async (name: string, values: Partial<typeof CLI>): Promise<string[]> => {
+    const restore = setLimits({ CLI: values });
+    try {
+      return (await ndscatter(`${ADD} t.zarr i.npy u.npy -o ${name}`)).stdout.split("\n");
+    } finally {
+      restore();
+    }
+  };
+  const head = (name: string): string[] => ["output: float32[40, 6]", `  written to ${name}`];
+  const quick = await linesOf("new.zarr", { stage: Infinity, long: Infinity });
+  assert.deepEqual(quick, [...head("new.zarr"), ""]);
+  const slow = await linesOf("slow.zarr", { stage: 0, long: 0 });
+  assert.deepEqual(slow.slice(0, 2), head("slow.zarr"));
+  assert.deepEqual(
+    slow
+      .slice(2)
+      .map((line) =>
+        line.replaceAll(/[\d.]+ (B|kB|MB|GB)\b/g, "N B").replace(/in [\d.]+ s/, "in T"),
+      ),
+    [
+      "  partition: 1 tasks, N B in T, N B/s",
+      "  apply: 10 tasks, N B in T, N B/s",
+      "  the disk: N B/s, written and synced",
+      "",
+    ],
+  );
+});
 
 test("what chunked runs write is what a call in memory gives", async () => {
   // After the rows above, which are tests of their own.
@@ -188,6 +228,25 @@ test("--json gives the result and the stages", async () => {
   );
 });
 
+test("job resume does what is left, and job remove takes the rest away", async () => {
+  await makeTable("half.zarr");
+  const line = `${ADD} half.zarr i.npy u.npy --in-place --job half`;
+  checkResult(await ndscatter(`${line} --slurm`), prints(`${line} --slurm`, /^#!\/bin\/sh/));
+  for (const tasks of ["partition 0", "apply 0-3"]) {
+    assert.equal((await ndscatter(`job task half ${tasks}`)).status, 0);
+  }
+  const other = "run GatherND half.zarr i.npy -o x.npy";
+  checkResult(await ndscatter(other), fails(other, part("4 of 10 chunks are changed; finish it")));
+  checkResult(await ndscatter("job resume half"), prints("job resume half", "half: done\n"));
+  checkResult(await ndscatter(line), prints(line, /written to half\.zarr/, /was done before/));
+  checkResult(await ndscatter("job remove half"), prints("job remove half", "half: removed\n"));
+  assert.ok(equals(await (await openArray(at("half.zarr"))).read(), sums));
+  for (const command of ["resume", "remove"]) {
+    const gone = `job ${command} half`;
+    checkResult(await ndscatter(gone), fails(gone, part("half must be a job's folder")));
+  }
+});
+
 test("Ctrl-C ends a run, which says how it goes on", async () => {
   const line = `${ADD} t.zarr i.npy u.npy -o stopped.zarr --threads 1`;
   const stopped = await ndscatter(line, {
@@ -199,7 +258,7 @@ test("Ctrl-C ends a run, which says how it goes on", async () => {
   assert.equal(stopped.status, 1);
   assert.match(
     stopped.stderr,
-    /stopped; what is done is in stopped\.zarr\.job, and the same command/,
+    /stopped; finished tasks are kept in stopped\.zarr\.job, and the same command/,
   );
   assert.ok(!fs.existsSync(at("stopped.zarr/zarr.json")));
   checkResult(await ndscatter(line), prints(line, /written to stopped\.zarr/));

@@ -28,7 +28,7 @@ testRows(folder, [
   ),
   refuses(
     "compare ScatterND --dialect nunpy d.npy i.npy u.npy",
-    /^--dialect "nunpy" is not known; there are onnx, onnxruntime-cpu, .*, webnn, mlx$/,
+    /^--dialect must be one of onnx, onnxruntime-cpu, .*, webnn, mlx, got "nunpy"$/,
   ),
   refuses("compare ScatterND --attr axis=0 d.npy i.npy u.npy", /there is no attribute "axis"/),
   fails("compare ScatterND d.npy i.npy u3.npy", /ScatterND-18: updates\.shape must be/),

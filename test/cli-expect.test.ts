@@ -1,15 +1,34 @@
 /** `run --expect`, `explain --expect` and their reasons: files of results that other rules made. */
 
-import { test } from "node:test";
 import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import { test } from "node:test";
+import { buildModel, writeModel } from "../src/onnx/index.ts";
 import { tensor } from "../src/tensor/tensor.ts";
 import { fails, inOrder, makeFolder, prints, testRows } from "./support/cli.ts";
 import { i64 } from "./support/node-models.ts";
 
 const folder = makeFolder();
-const { json, save } = folder;
+const { at, json, save } = folder;
 
 const f32 = (...values: number[]) => tensor("float32", [values.length], values);
+
+/** A ScatterND of three inputs in an opset that need not have it, nor its reduction. */
+const scatterModel = (opset: number, reduction: string): Uint8Array =>
+  writeModel(
+    buildModel({
+      opsets: { "ai.onnx": opset },
+      inputs: {
+        d: { dtype: "float32", shape: [4] },
+        i: { dtype: "int64", shape: [3, 1] },
+        u: { dtype: "float32", shape: [3] },
+      },
+      nodes: [
+        { op: "ScatterND", inputs: ["d", "i", "u"], outputs: ["y"], attributes: { reduction } },
+      ],
+      outputs: { y: null },
+    }),
+  );
 
 save("d.npy", f32(0, 0, 0, 0));
 save("i.npy", i64([3, 1], 1, -1, 1));
@@ -25,6 +44,8 @@ save("nan.npy", tensor("float32", [1], new Float32Array(new Uint32Array([0x7fc00
 save("nan2.npy", tensor("float32", [1], new Float32Array(new Uint32Array([0x7fc00002]).buffer)));
 save("none.npy", i64([0, 1]));
 save("nothing.npy", f32());
+
+fs.writeFileSync(at("sum.onnx"), scatterModel(16, "sum"));
 
 const CALL = "ScatterND d.npy i.npy u.npy";
 const FIRST =
@@ -52,6 +73,17 @@ testRows(folder, [
     "run ScatterND nan.npy none.npy nothing.npy --expect nan2.npy",
     /NaN \(bits 0x7fc00001\)/,
     "output: float32[1]\n  differs from nan2.npy\n",
+  ),
+  // The runtime did as with none.
+  fails(
+    "explain sum.onnx d.npy i.npy u.npy --expect exact.npy",
+    /^sum\.onnx: .*there is no reduction "sum"/,
+    /\ny and exact\.npy\n {2}why: the reduction "sum" was ignored: the reduction was none \(other-reduction, explains /,
+  ),
+  fails(
+    "explain ScatterND d.npy i.npy d.npy --expect exact.npy",
+    /updates/,
+    /\noutput and exact\.npy\n {2}why: the call has no exact result to compare with\n$/,
   ),
   prints(`explain ${CALL} --expect exact.npy`, /\noutput equals exact\.npy\n$/),
   fails(

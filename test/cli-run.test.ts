@@ -62,6 +62,17 @@ testRows(folder, [
   ),
   fails("run ScatterND d.npy i.npy u.npy -o no/out.npy", "no/out.npy: no such file or directory"),
   fails("run large.onnx d.npy u.npy", /^large\.onnx: .*Relu at opset 18/),
+  // What cannot be run is said before inputs are asked for.
+  fails(
+    "run large.onnx",
+    /^large\.onnx: the model has operators that are not run here: .*Relu at opset 18/,
+  ),
+  fails(
+    "run large.onnx --node first",
+    /^large\.onnx: .* not run here: Relu at opset 18 \(node "first"\)$/,
+  ),
+  fails("explain large.onnx --node first", /^large\.onnx: .* not run here: Relu at opset 18/),
+  fails("compare large.onnx --node first", /^large\.onnx: .* not run here: Relu at opset 18/),
   fails(
     "run ScatterND --debug d.npy far.npy u.npy",
     /^ScatterND-18: .*\nTensorError: .*\n +at .*[\s\S]*code: 'index-out-of-range'/,
@@ -102,9 +113,15 @@ testRows(folder, [
   prints("run model/good.onnx i1.npy", "y: float32[1]\ntensor([3.], dtype=float32)\n"),
   prints("run model/inside.onnx i1.npy", /3\./),
   prints("run GatherND model/good.pb i1.npy", "output: float32[1]\ntensor([2.], dtype=float32)\n"),
-  fails("run model/link.onnx i1.npy", /"link\.bin" lie outside the folder of the model/),
-  fails("run model/sibling.onnx i1.npy", /"sibling\.bin" lie outside the folder of the model/),
-  fails("run model/out.onnx i1.npy", /"out\/secret\.bin" lie outside/),
+  fails(
+    "run model/link.onnx i1.npy",
+    /"link\.bin" must lie in the model's folder, got a path outside it/,
+  ),
+  fails(
+    "run model/sibling.onnx i1.npy",
+    /"sibling\.bin" must lie in the model's folder, got a path outside it/,
+  ),
+  fails("run model/out.onnx i1.npy", /"out\/secret\.bin" must lie in the model's folder/),
   fails("run model/missing.onnx i1.npy", /"missing\.bin" cannot be read: no such file/),
   fails("run model/folder.onnx i1.npy", /inside: it is a folder/),
   fails("run model/short.onnx i1.npy", /weights\.bin ends at byte 12, but data reach to byte 16/),
@@ -129,7 +146,7 @@ testRows(folder, [
   ),
   fails(
     "run model/leads-out.xml d.npy u.npy",
-    /"leads-out\.bin" lie outside the folder of the model/,
+    /"leads-out\.bin" must lie in the model's folder, got a path outside it/,
   ),
   fails("run entity.xml d.npy u.npy", /^entity\.xml: the XML holds "<!DOCTYPE net SYSTEM/),
 ]);

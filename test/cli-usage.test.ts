@@ -9,6 +9,26 @@ import { prints, refuses, TERMINAL, testRows, type Result } from "./support/cli.
 const folder = makeCliFolder();
 const { ndscatter } = folder;
 
+/** What each command takes behind its options. */
+const USAGES = [
+  ["run", "<target> [inputs...]"],
+  ["explain", "<target> [inputs...]"],
+  ["compare", "<target> [inputs...]"],
+  ["ops", "[operator]"],
+  ["infer", "<operator> [types...]"],
+  ["inspect", "<file...>"],
+  ["convert", "<model>"],
+  ["capture", "<model>"],
+  ["verify", "<model>"],
+  ["array", "<array>"],
+  ["conformance", "<dir>"],
+  ["job", "[command]"],
+  ["job status", "<folder>"],
+  ["job resume", "<folder>"],
+  ["job remove", "<folder>"],
+  ["job task", "<folder> <stage> <tasks>"],
+] as const;
+
 testRows(folder, [
   refuses("", "a command is missing; --help lists them"),
   refuses("rum", "unknown command 'rum' (Did you mean run?)"),
@@ -33,6 +53,14 @@ test("every command is listed, and its help has examples", async () => {
     const help = await ndscatter(`${command} --help`);
     assert.match(help.stdout, new RegExp(`\\nExamples:\\n {2}ndscatter ${command} ?`));
     assert.equal(help.status, 0);
+  }
+});
+
+test("help begins with what a command takes", async () => {
+  for (const [command, takes] of USAGES) {
+    const { stdout } = await ndscatter(`${command} --help`);
+    const [first] = stdout.split("\n");
+    assert.equal(first, `Usage: ndscatter ${command} [options] ${takes}`);
   }
 });
 
@@ -87,6 +115,37 @@ for (const [thrown, sentence] of BROKEN) {
   test(`an error that no command expects: ${sentence}`, async () => {
     const result = await withBroken(thrown);
     assert.deepEqual(result, { status: 1, stdout: "", stderr: `ndscatter: ${sentence}\n` });
+  });
+}
+
+/** Lines with a text of 100 kB; each error says what it is, and quotes the beginning. */
+for (const [line, sentence] of [
+  [
+    "run ScatterND --attr reduction=%",
+    /there is no reduction "a{200}"\.\.\.: it is one of none, add/,
+  ],
+  ["run ScatterND --attr %=1", /there is no attribute "a{200}"\.\.\.: it has reduction$/],
+  ["run ScatterND --attr %", /--attr takes NAME=VALUE, .* got "a{200}"\.\.\.$/],
+  ["run GatherND --attr batch_dims=%", /batch_dims must be an integer, got "a{200}"\.\.\.$/],
+  ["run ScatterND --opset %", /--opset takes a positive integer, got "a{200}"\.\.\.$/],
+  ["run ScatterND --domain %", /there is no domain "a{200}"\.\.\.; there are/],
+  ["run ScatterND --memory %", /--memory takes an amount .* got "a{200}"\.\.\.$/],
+  ["run ScatterND % % %", /^a{200}\.\.\. must end in \.npy or \.pb/],
+  ["run ScatterND % % % %", /no input left for a{200}\.\.\. the inputs/],
+  ["run ScatterND --%", /^unknown option '--a{197}\.\.\.$/],
+  ["%", /^unknown command 'a{199}\.\.\.$/],
+  ["ops --domain %", /there is no domain "a{200}"\.\.\.; there are/],
+  ["infer ScatterND % % %", /^a data type must be .* got "a{200}"\.\.\.$/],
+  ["compare ScatterND --dialect %", /^--dialect must be one of .* got "a{200}"\.\.\.$/],
+  ["array d.npy -o e.zarr --chunks %", /positive integers, .* got "a{200}"\.\.\.$/],
+  ["array d.npy -o e.zarr --codec %!", /got "a{200}"\.\.\.$/],
+  ["array d.npy -o e.zarr --codec %", /the codec "a{200}"\.\.\. of e\.zarr/],
+] as const) {
+  test(`a text of 100 kB is cut: ${line}`, async () => {
+    const { status, stderr } = await ndscatter(line.replaceAll("%", "a".repeat(100_000)));
+    assert.match(stderr.replace(/^ndscatter: /, "").trimEnd(), sentence);
+    assert.ok(stderr.length < 1500, `${stderr.length} characters`);
+    assert.ok(status === 1 || status === 2);
   });
 }
 

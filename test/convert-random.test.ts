@@ -19,6 +19,7 @@ import { equals, type Tensor } from "../src/tensor/tensor.ts";
 import { REASON_PATTERNS } from "./cases/convert-reasons.ts";
 import { G, ND, OPENVINO } from "./cases/rewrites.ts";
 import { mutate, random as seeded } from "./onnx-encoder.ts";
+import { caseCount } from "./support/cases.ts";
 import { withBodies } from "./support/body-files.ts";
 import { asFile } from "./support/model-files.ts";
 import { lastOpset, randomModel } from "./support/models.ts";
@@ -63,7 +64,7 @@ test("a random node of any version and data type gives the same bits in any opse
       assert.ok(equals(runModel(after, inputs)[output.name], before), JSON.stringify(target));
     }
   });
-  fc.assert(property, { seed, numRuns: 1500 });
+  fc.assert(property, { seed, numRuns: caseCount(1500) });
   const least = {
     "ai.onnx to ai.onnx": 300,
     "ai.onnx to openvino": 250,
@@ -72,7 +73,7 @@ test("a random node of any version and data type gives the same bits in any opse
   };
   for (const [pair, count] of Object.entries(least)) {
     const found = converted.get(pair) ?? 0;
-    assert.ok(found >= count, `${pair}: ${found}, and ${refused} refused`);
+    assert.ok(found >= caseCount(count), `${pair}: ${found}, and ${refused} refused`);
   }
 });
 

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { ALL, LATER } from "../src/convert/versions/history.ts";
 import { HISTORIES } from "../src/convert/versions/table.ts";
 import { isOperator } from "../src/operators/registry.ts";
 import { isTensorError } from "../src/errors.ts";
@@ -13,7 +14,7 @@ import {
   type ModelNode,
   type ModelNodeSpec,
 } from "../src/onnx/index.ts";
-import { isDType, type DType } from "../src/tensor/dtype.ts";
+import { DTYPE_NAMES, isDType, type DType } from "../src/tensor/dtype.ts";
 import { equals } from "../src/tensor/tensor.ts";
 import { SETS, TYPES } from "./cases/onnx-types.ts";
 import { VERSION_REWRITES, versionModel } from "./cases/version-rewrites.ts";
@@ -85,6 +86,10 @@ test("every operator of ONNX is of the family or has its versions, and there are
   assert.deepEqual(ROWS.map(({ op }) => op).toSorted(), Object.keys(HISTORIES).toSorted());
   assert.equal(ROWS.length, 196);
   for (const { op } of ROWS) assert.ok(!isOperator({ domain: "ai.onnx", op }), op);
+});
+
+test("every data type is in a list of src/convert/versions/history.ts", () => {
+  assert.deepEqual([...ALL, ...LATER].toSorted(), [...DTYPE_NAMES].toSorted());
 });
 
 test("what stays as it is in another opset is the same node", () => {
@@ -284,3 +289,19 @@ function messageOf(action: () => unknown): string {
     return error.message;
   }
 }
+
+test("a model that is newer than what ONNX Runtime loads has a note", () => {
+  const nodes = [{ op: "Identity", inputs: ["x"], outputs: ["y"] }];
+  const model = onnxModel(18, { inputs: { x: F32(2) }, nodes });
+  const notesOf = (given: Model, opset: number): readonly string[] =>
+    convertModel(given, { opset }).notes;
+  assert.deepEqual(notesOf(model, 26), []);
+  for (const opset of [27, 28]) {
+    assert.deepEqual(notesOf(model, opset), [
+      `ONNX Runtime 1.30 does not load this model: its opset is ${opset}, and ONNX Runtime 1.30 loads opsets up to 26`,
+    ]);
+  }
+  assert.deepEqual(notesOf({ ...model, irVersion: 14 }, 18), [
+    "ONNX Runtime 1.30 does not load this model: its IR version is 14, and ONNX Runtime 1.30 loads versions up to 13",
+  ]);
+});

@@ -12,6 +12,7 @@ import {
   type ModelNode,
   type ModelNodeSpec,
 } from "../src/onnx/index.ts";
+import { elementTypeOf } from "../src/model/element-type.ts";
 import { writeIR } from "../src/openvino/index.ts";
 import { DTYPES, type DType } from "../src/tensor/dtype.ts";
 import { equals } from "../src/tensor/tensor.ts";
@@ -29,6 +30,7 @@ import {
   i64,
   onnxModel,
   openvinoModel,
+  ovConvert,
   ovGather,
   ovGatherND,
   scatterNDUpdate,
@@ -256,14 +258,33 @@ test("indices that are repeated for updates are shared by nodes of one shape and
   );
 });
 
-/** ONNX: Operators, the types that each version of Cast takes. */
+/** ONNX: Operators, the types that each version of Cast takes, beside those that its first one takes. */
 const TYPES_SINCE: readonly (readonly [opset: number, dtypes: readonly DType[]])[] = [
   [13, ["bfloat16"]],
   [19, ["float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz"]],
   [21, ["uint4", "int4"]],
   [23, ["float4e2m1"]],
   [24, ["float8e8m0"]],
+  [25, ["uint2", "int2"]],
 ];
+
+test("a Convert to a data type becomes a Cast from the opset on whose Cast takes the data type", () => {
+  for (const [since, dtypes] of TYPES_SINCE) {
+    for (const dtype of dtypes) {
+      const elementType = elementTypeOf(dtype);
+      if (elementType === null) continue;
+      const model = ovConvert({ attributes: { destination_type: elementType } });
+      const { nodes } = convertModel(model, { opset: since }).model.graph;
+      assert.deepEqual(
+        nodes.map(({ op }) => op),
+        ["Cast"],
+      );
+      assert.throws(() => convertModel(model, { opset: since - 1 }), {
+        message: new RegExp(`Cast of opset ${since - 1} does not take ${dtype}; opset ${since} `),
+      });
+    }
+  }
+});
 
 for (const [since, dtypes] of TYPES_SINCE) {
   test(`${dtypes.join(", ")} can be cast to from opset ${since} on`, () => {

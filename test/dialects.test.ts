@@ -152,6 +152,34 @@ test("the lines that were run are those that are printed, and there is one where
   }
 });
 
+test("lines of code know batch axes and a reduction without data only in some dialects, and count an axis from the front", () => {
+  const codes = (name: string): Record<string, string> => {
+    const { node, inputs } = callOf(name);
+    const lines = dialects().map(({ id }) => [id, codeOf(id, node, inputs)]);
+    return Object.fromEntries(lines.filter(([, line]) => line !== null));
+  };
+  const node = 'y = make_node("GatherND", ["data", "indices"], ["y"], batch_dims=1)';
+  const tf = "y = tf.gather_nd(data, indices, batch_dims=1)";
+  assert.deepEqual(codes("GatherND: batches"), {
+    onnx: node,
+    "onnxruntime-cpu": node,
+    "onnxruntime-webgpu": node,
+    openvino: "y = ops.gather_nd(data, indices, 1)",
+    "tensorflow-cpu": tf,
+    "tensorflow-gpu": tf,
+  });
+  assert.deepEqual(codes("ScatterElementsUpdate: sum without data"), {
+    openvino: 'y = ops.scatter_elements_update(data, indices, updates, 0, "sum", False)',
+    "torch-scatter-reduce":
+      'y = data.scatter_reduce(0, indices, updates, "sum", include_self=False)',
+  });
+  const inputs = [tensor("float32", [1, 2], [1, 2]), tensor("int64", [1, 1], [0])];
+  const gather = { op: "GatherElements", opset: 13, attributes: { axis: -1 } };
+  assert.equal(codeOf("torch-scatter", gather, inputs), "y = data.gather(1, indices)");
+  const wrong = { op: "ScatterND", opset: 18, attributes: { reduction: "median" } };
+  assert.equal(codeOf("onnx", wrong, [...inputs, inputs[0]]), null);
+});
+
 /** What `compareDialects` says of one dialect. */
 function inDialect(
   dialect: string,
@@ -232,6 +260,16 @@ const BY_HAND: readonly (readonly [
     [f32(2 ** 24, 2), tuples(0, 0), f32(1, 1)],
     { why: "order", undecided: [0] },
   ],
+  // An order that is known decides every cell.
+  ["numpy", "ScatterND", "add", [f32(1, 2), tuples(0, 0), f32(0.1, 0.2)], { agrees: true }],
+  [
+    "tfjs-cpu",
+    "ScatterND",
+    "add",
+    [f32(1, 2), tuples(0, 0), f32(0.1, 0.2)],
+    { why: null, undecided: [] },
+  ],
+  ["jax", "ScatterND", "max", [f32(1, 2), tuples(0, 0), f32(0.1, 0.2)], { agrees: true }],
   // One update is rounded once.
   ["tensorflow-gpu", "ScatterND", "add", [f32(0.1, 2), tuples(0), f32(0.2)], { agrees: true }],
   ["tensorflow-gpu", "ScatterND", "mul", [f32(1), tuples(0), f32(1)], { why: "missing" }],
@@ -355,6 +393,9 @@ test("only ONNX has TensorScatter", () => {
     all.filter(({ why }) => why !== "missing").map(({ dialect, agrees }) => [dialect, agrees]),
     [["onnx", true]],
   );
+  const outside = [inputs[0], inputs[1], tensor("int64", [1], [3])];
+  const [first] = compareDialects({ op: "TensorScatter", opset: 24 }, outside);
+  assert.deepEqual([first.dialect, first.why, first.agrees], ["onnx", "error", true]);
 });
 
 test("docs/dialects.md says how many calls were run, and how many results there are", () => {

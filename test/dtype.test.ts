@@ -49,6 +49,8 @@ const ROWS: readonly Row[] = [
   ["int4", "int4", "int32Data", "i4"],
   ["float4e2m1", "float4e2m1", "int32Data", "f4e2m1"],
   ["float8e8m0", "float8e8m0", "int32Data", "f8e8m0"],
+  ["uint2", "uint2", "int32Data", "u2"],
+  ["int2", "int2", "int32Data"],
 ];
 
 test("the table has the documents' data types", () => {
@@ -91,6 +93,8 @@ const RANGES: readonly (readonly [DType, integers: readonly bigint[] | null, sto
   ["uint64", [0n, 18446744073709551615n], null],
   ["int4", [-8n, 7n], [-8, 7]],
   ["uint4", [0n, 15n], [0, 15]],
+  ["int2", [-2n, 1n], [-2, 1]],
+  ["uint2", [0n, 3n], [0, 3]],
   ["float4e2m1", null, [0, 15]],
   ["bool", null, [0, 1]],
   ["float8e5m2", null, null],
@@ -113,6 +117,8 @@ const ARITHMETIC: readonly (readonly [DType, reductions: readonly string[]])[] =
   ["bool", ["none", "add", "mul", "max", "min", "sub"]],
   ["string", ["none", "add", "max", "min"]],
   ["int4", ["none"]],
+  ["uint2", ["none"]],
+  ["int2", ["none"]],
   ["float8e8m0", ["none"]],
 ];
 

@@ -9,6 +9,7 @@ import { firstRepeat } from "../src/plan/repeats.ts";
 import type { Plan } from "../src/plan/plan.ts";
 import { tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
 import { ENGINES } from "./support/engines.ts";
+import { withLimits } from "./support/limits.ts";
 
 type Call = (engine: Engine, options: object) => unknown;
 type Shape = readonly number[];
@@ -65,29 +66,31 @@ const ROWS: readonly Row[] = [
   ["indices that are clipped", tuples([3], [4, 1], [7, -9, 2, 0], { bounds: "clip" }), ["[2]", "[0]", "data[2]"]],
 ];
 
+let turn = 0;
 for (const [name, call, named] of ROWS) {
-  test(`a repeated target: ${name}`, () => {
-    for (const engine of Object.values(ENGINES)) {
-      // The last update wins unless repeats are errors.
-      call(engine, {});
-      call(engine, { duplicates: "last" });
-      if (named === null) {
-        call(engine, { duplicates: "error" });
-        continue;
+  test(`a repeated target: ${name}`, () =>
+    withLimits(turn++, () => {
+      for (const engine of Object.values(ENGINES)) {
+        // The last update wins unless repeats are errors.
+        call(engine, {});
+        call(engine, { duplicates: "last" });
+        if (named === null) {
+          call(engine, { duplicates: "error" });
+          continue;
+        }
+        assert.throws(
+          () => call(engine, { duplicates: "error" }),
+          (error) => {
+            assert.ok(isTensorError(error, "duplicate-index"), String(error));
+            const [at, earlier, target] = named;
+            const sentence = `indices${at} has the target of indices${earlier}, ${target}`;
+            assert.ok(error.message.endsWith(`: ${sentence}`), error.message);
+            assert.deepEqual([error.input, `[${error.at?.join(", ")}]`], ["indices", at]);
+            return true;
+          },
+        );
       }
-      assert.throws(
-        () => call(engine, { duplicates: "error" }),
-        (error) => {
-          assert.ok(isTensorError(error, "duplicate-index"), String(error));
-          const [at, earlier, target] = named;
-          const sentence = `indices${at} has the target of indices${earlier}, ${target}`;
-          assert.ok(error.message.endsWith(`: ${sentence}`), error.message);
-          assert.deepEqual([error.input, `[${error.at?.join(", ")}]`], ["indices", at]);
-          return true;
-        },
-      );
-    }
-  });
+    }));
 }
 
 const plan = (

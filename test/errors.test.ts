@@ -5,10 +5,12 @@ import { test } from "node:test";
 import {
   ERROR_CODES,
   isTensorError,
+  messageOf,
   printValue,
   TensorError,
   type ErrorCode,
 } from "../src/errors.ts";
+import { receiveError, sendError } from "../src/chunked/sent-error.ts";
 import { scatterND } from "../src/functions.ts";
 import { resolve } from "../src/operators/registry.ts";
 import { infer } from "../src/call/infer.ts";
@@ -140,6 +142,10 @@ const ROWS: readonly ErrorRow[] = [
   { name: "small floats before version 24", node: nd(18),
     inputs: () => [zeros("float8e5m2", [2]), i64([1, 1], 0), zeros("float8e5m2", [1])], code: "dtype",
     says: "got float8e5m2" },
+  { name: "integers of 2 bits, which came after version 24", node: { op: "TensorScatter", opset: 28 },
+    inputs: () => [zeros("uint2", [1, 2, 1]), zeros("uint2", [1, 1, 1])], code: "dtype", says: "got uint2" },
+  { name: "int2, which OpenVINO lacks", node: openvino("Gather", 8),
+    inputs: () => [zeros("int2", [2]), i64([1], 0), i64([], 0)], code: "dtype", says: "got int2" },
   { name: "text in OpenVINO", node: openvino("Gather", 8),
     inputs: () => [zeros("string", [2]), i64([1], 0), i64([], 0)], code: "dtype", says: "got string" },
   // Memory that is gone.
@@ -267,6 +273,29 @@ test("an error has the fields that there are, and no others", () => {
 test("an error of another name is no TensorError, whatever its code", () => {
   assert.ok(!isTensorError(Object.assign(new Error("x"), { code: "dtype" }), "dtype"));
   assert.ok(!isTensorError(Object.assign(new Error("x"), { code: "dtype" })));
+});
+
+test("what was thrown says its message, or itself where it is no error", () => {
+  assert.equal(messageOf(new TypeError("a message")), "a message");
+  assert.equal(messageOf("a text"), "a text");
+  assert.equal(messageOf(5), "5");
+  assert.equal(messageOf(undefined), "undefined");
+});
+
+test("what a thread throws is sent as plain data, and thrown again", () => {
+  const full = Object.assign(new Error("no space"), { code: "ENOSPC", path: "a", other: 1 });
+  const error = new TensorError("dtype", "x", { op: "Gather", opset: 13 });
+  for (const [thrown, expected] of [
+    [full, { message: "no space", code: "ENOSPC", path: "a" }],
+    ["a text", { message: "a text" }],
+    [
+      error,
+      { message: "Gather-13: x", name: "TensorError", code: "dtype", op: "Gather", opset: 13 },
+    ],
+  ] as const) {
+    const received = receiveError(structuredClone(sendError(thrown)));
+    assert.deepEqual({ ...received, message: received.message }, expected);
+  }
 });
 
 test("the codes cannot be changed", () => {

@@ -56,6 +56,9 @@ const endless: never = new Proxy([], {
 const cyclic: object[] = [];
 cyclic.push(cyclic);
 const [row] = operators();
+
+/** So many objects inside each other. */
+const nested = (levels: number): object => (levels === 1 ? {} : { inside: nested(levels - 1) });
 const disposed = data();
 disposed.dispose();
 const goneAxis = tensor("int64", [], [0n]);
@@ -96,6 +99,17 @@ for (const [says, code, call] of REFUSALS) {
     });
   });
 }
+
+test("a copy of a version may hold ten levels", () => {
+  const [{ name, types }] = row.typeConstraints;
+  const of = (levels: number): readonly string[] =>
+    typesOf(Object.assign({ ...row }, { more: nested(levels) }), name);
+  assert.deepEqual(of(10), types);
+  assert.throws(
+    () => of(11),
+    (error) => isTensorError(error, "unknown-operator"),
+  );
+});
 
 test("an explanation holds the error of run, whatever is wrong with a node or an input", () => {
   assert.equal(explain(throwing, inputs()).error?.code, "unknown-operator");

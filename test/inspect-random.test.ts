@@ -18,6 +18,7 @@ import { operators } from "../src/operators/registry.ts";
 import { product, type Dim } from "../src/tensor/shape.ts";
 import { tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
 import { random } from "./onnx-encoder.ts";
+import { caseCount } from "./support/cases.ts";
 import { lastOpset, randomModel } from "./support/models.ts";
 import { behindUnknown, oneNode, type Given } from "./support/node-models.ts";
 import { randomFrom, type Random } from "./support/random.ts";
@@ -76,7 +77,7 @@ test("where everything is known, what runs is not wrong and what is wrong does n
   const next = random(22);
   const versions = operators();
   const outcomes = { runs: 0, fails: 0, indices: 0 };
-  for (let round = 0; round < 4000; round++) {
+  for (let round = 0; round < caseCount(4000); round++) {
     const model = anyNode(versions[next(versions.length)], next);
     let error: unknown = null;
     try {
@@ -105,7 +106,10 @@ test("where everything is known, what runs is not wrong and what is wrong does n
     assert.deepEqual([at, axis, got, expected], [runAt, runAxis, runGot, runExpected]);
   }
   const { runs, fails, indices } = outcomes;
-  assert.ok(runs > 500 && fails > 500 && indices > 100, JSON.stringify(outcomes));
+  assert.ok(
+    runs > caseCount(500) && fails > caseCount(500) && indices > caseCount(100),
+    JSON.stringify(outcomes),
+  );
 });
 
 /** Whether two updates have one target, by the engine. */
@@ -134,7 +138,7 @@ function forget(model: Model, random: Random): Model {
 test("however little is known, what runs is not wrong, and what repeats for certain repeats", () => {
   const versions = operators();
   const counts = { repeats: 0, hidden: 0, none: 0 };
-  for (let round = 0; round < 2500; round++) {
+  for (let round = 0; round < caseCount(2500); round++) {
     const random = randomFrom(round);
     const version = versions[random(versions.length)];
     const isScatter = version.inputs.some((input) => roleOf(input) === "updates");
@@ -158,13 +162,16 @@ test("however little is known, what runs is not wrong, and what repeats for cert
     counts[isFound ? "repeats" : repeats ? "hidden" : "none"]++;
   }
   const { repeats, hidden, none } = counts;
-  assert.ok(repeats > 150 && hidden > 5 && none > 200, JSON.stringify(counts));
+  assert.ok(
+    repeats > caseCount(150) && hidden >= caseCount(6) && none > caseCount(200),
+    JSON.stringify(counts),
+  );
 });
 
 test("no declaration makes wrong what runs", () => {
   const versions = operators();
   let risky = 0;
-  for (let round = 0; round < 1000; round++) {
+  for (let round = 0; round < caseCount(1000); round++) {
     const random = randomFrom(round);
     const version = versions[random(versions.length)];
     const { model } = randomModel(version, lastOpset(version), random);
@@ -179,5 +186,5 @@ test("no declaration makes wrong what runs", () => {
     if (found.some(({ id, severity }) => severity === "risky" && id !== "operator-deprecated"))
       risky++;
   }
-  assert.ok(risky > 300, String(risky));
+  assert.ok(risky > caseCount(300), String(risky));
 });

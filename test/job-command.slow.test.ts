@@ -136,8 +136,8 @@ test("Ctrl-C takes a job back, and says how to go on", { skip }, async () => {
 });
 
 for (const [args, message] of [
-  [[], "--redis is missing, and NDSCATTER_REDIS is not set: which queue?"],
-  [["--redis", "x", "--threads", "0"], '--threads takes a positive number, got "0"'],
+  [[], "--redis is missing, and NDSCATTER_REDIS is not set; give the URL of Redis in one of them"],
+  [["--redis", "x", "--threads", "0"], '--threads takes a positive integer, got "0"'],
   [["--redis", "x", "--memory", "much"], '--memory takes an amount such as 512M or 1G, got "much"'],
 ] as const) {
   test(`wrong use of worker: ${args.join(" ")}`, async () => {

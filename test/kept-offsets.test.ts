@@ -9,6 +9,7 @@ import type { DType } from "../src/tensor/dtype.ts";
 import { copy } from "../src/tensor/storage.ts";
 import { equals, type Tensor } from "../src/tensor/tensor.ts";
 import { TINY, tracedEngine } from "./support/engines.ts";
+import { withLimits } from "./support/limits.ts";
 import { indicesOf, PATTERNS } from "./support/patterns.ts";
 import { settle, WITHOUT_NODE_ITSELF, WITHOUT_THREADS } from "./support/platform.ts";
 import { randomFrom, randomTensor } from "./support/random.ts";
@@ -23,6 +24,7 @@ after(() => {
 /** Slices that are split by columns, slices that are too short for it, and elements. */
 const SHAPES = { "long rows": [40, 64], "short rows": [40, 3], elements: [40] } as const;
 
+let turn = 0;
 for (const { engine, executor } of TRACED) {
   const taken = (): number => executor.shared?.taken ?? 0;
 
@@ -52,16 +54,17 @@ for (const { engine, executor } of TRACED) {
 
   for (const [shapeName, shape] of Object.entries(SHAPES)) {
     for (const [patternName, pattern] of Object.entries(PATTERNS)) {
-      test(`${shapeName}, ${patternName}, on ${engine.threads} threads`, () => {
-        const indices = indicesOf("int64", pattern, [32, 1], [40], randomFrom(2));
-        use(engine.planScatterND(shape, indices), planScatterND(shape, indices), shape);
-        const own = shape.map((size, axis) => (axis === 0 ? 32 : size));
-        const elements = indicesOf("int32", pattern, own, [40], randomFrom(3));
-        const [plan, expected] = [engine.planScatterElements, planScatterElements].map((make) =>
-          make(shape, elements, { axis: 0 }),
-        );
-        use(plan, expected, shape);
-      });
+      test(`${shapeName}, ${patternName}, on ${engine.threads} threads`, () =>
+        withLimits(turn++, () => {
+          const indices = indicesOf("int64", pattern, [32, 1], [40], randomFrom(2));
+          use(engine.planScatterND(shape, indices), planScatterND(shape, indices), shape);
+          const own = shape.map((size, axis) => (axis === 0 ? 32 : size));
+          const elements = indicesOf("int32", pattern, own, [40], randomFrom(3));
+          const [plan, expected] = [engine.planScatterElements, planScatterElements].map((make) =>
+            make(shape, elements, { axis: 0 }),
+          );
+          use(plan, expected, shape);
+        }));
     }
   }
 }

@@ -61,6 +61,16 @@ for (const [name, engine] of Object.entries(ENGINES)) {
   });
 }
 
+for (const [name, engine] of Object.entries(ENGINES)) {
+  test(`rows that hold one index each are counted index by index, on ${name}`, () => {
+    const rows = Int32Array.from({ length: 4 * 16 }, (_, p) => (p < 32 ? 2 : p >> 4));
+    const plan = engine.planScatterElements([4, 16], tensor("int32", [4, 16], rows), { axis: 0 });
+    // Rows 0, 1 and 2 go to row 2.
+    const expected = Array.from({ length: 16 }, (_, column) => ({ target: [2, column], count: 3 }));
+    assert.deepEqual(plan.duplicates(), expected);
+  });
+}
+
 test("a plan is good for every data type, and does not see later changes of the indices", () => {
   const [engine] = Object.values(ENGINES);
   const indices = tensor("int64", [1], [1]);
@@ -82,7 +92,7 @@ test("what does not fit a plan is an error", () => {
     ["rank", () => engine.planScatterND([3, 4], [[0, 0, 0]])],
     ["shape-mismatch", () => engine.planScatterND([-1], [[0]])],
     ["dtype", () => engine.planScatterND([3], zeros("float32", [1, 1]))],
-    ["attribute", () => engine.planScatterND([3], [[0]], { axis: 0 })],
+    ["attribute", () => engine.planScatterND([3], [[0]], { axis: 0 as never })],
     ["shape-mismatch", () => plan.gather(zeros("float32", [4, 3]))],
     ["shape-mismatch", () => plan.scatter(data, zeros("float32", [4]))],
     ["dtype", () => plan.scatter(data, zeros("float64", [1, 4]))],

@@ -168,8 +168,10 @@ test("text that ends in a NUL is not written", () => {
 });
 
 test("a data type that NPY lacks is not written", () => {
-  const small = tensor("int4", [1], [1]);
-  assertRefused("dtype", /NPY has no data type for int4/, () => writeNpy(small));
+  for (const dtype of ["int4", "uint2"] as const) {
+    const says = new RegExp(`NPY has no data type for ${dtype}`);
+    assertRefused("dtype", says, () => writeNpy(tensor(dtype, [1], [1])));
+  }
 });
 
 test("arguments of another kind are refused by name", () => {

@@ -102,6 +102,11 @@ test("Cast makes another data type", () => {
     [tensor("bool", [2], [true, false]), 1, f32([2], [1, 0])],
     [tensor("float64", [2], [2049, 65520]), 10, tensor("float16", [2], [2048, Infinity])],
     [tensor("int64", [1], [2n ** 53n + 1n]), 11, tensor("float64", [1], [2 ** 53])],
+    // Higher bits are discarded.
+    [tensor("int32", [4], [-1, 4, 7, 2]), 25, tensor("uint2", [4], [3, 0, 3, 2])],
+    [tensor("int32", [4], [-1, 2, 5, -3]), 26, tensor("int2", [4], [-1, -2, 1, 1])],
+    [tensor("uint2", [2], [0, 3]), 1, f32([2], [0, 3])],
+    [tensor("int2", [2], [-2, 1]), 7, tensor("int64", [2], [-2n, 1n])],
     [tensor("string", [1], ["a"]), 8, tensor("string", [1], ["a"])],
   ];
   for (const [input, to, expected] of rows) {

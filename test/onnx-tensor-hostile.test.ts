@@ -51,6 +51,9 @@ const VALUES: readonly Fault[] = [
   ["a typed bool of -1", BAD, /bool holds -1/, head("bool", 1), int(int32Data, -1)],
   ["128 in int8", BAD, /int8 holds 128, which is not in -128..127/, head("int8", 1), int(int32Data, 128)],
   ["-1 in uint8", BAD, /uint8 holds -1/, head("uint8", 1), int(int32Data, -1)],
+  ["a byte too many of 2 bits", BAD, /needs 2 values, but 3/, head("int2", 5), bytes(int32Data, [1, 2, 3])],
+  ["a byte too few of 2 bits", BAD, /needs 2 bytes, but 1/, head("uint2", 5), bytes(TENSOR.rawData, [1])],
+  ["256 in uint2", BAD, /uint2 holds 256/, head("uint2", 1), int(int32Data, 256)],
   ["256 in float8e5m2", BAD, /float8e5m2 holds 256/, head("float8e5m2", 1), int(int32Data, 256)],
   ["-129 in uint4", BAD, /uint4 holds -129/, head("uint4", 1), int(int32Data, -129)],
   ["65536 in float16", BAD, /float16 holds 65536/, head("float16", 1), int(int32Data, 65536)],
@@ -132,7 +135,7 @@ const EXTERNAL: readonly Fault[] = [
     [`location ${JSON.stringify(location)}`, BAD, /has its data in/, head("float32", 1), external({ location })]),
   ...[...NUMBERS, "99999999999999999999", "9007199254740993", "9007199254740992"].flatMap((text) =>
     ["offset", "length"].map((key): Fault =>
-      [`${key} ${JSON.stringify(text)}`, BAD, /no decimal number below 2\^53/, head("float32", 1),
+      [`${key} ${JSON.stringify(text)}`, BAD, /must be a decimal number below 2\^53/, head("float32", 1),
         external({ location: "w", [key]: text })])),
 ];
 

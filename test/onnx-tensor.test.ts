@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { DTYPE_NAMES, type DType } from "../src/tensor/dtype.ts";
+import { DTYPE_NAMES, rowOf, type DType } from "../src/tensor/dtype.ts";
 import { readTensor, writeTensor } from "../src/onnx/index.ts";
 import { equals, tensor, type Tensor } from "../src/tensor/tensor.ts";
 import type { Values } from "../src/tensor/values.ts";
@@ -19,6 +19,7 @@ import {
   type Bytes,
 } from "./onnx-encoder.ts";
 import { entry, external, head, TENSOR } from "./support/onnx-parts.ts";
+import { setLimits } from "./support/limits.ts";
 import { assertRefused } from "./support/refusal.ts";
 
 interface Sample {
@@ -59,8 +60,8 @@ const minis = (...bits: readonly number[]): Sample => ({
   values: new Uint8Array(bits),
 });
 
-/** Elements of 4 bits, two to a byte, the first in the low half. */
-const nibbles = (values: Values, packed: Bytes): Sample => ({ ...ints(packed, packed), values });
+/** Elements of 4 or 2 bits, two or four to a byte, the first in the lowest bits. */
+const packedInts = (values: Values, packed: Bytes): Sample => ({ ...ints(packed, packed), values });
 
 /** Values that are the same in every encoding. */
 const plain = <V extends Values & Sample["typed"]>(
@@ -99,10 +100,12 @@ const SAMPLES: Readonly<Record<DType, Sample>> = {
   float8e4m3fnuz: minis(0x44, 0x00, 0x80, 0xff),
   float8e5m2: minis(0x3e, 0x80, 0x7e, 0xfc),
   float8e5m2fnuz: minis(0x42, 0x00, 0x80, 0xff),
-  uint4: nibbles([0, 1, 8, 15], [0x10, 0xf8]),
-  int4: nibbles([-8, -1, 0, 7], [0xf8, 0x70]),
-  float4e2m1: nibbles(new Uint8Array([0, 1, 9, 15]), [0x10, 0xf9]),
+  uint4: packedInts([0, 1, 8, 15], [0x10, 0xf8]),
+  int4: packedInts([-8, -1, 0, 7], [0xf8, 0x70]),
+  float4e2m1: packedInts(new Uint8Array([0, 1, 9, 15]), [0x10, 0xf9]),
   float8e8m0: minis(0, 127, 128, 255),
+  uint2: packedInts([1, 2, 3, 0], [0b00_11_10_01]),
+  int2: packedInts([-2, -1, 0, 1], [0b01_00_11_10]),
 };
 
 function typedRecords({ field, kind, typed }: Sample, packed: boolean): Bytes {
@@ -190,6 +193,11 @@ const ENCODINGS: readonly (readonly [what: string, values: unknown, ...parts: By
   ["uint16 sign-extended", [65535, 32768], head("uint16", 2), int(int32Data, -1), int(int32Data, -32768)],
   ["uint4 sign-extended", [15, 15], head("uint4", 2), packed(int32Data, -1)],
   ["int4 of an odd count", [-8, 7, 1], head("int4", 3), packed(int32Data, 0x78, 0x01)],
+  ["uint2 of an odd count", [1, 2, 3, 0, 1], head("uint2", 5), packed(int32Data, 0b00_11_10_01, 0b01)],
+  ["uint2 in raw data", [1, 2, 3, 0, 1], head("uint2", 5), raw(0x39, 0x01)],
+  ["uint2 sign-extended", [3, 3, 3, 3], head("uint2", 4), packed(int32Data, -1)],
+  ["int2 of an odd count", [-2, 1, -1], head("int2", 3), packed(int32Data, 0b00_11_01_10)],
+  ["spare bits that are not 0", [1], head("uint2", 1), raw(0b11_11_11_01)],
   ["int32 in ten bytes", [-1], head("int32", 1), int(int32Data, -1)],
   ["packed dims, and a field in two pieces", [[5n], [6n]],
     dims(2, 1), int(TENSOR.dataType, 7), int(TENSOR.int64Data, 5), packed(TENSOR.int64Data, 6)],
@@ -243,6 +251,24 @@ const PLACES: readonly (readonly [entries: Readonly<Record<string, string>>, cal
   [{ location: "ab:w" }, ["ab:w", 0, 8]],
 ];
 
+test("four elements of 2 bits are a byte of the file, the first in its lowest bits", () => {
+  // ONNX, "2 bit integer types": x0 | x1 << 2 | x2 << 4 | x3 << 6, and 0 in the rest of the last byte.
+  const written: readonly (readonly [Tensor, data: Bytes])[] = [
+    [tensor("uint2", [5], [1, 2, 3, 0, 1]), [0x39, 0x01]],
+    [tensor("int2", [5], [1, -2, -1, 0, 1]), [0x39, 0x01]],
+    [tensor("uint2", [3], [3, 3, 3]), [0x3f]],
+    [tensor("uint2", [0], []), []],
+  ];
+  for (const [value, data] of written) {
+    const { length } = value.data;
+    assert.deepEqual(
+      writeTensor(value),
+      // dims = 1, data_type = 2, raw_data = 9
+      file([0x08, length], [0x10, value.dtype === "uint2" ? 25 : 26], [0x4a, data.length], data),
+    );
+  }
+});
+
 test("external data come through the callback", () => {
   for (const [entries, call] of PLACES) {
     const calls: unknown[] = [];
@@ -252,6 +278,52 @@ test("external data come through the callback", () => {
     };
     assert.deepEqual(readTensor(part(entries), { external: read }).toArray(), [1, 2]);
     assert.deepEqual(calls, [call]);
+  }
+});
+
+test("long external data are read in parts, the last one first", () => {
+  for (const dtype of ["float32", "bool", "float16", "complex64", "int4", "int2"] as const) {
+    const size = 21;
+    const { bytes: bytesOfOne, bits } = rowOf(dtype);
+    const length = Math.ceil((size * (bits ?? 8 * bytesOfOne)) / 8);
+    const values = Uint8Array.from({ length }, (_, at) => (dtype === "bool" ? at % 2 : at % 7));
+    const claim = file(head(dtype, size), external({ location: "w", offset: "5" }));
+    const whole = readTensor(claim, { external: () => values });
+    for (const part of [1, 8, 20, length - 1, length]) {
+      const restore = setLimits({ EXTERNAL: { part } });
+      const ends: number[] = [];
+      const read = (_: string, offset: number, asked: number): Uint8Array => {
+        ends.push(offset - 5 + asked);
+        return values.subarray(offset - 5, offset - 5 + asked);
+      };
+      try {
+        assert.ok(equals(readTensor(claim, { external: read }), whole), `${dtype}, ${part}`);
+        assert.equal(ends[0], length);
+        assert.equal(ends.length, bits === undefined ? Math.ceil(length / part) : 1);
+      } finally {
+        restore();
+      }
+    }
+  }
+});
+
+test("external data in parts that are bad, or end early", () => {
+  const restore = setLimits({ EXTERNAL: { part: 4 } });
+  const bool = file(head("bool", 9), external({ location: "w" }));
+  const values = Uint8Array.of(1, 0, 1, 0, 1, 7, 0, 0, 0);
+  const early = (_: string, offset: number, length: number): Uint8Array =>
+    values.slice(offset, Math.min(offset + length, 8));
+  try {
+    assertRefused("malformed-file", /bool holds 7/, () =>
+      readTensor(bool, {
+        external: (_, offset, length) => values.subarray(offset, offset + length),
+      }),
+    );
+    assertRefused("malformed-file", /needs 9 bytes, but 8/, () =>
+      readTensor(bool, { external: early }),
+    );
+  } finally {
+    restore();
   }
 });
 

@@ -318,6 +318,7 @@ const UNWRITABLE: readonly (readonly [code: ErrorCode, says: RegExp, model: Mode
     irModel({ opsets: { "ai.onnx": 18 }, inputs: { x: I8 }, nodes: [onnx], outputs: { y: null } })],
   ["unsupported-model", /the input "x" has no type/, untyped],
   ["dtype", /"c" is complex64, which OpenVINO has not/, irModel({ constants: { c: zeros("complex64", [1]) } })],
+  ["dtype", /"c" is int2, which OpenVINO has not/, irModel({ constants: { c: zeros("int2", [1]) } })],
   ["dtype", /"x" is complex64, which OpenVINO has not/, irModel({ inputs: { x: { dtype: "complex64", shape: [] } } })],
   ["unsupported-model", /attribute "t" of .* is of type tensor/, withAttribute(zeros("int8", []))],
   ["unsupported-model", /attribute "t" of .* is of type strings/, withAttribute(["a"])],

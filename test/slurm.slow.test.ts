@@ -11,9 +11,15 @@ import { fileURLToPath } from "node:url";
 import { openJob } from "../src/chunked/index.ts";
 import { slurmScript, type SlurmOptions } from "../src/distributed/slurm.ts";
 import { makeRealJob } from "./distributed/real-job.ts";
-import { startSlurm, WITHOUT_SLURM, type SlurmCluster } from "./distributed/slurm-cluster.ts";
+import {
+  NODES,
+  startSlurm,
+  WITHOUT_SLURM,
+  type SlurmCluster,
+} from "./distributed/slurm-cluster.ts";
 import { STUB_CORE, stubRuns, writeStubJob, type StubJob } from "./distributed/stub-core.ts";
 import { MAIN } from "./support/cli.ts";
+import { openAddresses } from "./support/listeners.ts";
 import { exitOnSignals } from "./runtimes/process-group.ts";
 
 const skip = WITHOUT_SLURM;
@@ -87,6 +93,25 @@ const remaining = async (folder: string): Promise<string[]> => {
   );
   return (await Promise.all(lists)).flat();
 };
+
+test("Slurm listens on loopback addresses only", { skip }, () => {
+  assert.ok(cluster.processes().length > NODES.length);
+  assert.deepEqual(openAddresses(cluster.processes()), []);
+});
+
+test("a bad index ends the job before the stage behind it begins", { skip }, async () => {
+  const { folder } = await makeRealJob(home, 6, 12_345);
+  const command = path.join(home, "noting");
+  const words = [process.execPath, MAIN].map((word) => `'${word}'`).join(" ");
+  const notes = `${folder}.stages`;
+  const note = `echo "$4" >> '${notes.replaceAll("'", String.raw`'\''`)}'`;
+  fs.writeFileSync(command, `#!/bin/sh\n${note}\nexec ${words} "$@"\n`, { mode: 0o755 });
+  const own = { command: [command], logs: home, memory: 2 ** 28 };
+  sh(await slurmScript(await openJob(folder), { ...own, tasksPerElement: 16 }));
+  await settle();
+  const stages = new Set(fs.readFileSync(notes, "utf8").trim().split("\n"));
+  assert.deepEqual([...stages], ["partition"]);
+});
 
 test("a job in ranges, and the script run twice", { skip }, async () => {
   const folder = makeJob();

@@ -7,7 +7,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sliceArgs, type Call } from "../src/engines/wasm/calls.ts";
 import { WasmPlatform } from "../src/engines/wasm/platform.ts";
-import type { Slices, Work } from "../src/engines/wasm/plan-work.ts";
+import type { Slices } from "../src/engines/wasm/layout.ts";
+import { areEqualOrDisjoint, type Work } from "../src/engines/wasm/plan-work.ts";
 import {
   blockOf,
   copyWork,
@@ -134,6 +135,22 @@ for (const { what, work: parts, threads, areApart, by, busy = threads, pitch } o
       assert.equal(args[6], by === "batches" ? work.span * repeat : perBatch);
     }
   });
+}
+
+// prettier-ignore
+const OVERLAPS: readonly (readonly [says: string, offsets: number[], slice: number, count: number, areApart: boolean])[] = [
+  ["in one element", [0, 7, 20], 8, 3, false],
+  ["in one element, out of order", [20, 7, 0], 8, 3, false],
+  ["in all elements", [5, 0, 5], 4, 3, true],
+  ["in none, one beside the other", [0, 8, 17], 8, 3, true],
+  ["in all but one element", [1, 0, 9], 8, 3, false],
+  ["in the second batch alone", [0, 8, 3, 10], 8, 2, false],
+  ["only with those of another batch", [0, 8, 3, 11], 8, 2, true],
+];
+
+for (const [says, offsets, slice, count, areApart] of OVERLAPS) {
+  test(`slices that overlap ${says}`, () =>
+    assert.equal(areEqualOrDisjoint(Uint32Array.from(offsets), { slice, count }), areApart));
 }
 
 test("slices and lanes are split at whole cache lines", () => {

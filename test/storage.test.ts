@@ -79,13 +79,15 @@ test("an empty array is detached only if its buffer is", () => {
   assert.ok(isDetached(data) && isDetached(full));
 });
 
-// ONNX, "4 bit types": two elements to a byte, the first in the low half; a spare half is 0.
+// ONNX, "4 bit types" and "2 bit integer types": the first element of a byte in its lowest bits; spare bits are 0.
 // prettier-ignore
 const PACKED: readonly (readonly [dtype: DType, elements: readonly number[], bytes: readonly number[]])[] = [
   ["uint4", [1, 2, 15], [0x21, 0x0f]],
   ["int4", [-1, 7, -8, 0], [0x7f, 0x08]],
   ["float4e2m1", [9, 6], [0x69]],
   ["uint4", [], []],
+  ["uint2", [1, 2, 3, 0, 1], [0x39, 0x01]],
+  ["int2", [-2, 1, -1], [0x36]],
   ["int16", [1, -2], [1, 0, 0xfe, 0xff]],
 ];
 

@@ -73,6 +73,8 @@ const STORED: readonly (readonly [dtype: DType, shape: number[], values: unknown
   ["complex128", [1], [0n, (1n << 60n) + (1n << 7n) + 1n], [0, 2 ** 60 + 2 ** 8]],
   ["int4", [2], Int8Array.of(-8, 7), [-8, 7]],
   ["uint4", [2], Uint8Array.of(0, 15), [0, 15]],
+  ["int2", [2], Int8Array.of(-2, 1), [-2, 1]],
+  ["uint2", [2], Uint8Array.of(0, 3), [0, 3]],
 ];
 
 for (const [dtype, shape, values, data] of STORED) {
@@ -103,6 +105,9 @@ const REFUSED: readonly (readonly [code: ErrorCode, says: string, dtype: string,
   ["dtype", 'bool cannot hold "1"', "bool", [1], ["1"]],
   ["dtype", "int4 cannot hold -9, at [1]", "int4", [2], Int8Array.of(-8, -9)],
   ["dtype", "uint4 cannot hold 16, at [1, 0]", "uint4", [2, 1], Uint8Array.of(15, 16)],
+  ["dtype", "int2 cannot hold 2, at [1]", "int2", [2], Int8Array.of(1, 2)],
+  ["dtype", "int2 cannot hold -3, at [0]", "int2", [1], [-3]],
+  ["dtype", "uint2 cannot hold 4, at [1, 0]", "uint2", [2, 1], [3, 4]],
   ["dtype", "float4e2m1 cannot hold 16, at [0]", "float4e2m1", [1], Uint8Array.of(16)],
   ["dtype", 'float32 cannot hold "1"', "float32", [1], ["1"]],
   ["dtype", 'float16 cannot hold "1"', "float16", [1], ["1"]],
@@ -325,6 +330,19 @@ test("a tensor of onnxruntime is compared, and refused after it was disposed", (
     throws("disposed", "the memory of a is gone", () => compare(gone, runtime));
     throws("disposed", "the memory of b is gone", () => compare(runtime, gone));
   }
+});
+
+test("a tensor of onnxruntime on a GPU has no elements here, and the error says where they can be had", () => {
+  const runtime = {
+    ...{ type: "float32", dims: [1], location: "gpu-buffer" },
+    get data(): Float32Array {
+      throw new Error("The data is not on CPU.");
+    },
+  };
+  const sentence =
+    "updates must be in memory of the host, got a tensor on a GPU; await its getData(), " +
+    "or give its buffer to fromBuffer of an engine of ndscatter/webgpu";
+  throws("dtype", sentence, () => scatterND(tensor("float32", [1], [0]), [[0]], runtime));
 });
 
 test("a Float16Array is a tensor of one axis", () => {

@@ -100,9 +100,12 @@ declare const depth: number;
 export const used = [scatterND, scatterElements, gatherND, gatherElements, rows, depth];
 `;
 
+/** A call that must not compile, because nothing says that a tensor of any data type is float32. */
+const CLAIM = `declare const any: Tensor; export const claimed: Tensor<"float32"> = any; make`;
+
 let folder = "";
-/** The last line that the compiler said of each file, by its name without folder and ending. */
-const lastLines = new Map<string, string>();
+/** The lines that the compiler said of each file, by its name without folder and ending. */
+const said = new Map<string, string[]>();
 
 before(() => {
   // Inside build/, so that "../../src" is the source and node_modules is found.
@@ -111,6 +114,7 @@ before(() => {
   for (const [number, { call }] of ROWS.entries()) {
     writeFileSync(join(folder, `${number}.ts`), `${HEAD}${call};\n`);
   }
+  writeFileSync(join(folder, "claim.ts"), `${HEAD}${CLAIM};\n`);
   // outDir is left out by default, and this is inside it.
   const compilerOptions = { noEmit: true, rootDir: "../.." };
   writeFileSync(
@@ -131,7 +135,7 @@ before(() => {
   let file = "";
   for (const line of stdout.split("\n").filter(Boolean)) {
     file = /([^/\\]+)\.ts\(\d+,\d+\): error /.exec(line)?.[1] ?? file;
-    lastLines.set(file, line);
+    said.set(file, [...(said.get(file) ?? []), line]);
   }
 });
 
@@ -139,15 +143,20 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 
 for (const [number, { call, says }] of ROWS.entries()) {
   test(`${call} does not compile`, () => {
-    const line = lastLines.get(String(number)) ?? "it compiles";
+    const line = said.get(String(number))?.at(-1) ?? "it compiles";
     assert.ok(line.endsWith(`"${says}"'.`), `expected … "${says}", got: ${line}`);
   });
 }
 
-test("the compiler said nothing of anything but these calls", () => {
-  const programs = new Set(ROWS.map((_, number) => String(number)));
+test("a tensor of any data type is shown as Tensor<DType>, not with the name of each", () => {
+  const [line = "it compiles"] = said.get("claim") ?? [];
+  assert.match(line, /: Type 'Tensor<DType, readonly number\[\]>' is not assignable/);
+});
+
+test("the compiler said nothing of anything but these programs", () => {
+  const programs = new Set([...ROWS.map((_, number) => String(number)), "claim"]);
   assert.deepEqual(
-    [...lastLines].filter(([file]) => !programs.has(file)),
+    [...said].filter(([file]) => !programs.has(file)),
     [],
   );
 });

@@ -156,6 +156,35 @@ export function ofGatherElements({ gatherElements, make, is }: Given): void {
   gatherElements(data, make("uint64", [2, 2]));
 }
 
+/** The lists of a tensor can be indexed as deep as its shape is, and go back into calls. */
+export function listsOfTensors({ scatterND, gatherND, make, is, any, dynamic }: Given): void {
+  const data = make("float32", [4, 2]);
+  const rows = scatterND(data, [[1]], [[1, 2]]).toArray();
+  is<number[][]>()(rows, true);
+  is<number>()(rows[1][0], true);
+  scatterND(data, [[1], [0]], rows);
+  is<bigint>()(make("int64", []).toArray(), true);
+  is<boolean[]>()(make("bool", [3]).toArray(), true);
+  is<[number, number][]>()(make("complex64", [3]).toArray(), true);
+  is<string[][][]>()(gatherND(make("string", [4, 2]), make("int32", [5, 1, 1])).toArray(), true);
+  const anyRows: Tensor<"float32", readonly [number, 4]> = make("float32", [2, 4]);
+  is<number>()(anyRows.toArray()[1][2], true);
+
+  // Of an unknown rank, the one question that tells.
+  const unknown = dynamic.toArray();
+  if (Array.isArray(unknown)) scatterND(data, [[1]], unknown[0]);
+  else is<number>()(unknown, true);
+  const lists: unknown = any.toArray();
+  void lists;
+
+  // @ts-expect-error an element is no list
+  void rows[1][0][0];
+  // @ts-expect-error a scalar is no list
+  void make("float32", []).toArray()[0];
+  // @ts-expect-error the rank is not known
+  void dynamic.toArray()[0];
+}
+
 /** Lists and tensors of onnxruntime go wherever a tensor goes, unchecked. */
 export function listsAndRuntimeTensors(given: Given): void {
   const { scatterND, scatterElements, gatherND, gatherElements, make, is, runtime } = given;

@@ -16,15 +16,17 @@ import {
   type Session,
   type VerifiedNode,
 } from "../src/onnx/index.ts";
-import { asTensor, equals, tensor, type Tensor } from "../src/tensor/tensor.ts";
+import { asTensor, equals, tensor, type Tensor, zeros } from "../src/tensor/tensor.ts";
 import { i64, takePutAgain } from "./support/node-models.ts";
 import { dim, tensorType, valueInfo } from "./support/onnx-parts.ts";
 import {
   functionsFile,
   loopFile,
+  loopInBranchFile,
   placesFile,
   scanFile,
   shadowsFile,
+  twoCallsFile,
 } from "./support/place-models.ts";
 
 interface Runtime {
@@ -33,7 +35,7 @@ interface Runtime {
   readonly models: Model[];
 }
 
-/** @param change of the outputs of a run, by which a runtime is wrong */
+/** @param change of the outputs of a run, by which a runtime is wrong; `count` numbers sessions */
 function makeRuntime(
   change: (outputs: Record<string, Tensor>, count: number) => void = () => {},
 ): Runtime {
@@ -191,14 +193,55 @@ test("a node in a function has the inputs and attributes of the first call that 
   }
 });
 
+test("a node in a function has the inputs of the call that counts", async () => {
+  const given = { x: tensor("float32", [2, 3], [1, 2, 3, 4, 5, 6]) };
+  const at = async (call: number, c: Tensor): Promise<Record<string, unknown>> => {
+    const options = { ...makeRuntime(), call };
+    const calls = await listed(captureCalls(functionsFile(), { ...given, c }, options));
+    return Object.fromEntries(
+      calls.map(({ path, problem, outputs }) => [
+        path.split(" ")[1],
+        problem ?? Object.values(outputs ?? {})[0].toArray(),
+      ]),
+    );
+  };
+  const second = await at(1, yes);
+  assert.deepEqual(second["d.Take"], [[[4, 5, 6]]]);
+  // Column has one call, in Twice, which has one call in the model.
+  assert.match(String(second["d.Column"]), /"Column", whose calls do not run$/);
+  const no = tensor("bool", [], false);
+  assert.match(
+    String((await at(1, no))["d.Take"]),
+    /"Take", which has no call 1: of its calls, counted from 0, 1 ran$/,
+  );
+  assert.match(
+    String((await at(2, yes))["d.Take"]),
+    /"Take", which has no call 2: of its calls, counted from 0, 2 ran$/,
+  );
+});
+
+test("a function that one other function calls runs in the call of that function that counts", async () => {
+  const feeds = {
+    x: tensor("float32", [2, 3], [1, 2, 3, 4, 5, 6]),
+    z: tensor("float32", [2, 3], [7, 8, 9, 10, 11, 12]),
+  };
+  const taken = async (call: number): Promise<unknown> => {
+    const [one] = await listed(captureCalls(twoCallsFile(), feeds, { ...makeRuntime(), call }));
+    return one.problem ?? one.outputs?.["y"].toArray();
+  };
+  assert.deepEqual(await taken(0), [[[4, 5, 6]]]);
+  assert.deepEqual(await taken(1), [[[10, 11, 12]]]);
+  assert.match(String(await taken(2)), /"Inner", whose calls do not run$/);
+});
+
 test("a node in a Scan has the states and slices of the iteration that counts", async () => {
   const feeds = {
     s: tensor("float32", [2], [1, 2]),
     x: tensor("float32", [2, 3], [1, 2, 3, 4, 5, 6]),
   };
-  const at = async (iteration: number, version = 18): Promise<unknown[]> => {
+  const at = async (iteration: number, bytes = scanFile()): Promise<unknown[]> => {
     const options = { ...makeRuntime(), iteration };
-    const calls = await listed(captureCalls(scanFile(version), feeds, options));
+    const calls = await listed(captureCalls(bytes, feeds, options));
     return calls.map(({ problem, inputs }) => problem ?? Object.values(inputs)[0].toArray());
   };
   assert.deepEqual(await at(0), [
@@ -210,7 +253,16 @@ test("a node in a Scan has the states and slices of the iteration that counts", 
     [2, 5],
   ]);
   assert.match(String((await at(3))[0]), /in node "scan", which has no iteration 3$/);
-  assert.match(String((await at(0, 8))[1]), /bodies of Scan are not followed$/);
+  assert.deepEqual(await at(0, scanFile(18, true)), [
+    [1, 2],
+    [1, 2, 3],
+  ]);
+  assert.deepEqual(await at(1, scanFile(18, true)), [
+    [2, 1],
+    [4, 5, 6],
+  ]);
+  assert.match(String((await at(2, scanFile(18, true)))[0]), /which has no iteration 2$/);
+  assert.match(String((await at(0, scanFile(8)))[1]), /bodies of Scan are not followed$/);
 });
 
 test("a node in a loop has the inputs of the iteration that counts", async () => {
@@ -266,6 +318,24 @@ for (const [value, tolerance, verdict] of VERDICTS) {
   });
 }
 
+/** Of 20, 2, 3 and 4. */
+// prettier-ignore
+const PLACED: readonly (readonly [shape: readonly number[], values: readonly number[], tolerance: number, sentence: string])[] = [
+  [[4], [20.5, 2, 3.5, 4], 0.5, "s[0] is 20.5, and not 20"],
+  [[4], [20.5, 2, 30, 40], 0.5, "s[2] is 30, and not 3"],
+  [[2, 2], [20, 2, 3, 4], 0.5, "s is float32[2, 2], and not float32[4]"],
+];
+
+for (const [shape, values, tolerance, sentence] of PLACED) {
+  test(`${values} in shape ${shape}: ${sentence}`, async () => {
+    const runtime = makeRuntime((outputs) => {
+      if ("s" in outputs) outputs["s"] = tensor("float32", shape, values);
+    });
+    const { nodes } = await verifyModel(BYTES, { x }, { ...runtime, node: "put", tolerance });
+    assert.equal(nodes[0].sentence, sentence);
+  });
+}
+
 test("other NaN and other signs of zero are told apart", async () => {
   const bits = (value: number): Tensor =>
     tensor(
@@ -298,8 +368,6 @@ test("a runtime that does not agree with itself is not reproducible", async () =
     if (count % 2 === 0 && "s" in outputs) outputs["s"] = tensor("float32", [4], [10, 2, 3, 4]);
   });
   const feeds = { x, i: i64([2], 1, 0) };
-  const once = await verifyModel(BYTES, feeds, runtime);
-  assert.deepEqual([once.agrees, runtime.models.length], [true, 1]);
   const { nodes, agrees } = await verifyModel(BYTES, feeds, { ...runtime, runs: 3 });
   assert.deepEqual(
     nodes.map(({ isReproducible }) => isReproducible),
@@ -330,8 +398,8 @@ test("later runs are held against the first, in other sessions too", async () =>
   assert.deepEqual(
     [told[0], told.at(-1)],
     [
-      { run: 1, runs: 4, nodes: 1 },
-      { run: 4, runs: 4, nodes: 3 },
+      { run: 1, runs: 4, nodes: 1, alone: null },
+      { run: 4, runs: 4, nodes: 3, alone: null },
     ],
   );
 });
@@ -410,6 +478,35 @@ test("a node of an opset without its operator is wrong, and the others are compa
   assert.match(nodes[1].sentence, /does not have it yet; .*; the runtime has a result$/);
 });
 
+test("of a reduction that the version does not have, what the runtime did is said", async () => {
+  const edited = (bytes: Uint8Array, opset: number, word: string | null): Uint8Array => {
+    const model = readModel(bytes);
+    for (const node of model.graph.nodes) {
+      if (node.name !== "put") continue;
+      node.attributes = word === null ? {} : { reduction: { type: "string", value: word } };
+    }
+    return writeModel({ ...model, opsets: { "ai.onnx": opset } });
+  };
+  const { createSession } = makeRuntime();
+  for (const [word, says] of [
+    ["sum", 'the reduction "sum" was ignored: the reduction was none'],
+    ["max", 'the reduction was max, which "max" means in other versions'],
+  ] as const) {
+    // This runtime takes max, and ignores other words.
+    const lenient = (bytes: Uint8Array): Promise<Session> =>
+      createSession(edited(bytes, 18, word === "max" ? word : null));
+    const options = { createSession: lenient, node: "put" };
+    const { nodes } = await verifyModel(edited(BYTES, 16, word), { x }, options);
+    const [{ verdict, sentence, diagnoses }] = nodes;
+    assert.equal(verdict, "wrong");
+    assert.match(sentence, /there is no reduction "(sum|max)".*; the runtime has a result$/);
+    assert.ok(
+      diagnoses.some((one) => one.id === "other-reduction" && one.sentence === says),
+      JSON.stringify(diagnoses),
+    );
+  }
+});
+
 const SHADOWED = { n: tensor("int64", [], 2n), c: yes, x };
 
 test("a body's own names are not those of the graph around it", async () => {
@@ -451,6 +548,125 @@ test("what a runtime cannot do in a part that is not looked at is a problem of t
   );
 });
 
+/** Runs models without bodies and calls here; for others `whole` gets the feeds, and fails or not. */
+function makeWholeRuntime(
+  ops: readonly string[],
+  whole: (feeds: Readonly<Record<string, Tensor>>) => void,
+): Pick<Runtime, "createSession"> & { readonly feeds: Readonly<Record<string, Tensor>>[] } {
+  const { createSession } = makeRuntime();
+  const seen: Readonly<Record<string, Tensor>>[] = [];
+  return {
+    feeds: seen,
+    createSession: async (bytes) => {
+      const { graph } = readModel(bytes);
+      if (graph.nodes.every(({ op }) => !ops.includes(op))) return createSession(bytes);
+      return {
+        async run(given: Readonly<Record<string, unknown>>) {
+          const tensors = Object.entries(given).map(([name, one]) => [
+            name,
+            asTensor(one, {}, name),
+          ]);
+          const feeds = Object.fromEntries(tensors) as Record<string, Tensor>;
+          seen.push(feeds);
+          whole(feeds);
+          const one = { type: "float32", dims: [1], data: new Float32Array(1) };
+          return Object.fromEntries(graph.outputs.map(({ name }) => [name, one]));
+        },
+      };
+    },
+  };
+}
+
+test("the iteration of a loop that fails is found by halving, and its nodes are compared", async () => {
+  for (const trips of [5n, 8n, 1000n]) {
+    const runtime = makeWholeRuntime(["Loop"], (feeds) => {
+      const count = Number((feeds["ndscatter: input 0"] ?? feeds["n"]).data[0]);
+      if (count > 4) throw new Error("idx=4 must be within the bounds");
+    });
+    const node = 'Loop "loop" / body / nth';
+    const feeds = { ...SHADOWED, n: tensor("int64", [], trips) };
+    const report = await verifyModel(shadowsFile(), feeds, { ...runtime, node });
+    const [{ verdict, sentence, where }] = report.nodes;
+    assert.deepEqual(
+      [verdict, where, report.agrees],
+      ["wrong", 'iteration 4 of node "loop"', false],
+    );
+    assert.match(sentence, /^indices\[\] is 4, but axis 0 of data \[4\]/);
+    assert.equal(report.problem, 'iteration 4 of node "loop": idx=4 must be within the bounds');
+    // The whole model, 0, 1, 2, 4, 8 or all iterations, and halves of what is between.
+    assert.ok(runtime.feeds.length <= 9, `${runtime.feeds.length} runs`);
+  }
+});
+
+test("a Scan is halved by the slices that come first", async () => {
+  const runtime = makeWholeRuntime(["Scan"], (feeds) => {
+    const part = feeds["ndscatter: input 1"];
+    if (part === undefined || part.shape[1] > 1) throw new Error("too long");
+  });
+  const feeds = {
+    s: tensor("float32", [2], [1, 2]),
+    x: tensor("float32", [2, 3], [1, 2, 3, 4, 5, 6]),
+  };
+  const { nodes, problem, agrees } = await verifyModel(scanFile(), feeds, runtime);
+  assert.equal(problem, 'iteration 1 of node "scan": too long');
+  // Another operator than those of the family fails.
+  assert.deepEqual(
+    [nodes.map(({ verdict, where }) => [verdict, where]), agrees],
+    [
+      [
+        ["equal", null],
+        ["equal", null],
+      ],
+      false,
+    ],
+  );
+  const parts = runtime.feeds.flatMap((one) => one["ndscatter: input 1"]?.toArray() ?? []);
+  assert.deepEqual(parts, [[3], [6], [2, 3], [5, 6]]);
+});
+
+test("a loop in a branch that is not taken fails in no iteration", async () => {
+  const runtime = makeWholeRuntime(["If"], () => {
+    throw new Error("no memory");
+  });
+  const feeds = { n: tensor("int64", [], 2n), c: yes, x: tensor("float32", [3], [1, 2, 3]) };
+  const options = { ...runtime, node: "own" };
+  const { nodes, problem } = await verifyModel(loopInBranchFile(), feeds, options);
+  assert.deepEqual([nodes[0].verdict, problem], ["equal", "no memory"]);
+});
+
+test("a loop that is not loaded fails in no iteration", async () => {
+  const { createSession } = makeRuntime();
+  const loading = (bytes: Uint8Array): Promise<Session> =>
+    readModel(bytes).graph.nodes.some(({ op }) => op === "Scan")
+      ? Promise.reject(new Error("1 output is missing"))
+      : createSession(bytes);
+  const feeds = {
+    s: tensor("float32", [2], [1, 2]),
+    x: tensor("float32", [2, 3], [1, 2, 3, 4, 5, 6]),
+  };
+  const { problem } = await verifyModel(scanFile(), feeds, { createSession: loading });
+  assert.equal(problem, "1 output is missing");
+});
+
+test("a call of a function that fails is found", async () => {
+  const whole = makeWholeRuntime(["Take"], () => {
+    throw new Error("no rows here");
+  });
+  const createSession = (bytes: Uint8Array): Promise<Session> => {
+    const alongRows = readModel(bytes).graph.nodes.some(
+      ({ name, attributes }) => name === "take" && attributes["axis"]?.value === 0,
+    );
+    return alongRows ? Promise.reject(new Error("no rows")) : whole.createSession(bytes);
+  };
+  const feeds = { x: tensor("float32", [2, 3], [1, 2, 3, 4, 5, 6]), c: yes };
+  const options = { createSession, node: "function d.Take / take" };
+  const { nodes, problem } = await verifyModel(functionsFile(), feeds, options);
+  assert.deepEqual(
+    [nodes[0].verdict, nodes[0].where, problem],
+    ["failed", "call 1 of its function", "call 1 of its function: no rows"],
+  );
+});
+
 test("a node that first runs in a later run is compared then", async () => {
   let count = 0;
   const { createSession } = makeRuntime();
@@ -483,7 +699,7 @@ test("only scatters and gathers are captured, and only inputs are fed", async ()
   await assert.rejects(verifyModel(model, feeds, { ...makeRuntime(), node: "relu" }), {
     code: "unsupported-model",
     message:
-      /node "relu" is Relu, which is no scatter and no gather; the model has "take", "put", "again"/,
+      /node "relu" is Relu, which is not a scatter or gather; the model has "take", "put", "again"/,
   });
   await assert.rejects(verifyModel(BYTES, { ...feeds, t: x }, makeRuntime()), {
     code: "shape-mismatch",
@@ -506,7 +722,11 @@ const ODD_BODIES: readonly (readonly [title: string, make: () => Uint8Array, edi
   ["a Loop's body with one input", loopFile, (model) => void (bodyOf(model).inputs.length = 1),
     /the body of node "loop" must have 2 inputs at least/],
   ["a Scan of nothing", () => scanFile(), (model) => void (model.graph.nodes[0].inputs = ["", ""]),
-    /node "scan" has no value to scan/],
+    /node "scan" must have all inputs that it scans/],
+  ["a Scan without inputs", () => scanFile(), (model) => void (model.graph.nodes[0].inputs = []),
+    /node "scan" has no input to scan/],
+  ["a Scan that does not say how many inputs it scans", () => scanFile(),
+    (model) => void delete model.graph.nodes[0].attributes["num_scan_inputs"], /node "scan" has no input to scan/],
 ];
 
 for (const [title, make, edit, says] of ODD_BODIES) {
@@ -515,7 +735,8 @@ for (const [title, make, edit, says] of ODD_BODIES) {
     edit(model);
     const given = { n: tensor("int64", [], 2n), c: yes, x: tensor("float32", [3], [1, 2, 3]) };
     const isLoop = model.graph.inputs.some(({ name }) => name === "n");
-    const feeds = isLoop ? given : {};
+    const scanned = { s: zeros("float32", [2]), x: zeros("float32", [2, 3]) };
+    const feeds = isLoop ? given : scanned;
     await assert.rejects(listed(captureCalls(writeModel(model), feeds, makeRuntime())), {
       code: "malformed-file",
       message: says,
@@ -553,6 +774,20 @@ test("a failure is found in few sessions, and all that does not depend on it is 
   assert.ok(runtime.models.length <= 2 * Math.log2(84), `${runtime.models.length} sessions`);
 });
 
+/** A runtime in which Reshape fails. */
+function reshapeFails(): Pick<Runtime, "createSession"> {
+  const { createSession } = makeRuntime();
+  return {
+    createSession: (bytes) => {
+      const model = readModel(bytes);
+      const reshapes = model.graph.nodes.some(({ op }) => op === "Reshape");
+      return reshapes
+        ? Promise.resolve({ run: () => Promise.reject(new Error("cannot be reshaped")) })
+        : createSession(bytes);
+    },
+  };
+}
+
 /** A model of gathers beside each other, all behind one node of another operator. */
 const behind = (count: number): Model =>
   buildModel({
@@ -560,7 +795,7 @@ const behind = (count: number): Model =>
     inputs: { x: { dtype: "float32", shape: [4] } },
     constants: { near: i64([4], 1, 2, 3, 0), far: i64([1], 9) },
     nodes: [
-      { op: "Gather", name: "reshape", inputs: ["x", "far"], outputs: ["bad"] },
+      { op: "Reshape", name: "reshape", inputs: ["x", "far"], outputs: ["bad"] },
       ...Array.from({ length: count }, (_, at) => [
         { op: "Identity", name: `i${at}`, inputs: ["bad"], outputs: [`v${at}`] },
         { op: "Gather", name: `g${at}`, inputs: [`v${at}`, "near"], outputs: [`w${at}`] },
@@ -584,6 +819,76 @@ test("one failing node before many takes few sessions, and so does a runtime tha
   const failed = await listed(captureCalls(writeModel(behind(100)), { x }, { createSession }));
   assert.deepEqual(new Set(failed.map(({ problem }) => problem)), new Set(["IR 99"]));
   assert.ok(tries <= 20, `${tries} sessions`);
+});
+
+test("a node in a loop is behind the node that should make its state, in any iteration", async () => {
+  const model = readModel(loopFile());
+  const [loop] = model.graph.nodes;
+  const failing = { ...loop, op: "Reshape", name: "reshape", attributes: {} };
+  loop.inputs = ["n", "c", "bad"];
+  model.graph.nodes = [{ ...failing, inputs: ["x", "n"], outputs: ["bad"] }, loop];
+  const feeds = { n: tensor("int64", [], 2n), c: yes, x: tensor("float32", [3], [1, 2, 3]) };
+  for (const iteration of [0, 1]) {
+    const options = { ...reshapeFails(), iteration };
+    const [turn] = await listed(captureCalls(writeModel(model), feeds, options));
+    assert.deepEqual(
+      [turn.problem, turn.behind?.name, turn.call],
+      ["cannot be reshaped", "reshape", null],
+    );
+  }
+});
+
+test("a node of another operator that fails is named once, and those behind it are not blamed", async () => {
+  const { nodes, failures, agrees } = await verifyModel(
+    writeModel(behind(3)),
+    { x },
+    reshapeFails(),
+  );
+  assert.deepEqual(
+    nodes.map(({ path, verdict, sentence }) => [path, verdict, sentence]),
+    [
+      ["g0", "behind", "Reshape reshape failed before it"],
+      ["g1", "behind", "Reshape reshape failed before it"],
+      ["g2", "behind", "Reshape reshape failed before it"],
+      ["beside", "equal", ""],
+    ],
+  );
+  assert.deepEqual(failures, [
+    {
+      title: "Reshape reshape",
+      message: "cannot be reshaped",
+      isCompared: false,
+      behind: ["g0", "g1", "g2"],
+    },
+  ]);
+  assert.equal(agrees, false);
+  // Of one node alone, too.
+  const options = { ...reshapeFails(), node: "g1" };
+  const alone = await verifyModel(writeModel(behind(3)), { x }, options);
+  assert.deepEqual([alone.nodes[0].verdict, alone.failures.length], ["behind", 1]);
+});
+
+test("a node that is compared and fails is not blamed for itself", async () => {
+  const feeds = { x, i: i64([2], 1, 3) };
+  const chain = writeModel({
+    ...GATHERED,
+    graph: {
+      ...GATHERED.graph,
+      nodes: [
+        ...GATHERED.graph.nodes,
+        { ...GATHERED.graph.nodes[2], name: "last", inputs: ["y", "i"], outputs: ["z"] },
+      ],
+    },
+  });
+  const { nodes, failures } = await verifyModel(chain, feeds, makeRuntime());
+  assert.deepEqual(
+    nodes.map(({ verdict }) => verdict),
+    ["equal", "equal", "wrong", "behind"],
+  );
+  assert.deepEqual(
+    failures.map(({ title, isCompared, behind: paths }) => [title, isCompared, paths]),
+    [["Gather again", true, ["last"]]],
+  );
 });
 
 test("a loop is run in one session, whichever iteration is asked for, and branches in one each", async () => {
@@ -621,8 +926,11 @@ const REFUSED: readonly (readonly [options: object, says: RegExp])[] = [
   [{}, /createSession must be a function/],
   [{ createSession: 5 }, /createSession must be a function/],
   [{ ...makeRuntime(), runs: 0 }, /runs must be a whole number from 1 to 10000, got 0/],
+  [{ ...makeRuntime(), runs: 10_001 }, /runs must be a whole number from 1 to 10000, got 10001/],
+  [{ ...makeRuntime(), runs: 10_000, tolerance: -2 }, /tolerance must be 0 or more, got -2/],
   [{ ...makeRuntime(), tolerance: -1 }, /tolerance must be 0 or more, got -1/],
-  [{ ...makeRuntime(), iteration: 1.5 }, /iteration must be 0 or more, got 1\.5/],
+  [{ ...makeRuntime(), iteration: 1.5 }, /iteration must be an integer of 0 or more, got 1\.5/],
+  [{ ...makeRuntime(), call: -1 }, /call must be an integer of 0 or more, got -1/],
   [{ ...makeRuntime(), others: 5 }, /others must be an object, got 5/],
   [{ ...makeRuntime(), others: { fast: 5 } }, /createSession must be a function/],
   [{ ...makeRuntime(), onProgress: 5 }, /onProgress must be a function, got 5/],

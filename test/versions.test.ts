@@ -5,7 +5,8 @@ import { test } from "node:test";
 import { isTensorError } from "../src/errors.ts";
 import { compareVersions } from "../src/operators/rows.ts";
 import { roleOf, type OperatorVersion } from "../src/operators/operator.ts";
-import { hasOlderVersions, operators, resolve } from "../src/operators/registry.ts";
+import { byElements, bySlices, byTuples } from "../src/operators/addressing.ts";
+import { findOperators, hasOlderVersions, operators, resolve } from "../src/operators/registry.ts";
 
 const INTEGERS = "int8 int16 int32 int64 uint8 uint16 uint32 uint64";
 const T15 = `bool string float16 float32 float64 complex64 complex128 ${INTEGERS}`;
@@ -17,7 +18,7 @@ const TYPES: Readonly<Record<string, string>> = {
   T16: `bfloat16 ${T15}`,
   T24: `bfloat16 ${T15} float8e4m3fn float8e4m3fnuz float8e5m2 float8e5m2fnuz float8e8m0 float4e2m1 int4 uint4`,
   T13,
-  T19: `${T13} float8e4m3fn float8e5m2 float8e8m0 float4e2m1 int4 uint4`,
+  T19: `${T13} float8e4m3fn float8e5m2 float8e8m0 float4e2m1 int4 uint4 uint2`,
   I2: "int32 int64",
   I8: INTEGERS,
 };
@@ -124,6 +125,14 @@ for (const [title, inputs, attributes, types, more] of ROWS) {
     assert.deepEqual([isFunction, supportLevel, shapeInference], [false, "COMMON", true]);
   });
 }
+
+test("the form of indices that a row names is the way in which its operator addresses data", () => {
+  const plans = { tuples: byTuples.plan, elements: byElements.plan, slices: bySlices.plan };
+  for (const { versions, plan } of findOperators(() => true)) {
+    const way = Object.entries(plans).find(([, one]) => one === plan)?.[0] ?? "sequences";
+    for (const version of versions) assert.equal(version.indexForm, way, titleOf(version));
+  }
+});
 
 test("every version has a row, and everything in it a description", () => {
   assert.deepEqual(

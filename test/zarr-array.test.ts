@@ -6,130 +6,25 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { product } from "../src/tensor/shape.ts";
-import { DTYPE_NAMES, DTYPES, isNumericStorage, type DType } from "../src/tensor/dtype.ts";
-import { bytesOf } from "../src/tensor/storage.ts";
-import { full, tensor, type Tensor } from "../src/tensor/tensor.ts";
+import { DTYPES } from "../src/tensor/dtype.ts";
+import { coordinatesOf } from "../src/tensor/shape.ts";
+import { equals, full, tensor } from "../src/tensor/tensor.ts";
 import type { CreateOptions } from "../src/zarr/create.ts";
-import type { Codec } from "../src/zarr/metadata.ts";
-import { arrayInMemory } from "./support/memory-store.ts";
-import { randomFrom, randomTensor } from "./support/random.ts";
+import { parseJson, printJson } from "../src/zarr/json.ts";
+import { printMetadata } from "../src/zarr/metadata.ts";
+import { setLimits, withLimits } from "./support/limits.ts";
+import { checkBoxes, elements, zarrCases } from "./support/zarr-cases.ts";
+import { arrayInMemory, arrayOf } from "./support/memory-store.ts";
 import { assertRejected } from "./support/refusal.ts";
-
-const NUMERIC = DTYPE_NAMES.filter((dtype) => dtype !== "string");
-
-const elements = ({ data }: Tensor): Uint8Array =>
-  isNumericStorage(data) ? bytesOf(data) : assert.fail();
-
-/** The bytes of a box, element by element. */
-function boxOf(
-  bytes: Uint8Array,
-  shape: readonly number[],
-  start: readonly number[],
-  box: readonly number[],
-  width: number,
-): number[] {
-  const result: number[] = [];
-  const visit = (axis: number, position: number): void => {
-    if (axis === shape.length) {
-      result.push(...bytes.subarray(position * width, (position + 1) * width));
-      return;
-    }
-    for (let i = 0; i < box[axis]; i++) visit(axis + 1, position * shape[axis] + start[axis] + i);
-  };
-  visit(0, 0);
-  return result;
-}
-
-const axis = fc.record({
-  dim: fc.integer({ min: 0, max: 9 }),
-  chunk: fc.integer({ min: 1, max: 4 }),
-  perShard: fc.integer({ min: 1, max: 3 }),
-  start: fc.double({ min: 0, max: 1, noNaN: true }),
-  length: fc.double({ min: 0, max: 1, noNaN: true }),
-});
-
-const compression = fc.constantFrom<readonly (string | Codec)[]>(
-  [],
-  ["crc32c"],
-  ["gzip"],
-  ["zstd"],
-  ["blosc"],
-  [{ name: "blosc", configuration: { cname: "lz4", shuffle: "bitshuffle" } }],
-  ["zstd", "crc32c"],
-  ["gzip", "zstd"],
-);
-
-const cases = fc.record({
-  dtype: fc.constantFrom(...NUMERIC),
-  axes: fc.array(axis, { maxLength: 4 }),
-  isSharded: fc.boolean(),
-  isTransposed: fc.boolean(),
-  endian: fc.constantFrom("little", "big"),
-  compression,
-  seed: fc.nat(),
-});
-
-type Case = typeof cases extends fc.Arbitrary<infer C> ? C : never;
-
-function optionsOf({ dtype, axes, isSharded, isTransposed, endian, compression, seed }: Case) {
-  const chunkShape = axes.map(({ chunk }) => chunk);
-  const order = axes.map((_, d) => (d + seed) % axes.length);
-  const codecs = [
-    ...(isTransposed ? [{ name: "transpose", configuration: { order } }] : []),
-    { name: "bytes", configuration: { endian } },
-    ...compression,
-  ];
-  const shards = isSharded ? axes.map(({ chunk, perShard }) => chunk * perShard) : null;
-  return { dtype, shape: axes.map(({ dim }) => dim), chunkShape, shards, codecs };
-}
 
 test("boxes that are written and read are those of a plain array", async () => {
   await fc.assert(
-    fc.asyncProperty(cases, async (one) => {
-      const { dtype, axes, seed } = one;
-      const options = optionsOf(one);
-      const { array } = arrayInMemory({ ...options, fillValue: fillOf(dtype) });
-      const { bytes: width } = DTYPES[dtype];
-      const { shape } = options;
-      const model = elements(full(dtype, shape, fillOf(dtype) as never)).slice();
-      const random = randomFrom(seed);
-      for (let turn = 0; turn < 3; turn++) {
-        const start = axes.map(({ start, dim }) => Math.floor(((start * (turn + 1)) % 1) * dim));
-        const box = axes.map(({ length, dim }, d) => Math.ceil(length * (dim - start[d])));
-        const values = randomTensor(dtype, box, random);
-        await array.write(values, start);
-        const source = elements(values);
-        // The box of the model is replaced, element by element.
-        const positions = boxOf(numbered(shape), shape, start, box, 4);
-        const places = new Uint32Array(Uint8Array.from(positions).buffer);
-        for (const [at, place] of places.entries()) {
-          model.set(source.subarray(at * width, (at + 1) * width), place * width);
-        }
-        const read = await array.read(start, box);
-        assert.deepEqual([...elements(read)], [...source]);
-      }
-      const whole = await array.read();
-      assert.deepEqual([...elements(whole)], [...model]);
-      const start = shape.map((dim) => random(dim + 1));
-      const box = shape.map((dim, d) => random(dim - start[d] + 1));
-      const into = new Uint8Array(product(box) * width);
-      await array.readBytes(start, box, into);
-      assert.deepEqual([...into], boxOf(model, shape, start, box, width));
-    }),
+    fc.asyncProperty(zarrCases, (one) =>
+      withLimits(one.seed, () => checkBoxes(one, async (options) => arrayInMemory(options).array)),
+    ),
     { numRuns: 150 },
   );
 });
-
-/** The number of each element, as bytes. */
-const numbered = (shape: readonly number[]): Uint8Array =>
-  new Uint8Array(Uint32Array.from({ length: product(shape) }, (_, at) => at).buffer);
-
-const fillOf = (dtype: DType): CreateOptions["fillValue"] & {} => {
-  const { family } = DTYPES[dtype];
-  if (family === "bool") return true;
-  return family === "complex" ? [1, -2] : 1;
-};
 
 const ROWS: CreateOptions = { dtype: "float32", shape: [10, 4], chunkShape: [4, 4] };
 const bytesFor = (count: number): Uint8Array =>
@@ -146,6 +41,61 @@ test("a chunk at the end of an axis is stored as a whole one, padded with the fi
     assert.equal(await array.readChunk([2, 0], into), true);
     assert.deepEqual(into, bytesFor(8));
   }
+});
+
+test("a chunk at the end of an axis is padded however much it lacks", async () => {
+  const lengths = fc.integer({ min: 1, max: 40 });
+  const dtypes = fc.constantFrom("uint8", "int16", "int64");
+  await fc.assert(
+    fc.asyncProperty(dtypes, lengths, lengths, fc.nat(3), async (dtype, length, chunk, pieces) => {
+      const restore = setLimits({ ZARR: { padding: 16 * (pieces + 1) } });
+      try {
+        const options = { dtype, shape: [length], chunkShape: [chunk], fillValue: 3 } as const;
+        const { array, store } = arrayInMemory(options);
+        const values = full(dtype, [length], 5);
+        await array.write(values);
+        const last = Math.ceil(length / chunk) - 1;
+        const stored = store.objects.get(`c/${last}`) ?? assert.fail();
+        assert.equal(stored.length, chunk * DTYPES[dtype].bytes);
+        const whole = full(dtype, [chunk], 3);
+        elements(whole).set(elements(values).subarray(last * chunk * DTYPES[dtype].bytes));
+        assert.deepEqual([...stored], [...elements(whole)]);
+        assert.ok(equals(await array.read(), values));
+      } finally {
+        restore();
+      }
+    }),
+  );
+});
+
+test("transpositions follow one another, from the first codec to the last", async () => {
+  const orders = fc.shuffledSubarray([0, 1, 2], { minLength: 3 });
+  await fc.assert(
+    fc.asyncProperty(orders, orders, orders, async (...all) => {
+      const codecs = all.map((order) => ({ name: "transpose", configuration: { order } }));
+      const shape = [2, 3, 4];
+      const { array, store } = arrayInMemory({ dtype: "uint8", shape, chunkShape: shape, codecs });
+      const values = Uint8Array.from({ length: 24 }, (_, at) => at + 1);
+      await array.write(tensor("uint8", shape, values));
+      // Axis i of what a transposition makes is axis order[i] of what it is given.
+      let stored = { shape, values: [...values] };
+      for (const order of all) {
+        const turned = order.map((from) => stored.shape[from]);
+        const at = (coordinates: readonly number[]): number =>
+          coordinates.reduce((sum, one, d) => sum * stored.shape[d] + one, 0);
+        const positions = Array.from({ length: 24 }, (_, position) =>
+          coordinatesOf(position, turned),
+        );
+        const next = positions.map(
+          (to) => stored.values[at(stored.shape.map((_, d) => to[order.indexOf(d)]))],
+        );
+        stored = { shape: turned, values: next };
+      }
+      assert.deepEqual([...(store.objects.get("c/0/0/0") ?? [])], stored.values);
+      assert.deepEqual([...(await array.read()).data], [...values]);
+    }),
+    { numRuns: 40 },
+  );
 });
 
 test("a chunk that is not stored is the fill value", async () => {
@@ -165,6 +115,72 @@ test("of an uncompressed chunk only the rows of a box are read, straight into th
   await array.readBytes([5, 0], [2, 4], into);
   assert.deepEqual(store.reads, [{ key: "c/1/0", offset: 16, length: 32 }]);
   assert.deepEqual(into, bytesFor(16).slice(16, 48));
+});
+
+/** Boxes of an array of two chunks [4, 4] of float32, and what is read of the chunks: chunk, first byte, bytes. */
+// prettier-ignore
+const READS: readonly (readonly [start: number[], shape: number[], expected: readonly [string, number, number][]])[] = [
+  [[5, 1], [1, 2], [["c/1/0", 20, 8]]],
+  // Rows of which a box has a part are read as a whole.
+  [[5, 1], [2, 2], [["c/1/0", 16, 32]]],
+  [[4, 0], [4, 4], [["c/1/0", 0, 64]]],
+  [[3, 1], [2, 2], [["c/0/0", 52, 8], ["c/1/0", 4, 8]]],
+  [[2, 0], [3, 1], [["c/0/0", 32, 32], ["c/1/0", 0, 4]]],
+];
+
+for (const [start, box, expected] of READS) {
+  test(`of uncompressed chunks only the rows of the box [${box}] at [${start}] are read`, async () => {
+    const { array, store } = arrayInMemory({ ...ROWS, shape: [8, 4] });
+    const values = Float32Array.from({ length: 32 }, (_, at) => at);
+    await array.write(tensor("float32", [8, 4], values));
+    const read = await array.read(start, box);
+    const found = store.reads.map(({ key, offset, length }) => [key, offset, length]);
+    assert.deepEqual(found.toSorted(), expected);
+    const cells = Array.from({ length: box[0] * box[1] }, (_, at) => coordinatesOf(at, box));
+    const at = cells.map(([row, column]) => (start[0] + row) * 4 + start[1] + column);
+    assert.deepEqual([...read.data], at);
+  });
+}
+
+test("an index may stand before the chunks of a shard, in the other byte order", async () => {
+  const endian = (name: string) => ({ name: "bytes", configuration: { endian: name } });
+  const shards = {
+    name: "sharding_indexed",
+    configuration: {
+      chunk_shape: [2],
+      codecs: [endian("big")],
+      index_codecs: [endian("big")],
+      index_location: "start",
+    },
+  };
+  const options: CreateOptions = { dtype: "int16", shape: [6], chunkShape: [6], codecs: [shards] };
+  const { array, store } = arrayInMemory({ ...options, fillValue: 9 });
+  const values = tensor("int16", [6], [1, 2, 9, 9, 3, -2]);
+  await array.write(values);
+  // Offsets and sizes of three chunks, 48 bytes; the second chunk is not stored.
+  const number = (value: number): number[] => [0, 0, 0, 0, 0, 0, 0, value];
+  const missing = Array.from({ length: 16 }, () => 255);
+  const index = [...number(48), ...number(4), ...missing, ...number(52), ...number(4)];
+  const stored = [...index, 0, 1, 0, 2, 0, 3, 255, 254];
+  assert.deepEqual([...(store.objects.get("c/0") ?? [])], stored);
+  assert.ok(equals(await array.read(), values));
+  store.reads.length = 0;
+  assert.deepEqual([...(await array.read([5], [1])).data], [-2]);
+  const parts = [0, 54].map((offset, at) => ({ key: "c/0", offset, length: [48, 2][at] }));
+  assert.deepEqual(store.reads, parts);
+});
+
+test("of a shard that has far more in it than chunks only these are read", async () => {
+  const options: CreateOptions = { dtype: "uint8", shape: [4], chunkShape: [2], shards: [4] };
+  const { array, store } = arrayInMemory(options);
+  await array.write(tensor("uint8", [4], [1, 2, 3, 4]));
+  const shard = store.objects.get("c/0") ?? assert.fail();
+  store.objects.set("c/0", Uint8Array.from([...shard.subarray(0, 4), 0, ...shard.subarray(4)]));
+  store.reads.length = 0;
+  assert.deepEqual([...(await array.read()).data], [1, 2, 3, 4]);
+  // The index of 2 × 16 bytes and a checksum, then each chunk.
+  const lengths = store.reads.map(({ length }) => length);
+  assert.deepEqual(lengths, [36, 2, 2]);
 });
 
 test("of a shard only the index and the chunks of a box are read", async () => {
@@ -282,7 +298,7 @@ test("arguments are checked before anything is read or written", async () => {
   await assertRejected("shape-mismatch", /at least 64 bytes.* got 63/, () =>
     array.writeChunk(at, short),
   );
-  await assertRejected("shape-mismatch", /from 0 on, got -1/, () =>
+  await assertRejected("shape-mismatch", /of 0 or more, got -1/, () =>
     array.readBytes([-1, 0], [1, 1], short),
   );
   await assertRejected("index-out-of-range", /ends at 11 along axis 0/, () =>
@@ -298,6 +314,17 @@ test("arguments are checked before anything is read or written", async () => {
     array.write(full("float32", [4], 0)),
   );
   assert.equal(store.objects.size + store.reads.length, 0);
+});
+
+test("a codec that cannot encode says so, and what it was given", async () => {
+  const { array, store } = arrayInMemory({ ...ROWS, codecs: ["blosc"] });
+  const json = parseJson(new TextEncoder().encode(printMetadata(array.metadata)), "zarr.json");
+  const text = printJson(json).replace('"zstd"', '"snappy"');
+  const other = arrayOf(parseJson(new TextEncoder().encode(text), "zarr.json"), store);
+  await assertRejected("engine", /^64 bytes cannot be encoded by blosc: snappy is read/, () =>
+    other.writeChunk([0, 0], bytesFor(16)),
+  );
+  assert.equal(store.objects.size, 0);
 });
 
 test("an array that is like another one has its type and encoding", () => {

@@ -5,6 +5,8 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import { after, test } from "node:test";
+import fc from "fast-check";
+import type { ErrorCode } from "../src/errors.ts";
 import { equals, full, tensor } from "../src/tensor/tensor.ts";
 import { writeNpy } from "../src/npy/index.ts";
 import {
@@ -15,7 +17,9 @@ import {
   type CreateOptions,
   type ZarrArray,
 } from "../src/zarr/index.ts";
+import { setLimits, withLimits } from "./support/limits.ts";
 import { assertRejected } from "./support/refusal.ts";
+import { checkBoxes, zarrCases } from "./support/zarr-cases.ts";
 
 const home = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-zarr-"));
 after(() => fs.rmSync(home, { recursive: true }));
@@ -56,6 +60,16 @@ test("an array is made, written, opened and read", async () => {
       0,
     ),
   });
+});
+
+test("boxes that are written into files and read are those of a plain array", async () => {
+  let count = 0;
+  const make = (options: CreateOptions): Promise<ZarrArray> =>
+    createArray(at(`random-${count++}.zarr`), options);
+  await fc.assert(
+    fc.asyncProperty(zarrCases, (one) => withLimits(one.seed, () => checkBoxes(one, make))),
+    { numRuns: 30 },
+  );
 });
 
 test("a relative path is that of the working directory", async () => {
@@ -182,6 +196,8 @@ test("a chunk is copied as it is stored", async () => {
   assert.deepEqual(fs.readFileSync(at("into.zarr/c/1/0")), fs.readFileSync(at("from.zarr/c/1/0")));
   fs.rmSync(at("from.zarr/c/0/0"));
   assert.equal(await into.stageCopy(from, [0, 0], "none"), false);
+  // Whoever fails to stage a chunk discards what may be there.
+  await into.discard("none");
 });
 
 test("a chunk that cannot be written leaves nothing behind", async () => {
@@ -293,3 +309,52 @@ test("NPY files are opened and made by the same functions", async () => {
     createArray(at("c.npy"), OPTIONS),
   );
 });
+
+test("a new NPY file has chunks of a size, unless they are given", async () => {
+  // Of rows of 12 bytes none fits into 8.
+  const restore = setLimits({ ARRAYS: { chunk: 8 } });
+  try {
+    const options = { dtype: "int32", shape: [5, 3] } as const;
+    const chosen = await createPending(at("chosen.npy"), options as CreateOptions);
+    assert.deepEqual(chosen.chunkShape, [1, 2]);
+    const given = await createPending(at("given.npy"), { ...options, chunkShape: [4, 3] });
+    assert.deepEqual(given.chunkShape, [4, 3]);
+    assert.deepEqual([given.dtype, given.shape], ["int32", [5, 3]]);
+  } finally {
+    restore();
+  }
+});
+
+test("an unfinished NPY file stays, unless it may be overwritten", async () => {
+  const file = at("unfinished.npy");
+  const options = { dtype: "int8", shape: [2], chunkShape: [2] } as const;
+  const first = await createPending(file, { ...options, overwrite: true });
+  await first.write(tensor("int8", [2], [1, 2]));
+  await assert.rejects(createPending(file, options), { code: "EEXIST" });
+  assert.deepEqual([...(await (await openPending(file)).read()).data], [1, 2]);
+  await first.publish();
+  await assertRejected("attribute", /there is an array at/, () => createPending(file, options));
+  const second = await createPending(file, { ...options, overwrite: true });
+  assert.deepEqual([...(await second.read()).data], [0, 0]);
+  const third = await createPending(file, { ...options, overwrite: true });
+  assert.deepEqual([...(await (await openArray(file)).read()).data], [1, 2]);
+  await third.publish();
+  assert.deepEqual([...(await (await openArray(file)).read()).data], [0, 0]);
+});
+
+// prettier-ignore
+const WRONG_NPY: readonly (readonly [object, ErrorCode, RegExp])[] = [
+  [{ shape: [2] }, "dtype", /undefined is no data type/],
+  [{ dtype: "int8" }, "attribute", /needs shape, a list of integers/],
+  [{ dtype: "int8", shape: Array.from({ length: 65 }, () => 1) }, "attribute", /needs shape/],
+  [{ dtype: "int8", shape: [-1] }, "shape-mismatch", /^the shape must be integers of 0 or more, got -1$/],
+  [{ dtype: "int4", shape: [1] }, "dtype", /NPY has no data type for int4/],
+  [{ dtype: "string", shape: [1] }, "dtype", /holds text/],
+];
+
+for (const [options, code, says] of WRONG_NPY) {
+  test(`a new NPY file with ${JSON.stringify(options).slice(0, 40)} is refused`, async () => {
+    await assertRejected(code, says, () => createPending(at("wrong.npy"), options as never));
+    assert.ok(!fs.existsSync(at("wrong.npy.part")));
+  });
+}

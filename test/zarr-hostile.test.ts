@@ -182,11 +182,13 @@ for (const [name, options, bytes, says, code = "malformed-file"] of CHUNKS) {
   });
 }
 
-test("the upper half of a byte of 4 bits means nothing", async () => {
+test("the upper bits of a byte of 4 or 2 bits mean nothing", async () => {
   const bytes = Uint8Array.of(0x7f, 0xf7, 0x08, 0x80);
   for (const [dtype, expected] of [
     ["int4", [-1, 7, -8, 0]],
     ["uint4", [15, 7, 8, 0]],
+    ["int2", [-1, -1, 0, 0]],
+    ["uint2", [3, 3, 0, 0]],
     ["float4e2m1", [15, 7, 8, 0]],
   ] as const) {
     assert.deepEqual([...(await withChunk({ dtype }, bytes).read()).data], expected);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DTYPE_NAMES, DTYPES, type DType } from "../src/tensor/dtype.ts";
+import { DTYPE_NAMES, DTYPES, storedRange, type DType } from "../src/tensor/dtype.ts";
 import { arrayOf as open, arrayInMemory } from "./support/memory-store.ts";
 import { hexBytes } from "./support/npy-file.ts";
 import { assertRefused } from "./support/refusal.ts";
@@ -85,6 +85,38 @@ test("an array of Zarr v2 is read, with its codecs in the words of v3", () => {
   assert.equal(open({ ...V2, fill_value: null }).fillValue, 0);
 });
 
+const BLOSC = { id: "blosc", cname: "zstd", clevel: 3, shuffle: -1 };
+const blosc = (configuration: JsonObject): JsonObject => ({
+  name: "blosc",
+  configuration: { cname: "zstd", clevel: 3, ...configuration },
+});
+
+/** What arrays of Zarr v2 have beside the codec bytes. Shuffle -1 is by bits for one byte, else by bytes (numcodecs). */
+// prettier-ignore
+const OF_V2: readonly (readonly [string, JsonObject, readonly JsonObject[]])[] = [
+  ["a level", { compressor: { id: "zstd", level: 3 } }, [{ name: "zstd", configuration: { level: 3 } }]],
+  ["no level", { compressor: { id: "gzip" } }, [{ name: "gzip", configuration: {} }]],
+  ["a shuffle that is left open", { compressor: BLOSC }, [blosc({ shuffle: "shuffle", typesize: 4 })]],
+  ["one of two bytes", { compressor: BLOSC, dtype: "<i2" }, [blosc({ shuffle: "shuffle", typesize: 2 })]],
+  ["one of single bytes", { compressor: BLOSC, dtype: "|u1" }, [blosc({ shuffle: "bitshuffle", typesize: 1 })]],
+  ["no shuffle", { compressor: { ...BLOSC, shuffle: 0 } }, [blosc({ shuffle: "noshuffle", typesize: 4 })]],
+  ["one axis in the other order", { shape: [20], chunks: [10], order: "F" }, []],
+];
+
+for (const [name, changes, expected] of OF_V2) {
+  test(`an array of Zarr v2 with ${name} is read`, () => {
+    const codecs = open({ ...V2, ...changes }).codecs.filter((one) => one.name !== "bytes");
+    assert.deepEqual(codecs, expected);
+  });
+}
+
+test("an array of Zarr v2 may lack what has no effect", () => {
+  const { zarr_format, shape, chunks, dtype } = V2;
+  const array = open({ zarr_format, shape, chunks, dtype } as JsonObject);
+  assert.deepEqual(array.codecs, [LITTLE]);
+  assert.equal(array.fillValue, 0);
+});
+
 // prettier-ignore
 const TAKEN: readonly (readonly [string, JsonObject])[] = [
   ["extensions by their names", { ...V3, codecs: [LITTLE, "crc32c"], chunk_key_encoding: "v2" }],
@@ -129,12 +161,12 @@ const REFUSED: readonly (readonly [string, JsonObject, RegExp, ErrorCode?])[] = 
   ["no chunk grid", { ...V3, chunk_grid: null }, /a chunk_grid of memory must be a name, or an object/],
   ["another key encoding", { ...V3, chunk_key_encoding: "fanout" }, /chunk_key_encoding "fanout"/],
   ["another separator", { ...V3, chunk_key_encoding: { name: "v2", configuration: { separator: ".." } } }, /must be "\/" or "\."/],
-  ["an unknown data type", { ...V3, data_type: "int2" }, /"int2" .* save them as int8/, "dtype"],
+  ["an unknown data type", { ...V3, data_type: "uint3" }, /"uint3" .* save it as another type/, "dtype"],
   ["our own name of a type", { ...V3, data_type: "float8e5m2" }, /"float8e5m2"/, "dtype"],
   ["text", { ...V3, data_type: "string" }, /"string" .* save the text as numbers/, "dtype"],
   ["a data type that is a number", { ...V3, data_type: 4 }, /must be a name, got 4/],
-  ["a negative dimension", { ...V3, shape: [-1, 1000] }, /shape .* integers from 0 on/],
-  ["half of a dimension", { ...V3, shape: [1.5, 1000] }, /shape .* integers from 0 on/],
+  ["a negative dimension", { ...V3, shape: [-1, 1000] }, /shape .* integers of 0 or more/],
+  ["half of a dimension", { ...V3, shape: [1.5, 1000] }, /shape .* integers of 0 or more/],
   ["a shape that is text", { ...V3, shape: "10" }, /shape .* list of integers/],
   ["a dimension beyond 2^53", { ...V3, shape: [2n ** 60n, 1000] }, /dimension 1152921504606846976/, "too-large"],
   ["more elements than 2^53", { ...V3, shape: [2 ** 40, 2 ** 20] }, /more than 2\^53 - 1 elements/, "too-large"],
@@ -184,6 +216,8 @@ const REFUSED: readonly (readonly [string, JsonObject, RegExp, ErrorCode?])[] = 
   ["objects as a dtype", { ...V2, dtype: "|O" }, /save the text as numbers/, "dtype"],
   ["an unknown dtype", { ...V2, dtype: "<f16" }, /"<f16"/, "dtype"],
   ["filters", { ...V2, filters: [{ id: "delta" }] }, /filters \("delta"\)/],
+  ["six filters", { ...V2, filters: ["a", "b", "c", "d", "e", "f"] }, /filters \("a", "b", "c", "d", "e"\)/],
+  ["filters that are no list", { ...V2, filters: {} }, /filters \(no list\)/],
   ["another order", { ...V2, order: "K" }, /must be "C" or "F"/],
   ["another compressor", { ...V2, compressor: { id: "lzma" } }, /compressor "lzma" .* only zlib/],
   ["a compressor without an id", { ...V2, compressor: {} }, /null or an object with an id/],
@@ -223,6 +257,8 @@ const FILLS: readonly (readonly [DType, string, string])[] = [
   ["float4e2m1", "-6", "0f"],
   ["int4", "-8", "f8"],
   ["uint4", "15", "0f"],
+  ["int2", "-2", "fe"],
+  ["uint2", "3", "03"],
 ];
 
 for (const [dtype, text, hex] of FILLS) {
@@ -236,7 +272,7 @@ for (const [dtype, text, hex] of FILLS) {
 
 // prettier-ignore
 const NO_FILLS: readonly (readonly [DType, string])[] = [
-  ["bool", "2"], ["bool", '"true"'], ["uint8", "256"], ["uint8", "-1"], ["int4", "8"], ["int32", '"NaN"'],
+  ["bool", "2"], ["bool", '"true"'], ["uint8", "256"], ["uint8", "-1"], ["int4", "8"], ["uint2", "4"], ["int2", "2"], ["int32", '"NaN"'],
   ["int64", "9223372036854775808"], ["float32", '"nan"'], ["float32", '"0x"'], ["float32", '"0x1234567890"'],
   ["float32", "[1]"], ["complex64", "1"], ["complex64", "[1]"], ["complex64", "[1, 2, 3]"], ["complex64", '"1+2j"'],
   ["float4e2m1", '"NaN"'], ["float8e8m0", "0"], ["float16", "{}"], ["int32", "true"],
@@ -254,9 +290,8 @@ test("every bit pattern of a small type is printed such that it is read again", 
     (one) => DTYPES[one].bytes === 1 || DTYPES[one].bytes === 2,
   )) {
     const { bytes } = DTYPES[dtype];
-    const patterns =
-      bytes === 2 ? 2 ** 16 : dtype === "bool" ? 2 : "bits" in DTYPES[dtype] ? 8 : 256;
-    for (let bits = 0; bits < patterns; bits++) {
+    const [, highest] = storedRange(dtype) ?? [0, 2 ** (8 * bytes) - 1];
+    for (let bits = 0; bits <= highest; bits++) {
       const element = Uint8Array.from([bits & 255, bits >> 8].slice(0, bytes));
       const again = parseFillValue(dtype, printFillValue(dtype, element), "it");
       if (again.some((byte, at) => byte !== element[at])) assert.fail(`${dtype} ${bits}`);
@@ -327,7 +362,7 @@ const WRONG_OPTIONS: readonly (readonly [object, ErrorCode, RegExp])[] = [
   [{ codecs: "zstd" }, "attribute", /codecs must be a list/],
   [{ codecs: [{ name: "blosc", configuration: { cname: "snappy" } }] }, "attribute", /snappy .* read but not written/],
   [{ fillValue: 1.5 }, "dtype", /1\.5/],
-  [{ shape: [2 ** 53, 5] }, "attribute", /integers from 0 on/],
+  [{ shape: [2 ** 53, 5] }, "attribute", /integers of 0 or more/],
   [{ shape: [2 ** 52, 5] }, "too-large", /elements/],
   [{ dimensionNames: ["x"] }, "attribute", /list of 2 names/],
   [{ chunks: [2, 5] }, "attribute", /no option "chunks"/],
@@ -365,4 +400,21 @@ test("JSON is read as JSON.parse reads it, but for integers that no number holds
   assertRefused("malformed-file", /no text in UTF-8/, () =>
     parseJson(Uint8Array.of(0xff), "zarr.json"),
   );
+});
+
+test("JSON is printed with a list of plain values in a line, and everything else in lines of its own", () => {
+  const value = { a: [1, 2n ** 60n, "x", null, true, Infinity], b: {}, c: [{ d: [] }, [[0.5]]] };
+  const text = `{
+  "a": [1, 1152921504606846976, "x", null, true, "Infinity"],
+  "b": {},
+  "c": [
+    {
+      "d": []
+    },
+    [
+      [0.5]
+    ]
+  ]
+}`;
+  assert.equal(printJson(value), text);
 });

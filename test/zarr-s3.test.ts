@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeClient, type Request, type S3Client } from "../src/zarr/s3-client.ts";
 import { S3Store } from "../src/zarr/s3-store.ts";
+import { WITHOUT_NODE } from "./support/platform.ts";
 import { assertRejected } from "./support/refusal.ts";
 
 interface Asked extends Request {
@@ -176,4 +177,132 @@ test("URLs of objects are those of AWS, of another server, or what is given", as
     makeClient("s3://b/a", { key: 1 } as never),
   );
   await assertRejected("attribute", /is no URL/, () => makeClient("https://"));
+});
+
+const VARIABLES = [
+  ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"],
+  ["AWS_REGION", "AWS_DEFAULT_REGION"],
+  ["AWS_ACCESS_KEY_ID"],
+  ["AWS_SECRET_ACCESS_KEY"],
+  ["AWS_SESSION_TOKEN"],
+].flat();
+
+/** What `action` asks of servers, where the environment has these variables and no others for AWS. */
+async function requestsOf(
+  variables: Readonly<Record<string, string>>,
+  action: () => Promise<unknown>,
+  status = 200,
+): Promise<{ readonly request: globalThis.Request; readonly body: Uint8Array }[]> {
+  const { fetch } = globalThis;
+  const before = VARIABLES.map((name) => [name, process.env[name]] as const);
+  const requests: { request: globalThis.Request; body: Uint8Array }[] = [];
+  globalThis.fetch = async (input, init) => {
+    const request = new Request(input, init);
+    requests.push({ request, body: new Uint8Array(await request.clone().arrayBuffer()) });
+    return answer(status);
+  };
+  try {
+    for (const name of VARIABLES) delete process.env[name];
+    Object.assign(process.env, variables);
+    await action();
+  } finally {
+    globalThis.fetch = fetch;
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  }
+  return requests;
+}
+
+const PUT: Request = { method: "PUT", headers: { "x-test": "1" }, body: Uint8Array.of(1, 2, 3) };
+
+test("requests without keys are not signed", { skip: WITHOUT_NODE }, async () => {
+  const incomplete: Record<string, string>[] = [
+    {},
+    { AWS_ACCESS_KEY_ID: "id" },
+    { AWS_SECRET_ACCESS_KEY: "secret" },
+    { AWS_ACCESS_KEY_ID: "", AWS_SECRET_ACCESS_KEY: "secret" },
+  ];
+  for (const variables of incomplete) {
+    const [{ request, body }] = await requestsOf(variables, async () => {
+      const client = await makeClient("s3://bucket/a.zarr");
+      await client.send(client.urlOf("c/0"), PUT);
+    });
+    assert.equal(request.url, "https://bucket.s3.us-east-1.amazonaws.com/a.zarr/c/0");
+    assert.equal(request.method, "PUT");
+    assert.equal(request.headers.get("x-test"), "1");
+    assert.equal(request.headers.get("authorization"), null);
+    assert.deepEqual(body, PUT.body);
+  }
+});
+
+// The names of the variables and the form of the header are those of AWS's documentation of Signature Version 4.
+// prettier-ignore
+const SIGNED: readonly (readonly [object, Readonly<Record<string, string>>, url: string, scope: string, token: string | null])[] = [
+  [{}, { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret", AWS_REGION: "eu-west-1", AWS_DEFAULT_REGION: "x" },
+    "https://bucket.s3.eu-west-1.amazonaws.com/a.zarr/c/0", "eu-west-1", null],
+  [{}, { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret", AWS_DEFAULT_REGION: "eu-west-2", AWS_SESSION_TOKEN: "t" },
+    "https://bucket.s3.eu-west-2.amazonaws.com/a.zarr/c/0", "eu-west-2", "t"],
+  [{ accessKeyId: "id", secretAccessKey: "secret", region: "us-west-2", sessionToken: "own" },
+    { AWS_ACCESS_KEY_ID: "x", AWS_REGION: "x", AWS_SESSION_TOKEN: "x" },
+    "https://bucket.s3.us-west-2.amazonaws.com/a.zarr/c/0", "us-west-2", "own"],
+  [{ accessKeyId: "id", secretAccessKey: "secret", region: "r" }, { AWS_ENDPOINT_URL: "http://host:9/", AWS_ENDPOINT_URL_S3: "" },
+    "http://host:9/bucket/a.zarr/c/0", "r", null],
+  [{ accessKeyId: "id", secretAccessKey: "secret", region: "r" }, { AWS_ENDPOINT_URL: "http://x", AWS_ENDPOINT_URL_S3: "http://s3" },
+    "http://s3/bucket/a.zarr/c/0", "r", null],
+];
+
+for (const [options, variables, url, region, token] of SIGNED) {
+  test(`requests to ${url} are signed`, { skip: WITHOUT_NODE }, async () => {
+    const [{ request, body }] = await requestsOf(variables, async () => {
+      const client = await makeClient("s3://bucket/a.zarr", options);
+      await client.send(client.urlOf("c/0"), PUT);
+    });
+    assert.equal(request.url, url);
+    const scope = new RegExp(`^AWS4-HMAC-SHA256 Credential=id/\\d{8}/${region}/s3/aws4_request, `);
+    assert.match(request.headers.get("authorization") ?? "", scope);
+    assert.equal(request.headers.get("x-amz-security-token"), token);
+    assert.equal(request.headers.get("x-test"), "1");
+    assert.deepEqual([request.method, ...body], ["PUT", 1, 2, 3]);
+  });
+}
+
+test("a server that is busy is asked six times", { skip: WITHOUT_NODE }, async () => {
+  const { random } = Math;
+  // aws4fetch waits for random times between them.
+  Math.random = () => 0;
+  const keys = { accessKeyId: "id", secretAccessKey: "secret" };
+  const ask = async (): Promise<void> => {
+    const client = await makeClient("s3://bucket/a.zarr", keys);
+    const { status } = await client.send(client.urlOf("c/0"), { method: "GET" });
+    assert.equal(status, 503);
+  };
+  try {
+    assert.equal((await requestsOf({}, ask, 503)).length, 6);
+  } finally {
+    Math.random = random;
+  }
+});
+
+test("a location is the bucket itself, or has blanks and slashes", async () => {
+  const keys = { accessKeyId: "a", secretAccessKey: "b", region: "r", endpoint: "http://host//" };
+  const root = await makeClient("s3://bucket/", keys);
+  assert.equal(root.urlOf("c/0").href, "http://host/bucket/c/0");
+  assert.deepEqual(root.prefix, { bucket: "bucket", key: "" });
+  const deep = await makeClient("s3://bucket//a%20b/c//", keys);
+  assert.deepEqual(deep.prefix, { bucket: "bucket", key: "a b/c" });
+  assert.equal(deep.location, "s3://bucket//a%20b/c");
+  assert.equal(deep.urlOf("x?y").href, "http://host/bucket/a%20b/c/x%3Fy");
+  const plain = await makeClient("https://host/data//", keys);
+  assert.equal(plain.prefix, null);
+  assert.equal(plain.location, "https://host/data//");
+  assert.equal(plain.bucketUrl.href, "https://host/data/");
+  assert.equal(plain.urlOf("c/0").href, "https://host/data/c/0");
+  await assertRejected("attribute", /region must be text, got 4/, () =>
+    makeClient("s3://bucket/a", { region: 4 } as never),
+  );
+  await assertRejected("attribute", /"nowhere\/bucket\/" is no URL/, () =>
+    makeClient("s3://bucket/a", { ...keys, endpoint: "nowhere" }),
+  );
 });

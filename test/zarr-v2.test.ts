@@ -9,6 +9,7 @@ import { ZarrArray } from "../src/zarr/array.ts";
 import { parseMetadataV2 } from "../src/zarr/metadata-v2.ts";
 import { ZARR_V2 } from "./cases/zarr-v2.ts";
 import { MemoryStore } from "./support/memory-store.ts";
+import { assertRefused } from "./support/refusal.ts";
 
 const SHAPE = [5, 3] as const;
 const COUNT = Array.from({ length: 15 }, (_, at) => at);
@@ -84,4 +85,10 @@ for (const [name, files] of Object.entries(ZARR_V2)) {
 
 test("every recorded array has its values here", () => {
   assert.deepEqual(Object.keys(ZARR_V2).toSorted(), Object.keys(EXPECTED).toSorted());
+});
+
+test("a .zarray of another version is refused", () => {
+  assertRefused("malformed-file", /^the \.zarray of memory is of Zarr 3, not 2$/, () =>
+    parseMetadataV2({ zarr_format: 3 }, undefined, "memory"),
+  );
 });

@@ -16,6 +16,13 @@ export type TypeRow = readonly [
 
 const NONE = {};
 
+/** An attribute whose value the caller of a function gives. */
+const GIVEN_LATER: AttributeInput = { type: "other", value: "int", reference: "x" };
+
+/** `1, 1, 1`: an element or a dimension `count` times. */
+const times = (count: number, one: string | number = 1): string =>
+  Array.from({ length: count }, () => one).join(", ");
+
 // prettier-ignore
 export const ELEMENTWISE_ROWS: readonly TypeRow[] = [
   ["Relu", 14, "float32[2, N]", NONE, "float32[2, N]"],
@@ -138,6 +145,7 @@ export const SHAPING_ROWS: readonly TypeRow[] = [
   ["Expand", 13, "int64(N); int64{2}", NONE, "int64{N, N}"],
   ["ConstantOfShape", 9, "int64{2, N}", NONE, "float32[2, N]"],
   ["ConstantOfShape", 9, "int64{2}", { value: tensor("int64", [1], [7]) }, "int64{7, 7}"],
+  ["ConstantOfShape", 9, "int64{2}", { value: tensor("int64", [1, 1], [7]) }, "int64[2]"],
   ["ConstantOfShape", 9, "int64[2]", { value: tensor("bool", [1], [1]) }, "bool[?, ?]"],
   ["ConstantOfShape", 9, "int64{-1}", NONE, "?"],
   ["ConstantOfShape", 9, "?", NONE, "float32[...]"],
@@ -169,6 +177,10 @@ export const PART_ROWS: readonly TypeRow[] = [
   ["Slice", 13, "float32[5, 6]; int64{0}; int64{3}; int64{0}; int64{0}", NONE, "?"],
   ["Slice", 13, "int64{2, N, 4}; int64{1}; int64{9223372036854775807}", NONE, "int64{N, 4}"],
   ["Slice", 13, "int64{2, N, 4}; int64{-1}; int64{-4}; int64{0}; int64{-1}", NONE, "int64{4, N, 2}"],
+  ["Slice", 13, "float32[5, 6]; int64{-9}; int64{3}", NONE, "float32[3, 6]"],
+  ["Slice", 13, "float32[5, 6]; int64{9}; int64{3}; int64{0}; int64{-1}", NONE, "float32[1, 6]"],
+  ["Slice", 13, "int64{2, N, 4}; int64{-9}; int64{2}", NONE, "int64{2, N}"],
+  ["Slice", 13, "float32[9007199254740991]; int64{1}; int64{9223372036854775807}", NONE, "float32[9007199254740990]"],
   ["Split", 11, "float32[6, N]", { split: [2, 4] }, "float32[2, N]; float32[4, N]"],
   ["Split", 13, "float32[6, N]; int64{2, 4}", NONE, "float32[2, N]; float32[4, N]"],
   ["Split", 13, "float32[6, N]", { axis: 0 }, "float32[3, N]; float32[3, N]"],
@@ -241,6 +253,8 @@ export const PRODUCT_ROWS: readonly TypeRow[] = [
     "float32[T, 2, B, 4]; float32[2, B, 4]; float32[2, B, 4]"],
   ["GRU", 14, "float32[B, T, 3]; float32[1, 12, 3]; float32[1, 12, 4]", { layout: 1 },
     "float32[B, T, 1, 4]; float32[B, 1, 4]"],
+  ["LSTM", 14, "float32[B, T, 3]; float32[1, 16, 3]; float32[1, 16, 4]", { layout: GIVEN_LATER },
+    "float32[?, ?, ?, ?]; float32[?, ?, ?]; float32[?, ?, ?]"],
   ["QuantizeLinear", 13, "float32[N]; float32[]; int8[]", NONE, "int8[N]"],
   ["QuantizeLinear", 13, "float32[N]; float32[]", NONE, "uint8[N]"],
   ["QuantizeLinear", 21, "float32[N]; float32[]", { output_dtype: 3 }, "int8[N]"],
@@ -288,6 +302,8 @@ export const WINDOW_ROWS: readonly TypeRow[] = [
     "float32[N, 6, 18]"],
   ["ConvTranspose", 11, "float32[N, 4, 8]; float32[4, 3, 3]", { group: 2, output_shape: [20] }, "float32[N, 6, 20]"],
   ["ConvTranspose", 11, "float32[N, 4, 8, 8]; float32[4, 3, 3, 3]", { output_shape: [20] }, "?"],
+  ["Conv", 11, "float32[N, 3, 3]; float32[6, 3, 3]", NONE, "float32[N, 6, 1]"],
+  ["Conv", 11, "float32[N, 3, 2]; float32[6, 3, 3]", NONE, "float32[N, 6, ?]"],
   ["MaxPool", 12, "float32[N, 3, 8]", { kernel_shape: [3], strides: [2] }, "float32[N, 3, 3]; int64[N, 3, 3]"],
   ["MaxPool", 12, "float32[N, 3, 8]", { kernel_shape: [3], strides: [2], ceil_mode: 1 }, "float32[N, 3, 4]"],
   ["AveragePool", 11, "float32[N, 3]", { kernel_shape: [3] }, "?"],
@@ -305,4 +321,29 @@ export const WINDOW_ROWS: readonly TypeRow[] = [
     "float32[R, 3, 5, 6]"],
   ["MaxRoiPool", 1, "float32[1, 3, 8, 8]; float32[R, 5]", { pooled_shape: [2, 3] }, "float32[R, 3, 2, 3]"],
   ["GridSample", 16, "float32[N, 3, 8, 8]; float32[N, 5, 6, 2]", NONE, "float32[N, 3, 5, 6]"],
+];
+
+/** At most 64 elements are followed, as many as a shape may have. */
+// prettier-ignore
+export const LONG_ROWS: readonly TypeRow[] = [
+  ["Neg", 13, `int64{${times(64)}}`, NONE, `int64{${times(64, -1)}}`],
+  ["Neg", 13, `int64{${times(65)}}`, NONE, "int64[65]"],
+  ["Add", 14, "int64[9007199254740991]; int64(0)", NONE, "int64[9007199254740991]"],
+  ["Concat", 13, `int64{${times(32)}}; int64{${times(32)}}`, { axis: 0 }, `int64{${times(64)}}`],
+  ["Concat", 13, `int64{${times(33)}}; int64{${times(32)}}`, { axis: 0 }, "int64[65]"],
+  ["Expand", 13, "int64(1); int64{64}", NONE, `int64{${times(64)}}`],
+  ["Expand", 13, "int64(1); int64{65}", NONE, "int64[65]"],
+  ["Expand", 13, "int64(1); int64{9007199254740991}", NONE, "int64[9007199254740991]"],
+  ["ConstantOfShape", 9, "int64{64}", { value: tensor("int64", [1], [1]) }, `int64{${times(64)}}`],
+  ["ConstantOfShape", 9, "int64{65}", { value: tensor("int64", [1], [1]) }, "int64[65]"],
+  ["ConstantOfShape", 9, "int64{9007199254740991}", NONE, "float32[9007199254740991]"],
+  ["Range", 11, "int64(0); int64(64); int64(1)", NONE, `int64{${Array.from({ length: 64 }, (_, n) => n).join(", ")}}`],
+  ["Range", 11, "int64(0); int64(65); int64(1)", NONE, "int64[65]"],
+  ["Range", 11, "int64(0); int64(9007199254740991); int64(1)", NONE, "int64[9007199254740991]"],
+  ["Tile", 13, "int64{1, 1}; int64{32}", NONE, `int64{${times(64)}}`],
+  ["Tile", 13, "int64{1, 1}; int64{33}", NONE, "int64[66]"],
+  ["Tile", 13, "int64{1}; int64{9007199254740991}", NONE, "int64[9007199254740991]"],
+  ["Reshape", 13, "float32[2, 3]; int64[64]", NONE, `float32[${times(64, "?")}]`],
+  ["Reshape", 13, "float32[2, 3]; int64[65]", NONE, "float32[...]"],
+  ["Reshape", 13, `float32[1]; int64{${times(65)}}`, NONE, "float32[...]"],
 ];

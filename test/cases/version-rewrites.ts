@@ -37,8 +37,19 @@ const ANY = { x: UNRANKED };
 const AXES_1 = { constants: { axes: axes(1) } };
 const LARGEST = 3.4028234663852886e38;
 
+/** Without axes: what each reduction makes of its input where it reduces nothing; of one element, most are not that element. */
+const REDUCES_NOTHING: readonly VersionRewrite[] = [
+  ...["Max", "Mean", "Min", "Prod", "Sum"].map((name) => ({ name, isSame: true })),
+  ...["L1", "L2", "LogSum", "LogSumExp", "SumSquare"].map((name) => ({ name, isSame: false })),
+].map(({ name, isSame }) => ({
+  ...{ from: 18, to: 11, node: `Reduce${name} x`, inputs: X },
+  attributes: { noop_with_empty_axes: 1 },
+  becomes: isSame ? ["Identity x"] : new RegExp(`Reduce${name}-\\d+ without axes reduces all`),
+}));
+
 // prettier-ignore
 const AXES: readonly VersionRewrite[] = [
+  ...REDUCES_NOTHING,
   { from: 11, to: 13, node: "Unsqueeze x", inputs: X, attributes: { axes: [0, -1] },
     becomes: ["Unsqueeze x y/axes"], adds: { "y/axes": axes(0, -1) } },
   { from: 18, to: 12, node: "Unsqueeze x axes", inputs: X, ...AXES_1, becomes: ["Unsqueeze x | axes=[1]"] },
@@ -64,8 +75,6 @@ const AXES: readonly VersionRewrite[] = [
   { from: 18, to: 13, node: "ReduceMin x axes", inputs: X, constants: { axes: axes() }, becomes: ["ReduceMin x"] },
   { from: 18, to: 13, node: "ReduceMin x", inputs: X, attributes: { noop_with_empty_axes: 1, keepdims: 1 },
     becomes: ["Identity x"] },
-  { from: 18, to: 13, node: "ReduceSumSquare x", inputs: X, attributes: { noop_with_empty_axes: 1 },
-    becomes: /ReduceSumSquare-13 without axes reduces all/ },
   { from: 20, to: 19, node: "ReduceMax x", inputs: { x: { dtype: "bool", shape: [4] } },
     becomes: /ReduceMax-18 does not take bool; opset 20 can say it$/ },
   { from: 13, to: 10, node: "Flatten x", inputs: X, attributes: { axis: -1 }, becomes: ["Flatten x | axis=2"] },
@@ -303,6 +312,14 @@ const MADE: readonly VersionRewrite[] = [
   { from: 18, to: 17, node: "OptionalHasElement", becomes: /OptionalHasElement-15 needs the input input; opset 18/ },
   { from: 18, to: 17, node: "OptionalGetElement x", inputs: { x: { dtype: "string", shape: [] } },
     becomes: /OptionalGetElement-15 does not take string; opset 18 can say it$/ },
+  { from: 28, to: 27, node: "Optional x", inputs: { x: { dtype: "uint2", shape: [2] } },
+    becomes: /Optional-15 does not take uint2; opset 28 can say it$/ },
+  { from: 28, to: 27, node: "OptionalGetElement x", inputs: { x: { dtype: "int2", shape: [2] } },
+    becomes: /OptionalGetElement-18 does not take int2; opset 28 can say it$/ },
+  { from: 28, to: 27, node: "OptionalHasElement x", inputs: { x: { dtype: "uint2", shape: [2] } },
+    becomes: /OptionalHasElement-18 does not take uint2; opset 28 can say it$/ },
+  { from: 25, to: 24, node: "ConstantOfShape s", inputs: { s: I64(1) }, attributes: { value: tensor("uint2", [1], [1]) },
+    becomes: /ConstantOfShape-24 does not take uint2; opset 25 can say it$/ },
   { from: 13, to: 12, node: "Loop m c v", inputs: { m: I64(), c: { dtype: "bool", shape: [] }, v: F32(2) },
     outputs: ["carried", "y"], becomes: /Loop-11 takes fewer data types, and that of "y" is not known; opset 13 can say it$/ },
   { from: 16, to: 15, node: "Scan x", inputs: { x: BF16(2) },

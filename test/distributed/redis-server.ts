@@ -38,6 +38,10 @@ export class RedisServer {
     return `redis://127.0.0.1:${this.port}`;
   }
 
+  get pid(): number {
+    return this.#group.child.pid ?? 0;
+  }
+
   /** Sends one command. @returns the first line of the answer */
   command(line: string): Promise<string> {
     return new Promise((resolve, reject) => {

@@ -31,6 +31,7 @@ function settings(folder: string, ports: readonly number[]): string {
   return `ClusterName=ndscatter
 SlurmctldHost=${host}(127.0.0.1)
 SlurmctldPort=${controller}
+CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
 AuthType=auth/munge
 AuthInfo=socket=${folder}/munge.socket,cred_expire=5
 CredType=cred/munge
@@ -172,6 +173,11 @@ export class SlurmCluster {
     // What watches a task would report its end, so it goes first.
     const watchers = tasks.map(parentOf).filter((pid) => pid > 1 && !tasks.includes(pid));
     killAll([...(daemon === undefined ? [] : [daemon]), ...watchers, ...tasks]);
+  }
+
+  /** The processes of the cluster. */
+  processes(): number[] {
+    return processesOf(this.folder);
   }
 
   #isOurs(pid: number): boolean {

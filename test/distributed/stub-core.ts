@@ -39,6 +39,16 @@ export const stubRuns = (folder: string): string[] => {
   return fs.existsSync(file) ? fs.readFileSync(file, "utf8").trim().split("\n") : [];
 };
 
+const beginningOf = (folder: string, pid: number): string => path.join(folder, `begun-${pid}`);
+
+/** Whether a process has begun a task that is not done. */
+export function isInTask(folder: string, pid: number): boolean {
+  const file = beginningOf(folder, pid);
+  if (!fs.existsSync(file)) return false;
+  const task = fs.readFileSync(file, "utf8");
+  return task !== "" && !fs.existsSync(path.join(folder, task));
+}
+
 function remaining({ folder, stages }: Job, stage: StageName): number[] {
   const done = new Set(fs.readdirSync(path.join(folder, stage)));
   const { tasks = 0 } = stages.find(({ name }) => name === stage) ?? {};
@@ -63,6 +73,7 @@ async function runTask(
     if (early.length > 0) throw new TensorError("shape-mismatch", `${stage} began before ${name}`);
   }
   fs.appendFileSync(path.join(folder, "runs"), `${stage} ${task}\n`);
+  fs.writeFileSync(beginningOf(folder, process.pid), path.join(stage, `${task}`));
   await sleep(job.milliseconds, undefined, signal === undefined ? {} : { signal });
   const is = (place?: { stage: StageName; task: number }): boolean =>
     place?.stage === stage && place.task === task;

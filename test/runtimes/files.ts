@@ -3,7 +3,7 @@
 import * as fs from "node:fs";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
-import { skippedLines, type Counts } from "./outcome.ts";
+import { skippedLines, sumOf, type Counts } from "./outcome.ts";
 import { inParallel } from "./parallel.ts";
 import { ProcessGroup } from "./process-group.ts";
 import type { Runtime } from "./runtimes.ts";
@@ -14,6 +14,9 @@ const SOURCES = new URL("../../test/", TESTS);
 const SUFFIX = ".test.js";
 const SOURCE_SUFFIX = ".test.ts";
 const SLOW = ".slow";
+
+/** More failures of one process may have one cause: a hook that fails makes all tests fail, of other files too. */
+const MANY = 20;
 
 /** A process that has not ended after so many seconds has failed. */
 const LIMIT = 900;
@@ -41,7 +44,7 @@ export const testFiles = (areSlow: boolean): string[] =>
  * Runs test files. Prints what failed, what was skipped, and how long each process took.
  * @param together how many files one process runs
  */
-export function runFiles(
+export async function runFiles(
   runtime: Runtime,
   program: string,
   names: readonly string[],
@@ -52,18 +55,30 @@ export function runFiles(
     console.log(`${runtime.name}: ${name}: skipped: ${runtime.leftOut[name]}`);
   }
   const here = names.filter((name) => !isLeftOut(name));
-  return inParallel(inGroups(here, Math.ceil(here.length / together)), (group) => {
+  const run = async (group: readonly string[]): Promise<Result[]> => {
     const files = group.map((one) => fileURLToPath(new URL(one + SUFFIX, TESTS)));
-    return runTogether(runtime, program, group.join(", "), files);
-  });
+    const result = await runTogether(runtime, program, group.join(", "), files, group.length > 1);
+    if (group.length === 1 || result.counts.failed <= MANY) return [result];
+    console.log(`${runtime.name}: ${result.counts.failed} tests fail: each file runs alone`);
+    const alone: Result[] = [];
+    // oxlint-disable-next-line no-await-in-loop
+    for (const name of group) alone.push(...(await run([name])));
+    return sumOf(alone.map(({ counts }) => counts)).failed > 0 ? alone : [result];
+  };
+  const results = await inParallel(inGroups(here, Math.ceil(here.length / together)), run);
+  return results.flat();
 }
 
-/** Runs files in one process, and prints how that went under a name. */
+/**
+ * Runs files in one process, and prints how that went under a name.
+ * @param isBrief whether more than {@link MANY} failures are only counted
+ */
 export async function runTogether(
   runtime: Runtime,
   program: string,
   name: string,
   files: readonly string[],
+  isBrief = false,
 ): Promise<Result> {
   const start = performance.now();
   const result = await runProcess(runtime, program, files);
@@ -78,7 +93,8 @@ export async function runTogether(
     reason,
   }));
   for (const line of skippedLines(tests)) console.log(`${runtime.name}: ${name}: ${line}`);
-  if (failed > 0) console.log(result.output.match(runtime.failures)?.join("") ?? result.output);
+  if (failed > 0 && !(isBrief && failed > MANY))
+    console.log(result.output.match(runtime.failures)?.join("") ?? result.output);
   return result;
 }
 

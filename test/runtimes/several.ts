@@ -1,15 +1,37 @@
 /**
  * Loads the test files that are named into one process, one after the other. No test begins before all are loaded:
  * Node 24 takes the first moment without a test for the end, and then hooks of later files run before their tests.
+ *
+ * A file that cannot be loaded is one failed test, and the other files run. Files that fail by the same error, because
+ * they import the same broken module, say so and leave the error to the first. After all tests nothing may be open.
  */
 
-import { before } from "node:test";
+import { after, before, test } from "node:test";
+import path from "node:path";
 import { pathToFileURL } from "node:url";
+import { requireNothingOpen, watchMemory } from "../support/resources.ts";
 
-const load = async (): Promise<void> => {
-  for (const file of process.argv.slice(2)) await import(pathToFileURL(file).href);
+watchMemory();
+const failures = new Map<string, string>();
+
+async function load(file: string): Promise<void> {
+  const name = path.basename(file);
+  try {
+    await import(pathToFileURL(file).href);
+  } catch (error) {
+    const first = failures.get(String(error));
+    failures.set(String(error), first ?? name);
+    test(`${name} loads`, () => {
+      throw first === undefined ? error : new Error(`it fails as ${first} does`);
+    });
+  }
+}
+
+const loadAll = async (): Promise<void> => {
+  for (const file of process.argv.slice(2)) await load(file);
 };
 
-const loaded = load();
+const loaded = loadAll();
 before(() => loaded);
 await loaded;
+after(requireNothingOpen);

@@ -3,18 +3,19 @@
  * their tests, so only `many-threads.slow.test.ts` has engines of more than a few.
  */
 
+import { after } from "node:test";
 import { createEngine, engineOf, type Engine } from "../../src/create-engine.ts";
 import { createJs } from "../../src/engines/js.ts";
 import { WasmExecutor } from "../../src/engines/wasm/executor.ts";
 import type { KernelMemory } from "../../src/engines/wasm/kernel-memory.ts";
-import { LIMITS, type Limits } from "../../src/engines/wasm/limits.ts";
 import { WasmPlatform } from "../../src/engines/wasm/platform.ts";
 import type { Path } from "../../src/engines/wasm/session.ts";
 import { WorkerPool } from "../../src/engines/wasm/worker-pool.ts";
+import { WASM, type WasmLimits } from "../../src/limits.ts";
 import { settle, WITHOUT_THREADS } from "./platform.ts";
 
 /** WebAssembly for everything, however small, through windows that hold a few elements. */
-export const TINY: Limits = {
+export const TINY: WasmLimits = {
   window: 64,
   work: 0,
   submit: 0,
@@ -25,6 +26,7 @@ export const TINY: Limits = {
   regions: 1,
   share: 1,
   partition: 1,
+  row: 1,
 };
 
 const platform = new WasmPlatform();
@@ -40,18 +42,20 @@ export interface TracedEngine {
 
 export async function tracedEngine(
   threads: number,
-  limits: Partial<Limits> = {},
+  limits: Partial<WasmLimits> = WASM,
   poolOf = (memory: KernelMemory): WorkerPool => new WorkerPool(threads, memory),
+  on = platform,
 ): Promise<TracedEngine> {
-  const memory = typeof SharedArrayBuffer === "function" ? platform.sharedMemory() : null;
+  const memory = typeof SharedArrayBuffer === "function" ? on.sharedMemory() : null;
   const pool = threads > 1 && memory !== null ? poolOf(memory) : null;
   const seen: Path[] = [];
   const executor = new WasmExecutor({
     js: createJs(),
-    platform,
+    platform: on,
     makeShared: () => memory,
     pool,
-    limits: { ...LIMITS, ...limits },
+    // The record itself, so that limits that are drawn later are the engine's.
+    limits: limits === WASM ? WASM : { ...WASM, ...limits },
     trace: (path) => seen.push(path),
   });
   if (pool !== null) await started(pool);
@@ -89,3 +93,6 @@ const many = async (): Promise<Record<string, Engine>> => ({
 });
 
 export const ENGINES: Readonly<Record<string, Engine>> = await (MANY_THREADS ? many() : few());
+after(() => {
+  for (const engine of Object.values(ENGINES)) engine.dispose();
+});

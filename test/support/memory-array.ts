@@ -14,7 +14,7 @@ export class MemoryArray implements PendingArray {
   readonly chunkShape: readonly number[];
   readonly location: ArrayLocation = { format: "zarr", path: "memory" };
   readonly fingerprint = "memory";
-  readonly isPlain = true;
+  readonly held = { read: 0, write: 0 };
   readonly tensor: Tensor;
   /** What was staged and is neither published nor discarded, by name. */
   readonly staged = new Map<string, Uint8Array>();

@@ -1,5 +1,9 @@
 /** NPY files put together by hand, right and wrong ones, without the code that they test. */
 
+import { isNumericStorage, rowOf } from "../../src/tensor/dtype.ts";
+import { bytesOf } from "../../src/tensor/storage.ts";
+import type { Tensor } from "../../src/tensor/tensor.ts";
+
 /** The bytes that are these characters, each below 256. */
 export const latin1 = (text: string): Uint8Array =>
   Uint8Array.from(text, (character) => character.charCodeAt(0));
@@ -11,8 +15,8 @@ export const hexBytes = (text: string): Uint8Array =>
 /** A file with this header, exactly as given, and these bytes behind it. */
 export function npyFile(header: string, payload: ArrayLike<number> = [], version = 1): Uint8Array {
   const text = latin1(header);
-  const low = [text.length & 255, text.length >> 8];
-  const length = version === 1 ? low : [...low, 0, 0];
+  const shifts = version === 1 ? [0, 8] : [0, 8, 16, 24];
+  const length = shifts.map((shift) => (text.length >>> shift) & 255);
   const magic = [0x93, ...latin1("NUMPY")];
   return Uint8Array.from([...magic, version, 0, ...length, ...text, ...Array.from(payload)]);
 }
@@ -20,3 +24,13 @@ export function npyFile(header: string, payload: ArrayLike<number> = [], version
 /** The dictionary of a header as NumPy writes it, without padding. `tuple` is the shape: `(2, 3)`. */
 export const npyDictionary = (descr: string, tuple: string, fortranOrder = "False"): string =>
   `{'descr': '${descr}', 'fortran_order': ${fortranOrder}, 'shape': ${tuple}, }\n`;
+
+/** A big-endian file of a tensor, whose data type is not string. */
+export function bigEndianNpy({ dtype, shape, data }: Tensor): Uint8Array {
+  const { npy, bytes, lanes } = rowOf(dtype);
+  const unit = bytes / lanes;
+  const payload = isNumericStorage(data) ? Array.from(bytesOf(data)) : [];
+  const swapped = payload.map((_, at) => payload[at - (at % unit) + unit - 1 - (at % unit)]);
+  const tuple = `(${shape.map((dim) => `${dim}, `).join("")})`;
+  return npyFile(npyDictionary(`${unit === 1 ? "|" : ">"}${npy}`, tuple), swapped);
+}

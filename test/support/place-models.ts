@@ -183,9 +183,13 @@ export const iteratorNet = (inner: string): string =>
     [],
   );
 
-/** A model whose Loop turns x round by `turn`, a Gather with the outer indices 1, 2, 0, in each iteration. */
-export const loopFile = (): Uint8Array => {
-  const inside = [
+/** A Loop that turns x round by `turn`, a Gather with the outer indices 1, 2, 0, in each iteration. */
+const TURNING = node(
+  "Loop",
+  ["n", "c", "x"],
+  "y",
+  "loop",
+  body("body", [
     ...graph(
       "body",
       "again",
@@ -194,11 +198,14 @@ export const loopFile = (): Uint8Array => {
     ),
     ...bytes(GRAPH.output, valueInfo("turned")),
     ...["at", "go", "state"].flatMap((name) => bytes(GRAPH.input, valueInfo(name))),
-  ];
-  return file(
+  ]),
+);
+
+const withTurns = (main: Bytes): Uint8Array =>
+  file(
     int(MODEL.irVersion, 8),
     bytes(MODEL.graph, [
-      ...graph("main", "y", node("Loop", ["n", "c", "x"], "y", "loop", body("body", inside))),
+      ...main,
       ...initializer(
         head("int64", 3),
         text(TENSOR.name, "perm"),
@@ -210,6 +217,15 @@ export const loopFile = (): Uint8Array => {
     ]),
     opset(18),
   );
+
+/** A model that is a Loop: {@link TURNING}. */
+export const loopFile = (): Uint8Array => withTurns(graph("main", "y", TURNING));
+
+/** A model that has the Loop in the branch of an If that is taken where `c` is false, and a Gather `own` beside the If. */
+export const loopInBranchFile = (): Uint8Array => {
+  const then = graph("then", "t", node("Identity", ["x"], "t"));
+  const choose = node("If", ["c"], "z", "if", ...branches(then, graph("else", "y", TURNING)));
+  return withTurns(graph("main", "o", choose, node("Gather", ["x", "perm"], "o", "own")));
 };
 
 /** An attribute that has the value of an attribute of the function's call. */
@@ -295,8 +311,31 @@ export const functionsFile = (hasNever = true): Uint8Array => {
   );
 };
 
-/** A Scan over the columns of x [2, 3], last column first, whose state `turn` turns round in each iteration. */
-export const scanFile = (version = 18): Uint8Array => {
+/** A model that calls `Outer` of x, then of z; `Outer` calls `Inner`, where `take` takes row 1. */
+export const twoCallsFile = (): Uint8Array => {
+  const call = (op: string, from: string, to: string): Bytes =>
+    node(op, [from, "i"], to, "", text(NODE.domain, "d"));
+  const type = tensorType(FLOAT, dim(2), dim(3));
+  return file(
+    int(MODEL.irVersion, 8),
+    bytes(MODEL.graph, [
+      ...graph("main", "b", call("Outer", "x", "a"), call("Outer", "z", "b")),
+      ...indices("i", 1),
+      ...bytes(GRAPH.input, valueInfo("x", type)),
+      ...bytes(GRAPH.input, valueInfo("z", type)),
+    ]),
+    opset(18),
+    opset(1, "d"),
+    functionOf("Inner", ["x", "i"], "y", [node("Gather", ["x", "i"], "y", "take")]),
+    functionOf("Outer", ["x", "i"], "z", [call("Inner", "x", "z")]),
+  );
+};
+
+/**
+ * A Scan over the columns of x [2, 3], last column first, whose state `turn` turns round in each iteration.
+ * @param isPlain a Scan over the rows, in their order, which no attribute says
+ */
+export const scanFile = (version = 18, isPlain = false): Uint8Array => {
   const inside = [
     ...graph(
       "body",
@@ -322,8 +361,7 @@ export const scanFile = (version = 18): Uint8Array => {
           "scan",
           body("body", inside),
           integer("num_scan_inputs", 1),
-          list("scan_input_axes", 1),
-          list("scan_input_directions", 1),
+          ...(isPlain ? [] : [list("scan_input_axes", 1), list("scan_input_directions", 1)]),
         ),
       ),
       ...initializer(
@@ -384,5 +422,35 @@ export const shadowsFile = (number = valueInfo("at")): Uint8Array => {
       ...bytes(GRAPH.input, valueInfo("x", tensorType(FLOAT, dim(4)))),
     ]),
     opset(18),
+  );
+};
+
+/** ScatterNDs that repeat a target: `inside` a branch, and `put` in a function whose call says the reduction. */
+export const repeatsFile = (): Uint8Array => {
+  const put = (data: string, output: string, name: string, ...parts: readonly Bytes[]): Bytes =>
+    node("ScatterND", [data, "i", "u"], output, name, ...parts);
+  const then = graph("then", "t", put("x", "t", "inside"));
+  const otherwise = graph("else", "e", node("Identity", ["x"], "e"));
+  const word = attribute("reduction", "STRING", text(ATTRIBUTE.refAttrName, "how"));
+  const how = attribute("how", "STRING", text(ATTRIBUTE.s, "add"));
+  const call = node("Put", ["x", "i", "u"], "b", "", text(NODE.domain, "d"), how);
+  return file(
+    int(MODEL.irVersion, 8),
+    bytes(MODEL.graph, [
+      ...graph("main", "b", node("If", ["c"], "a", "choose", ...branches(then, otherwise)), call),
+      ...indices("i", 1, 1),
+      ...bytes(GRAPH.input, valueInfo("x", tensorType(FLOAT, dim(3)))),
+      ...bytes(GRAPH.input, valueInfo("u", tensorType(FLOAT, dim(2)))),
+      ...bytes(GRAPH.input, valueInfo("c", tensorType(9))),
+    ]),
+    opset(18),
+    opset(1, "d"),
+    functionOf(
+      "Put",
+      ["x", "i", "u"],
+      "y",
+      [put("x", "y", "put", word)],
+      opset(18, undefined, FUNCTION.opsetImport),
+    ),
   );
 };

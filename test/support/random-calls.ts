@@ -20,6 +20,8 @@ export interface Case {
   readonly attributes: Record<string, number | string | boolean>;
   readonly expected: Tensor;
   readonly random: Random;
+  /** The size of the axis that the index at a position addresses; absent where indices are starts of sequences. */
+  readonly dimOf?: (position: number) => number;
 }
 
 /** Shapes of rank 1 to 6, small, with a zero now and then; and a seed for the values. */
@@ -95,6 +97,7 @@ export function scatterNDCase(
     attributes: { reduction, ...policies },
     expected,
     random,
+    dimOf: (p) => dims[p % k],
   };
 }
 
@@ -132,6 +135,7 @@ export function scatterElementsCase(
     attributes: { axis, reduction, ...policies },
     expected,
     random,
+    dimOf: () => dims[positive],
   };
 }
 
@@ -156,6 +160,7 @@ export function gatherNDCase(
     attributes: { batchDims, ...policies },
     expected,
     random,
+    dimOf: (p) => addressed[p % k],
   };
 }
 
@@ -176,6 +181,7 @@ export function gatherElementsCase(
     attributes: { axis, ...policies },
     expected,
     random,
+    dimOf: () => dims[positive],
   };
 }
 
@@ -205,6 +211,7 @@ export function gatherCase(
     },
     expected,
     random,
+    dimOf: () => dims[axis],
   };
 }
 

@@ -34,6 +34,8 @@ export function runProgram(folder: string, code: string): string {
     compilerOptions: {
       rootDir: ".",
       outDir: ".",
+      // Readers may have set it, and then what an index gives may be undefined.
+      noUncheckedIndexedAccess: true,
       typeRoots: [path.join(ROOT, "node_modules/@types")],
     },
     files: ["program.ts"],

@@ -139,7 +139,7 @@ async function call(
   const [data, indices, updates] = inputs;
   const { reduction, ...settings } = options;
   const planner = engine[PLANNERS[operator as keyof typeof PLANNERS]];
-  const plan = planner(data.shape, indices, settings as object);
+  const plan = planner(data.shape, indices, settings as never);
   return updates === undefined
     ? plan.gather(data, { out })
     : plan.scatter(data, updates, { reduction: reduction as "add", out });

@@ -299,6 +299,25 @@ test("what uses the result of a bad call writes nothing, and has its error", asy
   for (const one of [data, badIndices, goodIndices, updates, result, ...chained]) one.dispose();
 });
 
+test("buffers of results of bad calls, read past the tensors, hold zeros or data", async () => {
+  const [data, badIndices, updates] = upload(DATA, BAD, UPDATES);
+  const gathered = engine.gatherND(data, badIndices);
+  const scattered = engine.scatterND(data, badIndices, updates, { reduction: "add" });
+  const past = [
+    engine.fromBuffer(gathered.buffer, "float32", [3]),
+    engine.fromBuffer(scattered.buffer, "float32", [5]),
+  ];
+  const reads = await Promise.all(past.map((one) => one.read()));
+  assert.deepEqual(
+    reads.map((one) => one.toArray()),
+    [
+      [0, 0, 0],
+      [1, 2, 3, 4, 5],
+    ],
+  );
+  await assert.rejects(engine.done(), { code: "index-out-of-range" });
+});
+
 test("as indices too the result of a bad call writes nothing", async () => {
   const data = guarded(DATA);
   const badIndices = engine.gather(engine.upload(GOOD), i32([1], 0));

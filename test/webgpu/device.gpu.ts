@@ -4,15 +4,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Gpu } from "../../src/engines/gpu/gpu.ts";
 import { BUFFER_USAGE, type GpuDeviceLike } from "../../src/engines/gpu/webgpu.ts";
+import { OPEN } from "../../src/resources.ts";
 import { tensor, zeros } from "../../src/tensor/tensor.ts";
-import { createGpuEngine } from "../../src/webgpu/index.ts";
 import type { GpuEngine, GpuTensor } from "../../src/webgpu/types.ts";
+import { setLimits } from "../support/limits.ts";
 import { assertRefused, assertRejected } from "../support/refusal.ts";
 import {
   bufferOf,
   device as sharedDevice,
   engine,
   openDevice,
+  openEngine,
   readBuffers,
   TENSOR_USAGE,
 } from "./gpu.ts";
@@ -37,7 +39,7 @@ async function isLost(device: GpuDeviceLike): Promise<boolean> {
 }
 
 test("an engine with a device of its own destroys it at its end", async () => {
-  const own = await createGpuEngine();
+  const own = await openEngine();
   await works(own);
   const { device } = own;
   own.dispose();
@@ -45,9 +47,48 @@ test("an engine with a device of its own destroys it at its end", async () => {
   assertRefused("disposed", /the engine is gone/, () => own.alloc("int8", [1]));
 });
 
+for (const isOwn of [true, false]) {
+  test(`waits that have begun end well when the engine is disposed of, ${isOwn ? "with a device of its own" : "on a given device"}`, async () => {
+    const device = isOwn ? undefined : await openDevice();
+    const engine = await openEngine({ device });
+    const data = engine.upload(DATA);
+    const result = engine.scatterND(data, [[2], [2]], [0.5, 8], { reduction: "add" });
+    const bad = engine.gather(data, engine.upload(tensor("int32", [1], [9])));
+    const waits = [result.read(), bad.read(), engine.done(), data.read()];
+    engine.dispose();
+    const outcomes = await Promise.allSettled(waits);
+    const said = outcomes.map((one) =>
+      one.status === "fulfilled" ? one.value?.toArray() : one.reason.code,
+    );
+    const isBad = "index-out-of-range";
+    assert.deepEqual(said, [[1, 2, 11.5, 4], isBad, isBad, [1, 2, 3, 4]]);
+    assert.equal(await isLost(engine.device), isOwn);
+    // What begins now is refused, however late.
+    for (const wait of [() => data.read(), () => engine.done()]) {
+      await assertRejected("disposed", /the engine is gone/, wait);
+    }
+    engine.dispose();
+    device?.destroy();
+  });
+}
+
+test("slots and buffers of calls that nobody waits for are given back with the engine", async () => {
+  const device = await openDevice();
+  const before = { ...OPEN };
+  const own = await openEngine({ device });
+  const data = own.upload(DATA);
+  const indices = own.upload(tensor("int32", [1], [9]));
+  const tensors = [data, indices, ...[1, 2].map(() => own.gather(data, indices))];
+  assert.equal(OPEN.slots, before.slots + 2);
+  for (const one of tensors) one.dispose();
+  own.dispose();
+  assert.deepEqual({ ...OPEN }, before);
+  device.destroy();
+});
+
 test("a device that was given is not destroyed", async () => {
   const device = await openDevice();
-  const first = await createGpuEngine({ device });
+  const first = await openEngine({ device });
   assert.equal(first.device, device);
   await works(first);
   const kept = bufferOf(Uint8Array.of(1, 2, 3, 4), 0, device);
@@ -60,7 +101,7 @@ test("a device that was given is not destroyed", async () => {
   await assertRejected("disposed", gone, () => first.done());
   await assertRejected("disposed", gone, () => data.read());
   assert.deepEqual([...(await readBuffers([kept], device))[0]], [1, 2, 3, 4]);
-  const second = await createGpuEngine({ device });
+  const second = await openEngine({ device });
   await works(second);
   device.destroy();
 });
@@ -68,15 +109,15 @@ test("a device that was given is not destroyed", async () => {
 test("what is no device", async () => {
   for (const device of [{}, 7, "gpu", null]) {
     await assertRejected("attribute", /device/, () =>
-      createGpuEngine({ device: device as GpuDeviceLike }),
+      openEngine({ device: device as GpuDeviceLike }),
     );
   }
-  await assertRejected("attribute", /devices/, () => createGpuEngine({ devices: 1 } as object));
+  await assertRejected("attribute", /devices/, () => openEngine({ devices: 1 } as object));
 });
 
 test("a device that is lost: what waits is rejected, what comes is refused", async () => {
   const device = await openDevice();
-  const lost = await createGpuEngine({ device });
+  const lost = await openEngine({ device });
   const data = lost.upload(DATA);
   await data.read();
   const plan = lost.planScatterND([4], [[1]]);
@@ -106,7 +147,7 @@ test("a device that is lost: what waits is rejected, what comes is refused", asy
 
 test("calls between the end of a device and the news of it", async () => {
   const device = await openDevice();
-  const lost = await createGpuEngine({ device });
+  const lost = await openEngine({ device });
   const data = lost.upload(DATA);
   await data.read();
   device.destroy();
@@ -120,7 +161,7 @@ test("calls between the end of a device and the news of it", async () => {
 
 test("a buffer that its user destroyed", async () => {
   const device = await openDevice();
-  const own = await createGpuEngine({ device });
+  const own = await openEngine({ device });
   const buffer = bufferOf(new Uint8Array(16), 0, device);
   const data = own.fromBuffer(buffer, "float32", [4]);
   const good = own.upload(DATA);
@@ -149,7 +190,7 @@ const NEEDING = {
 for (const [name, begin] of Object.entries(NEEDING)) {
   test(`${name} for which memory is missing, once`, async () => {
     const device = await openDevice();
-    const own = await createGpuEngine({ device });
+    const own = await openEngine({ device });
     const data = own.upload(DATA);
     const call = begin(own);
     const create = device.createBuffer.bind(device);
@@ -174,7 +215,7 @@ for (const [name, begin] of Object.entries(NEEDING)) {
 
 test("a tensor for which memory is missing", async () => {
   const device = await openDevice();
-  const own = await createGpuEngine({ device });
+  const own = await openEngine({ device });
   device.pushErrorScope("validation");
   const good = own.upload(DATA);
   const create = device.createBuffer.bind(device);
@@ -199,25 +240,62 @@ test("a tensor for which memory is missing", async () => {
 
 test("of scratch memory the oldest is given up", () => {
   const gpu = new Gpu(sharedDevice);
-  const destroyed: string[] = [];
-  // Two of this size are kept.
-  for (const name of ["first", "second", "third", "fourth"]) {
-    const nothing = (): void => {};
-    gpu.giveScratch([
-      {
-        ...{ size: 100 * 2 ** 20, usage: TENSOR_USAGE, mapState: "unmapped", unmap: nothing },
-        mapAsync: () => Promise.resolve(undefined),
-        getMappedRange: () => new ArrayBuffer(0),
-        destroy: () => destroyed.push(name),
-      },
-    ]);
+  const restore = setLimits({ GPU: { kept: 100, spare: 0 } });
+  const buffers = [4, 44, 12, 44].map((bytes) => gpu.takeScratch(bytes));
+  const destroyed: number[] = [];
+  for (const [i, buffer] of buffers.entries()) {
+    const destroy = buffer.destroy.bind(buffer);
+    buffer.destroy = () => {
+      destroyed.push(i);
+      destroy();
+    };
   }
-  assert.deepEqual(destroyed, ["first", "second"]);
+  gpu.giveScratch([buffers[0]]);
+  gpu.giveScratch(buffers.slice(1));
+  assert.deepEqual(destroyed, [0]);
+  // The smallest that is long enough, unless it is more than four times as long.
+  const taken = [12, 8, 12].map((bytes) => gpu.takeScratch(bytes));
+  assert.deepEqual(
+    taken.map((buffer) => buffers.indexOf(buffer)),
+    [2, -1, 1],
+  );
+  gpu.giveScratch(taken);
+  gpu.clear();
+  assert.deepEqual(destroyed, [0, 3, 2, 1]);
+  restore();
+});
+
+test("what the driver cannot do although it is valid", async () => {
+  const device = await openDevice();
+  const own = await openEngine({ device });
+  const data = own.upload(DATA);
+  await data.read();
+  const scopes: string[] = [];
+  const push = device.pushErrorScope.bind(device);
+  const pop = device.popErrorScope.bind(device);
+  device.pushErrorScope = (filter) => {
+    scopes.push(filter);
+    push(filter);
+  };
+  // A driver that cannot compile a kernel.
+  device.popErrorScope = async () => {
+    const filter = scopes.pop();
+    const error = await pop();
+    return filter === "internal" ? { message: "the compiler gave up\nin line 7" } : error;
+  };
+  const result = own.gather(data, [1]);
+  device.pushErrorScope = push;
+  device.popErrorScope = pop;
+  const says = /^the GPU failed: the compiler gave up$/;
+  await assertRejected("engine", says, () => result.read());
+  await assertRejected("engine", says, () => own.done());
+  assert.deepEqual((await own.gather(data, [1]).read()).toArray(), [2]);
+  device.destroy();
 });
 
 test("tensors larger than what a kernel sees", async () => {
   const device = await openDevice();
-  const own = await createGpuEngine({ device });
+  const own = await openEngine({ device });
   const { maxStorageBufferBindingSize: most } = device.limits;
   for (const action of [
     () => own.alloc("int8", [most + 4]),
@@ -236,7 +314,7 @@ test("tensors larger than what a kernel sees", async () => {
 });
 
 test("an engine takes all the memory that a device of its own may have", async () => {
-  const own = await createGpuEngine();
+  const own = await openEngine();
   const ordinary = await openDevice();
   const most = await openDevice(({ maxStorageBufferBindingSize }) => ({
     maxStorageBufferBindingSize,
@@ -251,7 +329,7 @@ test("an engine takes all the memory that a device of its own may have", async (
 
 test("a bad call is no device's error", async () => {
   const device = await openDevice();
-  const own = await createGpuEngine({ device });
+  const own = await openEngine({ device });
   device.pushErrorScope("validation");
   const data = own.upload(DATA);
   const bad = own.gather(data, own.upload(tensor("int32", [1], [9])));
@@ -268,7 +346,7 @@ test("a bad call is no device's error", async () => {
 
 test("a small tensor in a buffer larger than what a kernel sees", async () => {
   const device = await openDevice();
-  const own = await createGpuEngine({ device });
+  const own = await openEngine({ device });
   const { maxStorageBufferBindingSize, maxBufferSize } = device.limits;
   const size = Math.min(maxBufferSize, maxStorageBufferBindingSize + 2 ** 20);
   const buffer = device.createBuffer({ size, usage: TENSOR_USAGE });
@@ -283,7 +361,7 @@ test("a device that is lost before it has an engine", async () => {
   const device = await openDevice();
   device.destroy();
   await device.lost;
-  const late = await createGpuEngine({ device });
+  const late = await openEngine({ device });
   assertRefused("engine", /lost/, () => late.alloc("int8", [1]));
   await assertRejected("engine", /lost/, () => late.done());
   late.dispose();

@@ -17,7 +17,9 @@ import {
   type GpuDeviceLike,
 } from "../../src/engines/gpu/webgpu.ts";
 import { createGpuEngine } from "../../src/webgpu/index.ts";
-import type { GpuTensor } from "../../src/webgpu/types.ts";
+import type { GpuEngine, GpuEngineOptions, GpuPlan, GpuTensor } from "../../src/webgpu/types.ts";
+import { setLimits } from "../support/limits.ts";
+import { atEnd } from "../support/resources.ts";
 
 interface Adapter {
   readonly limits: {
@@ -48,10 +50,49 @@ const noAdapter = (): never => {
   throw new Error("there is no adapter");
 };
 
+const engines: GpuEngine[] = [];
+const disposables: { dispose(): void }[] = [];
+
+function kept<T extends object>(value: T): T {
+  if ("dispose" in value) disposables.push(value as T & { dispose(): void });
+  return value;
+}
+
+type Call = (...args: readonly unknown[]) => object;
+
+/** The functions of an engine or a plan; what they return is disposed of when all tests have ended. */
+const keeping = <T extends object>(one: T, wrap: (result: object) => object): T =>
+  Object.fromEntries(
+    Object.entries(one).map(([name, value]) => [
+      name,
+      typeof value === "function" && name !== "dispose"
+        ? (...args: readonly unknown[]) => wrap((value as Call)(...args))
+        : value,
+    ]),
+  ) as T;
+
+const wrapped = (result: object): object =>
+  kept("duplicates" in result ? keeping<GpuPlan>(result as GpuPlan, kept) : result);
+
+/** A new engine. What tests leave to the garbage collector is disposed of at their end, so that only the engine's own is left. */
+export async function openEngine(options?: GpuEngineOptions): Promise<GpuEngine> {
+  const engine = await createGpuEngine(options);
+  engines.push(engine);
+  return keeping(engine, wrapped);
+}
+
+atEnd(async () => {
+  // Errors of calls are those of tests that did not ask.
+  await Promise.all(engines.map((engine) => engine.done().catch(() => {})));
+  for (const one of [...disposables, ...engines]) one.dispose();
+});
+
 export const device = await openDevice();
 
-/** Shared, because a driver may take seconds to compile a kernel. */
-export const engine = await createGpuEngine({ device });
+/** Shared, because a driver may take seconds to compile a kernel. Its board of slots grows in the first tests. */
+const restore = setLimits({ GPU: { slots: 1 } });
+export const engine = await openEngine({ device });
+restore();
 
 /** What the buffer of a tensor has to be usable for. */
 export const TENSOR_USAGE = BUFFER_USAGE.STORAGE | BUFFER_USAGE.COPY_SRC | BUFFER_USAGE.COPY_DST;

@@ -5,10 +5,9 @@ import { test } from "node:test";
 import { createEngine } from "../../src/create-engine.ts";
 import { DTYPE_NAMES, reductionsOf, viewOf } from "../../src/tensor/dtype.ts";
 import { tensor, Tensor } from "../../src/tensor/tensor.ts";
-import { createGpuEngine } from "../../src/webgpu/index.ts";
 import { assertRefused } from "../support/refusal.ts";
 import { randomFrom, randomTensor } from "../support/random.ts";
-import { device, engine, guarded, hasArithmetic, readBuffers } from "./gpu.ts";
+import { device, engine, guarded, hasArithmetic, openEngine, readBuffers } from "./gpu.ts";
 import { assertSame } from "./ways.ts";
 
 const js = createEngine({ kind: "js" });
@@ -51,6 +50,59 @@ test("lists and tensors of other packages stand for indices and updates", async 
     assert.equal(results.length, 30);
     for (const result of results) assertSame(await result.read(), expected, reduction);
   }
+});
+
+/** A tensor of onnxruntime-web on the GPU: whoever asks for its elements gets an error. */
+const onRuntime = (type: string, dims: readonly number[], gpuBuffer: unknown) => ({
+  ...{ type, dims, gpuBuffer, location: "gpu-buffer" },
+  get data(): Float32Array {
+    throw new Error("The data is not on CPU. Use `getData()` to download GPU data to CPU");
+  },
+});
+
+test("tensors of onnxruntime on the GPU stand for indices and updates", async () => {
+  const places = onRuntime("int64", [3, 1], guarded(INDICES).buffer);
+  const values = onRuntime("float32", [3, 2], guarded(UPDATES).buffer);
+  const data = engine.upload(DATA);
+  const plan = engine.planScatterND([5, 2], INDICES);
+  const options = { reduction: "add" } as const;
+  const expected = js.scatterND(DATA, INDICES, UPDATES, options);
+  for (const result of [
+    engine.scatterND(data, places, values, options),
+    engine.scatterND(data, INDICES, values, options),
+    engine.scatterND(data, places, UPDATES, options),
+    plan.scatter(data, values, options),
+  ]) {
+    assertSame(await result.read(), expected, "by tensors of onnxruntime");
+  }
+  assertSame(
+    await engine.gatherND(data, places).read(),
+    js.gatherND(DATA, INDICES),
+    "places of a gather",
+  );
+});
+
+test("tensors of onnxruntime on the GPU that do not fit", () => {
+  const data = engine.upload(DATA);
+  const updates = guarded(UPDATES);
+  const withUpdates = (given: unknown) => () =>
+    Reflect.apply(engine.scatterND, engine, [data, INDICES, given]);
+  const was = onRuntime("float32", [3, 2], undefined);
+  const disposedOf = Object.create(was, { location: { value: "none" } });
+  for (const [code, says, given] of [
+    ["dtype", /int32/, onRuntime("int32", [3, 2], updates.buffer)],
+    ["dtype", /"odd"/, onRuntime("odd", [3, 2], updates.buffer)],
+    ["shape-mismatch", /the buffer of updates .* 400/, onRuntime("float32", [100], updates.buffer)],
+    ["shape-mismatch", /\[3, 1\]/, onRuntime("float32", [3, 1], updates.buffer)],
+    ["attribute", /the buffer of updates must be a GPUBuffer, got 7/, onRuntime("float32", [3], 7)],
+    ["disposed", /the memory of updates is gone/, disposedOf],
+  ] as const) {
+    const error = assertRefused(code, says, withUpdates(given));
+    assert.deepEqual([error.op, error.input], ["ScatterND", "updates"]);
+  }
+  // Elements on the GPU are no elements of the host.
+  const upload = (): unknown => engine.upload(onRuntime("float32", [3, 2], updates.buffer));
+  assertRefused("dtype", /getData\(\), or give its buffer to fromBuffer/, upload);
 });
 
 test("tensors of the heap at every address, and in shared memory", async () => {
@@ -141,7 +193,7 @@ test("a plan that was disposed of", () => {
 });
 
 test("two engines on one device do not see each other's calls", async () => {
-  const other = await createGpuEngine({ device });
+  const other = await openEngine({ device });
   const data = guarded(DATA);
   const same = other.fromBuffer(data.buffer, "float32", [5, 2]);
   let expected = DATA;

@@ -9,10 +9,9 @@ import { test } from "node:test";
 import type { GpuBufferLike, GpuDeviceLike } from "../../src/engines/gpu/webgpu.ts";
 import { DTYPE_NAMES, reductionsOf, type DType } from "../../src/tensor/dtype.ts";
 import { zeros } from "../../src/tensor/tensor.ts";
-import { createGpuEngine } from "../../src/webgpu/index.ts";
 import type { GpuEngine, GpuPlan } from "../../src/webgpu/types.ts";
 import { assertRefused } from "../support/refusal.ts";
-import { device, hasArithmetic } from "./gpu.ts";
+import { device, hasArithmetic, openEngine } from "./gpu.ts";
 
 const nothing = (): void => {};
 
@@ -33,12 +32,8 @@ function listingDevice(
   const pass = {
     ...{ setPipeline: nothing, setBindGroup: nothing, dispatchWorkgroups: nothing, end: nothing },
   };
-  const { maxComputeWorkgroupsPerDimension } = device.limits;
   return {
-    limits: {
-      ...{ maxBufferSize: bytes, maxStorageBufferBindingSize: bytes },
-      maxComputeWorkgroupsPerDimension,
-    },
+    limits: { maxBufferSize: bytes, maxStorageBufferBindingSize: bytes },
     lost: new Promise(nothing),
     queue: { submit: nothing, writeBuffer: nothing },
     createBuffer,
@@ -132,7 +127,7 @@ function workOf(engine: GpuEngine, dtype: DType): void {
 
 test("the text of every kernel", async () => {
   const texts = new Map<string, Set<string>>();
-  const engine = await createGpuEngine({ device: listingDevice(texts) });
+  const engine = await openEngine({ device: listingDevice(texts) });
   readingOf(engine);
   for (const dtype of DTYPE_NAMES) if (dtype !== "string") workOf(engine, dtype);
   assert.ok(texts.size > 240, `only ${texts.size} kernels`);
@@ -149,7 +144,7 @@ test("the text of every kernel", async () => {
 });
 
 test("a mean of so many updates that its quotient could be rounded twice", async () => {
-  const engine = await createGpuEngine({ device: listingDevice(new Map(), 2 ** 32 - 4) });
+  const engine = await openEngine({ device: listingDevice(new Map(), 2 ** 32 - 4) });
   const meanOf = (updates: number): void => {
     const [data, one] = [engine.alloc("float32", [1]), engine.alloc("int32", [updates, 1])];
     const options = { reduction: "mean" } as const;

@@ -40,9 +40,9 @@ function modest(dtype: DType, size: number): Tensor {
   return new Tensor(dtype, [size], size, data);
 }
 
-function spread(count: number, below: number, from = 1): Tensor {
+function spread(count: number, below: number): Tensor {
   const data = new Int32Array(count);
-  for (let i = 0; i < count; i++) data[i] = Math.imul(i, 2_654_435_761 + 2 * from) >>> 1;
+  for (let i = 0; i < count; i++) data[i] = Math.imul(i, 2_654_435_763) >>> 1;
   for (let i = 0; i < count; i++) data[i] %= below;
   return new Tensor("int32", [count, 1], count, data);
 }
@@ -52,26 +52,25 @@ async function compare(result: GpuTensor, expected: Tensor, used: readonly GpuTe
   for (const one of new Set([result, ...used])) one.dispose();
 }
 
-for (const dtype of ["int8", "float32"] as const) {
-  test(`a gather of ${MANY} elements of ${dtype}`, async () => {
-    const data = randomTensor(dtype, [1009], randomFrom(5));
-    const indices = spread(MANY, 1009);
-    const used = [engine.upload(data), engine.upload(indices)];
-    await compare(engine.gatherND(used[0], used[1]), js.gatherND(data, indices), used);
-  });
+// Other types cross the same limits where those are shrunken: `limits.gpu.ts`.
+test(`a gather of ${MANY} elements of int8`, async () => {
+  const data = randomTensor("int8", [1009], randomFrom(5));
+  const indices = spread(MANY, 1009);
+  const used = [engine.upload(data), engine.upload(indices)];
+  await compare(engine.gatherND(used[0], used[1]), js.gatherND(data, indices), used);
+});
 
-  test(`a scatter of ${MANY} elements of ${dtype}`, async () => {
-    const data = zeros(dtype, [MANY]);
-    const updates = modest(dtype, MANY);
-    const indices = spread(MANY, MANY);
-    const used = [data, indices, updates].map((one) => engine.upload(one));
-    await compare(
-      engine.scatterND(used[0], used[1], used[2]),
-      js.scatterND(data, indices, updates),
-      used,
-    );
-  });
-}
+test(`a scatter of ${MANY} elements of float32`, async () => {
+  const data = zeros("float32", [MANY]);
+  const updates = modest("float32", MANY);
+  const indices = spread(MANY, MANY);
+  const used = [data, indices, updates].map((one) => engine.upload(one));
+  await compare(
+    engine.scatterND(used[0], used[1], used[2]),
+    js.scatterND(data, indices, updates),
+    used,
+  );
+});
 
 test(`sums of ${MANY} integers`, async () => {
   const data = zeros("int32", [4099]);
@@ -102,12 +101,12 @@ test(`sums of a slice of ${MANY} elements, which are made in order`, async () =>
 /** How many times a cell is met. Drivers that compute on the processor take seconds for the longest. */
 const MET: readonly (readonly [DType, Reduction, times: number])[] = [
   ["float32", "add", 2_000_000],
-  ["float32", "mul", 2_000_000],
-  ["float32", "max", 2_000_000],
-  ["float32", "none", 2_000_000],
+  ["float32", "mul", 300_000],
+  ["float32", "max", 300_000],
+  ["float32", "none", 300_000],
   ["int32", "add", 2_000_000],
   ["int8", "add", 2_000_000],
-  ["uint8", "max", 2_000_000],
+  ["uint8", "max", 300_000],
   ["float16", "add", 300_000],
   ["bfloat16", "sub", 300_000],
   ["int64", "mul", 300_000],

@@ -4,10 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BUFFER_USAGE } from "../../src/engines/gpu/webgpu.ts";
 import { tensor } from "../../src/tensor/tensor.ts";
-import { createGpuEngine } from "../../src/webgpu/index.ts";
 import type { GpuEngine, GpuTensor } from "../../src/webgpu/types.ts";
 import { assertRefused, assertRejected } from "../support/refusal.ts";
-import { bufferOf, openDevice } from "./gpu.ts";
+import { bufferOf, openDevice, openEngine } from "./gpu.ts";
 
 /** As many calls as have places at the beginning, the first of which is bad. */
 const PLACES = 63;
@@ -15,7 +14,7 @@ const PLACES = 63;
 /** An engine whose next call has to make room for its place. */
 async function fullEngine() {
   const device = await openDevice();
-  const engine = await createGpuEngine({ device });
+  const engine = await openEngine({ device });
   const data = engine.upload(tensor("float32", [4], [1, 2, 3, 4]));
   const good = engine.upload(tensor("int32", [1, 1], [2]));
   const bad = engine.upload(tensor("int32", [1, 1], [7]));
@@ -61,7 +60,7 @@ test("the call that needs more places is too large", async () => {
 
 test("the engine asks about pending calls once at a time", async () => {
   const device = await openDevice();
-  const engine = await createGpuEngine({ device });
+  const engine = await openEngine({ device });
   const create = device.createBuffer.bind(device);
   let asked = 0;
   device.createBuffer = (descriptor) => {
@@ -86,7 +85,7 @@ test("the engine asks about pending calls once at a time", async () => {
 
 test("a device that does not say whether it refused a call", async () => {
   const device = await openDevice();
-  const engine = await createGpuEngine({ device });
+  const engine = await openEngine({ device });
   device.popErrorScope = () => Promise.reject(new Error("no scope"));
   const data = engine.upload(tensor("int32", [2], [0, 0]));
   const result = engine.scatterND(data, [[1]], [5]);
@@ -97,7 +96,7 @@ test("a device that does not say whether it refused a call", async () => {
 
 test("who asked before done has told learns of a bad call too, however late the elements come", async () => {
   const device = await openDevice();
-  const engine = await createGpuEngine({ device });
+  const engine = await openEngine({ device });
   const out = engine.upload(tensor("int32", [2], [3, 4]));
   const bad = engine.upload(tensor("int32", [1, 1], [7]));
   engine.scatterND(out, bad, [9], { out });

@@ -10,7 +10,6 @@ import { createEngine } from "../../src/create-engine.ts";
 import { BUFFER_USAGE } from "../../src/engines/gpu/webgpu.ts";
 import { DTYPE_NAMES, reductionsOf } from "../../src/tensor/dtype.ts";
 import { tensor, Tensor, zeros } from "../../src/tensor/tensor.ts";
-import { createGpuEngine } from "../../src/webgpu/index.ts";
 import type { GpuTensor } from "../../src/webgpu/types.ts";
 import { assertRefused, assertRejected } from "../support/refusal.ts";
 import { saidBy, thrownBy } from "./expected-error.ts";
@@ -21,6 +20,7 @@ import {
   engine,
   guarded,
   hasArithmetic,
+  openEngine,
   readBuffers,
   TENSOR_USAGE,
 } from "./gpu.ts";
@@ -314,7 +314,7 @@ test("a shared buffer outlives its tensors", async () => {
   assertSame(await engine.fromBuffer(buffer, "float32", [3]).read(), values, "another tensor");
 });
 
-const other = await createGpuEngine({ device });
+const other = await openEngine({ device });
 after(() => other.dispose());
 
 test("tensors of another engine", async () => {

@@ -8,6 +8,7 @@ import assert from "node:assert/strict";
 import type { GpuBufferLike } from "../../src/engines/gpu/webgpu.ts";
 import { firstDifference, Tensor } from "../../src/tensor/tensor.ts";
 import type { GpuTensor } from "../../src/webgpu/types.ts";
+import { LIMITS_SEED, withLimits } from "../support/limits.ts";
 import type { Case } from "../support/ways.ts";
 import { areGuards, bytesOfTensor, engine, guarded, readBuffers, tensorOf } from "./gpu.ts";
 
@@ -87,10 +88,24 @@ interface Made {
   dispose(): void;
 }
 
-/** Makes each call in all its ways, and then checks everything that they wrote, or had to leave as it was. */
-export async function goAll(cases: readonly Case[], ways: readonly Way[] = WAYS): Promise<number> {
+/** How many calls drew limits. */
+let turns = 0;
+
+/** Makes each call in all its ways, with other limits each time, and then checks everything that they wrote, or had to leave as it was. */
+export async function goAll(
+  cases: readonly Case[],
+  { ways = WAYS, areLimitsDrawn = true } = {},
+): Promise<number> {
   const made = cases.flatMap((one) =>
-    ways.filter((way) => canGo(one, way)).map((way) => make(one, way)),
+    ways
+      .filter((way) => canGo(one, way))
+      .map((way) => {
+        const what = `${one.name}: ${way.name}`;
+        if (!areLimitsDrawn) return make(one, way, what);
+        const turn = turns++;
+        const limits = `LIMITS=${LIMITS_SEED}, turn ${turn}`;
+        return withLimits(turn, () => make(one, way, `${what}, with ${limits}`));
+      }),
   );
   await engine.done();
   const outcomes = made.flatMap((call) => call.outcomes);
@@ -122,8 +137,7 @@ function assertOutcome({ what, expected, isGuarded }: Outcome, bytes: Uint8Array
   if (isGuarded) assert.ok(areGuards(bytes.subarray(length)), `${what}: bytes behind it changed`);
 }
 
-function make(one: Case, way: Way): Made {
-  const what = `${one.name}: ${way.name}`;
+function make(one: Case, way: Way, what: string): Made {
   const data = guarded(one.inputs[0]);
   const rest = one.inputs
     .slice(1)
@@ -168,7 +182,7 @@ function call(
   const [data, indices, updates] = inputs;
   const { reduction, ...settings } = options;
   const planner = engine[PLANNERS[operator as keyof typeof PLANNERS]];
-  const plan = planner(data.shape, indices as Tensor, settings);
+  const plan = planner(data.shape, indices as Tensor, settings as never);
   const gpuData = data as GpuTensor;
   const result =
     updates === undefined

@@ -1,0 +1,218 @@
+/** Arrays that a job has changed in part: every use says so, and nobody applies updates twice. */
+
+import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { syncBuiltinESMExports } from "node:module";
+import { test } from "node:test";
+import { createJob } from "../src/chunked/create-job.ts";
+import { removeJob } from "../src/chunked/job-folder.ts";
+import { openContext } from "../src/chunked/job.ts";
+import { startPool } from "../src/chunked/pool.ts";
+import { runJob } from "../src/chunked/run-job.ts";
+import { readSpec } from "../src/chunked/spec-file.ts";
+import { runTask } from "../src/chunked/tasks.ts";
+import { Workspace } from "../src/chunked/workspace.ts";
+import { createArray, openArray } from "../src/zarr/index.ts";
+import {
+  add,
+  makeHome,
+  makeJob,
+  MEMORY,
+  readAll,
+  requestIn,
+  storeInputs,
+} from "./support/job-files.ts";
+import { WITHOUT_NODE_ITSELF } from "./support/platform.ts";
+import { assertRejected } from "./support/refusal.ts";
+
+/** A job in place of whose four chunks two are changed. */
+async function makeHalf(): Promise<{ home: string; folder: string; array: string }> {
+  const home = makeHome();
+  await storeInputs(home);
+  const folder = await makeJob(home, add, { out: null });
+  const pool = startPool({ threads: 0, memory: MEMORY });
+  await pool.run(folder, "partition", 0);
+  for (const chunk of [1, 3]) await pool.run(folder, "apply", chunk);
+  await pool.end();
+  const array = path.join(home, "data.zarr");
+  assert.deepEqual(await readAll(array), [1, 6, 1, 6]);
+  return { home, folder, array };
+}
+
+const run = (folder: string): Promise<void> => runJob(folder, { threads: 0, memory: MEMORY });
+
+test("an array that is changed in part is refused, with how much, and the way back is finishing the job", async () => {
+  const { home, folder, array } = await makeHalf();
+  const other = path.join(home, "other");
+  const says = new RegExp(
+    String.raw`^another job is changing \S+data\.zarr in place: 2 of 4 chunks are changed; ` +
+      String.raw`finish it \(ndscatter job resume \S+job\), ` +
+      String.raw`or give it up \(ndscatter job remove \S+job\), which leaves the array changed in part$`,
+  );
+  const inputs = await requestIn(home, add, { folder: other });
+  for (const request of [
+    { ...inputs, out: null },
+    inputs,
+    { ...inputs, data: inputs.updates ?? inputs.data, updates: inputs.data },
+  ]) {
+    await assertRejected("attribute", says, () => createJob(request));
+  }
+  assert.ok(!fs.existsSync(other) && !fs.existsSync(path.join(home, "out.zarr")));
+  // The folder of the job does not take another one, and does not advise to remove it.
+  const gather = { function: "gatherND", options: {} };
+  const sentence =
+    /holds another job.*finish that job \(ndscatter job resume .*or give another folder$/;
+  await assertRejected("attribute", sentence, () =>
+    createJob({ ...inputs, call: gather, updates: undefined, folder }),
+  );
+  await createJob({ ...inputs, out: null, folder });
+  await run(folder);
+  assert.deepEqual(await readAll(array), [6, 6, 6, 6]);
+  await createJob(inputs);
+});
+
+test("an array whose job's folder was removed is not changed again", async () => {
+  const { home, folder, array } = await makeHalf();
+  fs.rmSync(folder, { recursive: true });
+  const request = await requestIn(home, add, { out: null });
+  const says =
+    /data\.zarr in place: 2 of 4 chunks are changed, and its folder \S+job is not here; finish it where it is, or restore the array from a copy$/;
+  await assertRejected("attribute", says, () => createJob(request));
+  assert.deepEqual(await readAll(array), [1, 6, 1, 6]);
+  assert.ok(!fs.existsSync(folder));
+});
+
+test("a job whose array has lost its claim says how much is changed", async () => {
+  const { home, folder, array } = await makeHalf();
+  fs.rmSync(path.join(array, ".ndscatter"), { recursive: true });
+  const request = await requestIn(home, add, { out: null });
+  const says =
+    /^2 of 4 chunks of \S+data\.zarr are changed by the job in \S+, but .* restore the array from a copy, then remove/;
+  await assertRejected("attribute", says, () => createJob(request));
+  assert.deepEqual(await readAll(array), [1, 6, 1, 6]);
+  assert.ok(fs.existsSync(folder));
+});
+
+test("an array without changes is free again when its job is given up", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const folder = await makeJob(home, add, { out: null });
+  const pool = startPool({ threads: 0, memory: MEMORY });
+  await pool.run(folder, "partition", 0);
+  await removeJob(folder);
+  const array = path.join(home, "data.zarr");
+  assert.deepEqual(fs.readdirSync(array).sort(), ["c", "zarr.json"]);
+  await run(await makeJob(home, add, { out: null }));
+  assert.deepEqual(await readAll(array), [6, 6, 6, 6]);
+  await pool.end();
+});
+
+test("giving a job up marks the array as changed in part, and every later use says so", async () => {
+  const { home, folder, array } = await makeHalf();
+  const open = await openArray(array);
+  await removeJob(folder);
+  assert.ok(!fs.existsSync(folder));
+  const says =
+    /data\.zarr is changed in part: job [0-9a-f]{16} changed 2 of 4 chunks and was given up; restore the array from a copy$/;
+  await assertRejected("malformed-file", says, () => openArray(array));
+  const files = await Promise.all(
+    ["indices.zarr", "updates.zarr"].map((name) => openArray(path.join(home, name))),
+  );
+  const [indices, updates] = files;
+  const request = { folder, call: add, data: open, indices, updates, memory: MEMORY, threads: 1 };
+  // An array that was opened before is no way around it.
+  await assertRejected("malformed-file", says, () => createJob({ ...request, out: null }));
+  const out = { format: "zarr", path: path.join(home, "out.zarr") } as const;
+  await assertRejected("malformed-file", says, () => createJob({ ...request, out }));
+  // What replaces the array is whole.
+  const { dtype, shape, chunkShape } = open;
+  await createArray(array, { dtype, shape, chunkShape, overwrite: true });
+  assert.deepEqual(await readAll(array), [0, 0, 0, 0]);
+});
+
+test("a job that is given up leaves nothing of a new array", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const before = fs.readdirSync(home).sort();
+  for (const name of ["out.zarr", "out.npy"]) {
+    const format = name.endsWith("npy") ? "npy" : "zarr";
+    const folder = await makeJob(home, add, { out: { format, path: path.join(home, name) } });
+    const pool = startPool({ threads: 0, memory: MEMORY });
+    await pool.run(folder, "partition", 0);
+    await pool.run(folder, "apply", 2);
+    await pool.end();
+    await removeJob(folder);
+    assert.deepEqual(fs.readdirSync(home).sort(), before);
+  }
+});
+
+test("the mark of a chunk names a chunk of this job, and that chunk", async () => {
+  const { folder, array } = await makeHalf();
+  const marker = (chunk: number): string => path.join(folder, "applied", String(chunk));
+  const own = fs.readFileSync(marker(1), "utf8");
+  const other = own.replace(/^[0-9a-f]{16}-1-/, (text) => text.replace("-1-", "-0-"));
+  const [id] = own.split("-");
+  for (const text of [own, `${"0".repeat(16)}-0-abc`, `${id}-0-../../x`, "nothing", ""]) {
+    fs.writeFileSync(marker(0), text);
+    await assertRejected("malformed-file", /applied.0 does not name a chunk of this job$/, () =>
+      run(folder),
+    );
+  }
+  assert.deepEqual(await readAll(array), [1, 6, 6, 6]);
+  // A chunk that was renamed when the run ended is not looked for.
+  fs.writeFileSync(marker(0), other);
+  await run(folder);
+  assert.deepEqual(await readAll(array), [1, 6, 6, 6]);
+});
+
+test(
+  "the claim goes last, so that what a killed process leaves is removed by the next one",
+  { skip: WITHOUT_NODE_ITSELF },
+  async (t) => {
+    const { folder, array } = await makeHalf();
+    const removed: string[] = [];
+    const { rm } = fs.promises;
+    t.mock.method(fs.promises, "rm", async (file: string, options: fs.RmOptions) => {
+      if (path.basename(path.dirname(file)) === ".ndscatter") removed.push(path.basename(file));
+      await rm(file, options);
+    });
+    syncBuiltinESMExports();
+    t.after(syncBuiltinESMExports);
+    await run(folder);
+    t.mock.restoreAll();
+    assert.deepEqual(removed.toSorted(), ["changed", "job"]);
+    assert.equal(removed.at(-1), "job");
+    assert.ok(!fs.existsSync(path.join(array, ".ndscatter")));
+  },
+);
+
+test("a task that runs late leaves nothing in an array that its job has changed", async () => {
+  const { folder, array } = await makeHalf();
+  const job = await openContext(folder, await readSpec(folder));
+  const { out } = job;
+  const stageChunk = out.stageChunk.bind(out);
+  out.stageChunk = async (...args) => {
+    await run(folder);
+    // Makes the folder for staged chunks again, which the end of the job has removed.
+    await stageChunk(...args);
+    assert.ok(fs.existsSync(path.join(array, ".ndscatter")));
+  };
+  await runTask(job, "apply", 0, { workspace: new Workspace(), allowance: 2 ** 20 });
+  assert.ok(!fs.existsSync(path.join(array, ".ndscatter")));
+  assert.deepEqual(await readAll(array), [6, 6, 6, 6]);
+});
+
+test("an array whose job was being given up is changed in part, whatever the claim that is left says", async () => {
+  const { home, array } = await makeHalf();
+  // Opened before the job was given up, by a process that ended before it had removed the claim.
+  const request = await requestIn(home, add, { folder: path.join(home, "other") });
+  const staging = path.join(array, ".ndscatter");
+  fs.writeFileSync(
+    path.join(staging, "partial"),
+    JSON.stringify({ job: "x", changed: 2, chunks: 4 }),
+  );
+  fs.rmSync(path.join(staging, "changed"), { recursive: true });
+  const says = /data\.zarr is changed in part: job x changed 2 of 4 chunks and was given up/;
+  await assertRejected("malformed-file", says, () => createJob(request));
+});

@@ -1,0 +1,258 @@
+/** What a request for a job is refused for, before anything of it is made. */
+
+import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { test } from "node:test";
+import { createJob } from "../src/chunked/create-job.ts";
+import { gatherChunked, scatterChunked } from "../src/chunked/functions.ts";
+import { removeJob } from "../src/chunked/job-folder.ts";
+import { createOutput } from "../src/chunked/open-arrays.ts";
+import { runBegun, runJob } from "../src/chunked/run-job.ts";
+import { openSpec, readSpec } from "../src/chunked/spec-file.ts";
+import { writeNpy } from "../src/npy/index.ts";
+import { tensor } from "../src/tensor/tensor.ts";
+import { withFile, writeFully } from "../src/arrays/file.ts";
+import { checkDisk } from "../src/chunked/disk.ts";
+import { openArray } from "../src/zarr/index.ts";
+import {
+  add,
+  makeHome,
+  MEMORY,
+  readAll,
+  requestIn,
+  store,
+  storeInputs,
+} from "./support/job-files.ts";
+import { assertRejected } from "./support/refusal.ts";
+
+const none = { function: "scatterND", options: {} };
+
+test("a block is a run of the positions in their order, or refused", async () => {
+  const home = makeHome();
+  const at = (name: string): string => path.join(home, name);
+  await store(at("data.zarr"), tensor("float32", [2], [0, 0]), [1]);
+  await store(at("indices.zarr"), tensor("int64", [2, 2, 1], [1, 0, 0, 1]), [2, 2, 1]);
+  await store(at("updates.zarr"), tensor("float32", [2, 2], [1, 2, 3, 4]), [2, 2]);
+  for (const blockShape of [[2, 1], [2], [0, 2], [1.5, 2], [1, 2, 1]]) {
+    const request = await requestIn(home, none, { blockShape });
+    await assertRejected(
+      "attribute",
+      /^blockShape must cover positions that follow each other/,
+      () => createJob(request),
+    );
+    assert.ok(!fs.existsSync(request.folder), String(blockShape));
+  }
+  for (const blockShape of [
+    [1, 1],
+    [1, 2],
+    [2, 2],
+    [7, 7],
+  ]) {
+    const request = await requestIn(home, none, { blockShape });
+    await createJob(request);
+    await runJob(request.folder, { threads: 0, memory: MEMORY });
+    // The last update of row 0 is 3, that of row 1 is 4.
+    assert.deepEqual(await readAll(at("out.zarr")), [3, 4], String(blockShape));
+    for (const name of ["job", "out.zarr"]) fs.rmSync(at(name), { recursive: true });
+  }
+});
+
+test("a job.json whose blocks are no runs is not run", async () => {
+  const home = makeHome();
+  await store(path.join(home, "data.zarr"), tensor("float32", [2], [0, 0]), [1]);
+  const indices = tensor("int64", [2, 2, 1], [1, 0, 0, 1]);
+  await store(path.join(home, "indices.zarr"), indices, [2, 2, 1]);
+  const updates = tensor("float32", [2, 2], [1, 2, 3, 4]);
+  await store(path.join(home, "updates.zarr"), updates, [2, 2]);
+  const request = await requestIn(home, none, { blockShape: [1, 2] });
+  await createJob(request);
+  const file = path.join(request.folder, "job.json");
+  const spec = JSON.parse(fs.readFileSync(file, "utf8")) as object;
+  fs.writeFileSync(file, JSON.stringify({ ...spec, blockShape: [2, 1] }));
+  await assertRejected(
+    "malformed-file",
+    /the blocks in job\.json must be runs of the positions in row-major order/,
+    () => runJob(request.folder, { threads: 0, memory: MEMORY }),
+  );
+});
+
+const openAll = (home: string) =>
+  Promise.all(
+    ["data", "indices", "updates"].map((name) => openArray(path.join(home, `${name}.zarr`))),
+  );
+
+test("an ending that names no format of arrays is refused", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const [data, indices, updates] = await openAll(home);
+  const before = fs.readdirSync(home).sort();
+  for (const name of ["x.pb", "x.onnx", "x.zarr.txt"]) {
+    const out = path.join(home, name);
+    await assertRejected(
+      "attribute",
+      /must end in \.npy or \.zarr, or be a Zarr folder without an ending, got "\./,
+      () => scatterChunked(data, indices, updates, { out }),
+    );
+  }
+  assert.deepEqual(fs.readdirSync(home).sort(), before);
+});
+
+test("chunks that an NPY file cannot have do not matter when the result is opened", async () => {
+  const home = makeHome();
+  const at = (name: string): string => path.join(home, name);
+  const values = [1, 2, 3, 4, 5, 6, 7, 8];
+  await store(at("data.zarr"), tensor("float32", [2, 4], values), [1, 2]);
+  await store(at("indices.zarr"), tensor("int64", [1, 1], [1]), [1, 1]);
+  await store(at("updates.zarr"), tensor("float32", [1, 4], [0, 0, 0, 0]), [1, 4]);
+  const [data, indices, updates] = await openAll(home);
+  const settings = { memory: MEMORY, threads: 0 };
+  const out = await scatterChunked(data, indices, updates, { out: at("x.npy"), ...settings });
+  assert.deepEqual([...(await out.read()).data], [1, 2, 3, 4, 0, 0, 0, 0]);
+  const taken = await gatherChunked(data, indices, { out: at("y.npy"), ...settings });
+  assert.deepEqual([...(await taken.read()).data], [5, 6, 7, 8]);
+});
+
+test("a start that fails leaves nothing, and an unfinished output says whose it is", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const before = fs.readdirSync(home).sort();
+  const out = { format: "zarr", path: path.join(home, "out.zarr") } as const;
+  const request = await requestIn(home, add, { out });
+  const codecs = path.join(home, "data.zarr", "zarr.json");
+  const json = JSON.parse(fs.readFileSync(codecs, "utf8")) as { codecs: object[] };
+  const blosc = { cname: "snappy", clevel: 5, shuffle: "noshuffle", typesize: 4, blocksize: 0 };
+  const wanted = [...json.codecs, { name: "blosc", configuration: blosc }];
+  fs.writeFileSync(codecs, JSON.stringify({ ...json, codecs: wanted }));
+  const data = await openArray(path.join(home, "data.zarr"));
+  await assertRejected("attribute", /snappy in blosc is read but not written/, () =>
+    createJob({ ...request, data }),
+  );
+  assert.deepEqual(fs.readdirSync(home).sort(), before);
+  fs.writeFileSync(codecs, JSON.stringify(json));
+  await createJob(request);
+  const other = { ...request, folder: path.join(home, "other") };
+  const says =
+    /^\S+out\.zarr is the unfinished output of the job in \S+job; finish it \(ndscatter job resume \S+job\), or give it up \(ndscatter job remove \S+job\)$/;
+  await assertRejected("attribute", says, () => createJob(other));
+  fs.rmSync(request.folder, { recursive: true });
+  const gone =
+    /^\S+out\.zarr is the unfinished output of the job in \S+job, which is not here; remove \S+out\.zarr$/;
+  await assertRejected("attribute", gone, () => createJob(request));
+});
+
+test("a folder that holds something else is refused, and nothing is left in it or beside it", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const request = await requestIn(home, add);
+  fs.mkdirSync(request.folder);
+  fs.writeFileSync(path.join(request.folder, "notes.txt"), "");
+  const listing = (): string[] =>
+    fs.readdirSync(home, { recursive: true, encoding: "utf8" }).sort();
+  const before = listing();
+  await assertRejected(
+    "attribute",
+    /job holds something else than a job; give a folder that is new or empty$/,
+    () => createJob(request),
+  );
+  assert.deepEqual(listing(), before);
+});
+
+test("the same call many times at once is one job, and each has its result", async () => {
+  // In place, a call that begins when the first one has ended would be another one without the folder of the job.
+  for (const [name, job] of [
+    ["out.zarr", undefined],
+    ["out.npy", undefined],
+    ["data.zarr", "job"],
+  ] as const) {
+    const home = makeHome();
+    await storeInputs(home);
+    const [data, indices, updates] = await openAll(home);
+    const out = name === "data.zarr" ? data : path.join(home, name);
+    const results = await Promise.allSettled(
+      Array.from({ length: 3 }, () =>
+        scatterChunked(data, indices, updates, {
+          reduction: "add",
+          out,
+          job: job && path.join(home, job),
+          memory: MEMORY,
+          threads: 0,
+        }),
+      ),
+    );
+    for (const result of results) {
+      assert.equal(result.status, "fulfilled", String(Reflect.get(result, "reason")));
+    }
+    assert.deepEqual(await readAll(path.join(home, name)), [6, 6, 6, 6], name);
+    assert.ok(!fs.existsSync(path.join(home, `${name}.job`)));
+  }
+});
+
+test("a disk that is full is an error with amounts, and with a path", async () => {
+  const home = makeHome();
+  const needs = (bytes: number) => () => checkDisk([{ folder: home, bytes }]);
+  await assertRejected(
+    "too-large",
+    /^the job needs 9\d*\.\d GB on the disk of \S+, which has /,
+    needs(9e20),
+  );
+  const handle = await fs.promises.open("/dev/full", "w").catch(() => null);
+  if (handle === null) return;
+  await handle.close();
+  await assert.rejects(
+    withFile("/dev/full", "r+", (open) => writeFully(open, new Uint8Array(1), 0)),
+    { code: "ENOSPC", path: "/dev/full" },
+  );
+});
+
+test("a job goes on with the same inputs only", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const file = path.join(home, "rows.npy");
+  const write = (row: number): void =>
+    fs.writeFileSync(file, writeNpy(tensor("int64", [4, 1], [0, 1, 2, row])));
+  write(3);
+  const ask = async () => requestIn(home, add, { indices: await openArray(file) });
+  await createJob(await ask());
+  await createJob(await ask());
+  fs.utimesSync(file, 1, 1);
+  await assertRejected(
+    "attribute",
+    /holds another job, or one whose inputs have changed/,
+    async () => createJob(await ask()),
+  );
+});
+
+test("a run whose job another run has finished and removed ends well, but not one that was given up", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const settings = { threads: 0, memory: MEMORY };
+  for (const isFinished of [true, false]) {
+    const { folder } = await requestIn(home, add);
+    const out = { format: "npy", path: path.join(home, `${isFinished}.npy`) } as const;
+    await createJob(await requestIn(home, add, { out }));
+    const job = await openSpec(folder);
+    if (isFinished) await runJob(folder, settings);
+    await removeJob(folder);
+    if (isFinished) await runBegun(job, settings);
+    else await assert.rejects(runBegun(job, settings));
+    await job.close();
+    assert.equal(fs.existsSync(out.path), isFinished);
+  }
+});
+
+test("an output that two runs begin at once is begun once", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const out = { format: "npy", path: path.join(home, "x.npy") } as const;
+  const request = await requestIn(home, add, { out });
+  await createJob(request);
+  const spec = await readSpec(request.folder);
+  const part = fs.readdirSync(home).filter((name) => name.startsWith("x.npy"));
+  await createOutput(spec, request.data, request.data);
+  assert.deepEqual(
+    fs.readdirSync(home).filter((name) => name.startsWith("x.npy")),
+    part,
+  );
+  assert.equal(part.length, 1);
+});

@@ -1,0 +1,168 @@
+/**
+ * Internal limits for tests, drawn by a seed between the value that the package has and the other extreme at which everything
+ * must still be right. `LIMITS=7 npm test` draws others than the seed 1 does; a failure names the seed.
+ */
+
+import * as limits from "../../src/limits.ts";
+import { randomFrom, type Random } from "./random.ts";
+
+type Records = typeof limits;
+const RECORDS: Records = { ...limits };
+type Name = keyof Records;
+
+/** The extreme of a limit: most often the lowest value; with `step`, what a value must be a multiple of. */
+type Extreme = number | { readonly to: number; readonly step: number };
+
+/** An extreme for each limit: a limit without one does not compile. */
+export const EXTREMES: { readonly [R in Name]: Readonly<Record<keyof Records[R], Extreme>> } = {
+  WASM: {
+    window: { to: 64, step: 64 },
+    work: 0,
+    submit: 0,
+    indices: 0,
+    slice: 2 ** 40,
+    element: 2 ** 40,
+    call: 0,
+    regions: 1,
+    share: 1,
+    partition: 1,
+    row: 1,
+  },
+  GPU: {
+    kept: 0,
+    spare: 2 ** 30,
+    // One dispatch of indices of 64 axes has 133 numbers.
+    params: { to: 768, step: 256 },
+    slots: 1,
+    pending: 0,
+    workgroups: 1,
+    atomics: { to: 128, step: 128 },
+    sparse: 0,
+    block: 1,
+    run: 1,
+    few: 0,
+    digit: 1,
+  },
+  KERNELS: { ahead: { to: 64, step: 64 }, far: 0, long: 0, prefetched: 0, narrow: 0 },
+  MOVE: { few: 0, long: 0, far: 0, followed: 2 ** 20, ahead: 1 },
+  OFFSETS: { scratch: 0, bits: 0, leastBits: 0 },
+  SCRATCH: { block: { to: 64, step: 64 }, pages: 1, mostPages: 2 ** 10, leastPages: 1 },
+  // Less patience would take a busy machine for a dead worker.
+  THREADS: { partitioned: 1, blocks: 1, spins: 0, patience: 5000, start: 5000 },
+  // A rate needs two files.
+  CHUNKED: { share: 2 ** 40, rows: 0, indices: 1, fragments: 0, reads: 1, rated: 2, jobs: 1 },
+  // A pool that kept empty buffers would keep what users have transferred.
+  POOL: { most: 0, least: 1 },
+  EXTERNAL: { part: 1 },
+  VERIFY: { reruns: 1, rerunTime: 0, oneThreadRuns: 1 },
+  FILES: { atOnce: 1 },
+  ARRAYS: { run: 1, fileRun: 0, span: 1, chunk: 1, codes: 1 },
+  ZARR: {
+    // The padding is whole elements.
+    padding: { to: 16, step: 16 },
+    joined: 0,
+    buffers: 0,
+    block: 1,
+    run: 0,
+    requests: 1,
+    keep: 0,
+    // Node shares buffers of 8 kB among small ones.
+    release: 2 ** 14,
+    piece: 64,
+  },
+  DISTRIBUTED: {
+    jobs: 1,
+    batch: 1,
+    backoff: 1,
+    // A busy machine renews a lock late.
+    lock: 1000,
+    stalled: 200,
+    blind: 1,
+    period: 1,
+    count: 1,
+    differences: 1,
+    withdrawal: 500,
+    goodbye: 100,
+    answer: 2000,
+  },
+  CLI: { progress: 0, lines: 0, stage: 0, long: 1e9, npy: 1 },
+  // Less patience finds less: those limits keep their values, and tests of their own set them.
+  DIAGNOSE: {
+    whole: 0,
+    sampled: 300,
+    allPairs: 2e4,
+    partners: 10,
+    pairs: 40,
+    values: 2 ** 18,
+    steps: 3e7,
+  },
+};
+
+/** The seed of all draws. Pages have no environment. */
+export const LIMITS_SEED = Number(
+  (typeof process === "undefined" ? undefined : process.env["LIMITS"]) ?? 1,
+);
+
+const NAMES = Object.keys(EXTREMES) as Name[];
+
+/** A value between the built-in one and the extreme: often one of both, else each order of magnitude as likely. */
+function drawn(builtIn: number, extreme: Extreme, random: Random): number {
+  const { to, step } = typeof extreme === "number" ? { to: extreme, step: 1 } : extreme;
+  const kind = random(8);
+  if (kind === 0) return builtIn;
+  if (kind < 4) return to;
+  const part = random(2 ** 20) / 2 ** 20;
+  const value = Math.exp(Math.log(to + 1) * part + Math.log(builtIn + 1) * (1 - part)) - 1;
+  const [low, high] = to < builtIn ? [to, builtIn] : [builtIn, to];
+  return Math.min(Math.max(Math.round(value / step) * step, low), high);
+}
+
+/** Every record with drawn values. @param turn another draw of the same seed, such as the number of a case */
+function draw(turn: number): Map<Name, Record<string, number>> {
+  const random = randomFrom(LIMITS_SEED * 1_000_003 + turn);
+  const drawnOf = (name: Name): Record<string, number> => {
+    const extremes: [string, Extreme][] = Object.entries(EXTREMES[name]);
+    const builtIn: Record<string, number> = RECORDS[name];
+    return Object.fromEntries(
+      extremes.map(([field, extreme]) => [field, drawn(builtIn[field], extreme, random)]),
+    );
+  };
+  return new Map(NAMES.map((name) => [name, drawnOf(name)]));
+}
+
+/** Sets limits until the function that it returns is called. */
+export function setLimits(values: {
+  readonly [R in Name]?: Partial<Records[R]>;
+}): () => void {
+  const before = new Map(NAMES.map((name) => [name, { ...RECORDS[name] }]));
+  for (const name of NAMES) Object.assign(RECORDS[name], values[name]);
+  return () => {
+    for (const [name, record] of before) Object.assign(RECORDS[name], record);
+  };
+}
+
+/**
+ * Runs `body`, which may be asynchronous, with limits drawn for it. An error names the seed and the turn.
+ * @param turn another draw of the same seed, such as the number of a random case
+ */
+export function withLimits<T>(turn: number, body: () => T): T {
+  const values = Object.fromEntries(draw(turn));
+  const restore = setLimits(values);
+  const explained = (error: unknown): Error =>
+    new Error(`with LIMITS=${LIMITS_SEED}, turn ${turn}: ${String(error)}`, { cause: error });
+  let result: T;
+  try {
+    result = body();
+  } catch (error) {
+    restore();
+    throw explained(error);
+  }
+  if (!(result instanceof Promise)) {
+    restore();
+    return result;
+  }
+  const fail = (error: unknown): never => {
+    throw explained(error);
+  };
+  return result.catch(fail).finally(restore) as T;
+}

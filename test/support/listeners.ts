@@ -1,0 +1,36 @@
+/** On which addresses processes listen: what a test starts must be reached from this machine alone. */
+
+import * as fs from "node:fs";
+
+/** Whether this system says so. */
+export const HAS_LISTENERS = fs.existsSync("/proc/net/tcp");
+
+const LISTEN = "0A";
+/** 127.x.y.z and ::1, as the kernel prints the words of an address. */
+const LOOPBACK = /^(?:[0-9A-F]{6}7F|0{24}01000000|0{16}FFFF0000[0-9A-F]{6}7F)$/;
+
+/** The addresses, in the kernel's hexadecimal digits, on which processes listen and that are not loopback ones. */
+export function openAddresses(pids: readonly number[]): string[] {
+  const owned = new Set(pids.flatMap(socketsOf));
+  const lines = ["tcp", "tcp6"].flatMap((name) =>
+    fs.readFileSync(`/proc/net/${name}`, "utf8").trim().split("\n").slice(1),
+  );
+  return lines.flatMap((line) => {
+    const [, local = "", , state, , , , , , inode = ""] = line.trim().split(/\s+/);
+    const [address = ""] = local.split(":");
+    return state === LISTEN && owned.has(inode) && !LOOPBACK.test(address) ? [local] : [];
+  });
+}
+
+/** The numbers of a process's sockets. */
+function socketsOf(pid: number): string[] {
+  try {
+    return fs.readdirSync(`/proc/${pid}/fd`).flatMap((name) => {
+      const target = fs.readlinkSync(`/proc/${pid}/fd/${name}`);
+      return /^socket:\[(\d+)\]$/.exec(target)?.slice(1) ?? [];
+    });
+  } catch {
+    // The process has ended.
+    return [];
+  }
+}

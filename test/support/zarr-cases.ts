@@ -1,0 +1,99 @@
+/** Random arrays of Zarr: whatever the data type, the shape, the chunks and the codecs are, boxes are those of a plain array. */
+
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { DTYPE_NAMES, DTYPES, isNumericStorage, type DType } from "../../src/tensor/dtype.ts";
+import { product } from "../../src/tensor/shape.ts";
+import { bytesOf } from "../../src/tensor/storage.ts";
+import { full, type Tensor } from "../../src/tensor/tensor.ts";
+import type { CreateOptions } from "../../src/zarr/create.ts";
+import type { Codec } from "../../src/zarr/metadata.ts";
+import type { ChunkedArray } from "../../src/arrays/array.ts";
+import { boxOf, replaceBox } from "./boxes.ts";
+import { randomFrom, randomTensor } from "./random.ts";
+
+const NUMERIC = DTYPE_NAMES.filter((dtype) => dtype !== "string");
+
+export const elements = ({ data }: Tensor): Uint8Array =>
+  isNumericStorage(data) ? bytesOf(data) : assert.fail();
+
+const axis = fc.record({
+  dim: fc.integer({ min: 0, max: 9 }),
+  chunk: fc.integer({ min: 1, max: 4 }),
+  perShard: fc.integer({ min: 1, max: 3 }),
+  start: fc.double({ min: 0, max: 1, noNaN: true }),
+  length: fc.double({ min: 0, max: 1, noNaN: true }),
+});
+
+const compression = fc.constantFrom<readonly (string | Codec)[]>(
+  [],
+  ["crc32c"],
+  ["gzip"],
+  ["zstd"],
+  ["blosc"],
+  [{ name: "blosc", configuration: { cname: "lz4", shuffle: "bitshuffle" } }],
+  ["zstd", "crc32c"],
+  ["gzip", "zstd"],
+);
+
+export const zarrCases = fc.record({
+  dtype: fc.constantFrom(...NUMERIC),
+  axes: fc.array(axis, { maxLength: 4 }),
+  isSharded: fc.boolean(),
+  transposes: fc.integer({ min: 0, max: 2 }),
+  endian: fc.constantFrom("little", "big"),
+  compression,
+  seed: fc.nat(),
+});
+
+export type ZarrCase = typeof zarrCases extends fc.Arbitrary<infer C> ? C : never;
+
+function optionsOf({ dtype, axes, isSharded, transposes, endian, compression, seed }: ZarrCase) {
+  const chunkShape = axes.map(({ chunk }) => chunk);
+  const order = axes.map((_, d) => (d + seed) % axes.length);
+  const orders = [order, order.toReversed()].slice(0, transposes);
+  const codecs = [
+    ...orders.map((one) => ({ name: "transpose", configuration: { order: one } })),
+    { name: "bytes", configuration: { endian } },
+    ...compression,
+  ];
+  const shards = isSharded ? axes.map(({ chunk, perShard }) => chunk * perShard) : null;
+  return { dtype, shape: axes.map(({ dim }) => dim), chunkShape, shards, codecs };
+}
+
+const fillOf = (dtype: DType): CreateOptions["fillValue"] & {} => {
+  const { family } = DTYPES[dtype];
+  if (family === "bool") return true;
+  return family === "complex" ? [1, -2] : 1;
+};
+
+/** Writes boxes into an array, and reads them back. */
+export async function checkBoxes(
+  one: ZarrCase,
+  make: (options: CreateOptions) => Promise<ChunkedArray>,
+): Promise<void> {
+  const { dtype, axes, seed } = one;
+  const options = optionsOf(one);
+  const array = await make({ ...options, fillValue: fillOf(dtype) });
+  const { bytes: width } = DTYPES[dtype];
+  const { shape } = options;
+  const model = elements(full(dtype, shape, fillOf(dtype) as never)).slice();
+  const random = randomFrom(seed);
+  for (let turn = 0; turn < 3; turn++) {
+    const start = axes.map(({ start, dim }) => Math.floor(((start * (turn + 1)) % 1) * dim));
+    const box = axes.map(({ length, dim }, d) => Math.ceil(length * (dim - start[d])));
+    const values = randomTensor(dtype, box, random);
+    await array.write(values, start);
+    const source = elements(values);
+    replaceBox(model, shape, start, box, source, width);
+    const read = await array.read(start, box);
+    assert.deepEqual([...elements(read)], [...source]);
+  }
+  const whole = await array.read();
+  assert.deepEqual([...elements(whole)], [...model]);
+  const start = shape.map((dim) => random(dim + 1));
+  const box = shape.map((dim, d) => random(dim - start[d] + 1));
+  const into = new Uint8Array(product(box) * width);
+  await array.readBytes(start, box, into);
+  assert.deepEqual([...into], boxOf(model, shape, start, box, width));
+}
