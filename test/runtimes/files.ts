@@ -93,8 +93,11 @@ export async function runTogether(
     reason,
   }));
   for (const line of skippedLines(tests)) console.log(`${runtime.name}: ${name}: ${line}`);
-  if (failed > 0 && !(isBrief && failed > MANY))
-    console.log(result.output.match(runtime.failures)?.join("") ?? result.output);
+  if (failed > 0 && !(isBrief && failed > MANY)) {
+    const failures = result.output.match(runtime.failures)?.join("") ?? result.output;
+    // `.ci/run` prints again what stands between these two lines.
+    console.log(`failure: ${runtime.name}: ${name}\n${failures}\nend of failure`);
+  }
   return result;
 }
 
