@@ -1,6 +1,6 @@
 /**
  * float16 and bfloat16, eight in a register: computed in float32 and rounded to nearest even after each step, as
- * `src/tensor/half.ts` does.
+ * `src/core/tensor/half.ts` does.
  */
 
 import { ADD, MAX, MIN, MUL } from "./reduction";

@@ -1,6 +1,6 @@
 /**
- * Sizes from which kernels work in another way: the record `KERNELS` of `src/limits.ts`. The host writes these sizes into
- * the first words of the memory, which are never allocated (`src/engines/wasm/kernel-memory.ts`). A kernel reads a limit
+ * Sizes from which kernels work in another way: the record `KERNELS` of `src/core/limits.ts`. The host writes these sizes into
+ * the first words of the memory, which are never allocated (`src/core/engines/wasm/kernel-memory.ts`). A kernel reads a limit
  * outside loops over elements.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Turns indices into offsets, as `src/kernels/read-indices.ts` does: reads every index once, wraps it and checks it
+ * Turns indices into offsets, as `src/core/kernels/read-indices.ts` does: reads every index once, wraps it and checks it
  * against its own axis. Errors are OR-ed together and tested once at the end, which costs less than a branch an index;
  * the caller finds out which index was bad. `I` is the type of an index, i32 or i64.
  *

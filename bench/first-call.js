@@ -30,7 +30,7 @@ export function measureFirstCalls(processes) {
 
 async function main([op]) {
   const before = performance.now();
-  const lib = await import("../dist/index.js");
+  const lib = await import("../dist/entries/index.js");
   const imported = performance.now();
   const data = lib.tensor("float32", [8], new Float32Array(8).fill(1));
   const indices = lib.tensor("int64", [4, 1], BigInt64Array.of(1n, 7n, 2n, 4n));

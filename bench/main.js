@@ -1,7 +1,7 @@
 /** `npm run bench`: compares the library with its peers on the same work. README.md says how it measures. */
 
 import os from "node:os";
-import * as lib from "../dist/index.js";
+import * as lib from "../dist/entries/index.js";
 import { HELP, readArguments } from "./arguments.js";
 import { compareWithCpp, compileBaseline } from "./baseline.js";
 import { compare } from "./compare.js";

@@ -27,7 +27,7 @@ export function measureMemory(row, scale) {
 }
 
 async function main([name, scale]) {
-  const lib = await import("../dist/index.js");
+  const lib = await import("../dist/entries/index.js");
   const { heapTensors } = await import("./ours.js");
   const row = scaled(
     WORKLOADS.find((row) => row.name === name),

@@ -3,7 +3,7 @@
  * `baseline.js` starts it as a process of its own.
  */
 
-import * as lib from "../dist/index.js";
+import * as lib from "../dist/entries/index.js";
 import { checksum } from "./check.js";
 import { measure } from "./measure.js";
 import { createOurs } from "./ours.js";

@@ -48,34 +48,33 @@ const smallPackages = {
   },
 };
 
+const WORKER = "arrays/chunked/run/worker";
+
 const { metafile } = await build({
   entryPoints: [
     // A file of its own stands first in a user's bundle. In the middle its 45 kB of text push what is before it out of
     // sight of gzip, which looks back 32 kB: that took 500 bytes.
-    "engines/wasm/bytes.ts",
-    "index.ts",
-    "js.ts",
-    "npy/index.ts",
-    "onnx/index.ts",
-    "openvino/index.ts",
-    "zarr/index.ts",
-    "webgpu/index.ts",
-    "chunked/index.ts",
-    "chunked/worker.ts",
-    "distributed/bullmq.ts",
-    "cli/main.ts",
-    "convert/convert-model.ts",
-    "inspect/inspect-model.ts",
-    "verify/verify.ts",
-    "diagnose/diagnose.ts",
-    "diagnose/compare-dialects.ts",
-    "explain/explain.ts",
-  ].map((entry) => path.join(SOURCE, entry)),
+    "core/engines/wasm/bytes",
+    ...fs
+      .readdirSync(path.join(SOURCE, "entries"))
+      .map((file) => `entries/${path.parse(file).name}`),
+    "cli/main",
+    "models/convert/convert-model",
+    "models/inspect/inspect-model",
+    "models/verify/verify",
+    "insight/diagnose/diagnose",
+    "insight/diagnose/compare-dialects",
+    "insight/explain/explain",
+    WORKER,
+  ].map((file) => ({
+    in: path.join(SOURCE, `${file}.ts`),
+    // Threads of jobs are started by the name of a file beside the one that starts them, which becomes one of the parts.
+    out: file === WORKER ? "parts/worker" : file,
+  })),
   outbase: SOURCE,
   outdir: TARGET,
   bundle: true,
   splitting: true,
-  // In a folder beside those of the entries, so that one address leads from each of them to `chunked/worker.js`.
   chunkNames: "parts/[hash]",
   // What is not listed here is part of the bundle: see `docs/dependencies.md`.
   external: ["aws4fetch", "bullmq", "ioredis", "numcodecs", "onnxruntime-*"],

@@ -1,6 +1,6 @@
 /**
  * Compiles the WebAssembly kernels in assembly/, bundles what a worker runs, and writes both as text into
- * src/engines/wasm/bytes.ts, so that no bundler and no server has to know of further files.
+ * src/core/engines/wasm/bytes.ts, so that no bundler and no server has to know of further files.
  *
  *     node scripts/kernels.js [--assembly FOLDER] [--out FILE]
  *
@@ -20,7 +20,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const { values: OPTIONS } = parseArgs({
   options: {
     assembly: { type: "string", default: path.join(ROOT, "assembly") },
-    out: { type: "string", default: path.join(ROOT, "src/engines/wasm/bytes.ts") },
+    out: { type: "string", default: path.join(ROOT, "src/core/engines/wasm/bytes.ts") },
   },
 });
 
@@ -196,7 +196,7 @@ async function workerText() {
     // A module of its own instead of `globalName`, which would bring helpers for exports.
     stdin: {
       contents: 'import { work } from "./worker.ts"; globalThis.ndscatterWork = work;',
-      resolveDir: path.join(ROOT, "src/engines/wasm"),
+      resolveDir: path.join(ROOT, "src/core/engines/wasm"),
     },
     bundle: true,
     write: false,

@@ -1,5 +1,5 @@
 /**
- * Makes src/onnx/schema_pb.ts from src/onnx/schema.proto. Run it by hand after a change to the schema; it needs the
+ * Makes src/models/onnx/schema_pb.ts from src/models/onnx/schema.proto. Run it by hand after a change to the schema; it needs the
  * network, because npx fetches the two tools. 2.11 is the last plugin that runs on Node 20; its output works with every
  * later 2.x of the library.
  */
@@ -18,5 +18,5 @@ const template = {
 execFileSync(
   "npx",
   ["--yes", "-p", BUF, "-p", PLUGIN, "buf", "generate", "--template", JSON.stringify(template)],
-  { cwd: fileURLToPath(new URL("../src/onnx", import.meta.url)), stdio: "inherit" },
+  { cwd: fileURLToPath(new URL("../src/models/onnx", import.meta.url)), stdio: "inherit" },
 );

@@ -8,17 +8,17 @@ export {
   type Reduction,
   type Scalar,
   type Storage,
-} from "./tensor/dtype.ts";
+} from "./core/tensor/dtype.ts";
 export {
   ERROR_CODES,
   isTensorError,
   TensorError,
   type ErrorCode,
   type ErrorFields,
-} from "./errors.ts";
-export { compareDialects, type DialectComparison } from "./diagnose/compare-dialects.ts";
-export { diagnose, type DiagnoseOptions } from "./diagnose/diagnose.ts";
-export { DIAGNOSES, type Diagnosis, type DiagnosisId } from "./diagnose/diagnosis.ts";
+} from "./core/errors.ts";
+export { compareDialects, type DialectComparison } from "./insight/diagnose/compare-dialects.ts";
+export { diagnose, type DiagnoseOptions } from "./insight/diagnose/diagnose.ts";
+export { DIAGNOSES, type Diagnosis, type DiagnosisId } from "./insight/diagnose/diagnosis.ts";
 export {
   dialects,
   type Dialect,
@@ -26,8 +26,8 @@ export {
   type DialectEvidence,
   type DialectFact,
   type DialectId,
-} from "./diagnose/dialects.ts";
-export { explain } from "./explain/explain.ts";
+} from "./insight/diagnose/dialects.ts";
+export { explain } from "./insight/explain/explain.ts";
 export type {
   BadIndex,
   CellStory,
@@ -47,10 +47,10 @@ export type {
   Target,
   Update,
   UpdateStep,
-} from "./explain/explanation.ts";
-export type { TensorScatterOptions } from "./functions.ts";
-export type { KeptPlan, RepeatedTarget } from "./call/kept-plan.ts";
-export type { VersionChange } from "./operators/compare.ts";
+} from "./insight/explain/explanation.ts";
+export type { TensorScatterOptions } from "./core/functions.ts";
+export type { KeptPlan, RepeatedTarget } from "./core/call/kept-plan.ts";
+export type { VersionChange } from "./core/operators/compare.ts";
 export type {
   AttributeSchema,
   Domain,
@@ -60,14 +60,14 @@ export type {
   Term,
   TensorType,
   TypeConstraint,
-} from "./operators/operator.ts";
-export { NEWEST_OPSETS } from "./operators/operator.ts";
-export { operators, resolve, type OperatorId } from "./operators/registry.ts";
-export { compareVersions, roleOf, typesOf } from "./operators/rows.ts";
-export type { RunOptions } from "./call/run.ts";
-export { infer } from "./call/infer.ts";
-export type { NodeSpec } from "./call/call.ts";
-export type { Dim, PartialShape } from "./tensor/shape.ts";
+} from "./core/operators/operator.ts";
+export { NEWEST_OPSETS } from "./core/operators/operator.ts";
+export { operators, resolve, type OperatorId } from "./core/operators/registry.ts";
+export { compareVersions, roleOf, typesOf } from "./core/operators/rows.ts";
+export type { RunOptions } from "./core/call/run.ts";
+export { infer } from "./core/call/infer.ts";
+export type { NodeSpec } from "./core/call/call.ts";
+export type { Dim, PartialShape } from "./core/tensor/shape.ts";
 export {
   equals,
   firstDifference,
@@ -76,8 +76,8 @@ export {
   zeros,
   type RuntimeTensor,
   type Tensor,
-} from "./tensor/tensor.ts";
-export { toRuntime, type RuntimeDType, type ToRuntime } from "./tensor/to-runtime.ts";
-export { printScalar } from "./tensor/print.ts";
-export { printShape } from "./tensor/shape.ts";
-export type { Lists, Nested, ScalarInput, Values } from "./tensor/values.ts";
+} from "./core/tensor/tensor.ts";
+export { toRuntime, type RuntimeDType, type ToRuntime } from "./core/tensor/to-runtime.ts";
+export { printScalar } from "./core/tensor/print.ts";
+export { printShape } from "./core/tensor/shape.ts";
+export type { Lists, Nested, ScalarInput, Values } from "./core/tensor/values.ts";

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Allocator } from "../src/engines/wasm/allocator.ts";
-import { isTensorError } from "../src/errors.ts";
+import { Allocator } from "../src/core/engines/wasm/allocator.ts";
+import { isTensorError } from "../src/core/errors.ts";
 
 const isTooLarge = (error: unknown): boolean => isTensorError(error, "too-large");
 

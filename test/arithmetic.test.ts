@@ -8,11 +8,11 @@ import {
   type DType,
   type Reduction,
   type Storage,
-} from "../src/tensor/dtype.ts";
+} from "../src/core/tensor/dtype.ts";
 import * as reference from "./support/reference.ts";
-import { scatterND } from "../src/operators/scatter-nd.ts";
-import { EXECUTOR, runPlain } from "../src/call/run.ts";
-import { equals, tensor, Tensor } from "../src/tensor/tensor.ts";
+import { scatterND } from "../src/core/operators/scatter-nd.ts";
+import { EXECUTOR, runPlain } from "../src/core/call/run.ts";
+import { equals, tensor, Tensor } from "../src/core/tensor/tensor.ts";
 import { ENGINES } from "./support/engines.ts";
 
 /** `data`, then each update in turn, gives `result`. Written as bits where a string of hex digits, else as a value. */

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import standIn from "./browser/node-assert.ts";
-import { tensor, zeros } from "../src/tensor/tensor.ts";
+import { tensor, zeros } from "../src/core/tensor/tensor.ts";
 
 class Named {
   readonly a = 1;

@@ -5,10 +5,10 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { createEngine, type Engine } from "../src/create-engine.ts";
-import { allocate, type DType } from "../src/tensor/dtype.ts";
-import { copy } from "../src/tensor/storage.ts";
-import { equals, Tensor } from "../src/tensor/tensor.ts";
+import { createEngine, type Engine } from "../src/core/create-engine.ts";
+import { allocate, type DType } from "../src/core/tensor/dtype.ts";
+import { copy } from "../src/core/tensor/storage.ts";
+import { equals, Tensor } from "../src/core/tensor/tensor.ts";
 import { caseCount } from "./support/cases.ts";
 import { tracedEngine } from "./support/engines.ts";
 import { withLimits } from "./support/limits.ts";

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { createEngine } from "../src/create-engine.ts";
-import { isNumericStorage } from "../src/tensor/dtype.ts";
-import { isTensorError } from "../src/errors.ts";
+import { createEngine } from "../src/core/create-engine.ts";
+import { isNumericStorage } from "../src/core/tensor/dtype.ts";
+import { isTensorError } from "../src/core/errors.ts";
 import * as reference from "./support/reference.ts";
-import { copy } from "../src/tensor/storage.ts";
-import { equals, tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
+import { copy } from "../src/core/tensor/storage.ts";
+import { equals, tensor, zeros, type Tensor } from "../src/core/tensor/tensor.ts";
 import { randomFrom, randomIndices, randomTensor } from "./support/random.ts";
 
 const engine = createEngine({ kind: "wasm", threads: 2 });

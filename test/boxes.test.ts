@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { areContiguous, contiguousChunks, defaultChunks } from "../src/arrays/grid.ts";
+import { areContiguous, contiguousChunks, defaultChunks } from "../src/arrays/boxes/grid.ts";
 import {
   chunksOf,
   clippedShape,
@@ -15,7 +15,7 @@ import {
   isFilled,
   isRun,
   offsetOf,
-} from "../src/arrays/boxes.ts";
+} from "../src/arrays/boxes/boxes.ts";
 import { setLimits } from "./support/limits.ts";
 
 const size = (shape: readonly number[]): number => shape.reduce((all, dim) => all * dim, 1);

@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Worker as NodeWorker } from "node:worker_threads";
-import type { Call } from "../src/engines/wasm/calls.ts";
-import { controlWords } from "../src/engines/wasm/control.ts";
-import { WasmPlatform } from "../src/engines/wasm/platform.ts";
-import { spawn, whyNoWorkers } from "../src/engines/wasm/spawn.ts";
-import { WorkerPool } from "../src/engines/wasm/worker-pool.ts";
+import type { Call } from "../src/core/engines/wasm/calls.ts";
+import { controlWords } from "../src/core/engines/wasm/control.ts";
+import { WasmPlatform } from "../src/core/engines/wasm/platform.ts";
+import { spawn, whyNoWorkers } from "../src/core/engines/wasm/spawn.ts";
+import { WorkerPool } from "../src/core/engines/wasm/worker-pool.ts";
 import { started } from "./support/engines.ts";
 import { WITHOUT_NODE_ITSELF, WITHOUT_THREADS } from "./support/platform.ts";
 

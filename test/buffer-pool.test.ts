@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { BufferPool } from "../src/engines/pool.ts";
-import { MEMORY } from "../src/resources.ts";
+import { BufferPool } from "../src/core/engines/pool.ts";
+import { MEMORY } from "../src/core/resources.ts";
 import { setLimits } from "./support/limits.ts";
 
 test("a buffer is given again, under a new name, to whoever asks for its length", () => {

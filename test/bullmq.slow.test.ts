@@ -11,9 +11,13 @@ import * as path from "node:path";
 import { after, afterEach, before, beforeEach, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { isTensorError, TensorError } from "../src/errors.ts";
-import { submit, type SubmitProgress, type SubmitOptions } from "../src/distributed/submit.ts";
-import { startWorker } from "../src/distributed/worker.ts";
+import { isTensorError, TensorError } from "../src/core/errors.ts";
+import {
+  submit,
+  type SubmitProgress,
+  type SubmitOptions,
+} from "../src/arrays/distributed/submit.ts";
+import { startWorker } from "../src/arrays/distributed/worker.ts";
 import { PACKAGES, WITHOUT_QUEUE } from "./distributed/packages.ts";
 import { freePort, startRedis, type RedisServer } from "./distributed/redis-server.ts";
 import {

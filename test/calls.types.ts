@@ -1,10 +1,10 @@
 /** Which options compile, and the types that calls and tensors give. Nothing here runs: compiling it is the test. */
 
-import type { AsyncFunctions, Engine } from "../src/create-engine.ts";
-import type { run } from "../src/call/run.ts";
-import type { RuntimeTensor, Tensor } from "../src/tensor/tensor.ts";
-import type { toRuntime } from "../src/tensor/to-runtime.ts";
-import type { GpuEngine, GpuTensor } from "../src/webgpu/types.ts";
+import type { AsyncFunctions, Engine } from "../src/core/create-engine.ts";
+import type { run } from "../src/core/call/run.ts";
+import type { RuntimeTensor, Tensor } from "../src/core/tensor/tensor.ts";
+import type { toRuntime } from "../src/core/tensor/to-runtime.ts";
+import type { GpuEngine, GpuTensor } from "../src/gpu/calls/types.ts";
 
 interface Given {
   readonly async: AsyncFunctions;

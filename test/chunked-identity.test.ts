@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { test } from "node:test";
-import { openContext, openJob, remainingTasks } from "../src/chunked/job.ts";
-import { startPool, type TaskPool } from "../src/chunked/pool.ts";
-import { readSpec } from "../src/chunked/spec-file.ts";
-import { runTask } from "../src/chunked/tasks.ts";
-import { Workspace } from "../src/chunked/workspace.ts";
+import { openContext, openJob, remainingTasks } from "../src/arrays/chunked/job/job.ts";
+import { startPool, type TaskPool } from "../src/arrays/chunked/run/pool.ts";
+import { readSpec } from "../src/arrays/chunked/job/spec-file.ts";
+import { runTask } from "../src/arrays/chunked/run/tasks.ts";
+import { Workspace } from "../src/arrays/chunked/stages/workspace.ts";
 import {
   add,
   makeHome,

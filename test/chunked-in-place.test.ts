@@ -5,15 +5,15 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { syncBuiltinESMExports } from "node:module";
 import { test } from "node:test";
-import { createJob } from "../src/chunked/create-job.ts";
-import { removeJob } from "../src/chunked/job-folder.ts";
-import { openContext } from "../src/chunked/job.ts";
-import { startPool } from "../src/chunked/pool.ts";
-import { runJob } from "../src/chunked/run-job.ts";
-import { readSpec } from "../src/chunked/spec-file.ts";
-import { runTask } from "../src/chunked/tasks.ts";
-import { Workspace } from "../src/chunked/workspace.ts";
-import { createArray, openArray } from "../src/zarr/index.ts";
+import { createJob } from "../src/arrays/chunked/job/create-job.ts";
+import { removeJob } from "../src/arrays/chunked/job/job-folder.ts";
+import { openContext } from "../src/arrays/chunked/job/job.ts";
+import { startPool } from "../src/arrays/chunked/run/pool.ts";
+import { runJob } from "../src/arrays/chunked/run/run-job.ts";
+import { readSpec } from "../src/arrays/chunked/job/spec-file.ts";
+import { runTask } from "../src/arrays/chunked/run/tasks.ts";
+import { Workspace } from "../src/arrays/chunked/stages/workspace.ts";
+import { createArray, openArray } from "../src/entries/zarr.ts";
 import {
   add,
   makeHome,

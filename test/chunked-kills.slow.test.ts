@@ -11,10 +11,10 @@ import * as path from "node:path";
 import { after, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { createJob, openJob, remainingTasks, type StageName } from "../src/chunked/index.ts";
-import { gatherND, scatterND } from "../src/functions.ts";
-import { equals, tensor, type Tensor } from "../src/tensor/tensor.ts";
-import { createArray, openArray } from "../src/zarr/index.ts";
+import { createJob, openJob, remainingTasks, type StageName } from "../src/entries/chunked.ts";
+import { gatherND, scatterND } from "../src/core/functions.ts";
+import { equals, tensor, type Tensor } from "../src/core/tensor/tensor.ts";
+import { createArray, openArray } from "../src/entries/zarr.ts";
 import { randomFrom } from "./support/random.ts";
 
 const seed = Number(process.env["SEED"] ?? 20261122);

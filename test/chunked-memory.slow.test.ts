@@ -6,8 +6,8 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import { after, test } from "node:test";
-import { tensor, type Tensor } from "../src/tensor/tensor.ts";
-import { createArray, type CreateOptions } from "../src/zarr/index.ts";
+import { tensor, type Tensor } from "../src/core/tensor/tensor.ts";
+import { createArray, type CreateOptions } from "../src/entries/zarr.ts";
 import { MAIN } from "./support/cli.ts";
 import { randomFrom } from "./support/random.ts";
 

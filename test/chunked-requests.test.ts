@@ -4,17 +4,17 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { test } from "node:test";
-import { createJob } from "../src/chunked/create-job.ts";
-import { gatherChunked, scatterChunked } from "../src/chunked/functions.ts";
-import { removeJob } from "../src/chunked/job-folder.ts";
-import { createOutput } from "../src/chunked/open-arrays.ts";
-import { runBegun, runJob } from "../src/chunked/run-job.ts";
-import { openSpec, readSpec } from "../src/chunked/spec-file.ts";
-import { writeNpy } from "../src/npy/index.ts";
-import { tensor } from "../src/tensor/tensor.ts";
-import { withFile, writeFully } from "../src/arrays/file.ts";
-import { checkDisk } from "../src/chunked/disk.ts";
-import { openArray } from "../src/zarr/index.ts";
+import { createJob } from "../src/arrays/chunked/job/create-job.ts";
+import { gatherChunked, scatterChunked } from "../src/arrays/chunked/functions.ts";
+import { removeJob } from "../src/arrays/chunked/job/job-folder.ts";
+import { createOutput } from "../src/arrays/chunked/job/open-arrays.ts";
+import { runBegun, runJob } from "../src/arrays/chunked/run/run-job.ts";
+import { openSpec, readSpec } from "../src/arrays/chunked/job/spec-file.ts";
+import { writeNpy } from "../src/entries/npy.ts";
+import { tensor } from "../src/core/tensor/tensor.ts";
+import { withFile, writeFully } from "../src/arrays/boxes/file.ts";
+import { checkDisk } from "../src/arrays/chunked/job/disk.ts";
+import { openArray } from "../src/entries/zarr.ts";
 import {
   add,
   makeHome,

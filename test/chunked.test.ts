@@ -6,20 +6,30 @@ import * as os from "node:os";
 import * as path from "node:path";
 import { after, test } from "node:test";
 import fc from "fast-check";
-import { contiguousChunks, Grid } from "../src/arrays/grid.ts";
-import { runPlain } from "../src/call/run.ts";
-import { refusesDuplicates, resolveCall, type CallSpec } from "../src/chunked/call-spec.ts";
-import { contextOf, type JobContext } from "../src/chunked/context.ts";
-import { FOLDERS, jobFailure, jobOf, remainingTasks, stagesOf } from "../src/chunked/job.ts";
-import type { JobSpec } from "../src/chunked/spec.ts";
-import { runTask } from "../src/chunked/tasks.ts";
-import { Workspace } from "../src/chunked/workspace.ts";
-import { defaultExecutor } from "../src/engines/default.ts";
-import { isTensorError, type TensorError } from "../src/errors.ts";
-import { FUNCTIONS } from "../src/operators/plain.ts";
-import { DTYPE_NAMES, reductionsOf, type DType } from "../src/tensor/dtype.ts";
-import { product } from "../src/tensor/shape.ts";
-import { equals, tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
+import { contiguousChunks, Grid } from "../src/arrays/boxes/grid.ts";
+import { runPlain } from "../src/core/call/run.ts";
+import {
+  refusesDuplicates,
+  resolveCall,
+  type CallSpec,
+} from "../src/arrays/chunked/job/call-spec.ts";
+import { contextOf, type JobContext } from "../src/arrays/chunked/stages/context.ts";
+import {
+  FOLDERS,
+  jobFailure,
+  jobOf,
+  remainingTasks,
+  stagesOf,
+} from "../src/arrays/chunked/job/job.ts";
+import type { JobSpec } from "../src/arrays/chunked/job/spec.ts";
+import { runTask } from "../src/arrays/chunked/run/tasks.ts";
+import { Workspace } from "../src/arrays/chunked/stages/workspace.ts";
+import { defaultExecutor } from "../src/core/engines/default.ts";
+import { isTensorError, type TensorError } from "../src/core/errors.ts";
+import { FUNCTIONS } from "../src/core/operators/plain.ts";
+import { DTYPE_NAMES, reductionsOf, type DType } from "../src/core/tensor/dtype.ts";
+import { product } from "../src/core/tensor/shape.ts";
+import { equals, tensor, zeros, type Tensor } from "../src/core/tensor/tensor.ts";
 import { caseCount } from "./support/cases.ts";
 import { withLimits } from "./support/limits.ts";
 import { MemoryArray } from "./support/memory-array.ts";

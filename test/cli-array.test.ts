@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import { before, test } from "node:test";
-import { equals, tensor } from "../src/index.ts";
-import { createArray, openArray, type Codec, type ZarrArray } from "../src/zarr/index.ts";
+import { equals, tensor } from "../src/entries/index.ts";
+import { createArray, openArray, type Codec, type ZarrArray } from "../src/entries/zarr.ts";
 import {
   checkResult,
   fails,

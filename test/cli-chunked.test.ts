@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import { before, test } from "node:test";
-import { equals, gatherND, scatterND, tensor } from "../src/index.ts";
-import type { CLI } from "../src/limits.ts";
-import { createArray, openArray } from "../src/zarr/index.ts";
+import { equals, gatherND, scatterND, tensor } from "../src/entries/index.ts";
+import type { CLI } from "../src/core/limits.ts";
+import { createArray, openArray } from "../src/entries/zarr.ts";
 import {
   checkResult,
   inOrder,

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { tensor } from "../src/index.ts";
+import { tensor } from "../src/entries/index.ts";
 import { makeCliFolder } from "./support/cli-files.ts";
 import { fails, prints, refuses, testRows } from "./support/cli.ts";
 

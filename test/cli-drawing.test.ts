@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { full, tensor, zeros, type Tensor } from "../src/index.ts";
+import { full, tensor, zeros, type Tensor } from "../src/entries/index.ts";
 import { makeFolder, type Surroundings } from "./support/cli.ts";
 
 const { ndscatter, save } = makeFolder();

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import { test } from "node:test";
-import { buildModel, writeModel } from "../src/onnx/index.ts";
-import { tensor } from "../src/tensor/tensor.ts";
+import { buildModel, writeModel } from "../src/entries/onnx.ts";
+import { tensor } from "../src/core/tensor/tensor.ts";
 import { fails, inOrder, makeFolder, prints, testRows } from "./support/cli.ts";
 import { i64 } from "./support/node-models.ts";
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { full, zeros } from "../src/index.ts";
+import { full, zeros } from "../src/entries/index.ts";
 import { makeCliFolder } from "./support/cli-files.ts";
 import { fails, inOrder, prints, refuses, testRows } from "./support/cli.ts";
 

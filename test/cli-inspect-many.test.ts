@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import { test } from "node:test";
-import { tensor } from "../src/index.ts";
-import { buildModel, writeModel, type Model } from "../src/onnx/index.ts";
+import { tensor } from "../src/entries/index.ts";
+import { buildModel, writeModel, type Model } from "../src/entries/onnx.ts";
 import { makeCliFolder } from "./support/cli-files.ts";
 import { F32, FAULTY, LARGE, RISKY } from "./support/cli-models.ts";
 import { fails, inOrder, prints, refuses, TERMINAL, testRows, words } from "./support/cli.ts";

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NEWEST_OPSETS } from "../src/index.ts";
-import { parseBytes } from "../src/cli/numbers.ts";
+import { NEWEST_OPSETS } from "../src/entries/index.ts";
+import { parseBytes } from "../src/cli/input/numbers.ts";
 import { runCommand, words } from "./support/cli.ts";
 
 const SIZES: readonly (readonly [text: string, bytes: number])[] = [

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { printChanges } from "../src/cli/schema-text.ts";
-import { operators } from "../src/index.ts";
+import { printChanges } from "../src/cli/text/schema-text.ts";
+import { operators } from "../src/entries/index.ts";
 import {
   fails,
   inOrder,

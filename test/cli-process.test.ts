@@ -5,7 +5,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import * as fs from "node:fs";
 import { test } from "node:test";
-import { equals, tensor } from "../src/index.ts";
+import { equals, tensor } from "../src/entries/index.ts";
 import { ADDED, DATA, makeCliFolder } from "./support/cli-files.ts";
 import { checkResult, fails, MAIN, prints, refuses, startCommand, words } from "./support/cli.ts";
 

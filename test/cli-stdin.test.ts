@@ -5,9 +5,9 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import * as fs from "node:fs";
 import { test } from "node:test";
-import { equals } from "../src/index.ts";
-import { writeNpy } from "../src/npy/index.ts";
-import { readModel } from "../src/onnx/index.ts";
+import { equals } from "../src/entries/index.ts";
+import { writeNpy } from "../src/entries/npy.ts";
+import { readModel } from "../src/entries/onnx.ts";
 import { ADDED, makeCliFolder } from "./support/cli-files.ts";
 import {
   checkResult,

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { test } from "node:test";
-import { equals } from "../src/index.ts";
+import { equals } from "../src/entries/index.ts";
 import { ADDED, DATA, makeCliFolder } from "./support/cli-files.ts";
 import { checkResult, fails, prints, refuses, runCommand, testRows } from "./support/cli.ts";
 

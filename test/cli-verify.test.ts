@@ -5,12 +5,12 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { readModel, writeModel } from "../src/onnx/index.ts";
+import { readModel, writeModel } from "../src/entries/onnx.ts";
 import { makeCliFolder } from "./support/cli-files.ts";
 import { gatherFarIndex } from "./support/cli-models.ts";
 import { fails, inOrder, prints, refuses, runCommand, testRows } from "./support/cli.ts";
 import { i64, takePutAgain } from "./support/node-models.ts";
-import { tensor } from "../src/tensor/tensor.ts";
+import { tensor } from "../src/core/tensor/tensor.ts";
 
 const folder = makeCliFolder();
 const { at, json, save, ndscatter } = folder;
@@ -52,7 +52,7 @@ test("a runtime that cannot be loaded, or is none, is said to be so", async () =
  */
 const RUNTIME = `
 import * as fs from "node:fs";
-import { readModel, runModel } from ${JSON.stringify(pathToFileURL(new URL("../src/onnx/index.js", import.meta.url).pathname).href)};
+import { readModel, runModel } from ${JSON.stringify(pathToFileURL(new URL("../src/entries/onnx.js", import.meta.url).pathname).href)};
 export const InferenceSession = {
   async create(bytes, options) {
     globalThis.sessionOptions?.push(options);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import { test } from "node:test";
-import { equals, tensor } from "../src/index.ts";
+import { equals, tensor } from "../src/entries/index.ts";
 import { ADDED, DATA, makeCliFolder } from "./support/cli-files.ts";
 import { checkResult, fails, prints, refuses } from "./support/cli.ts";
 

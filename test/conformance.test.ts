@@ -9,7 +9,7 @@ import * as path from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { main } from "../src/cli/program.ts";
-import { DTYPES, tensor, type DType, type Tensor } from "../src/index.ts";
+import { DTYPES, tensor, type DType, type Tensor } from "../src/entries/index.ts";
 import {
   buildModel,
   readModel,
@@ -17,7 +17,7 @@ import {
   writeModel,
   writeTensor,
   type Model,
-} from "../src/onnx/index.ts";
+} from "../src/entries/onnx.ts";
 import { fails, makeFolder, runCommand, TERMINAL, testRows } from "./support/cli.ts";
 
 // From build/test: the folder beside the project.

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { convertModel, externalFiles, readModel, writeModel } from "../src/onnx/index.ts";
+import { convertModel, externalFiles, readModel, writeModel } from "../src/entries/onnx.ts";
 import { bytes, file, int, text } from "./onnx-encoder.ts";
 import { BODY, graphAttribute, PLAIN, withBodies } from "./support/body-files.ts";
 

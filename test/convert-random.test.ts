@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 
-import { isTensorError } from "../src/errors.ts";
-import { elementTypeOf } from "../src/model/element-type.ts";
+import { isTensorError } from "../src/core/errors.ts";
+import { elementTypeOf } from "../src/models/model/element-type.ts";
 import {
   convertModel,
   readModel,
@@ -13,9 +13,9 @@ import {
   writeModel,
   type ConvertTarget,
   type Model,
-} from "../src/onnx/index.ts";
-import { findVersion, operators } from "../src/operators/registry.ts";
-import { equals, type Tensor } from "../src/tensor/tensor.ts";
+} from "../src/entries/onnx.ts";
+import { findVersion, operators } from "../src/core/operators/registry.ts";
+import { equals, type Tensor } from "../src/core/tensor/tensor.ts";
 import { REASON_PATTERNS } from "./cases/convert-reasons.ts";
 import { G, ND, OPENVINO } from "./cases/rewrites.ts";
 import { mutate, random as seeded } from "./onnx-encoder.ts";

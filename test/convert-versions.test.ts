@@ -3,22 +3,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ALL, LATER } from "../src/convert/versions/history.ts";
-import { HISTORIES } from "../src/convert/versions/table.ts";
-import { isOperator } from "../src/operators/registry.ts";
-import { isTensorError } from "../src/errors.ts";
+import { ALL, LATER } from "../src/models/convert/versions/history.ts";
+import { HISTORIES } from "../src/models/convert/versions/table.ts";
+import { isOperator } from "../src/core/operators/registry.ts";
+import { isTensorError } from "../src/core/errors.ts";
 import {
   buildModel,
   convertModel,
   type Model,
   type ModelNode,
   type ModelNodeSpec,
-} from "../src/onnx/index.ts";
-import { DTYPE_NAMES, isDType, type DType } from "../src/tensor/dtype.ts";
-import { equals } from "../src/tensor/tensor.ts";
+} from "../src/entries/onnx.ts";
+import { DTYPE_NAMES, isDType, type DType } from "../src/core/tensor/dtype.ts";
+import { equals } from "../src/core/tensor/tensor.ts";
 import { SETS, TYPES } from "./cases/onnx-types.ts";
 import { VERSION_REWRITES, versionModel } from "./cases/version-rewrites.ts";
-import type { TensorType } from "../src/index.ts";
+import type { TensorType } from "../src/entries/index.ts";
 import { F32, i64, onnxModel, UNRANKED } from "./support/node-models.ts";
 
 const plain = (value: unknown): unknown =>
@@ -88,7 +88,7 @@ test("every operator of ONNX is of the family or has its versions, and there are
   for (const { op } of ROWS) assert.ok(!isOperator({ domain: "ai.onnx", op }), op);
 });
 
-test("every data type is in a list of src/convert/versions/history.ts", () => {
+test("every data type is in a list of src/models/convert/versions/history.ts", () => {
   assert.deepEqual([...ALL, ...LATER].toSorted(), [...DTYPE_NAMES].toSorted());
 });
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { isTensorError } from "../src/errors.ts";
+import { isTensorError } from "../src/core/errors.ts";
 import {
   convertModel,
   runModel,
@@ -11,11 +11,11 @@ import {
   type Model,
   type ModelNode,
   type ModelNodeSpec,
-} from "../src/onnx/index.ts";
-import { elementTypeOf } from "../src/model/element-type.ts";
-import { writeIR } from "../src/openvino/index.ts";
-import { DTYPES, type DType } from "../src/tensor/dtype.ts";
-import { equals } from "../src/tensor/tensor.ts";
+} from "../src/entries/onnx.ts";
+import { elementTypeOf } from "../src/models/model/element-type.ts";
+import { writeIR } from "../src/entries/openvino.ts";
+import { DTYPES, type DType } from "../src/core/tensor/dtype.ts";
+import { equals } from "../src/core/tensor/tensor.ts";
 import { REASON_PATTERNS } from "./cases/convert-reasons.ts";
 import { REFUSALS } from "./cases/refusals.ts";
 import { G, ND, OPENVINO, REWRITES } from "./cases/rewrites.ts";

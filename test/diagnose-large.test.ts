@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { diagnose } from "../src/diagnose/diagnose.ts";
-import type { Diagnosis } from "../src/diagnose/diagnosis.ts";
-import { DIAGNOSE } from "../src/limits.ts";
+import { diagnose } from "../src/insight/diagnose/diagnose.ts";
+import type { Diagnosis } from "../src/insight/diagnose/diagnosis.ts";
+import { DIAGNOSE } from "../src/core/limits.ts";
 import { caseCount } from "./support/cases.ts";
 import { f32, i64, onnx } from "./support/calls.ts";
 import { setLimits } from "./support/limits.ts";

@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { NodeSpec } from "../src/call/call.ts";
-import { run } from "../src/call/run.ts";
-import { diagnose, type DiagnoseOptions } from "../src/diagnose/diagnose.ts";
-import type { DType } from "../src/tensor/dtype.ts";
-import { tensor, type Tensor } from "../src/tensor/tensor.ts";
+import type { NodeSpec } from "../src/core/call/call.ts";
+import { run } from "../src/core/call/run.ts";
+import { diagnose, type DiagnoseOptions } from "../src/insight/diagnose/diagnose.ts";
+import type { DType } from "../src/core/tensor/dtype.ts";
+import { tensor, type Tensor } from "../src/core/tensor/tensor.ts";
 import { f32, i64, onnx } from "./support/calls.ts";
 import { setLimits } from "./support/limits.ts";
 import { randomFrom } from "./support/random.ts";

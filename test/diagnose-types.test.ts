@@ -5,12 +5,17 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { NodeSpec } from "../src/call/call.ts";
-import { diagnose } from "../src/diagnose/diagnose.ts";
-import { isNumericStorage, reductionsOf, type DType, type Storage } from "../src/tensor/dtype.ts";
-import { NEWEST_OPSETS } from "../src/operators/operator.ts";
-import { resolve } from "../src/operators/registry.ts";
-import { Tensor } from "../src/tensor/tensor.ts";
+import type { NodeSpec } from "../src/core/call/call.ts";
+import { diagnose } from "../src/insight/diagnose/diagnose.ts";
+import {
+  isNumericStorage,
+  reductionsOf,
+  type DType,
+  type Storage,
+} from "../src/core/tensor/dtype.ts";
+import { NEWEST_OPSETS } from "../src/core/operators/operator.ts";
+import { resolve } from "../src/core/operators/registry.ts";
+import { Tensor } from "../src/core/tensor/tensor.ts";
 import { caseCount } from "./support/cases.ts";
 import {
   at,

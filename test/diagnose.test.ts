@@ -5,11 +5,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { diagnose } from "../src/diagnose/diagnose.ts";
-import { DIAGNOSES } from "../src/diagnose/diagnosis.ts";
-import type { NodeSpec } from "../src/call/call.ts";
-import { tensor, type Tensor } from "../src/tensor/tensor.ts";
-import { run } from "../src/call/run.ts";
+import { diagnose } from "../src/insight/diagnose/diagnose.ts";
+import { DIAGNOSES } from "../src/insight/diagnose/diagnosis.ts";
+import type { NodeSpec } from "../src/core/call/call.ts";
+import { tensor, type Tensor } from "../src/core/tensor/tensor.ts";
+import { run } from "../src/core/call/run.ts";
 import { caseCount } from "./support/cases.ts";
 import { f32, i64, onnx, openvino } from "./support/calls.ts";
 import { withLimits } from "./support/limits.ts";

@@ -7,16 +7,19 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { test } from "node:test";
-import type { NodeSpec } from "../src/call/call.ts";
-import { run } from "../src/call/run.ts";
-import { codeOf } from "../src/cli/dialect-code.ts";
-import { compareDialects, type DialectComparison } from "../src/diagnose/compare-dialects.ts";
-import { diagnose } from "../src/diagnose/diagnose.ts";
-import { DIAGNOSES } from "../src/diagnose/diagnosis.ts";
-import { dialects } from "../src/diagnose/dialects.ts";
-import { isTensorError } from "../src/errors.ts";
-import type { DType } from "../src/tensor/dtype.ts";
-import { tensor, type Tensor } from "../src/tensor/tensor.ts";
+import type { NodeSpec } from "../src/core/call/call.ts";
+import { run } from "../src/core/call/run.ts";
+import { codeOf } from "../src/cli/text/dialect-code.ts";
+import {
+  compareDialects,
+  type DialectComparison,
+} from "../src/insight/diagnose/compare-dialects.ts";
+import { diagnose } from "../src/insight/diagnose/diagnose.ts";
+import { DIAGNOSES } from "../src/insight/diagnose/diagnosis.ts";
+import { dialects } from "../src/insight/diagnose/dialects.ts";
+import { isTensorError } from "../src/core/errors.ts";
+import type { DType } from "../src/core/tensor/dtype.ts";
+import { tensor, type Tensor } from "../src/core/tensor/tensor.ts";
 
 // From build/test/.
 const folder = path.join(import.meta.dirname, "..", "..", "test", "dialects");

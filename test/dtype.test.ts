@@ -18,7 +18,7 @@ import {
   rowOf,
   storedRange,
   type DType,
-} from "../src/tensor/dtype.ts";
+} from "../src/core/tensor/dtype.ts";
 
 type Row = readonly [dtype: DType, onnx: string, field: string, openvino?: string];
 

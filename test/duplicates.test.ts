@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { run } from "../src/call/run.ts";
-import type { Engine } from "../src/create-engine.ts";
-import { isTensorError } from "../src/errors.ts";
-import { firstRepeat } from "../src/plan/repeats.ts";
-import type { Plan } from "../src/plan/plan.ts";
-import { tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
+import { run } from "../src/core/call/run.ts";
+import type { Engine } from "../src/core/create-engine.ts";
+import { isTensorError } from "../src/core/errors.ts";
+import { firstRepeat } from "../src/core/plan/repeats.ts";
+import type { Plan } from "../src/core/plan/plan.ts";
+import { tensor, zeros, type Tensor } from "../src/core/tensor/tensor.ts";
 import { ENGINES } from "./support/engines.ts";
 import { withLimits } from "./support/limits.ts";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createEngine } from "../src/create-engine.ts";
-import { isTensorError } from "../src/errors.ts";
-import { gatherND, scatterND } from "../src/functions.ts";
-import { run } from "../src/call/run.ts";
-import { equals, full, tensor, zeros } from "../src/tensor/tensor.ts";
+import { createEngine } from "../src/core/create-engine.ts";
+import { isTensorError } from "../src/core/errors.ts";
+import { gatherND, scatterND } from "../src/core/functions.ts";
+import { run } from "../src/core/call/run.ts";
+import { equals, full, tensor, zeros } from "../src/core/tensor/tensor.ts";
 
 const data = tensor("float32", [4, 2], [1, 2, 3, 4, 5, 6, 7, 8]);
 const isDisposed = (error: unknown) => isTensorError(error, "disposed");

@@ -5,14 +5,14 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { infer } from "../src/call/infer.ts";
-import { run } from "../src/call/run.ts";
-import { isTensorError, type ErrorCode } from "../src/errors.ts";
-import { gatherND, scatterElements, scatterND } from "../src/functions.ts";
-import { buildModel } from "../src/onnx/index.ts";
-import { readIR, runModel, writeIR } from "../src/openvino/index.ts";
-import { resolve } from "../src/operators/registry.ts";
-import { tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
+import { infer } from "../src/core/call/infer.ts";
+import { run } from "../src/core/call/run.ts";
+import { isTensorError, type ErrorCode } from "../src/core/errors.ts";
+import { gatherND, scatterElements, scatterND } from "../src/core/functions.ts";
+import { buildModel } from "../src/entries/onnx.ts";
+import { readIR, runModel, writeIR } from "../src/entries/openvino.ts";
+import { resolve } from "../src/core/operators/registry.ts";
+import { tensor, zeros, type Tensor } from "../src/core/tensor/tensor.ts";
 import { EXAMPLES } from "./cases/examples.ts";
 
 const i64 = (shape: readonly number[], ...values: number[]) => tensor("int64", shape, values);

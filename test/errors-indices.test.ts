@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { run } from "../src/call/run.ts";
-import { isTensorError } from "../src/errors.ts";
-import { equals, full, tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
+import { run } from "../src/core/call/run.ts";
+import { isTensorError } from "../src/core/errors.ts";
+import { equals, full, tensor, zeros, type Tensor } from "../src/core/tensor/tensor.ts";
 import {
   elements,
   f32,

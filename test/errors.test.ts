@@ -9,13 +9,13 @@ import {
   printValue,
   TensorError,
   type ErrorCode,
-} from "../src/errors.ts";
-import { receiveError, sendError } from "../src/chunked/sent-error.ts";
-import { scatterND } from "../src/functions.ts";
-import { resolve } from "../src/operators/registry.ts";
-import { infer } from "../src/call/infer.ts";
-import { run } from "../src/call/run.ts";
-import { equals, tensor, zeros } from "../src/tensor/tensor.ts";
+} from "../src/core/errors.ts";
+import { receiveError, sendError } from "../src/arrays/chunked/run/sent-error.ts";
+import { scatterND } from "../src/core/functions.ts";
+import { resolve } from "../src/core/operators/registry.ts";
+import { infer } from "../src/core/call/infer.ts";
+import { run } from "../src/core/call/run.ts";
+import { equals, tensor, zeros } from "../src/core/tensor/tensor.ts";
 import {
   cache,
   elements,

@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { roleOf } from "../src/operators/operator.ts";
-import { operators, resolve } from "../src/operators/registry.ts";
-import { infer } from "../src/call/infer.ts";
-import { run } from "../src/call/run.ts";
-import { equals, fromNested, zeros } from "../src/tensor/tensor.ts";
+import { roleOf } from "../src/core/operators/operator.ts";
+import { operators, resolve } from "../src/core/operators/registry.ts";
+import { infer } from "../src/core/call/infer.ts";
+import { run } from "../src/core/call/run.ts";
+import { equals, fromNested, zeros } from "../src/core/tensor/tensor.ts";
 import { EXAMPLES } from "./cases/examples.ts";
 import { ENGINES } from "./support/engines.ts";
 

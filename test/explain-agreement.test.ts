@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { NodeSpec } from "../src/call/call.ts";
-import { isTensorError } from "../src/errors.ts";
-import { explain } from "../src/explain/explain.ts";
-import { DTYPE_NAMES, reductionsOf, type DType } from "../src/tensor/dtype.ts";
-import { product } from "../src/tensor/shape.ts";
-import type { Tensor } from "../src/tensor/tensor.ts";
+import type { NodeSpec } from "../src/core/call/call.ts";
+import { isTensorError } from "../src/core/errors.ts";
+import { explain } from "../src/insight/explain/explain.ts";
+import { DTYPE_NAMES, reductionsOf, type DType } from "../src/core/tensor/dtype.ts";
+import { product } from "../src/core/tensor/shape.ts";
+import type { Tensor } from "../src/core/tensor/tensor.ts";
 import { checkAgreement } from "./support/agreement.ts";
 import { i64, onnx, openvino } from "./support/calls.ts";
 import { randomFrom, randomIndices, randomTensor, type Random } from "./support/random.ts";

@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { NodeSpec } from "../src/call/call.ts";
-import { run } from "../src/call/run.ts";
-import { isTensorError } from "../src/errors.ts";
-import { explain } from "../src/explain/explain.ts";
-import { roleOf } from "../src/operators/operator.ts";
-import { operators, resolve } from "../src/operators/registry.ts";
-import { full, tensor, Tensor, zeros } from "../src/tensor/tensor.ts";
+import type { NodeSpec } from "../src/core/call/call.ts";
+import { run } from "../src/core/call/run.ts";
+import { isTensorError } from "../src/core/errors.ts";
+import { explain } from "../src/insight/explain/explain.ts";
+import { roleOf } from "../src/core/operators/operator.ts";
+import { operators, resolve } from "../src/core/operators/registry.ts";
+import { full, tensor, Tensor, zeros } from "../src/core/tensor/tensor.ts";
 import { EXPLANATIONS } from "./cases/explanations.ts";
 import { FAILING } from "./cases/failing-explanations.ts";
 import { checkAgreement } from "./support/agreement.ts";

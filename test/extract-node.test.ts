@@ -10,9 +10,9 @@ import {
   runModel,
   runNode,
   writeModel,
-} from "../src/onnx/index.ts";
-import { readIR, writeIR } from "../src/openvino/index.ts";
-import { equals, tensor } from "../src/tensor/tensor.ts";
+} from "../src/entries/onnx.ts";
+import { readIR, writeIR } from "../src/entries/openvino.ts";
+import { equals, tensor } from "../src/core/tensor/tensor.ts";
 import { NET as FILES } from "./support/cli-models.ts";
 import { placesFile } from "./support/place-models.ts";
 import { F32, I64, i64, onnxModel } from "./support/node-models.ts";

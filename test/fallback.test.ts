@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 
-const ENTRY = new URL("../src/index.js", import.meta.url).href;
+const ENTRY = new URL("../src/entries/index.js", import.meta.url).href;
 
 interface Row {
   readonly without: string;

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readNpy, writeNpy } from "../src/npy/index.ts";
+import { readNpy, writeNpy } from "../src/entries/npy.ts";
 import {
   buildModel,
   readModel,
@@ -10,9 +10,9 @@ import {
   readTensor,
   writeModel,
   writeTensor,
-} from "../src/onnx/index.ts";
-import { readIR } from "../src/openvino/index.ts";
-import { tensor } from "../src/tensor/tensor.ts";
+} from "../src/entries/onnx.ts";
+import { readIR } from "../src/entries/openvino.ts";
+import { tensor } from "../src/core/tensor/tensor.ts";
 import { SCATTER_BIN, scatterNet } from "./support/ir.ts";
 import { external, head, initializer, modelFile } from "./support/onnx-parts.ts";
 import { file } from "./onnx-encoder.ts";

@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isTensorError, type ErrorCode } from "../src/errors.ts";
-import * as onnx from "../src/onnx/index.ts";
-import { writeIR } from "../src/openvino/index.ts";
-import { tensor, zeros } from "../src/tensor/tensor.ts";
+import { isTensorError, type ErrorCode } from "../src/core/errors.ts";
+import * as onnx from "../src/entries/onnx.ts";
+import { writeIR } from "../src/entries/openvino.ts";
+import { tensor, zeros } from "../src/core/tensor/tensor.ts";
 import { F32, i64, onnxModel } from "./support/node-models.ts";
 
 type Model = onnx.Model;

@@ -11,9 +11,9 @@ import {
   roleOf,
   run,
   typesOf,
-} from "../src/index.ts";
-import { isTensorError, type ErrorCode } from "../src/errors.ts";
-import { tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
+} from "../src/entries/index.ts";
+import { isTensorError, type ErrorCode } from "../src/core/errors.ts";
+import { tensor, zeros, type Tensor } from "../src/core/tensor/tensor.ts";
 
 const NODE = { op: "ScatterND", opset: 18 };
 const data = (): Tensor => zeros("float32", [2, 2]);

@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isTensorError, type ErrorCode } from "../src/errors.ts";
-import { scatterND } from "../src/functions.ts";
-import { MAX_RANK, partialShapeOf, printShape, shapeOf } from "../src/tensor/shape.ts";
-import { asTensor, full, Tensor, tensor, zeros } from "../src/tensor/tensor.ts";
+import { isTensorError, type ErrorCode } from "../src/core/errors.ts";
+import { scatterND } from "../src/core/functions.ts";
+import { MAX_RANK, partialShapeOf, printShape, shapeOf } from "../src/core/tensor/shape.ts";
+import { asTensor, full, Tensor, tensor, zeros } from "../src/core/tensor/tensor.ts";
 import { WITHOUT_NODE } from "./support/platform.ts";
 
 const throws = (code: ErrorCode, says: string, call: () => unknown): void =>

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as nd from "../src/index.ts";
+import * as nd from "../src/entries/index.ts";
 
 const square = nd.tensor("int32", [2, 2], [1, 2, 3, 4]);
 const line = nd.tensor("int32", [3], [10, 20, 30]);

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { combineSource, divideSource, hasGpuArithmetic } from "../src/engines/gpu/arithmetic.ts";
-import { DTYPES, DTYPE_NAMES, reductionsOf, type DType } from "../src/tensor/dtype.ts";
+import { combineSource, divideSource, hasGpuArithmetic } from "../src/gpu/kernels/arithmetic.ts";
+import { DTYPES, DTYPE_NAMES, reductionsOf, type DType } from "../src/core/tensor/dtype.ts";
 
 // prettier-ignore
 const WITH_ARITHMETIC: readonly DType[] = [

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16, type HalfFormat } from "../src/tensor/half.ts";
+import {
+  BFLOAT16,
+  decodeHalf,
+  encodeHalf,
+  FLOAT16,
+  type HalfFormat,
+} from "../src/core/tensor/half.ts";
 
 /** The value of 16 bits by the definition of IEEE 754, in plain arithmetic. */
 function definition(bits: number, { fractionBits, minExponent }: HalfFormat): number {

@@ -5,10 +5,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as api from "../src/index.ts";
-import * as npy from "../src/npy/index.ts";
-import * as onnx from "../src/onnx/index.ts";
-import * as openvino from "../src/openvino/index.ts";
+import * as api from "../src/entries/index.ts";
+import * as npy from "../src/entries/npy.ts";
+import * as onnx from "../src/entries/onnx.ts";
+import * as openvino from "../src/entries/openvino.ts";
 import { caseList } from "./support/cases.ts";
 import { HOSTILE_VALUES } from "./support/hostile-values.ts";
 

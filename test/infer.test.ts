@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isTensorError, type ErrorCode, type ErrorFields } from "../src/errors.ts";
-import { roleOf, type TensorType } from "../src/operators/operator.ts";
-import { resolve } from "../src/operators/registry.ts";
-import { infer } from "../src/call/infer.ts";
-import type { PartialShape } from "../src/tensor/shape.ts";
-import { tensor } from "../src/tensor/tensor.ts";
+import { isTensorError, type ErrorCode, type ErrorFields } from "../src/core/errors.ts";
+import { roleOf, type TensorType } from "../src/core/operators/operator.ts";
+import { resolve } from "../src/core/operators/registry.ts";
+import { infer } from "../src/core/call/infer.ts";
+import type { PartialShape } from "../src/core/tensor/shape.ts";
+import { tensor } from "../src/core/tensor/tensor.ts";
 
 type Node = Parameters<typeof infer>[0];
 type Shapes = readonly PartialShape[];

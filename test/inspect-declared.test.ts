@@ -11,8 +11,8 @@ import {
   type FindingId,
   type Model,
   type ModelNodeSpec,
-} from "../src/onnx/index.ts";
-import type { TensorType } from "../src/operators/operator.ts";
+} from "../src/entries/onnx.ts";
+import type { TensorType } from "../src/core/operators/operator.ts";
 import { FINDING_ROWS } from "./cases/findings.ts";
 import { INDEX_ROWS } from "./cases/findings-of-indices.ts";
 import { behindUnknown, F16, F32, i64 } from "./support/node-models.ts";

@@ -12,9 +12,9 @@ import {
   type Graph,
   type Model,
   type Report,
-} from "../src/onnx/index.ts";
-import { readIR } from "../src/openvino/index.ts";
-import { tensor, zeros } from "../src/tensor/tensor.ts";
+} from "../src/entries/onnx.ts";
+import { readIR } from "../src/entries/openvino.ts";
+import { tensor, zeros } from "../src/core/tensor/tensor.ts";
 import { bytes, file, int, text, type Bytes } from "./onnx-encoder.ts";
 import { layer, net } from "./support/ir.ts";
 import {

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { run } from "../src/call/run.ts";
-import { isTensorError } from "../src/errors.ts";
+import { run } from "../src/core/call/run.ts";
+import { isTensorError } from "../src/core/errors.ts";
 import {
   inspectModel,
   nodeCall,
@@ -12,11 +12,11 @@ import {
   type AttributeInput,
   type Finding,
   type Model,
-} from "../src/onnx/index.ts";
-import { roleOf, type OperatorVersion, type Role } from "../src/operators/operator.ts";
-import { operators } from "../src/operators/registry.ts";
-import { product, type Dim } from "../src/tensor/shape.ts";
-import { tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
+} from "../src/entries/onnx.ts";
+import { roleOf, type OperatorVersion, type Role } from "../src/core/operators/operator.ts";
+import { operators } from "../src/core/operators/registry.ts";
+import { product, type Dim } from "../src/core/tensor/shape.ts";
+import { tensor, zeros, type Tensor } from "../src/core/tensor/tensor.ts";
 import { random } from "./onnx-encoder.ts";
 import { caseCount } from "./support/cases.ts";
 import { lastOpset, randomModel } from "./support/models.ts";

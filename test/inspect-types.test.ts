@@ -10,8 +10,8 @@ import {
   type AttributeInput,
   type Model,
   type ModelNodeSpec,
-} from "../src/onnx/index.ts";
-import type { TensorType } from "../src/operators/operator.ts";
+} from "../src/entries/onnx.ts";
+import type { TensorType } from "../src/core/operators/operator.ts";
 import { BOOL, F32, I64, i64 } from "./support/node-models.ts";
 
 type Attributes = Readonly<Record<string, AttributeInput>>;

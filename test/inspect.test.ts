@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { FINDINGS, inspectModel, type Finding } from "../src/onnx/index.ts";
+import { FINDINGS, inspectModel, type Finding } from "../src/entries/onnx.ts";
 import { FINDING_ROWS } from "./cases/findings.ts";
 import { INDEX_ROWS } from "./cases/findings-of-indices.ts";
 

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import * as path from "node:path";
 import { test } from "node:test";
-import type { CallSpec } from "../src/chunked/call-spec.ts";
-import { runJob, type JobProgress } from "../src/chunked/run-job.ts";
-import { tensor } from "../src/tensor/tensor.ts";
-import { printAmount, printProgress, printSeconds } from "../src/cli/job-report.ts";
+import type { CallSpec } from "../src/arrays/chunked/job/call-spec.ts";
+import { runJob, type JobProgress } from "../src/arrays/chunked/run/run-job.ts";
+import { tensor } from "../src/core/tensor/tensor.ts";
+import { printAmount, printProgress, printSeconds } from "../src/cli/commands/job-report.ts";
 import { add, makeHome, makeJob, MEMORY, store } from "./support/job-files.ts";
 
 test("amounts have two or three digits, in powers of 1000", () => {

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as main from "../src/index.ts";
-import * as js from "../src/js.ts";
+import * as main from "../src/entries/index.ts";
+import * as js from "../src/entries/js.ts";
 
 test("it has the names of the main entry, but createEngine", () => {
   const expected = Object.keys(main).filter((name) => name !== "createEngine");

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isTensorError, type ErrorCode } from "../src/errors.ts";
-import { gatherElements, gatherND, scatterElements, scatterND } from "../src/functions.ts";
-import { equals, full, tensor, zeros } from "../src/tensor/tensor.ts";
+import { isTensorError, type ErrorCode } from "../src/core/errors.ts";
+import { gatherElements, gatherND, scatterElements, scatterND } from "../src/core/functions.ts";
+import { equals, full, tensor, zeros } from "../src/core/tensor/tensor.ts";
 import { ENGINES } from "./support/engines.ts";
 
 const data = tensor(

@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { Arena } from "../src/engines/wasm/arena.ts";
-import { KernelMemory } from "../src/engines/wasm/kernel-memory.ts";
-import { WasmPlatform } from "../src/engines/wasm/platform.ts";
-import { webAssembly } from "../src/engines/wasm/web-assembly.ts";
-import { full, tensor } from "../src/tensor/tensor.ts";
+import { Arena } from "../src/core/engines/wasm/arena.ts";
+import { KernelMemory } from "../src/core/engines/wasm/kernel-memory.ts";
+import { WasmPlatform } from "../src/core/engines/wasm/platform.ts";
+import { webAssembly } from "../src/core/engines/wasm/web-assembly.ts";
+import { full, tensor } from "../src/core/tensor/tensor.ts";
 import { tracedEngine } from "./support/engines.ts";
 import { setLimits } from "./support/limits.ts";
 import { randomFrom } from "./support/random.ts";

@@ -5,16 +5,16 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { EXECUTOR, runPlain } from "../src/call/run.ts";
-import { createEngine } from "../src/create-engine.ts";
-import { gatherElements } from "../src/operators/gather-elements.ts";
-import { gatherND } from "../src/operators/gather-nd.ts";
-import { gather } from "../src/operators/gather.ts";
-import type { Operator } from "../src/operators/operator.ts";
-import { scatterElements } from "../src/operators/scatter-elements.ts";
-import { scatterND } from "../src/operators/scatter-nd.ts";
-import { DTYPE_NAMES, reductionsOf } from "../src/tensor/dtype.ts";
-import { equals, Tensor } from "../src/tensor/tensor.ts";
+import { EXECUTOR, runPlain } from "../src/core/call/run.ts";
+import { createEngine } from "../src/core/create-engine.ts";
+import { gatherElements } from "../src/core/operators/gather-elements.ts";
+import { gatherND } from "../src/core/operators/gather-nd.ts";
+import { gather } from "../src/core/operators/gather.ts";
+import type { Operator } from "../src/core/operators/operator.ts";
+import { scatterElements } from "../src/core/operators/scatter-elements.ts";
+import { scatterND } from "../src/core/operators/scatter-nd.ts";
+import { DTYPE_NAMES, reductionsOf } from "../src/core/tensor/dtype.ts";
+import { equals, Tensor } from "../src/core/tensor/tensor.ts";
 import { withLimits } from "./support/limits.ts";
 import { indicesOf, PATTERNS, type Pattern } from "./support/patterns.ts";
 import { randomFrom, randomTensor, type Random } from "./support/random.ts";

@@ -3,14 +3,14 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { after, test } from "node:test";
-import type { KernelMemory } from "../src/engines/wasm/kernel-memory.ts";
-import { WasmPlatform } from "../src/engines/wasm/platform.ts";
-import { spawn, type WorkerHandle } from "../src/engines/wasm/spawn.ts";
-import { WorkerPool } from "../src/engines/wasm/worker-pool.ts";
-import { isTensorError } from "../src/errors.ts";
-import type { DType } from "../src/tensor/dtype.ts";
-import { copy } from "../src/tensor/storage.ts";
-import { equals, full, tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
+import type { KernelMemory } from "../src/core/engines/wasm/kernel-memory.ts";
+import { WasmPlatform } from "../src/core/engines/wasm/platform.ts";
+import { spawn, type WorkerHandle } from "../src/core/engines/wasm/spawn.ts";
+import { WorkerPool } from "../src/core/engines/wasm/worker-pool.ts";
+import { isTensorError } from "../src/core/errors.ts";
+import type { DType } from "../src/core/tensor/dtype.ts";
+import { copy } from "../src/core/tensor/storage.ts";
+import { equals, full, tensor, zeros, type Tensor } from "../src/core/tensor/tensor.ts";
 import { started, tracedEngine } from "./support/engines.ts";
 import { setLimits } from "./support/limits.ts";
 import { settle, WITHOUT_NODE_ITSELF, WITHOUT_THREADS } from "./support/platform.ts";
@@ -349,7 +349,7 @@ async function copyByHalves(pool: WorkerPool, memory: KernelMemory): Promise<voi
   assert.ok(memory.bytesAt(to, 64).every((byte) => byte === 3));
 }
 
-const ENTRY = new URL("../src/index.js", import.meta.url).href;
+const ENTRY = new URL("../src/entries/index.js", import.meta.url).href;
 
 /** Uses engines with a worker each, drops them, and counts the threads of the process before and after. */
 const DROP = `

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { Path } from "../src/engines/wasm/session.ts";
-import type { DType } from "../src/tensor/dtype.ts";
-import { zeros, type Tensor } from "../src/tensor/tensor.ts";
+import type { Path } from "../src/core/engines/wasm/session.ts";
+import type { DType } from "../src/core/tensor/dtype.ts";
+import { zeros, type Tensor } from "../src/core/tensor/tensor.ts";
 import { tracedEngine } from "./support/engines.ts";
 import { WITHOUT_THREADS } from "./support/platform.ts";
 

@@ -10,12 +10,12 @@ import os from "node:os";
 import path from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { buildModel, writeModel } from "../src/onnx/index.ts";
-import { tensor } from "../src/tensor/tensor.ts";
+import { buildModel, writeModel } from "../src/entries/onnx.ts";
+import { tensor } from "../src/core/tensor/tensor.ts";
 import { bytes, file, int, text, varint, type Bytes } from "./onnx-encoder.ts";
 import { layer, net } from "./support/ir.ts";
 
-const ENTRY = new URL("../src/index.js", import.meta.url).href;
+const ENTRY = new URL("../src/entries/index.js", import.meta.url).href;
 
 /** `RESULTS=10000` asks for more of them, which takes 25 seconds. */
 const RESULTS = Number(process.env["RESULTS"] ?? 500);

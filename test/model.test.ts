@@ -3,18 +3,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { isTensorError } from "../src/errors.ts";
-import { readRange } from "../src/model/byte-source.ts";
-import { destinationOf } from "../src/model/inline.ts";
-import { nodeTitle } from "../src/model/model.ts";
+import { isTensorError } from "../src/core/errors.ts";
+import { readRange } from "../src/models/model/byte-source.ts";
+import { destinationOf } from "../src/models/model/inline.ts";
+import { nodeTitle } from "../src/models/model/model.ts";
 import {
   buildModel,
   runModel,
   type AttributeInput,
   type Model,
   type Tensors,
-} from "../src/onnx/index.ts";
-import { tensor, zeros } from "../src/tensor/tensor.ts";
+} from "../src/entries/onnx.ts";
+import { tensor, zeros } from "../src/core/tensor/tensor.ts";
 import { cast, F32, i64, ovConvert } from "./support/node-models.ts";
 
 test("what a literal leaves out has a default", () => {

@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { gatherMove, scatterMove } from "../src/kernels/move.ts";
-import type { Plan } from "../src/plan/plan.ts";
-import { DTYPES, viewOf, type DType, type NumericStorage } from "../src/tensor/dtype.ts";
-import { bytesOf } from "../src/tensor/storage.ts";
+import { gatherMove, scatterMove } from "../src/core/kernels/move.ts";
+import type { Plan } from "../src/core/plan/plan.ts";
+import { DTYPES, viewOf, type DType, type NumericStorage } from "../src/core/tensor/dtype.ts";
+import { bytesOf } from "../src/core/tensor/storage.ts";
 import { setLimits } from "./support/limits.ts";
 
 /** Bytes of the random side: just enough to be prefetched, of which slices are prefetched in several groups. */

@@ -9,11 +9,11 @@ import {
   NodeIndex,
   readModel,
   runNode,
-} from "../src/onnx/index.ts";
-import { isTensorError } from "../src/errors.ts";
-import { MAX_BODY_DEPTH } from "../src/model/model.ts";
-import { readIR } from "../src/openvino/index.ts";
-import { tensor } from "../src/tensor/tensor.ts";
+} from "../src/entries/onnx.ts";
+import { isTensorError } from "../src/core/errors.ts";
+import { MAX_BODY_DEPTH } from "../src/models/model/model.ts";
+import { readIR } from "../src/entries/openvino.ts";
+import { tensor } from "../src/core/tensor/tensor.ts";
 import { attributesOfEveryType } from "./support/cli-models.ts";
 import { SCATTER_BIN, scatterNet } from "./support/ir.ts";
 import { deepFile, iteratorNet, placesFile, twinsFile } from "./support/place-models.ts";

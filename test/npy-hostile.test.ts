@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DTYPES } from "../src/tensor/dtype.ts";
-import { isTensorError, type ErrorCode } from "../src/errors.ts";
-import { readNpy, writeNpy } from "../src/npy/index.ts";
-import { equals, tensor, Tensor } from "../src/tensor/tensor.ts";
+import { DTYPES } from "../src/core/tensor/dtype.ts";
+import { isTensorError, type ErrorCode } from "../src/core/errors.ts";
+import { readNpy, writeNpy } from "../src/entries/npy.ts";
+import { equals, tensor, Tensor } from "../src/core/tensor/tensor.ts";
 import { fileOf, NUMPY_FILES } from "./cases/npy-files.ts";
 import { hexBytes, latin1, npyDictionary, npyFile } from "./support/npy-file.ts";
 import { WITHOUT_NODE } from "./support/platform.ts";

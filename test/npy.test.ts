@@ -5,10 +5,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { dtypesWhere, rowOf, type NumericStorage } from "../src/tensor/dtype.ts";
-import { readNpy, writeNpy } from "../src/npy/index.ts";
-import { bytesOf } from "../src/tensor/storage.ts";
-import { equals, tensor, zeros } from "../src/tensor/tensor.ts";
+import { dtypesWhere, rowOf, type NumericStorage } from "../src/core/tensor/dtype.ts";
+import { readNpy, writeNpy } from "../src/entries/npy.ts";
+import { bytesOf } from "../src/core/tensor/storage.ts";
+import { equals, tensor, zeros } from "../src/core/tensor/tensor.ts";
 import { fileOf, NUMPY_FILES } from "./cases/npy-files.ts";
 import { hexBytes, npyDictionary, npyFile } from "./support/npy-file.ts";
 import { randomFrom } from "./support/random.ts";

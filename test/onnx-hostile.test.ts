@@ -6,8 +6,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { DTYPE_NAMES, DTYPES } from "../src/tensor/dtype.ts";
-import { isTensorError } from "../src/errors.ts";
+import { DTYPE_NAMES, DTYPES } from "../src/core/tensor/dtype.ts";
+import { isTensorError } from "../src/core/errors.ts";
 import {
   buildModel,
   readModel,
@@ -15,8 +15,8 @@ import {
   runModel,
   writeModel,
   writeTensor,
-} from "../src/onnx/index.ts";
-import { zeros, tensor, type Tensor } from "../src/tensor/tensor.ts";
+} from "../src/entries/onnx.ts";
+import { zeros, tensor, type Tensor } from "../src/core/tensor/tensor.ts";
 import { RICH_MODEL } from "./cases/onnx-rich.ts";
 import { bytes, file, mutate, numbers, random, text } from "./onnx-encoder.ts";
 import {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { readModel, readOutline, readTensor, type ByteSource } from "../src/onnx/index.ts";
+import { readModel, readOutline, readTensor, type ByteSource } from "../src/entries/onnx.ts";
 import { bytes, file, int, text, varint, type Bytes } from "./onnx-encoder.ts";
 import {
   ATTRIBUTE,

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { externalFiles, readModel, writeTensor, type Attribute } from "../src/onnx/index.ts";
-import { tensor } from "../src/tensor/tensor.ts";
+import { externalFiles, readModel, writeTensor, type Attribute } from "../src/entries/onnx.ts";
+import { tensor } from "../src/core/tensor/tensor.ts";
 import { RICH_MODEL } from "./cases/onnx-rich.ts";
 import { bytes, file, float, int, text, type Bytes } from "./onnx-encoder.ts";
 import {

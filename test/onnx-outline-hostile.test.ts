@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { ErrorCode } from "../src/errors.ts";
+import type { ErrorCode } from "../src/core/errors.ts";
 import {
   buildModel,
   inspectModel,
@@ -14,8 +14,8 @@ import {
   type ByteSource,
   type Graph,
   type Model,
-} from "../src/onnx/index.ts";
-import { tensor } from "../src/tensor/tensor.ts";
+} from "../src/entries/onnx.ts";
+import { tensor } from "../src/core/tensor/tensor.ts";
 import { bytes, file, int, mutate, random, text, varint, type Bytes } from "./onnx-encoder.ts";
 import { sourceOf } from "./support/byte-source.ts";
 import {

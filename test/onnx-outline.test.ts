@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { DTYPE_NAMES } from "../src/tensor/dtype.ts";
+import { DTYPE_NAMES } from "../src/core/tensor/dtype.ts";
 import {
   readModel,
   readOutline,
@@ -12,8 +12,8 @@ import {
   type Constant,
   type Graph,
   type Model,
-} from "../src/onnx/index.ts";
-import { equals, tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
+} from "../src/entries/onnx.ts";
+import { equals, tensor, zeros, type Tensor } from "../src/core/tensor/tensor.ts";
 import { bytes, file, float, int, numbers, text, varint, type Bytes } from "./onnx-encoder.ts";
 import { sourceOf, sparse } from "./support/byte-source.ts";
 import {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { isTensorError, type ErrorCode, type TensorError } from "../src/errors.ts";
+import { isTensorError, type ErrorCode, type TensorError } from "../src/core/errors.ts";
 import {
   buildModel,
   readModel,
@@ -17,8 +17,8 @@ import {
   type Model,
   type ModelSpec,
   type Tensors,
-} from "../src/onnx/index.ts";
-import { equals, tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
+} from "../src/entries/onnx.ts";
+import { equals, tensor, zeros, type Tensor } from "../src/core/tensor/tensor.ts";
 import { bytes, file, int, text } from "./onnx-encoder.ts";
 
 const f32 = (shape: number[], values: number[]): Tensor => tensor("float32", shape, values);

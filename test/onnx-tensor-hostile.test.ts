@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { DTYPE_NAMES } from "../src/tensor/dtype.ts";
-import { type ErrorCode } from "../src/errors.ts";
-import { readTensor } from "../src/onnx/index.ts";
+import { DTYPE_NAMES } from "../src/core/tensor/dtype.ts";
+import { type ErrorCode } from "../src/core/errors.ts";
+import { readTensor } from "../src/entries/onnx.ts";
 import { bytes, file, int, text, varint, type Bytes } from "./onnx-encoder.ts";
 import { entry, external, head, TENSOR } from "./support/onnx-parts.ts";
 import { WITHOUT_NODE } from "./support/platform.ts";

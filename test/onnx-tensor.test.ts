@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { DTYPE_NAMES, rowOf, type DType } from "../src/tensor/dtype.ts";
-import { readTensor, writeTensor } from "../src/onnx/index.ts";
-import { equals, tensor, type Tensor } from "../src/tensor/tensor.ts";
-import type { Values } from "../src/tensor/values.ts";
+import { DTYPE_NAMES, rowOf, type DType } from "../src/core/tensor/dtype.ts";
+import { readTensor, writeTensor } from "../src/entries/onnx.ts";
+import { equals, tensor, type Tensor } from "../src/core/tensor/tensor.ts";
+import type { Values } from "../src/core/tensor/values.ts";
 import {
   bytes,
   double,

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { malformed, TensorError } from "../src/errors.ts";
-import { encodedAs, malformedAs } from "../src/onnx/wire.ts";
-import { readOutline, readTensor } from "../src/onnx/index.ts";
+import { malformed, TensorError } from "../src/core/errors.ts";
+import { encodedAs, malformedAs } from "../src/models/onnx/wire.ts";
+import { readOutline, readTensor } from "../src/entries/onnx.ts";
 import { bytes, file, text, type Bytes } from "./onnx-encoder.ts";
 import { sourceOf } from "./support/byte-source.ts";
 import { head, initializer, modelFile, TENSOR } from "./support/onnx-parts.ts";

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { DTYPE_NAMES } from "../src/tensor/dtype.ts";
-import { type ErrorCode } from "../src/errors.ts";
+import { DTYPE_NAMES } from "../src/core/tensor/dtype.ts";
+import { type ErrorCode } from "../src/core/errors.ts";
 import {
   buildModel,
   constant,
@@ -12,9 +12,9 @@ import {
   writeModel,
   type AttributeInput,
   type Model,
-} from "../src/onnx/index.ts";
-import type { TensorType } from "../src/operators/operator.ts";
-import { tensor, type Tensor } from "../src/tensor/tensor.ts";
+} from "../src/entries/onnx.ts";
+import type { TensorType } from "../src/core/operators/operator.ts";
+import { tensor, type Tensor } from "../src/core/tensor/tensor.ts";
 import { RICH_MODEL } from "./cases/onnx-rich.ts";
 import { bytes, file, int, text } from "./onnx-encoder.ts";
 import {

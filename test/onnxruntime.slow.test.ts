@@ -17,11 +17,11 @@ import {
   verifyModel,
   writeModel,
   type Model,
-} from "../src/onnx/index.ts";
-import { isTensorError } from "../src/errors.ts";
-import { DTYPE_NAMES, DTYPES } from "../src/tensor/dtype.ts";
-import { asTensor, equals, tensor, type Tensor } from "../src/tensor/tensor.ts";
-import { toRuntime } from "../src/tensor/to-runtime.ts";
+} from "../src/entries/onnx.ts";
+import { isTensorError } from "../src/core/errors.ts";
+import { DTYPE_NAMES, DTYPES } from "../src/core/tensor/dtype.ts";
+import { asTensor, equals, tensor, type Tensor } from "../src/core/tensor/tensor.ts";
+import { toRuntime } from "../src/core/tensor/to-runtime.ts";
 import { VERSION_REWRITES, versionModel } from "./cases/version-rewrites.ts";
 import {
   createSession,

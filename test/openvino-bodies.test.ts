@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { constant } from "../src/onnx/index.ts";
+import { constant } from "../src/entries/onnx.ts";
 import {
   readIR,
   writeIR,
@@ -11,8 +11,8 @@ import {
   type Graph,
   type Model,
   type ModelNode,
-} from "../src/openvino/index.ts";
-import { tensor } from "../src/tensor/tensor.ts";
+} from "../src/entries/openvino.ts";
+import { tensor } from "../src/core/tensor/tensor.ts";
 import { constantLayer, layer, net, parameter, result } from "./support/ir.ts";
 import { assertRefused } from "./support/refusal.ts";
 

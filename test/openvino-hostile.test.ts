@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { isTensorError, type ErrorCode } from "../src/errors.ts";
-import { readIR, runModel, writeIR } from "../src/openvino/index.ts";
-import { zeros } from "../src/tensor/tensor.ts";
+import { isTensorError, type ErrorCode } from "../src/core/errors.ts";
+import { readIR, runModel, writeIR } from "../src/entries/openvino.ts";
+import { zeros } from "../src/core/tensor/tensor.ts";
 import { mutate, random } from "./onnx-encoder.ts";
 import { constantLayer, layer, net, parameter } from "./support/ir.ts";
 import { assertRefused } from "./support/refusal.ts";

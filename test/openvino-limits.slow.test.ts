@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { readIR } from "../src/openvino/index.ts";
-import { isTensorError } from "../src/errors.ts";
+import { readIR } from "../src/entries/openvino.ts";
+import { isTensorError } from "../src/core/errors.ts";
 import { layer, net, parameter } from "./support/ir.ts";
 import { assertRefused } from "./support/refusal.ts";
 import { secondsOf } from "./support/seconds.ts";

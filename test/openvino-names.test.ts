@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { readIR, writeIR, type Model } from "../src/openvino/index.ts";
+import { readIR, writeIR, type Model } from "../src/entries/openvino.ts";
 import { layer, net, parameter, result } from "./support/ir.ts";
 
 /** A layer whose first output port has these `names`. */

@@ -3,14 +3,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { DTYPES, type DType } from "../src/tensor/dtype.ts";
-import { elementTypeOf } from "../src/model/element-type.ts";
-import { buildModel, type Model, type ModelSpec } from "../src/onnx/index.ts";
-import { readIR, runModel, writeIR } from "../src/openvino/index.ts";
-import { roleOf, type OperatorVersion } from "../src/operators/operator.ts";
-import { operators, resolve } from "../src/operators/registry.ts";
-import { run } from "../src/call/run.ts";
-import { equals, fromNested, tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
+import { DTYPES, type DType } from "../src/core/tensor/dtype.ts";
+import { elementTypeOf } from "../src/models/model/element-type.ts";
+import { buildModel, type Model, type ModelSpec } from "../src/entries/onnx.ts";
+import { readIR, runModel, writeIR } from "../src/entries/openvino.ts";
+import { roleOf, type OperatorVersion } from "../src/core/operators/operator.ts";
+import { operators, resolve } from "../src/core/operators/registry.ts";
+import { run } from "../src/core/call/run.ts";
+import { equals, fromNested, tensor, zeros, type Tensor } from "../src/core/tensor/tensor.ts";
 import { EXAMPLES } from "./cases/examples.ts";
 import { layer, net, SCATTER_BIN, scatterNet, type LayerText } from "./support/ir.ts";
 import { assertRefused } from "./support/refusal.ts";

@@ -3,10 +3,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { ErrorCode } from "../src/errors.ts";
-import { buildModel, constant, writeModel, type Model, type ModelSpec } from "../src/onnx/index.ts";
-import { readIR, runModel, writeIR } from "../src/openvino/index.ts";
-import { tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
+import type { ErrorCode } from "../src/core/errors.ts";
+import {
+  buildModel,
+  constant,
+  writeModel,
+  type Model,
+  type ModelSpec,
+} from "../src/entries/onnx.ts";
+import { readIR, runModel, writeIR } from "../src/entries/openvino.ts";
+import { tensor, zeros, type Tensor } from "../src/core/tensor/tensor.ts";
 import {
   constantLayer,
   layer,

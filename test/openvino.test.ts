@@ -6,9 +6,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { DType } from "../src/tensor/dtype.ts";
-import { readIR, runModel } from "../src/openvino/index.ts";
-import { tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
+import type { DType } from "../src/core/tensor/dtype.ts";
+import { readIR, runModel } from "../src/entries/openvino.ts";
+import { tensor, zeros, type Tensor } from "../src/core/tensor/tensor.ts";
 import {
   constantLayer,
   layer,

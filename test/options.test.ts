@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { optionsOf } from "../src/tensor/options.ts";
-import { isTensorError } from "../src/errors.ts";
+import { optionsOf } from "../src/core/tensor/options.ts";
+import { isTensorError } from "../src/core/errors.ts";
 
 class Options {
   reduction = "add";

@@ -84,7 +84,7 @@ function importGraph(
 
 test("no entry imports a package, but zarr for codecs and a signed request, when they are needed", () => {
   assert.ok(
-    importGraph(path.join(root, "dist/index.js")).files.size > 1,
+    importGraph(path.join(root, "dist/entries/index.js")).files.size > 1,
     "the graph was not walked",
   );
   const packagesOf = (entry: string) => [...importGraph(path.join(root, "dist", entry)).packages];
@@ -108,7 +108,7 @@ test("no entry imports a package, but zarr for codecs and a signed request, when
     );
   }
   // What a page may not have is loaded when it is needed.
-  const text = fs.readFileSync(path.join(root, "dist/zarr/index.js"), "utf8");
+  const text = fs.readFileSync(path.join(root, "dist/entries/zarr.js"), "utf8");
   assert.doesNotMatch(text, /^import .* from "(?:node:|numcodecs|aws4fetch)/m);
 });
 
@@ -171,7 +171,7 @@ for (const [entry, name, most] of IMPORTS) {
 
 test("ndscatter/js brings no WebAssembly, whatever is imported of it", async () => {
   const { outputFiles } = await build({
-    entryPoints: [path.join(root, "dist/js.js")],
+    entryPoints: [path.join(root, "dist/entries/js.js")],
     bundle: true,
     format: "esm",
     write: false,

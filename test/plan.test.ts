@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { createJs } from "../src/engines/js.ts";
-import { planElements } from "../src/plan/elements.ts";
-import { planTuples } from "../src/plan/tuples.ts";
-import { readIndices } from "../src/kernels/read-indices.ts";
-import { absoluteOffsets, coarsen, type Plan } from "../src/plan/plan.ts";
-import { split } from "../src/plan/repeats.ts";
-import { tensor, zeros } from "../src/tensor/tensor.ts";
+import { createJs } from "../src/core/engines/js.ts";
+import { planElements } from "../src/core/plan/elements.ts";
+import { planTuples } from "../src/core/plan/tuples.ts";
+import { readIndices } from "../src/core/kernels/read-indices.ts";
+import { absoluteOffsets, coarsen, type Plan } from "../src/core/plan/plan.ts";
+import { split } from "../src/core/plan/repeats.ts";
+import { tensor, zeros } from "../src/core/tensor/tensor.ts";
 
 const js = createJs().begin();
 const seed = Number(process.env["SEED"] ?? 20261120);

@@ -8,8 +8,8 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { buildModel, writeModel, type ModelSpec } from "../src/onnx/index.ts";
-import { full, tensor, type Tensor } from "../src/tensor/tensor.ts";
+import { buildModel, writeModel, type ModelSpec } from "../src/entries/onnx.ts";
+import { full, tensor, type Tensor } from "../src/core/tensor/tensor.ts";
 import { makeFolder, type Folder, type Result } from "./support/cli.ts";
 import { assertPrints, blocksOf, needsRuntime, read, ROOT } from "./support/documents.ts";
 import { F16, F32, I64, i64 } from "./support/node-models.ts";
@@ -56,7 +56,7 @@ const NODES = 16;
 /** ONNX Runtime, but sums of float16 are made of float32 and rounded once. */
 const WIDE = `
 import { createRequire } from "node:module";
-import { readModel, writeModel } from ${JSON.stringify(pathToFileURL(path.join(ROOT, "build/src/onnx/index.js")).href)};
+import { readModel, writeModel } from ${JSON.stringify(pathToFileURL(path.join(ROOT, "build/src/entries/onnx.js")).href)};
 const runtime = createRequire(${JSON.stringify(`${MODULES}/`)})("onnxruntime-node");
 const cast = (from, to, type) => ({
   name: "", op: "Cast", domain: "ai.onnx", inputs: [from], outputs: [to], attributes: { to: { type: "int", value: type } },

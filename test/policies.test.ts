@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Engine } from "../src/create-engine.ts";
-import { isTensorError, type ErrorCode } from "../src/errors.ts";
-import type { Reduction } from "../src/tensor/dtype.ts";
-import { tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
+import type { Engine } from "../src/core/create-engine.ts";
+import { isTensorError, type ErrorCode } from "../src/core/errors.ts";
+import type { Reduction } from "../src/core/tensor/dtype.ts";
+import { tensor, zeros, type Tensor } from "../src/core/tensor/tensor.ts";
 import { ENGINES } from "./support/engines.ts";
 import { withLimits } from "./support/limits.ts";
 
@@ -141,7 +141,7 @@ for (const [code, says, call] of REFUSED) {
 }
 
 test("policies are no options of a node", async () => {
-  const { run } = await import("../src/call/run.ts");
+  const { run } = await import("../src/core/call/run.ts");
   for (const policy of [{ bounds: "clip" }, { negative: "error" }, { includeSelf: false }]) {
     assert.throws(
       () => run({ op: "GatherND", opset: 13 }, [line(1), [[0]]], policy as object),

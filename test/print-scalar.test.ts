@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isTensorError } from "../src/errors.ts";
-import type { DType, Scalar } from "../src/tensor/dtype.ts";
-import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16 } from "../src/tensor/half.ts";
-import { printScalar } from "../src/tensor/print.ts";
+import { isTensorError } from "../src/core/errors.ts";
+import type { DType, Scalar } from "../src/core/tensor/dtype.ts";
+import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16 } from "../src/core/tensor/half.ts";
+import { printScalar } from "../src/core/tensor/print.ts";
 
 const SCALARS: readonly (readonly [DType, Scalar, string])[] = [
   ["float32", Math.fround(0.1), "0.1"],

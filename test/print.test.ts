@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { printTensor } from "../src/tensor/print.ts";
-import { tensor, zeros } from "../src/tensor/tensor.ts";
-import type { Values } from "../src/tensor/values.ts";
+import { printTensor } from "../src/core/tensor/print.ts";
+import { tensor, zeros } from "../src/core/tensor/tensor.ts";
+import type { Values } from "../src/core/tensor/values.ts";
 import { PRINTS } from "./cases/prints.ts";
 import { WITHOUT_NODE } from "./support/platform.ts";
 

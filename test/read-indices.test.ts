@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readIndices } from "../src/kernels/read-indices.ts";
+import { readIndices } from "../src/core/kernels/read-indices.ts";
 import {
   indexAt,
   indexWordsOf,
@@ -10,10 +10,10 @@ import {
   type IndexAxis,
   type IndexJob,
   type TupleJob,
-} from "../src/plan/index-job.ts";
-import type { DType } from "../src/tensor/dtype.ts";
-import { product } from "../src/tensor/shape.ts";
-import { tensor } from "../src/tensor/tensor.ts";
+} from "../src/core/plan/index-job.ts";
+import type { DType } from "../src/core/tensor/dtype.ts";
+import { product } from "../src/core/tensor/shape.ts";
+import { tensor } from "../src/core/tensor/tensor.ts";
 import { randomFrom } from "./support/random.ts";
 
 /** What `indexAt` reads at each position of a tensor. */

@@ -2,11 +2,16 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { createEngine } from "../src/create-engine.ts";
-import { viewOf, type DType, type NumericStorage, type Reduction } from "../src/tensor/dtype.ts";
-import { bytesOf } from "../src/tensor/storage.ts";
-import { tensor, type Tensor } from "../src/tensor/tensor.ts";
-import type { Path } from "../src/engines/wasm/session.ts";
+import { createEngine } from "../src/core/create-engine.ts";
+import {
+  viewOf,
+  type DType,
+  type NumericStorage,
+  type Reduction,
+} from "../src/core/tensor/dtype.ts";
+import { bytesOf } from "../src/core/tensor/storage.ts";
+import { tensor, type Tensor } from "../src/core/tensor/tensor.ts";
+import type { Path } from "../src/core/engines/wasm/session.ts";
 import { tracedEngine } from "./support/engines.ts";
 import { withLimits } from "./support/limits.ts";
 import { randomFrom, randomTensor } from "./support/random.ts";

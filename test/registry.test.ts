@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { roleOf } from "../src/operators/operator.ts";
-import { findVersion, lookUp, operators, resolve } from "../src/operators/registry.ts";
-import { isTensorError } from "../src/errors.ts";
+import { roleOf } from "../src/core/operators/operator.ts";
+import { findVersion, lookUp, operators, resolve } from "../src/core/operators/registry.ts";
+import { isTensorError } from "../src/core/errors.ts";
 
 /** At each opset the version whose rules hold, by the change logs of the two domains; null where there is none. */
 type Row = readonly [

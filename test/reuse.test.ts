@@ -13,9 +13,9 @@ import {
   zeros,
   type DType,
   type Tensor,
-} from "../src/index.ts";
+} from "../src/entries/index.ts";
 import { withLimits } from "./support/limits.ts";
-import { isTensorError, type ErrorCode, type TensorError } from "../src/errors.ts";
+import { isTensorError, type ErrorCode, type TensorError } from "../src/core/errors.ts";
 
 const data = tensor("float32", [4, 2], [1, 2, 3, 4, 5, 6, 7, 8]);
 const indices = tensor("int64", [2, 1], [3n, 0n]);

@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { DType } from "../src/tensor/dtype.ts";
-import { buildModel, runModel } from "../src/onnx/index.ts";
-import { roleOf, type Role } from "../src/operators/operator.ts";
-import { operators } from "../src/operators/registry.ts";
-import { typesOf } from "../src/operators/rows.ts";
-import { run } from "../src/call/run.ts";
-import { equals, tensor, type Tensor } from "../src/tensor/tensor.ts";
+import type { DType } from "../src/core/tensor/dtype.ts";
+import { buildModel, runModel } from "../src/entries/onnx.ts";
+import { roleOf, type Role } from "../src/core/operators/operator.ts";
+import { operators } from "../src/core/operators/registry.ts";
+import { typesOf } from "../src/core/operators/rows.ts";
+import { run } from "../src/core/call/run.ts";
+import { equals, tensor, type Tensor } from "../src/core/tensor/tensor.ts";
 import { asFile } from "./support/model-files.ts";
 import { randomFrom, randomTensor } from "./support/random.ts";
 

@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Engine } from "../src/create-engine.ts";
-import { run } from "../src/call/run.ts";
-import { isTensorError, type ErrorCode } from "../src/errors.ts";
-import { DTYPE_NAMES, DTYPES } from "../src/tensor/dtype.ts";
-import { toRuntime } from "../src/tensor/to-runtime.ts";
-import { tensor, zeros, type RuntimeTensor, type Tensor } from "../src/tensor/tensor.ts";
+import type { Engine } from "../src/core/create-engine.ts";
+import { run } from "../src/core/call/run.ts";
+import { isTensorError, type ErrorCode } from "../src/core/errors.ts";
+import { DTYPE_NAMES, DTYPES } from "../src/core/tensor/dtype.ts";
+import { toRuntime } from "../src/core/tensor/to-runtime.ts";
+import { tensor, zeros, type RuntimeTensor, type Tensor } from "../src/core/tensor/tensor.ts";
 import { ENGINES } from "./support/engines.ts";
 
 type Call = (engine: Engine, out: RuntimeTensor) => Tensor | Promise<Tensor>;

@@ -13,7 +13,7 @@ import {
   stridesOf,
   unifyDims,
   type Dim,
-} from "../src/tensor/shape.ts";
+} from "../src/core/tensor/shape.ts";
 
 test("a product is 0 where a dimension is, and that of no dimensions is 1", () => {
   assert.equal(product([]), 1);

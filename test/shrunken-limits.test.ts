@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { POOL, WASM } from "../src/limits.ts";
+import { POOL, WASM } from "../src/core/limits.ts";
 import { EXTREMES, LIMITS_SEED, setLimits, withLimits } from "./support/limits.ts";
 
 test("limits that were set are those of the package again", () => {

@@ -8,8 +8,8 @@ import * as path from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { openJob } from "../src/chunked/index.ts";
-import { slurmScript, type SlurmOptions } from "../src/distributed/slurm.ts";
+import { openJob } from "../src/entries/chunked.ts";
+import { slurmScript, type SlurmOptions } from "../src/arrays/distributed/slurm.ts";
 import { makeRealJob } from "./distributed/real-job.ts";
 import {
   NODES,

@@ -6,8 +6,8 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import { test } from "node:test";
-import type { Job, StageName } from "../src/chunked/job.ts";
-import { printSlurmScript, type SlurmOptions } from "../src/distributed/slurm.ts";
+import type { Job, StageName } from "../src/arrays/chunked/job/job.ts";
+import { printSlurmScript, type SlurmOptions } from "../src/arrays/distributed/slurm.ts";
 
 /** What an element may take. */
 const SHARE = ["--threads", "1", "--memory", "1073741824", "--wait", "70"];

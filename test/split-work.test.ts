@@ -5,10 +5,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sliceArgs, type Call } from "../src/engines/wasm/calls.ts";
-import { WasmPlatform } from "../src/engines/wasm/platform.ts";
-import type { Slices } from "../src/engines/wasm/layout.ts";
-import { areEqualOrDisjoint, type Work } from "../src/engines/wasm/plan-work.ts";
+import { sliceArgs, type Call } from "../src/core/engines/wasm/calls.ts";
+import { WasmPlatform } from "../src/core/engines/wasm/platform.ts";
+import type { Slices } from "../src/core/engines/wasm/layout.ts";
+import { areEqualOrDisjoint, type Work } from "../src/core/engines/wasm/plan-work.ts";
 import {
   blockOf,
   copyWork,
@@ -17,7 +17,7 @@ import {
   splitWork,
   wholeOf,
   type Split,
-} from "../src/engines/wasm/split-work.ts";
+} from "../src/core/engines/wasm/split-work.ts";
 import { WITHOUT_THREADS } from "./support/platform.ts";
 
 const [RANDOM, SEQUENTIAL, OFFSETS] = [1000, 2_000_000, 4_000_000];

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { Engine } from "../src/create-engine.ts";
-import { DTYPE_NAMES, reductionsOf, type DType } from "../src/tensor/dtype.ts";
+import type { Engine } from "../src/core/create-engine.ts";
+import { DTYPE_NAMES, reductionsOf, type DType } from "../src/core/tensor/dtype.ts";
 import * as reference from "./support/reference.ts";
-import { copy } from "../src/tensor/storage.ts";
-import { equals, zeros, type Tensor } from "../src/tensor/tensor.ts";
+import { copy } from "../src/core/tensor/storage.ts";
+import { equals, zeros, type Tensor } from "../src/core/tensor/tensor.ts";
 import { ENGINES } from "./support/engines.ts";
 import { withLimits } from "./support/limits.ts";
 import { randomFrom, randomIndices, randomTensor, type Random } from "./support/random.ts";

@@ -9,10 +9,10 @@ import {
   rowOf,
   type DType,
   type Storage,
-} from "../src/tensor/dtype.ts";
-import { pack, packedBytes, unpack } from "../src/tensor/packing.ts";
-import { Memory } from "../src/tensor/memory.ts";
-import { classOf, copy, isDetached } from "../src/tensor/storage.ts";
+} from "../src/core/tensor/dtype.ts";
+import { pack, packedBytes, unpack } from "../src/core/tensor/packing.ts";
+import { Memory } from "../src/core/tensor/memory.ts";
+import { classOf, copy, isDetached } from "../src/core/tensor/storage.ts";
 
 const buffer = new ArrayBuffer(32);
 const at = (byteOffset: number, length: number): Float32Array =>

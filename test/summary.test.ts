@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Summary } from "../src/explain/explanation.ts";
-import { lazyList } from "../src/explain/lazy-list.ts";
-import { summaryOf } from "../src/explain/summary.ts";
-import { groupByTarget } from "../src/explain/targets.ts";
-import type { Plan } from "../src/plan/plan.ts";
-import { product } from "../src/tensor/shape.ts";
+import type { Summary } from "../src/insight/explain/explanation.ts";
+import { lazyList } from "../src/insight/explain/lazy-list.ts";
+import { summaryOf } from "../src/insight/explain/summary.ts";
+import { groupByTarget } from "../src/insight/explain/targets.ts";
+import type { Plan } from "../src/core/plan/plan.ts";
+import { product } from "../src/core/tensor/shape.ts";
 
 test("positions are grouped by target, in their order", () => {
   const groups = groupByTarget(Uint32Array.of(6, 0, 6, 2, 0, 6), 2);

@@ -2,8 +2,14 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isTensorError, type ErrorCode, type ErrorFields } from "../src/errors.ts";
-import { asTensor, fromNested, viewAsTensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
+import { isTensorError, type ErrorCode, type ErrorFields } from "../src/core/errors.ts";
+import {
+  asTensor,
+  fromNested,
+  viewAsTensor,
+  zeros,
+  type Tensor,
+} from "../src/core/tensor/tensor.ts";
 import { withMemoryGone } from "./support/error-rows.ts";
 
 const WHO = { op: "ScatterND", opset: 18 } as const;

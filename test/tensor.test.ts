@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DTYPES, DTYPE_NAMES, type DType } from "../src/tensor/dtype.ts";
-import { isTensorError, type ErrorCode } from "../src/errors.ts";
-import { scatterND } from "../src/functions.ts";
-import { run } from "../src/call/run.ts";
+import { DTYPES, DTYPE_NAMES, type DType } from "../src/core/tensor/dtype.ts";
+import { isTensorError, type ErrorCode } from "../src/core/errors.ts";
+import { scatterND } from "../src/core/functions.ts";
+import { run } from "../src/core/call/run.ts";
 import {
   asTensor,
   equals,
@@ -12,7 +12,7 @@ import {
   tensor,
   zeros,
   type Tensor,
-} from "../src/tensor/tensor.ts";
+} from "../src/core/tensor/tensor.ts";
 import { WITHOUT_NODE } from "./support/platform.ts";
 
 /** `tensor` for arguments that the compiler would not let through. */

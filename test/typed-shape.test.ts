@@ -93,8 +93,8 @@ const ROWS: readonly Row[] = [
 ];
 
 const HEAD = `
-import { gatherElements, gatherND, scatterElements, scatterND } from "../../src/functions.ts";
-import { type Tensor, zeros as make } from "../../src/tensor/tensor.ts";
+import { gatherElements, gatherND, scatterElements, scatterND } from "../../src/core/functions.ts";
+import { type Tensor, zeros as make } from "../../src/core/tensor/tensor.ts";
 declare const rows: Tensor<"float32", readonly [number, 4]>;
 declare const depth: number;
 export const used = [scatterND, scatterElements, gatherND, gatherElements, rows, depth];

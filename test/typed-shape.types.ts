@@ -3,10 +3,10 @@
  * the compiler says where it refuses is tested in `typed-shape.test.ts`.
  */
 
-import type { DType } from "../src/tensor/dtype.ts";
-import type * as functions from "../src/functions.ts";
-import type { RuntimeTensor, Tensor, full, tensor, zeros } from "../src/tensor/tensor.ts";
-import type { GatherNDShape } from "../src/typed-shape.ts";
+import type { DType } from "../src/core/tensor/dtype.ts";
+import type * as functions from "../src/core/functions.ts";
+import type { RuntimeTensor, Tensor, full, tensor, zeros } from "../src/core/tensor/tensor.ts";
+import type { GatherNDShape } from "../src/core/typed-shape.ts";
 
 type Equal<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;

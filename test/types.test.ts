@@ -3,12 +3,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { NOTHING_KNOWN, type Known } from "../src/model/known.ts";
-import { elementsOf } from "../src/model/types/elements.ts";
-import { outputsOf } from "../src/model/types/outputs.ts";
-import { TYPE_RULES } from "../src/model/types/table.ts";
-import { buildModel, type AttributeInput } from "../src/onnx/index.ts";
-import { tensor } from "../src/tensor/tensor.ts";
+import { NOTHING_KNOWN, type Known } from "../src/models/model/known.ts";
+import { elementsOf } from "../src/models/model/types/elements.ts";
+import { outputsOf } from "../src/models/model/types/outputs.ts";
+import { TYPE_RULES } from "../src/models/model/types/table.ts";
+import { buildModel, type AttributeInput } from "../src/entries/onnx.ts";
+import { tensor } from "../src/core/tensor/tensor.ts";
 import * as rows from "./cases/type-rules.ts";
 import { random } from "./onnx-encoder.ts";
 import { knownFrom, printKnown } from "./support/known-text.ts";

@@ -10,8 +10,8 @@ import {
   type VerifiedNode,
   type VerifyOptions,
   type VerifyReport,
-} from "../src/onnx/index.ts";
-import { tensor, zeros, type Tensor } from "../src/tensor/tensor.ts";
+} from "../src/entries/onnx.ts";
+import { tensor, zeros, type Tensor } from "../src/core/tensor/tensor.ts";
 import { setLimits } from "./support/limits.ts";
 import {
   F32,

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { captureCalls, verifyModel, writeModel, type Session } from "../src/onnx/index.ts";
-import { tensor } from "../src/tensor/tensor.ts";
+import { captureCalls, verifyModel, writeModel, type Session } from "../src/entries/onnx.ts";
+import { tensor } from "../src/core/tensor/tensor.ts";
 import { i64, takePutAgain } from "./support/node-models.ts";
 import { loopFile } from "./support/place-models.ts";
 import { racingRuntime, type RacingRuntime } from "./support/racing-runtime.ts";

@@ -15,8 +15,8 @@ import {
   type Model,
   type Session,
   type VerifiedNode,
-} from "../src/onnx/index.ts";
-import { asTensor, equals, tensor, type Tensor, zeros } from "../src/tensor/tensor.ts";
+} from "../src/entries/onnx.ts";
+import { asTensor, equals, tensor, type Tensor, zeros } from "../src/core/tensor/tensor.ts";
 import { i64, takePutAgain } from "./support/node-models.ts";
 import { dim, tensorType, valueInfo } from "./support/onnx-parts.ts";
 import {

@@ -2,11 +2,16 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isTensorError } from "../src/errors.ts";
-import { compareVersions } from "../src/operators/rows.ts";
-import { roleOf, type OperatorVersion } from "../src/operators/operator.ts";
-import { byElements, bySlices, byTuples } from "../src/operators/addressing.ts";
-import { findOperators, hasOlderVersions, operators, resolve } from "../src/operators/registry.ts";
+import { isTensorError } from "../src/core/errors.ts";
+import { compareVersions } from "../src/core/operators/rows.ts";
+import { roleOf, type OperatorVersion } from "../src/core/operators/operator.ts";
+import { byElements, bySlices, byTuples } from "../src/core/operators/addressing.ts";
+import {
+  findOperators,
+  hasOlderVersions,
+  operators,
+  resolve,
+} from "../src/core/operators/registry.ts";
 
 const INTEGERS = "int8 int16 int32 int64 uint8 uint16 uint32 uint64";
 const T15 = `bool string float16 float32 float64 complex64 complex128 ${INTEGERS}`;

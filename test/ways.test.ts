@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { Path } from "../src/engines/wasm/session.ts";
-import { allocate, type DType, type Reduction } from "../src/tensor/dtype.ts";
-import { coordinatesOf, product } from "../src/tensor/shape.ts";
-import { Tensor } from "../src/tensor/tensor.ts";
+import type { Path } from "../src/core/engines/wasm/session.ts";
+import { allocate, type DType, type Reduction } from "../src/core/tensor/dtype.ts";
+import { coordinatesOf, product } from "../src/core/tensor/shape.ts";
+import { Tensor } from "../src/core/tensor/tensor.ts";
 import { MANY_THREADS, TINY, tracedEngine, type TracedEngine } from "./support/engines.ts";
 import { LIMITS_SEED, withLimits } from "./support/limits.ts";
 import { PATTERNS, type Pattern } from "./support/patterns.ts";

@@ -16,7 +16,7 @@ async function withNavigator(get: () => unknown, action: () => Promise<void>): P
   }
 }
 
-const entry = () => import("../src/webgpu/index.ts");
+const entry = () => import("../src/entries/webgpu.ts");
 
 // First, because nothing else in this file may have loaded the entry.
 test("importing the entry exports one function, and does nothing else", async () => {

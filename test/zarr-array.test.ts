@@ -6,12 +6,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { DTYPES } from "../src/tensor/dtype.ts";
-import { coordinatesOf } from "../src/tensor/shape.ts";
-import { equals, full, tensor } from "../src/tensor/tensor.ts";
-import type { CreateOptions } from "../src/zarr/create.ts";
-import { parseJson, printJson } from "../src/zarr/json.ts";
-import { printMetadata } from "../src/zarr/metadata.ts";
+import { DTYPES } from "../src/core/tensor/dtype.ts";
+import { coordinatesOf } from "../src/core/tensor/shape.ts";
+import { equals, full, tensor } from "../src/core/tensor/tensor.ts";
+import type { CreateOptions } from "../src/arrays/zarr/create.ts";
+import { parseJson, printJson } from "../src/arrays/zarr/json.ts";
+import { printMetadata } from "../src/arrays/zarr/metadata.ts";
 import { setLimits, withLimits } from "./support/limits.ts";
 import { checkBoxes, elements, zarrCases } from "./support/zarr-cases.ts";
 import { arrayInMemory, arrayOf } from "./support/memory-store.ts";

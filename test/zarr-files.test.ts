@@ -6,9 +6,9 @@ import * as os from "node:os";
 import * as path from "node:path";
 import { after, test } from "node:test";
 import fc from "fast-check";
-import type { ErrorCode } from "../src/errors.ts";
-import { equals, full, tensor } from "../src/tensor/tensor.ts";
-import { writeNpy } from "../src/npy/index.ts";
+import type { ErrorCode } from "../src/core/errors.ts";
+import { equals, full, tensor } from "../src/core/tensor/tensor.ts";
+import { writeNpy } from "../src/entries/npy.ts";
 import {
   createArray,
   createPending,
@@ -16,7 +16,7 @@ import {
   openPending,
   type CreateOptions,
   type ZarrArray,
-} from "../src/zarr/index.ts";
+} from "../src/entries/zarr.ts";
 import { setLimits, withLimits } from "./support/limits.ts";
 import { assertRejected } from "./support/refusal.ts";
 import { checkBoxes, zarrCases } from "./support/zarr-cases.ts";

@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isTensorError, type ErrorCode } from "../src/errors.ts";
-import { product } from "../src/tensor/shape.ts";
-import { full } from "../src/tensor/tensor.ts";
-import { makeDeflateCodec } from "../src/zarr/gzip.ts";
-import { parseJson, printJson, type Json, type JsonObject } from "../src/zarr/json.ts";
-import { printMetadata, type Codec } from "../src/zarr/metadata.ts";
-import type { CreateOptions } from "../src/zarr/create.ts";
+import { isTensorError, type ErrorCode } from "../src/core/errors.ts";
+import { product } from "../src/core/tensor/shape.ts";
+import { full } from "../src/core/tensor/tensor.ts";
+import { makeDeflateCodec } from "../src/arrays/zarr/codecs/gzip.ts";
+import { parseJson, printJson, type Json, type JsonObject } from "../src/arrays/zarr/json.ts";
+import { printMetadata, type Codec } from "../src/arrays/zarr/metadata.ts";
+import type { CreateOptions } from "../src/arrays/zarr/create.ts";
 import { arrayInMemory, arrayOf, MemoryStore } from "./support/memory-store.ts";
 import { hexBytes } from "./support/npy-file.ts";
 import { randomFrom, randomTensor, type Random } from "./support/random.ts";

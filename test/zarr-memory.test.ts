@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Buffers } from "../src/zarr/buffers.ts";
-import type { CreateOptions } from "../src/zarr/create.ts";
-import type { Json } from "../src/zarr/json.ts";
-import type { Codec } from "../src/zarr/metadata.ts";
+import { Buffers } from "../src/arrays/zarr/chunks/buffers.ts";
+import type { CreateOptions } from "../src/arrays/zarr/create.ts";
+import type { Json } from "../src/arrays/zarr/json.ts";
+import type { Codec } from "../src/arrays/zarr/metadata.ts";
 import { arrayInMemory } from "./support/memory-store.ts";
 
 const BIG: Codec = { name: "bytes", configuration: { endian: "big" } };

@@ -2,18 +2,18 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DTYPE_NAMES, DTYPES, storedRange, type DType } from "../src/tensor/dtype.ts";
+import { DTYPE_NAMES, DTYPES, storedRange, type DType } from "../src/core/tensor/dtype.ts";
 import { arrayOf as open, arrayInMemory } from "./support/memory-store.ts";
 import { hexBytes } from "./support/npy-file.ts";
 import { assertRefused } from "./support/refusal.ts";
-import type { ErrorCode } from "../src/errors.ts";
+import type { ErrorCode } from "../src/core/errors.ts";
 import {
   parseDataType,
   parseFillValue,
   printDataType,
   printFillValue,
-} from "../src/zarr/data-types.ts";
-import { parseJson, printJson, type Json, type JsonObject } from "../src/zarr/json.ts";
+} from "../src/arrays/zarr/data-types.ts";
+import { parseJson, printJson, type Json, type JsonObject } from "../src/arrays/zarr/json.ts";
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const parse = (text: string): JsonObject => parseJson(utf8(text), "zarr.json");

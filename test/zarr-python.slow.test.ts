@@ -8,10 +8,10 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import { after, test } from "node:test";
-import { readNpy, writeNpy } from "../src/npy/index.ts";
-import { equals } from "../src/tensor/tensor.ts";
-import type { DType } from "../src/tensor/dtype.ts";
-import { createArray, openArray, type Codec } from "../src/zarr/index.ts";
+import { readNpy, writeNpy } from "../src/entries/npy.ts";
+import { equals } from "../src/core/tensor/tensor.ts";
+import type { DType } from "../src/core/tensor/dtype.ts";
+import { createArray, openArray, type Codec } from "../src/entries/zarr.ts";
 import { hasPython, runPython } from "./support/python.ts";
 import { randomFrom, randomTensor } from "./support/random.ts";
 

@@ -13,7 +13,7 @@ import * as os from "node:os";
 import * as path from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { equals, tensor } from "../src/tensor/tensor.ts";
+import { equals, tensor } from "../src/core/tensor/tensor.ts";
 import {
   createArray,
   createPending,
@@ -21,7 +21,7 @@ import {
   openPending,
   type CreateOptions,
   type ZarrArray,
-} from "../src/zarr/index.ts";
+} from "../src/entries/zarr.ts";
 import { assertRejected } from "./support/refusal.ts";
 
 interface S3Server {

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { makeClient, type Request, type S3Client } from "../src/zarr/s3-client.ts";
-import { S3Store } from "../src/zarr/s3-store.ts";
+import { makeClient, type Request, type S3Client } from "../src/arrays/zarr/stores/s3-client.ts";
+import { S3Store } from "../src/arrays/zarr/stores/s3-store.ts";
 import { WITHOUT_NODE } from "./support/platform.ts";
 import { assertRejected } from "./support/refusal.ts";
 

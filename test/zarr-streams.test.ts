@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decodeBloscLz, decodeLz4, decodeSnappy } from "../src/zarr/blosc-streams.ts";
-import { makeDeflateCodec } from "../src/zarr/gzip.ts";
+import { decodeBloscLz, decodeLz4, decodeSnappy } from "../src/arrays/zarr/codecs/blosc-streams.ts";
+import { makeDeflateCodec } from "../src/arrays/zarr/codecs/gzip.ts";
 import { setLimits } from "./support/limits.ts";
 import { WITHOUT_NODE_ITSELF } from "./support/platform.ts";
 

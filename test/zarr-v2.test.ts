@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { full, tensor, equals, type Tensor } from "../src/tensor/tensor.ts";
-import type { Scalar } from "../src/tensor/dtype.ts";
-import { parseJson, type JsonObject } from "../src/zarr/json.ts";
-import { ZarrArray } from "../src/zarr/array.ts";
-import { parseMetadataV2 } from "../src/zarr/metadata-v2.ts";
+import { full, tensor, equals, type Tensor } from "../src/core/tensor/tensor.ts";
+import type { Scalar } from "../src/core/tensor/dtype.ts";
+import { parseJson, type JsonObject } from "../src/arrays/zarr/json.ts";
+import { ZarrArray } from "../src/arrays/zarr/array.ts";
+import { parseMetadataV2 } from "../src/arrays/zarr/metadata-v2.ts";
 import { ZARR_V2 } from "./cases/zarr-v2.ts";
 import { MemoryStore } from "./support/memory-store.ts";
 import { assertRefused } from "./support/refusal.ts";

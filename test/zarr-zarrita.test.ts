@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as zarrita from "zarrita";
-import { DTYPES, isNumericStorage, type DType } from "../src/tensor/dtype.ts";
-import { equals, tensor } from "../src/tensor/tensor.ts";
-import type { CreateOptions } from "../src/zarr/create.ts";
-import { parseJson } from "../src/zarr/json.ts";
-import { printMetadata, type Codec } from "../src/zarr/metadata.ts";
+import { DTYPES, isNumericStorage, type DType } from "../src/core/tensor/dtype.ts";
+import { equals, tensor } from "../src/core/tensor/tensor.ts";
+import type { CreateOptions } from "../src/arrays/zarr/create.ts";
+import { parseJson } from "../src/arrays/zarr/json.ts";
+import { printMetadata, type Codec } from "../src/arrays/zarr/metadata.ts";
 import { arrayInMemory, arrayOf, MemoryStore } from "./support/memory-store.ts";
 import { randomFrom, randomTensor } from "./support/random.ts";
 

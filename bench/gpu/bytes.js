@@ -34,7 +34,7 @@ export function leastBytes(row, indices) {
 }
 
 /**
- * What the kernels of `src/engines/gpu/` move: each pass over positions, targets, updates and data, as if caches kept
+ * What the kernels of `src/gpu/kernels/` move: each pass over positions, targets, updates and data, as if caches kept
  * what neighbours share. More than the least is the price of checked indices, and of results that do not depend on the
  * order in which a GPU works.
  * @param {import("./workloads.js").GpuRow} row

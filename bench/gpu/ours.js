@@ -1,6 +1,6 @@
 /** The library: a call with its indices on the GPU, and a kept plan, which has read them before. */
 
-import { createEngine, tensor } from "../../dist/index.js";
+import { createEngine, tensor } from "../../dist/entries/index.js";
 import { designedBytes } from "./bytes.js";
 import { isScatter, optionsOf, shapesOf } from "./workloads.js";
 
@@ -36,7 +36,7 @@ export function expectedWords(row, inputs) {
 const wordsOf = ({ data }) => new Uint32Array(data.buffer, data.byteOffset, data.byteLength / 4);
 
 /**
- * @param {import("../../dist/webgpu/index.js").GpuEngine} engine
+ * @param {import("../../dist/entries/webgpu.js").GpuEngine} engine
  * @returns {import("./timing.js").GpuContestant[]}
  */
 export function ourContestants(engine, row, inputs) {

@@ -1,6 +1,6 @@
 /** Runs the rows on the adapter that is there: who is right, who repeats, and how long each takes. */
 
-import { createGpuEngine } from "../../dist/webgpu/index.js";
+import { createGpuEngine } from "../../dist/entries/webgpu.js";
 import { median, ratioOfRounds } from "../statistics.js";
 import { leastBytes } from "./bytes.js";
 import { copyRates } from "./copy.js";

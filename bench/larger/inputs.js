@@ -2,7 +2,7 @@
 
 import fs from "node:fs";
 import path from "node:path";
-import { createArray } from "../../dist/zarr/index.js";
+import { createArray } from "../../dist/entries/zarr.js";
 import { below, randomBits } from "../random.js";
 
 const COLUMNS = 16;

@@ -2,8 +2,8 @@
 
 import fs from "node:fs";
 import path from "node:path";
-import { gatherChunked, scatterChunked } from "../../dist/chunked/index.js";
-import { openArray } from "../../dist/zarr/index.js";
+import { gatherChunked, scatterChunked } from "../../dist/entries/chunked.js";
+import { openArray } from "../../dist/entries/zarr.js";
 
 const [, , folder, work, tableName, outName, megabytes] = process.argv;
 const open = (name) => openArray(path.join(folder, name));

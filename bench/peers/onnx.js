@@ -1,6 +1,6 @@
 /** A workload as a model of one node and as the feeds of a session, for both packages of ONNX Runtime. */
 
-import { buildModel, writeModel } from "../../dist/onnx/index.js";
+import { buildModel, writeModel } from "../../dist/entries/onnx.js";
 
 /** Session options: the benchmark itself reports what the runtime refuses, so stderr need not repeat it. */
 export const QUIET = { logSeverityLevel: 4 };

@@ -14,7 +14,7 @@ export const REPOSITORY = manifest.repository?.url?.replace(/^git\+|\.git$/g, ""
 
 export const VERSION = version;
 
-/** Files by import: `ndscatter/npy` is `dist/npy/index.js`. */
+/** Files by import: `ndscatter/npy` is `dist/entries/npy.js`. */
 export const ENTRIES = Object.fromEntries(
   Object.entries(exports)
     .filter(([, target]) => typeof target === "object")

@@ -1,17 +1,16 @@
 /** The areas of the sources, and which mutants of each are drawn: a seed decides, and nothing else does. */
 
-/** Rooms of src/ that are one area with another room. */
+/** Folders of src/ that are one area with another. */
 const JOINED = { call: "plan", model: "inspect" };
 
-/** Sources whose tests need WebGPU. */
-const OF_GPU = /^src\/(?:webgpu|engines\/gpu)\//;
+/** Rooms that are one area each. In the others a folder is an area. */
+const WHOLE = new Set(["cli", "gpu"]);
 
-/** The area of a source: its room, `assembly`, `gpu`, or `surface` for the files at the root of src/. */
+/** The area of a source: `assembly`, its room, its folder in the room, or `surface` for files that lie in none. */
 export function areaOf(file) {
-  if (OF_GPU.test(file)) return "gpu";
-  const [top, room, inside] = file.split("/");
-  if (top === "assembly") return top;
-  return inside === undefined ? "surface" : (JOINED[room] ?? room);
+  const [top, room, ...path] = file.split("/");
+  if (top === "assembly" || WHOLE.has(room)) return top === "assembly" ? top : room;
+  return path.length < 2 ? "surface" : (JOINED[path[0]] ?? path[0]);
 }
 
 /** Numbers in [0, 1) that follow from `seed` and `name` alone: xorshift of 32 bits. */

@@ -148,8 +148,8 @@ export class Workspace {
   /** Makes what follows from the changed `files`. @returns whether all of it compiles */
   async #compileAll(files) {
     const isIn = (folder) => files.some((file) => file.startsWith(folder));
-    // Workers run a bundle of files of src/engines/, which the build stores as text.
-    const isMade = isIn("assembly/") || isIn("src/engines/");
+    // Workers run a bundle of files of src/core/engines/, which the build stores as text.
+    const isMade = isIn("assembly/") || isIn("src/core/engines/");
     if (isMade && !(await this.#succeeds(KERNELS))) return false;
     return this.#succeeds(TSC, "-p", "tsconfig.mutate.json");
   }

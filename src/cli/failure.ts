@@ -2,7 +2,7 @@
 
 import { getSystemErrorMap } from "node:util";
 import { CommanderError } from "commander";
-import { isTensorError } from "../index.ts";
+import { isTensorError } from "../entries/index.ts";
 
 /** The status where all is well. */
 export const SUCCESS = 0;

@@ -3,21 +3,21 @@
 import { createRequire } from "node:module";
 import { inspect } from "node:util";
 import { Command, CommanderError, Option } from "commander";
-import { addArrayCommand } from "./array.ts";
-import { addCaptureCommand } from "./capture.ts";
-import { addCompareCommand } from "./compare.ts";
-import { addConformanceCommand } from "./conformance.ts";
-import { addConvertCommand } from "./convert.ts";
-import { addExplainCommand } from "./explain.ts";
+import { addArrayCommand } from "./commands/array.ts";
+import { addCaptureCommand } from "./commands/capture.ts";
+import { addCompareCommand } from "./commands/compare.ts";
+import { addConformanceCommand } from "./commands/conformance.ts";
+import { addConvertCommand } from "./commands/convert.ts";
+import { addExplainCommand } from "./commands/explain.ts";
 import { failureOf, SUCCESS, type Status } from "./failure.ts";
-import { addInferCommand } from "./infer.ts";
-import { addInspectCommand } from "./inspect.ts";
+import { addInferCommand } from "./commands/infer.ts";
+import { addInspectCommand } from "./commands/inspect.ts";
 import type { Io } from "./io.ts";
-import { addJobCommand } from "./job.ts";
-import { cutWords } from "./layout.ts";
-import { addOpsCommand } from "./ops.ts";
-import { addRunCommand } from "./run.ts";
-import { addVerifyCommand } from "./verify.ts";
+import { addJobCommand } from "./commands/job.ts";
+import { cutWords } from "./text/layout.ts";
+import { addOpsCommand } from "./commands/ops.ts";
+import { addRunCommand } from "./commands/run.ts";
+import { addVerifyCommand } from "./commands/verify.ts";
 
 // By the package's own name, because build/ and dist/ lie at different depths.
 const manifest: { readonly version: string; readonly description: string } = createRequire(

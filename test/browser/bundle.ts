@@ -24,7 +24,7 @@ export const SUITE: Files = { folder: ".", suffix: ".test.ts", without: ".slow.t
 const NOT_BUNDLED = /^(node:|esbuild$)/;
 
 /** What is of no use without WebAssembly. */
-const OF_WEBASSEMBLY = ["test/support/engines.ts", "src/zarr/zstd.ts"];
+const OF_WEBASSEMBLY = ["test/support/engines.ts", "src/arrays/zarr/codecs/zstd.ts"];
 
 const OPTIONS = {
   absWorkingDir: ROOT,

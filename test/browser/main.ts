@@ -3,7 +3,7 @@
  * that browsers have for code (`passes.ts`), and whether a place is what it should be gets checked first.
  */
 
-import type { Engine } from "../../src/create-engine.ts";
+import type { Engine } from "../../src/core/create-engine.ts";
 import { closeUnavailable, close, secondsSince, sumOf } from "../runtimes/outcome.ts";
 import { inParallel } from "../runtimes/parallel.ts";
 import { exitOnSignals } from "../runtimes/process-group.ts";

@@ -1,6 +1,6 @@
 /** What the suite in a browser reports to the program that opened the browser. */
 
-import type { Engine } from "../../src/create-engine.ts";
+import type { Engine } from "../../src/core/create-engine.ts";
 
 /** What a place really is, as opposed to what it was meant to be. */
 export interface Place {

@@ -1,6 +1,6 @@
 /** Runs test files where it is loaded, in a page or a worker, and posts its reports to the server that it came from. */
 
-import { createEngine } from "../../src/create-engine.ts";
+import { createEngine } from "../../src/core/create-engine.ts";
 import { takeTests, type CollectedTest } from "./node-test.ts";
 import type { Place, Report } from "./reports.ts";
 

@@ -1,6 +1,6 @@
 /** What a row of examples says, and the tensors that both domains' documents use. */
 
-import type { DType } from "../../src/tensor/dtype.ts";
+import type { DType } from "../../src/core/tensor/dtype.ts";
 
 export interface Example {
   readonly source: string;

@@ -1,7 +1,7 @@
 /** Calls and what `explain` says of them, worked out by hand. */
 
-import type { NodeSpec } from "../../src/call/call.ts";
-import { tensor, type Tensor } from "../../src/tensor/tensor.ts";
+import type { NodeSpec } from "../../src/core/call/call.ts";
+import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { f32, i64, onnx, openvino } from "../support/calls.ts";
 
 /** The shape of a sequence, as its terms say it. */

@@ -1,7 +1,7 @@
 /** Calls that fail, and what `explain` says of them all the same: the shapes that follow, and every bad index. */
 
-import type { NodeSpec } from "../../src/call/call.ts";
-import { tensor, zeros } from "../../src/tensor/tensor.ts";
+import type { NodeSpec } from "../../src/core/call/call.ts";
+import { tensor, zeros } from "../../src/core/tensor/tensor.ts";
 import { f32, i64, onnx, openvino } from "../support/calls.ts";
 
 /** The shape of a sequence, as its terms say it. */

@@ -1,6 +1,6 @@
 /** What `inspect` finds of constant indices: outside their axis, negative, repeated, or not looked at. */
 
-import { tensor, zeros } from "../../src/tensor/tensor.ts";
+import { tensor, zeros } from "../../src/core/tensor/tensor.ts";
 import {
   BOOL,
   F32,

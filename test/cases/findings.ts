@@ -3,9 +3,9 @@
  * `findings-of-indices.ts`. A node has what its builder gives it, except for what the row says.
  */
 
-import { TensorError } from "../../src/errors.ts";
-import type { Constant, Finding, FindingId, Model } from "../../src/onnx/index.ts";
-import { tensor } from "../../src/tensor/tensor.ts";
+import { TensorError } from "../../src/core/errors.ts";
+import type { Constant, Finding, FindingId, Model } from "../../src/entries/onnx.ts";
+import { tensor } from "../../src/core/tensor/tensor.ts";
 import {
   BF16,
   F16,

@@ -3,7 +3,7 @@
  * which byte the elements begin, and the bytes of the elements.
  */
 
-import type { DType } from "../../src/tensor/dtype.ts";
+import type { DType } from "../../src/core/tensor/dtype.ts";
 import { hexBytes, npyDictionary, npyFile } from "../support/npy-file.ts";
 
 export interface NumpyFile {

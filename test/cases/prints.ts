@@ -4,7 +4,7 @@
  * shortest that ml_dtypes reads back, laid out by NumPy's formatter.
  */
 
-import type { DType } from "../../src/tensor/dtype.ts";
+import type { DType } from "../../src/core/tensor/dtype.ts";
 
 export interface Print {
   /** The array, in NumPy's words. */

@@ -1,8 +1,8 @@
 /** What `convert` refuses, with the sentence. Reasons that the document lists are in `convert-reasons.ts`. */
 
-import type { ErrorCode } from "../../src/errors.ts";
-import type { ConvertTarget, Model } from "../../src/onnx/index.ts";
-import { tensor } from "../../src/tensor/tensor.ts";
+import type { ErrorCode } from "../../src/core/errors.ts";
+import type { ConvertTarget, Model } from "../../src/entries/onnx.ts";
+import { tensor } from "../../src/core/tensor/tensor.ts";
 import {
   BF16,
   BOOL,

@@ -1,7 +1,7 @@
 /** What `convert` makes of a node: the nodes as text, and the constants that are new. */
 
-import type { ConvertTarget, Model, ModelSpec } from "../../src/onnx/index.ts";
-import { tensor, type Tensor } from "../../src/tensor/tensor.ts";
+import type { ConvertTarget, Model, ModelSpec } from "../../src/entries/onnx.ts";
+import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import {
   cast,
   F32,

@@ -3,8 +3,8 @@
  * with "; " between them. A wrong node makes nothing.
  */
 
-import type { AttributeInput } from "../../src/onnx/index.ts";
-import { tensor } from "../../src/tensor/tensor.ts";
+import type { AttributeInput } from "../../src/entries/onnx.ts";
+import { tensor } from "../../src/core/tensor/tensor.ts";
 
 export type TypeRow = readonly [
   op: string,

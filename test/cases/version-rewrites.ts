@@ -3,10 +3,10 @@
  * that come in. ONNX: Operator Changelog; the meaning of both versions was compared by hand for each row.
  */
 
-import { DTYPES } from "../../src/tensor/dtype.ts";
-import { tensor, type Tensor } from "../../src/tensor/tensor.ts";
-import type { AttributeInput, ModelNodeSpec, ModelSpec } from "../../src/onnx/index.ts";
-import type { ErrorCode, TensorType } from "../../src/index.ts";
+import { DTYPES } from "../../src/core/tensor/dtype.ts";
+import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
+import type { AttributeInput, ModelNodeSpec, ModelSpec } from "../../src/entries/onnx.ts";
+import type { ErrorCode, TensorType } from "../../src/entries/index.ts";
 import { F16, F32, I64, i64, UNRANKED } from "../support/node-models.ts";
 
 export interface VersionRewrite {

@@ -14,9 +14,9 @@ import { createRequire } from "node:module";
 import * as path from "node:path";
 
 const here = import.meta.dirname;
-const { compareDialects, tensor } = await import("../../dist/index.js");
-const { buildModel, writeModel } = await import("../../dist/onnx/index.js");
-const { codeOf } = await import("../../build/src/cli/dialect-code.js");
+const { compareDialects, tensor } = await import("../../dist/entries/index.js");
+const { buildModel, writeModel } = await import("../../dist/entries/onnx.js");
+const { codeOf } = await import("../../build/src/cli/text/dialect-code.js");
 
 const [folder, ...pythons] = process.argv.slice(2);
 const require = createRequire(path.join(path.resolve(folder), "package.json"));

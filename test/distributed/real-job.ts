@@ -5,10 +5,10 @@
 
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { openNpyArray } from "../../src/arrays/npy-array.ts";
-import { createJob } from "../../src/chunked/create-job.ts";
-import { writeNpy } from "../../src/npy/index.ts";
-import { tensor } from "../../src/tensor/tensor.ts";
+import { openNpyArray } from "../../src/arrays/boxes/npy-array.ts";
+import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
+import { writeNpy } from "../../src/entries/npy.ts";
+import { tensor } from "../../src/core/tensor/tensor.ts";
 import { randomFrom } from "../support/random.ts";
 
 const ROWS = 32_768;

@@ -6,9 +6,9 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Job, Stage, StageName } from "../../src/chunked/job.ts";
-import type { Core } from "../../src/distributed/core.ts";
-import { TensorError } from "../../src/errors.ts";
+import type { Job, Stage, StageName } from "../../src/arrays/chunked/job/job.ts";
+import type { Core } from "../../src/arrays/distributed/core.ts";
+import { TensorError } from "../../src/core/errors.ts";
 
 export interface StubJob {
   readonly id: string;

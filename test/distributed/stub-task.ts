@@ -2,7 +2,7 @@
 
 import * as fs from "node:fs";
 import * as path from "node:path";
-import type { StageName } from "../../src/chunked/job.ts";
+import type { StageName } from "../../src/arrays/chunked/job/job.ts";
 import { STUB_CORE } from "./stub-core.ts";
 
 const [folder = "", stage = "", range = ""] = process.argv.slice(4);

@@ -1,6 +1,6 @@
 /** A process that works on jobs of the stub: `node stub-worker.js URL FOLDER-OF-PACKAGES THREADS`. SIGTERM stops it. */
 
-import { startWorker } from "../../src/distributed/worker.ts";
+import { startWorker } from "../../src/arrays/distributed/worker.ts";
 import { setLimits } from "../support/limits.ts";
 import { STUB_CORE } from "./stub-core.ts";
 

@@ -1,18 +1,18 @@
 /** Checks a story against the output of `run`: replaying its steps, from data on, gives every element of the output. */
 
 import assert from "node:assert/strict";
-import { infer } from "../../src/call/infer.ts";
-import type { NodeSpec } from "../../src/call/call.ts";
-import { run } from "../../src/call/run.ts";
+import { infer } from "../../src/core/call/infer.ts";
+import type { NodeSpec } from "../../src/core/call/call.ts";
+import { run } from "../../src/core/call/run.ts";
 import type {
   Explanation,
   GatherStory,
   ScatterStory,
   StoryStep,
-} from "../../src/explain/explanation.ts";
-import { DTYPES } from "../../src/tensor/dtype.ts";
-import { coordinatesOf, product } from "../../src/tensor/shape.ts";
-import { equals, tensor, zeros, type Tensor } from "../../src/tensor/tensor.ts";
+} from "../../src/insight/explain/explanation.ts";
+import { DTYPES } from "../../src/core/tensor/dtype.ts";
+import { coordinatesOf, product } from "../../src/core/tensor/shape.ts";
+import { equals, tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 
 /** The elements of a slice, or of an element, as bits where there are any. */
 function piece({ dtype, data }: Tensor, begin: number, length: number): Tensor {

@@ -1,6 +1,6 @@
 /** Boxes of row-major arrays, element by element: what the package's own are compared with. */
 
-import { product } from "../../src/tensor/shape.ts";
+import { product } from "../../src/core/tensor/shape.ts";
 
 /** The bytes of a box, element by element. */
 export function boxOf(

@@ -1,7 +1,7 @@
 /** Files that are read in parts. */
 
 import assert from "node:assert/strict";
-import type { ByteSource } from "../../src/onnx/index.ts";
+import type { ByteSource } from "../../src/entries/onnx.ts";
 
 /** A file in memory that counts how many bytes of it were read, and how many at once. */
 export function sourceOf(

@@ -1,8 +1,8 @@
 /** The files that the tests of the command read: tensors, models, and folders with links that lead astray. */
 
 import * as fs from "node:fs";
-import { full, tensor, zeros } from "../../src/index.ts";
-import { writeModel } from "../../src/onnx/index.ts";
+import { full, tensor, zeros } from "../../src/entries/index.ts";
+import { writeModel } from "../../src/entries/onnx.ts";
 import { makeFolder, type Folder } from "./cli.ts";
 import {
   copyTwo,

@@ -1,8 +1,8 @@
 /** The models that the tests of the command read. */
 
-import { tensor, type TensorType } from "../../src/index.ts";
-import { buildModel, writeModel, type Model } from "../../src/onnx/index.ts";
-import { writeIR } from "../../src/openvino/index.ts";
+import { tensor, type TensorType } from "../../src/entries/index.ts";
+import { buildModel, writeModel, type Model } from "../../src/entries/onnx.ts";
+import { writeIR } from "../../src/entries/openvino.ts";
 import { bytes, file, float, int, text } from "../onnx-encoder.ts";
 
 export const F32 = (...shape: (number | string)[]): TensorType => ({ dtype: "float32", shape });

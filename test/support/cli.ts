@@ -13,9 +13,9 @@ import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Io } from "../../src/cli/io.ts";
 import { main } from "../../src/cli/program.ts";
-import type { Tensor } from "../../src/index.ts";
-import { readNpy, writeNpy } from "../../src/npy/index.ts";
-import { readTensor, writeTensor } from "../../src/onnx/index.ts";
+import type { Tensor } from "../../src/entries/index.ts";
+import { readNpy, writeNpy } from "../../src/entries/npy.ts";
+import { readTensor, writeTensor } from "../../src/entries/onnx.ts";
 
 /** The executable. */
 export const MAIN = fileURLToPath(new URL("../../src/cli/main.js", import.meta.url));

@@ -4,14 +4,14 @@
  */
 
 import { after } from "node:test";
-import { createEngine, engineOf, type Engine } from "../../src/create-engine.ts";
-import { createJs } from "../../src/engines/js.ts";
-import { WasmExecutor } from "../../src/engines/wasm/executor.ts";
-import type { KernelMemory } from "../../src/engines/wasm/kernel-memory.ts";
-import { WasmPlatform } from "../../src/engines/wasm/platform.ts";
-import type { Path } from "../../src/engines/wasm/session.ts";
-import { WorkerPool } from "../../src/engines/wasm/worker-pool.ts";
-import { WASM, type WasmLimits } from "../../src/limits.ts";
+import { createEngine, engineOf, type Engine } from "../../src/core/create-engine.ts";
+import { createJs } from "../../src/core/engines/js.ts";
+import { WasmExecutor } from "../../src/core/engines/wasm/executor.ts";
+import type { KernelMemory } from "../../src/core/engines/wasm/kernel-memory.ts";
+import { WasmPlatform } from "../../src/core/engines/wasm/platform.ts";
+import type { Path } from "../../src/core/engines/wasm/session.ts";
+import { WorkerPool } from "../../src/core/engines/wasm/worker-pool.ts";
+import { WASM, type WasmLimits } from "../../src/core/limits.ts";
 import { settle, WITHOUT_THREADS } from "./platform.ts";
 
 /** WebAssembly for everything, however small, through windows that hold a few elements. */

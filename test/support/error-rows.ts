@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { run } from "../../src/call/run.ts";
-import { isTensorError, type ErrorCode, type ErrorFields } from "../../src/errors.ts";
-import { tensor, zeros, type Tensor } from "../../src/tensor/tensor.ts";
+import { run } from "../../src/core/call/run.ts";
+import { isTensorError, type ErrorCode, type ErrorFields } from "../../src/core/errors.ts";
+import { tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { ENGINES } from "./engines.ts";
 
 /** A call that must fail, with the code, a part of the sentence and the fields that must be there. */

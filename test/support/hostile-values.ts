@@ -3,7 +3,7 @@
  * is slow to make or to refuse, so a test may try all of them everywhere.
  */
 
-import { Tensor, tensor, zeros } from "../../src/tensor/tensor.ts";
+import { Tensor, tensor, zeros } from "../../src/core/tensor/tensor.ts";
 
 /** What code of a caller throws while the package reads a value. */
 const fail = (): never => {

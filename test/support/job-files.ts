@@ -4,10 +4,10 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import { after } from "node:test";
-import type { CallSpec } from "../../src/chunked/call-spec.ts";
-import { createJob, type JobRequest } from "../../src/chunked/create-job.ts";
-import { tensor, type Tensor } from "../../src/tensor/tensor.ts";
-import { createArray, openArray } from "../../src/zarr/index.ts";
+import type { CallSpec } from "../../src/arrays/chunked/job/call-spec.ts";
+import { createJob, type JobRequest } from "../../src/arrays/chunked/job/create-job.ts";
+import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { createArray, openArray } from "../../src/entries/zarr.ts";
 
 export const ROWS = 4;
 

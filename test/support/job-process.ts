@@ -1,6 +1,6 @@
 /** A process that runs what is left of a job, for tests that kill it: `job-process.js FOLDER THREADS`. */
 
-import { runJob } from "../../src/chunked/index.ts";
+import { runJob } from "../../src/entries/chunked.ts";
 
 const [, , folder, threads] = process.argv;
 await runJob(folder, { threads: Number(threads), memory: 2 ** 29 });

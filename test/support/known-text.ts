@@ -4,12 +4,12 @@
  * left out.
  */
 
-import { elementsOf, knownElements } from "../../src/model/types/elements.ts";
-import { knownConstant, NOTHING_KNOWN, type Known } from "../../src/model/known.ts";
-import { constant } from "../../src/model/model.ts";
-import { integerRange, isDType } from "../../src/tensor/dtype.ts";
-import { printShape, type Dim } from "../../src/tensor/shape.ts";
-import { tensor } from "../../src/tensor/tensor.ts";
+import { elementsOf, knownElements } from "../../src/models/model/types/elements.ts";
+import { knownConstant, NOTHING_KNOWN, type Known } from "../../src/models/model/known.ts";
+import { constant } from "../../src/models/model/model.ts";
+import { integerRange, isDType } from "../../src/core/tensor/dtype.ts";
+import { printShape, type Dim } from "../../src/core/tensor/shape.ts";
+import { tensor } from "../../src/core/tensor/tensor.ts";
 
 const dimFrom = (text: string): Dim =>
   text === "?" ? null : /^-?[\d.]+$/.test(text) ? Number(text) : text;

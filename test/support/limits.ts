@@ -3,7 +3,7 @@
  * must still be right. `LIMITS=7 npm test` draws others than the seed 1 does; a failure names the seed.
  */
 
-import * as limits from "../../src/limits.ts";
+import * as limits from "../../src/core/limits.ts";
 import { randomFrom, type Random } from "./random.ts";
 
 type Records = typeof limits;

@@ -1,12 +1,12 @@
 /** An array of chunks in memory, of any chunk shape: what jobs do with arrays, without files. */
 
-import type { ArrayLocation, PendingArray } from "../../src/arrays/array.ts";
-import { Grid } from "../../src/arrays/grid.ts";
-import { contiguousRuns } from "../../src/arrays/runs.ts";
-import { allocate, DTYPES, type DType, type NumericStorage } from "../../src/tensor/dtype.ts";
-import { product } from "../../src/tensor/shape.ts";
-import { bytesOf } from "../../src/tensor/storage.ts";
-import { Tensor } from "../../src/tensor/tensor.ts";
+import type { ArrayLocation, PendingArray } from "../../src/arrays/boxes/array.ts";
+import { Grid } from "../../src/arrays/boxes/grid.ts";
+import { contiguousRuns } from "../../src/arrays/boxes/runs.ts";
+import { allocate, DTYPES, type DType, type NumericStorage } from "../../src/core/tensor/dtype.ts";
+import { product } from "../../src/core/tensor/shape.ts";
+import { bytesOf } from "../../src/core/tensor/storage.ts";
+import { Tensor } from "../../src/core/tensor/tensor.ts";
 
 export class MemoryArray implements PendingArray {
   readonly dtype: DType;

@@ -1,11 +1,11 @@
 /** Arrays of Zarr in a map, which counts what is read of it. */
 
-import { ZarrArray } from "../../src/zarr/array.ts";
-import { metadataOf, type CreateOptions } from "../../src/zarr/create.ts";
-import { parseJson, type JsonObject } from "../../src/zarr/json.ts";
-import { parseMetadata, printMetadata } from "../../src/zarr/metadata.ts";
-import { parseMetadataV2 } from "../../src/zarr/metadata-v2.ts";
-import type { Source, Staging, Store, StoredObject } from "../../src/zarr/store.ts";
+import { ZarrArray } from "../../src/arrays/zarr/array.ts";
+import { metadataOf, type CreateOptions } from "../../src/arrays/zarr/create.ts";
+import { parseJson, type JsonObject } from "../../src/arrays/zarr/json.ts";
+import { parseMetadata, printMetadata } from "../../src/arrays/zarr/metadata.ts";
+import { parseMetadataV2 } from "../../src/arrays/zarr/metadata-v2.ts";
+import type { Source, Staging, Store, StoredObject } from "../../src/arrays/zarr/stores/store.ts";
 
 const joined = (parts: readonly Uint8Array[]): Uint8Array =>
   Uint8Array.from(parts.flatMap((part) => [...part]));

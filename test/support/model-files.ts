@@ -1,7 +1,7 @@
 /** Models through the files of their formats. */
 
-import { readModel, writeModel, type Model } from "../../src/onnx/index.ts";
-import { readIR, writeIR } from "../../src/openvino/index.ts";
+import { readModel, writeModel, type Model } from "../../src/entries/onnx.ts";
+import { readIR, writeIR } from "../../src/entries/openvino.ts";
 
 /** The model after it was written and read. */
 export function asFile(model: Model): Model {

@@ -1,12 +1,12 @@
 /** Random models of one node: any version of any operator, with legal shapes, attributes and indices. */
 
-import { integerRange, reductionsOf, type DType } from "../../src/tensor/dtype.ts";
-import { buildModel, type AttributeInput, type Model } from "../../src/onnx/index.ts";
-import { typesOf } from "../../src/operators/rows.ts";
-import { reductionOf } from "../../src/operators/settings.ts";
-import { roleOf, type OperatorVersion, type Role } from "../../src/operators/operator.ts";
-import { operators } from "../../src/operators/registry.ts";
-import { tensor, type Tensor } from "../../src/tensor/tensor.ts";
+import { integerRange, reductionsOf, type DType } from "../../src/core/tensor/dtype.ts";
+import { buildModel, type AttributeInput, type Model } from "../../src/entries/onnx.ts";
+import { typesOf } from "../../src/core/operators/rows.ts";
+import { reductionOf } from "../../src/core/operators/settings.ts";
+import { roleOf, type OperatorVersion, type Role } from "../../src/core/operators/operator.ts";
+import { operators } from "../../src/core/operators/registry.ts";
+import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { randomTensor, type Random } from "./random.ts";
 
 export interface RandomModel {

@@ -7,11 +7,11 @@ import {
   type Model,
   type ModelNode,
   type ModelSpec,
-} from "../../src/onnx/index.ts";
-import type { Domain, Role, TensorType } from "../../src/operators/operator.ts";
-import type { DType } from "../../src/tensor/dtype.ts";
-import type { Dim } from "../../src/tensor/shape.ts";
-import { tensor, type Tensor } from "../../src/tensor/tensor.ts";
+} from "../../src/entries/onnx.ts";
+import type { Domain, Role, TensorType } from "../../src/core/operators/operator.ts";
+import type { DType } from "../../src/core/tensor/dtype.ts";
+import type { Dim } from "../../src/core/tensor/shape.ts";
+import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 
 export const typed =
   (dtype: DType) =>

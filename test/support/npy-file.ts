@@ -1,8 +1,8 @@
 /** NPY files put together by hand, right and wrong ones, without the code that they test. */
 
-import { isNumericStorage, rowOf } from "../../src/tensor/dtype.ts";
-import { bytesOf } from "../../src/tensor/storage.ts";
-import type { Tensor } from "../../src/tensor/tensor.ts";
+import { isNumericStorage, rowOf } from "../../src/core/tensor/dtype.ts";
+import { bytesOf } from "../../src/core/tensor/storage.ts";
+import type { Tensor } from "../../src/core/tensor/tensor.ts";
 
 /** The bytes that are these characters, each below 256. */
 export const latin1 = (text: string): Uint8Array =>

@@ -1,6 +1,6 @@
 /** ONNX messages put together by hand: the fields of `onnx.proto` by their names, without the schema under test. */
 
-import { DTYPES, type DType } from "../../src/tensor/dtype.ts";
+import { DTYPES, type DType } from "../../src/core/tensor/dtype.ts";
 import { bytes, file, int, text, type Bytes } from "../onnx-encoder.ts";
 
 // prettier-ignore

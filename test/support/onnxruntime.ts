@@ -6,7 +6,7 @@
 import * as fs from "node:fs";
 import { createRequire } from "node:module";
 import * as path from "node:path";
-import type { DType } from "../../src/tensor/dtype.ts";
+import type { DType } from "../../src/core/tensor/dtype.ts";
 
 // From build/test/support/.
 const folder = path.join(import.meta.dirname, "..", "..", "..", "test", "onnxruntime");

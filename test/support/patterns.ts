@@ -1,8 +1,8 @@
 /** Patterns of indices. Random ones alone never form runs, overlap in part, or repeat in blocks. */
 
-import { allocate } from "../../src/tensor/dtype.ts";
-import { product } from "../../src/tensor/shape.ts";
-import { Tensor } from "../../src/tensor/tensor.ts";
+import { allocate } from "../../src/core/tensor/dtype.ts";
+import { product } from "../../src/core/tensor/shape.ts";
+import { Tensor } from "../../src/core/tensor/tensor.ts";
 import { randomFrom, type Random } from "./random.ts";
 
 /** `count` indices into an axis of `dim` elements, from 0 on. */

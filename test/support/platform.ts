@@ -1,6 +1,6 @@
 /** What a test needs and this platform lacks, for the test's option `skip`; false in Node, which has it all. */
 
-import { mayWait, whyNoWorkers } from "../../src/engines/wasm/spawn.ts";
+import { mayWait, whyNoWorkers } from "../../src/core/engines/wasm/spawn.ts";
 
 export const WITHOUT_NODE = typeof process === "undefined" && "it asks Node";
 

@@ -1,7 +1,7 @@
 /** Models whose scatters race in ONNX Runtime for the CPU: more than 10,000 updates of one ScatterND, with repeats. */
 
-import type { Model } from "../../src/onnx/index.ts";
-import { tensor, type Tensor } from "../../src/tensor/tensor.ts";
+import type { Model } from "../../src/entries/onnx.ts";
+import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { F32, i64, onnxModel } from "./node-models.ts";
 import { randomFrom, type Random } from "./random.ts";
 

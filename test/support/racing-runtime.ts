@@ -1,7 +1,7 @@
 /** A runtime that runs models here and is wrong in the runs that a test chooses. */
 
-import { readModel, runModel, type Model, type Session } from "../../src/onnx/index.ts";
-import { asTensor, type Tensor } from "../../src/tensor/tensor.ts";
+import { readModel, runModel, type Model, type Session } from "../../src/entries/onnx.ts";
+import { asTensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 
 export interface RacingRuntime {
   readonly createSession: (bytes: Uint8Array) => Promise<Session>;

@@ -1,16 +1,16 @@
 /** Seeded random calls of the plain functions, each with the result that the slow definition gives. */
 
 import fc from "fast-check";
-import type { DType, Reduction } from "../../src/tensor/dtype.ts";
-import { gatherElements } from "../../src/operators/gather-elements.ts";
-import { gatherND } from "../../src/operators/gather-nd.ts";
-import { gather } from "../../src/operators/gather.ts";
-import type { Operator } from "../../src/operators/operator.ts";
-import { scatterElements } from "../../src/operators/scatter-elements.ts";
-import { scatterND } from "../../src/operators/scatter-nd.ts";
-import { tensorScatter } from "../../src/operators/tensor-scatter.ts";
-import { product } from "../../src/tensor/shape.ts";
-import { tensor, Tensor } from "../../src/tensor/tensor.ts";
+import type { DType, Reduction } from "../../src/core/tensor/dtype.ts";
+import { gatherElements } from "../../src/core/operators/gather-elements.ts";
+import { gatherND } from "../../src/core/operators/gather-nd.ts";
+import { gather } from "../../src/core/operators/gather.ts";
+import type { Operator } from "../../src/core/operators/operator.ts";
+import { scatterElements } from "../../src/core/operators/scatter-elements.ts";
+import { scatterND } from "../../src/core/operators/scatter-nd.ts";
+import { tensorScatter } from "../../src/core/operators/tensor-scatter.ts";
+import { product } from "../../src/core/tensor/shape.ts";
+import { tensor, Tensor } from "../../src/core/tensor/tensor.ts";
 import * as reference from "./reference.ts";
 import { randomFrom, randomIndices, randomTensor, type Random } from "./random.ts";
 

@@ -8,9 +8,9 @@ import {
   storedRange,
   type DType,
   type Storage,
-} from "../../src/tensor/dtype.ts";
-import { product } from "../../src/tensor/shape.ts";
-import { Tensor } from "../../src/tensor/tensor.ts";
+} from "../../src/core/tensor/dtype.ts";
+import { product } from "../../src/core/tensor/shape.ts";
+import { Tensor } from "../../src/core/tensor/tensor.ts";
 
 /** A number in [0, below), from a seeded generator (a 32-bit Weyl sequence with mixing). */
 export type Random = (below: number) => number;

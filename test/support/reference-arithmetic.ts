@@ -6,9 +6,9 @@ import {
   isNumericStorage,
   type DType,
   type Step,
-} from "../../src/tensor/dtype.ts";
-import { reader, writer } from "../../src/tensor/scalar.ts";
-import type { Tensor } from "../../src/tensor/tensor.ts";
+} from "../../src/core/tensor/dtype.ts";
+import { reader, writer } from "../../src/core/tensor/scalar.ts";
+import type { Tensor } from "../../src/core/tensor/tensor.ts";
 
 /** `output[cell] /= count`, where the quotient of integers is rounded toward minus infinity. */
 export function divide(output: Tensor, cell: number, count: number): void {

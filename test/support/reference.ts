@@ -4,8 +4,8 @@
  * compare with it. It checks nothing: shapes must fit, and indices must be in range unless a policy takes others.
  */
 
-import { DTYPES, type DType, type Reduction } from "../../src/tensor/dtype.ts";
-import { Tensor } from "../../src/tensor/tensor.ts";
+import { DTYPES, type DType, type Reduction } from "../../src/core/tensor/dtype.ts";
+import { Tensor } from "../../src/core/tensor/tensor.ts";
 import { apply, divide } from "./reference-arithmetic.ts";
 
 type Coordinates = readonly number[];

@@ -1,7 +1,7 @@
 /** How tests ask for an error of the package. */
 
 import assert from "node:assert/strict";
-import { isTensorError, type ErrorCode, type TensorError } from "../../src/errors.ts";
+import { isTensorError, type ErrorCode, type TensorError } from "../../src/core/errors.ts";
 
 /**
  * The TensorError that `action` throws. Its code and its sentence are as expected, and the sentence is one line without

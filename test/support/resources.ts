@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { settle } from "./platform.ts";
-import { MEMORY, OPEN } from "../../src/resources.ts";
+import { MEMORY, OPEN } from "../../src/core/resources.ts";
 
 /** In no tensor of the tests by chance: as float32 -1.2e-22, as an offset far beyond every tensor. */
 const PATTERN = 0x9b;

@@ -1,8 +1,8 @@
 /** The calls of `other-rules.ts` as nodes and tensors. */
 
-import type { NodeSpec } from "../../src/call/call.ts";
-import type { DType } from "../../src/tensor/dtype.ts";
-import { tensor, type Tensor } from "../../src/tensor/tensor.ts";
+import type { NodeSpec } from "../../src/core/call/call.ts";
+import type { DType } from "../../src/core/tensor/dtype.ts";
+import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { i64 } from "./calls.ts";
 import { isScatter, type Grid, type Sample } from "./other-rules.ts";
 

@@ -1,6 +1,10 @@
 /** Stories as lines of text, so that a row of a test can say what a story holds. */
 
-import type { GatherStory, IndexStory, ScatterStory } from "../../src/explain/explanation.ts";
+import type {
+  GatherStory,
+  IndexStory,
+  ScatterStory,
+} from "../../src/insight/explain/explanation.ts";
 
 export const list = (values: unknown): string =>
   JSON.stringify(values, (_, value: unknown) =>

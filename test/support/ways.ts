@@ -4,16 +4,16 @@
  */
 
 import assert from "node:assert/strict";
-import type { Engine } from "../../src/create-engine.ts";
-import { isTensorError, type TensorError } from "../../src/errors.ts";
+import type { Engine } from "../../src/core/create-engine.ts";
+import { isTensorError, type TensorError } from "../../src/core/errors.ts";
 import {
   isNumericStorage,
   viewOf,
   type DType,
   type NumericStorage,
-} from "../../src/tensor/dtype.ts";
-import { bytesOf, copy } from "../../src/tensor/storage.ts";
-import { equals, Tensor } from "../../src/tensor/tensor.ts";
+} from "../../src/core/tensor/dtype.ts";
+import { bytesOf, copy } from "../../src/core/tensor/storage.ts";
+import { equals, Tensor } from "../../src/core/tensor/tensor.ts";
 
 export type Name =
   | "scatterND"

@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { DTYPE_NAMES, DTYPES, isNumericStorage, type DType } from "../../src/tensor/dtype.ts";
-import { product } from "../../src/tensor/shape.ts";
-import { bytesOf } from "../../src/tensor/storage.ts";
-import { full, type Tensor } from "../../src/tensor/tensor.ts";
-import type { CreateOptions } from "../../src/zarr/create.ts";
-import type { Codec } from "../../src/zarr/metadata.ts";
-import type { ChunkedArray } from "../../src/arrays/array.ts";
+import { DTYPE_NAMES, DTYPES, isNumericStorage, type DType } from "../../src/core/tensor/dtype.ts";
+import { product } from "../../src/core/tensor/shape.ts";
+import { bytesOf } from "../../src/core/tensor/storage.ts";
+import { full, type Tensor } from "../../src/core/tensor/tensor.ts";
+import type { CreateOptions } from "../../src/arrays/zarr/create.ts";
+import type { Codec } from "../../src/arrays/zarr/metadata.ts";
+import type { ChunkedArray } from "../../src/arrays/boxes/array.ts";
 import { boxOf, replaceBox } from "./boxes.ts";
 import { randomFrom, randomTensor } from "./random.ts";
 

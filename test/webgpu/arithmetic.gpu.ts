@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hasGpuArithmetic } from "../../src/engines/gpu/arithmetic.ts";
-import { DTYPE_NAMES } from "../../src/tensor/dtype.ts";
+import { hasGpuArithmetic } from "../../src/gpu/kernels/arithmetic.ts";
+import { DTYPE_NAMES } from "../../src/core/tensor/dtype.ts";
 import { checkArithmetic } from "./check-arithmetic.ts";
 import { device } from "./gpu.ts";
 

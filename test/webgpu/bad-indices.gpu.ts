@@ -5,10 +5,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createEngine } from "../../src/create-engine.ts";
-import type { DType } from "../../src/tensor/dtype.ts";
-import { tensor, Tensor, zeros } from "../../src/tensor/tensor.ts";
-import type { GpuTensor } from "../../src/webgpu/types.ts";
+import { createEngine } from "../../src/core/create-engine.ts";
+import type { DType } from "../../src/core/tensor/dtype.ts";
+import { tensor, Tensor, zeros } from "../../src/core/tensor/tensor.ts";
+import type { GpuTensor } from "../../src/gpu/calls/types.ts";
 import { randomFrom, randomTensor } from "../support/random.ts";
 import { assertRejects, thrownBy, type Said } from "./expected-error.ts";
 import { areGuards, bytesOfTensor, engine, guarded, readBuffers } from "./gpu.ts";

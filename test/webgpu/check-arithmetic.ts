@@ -1,21 +1,21 @@
 /** The arithmetic of the GPU against that of the JavaScript engine, which are compared on pairs of operands. */
 
-import { combineSource, divideSource } from "../../src/engines/gpu/arithmetic.ts";
+import { combineSource, divideSource } from "../../src/gpu/kernels/arithmetic.ts";
 import {
   BUFFER_USAGE,
   MAP_MODE_READ,
   type GpuBufferLike,
   type GpuDeviceLike,
-} from "../../src/engines/gpu/webgpu.ts";
-import { scatterCombine } from "../../src/kernels/combine.ts";
-import { divide } from "../../src/kernels/divide.ts";
+} from "../../src/gpu/kernels/webgpu.ts";
+import { scatterCombine } from "../../src/core/kernels/combine.ts";
+import { divide } from "../../src/core/kernels/divide.ts";
 import {
   DTYPES,
   reductionsOf,
   viewOf,
   type DType,
   type Reduction,
-} from "../../src/tensor/dtype.ts";
+} from "../../src/core/tensor/dtype.ts";
 import { randomFrom, type Random } from "../support/random.ts";
 import { counts, floatPairs, floatSums, integerPairs, type Format, type Pairs } from "./pairs.ts";
 

@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Gpu } from "../../src/engines/gpu/gpu.ts";
-import { BUFFER_USAGE, type GpuDeviceLike } from "../../src/engines/gpu/webgpu.ts";
-import { OPEN } from "../../src/resources.ts";
-import { tensor, zeros } from "../../src/tensor/tensor.ts";
-import type { GpuEngine, GpuTensor } from "../../src/webgpu/types.ts";
+import { Gpu } from "../../src/gpu/kernels/gpu.ts";
+import { BUFFER_USAGE, type GpuDeviceLike } from "../../src/gpu/kernels/webgpu.ts";
+import { OPEN } from "../../src/core/resources.ts";
+import { tensor, zeros } from "../../src/core/tensor/tensor.ts";
+import type { GpuEngine, GpuTensor } from "../../src/gpu/calls/types.ts";
 import { setLimits } from "../support/limits.ts";
 import { assertRefused, assertRejected } from "../support/refusal.ts";
 import {

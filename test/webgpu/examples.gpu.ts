@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fromNested, tensor } from "../../src/tensor/tensor.ts";
+import { fromNested, tensor } from "../../src/core/tensor/tensor.ts";
 import { EXAMPLES, type Example } from "../cases/examples.ts";
 import { isScatter, outputShape, runWith, type Sample } from "../support/other-rules.ts";
 import { anyCall } from "../support/planted.ts";

@@ -1,7 +1,7 @@
 /** Errors of the package, compared as records. */
 
 import assert from "node:assert/strict";
-import { isTensorError, type TensorError } from "../../src/errors.ts";
+import { isTensorError, type TensorError } from "../../src/core/errors.ts";
 
 /** What an error says, as one object. */
 export interface Said {

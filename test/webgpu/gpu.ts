@@ -6,18 +6,18 @@ import {
   viewOf,
   type DType,
   type NumericStorage,
-} from "../../src/tensor/dtype.ts";
-import { bytesOf } from "../../src/tensor/storage.ts";
-import { product } from "../../src/tensor/shape.ts";
-import { Tensor } from "../../src/tensor/tensor.ts";
+} from "../../src/core/tensor/dtype.ts";
+import { bytesOf } from "../../src/core/tensor/storage.ts";
+import { product } from "../../src/core/tensor/shape.ts";
+import { Tensor } from "../../src/core/tensor/tensor.ts";
 import {
   BUFFER_USAGE,
   MAP_MODE_READ,
   type GpuBufferLike,
   type GpuDeviceLike,
-} from "../../src/engines/gpu/webgpu.ts";
-import { createGpuEngine } from "../../src/webgpu/index.ts";
-import type { GpuEngine, GpuEngineOptions, GpuPlan, GpuTensor } from "../../src/webgpu/types.ts";
+} from "../../src/gpu/kernels/webgpu.ts";
+import { createGpuEngine } from "../../src/entries/webgpu.ts";
+import type { GpuEngine, GpuEngineOptions, GpuPlan, GpuTensor } from "../../src/gpu/calls/types.ts";
 import { setLimits } from "../support/limits.ts";
 import { atEnd } from "../support/resources.ts";
 

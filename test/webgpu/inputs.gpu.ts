@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createEngine } from "../../src/create-engine.ts";
-import { DTYPE_NAMES, reductionsOf, viewOf } from "../../src/tensor/dtype.ts";
-import { tensor, Tensor } from "../../src/tensor/tensor.ts";
+import { createEngine } from "../../src/core/create-engine.ts";
+import { DTYPE_NAMES, reductionsOf, viewOf } from "../../src/core/tensor/dtype.ts";
+import { tensor, Tensor } from "../../src/core/tensor/tensor.ts";
 import { assertRefused } from "../support/refusal.ts";
 import { randomFrom, randomTensor } from "../support/random.ts";
 import { device, engine, guarded, hasArithmetic, openEngine, readBuffers } from "./gpu.ts";

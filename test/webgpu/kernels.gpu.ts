@@ -6,10 +6,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { GpuBufferLike, GpuDeviceLike } from "../../src/engines/gpu/webgpu.ts";
-import { DTYPE_NAMES, reductionsOf, type DType } from "../../src/tensor/dtype.ts";
-import { zeros } from "../../src/tensor/tensor.ts";
-import type { GpuEngine, GpuPlan } from "../../src/webgpu/types.ts";
+import type { GpuBufferLike, GpuDeviceLike } from "../../src/gpu/kernels/webgpu.ts";
+import { DTYPE_NAMES, reductionsOf, type DType } from "../../src/core/tensor/dtype.ts";
+import { zeros } from "../../src/core/tensor/tensor.ts";
+import type { GpuEngine, GpuPlan } from "../../src/gpu/calls/types.ts";
 import { assertRefused } from "../support/refusal.ts";
 import { device, hasArithmetic, openEngine } from "./gpu.ts";
 

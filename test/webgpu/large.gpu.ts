@@ -6,11 +6,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createEngine } from "../../src/create-engine.ts";
-import type { DType, Reduction } from "../../src/tensor/dtype.ts";
-import { allocate } from "../../src/tensor/dtype.ts";
-import { Tensor, zeros } from "../../src/tensor/tensor.ts";
-import type { GpuTensor } from "../../src/webgpu/types.ts";
+import { createEngine } from "../../src/core/create-engine.ts";
+import type { DType, Reduction } from "../../src/core/tensor/dtype.ts";
+import { allocate } from "../../src/core/tensor/dtype.ts";
+import { Tensor, zeros } from "../../src/core/tensor/tensor.ts";
+import type { GpuTensor } from "../../src/gpu/calls/types.ts";
 import { randomFrom, randomTensor } from "../support/random.ts";
 import { engine } from "./gpu.ts";
 import { assertSame } from "./ways.ts";

@@ -5,11 +5,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createEngine } from "../../src/create-engine.ts";
-import { GPU } from "../../src/limits.ts";
-import type { DType } from "../../src/tensor/dtype.ts";
-import { tensor, Tensor } from "../../src/tensor/tensor.ts";
-import type { GpuTensor } from "../../src/webgpu/types.ts";
+import { createEngine } from "../../src/core/create-engine.ts";
+import { GPU } from "../../src/core/limits.ts";
+import type { DType } from "../../src/core/tensor/dtype.ts";
+import { tensor, Tensor } from "../../src/core/tensor/tensor.ts";
+import type { GpuTensor } from "../../src/gpu/calls/types.ts";
 import { EXTREMES, setLimits, withLimits } from "../support/limits.ts";
 import { randomFrom, randomTensor, type Random } from "../support/random.ts";
 import { device, engine, openEngine } from "./gpu.ts";

@@ -5,11 +5,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createEngine } from "../../src/create-engine.ts";
-import type { GpuBufferLike } from "../../src/engines/gpu/webgpu.ts";
-import { REDUCTIONS } from "../../src/tensor/dtype.ts";
-import { tensor, Tensor, zeros } from "../../src/tensor/tensor.ts";
-import type { GpuTensor } from "../../src/webgpu/types.ts";
+import { createEngine } from "../../src/core/create-engine.ts";
+import type { GpuBufferLike } from "../../src/gpu/kernels/webgpu.ts";
+import { REDUCTIONS } from "../../src/core/tensor/dtype.ts";
+import { tensor, Tensor, zeros } from "../../src/core/tensor/tensor.ts";
+import type { GpuTensor } from "../../src/gpu/calls/types.ts";
 import { randomFrom, randomIndices, randomTensor } from "../support/random.ts";
 import { assertRefused } from "../support/refusal.ts";
 import { bufferOf, bytesOfTensor, device, engine, guarded, readBuffers, tensorOf } from "./gpu.ts";

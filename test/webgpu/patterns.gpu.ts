@@ -1,9 +1,9 @@
 /** Bits that hardware may change on the way: NaN with payloads, subnormal numbers, zeros with a sign. Moves keep them all. */
 
 import { test } from "node:test";
-import { allocate, DTYPES, isNumericStorage, type DType } from "../../src/tensor/dtype.ts";
-import { bytesOf } from "../../src/tensor/storage.ts";
-import { tensor, Tensor } from "../../src/tensor/tensor.ts";
+import { allocate, DTYPES, isNumericStorage, type DType } from "../../src/core/tensor/dtype.ts";
+import { bytesOf } from "../../src/core/tensor/storage.ts";
+import { tensor, Tensor } from "../../src/core/tensor/tensor.ts";
 import { randomFrom } from "../support/random.ts";
 import { engine } from "./gpu.ts";
 import type { Case } from "../support/ways.ts";

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { BUFFER_USAGE } from "../../src/engines/gpu/webgpu.ts";
-import { tensor } from "../../src/tensor/tensor.ts";
-import type { GpuEngine, GpuTensor } from "../../src/webgpu/types.ts";
+import { BUFFER_USAGE } from "../../src/gpu/kernels/webgpu.ts";
+import { tensor } from "../../src/core/tensor/tensor.ts";
+import type { GpuEngine, GpuTensor } from "../../src/gpu/calls/types.ts";
 import { assertRefused, assertRejected } from "../support/refusal.ts";
 import { bufferOf, openDevice, openEngine } from "./gpu.ts";
 

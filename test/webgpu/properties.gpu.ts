@@ -3,8 +3,13 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import fc from "fast-check";
-import { FUNCTIONS } from "../../src/operators/plain.ts";
-import { DTYPE_NAMES, reductionsOf, type DType, type Reduction } from "../../src/tensor/dtype.ts";
+import { FUNCTIONS } from "../../src/core/operators/plain.ts";
+import {
+  DTYPE_NAMES,
+  reductionsOf,
+  type DType,
+  type Reduction,
+} from "../../src/core/tensor/dtype.ts";
 import {
   arbitraryShape,
   gatherCase,

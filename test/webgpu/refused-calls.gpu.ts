@@ -6,11 +6,11 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { createEngine } from "../../src/create-engine.ts";
-import { BUFFER_USAGE } from "../../src/engines/gpu/webgpu.ts";
-import { DTYPE_NAMES, reductionsOf } from "../../src/tensor/dtype.ts";
-import { tensor, Tensor, zeros } from "../../src/tensor/tensor.ts";
-import type { GpuTensor } from "../../src/webgpu/types.ts";
+import { createEngine } from "../../src/core/create-engine.ts";
+import { BUFFER_USAGE } from "../../src/gpu/kernels/webgpu.ts";
+import { DTYPE_NAMES, reductionsOf } from "../../src/core/tensor/dtype.ts";
+import { tensor, Tensor, zeros } from "../../src/core/tensor/tensor.ts";
+import type { GpuTensor } from "../../src/gpu/calls/types.ts";
 import { assertRefused, assertRejected } from "../support/refusal.ts";
 import { saidBy, thrownBy } from "./expected-error.ts";
 import {

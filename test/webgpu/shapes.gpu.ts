@@ -6,9 +6,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createEngine } from "../../src/create-engine.ts";
-import { DTYPES, type DType } from "../../src/tensor/dtype.ts";
-import { tensor, type Tensor } from "../../src/tensor/tensor.ts";
+import { createEngine } from "../../src/core/create-engine.ts";
+import { DTYPES, type DType } from "../../src/core/tensor/dtype.ts";
+import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { randomFrom, randomTensor } from "../support/random.ts";
 import type { Case, Name } from "../support/ways.ts";
 import { FEW, goAll, WAYS } from "./ways.ts";

@@ -5,9 +5,9 @@
  */
 
 import assert from "node:assert/strict";
-import type { GpuBufferLike } from "../../src/engines/gpu/webgpu.ts";
-import { firstDifference, Tensor } from "../../src/tensor/tensor.ts";
-import type { GpuTensor } from "../../src/webgpu/types.ts";
+import type { GpuBufferLike } from "../../src/gpu/kernels/webgpu.ts";
+import { firstDifference, Tensor } from "../../src/core/tensor/tensor.ts";
+import type { GpuTensor } from "../../src/gpu/calls/types.ts";
 import { LIMITS_SEED, withLimits } from "../support/limits.ts";
 import type { Case } from "../support/ways.ts";
 import { areGuards, bytesOfTensor, engine, guarded, readBuffers, tensorOf } from "./gpu.ts";

@@ -1,0 +1,131 @@
+/** What every array checks of its arguments before it reads or writes. */
+
+import { isArray, printValue, TensorError } from "../../core/errors.ts";
+import { isNumericStorage, rowOf } from "../../core/tensor/dtype.ts";
+import { printShape, product } from "../../core/tensor/shape.ts";
+import { bytesOf } from "../../core/tensor/storage.ts";
+import { asTensor } from "../../core/tensor/tensor.ts";
+import type { ArrayType } from "./array.ts";
+import { gridOf } from "./boxes.ts";
+import { Grid } from "./grid.ts";
+
+/** A list of integers of 0 or more, of the rank of an array: a copy, because the caller may change the list. */
+export function checkCoordinates(given: unknown, rank: number, name: string): number[] {
+  if (!isArray(given) || given.length !== rank) {
+    const got = isArray(given) ? given.length : printValue(given);
+    throw new TensorError("rank", `${name} must be a list of ${rank} integers, got ${got}`);
+  }
+  return given.map((one) => {
+    if (Number.isSafeInteger(one) && Number(one) >= 0) return Number(one) + 0;
+    const sentence = `${name} must be integers of 0 or more, got ${printValue(one)}`;
+    throw new TensorError("shape-mismatch", sentence);
+  });
+}
+
+/** The coordinates at which a box begins, by default the beginning of the array. */
+export const checkStart = (given: unknown, { shape }: ArrayType): number[] =>
+  given === undefined
+    ? shape.map(() => 0)
+    : checkCoordinates(given, shape.length, "the start of a box");
+
+/** Elements in memory, and the box of the array that they are read from or written to. */
+export interface CheckedBox {
+  readonly start: readonly number[];
+  readonly shape: readonly number[];
+  readonly bytes: Uint8Array;
+}
+
+/** Checks a box that is to be read, and the memory that receives its elements. */
+export function checkRead(
+  start: unknown,
+  shape: unknown,
+  into: unknown,
+  array: ArrayType,
+): CheckedBox {
+  const from = checkStart(start, array);
+  const dims = checkCoordinates(shape, array.shape.length, "the shape of a box");
+  checkBox(from, dims, array.shape);
+  const bytes = checkBytes(into, dims, rowOf(array.dtype).bytes, "into");
+  return { start: from, shape: dims, bytes };
+}
+
+/** Checks a box that is to be written with the elements of `values`. */
+export function checkWrite(values: unknown, start: unknown, array: ArrayType): CheckedBox {
+  const { dtype, shape, data } = asTensor(values, {}, "values");
+  if (dtype !== array.dtype || !isNumericStorage(data)) {
+    const sentence = `the values are ${dtype}, but the array is ${array.dtype}`;
+    throw new TensorError("dtype", sentence, { input: "values" });
+  }
+  const from = checkStart(start, array);
+  if (shape.length !== array.shape.length) {
+    const sentence = `the values have the shape ${printShape(shape)}, but the array ${printShape(array.shape)}`;
+    throw new TensorError("rank", sentence, { input: "values" });
+  }
+  checkBox(from, shape, array.shape);
+  return { start: from, shape, bytes: bytesOf(data) };
+}
+
+/** Checks a chunk's coordinates, and the memory that holds or receives its elements. */
+export function checkChunkBytes(
+  at: unknown,
+  bytes: unknown,
+  array: ArrayType,
+  name: "from" | "into",
+): CheckedBox & { readonly at: readonly number[] } {
+  const checked = checkChunk(at, array);
+  const { start, shape } = new Grid(array.shape, array.chunkShape).boxAt(checked);
+  return {
+    at: checked,
+    start,
+    shape,
+    bytes: checkBytes(bytes, shape, rowOf(array.dtype).bytes, name),
+  };
+}
+
+/** Checks that the box that begins at `start` and has `shape` lies in an array. */
+function checkBox(
+  start: readonly number[],
+  shape: readonly number[],
+  array: readonly number[],
+): void {
+  const axis = array.findIndex((dim, d) => start[d] + shape[d] > dim);
+  if (axis === -1) return;
+  const end = start[axis] + shape[axis];
+  throw new TensorError(
+    "index-out-of-range",
+    `the box ends at ${end} along axis ${axis}, but the array has the shape ${printShape(array)}`,
+    { axis, got: end, expected: [0, array[axis]] },
+  );
+}
+
+/** The coordinates of a chunk, checked against the grid. */
+export function checkChunk(at: unknown, { shape, chunkShape }: ArrayType): number[] {
+  const checked = checkCoordinates(at, shape.length, "coordinates of a chunk");
+  const grid = gridOf(shape, chunkShape);
+  const axis = checked.findIndex((one, d) => one >= grid[d]);
+  if (axis === -1) return checked;
+  throw new TensorError(
+    "index-out-of-range",
+    `there is no chunk ${printShape(checked)}; the array has ${printShape(grid)} chunks`,
+    { axis, got: checked[axis], expected: [0, grid[axis] - 1] },
+  );
+}
+
+/**
+ * The memory of a box in `bytes`, which may be longer.
+ * @param name what the bytes are in errors
+ */
+function checkBytes(
+  bytes: unknown,
+  shape: readonly number[],
+  width: number,
+  name: string,
+): Uint8Array {
+  const expected = product(shape) * width;
+  if (bytes instanceof Uint8Array && bytes.length >= expected) return bytes.subarray(0, expected);
+  const got = bytes instanceof Uint8Array ? `${bytes.length} bytes` : printValue(bytes);
+  throw new TensorError(
+    "shape-mismatch",
+    `${name} must be a Uint8Array of at least ${expected} bytes, for elements of shape ${printShape(shape)}, got ${got}`,
+  );
+}

@@ -1,0 +1,129 @@
+/** Files by ranges. The system reads and writes at most 2 GiB at once, and less when it likes. */
+
+import * as fs from "node:fs/promises";
+import * as path from "node:path";
+import { isTensorError, malformed } from "../../core/errors.ts";
+import { FILES } from "../../core/limits.ts";
+import { OPEN } from "../../core/resources.ts";
+
+/** Whether an array is in object storage, or anywhere else that has no paths. */
+export const isUrl = (location: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(location);
+
+/** Whether an error is the system's own with one of these codes, such as `ENOENT`. */
+export const isCode = (error: unknown, ...codes: string[]): boolean =>
+  error instanceof Error && "code" in error && codes.includes(String(error.code));
+
+/** True if a file or a folder has this name. */
+export async function isThere(file: string): Promise<boolean> {
+  try {
+    await fs.access(file);
+    return true;
+  } catch (error) {
+    if (isCode(error, "ENOENT")) return false;
+    throw error;
+  }
+}
+
+/** Opens a file. Close it with {@link closeFile}, which counts open files. */
+export async function openFile(file: string, flags: string): Promise<fs.FileHandle> {
+  const handle = await fs.open(file, flags);
+  OPEN.files++;
+  return handle;
+}
+
+export async function closeFile(handle: fs.FileHandle): Promise<void> {
+  await handle.close();
+  OPEN.files--;
+}
+
+/**
+ * Makes a folder and its missing parents. The option `recursive` of Node reports "no such file" on a read-only file system.
+ */
+export async function makeFolders(folder: string): Promise<void> {
+  const parent = path.dirname(folder);
+  try {
+    await fs.mkdir(folder).catch(async (error: unknown) => {
+      if (!isCode(error, "ENOENT") || parent === folder) throw error;
+      await makeFolders(parent);
+      await fs.mkdir(folder);
+    });
+  } catch (error) {
+    // A read-only file system throws the same error for a folder that exists.
+    const isFolder = await fs.stat(folder).then(
+      (stat) => stat.isDirectory(),
+      () => false,
+    );
+    if (!isFolder) throw error;
+  }
+}
+
+/** Opens a file, returns what `use` returns, and closes the file. The file's path is added to errors of the system. */
+export async function withFile<T>(
+  file: string,
+  flags: "r" | "r+" | "w" | "wx",
+  use: (handle: fs.FileHandle) => Promise<T>,
+): Promise<T> {
+  const handle = await openFile(file, flags);
+  try {
+    return await use(handle);
+  } catch (error) {
+    throw withPath(error, file);
+  } finally {
+    await closeFile(handle);
+  }
+}
+
+/** Adds the file's path to an error of the system: errors of an open file, such as a full disk, do not name the file. */
+export function withPath(error: unknown, file: string): unknown {
+  // `errno` cannot be asked for: Deno's errors have none.
+  const isBare =
+    error instanceof Error &&
+    "code" in error &&
+    !isTensorError(error) &&
+    Reflect.get(error, "path") === undefined;
+  return isBare ? Object.assign(error, { path: file }) : error;
+}
+
+/** Waits until the disk has the names in a folder; where the system cannot open folders, it does not. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await openFile(folder, "r").catch(() => null);
+  if (handle === null) return;
+  try {
+    await handle.sync();
+  } finally {
+    await closeFile(handle);
+  }
+}
+
+/**
+ * Fills `into` from byte `at` on.
+ * @throws TensorError `malformed-file` where the file ends before
+ */
+export async function readFully(
+  handle: Pick<fs.FileHandle, "read">,
+  into: Uint8Array,
+  at: number,
+): Promise<void> {
+  const { atOnce } = FILES;
+  for (let done = 0; done < into.length;) {
+    const length = Math.min(into.length - done, atOnce);
+    const { bytesRead } = await handle.read(into, done, length, at + done);
+    if (bytesRead === 0) {
+      throw malformed(`the file ends at byte ${at + done}, ${into.length - done} bytes too early`);
+    }
+    done += bytesRead;
+  }
+}
+
+export async function writeFully(
+  handle: Pick<fs.FileHandle, "write">,
+  from: Uint8Array,
+  at: number,
+): Promise<void> {
+  const { atOnce } = FILES;
+  for (let done = 0; done < from.length;) {
+    const length = Math.min(from.length - done, atOnce);
+    const { bytesWritten } = await handle.write(from, done, length, at + done);
+    done += bytesWritten;
+  }
+}

@@ -1,0 +1,70 @@
+/** A regular grid of boxes over a shape: the chunks of an array, or the blocks of a list. Boxes are numbered row-major. */
+
+import { coordinatesOf, product, stridesOf } from "../../core/tensor/shape.ts";
+import { clippedShape, gridOf } from "./boxes.ts";
+import { ARRAYS } from "../../core/limits.ts";
+
+export interface Box {
+  readonly start: readonly number[];
+  readonly shape: readonly number[];
+}
+
+export class Grid {
+  readonly shape: readonly number[];
+  readonly chunkShape: readonly number[];
+  /** How many boxes there are along each axis. */
+  readonly counts: readonly number[];
+  /** How many boxes there are. */
+  readonly size: number;
+
+  constructor(shape: readonly number[], chunkShape: readonly number[]) {
+    this.shape = shape;
+    this.chunkShape = chunkShape;
+    this.counts = gridOf(shape, chunkShape);
+    this.size = product(this.counts);
+  }
+
+  /** The coordinates of a box in the grid. */
+  at(number: number): number[] {
+    return coordinatesOf(number, this.counts);
+  }
+
+  box(number: number): Box {
+    return this.boxAt(this.at(number));
+  }
+
+  /** Where a box begins, and its shape, which is smaller at the end of an axis. */
+  boxAt(at: readonly number[]): Box {
+    const { shape, chunkShape } = this;
+    const start = at.map((coordinate, d) => coordinate * chunkShape[d]);
+    return { start, shape: clippedShape(at, shape, chunkShape) };
+  }
+}
+
+/** The largest chunk of at most `most` elements, if one element is not more, that is contiguous in row-major order. */
+export function contiguousChunks(shape: readonly number[], most: number): number[] {
+  const strides = stridesOf(shape);
+  const axis = strides.findIndex((stride) => stride <= most);
+  return shape.map((dim, d) =>
+    d > axis ? Math.max(1, dim) : d < axis ? 1 : clamp(Math.floor(most / strides[d]), 1, dim),
+  );
+}
+
+/**
+ * Whether chunks are contiguous in row-major order: ones, then any size, then whole axes. Then the elements of all chunks, one
+ * chunk after the other, are in row-major order too.
+ */
+export function areContiguous(chunkShape: readonly number[], shape: readonly number[]): boolean {
+  if (chunkShape.length !== shape.length) return false;
+  if (!chunkShape.every((dim) => Number.isSafeInteger(dim) && dim >= 1)) return false;
+  const dims = shape.map((dim) => Math.max(1, dim));
+  const wide = chunkShape.findIndex((dim, d) => Math.min(dim, dims[d]) > 1);
+  return wide === -1 || chunkShape.every((dim, d) => d <= wide || dim >= dims[d]);
+}
+
+const clamp = (value: number, low: number, high: number): number =>
+  Math.max(low, Math.min(value, high));
+
+/** Whole rows of the first axis, or of a later one where one row is too much. */
+export const defaultChunks = (shape: readonly number[], elementBytes: number): number[] =>
+  contiguousChunks(shape, Math.max(1, Math.floor(ARRAYS.chunk / Math.max(1, elementBytes))));

@@ -1,0 +1,295 @@
+/**
+ * NPY files as arrays of chunks, read and written by ranges. NPY knows no chunks: whoever opens a file says how it is
+ * divided, in boxes that are contiguous in the file. Only files in C order are taken, because in others no such box is.
+ */
+
+import * as fs from "node:fs/promises";
+import * as path from "node:path";
+import { malformed, TensorError } from "../../core/errors.ts";
+import { parseNpyHeaderLength, printNpyHeader, readNpyHeader } from "../npy/header.ts";
+import { printDescr, type ElementType } from "../npy/descr.ts";
+import { swapBytes } from "../npy/layout.ts";
+import { allocate, DTYPES, type NumericStorage } from "../../core/tensor/dtype.ts";
+import { findNonBool } from "../../core/tensor/packing.ts";
+import { printShape, product, shapeOf } from "../../core/tensor/shape.ts";
+import { bytesOf } from "../../core/tensor/storage.ts";
+import { Tensor } from "../../core/tensor/tensor.ts";
+import type { ArrayLocation, ArrayType, ChunkedArray, HeldBytes, PendingArray } from "./array.ts";
+import { checkChunkBytes, checkRead, checkStart, checkWrite, type CheckedBox } from "./checks.ts";
+import { isCode, isThere, readFully, withFile, writeFully } from "./file.ts";
+import { areContiguous, defaultChunks } from "./grid.ts";
+import { contiguousRuns, type Run } from "./runs.ts";
+import { ARRAYS } from "../../core/limits.ts";
+
+/** Beyond this, nobody counts elements exactly. */
+const MAX_ELEMENTS = Number.MAX_SAFE_INTEGER;
+
+/** Longer headers are no work of NumPy: 64 dimensions take 1.4 kB. */
+const MAX_HEADER_BYTES = 2 ** 20;
+
+/** What is added to the name of a file that is not complete. */
+const PENDING = ".part";
+
+/**
+ * Opens an NPY file.
+ * @param chunkShape ones, then any size, then whole axes: `[1, 1000, 128]` of `[8, 50000, 128]`; by default chunks of
+ * about 64 MiB
+ * @throws TensorError `malformed-file` for what is no NPY file in C order, `dtype` for text, `shape-mismatch` for chunks
+ * that are not contiguous; errors of the file system as they are
+ */
+export async function openNpyArray(
+  file: string,
+  chunkShape?: readonly number[],
+): Promise<ChunkedArray> {
+  const absolute = path.resolve(file);
+  const head = await headOf(absolute);
+  if (chunkShape !== undefined) checkContiguous(chunkShape, head.shape);
+  return new NpyArray(absolute, head, chunkShape);
+}
+
+/**
+ * Begins a new NPY file, which lies beside its place until it is published. Its chunks need not be contiguous.
+ * @param part where it lies until then
+ * @throws TensorError `dtype` for text, and for a data type that NPY lacks; `EEXIST` of the file system
+ */
+export async function createPendingNpy(
+  file: string,
+  type: ArrayType,
+  part = file + PENDING,
+): Promise<PendingArray> {
+  const absolute = path.resolve(file);
+  const { dtype, shape } = type;
+  checkNumeric(dtype, absolute);
+  const header = printNpyHeader(printDescr(dtype, 0), shape);
+  await withFile(path.resolve(part), "wx", async (handle) => {
+    await handle.truncate(header.length + product(shape) * DTYPES[dtype].bytes);
+    await writeFully(handle, header, 0);
+    await handle.sync();
+  });
+  return openPendingNpy(absolute, type.chunkShape, part);
+}
+
+/** Opens what {@link createPendingNpy} began, or has published. */
+export async function openPendingNpy(
+  file: string,
+  chunkShape?: readonly number[],
+  part = file + PENDING,
+): Promise<PendingArray> {
+  const absolute = path.resolve(file);
+  const pending = path.resolve(part);
+  const head = await headOf(pending).catch((error: unknown) => {
+    if (isCode(error, "ENOENT")) return headOf(absolute);
+    throw error;
+  });
+  return new PendingNpyArray(absolute, head, chunkShape, pending);
+}
+
+interface Head {
+  readonly type: ElementType;
+  readonly shape: readonly number[];
+  /** Where the elements begin, in bytes. */
+  readonly start: number;
+  readonly fingerprint: string;
+}
+
+/** The header of a file, of which nothing else is read. */
+async function headOf(file: string): Promise<Head> {
+  return withFile(file, "r", async (handle) => {
+    const { size: fileSize, mtimeMs } = await handle.stat();
+    const first = new Uint8Array(Math.min(fileSize, 12));
+    await readFully(handle, first, 0);
+    const length = Math.min(parseNpyHeaderLength(first), fileSize);
+    if (length > MAX_HEADER_BYTES) throw malformed(`the NPY file has a header of ${length} bytes`);
+    const bytes = new Uint8Array(length);
+    await readFully(handle, bytes, 0);
+    const contents = readNpyHeader(bytes, { fileSize, maxSize: MAX_ELEMENTS });
+    const { type, shape, start, fortranOrder } = contents;
+    checkNumeric(type.dtype, file);
+    // Fewer than two axes of more than one element lie the same way in both orders.
+    if (fortranOrder && shape.filter((dim) => dim > 1).length > 1) {
+      const advice = "save it in C order, as with np.save(path, np.ascontiguousarray(array))";
+      throw malformed(`the NPY file is in Fortran order, which cannot be read in parts: ${advice}`);
+    }
+    const fingerprint = `${new TextDecoder("latin1").decode(bytes)} ${fileSize} ${mtimeMs}`;
+    return { type, shape, start, fingerprint };
+  });
+}
+
+function checkNumeric(dtype: string, file: string): void {
+  if (dtype !== "string") return;
+  throw new TensorError("dtype", `${path.basename(file)} holds text, which is not read in parts`);
+}
+
+class NpyArray implements ChunkedArray {
+  readonly dtype: ElementType["dtype"];
+  readonly shape: readonly number[];
+  readonly chunkShape: readonly number[];
+  readonly location: ArrayLocation;
+  readonly fingerprint: string;
+  readonly held: HeldBytes;
+  protected readonly file: string;
+  readonly #head: Head;
+
+  constructor(file: string, head: Head, given?: readonly number[]) {
+    const { dtype } = head.type;
+    const chunkShape = given ?? defaultChunks(head.shape, head.type.bytes);
+    this.file = file;
+    const bytes = product(chunkShape) * head.type.bytes;
+    // The bytes of numbers are reversed in a copy.
+    this.held = { read: 0, write: head.type.bigEndian ? bytes : 0 };
+    this.#head = head;
+    this.dtype = dtype;
+    this.shape = head.shape;
+    this.chunkShape = chunkShape;
+    // Chunks that nobody chose may be chosen later.
+    this.location = { format: "npy", path: file, ...(given !== undefined && { chunkShape }) };
+    this.fingerprint = head.fingerprint;
+  }
+
+  async read(start?: readonly number[], shape?: readonly number[]): Promise<Tensor> {
+    const from = checkStart(start, this);
+    const rest = this.shape.map((dim, axis) => Math.max(0, dim - from[axis]));
+    const { shape: dims, size } = shapeOf(shape ?? rest);
+    const data = allocate(this.dtype, size) as NumericStorage;
+    await this.readBytes(from, dims, bytesOf(data));
+    return new Tensor(this.dtype, [...dims], size, data);
+  }
+
+  async write(values: Tensor, start?: readonly number[]): Promise<void> {
+    const box = checkWrite(values, start, this);
+    await withFile(await this.place(), "r+", (handle) => this.#writeBox(handle, box));
+  }
+
+  async readBytes(
+    start: readonly number[],
+    shape: readonly number[],
+    into: Uint8Array,
+  ): Promise<void> {
+    await this.#readBox(checkRead(start, shape, into, this));
+  }
+
+  async readChunk(at: readonly number[], into: Uint8Array): Promise<boolean> {
+    await this.#readBox(checkChunkBytes(at, into, this, "into"));
+    return true;
+  }
+
+  async writeChunk(at: readonly number[], from: Uint8Array): Promise<void> {
+    await this.writeTo(await this.place(), at, from);
+  }
+
+  /** The file that reads and writes go to. */
+  protected async place(): Promise<string> {
+    return this.file;
+  }
+
+  protected async writeTo(file: string, at: readonly number[], from: Uint8Array): Promise<void> {
+    const box = checkChunkBytes(at, from, this, "from");
+    await withFile(file, "r+", async (handle) => {
+      await this.#writeBox(handle, box);
+      await handle.datasync();
+    });
+  }
+
+  async #readBox({ start, shape, bytes }: CheckedBox): Promise<void> {
+    const runs = this.#runs(start, shape);
+    await withFile(await this.place(), "r", (handle) => readRuns(handle, runs, bytes));
+    const { dtype, unit, bigEndian } = this.#head.type;
+    if (bigEndian) swapBytes(bytes, unit);
+    const position = dtype === "bool" ? findNonBool(bytes) : -1;
+    if (position === -1) return;
+    throw malformed(`the NPY file has the byte ${bytes[position]}, but a bool is 0 or 1`);
+  }
+
+  async #writeBox(handle: fs.FileHandle, { start, shape, bytes }: CheckedBox): Promise<void> {
+    const { unit, bigEndian } = this.#head.type;
+    const from = bigEndian ? bytes.slice() : bytes;
+    if (bigEndian) swapBytes(from, unit);
+    for (const { at, place, length } of this.#runs(start, shape)) {
+      await writeFully(handle, from.subarray(place, place + length), at);
+    }
+  }
+
+  /** The parts of the file that a box is, in bytes. */
+  #runs(start: readonly number[], shape: readonly number[]): Run[] {
+    const { bytes } = this.#head.type;
+    return contiguousRuns(this.shape, start, shape).map(({ at, place, length }) => ({
+      at: this.#head.start + at * bytes,
+      place: place * bytes,
+      length: length * bytes,
+    }));
+  }
+}
+
+/** Chunks go into the file at once: no reader sees the file before it is published. */
+class PendingNpyArray extends NpyArray implements PendingArray {
+  readonly #part: string;
+
+  constructor(file: string, head: Head, chunkShape: readonly number[] | undefined, part: string) {
+    super(file, head, chunkShape);
+    this.#part = part;
+  }
+
+  protected override async place(): Promise<string> {
+    return (await isThere(this.#part)) ? this.#part : this.file;
+  }
+
+  async stageChunk(at: readonly number[], from: Uint8Array): Promise<void> {
+    await this.writeTo(this.#part, at, from);
+  }
+
+  async stageCopy(): Promise<boolean> {
+    return false;
+  }
+
+  async publishChunk(): Promise<boolean> {
+    return true;
+  }
+
+  async discard(): Promise<void> {}
+
+  async endStaging(): Promise<void> {
+    await fs.rm(this.#part, { force: true });
+  }
+
+  async publish(): Promise<void> {
+    await fs.rename(this.#part, this.file).catch(async (error: unknown) => {
+      if (!isCode(error, "ENOENT") || !(await isThere(this.file))) throw error;
+    });
+  }
+}
+
+/** Reads runs one after the other. Short ones that lie close together are read at once. */
+async function readRuns(
+  handle: fs.FileHandle,
+  runs: readonly Run[],
+  into: Uint8Array,
+): Promise<void> {
+  const { fileRun, span: most } = ARRAYS;
+  const spanOf = (first: number, last: number): number =>
+    runs[last].at + runs[last].length - runs[first].at;
+  for (let first = 0, last = 0; first < runs.length; first = ++last) {
+    const { at, place, length } = runs[first];
+    if (length < fileRun) {
+      while (last + 1 < runs.length && spanOf(first, last + 1) <= most) last++;
+    }
+    if (last === first) {
+      await readFully(handle, into.subarray(place, place + length), at);
+      continue;
+    }
+    const span = new Uint8Array(spanOf(first, last));
+    await readFully(handle, span, at);
+    for (const run of runs.slice(first, last + 1)) {
+      into.set(span.subarray(run.at - at, run.at - at + run.length), run.place);
+    }
+  }
+}
+
+function checkContiguous(chunkShape: readonly number[], shape: readonly number[]): void {
+  if (areContiguous(chunkShape, shape)) return;
+  throw new TensorError(
+    "shape-mismatch",
+    `chunks ${printShape(chunkShape)} of the shape ${printShape(shape)} are not contiguous in an NPY file, whose ` +
+      "chunks are ones, one size and whole axes, such as [1000, 128] of [50000, 128]",
+    { got: chunkShape.length, expected: shape },
+  );
+}

@@ -1,0 +1,38 @@
+/** A box of a row-major array as runs of elements that lie one after the other. */
+
+import { product, stridesOf } from "../../core/tensor/shape.ts";
+
+/** A run of `length` elements, at `at` in the array and at `place` in the box. */
+export interface Run {
+  readonly at: number;
+  readonly place: number;
+  readonly length: number;
+}
+
+/** The longest runs of the box of `box` elements that begins at `start` of an array of `shape`, in order. */
+export function contiguousRuns(
+  shape: readonly number[],
+  start: readonly number[],
+  box: readonly number[],
+): Run[] {
+  const size = product(box);
+  if (size === 0) return [];
+  const strides = stridesOf(shape);
+  // Axes that the box covers as a whole belong to the run of the axis before them.
+  let axis = shape.length - 1;
+  while (axis > 0 && box[axis] === shape[axis]) axis--;
+  const length = product(box, Math.max(axis, 0));
+  const coordinates = box.map(() => 0);
+  let at = start.reduce((sum, from, d) => sum + from * strides[d], 0);
+  const runs: Run[] = [];
+  for (let place = 0; place < size; place += length) {
+    runs.push({ at, place, length });
+    for (let d = axis - 1; d >= 0; d--) {
+      at += strides[d];
+      if (++coordinates[d] < box[d]) break;
+      at -= box[d] * strides[d];
+      coordinates[d] = 0;
+    }
+  }
+  return runs;
+}

@@ -1,0 +1,164 @@
+/** `scatterChunked` and `gatherChunked`: a call on chunked arrays as one makes it on tensors. */
+
+import { availableParallelism } from "node:os";
+import * as path from "node:path";
+import type { NodeSpec } from "../../core/call/call.ts";
+import { printValue, TensorError } from "../../core/errors.ts";
+import { objectOf } from "../../core/tensor/options.ts";
+import type { ArrayLocation, ChunkedArray } from "../boxes/array.ts";
+import { isUrl } from "../boxes/file.ts";
+import { openArray } from "../zarr/open.ts";
+import type { CallSpec } from "./job/call-spec.ts";
+import { beginJob } from "./job/create-job.ts";
+import { removeJob } from "./job/job-folder.ts";
+import { isBadIndex } from "./job/job.ts";
+import { DEFAULT_MEMORY } from "./run/pool.ts";
+import { runBegun, type RunJobOptions } from "./run/run-job.ts";
+
+/** How a chunked call is made, and what it calls: a plain function, with its options beside these, or a node. */
+export interface ChunkedOptions extends RunJobOptions {
+  /** The path of the new array, `.npy` or Zarr; or `data` itself, which is then changed in place. */
+  readonly out: string | ChunkedArray;
+  /** The plain function: `scatterND` and `gatherND` by default. */
+  readonly function?: string | undefined;
+  /** A node of a version, in place of a plain function. */
+  readonly node?: NodeSpec | undefined;
+  /** The value of the axis, where it is an input of the node. */
+  readonly axis?: number | undefined;
+  /**
+   * The folder of the job, which stays when the call has ended, and from which the same call goes on after an interruption.
+   * By default a folder beside the output, which is removed when all is done.
+   */
+  readonly job?: string | undefined;
+  readonly reduction?: string | undefined;
+  readonly batchDims?: number | undefined;
+  readonly bounds?: string | undefined;
+  readonly negative?: string | undefined;
+  readonly duplicates?: string | undefined;
+  readonly includeSelf?: boolean | undefined;
+}
+
+/** What is not an option of a plain function. */
+const OWN: ReadonlySet<string> = new Set([
+  "out",
+  "function",
+  "node",
+  "job",
+  "memory",
+  "threads",
+  "signal",
+  "onProgress",
+]);
+
+/**
+ * A new array, or `data` changed in place: data with the updates applied, as `scatterND` does it in memory, bit for bit.
+ * All indices are checked before the output is begun; a bad one leaves everything as it was.
+ *
+ * @param data any data type but string, of any size; its chunks are read and written one by one
+ * @param indices as of the function or node, in an array of any size
+ * @param updates as of the function or node
+ * @returns the output, open
+ * @throws TensorError as the function or node; `too-large` where a chunk does not fit in the memory, or the results on the
+ * disk; `overlap`, `attribute` for an output that is an input, or exists; the signal's reason
+ * @see ScatterND-18 of ai.onnx, Summary
+ */
+export const scatterChunked = (
+  data: ChunkedArray,
+  indices: ChunkedArray,
+  updates: ChunkedArray,
+  options: ChunkedOptions,
+): Promise<ChunkedArray> => run("scatterND", data, indices, updates, options);
+
+/**
+ * A new array of the elements or slices of `data` that the indices address, as `gatherND` does it in memory.
+ * Parameters and errors as {@link scatterChunked}.
+ * @see GatherND-13 of ai.onnx, Summary
+ */
+export const gatherChunked = (
+  data: ChunkedArray,
+  indices: ChunkedArray,
+  options: ChunkedOptions,
+): Promise<ChunkedArray> => run("gatherND", data, indices, undefined, options);
+
+async function run(
+  name: string,
+  data: ChunkedArray,
+  indices: ChunkedArray,
+  updates: ChunkedArray | undefined,
+  options: ChunkedOptions,
+): Promise<ChunkedArray> {
+  const given = objectOf("options", options, {});
+  const call = callOf(name, given);
+  const { memory = DEFAULT_MEMORY, threads = availableParallelism(), job } = options;
+  checkRun(given);
+  const out = outOf(data, given.out);
+  const place = out?.path ?? data.location.path;
+  if (job === undefined && isUrl(place)) {
+    throw new TensorError("attribute", `a job for ${place} needs a folder here: give job`);
+  }
+  const folder = path.resolve(job ?? `${place}.job`);
+  const request = { folder, call, data, indices, updates, out, memory, threads };
+  const file = await beginJob(request);
+  const { id, out: made } = file.spec;
+  const end = async (): Promise<void> => {
+    if (job === undefined) await removeJob(folder, id);
+  };
+  try {
+    await runBegun(file, options);
+  } catch (error) {
+    if (isBadIndex(error)) await end();
+    throw error;
+  } finally {
+    await file.close();
+  }
+  await end();
+  // Opened by its path alone, because the chunks that the job chose for an NPY file mean nothing to the caller.
+  return openArray(made.path);
+}
+
+function callOf(name: string, given: Readonly<Record<string, unknown>>): CallSpec {
+  if (given.node !== undefined) {
+    const { node, axis, duplicates } = given;
+    const other = Object.keys(given).find(
+      (key) =>
+        given[key] !== undefined &&
+        (key === "function" || !(OWN.has(key) || key === "axis" || key === "duplicates")),
+    );
+    if (other !== undefined) {
+      const sentence = `there is no option ${other} beside node, whose attributes say everything`;
+      throw new TensorError("attribute", sentence);
+    }
+    return { node, axis, duplicates } as CallSpec;
+  }
+  const own = Object.entries(given).filter(([key, value]) => !OWN.has(key) && value !== undefined);
+  return { function: String(given.function ?? name), options: Object.fromEntries(own) };
+}
+
+function outOf(data: ChunkedArray, out: unknown): Pick<ArrayLocation, "format" | "path"> | null {
+  if (out === data) return null;
+  if (typeof out === "string" && out !== "" && !out.includes("\0")) {
+    const format = out.toLowerCase().endsWith(".npy") ? "npy" : "zarr";
+    return { format, path: isUrl(out) ? out : path.resolve(out) };
+  }
+  const sentence = `out must be the path of a new array, or data itself, got ${printValue(out)}`;
+  throw new TensorError("attribute", sentence, { input: "out" });
+}
+
+/** What is wrong here would otherwise end a job that has begun. */
+function checkRun({ job, signal, onProgress }: Readonly<Record<string, unknown>>): void {
+  const isPath = typeof job === "string" && job !== "" && !job.includes("\0");
+  if (job !== undefined && !isPath) {
+    throw new TensorError("attribute", `job must be the path of a folder, got ${printValue(job)}`);
+  }
+  if (onProgress !== undefined && typeof onProgress !== "function") {
+    throw new TensorError(
+      "attribute",
+      `onProgress must be a function, got ${printValue(onProgress)}`,
+    );
+  }
+  if (signal === undefined) return;
+  if (!(signal instanceof AbortSignal)) {
+    throw new TensorError("attribute", `signal must be an AbortSignal, got ${printValue(signal)}`);
+  }
+  signal.throwIfAborted();
+}

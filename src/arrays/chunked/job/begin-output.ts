@@ -1,0 +1,84 @@
+/** The output of a job before its first task: the new array, out of sight, or the array that is changed in place. */
+
+import * as fs from "node:fs/promises";
+import * as path from "node:path";
+import type { ArrayType } from "../../boxes/array.ts";
+import { isThere, isUrl } from "../../boxes/file.ts";
+import { TensorError } from "../../../core/errors.ts";
+import { resolveCall } from "./call-spec.ts";
+import { claim, claimOf, isClaimed } from "./claim.ts";
+import { fileOf } from "../stages/context.ts";
+import { inGroups } from "../stages/fragments.ts";
+import { FOLDERS } from "./job.ts";
+import { createOutput, openLocated, openOutput, partOf } from "./open-arrays.ts";
+import { hasChanged } from "../stages/publish.ts";
+import type { JobSpec } from "./spec.ts";
+
+/**
+ * Makes the output where it is not there yet. Called again, it goes on with what is there.
+ * @throws TensorError `attribute` where another job has the array, or the output of this one is gone
+ */
+export async function beginOutput(folder: string, spec: JobSpec): Promise<void> {
+  if (await isOurs(spec)) return;
+  const { inPlace, out } = spec;
+  const done = await marksOf(folder, spec);
+  if (done > 0) {
+    // The job may have ended between the last two steps of its last stage.
+    if (!inPlace && (await isPublished(spec))) return;
+    throw inPlace ? halfChanged(folder, spec, done) : lost(folder, out.path);
+  }
+  if (!isUrl(out.path) && out.format === "zarr") await claim(out.path, claimOf(folder, spec));
+  if (!inPlace) await createNew(spec);
+}
+
+/** The error when the array's folder .ndscatter is gone: the staged chunks went with it, so nobody can finish the job. */
+const halfChanged = (folder: string, { out, stages }: JobSpec, changed: number): TensorError => {
+  const chunks = stages.find(({ name }) => name === "apply")?.tasks;
+  const sentence =
+    `${changed} of ${chunks} chunks of ${out.path} are changed by the job in ${folder}, but the array's folder ` +
+    `.ndscatter, without which the job cannot be finished, is gone; restore the array from a copy, then remove ${folder}`;
+  return new TensorError("attribute", sentence);
+};
+
+const lost = (folder: string, out: string): TensorError => {
+  const sentence =
+    `the job in ${folder} has written chunks of ${out}, but the unfinished output is gone; ` +
+    `remove the job to begin again (ndscatter job remove ${folder})`;
+  return new TensorError("attribute", sentence);
+};
+
+/** Whether the output was begun by this job, and is not published. */
+async function isOurs(spec: JobSpec): Promise<boolean> {
+  const { out, inPlace } = spec;
+  if (out.format === "npy") return isThere(partOf(spec));
+  if (!isUrl(out.path) && !(await isClaimed(out.path, spec))) return false;
+  return (
+    inPlace ||
+    openOutput(spec).then(
+      () => true,
+      () => false,
+    )
+  );
+}
+
+const isPublished = ({ out }: JobSpec): Promise<boolean> =>
+  isThere(out.format === "npy" ? out.path : path.join(out.path, "zarr.json"));
+
+/** The number of tasks that have written to a new output, or have changed a chunk in place. */
+async function marksOf(folder: string, { updates, inPlace }: JobSpec): Promise<number> {
+  const stage = fileOf.stage(folder, updates === undefined ? FOLDERS.place : FOLDERS.apply);
+  const marks = (await fs.readdir(stage)).filter((name) => /^\d+$/.test(name));
+  if (!inPlace) return marks.length;
+  const changes = await inGroups(marks, (name) => hasChanged(path.join(stage, name)));
+  return changes.filter(Boolean).length;
+}
+
+async function createNew(spec: JobSpec): Promise<void> {
+  const { call, out } = spec;
+  const data = await openLocated(spec.data);
+  const indices = await openLocated(spec.indices);
+  const updates = spec.updates && (await openLocated(spec.updates));
+  const { shape } = resolveCall(call, { data, indices, updates });
+  const type: ArrayType = { dtype: data.dtype, shape, chunkShape: out.chunkShape ?? shape };
+  await createOutput(spec, type, data);
+}

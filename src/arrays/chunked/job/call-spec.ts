@@ -1,0 +1,113 @@
+/**
+ * The call of a job as plain data, and as the rest of the package knows it. A chunked call is one of a node or of a plain
+ * function; both are resolved and checked as `run` does it, by the same functions.
+ */
+
+import {
+  callOf,
+  nodeFrom,
+  plainCallOf,
+  type Call,
+  type NodeSpec,
+} from "../../../core/call/call.ts";
+import { refusesRepeats } from "../../../core/call/duplicates.ts";
+import { policiesOf, type Policies } from "../../../core/call/policies.ts";
+import { settle } from "../../../core/call/prepare.ts";
+import { printValue, TensorError } from "../../../core/errors.ts";
+import type { Layout, TensorType } from "../../../core/operators/operator.ts";
+import { FUNCTIONS } from "../../../core/operators/plain.ts";
+import { rolesOf } from "../../../core/operators/signature.ts";
+import { allocate } from "../../../core/tensor/dtype.ts";
+import { tensor, Tensor } from "../../../core/tensor/tensor.ts";
+import type { ArrayType } from "../../boxes/array.ts";
+
+/** A node of a version, with the value of the axis where that is an input; or a plain function and its options. */
+export type CallSpec =
+  | {
+      readonly node: NodeSpec;
+      readonly axis?: number | undefined;
+      readonly duplicates?: "last" | "error" | undefined;
+    }
+  | { readonly function: string; readonly options: Readonly<Record<string, unknown>> };
+
+/** A call whose inputs fit, but for the values of its indices. */
+export interface ResolvedCall {
+  readonly call: Call;
+  readonly policies: Policies;
+  /** Of the output. */
+  readonly shape: readonly number[];
+  readonly layout: Layout;
+}
+
+/** What is known of the inputs before they are read. */
+export interface CallTypes {
+  readonly data: Pick<ArrayType, "dtype" | "shape">;
+  readonly indices: Pick<ArrayType, "dtype" | "shape">;
+  readonly updates?: Pick<ArrayType, "dtype" | "shape"> | undefined;
+}
+
+/** @throws TensorError as `run`, up to the shapes */
+export function resolveCall(spec: CallSpec, types: CallTypes): ResolvedCall {
+  const { call: unsettled, policies } = callFrom(spec);
+  const { version, operator, fields } = unsettled;
+  if (version.indexForm === "sequences" || version.fusesBatches === true) {
+    const sentence =
+      "this operator is not done chunk by chunk; its newest version in the table may be";
+    throw new TensorError("unknown-operator", sentence, fields);
+  }
+  const isGather = operator.kind === "gather";
+  if (isGather !== (types.updates === undefined)) {
+    const sentence = isGather ? "a gather takes no updates" : "a scatter needs updates";
+    throw new TensorError("dtype", sentence, { ...fields, input: "updates" });
+  }
+  const axis = "node" in spec && spec.axis !== undefined ? axisTensor(spec.axis) : undefined;
+  const takesAxis = unsettled.signature.positions.axis >= 0;
+  if (takesAxis !== (axis !== undefined)) {
+    const sentence = takesAxis ? "the axis, an input, must be given" : "there is no input axis";
+    throw new TensorError("axis", sentence, { ...fields, input: "axis" });
+  }
+  const inputs = unsettled.signature.inputs.map(({ role }): TensorType | undefined =>
+    role === "axis" ? axis : types[role],
+  );
+  const shapes = {
+    data: types.data.shape,
+    indices: types.indices.shape,
+    updates: types.updates?.shape ?? null,
+  };
+  const settled = settle(unsettled, inputs, rolesOf(unsettled.signature, inputs), shapes);
+  const { call } = settled;
+  const layout = operator.layout(
+    { data: shapes.data, indices: shapeOnly(types.indices), updates: types.updates?.shape },
+    call,
+  );
+  return { call, policies, shape: settled.shape as readonly number[], layout };
+}
+
+/** Whether two updates of one target are an error. */
+export const refusesDuplicates = ({ call, policies }: ResolvedCall): boolean =>
+  refusesRepeats(call, policies);
+
+function callFrom(spec: CallSpec): { call: Call; policies: Policies } {
+  if ("node" in spec) {
+    const call = callOf(nodeFrom(spec.node));
+    const { duplicates } = spec;
+    return { call, policies: policiesOf(call.operator, { duplicates }, call.fields) };
+  }
+  const name = spec.function;
+  if (!Object.hasOwn(FUNCTIONS, name)) {
+    const known = Object.keys(FUNCTIONS).join(", ");
+    const sentence = `there is no function ${printValue(name)}, only ${known}`;
+    throw new TensorError("unknown-operator", sentence);
+  }
+  const { call } = plainCallOf(FUNCTIONS[name as keyof typeof FUNCTIONS], spec.options);
+  return { call, policies: call.policies };
+}
+
+function axisTensor(axis: number): Tensor {
+  if (Number.isSafeInteger(axis)) return tensor("int64", [], BigInt64Array.of(BigInt(axis)));
+  throw new TensorError("attribute", `axis must be an integer, got ${printValue(axis)}`);
+}
+
+/** A layout asks for the shape of indices only, which may be larger than a tensor's. */
+const shapeOnly = ({ dtype, shape }: CallTypes["indices"]): Tensor =>
+  new Tensor(dtype, [...shape], 0, allocate(dtype, 0));

@@ -1,0 +1,168 @@
+/**
+ * An array that a job changes in place belongs to that job, because two jobs at once would each read half of the other's
+ * changes. A new array belongs to its job until it is complete. The array's own folder records which job that is and which
+ * chunks are changed, so that both are known on machines that do not see the job's folder.
+ *
+ *     .ndscatter/job            the claim: which job has the array
+ *     .ndscatter/changed/<n>    chunk n is changed in place, or about to be
+ *     .ndscatter/partial        a job was given up after it had changed some chunks
+ */
+
+import * as fs from "node:fs/promises";
+import * as path from "node:path";
+import { isCode, makeFolders } from "../../boxes/file.ts";
+import { TensorError } from "../../../core/errors.ts";
+import { readSpec } from "./spec-file.ts";
+import type { JobSpec } from "./spec.ts";
+import { PARTIAL, STAGING } from "../../zarr/stores/store.ts";
+
+export interface Claim {
+  readonly id: string;
+  readonly inPlace: boolean;
+  /** The job's folder; null for a claim of an older version, which recorded the id alone. */
+  readonly folder: string | null;
+  /** How many chunks the array has. */
+  readonly chunks: number;
+}
+
+export const claimOf = (folder: string, { id, inPlace, stages }: JobSpec): Claim => {
+  const chunks = stages.find(({ name }) => name === "apply")?.tasks ?? 0;
+  return { id, inPlace, folder, chunks };
+};
+
+const CLAIM = "job";
+
+const inStaging = (array: string, ...names: string[]): string =>
+  path.join(array, STAGING, ...names);
+
+/** @throws TensorError `attribute` where another job has the array */
+export async function claim(array: string, own: Claim): Promise<void> {
+  const file = inStaging(array, CLAIM);
+  const temporary = `${file}.${own.id}.tmp`;
+  await makeFolders(own.inPlace ? inStaging(array, "changed") : path.dirname(file));
+  await fs.writeFile(temporary, JSON.stringify(own));
+  try {
+    await fs.link(temporary, file);
+  } catch (error) {
+    if (!isCode(error, "EEXIST")) throw error;
+    const found = await readClaim(array);
+    if (found?.id === own.id) return;
+    if (found !== null) throw await refusal(array, found);
+    throw error;
+  } finally {
+    await fs.rm(temporary, { force: true });
+  }
+}
+
+/** Reads which job has the array; null where none has. */
+export async function readClaim(array: string): Promise<Claim | null> {
+  let text: string;
+  try {
+    text = await fs.readFile(inStaging(array, CLAIM), "utf8");
+  } catch (error) {
+    if (isCode(error, "ENOENT", "ENOTDIR")) return null;
+    throw error;
+  }
+  try {
+    const { id, inPlace, folder, chunks } = JSON.parse(text) as Record<string, unknown>;
+    if (typeof id === "string" && typeof folder === "string") {
+      return { id, inPlace: inPlace !== false, folder, chunks: Number(chunks) };
+    }
+  } catch {
+    // An older version wrote the id alone.
+  }
+  return { id: text, inPlace: true, folder: null, chunks: 0 };
+}
+
+/** True if this job has the array. */
+export const isClaimed = async (array: string, { id }: Pick<Claim, "id">): Promise<boolean> =>
+  (await readClaim(array))?.id === id;
+
+/** @throws TensorError `attribute` where a job other than `id` is changing the array in place */
+export async function checkUnclaimed(array: string, id: string | null): Promise<void> {
+  const found = await readClaim(array);
+  if (found === null || found.id === id || !found.inPlace) return;
+  throw await refusal(array, found);
+}
+
+/** Records that a chunk is about to be changed. Nothing is recorded for an array without a claim. */
+export async function noteChange(array: string, chunk: number): Promise<void> {
+  await fs.writeFile(inStaging(array, "changed", String(chunk)), "").catch((error: unknown) => {
+    if (!isCode(error, "ENOENT")) throw error;
+  });
+}
+
+/** The number of changed chunks, including those that a run was about to change when it ended. */
+async function changesOf(array: string): Promise<number> {
+  try {
+    return (await fs.readdir(inStaging(array, "changed"))).length;
+  } catch (error) {
+    if (isCode(error, "ENOENT")) return 0;
+    throw error;
+  }
+}
+
+/** Ends the claim of a job that does not finish, and leaves a mark where chunks were changed. */
+export async function giveUpClaim(array: string, { id, chunks }: Claim): Promise<void> {
+  const changed = await changesOf(array);
+  if (changed > 0) {
+    const text = JSON.stringify({ job: id, changed, chunks });
+    await fs.writeFile(inStaging(array, PARTIAL), text);
+  }
+  await endClaim(array, { id });
+}
+
+/**
+ * Removes a job's files from the array's folder, but keeps the mark that chunks are changed. The claim is removed last: if
+ * the process ends before, the remaining files still say which job they belong to, and the next process removes them.
+ * @param found the claim that was read; null where there is none
+ */
+export async function endClaim(array: string, found: Pick<Claim, "id"> | null): Promise<void> {
+  const names = await fs.readdir(path.join(array, STAGING)).catch((error: unknown) => {
+    if (isCode(error, "ENOENT")) return [];
+    throw error;
+  });
+  const others = names.filter((name) => name !== CLAIM && name !== PARTIAL);
+  // Without a claim, the files belong to a job that is about to write its claim.
+  for (const name of found === null ? [] : [...others, CLAIM]) {
+    await fs.rm(inStaging(array, name), { recursive: true, force: true });
+  }
+  // This fails while the folder still holds the mark, or files of a job that has begun meanwhile.
+  await fs.rmdir(path.join(array, STAGING)).catch(() => {});
+}
+
+const refuse = (sentence: string): TensorError => new TensorError("attribute", sentence);
+
+/** The error for an array that another job has: which job, how many chunks it has changed, and what to do. */
+export async function refusal(
+  array: string,
+  { id, folder, inPlace, chunks }: Claim,
+): Promise<TensorError> {
+  if (folder === null) return refuse(`another job is changing ${array} in place (job ${id})`);
+  const isHere = await holdsJob(folder, id);
+  const ways = `finish it (ndscatter job resume ${folder}), or give it up (ndscatter job remove ${folder})`;
+  if (!inPlace) {
+    const what = `${array} is the unfinished output of the job in ${folder}`;
+    return refuse(isHere ? `${what}; ${ways}` : `${what}, which is not here; remove ${array}`);
+  }
+  const changed = await changesOf(array);
+  const what = `another job is changing ${array} in place: ${changed} of ${chunks} chunks are changed`;
+  const cost = changed > 0 ? ", which leaves the array changed in part" : "";
+  if (isHere) return refuse(`${what}; ${ways}${cost}`);
+  const remedy =
+    changed > 0
+      ? "restore the array from a copy"
+      : `remove ${path.join(array, STAGING)} if the folder is gone`;
+  return refuse(
+    `${what}, and its folder ${folder} is not here; finish it where it is, or ${remedy}`,
+  );
+}
+
+/** True if a folder holds the job; false also where the folder cannot be read. */
+async function holdsJob(folder: string, id: string): Promise<boolean> {
+  try {
+    return (await readSpec(folder)).id === id;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,107 @@
+/** The last stage, of one task: makes the output visible and takes away what the job does not need any more. */
+
+import { randomBytes } from "node:crypto";
+import * as fs from "node:fs/promises";
+import * as path from "node:path";
+import { isCode, isThere, isUrl } from "../../boxes/file.ts";
+import { isTensorError, TensorError } from "../../../core/errors.ts";
+import { endClaim, giveUpClaim, readClaim } from "./claim.ts";
+import { fileOf, type JobContext } from "../stages/context.ts";
+import { inGroups } from "../stages/fragments.ts";
+import { isPublished } from "../stages/publish.ts";
+import { FOLDERS, jobFailure, jobOf, remainingTasks } from "./job.ts";
+import { openOutput, partOf } from "./open-arrays.ts";
+import { markComplete } from "./spec-file.ts";
+import type { JobSpec } from "./spec.ts";
+
+/** What is added to the name of a folder that is being removed. */
+const TRASH = ".trash";
+
+/** @throws TensorError of the job's first bad index; `engine` where tasks are not done */
+export async function finish(job: JobContext): Promise<void> {
+  const { folder, out, spec } = job;
+  const listed = jobOf(job);
+  const failure = await jobFailure(listed);
+  if (failure !== null) {
+    await abandon(spec);
+    throw failure;
+  }
+  for (const { name } of listed.stages) {
+    if (name === "finish") continue;
+    const { length: left } = await remainingTasks(listed, name);
+    if (left === 0) continue;
+    // Another run may have finished the job, and removed what was listed.
+    if (await isThere(fileOf.done(folder))) return;
+    const sentence = `the job in ${folder} cannot be finished: ${left} of its ${name} tasks are not done`;
+    throw new TensorError("engine", sentence);
+  }
+  if (!spec.inPlace && "publish" in out) await out.publish();
+  // A run may have ended between its mark, which makes the task done, and the renaming of its chunk.
+  if (spec.inPlace)
+    await inGroups([...Array(job.chunks.size).keys()], (chunk) => isPublished(job, chunk));
+  await markComplete(folder);
+  await endStaging(job);
+  await fs.writeFile(fileOf.done(folder), "");
+  await cleanUp(folder);
+}
+
+/**
+ * Removes the files of all tasks of a job that is done. A task that runs late must not find a folder without the mark that
+ * stops it, so a folder goes at once, by a new name.
+ */
+export async function cleanUp(folder: string): Promise<void> {
+  for (const stage of Object.values(FOLDERS)) {
+    const place = fileOf.stage(folder, stage);
+    const trash = `${place}${TRASH}-${randomBytes(6).toString("hex")}`;
+    await fs.rename(place, trash).catch((error: unknown) => {
+      if (!isCode(error, "ENOENT")) throw error;
+    });
+  }
+  // Another run may have removed the folder.
+  const names = await fs.readdir(folder).catch((error: unknown) => {
+    if (isCode(error, "ENOENT")) return [];
+    throw error;
+  });
+  for (const name of names) {
+    if (!name.includes(TRASH)) continue;
+    await fs.rm(path.join(folder, name), { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/**
+ * Removes the unfinished output of a job that is given up. An array that was changed in place keeps a mark that says how
+ * many chunks are changed.
+ */
+export async function abandon(spec: JobSpec): Promise<void> {
+  const { out, inPlace } = spec;
+  if (out.format === "npy") return fs.rm(partOf(spec), { force: true });
+  if (isUrl(out.path)) return endPending(spec);
+  const found = await readClaim(out.path);
+  // The array may belong to a later job by now.
+  if (found?.id !== spec.id) return;
+  if (inPlace) return giveUpClaim(out.path, found);
+  // The folder `c` holds the chunks. The claim is removed last, so that remaining files always say which job they belong
+  // to.
+  await fs.rm(path.join(out.path, "c"), { recursive: true, force: true });
+  await giveUpClaim(out.path, found);
+  // A folder with something in it is not ours.
+  await fs.rmdir(out.path).catch(() => {});
+}
+
+async function endPending(spec: JobSpec): Promise<void> {
+  const out = await openOutput(spec).catch((error: unknown) => {
+    // The output was not begun.
+    if (isTensorError(error, "malformed-file")) return null;
+    throw error;
+  });
+  await out?.endStaging();
+}
+
+/** Ends the staging of an output, unless it is that of a later job by now. */
+async function endStaging({ out, spec }: JobContext): Promise<void> {
+  if (spec.out.format === "npy" || isUrl(spec.out.path)) return out.endStaging();
+  const found = await readClaim(spec.out.path);
+  if (found !== null && found.id !== spec.id) return;
+  if (!spec.inPlace) await out.endStaging();
+  else await endClaim(spec.out.path, found);
+}

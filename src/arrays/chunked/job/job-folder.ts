@@ -1,0 +1,89 @@
+/** The folder of a job as a whole: it appears complete, by one rename, and goes with what the job has made, and no more. */
+
+import { randomBytes } from "node:crypto";
+import * as fs from "node:fs/promises";
+import * as path from "node:path";
+import { TensorError } from "../../../core/errors.ts";
+import { isCode, isThere, makeFolders, withFile } from "../../boxes/file.ts";
+import { fileOf } from "../stages/context.ts";
+import { abandon, cleanUp } from "./finish.ts";
+import { FOLDERS } from "./job.ts";
+import { findSpec, specFile } from "./spec-file.ts";
+import { printSpec, type JobSpec } from "./spec.ts";
+
+/**
+ * Makes a job's folder; an empty one may be there.
+ * @returns the job in the folder, which is another one where someone else was faster
+ * @throws TensorError `attribute` for a folder that holds something else
+ */
+export async function makeFolder(folder: string, spec: JobSpec): Promise<JobSpec> {
+  const temporary = `${folder}.${randomBytes(6).toString("hex")}.tmp`;
+  try {
+    // The folders of stages are made here and nowhere else: when the job has ended, tasks that run late find none.
+    for (const stage of Object.values(FOLDERS)) await makeFolders(fileOf.stage(temporary, stage));
+    await withFile(specFile(temporary), "wx", async (handle) => {
+      await handle.writeFile(printSpec(spec));
+      await handle.sync();
+    });
+    await fs.rename(temporary, folder);
+    return spec;
+  } catch (error) {
+    if (!isCode(error, "ENOTEMPTY", "EEXIST", "ENOTDIR")) throw error;
+    const found = await findSpec(folder);
+    if (found !== null) return found;
+    if (await isFree(folder)) return makeFolder(folder, spec);
+    const sentence = `${folder} holds something else than a job; give a folder that is new or empty`;
+    throw new TensorError("attribute", sentence);
+  } finally {
+    await fs.rm(temporary, { recursive: true, force: true });
+  }
+}
+
+/** How often a run checks that another run has removed a job's folder, and the milliseconds between two checks. */
+const LOOKS = 5;
+const PAUSE = 20;
+
+/**
+ * True if a folder without a job is gone or empty. A run that removes a job deletes the mark `done` last, a moment later.
+ */
+async function isFree(folder: string, looks = LOOKS): Promise<boolean> {
+  const names = await fs.readdir(folder).catch((error: unknown) => {
+    if (isCode(error, "ENOENT")) return [];
+    throw error;
+  });
+  const isOnlyMark = names.length === 1 && names[0] === path.basename(fileOf.done(folder));
+  if (!isOnlyMark || looks === 0) return names.length === 0;
+  await new Promise((resolve) => void setTimeout(resolve, PAUSE));
+  return isFree(folder, looks - 1);
+}
+
+/**
+ * Removes a job and its folder; the folder stays if it holds anything else. A job that is not done is given up: its new
+ * array is removed too, and an array that it has changed in part keeps a mark that says so.
+ * @param id removes only the job of this id, not a later one in the same folder
+ * @throws TensorError `malformed-file` for a folder that holds something else
+ */
+export async function removeJob(folder: string, id?: string): Promise<void> {
+  const spec = await findSpec(folder);
+  if (spec === null || (id !== undefined && spec.id !== id)) return;
+  const isDone = await isThere(fileOf.done(folder));
+  // The folders of stages are removed first: without them no task can leave a mark.
+  await cleanUp(folder);
+  if (!isDone) await abandon(spec);
+  for (const file of [specFile(folder), fileOf.done(folder)]) await fs.rm(file, { force: true });
+  await fs.rmdir(folder).catch(() => {});
+}
+
+/**
+ * @throws TensorError `attribute` for a folder that is one of the arrays, lies in one or holds one: to remove the one would
+ * remove the other
+ */
+export function checkApart(folder: string, arrays: readonly string[]): void {
+  const array = arrays.find((one) => isIn(folder, one) || isIn(one, folder));
+  if (array === undefined) return;
+  const sentence = `the job's folder ${folder} and the array ${array} must not lie in each other`;
+  throw new TensorError("attribute", sentence);
+}
+
+const isIn = (inner: string, outer: string): boolean =>
+  inner === outer || inner.startsWith(outer + path.sep);

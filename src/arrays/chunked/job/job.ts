@@ -1,0 +1,192 @@
+/**
+ * A job: a folder of numbered tasks. `job.json` says what is to be done; a file of a task says that the task is done, so
+ * progress and what is left are a listing, whoever runs the tasks and however often.
+ *
+ *     partition   shuffle/<block>   one task a block of positions
+ *     check       checked/<lead>    only where duplicates are an error: one a column of chunks
+ *     apply       applied/<chunk>   one a chunk of data
+ *     place       placed/<block>    only of a gather
+ *     finish      done
+ *
+ * A task that finds bad indices leaves `<number>.bad` in place of its file. Its stage goes on, because the error of the
+ * first bad index is that of the first block that has one; later stages are not begun.
+ */
+
+import { randomBytes } from "node:crypto";
+import * as fs from "node:fs/promises";
+import * as path from "node:path";
+import { isCode, isThere } from "../../boxes/file.ts";
+import { isTensorError, TensorError } from "../../../core/errors.ts";
+import { CHUNKED } from "../../../core/limits.ts";
+import { contextOf, fileOf, type JobContext } from "../stages/context.ts";
+import { openArrays } from "./open-arrays.ts";
+import { checkFolder } from "./owner.ts";
+import { receiveError, sendError, type SentError } from "../run/sent-error.ts";
+import { readSpec } from "./spec-file.ts";
+import type { JobSpec, Stage, StageName } from "./spec.ts";
+
+export type { Stage, StageName } from "./spec.ts";
+
+export interface Job {
+  readonly folder: string;
+  readonly id: string;
+  /** In their order; the last is `finish`, of one task. */
+  readonly stages: readonly Stage[];
+}
+
+/** The folder of each stage's files. */
+export const FOLDERS = {
+  partition: "shuffle",
+  check: "checked",
+  apply: "applied",
+  place: "placed",
+} as const satisfies Record<Exclude<StageName, "finish">, string>;
+
+/**
+ * The job in a folder, by its `job.json` alone.
+ * @throws TensorError `malformed-file` for a folder that holds no job
+ */
+export async function openJob(folder: string): Promise<Job> {
+  const { id, stages } = await readSpec(folder);
+  return { folder, id, stages };
+}
+
+/** @param spec what `job.json` of the folder says */
+export const openContext = async (folder: string, spec: JobSpec): Promise<JobContext> =>
+  contextOf(folder, spec, await openArrays(spec));
+
+export const jobOf = ({ folder, spec: { id, stages } }: JobContext): Job => ({
+  folder,
+  id,
+  stages,
+});
+
+/** How many tasks each stage has; null for a stage that a job is without. */
+export const stagesOf = (tasks: {
+  readonly partition: number;
+  readonly check: number | null;
+  readonly apply: number;
+  readonly place: number | null;
+}): Stage[] =>
+  Object.entries({ ...tasks, finish: 1 }).flatMap(([name, count]) =>
+    count === null ? [] : [{ name: name as StageName, tasks: count }],
+  );
+
+/** The numbers of a stage's tasks that are not done. */
+export async function remainingTasks(job: Job, name: StageName): Promise<number[]> {
+  const tasks = job.stages.find((stage) => stage.name === name)?.tasks ?? 0;
+  await checkFolder(job);
+  if (await isThere(fileOf.done(job.folder))) return [];
+  if (name === "finish") return [0];
+  const { done, bad } = await listTasks(job.folder, name);
+  // Blocks behind one that has a bad index cannot change the job's error.
+  const first = name === "partition" ? Math.min(...bad) : Infinity;
+  const numbers = Array.from({ length: tasks }, (_, task) => task);
+  return numbers.filter((task) => !done.has(task) && !bad.has(task) && task < first);
+}
+
+/**
+ * How many tasks of a stage are done in a second, by when their files were written; null where there are too few to tell.
+ * It is the rate of all runs, with the pauses between them.
+ */
+export async function taskRate({ folder }: Job, name: StageName): Promise<number | null> {
+  if (name === "finish") return null;
+  const done = [...(await listTasks(folder, name)).done];
+  const step = Math.ceil(done.length / CHUNKED.rated);
+  const times: number[] = [];
+  for (const task of done.filter((_, i) => i % step === 0)) {
+    const stat = await fs.stat(fileOf.task(folder, FOLDERS[name], task)).catch(() => null);
+    if (stat !== null) times.push(stat.mtimeMs / 1000);
+  }
+  const seconds = Math.max(...times) - Math.min(...times);
+  return times.length > 1 && seconds > 0 ? ((times.length - 1) * step) / seconds : null;
+}
+
+/** The error that ends the job, as far as its tasks have found one; null where all indices seen so far are good. */
+export async function jobFailure(job: Job): Promise<TensorError | null> {
+  const failures: BadTask[] = [];
+  for (const { name } of job.stages) {
+    if (name !== "partition" && name !== "check") continue;
+    const { bad } = await listTasks(job.folder, name);
+    for (const task of bad) {
+      failures.push(await readBad(job.folder, name, task));
+    }
+    if (failures.length > 0) break;
+  }
+  failures.sort((a, b) => a.block - b.block || a.position - b.position);
+  return failures[0]?.error ?? null;
+}
+
+/** Takes back what tasks have said of bad indices, so that these are looked at again. */
+export async function forgetFailures(folder: string): Promise<void> {
+  for (const stage of [FOLDERS.partition, FOLDERS.check]) {
+    const names = await fs.readdir(fileOf.stage(folder, stage));
+    for (const name of names.filter((one) => one.endsWith(".bad"))) {
+      await fs.rm(path.join(fileOf.stage(folder, stage), name), { force: true });
+    }
+  }
+}
+
+/** An error of a task, and the first position that has it. */
+export interface BadTask {
+  readonly block: number;
+  readonly position: number;
+  readonly error: TensorError;
+}
+
+export async function writeBad(
+  folder: string,
+  stage: "partition" | "check",
+  task: number,
+  { block, position, error }: BadTask,
+): Promise<void> {
+  const text = JSON.stringify({ block, position, error: sendError(error) }, (_, value: unknown) =>
+    typeof value === "bigint" ? { bigint: String(value) } : value,
+  );
+  const file = badFile(folder, stage, task);
+  const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
+  await fs.writeFile(temporary, text);
+  await fs.rename(temporary, file);
+}
+
+async function readBad(
+  folder: string,
+  stage: "partition" | "check",
+  task: number,
+): Promise<BadTask> {
+  const file = badFile(folder, stage, task);
+  try {
+    const { block, position, error } = JSON.parse(
+      await fs.readFile(file, "utf8"),
+      (_, value: unknown) =>
+        typeof value === "object" && value !== null && "bigint" in value
+          ? BigInt(String(value.bigint))
+          : value,
+    ) as { block: number; position: number; error: SentError };
+    const received = receiveError(error);
+    if (isTensorError(received)) return { block, position, error: received };
+    throw new Error("no code");
+  } catch (cause) {
+    throw new TensorError("malformed-file", `${file} is not what a task wrote`, {}, { cause });
+  }
+}
+
+const badFile = (folder: string, stage: "partition" | "check", task: number): string =>
+  `${fileOf.task(folder, FOLDERS[stage], task)}.bad`;
+
+async function listTasks(
+  folder: string,
+  name: Exclude<StageName, "finish">,
+): Promise<{ done: ReadonlySet<number>; bad: ReadonlySet<number> }> {
+  const names = await fs.readdir(fileOf.stage(folder, FOLDERS[name])).catch((error: unknown) => {
+    if (isCode(error, "ENOENT")) return [];
+    throw error;
+  });
+  const numbers = (pattern: RegExp): Set<number> =>
+    new Set(names.flatMap((one) => (pattern.test(one) ? [parseInt(one, 10)] : [])));
+  return { done: numbers(/^[0-9]+$/), bad: numbers(/^[0-9]+\.bad$/) };
+}
+
+/** Whether an error is that of a bad index, which no further run of a task can mend. */
+export const isBadIndex = (error: unknown): error is TensorError =>
+  isTensorError(error, "index-out-of-range", "duplicate-index");

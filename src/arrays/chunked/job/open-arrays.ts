@@ -1,0 +1,90 @@
+/** The arrays of a job, wherever they are. */
+
+import { randomBytes } from "node:crypto";
+import * as fs from "node:fs/promises";
+import { isCode } from "../../boxes/file.ts";
+import type {
+  ArrayLocation,
+  ArrayType,
+  ChunkedArray,
+  HeldBytes,
+  PendingArray,
+} from "../../boxes/array.ts";
+import { createPendingNpy, openNpyArray, openPendingNpy } from "../../boxes/npy-array.ts";
+import { TensorError } from "../../../core/errors.ts";
+import { sameShape } from "../../../core/tensor/shape.ts";
+import type { CreateOptions } from "../../zarr/create.ts";
+import { createPending, heldBy, openArray, openPending } from "../../zarr/open.ts";
+import type { JobArrays } from "../stages/context.ts";
+import type { JobSpec } from "./spec.ts";
+
+export const openLocated = ({ format, path, chunkShape }: ArrayLocation): Promise<ChunkedArray> =>
+  format === "npy" ? openNpyArray(path, chunkShape) : openArray(path);
+
+/** Where the NPY file of a job lies until it is complete. */
+export const partOf = ({ out, id }: JobSpec): string => `${out.path}.${id}.part`;
+
+/** The output of a job that makes a new array. */
+export const openOutput = (spec: JobSpec): Promise<PendingArray> =>
+  spec.out.format === "npy"
+    ? openPendingNpy(spec.out.path, spec.out.chunkShape, partOf(spec))
+    : openPending(spec.out.path);
+
+/**
+ * Begins the new array of a job.
+ * @param like has the encoding that the new array gets, where both are of one format
+ */
+export async function createOutput(
+  spec: JobSpec,
+  type: ArrayType,
+  like: ChunkedArray,
+): Promise<void> {
+  const { format, path } = spec.out;
+  if (format === "npy") return createPart(spec, type);
+  await createPending(path, optionsOf(type, like));
+}
+
+/** Two runs may create the file at once, so it gets its name only when it is complete enough to be opened. */
+async function createPart(spec: JobSpec, type: ArrayType): Promise<void> {
+  const begun = `${partOf(spec)}.${randomBytes(6).toString("hex")}`;
+  try {
+    await createPendingNpy(spec.out.path, type, begun);
+    await fs.link(begun, partOf(spec));
+  } catch (error) {
+    if (!isCode(error, "EEXIST")) throw error;
+  } finally {
+    await fs.rm(begun, { force: true });
+  }
+}
+
+function optionsOf({ dtype, shape, chunkShape }: ArrayType, like: ChunkedArray): CreateOptions {
+  if (sameShape(shape, like.shape) && sameShape(chunkShape, like.chunkShape)) {
+    return { like, dtype, shape };
+  }
+  const own = { dtype, shape, chunkShape, shards: null };
+  // An order of axes, which may be among the codecs, is that of an array of the same rank.
+  return shape.length === like.shape.length ? { like, ...own } : own;
+}
+
+/** Bytes that reading and writing chunks of the array of {@link createOutput} will take. */
+export const heldByOutput = (
+  format: ArrayLocation["format"],
+  type: ArrayType,
+  like: ChunkedArray,
+): HeldBytes => (format === "npy" ? { read: 0, write: 0 } : heldBy(optionsOf(type, like)));
+
+export async function openArrays(spec: JobSpec): Promise<JobArrays> {
+  const { data, indices, updates, out, inPlace } = spec;
+  return {
+    data: await openLocated(data),
+    indices: await openLocated(indices),
+    updates: updates === undefined ? undefined : await openLocated(updates),
+    out: inPlace ? await openInPlace(out) : await openOutput(spec),
+  };
+}
+
+/** An array that is there and whose chunks can be staged. */
+async function openInPlace(location: ArrayLocation): Promise<PendingArray> {
+  if (location.format === "zarr") return openPending(location.path);
+  throw new TensorError("attribute", `${location.path} cannot be changed in place`);
+}

@@ -1,0 +1,84 @@
+/**
+ * The file `job.json`. An empty last line is appended when the output is complete. A run that has the file open can read
+ * that line even after the file was removed: the fastest of several runs removes a folder that the caller did not name.
+ */
+
+import * as fs from "node:fs/promises";
+import * as path from "node:path";
+import { closeFile, isCode, openFile } from "../../boxes/file.ts";
+import { TensorError } from "../../../core/errors.ts";
+import { parseSpec, type JobSpec } from "./spec.ts";
+
+/** The last bytes of the file of a complete job: the newline of the text, and an empty line. */
+const COMPLETE = "\n\n";
+
+export const specFile = (folder: string): string => path.join(folder, "job.json");
+
+/** A job that was begun. Its file stays open until `close`. */
+export interface BegunJob {
+  readonly folder: string;
+  readonly spec: JobSpec;
+  /** True if the output is complete, even if the file was removed or renamed meanwhile. */
+  isComplete(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** @throws TensorError `malformed-file` for a folder that holds no job */
+export async function openSpec(folder: string): Promise<BegunJob> {
+  const file = await findJob(folder);
+  if (file !== null) return file;
+  throw new TensorError("malformed-file", `${folder} must be a job's folder, but has no job.json`);
+}
+
+/** The job in a folder, which another run may remove at any time; null for a folder that holds no job. */
+export async function findJob(folder: string): Promise<BegunJob | null> {
+  const handle = await open(folder);
+  if (handle === null) return null;
+  try {
+    const spec = parseSpec(await handle.readFile("utf8"));
+    return { folder, spec, isComplete: () => endsComplete(handle), close: () => closeFile(handle) };
+  } catch (error) {
+    await closeFile(handle);
+    throw error;
+  }
+}
+
+export async function readSpec(folder: string): Promise<JobSpec> {
+  const file = await openSpec(folder);
+  await file.close();
+  return file.spec;
+}
+
+/** Reads what {@link readSpec} reads; null for a folder that holds no job. */
+export async function findSpec(folder: string): Promise<JobSpec | null> {
+  const file = await findJob(folder);
+  await file?.close();
+  return file?.spec ?? null;
+}
+
+async function open(folder: string): Promise<fs.FileHandle | null> {
+  try {
+    return await openFile(specFile(folder), "r");
+  } catch (error) {
+    if (isCode(error, "ENOENT", "ENOTDIR")) return null;
+    throw error;
+  }
+}
+
+async function endsComplete(handle: fs.FileHandle): Promise<boolean> {
+  const { size } = await handle.stat();
+  const end = new Uint8Array(COMPLETE.length);
+  await handle.read(end, 0, end.length, Math.max(0, size - end.length));
+  return new TextDecoder().decode(end) === COMPLETE;
+}
+
+/** Marks the output of a job as complete. */
+export async function markComplete(folder: string): Promise<void> {
+  const { O_APPEND, O_WRONLY } = fs.constants;
+  try {
+    // The flags do not create the file, so nothing appears where the job was removed.
+    await fs.appendFile(specFile(folder), "\n", { flag: O_APPEND | O_WRONLY });
+  } catch (error) {
+    if (!isCode(error, "ENOENT")) throw error;
+  }
+}

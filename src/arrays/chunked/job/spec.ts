@@ -1,0 +1,125 @@
+/** What a job is, as `job.json` has it: plain data, checked when it is read, because anybody can have written it. */
+
+import { malformed } from "../../../core/errors.ts";
+import type { ArrayLocation } from "../../boxes/array.ts";
+import type { CallSpec } from "./call-spec.ts";
+import { packageVersion } from "./package-version.ts";
+
+export interface JobSpec {
+  readonly version: 1;
+  /** Hexadecimal digits. Names what the job leaves beside its output until it has finished. */
+  readonly id: string;
+  /** Changes when the call or one of its inputs does: a folder is resumed by the same request only. */
+  readonly request: string;
+  readonly call: CallSpec;
+  readonly data: ArrayLocation;
+  readonly indices: ArrayLocation;
+  readonly updates?: ArrayLocation | undefined;
+  /** The location of data where the job changes it in place. */
+  readonly out: ArrayLocation;
+  readonly inPlace: boolean;
+  /** The shape of a block of positions. */
+  readonly blockShape: readonly number[];
+  readonly stages: readonly Stage[];
+}
+
+/** So many names fit in a folder, and in memory. */
+export const MOST_TASKS = 2 ** 24;
+
+export type StageName = "partition" | "check" | "apply" | "place" | "finish";
+
+/** A stage has the tasks 0 to `tasks - 1`. None may begin before all tasks of the stage before are done. */
+export interface Stage {
+  readonly name: StageName;
+  readonly tasks: number;
+}
+
+const STAGE_NAMES: ReadonlySet<unknown> = new Set([
+  "partition",
+  "check",
+  "apply",
+  "place",
+  "finish",
+]);
+
+export const printSpec = (spec: JobSpec): string =>
+  `${JSON.stringify({ package: packageVersion(), ...spec }, null, 2)}\n`;
+
+/** @throws TensorError `malformed-file` */
+export function parseSpec(text: string): JobSpec {
+  const spec = parseObject(text);
+  checkPackage(spec.package);
+  const { version, id, request, call, data, indices, updates, out } = spec;
+  const { inPlace, blockShape, stages } = spec;
+  const isRight =
+    version === 1 &&
+    typeof id === "string" &&
+    /^[0-9a-f]{8,64}$/.test(id) &&
+    typeof request === "string" &&
+    isCall(call) &&
+    isLocation(data) &&
+    isLocation(indices) &&
+    (updates === undefined || isLocation(updates)) &&
+    isLocation(out) &&
+    typeof inPlace === "boolean" &&
+    isSizes(blockShape) &&
+    inPlace === (out.path === data.path) &&
+    areStages(stages);
+  if (!isRight) throw malformed("job.json is not that of a job of this version of ndscatter");
+  return { version, id, request, call, data, indices, updates, out, inPlace, blockShape, stages };
+}
+
+/** Another version may divide a call in another way, or write other files. */
+function checkPackage(made: unknown): void {
+  const own = packageVersion();
+  if (typeof made !== "string" || made === own) return;
+  throw malformed(
+    `the job was made by ndscatter ${made.slice(0, 40)}, but this is ndscatter ${own}; ` +
+      "use one version on all machines until the job is done",
+  );
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isObject(value)) return value;
+  } catch (cause) {
+    throw malformed("job.json is not JSON", {}, { cause });
+  }
+  throw malformed("job.json holds no object");
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const isSizes = (value: unknown): value is readonly number[] =>
+  Array.isArray(value) && value.every((size) => Number.isSafeInteger(size) && Number(size) >= 1);
+
+const isStage = (value: unknown): value is Stage =>
+  isObject(value) &&
+  STAGE_NAMES.has(value.name) &&
+  Number.isSafeInteger(value.tasks) &&
+  Number(value.tasks) >= 0 &&
+  Number(value.tasks) <= MOST_TASKS;
+
+/** Whether stages are in their order, and the last is the one task that ends the job. */
+function areStages(value: unknown): value is readonly Stage[] {
+  if (!Array.isArray(value) || !value.every(isStage)) return false;
+  const places = value.map(({ name }) => [...STAGE_NAMES].indexOf(name));
+  return (
+    places.every((place, i) => i === 0 || place > places[i - 1]) &&
+    value.at(-1)?.name === "finish" &&
+    value.at(-1)?.tasks === 1
+  );
+}
+
+const isLocation = (value: unknown): value is ArrayLocation =>
+  isObject(value) &&
+  (value.format === "npy" || value.format === "zarr") &&
+  typeof value.path === "string" &&
+  (value.chunkShape === undefined || isSizes(value.chunkShape));
+
+/** What a call is made of is checked when the call is resolved. */
+const isCall = (value: unknown): value is CallSpec =>
+  isObject(value) &&
+  (isObject(value.node) || (typeof value.function === "string" && isObject(value.options)));

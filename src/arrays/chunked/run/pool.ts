@@ -1,0 +1,142 @@
+/** Threads that run tasks of any jobs. Whoever gives them tasks keeps the order of stages. */
+
+import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
+import { TensorError } from "../../../core/errors.ts";
+import { checkCount, shareOf } from "../stages/budget.ts";
+import type { StageName } from "../job/job.ts";
+import { Runner } from "./runner.ts";
+import { receiveError } from "./sent-error.ts";
+import type { ReplyMessage, TaskMessage } from "./worker-messages.ts";
+
+export interface PoolOptions {
+  /** By default as many as the machine has cores; with 0 the tasks run in this thread. */
+  readonly threads?: number | undefined;
+  /** Bytes for the whole process; 1 GiB by default. */
+  readonly memory?: number | undefined;
+}
+
+export interface TaskPool {
+  readonly threads: number;
+  /** Runs a task when a thread is free; rejects with the task's error, or with the signal's reason before it begins. */
+  run(folder: string, stage: StageName, task: number, signal?: AbortSignal): Promise<void>;
+  /** Ends the threads, and the tasks that they run. */
+  end(): Promise<void>;
+}
+
+export const DEFAULT_MEMORY = 2 ** 30;
+
+/** Beside this file, and in the package beside the part that this file is in. */
+const WORKER = "./worker.js";
+
+interface Pending {
+  readonly message: TaskMessage;
+  readonly signal: AbortSignal | undefined;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+export function startPool({
+  threads = availableParallelism(),
+  memory = DEFAULT_MEMORY,
+}: PoolOptions = {}): TaskPool {
+  checkCount("memory", memory);
+  if (threads !== 0) checkCount("threads", threads);
+  if (threads === 0) return poolHere(new Runner(shareOf(memory, 1)));
+  const waiting: Pending[] = [];
+  const share = shareOf(memory, threads);
+  const slots = Array.from({ length: threads }, () => new Slot(share, () => next()));
+  let isOver = false;
+  const next = (): void => {
+    for (const slot of slots) {
+      while (slot.isFree && waiting.length > 0) {
+        const pending = waiting.shift() as Pending;
+        if (pending.signal?.aborted === true) pending.reject(pending.signal.reason);
+        else slot.start(pending);
+      }
+    }
+  };
+  return {
+    threads,
+    run: (folder, stage, task, signal) =>
+      new Promise((resolve, reject) => {
+        if (isOver) return reject(new TensorError("engine", "the pool of threads has ended"));
+        const message = { folder, stage, task };
+        waiting.push({ message, signal, resolve, reject });
+        next();
+      }),
+    async end() {
+      isOver = true;
+      for (const { reject } of waiting.splice(0)) {
+        reject(new TensorError("engine", "the pool of threads has ended"));
+      }
+      await Promise.all(slots.map((slot) => slot.end()));
+    },
+  };
+}
+
+/** A pool without threads. */
+const poolHere = (runner: Runner): TaskPool => ({
+  threads: 1,
+  async run(folder, stage, task, signal) {
+    signal?.throwIfAborted();
+    await runner.run(folder, stage, task);
+  },
+  end: async () => {},
+});
+
+/** A thread, which is made when its first task comes, and again after it was lost. */
+class Slot {
+  readonly #share: number;
+  readonly #onFree: () => void;
+  #worker: Worker | null = null;
+  #task: Pending | null = null;
+
+  constructor(share: number, onFree: () => void) {
+    this.#share = share;
+    this.#onFree = onFree;
+  }
+
+  get isFree(): boolean {
+    return this.#task === null;
+  }
+
+  start(task: Pending): void {
+    this.#task = task;
+    this.#worker ??= this.#make();
+    this.#worker.ref();
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window
+    this.#worker.postMessage(task.message);
+  }
+
+  async end(): Promise<void> {
+    await this.#worker?.terminate();
+  }
+
+  #make(): Worker {
+    const worker = new Worker(new URL(WORKER, import.meta.url), {
+      workerData: { share: this.#share },
+    });
+    worker.on("message", ({ error }: ReplyMessage) => {
+      const task = this.#task;
+      this.#task = null;
+      // A thread without a task does not keep the process.
+      worker.unref();
+      if (error === undefined) task?.resolve();
+      else task?.reject(receiveError(error));
+      this.#onFree();
+    });
+    worker.on("error", (cause) => this.#lose(cause));
+    worker.on("exit", () => this.#lose(undefined));
+    return worker;
+  }
+
+  #lose(cause: unknown): void {
+    const task = this.#task;
+    this.#worker = null;
+    this.#task = null;
+    const sentence = "a thread ended in the middle of a task";
+    task?.reject(new TensorError("engine", sentence, {}, { cause }));
+    if (task !== null) this.#onFree();
+  }
+}

@@ -1,0 +1,156 @@
+/** Runs what is left of a job, stage after stage, on the threads of this process. */
+
+import { availableParallelism } from "node:os";
+import { checkCount, threadsFor } from "../stages/budget.ts";
+import { fileOf, needsOf, type JobContext } from "../stages/context.ts";
+import { abandon, cleanUp } from "../job/finish.ts";
+import {
+  jobFailure,
+  jobOf,
+  openContext,
+  FOLDERS,
+  remainingTasks,
+  type Job,
+  type Stage,
+  type StageName,
+} from "../job/job.ts";
+import { isThere } from "../../boxes/file.ts";
+import { openSpec, type BegunJob } from "../job/spec-file.ts";
+import { DEFAULT_MEMORY, startPool, type TaskPool } from "./pool.ts";
+import { product } from "../../../core/tensor/shape.ts";
+
+/** How far a stage is. */
+export interface JobProgress {
+  readonly stage: StageName;
+  /** Tasks of the stage. */
+  readonly done: number;
+  readonly tasks: number;
+  /** Bytes of elements that a task of the stage reads and writes. */
+  readonly taskBytes: number;
+  /** Since the stage began, or went on; in seconds. */
+  readonly seconds: number;
+  /** Tasks that were done before that. */
+  readonly before: number;
+}
+
+export interface RunJobOptions {
+  /** By default as many as the machine has cores, and at most as many as have room; with 0 tasks run in this thread. */
+  readonly threads?: number | undefined;
+  /** Bytes for the whole process; 1 GiB by default. */
+  readonly memory?: number | undefined;
+  /** Ends the run when the tasks that are under way are done. */
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: JobProgress) => void) | undefined;
+}
+
+/**
+ * @throws TensorError of the first bad index, `too-large` for a chunk that the memory does not hold; the signal's reason;
+ * errors of the file system
+ */
+export async function runJob(folder: string, options: RunJobOptions): Promise<void> {
+  const job = await openSpec(folder);
+  try {
+    await runBegun(job, options);
+  } finally {
+    await job.close();
+  }
+}
+
+/** Runs a job that is open, as {@link runJob} does. Another run may finish the job and remove its folder at any time. */
+export async function runBegun(job: BegunJob, options: RunJobOptions): Promise<void> {
+  const { folder, spec } = job;
+  try {
+    if (await isThere(fileOf.done(folder))) return await cleanUp(folder);
+    await runStages(await openContext(folder, spec), options);
+  } catch (error) {
+    if (!(await job.isComplete())) throw error;
+  }
+}
+
+async function runStages(context: JobContext, options: RunJobOptions): Promise<void> {
+  const { memory = DEFAULT_MEMORY, signal } = options;
+  checkCount("memory", memory);
+  if (options.threads !== undefined && options.threads !== 0)
+    checkCount("threads", options.threads);
+  const { needed: least } = needsOf(context);
+  const wanted = options.threads ?? availableParallelism();
+  const threads = threadsFor(memory, Math.max(1, wanted), least, context.data.chunkShape);
+  const pool = startPool({ threads: wanted === 0 ? 0 : threads, memory });
+  try {
+    const job = jobOf(context);
+    for (const stage of job.stages) {
+      signal?.throwIfAborted();
+      await runStage(context, job, stage, pool, options);
+      const failure = await jobFailure(job);
+      if (failure === null) continue;
+      await abandon(context.spec);
+      throw failure;
+    }
+  } finally {
+    await pool.end();
+  }
+}
+
+async function runStage(
+  context: JobContext,
+  job: Job,
+  { name, tasks }: Stage,
+  pool: TaskPool,
+  { signal, onProgress }: RunJobOptions,
+): Promise<void> {
+  const { folder } = job;
+  const left = await remainingTasks(job, name);
+  const before = tasks - left.length;
+  const begin = performance.now();
+  const taskBytes = bytesOfTask(context, name);
+  let done = before;
+  let next = 0;
+  /** Behind a block with a bad index no other can change the job's error. */
+  let end = Infinity;
+  const report = (): void => {
+    const seconds = (performance.now() - begin) / 1000;
+    onProgress?.({ stage: name, done, tasks, taskBytes, seconds, before });
+  };
+  const work = async (): Promise<void> => {
+    while (next < left.length && left[next] < end) {
+      signal?.throwIfAborted();
+      const task = left[next++];
+      await pool.run(folder, name, task, signal);
+      done++;
+      report();
+      if (name !== "partition") continue;
+      if (await isThere(`${fileOf.task(folder, FOLDERS[name], task)}.bad`))
+        end = Math.min(end, task);
+    }
+  };
+  report();
+  const workers = Array.from({ length: pool.threads }, work);
+  try {
+    await Promise.all(workers);
+  } catch (error) {
+    // No further task begins; those that are under way end first.
+    next = left.length;
+    await Promise.allSettled(workers);
+    throw error;
+  }
+}
+
+/** Bytes of elements that a task reads and writes, without those of numbers of positions. */
+function bytesOfTask(
+  { address, blocks, chunks, elementBytes, indices, isGather }: JobContext,
+  stage: StageName,
+): number {
+  const slices = product(address.positions) * product(address.slice) * elementBytes;
+  const data = product(chunks.shape) * elementBytes;
+  const numbers = product(indices.shape) * 4;
+  switch (stage) {
+    case "partition":
+      return (isGather ? 2 * numbers : 2 * slices + 2 * numbers) / Math.max(1, blocks.size);
+    case "apply":
+      return (isGather ? data + slices : 2 * data + slices) / Math.max(1, chunks.size);
+    case "place":
+      return (2 * slices) / Math.max(1, blocks.size);
+    default:
+      return 0;
+  }
+}

@@ -1,0 +1,63 @@
+/** Runs tasks of any jobs in this thread, one after the other. */
+
+import { TensorError } from "../../../core/errors.ts";
+import { needsOf, type JobContext } from "../stages/context.ts";
+import { CHUNKED } from "../../../core/limits.ts";
+import { openContext, type StageName } from "../job/job.ts";
+import { readSpec } from "../job/spec-file.ts";
+import { runTask } from "./tasks.ts";
+import { Workspace } from "../stages/workspace.ts";
+
+interface OpenJob {
+  readonly folder: string;
+  readonly context: Promise<JobContext>;
+}
+
+export class Runner {
+  readonly #share: number;
+  readonly #workspace = new Workspace();
+  /** Keyed by the job's id, because the folder may hold another job when the next task begins. */
+  readonly #jobs = new Map<string, OpenJob>();
+  #last: Promise<void> = Promise.resolve();
+
+  /** @param share bytes that tasks may use */
+  constructor(share: number) {
+    this.#share = share;
+  }
+
+  run(folder: string, stage: StageName, task: number): Promise<void> {
+    const result = this.#last.then(() => this.#run(folder, stage, task));
+    this.#last = result.catch(() => {});
+    return result;
+  }
+
+  async #run(folder: string, stage: StageName, task: number): Promise<void> {
+    const job = await this.#open(folder);
+    const { sizes, held, needed, block } = needsOf(job);
+    if (this.#share < needed) {
+      const [own, all] = [this.#share, needed].map((bytes) => Math.ceil(bytes / 2 ** 20));
+      const sentence =
+        `a task of ${folder} takes ${all} MB of memory, but a thread has ${Math.max(0, own)} MB; ` +
+        "allow more memory or fewer threads";
+      throw new TensorError("too-large", sentence);
+    }
+    // Every task begins with an empty workspace, otherwise buffers of earlier tasks would take memory beside its own.
+    this.#workspace.clear();
+    const allowance = this.#share - sizes.chunk - held;
+    const reading = this.#share - block - held;
+    await runTask(job, stage, task, { workspace: this.#workspace, allowance, reading });
+  }
+
+  async #open(folder: string): Promise<JobContext> {
+    const jobs = this.#jobs;
+    const spec = await readSpec(folder);
+    const known = jobs.get(spec.id);
+    if (known?.folder === folder) return known.context;
+    const surplus = Math.max(0, jobs.size + 1 - CHUNKED.jobs);
+    for (const old of [...jobs.keys()].slice(0, surplus)) jobs.delete(old);
+    const context = openContext(folder, spec);
+    jobs.set(spec.id, { folder, context });
+    context.catch(() => jobs.delete(spec.id));
+    return context;
+  }
+}

@@ -1,0 +1,31 @@
+/** Errors as plain data, for another thread or a file: they lose their class on the way, so they are told by their parts. */
+
+import {
+  isTensorError,
+  messageOf,
+  sentenceOf,
+  TensorError,
+  type ErrorCode,
+  type ErrorFields,
+} from "../../../core/errors.ts";
+
+export type SentError =
+  | { readonly code: ErrorCode; readonly sentence: string; readonly fields: ErrorFields }
+  | { readonly message: string; readonly system: Readonly<Record<string, unknown>> };
+
+export function sendError(error: unknown): SentError {
+  if (isTensorError(error)) {
+    return { code: error.code, sentence: sentenceOf(error), fields: { ...error } };
+  }
+  const system: Record<string, unknown> = {};
+  for (const name of ["code", "errno", "syscall", "path"]) {
+    if (error instanceof Error && name in error) system[name] = Reflect.get(error, name);
+  }
+  return { message: messageOf(error), system };
+}
+
+export function receiveError(sent: SentError): Error {
+  return "fields" in sent
+    ? new TensorError(sent.code, sent.sentence, sent.fields)
+    : Object.assign(new Error(sent.message), sent.system);
+}

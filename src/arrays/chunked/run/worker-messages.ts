@@ -1,0 +1,21 @@
+/** What a pool and its threads tell each other. */
+
+import type { StageName } from "../job/job.ts";
+import type { SentError } from "./sent-error.ts";
+
+export interface WorkerOptions {
+  /** Bytes that the thread may use for its tasks. */
+  readonly share: number;
+}
+
+export interface TaskMessage {
+  readonly folder: string;
+  readonly stage: StageName;
+  readonly task: number;
+}
+
+/** A thread has one task at a time, so its reply needs no name. */
+export interface ReplyMessage {
+  /** Absent where the task is done. */
+  readonly error?: SentError;
+}

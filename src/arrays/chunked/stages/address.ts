@@ -1,0 +1,84 @@
+/**
+ * Where the positions of a call lead in data that is divided into chunks.
+ *
+ * A position addresses a slice: the first `addressed` axes of data are one place, the axes behind them lie in the slice.
+ * So a chunk has two numbers: its **lead**, its place in the grid of the addressed axes, and its **piece**, which says
+ * which part of a slice it holds. Within its chunk the slice is contiguous, and has a **row**: its place among the
+ * addressed axes of a whole chunk. A call on a chunk is thus a call with one index, the row, and slices of one length.
+ */
+
+import { Grid, type Box } from "../../boxes/grid.ts";
+import { TensorError } from "../../../core/errors.ts";
+import type { Layout } from "../../../core/operators/operator.ts";
+import { MAX_SIZE, part, printShape, product, stridesOf } from "../../../core/tensor/shape.ts";
+
+/** What one axis of data adds to the lead and the row of a place on it. */
+export interface AxisSteps {
+  readonly dim: number;
+  readonly chunk: number;
+  readonly leadStride: number;
+  readonly rowStride: number;
+}
+
+export interface Address {
+  /** The leading shape of updates, or of the result. */
+  readonly positions: readonly number[];
+  /** The axis of positions of each axis of indices; the axis of tuples is not among them. */
+  readonly indexAxes: readonly number[];
+  /** Of an index tuple. */
+  readonly tuple: readonly AxisSteps[];
+  /** The axes of data that tuples address, in their order. */
+  readonly tupleAxes: readonly number[];
+  /** For each axis of positions the axis of data of the same coordinate, null where there is none. */
+  readonly own: readonly (AxisSteps | null)[];
+  readonly addressed: number;
+  /** Of the addressed axes. */
+  readonly leads: Grid;
+  /** Of the axes of the slice. */
+  readonly pieces: Grid;
+  /** The shape of a slice. */
+  readonly slice: readonly number[];
+}
+
+/** @throws TensorError `too-large` for chunks of more than 2^32 - 1 elements, and for as many chunks */
+export function addressOf(
+  { positions, indexAt, addressed, axes }: Layout,
+  data: readonly number[],
+  chunkShape: readonly number[],
+): Address {
+  const leads = new Grid(part(data, 0, addressed), part(chunkShape, 0, addressed));
+  const pieces = new Grid(part(data, addressed), part(chunkShape, addressed));
+  if (product(chunkShape) > MAX_SIZE || leads.size > MAX_SIZE) {
+    const sentence = `chunks ${printShape(chunkShape)} of data ${printShape(data)} cannot be counted in 32 bits`;
+    throw new TensorError("too-large", sentence);
+  }
+  const leadStrides = stridesOf(leads.counts);
+  const rowStrides = stridesOf(leads.chunkShape);
+  const stepsOf = (axis: number): AxisSteps => ({
+    dim: data[axis],
+    chunk: chunkShape[axis],
+    leadStride: leadStrides[axis],
+    rowStride: rowStrides[axis],
+  });
+  return {
+    positions,
+    // An operator says which coordinates of a position make its index; these are their numbers.
+    indexAxes: indexAt(positions.map((_, d) => d)),
+    tuple: axes.map(stepsOf),
+    tupleAxes: axes,
+    own: positions.map((_, d) => (d < addressed && !axes.includes(d) ? stepsOf(d) : null)),
+    addressed,
+    leads,
+    pieces,
+    slice: pieces.shape,
+  };
+}
+
+/** The box of indices that a box of positions needs; `k` is the length of a tuple, null where there is no tuple axis. */
+export function indexBox({ indexAxes }: Address, { start, shape }: Box, k: number | null): Box {
+  const last = k === null ? [] : [k];
+  return {
+    start: [...indexAxes.map((d) => start[d]), ...last.map(() => 0)],
+    shape: [...indexAxes.map((d) => shape[d]), ...last],
+  };
+}

@@ -1,0 +1,240 @@
+/**
+ * A stage after partition: one chunk of data. A scatter applies the updates that all blocks have for it and writes the chunk; a
+ * gather writes the slices that all blocks want of it.
+ */
+
+import type { Box } from "../../boxes/grid.ts";
+import { malformed } from "../../../core/errors.ts";
+import { part, product, sameShape, stridesOf } from "../../../core/tensor/shape.ts";
+import { fileOf, needsOf, ROWS, splitShape, type JobContext } from "./context.ts";
+import {
+  findFragment,
+  inGroups,
+  readColumn,
+  readSlices,
+  writeFragments,
+  type Fragment,
+} from "./fragments.ts";
+import { Combiner, elementsOf, gatherSlices, toOffsets } from "./move.ts";
+import { checkOwner } from "../job/owner.ts";
+import { isPublished, publish } from "./publish.ts";
+import type { Workspace } from "./workspace.ts";
+
+/** A chunk of data, and what the blocks have for it. */
+interface ChunkTask {
+  readonly chunk: number;
+  readonly at: readonly number[];
+  readonly box: Box;
+  readonly piece: number;
+  /** Elements of its part of a slice. */
+  readonly slice: number;
+  /** In the order of the blocks. */
+  readonly fragments: readonly Fragment[];
+  readonly entries: number;
+}
+
+/**
+ * @param allowance how many bytes of updates may be in memory at once, beside the chunk
+ */
+export async function applyChunk(
+  job: JobContext,
+  chunk: number,
+  memory: Workspace,
+  allowance: number,
+): Promise<void> {
+  if (!job.isGather && (await isPublished(job, chunk))) return;
+  const task = await taskOf(job, chunk);
+  if (job.isGather) return gatherChunk(job, task, memory);
+  if (task.entries === 0) return passOn(job, task, memory);
+  const { bytes: data } = await readData(job, task, memory);
+  const { data: array, resolved } = job;
+  const { settings, fields } = resolved.call;
+  const elements = elementsOf(array.dtype, data);
+  const combiner = new Combiner(
+    memory.executor,
+    array.dtype,
+    elements,
+    task.slice,
+    settings,
+    fields,
+  );
+  for (const batch of batchesOf(task, needsOf(job).sizes.entry, allowance)) {
+    await applyBatch(job, task, batch, combiner, memory);
+  }
+  combiner.end();
+  await publish(job, chunk, async (name) => {
+    await job.out.stageChunk(task.at, data, name);
+    return true;
+  });
+}
+
+async function taskOf(job: JobContext, chunk: number): Promise<ChunkTask> {
+  const { address, blocks, chunks, folder, shuffle } = job;
+  const pieces = address.pieces.size;
+  const lead = Math.floor(chunk / pieces);
+  const numbers = Array.from({ length: blocks.size }, (_, block) => block);
+  const found = await inGroups(numbers, (block) =>
+    findFragment(fileOf.task(folder, "shuffle", block), shuffle, lead),
+  );
+  const box = chunks.box(chunk);
+  return {
+    chunk,
+    at: chunks.at(chunk),
+    box,
+    piece: chunk % pieces,
+    slice: product(splitShape(box.shape, address.addressed).slice),
+    fragments: job.isGather ? found : found.filter(({ count }) => count > 0),
+    entries: found.reduce((sum, { count }) => sum + count, 0),
+  };
+}
+
+/** A chunk that no update reaches: it stays what it is, and a new array gets a copy. */
+async function passOn(job: JobContext, task: ChunkTask, memory: Workspace): Promise<void> {
+  const { data, out, spec } = job;
+  if (spec.inPlace) return publish(job, task.chunk, null);
+  await publish(job, task.chunk, async (name) => {
+    if (await out.stageCopy(data, task.at, name)) return true;
+    const { bytes, isStored } = await readData(job, task, memory);
+    // What is not stored is the fill value, in a new array of the same format too.
+    if (!isStored && out.location.format === data.location.format) return false;
+    await out.stageChunk(task.at, bytes, name);
+    return true;
+  });
+}
+
+async function readData(
+  job: JobContext,
+  { at, box }: ChunkTask,
+  memory: Workspace,
+): Promise<{ bytes: Uint8Array; isStored: boolean }> {
+  const bytes = memory.bytes("data", product(box.shape) * job.elementBytes);
+  return { bytes, isStored: await job.data.readChunk(at, bytes) };
+}
+
+/** Entries of one fragment, as a batch takes them. */
+interface Part {
+  readonly fragment: Fragment;
+  readonly from: number;
+  readonly count: number;
+}
+
+/** The entries of all fragments, in their order, in batches of at most so many bytes; usually one batch. */
+function* batchesOf(
+  { fragments }: ChunkTask,
+  entryBytes: number,
+  allowance: number,
+): Generator<Part[]> {
+  const most = Math.max(1, Math.floor(allowance / entryBytes));
+  let batch: Part[] = [];
+  let filled = 0;
+  for (const fragment of fragments) {
+    for (let from = 0; from < fragment.count;) {
+      const count = Math.min(fragment.count - from, most - filled);
+      batch.push({ fragment, from, count });
+      from += count;
+      filled += count;
+      if (filled < most) continue;
+      yield batch;
+      batch = [];
+      filled = 0;
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
+
+async function applyBatch(
+  job: JobContext,
+  task: ChunkTask,
+  batch: readonly Part[],
+  combiner: Combiner,
+  memory: Workspace,
+): Promise<void> {
+  const { shuffle, pieceBytes } = job;
+  const { piece } = task;
+  const count = batch.reduce((sum, one) => sum + one.count, 0);
+  const rows = memory.words("rows", count);
+  const updates = memory.bytes("updates", count * pieceBytes[piece]);
+  let at = 0;
+  const places = batch.map((one) => (at += one.count) - one.count);
+  await inGroups([...batch.keys()], async (i) => {
+    const { fragment, from, count: own } = batch[i];
+    const place = places[i];
+    await readColumn(fragment, shuffle, ROWS, from, rows.subarray(place, place + own));
+    const bytes = updates.subarray(place * pieceBytes[piece], (place + own) * pieceBytes[piece]);
+    await readSlices(fragment, shuffle, piece, from, bytes);
+  });
+  checkRows(rows, job, task);
+  renumber(rows, job, task.box);
+  combiner.add(rows, elementsOf(job.data.dtype, updates));
+}
+
+/** Writes the slices that the blocks want of a chunk, block by block. */
+async function gatherChunk(job: JobContext, task: ChunkTask, memory: Workspace): Promise<void> {
+  const { data: array, folder, pieceBytes, shuffle } = job;
+  const { chunk, piece, slice, fragments } = task;
+  const { bytes: data } = await readData(job, task, memory);
+  const starts = memory.words("starts", fragments.length + 1);
+  starts[0] = 0;
+  for (const [block, { count }] of fragments.entries()) starts[block + 1] = starts[block] + count;
+  const file = fileOf.task(folder, "applied", chunk);
+  const check = (): Promise<void> => checkOwner(job);
+  const most = fragments.reduce((found, { count }) => Math.max(found, count), 0);
+  // Allocated once for the largest fragment: a buffer that grows from fragment to fragment leaves gaps in memory.
+  memory.words("rows", most);
+  memory.bytes("slices", most * pieceBytes[piece]);
+  await writeFragments(file, job.gathered(piece), starts, [], check, async (append) => {
+    for (const fragment of fragments) {
+      const rows = memory.words("rows", fragment.count);
+      const slices = memory.bytes("slices", fragment.count * pieceBytes[piece]);
+      if (slices.length === 0) continue;
+      await readColumn(fragment, shuffle, ROWS, 0, rows);
+      checkRows(rows, job, task);
+      renumber(rows, job, task.box);
+      const { dtype } = array;
+      gatherSlices(
+        memory.executor,
+        dtype,
+        toOffsets(rows, slice),
+        slice,
+        elementsOf(dtype, data),
+        elementsOf(dtype, slices),
+        job.resolved.call.fields,
+      );
+      await append(slices);
+    }
+  });
+}
+
+/** A row beyond the chunk would be written beyond its memory. Files of a job may have been damaged. */
+function checkRows(
+  rows: Uint32Array,
+  { address, folder }: JobContext,
+  { chunk, box }: ChunkTask,
+): void {
+  const whole = product(address.leads.chunkShape);
+  // A chunk that ends early along its first axis has fewer rows; along the others they are not next to each other.
+  const limit = address.addressed === 0 ? 1 : (whole / address.leads.chunkShape[0]) * box.shape[0];
+  let most = 0;
+  for (let p = 0; p < rows.length; p++) if (rows[p] > most) most = rows[p];
+  if (rows.length === 0 || most < limit) return;
+  throw malformed(`${folder} has row ${most} for chunk ${chunk}, which has ${limit}`);
+}
+
+/** Rows are counted in whole chunks. In a chunk that ends early along an axis behind the first they are fewer. */
+function renumber(rows: Uint32Array, { address, data }: JobContext, box: Box): void {
+  const whole = part(data.chunkShape, 0, address.addressed);
+  const { lead } = splitShape(box.shape, address.addressed);
+  if (sameShape(whole.slice(1), lead.slice(1))) return;
+  const from = stridesOf(whole);
+  const to = stridesOf(lead);
+  for (let p = 0; p < rows.length; p++) {
+    let rest = rows[p];
+    let row = 0;
+    for (let d = 0; d < from.length; d++) {
+      const coordinate = Math.floor(rest / from[d]);
+      rest -= coordinate * from[d];
+      row += coordinate * to[d];
+    }
+    rows[p] = row;
+  }
+}

@@ -1,0 +1,146 @@
+/** How the memory that a job may take is divided: what a process needs anyway, then a share for each thread. */
+
+import { stepsOf } from "../../../core/call/execute.ts";
+import { printValue, TensorError } from "../../../core/errors.ts";
+import type { ChunkedArray, HeldBytes } from "../../boxes/array.ts";
+import { contiguousChunks } from "../../boxes/grid.ts";
+import { DTYPES } from "../../../core/tensor/dtype.ts";
+import type { Address } from "./address.ts";
+import type { ResolvedCall } from "../job/call-spec.ts";
+import { CHUNKED } from "../../../core/limits.ts";
+import { printShape, product } from "../../../core/tensor/shape.ts";
+
+const MEGABYTE = 2 ** 20;
+
+/** What a process takes before it has read anything, and what each thread of it adds: measured with Node 20 and 24. */
+const PROCESS = 96 * MEGABYTE;
+const THREAD = 24 * MEGABYTE;
+
+/** Updates of a chunk are taken in parts of at least this many bytes. */
+export const LEAST_UPDATES = MEGABYTE;
+
+/** Larger blocks and chunks make nothing faster. */
+const MOST_BLOCK = 128 * MEGABYTE;
+const MOST_CHUNK = 64 * MEGABYTE;
+
+/** What a thread can use for one task. */
+export const shareOf = (memory: number, threads: number): number =>
+  Math.floor((memory - PROCESS) / threads) - THREAD;
+
+/** Bytes that a job's tasks hold in memory, for each chunk, position and update. The size of blocks does not count here. */
+export interface TaskBytes {
+  /** For a chunk of data, and one counter for each row where updates are counted. */
+  readonly chunk: number;
+  /** For each position of a block, in partition and place: numbers, and up to three copies of its slice. */
+  readonly position: number;
+  /** For each update or result, in apply: its slice, its row, and more numbers where updates are counted. */
+  readonly entry: number;
+  /** For the table that finds updates of one target within a block. */
+  readonly table: number;
+}
+
+export interface JobParts {
+  readonly data: ChunkedArray;
+  readonly indices: ChunkedArray;
+  readonly updates: ChunkedArray | undefined;
+  readonly resolved: ResolvedCall;
+  readonly address: Address;
+}
+
+/** @param hasWholeSlices true where a gather writes whole slices, which data may have in several pieces */
+export function taskBytes(
+  { data, indices, updates, resolved, address }: JobParts,
+  hasWholeSlices: boolean,
+): TaskBytes {
+  const { bytes } = DTYPES[data.dtype];
+  const { first, later, divides } = stepsOf(resolved.call.settings);
+  const isScatter = updates !== undefined;
+  const isCounted = isScatter && (divides || first !== later);
+  const slice = product(address.pieces.chunkShape) * bytes;
+  const whole = hasWholeSlices && address.pieces.size > 1 ? product(address.slice) * bytes : 0;
+  const index = DTYPES[indices.dtype].bytes * Math.max(1, address.tuple.length);
+  const rows = product(address.leads.chunkShape);
+  return {
+    chunk: product(data.chunkShape) * bytes + (isCounted ? 4 * rows : 0),
+    position: 3 * slice + whole + 2 * index + 40,
+    entry: slice + 4 + (isCounted ? 17 : 0),
+    table: isScatter ? 4 * Math.min(rows, CHUNKED.rows) : 0,
+  };
+}
+
+/** Bytes that reading and writing chunks takes beside the chunks, in the stage that takes most. */
+export const heldBy = (
+  { data, indices, updates }: Pick<JobParts, "data" | "indices" | "updates">,
+  out: HeldBytes,
+): number => Math.max(data.held.read, out.write, indices.held.read + (updates?.held.read ?? 0));
+
+/**
+ * Bytes that the largest task takes.
+ * @param held by {@link heldBy}
+ * @param block how many positions a block has
+ */
+export function neededBytes(
+  { chunk, position, entry, table }: TaskBytes,
+  held: number,
+  block: number,
+  isGather: boolean,
+): number {
+  const divided = block * position + table + held;
+  // A gather writes all slices that a block wants from a chunk at once. Updates are applied in parts.
+  const applied = isGather ? chunk + Math.max(held, block * entry) : chunk + held + LEAST_UPDATES;
+  return Math.max(divided, applied);
+}
+
+/**
+ * How many threads can work at once.
+ * @throws TensorError `too-large` where not even one can
+ */
+export function threadsFor(
+  memory: number,
+  wanted: number,
+  least: number,
+  chunkShape: readonly number[],
+): number {
+  for (let threads = wanted; threads > 0; threads--) {
+    if (shareOf(memory, threads) >= least) return threads;
+  }
+  const needed = Math.ceil((least + PROCESS + THREAD) / MEGABYTE);
+  throw new TensorError(
+    "too-large",
+    `a chunk ${printShape(chunkShape)} needs ${needed} MB of memory with all that is around it, but ` +
+      `${Math.floor(memory / MEGABYTE)} MB are allowed; allow more, or copy the array into smaller chunks ` +
+      "(ndscatter array a.zarr -o b.zarr --chunks ...)",
+  );
+}
+
+/** The chunks of data in a file that has none: small enough for their updates to fit in beside them. */
+export function chunksFor(shape: readonly number[], elementBytes: number, share: number): number[] {
+  const bytes = Math.min(MOST_CHUNK, Math.max(MEGABYTE, share / 4));
+  return contiguousChunks(shape, Math.max(1, Math.floor(bytes / elementBytes)));
+}
+
+/**
+ * The shape of the largest block of positions for which no task takes more than its share.
+ * @param needed bytes that the largest task takes with blocks of a given shape
+ */
+export function blockShapeFor(
+  positions: readonly number[],
+  { position }: TaskBytes,
+  share: number,
+  needed: (blockShape: readonly number[]) => number,
+): number[] {
+  if (product(positions) === 0) return positions.map(() => 1);
+  let most = Math.min(2.5 * MOST_BLOCK, Math.max(MEGABYTE, share)) / position;
+  for (;;) {
+    const shape = contiguousChunks(positions, Math.max(1, Math.floor(most)));
+    if (most <= 1 || needed(shape) <= share) return shape;
+    most *= 0.9;
+  }
+}
+
+/** @throws TensorError `attribute` for what is no positive integer */
+export function checkCount(name: string, value: unknown): void {
+  if (Number.isSafeInteger(value) && Number(value) >= 1) return;
+  const sentence = `${name} must be a positive integer, got ${printValue(value)}`;
+  throw new TensorError("attribute", sentence);
+}

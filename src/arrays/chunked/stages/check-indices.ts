@@ -1,0 +1,84 @@
+/** Errors of indices as a call in memory throws them; and the check of indices that no position uses. */
+
+import { rulesOf } from "../../../core/call/prepare.ts";
+import type { ChunkedArray } from "../../boxes/array.ts";
+import { contiguousChunks, Grid } from "../../boxes/grid.ts";
+import { isTensorError, sentenceOf, TensorError } from "../../../core/errors.ts";
+import { readIndices } from "../../../core/kernels/read-indices.ts";
+import { CHUNKED } from "../../../core/limits.ts";
+import { readOffsets } from "../../../core/plan/bounds.ts";
+import { indexWordsOf, type IndexRules } from "../../../core/plan/index-job.ts";
+import { printShape, product } from "../../../core/tensor/shape.ts";
+import type { Tensor } from "../../../core/tensor/tensor.ts";
+import type { ResolvedCall } from "../job/call-spec.ts";
+
+/** The rules of a call for its indices. */
+export const indexRules = ({ call, policies }: ResolvedCall): IndexRules =>
+  rulesOf(call, policies, readIndices);
+
+/**
+ * The error for index `bad` of a part of the indices, with its place in all of them.
+ * @param origin where the part begins
+ */
+export function badIndex(
+  resolved: ResolvedCall,
+  data: readonly number[],
+  indices: Tensor,
+  origin: readonly number[],
+  bad: number,
+): TensorError {
+  const rules: IndexRules = { ...indexRules(resolved), bounds: "error", read: () => ({ bad }) };
+  try {
+    read(resolved, data, indices, rules);
+  } catch (error) {
+    if (!isTensorError(error, "index-out-of-range")) throw error;
+    return inWhole(error, origin);
+  }
+  throw new Error("a bad index was taken");
+}
+
+/**
+ * Checks the indices of a call that has none to use, because data or the positions are empty: in memory they are checked too.
+ * @throws TensorError `index-out-of-range`
+ */
+export async function checkUnused(
+  resolved: ResolvedCall,
+  data: readonly number[],
+  indices: ChunkedArray,
+): Promise<void> {
+  if (product(indices.shape) === 0 || product(resolved.layout.positions) > 0) return;
+  const parts = new Grid(indices.shape, contiguousChunks(indices.shape, CHUNKED.indices));
+  for (let number = 0; number < parts.size; number++) {
+    const { start, shape } = parts.box(number);
+    const part = await indices.read(start, shape);
+    try {
+      read(resolved, data, part, indexRules(resolved));
+    } catch (error) {
+      throw isTensorError(error, "index-out-of-range") ? inWhole(error, start) : error;
+    }
+  }
+}
+
+function read(
+  { call, layout }: ResolvedCall,
+  data: readonly number[],
+  indices: Tensor,
+  rules: IndexRules,
+): void {
+  const axes = layout.axes.map((axis) => ({
+    dim: data[axis],
+    wrap: rules.negative ? data[axis] : 0,
+    stride: 0,
+  }));
+  const count = axes.length === 0 ? 0 : indices.size / axes.length;
+  const job = { kind: "tuples", ...indexWordsOf(indices), count, axes } as const;
+  readOffsets(job, rules, indices, data, layout.axes[0], call.fields);
+}
+
+/** An error of a part of the indices, with the place of its index in all of them. */
+function inWhole(error: TensorError, origin: readonly number[]): TensorError {
+  const within = error.at ?? [];
+  const at = within.map((coordinate, d) => origin[d] + coordinate);
+  const sentence = sentenceOf(error).replace(printShape(within), printShape(at));
+  return new TensorError(error.code, sentence, { ...error, at });
+}

@@ -1,0 +1,99 @@
+/**
+ * The stage between partition and apply of a call with `duplicates: "error"`: the chunks of one lead. Looks for a position
+ * whose target an earlier position has, before any chunk is written.
+ */
+
+import { coordinatesOf, product } from "../../../core/tensor/shape.ts";
+import { duplicateError } from "../../../core/call/duplicates.ts";
+import type { TensorError } from "../../../core/errors.ts";
+import { fileOf, POSITIONS, ROWS, type JobContext } from "./context.ts";
+import { findFragment, readColumn } from "./fragments.ts";
+import type { Workspace } from "./workspace.ts";
+
+/** A position of all blocks. */
+interface Place {
+  readonly block: number;
+  readonly position: number;
+}
+
+/** The first repeated target among the chunks of a lead. */
+export interface FirstRepeat extends Place {
+  readonly error: TensorError;
+}
+
+export async function checkLead(
+  job: JobContext,
+  lead: number,
+  memory: Workspace,
+): Promise<FirstRepeat | null> {
+  const { address, blocks } = job;
+  // Empty slices have no elements to write twice.
+  if (product(address.slice) === 0) return null;
+  const seen = memory.bytes("seen", product(address.leads.chunkShape));
+  seen.fill(0);
+  for (let block = 0; block < blocks.size; block++) {
+    const { rows, positions } = await readEntries(job, lead, block, memory);
+    const repeat = firstSeen(rows, seen);
+    if (repeat === -1) continue;
+    const place = { block, position: positions[repeat] };
+    const row = rows[repeat];
+    const earlier = await firstWith(job, lead, row, memory);
+    return { ...place, error: errorOf(job, lead, row, place, earlier) };
+  }
+  return null;
+}
+
+/** The first of `rows` that was marked before, by its place; -1 where there is none. Marks those before it. */
+function firstSeen(rows: Uint32Array, seen: Uint8Array): number {
+  for (let entry = 0; entry < rows.length; entry++) {
+    if (seen[rows[entry]] === 1) return entry;
+    seen[rows[entry]] = 1;
+  }
+  return -1;
+}
+
+/** The first position that has a row. There is one. */
+async function firstWith(
+  job: JobContext,
+  lead: number,
+  row: number,
+  memory: Workspace,
+): Promise<Place> {
+  for (let block = 0; ; block++) {
+    const { rows, positions } = await readEntries(job, lead, block, memory);
+    const entry = rows.indexOf(row);
+    if (entry !== -1) return { block, position: positions[entry] };
+  }
+}
+
+async function readEntries(
+  { folder, shuffle }: JobContext,
+  lead: number,
+  block: number,
+  memory: Workspace,
+): Promise<{ rows: Uint32Array; positions: Uint32Array }> {
+  const fragment = await findFragment(fileOf.task(folder, "shuffle", block), shuffle, lead);
+  const rows = memory.words("rows", fragment.count);
+  const positions = memory.words("positions", fragment.count);
+  await readColumn(fragment, shuffle, ROWS, 0, rows);
+  await readColumn(fragment, shuffle, POSITIONS, 0, positions);
+  return { rows, positions };
+}
+
+function errorOf(
+  job: JobContext,
+  lead: number,
+  row: number,
+  repeat: Place,
+  earlier: Place,
+): TensorError {
+  const { address, blocks, resolved } = job;
+  const { indexAt } = resolved.layout;
+  const indexOf = ({ block, position }: Place): readonly number[] => {
+    const { start, shape } = blocks.box(block);
+    return indexAt(coordinatesOf(position, shape).map((at, d) => start[d] + at));
+  };
+  const { start } = address.leads.box(lead);
+  const cell = coordinatesOf(row, address.leads.chunkShape).map((at, d) => start[d] + at);
+  return duplicateError(indexOf(repeat), indexOf(earlier), cell, resolved.call.fields);
+}

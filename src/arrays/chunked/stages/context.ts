@@ -1,0 +1,146 @@
+/** A job with its arrays open, and everything that its tasks derive from them. */
+
+import * as path from "node:path";
+import type { ChunkedArray, PendingArray, StagedArray } from "../../boxes/array.ts";
+import { areContiguous, Grid } from "../../boxes/grid.ts";
+import { malformed } from "../../../core/errors.ts";
+import { DTYPES } from "../../../core/tensor/dtype.ts";
+import { part, product } from "../../../core/tensor/shape.ts";
+import { addressOf, type Address } from "./address.ts";
+import { heldBy, neededBytes, taskBytes, type TaskBytes } from "./budget.ts";
+import { refusesDuplicates, resolveCall, type ResolvedCall } from "../job/call-spec.ts";
+import type { FragmentLayout } from "./fragments.ts";
+import type { JobSpec, StageName } from "../job/spec.ts";
+
+export interface JobArrays {
+  readonly data: ChunkedArray;
+  readonly indices: ChunkedArray;
+  readonly updates: ChunkedArray | undefined;
+  /** Pending where the job makes a new array. */
+  readonly out: StagedArray | PendingArray;
+}
+
+export interface JobContext extends JobArrays {
+  readonly folder: string;
+  readonly spec: JobSpec;
+  readonly resolved: ResolvedCall;
+  readonly isGather: boolean;
+  /** Whether two updates of one target are an error. */
+  readonly refusesRepeats: boolean;
+  readonly address: Address;
+  /** The blocks of positions. */
+  readonly blocks: Grid;
+  /** The chunks of data, numbered as `lead * pieces + piece`. */
+  readonly chunks: Grid;
+  /** Bytes of one element, and of the part of a slice that each piece holds. */
+  readonly elementBytes: number;
+  readonly pieceBytes: readonly number[];
+  /** Files in `shuffle/`, one a block. A scatter keeps the updates there. */
+  readonly shuffle: FragmentLayout;
+  /** Files in `applied/` of a gather, one a chunk: for each block the slices that it gets. */
+  readonly gathered: (piece: number) => FragmentLayout;
+}
+
+/** The files of a job. */
+export const fileOf = {
+  done: (folder: string): string => path.join(folder, "done"),
+  stage: (folder: string, stage: string): string => path.join(folder, stage),
+  task: (folder: string, stage: string, task: number): string =>
+    path.join(folder, stage, String(task)),
+} as const;
+
+export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): JobContext {
+  const { data, indices, updates } = arrays;
+  const resolved = resolveCall(spec.call, { data, indices, updates });
+  const address = addressOf(resolved.layout, data.shape, data.chunkShape);
+  const isGather = updates === undefined;
+  const refusesRepeats = refusesDuplicates(resolved);
+  const elementBytes = DTYPES[data.dtype].bytes;
+  const { pieces } = address;
+  const pieceBytes = Array.from(
+    { length: pieces.size },
+    (_, piece) => product(pieces.box(piece).shape) * elementBytes,
+  );
+  if (!areContiguous(spec.blockShape, address.positions)) {
+    throw malformed(
+      "the blocks in job.json must be runs of the positions in row-major order, and are not",
+    );
+  }
+  const blocks = new Grid(address.positions, spec.blockShape);
+  const chunks = new Grid(data.shape, data.chunkShape);
+  checkStages(spec, {
+    partition: blocks.size,
+    check: address.leads.size,
+    apply: chunks.size,
+    place: blocks.size,
+    finish: 1,
+  });
+  return {
+    ...arrays,
+    folder,
+    spec,
+    resolved,
+    isGather,
+    refusesRepeats,
+    address,
+    blocks,
+    chunks,
+    elementBytes,
+    pieceBytes,
+    shuffle: {
+      fragments: address.leads.size,
+      // The rows; and the positions in the block, where a later stage needs them.
+      columns: isGather || refusesRepeats ? 2 : 1,
+      pieceBytes: isGather ? pieceBytes.map(() => 0) : pieceBytes,
+    },
+    gathered: (piece) => ({
+      fragments: blocks.size,
+      columns: 0,
+      pieceBytes: [pieceBytes[piece]],
+    }),
+  };
+}
+
+/** Nobody but the job itself says how many tasks it has. */
+function checkStages({ stages }: JobSpec, tasks: Readonly<Record<StageName, number>>): void {
+  const wrong = stages.find((stage) => stage.tasks !== tasks[stage.name]);
+  if (wrong === undefined) return;
+  const sentence = `job.json says ${wrong.tasks} tasks of ${wrong.name}, but its arrays have ${tasks[wrong.name]}`;
+  throw malformed(sentence);
+}
+
+/** Bytes of memory that the tasks of a job take. */
+export interface JobNeeds {
+  readonly sizes: TaskBytes;
+  /** For reading and writing chunks. */
+  readonly held: number;
+  /** For the largest task. */
+  readonly needed: number;
+  /** For a task that partitions, without `held`. */
+  readonly block: number;
+}
+
+export function needsOf(job: JobContext): JobNeeds {
+  const sizes = taskBytes(job, job.out.location.format === "npy");
+  const held = heldBy(job, job.out.held);
+  const positions = product(job.spec.blockShape);
+  return {
+    sizes,
+    held,
+    needed: neededBytes(sizes, held, positions, job.isGather),
+    block: positions * sizes.position + sizes.table,
+  };
+}
+
+/** The columns of a file in `shuffle/`. */
+export const ROWS = 0;
+export const POSITIONS = 1;
+
+/** The shape of an array's chunk in the addressed axes only, and of the axes of a slice. */
+export const splitShape = (
+  shape: readonly number[],
+  addressed: number,
+): { lead: number[]; slice: number[] } => ({
+  lead: part(shape, 0, addressed),
+  slice: part(shape, addressed),
+});

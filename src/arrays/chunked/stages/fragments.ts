@@ -1,0 +1,158 @@
+/**
+ * Files of fragments, in which a stage leaves for each task of the next one what that task needs: the updates of one
+ * block by chunk, or the gathered slices of one chunk by block. A file is written under another name, and made durable,
+ * before it gets its own: a file that is there is complete.
+ *
+ *     magic, number of fragments G, number of entries n      16 bytes, little-endian
+ *     starts        uint32[G + 1]    the entries of fragment g are those from starts[g] to starts[g + 1]
+ *     columns       uint32[n] each   numbers that belong to the entries
+ *     slices        the entries' elements: for each piece of a slice those of all entries
+ */
+
+import * as fs from "node:fs/promises";
+import { malformed } from "../../../core/errors.ts";
+import { CHUNKED } from "../../../core/limits.ts";
+import { readFully, withFile, writeFully } from "../../boxes/file.ts";
+
+const MAGIC = 0x4653444e;
+const HEADER = 16;
+
+/** What every file of a stage has in common. */
+export interface FragmentLayout {
+  /** How many fragments there are. */
+  readonly fragments: number;
+  /** How many columns of numbers there are. */
+  readonly columns: number;
+  /** Bytes of an entry's part of each piece. */
+  readonly pieceBytes: readonly number[];
+}
+
+/** Where a fragment lies in its file. */
+export interface Fragment {
+  readonly file: string;
+  /** Its first entry, and how many there are. */
+  readonly start: number;
+  readonly count: number;
+  /** Entries of the whole file. */
+  readonly total: number;
+}
+
+/**
+ * Writes a file of fragments.
+ * @param check is called last, before the file gets its name; throws if the job has lost its folder or its output
+ * @param writeSlices is given a function that appends bytes
+ */
+export async function writeFragments(
+  file: string,
+  layout: FragmentLayout,
+  starts: Uint32Array,
+  columns: readonly Uint32Array[],
+  check: () => Promise<void>,
+  writeSlices: (append: (bytes: Uint8Array) => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const total = starts[layout.fragments];
+  const temporary = `${file}.${process.pid}-${Math.random().toString(36).slice(2)}.tmp`;
+  await withFile(temporary, "wx", async (handle) => {
+    let at = 0;
+    const append = async (bytes: Uint8Array): Promise<void> => {
+      await writeFully(handle, bytes, at);
+      at += bytes.length;
+    };
+    await append(bytesOfWords(Uint32Array.of(MAGIC, layout.fragments, total, layout.columns)));
+    await append(bytesOfWords(starts));
+    for (const column of columns) {
+      await append(bytesOfWords(column));
+    }
+    await writeSlices(append);
+    await handle.datasync();
+    await check();
+  }).catch(async (error: unknown) => {
+    await fs.rm(temporary, { force: true });
+    throw error;
+  });
+  await fs.rename(temporary, file);
+}
+
+/** Where fragment `number` lies, of a file that is there. */
+export async function findFragment(
+  file: string,
+  layout: FragmentLayout,
+  number: number,
+): Promise<Fragment> {
+  const { fragments } = layout;
+  const isSmall = fragments <= CHUNKED.fragments;
+  const words = new Uint32Array(HEADER / 4 + (isSmall ? fragments + 1 : 0));
+  const pair = new Uint32Array(2);
+  const size = await withFile(file, "r", async (handle) => {
+    await readFully(handle, bytesOfWords(words), 0);
+    if (isSmall) pair.set(words.subarray(HEADER / 4 + number, HEADER / 4 + number + 2));
+    else await readFully(handle, bytesOfWords(pair), HEADER + 4 * number);
+    return (await handle.stat()).size;
+  });
+  const [magic, count, total, columns] = words;
+  const [start, end] = pair;
+  const isRight =
+    magic === MAGIC &&
+    count === fragments &&
+    columns === layout.columns &&
+    start <= end &&
+    end <= total &&
+    size === sliceStart(layout, total, layout.pieceBytes.length);
+  if (!isRight) throw malformed(`${file} is not what a task of this job wrote`);
+  return { file, start, count: end - start, total };
+}
+
+/** Reads entries of a column, from the one numbered `from` in the fragment on, as many as fit in `into`. */
+export async function readColumn(
+  { file, start, total }: Fragment,
+  layout: FragmentLayout,
+  column: number,
+  from: number,
+  into: Uint32Array,
+): Promise<void> {
+  const at = HEADER + 4 * (layout.fragments + 1 + column * total + start + from);
+  await withFile(file, "r", (handle) => readFully(handle, bytesOfWords(into), at));
+}
+
+/** Reads the slices of a piece, from the entry numbered `from` in the fragment on, as many as fit in `into`. */
+export async function readSlices(
+  { file, start, total }: Fragment,
+  layout: FragmentLayout,
+  piece: number,
+  from: number,
+  into: Uint8Array,
+): Promise<void> {
+  const at = sliceStart(layout, total, piece) + (start + from) * layout.pieceBytes[piece];
+  await withFile(file, "r", (handle) => readFully(handle, into, at));
+}
+
+/** Where the slices of a piece begin; where the file ends for the piece behind the last. */
+function sliceStart(
+  { fragments, columns, pieceBytes }: FragmentLayout,
+  total: number,
+  piece: number,
+): number {
+  const before = pieceBytes.slice(0, piece).reduce((sum, bytes) => sum + bytes, 0);
+  return HEADER + 4 * (fragments + 1 + columns * total) + total * before;
+}
+
+const bytesOfWords = ({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength);
+
+/** The results of `action` for all items, group after group. */
+export async function inGroups<T, R>(
+  items: readonly T[],
+  action: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const { reads } = CHUNKED;
+  const results: R[] = [];
+  for (let i = 0; i < items.length; i += reads) {
+    const group = await Promise.allSettled(items.slice(i, i + reads).map(action));
+    // What is still under way may write into memory that the next task gets, so all of a group ends first.
+    for (const one of group) {
+      if (one.status === "rejected") throw one.reason;
+      results.push(one.value);
+    }
+  }
+  return results;
+}

@@ -1,0 +1,176 @@
+/**
+ * Finds the chunk, and the row in the chunk, of every position of a block, and checks every index on the way. The loops
+ * are those of `kernels/read-indices.ts`, but an index gives two numbers instead of one offset.
+ */
+
+import type { Box } from "../../boxes/grid.ts";
+import { indexAt, type IndexWords } from "../../../core/plan/index-job.ts";
+import { product, stridesOf } from "../../../core/tensor/shape.ts";
+import type { Address, AxisSteps } from "./address.ts";
+
+/** The lead of a position that is left out. */
+export const NOWHERE = 0xffffffff;
+
+export interface LocateRules {
+  /** Whether -1 is the last place of an axis. */
+  readonly negative: boolean;
+  /** What becomes of an index outside its axis; `skip` gives it the lead {@link NOWHERE}. */
+  readonly bounds: "error" | "clip" | "skip";
+}
+
+/** Where the results of a block go, each as long as the block has positions. */
+export interface Located {
+  readonly leads: Uint32Array;
+  readonly rows: Uint32Array;
+}
+
+/**
+ * Fills `located` for the box of positions.
+ * @param words the indices of the block: those of `indexBox`
+ * @returns -1, or the number of the first index in `words` that the rules refuse
+ */
+export function locate(
+  address: Address,
+  box: Box,
+  { words, step }: IndexWords,
+  rules: LocateRules,
+  located: Located,
+): number {
+  const { own, tuple } = address;
+  const rank = own.length;
+  const count = product(box.shape);
+  if (count === 0) return -1;
+  const strides = wordStrides(address, box, tuple.length);
+  const last = rank - 1;
+  const run = rank === 0 ? 1 : box.shape[last];
+  const lastWord = rank === 0 ? 0 : strides[last];
+  const lastOwn = rank === 0 ? null : own[last];
+  const lastStart = rank === 0 ? 0 : box.start[last];
+  const coordinates = box.start.slice();
+  const readRun = tuple.length === 1 ? readSingles : readTuples;
+  for (let p = 0; p < count; p += run) {
+    let lead = 0;
+    let row = 0;
+    let word = 0;
+    for (let d = 0; d < last; d++) {
+      const at = coordinates[d];
+      word += (at - box.start[d]) * strides[d];
+      const steps = own[d];
+      if (steps === null) continue;
+      const chunk = Math.floor(at / steps.chunk);
+      lead += chunk * steps.leadStride;
+      row += (at - chunk * steps.chunk) * steps.rowStride;
+    }
+    const begin = { p, run, lead, row, word, lastWord, lastOwn, lastStart };
+    const bad = readRun(begin, tuple, words, step, rules, located);
+    if (bad !== -1) return bad;
+    for (let d = last - 1; d >= 0; d--) {
+      if (++coordinates[d] < box.start[d] + box.shape[d]) break;
+      coordinates[d] = box.start[d];
+    }
+  }
+  return -1;
+}
+
+/** How far apart the indices of neighbouring positions are, along each axis of positions; in indices. */
+function wordStrides({ indexAxes, own }: Address, { shape }: Box, k: number): number[] {
+  const strides = own.map(() => 0);
+  const inner = stridesOf(indexAxes.map((d) => shape[d]));
+  for (const [i, d] of indexAxes.entries()) strides[d] = inner[i] * k;
+  return strides;
+}
+
+/** Positions along the last axis, from position `p` on. */
+interface RunBegin {
+  readonly p: number;
+  readonly run: number;
+  /** What the coordinates before the last one add. */
+  readonly lead: number;
+  readonly row: number;
+  /** The first index, and the distance to the next position's. */
+  readonly word: number;
+  readonly lastWord: number;
+  /** What the last coordinate adds, and where it begins. */
+  readonly lastOwn: AxisSteps | null;
+  readonly lastStart: number;
+}
+
+/** One index for each position: most calls, and the longest. */
+function readSingles(
+  { p, run, lead, row, word, lastWord, lastOwn, lastStart }: RunBegin,
+  [{ dim, chunk, leadStride, rowStride }]: readonly AxisSteps[],
+  words: Int32Array,
+  step: 1 | 2,
+  { negative, bounds }: LocateRules,
+  { leads, rows }: Located,
+): number {
+  const wrap = negative ? dim : 0;
+  for (let i = 0, at = word; i < run; i++, at += lastWord) {
+    const given = indexAt(words, at * step, step);
+    let index = given < 0 ? given + wrap : given;
+    if (!(index >= 0 && index < dim)) {
+      if (isRefused(given, dim, negative, bounds)) return at;
+      if (bounds === "skip") {
+        leads[p + i] = NOWHERE;
+        continue;
+      }
+      index = index < 0 ? 0 : dim - 1;
+    }
+    const place = Math.floor(index / chunk);
+    let ownLead = lead + place * leadStride;
+    let ownRow = row + (index - place * chunk) * rowStride;
+    if (lastOwn !== null) {
+      const own = Math.floor((lastStart + i) / lastOwn.chunk);
+      ownLead += own * lastOwn.leadStride;
+      ownRow += (lastStart + i - own * lastOwn.chunk) * lastOwn.rowStride;
+    }
+    leads[p + i] = ownLead;
+    rows[p + i] = ownRow;
+  }
+  return -1;
+}
+
+/** Tuples of any length. */
+function readTuples(
+  { p, run, lead, row, word, lastWord, lastOwn, lastStart }: RunBegin,
+  tuple: readonly AxisSteps[],
+  words: Int32Array,
+  step: 1 | 2,
+  { negative, bounds }: LocateRules,
+  { leads, rows }: Located,
+): number {
+  for (let i = 0, first = word; i < run; i++, first += lastWord) {
+    let ownLead = lead;
+    let ownRow = row;
+    let isOutside = false;
+    for (let j = 0; j < tuple.length; j++) {
+      const { dim, chunk, leadStride, rowStride } = tuple[j];
+      const given = indexAt(words, (first + j) * step, step);
+      let index = given < 0 && negative ? given + dim : given;
+      if (!(index >= 0 && index < dim)) {
+        if (isRefused(given, dim, negative, bounds)) return first + j;
+        isOutside ||= bounds === "skip";
+        index = index < 0 ? 0 : dim - 1;
+      }
+      const place = Math.floor(index / chunk);
+      ownLead += place * leadStride;
+      ownRow += (index - place * chunk) * rowStride;
+    }
+    if (lastOwn !== null) {
+      const own = Math.floor((lastStart + i) / lastOwn.chunk);
+      ownLead += own * lastOwn.leadStride;
+      ownRow += (lastStart + i - own * lastOwn.chunk) * lastOwn.rowStride;
+    }
+    leads[p + i] = isOutside ? NOWHERE : ownLead;
+    rows[p + i] = ownRow;
+  }
+  return -1;
+}
+
+/** Whether an index outside its axis is an error: a negative one that does not wrap always is, as `plan/bounds.ts` has it. */
+const isRefused = (
+  given: number,
+  dim: number,
+  negative: boolean,
+  bounds: LocateRules["bounds"],
+): boolean => bounds === "error" || (given < 0 && !negative) || (bounds === "clip" && dim === 0);

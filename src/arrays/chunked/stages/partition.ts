@@ -1,0 +1,166 @@
+/**
+ * The first stage: one block of positions. Reads its indices and checks every one, finds the chunk of each position, and
+ * writes the rows, and the updates, sorted by chunk.
+ */
+
+import { indexWordsOf } from "../../../core/plan/index-job.ts";
+import { DTYPES } from "../../../core/tensor/dtype.ts";
+import { product } from "../../../core/tensor/shape.ts";
+import { Tensor } from "../../../core/tensor/tensor.ts";
+import type { Box } from "../../boxes/grid.ts";
+import { indexBox } from "./address.ts";
+import { badIndex, indexRules } from "./check-indices.ts";
+import { fileOf, type JobContext } from "./context.ts";
+import { writeFragments } from "./fragments.ts";
+import { locate, type LocateRules } from "./locate.ts";
+import { combineEntries, isAssociative, type CombinedEntries } from "./combine-early.ts";
+import { Combiner, elementsOf, gatherSlices, toOffsets } from "./move.ts";
+import { checkOwner } from "../job/owner.ts";
+import { sortByKey } from "./sort.ts";
+import type { Workspace } from "./workspace.ts";
+
+/**
+ * @param reading bytes that reading may hold, not counting what a single chunk takes
+ * @throws TensorError `index-out-of-range` for the first bad index of the block, with its place in all indices
+ */
+export async function partition(
+  job: JobContext,
+  block: number,
+  memory: Workspace,
+  reading: number,
+): Promise<void> {
+  const { address, folder, shuffle } = job;
+  const box = job.blocks.box(block);
+  const count = product(box.shape);
+  const pending =
+    job.updates === undefined ? undefined : readUpdates(job, box, 0, memory, reading / 2);
+  // A rejection is looked at below, when it is its turn.
+  const settled = pending?.catch(() => {});
+  const leads = memory.words("leads", count);
+  const rows = memory.words("rows", count);
+  try {
+    await locateBlock(job, box, { leads, rows }, memory, reading / 2);
+  } catch (error) {
+    // The next task gets the memory that is being read into.
+    await settled;
+    throw error;
+  }
+  const starts = memory.words("starts", address.leads.size + 1);
+  const order = memory.words("order", count);
+  const kept = sortByKey(leads, address.leads.size, starts, order);
+  const positions = order.subarray(0, kept);
+  // The leads are not needed any more.
+  const sorted = leads.subarray(0, kept);
+  for (let p = 0; p < kept; p++) sorted[p] = rows[positions[p]];
+  const early = combined(job, sorted, starts, positions);
+  const entries = early ?? { rows: sorted, starts, positions, later: null };
+  const columns = shuffle.columns === 2 ? [sorted, positions] : [entries.rows];
+  const file = fileOf.task(folder, "shuffle", block);
+  const check = (): Promise<void> => checkOwner(job);
+  await writeFragments(file, shuffle, entries.starts, columns, check, async (append) => {
+    for (let piece = 0; piece < job.pieceBytes.length; piece++) {
+      if (pending === undefined) return;
+      const updates = await (piece === 0 ? pending : readUpdates(job, box, piece, memory, reading));
+      await append(permute(job, updates, entries, piece, memory));
+    }
+  });
+}
+
+/** Entries without those that can be combined before; null where nothing is combined. */
+function combined(
+  { address, data, isGather, refusesRepeats, resolved }: JobContext,
+  rows: Uint32Array,
+  starts: Uint32Array,
+  positions: Uint32Array,
+): CombinedEntries | null {
+  const { reduction } = resolved.call.settings;
+  if (isGather || refusesRepeats || !isAssociative(data.dtype, reduction)) return null;
+  const chunkRows = product(address.leads.chunkShape);
+  return combineEntries(rows, starts, positions, chunkRows, reduction === "none");
+}
+
+/** The chunk and the row of every position of a block. */
+async function locateBlock(
+  job: JobContext,
+  box: Box,
+  located: { leads: Uint32Array; rows: Uint32Array },
+  memory: Workspace,
+  reading: number,
+): Promise<void> {
+  const { address, indices } = job;
+  const hasTuples = indices.shape.length > address.indexAxes.length;
+  const { start, shape } = indexBox(address, box, hasTuples ? address.tuple.length : null);
+  const size = product(shape);
+  const bytes = memory.bytes("indices", size * DTYPES[indices.dtype].bytes);
+  await indices.readBytes(start, shape, bytes, indices.held.read + reading);
+  const tensor = new Tensor(indices.dtype, [...shape], size, elementsOf(indices.dtype, bytes));
+  const bad = locate(address, box, indexWordsOf(tensor), locateRules(job), located);
+  if (bad !== -1) throw badIndex(job.resolved, job.data.shape, tensor, start, bad);
+}
+
+function locateRules(job: JobContext): LocateRules {
+  const { negative, bounds } = indexRules(job.resolved);
+  return { negative, bounds: bounds === "drop" || bounds === "fill" ? "skip" : bounds };
+}
+
+/** A piece of the updates of a block. */
+async function readUpdates(
+  job: JobContext,
+  box: Box,
+  piece: number,
+  memory: Workspace,
+  reading: number,
+): Promise<Uint8Array> {
+  const { address, updates, pieceBytes } = job;
+  const bytes = memory.bytes("updates", product(box.shape) * pieceBytes[piece]);
+  if (updates === undefined || bytes.length === 0) return bytes;
+  const slice = address.pieces.box(piece);
+  const start = [...box.start, ...slice.start];
+  const shape = [...box.shape, ...slice.shape];
+  // Some versions take one element of any rank where updates should be a scalar.
+  const isOther = start.length !== updates.shape.length;
+  const ones = updates.shape.map(() => 1);
+  const [from, own] = isOther ? [ones.map(() => 0), ones] : [start, shape];
+  await updates.readBytes(from, own, bytes, updates.held.read + reading);
+  return bytes;
+}
+
+/** The updates of a piece in the order of their chunks, those of one target combined where that was found to be right. */
+function permute(
+  { data: { dtype }, elementBytes, pieceBytes, resolved }: JobContext,
+  updates: Uint8Array,
+  {
+    positions,
+    later,
+  }: Pick<CombinedEntries, "positions"> & { later: CombinedEntries["later"] | null },
+  piece: number,
+  memory: Workspace,
+): Uint8Array {
+  const slice = pieceBytes[piece] / elementBytes;
+  const sorted = memory.bytes("sorted", positions.length * pieceBytes[piece]);
+  if (sorted.length === 0) return sorted;
+  const offsets = memory.words("offsets", positions.length);
+  offsets.set(positions);
+  gatherSlices(
+    memory.executor,
+    dtype,
+    toOffsets(offsets, slice),
+    slice,
+    elementsOf(dtype, updates),
+    elementsOf(dtype, sorted),
+    resolved.call.fields,
+  );
+  if (later !== null && later.entries.length > 0) {
+    const { settings, fields } = resolved.call;
+    const combiner = new Combiner(
+      memory.executor,
+      dtype,
+      elementsOf(dtype, sorted),
+      slice,
+      settings,
+      fields,
+    );
+    combiner.combine(later.entries.slice(), elementsOf(dtype, updates), later.positions);
+  }
+  return sorted;
+}

@@ -1,0 +1,98 @@
+/** The last stage of a gather: one block of positions. Puts the slices that the chunks gave it in their places. */
+
+import { contiguousRuns } from "../../boxes/runs.ts";
+import { product } from "../../../core/tensor/shape.ts";
+import { fileOf, POSITIONS, type JobContext } from "./context.ts";
+import { findFragment, inGroups, readColumn, readSlices } from "./fragments.ts";
+import { elementsOf, placeSlices, toOffsets } from "./move.ts";
+import { isMarked, mark, putNew } from "./publish.ts";
+import type { Workspace } from "./workspace.ts";
+
+export async function placeBlock(job: JobContext, block: number, memory: Workspace): Promise<void> {
+  if (await isMarked(job, "placed", block)) return;
+  const { address, elementBytes, out } = job;
+  const at = job.blocks.at(block);
+  const count = product(job.blocks.box(block).shape);
+  const pieces = address.pieces.size;
+  // The chunks of an NPY file hold whole slices, those of other results one piece of each.
+  const isWhole = pieces > 1 && out.location.format === "npy";
+  const whole = memory.bytes("whole", isWhole ? count * product(address.slice) * elementBytes : 0);
+  for (let piece = 0; piece < pieces; piece++) {
+    const slices = await readPiece(job, block, piece, count, memory);
+    if (isWhole) interleave(job, slices, piece, count, whole);
+    else await putNew(job, [...at, ...address.pieces.at(piece)], slices);
+  }
+  if (isWhole) await putNew(job, [...at, ...address.slice.map(() => 0)], whole);
+  await mark(job, "placed", block);
+}
+
+/** One piece of every slice of a block, in the order of the positions; zeros where an index was left out. */
+async function readPiece(
+  job: JobContext,
+  block: number,
+  piece: number,
+  count: number,
+  memory: Workspace,
+): Promise<Uint8Array> {
+  const { address, data, elementBytes, folder, pieceBytes, shuffle, resolved } = job;
+  const bytes = pieceBytes[piece];
+  const wanted = fileOf.task(folder, "shuffle", block);
+  const { total } = await findFragment(wanted, shuffle, 0);
+  const everything = { file: wanted, start: 0, count: total, total };
+  const positions = memory.words("positions", total);
+  const sorted = memory.bytes("sorted", total * bytes);
+  await readColumn(everything, shuffle, POSITIONS, 0, positions);
+  const layout = job.gathered(piece);
+  const leads = Array.from({ length: address.leads.size }, (_, lead) => lead);
+  const found = await inGroups(leads, (lead) =>
+    findFragment(fileOf.task(folder, "applied", lead * address.pieces.size + piece), layout, block),
+  );
+  let at = 0;
+  const places = found.map((one) => (at += one.count) - one.count);
+  await inGroups(leads, async (lead) => {
+    const { [lead]: fragment } = found;
+    const place = places[lead] * bytes;
+    await readSlices(
+      fragment,
+      layout,
+      0,
+      0,
+      sorted.subarray(place, place + fragment.count * bytes),
+    );
+  });
+  const slices = memory.bytes("slices", count * bytes);
+  if (total < count) slices.fill(0);
+  const slice = bytes / elementBytes;
+  const { dtype } = data;
+  placeSlices(
+    memory.executor,
+    dtype,
+    toOffsets(positions, slice),
+    slice,
+    elementsOf(dtype, sorted),
+    elementsOf(dtype, slices),
+    resolved.call.fields,
+  );
+  return slices;
+}
+
+/** Copies a piece of every slice to where it belongs in whole slices. */
+function interleave(
+  { address, elementBytes }: JobContext,
+  slices: Uint8Array,
+  piece: number,
+  count: number,
+  whole: Uint8Array,
+): void {
+  const { start, shape } = address.pieces.box(piece);
+  const runs = contiguousRuns(address.slice, start, shape);
+  const sliceBytes = product(address.slice) * elementBytes;
+  const bytes = product(shape) * elementBytes;
+  for (let p = 0; p < count; p++) {
+    for (const { at, place, length } of runs) {
+      const from = p * bytes + place * elementBytes;
+      const run = slices.subarray(from, from + length * elementBytes);
+      whole.set(run, p * sliceBytes + at * elementBytes);
+    }
+  }
+}

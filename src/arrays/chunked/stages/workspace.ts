@@ -1,0 +1,42 @@
+/** Memory that one task after the other uses: fresh memory costs more than what is done with it, and comes back late. */
+
+import { chooseExecutor } from "../../../core/engines/choice.ts";
+import type { Executor } from "../../../core/engines/executor.ts";
+
+export class Workspace {
+  /** Kernels in WebAssembly on memory that they use without a copy. */
+  readonly executor: Executor = chooseExecutor("wasm", 1).executor;
+  readonly #buffers = new Map<string, Uint8Array>();
+
+  /**
+   * Bytes of any content, which belong to the caller until it asks for the same name again.
+   * @throws TensorError `too-large`
+   */
+  bytes(name: string, length: number): Uint8Array {
+    const { buffer, byteOffset } = this.#buffer(name, length);
+    return new Uint8Array(buffer, byteOffset, length);
+  }
+
+  words(name: string, length: number): Uint32Array {
+    const { buffer, byteOffset } = this.#buffer(name, 4 * length);
+    return new Uint32Array(buffer, byteOffset, length);
+  }
+
+  /** Recycles all buffers. */
+  clear(): void {
+    for (const buffer of this.#buffers.values()) this.executor.recycle(buffer);
+    this.#buffers.clear();
+  }
+
+  #buffer(name: string, length: number): Uint8Array {
+    const known = this.#buffers.get(name);
+    if (known !== undefined && known.byteLength >= length) return known;
+    if (known !== undefined) this.executor.recycle(known);
+    this.#buffers.delete(name);
+    // A multiple of 16, so that elements of any type fit in.
+    const size = Math.max(16, Math.ceil(length / 16) * 16);
+    const buffer = this.executor.alloc("uint8", size) as Uint8Array;
+    this.#buffers.set(name, buffer);
+    return buffer;
+  }
+}

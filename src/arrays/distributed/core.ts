@@ -1,0 +1,52 @@
+/**
+ * What the engines need of a job: how many tasks remain, and how to run one. Nothing here knows a queue, and no engine
+ * knows what a task does.
+ */
+
+import type { Job, Stage, StageName } from "../chunked/job/job.ts";
+import type { TaskPool } from "../chunked/run/pool.ts";
+import type { TensorError } from "../../core/errors.ts";
+
+/** Jobs as folders. The folder is the only truth: what an engine remembers of a job is a hint. */
+export interface Core {
+  openJob(folder: string): Promise<Job>;
+  /** The tasks that are not done, in ascending order. */
+  remainingTasks(job: Job, stage: StageName): Promise<readonly number[]>;
+  /** The error of a bad index as far as one was found; of several the first, once the stage that finds them is done. */
+  jobFailure(job: Job): Promise<TensorError | null>;
+  startPool(options: {
+    readonly threads: number;
+    readonly memory: number;
+  }): Pick<TaskPool, "run" | "end">;
+}
+
+/** Where a job is. */
+export interface CurrentStage {
+  readonly stage: Stage;
+  /** At least one. */
+  readonly remaining: readonly number[];
+}
+
+/** The stage that a job is in, or null when it is done. */
+export async function currentStage(
+  { remainingTasks }: Pick<Core, "remainingTasks">,
+  job: Job,
+): Promise<CurrentStage | null> {
+  const last = job.stages.at(-1);
+  // What earlier stages left behind may be gone when the last one is done.
+  if (last === undefined || (await remainingTasks(job, last.name)).length === 0) return null;
+  for (const stage of job.stages) {
+    // A stage begins when the one before is done.
+    // oxlint-disable-next-line no-await-in-loop
+    const remaining = await remainingTasks(job, stage.name);
+    if (remaining.length > 0) return { stage, remaining };
+  }
+  return null;
+}
+
+/** The error that ends a job: known when the stage that may find one is done, which is where the next one begins. */
+export const finalFailure = async (
+  { jobFailure }: Pick<Core, "jobFailure">,
+  job: Job,
+  { stage, remaining }: CurrentStage,
+): Promise<TensorError | null> => (remaining.length === stage.tasks ? await jobFailure(job) : null);

@@ -1,0 +1,217 @@
+/**
+ * BullMQ and its Redis client: optional packages, looked up when they are asked for. The types say as much of them as is
+ * used, so that the package's own types need neither.
+ */
+
+import { createRequire } from "node:module";
+import * as path from "node:path";
+import { pathToFileURL } from "node:url";
+import { isArray, messageOf, TensorError } from "../../core/errors.ts";
+import { otherProtocol, silence, WrongRedis } from "./probe.ts";
+
+/** A job in a queue. */
+export interface QueuedJob {
+  readonly id?: string | undefined;
+  readonly name: string;
+  readonly data: unknown;
+  /** When it was added, in milliseconds. */
+  readonly timestamp: number;
+  readonly queueQualifiedName: string;
+  readonly failedReason?: string | undefined;
+  getState(): Promise<string>;
+  updateData(data: object): Promise<void>;
+  updateProgress(progress: object): Promise<void>;
+  moveToWait(token: string): Promise<unknown>;
+  /** @returns false where no child is left to wait for */
+  moveToWaitingChildren(token: string): Promise<boolean>;
+  /** Why children failed, by their keys; an id follows the last colon of a key. */
+  getIgnoredChildrenFailures(): Promise<Readonly<Record<string, string>>>;
+  removeUnprocessedChildren(): Promise<void>;
+  remove(options: { readonly removeChildren: boolean }): Promise<void>;
+}
+
+export interface NewJob {
+  readonly name: string;
+  readonly data: object;
+  readonly opts: object;
+}
+
+interface Emitter {
+  on(event: string, listener: (...args: readonly unknown[]) => void): unknown;
+}
+
+export interface JobQueue extends Emitter {
+  add(name: string, data: object, options: object): Promise<QueuedJob>;
+  addBulk(jobs: readonly NewJob[]): Promise<unknown>;
+  getJob(id: string): Promise<QueuedJob | undefined>;
+  getWorkersCount(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface QueueWorker extends Emitter {
+  /** Has the timer that renews locks. The timer keeps the process alive until `close`. */
+  readonly lockManager?: { close(): Promise<void> };
+  close(): Promise<void>;
+}
+
+export type Processor = (job: QueuedJob, token?: string) => Promise<unknown>;
+
+interface Bullmq {
+  readonly Queue: new (name: string, options: object) => JobQueue;
+  readonly Worker: new (name: string, processor: Processor, options: object) => QueueWorker;
+  readonly UnrecoverableError: new (message: string) => Error;
+  readonly WaitingError: new () => Error;
+  readonly WaitingChildrenError: new () => Error;
+}
+
+export interface RedisClient extends Emitter {
+  readonly status: string;
+  connect(): Promise<void>;
+  disconnect(): void;
+  duplicate(...options: readonly unknown[]): RedisClient;
+}
+
+/** A client of Redis, with the copies that BullMQ makes of it to wait for jobs. */
+export interface RedisConnection {
+  readonly client: RedisClient;
+  readonly isReady: boolean;
+  /** Ends the client and its copies, even if Redis cannot be reached. */
+  disconnect(): void;
+}
+
+interface Ioredis {
+  readonly Redis: new (...args: readonly unknown[]) => RedisClient;
+}
+
+/** A URL such as `redis://host:6379`, or options of ioredis. */
+export type Connection = string | Readonly<Record<string, unknown>>;
+
+const INSTALL =
+  "BullMQ and its Redis client are needed and are not installed: npm install bullmq ioredis";
+
+/** @param from a folder in which to look too, as `node_modules` are looked up */
+async function load(name: string, from: string | undefined): Promise<object> {
+  try {
+    // The name is a variable, so that no bundler asks for a package that most users lack.
+    return await import(name);
+  } catch (error) {
+    if (!isMissing(error, name)) throw brokenPackage(name, error);
+    if (from === undefined) throw new TensorError("engine", INSTALL, {}, { cause: error });
+  }
+  let file: string;
+  try {
+    file = createRequire(path.join(from, "index.js")).resolve(name);
+  } catch (cause) {
+    throw new TensorError("engine", INSTALL, {}, { cause });
+  }
+  try {
+    return await import(pathToFileURL(file).href);
+  } catch (error) {
+    throw brokenPackage(name, error);
+  }
+}
+
+/** Whether the package itself is not there, rather than a package that it needs. */
+const isMissing = (error: unknown, name: string): boolean =>
+  error instanceof Error &&
+  "code" in error &&
+  error.code === "ERR_MODULE_NOT_FOUND" &&
+  error.message.includes(`'${name}'`);
+
+const brokenPackage = (name: string, cause: unknown): TensorError =>
+  new TensorError("engine", `${name} does not load: ${messageOf(cause)}`, {}, { cause });
+
+/** The exports of a CommonJS module are those of its default too. */
+const exportsOf = (module: object): object =>
+  "default" in module && typeof module.default === "object" && module.default !== null
+    ? { ...module.default, ...module }
+    : module;
+
+export const loadBullmq = async (from: string | undefined): Promise<Bullmq> =>
+  exportsOf(await load("bullmq", from)) as Bullmq;
+
+/**
+ * Connects to Redis once, so that a wrong address is an error at once. Later the client connects again by itself.
+ * @param onLost is told in a sentence each time the connection is lost
+ */
+export async function connect(
+  connection: Connection,
+  from: string | undefined,
+  onLost: (sentence: string) => void,
+): Promise<RedisConnection> {
+  const { Redis } = exportsOf(await load("ioredis", from)) as Ioredis;
+  let isOver = false;
+  const retryStrategy = (times: number): number | null =>
+    isOver ? null : Math.min(100 * times, 2000);
+  const options = {
+    ...OPTIONS,
+    retryStrategy,
+    ...(typeof connection === "string" ? {} : connection),
+  };
+  const client =
+    typeof connection === "string" ? new Redis(connection, options) : new Redis(options);
+  const clients = [client];
+  const duplicate = client.duplicate.bind(client);
+  client.duplicate = (...own) => {
+    const other = duplicate(...own);
+    clients.push(other);
+    return other;
+  };
+  const disconnect = (): void => {
+    // BullMQ may be about to connect again.
+    isOver = true;
+    for (const one of clients) one.disconnect();
+  };
+  let reason = "it does not answer";
+  let isConnected = false;
+  client.on("error", (error) => {
+    const text = textOf(error);
+    // The client tries again and again, and fails in the same words.
+    if (isConnected && text !== reason) onLost(`Redis at ${printAddress(connection)}: ${text}`);
+    reason = text;
+  });
+  client.on("ready", () => {
+    isConnected = true;
+    reason = "";
+  });
+  const over = new AbortController();
+  try {
+    const { signal } = over;
+    await Promise.race([client.connect(), otherProtocol(connection, signal), silence(signal)]);
+  } catch (cause) {
+    disconnect();
+    const why = cause instanceof WrongRedis ? cause.message : reason;
+    const sentence = `Redis at ${printAddress(connection)} cannot be used: ${why}`;
+    throw new TensorError("engine", sentence, {}, { cause });
+  } finally {
+    over.abort();
+  }
+  return {
+    client,
+    get isReady() {
+      return client.status === "ready";
+    },
+    disconnect,
+  };
+}
+
+const OPTIONS = {
+  lazyConnect: true,
+  // Workers wait for a lost Redis, and BullMQ takes no other number.
+  maxRetriesPerRequest: null,
+};
+
+/** An address that several names lead to fails with one error for each. */
+function textOf(error: unknown): string {
+  const errors = error instanceof Error && "errors" in error ? error.errors : [];
+  return isArray(errors) && errors.length > 0 ? textOf(errors[0]) : messageOf(error);
+}
+
+/** Host and port, without the password that may stand in front of them. */
+export function printAddress(connection: Connection): string {
+  if (typeof connection === "string") {
+    return URL.canParse(connection) ? new URL(connection).host : "the address given";
+  }
+  const { host = "127.0.0.1", port = 6379 } = connection;
+  return `${String(host)}:${String(port)}`;
+}

@@ -1,0 +1,67 @@
+/**
+ * Finds out why a client of Redis gets no answer from a server: TLS on one side only, or silence. The client's own errors
+ * do not tell. With TLS on its side only, the client waits until the connection times out. With TLS on the server's side
+ * only, it sees the connection close.
+ */
+
+import * as net from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { DISTRIBUTED } from "../../core/limits.ts";
+
+/** Why a server cannot be used, as the end of a sentence. */
+export class WrongRedis extends Error {}
+
+type Connection = string | Readonly<Record<string, unknown>>;
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
+  readonly isTls: boolean;
+}
+
+/** The host and the port of a connection; null if it has none, such as a Unix socket. */
+function addressOf(connection: Connection): Address | null {
+  if (typeof connection !== "string") {
+    const { host = "127.0.0.1", port = 6379, path, tls } = connection;
+    const isTcp = path === undefined && typeof host === "string" && Number.isInteger(Number(port));
+    return isTcp ? { host, port: Number(port), isTls: tls !== undefined } : null;
+  }
+  if (!/^rediss?:\/\/[^/]/.test(connection) || !URL.canParse(connection)) return null;
+  const { protocol, hostname, port } = new URL(connection);
+  // Only URLs put IPv6 addresses in brackets.
+  const host = hostname.replace(/^\[|\]$/g, "");
+  return { host, port: port === "" ? 6379 : Number(port), isTls: protocol === "rediss:" };
+}
+
+/** The first byte of a TLS alert, with which a TLS server answers plain text. */
+const ALERT = 0x15;
+
+/**
+ * Asks a server in plain text whether it speaks TLS. The promise never resolves; the signal closes the connection.
+ * @throws WrongRedis if only one side uses TLS
+ */
+export function otherProtocol(connection: Connection, signal: AbortSignal): Promise<never> {
+  const address = addressOf(connection);
+  return new Promise((_, reject) => {
+    if (address === null) return;
+    const { host, port, isTls } = address;
+    const socket = net.connect({ host, port, signal });
+    // If there is no connection at all, the client's own error says so.
+    socket.on("error", () => {});
+    socket.on("connect", () => socket.write("PING\r\n"));
+    socket.once("data", ([first]) => {
+      const speaksTls = first === ALERT;
+      if (isTls && !speaksTls)
+        reject(new WrongRedis("it does not speak TLS; use redis:// instead of rediss://"));
+      if (!isTls && speaksTls)
+        reject(new WrongRedis("it speaks TLS only; use rediss:// instead of redis://"));
+      socket.destroy();
+    });
+  });
+}
+
+/** Never resolves. @throws WrongRedis after the time in which a server must answer */
+export async function silence(signal: AbortSignal): Promise<never> {
+  await sleep(DISTRIBUTED.answer, undefined, { signal });
+  throw new WrongRedis(`it did not answer within ${DISTRIBUTED.answer / 1000} s`);
+}

@@ -1,0 +1,240 @@
+/** Submits a job to a queue, and waits until its folder says that it is done. */
+
+import * as path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Job, StageName } from "../chunked/job/job.ts";
+import { printValue, TensorError } from "../../core/errors.ts";
+import { DISTRIBUTED } from "../../core/limits.ts";
+import { currentStage, finalFailure, type Core } from "./core.ts";
+import {
+  connect,
+  loadBullmq,
+  printAddress,
+  type Connection,
+  type JobQueue,
+  type QueuedJob,
+} from "./packages.ts";
+import { ROOT, rootId, type RootData } from "./steps.ts";
+import { QUEUE } from "./worker.ts";
+
+/** How far a job is. */
+export interface SubmitProgress {
+  readonly stage: StageName;
+  /** Tasks of the stage that are done, of `tasks`. */
+  readonly done: number;
+  readonly tasks: number;
+  /** How many workers the queue has; null before that is known. */
+  readonly workers: number | null;
+}
+
+export interface SubmitOptions {
+  /** A URL such as `redis://host:6379`, or options of ioredis. */
+  readonly connection: Connection;
+  /** The name of the queue; `ndscatter` by default. */
+  readonly queue?: string;
+  /** How often a task is tried before the job fails; 3 by default. A bad index is never tried again. */
+  readonly attempts?: number;
+  /** How many tasks a worker takes at once, to run them one after the other; 1 by default, more from 10,000 on. */
+  readonly tasksPerJob?: number;
+  /** Takes the job back: tasks that run are finished, and no others begin, unless someone else waits for the job. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: SubmitProgress) => void;
+  /** Told what went wrong and will be tried again, in a sentence. */
+  readonly onNote?: (sentence: string) => void;
+  /** A folder whose `node_modules` may hold BullMQ, where the package's own do not. */
+  readonly from?: string;
+}
+
+/** A look may take this part of the time: a folder of 10,000 tasks on NFS takes a while to list. */
+const SHARE = 0.1;
+
+/**
+ * Submits the job and waits for its result. Those who submit one job share its tasks. What the queue forgets, because
+ * Redis was emptied, is submitted again: the folder says what remains.
+ * @throws TensorError for what ends the job: a bad index, or a task that failed too often
+ */
+export async function submit(core: Core, folder: string, options: SubmitOptions): Promise<void> {
+  const { connection, queue: name = QUEUE, from, signal, onNote = () => {} } = options;
+  const { attempts = 3, tasksPerJob = 1 } = options;
+  for (const [name, value] of Object.entries({ attempts, tasksPerJob })) {
+    if (Number.isSafeInteger(value) && value >= 1) continue;
+    throw new TensorError(
+      "attribute",
+      `${name} must be a positive integer, got ${printValue(value)}`,
+    );
+  }
+  signal?.throwIfAborted();
+  // The workers get the path, and may run in other folders.
+  const job = await core.openJob(path.resolve(folder));
+  const bullmq = await loadBullmq(from);
+  const redis = await connect(connection, from, onNote);
+  const queue = new bullmq.Queue(name, { connection: redis.client });
+  queue.on("error", () => {});
+  try {
+    await new Submission(core, job, queue, { ...options, attempts, tasksPerJob }).wait();
+  } finally {
+    // The connection is not the queue's, so both end.
+    redis.disconnect();
+    await queue.close().catch(() => {});
+  }
+}
+
+type Submitted = SubmitOptions & Required<Pick<SubmitOptions, "attempts" | "tasksPerJob">>;
+
+class Submission {
+  readonly #core: Core;
+  readonly #job: Job;
+  readonly #queue: JobQueue;
+  readonly #options: Submitted;
+  readonly #id: string;
+  #differences = 0;
+  #workers: number | null = null;
+  /** True if the caller was told that no worker listens, and no worker has listened since. */
+  #isAlone = false;
+  #countedAt = -Infinity;
+  /** Whether a look at the queue has not ended. */
+  #isFollowing = false;
+  #failure: { readonly error: unknown } | null = null;
+
+  constructor(core: Core, job: Job, queue: JobQueue, options: Submitted) {
+    this.#core = core;
+    this.#job = job;
+    this.#queue = queue;
+    this.#options = options;
+    this.#id = rootId(job);
+  }
+
+  async wait(): Promise<void> {
+    const { signal } = this.#options;
+    const current = await currentStage(this.#core, this.#job);
+    if (current === null) return;
+    const failure = await finalFailure(this.#core, this.#job, current);
+    if (failure !== null) throw failure;
+    await this.#begin();
+    for (;;) {
+      /* oxlint-disable no-await-in-loop */
+      const start = performance.now();
+      if (signal?.aborted) {
+        await Promise.race([this.#withdraw(), sleep(DISTRIBUTED.withdrawal)]);
+        signal.throwIfAborted();
+      }
+      if (await this.#isDone()) return;
+      // A lost connection must hide neither the folder nor the signal.
+      if (!this.#isFollowing) void this.#startFollowing();
+      const pause = Math.max(DISTRIBUTED.period, (performance.now() - start) / SHARE);
+      await sleep(pause, undefined, signal === undefined ? {} : { signal }).catch(() => {});
+      if (this.#failure !== null) throw this.#failure.error;
+      /* oxlint-enable no-await-in-loop */
+    }
+  }
+
+  async #startFollowing(): Promise<void> {
+    this.#isFollowing = true;
+    try {
+      await this.#follow();
+    } catch (error) {
+      this.#failure = { error };
+    }
+    this.#isFollowing = false;
+  }
+
+  /** What an earlier attempt left is in the way, since ids are fixed. */
+  async #begin(): Promise<void> {
+    const earlier = await this.#queue.getJob(this.#id);
+    if (earlier !== undefined) await this.#clear(earlier);
+    await this.#add();
+  }
+
+  async #clear(root: QueuedJob): Promise<void> {
+    const state = await root.getState();
+    if (state !== "failed" && state !== "completed") return;
+    // Someone else may have removed it, or added another, which then is as good as ours.
+    await root.remove({ removeChildren: false }).catch(() => {});
+  }
+
+  /** Does nothing where the root is there. */
+  async #add(): Promise<void> {
+    const { attempts, tasksPerJob } = this.#options;
+    const { folder, id } = this.#job;
+    const data: RootData = { folder, id, attempts, tasksPerJob };
+    await this.#queue.add(ROOT, data, {
+      jobId: this.#id,
+      // The root only adds tasks, which wait for their turn behind those of other jobs.
+      lifo: true,
+      attempts: 3,
+      backoff: { type: "exponential", delay: 1000 },
+      removeOnComplete: { count: 100 },
+      removeOnFail: { count: 100 },
+    });
+  }
+
+  async #isDone(): Promise<boolean> {
+    const current = await currentStage(this.#core, this.#job);
+    if (current === null) return true;
+    const { stage, remaining } = current;
+    const done = stage.tasks - remaining.length;
+    const workers = this.#workers;
+    this.#options.onProgress?.({ stage: stage.name, done, tasks: stage.tasks, workers });
+    return false;
+  }
+
+  /** Looks at what the queue makes of the job. */
+  async #follow(): Promise<void> {
+    if (performance.now() - this.#countedAt > DISTRIBUTED.count) {
+      this.#countedAt = performance.now();
+      const before = this.#workers;
+      this.#workers = await this.#queue.getWorkersCount();
+      // The note needs two counts of 0, because workers are often started at the same time as the job.
+      if (this.#workers === 0 && before === 0) this.#noteAlone();
+      else if (this.#workers > 0) this.#isAlone = false;
+    }
+    const root = await this.#queue.getJob(this.#id);
+    const state = await root?.getState();
+    if (root === undefined || state === "unknown") {
+      this.#options.onNote?.("the queue has lost the job; what remains is submitted again");
+      await this.#add();
+    } else if (state === "failed") {
+      const current = await currentStage(this.#core, this.#job);
+      if (current === null) return;
+      // The root has the sentence of a bad index, the folder also its place.
+      throw (await finalFailure(this.#core, this.#job, current)) ?? failureOf(root);
+    } else if (state === "completed" && ++this.#differences > DISTRIBUTED.differences) {
+      this.#differences = 0;
+      await this.#begin();
+    }
+  }
+
+  #noteAlone(): void {
+    if (this.#isAlone) return;
+    this.#isAlone = true;
+    const { connection, queue = QUEUE, onNote } = this.#options;
+    onNote?.(
+      `no worker listens to the queue ${queue} of Redis at ${printAddress(connection)}; ` +
+        "start one: ndscatter job worker",
+    );
+  }
+
+  async #withdraw(): Promise<void> {
+    const root = await this.#queue.getJob(this.#id);
+    if (root === undefined) return;
+    await root.removeUnprocessedChildren();
+    // A root that a worker has at this moment cannot be removed. It adds tasks and waits, so the next try can.
+    for (let attempt = 0; attempt < 10; attempt++) {
+      // oxlint-disable-next-line no-await-in-loop
+      const isRemoved = await root.remove({ removeChildren: false }).then(
+        () => true,
+        () => false,
+      );
+      if (isRemoved) break;
+      // oxlint-disable-next-line no-await-in-loop
+      await sleep(100);
+      // oxlint-disable-next-line no-await-in-loop
+      await root.removeUnprocessedChildren();
+    }
+  }
+}
+
+function failureOf({ data, failedReason = "the job failed" }: QueuedJob): TensorError {
+  const { code = "engine" } = data as RootData;
+  return new TensorError(code, failedReason);
+}

@@ -1,0 +1,166 @@
+/**
+ * The part of an NPY file in front of the elements: `\x93NUMPY`, a version, the length of the header (two bytes in
+ * version 1.0, four in 2.0 and 3.0), the header itself. Versions 2.0 and 3.0 differ in the encoding of field names,
+ * which only structured data types have.
+ *
+ * Everything that a file promises is compared with the bytes that are there before anything is allocated.
+ */
+
+import { malformed, TensorError } from "../../core/errors.ts";
+import { MAX_SIZE, printShape, product } from "../../core/tensor/shape.ts";
+import { parseDescr, type ElementType } from "./descr.ts";
+import { parseDictionary } from "./literal.ts";
+
+/** What a file holds. Its elements lie from byte `start` to byte `end`. */
+export interface NpyContents {
+  readonly type: ElementType;
+  readonly shape: readonly number[];
+  /** In elements. */
+  readonly size: number;
+  readonly fortranOrder: boolean;
+  readonly start: number;
+  readonly end: number;
+}
+
+const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59] as const;
+const VERSION_AT = MAGIC.length;
+const LENGTH_AT = VERSION_AT + 2;
+
+/** How many bytes the length of the header has, by version. */
+const LENGTH_BYTES: Readonly<Record<string, 2 | 4>> = { "1.0": 2, "2.0": 4, "3.0": 4 };
+
+/** Headers end at a multiple of this many bytes. */
+const HEADER_ALIGNMENT = 64;
+
+/** NumPy leaves room for the first dimension to grow to this many digits in place. */
+const DIMENSION_DIGITS = 21;
+
+/** How large a file is, of which only the first bytes are there, and how many elements it may have. */
+export interface NpyLimits {
+  /** In bytes. */
+  readonly fileSize: number;
+  readonly maxSize: number;
+}
+
+/**
+ * @param limits of a file that is read in parts; without them `file` is the whole file, and becomes one tensor
+ * @throws TensorError `malformed-file`, or `too-large` for more elements than there may be
+ */
+export function readNpyHeader(
+  file: Uint8Array,
+  limits: NpyLimits = { fileSize: file.length, maxSize: MAX_SIZE },
+): NpyContents {
+  checkMagic(file);
+  const version = `${file[VERSION_AT]}.${file[VERSION_AT + 1]}`;
+  const width = LENGTH_BYTES[version];
+  if (width === undefined) {
+    throw malformed(
+      `the NPY file is of version ${version}, but the versions that are read are 1.0, 2.0 and 3.0`,
+    );
+  }
+  const from = LENGTH_AT + width;
+  checkLength(file, from, "the length of its header");
+  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
+  const length = width === 2 ? view.getUint16(LENGTH_AT, true) : view.getUint32(LENGTH_AT, true);
+  const start = from + length;
+  checkLength(file, start, `its header of ${length} bytes`);
+  const { descr, fortranOrder, shape } = parseDictionary(file, from, start);
+  const type = parseDescr(descr);
+  const size = checkElements(limits, start, shape, type);
+  return { type, shape, size, fortranOrder, start, end: start + size * type.bytes };
+}
+
+/**
+ * How many bytes of a file its header takes, by the first twelve of them.
+ * @throws TensorError `malformed-file` for another format; what else is wrong {@link readNpyHeader} says
+ */
+export function parseNpyHeaderLength(first: Uint8Array): number {
+  checkMagic(first);
+  if (first.length < LENGTH_AT + 4) return first.length;
+  const view = new DataView(first.buffer, first.byteOffset, first.byteLength);
+  return first[VERSION_AT] === 1
+    ? LENGTH_AT + 2 + view.getUint16(LENGTH_AT, true)
+    : LENGTH_AT + 4 + view.getUint32(LENGTH_AT, true);
+}
+
+function checkMagic(file: Uint8Array): void {
+  const wrong = MAGIC.findIndex((byte, at) => file[at] !== byte);
+  if (wrong === -1) return checkLength(file, LENGTH_AT, "its version");
+  if (wrong === file.length) {
+    const { length: got } = file;
+    const there = got === 0 ? "no" : `only ${got}`;
+    throw malformed(`an NPY file begins with \\x93NUMPY, but there are ${there} bytes`, { got });
+  }
+  const isArchive = file[0] === 0x50 && file[1] === 0x4b;
+  throw malformed(
+    isArchive
+      ? "these bytes are a ZIP archive, not an NPY file; an .npz file has to be unpacked first"
+      : `these bytes are no NPY file: byte ${wrong} is 0x${file[wrong].toString(16).padStart(2, "0")}, ` +
+          "but an NPY file begins with \\x93NUMPY",
+  );
+}
+
+function checkLength(file: Uint8Array, end: number, what: string): void {
+  if (file.length >= end) return;
+  throw malformed(
+    `the NPY file ends after ${file.length} bytes, within ${what} (up to byte ${end})`,
+    { got: file.length },
+  );
+}
+
+/** The number of elements, after checking that the file holds all of them. */
+function checkElements(
+  { fileSize, maxSize }: NpyLimits,
+  start: number,
+  shape: readonly number[],
+  { bytes, dtype }: ElementType,
+): number {
+  const size = product(shape);
+  if (size > maxSize) {
+    const most = maxSize === MAX_SIZE ? "a tensor has at most 2^32" : "an array has at most 2^53";
+    throw new TensorError(
+      "too-large",
+      `the NPY file promises the shape ${printShape(shape)}, but ${most} - 1 elements`,
+      { expected: shape },
+    );
+  }
+  const present = fileSize - start;
+  if (size * bytes > present) {
+    throw malformed(
+      `the NPY file promises ${size * bytes} bytes (shape ${printShape(shape)}, ${dtype} of ${bytes} bytes), ` +
+        `but ${present} follow its header`,
+      { got: present, expected: shape },
+    );
+  }
+  // Text of length 0 takes no bytes of the file, so only this check keeps a small file from 2^32 empty strings.
+  if (bytes === 0 && size > fileSize) {
+    throw malformed(
+      `the NPY file promises ${size} strings of no characters, more than it has bytes`,
+      { got: size, expected: shape },
+    );
+  }
+  return size;
+}
+
+/**
+ * The bytes in front of the elements of a C-ordered file, exactly as NumPy writes them: version 1.0, padded to a
+ * multiple of 64. With at most 64 dimensions the header stays far below the 65536 bytes from which version 2.0 is
+ * needed.
+ */
+export function printNpyHeader(descr: string, shape: readonly number[]): Uint8Array {
+  const tuple = shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(", ")})`;
+  // A scalar has no such room, but its header ends at byte 128 with it and without it.
+  const growth = DIMENSION_DIGITS - String(shape[0]).length;
+  const header =
+    `{'descr': '${descr}', 'fortran_order': False, 'shape': ${tuple}, }` + " ".repeat(growth);
+  const from = LENGTH_AT + 2;
+  const unpadded = from + header.length + 1;
+  // NumPy adds a whole block where no padding is needed.
+  const end = unpadded + HEADER_ALIGNMENT - (unpadded % HEADER_ALIGNMENT);
+  const bytes = new Uint8Array(end).fill(0x20);
+  bytes.set(MAGIC);
+  bytes.set([1, 0, (end - from) & 0xff, (end - from) >> 8], VERSION_AT);
+  for (let i = 0; i < header.length; i++) bytes[from + i] = header.charCodeAt(i);
+  bytes[end - 1] = 0x0a;
+  return bytes;
+}

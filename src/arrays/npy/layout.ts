@@ -1,0 +1,82 @@
+/**
+ * The two ways in which the elements of a file can be laid out differently from those of a tensor: the order of bytes
+ * and the order of axes. Both functions move bits through integer views, so that the payload of a NaN survives.
+ */
+
+import type { NumericStorage } from "../../core/tensor/dtype.ts";
+
+/** Reverses the bytes of every unit in place, wherever the array begins. `unit` is 1, 2, 4 or 8 bytes. */
+export function swapBytes(array: NumericStorage, unit: number): void {
+  const { buffer, byteOffset, byteLength } = array;
+  if (byteOffset % unit !== 0) {
+    const bytes = new Uint8Array(buffer, byteOffset, byteLength);
+    const aligned = bytes.slice();
+    swapBytes(aligned, unit);
+    bytes.set(aligned);
+  } else if (unit === 2) {
+    const cells = new Uint16Array(buffer, byteOffset, byteLength / 2);
+    for (let i = 0; i < cells.length; i++) cells[i] = (cells[i] << 8) | (cells[i] >>> 8);
+  } else if (unit === 4) {
+    const words = new Uint32Array(buffer, byteOffset, byteLength / 4);
+    for (let i = 0; i < words.length; i++) words[i] = reversed(words[i]);
+  } else if (unit === 8) {
+    const words = new Uint32Array(buffer, byteOffset, byteLength / 4);
+    for (let i = 0; i < words.length; i += 2) {
+      const low = words[i];
+      words[i] = reversed(words[i + 1]);
+      words[i + 1] = reversed(low);
+    }
+  }
+}
+
+const reversed = (word: number): number =>
+  (word << 24) | ((word & 0xff00) << 8) | ((word >>> 8) & 0xff00) | (word >>> 24);
+
+/**
+ * Copies elements of `bytes` bytes each from column-major (Fortran) order to row-major order. `source` and `target`
+ * have the same length and do not overlap.
+ */
+export function toRowMajor(
+  source: NumericStorage,
+  target: NumericStorage,
+  shape: readonly number[],
+  bytes: number,
+): void {
+  const from = cellsOf(source, bytes);
+  const to = cellsOf(target, bytes);
+  // Axes of one element change no position. Of the others the first varies fastest in the source.
+  const axes = shape.filter((dim) => dim !== 1);
+  if (axes.length < 2) return to.set(from);
+  const words = bytes / from.BYTES_PER_ELEMENT;
+  const strides = axes.map((_, axis) => axes.slice(0, axis).reduce((a, b) => a * b, words));
+  const coordinates = axes.map(() => 0);
+  const last = axes.length - 1;
+  const row = axes[last];
+  const step = strides[last];
+  let start = 0;
+  for (let out = 0; out < to.length;) {
+    for (let i = 0, at = start; i < row; i++, at += step) {
+      for (let word = 0; word < words; word++) to[out++] = from[at + word];
+    }
+    let axis = last - 1;
+    // The first axis ends with the loop, so nobody counts it.
+    for (; axis > 0 && ++coordinates[axis] === axes[axis]; axis--) {
+      start -= (axes[axis] - 1) * strides[axis];
+      coordinates[axis] = 0;
+    }
+    start += strides[axis];
+  }
+}
+
+/**
+ * The storage as words of 1, 2 or 4 bytes, the largest that divides an element. Three classes of typed arrays, because
+ * a loop that meets five takes 28 ns an element instead of 2.
+ */
+function cellsOf(
+  { buffer, byteOffset, byteLength }: NumericStorage,
+  bytes: number,
+): Uint8Array | Uint16Array | Uint32Array {
+  if (bytes === 1) return new Uint8Array(buffer, byteOffset, byteLength);
+  if (bytes === 2) return new Uint16Array(buffer, byteOffset, byteLength / 2);
+  return new Uint32Array(buffer, byteOffset, byteLength / 4);
+}

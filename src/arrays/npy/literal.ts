@@ -1,0 +1,196 @@
+/**
+ * The dictionary in the header of an NPY file: the tokens of a Python literal that NumPy writes there, and no others.
+ * The parser reads each byte once, so the file bounds its time and memory. `descr.ts` knows what a `descr` means.
+ */
+
+import { malformed, printValue, TensorError } from "../../core/errors.ts";
+import { MAX_RANK } from "../../core/tensor/shape.ts";
+
+export interface HeaderFields {
+  readonly descr: string;
+  readonly fortranOrder: boolean;
+  readonly shape: readonly number[];
+}
+
+/** No key and no valid `descr` is longer. The limit also bounds how much of the file a message quotes. */
+const MAX_QUOTED = 64;
+
+/**
+ * The fields of the dictionary in `bytes` from `start` to `end`, which has nothing but blanks around it.
+ * @throws TensorError `malformed-file`, or `too-large` for a dimension of 2^53 or more
+ */
+export function parseDictionary(bytes: Uint8Array, start: number, end: number): HeaderFields {
+  const cursor = new LiteralCursor(bytes, start, end);
+  const values: { descr?: string; fortranOrder?: boolean; shape?: number[] } = {};
+  const seen: string[] = [];
+  cursor.expect("{");
+  while (!cursor.accept("}")) {
+    const key = cursor.text("a key in quotes");
+    if (seen.includes(key)) {
+      throw malformed(`the header of the NPY file gives '${key}' twice`);
+    }
+    seen.push(key);
+    cursor.expect(":");
+    if (key === "descr") values.descr = parseTypeName(cursor);
+    else if (key === "fortran_order") values.fortranOrder = parseBoolean(cursor);
+    else if (key === "shape") values.shape = parseTuple(cursor);
+    else {
+      throw malformed(
+        `the header of the NPY file has the key '${key}', but its keys are descr, fortran_order and shape`,
+      );
+    }
+    if (cursor.accept(",")) continue;
+    cursor.expect("}");
+    break;
+  }
+  cursor.expectEnd();
+  const { descr, fortranOrder, shape } = values;
+  if (descr === undefined || fortranOrder === undefined || shape === undefined) {
+    const missing = ["descr", "fortran_order", "shape"].filter((key) => !seen.includes(key));
+    throw malformed(`the header of the NPY file lacks ${missing.join(" and ")}`);
+  }
+  return { descr, fortranOrder, shape };
+}
+
+function parseTypeName(cursor: LiteralCursor): string {
+  if (cursor.accept("[") || cursor.accept("(")) {
+    throw malformed(
+      "the descr of the NPY file is a structured data type, which is not read: save each field on its own, " +
+        "as with np.save(path, array['field'])",
+    );
+  }
+  return cursor.text("a data type in quotes");
+}
+
+function parseBoolean(cursor: LiteralCursor): boolean {
+  if (cursor.accept("True")) return true;
+  if (cursor.accept("False")) return false;
+  throw cursor.unexpected("True or False");
+}
+
+/** A tuple: `()`, `(3,)`, `(2, 3)`, `(2, 3,)`; not `(3)`, which is a number. */
+function parseTuple(cursor: LiteralCursor): number[] {
+  const shape: number[] = [];
+  cursor.expect("(");
+  while (!cursor.accept(")")) {
+    if (shape.length === MAX_RANK) {
+      throw malformed(
+        `the shape in the header of the NPY file has more than ${MAX_RANK} dimensions`,
+      );
+    }
+    shape.push(parseDimension(cursor));
+    if (cursor.accept(",")) continue;
+    if (shape.length === 1)
+      throw cursor.unexpected("a comma (a shape of one dimension is written (3,))");
+    cursor.expect(")");
+    break;
+  }
+  return shape;
+}
+
+function parseDimension(cursor: LiteralCursor): number {
+  if (cursor.accept("-")) {
+    throw malformed(
+      `the shape in the header of the NPY file has a negative dimension, -${cursor.digits()}`,
+    );
+  }
+  const dimension = cursor.digits();
+  // Python 2 prints its long integers with an L.
+  cursor.accept("L");
+  if (!Number.isSafeInteger(dimension)) {
+    throw new TensorError(
+      "too-large",
+      "the shape in the header of the NPY file has a dimension of 2^53 or more, " +
+        "but a tensor has at most 2^32 - 1 elements",
+    );
+  }
+  return dimension;
+}
+
+/** A position in the header. Every method skips blanks before it looks for its token. */
+class LiteralCursor {
+  readonly bytes: Uint8Array;
+  readonly end: number;
+  at: number;
+
+  constructor(bytes: Uint8Array, start: number, end: number) {
+    this.bytes = bytes;
+    this.at = start;
+    this.end = end;
+  }
+
+  /** The next byte that is no blank, or -1 at the end. */
+  peek(): number {
+    while (this.at < this.end && isBlank(this.bytes[this.at])) this.at++;
+    return this.at < this.end ? this.bytes[this.at] : -1;
+  }
+
+  /** Whether `token` comes next; if so, moves behind it. */
+  accept(token: string): boolean {
+    this.peek();
+    if (this.at + token.length > this.end) return false;
+    for (let i = 0; i < token.length; i++) {
+      if (this.bytes[this.at + i] !== token.charCodeAt(i)) return false;
+    }
+    this.at += token.length;
+    return true;
+  }
+
+  expect(token: string): void {
+    if (!this.accept(token)) throw this.unexpected(`'${token}'`);
+  }
+
+  expectEnd(): void {
+    if (this.peek() !== -1) throw this.unexpected("nothing but blanks");
+  }
+
+  /** Text in single or double quotes, of printable ASCII without escapes. */
+  text(what: string): string {
+    const quote = this.peek();
+    if (quote !== 0x27 && quote !== 0x22) throw this.unexpected(what);
+    this.at++;
+    let text = "";
+    while (this.at < this.end && text.length <= MAX_QUOTED) {
+      const byte = this.bytes[this.at];
+      if (byte === quote) {
+        this.at++;
+        return text;
+      }
+      if (byte < 0x20 || byte > 0x7e || byte === 0x5c)
+        throw this.unexpected("a plain ASCII character");
+      text += String.fromCharCode(byte);
+      this.at++;
+    }
+    throw this.unexpected(`the quote that ends ${printValue(text)}`);
+  }
+
+  /** A decimal number. A number of 2^53 or more loses digits, but the result is no safe integer either. */
+  digits(): number {
+    if (!isDigit(this.peek())) throw this.unexpected("a number");
+    let number = 0;
+    // From 2^53 on each digit multiplies by ten, so rounding cannot bring the number back below.
+    for (; this.at < this.end && isDigit(this.bytes[this.at]); this.at++) {
+      number = number * 10 + (this.bytes[this.at] - 0x30);
+    }
+    return number;
+  }
+
+  unexpected(what: string): TensorError {
+    const byte = this.peek();
+    const found =
+      byte === -1
+        ? "ends"
+        : byte > 0x20 && byte < 0x7f
+          ? `has ${JSON.stringify(String.fromCharCode(byte))}`
+          : `has the byte 0x${byte.toString(16).padStart(2, "0")}`;
+    return malformed(
+      `the header of the NPY file ${found} at byte ${this.at}, where ${what} should stand`,
+    );
+  }
+}
+
+const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
+
+/** Space, tab, newline, carriage return. */
+const isBlank = (byte: number): boolean =>
+  byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;

@@ -1,0 +1,78 @@
+/** Reads NPY files into tensors. */
+
+import {
+  allocate,
+  type DType,
+  type NumericStorage,
+  type Storage,
+} from "../../core/tensor/dtype.ts";
+import { malformed } from "../../core/errors.ts";
+import { findNonBool } from "../../core/tensor/packing.ts";
+import { coordinatesOf, printShape } from "../../core/tensor/shape.ts";
+import { bytesOf, plainBytes } from "../../core/tensor/storage.ts";
+import { Tensor } from "../../core/tensor/tensor.ts";
+import { BYTES_PER_CHARACTER } from "./descr.ts";
+import { readNpyHeader, type NpyContents } from "./header.ts";
+import { swapBytes, toRowMajor } from "./layout.ts";
+import { decodeUcs4 } from "./text.ts";
+
+/**
+ * The tensor in an NPY file of version 1.0, 2.0 or 3.0, in C or Fortran order and either byte order, as NEP 1 and
+ * `numpy.lib.format` specify it.
+ *
+ * The descr is one of `f2 f4 f8 c8 c16 i1 i2 i4 i8 u1 u2 u4 u8 b1` and `U` with a length; `V2` is bfloat16. All bits
+ * are kept, those of a NaN too. Text loses the NULs at its end, as in NumPy. The elements are always copied, so
+ * `bytes` may be reused. Bytes behind the last element are ignored, as `np.load` does.
+ *
+ * @throws TensorError `malformed-file` when the bytes are not such a file (cut short, structured, of Python objects,
+ * a bool that is neither 0 nor 1, text that is no Unicode), `too-large` above 2^32 - 1 elements or when memory does
+ * not hold them, `disposed` for bytes whose memory is gone. Nothing is allocated before the file was found to hold all
+ * elements that its header promises.
+ */
+export function readNpy(bytes: Uint8Array): Tensor {
+  const file = plainBytes(bytes, "readNpy takes");
+  const contents = readNpyHeader(file);
+  const { type, shape, size } = contents;
+  const { dtype } = type;
+  if (dtype === "string") {
+    const length = type.bytes / BYTES_PER_CHARACTER;
+    const codes = copyElements(file, contents, "uint32", size * length);
+    return new Tensor(dtype, shape, size, decodeUcs4(codes, length, size, shape));
+  }
+  const data: NumericStorage = copyElements(file, contents, dtype, size);
+  if (dtype === "bool") checkBools(data, shape);
+  return new Tensor(dtype, shape, size, data);
+}
+
+/** The file's elements as `count` values of type `cells` (characters, for text), little-endian and row-major. */
+function copyElements<D extends Exclude<DType, "string">>(
+  file: Uint8Array,
+  { type, shape, fortranOrder, start, end }: NpyContents,
+  cells: D,
+  count: number,
+): Storage<D>;
+function copyElements(
+  file: Uint8Array,
+  { type, shape, fortranOrder, start, end }: NpyContents,
+  cells: Exclude<DType, "string">,
+  count: number,
+): NumericStorage {
+  const data = allocate(cells, count);
+  bytesOf(data).set(file.subarray(start, end));
+  if (type.bigEndian) swapBytes(data, type.unit);
+  if (!fortranOrder) return data;
+  const ordered = allocate(cells, count);
+  toRowMajor(data, ordered, shape, type.bytes);
+  return ordered;
+}
+
+function checkBools(data: NumericStorage, shape: readonly number[]): void {
+  const position = findNonBool(bytesOf(data));
+  if (position === -1) return;
+  const at = coordinatesOf(position, shape);
+  const got = Number(data[position]);
+  throw malformed(`the NPY file has the byte ${got} at ${printShape(at)}, but a bool is 0 or 1`, {
+    at,
+    got,
+  });
+}

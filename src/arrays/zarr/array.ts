@@ -1,0 +1,293 @@
+/** An array of Zarr in a store: boxes and chunks read and written, and chunks staged. */
+
+import type { ArrayLocation, ChunkedArray, HeldBytes, PendingArray } from "../boxes/array.ts";
+import {
+  chunksOf,
+  clippedShape,
+  copyBox,
+  fillBox,
+  fillBytes,
+  gridOf,
+  type ChunkPart,
+  type Place,
+} from "../boxes/boxes.ts";
+import type { Box } from "../boxes/grid.ts";
+import { checkChunk, checkChunkBytes, checkRead, checkStart, checkWrite } from "../boxes/checks.ts";
+import { printValue, TensorError } from "../../core/errors.ts";
+import { allocate, isNumericStorage, type DType, type Scalar } from "../../core/tensor/dtype.ts";
+import { reader } from "../../core/tensor/scalar.ts";
+import { product, sameShape, shapeOf } from "../../core/tensor/shape.ts";
+import { bytesOf } from "../../core/tensor/storage.ts";
+import { Tensor } from "../../core/tensor/tensor.ts";
+import { Buffers } from "./chunks/buffers.ts";
+import { readBox, type Decoding } from "./chunks/decode.ts";
+import { encodeChunk } from "./chunks/encode.ts";
+import { heldBytes } from "./chunks/held.ts";
+import { printJson, type JsonObject } from "./json.ts";
+import { printKey, type Codec, type Metadata } from "./metadata.ts";
+import { makePipeline, type Pipeline } from "./chunks/pipeline.ts";
+import { inParallel, type Staging, type Store } from "./stores/store.ts";
+import { ZARR } from "../../core/limits.ts";
+
+/** What is stored of an array. */
+export interface StoredChunks {
+  readonly chunks: number;
+  readonly bytes: number;
+}
+
+export class ZarrArray implements PendingArray {
+  readonly location: ArrayLocation;
+  readonly fingerprint: string;
+  readonly held: HeldBytes;
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+  /** Of what one file or object holds: of a shard, where there are shards. */
+  readonly chunkShape: readonly number[];
+  /** The shape of the chunks in a shard; null where there are no shards. */
+  readonly innerChunkShape: readonly number[] | null;
+  /** The version of Zarr. */
+  readonly version: 2 | 3;
+  /** As `zarr.json` has them; those of Zarr v2 in the words of v3. */
+  readonly codecs: readonly Codec[];
+  readonly attributes: JsonObject;
+  readonly dimensionNames: readonly (string | null)[] | null;
+  /** For the package alone. */
+  readonly metadata: Metadata;
+  readonly store: Store;
+  readonly #pipeline: Pipeline;
+  readonly #buffers = new Buffers();
+
+  /** For the package alone: what opens an array checks it. */
+  constructor(store: Store, metadata: Metadata, fingerprint: string) {
+    this.store = store;
+    this.metadata = metadata;
+    this.location = { format: "zarr", path: store.path };
+    this.fingerprint = fingerprint;
+    this.dtype = metadata.dtype;
+    this.shape = Object.freeze([...metadata.shape]);
+    this.chunkShape = Object.freeze([...metadata.chunkShape]);
+    this.version = metadata.version;
+    this.codecs = metadata.codecs;
+    this.attributes = metadata.attributes;
+    this.dimensionNames = metadata.dimensionNames;
+    this.#pipeline = makePipeline(metadata.dtype, metadata.chunkShape, metadata.codecs, store.path);
+    this.held = heldBytes(this.#pipeline, metadata, store.concurrency);
+    this.innerChunkShape = this.#pipeline.shards?.inner.shape ?? null;
+  }
+
+  /** The value of elements that are not stored. */
+  get fillValue(): Scalar {
+    const storage = allocate(this.dtype, 1);
+    if (isNumericStorage(storage)) bytesOf(storage).set(this.metadata.fill);
+    return reader(this.dtype, storage)(0);
+  }
+
+  async read(start?: readonly number[], shape?: readonly number[]): Promise<Tensor> {
+    const from = checkStart(start, this);
+    const rest = this.shape.map((dim, axis) => Math.max(0, dim - from[axis]));
+    const { shape: dims, size } = shapeOf(shape ?? rest);
+    const data = allocate(this.dtype, size);
+    if (isNumericStorage(data)) await this.readBytes(from, dims, bytesOf(data));
+    return new Tensor(this.dtype, [...dims], size, data);
+  }
+
+  async write(values: Tensor, start?: readonly number[]): Promise<void> {
+    const { start: from, shape, bytes } = checkWrite(values, start, this);
+    this.#checkWritable();
+    const source = { bytes, shape };
+    await inParallel(chunksOf(from, shape, this.chunkShape), 2, (part) =>
+      this.#writePart(part, { ...source, start: part.boxStart }),
+    );
+  }
+
+  /** Writes the part of a box that one chunk has, with what the chunk has beside it. */
+  async #writePart(part: ChunkPart, from: Place): Promise<void> {
+    const { at, shape, chunkStart } = part;
+    const { width } = this.#pipeline;
+    const clipped = clippedShape(at, this.shape, this.chunkShape);
+    await this.#buffers.use(product(clipped) * width, async (chunk) => {
+      if (!sameShape(shape, clipped)) await this.readChunk(at, chunk);
+      copyBox(from, { bytes: chunk, shape: clipped, start: chunkStart }, shape, width);
+      await this.writeChunk(at, chunk);
+    });
+  }
+
+  async readBytes(
+    start: readonly number[],
+    shape: readonly number[],
+    into: Uint8Array,
+    most = Infinity,
+  ): Promise<void> {
+    const { start: from, shape: dims, bytes } = checkRead(start, shape, into, this);
+    const fitting = Math.floor(most / Math.max(1, this.held.read));
+    const atOnce = Math.max(1, Math.min(this.store.concurrency, fitting));
+    await inParallel(chunksOf(from, dims, this.chunkShape), atOnce, async (part) => {
+      const place = { bytes, shape: dims, start: part.boxStart };
+      await this.#readPart(part.at, { start: part.chunkStart, shape: part.shape }, place);
+    });
+  }
+
+  async readChunk(at: readonly number[], into: Uint8Array): Promise<boolean> {
+    const { at: checked, shape, bytes } = checkChunkBytes(at, into, this, "into");
+    const start = shape.map(() => 0);
+    return this.#readPart(checked, { start, shape }, { bytes, shape, start });
+  }
+
+  async #readPart(at: readonly number[], box: Box, into: Place): Promise<boolean> {
+    const key = printKey(this.metadata.keys, at);
+    const source = await this.store.open(key);
+    if (source === null) {
+      this.#fill(into, box.shape);
+      return false;
+    }
+    const decoding: Decoding = {
+      where: `the chunk ${key} of ${this.store.path}`,
+      fill: this.metadata.fill,
+      buffers: this.#buffers,
+      concurrency: this.store.concurrency,
+    };
+    try {
+      await readBox(this.#pipeline, source, box, into, decoding);
+    } finally {
+      await source.close();
+    }
+    return true;
+  }
+
+  #fill(into: Place, shape: readonly number[]): void {
+    fillBox(into, shape, this.metadata.fill);
+  }
+
+  async writeChunk(at: readonly number[], from: Uint8Array): Promise<void> {
+    const { at: checked, bytes } = checkChunkBytes(at, from, this, "from");
+    this.#checkWritable();
+    const key = printKey(this.metadata.keys, checked);
+    await this.#encode(checked, bytes, (parts) => this.store.put(key, parts));
+  }
+
+  async stageChunk(at: readonly number[], from: Uint8Array, name: string): Promise<void> {
+    const { at: checked, bytes } = checkChunkBytes(at, from, this, "from");
+    this.#checkWritable();
+    const staging = this.#staging(name);
+    await this.#encode(checked, bytes, (parts) => staging.put(name, parts));
+  }
+
+  /** Encodes a chunk and gives it to `put`. A chunk at the end of an axis is padded with the fill value. */
+  async #encode(
+    at: readonly number[],
+    from: Uint8Array,
+    put: (parts: readonly Uint8Array[]) => Promise<void>,
+  ): Promise<void> {
+    const { width, isPlain } = this.#pipeline;
+    const { fill } = this.metadata;
+    const clipped = clippedShape(at, this.shape, this.chunkShape);
+    if (sameShape(clipped, this.chunkShape)) {
+      return this.#put(from, put);
+    }
+    const missing = (product(this.chunkShape) - product(clipped)) * width;
+    if (isPlain && sameShape(clipped.slice(1), this.chunkShape.slice(1))) {
+      return put([from, ...padding(missing, fill)]);
+    }
+    return this.#buffers.use(product(this.chunkShape) * width, async (chunk) => {
+      const start = clipped.map(() => 0);
+      fillBytes(chunk, fill);
+      const into = { bytes: chunk, shape: this.chunkShape, start };
+      copyBox({ bytes: from, shape: clipped, start }, into, clipped, width);
+      await this.#put(chunk, put);
+    });
+  }
+
+  async #put(
+    chunk: Uint8Array,
+    put: (parts: readonly Uint8Array[]) => Promise<void>,
+  ): Promise<void> {
+    const parts = await encodeChunk(this.#pipeline, chunk, this.metadata.fill, this.#buffers);
+    await put(parts);
+    for (const part of parts) if (part.buffer !== chunk.buffer) this.#buffers.release(part);
+  }
+
+  async stageCopy(from: ChunkedArray, at: readonly number[], name: string): Promise<boolean> {
+    const checked = checkChunk(at, this);
+    const staging = this.#staging(name);
+    if (!(from instanceof ZarrArray) || !isEncodedAlike(this, from)) return false;
+    return staging.copy(from.store, printKey(from.metadata.keys, checked), name);
+  }
+
+  async publishChunk(at: readonly number[], name: string): Promise<boolean> {
+    const checked = checkChunk(at, this);
+    return this.#staging(name).publish(name, printKey(this.metadata.keys, checked));
+  }
+
+  async discard(name: string): Promise<void> {
+    await this.#staging(name).remove(name);
+  }
+
+  async endStaging(): Promise<void> {
+    await this.store.staging?.end();
+  }
+
+  async publish(): Promise<void> {
+    if ((await this.store.staging?.publish("zarr.json", "zarr.json")) === true) return;
+    const published = await this.store.open("zarr.json");
+    await published?.close();
+    if (published !== null) return;
+    throw new TensorError("engine", `the metadata of ${this.store.path} is gone`);
+  }
+
+  /** How many chunks are stored, and the bytes that they take. Reads no chunk, but lists all of them. */
+  async stored(): Promise<StoredChunks> {
+    const grid = gridOf(this.shape, this.chunkShape);
+    let [chunks, bytes] = [0, 0];
+    for await (const { key, size } of this.store.list()) {
+      if (!isChunkKey(this.metadata, grid, key)) continue;
+      chunks++;
+      bytes += size;
+    }
+    return { chunks, bytes };
+  }
+
+  #checkWritable(): void {
+    if (this.version === 3) return;
+    throw new TensorError(
+      "attribute",
+      `${this.store.path} is of Zarr v2, which is read but not written; copy it into a new array`,
+    );
+  }
+
+  #staging(name: string): Staging {
+    // Names become names of files, and may come from another machine.
+    if (typeof name !== "string" || !/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/.test(name)) {
+      const must = "must be letters, digits, dots, _ and -, and may not begin with a dot";
+      throw new TensorError("attribute", `the name ${printValue(name)} of a staged chunk ${must}`);
+    }
+    const { staging } = this.store;
+    if (staging !== undefined && name !== "zarr.json") return staging;
+    const why = staging === undefined ? "only arrays in files can be staged" : "it is the metadata";
+    throw new TensorError("attribute", `nothing can be staged as ${printValue(name)}: ${why}`);
+  }
+}
+
+/** `missing` bytes of copies of an element, in pieces. */
+function padding(missing: number, fill: Uint8Array): readonly Uint8Array[] {
+  const { padding: most } = ZARR;
+  const piece = new Uint8Array(Math.min(missing, most));
+  fillBytes(piece, fill);
+  const count = Math.ceil(missing / most);
+  return Array.from({ length: count }, (_, at) => piece.subarray(0, missing - at * most));
+}
+
+function isEncodedAlike({ metadata: a }: ZarrArray, { metadata: b }: ZarrArray): boolean {
+  return sameShape(a.shape, b.shape) && printEncoding(a) === printEncoding(b);
+}
+
+/** What the bytes of a chunk depend on. */
+const printEncoding = ({ dtype, chunkShape, codecs, fill }: Metadata): string =>
+  printJson([dtype, chunkShape, codecs.map((codec): JsonObject => ({ ...codec })), [...fill]]);
+
+function isChunkKey({ keys }: Metadata, grid: readonly number[], key: string): boolean {
+  const parts = key.split(keys.separator);
+  if (grid.length === 0) return key === printKey(keys, []);
+  const at = (keys.name === "default" ? parts.slice(1) : parts).map(Number);
+  if (at.length !== grid.length || printKey(keys, at) !== key) return false;
+  return at.every((one, axis) => one >= 0 && one < grid[axis] && Number.isInteger(one));
+}

@@ -1,0 +1,266 @@
+/**
+ * Boxes of chunks out of what is stored. Of a shard only the index and the inner chunks that a box needs are read, of an
+ * uncompressed chunk only its rows. Nothing is allocated for a size that the stored bytes cannot hold.
+ */
+
+import {
+  chunksOf,
+  copyBox,
+  copyTransposed,
+  fillBox,
+  isRun,
+  offsetOf,
+  type Place,
+} from "../../boxes/boxes.ts";
+import type { Box } from "../../boxes/grid.ts";
+import { isTensorError, malformed } from "../../../core/errors.ts";
+import { product } from "../../../core/tensor/shape.ts";
+import type { Buffers } from "./buffers.ts";
+import { reasonOf, type ByteCodec } from "../codecs/byte-codec.ts";
+import { needsChange, swapElements, toMemory } from "./elements.ts";
+import { MISSING, mostStored, type Pipeline, type Sharding } from "./pipeline.ts";
+import { inParallel, memorySource, partOfSource, readAll, type Source } from "../stores/store.ts";
+
+export interface Decoding {
+  /** The chunk's name in errors. */
+  readonly where: string;
+  readonly fill: Uint8Array;
+  readonly buffers: Buffers;
+  readonly concurrency: number;
+}
+
+/** Reads a box of a chunk. @throws TensorError `malformed-file` */
+export async function readBox(
+  pipeline: Pipeline,
+  source: Source,
+  box: Box,
+  into: Place,
+  decoding: Decoding,
+): Promise<void> {
+  const { compression } = pipeline;
+  if (compression.length > 0) {
+    const bytes = await decompress(pipeline, source, decoding);
+    await readTurned(pipeline, memorySource(bytes), box, into, decoding);
+    if (bytes.buffer !== source.bytes?.buffer) decoding.buffers.release(bytes);
+    return;
+  }
+  return readTurned(pipeline, source, box, into, decoding);
+}
+
+/** Reads a box of a chunk that is not compressed. */
+async function readTurned(
+  pipeline: Pipeline,
+  source: Source,
+  box: Box,
+  into: Place,
+  decoding: Decoding,
+): Promise<void> {
+  const { order, width } = pipeline;
+  if (order === null) return readStored(pipeline, source, box, into, decoding);
+  const turned = {
+    start: order.map((axis) => box.start[axis]),
+    shape: order.map((axis) => box.shape[axis]),
+  };
+  await decoding.buffers.use(product(box.shape) * width, async (buffer) => {
+    const place = { bytes: buffer, shape: turned.shape, start: turned.shape.map(() => 0) };
+    await readStored(pipeline, source, turned, place, decoding);
+    copyTransposed(buffer, into, turned.shape, order, width);
+  });
+}
+
+function readStored(
+  pipeline: Pipeline,
+  source: Source,
+  box: Box,
+  into: Place,
+  decoding: Decoding,
+): Promise<void> {
+  return pipeline.shards === null
+    ? readElements(pipeline, source, box, into, decoding)
+    : readShard(pipeline.shards, source, box, into, decoding);
+}
+
+async function decompress(
+  pipeline: Pipeline,
+  source: Source,
+  { where, buffers }: Decoding,
+): Promise<Uint8Array> {
+  const { compression, shards, storedShape, width } = pipeline;
+  const most = mostStored(pipeline);
+  if (source.size > most) {
+    throw malformed(
+      `${where} has ${source.size} bytes, more than its elements can take (${most})`,
+      {
+        got: source.size,
+      },
+    );
+  }
+  // The sizes before each codec: exactly known without shards, except behind compression.
+  let size =
+    shards === null ? product(storedShape) * width : mostStored({ ...pipeline, compression: [] });
+  let isExact = shards === null;
+  const steps = compression.map((codec) => {
+    const step = { codec, size, isExact };
+    const fixed = codec.fixedSize(size);
+    size = fixed ?? codec.mostEncoded(size);
+    isExact &&= fixed !== null;
+    return step;
+  });
+  let bytes = await readAll(source);
+  for (const step of steps.reverse()) {
+    const encoded = bytes;
+    bytes = await decodeStep(step.codec, encoded, step, where);
+    const isShared = encoded.buffer === bytes.buffer || encoded.buffer === source.bytes?.buffer;
+    if (!isShared) buffers.release(encoded);
+  }
+  return bytes;
+}
+
+async function decodeStep(
+  codec: ByteCodec,
+  bytes: Uint8Array,
+  decoded: { readonly size: number; readonly isExact: boolean },
+  where: string,
+): Promise<Uint8Array> {
+  const { size, isExact } = decoded;
+  if (isExact && size > codec.ratio * bytes.length) {
+    const { length: got } = bytes;
+    throw malformed(`${where} has ${got} bytes of ${codec.name}, too few for ${size}`, { got });
+  }
+  let result: Uint8Array;
+  try {
+    result = await codec.decode(bytes, decoded);
+  } catch (cause) {
+    if (isTensorError(cause)) throw cause;
+    throw malformed(`${where} is not what ${codec.name} makes: ${reasonOf(cause)}`, {}, { cause });
+  }
+  const { length: got } = result;
+  if (isExact ? got === size : got <= size) return result;
+  const than = isExact ? "" : "at most ";
+  throw malformed(`${where} decodes to ${got} bytes by ${codec.name}, not ${than}${size}`, { got });
+}
+
+async function readElements(
+  pipeline: Pipeline,
+  source: Source,
+  box: Box,
+  into: Place,
+  { where, buffers }: Decoding,
+): Promise<void> {
+  const { dtype, width, storedShape, bigEndian } = pipeline;
+  const size = product(storedShape) * width;
+  if (source.size !== size) {
+    throw malformed(`${where} has ${source.size} bytes, but its elements take ${size}`, {
+      got: source.size,
+    });
+  }
+  const { shape } = box;
+  const bytes = product(shape) * width;
+  const isChanged = needsChange(dtype, bigEndian);
+  if (isRun(shape, into.shape)) {
+    const first = offsetOf(into.start, into.shape) * width;
+    const run = into.bytes.subarray(first, first + bytes);
+    await copyElements(source, storedShape, box, runPlace(run, shape), width, buffers);
+    if (isChanged) toMemory(dtype, bigEndian, run, where);
+  } else if (isChanged) {
+    await buffers.use(bytes, async (buffer) => {
+      const place = runPlace(buffer, shape);
+      await copyElements(source, storedShape, box, place, width, buffers);
+      toMemory(dtype, bigEndian, buffer, where);
+      copyBox(place, into, shape, width);
+    });
+  } else {
+    await copyElements(source, storedShape, box, into, width, buffers);
+  }
+}
+
+/** Memory that holds a box and nothing else. */
+const runPlace = (bytes: Uint8Array, shape: readonly number[]): Place => ({
+  bytes,
+  shape,
+  start: shape.map(() => 0),
+});
+
+/** Copies a box of elements as the source has them. Of a file only rows of the first axis that it needs are read. */
+async function copyElements(
+  source: Source,
+  whole: readonly number[],
+  { start, shape }: Box,
+  into: Place,
+  width: number,
+  buffers: Buffers,
+): Promise<void> {
+  if (source.bytes !== null) {
+    copyBox({ bytes: source.bytes, shape: whole, start }, into, shape, width);
+    return;
+  }
+  if (isRun(shape, whole) && isRun(shape, into.shape)) {
+    const first = offsetOf(into.start, into.shape) * width;
+    const run = into.bytes.subarray(first, first + product(shape) * width);
+    await source.read(offsetOf(start, whole) * width, run);
+    return;
+  }
+  const rows = [shape[0], ...whole.slice(1)];
+  const row = product(whole, 1) * width;
+  await buffers.use(shape[0] * row, async (buffer) => {
+    await source.read(start[0] * row, buffer);
+    copyBox({ bytes: buffer, shape: rows, start: [0, ...start.slice(1)] }, into, shape, width);
+  });
+}
+
+async function readShard(
+  shards: Sharding,
+  stored: Source,
+  box: Box,
+  into: Place,
+  decoding: Decoding,
+): Promise<void> {
+  const { inner, grid, count } = shards;
+  const { where, fill, concurrency, buffers } = decoding;
+  const index = await readIndex(shards, stored, where);
+  const parts = [...chunksOf(box.start, box.shape, inner.shape)];
+  const most = mostStored(inner);
+  // One request for the whole shard, where all of it is needed and there is no more in it than that.
+  const isWhole = parts.length === count && stored.size <= count * most + shards.index.size;
+  const source = isWhole ? memorySource(await readAll(stored)) : stored;
+  const release = (): void => {
+    if (source.bytes !== null && source.bytes.buffer !== stored.bytes?.buffer)
+      buffers.release(source.bytes);
+  };
+  await inParallel(parts, concurrency, async ({ at, chunkStart, boxStart, shape }) => {
+    const place = { ...into, start: into.start.map((one, axis) => one + boxStart[axis]) };
+    const entry = 2 * offsetOf(at, grid);
+    const [offset, size] = [index[entry], index[entry + 1]];
+    if (offset === MISSING && size === MISSING) return fillBox(place, shape, fill);
+    const named = `the inner chunk ${at.join(",")} of ${where}`;
+    if (offset + size > BigInt(source.size)) {
+      const end = `${offset} + ${size}, but there are ${source.size} bytes`;
+      throw malformed(`${named} ends at ${end}`, { got: offset + size });
+    }
+    const chunk = partOfSource(source, Number(offset), Number(size));
+    await readBox(inner, chunk, { start: chunkStart, shape }, place, { ...decoding, where: named });
+  }).finally(release);
+}
+
+/** The offset and size of each inner chunk. */
+async function readIndex(
+  { count, index }: Sharding,
+  source: Source,
+  where: string,
+): Promise<BigUint64Array> {
+  const { size: got } = source;
+  if (got < index.size) {
+    throw malformed(`${where} has ${got} bytes, fewer than its index of ${index.size}`, { got });
+  }
+  const part = partOfSource(source, index.isAtStart ? 0 : got - index.size, index.size);
+  let bytes = await readAll(part);
+  for (const codec of [...index.compression].reverse()) {
+    const size = bytes.length - 4;
+    bytes = await decodeStep(codec, bytes, { size, isExact: true }, `the index of ${where}`);
+  }
+  const entries = new BigUint64Array(2 * count);
+  const target = new Uint8Array(entries.buffer);
+  target.set(bytes);
+  if (index.bigEndian) swapElements("uint64", target);
+  return entries;
+}

@@ -1,0 +1,33 @@
+/** Elements between a file and memory: the byte order, and types of which not every byte is a value. */
+
+import { malformed } from "../../../core/errors.ts";
+import { swapBytes } from "../../npy/layout.ts";
+import { rowOf, type DType } from "../../../core/tensor/dtype.ts";
+import { findNonBool, keepBits } from "../../../core/tensor/packing.ts";
+
+/** Whether bytes of a file are not elements of memory before {@link toMemory}. */
+export const needsChange = (dtype: DType, bigEndian: boolean): boolean =>
+  bigEndian || dtype === "bool" || rowOf(dtype).bits !== undefined;
+
+/**
+ * Makes elements of memory from those of a file, in place.
+ * @throws TensorError `malformed-file` for a bool that is neither 0 nor 1
+ */
+export function toMemory(dtype: DType, bigEndian: boolean, bytes: Uint8Array, where: string): void {
+  if (bigEndian) swapElements(dtype, bytes);
+  if (dtype === "bool") {
+    const position = findNonBool(bytes);
+    if (position === -1) return;
+    const got = bytes[position];
+    throw malformed(`${where} has the byte ${got}, but a bool is 0 or 1`, { got });
+  }
+  const { bits, storage } = rowOf(dtype);
+  // Zarr gives each element a byte, of which the upper bits mean nothing.
+  if (bits !== undefined) keepBits(bytes, bits, storage === Int8Array);
+}
+
+/** Reverses the bytes of each number in place. */
+export function swapElements(dtype: DType, bytes: Uint8Array): void {
+  const { bytes: width, lanes } = rowOf(dtype);
+  swapBytes(bytes, width / lanes);
+}

@@ -1,0 +1,107 @@
+/** Chunks into what is stored: parts, so that the elements of an uncompressed chunk are never copied. */
+
+import { chunksOf, copyBox, copyTransposed, isFilled, offsetOf } from "../../boxes/boxes.ts";
+import { isTensorError, TensorError } from "../../../core/errors.ts";
+import { product } from "../../../core/tensor/shape.ts";
+import { newBytes, type Buffers } from "./buffers.ts";
+import { reasonOf, type Release } from "../codecs/byte-codec.ts";
+import { swapElements } from "./elements.ts";
+import { join } from "../codecs/gzip.ts";
+import { MISSING, type Pipeline, type Sharding } from "./pipeline.ts";
+
+/**
+ * A whole chunk as parts that follow one another. They may be `chunk` itself, so they are valid as long as it is.
+ * @param fill inner chunks of nothing but this element are not stored
+ */
+export async function encodeChunk(
+  pipeline: Pipeline,
+  chunk: Uint8Array,
+  fill: Uint8Array,
+  buffers: Buffers,
+): Promise<readonly Uint8Array[]> {
+  const { order, compression, shards } = pipeline;
+  const release = (bytes: Uint8Array): void => {
+    if (bytes.buffer !== chunk.buffer) buffers.release(bytes);
+  };
+  const stored = order === null ? chunk : transpose(pipeline, order, chunk);
+  const parts =
+    shards === null
+      ? [toFile(pipeline, stored)]
+      : await encodeShard(pipeline, shards, stored, fill, buffers);
+  if (!parts.some(({ buffer }) => buffer === stored.buffer)) release(stored);
+  if (compression.length === 0) return parts;
+  let bytes = join(parts, undefined, release);
+  for (const codec of compression) {
+    const before = bytes;
+    bytes = await encodeStep(codec, before, release);
+    if (before.buffer !== bytes.buffer) release(before);
+  }
+  return [bytes];
+}
+
+async function encodeStep(
+  codec: Pipeline["compression"][number],
+  bytes: Uint8Array,
+  release: Release,
+): Promise<Uint8Array> {
+  try {
+    return await codec.encode(bytes, release);
+  } catch (cause) {
+    if (isTensorError(cause)) throw cause;
+    const sentence = `${bytes.length} bytes cannot be encoded by ${codec.name}: ${reasonOf(cause)}`;
+    throw new TensorError("engine", sentence, {}, { cause });
+  }
+}
+
+function transpose(
+  { shape, storedShape, width }: Pipeline,
+  order: readonly number[],
+  chunk: Uint8Array,
+): Uint8Array {
+  const turned = newBytes(chunk.length);
+  // The axes of `chunk` are those of what is stored in the inverse order.
+  const inverse = shape.map((_, axis) => order.indexOf(axis));
+  const place = { bytes: turned, shape: storedShape, start: storedShape.map(() => 0) };
+  copyTransposed(chunk, place, shape, inverse, width);
+  return turned;
+}
+
+function toFile({ dtype, bigEndian }: Pipeline, bytes: Uint8Array): Uint8Array {
+  if (!bigEndian) return bytes;
+  const swapped = bytes.slice();
+  swapElements(dtype, swapped);
+  return swapped;
+}
+
+/** The inner chunks in row-major order, and the index before or behind them. */
+async function encodeShard(
+  { width, storedShape }: Pipeline,
+  { inner, grid, count, index }: Sharding,
+  shard: Uint8Array,
+  fill: Uint8Array,
+  buffers: Buffers,
+): Promise<readonly Uint8Array[]> {
+  const entries = new BigUint64Array(2 * count).fill(MISSING);
+  const parts: Uint8Array[] = [];
+  const origin = inner.shape.map(() => 0);
+  let offset = index.isAtStart ? index.size : 0;
+  for (const { at, shape } of chunksOf(origin, storedShape, inner.shape)) {
+    const chunk = newBytes(product(shape) * width);
+    const start = at.map((one, axis) => one * shape[axis]);
+    const into = { bytes: chunk, shape, start: origin };
+    copyBox({ bytes: shard, shape: storedShape, start }, into, shape, width);
+    if (isFilled(chunk, fill)) continue;
+    const encoded = await encodeChunk(inner, chunk, fill, buffers);
+    if (!encoded.some(({ buffer }) => buffer === chunk.buffer)) buffers.release(chunk);
+    const size = encoded.reduce((sum, { length }) => sum + length, 0);
+    const entry = 2 * offsetOf(at, grid);
+    entries[entry] = BigInt(offset);
+    entries[entry + 1] = BigInt(size);
+    offset += size;
+    parts.push(...encoded);
+  }
+  let bytes = new Uint8Array(entries.buffer);
+  if (index.bigEndian) swapElements("uint64", bytes);
+  for (const codec of index.compression) bytes = new Uint8Array(await codec.encode(bytes));
+  return index.isAtStart ? [bytes, ...parts] : [...parts, bytes];
+}

@@ -1,0 +1,62 @@
+/** How much memory reading or writing a chunk takes, not counting the chunk's elements. */
+
+import type { ArrayType, HeldBytes } from "../../boxes/array.ts";
+import { sameShape, product } from "../../../core/tensor/shape.ts";
+import { mostStored, type Pipeline } from "./pipeline.ts";
+
+/**
+ * The most bytes that reading and writing a chunk takes, whatever its elements are.
+ * @param atOnce how many inner chunks of a shard are read at once
+ */
+export function heldBytes(
+  pipeline: Pipeline,
+  { shape, chunkShape }: ArrayType,
+  atOnce: number,
+): HeldBytes {
+  const size = product(chunkShape) * pipeline.width;
+  const isRagged = shape.some((dim, axis) => dim % chunkShape[axis] !== 0);
+  const areRows = sameShape(chunkShape.slice(1), shape.slice(1));
+  const isDirect = pipeline.isPlain && areRows;
+  return {
+    read: decoding(pipeline, atOnce) - (isDirect ? size : 0),
+    // A chunk at the end of an axis is padded in a copy.
+    write: encoding(pipeline) + (isDirect || !isRagged ? 0 : size),
+  };
+}
+
+/** The size of a chunk before each compression, and after the last one. */
+function sizesOf(pipeline: Pipeline): number[] {
+  const sizes = [mostStored({ ...pipeline, compression: [] })];
+  for (const codec of pipeline.compression) sizes.push(codec.mostEncoded(sizes[sizes.length - 1]));
+  return sizes;
+}
+
+function decoding(pipeline: Pipeline, atOnce: number): number {
+  const { compression, order, shards, shape, width } = pipeline;
+  const sizes = sizesOf(pipeline);
+  const steps = compression.map(
+    ({ held }, at) => sizes[at] + sizes[at + 1] + held.decode(sizes[at]),
+  );
+  const turned = order === null ? 0 : product(shape) * width;
+  // Without compression, whole rows are read even if the box has only a part of them.
+  if (shards === null) return (steps.length === 0 ? sizes[0] : Math.max(...steps)) + turned;
+  const inner = Math.min(shards.count, atOnce) * decoding(shards.inner, atOnce);
+  return Math.max(sizes[0] + inner, ...steps) + turned;
+}
+
+function encoding(pipeline: Pipeline): number {
+  const { bigEndian, compression, order, shards, shape, width } = pipeline;
+  const size = product(shape) * width;
+  const sizes = sizesOf(pipeline);
+  // Without shards the first codec reads the chunk itself.
+  const steps = compression.map(
+    ({ held }, at) =>
+      (at === 0 && shards === null ? 0 : sizes[at]) + sizes[at + 1] + held.encode(sizes[at]),
+  );
+  const turned = (order === null ? 0 : size) + (bigEndian ? size : 0);
+  if (shards === null) return Math.max(0, ...steps) + turned;
+  // First the parts of the shard and one inner chunk are held; then the parts are joined.
+  const { inner } = shards;
+  const parts = sizes[0] + product(inner.shape) * width + encoding(inner);
+  return Math.max(parts, ...steps.map((step) => step + sizes[0])) + turned;
+}

@@ -1,0 +1,265 @@
+/**
+ * The codecs of an array as what they do to a chunk: its axes may be transposed, its elements become bytes or a shard of
+ * inner chunks, and bytes are compressed. This file checks the list and makes it; `decode.ts` and `encode.ts` run it.
+ */
+
+import { malformed, printValue } from "../../../core/errors.ts";
+import { rowOf, type DType } from "../../../core/tensor/dtype.ts";
+import { printShape, product } from "../../../core/tensor/shape.ts";
+import { makeBloscCodec, COMPRESSORS, SHUFFLES } from "../codecs/blosc.ts";
+import type { ByteCodec } from "../codecs/byte-codec.ts";
+import { makeCrc32cCodec } from "../codecs/crc32c.ts";
+import { makeDeflateCodec } from "../codecs/gzip.ts";
+import type { Json, JsonObject } from "../json.ts";
+import { parseCodecs, parseShape, type Codec } from "../metadata.ts";
+import { makeZstdCodec } from "../codecs/zstd.ts";
+
+export interface Pipeline {
+  readonly dtype: DType;
+  /** Bytes of one element. */
+  readonly width: number;
+  /** Of a whole chunk, as the array has it. */
+  readonly shape: readonly number[];
+  /** Axis i of what is stored is axis `order[i]` of the chunk; null where nothing is transposed. */
+  readonly order: readonly number[] | null;
+  /** Of a whole chunk, as it is stored. */
+  readonly storedShape: readonly number[];
+  readonly bigEndian: boolean;
+  readonly shards: Sharding | null;
+  readonly compression: readonly ByteCodec[];
+  /** Whether the chunk is its elements, row-major and as memory has them. */
+  readonly isPlain: boolean;
+}
+
+export interface Sharding {
+  /** Of the inner chunks. */
+  readonly inner: Pipeline;
+  /** How many inner chunks there are along each axis. */
+  readonly grid: readonly number[];
+  readonly count: number;
+  readonly index: ShardIndex;
+}
+
+export interface ShardIndex {
+  readonly isAtStart: boolean;
+  readonly bigEndian: boolean;
+  readonly compression: readonly ByteCodec[];
+  /** Bytes of the encoded index. */
+  readonly size: number;
+}
+
+/** The offset and the size that an index has for an inner chunk that is not stored. */
+export const MISSING = 2n ** 64n - 1n;
+
+/** Real arrays have one level of shards. */
+const MAX_DEPTH = 4;
+
+/** An index of so many inner chunks takes 256 MB. */
+const MAX_INNER = 2 ** 24;
+
+/**
+ * @param shape of a chunk
+ * @param where the array's name in errors
+ * @throws TensorError `malformed-file` for codecs that are unknown, or do not fit together
+ */
+export function makePipeline(
+  dtype: DType,
+  shape: readonly number[],
+  codecs: readonly Codec[],
+  where: string,
+  depth = 0,
+): Pipeline {
+  let order: readonly number[] | null = null;
+  let bytes: Pick<Pipeline, "bigEndian" | "shards"> | null = null;
+  const compression: ByteCodec[] = [];
+  for (const codec of codecs) {
+    const make = BYTE_CODECS[codec.name];
+    const isElements = codec.name === "bytes" || codec.name === "sharding_indexed";
+    if (codec.name === "transpose" && bytes === null) {
+      order = compose(order, parseOrder(codec, shape.length, where));
+    } else if (isElements && bytes === null) {
+      const stored = transposed(shape, order);
+      bytes =
+        codec.name === "bytes"
+          ? { bigEndian: parseEndian(codec, dtype, where), shards: null }
+          : { bigEndian: false, shards: makeSharding(dtype, stored, codec, where, depth) };
+    } else if (make !== undefined && bytes !== null) {
+      compression.push(make(codec.configuration ?? {}, where));
+    } else if (codec.mayIgnore !== true) {
+      throw wrongCodec(codec.name, make !== undefined || isElements, where);
+    }
+  }
+  if (bytes === null)
+    throw malformed(`the codecs of ${where} lack one that makes bytes of elements`);
+  const isNatural = bytes.shards === null && !bytes.bigEndian;
+  return {
+    dtype,
+    width: rowOf(dtype).bytes,
+    shape,
+    order,
+    storedShape: transposed(shape, order),
+    ...bytes,
+    compression,
+    isPlain: isNatural && order === null && compression.length === 0,
+  };
+}
+
+function wrongCodec(name: string, isKnown: boolean, where: string): Error {
+  if (isKnown || name === "transpose") {
+    return malformed(`the codec ${printValue(name)} of ${where} stands in the wrong place`);
+  }
+  const known = ["bytes", "transpose", "sharding_indexed", ...Object.keys(BYTE_CODECS)].join(", ");
+  return malformed(`the codec ${printValue(name)} of ${where} is not known here, only ${known}`);
+}
+
+type MakeByteCodec = (configuration: JsonObject, where: string) => ByteCodec;
+
+/** Without a prototype's names, which a file could ask for. */
+const BYTE_CODECS: Readonly<Record<string, MakeByteCodec | undefined>> = Object.assign(
+  Object.create(null),
+  {
+    gzip: ({ level = 5 }: JsonObject, where: string) =>
+      makeDeflateCodec("gzip", parseInteger(level, "the level of gzip", 0, 9, where)),
+    zlib: ({ level = 1 }: JsonObject, where: string) =>
+      makeDeflateCodec("zlib", parseInteger(level, "the level of zlib", -1, 9, where)),
+    zstd: ({ level = 0, checksum = false }: JsonObject, where: string) =>
+      makeZstdCodec(
+        parseInteger(level, "the level of zstd", -131072, 22, where),
+        parseBoolean(checksum, "the checksum of zstd", where),
+      ),
+    blosc: parseBlosc,
+    crc32c: makeCrc32cCodec,
+  } satisfies Record<string, MakeByteCodec>,
+);
+
+function parseBlosc(configuration: JsonObject, where: string): ByteCodec {
+  const { cname = "lz4", clevel = 5, shuffle = "noshuffle" } = configuration;
+  const { blocksize = 0, typesize = 1 } = configuration;
+  if (!isNameIn(COMPRESSORS, cname)) {
+    throw malformed(`blosc of ${where} has the compressor ${printValue(cname)}, which it lacks`);
+  }
+  if (!isNameIn(SHUFFLES, shuffle)) {
+    throw malformed(`blosc of ${where} has the shuffle ${printValue(shuffle)}, which it lacks`);
+  }
+  return makeBloscCodec({
+    cname,
+    clevel: parseInteger(clevel, "the clevel of blosc", 0, 9, where),
+    shuffle: SHUFFLES[shuffle],
+    blocksize: parseInteger(blocksize, "the blocksize of blosc", 0, 2 ** 31 - 1, where),
+    typesize: parseInteger(typesize, "the typesize of blosc", 1, 2 ** 31 - 1, where),
+  });
+}
+
+const isNameIn = (names: object, name: Json): name is string =>
+  typeof name === "string" && Object.hasOwn(names, name);
+
+function parseInteger(value: Json, what: string, low: number, high: number, where: string): number {
+  const isOne = typeof value === "number" && Number.isInteger(value);
+  if (isOne && value >= low && value <= high) return value;
+  throw malformed(
+    `${what} of ${where} must be an integer from ${low} to ${high}, got ${printValue(value)}`,
+  );
+}
+
+function parseBoolean(value: Json, what: string, where: string): boolean {
+  if (typeof value === "boolean") return value;
+  throw malformed(`${what} of ${where} must be true or false, got ${printValue(value)}`);
+}
+
+/** Types of one byte have no byte order, and the others must have one. */
+function parseEndian({ configuration }: Codec, dtype: DType, where: string): boolean {
+  const endian = configuration?.endian;
+  const { bytes, lanes } = rowOf(dtype);
+  if (endian === "little" || endian === "big") return endian === "big" && bytes / lanes > 1;
+  if (endian === undefined && bytes === 1) return false;
+  throw malformed(`the endian of the codec bytes of ${where} must be "little" or "big"`);
+}
+
+function parseOrder({ configuration }: Codec, rank: number, where: string): readonly number[] {
+  const order = configuration?.order;
+  // Names that drafts of the format had, and zarrita still writes.
+  if (order === "C") return Array.from({ length: rank }, (_, axis) => axis);
+  if (order === "F") return Array.from({ length: rank }, (_, axis) => rank - 1 - axis);
+  const axes = parseShape(order, "order", where);
+  const isPermutation = axes.length === rank && axes.every((axis) => axis < rank);
+  if (isPermutation && new Set(axes).size === rank) return axes;
+  throw malformed(
+    `the order ${printShape(axes)} of the codec transpose of ${where} must have each axis once`,
+  );
+}
+
+/** One transposition after another; null for one that changes nothing. */
+function compose(first: readonly number[] | null, second: readonly number[]): number[] | null {
+  const order = second.map((axis) => (first === null ? axis : first[axis]));
+  return order.every((axis, at) => axis === at) ? null : order;
+}
+
+const transposed = (shape: readonly number[], order: readonly number[] | null): readonly number[] =>
+  order === null ? shape : order.map((axis) => shape[axis]);
+
+function makeSharding(
+  dtype: DType,
+  shape: readonly number[],
+  { configuration = {} }: Codec,
+  where: string,
+  depth: number,
+): Sharding {
+  if (depth >= MAX_DEPTH) throw malformed(`${where} nests more than ${MAX_DEPTH} levels of shards`);
+  const inner = parseShape(configuration.chunk_shape, "chunk_shape of shards", where);
+  const fits = inner.length === shape.length && inner.every((dim, d) => shape[d] % dim === 0);
+  if (!fits || inner.includes(0)) {
+    throw malformed(
+      `the chunks ${printShape(inner)} of ${where} do not divide its shards ${printShape(shape)}`,
+    );
+  }
+  const grid = shape.map((dim, axis) => dim / inner[axis]);
+  const count = product(grid);
+  if (count > MAX_INNER) {
+    throw malformed(`the shards of ${where} have ${count} chunks, more than ${MAX_INNER}`);
+  }
+  const codecs = parseCodecs(configuration.codecs, where);
+  const { index_location: location = "end" } = configuration;
+  if (location !== "start" && location !== "end") {
+    throw malformed(`the index_location of ${where} must be "start" or "end"`);
+  }
+  const index = makeIndex(configuration.index_codecs, 16 * count, where);
+  return {
+    inner: makePipeline(dtype, inner, codecs, where, depth + 1),
+    grid,
+    count,
+    index: { ...index, isAtStart: location === "start" },
+  };
+}
+
+/** How the index is encoded: it may not be compressed, because its size has to be known. */
+function makeIndex(
+  codecs: Json | undefined,
+  bytes: number,
+  where: string,
+): Omit<ShardIndex, "isAtStart"> {
+  const named = `the index of shards of ${where}`;
+  const { bigEndian, compression, shards, order } = makePipeline(
+    "uint64",
+    [],
+    parseCodecs(codecs, named),
+    named,
+    MAX_DEPTH,
+  );
+  let size: number | null = bytes;
+  for (const codec of compression) size = size === null ? null : codec.fixedSize(size);
+  if (size === null || shards !== null || order !== null) {
+    throw malformed(`${named} must have a fixed size, so it cannot be compressed`);
+  }
+  return { bigEndian, compression, size };
+}
+
+/** Bytes of a whole chunk before compression, or the most that a shard may have. */
+export function mostStored(pipeline: Pipeline): number {
+  const { shards, storedShape, width, compression } = pipeline;
+  let size =
+    shards === null
+      ? product(storedShape) * width
+      : shards.count * mostStored(shards.inner) + shards.index.size;
+  for (const codec of compression) size = codec.mostEncoded(size);
+  return size;
+}

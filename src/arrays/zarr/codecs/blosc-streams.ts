@@ -1,0 +1,131 @@
+/**
+ * Decoders of the streams in blosc that no library here decodes with its errors: LZ4, Snappy and BloscLZ. Each copies
+ * literals and matches until its target is full, and throws for a stream that leads out of either.
+ */
+
+import { broken } from "./byte-codec.ts";
+import { ZARR } from "../../../core/limits.ts";
+
+/** A stream and what is made of it, with a bound for each step. */
+class Copier {
+  readonly #from: Uint8Array;
+  readonly #into: Uint8Array;
+  readonly #longRun = ZARR.run;
+  #at = 0;
+  #done = 0;
+
+  constructor(from: Uint8Array, into: Uint8Array) {
+    this.#from = from;
+    this.#into = into;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#from.length;
+  }
+
+  byte(): number {
+    if (this.#at === this.#from.length) throw broken("a stream of it is cut short");
+    return this.#from[this.#at++];
+  }
+
+  /** A little-endian number. */
+  number(width: number): number {
+    let value = 0;
+    for (let shift = 1; width > 0; width--, shift *= 256) value += this.byte() * shift;
+    return value;
+  }
+
+  literals(count: number): void {
+    const [from, into] = [this.#from, this.#into];
+    if (count > from.length - this.#at) throw broken("a stream of it is cut short");
+    if (count > into.length - this.#done) throw broken("a stream of it is too long");
+    if (count > this.#longRun) into.set(from.subarray(this.#at, this.#at + count), this.#done);
+    else for (let i = 0; i < count; i++) into[this.#done + i] = from[this.#at + i];
+    this.#at += count;
+    this.#done += count;
+  }
+
+  /** Copies what was made `distance` bytes before. A match may overlap itself: then it repeats. */
+  match(distance: number, count: number): void {
+    const into = this.#into;
+    const [start, end] = [this.#done, this.#done + count];
+    if (distance === 0 || distance > start) throw broken("a stream of it refers to nothing");
+    if (end > into.length) throw broken("a stream of it is too long");
+    if (distance >= count && count > this.#longRun)
+      into.copyWithin(start, start - distance, end - distance);
+    else if (distance === 1) into.fill(into[start - 1], start, end);
+    else for (let i = start; i < end; i++) into[i] = into[i - distance];
+    this.#done = end;
+  }
+
+  checkFull(): void {
+    const { length } = this.#into;
+    if (this.#done !== length)
+      throw broken(`a stream of it makes ${this.#done} bytes, not ${length}`);
+  }
+}
+
+/** LZ4's block format: literals and a match in turn; the last literals have no match. */
+export function decodeLz4(from: Uint8Array, into: Uint8Array): void {
+  const copier = new Copier(from, into);
+  for (;;) {
+    const token = copier.byte();
+    copier.literals(lengthOf(copier, token >> 4, 15));
+    if (copier.isAtEnd) break;
+    const distance = copier.number(2);
+    copier.match(distance, lengthOf(copier, token & 15, 15) + 4);
+  }
+  copier.checkFull();
+}
+
+/** A length that goes on in further bytes while they are full. */
+function lengthOf(copier: Copier, first: number, full: number): number {
+  let length = first;
+  if (first !== full) return length;
+  for (let byte = 255; byte === 255;) {
+    byte = copier.byte();
+    length += byte;
+  }
+  return length;
+}
+
+/** Snappy's format: a length, then elements whose low two bits say what they are. */
+export function decodeSnappy(from: Uint8Array, into: Uint8Array): void {
+  const copier = new Copier(from, into);
+  for (let byte = 128, bytes = 0; byte >= 128; bytes++) {
+    if (bytes === 5) throw broken("a stream of it begins with no length");
+    byte = copier.byte();
+  }
+  while (!copier.isAtEnd) {
+    const tag = copier.byte();
+    const [kind, upper] = [tag & 3, tag >> 2];
+    if (kind === 0) copier.literals(1 + (upper < 60 ? upper : copier.number(upper - 59)));
+    else if (kind === 1) copier.match((tag >> 5) * 256 + copier.byte(), 4 + (upper & 7));
+    else copier.match(copier.number(kind === 2 ? 2 : 4), 1 + upper);
+  }
+  copier.checkFull();
+}
+
+/** BloscLZ's longest short distance, and how such a distance is marked. */
+const FAR = 8191;
+
+/** BloscLZ's format: that of FastLZ, with a second kind of far matches. */
+export function decodeBloscLz(from: Uint8Array, into: Uint8Array): void {
+  const copier = new Copier(from, into);
+  let control = copier.byte() & 31;
+  for (;;) {
+    if (control < 32) {
+      copier.literals(control + 1);
+    } else {
+      const count = lengthOf(copier, (control >> 5) - 1, 6) + 3;
+      const high = (control & 31) << 8;
+      const low = copier.byte();
+      const isFar = low === 255 && high === 31 << 8;
+      const distance = isFar ? FAR + copier.byte() * 256 + copier.byte() : high + low;
+      copier.match(distance + 1, count);
+    }
+    if (copier.isAtEnd) break;
+    control = copier.byte();
+  }
+  copier.checkFull();
+}

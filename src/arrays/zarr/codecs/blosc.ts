@@ -1,0 +1,263 @@
+/**
+ * The codec `blosc`: blocks that are shuffled and compressed each by itself, in the format of C-Blosc 1. numcodecs has
+ * C-Blosc too, but gives whatever was in memory for a chunk that is broken, and shuffles every type as if it had 4 bytes.
+ */
+
+import { broken, mostCompressed, type ByteCodec, type Decoded, type Held } from "./byte-codec.ts";
+import { decodeBloscLz, decodeLz4, decodeSnappy } from "./blosc-streams.ts";
+import { makeDeflateCodec } from "./gzip.ts";
+import { shuffleBits, shuffleBytes, unshuffleBits, unshuffleBytes } from "./shuffle.ts";
+import { makeZstdCodec } from "./zstd.ts";
+import { ZARR } from "../../../core/limits.ts";
+
+/** That of zstd, the tightest of its compressors. */
+const RATIO = 2 ** 15;
+
+/** The number of each shuffle. */
+export const SHUFFLES: Readonly<Record<string, 0 | 1 | 2>> = {
+  noshuffle: 0,
+  shuffle: 1,
+  bitshuffle: 2,
+};
+
+/** The number of each compressor's format in a header. */
+export const COMPRESSORS: Readonly<Record<string, number>> = {
+  blosclz: 0,
+  lz4: 1,
+  lz4hc: 1,
+  snappy: 2,
+  zlib: 3,
+  zstd: 4,
+};
+
+/** Those that are written. */
+export const WRITTEN: readonly string[] = ["lz4", "lz4hc", "zlib", "zstd"];
+
+export interface BloscSettings {
+  readonly cname: string;
+  readonly clevel: number;
+  readonly shuffle: 0 | 1 | 2;
+  /** In bytes; 0 leaves the choice to the encoder. */
+  readonly blocksize: number;
+  /** Bytes of an element, for the shuffles. */
+  readonly typesize: number;
+}
+
+export const makeBloscCodec = (settings: BloscSettings): ByteCodec => ({
+  name: "blosc",
+  fixedSize: () => null,
+  mostEncoded: mostCompressed,
+  ratio: RATIO,
+  held: heldBy(settings),
+  decode,
+  encode: (bytes) => encode(bytes, settings),
+});
+
+/** The streams of all blocks are joined at the end. Memory also holds one block twice, and the state of its compressor. */
+function heldBy({ cname, clevel, blocksize }: BloscSettings): Held {
+  const format = COMPRESSORS[cname];
+  const isPlain = format !== COMPRESSORS.zlib && format !== COMPRESSORS.zstd;
+  const inner = isPlain ? null : streamCodec(format, levelOf(format, clevel)).held;
+  const block = (size: number): number => Math.min(size, blocksize === 0 ? ZARR.block : blocksize);
+  return {
+    decode: (size) => 2 * block(size) + (inner?.decode(block(size)) ?? 0),
+    encode: (size) =>
+      mostCompressed(size) + 2 * block(size) + (inner?.encode(block(size)) ?? 4 * block(size)),
+  };
+}
+
+/** C-Blosc uses only the odd levels of zstd: level n of blosc is level 2n - 1. */
+const levelOf = (format: number, clevel: number): number =>
+  format === COMPRESSORS.zstd ? 2 * clevel - 1 : clevel;
+
+/** Bytes of the header. */
+const HEADER = 16;
+
+/** Bits of the header's flags. */
+const SHUFFLED = 1;
+const COPIED = 2;
+const BIT_SHUFFLED = 4;
+const UNSPLIT = 16;
+
+/** Blocks of types of at most so many bytes, with rows of at least so many, were split into rows. */
+const MOST_ROWS = 16;
+const LEAST_ROW = 128;
+
+interface Header {
+  readonly flags: number;
+  readonly typesize: number;
+  readonly size: number;
+  readonly blocksize: number;
+}
+
+function readHeader(bytes: Uint8Array, { size, isExact }: Decoded): Header {
+  if (bytes.length < HEADER) throw broken("it is cut short");
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const [promised, blocksize, length] = [4, 8, 12].map((at) => view.getUint32(at, true));
+  const [version, , flags, typesize] = bytes;
+  if (version !== 2) throw broken(`it is of blosc's format ${version}, but 2 is read`);
+  if (isExact ? promised !== size : promised > size) {
+    throw broken(`it decodes to ${promised} bytes, not ${size}`);
+  }
+  if (length !== bytes.length) throw broken(`it has ${bytes.length} bytes, but says ${length}`);
+  if (promised > 0 && (blocksize === 0 || blocksize > promised || typesize === 0)) {
+    throw broken("its blocks or elements have no size");
+  }
+  return { flags, typesize, size: promised, blocksize };
+}
+
+async function decode(bytes: Uint8Array, decoded: Decoded): Promise<Uint8Array> {
+  const header = readHeader(bytes, decoded);
+  const { flags, size, blocksize } = header;
+  if ((flags & COPIED) !== 0) {
+    if (bytes.length !== HEADER + size) throw broken(`it has ${bytes.length} bytes for ${size}`);
+    return bytes.subarray(HEADER);
+  }
+  const blocks = size === 0 ? 0 : Math.ceil(size / blocksize);
+  const first = HEADER + 4 * blocks;
+  // Each block takes a place and a size, so the bytes that are there bound what is allocated.
+  if (first + 4 * blocks > bytes.length) throw broken("it is cut short");
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const into = new Uint8Array(size);
+  const scratch = new Uint8Array(blocksize);
+  for (let block = 0; block < blocks; block++) {
+    const target = into.subarray(block * blocksize, (block + 1) * blocksize);
+    const start = view.getUint32(HEADER + 4 * block, true);
+    if (start < first || start >= bytes.length) throw broken("a block of it is nowhere");
+    await decodeBlock(bytes.subarray(start), target, scratch.subarray(0, target.length), header);
+  }
+  return into;
+}
+
+/** A block: its size in bytes, or those of its rows, before each of them. */
+async function decodeBlock(
+  from: Uint8Array,
+  into: Uint8Array,
+  scratch: Uint8Array,
+  { flags, typesize, blocksize }: Header,
+): Promise<void> {
+  const unshuffle = unshuffleOf(flags, typesize, into.length);
+  const target = unshuffle === null ? into : scratch;
+  const isSplit =
+    (flags & UNSPLIT) === 0 &&
+    into.length === blocksize &&
+    typesize <= MOST_ROWS &&
+    Math.floor(blocksize / typesize) >= LEAST_ROW;
+  const rows = isSplit ? typesize : 1;
+  const row = Math.floor(into.length / rows);
+  if (row * rows !== into.length) throw broken("a block of it is no whole number of elements");
+  const view = new DataView(from.buffer, from.byteOffset, from.length);
+  for (let r = 0, at = 0; r < rows; r++) {
+    if (at + 4 > from.length) throw broken("a block of it is cut short");
+    const length = view.getUint32(at, true);
+    at += 4;
+    if (length > from.length - at) throw broken("a block of it is cut short");
+    const stream = from.subarray(at, at + length);
+    await decodeStream(stream, target.subarray(r * row, (r + 1) * row), flags >> 5);
+    at += length;
+  }
+  unshuffle?.(target, into, typesize);
+}
+
+type Shuffle = (from: Uint8Array, into: Uint8Array, width: number) => void;
+
+function unshuffleOf(flags: number, typesize: number, length: number): Shuffle | null {
+  if ((flags & SHUFFLED) !== 0 && typesize > 1) return unshuffleBytes;
+  return (flags & BIT_SHUFFLED) !== 0 && length >= typesize ? unshuffleBits : null;
+}
+
+async function decodeStream(from: Uint8Array, into: Uint8Array, format: number): Promise<void> {
+  const { length: size } = into;
+  // What a compressor could not make shorter is there as it was.
+  if (from.length === size) return into.set(from);
+  if (format === COMPRESSORS.lz4) return decodeLz4(from, into);
+  if (format === COMPRESSORS.snappy) return decodeSnappy(from, into);
+  if (format === COMPRESSORS.blosclz) return decodeBloscLz(from, into);
+  const codec = streamCodec(format, 0);
+  const decoded = await codec.decode(from, { size, isExact: true });
+  if (decoded.length !== size)
+    throw broken(`a stream of it makes ${decoded.length} bytes, not ${size}`);
+  into.set(decoded);
+}
+
+function streamCodec(format: number, level: number): ByteCodec {
+  if (format === COMPRESSORS.zlib) return makeDeflateCodec("zlib", level);
+  if (format === COMPRESSORS.zstd) return makeZstdCodec(level, false);
+  throw broken(`its compressor ${format} is not known`);
+}
+
+/** So large that the blocks of one chunk always have places of 4 bytes. */
+const MOST = 2 ** 31 - HEADER - 1;
+
+async function encode(bytes: Uint8Array, settings: BloscSettings): Promise<Uint8Array> {
+  const { length: size } = bytes;
+  if (size > MOST) throw broken("blosc takes at most 2 GiB");
+  const { cname, shuffle } = settings;
+  if (!WRITTEN.includes(cname)) throw broken(`${cname} is read but not written`);
+  // A header has one byte for it, and elements of other sizes are bytes.
+  const typesize = settings.typesize <= 255 ? settings.typesize : 1;
+  const wanted = settings.blocksize === 0 ? ZARR.block : settings.blocksize;
+  const unit = 8 * typesize;
+  const blocksize = Math.min(size, Math.max(unit, wanted - (wanted % unit)));
+  const blocks = size === 0 ? 0 : Math.ceil(size / blocksize);
+  const format = COMPRESSORS[cname];
+  const parts: Uint8Array[] = [];
+  const starts = new Uint32Array(blocks);
+  let length = HEADER + 4 * blocks;
+  for (let block = 0; block < blocks; block++) {
+    const content = bytes.subarray(block * blocksize, (block + 1) * blocksize);
+    const stream = await encodeBlock(content, settings, typesize);
+    starts[block] = length;
+    parts.push(Uint8Array.from(bytesOfNumber(stream.length)), stream);
+    length += 4 + stream.length;
+  }
+  const isLonger = settings.clevel === 0 || length >= HEADER + size;
+  const flags = UNSPLIT | (format << 5) | [0, SHUFFLED, BIT_SHUFFLED][shuffle];
+  const header = [2, 1, isLonger ? flags | COPIED : flags, typesize];
+  const total = isLonger ? HEADER + size : length;
+  const encoded = new Uint8Array(total);
+  encoded.set([...header, ...[size, blocksize, total].flatMap(bytesOfNumber)]);
+  let at = HEADER;
+  const put = (part: Uint8Array): void => {
+    encoded.set(part, at);
+    at += part.length;
+  };
+  if (isLonger) put(bytes);
+  else [new Uint8Array(starts.buffer), ...parts].forEach(put);
+  return encoded;
+}
+
+/** A number of four bytes, little-endian. */
+const bytesOfNumber = (value: number): number[] =>
+  [0, 8, 16, 24].map((shift) => (value >>> shift) & 0xff);
+
+async function encodeBlock(
+  content: Uint8Array,
+  { cname, clevel, shuffle }: BloscSettings,
+  typesize: number,
+): Promise<Uint8Array> {
+  const shuffles: readonly (Shuffle | null)[] = [
+    null,
+    typesize > 1 ? shuffleBytes : null,
+    shuffleBits,
+  ];
+  const turn = content.length >= typesize ? shuffles[shuffle] : null;
+  // Copied even where nothing is shuffled: a compressor may take its time.
+  const shuffled = new Uint8Array(content.length);
+  if (turn === null) shuffled.set(content);
+  else turn(content, shuffled, typesize);
+  const format = COMPRESSORS[cname];
+  const stream =
+    format === COMPRESSORS.lz4
+      ? await encodeLz4(shuffled, clevel)
+      : await streamCodec(format, levelOf(format, clevel)).encode(shuffled);
+  // A stream of the block's own length would be taken for the block.
+  return stream.length < content.length ? stream : shuffled;
+}
+
+async function encodeLz4(bytes: Uint8Array, clevel: number): Promise<Uint8Array> {
+  const { default: LZ4 } = await import("numcodecs/lz4");
+  const encoded = await LZ4.fromConfig({ id: "lz4", acceleration: 10 - clevel }).encode(bytes);
+  // It puts the size in front.
+  return encoded.subarray(4);
+}

@@ -1,0 +1,135 @@
+/** The codec `gzip`, and the `zlib` of Zarr v2, by Node's zlib or by the streams of a browser. */
+
+import type { Transform } from "node:stream";
+import { ZARR } from "../../../core/limits.ts";
+import {
+  broken,
+  mostCompressed,
+  type ByteCodec,
+  type Decoded,
+  type Release,
+} from "./byte-codec.ts";
+import { newBytes } from "../chunks/buffers.ts";
+import { zlibOfNode } from "../node.ts";
+
+/** Deflate stores 258 bytes in two bits at best. */
+const RATIO = 1032;
+
+/** Bytes of the state of a compressor, from zlib's documentation. A decompressor takes 40 kB. */
+const STATE = 2 ** 18;
+
+/** zlib asks for more room when it has filled all that it was given, even where nothing follows. */
+const ROOM = 64;
+
+/** Both containers of deflate: their functions in Node, and their names in a browser. */
+const CONTAINERS = {
+  gzip: { compress: "createGzip", decompress: "gunzip", stream: "gzip" },
+  zlib: { compress: "createDeflate", decompress: "inflate", stream: "deflate" },
+} as const;
+
+export function makeDeflateCodec(name: keyof typeof CONTAINERS, level: number): ByteCodec {
+  const { compress, decompress, stream } = CONTAINERS[name];
+  return {
+    name,
+    fixedSize: () => null,
+    mostEncoded: mostCompressed,
+    ratio: RATIO,
+    held: { decode: () => STATE, encode: () => STATE + ZARR.piece },
+    decode(bytes, decoded) {
+      const zlib = zlibOfNode();
+      if (zlib === null) return inflateStream(stream, bytes, decoded);
+      // One buffer for all, instead of many of 16 kB that are joined at the end.
+      const room = decoded.size + ROOM;
+      const options = { chunkSize: room, maxOutputLength: room };
+      return byCallback((done) => zlib[decompress](bytes, options, done));
+    },
+    encode(bytes, release) {
+      const zlib = zlibOfNode();
+      if (zlib === null) return deflateStream(stream, bytes);
+      return compressed(bytes, release, (chunkSize) => zlib[compress]({ level, chunkSize }));
+    },
+  };
+}
+
+type Format = (typeof CONTAINERS)[keyof typeof CONTAINERS]["stream"];
+
+type Done = (error: Error | null, result: Uint8Array) => void;
+
+/** What a function of Node calls back with. */
+export const byCallback = (start: (done: Done) => void): Promise<Uint8Array> =>
+  new Promise((resolve, reject) => {
+    start((error, result) => (error === null ? resolve(result) : reject(error)));
+  });
+
+/**
+ * Compresses `bytes` by a stream of zlib. zlib's functions with a callback would collect thousands of buffers of 16 kB
+ * before they join them.
+ */
+export async function compressed(
+  bytes: Uint8Array,
+  release: Release | undefined,
+  start: (chunkSize: number) => Transform,
+): Promise<Uint8Array> {
+  const chunkSize = Math.max(64, Math.min(ZARR.piece, mostCompressed(bytes.length)));
+  const stream = start(chunkSize);
+  stream.end(bytes);
+  const pieces: Uint8Array[] = [];
+  for await (const piece of stream) pieces.push(piece as Uint8Array);
+  return join(pieces, undefined, release);
+}
+
+async function inflateStream(
+  format: Format,
+  bytes: Uint8Array,
+  { size }: Decoded,
+): Promise<Uint8Array> {
+  const reader = piped(bytes, new DecompressionStream(format)).getReader();
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return join(pieces, length);
+    length += value.length;
+    if (length > size) {
+      await reader.cancel();
+      throw broken(`it decodes to more than ${size} bytes`);
+    }
+    pieces.push(value);
+  }
+}
+
+/** Browsers choose the level themselves. */
+async function deflateStream(format: Format, bytes: Uint8Array): Promise<Uint8Array> {
+  const stream = piped(bytes, new CompressionStream(format));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** Copied, because a stream may keep what it is given. */
+const piped = (
+  bytes: Uint8Array,
+  through: CompressionStream | DecompressionStream,
+): ReadableStream<Uint8Array> => new Blob([bytes.slice()]).stream().pipeThrough(through);
+
+/**
+ * Joins pieces. A single piece is returned as it is.
+ * @param release called with each piece that was copied
+ */
+export function join(
+  pieces: readonly Uint8Array[],
+  length = lengthOf(pieces),
+  release?: Release,
+): Uint8Array {
+  if (pieces.length === 1) return pieces[0];
+  const whole = newBytes(length);
+  let at = 0;
+  for (const [i, piece] of pieces.entries()) {
+    whole.set(piece, at);
+    at += piece.length;
+    // Neighbouring pieces may share a buffer, which is released after the last of them.
+    if (piece.buffer !== pieces.at(i + 1)?.buffer) release?.(piece);
+  }
+  return whole;
+}
+
+export const lengthOf = (pieces: readonly Uint8Array[]): number =>
+  pieces.reduce((sum, piece) => sum + piece.length, 0);

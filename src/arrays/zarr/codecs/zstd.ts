@@ -1,0 +1,218 @@
+/**
+ * The codec `zstd` (RFC 8878), by Node's zlib where it has zstd, else by numcodecs. Frames are walked first: their headers
+ * say how much memory they would take, and a decoder would believe them.
+ */
+
+import type { Transform } from "node:stream";
+import { TensorError } from "../../../core/errors.ts";
+import { ZARR } from "../../../core/limits.ts";
+import { broken, mostCompressed, type ByteCodec, type Decoded, type Held } from "./byte-codec.ts";
+import { byCallback, compressed, join } from "./gzip.ts";
+import { zlibOfNode } from "../node.ts";
+
+/** A block of 128 kB of one byte takes four. */
+const RATIO = 2 ** 15;
+
+const MAX_BLOCK = 2 ** 17;
+
+/** A decoder keeps so many bytes before the current one; encoders that know the size take no more than that. */
+const LEAST_WINDOW = 2 ** 23;
+
+export function makeZstdCodec(level: number, checksum: boolean): ByteCodec {
+  return {
+    name: "zstd",
+    fixedSize: () => null,
+    mostEncoded: mostCompressed,
+    ratio: RATIO,
+    held: zstdOfNode() === null ? heldByNumcodecs(level) : heldByNode(level),
+    async decode(bytes, decoded) {
+      // One after the other: Node ends at the first frame that holds nothing.
+      const pieces: Uint8Array[] = [];
+      for (const frame of framesOf(bytes, decoded)) {
+        pieces.push(await decodeFrame(frame, decoded.size));
+      }
+      return join(pieces);
+    },
+    async encode(bytes, release) {
+      const zlib = zstdOfNode();
+      if (zlib !== null) {
+        const { ZSTD_c_compressionLevel: quality, ZSTD_c_checksumFlag: check } = zlib.constants;
+        const params = { [quality]: level, [check]: checksum ? 1 : 0 };
+        const options = { params, pledgedSrcSize: bytes.length };
+        return compressed(bytes, release, (chunkSize) =>
+          zlib.createZstdCompress({ ...options, chunkSize }),
+        );
+      }
+      if (checksum) throw broken("zstd with a checksum needs Node 22.15 or newer; leave it out");
+      checkMemory(bytes.length);
+      const { default: Zstd } = await import("numcodecs/zstd");
+      return Zstd.fromConfig({ id: "zstd", level }).encode(bytes);
+    },
+  };
+}
+
+/**
+ * Megabytes of the state of a compressor, for levels up to each `level`: at least what `ZSTD_estimateCCtxSize` gives for
+ * long inputs.
+ */
+const STATES: readonly (readonly [level: number, megabytes: number])[] = [
+  [4, 8],
+  [9, 24],
+  [12, 64],
+  [19, 112],
+  [20, 224],
+  [21, 416],
+  [22, 832],
+];
+
+/** For short inputs the tables are smaller: together at most this many times the length of the input. */
+const STATE_RATIO = 34;
+
+function stateOf(level: number, size: number): number {
+  const [, megabytes] = STATES.find(([most]) => level <= most) ?? [22, 832];
+  return Math.min(megabytes * 2 ** 20, 2 ** 20 + STATE_RATIO * size);
+}
+
+const heldByNode = (level: number): Held => ({
+  decode: () => 2 ** 20,
+  encode: (size) => stateOf(level, size) + ZARR.piece,
+});
+
+/**
+ * numcodecs copies input and output into a WebAssembly memory, which grows a fifth more than it must and never shrinks. For
+ * 32 MB of numbers it grows to 78 MB in a decoder, and to 116 MB in an encoder.
+ */
+const heldByNumcodecs = (level: number): Held => ({
+  decode: (size) => 2.8 * size + 2 ** 21,
+  encode: (size) => 4 * size + 1.2 * stateOf(level, size) + 2 ** 21,
+});
+
+async function decodeFrame(frame: Uint8Array, size: number): Promise<Uint8Array> {
+  const zlib = zstdOfNode();
+  if (zlib !== null) {
+    const room = size + MAX_BLOCK;
+    const options = { chunkSize: room, maxOutputLength: room };
+    return byCallback((done) => zlib.zstdDecompress(frame, options, done));
+  }
+  checkMemory(size);
+  const { default: Zstd } = await import("numcodecs/zstd");
+  return Zstd.fromConfig({ id: "zstd" }).decode(frame);
+}
+
+/** WebAssembly holds both sides of a chunk at once, and a decoder that ran out of memory is of no use any more. */
+const MOST_OF_NUMCODECS = 2 ** 29;
+
+function checkMemory(size: number): void {
+  if (size <= MOST_OF_NUMCODECS) return;
+  const sentence = `zstd of ${size} bytes in one chunk needs Node 22.15 or newer; smaller chunks do not`;
+  throw new TensorError("too-large", sentence, { got: size });
+}
+
+type Callback = (error: Error | null, result: Uint8Array) => void;
+
+/** What Node's zlib has since 22.15. */
+interface ZstdOfNode {
+  createZstdCompress(options: object): Transform;
+  zstdDecompress(bytes: Uint8Array, options: object, done: Callback): void;
+  readonly constants: { ZSTD_c_compressionLevel: number; ZSTD_c_checksumFlag: number };
+}
+
+const hasZstd = (zlib: object): zlib is ZstdOfNode =>
+  typeof Reflect.get(zlib, "zstdCompress") === "function";
+
+function zstdOfNode(): ZstdOfNode | null {
+  const zlib: object | null = zlibOfNode();
+  return zlib !== null && hasZstd(zlib) ? zlib : null;
+}
+
+const MAGIC = 0xfd2fb528;
+/** Frames that hold no data: sixteen magic numbers. */
+const SKIPPABLE = 0x184d2a50;
+
+/** The frames that hold something, whose headers and those of whose blocks promise what is decoded. */
+function framesOf(bytes: Uint8Array, { size, isExact }: Decoded): Uint8Array[] {
+  const frames: Uint8Array[] = [];
+  const cursor = new Cursor(bytes);
+  let most = 0;
+  let promised: number | null = 0;
+  while (!cursor.isAtEnd) {
+    const start = cursor.at;
+    const magic = cursor.number(4);
+    if (magic - (magic % 16) === SKIPPABLE) {
+      cursor.skip(cursor.number(4));
+      continue;
+    }
+    if (magic !== MAGIC) throw broken("it is no frame of zstd");
+    const frame = readFrame(cursor, Math.max(LEAST_WINDOW, 2 * size));
+    frames.push(bytes.subarray(start, cursor.at));
+    most += frame.most;
+    promised = promised === null || frame.promised === null ? null : promised + frame.promised;
+    if (promised !== null && promised > most) {
+      throw broken(`it promises ${promised} bytes, but has no more than ${most}`);
+    }
+  }
+  if (promised === null) {
+    // Without a promise the blocks are all that is known; an encoder that flushes makes small ones.
+    if (most > 8 * size + 8 * MAX_BLOCK) throw broken(`it may decode to ${most} bytes`);
+  } else if (isExact ? promised !== size : promised > size) {
+    throw broken(`it decodes to ${promised} bytes, not ${size}`);
+  }
+  return frames;
+}
+
+function readFrame(
+  cursor: Cursor,
+  maxWindow: number,
+): { readonly promised: number | null; readonly most: number } {
+  const descriptor = cursor.number(1);
+  const isSingle = (descriptor & 0x20) !== 0;
+  const window = isSingle ? 0 : windowOf(cursor.number(1));
+  if (window > maxWindow) throw broken(`its window is ${window} bytes`);
+  cursor.skip([0, 1, 2, 4][descriptor & 3]);
+  const width = [isSingle ? 1 : 0, 2, 4, 8][descriptor >> 6];
+  const promised = width === 0 ? null : cursor.number(width) + (width === 2 ? 256 : 0);
+  const largest = isSingle ? MAX_BLOCK : Math.min(MAX_BLOCK, window);
+  let most = 0;
+  for (let isLast = false; !isLast;) {
+    const header = cursor.number(3);
+    const [type, length] = [(header >> 1) & 3, header >> 3];
+    isLast = (header & 1) === 1;
+    if (type === 3 || length > MAX_BLOCK) throw broken("it has a block of no kind");
+    cursor.skip(type === 1 ? 1 : length);
+    most += type === 2 ? largest : length;
+  }
+  if ((descriptor & 4) !== 0) cursor.skip(4);
+  return { promised, most };
+}
+
+const windowOf = (byte: number): number => 2 ** (10 + (byte >> 3)) * (1 + (byte & 7) / 8);
+
+class Cursor {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  get at(): number {
+    return this.#at;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#bytes.length;
+  }
+
+  skip(count: number): void {
+    this.#at += count;
+    if (this.#at > this.#bytes.length) throw broken("it is cut short");
+  }
+
+  /** A little-endian number of `width` bytes. */
+  number(width: number): number {
+    this.skip(width);
+    let value = 0;
+    for (let i = 1; i <= width; i++) value = value * 256 + this.#bytes[this.#at - i];
+    return value;
+  }
+}

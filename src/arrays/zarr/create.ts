@@ -1,0 +1,216 @@
+/** What a new array is: options become metadata. */
+
+import type { ChunkedArray } from "../boxes/array.ts";
+import { isArray, isTensorError, printValue, TensorError } from "../../core/errors.ts";
+import { isNumericStorage, rowOf, type DType } from "../../core/tensor/dtype.ts";
+import { optionsOf } from "../../core/tensor/options.ts";
+import { printShape } from "../../core/tensor/shape.ts";
+import { bytesOf } from "../../core/tensor/storage.ts";
+import { checkDType, tensor } from "../../core/tensor/tensor.ts";
+import type { ScalarInput } from "../../core/tensor/values.ts";
+import { ZarrArray } from "./array.ts";
+import { COMPRESSORS, WRITTEN } from "./codecs/blosc.ts";
+import { printDataType, zeroOf } from "./data-types.ts";
+import type { Json, JsonObject } from "./json.ts";
+import {
+  checkGrid,
+  parseAttributes,
+  parseCodecs,
+  parseShape,
+  type Codec,
+  type Metadata,
+} from "./metadata.ts";
+import { makePipeline } from "./chunks/pipeline.ts";
+import type { S3Options } from "./stores/s3-client.ts";
+
+export interface CreateOptions {
+  /** An array whose type, chunks, codecs and fill value the new one has, where no other option says otherwise. */
+  readonly like?: ChunkedArray;
+  readonly dtype?: DType;
+  readonly shape?: readonly number[];
+  /** The shape of a chunk; of those in a shard, where there are shards. */
+  readonly chunkShape?: readonly number[];
+  /** The shape of a shard, a multiple of that of a chunk: one file holds a shard of chunks. */
+  readonly shards?: readonly number[] | null;
+  /** Names, or names with configurations, as Zarr v3 has them; `bytes` may be left out. None without this option. */
+  readonly codecs?: readonly (string | Codec)[];
+  /** The value of elements that were never written, by default zero. */
+  readonly fillValue?: ScalarInput;
+  readonly attributes?: JsonObject;
+  readonly dimensionNames?: readonly (string | null)[];
+  /** Replaces an array that is there, but none in object storage. */
+  readonly overwrite?: boolean;
+  /** For `s3://bucket/key`. */
+  readonly s3?: S3Options;
+}
+
+const NAMES = [
+  "like",
+  "dtype",
+  "shape",
+  "chunkShape",
+  "shards",
+  "codecs",
+  "fillValue",
+  "attributes",
+  "dimensionNames",
+  "overwrite",
+  "s3",
+];
+
+/** @throws TensorError `attribute`, `dtype`, `shape-mismatch`, `rank`, `too-large` */
+export function metadataOf(given: CreateOptions, where: string): Metadata {
+  const options = optionsOf(given, NAMES, {}) as CreateOptions;
+  try {
+    return newMetadata(options, where);
+  } catch (error) {
+    // What is wrong in a file is malformed; here it was given.
+    if (!isTensorError(error, "malformed-file")) throw error;
+    throw new TensorError("attribute", error.message, {}, { cause: error });
+  }
+}
+
+function newMetadata(options: CreateOptions, where: string): Metadata {
+  const like = likeOf(options.like);
+  const { dtype, fillValue } = options;
+  const type = dtype ?? like?.dtype;
+  checkDType(type, {});
+  printDataType(type);
+  const shape = parseShape(needed(options.shape ?? like?.shape, "shape"), "shape", where);
+  const own = options.chunkShape ?? like?.inner;
+  const inner = parseShape(needed(own, "chunkShape"), "chunkShape", where);
+  const shards = options.shards === undefined ? like?.shards : options.shards;
+  const chunkShape = shards == null ? inner : parseShape([...shards], "shards", where);
+  checkGrid(shape, inner, where);
+  checkGrid(shape, chunkShape, where);
+  const codecs = codecsOf(options.codecs ?? like?.codecs ?? [], type, where);
+  const metadata: Metadata = {
+    version: 3,
+    dtype: type,
+    shape,
+    chunkShape,
+    codecs: shards == null ? codecs : [shardsOf(inner, codecs)],
+    fill: fillOf(type, fillValue, like?.dtype === type ? like.fill : undefined),
+    keys: { name: "default", separator: "/" },
+    attributes: parseAttributes(options.attributes ?? like?.attributes ?? {}, where),
+    dimensionNames: namesOf(options.dimensionNames, shape.length, like?.dimensionNames ?? null),
+  };
+  makePipeline(type, chunkShape, metadata.codecs, where);
+  return metadata;
+}
+
+const needed = (value: readonly number[] | undefined, name: string): Json => {
+  if (isArray(value)) return [...value];
+  throw new TensorError("attribute", `a new array needs ${name}, a list of integers`);
+};
+
+const isName = (one: unknown): boolean => one === null || typeof one === "string";
+
+/** Names that were given, or those of another array of the same rank. */
+function namesOf(
+  names: unknown,
+  rank: number,
+  inherited: Metadata["dimensionNames"],
+): Metadata["dimensionNames"] {
+  if (names === undefined) return inherited?.length === rank ? inherited : null;
+  if (isArray(names) && names.length === rank && names.every(isName)) return [...names] as string[];
+  throw new TensorError("attribute", `dimensionNames must be a list of ${rank} names or nulls`);
+}
+
+/** What another array lends to a new one. */
+interface Pattern {
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+  readonly inner: readonly number[];
+  readonly shards: readonly number[] | null;
+  readonly codecs: readonly Codec[];
+  readonly fill: Uint8Array | undefined;
+  readonly attributes: JsonObject;
+  readonly dimensionNames: Metadata["dimensionNames"];
+}
+
+function likeOf(array: ChunkedArray | undefined): Pattern | null {
+  if (array === undefined) return null;
+  const { dtype, shape, chunkShape } = array;
+  const pattern = {
+    dtype,
+    shape,
+    inner: chunkShape,
+    shards: null,
+    codecs: [],
+    dimensionNames: null,
+  };
+  if (!(array instanceof ZarrArray)) return { ...pattern, fill: undefined, attributes: {} };
+  const { codecs, attributes, metadata, dimensionNames } = array;
+  // zlib is a codec of Zarr v2; gzip is the same compression in another container.
+  const newer = codecs.map((codec) => (codec.name === "zlib" ? { ...codec, name: "gzip" } : codec));
+  const [first] = newer;
+  const isSharded = newer.length === 1 && first.name === "sharding_indexed";
+  const shared = { ...pattern, codecs: newer, fill: metadata.fill, attributes, dimensionNames };
+  if (!isSharded || array.innerChunkShape === null) return shared;
+  const inner = parseCodecs(first.configuration?.codecs, array.location.path);
+  return { ...shared, inner: array.innerChunkShape, shards: chunkShape, codecs: inner };
+}
+
+/** The codecs with `bytes`, where none of them makes bytes of elements. */
+function codecsOf(given: unknown, dtype: DType, where: string): Codec[] {
+  if (!isArray(given)) {
+    throw new TensorError("attribute", `codecs must be a list, got ${printValue(given)}`);
+  }
+  const codecs = parseCodecs(given as Json, where).map((codec) => withDefaults(codec, dtype));
+  for (const { name, configuration } of codecs) {
+    const cname = name === "blosc" ? configuration?.cname : undefined;
+    if (
+      typeof cname !== "string" ||
+      !Object.hasOwn(COMPRESSORS, cname) ||
+      WRITTEN.includes(cname)
+    ) {
+      continue;
+    }
+    const sentence = `${cname} in blosc is read but not written; there are ${WRITTEN.join(", ")}`;
+    throw new TensorError("attribute", sentence);
+  }
+  if (codecs.some(({ name }) => name === "bytes" || name === "sharding_indexed")) return codecs;
+  const transposes = codecs.findLastIndex(({ name }) => name === "transpose") + 1;
+  return codecs.toSpliced(transposes, 0, withDefaults({ name: "bytes" }, dtype));
+}
+
+/** Codecs that need a configuration, with the values that zarr-python takes. */
+function withDefaults(codec: Codec, dtype: DType): Codec {
+  const { bytes, lanes } = rowOf(dtype);
+  const defaults: Readonly<Record<string, JsonObject>> = {
+    bytes: { endian: "little" },
+    gzip: { level: 5 },
+    zstd: { level: 0, checksum: false },
+    blosc: { cname: "zstd", clevel: 5, shuffle: "shuffle", typesize: bytes, blocksize: 0 },
+  };
+  // A byte order where there is none misleads other readers.
+  if (codec.name === "bytes" && bytes / lanes === 1) return { name: "bytes" };
+  const known = Object.hasOwn(defaults, codec.name) ? defaults[codec.name] : {};
+  const configuration = { ...known, ...codec.configuration };
+  return Object.keys(configuration).length === 0
+    ? { name: codec.name }
+    : { name: codec.name, configuration };
+}
+
+/** Shards with the index that the specification recommends. */
+const shardsOf = (inner: readonly number[], codecs: readonly Codec[]): Codec => ({
+  name: "sharding_indexed",
+  configuration: {
+    chunk_shape: inner,
+    codecs: codecs.map((codec) => ({ ...codec })),
+    index_codecs: [{ name: "bytes", configuration: { endian: "little" } }, { name: "crc32c" }],
+    index_location: "end",
+  },
+});
+
+function fillOf(
+  dtype: DType,
+  value: ScalarInput | undefined,
+  inherited: Uint8Array | undefined,
+): Uint8Array {
+  if (value === undefined) return inherited ?? zeroOf(dtype);
+  const { data } = tensor(dtype, [], value as never);
+  if (isNumericStorage(data)) return bytesOf(data).slice();
+  throw new TensorError("dtype", `${printShape([])} of ${dtype} is no fill value`);
+}

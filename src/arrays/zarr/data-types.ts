@@ -1,0 +1,214 @@
+/** Data types as Zarr names them, and fill values in all forms that Zarr has for them. */
+
+import { isArray, malformed, printValue, TensorError } from "../../core/errors.ts";
+import {
+  allocate,
+  DTYPE_NAMES,
+  DTYPES,
+  isNumericStorage,
+  rowOf,
+  type DType,
+} from "../../core/tensor/dtype.ts";
+import { reader, writer } from "../../core/tensor/scalar.ts";
+import { bytesOf } from "../../core/tensor/storage.ts";
+import type { Json } from "./json.ts";
+
+/**
+ * Zarr's names of data types: of the specification, or of the registry of its extensions. Null for text, whose form of
+ * Zarr is not read. `float8_e4m3fn` is not registered; TensorStore writes it.
+ */
+const NAMES: Readonly<Record<DType, string | null>> = {
+  bool: "bool",
+  string: null,
+  float16: "float16",
+  bfloat16: "bfloat16",
+  float32: "float32",
+  float64: "float64",
+  int8: "int8",
+  int16: "int16",
+  int32: "int32",
+  int64: "int64",
+  uint8: "uint8",
+  uint16: "uint16",
+  uint32: "uint32",
+  uint64: "uint64",
+  complex64: "complex64",
+  complex128: "complex128",
+  float8e4m3fn: "float8_e4m3fn",
+  float8e4m3fnuz: "float8_e4m3fnuz",
+  float8e5m2: "float8_e5m2",
+  float8e5m2fnuz: "float8_e5m2fnuz",
+  uint4: "uint4",
+  int4: "int4",
+  float4e2m1: "float4_e2m1fn",
+  float8e8m0: "float8_e8m0fnu",
+  uint2: "uint2",
+  int2: "int2",
+};
+
+const DTYPE_OF: ReadonlyMap<string | null, DType> = new Map([
+  ...DTYPE_NAMES.map((dtype) => [NAMES[dtype], dtype] as const),
+  ["complex_float32", "complex64"],
+  ["complex_float64", "complex128"],
+]);
+
+/** What a user can do about data types that this package lacks, by how their names begin. */
+const ADVICE: readonly (readonly [RegExp, string])[] = [
+  [/^string$|utf32|^bytes$|^r\d+$|null_terminated/, "save the text as numbers, such as ids"],
+  [/datetime|timedelta/, "save them as int64"],
+  [/^struct/, "save each field as an array of its own"],
+  [/^complex_/, "save them as complex64"],
+  [/^float[468]_/, "save them as float16"],
+];
+
+const unreadType = (name: string, where: string): TensorError => {
+  const advice = ADVICE.find(([pattern]) => pattern.test(name))?.[1] ?? "save it as another type";
+  return new TensorError(
+    "dtype",
+    `the data type ${printValue(name)} of ${where} is not one that is read; ${advice}`,
+  );
+};
+
+/**
+ * The data type that `data_type` names.
+ * @throws TensorError `dtype` for one that this package lacks, `malformed-file` for no data type
+ */
+export function parseDataType(value: Json | undefined, where: string): DType {
+  const named = typeof value === "object" && value !== null && "name" in value ? value.name : value;
+  if (typeof named !== "string") {
+    throw malformed(`the data_type of ${where} must be a name, got ${printValue(value)}`);
+  }
+  const dtype = DTYPE_OF.get(named);
+  if (dtype === undefined) throw unreadType(named, where);
+  return dtype;
+}
+
+/** Zarr's name of a data type. @throws TensorError `dtype` for text */
+export function printDataType(dtype: DType): string {
+  const name = NAMES[dtype];
+  if (name !== null) return name;
+  throw new TensorError(
+    "dtype",
+    `an array of ${dtype} cannot be written as Zarr here; save the text as numbers, such as ids`,
+  );
+}
+
+/** NumPy's letters, as Zarr v2 has them. */
+const NUMPY: ReadonlyMap<string, DType> = new Map(
+  DTYPE_NAMES.flatMap((dtype): (readonly [string, DType])[] => {
+    const { npy } = rowOf(dtype);
+    return npy === undefined || dtype === "string" || dtype === "bfloat16" ? [] : [[npy, dtype]];
+  }),
+);
+
+/** A data type of Zarr v2, such as `<f4`, and its byte order. */
+export function parseNumpyType(
+  value: Json | undefined,
+  where: string,
+): { readonly dtype: DType; readonly bigEndian: boolean } {
+  if (typeof value !== "string") {
+    const got = isArray(value) ? "fields" : printValue(value);
+    throw new TensorError(
+      "dtype",
+      `the dtype of ${where} is ${got}, but only plain data types are read; save each field as an array`,
+    );
+  }
+  const [, order = "", letters = ""] = /^([<>|=]?)(.*)$/s.exec(value) ?? [];
+  const dtype = NUMPY.get(letters);
+  if (dtype !== undefined) return { dtype, bigEndian: order === ">" };
+  const kind = {
+    M: "datetime",
+    m: "timedelta",
+    U: "string",
+    S: "string",
+    O: "string",
+    V: "struct",
+  };
+  const known = kind[letters.charAt(0) as keyof typeof kind];
+  if (known === undefined) throw unreadType(value, where);
+  const advice = ADVICE.find(([pattern]) => pattern.test(known))?.[1] ?? "";
+  throw new TensorError(
+    "dtype",
+    `the dtype ${printValue(value)} of ${where} is not read; ${advice}`,
+  );
+}
+
+/** One element of zeros. */
+export const zeroOf = (dtype: DType): Uint8Array => new Uint8Array(DTYPES[dtype].bytes);
+
+/** Special values of floats as metadata has them. */
+const SPECIAL: ReadonlyMap<string, number> = new Map([
+  ["NaN", NaN],
+  ["Infinity", Infinity],
+  ["-Infinity", -Infinity],
+]);
+
+/**
+ * The bytes of one element from a `fill_value`. Null, which zarrita and Zarr v2 write where there is none, is zero.
+ * @throws TensorError `malformed-file` for a value that the data type does not have
+ */
+export function parseFillValue(dtype: DType, value: Json | undefined, where: string): Uint8Array {
+  const { family, lanes, bytes } = rowOf(dtype);
+  const element = zeroOf(dtype);
+  if (value === null) return element;
+  const parts = family === "complex" && isArray(value) ? (value as readonly Json[]) : [value];
+  const part: DType = family !== "complex" ? dtype : dtype === "complex64" ? "float32" : "float64";
+  const width = bytes / lanes;
+  const isWhole =
+    parts.length === lanes &&
+    parts.every((one, lane) => {
+      const encoded = encodePart(part, one);
+      if (encoded !== null) element.set(encoded, lane * width);
+      return encoded !== null;
+    });
+  if (isWhole) return element;
+  const shown = isArray(value) ? "a list" : printValue(value);
+  throw malformed(`the fill_value of ${where} is ${shown}, which is no value of ${dtype}`);
+}
+
+/** A number, or a part of a complex number, as bytes; null where the type has no such value. */
+function encodePart(dtype: DType, value: Json | undefined): Uint8Array | null {
+  const { family, bytes } = rowOf(dtype);
+  const isFloat = family === "float" || family === "half" || family === "minifloat";
+  if (isFloat && typeof value === "string" && /^0[xX]/.test(value)) return parseHex(value, bytes);
+  const special = isFloat && typeof value === "string" ? SPECIAL.get(value) : undefined;
+  const storage = allocate(dtype, 1);
+  const isTaken = writer(dtype, storage)(0, special ?? value);
+  return isTaken && isNumericStorage(storage) ? bytesOf(storage) : null;
+}
+
+/** The digits are those of the number, so the first ones are the last bytes in memory. */
+function parseHex(text: string, bytes: number): Uint8Array | null {
+  const digits = text.slice(2);
+  if (!/^[0-9a-fA-F]+$/.test(digits) || digits.length > 2 * bytes) return null;
+  const padded = digits.padStart(2 * bytes, "0");
+  return Uint8Array.from({ length: bytes }, (_, at) => {
+    const from = 2 * (bytes - 1 - at);
+    return Number.parseInt(padded.slice(from, from + 2), 16);
+  });
+}
+
+/** A fill value as metadata has it, such that {@link parseFillValue} makes the same bits of it. */
+export function printFillValue(dtype: DType, element: Uint8Array): Json {
+  const { family } = rowOf(dtype);
+  if (family === "complex") {
+    const half = element.length / 2;
+    const part = dtype === "complex64" ? "float32" : "float64";
+    return [printPart(part, element.slice(0, half)), printPart(part, element.slice(half))];
+  }
+  return printPart(dtype, element);
+}
+
+function printPart(dtype: DType, element: Uint8Array): Json {
+  const storage = allocate(dtype, 1);
+  if (!isNumericStorage(storage)) return null;
+  bytesOf(storage).set(element);
+  const value = reader(dtype, storage)(0) as number | bigint | boolean;
+  if (typeof value !== "number") return value;
+  // -0 has no form of its own in JSON's numbers as JavaScript prints them.
+  const shown = Number.isFinite(value) ? (Object.is(value, -0) ? null : value) : String(value);
+  const again = shown === null ? null : encodePart(dtype, shown);
+  if (again?.every((byte, at) => byte === element[at]) === true) return shown;
+  const digits = [...element].reverse().map((byte) => byte.toString(16).padStart(2, "0"));
+  return `0x${digits.join("")}`;
+}

@@ -1,0 +1,196 @@
+/**
+ * JSON as metadata has it. `JSON.parse` rounds integers beyond 2^53, such as the fill value of an int64, and refuses the
+ * NaN and Infinity that Python writes into attributes, so this is a parser of our own. It reads each byte once.
+ */
+
+import { isArray, malformed, printValue } from "../../core/errors.ts";
+
+/** A value of JSON. An integer that no number holds exactly is a bigint. */
+export type Json =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | readonly Json[]
+  | { readonly [name: string]: Json };
+
+export type JsonObject = { readonly [name: string]: Json };
+
+/** Real metadata nests five levels, and attributes perhaps ten; deeper ones could overflow the stack. */
+const MAX_DEPTH = 100;
+
+/** Real metadata takes 1 kB. */
+export const MAX_JSON_BYTES = 2 ** 24;
+
+/**
+ * The object in `bytes`.
+ * @param file its name in errors
+ * @throws TensorError `malformed-file`
+ */
+export function parseJson(bytes: Uint8Array, file: string): JsonObject {
+  const value = new Parser(decodeText(bytes, file), file).parse();
+  if (isObject(value)) return value;
+  throw malformed(`${file} must hold an object, but it holds ${printValue(value)}`);
+}
+
+function decodeText(bytes: Uint8Array, file: string): string {
+  if (bytes.length > MAX_JSON_BYTES) {
+    throw malformed(`${file} has ${bytes.length} bytes, more than metadata may have`);
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw malformed(`${file} is no text in UTF-8`, {}, { cause });
+  }
+}
+
+export const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !isArray(value);
+
+const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
+const BLANKS = /[ \t\r\n]*/y;
+/** Text up to its end, with what a backslash stands before. */
+const TEXT = /"(?:[^"\\]|\\.)*"/y;
+
+const WORDS: Readonly<Record<string, Json>> = {
+  null: null,
+  true: true,
+  false: false,
+  NaN,
+  Infinity,
+  "-Infinity": -Infinity,
+};
+
+class Parser {
+  readonly #text: string;
+  readonly #file: string;
+  #at = 0;
+
+  constructor(text: string, file: string) {
+    this.#text = text;
+    this.#file = file;
+  }
+
+  parse(): Json {
+    const value = this.#value(0);
+    this.#skip();
+    if (this.#at < this.#text.length) throw this.#unexpected("the end");
+    return value;
+  }
+
+  #value(depth: number): Json {
+    if (depth > MAX_DEPTH) {
+      throw malformed(`${this.#file} nests more than ${MAX_DEPTH} levels`);
+    }
+    this.#skip();
+    const first = this.#text.charAt(this.#at);
+    if (first === "{") return this.#object(depth);
+    if (first === "[") return this.#list(depth);
+    if (first === '"') return this.#string();
+    for (const word of Object.keys(WORDS)) {
+      if (this.#text.startsWith(word, this.#at)) {
+        this.#at += word.length;
+        return WORDS[word];
+      }
+    }
+    return this.#number();
+  }
+
+  #object(depth: number): Json {
+    // Without a prototype, so that a member "__proto__" is one like any other.
+    const object: Record<string, Json> = Object.create(null) as Record<string, Json>;
+    this.#members("}", () => {
+      this.#skip();
+      const name = this.#string();
+      if (name in object) throw malformed(`${this.#file} gives ${printValue(name)} twice`);
+      this.#expect(":");
+      object[name] = this.#value(depth + 1);
+    });
+    return object;
+  }
+
+  #list(depth: number): Json {
+    const list: Json[] = [];
+    this.#members("]", () => list.push(this.#value(depth + 1)));
+    return list;
+  }
+
+  /** What is between a bracket and its `end`, separated by commas. */
+  #members(end: string, read: () => void): void {
+    this.#at++;
+    this.#skip();
+    if (this.#accept(end)) return;
+    do read();
+    while (this.#accept(","));
+    this.#expect(end);
+  }
+
+  #string(): string {
+    TEXT.lastIndex = this.#at;
+    const [quoted] = TEXT.exec(this.#text) ?? [];
+    if (quoted === undefined) throw this.#unexpected("text in quotes");
+    try {
+      const value = JSON.parse(quoted) as string;
+      this.#at += quoted.length;
+      return value;
+    } catch (cause) {
+      throw malformed(`${this.#file} has text that JSON does not allow`, {}, { cause });
+    }
+  }
+
+  #number(): Json {
+    NUMBER.lastIndex = this.#at;
+    const [digits, fraction, exponent] = NUMBER.exec(this.#text) ?? [];
+    if (digits === undefined) throw this.#unexpected("a value");
+    this.#at += digits.length;
+    const value = Number(digits);
+    if (fraction !== undefined || exponent !== undefined) return value;
+    return Number.isSafeInteger(value) || digits.length > MAX_DIGITS ? value : BigInt(digits);
+  }
+
+  #skip(): void {
+    BLANKS.lastIndex = this.#at;
+    this.#at += BLANKS.exec(this.#text)?.[0].length ?? 0;
+  }
+
+  #accept(character: string): boolean {
+    this.#skip();
+    if (this.#text.charAt(this.#at) !== character) return false;
+    this.#at++;
+    return true;
+  }
+
+  #expect(character: string): void {
+    if (!this.#accept(character)) throw this.#unexpected(`"${character}"`);
+  }
+
+  #unexpected(expected: string): Error {
+    const found = this.#text.slice(this.#at, this.#at + 20);
+    const got = found === "" ? "it ends" : `it has ${printValue(found)}`;
+    return malformed(`${this.#file} is no JSON: ${expected} must stand where ${got}`);
+  }
+}
+
+/** No integer type has more digits, and BigInt takes time by their square. */
+const MAX_DIGITS = 40;
+
+/** `value` as JSON; bigints as their digits. Infinite numbers and NaN have no form in JSON, and become text. */
+export function printJson(value: Json, indent = ""): string {
+  if (typeof value === "bigint") return value.toString();
+  if (typeof value === "number" && !Number.isFinite(value)) return `"${value}"`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const inner = `${indent}  `;
+  if (isList(value)) {
+    if (value.every((one) => typeof one !== "object" || one === null)) {
+      return `[${value.map((one) => printJson(one)).join(", ")}]`;
+    }
+    return `[\n${value.map((one) => inner + printJson(one, inner)).join(",\n")}\n${indent}]`;
+  }
+  const members = Object.entries(value).map(
+    ([name, one]) => `${inner}${JSON.stringify(name)}: ${printJson(one, inner)}`,
+  );
+  return members.length === 0 ? "{}" : `{\n${members.join(",\n")}\n${indent}}`;
+}
+
+export const isList = (value: Json | undefined): value is readonly Json[] => isArray(value);

@@ -1,0 +1,91 @@
+/** Zarr v2's `.zarray`, as what it is in the words of v3: read only. */
+
+import { malformed, printValue } from "../../core/errors.ts";
+import { DTYPES } from "../../core/tensor/dtype.ts";
+import { parseFillValue, parseNumpyType } from "./data-types.ts";
+import { isList, isObject, type Json, type JsonObject } from "./json.ts";
+import {
+  checkGrid,
+  parseAttributes,
+  parseSeparator,
+  parseShape,
+  type Codec,
+  type Metadata,
+} from "./metadata.ts";
+
+/**
+ * @param attributes of `.zattrs`, where it is there
+ * @throws TensorError as `parseMetadata`
+ */
+export function parseMetadataV2(
+  json: JsonObject,
+  attributes: JsonObject | undefined,
+  where: string,
+): Metadata {
+  if (json.zarr_format !== 2) {
+    throw malformed(`the .zarray of ${where} is of Zarr ${printValue(json.zarr_format)}, not 2`);
+  }
+  const { dtype, bigEndian } = parseNumpyType(json.dtype, where);
+  const shape = parseShape(json.shape, "shape", where);
+  const chunkShape = parseShape(json.chunks, "chunks", where);
+  checkGrid(shape, chunkShape, where);
+  checkFilters(json.filters, where);
+  const endian = bigEndian ? "big" : "little";
+  const codecs: Codec[] = [
+    ...orderOf(json.order, shape.length, where),
+    { name: "bytes", configuration: { endian } },
+    ...compressorOf(json.compressor, DTYPES[dtype].bytes, where),
+  ];
+  return {
+    version: 2,
+    dtype,
+    shape,
+    chunkShape,
+    codecs,
+    fill: parseFillValue(dtype, json.fill_value ?? null, where),
+    keys: { name: "v2", separator: parseSeparator(json.dimension_separator ?? ".", where) },
+    attributes: parseAttributes(attributes, where),
+    dimensionNames: null,
+  };
+}
+
+function checkFilters(filters: Json | undefined, where: string): void {
+  if (filters === undefined || filters === null) return;
+  if (isList(filters) && filters.length === 0) return;
+  const ids = isList(filters)
+    ? filters.map((one) => printValue(isObject(one) ? one.id : one)).slice(0, 5)
+    : ["no list"];
+  throw malformed(`${where} has filters (${ids.join(", ")}), and none is known here`);
+}
+
+/** Column-major chunks are transposed ones. */
+function orderOf(order: Json | undefined, rank: number, where: string): Codec[] {
+  if (order === "C" || order === undefined) return [];
+  if (order !== "F") throw malformed(`the order of ${where} must be "C" or "F"`);
+  if (rank < 2) return [];
+  const reversed = Array.from({ length: rank }, (_, axis) => rank - 1 - axis);
+  return [{ name: "transpose", configuration: { order: reversed } }];
+}
+
+/** What numcodecs calls the shuffles of blosc; -1 is one of them, which the encoder chose. */
+const SHUFFLES: readonly string[] = ["noshuffle", "shuffle", "bitshuffle"];
+
+function compressorOf(compressor: Json | undefined, typesize: number, where: string): Codec[] {
+  if (compressor === null || compressor === undefined) return [];
+  if (!isObject(compressor) || typeof compressor.id !== "string") {
+    throw malformed(`the compressor of ${where} must be null or an object with an id`);
+  }
+  const { id, level, cname, clevel, shuffle, blocksize } = compressor;
+  if (id === "gzip" || id === "zlib" || id === "zstd") {
+    return [{ name: id, configuration: level === undefined ? {} : { level } }];
+  }
+  if (id === "blosc") {
+    const kind = SHUFFLES[Number(shuffle)] ?? (typesize === 1 ? "bitshuffle" : "shuffle");
+    const given = { cname, clevel, shuffle: kind, typesize, blocksize };
+    const known = Object.entries(given).filter(([, value]) => value !== undefined);
+    return [{ name: "blosc", configuration: Object.fromEntries(known) as JsonObject }];
+  }
+  throw malformed(
+    `the compressor ${printValue(id)} of ${where} is not known here, only zlib, gzip, zstd and blosc`,
+  );
+}

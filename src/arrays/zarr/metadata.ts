@@ -1,0 +1,232 @@
+/**
+ * What an array is, whatever version of Zarr its metadata has, and the reading and writing of `zarr.json`. Codecs are
+ * checked by `pipeline.ts`.
+ */
+
+import { malformed, printValue, TensorError } from "../../core/errors.ts";
+import type { DType } from "../../core/tensor/dtype.ts";
+import { MAX_RANK, printShape, product } from "../../core/tensor/shape.ts";
+import { gridOf } from "../boxes/boxes.ts";
+import { parseDataType, parseFillValue, printDataType, printFillValue } from "./data-types.ts";
+import { isList, isObject, printJson, type Json, type JsonObject } from "./json.ts";
+
+/** A codec as metadata names it. */
+export interface Codec {
+  readonly name: string;
+  readonly configuration?: JsonObject;
+  /** Whether a reader that does not know the codec may leave it out. */
+  readonly mayIgnore?: true;
+}
+
+export interface Metadata {
+  /** The version of Zarr. */
+  readonly version: 2 | 3;
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+  /** What one object of the store holds: a shard, where there are shards. */
+  readonly chunkShape: readonly number[];
+  readonly codecs: readonly Codec[];
+  /** The bytes of one element. */
+  readonly fill: Uint8Array;
+  readonly keys: KeyEncoding;
+  readonly attributes: JsonObject;
+  readonly dimensionNames: readonly (string | null)[] | null;
+}
+
+/** How a chunk's coordinates become a key: `c/0/1` and the like, or `0.1` and the like. */
+export interface KeyEncoding {
+  readonly name: "default" | "v2";
+  readonly separator: "/" | ".";
+}
+
+export function printKey({ name, separator }: KeyEncoding, at: readonly number[]): string {
+  if (name === "default") return ["c", ...at].join(separator);
+  return at.length === 0 ? "0" : at.join(separator);
+}
+
+const FIELDS = new Set([
+  "zarr_format",
+  "node_type",
+  "shape",
+  "data_type",
+  "chunk_grid",
+  "chunk_key_encoding",
+  "fill_value",
+  "codecs",
+  "attributes",
+  "storage_transformers",
+  "dimension_names",
+]);
+
+/**
+ * @param where the array's name in errors
+ * @throws TensorError `malformed-file`; `dtype` for a data type that this package lacks
+ */
+export function parseMetadata(json: JsonObject, where: string): Metadata {
+  if (json.zarr_format !== 3) {
+    throw malformed(`${where} is of Zarr ${printValue(json.zarr_format)}, but 2 and 3 are read`);
+  }
+  if (json.node_type !== "array") {
+    const advice = json.node_type === "group" ? "; name an array in it" : "";
+    throw malformed(`${where} is ${printValue(json.node_type)}, not an array${advice}`);
+  }
+  checkFields(json, where);
+  const dtype = parseDataType(json.data_type, where);
+  const shape = parseShape(json.shape, "shape", where);
+  const grid = extensionOf(json.chunk_grid, "chunk_grid", where);
+  if (grid.name !== "regular") throw unknownExtension("chunk_grid", grid.name, where);
+  const chunkShape = parseShape(grid.configuration?.chunk_shape, "chunk_shape", where);
+  checkGrid(shape, chunkShape, where);
+  return {
+    version: 3,
+    dtype,
+    shape,
+    chunkShape,
+    codecs: parseCodecs(json.codecs, where),
+    fill: parseFillValue(dtype, json.fill_value, where),
+    keys: parseKeys(json.chunk_key_encoding, where),
+    attributes: parseAttributes(json.attributes, where),
+    dimensionNames: parseNames(json.dimension_names, shape.length, where),
+  };
+}
+
+/** Fields that the format does not have are refused, unless they say that they may be ignored. */
+function checkFields(json: JsonObject, where: string): void {
+  for (const [name, value] of Object.entries(json)) {
+    if (FIELDS.has(name)) continue;
+    if (isObject(value) && value.must_understand === false) continue;
+    throw malformed(
+      `${where} has the extension ${printValue(name)}, which must be understood and is not known here`,
+    );
+  }
+  const { storage_transformers: transformers = [] } = json;
+  if (isList(transformers) && transformers.every(mayIgnore)) return;
+  throw malformed(`${where} has storage transformers, which are not known here`);
+}
+
+const mayIgnore = (value: Json): boolean => isObject(value) && value.must_understand === false;
+
+const unknownExtension = (field: string, name: string, where: string): TensorError =>
+  malformed(`the ${field} ${printValue(name)} of ${where} is not known here`);
+
+/** An extension: an object with a name, or a name alone. */
+function extensionOf(value: Json | undefined, field: string, where: string): Codec {
+  if (typeof value === "string") return { name: value };
+  if (isObject(value) && typeof value.name === "string") {
+    const { name, configuration } = value;
+    if (configuration === undefined) return { name };
+    if (isObject(configuration)) return { name, configuration };
+  }
+  throw malformed(
+    `a ${field} of ${where} must be a name, or an object with a name and a configuration`,
+  );
+}
+
+/** Real lists of codecs have at most five. */
+const MAX_CODECS = 32;
+
+export function parseCodecs(value: Json | undefined, where: string): Codec[] {
+  if (!isList(value) || value.length > MAX_CODECS) {
+    throw malformed(`the codecs of ${where} must be a list of at most ${MAX_CODECS}`);
+  }
+  return value.map((one) => {
+    const codec = extensionOf(one, "codec", where);
+    return mayIgnore(one) ? { ...codec, mayIgnore: true } : codec;
+  });
+}
+
+/** A list of dimensions. @throws TensorError `malformed-file`, `rank`, `too-large` */
+export function parseShape(value: Json | undefined, field: string, where: string): number[] {
+  if (!isList(value)) throw malformed(`the ${field} of ${where} must be a list of integers`);
+  if (value.length > MAX_RANK) {
+    const sentence = `the ${field} of ${where} has ${value.length} axes, more than ${MAX_RANK}`;
+    throw new TensorError("rank", sentence, { got: value.length });
+  }
+  return value.map((dim) => {
+    if (typeof dim === "bigint" && dim > 0n) {
+      const sentence = `the ${field} of ${where} has the dimension ${dim}, beyond 2^53 - 1`;
+      throw new TensorError("too-large", sentence, { got: dim });
+    }
+    if (typeof dim === "number" && Number.isSafeInteger(dim) && dim >= 0) return dim + 0;
+    throw malformed(`the ${field} of ${where} must be a list of integers of 0 or more`);
+  });
+}
+
+/** Checks that every element and every chunk can be counted, and that chunks have elements. */
+export function checkGrid(
+  shape: readonly number[],
+  chunkShape: readonly number[],
+  where: string,
+): void {
+  if (chunkShape.length !== shape.length) {
+    throw malformed(
+      `the chunks of ${where} have the shape ${printShape(chunkShape)}, but the array ${printShape(shape)}`,
+    );
+  }
+  if (chunkShape.includes(0)) {
+    throw malformed(`the chunks of ${where} have the shape ${printShape(chunkShape)}, no elements`);
+  }
+  const counts: readonly (readonly [string, number])[] = [
+    ["elements", product(shape)],
+    ["elements in a chunk", product(chunkShape)],
+    ["chunks", product(gridOf(shape, chunkShape))],
+  ];
+  const many = counts.find(([, count]) => !Number.isSafeInteger(count));
+  if (many === undefined) return;
+  throw new TensorError("too-large", `${where} has more than 2^53 - 1 ${many[0]}`, {
+    expected: shape,
+  });
+}
+
+function parseKeys(value: Json | undefined, where: string): KeyEncoding {
+  const { name, configuration = {} } = extensionOf(value, "chunk_key_encoding", where);
+  if (name !== "default" && name !== "v2") {
+    throw unknownExtension("chunk_key_encoding", name, where);
+  }
+  const { separator = name === "default" ? "/" : "." } = configuration;
+  return { name, separator: parseSeparator(separator, where) };
+}
+
+export function parseSeparator(value: Json, where: string): "/" | "." {
+  if (value === "/" || value === ".") return value;
+  throw malformed(`the separator of chunk keys of ${where} must be "/" or "."`);
+}
+
+export function parseAttributes(value: Json | undefined, where: string): JsonObject {
+  if (value === undefined) return {};
+  if (isObject(value)) return value;
+  throw malformed(`the attributes of ${where} must be an object`);
+}
+
+function parseNames(
+  value: Json | undefined,
+  rank: number,
+  where: string,
+): Metadata["dimensionNames"] {
+  // zarr-python writes null where there are none.
+  if (value === undefined || value === null) return null;
+  if (isList(value) && value.length === rank && value.every(isName)) return value as string[];
+  throw malformed(`the dimension_names of ${where} must be ${rank} names or nulls`);
+}
+
+const isName = (value: Json): boolean => value === null || typeof value === "string";
+
+/** The text of `zarr.json`. */
+export function printMetadata(metadata: Metadata): string {
+  const { dtype, shape, chunkShape, codecs, fill, keys, attributes, dimensionNames } = metadata;
+  const json: JsonObject = {
+    zarr_format: 3,
+    node_type: "array",
+    shape,
+    data_type: printDataType(dtype),
+    chunk_grid: { name: "regular", configuration: { chunk_shape: chunkShape } },
+    chunk_key_encoding: { name: keys.name, configuration: { separator: keys.separator } },
+    fill_value: printFillValue(dtype, fill),
+    codecs: codecs.map(({ name, configuration }): JsonObject =>
+      configuration === undefined ? { name } : { name, configuration },
+    ),
+    attributes,
+    ...(dimensionNames !== null && { dimension_names: dimensionNames }),
+  };
+  return `${printJson(json)}\n`;
+}

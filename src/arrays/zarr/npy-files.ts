@@ -1,0 +1,52 @@
+/**
+ * NPY files among the arrays that are opened and made by their paths. Loaded when such a file is named: a page has no
+ * files.
+ */
+
+import { defaultChunks } from "../boxes/grid.ts";
+import type { ChunkedArray, PendingArray } from "../boxes/array.ts";
+import { TensorError } from "../../core/errors.ts";
+import { MAX_RANK } from "../../core/tensor/shape.ts";
+import { checkDType } from "../../core/tensor/tensor.ts";
+import { checkCoordinates } from "../boxes/checks.ts";
+import { rowOf } from "../../core/tensor/dtype.ts";
+import { optionsOf } from "../../core/tensor/options.ts";
+import type { CreateOptions } from "./create.ts";
+
+const load = () => import("../boxes/npy-array.ts");
+
+export async function openNpy(path: string, chunkShape?: readonly number[]): Promise<ChunkedArray> {
+  return (await load()).openNpyArray(path, chunkShape);
+}
+
+export async function openPendingNpy(path: string): Promise<PendingArray> {
+  return (await load()).openPendingNpy(path);
+}
+
+/** @throws TensorError `attribute` for options that NPY has nothing for */
+export async function createNpy(path: string, given: CreateOptions): Promise<PendingArray> {
+  const { like, dtype, shape, chunkShape, overwrite } = optionsOf(
+    given,
+    ["like", "dtype", "shape", "chunkShape", "overwrite"],
+    {},
+  ) as CreateOptions;
+  const type = dtype ?? like?.dtype;
+  checkDType(type, {});
+  const dims = shape ?? like?.shape;
+  if (dims === undefined || dims.length > MAX_RANK) {
+    throw new TensorError("attribute", "a new array needs shape, a list of integers");
+  }
+  const { createPendingNpy } = await load();
+  const checked = checkCoordinates(dims, dims.length, "the shape");
+  const chunks = chunkShape ?? defaultChunks(checked, rowOf(type).bytes);
+  const fs = await import("node:fs/promises");
+  if (overwrite === true) {
+    await fs.rm(`${path}.part`, { force: true });
+  } else if ((await fs.stat(path).catch(() => null)) !== null) {
+    throw new TensorError(
+      "attribute",
+      `there is an array at ${path}; overwrite it, or choose another place`,
+    );
+  }
+  return createPendingNpy(path, { dtype: type, shape: checked, chunkShape: chunks });
+}

@@ -1,0 +1,241 @@
+/** Arrays by their paths and URLs: opened, or made. */
+
+import type { ChunkedArray, HeldBytes, PendingArray } from "../boxes/array.ts";
+import { malformed, printValue, TensorError } from "../../core/errors.ts";
+import { optionsOf } from "../../core/tensor/options.ts";
+import { ZarrArray } from "./array.ts";
+import { metadataOf, type CreateOptions } from "./create.ts";
+import { heldBytes } from "./chunks/held.ts";
+import { MAX_JSON_BYTES, parseJson, type JsonObject } from "./json.ts";
+import { parseMetadata, printMetadata } from "./metadata.ts";
+import { parseMetadataV2 } from "./metadata-v2.ts";
+import { makePipeline } from "./chunks/pipeline.ts";
+import { createNpy, openNpy, openPendingNpy } from "./npy-files.ts";
+import type { S3Options } from "./stores/s3-client.ts";
+import { PARTIAL, readAll, type Source, type Store } from "./stores/store.ts";
+
+export interface OpenOptions {
+  /** How a file without chunks of its own, such as `.npy`, is divided: see `docs/zarr.md`. */
+  readonly chunkShape?: readonly number[];
+  /** For `s3://bucket/key` and `https://` URLs. */
+  readonly s3?: S3Options;
+}
+
+/** A format of one file. */
+interface FileFormat {
+  /** How the names of its files end. */
+  readonly ending: string;
+  open(path: string, chunkShape?: readonly number[]): Promise<ChunkedArray>;
+  create(path: string, options: CreateOptions): Promise<PendingArray>;
+  openPending(path: string): Promise<PendingArray>;
+}
+
+/** What is in none of these formats is Zarr. */
+const FILE_FORMATS: readonly FileFormat[] = [
+  { ending: ".npy", open: openNpy, create: createNpy, openPending: openPendingNpy },
+];
+
+const formatOf = (location: string): FileFormat | undefined =>
+  FILE_FORMATS.find(({ ending }) => location.toLowerCase().endsWith(ending));
+
+/**
+ * Opens an array: a folder or a URL of Zarr v3 or v2, or an NPY file.
+ * @throws TensorError `malformed-file` where there is no array, `dtype` for a data type that this package lacks; the
+ * system's own error where nothing can be read
+ */
+export async function openArray(
+  location: string,
+  options: OpenOptions = {},
+): Promise<ChunkedArray> {
+  const { chunkShape, s3 } = optionsOf(options, ["chunkShape", "s3"], {}) as OpenOptions;
+  const format = formatOf(checkLocation(location));
+  if (format !== undefined) return format.open(location, chunkShape);
+  const store = await storeOf(location, s3);
+  if (chunkShape !== undefined) {
+    throw new TensorError("attribute", `${store.path} has chunks of its own; leave chunkShape out`);
+  }
+  const array = await openIn(store, (key) => store.open(key));
+  if (array !== null) {
+    await checkWhole(store);
+    return array;
+  }
+  throw malformed(`${store.path} is no array of Zarr: it has neither zarr.json nor .zarray`);
+}
+
+/** @throws TensorError `malformed-file` if a job that changed the array in place was given up before it was done */
+async function checkWhole(store: Store): Promise<void> {
+  const { staging } = store;
+  // Arrays in object storage are not changed in place.
+  if (staging === undefined || store.path.includes("://")) return;
+  const text = await readKey(store, PARTIAL, (key) => staging.open(key));
+  if (text === null) return;
+  const { job, changed, chunks } = parseJson(text, `${PARTIAL} of ${store.path}`) as JsonObject;
+  throw malformed(
+    `${store.path} is changed in part: job ${String(job)} changed ${String(changed)} of ${String(chunks)} chunks ` +
+      "and was given up; restore the array from a copy",
+  );
+}
+
+/**
+ * Makes an array of Zarr v3 whose chunks are all missing, so that its elements are the fill value.
+ * @throws TensorError `attribute` where there is an array and `overwrite` is not true, or an option is wrong; `dtype` for
+ * one that Zarr lacks
+ */
+export async function createArray(location: string, options: CreateOptions): Promise<ZarrArray> {
+  const format = formatOf(checkLocation(location));
+  if (format !== undefined) {
+    const advice = `createArray makes none of ${format.ending}; createPending does`;
+    throw new TensorError("attribute", `${location} is no place for Zarr: ${advice}`);
+  }
+  const store = await storeOf(location, options.s3);
+  const metadata = metadataOf(options, store.path);
+  const text = encodeText(printMetadata(metadata));
+  await makeRoom(store, options);
+  if (!(await store.putNew("zarr.json", [text]))) throw isThere(store);
+  return new ZarrArray(store, metadata, await fingerprintOf(text));
+}
+
+/** Bytes that reading and writing a chunk takes in the array that {@link createArray} makes of these options. */
+export function heldBy(options: CreateOptions): HeldBytes {
+  const metadata = metadataOf(options, "a new array");
+  const { dtype, chunkShape, codecs } = metadata;
+  return heldBytes(makePipeline(dtype, chunkShape, codecs, "a new array"), metadata, 1);
+}
+
+/**
+ * Makes an array, of Zarr v3 or a file of NPY, that nobody sees until it is published. Where the same array of Zarr is
+ * pending already, that is what is opened.
+ * @throws TensorError as {@link createArray}
+ */
+export async function createPending(
+  location: string,
+  options: CreateOptions,
+): Promise<PendingArray> {
+  const format = formatOf(checkLocation(location));
+  if (format !== undefined) return format.create(location, options);
+  const store = await storeOf(location, options.s3);
+  const { staging } = store;
+  if (staging === undefined) throw cannotStage(store);
+  const metadata = metadataOf(options, store.path);
+  const text = encodeText(printMetadata(metadata));
+  await makeRoom(store, options);
+  const array = new ZarrArray(store, metadata, await fingerprintOf(text));
+  if (await staging.putNew("zarr.json", [text])) return array;
+  const other = await openIn(store, (key) => staging.open(key));
+  if (other?.fingerprint === array.fingerprint) return array;
+  throw new TensorError(
+    "attribute",
+    `there is another unfinished array at ${store.path}; overwrite it, or choose another place`,
+  );
+}
+
+/** Opens an array that {@link createPending} made, also where it was published since. */
+export async function openPending(
+  location: string,
+  options: Pick<OpenOptions, "s3"> = {},
+): Promise<PendingArray> {
+  const { s3 } = optionsOf(options, ["s3"], {}) as OpenOptions;
+  const format = formatOf(checkLocation(location));
+  if (format !== undefined) return format.openPending(location);
+  const store = await storeOf(location, s3);
+  const { staging } = store;
+  if (staging === undefined) throw cannotStage(store);
+  const pending = await openIn(store, (key) => staging.open(key));
+  // Between the two looks it may have been published.
+  const array = pending ?? (await openIn(store, (key) => store.open(key)));
+  if (array !== null) return array;
+  throw malformed(`${store.path} is no array of Zarr, and none is being made there`);
+}
+
+function checkLocation(location: unknown): string {
+  if (typeof location === "string" && location !== "" && !location.includes("\0")) return location;
+  throw new TensorError("attribute", `an array needs a path or a URL, got ${printValue(location)}`);
+}
+
+/** Each kind of store is loaded when it is needed: a page has no files. */
+async function storeOf(location: string, s3?: S3Options): Promise<Store> {
+  const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(location) ?? [];
+  if (scheme === undefined) {
+    const { FileStore } = await import("./stores/file-store.ts");
+    return new FileStore(location);
+  }
+  if (["s3", "https", "http"].includes(scheme.toLowerCase())) {
+    const { openS3Store } = await import("./stores/s3-store.ts");
+    return openS3Store(location, s3);
+  }
+  const sentence = `arrays at ${scheme}:// cannot be opened; name a folder, or a URL of s3:// or https://`;
+  throw new TensorError("attribute", sentence);
+}
+
+const cannotStage = ({ path }: Store): TensorError =>
+  new TensorError("attribute", `${path} is in a store where arrays cannot be made step by step`);
+
+const isThere = ({ path }: Store): TensorError =>
+  new TensorError(
+    "attribute",
+    `there is an array at ${path}; overwrite it, or choose another place`,
+  );
+
+const makeRoom = (store: Store, { overwrite }: CreateOptions): Promise<void> =>
+  overwrite === true ? clear(store) : checkFree(store);
+
+async function checkFree(store: Store): Promise<void> {
+  for (const key of ["zarr.json", ".zarray", ".zgroup"]) {
+    const source = await store.open(key);
+    await source?.close();
+    if (source !== null) throw isThere(store);
+  }
+}
+
+/** Removes the array that is in a store. A group has arrays of its own, so it stays. */
+async function clear(store: Store): Promise<void> {
+  const text = await readKey(store, "zarr.json", (key) => store.open(key));
+  const isGroup = text !== null && new TextDecoder().decode(text).includes('"group"');
+  const old = await readKey(store, ".zgroup", (key) => store.open(key));
+  if (isGroup || old !== null) {
+    throw new TensorError("attribute", `${store.path} is a group, which no array may overwrite`);
+  }
+  await store.clear();
+}
+
+type Open = (key: string) => Promise<Source | null>;
+
+async function readKey({ path }: Store, key: string, open: Open): Promise<Uint8Array | null> {
+  const source = await open(key);
+  if (source === null) return null;
+  try {
+    if (source.size > MAX_JSON_BYTES) {
+      throw malformed(`${key} of ${path} has ${source.size} bytes, more than metadata may have`);
+    }
+    return await readAll(source);
+  } finally {
+    await source.close();
+  }
+}
+
+/** The array that metadata of either version describe; null where there are none. */
+async function openIn(store: Store, open: Open): Promise<ZarrArray | null> {
+  const text = await readKey(store, "zarr.json", open);
+  if (text !== null) {
+    const json = parseJson(text, `zarr.json of ${store.path}`);
+    return new ZarrArray(store, parseMetadata(json, store.path), await fingerprintOf(text));
+  }
+  const older = await readKey(store, ".zarray", open);
+  if (older === null) return null;
+  const attributes = await readKey(store, ".zattrs", open);
+  const metadata = parseMetadataV2(
+    parseJson(older, `.zarray of ${store.path}`),
+    attributes === null ? undefined : parseJson(attributes, `.zattrs of ${store.path}`),
+    store.path,
+  );
+  return new ZarrArray(store, metadata, await fingerprintOf(older));
+}
+
+const encodeText = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+/** A hash of metadata. */
+async function fingerprintOf(metadata: Uint8Array): Promise<string> {
+  const hash = await globalThis.crypto.subtle.digest("SHA-256", new Uint8Array(metadata));
+  const digits = [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, "0"));
+  return `zarr:${digits.join("").slice(0, 32)}`;
+}

@@ -1,0 +1,243 @@
+/** An array in a folder. Files appear whole: each is written under another name beside its place, then renamed. */
+
+import * as plainFs from "node:fs";
+import * as fs from "node:fs/promises";
+import * as path from "node:path";
+import {
+  closeFile,
+  isCode,
+  makeFolders,
+  openFile,
+  readFully,
+  withFile,
+  withPath,
+  writeFully,
+} from "../../boxes/file.ts";
+import { ZARR } from "../../../core/limits.ts";
+import { join, lengthOf } from "../codecs/gzip.ts";
+import {
+  memorySource,
+  STAGING,
+  type Source,
+  type Staging,
+  type Store,
+  type StoredObject,
+} from "./store.ts";
+
+/** Returns what `action` returns, or null where there is no such file. */
+async function ifThere<T>(action: () => Promise<T>): Promise<T | null> {
+  try {
+    return await action();
+  } catch (error) {
+    // ENOTDIR: a file is where a folder would be.
+    if (isCode(error, "ENOENT", "ENOTDIR")) return null;
+    throw error;
+  }
+}
+
+/** A file that is open for reading. */
+const fileSource = (handle: fs.FileHandle, size: number): Source => ({
+  size,
+  bytes: null,
+  read: (offset, into) => readFully(handle, into, offset),
+  close: () => closeFile(handle),
+});
+
+async function openSource(file: string): Promise<Source | null> {
+  const handle = await ifThere(() => openFile(file, "r"));
+  if (handle === null) return null;
+  try {
+    const stat = await handle.stat();
+    // A folder in the place of a chunk is no chunk.
+    if (stat.isFile()) return fileSource(handle, stat.size);
+  } catch (error) {
+    await closeFile(handle);
+    throw error;
+  }
+  await closeFile(handle);
+  return memorySource(new Uint8Array(0));
+}
+
+/** Makes the folder of `file` where `action` finds none. Most files are written into folders that are there. */
+async function inFolder<T>(file: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    if (!isCode(error, "ENOENT")) throw error;
+    await makeFolders(path.dirname(file));
+    return action();
+  }
+}
+
+async function writeParts(handle: fs.FileHandle, parts: readonly Uint8Array[]): Promise<void> {
+  const pieces = parts.length > 1 && lengthOf(parts) <= ZARR.joined ? [join(parts)] : parts;
+  let at = 0;
+  for (const piece of pieces) {
+    await writeFully(handle, piece, at);
+    at += piece.length;
+  }
+}
+
+async function writeFile(
+  file: string,
+  parts: readonly Uint8Array[],
+  isDurable: boolean,
+): Promise<void> {
+  const handle = await inFolder(file, () => openFile(file, "w"));
+  try {
+    await writeParts(handle, parts);
+    if (isDurable) await handle.datasync();
+  } catch (error) {
+    throw withPath(error, file);
+  } finally {
+    await closeFile(handle);
+  }
+}
+
+/** A name beside `file` that no other writer has. */
+const besideOf = (file: string): string => `${file}.${globalThis.crypto.randomUUID()}.tmp`;
+
+/** Writes a file under another name and gives it to `place`, which renames or links it. */
+async function writeBeside<T>(
+  file: string,
+  parts: readonly Uint8Array[],
+  isDurable: boolean,
+  place: (beside: string) => Promise<T>,
+): Promise<T> {
+  const beside = besideOf(file);
+  try {
+    await writeFile(beside, parts, isDurable);
+    return await place(beside);
+  } finally {
+    await fs.rm(beside, { force: true });
+  }
+}
+
+/** What a file system without links says. */
+const NO_LINKS = ["EPERM", "ENOSYS", "ENOTSUP", "EOPNOTSUPP", "EXDEV"];
+
+/** A link decides which of several writers is the first; where there are none, a copy that replaces nothing. */
+const putNewFile = (file: string, parts: readonly Uint8Array[]): Promise<boolean> =>
+  writeBeside(file, parts, true, async (beside) => {
+    try {
+      await fs.link(beside, file).catch(async (error: unknown) => {
+        if (!isCode(error, ...NO_LINKS)) throw error;
+        await fs.copyFile(beside, file, plainFs.constants.COPYFILE_EXCL);
+      });
+      return true;
+    } catch (error) {
+      if (isCode(error, "EEXIST")) return false;
+      throw error;
+    }
+  });
+
+/** What an array has in its folder, whatever version of Zarr it is of. */
+const OF_AN_ARRAY = /^(?:zarr\.json|\.zarray|\.zattrs|\.ndscatter|c|c(?:\.\d+)+|\d+(?:\.\d+)*)$/;
+
+export class FileStore implements Store {
+  readonly path: string;
+  readonly concurrency = ZARR.requests;
+  readonly staging: Staging;
+
+  constructor(folder: string) {
+    this.path = path.resolve(folder);
+    this.staging = new FileStaging(this);
+  }
+
+  /** The file of a key. */
+  fileOf(key: string): string {
+    return path.join(this.path, ...key.split("/"));
+  }
+
+  open(key: string): Promise<Source | null> {
+    return openSource(this.fileOf(key));
+  }
+
+  put(key: string, parts: readonly Uint8Array[]): Promise<void> {
+    const file = this.fileOf(key);
+    return writeBeside(file, parts, false, (beside) => fs.rename(beside, file));
+  }
+
+  putNew(key: string, parts: readonly Uint8Array[]): Promise<boolean> {
+    return putNewFile(this.fileOf(key), parts);
+  }
+
+  async clear(): Promise<void> {
+    for (const name of ["zarr.json", ".zarray"]) await fs.rm(this.fileOf(name), { force: true });
+    const names = (await ifThere(() => fs.readdir(this.path))) ?? [];
+    for (const name of names.filter((one) => OF_AN_ARRAY.test(one))) {
+      await fs.rm(this.fileOf(name), { recursive: true, force: true });
+    }
+  }
+
+  list(): AsyncIterable<StoredObject> {
+    return listFolder(this.path, "");
+  }
+}
+
+async function* listFolder(folder: string, prefix: string): AsyncGenerator<StoredObject> {
+  const entries = (await ifThere(() => fs.opendir(folder))) ?? [];
+  for await (const entry of entries) {
+    const [key, file] = [prefix + entry.name, path.join(folder, entry.name)];
+    if (entry.isDirectory()) {
+      if (entry.name !== STAGING) yield* listFolder(file, `${key}/`);
+      continue;
+    }
+    const stat = await ifThere(() => fs.stat(file));
+    if (stat?.isFile() === true) yield { key, size: stat.size };
+  }
+}
+
+class FileStaging implements Staging {
+  readonly #store: FileStore;
+
+  constructor(store: FileStore) {
+    this.#store = store;
+  }
+
+  #file(name: string): string {
+    return this.#store.fileOf(`${STAGING}/${name}`);
+  }
+
+  open(name: string): Promise<Source | null> {
+    return openSource(this.#file(name));
+  }
+
+  put(name: string, parts: readonly Uint8Array[]): Promise<void> {
+    return writeFile(this.#file(name), parts, true);
+  }
+
+  putNew(name: string, parts: readonly Uint8Array[]): Promise<boolean> {
+    return putNewFile(this.#file(name), parts);
+  }
+
+  async copy(from: Store, key: string, name: string): Promise<boolean> {
+    if (!(from instanceof FileStore)) return false;
+    const [source, file] = [from.fileOf(key), this.#file(name)];
+    // Of both files either may be missing: the chunk, or the folder that the copy goes to.
+    if ((await ifThere(() => fs.stat(source))) === null) return false;
+    const mode = plainFs.constants.COPYFILE_FICLONE;
+    await inFolder(file, () => fs.copyFile(source, file, mode));
+    await withFile(file, "r+", (handle) => handle.datasync());
+    return true;
+  }
+
+  async publish(name: string, key: string): Promise<boolean> {
+    const [staged, file] = [this.#file(name), this.#store.fileOf(key)];
+    if ((await ifThere(() => fs.stat(staged))) === null) return false;
+    const isThere = await ifThere(async () => {
+      await inFolder(file, () => fs.rename(staged, file));
+      return true;
+    });
+    return isThere ?? false;
+  }
+
+  remove(name: string): Promise<void> {
+    return fs.rm(this.#file(name), { force: true });
+  }
+
+  end(): Promise<void> {
+    const folder = this.#store.fileOf(STAGING);
+    return fs.rm(folder, { recursive: true, force: true });
+  }
+}

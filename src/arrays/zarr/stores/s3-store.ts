@@ -1,0 +1,257 @@
+/**
+ * An array in object storage. An object appears as a whole. It cannot be renamed, so what is staged is copied by the
+ * server and then removed. Arrays are made where there is none: nothing is overwritten.
+ */
+
+import { malformed, TensorError } from "../../../core/errors.ts";
+import { join } from "../codecs/gzip.ts";
+import { encodeKey, makeClient, type Request, type S3Client, type S3Options } from "./s3-client.ts";
+import type { Source, Staging, Store, StoredObject } from "./store.ts";
+
+/** What no reader sees yet. */
+const STAGING = ".ndscatter/";
+
+export async function openS3Store(location: string, options?: S3Options): Promise<S3Store> {
+  return new S3Store(await makeClient(location, options));
+}
+
+export class S3Store implements Store {
+  readonly path: string;
+  readonly concurrency = 8;
+  readonly client: S3Client;
+  readonly staging?: Staging;
+
+  constructor(client: S3Client) {
+    this.client = client;
+    this.path = client.location;
+    // Only a bucket's server copies.
+    if (client.prefix !== null) this.staging = new S3Staging(this);
+  }
+
+  /** @returns null for 404. @throws TensorError `engine` for any other failure than those of `expected` statuses */
+  async send(
+    key: string,
+    request: Request,
+    expected: readonly number[] = [],
+  ): Promise<Response | null> {
+    return this.#request(this.client.urlOf(key), request, expected, `${this.path}/${key}`);
+  }
+
+  async #request(
+    url: URL,
+    request: Request,
+    expected: readonly number[],
+    what: string,
+  ): Promise<Response | null> {
+    let response: Response;
+    try {
+      response = await this.client.send(url, request);
+    } catch (cause) {
+      throw new TensorError("engine", `${what} cannot be reached`, {}, { cause });
+    }
+    if (response.ok || expected.includes(response.status)) return response;
+    // A body that is not read keeps its connection.
+    await response.body?.cancel();
+    if (response.status === 404) return null;
+    const { status: got } = response;
+    const advice =
+      got === 403 || got === 401 ? "; check the keys, and whether they may do that" : "";
+    throw new TensorError(
+      "engine",
+      `${request.method} of ${what} failed with status ${got}${advice}`,
+      {
+        got,
+      },
+    );
+  }
+
+  async open(key: string): Promise<Source | null> {
+    const head = await this.send(key, { method: "HEAD" });
+    if (head === null) return null;
+    const size = Number(head.headers.get("content-length") ?? NaN);
+    const etag = head.headers.get("etag");
+    if (!Number.isSafeInteger(size)) {
+      throw malformed(`the server does not say how long ${this.path}/${key} is`);
+    }
+    return {
+      size,
+      bytes: null,
+      read: (offset, into) => this.#read(key, etag, offset, into),
+      async close() {},
+    };
+  }
+
+  /** Reads a range of an object, if it is still the one whose size is known. */
+  async #read(key: string, etag: string | null, offset: number, into: Uint8Array): Promise<void> {
+    if (into.length === 0) return;
+    const range = { range: `bytes=${offset}-${offset + into.length - 1}` };
+    const headers = etag === null ? range : { ...range, "if-match": etag };
+    const response = await this.send(key, { method: "GET", headers }, [412]);
+    const changed = `${this.path}/${key} changed while it was read`;
+    // Some servers do not know the condition.
+    const isOther = etag !== null && response?.headers.get("etag") !== etag;
+    if (response === null || response.status === 412 || isOther) {
+      await response?.body?.cancel();
+      throw malformed(changed);
+    }
+    // A server without ranges sends all of it.
+    let skip = response.status === 206 ? 0 : offset;
+    let done = 0;
+    const reader = bodyOf(response).getReader();
+    while (done < into.length) {
+      const { done: isEnd, value } = await reader.read();
+      if (isEnd) break;
+      const piece = value.subarray(Math.min(skip, value.length));
+      skip -= value.length - piece.length;
+      const part = piece.subarray(0, into.length - done);
+      into.set(part, done);
+      done += part.length;
+    }
+    await reader.cancel();
+    if (done < into.length) throw malformed(changed);
+  }
+
+  async put(key: string, parts: readonly Uint8Array[]): Promise<void> {
+    await this.#put(key, parts, {}, []);
+  }
+
+  async putNew(key: string, parts: readonly Uint8Array[]): Promise<boolean> {
+    // 409: another request of the kind is under way.
+    const response = await this.#put(key, parts, { "if-none-match": "*" }, [409, 412]);
+    return response.ok;
+  }
+
+  async #put(
+    key: string,
+    parts: readonly Uint8Array[],
+    headers: Request["headers"] & {},
+    expected: readonly number[],
+  ): Promise<Response> {
+    const body = join(parts);
+    const response = await this.send(key, { method: "PUT", headers, body }, expected);
+    await response?.body?.cancel();
+    if (response !== null) return response;
+    throw new TensorError("engine", `there is no bucket for ${this.path}`);
+  }
+
+  async clear(): Promise<void> {
+    const sentence = `${this.path} is in object storage, where no array is overwritten; choose another place`;
+    throw new TensorError("attribute", sentence);
+  }
+
+  list(): AsyncIterable<StoredObject> {
+    return this.listUnder("");
+  }
+
+  /** Objects whose keys begin with `prefix`, a thousand in a request. */
+  async *listUnder(prefix: string): AsyncGenerator<StoredObject> {
+    const { bucketUrl, prefix: place } = this.client;
+    if (place === null) {
+      throw new TensorError(
+        "engine",
+        `the objects of ${this.path} cannot be listed, only those of s3://`,
+      );
+    }
+    const root = place.key === "" ? "" : `${place.key}/`;
+    for (
+      let token: string | null = null, isFirst = true;
+      isFirst || token !== null;
+      isFirst = false
+    ) {
+      const url = new URL(bucketUrl);
+      url.searchParams.set("list-type", "2");
+      url.searchParams.set("prefix", root + prefix);
+      if (token !== null) url.searchParams.set("continuation-token", token);
+      const response = await this.#request(url, { method: "GET" }, [], this.path);
+      const text = (await response?.text()) ?? "";
+      for (const [, entry] of text.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
+        const key = elementOf(entry, "Key") ?? "";
+        yield { key: key.slice(root.length), size: Number(elementOf(entry, "Size")) };
+      }
+      token = elementOf(text, "NextContinuationToken");
+    }
+  }
+
+  /** Has the server copy an object. @returns false where it is not there */
+  async copy(from: S3Store, key: string, to: string): Promise<boolean> {
+    const { prefix } = from.client;
+    if (prefix === null) return false;
+    const path = [prefix.bucket, prefix.key, key].filter((one) => one !== "").join("/");
+    const headers = { "x-amz-copy-source": `/${encodeKey(path)}` };
+    const response = await this.send(to, { method: "PUT", headers });
+    // A copy may fail after its status was sent.
+    const text = (await response?.text()) ?? "";
+    if (response === null) return false;
+    if (text.includes("<Error>")) {
+      throw new TensorError("engine", `the server did not copy ${from.path}/${key}`);
+    }
+    return true;
+  }
+
+  async remove(key: string): Promise<void> {
+    const response = await this.send(key, { method: "DELETE" });
+    await response?.body?.cancel();
+  }
+}
+
+const bodyOf = ({ body }: Response): ReadableStream<Uint8Array> => body ?? new Blob([]).stream();
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+};
+
+/** The text of the first element of a name. S3's answers have neither attributes nor nesting there. */
+function elementOf(xml: string, name: string): string | null {
+  const [, text] = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml) ?? [];
+  return (
+    text?.replaceAll(/&(?:#(\d+)|(\w+));/g, (whole, code: string | undefined, word: string) =>
+      code === undefined ? (ENTITIES[word] ?? whole) : String.fromCodePoint(Number(code)),
+    ) ?? null
+  );
+}
+
+class S3Staging implements Staging {
+  readonly #store: S3Store;
+
+  constructor(store: S3Store) {
+    this.#store = store;
+  }
+
+  open(name: string): Promise<Source | null> {
+    return this.#store.open(STAGING + name);
+  }
+
+  put(name: string, parts: readonly Uint8Array[]): Promise<void> {
+    return this.#store.put(STAGING + name, parts);
+  }
+
+  putNew(name: string, parts: readonly Uint8Array[]): Promise<boolean> {
+    return this.#store.putNew(STAGING + name, parts);
+  }
+
+  async copy(from: Store, key: string, name: string): Promise<boolean> {
+    if (!(from instanceof S3Store)) return false;
+    const isSameServer = from.client.bucketUrl.host === this.#store.client.bucketUrl.host;
+    return isSameServer && (await this.#store.copy(from, key, STAGING + name));
+  }
+
+  async publish(name: string, key: string): Promise<boolean> {
+    const isThere = await this.#store.copy(this.#store, STAGING + name, key);
+    if (isThere) await this.#store.remove(STAGING + name);
+    return isThere;
+  }
+
+  remove(name: string): Promise<void> {
+    return this.#store.remove(STAGING + name);
+  }
+
+  async end(): Promise<void> {
+    const keys: string[] = [];
+    for await (const { key } of this.#store.listUnder(STAGING)) keys.push(key);
+    for (const key of keys) await this.#store.remove(key);
+  }
+}

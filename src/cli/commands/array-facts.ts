@@ -1,0 +1,124 @@
+/** What an array in files is, as data and as text. */
+
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { DTYPES, isTensorError, type DType } from "../../entries/index.ts";
+import { openArray, type ChunkedArray, type Codec, type ZarrArray } from "../../entries/zarr.ts";
+import { errorAt, wrongData } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { escapeControls, printTable } from "../text/layout.ts";
+
+export interface ArrayFacts {
+  readonly path: string;
+  readonly format: "npy" | "zarr";
+  /** The version of Zarr. */
+  readonly version?: number;
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+  /** Of the chunks in a shard, where there are shards. */
+  readonly chunks?: readonly number[];
+  readonly shards?: readonly number[];
+  readonly codecs?: readonly Codec[];
+  readonly fillValue?: unknown;
+  readonly dimensionNames?: readonly (string | null)[];
+  readonly attributes?: object;
+  /** How many chunks, or shards, are stored, and how many there are. */
+  readonly stored?: { readonly count: number; readonly of: number };
+  /** Bytes on the disk, and those of the elements. */
+  readonly bytes: { readonly stored: number; readonly elements: number };
+}
+
+/** A path as the store takes it: one of the command's folder, or a URL. */
+export const placeOf = ({ cwd }: Io, name: string): string =>
+  /^[a-z][a-z0-9+.-]+:\/\//i.test(name) ? name : path.resolve(cwd, name);
+
+/** Opens an array by the name that was typed. @throws Failure */
+export async function openNamed(io: Io, name: string): Promise<ChunkedArray> {
+  try {
+    return await openArray(placeOf(io, name));
+  } catch (error) {
+    throw failureAt(io, name, error);
+  }
+}
+
+/** An error of an array, whose sentence has the name that was typed in the place of its path. */
+export function failureAt(io: Io, name: string, error: unknown): unknown {
+  if (!isTensorError(error)) return errorAt(name, error);
+  const sentence = error.message.replaceAll(placeOf(io, name), name);
+  return wrongData(sentence.includes(name) ? sentence : `${name}: ${sentence}`, error);
+}
+
+const product = (shape: readonly number[]): number => shape.reduce((all, dim) => all * dim, 1);
+
+const isZarr = (array: ChunkedArray): array is ZarrArray => array.location.format === "zarr";
+
+export async function factsOf(io: Io, name: string, array: ChunkedArray): Promise<ArrayFacts> {
+  const { dtype, shape, chunkShape } = array;
+  const elements = product(shape) * DTYPES[dtype].bytes;
+  const { format } = array.location;
+  if (!isZarr(array)) {
+    const { size } = fs.statSync(placeOf(io, name));
+    return { path: name, format, dtype, shape, bytes: { stored: size, elements } };
+  }
+  const { chunks: count, bytes } = await array.stored();
+  const of = product(shape.map((dim, axis) => Math.ceil(dim / chunkShape[axis])));
+  const { version, codecs, fillValue, dimensionNames, attributes, innerChunkShape } = array;
+  return {
+    path: name,
+    format,
+    version,
+    dtype,
+    shape,
+    chunks: innerChunkShape ?? chunkShape,
+    ...(innerChunkShape !== null && { shards: chunkShape }),
+    codecs,
+    fillValue,
+    ...(dimensionNames !== null && { dimensionNames }),
+    attributes,
+    stored: { count, of },
+    bytes: { stored: bytes, elements },
+  };
+}
+
+const printShape = (shape: readonly number[]): string => `[${shape.join(", ")}]`;
+
+export function printFacts(facts: ArrayFacts): string {
+  const { path: name, format, version, dtype, shape, bytes, attributes = {} } = facts;
+  const { chunks, shards, codecs, fillValue, dimensionNames, stored } = facts;
+  const rows: string[][] = [];
+  if (dimensionNames !== undefined) {
+    rows.push(["axes", dimensionNames.map((one) => one ?? "-").join(", ")]);
+  }
+  if (chunks !== undefined) rows.push(["chunks", printShape(chunks)]);
+  if (shards !== undefined) rows.push(["shards", printShape(shards)]);
+  if (codecs !== undefined) rows.push(["codecs", codecs.map(printCodec).join(", ")]);
+  if (fillValue !== undefined) rows.push(["fill value", String(fillValue)]);
+  if (stored !== undefined) {
+    const what = shards === undefined ? "chunks" : "shards";
+    rows.push(["stored", `${printNumber(stored.count)} of ${printNumber(stored.of)} ${what}`]);
+  }
+  const { stored: taken, elements } = bytes;
+  const ratio = taken > 0 ? `, ${(elements / taken).toFixed(2)} times as many in memory` : "";
+  rows.push(["bytes", printNumber(taken) + ratio]);
+  const names = Object.keys(attributes);
+  if (names.length > 0) rows.push(["attributes", names.join(", ")]);
+  const kind = format === "npy" ? "NPY" : `Zarr v${version}`;
+  const lines = printTable(rows.map(([label, value]) => [`  ${label}`, escapeControls(value)]));
+  return `${name}: ${kind}, ${dtype} ${printShape(shape)}\n${lines}`;
+}
+
+const printNumber = (value: number): string => value.toLocaleString("en-US");
+
+/** A codec with the settings that tell most of it. */
+function printCodec({ name, configuration = {} }: Codec): string {
+  const { codecs } = configuration;
+  if (name === "sharding_indexed" && Array.isArray(codecs)) {
+    return (codecs as (Codec | string)[])
+      .map((one) => printCodec(typeof one === "string" ? { name: one } : one))
+      .join(", ");
+  }
+  const shown = ["endian", "cname", "clevel", "level", "shuffle", "order"].flatMap((key) =>
+    configuration[key] === undefined ? [] : String(configuration[key]),
+  );
+  return shown.length === 0 ? name : `${name} (${shown.join(" ")})`;
+}

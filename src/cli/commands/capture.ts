@@ -1,0 +1,145 @@
+/** `ndscatter capture`: writes a node of a model with the inputs that it really has, as files. */
+
+import * as fs from "node:fs";
+import * as path from "node:path";
+import type { Command } from "commander";
+import { resolve, type Tensor } from "../../entries/index.ts";
+import {
+  captureCalls,
+  readModel,
+  writeModel,
+  type CapturedCall,
+  type Model,
+} from "../../entries/onnx.ts";
+import { writeNpy } from "../../entries/npy.ts";
+import { errorAt, printFile, withPath, wrongData, wrongUsage } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { escapeControls, quote } from "../text/layout.ts";
+import { ProgressLine } from "../text/progress.ts";
+import { readBytes } from "../input/read-files.ts";
+import {
+  addRuntimeOptions,
+  inModel,
+  makeSessions,
+  readFeeds,
+  type RuntimeOptions,
+} from "../input/runtime.ts";
+import { printType } from "../text/type-text.ts";
+import { writeFiles } from "../input/write-files.ts";
+
+interface CaptureCommand extends RuntimeOptions {
+  readonly node: string;
+  readonly output: string;
+}
+
+const HELP = `
+The model runs in the ONNX Runtime that is installed in the folder where the
+command runs (onnxruntime-node, or onnxruntime-web), cut before the node, so that
+the inputs of a node that fails are known too. A node in a body of If has the
+inputs of the branch that is taken, one in a Loop or Scan those of the first
+iteration or of --iteration, and one in a function those of the first call or
+of --call.
+
+The folder gets node.onnx, the node as a model of its own, a .npy file for each
+of its inputs by what the operator calls them, and one for each output that the
+runtime makes, as runtime.0.npy. The command that explains them is printed.
+
+Examples:
+  ndscatter capture model.onnx --node scatter_7 --feed x=x.npy -o case
+  ndscatter explain case/node.onnx case/data.npy case/indices.npy case/updates.npy`;
+
+export function addCaptureCommand(program: Command, io: Io): void {
+  const command = program
+    .command("capture")
+    .summary("write a node of a model with its real inputs")
+    .description("Run an ONNX model in your ONNX Runtime and write one node with its real inputs.")
+    .argument("<model>", "an ONNX model")
+    .requiredOption("--node <name>", "the node, by the names that explain takes")
+    .requiredOption("-o, --output <folder>", "where the files go");
+  addRuntimeOptions(command)
+    .addHelpText("after", HELP)
+    .action(async (file: string, options: CaptureCommand) => {
+      const bytes = readBytes(io, file);
+      const { graph } = withPath(file, () => readModel(bytes));
+      const names = graph.inputs.map(({ name }) => name);
+      const feeds = readFeeds(io, file, names, options);
+      const { node, iteration = 0, call = 0 } = options;
+      if ((options.threads?.length ?? 0) > 1)
+        throw wrongUsage("capture takes one count of --threads");
+      const line = new ProgressLine(io.stderr);
+      const starting = (): void => line.showNow(`${printFile(file)}: running in ONNX Runtime`);
+      const { own } = await makeSessions(io, file, options, starting);
+      const captured = await inModel(file, async () => {
+        const calls = captureCalls(bytes, feeds, { ...own, node, iteration, call });
+        const { value } = await calls.next();
+        await calls.return();
+        return value;
+      });
+      line.clear();
+      if (captured) await writeCase(io, file, options.output, captured);
+    });
+}
+
+async function writeCase(
+  io: Io,
+  file: string,
+  folder: string,
+  captured: CapturedCall,
+): Promise<void> {
+  const { call, path: place, problem, outputs, node, error } = captured;
+  if (error !== null) throw errorAt(file, error);
+  if (call === null) {
+    throw wrongData(`${file}: the inputs of ${quote(place)} are not known: ${problem}`);
+  }
+  const { inputs: schema } = resolve(call.node);
+  const given = call.inputs.flatMap((tensor, position) =>
+    tensor === undefined
+      ? []
+      : [{ name: schema[position].name, tensor, input: node.inputs[position] }],
+  );
+  withPath(folder, () => fs.mkdirSync(path.resolve(io.cwd, folder), { recursive: true }));
+  const at = (name: string): string => path.join(folder, name);
+  const made = Object.values(outputs ?? {});
+  await writeFiles(io, [
+    { file: at("node.onnx"), bytes: writeModel(modelOf(captured, made)) },
+    ...given.map(({ name, tensor }) => ({ file: at(`${name}.npy`), bytes: writeNpy(tensor) })),
+    ...made.map((tensor, position) => ({
+      file: at(`runtime.${position}.npy`),
+      bytes: writeNpy(tensor),
+    })),
+  ]);
+  const lines = [
+    `${place}: ${node.op}, with ${given.map(({ name, tensor }) => `${name} ${printType(tensor)}`).join(", ")}`,
+    ...(problem === null ? [] : [`the runtime says: ${problem}`]),
+    `ndscatter explain ${[at("node.onnx"), ...given.map(({ name }) => at(`${name}.npy`))].join(" ")}`,
+  ];
+  await io.stdout.write(`${lines.map(escapeControls).join("\n")}\n`);
+}
+
+/** The node as a model. Its inputs are called as the operator calls them. */
+function modelOf({ node, call }: CapturedCall, outputs: readonly Tensor[]): Model {
+  const { op, domain = "ai.onnx", opset } = call?.node ?? { op: node.op, opset: 1 };
+  const { inputs: schema } = resolve({ domain, op, opset });
+  const given = call?.inputs ?? [];
+  const names = given.map((tensor, position) =>
+    tensor === undefined ? "" : schema[position].name,
+  );
+  const typed = given.flatMap((tensor, position) =>
+    tensor === undefined
+      ? []
+      : [{ name: names[position], type: { dtype: tensor.dtype, shape: tensor.shape } }],
+  );
+  const dtype = outputs[0]?.dtype ?? given[0]?.dtype;
+  return {
+    irVersion: 8,
+    producer: "ndscatter",
+    opsets: { [domain]: opset },
+    graph: {
+      name: node.name || op,
+      inputs: typed,
+      outputs: [{ name: "output", type: dtype ? { dtype, shape: null } : null }],
+      nodes: [{ ...node, inputs: names, outputs: ["output"] }],
+      constants: [],
+    },
+  };
+}

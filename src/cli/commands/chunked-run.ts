@@ -1,0 +1,242 @@
+/** `run` on arrays that may be larger than memory: a job of chunks, done here, by a queue's workers or by Slurm. */
+
+import * as fs from "node:fs";
+import * as path from "node:path";
+import type { Command } from "commander";
+import { createJob, diskRate, removeJob, type JobRequest } from "../../entries/chunked.ts";
+import { isTensorError, roleOf, type Role, type Tensor } from "../../entries/index.ts";
+import { openArray, type ChunkedArray } from "../../entries/zarr.ts";
+import { errorAt, printFile, STDIN, wrongData, wrongUsage } from "../failure.ts";
+import { printNote, type Io } from "../io.ts";
+import { printSlurm, runHere, runWithRedis } from "./job-engines.ts";
+import { JobReport } from "./job-report.ts";
+import { redisOf } from "./job-worker.ts";
+import { printJson } from "../text/layout.ts";
+import { isOperator, parseCall, type Call, type CallOptions } from "../input/operator-call.ts";
+import { bindFiles, bindInputFiles } from "../input/bindings.ts";
+import { readTensorFile } from "../input/read-files.ts";
+import { parseBytes, wholeOption } from "../input/numbers.ts";
+import { checkArrayFormat } from "../input/tensor-format.ts";
+import { printType } from "../text/type-text.ts";
+import { availableParallelism } from "node:os";
+import { CLI } from "../../core/limits.ts";
+
+export interface ChunkedOptions extends CallOptions {
+  readonly memory?: number;
+  readonly job?: string;
+  readonly inPlace?: boolean;
+  readonly threads?: number;
+  readonly redis?: string | true;
+  readonly queue?: string;
+  readonly slurm?: boolean;
+  readonly output?: readonly string[];
+  readonly expect?: readonly string[];
+  readonly json?: boolean;
+}
+
+/** Options that make a run a chunked one. */
+const CHUNKED = ["memory", "job", "inPlace", "threads", "redis", "queue", "slurm"] as const;
+
+export const CHUNKED_HELP = `
+An input may be a Zarr array. Then, and with --memory or --job, the arrays are
+read and written chunk by chunk, so that they may be larger than memory: the
+result has the same bits. Inputs are Zarr or .npy, and -o says where the new
+array goes; --in-place changes data. The same command goes on after an
+interruption. All indices are checked before the output is begun.`;
+
+export function addChunkedOptions(command: Command): Command {
+  return command
+    .option(
+      "--memory <size>",
+      "do it chunk by chunk in this much memory, such as 1G",
+      (text: string) => parseBytes(text, "--memory"),
+    )
+    .option("--job <folder>", "do it chunk by chunk, with this folder for what is half-way")
+    .option("--in-place", "change data, a Zarr array, instead of writing a new array")
+    .option(
+      "--threads <count>",
+      "how many chunks are worked on at once",
+      wholeOption("--threads", 1),
+    )
+    .option(
+      "--redis [url]",
+      "let the workers of a queue run the job (ndscatter job worker); the default URL is NDSCATTER_REDIS",
+    )
+    .option("--queue <name>", "the name of that queue (default: ndscatter)")
+    .option("--slurm", "print the sbatch commands that do it");
+}
+
+/** Whether a run is a chunked one: because an option or an input says so. */
+export function isChunked(io: Io, texts: readonly string[], options: ChunkedOptions): boolean {
+  if (CHUNKED.some((name) => options[name] !== undefined)) return true;
+  const placesOf = (all: readonly string[]): string[] =>
+    all.map((text) => placeOf(io, text.replace(/^\w+=/, "")));
+  const inputs = placesOf(texts);
+  // Only an array of chunks can be a folder.
+  return [...inputs, ...placesOf(options.output ?? [])].some(isNamed) || inputs.some(isFolder);
+}
+
+/** True for a name that only an array of chunks has. */
+const isNamed = (file: string): boolean =>
+  isUrl(file) || path.extname(file).toLowerCase() === ".zarr";
+
+/** True for a folder. False for a name that the system refuses: its error appears when the file is read or written. */
+function isFolder(file: string): boolean {
+  try {
+    return fs.statSync(file).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+export async function runChunked(
+  io: Io,
+  target: string,
+  texts: readonly string[],
+  options: ChunkedOptions,
+): Promise<void> {
+  if (!isOperator(target)) {
+    throw wrongUsage(`${printFile(target)} is no operator, and only operators run chunk by chunk`);
+  }
+  if (options.expect !== undefined) {
+    throw wrongUsage("--expect compares tensors; a result that is an array of chunks is not read");
+  }
+  if (options.queue !== undefined && options.redis === undefined) {
+    throw wrongUsage("--queue names a queue in Redis; say which Redis with --redis");
+  }
+  if (options.job === "") throw wrongUsage("--job takes the name of a folder");
+  const { domain, opset, attr } = options;
+  const call = parseCall(target, {
+    ...(domain !== undefined && { domain }),
+    ...(opset !== undefined && { opset }),
+    ...(attr !== undefined && { attr }),
+  });
+  const redis = options.redis === undefined ? undefined : redisOf(io, options.redis);
+  const request = await requestOf(io, call, texts, options);
+  const { folder } = request;
+  const spec = await createJob(request);
+  const wasDone = fs.existsSync(path.join(folder, "done"));
+  if (options.slurm === true) {
+    const { memory, threads } = options;
+    return printSlurm(io, folder, {
+      ...(memory !== undefined && { memory }),
+      ...(threads !== undefined && { threads }),
+    });
+  }
+  const report = new JobReport(io);
+  const { queue } = options;
+  try {
+    if (redis === undefined) await runHere(io, folder, options, report);
+    else await runWithRedis(io, folder, { redis, queue });
+  } catch (error) {
+    if (isTensorError(error, "index-out-of-range", "duplicate-index")) {
+      await endFolder(folder, spec.id, options);
+    }
+    throw error;
+  }
+  await endFolder(folder, spec.id, options);
+  const out = await openArray(spec.out.path);
+  const [{ name }] = call.version.outputs;
+  if (report.seconds > CLI.long) report.disk = await diskRate(path.dirname(folder));
+  const file = isUrl(spec.out.path) ? spec.out.path : path.relative(io.cwd, spec.out.path);
+  const { dtype, shape } = out;
+  await io.stdout.write(
+    options.json === true
+      ? `${printJson({ outputs: [{ name, dtype, shape, file }], stages: report.stages })}\n`
+      : [`${name}: ${printType(out)}`, `  written to ${file}`, ...report.lines(), ""].join("\n"),
+  );
+  const isOld = wasDone && options.json !== true;
+  if (isOld) await printNote(io, `this job was done before; remove ${folder} to do it again`);
+}
+
+/** Removes a job that is over, if nobody asked for its folder. */
+async function endFolder(folder: string, id: string, { job }: ChunkedOptions): Promise<void> {
+  if (job === undefined) await removeJob(folder, id);
+}
+
+async function requestOf(
+  io: Io,
+  { node, version, title, given }: Call,
+  texts: readonly string[],
+  options: ChunkedOptions,
+): Promise<JobRequest> {
+  const optional = new Set<string>();
+  const inputs = version.inputs.map(({ name }) => name).filter((name) => !given.has(name));
+  const sources = bindInputFiles(texts, { title, inputs, optional });
+  const fileOf = (role: Role): string | undefined =>
+    sources.get(version.inputs.find((input) => roleOf(input) === role)?.name ?? "");
+  const [dataFile, indicesFile, updatesFile] = [
+    fileOf("data"),
+    fileOf("indices"),
+    fileOf("updates"),
+  ];
+  if (dataFile === undefined || indicesFile === undefined) {
+    throw wrongUsage(`${title} needs data and indices`);
+  }
+  const out = outOf(io, version.outputs[0].name, title, options);
+  const place = out?.path ?? placeOf(io, dataFile);
+  if (options.job === undefined && isUrl(place)) {
+    throw wrongUsage(`a job for ${place} needs a folder here: --job FOLDER`);
+  }
+  const { memory = 2 ** 30, threads = availableParallelism(), job } = options;
+  return {
+    folder: path.resolve(io.cwd, job ?? `${place}.job`),
+    call: { node, axis: axisOf(io, given, fileOf("axis")) },
+    data: await open(io, dataFile),
+    indices: await open(io, indicesFile),
+    updates: updatesFile === undefined ? undefined : await open(io, updatesFile),
+    out,
+    memory,
+    threads,
+  };
+}
+
+function axisOf(
+  io: Io,
+  given: ReadonlyMap<string, Tensor>,
+  file: string | undefined,
+): number | undefined {
+  const [typed] = given.values();
+  const axis = file === undefined ? typed : readTensorFile(io, file);
+  if (axis === undefined) return undefined;
+  const isOne = axis.size === 1 && axis.shape.length < 2;
+  if (isOne && /^u?int/.test(axis.dtype)) return Number(axis.data[0]);
+  const sentence = `axis must be one integer, a scalar or of the shape [1], got ${printType(axis)}`;
+  throw wrongData(sentence);
+}
+
+async function open(io: Io, file: string): Promise<ChunkedArray> {
+  if (file === STDIN || file.toLowerCase().endsWith(".pb")) {
+    const what = file === STDIN ? "standard input" : file;
+    throw wrongUsage(`${what} is not read in parts; give an .npy file or a Zarr array`);
+  }
+  try {
+    return await openArray(placeOf(io, file));
+  } catch (error) {
+    throw errorAt(file, error);
+  }
+}
+
+const isUrl = (file: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(file);
+
+/** The absolute path of a file or folder; an address stays what it is. */
+const placeOf = (io: Io, file: string): string => (isUrl(file) ? file : path.resolve(io.cwd, file));
+
+function outOf(
+  io: Io,
+  name: string,
+  title: string,
+  { output = [], inPlace = false }: ChunkedOptions,
+): JobRequest["out"] {
+  const file = bindFiles(output, [name], "output", title).get(name);
+  if (inPlace && file !== undefined) {
+    throw wrongUsage("--in-place changes data, so there is no other output; leave -o out");
+  }
+  if (inPlace) return null;
+  if (file === undefined) {
+    throw wrongUsage(
+      "a result that is done chunk by chunk needs a place: -o new.zarr, or --in-place",
+    );
+  }
+  return { format: checkArrayFormat(file), path: placeOf(io, file) };
+}

@@ -1,0 +1,201 @@
+/** `ndscatter compare`: one call as other systems do it, where they part from its version, and what to write in each. */
+
+import { Option, type Command } from "commander";
+import {
+  compareDialects,
+  dialects,
+  isTensorError,
+  printScalar,
+  printShape,
+  resolve,
+  run,
+  type Dialect,
+  type DialectComparison,
+  type Scalar,
+  type Tensor,
+} from "../../entries/index.ts";
+import type { NodeCall } from "../../entries/onnx.ts";
+import { bindInputFiles } from "../input/bindings.ts";
+import { coordinatesOf } from "../text/cells.ts";
+import { cellOf } from "../text/comparison.ts";
+import { codeOf } from "../text/dialect-code.ts";
+import { WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { JSON_HELP, printCount, printJson, quote } from "../text/layout.ts";
+import { collect, versionTitle } from "../input/operator-call.ts";
+import { checkOneInput, readTensorFiles } from "../input/read-files.ts";
+import { addTaskArguments, findTask, type TaskOptions } from "./task.ts";
+
+interface CompareOptions extends TaskOptions {
+  readonly dialect?: readonly string[];
+  readonly json?: boolean;
+}
+
+const HELP = `
+The arguments are those of ndscatter explain. A dialect is a runtime or a
+document: what it does with negative indices, indices out of range, repeats, NaN
+and roundings is known from a table, which docs/dialects.md explains. Nothing but
+the call itself is run. For each dialect there is a line of code that makes y of
+data, indices and updates, where one is known.
+
+The status is 0 where every dialect that has the operator agrees with its
+version, in every bit, and 1 where one parts.
+
+Examples:
+  ndscatter compare ScatterND data.npy indices.npy updates.npy
+  ndscatter compare ScatterND --attr reduction=add d.npy i.npy u.npy
+  ndscatter compare Gather --dialect jax --dialect numpy d.npy i.npy
+  ndscatter compare large.onnx --node /ScatterND cache.npy i.npy u.npy --json`;
+
+export function addCompareCommand(program: Command, io: Io, fail: (status: Status) => void): void {
+  const command = program
+    .command("compare")
+    .summary("compare what other systems make of a call")
+    .description(
+      "Compare what other systems make of a call with the exact result, and show what to write in each.",
+    );
+  addTaskArguments(command)
+    .addOption(
+      new Option("--dialect <name>", "only this one, such as numpy; repeatable").argParser(collect),
+    )
+    .option("--json", JSON_HELP)
+    .addHelpText("after", HELP)
+    .action(async (target: string, texts: readonly string[], options: CompareOptions) => {
+      const chosen = chooseDialects(options.dialect);
+      const task = findTask(io, target, options);
+      task.checkOneNode();
+      const files = bindInputFiles(texts, task);
+      checkOneInput([task.file, ...files.values()]);
+      const report = reportOf(task.call(readTensorFiles(io, files)), chosen);
+      await io.stdout.write(`${options.json ? reportJson(report) : reportText(report)}\n`);
+      if (report.rows.some(({ agrees, why }) => !agrees && why !== "missing")) fail(WRONG_DATA);
+    });
+}
+
+function chooseDialects(names: readonly string[] | undefined): readonly Dialect[] {
+  const all = dialects();
+  const unknown = names?.find((name) => all.every(({ id }) => id !== name));
+  if (unknown !== undefined) {
+    const known = all.map(({ id }) => id).join(", ");
+    throw wrongUsage(`--dialect must be one of ${known}, got ${quote(unknown)}`);
+  }
+  return names === undefined ? all : all.filter(({ id }) => names.includes(id));
+}
+
+interface Row extends DialectComparison {
+  readonly version: string;
+  readonly code: string | null;
+}
+
+interface Report {
+  readonly title: string;
+  /** The exact result, or the sentence of the error. */
+  readonly exact: Tensor | string;
+  readonly rows: readonly Row[];
+}
+
+function reportOf({ node, inputs }: NodeCall, chosen: readonly Dialect[]): Report {
+  const compared = compareDialects(node, inputs);
+  const rows = chosen.flatMap(({ id, version }) =>
+    compared.flatMap((one) =>
+      one.dialect === id
+        ? [{ ...one, version, code: one.why === "missing" ? null : codeOf(id, node, inputs) }]
+        : [],
+    ),
+  );
+  return { title: versionTitle(resolve(node)), exact: exactOf(node, inputs), rows };
+}
+
+function exactOf(node: NodeCall["node"], inputs: NodeCall["inputs"]): Tensor | string {
+  try {
+    return run(node, inputs)[0];
+  } catch (error) {
+    if (isTensorError(error, "index-out-of-range")) return error.message;
+    throw error;
+  }
+}
+
+const MOST_CELLS = 5;
+
+interface Cell {
+  readonly at: readonly number[];
+  readonly exact: Scalar | undefined;
+  readonly here: Scalar;
+}
+
+/** The first cells that differ. Those of a call that is an error have no exact value. */
+const cellsOf = ({ differing, output }: Row, exact: Report["exact"]): Cell[] =>
+  output === null
+    ? []
+    : differing.slice(0, MOST_CELLS).map((cell) => {
+        const at = coordinatesOf(cell, output.shape);
+        const valueOf = (tensor: Tensor): Scalar => cellOf(tensor, at).toArray() as Scalar;
+        return {
+          at,
+          exact: typeof exact === "string" ? undefined : valueOf(exact),
+          here: valueOf(output),
+        };
+      });
+
+const openOf = ({ undecided, output }: Row): (readonly number[])[] =>
+  output === null
+    ? []
+    : undecided.slice(0, MOST_CELLS).map((cell) => coordinatesOf(cell, output.shape));
+
+function reportText({ title, exact, rows }: Report): string {
+  const head = typeof exact === "string" ? exact : `${title} is\n${exact}`;
+  return [head, ...rows.map((row) => rowText(row, exact))].join("\n\n");
+}
+
+function rowText(row: Row, exact: Report["exact"]): string {
+  const { dialect, version, ids, differing, undecided, output, code } = row;
+  const named = ids.length === 0 ? "" : ` (${ids.join(", ")})`;
+  const lines = [`${dialect} ${version}: ${verdictOf(row, exact)}${named}`];
+  for (const { at, exact: right, here } of cellsOf(row, exact)) {
+    const dtype = output?.dtype ?? "float32";
+    const instead = right === undefined ? "" : `, not ${printScalar(dtype, right)}`;
+    lines.push(`  ${printShape(at)} is ${printScalar(dtype, here)}${instead}`);
+  }
+  if (differing.length > MOST_CELLS) lines.push(`  and ${differing.length - MOST_CELLS} more`);
+  const open = openOf(row).map(printShape).join(", ");
+  const more = undecided.length > MOST_CELLS ? ` and ${undecided.length - MOST_CELLS} more` : "";
+  if (open !== "") lines.push(`  not decided: ${open}${more}`);
+  if (code !== null) lines.push(`  ${code}`);
+  return lines.join("\n");
+}
+
+function verdictOf({ agrees, why, differing, undecided }: Row, exact: Report["exact"]): string {
+  if (why === "missing") return "has no such operator, reduction or data type";
+  if (why === "undefined") return "its result is not defined, or not known";
+  if (why === "error") return agrees ? "an error too" : "an error";
+  if (agrees) return "agrees";
+  if (typeof exact === "string" && differing.length + undecided.length === 0) {
+    return "leaves the bad indices out";
+  }
+  const cells = [
+    ...(differing.length > 0
+      ? [`${printCount(differing.length, "cell")} ${differing.length === 1 ? "differs" : "differ"}`]
+      : []),
+    ...(undecided.length > 0 ? [`${printCount(undecided.length, "cell")} not decided`] : []),
+  ].join(", ");
+  return typeof exact === "string" ? `no error; ${cells}` : cells;
+}
+
+function reportJson({ title, exact, rows }: Report): string {
+  const isError = typeof exact === "string";
+  return printJson({
+    operator: title,
+    error: isError ? exact : null,
+    exact: isError ? null : exact.toArray(),
+    dialects: rows.map((row) => ({
+      dialect: row.dialect,
+      version: row.version,
+      agrees: row.agrees,
+      why: row.why,
+      ids: row.ids,
+      differing: { count: row.differing.length, first: cellsOf(row, exact) },
+      undecided: { count: row.undecided.length, first: openOf(row) },
+      code: row.code,
+    })),
+  });
+}

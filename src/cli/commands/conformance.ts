@@ -1,0 +1,196 @@
+/**
+ * `ndscatter conformance`: runs test folders of ONNX's backend suite. A folder has `model.onnx` and data sets
+ * `test_data_set_0`, … with `input_0.pb`, … and `output_0.pb`, … in the order of the graph's inputs and outputs.
+ *
+ * Results are compared bit for bit, where ONNX's own runner allows a relative error of 1e-3.
+ */
+
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { setImmediate } from "node:timers/promises";
+import type { Command } from "commander";
+import { isTensorError, tensor, type Tensor } from "../../entries/index.ts";
+import { runModel, unsupportedOperators, type Model, type ValueInfo } from "../../entries/onnx.ts";
+import { compareTensors } from "../text/comparison.ts";
+import { Failure, failureOf, withPath, wrongData, WRONG_DATA, type Status } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { JSON_HELP, printJson, quote } from "../text/layout.ts";
+import { readModelFile, readTensorFile } from "../input/read-files.ts";
+
+const HELP = `
+DIR is a test folder or has test folders in it. A test folder has model.onnx and
+test_data_set_0 with input_0.pb, ..., output_0.pb, .... Results are compared bit
+for bit. The status is 1 if any folder failed.
+
+Folders are skipped, with the reason, where they need operators, data types or
+casts that this package does not have, and where an expected result is bfloat16
+stored as uint16: before release 1.19 ONNX cut such results off instead of
+rounding them.
+
+Examples:
+  ndscatter conformance onnx/backend/test/data/node
+  ndscatter conformance onnx/backend/test/data/node/test_scatternd_add
+  ndscatter conformance --json tests > report.json`;
+
+export function addConformanceCommand(
+  program: Command,
+  io: Io,
+  fail: (status: Status) => void,
+): void {
+  program
+    .command("conformance")
+    .summary("run ONNX backend test folders")
+    .description("Run ONNX backend test folders and print a line for each.")
+    .argument("<dir>", "a test folder, or a folder of test folders")
+    .option("--json", JSON_HELP)
+    .addHelpText("after", HELP)
+    .action(async (dir: string, { json = false }: { json?: boolean }) => {
+      const { failed } = await testAll(io, dir, json);
+      if (failed > 0) fail(WRONG_DATA);
+    });
+}
+
+interface Verdict {
+  readonly name: string;
+  readonly status: "ok" | "FAIL" | "skipped";
+  /** Why it failed or was skipped. */
+  readonly reason?: string;
+}
+
+async function testAll(io: Io, dir: string, json: boolean): Promise<{ failed: number }> {
+  const verdicts: Verdict[] = [];
+  for (const folder of findFolders(io, dir)) {
+    const name = path.basename(path.resolve(io.cwd, folder));
+    const verdict = { name, ...testFolder(io, folder) };
+    verdicts.push(verdict);
+    // oxlint-disable-next-line no-await-in-loop
+    if (!json) await io.stdout.write(`${printVerdict(verdict)}\n`);
+    // Gives the event loop a turn, in which the line is written and a closed pipe is noticed.
+    // oxlint-disable-next-line no-await-in-loop
+    await setImmediate();
+  }
+  const count = (status: Verdict["status"]): number =>
+    verdicts.filter((verdict) => verdict.status === status).length;
+  const [passed, failed, skipped] = [count("ok"), count("FAIL"), count("skipped")];
+  const summary = `${passed} passed, ${failed} failed, ${skipped} skipped`;
+  await io.stdout.write(
+    `${json ? printJson({ passed, failed, skipped, folders: verdicts }) : summary}\n`,
+  );
+  return { failed };
+}
+
+const printVerdict = ({ name, status, reason }: Verdict): string =>
+  `${status.padEnd("skipped".length)}  ${name}${reason === undefined ? "" : `: ${reason}`}`;
+
+const MODEL = "model.onnx";
+const DATA_SET = /^test_data_set_\d+$/;
+
+/** @throws Failure where `dir` neither is a test folder nor has one in it. */
+function findFolders(io: Io, dir: string): string[] {
+  if (isTestFolder(io, dir)) return [dir];
+  const isFolder = (place: string): boolean =>
+    fs.statSync(path.resolve(io.cwd, place), { throwIfNoEntry: false })?.isDirectory() ?? false;
+  const folders = list(io, dir)
+    .map((name) => path.join(dir, name))
+    .filter((place) => isFolder(place) && isTestFolder(io, place));
+  if (folders.length > 0) return folders;
+  throw wrongData(`${dir}: there is no ${MODEL} in it or in a folder of it`);
+}
+
+const isTestFolder = (io: Io, folder: string): boolean =>
+  list(io, folder).some((name) => name === MODEL || DATA_SET.test(name));
+
+/** The names in a folder. Numbers in names count as numbers, so that `input_10` follows `input_9`. */
+const list = ({ cwd }: Io, folder: string): string[] =>
+  withPath(folder, () => fs.readdirSync(path.resolve(cwd, folder))).toSorted(
+    new Intl.Collator("en", { numeric: true }).compare,
+  );
+
+/** Never throws: one bad folder must not hide the others. */
+function testFolder(io: Io, folder: string): Omit<Verdict, "name"> {
+  try {
+    const model = readModelFile(io, path.join(folder, MODEL));
+    const obstacle = obstacleOf(model);
+    if (obstacle !== null) return { status: "skipped", reason: obstacle };
+    const sets = list(io, folder).filter((name) => DATA_SET.test(name));
+    if (sets.length === 0) return { status: "FAIL", reason: "there is no test_data_set_0" };
+    const differences = sets.flatMap((set) => testDataSet(io, model, folder, set));
+    return differences.length === 0
+      ? { status: "ok" }
+      : { status: "FAIL", reason: differences.join("; ") };
+  } catch (error) {
+    const isBeyond = error instanceof Unsupported || isMissingCast(error);
+    return { status: isBeyond ? "skipped" : "FAIL", reason: failureOf(error).message };
+  }
+}
+
+/** A test that says nothing about this package. */
+class Unsupported extends Failure {}
+
+/** Whether a Cast has failed because of its data types: text, floats below 16 bits, integers too small for a value. */
+const isMissingCast = (error: unknown): boolean =>
+  isTensorError(error, "dtype", "attribute") && error.op === "Cast";
+
+/** Why a model cannot be run here at all, or null. */
+function obstacleOf(model: Model): string | null {
+  const missing = unsupportedOperators(model);
+  if (missing.length > 0) return missing.join(", ");
+  const odd = model.graph.inputs.find(({ type }) => type === null);
+  return odd === undefined
+    ? null
+    : `the input ${quote(odd.name)} must be a tensor of a data type that this package has`;
+}
+
+/** The first difference of each output, as sentences. */
+function testDataSet(io: Io, model: Model, folder: string, set: string): string[] {
+  const { graph } = model;
+  const files = list(io, path.join(folder, set));
+  const given = files.filter((name) => /^input_\d+\.pb$/.test(name));
+  const wanted = files.filter((name) => /^output_\d+\.pb$/.test(name));
+  const constants = new Set(graph.constants.map(({ name }) => name));
+  // Before ONNX's IR version 4 every constant was an input too, but none has a file.
+  const inputs = graph.inputs.filter(
+    ({ name }) => graph.inputs.length === given.length || !constants.has(name),
+  );
+  checkCount(set, "input", given.length, inputs.length);
+  checkCount(set, "output", wanted.length, graph.outputs.length);
+  const read = (name: string): Tensor => readTensorFile(io, path.join(folder, set, name));
+  // An expanded CastLike declares an input that it never reads. In some releases its file has another shape.
+  const needed = new Set([
+    ...graph.nodes.flatMap((node) => node.inputs),
+    ...graph.outputs.map(({ name }) => name),
+  ]);
+  const values = inputs.flatMap((input, position) => {
+    const value = read(given[position]);
+    return needed.has(input.name) ? [[input.name, bfloat16Of(value, input) ?? value]] : [];
+  });
+  const isNeeded = ({ name }: ValueInfo): boolean => needed.has(name);
+  const results = runModel(
+    { ...model, graph: { ...graph, inputs: graph.inputs.filter(isNeeded) } },
+    Object.fromEntries(values),
+  );
+  return wanted.flatMap((file, position) => {
+    const output = graph.outputs[position];
+    const expected = read(file);
+    const place = `${set}/${file}`;
+    if (bfloat16Of(expected, output) !== null) {
+      throw new Unsupported(
+        WRONG_DATA,
+        `${place} is bfloat16 stored as uint16, cut off and not rounded`,
+      );
+    }
+    const difference = compareTensors(output.name, results[output.name], expected, place);
+    return difference === null ? [] : [difference.sentence];
+  });
+}
+
+/** A value that is declared as bfloat16 but stored as uint16, as in ONNX up to release 1.18; null for any other. */
+const bfloat16Of = ({ dtype, shape, data }: Tensor, { type }: ValueInfo): Tensor | null =>
+  dtype === "uint16" && type?.dtype === "bfloat16" && data instanceof Uint16Array
+    ? tensor("bfloat16", [...shape], data)
+    : null;
+
+function checkCount(set: string, what: string, files: number, needed: number): void {
+  if (files === needed) return;
+  throw wrongData(`${set} has ${files} ${what} files, but the model has ${needed} ${what}s`);
+}

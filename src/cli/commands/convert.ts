@@ -1,0 +1,192 @@
+/** `ndscatter convert`: converts a model to another opset of ONNX, or from ONNX to OpenVINO and back. */
+
+import * as path from "node:path";
+import type { Command } from "commander";
+import { isTensorError } from "../../entries/index.ts";
+import {
+  convertModel,
+  externalFiles,
+  extractNode,
+  writeModel,
+  type Conversion,
+  type ConvertTarget,
+  type Model,
+} from "../../entries/onnx.ts";
+import { writeIR } from "../../entries/openvino.ts";
+import { STDIN, withPath, wrongData, wrongUsage } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { escapeControls, JSON_HELP, printCount, printJson, printName } from "../text/layout.ts";
+import { wholeOption } from "../input/numbers.ts";
+import { isIR, modelFiles, readModelFile } from "../input/read-files.ts";
+import { checkPlace, isSameFile, writeFiles } from "../input/write-files.ts";
+
+interface ConvertCommand {
+  readonly opset?: number;
+  readonly output: string;
+  readonly node?: string;
+  readonly force?: boolean;
+  readonly json?: boolean;
+}
+
+const HELP = `
+The output's ending is its format: .onnx, or .xml for OpenVINO, with a .bin
+beside it. What the target cannot express with the same results, bit for bit, is
+refused: the command names the operators, their number and the reasons, and
+writes nothing.
+
+Within ONNX every operator of ai.onnx is converted: many stay as they are, axes
+and the like become inputs or attributes, and the Softmax of before opset 13
+becomes the one of since. With --force, operators outside the family that cannot
+be converted, or not certainly, are left as they are and counted. To the other
+format there must be no other operators than those of this package, Constant,
+Identity and Cast.
+
+--node writes one node alone, also of a body or a function, by the names that
+explain takes. Its constants come along; its other inputs are inputs of the new
+model. Without --opset it keeps the opset of its model.
+
+-o replaces a file that exists, but never the model that is read. A file changes
+as a whole or not at all; a link is followed, and other hard links of the file
+keep the old contents. Data in other files stay there, so the output must be in
+the folder of the model. A model in standard input is ONNX's, or an IR where it
+begins with <; it may not have data in other files.
+
+Examples:
+  ndscatter convert model.onnx --opset 13 -o m13.onnx
+  ndscatter convert model.onnx -o net.xml
+  ndscatter convert model.onnx --opset 8 -o net.xml   no newer operators of OpenVINO
+  ndscatter convert net.xml --opset 18 -o model.onnx
+  ndscatter convert model.onnx --node scatter_7 -o node.onnx
+  gunzip -c model.onnx.gz | ndscatter convert - --opset 13 -o m13.onnx`;
+
+export function addConvertCommand(program: Command, io: Io): void {
+  program
+    .command("convert")
+    .summary("convert a model to another opset or format")
+    .description("Convert a model to another opset of ONNX, or from ONNX to OpenVINO and back.")
+    .argument("<model>", "an ONNX model, an OpenVINO IR (.xml), or - for standard input")
+    .option(
+      "--opset <number>",
+      "the opset of the result; of OpenVINO the newest is the default",
+      wholeOption("--opset", 1),
+    )
+    .requiredOption("-o, --output <file>", "where the result goes: .onnx or .xml")
+    .option("--node <name>", "write this node of the model alone")
+    .option("--force", "leave other operators that cannot be converted as they are")
+    .option("--json", JSON_HELP)
+    .addHelpText("after", HELP)
+    .action(async (file: string, options: ConvertCommand) => {
+      const { output, node, force = false, json } = options;
+      const wanted = targetOf(options);
+      checkOutput(io, file, output);
+      const whole = readModelFile(io, file);
+      const model = node === undefined ? whole : withPath(file, () => extractNode(whole, node));
+      checkExternal(io, file, output, model);
+      const target = wanted ?? ownTarget(model);
+      const conversion = withPath(file, () => convert(model, target, force));
+      await writeFiles(
+        io,
+        withPath(output, () => encode(output, conversion.model)),
+      );
+      const print = json ? conversionJson : conversionText;
+      await io.stdout.write(`${print(output, conversion)}\n`);
+    });
+}
+
+/** What to convert to: the ending of the output is the format. Null for one node that keeps its opset. */
+function targetOf({ output, opset, node }: ConvertCommand): ConvertTarget | null {
+  if (isIR(output)) return { domain: "openvino", ...(opset !== undefined && { opset }) };
+  if (path.extname(output).toLowerCase() !== ".onnx") {
+    throw wrongUsage(`${output} must end in .onnx or .xml, which tells its format`);
+  }
+  if (opset !== undefined) return { opset };
+  if (node !== undefined) return null;
+  throw wrongUsage(`an ONNX model needs --opset, such as --opset 18`);
+}
+
+/** The opset that an ONNX model has. */
+function ownTarget({ opsets }: Model): ConvertTarget {
+  const { "ai.onnx": opset } = opsets;
+  if (opset !== undefined) return { opset };
+  throw wrongUsage("a node of an IR has no opset of ONNX; name one, such as --opset 18");
+}
+
+/** Checks the output before anything is read. */
+function checkOutput(io: Io, file: string, output: string): void {
+  for (const place of modelFiles(output)) {
+    if (modelFiles(file).some((input) => isSameFile(io, place, input))) {
+      throw wrongUsage(`the output ${place} would replace a file that the command reads`);
+    }
+    checkPlace(io, place);
+  }
+}
+
+/** An opset that does not exist is the fault of what was typed. */
+function convert(model: Model, target: ConvertTarget, force: boolean): Conversion {
+  try {
+    return convertModel(model, target, { force });
+  } catch (error) {
+    throw isTensorError(error, "unknown-operator") ? wrongUsage(error.message, error) : error;
+  }
+}
+
+/** An ONNX model that is written refers to the same data files as before, by their places in its own folder. */
+function checkExternal(io: Io, file: string, output: string, model: Model): void {
+  const isBeside = file !== STDIN && isSameFile(io, path.dirname(file), path.dirname(output));
+  if (isIR(output) || isIR(file) || isBeside) return;
+  const files = withPath(file, () => externalFiles(model));
+  if (files.length === 0) return;
+  const data = files.map(printName).join(", ");
+  if (file === STDIN)
+    throw wrongData(`the model in standard input keeps data in ${data}; name its file`);
+  const advice = `write ${path.basename(output)} to its folder, ${path.dirname(file)}`;
+  throw wrongData(`${file} keeps data in ${data} beside it; ${advice}`);
+}
+
+function encode(output: string, model: Model): { file: string; bytes: Uint8Array }[] {
+  const [file, beside = ""] = modelFiles(output);
+  if (!isIR(output)) return [{ file, bytes: writeModel(model) }];
+  const { xml, bin } = writeIR(model);
+  return [
+    { file: beside, bytes: bin },
+    { file, bytes: new TextEncoder().encode(xml) },
+  ];
+}
+
+/** Of more changes than these each kind takes one line. */
+const MAX_LINES = 20;
+
+function changeLines(changes: readonly string[]): readonly string[] {
+  if (changes.length <= MAX_LINES) return changes;
+  const kinds = new Map<string, number>();
+  for (const change of changes) {
+    const kind = change.slice(change.lastIndexOf(": ") + 2);
+    kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  }
+  return [...kinds].map(([kind, count]) => `${printCount(count, "node")}: ${kind}`);
+}
+
+function conversionText(output: string, { changes, unchecked, notes }: Conversion): string {
+  const count = [...unchecked.values()].reduce((sum, one) => sum + one, 0);
+  const others = [...unchecked].map(([op, many]) => `${printName(op)} ${many}`).join(", ");
+  return [
+    `${output}: ${printCount(changes.length, "node")} changed`,
+    ...changeLines(changes).map((line) => `  ${line}`),
+    ...(count === 0 ? [] : [`${printCount(count, "node")} left as before, unchecked: ${others}`]),
+    ...notes.map((note) => `note: ${note}`),
+  ]
+    .map(escapeControls)
+    .join("\n");
+}
+
+function conversionJson(output: string, { model, changes, unchecked, notes }: Conversion): string {
+  const { irVersion, opsets } = model;
+  return printJson({
+    output,
+    irVersion,
+    opsets,
+    changes,
+    unchecked: Object.fromEntries(unchecked),
+    notes,
+  });
+}

@@ -1,0 +1,162 @@
+/** `ndscatter explain`: explains what an operator, or one node of a model, does with tensors from files. */
+
+import type { Command } from "commander";
+import {
+  diagnose,
+  explain,
+  isTensorError,
+  type Diagnosis,
+  type Explanation,
+  type Tensor,
+} from "../../entries/index.ts";
+import type { NodeCall } from "../../entries/onnx.ts";
+import { bindInputFiles } from "../input/bindings.ts";
+import { compareTensors } from "../text/comparison.ts";
+import { canvasOf } from "../text/drawing.ts";
+import { explanationJson } from "../text/explanation-json.ts";
+import { explanationText } from "../text/explanation-text.ts";
+import { printFile, wrongData } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { JSON_HELP, printName } from "../text/layout.ts";
+import { checkOneInput, readTensorFile, readTensorFiles } from "../input/read-files.ts";
+import { diagnosesOf, historyLines, reasonLines } from "../text/reasons.ts";
+import { addTaskArguments, findTask, type Task, type TaskOptions } from "./task.ts";
+import { printType } from "../text/type-text.ts";
+
+interface ExplainOptions extends TaskOptions {
+  readonly expect?: string;
+  readonly json?: boolean;
+}
+
+const HELP = `
+The arguments are those of ndscatter run, - for standard input too. Small tensors are drawn, large ones are
+summed up. Elements that updates hit, or that are read, are green, or yellow
+where that happens more than once; bad indices are red. Where the output is no
+terminal, or NO_COLOR is set, the signs * ** and ! stand for the colours.
+
+What run refuses is explained too, as far as possible: the shapes that were
+derived, and every bad index. The status is that of run.
+
+With --expect the result of another runtime is compared, also where run refuses
+the call because of an index: known faults that give that result are named, and
+what really happens to the first cell that differs.
+
+Examples:
+  ndscatter explain ScatterND data.npy indices.npy updates.npy
+  ndscatter explain ScatterND --opset 18 --attr reduction=add d.npy i.npy u.npy
+  ndscatter explain large.onnx --node /ScatterND cache.npy i.npy u.npy
+  ndscatter explain vad.onnx --node 'If "If_0" / then_branch / take' x.npy
+  ndscatter explain GatherND d.npy i.npy --json > story.json`;
+
+export function addExplainCommand(program: Command, io: Io): void {
+  const command = program
+    .command("explain")
+    .summary("explain what an operator or one node of a model does")
+    .description(
+      "Explain which update hits which element, where each element of a gather comes from, which shapes\n" +
+        "follow from which, and what is wrong.",
+    );
+  addTaskArguments(command)
+    .option("--expect <file>", "explain how a result differs, status 1 if it does")
+    .option("--json", `${JSON_HELP}, all of it`)
+    .addHelpText("after", HELP)
+    .action((target: string, texts: readonly string[], options: ExplainOptions) =>
+      explainTask(io, target, texts, options),
+    );
+}
+
+async function explainTask(
+  io: Io,
+  target: string,
+  texts: readonly string[],
+  options: ExplainOptions,
+): Promise<void> {
+  const task = findTask(io, target, options);
+  task.checkOneNode();
+  const { expect: file, json } = options;
+  const files = bindInputFiles(texts, task);
+  checkOneInput([task.file, ...files.values(), file]);
+  const call = task.call(readTensorFiles(io, files));
+  const explanation = explain(call.node, call.inputs);
+  const expected = file === undefined ? null : expectation(io, task, call, explanation, file);
+  const parts = json
+    ? explanationJson(explanation, expected?.facts)
+    : [explanationText(explanation, canvasOf(io)), ...(expected === null ? [] : [expected.text])];
+  for (const part of parts) {
+    // Waits for the reader, because all parts together may be more than memory holds.
+    // oxlint-disable-next-line no-await-in-loop
+    await io.stdout.write(part);
+  }
+  const { error } = explanation;
+  const sentence = error?.message ?? expected?.sentence;
+  if (sentence === undefined) return;
+  throw wrongData(
+    task.file === undefined || error === null ? sentence : `${printFile(task.file)}: ${sentence}`,
+    error,
+  );
+}
+
+/** How the result of another runtime stands to the exact one. */
+interface Expectation {
+  readonly facts: object;
+  readonly text: string;
+  /** Undefined for an equal result. */
+  readonly sentence?: string;
+}
+
+function expectation(
+  io: Io,
+  { outputs: [name] }: Task,
+  call: NodeCall,
+  explanation: Explanation,
+  file: string,
+): Expectation {
+  const expected = readTensorFile(io, file);
+  const { output, error } = explanation;
+  const title = `${printName(name)} and ${printFile(file)}`;
+  if (output === null) {
+    const diagnoses = explained(call, expected, file, error);
+    const lines =
+      diagnoses === null
+        ? ["why: the call has no exact result to compare with"]
+        : reasonLines(diagnoses);
+    return { facts: { diagnoses: diagnoses ?? [] }, text: linesText(title, lines) };
+  }
+  const difference = compareTensors(name, output, expected, printFile(file));
+  if (difference === null)
+    return { facts: { equal: true }, text: `\n${printName(name)} equals ${printFile(file)}\n` };
+  const { sentence, isNaN: _, ...facts } = difference;
+  const diagnoses = diagnosesOf(call, expected, difference);
+  const lines = [
+    ...(diagnoses === null ? [] : reasonLines(diagnoses)),
+    ...(difference.at === null ? [] : historyLines(explanation, difference.at)),
+  ];
+  return {
+    facts: { equal: false, difference: facts, diagnoses: diagnoses ?? undefined },
+    text: linesText(sentence, lines),
+    sentence,
+  };
+}
+
+/**
+ * Explains a result of an invalid call; null if the call is invalid in a way that `diagnose` refuses. The error for a
+ * result of another type or shape than the output names the result's file.
+ */
+function explained(
+  { node, inputs }: NodeCall,
+  expected: Tensor,
+  file: string,
+  reason: Explanation["error"],
+): readonly Diagnosis[] | null {
+  try {
+    return diagnose(node, inputs, expected);
+  } catch (error) {
+    if (isTensorError(error) && error.message === reason?.message) return null;
+    if (!isTensorError(error) || error.input !== "actual") throw error;
+    const got = `${printFile(file)} is ${printType(expected)}`;
+    throw wrongData(`${got}, which is not the type or not the shape of the output`, error);
+  }
+}
+
+const linesText = (title: string, lines: readonly string[]): string =>
+  `\n${[title, ...lines.map((line) => `  ${line}`)].join("\n")}\n`;

@@ -1,0 +1,259 @@
+/** `ndscatter inspect`: prints what is wrong or risky about the scatters and gathers of models. */
+
+import { setImmediate } from "node:timers/promises";
+import type { Command } from "commander";
+import {
+  FINDINGS,
+  inspectModel,
+  type InspectedNode,
+  type InspectedValue,
+  type Report,
+} from "../../entries/onnx.ts";
+import { valuesOf } from "../text/cells.ts";
+import { Failure, WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { escapeControls, JSON_HELP, printCount, printJson, wrap } from "../text/layout.ts";
+import { fold, widthOf } from "../text/lines.ts";
+import { findModels, isFolder, type FoundFile } from "../input/model-files.ts";
+import { ProgressLine } from "../text/progress.ts";
+import { checkOneInput, withModel } from "../input/read-files.ts";
+import {
+  attributeFact,
+  isClean,
+  printCleanLine,
+  printCounts,
+  printReport,
+  type ReportView,
+} from "../text/report-text.ts";
+
+interface InspectOptions {
+  readonly all?: boolean;
+  readonly strict?: boolean;
+  readonly json?: boolean;
+}
+
+const meanings = Object.entries(FINDINGS).map(([id, { severity, meaning }]) =>
+  wrap(meaning, `  ${severity.padEnd(5)}  ${id.padEnd(26)}  `),
+);
+
+const HELP = `
+The nodes with findings come first, then a line for each operator. With --all
+every node is printed, in the order of the model.
+
+A folder stands for the .onnx files and the OpenVINO .xml files in it and in its
+folders. Hidden folders, folders called node_modules and links to folders are
+passed over. Of several models, those without findings take one line each. A
+file that cannot be read does not keep the others from being read. With --json
+several models, or a folder, are a list; a file that cannot be read has an error
+in it.
+
+Weights are not read: of a file of many gigabytes only the graph, constant
+indices and constants of up to 8 elements are. The weights of an IR are in the
+.bin of the same name beside it. Standard input is held in memory as a whole;
+what begins with < is an IR.
+The status is 1 where something is wrong or cannot be read, with --strict also
+where something is risky.
+
+All findings, by ids that do not change:
+${meanings.join("\n")}
+
+Examples:
+  ndscatter inspect model.onnx
+  ndscatter inspect --all model.onnx
+  ndscatter inspect --strict model.xml
+  ndscatter inspect models encoder.onnx decoder.onnx
+  gunzip -c model.onnx.gz | ndscatter inspect -
+  ndscatter inspect --json model.onnx > report.json`;
+
+export function addInspectCommand(program: Command, io: Io, fail: (status: Status) => void): void {
+  program
+    .command("inspect")
+    .summary("print what is wrong with the scatters and gathers of models")
+    .description("Print what is wrong or risky about the scatters and gathers of models.")
+    .argument(
+      "<file...>",
+      "ONNX models of any size, OpenVINO IRs (.xml), folders of them, or - for standard input",
+    )
+    .option("--all", "print every node, not only those with findings")
+    .option("--strict", "status 1 also for what is risky")
+    .option("--json", JSON_HELP)
+    .addHelpText("after", HELP)
+    .action(async (files: readonly string[], options: InspectOptions) => {
+      checkOneInput(files);
+      // As of a variable that is not set; as a path it would be the folder of the process.
+      if (files.includes("")) throw wrongUsage("the name of a file is empty");
+      const [file] = files;
+      const { wrong, risky } =
+        files.length === 1 && !isFolder(io, file)
+          ? await inspectOne(io, file, options)
+          : await inspectAll(io, files, options, fail);
+      if (wrong > 0 || (options.strict === true && risky > 0)) fail(WRONG_DATA);
+    });
+}
+
+type Counts = Report["counts"];
+
+const viewOf = (io: Io, { all = false }: InspectOptions): ReportView => ({
+  all,
+  width: widthOf(io.stdout),
+});
+
+async function inspectOne(io: Io, file: string, options: InspectOptions): Promise<Counts> {
+  const progress = new ProgressLine(io.stderr);
+  const report = inspectFile(io, file, progress);
+  progress.clear();
+  const text = options.json
+    ? printJson(factsOf(file, report))
+    : printReport(file, report, viewOf(io, options));
+  await io.stdout.write(`${text}\n`);
+  return report.counts;
+}
+
+const inspectFile = (io: Io, file: string, progress: ProgressLine): Report =>
+  withModel(io, file, (model) => {
+    // Of 100,000 nodes this takes 5 s, in which nothing can be shown.
+    progress.show(() => `${file}: inspecting ${printCount(model.graph.nodes.length, "node")}`);
+    return inspectModel(model);
+  });
+
+/** What was inspected so far. */
+interface Totals {
+  models: number;
+  /** Models with findings. */
+  found: number;
+  unreadable: number;
+  nodes: number;
+  readonly counts: Record<keyof Counts, number>;
+}
+
+/** Inspects models one by one, so that memory holds one of them. */
+async function inspectAll(
+  io: Io,
+  files: readonly string[],
+  options: InspectOptions,
+  fail: (status: Status) => void,
+): Promise<Counts> {
+  const counts = { wrong: 0, risky: 0, note: 0 };
+  const totals: Totals = { models: 0, found: 0, unreadable: 0, nodes: 0, counts };
+  const progress = new ProgressLine(io.stderr);
+  const showPlace = (place: string): void =>
+    progress.show(() => `${printCount(totals.models, "model")} inspected; ${place}`);
+  const print = options.json ? jsonPrinter(io) : textPrinter(io, viewOf(io, options));
+  for (const given of files) {
+    for (const found of findModels(io, given, showPlace)) {
+      showPlace(found.file);
+      const outcome = inspectFound(io, found, progress);
+      progress.clear();
+      // A sentence stands where the report would, and reports follow one another.
+      /* oxlint-disable no-await-in-loop */
+      if (outcome instanceof Failure) {
+        totals.unreadable++;
+        // Names of files in a folder may hold control characters.
+        await io.stderr.write(`ndscatter: ${escapeControls(outcome.message)}\n`);
+      } else {
+        addTo(totals, outcome);
+      }
+      await print.report(found.file, outcome);
+      // Gives the event loop a turn, in which the text is written and a closed pipe is noticed.
+      await setImmediate();
+      /* oxlint-enable no-await-in-loop */
+    }
+  }
+  progress.clear();
+  await print.end(totals);
+  if (totals.unreadable > 0) fail(WRONG_DATA);
+  return counts;
+}
+
+/** The report on a file, or why there is none. What is wrong with the command line ends the command. */
+function inspectFound(
+  io: Io,
+  { file, failure }: FoundFile,
+  progress: ProgressLine,
+): Report | Failure {
+  if (failure !== undefined) return failure;
+  try {
+    return inspectFile(io, file, progress);
+  } catch (error) {
+    if (error instanceof Failure && error.status === WRONG_DATA) return error;
+    throw error;
+  }
+}
+
+function addTo(totals: Totals, report: Report): void {
+  totals.models++;
+  totals.nodes += report.nodes.length;
+  if (!isClean(report)) totals.found++;
+  for (const severity of ["wrong", "risky", "note"] as const) {
+    totals.counts[severity] += report.counts[severity];
+  }
+}
+
+/** How the reports on several models are printed. */
+interface Printer {
+  report(file: string, outcome: Report | Failure): void | Promise<void>;
+  end(totals: Totals): void | Promise<void>;
+}
+
+/** A line or a block for each model; blank lines stand around blocks. */
+function textPrinter({ stdout }: Io, view: ReportView): Printer {
+  let last: "nothing" | "line" | "block" = "nothing";
+  const print = (text: string, kind: "line" | "block"): void | Promise<void> => {
+    const isApart = last !== "nothing" && (last === "block" || kind === "block");
+    last = kind;
+    return stdout.write(`${isApart ? "\n" : ""}${text}\n`);
+  };
+  return {
+    report(file, outcome) {
+      if (outcome instanceof Failure) return;
+      return isClean(outcome) && !(view.all && outcome.nodes.length > 0)
+        ? print(printCleanLine(file, outcome, view), "line")
+        : print(printReport(file, outcome, view), "block");
+    },
+    end: (totals) => print(fold(printTotals(totals), view.width), "block"),
+  };
+}
+
+function printTotals({ models, found, unreadable, nodes, counts }: Totals): string {
+  const facts = [
+    printCount(models, "model"),
+    ...(found === 0 ? [] : [`${found} with findings`]),
+    `${printCount(nodes, "node")} of the family`,
+    ...(unreadable === 0 ? [] : [`${unreadable} not read`]),
+  ];
+  return `${facts.join(", ")}: ${printCounts(counts)}`;
+}
+
+/** A list, written as it grows. */
+function jsonPrinter({ stdout }: Io): Printer {
+  let isEmpty = true;
+  return {
+    report(file, outcome) {
+      const facts =
+        outcome instanceof Failure ? { file, error: outcome.message } : factsOf(file, outcome);
+      const open = isEmpty ? "[\n  " : ",\n  ";
+      isEmpty = false;
+      return stdout.write(open + printJson(facts, "  "));
+    },
+    end: () => stdout.write(isEmpty ? "[]\n" : "\n]\n"),
+  };
+}
+
+const attributesOf = (attributes: InspectedNode["attributes"]): object =>
+  Object.fromEntries(Object.entries(attributes).map(([name, one]) => [name, attributeFact(one)]));
+
+const valueFacts = ({ value, ...facts }: InspectedValue): object =>
+  value === undefined ? facts : { ...facts, value: valuesOf(value) };
+
+function factsOf(file: string, { nodes, ...report }: Report): unknown {
+  return {
+    file,
+    ...report,
+    nodes: nodes.map((node) => ({
+      ...node,
+      attributes: attributesOf(node.attributes),
+      inputs: node.inputs.map(valueFacts),
+      outputs: node.outputs.map(valueFacts),
+    })),
+  };
+}

@@ -1,0 +1,126 @@
+/** Who runs a job: this process, the workers of a queue, or Slurm, for which a script is printed. */
+
+import * as path from "node:path";
+import { openJob, runJob, slurmScript, type SlurmOptions } from "../../entries/chunked.ts";
+import type { SubmitProgress } from "../../entries/bullmq.ts";
+import { CLI } from "../../core/limits.ts";
+import { wrongData } from "../failure.ts";
+import { printNote, type Io } from "../io.ts";
+import type { JobReport } from "./job-report.ts";
+import { printCount } from "../text/layout.ts";
+import { ProgressLine } from "../text/progress.ts";
+
+export interface LocalRun {
+  /** Bytes. */
+  readonly memory?: number;
+  readonly threads?: number;
+}
+
+export interface RedisRun {
+  /** The URL. */
+  readonly redis: string;
+  readonly queue?: string | undefined;
+  /** How often a task is tried. */
+  readonly attempts?: number | undefined;
+}
+
+/**
+ * Runs a job in this process.
+ * @throws Failure when a signal stops it
+ */
+export async function runHere(
+  io: Io,
+  folder: string,
+  { memory, threads }: LocalRun,
+  report: JobReport,
+): Promise<void> {
+  const controller = new AbortController();
+  const release = io.onInterrupt(() => controller.abort());
+  try {
+    const { signal } = controller;
+    await runJob(folder, { memory, threads, signal, onProgress: (one) => report.show(one) });
+  } catch (error) {
+    if (!controller.signal.aborted) throw error;
+    const place = path.relative(io.cwd, folder) || folder;
+    const sentence = `stopped; finished tasks are kept in ${place}, and the same command continues from there`;
+    throw wrongData(sentence, error);
+  } finally {
+    release();
+    report.end();
+  }
+}
+
+/**
+ * Submits a job to a queue and waits until it is done, showing how far it is.
+ * @throws Failure when a signal stops it, which takes the job back from the queue
+ */
+export async function runWithRedis(
+  io: Io,
+  folder: string,
+  { redis, queue, attempts }: RedisRun,
+): Promise<void> {
+  const { submitJob } = await import("../../entries/bullmq.ts");
+  const line = new ProgressLine(io.stderr);
+  const show = printer(io, line);
+  const controller = new AbortController();
+  const release = io.onInterrupt(() => controller.abort());
+  try {
+    await submitJob(path.resolve(io.cwd, folder), {
+      connection: redis,
+      ...(queue !== undefined && { queue }),
+      ...(attempts !== undefined && { attempts }),
+      from: io.cwd,
+      signal: controller.signal,
+      onProgress: show,
+      onNote: (sentence) => {
+        line.clear();
+        void printNote(io, sentence);
+      },
+    });
+  } catch (error) {
+    if (!controller.signal.aborted) throw error;
+    throw wrongData(
+      `stopped, and the job is taken back from the queue; the same command goes on with what is left of ${folder}`,
+      error,
+    );
+  } finally {
+    release();
+    line.clear();
+  }
+}
+
+/** Prints how far the job is: a line that changes, or where there is no terminal a line now and then. */
+function printer({ stderr }: Io, line: ProgressLine): (progress: SubmitProgress) => void {
+  let printedAt = -Infinity;
+  let printed = "";
+  return (progress) => {
+    const text = printProgress(progress);
+    if (stderr.isTTY) return line.show(() => text);
+    const isDue = performance.now() - printedAt >= CLI.lines;
+    if (!isDue || text === printed) return;
+    printedAt = performance.now();
+    printed = text;
+    void stderr.write(`${text}\n`);
+  };
+}
+
+function printProgress({ stage, done, tasks, workers }: SubmitProgress): string {
+  const far = `${stage}: ${done} of ${printCount(tasks, "task")}`;
+  if (workers === null) return far;
+  return workers === 0
+    ? `${far}, waiting for a worker (ndscatter job worker)`
+    : `${far}, ${printCount(workers, "worker")}`;
+}
+
+/**
+ * Prints the script that submits a job to Slurm.
+ * @param options the memory and the threads are those of an element of an array, as of one process
+ */
+export async function printSlurm(
+  io: Io,
+  folder: string,
+  options: SlurmOptions = {},
+): Promise<void> {
+  const job = await openJob(path.resolve(io.cwd, folder));
+  await io.stdout.write(await slurmScript(job, options));
+}

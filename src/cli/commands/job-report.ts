@@ -1,0 +1,101 @@
+/** How far a job is, while it runs and when it has ended: bytes, rates and the time that is left. */
+
+import type { JobProgress, StageName } from "../../entries/chunked.ts";
+import { CLI } from "../../core/limits.ts";
+import type { Io } from "../io.ts";
+import { ProgressLine } from "../text/progress.ts";
+
+/** The width of a bar, in characters. */
+const BAR = 20;
+
+/** A stage that has ended. */
+export interface StageTimes {
+  readonly stage: StageName;
+  readonly tasks: number;
+  /** Bytes of elements that its tasks, those of this run, have read and written. */
+  readonly bytes: number;
+  readonly seconds: number;
+}
+
+export class JobReport {
+  readonly stages: StageTimes[] = [];
+  /** Bytes a second that the disk takes; null where it was not measured. */
+  disk: number | null = null;
+  readonly #io: Io;
+  readonly #line: ProgressLine;
+  #printedAt = performance.now();
+
+  constructor(io: Io) {
+    this.#io = io;
+    this.#line = new ProgressLine(io.stderr);
+  }
+
+  show(progress: JobProgress): void {
+    const { stage, done, tasks, taskBytes, before, seconds } = progress;
+    if (done === tasks && stage !== "finish") {
+      const bytes = Math.round((done - before) * taskBytes);
+      this.stages.push({ stage, tasks: done - before, bytes, seconds });
+    }
+    if (this.#io.stderr.isTTY) return this.#line.show(() => printProgress(progress, true));
+    if (performance.now() - this.#printedAt < CLI.lines) return;
+    this.#printedAt = performance.now();
+    void this.#io.stderr.write(`${printProgress(progress, false)}\n`);
+  }
+
+  end(): void {
+    this.#line.clear();
+  }
+
+  /** How long all stages took. */
+  get seconds(): number {
+    return this.stages.reduce((sum, { seconds }) => sum + seconds, 0);
+  }
+
+  /** Lines for the stages that took at least a second, and for the disk if it was measured. */
+  lines(): string[] {
+    const disk =
+      this.disk === null ? [] : [`  the disk: ${printAmount(this.disk)}/s, written and synced`];
+    const stages = this.stages.flatMap(({ stage, tasks, bytes, seconds }) => {
+      if (seconds < CLI.stage) return [];
+      const rate = `${printAmount(bytes)} in ${printSeconds(seconds)}, ${printAmount(bytes / seconds)}/s`;
+      return [`  ${stage}: ${tasks} tasks, ${rate}`];
+    });
+    return [...stages, ...disk];
+  }
+}
+
+/** `apply    [#######             ]  22 of 60, 610 MB/s, 12 s left` */
+export function printProgress(
+  { stage, done, tasks, taskBytes, before, seconds }: JobProgress,
+  hasBar: boolean,
+): string {
+  const filled = tasks === 0 ? BAR : Math.floor((BAR * done) / tasks);
+  const bar = hasBar ? ` [${"#".repeat(filled).padEnd(BAR)}]` : ":";
+  const far = `${stage}${bar} ${done} of ${tasks}`;
+  const own = done - before;
+  if (own === 0 || seconds === 0) return far;
+  const rate = taskBytes > 0 ? `, ${printAmount((own * taskBytes) / seconds)}/s` : "";
+  return `${far}${rate}, ${printSeconds(((tasks - done) * seconds) / own)} left`;
+}
+
+const UNITS = ["B", "kB", "MB", "GB", "TB"];
+
+/** `610 MB`: three digits, in powers of 1000, as disks count. */
+export function printAmount(bytes: number): string {
+  let unit = 0;
+  let amount = bytes;
+  while (amount >= 999.5 && unit < UNITS.length - 1) {
+    amount /= 1000;
+    unit++;
+  }
+  const digits = unit === 0 || amount >= 100 ? String(Math.round(amount)) : amount.toPrecision(2);
+  return `${digits} ${UNITS[unit]}`;
+}
+
+/** `12 s`, `3 min 20 s`, `2 h 5 min`. */
+export function printSeconds(seconds: number): string {
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${seconds < 10 ? seconds.toFixed(1) : whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}

@@ -1,0 +1,132 @@
+/** `ndscatter job worker`: runs tasks of the jobs that are submitted to a queue, until it is told to end. */
+
+import * as os from "node:os";
+import type { Command } from "commander";
+import type { JobWorker, TasksDone } from "../../entries/bullmq.ts";
+import { wrongUsage } from "../failure.ts";
+import { printNote, type Io } from "../io.ts";
+import { printCount } from "../text/layout.ts";
+import { ProgressLine } from "../text/progress.ts";
+import { parseBytes, wholeOption } from "../input/numbers.ts";
+
+interface WorkerCommand {
+  readonly redis?: string;
+  readonly queue?: string;
+  readonly threads?: number;
+  readonly memory?: number;
+}
+
+const HELP = `
+Jobs are submitted by ndscatter run ... --job FOLDER --redis URL. A worker must
+see the folder and the arrays under the same paths as whoever submits, and needs
+the packages bullmq and ioredis (npm install bullmq ioredis). Without --redis
+the URL is that of the environment variable NDSCATTER_REDIS, where a password is
+not seen by other users of the machine.
+
+SIGTERM and Ctrl-C end the worker when the tasks that it runs are done; after
+20 seconds it gives them back. A second signal ends it at once. Nothing is lost
+then either: another worker notices within 10 seconds and runs the tasks again.
+
+Examples:
+  ndscatter job worker --redis redis://queue:6379
+  ndscatter job worker --redis redis://queue:6379 --threads 4 --memory 8G`;
+
+/** Milliseconds in which tasks may end when the worker is told to; service managers wait for 30 and more. */
+const PATIENCE = 20_000;
+
+const DEFAULT_MEMORY = 2 ** 30;
+
+/** @param job the command `ndscatter job` */
+export function addJobWorker(job: Command, io: Io): void {
+  job
+    .command("worker")
+    .summary("run the tasks of jobs in a Redis queue")
+    .description("Run tasks of the jobs that are submitted to a queue, until a signal comes.")
+    .option("--redis <url>", "the Redis of the queue, such as redis://host:6379")
+    .option("--queue <name>", "the queue's name (default: ndscatter)")
+    .option(
+      "--threads <count>",
+      "how many tasks run at once (default: one a core)",
+      wholeOption("--threads", 1),
+    )
+    .option("--memory <size>", "for all threads together (default: 1G)", (text: string) =>
+      parseBytes(text, "--memory"),
+    )
+    .addHelpText("after", HELP)
+    .action((options: WorkerCommand) => runWorker(io, options));
+}
+
+/**
+ * The URL of the queue's Redis: that of --redis, otherwise that of the variable NDSCATTER_REDIS.
+ * @throws Failure if both are missing
+ */
+export function redisOf({ env }: Io, typed: string | true | undefined): string {
+  const url = typeof typed === "string" ? typed : env["NDSCATTER_REDIS"];
+  if (url !== undefined && url !== "") return url;
+  const what = typed === true ? "--redis has no URL" : "--redis is missing";
+  throw wrongUsage(`${what}, and NDSCATTER_REDIS is not set; give the URL of Redis in one of them`);
+}
+
+async function runWorker(io: Io, options: WorkerCommand): Promise<void> {
+  const redis = redisOf(io, options.redis);
+  // Seldom used, and of some size.
+  const { createWorker } = await import("../../entries/bullmq.ts");
+  const { threads = os.availableParallelism(), memory = DEFAULT_MEMORY } = options;
+  const { queue = "ndscatter" } = options;
+  const report = new WorkerReport(io);
+  const stopped = new AbortController();
+  const worker: JobWorker = await createWorker({
+    connection: redis,
+    queue,
+    threads,
+    memory,
+    from: io.cwd,
+    onDone: (tasks) => report.done(tasks),
+    onNote: (sentence) => report.note(sentence),
+  });
+  const release = io.onInterrupt(() => stopped.abort());
+  try {
+    await report.say(`waiting for tasks of queue ${queue}, ${printCount(threads, "thread")}`);
+    await new Promise<void>((resolve) => {
+      stopped.signal.addEventListener("abort", () => resolve());
+    });
+    await report.say("ending when the tasks that run are done");
+  } finally {
+    await worker.close(PATIENCE);
+    release();
+  }
+  await report.end();
+}
+
+/** What a worker says: on a terminal one line that changes, elsewhere a line for each range of tasks. */
+class WorkerReport {
+  readonly #io: Io;
+  readonly #line: ProgressLine;
+  #ranges = 0;
+
+  constructor(io: Io) {
+    this.#io = io;
+    this.#line = new ProgressLine(io.stderr);
+  }
+
+  done({ folder, stage, tasks, seconds }: TasksDone): void {
+    this.#ranges++;
+    const text = `${stage} ${tasks} of ${folder} in ${seconds.toFixed(2)} s`;
+    if (this.#io.stderr.isTTY) this.#line.showNow(`${this.#ranges} done, last ${text}`);
+    else void this.#io.stdout.write(`${text}\n`);
+  }
+
+  note(sentence: string): void {
+    this.#line.clear();
+    void printNote(this.#io, sentence);
+  }
+
+  async say(text: string): Promise<void> {
+    this.#line.clear();
+    await this.#io.stderr.write(`ndscatter: ${text}\n`);
+  }
+
+  end(): Promise<void> {
+    return this.say(`ended after ${printCount(this.#ranges, "range")} of tasks`);
+  }
+}

@@ -1,0 +1,241 @@
+/** `ndscatter job`: what a job's folder holds, and its tasks, for whoever runs them. */
+
+import * as path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Command } from "commander";
+import {
+  jobFailure,
+  openJob,
+  remainingTasks,
+  removeJob,
+  startPool,
+  taskRate,
+  type Job,
+  type Stage,
+  type StageName,
+} from "../../entries/chunked.ts";
+import { wrongData, wrongUsage } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { addJobWorker } from "./job-worker.ts";
+import { JSON_HELP, printJson, printTable, quote } from "../text/layout.ts";
+import { runHere, type LocalRun } from "./job-engines.ts";
+import { JobReport, printSeconds } from "./job-report.ts";
+import { parseBytes, wholeOption } from "../input/numbers.ts";
+
+const TASK_HELP = `
+This is what a scheduler calls. Tasks are numbers from 0, one, a range (0-15) or
+several of them (0-3,7); done ones are passed over, so that running a task again
+does no harm. A stage may begin when all tasks of the stage before are done, on
+all machines: job status names the stages.
+
+Examples:
+  ndscatter job task job/ partition 0-15
+  ndscatter job task job/ finish 0`;
+
+export function addJobCommand(program: Command, io: Io): void {
+  const job = program
+    .command("job")
+    .summary("what a chunked job has done, and its tasks one by one")
+    .description("Look at a job that ndscatter run began, or run parts of it.");
+  job
+    .command("status")
+    .summary("what is done, what is left")
+    .description("Say what a job has done and what is left, by what is in its folder.")
+    .argument("<folder>", "the job's folder")
+    .option("--json", JSON_HELP)
+    .action((folder: string, { json = false }: { json?: boolean }) => showStatus(io, folder, json));
+  job
+    .command("resume")
+    .summary("run the remaining tasks of a job")
+    .description(
+      "Run the remaining tasks of a job on this machine, as the command that began the job would.",
+    )
+    .argument("<folder>", "the job's folder")
+    .option(
+      "--threads <count>",
+      "how many chunks are worked on at once",
+      wholeOption("--threads", 1),
+    )
+    .option("--memory <size>", "for all of them together (default: 1G)", (text: string) =>
+      parseBytes(text, "--memory"),
+    )
+    .action((folder: string, options: LocalRun) => resumeJob(io, folder, options));
+  job
+    .command("remove")
+    .summary("give up a job, or remove the folder of a finished one")
+    .description(
+      "Remove a job and its folder. If the job is not done, its unfinished output is removed too. An array that " +
+        "the job was changing in place keeps a mark that says how many chunks are changed, and cannot be opened from then on.",
+    )
+    .argument("<folder>", "the job's folder")
+    .action((folder: string) => giveUpJob(io, folder));
+  job
+    .command("task")
+    .summary("run tasks of one stage")
+    .description("Run tasks of one stage of a job.")
+    .argument("<folder>", "the job's folder")
+    .argument("<stage>", "partition, check, apply, place or finish")
+    .argument("<tasks>", "numbers and ranges, such as 0-15")
+    .option("--threads <count>", "how many run at once (default: 1)", wholeOption("--threads", 1))
+    .option("--memory <size>", "for all of them together (default: 1G)", (text: string) =>
+      parseBytes(text, "--memory"),
+    )
+    .option(
+      "--wait <seconds>",
+      "how long tasks of the stage before may be missing, where a network's listings are old (default: 0)",
+      wholeOption("--wait", 0),
+    )
+    .addHelpText("after", TASK_HELP)
+    .action((folder: string, stage: string, tasks: string, options: TaskOptions) =>
+      runTasks(io, folder, stage, tasks, options),
+    );
+  addJobWorker(job, io);
+}
+
+async function resumeJob(io: Io, given: string, options: LocalRun): Promise<void> {
+  const folder = path.resolve(io.cwd, given);
+  await runHere(io, folder, options, new JobReport(io));
+  await io.stdout.write(`${given}: done\n`);
+}
+
+async function giveUpJob(io: Io, given: string): Promise<void> {
+  const folder = path.resolve(io.cwd, given);
+  await openJob(folder);
+  await removeJob(folder);
+  await io.stdout.write(`${given}: removed\n`);
+}
+
+interface TaskOptions {
+  readonly threads?: number;
+  readonly memory?: number;
+  readonly wait?: number;
+}
+
+interface StageStatus extends Stage {
+  readonly done: number;
+  /** Tasks a second, so far; null where that is not known. */
+  readonly rate: number | null;
+  /** Seconds; null where that is not known. */
+  readonly left: number | null;
+}
+
+async function statusOf(job: Job): Promise<StageStatus[]> {
+  return Promise.all(
+    job.stages.map(async ({ name, tasks }) => {
+      const { length: remaining } = await remainingTasks(job, name);
+      const rate = await taskRate(job, name);
+      const left = remaining === 0 ? 0 : rate === null ? null : remaining / rate;
+      return { name, tasks, done: tasks - remaining, rate, left };
+    }),
+  );
+}
+
+async function showStatus(io: Io, folder: string, isJson: boolean): Promise<void> {
+  const job = await openJob(path.resolve(io.cwd, folder));
+  const stages = await statusOf(job);
+  const failure = await jobFailure(job);
+  const isDone = stages.every(({ done, tasks }) => done === tasks);
+  if (isJson) {
+    const error = failure === null ? undefined : { code: failure.code, message: failure.message };
+    await io.stdout.write(`${printJson({ job: job.id, done: isDone, stages, error })}\n`);
+  } else {
+    const current = stages.find(({ done, tasks }) => done < tasks);
+    const rows = stages.map(({ name, done, tasks, rate, left }) => [
+      name,
+      `${done} of ${tasks}`,
+      rate === null ? "" : `${rate.toPrecision(2)} a second`,
+      left === null || left === 0 ? "" : `${printSeconds(left)}, until ${timeIn(left)}`,
+    ]);
+    const state = isDone
+      ? "done"
+      : failure === null
+        ? `at ${current?.name}; the command that began it goes on`
+        : "ended by a bad index";
+    const table = printTable([["stage", "tasks done", "so far", "left"], ...rows]);
+    await io.stdout.write(`${table}\n${state}\n`);
+  }
+  if (failure !== null) throw wrongData(failure.message, failure);
+}
+
+/** The time of day in so many seconds, with the day where that is another one. */
+function timeIn(seconds: number): string {
+  const then = new Date(Date.now() + 1000 * seconds);
+  const time = then.toTimeString().slice(0, 5);
+  const isToday = then.toDateString() === new Date().toDateString();
+  return isToday ? time : `${then.toDateString()} ${time}`;
+}
+
+async function runTasks(
+  io: Io,
+  given: string,
+  stageName: string,
+  text: string,
+  { threads = 1, memory, wait = 0 }: TaskOptions,
+): Promise<void> {
+  const folder = path.resolve(io.cwd, given);
+  const job = await openJob(folder);
+  const stage = job.stages.find(({ name }) => name === stageName);
+  if (stage === undefined) {
+    const known = job.stages.map(({ name }) => name).join(", ");
+    throw wrongUsage(`the job has no stage ${quote(stageName)}; its stages are ${known}`);
+  }
+  const tasks = parseTasks(text, stage);
+  await checkTurn(job, stage.name, performance.now() + 1000 * wait);
+  const pool = startPool({ threads, memory });
+  const controller = new AbortController();
+  const release = io.onInterrupt(() => controller.abort());
+  try {
+    const { signal } = controller;
+    const results = await Promise.allSettled(
+      tasks.map((task) => pool.run(folder, stage.name, task, signal)),
+    );
+    if (signal.aborted) throw wrongData("stopped before all of the tasks were done");
+    const failed = results.find((result) => result.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+    // The status is not 0, so that a scheduler does not begin the next stage.
+    const failure = await jobFailure(job);
+    if (failure !== null) throw wrongData(failure.message, failure);
+  } finally {
+    release();
+    await pool.end();
+  }
+}
+
+/**
+ * @param until when to give up, in milliseconds of `performance.now()`
+ * @throws Failure where tasks of a stage before are not done
+ */
+async function checkTurn(job: Job, name: StageName, until: number): Promise<void> {
+  if ((await remainingTasks(job, "finish")).length === 0) return;
+  for (const { name: earlier } of job.stages) {
+    if (earlier === name) return;
+    // oxlint-disable-next-line no-await-in-loop -- a few stages
+    const { length: left } = await remainingTasks(job, earlier);
+    if (left === 0) continue;
+    if (performance.now() < until) {
+      // oxlint-disable-next-line no-await-in-loop
+      await sleep(2000);
+      return checkTurn(job, name, until);
+    }
+    const sentence = `${left} tasks of ${earlier} are not done, and ${name} needs all of them`;
+    throw wrongData(sentence);
+  }
+}
+
+/** The numbers that `0-3,7` names. */
+export function parseTasks(text: string, { name, tasks }: Stage): number[] {
+  const numbers = new Set<number>();
+  for (const part of text.split(",")) {
+    const [, first, last = first] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(part) ?? [];
+    if (first === undefined || Number(first) > Number(last)) {
+      throw wrongUsage(`tasks are numbers and ranges, such as 0-15, got ${quote(part)}`);
+    }
+    // A scheduler's last range may reach beyond the last task.
+    for (let task = Number(first); task <= Math.min(Number(last), tasks - 1); task++) {
+      numbers.add(task);
+    }
+    if (Number(first) < tasks) continue;
+    throw wrongUsage(`${name} has the tasks 0 to ${tasks - 1}, got ${part}`);
+  }
+  return [...numbers];
+}

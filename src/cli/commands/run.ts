@@ -1,0 +1,222 @@
+/** `ndscatter run`: runs an operator, a model or one node of a model on tensors from files. */
+
+import type { Command } from "commander";
+import type { Diagnosis, Tensor } from "../../entries/index.ts";
+import { bindFiles, bindInputFiles } from "../input/bindings.ts";
+import { valuesOf } from "../text/cells.ts";
+import {
+  addChunkedOptions,
+  CHUNKED_HELP,
+  isChunked,
+  runChunked,
+  type ChunkedOptions,
+} from "./chunked-run.ts";
+import { compareTensors, type Difference } from "../text/comparison.ts";
+import { printFile, wrongData, wrongUsage } from "../failure.ts";
+import { printNote, type Io } from "../io.ts";
+import { JSON_HELP, printJson, printName } from "../text/layout.ts";
+import { collect } from "../input/operator-call.ts";
+import { checkOneInput, readTensorFiles } from "../input/read-files.ts";
+import { diagnosesOf, reasonLines } from "../text/reasons.ts";
+import { addTaskArguments, findTask, type Task, type TaskOptions } from "./task.ts";
+import { checkFormat } from "../input/tensor-format.ts";
+import { printType } from "../text/type-text.ts";
+import { checkPlace, isSameFile, writeTensorFiles } from "../input/write-files.ts";
+
+interface RunOptions extends TaskOptions, ChunkedOptions {}
+
+const HELP = `
+Files end in .npy (NumPy) or .pb (ONNX TensorProto). They are given as NAME=FILE,
+or bare in the order of the inputs or outputs. One file that is read, the model
+too, may be - for standard input; its content tells its format then, and nothing
+is read from files beside it. Without -o and --expect the
+results are printed. A model with the name of an operator is ./NAME. A model is
+an ONNX file, or an .xml of OpenVINO with its .bin beside it.
+
+-o replaces a file that exists, but an input only where the result has its data
+type and shape, as an update has, and never the model or an expected result.
+Nothing is written before everything is known to be right. A file changes as a
+whole or not at all; a link is followed, and other hard links of the file keep
+the old contents.
+
+--expect compares bit for bit: 0 is not -0, and NaN only equals the same NaN.
+Where the result of one node differs, known faults that give the expected file
+are named; docs/diagnose.md lists them.
+${CHUNKED_HELP}
+
+Examples:
+  ndscatter run ScatterND data.npy indices.npy updates.npy
+  ndscatter run ScatterND --opset 18 --attr reduction=add d.npy i.npy u.npy -o out.npy
+  ndscatter run ScatterNDUpdate --domain openvino --attr reduction=sum d.npy i.npy u.npy
+  ndscatter run model.onnx data=d.npy indices=i.npy updates=u.npy -o y=out.npy
+  ndscatter run model.onnx d.npy i.npy u.npy --expect y=expected.npy
+  ndscatter run net.xml data=d.npy updates=u.npy
+  produce-updates | ndscatter run ScatterND d.npy i.npy -
+  ndscatter run large.onnx --node /ScatterND cache.npy i.npy u.npy -o cache.npy
+  ndscatter run ScatterND table.zarr ids.npy rows.npy -o new.zarr --memory 1G
+  ndscatter run ScatterND table.zarr ids.npy rows.npy --in-place --job job/`;
+
+export function addRunCommand(program: Command, io: Io): void {
+  const command = program
+    .command("run")
+    .summary("run an operator, a model or one node of a model")
+    .description("Run an operator, a model made of the operators, or one node of any model.");
+  addChunkedOptions(addTaskArguments(command))
+    .option("-o, --output <[name=]file>", "where a result goes; repeatable", collect)
+    .option(
+      "--expect <[name=]file>",
+      "compare a result, status 1 if it differs; repeatable",
+      collect,
+    )
+    .option("--json", JSON_HELP)
+    .addHelpText("after", HELP)
+    .action((target: string, inputs: readonly string[], options: RunOptions) =>
+      isChunked(io, inputs, options)
+        ? runChunked(io, target, inputs, options)
+        : runTask(io, findTask(io, target, options), inputs, options),
+    );
+}
+
+async function runTask(
+  io: Io,
+  task: Task,
+  texts: readonly string[],
+  options: RunOptions,
+): Promise<void> {
+  const { title, outputs, file, note } = task;
+  task.checkSupported();
+  const sources = bindInputFiles(texts, task);
+  const targets = bindFiles(options.output ?? [], outputs, "output", title);
+  const expectations = bindFiles(options.expect ?? [], outputs, "output", title);
+  checkOneInput([file, ...sources.values(), ...expectations.values()]);
+  const kept = [...expectations.values(), ...(file === undefined ? [] : [file])];
+  checkTargets(io, [...targets.values()], kept);
+
+  const tensors = readTensorFiles(io, sources);
+  const expected = readTensorFiles(io, expectations);
+  const results = task.execute(tensors);
+  checkInPlace(io, targets, results, sources, tensors);
+  await writeTensorFiles(
+    io,
+    [...targets].map(([name, path]) => ({ name, file: path, tensor: resultOf(results, name) })),
+  );
+
+  const differences = new Map<string, Difference | null>();
+  const reasons = new Map<string, readonly Diagnosis[]>();
+  for (const [name, tensor] of expected) {
+    const path = expectations.get(name) ?? "";
+    const difference = compareTensors(name, resultOf(results, name), tensor, printFile(path));
+    differences.set(name, difference);
+    const found = task.isOneNode ? diagnosesOf(task.call(tensors), tensor, difference) : null;
+    if (found !== null) reasons.set(name, found);
+  }
+  const outcome = { results, targets, expectations, differences, reasons };
+  await io.stdout.write(`${options.json ? outcomeJson(outcome) : outcomeText(outcome)}\n`);
+  if (note !== undefined) await printNote(io, note);
+  const sentences = [...differences.values()].flatMap((one) =>
+    one === null ? [] : [one.sentence],
+  );
+  if (sentences.length > 0) throw wrongData(sentences.join("; "));
+}
+
+function resultOf(results: ReadonlyMap<string, Tensor>, name: string): Tensor {
+  const result = results.get(name);
+  if (result === undefined) throw wrongData(`there is no result ${printName(name)}`);
+  return result;
+}
+
+/**
+ * Checks the output files before anything is read.
+ * @param kept files that must not be replaced
+ */
+function checkTargets(io: Io, targets: readonly string[], kept: readonly string[]): void {
+  for (const [position, target] of targets.entries()) {
+    checkFormat(target);
+    checkPlace(io, target);
+    if (targets.slice(0, position).some((other) => isSameFile(io, target, other))) {
+      throw wrongUsage(`two outputs would be written to ${target}`);
+    }
+    if (kept.some((file) => isSameFile(io, target, file))) {
+      throw wrongUsage(`the output ${target} would replace a file that the command reads`);
+    }
+  }
+}
+
+/** An output may replace an input of its own type, as an update in place does. One of another type would destroy it. */
+function checkInPlace(
+  io: Io,
+  targets: ReadonlyMap<string, string>,
+  results: ReadonlyMap<string, Tensor>,
+  sources: ReadonlyMap<string, string>,
+  tensors: ReadonlyMap<string, Tensor>,
+): void {
+  for (const [output, target] of targets) {
+    for (const [input, source] of sources) {
+      const types = [tensors.get(input), resultOf(results, output)].map(
+        (one) => one && printType(one),
+      );
+      if (types[0] === types[1] || !isSameFile(io, target, source)) continue;
+      throw wrongUsage(
+        `the output ${target}, ${types[1]}, would replace the input ${printName(input)}, ${types[0]}`,
+      );
+    }
+  }
+}
+
+/** What a run has made, by the names of the outputs. */
+interface Outcome {
+  readonly results: ReadonlyMap<string, Tensor>;
+  /** The files that results were written to. */
+  readonly targets: ReadonlyMap<string, string>;
+  /** The files that hold expected results. */
+  readonly expectations: ReadonlyMap<string, string>;
+  /** How results differ from expected ones, null where they are equal. */
+  readonly differences: ReadonlyMap<string, Difference | null>;
+  /** What may explain those differences. */
+  readonly reasons: ReadonlyMap<string, readonly Diagnosis[]>;
+}
+
+/** Whether a result is printed: one that is neither written nor compared. */
+const isPrinted = ({ targets, expectations }: Outcome, name: string): boolean =>
+  !targets.has(name) && !expectations.has(name);
+
+function outcomeText(outcome: Outcome): string {
+  const { results, targets, expectations, differences, reasons } = outcome;
+  return [...results]
+    .map(([name, tensor]) => {
+      const lines = [`${printName(name)}: ${printType(tensor)}`];
+      const target = targets.get(name);
+      if (target !== undefined) lines.push(`  written to ${target}`);
+      const difference = differences.get(name);
+      if (difference !== undefined) {
+        lines.push(
+          `  ${difference === null ? "equals" : "differs from"} ${printFile(expectations.get(name) ?? "")}`,
+        );
+      }
+      const found = reasons.get(name);
+      if (found !== undefined) lines.push(...reasonLines(found).map((line) => `  ${line}`));
+      return (isPrinted(outcome, name) ? [...lines, String(tensor)] : lines).join("\n");
+    })
+    .join("\n");
+}
+
+function outcomeJson(outcome: Outcome): string {
+  const { results, targets, expectations, differences, reasons } = outcome;
+  const outputs = [...results].map(([name, tensor]) => {
+    const { dtype, shape } = tensor;
+    const difference = differences.get(name);
+    const { sentence: _, isNaN: __, ...facts } = difference ?? {};
+    return {
+      name,
+      dtype,
+      shape,
+      file: targets.get(name),
+      expected: expectations.get(name),
+      equal: difference === undefined ? undefined : difference === null,
+      difference: difference ? facts : undefined,
+      diagnoses: reasons.get(name),
+      values: isPrinted(outcome, name) ? valuesOf(tensor) : undefined,
+    };
+  });
+  return printJson({ outputs });
+}

@@ -1,0 +1,225 @@
+/** The target of `run` and `explain`: an operator, a model, or one node of a model, with named inputs and outputs. */
+
+import * as fs from "node:fs";
+import * as path from "node:path";
+import type { Command } from "commander";
+import { isTensorError, run, type Tensor } from "../../entries/index.ts";
+import {
+  listNodes,
+  nodeCall,
+  NodeIndex,
+  runModel,
+  runNode,
+  unsupportedOperators,
+  type Model,
+  type NodeCall,
+  type PlacedNode,
+} from "../../entries/onnx.ts";
+import { errorAt, printFile, withPath, wrongData, wrongUsage } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { escapeControls, printName } from "../text/layout.ts";
+import { addCallOptions, isOperator, parseCall, type CallOptions } from "../input/operator-call.ts";
+import { readModelFile } from "../input/read-files.ts";
+
+export interface Task {
+  /** Its name in messages. */
+  readonly title: string;
+  readonly inputs: readonly string[];
+  /** Inputs that may be left out: the operator does without them, or the model has values for them. */
+  readonly optional: ReadonlySet<string>;
+  readonly outputs: readonly string[];
+  /** A remark for the user. */
+  readonly note?: string;
+  /** The file of its model. */
+  readonly file?: string;
+  /** Whether its only output is that of the node that {@link call} gives. */
+  readonly isOneNode: boolean;
+  execute(inputs: ReadonlyMap<string, Tensor>): ReadonlyMap<string, Tensor>;
+  /**
+   * Checks that the task can be executed, before any input is asked for.
+   * @throws Failure which names the operators that this package does not run
+   */
+  checkSupported(): void;
+  /**
+   * Looks whether there is one node to {@link call}, before any input is asked for.
+   * @throws Failure which says which node to choose
+   */
+  checkOneNode(): void;
+  /**
+   * Its one node with that node's inputs.
+   * @throws Failure for a model of several nodes
+   */
+  call(inputs: ReadonlyMap<string, Tensor>): NodeCall;
+}
+
+export interface TaskOptions extends CallOptions {
+  readonly node?: string;
+}
+
+export function addTaskArguments(command: Command): Command {
+  command
+    .argument(
+      "<target>",
+      "an operator, such as ScatterND, or a model (.onnx, .xml, or - for standard input)",
+    )
+    .argument("[inputs...]", "the inputs: files, or NAME=FILE");
+  return addCallOptions(command).option(
+    "--node <name>",
+    "take one node, of a body or function too: its name, the path that inspect prints, a value that it makes, " +
+      "an operator that no other node has, or the name that ONNX Runtime gave it",
+  );
+}
+
+/** @throws Failure for a target that is neither an operator nor a model, and for options that it does not take. */
+export function findTask(io: Io, target: string, options: TaskOptions): Task {
+  const { node, ...call } = options;
+  if (isOperator(target)) {
+    if (node === undefined) return operatorTask(target, call);
+    throw wrongUsage(
+      `--node goes with a model, but ${target} is an operator; a file of that name is ./${target}`,
+    );
+  }
+  // Where there is no such file, the registry's error names the operator that was probably meant.
+  const isFile = fs.existsSync(path.resolve(io.cwd, target));
+  if (/^\w+$/.test(target) && !isFile) parseCall(target, call);
+  const odd = (["domain", "opset", "attr"] as const).find((name) => call[name] !== undefined);
+  if (odd !== undefined) {
+    throw wrongUsage(
+      `--${odd} goes with an operator, but ${printFile(target)} is a model, which has its own`,
+    );
+  }
+  const model = readModelFile(io, target);
+  if (node === undefined) return modelTask(target, model);
+  const index = new NodeIndex(model);
+  const placed = choose(target, () => index.find(node));
+  return nodeTask(target, model, index, placed);
+}
+
+function operatorTask(op: string, options: CallOptions): Task {
+  const { node, version, title, given } = parseCall(op, options);
+  const inputs = version.inputs.map(({ name }) => name).filter((name) => !given.has(name));
+  const tensorsOf = (tensors: ReadonlyMap<string, Tensor>): (Tensor | undefined)[] =>
+    version.inputs.map(({ name }) => given.get(name) ?? tensors.get(name));
+  const outputs = version.outputs.map(({ name }) => name);
+  return {
+    title,
+    inputs,
+    optional: new Set(
+      version.inputs.flatMap(({ name, optional }) => (optional === true ? [name] : [])),
+    ),
+    outputs,
+    isOneNode: true,
+    ...(version.deprecated !== undefined && {
+      note: `${title} is deprecated: ${version.deprecated} replaces it`,
+    }),
+    execute(tensors) {
+      const results = run(node, tensorsOf(tensors));
+      return new Map(outputs.map((name, position) => [name, results[position]]));
+    },
+    checkSupported: () => {},
+    checkOneNode: () => {},
+    call: (tensors) => ({ node, inputs: tensorsOf(tensors) }),
+  };
+}
+
+function modelTask(file: string, model: Model): Task {
+  const { inputs, outputs, constants, nodes } = model.graph;
+  const index = new NodeIndex(model);
+  return {
+    title: printFile(file),
+    file,
+    inputs: inputs.map(({ name }) => name),
+    optional: new Set(constants.map(({ name }) => name)),
+    outputs: outputs.map(({ name }) => name),
+    isOneNode: nodes.length === 1 && isOperator(nodes[0].op) && outputs.length === 1,
+    execute: (tensors) =>
+      withPath(file, () => new Map(Object.entries(runModel(model, Object.fromEntries(tensors))))),
+    checkSupported: () => checkSupported(file, model),
+    checkOneNode: () => void onlyNode(file, index),
+    call: (tensors) => callNode(file, index, onlyNode(file, index), tensors),
+  };
+}
+
+function nodeTask(file: string, model: Model, index: NodeIndex, placed: PlacedNode): Task {
+  const { node, place } = placed;
+  const alone = { ...model, opsets: place.opsets, graph: { ...model.graph, nodes: [node] } };
+  const inputs = [...new Set(node.inputs)].filter((name) => name !== "");
+  return {
+    title: `${node.op} ${printName(node.name || node.outputs[0])} of ${printFile(file)}`,
+    file,
+    inputs,
+    optional: new Set(inputs.filter((name) => index.isConstant(placed, name))),
+    outputs: node.outputs.filter((name) => name !== ""),
+    isOneNode: isOperator(node.op),
+    execute: (tensors) =>
+      withPath(file, () => {
+        const results = runNode(index, node, Object.fromEntries(tensors));
+        return new Map(Object.entries(results));
+      }),
+    checkSupported: () => checkSupported(file, alone),
+    checkOneNode: () => {
+      checkSupported(file, alone);
+      if (isOperator(node.op)) return;
+      const sentence = `${node.op} is not a scatter or gather; the model has ${listNodes(index.family)}`;
+      throw wrongData(escapeControls(`${printFile(file)}: ${sentence}`));
+    },
+    call: (tensors) => callNode(file, index, placed, tensors),
+  };
+}
+
+/** The most operators that an error names. */
+const MOST_NAMED = 20;
+
+function checkSupported(file: string, model: Model): void {
+  const missing = withPath(file, () => unsupportedOperators(model));
+  if (missing.length === 0) return;
+  const more = missing.length > MOST_NAMED ? ` and ${missing.length - MOST_NAMED} more` : "";
+  const named = missing.slice(0, MOST_NAMED).join(", ") + more;
+  throw wrongData(
+    escapeControls(`${printFile(file)}: the model has operators that are not run here: ${named}`),
+  );
+}
+
+/** The call of a node of a model; tensors for other nodes are left out. */
+const callNode = (
+  file: string,
+  index: NodeIndex,
+  { node }: PlacedNode,
+  tensors: ReadonlyMap<string, Tensor>,
+): NodeCall =>
+  withPath(file, () => {
+    const own = [...tensors].filter(([name]) => node.inputs.includes(name));
+    return nodeCall(index, node, Object.fromEntries(own));
+  });
+
+/** The only node of a model that has an operator of this package. No other node may compute its inputs. */
+function onlyNode(file: string, index: NodeIndex): PlacedNode {
+  const { family } = index;
+  const [placed] = family;
+  if (family.length !== 1) {
+    const count = family.length === 0 ? "no" : family.length;
+    const which = family.length === 0 ? "" : `; choose one with --node: ${listNodes(family)}`;
+    throw wrongUsage(escapeControls(`${printFile(file)} has ${count} nodes to explain${which}`));
+  }
+  const { node } = placed;
+  const given = new Set(index.model.graph.inputs.map(({ name }) => name));
+  const computed = node.inputs.find(
+    (name) => name !== "" && !given.has(name) && !index.isConstant(placed, name),
+  );
+  if (computed === undefined) return placed;
+  const advice = `choose that with --node ${printName(index.pathOf(placed))} and give its inputs`;
+  throw wrongUsage(
+    `${printFile(file)} computes ${printName(computed)}, an input of ${node.op}; ${advice}`,
+  );
+}
+
+/** The node that `find` returns. A name that means none is the fault of what was typed. */
+function choose(file: string, find: () => PlacedNode): PlacedNode {
+  try {
+    return find();
+  } catch (error) {
+    if (!isTensorError(error, "unsupported-model")) throw errorAt(file, error);
+    // Operators and functions of a file may have names with control characters.
+    throw wrongUsage(escapeControls(`${printFile(file)}: ${error.message}`), error);
+  }
+}

@@ -1,0 +1,321 @@
+/** `ndscatter verify`: compares what the user's runtime makes of a model's scatters and gathers with the exact results. */
+
+import * as os from "node:os";
+import type { Command } from "commander";
+import {
+  explain,
+  isTensorError,
+  printShape,
+  tensor,
+  zeros,
+  type Tensor,
+} from "../../entries/index.ts";
+import {
+  readModel,
+  verifyModel,
+  type FailedNode,
+  type Graph,
+  type VerifiedNode,
+  type VerifyProgress,
+  type VerifyReport,
+} from "../../entries/onnx.ts";
+import { printFile, withPath, WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { escapeControls, JSON_HELP, printCount, printJson, quote } from "../text/layout.ts";
+import { parseWhole, wholeOption } from "../input/numbers.ts";
+import { collect } from "../input/operator-call.ts";
+import { ProgressLine } from "../text/progress.ts";
+import { readBytes } from "../input/read-files.ts";
+import { historyLines, reasonLines } from "../text/reasons.ts";
+import {
+  addRuntimeOptions,
+  inModel,
+  makeSessions,
+  readFeeds,
+  type RuntimeOptions,
+} from "../input/runtime.ts";
+
+interface VerifyCommand extends RuntimeOptions {
+  readonly node?: string;
+  readonly random?: boolean;
+  readonly dim?: readonly string[];
+  readonly runs?: number;
+  readonly tolerance?: number;
+  readonly json?: boolean;
+}
+
+const HELP = `
+The model runs in the ONNX Runtime that is installed in the folder where the
+command runs (onnxruntime-node, or onnxruntime-web). Every scatter and gather is
+computed again from the inputs that it had there, exactly, and compared bit for
+bit. Of a loop one iteration is compared, the first or --iteration; of a function
+its first call that runs, or --call; then the model is run as a whole, and where
+that fails, the iteration or the call is searched and compared. A result that
+differs only in the bits of a NaN or the sign of a zero is nan-or-zero. Where a result
+differs, the likely reason is named (docs/diagnose.md lists them), and what
+really happens to the first cell that differs.
+
+A node whose updates repeat a target may race: threads lose updates in some runs
+only. It is run alone until a result differs, at most 200 times or 2 seconds; with
+onnxruntime-node also with one thread. With --runs the model runs several times,
+with each count of --threads. A node that makes another result of the same inputs
+is not reproducible; the first such result is explained, the others are counted.
+
+With --random, inputs that have no --feed are made up: numbers between -1 and 1,
+and 0 for integers, so that indices meet the first place only. The status is 0
+only if all nodes that run agree.
+
+Examples:
+  ndscatter verify model.onnx --feed x=x.npy
+  ndscatter verify model.onnx --random --dim N=4 --dim '?=2'
+  ndscatter verify model.onnx --feed x=x.npy --threads 1,8 --runs 5`;
+
+export function addVerifyCommand(program: Command, io: Io, fail: (status: Status) => void): void {
+  const command = program
+    .command("verify")
+    .summary("compare your runtime with the exact results, node by node")
+    .description(
+      "Compare what your ONNX Runtime makes of a model with the exact results, node by node.",
+    )
+    .argument("<model>", "an ONNX model")
+    .option("--node <name>", "only this node, by the names that explain takes");
+  addRuntimeOptions(command)
+    .option("--random", "make up inputs that have no --feed")
+    .option("--dim <name=size>", "the size of a dimension by its name, ? for one without", collect)
+    .option("--runs <count>", "how often the model runs", wholeOption("--runs", 1, 10_000))
+    .option(
+      "--tolerance <part>",
+      "the largest relative difference of floats, such as 1e-6",
+      parsePart,
+    )
+    .option("--json", JSON_HELP)
+    .addHelpText("after", HELP)
+    .action(async (file: string, options: VerifyCommand) => {
+      const { node, iteration = 0, call = 0, runs = 1, tolerance = 0, json = false } = options;
+      const bytes = readBytes(io, file);
+      const { graph } = withPath(file, () => readModel(bytes));
+      const feeds = feedsOf(io, file, graph, options);
+      const report = await withProgress(io, file, async (starting, onProgress) => {
+        const { own, others, oneThread } = await makeSessions(io, file, options, starting);
+        const chosen = { ...(node !== undefined && { node }), ...(oneThread && { oneThread }) };
+        const how = { iteration, call, runs, tolerance, onProgress };
+        const all = { ...own, others, ...how, ...chosen };
+        return inModel(file, () => verifyModel(bytes, feeds, all));
+      });
+      const text = json ? printJson(reportJson(file, report)) : reportText(file, report);
+      await io.stdout.write(`${text}\n`);
+      if (!report.agrees) fail(WRONG_DATA);
+    });
+}
+
+/** Parses a number that is not negative. Blank text is refused, because `Number` reads it as 0. */
+function parsePart(text: string): number {
+  const part = text.trim() === "" ? NaN : Number(text);
+  if (part >= 0 && part < Infinity) return part;
+  throw wrongUsage(`--tolerance takes a number of 0 or more, such as 1e-6, got ${quote(text)}`);
+}
+
+/** Shows on a terminal how far a verification is. */
+async function withProgress<T>(
+  io: Io,
+  file: string,
+  action: (starting: () => void, onProgress: (progress: VerifyProgress) => void) => Promise<T>,
+): Promise<T> {
+  const line = new ProgressLine(io.stderr);
+  let run = "run 1";
+  const starting = (): void => line.showNow(`${printFile(file)}: ${run}, in ONNX Runtime`);
+  const onProgress = ({ run: nth, runs, nodes, alone }: VerifyProgress): void => {
+    run = alone === null ? `run ${nth} of ${runs}` : `${alone.path} alone, run ${alone.count}`;
+    const what = alone !== null ? "" : `, ${printCount(nodes, "node")} compared`;
+    line.show(() => `${printFile(file)}: ${run}${what}`);
+  };
+  try {
+    return await action(starting, onProgress);
+  } finally {
+    line.clear();
+  }
+}
+
+/** The report as data: the inputs of a node give place to what really happens to its first cell that differs. */
+function reportJson(file: string, { nodes, ...report }: VerifyReport): object {
+  const facts = nodes.map((node) => ({ ...node, call: undefined, history: historyOf(node) }));
+  return { file, nodes: facts, ...report };
+}
+
+/** What really happens to the first cell that differs. */
+function historyOf({ call, difference }: VerifiedNode): string[] {
+  return call === null || difference === null
+    ? []
+    : historyLines(explain(call.node, call.inputs), difference.at);
+}
+
+/** Verdicts that are counted and get no line for each node. A line for the node that failed names all nodes behind it. */
+const UNTOLD: ReadonlySet<string> = new Set(["equal", "behind"]);
+
+function reportText(file: string, { nodes, failures, problem }: VerifyReport): string {
+  const shown = nodes.filter(
+    // A model of a voice detector has twice as many nodes in branches that are not taken.
+    ({ verdict, isReproducible, reruns }) =>
+      (!UNTOLD.has(verdict) && (verdict !== "not-run" || nodes.length === 1)) ||
+      !isReproducible ||
+      reruns !== null,
+  );
+  const counts = new Map<string, number>();
+  for (const { verdict } of nodes) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
+  const summary = [...counts].map(([verdict, count]) => `${count} ${verdict}`).join(", ");
+  return [
+    `${printFile(file)}: ${printCount(nodes.length, "node")} of the family`,
+    ...shown.flatMap(linesOf),
+    ...failures.map(failureLine),
+    ...(problem === null ? [] : [`  the model does not run as a whole: ${problem}`]),
+    summary === "" ? "nothing to compare" : summary,
+  ]
+    .map(escapeControls)
+    .join("\n");
+}
+
+/** The most nodes behind a failed one that the text names; --json names all. */
+const MOST_BEHIND = 10;
+
+function failureLine({ title, message, isCompared, behind }: FailedNode): string {
+  const named = behind.slice(0, MOST_BEHIND).join(", ");
+  const more = behind.length - MOST_BEHIND;
+  const names = `${named}${more > 0 ? ` and ${more} more` : ""}`;
+  const innocent = `so ${printCount(behind.length, "node")} behind it could not be compared: ${names}`;
+  return isCompared
+    ? `  behind: ${title} has no result, ${innocent}`
+    : `  failed: ${title}: the runtime says: ${message}; ${innocent}`;
+}
+
+/** What is said of a node: the verdict, the reason, and the history of the first cell that differs. */
+function linesOf(node: VerifiedNode): string[] {
+  const { path, op, version, verdict, sentence, where, call, diagnoses } = node;
+  const title = version === null ? op : `${op}-${version}`;
+  const isTold = call !== null && (verdict === "differs" || diagnoses.length > 0);
+  return [
+    `  ${verdict}: ${title} ${path}: ${where === null ? "" : `in ${where}, `}${[sentence, ...runsOf(node)].filter(Boolean).join("; ")}`,
+    ...[...(isTold ? reasonLines(diagnoses) : []), ...historyOf(node)].map((line) => `    ${line}`),
+  ];
+}
+
+/** The most runs with another result that the text names; --json names all. */
+const MOST_RUNS = 3;
+
+/**
+ * Parts of the sentence about the runs of a node: whether their results agree, and how often a node that may race was run
+ * alone.
+ */
+function runsOf({ verdict, otherRuns, reruns }: VerifiedNode): string[] {
+  const said: string[] = [];
+  if (otherRuns.length > 0) {
+    const named = otherRuns.slice(0, MOST_RUNS).join(", ");
+    const more = otherRuns.length - MOST_RUNS;
+    const others = more > 0 ? ` and ${printCount(more, "other run")}` : "";
+    said.push(`not reproducible: the same inputs gave another result in ${named}${others}`);
+  } else if (reruns !== null) {
+    const isEqual = verdict === "equal";
+    const suspect = "its indices repeat a target";
+    const times = `${printCount(reruns.count, "run")} of the node alone`;
+    if (reruns.problem !== null)
+      said.push(`${suspect}, but the node does not run alone: ${reruns.problem}`);
+    else said.push(isEqual ? `${suspect}; equal in ${times} too` : `the same in ${times}`);
+  }
+  if (reruns?.isExactInOneThread === true) said.push("exact with one thread");
+  return said;
+}
+
+/** Tensors from files, and with --random made-up ones for the other inputs. */
+function feedsOf(
+  io: Io,
+  file: string,
+  graph: Graph,
+  options: VerifyCommand,
+): Record<string, Tensor> {
+  const constants = new Set(graph.constants.map(({ name }) => name));
+  const inputs = graph.inputs.filter(({ name }) => !constants.has(name));
+  const feeds = readFeeds(
+    io,
+    file,
+    graph.inputs.map(({ name }) => name),
+    options,
+  );
+  if (options.random !== true) {
+    if (options.dim === undefined) return feeds;
+    throw wrongUsage("--dim goes with --random, which makes inputs up");
+  }
+  const sizes = new Map(
+    (options.dim ?? []).map((text) => {
+      const at = text.lastIndexOf("=");
+      if (at < 1) throw wrongUsage(`--dim takes NAME=SIZE, got ${quote(text)}`);
+      const name = text.slice(0, at);
+      return [name, parseWhole(text.slice(at + 1), `--dim ${name}`, 0)] as const;
+    }),
+  );
+  const dims = new Set(inputs.flatMap(({ type }) => (type?.shape ?? []).map((dim) => dim ?? "?")));
+  const odd = [...sizes.keys()].find((name) => !dims.has(name));
+  if (odd !== undefined) {
+    const known = [...dims].filter((dim) => typeof dim === "string");
+    const there = known.length === 0 ? "it has none" : `there is ${known.join(", ")}`;
+    throw wrongUsage(escapeControls(`the model has no dimension ${quote(odd)}: ${there}`));
+  }
+  for (const { name, type } of inputs) {
+    if (Object.hasOwn(feeds, name)) continue;
+    const shape = type?.shape?.map((dim) => {
+      if (typeof dim === "number") return dim;
+      const size = sizes.get(dim ?? "?");
+      if (size !== undefined) return size;
+      throw wrongUsage(
+        `the input ${quote(name)} has the dimension ${dim ?? "?"}; give its size, such as --dim '${dim ?? "?"}=2'`,
+      );
+    });
+    if (type === null || shape === undefined) {
+      throw wrongUsage(
+        `the input ${quote(name)} has no shape, so no tensor can be made up for it; give one with --feed`,
+      );
+    }
+    feeds[name] = madeUp(name, type.dtype, shape);
+  }
+  return feeds;
+}
+
+/**
+ * A step that is coprime to 2001, so that 2001 values go through every number of three decimals from -1 to 1 in a mixed
+ * order.
+ */
+const STEP = 617;
+const VALUES = Array.from({ length: 2001 }, (_, at) => (((at + 1) * STEP) % 2001) / 1000 - 1);
+
+/** @throws Failure for a tensor that does not fit in memory */
+function madeUp(name: string, dtype: Tensor["dtype"], shape: readonly number[]): Tensor {
+  const made = zerosOf(name, dtype, shape);
+  if (!dtype.includes("float") || made.size === 0) return made;
+  // The values repeat, so they are encoded once and then copied.
+  const [all, some] = [made.data, tensor(dtype, [VALUES.length], VALUES as never).data].map(
+    (data) => data as Float64Array,
+  );
+  all.set(some.subarray(0, made.size));
+  for (let done = VALUES.length; done < made.size; done *= 2) all.copyWithin(done, 0, done);
+  return made;
+}
+
+/**
+ * Tensors of the input's size that must fit in memory: the result of the runtime and the exact result may be as large, and
+ * the comparison takes memory too.
+ */
+const COPIES = 4;
+
+/** Zeros for an input. Linux grants more memory than it has, so a tensor that the machine cannot hold is refused here. */
+function zerosOf(name: string, dtype: Tensor["dtype"], shape: readonly number[]): Tensor {
+  const title = `the input ${quote(name)}`;
+  const advice = "give smaller sizes with --dim, or the tensor with --feed";
+  try {
+    const made = zeros(dtype, shape);
+    const bytes = ArrayBuffer.isView(made.data) ? made.data.byteLength : 0;
+    if (COPIES * bytes <= os.totalmem()) return made;
+  } catch (error) {
+    if (!isTensorError(error, "too-large")) throw error;
+    throw wrongUsage(escapeControls(`${title}: ${error.message}; ${advice}`), error);
+  }
+  const sentence = `${title} of shape ${printShape(shape)} does not fit in memory; ${advice}`;
+  throw wrongUsage(escapeControls(sentence));
+}

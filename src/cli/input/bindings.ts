@@ -1,0 +1,71 @@
+/** Which file belongs to which input or output: `NAME=FILE`, or bare files in order. */
+
+import { wrongUsage } from "../failure.ts";
+import { printName } from "../text/layout.ts";
+
+/** The inputs of an operator or a model, as far as files for them are concerned. */
+export interface CommandInputs {
+  /** The name of the operator or the model in messages, such as `ScatterND-18`. */
+  readonly title: string;
+  readonly inputs: readonly string[];
+  /** The inputs that may be left out. */
+  readonly optional: ReadonlySet<string>;
+}
+
+/**
+ * The file of each input that has one. An optional input gets a file only by its name.
+ * @throws Failure as {@link bindFiles}, and for inputs without a file
+ */
+export function bindInputFiles(
+  texts: readonly string[],
+  { title, inputs, optional }: CommandInputs,
+): Map<string, string> {
+  const isNamed = (name: string): boolean => texts.some((text) => text.startsWith(`${name}=`));
+  const expected = inputs.filter((name) => !optional.has(name) || isNamed(name));
+  const files = bindFiles(texts, expected, "input", title);
+  const missing = expected.filter((name) => !files.has(name));
+  if (missing.length === 0) return files;
+  throw wrongUsage(
+    `${title} needs ${inputs.map(printName).join(", ")}, but there is no file for ${missing.map(printName).join(", ")}`,
+  );
+}
+
+/**
+ * The file of each name that has one. Bare files get the names that no other file has, in their order. A path that
+ * contains a `=` is bare when it begins with `.` or `/`.
+ * @param title what has the inputs or outputs, such as `ScatterND-18`
+ * @throws Failure for unknown names, two files for one name, and more files than names
+ */
+export function bindFiles(
+  texts: readonly string[],
+  names: readonly string[],
+  what: "input" | "output",
+  title: string,
+): Map<string, string> {
+  const known = names.length === 0 ? "none" : names.map(printName).join(", ");
+  const files = new Map<string, string>();
+  const bare: string[] = [];
+  for (const text of texts) {
+    // Not the text before the first `=`: a name in a model may contain one.
+    const name = names.find((one) => text.startsWith(`${one}=`));
+    if (name === undefined) {
+      if (text.includes("=") && !/^[./]/.test(text)) {
+        const given = text.slice(0, text.indexOf("="));
+        throw wrongUsage(`${title} has no ${what} ${printName(given)}; its ${what}s are ${known}`);
+      }
+      bare.push(text);
+    } else if (files.has(name)) {
+      throw wrongUsage(`there are two files for the ${what} ${printName(name)}`);
+    } else {
+      files.set(name, text.slice(name.length + 1));
+    }
+  }
+  const left = names.filter((name) => !files.has(name));
+  if (bare.length > left.length) {
+    throw wrongUsage(
+      `there is no ${what} left for ${bare[left.length]}; the ${what}s of ${title} are ${known}`,
+    );
+  }
+  for (const [position, file] of bare.entries()) files.set(left[position], file);
+  return files;
+}

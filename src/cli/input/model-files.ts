@@ -1,0 +1,72 @@
+/** The model files that paths stand for: a file for itself, a folder for the models in it. */
+
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { Failure, STDIN, withPath, wrongData } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { isIR, isIRFile } from "./read-files.ts";
+
+/** A file to read, or a folder that could not be looked into. */
+export interface FoundFile {
+  readonly file: string;
+  readonly failure?: Failure;
+}
+
+/** Numbers in names count as numbers, so that `block10` follows `block9`. */
+const { compare } = new Intl.Collator("en", { numeric: true });
+
+export const isFolder = ({ cwd }: Io, file: string): boolean =>
+  file !== STDIN &&
+  (fs.statSync(path.resolve(cwd, file), { throwIfNoEntry: false })?.isDirectory() ?? false);
+
+/**
+ * The files that `given` stands for, in order. They are looked for while they are asked for.
+ * @param looking is told of each folder
+ */
+export function* findModels(
+  io: Io,
+  given: string,
+  looking: (folder: string) => void,
+): Iterable<FoundFile> {
+  if (!isFolder(io, given)) {
+    yield { file: given };
+    return;
+  }
+  let count = 0;
+  for (const found of modelsIn(io, given, looking)) {
+    count++;
+    yield found;
+  }
+  if (count > 0) return;
+  const failure = wrongData(`${given}: there is no .onnx file in it, and no .xml of OpenVINO`);
+  yield { file: given, failure };
+}
+
+function* modelsIn(io: Io, folder: string, looking: (folder: string) => void): Iterable<FoundFile> {
+  looking(folder);
+  let entries: fs.Dirent[];
+  try {
+    entries = withPath(folder, () =>
+      fs.readdirSync(path.resolve(io.cwd, folder), { withFileTypes: true }),
+    );
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    yield { file: folder, failure: error };
+    return;
+  }
+  for (const entry of entries.toSorted((a, b) => compare(a.name, b.name))) {
+    const { name } = entry;
+    const place = path.join(folder, name);
+    // A link to a folder is not followed: it may lead back here.
+    if (entry.isDirectory()) {
+      if (!isPassedOver(name)) yield* modelsIn(io, place, looking);
+    } else if (isModelName(name) && !isFolder(io, place)) {
+      if (!isIR(name) || isIRFile(io, place)) yield { file: place };
+    }
+  }
+}
+
+/** Folders that hold no models of the user's own. */
+const isPassedOver = (name: string): boolean => name.startsWith(".") || name === "node_modules";
+
+const isModelName = (name: string): boolean => isIR(name) || /\.onnx$/i.test(name);

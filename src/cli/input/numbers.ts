@@ -1,0 +1,51 @@
+/** Numbers as they are typed: whole ones, and amounts of memory. Every option that takes one parses it here. */
+
+import { wrongUsage } from "../failure.ts";
+import { quote } from "../text/layout.ts";
+
+export function parseInteger(text: string): number | null {
+  const number = /^[+-]?\d+$/.test(text) ? Number(text) : NaN;
+  return Number.isSafeInteger(number) ? number : null;
+}
+
+/**
+ * A whole number in a range.
+ * @param name the option or the part of an option that the error names
+ * @throws Failure
+ */
+export function parseWhole(text: string, name: string, low: number, high = Infinity): number {
+  const number = parseInteger(text);
+  if (number !== null && number >= low && number <= high) return number;
+  const what =
+    high < Infinity
+      ? `an integer from ${low} to ${high}`
+      : low === 1
+        ? "a positive integer"
+        : `an integer of ${low} or more`;
+  throw wrongUsage(`${name} takes ${what}, got ${quote(text)}`);
+}
+
+/** Returns a parser for an option's value. @param name the option with its dashes */
+export const wholeOption =
+  (name: string, low: number, high?: number): ((text: string) => number) =>
+  (text) =>
+    parseWhole(text, name, low, high);
+
+const UNITS: Readonly<Record<string, number>> = {
+  "": 1,
+  k: 2 ** 10,
+  m: 2 ** 20,
+  g: 2 ** 30,
+  t: 2 ** 40,
+};
+
+/**
+ * Parses an amount of memory, such as `512M`, `1G` or `1.5GiB`. K, M, G and T are powers of 1024.
+ * @throws Failure which names the option
+ */
+export function parseBytes(text: string, option: string): number {
+  const [, number, unit = ""] = /^(\d+(?:\.\d+)?)([kmgt]?)(?:i?b)?$/i.exec(text) ?? [];
+  const bytes = Math.floor(Number(number) * (UNITS[unit.toLowerCase()] ?? NaN));
+  if (Number.isSafeInteger(bytes) && bytes > 0) return bytes;
+  throw wrongUsage(`${option} takes an amount such as 512M or 1G, got ${quote(text)}`);
+}

@@ -1,0 +1,163 @@
+/** A call as it is typed on the command line: the name of an operator, `--domain`, `--opset` and `--attr`. */
+
+import { Option, type Command } from "commander";
+import {
+  infer,
+  isDType,
+  NEWEST_OPSETS,
+  operators,
+  resolve,
+  roleOf,
+  tensor,
+  typesOf,
+  type AttributeSchema,
+  type NodeSpec,
+  type OperatorVersion,
+  type Tensor,
+} from "../../entries/index.ts";
+import { asUsage, wrongUsage } from "../failure.ts";
+import { quote } from "../text/layout.ts";
+import { parseInteger, wholeOption } from "./numbers.ts";
+
+export interface CallOptions {
+  readonly domain?: string;
+  readonly opset?: number;
+  readonly attr?: readonly string[];
+}
+
+/** A call without its inputs, checked as far as that is possible. */
+export interface Call {
+  readonly node: NodeSpec;
+  readonly version: OperatorVersion;
+  /** `ScatterND-18` */
+  readonly title: string;
+  /** Inputs whose values were typed: an axis that is an input may be typed like an attribute. */
+  readonly given: ReadonlyMap<string, Tensor>;
+}
+
+export const domainOption = (): Option =>
+  new Option("--domain <name>", "ai.onnx or openvino (default: the one that has the operator)");
+
+export const opsetOption = (): Option =>
+  new Option(
+    "--opset <number>",
+    "the opset, which decides the version (default: the newest)",
+  ).argParser(wholeOption("--opset", 1));
+
+export function addCallOptions(command: Command): Command {
+  return command
+    .addOption(domainOption())
+    .addOption(opsetOption())
+    .option(
+      "--attr <name=value>",
+      "an attribute of the operator, or its axis where that is an input; repeatable",
+      collect,
+    );
+}
+
+/** For options that may be given more than once. */
+export const collect = (text: string, before: readonly string[] = []): string[] => [
+  ...before,
+  text,
+];
+
+export const isOperator = (name: string): boolean => operators().some((one) => one.name === name);
+
+/** All versions of an operator, oldest first. Without a domain the first that has the operator is taken. */
+export function versionsOf(op: string, domain?: string): readonly OperatorVersion[] {
+  const newest = resolveTyped(op, undefined, domain);
+  return operators().filter((one) => one.name === op && one.domain === newest.domain);
+}
+
+/** The version of an operator at an opset, by default the newest. @throws Failure also for an opset that is not known */
+export function resolveTyped(op: string, opset?: number, domain?: string): OperatorVersion {
+  const home = domain ?? operators().find(({ name }) => name === op)?.domain;
+  const at = opset ?? Number.MAX_SAFE_INTEGER;
+  const version = asUsage(() => resolve({ domain: home, op, opset: at }));
+  const newest = NEWEST_OPSETS[version.domain];
+  if (opset === undefined || opset <= newest) return version;
+  throw wrongUsage(
+    `opset ${opset} of ${version.domain} is not known here; the newest is ${newest}`,
+  );
+}
+
+/** `ScatterND-18` */
+export const versionTitle = ({ name, sinceVersion }: OperatorVersion): string =>
+  `${name}-${sinceVersion}`;
+
+/** @throws Failure for an operator, an opset or attributes that do not exist. */
+export function parseCall(op: string, { domain, opset, attr = [] }: CallOptions): Call {
+  const version = resolveTyped(op, opset, domain);
+  const values = parseValues(attr, version);
+  const given = new Map(
+    [...values].flatMap(([name, value]) =>
+      isAxisInput(version, name) ? [[name, tensor("int64", [], Number(value))] as const] : [],
+    ),
+  );
+  const node: NodeSpec = {
+    domain: version.domain,
+    op,
+    opset: opset ?? version.sinceVersion,
+    attributes: Object.fromEntries([...values].filter(([name]) => !isAxisInput(version, name))),
+  };
+  // With inputs of unknown shape only the attributes can be wrong.
+  const types = version.inputs.map(({ name, type }) => {
+    const value = given.get(name);
+    if (value !== undefined) return value;
+    const types = typesOf(version, type);
+    // float32 has every reduction, so no reduction is refused because of the data type.
+    const dtype = types.includes("float32") ? "float32" : types[0];
+    return { dtype: isDType(dtype) ? dtype : "int64", shape: null } as const;
+  });
+  asUsage(() => infer(node, types));
+  return { node, version, title: versionTitle(version), given };
+}
+
+/** The values that were typed: those of attributes, and that of an axis that is an input. */
+function parseValues(
+  texts: readonly string[],
+  version: OperatorVersion,
+): Map<string, AttributeValue> {
+  const attributes = new Map<string, AttributeValue>();
+  for (const text of texts) {
+    const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+    if (name === undefined) {
+      throw wrongUsage(`--attr takes NAME=VALUE, such as reduction=add, got ${quote(text)}`);
+    }
+    if (attributes.has(name)) throw wrongUsage(`--attr gives ${name} twice`);
+    const schema = version.attributes.find((one) => one.name === name);
+    attributes.set(
+      name,
+      parseValue(name, value, isAxisInput(version, name) ? "int" : schema?.type),
+    );
+  }
+  return attributes;
+}
+
+/** The value of an attribute of `type`; that of an unknown attribute is text. */
+function parseValue(name: string, text: string, type?: AttributeSchema["type"]): AttributeValue {
+  if (type === undefined || type === "string") return text;
+  const { parse, must } = PARSERS[type];
+  const value = parse(text);
+  if (value !== null) return value;
+  throw wrongUsage(`--attr ${name} must be ${must}, got ${quote(text)}`);
+}
+
+const isAxisInput = ({ inputs }: OperatorVersion, name: string): boolean =>
+  inputs.some((input) => input.name === name && roleOf(input) === "axis");
+
+type AttributeValue = number | string | boolean;
+
+interface Parser {
+  readonly must: string;
+  parse(text: string): AttributeValue | null;
+}
+
+/** How values that are no text are read from text. */
+const PARSERS: Readonly<Record<Exclude<AttributeSchema["type"], "string">, Parser>> = {
+  int: { must: "an integer", parse: parseInteger },
+  boolean: {
+    must: "true or false",
+    parse: (text) => (text === "true" ? true : text === "false" ? false : null),
+  },
+};

@@ -1,0 +1,207 @@
+/** Reads tensors and models from disk, and one of them from standard input. */
+
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { TensorError, type Tensor } from "../../entries/index.ts";
+import { readModel, readOutline, type ByteSource, type Model } from "../../entries/onnx.ts";
+import { readIR } from "../../entries/openvino.ts";
+import { reasonOf, STDIN, withPath, wrongData, wrongUsage } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { showProgress } from "../text/progress.ts";
+import { checkFormat, formatOf } from "./tensor-format.ts";
+import { quote } from "../text/layout.ts";
+import { FILES } from "../../core/limits.ts";
+import { OPEN } from "../../core/resources.ts";
+
+/** @throws Failure for a name without the ending of a format, and for a file that holds no tensor. */
+export function readTensorFile(io: Io, file: string): Tensor {
+  if (file === STDIN) {
+    return withPath(file, () => {
+      const bytes = readInput(io);
+      return formatOf(bytes).read(bytes, fromNoFolder);
+    });
+  }
+  const { read } = checkFormat(file);
+  return withPath(file, () => read(readRange(io, file), externalReader(folderOf(io, file))));
+}
+
+/** The tensors of files, by the same names. */
+export const readTensorFiles = (io: Io, files: ReadonlyMap<string, string>): Map<string, Tensor> =>
+  new Map([...files].map(([name, file]) => [name, readTensorFile(io, file)]));
+
+/** The bytes of a file, or all of standard input. */
+export const readBytes = (io: Io, file: string): Uint8Array =>
+  withPath(file, () => (file === STDIN ? readInput(io) : readRange(io, file)));
+
+/** A model: OpenVINO's where the name ends in `.xml` or standard input is XML, else ONNX's. */
+export const readModelFile = (io: Io, file: string): Model =>
+  withPath(file, () => {
+    if (file === STDIN) return inputModel(io, NO_BIN);
+    return isIR(file)
+      ? readIR(readRange(io, file), binBeside(io, file))
+      : readModel(readRange(io, file), { external: externalReader(folderOf(io, file)) });
+  });
+
+/**
+ * Returns what `action` makes of a model of any size. Constants are read from the files when `action` asks for them,
+ * so they must not be asked for later. The `.bin` of an IR may be missing.
+ */
+export const withModel = <T>(io: Io, file: string, action: (model: Model) => T): T =>
+  withPath(file, () => {
+    if (file === STDIN) return action(inputModel(io));
+    if (!isIR(file)) {
+      const external = externalReader(folderOf(io, file));
+      const read = (source: ByteSource): Model => readOutline(source, { external });
+      return withFile(io, file, (source) => action(showProgress(file, source, read, io.stderr)));
+    }
+    const bin = binBeside(io, file);
+    return action(readIR(readRange(io, file), bin.exists ? bin : undefined));
+  });
+
+/** All of standard input. */
+function readInput({ stdin }: Io): Uint8Array {
+  if (stdin.isTTY) {
+    throw wrongUsage("standard input is a terminal; pipe a file into the command, or name one");
+  }
+  const bytes = stdin.read();
+  if (bytes.length === 0) throw wrongData("standard input is empty");
+  return bytes;
+}
+
+/** @throws Failure where more than one of the files that a command reads is standard input */
+export function checkOneInput(files: readonly (string | undefined)[]): void {
+  const count = files.filter((file) => file === STDIN).length;
+  if (count < 2) return;
+  throw wrongUsage(`standard input is one file, but - stands for ${count} of them`);
+}
+
+/** The model in standard input. An IR begins with `<`, as no ONNX model does. */
+function inputModel(io: Io, bin?: ByteSource): Model {
+  const bytes = readInput(io);
+  const isXml = /^\s*</.test(new TextDecoder().decode(bytes.subarray(0, 64)));
+  return isXml ? readIR(bytes, bin) : readModel(bytes, { external: fromNoFolder });
+}
+
+/** What lies beside a file, of a file that has no place. */
+const fromNoFolder = (location = "the .bin"): never => {
+  const sentence = `there is no folder from which ${location} could be read; name the file`;
+  throw new TensorError("unsupported-model", sentence);
+};
+
+const NO_BIN: ByteSource = { size: Number.MAX_SAFE_INTEGER, read: () => fromNoFolder() };
+
+export const isIR = (file: string): boolean => path.extname(file).toLowerCase() === ".xml";
+
+/** In bytes. What stands before the first element of a document is shorter. */
+const XML_HEAD = 4096;
+
+/** Whether a file is an IR and no other document. One that cannot be read may be. */
+export function isIRFile(io: Io, file: string): boolean {
+  try {
+    const head = withFile(io, file, ({ size, read }) => read(0, Math.min(size, XML_HEAD)));
+    return /<net[\s>]/.test(new TextDecoder().decode(head));
+  } catch {
+    return true;
+  }
+}
+
+/** The files of a model: an IR has a `.bin` of the same name beside its `.xml`. */
+export function modelFiles(file: string): readonly string[] {
+  const { dir, name } = path.parse(file);
+  return isIR(file) ? [file, path.join(dir, `${name}.bin`)] : [file];
+}
+
+export const folderOf = ({ cwd }: Io, file: string): string =>
+  path.dirname(path.resolve(cwd, file));
+
+/** The `.bin` of an IR, read in parts under the rules of external data. Reading a missing one throws. */
+function binBeside(io: Io, file: string): ByteSource & { readonly exists: boolean } {
+  const folder = folderOf(io, file);
+  const location = `${path.parse(file).name}.bin`;
+  const read = externalReader(folder);
+  const stat = fs.statSync(path.join(folder, location), { throwIfNoEntry: false });
+  return {
+    exists: stat !== undefined,
+    size: stat?.size ?? Number.MAX_SAFE_INTEGER,
+    read: (offset, length) => read(location, offset, length),
+  };
+}
+
+/**
+ * Reads external data inside `folder` and nowhere else. The library has already refused absolute paths and `..`. This
+ * function refuses what only the disk shows: links that lead out of the folder, folders, pipes, devices, and a range
+ * that ends behind the file. Without a range it reads the whole file.
+ */
+export const externalReader =
+  (folder: string) =>
+  (location: string, offset?: number, length?: number): Uint8Array => {
+    try {
+      const home = fs.realpathSync(folder);
+      const file = fs.realpathSync(path.join(home, location));
+      // With the separator behind it, or a folder beside this one would do whose name begins with this one's.
+      if (file.startsWith(path.join(home, path.sep))) {
+        return readRange({ cwd: home }, file, offset, length);
+      }
+    } catch (cause) {
+      const reason = reasonOf(cause);
+      if (reason === null) throw cause;
+      throw malformed(`the external data ${quote(location)} cannot be read: ${reason}`, cause);
+    }
+    throw malformed(
+      `the external data ${quote(location)} must lie in the model's folder, got a path outside it`,
+    );
+  };
+
+const malformed = (sentence: string, cause?: unknown): TensorError =>
+  new TensorError("malformed-file", sentence, {}, { cause });
+
+type Folder = Pick<Io, "cwd">;
+
+/** `length` bytes from `offset` of a regular file, by default all of it. Nothing larger than the file is allocated. */
+const readRange = (io: Folder, file: string, offset = 0, length?: number): Uint8Array =>
+  withFile(io, file, ({ size, read }) => read(offset, length ?? size - offset));
+
+function withFile<T>({ cwd }: Folder, file: string, action: (source: ByteSource) => T): T {
+  // Without O_NONBLOCK, opening a named pipe waits until another process writes to it.
+  const flags = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK;
+  const descriptor = fs.openSync(path.resolve(cwd, file), flags);
+  OPEN.files++;
+  try {
+    const stat = fs.fstatSync(descriptor);
+    if (!stat.isFile()) throw notRegular(file, stat);
+    const { size } = stat;
+    return action({ size, read: (offset, length) => read(descriptor, file, size, offset, length) });
+  } finally {
+    fs.closeSync(descriptor);
+    OPEN.files--;
+  }
+}
+
+function read(
+  descriptor: number,
+  file: string,
+  size: number,
+  offset: number,
+  length: number,
+): Uint8Array {
+  const end = offset + length;
+  if (end > size) throw endsEarly(file, size, end);
+  const bytes = new Uint8Array(length);
+  for (let done = 0; done < length;) {
+    const most = Math.min(FILES.atOnce, length - done);
+    const count = fs.readSync(descriptor, bytes, done, most, offset + done);
+    // The file has become shorter since its size was read.
+    if (count === 0) throw endsEarly(file, offset + done, end);
+    done += count;
+  }
+  return bytes;
+}
+
+const endsEarly = (file: string, size: number, end: number): TensorError =>
+  malformed(`${file} ends at byte ${size}, but data reach to byte ${end}`);
+
+/** What is said of a folder, a pipe or a device where a file is due. */
+export const notRegular = (file: string, stat: fs.Stats): Error =>
+  wrongData(
+    `${file}: ${stat.isDirectory() ? "it is a folder, not a file" : "it is not a regular file"}`,
+  );

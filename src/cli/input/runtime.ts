@@ -1,0 +1,188 @@
+/** The user's own ONNX Runtime: looked up from the folder in which the command runs, never a dependency of this package. */
+
+import { createRequire } from "node:module";
+import * as path from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Command } from "commander";
+import { isTensorError, type Tensor } from "../../entries/index.ts";
+import {
+  externalFiles,
+  readModel,
+  writeModel,
+  type CaptureOptions,
+  type CreateSession,
+  type ReadExternal,
+  type Session,
+} from "../../entries/onnx.ts";
+import { bindFiles } from "./bindings.ts";
+import { errorAt, printFile, STDIN, wrongUsage } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { escapeControls, printCount } from "../text/layout.ts";
+import { parseWhole, wholeOption } from "./numbers.ts";
+import { collect } from "./operator-call.ts";
+import { externalReader, folderOf, readTensorFiles } from "./read-files.ts";
+import { withOwnData } from "./own-data.ts";
+
+const PACKAGES = ["onnxruntime-node", "onnxruntime-web"];
+
+/** As much of the runtime as is used. */
+interface Runtime {
+  readonly name: string;
+  readonly InferenceSession: {
+    create(model: Uint8Array, options: object): Promise<Session>;
+  };
+}
+
+/** The options of commands that run a model in the user's runtime. */
+export interface RuntimeOptions {
+  readonly feed?: readonly string[];
+  /** Counts of threads of the runtime. */
+  readonly threads?: readonly number[];
+  readonly iteration?: number;
+  readonly call?: number;
+}
+
+export const addRuntimeOptions = (command: Command): Command =>
+  command
+    .option("--feed <name=file>", "a tensor for an input of the model; once for each", collect)
+    .option(
+      "--threads <counts>",
+      "the threads of the runtime; 1,4 runs with each",
+      (text: string) => text.split(",").map((one) => parseWhole(one, "--threads", 1)),
+    )
+    .option(
+      "--iteration <number>",
+      "the iteration of loops to compare, counted from 0",
+      wholeOption("--iteration", 0),
+    )
+    .option(
+      "--call <number>",
+      "the call of functions to compare, counted from 0",
+      wholeOption("--call", 0),
+    );
+
+/** Makers of sessions of the user's runtime. */
+export interface Sessions {
+  /** What the functions of `ndscatter/onnx` take. */
+  readonly own: Pick<CaptureOptions, "createSession" | "external">;
+  /** Those with the other counts of threads, by what they are called. */
+  readonly others: Readonly<Record<string, CreateSession>>;
+  /** Makes sessions with one thread; null if the number of threads cannot be set for each session. */
+  readonly oneThread: CreateSession | null;
+}
+
+/**
+ * @param starting is told before a session runs, which may take long and cannot be interrupted
+ * @throws Failure where no runtime is installed
+ */
+export async function makeSessions(
+  io: Io,
+  file: string,
+  { threads = [] }: RuntimeOptions,
+  starting: () => void,
+): Promise<Sessions> {
+  const runtime = await loadRuntime(io);
+  const folder = file === STDIN ? null : folderOf(io, file);
+  const external = folder === null ? undefined : externalReader(folder);
+  const maker =
+    (count?: number): CreateSession =>
+    (bytes) => {
+      starting();
+      const [model, options] = withWeights(runtime, bytes, folder, external);
+      return runtime.InferenceSession.create(model, {
+        // What the runtime says is reported, so it need not be logged too.
+        logSeverityLevel: 4,
+        ...(count !== undefined && { intraOpNumThreads: count }),
+        ...options,
+      });
+    };
+  const [first, ...more] = threads;
+  const others = more.map((count) => [printCount(count, "thread"), maker(count)] as const);
+  return {
+    own: { createSession: maker(first), ...(external && { external }) },
+    others: Object.fromEntries(others),
+    // onnxruntime-web decides the threads of all its sessions at once.
+    oneThread: runtime.name === "onnxruntime-node" ? maker(1) : null,
+  };
+}
+
+/**
+ * A model, and the options that tell a runtime where the model's external data is. onnxruntime-node maps the files into
+ * memory and loads only the parts that are used: a node beside 2.7 GB of weights takes 80 MB, where buffers of the files
+ * took four times their size. onnxruntime-web opens no files, so the weights of this model move into it.
+ */
+function withWeights(
+  { name }: Runtime,
+  bytes: Uint8Array,
+  folder: string | null,
+  external: ReadExternal | undefined,
+): readonly [model: Uint8Array, options: object] {
+  if (folder === null || external === undefined) return [bytes, {}];
+  const model = readModel(bytes, { external });
+  const files = externalFiles(model);
+  if (files.length === 0) return [bytes, {}];
+  if (name !== "onnxruntime-node") return [writeModel(withOwnData(model)), {}];
+  // Reads 0 bytes of each file: that refuses a link which leads out of the folder, and which the runtime might follow.
+  for (const location of files) external(location, 0, 0);
+  return [bytes, { extra: { session: { model_external_initializers_file_folder_path: folder } } }];
+}
+
+async function loadRuntime({ cwd }: Io): Promise<Runtime> {
+  const here = createRequire(path.join(cwd, "model.js"));
+  for (const name of PACKAGES) {
+    let found: string;
+    try {
+      found = here.resolve(name);
+    } catch {
+      continue;
+    }
+    // oxlint-disable-next-line no-await-in-loop
+    return await importRuntime(name, found);
+  }
+  throw wrongUsage(
+    `there is no ONNX Runtime here; install yours first, such as by npm install ${PACKAGES[0]}`,
+  );
+}
+
+async function importRuntime(name: string, file: string): Promise<Runtime> {
+  let loaded: Partial<Runtime> & { readonly default?: Runtime };
+  try {
+    loaded = await import(pathToFileURL(file).href);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw wrongUsage(`the ${name} that is installed here cannot be loaded: ${reason}`, cause);
+  }
+  const { InferenceSession = loaded.default?.InferenceSession } = loaded;
+  if (InferenceSession !== undefined) return { name, InferenceSession };
+  throw wrongUsage(`the ${name} that is installed here makes no sessions; install it anew`);
+}
+
+/**
+ * Runs a model and names its file in errors. A missing input and a name that no node has are wrong use, and the sentence says
+ * what to do.
+ */
+export async function inModel<T>(file: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    // Of a tensor that does not fit an axis is named, or its rank is another error.
+    if (isTensorError(error, "shape-mismatch") && error.input && error.axis === undefined) {
+      const advice = "give inputs with --feed NAME=FILE";
+      throw wrongUsage(escapeControls(`${printFile(file)}: ${error.message}; ${advice}`), error);
+    }
+    if (isTensorError(error, "unsupported-model"))
+      throw wrongUsage(escapeControls(`${printFile(file)}: ${error.message}`), error);
+    throw errorAt(file, error);
+  }
+}
+
+/** The tensors that are fed to a model. */
+export function readFeeds(
+  io: Io,
+  file: string,
+  inputs: readonly string[],
+  { feed = [] }: RuntimeOptions,
+): Record<string, Tensor> {
+  const files = bindFiles(feed, inputs, "input", file);
+  return Object.fromEntries(readTensorFiles(io, files));
+}

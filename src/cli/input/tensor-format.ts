@@ -1,0 +1,51 @@
+/** The formats of tensor files and of arrays of chunks. The ending of a file's name says which format it has. */
+
+import * as path from "node:path";
+import type { Tensor } from "../../entries/index.ts";
+import { readNpy, writeNpy } from "../../entries/npy.ts";
+import { readTensor, writeTensor, type ReadExternal } from "../../entries/onnx.ts";
+import { wrongUsage } from "../failure.ts";
+import { quote } from "../text/layout.ts";
+
+interface Format {
+  read(bytes: Uint8Array, external: ReadExternal): Tensor;
+  write(tensor: Tensor, name: string): Uint8Array;
+}
+
+const FORMATS: Readonly<Record<string, Format>> = {
+  ".npy": { read: (bytes) => readNpy(bytes), write: (tensor) => writeNpy(tensor) },
+  ".pb": { read: (bytes, external) => readTensor(bytes, { external }), write: writeTensor },
+};
+
+/** The format of a tensor without a name: NPY begins with bytes that no TensorProto begins with. */
+export const formatOf = (bytes: Uint8Array): Format =>
+  FORMATS[NPY_MAGIC.every((byte, at) => bytes[at] === byte) ? ".npy" : ".pb"];
+
+/** `\x93NUMPY` */
+const NPY_MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59];
+
+/** @throws Failure for a name with another ending. */
+export function checkFormat(file: string): Format {
+  const format = FORMATS[path.extname(file).toLowerCase()];
+  if (format !== undefined) return format;
+  throw wrongUsage(
+    `${file} must end in ${Object.keys(FORMATS).join(" or ")}, which tells its format`,
+  );
+}
+
+/** The formats of arrays that are written chunk by chunk: an NPY file, or a Zarr folder, whose name may have no ending. */
+const ARRAY_FORMATS: Readonly<Record<string, "npy" | "zarr">> = {
+  ".npy": "npy",
+  ".zarr": "zarr",
+  "": "zarr",
+};
+
+/** @throws Failure for a name with another ending. */
+export function checkArrayFormat(name: string): "npy" | "zarr" {
+  const ending = path.extname(name);
+  const format = ARRAY_FORMATS[ending.toLowerCase()];
+  if (format !== undefined) return format;
+  throw wrongUsage(
+    `${name} must end in .npy or .zarr, or be a Zarr folder without an ending, got ${quote(ending)}`,
+  );
+}

@@ -1,0 +1,159 @@
+/**
+ * Writes files so that each of them changes as a whole or not at all: contents go to a temporary file beside the
+ * destination, which then takes the destination's name.
+ *
+ * A link is followed, so it stays a link. Another hard link of a file keeps the old contents: two names change together
+ * only where the file is overwritten in place, and then an error or a signal would leave half of it.
+ */
+
+import { randomUUID } from "node:crypto";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import type { Tensor } from "../../entries/index.ts";
+import { errorAt, withPath } from "../failure.ts";
+import { printNote, type Io } from "../io.ts";
+import { notRegular } from "./read-files.ts";
+import { checkFormat } from "./tensor-format.ts";
+import { FILES } from "../../core/limits.ts";
+import { OPEN } from "../../core/resources.ts";
+
+/** A tensor and the file that it is for. */
+export interface TensorOutput {
+  readonly file: string;
+  readonly name: string;
+  readonly tensor: Tensor;
+}
+
+/** Writes tensors, all or none. All of them are encoded before the first is written. */
+export const writeTensorFiles = (io: Io, outputs: readonly TensorOutput[]): Promise<void> =>
+  writeFiles(
+    io,
+    outputs.map(({ file, name, tensor }) => ({
+      file,
+      bytes: withPath(file, () => checkFormat(file).write(tensor, name)),
+    })),
+  );
+
+/**
+ * Writes all files or none: no file is renamed before all of them are written in full. Only where a later rename fails
+ * have earlier files changed. No temporary file is left, after an error or a signal either, but after SIGKILL.
+ */
+export async function writeFiles(
+  io: Io,
+  outputs: readonly { readonly file: string; readonly bytes: Uint8Array }[],
+): Promise<void> {
+  const moves: { file: string; from: string; to: string; hasOtherLinks: boolean }[] = [];
+  const clean = (): void => {
+    for (const { from } of moves) fs.rmSync(from, { force: true });
+  };
+  const release = io.onSignal(clean);
+  try {
+    for (const { file, bytes } of outputs) {
+      const { to, mode, hasOtherLinks } = checkPlace(io, file);
+      // Not the file's own name with an ending: that may be longer than a name can be.
+      const from = path.join(path.dirname(to), `ndscatter-${randomUUID()}.tmp`);
+      moves.push({ file, from, to, hasOtherLinks });
+      try {
+        // oxlint-disable-next-line no-await-in-loop
+        await writeNew(from, bytes, mode);
+      } catch (error) {
+        throw errorAt(file, error);
+      }
+    }
+    for (const { file, from, to } of moves) withPath(file, () => fs.renameSync(from, to));
+  } finally {
+    clean();
+    release();
+  }
+  const linked = moves.filter(({ hasOtherLinks }) => hasOtherLinks).map(({ file }) => file);
+  if (linked.length > 0) {
+    await printNote(io, `other hard links of ${linked.join(", ")} keep the old contents`);
+  }
+}
+
+/** Where an output goes, and what is known of the file that it replaces. */
+interface Place {
+  /** The absolute path, all links followed. */
+  readonly to: string;
+  /** The permissions of the file that is there. */
+  readonly mode?: number;
+  /** Whether the file that is there has other names, which are hard links. */
+  readonly hasOtherLinks: boolean;
+}
+
+/** @throws Failure where nothing can be written to `file`, as far as its folder and permissions show. */
+export function checkPlace({ cwd }: Io, file: string): Place {
+  return withPath(file, () => {
+    const place = path.resolve(cwd, file);
+    const stat = fs.statSync(place, { throwIfNoEntry: false });
+    const to = followLinks(place);
+    if (stat === undefined) {
+      fs.accessSync(path.dirname(to), fs.constants.W_OK);
+      return { to, hasOtherLinks: false };
+    }
+    if (!stat.isFile()) throw notRegular(file, stat);
+    // The rename needs no permission to write to the file that it replaces, so it is asked for here.
+    fs.accessSync(to, fs.constants.W_OK);
+    return { to, mode: stat.mode, hasOtherLinks: stat.nlink > 1 };
+  });
+}
+
+/** More links than this in a row are a circle, as on Linux. */
+const MOST_LINKS = 40;
+
+/** The file that an absolute path leads to, which need not exist. `fs.realpath` throws where it does not. */
+function followLinks(place: string): string {
+  let to = place;
+  for (let hops = 0; hops < MOST_LINKS; hops++) {
+    const folder = path.dirname(to);
+    // The folder's own links come first, because a relative target counts from the real folder.
+    to = path.join(fs.existsSync(folder) ? fs.realpathSync(folder) : folder, path.basename(to));
+    if (!fs.lstatSync(to, { throwIfNoEntry: false })?.isSymbolicLink()) break;
+    to = path.resolve(path.dirname(to), fs.readlinkSync(to));
+  }
+  return to;
+}
+
+/**
+ * Writes a new file. The file is there as soon as the function is called, so that a signal's cleanup finds it, and the
+ * event loop runs while bytes are written, so that a signal is answered at once.
+ */
+async function writeNew(place: string, bytes: Uint8Array, mode: number | undefined): Promise<void> {
+  const descriptor = fs.openSync(place, "wx", mode);
+  OPEN.files++;
+  try {
+    // The umask has taken bits from the mode.
+    if (mode !== undefined) fs.fchmodSync(descriptor, mode);
+    for (let done = 0; done < bytes.length;) {
+      // oxlint-disable-next-line no-await-in-loop
+      done += await write(descriptor, bytes, done, Math.min(FILES.atOnce, bytes.length - done));
+    }
+  } finally {
+    fs.closeSync(descriptor);
+    OPEN.files--;
+  }
+}
+
+const write = (
+  descriptor: number,
+  bytes: Uint8Array,
+  offset: number,
+  length: number,
+): Promise<number> =>
+  new Promise((resolve, reject) => {
+    fs.write(descriptor, bytes, offset, length, (error, written) => {
+      if (error === null) resolve(written);
+      else reject(error);
+    });
+  });
+
+/** Whether two paths lead to one file, existing or not. */
+export function isSameFile({ cwd }: Io, a: string, b: string): boolean {
+  const [left, right] = [a, b].map((file) => path.resolve(cwd, file));
+  if (left === right) return true;
+  const [one, other] = [left, right].map((place) =>
+    fs.statSync(place, { throwIfNoEntry: false, bigint: true }),
+  );
+  if (one === undefined || other === undefined) return followLinks(left) === followLinks(right);
+  return one.dev === other.dev && one.ino === other.ino;
+}

@@ -1,0 +1,60 @@
+/** Elements of tensors: where they lie, and how pictures and JSON show them. */
+
+import { isTensorError, printScalar, type Scalar, type Tensor } from "../../entries/index.ts";
+
+/** The place of an element in row-major order. */
+export const positionOf = (at: readonly number[], shape: readonly number[]): number =>
+  at.reduce((position, coordinate, axis) => position * shape[axis] + coordinate, 0);
+
+/** The coordinates of an element in row-major order. */
+export const coordinatesOf = (position: number, shape: readonly number[]): number[] => {
+  let left = position;
+  return shape
+    .toReversed()
+    .map((dim) => {
+      const coordinate = left % dim;
+      left = Math.floor(left / dim);
+      return coordinate;
+    })
+    .toReversed();
+};
+
+/** All elements, in row-major order. */
+export function scalarsOf(tensor: Tensor): Scalar[] {
+  let level: unknown[] = [tensor.toArray()];
+  // One level for each axis and no more: a complex number is a pair, which must stay whole.
+  for (let axis = 0; axis < tensor.shape.length; axis++) level = level.flat(1);
+  return level as Scalar[];
+}
+
+/**
+ * The values of a tensor as JSON has them: nested lists in its shape. A tensor without elements is one empty list where
+ * its shape asks for more lists than `toArray` makes: a file of 192 bytes can ask for millions.
+ */
+export function valuesOf(tensor: Tensor): unknown {
+  try {
+    return tensor.toArray();
+  } catch (error) {
+    if (tensor.size === 0 && isTensorError(error, "too-large")) return [];
+    throw error;
+  }
+}
+
+const MOST_TEXT = 24;
+
+/** An element as a picture shows it. Text is cut, and characters that are not visible are escaped. */
+export function printCell({ dtype }: Tensor, value: Scalar): string {
+  const word = printScalar(dtype, value);
+  if (typeof value !== "string") return word;
+  const visible = word.replaceAll(
+    /\p{C}/gu,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  );
+  const characters = Array.from(visible);
+  return characters.length <= MOST_TEXT
+    ? visible
+    : `${characters.slice(0, MOST_TEXT - 4).join("")}..."`;
+}
+
+/** The number of characters that `text` shows. */
+export const lengthOf = (text: string): number => Array.from(text).length;

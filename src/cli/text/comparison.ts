@@ -1,0 +1,72 @@
+/** Compares two tensors bit for bit and finds the first cell that differs. */
+
+import {
+  DTYPES,
+  firstDifference,
+  printScalar,
+  printShape,
+  tensor,
+  type Scalar,
+  type Tensor,
+} from "../../entries/index.ts";
+import { positionOf } from "./cells.ts";
+import { printName } from "./layout.ts";
+import { printType } from "./type-text.ts";
+
+export interface Difference {
+  /** The first cell that differs; null where data types or shapes differ. */
+  readonly at: readonly number[] | null;
+  readonly got: string;
+  readonly expected: string;
+  readonly sentence: string;
+  /** Whether the cell holds two NaNs of other bits. */
+  readonly isNaN: boolean;
+}
+
+/**
+ * The first difference of `got` from `expected`, or null where there is none.
+ * @param name the name of `got`
+ * @param file the file that holds `expected`
+ */
+export function compareTensors(
+  name: string,
+  got: Tensor,
+  expected: Tensor,
+  file: string,
+): Difference | null {
+  const difference = (
+    at: Difference["at"],
+    left: string,
+    right: string,
+    isNaN = false,
+  ): Difference => ({
+    at,
+    got: left,
+    expected: right,
+    sentence: `${printName(name)}${at?.length ? printShape(at) : ""} is ${left}, but ${file} has ${right}`,
+    isNaN,
+  });
+  const types = [printType(got), printType(expected)] as const;
+  if (types[0] !== types[1]) return difference(null, ...types);
+  const at = firstDifference(got, expected);
+  if (at === null) return null;
+  const cells = [got, expected].map((one) => cellOf(one, at));
+  const [left, right] = cells.map((cell) => printScalar(cell.dtype, cell.toArray() as Scalar));
+  if (left !== right) return difference(at, left, right);
+  // Two NaNs may differ in their bits and still print alike.
+  const [leftBits, rightBits] = cells.map(printBits);
+  return difference(at, `${left} (bits ${leftBits})`, `${right} (bits ${rightBits})`, true);
+}
+
+/** One cell as a tensor of rank 0. */
+export function cellOf({ dtype, shape, data }: Tensor, at: readonly number[]): Tensor {
+  const { lanes } = DTYPES[dtype];
+  const start = lanes * positionOf(at, shape);
+  return tensor(dtype, [], data.slice(start, start + lanes));
+}
+
+function printBits({ data }: Tensor): string {
+  if (!ArrayBuffer.isView(data)) return "";
+  const bytes = [...new Uint8Array(data.buffer)].toReversed();
+  return `0x${bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}

@@ -1,0 +1,109 @@
+/** Draws tensors as grids of aligned cells. Cells may be marked: by a colour, or by a sign behind the value. */
+
+import type { Tensor } from "../../entries/index.ts";
+import { lengthOf, printCell, scalarsOf } from "./cells.ts";
+import type { Io } from "../io.ts";
+import { printName } from "./layout.ts";
+import { printType } from "./type-text.ts";
+
+export type Mark = "once" | "repeated" | "filled" | "bad";
+
+/** The sign of each mark, and its colour as the number of an escape sequence. */
+const MARKS: Readonly<Record<Mark, { readonly sign: string; readonly colour: number }>> = {
+  once: { sign: "*", colour: 32 },
+  repeated: { sign: "**", colour: 33 },
+  filled: { sign: "~", colour: 36 },
+  bad: { sign: "!", colour: 31 },
+};
+
+/** What a drawing has room for. */
+export interface Canvas {
+  readonly columns: number;
+  readonly isColoured: boolean;
+}
+
+/** The canvas that stdout is. NO_COLOR is obeyed (https://no-color.org), and FORCE_COLOR overrides the terminal. */
+export function canvasOf({ stdout, env }: Io): Canvas {
+  const { NO_COLOR = "", FORCE_COLOR = "", TERM } = env;
+  const isForced = FORCE_COLOR !== "" && FORCE_COLOR !== "0";
+  const isTerminal = stdout.isTTY && TERM !== "dumb" && FORCE_COLOR !== "0";
+  return { columns: stdout.columns, isColoured: NO_COLOR === "" && (isForced || isTerminal) };
+}
+
+/** Text in the colour of its mark, or with the mark's sign behind it. */
+export function paint(text: string, mark: Mark | null, { isColoured }: Canvas): string {
+  if (mark === null) return text;
+  const { sign, colour } = MARKS[mark];
+  return isColoured ? `\u001b[${colour}m${text}\u001b[39m` : text + sign;
+}
+
+/** A picture of more cells is not readable. */
+const MOST_CELLS = 200;
+const MOST_RANK = 4;
+
+export const isSmall = ({ size, shape }: Tensor): boolean =>
+  size <= MOST_CELLS && shape.length <= MOST_RANK;
+
+/** A tensor under its name and type. Its cells are left out where they are too many, or too wide for the canvas. */
+export function drawTensor(
+  name: string,
+  tensor: Tensor,
+  markOf: (element: number) => Mark | null,
+  canvas: Canvas,
+): string {
+  const title = `${printName(name)}: ${printType(tensor)}`;
+  const lines = isSmall(tensor) ? drawCells(tensor, markOf, canvas) : null;
+  return [title, ...(lines ?? ["  (too large to draw)"])].join("\n");
+}
+
+function drawCells(
+  tensor: Tensor,
+  markOf: (element: number) => Mark | null,
+  canvas: Canvas,
+): string[] | null {
+  const { shape, size } = tensor;
+  if (size === 0) return ["  (no elements)"];
+  const words = scalarsOf(tensor).map((value) => printCell(tensor, value));
+  const marks = words.map((_, element) => markOf(element));
+  const signs = canvas.isColoured ? [] : marks.map((mark) => (mark && MARKS[mark].sign) ?? "");
+  const [width, signWidth] = [widest(words), widest(signs)];
+  const cells = words.map((word, element) => {
+    const mark = marks[element];
+    const right = " ".repeat(signWidth - (signs[element]?.length ?? 0));
+    return " ".repeat(width - lengthOf(word)) + paint(word, mark, canvas) + right;
+  });
+  const row = shape[shape.length - 1] ?? 1;
+  const rows = shape.length > 1 ? shape[shape.length - 2] : size;
+  const room = canvas.columns - labelOf(0, rows - 1).length;
+  const fit = Math.floor(room / (GAP.length + width + signWidth));
+  // A list of rank 1 may continue in the next line. A row of a grid may not, because columns would no longer align.
+  if (fit < (shape.length > 1 ? row : 1)) return null;
+  const step = Math.min(row, fit);
+  const lines: string[] = [];
+  for (let begin = 0; begin < size; begin += step) {
+    const label = shape.length > 1 ? (begin / row) % rows : begin;
+    if (shape.length > 2 && label === 0) lines.push(`  ${sliceName(shape, begin / row / rows)}`);
+    const line = cells.slice(begin, begin + step).map((cell) => GAP + cell);
+    lines.push((labelOf(label, rows - 1) + line.join("")).trimEnd());
+  }
+  return lines;
+}
+
+const GAP = "  ";
+
+/** The number before a line: that of its row, or in a list of rank 1 of its first cell. */
+const labelOf = (label: number, most: number): string =>
+  `  ${String(label).padStart(String(most).length)} |`;
+
+/** `[1, 0, :, :]` */
+function sliceName(shape: readonly number[], slice: number): string {
+  const coordinates: (number | string)[] = [":", ":"];
+  for (let d = shape.length - 3; d >= 0; d--) {
+    coordinates.unshift(slice % shape[d]);
+    slice = Math.floor(slice / shape[d]);
+  }
+  return `[${coordinates.join(", ")}]`;
+}
+
+const widest = (words: readonly string[]): number =>
+  words.reduce((width, word) => Math.max(width, lengthOf(word)), 0);

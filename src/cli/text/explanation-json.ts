@@ -1,0 +1,101 @@
+/** An explanation as JSON, in parts: that of a large call may be longer than the longest string. */
+
+import type { Explanation, Read, StoryStep, Tensor } from "../../entries/index.ts";
+import { valuesOf } from "./cells.ts";
+import { printJson } from "./layout.ts";
+
+/** @param expected how the result of another runtime compares */
+export function* explanationJson(explanation: Explanation, expected?: object): Iterable<string> {
+  const { version, inputs, shapes, error, badCount, badIndices, output, story } = explanation;
+  const facts = {
+    operator: version && {
+      name: version.name,
+      domain: version.domain,
+      sinceVersion: version.sinceVersion,
+    },
+    inputs: inputs.map(({ name, role, tensor }) => ({ name, role, ...typeOf(tensor) })),
+    shapes,
+    error: error && errorOf(error),
+    badCount,
+    badIndices,
+    output: output && {
+      name: version?.outputs[0].name,
+      ...typeOf(output),
+      values: valuesOf(output),
+    },
+    expected,
+    ...(story && {
+      kind: story.kind,
+      ...(story.kind === "scatter" && {
+        reduction: story.reduction,
+        includeSelf: story.includeSelf,
+      }),
+      addressed: story.addressed,
+      summary: story.summary,
+    }),
+  };
+  const head = printJson(facts);
+  if (story === null) {
+    yield `${head}\n`;
+    return;
+  }
+  yield head.slice(0, head.lastIndexOf("\n}"));
+  if (story.kind === "scatter") {
+    yield* printList("targets", story.targets, ({ coordinates, count, steps }) => ({
+      coordinates,
+      count,
+      steps: Array.from(steps(), stepOf),
+    }));
+  } else {
+    yield* printList("targets", story.targets, ({ coordinates, count }) => ({
+      coordinates,
+      count,
+    }));
+    yield* printList("reads", story.reads, (read: Read) => read);
+  }
+  yield "\n}\n";
+}
+
+/** One more field of an object: a list, written member by member. */
+function* printList<T>(
+  name: string,
+  list: Iterable<T>,
+  factsOf: (member: T) => object,
+): Iterable<string> {
+  yield `,\n  ${JSON.stringify(name)}: [`;
+  let separator = "\n    ";
+  for (const member of list) {
+    yield separator + printJson(factsOf(member), "    ");
+    separator = ",\n    ";
+  }
+  yield "\n  ]";
+}
+
+const typeOf = (tensor: Tensor | null): object =>
+  tensor === null ? { dtype: null, shape: null } : { dtype: tensor.dtype, shape: tensor.shape };
+
+const errorOf = ({
+  code,
+  message,
+  input,
+  at,
+  axis,
+  got,
+  expected,
+}: NonNullable<Explanation["error"]>) => ({
+  code,
+  message,
+  input,
+  at,
+  axis,
+  got,
+  expected,
+});
+
+/** A step with nested lists for its tensors. */
+function stepOf(step: StoryStep<Tensor>): object {
+  const [before, after] = [valuesOf(step.before), valuesOf(step.after)];
+  return step.kind === "division"
+    ? { ...step, before, after }
+    : { ...step, before, update: valuesOf(step.update), after };
+}

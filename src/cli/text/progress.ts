@@ -1,0 +1,71 @@
+/** Shows how far a command is: on a terminal only, and only where it takes more than a second. */
+
+import type { ByteSource } from "../../entries/onnx.ts";
+import { CLI } from "../../core/limits.ts";
+import type { Output } from "../io.ts";
+import { escapeControls } from "./layout.ts";
+import { cut } from "./lines.ts";
+
+type Terminal = Pick<Output, "isTTY" | "write"> & Partial<Pick<Output, "columns">>;
+
+/** One line, which a newer one replaces. */
+export class ProgressLine {
+  readonly #terminal: Terminal;
+  readonly #now: () => number;
+  #shownAt: number;
+  /** The length of the text that is shown. */
+  #length = 0;
+
+  /** @param now the time in milliseconds */
+  constructor(terminal: Terminal, now: () => number = () => performance.now()) {
+    this.#terminal = terminal;
+    this.#now = now;
+    this.#shownAt = now();
+  }
+
+  /** @param text is asked for at most once in a period */
+  show(text: () => string): void {
+    if (this.#now() - this.#shownAt < CLI.progress) return;
+    this.showNow(text());
+  }
+
+  /** For work during which nothing can be shown. */
+  showNow(text: string): void {
+    if (!this.#terminal.isTTY) return;
+    this.#shownAt = this.#now();
+    // A line that goes on in the next one could not be replaced.
+    const line = cut(escapeControls(text), (this.#terminal.columns || 80) - 1);
+    void this.#terminal.write(`\r${line.padEnd(this.#length)}`);
+    this.#length = line.length;
+  }
+
+  /** Clears the line, so that the result can take its place. */
+  clear(): void {
+    if (this.#length > 0) void this.#terminal.write("\r\u001b[K");
+    this.#length = 0;
+  }
+}
+
+/**
+ * Returns what `action` makes of a file, and meanwhile shows the place of each read as a percentage of the file.
+ * @param now the time in milliseconds
+ */
+export function showProgress<T>(
+  name: string,
+  { size, read }: ByteSource,
+  action: (source: ByteSource) => T,
+  terminal: Terminal,
+  now?: () => number,
+): T {
+  if (!terminal.isTTY) return action({ size, read });
+  const line = new ProgressLine(terminal, now);
+  const reading = (offset: number, length: number): Uint8Array => {
+    line.show(() => `${name}: ${Math.floor((100 * offset) / size)} % read`);
+    return read(offset, length);
+  };
+  try {
+    return action({ size, read: reading });
+  } finally {
+    line.clear();
+  }
+}

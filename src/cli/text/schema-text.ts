@@ -1,0 +1,181 @@
+/** Versions of operators as text: a list of versions, one version in full, and what changed between two. */
+
+import {
+  compareVersions,
+  DTYPES,
+  isDType,
+  roleOf,
+  typesOf,
+  type AttributeSchema,
+  type OperatorVersion,
+  type VersionChange,
+} from "../../entries/index.ts";
+import { LINE_WIDTH, printTable, wrap } from "./layout.ts";
+import { versionTitle } from "../input/operator-call.ts";
+
+/** A line for each version. */
+export function printVersions(versions: readonly OperatorVersion[]): string {
+  const heading = ["domain", "operator", "version", "attributes", "index types", "data types"];
+  const rows = versions.map((version) => [
+    version.domain,
+    version.name,
+    printNumber(version),
+    version.attributes.map(({ name }) => name).join(", ") || "-",
+    indexTypes(version),
+    `${version.typeConstraints[0].types.length} types`,
+  ]);
+  return printTable([heading, ...rows]);
+}
+
+/** An operator's versions, each after the first with what it changed. */
+export function printHistory(versions: readonly OperatorVersion[]): string {
+  const [first, ...later] = versions;
+  const history = later.map((version, position) => {
+    const title = `version ${printNumber(version)}`;
+    const changes = printChanges(versions[position], version);
+    return changes === "" ? title : `${title}\n${changes}`;
+  });
+  const head = `${first.name} (${first.domain})\n${wrap(first.summary, "  ")}`;
+  return [head, printVersions(versions), ...history].join("\n\n");
+}
+
+/** `3 (opset4)`: OpenVINO numbers versions and opsets separately. */
+const printNumber = ({ sinceVersion, opset }: OperatorVersion): string =>
+  opset === undefined || opset === sinceVersion
+    ? `${sinceVersion}`
+    : `${sinceVersion} (opset${opset})`;
+
+/** All facts of one version, under the specification's names for them. */
+export function printSchema(version: OperatorVersion): string {
+  const { domain, attributes, inputs, outputs, typeConstraints } = version;
+  const facts = printTable([
+    ["name", version.name],
+    ["domain", domain],
+    ["since_version", String(version.sinceVersion)],
+    ...(version.opset === undefined ? [] : [["introduced in", `opset${version.opset}`]]),
+    ["function", String(version.function)],
+    ["support_level", version.supportLevel],
+    ["shape inference", String(version.shapeInference)],
+    ["negative indices", version.negativeIndices ? "count from the back" : "are out of range"],
+    ...(version.outOfRange === "fill" ? [["indices out of range", "give 0"]] : []),
+    ...(version.deprecated === undefined ? [] : [["deprecated", `use ${version.deprecated}`]]),
+  ]);
+  const parameters = (list: OperatorVersion["inputs"]): string[] =>
+    list.map(({ name, type, optional, description }) =>
+      item(optional ? `${name} (optional)` : name, printTypeName(type, domain), description),
+    );
+  const sections = [
+    section("Summary", [wrap(version.summary, "  ")]),
+    section(
+      "Attributes",
+      attributes.map((one) => item(one.name, printAttribute(one), one.description)),
+    ),
+    section("Inputs", parameters(inputs)),
+    section("Outputs", parameters(outputs)),
+    section(
+      "Type constraints",
+      typeConstraints.map(({ name, types, description }) =>
+        item(name, types.map((type) => printTypeName(type, domain)).join(", "), description),
+      ),
+    ),
+  ];
+  return [versionTitle(version), facts, ...sections].join("\n\n");
+}
+
+const section = (title: string, items: readonly string[]): string =>
+  [title, ...(items.length === 0 ? ["  none"] : items)].join("\n");
+
+const item = (name: string, facts: string, description: string): string =>
+  `${wrap(facts, `  ${name}: `)}\n${wrap(description, "      ")}`;
+
+/** `one of none, add, mul (default none)`, `int (default 0)` */
+const printAttribute = ({ type, values, minimum, default: initial }: AttributeSchema): string => {
+  const least = minimum === undefined ? "" : ` of at least ${minimum}`;
+  const must = initial === undefined ? "must be given" : `default ${initial}`;
+  return `${values === undefined ? type + least : `one of ${values.join(", ")}`} (${must})`;
+};
+
+/** A data type under its name in the domain's documents. The name of a type constraint stays as it is. */
+function printTypeName(type: string, domain: OperatorVersion["domain"]): string {
+  if (!isDType(type)) return type;
+  const row = DTYPES[type];
+  if (domain === "openvino") return "openvino" in row ? row.openvino : type;
+  return `tensor(${row.onnx.name})`;
+}
+
+/** The data types that indices may have, in few words. */
+function indexTypes(version: OperatorVersion): string {
+  const indices = version.inputs.find((input) => roleOf(input) === "indices");
+  const types = typesOf(version, indices?.type ?? "");
+  return types.length > 2 ? `${types.length} integers` : types.join(", ");
+}
+
+/** A line for each difference: `+` for what `to` added, `-` for what it removed, `~` for what it changed. */
+export function printChanges(from: OperatorVersion, to: OperatorVersion): string {
+  const changes = compareVersions(from, to).filter(({ path }) => path !== "sinceVersion");
+  return groupWords(changes).map(printChange).join("\n");
+}
+
+/** Joins the words that were added to one list, or removed from it, into one change. */
+function groupWords(changes: readonly VersionChange[]): VersionChange[] {
+  const groups = new Map<string, VersionChange>();
+  for (const change of changes) {
+    const { kind, path, value } = change;
+    const list = path.slice(0, path.lastIndexOf("."));
+    const isWord = typeof value === "string" && path === `${list}.${value}`;
+    const key = `${kind} ${isWord ? list : path}`;
+    const words = groups.get(key)?.value;
+    if (!isWord) groups.set(key, change);
+    else
+      groups.set(key, {
+        kind,
+        path: list,
+        value: typeof words === "string" ? `${words}, ${value}` : value,
+      });
+  }
+  return [...groups.values()];
+}
+
+function printChange({ kind, path, value, from, to }: VersionChange): string {
+  if (kind !== "changed")
+    return wrap(printValue(value), `${kind === "added" ? "+" : "-"} ${path}: `);
+  const [before, after] = [printValue(from), printValue(to)];
+  const line = `~ ${path}: ${before} -> ${after}`;
+  if (line.length <= LINE_WIDTH) return line;
+  const lines = [
+    [withoutStartOf(after, before), "    - "],
+    [withoutStartOf(before, after), "    + "],
+  ];
+  return [
+    `~ ${path}`,
+    ...lines.flatMap(([text, sign]) => (text === "" ? [] : [wrap(text, sign)])),
+  ].join("\n");
+}
+
+/** `text` without the words at its start that `other` has there too. */
+function withoutStartOf(other: string, text: string): string {
+  const [words, others] = [text.split(" "), other.split(" ")];
+  const same = words.findIndex((word, position) => word !== others[position]);
+  if (same === -1) return "";
+  return same === 0 ? text : `... ${words.slice(same).join(" ")}`;
+}
+
+/** A fact of a schema in words. The name of a thing is left out, because the line's path ends in it. */
+function printValue(value: unknown): string {
+  if (isAttribute(value)) return printAttribute(value);
+  if (Array.isArray(value)) return value.map(printValue).join(", ");
+  if (typeof value !== "object" || value === null) return String(value);
+  return Object.entries(value)
+    .filter(([key]) => key !== "name" && key !== "description")
+    .map(([key, fact]) =>
+      key === "type" || key === "types" ? printValue(fact) : `${key} ${printValue(fact)}`,
+    )
+    .join(", ");
+}
+
+const isAttribute = (value: unknown): value is AttributeSchema =>
+  typeof value === "object" &&
+  value !== null &&
+  "type" in value &&
+  ["int", "string", "boolean"].includes(String(value.type)) &&
+  !("types" in value);

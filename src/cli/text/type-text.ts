@@ -1,0 +1,37 @@
+/** Types of tensors as text: `float32[N, 4, ?]`. */
+
+import { DTYPES, isDType, printShape, type TensorType } from "../../entries/index.ts";
+import { wrongUsage } from "../failure.ts";
+import { quote } from "./layout.ts";
+
+export const TYPE_HELP = `A type is a data type and a shape: float32[2,3]. A dimension is a size, a name that
+stands for one (N), or ? where nothing is known. float32[] is a scalar; float32[...]
+or float32 alone has an unknown rank. In a shell, put types in quotes.`;
+
+/** @throws Failure for text that is no type. */
+export function parseType(text: string): TensorType {
+  const [, dtype, list] = /^([^[\]]+)(?:\[([^[\]]*)\])?$/.exec(text.replaceAll(/\s/g, "")) ?? [];
+  if (dtype === undefined) {
+    throw wrongUsage(`a type must look like 'float32[N,4]', got ${quote(text)}`);
+  }
+  if (!isDType(dtype)) {
+    const known = Object.keys(DTYPES).join(", ");
+    throw wrongUsage(`a data type must be one of ${known}, got ${quote(dtype)}`);
+  }
+  if (list === undefined || list === "...") return { dtype, shape: null };
+  if (list === "") return { dtype, shape: [] };
+  return { dtype, shape: list.split(",").map((dim) => parseDim(dim, text)) };
+}
+
+function parseDim(text: string, type: string): number | string | null {
+  if (text === "?") return null;
+  if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
+  // A name begins with a letter, so that -1 and 1.5 are errors and not names.
+  if (/^[\p{L}_]/u.test(text)) return text;
+  throw wrongUsage(
+    `a dimension must be a size, a name, or ? if it is unknown, got ${quote(text)} in ${quote(type)}`,
+  );
+}
+
+export const printType = ({ dtype, shape }: TensorType): string =>
+  dtype + (shape === null ? "[...]" : printShape(shape));

@@ -1,0 +1,74 @@
+/**
+ * The three ways in which operators address data: by index tuples, by slices along an axis, by single elements. Each
+ * way is a pair of functions, `plan` and `layout`, that all operators of that way have in common.
+ *
+ * How offsets are computed is the matter of `src/core/plan/`; this file finds the axis and the batches among the settings.
+ */
+
+import { planElements } from "../plan/elements.ts";
+import { planSlices } from "../plan/slices.ts";
+import { planTuples } from "../plan/tuples.ts";
+import { normalizeAxis, normalizeBatchDims } from "./checks.ts";
+import type { Operator, OperatorCall, PlanInputs } from "./operator.ts";
+
+type Addressing = Pick<Operator, "plan" | "layout">;
+
+/** ScatterND, GatherND and their kin: the last axis of indices holds tuples, which address the axes after batches. */
+export const byTuples: Addressing = {
+  plan: ({ data, indices }, { settings, fields }, rules) =>
+    planTuples(indices, data, settings.batchDims, rules, fields),
+
+  layout({ indices }, { settings: { batchDims } }) {
+    const k = indices.shape[indices.shape.length - 1];
+    return {
+      positions: indices.shape.slice(0, -1),
+      indexAt: (position) => position,
+      addressed: batchDims + k,
+      axes: Array.from({ length: k }, (_, j) => batchDims + j),
+    };
+  },
+};
+
+/** Gather and ScatterUpdate: each index addresses a slice along the axis, once for each place before the axis. */
+export const bySlices: Addressing = {
+  plan: (inputs, call, rules) =>
+    planSlices(
+      inputs.indices,
+      inputs.data,
+      axisOfCall(inputs, call),
+      batchDimsOfCall(inputs, call),
+      rules,
+      call.fields,
+    ),
+
+  layout(inputs, call) {
+    const axis = axisOfCall(inputs, call);
+    const batchDims = batchDimsOfCall(inputs, call);
+    return {
+      positions: [...inputs.data.slice(0, axis), ...inputs.indices.shape.slice(batchDims)],
+      indexAt: (position) => [...position.slice(0, batchDims), ...position.slice(axis)],
+      addressed: axis + 1,
+      axes: [axis],
+    };
+  },
+};
+
+/** ScatterElements, GatherElements and their kin: an index replaces its own coordinate along the axis. */
+export const byElements: Addressing = {
+  plan: (inputs, call, rules) =>
+    planElements(inputs.indices, inputs.data, axisOfCall(inputs, call), rules, call.fields),
+
+  layout: (inputs, call) => ({
+    positions: inputs.indices.shape,
+    indexAt: (position) => position,
+    addressed: inputs.data.length,
+    axes: [axisOfCall(inputs, call)],
+  }),
+};
+
+/** Before a Plan is made the axis is known: one that is an input has become a setting. */
+const axisOfCall = ({ data }: PlanInputs, { settings, fields }: OperatorCall): number =>
+  normalizeAxis(Number(settings.axis), data.length, fields);
+
+const batchDimsOfCall = ({ indices }: PlanInputs, { settings }: OperatorCall): number =>
+  Number(normalizeBatchDims(settings.batchDims, indices.shape));

@@ -1,0 +1,44 @@
+/**
+ * Jobs of `ndscatter/chunked` on many machines, by BullMQ on Redis: workers take the tasks, and whoever submits a job waits
+ * for its result. All machines see the job's folder and its arrays under the same paths. `bullmq` and `ioredis` are
+ * optional packages, which are looked up when one of these functions is called.
+ *
+ * @example
+ * ```ts
+ * import { createWorker, submitJob } from "ndscatter/bullmq";
+ *
+ * const worker = await createWorker({ connection: "redis://queue:6379", threads: 8, memory: 2 ** 33 }); // on each machine
+ * await submitJob("/shared/job", { connection: "redis://queue:6379" });
+ * ```
+ *
+ * @module
+ */
+
+import { jobFailure, openJob, remainingTasks } from "../arrays/chunked/job/job.ts";
+import { startPool } from "../arrays/chunked/run/pool.ts";
+import type { Core } from "../arrays/distributed/core.ts";
+import { submit, type SubmitOptions } from "../arrays/distributed/submit.ts";
+import { startWorker, type JobWorker, type WorkerOptions } from "../arrays/distributed/worker.ts";
+
+export type { Connection } from "../arrays/distributed/packages.ts";
+export type { SubmitOptions, SubmitProgress } from "../arrays/distributed/submit.ts";
+export type { JobWorker, TasksDone, WorkerOptions } from "../arrays/distributed/worker.ts";
+
+const CORE: Core = { openJob, remainingTasks, jobFailure, startPool };
+
+/**
+ * Submits the job in a folder, and waits until it is done. Those who submit one job share its tasks. What is done already
+ * is not done again, so a job that was interrupted, or lost with its Redis, is submitted again.
+ *
+ * @throws TensorError of the first bad index; `malformed-file` for a folder that holds no job; `engine` for a task that
+ * failed as often as it may, a Redis that cannot be reached, packages that are missing; the signal's reason
+ */
+export const submitJob = (folder: string, options: SubmitOptions): Promise<void> =>
+  submit(CORE, folder, options);
+
+/**
+ * Starts a worker in this process, for all jobs of a queue.
+ * @throws TensorError `engine` for a Redis that cannot be reached, and packages that are missing
+ */
+export const createWorker = (options: WorkerOptions): Promise<JobWorker> =>
+  startWorker(CORE, options);

@@ -1,0 +1,32 @@
+/**
+ * Scatter and gather on arrays that are larger than memory, chunk by chunk: the bits are those of one call in memory.
+ *
+ * @example
+ * ```ts
+ * import { openArray } from "ndscatter/zarr";
+ * import { scatterChunked } from "ndscatter/chunked";
+ *
+ * const [table, ids, rows] = await Promise.all(["table.zarr", "ids.npy", "rows.npy"].map((path) => openArray(path)));
+ * await scatterChunked(table, ids, rows, { reduction: "add", out: "new.zarr", memory: 2 ** 30 });
+ * ```
+ *
+ * @module
+ */
+
+export type { CallSpec } from "../arrays/chunked/job/call-spec.ts";
+export { gatherChunked, scatterChunked, type ChunkedOptions } from "../arrays/chunked/functions.ts";
+export {
+  jobFailure,
+  openJob,
+  remainingTasks,
+  taskRate,
+  type Job,
+  type Stage,
+  type StageName,
+} from "../arrays/chunked/job/job.ts";
+export { startPool, type PoolOptions, type TaskPool } from "../arrays/chunked/run/pool.ts";
+export { runJob, type JobProgress, type RunJobOptions } from "../arrays/chunked/run/run-job.ts";
+export { diskRate } from "../arrays/chunked/job/disk.ts";
+export { createJob, type JobRequest } from "../arrays/chunked/job/create-job.ts";
+export { removeJob } from "../arrays/chunked/job/job-folder.ts";
+export { slurmScript, type SlurmOptions } from "../arrays/distributed/slurm.ts";

@@ -1,0 +1,78 @@
+/**
+ * ONNX files: reading and writing models and tensors, and running, inspecting and converting the models that consist of
+ * this package's operators.
+ *
+ * ```ts
+ * const model = readModel(bytes);
+ * const { y } = runModel(model, { data, indices, updates });
+ * ```
+ *
+ * @module
+ */
+
+export {
+  convertModel,
+  type Conversion,
+  type ConvertOptions,
+} from "../models/convert/convert-model.ts";
+export type { ConvertTarget } from "../models/convert/target.ts";
+export {
+  FINDINGS,
+  type Finding,
+  type FindingId,
+  type Severity,
+} from "../models/inspect/findings.ts";
+export {
+  inspectModel,
+  type InspectedNode,
+  type InspectedValue,
+  type Report,
+} from "../models/inspect/inspect-model.ts";
+export type { ByteSource } from "../models/model/byte-source.ts";
+export { externalFiles } from "../models/onnx/external-files.ts";
+export type { ReadExternal, ReadOptions } from "../models/onnx/external.ts";
+export { readOutline } from "../models/onnx/outline.ts";
+export {
+  buildModel,
+  constant,
+  type Attribute,
+  type AttributeInput,
+  type Constant,
+  type Graph,
+  type Model,
+  type ModelNode,
+  type ModelNodeSpec,
+  type ModelSpec,
+  type ValueInfo,
+} from "../models/model/model.ts";
+export { extractNode } from "../models/model/extract-node.ts";
+export { listNodes, NodeIndex } from "../models/model/node-index.ts";
+export type { Place, PlacedNode } from "../models/model/places.ts";
+export { readModel } from "../models/onnx/read-model.ts";
+export {
+  nodeCall,
+  runModel,
+  runNode,
+  unsupportedOperators,
+  type NodeCall,
+  type Tensors,
+} from "../models/model/run-model.ts";
+export { readTensor, writeTensor } from "../models/onnx/tensor.ts";
+export { writeModel } from "../models/onnx/write-model.ts";
+export {
+  captureCalls,
+  type CapturedCall,
+  type CaptureOptions,
+  type Feeds,
+} from "../models/verify/capture.ts";
+export type { Reruns } from "../models/verify/rerun.ts";
+export type { CreateSession, Session, SessionTensor } from "../models/verify/session.ts";
+export { VERDICTS, type Verdict } from "../models/verify/verdicts.ts";
+export {
+  verifyModel,
+  type FailedNode,
+  type VerifiedNode,
+  type VerifyOptions,
+  type VerifyProgress,
+  type VerifyReport,
+} from "../models/verify/verify.ts";

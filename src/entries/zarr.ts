@@ -1,0 +1,21 @@
+/** Zarr: arrays larger than memory, in folders and in object storage, read and written by chunks. */
+
+export {
+  createArray,
+  createPending,
+  openArray,
+  openPending,
+  type OpenOptions,
+} from "../arrays/zarr/open.ts";
+export type { ZarrArray, StoredChunks } from "../arrays/zarr/array.ts";
+export type { CreateOptions } from "../arrays/zarr/create.ts";
+export type { Codec } from "../arrays/zarr/metadata.ts";
+export type { S3Options } from "../arrays/zarr/stores/s3-client.ts";
+export type { Json, JsonObject } from "../arrays/zarr/json.ts";
+export type {
+  ArrayLocation,
+  ArrayType,
+  ChunkedArray,
+  PendingArray,
+  StagedArray,
+} from "../arrays/boxes/array.ts";

@@ -1,0 +1,97 @@
+/** Tensors over buffers that the engine did not make: buffers of users, and of onnxruntime's tensors. */
+
+import { paddedBytes, TENSOR_USAGE } from "../kernels/gpu.ts";
+import type { GpuBufferLike } from "../kernels/webgpu.ts";
+import { printValue, readForeign, TensorError, type ErrorFields } from "../../core/errors.ts";
+import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
+import { shapeOf } from "../../core/tensor/shape.ts";
+import { checkDType } from "../../core/tensor/tensor.ts";
+import type { GpuCore } from "./core.ts";
+import { DeviceTensor } from "./tensor.ts";
+
+/**
+ * A tensor over a buffer. Disposing of the tensor does not destroy the buffer.
+ * @throws TensorError `dtype`, `attribute`, `shape-mismatch`, `too-large`
+ */
+export function tensorOver<D extends DType>(
+  core: GpuCore,
+  buffer: unknown,
+  dtype: D,
+  shape: unknown,
+  fields: ErrorFields = {},
+): DeviceTensor<D> {
+  const { shape: dims, size } = typeOf(dtype, shape, fields);
+  const who = fields.input === undefined ? "the buffer" : `the buffer of ${fields.input}`;
+  const { bytes: length, usage } = bufferParts(buffer, who, fields);
+  const needed = paddedBytes(size * DTYPES[dtype].bytes);
+  if (length < needed) {
+    const sentence = `${who} must have at least ${needed} bytes, a multiple of 4, got ${length}`;
+    throw new TensorError("shape-mismatch", sentence, { ...fields, got: length });
+  }
+  if ((usage & TENSOR_USAGE) !== TENSOR_USAGE) {
+    const sentence = `the usage of ${who} must include STORAGE, COPY_SRC and COPY_DST, got ${usage}`;
+    throw new TensorError("attribute", sentence, { ...fields, got: usage });
+  }
+  core.gpu.checkBytes(needed, fields.input ?? "the tensor");
+  return new DeviceTensor(core, dtype, dims, size, buffer as GpuBufferLike, false);
+}
+
+/** @throws TensorError `dtype`, and as `zeros` for shapes */
+export function typeOf(
+  dtype: DType,
+  shape: unknown,
+  fields: ErrorFields = {},
+): ReturnType<typeof shapeOf> {
+  checkDType(dtype, fields);
+  checkHolds(dtype, fields);
+  return shapeOf(shape, fields);
+}
+
+/** @throws TensorError `dtype` for text */
+export function checkHolds(dtype: DType, fields: ErrorFields): void {
+  if (dtype !== "string") return;
+  const sentence = `${fields.input ?? "the tensor"} must not be string, because a GPU holds no text`;
+  throw new TensorError("dtype", sentence, fields);
+}
+
+/** @throws TensorError `attribute` for anything but a `GPUBuffer` */
+function bufferParts(
+  buffer: unknown,
+  who: string,
+  fields: ErrorFields,
+): { readonly bytes: number; readonly usage: number } {
+  const must = `${who} must be a GPUBuffer, got ${printValue(buffer)}`;
+  const one = buffer as Partial<GpuBufferLike> | null | undefined;
+  const read = (): unknown[] => [one?.size, one?.usage];
+  const [bytes, usage] = readForeign(read, "attribute", must, fields);
+  if (typeof bytes === "number" && typeof usage === "number") return { bytes, usage };
+  throw new TensorError("attribute", must, fields);
+}
+
+/** The fields of a tensor of onnxruntime-web that tell where its elements are. */
+interface RuntimeParts {
+  readonly location: unknown;
+  readonly gpuBuffer: unknown;
+  readonly type: unknown;
+  readonly dims: unknown;
+}
+
+/**
+ * Wraps onnxruntime's tensor on the GPU as a tensor of the engine over the same buffer; null for any other value.
+ * @throws TensorError as {@link tensorOver}; `disposed` when its buffer cannot be read
+ */
+export function runtimeTensor(
+  core: GpuCore,
+  given: unknown,
+  fields: ErrorFields,
+): DeviceTensor | null {
+  if (typeof given !== "object" || given === null) return null;
+  const one = given as Partial<RuntimeParts>;
+  const who = fields.input ?? "the tensor";
+  const read = (): unknown => one.location;
+  if (readForeign(read, "dtype", `${who} cannot be read`, fields) !== "gpu-buffer") return null;
+  const lost = `the memory of ${who} is gone`;
+  const parts = readForeign(() => [one.gpuBuffer, one.type, one.dims], "disposed", lost, fields);
+  const [buffer, dtype, dims] = parts;
+  return tensorOver(core, buffer, dtype as DType, dims, fields);
+}

@@ -1,0 +1,147 @@
+/**
+ * From a call to a recording, top to bottom. A call is checked by the functions of `src/core/call/`, as if its tensors were on the
+ * host, and its Plan is the operator's; what is left is which kernels run.
+ */
+
+import { plainCallOf } from "../../core/call/call.ts";
+import { checkDuplicates, refusesRepeats } from "../../core/call/duplicates.ts";
+import { stepsOf, type Reducing } from "../../core/call/execute.ts";
+import type { Policies } from "../../core/call/policies.ts";
+import { prepare, rulesOf, type PreparedCall } from "../../core/call/prepare.ts";
+import { hasGpuArithmetic } from "../kernels/arithmetic.ts";
+import { copyOnGpu, gatherOnGpu } from "../kernels/moves.ts";
+import type { Recording, Span } from "../kernels/recording.ts";
+import { applyUpdates } from "../kernels/scatter.ts";
+import { TensorError, type ErrorFields } from "../../core/errors.ts";
+import { readIndices } from "../../core/kernels/read-indices.ts";
+import type { Inputs, Operator } from "../../core/operators/operator.ts";
+import type { DType, NumericStorage } from "../../core/tensor/dtype.ts";
+import type { GpuCore } from "./core.ts";
+import { gpuInputs, outOnGpu, type GpuInput } from "./inputs.ts";
+import {
+  checkedTargets,
+  uploadedTargets,
+  type TargetSource,
+  type UploadedTargets,
+} from "./target-source.ts";
+import type { DeviceTensor } from "./tensor.ts";
+
+/** The call of a plain function on tensors of a GPU. */
+export function callOnGpu(
+  core: GpuCore,
+  operator: Operator,
+  given: Inputs<unknown>,
+  options: unknown,
+): DeviceTensor {
+  const { call, out: givenOut } = plainCallOf(operator, options);
+  const inputs = gpuInputs(core, call, given);
+  const types = inputs.map((input) => input?.type);
+  const prepared = prepare(call, types);
+  const { shape, size, inPlace, updates: updateType } = prepared;
+  const { fields, signature, settings, policies } = call;
+  const at = signature.positions;
+  const data = inputs[at.data]?.device as DeviceTensor;
+  const { dtype } = data;
+  if (updateType !== undefined) checkArithmetic(dtype, settings, fields);
+  const out =
+    givenOut === undefined
+      ? null
+      : outOnGpu(core, givenOut, dtype, shape, signature.inputs, inputs, inPlace, fields);
+  const updates = inputs[at.updates];
+  const sequential = updateType?.size ?? size;
+  const indices = inputs[at.indices]?.device;
+  const source = indices
+    ? checkedTargets(prepared, policies, indices)
+    : targetsOnHost(core, prepared, policies, sequential);
+  const work = { core, fields, source, data, out, shape, size };
+  const others = indices ? [indices] : [];
+  return updates === undefined
+    ? gatherWork(work, others)
+    : scatterWork(work, updates, settings, others);
+}
+
+/** The Plan of indices on the host, which are read now. */
+function targetsOnHost(
+  core: GpuCore,
+  { call, planInputs }: PreparedCall,
+  policies: Policies,
+  sequential: number,
+): UploadedTargets {
+  const rules = { ...rulesOf(call, policies, readIndices), merge: false };
+  const plan = call.operator.plan(planInputs, call, rules);
+  if (refusesRepeats(call, policies)) checkDuplicates(plan, call, planInputs);
+  const positions = plan.slice === 0 ? 0 : sequential / plan.slice;
+  return uploadedTargets(plan, positions, (recording, words) => uploaded(core, recording, words));
+}
+
+/** A call of which everything on the host has been checked. */
+export interface Work {
+  readonly core: GpuCore;
+  readonly fields: ErrorFields;
+  readonly source: TargetSource;
+  readonly data: DeviceTensor;
+  /** Null for a new result. */
+  readonly out: DeviceTensor | null;
+  /** Of the result. */
+  readonly shape: readonly number[];
+  readonly size: number;
+}
+
+/** @param others inputs beside data */
+export function gatherWork(work: Work, others: readonly DeviceTensor[]): DeviceTensor {
+  const { core, fields, source, data, out, shape, size } = work;
+  const { dtype } = data;
+  return core.call({
+    ...{ fields, source, out, dtype, shape, size },
+    inputs: [data, ...others],
+    record(recording, { targets }, result, guard) {
+      if (size === 0) return;
+      gatherOnGpu(recording, targets, dtype, data.span, result, guard);
+    },
+  });
+}
+
+/** @param others inputs beside data and updates */
+export function scatterWork(
+  work: Work,
+  updates: GpuInput,
+  reducing: Reducing,
+  others: readonly DeviceTensor[],
+): DeviceTensor {
+  const { core, fields, source, data, out, shape, size } = work;
+  const { dtype } = data;
+  const given = updates.device === null ? [] : [updates.device];
+  return core.call({
+    ...{ fields, source, out, dtype, shape, size },
+    inputs: [data, ...given, ...others],
+    record(recording, { targets, arrangements }, result, guard) {
+      if (size === 0) return;
+      const { device, type } = updates;
+      const span = device?.span ?? uploaded(core, recording, type.data as NumericStorage);
+      if (out === null) recording.copy(data.span, result);
+      else if (out.buffer !== data.buffer) {
+        copyOnGpu(recording, dtype, size, data.span, result, guard);
+      }
+      const steps = stepsOf(reducing);
+      applyUpdates(recording, targets, arrangements, steps, dtype, span, result, guard);
+    },
+  });
+}
+
+/** @throws TensorError `dtype` for a reduction that a GPU does not have */
+export function checkArithmetic(
+  dtype: DType,
+  { reduction }: Pick<Reducing, "reduction">,
+  fields: ErrorFields,
+): void {
+  if (reduction === "none" || hasGpuArithmetic(dtype)) return;
+  const sentence = `a GPU has no arithmetic of ${dtype} here: with the reduction ${reduction}, data must be another type`;
+  throw new TensorError("dtype", sentence, { ...fields, input: "data" });
+}
+
+/** Data of the host in memory of the call. */
+function uploaded(core: GpuCore, recording: Recording, data: NumericStorage): Span {
+  const span = recording.scratch(data.byteLength);
+  core.write(span.buffer, data);
+  return span;
+}

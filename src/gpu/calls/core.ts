@@ -1,0 +1,322 @@
+/**
+ * The inside of a GPU engine: it records calls one after the other, knows which are pending, and asks the GPU what became of
+ * them. It knows no operator.
+ */
+
+import {
+  contentsOf,
+  destroyBuffer,
+  firstLine,
+  Gpu,
+  paddedBytes,
+  TENSOR_USAGE,
+} from "../kernels/gpu.ts";
+import { Params, Recording, type Span } from "../kernels/recording.ts";
+import { beginCall, endChecks, NEVER, StatusBoard, type Guard } from "../kernels/status.ts";
+import type { GpuBufferLike, GpuDeviceLike } from "../kernels/webgpu.ts";
+import { isTensorError, TensorError, type ErrorFields } from "../../core/errors.ts";
+import { GPU } from "../../core/limits.ts";
+import { DTYPES, viewOf, type DType, type NumericStorage } from "../../core/tensor/dtype.ts";
+import { bytesOf } from "../../core/tensor/storage.ts";
+import { part } from "../../core/tensor/shape.ts";
+import { CallCheck } from "./checks.ts";
+import type { Placed, TargetSource } from "./target-source.ts";
+import { DeviceTensor, type TensorOwner } from "./tensor.ts";
+
+/** A call of which everything on the host has been checked. */
+export interface GpuCall {
+  readonly fields: ErrorFields;
+  readonly source: TargetSource;
+  readonly inputs: readonly DeviceTensor[];
+  /** Null for a new result. */
+  readonly out: DeviceTensor | null;
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+  readonly size: number;
+  /** Records what the call does once its indices have been checked. */
+  readonly record: (recording: Recording, placed: Placed, result: Span, guard: Guard) => void;
+}
+
+export class GpuCore implements TensorOwner {
+  readonly gpu: Gpu;
+  readonly #isOwnDevice: boolean;
+  readonly #params: Params;
+  readonly #board: StatusBoard;
+  #pending: CallCheck[] = [];
+  #isAsking = false;
+  /** Waits that have begun and not ended. */
+  #waits = 0;
+  /** The first error that `done` has not told. */
+  #untold: TensorError | null = null;
+  /** How many times `done` has told of errors. */
+  #told = 0;
+
+  /** @param isOwnDevice whether the device is destroyed with the engine */
+  constructor(device: GpuDeviceLike, isOwnDevice: boolean) {
+    this.gpu = new Gpu(device);
+    this.#isOwnDevice = isOwnDevice;
+    this.#params = new Params(this.gpu);
+    this.#board = new StatusBoard(this.gpu);
+  }
+
+  get told(): number {
+    return this.#told;
+  }
+
+  /** Copies elements into a buffer that is as long, rounded up to 4 bytes. */
+  write(buffer: GpuBufferLike, data: NumericStorage): void {
+    const { queue } = this.gpu.device;
+    // Queues take neither shared memory nor a part of a word.
+    const bytes = bytesOf(data);
+    const isPlain = bytes.buffer instanceof ArrayBuffer && bytes.length % 4 === 0;
+    if (isPlain) {
+      const { byteOffset, byteLength } = bytes;
+      if (byteLength > 0) queue.writeBuffer(buffer, 0, bytes.buffer, byteOffset, byteLength);
+      return;
+    }
+    const padded = new Uint8Array(paddedBytes(bytes.length));
+    padded.set(bytes);
+    queue.writeBuffer(buffer, 0, padded.buffer);
+  }
+
+  /**
+   * A tensor with these elements, or with zeros. Memory that the device does not have is an error of whoever waits.
+   * @throws TensorError `too-large`, `engine`
+   */
+  make(
+    dtype: DType,
+    shape: readonly number[],
+    size: number,
+    data: NumericStorage | null,
+  ): DeviceTensor {
+    const { made, refusal } = watched(this.gpu, () => {
+      const tensor = this.#create(dtype, shape, size);
+      if (data !== null) this.write(tensor.buffer as GpuBufferLike, data);
+      return tensor;
+    });
+    const parts = { slot: null, inputs: [], before: "new", errorOf: null, refusal } as const;
+    return this.#pend(made, new CallCheck(parts));
+  }
+
+  #create(dtype: DType, shape: readonly number[], size: number): DeviceTensor {
+    const bytes = size * DTYPES[dtype].bytes;
+    const what = `a tensor of ${size} elements of ${dtype}`;
+    const buffer = this.gpu.createBuffer(bytes, TENSOR_USAGE, what);
+    return new DeviceTensor(this, dtype, part(shape, 0), size, buffer, true);
+  }
+
+  /**
+   * Submits a call and gives its result.
+   * @throws TensorError `too-large`, `engine`
+   */
+  call(call: GpuCall): DeviceTensor {
+    const { fields, out, dtype, shape, size } = call;
+    for (const { lack } of call.inputs) if (lack !== null) throw lack;
+    const submit = (): { result: DeviceTensor; slot: number | null } => {
+      this.gpu.checkThere();
+      const result = out ?? this.#create(dtype, shape, size);
+      try {
+        return { result, slot: this.#submitCall(call, result) };
+      } catch (error) {
+        if (out === null) result.dispose();
+        throw error;
+      }
+    };
+    const { made, refusal } = withFields(fields, () => watched(this.gpu, submit));
+    const check = new CallCheck({
+      slot: made.slot,
+      inputs: checksOf(call.inputs),
+      before: out === null ? "new" : out.check,
+      errorOf: call.source.errorOf,
+      refusal,
+    });
+    return this.#pend(made.result, check);
+  }
+
+  /** The tensor that a call makes or writes to, now that the call is pending. */
+  #pend(result: DeviceTensor, check: CallCheck): DeviceTensor {
+    this.#pending.push(check);
+    result.madeBy(check);
+    if (this.#pending.length > GPU.pending) void this.#ask();
+    return result;
+  }
+
+  /** Settles what is pending by itself, one question at a time. Who waits for results learns of failures. */
+  async #ask(): Promise<void> {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    await this.settle().catch(() => {});
+    this.#isAsking = false;
+  }
+
+  /** The slot of the call, null where it needs none. */
+  #submitCall({ source, inputs, out, record }: GpuCall, { span }: DeviceTensor): number | null {
+    const recording = new Recording(this.gpu, this.#params);
+    const slots = checksOf(inputs).flatMap((check) => check.slot ?? []);
+    const isChecked = source.errorOf !== null || slots.length > 0;
+    let slot: number | null = null;
+    try {
+      slot = isChecked ? this.#board.take() : null;
+      const status = this.#board.span;
+      const guard = { status, slot: slot ?? NEVER };
+      if (slot !== null) beginCall(recording, status, slot, slots);
+      const placed = source.record(recording, status, guard.slot);
+      if (slot !== null) {
+        // What is known to have no contents is written as if it were new.
+        const before = out === null || out.lack !== null ? null : (out.check?.slot ?? NEVER);
+        endChecks(recording, status, slot, source.indices, before);
+      }
+      record(recording, placed, span, guard);
+    } catch (error) {
+      recording.abandon();
+      if (slot !== null) this.#board.give(slot);
+      throw error;
+    }
+    recording.end();
+    return slot;
+  }
+
+  /** Waits until all calls so far have been done, and learns what became of them. */
+  async settle(): Promise<void> {
+    this.gpu.checkThere();
+    return this.#during(this.#settle());
+  }
+
+  async #settle(): Promise<void> {
+    const calls = this.#pending.slice();
+    const stateOf = await this.#wait(this.#board.read());
+    for (const call of calls) {
+      // oxlint-disable-next-line no-await-in-loop -- a call's outcome depends on those of earlier calls
+      const refusal = await call.refusal();
+      const { slot } = call;
+      if (!call.isPending) continue;
+      // Scratch memory that could not be made is among what calls share, and each that gets it would be refused.
+      if (refusal !== null) this.gpu.clear();
+      call.settle(slot === null ? null : stateOf(slot), refusal, this.#told);
+      if (slot !== null) this.#board.give(slot);
+      this.#untold ??= call.outcome.error;
+    }
+    this.#pending = this.#pending.filter((call) => call.isPending);
+  }
+
+  /** Keeps the engine's resources until a wait ends, even if the engine is disposed of meanwhile. */
+  async #during<T>(wait: Promise<T>): Promise<T> {
+    this.#waits++;
+    try {
+      return await wait;
+    } finally {
+      this.#waits--;
+      if (this.gpu.hasEnded && this.#waits === 0) this.#free();
+    }
+  }
+
+  /** What a promise of the device gives; its failures become errors of this package. */
+  async #wait<T>(promise: Promise<T>): Promise<T> {
+    try {
+      return await promise;
+    } catch (error) {
+      if (isTensorError(error)) throw error;
+      // Whether the device is lost is known a moment after what waits for it has failed.
+      await Promise.race([this.gpu.device.lost, new Promise((done) => setTimeout(done, 1000))]);
+      throw this.gpu.failureOf(error);
+    }
+  }
+
+  async done(): Promise<void> {
+    await this.settle();
+    const error = this.#untold;
+    this.#untold = null;
+    this.#told++;
+    if (error !== null) throw error;
+  }
+
+  /** The elements of a tensor as they are after all calls so far. */
+  async read(tensor: DeviceTensor): Promise<NumericStorage> {
+    this.gpu.checkThere();
+    return this.#during(this.#read(tensor));
+  }
+
+  async #read({ span, dtype, size }: DeviceTensor): Promise<NumericStorage> {
+    const { made: staging, refusal } = watched(this.gpu, () =>
+      this.gpu.copyForHost(span.buffer, span.bytes, "a tensor, for the host"),
+    );
+    const contents = await this.#wait(contentsOf(staging));
+    const refused = await refusal;
+    if (refused !== null) throw refused;
+    const { lanes } = DTYPES[dtype];
+    return viewOf(dtype, contents, 0, size * lanes) as NumericStorage;
+  }
+
+  /** Ends the engine: later calls and waits are errors. Waits that have begun still give their results. */
+  dispose(): void {
+    if (this.gpu.hasEnded) return;
+    this.gpu.end();
+    if (this.#waits === 0) this.#free();
+  }
+
+  #free(): void {
+    for (const { slot } of this.#pending) if (slot !== null) this.#board.give(slot);
+    this.#pending = [];
+    this.gpu.clear();
+    destroyBuffer(this.#params.buffer);
+    this.#board.destroy();
+    if (this.#isOwnDevice) this.gpu.device.destroy();
+  }
+}
+
+const checksOf = (tensors: readonly DeviceTensor[]): CallCheck[] =>
+  tensors.flatMap(({ check }) => (check === null ? [] : [check]));
+
+/** Begins to collect errors of the device; the function that is returned ends it, and gives what was found. */
+function openScopes(gpu: Gpu): () => Promise<TensorError | null> {
+  const { device } = gpu;
+  for (const filter of ["out-of-memory", "internal", "validation"] as const) {
+    device.pushErrorScope(filter);
+  }
+  return async () => {
+    try {
+      const scopes = Array.from({ length: 3 }, () => device.popErrorScope());
+      const [refusal, failure, noMemory] = await Promise.all(scopes);
+      // Memory first: what uses a buffer that could not be made is invalid too.
+      if (noMemory !== null) {
+        return new TensorError(
+          "too-large",
+          `the GPU has no memory for it: ${firstLine(noMemory.message)}`,
+        );
+      }
+      if (refusal !== null) {
+        return new TensorError("engine", `the GPU refused the call: ${firstLine(refusal.message)}`);
+      }
+      // The driver failed at something valid, such as compiling a kernel.
+      return failure && gpu.failureOf(failure);
+    } catch {
+      // The device is lost, which whoever waits for results learns from them.
+      return null;
+    }
+  };
+}
+
+/** What `make` makes, and why the device refused a part of it. */
+function watched<T>(
+  gpu: Gpu,
+  make: () => T,
+): { readonly made: T; readonly refusal: Promise<TensorError | null> } {
+  const scopes = openScopes(gpu);
+  try {
+    return { made: make(), refusal: scopes() };
+  } catch (error) {
+    void scopes();
+    // A device throws by itself for what is no buffer.
+    throw isTensorError(error) ? error : gpu.failureOf(error);
+  }
+}
+
+/** What `use` gives; its errors name the operator. */
+function withFields<T>(fields: ErrorFields, use: () => T): T {
+  try {
+    return use();
+  } catch (error) {
+    if (!isTensorError(error) || error.op !== undefined) throw error;
+    throw new TensorError(error.code, error.message, { ...error, ...fields }, { cause: error });
+  }
+}

@@ -1,0 +1,69 @@
+/** The device of an engine: the one that its user gives, or one that the browser is asked for. */
+
+import type { GpuDeviceLike, GpuLimits } from "../kernels/webgpu.ts";
+import { isTensorError, printValue, TensorError } from "../../core/errors.ts";
+
+/** What `navigator.gpu` has, as far as it is needed. */
+interface GpuLike {
+  requestAdapter(options: object): Promise<AdapterLike | null>;
+}
+
+interface AdapterLike {
+  readonly limits: GpuLimits;
+  requestDevice(descriptor: object): Promise<GpuDeviceLike>;
+}
+
+const METHODS = [
+  "createBuffer",
+  "createShaderModule",
+  "createComputePipeline",
+  "createBindGroup",
+  "createCommandEncoder",
+  "pushErrorScope",
+  "popErrorScope",
+] as const satisfies readonly (keyof GpuDeviceLike)[];
+
+/** @throws TensorError `attribute` for what is no `GPUDevice` */
+export function checkDevice(device: unknown): GpuDeviceLike {
+  const one = device as Partial<GpuDeviceLike> | null;
+  try {
+    if (
+      METHODS.every((name) => typeof one?.[name] === "function") &&
+      typeof one?.queue?.submit === "function" &&
+      typeof one.limits?.maxBufferSize === "number" &&
+      typeof one.lost?.then === "function"
+    ) {
+      return one as GpuDeviceLike;
+    }
+  } catch {
+    // A Proxy or a getter threw, and no device has either.
+  }
+  throw new TensorError("attribute", `device must be a GPUDevice, got ${printValue(device)}`);
+}
+
+/**
+ * A device of the fastest adapter, with the largest limits that it has.
+ * @throws TensorError `engine` where there is none
+ */
+export async function requestDevice(): Promise<GpuDeviceLike> {
+  const gpu = (globalThis as { navigator?: { gpu?: GpuLike } }).navigator?.gpu;
+  if (gpu === undefined) {
+    const sentence =
+      "there is no WebGPU here (navigator.gpu is missing); in Node give a device, such as one of npm's webgpu";
+    throw new TensorError("engine", sentence);
+  }
+  try {
+    const options = { powerPreference: "high-performance" };
+    const adapter =
+      (await gpu.requestAdapter(options)) ??
+      // What only OpenGL drives does not have all of WebGPU; nothing of the rest is needed here.
+      (await gpu.requestAdapter({ ...options, featureLevel: "compatibility" }));
+    if (adapter === null) throw new TensorError("engine", "WebGPU has no adapter here");
+    const { maxBufferSize, maxStorageBufferBindingSize } = adapter.limits;
+    const requiredLimits = { maxBufferSize, maxStorageBufferBindingSize };
+    return await adapter.requestDevice({ requiredLimits });
+  } catch (cause) {
+    if (isTensorError(cause)) throw cause;
+    throw new TensorError("engine", `WebGPU gave no device: ${String(cause)}`, {}, { cause });
+  }
+}

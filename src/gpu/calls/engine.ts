@@ -1,0 +1,88 @@
+/** The engine of the entry: the functions of the package over tensors of a GPU. */
+
+import { splitArguments } from "../../core/call/call.ts";
+import { keptParts } from "../../core/call/kept-plan.ts";
+import { createJs } from "../../core/engines/js.ts";
+import { TensorError } from "../../core/errors.ts";
+import { forEach, FUNCTIONS, PLAN_FUNCTIONS } from "../../core/operators/plain.ts";
+import type { DType, NumericStorage } from "../../core/tensor/dtype.ts";
+import { optionsOf } from "../../core/tensor/options.ts";
+import { Tensor } from "../../core/tensor/tensor.ts";
+import { tensorOver, typeOf } from "./buffers.ts";
+import { callOnGpu } from "./call.ts";
+import { GpuCore } from "./core.ts";
+import { checkDevice, requestDevice } from "./device.ts";
+import { numericTensor } from "./inputs.ts";
+import { gpuPlan } from "./kept-plan.ts";
+import { DeviceTensor } from "./tensor.ts";
+import type { GpuEngine, GpuEngineOptions } from "./types.ts";
+
+/**
+ * An engine on a GPU, whose results have the bits of all other engines.
+ *
+ * @example
+ * ```ts
+ * const engine = await createGpuEngine();
+ * const data = engine.alloc("float32", [4, 2]);
+ * const sums = engine.scatterND(data, [[1], [1]], [[1, 2], [3, 4]], { reduction: "add" });
+ * console.log(await sums.read()); // row 1 holds [4, 6]
+ * ```
+ * @throws TensorError `engine` where there is no WebGPU, `attribute` for what is no device
+ */
+export async function createGpuEngine(options: GpuEngineOptions = {}): Promise<GpuEngine> {
+  const { device } = optionsOf(options, ["device"], {});
+  const own = device === undefined ? await requestDevice() : checkDevice(device);
+  return engineOn(new GpuCore(own, device === undefined));
+}
+
+type Functions = Pick<GpuEngine, keyof typeof FUNCTIONS>;
+type PlanFunctions = Pick<GpuEngine, keyof typeof PLAN_FUNCTIONS>;
+
+function engineOn(core: GpuCore): GpuEngine {
+  // Indices of kept plans are read on the host.
+  const host = createJs();
+  const functions = forEach(
+    FUNCTIONS,
+    (operator) =>
+      (...args: readonly unknown[]) =>
+        callOnGpu(core, operator, ...splitArguments(operator, args)),
+  );
+  const plans = forEach(
+    PLAN_FUNCTIONS,
+    (operator) => (shape: readonly number[], indices: unknown, options: unknown) =>
+      gpuPlan(core, keptParts(host, operator, shape, hostIndices(indices), options)),
+  );
+  return {
+    ...(functions as Functions),
+    ...(plans as PlanFunctions),
+    device: core.gpu.device,
+    fromBuffer: (buffer, dtype, shape) => tensorOver(core, buffer, dtype, shape),
+    upload: (tensor) => upload(core, tensor),
+    alloc: (dtype, shape) => alloc(core, dtype, shape),
+    done: () => core.done(),
+    dispose: () => core.dispose(),
+  };
+}
+
+function alloc<D extends DType>(
+  core: GpuCore,
+  dtype: D,
+  shape: readonly number[],
+): DeviceTensor<D> {
+  const { shape: dims, size } = typeOf(dtype, shape);
+  return core.make(dtype, dims, size, null) as DeviceTensor<D>;
+}
+
+function upload<D extends DType>(core: GpuCore, given: unknown): DeviceTensor<D> {
+  const tensor = numericTensor(given);
+  const { dtype, size } = tensor;
+  const made = core.make(dtype, Tensor.dimsOf(tensor), size, tensor.data as NumericStorage);
+  return made as DeviceTensor<D>;
+}
+
+/** The indices of a kept plan, which are checked at once and so must be here. */
+function hostIndices(indices: unknown): unknown {
+  if (!DeviceTensor.isTensor(indices)) return indices;
+  const sentence = "indices of a kept plan must be on the host, where they are checked at once";
+  throw new TensorError("dtype", sentence, { input: "indices" });
+}

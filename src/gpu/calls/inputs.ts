@@ -1,0 +1,119 @@
+/** The inputs of a call on the GPU: tensors of the engine, and for indices and updates also tensors and lists of the host. */
+
+import type { Call } from "../../core/call/call.ts";
+import { checkAlive, listOrTensor } from "../../core/call/inputs.ts";
+import { checkLike, sharedOut } from "../../core/call/out.ts";
+import { printValue, TensorError, type ErrorFields } from "../../core/errors.ts";
+import type { Inputs } from "../../core/operators/operator.ts";
+import { isNumericStorage, type DType } from "../../core/tensor/dtype.ts";
+import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
+import { checkHolds, runtimeTensor } from "./buffers.ts";
+import type { GpuCore } from "./core.ts";
+import { DeviceTensor } from "./tensor.ts";
+
+/** One input: what checks of its type and shape look at, and where its elements are. */
+export type GpuInput =
+  | { readonly type: Tensor; readonly device: DeviceTensor }
+  | { readonly type: Tensor; readonly device: null };
+
+/** @throws TensorError as the plain functions, and `dtype` for data that is not on the GPU */
+export function gpuInputs(
+  core: GpuCore,
+  { signature, fields }: Call,
+  given: Inputs<unknown>,
+): Inputs<GpuInput> {
+  const rules = signature.inputs;
+  const data = dataOnGpu(core, given[0], fields, rules[0].name);
+  const inputs: (GpuInput | undefined)[] = [data];
+  for (let position = 1; position < rules.length; position++) {
+    const { name, role, isOptional } = rules[position];
+    const value = given[position];
+    if (value === undefined && isOptional) continue;
+    const dtype = role === "indices" ? "int64" : data.type.dtype;
+    inputs[position] = inputOf(core, value, dtype, fields, name);
+  }
+  checkAlive(
+    rules,
+    rules.map((_, position) => inputs[position]?.type),
+    fields,
+  );
+  // The types of tensors of a GPU are always there.
+  for (const [position, { name }] of rules.entries()) {
+    inputs[position]?.device?.checkAlive(name, fields);
+  }
+  return inputs;
+}
+
+/** Data, which is never uploaded by itself: that would hide what takes longest. */
+export function dataOnGpu(
+  core: GpuCore,
+  given: unknown,
+  fields: ErrorFields,
+  input: string,
+): GpuInput & { readonly device: DeviceTensor } {
+  if (!DeviceTensor.isTensor(given)) {
+    const got = Tensor.isTensor(given) ? "a tensor of the host" : printValue(given);
+    const sentence = `${input} must be a tensor on the GPU, which upload, alloc and fromBuffer give; got ${got}`;
+    throw new TensorError("dtype", sentence, { ...fields, input });
+  }
+  return deviceInput(core, given, fields, input);
+}
+
+function deviceInput(
+  core: GpuCore,
+  device: DeviceTensor,
+  fields: ErrorFields,
+  input: string,
+): GpuInput & { readonly device: DeviceTensor } {
+  device.checkAlive(input, fields);
+  if (DeviceTensor.isOf(device, core)) return { type: DeviceTensor.typeOf(device), device };
+  const sentence = `${input} belongs to another engine; fromBuffer takes the buffers of one's device`;
+  throw new TensorError("engine", sentence, { ...fields, input });
+}
+
+/** Indices or updates. */
+export function inputOf(
+  core: GpuCore,
+  given: unknown,
+  dtype: DType,
+  fields: ErrorFields,
+  input: string,
+): GpuInput {
+  if (DeviceTensor.isTensor(given)) return deviceInput(core, given, fields, input);
+  const device = runtimeTensor(core, given, { ...fields, input });
+  if (device !== null) return { type: DeviceTensor.typeOf(device), device };
+  return { type: listOrTensor(dtype, given, fields, input), device: null };
+}
+
+/**
+ * `out` as a tensor of the engine, of the type and shape of the result, and not in the memory of another input.
+ * @param inPlace the name of the one input that `out` may be
+ */
+export function outOnGpu(
+  core: GpuCore,
+  given: unknown,
+  dtype: DType,
+  shape: readonly number[],
+  names: readonly { readonly name: string }[],
+  inputs: Inputs<GpuInput>,
+  inPlace: string | null,
+  fields: ErrorFields,
+): DeviceTensor {
+  const { type, device } = dataOnGpu(core, given, fields, "out");
+  checkLike(type, dtype, shape, "out", fields);
+  for (const [position, input] of inputs.entries()) {
+    if (input?.device?.buffer !== device.buffer || type.size === 0) continue;
+    const { name } = names[position];
+    if (name === inPlace) continue;
+    throw sharedOut(name, inPlace, fields);
+  }
+  return device;
+}
+
+/** A tensor whose elements a GPU can hold. @throws TensorError `dtype` for text */
+export function numericTensor(given: unknown): Tensor {
+  const tensor = asTensor(given, {});
+  checkHolds(tensor.dtype, {});
+  if (isNumericStorage(tensor.data)) return tensor;
+  throw new Error("text has no numeric storage");
+}

@@ -1,0 +1,197 @@
+/**
+ * Where the targets of a call come from: a Plan of the host, which is uploaded, or indices on the GPU. Of the latter the
+ * operator makes a Plan all the same, for the job that reading them is and for all of the Plan but its offsets.
+ */
+
+import { refusesRepeats, repeatError } from "../../core/call/duplicates.ts";
+import type { Policies } from "../../core/call/policies.ts";
+import { rulesOf, type PreparedCall } from "../../core/call/prepare.ts";
+import { readIndicesOnGpu, readSequencesOnGpu } from "../kernels/read-indices.ts";
+import type { Recording, Span } from "../kernels/recording.ts";
+import { findRepeat } from "../kernels/repeats.ts";
+import { arrangementsOf, type Arrangements } from "../kernels/scatter.ts";
+import { sortOnHost } from "../kernels/sort.ts";
+import type { BadIndex, IndexSpan, RepeatFound } from "../kernels/status.ts";
+import { flatTargetsFrom, targetsFrom, targetsOf, type Targets } from "../kernels/targets.ts";
+import { isTensorError, type TensorError } from "../../core/errors.ts";
+import { readIndices } from "../../core/kernels/read-indices.ts";
+import type { IndexJob, IndexRules } from "../../core/plan/index-job.ts";
+import type { Plan } from "../../core/plan/plan.ts";
+import type { Storage } from "../../core/tensor/dtype.ts";
+import { product } from "../../core/tensor/shape.ts";
+import { Tensor, zeros } from "../../core/tensor/tensor.ts";
+import type { DeviceTensor } from "./tensor.ts";
+
+/** Targets, and what is made of them for reductions. */
+export interface Placed {
+  readonly targets: Targets;
+  readonly arrangements: Arrangements;
+}
+
+/** Targets of indices that are checked on the GPU. */
+export interface CheckedTargets {
+  /** The indices. */
+  readonly indices: IndexSpan;
+  /** What was wrong. */
+  errorOf(failure: BadIndex | RepeatFound): TensorError;
+  /** Records the reading of indices, which leaves what is wrong in the slot of the call. */
+  record(recording: Recording, status: Span, slot: number): Placed;
+}
+
+/** Targets that need no check on the GPU. */
+export interface UploadedTargets {
+  readonly indices: null;
+  readonly errorOf: null;
+  record(recording: Recording): Placed;
+}
+
+/** Where the targets of a call come from. */
+export type TargetSource = UploadedTargets | CheckedTargets;
+
+/** Puts words into memory of the call. */
+export type Upload = (recording: Recording, words: Uint32Array) => Span;
+
+/**
+ * The targets of a Plan whose indices were checked on the host, uploaded for one call.
+ * @param positions slices of the sequential side
+ */
+export const uploadedTargets = (
+  plan: Plan,
+  positions: number,
+  upload: Upload,
+): UploadedTargets => ({
+  indices: null,
+  errorOf: null,
+  record(recording) {
+    const words = targetsFrom(plan, positions);
+    const targets = targetsOf(formOf(plan, positions), words.length, upload(recording, words));
+    return {
+      targets,
+      arrangements: {
+        ...arrangementsOf(targets),
+        sorted: () => {
+          const [keys, order] = sortOnHost(flatTargetsFrom(plan, positions), targets.slices);
+          const sorted = { count: keys.length, slice: plan.slice };
+          return { ...sorted, keys: upload(recording, keys), positions: upload(recording, order) };
+        },
+      },
+    };
+  },
+});
+
+/** A Plan that leaves positions out has one batch; on the GPU these positions are there, and lead nowhere. */
+const formOf = (plan: Plan, positions: number): Plan =>
+  plan.source === undefined ? plan : { ...plan, count: positions };
+
+/** The reading of indices on the GPU for a call. */
+export function checkedTargets(
+  prepared: PreparedCall,
+  policies: Policies,
+  indices: DeviceTensor,
+): CheckedTargets {
+  const { call, planInputs } = prepared;
+  const rules = { ...rulesOf(call, policies, readIndices), merge: false };
+  const step = indices.dtype === "int64" ? 2 : 1;
+  return {
+    indices: { ...indices.span, step },
+    record(recording, status, slot) {
+      const reading = { indices, step, status, slot } as const;
+      const targets =
+        call.version.indexForm === "sequences"
+          ? readSequences(recording, prepared, reading)
+          : readJob(recording, prepared, rules, reading);
+      if (refusesRepeats(call, policies)) findRepeat(recording, targets, { status, slot });
+      return { targets, arrangements: arrangementsOf(targets) };
+    },
+    errorOf(failure) {
+      if (failure.kind === "index") return badIndexError(prepared, rules, failure);
+      const { position, earlier, target } = failure;
+      const repeat = { position, earlier, target: target * slicesOf(prepared).slice };
+      return repeatError(repeat, call, planInputs);
+    },
+  };
+}
+
+interface Reading {
+  readonly indices: DeviceTensor;
+  readonly step: 1 | 2;
+  readonly status: Span;
+  readonly slot: number;
+}
+
+function readJob(
+  recording: Recording,
+  { call, planInputs }: PreparedCall,
+  rules: IndexRules,
+  { indices, step, status, slot }: Reading,
+): Targets {
+  let job: IndexJob | undefined;
+  // The operator gives the job, and gets offsets of no meaning: their values stay on the GPU.
+  const read = (given: IndexJob): Uint32Array => {
+    job = given;
+    return new Uint32Array(given.count);
+  };
+  const plan = call.operator.plan(planInputs, call, { ...rules, read });
+  if (job === undefined) throw new Error("the operator has read no indices");
+  const words = recording.scratch(4 * job.count);
+  const { negative, bounds } = rules;
+  const gpuRules = { negative, bounds, step };
+  readIndicesOnGpu(recording, job, plan.slice, gpuRules, indices.span, words, status, slot);
+  return targetsOf(plan, job.count, words);
+}
+
+function readSequences(
+  recording: Recording,
+  prepared: PreparedCall,
+  { indices, step, status, slot }: Reading,
+): Targets {
+  const { call, planInputs } = prepared;
+  const plan = slicesOf(prepared);
+  const layout = call.operator.layout(planInputs, call);
+  const [axis] = layout.axes;
+  const positions = plan.batches * plan.count;
+  const words = recording.scratch(4 * positions);
+  const job = {
+    samples: planInputs.data[0],
+    dim: planInputs.data[axis],
+    length: layout.positions[axis],
+    perSample: product(planInputs.data, 1, axis),
+    positions,
+    isCircular: call.settings.mode === "circular",
+  };
+  readSequencesOnGpu(recording, job, step, indices.span, words, status, slot);
+  return targetsOf(plan, positions, words);
+}
+
+/** The Plan of indices that are all 0: what does not depend on their values is as in any other. */
+function slicesOf({ call, planInputs }: PreparedCall): Plan {
+  const { operator } = call;
+  const { dtype, shape } = planInputs.indices;
+  const indices = zeros(dtype, shape);
+  const rules: IndexRules = {
+    ...rulesOf(call, {}, (job) => new Uint32Array(job.count)),
+    merge: false,
+  };
+  return operator.plan({ ...planInputs, indices }, call, rules);
+}
+
+/** The error of a bad index that the GPU found: the operator makes it, of indices that are 0 but for this one. */
+function badIndexError(
+  { call, planInputs }: PreparedCall,
+  rules: IndexRules,
+  { place, low, high }: BadIndex,
+): TensorError {
+  const { dtype, shape } = planInputs.indices;
+  const indices: Tensor = zeros(dtype, shape);
+  const data = indices.data as Storage<"int32" | "int64">;
+  if (data instanceof BigInt64Array) data[place] = (BigInt(high) << 32n) | BigInt(low);
+  else data[place] = low;
+  const found: IndexRules = { ...rules, bounds: "error", read: () => ({ bad: place }) };
+  try {
+    call.operator.plan({ ...planInputs, indices }, call, found);
+  } catch (error) {
+    if (isTensorError(error)) return error;
+    throw error;
+  }
+  throw new Error("a bad index was taken");
+}

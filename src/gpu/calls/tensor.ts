@@ -1,0 +1,141 @@
+/** Tensors in the memory of a GPU. */
+
+import { destroyBuffer } from "../kernels/gpu.ts";
+import type { Span } from "../kernels/recording.ts";
+import type { GpuBuffer, GpuBufferLike } from "../kernels/webgpu.ts";
+import { TensorError, type ErrorFields } from "../../core/errors.ts";
+import {
+  allocate,
+  DTYPES,
+  type DType,
+  type NumericStorage,
+  type Storage,
+} from "../../core/tensor/dtype.ts";
+import { part, printShape } from "../../core/tensor/shape.ts";
+import { Tensor } from "../../core/tensor/tensor.ts";
+import type { CallCheck } from "./checks.ts";
+import type { GpuTensor } from "./types.ts";
+
+/** The engine of a tensor, as the tensor needs it. */
+export interface TensorOwner {
+  /** How many times `done` has told of errors. */
+  readonly told: number;
+  /** The elements after all calls so far. */
+  read(tensor: DeviceTensor): Promise<NumericStorage>;
+  /** Waits until all calls so far have been done. */
+  settle(): Promise<void>;
+}
+
+export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
+  readonly dtype: D;
+  readonly shape: readonly number[];
+  readonly size: number;
+  readonly buffer: GpuBuffer;
+  readonly #owner: TensorOwner;
+  readonly #isOwn: boolean;
+  /** A tensor of the same type without elements: what checks of types and shapes look at. */
+  readonly #type: Tensor<D>;
+  #isDisposed = false;
+  #check: CallCheck | null = null;
+  /** The calls that were to write here, as far as nobody knows that they went well. */
+  #calls: CallCheck[] = [];
+
+  /** @param isOwn whether the buffer is destroyed with the tensor */
+  constructor(
+    owner: TensorOwner,
+    dtype: D,
+    shape: readonly number[],
+    size: number,
+    buffer: GpuBufferLike,
+    isOwn: boolean,
+  ) {
+    this.dtype = dtype;
+    this.shape = Object.freeze(part(shape, 0));
+    this.size = size;
+    this.buffer = buffer;
+    this.#owner = owner;
+    this.#isOwn = isOwn;
+    this.#type = new Tensor(dtype, part(shape, 0), size, allocate(dtype, 0));
+    Object.freeze(this);
+  }
+
+  static isTensor(value: unknown): value is DeviceTensor {
+    return typeof value === "object" && value !== null && #owner in value;
+  }
+
+  /** Whether the tensor belongs to that engine. */
+  static isOf(tensor: DeviceTensor, owner: TensorOwner): boolean {
+    return tensor.#owner === owner;
+  }
+
+  static typeOf(tensor: DeviceTensor): Tensor {
+    return tensor.#type;
+  }
+
+  get span(): Span {
+    return { buffer: this.buffer, bytes: this.size * DTYPES[this.dtype].bytes };
+  }
+
+  /** The last call that was to write here; null where there was none. */
+  get check(): CallCheck | null {
+    return this.#check;
+  }
+
+  /** Why the tensor has no contents, as far as that is known. */
+  get lack(): TensorError | null {
+    return this.#check?.outcome.lack ?? null;
+  }
+
+  /** Remembers a call that is to write here. */
+  madeBy(check: CallCheck): void {
+    this.#check = check;
+    this.#calls = this.#calls.filter((call) => this.#isUntold(call));
+    this.#calls.push(check);
+  }
+
+  #isUntold(call: CallCheck): boolean {
+    return call.isPending || (call.outcome.error !== null && call.told >= this.#owner.told);
+  }
+
+  /** @throws TensorError `disposed` */
+  checkAlive(input: string, fields: ErrorFields): void {
+    if (!this.#isDisposed) return;
+    throw new TensorError("disposed", `the memory of ${input} is gone (disposed)`, {
+      ...fields,
+      input,
+    });
+  }
+
+  async read(): Promise<Tensor<D>> {
+    this.checkAlive("this tensor", {});
+    const [check, calls] = [this.#check, this.#calls];
+    // Whoever asks before `done` has told is told as well, whichever of them is first to know.
+    const { told } = this.#owner;
+    // The elements are copied now, so they are there whatever becomes of the tensor until the outcome is known.
+    const reading = this.#owner.read(this);
+    // Of what the device could not make there is no copy, but the call knows why.
+    reading.catch(() => {});
+    await this.#owner.settle();
+    const lack = check?.outcome.lack ?? null;
+    if (lack !== null) throw lack;
+    const failed = calls.find((call) => call.outcome.error !== null && call.told >= told);
+    this.#calls = this.#calls.filter((call) => call !== failed && this.#isUntold(call));
+    if (failed?.outcome.error) throw failed.outcome.error;
+    const data = await reading;
+    return new Tensor(this.dtype, part(this.shape, 0), this.size, data as Storage<D>);
+  }
+
+  dispose(): void {
+    if (this.#isDisposed) return;
+    this.#isDisposed = true;
+    if (this.#isOwn) destroyBuffer(this.buffer as GpuBufferLike);
+  }
+
+  get isDisposed(): boolean {
+    return this.#isDisposed;
+  }
+
+  toString(): string {
+    return `GpuTensor(${this.dtype}, ${printShape(this.shape)}${this.#isDisposed ? ", disposed" : ""})`;
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * The arithmetic of the GPU engine as WGSL text: what `kernels/combine.ts` and `kernels/divide.ts` are to the JavaScript
+ * engine, with the same bits. Only integers are used, so that no device can change a result.
+ *
+ * A module holds the text of one of the two functions, since both define `Element`. An element is its bits, without the
+ * sign's extension: int8 -1 is 0xff. Elements of 8 bytes are two words, low word first.
+ */
+
+import {
+  DTYPES,
+  isArithmetic,
+  isUnsigned,
+  type DType,
+  type Family,
+  type Step,
+} from "../../core/tensor/dtype.ts";
+import { halfFormat } from "../../core/tensor/scalar.ts";
+import { boolCombine, intCombine, intDivide, wideCombine, wideDivide } from "./integers.ts";
+import { floatCombine, floatDivide, type FloatFormat } from "./soft-float.ts";
+
+type Combining = Exclude<Step, "none">;
+
+interface Arithmetic {
+  readonly combine: (dtype: DType, step: Combining) => string;
+  /** Absent for a family without a mean. */
+  readonly divide?: (dtype: DType) => string;
+}
+
+const bitsOf = (dtype: DType): number => 8 * DTYPES[dtype].bytes;
+const isSigned = (dtype: DType): boolean => !isUnsigned(dtype);
+
+function formatOf(dtype: DType): FloatFormat {
+  const fractionBits = dtype === "float32" ? 23 : halfFormat(dtype).fractionBits;
+  return { fractionBits, exponentBits: bitsOf(dtype) - 1 - fractionBits };
+}
+
+const FLOATS: Arithmetic = {
+  combine: (dtype, step) => floatCombine(formatOf(dtype), step),
+  divide: (dtype) => floatDivide(formatOf(dtype)),
+};
+
+const FAMILIES: Partial<Record<Family, Arithmetic>> = {
+  float: FLOATS,
+  half: FLOATS,
+  int: {
+    combine: (dtype, step) => intCombine(bitsOf(dtype), isSigned(dtype), step),
+    divide: (dtype) => intDivide(bitsOf(dtype), isSigned(dtype)),
+  },
+  int64: {
+    combine: (dtype, step) => wideCombine(isSigned(dtype), step),
+    divide: (dtype) => wideDivide(isSigned(dtype)),
+  },
+  bool: { combine: (_dtype, step) => boolCombine(step) },
+};
+
+/** The arithmetic of a data type; null where a GPU has none here: text, complex numbers, float64, types that only move. */
+function arithmeticOf(dtype: DType): Arithmetic | null {
+  const { family } = DTYPES[dtype];
+  if (!isArithmetic(dtype) || (family === "float" && bitsOf(dtype) > 32)) return null;
+  return FAMILIES[family] ?? null;
+}
+
+/** Whether scatters with a reduction can run on a GPU. */
+export const hasGpuArithmetic = (dtype: DType): boolean => arithmeticOf(dtype) !== null;
+
+/** WGSL that defines `Element` and `fn combine(a: Element, b: Element) -> Element`: `a` is data's value, `b` the update. */
+export function combineSource(dtype: DType, step: Step): string {
+  const arithmetic = arithmeticOf(dtype);
+  if (arithmetic === null || step === "none") throw new Error(`${dtype} has no ${step} on a GPU`);
+  return elementAlias(dtype) + arithmetic.combine(dtype, step);
+}
+
+/**
+ * WGSL that defines `Element` and `fn divide(sum: Element, count: u32) -> Element`, the last step of a mean, for counts
+ * from 1 to 2^31 - 1. Quotients of floats are rounded to nearest even, those of integers toward minus infinity.
+ */
+export function divideSource(dtype: DType): string {
+  const source = arithmeticOf(dtype)?.divide?.(dtype);
+  if (source === undefined) throw new Error(`${dtype} has no mean on a GPU`);
+  return elementAlias(dtype) + source;
+}
+
+const elementAlias = (dtype: DType): string =>
+  `alias Element = ${bitsOf(dtype) > 32 ? "vec2<u32>" : "u32"};\n`;

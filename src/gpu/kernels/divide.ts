@@ -1,0 +1,54 @@
+/** The last step of a mean: divides each sum by the number of values that were added. */
+
+import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
+import { divideSource } from "./arithmetic.ts";
+import { laneSource, perWordOf } from "./elements.ts";
+import { kernelOf } from "./kernel.ts";
+import type { Recording, Span } from "./recording.ts";
+import type { Guard } from "./status.ts";
+
+/**
+ * Divides each slice of `out` that has updates by their number. One invocation has one word of `out`, whatever is in it.
+ * @param counts of updates, one for each slice
+ * @param extra 1 where the value of data counts too
+ */
+export function divideOnGpu(
+  recording: Recording,
+  dtype: DType,
+  counts: Span,
+  slice: number,
+  size: number,
+  extra: 0 | 1,
+  out: Span,
+  { status, slot }: Guard,
+): void {
+  const perWord = perWordOf(dtype);
+  const isPair = DTYPES[dtype].bytes === 8;
+  const whole = isPair
+    ? `  let count = counts[i / params.slice];
+  if (count == 0u) { return; }
+  let quotient = divide(vec2(out[2u * i], out[2u * i + 1u]), count + params.extra);
+  out[2u * i] = quotient.x;
+  out[2u * i + 1u] = quotient.y;`
+    : `  let count = counts[i / params.slice];
+  if (count != 0u) { out[i] = divide(out[i], count + params.extra); }`;
+  const inLanes = `  var word = out[i];
+  for (var lane = 0u; lane < ${perWord}u; lane++) {
+    let element = i * ${perWord}u + lane;
+    if (element >= params.size) { break; }
+    let count = counts[element / params.slice];
+    if (count == 0u) { continue; }
+    let old = (word >> shiftOf(element)) & MASK;
+    word ^= (old ^ divide(old, count + params.extra)) << shiftOf(element);
+  }
+  out[i] = word;`;
+  const kernel = kernelOf(`${dtype} divide`, () => ({
+    isGuarded: true,
+    params: ["slice", "extra", ...(perWord === 1 ? [] : ["size"])],
+    buffers: { counts: "read", out: "write" },
+    declarations: (perWord === 1 ? "" : laneSource(perWord)) + divideSource(dtype),
+    body: perWord === 1 ? whole : inLanes,
+  }));
+  const params = { slice, extra, size, slot };
+  recording.run(kernel, Math.ceil(size / perWord), params, { status, counts, out });
+}

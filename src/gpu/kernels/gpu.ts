@@ -1,0 +1,185 @@
+/** A device as the engine sees it: buffers, compiled kernels, memory that calls take for a while, and whether it is lost. */
+
+import { TensorError } from "../../core/errors.ts";
+import { GPU } from "../../core/limits.ts";
+import { MEMORY, OPEN } from "../../core/resources.ts";
+import { textOf, type Kernel, type KernelText } from "./kernel.ts";
+import {
+  BUFFER_USAGE,
+  MAP_MODE_READ,
+  type BindGroupLayoutLike,
+  type ComputePipelineLike,
+  type GpuBufferLike,
+  type GpuDeviceLike,
+} from "./webgpu.ts";
+
+const { COPY_DST, COPY_SRC, STORAGE } = BUFFER_USAGE;
+
+/** What a tensor's buffer must be usable for. */
+export const TENSOR_USAGE = STORAGE | COPY_SRC | COPY_DST;
+
+/** The bytes of a buffer for `bytes` bytes: shaders and copies see whole words, and there are no empty bindings. */
+export const paddedBytes = (bytes: number): number => Math.max(4, 4 * Math.ceil(bytes / 4));
+
+/** A kernel as the device has it. */
+interface Compiled extends Omit<KernelText, "code"> {
+  readonly pipeline: ComputePipelineLike;
+  readonly layout: BindGroupLayoutLike;
+}
+
+export class Gpu {
+  readonly device: GpuDeviceLike;
+  readonly #compiled = new Map<string, Compiled>();
+  /** Scratch buffers that no call uses. Work on a device is done in order, so the next call may have them at once. */
+  #free: GpuBufferLike[] = [];
+  #lost: string | null = null;
+  #hasEnded = false;
+
+  constructor(device: GpuDeviceLike) {
+    this.device = device;
+    void device.lost.then(({ message, reason }) => {
+      this.#lost = message === "" ? reason : message;
+    });
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** @throws TensorError `engine` when the device is lost, `disposed` when the engine has ended */
+  checkThere(): void {
+    if (this.#hasEnded) throw new TensorError("disposed", "the engine is gone (disposed)");
+    if (this.#lost !== null) throw lostError(this.#lost);
+  }
+
+  /** Why a wait failed: because the device is lost, or for the reason that it gives itself. */
+  failureOf(cause: unknown): TensorError {
+    if (this.#lost !== null) return lostError(this.#lost);
+    const message = String((cause as Partial<Error> | null)?.message ?? cause);
+    return new TensorError("engine", `the GPU failed: ${firstLine(message)}`, {}, { cause });
+  }
+
+  /** @throws TensorError `too-large` for what a kernel cannot see as a whole */
+  checkBytes(bytes: number, what: string): void {
+    const { maxBufferSize, maxStorageBufferBindingSize } = this.device.limits;
+    const most = Math.min(maxBufferSize, maxStorageBufferBindingSize);
+    if (bytes <= most) return;
+    const sentence = `${what} takes ${bytes} bytes, but a kernel on this device sees at most ${most}`;
+    throw new TensorError("too-large", sentence);
+  }
+
+  /** @throws TensorError `too-large` */
+  createBuffer(bytes: number, usage: number, what: string): GpuBufferLike {
+    this.checkThere();
+    const size = paddedBytes(bytes);
+    this.checkBytes(size, what);
+    const buffer = this.device.createBuffer({ size, usage, label: what });
+    OPEN.buffers++;
+    return buffer;
+  }
+
+  /** A copy of a buffer's first bytes as they are after all work so far, which {@link contentsOf} reads. */
+  copyForHost(buffer: GpuBufferLike, bytes: number, what: string): GpuBufferLike {
+    const staging = this.createBuffer(bytes, BUFFER_USAGE.MAP_READ | COPY_DST, what);
+    try {
+      const encoder = this.device.createCommandEncoder();
+      encoder.copyBufferToBuffer(buffer, 0, staging, 0, paddedBytes(bytes));
+      this.device.queue.submit([encoder.finish()]);
+      return staging;
+    } catch (error) {
+      // `buffer` was not a GPUBuffer, though it has the fields of one.
+      destroyBuffer(staging);
+      throw error;
+    }
+  }
+
+  /** The smallest free buffer of at least `bytes`, or a new one. */
+  takeScratch(bytes: number): GpuBufferLike {
+    const size = paddedBytes(bytes);
+    let best = -1;
+    for (const [at, buffer] of this.#free.entries()) {
+      if (buffer.size < size || buffer.size > 4 * size + GPU.spare) continue;
+      if (best === -1 || buffer.size < this.#free[best].size) best = at;
+    }
+    const found =
+      best === -1
+        ? this.createBuffer(bytes, TENSOR_USAGE, "scratch memory of the call")
+        : this.#free.splice(best, 1)[0];
+    OPEN.scratch++;
+    return found;
+  }
+
+  /** What was given first is destroyed first. */
+  giveScratch(buffers: readonly GpuBufferLike[]): void {
+    OPEN.scratch -= buffers.length;
+    for (const buffer of buffers) this.overwrite(buffer, 0, buffer.size);
+    let kept = 0;
+    const newestFirst = [...this.#free, ...buffers].toReversed();
+    const free = newestFirst.filter((buffer) => {
+      kept += buffer.size;
+      if (kept <= GPU.kept) return true;
+      destroyBuffer(buffer);
+      return false;
+    });
+    this.#free = free.toReversed();
+  }
+
+  /** Overwrites memory that is given back, in tests. */
+  overwrite(buffer: GpuBufferLike, from: number, length: number): void {
+    if (MEMORY.onRelease === null) return;
+    const bytes = new Uint8Array(length);
+    MEMORY.onRelease(bytes);
+    this.device.queue.writeBuffer(buffer, from, bytes.buffer);
+  }
+
+  /** A kernel, which is compiled the first time. */
+  compiled(kernel: Kernel): Compiled {
+    const { name } = kernel;
+    const known = this.#compiled.get(name);
+    if (known !== undefined) return known;
+    const { code, params, buffers } = textOf(kernel);
+    const module = this.device.createShaderModule({ code, label: name });
+    const pipeline = this.device.createComputePipeline({
+      label: name,
+      layout: "auto",
+      compute: { module, entryPoint: "main" },
+    });
+    const compiled = { pipeline, layout: pipeline.getBindGroupLayout(0), params, buffers };
+    this.#compiled.set(name, compiled);
+    return compiled;
+  }
+
+  /** Ends the device's use: every later call throws. */
+  end(): void {
+    this.#hasEnded = true;
+  }
+
+  /** Frees scratch memory that is not in use. */
+  clear(): void {
+    for (const buffer of this.#free) destroyBuffer(buffer);
+    this.#free = [];
+  }
+}
+
+/** The bytes of a buffer of {@link Gpu.copyForHost}, which is destroyed. */
+export async function contentsOf(staging: GpuBufferLike): Promise<ArrayBuffer> {
+  try {
+    await staging.mapAsync(MAP_MODE_READ);
+    return staging.getMappedRange().slice();
+  } finally {
+    destroyBuffer(staging);
+  }
+}
+
+/** Destroys a buffer of {@link Gpu.createBuffer}. */
+export function destroyBuffer(buffer: GpuBufferLike): void {
+  OPEN.buffers--;
+  buffer.destroy();
+}
+
+/** What a driver says, as a part of a sentence: the lines behind the first one say where in the driver. */
+export const firstLine = (message: string): string =>
+  message.split("\n", 1)[0].replace(/[.\s]+$/, "");
+
+const lostError = (why: string): TensorError =>
+  new TensorError("engine", `the GPU device is lost (${firstLine(why)})`);

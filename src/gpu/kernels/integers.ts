@@ -1,0 +1,96 @@
+/**
+ * Integers that wrap, as WGSL text. Those of at most 32 bits are one word, zero-extended: the low bits of sums and
+ * products do not depend on the sign. Those of 64 bits are two words, low word first.
+ */
+
+import type { Step } from "../../core/tensor/dtype.ts";
+import { HIGH_PRODUCT } from "./words.ts";
+
+type Combining = Exclude<Step, "none">;
+
+/** WGSL of `combine`, without `Element`, for integers of 8, 16 and 32 bits. */
+export function intCombine(bits: number, isSigned: boolean, step: Combining): string {
+  const [a, b] = ["a", "b"].map((name) => ordered(name, bits, isSigned));
+  const results: Record<Combining, string> = {
+    add: narrowed(bits, "a + b"),
+    sub: narrowed(bits, "a - b"),
+    mul: narrowed(bits, "a * b"),
+    max: `select(a, b, ${a} < ${b})`,
+    min: `select(a, b, ${a} > ${b})`,
+  };
+  return body("combine(a: Element, b: Element)", results[step]);
+}
+
+/** A word that compares as the integer does: where the sign bit is flipped, the order of signed integers is unsigned. */
+const ordered = (word: string, bits: number, isSigned: boolean): string =>
+  isSigned ? `(${word} ^ ${2 ** (bits - 1)}u)` : word;
+
+/** WGSL of `divide`, without `Element`, for integers of 8, 16 and 32 bits: the floor of the quotient. */
+export function intDivide(bits: number, isSigned: boolean): string {
+  if (!isSigned) return body("divide(sum: Element, count: u32)", "sum / count");
+  const unused = 32 - bits;
+  // Of a negative a, ~a is -a - 1, and floor(a / n) is ~(~a / n).
+  return /* wgsl */ `
+fn divide(sum: Element, count: u32) -> Element {
+  let sign = u32(i32(sum << ${unused}u) >> 31u);
+  let extended = u32(i32(sum << ${unused}u) >> ${unused}u);
+  return ${narrowed(bits, "((extended ^ sign) / count) ^ sign")};
+}`;
+}
+
+const narrowed = (bits: number, expression: string): string =>
+  bits === 32 ? expression : `(${expression}) & ${2 ** bits - 1}u`;
+
+/** WGSL of `combine`, without `Element`, for integers of 64 bits. */
+export function wideCombine(isSigned: boolean, step: Combining): string {
+  const [aHigh, bHigh] = ["a.y", "b.y"].map((name) => ordered(name, 32, isSigned));
+  const isLess = `select(${aHigh} < ${bHigh}, a.x < b.x, a.y == b.y)`;
+  const results: Record<Combining, string> = {
+    add: "vec2<u32>(a.x + b.x, a.y + b.y + select(0u, 1u, a.x + b.x < a.x))",
+    sub: "vec2<u32>(a.x - b.x, a.y - b.y - select(0u, 1u, a.x < b.x))",
+    mul: "vec2<u32>(a.x * b.x, highProduct(a.x, b.x) + a.y * b.x + a.x * b.y)",
+    max: `select(a, b, ${isLess})`,
+    min: `select(b, a, ${isLess})`,
+  };
+  const combine = body("combine(a: Element, b: Element)", results[step]);
+  return step === "mul" ? HIGH_PRODUCT + combine : combine;
+}
+
+/**
+ * WGSL of `divide`, without `Element`, for integers of 64 bits and counts below 2^31: the floor of the quotient. The
+ * high word is divided at once, the low one by long division, a bit at a time.
+ */
+export function wideDivide(isSigned: boolean): string {
+  return /* wgsl */ `
+fn divide(sum: Element, count: u32) -> Element {
+  let sign = ${isSigned ? "u32(i32(sum.y) >> 31u)" : "0u"};
+  let low = sum.x ^ sign;
+  let high = sum.y ^ sign;
+  var remainder = high % count;
+  var quotient = 0u;
+  for (var i = 0u; i < 32u; i++) {
+    remainder = (remainder << 1u) | ((low >> (31u - i)) & 1u);
+    let isBit = remainder >= count;
+    remainder -= select(0u, count, isBit);
+    quotient = (quotient << 1u) | select(0u, 1u, isBit);
+  }
+  return vec2<u32>(quotient ^ sign, (high / count) ^ sign);
+}`;
+}
+
+/** Booleans are 0 or 1. */
+export const boolCombine = (step: Combining): string =>
+  body("combine(a: Element, b: Element)", BOOL_RESULTS[step]);
+
+const BOOL_RESULTS: Record<Combining, string> = {
+  add: "a | b",
+  max: "a | b",
+  mul: "a & b",
+  min: "a & b",
+  sub: "a ^ b",
+};
+
+const body = (head: string, result: string): string => `
+fn ${head} -> Element {
+  return ${result};
+}`;

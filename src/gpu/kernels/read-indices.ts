@@ -1,0 +1,217 @@
+/**
+ * Turns indices on the GPU into targets, as `kernels/read-indices.ts` turns those of the host into offsets. Each index is
+ * wrapped and compared with its own axis before it counts; the first bad one is left in the status of the call.
+ */
+
+import type { Bounds, IndexAxis, IndexJob } from "../../core/plan/index-job.ts";
+import { kernelOf } from "./kernel.ts";
+import type { Recording, Span } from "./recording.ts";
+
+/** What an index means beyond its value. */
+export interface GpuIndexRules {
+  readonly negative: boolean;
+  readonly bounds: Bounds;
+  /** 32-bit words per index. */
+  readonly step: 1 | 2;
+}
+
+/** What {@link checkedIndex} says of an index, as its second number. */
+const RIGHT = 0;
+const LEFT_OUT = 1;
+const BAD = 2;
+
+/** The words of an index: an int32 is extended by its sign. */
+const wordsOf = (step: 1 | 2): string =>
+  step === 2
+    ? "let low = indices[2u * at]; let high = indices[2u * at + 1u];"
+    : "let low = indices[at]; let high = select(0u, 0xffffffffu, (low >> 31u) == 1u);";
+
+/** What an index outside its axis of `dim` places becomes. */
+const OUTSIDE: Readonly<Record<Bounds, string>> = {
+  error: `return vec2(0u, ${BAD}u);`,
+  clip: `return select(vec2(select(dim - 1u, 0u, isNegative), ${RIGHT}u), vec2(0u, ${BAD}u), dim == 0u);`,
+  drop: `return vec2(0u, ${LEFT_OUT}u);`,
+  fill: `return vec2(0u, ${LEFT_OUT}u);`,
+};
+
+/** A function that gives the place that an index means on an axis, and what is to be done with it. */
+const checkedIndex = ({ negative, bounds, step }: GpuIndexRules): string => `
+fn checkedIndex(at: u32, dim: u32) -> vec2<u32> {
+  ${wordsOf(step)}
+  let isNegative = (high >> 31u) == 1u;
+  if (high == 0u && low < dim) { return vec2(low, ${RIGHT}u); }
+  ${
+    negative
+      ? // The sum overflows where the index is not below -dim.
+        `if (high == 0xffffffffu && low + dim < low) { return vec2(low + dim, ${RIGHT}u); }`
+      : `if (isNegative) { return vec2(0u, ${BAD}u); }`
+  }
+  ${OUTSIDE[bounds]}
+}`;
+
+const nameOf = (kind: string, { negative, bounds, step }: GpuIndexRules): string =>
+  `${kind}, ${negative ? "negative" : "not negative"}, ${bounds}, ${step}`;
+
+/** Statements that look at one index, and add what it stands for to `t`. */
+const readIndex = (at: string, j: number): string => `  {
+    let index = checkedIndex(${at}, params.dim${j});
+    if (index.y == ${BAD}u) { atomicMin(&status[params.slot], ${at} + 1u); }
+    isLeft = isLeft || index.y != ${RIGHT}u;
+    t += index.x * params.stride${j};
+  }`;
+
+/** These kernels are not guarded: whoever stopped at a failure might be the one that has the first bad index. */
+const BUFFERS = { status: "atomic", indices: "read", targets: "write" } as const;
+
+const TAIL = "  targets[i] = select(t, NOWHERE, isLeft);";
+
+const numbered = (name: string, count: number): string[] =>
+  Array.from({ length: count }, (_, j) => `${name}${j}`);
+
+/** Strides count slices. */
+const axisParams = (axes: readonly IndexAxis[], slice: number): Record<string, number> =>
+  Object.fromEntries(
+    axes.flatMap(({ dim, stride }, j) => [
+      [`dim${j}`, dim],
+      [`stride${j}`, slice === 0 ? 0 : stride / slice],
+    ]),
+  );
+
+/**
+ * Fills `targets` with one target for each index or tuple of the job, whose words are those of `indices`.
+ * @param slot of the call in `status`
+ */
+export function readIndicesOnGpu(
+  recording: Recording,
+  job: IndexJob,
+  slice: number,
+  rules: GpuIndexRules,
+  indices: Span,
+  targets: Span,
+  status: Span,
+  slot: number,
+): void {
+  const buffers = { status, indices, targets };
+  if (job.kind === "tuples") {
+    const k = job.axes.length;
+    const reads = job.axes.map((_, j) => readIndex(`(i * ${k}u + ${j}u)`, j));
+    // Without axes a tuple is empty, and addresses all of data.
+    if (k === 0) return zeroTargets(recording, job.count, targets);
+    const kernel = kernelOf(nameOf(`tuples of ${k}`, rules), () => ({
+      buffers: BUFFERS,
+      params: ["slot", ...numbered("dim", k), ...numbered("stride", k)],
+      declarations: checkedIndex(rules),
+      body: ["  var t = 0u;", "  var isLeft = false;", ...reads, TAIL].join("\n"),
+    }));
+    recording.run(kernel, job.count, { ...axisParams(job.axes, slice), slot }, buffers);
+    return;
+  }
+  const rank = job.shape.length;
+  // From the last axis on: what is left of the position is divided by each size.
+  const steps = numbered("", rank).toReversed();
+  const places = steps.map(
+    (d) => `  t += (rest % params.size${d}) * params.step${d}; rest /= params.size${d};`,
+  );
+  const kernel = kernelOf(nameOf(`elements of rank ${rank}`, rules), () => ({
+    buffers: BUFFERS,
+    params: ["slot", "dim0", "stride0", ...numbered("size", rank), ...numbered("step", rank)],
+    declarations: checkedIndex(rules),
+    body: [
+      "  var t = 0u;",
+      "  var rest = i;",
+      "  var isLeft = false;",
+      ...places,
+      readIndex("i", 0),
+      TAIL,
+    ].join("\n"),
+  }));
+  const params = {
+    ...axisParams([job.axis], 1),
+    ...Object.fromEntries(job.shape.map((size, d) => [`size${d}`, size])),
+    ...Object.fromEntries(job.steps.map((step, d) => [`step${d}`, step])),
+    slot,
+  };
+  recording.run(kernel, job.count, params, buffers);
+}
+
+function zeroTargets(recording: Recording, count: number, targets: Span): void {
+  const kernel = kernelOf("tuples of 0", () => ({
+    buffers: { targets: "write" },
+    body: "  targets[i] = 0u;",
+  }));
+  recording.run(kernel, count, {}, { targets });
+}
+
+/** The positions of sequences (TensorScatter): counts of a call, in slices. */
+export interface SequenceJob {
+  readonly samples: number;
+  /** Of the axis of the sequence. */
+  readonly dim: number;
+  /** Of the sequence. */
+  readonly length: number;
+  /** Batches of a Plan that have the position of one sample. */
+  readonly perSample: number;
+  /** Positions of all batches; 0 where slices are empty. */
+  readonly positions: number;
+  readonly isCircular: boolean;
+}
+
+/** `index` modulo `dim`, bit by bit, because there are no integers of 64 bits. */
+const MODULO = `
+fn modulo(low: u32, high: u32, dim: u32) -> u32 {
+  var rest = 0u;
+  for (var bit = 0u; bit < 64u; bit++) {
+    let word = select(low, high, bit < 32u);
+    let isOver = (rest >> 31u) == 1u;
+    rest = (rest << 1u) | ((word >> (31u - (bit & 31u))) & 1u);
+    if (isOver || rest >= dim) { rest -= dim; }
+  }
+  return rest;
+}`;
+
+/** Where the sequence of a sample starts, and whether its position is right. */
+const startOf = (step: 1 | 2, isCircular: boolean): string => `
+${isCircular ? MODULO : ""}
+fn startOf(at: u32) -> vec2<u32> {
+  ${wordsOf(step)}
+  ${
+    isCircular
+      ? `if (params.dim == 0u) { return vec2(0u, ${RIGHT}u); }
+  if ((high >> 31u) == 0u) { return vec2(modulo(low, high, params.dim), ${RIGHT}u); }
+  // The magnitude of a negative number; the remainder has the sign of the divisor.
+  let rest = modulo(~low + 1u, ~high + select(0u, 1u, low == 0u), params.dim);
+  return vec2(select(params.dim - rest, 0u, rest == 0u), ${RIGHT}u);`
+      : `return vec2(low, select(${BAD}u, ${RIGHT}u, high == 0u && low <= params.dim - params.count));`
+  }
+}`;
+
+/** As {@link readIndicesOnGpu}, for the positions of sequences. */
+export function readSequencesOnGpu(
+  recording: Recording,
+  job: SequenceJob,
+  step: 1 | 2,
+  indices: Span,
+  targets: Span,
+  status: Span,
+  slot: number,
+): void {
+  const { samples, dim, length, perSample, positions, isCircular } = job;
+  const kernel = kernelOf(`sequences, ${isCircular ? "circular" : "linear"}, ${step}`, () => ({
+    buffers: BUFFERS,
+    params: ["slot", "samples", "dim", "count", "perSample", "positions"],
+    declarations: startOf(step, isCircular),
+    body: `  if (i < params.samples) {
+    if (startOf(i).y == ${BAD}u) { atomicMin(&status[params.slot], i + 1u); }
+  }
+  if (i < params.positions) {
+    let start = startOf(i / params.count / params.perSample).x;
+    let place = i % params.count;
+    // The sum of both may be more than 32 bits hold.
+    let room = params.dim - start;
+    targets[i] = select(place - room, start + place, place < room);
+  }`,
+  }));
+  const params = { samples, dim, count: length, perSample, positions, slot };
+  const buffers = { status, indices, targets };
+  recording.run(kernel, Math.max(samples, positions), params, buffers);
+}

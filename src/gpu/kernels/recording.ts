@@ -1,0 +1,143 @@
+/**
+ * What one call gives the GPU to do: copies and dispatches, recorded in order and submitted together. Work of a device is
+ * done in the order in which it was submitted, so that calls take effect one after the other.
+ */
+
+import { GPU } from "../../core/limits.ts";
+import { MEMORY } from "../../core/resources.ts";
+import { paddedBytes, type Gpu } from "./gpu.ts";
+import { WORKGROUP, type Kernel } from "./kernel.ts";
+import {
+  BUFFER_USAGE,
+  type CommandEncoderLike,
+  type ComputePassLike,
+  type GpuBufferLike,
+} from "./webgpu.ts";
+
+/** A buffer, and how many bytes of it a kernel sees; a buffer of the user may be longer than the tensor in it. */
+export interface Span {
+  readonly buffer: GpuBufferLike;
+  readonly bytes: number;
+}
+
+/** The numbers of dispatches are read at multiples of this (`minUniformBufferOffsetAlignment` is at most 256). */
+const ALIGNMENT = 256;
+
+/** The numbers of dispatches here and on the device. All recordings of an engine use one, one after the other. */
+export class Params {
+  readonly numbers = new Uint32Array(GPU.params / 4);
+  readonly buffer: GpuBufferLike;
+
+  constructor(gpu: Gpu) {
+    const usage = BUFFER_USAGE.UNIFORM | BUFFER_USAGE.COPY_DST;
+    this.buffer = gpu.createBuffer(GPU.params, usage, "numbers of dispatches");
+  }
+}
+
+export class Recording {
+  readonly gpu: Gpu;
+  readonly #params: Params;
+  /** Bytes of the numbers. */
+  #used = 0;
+  #encoder: CommandEncoderLike | null = null;
+  #pass: ComputePassLike | null = null;
+  readonly #scratch: GpuBufferLike[] = [];
+
+  constructor(gpu: Gpu, params: Params) {
+    this.gpu = gpu;
+    this.#params = params;
+  }
+
+  /** Memory for the time of the call, with arbitrary contents. */
+  scratch(bytes: number): Span {
+    const buffer = this.gpu.takeScratch(bytes);
+    this.#scratch.push(buffer);
+    return { buffer, bytes };
+  }
+
+  /** Memory for the time of the call, with zeros. */
+  zeros(bytes: number): Span {
+    const span = this.scratch(bytes);
+    this.#commands().clearBuffer(span.buffer, 0, paddedBytes(bytes));
+    return span;
+  }
+
+  /** Both must not be one buffer. */
+  copy(from: Span, to: Span): void {
+    this.#commands().copyBufferToBuffer(from.buffer, 0, to.buffer, 0, paddedBytes(from.bytes));
+  }
+
+  /**
+   * Runs that many invocations of a kernel.
+   * @param most of one dispatch, a multiple of {@link WORKGROUP}: a driver ends what takes seconds
+   */
+  run(
+    kernel: Kernel,
+    threads: number,
+    params: Readonly<Record<string, number>>,
+    buffers: Readonly<Record<string, Span>>,
+    most = GPU.workgroups * WORKGROUP,
+  ): void {
+    for (let first = 0; first < threads; first += most) {
+      const part = Math.min(most, threads - first);
+      this.#dispatch(kernel, { ...params, first, threads: part }, buffers);
+    }
+  }
+
+  #dispatch(
+    kernel: Kernel,
+    params: Readonly<Record<string, number>>,
+    buffers: Readonly<Record<string, Span>>,
+  ): void {
+    const { pipeline, layout, params: names, buffers: bound } = this.gpu.compiled(kernel);
+    const { numbers, buffer: uniforms } = this.#params;
+    const bytes = ALIGNMENT * Math.ceil((4 * names.length) / ALIGNMENT);
+    if (this.#used + bytes > Math.min(GPU.params, numbers.byteLength)) this.#submit();
+    const offset = this.#used;
+    this.#used += bytes;
+    for (const [at, name] of names.entries()) numbers[offset / 4 + at] = params[name];
+    const entries = bound.map((name, at) => {
+      const { buffer, bytes: size } = buffers[name];
+      return { binding: at + 1, resource: { buffer, size: paddedBytes(size) } };
+    });
+    const uniform = { binding: 0, resource: { buffer: uniforms, offset, size: bytes } };
+    const group = this.gpu.device.createBindGroup({
+      layout,
+      entries: [uniform, ...entries],
+    });
+    this.#pass ??= this.#commands().beginComputePass();
+    this.#pass.setPipeline(pipeline);
+    this.#pass.setBindGroup(0, group);
+    this.#pass.dispatchWorkgroups(Math.ceil(params.threads / WORKGROUP));
+  }
+
+  /** The encoder, outside of a pass. */
+  #commands(): CommandEncoderLike {
+    this.#pass?.end();
+    this.#pass = null;
+    return (this.#encoder ??= this.gpu.device.createCommandEncoder());
+  }
+
+  #submit(): void {
+    if (this.#encoder === null) return;
+    const { queue } = this.gpu.device;
+    const { numbers, buffer } = this.#params;
+    if (this.#used > 0) queue.writeBuffer(buffer, 0, numbers.buffer, 0, this.#used);
+    queue.submit([this.#commands().finish()]);
+    MEMORY.onRelease?.(new Uint8Array(numbers.buffer));
+    this.#encoder = null;
+    this.#used = 0;
+  }
+
+  /** Submits what was recorded, and gives scratch memory back. */
+  end(): void {
+    this.#submit();
+    this.gpu.giveScratch(this.#scratch);
+  }
+
+  /** Forgets what was not submitted. */
+  abandon(): void {
+    this.#pass?.end();
+    this.gpu.giveScratch(this.#scratch);
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * Floats of at most 32 bits in integer arithmetic, as WGSL text. WGSL lets a device flush subnormals, ignore the sign of
+ * zero and take NaN for impossible (section 15.7), so its own floats cannot promise bits.
+ *
+ * One text serves all formats. Each step computes the exact result, or so much of it that a last bit says whether there
+ * is more, and rounds once to nearest even. For float16 and bfloat16 that is the step in float32 rounded again, because
+ * the 24 bits of float32 are at least 2 * 11 + 2. Any NaN gives the canonical quiet one.
+ *
+ * The functions have no branches but one loop: both alternatives of a `select` are computed, which costs less than
+ * invocations that diverge, and compiles faster.
+ */
+
+import type { Step } from "../../core/tensor/dtype.ts";
+import { HIGH_PRODUCT } from "./words.ts";
+
+/** A binary interchange format (IEEE 754-2019, section 3.4) by the widths of its fields. */
+export interface FloatFormat {
+  readonly fractionBits: number;
+  readonly exponentBits: number;
+}
+
+/** WGSL of `combine`, without `Element`. */
+export function floatCombine(format: FloatFormat, step: Exclude<Step, "none">): string {
+  const { sign } = masks(format);
+  switch (step) {
+    case "add":
+      return floatSum(format, "b");
+    case "sub":
+      // A NaN stays a NaN, whatever its sign.
+      return floatSum(format, `b ^ ${hex(sign)}`);
+    case "mul":
+      return floatProduct(format);
+    default:
+      return floatExtreme(format, step);
+  }
+}
+
+function floatSum(format: FloatFormat, addend: string): string {
+  const { fractionBits } = format;
+  const { sign, magnitude, infinity, nan } = masks(format);
+  // Bit 31 is for the carry. The bits below the fraction are at least two, and `shiftSticky` keeps the rest in the last.
+  const shift = 30 - fractionBits;
+  return /* wgsl */ `
+${floatParts(format)}
+${floatRounded(format)}
+fn combine(a: Element, b: Element) -> Element {
+  return floatSum(a, ${addend});
+}
+fn floatSum(a: u32, b: u32) -> u32 {
+  let isGreater = (a & ${hex(magnitude)}) >= (b & ${hex(magnitude)});
+  let great = select(b, a, isGreater);
+  let small = select(a, b, isGreater) & ${hex(magnitude)};
+  let largest = great & ${hex(magnitude)};
+  let exponent = floatExponent(largest);
+  let far = floatSignificand(largest) << ${shift}u;
+  let near = shiftSticky(floatSignificand(small) << ${shift}u, u32(exponent - floatExponent(small)));
+  let isDifference = ((a ^ b) & ${hex(sign)}) != 0u;
+  let total = select(far + near, far - near, isDifference);
+  let signBit = select(great, a & b, total == 0u) & ${hex(sign)};
+  let finite = floatRounded(signBit, exponent + 1, total);
+  let isNaN = largest > ${hex(infinity)} || (small == ${hex(infinity)} && isDifference);
+  return select(select(finite, great, largest == ${hex(infinity)}), ${hex(nan)}, isNaN);
+}`;
+}
+
+function floatProduct(format: FloatFormat): string {
+  const { fractionBits } = format;
+  const { sign, magnitude, infinity, nan, bias } = masks(format);
+  // Two significands of at most 16 bits have an exact product of 32; else the last bit says whether there is more.
+  const isExact = fractionBits < 16;
+  const high = isExact
+    ? "(p >> 16u) * (q >> 16u)"
+    : "highProduct(p, q) | select(0u, 1u, p * q != 0u)";
+  return /* wgsl */ `
+${isExact ? "" : HIGH_PRODUCT}
+${floatParts(format)}
+${floatRounded(format)}
+fn combine(a: Element, b: Element) -> Element {
+  let x = a & ${hex(magnitude)};
+  let y = b & ${hex(magnitude)};
+  let xZeros = countLeadingZeros(floatSignificand(x));
+  let yZeros = countLeadingZeros(floatSignificand(y));
+  let p = floatSignificand(x) << (xZeros & 31u);
+  let q = floatSignificand(y) << (yZeros & 31u);
+  let exponent = floatExponent(x) + floatExponent(y) - i32(xZeros + yZeros);
+  let signBit = (a ^ b) & ${hex(sign)};
+  let finite = floatRounded(signBit, exponent + ${2 * (31 - fractionBits) + 1 - bias}, ${high});
+  let largest = max(x, y);
+  let isNaN = largest > ${hex(infinity)} || (largest == ${hex(infinity)} && min(x, y) == 0u);
+  return select(select(finite, signBit | ${hex(infinity)}, largest == ${hex(infinity)}), ${hex(nan)}, isNaN);
+}`;
+}
+
+/** Bits that are ordered as integers are: with -0 below 0, as IEEE's maximum and minimum have it. */
+function floatExtreme(format: FloatFormat, step: "max" | "min"): string {
+  const { sign, magnitude, infinity, nan } = masks(format);
+  return /* wgsl */ `
+fn floatKey(a: u32) -> u32 {
+  return select(a | ${hex(sign)}, a ^ ${hex(sign | magnitude)}, (a & ${hex(sign)}) != 0u);
+}
+fn combine(a: Element, b: Element) -> Element {
+  let isNaN = max(a & ${hex(magnitude)}, b & ${hex(magnitude)}) > ${hex(infinity)};
+  return select(select(a, b, floatKey(a) ${step === "max" ? "<" : ">"} floatKey(b)), ${hex(nan)}, isNaN);
+}`;
+}
+
+/** WGSL of `divide`, without `Element`, for counts below 2^31: long division, a bit at a time. */
+export function floatDivide(format: FloatFormat): string {
+  const { fractionBits } = format;
+  const { sign, magnitude, infinity, nan } = masks(format);
+  // A quotient is above 1/2, so its first or second bit is set; then the fraction, a bit to round by, and the last.
+  const steps = fractionBits + 4;
+  return /* wgsl */ `
+${floatParts(format)}
+${floatRounded(format)}
+fn divide(sum: Element, count: u32) -> Element {
+  let x = sum & ${hex(magnitude)};
+  let xZeros = countLeadingZeros(floatSignificand(x));
+  let countZeros = countLeadingZeros(count);
+  // Both with their first bit at 30, so that twice the remainder is a word.
+  let divisor = count << (countZeros - 1u);
+  var remainder = (floatSignificand(x) << (xZeros & 31u)) >> 1u;
+  var quotient = 0u;
+  for (var i = 0u; i < ${steps}u; i++) {
+    let isBit = remainder >= divisor;
+    remainder = (remainder - select(0u, divisor, isBit)) << 1u;
+    quotient = (quotient << 1u) | select(0u, 1u, isBit);
+  }
+  let exponent = floatExponent(x) + i32(countZeros) - i32(xZeros);
+  let signBit = sum & ${hex(sign)};
+  let significand = quotient | select(0u, 1u, remainder != 0u);
+  let finite = floatRounded(signBit, exponent + ${31 - fractionBits + 1 - steps}, significand);
+  return select(select(finite, sum, x == ${hex(infinity)}), ${hex(nan)}, x > ${hex(infinity)});
+}`;
+}
+
+/** The significand of a magnitude with its leading one, and the biased exponent; that of subnormals is the least, 1. */
+function floatParts({ fractionBits }: FloatFormat): string {
+  const one = 2 ** fractionBits;
+  return /* wgsl */ `
+fn floatSignificand(magnitude: u32) -> u32 {
+  return (magnitude & ${hex(one - 1)}) | select(0u, ${hex(one)}, magnitude >= ${hex(one)});
+}
+fn floatExponent(magnitude: u32) -> i32 {
+  return i32(max(magnitude >> ${fractionBits}u, 1u));
+}`;
+}
+
+/**
+ * The float nearest to `significand`, whose bit 31 stands for the biased exponent `exponent`; its last bit may stand for
+ * all that is below it. A carry out of the fraction increments the exponent, up to infinity, which is the right result.
+ */
+function floatRounded(format: FloatFormat): string {
+  const { fractionBits, exponentBits } = format;
+  const { infinity } = masks(format);
+  const dropped = 31 - fractionBits;
+  return /* wgsl */ `
+fn shiftSticky(bits: u32, distance: u32) -> u32 {
+  let shift = min(distance, 31u);
+  return (bits >> shift) | select(0u, 1u, (bits & ((1u << shift) - 1u)) != 0u);
+}
+fn floatRounded(signBit: u32, exponent: i32, significand: u32) -> u32 {
+  let zeros = countLeadingZeros(significand);
+  let biased = select(exponent - i32(zeros), 0, significand == 0u);
+  let kept = shiftSticky(significand << (zeros & 31u), u32(max(1 - biased, 0)));
+  let units = kept >> ${dropped}u;
+  let roundUp = ((kept & ${hex(2 ** dropped - 1)}) + ${hex(2 ** (dropped - 1) - 1)} + (units & 1u)) >> ${dropped}u;
+  let bits = (u32(max(biased, 1) - 1) << ${fractionBits}u) + units + roundUp;
+  return signBit | select(bits, ${hex(infinity)}, biased >= ${2 ** exponentBits - 1});
+}`;
+}
+
+function masks({ fractionBits, exponentBits }: FloatFormat) {
+  const sign = 2 ** (fractionBits + exponentBits);
+  const infinity = sign - 2 ** fractionBits;
+  return {
+    sign,
+    magnitude: sign - 1,
+    infinity,
+    nan: infinity + 2 ** (fractionBits - 1),
+    bias: 2 ** (exponentBits - 1) - 1,
+  };
+}
+
+const hex = (bits: number): string => `0x${(bits >>> 0).toString(16)}u`;

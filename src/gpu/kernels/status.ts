@@ -1,0 +1,197 @@
+/**
+ * What goes wrong on the GPU. A call whose indices are there, or whose inputs a failed call may not have made, has a slot of
+ * words in a buffer. Kernels that write look at it first, and the host reads it later: validation needs no round trip.
+ */
+
+import { GPU } from "../../core/limits.ts";
+import { OPEN } from "../../core/resources.ts";
+import { contentsOf, destroyBuffer, TENSOR_USAGE, type Gpu } from "./gpu.ts";
+import { FINE, kernelOf } from "./kernel.ts";
+import type { Recording, Span } from "./recording.ts";
+
+/** The words of a slot. */
+export const SLOT = {
+  /** FINE; 0 where an input was not made; else 1 + the number of the first bad index. */
+  failure: 0,
+  /** FINE where the elements of the call's result are as they should be; 0 where the call did not make them. */
+  contents: 1,
+  /** Of the first bad index. */
+  low: 2,
+  high: 3,
+  /** FINE, or 1 + the first position whose target an earlier position has. */
+  repeat: 4,
+  earlier: 5,
+  target: 6,
+} as const;
+
+const WORDS = 8;
+
+/** The slot of calls that cannot fail on the GPU. */
+export const NEVER = 0;
+
+/** What the GPU says of one call: null where it did what it should, `input` where it had nothing to work on. */
+export type SlotState = null | "input" | BadIndex | RepeatFound;
+
+export interface BadIndex {
+  readonly kind: "index";
+  readonly place: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+export interface RepeatFound {
+  readonly kind: "repeat";
+  readonly position: number;
+  readonly earlier: number;
+  readonly target: number;
+}
+
+/** The buffer that says which calls have failed, and the place of this call in it. */
+export interface Guard {
+  readonly status: Span;
+  readonly slot: number;
+}
+
+export class StatusBoard {
+  readonly #gpu: Gpu;
+  #slots = GPU.slots;
+  #span: Span;
+  #free: number[] = [];
+  #next = 1;
+
+  constructor(gpu: Gpu) {
+    this.#gpu = gpu;
+    this.#span = this.#create(this.#slots);
+    const { buffer } = this.#span;
+    gpu.device.queue.writeBuffer(buffer, 0, new Uint32Array(WORDS).fill(FINE).buffer);
+  }
+
+  #create(slots: number): Span {
+    const bytes = 4 * WORDS * slots;
+    return { buffer: this.#gpu.createBuffer(bytes, TENSOR_USAGE, "status of calls"), bytes };
+  }
+
+  get span(): Span {
+    return this.#span;
+  }
+
+  /** The first word of a slot for a call. What it holds is made by {@link beginCall}. */
+  take(): number {
+    const slot = this.#unused();
+    OPEN.slots++;
+    return slot;
+  }
+
+  #unused(): number {
+    const free = this.#free.pop();
+    if (free !== undefined) return free;
+    if (this.#next === this.#slots) this.#grow();
+    return WORDS * this.#next++;
+  }
+
+  /** Submits a copy of its own: the device may refuse the call for which there is no slot, and pending calls need theirs. */
+  #grow(): void {
+    const { device } = this.#gpu;
+    const { buffer, bytes } = this.#span;
+    const larger = this.#create(2 * this.#slots);
+    const encoder = device.createCommandEncoder();
+    encoder.copyBufferToBuffer(buffer, 0, larger.buffer, 0, bytes);
+    device.queue.submit([encoder.finish()]);
+    destroyBuffer(buffer);
+    this.#span = larger;
+    this.#slots *= 2;
+  }
+
+  give(slot: number): void {
+    OPEN.slots--;
+    this.#gpu.overwrite(this.#span.buffer, 4 * slot, 4 * WORDS);
+    this.#free.push(slot);
+  }
+
+  destroy(): void {
+    destroyBuffer(this.#span.buffer);
+  }
+
+  /** Reads what has become of the calls that were submitted so far, by their slots. */
+  async read(): Promise<(slot: number) => SlotState> {
+    const { buffer, bytes } = this.#span;
+    const staging = this.#gpu.copyForHost(buffer, bytes, "status of calls, for the host");
+    const words = new Uint32Array(await contentsOf(staging));
+    return (slot) => stateOf(words.subarray(slot, slot + WORDS));
+  }
+}
+
+function stateOf(words: Uint32Array): SlotState {
+  const failure = words[SLOT.failure];
+  if (failure === FINE) return null;
+  if (failure === 0) return "input";
+  if (words[SLOT.repeat] !== FINE) {
+    const [earlier, target] = [words[SLOT.earlier], words[SLOT.target]];
+    return { kind: "repeat", position: failure - 1, earlier, target };
+  }
+  const [low, high] = [words[SLOT.low], words[SLOT.high]];
+  return { kind: "index", place: failure - 1, low, high };
+}
+
+/** Begins a call: it has failed already where an input has no contents. */
+export function beginCall(
+  recording: Recording,
+  status: Span,
+  slot: number,
+  inputs: readonly number[],
+): void {
+  const [a = NEVER, b = NEVER, c = NEVER] = inputs;
+  const kernel = kernelOf("begin", () => ({
+    params: ["slot", "a", "b", "c"],
+    buffers: { status: "write" },
+    body: `  let contents = min(status[params.a + ${SLOT.contents}u],
+    min(status[params.b + ${SLOT.contents}u], status[params.c + ${SLOT.contents}u]));
+  for (var word = 0u; word < ${WORDS}u; word++) { status[params.slot + word] = FINE; }
+  status[params.slot] = contents;`,
+  }));
+  recording.run(kernel, 1, { slot, a, b, c }, { status });
+}
+
+/** A word of the call's slot. */
+const wordOfSlot = (word: number): string => `status[params.slot + ${word}u]`;
+
+/** Indices that a GPU reads, and how many words one takes. */
+export interface IndexSpan extends Span {
+  readonly step: 1 | 2;
+}
+
+/**
+ * Ends the checks of a call: keeps the words of a bad index, and says whether the result will have contents.
+ * @param indices null where they were checked on the host
+ * @param before the slot of what `out` held before; null for a new result, which has no contents before
+ */
+export function endChecks(
+  recording: Recording,
+  status: Span,
+  slot: number,
+  indices: IndexSpan | null,
+  before: number | null,
+): void {
+  const step = indices?.step ?? 0;
+  const keep = `  if (failure != FINE && failure != 0u) {
+    let at = (failure - 1u) * ${step}u;
+    ${wordOfSlot(SLOT.low)} = indices[at];
+    ${wordOfSlot(SLOT.high)} = ${step === 2 ? "indices[at + 1u]" : "0u"};
+  }`;
+  const kernel = kernelOf(`end of checks, ${step}`, () => ({
+    params: ["slot", "before", "isNew"],
+    buffers: { status: "write", ...(indices && { indices: "read" }) },
+    body: `  var failure = ${wordOfSlot(SLOT.failure)};
+${indices === null ? "" : keep}
+  if (failure == FINE) {
+    failure = ${wordOfSlot(SLOT.repeat)};
+    ${wordOfSlot(SLOT.failure)} = failure;
+  }
+  if (failure != FINE) {
+    ${wordOfSlot(SLOT.contents)} =
+      select(status[params.before + ${SLOT.contents}u], 0u, params.isNew == 1u);
+  }`,
+  }));
+  const params = { slot, before: before ?? NEVER, isNew: before === null ? 1 : 0 };
+  recording.run(kernel, 1, params, { status, ...(indices && { indices }) });
+}

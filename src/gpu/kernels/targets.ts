@@ -1,0 +1,177 @@
+/**
+ * The offsets of a Plan on the GPU, as numbers of slices: target t is the slice that begins at element `t * slice`. A
+ * position that is left out has the target {@link NOWHERE}, so that a Plan needs no `source` here.
+ */
+
+import { GPU } from "../../core/limits.ts";
+import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
+import { kernelOf, NOWHERE, type BufferKind } from "./kernel.ts";
+import type { Recording, Span } from "./recording.ts";
+
+/** What a Plan is but for its offsets, which may be on the GPU alone. */
+export type PlanForm = Pick<Plan, "slice" | "count" | "size" | "batches" | "span">;
+
+export interface Targets {
+  /** One target for each index, relative to its batch. */
+  readonly targets: Span;
+  /** Positions per batch. */
+  readonly count: number;
+  readonly batches: number;
+  /** Batches in a row that share their targets. */
+  readonly repeat: number;
+  /** Slices per batch. */
+  readonly span: number;
+  /** Slices of the random side. */
+  readonly slices: number;
+  /** Elements per slice. */
+  readonly slice: number;
+}
+
+/** The positions of all batches. */
+export const positionsOf = ({ count, batches }: Targets): number => count * batches;
+
+/** @param indices how many indices, or tuples of indices, there are, each with one target */
+export function targetsOf(form: PlanForm, indices: number, targets: Span): Targets {
+  const { slice, count, size, batches, span } = form;
+  const isEmpty = count === 0 || slice === 0;
+  return {
+    targets,
+    count: isEmpty ? 0 : count,
+    batches,
+    repeat: isEmpty ? 1 : (batches * count) / indices,
+    span: isEmpty ? 0 : span / slice,
+    slices: isEmpty ? 0 : size / slice,
+    slice,
+  };
+}
+
+/**
+ * The targets of a Plan on the host, one for each of its offsets.
+ * @param positions how many slices the sequential side has: more than there are offsets where some are left out
+ */
+export function targetsFrom(plan: Plan, positions: number): Uint32Array {
+  const { offsets, source, slice } = plan;
+  if (slice === 0) return new Uint32Array();
+  if (source === undefined) return slice === 1 ? offsets : offsets.map((offset) => offset / slice);
+  const targets = new Uint32Array(positions).fill(NOWHERE);
+  for (const [p, position] of source.entries()) targets[position] = offsets[p] / slice;
+  return targets;
+}
+
+/** {@link targetsFrom} of all batches, from the beginning of the random side. */
+export const flatTargetsFrom = (plan: Plan, positions: number): Uint32Array =>
+  targetsFrom({ ...plan, offsets: absoluteOffsets(plan) }, positions);
+
+/** Whether each position has a target of its own in the buffer, counted from the beginning of the random side. */
+const isFlat = ({ batches }: Targets): boolean => batches === 1;
+
+/** What kernels that look up targets need: a function `targetOf(p)`, and its numbers. */
+export interface Lookup {
+  readonly name: string;
+  readonly declarations: string;
+  readonly params: readonly string[];
+}
+
+const FLAT: Lookup = {
+  name: "flat",
+  declarations: "fn targetOf(p: u32) -> u32 { return targets[p]; }",
+  params: [],
+};
+
+const BATCHED: Lookup = {
+  name: "batched",
+  declarations: `fn targetOf(p: u32) -> u32 {
+  let batch = p / params.count;
+  let t = targets[(batch / params.repeat) * params.count + p % params.count];
+  return select(batch * params.span + t, NOWHERE, t == NOWHERE);
+}`,
+  params: ["count", "repeat", "span"],
+};
+
+export const lookupOf = (targets: Targets): Lookup => (isFlat(targets) ? FLAT : BATCHED);
+
+/** The numbers of {@link lookupOf}. */
+export const lookupParams = ({ count, repeat, span }: Targets): Record<string, number> => ({
+  count,
+  repeat,
+  span,
+});
+
+/** Runs a kernel for each position, whose target is `t`. */
+function forEachTarget(
+  recording: Recording,
+  targets: Targets,
+  name: string,
+  kinds: Readonly<Record<string, BufferKind>>,
+  buffers: Readonly<Record<string, Span>>,
+  statement: string,
+): void {
+  const lookup = lookupOf(targets);
+  const kernel = kernelOf(`${name} ${lookup.name}`, () => ({
+    params: lookup.params,
+    buffers: { targets: "read", ...kinds },
+    declarations: lookup.declarations,
+    body: `  let t = targetOf(i);\n  ${statement}`,
+  }));
+  recording.run(kernel, positionsOf(targets), lookupParams(targets), {
+    targets: targets.targets,
+    ...buffers,
+  });
+}
+
+/** Which position of those that share a target a table keeps: each entry is the greatest key of its target's positions. */
+export type Which = "first" | "last";
+
+const KEYS: Readonly<Record<Which, string>> = { first: "~i", last: "i + 1u" };
+
+/** A table with an entry for each slice of the random side: 0 for all that are targets. Others are never looked at. */
+function clearedTable(recording: Recording, targets: Targets): Span {
+  const { slices } = targets;
+  if (slices <= GPU.sparse * positionsOf(targets)) return recording.zeros(4 * slices);
+  const table = recording.scratch(4 * slices);
+  const clear = "if (t != NOWHERE) { atomicStore(&table[t], 0u); }";
+  forEachTarget(recording, targets, "clear", { table: "atomic" }, { table }, clear);
+  return table;
+}
+
+/** A table with the key of one position for each slice of the random side that is a target. */
+export function keysOfTargets(recording: Recording, targets: Targets, which: Which): Span {
+  const table = clearedTable(recording, targets);
+  const keep = `if (t != NOWHERE) { atomicMax(&table[t], ${KEYS[which]}); }`;
+  forEachTarget(recording, targets, `keys ${which}`, { table: "atomic" }, { table }, keep);
+  return table;
+}
+
+/** How many positions each slice of the random side has. */
+export function countsOfTargets(recording: Recording, targets: Targets): Span {
+  const table = recording.zeros(4 * targets.slices);
+  const count = "if (t != NOWHERE) { atomicAdd(&table[t], 1u); }";
+  forEachTarget(recording, targets, "counts", { table: "atomic" }, { table }, count);
+  return table;
+}
+
+/**
+ * The targets without some positions: those that the table has the keys of, or all others.
+ * @param table of {@link keysOfTargets}
+ */
+export function chosenTargets(
+  recording: Recording,
+  targets: Targets,
+  table: Span,
+  which: Which,
+  isChosen: boolean,
+  chosen = recording.scratch(4 * positionsOf(targets)),
+): Targets {
+  forEachTarget(
+    recording,
+    targets,
+    `${isChosen ? "chosen" : "others"} ${which}`,
+    { table: "read", chosen: "write" },
+    { table, chosen },
+    `var kept = NOWHERE;
+  if (t != NOWHERE) { kept = select(NOWHERE, t, (table[t] == ${KEYS[which]}) == ${isChosen}); }
+  chosen[i] = kept;`,
+  );
+  // Each position has a target of its own now, counted from the beginning.
+  return { ...targets, targets: chosen, count: positionsOf(targets), batches: 1, repeat: 1 };
+}

@@ -1,0 +1,113 @@
+/** Arithmetic of floats that is not the data type's own: steps computed as doubles, rounded as a row of a table says. */
+
+import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
+import { DTYPES, allocate, type DType, type Step } from "../../core/tensor/dtype.ts";
+import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16 } from "../../core/tensor/half.ts";
+import { halfFormat, reader, writer } from "../../core/tensor/scalar.ts";
+import { Tensor } from "../../core/tensor/tensor.ts";
+
+/** How floats are combined. `apply` and `divide` change `out`, which has the values of data. */
+export interface Arithmetic {
+  apply(plan: Plan, step: Step, updates: Float64Array, out: Float64Array): void;
+  divide(out: Float64Array, plan: Plan, counts: Uint32Array): void;
+  /** What becomes of every element of the result in the end. */
+  readonly finish?: (value: number) => number;
+}
+
+/** The parts of an arithmetic that differ; what is left out is that of the data type. */
+export interface Parts {
+  /** What an operand is taken for. */
+  readonly read?: (value: number) => number;
+  readonly max?: (data: number, update: number) => number;
+  readonly min?: (data: number, update: number) => number;
+  /** The result of each step. */
+  readonly round?: (value: number) => number;
+  readonly finish?: (value: number) => number;
+}
+
+const same = (value: number): number => value;
+
+/** An arithmetic that rounds to `dtype` after each step, but for the parts that are given. */
+export function arithmeticOf(dtype: DType, parts: Parts): Arithmetic {
+  const { read = same, round = rounderOf(dtype), max = Math.max, min = Math.min, finish } = parts;
+  const combine = (step: Step, a: number, b: number): number => {
+    if (step === "add") return a + b;
+    if (step === "mul") return a * b;
+    if (step === "sub") return a - b;
+    return step === "max" ? max(a, b) : min(a, b);
+  };
+  return {
+    apply(plan, step, updates, out) {
+      const offsets = absoluteOffsets(plan);
+      const { slice, source } = plan;
+      for (let p = 0; p < offsets.length; p++) {
+        let u = (source === undefined ? p : source[p]) * slice;
+        let t = offsets[p];
+        for (const end = t + slice; t < end; t++, u++) {
+          out[t] =
+            step === "none" ? updates[u] : round(combine(step, read(out[t]), read(updates[u])));
+        }
+      }
+    },
+    divide(out, { offsets, slice }, counts) {
+      for (let p = 0; p < offsets.length; p++) {
+        for (let t = offsets[p]; t < offsets[p] + slice; t++) out[t] = round(out[t] / counts[p]);
+      }
+    },
+    ...(finish && { finish }),
+  };
+}
+
+/** Rounds to a float type, to nearest even. */
+export function rounderOf(dtype: DType): (value: number) => number {
+  if (dtype === "float64") return same;
+  if (dtype === "float32") return Math.fround;
+  const format = halfFormat(dtype);
+  return (value) => decodeHalf(encodeHalf(Math.fround(value), format), format);
+}
+
+/** The values of a tensor of floats. */
+export function decode({ dtype, size, data }: Tensor): Float64Array {
+  if (DTYPES[dtype].family === "float") return Float64Array.from(data as Float32Array);
+  const read = reader(dtype, data);
+  const values = new Float64Array(size);
+  for (let p = 0; p < size; p++) values[p] = Number(read(p));
+  return values;
+}
+
+/**
+ * A tensor of the type and shape of `like` with other values.
+ * @param plan says which elements are encoded; all others keep the bits of `like`
+ */
+export function encode(like: Tensor, values: Float64Array, plan?: Plan): Tensor {
+  const { dtype, shape, size } = like;
+  const data = plan === undefined ? allocate(dtype, size) : (like.data.slice() as Tensor["data"]);
+  const write = writer(dtype, data);
+  if (plan === undefined) for (let p = 0; p < size; p++) write(p, values[p]);
+  else {
+    for (const offset of absoluteOffsets(plan)) {
+      for (let t = offset; t < offset + plan.slice; t++) write(t, values[t]);
+    }
+  }
+  return new Tensor(dtype, [...shape], size, data);
+}
+
+const FRACTION_BITS: Readonly<Partial<Record<DType, number>>> = {
+  float64: 52,
+  float32: 23,
+  float16: FLOAT16.fractionBits,
+  bfloat16: BFLOAT16.fractionBits,
+};
+
+/** Half of the gap between 1 and the next float of a type: the greatest relative error of one rounding. */
+export const roundingError = (dtype: DType): number => 2 ** (-1 - (FRACTION_BITS[dtype] ?? 52));
+
+const LEAST_EXPONENT: Readonly<Partial<Record<DType, number>>> = {
+  float64: -1022,
+  float32: -126,
+  float16: FLOAT16.minExponent,
+  bfloat16: BFLOAT16.minExponent,
+};
+
+/** The least positive normal float of a type. */
+export const leastNormal = (dtype: DType): number => 2 ** (LEAST_EXPONENT[dtype] ?? -1022);

@@ -1,0 +1,232 @@
+/**
+ * Hypotheses that allow more than one value in a cell: what a race leaves behind is not decided by the call. So they are
+ * tried on the differing cells alone, and a value counts for as many bits as it is unlikely to fit by chance.
+ */
+
+import { DIAGNOSE } from "../../core/limits.ts";
+import { DTYPES, isUnsigned, type DType } from "../../core/tensor/dtype.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
+import { leastNormal, rounderOf, roundingError } from "./arithmetic.ts";
+import { stepOf, valuesOf, type CellUpdates, type Value } from "./cell-values.ts";
+import { cellsOf } from "./cells.ts";
+import type { DiagnosisId } from "./diagnosis.ts";
+import { isFloating, type Rule } from "./rule.ts";
+
+/** The bits of evidence that the value of a cell is; null where the value does not fit. */
+export type Evidence = (cell: number) => number | null;
+
+export interface CellSet {
+  readonly id: DiagnosisId;
+  readonly sentence: string;
+  /** Null where the hypothesis says nothing of the call, which is a scatter. */
+  evidence(rule: Rule, updates: Tensor, at: CellUpdates, actual: Tensor): Evidence | null;
+}
+
+/** How many bits one element has. */
+export const bitsOf = ({ dtype }: Tensor): number => {
+  const row = DTYPES[dtype];
+  return row.family === "bool"
+    ? 1
+    : row.family === "string"
+      ? 8
+      : "bits" in row
+        ? row.bits
+        : 8 * row.bytes;
+};
+
+export const CELL_SETS: readonly CellSet[] = [
+  {
+    id: "any-order",
+    sentence: "of several updates of one target any one stays, as in a race",
+    evidence: anyOrder,
+  },
+  {
+    id: "rounding",
+    sentence: "the values are right within the rounding errors of another order of the updates",
+    evidence: rounding,
+  },
+  {
+    id: "lost-updates",
+    sentence: "some of several updates of one target were lost, as in a race",
+    evidence: lostUpdates,
+  },
+];
+
+function anyOrder(
+  { call }: Rule,
+  updates: Tensor,
+  at: CellUpdates,
+  actual: Tensor,
+): Evidence | null {
+  if (call.settings.reduction !== "none") return null;
+  const [found, given] = [cellsOf(actual), cellsOf(updates)];
+  const bits = bitsOf(actual);
+  return (cell) => {
+    const count = at.count(cell);
+    for (let nth = 0; nth < count; nth++) {
+      if (found.isSameAs(given, cell, at.element(cell, nth)))
+        return Math.max(0, bits - Math.log2(count));
+    }
+    return null;
+  };
+}
+
+function rounding(rule: Rule, updates: Tensor, at: CellUpdates, actual: Tensor): Evidence | null {
+  const { data, call } = rule;
+  if (!isFloating(data) || !["add", "sub", "mul", "mean"].includes(call.settings.reduction))
+    return null;
+  const read = valuesOf(actual) as (cell: number) => number;
+  const sum = sumOf(rule, data, updates, at);
+  return (cell) => {
+    if (at.count(cell) === 0) return null;
+    const { value, tolerance } = sum(cell);
+    const found = read(cell);
+    return Math.abs(found - value) <= tolerance ? evidenceOf(data, found, tolerance) : null;
+  };
+}
+
+/** The bits of a value that an error of `tolerance` leaves. */
+function evidenceOf(like: Tensor, value: number, tolerance: number): number {
+  const least = leastNormal(like.dtype);
+  const spacing = 2 * roundingError(like.dtype) * Math.max(Math.abs(value), least);
+  return Math.max(0, bitsOf(like) - Math.log2(1 + (2 * tolerance) / spacing));
+}
+
+/** What the result in a cell is when nothing is rounded, and the error that roundings in any order can make. */
+type SumOf = (cell: number) => { readonly value: number; readonly tolerance: number };
+
+function sumOf({ call }: Rule, data: Tensor, updates: Tensor, at: CellUpdates): SumOf {
+  const { includeSelf, reduction } = call.settings;
+  const { dtype } = data;
+  const isMean = reduction === "mean";
+  const step = stepOf(dtype, isMean ? "add" : (reduction as "add"));
+  const [base, update] = [valuesOf(data), valuesOf(updates)] as ((p: number) => number)[];
+  const unit = roundingError(dtype);
+  const least = 2 * unit * leastNormal(dtype);
+  return (cell) => {
+    const count = at.count(cell);
+    let value = includeSelf ? base(cell) : update(at.element(cell, 0));
+    let magnitude = Math.abs(value);
+    for (let nth = includeSelf ? 0 : 1; nth < count; nth++) {
+      const next = update(at.element(cell, nth));
+      value = Number(step(value, next));
+      magnitude = reduction === "mul" ? Math.abs(value) : magnitude + Math.abs(next);
+    }
+    const divisor = isMean ? count + (includeSelf ? 1 : 0) : 1;
+    const roundings = 2 * (count + (isMean ? 1 : 0));
+    return {
+      value: value / divisor,
+      tolerance: (roundings * unit * magnitude) / divisor + least,
+    };
+  };
+}
+
+function lostUpdates(
+  rule: Rule,
+  updates: Tensor,
+  at: CellUpdates,
+  actual: Tensor,
+): Evidence | null {
+  const { data, call } = rule;
+  const { reduction } = call.settings;
+  const read = valuesOf(actual);
+  const valuesAt = possibleValues(rule, updates, at);
+  if (read === null || valuesAt === null) return null;
+  const isSum = isFloating(data) && reduction !== "max" && reduction !== "min";
+  const sum = isSum ? sumOf(rule, data, updates, at) : null;
+  return (cell) => {
+    const count = at.count(cell);
+    // A single update that is lost is no race, but it fits the same description.
+    const values = count === 0 ? null : valuesAt(cell);
+    if (values === null) return null;
+    const wanted = read(cell);
+    const choice = (): number => Math.log2(unique(values).length);
+    if (values.some((value) => value === wanted || Object.is(value, wanted)))
+      return Math.max(0, bitsOf(data) - choice());
+    // No order makes a difference to equal updates, nor to one that is left of two.
+    if (sum === null || count < 3 || values.length === count + 1) return null;
+    const tolerance =
+      reduction === "mul"
+        ? 2 * count * roundingError(data.dtype) * Math.abs(Number(wanted))
+        : sum(cell).tolerance;
+    const isNear = (value: Value): boolean => Math.abs(Number(value) - Number(wanted)) <= tolerance;
+    return values.some(isNear)
+      ? Math.max(0, evidenceOf(data, Number(wanted), tolerance) - choice())
+      : null;
+  };
+}
+
+/** A typed array of values, because plain arrays took ten times as long. */
+interface Values {
+  readonly length: number;
+  [at: number]: Value;
+  sort(): unknown;
+  some(test: (value: Value) => boolean): boolean;
+  slice(): Values;
+  subarray(begin: number, end: number): Values;
+}
+
+function newValues(dtype: DType, size: number): Values {
+  if (DTYPES[dtype].family !== "int64") return new Float64Array(size);
+  return isUnsigned(dtype) ? new BigUint64Array(size) : new BigInt64Array(size);
+}
+
+/** The values that a cell may have if some of its updates are lost; null if there are too many to list. */
+function possibleValues(
+  { data, call }: Rule,
+  updates: Tensor,
+  at: CellUpdates,
+): ((cell: number) => Values | null) | null {
+  const { reduction, includeSelf } = call.settings;
+  const [base, update] = [valuesOf(data), valuesOf(updates)];
+  if (reduction === "none" || reduction === "mean" || !base || !update) return null;
+  const unrounded = stepOf(data.dtype, reduction);
+  const round = isFloating(data) ? rounderOf(data.dtype) : null;
+  const step = round ? (a: Value, b: Value) => round(Number(unrounded(a, b))) : unrounded;
+  const { values: mostValues, steps: mostSteps } = DIAGNOSE;
+  let steps = 0;
+  return (cell) => {
+    const times = new Map<Value, number>();
+    for (let nth = 0; nth < at.count(cell); nth++) {
+      const value = update(at.element(cell, nth));
+      times.set(value, (times.get(value) ?? 0) + 1);
+    }
+    let values = newValues(data.dtype, includeSelf ? 1 : 0);
+    if (includeSelf) values[0] = base(cell);
+    for (const [next, most] of times) {
+      // Any number of equal updates may be lost: each of them adds one possible value.
+      if (values.length * (most + 1) > mostValues) values = unique(values);
+      // If data does not take part in the reduction, the first update that is not lost starts it.
+      const count = values.length * (most + 1) + (includeSelf ? 0 : most);
+      if (times.size > 1 && count > mostValues) return null;
+      steps += count;
+      if (steps > mostSteps) return null;
+      const longer = newValues(data.dtype, count);
+      let to = 0;
+      const add = (first: Value, more: number): void => {
+        let last = first;
+        longer[to++] = last;
+        for (let nth = 0; nth < more; nth++) longer[to++] = last = step(last, next);
+      };
+      for (let n = 0; n < values.length; n++) add(values[n], most);
+      if (!includeSelf) add(next, most - 1);
+      values = longer;
+    }
+    if (includeSelf) return values;
+    const all = newValues(data.dtype, values.length + 1);
+    for (let n = 0; n < values.length; n++) all[n] = values[n];
+    all[values.length] = base(cell);
+    return all;
+  };
+}
+
+/** The values sorted, without repetitions. */
+function unique(values: Values): Values {
+  const sorted = values.slice();
+  sorted.sort();
+  let count = 0;
+  for (let n = 0; n < sorted.length; n++) {
+    if (n === 0 || !Object.is(sorted[n], sorted[count - 1])) sorted[count++] = sorted[n];
+  }
+  return sorted.subarray(0, count);
+}

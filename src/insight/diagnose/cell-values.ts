@@ -1,0 +1,73 @@
+/** The values that meet in one cell of a scatter, as JavaScript values, and one step of them in the data type. */
+
+import { groupByTarget } from "../explain/targets.ts";
+import { absoluteOffsets } from "../../core/plan/plan.ts";
+import { allocate, DTYPES, isUnsigned, type DType, type Step } from "../../core/tensor/dtype.ts";
+import { reader } from "../../core/tensor/scalar.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
+import { planOf, type Rule } from "./rule.ts";
+
+export type Value = number | bigint;
+
+/** The updates of each cell. */
+export interface CellUpdates {
+  /** How many updates hit a cell. */
+  count(cell: number): number;
+  /** The element of updates that is the nth to hit a cell. */
+  element(cell: number, nth: number): number;
+}
+
+export function cellUpdatesOf(rule: Rule): CellUpdates {
+  const plan = planOf(rule);
+  const { slice, source } = plan;
+  const groups = groupByTarget(absoluteOffsets(plan), slice);
+  // The updates of a cell are asked for one after the other, so the group is searched once.
+  let [target, group] = [-1, -1];
+  const groupOf = (cell: number): number => {
+    const wanted = Math.floor(cell / slice);
+    if (wanted !== target) [target, group] = [wanted, groups.find(wanted)];
+    return group;
+  };
+  return {
+    count: (cell) => (groupOf(cell) === -1 ? 0 : groups.size(groupOf(cell))),
+    element(cell, nth) {
+      const position = groups.position(groupOf(cell), nth);
+      return (source === undefined ? position : source[position]) * slice + (cell % slice);
+    },
+  };
+}
+
+/** Reads numbers and bigints; null for data types whose cells are none. */
+export function valuesOf({ dtype, data }: Tensor): ((element: number) => Value) | null {
+  const { family } = DTYPES[dtype];
+  if (family !== "float" && family !== "half" && family !== "int" && family !== "int64")
+    return null;
+  return reader(dtype, data) as (element: number) => Value;
+}
+
+/** One step; integers wrap as in their type, floats are doubles and are not rounded. */
+export function stepOf(dtype: DType, step: Step): (a: Value, b: Value) => Value {
+  const { family } = DTYPES[dtype];
+  if (step === "none") return (_, b) => b;
+  if (step === "max") return (a, b) => (a !== a || a > b ? a : b);
+  if (step === "min") return (a, b) => (a !== a || a < b ? a : b);
+  if (family === "int64") {
+    const wrap = isUnsigned(dtype) ? BigInt.asUintN : BigInt.asIntN;
+    return (a, b) => wrap(64, bigintStep(step, a as bigint, b as bigint));
+  }
+  if (family !== "int") return (a, b) => numberStep(step, a as number, b as number);
+  const cell = allocate(dtype, 1) as Int32Array;
+  return (a, b) => {
+    cell[0] =
+      step === "mul" ? Math.imul(Number(a), Number(b)) : numberStep(step, Number(a), Number(b));
+    return cell[0];
+  };
+}
+
+type Sum = "add" | "sub" | "mul";
+
+const bigintStep = (step: Sum, a: bigint, b: bigint): bigint =>
+  step === "add" ? a + b : step === "sub" ? a - b : a * b;
+
+const numberStep = (step: Sum, a: number, b: number): number =>
+  step === "add" ? a + b : step === "sub" ? a - b : a * b;

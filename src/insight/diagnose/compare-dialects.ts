@@ -1,0 +1,283 @@
+/** One call in all dialects: each row of the table becomes a rule, as a hypothesis does, and the rule a result. */
+
+import { callOf, nodeFrom, type NodeSpec } from "../../core/call/call.ts";
+import { tensorsOf } from "../../core/call/inputs.ts";
+import { prepare } from "../../core/call/prepare.ts";
+import { DTYPES, isNumericStorage, type Reduction } from "../../core/tensor/dtype.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
+import { roundingError } from "./arithmetic.ts";
+import { cellUpdatesOf, valuesOf } from "./cell-values.ts";
+import { cellsOf, differingCells } from "./cells.ts";
+import { exactOf, readCall } from "./diagnose.ts";
+import type { DiagnosisId } from "./diagnosis.ts";
+import { DIALECTS, type DialectId, type DialectRecord } from "./dialect-table.ts";
+import { wordsOf, type GathersWord, type ScattersWord, type Words } from "./dialect-words.ts";
+import { DIALECT_IDS, idsOf } from "./dialects.ts";
+import type { Facts, VariantName } from "./hypothesis.ts";
+import { openOrder } from "./race.ts";
+import { isFloating, placingOf, planOf, resultOf, type Rule } from "./rule.ts";
+import { HYPOTHESES } from "./search.ts";
+
+/** What a dialect makes of a call. */
+export interface DialectComparison {
+  readonly dialect: DialectId;
+  /** Whether the dialect does what the version of the node says, error or result, bit for bit. */
+  readonly agrees: boolean;
+  /** The result; null where there is none. Its cells that are not `decided` have the values of the exact order. */
+  readonly output: Tensor | null;
+  /**
+   * Why there is no result, or not a whole one: the call is an `error`; the dialect lacks the operator, the reduction or
+   * the data type (`missing`); the result is `undefined`; or only some cells are, by their `order`.
+   */
+  readonly why: "error" | "missing" | "undefined" | "order" | null;
+  /** What {@link diagnose} calls the differences. */
+  readonly ids: readonly DiagnosisId[];
+  /** The elements of the output that certainly differ from the exact result, in row-major order. */
+  readonly differing: readonly number[];
+  /** Those whose value the dialect does not decide. */
+  readonly undecided: readonly number[];
+}
+
+/**
+ * One call as each dialect of {@link dialects} does it, by what the table knows. Where the call is an error by its
+ * version, results are compared with the result without the bad indices.
+ * @throws TensorError as `run`, but not for an index outside its axis
+ */
+export function compareDialects(
+  node: NodeSpec,
+  inputs: readonly unknown[],
+): readonly DialectComparison[] {
+  const call = callOf(nodeFrom(node));
+  const given = readCall(prepare(call, tensorsOf(call, inputs)));
+  return DIALECT_IDS.map((id) => compare(id, given));
+}
+
+type Given = ReturnType<typeof readCall>;
+
+function compare(dialect: DialectId, given: Given): DialectComparison {
+  const nothing = { dialect, agrees: false, output: null, ids: [], differing: [], undecided: [] };
+  const record = DIALECTS[dialect];
+  const { isError } = given.facts;
+  const made = hasCall(record, given.rule) ? resultIn(record, given) : "missing";
+  if (typeof made === "string")
+    return { ...nothing, why: made, agrees: made === "error" && isError };
+  const { output, ids } = made;
+  const open = openCells(record, made.rule);
+  const differing = [...differingCells(cellsOf(given.exact), cellsOf(output))].filter(
+    (cell) => !open.cells.has(cell),
+  );
+  const hasOpen = open.cells.size > 0;
+  return {
+    dialect,
+    agrees: differing.length === 0 && !hasOpen && !isError,
+    output,
+    why: hasOpen ? "order" : null,
+    ids: [...new Set(hasOpen ? [...ids, open.id] : ids)],
+    differing,
+    undecided: [...open.cells],
+  };
+}
+
+const isHalf = ({ dtype }: Tensor): boolean => DTYPES[dtype].family === "half";
+
+const isComparison = (reduction: Reduction): boolean => reduction === "max" || reduction === "min";
+
+/** Whether a dialect has the operator, the reduction and the data type of a call. */
+function hasCall(record: DialectRecord, { call, data, updates }: Rule): boolean {
+  const { indexForm } = call.version;
+  if (!record.hasText && !isNumericStorage(data.data)) return false;
+  if (record.dtypes?.includes(data.dtype) === false) return false;
+  if (updates === undefined) return record.gatherForms.includes(indexForm);
+  const { reduction } = call.settings;
+  if (!record.scatterForms.includes(indexForm) || !record.reductions.includes(reduction))
+    return false;
+  const { halves } = wordsOf(record.facts, indexForm);
+  return reduction === "none" || halves !== "none" || !isHalf(data);
+}
+
+/** The rule of a dialect, its result, and what the changes that can be seen in the result are called. */
+interface Made {
+  readonly rule: Rule;
+  readonly output: Tensor;
+  readonly ids: readonly DiagnosisId[];
+}
+
+/** The rule of a call is changed as the words of a dialect say: first where elements go, then how they are combined. */
+function resultIn(record: DialectRecord, given: Given): Made | "error" | "undefined" {
+  const { rule, facts, exact } = given;
+  const { version, settings } = rule.call;
+  if (version.indexForm === "sequences")
+    return facts.isError ? "error" : { rule, output: exact, ids: [] };
+  const words = wordsOf(record.facts, version.indexForm);
+  const placed = withPlaces(given, words, record.leavesTensor === true);
+  if (typeof placed === "string" || rule.updates === undefined || settings.reduction === "none")
+    return placed;
+  if (words.sums === "updates-first") return withUpdatesFirst(placed, facts);
+  if (isComparison(settings.reduction)) return withComparison(placed, facts, words.compares);
+  return isHalf(rule.data) ? withHalves(placed, facts, words.halves) : placed;
+}
+
+/** The variants of hypotheses that read indices out of range as the words say. */
+const READINGS: Readonly<
+  Record<Exclude<ScattersWord | GathersWord, "error" | "undefined">, VariantName | undefined>
+> = {
+  "out-of-range-dropped": undefined,
+  "out-of-range-clipped": "nearest-place",
+  "out-of-range-filled": "zero",
+  "flat-offset": "outside",
+};
+
+/** Reads indices as a dialect does. A dialect that does not count negative ones from the end takes them for out of range. */
+function withPlaces(
+  { rule: given, facts, exact }: Given,
+  { negative, scatters, gathers }: Words,
+  leavesTensor: boolean,
+): Made | "error" | "undefined" {
+  const version = {
+    ...given.call.version,
+    negativeIndices: negative === "wraps",
+    outOfRange: "error" as const,
+  };
+  const own: Rule = { ...given, placeOf: null, call: { ...given.call, version }, kept: {} };
+  const inside = exactOf(own);
+  if (inside !== null) return { rule: own, output: inside, ids: [] };
+  const word = given.updates === undefined ? gathers : scatters;
+  if (word === "error") return "error";
+  if (word === null || word === "unknown" || word === "undefined") return "undefined";
+  const rule = changed(own, { ...facts, hasOutside: true }, word, READINGS[word]);
+  if (word === "flat-offset" && leavesOut(rule)) return leavesTensor ? "undefined" : "error";
+  const output = resultOf(rule);
+  // Of an error the result without its bad indices, which is `exact`, is no more right than any other.
+  const isSeen = facts.isError || differ(exact, output);
+  const ids = [
+    ...(facts.hasNegative ? idsOf(negative) : []),
+    ...(facts.hasOutside ? idsOf(word) : []),
+  ];
+  return { rule, output, ids: isSeen ? ids : [] };
+}
+
+/** Whether a rule gives some index no place, not even one outside its axis. */
+const leavesOut = (rule: Rule): boolean =>
+  planOf(rule).offsets.length < placingOf(rule).base.length;
+
+/** Combines updates with each other from 0 on, and then adds the sums to all of data, so that no -0 is left. */
+function withUpdatesFirst(made: Made, facts: Facts): Made {
+  const summed = followed(made, changed(made.rule, facts, "updates-first"), ["updates-first"]);
+  return followed(summed, changed(summed.rule, facts, "signed-zero", "whole-output"), [
+    "signed-zero",
+  ]);
+}
+
+/** Compares operands as a dialect's max and min do. */
+function withComparison(made: Made, facts: Facts, word: Words["compares"]): Made {
+  if (word === null || typeof word === "string") return made;
+  const rule = changed(made.rule, facts, word.word, `${word.stays}-stays`);
+  return followed(made, rule, [word.word]);
+}
+
+/** Rounds sums of float16 and bfloat16 when a dialect does. */
+const withHalves = (made: Made, facts: Facts, word: Words["halves"]): Made =>
+  word === "wide-accumulation" ? followed(made, changed(made.rule, facts, word), [word]) : made;
+
+/** A rule changed by one variant of a hypothesis; the same rule where the hypothesis says nothing of the call. */
+function changed(rule: Rule, facts: Facts, id: DiagnosisId, name?: VariantName): Rule {
+  const variants = HYPOTHESES.filter((one) => one.id === id).flatMap((one) =>
+    one.variants(rule, facts),
+  );
+  return variants.find((variant) => variant.name === name)?.rule ?? rule;
+}
+
+/** What a changed rule makes; the ids count only if the change can be seen. */
+function followed(made: Made, rule: Rule, ids: readonly DiagnosisId[]): Made {
+  const output = resultOf(rule);
+  return { rule, output, ids: differ(made.output, output) ? [...made.ids, ...ids] : made.ids };
+}
+
+const differ = (a: Tensor, b: Tensor): boolean => differingCells(cellsOf(a), cellsOf(b)).length > 0;
+
+/** The cells whose value a dialect does not decide, and what that is called. */
+interface Open {
+  readonly cells: ReadonlySet<number>;
+  readonly id: DiagnosisId;
+}
+
+function openCells(record: DialectRecord, rule: Rule): Open {
+  const { version, settings } = rule.call;
+  const { reduction } = settings;
+  const { compares } = wordsOf(record.facts, version.indexForm);
+  const word = openOrder(record, rule);
+  if (rule.updates !== undefined) {
+    if (isComparison(reduction) && compares === "unknown") return openComparisons(rule);
+    if (reduction === "none" && word !== null) return openRepeats(rule, rule.updates);
+    if (!isComparison(reduction) && word !== null) return openSums(rule, word === "lost-updates");
+  }
+  return { cells: new Set(), id: "any-order" };
+}
+
+/** Any of several updates stays: cells whose updates are not the same. */
+function openRepeats(rule: Rule, updates: Tensor): Open {
+  const given = cellsOf(updates);
+  const cells = cellsWhere(rule, 2, ([first, ...others]) =>
+    others.some((element) => !given.isSameAs(given, element, first)),
+  );
+  return { cells, id: "any-order" };
+}
+
+/** Sums in any order: cells whose sum depends on the order, or all that have several updates if some may be lost. */
+function openSums(rule: Rule, losesUpdates: boolean): Open {
+  const { data, call } = rule;
+  const operands = operandsOf(rule);
+  const cells = cellsWhere(
+    rule,
+    2,
+    (elements, cell) =>
+      losesUpdates || !isExact(operands(cell, elements), data, call.settings.reduction),
+  );
+  return { cells, id: losesUpdates ? "lost-updates" : "rounding" };
+}
+
+/** A max or min of NaN, or of 0 and -0, that is not known. */
+function openComparisons(rule: Rule): Open {
+  const operands = operandsOf(rule);
+  const cells = cellsWhere(rule, 1, (elements, cell) =>
+    operands(cell, elements).some((value) => Number.isNaN(value) || Object.is(value, -0)),
+  );
+  return { cells, id: "nan-one-operand" };
+}
+
+/** Cells with at least so many updates that pass a test, which is given the elements of those updates. */
+function cellsWhere(
+  rule: Rule,
+  least: number,
+  isOpen: (elements: readonly number[], cell: number) => boolean,
+): ReadonlySet<number> {
+  const at = cellUpdatesOf(rule);
+  const cells = new Set<number>();
+  for (let cell = 0; cell < rule.data.size; cell++) {
+    const count = at.count(cell);
+    if (count < least) continue;
+    const elements = Array.from({ length: count }, (_, nth) => at.element(cell, nth));
+    if (isOpen(elements, cell)) cells.add(cell);
+  }
+  return cells;
+}
+
+/** What is combined in a cell: the value of data and those of updates; NaN where values are no numbers. */
+function operandsOf({
+  data,
+  updates,
+}: Rule): (cell: number, elements: readonly number[]) => readonly number[] {
+  const base = valuesOf(data);
+  const update = updates === undefined ? null : valuesOf(updates);
+  return (cell, elements) => [base?.(cell), ...elements.map((p) => update?.(p))].map(Number);
+}
+
+/** Whether the steps of a sum or product give the same bits in every order: whole numbers that are small enough. */
+function isExact(values: readonly number[], like: Tensor, reduction: Reduction): boolean {
+  const combine = (a: number, b: number): number =>
+    reduction === "mul" ? a * Math.max(1, Math.abs(b)) : a + Math.abs(b);
+  return (
+    !isFloating(like) ||
+    (values.every(Number.isInteger) && values.reduce(combine, 1) <= 0.5 / roundingError(like.dtype))
+  );
+}

@@ -1,0 +1,169 @@
+/**
+ * Explains a wrong result: which known faults of runtimes give exactly the cells that are wrong. Each hypothesis is a
+ * change to the rule that the call follows; its result is compared with what the runtime gave.
+ */
+
+import { nodeFrom, type NodeSpec } from "../../core/call/call.ts";
+import { tensorsOf } from "../../core/call/inputs.ts";
+import { prepare, type PreparedCall } from "../../core/call/prepare.ts";
+import { checkLike } from "../../core/call/out.ts";
+import { isTensorError, printValue, TensorError, type ErrorFields } from "../../core/errors.ts";
+import type { Reduction } from "../../core/tensor/dtype.ts";
+import { optionsOf } from "../../core/tensor/options.ts";
+import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
+import { cellsOf, differingCells } from "./cells.ts";
+import type { Diagnosis } from "./diagnosis.ts";
+import { DIALECT_IDS, dialectsWith, type DialectId } from "./dialects.ts";
+import { droppingOutside, factsOf, type Facts } from "./hypothesis.ts";
+import { predict, resultOf, type Rule } from "./rule.ts";
+import { search, type Case } from "./search.ts";
+import { PLACES } from "./places.ts";
+import { callWithout, reductionsThatGive, withReduction } from "./unknown-reduction.ts";
+
+export interface DiagnoseOptions {
+  /**
+   * The id of the runtime that gave `actual`, a row of {@link dialects}. Faults that this runtime is known to have come
+   * first.
+   */
+  readonly dialect?: DialectId | undefined;
+  /**
+   * Whether other runs of the call have shown a race: the result changes from run to run, or is exact with one thread. If
+   * true, a race explains every value that is possible, however unlikely. If false, the races of `dialect` are not
+   * considered.
+   */
+  readonly isRace?: boolean | undefined;
+}
+
+/**
+ * Explains the difference between the exact result of a node and `actual`, a result from anywhere, such as another
+ * runtime. An explanation is in the list only if its fault gives the values that differ; one that explains all of them,
+ * and changes no cell that is right, comes first. Faults that give the same result on this call are all listed: the
+ * cells cannot tell them apart. If no single fault explains all cells, pairs are tried; if no pair does either, there
+ * may be partial explanations, of at least half of the cells. The list of faults is `DIAGNOSES`.
+ *
+ * The list is empty where nothing known explains the cells, and where none differs: `firstDifference` of `run` and
+ * `actual` tells which. Every NaN counts as the same.
+ *
+ * A call that is an error because an index lies outside its axis is diagnosed too. The specification gives no value to the
+ * cells that such an index affects, so every cell that some reading of the index changes counts as differing. A call whose
+ * only fault is its reduction is diagnosed as well: the list holds the reductions that give `actual`, with the cells that
+ * they change.
+ *
+ * The value of a cell with thousands of updates cannot show by itself that there was a race, because nearly any value is
+ * possible. If `isRace` is true, or `dialect` is known to race in such calls, a race therefore explains every cell whose
+ * value is possible.
+ *
+ * @param inputs tensors in the order of the version's inputs; `undefined` for an optional input that is left out
+ * @param actual of the data type and shape of the node's output
+ * @throws TensorError as `run`, except for an index outside its axis and for a reduction that the version lacks; also
+ * `dtype` and `shape-mismatch` for `actual`
+ */
+export function diagnose(
+  node: NodeSpec,
+  inputs: readonly unknown[],
+  actual: unknown,
+  options: DiagnoseOptions = {},
+): readonly Diagnosis[] {
+  const { call, word } = callWithout(nodeFrom(node));
+  const own = diagnoseOptions(options, call.fields);
+  const prepared = prepare(call, tensorsOf(call, inputs));
+  const given = asTensor(actual, call.fields, "actual");
+  checkLike(given, prepared.data.dtype, prepared.shape, "actual", call.fields);
+  if (given.size === 0) return [];
+  const found =
+    word === null
+      ? search({ ...caseOf(prepared, given), ...own })
+      : reductionsThatGive(given, prepared.data, word, (reduction) =>
+          resultWith(reduction, prepared),
+        );
+  return found.map((one) => ({ ...one, dialects: dialectsWith(one.id) }));
+}
+
+/**
+ * The result with another reduction; null if the data type of data lacks the reduction, or an index lies outside its axis.
+ */
+function resultWith(reduction: Reduction, { call, tensors }: PreparedCall): Tensor | null {
+  try {
+    const { facts, exact } = readCall(prepare(withReduction(call, reduction), tensors));
+    return facts.isError ? null : exact;
+  } catch (error) {
+    if (isTensorError(error)) return null;
+    throw error;
+  }
+}
+
+/** @throws TensorError `attribute` for an unknown option or dialect */
+export function diagnoseOptions(
+  options: unknown,
+  fields: ErrorFields,
+): { readonly dialect: DialectId | null; readonly isRace: boolean | null } {
+  const { dialect, isRace } = optionsOf(options, ["dialect", "isRace"], fields);
+  const found = DIALECT_IDS.find((id) => id === dialect) ?? null;
+  if (dialect !== undefined && found === null) {
+    const sentence = `dialect must be one of ${DIALECT_IDS.join(", ")}, got ${printValue(dialect)}`;
+    throw new TensorError("attribute", sentence, fields);
+  }
+  if (isRace !== undefined && typeof isRace !== "boolean") {
+    const sentence = `isRace must be true or false, got ${printValue(isRace)}`;
+    throw new TensorError("attribute", sentence, fields);
+  }
+  return { dialect: found, isRace: isRace ?? null };
+}
+
+function caseOf(prepared: PreparedCall, actual: Tensor): Omit<Case, "dialect" | "isRace"> {
+  const { rule, facts, exact } = readCall(prepared);
+  const found = cellsOf(actual);
+  const differing = differingCells(cellsOf(exact), found);
+  if (!facts.isError) return { rule, facts, actual, found, differing };
+  return { rule, facts, actual, found, differing: undecidedCells(rule, facts, differing) };
+}
+
+/** A call as a rule. Of a call that is an error, `exact` is the result without its bad indices. */
+export function readCall({ call, data, updates, planInputs, shape }: PreparedCall): {
+  readonly rule: Rule;
+  readonly facts: Facts;
+  readonly exact: Tensor;
+} {
+  const { indices } = planInputs;
+  const own: Rule = {
+    ...{ call, data, indices, updates, shape },
+    placeOf: null,
+    refusal: "none",
+    fill: "zero",
+    stays: "last",
+    updatesFirst: false,
+    arithmetic: null,
+    rewrite: null,
+    placings: new WeakMap(),
+    kept: {},
+  };
+  const exact = exactOf(own);
+  const isError = exact === null;
+  const rule = isError ? { ...own, placeOf: droppingOutside(own), kept: {} } : own;
+  return { rule, facts: factsOf(rule, isError), exact: exact ?? resultOf(rule) };
+}
+
+/** The result by a rule; null where an index lies outside its axis. */
+export function exactOf(rule: Rule): Tensor | null {
+  try {
+    return resultOf(rule);
+  } catch (error) {
+    if (isTensorError(error, "index-out-of-range")) return null;
+    throw error;
+  }
+}
+
+/** The cells that differ, and those that any reading of indices outside their axes changes. */
+function undecidedCells(rule: Rule, facts: Case["facts"], differing: Uint32Array): Uint32Array {
+  const base = cellsOf(resultOf(rule));
+  const marks = new Uint8Array(base.count);
+  for (const cell of differing) marks[cell] = 1;
+  for (const hypothesis of PLACES) {
+    for (const variant of hypothesis.variants(rule, facts)) {
+      const predicted = predict(variant.rule);
+      if (predicted === null) continue;
+      for (const cell of differingCells(base, cellsOf(predicted))) marks[cell] = 1;
+    }
+  }
+  return Uint32Array.from(marks.keys()).filter((cell) => marks[cell] === 1);
+}

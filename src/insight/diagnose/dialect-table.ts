@@ -1,0 +1,290 @@
+/**
+ * The table of dialects: a record for each, with what it has, what it does, and how that is known. `docs/dialects.md` is
+ * the same table for people, with the address of each fact.
+ */
+
+import type { IndexForm } from "../../core/operators/operator.ts";
+import type { DType, Reduction } from "../../core/tensor/dtype.ts";
+import { UNKNOWN, type AspectFacts } from "./dialect-words.ts";
+
+export interface DialectRecord {
+  /** The version that was run or read. */
+  readonly version: string;
+  /** The address of its document, or of its source. */
+  readonly source: string;
+  readonly facts: AspectFacts;
+  /** The forms of indices for which the dialect has a scatter, and a gather. */
+  readonly scatterForms: readonly IndexForm[];
+  readonly gatherForms: readonly IndexForm[];
+  readonly reductions: readonly Reduction[];
+  /** Absent for a dialect that has too many data types to list. */
+  readonly dtypes?: readonly DType[];
+  /** Whether the dialect has tensors of text. */
+  readonly hasText: boolean;
+  /**
+   * The greatest number of updates that the dialect applies in order, whatever its words say; absent for 0. ONNX Runtime:
+   * 500,000 updates raced on two threads, 10,000 never did.
+   */
+  readonly racesAbove?: number;
+  /** Whether `flat-offset` reads and writes other memory where the offset lies outside the tensor; an error if absent. */
+  readonly leavesTensor?: true;
+}
+
+const RECORDS = {
+  onnx: {
+    version: "18",
+    source: "https://onnx.ai/onnx/operators/onnx__ScatterND.html",
+    facts: {
+      negative: { does: "wraps", how: "document" },
+      scatters: { does: "error", how: "document" },
+      gathers: { does: "error", how: "document" },
+      repeats: { does: "any-order", how: "document" },
+      sums: { does: "rounding", how: "document" },
+      compares: UNKNOWN,
+      halves: UNKNOWN,
+    },
+    scatterForms: ["tuples", "elements", "sequences"],
+    gatherForms: ["tuples", "elements", "slices"],
+    reductions: ["none", "add", "mul", "max", "min"],
+    hasText: true,
+  },
+  "onnxruntime-cpu": {
+    version: "1.30.0",
+    source:
+      "https://github.com/microsoft/onnxruntime/blob/main/onnxruntime/core/providers/cpu/tensor/scatter_nd.cc",
+    facts: {
+      negative: { does: "wraps", how: "run" },
+      scatters: { does: "error", how: "run" },
+      gathers: { does: "error", how: "run" },
+      repeats: { does: "any-order", elements: "last", how: "run" },
+      sums: { does: "lost-updates", elements: "in-order", how: "run" },
+      compares: { does: { word: "nan-one-operand", stays: "update" }, how: "run" },
+      halves: { does: "none", how: "run" },
+    },
+    scatterForms: ["tuples", "elements"],
+    gatherForms: ["tuples", "elements", "slices"],
+    reductions: ["none", "add", "mul", "max", "min"],
+    hasText: true,
+    racesAbove: 10_000,
+  },
+  "onnxruntime-webgpu": {
+    version: "2026",
+    source:
+      "https://github.com/microsoft/onnxruntime/blob/main/onnxruntime/core/providers/webgpu/tensor/scatter_nd.cc",
+    facts: {
+      negative: UNKNOWN,
+      scatters: UNKNOWN,
+      gathers: UNKNOWN,
+      repeats: { does: "any-order", how: "source" },
+      sums: { does: "rounding", how: "source" },
+      compares: UNKNOWN,
+      halves: { does: "none", how: "source" },
+    },
+    scatterForms: ["tuples", "elements"],
+    gatherForms: ["tuples", "elements", "slices"],
+    reductions: ["none", "add", "mul", "max", "min"],
+    hasText: true,
+  },
+  openvino: {
+    version: "2025",
+    source:
+      "https://docs.openvino.ai/2025/documentation/openvino-ir-format/operation-sets/operation-specs/movement/scatter-nd-update-15.html",
+    facts: {
+      negative: { does: "wraps", how: "document" },
+      scatters: { does: "error", how: "document" },
+      gathers: { does: "undefined", slices: "out-of-range-filled", how: "document" },
+      repeats: { does: "any-order", how: "document" },
+      sums: { does: "rounding", how: "document" },
+      compares: UNKNOWN,
+      halves: UNKNOWN,
+    },
+    scatterForms: ["tuples", "elements", "slices"],
+    gatherForms: ["tuples", "elements", "slices"],
+    reductions: ["none", "add", "sub", "mul", "max", "min", "mean"],
+    hasText: true,
+  },
+  numpy: {
+    version: "2.4.6",
+    source: "https://numpy.org/doc/stable/user/basics.indexing.html",
+    facts: {
+      negative: { does: "wraps", how: "run" },
+      scatters: { does: "error", how: "run" },
+      gathers: { does: "error", how: "run" },
+      repeats: { does: "last", how: "run" },
+      sums: { does: "in-order", how: "run" },
+      compares: { does: { word: "signed-zero", stays: "update" }, how: "run" },
+      halves: { does: "each-step", how: "run" },
+    },
+    scatterForms: ["tuples", "elements", "slices"],
+    gatherForms: ["tuples", "elements", "slices"],
+    reductions: ["none", "add", "sub", "mul", "max", "min"],
+    hasText: false,
+  },
+  "torch-index-put": {
+    version: "2.13.0",
+    source: "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.index_put_.html",
+    facts: {
+      negative: { does: "wraps", how: "run" },
+      scatters: { does: "error", how: "run" },
+      gathers: { does: "error", how: "run" },
+      repeats: { does: "any-order", how: "document" },
+      sums: { does: "in-order", how: "run" },
+      halves: { does: "each-step", how: "run" },
+    },
+    scatterForms: ["tuples"],
+    gatherForms: ["tuples", "slices"],
+    reductions: ["none", "add"],
+    hasText: false,
+  },
+  "torch-scatter": {
+    version: "2.13.0",
+    source: "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.scatter_.html",
+    facts: {
+      negative: { does: "error", how: "run" },
+      scatters: { does: "error", how: "run" },
+      gathers: { does: "error", how: "run" },
+      repeats: { does: "any-order", how: "document" },
+    },
+    scatterForms: ["elements"],
+    gatherForms: ["elements"],
+    reductions: ["none"],
+    hasText: false,
+  },
+  "torch-scatter-reduce": {
+    version: "2.13.0",
+    source: "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.scatter_reduce_.html",
+    facts: {
+      negative: { does: "error", how: "run" },
+      scatters: { does: "error", how: "run" },
+      sums: { does: "in-order", how: "run" },
+      compares: { does: { word: "signed-zero", stays: "data" }, how: "run" },
+      halves: { does: "wide-accumulation", how: "run" },
+    },
+    scatterForms: ["elements"],
+    gatherForms: [],
+    reductions: ["add", "mul", "max", "min", "mean"],
+    hasText: false,
+  },
+  "tensorflow-cpu": {
+    version: "2.21.0",
+    source: "https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_update",
+    facts: {
+      negative: { does: "error", how: "run" },
+      scatters: { does: "error", how: "run" },
+      gathers: { does: "error", how: "run" },
+      repeats: { does: "last", how: "run" },
+      sums: { does: "in-order", how: "run" },
+      compares: { does: { word: "nan-one-operand", stays: "data" }, how: "run" },
+      halves: { does: "each-step", how: "run" },
+    },
+    scatterForms: ["tuples"],
+    gatherForms: ["tuples", "slices"],
+    reductions: ["none", "add", "sub", "max", "min"],
+    hasText: false,
+  },
+  "tensorflow-gpu": {
+    version: "2.21.0",
+    source: "https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_update",
+    facts: {
+      negative: { does: "negative-dropped", how: "source" },
+      scatters: { does: "out-of-range-dropped", how: "document" },
+      gathers: { does: "out-of-range-filled", how: "document" },
+      repeats: { does: "any-order", how: "document" },
+      sums: { does: "rounding", how: "document" },
+      compares: UNKNOWN,
+      halves: UNKNOWN,
+    },
+    scatterForms: ["tuples"],
+    gatherForms: ["tuples", "slices"],
+    reductions: ["none", "add", "sub", "max", "min"],
+    hasText: false,
+  },
+  jax: {
+    version: "0.10.2",
+    source: "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html",
+    facts: {
+      negative: { does: "wraps", how: "run" },
+      scatters: { does: "out-of-range-dropped", how: "run" },
+      gathers: { does: "out-of-range-clipped", how: "run" },
+      repeats: { does: "any-order", how: "document" },
+      sums: { does: "rounding", how: "document" },
+      compares: { does: "exact", how: "run" },
+      halves: { does: "each-step", how: "run" },
+    },
+    scatterForms: ["tuples", "elements", "slices"],
+    gatherForms: ["tuples", "elements", "slices"],
+    reductions: ["none", "add", "sub", "mul", "max", "min"],
+    hasText: false,
+  },
+  "tfjs-cpu": {
+    version: "4.22.0",
+    source:
+      "https://github.com/tensorflow/tfjs/blob/master/tfjs-backend-cpu/src/kernels/Scatter_impl.ts",
+    facts: {
+      negative: { does: "flat-offset", how: "run" },
+      scatters: { does: "flat-offset", how: "run" },
+      gathers: { does: "flat-offset", slices: "error", how: "run" },
+      repeats: { does: "last", how: "run" },
+      sums: { does: "updates-first", how: "run" },
+    },
+    scatterForms: ["tuples"],
+    gatherForms: ["tuples", "slices"],
+    reductions: ["none", "add"],
+    dtypes: ["float32", "int32", "bool"],
+    hasText: false,
+  },
+  "tfjs-wasm": {
+    version: "4.22.0",
+    source:
+      "https://github.com/tensorflow/tfjs/blob/master/tfjs-backend-wasm/src/cc/scatter_impl.cc",
+    facts: {
+      negative: { does: "flat-offset", how: "run" },
+      scatters: { does: "flat-offset", how: "run" },
+      gathers: { does: "flat-offset", slices: "error", how: "run" },
+      repeats: { does: "last", how: "run" },
+      sums: { does: "updates-first", how: "run" },
+    },
+    scatterForms: ["tuples"],
+    gatherForms: ["tuples", "slices"],
+    reductions: ["none", "add"],
+    dtypes: ["float32", "int32", "bool"],
+    hasText: false,
+    leavesTensor: true,
+  },
+  webnn: {
+    version: "2026",
+    source: "https://www.w3.org/TR/webnn/#api-mlgraphbuilder-scatternd",
+    facts: {
+      negative: { does: "wraps", how: "document" },
+      scatters: { does: "out-of-range-clipped", how: "document" },
+      gathers: { does: "out-of-range-clipped", how: "document" },
+      repeats: UNKNOWN,
+    },
+    scatterForms: ["tuples", "elements"],
+    gatherForms: ["tuples", "elements", "slices"],
+    reductions: ["none"],
+    dtypes: ["float32", "float16", "int32", "uint32", "int64", "uint64", "int8", "uint8"],
+    hasText: false,
+  },
+  mlx: {
+    version: "0.32.2",
+    source: "https://ml-explore.github.io/mlx/build/html/usage/indexing.html",
+    facts: {
+      negative: { does: "wraps", how: "source" },
+      scatters: { does: "undefined", how: "document" },
+      gathers: { does: "undefined", how: "document" },
+      repeats: { does: "any-order", how: "document" },
+      sums: UNKNOWN,
+      compares: UNKNOWN,
+      halves: UNKNOWN,
+    },
+    scatterForms: ["tuples", "elements", "slices"],
+    gatherForms: ["tuples", "elements", "slices"],
+    reductions: ["none", "add", "sub", "mul", "max", "min"],
+    hasText: false,
+  },
+} as const satisfies Readonly<Record<string, DialectRecord>>;
+
+export type DialectId = keyof typeof RECORDS;
+
+export const DIALECTS: Readonly<Record<DialectId, DialectRecord>> = RECORDS;

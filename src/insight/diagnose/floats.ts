@@ -1,0 +1,125 @@
+/** Hypotheses about the arithmetic of floats. */
+
+import { DTYPES } from "../../core/tensor/dtype.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
+import { arithmeticOf, leastNormal, rounderOf, type Parts } from "./arithmetic.ts";
+import { hypothesis, type Hypothesis, type VariantName } from "./hypothesis.ts";
+import { isFloating, type Rule } from "./rule.ts";
+
+const always = (): boolean => true;
+
+const isReduced = ({ updates, call: { settings } }: Rule): boolean =>
+  updates !== undefined && settings.reduction !== "none";
+
+const compares = ({ call: { settings } }: Rule): boolean =>
+  settings.reduction === "max" || settings.reduction === "min";
+
+const floats = (
+  id: Hypothesis["id"],
+  applies: (rule: Rule) => boolean,
+  parts: (data: Tensor) => readonly (readonly [sentence: string, parts: Parts, VariantName?])[],
+): Hypothesis =>
+  hypothesis(id, "arithmetic", (rule) =>
+    isFloating(rule.data) && applies(rule)
+      ? parts(rule.data).map(([sentence, given, name]) => [
+          sentence,
+          { arithmetic: arithmeticOf(rule.data.dtype, given) },
+          name,
+        ])
+      : [],
+  );
+
+/** What a max or min of two operands may be that a comparison decides. The comparison of NaN is false. */
+const COMPARISONS = {
+  first: {
+    max: (a: number, b: number) => (a < b ? b : a),
+    min: (a: number, b: number) => (b < a ? b : a),
+  },
+  second: {
+    max: (a: number, b: number) => (a > b ? a : b),
+    min: (a: number, b: number) => (a < b ? a : b),
+  },
+} as const;
+
+type Compare = (a: number, b: number) => number;
+
+const ignoringNaN =
+  (compare: Compare): Compare =>
+  (a, b) =>
+    a !== a ? b : b !== b ? a : compare(a, b);
+
+/** `compare` for NaN alone, or for all other operands: IEEE 754's is the other. */
+const forNaN =
+  (compare: Compare, exact: Compare): Compare =>
+  (a, b) =>
+    a !== a || b !== b ? compare(a, b) : exact(a, b);
+
+const forOthers =
+  (compare: Compare, exact: Compare): Compare =>
+  (a, b) =>
+    a !== a || b !== b ? NaN : a === b ? compare(a, b) : exact(a, b);
+
+const each = (
+  change: (compare: Compare, exact: Compare) => Compare,
+  { max, min }: Record<"max" | "min", Compare>,
+) => ({
+  max: change(max, Math.max),
+  min: change(min, Math.min),
+});
+
+const EXACT = { max: Math.max, min: Math.min };
+
+/** 0 with the sign of a value. */
+const zeroOf = (value: number): number => (value < 0 || Object.is(value, -0) ? -0 : 0);
+
+/** 0 + -0 is 0. */
+const withoutSign = (value: number): number => value + 0;
+
+export const FLOATS: readonly Hypothesis[] = [
+  floats("wide-accumulation", isReduced, ({ dtype }) => {
+    const wide = DTYPES[dtype].family === "half" ? "float32" : "float64";
+    if (wide === dtype) return [];
+    return [[`sums were kept in ${wide} and rounded to ${dtype} once`, { round: rounderOf(wide) }]];
+  }),
+  floats("signed-zero", compares, () => [
+    ["of 0 and -0 the value of data stayed", each(forOthers, COMPARISONS.first), "data-stays"],
+    ["of 0 and -0 the update stayed", each(forOthers, COMPARISONS.second), "update-stays"],
+  ]),
+  floats("signed-zero", isReduced, ({ dtype }) => {
+    const round = rounderOf(dtype);
+    return [["results that are -0 became 0", { round: (value) => withoutSign(round(value)) }]];
+  }),
+  floats("signed-zero", always, () => [
+    ["-0 became 0 in the whole output", { finish: withoutSign }, "whole-output"],
+  ]),
+  floats("nan-one-operand", compares, () => [
+    ["a NaN was left out: the other operand stayed", each(ignoringNaN, EXACT)],
+    ["of a NaN and a number the value of data stayed", each(forNaN, COMPARISONS.first)],
+    ["of a NaN and a number the update stayed", each(forNaN, COMPARISONS.second)],
+    [
+      "a comparison with NaN, and of 0 with -0, kept the value of data",
+      COMPARISONS.first,
+      "data-stays",
+    ],
+    [
+      "a comparison with NaN, and of 0 with -0, kept the update",
+      COMPARISONS.second,
+      "update-stays",
+    ],
+  ]),
+  floats("subnormals-flushed", always, ({ dtype }) => {
+    const least = leastNormal(dtype);
+    const flush = (value: number): number => (Math.abs(value) < least ? zeroOf(value) : value);
+    const toNearest = rounderOf(dtype);
+    const round = (value: number): number => flush(toNearest(value));
+    return [
+      [
+        "operands and results below the least normal float were taken for 0",
+        { read: flush, round },
+      ],
+      ["results below the least normal float became 0", { round }],
+      ["operands below the least normal float were taken for 0", { read: flush }],
+      ["all elements below the least normal float became 0", { read: flush, round, finish: flush }],
+    ];
+  }),
+];

@@ -1,0 +1,64 @@
+/** Hypotheses about inputs whose elements were read in another order. */
+
+import { sameShape, stridesOf } from "../../core/tensor/shape.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
+import { hypothesis, type Change, type Hypothesis } from "./hypothesis.ts";
+import { pick, type Rule } from "./rule.ts";
+
+const ROLES = ["data", "indices", "updates"] as const;
+
+export const INPUTS: readonly Hypothesis[] = [
+  hypothesis("transposed-input", "input", (rule) => ROLES.flatMap((role) => reordered(rule, role))),
+];
+
+/** An input in column-major order, taken for row-major and the other way round, and with two equal axes swapped. */
+function reordered(rule: Rule, role: (typeof ROLES)[number]): readonly Change[] {
+  const input = rule[role];
+  if (input === undefined || input.shape.filter((dim) => dim > 1).length < 2) return [];
+  const changes: Change[] = [];
+  const add = (strides: readonly number[], how: string, isInverse = false): void => {
+    changes.push([
+      `${role} ${how}`,
+      {
+        get [role]() {
+          return moved(input, strides, isInverse);
+        },
+      },
+    ]);
+  };
+  const { shape } = input;
+  const order = "had its axes in the other order (C and Fortran)";
+  const columns = stridesOf(shape.toReversed()).toReversed();
+  add(columns, order);
+  // Where the shape reads the same from both ends, the two ways are one.
+  if (!sameShape(shape, shape.toReversed())) add(columns, order, true);
+  else if (shape.length === 2) return changes;
+  for (let a = 0; a < shape.length; a++) {
+    for (let b = a + 1; b < shape.length; b++) {
+      if (shape[a] !== shape[b] || shape[a] < 2) continue;
+      const strides = stridesOf(shape);
+      [strides[a], strides[b]] = [strides[b], strides[a]];
+      add(strides, `was transposed: axes ${a} and ${b} were swapped`);
+    }
+  }
+  return changes;
+}
+
+/** The elements of a tensor in another order: each from the place that other strides give its coordinates, or to it. */
+function moved(input: Tensor, strides: readonly number[], isInverse: boolean): Tensor {
+  const { shape, size } = input;
+  const offsets = new Uint32Array(size);
+  const at = shape.map(() => 0);
+  let offset = 0;
+  for (let p = 0; p < size; p++) {
+    if (isInverse) offsets[offset] = p;
+    else offsets[p] = offset;
+    for (let axis = shape.length - 1; axis >= 0; axis--) {
+      offset += strides[axis];
+      if (++at[axis] < shape[axis]) break;
+      offset -= shape[axis] * strides[axis];
+      at[axis] = 0;
+    }
+  }
+  return pick(input, offsets, shape);
+}

@@ -1,0 +1,351 @@
+/**
+ * A rule: everything that decides the result of a call, as data. `run` follows one of them; a hypothesis is a change to
+ * a part of it. Here a rule becomes a Plan and a result, with the planners and kernels that `run` uses.
+ */
+
+import type { Call } from "../../core/call/call.ts";
+import { divisorOf, stepsOf } from "../../core/call/execute.ts";
+import { createJs } from "../../core/engines/js.ts";
+import { isTensorError } from "../../core/errors.ts";
+import { divide } from "../../core/kernels/divide.ts";
+import { readIndices } from "../../core/kernels/read-indices.ts";
+import type { PlanInputs, Settings } from "../../core/operators/operator.ts";
+import { indexAt, indexWordsOf } from "../../core/plan/index-job.ts";
+import { absoluteOffsets, without, type Plan } from "../../core/plan/plan.ts";
+import { countTargets, split } from "../../core/plan/repeats.ts";
+import {
+  allocate,
+  DTYPES,
+  isNumericStorage,
+  type Step,
+  type Storage,
+} from "../../core/tensor/dtype.ts";
+import { product, sameShape } from "../../core/tensor/shape.ts";
+import { copy } from "../../core/tensor/storage.ts";
+import { Tensor } from "../../core/tensor/tensor.ts";
+import { decode, encode, type Arithmetic } from "./arithmetic.ts";
+
+/**
+ * The place along an axis of `dim` places that an index stands for. NaN leaves its update or element out; a place
+ * outside the axis is taken at its flat offset, where data has one. Of a sequence each place has an index, with `after`
+ * places of the sequence before it and `rest` behind it.
+ */
+export type PlaceOf = (index: number, dim: number, after: number, rest: number) => number;
+
+export interface Rule {
+  readonly call: Call;
+  readonly data: Tensor;
+  readonly indices: Tensor;
+  /** Of a scatter. */
+  readonly updates: Tensor | undefined;
+  /** Of the result. */
+  readonly shape: readonly number[];
+  /** Null for the version's own reading of indices. */
+  readonly placeOf: PlaceOf | null;
+  /** What an index without a place does beyond being left out: it ends the call there, or undoes the call. */
+  readonly refusal: "none" | "ends" | "undoes";
+  /** What an element of a gather is whose index has no place. */
+  readonly fill: "zero" | "nan";
+  /** Which of several updates of a target stays where the reduction is `none`. */
+  readonly stays: "last" | "first";
+  /** Whether the updates of a target are combined with each other before they meet data. */
+  readonly updatesFirst: boolean;
+  /** Null for the arithmetic of the data type. */
+  readonly arithmetic: Arithmetic | null;
+  /** A change to the Plan, which need not have the shape of the result before. Of the version's own Plan alone. */
+  readonly rewrite: ((plan: Plan) => Plan) | null;
+  /** What {@link placingOf} found for a call: many rules differ in their reading of indices alone. */
+  readonly placings: WeakMap<Call, Placing>;
+  /** What follows from the parts above that decide where elements go; another object where one of them changes. */
+  readonly kept: { plan?: Plan; moves?: Moves };
+}
+
+/** The part of a rule that has other settings. */
+export const withSettings = ({ call }: Rule, settings: Partial<Settings>): Pick<Rule, "call"> => ({
+  call: { ...call, settings: { ...call.settings, ...settings } },
+});
+
+/**
+ * The result by a rule; null where the rule does not fit the call: other shapes, or an index outside its axis.
+ * @param probe says which cells are computed, all of them by default
+ */
+export function predict(rule: Rule, probe?: Probe | null): Tensor | null {
+  try {
+    const { call, data, indices, updates, shape } = rule;
+    const shapes = { data: data.shape, indices: indices.shape, updates: updates?.shape ?? null };
+    const inferred = call.operator.inferShape(shapes, call) as readonly number[];
+    if ((rule.rewrite === null || rule.placeOf !== null) && !sameShape(inferred, shape))
+      return null;
+    return probe ? resultBy(...restricted(rule, probe)) : resultOf(rule);
+  } catch (error) {
+    if (isTensorError(error)) return null;
+    throw error;
+  }
+}
+
+/** @throws TensorError `index-out-of-range` */
+export const resultOf = (rule: Rule): Tensor => resultBy(rule, planOf(rule));
+
+/** Some cells of a result, in ascending order, fewer than 2^16. */
+export interface Probe {
+  readonly cells: Uint32Array;
+  /** How many of them lie before each cell of the result, and before its end. */
+  readonly before: Uint16Array;
+}
+
+/** What a Plan does with the cells of a probe: the number of the cell in it, and the element of the other side. */
+interface Moves {
+  readonly near: Uint32Array;
+  readonly far: Uint32Array;
+}
+
+function movesOf(plan: Plan, isGather: boolean, { cells, before }: Probe): Moves {
+  const { slice, source } = plan;
+  const offsets = absoluteOffsets(plan);
+  const near: number[] = [];
+  const far: number[] = [];
+  for (let p = 0; p < offsets.length; p++) {
+    const place = (source === undefined ? p : source[p]) * slice;
+    const begin = isGather ? place : offsets[p];
+    for (let i = before[begin]; i < before[begin + slice]; i++) {
+      near.push(i);
+      far.push((isGather ? offsets[p] : place) + cells[i] - begin);
+    }
+  }
+  return { near: Uint32Array.from(near), far: Uint32Array.from(far) };
+}
+
+/** A Plan whose offsets count from the beginning of all `size` elements, so that it has one batch. */
+export const flatPlan = (offsets: Uint32Array, slice: number, size: number): Plan => ({
+  offsets,
+  slice,
+  count: offsets.length,
+  size,
+  batches: 1,
+  span: size,
+});
+
+/** A rule and its Plan for the cells of a probe alone, each a slice of its own. */
+function restricted(rule: Rule, probe: Probe): [Rule, Plan] {
+  const { data, updates } = rule;
+  rule.kept.moves ??= movesOf(planOf(rule), updates === undefined, probe);
+  const { near, far } = rule.kept.moves;
+  const shape = [probe.cells.length];
+  return updates === undefined
+    ? [
+        { ...rule, shape },
+        { ...flatPlan(far, 1, data.size), source: near },
+      ]
+    : [
+        { ...rule, shape, data: pick(data, probe.cells), updates: pick(updates, far) },
+        flatPlan(near, 1, shape[0]),
+      ];
+}
+
+/** Elements of a tensor. */
+export function pick(
+  { dtype, size, data }: Tensor,
+  offsets: Uint32Array,
+  shape: readonly number[] = [offsets.length],
+): Tensor {
+  const count = offsets.length;
+  const out = allocate(dtype, count);
+  void createJs()
+    .begin()
+    .gather(flatPlan(offsets, 1, size), dtype, data, out);
+  return new Tensor(dtype, [...shape], count, out);
+}
+
+function resultBy(rule: Rule, plan: Plan): Tensor {
+  const { data, updates, shape, arithmetic } = rule;
+  const storage =
+    updates === undefined ? gathered(rule, plan) : scattered(rule, plan, data, updates);
+  const result = new Tensor(data.dtype, [...shape], product(shape), storage);
+  const finish = arithmetic?.finish;
+  return finish === undefined ? result : encode(result, decode(result).map(finish));
+}
+
+const inputsOf = ({ data, indices, updates }: Rule): PlanInputs => ({
+  data: data.shape,
+  indices,
+  updates: updates?.shape,
+});
+
+/** The Plan of a rule, in which no rows are merged. */
+export function planOf(rule: Rule): Plan {
+  const { kept } = rule;
+  kept.plan ??= newPlan(rule);
+  return kept.plan;
+}
+
+function newPlan(rule: Rule): Plan {
+  const { call, placeOf } = rule;
+  if (placeOf !== null) return placedPlan(rule, placeOf);
+  const { negativeIndices: negative, outOfRange: bounds = "error" } = call.version;
+  const rules = { negative, bounds, merge: false, read: readIndices } as const;
+  const plan = call.operator.plan(inputsOf(rule), call, rules);
+  return rule.rewrite?.(plan) ?? plan;
+}
+
+/** How the offsets of a call's Plan follow from indices: `base` where all are 0, plus each index times its stride. */
+export interface Placing {
+  readonly plan: Plan;
+  readonly base: Uint32Array;
+  readonly axes: readonly { readonly dim: number; readonly stride: number }[];
+  /** The number of the index tuple of a position; element indices are tuples of one. */
+  tupleAt(position: number): number;
+  /** Positions of a sequence, which have one index; 1 where there are no sequences. */
+  readonly length: number;
+}
+
+export function placingOf(rule: Rule): Placing {
+  const known = rule.placings.get(rule.call);
+  if (known !== undefined) return known;
+  const placing = newPlacing(rule);
+  rule.placings.set(rule.call, placing);
+  return placing;
+}
+
+function newPlacing(rule: Rule): Placing {
+  const { call, data, indices } = rule;
+  const zeros = allocate(indices.dtype, indices.size);
+  const inputs = {
+    ...inputsOf(rule),
+    indices: new Tensor(indices.dtype, [...indices.shape], indices.size, zeros),
+  };
+  const rules = { negative: true, bounds: "error", merge: false, read: readIndices } as const;
+  const plan = call.operator.plan(inputs, call, rules);
+  const axes = call.operator.layout(inputs, call).axes.map((axis) => ({
+    dim: data.shape[axis],
+    stride: product(data.shape, axis + 1),
+  }));
+  const { count } = plan;
+  const base = absoluteOffsets(plan);
+  if (call.version.indexForm === "sequences") {
+    return {
+      plan,
+      base: base.map((offset, p) => offset - (p % count) * plan.slice),
+      axes,
+      tupleAt: (p) => Math.floor((p / base.length) * indices.size),
+      length: count,
+    };
+  }
+  // An operator that addresses slices along an axis repeats its indices for each place between batches and axis.
+  const times = Math.max(1, (plan.batches * count * axes.length) / Math.max(1, indices.size));
+  return {
+    plan,
+    base,
+    axes,
+    tupleAt: (p) =>
+      times === 1 ? p : Math.floor(Math.floor(p / count) / times) * count + (p % count),
+    length: 1,
+  };
+}
+
+function placedPlan(rule: Rule, placeOf: PlaceOf): Plan {
+  const { plan, base, axes, tupleAt, length } = placingOf(rule);
+  const { words, step } = indexWordsOf(rule.indices);
+  const { size, slice } = plan;
+  const k = axes.length;
+  const offsets = new Uint32Array(base.length);
+  const leftOut = new Uint8Array(base.length);
+  let isAnyLeftOut = false;
+  for (let p = 0; p < base.length; p++) {
+    let offset = base[p];
+    const first = tupleAt(p) * k;
+    const after = p % length;
+    for (let j = 0; j < k; j++) {
+      const index = indexAt(words, (first + j) * step, step) + after;
+      offset += placeOf(index, axes[j].dim, after, length - 1 - after) * axes[j].stride;
+    }
+    if (offset >= 0 && offset + slice <= size) {
+      offsets[p] = offset;
+      continue;
+    }
+    isAnyLeftOut = true;
+    if (rule.refusal === "none") leftOut[p] = 1;
+    else {
+      leftOut.fill(1, rule.refusal === "ends" ? p : 0);
+      break;
+    }
+  }
+  const whole = flatPlan(offsets, slice, size);
+  return isAnyLeftOut ? without(whole, leftOut) : whole;
+}
+
+function gathered({ data, shape, fill }: Rule, plan: Plan): Storage {
+  const { dtype } = data;
+  const size = product(shape);
+  // Elements that the Plan leaves out are not written.
+  const zeros = new Tensor(dtype, [size], size, allocate(dtype, size));
+  const out = fill === "nan" ? encode(zeros, new Float64Array(size).fill(NaN)).data : zeros.data;
+  void createJs().begin().gather(plan, dtype, data.data, out);
+  return out;
+}
+
+/** Applies the updates of a Plan to a storage, by a step. */
+type Apply<S> = (plan: Plan, step: Step, updates: S, out: S) => void;
+type Divide<S> = (out: S, plan: Plan, counts: Uint32Array) => void;
+
+function scattered(rule: Rule, plan: Plan, data: Tensor, updates: Tensor): Storage {
+  const { dtype } = data;
+  const { arithmetic } = rule;
+  if (arithmetic !== null) {
+    const out = decode(data);
+    const apply: Apply<Float64Array> = (part, step, from, to) =>
+      arithmetic.apply(part, step, from, to);
+    const divideBy: Divide<Float64Array> = (to, part, counts) =>
+      arithmetic.divide(to, part, counts);
+    scatterSteps(rule, plan, decode(updates), out, apply, divideBy);
+    return encode(data, out, plan).data;
+  }
+  const out = allocate(dtype, data.size);
+  copy(data.data, out);
+  const session = createJs().begin();
+  const apply: Apply<Storage> = (part, step, from, to) =>
+    session.scatter(part, dtype, step, to, from, to);
+  const divideBy: Divide<Storage> = (to, { slice, offsets }, counts) => {
+    if (isNumericStorage(to)) divide(dtype, to, slice, offsets, counts);
+  };
+  scatterSteps(rule, plan, updates.data, out, apply, divideBy);
+  return out;
+}
+
+/** What `run` does with a scatter's Plan, and what it would do if the first update stayed or updates met first. */
+function scatterSteps<S extends Storage>(
+  { call: { settings }, stays, updatesFirst }: Rule,
+  plan: Plan,
+  updates: S,
+  out: S,
+  apply: Apply<S>,
+  divideBy: Divide<S>,
+): void {
+  const steps = stepsOf(settings);
+  const isPlain = steps.first === steps.later && !steps.divides;
+  if (isPlain && stays === "last" && !updatesFirst) return apply(plan, steps.later, updates, out);
+  const { first, later } = split(plan);
+  if (settings.reduction === "none")
+    return apply(stays === "first" ? first : plan, "none", updates, out);
+  if (updatesFirst) {
+    const combined = out.slice() as S;
+    apply(first, "none", updates, combined);
+    apply(later, steps.later === "sub" ? "add" : steps.later, updates, combined);
+    const source = first.offsets.map((offset) => offset / first.slice);
+    apply({ ...first, source }, steps.first, combined, out);
+  } else {
+    apply(first, steps.first, updates, out);
+    apply(later, steps.later, updates, out);
+  }
+  if (!steps.divides) return;
+  divideBy(
+    out,
+    first,
+    countTargets(first, later).map((count) => divisorOf(settings, count)),
+  );
+}
+
+/** Whether results of a data type can be computed as doubles, by another arithmetic than its own. */
+export const isFloating = ({ dtype }: Tensor): boolean => {
+  const { family } = DTYPES[dtype];
+  return family === "float" || family === "half";
+};

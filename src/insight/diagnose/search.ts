@@ -1,0 +1,273 @@
+/** Tries hypotheses on a case, one by one, then in pairs, and ranks what fits. */
+
+import { DIAGNOSE } from "../../core/limits.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
+import { bitsOf, CELL_SETS, type CellSet } from "./cell-sets.ts";
+import { cellUpdatesOf } from "./cell-values.ts";
+import { cellsOf, type Cells } from "./cells.ts";
+import type { Diagnosis } from "./diagnosis.ts";
+import { DIALECTS, type DialectId } from "./dialect-table.ts";
+import { dialectsWith } from "./dialects.ts";
+import { FLOATS } from "./floats.ts";
+import type { Aspect, Facts, Hypothesis, Variant } from "./hypothesis.ts";
+import { INPUTS } from "./inputs.ts";
+import { PLACES } from "./places.ts";
+import { openOrder, raceSets, repeatsWord } from "./race.ts";
+import { pick, predict, type Probe, type Rule } from "./rule.ts";
+import { SETTINGS } from "./settings.ts";
+
+/** What is found, before the table of dialects is asked who does it. */
+export type Found = Omit<Diagnosis, "dialects">;
+
+/** A call, what a runtime gave, and where that differs from the exact result. */
+export interface Case {
+  readonly rule: Rule;
+  readonly facts: Facts;
+  readonly actual: Tensor;
+  readonly found: Cells;
+  readonly differing: Uint32Array;
+  /** The runtime that gave the result; null if unknown. */
+  readonly dialect: DialectId | null;
+  /** True if other runs have shown a race, false if they have ruled it out; null if unknown. */
+  readonly isRace: boolean | null;
+}
+
+/** Some of the cells that differ, on which a hypothesis is tried before it is tried on all. */
+interface Sample extends Probe {
+  readonly found: Cells;
+}
+
+/** In the order in which equally good explanations are listed. */
+export const HYPOTHESES: readonly Hypothesis[] = [...SETTINGS, ...PLACES, ...INPUTS, ...FLOATS];
+
+/** A hypothesis that was tried. */
+interface Tried {
+  readonly id: Diagnosis["id"];
+  readonly hypothesis: Hypothesis;
+  /** Which of the hypothesis's variants. */
+  readonly nth: number;
+  readonly variant: Variant;
+  /** Differing cells that have the predicted value. */
+  readonly explained: number;
+  /** Other cells that do not. */
+  readonly wrong: number;
+}
+
+/** Explanations that fit by chance are rarer than 1 in 2 to this power. */
+const LEAST_BITS = 8;
+const LEAST_PARTIAL_BITS = 16;
+
+/** A hypothesis that explains fewer of the sample does not explain half of all. */
+const LEAST_SHARE = 1 / 3;
+
+export function search(wanted: Case): readonly Found[] {
+  const { differing, facts, found } = wanted;
+  if (differing.length === 0) return [];
+  const isWhole = ({ cells }: Found): boolean => cells.explained === differing.length;
+  const races = racesOf(wanted);
+  // A fault that is the same in every run cannot explain a result that changes from run to run.
+  if (wanted.isRace === true && races.some(isWhole)) return races.filter(isWhole);
+  const given = { ...wanted, sample: found.count > DIAGNOSE.whole ? sampleOf(wanted) : null };
+  const tried = HYPOTHESES.filter(({ aspect }) => !facts.isError || aspect === "places").flatMap(
+    (hypothesis) => attempts(given, hypothesis, given.rule),
+  );
+  const isFull = ({ explained, wrong }: Tried): boolean =>
+    explained === differing.length && wrong === 0;
+  const known = knownFirst(given);
+  const full = tried.filter(isFull);
+  if (full.length > 0) return known(diagnosesOf(full, differing.length));
+  if (races.some(isWhole)) return races.filter(isWhole);
+  const sets = races.length > 0 ? races : cellSets(given);
+  if (sets.some(isWhole)) return known(sets.filter(isWhole));
+  const pairs = pairsOf(given, tried);
+  const fullPairs = pairs.filter(isFull);
+  if (fullPairs.length > 0) return known(diagnosesOf(fullPairs, differing.length));
+  const bits = bitsOf(given.actual);
+  const partial = [...tried, ...pairs].filter(
+    ({ explained, wrong }) =>
+      wrong === 0 &&
+      explained > 1 &&
+      2 * explained >= differing.length &&
+      explained * bits >= LEAST_PARTIAL_BITS,
+  );
+  const all = known([...diagnosesOf(partial, differing.length), ...sets]);
+  return all.sort((a, b) => b.cells.explained - a.cells.explained);
+}
+
+/** Moves to the front the faults that the runtime is known to have. */
+const knownFirst =
+  ({ dialect }: Case) =>
+  (found: readonly Found[]): Found[] => {
+    const isKnown = ({ id }: Found): boolean =>
+      dialect !== null && dialectsWith(id).includes(dialect);
+    return [...found.filter(isKnown), ...found.filter((one) => !isKnown(one))];
+  };
+
+/** The explanations by a race; none unless other runs have shown a race, or the runtime is known to race in such calls. */
+function racesOf(wanted: Case): Found[] {
+  const { dialect, isRace, rule } = wanted;
+  const record = dialect === null ? null : DIALECTS[dialect];
+  const isKnownToRace = record !== null && openOrder(record, rule) !== null;
+  if (!(isRace ?? isKnownToRace)) return [];
+  return cellSets(wanted, raceSets(record === null ? null : repeatsWord(record, rule)), 0);
+}
+
+type Sampled = Case & { readonly sample: Sample | null };
+
+/** Steps of the golden ratio spread evenly, and not in step with anything that repeats. A cell may come twice. */
+function sampleOf({ actual, differing, found }: Case): Sample {
+  const { length } = differing;
+  const { sampled } = DIAGNOSE;
+  const cells =
+    length <= sampled
+      ? differing
+      : Uint32Array.from(
+          { length: sampled },
+          (_, n) => differing[Math.floor(((n * 0.618034) % 1) * length)],
+        ).sort();
+  const before = new Uint16Array(found.count + 1);
+  for (const cell of cells) before[cell + 1]++;
+  for (let cell = 0; cell < found.count; cell++) before[cell + 1] += before[cell];
+  return { cells, before, found: cellsOf(pick(actual, cells)) };
+}
+
+/** All variants of a hypothesis that fit the call. */
+function attempts(given: Sampled, hypothesis: Hypothesis, rule: Rule): Tried[] {
+  return hypothesis.variants(rule, given.facts).flatMap((variant, nth) => {
+    const score = scoreOf(given, variant.rule);
+    return score === null ? [] : [{ id: hypothesis.id, hypothesis, nth, variant, ...score }];
+  });
+}
+
+type Score = Pick<Tried, "explained" | "wrong">;
+
+/** Null where a rule does not fit the call; an estimate where it explains too little. */
+function scoreOf({ found, differing, sample }: Sampled, rule: Rule): Score | null {
+  if (sample !== null) {
+    const few = predict(rule, sample);
+    if (few === null) return null;
+    const share = sameCells(cellsOf(few), sample.found) / sample.cells.length;
+    if (share < LEAST_SHARE) return { explained: Math.floor(share * differing.length), wrong: 0 };
+  }
+  const predicted = predict(rule);
+  if (predicted === null) return null;
+  const cells = cellsOf(predicted);
+  const explained = sameCells(cells, found, differing);
+  if (explained === 0) return { explained, wrong: 0 };
+  const others = cells.count - differing.length;
+  return { explained, wrong: others - (sameCells(cells, found) - explained) };
+}
+
+function sameCells(a: Cells, b: Cells, which?: Uint32Array): number {
+  let same = 0;
+  if (which === undefined) {
+    for (let cell = 0; cell < a.count; cell++) if (a.isSame(b, cell)) same++;
+  } else for (const cell of which) if (a.isSame(b, cell)) same++;
+  return same;
+}
+
+/** One diagnosis for each id, that of the best variant. */
+function diagnosesOf(tried: readonly Tried[], differing: number): Found[] {
+  const best = new Map<string, Tried>();
+  for (const one of tried) {
+    const other = best.get(one.id);
+    if (other === undefined || one.explained > other.explained) best.set(one.id, one);
+  }
+  return [...best.values()].map(({ id, variant, explained }) => ({
+    id,
+    sentence: variant.sentence,
+    cells: { explained, differing },
+  }));
+}
+
+/** Which change comes first where two are made: the other one sees what it left. */
+const ASPECTS: readonly Aspect[] = [
+  "input",
+  "operator",
+  "places",
+  "reduction",
+  "order",
+  "arithmetic",
+];
+
+/** Two changes of different parts of the rule. */
+function pairsOf(given: Sampled, tried: readonly Tried[]): Tried[] {
+  const { rule, facts } = given;
+  const ranked = tried.toSorted((a, b) => b.explained - a.explained);
+  const isSmall = Math.max(given.found.count, rule.indices.size) <= DIAGNOSE.allPairs;
+  const promising = isSmall
+    ? ranked
+    : ranked
+        .filter(
+          ({ id, explained }, n) => explained > 0 && ranked.findIndex((one) => one.id === id) === n,
+        )
+        .slice(0, DIAGNOSE.partners);
+  // In a call that is an error only readings of indices were tried alone, because all others need one.
+  const partners = facts.isError
+    ? HYPOTHESES.flatMap((hypothesis) =>
+        hypothesis
+          .variants(rule, facts)
+          .map((variant, nth) => ({ hypothesis, variant, nth, explained: 0 })),
+      )
+    : promising;
+  const rankOf = (part: Pick<Tried, "hypothesis">): number =>
+    ASPECTS.indexOf(part.hypothesis.aspect);
+  const chosen = promising.flatMap((one) =>
+    partners
+      .filter((other) =>
+        facts.isError ? rankOf(other) !== rankOf(one) : rankOf(other) > rankOf(one),
+      )
+      .map((other) =>
+        rankOf(one) < rankOf(other) ? ([one, other] as const) : ([other, one] as const),
+      ),
+  );
+  return chosen.slice(0, isSmall ? Infinity : DIAGNOSE.pairs).flatMap(([first, second]) => {
+    const { hypothesis, nth } = second;
+    const variant = hypothesis.variants(first.variant.rule, facts).at(nth);
+    const rule = variant?.rule;
+    const score = rule && scoreOf(given, rule);
+    // A second fault that explains no further cell is none.
+    if (!score || score.explained <= Math.max(first.explained, second.explained)) return [];
+    const id = `${first.hypothesis.id}+${hypothesis.id}` as const;
+    const sentence = `${first.variant.sentence}; and ${second.variant.sentence}`;
+    return [{ id, hypothesis, nth, variant: { rule, sentence }, ...score }];
+  });
+}
+
+/**
+ * The hypotheses that allow several values in a cell.
+ * @param leastBits the least evidence in bits; what fits by chance more often is left out
+ */
+function cellSets(
+  { rule, facts, actual, differing, sample = null }: Case & { readonly sample?: Sample | null },
+  tried: readonly CellSet[] = CELL_SETS,
+  leastBits: number | null = null,
+): Found[] {
+  const { updates } = rule;
+  if (facts.isError || updates === undefined) return [];
+  const at = cellUpdatesOf(rule);
+  return tried.flatMap(({ id, sentence, evidence }) => {
+    const fit = evidence(rule, updates, at, actual);
+    if (fit === null) return [];
+    if (sample !== null) {
+      const fits = sample.cells.filter((cell) => fit(cell) !== null);
+      if (fits.length < LEAST_SHARE * sample.cells.length) return [];
+    }
+    let [explained, bits, misses] = [0, 0, 0];
+    for (const cell of differing) {
+      const found = fit(cell);
+      if (found === null) {
+        misses++;
+        // Fewer than half can no longer be made up for.
+        if (2 * misses > differing.length) return [];
+        continue;
+      }
+      explained++;
+      bits += found;
+    }
+    const least = leastBits ?? (misses === 0 ? LEAST_BITS : LEAST_PARTIAL_BITS);
+    return bits < least
+      ? []
+      : [{ id, sentence, cells: { explained, differing: differing.length } }];
+  });
+}

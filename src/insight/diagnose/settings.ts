@@ -1,0 +1,185 @@
+/** Hypotheses about the call: another reduction, axis or operator, other batches, and the order of updates. */
+
+import { normalizeAxis, normalizeBatchDims } from "../../core/operators/checks.ts";
+import { findOperators } from "../../core/operators/registry.ts";
+import { signatureOf } from "../../core/operators/signature.ts";
+import { plainVersionOf, type Call } from "../../core/call/call.ts";
+import { isNumericStorage, reductionsOf, type Reduction } from "../../core/tensor/dtype.ts";
+import { product } from "../../core/tensor/shape.ts";
+import { absoluteOffsets } from "../../core/plan/plan.ts";
+import { Tensor } from "../../core/tensor/tensor.ts";
+import { hypothesis, type Change, type Hypothesis } from "./hypothesis.ts";
+import { flatPlan, withSettings, type Rule } from "./rule.ts";
+
+const hasSetting = ({ call: { version } }: Rule, name: string): boolean =>
+  version.attributes.some((attribute) => attribute.name === name) ||
+  version.inputs.some((input) => input.name === name);
+
+const axisOf = ({ call, data }: Rule): number =>
+  normalizeAxis(Number(call.settings.axis), data.shape.length, call.fields);
+
+const batchDimsOf = ({ call, indices }: Rule): number =>
+  Number(normalizeBatchDims(call.settings.batchDims, indices.shape));
+
+/** Nothing of a gather. */
+const ofScatter =
+  (changesOf: (rule: Rule, reduction: Reduction) => readonly Change[]) =>
+  (rule: Rule): readonly Change[] =>
+    rule.updates === undefined ? [] : changesOf(rule, rule.call.settings.reduction);
+
+export const SETTINGS: readonly Hypothesis[] = [
+  // Where an index is negative or outside its axis, that is a nearer reason to leave all out.
+  hypothesis("not-applied", "places", ({ updates }, { hasNegative, hasOutside }) =>
+    hasNegative || hasOutside
+      ? []
+      : [
+          [
+            updates === undefined
+              ? "no element was read: the result is 0"
+              : "no update was applied: the result is data as it was",
+            { placeOf: () => NaN },
+          ],
+        ],
+  ),
+  hypothesis(
+    "first-wins",
+    "order",
+    ofScatter((_, reduction) =>
+      reduction === "none"
+        ? [
+            [
+              "of several updates of one target the first one stays, not the last",
+              { stays: "first" },
+            ],
+          ]
+        : [],
+    ),
+  ),
+  hypothesis(
+    "other-reduction",
+    "reduction",
+    ofScatter((rule, own) =>
+      reductionsOf(rule.data.dtype)
+        .filter((reduction) => reduction !== own)
+        .map((reduction) => [
+          `the reduction was ${reduction}, not ${own}`,
+          withSettings(rule, { reduction }),
+        ]),
+    ),
+  ),
+  hypothesis(
+    "without-self",
+    "order",
+    ofScatter((rule, reduction) =>
+      reduction === "none" || !rule.call.settings.includeSelf
+        ? []
+        : [
+            [
+              "the reduction began with the first update of a target, not with the value of data",
+              withSettings(rule, { includeSelf: false }),
+            ],
+          ],
+    ),
+  ),
+  hypothesis(
+    "updates-first",
+    "order",
+    ofScatter((rule, reduction) =>
+      ["none", "max", "min"].includes(reduction) || !rule.call.settings.includeSelf
+        ? []
+        : [
+            [
+              "the updates of a target were combined with each other before they met data",
+              { updatesFirst: true },
+            ],
+          ],
+    ),
+  ),
+  hypothesis("other-axis", "operator", otherAxes),
+  hypothesis("batch-zero", "input", batchZero),
+  hypothesis("other-batch-dims", "operator", otherBatchDims),
+  hypothesis("other-operator", "operator", otherOperators),
+];
+
+function otherAxes(rule: Rule): readonly Change[] {
+  if (!hasSetting(rule, "axis")) return [];
+  const axis = axisOf(rule);
+  return rule.data.shape.flatMap((_, other): readonly Change[] =>
+    other === axis
+      ? []
+      : [[`the axis was ${other}, not ${axis}`, withSettings(rule, { axis: other })]],
+  );
+}
+
+/** The first batch of indices for all: of a sequence's write indices each is a batch. */
+function batchZero(rule: Rule): readonly Change[] {
+  const { call, indices } = rule;
+  const { dtype, shape, size, data } = indices;
+  const axes = call.version.indexForm === "sequences" ? shape.length : batchDimsOf(rule);
+  const batch = product(shape, axes);
+  if (axes === 0 || size <= batch || !isNumericStorage(data)) return [];
+  const first = data.slice();
+  for (let p = batch; p < size; p += batch) first.copyWithin(p, 0, batch);
+  const same = new Tensor(dtype, [...shape], size, first);
+  return [["the indices of the first batch were used for all batches", { indices: same }]];
+}
+
+/**
+ * Another number of batch axes gives an output of another rank. So it can be seen only where a runtime delivered the
+ * shape that was expected nevertheless: the offset of the batch is missing, or tuples begin at another axis.
+ */
+function otherBatchDims(rule: Rule): readonly Change[] {
+  const { call, data, indices } = rule;
+  const batchDims = batchDimsOf(rule);
+  if (batchDims === 0) return [];
+  const { addressed } = call.operator.layout({ data: data.shape, indices }, call);
+  const slice = product(data.shape, addressed);
+  const reread = (sentence: string, other: number, batch: number): Change => [
+    sentence,
+    {
+      ...withSettings(rule, { batchDims: other }),
+      rewrite(plan) {
+        const offsets = absoluteOffsets(plan).map((offset) => offset % batch);
+        return flatPlan(offsets, slice, plan.size);
+      },
+    },
+  ];
+  return [
+    reread(
+      "all batches were gathered from the first batch of data",
+      batchDims,
+      product(data.shape, batchDims),
+    ),
+    ...Array.from({ length: call.version.indexForm === "tuples" ? batchDims : 0 }, (_, other) =>
+      reread(`index tuples began at axis ${other}, not ${batchDims}`, other, Infinity),
+    ),
+  ];
+}
+
+/** Operators of ai.onnx with a plain function, without the limits of their versions. */
+function otherOperators(rule: Rule): readonly Change[] {
+  const { operator, settings, version } = rule.call;
+  if (version.indexForm === "sequences") return [];
+  return findOperators(
+    ({ kind, plain }) =>
+      kind === operator.kind &&
+      plain !== undefined &&
+      plain.indexForm !== version.indexForm &&
+      plain.indexForm !== "sequences",
+  ).map((other) => {
+    const { negativeIndices } = version;
+    const own = { ...plainVersionOf(other), negativeIndices };
+    const call: Call = {
+      ...rule.call,
+      operator: other,
+      version: own,
+      signature: signatureOf(own),
+    };
+    // A call without an axis has none to give to an operator with one.
+    const axis = hasSetting(rule, "axis") ? settings.axis : 0;
+    return [
+      `${other.versions[0].name} was run, not ${version.name}`,
+      { call: { ...call, settings: { ...settings, axis } } },
+    ];
+  });
+}

@@ -1,0 +1,209 @@
+/**
+ * Explains a call: which update wrote which cell, and what each value was before. It takes the steps of `run` and keeps
+ * what each of them knows. It names no operator: shapes, layouts and Plans come from the operator's own functions.
+ */
+
+import { createJs } from "../../core/engines/js.ts";
+import { isTensorError, TensorError } from "../../core/errors.ts";
+import { readIndices } from "../../core/kernels/read-indices.ts";
+import {
+  callNow,
+  executeMade,
+  gatherExecution,
+  scatterExecution,
+} from "../../core/call/execute.ts";
+import { roleOf, type Inputs, type OperatorVersion } from "../../core/operators/operator.ts";
+import { byRole } from "../../core/operators/signature.ts";
+import { lookUp } from "../../core/operators/registry.ts";
+import { joinTerms, printTerms } from "../../core/operators/terms.ts";
+import { callOf, fieldsOf, nodeFrom, type Call, type NodeSpec } from "../../core/call/call.ts";
+import { prepare, rulesOf, withAxis } from "../../core/call/prepare.ts";
+import { checkInputCount, readInputs } from "../../core/call/inputs.ts";
+import { printShape, product, sameShape } from "../../core/tensor/shape.ts";
+import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
+import type { BadIndex, DerivedShape, ExplainedInput, Explanation } from "./explanation.ts";
+import { gatherStory } from "./gather-story.ts";
+import { scatterStory } from "./scatter-story.ts";
+
+/**
+ * Explains what `run` does with a node and its inputs, as data: the shapes that follow from the inputs, term by term;
+ * which updates hit which cell, in order, with the values before and after; where each element of a gather comes from;
+ * and every index outside its axis.
+ *
+ * A call that `run` refuses is explained as far as it goes: what `run` would throw is the `error` of the explanation.
+ * Stories read the inputs when they are asked, so do not change the inputs until then. A million updates take 0.1 s and
+ * 17 MB.
+ *
+ * @param inputs tensors in the order of the version's inputs; `undefined` for an optional input that is left out
+ */
+export function explain(node: NodeSpec, inputs: readonly unknown[]): Explanation {
+  const spec = attempted(() => nodeFrom(node));
+  const version = attempted(() => lookUp(valueOf(spec)).version).value ?? null;
+  const found = attempted(() => callOf(valueOf(spec)));
+  const { tensors, check } = version === null ? NO_INPUTS : triedInputs(version, inputs);
+  const nothing = { badIndices: [], badCount: 0, output: null, story: null };
+  const common = { ...nothing, version, inputs: explainedInputs(version, tensors) };
+  if (found.value === undefined) return { ...common, shapes: [], error: found.error };
+  const call = found.value;
+  const shapes = attempted(() => derivedShapes(call, tensors)).value ?? [];
+  const result = attempted(() => storyOf(call, check(call)));
+  if (result.value !== undefined) return { ...common, shapes, error: null, ...result.value };
+  const { error } = result;
+  return { ...common, shapes, error, ...badIndicesOf(call, tensors, error) };
+}
+
+type Attempted<T> =
+  | { readonly value: T; readonly error: null }
+  | { readonly value: undefined; readonly error: TensorError };
+
+/** @throws TensorError what the action threw */
+function valueOf<T>(attempt: Attempted<T>): T {
+  if (attempt.error !== null) throw attempt.error;
+  return attempt.value;
+}
+
+/** What an action returns, or the TensorError that it throws. */
+function attempted<T>(action: () => T): Attempted<T> {
+  try {
+    return { value: action(), error: null };
+  } catch (error) {
+    if (isTensorError(error)) return { value: undefined, error };
+    throw error;
+  }
+}
+
+/** The inputs of a call that may be wrong. */
+interface TriedInputs {
+  /** Undefined also for what is no tensor. */
+  readonly tensors: Inputs<Tensor>;
+  /** The same tensors; throws what `run` would where they are no inputs of the call. */
+  check(call: Call): Inputs<Tensor>;
+}
+
+const NO_INPUTS: TriedInputs = { tensors: [], check: () => [] };
+
+/** Reads the list, and what each input is made of, once. */
+function triedInputs(version: OperatorVersion, inputs: unknown): TriedInputs {
+  const fields = fieldsOf(version);
+  const list = attempted(() => readInputs(version, inputs, fields));
+  const tried = version.inputs.map(({ name }, position) =>
+    attempted(() => {
+      const value = list.value?.given[position];
+      return value === undefined ? undefined : asTensor(value, fields, name);
+    }),
+  );
+  const check = (call: Call): Inputs<Tensor> => {
+    checkInputCount(call, valueOf(list));
+    return tried.map(valueOf);
+  };
+  return { tensors: tried.map(({ value }) => value), check };
+}
+
+const explainedInputs = (
+  version: OperatorVersion | null,
+  tensors: Inputs<Tensor>,
+): ExplainedInput[] =>
+  (version?.inputs ?? []).map((schema, position) => ({
+    name: schema.name,
+    role: roleOf(schema),
+    tensor: tensors[position] ?? null,
+  }));
+
+/** Runs the call and keeps its Plan for the story. */
+function storyOf(
+  unsettled: Call,
+  tensors: Inputs<Tensor>,
+): Required<Pick<Explanation, "output" | "story">> {
+  // Every engine gives the same bits. This one holds no memory that must be released, so stories may outlive the call.
+  const executor = createJs();
+  const prepared = prepare(unsettled, tensors);
+  const { call, data, updates, planInputs, shape, size } = prepared;
+  // A story lists single updates, so rows must not be merged. Its offsets outlive the call, so they are not a session's.
+  const rules = { ...rulesOf(call, {}, readIndices), merge: false };
+  const plan = call.operator.plan(planInputs, call, rules);
+  const { fields } = call;
+  if (updates === undefined) {
+    const output = callNow(executor, fields, executeMade, () =>
+      gatherExecution(executor, plan, data, shape, size, undefined),
+    );
+    return { output, story: gatherStory(prepared, plan, output) };
+  }
+  const output = callNow(executor, fields, executeMade, () =>
+    scatterExecution(executor, plan, data, updates, call.settings, undefined),
+  );
+  return { output, story: scatterStory(executor, prepared, plan, updates, output) };
+}
+
+/** Data and indices; null where data, indices or an axis that is an input is missing. */
+function knownInputs(
+  { operator, version }: Call,
+  tensors: Inputs<Tensor>,
+): { readonly data: Tensor; readonly indices: Tensor } | null {
+  const {
+    data,
+    indices = data && operator.defaultIndices?.(data.shape),
+    axis,
+  } = byRole(version, tensors);
+  const isAxisMissing = axis === undefined && version.inputs.some((one) => roleOf(one) === "axis");
+  return data === undefined || indices === undefined || isAxisMissing ? null : { data, indices };
+}
+
+/** @throws TensorError where nothing follows from the shapes of data and indices */
+function derivedShapes(call: Call, tensors: Inputs<Tensor>): DerivedShape[] {
+  const { operator, version } = call;
+  const known = knownInputs(call, tensors);
+  const roles = byRole(version, tensors);
+  const settled = withAxis(call, roles);
+  // An axis that is an input may still be of any data type, and so hold a fraction.
+  if (known === null || !Number.isSafeInteger(settled.settings.axis)) return [];
+  const shapes = {
+    data: known.data.shape,
+    indices: known.indices.shape,
+    updates: roles.updates?.shape ?? null,
+  };
+  return operator.derive(shapes, settled).map(({ of, terms, orOneElement }) => {
+    const position = version.inputs.findIndex((schema) => roleOf(schema) === of);
+    const name = (of === "output" ? version.outputs[0] : version.inputs[position]).name;
+    // The shapes of tensors are known, and so are the dimensions that follow from them.
+    const expected = joinTerms(terms) as number[];
+    const got = tensors[position]?.shape ?? null;
+    const isOne = orOneElement === true && expected.length === 0;
+    const fits = got === null || sameShape(got, expected) || (isOne && product(got) === 1);
+    const verb = of === "output" ? "is" : "must be";
+    const found = got === null ? "" : `, got ${printShape(got)}`;
+    const sentence = `${name} ${verb} ${printTerms(terms)}${isOne ? ", or one element" : ""}${found}`;
+    return { of: name, terms, expected, got, fits, sentence };
+  });
+}
+
+const MAX_BAD = 1000;
+
+/** The bad indices of a call that fails, if data and indices are right, whatever the updates are. */
+function badIndicesOf(
+  unsettled: Call,
+  tensors: Inputs<Tensor>,
+  { code }: TensorError,
+): Pick<Explanation, "badIndices" | "badCount"> {
+  const badIndices: BadIndex[] = [];
+  let badCount = 0;
+  const onBad = (errorOf: () => TensorError): void => {
+    badCount++;
+    if (badCount > MAX_BAD) return;
+    const { input = "", at = [], axis = 0, got = 0, expected = [], message: sentence } = errorOf();
+    badIndices.push({ input, at, axis, got, expected, sentence });
+  };
+  // Unless the indices were what failed, updates may be wrong: they are left out, so that their shape is not checked.
+  const fitting =
+    code === "index-out-of-range"
+      ? tensors
+      : tensors.map((tensor, position) =>
+          roleOf(unsettled.version.inputs[position]) === "updates" ? undefined : tensor,
+        );
+  attempted(() => {
+    if (knownInputs(unsettled, tensors) === null) return;
+    const { call, planInputs } = prepare(unsettled, fitting);
+    const rules = { ...rulesOf(call, {}, readIndices), onBad };
+    call.operator.plan(planInputs, call, rules);
+  });
+  return { badIndices, badCount };
+}

@@ -1,0 +1,101 @@
+/** Turns the numbers of a Plan into coordinates: of updates, of slices of the output, of indices and of targets. */
+
+import type { Layout, OperatorCall } from "../../core/operators/operator.ts";
+import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
+import type { PreparedCall } from "../../core/call/prepare.ts";
+import { coordinatesOf, printShape, product } from "../../core/tensor/shape.ts";
+import { TensorError } from "../../core/errors.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
+import type { IndexStory } from "./explanation.ts";
+
+/** Slices of the sequential side (updates, or the output of a gather) are numbered in row-major order. */
+export interface Places {
+  /** Where the slice of data begins that each position of the Plan meets, in elements. */
+  readonly offsets: Uint32Array;
+  /** How many leading axes of data an offset addresses. */
+  readonly addressed: number;
+  /** The shape of a slice. */
+  readonly sliceShape: readonly number[];
+  /** The number of slices of the sequential side. */
+  readonly count: number;
+  /** The coordinates of a slice within the tensor that holds it. */
+  sliceAt(slice: number, tensor: Tensor): readonly number[];
+  /** The index, or the tuple, that a slice belongs to, and the `target` it leads to; null where it leads nowhere. */
+  indexOf(slice: number, target: readonly number[] | null): IndexStory;
+  /** The coordinates of a target. */
+  targetAt(target: number): readonly number[];
+  /** The target with the given coordinates; null where data has no such coordinates. */
+  targetOf(coordinates: readonly number[]): number | null;
+}
+
+export function placesOf({ call, planInputs, data }: PreparedCall, plan: Plan): Places {
+  const layout = call.operator.layout(planInputs, call);
+  const { addressed } = layout;
+  const targetShape = data.shape.slice(0, addressed);
+  const sliceShape = data.shape.slice(addressed);
+  return {
+    offsets: absoluteOffsets(plan),
+    addressed,
+    sliceShape,
+    // Plans have no offsets for some empty slices. A story leaves out all of them, because they hold nothing.
+    count: plan.slice === 0 ? 0 : product(layout.positions),
+    // From the tensor's own shape, which may differ from the layout's positions: batches of an output may be fused, and
+    // a tensor of any rank may stand for a scalar.
+    sliceAt(slice, { shape }) {
+      const lead = shape.length - sliceShape.length;
+      return coordinatesOf(slice * plan.slice, shape).slice(0, lead);
+    },
+    indexOf: (slice, target) => indexStory(layout, planInputs.indices, slice, target),
+    targetAt: (target) => coordinatesOf(target, targetShape),
+    targetOf: (coordinates) => flatOf(coordinates, targetShape),
+  };
+}
+
+function indexStory(
+  { positions, indexAt, axes }: Layout,
+  indices: Tensor,
+  slice: number,
+  target: readonly number[] | null,
+): IndexStory {
+  const at = indexAt(coordinatesOf(slice, positions));
+  const first = at.reduce((position, coordinate, d) => position * indices.shape[d] + coordinate, 0);
+  // Where `at` has fewer coordinates than indices has axes, the last axis of indices holds tuples.
+  const perTuple = at.length < indices.shape.length ? axes.length : 1;
+  const given = axes.map((_, j) => {
+    const exact = indices.data[first * perTuple + j];
+    return Number.isSafeInteger(Number(exact)) ? Number(exact) : (exact as bigint);
+  });
+  return { at, given, axes, places: target && axes.map((axis) => target[axis]) };
+}
+
+/** The row-major position of an element; null for coordinates that the shape does not have. */
+function flatOf(coordinates: readonly number[], shape: readonly number[]): number | null {
+  if (coordinates.length !== shape.length) return null;
+  let position = 0;
+  for (let d = 0; d < shape.length; d++) {
+    const coordinate = coordinates[d];
+    if (!(Number.isSafeInteger(coordinate) && coordinate >= 0 && coordinate < shape[d]))
+      return null;
+    position = position * shape[d] + coordinate;
+  }
+  return position;
+}
+
+/**
+ * The position of an element of the output.
+ * @throws TensorError `index-out-of-range` for coordinates that the output does not have
+ */
+export function outputElement(
+  coordinates: readonly number[],
+  { shape }: Tensor,
+  { fields }: OperatorCall,
+): number {
+  const position = Array.isArray(coordinates) ? flatOf(coordinates, shape) : null;
+  if (position !== null) return position;
+  const got = Array.isArray(coordinates) ? printShape(coordinates) : String(coordinates);
+  throw new TensorError(
+    "index-out-of-range",
+    `the output ${printShape(shape)} has no element ${got}`,
+    fields,
+  );
+}

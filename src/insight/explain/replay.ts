@@ -1,0 +1,96 @@
+/**
+ * Replays the updates of one target: the value before and after each of them. An engine carries out each update alone,
+ * so that rounding, wrapping and NaN are those of a run.
+ */
+
+import { divisorOf, stepsOf } from "../../core/call/execute.ts";
+import type { Executor } from "../../core/engines/executor.ts";
+import { divide } from "../../core/kernels/divide.ts";
+import type { Settings } from "../../core/operators/operator.ts";
+import { DTYPES, allocate, type DType, type Step, type Storage } from "../../core/tensor/dtype.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
+import type { StoryStep } from "./explanation.ts";
+import type { Places } from "./places.ts";
+import type { TargetGroups } from "./targets.ts";
+
+/** A scatter whose inputs have been checked. */
+export interface Scattering {
+  readonly executor: Executor;
+  readonly settings: Settings;
+  readonly data: Tensor;
+  readonly updates: Tensor;
+  /** Elements per update. */
+  readonly slice: number;
+  readonly places: Places;
+  readonly groups: TargetGroups;
+}
+
+/** The part of a slice that is replayed, and how the result shows it. */
+export interface SlicePart<V> {
+  /** The first element within the slice, and the number of elements. */
+  readonly begin: number;
+  readonly length: number;
+  show(elements: Storage): V;
+  /** The coordinates in updates of a part that begins at `element` of updates. */
+  placeOf(element: number): readonly number[];
+}
+
+/** The steps of the target of a group, in the order of the updates, and last the division of a mean. */
+export function* replay<V>(
+  { executor, settings, data, updates, slice, places, groups }: Scattering,
+  group: number,
+  { begin, length, show, placeOf }: SlicePart<V>,
+): Iterable<StoryStep<V>> {
+  const { dtype } = data;
+  const steps = stepsOf(settings);
+  const target = groups.target(group);
+  const coordinates = places.targetAt(target);
+  const size = groups.size(group);
+  let current = copyElements(data, target * slice + begin, length);
+  for (let nth = 0; nth < size; nth++) {
+    const order = groups.position(group, nth);
+    const element = order * slice + begin;
+    const update = copyElements(updates, element, length);
+    const by = nth === 0 ? steps.first : steps.later;
+    const next = applied(executor, dtype, by, current, update, length);
+    yield {
+      kind: "update",
+      by,
+      order,
+      at: placeOf(element),
+      index: places.indexOf(order, coordinates),
+      before: show(current),
+      update: show(update),
+      after: show(next),
+    };
+    current = next;
+  }
+  if (steps.divides) {
+    const divisor = divisorOf(settings, size);
+    const next = current.slice();
+    divide(dtype, next, length, new Uint32Array(1), Uint32Array.of(divisor));
+    yield { kind: "division", divisor, before: show(current), after: show(next) };
+  }
+}
+
+/** What one update makes of `before`: a scatter of one slice into a tensor of one slice. */
+function applied(
+  executor: Executor,
+  dtype: DType,
+  by: Step,
+  before: Storage,
+  update: Storage,
+  length: number,
+): Storage {
+  const after = allocate(dtype, length);
+  const offsets = new Uint32Array(1);
+  const plan = { offsets, slice: length, count: 1, size: length, batches: 1, span: length };
+  executor.begin().scatter(plan, dtype, by, before, update, after);
+  return after;
+}
+
+/** A copy of `length` elements from element `begin` on. */
+function copyElements({ dtype, data }: Tensor, begin: number, length: number): Storage {
+  const { lanes } = DTYPES[dtype];
+  return data.slice(begin * lanes, (begin + length) * lanes);
+}

@@ -1,0 +1,89 @@
+/** What a conversion adds to one graph: constants, and nodes in front of the node that is converted. */
+
+import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
+import { elementTypeOf } from "../model/element-type.ts";
+import { constant, type Attribute, type Constant, type ModelNode } from "../model/model.ts";
+import type { Scope } from "../model/values.ts";
+import type { Domain } from "../../core/operators/operator.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
+import type { Names } from "./names.ts";
+
+export class Additions {
+  readonly constants: Constant[] = [];
+  readonly #names: Names;
+  readonly #scope: Scope;
+  readonly #domain: Domain;
+  /** Names of added values, by what they were made of: one table of indices often serves many nodes. */
+  readonly #made = new Map<string, string>();
+  #nodes: ModelNode[] = [];
+
+  constructor(domain: Domain, names: Names, scope: Scope) {
+    this.#domain = domain;
+    this.#names = names;
+    this.#scope = scope;
+  }
+
+  /** The nodes that were added since the last call of this method. */
+  takeNodes(): ModelNode[] {
+    const nodes = this.#nodes;
+    this.#nodes = [];
+    return nodes;
+  }
+
+  /**
+   * Adds a constant that is made of the value `base`, or finds it where it was added before.
+   * @param suffix what the name ends with
+   * @param details what decides the constant beside `base` and `suffix`
+   * @returns the name of the constant
+   */
+  constant(base: string, suffix: string, make: () => Tensor, details: unknown = null): string {
+    return this.#once(base, suffix, details, (name) => {
+      const added = constant(name, make());
+      this.constants.push(added);
+      this.#scope.add(added);
+    });
+  }
+
+  /** Adds a cast of the value `base`, or finds it where it was added before, and returns the name of its output. */
+  cast(base: string, dtype: DType): string {
+    return this.#once(base, dtype, null, (name) => {
+      const node = this.castNode(base, name, dtype);
+      this.#nodes.push(node);
+      this.#scope.learn(node, node.opset ?? null);
+    });
+  }
+
+  /** A node of ONNX with one output that is called after the value `base`. It has yet to be put into the graph. */
+  node(
+    op: string,
+    base: string,
+    inputs: readonly string[],
+    attributes: Readonly<Record<string, Attribute>>,
+  ): ModelNode {
+    const output = this.#names.fresh(`${base}/${op}`);
+    const common = { name: output, inputs: [...inputs], outputs: [output] };
+    return { ...common, op, domain: "ai.onnx", attributes: { ...attributes } };
+  }
+
+  castNode(from: string, to: string, dtype: DType): ModelNode {
+    const common = { inputs: [from], outputs: [to], name: this.#names.fresh(`${to}/cast`) };
+    if (this.#domain === "ai.onnx") {
+      const number: Attribute = { type: "int", value: DTYPES[dtype].onnx.number };
+      return { ...common, op: "Cast", domain: "ai.onnx", attributes: { to: number } };
+    }
+    const value = elementTypeOf(dtype) ?? dtype;
+    const destination: Attribute = { type: "string", value };
+    const attributes = { destination_type: destination };
+    return { ...common, op: "Convert", domain: "openvino", opset: 1, attributes };
+  }
+
+  #once(base: string, suffix: string, details: unknown, make: (name: string) => void): string {
+    const key = JSON.stringify([base, suffix, details]);
+    const known = this.#made.get(key);
+    if (known !== undefined) return known;
+    const name = this.#names.fresh(`${base}/${suffix}`);
+    make(name);
+    this.#made.set(key, name);
+    return name;
+  }
+}

@@ -1,0 +1,171 @@
+/** Converts one node of the family: its operator, inputs and attributes become those of the target's version. */
+
+import { infer } from "../../core/call/infer.ts";
+import { isTensorError } from "../../core/errors.ts";
+import { quote } from "../model/graph.ts";
+import type { Attribute, ModelNode } from "../model/model.ts";
+import type { Scope } from "../model/values.ts";
+import {
+  roleOf,
+  type AttributeSchema,
+  type OperatorVersion,
+  type Role,
+} from "../../core/operators/operator.ts";
+import { settingOf } from "../../core/operators/settings.ts";
+import { tensor } from "../../core/tensor/tensor.ts";
+import type { Additions } from "./additions.ts";
+import type { GraphContext } from "./context.ts";
+import { adaptIndices } from "./indices.ts";
+import {
+  adviceFor,
+  dataTypes,
+  firstOpset,
+  meaningOf,
+  objectionTo,
+  refusal,
+  siblingsOf,
+  targetVersion,
+  versionTitle,
+  wordOf,
+  type Meaning,
+} from "./meaning.ts";
+import { reword } from "./reword.ts";
+import type { Converted } from "./log.ts";
+import { printTarget, type CheckedTarget } from "./target.ts";
+
+/** @throws TensorError `unsupported-model` with what the target cannot express; else what is wrong with the node */
+export function convertNode(node: ModelNode, opset: number, context: GraphContext): Converted {
+  const { target, scope } = context;
+  const own = meaningOf(node, opset, scope);
+  const meaning = reword(own, context);
+  const row = targetVersion(meaning.op, target);
+  if (row === null) throw refusal(noVersion(meaning.op, target));
+  const objection = objectionTo(row, meaning);
+  if (objection !== null) {
+    throw refusal(`${versionTitle(row)} ${objection}${adviceFor(meaning, target)}`);
+  }
+  const isForeign = row.domain !== node.domain;
+  const names = inputsFor(row, meaning, context);
+  const attributes = attributesFor(row, meaning, isForeign);
+  const notes = [...meaning.trusted, ...undeclaredType(row, meaning, context)];
+  const to = { from: own.version, to: row, notes };
+  // Nodes of ONNX have no version of their own.
+  const says = row.domain === "ai.onnx" ? {} : { opset: firstOpset(row) };
+  const isKept = row === own.version || row.domain === "ai.onnx";
+  if (!isForeign && isKept && isUnchanged(node, row, names, attributes)) return { node, ...to };
+  const { name, outputs } = node;
+  const common = { name, op: row.name, domain: row.domain, inputs: names, outputs, attributes };
+  if (!isForeign) return { node: { ...node, ...common, ...says }, ...to };
+  const foreign = { ...common, ...says };
+  checkAccepted(foreign, row, scope);
+  return { node: foreign, ...to };
+}
+
+function noVersion(op: string, target: CheckedTarget): string {
+  const [first] = siblingsOf(op, target.domain);
+  if (first === undefined) return `${target.domain} has no operator that does what ${op} does`;
+  return `${printTarget(target)} does not have ${first.name} yet; opset ${firstOpset(first)} has it`;
+}
+
+/** The names of the inputs in the order of the target's version, with constants and casts for what differs. */
+function inputsFor(row: OperatorVersion, meaning: Meaning, context: GraphContext): string[] {
+  const { node, settings } = meaning;
+  const indices = adaptIndices(row, meaning, context) ?? "";
+  const inputs: Partial<Record<Role, string>> = { ...meaning.inputs, indices };
+  if (row.inputs.some((input) => roleOf(input) === "axis") && settings.axis !== null) {
+    inputs.axis ??= axisConstant(settings.axis, node, context.additions);
+  }
+  const names = row.inputs.map((input) => inputs[roleOf(input)] ?? "");
+  while (names[names.length - 1] === "") names.pop();
+  return names;
+}
+
+const axisConstant = (axis: number, { outputs, op }: ModelNode, additions: Additions): string =>
+  additions.constant(outputs[0] || op, "axis", () => tensor("int64", [], axis), axis);
+
+/** The attributes that mean the same in a version. An attribute that means the same already is kept as it is. */
+function attributesFor(
+  row: OperatorVersion,
+  { node, settings, version }: Meaning,
+  isForeign: boolean,
+): Record<string, Attribute> {
+  const wanted = (schema: AttributeSchema): number | string | boolean => {
+    const setting = settingOf(schema) as keyof typeof settings;
+    const value = setting === "reduction" ? wordOf(row, settings.reduction) : settings[setting];
+    return value ?? 0;
+  };
+  const made = new Map<string, Attribute>();
+  const given = Object.entries(node.attributes);
+  for (const [name, attribute] of given) {
+    const schema = row.attributes.find((one) => one.name === name);
+    if (schema === undefined) continue;
+    const value = wanted(schema);
+    const isKept = row === version || (!isForeign && plainValue(attribute) === value);
+    made.set(name, isKept ? attribute : makeAttribute(schema, value));
+  }
+  for (const schema of row.attributes) {
+    const value = wanted(schema);
+    if (made.has(schema.name) || value === schema.default) continue;
+    made.set(schema.name, makeAttribute(schema, value));
+  }
+  return Object.fromEntries(made);
+}
+
+const plainValue = ({ type, value }: Attribute): unknown =>
+  type === "int" ? Number(value) : value;
+
+function makeAttribute({ type }: AttributeSchema, value: number | string | boolean): Attribute {
+  if (type === "int") return { type, value: Number(value) };
+  return type === "boolean" ? { type, value: value === true } : { type, value: String(value) };
+}
+
+function isUnchanged(
+  node: ModelNode,
+  row: OperatorVersion,
+  inputs: readonly string[],
+  attributes: Readonly<Record<string, Attribute>>,
+): boolean {
+  const before = Object.entries(node.attributes);
+  return (
+    node.op === row.name &&
+    before.length === Object.keys(attributes).length &&
+    before.every(([name, attribute]) => attributes[name] === attribute) &&
+    // Optional inputs at the end are left out by an empty name, or are not there.
+    node.inputs.every((name, position) => name === (inputs[position] ?? ""))
+  );
+}
+
+/**
+ * A note where the data type is not known, the target's version takes fewer than the node's, and `force` leaves it so.
+ * @throws TensorError `unsupported-model` without `force`
+ */
+function undeclaredType(
+  row: OperatorVersion,
+  { version, inputs, dtype }: Meaning,
+  { force }: GraphContext,
+): string[] {
+  if (dtype !== null) return [];
+  const lost = dataTypes(version).filter((dtype) => !dataTypes(row).includes(dtype));
+  if (lost.length === 0) return [];
+  const [to, from] = [row, version].map(versionTitle);
+  const takes = `${to} takes all that ${from} does but ${lost.join(", ")}`;
+  const sentence = `the data type of ${quote(inputs.data ?? "")} is not declared; ${takes}`;
+  if (!force) throw refusal(sentence);
+  return [sentence];
+}
+
+/** Infers with the target's version, as far as types are known: it may be stricter on shapes. */
+function checkAccepted(node: ModelNode, row: OperatorVersion, scope: Scope): void {
+  const types = node.inputs.map((name) => (name === "" ? undefined : scope.typeOf(name)));
+  if (types.includes(null)) return;
+  const attributes = Object.fromEntries(
+    Object.entries(node.attributes).map(([name, { value }]) => [name, value]),
+  );
+  const known = types.map((type) => type ?? undefined);
+  try {
+    infer({ domain: row.domain, op: row.name, opset: row.sinceVersion, attributes }, known);
+  } catch (cause) {
+    if (isTensorError(cause)) throw refusal(cause.message);
+    throw cause;
+  }
+}

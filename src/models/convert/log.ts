@@ -1,0 +1,109 @@
+/** What a conversion reports: nodes that changed, nodes that were left, what was trusted, and what was refused. */
+
+import { isTensorError, TensorError } from "../../core/errors.ts";
+import { MAX_NAMES } from "../model/graph.ts";
+import { nodeTitle, type ModelNode } from "../model/model.ts";
+import type { OperatorVersion } from "../../core/operators/operator.ts";
+import { isOperator } from "../../core/operators/registry.ts";
+import { versionTitle } from "./meaning.ts";
+import { printTarget, type CheckedTarget } from "./target.ts";
+
+/** A node as the target has it: the same object where nothing changes. */
+export interface Converted {
+  readonly node: ModelNode;
+  readonly from: OperatorVersion;
+  readonly to: OperatorVersion;
+  /** What the conversion relies on without knowing it for certain. */
+  readonly notes: readonly string[];
+}
+
+/** A node of another operator as the target has it. */
+export interface Revised {
+  /** The nodes that do what the node did, which itself is the last; the same object where nothing changes. */
+  readonly nodes: readonly ModelNode[];
+  /** How the node is called before and after, such as `Softmax-11` and `Flatten, Softmax-13`. */
+  readonly from: string;
+  readonly to: string;
+  /** What the conversion relies on without knowing it for certain. */
+  readonly notes: ReadonlySet<string>;
+}
+
+export class ConversionLog {
+  readonly changes: string[] = [];
+  readonly notes = new Set<string>();
+  readonly unchecked = new Map<string, number>();
+  /** Whether nodes of other operators than the family's are left as they are where they cannot be converted. */
+  readonly force: boolean;
+  readonly #refused: { readonly node: ModelNode; readonly error: TensorError }[] = [];
+  readonly #target: CheckedTarget;
+
+  constructor(target: CheckedTarget, force: boolean) {
+    this.#target = target;
+    this.force = force;
+  }
+
+  /** What `action` returns, or what `instead` does where it refuses: all refusals of a model are reported at once. */
+  attempt<T>(node: ModelNode, action: () => T, instead: () => T): T {
+    try {
+      return action();
+    } catch (error) {
+      if (!isTensorError(error)) throw error;
+      const isLeft = this.force && error.code === "unsupported-model" && !isOperator(node);
+      if (isLeft) this.#left(node);
+      else this.#refused.push({ node, error });
+      return instead();
+    }
+  }
+
+  converted(before: ModelNode, { node, from, to, notes }: Converted): void {
+    for (const note of notes) this.notes.add(`${nodeTitle(before)}: ${note}`);
+    if (node !== before) this.changed(before, `${versionTitle(from)} to ${versionTitle(to)}`);
+  }
+
+  revised(before: ModelNode, { nodes, from, to, notes }: Revised): void {
+    for (const note of notes) this.notes.add(`${nodeTitle(before)}: ${note}`);
+    if (nodes.length > 1 || nodes[0] !== before) this.changed(before, `${from} to ${to}`);
+  }
+
+  changed(node: ModelNode, how: string): void {
+    this.changes.push(`${nodeTitle(node)}: ${how}`);
+  }
+
+  #left({ op }: ModelNode): void {
+    this.unchecked.set(op, (this.unchecked.get(op) ?? 0) + 1);
+  }
+
+  /**
+   * Nodes of one operator that are refused for one reason are counted, and the first of them is named.
+   * @throws TensorError the one refusal, or `unsupported-model` with up to 20 reasons
+   */
+  check(): void {
+    const [first, ...more] = this.#refused;
+    if (first === undefined) return;
+    const target = `cannot be converted to ${printTarget(this.#target)}`;
+    if (more.length === 0) {
+      const { node, error } = first;
+      const { code, message, input } = error;
+      const sentence = `${nodeTitle(node)} ${target}: ${message}`;
+      throw new TensorError(code, sentence, { input }, { cause: error });
+    }
+    const groups = new Map<string, { readonly node: ModelNode; message: string; count: number }>();
+    for (const { node, error } of this.#refused) {
+      const key = JSON.stringify([node.op, error.message]);
+      const group = groups.get(key) ?? { node, message: error.message, count: 0 };
+      group.count += 1;
+      groups.set(key, group);
+    }
+    const all = [...groups.values()].map(({ node, message, count }) => {
+      const which =
+        count > 1 ? `${count} ${node.op}, the first of them ${nodeTitle(node)}` : nodeTitle(node);
+      return `${which}: ${message}`;
+    });
+    const rest = all.length > MAX_NAMES ? `; and ${all.length - MAX_NAMES} more reasons` : "";
+    const sentence = `${this.#refused.length} nodes ${target}: `;
+    throw new TensorError(
+      "unsupported-model",
+      sentence + all.slice(0, MAX_NAMES).join("; ") + rest,
+    );
+  }
+}

@@ -1,0 +1,203 @@
+/** What a node of the family does, independent of its version, and which version of a target can do the same. */
+
+import { malformed, TensorError } from "../../core/errors.ts";
+import { attributesOf } from "../model/attributes.ts";
+import { quote } from "../model/graph.ts";
+import { readConstant, type ModelNode } from "../model/model.ts";
+import { missingParameter } from "../model/family.ts";
+import type { Scope } from "../model/values.ts";
+import {
+  roleOf,
+  type AttributeSchema,
+  type OperatorVersion,
+  type Role,
+  type Settings,
+} from "../../core/operators/operator.ts";
+import { findVersion, lookUp, operators } from "../../core/operators/registry.ts";
+import { typesIn } from "../../core/operators/signature.ts";
+import { reductionOf, settingOf, settingsOf } from "../../core/operators/settings.ts";
+import type { DType } from "../../core/tensor/dtype.ts";
+import { product, type PartialShape } from "../../core/tensor/shape.ts";
+import type { CheckedTarget } from "./target.ts";
+
+export interface Meaning {
+  readonly node: ModelNode;
+  /** The operator that does it: the node's own, or another one that does the same. */
+  readonly op: string;
+  /** The version that the node is of. */
+  readonly version: OperatorVersion;
+  readonly settings: Settings;
+  /** The names of its inputs. */
+  readonly inputs: Readonly<Partial<Record<Role, string>>>;
+  /** The data type of data, as far as that, or a value of the same type, is known. */
+  readonly dtype: DType | null;
+  /** Notes on declared types that decide the result of the conversion, a sentence each. */
+  readonly trusted: Set<string>;
+}
+
+/** @throws TensorError for a node that is wrong by its own version */
+export function meaningOf(node: ModelNode, opset: number, scope: Scope): Meaning {
+  const { domain, op } = node;
+  const { operator, version } = lookUp({ domain, op, opset });
+  const fields = { op, opset: version.sinceVersion };
+  const settings = settingsOf(version, operator.versions, attributesOf(node), fields);
+  const inputs = inputNames(node, version);
+  const known = [inputs.data, inputs.updates, node.outputs[0]].map(
+    (name) => scope.typeOf(name ?? "")?.dtype ?? null,
+  );
+  const axis = inputs.axis === undefined ? settings.axis : constantAxis(inputs.axis, scope);
+  const batchDims = fromFront(settings.batchDims, inputs.indices ?? "", scope);
+  return {
+    node,
+    op,
+    version,
+    settings: { ...settings, axis, batchDims },
+    inputs,
+    dtype: known.find((dtype) => dtype !== null) ?? null,
+    trusted: new Set(),
+  };
+}
+
+/** @throws TensorError `malformed-file` for too many inputs, and for one that is left out although it must not be */
+function inputNames(node: ModelNode, version: OperatorVersion): Meaning["inputs"] {
+  if (node.inputs.length > version.inputs.length) {
+    const title = versionTitle(version);
+    throw malformed(`it has ${node.inputs.length} inputs, but ${title} takes fewer`);
+  }
+  const missing = missingParameter(node, version);
+  if (missing !== null) throw malformed(`its input ${missing} is left out`);
+  const named: Partial<Record<Role, string>> = {};
+  for (const [position, schema] of version.inputs.entries()) {
+    const { [position]: name = "" } = node.inputs;
+    if (name !== "") named[roleOf(schema)] = name;
+  }
+  return named;
+}
+
+/** The value of an axis that is a constant, null for others. */
+function constantAxis(name: string, scope: Scope): number | null {
+  const constant = scope.constantOf(name);
+  const isOne = constant !== null && constant.dtype !== null && product(constant.shape) === 1;
+  const axis = isOne ? Number(readConstant(constant).data[0]) : null;
+  return Number.isInteger(axis) ? axis : null;
+}
+
+/** Batch axes that are counted from the back of indices, from the front where the rank of indices is certain. */
+function fromFront(batchDims: number, indices: string, scope: Scope): number {
+  const rank = certainShape(indices, scope)?.length;
+  return batchDims < 0 && rank !== undefined ? batchDims + rank : batchDims;
+}
+
+/** The shape of a value as far as it is certain, declared types left aside. */
+export const certainShape = (name: string, scope: Scope): PartialShape =>
+  scope.get(name).certain.type?.shape ?? null;
+
+/** A note on a declared type that decides the result. */
+export const onlyDeclared = (what: string, name: string, use: string): string =>
+  `the ${what} of ${quote(name)} is only declared; ${use}`;
+
+/** The version of the family that a node is of, or null. */
+export const familyVersion = ({ domain, op }: ModelNode, opset: number): OperatorVersion | null =>
+  findVersion({ domain, op, opset });
+
+/** `ScatterND-16`. */
+export const versionTitle = ({ name, sinceVersion }: OperatorVersion): string =>
+  `${name}-${sinceVersion}`;
+
+/** Names of operators in ai.onnx, and in openvino where it is another one. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  ScatterND: "ScatterNDUpdate",
+  ScatterElements: "ScatterElementsUpdate",
+};
+
+/** All names of an operator in both domains, deprecated ones last. */
+function allNames(op: string): readonly string[] {
+  const plain = operators().find(({ name }) => name === op)?.deprecated ?? op;
+  const [base] = Object.entries(OTHER_NAMES).find(([, other]) => other === plain) ?? [plain];
+  const old = operators().filter(({ deprecated }) => deprecated === base);
+  return [...new Set([base, OTHER_NAMES[base] ?? base, ...old.map(({ name }) => name)])];
+}
+
+/** All versions of `op` in a domain, whatever it is called there: by {@link allNames}, then oldest first. */
+export function siblingsOf(op: string, domain: string): readonly OperatorVersion[] {
+  return allNames(op).flatMap((name) =>
+    operators().filter((one) => one.domain === domain && one.name === name),
+  );
+}
+
+/** The first opset that has a version. */
+export const firstOpset = ({ opset, sinceVersion }: OperatorVersion): number =>
+  opset ?? sinceVersion;
+
+/** The newest version that the target's opset has of `op`, or of what it calls the same; null where it has none. */
+export function targetVersion(
+  op: string,
+  { domain, opset }: CheckedTarget,
+): OperatorVersion | null {
+  const rows = siblingsOf(op, domain).filter((row) => firstOpset(row) <= opset);
+  return rows.findLast(({ name }) => name === rows[0].name) ?? null;
+}
+
+/** What a version calls a reduction, null where it does not have it. */
+export function wordOf(version: OperatorVersion, reduction: Settings["reduction"]): string | null {
+  const { values = ["none"] } = attributeFor(version, "reduction") ?? {};
+  return values.find((word) => reductionOf(word) === reduction) ?? null;
+}
+
+/** The attribute of a version that is a setting. */
+const attributeFor = (
+  version: OperatorVersion,
+  setting: keyof Settings,
+): AttributeSchema | undefined =>
+  version.attributes.find((schema) => settingOf(schema) === setting);
+
+/** Why a version cannot do what a node does, by its attributes and data types; null where it can. */
+export function objectionTo(
+  row: OperatorVersion,
+  { version, settings, dtype }: Meaning,
+): string | null {
+  const { reduction, includeSelf, batchDims, mode, axis } = settings;
+  const has = (setting: keyof Settings): boolean => attributeFor(row, setting) !== undefined;
+  if (wordOf(row, reduction) === null) {
+    return `has no reduction ${quote(wordOf(version, reduction) ?? reduction)}`;
+  }
+  if (reduction !== "none" && !includeSelf && !has("includeSelf")) {
+    return "cannot leave data out of a reduction, as use_init_val false does";
+  }
+  if (batchDims < 0 && attributeFor(row, "batchDims")?.minimum !== undefined) {
+    return "takes no negative batch_dims, and the rank of indices is not known";
+  }
+  if (batchDims !== 0 && !has("batchDims")) return `has no batch_dims, which are ${batchDims}`;
+  if (batchDims > 1 && row.fusesBatches !== version.fusesBatches) {
+    const makes = row.fusesBatches === true ? "makes" : "does not make";
+    return `${makes} one axis of the ${batchDims} batch axes of its output`;
+  }
+  if (mode !== "linear" && !has("mode")) return `has no mode ${quote(mode)}`;
+  if (axis === null && has("axis"))
+    return "has its axis as an attribute, but here it is no constant";
+  return dtype === null || dataTypes(row).includes(dtype) ? null : `does not take ${dtype}`;
+}
+
+export const dataTypes = (row: OperatorVersion): readonly string[] =>
+  typesIn(row, row.inputs[0].type);
+
+/** Names the first later opset whose version does what the node does; empty where there is none. */
+export function adviceFor(
+  meaning: Meaning,
+  { domain, opset }: CheckedTarget,
+  isAble: (row: OperatorVersion) => boolean = () => true,
+): string {
+  const able = siblingsOf(meaning.op, domain)
+    .filter((row) => firstOpset(row) > opset && objectionTo(row, meaning) === null && isAble(row))
+    .map(firstOpset);
+  return able.length === 0 ? "" : `; opset ${Math.min(...able)} can say it`;
+}
+
+/** The error for a node that cannot be converted. */
+export const refusal = (reason: string): TensorError =>
+  new TensorError("unsupported-model", reason);
+
+/** Whether indices count along one axis, and are not tuples with a place for each axis. */
+export const hasAxis = (version: OperatorVersion): boolean =>
+  attributeFor(version, "axis") !== undefined ||
+  version.inputs.some((input) => roleOf(input) === "axis");

@@ -1,0 +1,139 @@
+/** Other operators and other updates that do what a node does, for a target without its operator or its reduction. */
+
+import { run } from "../../core/call/run.ts";
+import { quote } from "../model/graph.ts";
+import { readConstant, type Constant } from "../model/model.ts";
+import { lookUp } from "../../core/operators/registry.ts";
+import { reader } from "../../core/tensor/scalar.ts";
+import { isKnown, product } from "../../core/tensor/shape.ts";
+import { full, tensor, Tensor } from "../../core/tensor/tensor.ts";
+import type { GraphContext } from "./context.ts";
+import {
+  certainShape,
+  onlyDeclared,
+  refusal,
+  targetVersion,
+  wordOf,
+  type Meaning,
+} from "./meaning.ts";
+
+/**
+ * What the node does, with an operator and a reduction that the target has, where that is exact.
+ * @throws TensorError `unsupported-model` for a `ScatterUpdate` that the target cannot express
+ */
+export function reword(meaning: Meaning, context: GraphContext): Meaning {
+  const plain = meaning.op === "ScatterUpdate" ? fromSlices(meaning, context) : meaning;
+  return plain.settings.reduction === "sub" ? negated(plain, context) : plain;
+}
+
+/**
+ * `sub` as `add` of negated updates. a - b is a + (-b) for integers, which wrap around, and for floats, where signs of
+ * zeros are those of the difference and the NaN of a sum is the same; it is not for booleans.
+ */
+function negated(meaning: Meaning, { target, scope, additions }: GraphContext): Meaning {
+  const row = targetVersion(meaning.op, target);
+  if (row === null || wordOf(row, "sub") !== null || wordOf(row, "add") === null) return meaning;
+  const { updates = "" } = meaning.inputs;
+  const source = scope.constantOf(updates);
+  if (source === null || source.dtype === null || source.dtype === "bool") return meaning;
+  const name = additions.constant(updates, "negated", () => negate(readConstant(source)));
+  return {
+    ...meaning,
+    settings: { ...meaning.settings, reduction: "add" },
+    inputs: { ...meaning.inputs, updates: name },
+  };
+}
+
+/** -0 - x by the package's own arithmetic, as one slice: from -0, so that 0 becomes -0 and -0 becomes 0. */
+function negate({ dtype, shape, size, data }: Tensor): Tensor {
+  const zeros = full(dtype, [size], -0);
+  const whole = new Tensor("int32", [1, 0], 0, new Int32Array());
+  const updates = new Tensor(dtype, [1, size], size, data);
+  const node = {
+    domain: "openvino",
+    op: "ScatterNDUpdate",
+    opset: 15,
+    attributes: { reduction: "sub" },
+  };
+  const [result] = run(node, [zeros, whole, updates]);
+  return new Tensor(dtype, shape, size, result.data);
+}
+
+/** With more repeated indices a small model would become a large one. */
+const MOST_INDICES = 2 ** 20;
+
+/**
+ * `ScatterUpdate` along the first axis is ScatterND with tuples of one index. Along another axis it is ScatterElements
+ * with every index repeated along the other axes.
+ */
+function fromSlices(meaning: Meaning, context: GraphContext): Meaning {
+  const { target, scope } = context;
+  if (targetVersion(meaning.op, target) !== null) return meaning;
+  const { indices = "", data = "" } = meaning.inputs;
+  const rank = scope.typeOf(data)?.shape?.length;
+  const { axis: given } = meaning.settings;
+  const isBack = given !== null && given < 0;
+  const axis = isBack && rank !== undefined ? given + rank : given;
+  const source = scope.constantOf(indices);
+  const only = `${target.domain} has no ScatterUpdate, and only one with`;
+  if (axis === null || axis < 0) throw refusal(`${only} a known axis can be said in other words`);
+  if (source === null || source.dtype === null) {
+    throw refusal(
+      `${only} constant indices can be said in other words, which ${quote(indices)} are not`,
+    );
+  }
+  if (isBack && certainShape(data, scope) === null) {
+    meaning.trusted.add(onlyDeclared("rank", data, "the axis was counted from the front by it"));
+  }
+  const { axis: _, ...inputs } = meaning.inputs;
+  const [op, name] =
+    axis === 0
+      ? ["ScatterND", asTuples(indices, source, context)]
+      : ["ScatterElements", expanded(meaning, axis, source, only, context)];
+  return {
+    ...meaning,
+    op,
+    version: lookUp({ domain: "openvino", op: `${op}Update`, opset: 3 }).version,
+    settings: { ...meaning.settings, axis },
+    inputs: { ...inputs, indices: name },
+  };
+}
+
+const asTuples = (indices: string, source: Constant, { additions }: GraphContext): string =>
+  additions.constant(indices, "tuples", () => {
+    const { dtype, shape, size, data } = readConstant(source);
+    return new Tensor(dtype, [...shape, 1], size, data);
+  });
+
+/** Indices of the shape of updates: each stands for its slice, element by element. */
+function expanded(
+  { inputs, trusted }: Meaning,
+  axis: number,
+  source: Constant,
+  only: string,
+  { scope, additions }: GraphContext,
+): string {
+  const { indices = "", updates = "" } = inputs;
+  const shape = scope.typeOf(updates)?.shape ?? null;
+  if (!isKnown(shape) || source.shape.length !== 1 || shape[axis] !== source.shape[0]) {
+    throw refusal(
+      `${only} indices of rank 1 and updates of a known shape can be said along axis ${axis}`,
+    );
+  }
+  if (product(shape) > MOST_INDICES) {
+    throw refusal(`${only} at most ${MOST_INDICES} updates can be said along axis ${axis}`);
+  }
+  if (!isKnown(certainShape(updates, scope))) {
+    trusted.add(onlyDeclared("shape", updates, `${quote(indices)} were repeated for it`));
+  }
+  const make = (): Tensor => {
+    const { dtype, data } = readConstant(source);
+    const read = reader(dtype, data);
+    const inner = product(shape, axis + 1);
+    const list = Array.from({ length: product(shape) }, (_, position) =>
+      BigInt(read(Math.floor(position / inner) % shape[axis]) as number | bigint),
+    );
+    return tensor("int64", shape, list);
+  };
+  return additions.constant(indices, "expanded", make, [shape, axis]);
+}

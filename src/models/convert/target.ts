@@ -1,0 +1,120 @@
+/** What a model can be converted to, and what each opset of ai.onnx brought: IR versions and data types. */
+
+import type { DType } from "../../core/tensor/dtype.ts";
+import { printValue, readForeign, TensorError } from "../../core/errors.ts";
+import { NEWEST_OPSETS, type Domain } from "../../core/operators/operator.ts";
+
+/** An opset of ONNX, or OpenVINO; by default with its newest operators and in version 11 of its files. */
+export type ConvertTarget =
+  | { readonly domain?: "ai.onnx"; readonly opset: number }
+  | { readonly domain: "openvino"; readonly opset?: number; readonly version?: 10 | 11 };
+
+/** A target with all defaults filled in. */
+export interface CheckedTarget {
+  readonly domain: Domain;
+  /** Infinity for the newest. */
+  readonly opset: number;
+  /** The first version of the file format that has the opset. */
+  readonly irVersion: number;
+}
+
+/** The first opset of each IR version. ONNX: Versioning, Released Versions. */
+const IR_VERSIONS: readonly (readonly [opset: number, irVersion: number])[] = [
+  [1, 3],
+  [9, 4],
+  [10, 5],
+  [11, 6],
+  [12, 7],
+  [15, 8],
+  [19, 9],
+  [21, 10],
+  [23, 11],
+  [24, 12],
+  [25, 13],
+  [28, 14],
+];
+
+/** The newest opset and IR version that a release of ONNX Runtime loads, taken from its errors for newer ones. */
+const RUNTIME = { name: "ONNX Runtime 1.30", opset: 26, irVersion: 13 };
+
+/** The note for a model that is too new for the ONNX Runtime that most users have; null for other models. */
+export function runtimeNote(opset: number, irVersion: number): string | null {
+  const { name } = RUNTIME;
+  if (opset > RUNTIME.opset) {
+    return `${name} does not load this model: its opset is ${opset}, and ${name} loads opsets up to ${RUNTIME.opset}`;
+  }
+  if (irVersion <= RUNTIME.irVersion) return null;
+  return (
+    `${name} does not load this model: its IR version is ${irVersion}, ` +
+    `and ${name} loads versions up to ${RUNTIME.irVersion}`
+  );
+}
+
+/** The opset from which on Constant, Identity and Cast take a data type. */
+const BROUGHT: Readonly<Record<DType, number>> = {
+  bool: 1,
+  string: 1,
+  float16: 1,
+  float32: 1,
+  float64: 1,
+  int8: 1,
+  int16: 1,
+  int32: 1,
+  int64: 1,
+  uint8: 1,
+  uint16: 1,
+  uint32: 1,
+  uint64: 1,
+  complex64: 1,
+  complex128: 1,
+  bfloat16: 13,
+  float8e4m3fn: 19,
+  float8e4m3fnuz: 19,
+  float8e5m2: 19,
+  float8e5m2fnuz: 19,
+  uint4: 21,
+  int4: 21,
+  float4e2m1: 23,
+  float8e8m0: 24,
+  uint2: 25,
+  int2: 25,
+};
+
+export const opsetOfDType = (dtype: DType): number => BROUGHT[dtype];
+
+/** @throws TensorError `unknown-operator` for a target that does not exist */
+export function checkTarget(given: ConvertTarget): CheckedTarget {
+  if (typeof given !== "object" || given === null) {
+    throw unknown(`a target must be an object with a domain or an opset, got ${printValue(given)}`);
+  }
+  const parts = (): { domain?: unknown; opset?: unknown; version?: unknown } => ({ ...given });
+  const must = "a target must be an object whose domain and opset can be read";
+  const { domain = "ai.onnx", opset, version = 11 } = readForeign(parts, "unknown-operator", must);
+  if (domain === "openvino") {
+    if (version !== 10 && version !== 11) {
+      throw unknown(`an IR is of version 10 or 11, got ${printValue(version)}`);
+    }
+    const number = opset === undefined ? Infinity : checkOpset(opset, domain);
+    return { domain, opset: number, irVersion: version };
+  }
+  if (domain !== "ai.onnx") {
+    throw unknown(`there is no domain ${printValue(domain)}; there are ai.onnx and openvino`);
+  }
+  const number = checkOpset(opset, domain);
+  const [, irVersion] = IR_VERSIONS.findLast(([first]) => first <= number) ?? IR_VERSIONS[0];
+  return { domain, opset: number, irVersion };
+}
+
+function checkOpset(opset: unknown, domain: Domain): number {
+  if (!Number.isSafeInteger(opset) || Number(opset) < 1) {
+    throw unknown(`the opset must be a positive integer, got ${printValue(opset)}`);
+  }
+  const newest = NEWEST_OPSETS[domain];
+  if (Number(opset) <= newest) return Number(opset);
+  throw unknown(`opset ${String(opset)} of ${domain} is not known here; the newest is ${newest}`);
+}
+
+const unknown = (sentence: string): TensorError => new TensorError("unknown-operator", sentence);
+
+export const printTarget = ({ domain, opset }: CheckedTarget): string =>
+  opset === Infinity ? domain : `opset ${opset} of ${domain}`;

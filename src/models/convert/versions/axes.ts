@@ -1,0 +1,110 @@
+/** `axes`, which became an input: of Squeeze, Unsqueeze and ReduceSum in version 13, of the other reductions in 18. */
+
+import type { ModelNode } from "../../model/model.ts";
+import { tensor } from "../../../core/tensor/tensor.ts";
+import { refusal } from "../meaning.ts";
+import type { Part } from "./change.ts";
+import {
+  attributeValue,
+  inputOf,
+  int,
+  intOf,
+  ints,
+  intsOf,
+  withAttribute,
+  withInputs,
+  withoutAttributes,
+} from "./node-edits.ts";
+import type { Step } from "./step.ts";
+
+/** A list of integers that was an attribute, and is an input now. */
+export const listInput = (name: string, position: number): Part => ({
+  up: (node, step) => listToInput(node, step, name, position),
+  down: (node, step) => listToAttribute(node, step, name, position),
+});
+
+export function listToInput(
+  node: ModelNode,
+  step: Step,
+  name: string,
+  position: number,
+): ModelNode {
+  const values = intsOf(node, name);
+  if (values === undefined) return node;
+  return withInputs(withoutAttributes(node, name), { [position]: step.list(node, name, values) });
+}
+
+export function listToAttribute(
+  node: ModelNode,
+  step: Step,
+  name: string,
+  position: number,
+): ModelNode {
+  const input = inputOf(node, position);
+  if (input === "") return node;
+  return withAttribute(withInputs(node, { [position]: "" }), name, ints(known(step, input, name)));
+}
+
+/** The axis of a DFT, which was the first behind that of batches by default, and is the last of the signal now. */
+export const signalAxis: Part = {
+  up(node, step) {
+    const axis = tensor("int64", [], BigInt(intOf(node, "axis", 1)));
+    const input = step.constant(node, "axis", axis);
+    return withInputs(withoutAttributes(node, "axis"), { 2: input });
+  },
+  down(node, step) {
+    const input = inputOf(node, 2);
+    const [axis] = input === "" ? [-2n] : known(step, input, "axis");
+    return withAttribute(withInputs(node, { 2: "" }), "axis", int(axis));
+  },
+};
+
+/** @throws TensorError `unsupported-model` where the input is no constant */
+export function known(step: Step, input: string, name: string): readonly bigint[] {
+  const values = step.integersOf(input);
+  if (values !== null) return values;
+  throw refusal(`${step.title} has its ${name} as an attribute, but here they are no constant`);
+}
+
+/** What a reduction makes where it reduces nothing: of these its input. */
+const SAME_WITHOUT_AXES = new Set([
+  "ReduceMax",
+  "ReduceMean",
+  "ReduceMin",
+  "ReduceProd",
+  "ReduceSum",
+]);
+
+/** The axes of a reduction, and whether none of them means all of them, as it always did before. */
+export const reducedAxes: Part = {
+  up: (node, step) => listToInput(node, step, "axes", 1),
+  down(node, step) {
+    const reducesNone = intOf(node, "noop_with_empty_axes", 0) !== 0;
+    const plain = withoutAttributes(node, "noop_with_empty_axes");
+    const axes = inputOf(node, 1) === "" ? [] : known(step, inputOf(node, 1), "axes");
+    const bare = withInputs(plain, { 1: "" });
+    if (axes.length > 0) return withAttribute(bare, "axes", ints(axes));
+    if (!reducesNone) return bare;
+    if (!SAME_WITHOUT_AXES.has(node.op)) throw refusal(`${step.title} without axes reduces all`);
+    return { ...bare, op: "Identity", attributes: {} };
+  },
+};
+
+/** Axes may be counted from the back, by the rank of the first input and `added(node)` axes more. */
+export const fromBack = (name: string, added: (axes: number) => number = () => 0): Part => ({
+  down(node, step) {
+    const value = attributeValue(node, name);
+    if (value === undefined) return node;
+    const isList = typeof value === "object";
+    const axes = isList ? value.map(Number) : [Number(value)];
+    if (axes.every((axis) => axis >= 0)) return node;
+    const rank = step.rankOf(inputOf(node, 0));
+    if (rank === null) {
+      throw refusal(
+        `${step.title} counts ${name} from the front, and the rank of its input is not known`,
+      );
+    }
+    const counted = axes.map((axis) => (axis < 0 ? axis + rank + added(axes.length) : axis));
+    return withAttribute(node, name, isList ? ints(counted) : int(counted[0]));
+  },
+});

@@ -1,0 +1,267 @@
+/**
+ * What a version of an operator of ONNX changed against the one before it, in both directions. Most changes are free:
+ * the version takes more data types, or has a new attribute whose default means what was meant before. Then every node
+ * of the version before may stay as it is, and a node of the new one may where it uses nothing that is new.
+ */
+
+import type { ModelNode } from "../../model/model.ts";
+import { quote } from "../../model/graph.ts";
+import { isUnsigned } from "../../../core/tensor/dtype.ts";
+import { refusal } from "../meaning.ts";
+import { attributeValue, int, intOf, withAttribute, withoutAttributes } from "./node-edits.ts";
+import type { Step } from "./step.ts";
+
+/**
+ * The node in the words of the other version: the same object where nothing changes.
+ * @throws TensorError `unsupported-model` where the other version cannot say it
+ */
+type Rewrite = (node: ModelNode, step: Step) => ModelNode;
+
+/** A part of a change; a direction that is left out is free. */
+export interface Part {
+  /** To the version that made the change. */
+  readonly up?: Rewrite;
+  /** To the version before. */
+  readonly down?: Rewrite;
+}
+
+export interface Change {
+  /** The version that made the change, which is the first opset that has it. */
+  readonly since: number;
+  readonly up: Rewrite;
+  readonly down: Rewrite;
+}
+
+/** The change of a version. A part that puts other nodes in the place of the node comes last. */
+export function at(since: number, ...parts: readonly Part[]): Change {
+  const all =
+    (direction: keyof Part): Rewrite =>
+    (node, step) =>
+      parts.reduce((one, part) => part[direction]?.(one, step) ?? one, node);
+  return { since, up: all("up"), down: all("down") };
+}
+
+/** Runs a check that leaves the node as it is. */
+const check =
+  (test: (node: ModelNode, step: Step) => void): Rewrite =>
+  (node, step) => {
+    test(node, step);
+    return node;
+  };
+
+/** Of most operators the first input and the first output are of one data type. */
+const FIRST = "0 >0";
+
+/**
+ * The version takes more data types.
+ * @param where the values of one data type: `0` is the first input, `>0` the first output, and `*` and `>*` are all
+ * inputs and all outputs, each of a data type of its own
+ */
+export const takes = (types: readonly string[], where = FIRST): Part => ({
+  down: check((node, step) => checkTypes(node, step, types, where)),
+});
+
+/** The version takes fewer data types. */
+export const loses = (types: readonly string[]): Part => ({
+  up: check((node, step) => checkTypes(node, step, types, FIRST)),
+});
+
+function checkTypes(node: ModelNode, step: Step, types: readonly string[], where: string): void {
+  const groups = where.split(" ").flatMap((place) => {
+    const values = place.startsWith(">") ? node.outputs : node.inputs;
+    if (place.endsWith("*")) return values.map((name) => [name]);
+    return [[values[Number(place.replace(">", ""))] ?? ""]];
+  });
+  const named = groups.flat().filter((name) => name !== "");
+  for (const names of where.includes("*") ? named.map((name) => [name]) : [named]) {
+    const dtype = names.map((name) => step.dtypeOf(name)).find((one) => one !== null);
+    if (dtype !== undefined && types.includes(dtype))
+      throw refusal(`${step.title} does not take ${dtype}`);
+    if (dtype === undefined && names.length > 0) {
+      throw refusal(
+        `${step.title} takes fewer data types, and that of ${quote(names[0])} is not known`,
+      );
+    }
+  }
+}
+
+type Plain = number | string;
+
+/** Values that had to be of one data type, and may be of several now. */
+export const oneType = (...positions: readonly number[]): Part => ({
+  down: check(({ inputs }, step) => {
+    const names = positions.map((position) => inputs[position] ?? "").filter((one) => one !== "");
+    const types = new Set(names.map((name) => step.dtypeOf(name)));
+    if (types.size === 1 && !types.has(null)) return;
+    throw refusal(`${step.title} takes inputs of one data type, ${names.map(quote).join(", ")}`);
+  }),
+});
+
+/** A list of ones, as long as it has to be. */
+export const ONES = "ones";
+
+/** A new attribute whose default means what was meant before; null where only leaving it out does. */
+export const option = (name: string, standard: Plain | null): Part => ({
+  down: (node, { title }) => {
+    const value = attributeValue(node, name);
+    if (value === undefined) return node;
+    const isStandard =
+      standard === ONES
+        ? Array.isArray(value) && value.every((one) => Number(one) === 1)
+        : value === standard;
+    if (isStandard) return withoutAttributes(node, name);
+    throw refusal(`${title} has no ${name}, which is ${print(value)}`);
+  },
+});
+
+/** A new attribute that means nothing for the data types that were there before. */
+export const meaningless = (name: string): Part => ({
+  down: (node) => withoutAttributes(node, name),
+});
+
+/** An attribute whose default was another value, or that had none. */
+export const standardWas = (name: string, before: Plain): Part => ({
+  up: (node) => {
+    if (attributeValue(node, name) !== undefined) return node;
+    return withAttribute(
+      node,
+      name,
+      typeof before === "number" ? int(before) : { type: "string", value: before },
+    );
+  },
+});
+
+/** A new attribute of which `before` means what was meant without it, and another value is the default. */
+export const newMeaning = (name: string, before: string): Part => ({
+  up: (node) => withAttribute(node, name, { type: "string", value: before }),
+  down: (node, step) => {
+    if (attributeValue(node, name) === before) return withoutAttributes(node, name);
+    throw refusal(`${step.title} always means ${name} ${quote(before)}`);
+  },
+});
+
+/** An attribute that is there no more, and what all nodes mean now. */
+export const gone = (name: string, standard: number, before = standard): Part => ({
+  up: (node, { title }) => {
+    const value = intOf(node, name, before);
+    if (value === standard) return withoutAttributes(node, name);
+    throw refusal(`${title} has no ${name}, which is ${value}`);
+  },
+});
+
+/** An attribute that never meant anything. */
+export const useless = (...names: readonly string[]): Part => ({
+  up: (node) => withoutAttributes(node, ...names),
+});
+
+/** New words for an attribute. */
+export const newWords = (name: string, ...words: readonly string[]): Part => ({
+  down: check((node, { title }) => refuseWords(node, name, words, title)),
+});
+
+/** Words of an attribute that the version does not have any more. */
+export const lostWords = (name: string, ...words: readonly string[]): Part => ({
+  up: check((node, { title }) => refuseWords(node, name, words, title)),
+});
+
+function refuseWords(node: ModelNode, name: string, words: readonly string[], title: string): void {
+  const value = attributeValue(node, name);
+  if (typeof value === "string" && words.includes(value))
+    throw refusal(`${title} has no ${name} ${quote(value)}`);
+}
+
+/** Words of an attribute that are called otherwise now. The first was the default, and what takes its place is it. */
+export function otherWords(name: string, pairs: Readonly<Record<string, string>>): Part {
+  const reverse = Object.fromEntries(Object.entries(pairs).map(([a, b]) => [b, a]));
+  const reworded =
+    (words: Readonly<Record<string, string>>): Rewrite =>
+    (node) => {
+      const value = attributeValue(node, name);
+      if (typeof value !== "string" || !Object.hasOwn(words, value)) return node;
+      return withAttribute(node, name, { type: "string", value: words[value] });
+    };
+  return { up: reworded(pairs), down: reworded(reverse) };
+}
+
+const isGiven = (names: readonly string[], position: number): boolean =>
+  (names[position] ?? "") !== "";
+
+/** A new optional input. */
+export const newInput = (position: number, name: string): Part => ({
+  down: check(({ inputs }, { title }) => {
+    if (isGiven(inputs, position)) throw refusal(`${title} has no input ${name}`);
+  }),
+});
+
+/** An input that may be left out now. */
+export const optionalInput = (position: number, name: string): Part => ({
+  down: check(({ inputs }, { title }) => {
+    if (!isGiven(inputs, position)) throw refusal(`${title} needs the input ${name}`);
+  }),
+});
+
+/** The first input may be of another rank now. */
+export const ofRank = (rank: number): Part => ({
+  down: check(({ inputs }, step) => {
+    if (step.rankOf(inputs[0] ?? "") !== rank)
+      throw refusal(`${step.title} takes only inputs of rank ${rank}`);
+  }),
+});
+
+/** Negative integers of the first input mean something else; others mean the same. */
+export function negativesDiffer(why: string): Part {
+  const test = check(({ inputs }, step) => {
+    const [name = ""] = inputs;
+    const dtype = step.dtypeOf(name);
+    if (dtype !== null && isUnsigned(dtype)) return;
+    if (step.integersOf(name)?.every((one) => one >= 0n) !== true)
+      throw refusal(`${step.title} means something else: ${why}`);
+  });
+  return { up: test, down: test };
+}
+
+/** A list of axes that may be counted from the back now. */
+export const axesFromBack = (name: string): Part => ({
+  down: check((node, { title }) => {
+    const value = attributeValue(node, name);
+    if (Array.isArray(value) && value.some((axis) => axis < 0))
+      throw refusal(`${title} counts ${name} from the front, which are ${print(value)}`);
+  }),
+});
+
+/** Inputs are broadcast to each other as NumPy does it. Before, that had to be asked for, also along other axes. */
+export const broadcasting: Part = {
+  up: (node, { title }) => {
+    if (attributeValue(node, "axis") === undefined) return withoutAttributes(node, "broadcast");
+    throw refusal(`${title} has no axis along which its second input lies`);
+  },
+  down: check(({ inputs }, step) => {
+    const [a, b] = inputs.map((name) => step.shapeOf(name));
+    const isSame = a != null && b != null && a.length === b.length;
+    if (!isSame || a.some((dim, axis) => dim === null || dim !== b[axis]))
+      throw refusal(`${step.title} does not broadcast, and the shapes of its inputs may differ`);
+  }),
+};
+
+/** Outputs that are new, or that mean something else. */
+export function onlyFirstOutput(): Part {
+  const test = check(({ outputs }, { title }) => {
+    if (outputs.slice(1).some((name) => name !== ""))
+      throw refusal(`${title} has other outputs beside the first`);
+  });
+  return { up: test, down: test };
+}
+
+/** A new meaning, for which there are no words in the other version. */
+export const otherMeaning = (why: string): Part => ({ ...newer(why), up: refuse(why) });
+
+/** What the version before cannot say in general. */
+export const newer = (why: string): Part => ({ down: refuse(why) });
+
+const refuse = (why: string): Rewrite =>
+  check((_, { title }) => {
+    throw refusal(`${title} means something else: ${why}`);
+  });
+
+const print = (value: unknown): string =>
+  typeof value === "string" ? quote(value) : `${value}`.replaceAll(",", ", ");

@@ -1,0 +1,66 @@
+/** Takes a node of another operator than the family's from one opset of ONNX to another, one version at a time. */
+
+import type { ModelNode } from "../../model/model.ts";
+import { isTensorError, TensorError } from "../../../core/errors.ts";
+import type { GraphContext } from "../context.ts";
+import type { Revised } from "../log.ts";
+import { refusal } from "../meaning.ts";
+import { trimmed } from "./node-edits.ts";
+import { Step } from "./step.ts";
+import { HISTORIES } from "./table.ts";
+
+/** @throws TensorError `unsupported-model` with what the target's version cannot say */
+export function convertVersions(node: ModelNode, opset: number, context: GraphContext): Revised {
+  const notes = new Set<string>();
+  const isSame = opset === context.target.opset;
+  const nodes = isSame ? [node] : advance(node, opset, context, notes);
+  const { opset: target } = context.target;
+  const to = nodes.map((one) => versionName(one.op, target)).join(", ");
+  return { nodes, from: versionName(node.op, opset), to, notes };
+}
+
+function advance(
+  node: ModelNode,
+  opset: number,
+  context: GraphContext,
+  notes: Set<string>,
+): ModelNode[] {
+  const { opset: target } = context.target;
+  const [first, ...changes] = historyOf(node.op);
+  if (target < first)
+    throw refusal(`opset ${target} does not have ${node.op} yet; opset ${first} has it`);
+  const isUp = target > opset;
+  const change = isUp
+    ? changes.find(({ since }) => since > opset && since <= target)
+    : changes.findLast(({ since }) => since <= opset && since > target);
+  if (change === undefined) return [node];
+  const reached = isUp ? change.since : change.since - 1;
+  const step = new Step(versionName(node.op, reached), reached, notes, context);
+  const changed = isUp
+    ? change.up(node, step)
+    : orAdvice(change.since, () => change.down(trimmed(node), step));
+  return [...step.front, changed].flatMap((one) => advance(one, reached, context, notes));
+}
+
+/** Names the opset that can say what an older one cannot. */
+function orAdvice<T>(since: number, action: () => T): T {
+  try {
+    return action();
+  } catch (cause) {
+    if (!isTensorError(cause, "unsupported-model")) throw cause;
+    const { code, message } = cause;
+    throw new TensorError(code, `${message}; opset ${since} can say it`, {}, { cause });
+  }
+}
+
+function historyOf(op: string): (typeof HISTORIES)[string] {
+  if (Object.hasOwn(HISTORIES, op)) return HISTORIES[op];
+  throw refusal(`which versions ${op} has is not known here`);
+}
+
+/** The version of an operator that an opset has: `Softmax-11`; the mere name of one that is not known here. */
+function versionName(op: string, opset: number): string {
+  if (!Object.hasOwn(HISTORIES, op)) return op;
+  const [first, ...changes] = HISTORIES[op];
+  return `${op}-${changes.findLast(({ since }) => since <= opset)?.since ?? first}`;
+}

@@ -1,0 +1,179 @@
+/** Operators that make an element of an element, and whose settings became inputs: Clip, Dropout, Resize and Cast. */
+
+import type { ModelNode } from "../../model/model.ts";
+import { DTYPES } from "../../../core/tensor/dtype.ts";
+import { tensor } from "../../../core/tensor/tensor.ts";
+import { malformed } from "../../../core/errors.ts";
+import { refusal } from "../meaning.ts";
+import type { Part } from "./change.ts";
+import {
+  attributeValue,
+  inputOf,
+  int,
+  intOf,
+  numberOf,
+  withAttribute,
+  withInputs,
+  withoutAttributes,
+} from "./node-edits.ts";
+import { floatOf, likeData } from "./parts.ts";
+import { INTEGERS } from "./history.ts";
+import type { Step } from "./step.ts";
+
+/** What Clip-6 means without an attribute: the largest float32, whatever the data type of its input. */
+const LARGEST_FLOAT32 = 3.4028234663852886e38;
+const LARGEST_FLOAT16 = 65504;
+
+const BOUNDS = [
+  ["min", -1],
+  ["max", 1],
+] as const;
+
+/** Bounds became inputs; without them the bounds are those of the data type, which infinity is beyond. */
+export const clipInputs: Part = {
+  up(node, step) {
+    const isSame = step.dtypeOf(inputOf(node, 0)) === "float32";
+    return BOUNDS.reduce((one, [name, sign], at) => {
+      const value = numberOf(node, name, isSame ? null : sign * LARGEST_FLOAT32);
+      if (value === null) return one;
+      const bound = step.constant(node, name, likeData(node, step, value));
+      return withInputs(withoutAttributes(one, name), { [at + 1]: bound });
+    }, node);
+  },
+  down(node, step) {
+    const [low, high] = [1, 2].map((at) => Number(step.scalarOf(inputOf(node, at)) ?? Number.NaN));
+    if (low > high) throw refusal(`${step.title} needs a min that is not above max`);
+    const dtype = step.dtypeOf(inputOf(node, 0));
+    return BOUNDS.reduce((one, [name, sign], at) => {
+      const input = inputOf(node, at + 1);
+      if (input === "") {
+        if (dtype === "float32") return one;
+        if (dtype !== "float16")
+          throw refusal(`${step.title} has no ${name} that is the largest ${dtype ?? "value"}`);
+        return withAttribute(one, name, { type: "float", value: sign * LARGEST_FLOAT16 });
+      }
+      return withAttribute(withInputs(one, { [at + 1]: "" }), name, floatOf(step, input, name));
+    }, node);
+  },
+};
+
+/** The mask became a tensor of booleans, of which there is none in the data type of before. */
+export const dropoutMask: Part = {
+  up: (node, step) => withoutMask(node, step),
+  down: (node, step) => withoutMask(node, step),
+};
+
+function withoutMask(node: ModelNode, { title }: Step): ModelNode {
+  if ((node.outputs[1] ?? "") === "") return node;
+  throw refusal(`the mask of ${title} is of another data type`);
+}
+
+/** The ratio became an input, and a second one says whether anything is dropped; by default nothing is. */
+export const dropoutInputs: Part = {
+  up(node, step) {
+    const ratio = numberOf(node, "ratio", null);
+    if (ratio === null) return node;
+    const value = step.constant(node, "ratio", tensor("float32", [], ratio));
+    return withInputs(withoutAttributes(node, "ratio"), { 1: value });
+  },
+  down(node, step) {
+    const training = inputOf(node, 2);
+    if (training !== "" && Number(step.scalarOf(training) ?? 1) !== 0)
+      throw refusal(
+        `${step.title} drops nothing, but here it is not certain that nothing is dropped`,
+      );
+    const plain = withoutAttributes(withInputs(node, { 1: "", 2: "" }), "seed");
+    // Where nothing is dropped the ratio means nothing.
+    const ratio = step.scalarOf(inputOf(node, 1));
+    if (ratio === null) return plain;
+    return withAttribute(plain, "ratio", { type: "float", value: Math.fround(Number(ratio)) });
+  },
+};
+
+/** The region and the scales may be left out; before, they were empty. */
+export const resizeInputs: Part = {
+  down(node, step) {
+    const empty = (position: number): string =>
+      inputOf(node, position) ||
+      step.constant(node, position === 1 ? "roi" : "scales", tensor("float32", [0], []));
+    return withInputs(node, { 1: empty(1), 2: empty(2) });
+  },
+};
+
+/** The version of QuantizeLinear whose scale may be of another data type than its input. */
+const SCALES_APART = 23;
+
+/** The axis of quantization, of which there is none where scale is a scalar. */
+export const quantizedAxis: Part = {
+  down(node, step) {
+    if (step.shapeOf(inputOf(node, 1))?.length !== 0)
+      throw refusal(`${step.title} takes one scale, and here there may be more`);
+    return withoutAttributes(node, "axis");
+  },
+};
+
+/**
+ * The scale has to be of the data type of the input, and was float32 also for integers, as it may be again since
+ * version 23.
+ */
+export const scaleOfInput: Part = {
+  up(node, step) {
+    const isInteger = step.dtypeOf(inputOf(node, 0)) === "int32";
+    if (isInteger && step.target < SCALES_APART)
+      throw refusal(`${step.title} takes a scale of the data type of its input, int32`);
+    return node;
+  },
+};
+
+/** The floor of a quotient of floats; older versions of Mod have only the truncated one, which is `fmod` 1. */
+export const flooredFloats: Part = {
+  down(node, step) {
+    const dtype = step.dtypeOf(inputOf(node, 0)) ?? step.dtypeOf(inputOf(node, 1)) ?? "";
+    if (intOf(node, "fmod", 0) !== 0 || INTEGERS.includes(dtype)) return node;
+    throw refusal(`${step.title} with fmod 0 is for integers`);
+  },
+};
+
+/** What is left after a shift by all bits or more, of which only the newer version speaks. */
+export const shiftsWithin: Part = {
+  down(node, step) {
+    const dtype = step.dtypeOf(inputOf(node, 0));
+    const shifts = step.constantOf(inputOf(node, 1))?.data as Iterable<number | bigint> | undefined;
+    const bits = dtype === null ? 0 : 8 * DTYPES[dtype].bytes;
+    if (shifts !== undefined && Array.from(shifts).every((shift) => shift < bits)) return node;
+    throw refusal(`${step.title} does not shift by all bits, as it may have to here`);
+  },
+};
+
+/** Data types were words, by the names of ONNX's numbers for them. */
+const WORDS: Readonly<Record<string, number>> = {
+  FLOAT: 1,
+  UINT8: 2,
+  INT8: 3,
+  UINT16: 4,
+  INT16: 5,
+  INT32: 6,
+  INT64: 7,
+  STRING: 8,
+  BOOL: 9,
+  FLOAT16: 10,
+  DOUBLE: 11,
+  UINT32: 12,
+  UINT64: 13,
+};
+
+export const castWord: Part = {
+  up(node, { title }) {
+    const word = attributeValue(node, "to");
+    if (typeof word === "string" && Object.hasOwn(WORDS, word))
+      return withAttribute(node, "to", int(WORDS[word]));
+    if (word === undefined) throw malformed("its attribute to is left out");
+    throw refusal(`${title} knows no data type ${word}`);
+  },
+  down(node, { title }) {
+    const number = intOf(node, "to", 0);
+    const word = Object.keys(WORDS).find((one) => WORDS[one] === number);
+    if (word !== undefined) return withAttribute(node, "to", { type: "string", value: word });
+    throw refusal(`${title} has no word for the data type ${number}`);
+  },
+};

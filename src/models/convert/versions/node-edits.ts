@@ -1,0 +1,121 @@
+/** Attributes of a node as a change reads them, and copies of a node with something else in it. */
+
+import { malformed } from "../../../core/errors.ts";
+import { isReference, type Attribute, type ModelNode } from "../../model/model.ts";
+import { refusal } from "../meaning.ts";
+
+/** @throws TensorError `unsupported-model` for an attribute that the caller of a function decides */
+function attributeOf({ attributes }: ModelNode, name: string): Attribute | undefined {
+  if (!Object.hasOwn(attributes, name)) return undefined;
+  const { [name]: attribute } = attributes;
+  if (isReference(attribute))
+    throw refusal(`its attribute ${name} is decided by the caller of its function`);
+  return attribute;
+}
+
+type Value = number | string | boolean | readonly (number | bigint | string)[];
+
+/**
+ * The value of an attribute, undefined where the node does not have it.
+ * @throws TensorError `malformed-file` for one that is a tensor or a graph, which none of those is that are asked for
+ */
+export function attributeValue(node: ModelNode, name: string): Value | undefined {
+  const attribute = attributeOf(node, name);
+  if (attribute === undefined) return undefined;
+  const { type } = attribute;
+  if (type === "int") return Number(attribute.value);
+  if (type === "other" || type === "tensor" || type === "tensors")
+    throw malformed(`its attribute ${name} is of the wrong type`);
+  return attribute.value;
+}
+
+/** @throws TensorError `malformed-file` for an attribute that is no number */
+export function numberOf<T>(node: ModelNode, name: string, absent: T): number | T {
+  const value = attributeValue(node, name);
+  if (value === undefined) return absent;
+  if (typeof value === "number") return value;
+  throw malformed(`its attribute ${name} is no number`);
+}
+
+/**
+ * An integer; one beyond 2^53 is rounded.
+ * @throws TensorError `malformed-file` for an attribute that is no integer
+ */
+export function intOf<T>(node: ModelNode, name: string, absent: T): number | T {
+  const value = numberOf(node, name, null);
+  if (value === null) return absent;
+  if (Number.isInteger(value)) return value;
+  throw malformed(`its attribute ${name} is no integer`);
+}
+
+/** Like {@link intOf}, and exact: ONNX's exporters write 2^63 - 1 for the end of an axis. */
+export function exactIntOf<T>(node: ModelNode, name: string, absent: T): bigint | T {
+  const value = intOf(node, name, null);
+  if (value === null) return absent;
+  const attribute = attributeOf(node, name);
+  return BigInt(attribute?.type === "int" ? attribute.value : value);
+}
+
+/**
+ * A list of integers, undefined where the node does not have it.
+ * @throws TensorError `malformed-file` for an attribute that is no such list
+ */
+export function intsOf(node: ModelNode, name: string): readonly bigint[] | undefined {
+  const attribute = attributeOf(node, name);
+  if (attribute === undefined) return undefined;
+  if (attribute.type === "ints" && attribute.value.every(isWhole))
+    return attribute.value.map(BigInt);
+  throw malformed(`its attribute ${name} is no list of integers`);
+}
+
+const isWhole = (value: number | bigint): boolean =>
+  typeof value === "bigint" || Number.isInteger(value);
+
+/**
+ * An axis as it is counted from the front.
+ * @throws TensorError `malformed-file` for one that lies outside the rank
+ */
+export function fromFront(axis: number, rank: number): number {
+  if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
+  throw malformed(`its axis ${axis} is out of range for rank ${rank}`);
+}
+
+export const ints = (values: readonly (number | bigint)[]): Attribute => ({
+  type: "ints",
+  value: values,
+});
+
+export const int = (value: number | bigint): Attribute => ({ type: "int", value });
+
+export const withAttribute = (node: ModelNode, name: string, value: Attribute): ModelNode => ({
+  ...node,
+  attributes: { ...node.attributes, [name]: value },
+});
+
+/** The same object where it has none of them. */
+export function withoutAttributes(node: ModelNode, ...names: readonly string[]): ModelNode {
+  const entries = Object.entries(node.attributes);
+  const kept = entries.filter(([name]) => !names.includes(name));
+  return kept.length === entries.length ? node : { ...node, attributes: Object.fromEntries(kept) };
+}
+
+/** The name of an input, empty where it is left out. */
+export const inputOf = ({ inputs }: ModelNode, position: number): string => inputs[position] ?? "";
+
+/** The node with other inputs at some positions; `""` leaves an input out. */
+export function withInputs(node: ModelNode, changed: Readonly<Record<number, string>>): ModelNode {
+  const last = Math.max(node.inputs.length - 1, ...Object.keys(changed).map(Number));
+  const inputs = Array.from(
+    { length: last + 1 },
+    (_, position) => changed[position] ?? inputOf(node, position),
+  );
+  return trimmed({ ...node, inputs });
+}
+
+/** Without the names of inputs at the end that are left out, which an older version may not have. */
+export function trimmed(node: ModelNode): ModelNode {
+  const last = node.inputs.findLastIndex((name) => name !== "");
+  return last + 1 === node.inputs.length
+    ? node
+    : { ...node, inputs: node.inputs.slice(0, last + 1) };
+}

@@ -1,0 +1,187 @@
+/** Operators that take parts of a tensor, or add to it: Split, Slice, Pad and TopK. */
+
+import { tensor, type Tensor } from "../../../core/tensor/tensor.ts";
+import { malformed } from "../../../core/errors.ts";
+import { quote } from "../../model/graph.ts";
+import type { ModelNode } from "../../model/model.ts";
+import { refusal } from "../meaning.ts";
+import { known, listToAttribute, listToInput } from "./axes.ts";
+import type { Part } from "./change.ts";
+import {
+  exactIntOf,
+  fromFront,
+  inputOf,
+  int,
+  intOf,
+  ints,
+  intsOf,
+  numberOf,
+  withAttribute,
+  withInputs,
+  withoutAttributes,
+} from "./node-edits.ts";
+import type { Step } from "./step.ts";
+
+/**
+ * `num_outputs` must be there where no sizes are given; the last output is smaller where it does not divide. How sizes
+ * are given out that do not even reach the last output is not said.
+ */
+export const splitCount: Part = {
+  up(node) {
+    if (inputOf(node, 1) !== "") return node;
+    return withAttribute(node, "num_outputs", int(node.outputs.length));
+  },
+  down(node, step) {
+    const count = intOf(node, "num_outputs", null);
+    if (count === null) return node;
+    const { length } = node.outputs;
+    if (count !== length)
+      throw malformed(`its num_outputs is ${count}, but it has ${length} outputs`);
+    const plain = withoutAttributes(node, "num_outputs");
+    const axis = intOf(node, "axis", 0);
+    const size = step.shapeOf(inputOf(node, 0))?.at(axis);
+    if (typeof size !== "number") {
+      throw refusal(`${step.title} makes parts of one size, and the size of the axis is not known`);
+    }
+    if (size % count === 0) return plain;
+    const most = Math.ceil(size / count);
+    const last = size - (count - 1) * most;
+    if (last < 0)
+      throw refusal(`${step.title} takes sizes, and there are none for ${size} in ${count}`);
+    const sizes = Array.from({ length: count }, (_, at) => (at === count - 1 ? last : most));
+    return withInputs(plain, { 1: step.list(node, "split", sizes) });
+  },
+};
+
+/** Bounds became inputs, and steps came. */
+export const sliceInputs: Part = {
+  up: (node, step) =>
+    ["starts", "ends", "axes"].reduce(
+      (one, name, at) => listToInput(one, step, name, at + 1),
+      node,
+    ),
+  down(node, step) {
+    const steps = inputOf(node, 4);
+    if (steps !== "" && known(step, steps, "steps").some((one) => one !== 1n))
+      throw refusal(`${step.title} has no steps`);
+    return ["starts", "ends", "axes"].reduce(
+      (one, name, at) => listToAttribute(one, step, name, at + 1),
+      withInputs(node, { 4: "" }),
+    );
+  },
+};
+
+/** The axes of a Slice may be counted from the back. */
+export const sliceAxesFromBack: Part = {
+  down(node, step) {
+    const axes = inputOf(node, 3);
+    const values = axes === "" ? [] : step.integersOf(axes);
+    if (values?.every((axis) => axis >= 0n) === true) return node;
+    const rank = step.rankOf(inputOf(node, 0));
+    if (values === null || rank === null) {
+      const what = values === null ? "they are no constant" : "the rank of its input is not known";
+      throw refusal(`${step.title} counts axes from the front, and ${what}`);
+    }
+    const counted = values.map((axis) => (axis < 0n ? axis + BigInt(rank) : axis));
+    // All of its lists have to be of one data type.
+    const list =
+      step.dtypeOf(axes) === "int32"
+        ? step.constant(node, "axes", tensor("int32", [counted.length], counted.map(Number)))
+        : step.list(node, "axes", counted);
+    return withInputs(node, { 3: list });
+  },
+};
+
+/** `paddings` was another word. */
+export const padWord: Part = {
+  up: (node) => renamed(node, "paddings", "pads"),
+  down: (node) => renamed(node, "pads", "paddings"),
+};
+
+function renamed(node: ModelNode, from: string, to: string): ModelNode {
+  const values = intsOf(node, from);
+  return values === undefined
+    ? node
+    : withAttribute(withoutAttributes(node, from), to, ints(values));
+}
+
+/** The value that is added became an input, too. */
+export const padInputs: Part = {
+  up(node, step) {
+    const plain = withoutAttributes(listToInput(node, step, "pads", 1), "value");
+    const value = numberOf(node, "value", 0);
+    if (Object.is(value, 0)) return plain;
+    return withInputs(plain, { 2: step.constant(node, "value", likeData(node, step, value)) });
+  },
+  down(node, step) {
+    const plain = withInputs(listToAttribute(node, step, "pads", 1), { 2: "" });
+    const name = inputOf(node, 2);
+    return name === "" ? plain : withAttribute(plain, "value", floatOf(step, name, "value"));
+  },
+};
+
+/** A scalar of the data type of the first input. */
+export function likeData(node: ModelNode, step: Step, value: number): Tensor {
+  const dtype = step.dtypeOf(inputOf(node, 0));
+  if (dtype === null) {
+    const sentence = `${step.title} has an input of the data type of ${quote(inputOf(node, 0))}`;
+    throw refusal(`${sentence}, which is not known`);
+  }
+  return tensor(dtype, [], value);
+}
+
+/** A constant as a float attribute, which has 32 bits. */
+export function floatOf(
+  step: Step,
+  name: string,
+  what: string,
+): { readonly type: "float"; readonly value: number } {
+  const value = step.scalarOf(name);
+  const number = Number(value);
+  if (value !== null && Object.is(Math.fround(number), number))
+    return { type: "float", value: number };
+  const but = value === null ? "it is no constant" : `${number} is no float32`;
+  throw refusal(`${step.title} has its ${what} as an attribute, but here ${but}`);
+}
+
+/** Axes that pads are for; without them pads are for all axes. */
+export const padAxes: Part = {
+  down(node, step) {
+    const name = inputOf(node, 3);
+    if (name === "") return node;
+    const axes = step.integersOf(name);
+    const pads = step.integersOf(inputOf(node, 1));
+    const rank = step.rankOf(inputOf(node, 0));
+    if (axes === null || pads === null || rank === null) {
+      const what = rank === null ? "the rank of its input is not known" : "they are no constants";
+      throw refusal(`${step.title} has pads for all axes; here they are for some, and ${what}`);
+    }
+    if (pads.length !== 2 * axes.length) {
+      throw malformed(`it has ${pads.length} pads for ${axes.length} axes; each has two`);
+    }
+    const all = Array.from({ length: 2 * rank }, () => 0n);
+    for (const [at, axis] of axes.entries()) {
+      const counted = fromFront(Number(axis), rank);
+      all[counted] = pads[at];
+      all[rank + counted] = pads[axes.length + at];
+    }
+    return withInputs(node, { 1: step.list(node, "pads", all), 3: "" });
+  },
+};
+
+/** `k` became an input. */
+export const topKInput: Part = {
+  up(node, step) {
+    const k = exactIntOf(node, "k", null);
+    if (k === null) return node;
+    return withInputs(withoutAttributes(node, "k"), { 1: step.list(node, "k", [k]) });
+  },
+  down(node, step) {
+    const list = step.integersOf(inputOf(node, 1));
+    if (list === null)
+      throw refusal(`${step.title} has its k as an attribute, but here it is no constant`);
+    const [k] = list;
+    if (list.length !== 1) throw malformed(`its k is a list of ${list.length}`);
+    return withAttribute(withInputs(node, { 1: "" }), "k", int(k));
+  },
+};

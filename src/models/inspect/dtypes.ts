@@ -1,0 +1,69 @@
+/**
+ * The data types of a node's inputs checked against its version, each on its own. In the place of the others stand data
+ * types that the version takes, so that a finding is about the input that was checked.
+ */
+
+import type { DType, Reduction } from "../../core/tensor/dtype.ts";
+import type { ErrorFields } from "../../core/errors.ts";
+import { checkDTypes } from "../../core/operators/dtypes.ts";
+import { signatureOf, typesIn } from "../../core/operators/signature.ts";
+import {
+  roleOf,
+  type OperatorVersion,
+  type ParameterSchema,
+} from "../../core/operators/operator.ts";
+import { findingOf, type Finding, type FindingId } from "./findings.ts";
+
+/**
+ * @param siblings all versions of the operator
+ * @param dtypes of the version's inputs, in order; null for one that is not known or left out
+ */
+export function inspectDTypes(
+  version: OperatorVersion,
+  siblings: readonly OperatorVersion[],
+  dtypes: readonly (DType | null)[],
+  reduction: Reduction,
+  fields: ErrorFields,
+): Finding[] {
+  const { inputs } = version;
+  const findings: Finding[] = [];
+  const check = (id: FindingId, known: ReadonlyMap<string, DType>, word: Reduction): boolean => {
+    const types = inputs.map((input) => ({
+      dtype: known.get(input.name) ?? fittingType(version, input, known),
+    }));
+    try {
+      checkDTypes(signatureOf(version), siblings, types, word, fields);
+      return true;
+    } catch (error) {
+      findings.push(findingOf(id, error));
+      return false;
+    }
+  };
+  /** By type constraint: the first input whose data type is taken, which the others must have as well. */
+  const firsts = new Map<string, readonly [string, DType]>();
+  for (const [position, input] of inputs.entries()) {
+    const dtype = dtypes[position];
+    if (dtype === null) continue;
+    const isValue = roleOf(input) === "data" || roleOf(input) === "updates";
+    const id = isValue ? "data-type-not-taken" : "index-type-not-taken";
+    const own = [input.name, dtype] as const;
+    if (!check(id, new Map([own]), "none")) continue;
+    const first = firsts.get(input.type);
+    if (first === undefined) firsts.set(input.type, own);
+    else check("data-types-differ", new Map([first, own]), "none");
+    if (roleOf(input) === "data") check("reduction-undefined", new Map([own]), reduction);
+  }
+  return findings;
+}
+
+/** A data type that the version takes for an input: that of a known input of the same constraint, or else any. */
+function fittingType(
+  version: OperatorVersion,
+  { type }: ParameterSchema,
+  known: ReadonlyMap<string, DType>,
+): DType {
+  const sibling = version.inputs.find((other) => other.type === type && known.has(other.name));
+  const dtype = sibling && known.get(sibling.name);
+  const [first] = typesIn(version, type);
+  return dtype ?? (first as DType);
+}

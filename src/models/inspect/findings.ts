@@ -1,0 +1,88 @@
+/** What inspecting a model can find, a row for each id: the document and the help of the command list these rows. */
+
+import { isTensorError, sentenceOf, type ErrorCode, type ErrorFields } from "../../core/errors.ts";
+
+/**
+ * How bad a finding is. `wrong`: a rule of the specification is broken for certain, so that the node fails or means
+ * something else. `risky`: it is allowed, but runtimes differ in it, or it is wrong by declared types alone. `note`:
+ * something was not looked at.
+ */
+export type Severity = "wrong" | "risky" | "note";
+
+interface FindingRule {
+  /** Of a finding that is certain: what follows from declared types alone is not `wrong`, but `risky`. */
+  readonly severity: Severity;
+  readonly meaning: string;
+}
+
+const wrong = (meaning: string): FindingRule => ({ severity: "wrong", meaning });
+const risky = (meaning: string): FindingRule => ({ severity: "risky", meaning });
+const note = (meaning: string): FindingRule => ({ severity: "note", meaning });
+
+/** Every id there is. Ids stay as they are, because builds look for them. */
+export const FINDINGS = {
+  "no-opset": wrong("the model imports no version of the operator's domain"),
+  "operator-newer-than-opset": wrong("the operator came with a later opset"),
+  "attribute-newer-than-opset": wrong("the attribute came with a later version"),
+  "attribute-unknown": wrong("no version of the operator has the attribute"),
+  "attribute-invalid": wrong("the attribute's type or value is not taken"),
+  "attribute-missing": wrong("an attribute that has to be given is not there"),
+  "reduction-newer-than-opset": wrong("the reduction came with a later version"),
+  "reduction-unknown": wrong("no version has the reduction; several runtimes take it for none"),
+  "reduction-undefined": wrong("the data type does not have the reduction"),
+  "input-count": wrong("too few or too many inputs, or one left out that must not be"),
+  "output-count": wrong("more outputs than the operator makes"),
+  "data-type-not-taken": wrong("the version does not take the data type"),
+  "index-type-not-taken": wrong("the version does not take the data type of indices or axis"),
+  "data-types-differ": wrong("inputs that must have one data type have two"),
+  "rank-does-not-fit": wrong("a rank, or the length of an index tuple, does not fit"),
+  "axis-out-of-range": wrong("the axis lies outside the rank"),
+  "shape-does-not-fit": wrong("shapes of inputs cannot fit"),
+  "index-out-of-range": wrong("a constant index lies outside its axis"),
+  "negative-index-not-taken": wrong("a constant index is negative where the version takes none"),
+  "constant-unreadable": wrong("a constant of indices cannot be read"),
+  "declared-type-differs": wrong("the declared type of an output contradicts its inputs"),
+  "repeated-target": risky("constant indices repeat: which update wins depends on the runtime"),
+  "repeated-target-reduced": risky(
+    "constant indices repeat under a reduction: runtimes race or add in another order",
+  ),
+  "index-filled": risky("a constant index lies outside its axis, where the version gives zeros"),
+  "operator-deprecated": risky("the operator was replaced by another one"),
+  "version-not-known": note("the operator's version at that opset is not known here"),
+  "indices-not-checked": note("constant indices are out of reach, or too many to be looked at"),
+  "graph-too-deep": note("a graph lies too deep in others to be looked at"),
+} as const satisfies Record<string, FindingRule>;
+
+export type FindingId = keyof typeof FINDINGS;
+
+/** One thing that was found, with the fields of an error as far as they apply. */
+export interface Finding extends ErrorFields {
+  readonly id: FindingId;
+  readonly severity: Severity;
+  /** One sentence without the name of the node, which has the finding in its report. */
+  readonly sentence: string;
+  /** The code of the error that running the node would throw. */
+  readonly code?: ErrorCode;
+}
+
+export const finding = (
+  id: FindingId,
+  sentence: string,
+  fields: ErrorFields & { readonly code?: ErrorCode } = {},
+): Finding => ({ id, severity: FINDINGS[id].severity, sentence, ...fields });
+
+export const isFinding = (value: object): value is Finding => "severity" in value;
+
+/**
+ * An error of the package as a finding; its sentence goes without the operator, which the report of the node has.
+ * @throws `error` where it is no error of the package
+ */
+export function findingOf(id: FindingId, error: unknown): Finding {
+  if (!isTensorError(error)) throw error;
+  const { code, input, at, axis, got, expected } = error;
+  const fields = Object.entries({ input, at, axis, got, expected });
+  return finding(id, sentenceOf(error), {
+    code,
+    ...Object.fromEntries(fields.filter(([, value]) => value !== undefined)),
+  });
+}

@@ -1,0 +1,211 @@
+/**
+ * Constant indices, checked against what is known of the shape of data: outside their axis, negative where the version
+ * takes none, repeated. The checks are made by the operator's own Plan, for sizes that stand in for unknown ones.
+ */
+
+import { isTensorError } from "../../core/errors.ts";
+import { readIndices } from "../../core/kernels/read-indices.ts";
+import type { KnownCall } from "../model/family.ts";
+import {
+  roleOf,
+  type InputShapes,
+  type OperatorCall,
+  type PlanInputs,
+} from "../../core/operators/operator.ts";
+import type { Plan } from "../../core/plan/plan.ts";
+import { firstRepeat, split, type Repeat } from "../../core/plan/repeats.ts";
+import {
+  coordinatesOf,
+  isKnown,
+  MAX_RANK,
+  MAX_SIZE,
+  printShape,
+  product,
+  type Dim,
+  type PartialShape,
+} from "../../core/tensor/shape.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
+import { finding, findingOf, type Finding } from "./findings.ts";
+
+/** Plans of more offsets, of 4 bytes each, are not made: a few indices may stand for any number of them. */
+const MAX_OFFSETS = 2 ** 24;
+
+/** A call whose shapes fit, as far as they are known. */
+export interface IndexedCall extends KnownCall {
+  /** Whether the reduction is what the settings say. */
+  readonly isReductionKnown: boolean;
+}
+
+export const inspectIndices = (call: IndexedCall, indices: Tensor): Finding[] => [
+  ...negativeFindings(call, indices),
+  ...planFindings(call, indices),
+];
+
+/** What the version calls its indices. */
+const indicesName = ({ version }: OperatorCall): string =>
+  version.inputs.find((input) => roleOf(input) === "indices")?.name ?? "indices";
+
+/** The first negative index, where the version takes none. */
+function negativeFindings(call: IndexedCall, { data, shape }: Tensor): Finding[] {
+  const { negativeIndices, sinceVersion } = call.version;
+  if (negativeIndices) return [];
+  const values = data as ArrayLike<number | bigint>;
+  for (let position = 0; position < values.length; position++) {
+    const index = values[position];
+    if (index >= 0) continue;
+    const at = coordinatesOf(position, shape);
+    const got = Number.isSafeInteger(Number(index)) ? Number(index) : index;
+    const input = indicesName(call);
+    const sentence = `${input}${printShape(at)} is ${got}, but version ${sinceVersion} takes no negative indices`;
+    const code = "index-out-of-range";
+    return [finding("negative-index-not-taken", sentence, { code, input, at, got })];
+  }
+  return [];
+}
+
+function planFindings(call: IndexedCall, indices: Tensor): Finding[] {
+  const { operator, settings, shapes } = call;
+  const data = standIn(call, indices);
+  if (data === null) return [];
+  const updates = shapes.updates?.map((dim) => (typeof dim === "number" ? dim : 0));
+  const made = { data: data.shape, indices, updates };
+  const isScatter = operator.kind === "scatter";
+  const places = product(operator.layout(made, call).positions);
+  const isCounted =
+    places === product(operator.layout({ ...made, data: data.larger }, call).positions);
+  // Of a gather without batches, indices give one offset each.
+  if ((isScatter || settings.batchDims !== 0) && places > MAX_OFFSETS) {
+    return [notChecked(call, `${isCounted ? `${places} ` : ""}places in data are too many`)];
+  }
+  let plan: Plan;
+  try {
+    plan = planOf(call, made);
+  } catch (error) {
+    if (!isTensorError(error, "index-out-of-range")) throw error;
+    const isFilled = call.version.outOfRange === "fill";
+    return [findingOf(isFilled ? "index-filled" : "index-out-of-range", error)];
+  }
+  if (!isScatter || !call.isReductionKnown) return [];
+  if (product(data.shape) > MAX_SIZE) {
+    return [notChecked(call, "data may have more than 2^32 - 1 elements")];
+  }
+  const repeat = firstRepeat(plan);
+  if (repeat === null) return [];
+  const count = isCounted ? `${split(plan).later.count} of ${places} updates` : "updates";
+  return [repeatFinding(call, made, repeat, count)];
+}
+
+function notChecked(call: IndexedCall, why: string): Finding {
+  const input = indicesName(call);
+  const sentence = `not all was looked at of the constant ${input}: ${why}`;
+  return finding("indices-not-checked", sentence, { input });
+}
+
+function planOf(call: IndexedCall, made: PlanInputs): Plan {
+  const { data, updates } = call.shapes;
+  return call.operator.plan(made, call, {
+    // Negative indices that the version does not take are another finding.
+    negative: true,
+    bounds: "error",
+    merge: false,
+    read: readIndices,
+    shown: { data, updates, negative: call.version.negativeIndices },
+  });
+}
+
+function repeatFinding(
+  call: IndexedCall,
+  made: PlanInputs,
+  repeat: Repeat,
+  count: string,
+): Finding {
+  const { positions, indexAt } = call.operator.layout(made, call);
+  const [at, earlier] = [repeat.position, repeat.earlier].map((position) =>
+    indexAt(coordinatesOf(position, positions)),
+  );
+  const input = indicesName(call);
+  const where = `the first is that of ${input}${printShape(at)}, after ${input}${printShape(earlier)}`;
+  const sentence = `${count} go where another one went; ${where}`;
+  return call.settings.reduction === "none"
+    ? finding("repeated-target", sentence, { code: "duplicate-index", input, at })
+    : finding("repeated-target-reduced", sentence, { input, at });
+}
+
+/** A shape of data in which sizes stand in for those that are not known. */
+interface StandIn {
+  readonly shape: readonly number[];
+  /** The same with other sizes in the place of unknown ones: what differs between the two is not known. */
+  readonly larger: readonly number[];
+}
+
+/**
+ * The axes that indices count along are so long that no index lies outside and that no negative index has the target of
+ * another one: of unknown sizes neither is certain. All others are as short as the shapes allow. Null where too little
+ * is known.
+ */
+function standIn(call: IndexedCall, indices: Tensor): StandIn | null {
+  const { updates } = call.shapes;
+  const data = call.shapes.data ?? smallestShape(call, indices.shape);
+  if (data === null || call.settings.axis === null) return null;
+  const known = withBatches(data, call, indices.shape);
+  if (isKnown(known)) return { shape: known, larger: known };
+  const longest = Math.max(1, ...indices.shape);
+  const sizes = (updates ?? []).map((dim) => (typeof dim === "number" ? dim : 0));
+  const room = 2 * largest(indices) + Math.max(longest, ...sizes);
+  const { axes } = call.operator.layout({ data: known.map(() => room), indices }, call);
+  // The first axis may be a batch, of which each sample has an index.
+  const [batch = 1] = indices.shape;
+  const shapes = [1, longest].flatMap((least) => [least, batch].map((first) => ({ least, first })));
+  for (const { least, first } of shapes) {
+    const sized = (more: number): readonly number[] =>
+      known.map((dim, axis) => {
+        if (typeof dim === "number") return dim;
+        if (axes.includes(axis)) return room + more;
+        return (axis === 0 ? first : least) + more;
+      });
+    const shape = sized(0);
+    if (fits(call, { data: shape, indices: indices.shape, updates: null })) {
+      return { shape, larger: sized(1) };
+    }
+  }
+  return null;
+}
+
+/** The batch axes of data are those of indices. */
+function withBatches(
+  data: readonly Dim[],
+  { settings: { batchDims } }: IndexedCall,
+  indices: readonly number[],
+): readonly Dim[] {
+  const batches = batchDims < 0 ? batchDims + indices.length : batchDims;
+  return data.map((dim, axis) => (typeof dim !== "number" && axis < batches ? indices[axis] : dim));
+}
+
+/** Data of unknown rank: the lowest that the other shapes leave room for. Axes behind those change no target. */
+function smallestShape(call: IndexedCall, indices: readonly number[]): PartialShape {
+  const { updates } = call.shapes;
+  for (let rank = 1; rank <= MAX_RANK; rank++) {
+    const data: readonly Dim[] = Array.from({ length: rank }, () => null);
+    if (fits(call, { data, indices, updates })) return data;
+  }
+  return null;
+}
+
+function fits(call: IndexedCall, shapes: InputShapes): boolean {
+  try {
+    call.operator.inferShape(shapes, call);
+    return true;
+  } catch (error) {
+    if (isTensorError(error)) return false;
+    throw error;
+  }
+}
+
+/** The largest distance of an index from 0. */
+function largest({ data }: Tensor): number {
+  let most = 0;
+  for (const index of data as Iterable<number | bigint>) {
+    most = Math.max(most, Math.abs(Number(index)));
+  }
+  return most;
+}

@@ -1,0 +1,64 @@
+/** A file that is read range by range: the format asks for ranges, and whoever opened the file reads them. */
+
+import { malformed, printValue, readForeign, TensorError } from "../../core/errors.ts";
+import { isBytes, plainBytes } from "../../core/tensor/storage.ts";
+
+/** A file of any size, on a disk, in memory or elsewhere. */
+export interface ByteSource {
+  /** In bytes. */
+  readonly size: number;
+  /** Exactly `length` bytes from `offset` on; the range lies inside the file. */
+  read(offset: number, length: number): Uint8Array;
+}
+
+/**
+ * The bytes from `start` to `end`.
+ * @throws TensorError `malformed-file` where the source returns anything else, `too-large` where memory does not hold
+ * that many bytes
+ */
+export function readRange(source: ByteSource, start: number, end: number): Uint8Array {
+  const length = end - start;
+  let bytes: unknown;
+  try {
+    bytes = source.read(start, length);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new TensorError("too-large", `${length} bytes do not fit in memory`, {}, { cause });
+  }
+  const reading = `reading ${length} bytes from byte ${start} of the file`;
+  const range = plainBytes(bytes, `${reading} must give`);
+  if (range.length === length) return range;
+  throw malformed(`${reading} gave ${range.length} bytes`);
+}
+
+/** Bytes in memory as a file. Their memory may be gone when a range is read, long after the file was opened. */
+export function sourceOfBytes(bytes: unknown, what: string): ByteSource {
+  const whole = plainBytes(bytes, what);
+  const read = (offset: number, length: number): Uint8Array =>
+    plainBytes(whole, what).subarray(offset, offset + length);
+  return { size: whole.length, read };
+}
+
+/**
+ * A file from outside the package, whose size is read once.
+ * @param must what it must be, as the beginning of a sentence
+ * @throws TensorError `malformed-file` for what is no such file
+ */
+export function sourceFrom(value: unknown, must: string): ByteSource {
+  if (typeof value !== "object" || value === null || isBytes(value)) {
+    throw malformed(`${must}, got ${printValue(value)}`);
+  }
+  const parts = (): { size: unknown; read: unknown } => ({
+    size: Reflect.get(value, "size"),
+    read: Reflect.get(value, "read"),
+  });
+  const { size, read } = readForeign(parts, "malformed-file", `${must} that can be read`);
+  if (typeof read !== "function") throw malformed(`${must}, got no function read`);
+  if (!Number.isSafeInteger(size) || Number(size) < 0) {
+    throw malformed(`${must}, got a file of ${printValue(size)} bytes`);
+  }
+  return {
+    size: Number(size),
+    read: (offset, length) => Reflect.apply(read, value, [offset, length]) as Uint8Array,
+  };
+}

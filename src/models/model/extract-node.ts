@@ -1,0 +1,84 @@
+/** Takes one node out of a model, as a model of its own. */
+
+import { TensorError } from "../../core/errors.ts";
+import { checkNode, modelFrom } from "./foreign-model.ts";
+import { quote } from "./graph.ts";
+import {
+  isReference,
+  nodeTitle,
+  renamed,
+  type Constant,
+  type Model,
+  type ModelNode,
+  type ValueInfo,
+} from "./model.ts";
+import { NodeIndex } from "./node-index.ts";
+import { PlaceScopes } from "./place-scopes.ts";
+import { walkNodes } from "./places.ts";
+import { DEFAULTS_SINCE, type Scope } from "./values.ts";
+
+/**
+ * One node of a model as a model of its own. Its inputs that are constants, or follow from constants, are constants of
+ * it; the others are its inputs, of the types that are known of them.
+ *
+ * @param node a node of the model, of a body or of a function in it; or its name or path, as {@link NodeIndex.find}
+ * takes it
+ * @throws TensorError `unsupported-model` for a node that is not there, has a body, or depends on the caller of a
+ * function, and for an input or an output of a data type that is not known; `malformed-file` for what is no model or no
+ * node; and whatever else than a TensorError reading a constant throws
+ */
+export function extractNode(given: Model, node: ModelNode | string): Model {
+  const model = modelFrom(given);
+  const own = typeof node === "string" ? new NodeIndex(model).find(node).node : node;
+  checkNode(own);
+  const scopes = new PlaceScopes(model.irVersion);
+  let extracted: Model | null = null;
+  walkNodes(model, {
+    node: (placed) => {
+      const scope = scopes.learn(placed);
+      if (placed.node === own && extracted === null)
+        extracted = modelOf(own, scope, model, placed.place.opsets);
+    },
+  });
+  if (extracted !== null) return extracted;
+  throw new TensorError("unsupported-model", `the model has no such node as ${nodeTitle(own)}`);
+}
+
+function modelOf(node: ModelNode, scope: Scope, model: Model, opsets: Model["opsets"]): Model {
+  checkAlone(node);
+  const names = [...new Set(node.inputs)].filter((name) => name !== "");
+  const constants = names.flatMap((name): Constant[] => {
+    const found = scope.constantOf(name);
+    return found === null ? [] : [renamed(found, name)];
+  });
+  const isConstant = new Set(constants.map(({ name }) => name));
+  const typed = (name: string): ValueInfo => {
+    const type = scope.typeOf(name);
+    if (type !== null) return { name, type };
+    const sentence = `${nodeTitle(node)} cannot stand alone: the data type of ${quote(name)} is not known`;
+    throw new TensorError("unsupported-model", sentence, { input: name });
+  };
+  const graph = {
+    name: node.name || node.op,
+    inputs: names.filter((name) => !isConstant.has(name)).map(typed),
+    outputs: node.outputs.filter((name) => name !== "").map(typed),
+    nodes: [node],
+    constants,
+  };
+  // Before, every constant had to be an input as well.
+  const irVersion = Math.max(model.irVersion, DEFAULTS_SINCE);
+  return { irVersion, producer: "ndscatter", opsets: opsetsOf(node, opsets), graph };
+}
+
+const opsetsOf = ({ domain }: ModelNode, opsets: Model["opsets"]): Model["opsets"] =>
+  Object.fromEntries(Object.entries(opsets).filter(([one]) => one === domain));
+
+function checkAlone(node: ModelNode): void {
+  for (const [name, attribute] of Object.entries(node.attributes)) {
+    if (attribute.type !== "other") continue;
+    const why = isReference(attribute)
+      ? `its attribute ${name} is decided by the caller of its function`
+      : `its attribute ${name} is no plain value`;
+    throw new TensorError("unsupported-model", `${nodeTitle(node)} cannot stand alone: ${why}`);
+  }
+}

@@ -1,0 +1,237 @@
+/**
+ * Models and nodes as callers give them. A model is plain data that may be edited anywhere, so every function that
+ * takes one first checks that each field of it, of its functions and of its bodies holds what its type says. What the
+ * values mean is checked by whoever uses them.
+ */
+
+import { isArray, malformed, printValue, readForeign, TensorError } from "../../core/errors.ts";
+import { isDType } from "../../core/tensor/dtype.ts";
+import { listFrom, objectsFrom, recordFrom } from "./foreign.ts";
+import { quote } from "./graph.ts";
+import {
+  MAX_BODY_DEPTH,
+  type Attribute,
+  type Constant,
+  type Graph,
+  type Model,
+  type ModelFunction,
+  type ModelNode,
+  type ValueInfo,
+} from "./model.ts";
+
+/**
+ * A copy of a model down to its lists.
+ * @throws TensorError `malformed-file` for what is no model, also in a body, and for a body that holds itself; `dtype`
+ * for a data type that is not known, `shape-mismatch` for a dimension that is no size
+ */
+export function modelFrom(given: Model): Model {
+  const model = recordFrom("a model", given);
+  const opsets = opsetsFrom(model.opsets);
+  checkText("the producer of a model", model.producer);
+  if (typeof model.irVersion !== "number") {
+    throw malformed(
+      `the irVersion of a model must be a number, got ${printValue(model.irVersion)}`,
+    );
+  }
+  const seen: Seen = new Map();
+  const graph = graphFrom(model.graph, seen);
+  if (model.functions === undefined) return { ...model, opsets, graph };
+  const functions = objectsFrom("the functions of a model", model.functions).map((one) => {
+    checkText("the name of a function", one.name);
+    checkText("the domain of a function", one.domain);
+    const { attributes = {} } = one;
+    checkAttributes("the attributes of a function", attributes);
+    checkBodies({ attributes }, seen, 1);
+    return { ...one, opsets: opsetsFrom(one.opsets), graph: graphFrom(one.graph, seen) };
+  });
+  return { ...model, opsets, graph, functions };
+}
+
+/**
+ * The opsets and the graph of a model for a caller that needs few of its nodes. The lists are those of the model, and
+ * nothing in them was looked at: of 10,000 nodes a copy takes 0.7 ms, and a look at each 30 ms.
+ */
+export function modelOfLists(given: Model): Pick<Model, "opsets" | "graph"> {
+  const model = recordFrom("a model", given);
+  const graph = recordFrom("a graph", model.graph);
+  for (const part of ["nodes", "constants", "inputs", "outputs"] as const) {
+    if (isArray(graph[part])) continue;
+    throw malformed(`the ${part} of a graph must be a list, got ${printValue(graph[part])}`);
+  }
+  return { opsets: opsetsFrom(model.opsets), graph };
+}
+
+function opsetsFrom<T extends Readonly<Record<string, number>>>(given: T): T {
+  const opsets = recordFrom("the opsets of a model", given);
+  for (const opset of Object.values<unknown>(opsets)) {
+    if (typeof opset === "number" || typeof opset === "bigint") continue;
+    throw malformed(`the opset of a domain must be a number, got ${printValue(opset)}`);
+  }
+  return opsets;
+}
+
+/** The graphs that were looked at, and how deep, because one graph may be the body of many nodes. */
+type Seen = Map<Graph, number>;
+
+/** The depth of a graph while its nodes are looked at. */
+const AROUND = -1;
+
+function graphFrom(given: Graph, seen: Seen, depth = 0): Graph {
+  const graph = recordFrom("a graph", given);
+  seen.set(given, AROUND);
+  checkText("the name of a graph", graph.name);
+  const nodes = objectsFrom("the nodes of a graph", graph.nodes);
+  for (const node of nodes) {
+    checkNode(node);
+    checkBodies(node, seen, depth + 1);
+  }
+  seen.set(given, depth);
+  const constants = objectsFrom("the constants of a graph", graph.constants);
+  constants.forEach(checkConstant);
+  return {
+    ...graph,
+    inputs: valuesFrom("inputs", graph.inputs),
+    outputs: valuesFrom("outputs", graph.outputs),
+    nodes,
+    constants,
+    ...(graph.values !== undefined && { values: valuesFrom("values", graph.values) }),
+  };
+}
+
+function valuesFrom(what: string, given: readonly ValueInfo[]): ValueInfo[] {
+  const values = objectsFrom(`the ${what} of a graph`, given);
+  values.forEach(checkValue);
+  return values;
+}
+
+function checkBodies(
+  { attributes }: Pick<ModelFunction, "attributes">,
+  seen: Seen,
+  depth: number,
+): void {
+  for (const attribute of Object.values(attributes ?? {})) {
+    if (attribute.type !== "other" || (attribute.graphs ?? null) === null) continue;
+    for (const body of listFrom<Graph>("the graphs of an attribute", attribute.graphs)) {
+      const known = seen.get(body) ?? Infinity;
+      if (known === AROUND) throw malformed("a graph of the model is in a body of its own");
+      if (depth <= MAX_BODY_DEPTH && depth < known) graphFrom(body, seen, depth);
+    }
+  }
+}
+
+/** @throws TensorError `malformed-file` for what is no node of a model */
+export function checkNode(node: ModelNode): void {
+  recordFrom("a node", node);
+  const parts = (): unknown[] => {
+    const { name, op, domain, opset, inputs, outputs, attributes } = node;
+    return [name, op, domain, opset, inputs, outputs, attributes];
+  };
+  const [name, op, domain, opset, inputs, outputs, attributes] = readForeign(
+    parts,
+    "malformed-file",
+    "a node cannot be read",
+  );
+  checkText("the name of a node", name);
+  checkText("the operator of a node", op);
+  checkText("the domain of a node", domain);
+  if (opset !== undefined && typeof opset !== "number")
+    throw malformed(`the opset of a node must be a number, got ${printValue(opset)}`);
+  for (const one of listFrom("the inputs of a node", inputs)) checkText("an input of a node", one);
+  for (const one of listFrom("the outputs of a node", outputs))
+    checkText("an output of a node", one);
+  checkAttributes("the attributes of a node", attributes as ModelNode["attributes"]);
+}
+
+function checkAttributes(what: string, attributes: Readonly<Record<string, Attribute>>): void {
+  for (const [key, one] of Object.entries(recordFrom(what, attributes)))
+    checkAttribute(`the attribute ${quote(key)}`, one);
+}
+
+function checkText(what: string, given: unknown): asserts given is string {
+  if (typeof given !== "string") throw malformed(`${what} must be text, got ${printValue(given)}`);
+}
+
+const isNumber = (value: unknown): boolean => typeof value === "number";
+const isInteger = (value: unknown): boolean => isNumber(value) || typeof value === "bigint";
+const isText = (value: unknown): boolean => typeof value === "string";
+const isBoolean = (value: unknown): boolean => typeof value === "boolean";
+
+/** What the value of an attribute is, by the type of the attribute. */
+const VALUES: Readonly<
+  Record<string, readonly [what: string, isOne: (value: unknown) => boolean]>
+> = {
+  int: ["a number", isInteger],
+  float: ["a number", isNumber],
+  string: ["text", isText],
+  boolean: ["true or false", isBoolean],
+  other: ["text", isText],
+};
+
+/** What the elements of a list are. */
+const ELEMENTS: typeof VALUES = {
+  ints: ["numbers", isInteger],
+  floats: ["numbers", isNumber],
+  strings: ["texts", isText],
+};
+
+function checkAttribute(what: string, given: Attribute): void {
+  const attribute = recordFrom(what, given);
+  const { type, value } = attribute;
+  const wrong = (kind: string, got: unknown): TensorError =>
+    malformed(`${what} must be ${kind}, got ${printValue(got)}`);
+  if (type === "tensor") return checkConstant(recordFrom(what, value));
+  if (type === "tensors") return objectsFrom(what, value).forEach(checkConstant);
+  if (!isText(type)) throw wrong("of a type", type);
+  if (Object.hasOwn(ELEMENTS, type)) {
+    const [kind, isOne] = ELEMENTS[type];
+    const odd = listFrom<unknown>(what, value).findIndex((one) => !isOne(one));
+    if (odd !== -1) throw wrong(`a list of ${kind}`, (value as readonly unknown[])[odd]);
+    return;
+  }
+  if (!Object.hasOwn(VALUES, type)) throw wrong("of a type that attributes have", type);
+  const [kind, isOne] = VALUES[type];
+  if (!isOne(value)) throw wrong(kind, value);
+  if (type === "other" && attribute.reference !== undefined)
+    checkText(`the reference of ${what}`, attribute.reference);
+}
+
+function checkConstant(given: Constant): void {
+  const parts = (): unknown[] => [given.name, given.dtype, given.shape, typeof given.read];
+  const [name, dtype, shape, kind] = readForeign(
+    parts,
+    "malformed-file",
+    "a constant of a graph cannot be read",
+  );
+  checkText("the name of a constant", name);
+  if (kind !== "function") throw malformed("a constant of a graph must have a function read");
+  if (dtype !== null) checkDType(dtype, name);
+  checkShape(shape, name, false);
+}
+
+function checkValue(given: ValueInfo): void {
+  const { name, type } = recordFrom("a value of a graph", given);
+  checkText("the name of a value", name);
+  if (type === null) return;
+  const { dtype, shape } = recordFrom(`the type of ${quote(name)}`, type);
+  checkDType(dtype, name);
+  if (shape !== null) checkShape(shape, name, true);
+}
+
+function checkDType(dtype: unknown, name: string): void {
+  if (isDType(dtype)) return;
+  const what = typeof dtype === "string" ? dtype : printValue(dtype);
+  const sentence = `${what} is no data type, for ${quote(name)}`;
+  throw new TensorError("dtype", sentence, { input: name });
+}
+
+const isSize = (dim: unknown): boolean => Number.isSafeInteger(dim) && Number(dim) >= 0;
+
+/** @param isPartial whether names and nulls may stand for sizes that are not known */
+function checkShape(given: unknown, name: string, isPartial: boolean): void {
+  const isOpen = (dim: unknown): boolean => isPartial && (dim === null || isText(dim));
+  const dims = listFrom<unknown>(`the shape of ${quote(name)}`, given);
+  const odd = dims.findIndex((dim) => !isSize(dim) && !isOpen(dim));
+  if (odd === -1) return;
+  const sentence = `${quote(name)} has the dimension ${printValue(dims[odd])}, which is no size`;
+  throw new TensorError("shape-mismatch", sentence, { input: name });
+}

@@ -1,0 +1,53 @@
+/** Objects and lists as callers give them, copied once. `foreign-model.ts` makes models of them. */
+
+import { isArray, malformed, printValue, readForeign } from "../../core/errors.ts";
+
+/** A copy of an object's own properties. */
+export function recordFrom<T>(what: string, given: T): T {
+  if (typeof given === "object" && given !== null && !isArray(given)) {
+    return readForeign(() => ({ ...given }), "malformed-file", `${what} cannot be read`);
+  }
+  throw malformed(`${what} must be an object, got ${printValue(given)}`);
+}
+
+/** A copy of a list without holes. One that lies about its length ends where its entries do. */
+export function listFrom<T>(what: string, given: readonly T[] | unknown): T[] {
+  if (!isArray(given)) throw malformed(`${what} must be a list, got ${printValue(given)}`);
+  const read = (): T[] => {
+    const copy: T[] = [];
+    const length = Number(given.length);
+    for (let at = 0; at < length; at++) {
+      const entry = given[at];
+      if (entry === undefined) throw malformed(`${what} must be a list without holes`);
+      copy.push(entry as T);
+    }
+    return copy;
+  };
+  return readForeign(read, "malformed-file", `${what} cannot be read`);
+}
+
+/** A copy of a list of objects. */
+export function objectsFrom<T>(what: string, given: readonly T[]): T[] {
+  const list = listFrom<T>(what, given);
+  const odd = list.find((entry) => typeof entry !== "object" || entry === null || isArray(entry));
+  if (odd === undefined) return list;
+  throw malformed(`${what} must be objects, got ${printValue(odd)}`);
+}
+
+/**
+ * The first entry of a list that passes `test`, which may read any field of it. Nothing is copied, but a list that lies
+ * about its length ends where its entries do, as it does for {@link listFrom}.
+ */
+export const findIn = <T>(list: readonly T[], test: (entry: T) => boolean): T | undefined =>
+  readForeign(
+    () => {
+      const length = Number(list.length);
+      for (let at = 0; at < length; at++) {
+        const entry = list[at];
+        if (entry === undefined || test(entry)) return entry;
+      }
+      return undefined;
+    },
+    "malformed-file",
+    "a list of a graph cannot be read",
+  );

@@ -1,0 +1,199 @@
+/**
+ * Operators that run without a Plan, because few models do without them: ONNX's `Constant`, `Identity` and `Cast`, and
+ * OpenVINO's `Convert`.
+ *
+ * ONNX: Operators, Constant-1 to -25, Identity-1 to -25, Cast-6 to -25. OpenVINO: Convert-1.
+ */
+
+import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
+import { printValue, TensorError } from "../../core/errors.ts";
+import { tensor, type Tensor } from "../../core/tensor/tensor.ts";
+import { castTensor } from "./cast.ts";
+import { dtypeOfElementType, dtypeOfNumber } from "./element-type.ts";
+import {
+  constant,
+  isReference,
+  readConstant,
+  renamed,
+  type Attribute,
+  type Constant,
+  type ModelNode,
+} from "./model.ts";
+
+/** Makes the outputs of a node. */
+export type InlineOperator = (
+  node: ModelNode,
+  inputs: readonly Tensor[],
+  opset: number,
+) => Tensor[];
+
+/** How a node is run without a Plan; null for all other operators. */
+export function inlineOperator({ domain, op }: ModelNode): InlineOperator | null {
+  if (domain === "openvino") return op === "Convert" ? openvinoConvert : null;
+  return domain === "ai.onnx" && Object.hasOwn(ONNX_INLINE, op) ? ONNX_INLINE[op] : null;
+}
+
+/** Whether a node makes its values of its own attributes alone, none of which the caller of a function decides. */
+export const isConstantNode = (node: ModelNode): boolean =>
+  inlineOperator(node) !== null &&
+  node.inputs.length === 0 &&
+  !Object.values(node.attributes).some(isReference);
+
+/**
+ * The constant that a `Constant` node makes, not read yet; null for other nodes and for values that are no tensor.
+ * @throws TensorError `attribute` for a node that is wrong by its opset
+ */
+export function constantOf(node: ModelNode, opset: number): Constant | null {
+  if (inlineOperator(node) !== constantNode) return null;
+  const [output = ""] = node.outputs;
+  const { value } = node.attributes;
+  if (value?.type === "tensor") return renamed(value.value, output);
+  const isShort = Object.entries(node.attributes).every(([name, { type }]) => NAMES[type] === name);
+  return isShort ? constant(output, constantNode(node, [], opset)[0]) : null;
+}
+
+/** The data type that a `Cast` or `Convert` node makes; null for other nodes and for types that are not known here. */
+export function destinationOf({ domain, op, attributes }: ModelNode): DType | null {
+  if (domain === "ai.onnx" && op === "Cast") {
+    const { to } = attributes;
+    return to?.type === "int" ? dtypeOfNumber(Number(to.value)) : null;
+  }
+  if (domain !== "openvino" || op !== "Convert") return null;
+  const { destination_type: destination } = attributes;
+  return destination?.type === "string" ? dtypeOfElementType(destination.value) : null;
+}
+
+const identity: InlineOperator = ({ op, attributes }, inputs, opset) => {
+  const [odd] = Object.keys(attributes);
+  if (odd !== undefined) {
+    throw new TensorError("attribute", `there is no attribute ${printValue(odd)}: it has none`, {
+      op,
+      opset,
+    });
+  }
+  checkInputs(op, inputs, 1, opset);
+  return [inputs[0]];
+};
+
+/** `saturate` and `round_mode` only matter for floats narrower than 16 bits, which are not cast here. */
+const cast: InlineOperator = (node, inputs, opset) => {
+  const { op, attributes } = node;
+  const fields = { op, opset };
+  const odd = Object.keys(attributes).find((name) => !CAST_ATTRIBUTES.includes(name));
+  if (odd !== undefined) {
+    const sentence = `there is no attribute ${printValue(odd)}: it has ${CAST_ATTRIBUTES.join(", ")}`;
+    throw new TensorError("attribute", sentence, fields);
+  }
+  const dtype = destinationOf(node);
+  if (dtype === null) {
+    const sentence = "to must be the number of a data type that is known here";
+    throw new TensorError("attribute", sentence, fields);
+  }
+  checkInputs(op, inputs, 1, opset);
+  const [input] = inputs;
+  const narrow = [input.dtype, dtype].find((one) => DTYPES[one].family === "minifloat");
+  if (narrow !== undefined) {
+    throw new TensorError("dtype", `${narrow} is not cast here`, { ...fields, input: "input" });
+  }
+  return [castTensor(input, dtype, { ...fields, input: "input" })];
+};
+
+const CAST_ATTRIBUTES: readonly string[] = ["to", "saturate", "round_mode"];
+
+const openvinoConvert: InlineOperator = ({ op, attributes }, inputs, opset) => {
+  const fields = { op, opset };
+  const names = Object.keys(attributes);
+  const { destination_type: destination } = attributes;
+  if (names.length !== 1 || destination?.type !== "string") {
+    const sentence = "there must be the attribute destination_type, a string, and no other";
+    throw new TensorError("attribute", sentence, fields);
+  }
+  const dtype = dtypeOfElementType(destination.value);
+  if (dtype === null) {
+    const sentence = `destination_type must be a data type that this package has, got ${printValue(destination.value)}`;
+    throw new TensorError("attribute", sentence, fields);
+  }
+  checkInputs(op, inputs, 1, opset);
+  return [castTensor(inputs[0], dtype, { ...fields, input: "data" })];
+};
+
+const constantNode: InlineOperator = ({ op, attributes }, inputs, opset) => {
+  checkInputs(op, inputs, 0, opset);
+  const given = Object.entries(attributes);
+  const [first] = given;
+  if (given.length !== 1) {
+    throw new TensorError("attribute", `there must be exactly one value, got ${given.length}`, {
+      op,
+      opset,
+    });
+  }
+  const [name, attribute] = first;
+  const result = valueOf(name, attribute);
+  if (result === null) {
+    throw new TensorError(
+      "attribute",
+      `the attribute ${printValue(name)} of type ${attribute.type} cannot be read as a tensor`,
+      { op, opset },
+    );
+  }
+  if (name !== "value" && opset < SHORT_VALUES) {
+    throw new TensorError("attribute", `attribute ${name} came with version ${SHORT_VALUES}`, {
+      op,
+      opset,
+    });
+  }
+  return [result];
+};
+
+/** The version of Constant that brought the attributes that hold bare values and lists. */
+export const SHORT_VALUES = 12;
+
+const ONNX_INLINE: Readonly<Record<string, InlineOperator>> = {
+  Constant: constantNode,
+  Identity: identity,
+  Cast: cast,
+};
+
+/** Bare values have rank 0 and lists rank 1; ints are int64 and floats float32. */
+function valueOf(name: string, attribute: Attribute): Tensor | null {
+  const { type, value } = attribute;
+  if (name !== NAMES[type]) return null;
+  switch (type) {
+    case "tensor":
+      return readConstant(value);
+    case "int":
+      return tensor("int64", [], value);
+    case "ints":
+      return tensor("int64", [value.length], value);
+    case "float":
+      return tensor("float32", [], value);
+    case "floats":
+      return tensor("float32", [value.length], value);
+    case "string":
+      return tensor("string", [], value);
+    case "strings":
+      return tensor("string", [value.length], value);
+    default:
+      return null;
+  }
+}
+
+/** The name that the attribute of `Constant` must have, by its type; null for types that it does not take. */
+const NAMES: Readonly<Record<Attribute["type"], string | null>> = {
+  tensor: "value",
+  int: "value_int",
+  ints: "value_ints",
+  float: "value_float",
+  floats: "value_floats",
+  string: "value_string",
+  boolean: null,
+  strings: "value_strings",
+  tensors: null,
+  other: null,
+};
+
+function checkInputs(op: string, inputs: readonly Tensor[], needed: number, opset: number): void {
+  if (inputs.length === needed) return;
+  const sentence = `there must be ${needed} inputs, got ${inputs.length}`;
+  throw new TensorError("shape-mismatch", sentence, { op, opset, got: inputs.length });
+}

@@ -1,0 +1,115 @@
+/** The tensors that a model is given, checked against the inputs that its graph declares. */
+
+import { TensorError } from "../../core/errors.ts";
+import type { TensorType } from "../../core/operators/operator.ts";
+import { printShape } from "../../core/tensor/shape.ts";
+import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
+import { listNames, quote } from "./graph.ts";
+import type { Graph } from "./model.ts";
+
+/** The size that the name of a dimension stands for, and the first input that has it. */
+interface Binding {
+  readonly size: number;
+  readonly input: string;
+}
+
+/**
+ * The given tensors by name. An input that is a constant as well may be left out, because the constant is its default;
+ * before IR version 4 of ONNX every constant had to be an input.
+ * @throws TensorError `shape-mismatch` for missing and unknown names and for sizes that do not fit, `dtype`, `rank`
+ */
+export function bindInputs(
+  graph: Graph,
+  inputs: Readonly<Record<string, unknown>>,
+): Map<string, Tensor> {
+  const tensors = bindGiven(graph, inputs, new Map());
+  const defaults = new Set(graph.constants.map(({ name }) => name));
+  const needed = graph.inputs.map(({ name }) => name).filter((name) => !defaults.has(name));
+  const missing = needed.find((name) => !tensors.has(name));
+  if (missing === undefined) return tensors;
+  throw missingInput(missing, needed, "the model");
+}
+
+/**
+ * {@link bindInputs} for a caller that need not give all inputs.
+ * @param bindings holds the sizes of named dimensions to one size each; absent where that is left to a runtime
+ */
+export function bindGiven(
+  graph: Graph,
+  inputs: Readonly<Record<string, unknown>>,
+  bindings?: Map<string, Binding>,
+): Map<string, Tensor> {
+  const names = graph.inputs.map(({ name }) => name);
+  const declared = new Set(names);
+  const defaults = new Set(graph.constants.map(({ name }) => name));
+  const unknown = Object.keys(inputs).find((name) => !declared.has(name));
+  if (unknown !== undefined) {
+    const what = defaults.has(unknown)
+      ? `${quote(unknown)} is a constant of the model, not an input`
+      : `the model has no input ${quote(unknown)}`;
+    throw new TensorError("shape-mismatch", `${what}; it has ${listNames(names)}`, {
+      input: unknown,
+    });
+  }
+  const tensors = new Map<string, Tensor>();
+  for (const { name, type } of graph.inputs) {
+    if (!Object.hasOwn(inputs, name)) continue;
+    const value = asTensor(inputs[name], {}, name);
+    if (type !== null) checkInput(name, type, value, bindings);
+    tensors.set(name, value);
+  }
+  return tensors;
+}
+
+export const missingInput = (name: string, needed: readonly string[], who: string): TensorError =>
+  new TensorError(
+    "shape-mismatch",
+    `${who} needs an input ${quote(name)}; its inputs are ${listNames(needed)}`,
+    { input: name },
+  );
+
+function checkInput(
+  input: string,
+  { dtype, shape }: TensorType,
+  value: Tensor,
+  bindings?: Map<string, Binding>,
+): void {
+  if (value.dtype !== dtype) {
+    throw new TensorError(
+      "dtype",
+      `the model's input ${quote(input)} is ${dtype}, got ${value.dtype}`,
+      { input },
+    );
+  }
+  if (shape === null) return;
+  if (value.shape.length !== shape.length) {
+    throw new TensorError(
+      "rank",
+      `the model's input ${quote(input)} has rank ${shape.length}, ${printShape(shape)}, ` +
+        `got ${printShape(value.shape)}`,
+      { input, got: value.shape.length },
+    );
+  }
+  for (const [axis, dim] of shape.entries()) {
+    const got = value.shape[axis];
+    const fields = { input, axis, got };
+    if (typeof dim === "number" && dim !== got) {
+      throw new TensorError(
+        "shape-mismatch",
+        `the model's input ${quote(input)} has the shape ${printShape(shape)}, got ${printShape(value.shape)}`,
+        fields,
+      );
+    }
+    if (typeof dim !== "string" || bindings === undefined) continue;
+    const first = bindings.get(dim);
+    if (first !== undefined && first.size !== got) {
+      throw new TensorError(
+        "shape-mismatch",
+        `${quote(dim)} stands for one size, but is ${first.size} in ${quote(first.input)} ` +
+          `and ${got} in ${quote(input)}`,
+        fields,
+      );
+    }
+    bindings.set(dim, { size: got, input });
+  }
+}

@@ -1,0 +1,68 @@
+/** A value as far as it is known before the model runs, and how two sources of knowledge make one. */
+
+import type { TensorType } from "../../core/operators/operator.ts";
+import { compatible, unifyDims, type Dim } from "../../core/tensor/shape.ts";
+import type { Constant } from "./model.ts";
+import { sameDims, sameType } from "./same-type.ts";
+
+export interface Known {
+  readonly type: TensorType | null;
+  /** Read only when its values are needed. */
+  readonly constant: Constant | null;
+  /**
+   * Where a rule has followed them, the elements of an integer value of rank 0 or 1: numbers, names of dimensions, and
+   * null for what is not known. Where all are numbers, the value is a constant as well.
+   */
+  readonly elements: readonly Dim[] | null;
+}
+
+/** A value of which nothing is known. */
+export const NOTHING_KNOWN: Known = { type: null, constant: null, elements: null };
+
+/** A constant; one of a data type that is not known here has no type. */
+export function knownConstant(constant: Constant): Known {
+  const { dtype, shape } = constant;
+  return { type: dtype && { dtype, shape }, constant, elements: null };
+}
+
+/**
+ * What is known, completed by a declared type. A declaration that contradicts what is known is ignored.
+ * @returns `known` itself where the declaration adds nothing
+ */
+export function withDeclared(known: Known, declared: TensorType | null): Known {
+  if (declared === null) return known;
+  const { type } = known;
+  const both = type === null ? declared : (unifyTypes(type, declared) ?? type);
+  const completed = { ...known, type: both };
+  return sameKnown(completed, known) ? known : completed;
+}
+
+export const sameKnown = (a: Known, b: Known): boolean =>
+  sameType(a.type, b.type) &&
+  // Constants of elements that were followed are made anew each time.
+  (a.elements === null || b.elements === null
+    ? a.elements === b.elements && a.constant === b.constant
+    : sameDims(a.elements, b.elements));
+
+/** A type that is both `a` and `b`, or null where they contradict each other. */
+export function unifyTypes(a: TensorType, b: TensorType): TensorType | null {
+  const { dtype } = a;
+  if (dtype !== b.dtype) return null;
+  if (a.shape === null || b.shape === null) return { dtype, shape: a.shape ?? b.shape };
+  const { shape } = b;
+  if (!compatible(a.shape, shape)) return null;
+  return { dtype, shape: a.shape.map((dim, axis) => unifyDims(dim, shape[axis])) };
+}
+
+/** What is known of a value that is one of the two. */
+export function eitherKnown(a: Known, b: Known): Known {
+  if (sameKnown(a, b)) return a;
+  const [one, other] = [a.type, b.type];
+  if (one === null || other === null || one.dtype !== other.dtype) return NOTHING_KNOWN;
+  const { dtype } = one;
+  const isRanked = one.shape !== null && one.shape.length === other.shape?.length;
+  const shape = isRanked
+    ? one.shape.map((dim, axis) => (dim === other.shape?.[axis] ? dim : null))
+    : null;
+  return { ...NOTHING_KNOWN, type: { dtype, shape } };
+}

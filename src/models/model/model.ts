@@ -1,0 +1,312 @@
+/**
+ * A model as plain data, in no format: readers make it from files, writers make files from it. Every field may be
+ * edited in place, and nodes may be written as literals.
+ *
+ * It shows what this package understands. The rest of its file (metadata, types of sequences, fields that are newer
+ * than the package) stays with the parts of the model under the symbol `SOURCE`. Object spread copies it along, and a
+ * writer of the same format writes it back.
+ */
+
+import { isDType, type DType } from "../../core/tensor/dtype.ts";
+import { isArray, malformed, printValue, TensorError } from "../../core/errors.ts";
+import type { TensorType } from "../../core/operators/operator.ts";
+import { printShape, sameShape } from "../../core/tensor/shape.ts";
+import { listFrom, recordFrom } from "./foreign.ts";
+import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
+
+/** The key under which a part of a model keeps what its file says of it, for the writer of that format alone. */
+export const SOURCE: unique symbol = Symbol("source");
+
+interface Sourced {
+  readonly [SOURCE]?: unknown;
+}
+
+export interface Model extends Sourced {
+  /** The version of the file format: `ir_version` of ONNX, the `version` of the `net` of OpenVINO. */
+  irVersion: number;
+  /** The tool that wrote the file; may be empty. */
+  producer: string;
+  /** The version of the operator set of each domain; ONNX's own domain is `ai.onnx` here, never `""`. */
+  opsets: Record<string, number>;
+  graph: Graph;
+  /** Operators that the model defines itself. None can be made or removed; of each the nodes and opsets may change. */
+  readonly functions?: readonly ModelFunction[];
+}
+
+/** An operator that is defined by a graph. Its inputs have no types, because its callers decide them. */
+export interface ModelFunction {
+  readonly name: string;
+  readonly domain: string;
+  /** The versions of domains that its nodes are of, which need not be the model's. */
+  readonly opsets: Readonly<Record<string, number>>;
+  readonly graph: Graph;
+  /** Values of the attributes that a call may leave out; a writer keeps those of the file. */
+  readonly attributes?: Readonly<Record<string, Attribute>>;
+}
+
+/** Nodes, and the named values between them. A value is an input, a constant or an output of a node. */
+export interface Graph extends Sourced {
+  name: string;
+  inputs: ValueInfo[];
+  outputs: ValueInfo[];
+  /** In an order in which they can run. */
+  nodes: ModelNode[];
+  constants: Constant[];
+  /** Declared types of values that are neither inputs nor outputs; nothing holds a run to them. */
+  values?: ValueInfo[];
+}
+
+/** How deep bodies are read: a body in a body is at depth 2. Only hostile files nest deeper than a few levels. */
+export const MAX_BODY_DEPTH = 16;
+
+/** A value and its type; null where none is declared, and for anything but a tensor of a data type known here. */
+export interface ValueInfo extends Sourced {
+  name: string;
+  type: TensorType | null;
+}
+
+export interface ModelNode extends Sourced {
+  /** Possibly empty, and not necessarily unique. */
+  name: string;
+  op: string;
+  domain: string;
+  /** Present in formats where every node has its own (OpenVINO); otherwise the model's version of the domain counts. */
+  opset?: number;
+  /** Names of values; `""` stands for an optional input that is left out. */
+  inputs: string[];
+  outputs: string[];
+  attributes: Record<string, Attribute>;
+}
+
+/** An attribute with the type that its file gives it: an int 1 and a float 1 are two things. */
+export type Attribute = Sourced &
+  (
+    | { readonly type: "int"; readonly value: number | bigint }
+    | { readonly type: "float"; readonly value: number }
+    | { readonly type: "string"; readonly value: string }
+    /** Only in formats that have booleans beside ints (OpenVINO). */
+    | { readonly type: "boolean"; readonly value: boolean }
+    | { readonly type: "tensor"; readonly value: Constant }
+    | { readonly type: "ints"; readonly value: readonly (number | bigint)[] }
+    | { readonly type: "floats"; readonly value: readonly number[] }
+    | { readonly type: "strings"; readonly value: readonly string[] }
+    | { readonly type: "tensors"; readonly value: readonly Constant[] }
+    /** Anything else, by ONNX's name of its type (`GRAPH`); it is kept, and written as it was. */
+    | {
+        readonly type: "other";
+        readonly value: string;
+        /** The graphs in it: the bodies of If, Loop and Scan. Null where they are nested too deep to be read. */
+        readonly graphs?: readonly Graph[] | null;
+        /** In a function, the name of the caller's attribute that has the value. */
+        readonly reference?: string;
+      }
+  );
+
+/** Whether the value is an attribute of the caller of the function that the node is in. */
+export const isReference = (
+  attribute: Attribute,
+): attribute is Attribute & { readonly reference: string } =>
+  attribute.type === "other" && attribute.reference !== undefined;
+
+/** A named tensor that is decoded only when it is read. */
+export interface Constant extends Sourced {
+  readonly name: string;
+  /** Null for a data type that is not known here. */
+  readonly dtype: DType | null;
+  readonly shape: readonly number[];
+  /**
+   * The tensor; each call decodes it into memory of its own.
+   * @throws TensorError `malformed-file`, `too-large`, and `unsupported-model` for external data that cannot be reached
+   */
+  read(): Tensor;
+}
+
+/**
+ * The tensor of a constant, whoever made the constant.
+ * @throws TensorError as {@link Constant.read}, and `malformed-file` for another tensor than the constant says. What
+ * else `read` throws is its owner's, such as the error of a file that external data are in, and passes through.
+ */
+export function readConstant(one: Constant): Tensor {
+  const { name, dtype, shape } = one;
+  const value = asTensor(one.read(), {}, name);
+  if (value.dtype === dtype && sameShape(value.shape, shape)) return value;
+  const what = `the constant ${printValue(name)} is of ${dtype ?? "an unknown data type"}`;
+  const says = `${what} and shape ${printShape(shape)}`;
+  throw malformed(`${says}, but reads as ${value.dtype} of shape ${printShape(value.shape)}`);
+}
+
+/** A constant under another name. `read` is called as the method that it may be. */
+export const renamed = (one: Constant, name: string): Constant =>
+  one.name === name ? one : { ...one, name, read: () => one.read() };
+
+/** `tensor` as a constant of a model. It is not copied. */
+export function constant(name: string, tensor: Tensor): Constant {
+  const value = asTensor(tensor, {}, typeof name === "string" ? name : undefined);
+  return { name, dtype: value.dtype, shape: value.shape, read: () => value };
+}
+
+/**
+ * What {@link buildModel} takes for an attribute: whole numbers are ints, others floats; lists likewise, and `[]` is a
+ * list of ints.
+ */
+export type AttributeInput =
+  | Attribute
+  | Tensor
+  | number
+  | bigint
+  | string
+  | boolean
+  | readonly (number | bigint)[]
+  | readonly string[];
+
+export interface ModelNodeSpec {
+  readonly op: string;
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+  readonly name?: string;
+  readonly domain?: string;
+  readonly attributes?: Readonly<Record<string, AttributeInput>>;
+}
+
+/** A model as a literal, for {@link buildModel}. */
+export interface ModelSpec {
+  readonly opsets: Readonly<Record<string, number>>;
+  readonly inputs?: Readonly<Record<string, TensorType>>;
+  readonly outputs: Readonly<Record<string, TensorType | null>>;
+  readonly constants?: Readonly<Record<string, Tensor>>;
+  readonly nodes: readonly ModelNodeSpec[];
+  readonly name?: string;
+  readonly irVersion?: number;
+  readonly producer?: string;
+}
+
+/** The IR version of ONNX 1.10 to 1.13. Every runtime in use reads it, with operator sets of any age. */
+export const IR_VERSION = 8;
+
+/**
+ * A model from literals:
+ *
+ * ```ts
+ * buildModel({
+ *   opsets: { "ai.onnx": 18 },
+ *   inputs: {
+ *     data: { dtype: "float32", shape: ["N", 4] },
+ *     updates: { dtype: "float32", shape: [1, 4] },
+ *   },
+ *   constants: { indices: tensor("int64", [1, 1], [2]) },
+ *   nodes: [
+ *     {
+ *       op: "ScatterND",
+ *       inputs: ["data", "indices", "updates"],
+ *       outputs: ["y"],
+ *       attributes: { reduction: "add" },
+ *     },
+ *   ],
+ *   outputs: { y: { dtype: "float32", shape: ["N", 4] } },
+ * });
+ * ```
+ *
+ * @throws TensorError `attribute` for an attribute that is none of {@link AttributeInput}, `dtype` for a type whose
+ * data type is not known
+ */
+export function buildModel(spec: ModelSpec): Model {
+  const {
+    opsets,
+    inputs = {},
+    outputs,
+    constants = {},
+    nodes,
+    name = "graph",
+    irVersion = IR_VERSION,
+    producer = "ndscatter",
+  } = recordFrom("a model", spec);
+  return {
+    irVersion,
+    producer,
+    opsets: byDomain(Object.entries(recordFrom("the opsets of a model", opsets))),
+    graph: {
+      name,
+      inputs: valuesFrom("the inputs of a model", inputs),
+      outputs: valuesFrom("the outputs of a model", outputs),
+      nodes: listFrom<ModelNodeSpec>("the nodes of a model", nodes).map(nodeOf),
+      constants: Object.entries(recordFrom("the constants of a model", constants)).map(
+        ([value, tensor]) => constant(value, tensor),
+      ),
+    },
+  };
+}
+
+const valuesFrom = (
+  what: string,
+  types: Readonly<Record<string, TensorType | null>>,
+): ValueInfo[] =>
+  Object.entries(recordFrom(what, types)).map(([name, type]) => valueInfo(name, type));
+
+function nodeOf(spec: ModelNodeSpec): ModelNode {
+  const node = recordFrom("a node", spec);
+  const { op, inputs, outputs, name = "", domain = "", attributes = {} } = node;
+  return {
+    name,
+    op,
+    domain: domainName(domain),
+    inputs: listFrom("the inputs of a node", inputs),
+    outputs: listFrom("the outputs of a node", outputs),
+    attributes: mapValues(recordFrom("the attributes of a node", attributes), attributeFrom),
+  };
+}
+
+function valueInfo(name: string, type: TensorType | null): ValueInfo {
+  if (type === null) return { name, type };
+  const { dtype } = recordFrom("a type", type);
+  if (isDType(dtype)) return { name, type };
+  throw new TensorError(
+    "dtype",
+    `${typeof dtype === "string" ? dtype : printValue(dtype)} is no data type, for ${printValue(name)}`,
+  );
+}
+
+/** An attribute from a bare value. */
+function attributeFrom(value: AttributeInput, name: string): Attribute {
+  if (value instanceof Tensor) return { type: "tensor", value: constant("", value) };
+  if (typeof value === "string") return { type: "string", value };
+  if (typeof value === "boolean") return { type: "boolean", value };
+  if (typeof value === "bigint" || Number.isInteger(value))
+    return { type: "int", value: value as number };
+  if (typeof value === "number") return { type: "float", value };
+  if (isArray(value)) {
+    const list = listFrom<unknown>(`the attribute ${printValue(name)}`, value);
+    if (list.every(isWhole)) return { type: "ints", value: list };
+    if (list.every((item) => typeof item === "string")) return { type: "strings", value: list };
+    if (list.every((item) => typeof item === "number")) return { type: "floats", value: list };
+  } else if (typeof value === "object" && value !== null) {
+    const record = recordFrom(`the attribute ${printValue(name)}`, value);
+    if ("type" in record) return record;
+  }
+  throw new TensorError(
+    "attribute",
+    `attribute ${printValue(name)} has a value that no attribute can hold`,
+  );
+}
+
+const isWhole = (value: unknown): value is number | bigint =>
+  typeof value === "bigint" || Number.isInteger(value);
+
+/** `""` and `ai.onnx` are one domain. */
+export const domainName = (domain: string): string => (domain === "" ? "ai.onnx" : domain);
+
+/** Operator set versions by domain. `fromEntries` also takes a domain called `__proto__`, which an assignment loses. */
+export const byDomain = (entries: readonly (readonly [string, number])[]): Record<string, number> =>
+  Object.fromEntries(entries.map(([domain, version]) => [domainName(domain), version]));
+
+/** `record` with every value mapped. */
+const mapValues = <T, U>(
+  record: Readonly<Record<string, T>>,
+  map: (value: T, key: string) => U,
+): Record<string, U> =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]));
+
+/** What sentences call a node: its name, or else what it makes. */
+export function nodeTitle({ name, op, outputs }: ModelNode): string {
+  if (name !== "") return `node ${printValue(name)}`;
+  return outputs.length > 0 ? `the ${op} that makes ${printValue(outputs[0])}` : `an unnamed ${op}`;
+}

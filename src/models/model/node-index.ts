@@ -1,0 +1,237 @@
+/**
+ * The nodes of a model by their names and paths, wherever they stand: in its graph, in bodies, in functions. Whatever
+ * takes the name of a node finds it here.
+ */
+
+import { TensorError } from "../../core/errors.ts";
+import { nearestName } from "../../core/operators/nearest.ts";
+import { isOperator } from "../../core/operators/registry.ts";
+import { checkNode, modelFrom, modelOfLists } from "./foreign-model.ts";
+import { findIn } from "./foreign.ts";
+import { MAX_NAMES, quote } from "./graph.ts";
+import { isConstantNode } from "./inline.ts";
+import type { Constant, Model, ModelNode } from "./model.ts";
+import { ownPlace, walkNodes, type Place, type PlacedNode } from "./places.ts";
+import { inlinedFrom, isWithin, withoutToken } from "./runtime-names.ts";
+
+/** A constant of a graph, or a node that makes one, with its place. */
+export type ConstantSource = Constant | PlacedNode;
+
+/**
+ * The nodes of a model by name. Nothing is read of the model before it is asked for, and all nodes are visited once at
+ * most, so an index is not to be used after its model was changed.
+ */
+export class NodeIndex {
+  /** The versions of domains and the graph of the model. */
+  readonly model: Pick<Model, "opsets" | "graph">;
+  readonly #given: Model;
+  readonly #own: Place;
+  #all: readonly PlacedNode[] | null = null;
+
+  /** @throws TensorError `malformed-file` for what is no model */
+  constructor(given: Model) {
+    this.#given = given;
+    this.model = modelOfLists(given);
+    this.#own = ownPlace(this.model);
+  }
+
+  /** All nodes; those of a body follow the node that has it, and functions come last. */
+  get nodes(): readonly PlacedNode[] {
+    if (this.#all !== null) return this.#all;
+    const all: PlacedNode[] = [];
+    walkNodes(modelFrom(this.#given), { node: (placed) => all.push(placed) });
+    this.#all = all;
+    return all;
+  }
+
+  /** The nodes whose operators are of this package. */
+  get family(): readonly PlacedNode[] {
+    return this.nodes.filter(({ node }) => isOperator(node));
+  }
+
+  /** The graph that has a node; the model's own for one that no graph has. */
+  placeOf(node: ModelNode): Place {
+    // The graph is searched first, because visiting all nodes takes a thousand times as long.
+    if (findIn(this.model.graph.nodes, (one) => one === node) !== undefined) return this.#own;
+    return this.nodes.find((placed) => placed.node === node)?.place ?? this.#own;
+  }
+
+  /**
+   * The one node that a name means, by the first of these that finds any: its path, of which a name in the model's own
+   * graph is one; its name; a value that it makes; its operator; a name that ONNX Runtime gave it or its value. At the
+   * end of a path, too, a value or an operator may stand for the name.
+   * @throws TensorError `unsupported-model` where there is none, or more than one; the sentence names the paths
+   */
+  find(name: string): PlacedNode {
+    const found = name === "" ? [] : this.#candidates(name);
+    if (found.length === 1) return found[0];
+    const sentence =
+      found.length === 0
+        ? `the model has no node ${quote(name)}; ${this.#hint(name)}`
+        : `the model has ${found.length} nodes ${quote(name)}; choose one of ${listNodes(found)}`;
+    throw new TensorError("unsupported-model", sentence);
+  }
+
+  /** Whether an input of a node needs no tensor, because it is a constant of its graph or of one around it. */
+  isConstant({ place }: PlacedNode, name: string): boolean {
+    return constantSource(place, name) !== null;
+  }
+
+  /** The path of a node, which {@link find} takes. */
+  pathOf({ node, place }: PlacedNode): string {
+    return [...place.path, calledOf(node)].join(" / ");
+  }
+
+  #hint(name: string): string {
+    const { family } = this;
+    const shown = new Map<string, string>();
+    for (const placed of family) {
+      const { node } = placed;
+      for (const one of [node.name, ...node.outputs, node.op]) shown.set(one, quote(one));
+      shown.set(this.pathOf(placed), labelOf(placed));
+    }
+    const near = nearestName(name, shown.keys());
+    const question = near === null || near === "" ? "" : `did you mean ${shown.get(near)}? `;
+    return `${question}its scatters and gathers are ${listNodes(family)}`;
+  }
+
+  #candidates(name: string): readonly PlacedNode[] {
+    const { nodes } = this;
+    const own = nodes.filter(({ place }) => place.kind.is === "model");
+    const lists = [
+      () => own.filter(hasName(name)),
+      () => this.#atPath(name),
+      () => nodes.filter(hasName(name)),
+      () => own.filter(makes(name)),
+      () => nodes.filter(makes(name)),
+      () => nodes.filter(isOf(name)),
+      () => this.#inlined(name),
+      () => (withoutToken(name) === name ? [] : this.#candidates(withoutToken(name))),
+    ];
+    return firstOf(lists);
+  }
+
+  /** The nodes of a path, whose last part is a name, a value or an operator, in quotes or without. */
+  #atPath(name: string): readonly PlacedNode[] {
+    return this.#places().flatMap(({ path, place }) => {
+      const prefix = `${path} / `;
+      if (path !== "" && !name.startsWith(prefix)) return [];
+      const last = path === "" ? name : name.slice(prefix.length);
+      const here = this.nodes.filter((placed) => placed.place === place);
+      const isQuoted = ({ node }: PlacedNode): boolean => JSON.stringify(calledOf(node)) === last;
+      const ways = [hasName(last), makes(last), isQuoted, isOf(last)];
+      // In the model's own graph a path is a name in quotes; without them, names in other graphs come first.
+      return firstOf((path === "" ? [isQuoted] : ways).map((way) => () => here.filter(way)));
+    });
+  }
+
+  #places(): readonly { readonly place: Place; readonly path: string }[] {
+    const places = new Set(this.nodes.map(({ place }) => place));
+    return [...places].map((place) => ({ place, path: place.path.join(" / ") }));
+  }
+
+  /** The nodes that ONNX Runtime may call so after it inlined a body or a function. */
+  #inlined(name: string): readonly PlacedNode[] {
+    const places = this.#places().map(({ place }) => place);
+    const found = inlinedFrom(name, places).flatMap(({ place, rest }) => {
+      const within = this.nodes.filter((placed) => isWithin(placed, place));
+      const byText = (text: string): (() => readonly PlacedNode[])[] => [
+        // A node of a function keeps its name, a node of a branch does not.
+        () => (place.kind.is === "function" ? within.filter(hasName(text)) : []),
+        () => within.filter(makes(text)),
+        () => (place.kind.is === "body" ? within.filter(isOf(text)) : []),
+      ];
+      const deeper = this.#inlined(rest);
+      return firstOf([
+        ...byText(rest),
+        () => deeper.filter((placed) => isWithin(placed, place)),
+        // A function that was inlined into the branch.
+        () => deeper,
+        ...byText(withoutToken(rest)),
+      ]);
+    });
+    return [...new Set(found)];
+  }
+}
+
+const hasName =
+  (name: string) =>
+  ({ node }: PlacedNode): boolean =>
+    name !== "" && node.name === name;
+
+const makes =
+  (value: string) =>
+  ({ node }: PlacedNode): boolean =>
+    value !== "" && node.outputs.includes(value);
+
+const isOf =
+  (op: string) =>
+  ({ node }: PlacedNode): boolean =>
+    node.op === op;
+
+/** The first list that is not empty. */
+function firstOf(lists: readonly (() => readonly PlacedNode[])[]): readonly PlacedNode[] {
+  for (const list of lists) {
+    const found = list();
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+/** What a node is called: its name, or a value that it makes. */
+const calledOf = ({ name, outputs, op }: ModelNode): string => name || outputs[0] || op;
+
+/** The path of a node. Its name is quoted and not cut, because the path is used to find the node. */
+const labelOf = ({ node, place }: PlacedNode, called = calledOf(node)): string =>
+  [...place.path, JSON.stringify(called)].join(" / ");
+
+/**
+ * Nodes with commas between them, 20 at most: by their names where those differ, else by their paths, and by a value
+ * where those are equal too.
+ */
+export function listNodes(nodes: readonly PlacedNode[]): string {
+  if (nodes.length === 0) return "none";
+  const names = countOf(nodes, ({ node }) => calledOf(node));
+  const labels = countOf(nodes, (placed) => labelOf(placed));
+  const shown = nodes.slice(0, MAX_NAMES).map((placed) => {
+    const called = calledOf(placed.node);
+    const label = labelOf(placed);
+    if (names.get(called) === 1) return quote(called);
+    return labels.get(label) === 1 ? label : labelOf(placed, placed.node.outputs[0] || called);
+  });
+  const more = nodes.length - shown.length;
+  return shown.join(", ") + (more === 0 ? "" : ` and ${more} more`);
+}
+
+/** How many nodes have each text. */
+function countOf(
+  nodes: readonly PlacedNode[],
+  textOf: (placed: PlacedNode) => string,
+): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const placed of nodes) {
+    const text = textOf(placed);
+    counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/**
+ * What makes a value that depends on no input, as the nodes of a graph see it: values of the graphs around it are seen
+ * too, unless one of the graph itself has their name.
+ * @returns null for a value that depends on inputs, and for one that nothing makes
+ */
+export function constantSource(place: Place, name: string): ConstantSource | null {
+  for (let at: Place | null = place; at !== null; at = at.outer) {
+    const { nodes, constants, inputs } = at.graph;
+    const constant = findIn(constants, (one) => one.name === name);
+    if (constant !== undefined) return constant;
+    const node = findIn(nodes, ({ outputs }) => outputs.includes(name));
+    if (node !== undefined) {
+      checkNode(node);
+      return isConstantNode(node) ? { node, place: at } : null;
+    }
+    if (findIn(inputs, (one) => one.name === name) !== undefined) return null;
+  }
+  return null;
+}

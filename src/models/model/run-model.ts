@@ -1,0 +1,281 @@
+/**
+ * Runs models of this package's operators, ONNX's `Constant`, `Identity` and `Cast`, and OpenVINO's `Convert`. It is no
+ * runtime: nothing is fused, planned ahead or released early, and a model with any other operator is refused as a whole
+ * before anything runs.
+ */
+
+import {
+  isTensorError,
+  malformed,
+  readForeign,
+  sentenceOf,
+  TensorError,
+} from "../../core/errors.ts";
+import type { OperatorVersion } from "../../core/operators/operator.ts";
+import { findVersion, resolve } from "../../core/operators/registry.ts";
+import { run } from "../../core/call/run.ts";
+import type { NodeSpec } from "../../core/call/call.ts";
+import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
+import { attributesOf } from "./attributes.ts";
+import { checkNode, modelFrom } from "./foreign-model.ts";
+import { recordFrom } from "./foreign.ts";
+import { checkGraph, listNames, MAX_NAMES, opsetOf, quote } from "./graph.ts";
+import { inlineOperator } from "./inline.ts";
+import { bindInputs, missingInput } from "./inputs.ts";
+import { nodeTitle, readConstant, type Model, type ModelNode } from "./model.ts";
+import { constantSource, NodeIndex } from "./node-index.ts";
+import type { Place } from "./places.ts";
+
+type Opsets = Place["opsets"];
+
+/** Tensors by the names of their values. */
+export type Tensors = Readonly<Record<string, Tensor>>;
+
+/**
+ * Runs a model. An output that is an input, or the `Identity` of one, is the tensor that was passed in and no copy.
+ *
+ * @param inputs a tensor for each input of the graph; an input that has a default may be left out
+ * @returns the outputs of the graph by name
+ * @throws TensorError `malformed-file` for a graph that is not sound (a value made twice, by nothing, or after its use;
+ * a domain without an opset import), `unsupported-model` for nodes that are not run here, up to 20 of them named,
+ * `shape-mismatch` for missing or unknown inputs and for other sizes than the declared ones (a name stands for one
+ * size), `dtype` and `rank` likewise, and whatever a node throws, with the node named behind the sentence
+ */
+export function runModel(given: Model, inputs: Tensors): Record<string, Tensor> {
+  const model = modelFrom(given);
+  const { graph, opsets } = model;
+  checkGraph(graph);
+  checkSupported(opsets, graph.nodes);
+  const bound = bindInputs(graph, recordFrom("the inputs", inputs));
+  const constants = new Map(graph.constants.map((one) => [one.name, one]));
+  const values = new Map<string, Tensor>(bound);
+  const valueOf = (name: string): Tensor => {
+    const known = values.get(name);
+    if (known !== undefined) return known;
+    const constant = constants.get(name);
+    if (constant === undefined) throw malformed(`nothing makes ${quote(name)}`);
+    const value = readConstant(constant);
+    values.set(name, value);
+    return value;
+  };
+  for (const node of graph.nodes) {
+    for (const [name, value] of runOne(opsets, node, valueOf)) values.set(name, value);
+  }
+  return Object.fromEntries(graph.outputs.map(({ name }) => [name, valueOf(name)]));
+}
+
+/**
+ * Runs one node of a model on its own.
+ *
+ * @param model the model, or its {@link NodeIndex}, which saves time where many nodes inside bodies are run
+ * @param node a node of the model, of a body or of a function in it; or its name or path, as {@link NodeIndex.find}
+ * takes it
+ * @param inputs tensors by the names of the node's inputs; those that are left out are taken from the constants, and
+ * from what `Constant` nodes make, of the node's graph and of the graphs around it
+ * @returns the outputs of the node by name
+ * @throws TensorError `unsupported-model` for a node that is not run here, `shape-mismatch` for missing or unknown
+ * inputs, `attribute` for an attribute that the caller of a function decides; else as {@link runModel}
+ */
+export function runNode(
+  model: Model | NodeIndex,
+  node: ModelNode | string,
+  inputs: Tensors,
+): Record<string, Tensor> {
+  const { own, opsets, valueOf } = nodeValues(model, node, inputs);
+  return Object.fromEntries(runOne(opsets, own, valueOf));
+}
+
+/** A node of a model as `run`, `infer` and `explain` take it. */
+export interface NodeCall {
+  readonly node: NodeSpec;
+  /** In the order of the node's inputs; undefined for one that is left out. */
+  readonly inputs: readonly (Tensor | undefined)[];
+}
+
+/**
+ * One node of a model as a call on its own.
+ *
+ * @param model as {@link runNode} takes it, and so the node and the inputs
+ * @throws TensorError `unsupported-model` for an operator that is not of the family, and as {@link runNode} for the
+ * inputs; what the operator itself refuses is not checked
+ */
+export function nodeCall(
+  model: Model | NodeIndex,
+  node: ModelNode | string,
+  inputs: Tensors,
+): NodeCall {
+  const { own, opsets, valueOf } = nodeValues(model, node, inputs);
+  if (inlineOperator(own) !== null) {
+    const sentence = `${nodeTitle(own)} of the model is no node of an operator of the family`;
+    throw new TensorError("unsupported-model", sentence);
+  }
+  return namingNode(own, () => specOf(opsets, own, valuesOf(own, valueOf)));
+}
+
+/** {@link nodeCall} of a node whose inputs are all known, whether a model has it or not. */
+export const callOfNode = (opsets: Opsets, node: ModelNode, inputs: Tensors): NodeCall =>
+  namingNode(node, () =>
+    specOf(
+      opsets,
+      node,
+      node.inputs.map((name) => inputs[name]),
+    ),
+  );
+
+/** The index that was given, or one of the model that was. */
+const indexFrom = (given: Model | NodeIndex): NodeIndex =>
+  readForeign(
+    () => (given instanceof NodeIndex ? given : new NodeIndex(given)),
+    "malformed-file",
+    "a model cannot be read",
+  );
+
+/** A node that runs on its own, and where it takes its inputs from. */
+interface NodeValues {
+  readonly own: ModelNode;
+  readonly opsets: Opsets;
+  readonly valueOf: (name: string) => Tensor;
+}
+
+function nodeValues(
+  model: Model | NodeIndex,
+  given: ModelNode | string,
+  tensors: Tensors,
+): NodeValues {
+  const index = indexFrom(model);
+  const own = typeof given === "string" ? index.find(given).node : given;
+  checkNode(own);
+  const inputs = recordFrom("the inputs", tensors);
+  const place = index.placeOf(own);
+  const { opsets } = place;
+  checkSupported(opsets, [own]);
+  const needed = own.inputs.filter((input) => input !== "");
+  const unknown = Object.keys(inputs).find((input) => !needed.includes(input));
+  if (unknown !== undefined) {
+    throw new TensorError(
+      "shape-mismatch",
+      `${nodeTitle(own)} has no input ${quote(unknown)}; it has ${listNames(needed)}`,
+      { input: unknown },
+    );
+  }
+  const valueOf = (input: string): Tensor => {
+    if (Object.hasOwn(inputs, input)) return asTensor(inputs[input], {}, input);
+    const source = constantSource(place, input);
+    if (source === null) throw missingInput(input, needed, nodeTitle(own));
+    if ("read" in source) return readConstant(source);
+    const made = runOne(source.place.opsets, source.node, valueOf);
+    return made.find(([name]) => name === input)?.[1] as Tensor;
+  };
+  return { own, opsets, valueOf };
+}
+
+const valuesOf = (
+  node: ModelNode,
+  valueOf: (name: string) => Tensor,
+): readonly (Tensor | undefined)[] =>
+  node.inputs.map((name) => (name === "" ? undefined : valueOf(name)));
+
+/** The outputs of a node with their names; an output without a name is dropped. */
+function runOne(
+  opsets: Opsets,
+  node: ModelNode,
+  valueOf: (name: string) => Tensor,
+): readonly (readonly [string, Tensor])[] {
+  const results = namingNode(node, () => {
+    const inputs = valuesOf(node, valueOf);
+    const inline = inlineOperator(node);
+    if (inline === null) {
+      const call = specOf(opsets, node, inputs);
+      return run(call.node, call.inputs);
+    }
+    checkOmitted(inputs, []);
+    return inline(node, inputs as Tensor[], opsetOf({ opsets }, node));
+  });
+  if (node.outputs.length > results.length) {
+    throw malformed(
+      `${nodeTitle(node)} has ${node.outputs.length} outputs, but ${node.op} makes ${results.length}`,
+    );
+  }
+  return node.outputs.flatMap((name, position) =>
+    name === "" ? [] : [[name, results[position]] as const],
+  );
+}
+
+function specOf(
+  opsets: Opsets,
+  node: ModelNode,
+  inputs: readonly (Tensor | undefined)[],
+): NodeCall {
+  const { op, domain } = node;
+  const opset = opsetOf({ opsets }, node);
+  checkOmitted(inputs, resolve({ domain, op, opset }).inputs);
+  return { node: { domain, op, opset, attributes: attributesOf(node) }, inputs };
+}
+
+/** @throws TensorError `malformed-file` for an input that is left out although it must not be */
+function checkOmitted(
+  inputs: readonly (Tensor | undefined)[],
+  schemas: OperatorVersion["inputs"],
+): void {
+  const omitted = inputs.findIndex(
+    (input, position) => input === undefined && schemas[position]?.optional !== true,
+  );
+  if (omitted !== -1) throw malformed(`input ${omitted} is left out, but may not be`);
+}
+
+/** Names the node in the errors that `action` throws. */
+function namingNode<T>(node: ModelNode, action: () => T): T {
+  try {
+    return action();
+  } catch (cause) {
+    if (!isTensorError(cause)) throw cause;
+    const { code, op, opset, input, at, axis, got, expected } = cause;
+    const sentence = `${sentenceOf(cause)} (${nodeTitle(node)})`;
+    const fields = { op, opset, input, at, axis, got, expected };
+    throw new TensorError(code, sentence, fields, { cause });
+  }
+}
+
+/**
+ * The operators of a model that are not run here, each with its opset, its first node and the number of its nodes.
+ * @throws TensorError `malformed-file` for a node of a domain without an opset import
+ */
+export function unsupportedOperators(model: Model): string[] {
+  const { opsets, graph } = modelFrom(model);
+  return unsupported(opsets, graph.nodes);
+}
+
+function unsupported(opsets: Opsets, nodes: readonly ModelNode[]): string[] {
+  const missing = new Map<string, ModelNode[]>();
+  for (const node of nodes) {
+    const opset = opsetOf({ opsets }, node);
+    if (
+      inlineOperator(node) !== null ||
+      findVersion({ domain: node.domain, op: node.op, opset }) !== null
+    )
+      continue;
+    const home = node.domain === "ai.onnx" ? "" : `${node.domain}.`;
+    const what = `${home}${node.op} at opset ${opset}`;
+    const others = missing.get(what);
+    if (others === undefined) missing.set(what, [node]);
+    else others.push(node);
+  }
+  return [...missing].map(([what, found]) => {
+    const example = found[0].name || found[0].outputs[0] || "";
+    const called = example === "" ? "" : ` ${quote(example)}`;
+    return found.length === 1
+      ? `${what} (node${called})`
+      : `${what} (${found.length} nodes, first${called})`;
+  });
+}
+
+/** @throws TensorError `unsupported-model`, which names the operators that are not run here, with their nodes */
+function checkSupported(opsets: Opsets, nodes: readonly ModelNode[]): void {
+  const missing = unsupported(opsets, nodes);
+  if (missing.length === 0) return;
+  const more = missing.length > MAX_NAMES ? ` and ${missing.length - MAX_NAMES} more` : "";
+  throw new TensorError(
+    "unsupported-model",
+    `the model has operators that are not run here: ${missing.slice(0, MAX_NAMES).join(", ")}${more}`,
+  );
+}

@@ -1,0 +1,109 @@
+/** Arithmetic on dimensions that are known in part: whatever is not certain is null. */
+
+import { TensorError } from "../../../core/errors.ts";
+import { unifyDims, type Dim, type PartialShape } from "../../../core/tensor/shape.ts";
+
+/** The error of a rule for a node that is certainly wrong. `outputsOf` takes it for knowing nothing. */
+export const wrongNode = (sentence: string): TensorError =>
+  new TensorError("shape-mismatch", sentence);
+
+/** `count` dimensions of which nothing is known. */
+export const unknownDims = (count: number): Dim[] => Array.from({ length: count }, () => null);
+
+/** A size that was computed: null where numbers are too large to be exact. */
+export function sizeDim(size: number): Dim {
+  if (size < 0) throw wrongNode(`a dimension would be ${size}`);
+  return Number.isSafeInteger(size) ? size + 0 : null;
+}
+
+/** A dimension that an attribute or an element gives. */
+export const givenDim = (given: Dim): Dim => (typeof given === "number" ? sizeDim(given) : given);
+
+/** A dimension that both are. */
+export function sameDim(a: Dim, b: Dim): Dim {
+  if (typeof a === "number" && typeof b === "number" && a !== b)
+    throw wrongNode(`${a} and ${b} must be equal`);
+  return unifyDims(a, b);
+}
+
+/** A shape that both are. */
+export function unifyShapes(a: PartialShape, b: PartialShape): PartialShape {
+  if (a === null || b === null) return a ?? b;
+  if (a.length !== b.length) throw wrongNode(`ranks ${a.length} and ${b.length} must be equal`);
+  return a.map((dim, axis) => sameDim(dim, b[axis]));
+}
+
+function broadcastDim(a: Dim, b: Dim): Dim {
+  if (a === 1 || a === b) return b;
+  if (b === 1) return a;
+  // A size other than 1 is that of the result: the other dimension is 1 or equal to it.
+  if (typeof a === "number") return typeof b === "number" ? sameDim(a, b) : a;
+  return typeof b === "number" ? b : null;
+}
+
+/** ONNX: Broadcasting, multidirectional. */
+export function broadcastShapes(shapes: readonly PartialShape[]): PartialShape {
+  let result: readonly Dim[] = [];
+  for (const shape of shapes) {
+    if (shape === null) return null;
+    const rank = Math.max(shape.length, result.length);
+    const [a, b] = [result, shape].map((one) => [
+      ...Array.from({ length: rank - one.length }, () => 1),
+      ...one,
+    ]);
+    result = a.map((dim, axis) => broadcastDim(dim, b[axis]));
+  }
+  return result;
+}
+
+export function sumDims(dims: readonly Dim[]): Dim {
+  const others = dims.filter((dim) => typeof dim !== "number");
+  const sum = dims.reduce<number>((total, dim) => total + (typeof dim === "number" ? dim : 0), 0);
+  if (others.length === 0) return sizeDim(sum);
+  return others.length === 1 && sum === 0 ? others[0] : null;
+}
+
+export function productDims(dims: readonly Dim[]): Dim {
+  if (dims.includes(0)) return 0;
+  const others = dims.filter((dim) => typeof dim !== "number");
+  const size = numbersOf(dims).reduce((total, dim) => total * dim, 1);
+  if (others.length === 0) return sizeDim(size);
+  return others.length === 1 && size === 1 ? others[0] : null;
+}
+
+const numbersOf = (dims: readonly Dim[]): number[] => dims.filter((dim) => typeof dim === "number");
+
+/**
+ * The dimension by which the product of `parts` becomes that of `dims`. Names that are in both cancel, because a name
+ * stands for one size.
+ */
+export function quotientDims(dims: readonly Dim[], parts: readonly Dim[]): Dim {
+  const rest = dims.filter((dim) => typeof dim !== "number");
+  const isCancelled = parts.every((dim) => {
+    if (typeof dim === "number") return true;
+    const place = dim === null ? -1 : rest.indexOf(dim);
+    if (place >= 0) rest.splice(place, 1);
+    return place >= 0;
+  });
+  if (!isCancelled || rest.includes(null)) return null;
+  const size = numbersOf(dims).reduce((total, dim) => total * dim, 1);
+  const divisor = numbersOf(parts).reduce((total, dim) => total * dim, 1);
+  if (divisor === 0 || !Number.isSafeInteger(size) || !Number.isSafeInteger(divisor)) return null;
+  if (rest.length === 1) return size === divisor ? rest[0] : null;
+  if (rest.length > 1) return null;
+  if (size % divisor !== 0) throw wrongNode(`${size} elements are no multiple of ${divisor}`);
+  return sizeDim(size / divisor);
+}
+
+/** An axis counted from the front. */
+export function countedAxis(axis: number, rank: number): number {
+  if (axis < -rank || axis >= rank) throw wrongNode(`rank ${rank} has no axis ${axis}`);
+  return axis < 0 ? axis + rank : axis;
+}
+
+/** Different axes counted from the front. */
+export function countedAxes(axes: readonly number[], rank: number): number[] {
+  const counted = axes.map((axis) => countedAxis(axis, rank));
+  if (new Set(counted).size < counted.length) throw wrongNode("an axis is named twice");
+  return counted;
+}

@@ -1,0 +1,93 @@
+/** Rules for operators that work element by element: outputs like an input, and broadcasting. */
+
+import type { DType } from "../../../core/tensor/dtype.ts";
+import type { PartialShape } from "../../../core/tensor/shape.ts";
+import type { Known } from "../known.ts";
+import { broadcastShapes, unifyShapes } from "./dims.ts";
+import { FOLDS, foldElements, knownElements } from "./elements.ts";
+import { output, type NodeView, type TypeRule } from "./node-view.ts";
+
+/** The type of the first input. */
+export const sameAsInput: TypeRule = (view) => {
+  const known = output(view.dtype(0), view.shape(0));
+  return [folded(view, [0], known)];
+};
+
+/** The shape of the first input, and another data type. */
+export const sameShape =
+  (dtype: DType): TypeRule =>
+  (view) => [folded(view, [0], output(dtype, view.shape(0)))];
+
+/** The shape of the first input, and the data type of an attribute, which by default is the input's. */
+export const likeInput: TypeRule = (view) => [
+  output(view.dtypeOf("dtype", view.dtype(0)), view.shape(0)),
+];
+
+/** The first output is like the first input; of the others nothing is known. */
+export const firstLikeInput: TypeRule = (view) => [output(view.dtype(0), view.shape(0))];
+
+/** Since version 7 of the arithmetic operators both inputs are broadcast; before, the second to the first. */
+const BROADCAST_SINCE = 7;
+
+const positionsOf = (view: NodeView): readonly number[] => view.node.inputs.map((_, at) => at);
+
+const broadcastOf = (view: NodeView, positions: readonly number[]): PartialShape =>
+  view.opset < BROADCAST_SINCE
+    ? view.shape(positions[0] ?? 0)
+    : broadcastShapes(positions.map((position) => view.shape(position)));
+
+/** All inputs are broadcast, and the output has their data type. */
+export const broadcast: TypeRule = (view) => {
+  const positions = positionsOf(view);
+  const dtype = view.sharedDType(positions);
+  return [folded(view, positions, output(dtype, broadcastOf(view, positions)))];
+};
+
+/** All inputs are broadcast to truth values. */
+export const comparison: TypeRule = (view) => {
+  const positions = positionsOf(view);
+  view.sharedDType(positions);
+  return [folded(view, positions, output("bool", broadcastOf(view, positions)))];
+};
+
+/** All inputs are broadcast, and the output has the data type of the first: the others may be of other types. */
+export const broadcastToFirst: TypeRule = (view) => {
+  const positions = positionsOf(view);
+  return [output(view.dtype(0), broadcastOf(view, positions))];
+};
+
+/** `Where`: the condition is broadcast with the two it chooses from. */
+export const where: TypeRule = (view) => {
+  const shape = broadcastShapes([0, 1, 2].map((position) => view.shape(position)));
+  return [folded(view, [0, 1, 2], output(view.sharedDType([1, 2]), shape))];
+};
+
+/** `Sum`, `Mean`, `Max` and `Min` broadcast since version 8; before, inputs had one shape. */
+export const variadic: TypeRule = (view) => {
+  if (view.opset >= 8) return broadcast(view);
+  const dtype = view.sharedDType(positionsOf(view));
+  const shape = view
+    .inputs()
+    .reduce<PartialShape>((all, { type }) => unifyShapes(all, type?.shape ?? null), null);
+  return [output(dtype, shape)];
+};
+
+/** `Dropout`: the output is like data, and so is the mask, of bool since version 10. */
+export const dropout: TypeRule = (view) => {
+  const dtype = view.dtype(0);
+  const shape = view.shape(0);
+  return [output(dtype, shape), output(view.opset >= 10 ? "bool" : dtype, shape)];
+};
+
+/** What is known of an output, with its elements where the operator is one of those that are followed. */
+function folded(view: NodeView, positions: readonly number[], known: Known): Known {
+  const { op } = view.node;
+  const { type } = known;
+  if (type === null || type.shape === null || type.shape.length > 1) return known;
+  const [length = 1] = type.shape;
+  if (!Object.hasOwn(FOLDS, op) || typeof length !== "number") return known;
+  if (op === "Mod" && view.int("fmod", 0) !== 0) return known;
+  const lists = positions.map((position) => view.elements(position));
+  const elements = foldElements(lists, length, FOLDS[op]);
+  return elements === null ? known : knownElements(type.dtype, type.shape.length, elements);
+}

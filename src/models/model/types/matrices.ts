@@ -1,0 +1,192 @@
+/** Rules for products of matrices, and for operators that work on sequences. */
+
+import type { DType } from "../../../core/tensor/dtype.ts";
+import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
+import { broadcastShapes, givenDim, productDims, sameDim, unknownDims, wrongNode } from "./dims.ts";
+import { output, type NodeView, type TypeRule } from "./node-view.ts";
+
+/** `MatMul` as NumPy has it: a vector gets an axis of 1, which is taken away again. */
+export function productShape(a: PartialShape, b: PartialShape): PartialShape {
+  if (a === null || b === null) return null;
+  if (a.length === 0 || b.length === 0) throw wrongNode("a scalar is no matrix");
+  const left = a.length === 1 ? [1, ...a] : a;
+  const right = b.length === 1 ? [...b, 1] : b;
+  sameDim(left[left.length - 1], right[right.length - 2]);
+  const batches = broadcastShapes([left.slice(0, -2), right.slice(0, -2)]) ?? [];
+  return [
+    ...batches,
+    ...(a.length === 1 ? [] : left.slice(-2, -1)),
+    ...(b.length === 1 ? [] : right.slice(-1)),
+  ];
+}
+
+export const matMul: TypeRule = (view) => [
+  output(view.sharedDType([0, 1]), productShape(view.shape(0), view.shape(1))),
+];
+
+export const matMulInteger: TypeRule = (view) => [
+  output("int32", productShape(view.shape(0), view.shape(1))),
+];
+
+/** `QLinearMatMul` has the data type of its last zero point. */
+export const qLinearMatMul: TypeRule = (view) => [
+  output(view.dtype(7), productShape(view.shape(0), view.shape(3))),
+];
+
+export const gemm: TypeRule = (view) => {
+  const dtype = view.sharedDType([0, 1, 2]);
+  const side = (position: number, transposed: string, axis: number): readonly [Dim, Dim] => {
+    const flag = view.int(transposed, 0);
+    const dims = view.shape(position);
+    if (dims !== null && dims.length !== 2) throw wrongNode("a matrix has two axes");
+    if (dims === null || flag === null) return [null, null];
+    const outer = flag === 0 ? axis : 1 - axis;
+    return [dims[outer], dims[1 - outer]];
+  };
+  const [rows, inner] = side(0, "transA", 0);
+  const [columns, other] = side(1, "transB", 1);
+  sameDim(inner, other);
+  return [output(dtype, [rows, columns])];
+};
+
+/** `Einsum`: shapes follow from an equation that names its output and leaves no axes to an ellipsis. */
+export const einsum: TypeRule = (view) => {
+  const positions = view.node.inputs.map((_, position) => position);
+  const dtype = view.sharedDType(positions);
+  const equation = view.string("equation", "")?.replaceAll(" ", "") ?? "";
+  const [left, right] = equation.split("->");
+  if (right === undefined || equation.includes(".")) return [output(dtype, null)];
+  const sizes = new Map<string, Dim>();
+  for (const [position, letters] of left.split(",").entries()) {
+    const dims = view.shape(position);
+    if (dims === null) continue;
+    if (dims.length !== letters.length) throw wrongNode("a term names other axes");
+    for (const [axis, letter] of Array.from(letters).entries()) {
+      // A size of 1 may be broadcast.
+      const { [axis]: dim } = dims;
+      const before = sizes.get(letter);
+      sizes.set(letter, before === undefined || before === dim ? dim : broadcastPair(before, dim));
+    }
+  }
+  return [
+    output(
+      dtype,
+      Array.from(right, (letter) => sizes.get(letter) ?? null),
+    ),
+  ];
+};
+
+const broadcastPair = (a: Dim, b: Dim): Dim => broadcastShapes([[a], [b]])?.[0] ?? null;
+
+/** How many states a recurrent operator keeps: `LSTM` has its cells too. */
+export const recurrent =
+  (states: 1 | 2): TypeRule =>
+  (view) => {
+    const dtype = view.sharedDType([0, 1, 2]);
+    const layout = view.opset < 14 ? 0 : view.int("layout", 0);
+    const input = view.shape(0);
+    if (input !== null && input.length !== 3) throw wrongNode("a sequence has three axes");
+    const direction = view.string("direction", "forward");
+    const directions = direction === null ? null : direction === "bidirectional" ? 2 : 1;
+    const hidden = givenDim(view.int("hidden_size", null)) ?? view.shape(2)?.[2] ?? null;
+    if (layout === null) {
+      return [
+        output(dtype, unknownDims(4)),
+        ...Array.from({ length: states }, () => output(dtype, unknownDims(3))),
+      ];
+    }
+    const [first = null, second = null] = input ?? [];
+    const [length, batch] = layout === 0 ? [first, second] : [second, first];
+    const all =
+      layout === 0 ? [length, directions, batch, hidden] : [batch, length, directions, hidden];
+    const last = layout === 0 ? [directions, batch, hidden] : [batch, directions, hidden];
+    // Version 1 could be told to leave out the sequence of outputs.
+    const sequence = view.opset < 7 ? null : all;
+    return [output(dtype, sequence), ...Array.from({ length: states }, () => output(dtype, last))];
+  };
+
+/** `QuantizeLinear`: the data type is that of the zero point or an attribute's, and uint8 without both. */
+export const quantize: TypeRule = (view) => {
+  const given = view.opset < 21 ? null : view.dtypeOf("output_dtype", null);
+  const isGiven = view.opset >= 21 && (view.int("output_dtype", 0) ?? 1) !== 0;
+  const dtype = view.has(2) ? view.dtype(2) : isGiven ? given : "uint8";
+  return [output(dtype, view.shape(0))];
+};
+
+/** `DequantizeLinear`: the data type is that of the scale, or an attribute's since version 23. */
+export const dequantize: TypeRule = (view) => {
+  const isGiven = view.opset >= 23 && (view.int("output_dtype", 0) ?? 1) !== 0;
+  return [output(isGiven ? view.dtypeOf("output_dtype", null) : view.dtype(1), view.shape(0))];
+};
+
+export const dynamicQuantize: TypeRule = (view) => [
+  output("uint8", view.shape(0)),
+  output("float32", []),
+  output("uint8", []),
+];
+
+/** `Attention`: the output has the rank of the queries; in three axes, heads and their sizes are one. */
+export const attention: TypeRule = (view) => {
+  const [query, values] = [view.shape(0), view.shape(2)];
+  const dtype = view.dtype(0);
+  if (query === null) return [output(dtype, null)];
+  if (query.length === 4) {
+    const [batch, heads, length] = query;
+    return [output(dtype, [batch, heads, length, values?.[3] ?? null])];
+  }
+  if (query.length !== 3) throw wrongNode("queries have three or four axes");
+  const [batch, length] = query;
+  const heads = givenDim(view.int("q_num_heads", null));
+  const shared = view.int("kv_num_heads", null);
+  const { 2: width = null } = values ?? [];
+  const isEven = typeof width === "number" && shared !== null && shared > 0 && width % shared === 0;
+  return [output(dtype, [batch, length, isEven ? productDims([heads, width / shared]) : null])];
+};
+
+/** A loss: one number, or one for each label where nothing is reduced. */
+export const loss: TypeRule = (view) => {
+  const dtype = view.dtype(0);
+  const way = view.string("reduction", "mean");
+  const summed: PartialShape = way === null ? null : way === "none" ? view.shape(1) : [];
+  return [output(dtype, summed), output(dtype, view.shape(0))];
+};
+
+/**
+ * `Loop` and `Scan`: what is passed on from one run of the body to the next keeps its data type. The shape may change
+ * with each run, and of what the runs make together nothing is said without a look at the body.
+ */
+export const loop: TypeRule = (view) =>
+  Array.from({ length: Math.max(0, view.count - 2) }, (_, at) => output(view.dtype(at + 2), null));
+
+export const scan: TypeRule = (view) => {
+  const read = view.int("num_scan_inputs", null);
+  // Version 8 had another first input.
+  if (read === null || read < 0 || view.opset < 9) return [];
+  const states = Math.max(0, view.count - read);
+  return Array.from({ length: states }, (_, at) => output(view.dtype(at), null));
+};
+
+/** The data type and the rank of the first input. */
+export const rankOfInput: TypeRule = (view) => {
+  const rank = view.shape(0)?.length;
+  return [output(view.dtype(0), rank === undefined ? null : unknownDims(rank))];
+};
+
+/** `Det`: the last two axes become a number. */
+export const determinant: TypeRule = (view) => [
+  output(view.dtype(0), view.shape(0)?.slice(0, -2) ?? null),
+];
+
+/** A window over as many samples as the input says. */
+export const sampleWindow: TypeRule = (view) => {
+  const dtype = view.dtypeOf("output_datatype", "float32");
+  return [output(dtype, [givenDim(view.integer(0))])];
+};
+
+/** A data type that is certain, and a rank. */
+export const ranked =
+  (dtype: DType, rank: number): TypeRule =>
+  () => [output(dtype, unknownDims(rank))];
+
+/** The data type of the first input, of any shape. */
+export const typeOfInput: TypeRule = (view: NodeView) => [output(view.dtype(0), null)];

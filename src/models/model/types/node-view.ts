@@ -1,0 +1,149 @@
+/**
+ * A node as type rules look at it: its attributes, and what is known of its inputs. An attribute that has another type
+ * than it must have, or whose value the caller of a function decides, is unknown, which is not the same as absent.
+ */
+
+import type { DType } from "../../../core/tensor/dtype.ts";
+import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
+import type { TensorType } from "../../../core/operators/operator.ts";
+import { dtypeOfNumber } from "../element-type.ts";
+import { NOTHING_KNOWN, type Known } from "../known.ts";
+import type { Attribute, Constant, ModelNode } from "../model.ts";
+import { unknownDims, wrongNode } from "./dims.ts";
+import { clampedIntegers, elementsOf, MAX_ELEMENTS } from "./elements.ts";
+
+/**
+ * What is known of the outputs of a node, in order; fewer than it has where nothing is known of the others. A rule
+ * throws a TensorError for a node that is certainly wrong, of whose outputs nothing is known.
+ */
+export type TypeRule = (view: NodeView) => readonly Known[];
+
+export class NodeView {
+  readonly node: ModelNode;
+  /** Of the node's domain. */
+  readonly opset: number;
+  readonly #inputs: readonly Known[];
+
+  constructor(node: ModelNode, opset: number, inputs: readonly Known[]) {
+    this.node = node;
+    this.opset = opset;
+    this.#inputs = inputs;
+  }
+
+  get count(): number {
+    return this.node.inputs.length;
+  }
+
+  /** Whether the node has an input at a position, and does not leave it out. */
+  has(position: number): boolean {
+    return (this.node.inputs[position] ?? "") !== "";
+  }
+
+  input(position: number): Known {
+    return this.has(position) ? (this.#inputs[position] ?? NOTHING_KNOWN) : NOTHING_KNOWN;
+  }
+
+  inputs(): readonly Known[] {
+    return this.node.inputs.map((_, position) => this.input(position));
+  }
+
+  dtype(position: number): DType | null {
+    return this.input(position).type?.dtype ?? null;
+  }
+
+  shape(position: number): PartialShape {
+    return this.input(position).type?.shape ?? null;
+  }
+
+  /** The data type that inputs share, as far as one of them is known. */
+  sharedDType(positions: readonly number[]): DType | null {
+    const known = positions.map((position) => this.dtype(position)).filter((one) => one !== null);
+    if (new Set(known).size > 1) throw wrongNode(`data types differ: ${known.join(", ")}`);
+    return known[0] ?? null;
+  }
+
+  /** The elements of an input; unknown ones where only their number is known, null where not even that is. */
+  elements(position: number): readonly Dim[] | null {
+    const known = this.input(position);
+    const [length = null, ...others] = known.type?.shape ?? [null, null];
+    const isList = typeof length === "number" && length <= MAX_ELEMENTS && others.length === 0;
+    return elementsOf(known) ?? (isList ? unknownDims(length) : null);
+  }
+
+  /** Integers of an input, all of them known; null where one is not. */
+  integers(position: number): readonly number[] | null {
+    const elements = elementsOf(this.input(position));
+    return elements?.every((one) => typeof one === "number") === true ? elements : null;
+  }
+
+  /** One integer, of an input of rank 0 or of one element. */
+  integer(position: number): Dim {
+    const elements = elementsOf(this.input(position));
+    return elements?.length === 1 ? elements[0] : null;
+  }
+
+  /** Like {@link elements}, for numbers that may mean the end of an axis by being as large as int64 allows. */
+  bounds(position: number): readonly Dim[] | null {
+    return clampedIntegers(this.input(position)) ?? this.elements(position);
+  }
+
+  #attribute(name: string): Attribute | undefined {
+    const { attributes } = this.node;
+    return Object.hasOwn(attributes, name) ? attributes[name] : undefined;
+  }
+
+  hasAttribute(name: string): boolean {
+    return this.#attribute(name) !== undefined;
+  }
+
+  /** @returns null where the value is not known */
+  int<T extends number | null>(name: string, absent: T): number | T | null {
+    const attribute = this.#attribute(name);
+    if (attribute === undefined) return absent;
+    return attribute.type === "int" ? integerFrom(attribute.value) : null;
+  }
+
+  /** @returns undefined where there is no such attribute, null where its value is not known */
+  ints(name: string): readonly number[] | null | undefined {
+    const attribute = this.#attribute(name);
+    if (attribute === undefined) return undefined;
+    return attribute.type === "ints" ? attribute.value.map(clamped) : null;
+  }
+
+  string(name: string, absent: string): string | null {
+    const attribute = this.#attribute(name);
+    if (attribute === undefined) return absent;
+    return attribute.type === "string" ? attribute.value : null;
+  }
+
+  tensor(name: string): Constant | null {
+    const attribute = this.#attribute(name);
+    return attribute?.type === "tensor" ? attribute.value : null;
+  }
+
+  floats(name: string): readonly number[] | null | undefined {
+    const attribute = this.#attribute(name);
+    if (attribute === undefined) return undefined;
+    return attribute.type === "floats" ? attribute.value : null;
+  }
+
+  /** The data type that an attribute names by ONNX's number; null where it is not known here. */
+  dtypeOf(name: string, absent: DType | null): DType | null {
+    if (!this.hasAttribute(name)) return absent;
+    const number = this.int(name, null);
+    return number === null ? null : dtypeOfNumber(number);
+  }
+}
+
+const integerFrom = (value: number | bigint): number | null =>
+  Number.isSafeInteger(Number(value)) ? Number(value) : null;
+
+/** ONNX's exporters write the largest int64 for the end of an axis. */
+const clamped = (value: number | bigint): number =>
+  Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(value)));
+
+export const typeOnly = (type: TensorType): Known => ({ type, constant: null, elements: null });
+
+/** An output of which the shape is known, in part or not at all; nothing is known of it without its data type. */
+export const output = (dtype: DType | null, shape: PartialShape): Known =>
+  dtype === null ? NOTHING_KNOWN : typeOnly({ dtype, shape });

@@ -1,0 +1,246 @@
+/** Rules for operators with spatial axes: convolutions, pooling, resizing. */
+
+import type { DType } from "../../../core/tensor/dtype.ts";
+import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
+import {
+  countedAxes,
+  countedAxis,
+  givenDim,
+  productDims,
+  sameDim,
+  sizeDim,
+  unknownDims,
+  wrongNode,
+} from "./dims.ts";
+import { floatsOf } from "./elements.ts";
+import { output, type NodeView, type TypeRule } from "./node-view.ts";
+
+/** The attributes of a window, a number for each spatial axis; null where one of them is not known. */
+interface Windows {
+  readonly kernel: readonly Dim[];
+  readonly strides: readonly number[];
+  readonly dilations: readonly number[];
+  /** At the beginnings, then at the ends. */
+  readonly pads: readonly number[];
+  readonly autoPad: string;
+}
+
+function windowsOf(view: NodeView, axes: number, weights: PartialShape): Windows | null {
+  const listed = (name: string, count: number, absent: number): readonly number[] | null => {
+    const list = view.ints(name) ?? (view.hasAttribute(name) ? null : undefined);
+    if (list === undefined) return Array.from({ length: count }, () => absent);
+    if (list !== null && list.length !== count)
+      throw wrongNode(`${name} has ${list.length} numbers`);
+    return list;
+  };
+  const given = view.ints("kernel_shape");
+  const kernel = given === undefined ? (weights?.slice(2) ?? unknownDims(axes)) : given;
+  if (kernel !== null && kernel.length !== axes) throw wrongNode("the kernel has other axes");
+  const strides = listed("strides", axes, 1);
+  const dilations = listed("dilations", axes, 1);
+  const pads = listed("pads", 2 * axes, 0);
+  const autoPad = view.string("auto_pad", "NOTSET");
+  if (kernel === null || strides === null || dilations === null) return null;
+  if (pads === null || autoPad === null) return null;
+  if ([...strides, ...dilations].some((one) => one < 1)) throw wrongNode("strides are positive");
+  if (kernel.some((one) => typeof one === "number" && one < 1))
+    throw wrongNode("a kernel is empty");
+  return { kernel, strides, dilations, pads, autoPad };
+}
+
+/** How many places a window has along an axis. */
+function places(dim: Dim, at: number, windows: Windows, isCeil: boolean): Dim {
+  const { kernel, strides, dilations, pads, autoPad } = windows;
+  const { [at]: size } = kernel;
+  const { [at]: stride } = strides;
+  if (autoPad.startsWith("SAME")) return typeof dim === "number" ? Math.ceil(dim / stride) : null;
+  const [before, after] = autoPad === "VALID" ? [0, 0] : [pads[at], pads[at + kernel.length]];
+  if (typeof size !== "number") return null;
+  const reach = dilations[at] * (size - 1) + 1;
+  if (typeof dim !== "number") {
+    return stride === 1 && before + after === reach - 1 ? dim : null;
+  }
+  const room = dim + before + after - reach;
+  if (room < 0) return null;
+  const count = (isCeil ? Math.ceil(room / stride) : Math.floor(room / stride)) + 1;
+  // A window that would begin in the padding at the end is left out, which old runtimes do not do.
+  const isBeyond = isCeil && (count - 1) * stride >= dim + before;
+  return isBeyond ? null : sizeDim(count);
+}
+
+function spatial(view: NodeView, dims: readonly Dim[], weights: PartialShape): Dim[] {
+  const { length: axes } = dims;
+  const windows = windowsOf(view, axes, weights);
+  const isCeil = view.int("ceil_mode", 0);
+  if (windows === null || isCeil === null) return unknownDims(axes);
+  return dims.map((dim, at) => places(dim, at, windows, isCeil !== 0));
+}
+
+/**
+ * @param weightsAt the position of the weights
+ * @param result the data type of the output, or the position of the input that has it
+ */
+export const convolution =
+  (weightsAt: number, result: number | DType = 0): TypeRule =>
+  (view) => {
+    const dtype =
+      typeof result === "string"
+        ? result
+        : result === 0
+          ? view.sharedDType([0, weightsAt])
+          : view.dtype(result);
+    const dims = view.shape(0);
+    const weights = view.shape(weightsAt);
+    const rank = dims?.length ?? weights?.length;
+    if (rank === undefined) return [output(dtype, null)];
+    if (rank < 3 || (weights?.length ?? rank) !== rank) throw wrongNode("ranks differ");
+    const [batch, channels, ...rest] = dims ?? unknownDims(rank);
+    const [kernels = null, groupSize = null] = weights ?? [];
+    const group = view.int("group", 1);
+    sameDim(channels, group === null ? null : productDims([groupSize, group]));
+    return [output(dtype, [batch, kernels, ...spatial(view, rest, weights)])];
+  };
+
+/** Pooling; `MaxPool` also says where each maximum was. */
+export const pool: TypeRule = (view) => {
+  const dims = view.shape(0);
+  const dtype = view.dtype(0);
+  if (dims === null) return [output(dtype, null), output("int64", null)];
+  if (dims.length < 3) throw wrongNode("there are no spatial axes");
+  const [batch, channels, ...rest] = dims;
+  const shape = [batch, channels, ...spatial(view, rest, null)];
+  return [output(dtype, shape), output("int64", shape)];
+};
+
+export const globalPool: TypeRule = (view) => {
+  const dims = view.shape(0);
+  const shape = dims?.map((dim, axis) => (axis < 2 ? dim : 1)) ?? null;
+  return [output(view.dtype(0), shape)];
+};
+
+export const transposedConvolution: TypeRule = (view) => {
+  const dtype = view.sharedDType([0, 1]);
+  const [dims, weights] = [view.shape(0), view.shape(1)];
+  const rank = dims?.length ?? weights?.length;
+  if (rank === undefined) return [output(dtype, null)];
+  if (rank < 3 || (weights?.length ?? rank) !== rank) throw wrongNode("ranks differ");
+  const [batch, channels, ...rest] = dims ?? unknownDims(rank);
+  const [kernels = null, groupSize = null] = weights ?? [];
+  sameDim(channels, kernels);
+  const made = productDims([groupSize, view.int("group", 1)]);
+  return [output(dtype, [batch, made, ...grown(view, rest, weights)])];
+};
+
+function grown(view: NodeView, dims: readonly Dim[], weights: PartialShape): Dim[] {
+  const { length: axes } = dims;
+  const asked = view.ints("output_shape");
+  if (asked === null) return unknownDims(axes);
+  if (asked !== undefined) {
+    if (asked.length < axes) throw wrongNode("output_shape has other axes");
+    return asked.slice(-axes).map(sizeDim);
+  }
+  const windows = windowsOf(view, axes, weights);
+  const extra = view.hasAttribute("output_padding") ? view.ints("output_padding") : undefined;
+  if (windows === null || extra === null) return unknownDims(axes);
+  const { kernel, strides, dilations, pads, autoPad } = windows;
+  return dims.map((dim, at) => {
+    const { [at]: size } = kernel;
+    if (typeof dim !== "number" || typeof size !== "number") return null;
+    if (autoPad.startsWith("SAME")) return sizeDim(dim * strides[at]);
+    const [before, after] = autoPad === "VALID" ? [0, 0] : [pads[at], pads[at + axes]];
+    const reach = dilations[at] * (size - 1) + 1;
+    return sizeDim(strides[at] * (dim - 1) + (extra?.[at] ?? 0) + reach - before - after);
+  });
+}
+
+/** `Resize` and `Upsample`. Scales that are no whole numbers are rounded by each runtime in its own way. */
+export const resize: TypeRule = (view) => {
+  const dims = view.shape(0);
+  const dtype = view.dtype(0);
+  if (dims === null) return [output(dtype, null)];
+  const axes = view.opset < 18 ? undefined : view.ints("axes");
+  const policy = view.opset < 18 ? "stretch" : view.string("keep_aspect_ratio_policy", "stretch");
+  if (axes === null || policy !== "stretch") return [output(dtype, unknownDims(dims.length))];
+  const named = countedAxes(axes ?? dims.map((_, axis) => axis), dims.length);
+  const sizes = view.opset >= 11 && view.has(3) ? view.elements(3) : undefined;
+  // A region of the input has a size of its own.
+  const isCropped = view.string("coordinate_transformation_mode", "") === "tf_crop_and_resize";
+  const scales = isCropped ? null : scalesOf(view);
+  const resized = dims.map((dim, axis): Dim => {
+    const at = named.indexOf(axis);
+    if (at < 0) return dim;
+    if (sizes !== undefined) {
+      return givenDim(sizes?.[at] ?? null);
+    }
+    const scale = scales?.[at] ?? null;
+    if (scale === null || !Number.isInteger(scale) || scale < 0) return null;
+    return productDims([dim, scale]);
+  });
+  return [output(dtype, resized)];
+};
+
+function scalesOf(view: NodeView): readonly number[] | null {
+  const isUpsample = view.node.op === "Upsample";
+  if (isUpsample && view.opset < 9) return view.floats("scales") ?? null;
+  return floatsOf(view.input(isUpsample || view.opset < 11 ? 1 : 2));
+}
+
+/** Blocks of an axis become channels, or the other way round. */
+export const depthToSpace: TypeRule = (view) =>
+  blocks(view, (dim, by) => divided(dim, by * by), multiplied);
+export const spaceToDepth: TypeRule = (view) =>
+  blocks(view, (dim, by) => multiplied(dim, by * by), divided);
+
+type Scaling = (dim: Dim, by: number) => Dim;
+
+const multiplied: Scaling = (dim, by) => productDims([dim, by]);
+
+const divided: Scaling = (dim, by) => {
+  if (typeof dim !== "number") return by === 1 ? dim : null;
+  if (dim % by !== 0) throw wrongNode(`${dim} is no multiple of ${by}`);
+  return dim / by;
+};
+
+function blocks(view: NodeView, channels: Scaling, sides: Scaling): ReturnType<TypeRule> {
+  const dims = view.shape(0);
+  const dtype = view.dtype(0);
+  const by = view.int("blocksize", null);
+  if (dims !== null && dims.length !== 4) throw wrongNode("there must be four axes");
+  if (dims === null || by === null || by < 1) return [output(dtype, unknownDims(4))];
+  const [batch, depth, height, width] = dims;
+  return [output(dtype, [batch, channels(depth, by), sides(height, by), sides(width, by)])];
+}
+
+/** Regions of an image: `MaxRoiPool`, `RoiAlign`. */
+export const regions =
+  (height: string, width: string): TypeRule =>
+  (view) => {
+    const [, channels = null] = view.shape(0) ?? [];
+    const [count = null] = view.shape(1) ?? [];
+    const pooled = view.ints("pooled_shape");
+    const sides = pooled ?? [view.int(height, 1), view.int(width, 1)];
+    const [rows = null, columns = null] = pooled === null ? [] : sides;
+    return [output(view.dtype(0), [count, channels, givenDim(rows), givenDim(columns)])];
+  };
+
+/** `GridSample`: samples of an image at the places of a grid. */
+export const gridSample: TypeRule = (view) => {
+  const [dims, grid] = [view.shape(0), view.shape(1)];
+  const rank = dims?.length ?? grid?.length;
+  if (rank === undefined) return [output(view.dtype(0), null)];
+  const [batch = null, channels = null] = dims ?? [];
+  const sides = grid === null ? unknownDims(Math.max(0, rank - 2)) : grid.slice(1, -1);
+  return [output(view.dtype(0), [batch, channels, ...sides])];
+};
+
+/** Normalisation along an axis and those behind it: the output is like data, of the statistics the rank is known. */
+export const layerNormalisation: TypeRule = (view) => {
+  const dims = view.shape(0);
+  const axis = view.int("axis", -1);
+  const stash = view.dtypeOf("stash_type", "float32");
+  const statistics =
+    dims === null || axis === null
+      ? null
+      : dims.map((dim, at) => (at < countedAxis(axis, dims.length) ? dim : 1));
+  return [output(view.dtype(0), dims), output(stash, statistics), output(stash, statistics)];
+};

@@ -1,0 +1,57 @@
+/** The names of values that graphs and nodes use, those that bodies take from the graphs around them among them. */
+
+import { TensorError } from "../../core/errors.ts";
+import { MAX_BODY_DEPTH, type Graph, type ModelNode } from "./model.ts";
+
+/**
+ * The graphs of an attribute.
+ * @throws TensorError `too-large` for graphs that are nested too deep to be read
+ */
+export function bodiesOf(graphs: readonly Graph[] | null | undefined): readonly Graph[] {
+  if (graphs !== null) return graphs ?? [];
+  throw tooDeep();
+}
+
+export const tooDeep = (): TensorError =>
+  new TensorError(
+    "too-large",
+    `the model has graphs in graphs, more than ${MAX_BODY_DEPTH} deep, which is too deep to be followed`,
+  );
+
+/** The names that a graph uses, also in the bodies of its nodes. */
+export function usesOf({ nodes, outputs }: Graph, uses = new Set<string>()): Set<string> {
+  for (const { name } of outputs) uses.add(name);
+  for (const node of nodes) nodeUses(node, uses);
+  return uses;
+}
+
+/** The names that a node uses. Those in its bodies may be names of the bodies' own values. */
+export function nodeUses({ inputs, attributes }: ModelNode, uses = new Set<string>()): Set<string> {
+  for (const name of inputs) uses.add(name);
+  for (const attribute of Object.values(attributes)) {
+    if (attribute.type !== "other") continue;
+    for (const body of bodiesOf(attribute.graphs)) usesOf(body, uses);
+  }
+  return uses;
+}
+
+/** The names that a graph takes from the graphs around it: those that it uses and does not make. */
+export function freeNames({ inputs, constants, nodes, outputs }: Graph): Set<string> {
+  const own = new Set(
+    [...inputs, ...constants].map(({ name }) => name).concat(nodes.flatMap((one) => one.outputs)),
+  );
+  const used = [...outputs.map(({ name }) => name), ...nodes.flatMap((one) => [...needsOf(one)])];
+  return new Set(used.filter((name) => name !== "" && !own.has(name)));
+}
+
+/** The values of its graph and of those around it that a node needs, also in its bodies. */
+export function needsOf({ inputs, attributes }: ModelNode): Set<string> {
+  const needs = new Set(inputs.filter((name) => name !== ""));
+  for (const attribute of Object.values(attributes)) {
+    if (attribute.type !== "other") continue;
+    for (const body of bodiesOf(attribute.graphs)) {
+      for (const name of freeNames(body)) needs.add(name);
+    }
+  }
+  return needs;
+}

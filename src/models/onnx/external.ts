@@ -1,0 +1,91 @@
+/**
+ * External data: tensors whose bytes lie in another file beside the model. This module decides which paths a model may
+ * name. It opens no file: the code that opens them has to refuse links that lead out of the model's folder, because a
+ * path does not show them.
+ *
+ * ONNX: "External Data" (docs/ExternalData.md).
+ */
+
+import { malformed, printValue, TensorError } from "../../core/errors.ts";
+import { parseDecimal } from "../model/decimal.ts";
+import { optionsOf } from "../../core/tensor/options.ts";
+
+/**
+ * Reads `length` bytes from `offset` of the file at `location`, a relative path with `/` that, as text, never leaves the
+ * folder of the model. The path may still lead through links. A long tensor is read in several calls, the last part first.
+ */
+export type ReadExternal = (location: string, offset: number, length: number) => Uint8Array;
+
+export interface ReadOptions {
+  /** Reads external data. Without it, reading a tensor that has external data is an error. */
+  readonly external?: ReadExternal | undefined;
+}
+
+/**
+ * Options from outside the package.
+ * @throws TensorError `attribute` for what is no object, another option, or an `external` that is no function
+ */
+export function readOptionsFrom(options: unknown): ReadOptions {
+  const { external } = optionsOf(options, ["external"], {});
+  if (external === undefined || typeof external === "function") {
+    return { external: external as ReadExternal | undefined };
+  }
+  const sentence = `external must be a function, got ${printValue(external)}`;
+  throw new TensorError("attribute", sentence);
+}
+
+/** Where the bytes of a tensor are, in bytes. `length` is null where the file does not give it. */
+export interface ExternalRange {
+  readonly location: string;
+  readonly offset: number;
+  readonly length: number | null;
+}
+
+/**
+ * The range that a tensor's `external_data` entries name. Keys other than location, offset and length do not change the
+ * range and are ignored (ONNX defines `checksum`, which no reader checks, and writes `basepath`).
+ * @param what names the tensor in errors
+ * @throws TensorError `malformed-file` for a path that is empty, absolute or leaves the folder, and for an offset or
+ * length that is no decimal number
+ */
+export function externalRange(entries: ReadonlyMap<string, string>, what: string): ExternalRange {
+  const location = entries.get("location") ?? "";
+  const fault = pathFault(location);
+  if (fault !== null) {
+    throw malformed(`${what} has its data in ${printValue(location)}, which ${fault}`);
+  }
+  return {
+    location,
+    offset: decimalEntry(entries, "offset", what) ?? 0,
+    length: decimalEntry(entries, "length", what),
+  };
+}
+
+/**
+ * What is wrong with a path, or null. Backslashes and drive letters have a meaning on Windows alone but are refused
+ * everywhere, so that a model is either good or bad on all machines.
+ */
+function pathFault(location: string): string | null {
+  if (location === "") return "is empty";
+  if (location.includes("\0")) return "holds a NUL";
+  if (location.includes("\\")) return "holds a backslash";
+  if (location.startsWith("/")) return "is an absolute path";
+  if (/^[A-Za-z]:/.test(location)) return "starts with a drive letter";
+  if (location.split("/").includes("..")) return "leaves the folder of the model";
+  if (/(^|\/)\.?$/.test(location)) return "names no file";
+  return null;
+}
+
+function decimalEntry(
+  entries: ReadonlyMap<string, string>,
+  key: string,
+  what: string,
+): number | null {
+  const text = entries.get(key);
+  if (text === undefined) return null;
+  const value = parseDecimal(text);
+  if (value !== null) return value;
+  throw malformed(
+    `${what} has external data whose ${key} must be a decimal number below 2^53, got ${printValue(text)}`,
+  );
+}

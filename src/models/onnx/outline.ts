@@ -1,0 +1,254 @@
+/**
+ * ONNX models without their weights. A file of any size is read record by record, and everything but the values of
+ * large tensors is copied into an outline. The outline is a serialized model again, so `read-model.ts` reads both. The
+ * values stay in the file until a constant is read.
+ */
+
+import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import { WireType } from "@bufbuild/protobuf/wire";
+
+import { DTYPES } from "../../core/tensor/dtype.ts";
+import { malformed, TensorError } from "../../core/errors.ts";
+import { readRange, sourceFrom, type ByteSource } from "../model/byte-source.ts";
+import { MAX_BODY_DEPTH, type Model } from "../model/model.ts";
+import { sizeOf } from "../../core/tensor/shape.ts";
+import { FileCursor } from "./cursor.ts";
+import { readOptionsFrom, type ReadOptions } from "./external.ts";
+import { HEAD, namingFormat } from "./other-format.ts";
+import { decodeModel } from "./read-model.ts";
+import {
+  AttributeProtoSchema,
+  FunctionProtoSchema,
+  GraphProtoSchema,
+  ModelProtoSchema,
+  TensorProtoSchema,
+} from "./schema_pb.ts";
+import { isTypedField, printTensorType, readTensorHeader, tensorTitle } from "./tensor-proto.ts";
+
+/** Up to this many bytes the values of a tensor are copied: most index tensors are smaller, most weights larger. */
+const KEPT_VALUES = 2 ** 10;
+
+/** In bytes. No name is longer, and no attribute of a scatter or gather operator. */
+const MAX_FIELD = 2 ** 16;
+
+/** In bytes. The outline of a graph of 10^5 nodes has 20 MB. */
+const MAX_OUTLINE = 2 ** 26;
+
+/** Reading a record takes 30 to 50 ns. A real model has about 10 records for each node and each tensor. */
+const MAX_RECORDS = 2 ** 24;
+
+/** The messages that the schema declares as `bytes` because they are decoded on their own: see `schema.proto`. */
+const NESTED: ReadonlyMap<DescField, DescMessage> = new Map<DescField, DescMessage>([
+  [ModelProtoSchema.field.functions, FunctionProtoSchema],
+  [GraphProtoSchema.field.initializer, TensorProtoSchema],
+  [AttributeProtoSchema.field.t, TensorProtoSchema],
+  [AttributeProtoSchema.field.tensors, TensorProtoSchema],
+  [AttributeProtoSchema.field.g, GraphProtoSchema],
+  [AttributeProtoSchema.field.graphs, GraphProtoSchema],
+]);
+
+/** Fields that no reader of an outline needs. */
+const LEFT_OUT: ReadonlySet<DescField> = new Set([
+  ModelProtoSchema.field.docString,
+  GraphProtoSchema.field.docString,
+  GraphProtoSchema.field.sparseInitializer,
+]);
+
+/** Where the message of a tensor lies in the file. */
+interface FileRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Reads the graph of a model in a file of any size, without the values of large tensors. A constant's values are read
+ * from the file when the constant is read, so the file must not change while the model is in use.
+ *
+ * The model can be inspected and run. It lacks the parts of the file that `Model` does not show, so `writeModel`
+ * refuses it where it has functions or subgraphs, and writes no metadata.
+ *
+ * @throws TensorError as `readModel`; also `too-large` for more than 64 MiB beside tensors, for a name or text of more
+ * than 64 KiB outside of attributes, and for more than 2^24 records
+ */
+export function readOutline(file: ByteSource, options: ReadOptions = {}): Model {
+  const checked = readOptionsFrom(options);
+  const source = sourceFrom(file, "a file must be { size, read }");
+  return namingFormat(
+    // Of an empty file there is nothing to read.
+    () =>
+      source.size === 0 ? new Uint8Array() : readRange(source, 0, Math.min(source.size, HEAD)),
+    () => outlineOf(source, checked),
+  );
+}
+
+function outlineOf(source: ByteSource, options: ReadOptions): Model {
+  const { size } = source;
+  const outline = new OutlineWriter(source);
+  outline.copy(ModelProtoSchema, size, 0);
+  const { bytes, ranges } = outline.finish();
+  return decodeModel(bytes, options, {
+    wholeOf(part) {
+      // Tensors are views of the outline, so their offset in it identifies them.
+      const range = ranges.get(part.byteOffset - bytes.byteOffset);
+      return range === undefined ? null : () => wholeTensor(source, part, range);
+    },
+  });
+}
+
+/** In bytes. A value takes 16 bytes at most, or a tag and a varint of 10 bytes. */
+const MAX_VALUE = 20;
+
+/**
+ * The whole message of the tensor of which `part` is in the outline. The shape limits its length, so that a small
+ * tensor costs little to read however long its message claims to be. Text has no such limit.
+ */
+function wholeTensor(source: ByteSource, part: Uint8Array, { start, end }: FileRange): Uint8Array {
+  const header = readTensorHeader(part);
+  const { name, dtype, shape } = header;
+  const size = sizeOf(shape, { input: name === "" ? undefined : name });
+  const isText = dtype !== null && DTYPES[dtype].bytes === 0;
+  if (!isText && end - start > MAX_VALUE * size + MAX_FIELD) {
+    throw malformed(
+      `${tensorTitle(name)}, ${printTensorType(header)}, takes ${end - start} bytes of the file`,
+    );
+  }
+  return readRange(source, start, end);
+}
+
+/** Copies a model into its outline. */
+class OutlineWriter {
+  readonly #cursor: FileCursor;
+  readonly #ranges = new Map<number, FileRange>();
+  #outline: Uint8Array = new Uint8Array(2 ** 16);
+  #length = 0;
+  #records = 0;
+
+  constructor(source: ByteSource) {
+    this.#cursor = new FileCursor(source);
+  }
+
+  finish(): { bytes: Uint8Array; ranges: ReadonlyMap<number, FileRange> } {
+    return { bytes: this.#outline.subarray(0, this.#length), ranges: this.#ranges };
+  }
+
+  /**
+   * Copies the message that reaches from the cursor to `end`.
+   * @param depth the number of subgraphs around the message
+   */
+  copy(schema: DescMessage, end: number, depth: number): void {
+    const cursor = this.#cursor;
+    const start = cursor.position;
+    const home = this.#length;
+    let values = 0;
+    let isWhole = true;
+    while (cursor.position < end) {
+      if (++this.#records > MAX_RECORDS) throw tooLargeModel(`more than ${MAX_RECORDS} records`);
+      const begin = cursor.position;
+      const tag = cursor.varint(end);
+      // The same tags as those that the protobuf library refuses, so that an outline accepts no more files.
+      if (tag < 8 || tag >= 2 ** 32) throw malformed(`byte ${begin} of the file is an illegal tag`);
+      const tagEnd = cursor.position;
+      const field = schema.fields.find((one) => one.number === Math.floor(tag / 8));
+      const length = payloadLength(cursor, tag % 8, end);
+      cursor.check(length, end);
+      if (field === undefined || LEFT_OUT.has(field)) {
+        cursor.position += length;
+        continue;
+      }
+      const inner = field.message ?? NESTED.get(field);
+      if (inner !== undefined && tag % 8 === WireType.LengthDelimited) {
+        const isBody = inner === GraphProtoSchema && schema === AttributeProtoSchema;
+        const next = cursor.position + length;
+        if (!isBody || depth < MAX_BODY_DEPTH) {
+          this.#copyInner(inner, begin, tagEnd, next, isBody ? depth + 1 : depth);
+        }
+        cursor.position = next;
+        continue;
+      }
+      const most = mostValues(schema, field);
+      if (most === null) {
+        if (length > MAX_FIELD)
+          throw tooLargeModel(`${field.name} of ${length} bytes in a ${schema.name}`);
+      } else {
+        values += cursor.position + length - begin;
+        if (values > most) {
+          isWhole = false;
+          cursor.position += length;
+          continue;
+        }
+      }
+      cursor.position += length;
+      this.#append(cursor.between(begin, cursor.position));
+    }
+    if (isWhole) return;
+    if (schema === TensorProtoSchema) this.#ranges.set(home, { start, end });
+    // An attribute that lost its value must not look like one with an empty value.
+    else this.#append(NO_TYPE);
+  }
+
+  /** Copies a message with its tag. The length is known last, so five bytes are reserved for it. */
+  #copyInner(schema: DescMessage, begin: number, tagEnd: number, end: number, depth: number): void {
+    this.#append(this.#cursor.between(begin, tagEnd));
+    this.#append(LENGTH_SPACE);
+    const home = this.#length;
+    this.copy(schema, end, depth);
+    let length = this.#length - home;
+    for (let at = home - LENGTH_SPACE.length; at < home; at++, length >>>= 7) {
+      this.#outline[at] = (length & 0x7f) | (at < home - 1 ? 0x80 : 0);
+    }
+  }
+
+  #append(bytes: Uint8Array): void {
+    const length = this.#length + bytes.length;
+    if (length > MAX_OUTLINE) throw tooLargeModel(`more than ${MAX_OUTLINE} bytes beside tensors`);
+    if (length > this.#outline.length) {
+      const larger = new Uint8Array(Math.min(MAX_OUTLINE, 2 * length));
+      larger.set(this.#outline);
+      this.#outline = larger;
+    }
+    this.#outline.set(bytes, this.#length);
+    this.#length = length;
+  }
+}
+
+const LENGTH_SPACE = new Uint8Array(5);
+
+/** The record `type: UNDEFINED`. Of several records of a field the last one counts. */
+const NO_TYPE = new Uint8Array([0xa0, 0x01, 0x00]);
+
+/**
+ * The bytes of a record behind its tag, or behind its length where it has one. Moves the cursor behind that length, and
+ * behind a varint.
+ */
+function payloadLength(cursor: FileCursor, wireType: number, end: number): number {
+  switch (wireType) {
+    case WireType.Varint: {
+      cursor.skipVarint(end);
+      return 0;
+    }
+    case WireType.Bit64:
+      return 8;
+    case WireType.Bit32:
+      return 4;
+    case WireType.LengthDelimited:
+      return cursor.varint(end);
+    default:
+      throw malformed(
+        `byte ${cursor.position} of the file begins a field of wire type ${wireType}, which ONNX does not use`,
+      );
+  }
+}
+
+/** Up to how many bytes of values a message is copied whole; null for fields that hold no values. */
+function mostValues(schema: DescMessage, field: DescField): number | null {
+  if (schema === TensorProtoSchema) {
+    return isTypedField(field.localName) || field === TensorProtoSchema.field.rawData
+      ? KEPT_VALUES
+      : null;
+  }
+  const isValue = field.fieldKind === "list" || field === AttributeProtoSchema.field.s;
+  return schema === AttributeProtoSchema && isValue ? MAX_FIELD : null;
+}
+
+const tooLargeModel = (what: string): TensorError =>
+  new TensorError("too-large", `the model has ${what}`);

@@ -1,0 +1,296 @@
+/**
+ * Reads ONNX models (`ModelProto`) into the plain `Model`. Reading does not check that a graph is sound: that happens
+ * when the graph runs (`model/graph.ts`), so that a faulty model can still be inspected.
+ */
+
+import { fromBinary } from "@bufbuild/protobuf";
+
+import { malformed, printValue } from "../../core/errors.ts";
+import { dtypeOfNumber } from "../model/element-type.ts";
+import {
+  domainName,
+  MAX_BODY_DEPTH,
+  SOURCE,
+  type Attribute,
+  type Constant,
+  type Graph,
+  type Model,
+  type ModelFunction,
+  type ModelNode,
+  type ValueInfo,
+} from "../model/model.ts";
+import type { TensorType } from "../../core/operators/operator.ts";
+import type { Dim } from "../../core/tensor/shape.ts";
+import { plainBytes } from "../../core/tensor/storage.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
+import { readOptionsFrom, type ReadOptions } from "./external.ts";
+import { HEAD, namingFormat } from "./other-format.ts";
+import {
+  FunctionProtoSchema,
+  GraphProtoSchema,
+  ModelProtoSchema,
+  type AttributeProto,
+  type Dimension,
+  type GraphProto,
+  type NodeProto,
+  type OperatorSetIdProto,
+  type TypeProto,
+  type ValueInfoProto,
+} from "./schema_pb.ts";
+import { readTensorHeader } from "./tensor-proto.ts";
+import { decodeTensor, FILE } from "./tensor.ts";
+import { checkMessage, decodeUtf8, malformedAs, partsOf, type Parts } from "./wire.ts";
+
+/**
+ * The model in `bytes`, a serialized `ModelProto`. Constants are views of `bytes` until they are read, so `bytes` must
+ * not change while the model is in use.
+ *
+ * @throws TensorError `malformed-file` where the bytes are no model: no graph, a node without `op_type` or with two
+ * attributes of one name, a negative dimension of a constant. `too-large` for a model of more than 2^21 parts, or of
+ * more than one part in 8 bytes beyond the first 65,536.
+ */
+export function readModel(bytes: Uint8Array, options: ReadOptions = {}): Model {
+  const plain = plainBytes(bytes, FILE);
+  const checked = readOptionsFrom(options);
+  return namingFormat(
+    () => plain.subarray(0, HEAD),
+    () => decodeModel(plain, checked),
+  );
+}
+
+/** Gets at tensors of which an outline holds a part only. */
+export interface WholeTensors {
+  /** Reads the whole message of which `part` is in the outline; null where `part` is the whole message. */
+  wholeOf(part: Uint8Array): (() => Uint8Array) | null;
+}
+
+/** What every function that reads a part of one model needs. */
+interface Reading extends ReadOptions {
+  readonly parts: Parts;
+  /**
+   * Given for an outline. Parts of such a model have no `SOURCE`, because an outline lacks what a writer would keep.
+   */
+  readonly whole: WholeTensors | null;
+}
+
+/** {@link readModel}, also for an outline, which lacks values of tensors. */
+export function decodeModel(
+  bytes: Uint8Array,
+  options: ReadOptions,
+  whole: WholeTensors | null = null,
+): Model {
+  const reading: Reading = { external: options.external, parts: partsOf(bytes), whole };
+  checkMessage(ModelProtoSchema, bytes, reading.parts);
+  const source = malformedAs("the model", () => fromBinary(ModelProtoSchema, bytes));
+  if (source.graph === undefined) throw malformed("the model has no graph");
+  const functions = source.functions.map((one) => decodeFunction(one, reading));
+  return {
+    irVersion: toNumber(source.irVersion, "ir_version"),
+    producer: source.producerName,
+    opsets: decodeOpsets(source.opsetImport),
+    graph: decodeGraph(source.graph, reading, 0),
+    ...(functions.length > 0 && { functions }),
+    ...sourced(source, reading),
+  };
+}
+
+/** What the writer of ONNX files keeps of a part of a model, unless the part comes from an outline. */
+const sourced = (source: unknown, { whole }: Reading): { [SOURCE]?: unknown } =>
+  whole === null ? { [SOURCE]: source } : {};
+
+/** To the schema functions and subgraphs are bytes, so they are checked here and not with the model. */
+function decodeFunction(bytes: Uint8Array, reading: Reading): ModelFunction {
+  checkMessage(FunctionProtoSchema, bytes, reading.parts);
+  const source = malformedAs("a function", () => fromBinary(FunctionProtoSchema, bytes));
+  const { name, domain, input, output, node, valueInfo, attributeProto } = source;
+  const defaults = attributeProto.map((one) => [one.name, decodeOwn(one, reading, 0)] as const);
+  return {
+    name,
+    domain: domainName(domain),
+    opsets: decodeOpsets(source.opsetImport),
+    graph: {
+      name,
+      inputs: input.map(untyped),
+      outputs: output.map(untyped),
+      nodes: node.map((one, position) => decodeNode(one, position, reading, 0)),
+      constants: [],
+      values: valueInfo.map((one) => decodeValueInfo(one, reading)),
+    },
+    ...(defaults.length > 0 && { attributes: Object.fromEntries(defaults) }),
+  };
+}
+
+const untyped = (name: string): ValueInfo => ({ name, type: null });
+
+/** The graphs of an attribute, or null where they are nested too deep. */
+function decodeBodies(
+  sources: readonly Uint8Array[],
+  reading: Reading,
+  depth: number,
+): readonly Graph[] | null {
+  if (depth >= MAX_BODY_DEPTH) return null;
+  return sources.map((bytes) => {
+    checkMessage(GraphProtoSchema, bytes, reading.parts);
+    const source = malformedAs("a subgraph", () => fromBinary(GraphProtoSchema, bytes));
+    return decodeGraph(source, reading, depth + 1);
+  });
+}
+
+/** Of two versions for one domain the larger counts. ONNX has no rule. */
+function decodeOpsets(imports: readonly OperatorSetIdProto[]): Record<string, number> {
+  const opsets = new Map<string, number>();
+  for (const { domain, version } of imports) {
+    const name = domainName(domain);
+    opsets.set(name, Math.max(opsets.get(name) ?? 0, toNumber(version, "version")));
+  }
+  return Object.fromEntries(opsets);
+}
+
+const decodeGraph = (source: GraphProto, reading: Reading, depth: number): Graph => ({
+  name: source.name,
+  inputs: source.input.map((one) => decodeValueInfo(one, reading)),
+  outputs: source.output.map((one) => decodeValueInfo(one, reading)),
+  nodes: source.node.map((node, position) => decodeNode(node, position, reading, depth)),
+  constants: source.initializer.map((bytes) => decodeConstant(bytes, reading)),
+  values: source.valueInfo.map((one) => decodeValueInfo(one, reading)),
+  ...sourced(source, reading),
+});
+
+function decodeNode(
+  source: NodeProto,
+  position: number,
+  reading: Reading,
+  depth: number,
+): ModelNode {
+  const { name, opType, domain, input, output, attribute } = source;
+  if (opType === "") throw malformed(`node ${position} of the graph has no op_type`);
+  const attributes = new Map<string, Attribute>();
+  for (const one of attribute) {
+    if (attributes.has(one.name)) {
+      throw malformed(
+        `node ${position} of the graph, ${opType}, has two attributes ${printValue(one.name)}`,
+      );
+    }
+    attributes.set(one.name, decodeOwn(one, reading, depth));
+  }
+  return {
+    name,
+    op: opType,
+    domain: domainName(domain),
+    inputs: [...input],
+    outputs: [...output],
+    // Not by assignment, because a file may name an attribute `__proto__`.
+    attributes: Object.fromEntries(attributes),
+    ...sourced(source, reading),
+  };
+}
+
+const decodeOwn = (one: AttributeProto, reading: Reading, depth: number): Attribute => ({
+  ...decodeAttribute(one, reading, depth),
+  ...sourced(one, reading),
+});
+
+/** ONNX's attribute types by number. Only types with a lower-case name are decoded. */
+export const ATTRIBUTE_TYPES = [
+  "UNDEFINED",
+  "float",
+  "int",
+  "string",
+  "tensor",
+  "GRAPH",
+  "floats",
+  "ints",
+  "strings",
+  "tensors",
+  "GRAPHS",
+  "SPARSE_TENSOR",
+  "SPARSE_TENSORS",
+  "TYPE_PROTO",
+  "TYPE_PROTOS",
+] as const;
+
+function decodeAttribute(source: AttributeProto, reading: Reading, depth: number): Attribute {
+  const type = ATTRIBUTE_TYPES[source.type];
+  if (source.refAttrName !== "") {
+    const { refAttrName: reference } = source;
+    return { type: "other", value: type ?? `type ${source.type}`, reference };
+  }
+  switch (type) {
+    case "int":
+      return { type, value: toInteger(source.i) };
+    case "ints":
+      return { type, value: source.ints.map(toInteger) };
+    case "float":
+      return { type, value: source.f };
+    case "floats":
+      return { type, value: source.floats };
+    case "string":
+    case "strings": {
+      const texts = (type === "string" ? [source.s] : source.strings).map(textOrNull);
+      const known = texts.filter((text) => text !== null);
+      // ONNX also stores bytes that are no text in strings.
+      if (known.length < texts.length) return { type: "other", value: `${type} of bytes` };
+      return type === "string" ? { type, value: known[0] } : { type, value: known };
+    }
+    case "tensor":
+      return { type, value: decodeConstant(source.t, reading) };
+    case "tensors":
+      return { type, value: source.tensors.map((bytes) => decodeConstant(bytes, reading)) };
+    case "GRAPH":
+    case "GRAPHS": {
+      const graphs = type === "GRAPH" ? [source.g] : source.graphs;
+      return { type: "other", value: type, graphs: decodeBodies(graphs, reading, depth) };
+    }
+    default:
+      return { type: "other", value: type ?? `type ${source.type}` };
+  }
+}
+
+function textOrNull(bytes: Uint8Array): string | null {
+  try {
+    return decodeUtf8(bytes, "a string");
+  } catch {
+    return null;
+  }
+}
+
+function decodeConstant(bytes: Uint8Array, reading: Reading): Constant {
+  const header = readTensorHeader(bytes);
+  const { name, dtype, shape } = header;
+  const whole = reading.whole?.wholeOf(bytes) ?? null;
+  const read = (): Tensor =>
+    decodeTensor(whole === null ? header : readTensorHeader(whole()), reading);
+  return { name, dtype, shape, read, ...sourced(header, reading) };
+}
+
+const decodeValueInfo = (source: ValueInfoProto, reading: Reading): ValueInfo => ({
+  name: source.name,
+  type: decodeType(source.type),
+  ...sourced(source, reading),
+});
+
+/**
+ * The type of a tensor; null for other types. A missing shape is an unknown rank, an empty one a scalar.
+ * @internal
+ */
+export function decodeType(source: TypeProto | undefined): TensorType | null {
+  const tensor = source?.tensorType;
+  const dtype = dtypeOfNumber(tensor?.elemType ?? 0);
+  if (tensor === undefined || dtype === null) return null;
+  return { dtype, shape: tensor.shape === undefined ? null : tensor.shape.dim.map(decodeDim) };
+}
+
+/** A dimension without value and name is unknown. Some tools write a negative value for the same. */
+function decodeDim({ value }: Dimension): Dim {
+  if (value.case === "dimParam") return value.value === "" ? null : value.value;
+  return value.case === undefined || value.value < 0n ? null : toNumber(value.value, "a dimension");
+}
+
+function toNumber(value: bigint, what: string): number {
+  const number = Number(value);
+  if (Number.isSafeInteger(number)) return number;
+  throw malformed(`${what} is ${value}, which is beyond 2^53`);
+}
+
+const toInteger = (value: bigint): number | bigint =>
+  Number.isSafeInteger(Number(value)) ? Number(value) : value;

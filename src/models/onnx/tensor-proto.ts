@@ -1,0 +1,180 @@
+/**
+ * The header of a `TensorProto`: its name, what it promises and where its data are. The values stay in the bytes of the
+ * file until `tensor.ts` decodes them, so that a model with gigabytes of weights, or with data types that this package
+ * does not know, costs little to read.
+ *
+ * Field names and numbers come from the schema, those of data types from `DTYPES`.
+ */
+
+import { fromBinary, type DescField } from "@bufbuild/protobuf";
+import { BinaryReader, type WireType } from "@bufbuild/protobuf/wire";
+
+import { DTYPE_NAMES, DTYPES, type DType } from "../../core/tensor/dtype.ts";
+import { malformed, printValue, TensorError } from "../../core/errors.ts";
+import { dtypeOfNumber } from "../model/element-type.ts";
+import { MAX_RANK, printShape } from "../../core/tensor/shape.ts";
+import { StringStringEntryProtoSchema, TensorProtoSchema } from "./schema_pb.ts";
+import { checkMessage, countValues, decodeUtf8, visitRecords } from "./wire.ts";
+
+/** The fields that hold values one by one. */
+export type TypedField = (typeof DTYPES)[DType]["onnx"]["field"];
+
+export interface TensorHeader {
+  /** The message itself. */
+  readonly bytes: Uint8Array;
+  readonly name: string;
+  readonly shape: readonly number[];
+  /** ONNX's number of the data type, and the data type where this package has it. */
+  readonly dataType: number;
+  readonly dtype: DType | null;
+  readonly raw: Uint8Array;
+  /** How many values each typed field holds; fields without values are left out. */
+  readonly counts: ReadonlyMap<TypedField, number>;
+  /** The `external_data` entries, or null where `data_location` says that the data are in the message. */
+  readonly external: ReadonlyMap<string, string> | null;
+  readonly segmented: boolean;
+}
+
+const NO_BYTES: Uint8Array = new Uint8Array();
+const NO_COUNTS: ReadonlyMap<TypedField, number> = new Map();
+const NO_ENTRIES: ReadonlyMap<string, string> = new Map();
+
+const TYPED_FIELDS: ReadonlySet<string> = new Set(
+  DTYPE_NAMES.map((name) => DTYPES[name].onnx.field),
+);
+
+export const isTypedField = (name: string): name is TypedField => TYPED_FIELDS.has(name);
+
+/** How errors name a tensor. */
+export const tensorTitle = (name: string): string =>
+  name === "" ? "the tensor" : `the tensor ${printValue(name)}`;
+
+/**
+ * Reads everything of a tensor but its values, in one pass.
+ * @throws TensorError `malformed-file` where the bytes are no TensorProto, have a negative dimension, more than 64
+ * dimensions or an unknown `data_location`; `too-large` for a dimension of 2^53 or more
+ */
+export function readTensorHeader(bytes: Uint8Array): TensorHeader {
+  const reader = new HeaderReader(bytes);
+  visitRecords(bytes, "the tensor", (number, wireType, start, end) => {
+    const field = TensorProtoSchema.fields.find((one) => one.number === number);
+    if (field !== undefined) reader.take(field, wireType, start, end);
+  });
+  return reader.finish();
+}
+
+/** Collects the records of one tensor. Of several records of a field the last one counts, as protobuf has it. */
+class HeaderReader {
+  readonly #bytes: Uint8Array;
+  #name = "";
+  #dataType = 0;
+  #location = 0;
+  #raw = NO_BYTES;
+  #segmented = false;
+  readonly #dims: bigint[] = [];
+  // Both maps are made when the first entry comes: a hostile file has millions of tensors without any.
+  #counts: Map<TypedField, number> | undefined;
+  #entries: Map<string, string> | undefined;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  take(field: DescField, wireType: WireType, start: number, end: number): void {
+    const count = countValues(field, wireType, this.#bytes, start, end);
+    if (count === null) {
+      throw malformed(`${tensorTitle(this.#name)} has its ${field.name} in the wrong encoding`);
+    }
+    const { localName } = field;
+    if (isTypedField(localName)) {
+      this.#counts ??= new Map();
+      if (count > 0) this.#counts.set(localName, (this.#counts.get(localName) ?? 0) + count);
+      return;
+    }
+    const payload = this.#bytes.subarray(start, end);
+    switch (localName) {
+      case "dims":
+        this.#takeDims(payload, count);
+        break;
+      case "dataType":
+        this.#dataType = new BinaryReader(payload).int32();
+        break;
+      case "dataLocation":
+        this.#location = new BinaryReader(payload).int32();
+        break;
+      case "name":
+        this.#name = decodeUtf8(payload, "the name of a tensor");
+        break;
+      case "rawData":
+        this.#raw = payload;
+        break;
+      case "segment":
+        this.#segmented = true;
+        break;
+      case "externalData":
+        this.#takeEntry(payload);
+        break;
+    }
+  }
+
+  #takeDims(payload: Uint8Array, count: number): void {
+    if (this.#dims.length + count > MAX_RANK) {
+      throw malformed(`${tensorTitle(this.#name)} has more than ${MAX_RANK} dimensions`);
+    }
+    const reader = new BinaryReader(payload);
+    while (reader.pos < reader.len) this.#dims.push(BigInt(reader.int64()));
+  }
+
+  #takeEntry(payload: Uint8Array): void {
+    checkMessage(StringStringEntryProtoSchema, payload);
+    const { key, value } = fromBinary(StringStringEntryProtoSchema, payload);
+    this.#entries ??= new Map();
+    if (this.#entries.has(key)) {
+      throw malformed(`${tensorTitle(this.#name)} has two external ${printValue(key)}`);
+    }
+    this.#entries.set(key, value);
+  }
+
+  finish(): TensorHeader {
+    const name = this.#name;
+    const dims = this.#dims;
+    const location = this.#location;
+    if (location !== 0 && location !== 1) {
+      throw malformed(
+        `${tensorTitle(name)} has its data at location ${location}; there are 0 and 1`,
+      );
+    }
+    return {
+      bytes: this.#bytes,
+      name,
+      shape: dims.map((dim) => checkDimension(dim, dims, name)),
+      dataType: this.#dataType,
+      dtype: dtypeOfNumber(this.#dataType),
+      raw: this.#raw,
+      counts: this.#counts ?? NO_COUNTS,
+      external: location === 1 ? (this.#entries ?? NO_ENTRIES) : null,
+      segmented: this.#segmented,
+    };
+  }
+}
+
+function checkDimension(dim: bigint, dims: readonly bigint[], name: string): number {
+  const shape = `[${dims.join(", ")}]`;
+  if (dim < 0n) {
+    throw malformed(`${tensorTitle(name)} has the negative dimension ${dim} in ${shape}`);
+  }
+  const number = Number(dim);
+  if (Number.isSafeInteger(number)) return number;
+  throw new TensorError(
+    "too-large",
+    `${tensorTitle(name)} has the shape ${shape}, more than 2^32 - 1 elements`,
+  );
+}
+
+/** `float32[2, 3]`, or `type 17[2, 3]` for a data type that this package does not have. */
+export const printTensorType = ({ dtype, dataType, shape }: TensorHeader): string =>
+  `${dtype ?? `type ${dataType}`}${printShape(shape)}`;
+
+/** Whether the source of a constant is a tensor of an ONNX file. */
+export const isHeader = (source: unknown): source is TensorHeader =>
+  typeof source === "object" && source !== null && "bytes" in source && "counts" in source;

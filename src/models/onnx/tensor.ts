@@ -1,0 +1,276 @@
+/**
+ * ONNX tensors (`TensorProto`): files that end in .pb, initializers and attributes of models. Field numbers and rules
+ * come from ONNX's `onnx.proto` and its checker. Where both are silent, the rule is what ONNX's own loader does.
+ */
+
+import { create, toBinary } from "@bufbuild/protobuf";
+import { BinaryReader } from "@bufbuild/protobuf/wire";
+
+import {
+  allocate,
+  DTYPES,
+  integerRange,
+  isNumericStorage,
+  rowOf,
+  type DType,
+  type NumericStorage,
+  type Storage,
+} from "../../core/tensor/dtype.ts";
+import { malformed, printValue, TensorError } from "../../core/errors.ts";
+import { EXTERNAL } from "../../core/limits.ts";
+import { writer } from "../../core/tensor/scalar.ts";
+import { findNonBool, pack, packedBytes, unpack } from "../../core/tensor/packing.ts";
+import { printShape, sizeOf } from "../../core/tensor/shape.ts";
+import { bytesOf, plainBytes } from "../../core/tensor/storage.ts";
+import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
+import { externalRange, readOptionsFrom, type ReadOptions } from "./external.ts";
+import { TensorProtoSchema } from "./schema_pb.ts";
+import {
+  readTensorHeader,
+  tensorTitle,
+  type TensorHeader,
+  type TypedField,
+} from "./tensor-proto.ts";
+import { checkUtf8, decodeUtf8, encodedAs, encodeUtf8, visitRecords } from "./wire.ts";
+
+/** How errors for values that are no bytes begin. */
+export const FILE = "a file is read from";
+
+/**
+ * The tensor in `bytes`, a serialized `TensorProto`. Its values are in `raw_data`, in the typed field of its data type
+ * (packed or not; float16 and bfloat16 as bits in `int32_data`, where 16-bit types may be sign-extended or not) or in
+ * external data. The result has memory of its own.
+ *
+ * More bytes or values than the shape needs are refused, and so are fewer. ONNX's checker accepts more, its loader does
+ * not.
+ *
+ * @throws TensorError `malformed-file` where the bytes are not such a tensor, `too-large` above 2^32 - 1 elements.
+ * Nothing is allocated before the file was found to hold all the data that it promises.
+ */
+export function readTensor(bytes: Uint8Array, options: ReadOptions = {}): Tensor {
+  const checked = readOptionsFrom(options);
+  return decodeTensor(readTensorHeader(plainBytes(bytes, FILE)), checked);
+}
+
+/**
+ * A serialized `TensorProto` with the data type, the dimensions, `raw_data` (`string_data` for text) and the name, if
+ * there is one.
+ * @throws TensorError `dtype` for text that UTF-8 cannot hold (half a surrogate pair), `disposed`, `too-large`
+ */
+export function writeTensor(tensor: Tensor, name?: string): Uint8Array {
+  const { dtype, shape, data } = asTensor(tensor, {}, "tensor");
+  const message = create(TensorProtoSchema, {
+    dims: shape.map(BigInt),
+    dataType: DTYPES[dtype].onnx.number,
+  });
+  if (isNumericStorage(data)) message.rawData = pack(dtype, data);
+  else message.stringData = data.map(encodeUtf8);
+  if (name !== undefined) message.name = checkUtf8(name);
+  return encodedAs("the tensor", () => toBinary(TensorProtoSchema, message));
+}
+
+/** Decodes the values of a tensor whose header was read. Throws as {@link readTensor} does. */
+export function decodeTensor(header: TensorHeader, options: ReadOptions): Tensor {
+  const { name, dtype, dataType, shape, raw, counts, external, segmented } = header;
+  const what = tensorTitle(name);
+  if (dtype === null) {
+    throw malformed(`${what} has data type ${dataType}, which this package does not know`);
+  }
+  // A constant is read when it is asked for, long after its file was.
+  if (header.bytes.length === 0) {
+    throw new TensorError("disposed", `the memory of the file that holds ${what} is gone`);
+  }
+  if (segmented) throw malformed(`${what} is one segment of a tensor, which is not supported`);
+  const size = sizeOf(shape, { input: name === "" ? undefined : name });
+  const sources = [...counts.keys(), ...(raw.length > 0 ? ["rawData"] : [])];
+  if (external !== null) {
+    if (sources.length > 0) throw malformed(`${what} has external data and ${sources[0]} as well`);
+    return new Tensor(dtype, shape, size, readExternal(dtype, size, header, external, options));
+  }
+  if (sources.length > 1)
+    throw malformed(`${what} has its data twice, in ${sources.join(" and ")}`);
+  const [field] = counts.keys();
+  const data =
+    field === undefined
+      ? decodeRaw(dtype, size, raw, header)
+      : decodeTyped(dtype, size, field, header);
+  return new Tensor(dtype, shape, size, data);
+}
+
+/** Reads external data. Long data is read in parts, so that memory never holds it twice. */
+function readExternal(
+  dtype: DType,
+  size: number,
+  header: TensorHeader,
+  external: ReadonlyMap<string, string>,
+  options: ReadOptions,
+): Storage {
+  const what = tensorTitle(header.name);
+  const { location, offset, length } = externalRange(external, what);
+  if (dtype === "string") throw malformed(`${what} is text, which cannot be external data`);
+  const needed = packedBytes(dtype, size);
+  if (length !== null && length !== needed) throw wrongLength(header, needed, length);
+  if (needed === 0) return allocate(dtype, 0);
+  const { external: callback } = options;
+  if (callback === undefined) {
+    throw new TensorError(
+      "unsupported-model",
+      `${what} has its data in the file ${printValue(location)}; pass { external } to read it`,
+    );
+  }
+  const must = `${what} needs from { external }, for ${printValue(location)},`;
+  const partOf = (start: number, end: number): Uint8Array => {
+    const bytes = plainBytes(callback(location, offset + start, end - start), must);
+    if (bytes.length === end - start) return bytes;
+    throw wrongLength(header, needed, start + bytes.length);
+  };
+  const { part } = EXTERNAL;
+  if (needed <= part || rowOf(dtype).bits !== undefined)
+    return decodeRaw(dtype, size, partOf(0, needed), header);
+  // The last part is read first: if the file is too short, this fails before the memory is allocated.
+  let start = Math.floor((needed - 1) / part) * part;
+  const last = partOf(start, needed);
+  const data = allocate(dtype, size);
+  if (!isNumericStorage(data)) return data;
+  const target = bytesOf(data);
+  target.set(last, start);
+  for (; start > 0; start -= part) target.set(partOf(start - part, start), start - part);
+  if (dtype === "bool") checkBools(target, header);
+  return data;
+}
+
+function checkBools(bytes: Uint8Array, header: TensorHeader): void {
+  const wrong = findNonBool(bytes);
+  if (wrong !== -1) throw wrongValue(header, bytes[wrong]);
+}
+
+/** Decodes `raw_data`, which is row-major and little-endian, as memory is on every platform that runs JavaScript. */
+function decodeRaw(dtype: DType, size: number, raw: Uint8Array, header: TensorHeader): Storage {
+  if (dtype === "string") {
+    if (raw.length > 0)
+      throw malformed(`${tensorTitle(header.name)} is text in rawData, where it has no encoding`);
+    checkValueCount(0, size, header);
+    return [];
+  }
+  const needed = packedBytes(dtype, size);
+  if (raw.length !== needed) throw wrongLength(header, needed, raw.length);
+  if (dtype === "bool") checkBools(raw, header);
+  // The bytes are copied because a file promises no alignment and because its memory belongs to the caller.
+  return unpack(dtype, size, raw);
+}
+
+function decodeTyped(dtype: DType, size: number, field: TypedField, header: TensorHeader): Storage {
+  const { onnx, lanes, bits } = rowOf(dtype);
+  if (field !== onnx.field) {
+    throw malformed(
+      `${tensorTitle(header.name)} is ${dtype} but has its data in ${field}, not in ${onnx.field}`,
+    );
+  }
+  // For small types each value is a byte that holds several elements.
+  const isPacked = bits !== undefined;
+  checkValueCount(
+    header.counts.get(field) ?? 0,
+    isPacked ? packedBytes(dtype, size) : size * lanes,
+    header,
+  );
+  const data = isPacked ? new Uint8Array(packedBytes(dtype, size)) : allocate(dtype, size);
+  const take =
+    field === "stringData"
+      ? takeText(data)
+      : field === "floatData" || field === "doubleData"
+        ? takeFloats(data)
+        : takeIntegers(dtype, data, field, header);
+  const { number } = TensorProtoSchema.field[field];
+  visitRecords(header.bytes, tensorTitle(header.name), (one, _wireType, start, end) => {
+    if (one === number) take(header.bytes.subarray(start, end));
+  });
+  return isPacked ? unpack(dtype, size, bytesOf(data as Uint8Array)) : data;
+}
+
+/** Gets the payloads of a field's records one after another: one value each, or packed values. */
+type TakePayload = (payload: Uint8Array) => void;
+
+function takeText(data: Storage): TakePayload {
+  const texts = data as string[];
+  let position = 0;
+  return (payload) => {
+    texts[position++] = decodeUtf8(payload, "a string");
+  };
+}
+
+/** Floats are little-endian in both encodings. They are copied as bytes, so that the payload of a NaN survives. */
+function takeFloats(data: Storage): TakePayload {
+  const bytes = bytesOf(data as NumericStorage);
+  let position = 0;
+  return (payload) => {
+    bytes.set(payload, position);
+    position += payload.length;
+  };
+}
+
+function takeIntegers(
+  dtype: DType,
+  data: Storage,
+  field: TypedField,
+  header: TensorHeader,
+): TakePayload {
+  const cell = integerOfCell(dtype);
+  const { bytes } = DTYPES[cell];
+  const write = writer(cell, data);
+  const next: (reader: BinaryReader) => unknown =
+    field === "int64Data"
+      ? (reader) => reader.int64()
+      : field === "uint64Data"
+        ? (reader) => reader.uint64()
+        : bytes === 2 || cell !== dtype
+          ? (reader) => fold(reader.int32(), cell)
+          : (reader) => reader.int32();
+  let position = 0;
+  return (payload) => {
+    const reader = new BinaryReader(payload);
+    while (reader.pos < reader.len) {
+      const value = next(reader);
+      if (!write(position++, value)) throw wrongValue(header, value);
+    }
+  };
+}
+
+/**
+ * The integer type of one value of `int32_data`. Small floats, and bytes that hold several elements, are written as their
+ * bits.
+ */
+function integerOfCell(dtype: DType): DType {
+  const { family, bytes, bits } = rowOf(dtype);
+  if (family !== "half" && family !== "minifloat" && bits === undefined) return dtype;
+  return bytes === 2 ? "uint16" : "uint8";
+}
+
+/** Some writers sign-extend 8 or 16 bits, others do not; both mean the same. `writer` refuses a value that is wider. */
+function fold(value: number, cell: DType): number {
+  const bits = 8 * DTYPES[cell].bytes;
+  if (value < -(2 ** (bits - 1)) || value >= 2 ** bits) return value;
+  return cell === "int16" ? (value << 16) >> 16 : value & (2 ** bits - 1);
+}
+
+function checkValueCount(count: number, needed: number, header: TensorHeader): void {
+  if (count === needed) return;
+  const { name, shape } = header;
+  throw malformed(
+    `${tensorTitle(name)} of shape ${printShape(shape)} needs ${needed} values, but ${count} are there`,
+  );
+}
+
+const wrongLength = (
+  { name, dtype, shape }: TensorHeader,
+  needed: number,
+  found: number,
+): TensorError =>
+  malformed(
+    `${tensorTitle(name)}, ${dtype}${printShape(shape)}, needs ${needed} bytes, but ${found} are there`,
+  );
+
+function wrongValue({ name, dtype }: TensorHeader, value: unknown): TensorError {
+  const range = dtype === null ? null : dtype === "bool" ? [0, 1] : integerRange(dtype);
+  const takes = range === null ? "" : `, which is not in ${range[0]}..${range[1]}`;
+  return malformed(`${tensorTitle(name)} of ${dtype} holds ${String(value)}${takes}`);
+}

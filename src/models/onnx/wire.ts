@@ -1,0 +1,227 @@
+/**
+ * Protobuf, the encoding of ONNX's files: the records of a message, and text. @bufbuild/protobuf trusts its input more
+ * than a file deserves (a nested message may run on past its parent, a length of 2^63 reads as 0, a field may have any
+ * wire type), so every model is checked here against the schema before the library decodes it.
+ */
+
+import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
+import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
+
+import { isTensorError, malformed, messageOf, printValue, TensorError } from "../../core/errors.ts";
+
+/**
+ * How many messages, byte strings and unknown records a model of `bytes` bytes may consist of. An empty one takes 2
+ * bytes of the file and some hundred bytes of memory, so a small file of nothing else could fill the memory. In real
+ * models they take 12 bytes (an attribute) and more. The largest models in use have about 10^5 nodes; 2^21 parts are
+ * enough for 20 times as many.
+ */
+const mostParts = (bytes: number): number => Math.min(2 ** 21, 2 ** 16 + Math.floor(bytes / 8));
+
+/**
+ * How many numbers and texts the lists of a model may hold, outside of tensors. A number takes at least one byte of the
+ * file and 40 bytes of memory as a bigint, so 2^24 of them take 670 MB. A tree ensemble of 10^5 nodes has about 10^6.
+ */
+const MAX_VALUES = 2 ** 24;
+
+/** A varint has at most 10 bytes; the last one carries bit 63. */
+export const MAX_VARINT = 10;
+
+/** Gets a record's field number, its wire type and where its payload starts and ends. */
+export type Visit = (field: number, wireType: WireType, start: number, end: number) => void;
+
+/**
+ * Visits the records of one message in the order of the file. The payload of a length-delimited record begins behind
+ * its length.
+ * @throws TensorError `malformed-file` where the bytes are no message. Groups are refused, because ONNX has none.
+ */
+export function visitRecords(bytes: Uint8Array, what: string, visit: Visit): void {
+  const reader = new BinaryReader(bytes);
+  malformedAs(what, () => {
+    while (reader.pos < reader.len) {
+      const [field, wireType] = reader.tag();
+      let start = reader.pos;
+      if (wireType === WireType.LengthDelimited) {
+        const length = reader.uint32();
+        // The reader silently drops the bits of a length beyond 32.
+        const taken = reader.pos - start;
+        if (taken > 5 || (taken === 5 && bytes[reader.pos - 1] > 0x0f)) {
+          throw malformed(`${what} has a field ${field} of more than 2^32 bytes`);
+        }
+        start = reader.pos;
+        const left = bytes.length - start;
+        if (length > left) {
+          throw malformed(
+            `the file is cut short or damaged: ${what} has a field ${field} of ${length} bytes where ${left} are left`,
+          );
+        }
+        reader.pos = start + length;
+      } else if (wireType === WireType.StartGroup || wireType === WireType.EndGroup) {
+        throw malformed(
+          `${what} has a field ${field} of wire type ${wireType}, which ONNX does not use`,
+        );
+      } else {
+        reader.pos = endOfNumber(bytes, start, wireType);
+        if (reader.pos > reader.len) {
+          throw malformed(`${what} cannot be decoded: it ends within its field ${field}`);
+        }
+        if (wireType === WireType.Varint && reader.pos - start > MAX_VARINT) {
+          throw malformed(`${what} has a field ${field} of more than ${MAX_VARINT} bytes`);
+        }
+      }
+      visit(field, wireType, start, reader.pos);
+    }
+  });
+}
+
+/** Where a number ends. The library's `skip` returns the bytes of the number, which makes an array of each. */
+function endOfNumber(bytes: Uint8Array, start: number, wireType: WireType): number {
+  if (wireType === WireType.Bit32) return start + 4;
+  if (wireType === WireType.Bit64) return start + 8;
+  if (wireType !== WireType.Varint) throw new Error(`there is no wire type ${wireType}`);
+  let end = start;
+  while (bytes[end] >= 0x80) end++;
+  return end + 1;
+}
+
+/** How many parts a model may have, and how many of them were counted so far. */
+export interface Parts {
+  readonly most: number;
+  found: number;
+  /** The numbers and texts in lists that were counted so far. */
+  values: number;
+}
+
+export const partsOf = (bytes: Uint8Array): Parts => ({
+  most: mostParts(bytes.length),
+  found: 0,
+  values: 0,
+});
+
+/**
+ * Checks that `bytes` are a message of `schema`: every nested message ends inside its parent, and every known field has
+ * its wire type.
+ * @param parts the count that goes on where the bytes are part of a model
+ * @throws TensorError `malformed-file`, and `too-large` for more parts than a model of its size may have
+ */
+export function checkMessage(
+  schema: DescMessage,
+  bytes: Uint8Array,
+  parts: Parts = partsOf(bytes),
+): void {
+  const check = (message: DescMessage, part: Uint8Array): void => {
+    visitRecords(part, `the ${message.name}`, (number, wireType, start, end) => {
+      const field = message.fields.find((one) => one.number === number);
+      if (field === undefined || isPart(field)) parts.found++;
+      if (parts.found > parts.most) {
+        throw new TensorError("too-large", `the model has more than ${parts.most} parts`);
+      }
+      if (field === undefined) return;
+      const values = countValues(field, wireType, part, start, end);
+      if (values === null) {
+        throw malformed(`the ${message.name} has its ${field.name} in the wrong encoding`);
+      }
+      if (field.fieldKind === "list" && !isPart(field)) parts.values += values;
+      if (parts.values > MAX_VALUES) {
+        throw new TensorError(
+          "too-large",
+          `the model has more than ${MAX_VALUES} numbers and texts in lists`,
+        );
+      }
+      // The schema declares subgraphs and tensors as bytes, so this recursion is never more than a few calls deep.
+      if (field.message !== undefined) check(field.message, part.subarray(start, end));
+    });
+  };
+  check(schema, bytes);
+}
+
+const isPart = (field: DescField): boolean =>
+  field.message !== undefined || scalarOf(field) === ScalarType.BYTES;
+
+/**
+ * How many values of `field` a record holds, or null where the record has the wrong encoding for `field`. A record of
+ * packed numbers holds any number of values. Protobuf allows packing in every repeated field, whatever the schema says.
+ */
+export function countValues(
+  field: DescField,
+  wireType: WireType,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): number | null {
+  const expected = wireTypeOf(field);
+  if (wireType === expected) return 1;
+  if (field.fieldKind !== "list" || wireType !== WireType.LengthDelimited) return null;
+  const width = expected === WireType.Bit32 ? 4 : expected === WireType.Bit64 ? 8 : 0;
+  if (width > 0) return (end - start) % width === 0 ? (end - start) / width : null;
+  // Only the last byte of a varint is below 128.
+  if (end > start && bytes[end - 1] >= 0x80) return null;
+  let count = 0;
+  for (let position = start; position < end; position++) if (bytes[position] < 0x80) count++;
+  return count;
+}
+
+/** The wire type of one value of a field. */
+function wireTypeOf(field: DescField): WireType {
+  switch (scalarOf(field)) {
+    case undefined:
+    case ScalarType.STRING:
+    case ScalarType.BYTES:
+      return WireType.LengthDelimited;
+    case ScalarType.FLOAT:
+      return WireType.Bit32;
+    case ScalarType.DOUBLE:
+      return WireType.Bit64;
+    default:
+      return WireType.Varint;
+  }
+}
+
+const scalarOf = (field: DescField): ScalarType | undefined =>
+  field.fieldKind === "scalar" || field.fieldKind === "list" ? field.scalar : undefined;
+
+/** The text that `bytes` encode in UTF-8. A byte order mark is part of the text. */
+export function decodeUtf8(bytes: Uint8Array, what: string): string {
+  return malformedAs(what, () =>
+    new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes),
+  );
+}
+
+export const encodeUtf8 = (text: string): Uint8Array => new TextEncoder().encode(checkUtf8(text));
+
+/**
+ * The text itself. The protobuf library and `TextEncoder` silently replace what UTF-8 cannot encode, so every text that
+ * is written passes through here.
+ * @throws TensorError `dtype` for half a surrogate pair, and for what is no text
+ */
+export function checkUtf8(text: string): string {
+  if (typeof text !== "string") {
+    throw new TensorError("dtype", `a name or a text must be a string, got ${printValue(text)}`);
+  }
+  if (!/\p{Cs}/u.test(text)) return text;
+  throw new TensorError(
+    "dtype",
+    `UTF-8 cannot hold half a surrogate pair, as in ${printValue(text)}`,
+  );
+}
+
+/** Runs code that reads a file. Errors of the protobuf library become `malformed-file`. */
+export function malformedAs<T>(what: string, action: () => T): T {
+  try {
+    return action();
+  } catch (cause) {
+    if (isTensorError(cause)) throw cause;
+    // Browsers end the sentence with a full stop, where an error of this package has none.
+    const reason = messageOf(cause).replace(/\.$/, "");
+    throw malformed(`${what} cannot be decoded: ${reason}`, {}, { cause });
+  }
+}
+
+/** Runs code that makes the bytes of a file. Running out of memory becomes `too-large`. */
+export function encodedAs<T>(what: string, action: () => T): T {
+  try {
+    return action();
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new TensorError("too-large", `${what} does not fit in memory as a file`, {}, { cause });
+  }
+}

@@ -1,0 +1,294 @@
+/**
+ * Writes the plain `Model` as ONNX's `ModelProto`. A model that was read from an ONNX file keeps what that file said;
+ * its fields are replaced by those of `Model`.
+ */
+
+import { create, fromBinary, isMessage, toBinary } from "@bufbuild/protobuf";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+
+import { DTYPES } from "../../core/tensor/dtype.ts";
+import { printValue, TensorError } from "../../core/errors.ts";
+import {
+  domainName,
+  nodeTitle,
+  readConstant,
+  SOURCE,
+  type Attribute,
+  type Constant,
+  type Graph,
+  type Model,
+  type ModelFunction,
+  type ModelNode,
+  type ValueInfo,
+} from "../model/model.ts";
+import type { TensorType } from "../../core/operators/operator.ts";
+import { modelFrom } from "../model/foreign-model.ts";
+import { sameType } from "../model/same-type.ts";
+import type { Dim } from "../../core/tensor/shape.ts";
+import { ATTRIBUTE_TYPES, decodeType } from "./read-model.ts";
+import {
+  AttributeProtoSchema,
+  DimensionSchema,
+  FunctionProtoSchema,
+  GraphProtoSchema,
+  ModelProtoSchema,
+  NodeProtoSchema,
+  OperatorSetIdProtoSchema,
+  TensorProtoSchema,
+  TypeProtoSchema,
+  ValueInfoProtoSchema,
+  type AttributeProto,
+  type Dimension,
+  type GraphProto,
+  type NodeProto,
+  type OperatorSetIdProto,
+  type TypeProto,
+  type ValueInfoProto,
+} from "./schema_pb.ts";
+import { isHeader } from "./tensor-proto.ts";
+import { writeTensor } from "./tensor.ts";
+import { checkUtf8, encodedAs, encodeUtf8 } from "./wire.ts";
+
+type Opsets = Readonly<Record<string, number>>;
+
+/**
+ * A serialized `ModelProto`. A model that was read from an ONNX file is written with everything that its file held,
+ * including fields that this package does not know, and with the changes made since. Constants that were not replaced
+ * are written as their bytes, and external data as a reference to the same file.
+ *
+ * @throws TensorError `malformed-file` for what is no model, `attribute` for an attribute value that its type cannot
+ * hold, `dtype` for an unknown data type or for text that UTF-8 cannot hold, `shape-mismatch` for a dimension that is no
+ * size, `unsupported-model` for a node with an operator set version of its own and for functions that were added or
+ * removed, `too-large`
+ */
+export function writeModel(given: Model): Uint8Array {
+  const model = modelFrom(given);
+  const message = create(ModelProtoSchema);
+  if (isMessage(model[SOURCE], ModelProtoSchema)) Object.assign(message, model[SOURCE]);
+  if (message.functions.length !== (model.functions?.length ?? 0)) {
+    throw new TensorError(
+      "unsupported-model",
+      "functions of a model can only be kept, not made or removed",
+    );
+  }
+  const irVersion = toInt64(model.irVersion, "irVersion");
+  if (message.irVersion !== irVersion) message.irVersion = irVersion;
+  if (message.producerName !== model.producer) message.producerName = checkUtf8(model.producer);
+  message.opsetImport = opsetMessages(model.opsets, message.opsetImport);
+  message.graph = graphMessage(model.graph, model.opsets);
+  message.functions = message.functions.map((before, at) =>
+    functionBytes(model.functions?.[at], before),
+  );
+  return encodedAs("the model", () => toBinary(ModelProtoSchema, message));
+}
+
+/** The imports. Those of the file keep their spelling, because ONNX's own domain has two: `""` and `ai.onnx`. */
+function opsetMessages(
+  opsets: Opsets,
+  before: readonly OperatorSetIdProto[],
+): OperatorSetIdProto[] {
+  const kept = before.filter(({ domain }) => Object.hasOwn(opsets, domainName(domain)));
+  const known = new Set(kept.map(({ domain }) => domainName(domain)));
+  const added = Object.keys(opsets)
+    .filter((domain) => !known.has(domainName(domain)))
+    .map((domain) => create(OperatorSetIdProtoSchema, { domain: checkUtf8(spelling(domain)) }));
+  return [...kept, ...added].map((one) => {
+    const version = toInt64(opsets[domainName(one.domain)] ?? opsets[one.domain], "an opset");
+    return Object.assign(create(OperatorSetIdProtoSchema), one, { version });
+  });
+}
+
+/** Most tools write ONNX's own domain as `""`. */
+const spelling = (domain: string): string => (domain === "ai.onnx" ? "" : domain);
+
+function graphMessage(graph: Graph, opsets: Opsets): GraphProto {
+  const message = create(GraphProtoSchema);
+  if (isMessage(graph[SOURCE], GraphProtoSchema)) Object.assign(message, graph[SOURCE]);
+  if (message.name !== graph.name) message.name = checkUtf8(graph.name);
+  message.input = graph.inputs.map(valueInfoMessage);
+  message.output = graph.outputs.map(valueInfoMessage);
+  message.initializer = graph.constants.map(constantBytes);
+  message.node = graph.nodes.map((node) => nodeMessage(node, opsets));
+  message.valueInfo = (graph.values ?? []).map(valueInfoMessage);
+  return message;
+}
+
+function nodeMessage(node: ModelNode, opsets: Opsets): NodeProto {
+  const { name, op, domain, opset, inputs, outputs, attributes } = node;
+  if (opset !== undefined && opset !== opsets[domainName(domain)]) {
+    throw new TensorError(
+      "unsupported-model",
+      `${nodeTitle(node)} has operator set version ${opset} of its own, but ONNX has one for all of a domain`,
+      { op },
+    );
+  }
+  const message = create(NodeProtoSchema);
+  if (isMessage(node[SOURCE], NodeProtoSchema)) Object.assign(message, node[SOURCE]);
+  message.input = inputs.map(checkUtf8);
+  message.output = outputs.map(checkUtf8);
+  if (message.name !== name) message.name = checkUtf8(name);
+  message.opType = checkUtf8(op);
+  if (domainName(message.domain) !== domainName(domain))
+    message.domain = checkUtf8(spelling(domain));
+  message.attribute = Object.entries(attributes).map(([key, attribute]) =>
+    attributeMessage(key, attribute, node, opsets),
+  );
+  return message;
+}
+
+function attributeMessage(
+  name: string,
+  attribute: Attribute,
+  node: ModelNode,
+  opsets: Opsets,
+): AttributeProto {
+  const source = isMessage(attribute[SOURCE], AttributeProtoSchema) ? attribute[SOURCE] : undefined;
+  const wrong = (why: string): TensorError =>
+    new TensorError("attribute", `attribute ${printValue(name)} of ${nodeTitle(node)} ${why}`, {
+      op: node.op,
+    });
+  const message = create(AttributeProtoSchema, { name: checkUtf8(name) });
+  if (attribute.type === "other") {
+    if (source === undefined) {
+      throw wrong(`is of type ${attribute.value}, which can only be kept, not made`);
+    }
+    Object.assign(message, source, { name });
+    setBodies(message, source, attribute, opsets);
+    return message;
+  }
+  if (attribute.type === "boolean") throw wrong("is true or false, which ONNX says as an int");
+  const type = ATTRIBUTE_TYPES.indexOf(attribute.type);
+  // The value replaces that of the file. Of an attribute that had another type only unknown fields are kept.
+  if (source?.type === type) Object.assign(message, source, { name });
+  else if (source?.$unknown !== undefined) message.$unknown = source.$unknown;
+  message.type = type;
+  setValue(message, attribute, wrong);
+  return message;
+}
+
+/** Replaces the bodies of an attribute, of which {@link bodyBytes} keeps those that were not changed. */
+function setBodies(
+  message: AttributeProto,
+  source: AttributeProto,
+  { value, graphs }: Extract<Attribute, { type: "other" }>,
+  opsets: Opsets,
+): void {
+  const [first, ...more] = graphs ?? [];
+  if (first === undefined) return;
+  if (value === "GRAPH") message.g = bodyBytes(first, source.g, opsets);
+  else {
+    message.graphs = [first, ...more].map((body, at) => bodyBytes(body, source.graphs[at], opsets));
+  }
+}
+
+function setValue(
+  message: AttributeProto,
+  attribute: Exclude<Attribute, { type: "other" | "boolean" }>,
+  wrong: (why: string) => TensorError,
+): void {
+  const integer = (value: number | bigint): bigint => {
+    if (typeof value === "number" && !Number.isSafeInteger(value)) {
+      throw wrong(`holds ${value}, which is no integer`);
+    }
+    const whole = BigInt(value);
+    if (BigInt.asIntN(64, whole) === whole) return whole;
+    throw wrong(`holds ${value}, which does not fit in 64 bits`);
+  };
+  switch (attribute.type) {
+    case "int":
+      message.i = integer(attribute.value);
+      break;
+    case "ints":
+      message.ints = attribute.value.map(integer);
+      break;
+    case "float":
+      message.f = Math.fround(attribute.value);
+      break;
+    case "floats":
+      message.floats = attribute.value.map(Math.fround);
+      break;
+    case "string":
+      message.s = encodeUtf8(attribute.value);
+      break;
+    case "strings":
+      message.strings = attribute.value.map(encodeUtf8);
+      break;
+    case "tensor":
+      message.t = constantBytes(attribute.value);
+      break;
+    case "tensors":
+      message.tensors = attribute.value.map(constantBytes);
+      break;
+  }
+}
+
+/** The bytes that the file has for a body, unless the body was changed. */
+function bodyBytes(body: Graph, before: Uint8Array | undefined, opsets: Opsets): Uint8Array {
+  const message = graphMessage(body, opsets);
+  const after = encodedAs("a body", () => toBinary(GraphProtoSchema, message));
+  if (before === undefined) return after;
+  const unchanged = toBinary(GraphProtoSchema, fromBinary(GraphProtoSchema, before));
+  return isSame(after, unchanged) ? before : after;
+}
+
+/** The bytes that the file has for a function, unless its nodes or its opsets were changed. */
+function functionBytes(given: ModelFunction | undefined, before: Uint8Array): Uint8Array {
+  if (given === undefined) return before;
+  const { opsets, graph } = given;
+  const source = fromBinary(FunctionProtoSchema, before);
+  const message = Object.assign(create(FunctionProtoSchema), source);
+  message.opsetImport = opsetMessages(opsets, source.opsetImport);
+  message.node = graph.nodes.map((node) => nodeMessage(node, opsets));
+  const after = encodedAs("a function", () => toBinary(FunctionProtoSchema, message));
+  return isSame(after, toBinary(FunctionProtoSchema, source)) ? before : after;
+}
+
+/** Whether two encodings are one: a message can be encoded in several ways, of which each side here takes the same. */
+const isSame = (a: Uint8Array, b: Uint8Array): boolean =>
+  a.length === b.length && a.every((byte, at) => byte === b[at]);
+
+/** A `TensorProto` as its file had it. A new name is added at the end, because the last name counts. */
+function constantBytes(constant: Constant): Uint8Array {
+  const { name } = constant;
+  const header = constant[SOURCE];
+  if (!isHeader(header)) return writeTensor(readConstant(constant), name === "" ? undefined : name);
+  if (header.name === name) return header.bytes;
+  const { number } = TensorProtoSchema.field.name;
+  return new BinaryWriter()
+    .raw(header.bytes)
+    .tag(number, WireType.LengthDelimited)
+    .string(checkUtf8(name))
+    .finish();
+}
+
+function valueInfoMessage({ name, type, [SOURCE]: source }: ValueInfo): ValueInfoProto {
+  const message = create(ValueInfoProtoSchema);
+  if (isMessage(source, ValueInfoProtoSchema)) Object.assign(message, source);
+  message.name = checkUtf8(name);
+  // An unchanged type is kept, because the file may say more of it than `Model` shows.
+  if (!sameType(type, decodeType(message.type))) {
+    if (type === null) delete message.type;
+    else message.type = typeMessage(type);
+  }
+  return message;
+}
+
+const typeMessage = ({ dtype, shape }: TensorType): TypeProto =>
+  create(TypeProtoSchema, {
+    tensorType: {
+      elemType: DTYPES[dtype].onnx.number,
+      ...(shape === null ? {} : { shape: { dim: shape.map(dimMessage) } }),
+    },
+  });
+
+function dimMessage(dim: Dim): Dimension {
+  if (dim === null) return create(DimensionSchema);
+  if (typeof dim === "string")
+    return create(DimensionSchema, { value: { case: "dimParam", value: checkUtf8(dim) } });
+  return create(DimensionSchema, { value: { case: "dimValue", value: BigInt(dim) } });
+}
+
+function toInt64(value: number, what: string): bigint {
+  if (Number.isSafeInteger(value)) return BigInt(value);
+  throw new TensorError("unsupported-model", `${what} must be an integer, got ${String(value)}`);
+}

@@ -1,0 +1,55 @@
+/**
+ * Bodies of layers when they are written. The parts of a layer refer to layers of its body by their numbers, so a body
+ * is kept as its file had it, and a change in it is refused instead of being lost.
+ */
+
+import { printValue, TensorError } from "../../core/errors.ts";
+import { nodeTitle, SOURCE, type Graph, type ModelNode } from "../model/model.ts";
+import { bodyElements } from "./net.ts";
+import { LayerSource, readBody } from "./read-ir.ts";
+import type { Element } from "./xml.ts";
+
+/**
+ * The names of the attributes of a node that are bodies of its layer.
+ * @throws TensorError `unsupported-model` where a body was changed, removed or replaced
+ */
+export function keptBodies(node: ModelNode, source: LayerSource | null): ReadonlySet<string> {
+  const names = new Set<string>();
+  if (source === null) return names;
+  const numbers = new Map<Element, number>();
+  for (const element of bodyElements(source)) {
+    const { name } = element;
+    const attribute = Object.hasOwn(node.attributes, name) ? node.attributes[name] : undefined;
+    const graphs = attribute?.type === "other" ? attribute.graphs : undefined;
+    const before = [readBody(element, quoteLayer(source), source.bin)];
+    if (!graphs || printGraphs(graphs, numbers) !== printGraphs(before, numbers)) {
+      throw new TensorError(
+        "unsupported-model",
+        `${nodeTitle(node)} has another ${name} than its file, and bodies in an IR stay as they are`,
+        { op: node.op },
+      );
+    }
+    names.add(name);
+  }
+  return names;
+}
+
+const quoteLayer = ({ layerName }: LayerSource): string => `layer ${printValue(layerName)}`;
+
+/**
+ * All that graphs say, as text that can be compared. A part that came from a layer says which, by a number from
+ * `numbers`, so that a constant with other values differs.
+ */
+function printGraphs(graphs: readonly Graph[], numbers: Map<Element, number>): string {
+  const numberOf = (element: Element): number => {
+    const number = numbers.get(element) ?? numbers.size;
+    numbers.set(element, number);
+    return number;
+  };
+  return JSON.stringify(graphs, (_, value: unknown) => {
+    if (typeof value === "bigint") return String(value);
+    if (typeof value !== "object" || value === null || !(SOURCE in value)) return value;
+    const { [SOURCE]: source } = value;
+    return source instanceof LayerSource ? { ...value, layer: numberOf(source.element) } : value;
+  });
+}

@@ -1,0 +1,205 @@
+/**
+ * An IR as a net: layers with ports, and edges between ports. This file checks that each edge joins two ports that
+ * exist, that each input has one edge, and that the layers can run in some order. It does not know what layers mean.
+ */
+
+import { malformed, printValue, TensorError } from "../../core/errors.ts";
+import { parseDecimal } from "../model/decimal.ts";
+import { parseXml, type Element } from "./xml.ts";
+
+export interface Net {
+  readonly element: Element;
+  readonly version: number;
+  /** In an order in which they can run: layers without inputs first, and else the order of the file where possible. */
+  readonly layers: readonly Layer[];
+}
+
+export interface Layer {
+  readonly element: Element;
+  readonly id: number;
+  readonly name: string;
+  readonly type: string;
+  readonly version: string;
+  /** The attributes of `data`. */
+  readonly data: ReadonlyMap<string, string>;
+  /** The ports by their numbers, in the order of the file. */
+  readonly inputs: ReadonlyMap<number, Element>;
+  readonly outputs: ReadonlyMap<number, Element>;
+  /** The output port that feeds each input, in the order of `inputs`. */
+  readonly sources: readonly OutputPort[];
+}
+
+export interface OutputPort {
+  readonly layer: Layer;
+  readonly port: number;
+}
+
+/** How errors name a layer. */
+export const layerTitle = ({ id, name }: Pick<Layer, "id" | "name">): string =>
+  `layer ${id}${name === "" ? "" : ` ${printValue(name)}`}`;
+
+/** The versions of IR files that are read and written. */
+export const NET_VERSIONS: readonly number[] = [10, 11];
+
+/**
+ * The net in the text, or the UTF-8 bytes, of an `.xml`.
+ * @throws TensorError `malformed-file`, `unsupported-model` for a version other than 10 and 11, `too-large`
+ */
+export function readNet(xml: string | Uint8Array): Net {
+  const root = parseXml(xml);
+  if (root.name !== "net") throw malformed(`the XML holds <${root.name}>, but an IR holds <net>`);
+  const version = decimalOf(root, "version", "the net");
+  if (!NET_VERSIONS.includes(version)) {
+    throw new TensorError(
+      "unsupported-model",
+      `the IR is of version ${version}; versions ${NET_VERSIONS.join(" and ")} are read`,
+    );
+  }
+  return { element: root, version, layers: readLayers(root, "the net") };
+}
+
+/** The layers of a net or of a body, in an order in which they can run. */
+export function readLayers(parent: Element, who: string): readonly Layer[] {
+  const list = childOf(parent, "layers", who);
+  if (list === null) throw malformed(`${who} has no <layers>`);
+  const layers = new Map<number, LayerDraft>();
+  for (const part of list.children) {
+    if (part.name !== "layer") throw malformed(`<layers> holds <${part.name}>`);
+    const layer = readLayer(part);
+    if (layers.has(layer.id)) throw malformed(`there are two layers ${layer.id}`);
+    layers.set(layer.id, layer);
+  }
+  connect(layers, childOf(parent, "edges", who)?.children ?? []);
+  return inOrder(layers);
+}
+
+/** The children of a layer that are nets themselves: the bodies of TensorIterator, Loop and If. */
+export const bodyElements = ({ element }: Pick<Layer, "element">): readonly Element[] =>
+  element.children.filter(({ children }) => children.some(({ name }) => name === "layers"));
+
+/** A layer whose sources are added later, when all layers are known. */
+interface LayerDraft extends Layer {
+  readonly sources: OutputPort[];
+}
+
+function readLayer(part: Element): LayerDraft {
+  const id = decimalOf(part, "id", "a layer");
+  const name = part.attributes.get("name") ?? "";
+  const who = layerTitle({ id, name });
+  return {
+    element: part,
+    id,
+    name,
+    type: requiredAttribute(part, "type", who),
+    version: requiredAttribute(part, "version", who),
+    data: childOf(part, "data", who)?.attributes ?? new Map<string, string>(),
+    inputs: readPorts(childOf(part, "input", who), who),
+    outputs: readPorts(childOf(part, "output", who), who),
+    sources: [],
+  };
+}
+
+function readPorts(list: Element | null, who: string): Map<number, Element> {
+  const ports = new Map<number, Element>();
+  for (const port of list?.children ?? []) {
+    if (port.name !== "port") throw malformed(`${who} has a <${port.name}> among its ports`);
+    const id = decimalOf(port, "id", `a port of ${who}`);
+    if (ports.has(id)) throw malformed(`${who} has two ports ${id}`);
+    ports.set(id, port);
+  }
+  return ports;
+}
+
+/** Adds the sources of every layer. */
+function connect(layers: ReadonlyMap<number, LayerDraft>, edges: readonly Element[]): void {
+  const layerOf = (edge: Element, key: string): LayerDraft => {
+    const id = decimalOf(edge, key, "an edge");
+    const layer = layers.get(id);
+    if (layer === undefined) throw malformed(`an edge has the ${key} ${id}, which there is not`);
+    return layer;
+  };
+  const portOf = (edge: Element, key: string, layer: Layer, side: "inputs" | "outputs"): number => {
+    const port = decimalOf(edge, key, "an edge");
+    if (layer[side].has(port)) return port;
+    throw malformed(
+      `an edge has the ${key} ${port}, but ${layerTitle(layer)} has no such port among its ${side}`,
+    );
+  };
+  const fed = new Map<Layer, Map<number, OutputPort>>();
+  for (const edge of edges) {
+    if (edge.name !== "edge") throw malformed(`<edges> holds <${edge.name}>`);
+    const from = layerOf(edge, "from-layer");
+    const to = layerOf(edge, "to-layer");
+    const source = { layer: from, port: portOf(edge, "from-port", from, "outputs") };
+    const port = portOf(edge, "to-port", to, "inputs");
+    const ports = fed.get(to) ?? new Map<number, OutputPort>();
+    if (ports.has(port)) throw malformed(`two edges lead to port ${port} of ${layerTitle(to)}`);
+    fed.set(to, ports.set(port, source));
+  }
+  for (const layer of layers.values()) {
+    for (const port of layer.inputs.keys()) {
+      const source = fed.get(layer)?.get(port);
+      if (source === undefined) {
+        throw malformed(`no edge leads to port ${port} of ${layerTitle(layer)}`);
+      }
+      layer.sources.push(source);
+    }
+  }
+}
+
+/**
+ * The layers, each behind the layers that feed it. Layers without inputs come first, so that parameters keep the order
+ * of the file, in which OpenVINO numbers them. The depth-first search keeps its own stack, because nets are thousands
+ * of layers deep.
+ */
+function inOrder(layers: ReadonlyMap<number, Layer>): Layer[] {
+  const ordered = new Set<Layer>();
+  const begun = new Set<Layer>();
+  const byInputs = [...layers.values()].sort((a, b) => isFed(a) - isFed(b));
+  for (const first of byInputs) {
+    const path = [{ layer: first, next: 0 }];
+    while (path.length > 0) {
+      const top = path[path.length - 1];
+      const { layer } = top;
+      begun.add(layer);
+      const source = ordered.has(layer) ? undefined : layer.sources[top.next++];
+      if (source === undefined) {
+        ordered.add(layer);
+        path.pop();
+      } else if (!ordered.has(source.layer)) {
+        if (begun.has(source.layer)) {
+          throw malformed(`${layerTitle(source.layer)} needs what is made of its own output`);
+        }
+        path.push({ layer: source.layer, next: 0 });
+      }
+    }
+  }
+  return [...ordered];
+}
+
+const isFed = ({ inputs }: Layer): number => Number(inputs.size > 0);
+
+/** The only child with that name, or null. */
+function childOf(parent: Element, name: string, who: string): Element | null {
+  const found = parent.children.filter((child) => child.name === name);
+  if (found.length > 1) throw malformed(`${who} has ${found.length} parts <${name}>`);
+  return found.length === 0 ? null : found[0];
+}
+
+function requiredAttribute({ attributes }: Element, name: string, who: string): string {
+  const value = attributes.get(name);
+  if (value === undefined) throw malformed(`${who} has no ${name}`);
+  return value;
+}
+
+const decimalOf = (part: Element, name: string, who: string): number =>
+  checkDecimal(requiredAttribute(part, name, who), name, who);
+
+/** @throws TensorError `malformed-file` for text that is no number from 0 to 2^53 - 1 */
+export function checkDecimal(text: string, name: string, who: string): number {
+  const value = parseDecimal(text);
+  if (value !== null) return value;
+  throw malformed(
+    `${who} has ${name} ${printValue(text)}, which must be a decimal number below 2^53`,
+  );
+}

@@ -1,0 +1,79 @@
+/** The types of values in an IR: the data type is a word, the shape either a text or elements `dim`. */
+
+import { malformed, printValue } from "../../core/errors.ts";
+import { dtypeOfElementType, elementTypeOf } from "../model/element-type.ts";
+import type { TensorType } from "../../core/operators/operator.ts";
+import { parseDecimal } from "../model/decimal.ts";
+import { MAX_RANK, type Dim, type PartialShape } from "../../core/tensor/shape.ts";
+import { element, type Element } from "./xml.ts";
+
+/** The word that ports use for a data type whose `element_type` is `name`: `FP32` for `f32`. */
+function precisionOf(name: string): string {
+  const [, width] = /^f(\d+)$/.exec(name) ?? [];
+  if (width !== undefined) return `FP${width}`;
+  return name === "boolean" ? "BOOL" : name.toUpperCase();
+}
+
+const NO_PRECISION = "UNSPECIFIED";
+
+/** The type that a port declares, or null where the port names no data type that this package has. */
+export function readPort(port: Element, who: string): TensorType | null {
+  const dims = port.children.filter(({ name }) => name === "dim");
+  checkDimCount(dims, who);
+  const shape = dims.map(({ text }) => parseDimText(text, who));
+  const dtype = dtypeOfElementType(port.attributes.get("precision") ?? NO_PRECISION);
+  // An IR writes scalars and unknown ranks alike: as ports without dimensions.
+  return dtype === null ? null : { dtype, shape: shape.length === 0 ? null : shape };
+}
+
+/** A port with its number and with as much of its value's type as is known. */
+export function writePort(id: number, type: TensorType | null): Element {
+  const name = type && elementTypeOf(type.dtype);
+  const precision = name === null ? NO_PRECISION : precisionOf(name);
+  const dims = type?.shape?.map((dim) => element("dim", [], [], printDim(dim, "-1"))) ?? [];
+  return element(
+    "port",
+    [
+      ["id", String(id)],
+      ["precision", precision],
+    ],
+    dims,
+  );
+}
+
+/**
+ * A shape such as `4,?,1..10,-1`, in which every dimension but a plain size is unknown. `""` is a scalar, `...` any
+ * rank. Brackets around the shape are ignored.
+ * @throws TensorError `malformed-file`
+ */
+export function parseShapeText(text: string, who: string): PartialShape {
+  const plain = text.trim().replace(/^\[(.*)\]$/s, "$1");
+  if (plain === "...") return null;
+  const dims = plain === "" ? [] : plain.split(",", MAX_RANK + 1);
+  checkDimCount(dims, who);
+  return dims.map((dim) => parseDimText(dim, who));
+}
+
+export const printShapeText = (shape: PartialShape): string =>
+  shape === null ? "..." : shape.map((dim) => printDim(dim, "?")).join(",");
+
+/** An IR has no names for dimensions. */
+const printDim = (dim: Dim, unknown: string): string =>
+  typeof dim === "number" ? String(dim) : unknown;
+
+function parseDimText(text: string, who: string): Dim {
+  const plain = text.trim();
+  if (plain === "?" || plain === "-1") return null;
+  const [, from = plain, to = plain] = /^(\d*)\.\.(\d*)$/.exec(plain) ?? [];
+  const low = from === "" ? 0 : (parseDecimal(from) ?? NaN);
+  const high = to === "" ? Infinity : (parseDecimal(to) ?? NaN);
+  // A range of one size is that size.
+  if (plain !== "" && low <= high) return low === high ? low : null;
+  throw malformed(
+    `${who} has the dimension ${printValue(text)}, which must be a size below 2^53, a range or ?`,
+  );
+}
+
+function checkDimCount(dims: readonly unknown[], who: string): void {
+  if (dims.length > MAX_RANK) throw malformed(`${who} has more than ${MAX_RANK} dimensions`);
+}

@@ -1,0 +1,354 @@
+/**
+ * Reads IR files into the plain `Model`.
+ *
+ * A value has the name that users of OpenVINO know: the first of the `names` of its output port, or else the name of
+ * its layer, followed by `.0`, `.1`… where the layer has several outputs. Where that name is taken, `#` and the number
+ * of the layer are added, and `.0`, `.1`… again. So Parameters name the inputs of the model, and the layer that feeds a
+ * Result names an output.
+ */
+
+import type { DType } from "../../core/tensor/dtype.ts";
+import { malformed, printValue, TensorError } from "../../core/errors.ts";
+import { readRange, sourceFrom, sourceOfBytes, type ByteSource } from "../model/byte-source.ts";
+import { dtypeOfElementType } from "../model/element-type.ts";
+import {
+  SOURCE,
+  type Attribute,
+  type Constant,
+  type Graph,
+  type Model,
+  type ModelNode,
+  type ValueInfo,
+} from "../model/model.ts";
+import type { TensorType } from "../../core/operators/operator.ts";
+import { findNonBool, packedBytes, unpack } from "../../core/tensor/packing.ts";
+import { isKnown, printShape, product, sizeOf } from "../../core/tensor/shape.ts";
+import { isBytes } from "../../core/tensor/storage.ts";
+import { Tensor } from "../../core/tensor/tensor.ts";
+import { DOMAIN, operatorName, operatorRow, readVersion, valueKind } from "./layer-types.ts";
+import {
+  bodyElements,
+  checkDecimal,
+  layerTitle,
+  readLayers,
+  readNet,
+  type Layer,
+  type OutputPort,
+} from "./net.ts";
+import { parseShapeText, readPort } from "./port-type.ts";
+import type { Element } from "./xml.ts";
+
+/** What a node, a constant, an input or an output keeps of its layer for the writer. */
+export class LayerSource {
+  readonly element: Element;
+  readonly layerName: string;
+  /** The `.bin` of the file that the layer comes from. */
+  readonly bin: ByteSource | null;
+
+  constructor(layer: Layer, bin: ByteSource | null) {
+    this.element = layer.element;
+    this.layerName = layer.name;
+    this.bin = bin;
+  }
+}
+
+/** What a model keeps of its net for the writer. */
+export class NetSource {
+  readonly element: Element;
+
+  constructor(element: Element) {
+    this.element = element;
+  }
+}
+
+/**
+ * The model in an IR of version 10 or 11.
+ * @param xml the text of the `.xml`, or its bytes in UTF-8
+ * @param bin the `.bin`, whole or read in parts. Constants stay in it until they are read, so it must not change while
+ * the model is in use. Without it, reading a constant throws `unsupported-model`.
+ *
+ * Operators that the registry lacks are kept, with their attributes as text. Each node has an operator set version of
+ * its own. A layer whose version is no opset has a domain such as `openvino.extension`.
+ *
+ * @throws TensorError `malformed-file` where the files are no IR, `unsupported-model` for another version, `too-large`
+ */
+export function readIR(xml: string | Uint8Array, bin?: Uint8Array | ByteSource): Model {
+  const net = readNet(xml);
+  const name = net.element.attributes.get("name") ?? "";
+  return {
+    irVersion: net.version,
+    producer: "",
+    opsets: {},
+    graph: graphOfLayers(name, net.layers, bin === undefined ? null : asByteSource(bin)),
+    [SOURCE]: new NetSource(net.element),
+  };
+}
+
+function graphOfLayers(name: string, layers: readonly Layer[], bin: ByteSource | null): Graph {
+  const names = nameValues(layers);
+  const nameOf = ({ layer, port }: OutputPort): string => names.get(layer)?.get(port) ?? "";
+  const valuesOf = (layer: Layer): string[] => [...(names.get(layer)?.values() ?? [])];
+  const types = new Map<string, TensorType | null>();
+  const values: ValueInfo[] = [];
+  const graph: Graph = { name, inputs: [], outputs: [], nodes: [], constants: [], values };
+  const { inputs, outputs, nodes, constants } = graph;
+  for (const layer of layers) {
+    const made = valuesOf(layer);
+    switch (valueKind(layer.type)) {
+      case "Parameter": {
+        checkPorts(layer, 0, 1);
+        const input = readParameter(layer, made, bin);
+        types.set(input.name, input.type);
+        inputs.push(input);
+        break;
+      }
+      case "Const": {
+        checkPorts(layer, 0, 1);
+        const one = readConst(layer, made, bin);
+        const { name, dtype, shape } = one;
+        types.set(name, dtype && { dtype, shape });
+        constants.push(one);
+        break;
+      }
+      case "Result": {
+        checkPorts(layer, 1, 0);
+        const name = nameOf(layer.sources[0]);
+        const source = new LayerSource(layer, bin);
+        outputs.push({ name, type: types.get(name) ?? null, [SOURCE]: source });
+        break;
+      }
+      case null: {
+        nodes.push(nodeOfLayer(layer, layer.sources.map(nameOf), made, bin));
+        for (const [position, port] of [...layer.outputs.values()].entries()) {
+          const type = readPort(port, layerTitle(layer));
+          types.set(made[position], type);
+          if (type !== null) values.push({ name: made[position], type });
+        }
+      }
+    }
+  }
+  return graph;
+}
+
+/** @throws TensorError `malformed-file` for a `.bin` that is neither bytes nor `{ size, read }` */
+function asByteSource(bin: unknown): ByteSource {
+  return isBytes(bin)
+    ? sourceOfBytes(bin, "the .bin must be")
+    : sourceFrom(bin, "the .bin must be bytes, or { size, read }");
+}
+
+/** The names of the values that each layer makes, by port number. No name is given twice. */
+function nameValues(layers: readonly Layer[]): Map<Layer, Map<number, string>> {
+  const taken = new Set<string>();
+  const names = new Map<Layer, Map<number, string>>();
+  for (const layer of layers) {
+    const own = new Map<number, string>();
+    for (const [position, [port, part]] of [...layer.outputs].entries()) {
+      const [first] = splitNames(part.attributes.get("names") ?? "");
+      let name = first ?? defaultName(layer.name, position, layer.outputs.size);
+      if (name === "" || taken.has(name)) {
+        name += `#${defaultName(String(layer.id), position, layer.outputs.size)}`;
+      }
+      while (taken.has(name)) name += "#";
+      taken.add(name);
+      own.set(port, name);
+    }
+    names.set(layer, own);
+  }
+  return names;
+}
+
+/** The name of a value whose port has no names. */
+export const defaultName = (layer: string, position: number, outputs: number): string =>
+  outputs > 1 ? `${layer}.${position}` : layer;
+
+/** Splits names at commas. A comma inside a name has a backslash in front of it. */
+export const splitNames = (text: string): string[] =>
+  text
+    .split(/(?<!\\),/)
+    .map((name) => name.replaceAll("\\,", ","))
+    .filter((name) => name !== "");
+
+function checkPorts(layer: Layer, inputs: number, outputs: number): void {
+  const got = [layer.inputs.size, layer.outputs.size];
+  // A Result may have an output port, which OpenVINO does not use.
+  if (got[0] === inputs && (got[1] === outputs || outputs === 0)) return;
+  throw malformed(
+    `${layerTitle(layer)}, a ${layer.type}, has ${got[0]} inputs and ${got[1]} outputs, not ${inputs} and ${outputs}`,
+  );
+}
+
+function requiredData(layer: Layer, name: string): string {
+  const value = layer.data.get(name);
+  if (value !== undefined) return value;
+  throw malformed(`${layerTitle(layer)}, a ${layer.type}, has no ${name} in its <data>`);
+}
+
+function readParameter(layer: Layer, [name]: readonly string[], bin: ByteSource | null): ValueInfo {
+  const shape = parseShapeText(requiredData(layer, "shape"), layerTitle(layer));
+  const dtype = dtypeOfElementType(requiredData(layer, "element_type"));
+  return { name, type: dtype && { dtype, shape }, [SOURCE]: new LayerSource(layer, bin) };
+}
+
+function readConst(layer: Layer, [name]: readonly string[], bin: ByteSource | null): Constant {
+  const who = layerTitle(layer);
+  const elementType = requiredData(layer, "element_type");
+  const dtype = dtypeOfElementType(elementType);
+  const shape = parseShapeText(requiredData(layer, "shape"), who);
+  if (!isKnown(shape)) {
+    throw malformed(`${who}, a constant, has the shape ${printValue(layer.data.get("shape"))}`);
+  }
+  const range = binRange(layer.data, bin, who);
+  if (dtype !== null) checkByteSize(dtype, shape, range.size, who);
+  const read = (): Tensor => {
+    if (dtype !== null) return decodeConst(dtype, shape, () => readBin(range, bin, who), who);
+    throw malformed(
+      `${who} has the element type ${printValue(elementType)}, which this package does not know`,
+    );
+  };
+  return { name, dtype, shape, read, [SOURCE]: new LayerSource(layer, bin) };
+}
+
+/** Where a constant lies in the `.bin`, in bytes. */
+interface BinRange {
+  readonly offset: number;
+  readonly size: number;
+}
+
+/**
+ * The range that the attributes of a constant name.
+ * @throws TensorError `malformed-file` where an attribute is missing or no number, or the range lies outside the `.bin`
+ */
+export function binRange(
+  data: ReadonlyMap<string, string>,
+  bin: ByteSource | null,
+  who: string,
+): BinRange {
+  const [offset, size] = ["offset", "size"].map((key) => {
+    const text = data.get(key);
+    if (text === undefined) throw malformed(`${who}, a constant, has no ${key} in its <data>`);
+    return checkDecimal(text, key, who);
+  });
+  if (bin === null || offset <= bin.size - size) return { offset, size };
+  throw malformed(
+    `${who} has ${size} bytes from byte ${offset} of the .bin, which has ${bin.size}`,
+  );
+}
+
+/** @throws TensorError `unsupported-model` where there is no `.bin` */
+export function readBin(
+  { offset, size }: BinRange,
+  bin: ByteSource | null,
+  who: string,
+): Uint8Array {
+  if (size === 0) return new Uint8Array();
+  if (bin !== null) return readRange(bin, offset, offset + size);
+  throw new TensorError(
+    "unsupported-model",
+    `${who} has its data in the .bin; pass that to readIR as well`,
+  );
+}
+
+function checkByteSize(dtype: DType, shape: readonly number[], size: number, who: string): void {
+  const needed = packedBytes(dtype, product(shape));
+  if (size === needed) return;
+  throw malformed(
+    `${who} has ${size} bytes, but ${dtype} of the shape ${printShape(shape)} takes ${needed}`,
+  );
+}
+
+function decodeConst(
+  dtype: DType,
+  shape: readonly number[],
+  bytes: () => Uint8Array,
+  who: string,
+): Tensor {
+  const size = sizeOf(shape);
+  const packed = bytes();
+  if (dtype === "bool") {
+    const wrong = findNonBool(packed);
+    if (wrong !== -1) throw malformed(`${who} has the value ${packed[wrong]}, which is no bool`);
+  }
+  return new Tensor(dtype, [...shape], size, unpack(dtype, size, packed));
+}
+
+function nodeOfLayer(
+  layer: Layer,
+  inputs: string[],
+  outputs: string[],
+  bin: ByteSource | null,
+): ModelNode {
+  const { domain, opset } = readVersion(layer.version);
+  const op = domain === DOMAIN ? operatorName(layer.type) : layer.type;
+  const schemas = operatorRow(op, domain === DOMAIN ? opset : undefined)?.attributes ?? [];
+  const attributes = [...layer.data].map(([name, text]) => {
+    const schema = schemas.find((one) => one.name === name);
+    const value = parseAttribute(text, schema?.type ?? "string", name, layer);
+    return [name, value] as const;
+  });
+  const who = layerTitle(layer);
+  const bodies = bodyElements(layer).map((body): readonly [string, Attribute] => [
+    body.name,
+    { type: "other", value: "GRAPH", graphs: [readBody(body, who, bin)] },
+  ]);
+  const all = [...bodies, ...attributes];
+  const names = new Set<string>();
+  for (const [name] of all) {
+    if (names.has(name)) {
+      throw malformed(`${who} has two parts or attributes ${printValue(name)}`);
+    }
+    names.add(name);
+  }
+  // An attribute on <layer> would count as left out, so that the operator would do something else.
+  const misplaced = schemas.find(
+    ({ name }) => layer.element.attributes.has(name) && !LAYER_ATTRIBUTES.has(name),
+  );
+  if (misplaced !== undefined) {
+    throw malformed(
+      `${layerTitle(layer)} has ${misplaced.name} on its <layer>, but attributes belong on its <data>`,
+    );
+  }
+  return {
+    name: layer.name,
+    op,
+    domain,
+    opset,
+    inputs,
+    outputs,
+    attributes: Object.fromEntries(all),
+    [SOURCE]: new LayerSource(layer, bin),
+  };
+}
+
+/** The graph of a body of a layer; `who` names the layer. */
+export const readBody = (body: Element, who: string, bin: ByteSource | null): Graph =>
+  graphOfLayers(body.name, readLayers(body, `the ${body.name} of ${who}`), bin);
+
+/** The attributes of <layer>; all attributes of the operator are on <data>. */
+export const LAYER_ATTRIBUTES: ReadonlySet<string> = new Set(["id", "name", "type", "version"]);
+
+function parseAttribute(text: string, type: string, name: string, layer: Layer): Attribute {
+  const wrong = (what: string): TensorError =>
+    malformed(`${layerTitle(layer)} has ${name} ${printValue(text)}, which is ${what}`);
+  switch (type) {
+    case "int": {
+      const value = /^[+-]?\d{1,16}$/.test(text) ? Number(text) : NaN;
+      if (!Number.isSafeInteger(value)) throw wrong("no integer");
+      return { type, value };
+    }
+    case "boolean": {
+      const value = BOOLEANS.get(text.toLowerCase());
+      if (value === undefined) throw wrong("neither true nor false");
+      return { type, value };
+    }
+    default:
+      return { type: "string", value: text };
+  }
+}
+
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ["true", true],
+  ["1", true],
+  ["false", false],
+  ["0", false],
+]);

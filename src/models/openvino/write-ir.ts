@@ -1,0 +1,371 @@
+/**
+ * Writes the plain `Model` as an IR. Layers get new numbers and the `.bin` is made from scratch. The layers of a model
+ * that was read from an IR keep everything else that they held.
+ */
+
+import { TensorError } from "../../core/errors.ts";
+import { elementTypeOf } from "../model/element-type.ts";
+import { modelFrom } from "../model/foreign-model.ts";
+import { checkGraph, opsetOf, quote } from "../model/graph.ts";
+import {
+  nodeTitle,
+  readConstant,
+  SOURCE,
+  type Attribute,
+  type Constant,
+  type Model,
+  type ModelNode,
+  type ValueInfo,
+} from "../model/model.ts";
+import { sameDims, sameType } from "../model/same-type.ts";
+import type { TensorType } from "../../core/operators/operator.ts";
+import { pack } from "../../core/tensor/packing.ts";
+import { isNumericStorage } from "../../core/tensor/dtype.ts";
+import { keptBodies } from "./bodies.ts";
+import { DOMAIN, operatorRow, printVersion, valueKind } from "./layer-types.ts";
+import { NET_VERSIONS } from "./net.ts";
+import { parseShapeText, printShapeText, readPort, writePort } from "./port-type.ts";
+import {
+  binRange,
+  defaultName,
+  LAYER_ATTRIBUTES,
+  LayerSource,
+  NetSource,
+  readBin,
+  splitNames,
+} from "./read-ir.ts";
+import { element, printXml, type Element } from "./xml.ts";
+
+/** The two files of an IR. */
+export interface IR {
+  readonly xml: string;
+  readonly bin: Uint8Array;
+}
+
+/** In bytes. No element is wider, so readers can use every constant of the `.bin` in place. */
+const BIN_ALIGNMENT = 8;
+
+/**
+ * The text of an `.xml` and the bytes of its `.bin`. A model that was read by `readIR` is written with the parts of its
+ * file that `Model` does not show, and with the changes made since. Dimensions that were ranges stay ranges unless they
+ * were changed. The producer and the names of dimensions are lost, because an IR has none.
+ *
+ * @throws TensorError `malformed-file` for a graph that is not sound; `unsupported-model` for what an IR cannot
+ * express: a version other than 10 and 11, a domain other than openvino, inputs with a default or left out, texts or
+ * tensors as lists in attributes, an input without a type; `dtype` for data types that OpenVINO lacks; `too-large`
+ */
+export function writeIR(given: Model): IR {
+  const model = modelFrom(given);
+  if (!NET_VERSIONS.includes(model.irVersion)) {
+    throw unsupported(
+      `an IR is of version ${NET_VERSIONS.join(" or ")}, but irVersion is ${String(model.irVersion)}`,
+    );
+  }
+  checkGraph(model.graph);
+  return new IRWriter(model).finish();
+}
+
+const unsupported = (sentence: string): TensorError =>
+  new TensorError("unsupported-model", sentence);
+
+/** The output port that makes a value, and the value's type as far as it is known. */
+interface Producer {
+  readonly layer: number;
+  readonly port: number;
+  readonly type: TensorType | null;
+}
+
+class IRWriter {
+  readonly #model: Model;
+  readonly #declared: ReadonlyMap<string, TensorType | null>;
+  readonly #producers = new Map<string, Producer>();
+  readonly #layers: Element[] = [];
+  readonly #edges: Element[] = [];
+  readonly #chunks: Uint8Array[] = [];
+  #length = 0;
+
+  constructor(model: Model) {
+    const { values = [], outputs } = model.graph;
+    this.#model = model;
+    this.#declared = new Map([...outputs, ...values].map(({ name, type }) => [name, type]));
+  }
+
+  finish(): IR {
+    const { graph, irVersion, [SOURCE]: source } = this.#model;
+    const defaults = new Set(graph.constants.map(({ name }) => name));
+    for (const input of graph.inputs) {
+      if (defaults.has(input.name)) {
+        throw unsupported(`the input ${quote(input.name)} has a default, which an IR cannot say`);
+      }
+      this.#addParameter(input);
+    }
+    for (const one of graph.constants) this.#addConst(one);
+    for (const node of graph.nodes) this.#addNode(node);
+    for (const output of graph.outputs) this.#addResult(output);
+
+    const net = source instanceof NetSource ? source.element : element("net");
+    const attributes = new Map(net.attributes)
+      .set("name", graph.name)
+      .set("version", String(irVersion));
+    const others = net.children.filter(({ name }) => name !== "layers" && name !== "edges");
+    const parts = [element("layers", [], this.#layers), element("edges", [], this.#edges)];
+    return { xml: printXml(element("net", attributes, [...parts, ...others])), bin: this.#bin() };
+  }
+
+  #addParameter({ name, type, [SOURCE]: source }: ValueInfo): void {
+    const before = source instanceof LayerSource ? source : null;
+    const was = before === null ? undefined : dataAttributes(before.element);
+    const elementType = type === null ? was?.get("element_type") : elementTypeName(type, name);
+    if (elementType === undefined) {
+      throw unsupported(`the input ${quote(name)} has no type, which an IR must say`);
+    }
+    const text = was?.get("shape");
+    const isKept =
+      text !== undefined &&
+      (type === null || sameDims(parseShapeText(text, quote(name)), type.shape));
+    const shape = isKept ? text : printShapeText(type?.shape ?? null);
+    this.#addLayer(
+      "Parameter",
+      "opset1",
+      before,
+      before?.layerName ?? name,
+      new Map(was).set("element_type", elementType).set("shape", shape),
+      [],
+      [[name, type]],
+    );
+  }
+
+  #addConst(one: Constant): void {
+    const { name, dtype, shape } = one;
+    const source = one[SOURCE] instanceof LayerSource ? one[SOURCE] : null;
+    const was = source === null ? undefined : dataAttributes(source.element);
+    const elementType =
+      dtype === null ? was?.get("element_type") : elementTypeName({ dtype, shape }, name);
+    if (elementType === undefined) {
+      throw unsupported(`the constant ${quote(name)} is of a data type that is not known here`);
+    }
+    const bytes =
+      source === null || was === undefined
+        ? packConstant(one)
+        : keptBytes(was, source, `the constant ${quote(name)}`);
+    this.#addLayer(
+      "Const",
+      "opset1",
+      source,
+      source?.layerName ?? name,
+      new Map(was)
+        .set("element_type", elementType)
+        .set("shape", printShapeText(shape))
+        .set("offset", String(this.#append(bytes)))
+        .set("size", String(bytes.length)),
+      [],
+      [[name, dtype && { dtype, shape }]],
+    );
+  }
+
+  #addNode(node: ModelNode): void {
+    const { name, op, domain, inputs, outputs, attributes } = node;
+    const opset = opsetOf(this.#model, node);
+    const version = printVersion(op, domain, opset);
+    if (version === null) {
+      throw unsupported(
+        `${nodeTitle(node)} is of ${domain}, but an IR holds operators of openvino`,
+      );
+    }
+    const source = node[SOURCE] instanceof LayerSource ? node[SOURCE] : null;
+    const omitted = inputs.indexOf("");
+    if (omitted !== -1) {
+      throw unsupported(`${nodeTitle(node)} leaves input ${omitted} out, which an IR cannot say`);
+    }
+    const bodies = keptBodies(node, source);
+    const data = Object.entries(attributes)
+      .filter(([key]) => !bodies.has(key))
+      .map(([key, attribute]) => [key, attributeText(key, attribute, node)] as const);
+    const guess = this.#guessType(node, opset);
+    this.#addLayer(
+      op,
+      version,
+      source,
+      name === "" ? (outputs[0] ?? op) : name,
+      new Map(data),
+      inputs,
+      outputs.map((value) => [value, this.#declared.get(value) ?? guess]),
+    );
+  }
+
+  /** What the operator's version says of the type of its first output, for an output without a declared type. */
+  #guessType({ op, domain, inputs }: ModelNode, opset: number): TensorType | null {
+    const row = domain === DOMAIN ? operatorRow(op, opset) : undefined;
+    const position = row?.inputs.findIndex(({ type }) => type === row.outputs[0].type) ?? -1;
+    const like = position === -1 ? null : (this.#producers.get(inputs[position])?.type ?? null);
+    return like && { dtype: like.dtype, shape: null };
+  }
+
+  #addResult({ name, [SOURCE]: source }: ValueInfo): void {
+    const before = source instanceof LayerSource ? source : null;
+    const layerName = before?.layerName ?? `${name}/sink_port_0`;
+    this.#addLayer("Result", "opset1", before, layerName, new Map(), [name], []);
+  }
+
+  #addLayer(
+    type: string,
+    version: string,
+    source: LayerSource | null,
+    name: string,
+    data: ReadonlyMap<string, string>,
+    inputs: readonly string[],
+    outputs: readonly (readonly [string, TensorType | null])[],
+  ): void {
+    const id = this.#layers.length;
+    const was = source?.element;
+    const before = { inputs: portsOf(was, "input"), outputs: portsOf(was, "output") };
+    const attributes = new Map([
+      ["id", String(id)],
+      ["name", name],
+      ["type", type],
+      ["version", version],
+      ...[...(was?.attributes ?? [])].filter(([key]) => !LAYER_ATTRIBUTES.has(key)),
+    ]);
+    const inputPorts = inputs.map((value, port) => {
+      const producer = this.#producerOf(value);
+      this.#edges.push(edge(producer, id, port));
+      return portElement(port, producer.type, before.inputs[port]);
+    });
+    const outputPorts = outputs.map(([value, valueType], position) => {
+      const port = inputs.length + position;
+      this.#producers.set(value, { layer: id, port, type: valueType });
+      const part = portElement(port, valueType, before.outputs[position]);
+      return withName(part, value, defaultName(name, position, outputs.length));
+    });
+    const parts = new Map<string, readonly Element[]>([
+      ["data", data.size === 0 ? [] : [element("data", data)]],
+      ["input", inputPorts.length === 0 ? [] : [element("input", [], inputPorts)]],
+      ["output", outputPorts.length === 0 ? [] : [element("output", [], outputPorts)]],
+    ]);
+    const others = was?.children.filter((child) => !parts.has(child.name)) ?? [];
+    const moved = source === null ? [] : others.map((part) => this.#moveBody(part, source));
+    this.#layers.push(element("layer", attributes, [...[...parts.values()].flat(), ...moved]));
+  }
+
+  /** A child of a layer. The constants of bodies in it are copied to the new `.bin`, where they get other offsets. */
+  #moveBody(part: Element, source: LayerSource): Element {
+    const data = dataAttributes(part);
+    const isConst = valueKind(part.attributes.get("type") ?? "") === "Const";
+    if (part.name !== "layer" || !isConst || data === undefined) {
+      return { ...part, children: part.children.map((child) => this.#moveBody(child, source)) };
+    }
+    const who = `a constant in the body of ${quote(source.layerName)}`;
+    const offset = this.#append(keptBytes(data, source, who));
+    const attributes = new Map(data).set("offset", String(offset));
+    const children = part.children.map((child) =>
+      child.name === "data" ? { ...child, attributes } : child,
+    );
+    return { ...part, children };
+  }
+
+  #producerOf(value: string): Producer {
+    const producer = this.#producers.get(value);
+    if (producer === undefined) throw unsupported(`nothing makes ${quote(value)}`);
+    return producer;
+  }
+
+  /** Adds bytes to the `.bin`, and returns their offset. */
+  #append(bytes: Uint8Array): number {
+    const offset = Math.ceil(this.#length / BIN_ALIGNMENT) * BIN_ALIGNMENT;
+    this.#chunks.push(new Uint8Array(offset - this.#length), bytes);
+    this.#length = offset + bytes.length;
+    return offset;
+  }
+
+  #bin(): Uint8Array {
+    let bin: Uint8Array;
+    try {
+      bin = new Uint8Array(this.#length);
+    } catch (cause) {
+      const sentence = `the .bin has ${this.#length} bytes, more than memory holds`;
+      throw new TensorError("too-large", sentence, {}, { cause });
+    }
+    let at = 0;
+    for (const chunk of this.#chunks) {
+      bin.set(chunk, at);
+      at += chunk.length;
+    }
+    return bin;
+  }
+}
+
+function elementTypeName({ dtype }: TensorType, name: string): string {
+  const elementType = elementTypeOf(dtype);
+  if (elementType !== null) return elementType;
+  throw new TensorError("dtype", `${quote(name)} is ${dtype}, which OpenVINO has not`, {
+    input: name,
+  });
+}
+
+function packConstant(one: Constant): Uint8Array {
+  const { dtype, data } = readConstant(one);
+  if (isNumericStorage(data)) return pack(dtype, data);
+  throw new TensorError("dtype", `the constant ${quote(one.name)} is text`, { input: one.name });
+}
+
+/** The attributes of a layer's `data`. */
+const dataAttributes = (layer: Element): ReadonlyMap<string, string> | undefined =>
+  layer.children.find(({ name }) => name === "data")?.attributes;
+
+/** The bytes that the file has for a constant of any data type. */
+const keptBytes = (
+  data: ReadonlyMap<string, string>,
+  { bin }: LayerSource,
+  who: string,
+): Uint8Array => readBin(binRange(data, bin, who), bin, who);
+
+function attributeText(name: string, attribute: Attribute, node: ModelNode): string {
+  switch (attribute.type) {
+    case "int":
+    case "float":
+    case "string":
+    case "boolean":
+      return String(attribute.value);
+    case "ints":
+    case "floats":
+      return attribute.value.join(",");
+    default:
+      throw new TensorError(
+        "unsupported-model",
+        `attribute ${quote(name)} of ${nodeTitle(node)} is of type ${attribute.type}, which an IR cannot say`,
+        { op: node.op },
+      );
+  }
+}
+
+const portsOf = (layer: Element | undefined, side: string): readonly Element[] =>
+  layer?.children.find(({ name }) => name === side)?.children ?? [];
+
+/** The port of the file where it declares the same type, because it may hold more than the type; else a new port. */
+function portElement(id: number, type: TensorType | null, before: Element | undefined): Element {
+  if (before === undefined || !declares(readPort(before, "a port"), type))
+    return writePort(id, type);
+  const attributes = new Map(before.attributes).set("id", String(id));
+  return { ...before, attributes };
+}
+
+/** Whether a port declares `type`. A port without dimensions stands for a scalar as well as for an unknown rank. */
+const declares = (port: TensorType | null, type: TensorType | null): boolean =>
+  sameType(port, type) ||
+  (port !== null && port.shape === null && port.dtype === type?.dtype && type.shape?.length === 0);
+
+/** A port with the name of its value, unless the name of the layer implies it. */
+function withName(port: Element, value: string, byDefault: string): Element {
+  const [first = byDefault] = splitNames(port.attributes.get("names") ?? "");
+  if (first === value || value === "") return port;
+  const attributes = new Map(port.attributes).set("names", value.replaceAll(",", "\\,"));
+  return { ...port, attributes };
+}
+
+const edge = (from: Producer, layer: number, port: number): Element =>
+  element("edge", [
+    ["from-layer", String(from.layer)],
+    ["from-port", String(from.port)],
+    ["to-layer", String(layer)],
+    ["to-port", String(port)],
+  ]);

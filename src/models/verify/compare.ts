@@ -1,0 +1,55 @@
+/** How a runtime's result of a node stands to the exact one. */
+
+import { printScalar } from "../../core/tensor/print.ts";
+import { reader } from "../../core/tensor/scalar.ts";
+import { coordinatesOf, printShape, sameShape } from "../../core/tensor/shape.ts";
+import { firstDifference, type Tensor } from "../../core/tensor/tensor.ts";
+import { isWorse, type Verdict } from "./verdicts.ts";
+
+export type Likeness = Extract<Verdict, "equal" | "near" | "nan-or-zero" | "differs">;
+
+export interface Comparison {
+  readonly verdict: Likeness;
+  /** The first element of that verdict; null where none differs, or data types or shapes do. */
+  readonly at: readonly number[] | null;
+  readonly sentence: string;
+}
+
+/**
+ * Compares all elements.
+ * @param tolerance how far apart two floats may be to be near, as a part of the larger one
+ */
+export function compare(actual: Tensor, exact: Tensor, tolerance: number): Comparison {
+  if (actual.dtype !== exact.dtype || !sameShape(actual.shape, exact.shape)) {
+    const [is, not] = [actual, exact].map(({ dtype, shape }) => `${dtype}${printShape(shape)}`);
+    return { verdict: "differs", at: null, sentence: ` is ${is}, and not ${not}` };
+  }
+  const first = firstDifference(actual, exact);
+  if (first === null) return { verdict: "equal", at: null, sentence: "" };
+  const [a, b] = [reader(actual.dtype, actual.data), reader(exact.dtype, exact.data)];
+  // What differs in bits alone is another NaN.
+  let [verdict, at]: [Likeness, readonly number[]] = ["nan-or-zero", first];
+  let isFound = false;
+  const isFloat = exact.dtype.includes("float");
+  for (let position = 0; position < exact.size && verdict !== "differs"; position++) {
+    const kind = compareElements(a(position), b(position), isFloat ? tolerance : 0);
+    if (kind === "equal" || (isFound && !isWorse(kind, verdict))) continue;
+    [verdict, at, isFound] = [kind, coordinatesOf(position, exact.shape), true];
+  }
+  const place = offsetOf(at, exact.shape);
+  const [is, not] = [a, b].map((read) => printScalar(exact.dtype, read(place)));
+  return { verdict, at, sentence: `${printShape(at)} is ${is}, and not ${not}` };
+}
+
+const offsetOf = (at: readonly number[], shape: readonly number[]): number =>
+  at.reduce((offset, coordinate, axis) => offset * shape[axis] + coordinate, 0);
+
+function compareElements(a: unknown, b: unknown, tolerance: number): Likeness {
+  if (Object.is(a, b)) return "equal";
+  if (typeof a !== "number" || typeof b !== "number") return a === b ? "equal" : "differs";
+  // Only the sign of a zero is another: 0 and -0.
+  if (a === b) return "nan-or-zero";
+  // The difference of an infinity is no number, and no difference is near it.
+  const isNear = Math.abs(a - b) <= tolerance * Math.max(Math.abs(a), Math.abs(b));
+  return isNear && Number.isFinite(a) && Number.isFinite(b) ? "near" : "differs";
+}

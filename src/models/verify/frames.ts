@@ -1,0 +1,370 @@
+/**
+ * What each graph of a model is given while the model runs: a body by the node that has it, in one iteration of a loop, and
+ * a function by one of its calls that run. A graph with what it is given can be run as a model of its own.
+ */
+
+import { malformed } from "../../core/errors.ts";
+import { run } from "../../core/call/run.ts";
+import { quote } from "../model/graph.ts";
+import {
+  isReference,
+  nodeTitle,
+  type Attribute,
+  type Constant,
+  type Graph,
+  type ModelFunction,
+  type ModelNode,
+  type ValueInfo,
+} from "../model/model.ts";
+import type { Place, PlacedNode } from "../model/places.ts";
+import { freeNames } from "../model/uses.ts";
+import { tensor, type Tensor } from "../../core/tensor/tensor.ts";
+import { RuntimeFailure } from "./session.ts";
+
+/** A value, or what the runtime said instead. */
+export type Outcome = Tensor | RuntimeFailure;
+
+export type Values = ReadonlyMap<string, Tensor>;
+
+type Attributes = Readonly<Record<string, Attribute>>;
+
+/** A graph that runs. */
+export interface Frame {
+  readonly opsets: Place["opsets"];
+  /** The graph of the place; in a function with the values that the call gives to attributes. */
+  readonly graph: Graph;
+  /** The inputs of the graph, and for a body the values around it that it uses. */
+  readonly given: Values;
+  /** Those of them that the runtime did not make, with what it said. */
+  readonly failed: ReadonlyMap<string, RuntimeFailure>;
+  /** In a function, the attributes of its call. */
+  readonly attributes: Attributes | null;
+}
+
+/** Why the nodes of a graph do not run, in a sentence for people. */
+export class NotRun extends Error {
+  override readonly name = "NotRun";
+}
+
+/** What a frame needs of the frames around it. */
+export interface Around {
+  readonly nodes: readonly PlacedNode[];
+  readonly functions: readonly ModelFunction[];
+  /** The iteration of loops to capture, counted from 0. */
+  readonly iteration: number;
+  /** The call of functions to capture, counted from 0 among the calls that run. */
+  readonly call: number;
+  /** @throws NotRun for a graph that does not run with these inputs */
+  frame(place: Place): Promise<Frame>;
+  /** @throws NotRun likewise */
+  valuesOf(place: Place, names: readonly string[]): Promise<ReadonlyMap<string, Outcome>>;
+  /** Runs a graph once. */
+  runGraph(frame: Frame, names: readonly string[]): Promise<Values>;
+}
+
+/** @throws NotRun for a graph that does not run with these inputs, or is not followed */
+export function frameOf(place: Place, feeds: Values, around: Around): Promise<Frame> | Frame {
+  const { outer, graph, opsets, kind } = place;
+  if (kind.is === "function") return calledFrame(place, kind, around);
+  return outer === null
+    ? { opsets, graph, given: feeds, failed: new Map(), attributes: null }
+    : bodyFrame(place, outer, around);
+}
+
+/** The frame of a function: the inputs and attributes of the selected call. */
+async function calledFrame(
+  { graph, opsets }: Place,
+  { name, domain }: { readonly name: string; readonly domain: string },
+  around: Around,
+): Promise<Frame> {
+  const defaults = around.functions.find((one) => one.name === name && one.domain === domain);
+  const calls = around.nodes.filter(({ node }) => node.op === name && node.domain === domain);
+  // If a single node of another function calls this one, it runs in the selected call of that other function.
+  const nth = calls.length === 1 && isInFunction(calls[0].place) ? 0 : around.call;
+  let count = 0;
+  for (const placed of calls) {
+    try {
+      // oxlint-disable-next-line no-await-in-loop
+      await around.frame(placed.place);
+      if (count++ < nth) continue;
+      // oxlint-disable-next-line no-await-in-loop
+      const [inputs, node] = await inputsOf(placed, around);
+      const values = graph.inputs.map((one, at) => [one.name, inputs[at]] as const);
+      const absent = new Set(values.flatMap(([key, value]) => (value ? [] : [key])));
+      const attributes = { ...defaults?.attributes, ...node.attributes };
+      return {
+        ...{ opsets, graph: boundGraph(graph, attributes, absent), attributes },
+        ...given(values),
+      };
+    } catch (error) {
+      if (!(error instanceof NotRun)) throw error;
+    }
+  }
+  const title = `it is in the function ${quote(name)}`;
+  if (count > 0)
+    throw new NotRun(
+      `${title}, which has no call ${nth}: of its calls, counted from 0, ${count} ran`,
+    );
+  throw new NotRun(
+    `${title}, ${calls.length === 0 ? "which no node calls" : "whose calls do not run"}`,
+  );
+}
+
+const isInFunction = ({ kind, outer }: Place): boolean =>
+  kind.is === "function" || (outer !== null && isInFunction(outer));
+
+/** The inputs of a node while it runs, and the node with the attributes that it has then. */
+async function inputsOf(
+  { node, place }: PlacedNode,
+  around: Around,
+): Promise<readonly [(Outcome | undefined)[], ModelNode]> {
+  const { graph } = await around.frame(place);
+  const own = graph.nodes[place.graph.nodes.indexOf(node)];
+  const values = await around.valuesOf(place, own.inputs);
+  return [own.inputs.map((name) => (name === "" ? undefined : values.get(name))), own];
+}
+
+/**
+ * A graph of a function in which attributes have the values of a call.
+ * @param absent inputs that the call leaves out
+ */
+function boundGraph(graph: Graph, attributes: Attributes, absent: ReadonlySet<string>): Graph {
+  const nodes = graph.nodes.map((node) => ({
+    ...node,
+    inputs: node.inputs.map((name) => (absent.has(name) ? "" : name)),
+    attributes: Object.fromEntries(
+      Object.entries(node.attributes).flatMap(([name, one]) => {
+        const value = isReference(one) ? attributes[one.reference] : one;
+        return value === undefined ? [] : [[name, boundBodies(value, attributes, absent)] as const];
+      }),
+    ),
+  }));
+  return { ...graph, nodes };
+}
+
+const boundBodies = (
+  attribute: Attribute,
+  attributes: Attributes,
+  absent: ReadonlySet<string>,
+): Attribute =>
+  attribute.type !== "other" || !attribute.graphs
+    ? attribute
+    : { ...attribute, graphs: attribute.graphs.map((one) => boundGraph(one, attributes, absent)) };
+
+async function bodyFrame(place: Place, outer: Place, around: Around): Promise<Frame> {
+  const frame = await around.frame(outer);
+  const [node, attribute, nth] = ownerOf(outer.graph, place.graph);
+  const owner = frame.graph.nodes[outer.graph.nodes.indexOf(node)];
+  const held = owner.attributes[attribute];
+  const body = (held.type === "other" && held.graphs?.[nth]) || place.graph;
+  const free = freeNames(body);
+  const found = await lookUp([...owner.inputs, ...free], outer, around);
+  // Constants are not read: weights of the graphs around stay where they are.
+  const seen = [...free].map((name) => found.get(name));
+  const constants = [...body.constants, ...seen.filter((one) => isConstant(one))];
+  const own: Frame = {
+    ...{ opsets: place.opsets, graph: { ...body, constants }, attributes: frame.attributes },
+    ...given([...free].map((name) => [name, found.get(name)])),
+  };
+  const inputs = owner.inputs.map((name) => {
+    const value = found.get(name);
+    return isConstant(value) ? value.read() : value;
+  });
+  const bodied = { owner, attribute, inputs, frame: own, around };
+  if (owner.op === "If") return branchFrame(bodied);
+  if (owner.op === "Loop") return loopFrame(bodied);
+  if (owner.op === "Scan" && place.opsets["ai.onnx"] >= 9) return scanFrame(bodied);
+  throw new NotRun(
+    `it is in the body of ${nodeTitle(owner)}, and bodies of ${owner.op} are not followed`,
+  );
+}
+
+/** A body with what its node is given; a value may be what the runtime said instead. */
+interface Bodied {
+  readonly owner: ModelNode;
+  readonly attribute: string;
+  readonly inputs: readonly (Outcome | undefined)[];
+  /** With what the body takes from the graphs around it. */
+  readonly frame: Frame;
+  readonly around: Around;
+}
+
+type Found = Outcome | Constant | undefined;
+
+const isConstant = (found: Found): found is Constant => found !== undefined && "read" in found;
+
+/** Named values as a frame has them; constants are in its graph. */
+function given(
+  entries: readonly (readonly [name: string, found: Found])[],
+): Pick<Frame, "given" | "failed"> {
+  const values = new Map<string, Tensor>();
+  const failed = new Map<string, RuntimeFailure>();
+  for (const [name, found] of entries) {
+    if (found instanceof RuntimeFailure) failed.set(name, found);
+    else if (found !== undefined && !isConstant(found)) values.set(name, found);
+  }
+  return { given: values, failed };
+}
+
+/** A frame with more values. */
+function withMore(frame: Frame, entries: readonly (readonly [string, Found])[]): Frame {
+  const more = given(entries);
+  return {
+    ...frame,
+    given: new Map([...frame.given, ...more.given]),
+    failed: new Map([...frame.failed, ...more.failed]),
+  };
+}
+
+/** The node that has a body, the attribute, and which of the attribute's graphs the body is. */
+export function ownerOf({ nodes }: Graph, body: Graph): readonly [ModelNode, string, number] {
+  for (const node of nodes) {
+    for (const [name, attribute] of Object.entries(node.attributes)) {
+      const nth = attribute.type === "other" ? (attribute.graphs ?? []).indexOf(body) : -1;
+      if (nth !== -1) return [node, name, nth];
+    }
+  }
+  throw malformed("a body is in no node of the graph around it");
+}
+
+/** Values by name as a node sees them: of its own graph, or of the next one around it that has the name. */
+async function lookUp(
+  names: readonly string[],
+  from: Place,
+  around: Around,
+): Promise<ReadonlyMap<string, Found>> {
+  const found = new Map<string, Found>();
+  const open = new Set(names);
+  for (let place: Place | null = from; place !== null && open.size > 0; place = place.outer) {
+    // oxlint-disable-next-line no-await-in-loop
+    const { graph, given: fed } = await around.frame(place);
+    for (const one of graph.constants) {
+      if (!fed.has(one.name) && open.delete(one.name)) found.set(one.name, one);
+    }
+    const made = [
+      ...graph.inputs.map(({ name }) => name),
+      ...graph.nodes.flatMap((one) => one.outputs),
+    ];
+    const here = made.filter((name) => open.delete(name));
+    // oxlint-disable-next-line no-await-in-loop
+    const values = await around.valuesOf(place, here);
+    for (const name of here) found.set(name, values.get(name));
+  }
+  return found;
+}
+
+/** @throws RuntimeFailure for a value that the runtime did not make */
+function made(value: Outcome | undefined): Tensor | undefined {
+  if (value instanceof RuntimeFailure) throw value;
+  return value;
+}
+
+function branchFrame({ owner, attribute, inputs, frame }: Bodied): Frame {
+  const taken = scalarOf(made(inputs[0])) ? "then_branch" : "else_branch";
+  if (taken === attribute) return frame;
+  throw new NotRun(`it is in the ${attribute} of ${nodeTitle(owner)}, and the ${taken} was taken`);
+}
+
+/** A runtime gives the number and the condition of a Loop the shape [1] where the body says so. */
+const shapeOf = ({ type }: ValueInfo): readonly number[] => (type?.shape?.length === 1 ? [1] : []);
+
+/** What the body of a Loop is given in the iteration that counts. */
+async function loopFrame({ owner, inputs, frame, around }: Bodied): Promise<Frame> {
+  const [number, going, ...states] = frame.graph.inputs;
+  if (going === undefined)
+    throw malformed(`the body of ${nodeTitle(owner)} must have 2 inputs at least`);
+  const [most, condition, ...carried] = inputs;
+  const limit = most === undefined ? Infinity : Number(scalarOf(made(most)));
+  let isGoing = condition === undefined || Boolean(scalarOf(made(condition)));
+  let values: readonly (Outcome | undefined)[] = carried;
+  for (let at = 0; isGoing && at < limit; at++) {
+    const now = withMore(frame, [
+      [number.name, tensor("int64", shapeOf(number), BigInt64Array.of(BigInt(at)))],
+      [going.name, tensor("bool", shapeOf(going), Uint8Array.of(Number(isGoing)))],
+      ...states.map(({ name }, position) => [name, values[position]] as const),
+    ]);
+    if (at === around.iteration) return now;
+    // oxlint-disable-next-line no-await-in-loop
+    const [next, ...after] = await firstOutputs(now, states.length + 1, around);
+    isGoing = Boolean(scalarOf(next));
+    values = after;
+  }
+  throw noIteration(owner, around);
+}
+
+/** An input of a Scan. Each iteration gets a slice of it. */
+interface Scanned {
+  readonly value: Tensor;
+  readonly axis: number;
+  /** The number of slices. */
+  readonly length: number;
+  /** True if the slices are taken from last to first. */
+  readonly isReverse: boolean;
+}
+
+/**
+ * At least one input, because nothing else says how many iterations a Scan has.
+ * @throws RuntimeFailure for an input that the runtime did not make
+ */
+export function scannedInputs(
+  owner: ModelNode,
+  inputs: readonly (Outcome | undefined)[],
+): readonly Scanned[] {
+  const first = inputs.length - Number(integers(owner, "num_scan_inputs")[0] ?? 0);
+  const axes = integers(owner, "scan_input_axes");
+  const directions = integers(owner, "scan_input_directions");
+  const scanned = inputs.slice(first);
+  if (scanned.length === 0) throw malformed(`${nodeTitle(owner)} has no input to scan`);
+  return scanned.map((input, at) => {
+    const value = made(input);
+    if (value === undefined)
+      throw malformed(`${nodeTitle(owner)} must have all inputs that it scans, and one is missing`);
+    const axis = Number(axes[at] ?? 0);
+    const length = value.shape.at(axis) ?? 0;
+    return { value, axis, length, isReverse: Number(directions[at]) === 1 };
+  });
+}
+
+/** The inputs of a Scan's body in the selected iteration: states, and a slice of each scanned input. */
+async function scanFrame({ owner, inputs, frame, around }: Bodied): Promise<Frame> {
+  const names = frame.graph.inputs.map(({ name }) => name);
+  const scanned = scannedInputs(owner, inputs);
+  const first = inputs.length - scanned.length;
+  let states = inputs.slice(0, first);
+  for (let at = 0; at < scanned[0].length; at++) {
+    const slices = scanned.map(({ value, axis, length, isReverse }) => {
+      const index = tensor("int64", [], BigInt(isReverse ? length - 1 - at : at));
+      return run({ op: "Gather", opset: 13, attributes: { axis } }, [value, index])[0];
+    });
+    const values = [...states, ...slices];
+    const now = withMore(
+      frame,
+      names.map((name, nth) => [name, values[nth]] as const),
+    );
+    if (at === around.iteration) return now;
+    // oxlint-disable-next-line no-await-in-loop
+    states = await firstOutputs(now, first, around);
+  }
+  throw noIteration(owner, around);
+}
+
+/** The first outputs of a body, which are its states. */
+async function firstOutputs(frame: Frame, count: number, around: Around): Promise<Tensor[]> {
+  for (const failure of frame.failed.values()) throw failure;
+  const names = frame.graph.outputs.slice(0, count).map(({ name }) => name);
+  const outputs = await around.runGraph(frame, names);
+  return names.map((name) => outputs.get(name) as Tensor);
+}
+
+const noIteration = (owner: ModelNode, { iteration }: Around): NotRun =>
+  new NotRun(`it is in ${nodeTitle(owner)}, which has no iteration ${iteration}`);
+
+/** The integers of an attribute; none where the node does not have it. */
+function integers({ attributes }: ModelNode, name: string): readonly (number | bigint)[] {
+  const one = attributes[name];
+  if (one?.type === "ints") return one.value;
+  return one?.type === "int" ? [one.value] : [];
+}
+
+const scalarOf = (value: Tensor | undefined): number | bigint | boolean =>
+  value === undefined ? 0 : (value.data[0] as number | bigint | boolean);

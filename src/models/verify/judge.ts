@@ -1,0 +1,95 @@
+/** The verdict on one node, which compares the runtime's result with the exact result of the same inputs. */
+
+import { run } from "../../core/call/run.ts";
+import { diagnose, type DiagnoseOptions } from "../../insight/diagnose/diagnose.ts";
+import type { Diagnosis } from "../../insight/diagnose/diagnosis.ts";
+import { isTensorError, sentenceOf } from "../../core/errors.ts";
+import type { ModelNode } from "../model/model.ts";
+import type { NodeCall } from "../model/run-model.ts";
+import { resolve } from "../../core/operators/registry.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
+import type { CapturedCall } from "./capture.ts";
+import { compare } from "./compare.ts";
+import { isWorse, type Verdict } from "./verdicts.ts";
+
+/** A verdict without the reasons, because finding them may take seconds. */
+export interface Judgement {
+  /** The version of the operator, such as 18; null if the node cannot be read as a call. */
+  readonly version: number | null;
+  readonly verdict: Verdict;
+  /** One sentence about the node; empty for a node that is equal. */
+  readonly sentence: string;
+  /** The first element that differs, and its output; null where none does. */
+  readonly difference: { readonly output: string; readonly at: readonly number[] } | null;
+  /** The node with its inputs; null if the node cannot be read as a call, or its inputs are not known. */
+  readonly call: NodeCall | null;
+  /** The output that the verdict is about; null if no output can show a reason. */
+  readonly result: Tensor | null;
+}
+
+/** @param tolerance the largest difference of two floats that are near, relative to the larger one */
+export function judge(
+  { node, call, error, outputs, isRun, problem, behind }: CapturedCall,
+  tolerance: number,
+): Judgement {
+  const nothing = { version: null, difference: null, call: null, result: null };
+  if (!isRun) return { ...nothing, verdict: "not-run", sentence: problem ?? "" };
+  const said = problem === null ? "the runtime has a result" : `the runtime says: ${problem}`;
+  if (error !== null)
+    return { ...nothing, verdict: "wrong", sentence: `${sentenceOf(error)}; ${said}` };
+  if (behind !== null)
+    return { ...nothing, verdict: "behind", sentence: `${titleOf(behind)} failed before it` };
+  if (call === null) {
+    const sentence = `its inputs are not known, because the runtime says: ${problem}`;
+    return { ...nothing, verdict: "failed", sentence };
+  }
+  const known = { ...nothing, version: resolve(call.node).sinceVersion, call };
+  let exact: readonly Tensor[];
+  try {
+    exact = run(call.node, call.inputs);
+  } catch (error) {
+    if (!isTensorError(error)) throw error;
+    const result = outputs?.[node.outputs[0]] ?? null;
+    return { ...known, verdict: "wrong", sentence: `${sentenceOf(error)}; ${said}`, result };
+  }
+  if (outputs === null)
+    return { ...known, verdict: "failed", sentence: `the runtime says: ${problem}` };
+  return compared(node.outputs, outputs, exact, { known, tolerance });
+}
+
+/** A node's title: its operator, and its name or else its first output. */
+export const titleOf = ({ op, name, outputs }: ModelNode): string =>
+  `${op} ${name || (outputs[0] ?? "")}`.trim();
+
+/** The verdict on a node's outputs, which is that of its worst output. */
+function compared(
+  names: readonly string[],
+  outputs: Readonly<Record<string, Tensor>>,
+  exact: readonly Tensor[],
+  { known, tolerance }: { known: Omit<Judgement, "verdict" | "sentence">; tolerance: number },
+): Judgement {
+  let worst: Judgement = { ...known, verdict: "equal", sentence: "" };
+  for (const [position, name] of names.entries()) {
+    if (name === "") continue;
+    const { verdict, at, sentence } = compare(outputs[name], exact[position], tolerance);
+    if (!isWorse(verdict, worst.verdict)) continue;
+    const difference = at && { output: name, at };
+    const result = verdict === "near" ? null : outputs[name];
+    worst = { ...known, verdict, sentence: `${name}${sentence}`, difference, result };
+  }
+  return worst;
+}
+
+/** The reasons for a wrong result; none if its type or shape differs from that of the exact result. */
+export function reasonsOf(
+  { call, result }: Judgement,
+  options: DiagnoseOptions,
+): readonly Diagnosis[] {
+  if (call === null || result === null) return [];
+  try {
+    return diagnose(call.node, call.inputs, result, options);
+  } catch (error) {
+    if (isTensorError(error)) return [];
+    throw error;
+  }
+}

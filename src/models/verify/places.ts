@@ -1,0 +1,257 @@
+/**
+ * The values of a model while it runs in the user's runtime: in its own graph, in bodies and in functions. Each graph is run
+ * as a model of its own, so that any value in it can be an output.
+ */
+
+import type { Graph, Model, ModelNode } from "../model/model.ts";
+import type { Place, PlacedNode } from "../model/places.ts";
+import { freeNames } from "../model/uses.ts";
+import { writeModel } from "../onnx/write-model.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
+import { cutModel, neededFor } from "./cut.ts";
+import {
+  frameOf,
+  NotRun,
+  ownerOf,
+  type Around,
+  type Frame,
+  type Outcome,
+  type Values,
+} from "./frames.ts";
+import { openSession, RuntimeFailure, type CreateSession, type OpenSession } from "./session.ts";
+
+export interface RunOptions {
+  readonly createSession: CreateSession;
+  /** Which iteration of loops counts. */
+  readonly iteration: number;
+  /** The call of functions to capture, counted from 0 among the calls that run. */
+  readonly call: number;
+}
+
+/** A session for some values of a graph, and the inputs that it takes. */
+interface CutSession {
+  readonly graph: Graph;
+  readonly names: string;
+  readonly inputs: readonly string[];
+  readonly session: OpenSession;
+}
+
+export class PlaceValues implements Around {
+  readonly nodes: readonly PlacedNode[];
+  readonly iteration: number;
+  readonly call: number;
+  readonly #model: Model;
+  readonly #feeds: Values;
+  readonly #createSession: CreateSession;
+  readonly #frames = new Map<Place, Frame | NotRun | RuntimeFailure>();
+  /** Places whose frames are being found, so that a function that calls itself is noticed. */
+  readonly #open = new Set<Place>();
+  readonly #known = new Map<Place, Map<string, Outcome>>();
+  /** Names that will be asked for, so that one session makes all of a graph. */
+  readonly #wanted: ReadonlyMap<Place, ReadonlySet<string>>;
+  /** Kept for the next iteration of a loop, whose body is the same model. */
+  #last: CutSession | null = null;
+
+  /**
+   * @param nodes all nodes of the model, in order
+   * @param wanted those whose values will be asked for
+   */
+  constructor(
+    model: Model,
+    nodes: readonly PlacedNode[],
+    wanted: readonly PlacedNode[],
+    feeds: Values,
+    { createSession, iteration, call }: RunOptions,
+  ) {
+    this.nodes = nodes;
+    this.iteration = iteration;
+    this.call = call;
+    this.#model = model;
+    this.#feeds = feeds;
+    this.#createSession = createSession;
+    this.#wanted = namesOf(wanted);
+  }
+
+  get functions(): NonNullable<Model["functions"]> {
+    return this.#model.functions ?? [];
+  }
+
+  async frame(place: Place): Promise<Frame> {
+    const known = this.#frames.get(place) ?? (await this.#findFrame(place));
+    this.#frames.set(place, known);
+    if (known instanceof Error) throw known;
+    return known;
+  }
+
+  async #findFrame(place: Place): Promise<Frame | NotRun | RuntimeFailure> {
+    if (this.#open.has(place)) return new NotRun("it is in a function that calls itself");
+    this.#open.add(place);
+    try {
+      return await frameOf(place, this.#feeds, this);
+    } catch (error) {
+      if (error instanceof NotRun || error instanceof RuntimeFailure) return error;
+      throw error;
+    } finally {
+      this.#open.delete(place);
+    }
+  }
+
+  /**
+   * Values of a graph, in one session unless the runtime fails. Then the node that fails is found, and all that does not
+   * depend on it is made.
+   * @throws NotRun for a graph that does not run with these inputs, or is not followed
+   */
+  async valuesOf(place: Place, names: readonly string[]): Promise<ReadonlyMap<string, Outcome>> {
+    const frame = await this.frame(place);
+    const { graph, given, failed } = frame;
+    const before = this.#known.get(place);
+    const known = before ?? new Map<string, Outcome>();
+    this.#known.set(place, known);
+    const constants = new Map(graph.constants.map((one) => [one.name, one]));
+    for (const name of names) {
+      const value = given.get(name) ?? (known.has(name) ? null : constants.get(name)?.read());
+      if (value) known.set(name, value);
+    }
+    const open = new Set(names.filter((name) => name !== "" && !known.has(name)));
+    const made = graph.nodes.flatMap(({ outputs }) => outputs);
+    const expected = before === undefined ? this.#wanted.get(place) : undefined;
+    for (const name of made) if (expected?.has(name)) open.add(name);
+    const there = { has: (name: string) => given.has(name) || failed.has(name) };
+    for (const [name, failure] of failed) {
+      for (const one of dependents(graph, [...open], name, there)) {
+        known.set(one, failure);
+        open.delete(one);
+      }
+    }
+    // In the order in which they are made; a name that nothing makes comes last, and is an error of its own.
+    await this.#make(frame, [...made.filter((name) => open.delete(name)), ...open], known);
+    return known;
+  }
+
+  /** Makes values; where the runtime fails, finds the node that fails and makes what does not depend on it. */
+  async #make(frame: Frame, names: readonly string[], known: Map<string, Outcome>): Promise<void> {
+    let said = "";
+    for (let open = names; open.length > 0;) {
+      try {
+        // oxlint-disable-next-line no-await-in-loop
+        for (const [name, value] of await this.runGraph(frame, open)) known.set(name, value);
+        return;
+      } catch (error) {
+        if (!(error instanceof RuntimeFailure)) throw error;
+        // oxlint-disable-next-line no-await-in-loop
+        const { lost, failure } = await this.#lostBy(frame, open, error);
+        // What two nodes are not loaded for in the same words is not the fault of either.
+        const isAll = failure.isLoad && failure.message === said;
+        said = failure.message;
+        for (const name of lost) known.set(name, failure);
+        if (isAll) {
+          const ofNone = new RuntimeFailure(said, true, { cause: failure });
+          const sameFailure = [...known].filter(
+            ([, value]) => value instanceof RuntimeFailure && value.message === said,
+          );
+          for (const name of [...open, ...sameFailure.map(([one]) => one)]) known.set(name, ofNone);
+        }
+        open = open.filter((name) => !known.has(name));
+      }
+    }
+  }
+
+  /** The values that cannot be made because of the first node that fails; without such a node, the first of them. */
+  async #lostBy(
+    frame: Frame,
+    names: readonly string[],
+    said: RuntimeFailure,
+  ): Promise<{ readonly lost: readonly string[]; readonly failure: RuntimeFailure }> {
+    const { nodes } = neededFor(frame.graph, names, frame.given);
+    const inOrder = frame.graph.nodes.filter((node) => nodes.has(node) && makesTensors(node));
+    let failure = said;
+    let [low, high] = [0, inOrder.length];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const outputs = inOrder.slice(0, middle + 1).flatMap((node) => node.outputs.slice(0, 1));
+      try {
+        // oxlint-disable-next-line no-await-in-loop
+        await this.runGraph(
+          frame,
+          outputs.filter((name) => name !== ""),
+        );
+        low = middle + 1;
+      } catch (error) {
+        if (!(error instanceof RuntimeFailure)) throw error;
+        [high, failure] = [middle, error];
+      }
+    }
+    const culprit = inOrder.at(low);
+    if (culprit !== undefined) {
+      const lost = names.filter((name) =>
+        neededFor(frame.graph, [name], frame.given).nodes.has(culprit),
+      );
+      const { message, isLoad } = failure;
+      if (lost.length > 0)
+        return { lost, failure: new RuntimeFailure(message, isLoad, { cause: failure }, culprit) };
+    }
+    if (names.length === 1) return { lost: names, failure: said };
+    // What fails makes no tensors, so each value is tried alone.
+    try {
+      await this.runGraph(frame, names.slice(0, 1));
+    } catch (error) {
+      if (error instanceof RuntimeFailure) return { lost: names.slice(0, 1), failure: error };
+      throw error;
+    }
+    return this.#lostBy(frame, names.slice(1), said);
+  }
+
+  async runGraph({ graph, opsets, given }: Frame, names: readonly string[]): Promise<Values> {
+    const key = JSON.stringify(names);
+    if (this.#last?.graph !== graph || this.#last.names !== key) {
+      await this.release();
+      const model = { ...this.#model, opsets: { ...this.#model.opsets, ...opsets } };
+      const cut = cutModel(model, graph, names, given);
+      const session = await openSession(this.#createSession, writeModel(cut.model));
+      this.#last = { graph, names: key, inputs: cut.inputs, session };
+    }
+    const { inputs, session } = this.#last;
+    // Each frame of a graph is given the same names.
+    return session.run(new Map(inputs.map((name) => [name, given.get(name) as Tensor])), names);
+  }
+
+  /** Ends the session that was kept. */
+  async release(): Promise<void> {
+    const last = this.#last;
+    this.#last = null;
+    await last?.session.release();
+  }
+}
+
+/** Whether the values of a node may be outputs: sequences, and what holds them, may not. */
+const makesTensors = ({ op }: ModelNode): boolean => !/Sequence|Optional|^(If|Loop|Scan)$/.test(op);
+
+/** Those of `names` that a value is needed for, the value itself among them. */
+const dependents = (
+  graph: Graph,
+  names: readonly string[],
+  value: string,
+  given: { has(name: string): boolean },
+): readonly string[] =>
+  names.filter((name) => name === value || neededFor(graph, [name], given).names.has(value));
+
+/** The values that nodes take and make, and those that the bodies around them take from each graph, by graph. */
+function namesOf(wanted: readonly PlacedNode[]): ReadonlyMap<Place, ReadonlySet<string>> {
+  const names = new Map<Place, Set<string>>();
+  const add = (place: Place, more: Iterable<string>): void => {
+    const known = names.get(place) ?? new Set();
+    names.set(place, known);
+    for (const name of more) known.add(name);
+  };
+  const seen = new Set<Place>();
+  for (const { node, place } of wanted) {
+    add(place, [...node.inputs, ...node.outputs]);
+    for (let body = place; body.outer !== null && !seen.has(body); body = body.outer) {
+      seen.add(body);
+      const [owner] = ownerOf(body.outer.graph, body.graph);
+      const taken = [...owner.inputs, ...freeNames(body.graph)];
+      for (let at: Place | null = body.outer; at !== null; at = at.outer) add(at, taken);
+    }
+  }
+  return names;
+}

@@ -1,0 +1,174 @@
+/**
+ * Finds the iteration of a Loop or Scan in which the runtime fails: the node is run with fewer iterations, and the search
+ * halves their number. All outputs of the node are requested, so that the runtime computes every part of the body.
+ */
+
+import { run } from "../../core/call/run.ts";
+import { type Graph, type Model, type ModelNode } from "../model/model.ts";
+import type { NodeIndex } from "../model/node-index.ts";
+import type { Place, PlacedNode } from "../model/places.ts";
+import { tensor, Tensor } from "../../core/tensor/tensor.ts";
+import { NotRun, scannedInputs, type Frame, type Outcome, type Values } from "./frames.ts";
+import { PlaceValues } from "./places.ts";
+import { RuntimeFailure, type CreateSession } from "./session.ts";
+
+export interface FailingIteration {
+  /** The number of the iteration, counted from 0. */
+  readonly iteration: number;
+  /** The Loop or Scan. */
+  readonly node: ModelNode;
+  /** The runtime's message. */
+  readonly message: string;
+}
+
+/** The most iterations that are tried if no input says how many a Loop has. */
+const MOST_ITERATIONS = 2 ** 31;
+
+/**
+ * The first iteration that fails, of the first loop that fails. Loops inside the bodies of loops are not searched. Null if
+ * no loop fails.
+ */
+export async function findIteration(
+  model: Model,
+  index: NodeIndex,
+  feeds: Values,
+  createSession: CreateSession,
+): Promise<FailingIteration | null> {
+  const values = new PlaceValues(model, index.nodes, [], feeds, {
+    createSession,
+    iteration: 0,
+    call: 0,
+  });
+  try {
+    for (const placed of index.nodes) {
+      if (!isLoop(placed.node) || isInLoop(placed.place)) continue;
+      // oxlint-disable-next-line no-await-in-loop
+      const found = await failingIteration(placed, values);
+      if (found !== null) return found;
+    }
+    return null;
+  } catch (error) {
+    // The runtime does not load the model, so no iteration can be blamed.
+    if (error instanceof RuntimeFailure && error.isLoad) return null;
+    throw error;
+  } finally {
+    await values.release();
+  }
+}
+
+const isLoop = ({ op, domain }: ModelNode): boolean =>
+  domain === "ai.onnx" && (op === "Loop" || op === "Scan");
+
+const isInLoop = ({ kind, outer }: Place): boolean =>
+  outer !== null && ((kind.is === "body" && kind.op !== "If") || isInLoop(outer));
+
+async function failingIteration(
+  { node, place }: PlacedNode,
+  values: PlaceValues,
+): Promise<FailingIteration | null> {
+  const limited = await limitedRuns(node, place, values);
+  if (limited === null) return null;
+  const messageOf = async (count: number): Promise<string | null> => {
+    const { frame, names } = limited(count);
+    try {
+      await values.runGraph(frame, names);
+      return null;
+    } catch (error) {
+      if (error instanceof RuntimeFailure && !error.isLoad) return error.message;
+      throw error;
+    }
+  };
+  // If even 0 iterations fail, the failure lies outside the loop's body. A Scan is not tried, because a runtime may refuse
+  // a Scan of 0 slices.
+  if (node.op === "Loop" && (await messageOf(0)) !== null) return null;
+  let [good, bad] = [0, 1];
+  let message: string | null;
+  // oxlint-disable-next-line no-await-in-loop
+  while ((message = await messageOf(bad)) === null) {
+    if (bad >= limited.most) return null;
+    [good, bad] = [bad, Math.min(2 * bad, limited.most)];
+  }
+  while (bad - good > 1) {
+    const middle = good + Math.floor((bad - good) / 2);
+    // oxlint-disable-next-line no-await-in-loop
+    const said = await messageOf(middle);
+    if (said === null) good = middle;
+    else [bad, message] = [middle, said];
+  }
+  const iteration = bad - 1;
+  return { iteration, node, message };
+}
+
+interface LimitedRuns {
+  (count: number): { readonly frame: Frame; readonly names: readonly string[] };
+  /** The most iterations that the node can have. */
+  readonly most: number;
+}
+
+/** Returns a function that gives the graph with `count` iterations of the node; null if the node's inputs are not known. */
+async function limitedRuns(
+  node: ModelNode,
+  place: Place,
+  values: PlaceValues,
+): Promise<LimitedRuns | null> {
+  let frame: Frame;
+  let inputs: readonly (Outcome | undefined)[];
+  let own: ModelNode;
+  try {
+    frame = await values.frame(place);
+    own = frame.graph.nodes[place.graph.nodes.indexOf(node)];
+    const known = await values.valuesOf(place, own.inputs);
+    inputs = own.inputs.map((name) => known.get(name));
+  } catch (error) {
+    if (error instanceof NotRun || error instanceof RuntimeFailure) return null;
+    throw error;
+  }
+  if (inputs.some((one) => one instanceof RuntimeFailure)) return null;
+  const names = own.outputs.filter((name) => name !== "");
+  const [limit, most] = own.op === "Loop" ? limitLoop(inputs) : limitScan(own, inputs);
+  const withInputs = graphWith(frame.graph, own);
+  const limited = (count: number): ReturnType<LimitedRuns> => {
+    const replaced = limit(count);
+    const graph = withInputs([...replaced.keys()]);
+    const given = new Map(frame.given);
+    for (const [position, value] of replaced) given.set(nameOf(position), value);
+    return { frame: { ...frame, graph, given }, names };
+  };
+  return Object.assign(limited, { most });
+}
+
+/** The name of a replaced input. No model has a value of this name. */
+const nameOf = (position: number): string => `ndscatter: input ${position}`;
+
+/** The graph, in which the given inputs of one node are renamed. */
+const graphWith =
+  (graph: Graph, node: ModelNode) =>
+  (positions: readonly number[]): Graph => {
+    const inputs = node.inputs.map((name, at) => (positions.includes(at) ? nameOf(at) : name));
+    const other = { ...node, inputs };
+    return { ...graph, nodes: graph.nodes.map((one) => (one === node ? other : one)) };
+  };
+
+type Limit = readonly [inputs: (count: number) => ReadonlyMap<number, Tensor>, most: number];
+
+function limitLoop([trips]: readonly (Outcome | undefined)[]): Limit {
+  const most = trips instanceof Tensor ? Number(trips.data[0]) : MOST_ITERATIONS;
+  return [(count) => new Map([[0, tensor("int64", [], BigInt(count))]]), most];
+}
+
+/** The first `count` slices of each scanned input; the last ones if it is scanned from its end. */
+function limitScan(node: ModelNode, inputs: readonly (Outcome | undefined)[]): Limit {
+  const scanned = scannedInputs(node, inputs);
+  const first = inputs.length - scanned.length;
+  const slices = (count: number): ReadonlyMap<number, Tensor> =>
+    new Map(
+      scanned.map(({ value, axis, length, isReverse }, at) => {
+        const start = isReverse ? length - count : 0;
+        const places = Array.from({ length: count }, (_, nth) => BigInt(start + nth));
+        const indices = tensor("int64", [count], places);
+        const node = { op: "Gather", opset: 13, attributes: { axis } };
+        return [first + at, run(node, [value, indices])[0]];
+      }),
+    );
+  return [slices, scanned[0].length];
+}

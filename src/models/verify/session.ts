@@ -1,0 +1,114 @@
+/**
+ * The user's own runtime, as far as it is needed: a maker of sessions of onnxruntime-node, onnxruntime-web, or anything
+ * that behaves like them. This package depends on none of them.
+ */
+
+import { printValue, TensorError } from "../../core/errors.ts";
+import type { ModelNode } from "../model/model.ts";
+import { OPEN } from "../../core/resources.ts";
+import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
+
+/** A tensor of a runtime: `dims` is its shape, and `type` is called as our data types are. */
+export interface SessionTensor {
+  readonly type: string;
+  readonly dims: readonly number[];
+  readonly data: unknown;
+}
+
+/** A session of onnxruntime. */
+export interface Session {
+  run(feeds: never): Promise<Readonly<Record<string, unknown>>>;
+  release?(): Promise<void>;
+}
+
+/** Makes a session of a model: `(bytes) => InferenceSession.create(bytes)`. */
+export type CreateSession = (model: Uint8Array) => Promise<Session>;
+
+/** What the runtime said when it did not do as it was asked. */
+export class RuntimeFailure extends Error {
+  override readonly name = "RuntimeFailure";
+  /** Whether the model was not even loaded. */
+  readonly isLoad: boolean;
+  /** The node at which the runtime failed; null if it was not found. */
+  readonly at: ModelNode | null;
+
+  constructor(
+    message: string,
+    isLoad: boolean,
+    options: ErrorOptions,
+    at: ModelNode | null = null,
+  ) {
+    super(message, options);
+    this.isLoad = isLoad;
+    this.at = at;
+  }
+}
+
+/** A session in which a model can run more than once. */
+export interface OpenSession {
+  /**
+   * @param names of the outputs
+   * @throws RuntimeFailure where the runtime cannot run the model, or has no tensor for an output, such as a sequence
+   */
+  run(
+    feeds: ReadonlyMap<string, Tensor>,
+    names: readonly string[],
+  ): Promise<ReadonlyMap<string, Tensor>>;
+  /** A runtime that cannot free a session has given its results all the same. */
+  release(): Promise<void>;
+}
+
+/** @throws RuntimeFailure where the runtime cannot load the model */
+export async function openSession(create: CreateSession, model: Uint8Array): Promise<OpenSession> {
+  const session = await orFailure(() => create(model), true);
+  OPEN.sessions++;
+  return {
+    run: (feeds, names) =>
+      orFailure(async () => {
+        const own = [...feeds].map(([name, value]) => [name, sessionTensor(value)] as const);
+        const outputs = await session.run(Object.fromEntries(own) as never);
+        return new Map(names.map((name) => [name, asTensor(outputs[name], {}, name)]));
+      }),
+    async release() {
+      OPEN.sessions--;
+      await orFailure(async () => session.release?.()).catch(() => {});
+    },
+  };
+}
+
+/** What an action returns; whatever it throws is a failure of the runtime. */
+async function orFailure<T>(action: () => Promise<T>, isLoad = false): Promise<T> {
+  try {
+    return await action();
+  } catch (cause) {
+    throw new RuntimeFailure(sentenceFrom(cause), isLoad, { cause });
+  }
+}
+
+/** What a runtime threw need not be an error. */
+function sentenceFrom(cause: unknown): string {
+  try {
+    if (cause instanceof Error) return cause.message.trim();
+  } catch {
+    // A Proxy whose parts throw.
+  }
+  return printValue(cause);
+}
+
+/** A tensor as onnxruntime takes it, which asks for no class of its own. */
+const sessionTensor = ({ dtype, shape, data }: Tensor): SessionTensor & { location: string } => ({
+  type: dtype,
+  dims: shape,
+  data,
+  location: "cpu",
+});
+
+/** @throws TensorError `attribute` for options without a maker of sessions */
+export function createSessionFrom(options: Record<string, unknown>): CreateSession {
+  const { createSession } = options;
+  if (typeof createSession === "function") return createSession as CreateSession;
+  throw new TensorError(
+    "attribute",
+    "createSession must be a function that makes a session of a model, such as (model) => InferenceSession.create(model)",
+  );
+}

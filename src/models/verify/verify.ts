@@ -1,0 +1,342 @@
+/** Compares what the user's runtime makes of a model's scatters and gathers with the exact results. */
+
+import { diagnoseOptions } from "../../insight/diagnose/diagnose.ts";
+import type { Diagnosis } from "../../insight/diagnose/diagnosis.ts";
+import type { DialectId } from "../../insight/diagnose/dialects.ts";
+import { printValue, TensorError } from "../../core/errors.ts";
+import type { NodeCall } from "../model/run-model.ts";
+import { objectOf } from "../../core/tensor/options.ts";
+import { readModel } from "../onnx/read-model.ts";
+import { equals, type Tensor } from "../../core/tensor/tensor.ts";
+import {
+  captureCalls,
+  feedsFrom,
+  type CapturedCall,
+  type CaptureOptions,
+  type Feeds,
+} from "./capture.ts";
+import { judge, reasonsOf, titleOf, type Judgement } from "./judge.ts";
+import { isExactInOneThread, isSuspect, rerun, type Reruns, type Runtime } from "./rerun.ts";
+import { createSessionFrom, type CreateSession } from "./session.ts";
+import { isWorse, type Verdict } from "./verdicts.ts";
+import { runWhole } from "./whole.ts";
+
+export interface VerifyOptions extends CaptureOptions {
+  /** How often the model runs in each runtime, to see whether the runtime agrees with itself; once by default. */
+  readonly runs?: number;
+  /** Makers of other sessions, such as with more threads, by what they are called. Their results must be the same bits. */
+  readonly others?: Readonly<Record<string, CreateSession>>;
+  /** How far apart two floats may be, as a part of the larger one; 0 by default. */
+  readonly tolerance?: number;
+  /** Makes sessions with one thread, to find out whether threads are the reason for a wrong result. */
+  readonly oneThread?: CreateSession;
+  /**
+   * The runtime's id in `dialects()`, by default `onnxruntime-cpu`. Faults that this runtime is known to have come first.
+   */
+  readonly dialect?: DialectId;
+  /** Called after each node that was compared, and after each run of a node alone. */
+  readonly onProgress?: (progress: VerifyProgress) => void;
+}
+
+export interface VerifyProgress {
+  /** Which run of `runs` it is, from 1; those of other sessions count on. */
+  readonly run: number;
+  readonly runs: number;
+  /** How many nodes of this run were compared. */
+  readonly nodes: number;
+  /** After all runs of the model: the node that is being run alone, and the number of its runs so far. Null before. */
+  readonly alone: { readonly path: string; readonly count: number } | null;
+}
+
+export interface VerifiedNode {
+  readonly path: string;
+  readonly op: string;
+  /** The version of the operator, such as 18. */
+  readonly version: number | null;
+  readonly verdict: Verdict;
+  /** One sentence about the node; empty for a node that is equal. */
+  readonly sentence: string;
+  /** The first element that differs, and its output; null where none does. */
+  readonly difference: { readonly output: string; readonly at: readonly number[] } | null;
+  /** What may be the reason, best first, as {@link diagnose} has it; empty where nothing known explains the result. */
+  readonly diagnoses: readonly Diagnosis[];
+  /** The node with its inputs, as `explain` takes them; null for a node that is equal, and where they are not known. */
+  readonly call: NodeCall | null;
+  /**
+   * The iteration or call in which the node is not right, such as `iteration 4 of node "loop"` or `call 1 of its function`,
+   * if it was right in the selected iteration and call; null otherwise.
+   */
+  readonly where: string | null;
+  /** False if another run gave another result for the same inputs. */
+  readonly isReproducible: boolean;
+  /** The runs that gave another result, such as `run 2`, `8 threads, run 1` or `run 3 of the node alone`. */
+  readonly otherRuns: readonly string[];
+  /**
+   * The results of running the node alone, at most 200 times or 2 seconds in each runtime. Null unless two updates have the
+   * same target: threads may race for such a target and still give the exact result in most runs. If the node already
+   * changed between runs of the model, it is not run alone, and `count` is 0.
+   */
+  readonly reruns: Reruns | null;
+}
+
+/** A node at which the runtime failed, so that nodes behind it could not be compared. */
+export interface FailedNode {
+  /** Its operator, and its name or else its first output: `Reshape flat`. */
+  readonly title: string;
+  /** The runtime's message. */
+  readonly message: string;
+  /** True if the node is one of those that are compared, so that it has its own verdict. */
+  readonly isCompared: boolean;
+  /** The paths of the nodes that have the verdict `behind` because of it. */
+  readonly behind: readonly string[];
+}
+
+export interface VerifyReport {
+  readonly nodes: readonly VerifiedNode[];
+  /** The nodes at which the runtime failed in the first run and on which other nodes depend. Each is listed once. */
+  readonly failures: readonly FailedNode[];
+  /**
+   * The runtime's message if it cannot run the whole model, although every node was right in the selected iteration and
+   * call; null if the model runs. `verifyModel` then searches for the iteration of a loop or the call of a function that
+   * fails. If it finds one, the sentence begins with it, and nodes that are not right there get the verdicts of that
+   * iteration or call.
+   */
+  readonly problem: string | null;
+  /** Whether the model runs, and all nodes that ran are equal or near, and reproducible. */
+  readonly agrees: boolean;
+}
+
+/**
+ * Runs an ONNX model in the user's runtime and compares each scatter and gather, on its real inputs, with the exact
+ * result. Later runs are held against the first: where a node has the same inputs it must have the same result, and
+ * where an earlier node that is not reproducible gave it others, its result is compared with the exact one again.
+ *
+ * @param bytes, feeds as {@link captureCalls} takes them
+ * @throws TensorError as {@link captureCalls}, and `attribute` for runs that are no whole number from 1 to 10,000, and for a
+ * negative tolerance
+ */
+export async function verifyModel(
+  bytes: Uint8Array,
+  feeds: Feeds,
+  options: VerifyOptions,
+): Promise<VerifyReport> {
+  const { own, runtimes, runs, report, ...how } = optionsFrom(options);
+  const model = readModel(bytes);
+  const given = feedsFrom(model, feeds);
+  const states: State[] = [];
+  const all = runtimes.length * runs;
+  let run = 0;
+  for (const { prefix, createSession } of runtimes) {
+    for (let nth = 1; nth <= runs; nth++) {
+      run++;
+      let at = 0;
+      // Runs must not overlap: each is to have the machine for itself.
+      // oxlint-disable-next-line no-await-in-loop
+      for await (const captured of captureCalls(bytes, Object.fromEntries(given), {
+        ...own,
+        createSession,
+      })) {
+        if (run === 1) states.push(firstState(captured, how.tolerance));
+        else states[at] = again(states[at], captured, `${prefix}run ${nth}`, how.tolerance);
+        at++;
+        report({ run, runs: all, nodes: at, alone: null });
+      }
+    }
+  }
+  const finished = (state: State): Promise<VerifiedNode> => {
+    const { path } = state.first;
+    const onRun = (count: number): void =>
+      report({ run, runs: all, nodes: states.length, alone: { path, count } });
+    return finish(state, { ...how, runtimes, onRun });
+  };
+  const nodes: VerifiedNode[] = [];
+  // oxlint-disable-next-line no-await-in-loop
+  for (const state of states) nodes.push(await finished(state));
+  const isRight = nodes.every((node) => node.isReproducible && isFine(node));
+  const failure = isRight
+    ? await runWhole({
+        ...{ bytes, model, feeds: given },
+        options: { ...own, createSession: runtimes[0].createSession },
+        isFine: (captured) => isFine(judge(captured, how.tolerance)),
+      })
+    : null;
+  const elsewhere = failure?.captured ?? [];
+  for (const captured of elsewhere) {
+    const at = nodes.findIndex(({ path }) => path === captured.path);
+    // oxlint-disable-next-line no-await-in-loop
+    const node = await finished(firstState(captured, how.tolerance));
+    nodes[at] = { ...node, where: failure?.where ?? null };
+  }
+  return {
+    nodes,
+    failures: failuresOf([...states.map(({ first }) => first), ...elsewhere]),
+    problem: failure && [failure.where, failure.message].filter(Boolean).join(": "),
+    agrees: isRight && failure === null,
+  };
+}
+
+function failuresOf(captured: readonly CapturedCall[]): readonly FailedNode[] {
+  const culprits = new Set(captured.flatMap(({ behind }) => behind ?? []));
+  return [...culprits].map((culprit) => {
+    const after = captured.filter(({ behind }) => behind === culprit);
+    return {
+      title: titleOf(culprit),
+      message: after[0].problem ?? "",
+      isCompared: captured.some(({ node }) => node === culprit),
+      behind: after.map(({ path }) => path),
+    };
+  });
+}
+
+const isFine = ({ verdict }: Pick<VerifiedNode, "verdict">): boolean =>
+  verdict === "equal" || verdict === "near" || verdict === "not-run";
+
+/** A run takes at least some milliseconds. */
+const MOST_RUNS = 10_000;
+
+/** What judging and explaining a node needs. */
+interface How {
+  readonly tolerance: number;
+  readonly oneThread: CreateSession | null;
+  readonly dialect: DialectId;
+}
+
+/** The checked options. */
+function optionsFrom(options: VerifyOptions): How & {
+  readonly own: Partial<CaptureOptions>;
+  readonly runtimes: readonly Runtime[];
+  readonly runs: number;
+  readonly report: (progress: VerifyProgress) => void;
+} {
+  const own = objectOf("the options of verifyModel", options, {});
+  const { runs = 1, tolerance = 0, others = {}, oneThread, onProgress = () => {} } = own;
+  if (!Number.isSafeInteger(runs) || Number(runs) < 1 || Number(runs) > MOST_RUNS) {
+    const must = `runs must be a whole number from 1 to ${MOST_RUNS}`;
+    throw new TensorError("attribute", `${must}, got ${printValue(runs)}`);
+  }
+  if (typeof tolerance !== "number" || !(tolerance >= 0))
+    throw new TensorError("attribute", `tolerance must be 0 or more, got ${printValue(tolerance)}`);
+  if (typeof onProgress !== "function")
+    throw new TensorError(
+      "attribute",
+      `onProgress must be a function, got ${printValue(onProgress)}`,
+    );
+  const { dialect } = diagnoseOptions({ dialect: own["dialect"] }, {});
+  const runtimes = [
+    { prefix: "", createSession: createSessionFrom(own) },
+    ...Object.entries(objectOf("others", others, {})).map(([name, createSession]) => ({
+      prefix: `${name}, `,
+      createSession: createSessionFrom({ createSession }),
+    })),
+  ];
+  return {
+    own,
+    runtimes,
+    runs: Number(runs),
+    tolerance,
+    report: onProgress as (progress: VerifyProgress) => void,
+    oneThread: oneThread === undefined ? null : createSessionFrom({ createSession: oneThread }),
+    dialect: dialect ?? "onnxruntime-cpu",
+  };
+}
+
+/** What is known of a node between two runs. */
+interface State {
+  /** In the first run. */
+  readonly first: CapturedCall;
+  /** True if the first run has a result that was compared with the exact one. */
+  readonly isCompared: boolean;
+  /** The worst of all runs. */
+  readonly judgement: Judgement;
+  readonly isReproducible: boolean;
+  readonly otherRuns: readonly string[];
+}
+
+function firstState(first: CapturedCall, tolerance: number): State {
+  const judgement = judge(first, tolerance);
+  const isCompared = COMPARED.has(judgement.verdict);
+  return { first, isCompared, judgement, isReproducible: true, otherRuns: [] };
+}
+
+/** A node after one more run. Other inputs than in the first run are an earlier node's fault. */
+function again(state: State, captured: CapturedCall, run: string, tolerance: number): State {
+  const { first, otherRuns } = state;
+  const isSameInput = captured.isRun === first.isRun && isSame(captured.inputs, first.inputs);
+  const isSameResult =
+    captured.outputs === null || first.outputs === null
+      ? captured.problem === first.problem
+      : isSame(captured.outputs, first.outputs);
+  if (isSameInput && isSameResult) return state;
+  const worst = { ...state, judgement: worse(state.judgement, judge(captured, tolerance)) };
+  return isSameInput ? { ...worst, isReproducible: false, otherRuns: [...otherRuns, run] } : worst;
+}
+
+/** The worse of two judgements, the earlier one of two that are equally bad. */
+const worse = (known: Judgement, now: Judgement): Judgement =>
+  isWorse(now.verdict, known.verdict) ? now : known;
+
+/** Whether two records have the same names with the same bits. */
+function isSame(a: Readonly<Record<string, Tensor>>, b: Readonly<Record<string, Tensor>>): boolean {
+  const names = Object.keys(a);
+  return (
+    names.length === Object.keys(b).length &&
+    names.every((name) => Object.hasOwn(b, name) && equals(a[name], b[name]))
+  );
+}
+
+/** What the report on a node needs after all runs. */
+interface Finish extends How {
+  readonly runtimes: readonly Runtime[];
+  readonly onRun: (count: number) => void;
+}
+
+/**
+ * The report on a node after all runs. A suspect is run alone first. The reason is searched once, in the first of the worst
+ * results.
+ */
+async function finish(state: State, how: Finish): Promise<VerifiedNode> {
+  const { first } = state;
+  let { judgement, isReproducible, otherRuns } = state;
+  let reruns: Reruns | null = null;
+  if (state.isCompared && isSuspect(first)) {
+    // A node whose result has already changed between runs need not be run alone.
+    const found = await rerun(first, isReproducible ? how.runtimes : [], how.onRun);
+    ({ reruns } = found);
+    if (found.other !== null) {
+      const { outputs, run } = found.other;
+      judgement = worse(judgement, judge({ ...first, outputs }, how.tolerance));
+      [isReproducible, otherRuns] = [false, [...otherRuns, run]];
+    }
+    if (judgement.result !== null && how.oneThread !== null) {
+      const isExact = await isExactInOneThread(first, how.oneThread);
+      reruns = { ...reruns, isExactInOneThread: isExact };
+    }
+  }
+  const isRace = raceShown(reruns, isReproducible);
+  const { result: _, call, ...facts } = judgement;
+  const diagnoses = reasonsOf(judgement, { dialect: how.dialect, isRace });
+  // A runtime gives the same signs of zeros and the same NaN in every run, so a zero whose sign changes shows a lost
+  // update.
+  const isLost = isRace === true && facts.verdict === "nan-or-zero" && diagnoses.length > 0;
+  return {
+    path: first.path,
+    op: first.node.op,
+    ...facts,
+    verdict: isLost ? "differs" : facts.verdict,
+    diagnoses,
+    call: facts.verdict === "equal" ? null : call,
+    where: null,
+    isReproducible,
+    otherRuns,
+    reruns,
+  };
+}
+
+/** True if threads decide the result of a node, false if they do not; undefined if its runs do not tell. */
+function raceShown(reruns: Reruns | null, isReproducible: boolean): boolean | undefined {
+  if (reruns === null) return undefined;
+  if (!isReproducible) return reruns.isExactInOneThread ?? true;
+  return reruns.problem === null ? false : undefined;
+}
+
+const COMPARED: ReadonlySet<Verdict> = new Set(["equal", "near", "nan-or-zero", "differs"]);
