@@ -21,7 +21,7 @@ const sh = (command: string, args: string[], cwd = root) =>
 /** What each entry exports at run time. A name that comes or goes is a decision, not an accident. */
 // prettier-ignore
 const EXPORTS = {
-  "index.js": [
+  "entries/index.js": [
     "DIAGNOSES", "DTYPES", "ERROR_CODES", "NEWEST_OPSETS", "REDUCTIONS", "TensorError",
     "compareDialects", "compareVersions", "createEngine", "diagnose", "dialects", "equals", "explain",
     "firstDifference", "full", "gather", "gatherElements", "gatherND", "infer", "isDType",
@@ -29,7 +29,7 @@ const EXPORTS = {
     "planScatterND", "printScalar", "printShape", "resolve", "roleOf", "run", "scatter", "scatterElements",
     "scatterND", "tensor", "tensorScatter", "toRuntime", "typesOf", "zeros",
   ],
-  "js.js": [
+  "entries/js.js": [
     "DIAGNOSES", "DTYPES", "ERROR_CODES", "NEWEST_OPSETS", "REDUCTIONS", "TensorError",
     "compareDialects", "compareVersions", "diagnose", "dialects", "equals", "explain",
     "firstDifference", "full", "gather", "gatherElements", "gatherND", "infer", "isDType",
@@ -37,20 +37,20 @@ const EXPORTS = {
     "planScatterND", "printScalar", "printShape", "resolve", "roleOf", "run", "scatter", "scatterElements",
     "scatterND", "tensor", "tensorScatter", "toRuntime", "typesOf", "zeros",
   ],
-  "chunked/index.js": [
+  "entries/chunked.js": [
     "createJob", "diskRate", "gatherChunked", "jobFailure", "openJob", "remainingTasks", "removeJob", "runJob",
     "scatterChunked", "slurmScript", "startPool", "taskRate",
   ],
-  "distributed/bullmq.js": ["createWorker", "submitJob"],
-  "npy/index.js": ["readNpy", "writeNpy"],
-  "onnx/index.js": [
+  "entries/bullmq.js": ["createWorker", "submitJob"],
+  "entries/npy.js": ["readNpy", "writeNpy"],
+  "entries/onnx.js": [
     "FINDINGS", "NodeIndex", "VERDICTS", "buildModel", "captureCalls", "constant", "convertModel", "externalFiles", "extractNode", "inspectModel",
     "listNodes", "nodeCall", "readModel", "readOutline", "readTensor", "runModel", "runNode",
     "unsupportedOperators", "verifyModel", "writeModel", "writeTensor",
   ],
-  "openvino/index.js": ["FINDINGS", "convertModel", "inspectModel", "readIR", "runModel", "writeIR"],
-  "webgpu/index.js": ["createGpuEngine"],
-  "zarr/index.js": ["createArray", "createPending", "openArray", "openPending"],
+  "entries/openvino.js": ["FINDINGS", "convertModel", "inspectModel", "readIR", "runModel", "writeIR"],
+  "entries/webgpu.js": ["createGpuEngine"],
+  "entries/zarr.js": ["createArray", "createPending", "openArray", "openPending"],
 };
 
 for (const [entry, names] of Object.entries(EXPORTS)) {
@@ -89,16 +89,16 @@ test("no entry imports a package, but zarr for codecs and a signed request, when
   );
   const packagesOf = (entry: string) => [...importGraph(path.join(root, "dist", entry)).packages];
   for (const entry of [
-    "index.js",
-    "npy/index.js",
-    "webgpu/index.js",
-    "onnx/index.js",
-    "openvino/index.js",
+    "entries/index.js",
+    "entries/npy.js",
+    "entries/webgpu.js",
+    "entries/onnx.js",
+    "entries/openvino.js",
   ]) {
     assert.deepEqual(packagesOf(entry), [], entry);
   }
   const ofNode = (name: string): boolean => name.startsWith("node:");
-  for (const entry of ["zarr/index.js", "cli/main.js"]) {
+  for (const entry of ["entries/zarr.js", "cli/main.js"]) {
     assert.deepEqual(
       packagesOf(entry)
         .filter((name) => !ofNode(name))
@@ -136,7 +136,7 @@ test("the licences of packages that are part of the bundle are in it, and no typ
 
 test("bullmq loads its optional packages when it is asked for, and the command loads it then", () => {
   const graph = (entry: string) => importGraph(path.join(root, "dist", entry));
-  const { packages } = graph("distributed/bullmq.js");
+  const { packages } = graph("entries/bullmq.js");
   assert.ok(!packages.has("bullmq") && !packages.has("ioredis"));
   const main = fs.readFileSync(path.join(root, "dist/cli/main.js"), "utf8");
   assert.doesNotMatch(main, /from "[^"]*distributed/);
@@ -144,11 +144,11 @@ test("bullmq loads its optional packages when it is asked for, and the command l
 
 /** What one import takes of a user's bundle, minified and gzipped, in bytes; `Infinity` where nothing is promised. */
 const IMPORTS = [
-  ["index.js", "tensor", 8800],
-  ["index.js", "scatterND", 37_000],
-  ["js.js", "scatterND", 22_000],
-  ["index.js", "explain", Infinity],
-  ["index.js", "diagnose", Infinity],
+  ["entries/index.js", "tensor", 8800],
+  ["entries/index.js", "scatterND", 37_000],
+  ["entries/js.js", "scatterND", 22_000],
+  ["entries/index.js", "explain", Infinity],
+  ["entries/index.js", "diagnose", Infinity],
 ] as const;
 
 for (const [entry, name, most] of IMPORTS) {
@@ -176,7 +176,7 @@ test("ndscatter/js brings no WebAssembly, whatever is imported of it", async () 
     format: "esm",
     write: false,
   });
-  assert.doesNotMatch(outputFiles[0].text, /"WebAssembly"|src\/engines\/wasm/);
+  assert.doesNotMatch(outputFiles[0].text, /"WebAssembly"|src\/core\/engines\/wasm/);
 });
 
 test("publint finds nothing", () => {
@@ -242,7 +242,11 @@ for (const [where, options] of Object.entries(PROJECTS)) {
       const config = { compilerOptions: { ...STRICT, ...options }, files: ["use.ts"] };
       fs.writeFileSync(path.join(folder, "tsconfig.json"), JSON.stringify(config));
       const files = sh(bin("tsc"), ["-p", folder, "--pretty", "false", "--listFiles"]);
-      for (const name of ["tensor/tensor.d.ts", "webgpu/index.d.ts", "npy/writer.d.ts"]) {
+      for (const name of [
+        "core/tensor/tensor.d.ts",
+        "entries/webgpu.d.ts",
+        "arrays/npy/writer.d.ts",
+      ]) {
         assert.ok(files.includes(path.join(root, "dist", name)), name);
       }
     } finally {
