@@ -203,6 +203,29 @@ test("a task that runs late leaves nothing in an array that its job has changed"
   assert.deepEqual(await readAll(array), [6, 6, 6, 6]);
 });
 
+test("whoever comes to a job that is done removes what a task staged late and was killed before it could remove", async () => {
+  const { folder, array } = await makeHalf();
+  const { id } = await readSpec(folder);
+  await run(folder);
+  const staging = path.join(array, ".ndscatter");
+  const stageLate = (names: readonly string[]): void => {
+    fs.mkdirSync(staging, { recursive: true });
+    for (const name of names) fs.writeFileSync(path.join(staging, name), "bytes");
+  };
+  stageLate([`${id}-0-0a1b2c3d4e5f`]);
+  await run(folder);
+  assert.ok(!fs.existsSync(staging));
+
+  // What another job has there stays, and so does a job whose id begins with this one's.
+  const others = ["0123456789abcdef-0-0a1b2c3d4e5f", `${id}0-0-0a1b2c3d4e5f`].toSorted();
+  stageLate([`${id}-3-0a1b2c3d4e5f`, ...others]);
+  const pool = startPool({ threads: 0, memory: MEMORY });
+  await pool.run(folder, "apply", 3);
+  await pool.end();
+  assert.deepEqual(fs.readdirSync(staging).toSorted(), others);
+  assert.deepEqual(await readAll(array), [6, 6, 6, 6]);
+});
+
 test("an array whose job was being given up is changed in part, whatever the claim that is left says", async () => {
   const { home, array } = await makeHalf();
   // Opened before the job was given up, by a process that ended before it had removed the claim.

@@ -118,13 +118,33 @@ export async function giveUpClaim(array: string, { id, chunks }: Claim): Promise
  * @param found the claim that was read; null where there is none
  */
 export async function endClaim(array: string, found: Pick<Claim, "id"> | null): Promise<void> {
-  const names = await fs.readdir(path.join(array, STAGING)).catch((error: unknown) => {
+  const others = (await staged(array)).filter((name) => name !== CLAIM && name !== PARTIAL);
+  // Without a claim, the files belong to a job that is about to write its claim.
+  await removeStaged(array, found === null ? [] : [...others, CLAIM]);
+}
+
+/**
+ * Removes the chunks that late tasks of a job that is done have staged in an array. A task removes them itself, unless its
+ * process is killed first.
+ */
+export async function removeLateChunks(array: string, id: string): Promise<void> {
+  const names = await staged(array);
+  await removeStaged(
+    array,
+    names.filter((name) => name.startsWith(`${id}-`)),
+  );
+}
+
+/** The files that jobs have in the folder of an array, beside its chunks. */
+async function staged(array: string): Promise<string[]> {
+  return fs.readdir(path.join(array, STAGING)).catch((error: unknown) => {
     if (isCode(error, "ENOENT")) return [];
     throw error;
   });
-  const others = names.filter((name) => name !== CLAIM && name !== PARTIAL);
-  // Without a claim, the files belong to a job that is about to write its claim.
-  for (const name of found === null ? [] : [...others, CLAIM]) {
+}
+
+async function removeStaged(array: string, names: readonly string[]): Promise<void> {
+  for (const name of names) {
     await fs.rm(inStaging(array, name), { recursive: true, force: true });
   }
   // This fails while the folder still holds the mark, or files of a job that has begun meanwhile.

@@ -5,7 +5,7 @@ import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { isCode, isThere, isUrl } from "../../boxes/file.ts";
 import { isTensorError, TensorError } from "../../../core/errors.ts";
-import { endClaim, giveUpClaim, readClaim } from "./claim.ts";
+import { endClaim, giveUpClaim, readClaim, removeLateChunks } from "./claim.ts";
 import { fileOf, type JobContext } from "../stages/context.ts";
 import { inGroups } from "../stages/fragments.ts";
 import { isPublished } from "../stages/publish.ts";
@@ -42,11 +42,17 @@ export async function finish(job: JobContext): Promise<void> {
   await markComplete(folder);
   await endStaging(job);
   await fs.writeFile(fileOf.done(folder), "");
+  await cleanUpDone(folder, spec);
+}
+
+/** Removes all files of tasks of a job that is done, from its folder and from the output. */
+export async function cleanUpDone(folder: string, { id, out }: JobSpec): Promise<void> {
   await cleanUp(folder);
+  if (out.format === "zarr" && !isUrl(out.path)) await removeLateChunks(out.path, id);
 }
 
 /**
- * Removes the files of all tasks of a job that is done. A task that runs late must not find a folder without the mark that
+ * Removes the files of all tasks from a job's folder. A task that runs late must not find a folder without the mark that
  * stops it, so a folder goes at once, by a new name.
  */
 export async function cleanUp(folder: string): Promise<void> {

@@ -3,7 +3,7 @@
 import { availableParallelism } from "node:os";
 import { checkCount, threadsFor } from "../stages/budget.ts";
 import { fileOf, needsOf, type JobContext } from "../stages/context.ts";
-import { abandon, cleanUp } from "../job/finish.ts";
+import { abandon, cleanUpDone } from "../job/finish.ts";
 import {
   jobFailure,
   jobOf,
@@ -60,7 +60,7 @@ export async function runJob(folder: string, options: RunJobOptions): Promise<vo
 export async function runBegun(job: BegunJob, options: RunJobOptions): Promise<void> {
   const { folder, spec } = job;
   try {
-    if (await isThere(fileOf.done(folder))) return await cleanUp(folder);
+    if (await isThere(fileOf.done(folder))) return await cleanUpDone(folder, spec);
     await runStages(await openContext(folder, spec), options);
   } catch (error) {
     if (!(await job.isComplete())) throw error;

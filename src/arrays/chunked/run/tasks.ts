@@ -1,13 +1,11 @@
 /** Runs one task of a job: whichever stage it belongs to, whoever asks, and whether or not it was done before. */
 
-import * as fs from "node:fs/promises";
-import * as path from "node:path";
 import { isThere } from "../../boxes/file.ts";
 import { TensorError } from "../../../core/errors.ts";
 import { applyChunk } from "../stages/apply.ts";
 import { checkLead } from "../stages/check.ts";
 import { fileOf, type JobContext } from "../stages/context.ts";
-import { cleanUp, finish } from "../job/finish.ts";
+import { cleanUpDone, finish } from "../job/finish.ts";
 import { FOLDERS, isBadIndex, jobFailure, jobOf, writeBad, type StageName } from "../job/job.ts";
 import { partition } from "../stages/partition.ts";
 import { placeBlock } from "../stages/place.ts";
@@ -38,14 +36,14 @@ export async function runTask(
     throw new TensorError("attribute", `the job has no task ${task} of ${stage}`);
   }
   const isDone = (): Promise<boolean> => isThere(fileOf.done(job.folder));
-  if (await isDone()) return cleanUp(job.folder);
+  if (await isDone()) return cleanUpDone(job.folder, job.spec);
   if (stage === "finish") return finish(job);
   try {
     await runOne(job, stage, task, memory);
   } catch (error) {
     // Another run of this task was first, and the job has ended since, with all of its folders.
     if (!(await isDone())) throw error;
-    return fs.rmdir(path.join(job.out.location.path, ".ndscatter")).catch(() => {});
+    return cleanUpDone(job.folder, job.spec);
   }
 }
 
