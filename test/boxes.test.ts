@@ -123,6 +123,24 @@ test("runs of any length are copied at any address, by words and as a whole", ()
   );
 });
 
+test("memory that ends in a part of a word is copied, and its last bytes stay", () => {
+  for (const [width, left] of [
+    [2, 1],
+    [4, 3],
+  ]) {
+    const from = bytesFor(4 * width + left, 0);
+    const into = new Uint8Array(2 * width + left).fill(0xff);
+    copyBox(
+      { bytes: from, shape: [2, 2], start: [0, 1] },
+      { bytes: into, shape: [2, 1], start: [0, 0] },
+      [2, 1],
+      width,
+    );
+    const column = [1, 3].flatMap((at) => [...from.subarray(at * width, (at + 1) * width)]);
+    assert.deepEqual([...into], [...column, ...Array.from({ length: left }, () => 0xff)]);
+  }
+});
+
 test("long rows are copied too", () => {
   const from = bytesFor(3 * 1000 * 4, 0);
   const into = new Uint8Array(2 * 900 * 4);

@@ -6,7 +6,7 @@
 import type { DType } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 
-/** What opens the same array again, in another thread or on another machine. Plain data. */
+/** Plain data with which another thread or another machine opens the same array. */
 export interface ArrayLocation {
   readonly format: "npy" | "zarr";
   /** An absolute path, or a URL. */
@@ -41,7 +41,7 @@ export interface ChunkedArray extends ArrayType {
   readonly location: ArrayLocation;
   /** A text that changes when the array is another one: of its metadata, and of its file where it is one file. */
   readonly fingerprint: string;
-  /** What reading and writing a chunk takes: 0 bytes where chunks are stored as they are in memory. */
+  /** The bytes that reading and writing a chunk take; 0 for an array whose file holds chunks as memory does. */
   readonly held: HeldBytes;
 
   /** The elements of the box that begins at `start` and has `shape`; the whole array without them. */

@@ -155,7 +155,7 @@ function copyStrided(from: Strided, into: Strided, shape: readonly number[], wid
 }
 
 /**
- * Whether the elements along an axis follow one another in runs of `run` elements. An axis of one element always does:
+ * True if the elements along an axis are contiguous, `run` elements apart. An axis of one element always is:
  * a box [200000, 1, 2] of [200000, 3, 5] takes 8 ns a row, and 90 where its middle axis is not part of the run.
  */
 const isNext = (
@@ -248,13 +248,13 @@ function wordOf(from: number, into: number, width: number): 1 | 2 | 4 {
   return bits % 4 === 0 ? 4 : bits % 2 === 0 ? 2 : 1;
 }
 
-/** The whole words of `bytes`: a view drops the fraction of its length. */
+/** The whole words of `bytes`; bytes behind the last whole word are left out. */
 function wordsOf(bytes: Uint8Array, word: 1 | 2 | 4): Words {
   const { buffer, byteOffset, length } = bytes;
   if (word === 1) return bytes;
   return word === 2
-    ? new Uint16Array(buffer, byteOffset, length / 2)
-    : new Uint32Array(buffer, byteOffset, length / 4);
+    ? new Uint16Array(buffer, byteOffset, Math.floor(length / 2))
+    : new Uint32Array(buffer, byteOffset, Math.floor(length / 4));
 }
 
 /** Fills `bytes` with copies of `element`; their length is a multiple of its length. */

@@ -41,7 +41,7 @@ export class Grid {
   }
 }
 
-/** The largest chunk of at most `most` elements, if one element is not more, that is contiguous in row-major order. */
+/** The shape of the largest chunk that is one run of row-major memory and has at most `most` elements, but at least one. */
 export function contiguousChunks(shape: readonly number[], most: number): number[] {
   const strides = stridesOf(shape);
   const axis = strides.findIndex((stride) => stride <= most);
@@ -51,8 +51,8 @@ export function contiguousChunks(shape: readonly number[], most: number): number
 }
 
 /**
- * Whether chunks are contiguous in row-major order: ones, then any size, then whole axes. Then the elements of all chunks, one
- * chunk after the other, are in row-major order too.
+ * True if every chunk is one run of row-major memory: its shape is ones, then any size, then whole axes. The elements of all
+ * chunks, one chunk after the other, are then in row-major order too.
  */
 export function areContiguous(chunkShape: readonly number[], shape: readonly number[]): boolean {
   if (chunkShape.length !== shape.length) return false;
@@ -65,6 +65,6 @@ export function areContiguous(chunkShape: readonly number[], shape: readonly num
 const clamp = (value: number, low: number, high: number): number =>
   Math.max(low, Math.min(value, high));
 
-/** Whole rows of the first axis, or of a later one where one row is too much. */
+/** The chunk shape of an array without chunks of its own: contiguous, and of about 64 MiB. */
 export const defaultChunks = (shape: readonly number[], elementBytes: number): number[] =>
   contiguousChunks(shape, Math.max(1, Math.floor(ARRAYS.chunk / Math.max(1, elementBytes))));

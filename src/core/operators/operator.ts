@@ -226,7 +226,11 @@ export const versionsOf = <N extends Domain, C extends Partial<OperatorVersion>>
   common: C,
   rows: () => readonly Rest<N, C>[],
 ): readonly OperatorVersion[] =>
-  rows().map((row) => ({ ...DOMAINS[domain], ...common, ...row }) as unknown as OperatorVersion);
+  rows().map((row) => {
+    const version: Partial<OperatorVersion> = { ...DOMAINS[domain], ...common, ...row };
+    // `Rest` requires of a row what the domain and `common` leave out, so nothing is missing.
+    return version as OperatorVersion;
+  });
 
 /** An operator that addresses data in a way that others share (`addressing.ts`). */
 export const operatorBy = (

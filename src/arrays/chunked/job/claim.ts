@@ -21,7 +21,7 @@ export interface Claim {
   readonly inPlace: boolean;
   /** The job's folder; null for a claim of an older version, which recorded the id alone. */
   readonly folder: string | null;
-  /** How many chunks the array has. */
+  /** The number of chunks of the array. */
   readonly chunks: number;
 }
 
