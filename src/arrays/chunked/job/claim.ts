@@ -8,6 +8,7 @@
  *     .ndscatter/partial        a job was given up after it had changed some chunks
  */
 
+import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { isCode, makeFolders } from "../../boxes/file.ts";
@@ -38,7 +39,8 @@ const inStaging = (array: string, ...names: string[]): string =>
 /** @throws TensorError `attribute` where another job has the array */
 export async function claim(array: string, own: Claim): Promise<void> {
   const file = inStaging(array, CLAIM);
-  const temporary = `${file}.${own.id}.tmp`;
+  // Several runs of the job may claim the array at once.
+  const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
   await makeFolders(own.inPlace ? inStaging(array, "changed") : path.dirname(file));
   await fs.writeFile(temporary, JSON.stringify(own));
   try {
