@@ -39,6 +39,7 @@ const DOCUMENTS = [
   "CONTRIBUTING.md",
   "CHANGELOG.md",
   "bench/README.md",
+  "bench/LOG.md",
   ...fs.readdirSync(path.join(ROOT, "docs")).map((name) => `docs/${name}`),
 ].filter((file) => file.endsWith(".md"));
 

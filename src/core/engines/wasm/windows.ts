@@ -1,6 +1,6 @@
 /**
  * Work on tensors of the heap: they pass through windows of scratch memory, which stay in the cache. That pays although
- * everything is copied twice; `bench/README.md` has the figures.
+ * everything is copied twice; `bench/LOG.md` has the figures.
  */
 
 import type { WasmLimits } from "../../limits.ts";
