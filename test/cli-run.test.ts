@@ -24,7 +24,7 @@ testRows(folder, [
   refuses("run GatherND --attr batch_dims=1.5", '--attr batch_dims must be an integer, got "1.5"'),
   refuses(
     "run ScatterND --opset 16 --attr reduction=max",
-    /^ScatterND-16: .* it is in version 18$/,
+    /^ScatterND-16: .* "max" is in version 18$/,
   ),
   refuses(
     "run ScatterND d.npy i.npy",

@@ -122,7 +122,7 @@ for (const [thrown, sentence] of BROKEN) {
 for (const [line, sentence] of [
   [
     "run ScatterND --attr reduction=%",
-    /there is no reduction "a{200}"\.\.\.: it is one of none, add/,
+    /there is no reduction "a{200}"\.\.\.; the reductions are none, add/,
   ],
   ["run ScatterND --attr %=1", /there is no attribute "a{200}"\.\.\.: it has reduction$/],
   ["run ScatterND --attr %", /--attr takes NAME=VALUE, .* got "a{200}"\.\.\.$/],

@@ -78,7 +78,7 @@ export const FINDING_ROWS: readonly FindingRow[] = [
   { ids: ["attribute-invalid"], of: gatherND({ attributes: { batch_dims: -1 } }), says: /at least 0, got -1/,
     fields: { code: "attribute", got: -1 } },
   { ids: ["reduction-newer-than-opset"], of: scatterND({ opset: 17, attributes: { reduction: "max" } }),
-    says: /it is in version 18/ },
+    says: /"max" is in version 18/ },
   { ids: ["reduction-unknown"], of: scatterND({ attributes: { reduction: "mean" } }), fields: { code: "reduction" },
     says: /no reduction "mean".*several runtimes take it for none/ },
   { ids: ["reduction-unknown"], of: scatterND({ opset: 16, attributes: { reduction: "mean" } }) },
@@ -90,7 +90,7 @@ export const FINDING_ROWS: readonly FindingRow[] = [
     fields: { code: "attribute" } },
   { ids: ["attribute-invalid"], of: ovGatherElements({ attributes: { axis: "last" } }) },
   { ids: ["attribute-invalid"], of: tensorScatter({ attributes: { mode: "ring" } }),
-    says: /no mode "ring": it is one of linear, circular/ },
+    says: /no mode "ring"; the modes are linear, circular/ },
   // Inputs and outputs.
   { ids: ["input-count"], of: scatterND({ updates: null }), says: /updates is left out/, fields: { input: "updates" } },
   { ids: ["input-count"], of: scatterND({ indices: null }), fields: { input: "indices" } },

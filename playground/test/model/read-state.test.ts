@@ -72,7 +72,7 @@ const FAULTS: readonly (readonly [name: string, state: State, faults: readonly u
       {
         place: { attribute: "reduction" },
         sentence:
-          'ScatterND-18: there is no reduction "plus": it is one of none, add, mul, max, min',
+          'ScatterND-18: there is no reduction "plus"; the reductions are none, add, mul, max, min',
       },
     ],
   ],

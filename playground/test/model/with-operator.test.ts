@@ -42,7 +42,7 @@ test("an older version without the word", () => {
   assert.equal(remarks.length, 1);
   assert.match(
     remarks[0],
-    /there is no reduction "max": it is one of none, add, mul; it is in version 18/,
+    /there is no reduction "max"; the reductions are none, add, mul; "max" is in version 18/,
   );
 });
 
@@ -132,7 +132,7 @@ test("a reduction that the other operator lacks is left out", () => {
   };
   const { state: there, remarks } = withOperator(state, ADD);
   assert.deepEqual(there.attributes, {});
-  assert.match(remarks[0], /there is no reduction "sub": .*, so reduction = sub is left out$/);
+  assert.match(remarks[0], /there is no reduction "sub"; .*, so reduction = sub is left out$/);
 });
 
 test("a gather from a scatter loses the updates; a scatter from a gather gets zeros of the right shape", () => {

@@ -133,10 +133,11 @@ function wordValue(
   const since = siblings.find((other) =>
     other.attributes.some((one) => one.name === name && one.values?.includes(given)),
   );
-  const came = since === undefined ? "" : `; it is in version ${since.sinceVersion}`;
+  const shown = printValue(given);
+  const came = since === undefined ? "" : `; ${shown} is in version ${since.sinceVersion}`;
   throw new TensorError(
     name === "reduction" ? "reduction" : "attribute",
-    `there is no ${name} ${printValue(given)}: it is one of ${values.join(", ")}${came}`,
+    `there is no ${name} ${shown}; the ${name}s are ${values.join(", ")}${came}`,
     fields,
   );
 }
