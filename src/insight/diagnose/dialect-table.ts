@@ -30,6 +30,35 @@ export interface DialectRecord {
   readonly leavesTensor?: true;
 }
 
+/** TensorFlow on one kind of device. */
+const tensorflow = (facts: AspectFacts): DialectRecord => ({
+  version: "2.21.0",
+  source: "https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_update",
+  facts,
+  scatterForms: ["tuples"],
+  gatherForms: ["tuples", "slices"],
+  reductions: ["none", "add", "sub", "max", "min"],
+  hasText: false,
+});
+
+/** One backend of TensorFlow.js: the backends differ in where an offset outside the tensor leads. */
+const tfjs = (own: Pick<DialectRecord, "source" | "leavesTensor">): DialectRecord => ({
+  version: "4.22.0",
+  facts: {
+    negative: { does: "flat-offset", how: "run" },
+    scatters: { does: "flat-offset", how: "run" },
+    gathers: { does: "flat-offset", slices: "error", how: "run" },
+    repeats: { does: "last", how: "run" },
+    sums: { does: "updates-first", how: "run" },
+  },
+  scatterForms: ["tuples"],
+  gatherForms: ["tuples", "slices"],
+  reductions: ["none", "add"],
+  dtypes: ["float32", "int32", "bool"],
+  hasText: false,
+  ...own,
+});
+
 const RECORDS = {
   onnx: {
     version: "18",
@@ -165,40 +194,24 @@ const RECORDS = {
     reductions: ["add", "mul", "max", "min", "mean"],
     hasText: false,
   },
-  "tensorflow-cpu": {
-    version: "2.21.0",
-    source: "https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_update",
-    facts: {
-      negative: { does: "error", how: "run" },
-      scatters: { does: "error", how: "run" },
-      gathers: { does: "error", how: "run" },
-      repeats: { does: "last", how: "run" },
-      sums: { does: "in-order", how: "run" },
-      compares: { does: { word: "nan-one-operand", stays: "data" }, how: "run" },
-      halves: { does: "each-step", how: "run" },
-    },
-    scatterForms: ["tuples"],
-    gatherForms: ["tuples", "slices"],
-    reductions: ["none", "add", "sub", "max", "min"],
-    hasText: false,
-  },
-  "tensorflow-gpu": {
-    version: "2.21.0",
-    source: "https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_update",
-    facts: {
-      negative: { does: "negative-dropped", how: "source" },
-      scatters: { does: "out-of-range-dropped", how: "document" },
-      gathers: { does: "out-of-range-filled", how: "document" },
-      repeats: { does: "any-order", how: "document" },
-      sums: { does: "rounding", how: "document" },
-      compares: UNKNOWN,
-      halves: UNKNOWN,
-    },
-    scatterForms: ["tuples"],
-    gatherForms: ["tuples", "slices"],
-    reductions: ["none", "add", "sub", "max", "min"],
-    hasText: false,
-  },
+  "tensorflow-cpu": /* @__PURE__ */ tensorflow({
+    negative: { does: "error", how: "run" },
+    scatters: { does: "error", how: "run" },
+    gathers: { does: "error", how: "run" },
+    repeats: { does: "last", how: "run" },
+    sums: { does: "in-order", how: "run" },
+    compares: { does: { word: "nan-one-operand", stays: "data" }, how: "run" },
+    halves: { does: "each-step", how: "run" },
+  }),
+  "tensorflow-gpu": /* @__PURE__ */ tensorflow({
+    negative: { does: "negative-dropped", how: "source" },
+    scatters: { does: "out-of-range-dropped", how: "document" },
+    gathers: { does: "out-of-range-filled", how: "document" },
+    repeats: { does: "any-order", how: "document" },
+    sums: { does: "rounding", how: "document" },
+    compares: UNKNOWN,
+    halves: UNKNOWN,
+  }),
   jax: {
     version: "0.10.2",
     source: "https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html",
@@ -216,41 +229,15 @@ const RECORDS = {
     reductions: ["none", "add", "sub", "mul", "max", "min"],
     hasText: false,
   },
-  "tfjs-cpu": {
-    version: "4.22.0",
+  "tfjs-cpu": /* @__PURE__ */ tfjs({
     source:
       "https://github.com/tensorflow/tfjs/blob/master/tfjs-backend-cpu/src/kernels/Scatter_impl.ts",
-    facts: {
-      negative: { does: "flat-offset", how: "run" },
-      scatters: { does: "flat-offset", how: "run" },
-      gathers: { does: "flat-offset", slices: "error", how: "run" },
-      repeats: { does: "last", how: "run" },
-      sums: { does: "updates-first", how: "run" },
-    },
-    scatterForms: ["tuples"],
-    gatherForms: ["tuples", "slices"],
-    reductions: ["none", "add"],
-    dtypes: ["float32", "int32", "bool"],
-    hasText: false,
-  },
-  "tfjs-wasm": {
-    version: "4.22.0",
+  }),
+  "tfjs-wasm": /* @__PURE__ */ tfjs({
     source:
       "https://github.com/tensorflow/tfjs/blob/master/tfjs-backend-wasm/src/cc/scatter_impl.cc",
-    facts: {
-      negative: { does: "flat-offset", how: "run" },
-      scatters: { does: "flat-offset", how: "run" },
-      gathers: { does: "flat-offset", slices: "error", how: "run" },
-      repeats: { does: "last", how: "run" },
-      sums: { does: "updates-first", how: "run" },
-    },
-    scatterForms: ["tuples"],
-    gatherForms: ["tuples", "slices"],
-    reductions: ["none", "add"],
-    dtypes: ["float32", "int32", "bool"],
-    hasText: false,
     leavesTensor: true,
-  },
+  }),
   webnn: {
     version: "2026",
     source: "https://www.w3.org/TR/webnn/#api-mlgraphbuilder-scatternd",
