@@ -20,7 +20,7 @@ import { product, sameShape, shapeOf } from "../../core/tensor/shape.ts";
 import { bytesOf } from "../../core/tensor/storage.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import { Buffers } from "./chunks/buffers.ts";
-import { readBox, type Decoding } from "./chunks/decode.ts";
+import { readBox } from "./chunks/decode.ts";
 import { encodeChunk } from "./chunks/encode.ts";
 import { heldBytes } from "./chunks/held.ts";
 import { printJson, type JsonObject } from "./json.ts";
@@ -140,14 +140,15 @@ export class ZarrArray implements PendingArray {
       this.#fill(into, box.shape);
       return false;
     }
-    const decoding: Decoding = {
-      where: `the chunk ${key} of ${this.store.path}`,
-      fill: this.metadata.fill,
-      buffers: this.#buffers,
-      concurrency: this.store.concurrency,
-    };
     try {
-      await readBox(this.#pipeline, source, box, into, decoding);
+      await readBox(this.#pipeline, source, {
+        box,
+        into,
+        where: `the chunk ${key} of ${this.store.path}`,
+        fill: this.metadata.fill,
+        buffers: this.#buffers,
+        concurrency: this.store.concurrency,
+      });
     } finally {
       await source.close();
     }

@@ -21,69 +21,52 @@ import { needsChange, swapElements, toMemory } from "./elements.ts";
 import { MISSING, mostStored, type Pipeline, type Sharding } from "./pipeline.ts";
 import { inParallel, memorySource, partOfSource, readAll, type Source } from "../stores/store.ts";
 
-export interface Decoding {
+/** A box of a chunk, and what reading it needs. */
+export interface Reading {
+  readonly box: Box;
+  readonly into: Place;
   /** The chunk's name in errors. */
   readonly where: string;
+  /** The fill value: the elements of inner chunks that are not stored. */
   readonly fill: Uint8Array;
   readonly buffers: Buffers;
+  /** The most inner chunks that are read at once. */
   readonly concurrency: number;
 }
 
 /** Reads a box of a chunk. @throws TensorError `malformed-file` */
-export async function readBox(
-  pipeline: Pipeline,
-  source: Source,
-  box: Box,
-  into: Place,
-  decoding: Decoding,
-): Promise<void> {
-  const { compression } = pipeline;
-  if (compression.length > 0) {
-    const bytes = await decompress(pipeline, source, decoding);
-    await readTurned(pipeline, memorySource(bytes), box, into, decoding);
-    if (bytes.buffer !== source.bytes?.buffer) decoding.buffers.release(bytes);
-    return;
-  }
-  return readTurned(pipeline, source, box, into, decoding);
+export async function readBox(pipeline: Pipeline, source: Source, reading: Reading): Promise<void> {
+  if (pipeline.compression.length === 0) return readTurned(pipeline, source, reading);
+  const bytes = await decompress(pipeline, source, reading);
+  await readTurned(pipeline, memorySource(bytes), reading);
+  if (bytes.buffer !== source.bytes?.buffer) reading.buffers.release(bytes);
 }
 
 /** Reads a box of a chunk that is not compressed. */
-async function readTurned(
-  pipeline: Pipeline,
-  source: Source,
-  box: Box,
-  into: Place,
-  decoding: Decoding,
-): Promise<void> {
+async function readTurned(pipeline: Pipeline, source: Source, reading: Reading): Promise<void> {
   const { order, width } = pipeline;
-  if (order === null) return readStored(pipeline, source, box, into, decoding);
+  if (order === null) return readStored(pipeline, source, reading);
+  const { box, into, buffers } = reading;
   const turned = {
     start: order.map((axis) => box.start[axis]),
     shape: order.map((axis) => box.shape[axis]),
   };
-  await decoding.buffers.use(product(box.shape) * width, async (buffer) => {
-    const place = { bytes: buffer, shape: turned.shape, start: turned.shape.map(() => 0) };
-    await readStored(pipeline, source, turned, place, decoding);
+  await buffers.use(product(box.shape) * width, async (buffer) => {
+    const place = runPlace(buffer, turned.shape);
+    await readStored(pipeline, source, { ...reading, box: turned, into: place });
     copyTransposed(buffer, into, turned.shape, order, width);
   });
 }
 
-function readStored(
-  pipeline: Pipeline,
-  source: Source,
-  box: Box,
-  into: Place,
-  decoding: Decoding,
-): Promise<void> {
-  return pipeline.shards === null
-    ? readElements(pipeline, source, box, into, decoding)
-    : readShard(pipeline.shards, source, box, into, decoding);
-}
+const readStored = (pipeline: Pipeline, source: Source, reading: Reading): Promise<void> =>
+  pipeline.shards === null
+    ? readElements(pipeline, source, reading)
+    : readShard(pipeline.shards, source, reading);
 
 async function decompress(
   pipeline: Pipeline,
   source: Source,
-  { where, buffers }: Decoding,
+  { where, buffers }: Reading,
 ): Promise<Uint8Array> {
   const { compression, shards, storedShape, width } = pipeline;
   const most = mostStored(pipeline);
@@ -143,9 +126,7 @@ async function decodeStep(
 async function readElements(
   pipeline: Pipeline,
   source: Source,
-  box: Box,
-  into: Place,
-  { where, buffers }: Decoding,
+  { where, buffers, box, into }: Reading,
 ): Promise<void> {
   const { dtype, width, storedShape, bigEndian } = pipeline;
   const size = product(storedShape) * width;
@@ -208,15 +189,9 @@ async function copyElements(
   });
 }
 
-async function readShard(
-  shards: Sharding,
-  stored: Source,
-  box: Box,
-  into: Place,
-  decoding: Decoding,
-): Promise<void> {
+async function readShard(shards: Sharding, stored: Source, reading: Reading): Promise<void> {
   const { inner, grid, count } = shards;
-  const { where, fill, concurrency, buffers } = decoding;
+  const { where, fill, concurrency, buffers, box, into } = reading;
   const index = await readIndex(shards, stored, where);
   const parts = [...chunksOf(box.start, box.shape, inner.shape)];
   const most = mostStored(inner);
@@ -238,7 +213,8 @@ async function readShard(
       throw malformed(`${named} ends at ${end}`, { got: offset + size });
     }
     const chunk = partOfSource(source, Number(offset), Number(size));
-    await readBox(inner, chunk, { start: chunkStart, shape }, place, { ...decoding, where: named });
+    const part = { start: chunkStart, shape };
+    await readBox(inner, chunk, { ...reading, box: part, into: place, where: named });
   }).finally(release);
 }
 
