@@ -5,6 +5,7 @@
  */
 
 import { remainingTasks, type Job, type Stage, type StageName } from "../chunked/job/job.ts";
+import { DEFAULT_MEMORY } from "../chunked/run/pool.ts";
 import { printValue, TensorError } from "../../core/errors.ts";
 import { currentStage, type Core } from "./core.ts";
 import { printNumbers } from "./ranges.ts";
@@ -40,8 +41,6 @@ export interface SlurmOptions {
 type Remaining = ReadonlyMap<StageName, readonly number[]>;
 
 const DEFAULT_MOST_ELEMENTS = 1000;
-
-const DEFAULT_MEMORY = 2 ** 30;
 
 /** Slurm ends an element that takes more than it asked for, and counts files in the cache too. */
 const RESERVE = 1.25;

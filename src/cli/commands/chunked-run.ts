@@ -15,7 +15,7 @@ import { printJson } from "../text/layout.ts";
 import { isOperator, parseCall, type Call, type CallOptions } from "../input/operator-call.ts";
 import { bindFiles, bindInputFiles } from "../input/bindings.ts";
 import { readTensorFile } from "../input/read-files.ts";
-import { parseBytes, wholeOption } from "../input/numbers.ts";
+import { DEFAULT_MEMORY, parseMemory, wholeOption } from "../input/numbers.ts";
 import { checkArrayFormat } from "../input/tensor-format.ts";
 import { printType } from "../text/type-text.ts";
 import { availableParallelism } from "node:os";
@@ -46,11 +46,7 @@ interruption. All indices are checked before the output is begun.`;
 
 export function addChunkedOptions(command: Command): Command {
   return command
-    .option(
-      "--memory <size>",
-      "do it chunk by chunk in this much memory, such as 1G",
-      (text: string) => parseBytes(text, "--memory"),
-    )
+    .option("--memory <size>", "do it chunk by chunk in this much memory, such as 1G", parseMemory)
     .option("--job <folder>", "do it chunk by chunk, with this folder for what is half-way")
     .option("--in-place", "change data, a Zarr array, instead of writing a new array")
     .option(
@@ -178,7 +174,7 @@ async function requestOf(
   if (options.job === undefined && isUrl(place)) {
     throw wrongUsage(`a job for ${place} needs a folder here: --job FOLDER`);
   }
-  const { memory = 2 ** 30, threads = availableParallelism(), job } = options;
+  const { memory = DEFAULT_MEMORY, threads = availableParallelism(), job } = options;
   return {
     folder: path.resolve(io.cwd, job ?? `${place}.job`),
     call: { node, axis: axisOf(io, given, fileOf("axis")) },

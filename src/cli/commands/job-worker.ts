@@ -7,7 +7,7 @@ import { wrongUsage } from "../failure.ts";
 import { printNote, type Io } from "../io.ts";
 import { printCount } from "../text/layout.ts";
 import { ProgressLine } from "../text/progress.ts";
-import { parseBytes, wholeOption } from "../input/numbers.ts";
+import { DEFAULT_MEMORY, parseMemory, wholeOption } from "../input/numbers.ts";
 
 interface WorkerCommand {
   readonly redis?: string;
@@ -34,8 +34,6 @@ Examples:
 /** Milliseconds in which tasks may end when the worker is told to; service managers wait for 30 and more. */
 const PATIENCE = 20_000;
 
-const DEFAULT_MEMORY = 2 ** 30;
-
 /** @param job the command `ndscatter job` */
 export function addJobWorker(job: Command, io: Io): void {
   job
@@ -49,9 +47,7 @@ export function addJobWorker(job: Command, io: Io): void {
       "how many tasks run at once (default: one a core)",
       wholeOption("--threads", 1),
     )
-    .option("--memory <size>", "for all threads together (default: 1G)", (text: string) =>
-      parseBytes(text, "--memory"),
-    )
+    .option("--memory <size>", "for all threads together (default: 1G)", parseMemory)
     .addHelpText("after", HELP)
     .action((options: WorkerCommand) => runWorker(io, options));
 }

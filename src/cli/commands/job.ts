@@ -20,7 +20,7 @@ import { addJobWorker } from "./job-worker.ts";
 import { JSON_HELP, printJson, printTable, quote } from "../text/layout.ts";
 import { runHere, type LocalRun } from "./job-engines.ts";
 import { JobReport, printSeconds } from "./job-report.ts";
-import { parseBytes, wholeOption } from "../input/numbers.ts";
+import { parseMemory, wholeOption } from "../input/numbers.ts";
 
 const TASK_HELP = `
 This is what a scheduler calls. Tasks are numbers from 0, one, a range (0-15) or
@@ -56,9 +56,7 @@ export function addJobCommand(program: Command, io: Io): void {
       "how many chunks are worked on at once",
       wholeOption("--threads", 1),
     )
-    .option("--memory <size>", "for all of them together (default: 1G)", (text: string) =>
-      parseBytes(text, "--memory"),
-    )
+    .option("--memory <size>", "for all of them together (default: 1G)", parseMemory)
     .action((folder: string, options: LocalRun) => resumeJob(io, folder, options));
   job
     .command("remove")
@@ -77,9 +75,7 @@ export function addJobCommand(program: Command, io: Io): void {
     .argument("<stage>", "partition, check, apply, place or finish")
     .argument("<tasks>", "numbers and ranges, such as 0-15")
     .option("--threads <count>", "how many run at once (default: 1)", wholeOption("--threads", 1))
-    .option("--memory <size>", "for all of them together (default: 1G)", (text: string) =>
-      parseBytes(text, "--memory"),
-    )
+    .option("--memory <size>", "for all of them together (default: 1G)", parseMemory)
     .option(
       "--wait <seconds>",
       "how long tasks of the stage before may be missing, where a network's listings are old (default: 0)",

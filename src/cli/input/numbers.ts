@@ -1,4 +1,4 @@
-/** Numbers as they are typed: whole ones, and amounts of memory. Every option that takes one parses it here. */
+/** Parsers for the numbers that are typed: integers and amounts of memory. All options with numbers use them. */
 
 import { wrongUsage } from "../failure.ts";
 import { quote } from "../text/layout.ts";
@@ -9,7 +9,7 @@ export function parseInteger(text: string): number | null {
 }
 
 /**
- * A whole number in a range.
+ * Parses an integer in a range.
  * @param name the option or the part of an option that the error names
  * @throws Failure
  */
@@ -31,6 +31,9 @@ export const wholeOption =
   (text) =>
     parseWhole(text, name, low, high);
 
+/** Bytes that a command may use for the chunks of a job, unless --memory says otherwise. Help texts call it 1G. */
+export const DEFAULT_MEMORY = 2 ** 30;
+
 const UNITS: Readonly<Record<string, number>> = {
   "": 1,
   k: 2 ** 10,
@@ -49,3 +52,6 @@ export function parseBytes(text: string, option: string): number {
   if (Number.isSafeInteger(bytes) && bytes > 0) return bytes;
   throw wrongUsage(`${option} takes an amount such as 512M or 1G, got ${quote(text)}`);
 }
+
+/** Parses the value of --memory. */
+export const parseMemory = (text: string): number => parseBytes(text, "--memory");
