@@ -5,7 +5,14 @@
  */
 
 import { sizeOf } from "./shape.ts";
-import { familyOf, isAligned, plainSheet, sheetsOf, type Family, type Sheet } from "./sheets.ts";
+import {
+  indexFormOf,
+  isAligned,
+  plainSheet,
+  sheetsOf,
+  type IndexForm,
+  type Sheet,
+} from "./sheets.ts";
 
 /** A tensor of the page: an input by its position, or the output. */
 export type TensorId = number | "output";
@@ -76,7 +83,6 @@ export interface Lane extends Placed {
 
 export interface Layout {
   readonly kind: "scatter" | "gather";
-  readonly family: Family;
   readonly metrics: Metrics;
   /** From left to right; under 900 pixels the output, then data, come below the others. */
   readonly lanes: readonly Lane[];
@@ -130,17 +136,17 @@ const ORDER = ["axis", "indices", "updates", "data", "output"];
 
 /** The layout of a call in the room that there is: the largest cells with which every table fits as a whole. */
 export function layOut({ op, axis, tensors }: Call, room: Room): Layout {
-  const family = familyOf(op);
+  const form = indexFormOf(op);
   const sorted = tensors.toSorted((a, b) => ORDER.indexOf(a.role) - ORDER.indexOf(b.role));
   const shapes = new Map(sorted.map(({ role, shape }) => [role, shape]));
-  const sheets = sheetsOf(family, axis, shapes);
+  const sheets = sheetsOf(form, axis, shapes);
   const kind: Layout["kind"] = op.includes("Gather") ? "gather" : "scatter";
   const gutters = sorted
     .slice(1)
-    .map(({ role }, before) => gutterBetween(kind, family, [sorted[before].role, role], sheets));
+    .map(({ role }, before) => gutterBetween(kind, form, [sorted[before].role, role], sheets));
   const make = (metrics: Metrics): Lane[] =>
     sorted.map((one) => laneOf(one, sheets.get(one.role) ?? plainSheet(one.shape), metrics));
-  const common = { kind, family, gutters, isNarrow: room.isNarrow };
+  const common = { kind, gutters, isNarrow: room.isNarrow };
   if (room.isNarrow) {
     const lanes = narrowed(make(TOUCH), gutters[0] ?? "gap", room);
     return { ...common, metrics: TOUCH, lanes, hasMaps: areLarge(lanes) };
@@ -175,14 +181,14 @@ const SMALL = 300;
 
 function gutterBetween(
   kind: Layout["kind"],
-  family: Family,
+  form: IndexForm | undefined,
   [left, right]: readonly [string, string],
   sheets: ReadonlyMap<string, Sheet>,
 ): Gutter {
   if (left === "axis") return "gap";
   if (right === "updates") {
     // Where each element of a row is an index by itself, the row has no target of its own.
-    const isRow = family !== "elements" && isAligned(sheets.get(left), sheets.get(right));
+    const isRow = form !== "elements" && isAligned(sheets.get(left), sheets.get(right));
     return isRow ? "chips" : "gap";
   }
   return right === "output" && kind === "scatter" ? "becomes" : "wires";

@@ -3,19 +3,14 @@
  * tuple stands beside its updates.
  */
 
+import { operators, type OperatorVersion } from "ndscatter";
 import { sizeOf } from "./shape.ts";
 
-/** What an operator's indices are: tuples of all coordinates, one index an element, one a slice, or where a run begins. */
-export type Family = "tuples" | "elements" | "slices" | "sequence";
+export type IndexForm = OperatorVersion["indexForm"];
 
-export const familyOf = (op: string): Family =>
-  op.includes("ND")
-    ? "tuples"
-    : op === "TensorScatter"
-      ? "sequence"
-      : /Elements|^Scatter$/.test(op)
-        ? "elements"
-        : "slices";
+/** What the indices of an operator are, in all its versions; undefined for an operator that is not known. */
+export const indexFormOf = (op: string): IndexForm | undefined =>
+  operators().find(({ name }) => name === op)?.indexForm;
 
 /** A tensor folded into a table. */
 export interface Sheet {
@@ -61,7 +56,7 @@ function tupleSheets(
 
 /** How each tensor of a call is folded, by its role. */
 export function sheetsOf(
-  family: Family,
+  form: IndexForm | undefined,
   axis: number,
   shapes: ReadonlyMap<string, readonly number[]>,
 ): ReadonlyMap<string, Sheet> {
@@ -72,11 +67,7 @@ export function sheetsOf(
   const carrier = shapes.get(carrierRole);
   if (indices === undefined) return sheets;
   const counted =
-    family === "tuples"
-      ? indices.length - 1
-      : family === "slices" && axis === 0
-        ? indices.length
-        : -1;
+    form === "tuples" ? indices.length - 1 : form === "slices" && axis === 0 ? indices.length : -1;
   if (counted < 0) return sheets;
   const made = tupleSheets(indices, carrier ?? indices.slice(0, counted), counted);
   sheets.set("indices", made.indices);
