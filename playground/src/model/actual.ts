@@ -169,7 +169,7 @@ export function compareActual(
     const output = shapedOf({ ...again.text, values }, type.shape);
     const differing = base === null ? [] : differingFrom(base, values);
     const [at] = differing;
-    // Of an error the result without its bad indices is no more right than any other.
+    // A call that is an error has no right result, so a result without its bad indices proves nothing.
     const isExact = (explanation?.output ?? null) !== null;
     const causes = isExact && at === undefined ? [] : diagnose(node, inputs, output);
     const lost = values.filter((value, p) => value !== again.text.values[p]).length;

@@ -10,7 +10,7 @@ interface NumberFieldProps {
   readonly attributes: JSX.IntrinsicElements["input"];
   readonly text: string;
   onText(text: string): void;
-  /** The number so many steps on; null for a text that is no number. */
+  /** Returns the text of the number one step up or down; null if the current text must be a number and is not. */
   stepped(by: 1 | -1): string | null;
 }
 

@@ -147,7 +147,7 @@ function withPlaces(
   const rule = changed(own, { ...facts, hasOutside: true }, word, READINGS[word]);
   if (word === "flat-offset" && leavesOut(rule)) return leavesTensor ? "undefined" : "error";
   const output = resultOf(rule);
-  // Of an error the result without its bad indices, which is `exact`, is no more right than any other.
+  // A call that is an error has no right result: `exact` is only what its other indices give.
   const isSeen = facts.isError || differ(exact, output);
   const ids = [
     ...(facts.hasNegative ? idsOf(negative) : []),
