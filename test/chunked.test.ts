@@ -226,6 +226,53 @@ test("the first bad index of all blocks is the error, with its place in all indi
   }
 });
 
+/** Calls whose positions are read in all ways: one index or a tuple, with and without axes of data of their own. */
+// prettier-ignore
+const ADDRESSES: readonly (readonly [string, keyof typeof FUNCTIONS, object, data: number[], indices: number[], values: number[], Pick<Divided, "chunkShape" | "blockShape">])[] = [
+  ["a tuple for each batch", "gatherND", { batchDims: 1 }, [5, 3, 2], [5, 2], [0, 1, 2, 0, -1, -2, 1, 1, 2, 1], { chunkShape: [2, 2, 1], blockShape: [3] }],
+  ["tuples in two batch axes", "gatherND", { batchDims: 2 }, [2, 3, 2, 3], [2, 3, 2], [0, 1, 1, 0, 0, 2, 1, 1, 0, 0, 1, 2], { chunkShape: [1, 2, 1, 2], blockShape: [1, 2] }],
+  ["an index for each batch", "gatherND", { batchDims: 1 }, [5, 3], [5, 1], [2, 0, -1, 1, -3], { chunkShape: [3, 2], blockShape: [2] }],
+  ["indices clipped at both ends", "scatterND", { bounds: "clip" }, [7, 2], [6, 1], [-9, -8, 7, 8, 3, -7], { chunkShape: [2, 1], blockShape: [4] }],
+  ["tuples clipped at both ends", "scatterND", { bounds: "clip" }, [3, 4], [6, 2], [-4, 0, 2, 4, 3, -5, -9, 9, 0, 3, 2, 1], { chunkShape: [2, 3], blockShape: [4] }],
+  ["elements clipped at both ends", "scatterElements", { axis: 1, bounds: "clip" }, [3, 4], [3, 4], [-5, 4, 1, 2, -4, 3, 9, -9, 0, 1, 2, 3], { chunkShape: [2, 3], blockShape: [1, 3] }],
+  ["indices left out", "scatterND", { bounds: "drop" }, [7, 2], [6, 1], [-8, 7, 6, -7, 0, 9], { chunkShape: [2, 1], blockShape: [4] }],
+  ["tuples left out", "scatterND", { bounds: "drop" }, [3, 4], [5, 2], [3, 0, 0, 4, -4, 1, 1, -5, 2, 3], { chunkShape: [2, 3], blockShape: [3] }],
+  ["indices filled", "gather", { axis: 0, bounds: "fill" }, [3, 4], [5], [3, 0, -4, 2, -3], { chunkShape: [2, 3], blockShape: [3] }],
+  ["tuples filled", "gatherND", { bounds: "fill" }, [3, 4, 3], [4, 2], [3, 0, 0, 4, -4, 1, 2, 3], { chunkShape: [2, 3, 2], blockShape: [3] }],
+  ["a clipped index that may not be negative", "scatterND", { bounds: "clip", negative: "error" }, [7, 2], [3, 1], [8, 0, -1], { chunkShape: [2, 1], blockShape: [4] }],
+  ["a clipped tuple that may not be negative", "scatterND", { bounds: "clip", negative: "error" }, [7, 2], [2, 2], [8, 0, 1, -1], { chunkShape: [2, 1], blockShape: [4] }],
+  ["an index left out that may not be negative", "scatterND", { bounds: "drop", negative: "error" }, [7, 2], [3, 1], [8, 0, -1], { chunkShape: [2, 1], blockShape: [4] }],
+  ["a clipped index of an axis without places", "scatterND", { bounds: "clip" }, [0, 2], [2, 1], [0, 1], { chunkShape: [1, 2], blockShape: [2] }],
+  ["indices left out of an axis without places", "scatterND", { bounds: "drop" }, [0, 2], [2, 1], [0, 1], { chunkShape: [1, 2], blockShape: [2] }],
+  ["an index beyond its axis", "gatherND", {}, [3, 4], [2, 1], [0, 3], { chunkShape: [2, 2], blockShape: [1] }],
+];
+
+for (const [name, called, options, shape, dims, values, divided] of ADDRESSES) {
+  test(`${name}: a chunked call does what a call in memory does`, async () => {
+    for (const dtype of ["int32", "int64"] as const) {
+      const random = randomFrom(seed);
+      const data = randomTensor("float32", shape, random);
+      const indices = tensor(dtype, dims, values);
+      const spec = { function: called, options: { ...options } };
+      const operator = FUNCTIONS[called];
+      const lead = called === "scatterElements" ? dims : dims.slice(0, -1);
+      const slice = called === "scatterElements" ? [] : shape.slice(dims.at(-1));
+      const updates = randomTensor("float32", [...lead, ...slice], random);
+      const inputs = operator.kind === "gather" ? [data, indices] : [data, indices, updates];
+      const job = jobFor(spec, inputs, { ...divided, inPlace: false });
+      let expected: Tensor | TensorError;
+      try {
+        expected = runPlain(defaultExecutor(), operator, inputs, { ...options });
+      } catch (error) {
+        expected = error as TensorError;
+      }
+      const run = () => runAll(job, random);
+      if (!isTensorError(expected)) assert.ok(equals(await run(), expected));
+      else assert.deepEqual(factsOf(await errorOf(run)), factsOf(expected));
+    }
+  });
+}
+
 test("the first repeated target of all blocks is the error, before anything is written", async () => {
   const random = randomFrom(seed + 1);
   let errors = 0;

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeClient, type Request, type S3Client } from "../src/arrays/zarr/stores/s3-client.ts";
-import { S3Store } from "../src/arrays/zarr/stores/s3-store.ts";
+import { openS3Store, S3Store } from "../src/arrays/zarr/stores/s3-store.ts";
+import { MemoryStore } from "./support/memory-store.ts";
 import { WITHOUT_NODE } from "./support/platform.ts";
 import { assertRejected } from "./support/refusal.ts";
 
@@ -64,9 +65,31 @@ test("a server without ranges sends the whole object, of which a part is taken",
   assert.deepEqual([...into], [5, 6, 7, 8]);
 });
 
+test("a body may come in pieces of any length", async () => {
+  for (const [status, pieces] of [
+    [200, [BYTES.slice(0, 3), BYTES.slice(3, 7), BYTES.slice(7)]],
+    [206, [BYTES.slice(5, 6), BYTES.slice(6)]],
+  ] as const) {
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (const piece of pieces) controller.enqueue(piece);
+        controller.close();
+      },
+    });
+    const { store } = storeWith(
+      answer(200, { "content-length": "10" }),
+      new Response(body, { status }),
+    );
+    const into = new Uint8Array(4);
+    await (await store.open("c/0"))?.read(5, into);
+    assert.deepEqual([...into], [5, 6, 7, 8]);
+  }
+});
+
 test("an object that changes while it is read is noticed", async () => {
   for (const changed of [
     answer(412),
+    answer(412, { etag: '"one"' }, BYTES.slice(0, 4)),
     answer(404),
     answer(206, { etag: '"two"' }, BYTES.slice(0, 4)),
     answer(206, { etag: '"one"' }, BYTES.slice(0, 3)),
@@ -109,14 +132,17 @@ const page = (entries: string, token?: string): Response =>
 
 test("objects are listed page by page", async () => {
   const { store, asked } = storeWith(
-    page(entry("a.zarr/c/0", 5) + entry("a.zarr/a&amp;b&#60;", 6), "1ueG/+=&amp;"),
+    page(
+      entry("a.zarr/c/0", 5) + entry("a.zarr/a&amp;b&#60;&lt;&gt;&quot;&apos;&x;", 6),
+      "1ueG/+=&amp;",
+    ),
     page(entry("a.zarr/zarr.json", 7)),
   );
   const found: unknown[] = [];
   for await (const one of store.list()) found.push(one);
   assert.deepEqual(found, [
     { key: "c/0", size: 5 },
-    { key: "a&b<", size: 6 },
+    { key: "a&b<<>\"'&x;", size: 6 },
     { key: "zarr.json", size: 7 },
   ]);
   const queries = asked.map(({ url }) => Object.fromEntries(new URL(url).searchParams));
@@ -144,6 +170,151 @@ test("what is staged is copied by the server, then removed", async () => {
   );
 });
 
+test("what is staged has a folder of its own", async () => {
+  const found = page(entry("a.zarr/.ndscatter/x-1", 2) + entry("a.zarr/.ndscatter/x-2", 2));
+  const { store, asked } = storeWith(
+    answer(200),
+    answer(412),
+    answer(200, HEAD),
+    answer(204),
+    found,
+    answer(204),
+    answer(204),
+  );
+  const { staging } = store;
+  const parts = [Uint8Array.of(1), Uint8Array.of(2)];
+  await staging?.put("x-1", parts);
+  assert.equal(await staging?.putNew("x-2", parts), false);
+  assert.equal((await staging?.open("x-1"))?.size, 10);
+  await staging?.remove("x-1");
+  await staging?.end();
+  const body = Uint8Array.of(1, 2);
+  assert.deepEqual(
+    asked.map(({ url, ...request }) => [new URL(url).pathname, request]),
+    [
+      ["/a.zarr/.ndscatter/x-1", { method: "PUT", headers: {}, body }],
+      ["/a.zarr/.ndscatter/x-2", { method: "PUT", headers: { "if-none-match": "*" }, body }],
+      ["/a.zarr/.ndscatter/x-1", { method: "HEAD" }],
+      ["/a.zarr/.ndscatter/x-1", { method: "DELETE" }],
+      ["/", { method: "GET" }],
+      ["/a.zarr/.ndscatter/x-1", { method: "DELETE" }],
+      ["/a.zarr/.ndscatter/x-2", { method: "DELETE" }],
+    ],
+  );
+  assert.equal(new URL(asked[4].url).searchParams.get("prefix"), "a.zarr/.ndscatter/");
+});
+
+test("a staged object that the server does not remove is an error", async () => {
+  const { store } = storeWith(page(entry("a.zarr/.ndscatter/x-1", 2)), answer(500));
+  await assertRejected("engine", /^DELETE of \S+x-1 failed with status 500$/, async () =>
+    store.staging?.end(),
+  );
+});
+
+test("a server copies what lies on it, and nothing of other stores", async () => {
+  const { store, asked } = storeWith(answer(200, {}, "<CopyObjectResult/>"), answer(404));
+  const from = storeWith().store;
+  assert.equal(await store.staging?.copy(from, "c/0", "x-1"), true);
+  assert.equal(await store.staging?.copy(from, "c/1", "x-2"), false);
+  const bucketUrl = new URL("https://bucket.s3.other.amazonaws.com/");
+  for (const other of [
+    new MemoryStore(),
+    new S3Store({ ...from.client, bucketUrl }),
+    new S3Store({ ...from.client, prefix: null }),
+  ]) {
+    assert.equal(await store.staging?.copy(other, "c/0", "x-3"), false);
+  }
+  assert.deepEqual(
+    asked.map(({ method, url, headers }) => [method, new URL(url).pathname, headers]),
+    [
+      ["PUT", "/a.zarr/.ndscatter/x-1", { "x-amz-copy-source": "/bucket/a.zarr/c/0" }],
+      ["PUT", "/a.zarr/.ndscatter/x-2", { "x-amz-copy-source": "/bucket/a.zarr/c/1" }],
+    ],
+  );
+  const root = new S3Store({ ...from.client, prefix: { bucket: "bucket", key: "" } });
+  const whole = storeWith(answer(200));
+  assert.equal(await whole.store.copy(root, "c 0", "to"), true);
+  assert.deepEqual(whole.asked[0].headers, { "x-amz-copy-source": "/bucket/c%200" });
+});
+
+/** An answer with a body, and whether the body was cancelled. */
+function cancellable(status: number, headers: Record<string, string> = {}) {
+  const seen = { isCancelled: false };
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) => controller.enqueue(Uint8Array.of(7, 8, 9)),
+    cancel() {
+      seen.isCancelled = true;
+    },
+  });
+  return { response: new Response(body, { status, headers }), seen };
+}
+
+const read = async (store: S3Store): Promise<void> => {
+  const source = await store.open("c/0");
+  await source?.read(0, new Uint8Array(4));
+};
+
+// prettier-ignore
+const UNREAD: readonly (readonly [string, number, boolean, (store: S3Store) => Promise<unknown>, string?])[] = [
+  ["a missing object", 404, true, (store) => store.open("c/0")],
+  ["a failure", 500, false, (store) => store.open("c/0")],
+  ["an object that was put", 200, true, (store) => store.put("c/0", [Uint8Array.of(1)])],
+  ["an object that is there", 412, true, (store) => store.putNew("c/0", [Uint8Array.of(1)])],
+  ["an object that was removed", 200, true, (store) => store.remove("c/0")],
+  ["the rest of an object", 206, true, read, '"one"'],
+  ["an object that has changed", 206, false, read, '"two"'],
+  ["a condition that does not hold", 412, false, read],
+];
+
+for (const [name, status, isWell, action, etag] of UNREAD) {
+  test(`the body of ${name} is cancelled, because it keeps its connection`, async () => {
+    const { response, seen } = cancellable(status, etag === undefined ? {} : { etag });
+    const { store } = storeWith(...(action === read ? [answer(200, HEAD)] : []), response);
+    const [{ status: settled }] = await Promise.allSettled([action(store)]);
+    assert.equal(settled, isWell ? "fulfilled" : "rejected");
+    assert.ok(seen.isCancelled);
+  });
+}
+
+test("an object without a tag is read without a condition, and no bytes without a request", async () => {
+  const { store, asked } = storeWith(
+    answer(200, { "content-length": "10" }),
+    answer(206, { etag: '"one"' }, BYTES.slice(9)),
+  );
+  const source = await store.open("c/0");
+  assert.equal(source?.bytes, null);
+  await source?.read(3, new Uint8Array(0));
+  const into = new Uint8Array(1);
+  await source?.read(9, into);
+  assert.deepEqual([...into], [9]);
+  assert.deepEqual(asked[1].headers, { range: "bytes=9-9" });
+  assert.equal(asked.length, 2);
+});
+
+test("what a server cannot do is refused", async () => {
+  const parts = [Uint8Array.of(1)];
+  await assertRejected("engine", /^there is no bucket for s3:\/\/bucket\/a\.zarr$/, () =>
+    storeWith(answer(404)).store.put("c/0", parts),
+  );
+  await assertRejected("engine", /^PUT of .*c\/0 failed with status 401; check the keys/, () =>
+    storeWith(answer(401)).store.put("c/0", parts),
+  );
+  await assertRejected("engine", /status 409$/, () => storeWith(answer(409)).store.put("c", parts));
+  await assertRejected("engine", /^DELETE of .* status 500$/, () =>
+    storeWith(answer(500)).store.remove("c/0"),
+  );
+  const { store } = storeWith();
+  await assertRejected("attribute", /in object storage, where no array is overwritten/, () =>
+    store.clear(),
+  );
+  const plain = new S3Store({ ...store.client, prefix: null });
+  assert.equal(plain.staging, undefined);
+  await assertRejected("engine", /cannot be listed, only those of s3:\/\/$/, () =>
+    plain.list()[Symbol.asyncIterator]().next(),
+  );
+  await assert.rejects(storeWith(answer(500)).store.open("c"), { code: "engine", got: 500 });
+});
+
 test("failures say what was asked for", async () => {
   const failing = (one: Response | Error) => () => storeWith(one).store.open("c/0");
   await assertRejected(
@@ -152,9 +323,17 @@ test("failures say what was asked for", async () => {
     failing(answer(403)),
   );
   await assertRejected("engine", /failed with status 500$/, failing(answer(500)));
-  await assertRejected("engine", /a\.zarr\/c\/0 cannot be reached/, failing(new Error("refused")));
+  const refused = new Error("refused");
+  await assertRejected("engine", /a\.zarr\/c\/0 cannot be reached/, failing(refused));
+  await assert.rejects(failing(refused), { cause: refused });
   await assertRejected("malformed-file", /does not say how long/, failing(answer(200)));
   assert.equal(await failing(answer(404))(), null);
+});
+
+test("a store has the options of its requests", async () => {
+  const store = await openS3Store("s3://bucket/a.zarr", { endpoint: "http://host" });
+  assert.equal(store.path, "s3://bucket/a.zarr");
+  assert.equal(store.client.urlOf("c/0").href, "http://host/bucket/a.zarr/c/0");
 });
 
 test("URLs of objects are those of AWS, of another server, or what is given", async () => {

@@ -116,7 +116,7 @@ export function threadsFor(
 /** The chunks of data in a file that has none: small enough for their updates to fit in beside them. */
 export function chunksFor(shape: readonly number[], elementBytes: number, share: number): number[] {
   const bytes = Math.min(MOST_CHUNK, Math.max(MEGABYTE, share / 4));
-  return contiguousChunks(shape, Math.max(1, Math.floor(bytes / elementBytes)));
+  return contiguousChunks(shape, Math.floor(bytes / elementBytes));
 }
 
 /**

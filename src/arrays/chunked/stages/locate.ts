@@ -39,7 +39,6 @@ export function locate(
   const { own, tuple } = address;
   const rank = own.length;
   const count = product(box.shape);
-  if (count === 0) return -1;
   const strides = wordStrides(address, box, tuple.length);
   const last = rank - 1;
   const run = rank === 0 ? 1 : box.shape[last];

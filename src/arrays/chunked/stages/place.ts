@@ -5,11 +5,10 @@ import { product } from "../../../core/tensor/shape.ts";
 import { fileOf, POSITIONS, type JobContext } from "./context.ts";
 import { findFragment, inGroups, readColumn, readSlices } from "./fragments.ts";
 import { elementsOf, placeSlices, toOffsets } from "./move.ts";
-import { isMarked, mark, putNew } from "./publish.ts";
+import { mark, putNew } from "./publish.ts";
 import type { Workspace } from "./workspace.ts";
 
 export async function placeBlock(job: JobContext, block: number, memory: Workspace): Promise<void> {
-  if (await isMarked(job, "placed", block)) return;
   const { address, elementBytes, out } = job;
   const at = job.blocks.at(block);
   const count = product(job.blocks.box(block).shape);

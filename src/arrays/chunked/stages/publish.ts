@@ -99,10 +99,6 @@ async function put(job: JobContext, at: readonly number[], stage: StageChunk): P
   }
 }
 
-/** Whether a task has left its mark. */
-export const isMarked = async (job: JobContext, stage: string, task: number): Promise<boolean> =>
-  (await readIfThere(fileOf.task(job.folder, stage, task))) !== null;
-
 /**
  * Leaves the mark of a task.
  * @returns whether this call, and no other, has marked it

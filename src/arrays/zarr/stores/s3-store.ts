@@ -101,7 +101,7 @@ export class S3Store implements Store {
     while (done < into.length) {
       const { done: isEnd, value } = await reader.read();
       if (isEnd) break;
-      const piece = value.subarray(Math.min(skip, value.length));
+      const piece = value.subarray(skip);
       skip -= value.length - piece.length;
       const part = piece.subarray(0, into.length - done);
       into.set(part, done);
@@ -179,10 +179,9 @@ export class S3Store implements Store {
     const path = [prefix.bucket, prefix.key, key].filter((one) => one !== "").join("/");
     const headers = { "x-amz-copy-source": `/${encodeKey(path)}` };
     const response = await this.send(to, { method: "PUT", headers });
-    // A copy may fail after its status was sent.
-    const text = (await response?.text()) ?? "";
     if (response === null) return false;
-    if (text.includes("<Error>")) {
+    // A copy may fail after its status was sent.
+    if ((await response.text()).includes("<Error>")) {
       throw new TensorError("engine", `the server did not copy ${from.path}/${key}`);
     }
     return true;
