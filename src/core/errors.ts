@@ -121,6 +121,10 @@ export function isTensorError<C extends ErrorCode = ErrorCode>(
 /**
  * Reads a value that may run its owner's code: a getter, a Proxy, a method. What that code throws becomes the cause of
  * a TensorError, so callers of this package need to expect one class only.
+ *
+ * Each kind of value is read in one place: shapes by `shapeOf`, bytes by `plainBytes`, options in `tensor/options.ts`, rows
+ * in `operators/rows.ts`, nodes and inputs in `call/call.ts` and `call/inputs.ts`, models in `model/foreign-model.ts`,
+ * constants by `readConstant`. `test/hostile-values.test.ts` and `test/foreign-models.test.ts` try odd values everywhere.
  */
 export function readForeign<T>(
   read: () => T,

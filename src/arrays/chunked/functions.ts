@@ -1,4 +1,19 @@
-/** `scatterChunked` and `gatherChunked`: a call on chunked arrays as one makes it on tensors. */
+/**
+ * `scatterChunked` and `gatherChunked`: a call on chunked arrays as one makes it on tensors. `docs/chunked.md` says how a
+ * job works.
+ *
+ * Which file answers which question:
+ *
+ *     job/spec.ts, job.ts                                               what does a job consist of, and what is done?
+ *     job/create-job.ts, stages/budget.ts, job/disk.ts                  what is checked before there is a job?
+ *     stages/address.ts, locate.ts                                      which chunk and row does each position lead to?
+ *     stages/partition.ts, check.ts, apply.ts, place.ts, job/finish.ts  what does each task do?
+ *     stages/fragments.ts                                               what do stages leave for each other?
+ *     stages/publish.ts                                                 how does a chunk get into the output once?
+ *     job/claim.ts                                                      whose is an array, and how much of it is changed?
+ *     job/owner.ts, spec-file.ts                                        is it still the same job?
+ *     run/run-job.ts, pool.ts, runner.ts, worker.ts, tasks.ts           who runs tasks in this process?
+ */
 
 import { availableParallelism } from "node:os";
 import * as path from "node:path";

@@ -30,6 +30,7 @@ function createSession(ended: (session: Session<void>) => void): Session<void> {
       gatherMove(coarsen(plan), data, out);
     },
     scatter(plan, dtype, step, data, updates, out) {
+      // As a whole: copying batch by batch pays only where kernels keep a batch in the cache.
       if (out !== data) copy(data, out);
       const coarse = coarsen(plan);
       if (step === "none") scatterMove(coarse, updates, out);

@@ -101,7 +101,10 @@ export const roleOf = ({ name, role }: ParameterSchema): Role => role ?? (name a
 /** One value for each input of a version, in order; undefined for an input that is left out. */
 export type Inputs<T> = readonly (T | undefined)[];
 
-/** The attributes of a call under the package's own names, with defaults for those that its version does not have. */
+/**
+ * The attributes of a call under the package's own names, with defaults for those that its version does not have. One record
+ * serves all operators: types of their own would buy nothing, because `settingsOf` has refused all other attributes.
+ */
 export interface Settings {
   /** Null while the axis is an input whose value is not known. */
   readonly axis: number | null;

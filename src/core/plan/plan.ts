@@ -68,7 +68,8 @@ export function greatestCommonDivisor(a: number, b: number): number {
 
 /**
  * The offsets of all batches, batch after batch, from the beginning of the random side. A Plan of one batch has them
- * already, and they are not copied.
+ * already, and they are not copied. The kernels in JavaScript take these, because one loop is simpler than two and this costs
+ * little beside the moves. Plans stay relative, so that another engine can work batch by batch, or give batches to threads.
  */
 export function absoluteOffsets({ offsets, count, batches, span }: Plan): Uint32Array {
   // A Plan without offsets may have more batches than a loop can count: a shape such as [2^32 - 1, 0] costs no memory.

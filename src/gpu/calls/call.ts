@@ -1,6 +1,15 @@
 /**
  * From a call to a recording, top to bottom. A call is checked by the functions of `src/core/call/`, as if its tensors were on the
  * host, and its Plan is the operator's; what is left is which kernels run.
+ *
+ * Which file answers which question:
+ *
+ *     kernels/kernel.ts, recording.ts, gpu.ts            what is a kernel, and how do its numbers and buffers get there?
+ *     kernels/targets.ts, read-indices.ts, repeats.ts    where do positions go?
+ *     kernels/scatter.ts                                 which kernels does a reduction take?
+ *     kernels/moves.ts, combine.ts, divide.ts, sort.ts   what do they do?
+ *     kernels/arithmetic.ts, soft-float.ts, integers.ts  how are numbers added without floats?
+ *     kernels/status.ts, calls/checks.ts, core.ts        how does the host learn of bad indices?
  */
 
 import { plainCallOf } from "../../core/call/call.ts";

@@ -1,7 +1,7 @@
 /**
  * ONNX models without their weights. A file of any size is read record by record, and everything but the values of
  * large tensors is copied into an outline. The outline is a serialized model again, so `read-model.ts` reads both. The
- * values stay in the file until a constant is read.
+ * values stay in the file until a constant is read: where its message lies there follows from where it lies in the outline.
  */
 
 import type { DescField, DescMessage } from "@bufbuild/protobuf";

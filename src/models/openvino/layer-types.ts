@@ -33,7 +33,10 @@ const NAMES: ReadonlyMap<string, string> = new Map(
 /** An operator's name as the registry spells it, or as the file does where the registry lacks the operator. */
 export const operatorName = (type: string): string => NAMES.get(type.toLowerCase()) ?? type;
 
-/** The version of an operator that counts in an opset, if the registry has one. */
+/**
+ * The version of an operator that counts in an opset, if the registry has one. Its row says the types of attributes, which an
+ * IR does not.
+ */
 export const operatorRow = (op: string, opset: number | undefined): OperatorVersion | undefined =>
   ROWS.findLast(
     ({ name, sinceVersion }) => name === op && opset !== undefined && sinceVersion <= opset,

@@ -1,4 +1,9 @@
-/** Compares what the user's runtime makes of a model's scatters and gathers with the exact results. */
+/**
+ * Compares what the user's runtime makes of a model's scatters and gathers with the exact results. `capture.ts` takes the
+ * inputs and outputs that nodes really have, from models that `cut.ts` makes and `places.ts` runs; `judge.ts` compares,
+ * `rerun.ts` looks for races, and `whole.ts` runs the whole model. The reason for a wrong result is searched once, after all
+ * runs.
+ */
 
 import { diagnoseOptions } from "../../insight/diagnose/diagnose.ts";
 import type { Diagnosis } from "../../insight/diagnose/diagnosis.ts";

@@ -1,6 +1,6 @@
 /** Where arrays are kept: objects of bytes under keys. A key is made of metadata's words and of coordinates alone. */
 
-/** An object that is being read. */
+/** An object that is being read, a part of one, or bytes in memory: so an inner chunk of a shard is read as a chunk is. */
 export interface Source {
   /** In bytes. */
   readonly size: number;

@@ -3,7 +3,17 @@
  * on as many threads as there are. Others pass through windows of scratch memory, on one thread: what it costs to copy
  * them into shared memory is more than threads save. What does not pay goes to JavaScript.
  *
- * `session.ts` says which way a call goes, `split-work.ts` which share each thread has.
+ * Which file answers which question:
+ *
+ *     session.ts, pays.ts                              does a call go to JavaScript, to windows or to threads?
+ *     split-work.ts                                    which share does each thread have?
+ *     index-reader.ts, index-tables.ts                 how are indices read?
+ *     windows.ts                                       how do tensors of the heap get to the kernels?
+ *     async-session.ts                                 what happens in an asynchronous call?
+ *     worker-pool.ts, control.ts, worker.ts, spawn.ts  how do workers get their work, and what if one vanishes?
+ *     kernel-memory.ts, allocator.ts                   who owns which memory?
+ *     arena.ts, block.ts                               what does one call take of it?
+ *     platform.ts                                      what do all engines of a process share?
  */
 
 import { WASM, type WasmLimits } from "../../limits.ts";

@@ -70,7 +70,9 @@ export class WasmPlatform {
   }
 
   /**
-   * A memory for the tensors and threads of one engine.
+   * A memory for the tensors and threads of one engine. JavaScriptCore counts all of it as in use, so a process may get
+   * only some of these; later engines have one thread. A memory that begins small and grows would not help in WebKit,
+   * which reserves the maximum.
    * @throws Error that says why there is none, or what the platform throws
    */
   sharedMemory(): KernelMemory {

@@ -1,7 +1,9 @@
 /**
  * What a version of an operator of ONNX changed against the one before it, in both directions. Most changes are free:
  * the version takes more data types, or has a new attribute whose default means what was meant before. Then every node
- * of the version before may stay as it is, and a node of the new one may where it uses nothing that is new.
+ * of the version before may stay as it is, and a node of the new one may where it uses nothing that is new. What is not
+ * certainly free, for example because a data type is not known, is refused: a conversion that is right for most models is
+ * wrong for someone's.
  */
 
 import type { ModelNode } from "../../model/model.ts";

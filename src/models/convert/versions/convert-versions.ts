@@ -1,4 +1,7 @@
-/** Takes a node of another operator than the family's from one opset of ONNX to another, one version at a time. */
+/**
+ * Takes a node of another operator than the family's from one opset of ONNX to another, one version at a time: a model is
+ * converted as a whole or not at all.
+ */
 
 import type { ModelNode } from "../../model/model.ts";
 import { isTensorError, TensorError } from "../../../core/errors.ts";
