@@ -3,19 +3,13 @@
 import type { Executor, Session } from "../engines/executor.ts";
 import { isTensorError, TensorError, type ErrorFields } from "../errors.ts";
 import { divide } from "../kernels/divide.ts";
-import type { Settings } from "../operators/operator.ts";
 import type { Plan } from "../plan/plan.ts";
 import { countTargets, split } from "../plan/repeats.ts";
-import {
-  isNumericStorage,
-  type DType,
-  type Step,
-  type Steps,
-  type Storage,
-} from "../tensor/dtype.ts";
+import { isNumericStorage, type DType, type Step, type Storage } from "../tensor/dtype.ts";
 import { part, shapeOf } from "../tensor/shape.ts";
 import { bytesOf, copy } from "../tensor/storage.ts";
 import { checkDType, Tensor, type Mutable } from "../tensor/tensor.ts";
+import { divisorOf, isOneStep, stepsOf, type Reducing } from "./steps.ts";
 
 /** A result, and the actions that fill it, to be done one after the other. */
 export interface Execution {
@@ -68,23 +62,6 @@ function clear(data: Storage): void {
   if (isNumericStorage(data)) bytesOf(data).fill(0);
   else data.fill("");
 }
-
-/** What a reduction does, and whether it begins with the value of data. */
-export type Reducing = Pick<Settings, "reduction" | "includeSelf">;
-
-/** The steps of a reduction. */
-export function stepsOf({ reduction, includeSelf }: Reducing): Steps {
-  const step = reduction === "mean" ? "add" : reduction;
-  return { first: includeSelf ? step : "none", later: step, divides: reduction === "mean" };
-}
-
-/** Whether every update does the same step, and nothing follows: so it is with most calls. */
-const isOneStep = ({ reduction, includeSelf }: Reducing): boolean =>
-  includeSelf ? reduction !== "mean" : reduction === "none";
-
-/** The divisor of a mean after that many updates. */
-export const divisorOf = ({ includeSelf }: Reducing, updates: number): number =>
-  includeSelf ? updates + 1 : updates;
 
 /** `out`, which may be `data`, or a new tensor: data with the updates applied where the Plan points. */
 export function scatterExecution(

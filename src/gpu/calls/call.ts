@@ -14,7 +14,7 @@
 
 import { plainCallOf } from "../../core/call/call.ts";
 import { checkDuplicates, refusesRepeats } from "../../core/call/duplicates.ts";
-import { stepsOf, type Reducing } from "../../core/call/execute.ts";
+import { stepsOf, type Reducing } from "../../core/call/steps.ts";
 import type { Policies } from "../../core/call/policies.ts";
 import { prepare, rulesOf, type PreparedCall } from "../../core/call/prepare.ts";
 import { hasGpuArithmetic } from "../kernels/arithmetic.ts";

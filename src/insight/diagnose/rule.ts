@@ -4,7 +4,7 @@
  */
 
 import type { Call } from "../../core/call/call.ts";
-import { divisorOf, stepsOf } from "../../core/call/execute.ts";
+import { divisorOf, stepsOf } from "../../core/call/steps.ts";
 import { createJs } from "../../core/engines/js.ts";
 import { isTensorError } from "../../core/errors.ts";
 import { divide } from "../../core/kernels/divide.ts";

@@ -3,7 +3,7 @@
  * so that rounding, wrapping and NaN are those of a run.
  */
 
-import { divisorOf, stepsOf } from "../../core/call/execute.ts";
+import { divisorOf, stepsOf } from "../../core/call/steps.ts";
 import type { Executor } from "../../core/engines/executor.ts";
 import { divide } from "../../core/kernels/divide.ts";
 import type { Settings } from "../../core/operators/operator.ts";

@@ -4,7 +4,8 @@
  */
 
 import type { Executor } from "../../core/engines/executor.ts";
-import { callNow, executeMade, scatterExecution, stepsOf } from "../../core/call/execute.ts";
+import { callNow, executeMade, scatterExecution } from "../../core/call/execute.ts";
+import { stepsOf } from "../../core/call/steps.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import type { PreparedCall } from "../../core/call/prepare.ts";
 import { reader } from "../../core/tensor/scalar.ts";

@@ -1,6 +1,6 @@
 /** How the memory that a job may take is divided: what a process needs anyway, then a share for each thread. */
 
-import { stepsOf } from "../../../core/call/execute.ts";
+import { stepsOf } from "../../../core/call/steps.ts";
 import { printValue, TensorError } from "../../../core/errors.ts";
 import type { ChunkedArray, HeldBytes } from "../../boxes/array.ts";
 import { contiguousChunks } from "../../boxes/grid.ts";

@@ -1,6 +1,7 @@
 /** One call of the engine on the memory of a workspace: slices of one length, addressed by rows. */
 
-import { callNow, divisorOf, stepsOf, type Reducing } from "../../../core/call/execute.ts";
+import { callNow } from "../../../core/call/execute.ts";
+import { divisorOf, stepsOf, type Reducing } from "../../../core/call/steps.ts";
 import type { Executor } from "../../../core/engines/executor.ts";
 import type { ErrorFields } from "../../../core/errors.ts";
 import { divide } from "../../../core/kernels/divide.ts";
