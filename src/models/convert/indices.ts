@@ -24,6 +24,18 @@ import {
 /** Every version takes it. */
 const INDEX_TYPE: DType = "int64";
 
+/** What the indices of a node must become, because the target's version takes less than the node's. */
+interface Change {
+  /** The type of a constant that is made of them. */
+  readonly dtype: DType;
+  /** Whether their type is not taken. */
+  readonly needsCast: boolean;
+  /** Whether negative indices are not taken. */
+  readonly noNegative: boolean;
+  /** Whether an index out of range is an error where the node's version gives zeros. */
+  readonly noOutside: boolean;
+}
+
 /**
  * The name of indices with which `row` does what the node does: the node's own indices, a constant made of them, or
  * the output of a cast.
@@ -32,55 +44,75 @@ const INDEX_TYPE: DType = "int64";
 export function adaptIndices(
   row: OperatorVersion,
   meaning: Meaning,
-  { target, scope, additions }: GraphContext,
+  context: GraphContext,
 ): string | undefined {
-  const { version, inputs } = meaning;
-  const { indices: name } = inputs;
+  const { indices: name } = meaning.inputs;
   if (name === undefined) return undefined;
-  const known = scope.typeOf(name)?.dtype;
-  const types = known === undefined ? indexTypes(version) : [known];
-  const isTaken = types.every((dtype) => indexTypes(row).includes(dtype));
-  const rules: Rules = {
-    noNegative:
-      version.negativeIndices &&
-      !row.negativeIndices &&
-      !types.every((dtype) => isDType(dtype) && isUnsigned(dtype)),
-    noOutside: version.outOfRange !== undefined && version.outOfRange !== row.outOfRange,
-  };
-  if (isTaken && !rules.noNegative && !rules.noOutside) return name;
-  const source = scope.constantOf(name);
+  const change = changeOf(name, row, meaning, context.scope);
+  const isLess = change.noNegative || change.noOutside;
+  if (!change.needsCast && !isLess) return name;
+  const source = context.scope.constantOf(name);
   if (source !== null && source.dtype !== null) {
-    const { dims, isCertain } = dimsOf(meaning, scope);
-    const before = readConstant(source);
-    const type = isTaken ? before.dtype : INDEX_TYPE;
-    const after = rewrite(before, type, dims, rules, name, row);
-    if (!isCertain && (rules.noOutside || (rules.noNegative && hasNegative(before)))) {
-      const use = rules.noOutside ? "are in range by it" : "were counted from the front by it";
-      meaning.trusted.add(onlyDeclared("shape", inputs.data ?? "", `${quote(name)} ${use}`));
-    }
-    if (after === before) return name;
-    const suffix = rules.noNegative ? "nonnegative" : INDEX_TYPE;
-    return additions.constant(name, suffix, () => after, [type, rules, dims]);
+    return adaptConstant(name, readConstant(source), change, row, meaning, context);
   }
-  const needs = rules.noNegative
-    ? "takes no negative indices"
-    : rules.noOutside
-      ? `has an error for indices out of range, for which ${versionTitle(version)} gives zeros`
-      : null;
-  if (needs === null) return additions.cast(name, INDEX_TYPE);
-  const isAble = (other: OperatorVersion): boolean =>
-    (!rules.noNegative || other.negativeIndices) &&
-    (!rules.noOutside || other.outOfRange === version.outOfRange);
-  const advice = adviceFor(meaning, target, isAble);
-  throw refusal(
-    `${versionTitle(row)} ${needs}, and ${quote(name)} is no constant that could be looked at${advice}`,
-  );
+  if (!isLess) return context.additions.cast(name, INDEX_TYPE);
+  throw refuseUnknown(name, change, row, meaning, context);
 }
 
-/** What the target's version forbids, although the node's allows it. */
-interface Rules {
-  readonly noNegative: boolean;
-  readonly noOutside: boolean;
+function changeOf(name: string, row: OperatorVersion, { version }: Meaning, scope: Scope): Change {
+  const known = scope.typeOf(name)?.dtype;
+  const types = known === undefined ? indexTypes(version) : [known];
+  const areUnsigned = types.every((dtype) => isDType(dtype) && isUnsigned(dtype));
+  const isTaken = types.every((dtype) => indexTypes(row).includes(dtype));
+  return {
+    dtype: isTaken && known !== undefined && isDType(known) ? known : INDEX_TYPE,
+    needsCast: !isTaken,
+    noNegative: version.negativeIndices && !row.negativeIndices && !areUnsigned,
+    noOutside: version.outOfRange !== undefined && version.outOfRange !== row.outOfRange,
+  };
+}
+
+/** The name of a constant with the indices as the target takes them; of the old one where none of them changes. */
+function adaptConstant(
+  name: string,
+  before: Tensor,
+  change: Change,
+  row: OperatorVersion,
+  meaning: Meaning,
+  { scope, additions }: GraphContext,
+): string {
+  const { noNegative, noOutside } = change;
+  const { dims, isCertain } = dimsOf(meaning, scope);
+  const after = rewrite(before, change, dims, name, row);
+  if (!isCertain && (noOutside || (noNegative && hasNegative(before)))) {
+    const use = noOutside ? "are in range by it" : "were counted from the front by it";
+    const reason = onlyDeclared("shape", meaning.inputs.data ?? "", `${quote(name)} ${use}`);
+    meaning.trusted.add(reason);
+  }
+  if (after === before) return name;
+  const suffix = noNegative ? "nonnegative" : INDEX_TYPE;
+  return additions.constant(name, suffix, () => after, [change, dims]);
+}
+
+/** The error for indices that would have to be looked at, and are no constant. */
+function refuseUnknown(
+  name: string,
+  { noNegative, noOutside }: Change,
+  row: OperatorVersion,
+  meaning: Meaning,
+  { target }: GraphContext,
+): TensorError {
+  const { version } = meaning;
+  const needs = noNegative
+    ? "takes no negative indices"
+    : `has an error for indices out of range, for which ${versionTitle(version)} gives zeros`;
+  const isAble = (other: OperatorVersion): boolean =>
+    (!noNegative || other.negativeIndices) &&
+    (!noOutside || other.outOfRange === version.outOfRange);
+  const advice = adviceFor(meaning, target, isAble);
+  return refusal(
+    `${versionTitle(row)} ${needs}, and ${quote(name)} is no constant that could be looked at${advice}`,
+  );
 }
 
 function indexTypes(version: OperatorVersion): readonly string[] {
@@ -113,36 +145,45 @@ const hasNegative = ({ data }: Tensor): boolean =>
 /** The same tensor where nothing in it has to change. */
 function rewrite(
   indices: Tensor,
-  dtype: DType,
+  change: Change,
   dims: readonly Dim[] | null,
-  { noNegative, noOutside }: Rules,
   name: string,
   row: OperatorVersion,
 ): Tensor {
+  const { dtype } = change;
   const { shape, size, data } = indices;
   const read = reader(indices.dtype, data);
   const storage = allocate(dtype, size);
   const write = writer(dtype, storage);
+  const isLong = dtype === "int64" || dtype === "uint64";
   const k = dims !== null && dims.length > 1 ? shape[shape.length - 1] : 1;
   let isSame = dtype === indices.dtype;
   for (let position = 0; position < size; position++) {
     const index = BigInt(read(position) as number | bigint);
-    const dim = dims?.[position % k];
-    const found = (what: string): TensorError =>
-      refusal(`${quote(name)}${printShape(coordinatesOf(position, shape))} is ${index}, ${what}`);
-    const isNegative = index < 0n;
-    if (typeof dim !== "number" && ((noNegative && isNegative) || noOutside)) {
-      throw found("and the size of its axis is not known; declare the shape of data");
-    }
-    const isOutside = typeof dim === "number" && (index < BigInt(-dim) || index >= BigInt(dim));
-    const counted = noNegative && isNegative && !isOutside ? index + BigInt(Number(dim)) : index;
-    if (((noNegative && isNegative) || noOutside) && isOutside) {
-      throw found(`which is out of range, and ${versionTitle(row)} has an error for that`);
-    }
-    if (!write(position, dtype === "int64" || dtype === "uint64" ? counted : Number(counted))) {
-      throw found(`which ${dtype} cannot hold`);
-    }
-    if (counted !== index) isSame = false;
+    const fail = (what: string): never => {
+      const at = printShape(coordinatesOf(position, shape));
+      throw refusal(`${quote(name)}${at} is ${index}, ${what}`);
+    };
+    const taken = takenIndex(index, dims?.[position % k], change, row, fail);
+    if (!write(position, isLong ? taken : Number(taken))) fail(`which ${dtype} cannot hold`);
+    if (taken !== index) isSame = false;
   }
   return isSame ? indices : new Tensor(dtype, shape, size, storage);
+}
+
+/** An index as the target takes it: counted from the front where it takes no negative ones. */
+function takenIndex(
+  index: bigint,
+  dim: Dim | undefined,
+  { noNegative, noOutside }: Change,
+  row: OperatorVersion,
+  fail: (what: string) => never,
+): bigint {
+  const countsFromEnd = noNegative && index < 0n;
+  if (!countsFromEnd && !noOutside) return index;
+  if (typeof dim !== "number")
+    return fail("and the size of its axis is not known; declare the shape of data");
+  if (index < BigInt(-dim) || index >= BigInt(dim))
+    return fail(`which is out of range, and ${versionTitle(row)} has an error for that`);
+  return countsFromEnd ? index + BigInt(dim) : index;
 }
