@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { test } from "node:test";
+import { removeJob } from "../src/arrays/chunked/job/job-folder.ts";
 import { openContext, openJob, remainingTasks } from "../src/arrays/chunked/job/job.ts";
 import { startPool, type TaskPool } from "../src/arrays/chunked/run/pool.ts";
 import { readSpec } from "../src/arrays/chunked/job/spec-file.ts";
@@ -75,6 +76,25 @@ test("a task of a removed job leaves its successor in the same folder alone", as
   await assertRejected("engine", /is no longer in/, () =>
     remainingTasks({ folder, id: old.spec.id, stages: old.spec.stages }, "apply"),
   );
+});
+
+test("a task of a removed job changes nothing in place", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const memory = { workspace: new Workspace(), allowance: 2 ** 20 };
+  const folder = await makeJob(home, max, { out: null });
+  const old = await openContext(folder, await readSpec(folder));
+  await removeJob(folder);
+  await makeJob(home, add, { out: null });
+  const next = await openContext(folder, await readSpec(folder));
+  await runTask(next, "partition", 0, memory);
+  await assertRejected("engine", /^job [0-9a-f]{16} is no longer in .*job, which holds job/, () =>
+    runTask(old, "apply", 0, memory),
+  );
+  assert.deepEqual(await readAll(path.join(home, "data.zarr")), filled(1));
+  assert.deepEqual(fs.readdirSync(path.join(folder, "applied")), []);
+  await runTask(next, "apply", 0, memory);
+  assert.deepEqual(await readAll(path.join(home, "data.zarr")), [6, 1, 1, 1]);
 });
 
 test("a job that could not be opened once is opened again for the next task", async () => {

@@ -5,6 +5,14 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { syncBuiltinESMExports } from "node:module";
 import { test } from "node:test";
+import {
+  checkUnclaimed,
+  claim,
+  claimOf,
+  endClaim,
+  isClaimed,
+  readClaim,
+} from "../src/arrays/chunked/job/claim.ts";
 import { createJob } from "../src/arrays/chunked/job/create-job.ts";
 import { removeJob } from "../src/arrays/chunked/job/job-folder.ts";
 import { openContext } from "../src/arrays/chunked/job/job.ts";
@@ -13,6 +21,7 @@ import { runJob } from "../src/arrays/chunked/run/run-job.ts";
 import { readSpec } from "../src/arrays/chunked/job/spec-file.ts";
 import { runTask } from "../src/arrays/chunked/run/tasks.ts";
 import { Workspace } from "../src/arrays/chunked/stages/workspace.ts";
+import { tensor } from "../src/core/tensor/tensor.ts";
 import { createArray, openArray } from "../src/entries/zarr.ts";
 import {
   add,
@@ -21,6 +30,7 @@ import {
   MEMORY,
   readAll,
   requestIn,
+  store,
   storeInputs,
 } from "./support/job-files.ts";
 import { WITHOUT_NODE_ITSELF } from "./support/platform.ts";
@@ -92,6 +102,90 @@ test("a job whose array has lost its claim says how much is changed", async () =
   await assertRejected("attribute", says, () => createJob(request));
   assert.deepEqual(await readAll(array), [1, 6, 1, 6]);
   assert.ok(fs.existsSync(folder));
+});
+
+test("of several jobs that claim an array at once one has it, and it may claim the array again", async () => {
+  const array = path.join(makeHome(), "a.zarr");
+  const staging = path.join(array, ".ndscatter");
+  assert.equal(await readClaim(array), null);
+  const folder = path.join(array, "..", "job");
+  const claims = ["aa", "bb", "cc"].map((id) => ({ id, inPlace: true, folder, chunks: 7 }));
+  const results = await Promise.allSettled(claims.map((one) => claim(array, one)));
+  const winner = results.findIndex(({ status }) => status === "fulfilled");
+  const own = claims[winner];
+  const others = claims.filter((one) => one !== own);
+  assert.deepEqual(await readClaim(array), own);
+  assert.deepEqual([await isClaimed(array, own), await isClaimed(array, others[0])], [true, false]);
+  await claim(array, own);
+  await checkUnclaimed(array, own.id);
+  const says =
+    /^another job is changing \S+a\.zarr in place: 0 of 7 chunks are changed, and its folder \S+job is not here; finish it where it is, or remove \S+\.ndscatter if the folder is gone$/;
+  for (const other of others) {
+    await assertRejected("attribute", says, () => claim(array, other));
+    await assertRejected("attribute", says, () => checkUnclaimed(array, other.id));
+  }
+  await assertRejected("attribute", says, () => checkUnclaimed(array, null));
+  assert.deepEqual(fs.readdirSync(staging).toSorted(), ["changed", "job"]);
+  await endClaim(array, own);
+  assert.ok(!fs.existsSync(staging));
+
+  // A new array is the business of its own job alone.
+  await claim(array, { ...own, inPlace: false });
+  assert.deepEqual(fs.readdirSync(staging), ["job"]);
+  await checkUnclaimed(array, "dd");
+});
+
+test("what does not say whose claim it is belongs to an older version", async () => {
+  const array = path.join(makeHome(), "a.zarr");
+  fs.mkdirSync(path.join(array, ".ndscatter"), { recursive: true });
+  for (const text of [
+    "0123456789abcdef",
+    "{}",
+    '{"id": 4, "folder": "x"}',
+    '{"id": "x"}',
+    "null",
+  ]) {
+    fs.writeFileSync(path.join(array, ".ndscatter", "job"), text);
+    const expected = { id: text, inPlace: true, folder: null, chunks: 0 };
+    assert.deepEqual(await readClaim(array), expected);
+    await assert.rejects(checkUnclaimed(array, null), {
+      code: "attribute",
+      message: `another job is changing ${array} in place (job ${text})`,
+    });
+  }
+  // One that says nothing of how it changes the array is taken to change it in place.
+  const claimed = { id: "x", folder: "f", chunks: 2 };
+  fs.writeFileSync(path.join(array, ".ndscatter", "job"), JSON.stringify(claimed));
+  assert.deepEqual(await readClaim(array), { ...claimed, inPlace: true });
+});
+
+test("a job of the finish alone claims no chunks", async () => {
+  const { folder } = await makeHalf();
+  const spec = await readSpec(folder);
+  assert.deepEqual(claimOf("f", spec), { id: spec.id, inPlace: true, folder: "f", chunks: 4 });
+  assert.equal(claimOf("f", { ...spec, stages: [{ name: "finish", tasks: 1 }] }).chunks, 0);
+});
+
+test("a chunk without updates does not count as changed", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const one = path.join(home, "one.zarr");
+  await store(one, tensor("int64", [1, 1], [2]), [1, 1]);
+  const update = path.join(home, "update.zarr");
+  await store(update, tensor("float32", [1], [5]), [1]);
+  const [indices, updates] = await Promise.all([openArray(one), openArray(update)]);
+  const folder = await makeJob(home, add, { out: null, indices, updates });
+  const pool = startPool({ threads: 0, memory: MEMORY });
+  await pool.run(folder, "partition", 0);
+  for (const chunk of [1, 2]) await pool.run(folder, "apply", chunk);
+  await pool.end();
+  const array = path.join(home, "data.zarr");
+  assert.deepEqual(await readAll(array), [1, 1, 6, 1]);
+  fs.rmSync(path.join(array, ".ndscatter"), { recursive: true });
+  const request = await requestIn(home, add, { out: null, indices, updates });
+  await assertRejected("attribute", /^1 of 4 chunks of \S+data\.zarr are changed by the job/, () =>
+    createJob(request),
+  );
 });
 
 test("an array without changes is free again when its job is given up", async () => {

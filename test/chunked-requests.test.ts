@@ -77,6 +77,42 @@ test("a job.json whose blocks are no runs is not run", async () => {
   );
 });
 
+test("a job.json with other numbers of tasks than its arrays have is not run", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  await createJob(await requestIn(home, add));
+  const file = path.join(home, "job", "job.json");
+  const spec = await readSpec(path.dirname(file));
+  for (const [name, tasks] of Object.entries({ partition: 1, apply: 4 })) {
+    const stages = spec.stages.map((one) => (one.name === name ? { name, tasks: 9 } : one));
+    fs.writeFileSync(file, JSON.stringify({ ...spec, stages }));
+    const says = new RegExp(`^job.json says 9 tasks of ${name}, but its arrays have ${tasks}$`);
+    await assertRejected("malformed-file", says, () =>
+      runJob(path.dirname(file), { threads: 0, memory: MEMORY }),
+    );
+  }
+});
+
+test("a call without positions copies data, or gathers nothing", async () => {
+  const home = makeHome();
+  const at = (name: string): string => path.join(home, name);
+  await store(at("data.zarr"), tensor("float32", [3, 2], [1, 2, 3, 4, 5, 6]), [2, 1]);
+  await store(at("indices.zarr"), tensor("int64", [0, 1], []), [1, 1]);
+  await store(at("updates.zarr"), tensor("float32", [0, 2], []), [1, 2]);
+  // Nobody has written a value there, so that the chunk is not stored.
+  fs.rmSync(at("data.zarr/c/1/0"));
+  const [data, indices, updates] = await openAll(home);
+  const settings = { memory: MEMORY, threads: 0 };
+  const same = await scatterChunked(data, indices, updates, { out: at("same.zarr"), ...settings });
+  assert.deepEqual([...(await same.read()).data], [1, 2, 3, 4, 0, 6]);
+  assert.deepEqual(fs.readdirSync(at("same.zarr/c/1")), ["1"]);
+  assert.ok(!fs.existsSync(at("same.zarr/.ndscatter")));
+  const npy = await scatterChunked(data, indices, updates, { out: at("same.npy"), ...settings });
+  assert.deepEqual([...(await npy.read()).data], [1, 2, 3, 4, 0, 6]);
+  const none = await gatherChunked(data, indices, { out: at("none.zarr"), ...settings });
+  assert.deepEqual(none.shape, [0, 2]);
+});
+
 const openAll = (home: string) =>
   Promise.all(
     ["data", "indices", "updates"].map((name) => openArray(path.join(home, `${name}.zarr`))),

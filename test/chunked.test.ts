@@ -310,6 +310,33 @@ test("the first repeated target of all blocks is the error, before anything is w
   assert.ok(errors > 20 && errors < 60, `${errors} of 60 had a repeated target`);
 });
 
+test("indices and updates that are read at once share what reading may hold", async () => {
+  const inputs = [zeros("int8", [4, 4]), zeros("int64", [4, 1]), zeros("int8", [4, 4])];
+  const divided = { chunkShape: [2, 2], blockShape: [4], inPlace: false };
+  const job = jobFor({ function: "scatterND", options: {} }, inputs, divided);
+  const allowed: unknown[] = [];
+  for (const [array, read] of [
+    [job.indices, 7],
+    [job.updates ?? job.data, 9],
+  ] as const) {
+    const readBytes = array.readBytes.bind(array);
+    Object.assign(array, {
+      held: { read, write: 0 },
+      async readBytes(...args: Parameters<typeof readBytes>) {
+        allowed.push([read, args[3]]);
+        await readBytes(...args);
+      },
+    });
+  }
+  await runTask(job, "partition", 0, { workspace, allowance: 2 ** 20, reading: 1000 });
+  // The second piece of the updates is read alone. A single chunk is not counted.
+  assert.deepEqual(allowed.toSorted(), [
+    [7, 7 + 500],
+    [9, 9 + 1000],
+    [9, 9 + 500],
+  ]);
+});
+
 test("many updates of one target are kept as one, but not sums of floats", async () => {
   const sizeOf = async (dtype: DType, reduction: string): Promise<number> => {
     const inputs = [
