@@ -147,6 +147,10 @@ test("chunks that an NPY file cannot have do not matter when the result is opene
   assert.deepEqual([...(await out.read()).data], [1, 2, 3, 4, 0, 0, 0, 0]);
   const taken = await gatherChunked(data, indices, { out: at("y.npy"), ...settings });
   assert.deepEqual([...(await taken.read()).data], [5, 6, 7, 8]);
+  await store(at("three.zarr"), tensor("int64", [3, 1], [1, 0, 1]), [3, 1]);
+  const three = await openArray(at("three.zarr"));
+  const rows = await gatherChunked(data, three, { out: at("z.npy"), ...settings });
+  assert.deepEqual([...(await rows.read()).data], [5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
 test("a start that fails leaves nothing, and an unfinished output says whose it is", async () => {

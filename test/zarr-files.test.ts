@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import * as fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import * as os from "node:os";
 import * as path from "node:path";
 import { after, test } from "node:test";
@@ -18,6 +19,7 @@ import {
   type ZarrArray,
 } from "../src/entries/zarr.ts";
 import { setLimits, withLimits } from "./support/limits.ts";
+import { WITHOUT_NODE_ITSELF } from "./support/platform.ts";
 import { assertRejected } from "./support/refusal.ts";
 import { checkBoxes, zarrCases } from "./support/zarr-cases.ts";
 
@@ -177,6 +179,40 @@ test("of several makers of one array one is the first", async () => {
     );
   }
 });
+
+test(
+  "where a file system has no links, one of several makers of an array is the first too",
+  { skip: WITHOUT_NODE_ITSELF },
+  async () => {
+    const { link } = fs.promises;
+    const failsWith = (code: string): void => {
+      const fail = (): Promise<void> => Promise.reject(Object.assign(new Error(code), { code }));
+      Object.assign(fs.promises, { link: fail });
+      syncBuiltinESMExports();
+    };
+    try {
+      for (const code of ["EPERM", "ENOSYS", "ENOTSUP", "EOPNOTSUPP", "EXDEV"]) {
+        failsWith(code);
+        const array = await createArray(at(`${code}.zarr`), OPTIONS);
+        assert.equal((await openArray(at(`${code}.zarr`))).fingerprint, array.fingerprint);
+        await assertRejected("attribute", /there is an array at/, () =>
+          createArray(at(`${code}.zarr`), OPTIONS),
+        );
+        const place = at(`${code}-first.zarr`);
+        const makers = [0, 1, 2].map((fillValue) => createArray(place, { ...OPTIONS, fillValue }));
+        const results = await Promise.allSettled(makers);
+        assert.equal(results.filter(({ status }) => status === "fulfilled").length, 1);
+        assert.deepEqual(filesOf(`${code}-first.zarr`), ["zarr.json"]);
+      }
+      failsWith("EIO");
+      await assert.rejects(createArray(at("EIO.zarr"), OPTIONS), { code: "EIO" });
+      assert.deepEqual(filesOf("EIO.zarr"), []);
+    } finally {
+      Object.assign(fs.promises, { link });
+      syncBuiltinESMExports();
+    }
+  },
+);
 
 test("a pending array without metadata cannot be published or opened", async () => {
   const pending = await createPending(at("lost.zarr"), OPTIONS);

@@ -131,6 +131,7 @@ const TAKEN: readonly (readonly [string, JsonObject])[] = [
   ["chunks larger than the array", { ...V3, shape: [3, 3] }],
   ["types of one byte without a byte order", { ...V3, data_type: "int8", fill_value: 0, codecs: ["bytes"] }],
   ["the data type as an object", { ...V3, data_type: { name: "float64" } }],
+  ["another name of complex64", { ...V3, data_type: "complex_float32", fill_value: [0, "NaN"] }],
   ["zlib of numcodecs", { ...V2, compressor: { id: "zlib", level: 1 } }],
   ["an empty list of filters", { ...V2, filters: [] }],
 ];
@@ -165,6 +166,13 @@ const REFUSED: readonly (readonly [string, JsonObject, RegExp, ErrorCode?])[] = 
   ["our own name of a type", { ...V3, data_type: "float8e5m2" }, /"float8e5m2"/, "dtype"],
   ["text", { ...V3, data_type: "string" }, /"string" .* save the text as numbers/, "dtype"],
   ["a data type that is a number", { ...V3, data_type: 4 }, /must be a name, got 4/],
+  ["a data type that is null", { ...V3, data_type: null }, /must be a name, got null/],
+  ["a data type without a name", { ...V3, data_type: { configuration: {} } }, /must be a name, got /],
+  ["a data type whose name is a number", { ...V3, data_type: { name: 4 } }, /must be a name, got /],
+  ["dates", { ...V3, data_type: "numpy.datetime64" }, /save them as int64/, "dtype"],
+  ["fields", { ...V3, data_type: { name: "struct" } }, /save each field as an array of its own/, "dtype"],
+  ["complex numbers of halves", { ...V3, data_type: "complex_float16" }, /save them as complex64/, "dtype"],
+  ["floats of another form", { ...V3, data_type: "float8_e3m4" }, /save them as float16/, "dtype"],
   ["a negative dimension", { ...V3, shape: [-1, 1000] }, /shape .* integers of 0 or more/],
   ["half of a dimension", { ...V3, shape: [1.5, 1000] }, /shape .* integers of 0 or more/],
   ["a shape that is text", { ...V3, shape: "10" }, /shape .* list of integers/],
@@ -213,6 +221,10 @@ const REFUSED: readonly (readonly [string, JsonObject, RegExp, ErrorCode?])[] = 
   ["fields as a dtype", { ...V2, dtype: [["x", "<f4"]] }, /fields.*save each field/, "dtype"],
   ["text as a dtype", { ...V2, dtype: "<U8" }, /"<U8" .* save the text as numbers/, "dtype"],
   ["dates as a dtype", { ...V2, dtype: "<M8[ns]" }, /save them as int64/, "dtype"],
+  ["bytes as a dtype", { ...V2, dtype: "|S4" }, /save the text as numbers/, "dtype"],
+  ["times as a dtype", { ...V2, dtype: "<m8[s]" }, /save them as int64/, "dtype"],
+  ["two bytes of anything as a dtype", { ...V2, dtype: "|V2" }, /save each field/, "dtype"],
+  ["a number as a dtype", { ...V2, dtype: 4 }, /the dtype of memory is 4, but/, "dtype"],
   ["objects as a dtype", { ...V2, dtype: "|O" }, /save the text as numbers/, "dtype"],
   ["an unknown dtype", { ...V2, dtype: "<f16" }, /"<f16"/, "dtype"],
   ["filters", { ...V2, filters: [{ id: "delta" }] }, /filters \("delta"\)/],
@@ -247,6 +259,9 @@ const FILLS: readonly (readonly [DType, string, string])[] = [
   ["float64", '"Infinity"', "000000000000f07f"],
   ["float64", "1e-400", "0000000000000000"],
   ["float64", '"0x8000000000000000"', "0000000000000080"],
+  ["float32", '"0X7FC00001"', "0100c07f"],
+  ["float32", '"0x102"', "02010000"],
+  ["complex128", '["-Infinity", "0x7ff8000000000001"]', "000000000000f0ff010000000000f87f"],
   ["complex64", '[1.0, "NaN"]', "0000803f0000c07f"],
   ["complex64", '["-Infinity", "0x7fc00001"]', "000080ff0100c07f"],
   ["complex128", "[0, -1]", "0000000000000000000000000000f0bf"],
@@ -275,6 +290,7 @@ const NO_FILLS: readonly (readonly [DType, string])[] = [
   ["bool", "2"], ["bool", '"true"'], ["uint8", "256"], ["uint8", "-1"], ["int4", "8"], ["uint2", "4"], ["int2", "2"], ["int32", '"NaN"'],
   ["int64", "9223372036854775808"], ["float32", '"nan"'], ["float32", '"0x"'], ["float32", '"0x1234567890"'],
   ["float32", "[1]"], ["complex64", "1"], ["complex64", "[1]"], ["complex64", "[1, 2, 3]"], ["complex64", '"1+2j"'],
+  ["int32", '"0x10"'], ["float32", '"0x1g"'], ["float32", '"-0x1"'], ["complex64", "[null, 0]"],
   ["float4e2m1", '"NaN"'], ["float8e8m0", "0"], ["float16", "{}"], ["int32", "true"],
 ];
 
@@ -349,6 +365,73 @@ test("what a new array is given is what its metadata say", () => {
   );
 });
 
+const INT32 = { dtype: "int32", shape: [4, 6], chunkShape: [2, 3] } as const;
+const turn = (...order: number[]): JsonObject => ({ name: "transpose", configuration: { order } });
+
+// prettier-ignore
+const CODECS_OF: readonly (readonly [string, object, readonly Json[]])[] = [
+  ["none", {}, [LITTLE]],
+  ["one byte without an order", { dtype: "int8", codecs: ["bytes"] }, [{ name: "bytes" }]],
+  ["halves of 4 bytes with an order", { dtype: "complex64", codecs: ["bytes"] }, [LITTLE]],
+  ["another byte order", { codecs: [{ name: "bytes", configuration: { endian: "big" } }] }, [{ name: "bytes", configuration: { endian: "big" } }]],
+  ["bytes behind the transpositions", { codecs: [turn(1, 0), turn(1, 0), "crc32c"] }, [turn(1, 0), turn(1, 0), LITTLE, { name: "crc32c" }]],
+  ["gzip", { codecs: ["gzip"] }, [LITTLE, { name: "gzip", configuration: { level: 5 } }]],
+  ["a level of its own", { codecs: [{ name: "gzip", configuration: { level: 9 } }] }, [LITTLE, { name: "gzip", configuration: { level: 9 } }]],
+  ["blosc", { codecs: ["blosc"] }, [LITTLE, { name: "blosc", configuration: { cname: "zstd", clevel: 5, shuffle: "shuffle", typesize: 4, blocksize: 0 } }]],
+  ["blosc with another compressor", { dtype: "int16", codecs: [{ name: "blosc", configuration: { cname: "lz4" } }] },
+    [LITTLE, { name: "blosc", configuration: { cname: "lz4", clevel: 5, shuffle: "shuffle", typesize: 2, blocksize: 0 } }]],
+];
+
+for (const [name, options, expected] of CODECS_OF) {
+  test(`the codecs of a new array: ${name}`, () => {
+    const { codecs } = arrayInMemory({ ...INT32, ...options } as never).array;
+    assert.equal(JSON.stringify(codecs), JSON.stringify(expected));
+  });
+}
+
+test("a new array like another one has what no option says otherwise", () => {
+  const { array: first } = arrayInMemory({
+    ...INT32,
+    shards: [4, 6],
+    codecs: ["gzip"],
+    fillValue: 7,
+    attributes: { unit: "m" },
+    dimensionNames: ["x", "y"],
+  });
+  const { array: same } = arrayInMemory({ like: first });
+  assert.deepEqual(
+    [same.dtype, same.shape, same.chunkShape, same.innerChunkShape, same.fillValue],
+    ["int32", [4, 6], [4, 6], [2, 3], 7],
+  );
+  assert.deepEqual([same.attributes["unit"], same.dimensionNames], ["m", ["x", "y"]]);
+  assert.equal(JSON.stringify(same.codecs), JSON.stringify(first.codecs));
+  const { array: other } = arrayInMemory({
+    like: first,
+    dtype: "float32",
+    shape: [8],
+    chunkShape: [2],
+    shards: null,
+    codecs: [],
+    attributes: {},
+  });
+  assert.deepEqual(
+    [other.dtype, other.shape, other.chunkShape, other.innerChunkShape, other.fillValue],
+    ["float32", [8], [2], null, 0],
+  );
+  assert.deepEqual([Object.keys(other.attributes), other.dimensionNames], [[], null]);
+  const { array: whole } = arrayInMemory({ like: first, shards: null });
+  assert.deepEqual([whole.chunkShape, whole.innerChunkShape], [[2, 3], null]);
+  const { array: plain } = arrayInMemory({ like: arrayInMemory(INT32).array, fillValue: -1 });
+  assert.deepEqual([plain.chunkShape, plain.innerChunkShape, plain.fillValue], [[2, 3], null, -1]);
+});
+
+test("zlib of Zarr v2 becomes gzip of the same level", () => {
+  const old = open({ ...V2, compressor: { id: "zlib", level: 3 } });
+  const { codecs } = arrayInMemory({ like: old }).array;
+  const gzip = { name: "gzip", configuration: { level: 3 } };
+  assert.equal(JSON.stringify(codecs), JSON.stringify([LITTLE, gzip]));
+});
+
 // prettier-ignore
 const WRONG_OPTIONS: readonly (readonly [object, ErrorCode, RegExp])[] = [
   [{ dtype: "float3" }, "dtype", /"float3" is no data type/],
@@ -361,10 +444,15 @@ const WRONG_OPTIONS: readonly (readonly [object, ErrorCode, RegExp])[] = [
   [{ codecs: ["lzma"] }, "attribute", /"lzma" .* not known/],
   [{ codecs: "zstd" }, "attribute", /codecs must be a list/],
   [{ codecs: [{ name: "blosc", configuration: { cname: "snappy" } }] }, "attribute", /snappy .* read but not written/],
+  [{ codecs: [{ name: "blosc", configuration: { cname: "lz5" } }] }, "attribute", /compressor "lz5", which it lacks/],
+  [{ codecs: [{ name: "blosc", configuration: { cname: 4 } }] }, "attribute", /compressor 4, which it lacks/],
+  [{ codecs: [{ name: "blosc", configuration: { cname: "toString" } }] }, "attribute", /compressor "toString", which it lacks/],
   [{ fillValue: 1.5 }, "dtype", /1\.5/],
   [{ shape: [2 ** 53, 5] }, "attribute", /integers of 0 or more/],
   [{ shape: [2 ** 52, 5] }, "too-large", /elements/],
   [{ dimensionNames: ["x"] }, "attribute", /list of 2 names/],
+  [{ dimensionNames: ["x", 4] }, "attribute", /list of 2 names or nulls/],
+  [{ dimensionNames: "xy" }, "attribute", /list of 2 names/],
   [{ chunks: [2, 5] }, "attribute", /no option "chunks"/],
   [{ attributes: [] }, "attribute", /attributes/],
 ];
@@ -400,6 +488,43 @@ test("JSON is read as JSON.parse reads it, but for integers that no number holds
   assertRefused("malformed-file", /no text in UTF-8/, () =>
     parseJson(Uint8Array.of(0xff), "zarr.json"),
   );
+});
+
+test("an integer of up to 40 digits is exact, and a longer one is a number", () => {
+  const digits = "1".repeat(40);
+  assert.equal(valueOf(digits), BigInt(digits));
+  assert.equal(valueOf(`${digits}1`), Number(`${digits}1`));
+  assert.equal(valueOf("-9007199254740993"), -9007199254740993n);
+  assert.equal(valueOf("9007199254740991"), 9007199254740991);
+  assert.equal(valueOf("9007199254740993.0"), 9007199254740992);
+  assert.equal(valueOf("9007199254740993e0"), 9007199254740992);
+});
+
+test("metadata have at most 16 MB and 100 levels", () => {
+  const bytes = new Uint8Array(2 ** 24 + 1).fill(0x20);
+  bytes.set(utf8("{}"));
+  assert.deepEqual(Object.keys(parseJson(bytes.subarray(0, -1), "zarr.json")), []);
+  assertRefused("malformed-file", /^zarr\.json has 16777217 bytes, more than metadata may/, () =>
+    parseJson(bytes, "zarr.json"),
+  );
+  const lists = (count: number): string => "[".repeat(count) + "]".repeat(count);
+  assert.ok(Array.isArray(valueOf(lists(100))));
+  assertRefused("malformed-file", /^zarr\.json nests more than 100 levels$/, () =>
+    valueOf(lists(101)),
+  );
+});
+
+test("what stands in the wrong place is shown, up to 20 characters of it", () => {
+  const says = (text: string, found: RegExp): unknown =>
+    assertRefused("malformed-file", found, () => parse(text));
+  says(
+    `{"a": ${"x".repeat(30)}}`,
+    /^zarr\.json is no JSON: a value must stand where it has "x{20}"$/,
+  );
+  says('{"a" 1}', /":" must stand where it has "1}"$/);
+  says('{"a": [1 2]}', /"]" must stand where it has "2]}"$/);
+  says("[1]", /^zarr\.json must hold an object, but it holds /);
+  says("null", /must hold an object, but it holds null$/);
 });
 
 test("JSON is printed with a list of plain values in a line, and everything else in lines of its own", () => {
