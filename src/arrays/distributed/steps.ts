@@ -141,7 +141,7 @@ async function childFailure(queue: JobQueue, root: QueuedJob): Promise<RootFailu
 
 /** The sentence for a job that was removed, and whose folder holds another job now. */
 export const otherJob = (folder: string, id: string): string =>
-  `job ${id} is no longer in ${folder}, which holds another job now`;
+  `job ${id} was removed, and ${folder} holds another job now`;
 
 const lostTasks = ({ folder }: Job, { stage, remaining }: NextTasks): RootFailure => ({
   code: "engine",

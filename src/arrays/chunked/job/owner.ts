@@ -15,7 +15,7 @@ import { findSpec } from "./spec-file.ts";
 export async function checkFolder({ folder, id }: { folder: string; id: string }): Promise<void> {
   const found = await findSpec(folder);
   if (found === null || found.id === id) return;
-  const sentence = `job ${id} is no longer in ${folder}, which holds job ${found.id} now`;
+  const sentence = `job ${id} was removed, and ${folder} holds job ${found.id} now`;
   throw new TensorError("engine", sentence);
 }
 
