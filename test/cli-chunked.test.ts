@@ -109,7 +109,7 @@ testRows(folder, [
     "run ScatterND d.npy i.npy u.npy -o x.pb --memory 300M",
     part("x.pb must end in .npy or .zarr"),
   ),
-  refuses("run ScatterND t.zarr i.npy u.npy", part("needs a place: -o new.zarr, or --in-place")),
+  refuses("run ScatterND t.zarr i.npy u.npy", part("needs a place for its result: -o new.zarr, or --in-place")),
   refuses("run ScatterND t.zarr i.npy u.npy -o x.pb", part("x.pb must end in .npy or .zarr")),
   refuses("run ScatterND t.zarr i.npy u.npy -o x.zarr --in-place", part("leave -o out")),
   refuses("run ScatterND t.zarr i.pb u.npy -o x.zarr", part("i.pb is not read in parts")),
@@ -125,7 +125,7 @@ testRows(folder, [
     "run ScatterND t.zarr i.npy u.npy -o x.zarr --expect d.npy",
     part("--expect compares tensors"),
   ),
-  refuses("run m.onnx t.zarr -o x.zarr", part("m.onnx is no operator")),
+  refuses("run m.onnx t.zarr -o x.zarr", part("m.onnx must be an operator")),
   refuses(
     "run ScatterND t.zarr i.npy u.npy -o s3://bucket/x.zarr",
     part("needs a folder here: --job FOLDER"),

@@ -1,8 +1,8 @@
-/** Copies an array chunk by chunk. What was begun is removed where it does not become whole. */
+/** Copies an array chunk by chunk. A copy that does not become complete is removed. */
 
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { DTYPES, isTensorError } from "../../entries/index.ts";
+import { DTYPES, isTensorError, printShape } from "../../entries/index.ts";
 import {
   createPending,
   type ChunkedArray,
@@ -11,11 +11,13 @@ import {
   type PendingArray,
 } from "../../entries/zarr.ts";
 import { CLI } from "../../core/limits.ts";
-import { failureAt, openNamed, placeOf } from "./array-facts.ts";
+import { failureAt, openNamed } from "./array-facts.ts";
 import { errorAt, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
+import { coordinatesOf } from "../text/cells.ts";
 import { printCount } from "../text/layout.ts";
 import { ProgressLine } from "../text/progress.ts";
+import { placeOf } from "../input/places.ts";
 import { checkArrayFormat } from "../input/tensor-format.ts";
 import { isSameFile } from "../input/write-files.ts";
 
@@ -39,7 +41,7 @@ export async function copyArray(
   checkArrayFormat(output);
   const place = placeOf(io, output);
   if (options.force !== true && isArray(place)) {
-    throw wrongUsage(`${output} is there; --force replaces it`);
+    throw wrongUsage(`${output} exists; --force replaces it`);
   }
   const from = await openNamed(io, name);
   const into = await create(io, output, createOptions(from, place, options));
@@ -51,7 +53,7 @@ export async function copyArray(
     await into.publish();
     await into.endStaging();
     const { dtype, shape } = into;
-    return `${output}: ${dtype} [${shape.join(", ")}], ${printCount(copied, "chunk")}`;
+    return `${output}: ${dtype} ${printShape(shape)}, ${printCount(copied, "chunk")}`;
   } catch (error) {
     clean();
     throw isTensorError(error) ? failureAt(io, output, error) : errorAt(output, error);
@@ -103,7 +105,7 @@ function createOptions(
   };
 }
 
-/** What is wrong with a new array is the fault of what was typed, but for what the system says. */
+/** Creates the copy. Its options are wrong where this fails, unless the error is one of the system. */
 async function create(io: Io, output: string, options: CreateOptions): Promise<PendingArray> {
   try {
     return await createPending(placeOf(io, output), options);
@@ -113,7 +115,7 @@ async function create(io: Io, output: string, options: CreateOptions): Promise<P
   }
 }
 
-/** Everything in a new array's place that belongs to it. */
+/** Removes all files of a copy that is not complete, and its folder where nothing else is in it. */
 function removeBegun(place: string): void {
   if (isNpy(place)) return fs.rmSync(`${place}.part`, { force: true });
   for (const name of ["c", ".ndscatter"]) {
@@ -168,7 +170,11 @@ async function copyChunks(
   return done;
 }
 
-/** Reads a chunk, as one where both arrays have the same chunks. @returns false where nothing is stored of it */
+/**
+ * Reads the elements of a chunk of the copy.
+ * @param at the same chunk of the array that is read; null where the two arrays have other chunks
+ * @returns false for a chunk that is not stored
+ */
 async function read(
   from: ChunkedArray,
   at: readonly number[] | null,
@@ -183,15 +189,6 @@ async function read(
   } catch (error) {
     throw blame(error);
   }
-}
-
-function coordinatesOf(number: number, grid: readonly number[]): number[] {
-  const at = grid.map(() => 0);
-  for (let axis = grid.length - 1; axis >= 0; axis--) {
-    at[axis] = number % grid[axis];
-    number = Math.floor(number / grid[axis]);
-  }
-  return at;
 }
 
 function printProgress(done: number, count: number, bytes: number, ms: number): string {

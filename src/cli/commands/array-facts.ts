@@ -1,10 +1,10 @@
-/** What an array in files is, as data and as text. */
+/** Facts about an array in files, as data and as text. */
 
 import * as fs from "node:fs";
-import * as path from "node:path";
-import { DTYPES, isTensorError, type DType } from "../../entries/index.ts";
+import { DTYPES, isTensorError, printShape, type DType } from "../../entries/index.ts";
 import { openArray, type ChunkedArray, type Codec, type ZarrArray } from "../../entries/zarr.ts";
 import { errorAt, wrongData } from "../failure.ts";
+import { placeOf } from "../input/places.ts";
 import type { Io } from "../io.ts";
 import { escapeControls, printTable } from "../text/layout.ts";
 
@@ -22,15 +22,11 @@ export interface ArrayFacts {
   readonly fillValue?: unknown;
   readonly dimensionNames?: readonly (string | null)[];
   readonly attributes?: object;
-  /** How many chunks, or shards, are stored, and how many there are. */
+  /** The number of chunks, or shards, that are stored, and that of all. */
   readonly stored?: { readonly count: number; readonly of: number };
   /** Bytes on the disk, and those of the elements. */
   readonly bytes: { readonly stored: number; readonly elements: number };
 }
-
-/** A path as the store takes it: one of the command's folder, or a URL. */
-export const placeOf = ({ cwd }: Io, name: string): string =>
-  /^[a-z][a-z0-9+.-]+:\/\//i.test(name) ? name : path.resolve(cwd, name);
 
 /** Opens an array by the name that was typed. @throws Failure */
 export async function openNamed(io: Io, name: string): Promise<ChunkedArray> {
@@ -80,8 +76,6 @@ export async function factsOf(io: Io, name: string, array: ChunkedArray): Promis
   };
 }
 
-const printShape = (shape: readonly number[]): string => `[${shape.join(", ")}]`;
-
 export function printFacts(facts: ArrayFacts): string {
   const { path: name, format, version, dtype, shape, bytes, attributes = {} } = facts;
   const { chunks, shards, codecs, fillValue, dimensionNames, stored } = facts;
@@ -109,7 +103,7 @@ export function printFacts(facts: ArrayFacts): string {
 
 const printNumber = (value: number): string => value.toLocaleString("en-US");
 
-/** A codec with the settings that tell most of it. */
+/** A codec with its main settings. */
 function printCodec({ name, configuration = {} }: Codec): string {
   const { codecs } = configuration;
   if (name === "sharding_indexed" && Array.isArray(codecs)) {

@@ -1,4 +1,4 @@
-/** `ndscatter array`: says what an array in files is, or copies it chunk by chunk into another format or encoding. */
+/** `ndscatter array`: describes an array in files, or copies it chunk by chunk into another format or encoding. */
 
 import type { Command } from "commander";
 import { wrongUsage } from "../failure.ts";
@@ -13,19 +13,20 @@ interface ArrayCommand extends CopyOptions {
 }
 
 const HELP = `
-An array is a folder of Zarr (v3, or v2, which is read but not written), or a
-file of NPY (.npy). Without -o nothing is read but what describes it, and the
-names and sizes of its chunks.
+An array is a Zarr folder (v3, or v2, which is read but not written) or an NPY
+file (.npy). Without -o the command reads only the metadata of the array, and
+the names and sizes of its chunks.
 
-With -o it is copied, chunk by chunk, so that a few chunks at a time are in
-memory. The output's ending is its format: .npy, or .zarr or none for a folder
-of Zarr v3. The output is seen when it is complete. Chunks, shards, codecs, fill value and attributes are
-those of the array that is read, where it has them and no option says otherwise;
-of an NPY file, chunks are whole rows of about 64 MiB.
+With -o the array is copied, with a few chunks in memory at a time. The ending
+of the output says its format: .npy, or .zarr or none for a Zarr v3 folder. The
+output appears when it is complete. It has the chunks, shards, codecs, fill
+value and attributes of the array that is read, unless an option says otherwise.
+A copy of an NPY file has chunks of whole rows, of about 64 MiB.
 
---codec may be given several times, in the order of the specification: bytes,
-gzip, zstd, blosc, crc32c, and a level after a colon. --codec bytes compresses
-nothing. With --shards, --chunks is the shape of the chunks in a shard.
+--codec may be given several times, in the order in which the specification
+applies codecs: bytes, gzip, zstd, blosc, crc32c. A level follows a colon.
+--codec bytes compresses nothing. With --shards, --chunks is the shape of the
+chunks in a shard.
 
 Examples:
   ndscatter array a.zarr
@@ -39,9 +40,9 @@ export function addArrayCommand(program: Command, io: Io): void {
   program
     .command("array")
     .summary("show an array in files, or copy it between formats")
-    .description("Show what an array in files is, or copy it into another format or encoding.")
-    .argument("<array>", "a folder of Zarr, or an NPY file (.npy)")
-    .option("-o, --output <array>", "where a copy goes: .npy, or a folder of Zarr")
+    .description("Describe an array in files, or copy it into another format or encoding.")
+    .argument("<array>", "a Zarr folder, or an NPY file (.npy)")
+    .option("-o, --output <array>", "where a copy goes: .npy, or a Zarr folder")
     .option("--chunks <shape>", "the shape of a chunk of the copy, such as 1000,128", parseChunks)
     .option(
       "--shards <shape>",
@@ -53,12 +54,15 @@ export function addArrayCommand(program: Command, io: Io): void {
       "a codec of the copy, such as zstd or gzip:9; may be repeated",
       addCodec,
     )
-    .option("--force", "replace an array that is there")
+    .option("--force", "replace an output that exists")
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
     .action(async (name: string, { output, json, ...options }: ArrayCommand) => {
       if (output !== undefined) {
-        if (json === true) throw wrongUsage("--json goes with what an array is, not with a copy");
+        if (json === true)
+          throw wrongUsage(
+            "--json describes an array, so it does not go with -o",
+          );
         await io.stdout.write(`${await copyArray(io, name, output, options)}\n`);
         return;
       }
@@ -75,7 +79,7 @@ function parseChunks(text: string): readonly number[] {
   throw wrongUsage(`a shape must be positive integers, such as 1000,128, got ${quote(text)}`);
 }
 
-/** A codec as `zstd` or `zstd:3`; what level it takes, the format knows. */
+/** Parses a codec such as `zstd` or `zstd:3`. The array that is created checks the level. */
 function addCodec(text: string, codecs: CopyOptions["codec"] = []): CopyOptions["codec"] {
   const [, name, level] = /^([\w-]+)(?::(-?\d{1,6}))?$/.exec(text) ?? [];
   if (name === undefined) {

@@ -1,4 +1,4 @@
-/** `run` on arrays that may be larger than memory: a job of chunks, done here, by a queue's workers or by Slurm. */
+/** `run` on arrays that may be larger than memory: a job of chunks, run here, by the workers of a queue or by Slurm. */
 
 import * as fs from "node:fs";
 import * as path from "node:path";
@@ -14,6 +14,7 @@ import { redisOf } from "./job-worker.ts";
 import { printJson } from "../text/layout.ts";
 import { isOperator, parseCall, type Call, type CallOptions } from "../input/operator-call.ts";
 import { bindFiles, bindInputFiles } from "../input/bindings.ts";
+import { isUrl, placeOf } from "../input/places.ts";
 import { readTensorFile } from "../input/read-files.ts";
 import { DEFAULT_MEMORY, parseMemory, wholeOption } from "../input/numbers.ts";
 import { checkArrayFormat } from "../input/tensor-format.ts";
@@ -46,8 +47,8 @@ interruption. All indices are checked before the output is begun.`;
 
 export function addChunkedOptions(command: Command): Command {
   return command
-    .option("--memory <size>", "do it chunk by chunk in this much memory, such as 1G", parseMemory)
-    .option("--job <folder>", "do it chunk by chunk, with this folder for what is half-way")
+    .option("--memory <size>", "run chunk by chunk in this much memory, such as 1G", parseMemory)
+    .option("--job <folder>", "run chunk by chunk, with this folder for what is not finished")
     .option("--in-place", "change data, a Zarr array, instead of writing a new array")
     .option(
       "--threads <count>",
@@ -59,7 +60,7 @@ export function addChunkedOptions(command: Command): Command {
       "let the workers of a queue run the job (ndscatter job worker); the default URL is NDSCATTER_REDIS",
     )
     .option("--queue <name>", "the name of that queue (default: ndscatter)")
-    .option("--slurm", "print the sbatch commands that do it");
+    .option("--slurm", "print the sbatch commands that run the job");
 }
 
 /** Whether a run is a chunked one: because an option or an input says so. */
@@ -85,22 +86,29 @@ function isFolder(file: string): boolean {
   }
 }
 
+/** @throws Failure for a target, or options together, that a chunked run does not take */
+function checkUsage(target: string, { expect, queue, redis, job }: ChunkedOptions): void {
+  if (!isOperator(target)) {
+    throw wrongUsage(
+      `${printFile(target)} must be an operator, such as ScatterND: models do not run chunk by chunk`,
+    );
+  }
+  if (expect !== undefined) {
+    throw wrongUsage("--expect compares tensors; a result that is an array of chunks is not read");
+  }
+  if (queue !== undefined && redis === undefined) {
+    throw wrongUsage("--queue names a queue in Redis; say which Redis with --redis");
+  }
+  if (job === "") throw wrongUsage("--job takes the name of a folder");
+}
+
 export async function runChunked(
   io: Io,
   target: string,
   texts: readonly string[],
   options: ChunkedOptions,
 ): Promise<void> {
-  if (!isOperator(target)) {
-    throw wrongUsage(`${printFile(target)} is no operator, and only operators run chunk by chunk`);
-  }
-  if (options.expect !== undefined) {
-    throw wrongUsage("--expect compares tensors; a result that is an array of chunks is not read");
-  }
-  if (options.queue !== undefined && options.redis === undefined) {
-    throw wrongUsage("--queue names a queue in Redis; say which Redis with --redis");
-  }
-  if (options.job === "") throw wrongUsage("--job takes the name of a folder");
+  checkUsage(target, options);
   const { domain, opset, attr } = options;
   const call = parseCall(target, {
     ...(domain !== undefined && { domain }),
@@ -142,7 +150,7 @@ export async function runChunked(
       : [`${name}: ${printType(out)}`, `  written to ${file}`, ...report.lines(), ""].join("\n"),
   );
   const isOld = wasDone && options.json !== true;
-  if (isOld) await printNote(io, `this job was done before; remove ${folder} to do it again`);
+  if (isOld) await printNote(io, `this job was done before; remove ${folder} to run it again`);
 }
 
 /** Removes a job that is over, if nobody asked for its folder. */
@@ -213,11 +221,6 @@ async function open(io: Io, file: string): Promise<ChunkedArray> {
   }
 }
 
-const isUrl = (file: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(file);
-
-/** The absolute path of a file or folder; an address stays what it is. */
-const placeOf = (io: Io, file: string): string => (isUrl(file) ? file : path.resolve(io.cwd, file));
-
 function outOf(
   io: Io,
   name: string,
@@ -231,7 +234,7 @@ function outOf(
   if (inPlace) return null;
   if (file === undefined) {
     throw wrongUsage(
-      "a result that is done chunk by chunk needs a place: -o new.zarr, or --in-place",
+      "a run chunk by chunk needs a place for its result: -o new.zarr, or --in-place",
     );
   }
   return { format: checkArrayFormat(file), path: placeOf(io, file) };

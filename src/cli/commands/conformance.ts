@@ -15,6 +15,7 @@ import { compareTensors } from "../text/comparison.ts";
 import { Failure, failureOf, withPath, wrongData, WRONG_DATA, type Status } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { JSON_HELP, printJson, quote } from "../text/layout.ts";
+import { isFolder } from "../input/model-files.ts";
 import { readModelFile, readTensorFile } from "../input/read-files.ts";
 
 const HELP = `
@@ -88,11 +89,9 @@ const DATA_SET = /^test_data_set_\d+$/;
 /** @throws Failure where `dir` neither is a test folder nor has one in it. */
 function findFolders(io: Io, dir: string): string[] {
   if (isTestFolder(io, dir)) return [dir];
-  const isFolder = (place: string): boolean =>
-    fs.statSync(path.resolve(io.cwd, place), { throwIfNoEntry: false })?.isDirectory() ?? false;
   const folders = list(io, dir)
     .map((name) => path.join(dir, name))
-    .filter((place) => isFolder(place) && isTestFolder(io, place));
+    .filter((place) => isFolder(io, place) && isTestFolder(io, place));
   if (folders.length > 0) return folders;
   throw wrongData(`${dir}: there is no ${MODEL} in it or in a folder of it`);
 }
