@@ -105,7 +105,7 @@ output: float32[4, 2]
   2 |     5       6
   3 |    37*     48*
 
-* met once, ** met more than once
+* addressed once, ** addressed more than once
 
 3 updates hit 2 targets of output, 1 of them more than once
 4 elements of output are from data
@@ -131,7 +131,7 @@ test("a scatter is drawn with what hits it, and explained step by step", async (
     "  2 |     5     6",
     `  3 |    ${green("37")}    ${green("48")}`,
     "",
-    `${green("met once")}, ${yellow("met more than once")}`,
+    `${green("addressed once")}, ${yellow("addressed more than once")}`,
   ];
   assert.ok(coloured.stdout.includes(picture.join("\n")), coloured.stdout);
   for (const env of [{ NO_COLOR: "1", FORCE_COLOR: "1" }, { FORCE_COLOR: "0" }, { CI: "1" }]) {
@@ -166,7 +166,7 @@ test("a gather is drawn slice by slice, zeros and all", async () => {
   [1, 1, :, :]
   0 |  0~  0~  0~
 
-** met more than once, ~ 0 for an index out of range
+** addressed more than once, ~ 0 for an index out of range
 
 4 reads take 1 target of data, 1 of them more than once
 3 elements of data are not read

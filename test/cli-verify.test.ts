@@ -155,7 +155,7 @@ testRows(folder, [
   ),
   refuses(
     "verify m.onnx --random --dim N=4 --dim M=2 --dim q=3",
-    'the model has no dimension "q": there is N, M',
+    'the model has no dimension "q"; its dimensions are N, M',
   ),
   refuses(
     "verify m.onnx --feed x=x.npy --feed i=good.npy --dim N=4",

@@ -7,7 +7,7 @@
 export interface Output {
   /** Whether the stream is a terminal. */
   readonly isTTY: boolean;
-  /** How many characters fit in a line of the terminal, 80 where the stream is none. */
+  /** How many characters fit in a line of the terminal, 80 where the stream is not a terminal. */
   readonly columns: number;
   /** Resolves when the stream takes more text, so that output of any length needs little memory. */
   write(text: string): void | Promise<void>;
@@ -15,9 +15,9 @@ export interface Output {
 
 /** Standard input. */
 export interface Input {
-  /** Whether the stream is a terminal, where nothing but what is typed would come. */
+  /** Whether the stream is a terminal, so that it has only what a person types. */
   readonly isTTY: boolean;
-  /** All of it; waits until it ends. */
+  /** Returns all bytes of the stream, and blocks until it ends. */
   read(): Uint8Array;
 }
 

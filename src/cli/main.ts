@@ -18,13 +18,13 @@ const output = (stream: NodeJS.WriteStream, write: Output["write"]): Output => (
   write,
 });
 
-/** In bytes; what a pipe holds. */
+/** Bytes that are read at once: as many as a pipe holds. */
 const PIECE = 2 ** 16;
 
-/** In milliseconds. */
+/** Milliseconds before standard input is read again if it has no bytes yet. */
 const PAUSE = 10;
 
-/** The event loop is not needed: a command has nothing to do before it has its input. */
+/** Reads all of standard input and blocks the event loop, because a command can do nothing before it has its input. */
 function readStdin(): Uint8Array {
   const pieces: Uint8Array[] = [];
   for (;;) {
@@ -35,7 +35,7 @@ function readStdin(): Uint8Array {
   }
 }
 
-/** How many bytes were read; 0 at the end. */
+/** Returns the number of bytes that were read; 0 at the end. */
 function readPiece(piece: Uint8Array): number {
   for (;;) {
     try {
@@ -45,7 +45,7 @@ function readPiece(piece: Uint8Array): number {
       // Windows ends a pipe by an error.
       if (code === "EOF") return 0;
       if (code !== "EAGAIN") throw error;
-      // Another process has made the pipe one that does not wait.
+      // Another process has set the pipe to return at once instead of waiting.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE);
     }
   }

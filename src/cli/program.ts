@@ -40,7 +40,7 @@ Examples:
   ndscatter array a.npy -o a.zarr --chunks 1000,128 --codec zstd
   ndscatter help run`;
 
-/** As a command. */
+/** `ndscatter version`, which prints what --version prints. */
 const addVersionCommand = (program: Command, { stdout }: Io): Command =>
   program
     .command("version")
@@ -101,7 +101,7 @@ const buildProgram = (io: Io, writeOut: (text: string) => void): Command =>
   new Command("ndscatter")
     .description(manifest.description)
     .version(manifest.version, "-v, --version", "print the version")
-    // As other commands with this parser call it.
+    // Commands with this parser call the option -V unless they say otherwise.
     .addOption(new Option("-V").hideHelp())
     .on("option:V", () => {
       writeOut(`${manifest.version}\n`);

@@ -59,10 +59,7 @@ export function addArrayCommand(program: Command, io: Io): void {
     .addHelpText("after", HELP)
     .action(async (name: string, { output, json, ...options }: ArrayCommand) => {
       if (output !== undefined) {
-        if (json === true)
-          throw wrongUsage(
-            "--json describes an array, so it does not go with -o",
-          );
+        if (json === true) throw wrongUsage("--json describes an array, so it does not go with -o");
         await io.stdout.write(`${await copyArray(io, name, output, options)}\n`);
         return;
       }

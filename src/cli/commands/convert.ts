@@ -35,11 +35,11 @@ refused: the command names the operators, their number and the reasons, and
 writes nothing.
 
 Within ONNX every operator of ai.onnx is converted: many stay as they are, axes
-and the like become inputs or attributes, and the Softmax of before opset 13
-becomes the one of since. With --force, operators outside the family that cannot
-be converted, or not certainly, are left as they are and counted. To the other
-format there must be no other operators than those of this package, Constant,
-Identity and Cast.
+and the like become inputs or attributes, and a Softmax older than opset 13 is
+rewritten. With --force, operators other than scatters and gathers that cannot
+be converted, or not for certain, are left as they are and counted. A model that
+is converted to the other format may have only the operators of this package,
+Constant, Identity and Cast.
 
 --node writes one node alone, also of a body or a function, by the names that
 explain takes. Its constants come along; its other inputs are inputs of the new
@@ -121,7 +121,7 @@ function checkOutput(io: Io, file: string, output: string): void {
   }
 }
 
-/** An opset that does not exist is the fault of what was typed. */
+/** Converts a model. An opset that does not exist is wrong usage. */
 function convert(model: Model, target: ConvertTarget, force: boolean): Conversion {
   try {
     return convertModel(model, target, { force });
@@ -153,7 +153,7 @@ function encode(output: string, model: Model): { file: string; bytes: Uint8Array
   ];
 }
 
-/** Of more changes than these each kind takes one line. */
+/** More changes than this are printed by kind, one line each. */
 const MAX_LINES = 20;
 
 function changeLines(changes: readonly string[]): readonly string[] {

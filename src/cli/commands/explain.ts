@@ -29,17 +29,18 @@ interface ExplainOptions extends TaskOptions {
 }
 
 const HELP = `
-The arguments are those of ndscatter run, - for standard input too. Small tensors are drawn, large ones are
-summed up. Elements that updates hit, or that are read, are green, or yellow
-where that happens more than once; bad indices are red. Where the output is no
-terminal, or NO_COLOR is set, the signs * ** and ! stand for the colours.
+The arguments are those of ndscatter run, including - for standard input. Small
+tensors are drawn, large ones are summarized. Elements that indices address are
+green, or yellow if more than one index addresses them; bad indices are red. If
+the output is not a terminal, or NO_COLOR is set, the signs * ** and ! stand for
+the colours.
 
-What run refuses is explained too, as far as possible: the shapes that were
-derived, and every bad index. The status is that of run.
+A call that run refuses is explained too: the shapes that could be derived, and
+every bad index. The status is that of run.
 
-With --expect the result of another runtime is compared, also where run refuses
-the call because of an index: known faults that give that result are named, and
-what really happens to the first cell that differs.
+With --expect the result of another runtime is compared, even if run refuses the
+call because of an index: the command names known faults that give that result,
+and shows what really happens to the first cell that differs.
 
 Examples:
   ndscatter explain ScatterND data.npy indices.npy updates.npy

@@ -1,4 +1,4 @@
-/** `ndscatter job`: what a job's folder holds, and its tasks, for whoever runs them. */
+/** `ndscatter job`: shows, continues and removes jobs, and runs single tasks for schedulers. */
 
 import * as path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -23,10 +23,10 @@ import { JobReport, printSeconds } from "./job-report.ts";
 import { parseMemory, wholeOption } from "../input/numbers.ts";
 
 const TASK_HELP = `
-This is what a scheduler calls. Tasks are numbers from 0, one, a range (0-15) or
-several of them (0-3,7); done ones are passed over, so that running a task again
-does no harm. A stage may begin when all tasks of the stage before are done, on
-all machines: job status names the stages.
+Schedulers call this command. Tasks are numbers from 0: one, a range (0-15) or
+several of them (0-3,7). A task that is done is passed over, so running it again
+does no harm. A stage may begin when all tasks of the stage before are done on
+all machines; ndscatter job status names the stages.
 
 Examples:
   ndscatter job task job/ partition 0-15
@@ -35,12 +35,12 @@ Examples:
 export function addJobCommand(program: Command, io: Io): void {
   const job = program
     .command("job")
-    .summary("what a chunked job has done, and its tasks one by one")
+    .summary("show, continue or remove a chunked job, or run some of its tasks")
     .description("Look at a job that ndscatter run began, or run parts of it.");
   job
     .command("status")
-    .summary("what is done, what is left")
-    .description("Say what a job has done and what is left, by what is in its folder.")
+    .summary("show what is done and what is left")
+    .description("Show which tasks of a job are done and which are left, as its folder has them.")
     .argument("<folder>", "the job's folder")
     .option("--json", JSON_HELP)
     .action((folder: string, { json = false }: { json?: boolean }) => showStatus(io, folder, json));
@@ -145,7 +145,7 @@ async function showStatus(io: Io, folder: string, isJson: boolean): Promise<void
     const state = isDone
       ? "done"
       : failure === null
-        ? `at ${current?.name}; the command that began it goes on`
+        ? `at ${current?.name}; the command that began the job continues it`
         : "ended by a bad index";
     const table = printTable([["stage", "tasks done", "so far", "left"], ...rows]);
     await io.stdout.write(`${table}\n${state}\n`);

@@ -47,23 +47,25 @@ interface VerifyCommand extends RuntimeOptions {
 const HELP = `
 The model runs in the ONNX Runtime that is installed in the folder where the
 command runs (onnxruntime-node, or onnxruntime-web). Every scatter and gather is
-computed again from the inputs that it had there, exactly, and compared bit for
-bit. Of a loop one iteration is compared, the first or --iteration; of a function
-its first call that runs, or --call; then the model is run as a whole, and where
-that fails, the iteration or the call is searched and compared. A result that
-differs only in the bits of a NaN or the sign of a zero is nan-or-zero. Where a result
-differs, the likely reason is named (docs/diagnose.md lists them), and what
-really happens to the first cell that differs.
+computed again, exactly, from the inputs that it had there, and compared bit for
+bit. One iteration of a loop is compared, the first or --iteration, and one call
+of a function, the first that runs or --call. Then the whole model runs; if that
+fails, the command searches for the iteration or the call that fails and compares
+it. A result that differs only in the bits of a NaN or the sign of a zero is
+nan-or-zero. If a result differs, the command names the likely reason
+(docs/diagnose.md lists them) and shows what really happens to the first cell
+that differs.
 
 A node whose updates repeat a target may race: threads lose updates in some runs
-only. It is run alone until a result differs, at most 200 times or 2 seconds; with
-onnxruntime-node also with one thread. With --runs the model runs several times,
-with each count of --threads. A node that makes another result of the same inputs
-is not reproducible; the first such result is explained, the others are counted.
+only. Such a node runs alone until a result differs, at most 200 times or for 2
+seconds; with onnxruntime-node also with one thread. With --runs the model runs
+several times with each count of --threads. A node that gives another result for
+the same inputs is not reproducible; the first such result is explained, the
+others are counted.
 
 With --random, inputs that have no --feed are made up: numbers between -1 and 1,
-and 0 for integers, so that indices meet the first place only. The status is 0
-only if all nodes that run agree.
+and 0 for integers, so that all indices are 0. The status is 0 only if all nodes
+that run agree.
 
 Examples:
   ndscatter verify model.onnx --feed x=x.npy
@@ -142,21 +144,21 @@ function reportJson(file: string, { nodes, ...report }: VerifyReport): object {
   return { file, nodes: facts, ...report };
 }
 
-/** What really happens to the first cell that differs. */
+/** The history of the first cell that differs, in the exact result. */
 function historyOf({ call, difference }: VerifiedNode): string[] {
   return call === null || difference === null
     ? []
     : historyLines(explain(call.node, call.inputs), difference.at);
 }
 
-/** Verdicts that are counted and get no line for each node. A line for the node that failed names all nodes behind it. */
-const UNTOLD: ReadonlySet<string> = new Set(["equal", "behind"]);
+/** Nodes with these verdicts are only counted: those behind a failed node are named in its line. */
+const COUNTED_ONLY: ReadonlySet<string> = new Set(["equal", "behind"]);
 
 function reportText(file: string, { nodes, failures, problem }: VerifyReport): string {
   const shown = nodes.filter(
     // A model of a voice detector has twice as many nodes in branches that are not taken.
     ({ verdict, isReproducible, reruns }) =>
-      (!UNTOLD.has(verdict) && (verdict !== "not-run" || nodes.length === 1)) ||
+      (!COUNTED_ONLY.has(verdict) && (verdict !== "not-run" || nodes.length === 1)) ||
       !isReproducible ||
       reruns !== null,
   );
@@ -181,20 +183,22 @@ function failureLine({ title, message, isCompared, behind }: FailedNode): string
   const named = behind.slice(0, MOST_BEHIND).join(", ");
   const more = behind.length - MOST_BEHIND;
   const names = `${named}${more > 0 ? ` and ${more} more` : ""}`;
-  const innocent = `so ${printCount(behind.length, "node")} behind it could not be compared: ${names}`;
+  const unknown = `so ${printCount(behind.length, "node")} behind it could not be compared: ${names}`;
   return isCompared
-    ? `  behind: ${title} has no result, ${innocent}`
-    : `  failed: ${title}: the runtime says: ${message}; ${innocent}`;
+    ? `  behind: ${title} has no result, ${unknown}`
+    : `  failed: ${title}: the runtime says: ${message}; ${unknown}`;
 }
 
-/** What is said of a node: the verdict, the reason, and the history of the first cell that differs. */
+/** The lines about a node: its verdict, the reasons, and the history of the first cell that differs. */
 function linesOf(node: VerifiedNode): string[] {
   const { path, op, version, verdict, sentence, where, call, diagnoses } = node;
   const title = version === null ? op : `${op}-${version}`;
-  const isTold = call !== null && (verdict === "differs" || diagnoses.length > 0);
+  const isExplained = call !== null && (verdict === "differs" || diagnoses.length > 0);
   return [
     `  ${verdict}: ${title} ${path}: ${where === null ? "" : `in ${where}, `}${[sentence, ...runsOf(node)].filter(Boolean).join("; ")}`,
-    ...[...(isTold ? reasonLines(diagnoses) : []), ...historyOf(node)].map((line) => `    ${line}`),
+    ...[...(isExplained ? reasonLines(diagnoses) : []), ...historyOf(node)].map(
+      (line) => `    ${line}`,
+    ),
   ];
 }
 
@@ -255,8 +259,9 @@ function feedsOf(
   const odd = [...sizes.keys()].find((name) => !dims.has(name));
   if (odd !== undefined) {
     const known = [...dims].filter((dim) => typeof dim === "string");
-    const there = known.length === 0 ? "it has none" : `there is ${known.join(", ")}`;
-    throw wrongUsage(escapeControls(`the model has no dimension ${quote(odd)}: ${there}`));
+    const there =
+      known.length === 0 ? "all sizes are known" : `its dimensions are ${known.join(", ")}`;
+    throw wrongUsage(escapeControls(`the model has no dimension ${quote(odd)}; ${there}`));
   }
   for (const { name, type } of inputs) {
     if (Object.hasOwn(feeds, name)) continue;

@@ -1,4 +1,4 @@
-/** The model files that paths stand for: a file for itself, a folder for the models in it. */
+/** Lists the model files that a path names: a file, or all models in a folder. */
 
 import * as fs from "node:fs";
 import * as path from "node:path";
@@ -21,7 +21,7 @@ export const isFolder = ({ cwd }: Io, file: string): boolean =>
 
 /**
  * The files that `given` stands for, in order. They are looked for while they are asked for.
- * @param looking is told of each folder
+ * @param looking is called with each folder
  */
 export function* findModels(
   io: Io,

@@ -1,4 +1,4 @@
-/** Parsers for the numbers that are typed: integers and amounts of memory. All options with numbers use them. */
+/** Parsers for integers and amounts of memory on the command line. */
 
 import { wrongUsage } from "../failure.ts";
 import { quote } from "../text/layout.ts";

@@ -158,14 +158,14 @@ async function importRuntime(name: string, file: string): Promise<Runtime> {
 }
 
 /**
- * Runs a model and names its file in errors. A missing input and a name that no node has are wrong use, and the sentence says
- * what to do.
+ * Runs a model and names its file in errors. A missing input and a name that no node has are wrong usage, and the sentence
+ * says what to do.
  */
 export async function inModel<T>(file: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
   } catch (error) {
-    // Of a tensor that does not fit an axis is named, or its rank is another error.
+    // A missing input: the error of a tensor of another size names an axis, and a wrong rank has its own code.
     if (isTensorError(error, "shape-mismatch") && error.input && error.axis === undefined) {
       const advice = "give inputs with --feed NAME=FILE";
       throw wrongUsage(escapeControls(`${printFile(file)}: ${error.message}; ${advice}`), error);

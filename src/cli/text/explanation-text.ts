@@ -105,8 +105,8 @@ function picturesText(explanation: Explanation, { output: name }: Names, canvas:
 
 /** What each mark means. */
 const LEGEND: Readonly<Record<Mark, string>> = {
-  once: "met once",
-  repeated: "met more than once",
+  once: "addressed once",
+  repeated: "addressed more than once",
   filled: "0 for an index out of range",
   bad: "out of range",
 };

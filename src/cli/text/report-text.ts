@@ -1,4 +1,4 @@
-/** A report on a model as text: the nodes with findings first, the worst before the others, then a line an operator. */
+/** A report on a model as text: the nodes with findings first, the worst before the others, then a line for each operator. */
 
 import type {
   Attribute,
@@ -26,7 +26,7 @@ export interface ReportView {
 /** The worst first. */
 const SEVERITIES: readonly Severity[] = ["wrong", "risky", "note"];
 
-/** Of more nodes with findings than this only the first of each kind are shown. */
+/** If more nodes than this have findings, only the first of each kind are shown. */
 const MOST_NODES = 20;
 const MOST_OF_A_KIND = 5;
 
