@@ -162,43 +162,48 @@ export class PlaceValues implements Around {
     names: readonly string[],
     said: RuntimeFailure,
   ): Promise<{ readonly lost: readonly string[]; readonly failure: RuntimeFailure }> {
+    const needs = (name: string) => neededFor(frame.graph, [name], frame.given).nodes;
     const { nodes } = neededFor(frame.graph, names, frame.given);
     const inOrder = frame.graph.nodes.filter((node) => nodes.has(node) && makesTensors(node));
-    let failure = said;
+    const failure = await this.#firstFailure(frame, inOrder);
+    const culprit = failure?.at ?? null;
+    const lost = culprit === null ? [] : names.filter((name) => needs(name).has(culprit));
+    if (failure !== null && lost.length > 0) return { lost, failure };
+    if (names.length === 1) return { lost: names, failure: said };
+    // What fails makes no tensors, so each value is tried alone.
+    const alone = await this.#failureOf(frame, names.slice(0, 1));
+    if (alone !== null) return { lost: names.slice(0, 1), failure: alone };
+    return this.#lostBy(frame, names.slice(1), said);
+  }
+
+  /** The failure of the first node that fails, found by halving; null where the values of all of them are made. */
+  async #firstFailure(frame: Frame, inOrder: readonly ModelNode[]): Promise<RuntimeFailure | null> {
+    let first: RuntimeFailure | null = null;
     let [low, high] = [0, inOrder.length];
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
-      const outputs = inOrder.slice(0, middle + 1).flatMap((node) => node.outputs.slice(0, 1));
-      try {
-        // oxlint-disable-next-line no-await-in-loop
-        await this.runGraph(
-          frame,
-          outputs.filter((name) => name !== ""),
-        );
-        low = middle + 1;
-      } catch (error) {
-        if (!(error instanceof RuntimeFailure)) throw error;
-        [high, failure] = [middle, error];
-      }
-    }
-    const culprit = inOrder.at(low);
-    if (culprit !== undefined) {
-      const lost = names.filter((name) =>
-        neededFor(frame.graph, [name], frame.given).nodes.has(culprit),
+      const values = inOrder.slice(0, middle + 1).flatMap(({ outputs }) => outputs.slice(0, 1));
+      // oxlint-disable-next-line no-await-in-loop
+      const failure = await this.#failureOf(
+        frame,
+        values.filter((name) => name !== ""),
       );
-      const { message, isLoad } = failure;
-      if (lost.length > 0)
-        return { lost, failure: new RuntimeFailure(message, isLoad, { cause: failure }, culprit) };
+      if (failure === null) low = middle + 1;
+      else [high, first] = [middle, failure];
     }
-    if (names.length === 1) return { lost: names, failure: said };
-    // What fails makes no tensors, so each value is tried alone.
+    if (first === null) return null;
+    return new RuntimeFailure(first.message, first.isLoad, { cause: first }, inOrder[low]);
+  }
+
+  /** The runtime's failure to make values; null where it makes them. */
+  async #failureOf(frame: Frame, names: readonly string[]): Promise<RuntimeFailure | null> {
     try {
-      await this.runGraph(frame, names.slice(0, 1));
+      await this.runGraph(frame, names);
+      return null;
     } catch (error) {
-      if (error instanceof RuntimeFailure) return { lost: names.slice(0, 1), failure: error };
+      if (error instanceof RuntimeFailure) return error;
       throw error;
     }
-    return this.#lostBy(frame, names.slice(1), said);
   }
 
   async runGraph({ graph, opsets, given }: Frame, names: readonly string[]): Promise<Values> {
