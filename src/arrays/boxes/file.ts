@@ -1,10 +1,15 @@
 /** Files by ranges. The system reads and writes at most 2 GiB at once, and less when it likes. */
 
-import * as fs from "node:fs/promises";
-import * as path from "node:path";
+import type * as Fs from "node:fs/promises";
+import type * as Path from "node:path";
 import { isTensorError, malformed } from "../../core/errors.ts";
 import { FILES } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
+import { moduleOfNode } from "./node.ts";
+
+// Loaded only where there are files.
+const fs = moduleOfNode("node:fs/promises") as typeof Fs;
+const path = moduleOfNode("node:path") as typeof Path;
 
 /** Whether an array is in object storage, or anywhere else that has no paths. */
 export const isUrl = (location: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(location);
@@ -25,13 +30,13 @@ export async function isThere(file: string): Promise<boolean> {
 }
 
 /** Opens a file. Close it with {@link closeFile}, which counts open files. */
-export async function openFile(file: string, flags: string): Promise<fs.FileHandle> {
+export async function openFile(file: string, flags: string): Promise<Fs.FileHandle> {
   const handle = await fs.open(file, flags);
   OPEN.files++;
   return handle;
 }
 
-export async function closeFile(handle: fs.FileHandle): Promise<void> {
+export async function closeFile(handle: Fs.FileHandle): Promise<void> {
   await handle.close();
   OPEN.files--;
 }
@@ -61,7 +66,7 @@ export async function makeFolders(folder: string): Promise<void> {
 export async function withFile<T>(
   file: string,
   flags: "r" | "r+" | "w" | "wx",
-  use: (handle: fs.FileHandle) => Promise<T>,
+  use: (handle: Fs.FileHandle) => Promise<T>,
 ): Promise<T> {
   const handle = await openFile(file, flags);
   try {
@@ -100,7 +105,7 @@ export async function syncFolder(folder: string): Promise<void> {
  * @throws TensorError `malformed-file` where the file ends before
  */
 export async function readFully(
-  handle: Pick<fs.FileHandle, "read">,
+  handle: Pick<Fs.FileHandle, "read">,
   into: Uint8Array,
   at: number,
 ): Promise<void> {
@@ -116,7 +121,7 @@ export async function readFully(
 }
 
 export async function writeFully(
-  handle: Pick<fs.FileHandle, "write">,
+  handle: Pick<Fs.FileHandle, "write">,
   from: Uint8Array,
   at: number,
 ): Promise<void> {

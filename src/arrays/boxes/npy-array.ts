@@ -3,8 +3,8 @@
  * divided, in boxes that are contiguous in the file. Only files in C order are taken, because in others no such box is.
  */
 
-import * as fs from "node:fs/promises";
-import * as path from "node:path";
+import type * as Fs from "node:fs/promises";
+import type * as Path from "node:path";
 import { malformed, TensorError } from "../../core/errors.ts";
 import { parseNpyHeaderLength, printNpyHeader, readNpyHeader } from "../npy/header.ts";
 import { printDescr, type ElementType } from "../npy/descr.ts";
@@ -18,8 +18,13 @@ import type { ArrayLocation, ArrayType, ChunkedArray, HeldBytes, PendingArray } 
 import { checkChunkBytes, checkRead, checkStart, checkWrite, type CheckedBox } from "./checks.ts";
 import { isCode, isThere, readFully, withFile, writeFully } from "./file.ts";
 import { areContiguous, defaultChunks } from "./grid.ts";
+import { moduleOfNode } from "./node.ts";
 import { contiguousRuns, type Run } from "./runs.ts";
 import { ARRAYS } from "../../core/limits.ts";
+
+// Loaded only where there are files.
+const fs = moduleOfNode("node:fs/promises") as typeof Fs;
+const path = moduleOfNode("node:path") as typeof Path;
 
 /** Beyond this, nobody counts elements exactly. */
 const MAX_ELEMENTS = Number.MAX_SAFE_INTEGER;
@@ -200,7 +205,7 @@ class NpyArray implements ChunkedArray {
     throw malformed(`the NPY file has the byte ${bytes[position]}, but a bool is 0 or 1`);
   }
 
-  async #writeBox(handle: fs.FileHandle, { start, shape, bytes }: CheckedBox): Promise<void> {
+  async #writeBox(handle: Fs.FileHandle, { start, shape, bytes }: CheckedBox): Promise<void> {
     const { unit, bigEndian } = this.#head.type;
     const from = bigEndian ? bytes.slice() : bytes;
     if (bigEndian) swapBytes(from, unit);
@@ -260,7 +265,7 @@ class PendingNpyArray extends NpyArray implements PendingArray {
 
 /** Reads runs one after the other. Short ones that lie close together are read at once. */
 async function readRuns(
-  handle: fs.FileHandle,
+  handle: Fs.FileHandle,
   runs: readonly Run[],
   into: Uint8Array,
 ): Promise<void> {

@@ -3,7 +3,10 @@
  * files.
  */
 
+import type * as Fs from "node:fs/promises";
 import { defaultChunks } from "../boxes/grid.ts";
+import { checkFiles, moduleOfNode } from "../boxes/node.ts";
+import type * as NpyArrays from "../boxes/npy-array.ts";
 import type { ChunkedArray, PendingArray } from "../boxes/array.ts";
 import { TensorError } from "../../core/errors.ts";
 import { MAX_RANK } from "../../core/tensor/shape.ts";
@@ -13,14 +16,17 @@ import { rowOf } from "../../core/tensor/dtype.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
 import type { CreateOptions } from "./create.ts";
 
-const load = () => import("../boxes/npy-array.ts");
+async function load(path: string): Promise<typeof NpyArrays> {
+  checkFiles(path);
+  return import("../boxes/npy-array.ts");
+}
 
 export async function openNpy(path: string, chunkShape?: readonly number[]): Promise<ChunkedArray> {
-  return (await load()).openNpyArray(path, chunkShape);
+  return (await load(path)).openNpyArray(path, chunkShape);
 }
 
 export async function openPendingNpy(path: string): Promise<PendingArray> {
-  return (await load()).openPendingNpy(path);
+  return (await load(path)).openPendingNpy(path);
 }
 
 /** @throws TensorError `attribute` for options that NPY has nothing for */
@@ -36,10 +42,10 @@ export async function createNpy(path: string, given: CreateOptions): Promise<Pen
   if (dims === undefined || dims.length > MAX_RANK) {
     throw new TensorError("attribute", "a new array needs shape, a list of integers");
   }
-  const { createPendingNpy } = await load();
+  const { createPendingNpy } = await load(path);
   const checked = checkCoordinates(dims, dims.length, "the shape");
   const chunks = chunkShape ?? defaultChunks(checked, rowOf(type).bytes);
-  const fs = await import("node:fs/promises");
+  const fs = moduleOfNode("node:fs/promises") as typeof Fs;
   if (overwrite === true) {
     await fs.rm(`${path}.part`, { force: true });
   } else if ((await fs.stat(path).catch(() => null)) !== null) {

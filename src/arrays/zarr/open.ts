@@ -1,6 +1,7 @@
 /** Arrays by their paths and URLs: opened, or made. */
 
 import type { ChunkedArray, HeldBytes, PendingArray } from "../boxes/array.ts";
+import { checkFiles } from "../boxes/node.ts";
 import { malformed, printValue, TensorError } from "../../core/errors.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
 import { ZarrArray } from "./array.ts";
@@ -156,6 +157,7 @@ function checkLocation(location: unknown): string {
 async function storeOf(location: string, s3?: S3Options): Promise<Store> {
   const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(location) ?? [];
   if (scheme === undefined) {
+    checkFiles(location);
     const { FileStore } = await import("./stores/file-store.ts");
     return new FileStore(location);
   }

@@ -9,8 +9,8 @@ import {
   type Decoded,
   type Release,
 } from "./byte-codec.ts";
+import { moduleOfNode } from "../../boxes/node.ts";
 import { newBytes } from "../chunks/buffers.ts";
-import { zlibOfNode } from "../node.ts";
 
 /** Deflate stores 258 bytes in two bits at best. */
 const RATIO = 1032;
@@ -36,7 +36,7 @@ export function makeDeflateCodec(name: keyof typeof CONTAINERS, level: number): 
     ratio: RATIO,
     held: { decode: () => STATE, encode: () => STATE + ZARR.piece },
     decode(bytes, decoded) {
-      const zlib = zlibOfNode();
+      const zlib = moduleOfNode("node:zlib");
       if (zlib === null) return inflateStream(stream, bytes, decoded);
       // One buffer for all, instead of many of 16 kB that are joined at the end.
       const room = decoded.size + ROOM;
@@ -44,7 +44,7 @@ export function makeDeflateCodec(name: keyof typeof CONTAINERS, level: number): 
       return byCallback((done) => zlib[decompress](bytes, options, done));
     },
     encode(bytes, release) {
-      const zlib = zlibOfNode();
+      const zlib = moduleOfNode("node:zlib");
       if (zlib === null) return deflateStream(stream, bytes);
       return compressed(bytes, release, (chunkSize) => zlib[compress]({ level, chunkSize }));
     },

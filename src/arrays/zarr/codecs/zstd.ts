@@ -8,7 +8,7 @@ import { TensorError } from "../../../core/errors.ts";
 import { ZARR } from "../../../core/limits.ts";
 import { broken, mostCompressed, type ByteCodec, type Decoded, type Held } from "./byte-codec.ts";
 import { byCallback, compressed, join } from "./gzip.ts";
-import { zlibOfNode } from "../node.ts";
+import { moduleOfNode } from "../../boxes/node.ts";
 
 /** A block of 128 kB of one byte takes four. */
 const RATIO = 2 ** 15;
@@ -121,7 +121,7 @@ const hasZstd = (zlib: object): zlib is ZstdOfNode =>
   typeof Reflect.get(zlib, "zstdCompress") === "function";
 
 function zstdOfNode(): ZstdOfNode | null {
-  const zlib: object | null = zlibOfNode();
+  const zlib: object | null = moduleOfNode("node:zlib");
   return zlib !== null && hasZstd(zlib) ? zlib : null;
 }
 

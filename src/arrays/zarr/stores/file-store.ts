@@ -1,8 +1,8 @@
 /** An array in a folder. Files appear whole: each is written under another name beside its place, then renamed. */
 
-import * as plainFs from "node:fs";
-import * as fs from "node:fs/promises";
-import * as path from "node:path";
+import type * as PlainFs from "node:fs";
+import type * as Fs from "node:fs/promises";
+import type * as Path from "node:path";
 import {
   closeFile,
   isCode,
@@ -13,6 +13,7 @@ import {
   withPath,
   writeFully,
 } from "../../boxes/file.ts";
+import { moduleOfNode } from "../../boxes/node.ts";
 import { ZARR } from "../../../core/limits.ts";
 import { join, lengthOf } from "../codecs/gzip.ts";
 import {
@@ -23,6 +24,11 @@ import {
   type Store,
   type StoredObject,
 } from "./store.ts";
+
+// Loaded only where there are files.
+const { constants } = moduleOfNode("node:fs") as typeof PlainFs;
+const fs = moduleOfNode("node:fs/promises") as typeof Fs;
+const path = moduleOfNode("node:path") as typeof Path;
 
 /** Returns what `action` returns, or null where there is no such file. */
 async function ifThere<T>(action: () => Promise<T>): Promise<T | null> {
@@ -36,7 +42,7 @@ async function ifThere<T>(action: () => Promise<T>): Promise<T | null> {
 }
 
 /** A file that is open for reading. */
-const fileSource = (handle: fs.FileHandle, size: number): Source => ({
+const fileSource = (handle: Fs.FileHandle, size: number): Source => ({
   size,
   bytes: null,
   read: (offset, into) => readFully(handle, into, offset),
@@ -69,7 +75,7 @@ async function inFolder<T>(file: string, action: () => Promise<T>): Promise<T> {
   }
 }
 
-async function writeParts(handle: fs.FileHandle, parts: readonly Uint8Array[]): Promise<void> {
+async function writeParts(handle: Fs.FileHandle, parts: readonly Uint8Array[]): Promise<void> {
   const pieces = parts.length > 1 && lengthOf(parts) <= ZARR.joined ? [join(parts)] : parts;
   let at = 0;
   for (const piece of pieces) {
@@ -122,7 +128,7 @@ const putNewFile = (file: string, parts: readonly Uint8Array[]): Promise<boolean
     try {
       await fs.link(beside, file).catch(async (error: unknown) => {
         if (!isCode(error, ...NO_LINKS)) throw error;
-        await fs.copyFile(beside, file, plainFs.constants.COPYFILE_EXCL);
+        await fs.copyFile(beside, file, constants.COPYFILE_EXCL);
       });
       return true;
     } catch (error) {
@@ -216,7 +222,7 @@ class FileStaging implements Staging {
     const [source, file] = [from.fileOf(key), this.#file(name)];
     // Of both files either may be missing: the chunk, or the folder that the copy goes to.
     if ((await ifThere(() => fs.stat(source))) === null) return false;
-    const mode = plainFs.constants.COPYFILE_FICLONE;
+    const mode = constants.COPYFILE_FICLONE;
     await inFolder(file, () => fs.copyFile(source, file, mode));
     await withFile(file, "r+", (handle) => handle.datasync());
     return true;

@@ -1,0 +1,30 @@
+/**
+ * Node's own modules where they are there, as in Node, Bun and Deno; null in a browser. Nothing is imported, so a bundler
+ * for pages has nothing to resolve.
+ */
+
+import type * as Fs from "node:fs";
+import type * as FsPromises from "node:fs/promises";
+import type * as Path from "node:path";
+import type * as Zlib from "node:zlib";
+import { TensorError } from "../../core/errors.ts";
+
+interface Modules {
+  readonly "node:fs": typeof Fs;
+  readonly "node:fs/promises": typeof FsPromises;
+  readonly "node:path": typeof Path;
+  readonly "node:zlib": typeof Zlib;
+}
+
+export function moduleOfNode<Name extends keyof Modules>(name: Name): Modules[Name] | null {
+  const process: { getBuiltinModule?(name: Name): Modules[Name] | undefined } =
+    Reflect.get(globalThis, "process") ?? {};
+  return process.getBuiltinModule?.(name) ?? null;
+}
+
+/** @throws TensorError `attribute` for a path where there are no files, as in a browser */
+export function checkFiles(location: string): void {
+  if (moduleOfNode("node:fs") !== null) return;
+  const sentence = `${location} is a path, but there are no files here; name a URL of https:// or s3://`;
+  throw new TensorError("attribute", sentence);
+}
