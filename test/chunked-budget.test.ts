@@ -173,6 +173,10 @@ test("a job.json with one wrong part is not that of a job", async () => {
   }
   for (const text of ["", "[]", "null", "{"])
     assert.throws(() => parseSpec(text), { code: "malformed-file", message: /^job\.json/ });
+  assert.throws(
+    () => parseSpec("{"),
+    ({ cause }: Error) => cause instanceof SyntaxError,
+  );
 });
 
 test("of updates of one target the last one is taken, or the others are combined with the first", () => {

@@ -11,6 +11,7 @@ import { createOutput } from "../src/arrays/chunked/job/open-arrays.ts";
 import { runBegun, runJob } from "../src/arrays/chunked/run/run-job.ts";
 import { openSpec, readSpec } from "../src/arrays/chunked/job/spec-file.ts";
 import { writeNpy } from "../src/entries/npy.ts";
+import { TensorError } from "../src/core/errors.ts";
 import { tensor } from "../src/core/tensor/tensor.ts";
 import { withFile, writeFully } from "../src/arrays/boxes/file.ts";
 import { checkDisk } from "../src/arrays/chunked/job/disk.ts";
@@ -268,6 +269,26 @@ test("a disk that is full is an error with amounts, and with a path", async () =
     withFile("/dev/full", "r+", (open) => writeFully(open, new Uint8Array(1), 0)),
     { code: "ENOSPC", path: "/dev/full" },
   );
+});
+
+test("the path of an open file is added to errors of the system alone", async () => {
+  const file = path.join(makeHome(), "file");
+  const throwIn = async (error: unknown): Promise<unknown> =>
+    withFile(file, "w", () => Promise.reject(error)).catch((caught: unknown) => caught);
+  const system = Object.assign(new Error("full"), { code: "ENOSPC" });
+  assert.equal(await throwIn(system), system);
+  assert.equal(Reflect.get(system, "path"), file);
+  for (const error of [
+    Object.assign(new Error("full"), { code: "ENOSPC", path: "another" }),
+    new TensorError("malformed-file", "it is broken"),
+    new Error("no code"),
+    { code: "ENOSPC" },
+    "ENOSPC",
+  ]) {
+    const before: unknown = Reflect.get(Object(error), "path");
+    assert.equal(await throwIn(error), error);
+    assert.equal(Reflect.get(Object(error), "path"), before);
+  }
 });
 
 test("a job goes on with the same inputs only", async () => {

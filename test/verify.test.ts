@@ -20,6 +20,7 @@ import { asTensor, equals, tensor, type Tensor, zeros } from "../src/core/tensor
 import { i64, takePutAgain } from "./support/node-models.ts";
 import { dim, tensorType, valueInfo } from "./support/onnx-parts.ts";
 import {
+  branchInFunctionFile,
   functionsFile,
   loopFile,
   loopInBranchFile,
@@ -232,6 +233,32 @@ test("a function that one other function calls runs in the call of that function
   assert.deepEqual(await taken(0), [[[4, 5, 6]]]);
   assert.deepEqual(await taken(1), [[[10, 11, 12]]]);
   assert.match(String(await taken(2)), /"Inner", whose calls do not run$/);
+});
+
+test("a body in a function has the attributes of the call that counts, and calls in it run in that call", async () => {
+  const feeds = {
+    x: tensor("float32", [2, 3], [1, 2, 3, 4, 5, 6]),
+    z: tensor("float32", [2, 3], [7, 8, 9, 10, 11, 12]),
+    c: yes,
+  };
+  const at = async (call: number): Promise<unknown[]> => {
+    const options = { ...makeRuntime(), call };
+    const calls = await listed(captureCalls(branchInFunctionFile(), feeds, options));
+    return calls
+      .toSorted((a, b) => (a.path < b.path ? -1 : 1))
+      .map((one) => [one.path, one.problem ?? [one.call?.node.attributes, one.outputs]]);
+  };
+  const inner = "function d.Inner / row";
+  const outer = 'function d.Outer / If "if" / then_branch / take';
+  const values = (shape: number[], ...all: number[]): Tensor => tensor("float32", shape, all);
+  assert.deepEqual(await at(0), [
+    [inner, [{}, { y: values([1, 1, 3], 4, 5, 6) }]],
+    [outer, [{ axis: 0 }, { t: values([1, 1, 3], 4, 5, 6) }]],
+  ]);
+  assert.deepEqual(await at(1), [
+    [inner, [{}, { y: values([1, 1, 3], 10, 11, 12) }]],
+    [outer, [{ axis: 1 }, { t: values([2, 1, 1], 8, 11) }]],
+  ]);
 });
 
 test("a node in a Scan has the states and slices of the iteration that counts", async () => {

@@ -117,6 +117,8 @@ test("an array of Zarr v2 may lack what has no effect", () => {
   assert.equal(array.fillValue, 0);
 });
 
+const codecs = (...list: Json[]): JsonObject => ({ ...V3, codecs: list });
+
 // prettier-ignore
 const TAKEN: readonly (readonly [string, JsonObject])[] = [
   ["extensions by their names", { ...V3, codecs: [LITTLE, "crc32c"], chunk_key_encoding: "v2" }],
@@ -133,6 +135,12 @@ const TAKEN: readonly (readonly [string, JsonObject])[] = [
   ["the data type as an object", { ...V3, data_type: { name: "float64" } }],
   ["another name of complex64", { ...V3, data_type: "complex_float32", fill_value: [0, "NaN"] }],
   ["zlib of numcodecs", { ...V2, compressor: { id: "zlib", level: 1 } }],
+  ["the lowest level of zlib", { ...V2, compressor: { id: "zlib", level: -1 } }],
+  ["the highest level of zlib", { ...V2, compressor: { id: "zlib", level: 9 } }],
+  ["the lowest levels", codecs(LITTLE, { name: "gzip", configuration: { level: 0 } }, { name: "zstd", configuration: { level: -131072, checksum: true } },
+    { name: "blosc", configuration: { clevel: 0, blocksize: 0, typesize: 1 } })],
+  ["the highest levels", codecs(LITTLE, { name: "gzip", configuration: { level: 9 } }, { name: "zstd", configuration: { level: 22 } },
+    { name: "blosc", configuration: { clevel: 9, blocksize: 2 ** 31 - 1, typesize: 2 ** 31 - 1 } })],
   ["an empty list of filters", { ...V2, filters: [] }],
 ];
 
@@ -142,7 +150,6 @@ for (const [name, json] of TAKEN) {
   });
 }
 
-const codecs = (...list: Json[]): JsonObject => ({ ...V3, codecs: list });
 const grid = (chunk_shape: Json): JsonObject => ({
   ...V3,
   chunk_grid: { name: "regular", configuration: { chunk_shape } },
@@ -201,6 +208,16 @@ const REFUSED: readonly (readonly [string, JsonObject, RegExp, ErrorCode?])[] = 
   ["no byte order", codecs("bytes"), /endian .* "little" or "big"/],
   ["another byte order", codecs({ name: "bytes", configuration: { endian: "pdp" } }), /endian/],
   ["a level of gzip", codecs(LITTLE, { name: "gzip", configuration: { level: 10 } }), /level of gzip .* 0 to 9, got 10/],
+  ["a level of gzip below 0", codecs(LITTLE, { name: "gzip", configuration: { level: -1 } }), /level of gzip .* got -1/],
+  ["half a level of gzip", codecs(LITTLE, { name: "gzip", configuration: { level: 0.5 } }), /level of gzip .* got 0.5/],
+  ["a level of zlib", { ...V2, compressor: { id: "zlib", level: 10 } }, /level of zlib .* -1 to 9, got 10/],
+  ["a level of zlib below -1", { ...V2, compressor: { id: "zlib", level: -2 } }, /level of zlib .* got -2/],
+  ["a level of zstd beyond 22", codecs(LITTLE, { name: "zstd", configuration: { level: 23 } }), /level of zstd .* -131072 to 22, got 23/],
+  ["a level of zstd below -2^17", codecs(LITTLE, { name: "zstd", configuration: { level: -131073 } }), /level of zstd .* got -131073/],
+  ["a clevel of blosc", codecs(LITTLE, { name: "blosc", configuration: { clevel: 10 } }), /clevel of blosc .* 0 to 9, got 10/],
+  ["a clevel of blosc below 0", codecs(LITTLE, { name: "blosc", configuration: { clevel: -1 } }), /clevel of blosc .* got -1/],
+  ["a blocksize of blosc below 0", codecs(LITTLE, { name: "blosc", configuration: { blocksize: -1 } }), /blocksize of blosc .* 0 to 2147483647, got -1/],
+  ["a blocksize of blosc of 2 GiB", codecs(LITTLE, { name: "blosc", configuration: { blocksize: 2 ** 31 } }), /blocksize of blosc .* got 2147483648/],
   ["a level of zstd", codecs(LITTLE, { name: "zstd", configuration: { level: "9" } }), /level of zstd .* got "9"/],
   ["a checksum of zstd", codecs(LITTLE, { name: "zstd", configuration: { checksum: 1 } }), /true or false/],
   ["a compressor of blosc", codecs(LITTLE, { name: "blosc", configuration: { cname: "constructor" } }), /"constructor"/],

@@ -332,6 +332,44 @@ export const twoCallsFile = (): Uint8Array => {
 };
 
 /**
+ * A model that calls `Outer` of x with the axis 0, then of z with the axis 1. In the branch of `Outer` that `c` takes, `take`
+ * takes row or column 1, and a call of `Inner`, the only one, takes row 1.
+ */
+export const branchInFunctionFile = (): Uint8Array => {
+  const call = (op: string, inputs: readonly string[], to: string, ...more: Bytes[]): Bytes =>
+    node(op, inputs, to, "", text(NODE.domain, "d"), ...more);
+  const then = graph(
+    "then",
+    "t",
+    call("Inner", ["x", "i"], "inner"),
+    node("Gather", ["x", "i"], "t", "take", reference("axis", "where")),
+  );
+  const otherwise = graph("else", "e", node("Identity", ["x"], "e"));
+  const type = tensorType(FLOAT, dim(2), dim(3));
+  return file(
+    int(MODEL.irVersion, 8),
+    bytes(MODEL.graph, [
+      ...graph(
+        "main",
+        "b",
+        call("Outer", ["x", "i", "c"], "a", integer("where", 0)),
+        call("Outer", ["z", "i", "c"], "b", integer("where", 1)),
+      ),
+      ...indices("i", 1),
+      ...bytes(GRAPH.input, valueInfo("x", type)),
+      ...bytes(GRAPH.input, valueInfo("z", type)),
+      ...bytes(GRAPH.input, valueInfo("c", tensorType(9))),
+    ]),
+    opset(18),
+    opset(1, "d"),
+    functionOf("Inner", ["x", "i"], "y", [node("Gather", ["x", "i"], "y", "row")]),
+    functionOf("Outer", ["x", "i", "c"], "z", [
+      node("If", ["c"], "z", "if", ...branches(then, otherwise)),
+    ]),
+  );
+};
+
+/**
  * A Scan over the columns of x [2, 3], last column first, whose state `turn` turns round in each iteration.
  * @param isPlain a Scan over the rows, in their order, which no attribute says
  */
