@@ -5,17 +5,19 @@ import { test } from "node:test";
 import { full, zeros } from "../src/entries/index.ts";
 import { makeCliFolder } from "./support/cli-files.ts";
 import { fails, inOrder, prints, refuses, testRows } from "./support/cli.ts";
+import { newestOf, newestTitle } from "./support/newest.ts";
 
 const folder = makeCliFolder();
 const { json, ndscatter, save } = folder;
 
+const ND = newestTitle("ScatterND");
 const NAMED = "data=d.npy indices=i.npy updates=u.npy";
 const FAR = "data=d.npy indices=far.npy updates=u.npy";
 
 testRows(folder, [
   refuses(
     "explain ScatterND d.npy i.npy",
-    "ScatterND-18 needs data, indices, updates, but there is no file for updates",
+    `${ND} needs data, indices, updates, but there is no file for updates`,
   ),
   refuses("explain ScatterND --attr axis=0 d.npy i.npy u.npy", /there is no attribute "axis"/),
   fails("explain model.none d.npy", "model.none: no such file or directory"),
@@ -62,7 +64,7 @@ testRows(folder, [
   ),
   fails(
     "explain ScatterND d.npy i.npy u3.npy",
-    /ScatterND-18: updates\.shape must be/,
+    new RegExp(String.raw`${ND}: updates\.shape must be`),
     /got \[3, 2\]!\noutput is data\.shape = \[4, 2\]\n\ndata: float32\[4, 2\]\n/,
   ),
   // What is too large to draw has no marks, and of a large output no element is explained.
@@ -78,7 +80,7 @@ testRows(folder, [
 
 const EXPLAIN_ADD = "explain ScatterND --attr reduction=add d.npy twice.npy u3.npy";
 
-const SCATTER_TEXT = `ScatterND-18
+const SCATTER_TEXT = `${ND}
 
 updates must be indices.shape[:-1] ++ data.shape[1:] = [3] ++ [2] = [3, 2], got [3, 2]
 output is data.shape = [4, 2]
@@ -193,7 +195,7 @@ test("wrong shapes and bad indices are all shown", async () => {
   const result = await ndscatter("explain ScatterND d.npy i4.npy u3.npy");
   assert.equal(
     result.stdout,
-    `ScatterND-18
+    `${ND}
 
 updates must be indices.shape[:-1] ++ data.shape[2:] = [2] ++ [] = [2], got [3, 2]!
 output is data.shape = [4, 2]
@@ -220,7 +222,10 @@ updates: float32[3, 2]
 ! out of range
 `,
   );
-  assert.match(result.stderr, /^ndscatter: ScatterND-18: updates\.shape must be .*\n$/);
+  assert.match(
+    result.stderr,
+    new RegExp(String.raw`^ndscatter: ${ND}: updates\.shape must be .*\n$`),
+  );
   assert.equal(result.status, 1);
 });
 
@@ -232,7 +237,11 @@ const from = (order: number, index: number, place: number) => ({
 const step = { kind: "update", by: "none" };
 
 const SCATTER_FACTS = {
-  operator: { name: "ScatterND", domain: "ai.onnx", sinceVersion: 18 },
+  operator: {
+    name: "ScatterND",
+    domain: "ai.onnx",
+    sinceVersion: newestOf("ScatterND").sinceVersion,
+  },
   inputs: [
     { name: "data", role: "data", dtype: "float32", shape: [4, 2] },
     { name: "indices", role: "indices", dtype: "int64", shape: [3, 1] },
@@ -343,7 +352,7 @@ test("explain --json has the reads of a gather, and the errors of a failure", as
     reads: [{ at: [0], index: { at: [0], given: [0], axes: [0], places: [0] }, target: [0] }],
   });
   const failed = await json("explain ScatterND d.npy far.npy u.npy");
-  const message = "ScatterND-18: indices[1, 0] is 9, but axis 0 of data [4, 2] takes -4..3";
+  const message = `${ND}: indices[1, 0] is 9, but axis 0 of data [4, 2] takes -4..3`;
   const bad = { input: "indices", at: [1, 0], axis: 0, got: 9, expected: [-4, 3] };
   assert.deepEqual(pick(failed, "error", "badCount", "badIndices", "output"), {
     error: { code: "index-out-of-range", message, ...bad },

@@ -6,10 +6,12 @@ import { test } from "node:test";
 import { equals, zeros } from "../src/entries/index.ts";
 import { ADDED, DATA, makeCliFolder } from "./support/cli-files.ts";
 import { fails, prints, refuses, testRows } from "./support/cli.ts";
+import { newestTitle } from "./support/newest.ts";
 
 const folder = makeCliFolder();
 const { at, json, load, ndscatter, save } = folder;
 
+const ND = newestTitle("ScatterND");
 const LARGE = "run large.onnx --node";
 const SUM =
   "run ScatterElementsUpdate line.npy lines.npy line.npy axis.npy --attr reduction=sum --attr";
@@ -28,13 +30,10 @@ testRows(folder, [
   ),
   refuses(
     "run ScatterND d.npy i.npy",
-    "ScatterND-18 needs data, indices, updates, but there is no file for updates",
+    `${ND} needs data, indices, updates, but there is no file for updates`,
   ),
   refuses("run ScatterND d.npy i.npy u.npy y.npy", /no input left for y\.npy/),
-  refuses(
-    "run ScatterND x=d.npy",
-    "ScatterND-18 has no input x; its inputs are data, indices, updates",
-  ),
+  refuses("run ScatterND x=d.npy", `${ND} has no input x; its inputs are data, indices, updates`),
   refuses(
     "run ScatterND d.npy i.npy u.npy -o out.txt",
     "out.txt must end in .npy or .pb, which tells its format",
@@ -58,7 +57,7 @@ testRows(folder, [
   fails("run ScatterND cut.npy i.npy u.npy", /^cut\.npy: /),
   fails(
     "run ScatterND d.npy far.npy u.npy",
-    "ScatterND-18: indices[1, 0] is 9, but axis 0 of data [4, 2] takes -4..3",
+    `${ND}: indices[1, 0] is 9, but axis 0 of data [4, 2] takes -4..3`,
   ),
   fails("run ScatterND d.npy i.npy u.npy -o no/out.npy", "no/out.npy: no such file or directory"),
   fails("run large.onnx d.npy u.npy", /^large\.onnx: .*Relu at opset 18/),
@@ -75,7 +74,7 @@ testRows(folder, [
   fails("compare large.onnx --node first", /^large\.onnx: .* not run here: Relu at opset 18/),
   fails(
     "run ScatterND --debug d.npy far.npy u.npy",
-    /^ScatterND-18: .*\nTensorError: .*\n +at .*[\s\S]*code: 'index-out-of-range'/,
+    new RegExp(String.raw`^${ND}: .*\nTensorError: .*\n +at .*[\s\S]*code: 'index-out-of-range'`),
   ),
 ]);
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { roleOf } from "../src/core/operators/operator.ts";
+import { NEWEST_OPSETS, roleOf } from "../src/core/operators/operator.ts";
 import { findVersion, lookUp, operators, resolve } from "../src/core/operators/registry.ts";
 import { isTensorError } from "../src/core/errors.ts";
 
@@ -81,6 +81,12 @@ test("the versions of an operator stand together, oldest first", () => {
     const older = rows.slice(first, position);
     assert.ok(older.every((row) => row.name === name && row.domain === domain));
     assert.ok(older.every((row) => row.sinceVersion < sinceVersion));
+  }
+});
+
+test("no version came after the newest opset of its domain", () => {
+  for (const { domain, name, sinceVersion, opset = sinceVersion } of operators()) {
+    assert.ok(opset <= NEWEST_OPSETS[domain], `${name}-${sinceVersion} of ${domain}`);
   }
 });
 

@@ -117,7 +117,7 @@ export const INDEX_ROWS: readonly FindingRow[] = [
   { ids: [], of: scatterElements({ data: BOOL("N", 3), indices: i64([1, 3], 4, 4, 4), updates: BOOL(1, 3) }) },
   { ids: [], of: scatterND({ indices: i64([2, 1], 1, 2), attributes: { reduction: "max" } }) },
   // Which reduction it is, an unknown word does not say.
-  { ids: ["reduction-unknown"], of: scatterND({ indices: i64([2, 1], 3, 3), attributes: { reduction: "mean" } }) },
+  { ids: ["reduction-unknown"], of: scatterND({ indices: i64([2, 1], 3, 3), attributes: { reduction: "median" } }) },
   { ids: [], of: gatherND({ data: F32(8), indices: i64([2, 1], 1, 1) }) },
   { ids: [], of: ovGatherND({ data: F32(2, 4), indices: i64([2, 1], 1, 1), attributes: { batch_dims: 1 } }) },
   // Positions of sequences.

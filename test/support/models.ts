@@ -4,7 +4,12 @@ import { integerRange, reductionsOf, type DType } from "../../src/core/tensor/dt
 import { buildModel, type AttributeInput, type Model } from "../../src/entries/onnx.ts";
 import { typesOf } from "../../src/core/operators/rows.ts";
 import { reductionOf } from "../../src/core/operators/settings.ts";
-import { roleOf, type OperatorVersion, type Role } from "../../src/core/operators/operator.ts";
+import {
+  NEWEST_OPSETS,
+  roleOf,
+  type OperatorVersion,
+  type Role,
+} from "../../src/core/operators/operator.ts";
 import { operators } from "../../src/core/operators/registry.ts";
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { randomTensor, type Random } from "./random.ts";
@@ -26,12 +31,12 @@ interface Sketch {
   readonly attributes: Record<string, AttributeInput>;
 }
 
-/** The last opset in which a version is in force; the newest of ai.onnx is 28. */
+/** The last opset in which a version of ai.onnx is in force. */
 export function lastOpset({ name, domain, sinceVersion }: OperatorVersion): number {
   const next = operators().find(
     (one) => one.name === name && one.domain === domain && one.sinceVersion > sinceVersion,
   );
-  return (next?.sinceVersion ?? 29) - 1;
+  return next === undefined ? NEWEST_OPSETS["ai.onnx"] : next.sinceVersion - 1;
 }
 
 /** @param opset of the model, for versions of ai.onnx */
