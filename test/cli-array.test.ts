@@ -15,6 +15,7 @@ import {
   testRows,
 } from "./support/cli.ts";
 import { setLimits } from "./support/limits.ts";
+import { writtenCodecs } from "./support/zarr-cases.ts";
 
 const folder = makeFolder();
 const { at, json, ndscatter, save } = folder;
@@ -248,6 +249,12 @@ test("--force replaces an array, of either format", async () => {
   await ndscatter("array a.zarr -o force.npy");
   await ndscatter("array a.npy -o force.npy --force");
   assert.deepEqual(fs.readFileSync(at("force.npy")), fs.readFileSync(at("a.npy")));
+});
+
+test("the help of array names every codec that needs no configuration", async () => {
+  const { stdout } = await ndscatter("array --help");
+  const about = stdout.slice(stdout.indexOf("\n--codec "), stdout.indexOf("\nExamples:"));
+  for (const codec of writtenCodecs()) assert.match(about, new RegExp(`\\b${codec}\\b`));
 });
 
 test("a signal removes what was begun", async () => {

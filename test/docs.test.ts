@@ -15,17 +15,20 @@ import { ERROR_CODES, isTensorError } from "../src/core/errors.ts";
 import { gatherND, scatterND } from "../src/core/functions.ts";
 import { writeNpy } from "../src/entries/npy.ts";
 import { FINDINGS, VERDICTS, writeModel, type Model } from "../src/entries/onnx.ts";
+import { NEWEST_OPSETS } from "../src/core/operators/operator.ts";
 import { operators } from "../src/core/operators/registry.ts";
 import { DTYPE_NAMES, isArithmetic, REDUCTIONS, reductionsOf } from "../src/core/tensor/dtype.ts";
 import { tensor } from "../src/core/tensor/tensor.ts";
 import { REASONS } from "./cases/convert-reasons.ts";
 import { EXAMPLES } from "./cases/examples.ts";
+import { commandsIn } from "./support/cli.ts";
 import {
   assertPrints,
   blocksOf,
   exists,
   inFolder,
   markedRows,
+  ndscatter,
   needsRuntime,
   quotedIn,
   read,
@@ -33,6 +36,7 @@ import {
   runBlock,
   tablesOf,
 } from "./support/documents.ts";
+import { codecNames } from "./support/zarr-cases.ts";
 
 const DOCUMENTS = [
   "README.md",
@@ -291,6 +295,21 @@ test("the examples of zarr.md are what the code and the command say", async () =
   assert.deepEqual(await assertPrints(shown), [0]);
 });
 
+test("zarr.md has a row for every codec, and no other", () => {
+  const table = tablesOf(read("docs/zarr.md")).find(({ head }) => head[1] === "by");
+  const listed = table?.rows.flatMap(([codecs]) => quotedIn(codecs));
+  assert.deepEqual(listed?.toSorted(), codecNames().toSorted());
+});
+
+test("every command is shown in the README or in docs/", async () => {
+  const shown = DOCUMENTS.map(read).join("\n");
+  for (const command of commandsIn((await ndscatter("--help")).stdout)) {
+    if (command === "version") continue;
+    const advice = `ndscatter ${command}: show it in README.md, "The command line"`;
+    assert.match(shown, new RegExp(`\\bndscatter ${command}\\b(?!-)`), advice);
+  }
+});
+
 test("the example of inspect.md is what the command and the code say", async () => {
   const [shown] = blocksOf(read("docs/inspect.md"), "text");
   const [code] = blocksOf(read("docs/inspect.md"), "ts");
@@ -338,6 +357,17 @@ test("convert.md lists every operator with what the other format calls it", () =
   for (const [onnx, openvino] of listed) {
     for (const name of names(onnx)) assert.deepEqual(inOther(name, "openvino"), names(openvino));
     for (const name of names(openvino)) assert.deepEqual(inOther(name, "ai.onnx"), names(onnx));
+  }
+});
+
+test("convert.md and the changelog say up to which opset of ONNX operators are converted", () => {
+  const { "ai.onnx": newest } = NEWEST_OPSETS;
+  const sentences = {
+    "docs/convert.md": `all operators of ai.onnx are converted, opset 1 to ${newest}.`,
+    "CHANGELOG.md": `All operators of ai.onnx up to opset ${newest} are`,
+  };
+  for (const [file, sentence] of Object.entries(sentences)) {
+    assert.ok(read(file).replaceAll(/\s+/g, " ").includes(sentence), `${file}: ${sentence}`);
   }
 });
 

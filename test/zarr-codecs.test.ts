@@ -14,6 +14,7 @@ import { makeZstdCodec } from "../src/arrays/zarr/codecs/zstd.ts";
 import { BLOSC_CHUNKS } from "./cases/blosc-chunks.ts";
 import { hexBytes } from "./support/npy-file.ts";
 import { randomFrom } from "./support/random.ts";
+import { COMPRESSION, missingCodecs } from "./support/zarr-cases.ts";
 
 // RFC 3720, section B.4.
 const VECTORS: readonly (readonly [string, number[], number])[] = [
@@ -93,6 +94,11 @@ for (const [at, codec] of CODECS.entries()) {
     }
   });
 }
+
+test("every codec is encoded and decoded here, and by the random arrays of test/support/zarr-cases.ts", () => {
+  assert.deepEqual(missingCodecs([CODECS.map(({ name }) => name)]), []);
+  assert.deepEqual(missingCodecs(COMPRESSION), []);
+});
 
 const refusesBytes = (codec: ByteCodec, bytes: Uint8Array, size: number, says: RegExp) =>
   assert.rejects(() => codec.decode(bytes, { size, isExact: true }), says);

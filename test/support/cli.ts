@@ -136,6 +136,13 @@ export function makeFolder(): Folder {
   };
 }
 
+/** The names of the commands that a help lists, without the command `help`. */
+export function commandsIn(help: string): string[] {
+  const [, list] = help.split("\nCommands:\n");
+  const names = [...list.split("\n\n")[0].matchAll(/^ {2}(\S+)/gm)].map(([, name]) => name);
+  return names.filter((name) => name !== "help");
+}
+
 /** All of a text, or what is found in it. */
 type Pattern = string | RegExp;
 

@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { makePipeline } from "../../src/arrays/zarr/chunks/pipeline.ts";
+import { messageOf } from "../../src/core/errors.ts";
 import { DTYPE_NAMES, DTYPES, isNumericStorage, type DType } from "../../src/core/tensor/dtype.ts";
 import { product } from "../../src/core/tensor/shape.ts";
 import { bytesOf } from "../../src/core/tensor/storage.ts";
@@ -25,7 +27,8 @@ const axis = fc.record({
   length: fc.double({ min: 0, max: 1, noNaN: true }),
 });
 
-const compression = fc.constantFrom<readonly (string | Codec)[]>(
+/** The codecs behind `bytes` or shards. A test asks for each that can be written. */
+export const COMPRESSION: readonly (readonly (string | Codec)[])[] = [
   [],
   ["crc32c"],
   ["gzip"],
@@ -34,7 +37,30 @@ const compression = fc.constantFrom<readonly (string | Codec)[]>(
   [{ name: "blosc", configuration: { cname: "lz4", shuffle: "bitshuffle" } }],
   ["zstd", "crc32c"],
   ["gzip", "zstd"],
-);
+];
+
+/** The names of all codecs, as the refusal of an unknown one lists them. */
+export function codecNames(): readonly string[] {
+  try {
+    makePipeline("uint8", [1], [{ name: "unheard-of" }], "x.zarr");
+  } catch (error) {
+    const [, names] = /is not known here, only (.*)$/.exec(messageOf(error)) ?? assert.fail();
+    return names.split(", ");
+  }
+  return assert.fail("an unknown codec is refused");
+}
+
+const OF_ELEMENTS = ["bytes", "transpose", "sharding_indexed"];
+
+/** The codecs from bytes to bytes that arrays can be created with; zlib is only read, in v2. */
+export const writtenCodecs = (): readonly string[] =>
+  codecNames().filter((name) => !OF_ELEMENTS.includes(name) && name !== "zlib");
+
+/** Which codecs are in no list of `lists`. */
+export function missingCodecs(lists: readonly (readonly (string | Codec)[])[]): readonly string[] {
+  const names = lists.flat().map((codec) => (typeof codec === "string" ? codec : codec.name));
+  return writtenCodecs().filter((name) => !names.includes(name));
+}
 
 export const zarrCases = fc.record({
   dtype: fc.constantFrom(...NUMERIC),
@@ -42,7 +68,7 @@ export const zarrCases = fc.record({
   isSharded: fc.boolean(),
   transposes: fc.integer({ min: 0, max: 2 }),
   endian: fc.constantFrom("little", "big"),
-  compression,
+  compression: fc.constantFrom(...COMPRESSION),
   seed: fc.nat(),
 });
 
