@@ -27,6 +27,7 @@ import {
   tensorScatter,
   typed,
 } from "../support/node-models.ts";
+import { newestOf } from "../support/newest.ts";
 
 export interface Rewrite {
   readonly name: string;
@@ -82,6 +83,13 @@ const INLINE: Partial<ModelSpec> = {
   ],
 };
 
+/** The newest version of an operator of openvino, by its opset, as nodes of an IR name it. */
+function newest(op: string): string {
+  const { sinceVersion, opset = sinceVersion } = newestOf(op, "openvino");
+  return `${op}-${opset}`;
+}
+const ND_UPDATE = newest("ScatterNDUpdate");
+
 // prettier-ignore
 const WITHIN_ONNX: readonly Rewrite[] = [
   { name: "ScatterND keeps what a newer opset has",
@@ -134,25 +142,25 @@ const WITHIN_ONNX: readonly Rewrite[] = [
 // prettier-ignore
 const TO_OPENVINO: readonly Rewrite[] = [
   { name: "add is sum, and indices stay int64", of: scatterND({ ...FREE_ND, attributes: { reduction: "add" } }),
-    to: OPENVINO, nodes: ['ScatterNDUpdate-15 data indices updates reduction="sum"'] },
+    to: OPENVINO, nodes: [`${ND_UPDATE} data indices updates reduction="sum"`] },
   { name: "mul is prod", of: scatterElements({ ...FREE_EL, opset: 16, attributes: { reduction: "mul" } }), to: OPENVINO,
-    nodes: ['ScatterElementsUpdate-12 data indices updates y/axis reduction="prod"'],
+    nodes: [`${newest("ScatterElementsUpdate")} data indices updates y/axis reduction="prod"`],
     constants: { "y/axis": i64([], 0) } },
   { name: "what is said stays said", to: OPENVINO,
     of: scatterElements({ ...FREE_EL, attributes: { reduction: "none", axis: -1 } }),
-    nodes: ['ScatterElementsUpdate-12 data indices updates y/axis reduction="none"'],
+    nodes: [`${newest("ScatterElementsUpdate")} data indices updates y/axis reduction="none"`],
     constants: { "y/axis": i64([], -1) } },
   { name: "an older opset has older versions", of: scatterND(ND), to: OPENVINO_14,
     nodes: ["ScatterNDUpdate-4 data indices/nonnegative updates"],
     constants: { "indices/nonnegative": i64([2, 1], 1, 3) } },
   { name: "GatherND keeps its batches", to: OPENVINO,
     of: gatherND({ data: F32(2, 4), indices: I64(2, 1), attributes: { batch_dims: 1 } }),
-    nodes: ["GatherND-8 data indices batch_dims=1"] },
+    nodes: [`${newest("GatherND")} data indices batch_dims=1`] },
   { name: "the axis of Gather is an input", of: gather({ ...FREE_G, opset: 1, attributes: { axis: 1 } }), to: OPENVINO,
-    nodes: ["Gather-8 data indices y/axis"], constants: { "y/axis": i64([], 1) } },
+    nodes: [`${newest("Gather")} data indices y/axis`], constants: { "y/axis": i64([], 1) } },
   { name: "GatherElements counts from the front, and says its axis",
     of: gatherElements({ data: F32(2, 3), indices: i64([2, 1], 1, -2) }), to: OPENVINO,
-    nodes: ["GatherElements-6 data indices/nonnegative axis=0"],
+    nodes: [`${newest("GatherElements")} data indices/nonnegative axis=0`],
     constants: { "indices/nonnegative": i64([2, 1], 1, 0) } },
   { name: "tuples count along the axes of their places", to: OPENVINO_4,
     of: scatterND({ opset: 11, data: F32(4, 3), indices: i64([2, 2], -1, -1, -4, 2), updates: F32(2) }),
@@ -163,7 +171,8 @@ const TO_OPENVINO: readonly Rewrite[] = [
     nodes: ["GatherND-5 data indices/nonnegative batch_dims=1"],
     constants: { "indices/nonnegative": i64([2, 1], 2, 0) } },
   { name: "Constant and Identity go, Cast is Convert", of: onnxModel(13, INLINE), to: OPENVINO,
-    nodes: ['Convert-1 given destination_type="i64"', "ScatterNDUpdate-15 data i updates", "Gather-8 s zero y/axis"],
+    nodes: ['Convert-1 given destination_type="i64"', `${ND_UPDATE} data i updates`,
+      `${newest("Gather")} s zero y/axis`],
     constants: { zero: i64([1], 0), "y/axis": i64([], 0) } },
   { name: "Identity of an output is Convert", of: identity(), to: OPENVINO,
     nodes: ['Convert-1 data destination_type="f32"'] },

@@ -50,16 +50,17 @@ export function codecNames(): readonly string[] {
   return assert.fail("an unknown codec is refused");
 }
 
-const OF_ELEMENTS = ["bytes", "transpose", "sharding_indexed"];
+const OF_ELEMENTS = new Set(["bytes", "transpose", "sharding_indexed"]);
 
 /** The codecs from bytes to bytes that arrays can be created with; zlib is only read, in v2. */
 export const writtenCodecs = (): readonly string[] =>
-  codecNames().filter((name) => !OF_ELEMENTS.includes(name) && name !== "zlib");
+  codecNames().filter((name) => !OF_ELEMENTS.has(name) && name !== "zlib");
 
 /** Which codecs are in no list of `lists`. */
 export function missingCodecs(lists: readonly (readonly (string | Codec)[])[]): readonly string[] {
-  const names = lists.flat().map((codec) => (typeof codec === "string" ? codec : codec.name));
-  return writtenCodecs().filter((name) => !names.includes(name));
+  const named = lists.flat().map((codec) => (typeof codec === "string" ? codec : codec.name));
+  const names = new Set(named);
+  return writtenCodecs().filter((name) => !names.has(name));
 }
 
 export const zarrCases = fc.record({
