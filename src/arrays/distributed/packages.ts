@@ -1,6 +1,6 @@
 /**
- * BullMQ and its Redis client: optional packages, looked up when they are asked for. The types say as much of them as is
- * used, so that the package's own types need neither.
+ * BullMQ and its Redis client: optional packages, which are looked up when a function needs them. The types here have only
+ * the parts that are used, so that the package's own types depend on neither.
  */
 
 import { createRequire } from "node:module";
@@ -132,7 +132,7 @@ export const loadBullmq = async (from: string | undefined): Promise<Bullmq> =>
 
 /**
  * Connects to Redis once, so that a wrong address is an error at once. Later the client connects again by itself.
- * @param onLost is told in a sentence each time the connection is lost
+ * @param onLost is called with a sentence each time the connection is lost
  */
 export async function connect(
   connection: Connection,

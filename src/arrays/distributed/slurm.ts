@@ -6,6 +6,7 @@
 
 import { remainingTasks, type Job, type Stage, type StageName } from "../chunked/job/job.ts";
 import { DEFAULT_MEMORY } from "../chunked/run/pool.ts";
+import { checkCount } from "../chunked/stages/budget.ts";
 import { printValue, TensorError } from "../../core/errors.ts";
 import { currentStage, type Core } from "./core.ts";
 import { printNumbers } from "./ranges.ts";
@@ -170,9 +171,8 @@ function checkOptions(options: SlurmOptions): void {
   const { command, tasksPerElement, mostElements, atOnce, threads, memory } = options;
   const counts = { tasksPerElement, mostElements, atOnce, threads, memory };
   for (const [name, value] of Object.entries(counts)) {
-    if (value !== undefined && (!Number.isSafeInteger(value) || value < 1)) {
-      throw new TensorError("attribute", `${name} must be a positive integer, got ${value}`);
-    }
+    if (value !== undefined) checkCount(name, value);
   }
-  if (command?.length === 0) throw new TensorError("attribute", "command has no word");
+  if (command?.length === 0)
+    throw new TensorError("attribute", "command must have at least one word");
 }

@@ -3,7 +3,8 @@
 import * as path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Job, StageName } from "../chunked/job/job.ts";
-import { printValue, TensorError } from "../../core/errors.ts";
+import { checkCount } from "../chunked/stages/budget.ts";
+import { TensorError } from "../../core/errors.ts";
 import { DISTRIBUTED } from "../../core/limits.ts";
 import { currentStage, finalFailure, type Core } from "./core.ts";
 import {
@@ -39,13 +40,13 @@ export interface SubmitOptions {
   /** Takes the job back: tasks that run are finished, and no others begin, unless someone else waits for the job. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: SubmitProgress) => void;
-  /** Told what went wrong and will be tried again, in a sentence. */
+  /** Called with a sentence about each error after which the work is tried again. */
   readonly onNote?: (sentence: string) => void;
   /** A folder whose `node_modules` may hold BullMQ, where the package's own do not. */
   readonly from?: string;
 }
 
-/** A look may take this part of the time: a folder of 10,000 tasks on NFS takes a while to list. */
+/** The part of the time that may go into looking at the folder: NFS takes a while to list 10,000 tasks. */
 const SHARE = 0.1;
 
 /**
@@ -56,13 +57,8 @@ const SHARE = 0.1;
 export async function submit(core: Core, folder: string, options: SubmitOptions): Promise<void> {
   const { connection, queue: name = QUEUE, from, signal, onNote = () => {} } = options;
   const { attempts = 3, tasksPerJob = 1 } = options;
-  for (const [name, value] of Object.entries({ attempts, tasksPerJob })) {
-    if (Number.isSafeInteger(value) && value >= 1) continue;
-    throw new TensorError(
-      "attribute",
-      `${name} must be a positive integer, got ${printValue(value)}`,
-    );
-  }
+  checkCount("attempts", attempts);
+  checkCount("tasksPerJob", tasksPerJob);
   signal?.throwIfAborted();
   // The workers get the path, and may run in other folders.
   const job = await core.openJob(path.resolve(folder));
@@ -92,7 +88,7 @@ class Submission {
   /** True if the caller was told that no worker listens, and no worker has listened since. */
   #isAlone = false;
   #countedAt = -Infinity;
-  /** Whether a look at the queue has not ended. */
+  /** True while a look at the queue has not ended. */
   #isFollowing = false;
   #failure: { readonly error: unknown } | null = null;
 
@@ -138,7 +134,7 @@ class Submission {
     this.#isFollowing = false;
   }
 
-  /** What an earlier attempt left is in the way, since ids are fixed. */
+  /** Adds the root. The root of an earlier attempt is removed first, because ids are fixed. */
   async #begin(): Promise<void> {
     const earlier = await this.#queue.getJob(this.#id);
     if (earlier !== undefined) await this.#clear(earlier);
@@ -148,11 +144,11 @@ class Submission {
   async #clear(root: QueuedJob): Promise<void> {
     const state = await root.getState();
     if (state !== "failed" && state !== "completed") return;
-    // Someone else may have removed it, or added another, which then is as good as ours.
+    // Another caller may have removed it, or added a new one, which serves as well.
     await root.remove({ removeChildren: false }).catch(() => {});
   }
 
-  /** Does nothing where the root is there. */
+  /** Adds the root; does nothing if the queue has it. */
   async #add(): Promise<void> {
     const { attempts, tasksPerJob } = this.#options;
     const { folder, id } = this.#job;
@@ -178,7 +174,7 @@ class Submission {
     return false;
   }
 
-  /** Looks at what the queue makes of the job. */
+  /** Looks at the root in the queue: adds it again if Redis has lost it, and throws its error if it failed. */
   async #follow(): Promise<void> {
     if (performance.now() - this.#countedAt > DISTRIBUTED.count) {
       this.#countedAt = performance.now();

@@ -45,7 +45,7 @@ export interface WorkerOptions {
   /** A folder whose `node_modules` may hold BullMQ, where the package's own do not. */
   readonly from?: string;
   readonly onDone?: (tasks: TasksDone) => void;
-  /** Told what went wrong and will be tried again, in a sentence. */
+  /** Called with a sentence about each error after which the work is tried again. */
   readonly onNote?: (sentence: string) => void;
 }
 
@@ -63,7 +63,7 @@ export interface JobWorker {
  */
 const MAX_STALLED_COUNT = 10;
 
-/** Range jobs are far shorter. */
+/** The most tasks of one entry of the queue. Real entries have far fewer. */
 const MOST_TASKS = 10_000_000;
 
 type Bullmq = Awaited<ReturnType<typeof loadBullmq>>;
@@ -201,12 +201,12 @@ class TaskRunner {
     return this.#aborted.signal.aborted;
   }
 
-  /** No task begins any more. */
+  /** Begins no more tasks. */
   stop(): void {
     this.#isStopped = true;
   }
 
-  /** Tasks that run are given up. */
+  /** Gives up the tasks that run. */
   abort(): void {
     this.#isStopped = true;
     this.#aborted.abort();
@@ -219,7 +219,7 @@ class TaskRunner {
     const { folder, stage, tasks } = job.data as TaskData;
     const numbers = parseNumbers(String(tasks), MOST_TASKS);
     if (typeof folder !== "string" || typeof stage !== "string" || numbers === null) {
-      throw new UnrecoverableError(`${job.id} in the queue is no job of ndscatter`);
+      throw new UnrecoverableError(`the entry ${job.id} of the queue must be a job of ndscatter`);
     }
     const { signal } = this.#aborted;
     for (const task of numbers) {
@@ -284,7 +284,7 @@ async function checkSeen(folder: string, cause: unknown): Promise<void> {
   }
 }
 
-/** The package's own errors say what is wrong; of others it helps to know where they happened. */
+/** The sentence of an error. One that may come from the machine names the task and the machine. */
 function sentenceOf(error: unknown, stage: StageName, task: number): string {
   const message = messageOf(error);
   return isTensorError(error) && error.code !== "engine"

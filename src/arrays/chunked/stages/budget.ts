@@ -138,7 +138,7 @@ export function blockShapeFor(
   }
 }
 
-/** @throws TensorError `attribute` for what is no positive integer */
+/** @throws TensorError `attribute` unless `value` is a positive integer */
 export function checkCount(name: string, value: unknown): void {
   if (Number.isSafeInteger(value) && Number(value) >= 1) return;
   const sentence = `${name} must be a positive integer, got ${printValue(value)}`;
