@@ -1,4 +1,4 @@
-/** What became of calls on the GPU: which of them failed, why, and which results therefore have no contents. */
+/** The outcomes of calls on the GPU: which calls failed, why, and which results therefore have no contents. */
 
 import type { TensorError } from "../../core/errors.ts";
 import type { BadIndex, RepeatFound, SlotState } from "../kernels/status.ts";
@@ -31,7 +31,7 @@ export interface CheckParts {
 export class CallCheck {
   #parts: CheckParts | null;
   #outcome: Outcome = FINE;
-  #told = 0;
+  #reports = 0;
 
   constructor(parts: CheckParts) {
     this.#parts = parts;
@@ -50,12 +50,12 @@ export class CallCheck {
     return this.#outcome;
   }
 
-  /** How many times `done` had told of errors when the call was settled. */
-  get told(): number {
-    return this.#told;
+  /** The number of times that `done` had reported when the call was settled. */
+  get reports(): number {
+    return this.#reports;
   }
 
-  /** Waits for what the device itself has to say. */
+  /** Waits until the device has accepted or refused the call. */
   refusal(): Promise<TensorError | null> {
     return this.#parts?.refusal ?? Promise.resolve(null);
   }
@@ -64,11 +64,11 @@ export class CallCheck {
    * Ends the call. Calls before it must have been settled.
    * @param failure what the GPU found; null also where it was not asked
    */
-  settle(failure: SlotState, refusal: TensorError | null, told: number): void {
+  settle(failure: SlotState, refusal: TensorError | null, reports: number): void {
     const parts = this.#parts;
     if (parts === null) return;
     this.#parts = null;
-    this.#told = told;
+    this.#reports = reports;
     const lacking = parts.inputs.find(({ outcome }) => outcome.lack !== null)?.outcome.lack ?? null;
     // An input that the device could not make is also why it refuses what uses it.
     const found = failure === null || failure === "input" ? null : parts.errorOf?.(failure);

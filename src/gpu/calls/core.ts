@@ -46,10 +46,10 @@ export class GpuCore implements TensorOwner {
   #isAsking = false;
   /** Waits that have begun and not ended. */
   #waits = 0;
-  /** The first error that `done` has not told. */
-  #untold: TensorError | null = null;
-  /** How many times `done` has told of errors. */
-  #told = 0;
+  /** The first error that `done` has not reported. */
+  #unreported: TensorError | null = null;
+  /** The number of times that `done` has reported, with an error or without. */
+  #reports = 0;
 
   /** @param isOwnDevice whether the device is destroyed with the engine */
   constructor(device: GpuDeviceLike, isOwnDevice: boolean) {
@@ -59,8 +59,8 @@ export class GpuCore implements TensorOwner {
     this.#board = new StatusBoard(this.gpu);
   }
 
-  get told(): number {
-    return this.#told;
+  get reports(): number {
+    return this.#reports;
   }
 
   /** Copies elements into a buffer that is as long, rounded up to 4 bytes. */
@@ -192,9 +192,9 @@ export class GpuCore implements TensorOwner {
       if (!call.isPending) continue;
       // Scratch memory that could not be made is among what calls share, and each that gets it would be refused.
       if (refusal !== null) this.gpu.clear();
-      call.settle(slot === null ? null : stateOf(slot), refusal, this.#told);
+      call.settle(slot === null ? null : stateOf(slot), refusal, this.#reports);
       if (slot !== null) this.#board.give(slot);
-      this.#untold ??= call.outcome.error;
+      this.#unreported ??= call.outcome.error;
     }
     this.#pending = this.#pending.filter((call) => call.isPending);
   }
@@ -224,9 +224,9 @@ export class GpuCore implements TensorOwner {
 
   async done(): Promise<void> {
     await this.settle();
-    const error = this.#untold;
-    this.#untold = null;
-    this.#told++;
+    const error = this.#unreported;
+    this.#unreported = null;
+    this.#reports++;
     if (error !== null) throw error;
   }
 

@@ -18,8 +18,8 @@ import type { GpuTensor } from "./types.ts";
 
 /** The engine of a tensor, as the tensor needs it. */
 export interface TensorOwner {
-  /** How many times `done` has told of errors. */
-  readonly told: number;
+  /** The number of times that `done` has reported, with an error or without. */
+  readonly reports: number;
   /** The elements after all calls so far. */
   read(tensor: DeviceTensor): Promise<NumericStorage>;
   /** Waits until all calls so far have been done. */
@@ -89,12 +89,12 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
   /** Remembers a call that is to write here. */
   madeBy(check: CallCheck): void {
     this.#check = check;
-    this.#calls = this.#calls.filter((call) => this.#isUntold(call));
+    this.#calls = this.#calls.filter((call) => this.#isUnreported(call));
     this.#calls.push(check);
   }
 
-  #isUntold(call: CallCheck): boolean {
-    return call.isPending || (call.outcome.error !== null && call.told >= this.#owner.told);
+  #isUnreported(call: CallCheck): boolean {
+    return call.isPending || (call.outcome.error !== null && call.reports >= this.#owner.reports);
   }
 
   /** @throws TensorError `disposed` */
@@ -109,8 +109,8 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
   async read(): Promise<Tensor<D>> {
     this.checkAlive("this tensor", {});
     const [check, calls] = [this.#check, this.#calls];
-    // Whoever asks before `done` has told is told as well, whichever of them is first to know.
-    const { told } = this.#owner;
+    // A caller that asks before `done` has reported the error gets the error too, whichever of them learns of it first.
+    const { reports } = this.#owner;
     // The elements are copied now, so they are there whatever becomes of the tensor until the outcome is known.
     const reading = this.#owner.read(this);
     // Of what the device could not make there is no copy, but the call knows why.
@@ -118,8 +118,8 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
     await this.#owner.settle();
     const lack = check?.outcome.lack ?? null;
     if (lack !== null) throw lack;
-    const failed = calls.find((call) => call.outcome.error !== null && call.told >= told);
-    this.#calls = this.#calls.filter((call) => call !== failed && this.#isUntold(call));
+    const failed = calls.find((call) => call.outcome.error !== null && call.reports >= reports);
+    this.#calls = this.#calls.filter((call) => call !== failed && this.#isUnreported(call));
     if (failed?.outcome.error) throw failed.outcome.error;
     const data = await reading;
     return new Tensor(this.dtype, part(this.shape, 0), this.size, data as Storage<D>);

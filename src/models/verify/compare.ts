@@ -1,4 +1,4 @@
-/** How a runtime's result of a node stands to the exact one. */
+/** Compares a runtime's result of a node with the exact one. */
 
 import { printScalar } from "../../core/tensor/print.ts";
 import { reader } from "../../core/tensor/scalar.ts";
@@ -27,7 +27,7 @@ export function compare(actual: Tensor, exact: Tensor, tolerance: number): Compa
   const first = firstDifference(actual, exact);
   if (first === null) return { verdict: "equal", at: null, sentence: "" };
   const [a, b] = [reader(actual.dtype, actual.data), reader(exact.dtype, exact.data)];
-  // What differs in bits alone is another NaN.
+  // Elements that differ in their bits alone are different NaNs.
   let [verdict, at]: [Likeness, readonly number[]] = ["nan-or-zero", first];
   let isFound = false;
   const isFloat = exact.dtype.includes("float");
@@ -47,9 +47,9 @@ const offsetOf = (at: readonly number[], shape: readonly number[]): number =>
 function compareElements(a: unknown, b: unknown, tolerance: number): Likeness {
   if (Object.is(a, b)) return "equal";
   if (typeof a !== "number" || typeof b !== "number") return a === b ? "equal" : "differs";
-  // Only the sign of a zero is another: 0 and -0.
+  // 0 and -0 differ in their sign only.
   if (a === b) return "nan-or-zero";
-  // The difference of an infinity is no number, and no difference is near it.
+  // An infinity is near nothing but itself.
   const isNear = Math.abs(a - b) <= tolerance * Math.max(Math.abs(a), Math.abs(b));
   return isNear && Number.isFinite(a) && Number.isFinite(b) ? "near" : "differs";
 }

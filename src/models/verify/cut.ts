@@ -38,7 +38,7 @@ export function neededFor(
         const sentence = `there is no tensor for the input ${quote(name)} of the model`;
         throw new TensorError("shape-mismatch", sentence, { input: name });
       }
-      // Another name may be one that the runtime knows to do without.
+      // The runtime may not need a value that is not wanted itself.
       if (isWanted.has(name)) throw malformed(`nothing makes ${quote(name)}`);
     }
   }

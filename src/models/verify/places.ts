@@ -22,7 +22,7 @@ import { openSession, RuntimeFailure, type CreateSession, type OpenSession } fro
 
 export interface RunOptions {
   readonly createSession: CreateSession;
-  /** Which iteration of loops counts. */
+  /** The iteration of loops to capture, counted from 0. */
   readonly iteration: number;
   /** The call of functions to capture, counted from 0 among the calls that run. */
   readonly call: number;

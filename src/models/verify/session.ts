@@ -24,10 +24,10 @@ export interface Session {
 /** Makes a session of a model: `(bytes) => InferenceSession.create(bytes)`. */
 export type CreateSession = (model: Uint8Array) => Promise<Session>;
 
-/** What the runtime said when it did not do as it was asked. */
+/** A failure of the runtime, with its message. */
 export class RuntimeFailure extends Error {
   override readonly name = "RuntimeFailure";
-  /** Whether the model was not even loaded. */
+  /** True if the runtime could not load the model. */
   readonly isLoad: boolean;
   /** The node at which the runtime failed; null if it was not found. */
   readonly at: ModelNode | null;
@@ -54,7 +54,7 @@ export interface OpenSession {
     feeds: ReadonlyMap<string, Tensor>,
     names: readonly string[],
   ): Promise<ReadonlyMap<string, Tensor>>;
-  /** A runtime that cannot free a session has given its results all the same. */
+  /** Frees the session. An error is ignored, because the results are there already. */
   release(): Promise<void>;
 }
 

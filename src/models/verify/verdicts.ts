@@ -1,6 +1,6 @@
-/** How a node of a model did in the user's runtime. */
+/** The verdicts on a node of a model in the user's runtime. */
 
-/** How a node did, with the meaning of each verdict, from best to worst. */
+/** Each verdict with its meaning, from best to worst. */
 export const VERDICTS = Object.freeze({
   "not-run":
     "it is in a branch or an iteration that did not run, or in a body of another operator than If, Loop and Scan",

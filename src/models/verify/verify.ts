@@ -29,7 +29,7 @@ import { runWhole } from "./whole.ts";
 export interface VerifyOptions extends CaptureOptions {
   /** How often the model runs in each runtime, to see whether the runtime agrees with itself; once by default. */
   readonly runs?: number;
-  /** Makers of other sessions, such as with more threads, by what they are called. Their results must be the same bits. */
+  /** Makers of other sessions, such as ones with more threads, by name. Their results must have the same bits. */
   readonly others?: Readonly<Record<string, CreateSession>>;
   /** How far apart two floats may be, as a part of the larger one; 0 by default. */
   readonly tolerance?: number;
@@ -63,7 +63,7 @@ export interface VerifiedNode {
   readonly sentence: string;
   /** The first element that differs, and its output; null where none does. */
   readonly difference: { readonly output: string; readonly at: readonly number[] } | null;
-  /** What may be the reason, best first, as {@link diagnose} has it; empty where nothing known explains the result. */
+  /** Candidate reasons, best first, as {@link diagnose} returns them; empty if nothing known explains the result. */
   readonly diagnoses: readonly Diagnosis[];
   /** The node with its inputs, as `explain` takes them; null for a node that is equal, and where they are not known. */
   readonly call: NodeCall | null;
@@ -113,8 +113,8 @@ export interface VerifyReport {
 
 /**
  * Runs an ONNX model in the user's runtime and compares each scatter and gather, on its real inputs, with the exact
- * result. Later runs are held against the first: where a node has the same inputs it must have the same result, and
- * where an earlier node that is not reproducible gave it others, its result is compared with the exact one again.
+ * result. Later runs are compared with the first: a node with the same inputs must have the same result. A node that gets
+ * other inputs, because an earlier node is not reproducible, is compared with the exact result for those inputs.
  *
  * @param bytes, feeds as {@link captureCalls} takes them
  * @throws TensorError as {@link captureCalls}, and `attribute` for runs that are no whole number from 1 to 10,000, and for a
