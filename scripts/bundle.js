@@ -2,9 +2,9 @@
  * Bundles the sources into the files of the package: one for each entry, and parts that entries share. Node takes
  * 22 ms to load forty small modules and 6 ms to load these.
  *
- * A bundler leaves out files of which nothing is used, but not the half of one. So what a page may do without, such as the
- * conversion of models or the diagnosis of results, is an entry for the sake of a file of its own. `explain` is one as
- * well: it shares a file with the diagnosis, and pages would load that file whole.
+ * A bundler leaves out a file that a page does not use, but never a part of a file. Sources that many pages do not need,
+ * such as the conversion of models or the diagnosis of results, are therefore entries, so that each gets a file of its own.
+ * `explain` is an entry as well: otherwise it would share a file with the diagnosis, and pages would load both.
  */
 
 import fs from "node:fs";
