@@ -21,6 +21,7 @@ import { i64, takePutAgain } from "./support/node-models.ts";
 import { dim, tensorType, valueInfo } from "./support/onnx-parts.ts";
 import {
   branchInFunctionFile,
+  failingBranchFile,
   functionsFile,
   loopFile,
   loopInBranchFile,
@@ -259,6 +260,38 @@ test("a body in a function has the attributes of the call that counts, and calls
     [inner, [{}, { y: values([1, 1, 3], 10, 11, 12) }]],
     [outer, [{ axis: 1 }, { t: values([2, 1, 1], 8, 11) }]],
   ]);
+});
+
+test("a branch that fails is found among others, although no node before it makes a tensor", async () => {
+  const known: Readonly<Record<string, Tensor>> = {
+    a: tensor("float32", [3], [1, 2, 3]),
+    first: tensor("float32", [1, 1], [2]),
+  };
+  /** Knows all values but those that depend on `b`, whose branch fails. */
+  const createSession = async (bytes: Uint8Array): Promise<Session> => {
+    const { nodes, outputs } = readModel(bytes).graph;
+    return {
+      async run() {
+        if (nodes.some((node) => node.outputs.includes("b"))) throw new Error("the branch fails");
+        return Object.fromEntries(
+          outputs.map(({ name }) => {
+            const { dtype, shape, data } = known[name];
+            return [name, { type: dtype, dims: shape, data }];
+          }),
+        );
+      },
+    };
+  };
+  const feeds = { x: known["a"], c: yes };
+  const calls = await listed(captureCalls(failingBranchFile(), feeds, { createSession }));
+  const byPath = new Map(calls.map((one) => [one.path, one]));
+  const [first, second] = ["first", "second"].map((path) => byPath.get(path));
+  assert.equal(first?.problem, null);
+  assert.deepEqual(first?.inputs["a"].toArray(), [1, 2, 3]);
+  assert.deepEqual(first?.outputs?.["first"].toArray(), [[2]]);
+  assert.deepEqual(Object.keys(second?.inputs ?? {}), ["i"]);
+  assert.equal(second?.outputs, null);
+  assert.match(second?.problem ?? "", /the branch fails/);
 });
 
 test("a node in a Scan has the states and slices of the iteration that counts", async () => {

@@ -369,6 +369,32 @@ export const branchInFunctionFile = (): Uint8Array => {
   );
 };
 
+/** A model whose branches make `a` and `b`, of which `first` and `second` take element 1. `b` takes element 9 of x first. */
+export const failingBranchFile = (): Uint8Array => {
+  const plain = graph("plain", "p", node("Identity", ["x"], "p"));
+  const failing = graph("failing", "f", node("Gather", ["x", "far"], "f", "in branch"));
+  const choose = (output: string, then: Bytes): Bytes =>
+    node("If", ["c"], output, `if ${output}`, ...branches(then, plain));
+  return file(
+    int(MODEL.irVersion, 8),
+    bytes(MODEL.graph, [
+      ...graph(
+        "main",
+        "second",
+        choose("a", plain),
+        choose("b", failing),
+        node("Gather", ["a", "i"], "first", "first"),
+        node("Gather", ["b", "i"], "second", "second"),
+      ),
+      ...indices("i", 1),
+      ...indices("far", 9),
+      ...bytes(GRAPH.input, valueInfo("x", tensorType(FLOAT, dim(3)))),
+      ...bytes(GRAPH.input, valueInfo("c", tensorType(9))),
+    ]),
+    opset(18),
+  );
+};
+
 /**
  * A Scan over the columns of x [2, 3], last column first, whose state `turn` turns round in each iteration.
  * @param isPlain a Scan over the rows, in their order, which no attribute says
