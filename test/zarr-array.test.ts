@@ -298,6 +298,15 @@ test("arguments are checked before anything is read or written", async () => {
   await assertRejected("shape-mismatch", /at least 64 bytes.* got 63/, () =>
     array.writeChunk(at, short),
   );
+  await assertRejected("shape-mismatch", /^into must be a Uint8Array .* got "x"$/, () =>
+    array.readChunk(at, "x" as never),
+  );
+  await assertRejected("shape-mismatch", /^from must be a Uint8Array .* got null$/, () =>
+    array.writeChunk(at, null as never),
+  );
+  await assertRejected("rank", /list of 2 integers, got "x"$/, () =>
+    array.readChunk("x" as never, short),
+  );
   await assertRejected("shape-mismatch", /of 0 or more, got -1/, () =>
     array.readBytes([-1, 0], [1, 1], short),
   );

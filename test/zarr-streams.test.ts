@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decodeBloscLz, decodeLz4, decodeSnappy } from "../src/arrays/zarr/codecs/blosc-streams.ts";
 import { makeDeflateCodec } from "../src/arrays/zarr/codecs/gzip.ts";
+import { makeZstdCodec } from "../src/arrays/zarr/codecs/zstd.ts";
 import { setLimits } from "./support/limits.ts";
 import { WITHOUT_NODE_ITSELF } from "./support/platform.ts";
 
@@ -104,3 +105,102 @@ test("gzip and zlib need no zlib of Node", { skip: WITHOUT_NODE_ITSELF }, async 
     assert.deepEqual(new Uint8Array(await codec.encode(bytes)), new Uint8Array(ofNode));
   }
 });
+
+/** Runs `action` where Node's zlib is another object. */
+async function withZlib(zlib: object, action: () => Promise<void>): Promise<void> {
+  const { getBuiltinModule } = process;
+  const other = (name: string): unknown => (name.endsWith("zlib") ? zlib : getBuiltinModule(name));
+  Object.assign(process, { getBuiltinModule: other });
+  try {
+    await action();
+  } finally {
+    Object.assign(process, { getBuiltinModule });
+  }
+}
+
+/** A frame of zstd with one block, which is stored as it is: its size, and the four bytes. */
+const FRAME = Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd, 0x20, 4, 0x21, 0, 0, 1, 2, 3, 4);
+
+test(
+  "zstd of Node gets the level, the checksum and sizes",
+  { skip: WITHOUT_NODE_ITSELF },
+  async () => {
+    const asked: {
+      params?: object;
+      pledgedSrcSize?: number;
+      chunkSize: number;
+      maxOutputLength?: number;
+    }[] = [];
+    const broken = new Error("broken");
+    const { PassThrough } = process.getBuiltinModule("node:stream");
+    const zlib = {
+      // The numbers of zstd's own interface.
+      constants: { ZSTD_c_compressionLevel: 100, ZSTD_c_checksumFlag: 201 },
+      zstdCompress() {},
+      createZstdCompress(options: (typeof asked)[number]) {
+        asked.push(options);
+        return new PassThrough();
+      },
+      zstdDecompress(
+        bytes: Uint8Array,
+        options: (typeof asked)[number],
+        done: (error: Error | null, result?: Uint8Array) => void,
+      ) {
+        asked.push(options);
+        if (asked.length > 3) done(broken);
+        else done(null, bytes.subarray(9));
+      },
+    };
+    const bytes = Uint8Array.of(5, 6, 7);
+    await withZlib(zlib, async () => {
+      for (const [level, checksum] of [
+        [7, true],
+        [-5, false],
+      ] as const) {
+        assert.deepEqual([...(await makeZstdCodec(level, checksum).encode(bytes))], [5, 6, 7]);
+      }
+      const codec = makeZstdCodec(0, false);
+      const decoded = await codec.decode(FRAME, { size: 4, isExact: true });
+      assert.deepEqual([...decoded], [1, 2, 3, 4]);
+      await assert.rejects(codec.decode(FRAME, { size: 4, isExact: true }), broken);
+      // Node decodes by pieces. A compressor has tables, the larger the higher its level is.
+      assert.equal(codec.held.decode(2 ** 30), codec.held.decode(1));
+      const held = [1, 9, 12, 19, 20, 21, 22].map((level) =>
+        makeZstdCodec(level, false).held.encode(2 ** 30),
+      );
+      assert.deepEqual(
+        held,
+        held.toSorted((a, b) => a - b),
+      );
+      assert.equal(new Set(held).size, 7);
+    });
+    const [high, low, read] = asked;
+    assert.deepEqual(high.params, { 100: 7, 201: 1 });
+    assert.deepEqual(low.params, { 100: -5, 201: 0 });
+    assert.equal(high.pledgedSrcSize, 3);
+    assert.ok(high.chunkSize >= 64);
+    // One buffer for all, with room for what a broken frame may make at most before it is noticed.
+    assert.equal(read.chunkSize, read.maxOutputLength);
+    assert.ok(read.chunkSize >= 4 && read.chunkSize <= 4 + 2 ** 17);
+  },
+);
+
+test(
+  "without zstd of Node there is none with a checksum, or of more than 512 MB",
+  { skip: WITHOUT_NODE_ITSELF },
+  async () => {
+    await withZlib({}, async () => {
+      await assert.rejects(makeZstdCodec(0, true).encode(FRAME), {
+        message: "zstd with a checksum needs Node 22.15 or newer; leave it out",
+      });
+      const size = 2 ** 29 + 1;
+      await assert.rejects(makeZstdCodec(0, false).decode(FRAME, { size, isExact: false }), {
+        code: "too-large",
+        got: size,
+        message: /^zstd of 536870913 bytes in one chunk needs Node 22\.15/,
+      });
+      const decoded = await makeZstdCodec(0, false).decode(FRAME, { size: 4, isExact: true });
+      assert.deepEqual([...decoded], [1, 2, 3, 4]);
+    });
+  },
+);

@@ -11,7 +11,7 @@ import {
 } from "../../core/tensor/dtype.ts";
 import { reader, writer } from "../../core/tensor/scalar.ts";
 import { bytesOf } from "../../core/tensor/storage.ts";
-import type { Json } from "./json.ts";
+import { isObject, type Json } from "./json.ts";
 
 /**
  * Zarr's names of data types: of the specification, or of the registry of its extensions. Null for text, whose form of
@@ -74,7 +74,7 @@ const unreadType = (name: string, where: string): TensorError => {
  * @throws TensorError `dtype` for one that this package lacks, `malformed-file` for no data type
  */
 export function parseDataType(value: Json | undefined, where: string): DType {
-  const named = typeof value === "object" && value !== null && "name" in value ? value.name : value;
+  const named = isObject(value) ? value.name : value;
   if (typeof named !== "string") {
     throw malformed(`the data_type of ${where} must be a name, got ${printValue(value)}`);
   }
@@ -171,7 +171,7 @@ function encodePart(dtype: DType, value: Json | undefined): Uint8Array | null {
   const { family, bytes } = rowOf(dtype);
   const isFloat = family === "float" || family === "half" || family === "minifloat";
   if (isFloat && typeof value === "string" && /^0[xX]/.test(value)) return parseHex(value, bytes);
-  const special = isFloat && typeof value === "string" ? SPECIAL.get(value) : undefined;
+  const special = typeof value === "string" ? SPECIAL.get(value) : undefined;
   const storage = allocate(dtype, 1);
   const isTaken = writer(dtype, storage)(0, special ?? value);
   return isTaken && isNumericStorage(storage) ? bytesOf(storage) : null;

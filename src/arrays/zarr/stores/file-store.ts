@@ -76,7 +76,7 @@ async function inFolder<T>(file: string, action: () => Promise<T>): Promise<T> {
 }
 
 async function writeParts(handle: Fs.FileHandle, parts: readonly Uint8Array[]): Promise<void> {
-  const pieces = parts.length > 1 && lengthOf(parts) <= ZARR.joined ? [join(parts)] : parts;
+  const pieces = lengthOf(parts) <= ZARR.joined ? [join(parts)] : parts;
   let at = 0;
   for (const piece of pieces) {
     await writeFully(handle, piece, at);
