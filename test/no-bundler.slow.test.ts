@@ -94,7 +94,6 @@ before(async () => {
   site = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-site-"));
   installHere(site);
   for (const [name, codecs] of TABLES) {
-    // oxlint-disable-next-line no-await-in-loop
     await writeFiles(path.join(site, name), codecs);
   }
 });
@@ -152,7 +151,6 @@ describe("a page without a bundler", { skip: WITHOUT_CHROMIUM }, () => {
     );
     for (const name of ENTRIES) {
       const address = `${server.address}node_modules/ndscatter/${exports[name].default}`;
-      // oxlint-disable-next-line no-await-in-loop
       const count = await page.evaluate(
         `import("${address}").then((one) => Object.keys(one).length)`,
       );
