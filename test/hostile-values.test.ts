@@ -12,13 +12,11 @@ import * as openvino from "../src/entries/openvino.ts";
 import { caseList } from "./support/cases.ts";
 import { HOSTILE_VALUES } from "./support/hostile-values.ts";
 
+const FUNCTIONS: object = { ...openvino, ...onnx, ...npy, ...api };
+
 /** Calls a function with arguments that the compiler would not let through, and takes all that it yields. */
 const apply = (name: string, args: readonly unknown[]): unknown => {
-  const made: unknown = Reflect.apply(
-    Reflect.get({ ...openvino, ...onnx, ...npy, ...api }, name),
-    undefined,
-    args,
-  );
+  const made: unknown = Reflect.apply(Reflect.get(FUNCTIONS, name), undefined, args);
   const isIterable = typeof made === "object" && made !== null && Symbol.asyncIterator in made;
   return isIterable ? listed(made as AsyncIterable<unknown>) : made;
 };
