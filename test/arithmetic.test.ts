@@ -214,10 +214,10 @@ for (const [dtype, reduction, data, updates, result] of ROWS) {
         const output = runPlain(engine[EXECUTOR], scatterND, [before, indices, change], {
           reduction,
         });
-        assert.ok(equals(output, expected), `${name}: ${output} is not ${expected}`);
+        if (!equals(output, expected)) assert.fail(`${name}: ${output} is not ${expected}`);
       }
       const output = reference.scatterND(before, indices, change, reduction);
-      assert.ok(equals(output, expected), `reference: ${output} is not ${expected}`);
+      if (!equals(output, expected)) assert.fail(`reference: ${output} is not ${expected}`);
     }
   });
 }

@@ -393,7 +393,8 @@ test("repeated updates of slices in several chunks are combined once for each ch
       const run = () => runAll(job, random, 1 + random(60));
       // With the package's own limits every block of these is combined.
       const result = await (round % 2 === 0 ? run() : withLimits(round, run));
-      assert.ok(equals(result, expected), `${reduction} of ${dtype}: ${result}, not ${expected}`);
+      if (!equals(result, expected))
+        assert.fail(`${reduction} of ${dtype}: ${result}, not ${expected}`);
     }
   }
 });

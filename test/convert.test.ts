@@ -71,7 +71,7 @@ for (const { name, of, to, nodes, constants = {} } of REWRITES) {
       Object.keys(constants),
     );
     for (const one of added) {
-      assert.ok(equals(one.read(), constants[one.name]), `${one.name} is ${one.read()}`);
+      if (!equals(one.read(), constants[one.name])) assert.fail(`${one.name} is ${one.read()}`);
     }
     const used = new Set(graph.nodes.flatMap(({ inputs }) => inputs));
     assert.deepEqual(

@@ -26,7 +26,7 @@ for (const { source, versions, op, domain, attributes, dtype, indexType, ...valu
         });
         const expected = fromNested(dtype, values.output, {});
         const [output] = run({ domain, op, opset, attributes }, inputs, { engine });
-        assert.ok(equals(output, expected), `${output} is not ${expected}`);
+        if (!equals(output, expected)) assert.fail(`${output} is not ${expected}`);
       });
     }
   }

@@ -33,7 +33,7 @@ let turn = 0;
 /** With other limits each time. */
 function check(operator: Operator, inputs: readonly Tensor[], options: object, expected: Tensor) {
   const result = withLimits(turn++, () => runPlain(js, operator, inputs, options));
-  assert.ok(equals(result, expected), `${inputs.join("; ")}: ${result} is not ${expected}`);
+  if (!equals(result, expected)) assert.fail(`${inputs.join("; ")}: ${result} is not ${expected}`);
 }
 
 /** Four orders of indices; all of them come among the data types and reductions. */

@@ -82,7 +82,7 @@ for (const version of operators()) {
           outputs: { y: { dtype, shape: expected.shape } },
         });
         const { y } = runModel(asFile(model), {});
-        assert.ok(equals(y, expected), `${dtype}: ${y} is not ${expected}`);
+        if (!equals(y, expected)) assert.fail(`${dtype}: ${y} is not ${expected}`);
       }
     }
   });
