@@ -201,7 +201,8 @@ test("of updates of one target the last one is taken, or the others are combined
 test("another version of the package refuses a job", async () => {
   const folder = await makeJob();
   const file = path.join(folder, "job.json");
-  const spec = JSON.parse(fs.readFileSync(file, "utf8")) as object;
+  const spec = JSON.parse(fs.readFileSync(file, "utf8")) as Record<string, unknown>;
+  assert.match(String(spec["package"]), /^\d+\.\d+\.\d+/);
   fs.writeFileSync(file, JSON.stringify({ ...spec, package: "0.0.1" }));
   await assertRejected(
     "malformed-file",

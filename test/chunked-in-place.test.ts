@@ -297,6 +297,24 @@ test("a task that runs late leaves nothing in an array that its job has changed"
   assert.deepEqual(await readAll(array), [6, 6, 6, 6]);
 });
 
+test("a run that finds another run of its task first finishes what that run left", async () => {
+  const { folder, array } = await makeHalf();
+  const spec = await readSpec(folder);
+  const [job, other] = await Promise.all([openContext(folder, spec), openContext(folder, spec)]);
+  const memory = () => ({ workspace: new Workspace(), allowance: 2 ** 20 });
+  // The other run ends between its mark and the rename.
+  other.out.publishChunk = () => Promise.reject(new Error("killed"));
+  const stageChunk = job.out.stageChunk.bind(job.out);
+  job.out.stageChunk = async (...args) => {
+    await stageChunk(...args);
+    await assert.rejects(runTask(other, "apply", 0, memory()), { message: "killed" });
+    assert.deepEqual(await readAll(array), [1, 6, 1, 6]);
+  };
+  await runTask(job, "apply", 0, memory());
+  assert.deepEqual(await readAll(array), [6, 6, 1, 6]);
+  assert.deepEqual(fs.readdirSync(path.join(array, ".ndscatter")).toSorted(), ["changed", "job"]);
+});
+
 test("whoever comes to a job that is done removes what a task staged late and was killed before it could remove", async () => {
   const { folder, array } = await makeHalf();
   const { id } = await readSpec(folder);

@@ -7,7 +7,7 @@ import * as path from "node:path";
 import { after, test } from "node:test";
 import fc from "fast-check";
 import { contiguousChunks, Grid } from "../src/arrays/boxes/grid.ts";
-import { runPlain } from "../src/core/call/run.ts";
+import { run, runPlain } from "../src/core/call/run.ts";
 import {
   refusesDuplicates,
   resolveCall,
@@ -308,6 +308,16 @@ test("the first repeated target of all blocks is the error, before anything is w
     assert.equal((job.out as MemoryArray).published, 0);
   }
   assert.ok(errors > 20 && errors < 60, `${errors} of 60 had a repeated target`);
+});
+
+test("one element of any rank stands for updates that are a scalar", async () => {
+  const node = { op: "ScatterNDUpdate", domain: "openvino", opset: 15 };
+  const data = randomTensor("float32", [3, 4], randomFrom(seed));
+  const inputs = [data, tensor("int64", [2], [2, 1]), tensor("float32", [1, 1], [9])];
+  const divided = { chunkShape: [2, 3], blockShape: [], inPlace: false };
+  const result = await runAll(jobFor({ node }, inputs, divided), randomFrom(seed));
+  assert.ok(equals(result, run(node, inputs)[0]));
+  assert.equal(result.data[9], 9);
 });
 
 test("indices and updates that are read at once share what reading may hold", async () => {
