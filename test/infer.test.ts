@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isTensorError, type ErrorCode, type ErrorFields } from "../src/core/errors.ts";
 import { roleOf, type TensorType } from "../src/core/operators/operator.ts";
-import { resolve } from "../src/core/operators/registry.ts";
+import { operators, resolve } from "../src/core/operators/registry.ts";
 import { infer } from "../src/core/call/infer.ts";
 import type { PartialShape } from "../src/core/tensor/shape.ts";
 import { tensor } from "../src/core/tensor/tensor.ts";
@@ -134,10 +134,15 @@ const ROWS: readonly Row[] = [
   [gather(2), [[2, 2], null], rank("below 2", { got: 2, expected: [0, 1] })],
   [gather(1), [null, [4]], rank("below 1")],
   [gather(), [[], null], rank("data")],
+  // Scatter, as ScatterElements: off the axis, indices are no larger than data.
+  [{ op: "Scatter", opset: 11 }, [["N", 3], [2, 3], [2, 3]], ["N", 3]],
+  [{ op: "Scatter", opset: 11 }, [[3, 3], [2, 4], [2, 4]], mismatch("axis 1 is 4 against 3")],
   // GatherElements: the output is indices.
   [gatherElements(), [[3, 3], [2, "N"]], [2, "N"]],
   [gatherElements(), [[3, 3], null], null],
   [gatherElements(), [null, [2, 2]], [2, 2]],
+  [openvino("GatherElements", 6, { axis: 1 }), [[3, 7, 5], [3, 10, 5]], [3, 10, 5]],
+  [openvino("GatherElements", 6, { axis: 1 }), [[3, 7, 5], [4, 7, 5]], mismatch("axis 0 is 4 against 3")],
   [gatherElements(1), [[3, 3], [4, 1]], mismatch("axis 0 is 4 against 3")],
   [gatherElements(1), [[3, 3], [4]], rank("rank of data")],
   [gatherElements(1), [null, [4]], axis("-1..0")],
@@ -160,6 +165,7 @@ const ROWS: readonly Row[] = [
   [fused(5, 1), [[2, 3], [2, 4, 1]], [2, 4]],
   [fused(5, 3), [[2, 3, 4, 5], [2, 3, 4, 1]], [24]],
   [fused(8, 2), [[2, 3, 4, 5], [2, 3, 7, 1]], [2, 3, 7, 5]],
+  [fused(8, 1), [[2, 3], [4, 1]], mismatch("[2] and [4]", { input: "indices" })],
   // TensorScatter: the output is the cache; the sequence may be shorter than its axis.
   [sequence(), [[2, 4, 3], [2, 2, 3], [2]], [2, 4, 3]],
   [sequence(), [["B", 4, 3], ["B", 4, 3], [2]], ["B", 4, 3]],
@@ -275,6 +281,16 @@ function withoutAxis([node, shapes, output]: Row): AxisRow {
 
 const mayBeAxis: readonly PartialShape[] = [[], [1], null, [null], ["N"]];
 const isNoAxis: readonly PartialShape[] = [[2], [0], [1, 1], ["N", 1], [null, null]];
+
+test("every operator has a row that gives a shape, and one that is refused", () => {
+  const rows = [...ROWS.map(withoutAxis), ...AXIS_ROWS];
+  for (const { domain, name } of operators()) {
+    const own = rows.filter(([node]) => node.op === name && (node.domain ?? "ai.onnx") === domain);
+    const isRefused = ([, , , output]: AxisRow): boolean => output !== null && "code" in output;
+    assert.ok(own.some(isRefused), `${domain} ${name} is refused`);
+    assert.ok(!own.every(isRefused), `${domain} ${name} gives a shape`);
+  }
+});
 
 test("an axis is a scalar or has the shape [1]", () => {
   const inferWith = (shape: PartialShape) =>

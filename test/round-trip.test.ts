@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DType } from "../src/core/tensor/dtype.ts";
 import { buildModel, runModel } from "../src/entries/onnx.ts";
-import { roleOf, type Role } from "../src/core/operators/operator.ts";
+import { roleOf, type IndexForm, type Role } from "../src/core/operators/operator.ts";
 import { operators } from "../src/core/operators/registry.ts";
 import { typesOf } from "../src/core/operators/rows.ts";
 import { run } from "../src/core/call/run.ts";
@@ -14,21 +14,11 @@ import { randomFrom, randomTensor } from "./support/random.ts";
 
 type Shapes = Readonly<Partial<Record<Role, readonly number[]>>>;
 
-const TUPLES: Shapes = { data: [3, 4], indices: [2, 1], updates: [2, 4] };
-const ELEMENTS: Shapes = { data: [3, 4], indices: [2, 4], updates: [2, 4] };
-const SLICES: Shapes = { data: [3, 4], indices: [2], updates: [2, 4] };
-
-const SHAPES: Readonly<Record<string, Shapes>> = {
-  ScatterND: TUPLES,
-  ScatterNDUpdate: TUPLES,
-  GatherND: TUPLES,
-  ScatterElements: ELEMENTS,
-  ScatterElementsUpdate: ELEMENTS,
-  Scatter: ELEMENTS,
-  GatherElements: ELEMENTS,
-  Gather: SLICES,
-  ScatterUpdate: SLICES,
-  TensorScatter: { data: [2, 3, 4], indices: [2], updates: [2, 1, 4] },
+const SHAPES: Readonly<Record<IndexForm, Shapes>> = {
+  tuples: { data: [3, 4], indices: [2, 1], updates: [2, 4] },
+  elements: { data: [3, 4], indices: [2, 4], updates: [2, 4] },
+  slices: { data: [3, 4], indices: [2], updates: [2, 4] },
+  sequences: { data: [2, 3, 4], indices: [2], updates: [2, 1, 4] },
 };
 
 const random = randomFrom(3);
@@ -67,7 +57,11 @@ for (const version of operators()) {
           const role = roleOf(input);
           const own = typesOf(version, input.type) as readonly DType[];
           const isData = role === "data" || role === "updates";
-          return valuesOf(role, isData ? dtype : own[turn % own.length], SHAPES[name][role] ?? []);
+          return valuesOf(
+            role,
+            isData ? dtype : own[turn % own.length],
+            SHAPES[version.indexForm][role] ?? [],
+          );
         });
         const node = { domain, op: name, opset, attributes: required };
         const [expected] = run(node, tensors);
