@@ -107,13 +107,14 @@ async function visit(page: Page, address: string): Promise<string> {
   return ((await shown.textContent()) ?? "").trim();
 }
 
-describe("a page without a bundler", { skip: WITHOUT_CHROMIUM }, () => {
+describe("a page without a bundler", () => {
+  const needs = { skip: WITHOUT_CHROMIUM };
   let browser: Browser | undefined;
   let server: FileServer;
   let page: Page;
   let wrongs: string[] = [];
   before(async () => {
-    browser = await openChromium();
+    if (WITHOUT_CHROMIUM === false) browser = await openChromium();
     server = await serveFolder(site);
   });
   after(async () => {
@@ -132,19 +133,23 @@ describe("a page without a bundler", { skip: WITHOUT_CHROMIUM }, () => {
   }
 
   for (const [name, , parts] of TABLES) {
-    test(`the page of the document does what it says, with a table of ${name} chunks`, async () => {
-      const shown = await visit(await newPage(), `${server.address}${name}/`);
-      assert.equal(shown, SHOWN);
-      assert.deepEqual(wrongs, []);
-      const asked = [...server.asked].filter((one) => one.includes("/numcodecs/dist/"));
-      const entries = asked
-        .map((one) => path.basename(one))
-        .filter((one) => !one.startsWith("chunk-"));
-      assert.deepEqual(entries, parts);
-    });
+    test(
+      `the page of the document does what it says, with a table of ${name} chunks`,
+      needs,
+      async () => {
+        const shown = await visit(await newPage(), `${server.address}${name}/`);
+        assert.equal(shown, SHOWN);
+        assert.deepEqual(wrongs, []);
+        const asked = [...server.asked].filter((one) => one.includes("/numcodecs/dist/"));
+        const entries = asked
+          .map((one) => path.basename(one))
+          .filter((one) => !one.startsWith("chunk-"));
+        assert.deepEqual(entries, parts);
+      },
+    );
   }
 
-  test("every entry for browsers loads by its address", async () => {
+  test("every entry for browsers loads by its address", needs, async () => {
     await visit(await newPage(), `${server.address}uncompressed/`);
     const { exports }: { exports: Record<string, { default: string }> } = JSON.parse(
       read("package.json"),
@@ -158,7 +163,7 @@ describe("a page without a bundler", { skip: WITHOUT_CHROMIUM }, () => {
     }
   });
 
-  test("a path is refused with a sentence, for folders and for files", async () => {
+  test("a path is refused with a sentence, for folders and for files", needs, async () => {
     await visit(await newPage(), `${server.address}uncompressed/`);
     const said = await page.evaluate(async () => {
       const { openArray, createPending } = await import("ndscatter/zarr");
@@ -177,7 +182,7 @@ describe("a page without a bundler", { skip: WITHOUT_CHROMIUM }, () => {
     );
   });
 
-  test("an array on another origin needs one header there", async () => {
+  test("an array on another origin needs one header there", needs, async () => {
     await visit(await newPage(), `${server.address}uncompressed/`);
     const open = (address: string): Promise<string> =>
       page.evaluate(async (from) => {
@@ -199,7 +204,7 @@ describe("a page without a bundler", { skip: WITHOUT_CHROMIUM }, () => {
     }
   });
 
-  test("the script of the document does the same from the bundle of esbuild", async () => {
+  test("the script of the document does the same from the bundle of esbuild", needs, async () => {
     const folder = path.join(site, "bundled");
     fs.cpSync(path.join(site, "zstd"), folder, { recursive: true });
     const { outputFiles } = await bundle(SCRIPT);
