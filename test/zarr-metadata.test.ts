@@ -517,6 +517,19 @@ test("an integer of up to 40 digits is exact, and a longer one is a number", () 
   assert.equal(valueOf("9007199254740993e0"), 9007199254740992);
 });
 
+test("what the platform says of text that is broken is the cause of the error", () => {
+  const causeOf = (action: () => unknown): unknown => {
+    try {
+      action();
+    } catch (error) {
+      return (error as Error).cause;
+    }
+    return assert.fail("nothing was thrown");
+  };
+  assert.ok(causeOf(() => parseJson(Uint8Array.of(0xff), "zarr.json")) instanceof TypeError);
+  assert.ok(causeOf(() => parse('{"a": "\\x"}')) instanceof SyntaxError);
+});
+
 test("metadata have at most 16 MB and 100 levels", () => {
   const bytes = new Uint8Array(2 ** 24 + 1).fill(0x20);
   bytes.set(utf8("{}"));
