@@ -13,7 +13,7 @@ import { runJob } from "../src/arrays/chunked/run/run-job.ts";
 import { tensor } from "../src/core/tensor/tensor.ts";
 import { Buffers } from "../src/arrays/zarr/chunks/buffers.ts";
 import { createArray, type CreateOptions } from "../src/entries/zarr.ts";
-import { makeHome, MEMORY, requestIn, store } from "./support/job-files.ts";
+import { add, makeHome, MEMORY, readAll, requestIn, store } from "./support/job-files.ts";
 import { assertRejected } from "./support/refusal.ts";
 
 const MEGABYTE = 2 ** 20;
@@ -102,6 +102,34 @@ test("a thread with less memory than a task takes refuses it", async () => {
     pool.run(folder, "partition", 0),
   );
   await pool.end();
+});
+
+test("tasks that a thread is given at once run one after the other, because they use the same memory", async () => {
+  const home = makeHome();
+  const numbers = (first: number) => Float32Array.from({ length: 256 }, (_, at) => first + at);
+  const data = tensor("float32", [256], numbers(0));
+  await store(path.join(home, "data.zarr"), data, [16], ["zstd"]);
+  const rows = Array.from({ length: 256 }, (_, row) => 255 - row);
+  await store(path.join(home, "indices.zarr"), tensor("int64", [256, 1], rows), [256, 1]);
+  const updates = tensor("float32", [256], numbers(1000));
+  await store(path.join(home, "updates.zarr"), updates, [256]);
+  const request = await requestIn(home, add, { blockShape: [32] });
+  await createJob(request);
+  const pool = startPool({ threads: 0, memory: MEMORY });
+  for (const [stage, tasks] of [
+    ["partition", 8],
+    ["apply", 16],
+    ["finish", 1],
+  ] as const) {
+    const all = Array.from({ length: tasks }, (_, task) => pool.run(request.folder, stage, task));
+    await Promise.all(all);
+  }
+  await pool.end();
+  // Row r gets update 255 - r, which is 1255 - r.
+  assert.deepEqual(
+    await readAll(path.join(home, "out.zarr")),
+    Array.from({ length: 256 }, () => 1255),
+  );
 });
 
 test("a task that is done is not run again, and only tasks that the job has are run", async () => {
