@@ -138,3 +138,19 @@ test("--json has all of it as data", async () => {
     ],
   });
 });
+
+// `mx.take` and `mx.take_along_axis` take an axis; an array is indexed by a tuple of arrays, one for each axis.
+for (const [line, code] of [
+  ["GatherND two.npy pair.npy", "y = data[tuple(mx.moveaxis(indices, -1, 0))]"],
+  ["GatherElements d.npy i.npy", "y = mx.take_along_axis(data, indices, 0)"],
+  ["Gather --attr axis=1 d.npy i.npy", "y = mx.take(data, indices, 1)"],
+] as const) {
+  test(`what to write in mlx for ${line}`, async () => {
+    const { stdout } = await folder.ndscatter(`compare ${line} --dialect mlx --json`);
+    const { dialects }: { dialects: { code: string }[] } = JSON.parse(stdout);
+    assert.deepEqual(
+      dialects.map((one) => one.code),
+      [code],
+    );
+  });
+}

@@ -70,6 +70,19 @@ test("help begins with what a command takes", async () => {
   }
 });
 
+test("help says what each argument and each option is", async () => {
+  for (const [command, takes] of USAGES) {
+    const { stdout } = await ndscatter(`${command} --help`, { isTTY: true, columns: 200 });
+    for (const [, name] of takes.matchAll(/[<[](\w+)/g)) {
+      if (command === "job") continue;
+      assert.match(stdout, new RegExp(`\\n {2}${name} {2,}\\S`), `${command}: ${name}`);
+    }
+    const options = stdout.split("\n").filter((line) => /^ {2}-/.test(line));
+    assert.ok(options.length > 2);
+    for (const option of options) assert.match(option, /^ {2}-\S.*\S {2,}\S/, command);
+  }
+});
+
 test("help is as wide as the terminal", async () => {
   const widest = async (columns: number): Promise<number> => {
     const { stdout } = await ndscatter("run --help", { isTTY: true, columns });

@@ -69,6 +69,39 @@ for (const { engine, executor } of TRACED) {
   }
 }
 
+test("offsets stay in memory that threads share from a plan's second call on, and only those of plans", () => {
+  for (const { engine, executor } of TRACED) {
+    const { shared } = executor;
+    if (shared === null) continue;
+    const [data, updates, out] = [
+      [40, 3],
+      [32, 3],
+      [40, 3],
+    ].map((shape) => engine.alloc("float32", shape));
+    const indices = indicesOf("int64", PATTERNS.random, [32, 1], [40], randomFrom(5));
+    const plan = engine.planScatterND([40, 3], indices);
+    const stays: number[] = [];
+    let before = shared.taken;
+    const note = (): void => {
+      stays.push(shared.taken - before);
+      before = shared.taken;
+    };
+    for (let call = 0; call < 3; call++) {
+      plan.scatter(data, updates, { out });
+      note();
+    }
+    for (let call = 0; call < 3; call++) {
+      engine.scatterND(data, indices, updates, { out });
+      note();
+    }
+    const [first, second, ...later] = stays;
+    assert.equal(first, 0);
+    assert.ok(second >= 4 * 32, `${second} bytes stay`);
+    assert.deepEqual(later, [0, 0, 0, 0]);
+    for (const one of [data, updates, out]) one.dispose();
+  }
+});
+
 test("the offsets of plans that are garbage are freed", { skip: WITHOUT_NODE_ITSELF }, async () => {
   v8.setFlagsFromString("--expose-gc");
   const collect: () => void = vm.runInNewContext("gc");
