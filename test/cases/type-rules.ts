@@ -117,6 +117,7 @@ export const SHAPING_ROWS: readonly TypeRow[] = [
   ["Reshape", 13, "float32[6]; int64{2, 3, 0}", NONE, "?"],
   ["Reshape", 14, "float32[0, 3]; int64{3, 0}", { allowzero: 1 }, "float32[3, 0]"],
   ["Reshape", 14, "float32[0, 3]; int64{0, -1}", NONE, "float32[0, ?]"],
+  ["Reshape", 14, "float32[0, 3]; int64{3, 0}", { allowzero: GIVEN_LATER }, "float32[?, ?]"],
   ["Reshape", 1, "float32[2, 3]", { shape: [3, 2] }, "float32[3, 2]"],
   ["Reshape", 13, "int64{2, N}; int64{-1}", NONE, "int64{2, N}"],
   ["Flatten", 13, "float32[N, 3, 4]", NONE, "float32[N, 12]"],
