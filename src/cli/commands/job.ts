@@ -43,6 +43,7 @@ export function addJobCommand(program: Command, io: Io): void {
     .description("Show which tasks of a job are done and which are left, as its folder has them.")
     .argument("<folder>", "the job's folder")
     .option("--json", JSON_HELP)
+    .addHelpText("after", "\nExamples:\n  ndscatter job status job/")
     .action((folder: string, { json = false }: { json?: boolean }) => showStatus(io, folder, json));
   job
     .command("resume")
@@ -57,6 +58,7 @@ export function addJobCommand(program: Command, io: Io): void {
       wholeOption("--threads", 1),
     )
     .option("--memory <size>", "for all of them together (default: 1G)", parseMemory)
+    .addHelpText("after", "\nExamples:\n  ndscatter job resume job/ --threads 8 --memory 4G")
     .action((folder: string, options: LocalRun) => resumeJob(io, folder, options));
   job
     .command("remove")
@@ -66,6 +68,7 @@ export function addJobCommand(program: Command, io: Io): void {
         "the job was changing in place keeps a mark that says how many chunks are changed, and cannot be opened from then on.",
     )
     .argument("<folder>", "the job's folder")
+    .addHelpText("after", "\nExamples:\n  ndscatter job remove job/")
     .action((folder: string) => giveUpJob(io, folder));
   job
     .command("task")
