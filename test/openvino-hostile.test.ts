@@ -149,6 +149,8 @@ const NETS: readonly Row[] = [
   [/layer 0 "data", a Parameter, has no shape in its <data>/, but('shape="2,2" ', "")],
   [/layer 0 "data", a Parameter, has no element_type/, but('shape="2,2" element_type="f32"', 'shape="2,2"')],
   [/layer 2 "scatter" has the dimension "2x"/, made("<dim>2x</dim>")],
+  ...["0x2", "2.0", "2e0"].map((text): Row =>
+    [new RegExp(`layer 2 "scatter" has the dimension "${text}"`), made(`<dim>${text}</dim>`)]),
   [/layer 2 "scatter" has more than 64 dimensions/, made("<dim>1</dim>".repeat(63))],
   [/layer 0 "data" has more than 64 dimensions/, but('shape="2,2"', `shape="${"1,".repeat(64)}1"`)],
   ...SHAPES.map((text): Row => [/layer 0 "data" has the dimension/, but('shape="2,2"', `shape="${text}"`)]),
