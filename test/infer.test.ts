@@ -76,6 +76,9 @@ const ROWS: readonly Row[] = [
   [nd, [[4, 4], [2, 1], [2, 5]], mismatch("= [2] ++ [4] = [2, 4], got [2, 5]", { input: "updates", expected: [2, 4] })],
   [nd, [["N", 4], ["M", 1], ["M", 3]], mismatch("got [M, 3]", { expected: undefined })],
   [nd, [[4, 4], ["M", 1], [2]], mismatch("got [2]")],
+  // A tuple of no indices leads to all of data.
+  [nd, [[4, 4], [2, 0], [2, 4, 5]], mismatch("= [2] ++ [4, 4] = [2, 4, 4], got [2, 4, 5]", { input: "updates", expected: [2, 4, 4] })],
+  [nd, [[4, 4], [2, null], [2, 3, 4]], mismatch("= [2] ++ [4, 4] = [2, 4, 4], got [2, 3, 4]")],
   // Without k: from the ranks, or as far as the beginning and the end tell.
   [nd, [[4, 5], ["M", null], ["M", 5]], [4, 5]],
   [nd, [[4, 5], ["M", null], ["M", 6]], mismatch("data.shape[1:]")],
