@@ -260,6 +260,7 @@ const EMPTY_LISTS: readonly (readonly [shape: readonly number[], lists: number])
   [[...Array<number>(63).fill(1), 0], 64],
   [[99_999, 0], 100_000],
   [[100_000, 0], 100_001],
+  [[1, 100_000, 0], 100_002],
   [[315, 316, 0], 99_856],
   [[316, 316, 0, 5], 100_173],
   [[...Array<number>(14).fill(3), 0, 2], (3 ** 15 - 1) / 2],

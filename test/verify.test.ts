@@ -17,6 +17,7 @@ import {
   type VerifiedNode,
 } from "../src/entries/onnx.ts";
 import { asTensor, equals, tensor, type Tensor, zeros } from "../src/core/tensor/tensor.ts";
+import { neededFor } from "../src/models/verify/cut.ts";
 import { i64, takePutAgain } from "./support/node-models.ts";
 import { dim, tensorType, valueInfo } from "./support/onnx-parts.ts";
 import {
@@ -864,6 +865,22 @@ const behind = (count: number): Model =>
     ],
     outputs: { y: null },
   });
+
+test("a node of which several values are wanted is needed once, and nothing is missing", () => {
+  const { graph } = buildModel({
+    opsets: { "ai.onnx": 18 },
+    inputs: { x: { dtype: "float32", shape: [4] } },
+    constants: { sizes: i64([2], 1, 3) },
+    nodes: [
+      { op: "Split", inputs: ["x", "sizes"], outputs: ["head", "tail"] },
+      { op: "Concat", inputs: ["tail", "head"], outputs: ["y"], attributes: { axis: 0 } },
+    ],
+    outputs: { head: null, tail: null, y: null },
+  });
+  const { nodes, names } = neededFor(graph, ["y", "head", "tail"], new Set(["x"]));
+  assert.deepEqual([...nodes].map(({ op }) => op).toSorted(), ["Concat", "Split"]);
+  assert.deepEqual([...names].toSorted(), ["head", "sizes", "tail", "x", "y"]);
+});
 
 test("one failing node before many takes few sessions, and so does a runtime that loads nothing", async () => {
   const runtime = makeRuntime();
