@@ -10,40 +10,16 @@
  * @module
  */
 
-export {
-  convertModel,
-  type Conversion,
-  type ConvertOptions,
-} from "../models/convert/convert-model.ts";
-export type { ConvertTarget } from "../models/convert/target.ts";
-export {
-  FINDINGS,
-  type Finding,
-  type FindingId,
-  type Severity,
-} from "../models/inspect/findings.ts";
-export {
-  inspectModel,
-  type InspectedNode,
-  type InspectedValue,
-  type Report,
-} from "../models/inspect/inspect-model.ts";
-export type { ByteSource } from "../models/model/byte-source.ts";
+export * from "../models/surface.ts";
 export { externalFiles } from "../models/onnx/external-files.ts";
 export type { ReadExternal, ReadOptions } from "../models/onnx/external.ts";
 export { readOutline } from "../models/onnx/outline.ts";
 export {
   buildModel,
   constant,
-  type Attribute,
   type AttributeInput,
-  type Constant,
-  type Graph,
-  type Model,
-  type ModelNode,
   type ModelNodeSpec,
   type ModelSpec,
-  type ValueInfo,
 } from "../models/model/model.ts";
 export { extractNode } from "../models/model/extract-node.ts";
 export { listNodes, NodeIndex } from "../models/model/node-index.ts";
@@ -51,11 +27,9 @@ export type { Place, PlacedNode } from "../models/model/places.ts";
 export { readModel } from "../models/onnx/read-model.ts";
 export {
   nodeCall,
-  runModel,
   runNode,
   unsupportedOperators,
   type NodeCall,
-  type Tensors,
 } from "../models/model/run-model.ts";
 export { readTensor, writeTensor } from "../models/onnx/tensor.ts";
 export { writeModel } from "../models/onnx/write-model.ts";

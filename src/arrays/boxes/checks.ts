@@ -1,4 +1,4 @@
-/** What every array checks of its arguments before it reads or writes. */
+/** The checks that every array makes of its arguments before it reads or writes. */
 
 import { isArray, printValue, TensorError } from "../../core/errors.ts";
 import { isNumericStorage, rowOf } from "../../core/tensor/dtype.ts";

@@ -11,10 +11,10 @@ import { moduleOfNode } from "./node.ts";
 const fs = moduleOfNode("node:fs/promises") as typeof Fs;
 const path = moduleOfNode("node:path") as typeof Path;
 
-/** Whether an array is in object storage, or anywhere else that has no paths. */
+/** True for a place in object storage, or anywhere else that has no paths. */
 export const isUrl = (location: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(location);
 
-/** Whether an error is the system's own with one of these codes, such as `ENOENT`. */
+/** True for an error of the system with one of these codes, such as `ENOENT`. */
 export const isCode = (error: unknown, ...codes: string[]): boolean =>
   error instanceof Error && "code" in error && codes.includes(String(error.code));
 

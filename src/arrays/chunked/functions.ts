@@ -2,7 +2,7 @@
  * `scatterChunked` and `gatherChunked`: a call on chunked arrays as one makes it on tensors. `docs/chunked.md` says how a
  * job works.
  *
- * Which file answers which question:
+ * Its files, by the question that each answers:
  *
  *     job/spec.ts, job.ts                                               what does a job consist of, and what is done?
  *     job/create-job.ts, stages/budget.ts, job/disk.ts                  what is checked before there is a job?

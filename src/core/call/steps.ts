@@ -1,7 +1,7 @@
 /**
  * The steps of a reduction: the first update of a target does one thing, later ones another, and a mean is divided at the
- * end. This says what they are. They are carried out on tensors (`execute.ts`), chunk by chunk (`chunked/stages/move.ts`), on a GPU
- * (`gpu/kernels/scatter.ts`), and by the rules of other systems (`diagnose/rule.ts`).
+ * end. This file says which steps these are. Four carry the steps out: `execute.ts` on tensors, `chunked/stages/move.ts` chunk by
+ * chunk, `gpu/kernels/scatter.ts` on a GPU, and `diagnose/rule.ts` by the rules of other systems.
  */
 
 import type { Settings } from "../operators/operator.ts";

@@ -2,7 +2,7 @@
  * From a call to a recording, top to bottom. A call is checked by the functions of `src/core/call/`, as if its tensors were on the
  * host, and its Plan is the operator's; what is left is which kernels run.
  *
- * Which file answers which question:
+ * Its files, by the question that each answers:
  *
  *     kernels/kernel.ts, recording.ts, gpu.ts            what is a kernel, and how do its numbers and buffers get there?
  *     kernels/targets.ts, read-indices.ts, repeats.ts    where do positions go?

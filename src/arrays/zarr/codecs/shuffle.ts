@@ -1,9 +1,8 @@
 /**
  * The shuffles of blosc: bytes, or bits, of equal weight are put next to each other, because those of neighbouring numbers
- * are alike. A block's last bytes that are no whole element stay where they are.
+ * are alike. Bytes behind a block's last whole element stay where they are.
  */
 
-/** Element e's byte j comes from `j * count + e`. */
 export const unshuffleBytes = (from: Uint8Array, into: Uint8Array, width: number): void =>
   moveBytes(from, into, width, true);
 
@@ -27,32 +26,28 @@ function moveBytes(from: Uint8Array, into: Uint8Array, width: number, isBack: bo
 const hasEights = (from: Uint8Array, width: number): boolean =>
   Math.floor(from.length / width) % 8 === 0;
 
-/** Bit k of element e's byte j comes from bit `e % 8` of the byte `(8j + k) * count / 8 + e / 8`. */
-export function unshuffleBits(from: Uint8Array, into: Uint8Array, width: number): void {
-  if (!hasEights(from, width)) return into.set(from);
-  const count = Math.floor(from.length / width);
-  const row = count / 8;
-  const eight = new Uint8Array(8);
-  for (let j = 0; j < width; j++) {
-    for (let group = 0; group < row; group++) {
-      for (let k = 0; k < 8; k++) eight[k] = from[(8 * j + k) * row + group];
-      transposeBits(eight);
-      for (let e = 0; e < 8; e++) into[(8 * group + e) * width + j] = eight[e];
-    }
-  }
-  into.set(from.subarray(count * width), count * width);
-}
+export const unshuffleBits = (from: Uint8Array, into: Uint8Array, width: number): void =>
+  moveBits(from, into, width, true);
 
-export function shuffleBits(from: Uint8Array, into: Uint8Array, width: number): void {
+export const shuffleBits = (from: Uint8Array, into: Uint8Array, width: number): void =>
+  moveBits(from, into, width, false);
+
+/** Bit k of element e's byte j is, among shuffled bits, bit `e % 8` of the byte `(8j + k) * count / 8 + e / 8`. */
+function moveBits(from: Uint8Array, into: Uint8Array, width: number, isBack: boolean): void {
   if (!hasEights(from, width)) return into.set(from);
   const count = Math.floor(from.length / width);
   const row = count / 8;
+  const [read, write] = isBack ? [row, width] : [width, row];
   const eight = new Uint8Array(8);
   for (let j = 0; j < width; j++) {
     for (let group = 0; group < row; group++) {
-      for (let e = 0; e < 8; e++) eight[e] = from[(8 * group + e) * width + j];
+      const elements = 8 * group * width + j;
+      const bits = 8 * j * row + group;
+      const at = isBack ? bits : elements;
+      const to = isBack ? elements : bits;
+      for (let i = 0; i < 8; i++) eight[i] = from[at + i * read];
       transposeBits(eight);
-      for (let k = 0; k < 8; k++) into[(8 * j + k) * row + group] = eight[k];
+      for (let i = 0; i < 8; i++) into[to + i * write] = eight[i];
     }
   }
   into.set(from.subarray(count * width), count * width);

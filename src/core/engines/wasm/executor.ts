@@ -3,7 +3,7 @@
  * on as many threads as there are. Others pass through windows of scratch memory, on one thread: what it costs to copy
  * them into shared memory is more than threads save. What does not pay goes to JavaScript.
  *
- * Which file answers which question:
+ * Its files, by the question that each answers:
  *
  *     session.ts, pays.ts                              does a call go to JavaScript, to windows or to threads?
  *     split-work.ts                                    which share does each thread have?
