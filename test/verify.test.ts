@@ -17,7 +17,7 @@ import {
   type VerifiedNode,
 } from "../src/entries/onnx.ts";
 import { asTensor, equals, tensor, type Tensor, zeros } from "../src/core/tensor/tensor.ts";
-import { neededFor } from "../src/models/verify/cut.ts";
+import { neededNodes } from "../src/models/split/needed.ts";
 import { i64, takePutAgain } from "./support/node-models.ts";
 import { dim, tensorType, valueInfo } from "./support/onnx-parts.ts";
 import {
@@ -877,7 +877,7 @@ test("a node of which several values are wanted is needed once, and nothing is m
     ],
     outputs: { head: null, tail: null, y: null },
   });
-  const { nodes, names } = neededFor(graph, ["y", "head", "tail"], new Set(["x"]));
+  const { nodes, names } = neededNodes(graph, ["y", "head", "tail"], new Set(["x"]));
   assert.deepEqual([...nodes].map(({ op }) => op).toSorted(), ["Concat", "Split"]);
   assert.deepEqual([...names].toSorted(), ["head", "sizes", "tail", "x", "y"]);
 });

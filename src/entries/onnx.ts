@@ -21,6 +21,13 @@ export {
   type ModelNodeSpec,
   type ModelSpec,
 } from "../models/model/model.ts";
+export {
+  createExactSession,
+  type ExactSession,
+  type ExactSessionOptions,
+  type SessionValue,
+} from "../models/exact/exact-session.ts";
+export type { RuntimeSession } from "../models/exact/open.ts";
 export { extractNode } from "../models/model/extract-node.ts";
 export { listNodes, NodeIndex } from "../models/model/node-index.ts";
 export type { Place, PlacedNode } from "../models/model/places.ts";
@@ -31,6 +38,8 @@ export {
   unsupportedOperators,
   type NodeCall,
 } from "../models/model/run-model.ts";
+export { neededFor, splitModel, type SplitOptions } from "../models/split/split-model.ts";
+export { inferTypes, type InferredType } from "../models/split/types.ts";
 export { readTensor, writeTensor } from "../models/onnx/tensor.ts";
 export { writeModel } from "../models/onnx/write-model.ts";
 export {

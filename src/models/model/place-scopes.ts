@@ -14,17 +14,17 @@ export class PlaceScopes {
 
   /** Takes note of what a node makes, and returns the values of its graph; nodes come as `walkNodes` visits them. */
   learn({ node, place }: PlacedNode): Scope {
-    const scope = this.#scopeOf(place);
+    const scope = this.scopeOf(place);
     scope.learn(node, findOpset(place.opsets, node));
     return scope;
   }
 
   /** The values of a graph as far as its nodes, and those around it, have been learned. */
-  #scopeOf(place: Place): Scope {
+  scopeOf(place: Place): Scope {
     const known = this.#scopes.get(place);
     if (known !== undefined) return known;
     const { graph, outer } = place;
-    const scope = new Scope(graph, outer && this.#scopeOf(outer), this.#irVersion);
+    const scope = new Scope(graph, outer && this.scopeOf(outer), this.#irVersion);
     this.#scopes.set(place, scope);
     return scope;
   }

@@ -224,7 +224,7 @@ function checkOmitted(
 }
 
 /** Names the node in the errors that `action` throws. */
-function namingNode<T>(node: ModelNode, action: () => T): T {
+export function namingNode<T>(node: ModelNode, action: () => T): T {
   try {
     return action();
   } catch (cause) {

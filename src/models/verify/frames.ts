@@ -5,11 +5,10 @@
 
 import { malformed } from "../../core/errors.ts";
 import { run } from "../../core/call/run.ts";
+import { boundGraph, type Attributes } from "../model/bound-graph.ts";
 import { quote } from "../model/graph.ts";
 import {
-  isReference,
   nodeTitle,
-  type Attribute,
   type Constant,
   type Graph,
   type ModelFunction,
@@ -25,8 +24,6 @@ import { RuntimeFailure } from "./session.ts";
 export type Outcome = Tensor | RuntimeFailure;
 
 export type Values = ReadonlyMap<string, Tensor>;
-
-type Attributes = Readonly<Record<string, Attribute>>;
 
 /** A graph that runs. */
 export interface Frame {
@@ -123,33 +120,6 @@ async function inputsOf(
   const values = await around.valuesOf(place, own.inputs);
   return [own.inputs.map((name) => (name === "" ? undefined : values.get(name))), own];
 }
-
-/**
- * A graph of a function in which attributes have the values of a call.
- * @param absent inputs that the call leaves out
- */
-function boundGraph(graph: Graph, attributes: Attributes, absent: ReadonlySet<string>): Graph {
-  const nodes = graph.nodes.map((node) => ({
-    ...node,
-    inputs: node.inputs.map((name) => (absent.has(name) ? "" : name)),
-    attributes: Object.fromEntries(
-      Object.entries(node.attributes).flatMap(([name, one]) => {
-        const value = isReference(one) ? attributes[one.reference] : one;
-        return value === undefined ? [] : [[name, boundBodies(value, attributes, absent)] as const];
-      }),
-    ),
-  }));
-  return { ...graph, nodes };
-}
-
-const boundBodies = (
-  attribute: Attribute,
-  attributes: Attributes,
-  absent: ReadonlySet<string>,
-): Attribute =>
-  attribute.type !== "other" || !attribute.graphs
-    ? attribute
-    : { ...attribute, graphs: attribute.graphs.map((one) => boundGraph(one, attributes, absent)) };
 
 async function bodyFrame(place: Place, outer: Place, around: Around): Promise<Frame> {
   const frame = await around.frame(outer);
@@ -266,7 +236,8 @@ function branchFrame({ owner, attribute, inputs, frame }: Bodied): Frame {
 }
 
 /** A runtime gives the number and the condition of a Loop the shape [1] where the body says so. */
-const shapeOf = ({ type }: ValueInfo): readonly number[] => (type?.shape?.length === 1 ? [1] : []);
+export const shapeOf = ({ type }: ValueInfo): readonly number[] =>
+  type?.shape?.length === 1 ? [1] : [];
 
 /** What the body of a Loop is given in the iteration that counts. */
 async function loopFrame({ owner, inputs, frame, around }: Bodied): Promise<Frame> {
@@ -360,7 +331,7 @@ const noIteration = (owner: ModelNode, { iteration }: Around): NotRun =>
   new NotRun(`it is in ${nodeTitle(owner)}, which has no iteration ${iteration}`);
 
 /** The integers of an attribute; none where the node does not have it. */
-function integers({ attributes }: ModelNode, name: string): readonly (number | bigint)[] {
+export function integers({ attributes }: ModelNode, name: string): readonly (number | bigint)[] {
   const one = attributes[name];
   if (one?.type === "ints") return one.value;
   return one?.type === "int" ? [one.value] : [];

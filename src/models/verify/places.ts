@@ -8,7 +8,8 @@ import type { Place, PlacedNode } from "../model/places.ts";
 import { freeNames } from "../model/uses.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
-import { cutModel, neededFor } from "./cut.ts";
+import { neededNodes } from "../split/needed.ts";
+import { cutModel } from "./cut.ts";
 import {
   frameOf,
   NotRun,
@@ -162,8 +163,8 @@ export class PlaceValues implements Around {
     names: readonly string[],
     said: RuntimeFailure,
   ): Promise<{ readonly lost: readonly string[]; readonly failure: RuntimeFailure }> {
-    const needs = (name: string) => neededFor(frame.graph, [name], frame.given).nodes;
-    const { nodes } = neededFor(frame.graph, names, frame.given);
+    const needs = (name: string) => neededNodes(frame.graph, [name], frame.given).nodes;
+    const { nodes } = neededNodes(frame.graph, names, frame.given);
     const inOrder = frame.graph.nodes.filter((node) => nodes.has(node) && makesTensors(node));
     const failure = await this.#firstFailure(frame, inOrder);
     const culprit = failure?.at ?? null;
@@ -238,7 +239,7 @@ const dependents = (
   value: string,
   given: { has(name: string): boolean },
 ): readonly string[] =>
-  names.filter((name) => name === value || neededFor(graph, [name], given).names.has(value));
+  names.filter((name) => name === value || neededNodes(graph, [name], given).names.has(value));
 
 /** The values that nodes take and make, and those that the bodies around them take from each graph, by graph. */
 function namesOf(wanted: readonly PlacedNode[]): ReadonlyMap<Place, ReadonlySet<string>> {

@@ -96,7 +96,11 @@ function sentenceFrom(cause: unknown): string {
 }
 
 /** A tensor as onnxruntime takes it, which asks for no class of its own. */
-const sessionTensor = ({ dtype, shape, data }: Tensor): SessionTensor & { location: string } => ({
+export const sessionTensor = ({
+  dtype,
+  shape,
+  data,
+}: Tensor): SessionTensor & { location: string } => ({
   type: dtype,
   dims: shape,
   data,

@@ -1,0 +1,54 @@
+/** Gathers that are carried out beside the replaced nodes that they feed. */
+
+import { findVersion, isOperator } from "../../core/operators/registry.ts";
+import type { Constant, Graph, ModelNode } from "../model/model.ts";
+import type { Scope } from "../model/values.ts";
+import type { GraphUses } from "../split/levels.ts";
+import { findOpset } from "../model/graph.ts";
+
+/**
+ * Adds to `ours` each gather whose results only such nodes use: then its data is handed over in place of its result, which
+ * is larger in a graph network, where a row is gathered for each edge. A gather out of weights stays in the runtime,
+ * because its data would be held here too.
+ */
+export function absorbGathers(
+  graph: Graph,
+  opsets: Readonly<Record<string, number>>,
+  uses: GraphUses,
+  ours: Set<ModelNode>,
+  { scope, constants }: { scope: Scope; constants: ReadonlyMap<string, Constant> },
+): void {
+  const outputs = new Set(graph.outputs.map(({ name }) => name));
+  for (const node of uses.nodes.toReversed()) {
+    const [data = ""] = node.inputs;
+    const [output = ""] = node.outputs;
+    const users = uses.usersOf(output);
+    const isFeeder =
+      users.length > 0 &&
+      !outputs.has(output) &&
+      users.every((user) => ours.has(user) && isOperator(user));
+    if (!isFeeder || ours.has(node) || !isGather(node, opsets)) continue;
+    if (scope.constantOf(data) !== null || constants.has(data)) continue;
+    const [before, after] = [sizeOf(scope, data), sizeOf(scope, output)];
+    if (before === null || after === null || before <= after) ours.add(node);
+  }
+}
+
+function isGather(node: ModelNode, opsets: Readonly<Record<string, number>>): boolean {
+  const { domain, op } = node;
+  const opset = findOpset(opsets, node);
+  if (opset === null || !op.startsWith("Gather")) return false;
+  return findVersion({ domain, op, opset }) !== null;
+}
+
+/** The number of elements of a value; null where it is not certain. */
+function sizeOf(scope: Scope, name: string): number | null {
+  const shape = scope.get(name).certain.type?.shape ?? null;
+  if (shape === null) return null;
+  let size = 1;
+  for (const dim of shape) {
+    if (typeof dim !== "number") return null;
+    size *= dim;
+  }
+  return size;
+}

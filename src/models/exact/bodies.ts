@@ -1,0 +1,221 @@
+/**
+ * Carries out nodes with bodies: If takes a branch, Loop and Scan run their body once an iteration, and a call of a function
+ * runs the function's graph.
+ *
+ * ONNX: Operators, If-1 to -25, Loop-1 to -25, Scan-9 to -25; IR, Functions.
+ */
+
+import { run } from "../../core/call/run.ts";
+import { malformed } from "../../core/errors.ts";
+import { tensor, zeros, type Tensor } from "../../core/tensor/tensor.ts";
+import { quote } from "../model/graph.ts";
+import { nodeTitle, type ModelNode, type ValueInfo } from "../model/model.ts";
+import type { BodyStep, GraphPlan } from "./plan.ts";
+import { integers, scannedInputs, shapeOf } from "../verify/frames.ts";
+import { stack } from "./stack.ts";
+import { Frame, Value } from "./values.ts";
+
+/** What bodies need of the run that they are part of. */
+export interface StepsRun {
+  /** Carries out the steps of a graph. `frame` has its inputs, and its outputs afterwards. */
+  steps(plan: GraphPlan, frame: Frame): Promise<void>;
+  /**
+   * A value of the graph or of one around it.
+   * @throws TensorError `malformed-file` for a value that is not there
+   */
+  valueOf(plan: GraphPlan, frame: Frame, name: string): Value;
+}
+
+/** A node with bodies while it runs. */
+interface BodyRun {
+  readonly model: StepsRun;
+  readonly node: ModelNode;
+  readonly inputs: readonly (Value | null)[];
+  /** Of the graph that has the node. */
+  readonly frame: Frame;
+}
+
+/** Runs the bodies of a node. `frame` has the node's outputs afterwards. */
+export async function runBodies(
+  model: StepsRun,
+  plan: GraphPlan,
+  { node, bodies }: BodyStep,
+  frame: Frame,
+): Promise<void> {
+  const inputs = node.inputs.map((name) => (name === "" ? null : model.valueOf(plan, frame, name)));
+  const outputs = await outputsOf({ model, node, inputs, frame }, bodies);
+  for (const [at, value] of outputs.entries()) {
+    const { [at]: name = "" } = node.outputs;
+    if (name !== "") frame.set(name, value);
+    value.release();
+  }
+}
+
+/** The outputs of a node. Each is held once for the caller. */
+function outputsOf(own: BodyRun, bodies: readonly GraphPlan[]): Promise<readonly Value[]> {
+  const [body, other] = bodies;
+  if (other !== undefined) {
+    const isTaken = scalarOf(required(own, 0), "the condition") !== 0;
+    return runGraph(own, isTaken ? body : other, new Frame(own.frame));
+  }
+  if (body.outer === null) return runFunction(own, body);
+  return own.node.op === "Loop" ? runLoop(own, body) : runScan(own, body);
+}
+
+/** Runs a graph once, whose inputs `frame` has. Each output is held once for the caller. */
+async function runGraph(
+  { model }: BodyRun,
+  body: GraphPlan,
+  frame: Frame,
+): Promise<readonly Value[]> {
+  await model.steps(body, frame);
+  const outputs = body.graph.outputs.map(({ name }) => model.valueOf(body, frame, name).hold());
+  frame.dropAll();
+  return outputs;
+}
+
+function runFunction(own: BodyRun, body: GraphPlan): Promise<readonly Value[]> {
+  // A function does not see the values around its call.
+  const frame = new Frame();
+  for (const [at, { name }] of body.graph.inputs.entries()) {
+    const value = own.inputs[at] ?? null;
+    if (value !== null) frame.set(name, value);
+  }
+  return runGraph(own, body, frame);
+}
+
+async function runLoop(own: BodyRun, body: GraphPlan): Promise<readonly Value[]> {
+  const [number, going, ...states] = body.graph.inputs;
+  const [most, condition] = own.inputs;
+  if (going === undefined) throw malformed(`the body of ${nodeTitle(own.node)} must have 2 inputs`);
+  const limit = most === null ? Infinity : scalarOf(most, "the number of iterations");
+  let isGoing = condition === null || scalarOf(condition, "the condition") !== 0;
+  const iterations = new Iterations(own, body, states, 1);
+  for (let at = 0; isGoing && at < limit; at++) {
+    const count = tensor("int64", shapeOf(number), BigInt64Array.of(BigInt(at)));
+    const isOn = tensor("bool", shapeOf(going), Uint8Array.of(1));
+    const given: [string, Tensor][] = [
+      [number.name, count],
+      [going.name, isOn],
+    ];
+    // oxlint-disable-next-line no-await-in-loop
+    const [next] = await iterations.run(given);
+    isGoing = scalarOf(next, "the condition") !== 0;
+    next.release();
+  }
+  return iterations.outputs(() => ({ axis: 0, isReverse: false }));
+}
+
+async function runScan(own: BodyRun, body: GraphPlan): Promise<readonly Value[]> {
+  const { node, inputs } = own;
+  const scanned = scannedInputs(
+    node,
+    inputs.map((value, at) => value?.tensor(node.inputs[at])),
+  );
+  const first = inputs.length - scanned.length;
+  const names = body.graph.inputs.slice(first).map(({ name }) => name);
+  const iterations = new Iterations(own, body, body.graph.inputs.slice(0, first), 0);
+  const [{ length }] = scanned;
+  for (let at = 0; at < length; at++) {
+    const slices = scanned.map(({ value, axis, isReverse }, nth): [string, Tensor] => {
+      const index = tensor("int64", [], BigInt(isReverse ? length - 1 - at : at));
+      const [slice] = run({ op: "Gather", opset: 13, attributes: { axis } }, [value, index]);
+      return [names[nth], slice];
+    });
+    // oxlint-disable-next-line no-await-in-loop
+    await iterations.run(slices);
+  }
+  const axes = integers(node, "scan_output_axes");
+  const directions = integers(node, "scan_output_directions");
+  return iterations.outputs((nth) => ({
+    axis: Number(axes[nth] ?? 0),
+    isReverse: Number(directions[nth]) === 1,
+  }));
+}
+
+/** Where the results of iterations stand in an output. */
+interface Stacking {
+  readonly axis: number;
+  readonly isReverse: boolean;
+}
+
+/** What is carried from one iteration to the next, and what is collected from all. */
+class Iterations {
+  readonly #own: BodyRun;
+  readonly #body: GraphPlan;
+  readonly #states: readonly ValueInfo[];
+  /** How many outputs of the body come before the states. */
+  readonly #before: number;
+  readonly #collected: Value[][];
+  #carried: readonly Value[];
+
+  constructor(own: BodyRun, body: GraphPlan, states: readonly ValueInfo[], before: number) {
+    this.#own = own;
+    this.#body = body;
+    this.#states = states;
+    this.#before = before;
+    // The states of a Loop stand behind the number of iterations and the condition.
+    const first = 2 * before;
+    this.#carried = states.map((_, at) => required(own, first + at).hold());
+    const count = body.graph.outputs.length - before - states.length;
+    this.#collected = Array.from({ length: count }, () => []);
+  }
+
+  /** Runs the body once. @returns the outputs before the states, each held once for the caller */
+  async run(given: readonly (readonly [name: string, value: Tensor])[]): Promise<readonly Value[]> {
+    const frame = new Frame(this.#own.frame);
+    for (const [name, value] of given) frame.set(name, Value.ofTensor(value));
+    for (const [at, { name }] of this.#states.entries()) {
+      frame.set(name, this.#carried[at]);
+      this.#carried[at].release();
+    }
+    const outputs = await runGraph(this.#own, this.#body, frame);
+    const [first, end] = [this.#before, this.#before + this.#states.length];
+    this.#carried = outputs.slice(first, end);
+    for (const [at, value] of outputs.slice(end).entries()) this.#collected[at].push(value);
+    return outputs.slice(0, first);
+  }
+
+  /** The outputs of the node, each held once for the caller. */
+  outputs(stackingOf: (nth: number) => Stacking): readonly Value[] {
+    const first = this.#before + this.#states.length;
+    const infos = this.#body.graph.outputs.slice(first);
+    const stacked = this.#collected.map((values, nth) => {
+      const { axis, isReverse } = stackingOf(nth);
+      const { name } = infos[nth];
+      const slices = values.map((value) => value.tensor(name));
+      if (isReverse) slices.reverse();
+      const [one] = slices;
+      const made =
+        one === undefined
+          ? this.#empty(name)
+          : stack(slices, axis < 0 ? axis + one.shape.length + 1 : axis, nodeTitle(this.#own.node));
+      for (const value of values) value.release();
+      return Value.ofTensor(made).hold();
+    });
+    return [...this.#carried, ...stacked];
+  }
+
+  /** The output of no iterations: sizes that are not known are 0, as onnxruntime has it. */
+  #empty(name: string): Tensor {
+    const type = this.#body.scope.typeOf(name);
+    if (type !== null) {
+      const dims = type.shape ?? [];
+      return zeros(type.dtype, [0, ...dims.map((dim) => (typeof dim === "number" ? dim : 0))]);
+    }
+    const sentence = `the data type of ${quote(name)} is not known, which ${nodeTitle(this.#own.node)} makes without an iteration`;
+    throw malformed(sentence);
+  }
+}
+
+function required({ node, inputs }: BodyRun, at: number): Value {
+  const value = inputs[at] ?? null;
+  if (value !== null) return value;
+  throw malformed(`${nodeTitle(node)} must have ${at + 1} inputs, got ${inputs.length}`);
+}
+
+function scalarOf(value: Value, what: string): number {
+  const { data, size } = value.tensor(what);
+  if (size === 1) return Number(data[0]);
+  throw malformed(`${what} must have one element, got ${size}`);
+}

@@ -1,0 +1,210 @@
+/**
+ * A model in the user's runtime whose scatters are carried out here. `plan.ts` says how a graph is cut, `open.ts` makes the
+ * sessions, `run.ts` carries the steps out, and `bodies.ts` If, Loop, Scan and functions.
+ */
+
+import { isArray, printValue, TensorError } from "../../core/errors.ts";
+import { isOperator } from "../../core/operators/registry.ts";
+import { objectOf } from "../../core/tensor/options.ts";
+import { Tensor, type RuntimeTensor } from "../../core/tensor/tensor.ts";
+import { recordFrom } from "../model/foreign.ts";
+import { modelFrom } from "../model/foreign-model.ts";
+import { listNames, quote } from "../model/graph.ts";
+import { missingInput } from "../model/inputs.ts";
+import { nodeTitle, type Graph, type Model, type ModelNode } from "../model/model.ts";
+import { listNodes, NodeIndex } from "../model/node-index.ts";
+import type { ReadExternal } from "../onnx/external.ts";
+import { readModel } from "../onnx/read-model.ts";
+import { createSessionFrom } from "../verify/session.ts";
+import { OpenParts, type RuntimeSession } from "./open.ts";
+import { planGraph, type GraphPlan } from "./plan.ts";
+import { ModelRun } from "./run.ts";
+import { TensorMaker } from "./tensor-maker.ts";
+import { Frame, Value } from "./values.ts";
+
+/** What a session of the user's runtime takes and makes: the tensors of onnxruntime. */
+export type SessionValue<S extends RuntimeSession> =
+  Awaited<ReturnType<S["run"]>> extends Readonly<Record<string, infer V>> ? V : RuntimeTensor;
+
+export interface ExactSessionOptions<S extends RuntimeSession> {
+  /**
+   * Makes a session of the user's own runtime: `(model) => InferenceSession.create(model)`. It is called once for each part
+   * of the model, and must tell the runtime where the model's external files are.
+   */
+  readonly createSession: (model: Uint8Array) => Promise<S>;
+  /**
+   * The nodes that are carried out by this package: `"scatters"`, which is the default, `"all"` for the gathers too, or
+   * names or paths of nodes as `verifyModel` reports them.
+   */
+  readonly nodes?: "scatters" | "all" | readonly string[];
+  /** Reads what replaced nodes have in other files, as `readModel` takes it. */
+  readonly external?: ReadExternal;
+}
+
+/** A model in the user's runtime with nodes that this package carries out. It is used like the session it stands for. */
+export interface ExactSession<V = RuntimeTensor> {
+  readonly inputNames: readonly string[];
+  readonly outputNames: readonly string[];
+  /** The paths of the nodes that this package carries out. */
+  readonly replaced: readonly string[];
+  /** How many sessions the model was cut into. */
+  readonly sessionCount: number;
+  /**
+   * Runs the model. Runs that overlap are carried out one after another.
+   * @param feeds a tensor for each input, of onnxruntime or of this package; an input with a default may be left out
+   * @param options of a run, passed on to each session
+   * @returns the outputs by name, as tensors of onnxruntime
+   * @throws TensorError as `run` does for a replaced node, which the sentence names, and `shape-mismatch` for a missing or
+   * an unknown input; whatever the runtime throws
+   */
+  run(
+    feeds: Readonly<Record<string, V | Tensor | RuntimeTensor>>,
+    options?: object,
+  ): Promise<Readonly<Record<string, V>>>;
+  /** Ends the sessions, after the runs that have begun. */
+  release(): Promise<void>;
+}
+
+/**
+ * Makes a session of a model whose scatters are carried out by this package and everything else by the user's runtime. The
+ * results of the scatters are exact and the same in every run, at any number of threads.
+ *
+ * ```ts
+ * const session = await createExactSession(bytes, {
+ *   createSession: (model) => InferenceSession.create(model),
+ * });
+ * const { scores } = await session.run({ input: new Tensor("float32", data, [1, 4]) });
+ * ```
+ *
+ * The model is cut into one session for each level of replaced nodes. If, Loop, Scan and functions with a replaced node in
+ * them are carried out here, and their graphs are cut likewise. A model without nodes to replace is one session.
+ *
+ * @param model an ONNX file, or a model as `readModel` returns it
+ * @throws TensorError `unsupported-model` for a node that cannot be replaced, with the reason, and for a name that no
+ * scatter or gather has; `attribute` for options that are wrong; as `readModel`; and whatever `createSession` throws
+ */
+export async function createExactSession<S extends RuntimeSession>(
+  model: Uint8Array | Model,
+  options: ExactSessionOptions<S>,
+): Promise<ExactSession<SessionValue<S>>> {
+  const own = objectOf("the options of createExactSession", options, {});
+  const createSession = createSessionFrom(own) as (part: Uint8Array) => Promise<RuntimeSession>;
+  const { nodes = "scatters", external } = own;
+  const isFile = model instanceof Uint8Array;
+  const read = isFile
+    ? readModel(model, external === undefined ? {} : { external: external as ReadExternal })
+    : model;
+  const known = modelFrom(read);
+  const replaced = nodesToReplace(known, nodes);
+  const planned = { model: known, replaced, absorbs: true };
+  const paths = [...replaced.values()];
+  const plan = planGraph(planned, known.graph, known.opsets);
+  const parts = new OpenParts(planned, createSession);
+  try {
+    await parts.open(plan);
+  } catch (error) {
+    await parts.release();
+    throw error;
+  }
+  return new CutSession(known.graph, plan, parts, paths) as ExactSession<SessionValue<S>>;
+}
+
+/** The nodes that `nodes` names, with their paths. */
+function nodesToReplace(model: Model, nodes: unknown): Map<ModelNode, string> {
+  const index = new NodeIndex(model);
+  if (isArray(nodes)) {
+    const found = nodes.map((name) => {
+      if (typeof name !== "string")
+        throw new TensorError("attribute", `nodes must be names, got ${printValue(name)}`);
+      return index.find(name);
+    });
+    const other = found.find(({ node }) => !isOperator(node));
+    if (other === undefined) return new Map(found.map((one) => [one.node, index.pathOf(one)]));
+    const what = `${nodeTitle(other.node)} is ${other.node.op}, which is not a scatter or gather`;
+    const sentence = `${what}; the model has ${listNodes(index.family)}`;
+    throw new TensorError("unsupported-model", sentence);
+  }
+  if (nodes !== "scatters" && nodes !== "all") {
+    const sentence = `nodes must be "scatters", "all" or a list of names, got ${printValue(nodes)}`;
+    throw new TensorError("attribute", sentence);
+  }
+  const chosen = index.family.filter(({ node }) => nodes === "all" || node.op.includes("Scatter"));
+  return new Map(chosen.map((one) => [one.node, index.pathOf(one)]));
+}
+
+class CutSession implements ExactSession<unknown> {
+  readonly inputNames: readonly string[];
+  readonly outputNames: readonly string[];
+  readonly replaced: readonly string[];
+  readonly #plan: GraphPlan;
+  readonly #parts: OpenParts;
+  readonly #maker: TensorMaker;
+  /** Inputs that must be given, and those that may be. */
+  readonly #known: ReadonlySet<string>;
+  /** The run before, if it has not ended: a runtime may refuse runs that overlap. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(graph: Graph, plan: GraphPlan, parts: OpenParts, replaced: readonly string[]) {
+    this.#plan = plan;
+    this.#parts = parts;
+    this.#maker = new TensorMaker(parts);
+    this.replaced = replaced;
+    const constants = new Set(graph.constants.map(({ name }) => name));
+    const names = graph.inputs.map(({ name }) => name);
+    this.#known = new Set(names);
+    this.inputNames = names.filter((name) => !constants.has(name));
+    this.outputNames = graph.outputs.map(({ name }) => name);
+  }
+
+  get sessionCount(): number {
+    return this.#parts.sessions.size;
+  }
+
+  run(
+    feeds: Readonly<Record<string, unknown>>,
+    options?: object,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const run = this.#last.then(() => this.#run(feeds, options));
+    this.#last = run.catch(() => {});
+    return run;
+  }
+
+  async #run(
+    feeds: Readonly<Record<string, unknown>>,
+    options?: object,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const frame = this.#frameOf(feeds);
+    const run = new ModelRun(this.#parts, options, (value) => this.#maker.learn(value));
+    await run.steps(this.#plan, frame);
+    const outputs: [string, unknown][] = [];
+    for (const name of this.outputNames) {
+      const value = run.valueOf(this.#plan, frame, name);
+      // A session makes the tensor from which the class of the others is known, if no other did.
+      // oxlint-disable-next-line no-await-in-loop
+      outputs.push([name, await this.#maker.tensorOf(value, name)]);
+    }
+    return Object.fromEntries(outputs);
+  }
+
+  /** @throws TensorError `shape-mismatch` for missing and unknown inputs */
+  #frameOf(given: Readonly<Record<string, unknown>>): Frame {
+    const feeds = recordFrom("the feeds", given);
+    const frame = new Frame();
+    for (const [name, value] of Object.entries(feeds)) {
+      if (!this.#known.has(name)) {
+        const sentence = `the model has no input ${quote(name)}; it has ${listNames([...this.#known])}`;
+        throw new TensorError("shape-mismatch", sentence, { input: name });
+      }
+      this.#maker.learn(value);
+      frame.set(name, Tensor.isTensor(value) ? Value.lentTensor(value) : Value.lent(value));
+    }
+    const missing = this.inputNames.find((name) => frame.get(name) === undefined);
+    if (missing !== undefined) throw missingInput(missing, this.inputNames, "the model");
+    return frame;
+  }
+
+  async release(): Promise<void> {
+    await this.#last;
+    await this.#parts.release();
+  }
+}

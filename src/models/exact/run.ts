@@ -1,0 +1,110 @@
+/** Carries the steps of a plan out. */
+
+import { run } from "../../core/call/run.ts";
+import { malformed } from "../../core/errors.ts";
+import { quote } from "../model/graph.ts";
+import type { ModelNode } from "../model/model.ts";
+import { callOfNode, namingNode } from "../model/run-model.ts";
+import { runBodies, type StepsRun } from "./bodies.ts";
+import type { OpenParts } from "./open.ts";
+import type { GraphPlan, SessionStep } from "./plan.ts";
+import { Frame, Value } from "./values.ts";
+
+/** One run of a model. */
+export class ModelRun implements StepsRun {
+  readonly #parts: OpenParts;
+  /** What the caller wants of each session's run. */
+  readonly #options: unknown;
+  /** Told of each tensor that a session makes. */
+  readonly #onTensor: (value: unknown) => void;
+
+  constructor(parts: OpenParts, options: unknown, onTensor: (value: unknown) => void) {
+    this.#parts = parts;
+    this.#options = options;
+    this.#onTensor = onTensor;
+  }
+
+  async steps(plan: GraphPlan, frame: Frame): Promise<void> {
+    for (const [at, step] of plan.steps.entries()) {
+      switch (step.is) {
+        case "session":
+          // Each step needs what the steps before it made.
+          // oxlint-disable-next-line no-await-in-loop
+          await this.#runSession(step, frame);
+          break;
+        case "call":
+          this.#call(plan, step.node, frame, plan.drops[at]);
+          break;
+        case "body":
+          // oxlint-disable-next-line no-await-in-loop
+          await runBodies(this, plan, step, frame);
+      }
+      for (const name of plan.drops[at]) frame.drop(name);
+    }
+  }
+
+  valueOf(plan: GraphPlan, frame: Frame, name: string): Value {
+    const value = this.#valueOrNull(plan, frame, name);
+    if (value !== null) return value;
+    throw malformed(`nothing makes ${quote(name)}`);
+  }
+
+  #valueOrNull(plan: GraphPlan, frame: Frame, name: string): Value | null {
+    const known = frame.get(name);
+    if (known !== undefined) return known;
+    const constant = this.#parts.constant(plan, name);
+    return constant && Value.lentTensor(constant);
+  }
+
+  async #runSession(step: SessionStep, frame: Frame): Promise<void> {
+    const part = this.#parts.sessions.get(step);
+    if (part === undefined) throw malformed("the session was released");
+    const feeds: [string, unknown][] = [];
+    for (const name of part.inputs) {
+      // An input with a default may be missing: the session has its value.
+      const value = frame.get(name);
+      if (value !== undefined) feeds.push([name, value.forRuntime()]);
+    }
+    const more = this.#options === undefined ? [] : [this.#options as never];
+    const made = await part.session.run(Object.fromEntries(feeds) as never, ...more);
+    for (const name of step.outputs) {
+      const value: unknown = Reflect.get(made, name);
+      this.#onTensor(value);
+      frame.set(name, Value.ofRuntime(value));
+    }
+  }
+
+  /** @param dropped values that nothing needs after this node */
+  #call(plan: GraphPlan, node: ModelNode, frame: Frame, dropped: readonly string[]): void {
+    const values = node.inputs.map((name) =>
+      name === "" ? null : this.valueOf(plan, frame, name),
+    );
+    const tensors = values.map((value, at) => value?.tensor(node.inputs[at]));
+    const [data] = values;
+    const [name] = node.inputs;
+    const isLast = dropped.includes(name) && frame.mayChange(name);
+    const isAlone = values.every((value, at) => at === 0 || value !== data);
+    const [output] = node.outputs;
+    const call = callOfNode(plan.opsets, node, tensorsByName(node, tensors));
+    const isInPlace = isLast && isAlone && isScatter(node);
+    const [made] = namingNode(node, () =>
+      run(call.node, call.inputs, isInPlace ? { out: tensors[0] } : {}),
+    );
+    // The result of a scatter in place is the value of its data under another name.
+    const isSame = isInPlace && data?.given === null;
+    frame.set(output, isSame ? data : Value.ofTensor(made));
+  }
+}
+
+const isScatter = ({ op }: ModelNode): boolean => op.includes("Scatter");
+
+const tensorsByName = <T>(
+  { inputs }: ModelNode,
+  tensors: readonly (T | undefined)[],
+): Readonly<Record<string, T>> =>
+  Object.fromEntries(
+    inputs.flatMap((name, at) => {
+      const { [at]: tensor } = tensors;
+      return tensor === undefined ? [] : [[name, tensor] as const];
+    }),
+  );

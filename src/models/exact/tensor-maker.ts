@@ -1,0 +1,59 @@
+/** Makes tensors of the runtime's own class out of results of this package, though this package does not import the class. */
+
+import { tensor } from "../../core/tensor/tensor.ts";
+import { buildModel } from "../model/model.ts";
+import { writeModel } from "../onnx/write-model.ts";
+import type { OpenParts } from "./open.ts";
+import type { Value } from "./values.ts";
+
+type TensorClass = new (type: string, data: unknown, dims: readonly number[]) => unknown;
+
+export class TensorMaker {
+  readonly #parts: OpenParts;
+  #known: TensorClass | null = null;
+
+  constructor(parts: OpenParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes note of the class of a tensor that the runtime or its user made. */
+  learn(value: unknown): void {
+    if (this.#known !== null || typeof value !== "object" || value === null) return;
+    const { constructor } = value;
+    // A plain object is a tensor for this package and for fakes of a runtime, but has no class.
+    if (constructor !== Object && "dims" in value) this.#known = constructor as TensorClass;
+  }
+
+  /**
+   * A value as the runtime's own sessions return it, in memory that is the caller's alone.
+   * @param name of the output
+   */
+  async tensorOf(value: Value, name: string): Promise<unknown> {
+    if (value.isOwn && value.given !== null) return value.given;
+    const { dtype, shape, data } = value.tensor(name);
+    const own = value.isOwn ? data : data.slice();
+    const Class = this.#known ?? (await this.#classOfRuntime());
+    return Class === null ? { type: dtype, dims: shape, data: own } : new Class(dtype, own, shape);
+  }
+
+  /** The class of what a session makes. @returns null for a runtime that makes plain objects */
+  async #classOfRuntime(): Promise<TensorClass | null> {
+    const session = await this.#parts.createSession(writeModel(probe()));
+    try {
+      const { y } = (await session.run({} as never)) as { readonly y: unknown };
+      this.learn(y);
+    } finally {
+      await session.release?.();
+    }
+    return this.#known;
+  }
+}
+
+/** The smallest model that has an output. */
+const probe = (): ReturnType<typeof buildModel> =>
+  buildModel({
+    opsets: { "ai.onnx": 13 },
+    constants: { one: tensor("float32", [1], [1]) },
+    nodes: [{ op: "Identity", inputs: ["one"], outputs: ["y"] }],
+    outputs: { y: { dtype: "float32", shape: [1] } },
+  });

@@ -1,0 +1,98 @@
+/**
+ * Values while a model runs: tensors of the runtime and of this package, by name, in the graph that runs and in those
+ * around it.
+ */
+
+import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
+import { sessionTensor } from "../verify/session.ts";
+
+/** A value, as the runtime made it or as this package did. */
+export class Value {
+  /** As the runtime made it, or the caller; null if this package made the value. */
+  readonly given: unknown;
+  /** True if this run made the memory of the value. */
+  readonly isOwn: boolean;
+  #tensor: Tensor | null;
+  #holders = 0;
+
+  private constructor(given: unknown, tensor: Tensor | null, isOwn: boolean) {
+    this.given = given;
+    this.#tensor = tensor;
+    this.isOwn = isOwn;
+  }
+
+  /** A value of the caller's. */
+  static lent = (value: unknown): Value => new Value(value, null, false);
+
+  /** A tensor of this package whose memory is not this run's to change, such as a constant. */
+  static lentTensor = (tensor: Tensor): Value => new Value(null, tensor, false);
+
+  /** What a session made in this run. */
+  static ofRuntime = (value: unknown): Value => new Value(value, null, true);
+
+  /** What this package made in this run. */
+  static ofTensor = (tensor: Tensor): Value => new Value(null, tensor, true);
+
+  /** The value as this package takes it, in the same memory. */
+  tensor(name: string): Tensor {
+    this.#tensor ??= asTensor(this.given, {}, name);
+    return this.#tensor;
+  }
+
+  /** The value as the runtime takes it, in the same memory. */
+  forRuntime(): unknown {
+    return this.given ?? (this.#tensor && sessionTensor(this.#tensor));
+  }
+
+  /** How many names and lists need the value now. */
+  get holders(): number {
+    return this.#holders;
+  }
+
+  hold(): this {
+    this.#holders++;
+    return this;
+  }
+
+  /** Gives memory that this package made back to it, once nothing needs the value any more. */
+  release(): void {
+    this.#holders--;
+    if (this.#holders === 0 && this.isOwn && this.given === null) this.#tensor?.dispose();
+  }
+}
+
+/** The values of a graph while it runs. */
+export class Frame {
+  readonly #outer: Frame | null;
+  readonly #own = new Map<string, Value>();
+
+  constructor(outer: Frame | null = null) {
+    this.#outer = outer;
+  }
+
+  get(name: string): Value | undefined {
+    return this.#own.get(name) ?? this.#outer?.get(name);
+  }
+
+  /** Whether nothing but this name holds a value that this run made, so that its memory may be written to. */
+  mayChange(name: string): boolean {
+    const value = this.#own.get(name);
+    return value !== undefined && value.isOwn && value.holders === 1;
+  }
+
+  set(name: string, value: Value): void {
+    value.hold();
+    this.drop(name);
+    this.#own.set(name, value);
+  }
+
+  /** Forgets a value that nothing needs any more. */
+  drop(name: string): void {
+    this.#own.get(name)?.release();
+    this.#own.delete(name);
+  }
+
+  dropAll(): void {
+    for (const name of this.#own.keys()) this.drop(name);
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * The levels of a graph's nodes, between which the graph is cut. A level is the greatest number of cuts on any way from
+ * the inputs of the graph to a node, so that no other way to part the nodes needs fewer parts.
+ */
+
+import type { Graph, ModelNode } from "../model/model.ts";
+import { needsOf } from "../model/uses.ts";
+
+/** The nodes of a graph as they depend on each other; the bodies of a node use values as the node does. */
+export class GraphUses {
+  readonly nodes: readonly ModelNode[];
+  readonly makers = new Map<string, ModelNode>();
+  readonly users = new Map<string, ModelNode[]>();
+  /** The values of the graph, and of those around it, that a node needs. */
+  readonly needs = new Map<ModelNode, readonly string[]>();
+
+  constructor(nodes: readonly ModelNode[]) {
+    this.nodes = nodes;
+    for (const node of nodes) {
+      for (const name of node.outputs) if (name !== "") this.makers.set(name, node);
+      const needs = [...needsOf(node)];
+      this.needs.set(node, needs);
+      for (const name of needs) {
+        const users = this.users.get(name);
+        if (users === undefined) this.users.set(name, [node]);
+        else users.push(node);
+      }
+    }
+  }
+
+  needsOf(node: ModelNode): readonly string[] {
+    return this.needs.get(node) ?? [];
+  }
+
+  usersOf(name: string): readonly ModelNode[] {
+    return this.users.get(name) ?? [];
+  }
+}
+
+export type Levels = Map<ModelNode, number>;
+
+/** Whether the graph is cut between the node that makes a value and one that uses it. */
+export type IsCut = (name: string, maker: ModelNode, user: ModelNode) => boolean;
+
+/** @param uses of nodes in an order in which they can run */
+export function levelsOf(uses: GraphUses, isCut: IsCut): Levels {
+  const levels: Levels = new Map();
+  for (const node of uses.nodes) {
+    let level = 0;
+    for (const name of uses.needsOf(node)) {
+      const maker = uses.makers.get(name);
+      if (maker === undefined) continue;
+      const before = (levels.get(maker) ?? 0) + (isCut(name, maker, node) ? 1 : 0);
+      level = Math.max(level, before);
+    }
+    levels.set(node, level);
+  }
+  return levels;
+}
+
+/**
+ * Moves nodes to the last level at which their values are in time, where no value has to be handed over for it that was
+ * not handed over before: a node that has constants and inputs of the graph only is better carried out where it is used.
+ * Otherwise its result would be copied out of a session and into another.
+ */
+export function sinkNodes(
+  graph: Graph,
+  uses: GraphUses,
+  levels: Levels,
+  isCut: IsCut,
+  mayMove: (node: ModelNode) => boolean,
+): void {
+  const outputs = new Set(graph.outputs.map(({ name }) => name));
+  for (const node of uses.nodes.toReversed()) {
+    const isFree = uses.needsOf(node).every((name) => !uses.makers.has(name));
+    if (!isFree || !mayMove(node) || node.outputs.some((name) => outputs.has(name))) continue;
+    const levelsOfUsers = node.outputs.flatMap((name) =>
+      uses.usersOf(name).map((user) => (levels.get(user) ?? 0) - (isCut(name, node, user) ? 1 : 0)),
+    );
+    if (levelsOfUsers.length > 0) levels.set(node, Math.min(...levelsOfUsers));
+  }
+}

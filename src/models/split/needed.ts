@@ -1,0 +1,45 @@
+/** The part of a graph that makes some of its values. */
+
+import { malformed, TensorError } from "../../core/errors.ts";
+import { quote } from "../model/graph.ts";
+import type { Graph, ModelNode } from "../model/model.ts";
+import { needsOf } from "../model/uses.ts";
+
+/**
+ * What some values need: nodes, and all values between them.
+ *
+ * @param given values that are known, by name: inputs of the graph, and values of the graphs around it
+ * @throws TensorError `shape-mismatch` for an input without a tensor, `malformed-file` for a value that nothing makes
+ */
+export function neededNodes(
+  graph: Graph,
+  wanted: readonly string[],
+  given: { has(name: string): boolean },
+): { readonly nodes: ReadonlySet<ModelNode>; readonly names: ReadonlySet<string> } {
+  const makers = new Map<string, ModelNode>();
+  for (const node of graph.nodes) for (const name of node.outputs) makers.set(name, node);
+  const constants = new Set(graph.constants.map(({ name }) => name));
+  const nodes = new Set<ModelNode>();
+  const names = new Set<string>();
+  const open = [...wanted];
+  const isWanted = new Set(wanted);
+  const isInput = new Set(graph.inputs.map(({ name }) => name));
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    if (name === "" || names.has(name)) continue;
+    names.add(name);
+    if (given.has(name)) continue;
+    const node = makers.get(name);
+    if (node !== undefined && !nodes.has(node)) {
+      nodes.add(node);
+      open.push(...needsOf(node));
+    } else if (node === undefined && !constants.has(name)) {
+      if (isInput.has(name)) {
+        const sentence = `there is no tensor for the input ${quote(name)} of the model`;
+        throw new TensorError("shape-mismatch", sentence, { input: name });
+      }
+      // The runtime may not need a value that is not wanted itself.
+      if (isWanted.has(name)) throw malformed(`nothing makes ${quote(name)}`);
+    }
+  }
+  return { nodes, names };
+}

@@ -1,0 +1,155 @@
+/** Parts of a model around some of its values, as models that load on their own. */
+
+import { TensorError } from "../../core/errors.ts";
+import type { TensorType } from "../../core/operators/operator.ts";
+import { modelFrom } from "../model/foreign-model.ts";
+import { listFrom, recordFrom } from "../model/foreign.ts";
+import { listNames, quote } from "../model/graph.ts";
+import { printValue } from "../../core/errors.ts";
+import type { Graph, Model, ModelNode, ValueInfo } from "../model/model.ts";
+import { GraphUses, levelsOf } from "./levels.ts";
+import { neededNodes } from "./needed.ts";
+import { partOf } from "./part.ts";
+import { inferTypes } from "./types.ts";
+
+export interface SplitOptions {
+  /** Types of cut values that {@link inferTypes} does not know. */
+  readonly types?: Readonly<Record<string, TensorType>>;
+}
+
+/**
+ * Cuts a model at some values. A part takes these values as inputs where they are used, and has them as outputs where they
+ * are made. There are as few parts as the values allow, each node is in one part, and weights are in the parts that use
+ * them. Other values that are used in a later part than the one that makes them become outputs and inputs too.
+ *
+ * ```ts
+ * const [before, after] = splitModel(model, ["hidden"]);
+ * ```
+ *
+ * @param values names of values of the model's own graph that nodes make; bodies of If, Loop and Scan are not cut, and
+ * what they use of the graph around them counts as used by their node
+ * @returns the parts in an order in which they can run: the outputs of the model come from the parts together. The inputs
+ * and outputs of each are `part.graph.inputs` and `part.graph.outputs`; `writeModel` writes a part as a file, which keeps
+ * its references to external data.
+ * @throws TensorError `unsupported-model` for a value that no node of the graph makes, and for a value to be handed over
+ * whose data type is not known, `malformed-file` for a model that is not sound
+ */
+export function splitModel(
+  model: Model,
+  values: readonly string[],
+  options: SplitOptions = {},
+): Model[] {
+  const own = modelFrom(model);
+  const { graph } = own;
+  const cut = new Set(namesFrom(values));
+  const wanted = graph.outputs.map(({ name }) => name);
+  const { nodes } = neededIn(graph, [...wanted, ...cut]);
+  const uses = new GraphUses(graph.nodes.filter((node) => nodes.has(node)));
+  for (const name of cut) {
+    if (!uses.makers.has(name))
+      throw new TensorError("unsupported-model", `no node makes the value ${quote(name)}`);
+  }
+  const levels = levelsOf(uses, (name) => cut.has(name));
+  const typeOf = typesOf(own, options);
+  const count = Math.max(0, ...levels.values()) + 1;
+  const kept = new Set([...wanted, ...cut]);
+  return Array.from({ length: count }, (_, level) =>
+    partAt(own, uses, { level, levels, kept, typeOf }),
+  );
+}
+
+/**
+ * The part of a model that makes some values, as a model that loads on its own: nodes, weights and inputs that the values
+ * do not need are left out.
+ *
+ * @param values names of values of the model's own graph; they are the outputs of the part
+ * @throws TensorError `malformed-file` for a value that nothing makes and a model that is not sound
+ */
+export function neededFor(model: Model, values: readonly string[]): Model {
+  const own = modelFrom(model);
+  const { graph } = own;
+  const wanted = namesFrom(values);
+  const { nodes, names } = neededIn(graph, wanted);
+  const isNeeded = ({ name }: { readonly name: string }): boolean => names.has(name);
+  const known = inferTypes(own);
+  return partOf(own, {
+    ...{ graph, opsets: own.opsets },
+    nodes: graph.nodes.filter((node) => nodes.has(node)),
+    inputs: graph.inputs.filter(isNeeded),
+    outputs: wanted.map((name) => declaredOutput(graph, name, known.get(name) ?? null)),
+    constants: graph.constants.filter(isNeeded),
+  });
+}
+
+const neededIn = (graph: Graph, wanted: readonly string[]): ReturnType<typeof neededNodes> =>
+  neededNodes(graph, wanted, new Set(graph.inputs.map(({ name }) => name)));
+
+const namesFrom = (values: readonly string[]): readonly string[] =>
+  listFrom<unknown>("the names of values", values).map((name) => {
+    if (typeof name === "string" && name !== "") return name;
+    throw new TensorError("attribute", `a value must be a name, got ${printValue(name)}`);
+  });
+
+/** An output as the model declares it; others have the type that is known of them. */
+function declaredOutput(graph: Graph, name: string, known: TensorType | null): ValueInfo {
+  const declared = graph.outputs.find((one) => one.name === name);
+  if (declared !== undefined) return declared;
+  const type = known && { dtype: known.dtype, shape: known.shape };
+  return { name, type };
+}
+
+type TypeOf = (name: string) => TensorType | null;
+
+function typesOf(model: Model, options: SplitOptions): TypeOf {
+  const { types = {} } = recordFrom("the options of splitModel", options);
+  const given = recordFrom("types", types);
+  const known = inferTypes(model);
+  return (name) => {
+    if (Object.hasOwn(given, name)) return given[name];
+    const type = known.get(name);
+    if (type === undefined) return null;
+    // A declared shape may be wrong, and a part is held to the shapes of its inputs.
+    return { dtype: type.dtype, shape: type.isCertain ? type.shape : null };
+  };
+}
+
+interface Cut {
+  readonly level: number;
+  readonly levels: ReadonlyMap<ModelNode, number>;
+  /** Values that are outputs wherever they are used. */
+  readonly kept: ReadonlySet<string>;
+  readonly typeOf: TypeOf;
+}
+
+function partAt(model: Model, uses: GraphUses, { level, levels, kept, typeOf }: Cut): Model {
+  const { graph } = model;
+  const nodes = uses.nodes.filter((node) => levels.get(node) === level);
+  const makes = new Set(nodes.flatMap(({ outputs }) => outputs));
+  const needs = new Set(nodes.flatMap((node) => uses.needsOf(node)));
+  const isNeeded = ({ name }: { readonly name: string }): boolean => needs.has(name);
+  const inputs = graph.inputs.filter(isNeeded);
+  const handed = [...needs].filter((name) => uses.makers.has(name) && !makes.has(name));
+  const isOutput = (name: string): boolean =>
+    name !== "" &&
+    (kept.has(name) || uses.usersOf(name).some((user) => levels.get(user) !== level));
+  const outputs = nodes.flatMap((node) => node.outputs).filter(isOutput);
+  // Outputs of the model that no node makes, such as inputs, are those of the first part.
+  const others = graph.outputs.filter(({ name }) => level === 0 && !uses.makers.has(name));
+  const passed = graph.inputs.filter(
+    (one) => !inputs.includes(one) && others.some(({ name }) => name === one.name),
+  );
+  return partOf(model, {
+    ...{ graph, opsets: model.opsets, nodes },
+    inputs: [...inputs, ...passed, ...handed.map((name) => handedOver(name, typeOf(name)))],
+    outputs: [...outputs.map((name) => declaredOutput(graph, name, typeOf(name))), ...others],
+    constants: graph.constants.filter(
+      (one) => isNeeded(one) || others.some(({ name }) => name === one.name),
+    ),
+  });
+}
+
+function handedOver(name: string, type: TensorType | null): ValueInfo {
+  if (type !== null) return { name, type };
+  const sentence = `the data type of the value ${quote(name)} is not known, so no part can take it as an input; give it as types: { ${listNames([name])}: { dtype, shape } }`;
+  throw new TensorError("unsupported-model", sentence);
+}

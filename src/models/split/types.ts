@@ -1,0 +1,57 @@
+/** What is known of the type of every value of a model before it runs. */
+
+import type { TensorType } from "../../core/operators/operator.ts";
+import { modelFrom } from "../model/foreign-model.ts";
+import type { Model } from "../model/model.ts";
+import { PlaceScopes } from "../model/place-scopes.ts";
+import { ownPlace, walkNodes, type Place } from "../model/places.ts";
+import { isCertain, type Scope } from "../model/values.ts";
+
+/** The type of a value, as far as it is known. */
+export interface InferredType extends TensorType {
+  /**
+   * False where the type, or a part of it, is only what the model declares: no runtime checks that a value between two
+   * nodes has its declared type.
+   */
+  readonly isCertain: boolean;
+}
+
+/**
+ * The type of each value of a model: what `inspectModel` knows of it, from the types of the model's inputs, its constants,
+ * rules for the operators of ONNX, and declared types.
+ *
+ * @param model of any format, as `readModel` or `readOutline` returns it
+ * @returns types by the name of the value; for a value in a body or a function the name is behind the path of its graph,
+ * as in `If "choose" / then_branch / y`. Values of which nothing is known, and values that are no tensors, are left out.
+ * @throws TensorError `malformed-file` for what is no model
+ */
+export function inferTypes(model: Model): ReadonlyMap<string, InferredType> {
+  const own = modelFrom(model);
+  const types = new Map<string, InferredType>();
+  for (const [{ path, graph }, scope] of scopesOf(own)) {
+    const names = [
+      ...[...graph.inputs, ...graph.constants].map(({ name }) => name),
+      ...graph.nodes.flatMap(({ outputs }) => outputs),
+    ];
+    for (const name of names) {
+      const value = scope.get(name);
+      const { type } = value.believed;
+      if (name !== "" && type !== null)
+        types.set([...path, name].join(" / "), { ...type, isCertain: isCertain(value) });
+    }
+  }
+  return types;
+}
+
+/** What is known of the values of each graph of a model. */
+export function scopesOf(model: Model): ReadonlyMap<Place, Scope> {
+  const learned = new PlaceScopes(model.irVersion);
+  const scopes = new Map<Place, Scope>();
+  walkNodes(model, { node: (placed) => scopes.set(placed.place, learned.learn(placed)) });
+  // A graph without nodes has values too.
+  if (![...scopes.keys()].some(({ kind }) => kind.is === "model")) {
+    const place = ownPlace(model);
+    scopes.set(place, learned.scopeOf(place));
+  }
+  return scopes;
+}
