@@ -116,6 +116,10 @@ const FILE_ARGUMENTS: typeof ARGUMENTS = {
   nodeCall: () => [model(), model().graph.nodes[0], tensors()],
   buildModel: () => [spec()],
   constant: () => ["name", f32(2)],
+  inferTypes: () => [model()],
+  neededFor: () => [model(), ["y"]],
+  splitModel: () => [model(), ["y"], {}],
+  createExactSession: () => [file(), { createSession }],
   captureCalls: () => [file(), tensors(), { createSession }],
   verifyModel: () => [file(), tensors(), { createSession }],
   readIR: () => [openvino.writeIR(net()).xml, openvino.writeIR(net()).bin],
@@ -265,6 +269,7 @@ const inGraphs = (name: string): Place[] => [
 const TAKE_MODELS = [
   ...["writeModel", "externalFiles", "inspectModel", "unsupportedOperators", "convertModel"],
   ...["extractNode", "runModel", "runNode", "nodeCall", "writeIR"],
+  ...["inferTypes", "neededFor", "splitModel", "createExactSession"],
 ];
 
 const FILE_PLACES: readonly Place[] = [
@@ -295,7 +300,17 @@ const RUNTIME_PLACES: readonly Place[] = ["captureCalls", "verifyModel"].flatMap
   ]),
 ]);
 
+const EXACT_PLACES: readonly Place[] = [
+  ...inParts("createExactSession", 1, ["createSession", "nodes", "external"]),
+  ...inParts("splitModel", 2, ["types"]),
+  [
+    "the feeds of an exact session",
+    async (value) => (await onnx.createExactSession(file(), { createSession })).run(value as never),
+  ],
+];
+
 const PLACES: readonly Place[] = [
+  ...EXACT_PLACES,
   ...FILE_PLACES,
   ...RUNTIME_PLACES,
   ...Object.entries(ARGUMENTS).flatMap(([name, args]) => inArguments(name, args)),

@@ -44,9 +44,9 @@ const EXPORTS = {
   "entries/bullmq.js": ["createWorker", "submitJob"],
   "entries/npy.js": ["readNpy", "writeNpy"],
   "entries/onnx.js": [
-    "FINDINGS", "NodeIndex", "VERDICTS", "buildModel", "captureCalls", "constant", "convertModel", "externalFiles", "extractNode", "inspectModel",
-    "listNodes", "nodeCall", "readModel", "readOutline", "readTensor", "runModel", "runNode",
-    "unsupportedOperators", "verifyModel", "writeModel", "writeTensor",
+    "FINDINGS", "NodeIndex", "VERDICTS", "buildModel", "captureCalls", "constant", "convertModel",
+    "createExactSession", "externalFiles", "extractNode", "inferTypes", "inspectModel", "listNodes", "neededFor", "nodeCall",
+    "readModel", "readOutline", "readTensor", "runModel", "runNode", "splitModel", "unsupportedOperators", "verifyModel", "writeModel", "writeTensor",
   ],
   "entries/openvino.js": ["FINDINGS", "convertModel", "inspectModel", "readIR", "runModel", "writeIR"],
   "entries/webgpu.js": ["createGpuEngine"],

@@ -10,7 +10,7 @@ import { malformed } from "../../core/errors.ts";
 import { tensor, zeros, type Tensor } from "../../core/tensor/tensor.ts";
 import { quote } from "../model/graph.ts";
 import { nodeTitle, type ModelNode, type ValueInfo } from "../model/model.ts";
-import type { BodyStep, GraphPlan } from "./plan.ts";
+import type { BodyStep, GraphPlan } from "./steps.ts";
 import { integers, scannedInputs, shapeOf } from "../verify/frames.ts";
 import { stack } from "./stack.ts";
 import { Frame, Value } from "./values.ts";

@@ -6,8 +6,9 @@
 import { isArray, printValue, TensorError } from "../../core/errors.ts";
 import { isOperator } from "../../core/operators/registry.ts";
 import { objectOf } from "../../core/tensor/options.ts";
+import { isBytes } from "../../core/tensor/storage.ts";
 import { Tensor, type RuntimeTensor } from "../../core/tensor/tensor.ts";
-import { recordFrom } from "../model/foreign.ts";
+import { listFrom, recordFrom } from "../model/foreign.ts";
 import { modelFrom } from "../model/foreign-model.ts";
 import { listNames, quote } from "../model/graph.ts";
 import { missingInput } from "../model/inputs.ts";
@@ -17,7 +18,8 @@ import type { ReadExternal } from "../onnx/external.ts";
 import { readModel } from "../onnx/read-model.ts";
 import { createSessionFrom } from "../verify/session.ts";
 import { OpenParts, type RuntimeSession } from "./open.ts";
-import { planGraph, type GraphPlan } from "./plan.ts";
+import { planGraph } from "./plan.ts";
+import type { GraphPlan } from "./steps.ts";
 import { ModelRun } from "./run.ts";
 import { TensorMaker } from "./tensor-maker.ts";
 import { Frame, Value } from "./values.ts";
@@ -90,8 +92,7 @@ export async function createExactSession<S extends RuntimeSession>(
   const own = objectOf("the options of createExactSession", options, {});
   const createSession = createSessionFrom(own) as (part: Uint8Array) => Promise<RuntimeSession>;
   const { nodes = "scatters", external } = own;
-  const isFile = model instanceof Uint8Array;
-  const read = isFile
+  const read = isBytes(model)
     ? readModel(model, external === undefined ? {} : { external: external as ReadExternal })
     : model;
   const known = modelFrom(read);
@@ -113,7 +114,7 @@ export async function createExactSession<S extends RuntimeSession>(
 function nodesToReplace(model: Model, nodes: unknown): Map<ModelNode, string> {
   const index = new NodeIndex(model);
   if (isArray(nodes)) {
-    const found = nodes.map((name) => {
+    const found = listFrom<unknown>("nodes", nodes).map((name) => {
       if (typeof name !== "string")
         throw new TensorError("attribute", `nodes must be names, got ${printValue(name)}`);
       return index.find(name);

@@ -10,15 +10,17 @@ import { readConstant, type Constant, type ModelNode, type ValueInfo } from "../
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { quote } from "../model/graph.ts";
 import { nodeTitle } from "../model/model.ts";
+import { sentenceFrom } from "../verify/session.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import { partOf } from "../split/part.ts";
 import {
   needsOfSession,
+  ownerOf,
   type BodyStep,
   type GraphPlan,
-  type Planned,
   type SessionStep,
-} from "./plan.ts";
+} from "./steps.ts";
+import type { Planned } from "./plan.ts";
 
 /** As much of a session of onnxruntime as is needed here. */
 export interface RuntimeSession {
@@ -89,12 +91,27 @@ export class OpenParts {
       ...{ graph, opsets, nodes: [...copies, ...nodes], inputs, constants },
       outputs: outputs.map((name) => outputInfo(plan, name)),
     });
-    const session = await this.createSession(writeModel(part));
+    const session = await this.#load(writeModel(part), nodes);
     this.sessions.set(step, { session, inputs: inputs.map(({ name }) => name) });
     for (const { name, type } of session.outputMetadata ?? []) {
       if (typeof type === "string" && isDType(type))
         this.#learn(plan, name, { dtype: type, shape: null });
     }
+  }
+
+  /** @throws TensorError `unsupported-model` for a part that the runtime does not load, with what it says */
+  async #load(part: Uint8Array, nodes: readonly ModelNode[]): Promise<RuntimeSession> {
+    let session: RuntimeSession;
+    try {
+      session = await this.createSession(part);
+      if (typeof session.run === "function") return session;
+    } catch (cause) {
+      const [from, to] = [nodes[0], nodes.at(-1)].map((one) => (one ? nodeTitle(one) : "no node"));
+      const what = `the part of the model from ${from} to ${to}`;
+      const sentence = `the runtime does not load ${what}: ${sentenceFrom(cause)}`;
+      throw new TensorError("unsupported-model", sentence, {}, { cause });
+    }
+    throw new TensorError("attribute", "createSession must make a session with a function run");
   }
 
   /** A value of the graph, or of one around it, as the input of a session for some nodes. */
@@ -171,13 +188,6 @@ export class OpenParts {
     this.sessions.clear();
     await Promise.allSettled(open.map(async ({ session }) => session.release?.()));
   }
-}
-
-/** The plan whose graph has a value: the given one or one around it. */
-function ownerOf(plan: GraphPlan, name: string): GraphPlan {
-  let at = plan;
-  while (at.outer !== null && !at.own.has(name)) at = at.outer;
-  return at;
 }
 
 /** A constant of the graph or of one around it. */

@@ -17,60 +17,20 @@ import {
   type ModelFunction,
   type ModelNode,
 } from "../model/model.ts";
-import { needsOf } from "../model/uses.ts";
 import { DEFAULTS_SINCE, Scope } from "../model/values.ts";
-import { GraphUses, levelsOf, sinkNodes, type IsCut } from "../split/levels.ts";
+import { GraphUses } from "../split/levels.ts";
 import { neededNodes } from "../split/needed.ts";
 import { absorbGathers } from "./absorb.ts";
 import { namesOfNoTensors } from "./kinds.ts";
-
-export type Opsets = Readonly<Record<string, number>>;
-
-/** Nodes that a session of the runtime carries out. */
-export interface SessionStep {
-  readonly is: "session";
-  readonly nodes: readonly ModelNode[];
-  /** Values that are used behind the session. */
-  readonly outputs: readonly string[];
-}
-
-/** A replaced node. */
-export interface CallStep {
-  readonly is: "call";
-  readonly node: ModelNode;
-}
-
-/** An If, a Loop, a Scan or a call of a function with replaced nodes in it. */
-export interface BodyStep {
-  readonly is: "body";
-  readonly node: ModelNode;
-  /** The plans of an If's branches, in the order then and else, or of the one body. */
-  readonly bodies: readonly GraphPlan[];
-}
-
-export type Step = SessionStep | CallStep | BodyStep;
-
-export interface GraphPlan {
-  readonly graph: Graph;
-  readonly opsets: Opsets;
-  /** Of the graph around a body, whose values the body sees. */
-  readonly outer: GraphPlan | null;
-  readonly scope: Scope;
-  /** The names of all values of the graph itself. */
-  readonly own: ReadonlySet<string>;
-  /** Constants of the graph, and those that `Constant` nodes make. */
-  readonly constants: ReadonlyMap<string, Constant>;
-  /**
-   * By the names of their values, nodes that every session carries out that needs the values, because these are constants
-   * or no tensors.
-   */
-  readonly copied: ReadonlyMap<string, ModelNode>;
-  /** Values that are no tensors. */
-  readonly noTensors: ReadonlySet<string>;
-  readonly steps: readonly Step[];
-  /** For each step the values that nothing behind it needs. */
-  readonly drops: readonly (readonly string[])[];
-}
+import {
+  dropsOf,
+  ownerOf,
+  stepsOf,
+  type BodyStep,
+  type GraphPlan,
+  type Opsets,
+  type Step,
+} from "./steps.ts";
 
 /** What planning needs to know of the model. */
 export interface Planned {
@@ -106,18 +66,16 @@ export function planGraph(
   const uses = new GraphUses(graph.nodes.filter((node) => nodes.has(node)));
   const ours = new Set(uses.nodes.filter((node) => isOurs(planned, node)));
   if (planned.absorbs) absorbGathers(graph, opsets, uses, ours, { scope, constants });
-  for (const node of uses.nodes) {
-    if (ours.has(node)) continue;
-    const isConstant = node.outputs.length === 1 && constants.has(node.outputs[0]);
-    const isNoTensor = node.outputs.some((name) => noTensors.has(name));
-    if (isConstant || isNoTensor) for (const name of node.outputs) copied.set(name, node);
-  }
-  const isOutput = new Set(graph.outputs.map(({ name }) => name));
   const plan: GraphPlan = {
     ...{ graph, opsets, outer, scope, own, constants, copied, noTensors },
     steps: [],
     drops: [],
   };
+  for (const node of uses.nodes) {
+    if (!ours.has(node) && isCopied(plan, uses, ours, node))
+      for (const name of node.outputs) copied.set(name, node);
+  }
+  const isOutput = new Set(graph.outputs.map(({ name }) => name));
   const steps = stepsOf(uses, ours, plan, isOutput).map((step): Step => {
     if (step.is === "session") return step;
     if (!planned.replaced.has(step.node) && !isOperator(step.node))
@@ -127,6 +85,47 @@ export function planGraph(
   });
   return Object.assign(plan, { steps, drops: dropsOf(plan, steps, isOutput) });
 }
+
+/**
+ * Whether each session that needs the values of a node carries the node out itself. Values that are no tensors cannot be
+ * handed over. What follows from constants alone is folded by the runtime when it loads the session, as it is in the whole
+ * model: an LSTM whose weights are inputs gives other bits than one whose weights are constants.
+ */
+function isCopied(
+  plan: GraphPlan,
+  uses: GraphUses,
+  ours: ReadonlySet<ModelNode>,
+  node: ModelNode,
+): boolean {
+  if (node.outputs.some((name) => plan.noTensors.has(name))) return true;
+  if (node.outputs.every((name) => plan.constants.has(name))) return true;
+  const isUsedHere = node.outputs.some((name) => uses.usersOf(name).some((one) => ours.has(one)));
+  if (isUsedHere || node.domain !== "ai.onnx" || MAKES_RANDOM.has(node.op)) return false;
+  const needs = uses.needsOf(node);
+  return needs.length > 0 && needs.every((name) => isConstantHere(plan, name));
+}
+
+/** Whether a value is a constant, or is copied and no sequence, in the graph or one around it. */
+function isConstantHere(plan: GraphPlan, name: string): boolean {
+  const { constants, copied, noTensors } = ownerOf(plan, name);
+  return constants.has(name) || (copied.has(name) && !noTensors.has(name));
+}
+
+/** Operators with constant inputs that make another result each time. */
+const MAKES_RANDOM: ReadonlySet<string> = new Set([
+  "Bernoulli",
+  "Dropout",
+  "Multinomial",
+  "RandomNormalLike",
+  "RandomUniformLike",
+]);
+
+/** The names of all values of a graph. */
+const namesOf = ({ inputs, constants, nodes }: Graph): ReadonlySet<string> =>
+  new Set([
+    ...[...inputs, ...constants].map(({ name }) => name),
+    ...nodes.flatMap(({ outputs }) => outputs),
+  ]);
 
 function constantsOf(
   { constants, inputs, nodes }: Graph,
@@ -162,130 +161,6 @@ const MAX_DEPTH = 64;
 
 const functionOf = ({ functions = [] }: Model, { op, domain }: ModelNode): ModelFunction | null =>
   functions.find((one) => one.name === op && one.domain === domain) ?? null;
-
-/** The steps of a graph: at each level first a session, and then the nodes that are carried out here. */
-function stepsOf(
-  uses: GraphUses,
-  ours: ReadonlySet<ModelNode>,
-  plan: GraphPlan,
-  isOutput: ReadonlySet<string>,
-): readonly (SessionStep | CallStep)[] {
-  const isCut: IsCut = (_, maker, user) => ours.has(maker) && !ours.has(user);
-  const levels = levelsOf(uses, isCut);
-  sinkNodes(plan.graph, uses, levels, isCut, (node) => !ours.has(node));
-  const isCopied = new Set(plan.copied.values());
-  const count = Math.max(0, ...levels.values()) + 1;
-  const sessions = Array.from({ length: count }, (_, level) => {
-    const own = uses.nodes.filter(
-      (node) => levels.get(node) === level && !ours.has(node) && !isCopied.has(node),
-    );
-    // A value that is no tensor can only be an output of the last session.
-    const kept =
-      level < count - 1 ? [] : [...plan.copied.keys()].filter((name) => isOutput.has(name));
-    const needs = new Set(needsOfSession(plan, own, kept).needs);
-    return { own, kept, needs };
-  });
-  const neededHere = new Set(
-    uses.nodes
-      .filter((node) => ours.has(node))
-      .flatMap((node) => tensorNeeds(plan, [...needsOf(node)])),
-  );
-  return sessions.flatMap(({ own, kept }, level) => {
-    const isHandedOver = (name: string): boolean =>
-      isOutput.has(name) ||
-      neededHere.has(name) ||
-      sessions.some(({ needs }, other) => other !== level && needs.has(name));
-    const outputs = own
-      .flatMap((node) => node.outputs)
-      .filter((name) => name !== "" && isHandedOver(name));
-    const calls = uses.nodes.filter((node) => ours.has(node) && levels.get(node) === level);
-    const session: SessionStep = { is: "session", nodes: own, outputs: [...outputs, ...kept] };
-    const steps = calls.map((node): CallStep => ({ is: "call", node }));
-    return session.outputs.length === 0 ? steps : [session, ...steps];
-  });
-}
-
-/** What a session needs besides its own nodes. */
-export interface SessionNeeds {
-  /** Copied nodes that make values for it, in the order of their graphs. */
-  readonly copies: readonly ModelNode[];
-  /** Values that come from elsewhere; constants among them. */
-  readonly needs: readonly string[];
-}
-
-/**
- * What some nodes need to be a model of their own.
- * @param wanted values that the model has to have besides
- */
-export function needsOfSession(
-  plan: GraphPlan,
-  nodes: readonly ModelNode[],
-  wanted: readonly string[],
-): SessionNeeds {
-  const made = new Set(nodes.flatMap(({ outputs }) => outputs));
-  const copies = new Set<ModelNode>();
-  const needs = new Set<string>();
-  const open = [...wanted, ...nodes.flatMap((node) => [...needsOf(node)])];
-  for (let name = open.pop(); name !== undefined; name = open.pop()) {
-    if (made.has(name) || needs.has(name)) continue;
-    const copied = copiedNode(plan, name);
-    if (copied === null) needs.add(name);
-    else if (!copies.has(copied)) {
-      copies.add(copied);
-      for (const output of copied.outputs) made.add(output);
-      open.push(...needsOf(copied));
-    }
-  }
-  // A copy may use another copy, and both may use what a node of the session makes.
-  return { copies: inOrder(plan, copies), needs: [...needs] };
-}
-
-/** The node that is copied for a value, in the graph that has the value; null for other values. */
-function copiedNode(plan: GraphPlan, name: string): ModelNode | null {
-  for (let at: GraphPlan | null = plan; at !== null; at = at.outer) {
-    const node = at.copied.get(name);
-    if (node !== undefined) return node;
-    if (at.own.has(name)) return null;
-  }
-  return null;
-}
-
-const namesOf = ({ inputs, constants, nodes }: Graph): ReadonlySet<string> =>
-  new Set([
-    ...[...inputs, ...constants].map(({ name }) => name),
-    ...nodes.flatMap(({ outputs }) => outputs),
-  ]);
-
-function inOrder(plan: GraphPlan, nodes: ReadonlySet<ModelNode>): readonly ModelNode[] {
-  const all: ModelNode[] = [];
-  for (let at: GraphPlan | null = plan; at !== null; at = at.outer) all.unshift(...at.graph.nodes);
-  return all.filter((node) => nodes.has(node));
-}
-
-/** The values that must be there for some values: for one that is copied, what its nodes need. Constants are left out. */
-const tensorNeeds = (plan: GraphPlan, names: readonly string[]): readonly string[] =>
-  needsOfSession(plan, [], names).needs;
-
-/** For each step the values of the graph that no later step needs. */
-function dropsOf(
-  plan: GraphPlan,
-  steps: readonly Step[],
-  isOutput: ReadonlySet<string>,
-): readonly (readonly string[])[] {
-  const last = new Map<string, number>();
-  for (const { name } of plan.graph.inputs) last.set(name, 0);
-  for (const [at, step] of steps.entries()) {
-    const { needs } =
-      step.is === "session"
-        ? needsOfSession(plan, step.nodes, step.outputs)
-        : needsOfSession(plan, [], [...needsOf(step.node)]);
-    const made = step.is === "session" ? step.outputs : step.node.outputs;
-    for (const name of [...needs, ...made]) last.set(name, at);
-  }
-  const drops: string[][] = steps.map(() => []);
-  for (const [name, at] of last) if (!isOutput.has(name)) drops[at]?.push(name);
-  return drops;
-}
 
 /** @throws TensorError `unsupported-model` for a node whose operator has no version here */
 function checkCall({ replaced }: Planned, node: ModelNode, { opsets, noTensors }: GraphPlan): void {

@@ -7,7 +7,7 @@ import type { ModelNode } from "../model/model.ts";
 import { callOfNode, namingNode } from "../model/run-model.ts";
 import { runBodies, type StepsRun } from "./bodies.ts";
 import type { OpenParts } from "./open.ts";
-import type { GraphPlan, SessionStep } from "./plan.ts";
+import type { GraphPlan, SessionStep } from "./steps.ts";
 import { Frame, Value } from "./values.ts";
 
 /** One run of a model. */

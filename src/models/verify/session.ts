@@ -86,7 +86,7 @@ async function orFailure<T>(action: () => Promise<T>, isLoad = false): Promise<T
 }
 
 /** What a runtime threw need not be an error. */
-function sentenceFrom(cause: unknown): string {
+export function sentenceFrom(cause: unknown): string {
   try {
     if (cause instanceof Error) return cause.message.trim();
   } catch {

@@ -1,0 +1,179 @@
+/** The steps that carry a graph out, and what each of them needs. */
+
+import type { Constant, Graph, ModelNode } from "../model/model.ts";
+import { needsOf } from "../model/uses.ts";
+import type { Scope } from "../model/values.ts";
+import { levelsOf, sinkNodes, type GraphUses, type IsCut } from "../split/levels.ts";
+
+export type Opsets = Readonly<Record<string, number>>;
+
+/** Nodes that a session of the runtime carries out. */
+export interface SessionStep {
+  readonly is: "session";
+  readonly nodes: readonly ModelNode[];
+  /** Values that are used behind the session. */
+  readonly outputs: readonly string[];
+}
+
+/** A replaced node. */
+export interface CallStep {
+  readonly is: "call";
+  readonly node: ModelNode;
+}
+
+/** An If, a Loop, a Scan or a call of a function with replaced nodes in it. */
+export interface BodyStep {
+  readonly is: "body";
+  readonly node: ModelNode;
+  /** The plans of an If's branches, in the order then and else, or of the one body. */
+  readonly bodies: readonly GraphPlan[];
+}
+
+export type Step = SessionStep | CallStep | BodyStep;
+
+export interface GraphPlan {
+  readonly graph: Graph;
+  readonly opsets: Opsets;
+  /** Of the graph around a body, whose values the body sees. */
+  readonly outer: GraphPlan | null;
+  readonly scope: Scope;
+  /** The names of all values of the graph itself. */
+  readonly own: ReadonlySet<string>;
+  /** Constants of the graph, and those that `Constant` nodes make. */
+  readonly constants: ReadonlyMap<string, Constant>;
+  /**
+   * By the names of their values, nodes that every session carries out that needs the values, because these are constants
+   * or no tensors.
+   */
+  readonly copied: ReadonlyMap<string, ModelNode>;
+  /** Values that are no tensors. */
+  readonly noTensors: ReadonlySet<string>;
+  readonly steps: readonly Step[];
+  /** For each step the values that nothing behind it needs. */
+  readonly drops: readonly (readonly string[])[];
+}
+
+/** The plan whose graph has a value: the given one or one around it. */
+export function ownerOf(plan: GraphPlan, name: string): GraphPlan {
+  let at = plan;
+  while (at.outer !== null && !at.own.has(name)) at = at.outer;
+  return at;
+}
+
+/** The steps of a graph: at each level first a session, and then the nodes that are carried out here. */
+export function stepsOf(
+  uses: GraphUses,
+  ours: ReadonlySet<ModelNode>,
+  plan: GraphPlan,
+  isOutput: ReadonlySet<string>,
+): readonly (SessionStep | CallStep)[] {
+  const isCut: IsCut = (_, maker, user) => ours.has(maker) && !ours.has(user);
+  const levels = levelsOf(uses, isCut);
+  sinkNodes(plan.graph, uses, levels, isCut, (node) => !ours.has(node));
+  const copies = new Set(plan.copied.values());
+  const count = Math.max(0, ...levels.values()) + 1;
+  const sessions = Array.from({ length: count }, (_, level) => {
+    const own = uses.nodes.filter(
+      (node) => levels.get(node) === level && !ours.has(node) && !copies.has(node),
+    );
+    // A value that is no tensor can only be an output of the last session.
+    const kept =
+      level < count - 1 ? [] : [...plan.copied.keys()].filter((name) => isOutput.has(name));
+    const needs = new Set(needsOfSession(plan, own, kept).needs);
+    return { own, kept, needs };
+  });
+  const neededHere = new Set(
+    uses.nodes
+      .filter((node) => ours.has(node))
+      .flatMap((node) => tensorNeeds(plan, [...needsOf(node)])),
+  );
+  return sessions.flatMap(({ own, kept }, level) => {
+    const isHandedOver = (name: string): boolean =>
+      isOutput.has(name) ||
+      neededHere.has(name) ||
+      sessions.some(({ needs }, other) => other !== level && needs.has(name));
+    const outputs = own
+      .flatMap((node) => node.outputs)
+      .filter((name) => name !== "" && isHandedOver(name));
+    const calls = uses.nodes.filter((node) => ours.has(node) && levels.get(node) === level);
+    const session: SessionStep = { is: "session", nodes: own, outputs: [...outputs, ...kept] };
+    const steps = calls.map((node): CallStep => ({ is: "call", node }));
+    return session.outputs.length === 0 ? steps : [session, ...steps];
+  });
+}
+
+/** What a session needs besides its own nodes. */
+export interface SessionNeeds {
+  /** Copied nodes that make values for it, in the order of their graphs. */
+  readonly copies: readonly ModelNode[];
+  /** Values that come from elsewhere; constants among them. */
+  readonly needs: readonly string[];
+}
+
+/**
+ * What some nodes need to be a model of their own.
+ * @param wanted values that the model has to have besides
+ */
+export function needsOfSession(
+  plan: GraphPlan,
+  nodes: readonly ModelNode[],
+  wanted: readonly string[],
+): SessionNeeds {
+  const made = new Set(nodes.flatMap(({ outputs }) => outputs));
+  const copies = new Set<ModelNode>();
+  const needs = new Set<string>();
+  const open = [...wanted, ...nodes.flatMap((node) => [...needsOf(node)])];
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    if (made.has(name) || needs.has(name)) continue;
+    const copied = copiedNode(plan, name);
+    if (copied === null) needs.add(name);
+    else if (!copies.has(copied)) {
+      copies.add(copied);
+      for (const output of copied.outputs) made.add(output);
+      open.push(...needsOf(copied));
+    }
+  }
+  // A copy may use another copy, and both may use what a node of the session makes.
+  return { copies: inOrder(plan, copies), needs: [...needs] };
+}
+
+/** The node that is copied for a value, in the graph that has the value; null for other values. */
+function copiedNode(plan: GraphPlan, name: string): ModelNode | null {
+  for (let at: GraphPlan | null = plan; at !== null; at = at.outer) {
+    const node = at.copied.get(name);
+    if (node !== undefined) return node;
+    if (at.own.has(name)) return null;
+  }
+  return null;
+}
+
+function inOrder(plan: GraphPlan, nodes: ReadonlySet<ModelNode>): readonly ModelNode[] {
+  const all: ModelNode[] = [];
+  for (let at: GraphPlan | null = plan; at !== null; at = at.outer) all.unshift(...at.graph.nodes);
+  return all.filter((node) => nodes.has(node));
+}
+
+/** The values that must be there for some values: for one that is copied, what its nodes need. Constants are left out. */
+const tensorNeeds = (plan: GraphPlan, names: readonly string[]): readonly string[] =>
+  needsOfSession(plan, [], names).needs;
+
+/** For each step the values of the graph that no later step needs. */
+export function dropsOf(
+  plan: GraphPlan,
+  steps: readonly Step[],
+  isOutput: ReadonlySet<string>,
+): readonly (readonly string[])[] {
+  const last = new Map<string, number>();
+  for (const { name } of plan.graph.inputs) last.set(name, 0);
+  for (const [at, step] of steps.entries()) {
+    const { needs } =
+      step.is === "session"
+        ? needsOfSession(plan, step.nodes, step.outputs)
+        : needsOfSession(plan, [], [...needsOf(step.node)]);
+    const made = step.is === "session" ? step.outputs : step.node.outputs;
+    for (const name of [...needs, ...made]) last.set(name, at);
+  }
+  const drops: string[][] = steps.map(() => []);
+  for (const [name, at] of last) if (!isOutput.has(name)) drops[at]?.push(name);
+  return drops;
+}
