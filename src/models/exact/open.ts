@@ -63,6 +63,7 @@ export class OpenParts {
           await this.#openSession(plan, step);
           break;
         case "call":
+        case "glue":
           this.#learnCall(plan, step.node);
           break;
         case "body":
@@ -143,7 +144,7 @@ export class OpenParts {
     this.#types.set(plan, known.set(name, type));
   }
 
-  /** A replaced node makes the data type of its data. */
+  /** A replaced node makes the data type of its data, and a small operator whose type is not certain that of its input. */
   #learnCall(plan: GraphPlan, { inputs, outputs }: ModelNode): void {
     const [data = ""] = inputs;
     const type = this.#typeOf(ownerOf(plan, data), data);

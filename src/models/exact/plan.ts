@@ -18,9 +18,10 @@ import {
   type ModelNode,
 } from "../model/model.ts";
 import { DEFAULTS_SINCE, Scope } from "../model/values.ts";
-import { GraphUses } from "../split/levels.ts";
+import { GraphUses, levelsOf } from "../split/levels.ts";
 import { neededNodes } from "../split/needed.ts";
 import { absorbGathers } from "./absorb.ts";
+import { isGlue, isGlueGraph } from "./glue.ts";
 import { namesOfNoTensors } from "./kinds.ts";
 import {
   dropsOf,
@@ -37,7 +38,7 @@ export interface Planned {
   readonly model: Model;
   /** The nodes to replace, with their paths. Nodes of functions are added for each call. */
   readonly replaced: Map<ModelNode, string>;
-  /** True if gathers that only feed replaced nodes are carried out here too. */
+  /** True if other nodes may be carried out here too, where that saves a session or hands over less. */
   readonly absorbs: boolean;
 }
 
@@ -76,14 +77,49 @@ export function planGraph(
       for (const name of node.outputs) copied.set(name, node);
   }
   const isOutput = new Set(graph.outputs.map(({ name }) => name));
+  if (planned.absorbs) pullGlue(plan, uses, ours);
   const steps = stepsOf(uses, ours, plan, isOutput).map((step): Step => {
     if (step.is === "session") return step;
-    if (!planned.replaced.has(step.node) && !isOperator(step.node))
-      return bodyStep(planned, step.node, plan, calls);
-    checkCall(planned, step.node, plan);
+    const { node } = step;
+    if (isOperator(node)) checkCall(planned, node, plan);
+    else if (isGlue(node, opsets, scope)) return { is: "glue", node };
+    else return bodyStep(planned, node, plan, calls);
     return step;
   });
   return Object.assign(plan, { steps, drops: dropsOf(plan, steps, isOutput) });
+}
+
+/**
+ * Adds to `ours` the small operators that save a session: those that use a result of a node that is carried out here, and
+ * those that would be all that a session has to do.
+ */
+function pullGlue(plan: GraphPlan, uses: GraphUses, ours: Set<ModelNode>): void {
+  const copies = new Set(plan.copied.values());
+  const glue = new Set(uses.nodes.filter((node) => !copies.has(node) && isSmall(plan, node)));
+  for (const node of uses.nodes) {
+    const makers = uses.needsOf(node).map((name) => uses.makers.get(name));
+    if (glue.has(node) && makers.some((maker) => maker !== undefined && ours.has(maker)))
+      ours.add(node);
+  }
+  for (let isChanged = true; isChanged;) {
+    const levels = levelsOf(uses, (_, maker, user) => ours.has(maker) && !ours.has(user));
+    const left = uses.nodes.filter((node) => !ours.has(node) && !copies.has(node));
+    const needed = new Set(left.filter((node) => !glue.has(node)).map((node) => levels.get(node)));
+    const alone = left.filter((node) => !needed.has(levels.get(node)));
+    for (const node of alone) ours.add(node);
+    isChanged = alone.length > 0;
+  }
+}
+
+/** Whether a node is a small operator, or an If whose branches consist of such. */
+function isSmall(plan: GraphPlan, node: ModelNode): boolean {
+  const { opsets, scope, noTensors } = plan;
+  if ([...node.inputs, ...node.outputs].some((name) => noTensors.has(name))) return false;
+  if (node.op !== "If" || node.domain !== "ai.onnx") return isGlue(node, opsets, scope);
+  const graphs = Object.values(node.attributes).flatMap((one) =>
+    one.type === "other" ? (one.graphs ?? []) : [],
+  );
+  return graphs.every((graph) => isGlueGraph(graph, opsets, new Scope(graph, scope)));
 }
 
 /**

@@ -6,6 +6,7 @@ import { quote } from "../model/graph.ts";
 import type { ModelNode } from "../model/model.ts";
 import { callOfNode, namingNode } from "../model/run-model.ts";
 import { runBodies, type StepsRun } from "./bodies.ts";
+import { runGlue } from "./glue.ts";
 import type { OpenParts } from "./open.ts";
 import type { GraphPlan, SessionStep } from "./steps.ts";
 import { Frame, Value } from "./values.ts";
@@ -35,6 +36,11 @@ export class ModelRun implements StepsRun {
         case "call":
           this.#call(plan, step.node, frame, plan.drops[at]);
           break;
+        case "glue": {
+          const values = step.node.inputs.map((name) => this.valueOf(plan, frame, name));
+          frame.set(step.node.outputs[0], runGlue(step.node, plan.opsets, values));
+          break;
+        }
         case "body":
           // oxlint-disable-next-line no-await-in-loop
           await runBodies(this, plan, step, frame);

@@ -15,6 +15,12 @@ export interface SessionStep {
   readonly outputs: readonly string[];
 }
 
+/** A small operator that is carried out here to save a session. */
+export interface GlueStep {
+  readonly is: "glue";
+  readonly node: ModelNode;
+}
+
 /** A replaced node. */
 export interface CallStep {
   readonly is: "call";
@@ -29,7 +35,7 @@ export interface BodyStep {
   readonly bodies: readonly GraphPlan[];
 }
 
-export type Step = SessionStep | CallStep | BodyStep;
+export type Step = SessionStep | CallStep | GlueStep | BodyStep;
 
 export interface GraphPlan {
   readonly graph: Graph;

@@ -15,10 +15,19 @@ export class Value {
   #tensor: Tensor | null;
   #holders = 0;
 
-  private constructor(given: unknown, tensor: Tensor | null, isOwn: boolean) {
+  /** The value whose memory this one is in; null if it is in memory of its own. */
+  readonly #of: Value | null;
+
+  private constructor(
+    given: unknown,
+    tensor: Tensor | null,
+    isOwn: boolean,
+    of: Value | null = null,
+  ) {
     this.given = given;
     this.#tensor = tensor;
     this.isOwn = isOwn;
+    this.#of = of;
   }
 
   /** A value of the caller's. */
@@ -32,6 +41,9 @@ export class Value {
 
   /** What this package made in this run. */
   static ofTensor = (tensor: Tensor): Value => new Value(null, tensor, true);
+
+  /** A tensor in the memory of another value, which is needed as long as this one is. */
+  static view = (tensor: Tensor, of: Value): Value => new Value(null, tensor, false, of);
 
   /** The value as this package takes it, in the same memory. */
   tensor(name: string): Tensor {
@@ -50,6 +62,7 @@ export class Value {
   }
 
   hold(): this {
+    if (this.#holders === 0) this.#of?.hold();
     this.#holders++;
     return this;
   }
@@ -57,6 +70,7 @@ export class Value {
   /** Gives memory that this package made back to it, once nothing needs the value any more. */
   release(): void {
     this.#holders--;
+    if (this.#holders === 0) this.#of?.release();
     if (this.#holders === 0 && this.isOwn && this.given === null) this.#tensor?.dispose();
   }
 }

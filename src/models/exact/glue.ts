@@ -1,0 +1,134 @@
+/**
+ * Small operators between replaced nodes that are carried out here too, because a session costs more: a run of onnxruntime
+ * takes some 30 µs, however small the tensors, and these take less than one. They change shapes and compare and convert
+ * integers, so there is nothing to round.
+ *
+ * ONNX: Operators, Cast-6 to -25, Equal-1 to -19, Identity-1 to -25, Not-1, Shape-1 to -25, Size-1 to -25, Squeeze-1 to -25,
+ * Unsqueeze-1 to -25.
+ */
+
+import { malformed } from "../../core/errors.ts";
+import { DTYPES, integerRange, type DType } from "../../core/tensor/dtype.ts";
+import { isKnown, printShape, product, sameShape } from "../../core/tensor/shape.ts";
+import { tensor, Tensor } from "../../core/tensor/tensor.ts";
+import { castTensor } from "../model/cast.ts";
+import { findOpset, opsetOf } from "../model/graph.ts";
+import { destinationOf } from "../model/inline.ts";
+import { knownConstant } from "../model/known.ts";
+import { constant, nodeTitle, type Graph, type ModelNode } from "../model/model.ts";
+import { outputsOf } from "../model/types/outputs.ts";
+import type { Scope } from "../model/values.ts";
+import type { Opsets } from "./steps.ts";
+import { Value } from "./values.ts";
+
+/** A node with its inputs. */
+interface GlueCall {
+  readonly node: ModelNode;
+  readonly opset: number;
+  readonly values: readonly Value[];
+  readonly tensors: readonly Tensor[];
+}
+
+/** Makes the output of a node. */
+type Glue = (call: GlueCall) => Value;
+
+/** The input in another shape, which the rule of the operator says. */
+const reshaped: Glue = ({ node, opset, values, tensors }) => {
+  const known = tensors.map((one, at) => knownConstant(constant(node.inputs[at], one)));
+  const shape = outputsOf(node, opset, known)[0]?.type?.shape ?? null;
+  const [{ dtype, size, data, shape: before }] = tensors;
+  if (shape === null || !isKnown(shape) || product(shape) !== size)
+    throw malformed(
+      `${nodeTitle(node)} cannot give a value of the shape ${printShape(before)} another one`,
+    );
+  return Value.view(new Tensor(dtype, [...shape], size, data), values[0]);
+};
+
+/** The attributes that choose a part of the shape came with this version. */
+const PART_OF_SHAPE = 15;
+
+const shape: Glue = ({ node, opset, tensors }) => {
+  const [{ shape: dims }] = tensors;
+  const bound = (name: string, otherwise: number): number => {
+    const one = opset < PART_OF_SHAPE ? undefined : node.attributes[name];
+    return one?.type === "int" ? Number(one.value) : otherwise;
+  };
+  const part = dims.slice(bound("start", 0), bound("end", dims.length));
+  return Value.ofTensor(tensor("int64", [part.length], part.map(BigInt)));
+};
+
+const size: Glue = ({ tensors: [{ size: count }] }) =>
+  Value.ofTensor(tensor("int64", [], BigInt(count)));
+
+const not: Glue = ({ tensors: [{ shape: dims, data }] }) => {
+  const opposite = Uint8Array.from(data as Uint8Array, (one) => 1 - one);
+  return Value.ofTensor(tensor("bool", [...dims], opposite));
+};
+
+const equal: Glue = ({ node, tensors }) => {
+  const [one, other] = tensors[0].size >= tensors[1].size ? tensors : tensors.toReversed();
+  const isSingle = other.size === 1 && other.shape.length <= one.shape.length;
+  if (!isSingle && !sameShape(one.shape, other.shape)) {
+    const shapes = `${printShape(one.shape)} and ${printShape(other.shape)}`;
+    throw malformed(`${nodeTitle(node)} compares values of the shapes ${shapes}`);
+  }
+  const same = Uint8Array.from({ length: one.size }, (_, at) =>
+    Number(one.data[at] === other.data[isSingle ? 0 : at]),
+  );
+  return Value.ofTensor(tensor("bool", [...one.shape], same));
+};
+
+const cast: Glue = ({ node, tensors: [source] }) =>
+  Value.ofTensor(castTensor(source, destinationOf(node) as DType, { op: "Cast" }));
+
+const identity: Glue = ({ values: [value] }) => value;
+
+interface GlueRow {
+  readonly run: Glue;
+  /** How many inputs the operator has at least. */
+  readonly inputs: number;
+  /** True where the inputs must be integers or truth values of one element each, which is enough for conditions. */
+  readonly isOfScalars: boolean;
+}
+
+const GLUE: ReadonlyMap<string, GlueRow> = new Map([
+  ["Cast", { run: cast, inputs: 1, isOfScalars: true }],
+  ["Equal", { run: equal, inputs: 2, isOfScalars: true }],
+  ["Identity", { run: identity, inputs: 1, isOfScalars: false }],
+  ["Not", { run: not, inputs: 1, isOfScalars: true }],
+  ["Shape", { run: shape, inputs: 1, isOfScalars: false }],
+  ["Size", { run: size, inputs: 1, isOfScalars: false }],
+  ["Squeeze", { run: reshaped, inputs: 1, isOfScalars: false }],
+  ["Unsqueeze", { run: reshaped, inputs: 1, isOfScalars: false }],
+]);
+
+/** Whether a node is a small operator, of which everything is known that it needs. */
+export function isGlue(node: ModelNode, opsets: Opsets, scope: Scope): boolean {
+  const row = node.domain === "ai.onnx" ? GLUE.get(node.op) : undefined;
+  if (row === undefined || findOpset(opsets, node) === null) return false;
+  if (node.inputs.length < row.inputs || node.inputs.includes("")) return false;
+  if (node.op === "Cast" && !isWhole(destinationOf(node))) return false;
+  return !row.isOfScalars || node.inputs.every((name) => isWholeScalar(scope, name));
+}
+
+const isWhole = (dtype: DType | null): boolean =>
+  dtype !== null && (integerRange(dtype) !== null || DTYPES[dtype].family === "bool");
+
+function isWholeScalar(scope: Scope, name: string): boolean {
+  const { type } = scope.get(name).certain;
+  const isOne =
+    type !== null && type.shape !== null && isKnown(type.shape) && product(type.shape) === 1;
+  return isOne && isWhole(type.dtype);
+}
+
+/** Carries a small operator out. */
+export function runGlue(node: ModelNode, opsets: Opsets, values: readonly Value[]): Value {
+  const row = GLUE.get(node.op);
+  if (row === undefined) throw malformed(`${nodeTitle(node)} is not carried out here`);
+  const tensors = values.map((value, at) => value.tensor(node.inputs[at]));
+  return row.run({ node, opset: opsetOf({ opsets }, node), values, tensors });
+}
+
+/** Whether a graph consists of small operators, so that no session is needed for it. */
+export const isGlueGraph = ({ nodes }: Graph, opsets: Opsets, scope: Scope): boolean =>
+  nodes.every((node) => node.op === "Constant" || isGlue(node, opsets, scope));
