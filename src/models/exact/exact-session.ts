@@ -16,7 +16,8 @@ import { nodeTitle, type Graph, type Model, type ModelNode } from "../model/mode
 import { listNodes, NodeIndex } from "../model/node-index.ts";
 import type { ReadExternal } from "../onnx/external.ts";
 import { readModel } from "../onnx/read-model.ts";
-import { createSessionFrom } from "../verify/session.ts";
+import { writeModel } from "../onnx/write-model.ts";
+import { createSessionFrom, sessionTensor } from "../verify/session.ts";
 import { OpenParts, type RuntimeSession } from "./open.ts";
 import { planGraph } from "./plan.ts";
 import type { GraphPlan } from "./steps.ts";
@@ -97,6 +98,10 @@ export async function createExactSession<S extends RuntimeSession>(
     : model;
   const known = modelFrom(read);
   const replaced = nodesToReplace(known, nodes);
+  if (replaced.size === 0) {
+    const session = await createSession(isBytes(model) ? model : writeModel(known));
+    return wholeSession(known.graph, session) as ExactSession<SessionValue<S>>;
+  }
   const planned = { model: known, replaced, absorbs: true };
   const paths = [...replaced.values()];
   const plan = planGraph(planned, known.graph, known.opsets);
@@ -109,6 +114,35 @@ export async function createExactSession<S extends RuntimeSession>(
   }
   return new CutSession(known.graph, plan, parts, paths) as ExactSession<SessionValue<S>>;
 }
+
+/** The names of the inputs that must be given, and of all inputs. */
+function inputsOf({ inputs, constants }: Graph): {
+  readonly needed: readonly string[];
+  readonly all: readonly string[];
+} {
+  const defaults = new Set(constants.map(({ name }) => name));
+  const all = inputs.map(({ name }) => name);
+  return { needed: all.filter((name) => !defaults.has(name)), all };
+}
+
+/** The session of a model of which no node is replaced: the runtime's own. */
+const wholeSession = (graph: Graph, session: RuntimeSession): ExactSession<unknown> => ({
+  inputNames: inputsOf(graph).needed,
+  outputNames: graph.outputs.map(({ name }) => name),
+  replaced: [],
+  sessionCount: 1,
+  async run(feeds, options) {
+    const own = Object.entries(recordFrom("the feeds", feeds)).map(
+      ([name, value]) => [name, Tensor.isTensor(value) ? sessionTensor(value) : value] as const,
+    );
+    const more = options === undefined ? [] : [options as never];
+    const outputs = await session.run(Object.fromEntries(own) as never, ...more);
+    return outputs as Readonly<Record<string, unknown>>;
+  },
+  async release() {
+    await session.release?.();
+  },
+});
 
 /** The nodes that `nodes` names, with their paths. */
 function nodesToReplace(model: Model, nodes: unknown): Map<ModelNode, string> {
@@ -140,7 +174,7 @@ class CutSession implements ExactSession<unknown> {
   readonly #plan: GraphPlan;
   readonly #parts: OpenParts;
   readonly #maker: TensorMaker;
-  /** Inputs that must be given, and those that may be. */
+  /** The names of all inputs. */
   readonly #known: ReadonlySet<string>;
   /** The run before, if it has not ended: a runtime may refuse runs that overlap. */
   #last: Promise<unknown> = Promise.resolve();
@@ -150,10 +184,9 @@ class CutSession implements ExactSession<unknown> {
     this.#parts = parts;
     this.#maker = new TensorMaker(parts);
     this.replaced = replaced;
-    const constants = new Set(graph.constants.map(({ name }) => name));
-    const names = graph.inputs.map(({ name }) => name);
-    this.#known = new Set(names);
-    this.inputNames = names.filter((name) => !constants.has(name));
+    const { needed, all } = inputsOf(graph);
+    this.#known = new Set(all);
+    this.inputNames = needed;
     this.outputNames = graph.outputs.map(({ name }) => name);
   }
 

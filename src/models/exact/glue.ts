@@ -14,9 +14,7 @@ import { tensor, Tensor } from "../../core/tensor/tensor.ts";
 import { castTensor } from "../model/cast.ts";
 import { findOpset, opsetOf } from "../model/graph.ts";
 import { destinationOf } from "../model/inline.ts";
-import { knownConstant } from "../model/known.ts";
-import { constant, nodeTitle, type Graph, type ModelNode } from "../model/model.ts";
-import { outputsOf } from "../model/types/outputs.ts";
+import { nodeTitle, type Graph, type ModelNode } from "../model/model.ts";
 import type { Scope } from "../model/values.ts";
 import type { Opsets } from "./steps.ts";
 import { Value } from "./values.ts";
@@ -32,16 +30,60 @@ interface GlueCall {
 /** Makes the output of a node. */
 type Glue = (call: GlueCall) => Value;
 
-/** The input in another shape, which the rule of the operator says. */
-const reshaped: Glue = ({ node, opset, values, tensors }) => {
-  const known = tensors.map((one, at) => knownConstant(constant(node.inputs[at], one)));
-  const shape = outputsOf(node, opset, known)[0]?.type?.shape ?? null;
-  const [{ dtype, size, data, shape: before }] = tensors;
-  if (shape === null || !isKnown(shape) || product(shape) !== size)
+/** Axes are an input since this version, and an attribute before it. */
+const AXES_AS_INPUT = 13;
+
+/** The axes that a node names, counted from the front; null where it names none. */
+function axesOf(
+  { node, opset, tensors }: GlueCall,
+  rankWith: (count: number) => number,
+): readonly number[] | null {
+  const { axes } = node.attributes;
+  const { [1]: input } = tensors;
+  const given =
+    opset >= AXES_AS_INPUT
+      ? input && Array.from(input.data as Iterable<bigint>, Number)
+      : axes?.type === "ints"
+        ? axes.value.map(Number)
+        : undefined;
+  if (given === undefined) return null;
+  const rank = rankWith(given.length);
+  const own = given.map((axis) => (axis < 0 ? axis + rank : axis));
+  if (own.every((axis) => axis >= 0 && axis < rank) && new Set(own).size === own.length) return own;
+  throw malformed(
+    `${nodeTitle(node)} must name axes of rank ${rank}, each once, got ${given.join(", ")}`,
+  );
+}
+
+const reshaped = ({ values, tensors }: GlueCall, shape: number[]): Value => {
+  const [{ dtype, size, data }] = tensors;
+  return Value.view(new Tensor(dtype, shape, size, data), values[0]);
+};
+
+const unsqueeze: Glue = (call) => {
+  const [{ shape: dims }] = call.tensors;
+  const axes = axesOf(call, (count) => dims.length + count) ?? [];
+  const rest = dims.values();
+  return reshaped(
+    call,
+    Array.from({ length: dims.length + axes.length }, (_, axis) =>
+      axes.includes(axis) ? 1 : (rest.next().value ?? 1),
+    ),
+  );
+};
+
+const squeeze: Glue = (call) => {
+  const [{ shape: dims }] = call.tensors;
+  const axes = axesOf(call, () => dims.length);
+  const odd = axes?.find((axis) => dims[axis] !== 1);
+  if (odd !== undefined)
     throw malformed(
-      `${nodeTitle(node)} cannot give a value of the shape ${printShape(before)} another one`,
+      `${nodeTitle(call.node)} can only drop axes of size 1, but axis ${odd} of ${printShape(dims)} is none`,
     );
-  return Value.view(new Tensor(dtype, [...shape], size, data), values[0]);
+  return reshaped(
+    call,
+    dims.filter((dim, axis) => (axes === null ? dim !== 1 : !axes.includes(axis))),
+  );
 };
 
 /** The attributes that choose a part of the shape came with this version. */
@@ -98,8 +140,8 @@ const GLUE: ReadonlyMap<string, GlueRow> = new Map([
   ["Not", { run: not, inputs: 1, isOfScalars: true }],
   ["Shape", { run: shape, inputs: 1, isOfScalars: false }],
   ["Size", { run: size, inputs: 1, isOfScalars: false }],
-  ["Squeeze", { run: reshaped, inputs: 1, isOfScalars: false }],
-  ["Unsqueeze", { run: reshaped, inputs: 1, isOfScalars: false }],
+  ["Squeeze", { run: squeeze, inputs: 1, isOfScalars: false }],
+  ["Unsqueeze", { run: unsqueeze, inputs: 1, isOfScalars: false }],
 ]);
 
 /** Whether a node is a small operator, of which everything is known that it needs. */

@@ -7,7 +7,6 @@ import { TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { isDType } from "../../core/tensor/dtype.ts";
 import { readConstant, type Constant, type ModelNode, type ValueInfo } from "../model/model.ts";
-import type { Tensor } from "../../core/tensor/tensor.ts";
 import { quote } from "../model/graph.ts";
 import { nodeTitle } from "../model/model.ts";
 import { sentenceFrom } from "../verify/session.ts";
@@ -21,6 +20,7 @@ import {
   type SessionStep,
 } from "./steps.ts";
 import type { Planned } from "./plan.ts";
+import { Value } from "./values.ts";
 
 /** As much of a session of onnxruntime as is needed here. */
 export interface RuntimeSession {
@@ -39,8 +39,8 @@ export interface OpenPart {
 /** What the steps of a model need to run. */
 export class OpenParts {
   readonly sessions = new Map<SessionStep, OpenPart>();
-  /** Those that replaced nodes read. Bodies share the constants of the graphs around them. */
-  readonly #constants = new Map<Constant, Tensor>();
+  /** Those that are used here, by the graph that has them. */
+  readonly #constants = new Map<GraphPlan, Map<string, Value | null>>();
   /** The types that the sessions told. */
   readonly #types = new Map<GraphPlan, Map<string, TensorType>>();
   readonly #planned: Planned;
@@ -175,12 +175,17 @@ export class OpenParts {
   }
 
   /** The constant that a name stands for in a graph; null for another value. It is read once. */
-  constant(plan: GraphPlan, name: string): Tensor | null {
-    const constant = findConstant(plan, name) ?? defaultOf(plan, name);
-    if (constant === null) return null;
-    const known = this.#constants.get(constant) ?? readConstant(constant);
-    this.#constants.set(constant, known);
-    return known;
+  constant(plan: GraphPlan, name: string): Value | null {
+    const owner = ownerOf(plan, name);
+    const known = this.#constants.get(owner) ?? new Map<string, Value | null>();
+    this.#constants.set(owner, known);
+    let value = known.get(name);
+    if (value === undefined) {
+      const constant = findConstant(owner, name) ?? defaultOf(owner, name);
+      value = constant && Value.lentTensor(readConstant(constant));
+      known.set(name, value);
+    }
+    return value;
   }
 
   /** Ends all sessions. An error of one does not keep the others. */

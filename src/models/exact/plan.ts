@@ -17,6 +17,7 @@ import {
   type ModelFunction,
   type ModelNode,
 } from "../model/model.ts";
+import { nodeSpec } from "../model/run-model.ts";
 import { DEFAULTS_SINCE, Scope } from "../model/values.ts";
 import { GraphUses, levelsOf } from "../split/levels.ts";
 import { neededNodes } from "../split/needed.ts";
@@ -28,6 +29,7 @@ import {
   ownerOf,
   stepsOf,
   type BodyStep,
+  type CallStep,
   type GraphPlan,
   type Opsets,
   type Step,
@@ -78,13 +80,12 @@ export function planGraph(
   }
   const isOutput = new Set(graph.outputs.map(({ name }) => name));
   if (planned.absorbs) pullGlue(plan, uses, ours);
-  const steps = stepsOf(uses, ours, plan, isOutput).map((step): Step => {
-    if (step.is === "session") return step;
-    const { node } = step;
-    if (isOperator(node)) checkCall(planned, node, plan);
-    else if (isGlue(node, opsets, scope)) return { is: "glue", node };
-    else return bodyStep(planned, node, plan, calls);
-    return step;
+  const steps = stepsOf(uses, ours, plan, isOutput).map((one): Step => {
+    if ("is" in one) return one;
+    if (isOperator(one)) return callStep(planned, one, plan);
+    return isGlue(one, opsets, scope)
+      ? { is: "glue", node: one }
+      : bodyStep(planned, one, plan, calls);
   });
   return Object.assign(plan, { steps, drops: dropsOf(plan, steps, isOutput) });
 }
@@ -198,20 +199,27 @@ const MAX_DEPTH = 64;
 const functionOf = ({ functions = [] }: Model, { op, domain }: ModelNode): ModelFunction | null =>
   functions.find((one) => one.name === op && one.domain === domain) ?? null;
 
-/** @throws TensorError `unsupported-model` for a node whose operator has no version here */
-function checkCall({ replaced }: Planned, node: ModelNode, { opsets, noTensors }: GraphPlan): void {
-  const refused = (reason: string): TensorError => {
+/** @throws TensorError `unsupported-model` for a node that cannot be carried out here, with the reason */
+function callStep(
+  { replaced }: Planned,
+  node: ModelNode,
+  { opsets, noTensors }: GraphPlan,
+): CallStep {
+  const refused = (reason: string, cause?: unknown): TensorError => {
     const title = replaced.get(node) ?? nodeTitle(node);
-    return new TensorError("unsupported-model", `${title} cannot be replaced: ${reason}`);
+    const sentence = `${title} cannot be replaced: ${reason}`;
+    return new TensorError("unsupported-model", sentence, {}, { cause });
   };
-  try {
-    resolve({ domain: node.domain, op: node.op, opset: opsetOf({ opsets }, node) });
-  } catch (error) {
-    if (isTensorError(error)) throw refused(sentenceOf(error));
-    throw error;
-  }
   const odd = node.inputs.find((name) => noTensors.has(name));
   if (odd !== undefined) throw refused(`its input ${quote(odd)} is no tensor`);
+  try {
+    const spec = nodeSpec(opsets, node);
+    resolve(spec);
+    return { is: "call", node, spec, mayBeInPlace: node.op.includes("Scatter") };
+  } catch (error) {
+    if (isTensorError(error)) throw refused(sentenceOf(error), error);
+    throw error;
+  }
 }
 
 /** The attributes with the bodies of the operators whose bodies are carried out here. */

@@ -3,12 +3,11 @@
 import { run } from "../../core/call/run.ts";
 import { malformed } from "../../core/errors.ts";
 import { quote } from "../model/graph.ts";
-import type { ModelNode } from "../model/model.ts";
-import { callOfNode, namingNode } from "../model/run-model.ts";
+import { namingNode } from "../model/run-model.ts";
 import { runBodies, type StepsRun } from "./bodies.ts";
 import { runGlue } from "./glue.ts";
 import type { OpenParts } from "./open.ts";
-import type { GraphPlan, SessionStep } from "./steps.ts";
+import type { CallStep, GraphPlan, SessionStep } from "./steps.ts";
 import { Frame, Value } from "./values.ts";
 
 /** One run of a model. */
@@ -34,7 +33,7 @@ export class ModelRun implements StepsRun {
           await this.#runSession(step, frame);
           break;
         case "call":
-          this.#call(plan, step.node, frame, plan.drops[at]);
+          this.#call(plan, step, frame, plan.drops[at]);
           break;
         case "glue": {
           const values = step.node.inputs.map((name) => this.valueOf(plan, frame, name));
@@ -58,8 +57,7 @@ export class ModelRun implements StepsRun {
   #valueOrNull(plan: GraphPlan, frame: Frame, name: string): Value | null {
     const known = frame.get(name);
     if (known !== undefined) return known;
-    const constant = this.#parts.constant(plan, name);
-    return constant && Value.lentTensor(constant);
+    return this.#parts.constant(plan, name);
   }
 
   async #runSession(step: SessionStep, frame: Frame): Promise<void> {
@@ -81,36 +79,23 @@ export class ModelRun implements StepsRun {
   }
 
   /** @param dropped values that nothing needs after this node */
-  #call(plan: GraphPlan, node: ModelNode, frame: Frame, dropped: readonly string[]): void {
+  #call(plan: GraphPlan, step: CallStep, frame: Frame, dropped: readonly string[]): void {
+    const { node, spec, mayBeInPlace } = step;
     const values = node.inputs.map((name) =>
       name === "" ? null : this.valueOf(plan, frame, name),
     );
     const tensors = values.map((value, at) => value?.tensor(node.inputs[at]));
     const [data] = values;
     const [name] = node.inputs;
-    const isLast = dropped.includes(name) && frame.mayChange(name);
-    const isAlone = values.every((value, at) => at === 0 || value !== data);
-    const [output] = node.outputs;
-    const call = callOfNode(plan.opsets, node, tensorsByName(node, tensors));
-    const isInPlace = isLast && isAlone && isScatter(node);
-    const [made] = namingNode(node, () =>
-      run(call.node, call.inputs, isInPlace ? { out: tensors[0] } : {}),
-    );
+    const isInPlace =
+      mayBeInPlace &&
+      dropped.includes(name) &&
+      frame.mayChange(name) &&
+      values.every((value, at) => at === 0 || value !== data);
+    const options = isInPlace ? { out: tensors[0] } : {};
+    const [made] = namingNode(node, () => run(spec, tensors, options));
     // The result of a scatter in place is the value of its data under another name.
     const isSame = isInPlace && data?.given === null;
-    frame.set(output, isSame ? data : Value.ofTensor(made));
+    frame.set(node.outputs[0], isSame ? data : Value.ofTensor(made));
   }
 }
-
-const isScatter = ({ op }: ModelNode): boolean => op.includes("Scatter");
-
-const tensorsByName = <T>(
-  { inputs }: ModelNode,
-  tensors: readonly (T | undefined)[],
-): Readonly<Record<string, T>> =>
-  Object.fromEntries(
-    inputs.flatMap((name, at) => {
-      const { [at]: tensor } = tensors;
-      return tensor === undefined ? [] : [[name, tensor] as const];
-    }),
-  );

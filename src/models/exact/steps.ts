@@ -1,5 +1,6 @@
 /** The steps that carry a graph out, and what each of them needs. */
 
+import type { NodeSpec } from "../../core/call/call.ts";
 import type { Constant, Graph, ModelNode } from "../model/model.ts";
 import { needsOf } from "../model/uses.ts";
 import type { Scope } from "../model/values.ts";
@@ -25,6 +26,10 @@ export interface GlueStep {
 export interface CallStep {
   readonly is: "call";
   readonly node: ModelNode;
+  /** The node as `run` takes it. */
+  readonly spec: NodeSpec;
+  /** True for a scatter, which may write into its data. */
+  readonly mayBeInPlace: boolean;
 }
 
 /** An If, a Loop, a Scan or a call of a function with replaced nodes in it. */
@@ -66,13 +71,13 @@ export function ownerOf(plan: GraphPlan, name: string): GraphPlan {
   return at;
 }
 
-/** The steps of a graph: at each level first a session, and then the nodes that are carried out here. */
+/** The steps of a graph in order: at each level first a session, and then the nodes that are carried out here. */
 export function stepsOf(
   uses: GraphUses,
   ours: ReadonlySet<ModelNode>,
   plan: GraphPlan,
   isOutput: ReadonlySet<string>,
-): readonly (SessionStep | CallStep)[] {
+): readonly (SessionStep | ModelNode)[] {
   const isCut: IsCut = (_, maker, user) => ours.has(maker) && !ours.has(user);
   const levels = levelsOf(uses, isCut);
   sinkNodes(plan.graph, uses, levels, isCut, (node) => !ours.has(node));
@@ -103,8 +108,7 @@ export function stepsOf(
       .filter((name) => name !== "" && isHandedOver(name));
     const calls = uses.nodes.filter((node) => ours.has(node) && levels.get(node) === level);
     const session: SessionStep = { is: "session", nodes: own, outputs: [...outputs, ...kept] };
-    const steps = calls.map((node): CallStep => ({ is: "call", node }));
-    return session.outputs.length === 0 ? steps : [session, ...steps];
+    return session.outputs.length === 0 ? calls : [session, ...calls];
   });
 }
 

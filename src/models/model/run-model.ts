@@ -206,10 +206,15 @@ function specOf(
   node: ModelNode,
   inputs: readonly (Tensor | undefined)[],
 ): NodeCall {
+  const spec = nodeSpec(opsets, node);
+  checkOmitted(inputs, resolve(spec).inputs);
+  return { node: spec, inputs };
+}
+
+/** A node of a model as `run` takes it, without its inputs. */
+export function nodeSpec(opsets: Opsets, node: ModelNode): NodeSpec {
   const { op, domain } = node;
-  const opset = opsetOf({ opsets }, node);
-  checkOmitted(inputs, resolve({ domain, op, opset }).inputs);
-  return { node: { domain, op, opset, attributes: attributesOf(node) }, inputs };
+  return { domain, op, opset: opsetOf({ opsets }, node), attributes: attributesOf(node) };
 }
 
 /** @throws TensorError `malformed-file` for an input that is left out although it must not be */
