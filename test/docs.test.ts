@@ -7,7 +7,6 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { inspect } from "node:util";
 import { siblingsOf } from "../src/models/convert/meaning.ts";
 import { DIAGNOSES } from "../src/insight/diagnose/diagnosis.ts";
 import { dialects } from "../src/insight/diagnose/dialects.ts";
@@ -24,6 +23,7 @@ import { EXAMPLES } from "./cases/examples.ts";
 import { commandsIn } from "./support/cli.ts";
 import {
   assertPrints,
+  assertSays,
   blocksOf,
   exists,
   inFolder,
@@ -331,18 +331,6 @@ test("the example of convert.md is what the command and the code say", async () 
     assert.deepEqual(await assertPrints(shown, folder), [0]);
   });
 });
-
-/** Holds what a block prints against the comments behind its `console.log`s. */
-function assertSays(code: string, printed: readonly unknown[]): void {
-  const said = [...code.matchAll(/^console\.log\(.*?\);(?: \/\/ (.*))?$/gm)].map(
-    ([, text]) => text,
-  );
-  assert.equal(printed.length, said.length);
-  assert.ok(said.some((text) => text !== undefined));
-  for (const [p, text] of said.entries()) {
-    if (text !== undefined) assert.equal(inspect(printed[p]), text);
-  }
-}
 
 test("convert.md lists every operator with what the other format calls it", () => {
   const listed = markedRows("docs/convert.md", "operators");

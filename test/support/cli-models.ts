@@ -245,9 +245,9 @@ export const externalData = (location: string, offset = 0): Uint8Array =>
 export const hugeTensor = (location: string): Uint8Array =>
   externalTensor("data", FLOAT64, [2 ** 32 - 1], location);
 
-/** A model with one more constant: two messages after one another are one with the fields of both. */
-const withConstant = (model: Model, constant: Uint8Array): Uint8Array =>
-  file(writeModel(model), bytes(7, bytes(5, constant)));
+/** A model with more constants: messages after one another are one with the fields of all. */
+export const withConstants = (model: Model, ...constants: readonly Uint8Array[]): Uint8Array =>
+  file(writeModel(model), ...constants.map((one) => bytes(7, bytes(5, one))));
 
 const GATHER = buildModel({
   opsets: { "ai.onnx": 13 },
@@ -258,7 +258,7 @@ const GATHER = buildModel({
 
 /** A model that gathers from a constant of 2 float32 in another file. */
 export const gatherExternal = (location: string, offset: number): Uint8Array =>
-  withConstant(GATHER, externalData(location, offset));
+  withConstants(GATHER, externalData(location, offset));
 
 const GATHER_ROW = buildModel({
   opsets: { "ai.onnx": 13 },
@@ -269,7 +269,7 @@ const GATHER_ROW = buildModel({
 
 /** A model that gathers one row of 2, its index in another file. */
 export const gatherFarIndex = (location: string): Uint8Array =>
-  withConstant(GATHER_ROW, externalTensor("indices", INT64, [1, 1], location));
+  withConstants(GATHER_ROW, externalTensor("indices", INT64, [1, 1], location));
 
 /** A NodeProto; attributes are AttributeProtos without their fields. */
 const node = (

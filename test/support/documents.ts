@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { inspect } from "node:util";
 import { runCommand, type Result } from "./cli.ts";
 
 export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
@@ -115,6 +116,18 @@ export async function runBlock(
     return { values, printed };
   } finally {
     fs.rmSync(file);
+  }
+}
+
+/** Holds what a block prints against the comments behind its `console.log`s. */
+export function assertSays(code: string, printed: readonly unknown[]): void {
+  const said = [...code.matchAll(/^console\.log\(.*?\);(?: \/\/ (.*))?$/gm)].map(
+    ([, text]) => text,
+  );
+  assert.equal(printed.length, said.length);
+  assert.ok(said.some((text) => text !== undefined));
+  for (const [p, text] of said.entries()) {
+    if (text !== undefined) assert.equal(inspect(printed[p]), text);
   }
 }
 

@@ -56,15 +56,18 @@ const PLAIN = {
 };
 
 /** Makes sessions for what the package does with a runtime. */
-export const createSession = (model: Uint8Array): Promise<Session> =>
-  runtime().InferenceSession.create(model, PLAIN);
+export const createSession = (model: Uint8Array): Promise<Session> => makeSession(model, {});
+
+/** A session with other options than {@link PLAIN}. */
+export const makeSession = (model: Uint8Array, options: object): Promise<Session> =>
+  runtime().InferenceSession.create(model, { ...PLAIN, ...options });
 
 /** Runs a model once. */
 export async function runSession(
   model: Uint8Array,
   feeds: Readonly<Record<string, Value>>,
 ): Promise<Readonly<Record<string, Value>>> {
-  const session = await runtime().InferenceSession.create(model, PLAIN);
+  const session = await createSession(model);
   try {
     return await session.run(feeds);
   } finally {
