@@ -75,6 +75,13 @@ export function runOn(
   return [runChecked(checked(executor, call, tensors, policies, out))];
 }
 
+/** A node as {@link runCall} takes it, for callers that run it many times: reading a node takes half the time of a small call. */
+export const readCall = (node: NodeSpec): Call => callOf(nodeFrom(node));
+
+/** {@link run} for a node that was read before. */
+export const runCall = (call: Call, inputs: readonly unknown[], out?: Tensor): Tensor =>
+  runChecked(checked(defaultExecutor(), call, tensorsOf(call, inputs), {}, out));
+
 /**
  * Runs an operator without a version: int32 or int64 indices, every data type and reduction, and nested lists for
  * indices and updates. `options` holds the attributes, in JavaScript's spelling, beside `out` and the policies.

@@ -10,7 +10,7 @@
 import { malformed } from "../../core/errors.ts";
 import { DTYPES, integerRange, type DType } from "../../core/tensor/dtype.ts";
 import { isKnown, printShape, product, sameShape } from "../../core/tensor/shape.ts";
-import { tensor, Tensor } from "../../core/tensor/tensor.ts";
+import { Tensor } from "../../core/tensor/tensor.ts";
 import { castTensor } from "../model/cast.ts";
 import { findOpset, opsetOf } from "../model/graph.ts";
 import { destinationOf } from "../model/inline.ts";
@@ -86,6 +86,9 @@ const squeeze: Glue = (call) => {
   );
 };
 
+const made = (dtype: DType, shape: number[], data: BigInt64Array | Uint8Array): Value =>
+  Value.ofTensor(new Tensor(dtype, shape, data.length, data));
+
 /** The attributes that choose a part of the shape came with this version. */
 const PART_OF_SHAPE = 15;
 
@@ -96,15 +99,15 @@ const shape: Glue = ({ node, opset, tensors }) => {
     return one?.type === "int" ? Number(one.value) : otherwise;
   };
   const part = dims.slice(bound("start", 0), bound("end", dims.length));
-  return Value.ofTensor(tensor("int64", [part.length], part.map(BigInt)));
+  return made("int64", [part.length], BigInt64Array.from(part, BigInt));
 };
 
 const size: Glue = ({ tensors: [{ size: count }] }) =>
-  Value.ofTensor(tensor("int64", [], BigInt(count)));
+  made("int64", [], BigInt64Array.of(BigInt(count)));
 
 const not: Glue = ({ tensors: [{ shape: dims, data }] }) => {
   const opposite = Uint8Array.from(data as Uint8Array, (one) => 1 - one);
-  return Value.ofTensor(tensor("bool", [...dims], opposite));
+  return made("bool", [...dims], opposite);
 };
 
 const equal: Glue = ({ node, tensors }) => {
@@ -117,7 +120,7 @@ const equal: Glue = ({ node, tensors }) => {
   const same = Uint8Array.from({ length: one.size }, (_, at) =>
     Number(one.data[at] === other.data[isSingle ? 0 : at]),
   );
-  return Value.ofTensor(tensor("bool", [...one.shape], same));
+  return made("bool", [...one.shape], same);
 };
 
 const cast: Glue = ({ node, tensors: [source] }) =>

@@ -5,7 +5,8 @@
  */
 
 import { isTensorError, malformed, sentenceOf, TensorError } from "../../core/errors.ts";
-import { isOperator, resolve } from "../../core/operators/registry.ts";
+import { readCall } from "../../core/call/run.ts";
+import { isOperator } from "../../core/operators/registry.ts";
 import { boundGraph } from "../model/bound-graph.ts";
 import { findOpset, opsetOf, quote } from "../model/graph.ts";
 import { constantOf } from "../model/inline.ts";
@@ -213,9 +214,8 @@ function callStep(
   const odd = node.inputs.find((name) => noTensors.has(name));
   if (odd !== undefined) throw refused(`its input ${quote(odd)} is no tensor`);
   try {
-    const spec = nodeSpec(opsets, node);
-    resolve(spec);
-    return { is: "call", node, spec, mayBeInPlace: node.op.includes("Scatter") };
+    const call = readCall(nodeSpec(opsets, node));
+    return { is: "call", node, call, mayBeInPlace: call.operator.kind === "scatter" };
   } catch (error) {
     if (isTensorError(error)) throw refused(sentenceOf(error), error);
     throw error;

@@ -1,6 +1,6 @@
 /** Carries the steps of a plan out. */
 
-import { run } from "../../core/call/run.ts";
+import { runCall } from "../../core/call/run.ts";
 import { malformed } from "../../core/errors.ts";
 import { quote } from "../model/graph.ts";
 import { namingNode } from "../model/run-model.ts";
@@ -80,7 +80,7 @@ export class ModelRun implements StepsRun {
 
   /** @param dropped values that nothing needs after this node */
   #call(plan: GraphPlan, step: CallStep, frame: Frame, dropped: readonly string[]): void {
-    const { node, spec, mayBeInPlace } = step;
+    const { node, call, mayBeInPlace } = step;
     const values = node.inputs.map((name) =>
       name === "" ? null : this.valueOf(plan, frame, name),
     );
@@ -92,8 +92,7 @@ export class ModelRun implements StepsRun {
       dropped.includes(name) &&
       frame.mayChange(name) &&
       values.every((value, at) => at === 0 || value !== data);
-    const options = isInPlace ? { out: tensors[0] } : {};
-    const [made] = namingNode(node, () => run(spec, tensors, options));
+    const made = namingNode(node, () => runCall(call, tensors, isInPlace ? tensors[0] : undefined));
     // The result of a scatter in place is the value of its data under another name.
     const isSame = isInPlace && data?.given === null;
     frame.set(node.outputs[0], isSame ? data : Value.ofTensor(made));

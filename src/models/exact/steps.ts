@@ -1,6 +1,6 @@
 /** The steps that carry a graph out, and what each of them needs. */
 
-import type { NodeSpec } from "../../core/call/call.ts";
+import type { Call } from "../../core/call/call.ts";
 import type { Constant, Graph, ModelNode } from "../model/model.ts";
 import { needsOf } from "../model/uses.ts";
 import type { Scope } from "../model/values.ts";
@@ -26,8 +26,8 @@ export interface GlueStep {
 export interface CallStep {
   readonly is: "call";
   readonly node: ModelNode;
-  /** The node as `run` takes it. */
-  readonly spec: NodeSpec;
+  /** The node as `runCall` takes it. */
+  readonly call: Call;
   /** True for a scatter, which may write into its data. */
   readonly mayBeInPlace: boolean;
 }

@@ -2,6 +2,7 @@
 
 import type { Graph, Model, ValueInfo } from "../model/model.ts";
 import { neededNodes } from "../split/needed.ts";
+import { partOf } from "../split/part.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 
 /**
@@ -18,15 +19,14 @@ export function cutModel(
 ): { readonly model: Model; readonly inputs: readonly string[] } {
   const { nodes, names } = neededNodes(graph, wanted, given);
   const inputs = [...names].filter((name) => given.has(name));
-  const cut: Graph = {
-    ...graph,
+  const part = partOf(model, {
+    ...{ graph, opsets: model.opsets },
     nodes: graph.nodes.filter((node) => nodes.has(node)),
     constants: graph.constants.filter(({ name }) => names.has(name) && !given.has(name)),
     inputs: inputs.map((name) => typed(name, given)),
     outputs: wanted.map((name) => ({ name, type: null })),
-    values: [],
-  };
-  return { model: { ...model, graph: cut }, inputs };
+  });
+  return { model: part, inputs };
 }
 
 function typed(name: string, given: ReadonlyMap<string, Tensor>): ValueInfo {
