@@ -124,6 +124,14 @@ testRows(folder, [
     /^the input "x".* (do(es)? not fit in memory|2\^32 - 1 elements); give smaller sizes with --dim, or the tensor with --feed$/,
   ),
   refuses("verify m.onnx --feed z=x.npy", "m.onnx has no input z; its inputs are x, i"),
+  refuses(
+    "verify m.onnx --random --dim N=4 --dim M=2 --runtime onnxruntime-web",
+    "there is no onnxruntime-web here; onnxruntime-node is installed; install yours first, such as by npm install onnxruntime-web",
+  ),
+  refuses(
+    "verify m.onnx --runtime tfjs",
+    "option '--runtime <package>' argument 'tfjs' is invalid. Allowed choices are onnxruntime-node, onnxruntime-web.",
+  ),
   refuses("verify m.onnx --runs 0 --random", '--runs takes an integer from 1 to 10000, got "0"'),
   refuses("verify m.onnx --threads 1,x --random", '--threads takes a positive integer, got "x"'),
   refuses("capture m.onnx --node put -o p --threads 1,2", "capture takes one count of --threads"),
@@ -255,6 +263,21 @@ test("of runs with other results three are named, and the others are counted", a
   assert.match(
     stdout,
     /: the same inputs gave another result in run 2, run 3, run 4 and 5 other runs\n/,
+  );
+});
+
+test("the runtime is the one that is chosen, and gets the provider", async () => {
+  const options: { readonly executionProviders?: readonly string[] }[] = [];
+  Object.assign(globalThis, { sessionOptions: options });
+  const line = "verify m.onnx --random --dim N=4 --dim M=2 --node take --runtime onnxruntime-node";
+  for (const more of ["", " --provider webgpu"]) {
+    // oxlint-disable-next-line no-await-in-loop
+    assert.equal((await ndscatter(`${line}${more}`)).status, 0);
+  }
+  Object.assign(globalThis, { sessionOptions: undefined });
+  assert.deepEqual(
+    options.map(({ executionProviders }) => executionProviders),
+    [undefined, ["webgpu"]],
   );
 });
 

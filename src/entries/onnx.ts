@@ -49,7 +49,12 @@ export {
   type Feeds,
 } from "../models/verify/capture.ts";
 export type { Reruns } from "../models/verify/rerun.ts";
-export type { CreateSession, Session, SessionTensor } from "../models/verify/session.ts";
+export type {
+  CreateSession,
+  Session,
+  SessionSettings,
+  SessionTensor,
+} from "../models/verify/session.ts";
 export { VERDICTS, type Verdict } from "../models/verify/verdicts.ts";
 export {
   verifyModel,

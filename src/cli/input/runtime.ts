@@ -3,7 +3,7 @@
 import { createRequire } from "node:module";
 import * as path from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 import { isTensorError, type Tensor } from "../../entries/index.ts";
 import {
   externalFiles,
@@ -40,16 +40,35 @@ export interface RuntimeOptions {
   readonly threads?: readonly number[];
   readonly iteration?: number;
   readonly call?: number;
+  /** The package of the runtime. */
+  readonly runtime?: string;
+  /** The execution provider. */
+  readonly provider?: string;
 }
 
-export const addRuntimeOptions = (command: Command): Command =>
+/** The options that choose the runtime. */
+export const addRuntimeChoice = (command: Command): Command =>
   command
-    .option("--feed <name=file>", "a tensor for an input of the model; once for each", collect)
+    .addOption(
+      new Option("--runtime <package>", "the runtime, where several are installed").choices(
+        PACKAGES,
+      ),
+    )
+    .option("--provider <name>", "the execution provider of the runtime, such as webgpu")
     .option(
       "--threads <counts>",
       "the threads of the runtime; 1,4 runs with each",
       (text: string) => text.split(",").map((one) => parseWhole(one, "--threads", 1)),
-    )
+    );
+
+export const addRuntimeOptions = (command: Command): Command =>
+  addRuntimeChoice(
+    command.option(
+      "--feed <name=file>",
+      "a tensor for an input of the model; once for each",
+      collect,
+    ),
+  )
     .option(
       "--iteration <number>",
       "the iteration of loops to compare, counted from 0",
@@ -78,21 +97,23 @@ export interface Sessions {
 export async function makeSessions(
   io: Io,
   file: string,
-  { threads = [] }: RuntimeOptions,
+  { threads = [], runtime: name, provider }: RuntimeOptions,
   starting: () => void,
 ): Promise<Sessions> {
-  const runtime = await loadRuntime(io);
+  const runtime = await loadRuntime(io, name);
   const folder = file === STDIN ? null : folderOf(io, file);
   const external = folder === null ? undefined : externalReader(folder);
   const maker =
     (count?: number): CreateSession =>
-    (bytes) => {
+    (bytes, settings) => {
       starting();
       const [model, options] = withWeights(runtime, bytes, folder, external);
       return runtime.InferenceSession.create(model, {
         // What the runtime says is reported, so it need not be logged too.
         logSeverityLevel: 4,
+        ...(provider !== undefined && { executionProviders: [provider] }),
         ...(count !== undefined && { intraOpNumThreads: count }),
+        ...settings,
         ...options,
       });
     };
@@ -127,20 +148,23 @@ function withWeights(
   return [bytes, { extra: { session: { model_external_initializers_file_folder_path: folder } } }];
 }
 
-async function loadRuntime({ cwd }: Io): Promise<Runtime> {
+/** @param chosen a package, where the user has named one */
+async function loadRuntime({ cwd }: Io, chosen?: string): Promise<Runtime> {
   const here = createRequire(path.join(cwd, "model.js"));
-  for (const name of PACKAGES) {
-    let found: string;
+  const installed = PACKAGES.flatMap((name): [string, string][] => {
     try {
-      found = here.resolve(name);
+      return [[name, here.resolve(name)]];
     } catch {
-      continue;
+      return [];
     }
-    // oxlint-disable-next-line no-await-in-loop
-    return await importRuntime(name, found);
-  }
+  });
+  const found = installed.find(([name]) => chosen === undefined || name === chosen);
+  if (found !== undefined) return importRuntime(...found);
+  const others = installed.map(([name]) => name).join(" and ");
+  const [wanted, is] = [chosen ?? PACKAGES[0], others === "" ? "" : `${others} is installed; `];
+  const what = chosen === undefined ? "no ONNX Runtime" : `no ${chosen}`;
   throw wrongUsage(
-    `there is no ONNX Runtime here; install yours first, such as by npm install ${PACKAGES[0]}`,
+    `there is ${what} here; ${is}install yours first, such as by npm install ${wanted}`,
   );
 }
 

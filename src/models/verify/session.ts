@@ -21,8 +21,21 @@ export interface Session {
   release?(): Promise<void>;
 }
 
-/** Makes a session of a model: `(bytes) => InferenceSession.create(bytes)`. */
-export type CreateSession = (model: Uint8Array) => Promise<Session>;
+/** Settings of a session, as onnxruntime names them. */
+export interface SessionSettings {
+  /** The number of threads of a node. */
+  readonly intraOpNumThreads?: number;
+  readonly executionMode?: "sequential" | "parallel";
+  readonly graphOptimizationLevel?: "disabled" | "basic" | "extended" | "all";
+  /** Such as `["webgpu"]`; the first that can run a node runs it. */
+  readonly executionProviders?: readonly string[];
+}
+
+/**
+ * Makes a session of a model: `(model) => InferenceSession.create(model)`. Only `fixModel` gives settings, which come before
+ * those of the caller: `(model, settings) => InferenceSession.create(model, { ...mine, ...settings })`.
+ */
+export type CreateSession = (model: Uint8Array, settings?: SessionSettings) => Promise<Session>;
 
 /** A failure of the runtime, with its message. */
 export class RuntimeFailure extends Error {
