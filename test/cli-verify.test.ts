@@ -180,6 +180,10 @@ testRows(folder, [
   ),
   prints("explain case/node.onnx case/data.npy case/indices.npy", /Gather-13/),
   prints(
+    "capture m.onnx --node again --random --dim N=4 --dim M=3 -o made",
+    /^again: Gather, with data float32\[3\], indices int64\[3\]\n/,
+  ),
+  prints(
     "run case/node.onnx case/data.npy case/indices.npy --expect case/runtime.0.npy",
     "output: float32[2]\n  equals case/runtime.0.npy\n",
   ),

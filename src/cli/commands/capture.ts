@@ -15,15 +15,10 @@ import { writeNpy } from "../../entries/npy.ts";
 import { errorAt, printFile, withPath, wrongData, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { escapeControls, quote } from "../text/layout.ts";
+import { addFeedOptions, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
 import { ProgressLine } from "../text/progress.ts";
 import { readBytes } from "../input/read-files.ts";
-import {
-  addRuntimeOptions,
-  inModel,
-  makeSessions,
-  readFeeds,
-  type RuntimeOptions,
-} from "../input/runtime.ts";
+import { addRuntimeOptions, inModel, makeSessions, type RuntimeOptions } from "../input/runtime.ts";
 import { printType } from "../text/type-text.ts";
 import { writeFiles } from "../input/write-files.ts";
 
@@ -43,6 +38,7 @@ of --call.
 The folder gets node.onnx, the node as a model of its own, a .npy file for each
 of its inputs by what the operator calls them, and one for each output that the
 runtime makes, as runtime.0.npy. The command that explains them is printed.
+${RANDOM_HELP}
 
 Examples:
   ndscatter capture model.onnx --node scatter_7 --feed x=x.npy -o case
@@ -56,13 +52,12 @@ export function addCaptureCommand(program: Command, io: Io): void {
     .argument("<model>", "an ONNX model")
     .requiredOption("--node <name>", "the node, by the names that explain takes")
     .requiredOption("-o, --output <folder>", "where the files go");
-  addRuntimeOptions(command)
+  addFeedOptions(addRuntimeOptions(command))
     .addHelpText("after", HELP)
     .action(async (file: string, options: CaptureCommand) => {
       const bytes = readBytes(io, file);
-      const { graph } = withPath(file, () => readModel(bytes));
-      const names = graph.inputs.map(({ name }) => name);
-      const feeds = readFeeds(io, file, names, options);
+      const model = withPath(file, () => readModel(bytes));
+      const feeds = feedsOf(io, file, model, options);
       const { node, iteration = 0, call = 0 } = options;
       if ((options.threads?.length ?? 0) > 1)
         throw wrongUsage("capture takes one count of --threads");

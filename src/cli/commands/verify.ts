@@ -1,44 +1,27 @@
 /** `ndscatter verify`: compares what the user's runtime makes of a model's scatters and gathers with the exact results. */
 
-import * as os from "node:os";
 import type { Command } from "commander";
-import {
-  explain,
-  isTensorError,
-  printShape,
-  tensor,
-  zeros,
-  type Tensor,
-} from "../../entries/index.ts";
+import { explain } from "../../entries/index.ts";
 import {
   readModel,
   verifyModel,
   type FailedNode,
-  type Graph,
   type VerifiedNode,
   type VerifyProgress,
   type VerifyReport,
 } from "../../entries/onnx.ts";
 import { printFile, withPath, WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
 import type { Io } from "../io.ts";
+import { addFeedOptions, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
 import { escapeControls, JSON_HELP, printCount, printJson, quote } from "../text/layout.ts";
-import { parseWhole, wholeOption } from "../input/numbers.ts";
-import { collect } from "../input/operator-call.ts";
+import { wholeOption } from "../input/numbers.ts";
 import { ProgressLine } from "../text/progress.ts";
 import { readBytes } from "../input/read-files.ts";
 import { historyLines, reasonLines } from "../text/reasons.ts";
-import {
-  addRuntimeOptions,
-  inModel,
-  makeSessions,
-  readFeeds,
-  type RuntimeOptions,
-} from "../input/runtime.ts";
+import { addRuntimeOptions, inModel, makeSessions, type RuntimeOptions } from "../input/runtime.ts";
 
 interface VerifyCommand extends RuntimeOptions {
   readonly node?: string;
-  readonly random?: boolean;
-  readonly dim?: readonly string[];
   readonly runs?: number;
   readonly tolerance?: number;
   readonly json?: boolean;
@@ -63,9 +46,8 @@ several times with each count of --threads. A node that gives another result for
 the same inputs is not reproducible; the first such result is explained, the
 others are counted.
 
-With --random, inputs that have no --feed are made up: numbers between -1 and 1,
-and 0 for integers, so that all indices are 0. The status is 0 only if all nodes
-that run agree.
+The status is 0 only if all nodes that run agree.
+${RANDOM_HELP}
 
 Examples:
   ndscatter verify model.onnx --feed x=x.npy
@@ -81,9 +63,7 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
     )
     .argument("<model>", "an ONNX model")
     .option("--node <name>", "only this node, by the names that explain takes");
-  addRuntimeOptions(command)
-    .option("--random", "make up inputs that have no --feed")
-    .option("--dim <name=size>", "the size of a dimension by its name, ? for one without", collect)
+  addFeedOptions(addRuntimeOptions(command))
     .option("--runs <count>", "how often the model runs", wholeOption("--runs", 1, 10_000))
     .option(
       "--tolerance <part>",
@@ -95,8 +75,8 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
     .action(async (file: string, options: VerifyCommand) => {
       const { node, iteration = 0, call = 0, runs = 1, tolerance = 0, json = false } = options;
       const bytes = readBytes(io, file);
-      const { graph } = withPath(file, () => readModel(bytes));
-      const feeds = feedsOf(io, file, graph, options);
+      const model = withPath(file, () => readModel(bytes));
+      const feeds = feedsOf(io, file, model, options);
       const report = await withProgress(io, file, async (starting, onProgress) => {
         const { own, others, oneThread } = await makeSessions(io, file, options, starting);
         const chosen = { ...(node !== undefined && { node }), ...(oneThread && { oneThread }) };
@@ -226,101 +206,4 @@ function runsOf({ verdict, otherRuns, reruns }: VerifiedNode): string[] {
   }
   if (reruns?.isExactInOneThread === true) said.push("exact with one thread");
   return said;
-}
-
-/** Tensors from files, and with --random made-up ones for the other inputs. */
-function feedsOf(
-  io: Io,
-  file: string,
-  graph: Graph,
-  options: VerifyCommand,
-): Record<string, Tensor> {
-  const constants = new Set(graph.constants.map(({ name }) => name));
-  const inputs = graph.inputs.filter(({ name }) => !constants.has(name));
-  const feeds = readFeeds(
-    io,
-    file,
-    graph.inputs.map(({ name }) => name),
-    options,
-  );
-  if (options.random !== true) {
-    if (options.dim === undefined) return feeds;
-    throw wrongUsage("--dim goes with --random, which makes inputs up");
-  }
-  const sizes = new Map(
-    (options.dim ?? []).map((text) => {
-      const at = text.lastIndexOf("=");
-      if (at < 1) throw wrongUsage(`--dim takes NAME=SIZE, got ${quote(text)}`);
-      const name = text.slice(0, at);
-      return [name, parseWhole(text.slice(at + 1), `--dim ${name}`, 0)] as const;
-    }),
-  );
-  const dims = new Set(inputs.flatMap(({ type }) => (type?.shape ?? []).map((dim) => dim ?? "?")));
-  const odd = [...sizes.keys()].find((name) => !dims.has(name));
-  if (odd !== undefined) {
-    const known = [...dims].filter((dim) => typeof dim === "string");
-    const there =
-      known.length === 0 ? "all sizes are known" : `its dimensions are ${known.join(", ")}`;
-    throw wrongUsage(escapeControls(`the model has no dimension ${quote(odd)}; ${there}`));
-  }
-  for (const { name, type } of inputs) {
-    if (Object.hasOwn(feeds, name)) continue;
-    const shape = type?.shape?.map((dim) => {
-      if (typeof dim === "number") return dim;
-      const size = sizes.get(dim ?? "?");
-      if (size !== undefined) return size;
-      throw wrongUsage(
-        `the input ${quote(name)} has the dimension ${dim ?? "?"}; give its size, such as --dim '${dim ?? "?"}=2'`,
-      );
-    });
-    if (type === null || shape === undefined) {
-      throw wrongUsage(
-        `the input ${quote(name)} has no shape, so no tensor can be made up for it; give one with --feed`,
-      );
-    }
-    feeds[name] = madeUp(name, type.dtype, shape);
-  }
-  return feeds;
-}
-
-/**
- * A step that is coprime to 2001, so that 2001 values go through every number of three decimals from -1 to 1 in a mixed
- * order.
- */
-const STEP = 617;
-const VALUES = Array.from({ length: 2001 }, (_, at) => (((at + 1) * STEP) % 2001) / 1000 - 1);
-
-/** @throws Failure for a tensor that does not fit in memory */
-function madeUp(name: string, dtype: Tensor["dtype"], shape: readonly number[]): Tensor {
-  const made = zerosOf(name, dtype, shape);
-  if (!dtype.includes("float") || made.size === 0) return made;
-  // The values repeat, so they are encoded once and then copied.
-  const [all, some] = [made.data, tensor(dtype, [VALUES.length], VALUES as never).data].map(
-    (data) => data as Float64Array,
-  );
-  all.set(some.subarray(0, made.size));
-  for (let done = VALUES.length; done < made.size; done *= 2) all.copyWithin(done, 0, done);
-  return made;
-}
-
-/**
- * Tensors of the input's size that must fit in memory: the result of the runtime and the exact result may be as large, and
- * the comparison takes memory too.
- */
-const COPIES = 4;
-
-/** Zeros for an input. Linux grants more memory than it has, so a tensor that the machine cannot hold is refused here. */
-function zerosOf(name: string, dtype: Tensor["dtype"], shape: readonly number[]): Tensor {
-  const title = `the input ${quote(name)}`;
-  const advice = "give smaller sizes with --dim, or the tensor with --feed";
-  try {
-    const made = zeros(dtype, shape);
-    const bytes = ArrayBuffer.isView(made.data) ? made.data.byteLength : 0;
-    if (COPIES * bytes <= os.totalmem()) return made;
-  } catch (error) {
-    if (!isTensorError(error, "too-large")) throw error;
-    throw wrongUsage(escapeControls(`${title}: ${error.message}; ${advice}`), error);
-  }
-  const sentence = `${title} of shape ${printShape(shape)} does not fit in memory; ${advice}`;
-  throw wrongUsage(escapeControls(sentence));
 }

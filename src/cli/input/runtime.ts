@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import * as path from "node:path";
 import { pathToFileURL } from "node:url";
 import { Option, type Command } from "commander";
-import { isTensorError, type Tensor } from "../../entries/index.ts";
+import { isTensorError } from "../../entries/index.ts";
 import {
   externalFiles,
   readModel,
@@ -14,13 +14,12 @@ import {
   type ReadExternal,
   type Session,
 } from "../../entries/onnx.ts";
-import { bindFiles } from "./bindings.ts";
 import { errorAt, printFile, STDIN, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { escapeControls, printCount } from "../text/layout.ts";
 import { parseWhole, wholeOption } from "./numbers.ts";
-import { collect } from "./operator-call.ts";
-import { externalReader, folderOf, readTensorFiles } from "./read-files.ts";
+import type { FeedOptions } from "./feeds.ts";
+import { externalReader, folderOf } from "./read-files.ts";
 import { withOwnData } from "./own-data.ts";
 
 const PACKAGES = ["onnxruntime-node", "onnxruntime-web"];
@@ -34,8 +33,7 @@ interface Runtime {
 }
 
 /** The options of commands that run a model in the user's runtime. */
-export interface RuntimeOptions {
-  readonly feed?: readonly string[];
+export interface RuntimeOptions extends FeedOptions {
   /** Counts of threads of the runtime. */
   readonly threads?: readonly number[];
   readonly iteration?: number;
@@ -62,13 +60,7 @@ export const addRuntimeChoice = (command: Command): Command =>
     );
 
 export const addRuntimeOptions = (command: Command): Command =>
-  addRuntimeChoice(
-    command.option(
-      "--feed <name=file>",
-      "a tensor for an input of the model; once for each",
-      collect,
-    ),
-  )
+  addRuntimeChoice(command)
     .option(
       "--iteration <number>",
       "the iteration of loops to compare, counted from 0",
@@ -198,15 +190,4 @@ export async function inModel<T>(file: string, action: () => Promise<T>): Promis
       throw wrongUsage(escapeControls(`${printFile(file)}: ${error.message}`), error);
     throw errorAt(file, error);
   }
-}
-
-/** The tensors that are fed to a model. */
-export function readFeeds(
-  io: Io,
-  file: string,
-  inputs: readonly string[],
-  { feed = [] }: RuntimeOptions,
-): Record<string, Tensor> {
-  const files = bindFiles(feed, inputs, "input", file);
-  return Object.fromEntries(readTensorFiles(io, files));
 }
