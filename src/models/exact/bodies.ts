@@ -7,6 +7,7 @@
 
 import { run } from "../../core/call/run.ts";
 import { malformed } from "../../core/errors.ts";
+import type { TensorType } from "../../core/operators/operator.ts";
 import { tensor, zeros, type Tensor } from "../../core/tensor/tensor.ts";
 import { quote } from "../model/graph.ts";
 import { nodeTitle, type ModelNode, type ValueInfo } from "../model/model.ts";
@@ -24,6 +25,8 @@ export interface StepsRun {
    * @throws TensorError `malformed-file` for a value that is not there
    */
   valueOf(plan: GraphPlan, frame: Frame, name: string): Value;
+  /** What is known of the type of a value. */
+  typeOf(plan: GraphPlan, name: string): TensorType | null;
 }
 
 /** A node with bodies while it runs. */
@@ -198,12 +201,12 @@ class Iterations {
 
   /** The output of no iterations: sizes that are not known are 0, as onnxruntime has it. */
   #empty(name: string): Tensor {
-    const type = this.#body.scope.typeOf(name);
-    if (type !== null) {
-      const dims = type.shape ?? [];
+    const type = this.#own.model.typeOf(this.#body, name);
+    const dims = type?.shape ?? this.#body.scope.typeOf(name)?.shape ?? null;
+    if (type !== null && dims !== null) {
       return zeros(type.dtype, [0, ...dims.map((dim) => (typeof dim === "number" ? dim : 0))]);
     }
-    const sentence = `the data type of ${quote(name)} is not known, which ${nodeTitle(this.#own.node)} makes without an iteration`;
+    const sentence = `the type of ${quote(name)} is not known, which ${nodeTitle(this.#own.node)} makes without an iteration`;
     throw malformed(sentence);
   }
 }

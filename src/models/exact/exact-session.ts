@@ -98,7 +98,9 @@ export async function createExactSession<S extends RuntimeSession>(
     : model;
   const known = modelFrom(read);
   const replaced = nodesToReplace(known, nodes);
-  if (replaced.size === 0) {
+  const { needed, all } = inputsOf(known.graph);
+  // onnxruntime-node ignores what is given for an input with a default.
+  if (replaced.size === 0 && needed.length === all.length) {
     const session = await createSession(isBytes(model) ? model : writeModel(known));
     return wholeSession(known.graph, session) as ExactSession<SessionValue<S>>;
   }
@@ -106,12 +108,7 @@ export async function createExactSession<S extends RuntimeSession>(
   const paths = [...replaced.values()];
   const plan = planGraph(planned, known.graph, known.opsets);
   const parts = new OpenParts(planned, createSession);
-  try {
-    await parts.open(plan);
-  } catch (error) {
-    await parts.release();
-    throw error;
-  }
+  await parts.openAll(plan);
   return new CutSession(known.graph, plan, parts, paths) as ExactSession<SessionValue<S>>;
 }
 
@@ -172,7 +169,7 @@ class CutSession implements ExactSession<unknown> {
   readonly outputNames: readonly string[];
   readonly replaced: readonly string[];
   readonly #plan: GraphPlan;
-  readonly #parts: OpenParts;
+  #parts: OpenParts;
   readonly #maker: TensorMaker;
   /** The names of all inputs. */
   readonly #known: ReadonlySet<string>;
@@ -182,7 +179,7 @@ class CutSession implements ExactSession<unknown> {
   constructor(graph: Graph, plan: GraphPlan, parts: OpenParts, replaced: readonly string[]) {
     this.#plan = plan;
     this.#parts = parts;
-    this.#maker = new TensorMaker(parts);
+    this.#maker = new TensorMaker(parts.createSession);
     this.replaced = replaced;
     const { needed, all } = inputsOf(graph);
     this.#known = new Set(all);
@@ -208,6 +205,7 @@ class CutSession implements ExactSession<unknown> {
     options?: object,
   ): Promise<Readonly<Record<string, unknown>>> {
     const frame = this.#frameOf(feeds);
+    this.#parts = await this.#parts.withGiven(this.#plan, Object.keys(feeds));
     const run = new ModelRun(this.#parts, options, (value) => this.#maker.learn(value));
     await run.steps(this.#plan, frame);
     const outputs: [string, unknown][] = [];

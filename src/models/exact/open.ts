@@ -4,21 +4,14 @@
  */
 
 import { TensorError } from "../../core/errors.ts";
-import type { TensorType } from "../../core/operators/operator.ts";
-import { isDType } from "../../core/tensor/dtype.ts";
 import { readConstant, type Constant, type ModelNode, type ValueInfo } from "../model/model.ts";
 import { quote } from "../model/graph.ts";
 import { nodeTitle } from "../model/model.ts";
 import { sentenceFrom } from "../verify/session.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import { partOf } from "../split/part.ts";
-import {
-  needsOfSession,
-  ownerOf,
-  type BodyStep,
-  type GraphPlan,
-  type SessionStep,
-} from "./steps.ts";
+import { needsOfSession, ownerOf, type GraphPlan, type SessionStep } from "./steps.ts";
+import { KnownTypes, type OutputMetadata } from "./known-types.ts";
 import type { Planned } from "./plan.ts";
 import { Value } from "./values.ts";
 
@@ -27,8 +20,11 @@ export interface RuntimeSession {
   run(feeds: never, ...more: never[]): Promise<object>;
   release?(): Promise<void>;
   /** Of onnxruntime since 1.21. */
-  readonly outputMetadata?: readonly { readonly name: string; readonly type?: unknown }[];
+  readonly outputMetadata?: readonly OutputMetadata[];
 }
+
+/** Makes a session of a part of the model. */
+export type CreatePart = (part: Uint8Array) => Promise<RuntimeSession>;
 
 /** A session, and the names of the values that it takes. */
 export interface OpenPart {
@@ -41,14 +37,42 @@ export class OpenParts {
   readonly sessions = new Map<SessionStep, OpenPart>();
   /** Those that are used here, by the graph that has them. */
   readonly #constants = new Map<GraphPlan, Map<string, Value | null>>();
-  /** The types that the sessions told. */
-  readonly #types = new Map<GraphPlan, Map<string, TensorType>>();
+  readonly types = new KnownTypes();
   readonly #planned: Planned;
-  readonly createSession: (model: Uint8Array) => Promise<RuntimeSession>;
+  readonly createSession: CreatePart;
 
-  constructor(planned: Planned, createSession: (model: Uint8Array) => Promise<RuntimeSession>) {
+  /** Inputs with a default that are inputs of the sessions too, because a caller has given them. */
+  readonly #given: ReadonlySet<string>;
+
+  constructor(planned: Planned, createSession: CreatePart, given: ReadonlySet<string> = new Set()) {
     this.#planned = planned;
     this.createSession = createSession;
+    this.#given = given;
+  }
+
+  /**
+   * Parts in which more inputs with a default can be given; these parts themselves where they can already. A part has a
+   * default as a constant otherwise, because the runtime folds and keeps constants, and onnxruntime-node ignores what is
+   * given for an input that has a constant.
+   */
+  async withGiven(plan: GraphPlan, names: readonly string[]): Promise<OpenParts> {
+    const more = names.filter((name) => !this.#given.has(name) && defaultOf(plan, name) !== null);
+    if (more.length === 0) return this;
+    const given = new Set([...this.#given, ...more]);
+    const parts = new OpenParts(this.#planned, this.createSession, given);
+    await parts.openAll(plan);
+    await this.release();
+    return parts;
+  }
+
+  /** {@link open}; where it fails, the sessions that were made end. */
+  async openAll(plan: GraphPlan): Promise<void> {
+    try {
+      await this.open(plan);
+    } catch (error) {
+      await this.release();
+      throw error;
+    }
   }
 
   /**
@@ -64,11 +88,13 @@ export class OpenParts {
           break;
         case "call":
         case "glue":
-          this.#learnCall(plan, step.node);
+          this.types.learnNode(plan, step.node);
           break;
         case "body":
+          this.types.learnInputs(plan, step);
           // oxlint-disable-next-line no-await-in-loop
-          await this.#openBodies(plan, step);
+          for (const body of step.bodies) await this.open(body);
+          this.types.learnBodies(plan, step);
       }
     }
   }
@@ -81,12 +107,9 @@ export class OpenParts {
     const constants: Constant[] = [];
     const inputs: ValueInfo[] = [];
     for (const name of needs) {
-      const constant = findConstant(plan, name);
-      if (constant !== null) constants.push(constant);
-      else inputs.push(this.#inputOf(plan, name, nodes));
-      // An input with a default: the caller need not give it.
-      const initial = constant === null ? defaultOf(plan, name) : null;
-      if (initial !== null) constants.push(initial);
+      const constant = findConstant(plan, name) ?? this.#defaultOf(plan, name);
+      if (constant === null) inputs.push(this.#inputOf(plan, name, nodes));
+      else constants.push(constant);
     }
     const part = partOf(model, {
       ...{ graph, opsets, nodes: [...copies, ...nodes], inputs, constants },
@@ -94,10 +117,7 @@ export class OpenParts {
     });
     const session = await this.#load(writeModel(part), nodes);
     this.sessions.set(step, { session, inputs: inputs.map(({ name }) => name) });
-    for (const { name, type } of session.outputMetadata ?? []) {
-      if (typeof type === "string" && isDType(type))
-        this.#learn(plan, name, { dtype: type, shape: null });
-    }
+    this.types.learnOutputs(plan, session.outputMetadata ?? []);
   }
 
   /** @throws TensorError `unsupported-model` for a part that the runtime does not load, with what it says */
@@ -121,7 +141,7 @@ export class OpenParts {
     const declared = owner.graph.inputs.find((one) => one.name === name);
     const isModel = owner.graph === this.#planned.model.graph;
     if (declared !== undefined && (declared.type !== null || isModel)) return declared;
-    const type = this.#typeOf(owner, name);
+    const type = this.types.typeOf(owner, name);
     if (type !== null) return { name, type };
     const user = nodes.find(({ inputs }) => inputs.includes(name));
     const who = user === undefined ? "a node in a body" : nodeTitle(user);
@@ -129,49 +149,9 @@ export class OpenParts {
     throw new TensorError("unsupported-model", sentence);
   }
 
-  /** The type of a value of a graph: what is certain of it, what a session told, or else the declared data type. */
-  #typeOf(plan: GraphPlan, name: string): TensorType | null {
-    const { certain, believed } = plan.scope.get(name);
-    if (certain.type !== null) return certain.type;
-    const told = this.#types.get(plan)?.get(name);
-    if (told !== undefined) return told;
-    // No runtime holds a value between two nodes to its declared shape.
-    return believed.type && { dtype: believed.type.dtype, shape: null };
-  }
-
-  #learn(plan: GraphPlan, name: string, type: TensorType): void {
-    const known = this.#types.get(plan) ?? new Map<string, TensorType>();
-    this.#types.set(plan, known.set(name, type));
-  }
-
-  /** A replaced node makes the data type of its data, and a small operator whose type is not certain that of its input. */
-  #learnCall(plan: GraphPlan, { inputs, outputs }: ModelNode): void {
-    const [data = ""] = inputs;
-    const type = this.#typeOf(ownerOf(plan, data), data);
-    if (type !== null) this.#learn(plan, outputs[0], { dtype: type.dtype, shape: null });
-  }
-
-  async #openBodies(plan: GraphPlan, { node, bodies }: BodyStep): Promise<void> {
-    const given = node.inputs.map((name) =>
-      name === "" ? null : this.#typeOf(ownerOf(plan, name), name),
-    );
-    for (const body of bodies) {
-      for (const [at, { name }] of body.graph.inputs.entries()) {
-        const type = given[at] ?? null;
-        // The inputs of a Scan's body have other shapes than those of the node.
-        if (type !== null) this.#learn(body, name, { dtype: type.dtype, shape: null });
-      }
-      // oxlint-disable-next-line no-await-in-loop
-      await this.open(body);
-    }
-    const [first] = bodies;
-    const skipped = node.op === "Loop" ? 1 : 0;
-    for (const [at, { name }] of first.graph.outputs.slice(skipped).entries()) {
-      const type = this.#typeOf(ownerOf(first, name), name);
-      const output = node.outputs[at] ?? "";
-      if (type !== null && output !== "")
-        this.#learn(plan, output, { dtype: type.dtype, shape: null });
-    }
+  /** The value of an input of the model that no caller has given so far. */
+  #defaultOf(plan: GraphPlan, name: string): Constant | null {
+    return this.#given.has(name) ? null : defaultOf(plan, name);
   }
 
   /** The constant that a name stands for in a graph; null for another value. It is read once. */

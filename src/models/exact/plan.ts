@@ -26,6 +26,7 @@ import { absorbGathers } from "./absorb.ts";
 import { isGlue, isGlueGraph } from "./glue.ts";
 import { namesOfNoTensors } from "./kinds.ts";
 import {
+  copyTest,
   dropsOf,
   ownerOf,
   stepsOf,
@@ -76,8 +77,9 @@ export function planGraph(
     drops: [],
   };
   for (const node of uses.nodes) {
-    if (!ours.has(node) && isCopied(plan, uses, ours, node))
-      for (const name of node.outputs) copied.set(name, node);
+    if (ours.has(node)) continue;
+    const isWhole = isCopied(plan, uses, ours, node);
+    for (const name of node.outputs) if (isWhole || noTensors.has(name)) copied.set(name, node);
   }
   const isOutput = new Set(graph.outputs.map(({ name }) => name));
   if (planned.absorbs) pullGlue(plan, uses, ours);
@@ -96,8 +98,14 @@ export function planGraph(
  * those that would be all that a session has to do.
  */
 function pullGlue(plan: GraphPlan, uses: GraphUses, ours: Set<ModelNode>): void {
-  const copies = new Set(plan.copied.values());
-  const glue = new Set(uses.nodes.filter((node) => !copies.has(node) && isSmall(plan, node)));
+  const isCopy = copyTest(plan);
+  // What a copied node makes is only there in sessions.
+  const isThere = (name: string): boolean => !plan.copied.has(name) || plan.constants.has(name);
+  const glue = new Set(
+    uses.nodes.filter(
+      (node) => !isCopy(node) && isSmall(plan, node) && uses.needsOf(node).every(isThere),
+    ),
+  );
   for (const node of uses.nodes) {
     const makers = uses.needsOf(node).map((name) => uses.makers.get(name));
     if (glue.has(node) && makers.some((maker) => maker !== undefined && ours.has(maker)))
@@ -105,7 +113,7 @@ function pullGlue(plan: GraphPlan, uses: GraphUses, ours: Set<ModelNode>): void 
   }
   for (let isChanged = true; isChanged;) {
     const levels = levelsOf(uses, (_, maker, user) => ours.has(maker) && !ours.has(user));
-    const left = uses.nodes.filter((node) => !ours.has(node) && !copies.has(node));
+    const left = uses.nodes.filter((node) => !ours.has(node) && !isCopy(node));
     const needed = new Set(left.filter((node) => !glue.has(node)).map((node) => levels.get(node)));
     const alone = left.filter((node) => !needed.has(levels.get(node)));
     for (const node of alone) ours.add(node);
@@ -118,15 +126,12 @@ function isSmall(plan: GraphPlan, node: ModelNode): boolean {
   const { opsets, scope, noTensors } = plan;
   if ([...node.inputs, ...node.outputs].some((name) => noTensors.has(name))) return false;
   if (node.op !== "If" || node.domain !== "ai.onnx") return isGlue(node, opsets, scope);
-  const graphs = Object.values(node.attributes).flatMap((one) =>
-    one.type === "other" ? (one.graphs ?? []) : [],
-  );
-  return graphs.every((graph) => isGlueGraph(graph, opsets, new Scope(graph, scope)));
+  return bodiesIn(node).every((graph) => isGlueGraph(graph, opsets, new Scope(graph, scope)));
 }
 
 /**
- * Whether each session that needs the values of a node carries the node out itself. Values that are no tensors cannot be
- * handed over. What follows from constants alone is folded by the runtime when it loads the session, as it is in the whole
+ * Whether each session that needs the values of a node carries the node out itself, as it does for values that are no
+ * tensors and cannot be handed over. What follows from constants alone is folded by the runtime when it loads the session, as it is in the whole
  * model: an LSTM whose weights are inputs gives other bits than one whose weights are constants.
  */
 function isCopied(
@@ -135,7 +140,6 @@ function isCopied(
   ours: ReadonlySet<ModelNode>,
   node: ModelNode,
 ): boolean {
-  if (node.outputs.some((name) => plan.noTensors.has(name))) return true;
   if (node.outputs.every((name) => plan.constants.has(name))) return true;
   const isUsedHere = node.outputs.some((name) => uses.usersOf(name).some((one) => ours.has(one)));
   if (isUsedHere || node.domain !== "ai.onnx" || MAKES_RANDOM.has(node.op)) return false;
@@ -189,10 +193,12 @@ function isOurs(planned: Planned, node: ModelNode, depth = 0): boolean {
   const called = functionOf(planned.model, node);
   // A function that calls itself is refused by every runtime.
   if (called !== null && depth < MAX_DEPTH && isIn(called.graph)) return true;
-  return Object.values(node.attributes).some(
-    (one) => one.type === "other" && (one.graphs ?? []).some(isIn),
-  );
+  return bodiesIn(node).some(isIn);
 }
+
+/** The graphs in a node; those that lie too deep to have been read are left out. */
+const bodiesIn = ({ attributes }: ModelNode): readonly Graph[] =>
+  Object.values(attributes).flatMap((one) => (one.type === "other" ? (one.graphs ?? []) : []));
 
 /** The most bodies and functions that are followed into each other. */
 const MAX_DEPTH = 64;
@@ -265,16 +271,17 @@ function bodyStep(
   return { is: "body", node, bodies };
 }
 
-function refusedBody({ replaced }: Planned, node: ModelNode, reason: string): TensorError {
-  const inside = (one: ModelNode): string | undefined =>
+function refusedBody({ model, replaced }: Planned, node: ModelNode, reason: string): TensorError {
+  const inside = (one: ModelNode, depth: number): string | undefined =>
     replaced.get(one) ??
-    Object.values(one.attributes)
-      .flatMap((each) => (each.type === "other" ? (each.graphs ?? []) : []))
-      .flatMap(({ nodes }) => nodes.map(inside))
+    [functionOf(model, one)?.graph ?? [], ...bodiesIn(one)]
+      .flat()
+      .flatMap(({ nodes }) =>
+        depth > MAX_DEPTH ? [] : nodes.map((each) => inside(each, depth + 1)),
+      )
       .find((path) => path !== undefined);
-  const path = inside(node);
-  const what = path === undefined ? "its nodes" : path;
-  const sentence = `${what} cannot be replaced, because it is in ${nodeTitle(node)}: ${reason}`;
+  const path = inside(node, 0) ?? "a node";
+  const sentence = `${path} cannot be replaced, because it is in ${nodeTitle(node)}: ${reason}`;
   return new TensorError("unsupported-model", sentence);
 }
 

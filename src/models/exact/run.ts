@@ -2,6 +2,7 @@
 
 import { runCall } from "../../core/call/run.ts";
 import { malformed } from "../../core/errors.ts";
+import type { TensorType } from "../../core/operators/operator.ts";
 import { quote } from "../model/graph.ts";
 import { namingNode } from "../model/run-model.ts";
 import { runBodies, type StepsRun } from "./bodies.ts";
@@ -30,7 +31,7 @@ export class ModelRun implements StepsRun {
         case "session":
           // Each step needs what the steps before it made.
           // oxlint-disable-next-line no-await-in-loop
-          await this.#runSession(step, frame);
+          await this.#runSession(plan, step, frame);
           break;
         case "call":
           this.#call(plan, step, frame, plan.drops[at]);
@@ -54,20 +55,22 @@ export class ModelRun implements StepsRun {
     throw malformed(`nothing makes ${quote(name)}`);
   }
 
+  typeOf(plan: GraphPlan, name: string): TensorType | null {
+    return this.#parts.types.typeOf(plan, name);
+  }
+
   #valueOrNull(plan: GraphPlan, frame: Frame, name: string): Value | null {
     const known = frame.get(name);
     if (known !== undefined) return known;
     return this.#parts.constant(plan, name);
   }
 
-  async #runSession(step: SessionStep, frame: Frame): Promise<void> {
+  async #runSession(plan: GraphPlan, step: SessionStep, frame: Frame): Promise<void> {
     const part = this.#parts.sessions.get(step);
     if (part === undefined) throw malformed("the session was released");
     const feeds: [string, unknown][] = [];
     for (const name of part.inputs) {
-      // An input with a default may be missing: the session has its value.
-      const value = frame.get(name);
-      if (value !== undefined) feeds.push([name, value.forRuntime()]);
+      feeds.push([name, this.valueOf(plan, frame, name).forRuntime()]);
     }
     const more = this.#options === undefined ? [] : [this.#options as never];
     const made = await part.session.run(Object.fromEntries(feeds) as never, ...more);

@@ -81,11 +81,11 @@ export function stepsOf(
   const isCut: IsCut = (_, maker, user) => ours.has(maker) && !ours.has(user);
   const levels = levelsOf(uses, isCut);
   sinkNodes(plan.graph, uses, levels, isCut, (node) => !ours.has(node));
-  const copies = new Set(plan.copied.values());
+  const isCopy = copyTest(plan);
   const count = Math.max(0, ...levels.values()) + 1;
   const sessions = Array.from({ length: count }, (_, level) => {
     const own = uses.nodes.filter(
-      (node) => levels.get(node) === level && !ours.has(node) && !copies.has(node),
+      (node) => levels.get(node) === level && !ours.has(node) && !isCopy(node),
     );
     // A value that is no tensor can only be an output of the last session.
     const kept =
@@ -111,6 +111,12 @@ export function stepsOf(
     return session.outputs.length === 0 ? calls : [session, ...calls];
   });
 }
+
+/** Tells the nodes that are only carried out for sessions that need them, because no value of them is handed over. */
+export const copyTest =
+  ({ copied }: GraphPlan) =>
+  ({ outputs }: ModelNode): boolean =>
+    outputs.some(Boolean) && outputs.every((name) => name === "" || copied.has(name));
 
 /** What a session needs besides its own nodes. */
 export interface SessionNeeds {
@@ -144,7 +150,7 @@ export function needsOfSession(
     }
   }
   // A copy may use another copy, and both may use what a node of the session makes.
-  return { copies: inOrder(plan, copies), needs: [...needs] };
+  return { copies: inOrder(plan, copies), needs: [...needs].filter((name) => !made.has(name)) };
 }
 
 /** The node that is copied for a value, in the graph that has the value; null for other values. */

@@ -3,17 +3,17 @@
 import { tensor } from "../../core/tensor/tensor.ts";
 import { buildModel } from "../model/model.ts";
 import { writeModel } from "../onnx/write-model.ts";
-import type { OpenParts } from "./open.ts";
+import type { CreatePart } from "./open.ts";
 import type { Value } from "./values.ts";
 
 type TensorClass = new (type: string, data: unknown, dims: readonly number[]) => unknown;
 
 export class TensorMaker {
-  readonly #parts: OpenParts;
+  readonly #createSession: CreatePart;
   #known: TensorClass | null = null;
 
-  constructor(parts: OpenParts) {
-    this.#parts = parts;
+  constructor(createSession: CreatePart) {
+    this.#createSession = createSession;
   }
 
   /** Takes note of the class of a tensor that the runtime or its user made. */
@@ -38,7 +38,7 @@ export class TensorMaker {
 
   /** The class of what a session makes. @returns null for a runtime that makes plain objects */
   async #classOfRuntime(): Promise<TensorClass | null> {
-    const session = await this.#parts.createSession(writeModel(probe()));
+    const session = await this.#createSession(writeModel(probe()));
     try {
       const { y } = (await session.run({} as never)) as { readonly y: unknown };
       this.learn(y);

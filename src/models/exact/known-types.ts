@@ -1,0 +1,133 @@
+/**
+ * The types of a model's values, as far as they are known while its sessions are made: what follows from the model, what
+ * the runtime tells of the outputs of its sessions, and what the nodes between make of both.
+ */
+
+import type { TensorType } from "../../core/operators/operator.ts";
+import { isDType } from "../../core/tensor/dtype.ts";
+import type { Dim, PartialShape } from "../../core/tensor/shape.ts";
+import { findOpset } from "../model/graph.ts";
+import { eitherKnown, NOTHING_KNOWN, type Known } from "../model/known.ts";
+import type { ModelNode } from "../model/model.ts";
+import { outputsOf } from "../model/types/outputs.ts";
+import { integers } from "../verify/frames.ts";
+import { ownerOf, type BodyStep, type GraphPlan } from "./steps.ts";
+
+/** What a runtime tells of an output. */
+export interface OutputMetadata {
+  readonly name: string;
+  readonly type?: unknown;
+  /** Sizes, and names of dimensions. */
+  readonly shape?: unknown;
+}
+
+export class KnownTypes {
+  readonly #learned = new Map<GraphPlan, Map<string, TensorType>>();
+
+  /** The type of a value of a graph or of one around it; null where not even its data type is known. */
+  typeOf(plan: GraphPlan, name: string): TensorType | null {
+    const owner = ownerOf(plan, name);
+    const { certain, believed } = owner.scope.get(name);
+    const learned = this.#learned.get(owner)?.get(name) ?? null;
+    if (certain.type !== null && certain.type.shape !== null) return certain.type;
+    if (learned !== null) return learned;
+    // No runtime holds a value between two nodes to its declared shape.
+    return certain.type ?? (believed.type && { dtype: believed.type.dtype, shape: null });
+  }
+
+  #learn(plan: GraphPlan, name: string, type: TensorType | null): void {
+    if (type === null || name === "") return;
+    const known = this.#learned.get(plan) ?? new Map<string, TensorType>();
+    this.#learned.set(plan, known.set(name, type));
+  }
+
+  /** Takes note of what a session of a graph tells of its outputs. */
+  learnOutputs(plan: GraphPlan, metadata: readonly OutputMetadata[]): void {
+    for (const { name, type, shape } of metadata) {
+      if (typeof type !== "string" || !isDType(type)) continue;
+      this.#learn(plan, name, { dtype: type, shape: shapeFrom(shape) });
+    }
+  }
+
+  /** Takes note of what a node makes that is carried out here. */
+  learnNode(plan: GraphPlan, node: ModelNode): void {
+    const opset = findOpset(plan.opsets, node);
+    const inputs = node.inputs.map((name): Known => {
+      if (name === "") return NOTHING_KNOWN;
+      const { certain } = ownerOf(plan, name).scope.get(name);
+      return certain.constant === null ? { ...certain, type: this.typeOf(plan, name) } : certain;
+    });
+    for (const [at, { type }] of outputsOf(node, opset, inputs).entries()) {
+      this.#learn(plan, node.outputs[at] ?? "", type);
+    }
+  }
+
+  /** Takes note of what the inputs of a node's bodies are. */
+  learnInputs(plan: GraphPlan, { node, bodies }: BodyStep): void {
+    const scanned = node.op === "Scan" ? Number(integers(node, "num_scan_inputs")[0] ?? 0) : 0;
+    const axes = integers(node, "scan_input_axes");
+    const first = node.inputs.length - scanned;
+    for (const body of bodies) {
+      for (const [at, { name }] of body.graph.inputs.entries()) {
+        const type = (node.inputs[at] ?? "") === "" ? null : this.typeOf(plan, node.inputs[at]);
+        if (type === null) continue;
+        const { dtype, shape } = type;
+        // The states of a Loop may have another shape in each iteration.
+        const own =
+          node.op === "Loop" ? null : at < first ? shape : without(shape, axes[at - first]);
+        this.#learn(body, name, { dtype, shape: own });
+      }
+    }
+  }
+
+  /** The number of iterations of a Scan, null for other nodes and where it is not known. */
+  #scanLength(plan: GraphPlan, node: ModelNode): Dim {
+    if (node.op !== "Scan") return null;
+    const first = node.inputs.length - Number(integers(node, "num_scan_inputs")[0] ?? 0);
+    const shape = this.typeOf(plan, node.inputs[first] ?? "")?.shape ?? null;
+    return shape?.at(Number(integers(node, "scan_input_axes")[0] ?? 0)) ?? null;
+  }
+
+  /** Takes note of what a node makes, whose bodies are known. */
+  learnBodies(plan: GraphPlan, { node, bodies }: BodyStep): void {
+    const skipped = node.op === "Loop" ? 1 : 0;
+    const isLooping = node.op === "Loop" || node.op === "Scan";
+    const length = this.#scanLength(plan, node);
+    const scanned = node.op === "Scan" ? Number(integers(node, "num_scan_inputs")[0] ?? 0) : 0;
+    const states = node.op === "Loop" ? node.inputs.length - 2 : node.inputs.length - scanned;
+    const axes = integers(node, "scan_output_axes");
+    for (const [at, name] of node.outputs.entries()) {
+      const types = bodies.map((body) => {
+        const output = body.graph.outputs[at + skipped];
+        return output === undefined ? null : this.typeOf(body, output.name);
+      });
+      const known = types.map((type): Known => ({ ...NOTHING_KNOWN, type }));
+      const { type } = known.length === 1 ? known[0] : eitherKnown(known[0], known[1]);
+      if (type === null) continue;
+      const { dtype, shape } = type;
+      const isCollected = isLooping && at >= states;
+      const own = isCollected
+        ? within(shape, length, axes[at - states])
+        : node.op === "Loop"
+          ? null
+          : shape;
+      this.#learn(plan, name, { dtype, shape: own });
+    }
+  }
+}
+
+/** A shape as onnxruntime tells it: a value of unknown rank has no dimensions there, as a scalar has. */
+const shapeFrom = (given: unknown): PartialShape =>
+  Array.isArray(given) && given.length > 0
+    ? given.map((dim: unknown): Dim => (typeof dim === "number" && dim >= 0 ? dim : null))
+    : null;
+
+/** A shape without an axis. */
+const without = (shape: PartialShape, axis: number | bigint = 0): PartialShape =>
+  shape && shape.toSpliced(Number(axis), 1);
+
+/** A shape with an axis more. */
+const within = (shape: PartialShape, size: Dim, axis: number | bigint = 0): PartialShape => {
+  const at = Number(axis);
+  return shape && shape.toSpliced(at < 0 ? at + shape.length + 1 : at, 0, size);
+};
