@@ -114,7 +114,75 @@ export const files = {
   // What a backend gives that leaves the third row out, because its position lies outside.
   "decode.elsewhere.npy": npy("float32", [4, 2], [[1, 1], [2, 2], [10, 11], [20, 21]]),
 
+  // A model for each row of docs/known-faults.md.
+  "faults/half-sum.onnx": fault("ScatterND", 18, "float16", { reduction: "add" }, [1e-3, 1000, 1]),
+  "faults/half-max.onnx": fault("ScatterND", 18, "float16", { reduction: "max" }, [0.5, NaN, 2]),
+  "faults/bool-max.onnx": fault("ScatterND", 18, "bool", { reduction: "max" }, [false, true, false]),
+  "faults/nan-max.onnx": fault("ScatterND", 18, "float32", { reduction: "max" }, [NaN, 5, 7]),
+  "faults/lost-updates.onnx": manyUpdates(),
+  "faults/unknown-reduction.onnx": fault("ScatterND", 16, "float32", { reduction: "sum" }, [1, 2, 4]),
+  "faults/older-opset.onnx": fault("ScatterElements", 16, "int32", { reduction: "max" }, [1, 9, 4]),
+  "faults/narrow-indices.onnx": fault("ScatterND", 18, "float32", {}, [1, 2, 4], "int32"),
+  "faults/deprecated-scatter.onnx": fault("Scatter", 13, "float32", { axis: 0 }, [1, 2, 4]),
+  "faults/newer-opset.onnx": fault("ScatterND", 27, "float32", { reduction: "add" }, [1, 2, 4]),
 };
+
+/** A node on an input of 4 elements, with three updates, of which two have one target. */
+function fault(op, opset, dtype, attributes, updates, indexType = "int64") {
+  const shape = op === "ScatterND" ? [3, 1] : [3];
+  const whole = indexType === "int64" ? [1n, 3n, 1n] : [1, 3, 1];
+  return writeModel(
+    buildModel({
+      opsets: { "": opset },
+      inputs: { data: { dtype, shape: [4] } },
+      constants: {
+        indices: tensor(indexType, shape, whole),
+        updates: tensor(dtype, [3], updates),
+      },
+      nodes: [
+        { op, name: "scatter", inputs: ["data", "indices", "updates"], outputs: ["y"], attributes },
+      ],
+      outputs: { y: { dtype, shape: [4] } },
+    }),
+  );
+}
+
+/** 40,000 rows that are added into 8. The model computes indices and updates, so the file is small. */
+function manyUpdates() {
+  const scalar = (dtype, value) => tensor(dtype, [], value);
+  return writeModel(
+    buildModel({
+      opsets: { "": 18 },
+      inputs: { data: { dtype: "float32", shape: [8, 16] } },
+      constants: {
+        zero: scalar("int64", 0n),
+        one: scalar("int64", 1n),
+        rows: scalar("int64", 40_000n),
+        cells: scalar("int64", 8n),
+        prime: scalar("int64", 1999n),
+        last: tensor("int64", [1], [1n]),
+        width: tensor("int64", [2], [1n, 16n]),
+      },
+      nodes: [
+        { op: "Range", inputs: ["zero", "rows", "one"], outputs: ["numbers"] },
+        { op: "Mod", inputs: ["numbers", "cells"], outputs: ["targets"] },
+        { op: "Unsqueeze", inputs: ["targets", "last"], outputs: ["indices"] },
+        { op: "Mod", inputs: ["numbers", "prime"], outputs: ["remainders"] },
+        { op: "Cast", inputs: ["remainders"], outputs: ["floats"], attributes: { to: 1 } },
+        { op: "Unsqueeze", inputs: ["floats", "last"], outputs: ["column"] },
+        { op: "Expand", inputs: ["column", "width"], outputs: ["updates"] },
+        {
+          op: "ScatterND",
+          name: "scatter",
+          inputs: ["data", "indices", "updates"],
+          outputs: ["y"],
+          attributes: { reduction: "add" },
+        },
+      ],
+      outputs: { y: { dtype: "float32", shape: [8, 16] } },
+    }),
+  );
+}
 
 function model(op, inputs, outputs, attributes, more = {}, constants = {}) {
   const types = (values) =>

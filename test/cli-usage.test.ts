@@ -20,6 +20,7 @@ const USAGES = [
   ["convert", "<model>"],
   ["capture", "<model>"],
   ["verify", "<model>"],
+  ["fix", "<model>"],
   ["array", "<array>"],
   ["conformance", "<dir>"],
   ["job", "[command]"],

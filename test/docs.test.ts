@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
+import { KNOWN_FAULTS } from "../src/models/fix/known-faults.ts";
 import { siblingsOf } from "../src/models/convert/meaning.ts";
 import { DIAGNOSES } from "../src/insight/diagnose/diagnosis.ts";
 import { dialects } from "../src/insight/diagnose/dialects.ts";
@@ -121,7 +122,9 @@ test("every error code, finding, diagnosis, verdict and dialect that a document 
   const packages = ["", "bench/", "playground/"].flatMap(dependenciesOf);
   const tables = [ERROR_CODES, FINDINGS, VERDICTS];
   const words = dialects().flatMap(({ id, facts }) => [id, ...facts.map(({ does }) => does)]);
-  const known = new Set([...tables.flatMap(Object.keys), ...DIAGNOSES, ...packages, ...words]);
+  const faults = KNOWN_FAULTS.map(({ id }) => id);
+  const all = [...tables.flatMap(Object.keys), ...DIAGNOSES, ...packages, ...words, ...faults];
+  const known = new Set(all);
   const codes = new Set(Object.keys(ERROR_CODES).map(quoted));
   let columns = 0;
   for (const file of DOCUMENTS) {
@@ -245,6 +248,29 @@ test("diagnose.md lists every fault, and no other, and its example is what the c
   );
   const [code] = blocksOf(read("docs/diagnose.md"), "ts");
   assertSays(code, (await runBlock("diagnose-example", code)).printed);
+});
+
+test("known-faults.md says what the table says, with a model of less than 1 kB and a command for each row", () => {
+  const [, ...sections] = read("docs/known-faults.md").split("\n## ");
+  const said = sections.map((section) => section.split(/\s+/).join(" "));
+  const expected = KNOWN_FAULTS.map(({ id, fault, seen, specification, cure }) => {
+    const model = `examples/faults/${id}.onnx`;
+    const { size } = fs.statSync(path.join(ROOT, model));
+    assert.ok(size < 1000, model);
+    const facts = [
+      `**Fault.** ${fault}`,
+      `**Seen in.** ${seen}.`,
+      `**Specification.** ${specification}`,
+    ];
+    const more = [`**Cure.** ${cure}`, `**Model.** \`${model}\`, ${size} bytes.`];
+    const command = `\`\`\`sh ndscatter fix ${model} --random \`\`\``;
+    return `${[id, ...[...facts, ...more].map((one) => `- ${one}`), command].join(" ")} `;
+  });
+  assert.deepEqual(said.slice(0, expected.length), expected);
+  const models = fs
+    .readdirSync(path.join(ROOT, "examples/faults"))
+    .map((name) => path.parse(name).name);
+  assert.deepEqual(models.toSorted(), KNOWN_FAULTS.map(({ id }) => id).toSorted());
 });
 
 test("dialects.md lists every fact of the table, and no other, and its examples are what the code and the command say", async () => {

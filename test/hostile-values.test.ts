@@ -122,6 +122,7 @@ const FILE_ARGUMENTS: typeof ARGUMENTS = {
   createExactSession: () => [file(), { createSession }],
   captureCalls: () => [file(), tensors(), { createSession }],
   verifyModel: () => [file(), tensors(), { createSession }],
+  fixModel: () => [file(), tensors(), { createSession }],
   readIR: () => [openvino.writeIR(net()).xml, openvino.writeIR(net()).bin],
   writeIR: () => [net()],
 };
@@ -285,20 +286,22 @@ const FILE_PLACES: readonly Place[] = [
   ...inParts("buildModel", 0, [...Object.keys(spec()), "name", "irVersion", "producer"]),
 ];
 
-const RUNTIME_PLACES: readonly Place[] = ["captureCalls", "verifyModel"].flatMap((name) => [
-  ...inParts(name, 1, ["data", "updates"]),
-  ...inParts(name, 2, [
-    ...["createSession", "node", "external", "iteration"],
-    ...["runs", "others", "tolerance"],
-  ]),
-  ...oddRuntimes(null).map((_, nth): Place => [
-    `${name}, part ${nth} of a runtime`,
-    (value) => {
-      const [bytes, feeds] = FILE_ARGUMENTS[name]();
-      return apply(name, [bytes, feeds, { createSession: oddRuntimes(value)[nth] }]);
-    },
-  ]),
-]);
+const RUNTIME_PLACES: readonly Place[] = ["captureCalls", "verifyModel", "fixModel"].flatMap(
+  (name) => [
+    ...inParts(name, 1, ["data", "updates"]),
+    ...inParts(name, 2, [
+      ...["createSession", "node", "external", "iteration"],
+      ...["runs", "others", "tolerance"],
+    ]),
+    ...oddRuntimes(null).map((_, nth): Place => [
+      `${name}, part ${nth} of a runtime`,
+      (value) => {
+        const [bytes, feeds] = FILE_ARGUMENTS[name]();
+        return apply(name, [bytes, feeds, { createSession: oddRuntimes(value)[nth] }]);
+      },
+    ]),
+  ],
+);
 
 const EXACT_PLACES: readonly Place[] = [
   ...inParts("createExactSession", 1, ["createSession", "nodes", "external"]),

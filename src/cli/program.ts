@@ -9,6 +9,7 @@ import { addCompareCommand } from "./commands/compare.ts";
 import { addConformanceCommand } from "./commands/conformance.ts";
 import { addConvertCommand } from "./commands/convert.ts";
 import { addExplainCommand } from "./commands/explain.ts";
+import { addFixCommand } from "./commands/fix.ts";
 import { failureOf, SUCCESS, type Status } from "./failure.ts";
 import { addInferCommand } from "./commands/infer.ts";
 import { addInspectCommand } from "./commands/inspect.ts";
@@ -37,6 +38,7 @@ Examples:
   ndscatter inspect model.onnx
   ndscatter convert model.onnx --opset 13 -o m13.onnx
   ndscatter verify model.onnx --feed x=x.npy
+  ndscatter fix model.onnx --feed x=x.npy
   ndscatter array a.npy -o a.zarr --chunks 1000,128 --codec zstd
   ndscatter help run`;
 
@@ -58,6 +60,7 @@ const COMMANDS: readonly ((program: Command, io: Io, fail: (status: Status) => v
   addConvertCommand,
   addCaptureCommand,
   addVerifyCommand,
+  addFixCommand,
   addArrayCommand,
   addJobCommand,
   addConformanceCommand,

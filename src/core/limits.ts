@@ -228,6 +228,16 @@ export const VERIFY = {
   oneThreadRuns: 20,
 };
 
+/** Limits for measuring a cure. */
+export const FIX = {
+  /** The most runs of a faulty node, and of the whole model. */
+  runs: 100,
+  /** Milliseconds after which no further run of a faulty node begins, for all faulty nodes together. */
+  nodeTime: 1000,
+  /** Milliseconds after which no further run of the whole model begins. */
+  modelTime: 1000,
+};
+
 /** Files by ranges. */
 export const FILES = {
   /**

@@ -29,6 +29,15 @@ export {
 } from "../models/exact/exact-session.ts";
 export type { RuntimeSession } from "../models/exact/open.ts";
 export { extractNode } from "../models/model/extract-node.ts";
+export { fixModel, type FixOptions } from "../models/fix/fix.ts";
+export type { ModelRuns } from "../models/fix/measure.ts";
+export type {
+  Cure,
+  FaultyNodeReport,
+  FixProgress,
+  FixReport,
+  KnownFaultId,
+} from "../models/fix/report.ts";
 export { listNodes, NodeIndex } from "../models/model/node-index.ts";
 export type { Place, PlacedNode } from "../models/model/places.ts";
 export { readModel } from "../models/onnx/read-model.ts";

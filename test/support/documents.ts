@@ -61,7 +61,7 @@ export const quotedIn = (markdown: string): string[] =>
 
 /** Whether the commands of a block run a model in ONNX Runtime, or read what such a command has captured. */
 export const needsRuntime = (block: string): boolean =>
-  /^\$ ndscatter (verify|capture|explain case\/)/m.test(block);
+  /^\$ ndscatter (verify|fix|capture|explain case\/)/m.test(block);
 
 /** Runs `ndscatter LINE` in a folder. Single quotes hold a word with blanks or brackets together. */
 export function ndscatter(line: string, folder = ROOT): Promise<Result> {

@@ -131,7 +131,7 @@ function convert(model: Model, target: ConvertTarget, force: boolean): Conversio
 }
 
 /** An ONNX model that is written refers to the same data files as before, by their places in its own folder. */
-function checkExternal(io: Io, file: string, output: string, model: Model): void {
+export function checkExternal(io: Io, file: string, output: string, model: Model): void {
   const isBeside = file !== STDIN && isSameFile(io, path.dirname(file), path.dirname(output));
   if (isIR(output) || isIR(file) || isBeside) return;
   const files = withPath(file, () => externalFiles(model));

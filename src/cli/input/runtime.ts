@@ -13,6 +13,7 @@ import {
   type CreateSession,
   type ReadExternal,
   type Session,
+  type SessionSettings,
 } from "../../entries/onnx.ts";
 import { errorAt, printFile, STDIN, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
@@ -105,7 +106,7 @@ export async function makeSessions(
         logSeverityLevel: 4,
         ...(provider !== undefined && { executionProviders: [provider] }),
         ...(count !== undefined && { intraOpNumThreads: count }),
-        ...settings,
+        ...settingsFor(runtime, settings),
         ...options,
       });
     };
@@ -117,6 +118,12 @@ export async function makeSessions(
     // onnxruntime-web decides the threads of all its sessions at once.
     oneThread: runtime.name === "onnxruntime-node" ? maker(1) : null,
   };
+}
+
+/** The settings that a runtime has for each session: onnxruntime-web decides the threads of all its sessions at once. */
+function settingsFor({ name }: Runtime, settings: SessionSettings = {}): SessionSettings {
+  if (name === "onnxruntime-node" || !("intraOpNumThreads" in settings)) return { ...settings };
+  return {};
 }
 
 /**

@@ -90,7 +90,7 @@ export async function openSession(create: CreateSession, model: Uint8Array): Pro
 }
 
 /** What an action returns; whatever it throws is a failure of the runtime. */
-async function orFailure<T>(action: () => Promise<T>, isLoad = false): Promise<T> {
+export async function orFailure<T>(action: () => Promise<T>, isLoad = false): Promise<T> {
   try {
     return await action();
   } catch (cause) {

@@ -1,0 +1,118 @@
+/** `ndscatter fix`: finds a cure for scatters and gathers that are wrong in the user's runtime, and measures it there. */
+
+import type { Command } from "commander";
+import { fixModel, readModel, type Cure, type FixReport } from "../../entries/onnx.ts";
+import { printFile, withPath, WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { checkExternal } from "./convert.ts";
+import { addFeedOptions, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
+import { readBytes } from "../input/read-files.ts";
+import { addRuntimeOptions, inModel, makeSessions, type RuntimeOptions } from "../input/runtime.ts";
+import { checkPlace, isSameFile, writeFiles } from "../input/write-files.ts";
+import { fixJson, fixText } from "../text/fix-text.ts";
+import { JSON_HELP, printJson } from "../text/layout.ts";
+import { ProgressLine } from "../text/progress.ts";
+
+interface FixCommand extends RuntimeOptions {
+  readonly node?: string;
+  readonly output?: string;
+  readonly json?: boolean;
+}
+
+const HELP = `
+The model is verified in the ONNX Runtime that is installed in the folder where
+the command runs, as verify does. If a scatter or gather is wrong there, or gives
+another result in another run, cures are tried from cheap to dear:
+
+  settings       one thread, one node at a time, no graph optimisation
+  another model  the faulty nodes in words that the runtime carries out rightly,
+                 as an ordinary ONNX file (docs/known-faults.md lists the faults)
+  exact session  the faulty nodes carried out by this package
+
+Each cure is measured: every faulty node runs alone on its real inputs, at most
+100 times, and must give the exact bits; the whole model runs up to 100 times,
+and must give one result. Its median time is compared with that of the plain
+session. The cheapest cure that is right is chosen: a dearer kind must save at
+least a fifth of the time and a millisecond, an exact session half of it.
+
+-o writes the model of the chosen cure; a setting needs no file. The status is 0
+if nothing is wrong or a cure was found, and 1 if something is wrong and nothing
+that was tried cures it. verify tells whether a model is right as it is.
+${RANDOM_HELP}
+
+Examples:
+  ndscatter fix model.onnx --feed x=x.npy
+  ndscatter fix model.onnx --random --dim N=4 -o cured.onnx
+  ndscatter fix examples/faults/nan-max.onnx --random`;
+
+export function addFixCommand(program: Command, io: Io, fail: (status: Status) => void): void {
+  const command = program
+    .command("fix")
+    .summary("find a cure for what verify finds wrong")
+    .description(
+      "Find a cure for scatters and gathers that are wrong in your ONNX Runtime, and measure it there.",
+    )
+    .argument("<model>", "an ONNX model")
+    .option("--node <name>", "only this node, by the names that explain takes");
+  addFeedOptions(addRuntimeOptions(command))
+    .option("-o, --output <file>", "where the model of the chosen cure goes")
+    .option("--json", JSON_HELP)
+    .addHelpText("after", HELP)
+    .action(async (file: string, options: FixCommand) => {
+      const { node, iteration = 0, call = 0, output, json = false } = options;
+      const bytes = readBytes(io, file);
+      const model = withPath(file, () => readModel(bytes));
+      if (output !== undefined) {
+        if (isSameFile(io, output, file))
+          throw wrongUsage(`the output ${output} would replace a file that the command reads`);
+        checkPlace(io, output);
+        checkExternal(io, file, output, model);
+      }
+      const feeds = feedsOf(io, file, model, options);
+      const report = await withProgress(io, file, async (starting, onProgress) => {
+        const { own, others } = await makeSessions(io, file, options, starting);
+        const how = { iteration, call, others, onProgress, ...(node !== undefined && { node }) };
+        return inModel(file, () => fixModel(bytes, feeds, { ...own, ...how }));
+      });
+      const written = await writeCure(io, output, report.chosen);
+      const text = json
+        ? printJson(fixJson(file, report, written))
+        : fixText(file, report, { output, written });
+      await io.stdout.write(`${text}\n`);
+      if (!report.agrees && report.chosen === null) fail(WRONG_DATA);
+    });
+}
+
+/** Writes the cured model, and returns where; null for a cure without a model. */
+async function writeCure(
+  io: Io,
+  output: string | undefined,
+  chosen: Cure | null,
+): Promise<string | null> {
+  if (output === undefined || chosen === null || chosen.model === null) return null;
+  await writeFiles(io, [{ file: output, bytes: chosen.model }]);
+  return output;
+}
+
+/** Shows on a terminal what is being measured. */
+async function withProgress(
+  io: Io,
+  file: string,
+  action: (
+    starting: () => void,
+    onProgress: (progress: { readonly what: string }) => void,
+  ) => Promise<FixReport>,
+): Promise<FixReport> {
+  const line = new ProgressLine(io.stderr);
+  let doing = "the model as it is";
+  const starting = (): void => line.showNow(`${printFile(file)}: ${doing}, in ONNX Runtime`);
+  const onProgress = ({ what }: { readonly what: string }): void => {
+    doing = what;
+    line.show(() => `${printFile(file)}: ${what}`);
+  };
+  try {
+    return await action(starting, onProgress);
+  } finally {
+    line.clear();
+  }
+}

@@ -1,0 +1,158 @@
+/** The report of `fix`, as text and as data. */
+
+import type { Cure, FaultyNodeReport, FixReport } from "../../entries/onnx.ts";
+import { printFile } from "../failure.ts";
+import { escapeControls, printCount } from "./layout.ts";
+import { cut } from "./lines.ts";
+
+/** A runtime's message may be a page long; --json has all of it. */
+const LONGEST = 160;
+
+/** What became of -o. */
+interface Written {
+  readonly output: string | undefined;
+  /** Null if no file was written. */
+  readonly written: string | null;
+}
+
+export function fixText(file: string, report: FixReport, where: Written): string {
+  const { agrees, fault, faulty, verified, cures, chosen, ignored } = report;
+  const name = printFile(file);
+  const lines = agrees
+    ? [`${name}: ${nothingWrong(report)}`]
+    : [
+        `${name}: ${printCount(verified.nodes.length, "node")} of the family, ${faulty.length} faulty`,
+        ...(fault === null ? [] : [`  ${fault.id}: ${fault.fault}`]),
+        ...faulty.flatMap(faultyLines),
+        ...otherProblems(report),
+        ...(cures.length === 0 ? [] : ["tried, from cheap to dear:"]),
+        ...cureLines(cures),
+        ...(ignored.length === 0
+          ? []
+          : [`  not tried, because this runtime ignores it: ${ignored.join(", ")}`]),
+        ...(chosen === null ? ["no cure was found"] : chosenLines(file, chosen, faulty, where)),
+      ];
+  return lines.map(escapeControls).join("\n");
+}
+
+/** What was tried where nothing is wrong. */
+function nothingWrong({ verified, plain }: FixReport): string {
+  const ran = verified.nodes.filter(({ verdict }) => verdict !== "not-run");
+  const alone = ran.reduce((sum, { reruns }) => sum + (reruns?.count ?? 0), 0);
+  const tried = [
+    `${printCount(ran.length, "node")} compared bit for bit`,
+    ...(alone === 0 ? [] : [`${printCount(alone, "run")} of nodes alone`]),
+    `${plain.results} result in ${printCount(plain.runs, "run")} of the model`,
+  ];
+  return `nothing is wrong: ${tried.join(", ")}`;
+}
+
+function faultyLines({ path, op, sentence, faults, uncured }: FaultyNodeReport): string[] {
+  const ids = faults.map(({ id }) => id).join(", ") || "not a known fault";
+  return [
+    `  ${ids}: ${op} ${path}: ${cut(sentence, LONGEST)}`,
+    ...(uncured === null ? [] : [`    it is not written in other words: ${uncured}`]),
+  ];
+}
+
+/** What is wrong beside scatters and gathers. */
+function otherProblems({ faulty, fault, verified, plain }: FixReport): string[] {
+  const failures = verified.failures.filter(({ isCompared }) => !isCompared);
+  const named = failures.map(
+    ({ title, message }) => `  the runtime fails at ${title}: ${cut(message, LONGEST)}`,
+  );
+  if (faulty.length > 0 || fault !== null || named.length > 0) return named;
+  if (plain.problem !== null) return [`  the model does not run: ${cut(plain.problem, LONGEST)}`];
+  return plain.results > 1
+    ? [`  ${plain.results} results in ${printCount(plain.runs, "run")}, by no scatter or gather`]
+    : named;
+}
+
+/** A line for each cure. Those that fail one after the other in the same way share one. */
+function cureLines(cures: readonly Cure[]): string[] {
+  const lines: { titles: string[]; facts: string }[] = [];
+  for (const cure of cures) {
+    const facts = cureFacts(cure);
+    const last = lines.at(-1);
+    if (last?.facts === facts) last.titles.push(cure.title);
+    else lines.push({ titles: [cure.title], facts });
+  }
+  return lines.map(({ titles, facts }) => `  ${titles.join(", ")}: ${facts}`);
+}
+
+function cureFacts({
+  kind,
+  nodeRuns,
+  rightRuns,
+  whole,
+  ratio,
+  problem,
+  isRight,
+  notes,
+}: Cure): string {
+  if (problem !== null) return `fails: ${cut(problem, LONGEST)}`;
+  const parts = [
+    isRight ? "right" : "wrong",
+    ...(kind === "exact-session" || nodeRuns === 0
+      ? []
+      : [`${rightRuns} of ${printCount(nodeRuns, "run")} of faulty nodes exact`]),
+    `${printCount(whole.results, "result")} in ${printCount(whole.runs, "run")} of the model`,
+    ...(ratio === null ? [] : [`${ratio.toFixed(2)} times the plain session`]),
+    ...notes,
+  ];
+  return parts.join(", ");
+}
+
+function chosenLines(
+  file: string,
+  { kind, title, settings, model }: Cure,
+  faulty: readonly FaultyNodeReport[],
+  { output, written }: Written,
+): string[] {
+  const begin = `cure: ${title}`;
+  if (model !== null) {
+    const cures = new Set(faulty.flatMap(({ faults }) => faults.map(({ cure }) => cure)));
+    const where = written === null ? "-o FILE writes the model" : `the model is in ${written}`;
+    return [begin, ...[...cures].map((one) => `  ${one}`), `  ${where}`];
+  }
+  const noFile = output === undefined ? [] : ["  it needs no file, so none was written"];
+  if (kind === "exact-session") return [begin, ...codeLines(file, faulty), ...noFile];
+  if (settings === null) return [begin, ...noFile];
+  const option = `InferenceSession.create(model, ${literalOf(settings)})`;
+  return [begin, `  ${option}`, ...noFile];
+}
+
+/** Settings as a literal of JavaScript. */
+const literalOf = (settings: object): string =>
+  `{ ${Object.entries(settings)
+    .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
+    .join(", ")} }`;
+
+function codeLines(file: string, faulty: readonly FaultyNodeReport[]): string[] {
+  const nodes = JSON.stringify(faulty.map(({ path }) => path));
+  return [
+    'import fs from "node:fs";',
+    'import { InferenceSession } from "onnxruntime-node";',
+    'import { createExactSession } from "ndscatter/onnx";',
+    `const session = await createExactSession(fs.readFileSync(${JSON.stringify(file)}), {`,
+    "  createSession: (model) => InferenceSession.create(model),",
+    `  nodes: ${nodes},`,
+    "});",
+  ].map((line) => `  ${line}`);
+}
+
+/** The report as data, without tensors. */
+export function fixJson(file: string, report: FixReport, written: string | null): object {
+  const { verified, cures, chosen, ...rest } = report;
+  const nodes = verified.nodes.map(({ path, op, verdict, sentence, isReproducible }) => ({
+    ...{ path, op, verdict, sentence, isReproducible },
+  }));
+  return {
+    file,
+    ...rest,
+    nodes,
+    cures: cures.map(({ model, ...cure }) => ({ ...cure, modelBytes: model?.length ?? null })),
+    chosen: chosen === null ? null : chosen.title,
+    written,
+  };
+}

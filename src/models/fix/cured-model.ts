@@ -1,0 +1,101 @@
+/** A model in which faulty nodes are said in other words, wherever they are: in its graph, in bodies and in functions. */
+
+import { isTensorError, sentenceOf } from "../../core/errors.ts";
+import { convertModel } from "../convert/convert-model.ts";
+import { Names } from "../convert/names.ts";
+import type { Attribute, Graph, Model, ModelNode } from "../model/model.ts";
+import { NodeIndex } from "../model/node-index.ts";
+import { bodiesOf } from "../model/uses.ts";
+import type { NodeCure } from "./cured-node.ts";
+import { Words } from "./words.ts";
+
+export interface CuredModel {
+  readonly model: Model;
+  /** Sentences about a conversion to a newer opset. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * @param cures by the paths of their nodes
+ * @returns why the model cannot be cured so, where that is impossible
+ */
+export function curedModel(
+  given: Model,
+  cures: ReadonlyMap<string, NodeCure>,
+): CuredModel | { readonly refused: string } {
+  const index = new NodeIndex(given);
+  const placed = [...cures].map(([path, cure]) => ({ ...index.find(path), path, cure }));
+  const opset = Math.max(...placed.map(({ cure }) => cure.opset));
+  const isOld = placed.some(({ place }) => (place.opsets["ai.onnx"] ?? 0) < opset);
+  if (!isOld) {
+    const writers = new Map(placed.map(({ node, cure }) => [node, writer(node, cure)]));
+    return { model: rewrittenModel(given, writers), notes: [] };
+  }
+  try {
+    // A faulty node may be an error by its version, so something else stands in for it while the others are converted.
+    const standIns = new Map(placed.map(({ node }) => [node, () => [standIn(node)]]));
+    const plain = rewrittenModel(given, standIns);
+    const { model, notes } = convertModel(plain, { opset });
+    const converted = new NodeIndex(model);
+    const writers = placed.map(
+      ({ node, path, cure }) => [converted.find(path).node, writer(node, cure)] as const,
+    );
+    const note = `the model is converted to opset ${opset}`;
+    return { model: rewrittenModel(model, new Map(writers)), notes: [note, ...notes] };
+  } catch (error) {
+    if (!isTensorError(error)) throw error;
+    return { refused: sentenceOf(error) };
+  }
+}
+
+type Writer = (names: Names) => readonly ModelNode[];
+
+const writer =
+  (node: ModelNode, cure: NodeCure): Writer =>
+  (names) =>
+    cure.write(node, new Words(names, node.outputs[0] || node.name || node.op));
+
+/** A node of the same name and output that every opset has. */
+const standIn = (node: ModelNode): ModelNode => ({
+  name: node.name,
+  op: "Identity",
+  domain: "ai.onnx",
+  inputs: [node.inputs[0]],
+  outputs: [...node.outputs],
+  attributes: {},
+});
+
+function rewrittenModel(model: Model, writers: ReadonlyMap<ModelNode, Writer>): Model {
+  const { functions } = model;
+  const graph = rewrittenGraph(model.graph, writers, new Names(model.graph));
+  if (functions === undefined) return { ...model, graph };
+  const others = functions.map((one) => ({
+    ...one,
+    graph: rewrittenGraph(one.graph, writers, new Names(one.graph)),
+  }));
+  return { ...model, graph, functions: others };
+}
+
+function rewrittenGraph(
+  graph: Graph,
+  writers: ReadonlyMap<ModelNode, Writer>,
+  names: Names,
+): Graph {
+  const nodes = graph.nodes.flatMap(
+    (node) => writers.get(node)?.(names) ?? [withBodies(node, writers, names)],
+  );
+  return { ...graph, nodes };
+}
+
+function withBodies(
+  node: ModelNode,
+  writers: ReadonlyMap<ModelNode, Writer>,
+  names: Names,
+): ModelNode {
+  const attributes = Object.entries(node.attributes).map(([key, one]): [string, Attribute] => {
+    if (one.type !== "other" || one.graphs === undefined) return [key, one];
+    const graphs = bodiesOf(one.graphs).map((body) => rewrittenGraph(body, writers, names));
+    return [key, { ...one, graphs }];
+  });
+  return { ...node, attributes: Object.fromEntries(attributes) };
+}

@@ -1,0 +1,112 @@
+/** How one faulty node is cured by another model: the call that is meant, and the nodes that carry it out. */
+
+import type { Reduction } from "../../core/tensor/dtype.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
+import { isReference, type Attribute, type ModelNode } from "../model/model.ts";
+import {
+  axisIn,
+  exactOutputs,
+  isScatter,
+  reductionIn,
+  type FaultyNode,
+  type Meant,
+} from "./faulty-node.ts";
+import { REPAIRS, REWRITES, type KnownFault } from "./known-faults.ts";
+import { plainScatter, type Scatter } from "./scatters.ts";
+import type { Words } from "./words.ts";
+
+/** The call that is meant by a faulty node. */
+export interface Intention {
+  readonly call: Meant;
+  /** The rows that say what is meant; none for a node that is right as it is. */
+  readonly repairs: readonly KnownFault[];
+  /** The exact outputs of the call. */
+  readonly outputs: readonly Tensor[];
+}
+
+/** The call that is meant; null for one that stays an error, and for one whose meaning is not known. */
+export function intentionOf(given: Meant): Intention | null {
+  const repairs: KnownFault[] = [];
+  let call = given;
+  for (const row of REPAIRS) {
+    if (!row.applies(call)) continue;
+    call = row.meant(call);
+    repairs.push(row);
+  }
+  const outputs = exactOutputs(call);
+  return outputs && { call, repairs, outputs };
+}
+
+export interface NodeCure {
+  readonly faults: readonly KnownFault[];
+  /** The opset that the nodes need. */
+  readonly opset: number;
+  /** Writes the nodes that take the place of `node`. */
+  readonly write: (node: ModelNode, words: Words) => readonly ModelNode[];
+}
+
+/** ONNX Runtime races for more than 10,000 updates; other inputs of the same model may be larger. */
+const MOST_UPDATES = 5000;
+
+/** How a node is said in words that the runtime carries out rightly; null where no known fault is its fault. */
+export function cureOf(faulty: FaultyNode, intention: Intention): NodeCure | null {
+  const { call, repairs } = intention;
+  const row = REWRITES.find((one) => one.applies({ ...faulty, call }));
+  if (row === undefined && repairs.length === 0) return null;
+  const opset = Math.max(row?.opset ?? 1, repairs.length > 0 ? neededOpset(call) : 1);
+  return {
+    faults: [...repairs, ...(row === undefined ? [] : [row])],
+    opset,
+    write(node, words) {
+      const { indices, ...inputs } = namesOf(node);
+      const given = faulty.call.inputs[1];
+      const own = given.dtype === call.inputs[1].dtype ? indices : words.cast(indices, "int64");
+      if (!isScatter(call)) rewritten(node, call, [inputs.data, own], words);
+      else {
+        const all = { ...inputs, indices: own };
+        (row?.write ?? plainScatter)(words, scatterOf(faulty, call, all));
+      }
+      return withResult(words.nodes, node);
+    },
+  };
+}
+
+/** The opset that has what was repaired. A call of opset 18 or later needs none of its own. */
+const neededOpset = ({ node }: Meant): number => Math.min(node.opset ?? 1, 18);
+
+function scatterOf(
+  { isReproducible }: FaultyNode,
+  call: Meant,
+  names: Pick<Scatter, "data" | "indices" | "updates">,
+): Scatter {
+  const [data, indices] = call.inputs;
+  const form = call.node.op === "ScatterND" ? "tuples" : "elements";
+  const updates = indices.size / (form === "tuples" ? Math.max(indices.shape.at(-1) ?? 1, 1) : 1);
+  const reduction: Reduction = reductionIn(call);
+  const mayRace = !isReproducible || updates > MOST_UPDATES;
+  return { form, axis: axisIn(call), reduction, dtype: data.dtype, mayRace, ...names };
+}
+
+const namesOf = ({ inputs: [data, indices, updates = ""] }: ModelNode) =>
+  ({ data, indices, updates }) as const;
+
+/** A gather with its own attributes. */
+function rewritten(
+  { op, attributes }: ModelNode,
+  { node }: Meant,
+  inputs: readonly string[],
+  words: Words,
+): void {
+  words.put(node.op ?? op, inputs, attributes);
+}
+
+/** The last node makes the result: it gets the name of the faulty node, and its output. */
+function withResult(nodes: readonly ModelNode[], { name, outputs }: ModelNode): ModelNode[] {
+  const last = nodes.length - 1;
+  const result = { ...nodes[last], outputs: [...outputs], ...(name !== "" && { name }) };
+  return [...nodes.slice(0, last), result];
+}
+
+/** Whether a caller decides an attribute of the node, so that no other words can be written. */
+export const dependsOnCaller = ({ attributes }: ModelNode): boolean =>
+  Object.values(attributes).some((one: Attribute) => isReference(one));

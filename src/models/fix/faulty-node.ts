@@ -1,0 +1,58 @@
+/** A node that is wrong in the user's runtime, and the call that is meant. */
+
+import { run } from "../../core/call/run.ts";
+import type { NodeSpec } from "../../core/call/call.ts";
+import { isTensorError } from "../../core/errors.ts";
+import { resolve } from "../../core/operators/registry.ts";
+import type { Reduction } from "../../core/tensor/dtype.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
+import type { Verdict } from "../verify/verdicts.ts";
+
+/** What the runtime made of a node, and the call with its real inputs. */
+export interface FaultyNode {
+  readonly verdict: Verdict;
+  readonly isReproducible: boolean;
+  readonly call: Meant;
+}
+
+/** A node and its inputs, in the order of its version. */
+export interface Meant {
+  readonly node: NodeSpec;
+  readonly inputs: readonly Tensor[];
+}
+
+export const reductionWord = ({ node }: Meant): string | undefined => {
+  const word = node.attributes?.["reduction"];
+  return typeof word === "string" ? word : undefined;
+};
+
+/** The reduction of a call that is right by its version. */
+export const reductionIn = (call: Meant): Reduction => (reductionWord(call) ?? "none") as Reduction;
+
+export const axisIn = ({ node }: Meant): number => Number(node.attributes?.["axis"] ?? 0);
+
+export const isScatter = ({ node }: Meant): boolean => node.op.includes("Scatter");
+
+/** The version of the operator: 18 of a ScatterND in opset 21. */
+export const versionIn = ({ node }: Meant): number => resolve(node).sinceVersion;
+
+/** The exact outputs; null for a call that is an error by its version. */
+export function exactOutputs({ node, inputs }: Meant): readonly Tensor[] | null {
+  try {
+    return run(node, inputs);
+  } catch (error) {
+    if (isTensorError(error)) return null;
+    throw error;
+  }
+}
+
+/** The call with other attributes; undefined leaves one out. */
+export function withAttributes(
+  call: Meant,
+  changed: Readonly<Record<string, string | undefined>>,
+): Meant {
+  const all = Object.entries({ ...call.node.attributes, ...changed });
+  const kept = all.filter(([, value]) => value !== undefined);
+  const attributes = Object.fromEntries(kept) as NodeSpec["attributes"];
+  return { ...call, node: { ...call.node, attributes } };
+}

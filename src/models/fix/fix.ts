@@ -1,0 +1,309 @@
+/**
+ * Looks for a cure of a model whose scatters and gathers are wrong in the user's runtime. `verifyModel` finds what is wrong;
+ * `known-faults.ts` knows other words for it, which `cured-model.ts` writes; `measure.ts` measures each cure.
+ */
+
+import { printValue, TensorError } from "../../core/errors.ts";
+import { objectOf } from "../../core/tensor/options.ts";
+import { asTensor } from "../../core/tensor/tensor.ts";
+import { createExactSession } from "../exact/exact-session.ts";
+import type { Model } from "../model/model.ts";
+import { NodeIndex } from "../model/node-index.ts";
+import { readModel } from "../onnx/read-model.ts";
+import { writeModel } from "../onnx/write-model.ts";
+import { feedsFrom, type Feeds } from "../verify/capture.ts";
+import { createSessionFrom, orFailure, type CreateSession } from "../verify/session.ts";
+import { verifyModel, type VerifyOptions, type VerifyReport } from "../verify/verify.ts";
+import { candidateOf, isFaulty, nodeCheck, type Candidate } from "./candidates.ts";
+import { curedModel } from "./cured-model.ts";
+import type { NodeCure } from "./cured-node.ts";
+import { REVERSIONS, type KnownFault } from "./known-faults.ts";
+import {
+  checkNode,
+  measureModel,
+  opener,
+  type ModelRuns,
+  type Runnable,
+  type Values,
+} from "./measure.ts";
+import { loads, rebased, type Rebased } from "./rebase.ts";
+import type { Cure, FaultyNodeReport, FixProgress, FixReport, KnownFaultId } from "./report.ts";
+import { SETTINGS, SettingsMaker } from "./settings.ts";
+
+export interface FixOptions extends Omit<VerifyOptions, "onProgress" | "others"> {
+  /**
+   * Makes a session of the user's own runtime, with the options that `fixModel` tries:
+   * `(model, settings) => InferenceSession.create(model, settings)`. Settings that it does not read are not tried.
+   */
+  readonly createSession: CreateSession;
+  /** Makers of other sessions that may be right, such as ones of another execution provider, by name. */
+  readonly others?: Readonly<Record<string, CreateSession>>;
+  /** Called before each step. */
+  readonly onProgress?: (progress: FixProgress) => void;
+}
+
+/** What measuring a cure needs. */
+interface Bench {
+  readonly bytes: Uint8Array;
+  readonly model: Model;
+  readonly feeds: Values;
+  /** The outputs of the model. */
+  readonly names: readonly string[];
+  readonly createSession: CreateSession;
+  readonly candidates: readonly Candidate[];
+  readonly plain: ModelRuns;
+  readonly external: FixOptions["external"];
+  readonly say: (what: string) => void;
+}
+
+/**
+ * Finds a cure for the scatters and gathers of an ONNX model that are wrong or not reproducible in the user's runtime:
+ * settings of the session, then another model, then an exact session. Each cure is measured there: whether the faulty nodes
+ * give the exact bits on their real inputs, whether all runs of the model give one result, and how long a run takes.
+ *
+ * ```ts
+ * const createSession = (model, settings) => InferenceSession.create(model, settings);
+ * const { chosen } = await fixModel(bytes, { x }, { createSession });
+ * if (chosen?.model) fs.writeFileSync("cured.onnx", chosen.model);
+ * ```
+ *
+ * @param bytes, feeds as {@link captureCalls} takes them
+ * @throws TensorError as {@link verifyModel}, and `attribute` for options that are wrong
+ */
+export async function fixModel(
+  bytes: Uint8Array,
+  feeds: Feeds,
+  options: FixOptions,
+): Promise<FixReport> {
+  const { own, say, others } = optionsFrom(options);
+  const createSession = createSessionFrom(own);
+  const { external } = own;
+  const given = readModel(bytes, external === undefined ? {} : { external });
+  const bound = feedsFrom(given, feeds);
+  say("the model as it is");
+  const [names, plain] = await plainRuns(given, bytes, bound, createSession);
+  const base = plain.problem === null ? null : await rebased(given, createSession);
+  const [used, model] = base === null ? [bytes, given] : [base.bytes, base.model];
+  const verified = await verifyModel(used, Object.fromEntries(bound), {
+    ...own,
+    onProgress: ({ run, runs, nodes, alone }) =>
+      say(
+        alone === null
+          ? `run ${run} of ${runs}, ${nodes} nodes compared`
+          : `${alone.path} alone, run ${alone.count}`,
+      ),
+  });
+  const index = new NodeIndex(model);
+  const candidates = verified.nodes.filter(isFaulty).map((node) => candidateOf(node, index));
+  const faulty = candidates.map(reportOf);
+  const agrees = isSound(verified, plain, base);
+  const fault = base && idOf(REVERSIONS[0]);
+  const nothing = { fault, verified, faulty, plain, ignored: [] };
+  if (agrees) return { ...nothing, agrees, cures: [], chosen: null };
+  const common = { bytes: used, model, feeds: bound, names, createSession };
+  const bench: Bench = { ...common, candidates, plain, external, say };
+  const { cures, ignored } = await triedCures(bench, base, others);
+  return { ...nothing, agrees, cures, chosen: cheapestOf(cures), ignored };
+}
+
+/** The names of the outputs that are tensors, and the runs of the model as it is. */
+async function plainRuns(
+  { graph }: Model,
+  bytes: Uint8Array,
+  feeds: Values,
+  createSession: CreateSession,
+): Promise<readonly [names: readonly string[], runs: ModelRuns]> {
+  const open = opener(createSession, bytes);
+  const typed = graph.outputs.filter(({ type }) => type !== null).map(({ name }) => name);
+  const all = graph.outputs.map(({ name }) => name);
+  const runs = await measureModel(open, feeds, all);
+  if (runs.problem === null || typed.length === all.length) return [all, runs];
+  // An output without a type may be a sequence, which is no tensor.
+  const others = await measureModel(open, feeds, typed);
+  return others.problem === null ? [typed, others] : [all, runs];
+}
+
+const isSound = (verified: VerifyReport, plain: ModelRuns, base: Rebased | null): boolean =>
+  verified.agrees && base === null && plain.problem === null && plain.results === 1;
+
+/** Tries all cures, from cheap to dear. */
+async function triedCures(
+  bench: Bench,
+  base: Rebased | null,
+  others: Readonly<Record<string, CreateSession>>,
+): Promise<Pick<FixReport, "cures" | "ignored">> {
+  const cures: Cure[] = [];
+  const ignored: string[] = [];
+  // A setting does not make a model right that is wrong by its own specification.
+  if (base === null && bench.candidates.every(isRightAsCall)) {
+    // Cures must not overlap, so that each has the machine to itself.
+    for (const { title, settings } of SETTINGS) {
+      const maker = new SettingsMaker(bench.createSession, settings);
+      const { createSession } = maker;
+      // oxlint-disable-next-line no-await-in-loop
+      await loads(bench.bytes, createSession);
+      if (!maker.wasRead) {
+        ignored.push(title);
+        continue;
+      }
+      // oxlint-disable-next-line no-await-in-loop
+      cures.push(await measured(bench, { kind: "setting", title, settings }, createSession));
+    }
+    for (const [title, createSession] of Object.entries(others)) {
+      // oxlint-disable-next-line no-await-in-loop
+      cures.push(await measured(bench, { kind: "setting", title }, createSession));
+    }
+  }
+  const model = await modelCure(bench, base);
+  if (model !== null) cures.push(model);
+  if (base === null && bench.candidates.every(isRightAsCall)) cures.push(await exactCure(bench));
+  return { cures, ignored };
+}
+
+/** Whether a node is right by its version, so that it can be carried out exactly as it is. */
+const isRightAsCall = ({ intention }: Candidate): boolean =>
+  intention !== null && intention.repairs.length === 0;
+
+interface Described {
+  readonly kind: Cure["kind"];
+  readonly title: string;
+  readonly settings?: Cure["settings"];
+  readonly model?: Uint8Array;
+  readonly notes?: readonly string[];
+  /** Opens the session of the whole model, where it is not that of the model's bytes. */
+  readonly open?: () => Promise<Runnable>;
+}
+
+async function measured(
+  { bytes, feeds, names, candidates, plain, say }: Bench,
+  cure: Described,
+  createSession: CreateSession,
+): Promise<Cure> {
+  const { kind, title, settings = null, model = null, notes = [] } = cure;
+  let [nodeRuns, rightRuns] = [0, 0];
+  let problem: string | null = null;
+  // An exact session has no session for the node, because the node is carried out here.
+  const checked = kind === "exact-session" ? [] : candidates;
+  for (const candidate of checked) {
+    if (candidate.intention === null || problem !== null || rightRuns < nodeRuns) break;
+    say(`${title}: ${candidate.verified.path} alone`);
+    const check = nodeCheck(candidate, kind === "model", createSession);
+    // oxlint-disable-next-line no-await-in-loop
+    const found = await checkNode(check, 1 / checked.length);
+    [nodeRuns, rightRuns] = [nodeRuns + found.runs, rightRuns + found.right];
+    ({ problem } = found);
+  }
+  say(`${title}: the whole model`);
+  const whole = await measureModel(
+    cure.open ?? opener(createSession, model ?? bytes),
+    feeds,
+    names,
+  );
+  problem ??= whole.problem;
+  const isKnown = candidates.every(({ intention }) => intention !== null);
+  const isRight = problem === null && isKnown && rightRuns === nodeRuns && whole.results === 1;
+  const ratio = whole.time === null || plain.time === null ? null : whole.time / plain.time;
+  const about = { kind, title, settings, model, notes };
+  return { ...about, nodeRuns, rightRuns, whole, ratio, problem, isRight };
+}
+
+/** The cured model; null if a faulty node has no other words. */
+async function modelCure(bench: Bench, base: Rebased | null): Promise<Cure | null> {
+  const { model, candidates, createSession } = bench;
+  const cures = new Map(
+    candidates.flatMap(({ verified, cure }) =>
+      cure === null ? [] : [[verified.path, cure] as const],
+    ),
+  );
+  if (cures.size < candidates.length || (cures.size === 0 && base === null)) return null;
+  const title = titleOf(base, cures);
+  const cured = cures.size === 0 ? { model, notes: [] } : curedModel(model, cures);
+  if ("refused" in cured) return null;
+  const notes = [...(base?.notes ?? []), ...cured.notes];
+  const written = writeModel(cured.model);
+  return await measured(bench, { kind: "model", title, model: written, notes }, createSession);
+}
+
+function titleOf(base: Rebased | null, cures: ReadonlyMap<string, NodeCure>): string {
+  const words = cures.size === 1 ? "1 node in other words" : `${cures.size} nodes in other words`;
+  if (base === null) return words;
+  return cures.size === 0 ? base.title : `${base.title}, ${words}`;
+}
+
+async function exactCure(bench: Bench): Promise<Cure> {
+  const { bytes, candidates, external, createSession } = bench;
+  const nodes = candidates.map(({ verified }) => verified.path);
+  const title = "an exact session";
+  // An exact session that cannot be made, or does not run, is a cure that fails.
+  const open = async (): Promise<Runnable> => {
+    const own = { createSession, nodes, ...(external && { external }) };
+    const session = await orFailure(() => createExactSession(bytes, own));
+    return {
+      run: (feeds, names) =>
+        orFailure(async () => {
+          const outputs = await session.run(Object.fromEntries(feeds));
+          return new Map(names.map((name) => [name, asTensor(outputs[name], {}, name)]));
+        }),
+      release: () => session.release(),
+    };
+  };
+  return await measured(bench, { kind: "exact-session", title, open }, createSession);
+}
+
+/**
+ * The part of an earlier cure's time that a later one may take to be chosen instead, because medians of short runs vary. An
+ * exact session needs this package wherever the model runs, so it must save more.
+ */
+const WORTH_IT: Readonly<Record<Cure["kind"], number>> = {
+  setting: 0.8,
+  model: 0.8,
+  "exact-session": 0.5,
+};
+
+/** Milliseconds that a later cure must save besides. */
+const WORTH_SAVING = 1;
+
+function cheapestOf(cures: readonly Cure[]): Cure | null {
+  let best: Cure | null = null;
+  for (const cure of cures.filter(({ isRight }) => isRight)) {
+    const [time, known] = [cure.whole.time ?? Infinity, best?.whole.time ?? Infinity];
+    const isCheaper = time < known * WORTH_IT[cure.kind] && known - time > WORTH_SAVING;
+    if (best === null || isCheaper) best = cure;
+  }
+  return best;
+}
+
+function reportOf({ verified, cure, intention, uncured }: Candidate): FaultyNodeReport {
+  const { path, op, sentence } = verified;
+  const rows = cure?.faults ?? intention?.repairs ?? [];
+  return { path, op, sentence, faults: rows.map(idOf), uncured };
+}
+
+const idOf = ({ id, fault, cure }: KnownFault): KnownFaultId => ({ id, fault, cure });
+
+type Own = Partial<Omit<FixOptions, "onProgress" | "others">>;
+
+function optionsFrom(options: FixOptions): {
+  readonly own: Own & { readonly createSession: CreateSession };
+  readonly others: Readonly<Record<string, CreateSession>>;
+  readonly say: (what: string) => void;
+} {
+  const {
+    onProgress = () => {},
+    others = {},
+    ...own
+  } = objectOf("the options of fixModel", options, {});
+  if (typeof onProgress !== "function")
+    throw new TensorError(
+      "attribute",
+      `onProgress must be a function, got ${printValue(onProgress)}`,
+    );
+  const makers = Object.entries(objectOf("others", others, {})).map(
+    ([name, createSession]) => [name, createSessionFrom({ createSession })] as const,
+  );
+  return {
+    own: own as Own & { readonly createSession: CreateSession },
+    others: Object.fromEntries(makers),
+    say: (what) => (onProgress as (progress: FixProgress) => void)({ what }),
+  };
+}

@@ -1,0 +1,279 @@
+/**
+ * The table of known faults with their cures: a row for each. `docs/known-faults.md` is the same table for people, and
+ * `examples/faults/` has a model for each row that shows the fault.
+ *
+ * A row of the kind `repair` is about a node that is wrong by its own specification, and says which call was meant. A row of
+ * the kind `rewrite` is about a fault of a runtime, and says the same call in other words.
+ */
+
+import { castTensor } from "../model/cast.ts";
+import { reductionOf } from "../../core/operators/settings.ts";
+import { reader } from "../../core/tensor/scalar.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
+import type { Verdict } from "../verify/verdicts.ts";
+import {
+  isScatter,
+  reductionIn,
+  reductionWord,
+  versionIn,
+  withAttributes,
+  type FaultyNode,
+  type Meant,
+} from "./faulty-node.ts";
+import {
+  boolScatter,
+  narrowScatter,
+  orderedScatter,
+  plainScatter,
+  type Scatter,
+} from "./scatters.ts";
+import type { Words } from "./words.ts";
+
+interface Described {
+  /** The name of the model in `examples/faults/`. */
+  readonly id: string;
+  /** The fault in a sentence, as one would report it. */
+  readonly fault: string;
+  /** The runtimes and versions in which the fault was seen. */
+  readonly seen: string;
+  /** What the specification says. */
+  readonly specification: string;
+  /** What the cured model does in place of the node. */
+  readonly cure: string;
+}
+
+export interface Repair extends Described {
+  readonly kind: "repair";
+  readonly applies: (call: Meant) => boolean;
+  readonly meant: (call: Meant) => Meant;
+}
+
+export interface Rewrite extends Described {
+  readonly kind: "rewrite";
+  /** @param faulty with the call that is meant */
+  readonly applies: (faulty: FaultyNode) => boolean;
+  /** Writes the node in other words and returns the name of the result. */
+  readonly write: (words: Words, scatter: Scatter) => string;
+  /** The opset that the words need. */
+  readonly opset: number;
+}
+
+/** A fault of the whole model, which is cured by another opset. */
+export interface Reversion extends Described {
+  readonly kind: "reversion";
+}
+
+export type KnownFault = Repair | Rewrite | Reversion;
+
+const CPU = "onnxruntime-node 1.30.0 on the CPU";
+
+const isOf = (faulty: FaultyNode, ...verdicts: readonly Verdict[]): boolean =>
+  isScatter(faulty.call) && verdicts.includes(faulty.verdict);
+
+const dtypeOf = ({ call }: FaultyNode): string => call.inputs[0].dtype;
+const isHalf = (faulty: FaultyNode): boolean =>
+  dtypeOf(faulty) === "float16" || dtypeOf(faulty) === "bfloat16";
+const isOrder = ({ call }: FaultyNode): boolean => ["max", "min"].includes(reductionIn(call));
+const isSum = ({ call }: FaultyNode): boolean => ["add", "mul"].includes(reductionIn(call));
+
+/** Whether a tensor has elements of which max and min are decided by more than their size. */
+function hasOddFloats({ dtype, data, size }: Tensor): boolean {
+  const read = reader(dtype, data);
+  for (let at = 0; at < size; at++) {
+    const value = read(at);
+    if (value === 0 || Number.isNaN(value)) return true;
+  }
+  return false;
+}
+
+/** Reductions by what exporters and people call them; `reductionOf` knows those of OpenVINO. */
+const WORDS: Readonly<Record<string, string>> = {
+  "": "none",
+  update: "none",
+  replace: "none",
+  plus: "add",
+  multiply: "mul",
+  maximum: "max",
+  amax: "max",
+  minimum: "min",
+  amin: "min",
+};
+
+/** The word of ONNX for a reduction that no version has; null for one whose meaning is not known, such as a mean. */
+function wordFor(word: string): string | null {
+  const lower = word.toLowerCase();
+  const known = Object.hasOwn(WORDS, lower) ? WORDS[lower] : reductionOf(lower);
+  return known !== null && known !== undefined && KNOWN.has(known) ? known : null;
+}
+
+const KNOWN: ReadonlySet<string> = new Set(["none", "add", "mul", "max", "min"]);
+
+/** The first version with a reduction; null for one that no version has. */
+const sinceOf = (word: string): number | null => {
+  if (!KNOWN.has(word)) return null;
+  return word === "max" || word === "min" ? 18 : 16;
+};
+
+const BY_TUPLES: ReadonlySet<string> = new Set(["ScatterND", "GatherND"]);
+
+const REPAIRS: readonly Repair[] = [
+  {
+    kind: "repair",
+    id: "unknown-reduction",
+    fault:
+      "ScatterND and ScatterElements take a reduction that no version has, such as sum, for none: the model loads, and its updates replace what they should be added to.",
+    seen: CPU,
+    specification:
+      "ScatterND-16: “reduction: Type of reduction to apply: none (default), add, mul.” ScatterND-18 adds max and min. Another word is an error.",
+    cure: "The word of ONNX: add for sum, mul for prod, max for amax, min for amin.",
+    applies: (call) => {
+      const word = reductionWord(call);
+      return isScatter(call) && word !== undefined && !KNOWN.has(word) && wordFor(word) !== null;
+    },
+    meant: (call) =>
+      withAttributes(call, { reduction: wordFor(reductionWord(call) ?? "") ?? undefined }),
+  },
+  {
+    kind: "repair",
+    id: "older-opset",
+    fault:
+      "A model says max or min in opset 16 or 17, add or mul before opset 16, or batch_dims of GatherND before opset 12. This runtime takes the first and refuses the others: Unrecognized attribute.",
+    seen: CPU,
+    specification:
+      "ScatterND and ScatterElements have the attribute reduction since version 16, and its words max and min since version 18. GatherND has batch_dims since version 12.",
+    cure: "The whole model at opset 18, with every other node converted to give the same bits.",
+    applies: (call) => {
+      const word = reductionWord(call);
+      const since = word === undefined ? null : sinceOf(word);
+      const isOld = call.node.op === "GatherND" && "batch_dims" in (call.node.attributes ?? {});
+      if (isOld) return versionIn(call) < 12;
+      return isScatter(call) && since !== null && versionIn(call) < since;
+    },
+    meant: (call) => ({ ...call, node: { ...call.node, opset: 18 } }),
+  },
+  {
+    kind: "repair",
+    id: "narrow-indices",
+    fault:
+      "A model has indices of another type than its operator takes, such as int32 for ScatterND: it does not load (Type 'tensor(int32)' of input parameter … is invalid).",
+    seen: CPU,
+    specification:
+      "ScatterND and GatherND: “indices: tensor(int64)”. The other operators: “Tind: tensor(int32), tensor(int64)”.",
+    cure: "A Cast of the indices to int64.",
+    applies: ({ node, inputs }) => {
+      const dtype = inputs[1]?.dtype;
+      const isInteger = /^u?int\d+$/u.test(dtype ?? "");
+      return isInteger && dtype !== "int64" && (BY_TUPLES.has(node.op) || dtype !== "int32");
+    },
+    meant: (call) => {
+      const [data, indices, ...updates] = call.inputs;
+      return { ...call, inputs: [data, castTensor(indices, "int64", {}), ...updates] };
+    },
+  },
+  {
+    kind: "repair",
+    id: "deprecated-scatter",
+    fault:
+      "Scatter in opset 11 or later does not load: Op registered for Scatter is deprecated in domain_version of 11.",
+    seen: CPU,
+    specification:
+      "Scatter-11 is deprecated: “This operator is deprecated. Please use ScatterElements, which provides the same functionality.”",
+    cure: "ScatterElements with the same axis.",
+    applies: ({ node }) => node.op === "Scatter" && (node.opset ?? 1) >= 11,
+    meant: (call) => ({ ...call, node: { ...call.node, op: "ScatterElements" } }),
+  },
+];
+
+const REWRITES: readonly Rewrite[] = [
+  {
+    kind: "rewrite",
+    id: "half-sum",
+    fault:
+      "ScatterND and ScatterElements with add or mul do not run on float16: MLFloat16 data type is not supported with ScatterND opset 16 when reduction is 'add'.",
+    seen: CPU,
+    specification:
+      "ScatterND-16 and ScatterElements-16 take every tensor type for data and updates, float16 among them, whatever the reduction.",
+    cure: "A Loop that takes the first update of each target, then the second, and so on; it adds them in float32 and rounds to float16 after each step, which gives the bits of float16 arithmetic.",
+    applies: (faulty) => isOf(faulty, "failed", "wrong") && isHalf(faulty) && isSum(faulty),
+    write: narrowScatter,
+    opset: 18,
+  },
+  {
+    kind: "rewrite",
+    id: "half-max",
+    fault:
+      "ScatterND with max or min does not run on float16: MLFloat16 data type is not supported with ScatterND opset 18 when reduction is 'max'.",
+    seen: CPU,
+    specification:
+      "ScatterND-18 takes every tensor type for data and updates, float16 among them, whatever the reduction.",
+    cure: "The same scatter in float32, with NaN and the signs of zeros as for nan-max: max and min round nothing.",
+    applies: (faulty) => isOf(faulty, "failed", "wrong") && isHalf(faulty) && isOrder(faulty),
+    write: orderedScatter,
+    opset: 18,
+  },
+  {
+    kind: "rewrite",
+    id: "bool-max",
+    fault:
+      "ScatterND and ScatterElements with max or min do not run on bool: bool data type is not supported with ScatterND opset 18 when reduction is 'max'.",
+    seen: CPU,
+    specification:
+      "ScatterND-18 and ScatterElements-18 take every tensor type for data and updates, bool among them, whatever the reduction.",
+    cure: "The same scatter of uint8, and a Cast of its result to bool.",
+    applies: (faulty) =>
+      isOf(faulty, "failed", "wrong") && dtypeOf(faulty) === "bool" && isOrder(faulty),
+    write: boolScatter,
+    opset: 18,
+  },
+  {
+    kind: "rewrite",
+    id: "nan-max",
+    fault:
+      "ScatterND and ScatterElements with max or min lose a NaN that a later update is compared with, and keep whichever of 0 and -0 comes last: the result depends on the order of the updates.",
+    seen: CPU,
+    specification:
+      "ScatterND-18 says max and min and no more. Its reference implementation uses numpy.maximum and numpy.minimum, which give NaN where an operand is NaN. IEEE 754-2019, 9.6, says the same of maximum and minimum, and that -0 is less than +0.",
+    cure: "A scatter without NaNs beside a scatter of marks, which says where a NaN or the winning zero came; Where and IsNaN put them in.",
+    applies: (faulty) => {
+      const { inputs } = faulty.call;
+      const isFloat = dtypeOf(faulty).startsWith("float");
+      if (!isOf(faulty, "differs", "nan-or-zero", "wrong") || !isOrder(faulty) || !isFloat)
+        return false;
+      return hasOddFloats(inputs[0]) || hasOddFloats(inputs[2]);
+    },
+    write: orderedScatter,
+    opset: 18,
+  },
+  {
+    kind: "rewrite",
+    id: "lost-updates",
+    fault:
+      "ScatterND on more than one thread loses updates if several have one target: threads read and write the same element at once, so the result changes from run to run.",
+    seen: CPU,
+    specification:
+      "ScatterND-18 defines the output by a loop over the updates, in which an element becomes f(element, update). Every update counts.",
+    cure: "Expand and ScatterElements along axis 0 of data as a matrix, which this runtime carries out in the order of the updates.",
+    applies: (faulty) =>
+      isOf(faulty, "differs", "nan-or-zero") && faulty.call.node.op === "ScatterND",
+    write: (words, scatter) => plainScatter(words, { ...scatter, mayRace: true }),
+    opset: 14,
+  },
+];
+
+const REVERSIONS: readonly Reversion[] = [
+  {
+    kind: "reversion",
+    id: "newer-opset",
+    fault:
+      "A model of an opset or an IR version that is newer than the runtime does not load: Opset 27 is under development; Unsupported model IR version: 14, max supported IR version: 13.",
+    seen: CPU,
+    specification:
+      "A model names the opset that it needs, and a runtime need not know every opset. ScatterND means the same in opset 26 and in newer ones.",
+    cure: "The model converted to the newest opset that the runtime loads, where that gives the same bits.",
+  },
+];
+
+export { REPAIRS, REVERSIONS, REWRITES };
+
+/** All rows, in the order of the document. */
+export const KNOWN_FAULTS: readonly KnownFault[] = [...REWRITES, ...REPAIRS, ...REVERSIONS];

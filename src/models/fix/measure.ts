@@ -1,0 +1,137 @@
+/** Measures a cure in the user's runtime: whether faulty nodes are right, whether runs agree, and how long they take. */
+
+import { FIX } from "../../core/limits.ts";
+import { equals, type Tensor } from "../../core/tensor/tensor.ts";
+import { openSession, RuntimeFailure, type CreateSession } from "../verify/session.ts";
+
+export type Values = ReadonlyMap<string, Tensor>;
+
+/** Something that runs with feeds, such as a session. */
+export interface Runnable {
+  run(feeds: Values, names: readonly string[]): Promise<Values>;
+  release(): Promise<void>;
+}
+
+/** A node, or what stands for it, as a model of its own, with its real inputs and the exact outputs. */
+export interface NodeCheck {
+  readonly open: () => Promise<Runnable>;
+  readonly feeds: Values;
+  readonly exact: Values;
+}
+
+export interface NodeResults {
+  /** How many runs gave the exact bits. */
+  readonly right: number;
+  readonly runs: number;
+  /** The runtime's message if it failed. */
+  readonly problem: string | null;
+}
+
+/** How runs of the whole model went. */
+export interface ModelRuns {
+  readonly runs: number;
+  /** The number of different results; 1 if all runs gave the same bits. */
+  readonly results: number;
+  /** The median of a run in milliseconds; null if none succeeded. */
+  readonly time: number | null;
+  readonly problem: string | null;
+}
+
+/** What a runtime says when it fails. Other errors are thrown again. */
+async function orProblem<T>(action: () => Promise<T>): Promise<T | { readonly problem: string }> {
+  try {
+    return await action();
+  } catch (error) {
+    if (error instanceof RuntimeFailure) return { problem: error.message };
+    throw error;
+  }
+}
+
+/**
+ * Runs a node until it is wrong, or a limit is reached.
+ * @param share of the time that is there
+ */
+export async function checkNode(
+  { open, feeds, exact }: NodeCheck,
+  share: number,
+): Promise<NodeResults> {
+  const names = [...exact.keys()];
+  let [right, runs] = [0, 0];
+  const found = await orProblem(async () => {
+    const session = await open();
+    try {
+      const end = performance.now() + FIX.nodeTime * share;
+      while (runs === right && runs < FIX.runs && (runs === 0 || performance.now() < end)) {
+        // Runs must not overlap, so that each has the machine to itself.
+        // oxlint-disable-next-line no-await-in-loop
+        const outputs = await session.run(feeds, names);
+        runs++;
+        if (names.every((name) => equals(outputs.get(name) as Tensor, exact.get(name) as Tensor)))
+          right++;
+      }
+    } finally {
+      await session.release();
+    }
+    return { problem: null };
+  });
+  return { right, runs, ...found };
+}
+
+/** Runs the whole model some times. */
+export async function measureModel(
+  open: () => Promise<Runnable>,
+  feeds: Values,
+  names: readonly string[],
+): Promise<ModelRuns> {
+  const results = new Set<string>();
+  const times: number[] = [];
+  const found = await orProblem(async () => {
+    const session = await open();
+    try {
+      // The first run allocates memory, so its time is not taken.
+      results.add(digestOf(await session.run(feeds, names)));
+      const end = performance.now() + FIX.modelTime;
+      while (times.length < FIX.runs && (times.length === 0 || performance.now() < end)) {
+        const start = performance.now();
+        // oxlint-disable-next-line no-await-in-loop
+        const outputs = await session.run(feeds, names);
+        times.push(performance.now() - start);
+        results.add(digestOf(outputs));
+      }
+    } finally {
+      await session.release();
+    }
+    return { problem: null };
+  });
+  const runs = times.length + (results.size > 0 ? 1 : 0);
+  return { runs, results: results.size, time: medianOf(times), ...found };
+}
+
+function medianOf(times: readonly number[]): number | null {
+  if (times.length === 0) return null;
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)];
+}
+
+/** A text that differs where the bits of outputs differ, but for one pair in 2^64. */
+function digestOf(outputs: Values): string {
+  return [...outputs]
+    .map(([name, { dtype, shape, data }]) => `${name} ${dtype} ${shape.join()} ${hashOf(data)}`)
+    .join("\n");
+}
+
+/** FNV-1a, twice: of the bytes, and of the bytes with each replaced by its complement. */
+function hashOf(data: Tensor["data"]): string {
+  const bytes = ArrayBuffer.isView(data)
+    ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+    : new TextEncoder().encode(JSON.stringify(data));
+  let [a, b] = [0x811c9dc5, 0x01000193];
+  for (const byte of bytes) {
+    a = Math.imul(a ^ byte, 0x01000193);
+    b = Math.imul(b ^ (255 - byte), 0x01000193) + 1;
+  }
+  return `${a >>> 0} ${b >>> 0}`;
+}
+
+/** A session of a model in the user's runtime. */
+export const opener = (createSession: CreateSession, bytes: Uint8Array) => (): Promise<Runnable> =>
+  openSession(createSession, bytes);

@@ -1,0 +1,216 @@
+/**
+ * Scatters in other words of ONNX, which give the same bits in every runtime that keeps to the specification of `Where`,
+ * `Cast`, `Gather…` and `ScatterElements`. Shapes need not be known: they are read while the model runs.
+ */
+
+import { tensor } from "../../core/tensor/tensor.ts";
+import type { DType, Reduction } from "../../core/tensor/dtype.ts";
+import { constant, type Attribute } from "../model/model.ts";
+import type { Words } from "./words.ts";
+
+/** A scatter that is written anew. */
+export interface Scatter {
+  readonly form: "tuples" | "elements";
+  readonly axis: number;
+  readonly reduction: Reduction;
+  readonly dtype: DType;
+  /** Names of values; indices are int64. */
+  readonly data: string;
+  readonly indices: string;
+  readonly updates: string;
+  /** Whether ScatterND is avoided, because it may race. */
+  readonly mayRace: boolean;
+}
+
+/** Where the updates go: data seen as rows of slices, and a row for each update. */
+interface Targets {
+  readonly shape: string;
+  /** Lists of one size. */
+  readonly rows: string;
+  readonly slice: string;
+  /** A list of rows, which are not negative. */
+  readonly at: string;
+}
+
+/**
+ * The rows that a gather with the same indices takes from their numbers. So negative indices are counted from the end, and
+ * an index outside its own axis stays an error.
+ */
+function targetsOf(words: Words, { form, axis, data, indices }: Scatter): Targets {
+  const shape = words.put("Shape", [data]);
+  const isTuples = form === "tuples";
+  const length = isTuples ? words.part(words.put("Shape", [indices]), words.list(-1)) : null;
+  const lead = length === null ? shape : words.part(shape, words.list(0), length);
+  const rows = words.product(lead);
+  const slice = length === null ? words.list(1) : words.product(words.part(shape, length));
+  const [zero, one] = [words.scalar("int64", 0), words.scalar("int64", 1)];
+  const all = words.put("Range", [zero, words.put("Squeeze", [rows]), one]);
+  const numbers = words.reshape(all, lead);
+  const found = isTuples
+    ? words.put("GatherND", [numbers, indices])
+    : words.put("GatherElements", [numbers, indices], { axis });
+  return { shape, rows, slice, at: words.put("Reshape", [found, words.list(-1)]) };
+}
+
+/** A scatter with the same targets, of other data and updates. */
+type Again = (data: string, updates: string, reduction: Reduction) => string;
+
+function scatterer(words: Words, scatter: Scatter): Again {
+  const { form, axis, indices, mayRace } = scatter;
+  if (form === "elements")
+    return (data, updates, reduction) =>
+      words.put("ScatterElements", [data, indices, updates], { axis, ...wordOf(reduction) });
+  if (!mayRace)
+    return (data, updates, reduction) =>
+      words.put("ScatterND", [data, indices, updates], wordOf(reduction));
+  const { shape, rows, slice, at } = targetsOf(words, scatter);
+  const wide = words.put("Concat", [words.list(1), slice], { axis: 0 });
+  const column = words.put("Unsqueeze", [at, words.list(1)]);
+  const places = words.put("Expand", [column, wide]);
+  const flat = words.put("Concat", [rows, slice], { axis: 0 });
+  const sizes = words.put("Shape", [places]);
+  return (data, updates, reduction) => {
+    const inputs = [words.reshape(data, flat), places, words.reshape(updates, sizes)];
+    const result = words.put("ScatterElements", inputs, { axis: 0, ...wordOf(reduction) });
+    return words.reshape(result, shape);
+  };
+}
+
+const wordOf = (reduction: Reduction): Readonly<Record<string, string>> =>
+  reduction === "none" ? {} : { reduction };
+
+/** The same scatter, as ScatterElements if it may race. */
+export const plainScatter = (words: Words, scatter: Scatter): string =>
+  scatterer(words, scatter)(scatter.data, scatter.updates, scatter.reduction);
+
+/** Max and min of booleans: those of 0 and 1. */
+export function boolScatter(words: Words, scatter: Scatter): string {
+  const [data, updates] = [scatter.data, scatter.updates].map((one) => words.cast(one, "uint8"));
+  return words.cast(scatterer(words, scatter)(data, updates, scatter.reduction), "bool");
+}
+
+/** What stands in for the marks of updates: the greatest mark of a cell says what came there. */
+const [PLAIN, ZERO, NAN] = [1, 2, 3];
+
+/**
+ * Max or min of floats in which NaN is the result where any operand is NaN, and -0 is below 0. NaNs are replaced by the
+ * least value of the order before the scatter; a second scatter of marks says which cells had one, or the zero that wins.
+ */
+export function orderedScatter(words: Words, scatter: Scatter): string {
+  const { dtype, reduction } = scatter;
+  const isNarrow = dtype === "float16" || dtype === "bfloat16";
+  const wide: DType = isNarrow ? "float32" : dtype;
+  const widened = (name: string): string => (isNarrow ? words.cast(name, wide) : name);
+  const [data, updates] = [widened(scatter.data), widened(scatter.updates)];
+  const isMax = reduction === "max";
+  const [least, zero, one] = [isMax ? -Infinity : Infinity, 0, 1].map((n) => words.scalar(wide, n));
+  const int = (n: number): string => words.scalar("int32", n);
+  const isNaN = (x: string): string => words.put("IsNaN", [x]);
+  const clean = (x: string): string => words.put("Where", [isNaN(x), least, x]);
+  /** Whether it is the zero that wins: 1/0 is infinite, and has the sign of the zero. */
+  const isWinner = (x: string): string =>
+    words.put("And", [
+      words.put("Equal", [x, zero]),
+      words.put(isMax ? "Greater" : "Less", [words.put("Div", [one, x]), zero]),
+    ]);
+  const again = scatterer(words, scatter);
+  const found = again(clean(data), clean(updates), reduction);
+  const mark = words.put("Where", [
+    isNaN(updates),
+    int(NAN),
+    words.put("Where", [isWinner(updates), int(ZERO), int(PLAIN)]),
+  ]);
+  const none = words.put("ConstantOfShape", [words.put("Shape", [data])], {
+    value: tensorAttribute("int32", 0),
+  });
+  const marks = again(none, mark, "max");
+  const is = (n: number): string => words.put("Equal", [marks, int(n)]);
+  const hasNaN = words.put("Or", [is(NAN), isNaN(data)]);
+  const isZero = words.put("Equal", [found, zero]);
+  const value = words.put("Where", [
+    hasNaN,
+    words.scalar(wide, NaN),
+    words.put("Where", [isZero, zero, found]),
+  ]);
+  // A product, because Where may lose the sign of a zero.
+  const winning = words.put("Or", [is(ZERO), isWinner(data)]);
+  const signs = (isMax ? [1, -1] : [-1, 1]).map((n) => words.scalar(wide, n));
+  const sign = words.put("Where", [isZero, words.put("Where", [winning, ...signs]), one]);
+  const result = words.put("Mul", [value, words.put("Where", [hasNaN, one, sign])]);
+  const narrow = isNarrow ? words.cast(result, dtype) : result;
+  return chosen(words, words.put("Not", [is(0)]), narrow, scatter.data);
+}
+
+const tensorAttribute = (dtype: DType, value: number): Attribute => ({
+  type: "tensor",
+  value: constant("", tensor(dtype, [1], [value])),
+});
+
+/**
+ * Elements of `yes` where `mask` is true and of `no` elsewhere, with all their bits, gathered from both. Where of ONNX
+ * Runtime 1.30 makes 0 of some -0, and does not take bfloat16.
+ */
+function chosen(words: Words, mask: string, yes: string, no: string): string {
+  const front = words.list(0);
+  const layer = (name: string): string => words.put("Unsqueeze", [name, front]);
+  const both = words.put("Concat", [layer(no), layer(yes)], { axis: 0 });
+  const which = layer(words.cast(mask, "int64"));
+  return words.put("Squeeze", [words.put("GatherElements", [both, which], { axis: 0 }), front]);
+}
+
+/**
+ * Sums and products of float16 and bfloat16, each step by way of float32 and rounded: a step of two operands is exact in
+ * float32 or rounds as if it were. A loop takes the first update of each target, then the second, and so on, so that no
+ * scatter in it has two updates of one target.
+ */
+export function narrowScatter(words: Words, scatter: Scatter): string {
+  const { dtype, reduction } = scatter;
+  const { shape, rows, slice, at } = targetsOf(words, scatter);
+  const whole = words.reshape(scatter.data, words.put("Concat", [rows, slice], { axis: 0 }));
+  const count = words.put("Shape", [at]);
+  const size = words.put("Concat", [count, slice], { axis: 0 });
+  const updates = words.reshape(scatter.updates, size);
+  const [zero, one] = [words.scalar("int64", 0), words.scalar("int64", 1)];
+  const all = words.put("Range", [zero, words.put("Squeeze", [count]), one]);
+  const some = words.put("Greater", [words.put("Squeeze", [count]), zero]);
+  const far = words.put("Expand", [words.scalar("int64", Number.MAX_SAFE_INTEGER), rows]);
+  const [step, goesOn, left, sums] = ["step", "goesOn", "left", "sums"].map((name) =>
+    words.fresh(name),
+  );
+  const body = words.body(
+    [
+      [step, "int64", []],
+      [goesOn, "bool", []],
+      [left, "int64", [null]],
+      [sums, dtype, [null, null]],
+    ],
+    (inner) => {
+      const targets = inner.put("Gather", [at, left]);
+      const first = inner.put("ScatterElements", [far, targets, left], {
+        axis: 0,
+        reduction: "min",
+      });
+      const isFirst = inner.put("Equal", [inner.put("Gather", [first, targets]), left]);
+      const now = inner.put("Compress", [left, isFirst], { axis: 0 });
+      const later = inner.put("Compress", [left, inner.put("Not", [isFirst])], { axis: 0 });
+      const here = inner.put("Gather", [at, now]);
+      const [before, update] = [
+        inner.put("Gather", [sums, here]),
+        inner.put("Gather", [updates, now]),
+      ];
+      const op = reduction === "add" ? "Add" : "Mul";
+      const sum = inner.put(op, [inner.cast(before, "float32"), inner.cast(update, "float32")]);
+      const nan = inner.scalar("float32", NaN);
+      const nans = inner.put("Expand", [nan, inner.put("Shape", [sum])]);
+      const clean = chosen(inner, inner.put("IsNaN", [sum]), nans, sum);
+      const rounded = inner.cast(clean, dtype);
+      const tuples = inner.put("Unsqueeze", [here, inner.list(1)]);
+      const after = inner.put("ScatterND", [sums, tuples, rounded]);
+      const more = inner.put("Greater", [inner.put("Size", [later]), inner.scalar("int64", 0)]);
+      return [more, later, after];
+    },
+  );
+  const outputs = [words.fresh("left"), words.fresh("sums")];
+  words.putNode("Loop", ["", some, all, whole], outputs, { body });
+  return words.reshape(outputs[1], shape);
+}

@@ -1,0 +1,279 @@
+/** `fixModel` with runtimes that run models here and have a fault on demand: what is tried, measured, chosen and written. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  buildModel,
+  fixModel,
+  readModel,
+  runModel,
+  writeModel,
+  type FixOptions,
+  type FixReport,
+  type Model,
+  type Session,
+  type SessionSettings,
+} from "../src/entries/onnx.ts";
+import { isTensorError } from "../src/core/errors.ts";
+import { asTensor, equals, tensor, type Tensor } from "../src/core/tensor/tensor.ts";
+import { setLimits } from "./support/limits.ts";
+import {
+  BOOL,
+  F32,
+  i32,
+  i64,
+  scatterElements,
+  scatterND,
+  takePutAgain,
+} from "./support/node-models.ts";
+
+type Tensors = Readonly<Record<string, Tensor>>;
+
+interface Fault {
+  /** Throws where the runtime does not load a model. */
+  readonly load?: (model: Model) => void;
+  /** The model that the runtime runs in place of the given one. */
+  readonly takes?: (model: Model) => Model;
+  /** Changes the outputs of a run. */
+  readonly change?: (outputs: Record<string, Tensor>, settings: SessionSettings) => void;
+}
+
+/** A maker of sessions that run models here, but for a fault. */
+const faulty =
+  ({ load, takes = (model) => model, change }: Fault, reads = true) =>
+  async (bytes: Uint8Array, settings?: SessionSettings): Promise<Session> => {
+    const own: SessionSettings = reads ? { ...settings } : {};
+    const given = readModel(bytes);
+    load?.(given);
+    const model = takes(given);
+    return {
+      async run(feeds: Readonly<Record<string, unknown>>) {
+        const values = Object.entries(feeds).map(([name, one]) => [name, asTensor(one, {}, name)]);
+        const outputs = runModel(model, Object.fromEntries(values) as Tensors);
+        change?.(outputs, own);
+        return outputs;
+      },
+    };
+  };
+
+const LIMITS = {
+  VERIFY: { reruns: 3, rerunTime: Infinity, oneThreadRuns: 1 },
+  FIX: { runs: 4, nodeTime: Infinity, modelTime: Infinity },
+};
+
+async function fixed(
+  model: Model,
+  feeds: Tensors,
+  fault: Fault,
+  options: Partial<FixOptions> = {},
+): Promise<FixReport> {
+  const restore = setLimits(LIMITS);
+  try {
+    return await fixModel(writeModel(model), feeds, { createSession: faulty(fault), ...options });
+  } finally {
+    restore();
+  }
+}
+
+const tried = ({ cures }: FixReport): unknown[] =>
+  cures.map(({ title, isRight, nodeRuns, rightRuns, whole }) => [
+    ...[title, isRight, `${rightRuns} of ${nodeRuns}`, `${whole.results} in ${whole.runs}`],
+  ]);
+
+/** The outputs of the cured model, which is run here. */
+const curedOutputs = ({ chosen }: FixReport, feeds: Tensors): Tensors => {
+  assert.ok(chosen?.model);
+  return runModel(readModel(chosen.model), feeds);
+};
+
+const x = tensor("float32", [4], [1, 2, 3, 4]);
+const FEEDS = { x, i: i64([2], 1, 0) };
+
+/** Of the updates 10 and 20 of element 0 the first stays. */
+const firstStays = (outputs: Record<string, Tensor>): void => {
+  if ("s" in outputs) outputs["s"] = tensor("float32", [4], [10, 2, 3, 4]);
+};
+
+test("nothing is tried where nothing is wrong", async () => {
+  const report = await fixed(takePutAgain(), FEEDS, {});
+  assert.deepEqual(
+    [report.agrees, report.cures, report.chosen, report.faulty],
+    [true, [], null, []],
+  );
+  assert.deepEqual([report.plain.runs, report.plain.results], [5, 1]);
+});
+
+test("a fault that a setting cures: the setting is chosen, and each cure is counted", async () => {
+  const change: Fault["change"] = (outputs, { intraOpNumThreads }) => {
+    if (intraOpNumThreads !== 1) firstStays(outputs);
+  };
+  const report = await fixed(takePutAgain(), FEEDS, { change });
+  assert.equal(report.agrees, false);
+  assert.deepEqual(
+    report.faulty.map(({ path, op }) => [path, op]),
+    [["put", "ScatterND"]],
+  );
+  assert.deepEqual(report.chosen?.settings, { intraOpNumThreads: 1 });
+  assert.deepEqual(tried(report).slice(0, 3), [
+    ["one thread", true, "4 of 4", "1 in 5"],
+    ["one node at a time", false, "0 of 1", "1 in 5"],
+    ["no graph optimisation", false, "0 of 1", "1 in 5"],
+  ]);
+  assert.equal(report.chosen.model, null);
+});
+
+test("settings that createSession does not read are not reported as tried", async () => {
+  const change = firstStays;
+  const createSession = faulty({ change }, false);
+  const report = await fixed(takePutAgain(), FEEDS, {}, { createSession });
+  assert.deepEqual(report.ignored, ["one thread", "one node at a time", "no graph optimisation"]);
+  assert.ok(report.cures.every(({ kind }) => kind !== "setting"));
+});
+
+test("another runtime is a cure by its name, and an exact session is the last", async () => {
+  const others = { cpu: faulty({}) };
+  const report = await fixed(takePutAgain(), FEEDS, { change: firstStays }, { others });
+  assert.equal(report.chosen?.title, "cpu");
+  assert.equal(report.cures.at(-1)?.kind, "exact-session");
+  const alone = await fixed(takePutAgain(), FEEDS, { change: firstStays });
+  assert.equal(alone.chosen?.kind, "exact-session");
+});
+
+const UPDATES = {
+  data: F32(4),
+  indices: i64([3, 1], 1, 3, 1),
+  updates: tensor("float32", [3], [1, 2, 4]),
+};
+
+/** Takes words that it does not know for none. */
+const ignoresWords = ({ graph, ...model }: Model): Model => ({
+  ...model,
+  graph: {
+    ...graph,
+    nodes: graph.nodes.map((node) => {
+      const { reduction, ...attributes } = node.attributes;
+      return reduction?.value === "sum" ? { ...node, attributes } : node;
+    }),
+  },
+});
+
+test("an unknown reduction becomes the word that was meant, and settings are not tried", async () => {
+  const model = scatterND({ opset: 16, ...UPDATES, attributes: { reduction: "sum" } });
+  const report = await fixed(model, { data: x }, { takes: ignoresWords });
+  assert.deepEqual(
+    report.faulty.map(({ faults }) => faults.map(({ id }) => id)),
+    [["unknown-reduction"]],
+  );
+  assert.deepEqual(tried(report), [["1 node in other words", true, "4 of 4", "1 in 5"]]);
+  assert.deepEqual(curedOutputs(report, { data: x })["y"].toArray(), [1, 7, 3, 6]);
+});
+
+test("a mean is not a word of ONNX, so no meaning is offered", async () => {
+  const model = scatterND({ opset: 18, ...UPDATES, attributes: { reduction: "mean" } });
+  const report = await fixed(model, { data: x }, {});
+  assert.deepEqual([report.cures, report.chosen], [[], null]);
+  assert.match(report.faulty[0].uncured ?? "", /an error by its specification/);
+});
+
+test("max at opset 16 is converted to opset 18 with the rest of the model", async () => {
+  const model = scatterElements({
+    opset: 16,
+    data: F32(4),
+    indices: i64([3], 1, 3, 1),
+    updates: tensor("float32", [3], [1, 9, 7]),
+    attributes: { reduction: "max" },
+  });
+  const report = await fixed(
+    model,
+    { data: x },
+    { takes: (given) => ({ ...given, opsets: { "ai.onnx": 18 } }) },
+  );
+  assert.deepEqual(curedOutputs(report, { data: x })["y"].toArray(), [1, 7, 3, 9]);
+  assert.equal(readModel(report.chosen?.model ?? new Uint8Array()).opsets["ai.onnx"], 18);
+  assert.match(report.chosen?.notes.join() ?? "", /converted to opset 18/);
+});
+
+/** Does not load ScatterND with other indices than int64. */
+const wantsInt64 = ({ graph }: Model): void => {
+  const narrow = graph.constants.some(({ name, dtype }) => name === "indices" && dtype !== "int64");
+  const isUsed = graph.nodes.some(
+    ({ op, inputs }) => op === "ScatterND" && inputs[1] === "indices",
+  );
+  const given = graph.inputs.some(
+    ({ name, type }) => name === "indices" && type?.dtype !== "int64",
+  );
+  if (isUsed && (narrow || given))
+    throw new Error("Type 'tensor(int32)' of input parameter is invalid");
+};
+
+test("int32 indices of ScatterND are cast", async () => {
+  const model = scatterND({ ...UPDATES, indices: i32([3, 1], 1, -1, 1) });
+  const report = await fixed(model, { data: x }, { load: wantsInt64 });
+  assert.deepEqual(curedOutputs(report, { data: x })["y"].toArray(), [1, 4, 3, 2]);
+});
+
+test("max of booleans is max of uint8 where the runtime has no kernel", async () => {
+  const model = scatterND({
+    data: BOOL(4),
+    indices: i64([3, 1], 1, 3, 1),
+    updates: tensor("bool", [3], [false, true, true]),
+    attributes: { reduction: "max" },
+  });
+  const load = ({ graph }: Model): void => {
+    const makers = new Set(
+      graph.nodes.filter(({ op }) => op === "Cast").flatMap(({ outputs }) => outputs),
+    );
+    const isBool = graph.nodes.some(
+      ({ op, inputs }) => op === "ScatterND" && !makers.has(inputs[0]),
+    );
+    if (isBool) throw new Error("bool data type is not supported");
+  };
+  const data = tensor("bool", [4], [true, false, false, false]);
+  const report = await fixed(model, { data }, { load });
+  assert.equal(report.chosen?.kind, "model");
+  assert.deepEqual(curedOutputs(report, { data })["y"].toArray(), [true, true, false, true]);
+});
+
+test("a model of a newer opset is converted to one that the runtime loads", async () => {
+  const model = buildModel({
+    opsets: { "": 28 },
+    inputs: { data: F32(4) },
+    constants: { indices: i64([1, 1], 2), updates: tensor("float32", [1], [9]) },
+    nodes: [{ op: "ScatterND", inputs: ["data", "indices", "updates"], outputs: ["y"] }],
+    outputs: { y: null },
+  });
+  const load = ({ opsets }: Model): void => {
+    if (opsets["ai.onnx"] > 21) throw new Error("Opset 28 is under development");
+  };
+  const report = await fixed(model, { data: x }, { load });
+  assert.equal(report.fault?.id, "newer-opset");
+  assert.match(report.chosen?.title ?? "", /^the model at opset 19 and IR version/);
+  assert.ok(equals(curedOutputs(report, { data: x })["y"], tensor("float32", [4], [1, 2, 9, 4])));
+});
+
+test("options that are wrong are refused", async () => {
+  for (const options of [
+    null,
+    {},
+    { createSession: 1 },
+    { createSession: faulty({}), onProgress: 1 },
+    { createSession: faulty({}), others: { a: 1 } },
+  ]) {
+    // oxlint-disable-next-line no-await-in-loop
+    await assert.rejects(fixModel(writeModel(takePutAgain()), FEEDS, options as never), (error) =>
+      isTensorError(error, "attribute"),
+    );
+  }
+});
+
+test("progress tells what is being measured", async () => {
+  const said = new Set<string>();
+  const onProgress = ({ what }: { what: string }): void => void said.add(what);
+  await fixed(takePutAgain(), FEEDS, { change: firstStays }, { onProgress });
+  for (const one of [
+    "the model as it is",
+    "one thread: put alone",
+    "an exact session: the whole model",
+  ])
+    assert.ok(said.has(one), one);
+});
