@@ -5,7 +5,7 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { readModel, writeModel } from "../src/entries/onnx.ts";
+import { readModel, writeModel, type Model } from "../src/entries/onnx.ts";
 import { makeCliFolder } from "./support/cli-files.ts";
 import { gatherFarIndex } from "./support/cli-models.ts";
 import { fails, inOrder, prints, refuses, runCommand, testRows } from "./support/cli.ts";
@@ -134,6 +134,16 @@ testRows(folder, [
   ),
   refuses("verify m.onnx --runs 0 --random", '--runs takes an integer from 1 to 10000, got "0"'),
   refuses("verify m.onnx --threads 1,x --random", '--threads takes a positive integer, got "x"'),
+  refuses(
+    "run m.onnx --with onnxruntime-node --node put x=x.npy",
+    "--with runs a whole model, so it does not go with --node",
+  ),
+  refuses(
+    "run m.onnx --with onnxruntime-node x=x.npy",
+    "m.onnx needs x, i, but there is no file for i",
+  ),
+  refuses("run ScatterND --with onnxruntime-node x.npy", /ScatterND: there is no such file/),
+  fails("run m.onnx --with onnxruntime-node x=x.npy i=bad.npy", null, /indices\[1\] is 3/),
   refuses("capture m.onnx --node put -o p --threads 1,2", "capture takes one count of --threads"),
   // Of two updates of element 0 the first stays where there are 8 threads.
   fails(
@@ -268,6 +278,33 @@ test("of runs with other results three are named, and the others are counted", a
     stdout,
     /: the same inputs gave another result in run 2, run 3, run 4 and 5 other runs\n/,
   );
+});
+
+/** `put` and then `again`, whose result is an output. */
+const putAndTake = (): Model => {
+  const model = takePutAgain();
+  model.graph.outputs = [{ name: "s", type: null }, ...model.graph.outputs];
+  return model;
+};
+
+test("run --with gives exact scatters whatever the runtime makes of them", async () => {
+  fs.writeFileSync(at("s.onnx"), writeModel(putAndTake()));
+  Object.assign(globalThis, { firstWins: () => 10 });
+  const line = "run s.onnx --with onnxruntime-node x=x.npy i=good.npy";
+  const { status, stdout } = await ndscatter(line);
+  Object.assign(globalThis, { firstWins: undefined });
+  assert.equal(status, 0);
+  assert.equal(
+    stdout,
+    `s: float32[4]
+tensor([20.,  2.,  3.,  4.], dtype=float32)
+y: float32[2]
+tensor([1., 2.], dtype=float32)
+`,
+  );
+  const compared = await ndscatter(`${line} -o s=made.npy --expect y=x.npy`);
+  assert.equal(compared.status, 1);
+  assert.match(compared.stderr, /^ndscatter: y has the shape \[2\], but x\.npy has \[4\]/);
 });
 
 test("the runtime is the one that is chosen, and gets the provider", async () => {

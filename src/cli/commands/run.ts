@@ -19,11 +19,12 @@ import { collect } from "../input/operator-call.ts";
 import { checkOneInput, readTensorFiles } from "../input/read-files.ts";
 import { diagnosesOf, reasonLines } from "../text/reasons.ts";
 import { addTaskArguments, findTask, type Task, type TaskOptions } from "./task.ts";
+import { addWithOption, runtimeTask, type WithOptions } from "./with-runtime.ts";
 import { checkFormat } from "../input/tensor-format.ts";
 import { printType } from "../text/type-text.ts";
 import { checkPlace, isSameFile, writeTensorFiles } from "../input/write-files.ts";
 
-interface RunOptions extends TaskOptions, ChunkedOptions {}
+interface RunOptions extends TaskOptions, ChunkedOptions, WithOptions {}
 
 const HELP = `
 Files end in .npy (NumPy) or .pb (ONNX TensorProto). They are given as NAME=FILE,
@@ -39,6 +40,10 @@ Nothing is written before everything is known to be right. A file changes as a
 whole or not at all; a link is followed, and other hard links of the file keep
 the old contents.
 
+--with runs a whole model, of any operators, in the ONNX Runtime that is
+installed in the folder where the command runs; its scatters are carried out by
+this package, so they are exact and the same in every run.
+
 --expect compares bit for bit: 0 is not -0, and NaN only equals the same NaN.
 Where the result of one node differs, known faults that give the expected file
 are named; docs/diagnose.md lists them.
@@ -50,6 +55,7 @@ Examples:
   ndscatter run ScatterNDUpdate --domain openvino --attr reduction=sum d.npy i.npy u.npy
   ndscatter run model.onnx data=d.npy indices=i.npy updates=u.npy -o y=out.npy
   ndscatter run model.onnx d.npy i.npy u.npy --expect y=expected.npy
+  ndscatter run model.onnx --with onnxruntime-node x=x.npy -o y=y.npy
   ndscatter run net.xml data=d.npy updates=u.npy
   produce-updates | ndscatter run ScatterND d.npy i.npy -
   ndscatter run large.onnx --node /ScatterND cache.npy i.npy u.npy -o cache.npy
@@ -61,7 +67,7 @@ export function addRunCommand(program: Command, io: Io): void {
     .command("run")
     .summary("run an operator, a model or one node of a model")
     .description("Run an operator, a model made of the operators, or one node of any model.");
-  addChunkedOptions(addTaskArguments(command))
+  addChunkedOptions(addWithOption(addTaskArguments(command)))
     .option("-o, --output <[name=]file>", "where a result goes; repeatable", collect)
     .option(
       "--expect <[name=]file>",
@@ -70,11 +76,14 @@ export function addRunCommand(program: Command, io: Io): void {
     )
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
-    .action((target: string, inputs: readonly string[], options: RunOptions) =>
-      isChunked(io, inputs, options)
+    .action((target: string, inputs: readonly string[], options: RunOptions) => {
+      const { with: runtime } = options;
+      if (runtime !== undefined)
+        return runTask(io, runtimeTask(io, target, runtime, options), inputs, options);
+      return isChunked(io, inputs, options)
         ? runChunked(io, target, inputs, options)
-        : runTask(io, findTask(io, target, options), inputs, options),
-    );
+        : runTask(io, findTask(io, target, options), inputs, options);
+    });
 }
 
 async function runTask(
@@ -94,7 +103,7 @@ async function runTask(
 
   const tensors = readTensorFiles(io, sources);
   const expected = readTensorFiles(io, expectations);
-  const results = task.execute(tensors);
+  const results = await task.execute(tensors);
   checkInPlace(io, targets, results, sources, tensors);
   await writeTensorFiles(
     io,

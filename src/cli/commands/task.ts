@@ -21,6 +21,9 @@ import { escapeControls, printName } from "../text/layout.ts";
 import { addCallOptions, isOperator, parseCall, type CallOptions } from "../input/operator-call.ts";
 import { readModelFile } from "../input/read-files.ts";
 
+/** Tensors by the names of the outputs. */
+export type Results = ReadonlyMap<string, Tensor>;
+
 export interface Task {
   /** Its name in messages. */
   readonly title: string;
@@ -34,7 +37,7 @@ export interface Task {
   readonly file?: string;
   /** Whether its only output is that of the node that {@link call} gives. */
   readonly isOneNode: boolean;
-  execute(inputs: ReadonlyMap<string, Tensor>): ReadonlyMap<string, Tensor>;
+  execute(inputs: ReadonlyMap<string, Tensor>): Results | Promise<Results>;
   /**
    * Checks that the task can be executed, before any input is asked for.
    * @throws Failure which names the operators that this package does not run

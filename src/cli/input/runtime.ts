@@ -23,7 +23,7 @@ import type { FeedOptions } from "./feeds.ts";
 import { externalReader, folderOf } from "./read-files.ts";
 import { withOwnData } from "./own-data.ts";
 
-const PACKAGES = ["onnxruntime-node", "onnxruntime-web"];
+export const PACKAGES = ["onnxruntime-node", "onnxruntime-web"];
 
 /** As much of the runtime as is used. */
 interface Runtime {

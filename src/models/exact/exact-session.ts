@@ -27,7 +27,11 @@ import { Frame, Value } from "./values.ts";
 
 /** What a session of the user's runtime takes and makes: the tensors of onnxruntime. */
 export type SessionValue<S extends RuntimeSession> =
-  Awaited<ReturnType<S["run"]>> extends Readonly<Record<string, infer V>> ? V : RuntimeTensor;
+  Awaited<ReturnType<S["run"]>> extends Readonly<Record<string, infer V>>
+    ? unknown extends V
+      ? RuntimeTensor
+      : V
+    : RuntimeTensor;
 
 export interface ExactSessionOptions<S extends RuntimeSession> {
   /**

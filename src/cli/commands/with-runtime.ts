@@ -1,0 +1,86 @@
+/** The target of `run --with`: a model in the user's ONNX Runtime, with its scatters carried out by this package. */
+
+import { Option, type Command } from "commander";
+import { tensor, type DType, type Tensor } from "../../entries/index.ts";
+import { createExactSession, readModel } from "../../entries/onnx.ts";
+import { printFile, withPath, wrongUsage } from "../failure.ts";
+import { readBytes } from "../input/read-files.ts";
+import { inModel, makeSessions, PACKAGES } from "../input/runtime.ts";
+import type { Io } from "../io.ts";
+import { ProgressLine } from "../text/progress.ts";
+import type { Task, TaskOptions } from "./task.ts";
+
+export interface WithOptions {
+  /** The package of the runtime. */
+  readonly with?: string;
+}
+
+export const addWithOption = (command: Command): Command =>
+  command.addOption(
+    new Option(
+      "--with <package>",
+      "run the model in your ONNX Runtime, with its scatters carried out exactly",
+    ).choices(PACKAGES),
+  );
+
+/**
+ * @param runtime the package that the user has named
+ * @throws Failure for options of other targets
+ */
+export function runtimeTask(io: Io, file: string, runtime: string, options: TaskOptions): Task {
+  const odd = (["node", "domain", "opset", "attr"] as const).find(
+    (name) => options[name] !== undefined,
+  );
+  if (odd !== undefined)
+    throw wrongUsage(`--with runs a whole model, so it does not go with --${odd}`);
+  const bytes = readBytes(io, file);
+  const { graph } = withPath(file, () => readModel(bytes));
+  return {
+    title: printFile(file),
+    file,
+    inputs: graph.inputs.map(({ name }) => name),
+    optional: new Set(graph.constants.map(({ name }) => name)),
+    outputs: graph.outputs.map(({ name }) => name),
+    isOneNode: false,
+    execute: (inputs) => runExactly(io, file, { bytes, runtime, inputs }),
+    checkSupported: () => {},
+    checkOneNode: () => {},
+    call: () => {
+      throw wrongUsage("--with runs a whole model, which is not one call");
+    },
+  };
+}
+
+interface ExactRun {
+  readonly bytes: Uint8Array;
+  readonly runtime: string;
+  readonly inputs: ReadonlyMap<string, Tensor>;
+}
+
+async function runExactly(
+  io: Io,
+  file: string,
+  { bytes, runtime, inputs }: ExactRun,
+): Promise<ReadonlyMap<string, Tensor>> {
+  const line = new ProgressLine(io.stderr);
+  const starting = (): void => line.showNow(`${printFile(file)}: running in ${runtime}`);
+  const { own } = await makeSessions(io, file, { runtime }, starting);
+  try {
+    return await inModel(file, async () => {
+      const session = await createExactSession(bytes, own);
+      try {
+        const outputs = await session.run(Object.fromEntries(inputs));
+        return new Map(
+          Object.entries(outputs).map(([name, { type, dims, data }]) => [
+            name,
+            tensor(type as DType, dims, data as never),
+          ]),
+        );
+      } finally {
+        await session.release();
+      }
+    });
+  } finally {
+    line.clear();
+  }
+}
