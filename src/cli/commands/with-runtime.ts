@@ -4,6 +4,7 @@ import { Option, type Command } from "commander";
 import { tensor, type DType, type Tensor } from "../../entries/index.ts";
 import { createExactSession, readModel } from "../../entries/onnx.ts";
 import { printFile, withPath, wrongUsage } from "../failure.ts";
+import { isOperator } from "../input/operator-call.ts";
 import { readBytes } from "../input/read-files.ts";
 import { inModel, makeSessions, PACKAGES } from "../input/runtime.ts";
 import type { Io } from "../io.ts";
@@ -28,6 +29,10 @@ export const addWithOption = (command: Command): Command =>
  * @throws Failure for options of other targets
  */
 export function runtimeTask(io: Io, file: string, runtime: string, options: TaskOptions): Task {
+  if (isOperator(file)) {
+    const advice = `a file of that name is ./${file}`;
+    throw wrongUsage(`--with goes with a model, but ${file} is an operator; ${advice}`);
+  }
   const odd = (["node", "domain", "opset", "attr"] as const).find(
     (name) => options[name] !== undefined,
   );
