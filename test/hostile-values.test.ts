@@ -117,6 +117,7 @@ const FILE_ARGUMENTS: typeof ARGUMENTS = {
   buildModel: () => [spec()],
   constant: () => ["name", f32(2)],
   inferTypes: () => [model()],
+  indexedSizes: () => [model(), {}],
   neededFor: () => [model(), ["y"]],
   splitModel: () => [model(), ["y"], {}],
   createExactSession: () => [file(), { createSession }],
@@ -270,7 +271,7 @@ const inGraphs = (name: string): Place[] => [
 const TAKE_MODELS = [
   ...["writeModel", "externalFiles", "inspectModel", "unsupportedOperators", "convertModel"],
   ...["extractNode", "runModel", "runNode", "nodeCall", "writeIR"],
-  ...["inferTypes", "neededFor", "splitModel", "createExactSession"],
+  ...["inferTypes", "indexedSizes", "neededFor", "splitModel", "createExactSession"],
 ];
 
 const FILE_PLACES: readonly Place[] = [

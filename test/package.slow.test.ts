@@ -45,7 +45,8 @@ const EXPORTS = {
   "entries/npy.js": ["readNpy", "writeNpy"],
   "entries/onnx.js": [
     "FINDINGS", "NodeIndex", "VERDICTS", "buildModel", "captureCalls", "constant", "convertModel",
-    "createExactSession", "externalFiles", "extractNode", "fixModel", "inferTypes", "inspectModel", "listNodes", "neededFor", "nodeCall",
+    "createExactSession", "externalFiles", "extractNode", "fixModel", "indexedSizes", "inferTypes", "inspectModel",
+    "listNodes", "neededFor", "nodeCall",
     "readModel", "readOutline", "readTensor", "runModel", "runNode", "splitModel", "unsupportedOperators", "verifyModel", "writeModel", "writeTensor",
   ],
   "entries/openvino.js": ["FINDINGS", "convertModel", "inspectModel", "readIR", "runModel", "writeIR"],

@@ -28,6 +28,7 @@ export {
   type SessionValue,
 } from "../models/exact/exact-session.ts";
 export type { RuntimeSession } from "../models/exact/open.ts";
+export { indexedSizes } from "../models/inspect/indexed-sizes.ts";
 export { extractNode } from "../models/model/extract-node.ts";
 export { fixModel, type FixOptions } from "../models/fix/fix.ts";
 export type { ModelRuns } from "../models/fix/measure.ts";
