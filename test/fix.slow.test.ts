@@ -37,6 +37,7 @@ import {
   runSession,
   WITHOUT_RUNTIME,
 } from "./support/onnxruntime.ts";
+import { repeatsFile } from "./support/place-models.ts";
 import { graphNetwork, manyIntoFew } from "./support/racing-models.ts";
 import { randomFrom } from "./support/random.ts";
 
@@ -155,6 +156,37 @@ test("a node in a body is cured in its body", { skip }, async () => {
   const again = await fixModel(cured, feeds, { createSession });
   assert.equal(again.agrees, true);
 });
+
+test(
+  "a node in a function is cured in its function, unless its caller decides",
+  { skip },
+  async () => {
+    const model = readModel(repeatsFile());
+    const [put] = model.functions?.[0].graph.nodes ?? [];
+    const { reduction: reference } = put.attributes;
+    const feeds = {
+      x: tensor("float32", [3], [1, 2, 3]),
+      u: tensor("float32", [2], [NaN, 5]),
+      c: tensor("bool", [], true),
+    };
+    put.attributes = { reduction: { type: "string", value: "max" } };
+    const bytes = writeModel(model);
+    const report = await fixModel(bytes, feeds, { createSession });
+    assert.deepEqual(
+      report.faulty.map(({ path: at, uncured }) => [at, uncured]),
+      [["function d.Put / put", null]],
+    );
+    assert.equal(report.chosen?.kind, "model");
+    const again = await fixModel(report.chosen.model ?? bytes, feeds, { createSession });
+    assert.equal(again.agrees, true);
+    put.attributes = { reduction: reference };
+    const call = model.graph.nodes[1];
+    call.attributes = { how: { type: "string", value: "max" } };
+    const other = await fixModel(writeModel(model), feeds, { createSession });
+    assert.match(other.faulty[0].uncured ?? "", /the caller of its function decides/);
+    assert.equal(other.chosen?.kind, "exact-session");
+  },
+);
 
 const KINDS: readonly (readonly [
   write: (words: Words, scatter: Scatter) => string,

@@ -34,14 +34,15 @@ export function curedModel(
   try {
     // A faulty node may be an error by its version, so something else stands in for it while the others are converted.
     const standIns = new Map(placed.map(({ node }) => [node, () => [standIn(node)]]));
-    const plain = rewrittenModel(given, standIns);
+    const plain = rewrittenModel(withDomain(given), standIns);
     const { model, notes } = convertModel(plain, { opset });
     const converted = new NodeIndex(model);
     const writers = placed.map(
       ({ node, path, cure }) => [converted.find(path).node, writer(node, cure)] as const,
     );
     const note = `the model is converted to opset ${opset}`;
-    return { model: rewrittenModel(model, new Map(writers)), notes: [note, ...notes] };
+    const written = rewrittenModel(model, new Map(writers));
+    return { model: withoutDomain(written), notes: [note, ...notes] };
   } catch (error) {
     if (!isTensorError(error)) throw error;
     return { refused: sentenceOf(error) };
@@ -55,15 +56,28 @@ const writer =
   (names) =>
     cure.write(node, new Words(names, node.outputs[0] || node.name || node.op));
 
-/** A node of the same name and output that every opset has. */
-const standIn = (node: ModelNode): ModelNode => ({
-  name: node.name,
-  op: "Identity",
-  domain: "ai.onnx",
-  inputs: [node.inputs[0]],
-  outputs: [...node.outputs],
-  attributes: {},
-});
+const STAND_INS = "ndscatter.stand-in";
+
+/** A node of the same name, inputs and outputs that a conversion leaves alone, and of whose outputs nothing is known. */
+const standIn = (node: ModelNode): ModelNode => {
+  const { name, inputs, outputs } = node;
+  return { name, inputs, outputs, op: "Any", domain: STAND_INS, attributes: {} };
+};
+
+const withDomain = (model: Model): Model =>
+  withOpsets(model, (all) => ({ ...all, [STAND_INS]: 1 }));
+
+const withoutDomain = (model: Model): Model =>
+  withOpsets(model, (all) =>
+    Object.fromEntries(Object.entries(all).filter(([domain]) => domain !== STAND_INS)),
+  );
+
+type Opsets = Model["opsets"];
+
+function withOpsets(model: Model, change: (opsets: Opsets) => Opsets): Model {
+  const functions = model.functions?.map((one) => ({ ...one, opsets: change(one.opsets) }));
+  return { ...model, opsets: change(model.opsets), ...(functions && { functions }) };
+}
 
 function rewrittenModel(model: Model, writers: ReadonlyMap<ModelNode, Writer>): Model {
   const { functions } = model;

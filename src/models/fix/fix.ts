@@ -156,7 +156,8 @@ async function triedCures(
   }
   const model = await modelCure(bench, base);
   if (model !== null) cures.push(model);
-  if (base === null && bench.candidates.every(isRightAsCall)) cures.push(await exactCure(bench));
+  const isReplaceable = bench.candidates.length > 0 && bench.candidates.every(isRightAsCall);
+  if (base === null && isReplaceable) cures.push(await exactCure(bench));
   return { cures, ignored };
 }
 
