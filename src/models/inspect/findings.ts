@@ -5,7 +5,7 @@ import { isTensorError, sentenceOf, type ErrorCode, type ErrorFields } from "../
 /**
  * How bad a finding is. `wrong`: a rule of the specification is broken for certain, so that the node fails or means
  * something else. `risky`: it is allowed, but runtimes differ in it, or it is wrong by declared types alone. `note`:
- * something was not looked at.
+ * something was not looked at, or cannot be seen in the file.
  */
 export type Severity = "wrong" | "risky" | "note";
 
@@ -50,6 +50,9 @@ export const FINDINGS = {
   "operator-deprecated": risky("the operator was replaced by another one"),
   "version-not-known": note("the operator's version at that opset is not known here"),
   "indices-not-checked": note("constant indices are out of reach, or too many to be looked at"),
+  "may-race": note(
+    "a reduction meets indices that are not constant: if they repeat, a runtime may race on more than one thread",
+  ),
   "graph-too-deep": note("a graph lies too deep in others to be looked at"),
 } as const satisfies Record<string, FindingRule>;
 

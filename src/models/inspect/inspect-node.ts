@@ -56,16 +56,26 @@ export function inspectNode(node: ModelNode, opset: number | null, scope: Scope)
     return { version: null, findings: [findingOf(id, error)] };
   }
   const { operator, version } = found;
-  return {
-    version,
-    findings: [
-      ...deprecation(version, opset),
-      ...inspectAttributes(node, version, operator.versions),
-      ...countFindings(node, version),
-      ...inputFindings(node, operator, version, scope),
-      ...contradictionOf(node, scope),
-    ],
-  };
+  const findings = [
+    ...deprecation(version, opset),
+    ...inspectAttributes(node, version, operator.versions),
+    ...countFindings(node, version),
+    ...inputFindings(node, operator, version, scope),
+    ...contradictionOf(node, scope),
+  ];
+  return { version, findings: findings.length > 0 ? findings : raceOf(node, scope) };
+}
+
+/** ONNX Runtime splits the updates of a ScatterND among threads, and those of no other operator. */
+function raceOf({ domain, op, inputs, attributes }: ModelNode, scope: Scope): Finding[] {
+  const { reduction } = attributes;
+  const isReduced = reduction?.type === "string" && reduction.value !== "none";
+  const [, indices = ""] = inputs;
+  if (domain !== "ai.onnx" || op !== "ScatterND" || !isReduced) return [];
+  if (scope.constantOf(indices) !== null) return [];
+  const sentence =
+    "may race on more than one thread, if indices repeat: ndscatter verify finds that out";
+  return [finding("may-race", sentence, { input: "indices" })];
 }
 
 /** What is found of the inputs, as far as there are as many as the version takes. */
