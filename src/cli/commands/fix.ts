@@ -1,7 +1,13 @@
 /** `ndscatter fix`: finds a cure for scatters and gathers that are wrong in the user's runtime, and measures it there. */
 
 import type { Command } from "commander";
-import { fixModel, readModel, type Cure, type FixReport } from "../../entries/onnx.ts";
+import {
+  fixModel,
+  readModel,
+  type CreateSession,
+  type Cure,
+  type FixReport,
+} from "../../entries/onnx.ts";
 import { printFile, withPath, WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { checkExternal } from "./convert.ts";
@@ -24,7 +30,8 @@ The model is verified in the ONNX Runtime that is installed in the folder where
 the command runs, as verify does. If a scatter or gather is wrong there, or gives
 another result in another run, cures are tried from cheap to dear:
 
-  settings       one thread, one node at a time, no graph optimisation
+  settings       one thread, one node at a time, no graph optimisation; the CPU
+                 where --provider names another execution provider
   another model  the faulty nodes in words that the runtime carries out rightly,
                  as an ordinary ONNX file (docs/known-faults.md lists the faults)
   exact session  the faulty nodes carried out by this package
@@ -70,7 +77,8 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
       }
       const feeds = feedsOf(io, file, model, options);
       const report = await withProgress(io, file, async (starting, onProgress) => {
-        const { own, others } = await makeSessions(io, file, options, starting);
+        const { own, others: more } = await makeSessions(io, file, options, starting);
+        const others = { ...more, ...(await onCpu(io, file, options, starting)) };
         const how = { iteration, call, others, onProgress, ...(node !== undefined && { node }) };
         return inModel(file, () => fixModel(bytes, feeds, { ...own, ...how }));
       });
@@ -81,6 +89,19 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
       await io.stdout.write(`${text}\n`);
       if (!report.agrees && report.chosen === null) fail(WRONG_DATA);
     });
+}
+
+/** The CPU's kernels, where the user has chosen another execution provider. */
+async function onCpu(
+  io: Io,
+  file: string,
+  options: FixCommand,
+  starting: () => void,
+): Promise<Readonly<Record<string, CreateSession>>> {
+  const { provider = "cpu" } = options;
+  if (provider === "cpu" || provider === "wasm") return {};
+  const { own } = await makeSessions(io, file, { ...options, provider: "cpu" }, starting);
+  return { "the execution provider cpu": own.createSession };
 }
 
 /** Writes the cured model, and returns where; null for a cure without a model. */

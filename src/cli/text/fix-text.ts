@@ -47,10 +47,12 @@ function nothingWrong({ verified, plain }: FixReport): string {
   return `nothing is wrong: ${tried.join(", ")}`;
 }
 
-function faultyLines({ path, op, sentence, faults, uncured }: FaultyNodeReport): string[] {
+function faultyLines(node: FaultyNodeReport): string[] {
+  const { path, op, isReproducible, sentence, faults, uncured } = node;
+  const runs = isReproducible ? "" : "; not reproducible";
   const ids = faults.map(({ id }) => id).join(", ") || "not a known fault";
   return [
-    `  ${ids}: ${op} ${path}: ${cut(sentence, LONGEST)}`,
+    `  ${ids}: ${op} ${path}: ${cut(sentence, LONGEST)}${runs}`,
     ...(uncured === null ? [] : [`    it is not written in other words: ${uncured}`]),
   ];
 }

@@ -275,9 +275,9 @@ function cheapestOf(cures: readonly Cure[]): Cure | null {
 }
 
 function reportOf({ verified, cure, intention, uncured }: Candidate): FaultyNodeReport {
-  const { path, op, sentence } = verified;
+  const { path, op, verdict, isReproducible, sentence } = verified;
   const rows = cure?.faults ?? intention?.repairs ?? [];
-  return { path, op, sentence, faults: rows.map(idOf), uncured };
+  return { path, op, verdict, isReproducible, sentence, faults: rows.map(idOf), uncured };
 }
 
 const idOf = ({ id, fault, cure }: KnownFault): KnownFaultId => ({ id, fault, cure });

@@ -161,6 +161,8 @@ const REPAIRS: readonly Repair[] = [
       "ScatterND and GatherND: “indices: tensor(int64)”. The other operators: “Tind: tensor(int32), tensor(int64)”.",
     cure: "A Cast of the indices to int64.",
     applies: ({ node, inputs }) => {
+      // The second input of TensorScatter is its update.
+      if (node.op === "TensorScatter") return false;
       const dtype = inputs[1]?.dtype;
       const isInteger = /^u?int\d+$/u.test(dtype ?? "");
       return isInteger && dtype !== "int64" && (BY_TUPLES.has(node.op) || dtype !== "int32");

@@ -1,5 +1,6 @@
 /** What `fixModel` reports. */
 
+import type { Verdict } from "../verify/verdicts.ts";
 import type { VerifyReport } from "../verify/verify.ts";
 import type { ModelRuns } from "./measure.ts";
 import type { SessionSettings } from "../verify/session.ts";
@@ -8,6 +9,9 @@ import type { SessionSettings } from "../verify/session.ts";
 export interface FaultyNodeReport {
   readonly path: string;
   readonly op: string;
+  readonly verdict: Verdict;
+  /** False if another run gave another result for the same inputs. */
+  readonly isReproducible: boolean;
   /** What is wrong, in a sentence. */
   readonly sentence: string;
   /** The rows of docs/known-faults.md that describe it; empty for a fault that is not known. */
