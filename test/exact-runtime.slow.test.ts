@@ -176,7 +176,7 @@ const SUMS = onnxModel(18, {
 });
 
 test("the code of docs/exact.md prints what it says", { skip }, async () => {
-  const [use, parts] = blocksOf(read("docs/exact.md"), "ts");
+  const [use, , parts] = blocksOf(read("docs/exact.md"), "ts");
   const before = `const bytes = Uint8Array.of(${writeModel(SUMS).join()});`;
   const modules = JSON.stringify(
     path.join(ROOT, "test/onnxruntime/node_modules/onnxruntime-node/dist/index.js"),

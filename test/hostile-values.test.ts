@@ -305,7 +305,7 @@ const RUNTIME_PLACES: readonly Place[] = ["captureCalls", "verifyModel", "fixMod
 );
 
 const EXACT_PLACES: readonly Place[] = [
-  ...inParts("createExactSession", 1, ["createSession", "nodes", "external"]),
+  ...inParts("createExactSession", 1, ["createSession", "nodes", "external", "gpu"]),
   ...inParts("splitModel", 2, ["types"]),
   [
     "the feeds of an exact session",

@@ -1,6 +1,6 @@
 /**
- * The example of `examples/webgpu` in Chromium, as a visitor sees it: `npm run test:webgpu-pages`, with `dist/` built and
- * the packages of `bench/` installed. It is no part of `npm test`, because the adapter of a machine
+ * The examples on WebGPU in Chromium, as a visitor sees them: `npm run test:webgpu-pages`, with `dist/` built and the
+ * packages of `bench/` installed. They are no part of `npm test`, because the adapter of a machine
  * without a GPU is slow.
  */
 
@@ -29,8 +29,15 @@ async function addressOf(server: ChildProcessWithoutNullStreams): Promise<string
   return address;
 }
 
-test("the example decodes on the GPU with the bits of the JavaScript engine", async () => {
-  const server = spawn(process.execPath, [path.join(ROOT, "examples/webgpu/serve.js")]);
+/** What a page says when it has ended, and the cells of its table. */
+interface Visit {
+  readonly verdict: string | null;
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** Visits an example, which must end well and report no error to the console. */
+async function visit(example: string): Promise<Visit> {
+  const server = spawn(process.execPath, [path.join(ROOT, "examples", example, "serve.js")]);
   const browser = await chromium.launch({
     executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
     args: ["--headless", "--no-sandbox", "--enable-unsafe-webgpu"],
@@ -45,20 +52,42 @@ test("the example decodes on the GPU with the bits of the JavaScript engine", as
     await page.goto(await addressOf(server));
     const verdict = page.locator("#verdict[data-state]");
     await verdict.waitFor({ timeout: PATIENCE });
-    assert.equal(
-      await verdict.textContent(),
-      "In all 8 steps cache and sums have the bits of the JavaScript engine. " +
-        "The last token from a cache made on the host is the same.",
-    );
-    assert.equal(await verdict.getAttribute("data-state"), "done");
-    const steps = await page.locator("#steps tr").allInnerTexts();
-    assert.equal(steps.length, 8);
-    for (const step of steps) assert.match(step, /the same$/);
-    // A decoder that stood still would pass all of the above.
-    assert.equal(new Set(steps.map((step) => step.split("\t")[1])).size, 8, steps.join("\n"));
+    const rows = await page.locator("tbody tr").allInnerTexts();
+    const visited = {
+      verdict: await verdict.textContent(),
+      rows: rows.map((row) => row.split("\t")),
+    };
+    assert.equal(await verdict.getAttribute("data-state"), "done", visited.verdict ?? "");
     assert.deepEqual(wrongs, []);
+    return visited;
   } finally {
     await browser.close();
     server.kill();
   }
+}
+
+test("the example decodes on the GPU with the bits of the JavaScript engine", async () => {
+  const { verdict, rows } = await visit("webgpu");
+  assert.equal(
+    verdict,
+    "In all 8 steps cache and sums have the bits of the JavaScript engine. " +
+      "The last token from a cache made on the host is the same.",
+  );
+  assert.equal(rows.length, 8);
+  for (const row of rows) assert.equal(row.at(-1), "the same");
+  // A decoder that stood still would pass all of the above.
+  assert.equal(new Set(rows.map(([, token]) => token)).size, 8, rows.join("\n"));
+});
+
+test("an exact session on the GPU is right in every run", async (t) => {
+  const { verdict, rows } = await visit("webgpu-exact");
+  assert.equal(
+    verdict,
+    "In all 10 runs the sums of the exact session have the bits of the JavaScript engine.",
+  );
+  assert.equal(rows.length, 10);
+  const results = new Set(rows.map(([, , exact]) => exact));
+  assert.equal(results.size, 1, rows.join("\n"));
+  assert.match([...results][0], /^all sums are right, gpu-buffer, first score 2\.147/);
+  t.diagnostic(`onnxruntime-web alone: ${rows.map(([, alone]) => alone).join("; ")}`);
 });

@@ -27,6 +27,8 @@ export interface StepsRun {
   valueOf(plan: GraphPlan, frame: Frame, name: string): Value;
   /** What is known of the type of a value. */
   typeOf(plan: GraphPlan, name: string): TensorType | null;
+  /** Reads those that are on a GPU, so that they can be used here. */
+  toHost(values: readonly (Value | null)[]): Promise<void>;
 }
 
 /** A node with bodies while it runs. */
@@ -55,9 +57,10 @@ export async function runBodies(
 }
 
 /** The outputs of a node. Each is held once for the caller. */
-function outputsOf(own: BodyRun, bodies: readonly GraphPlan[]): Promise<readonly Value[]> {
+async function outputsOf(own: BodyRun, bodies: readonly GraphPlan[]): Promise<readonly Value[]> {
   const [body, other] = bodies;
   if (other !== undefined) {
+    await own.model.toHost(own.inputs);
     const isTaken = scalarOf(required(own, 0), "the condition") !== 0;
     return runGraph(own, isTaken ? body : other, new Frame(own.frame));
   }
@@ -90,6 +93,7 @@ function runFunction(own: BodyRun, body: GraphPlan): Promise<readonly Value[]> {
 async function runLoop(own: BodyRun, body: GraphPlan): Promise<readonly Value[]> {
   const [number, going, ...states] = body.graph.inputs;
   const [most, condition] = own.inputs;
+  await own.model.toHost([most, condition]);
   if (going === undefined) throw malformed(`the body of ${nodeTitle(own.node)} must have 2 inputs`);
   const limit = most === null ? Infinity : scalarOf(most, "the number of iterations");
   let isGoing = condition === null || scalarOf(condition, "the condition") !== 0;
@@ -103,6 +107,8 @@ async function runLoop(own: BodyRun, body: GraphPlan): Promise<readonly Value[]>
     ];
     // oxlint-disable-next-line no-await-in-loop
     const [next] = await iterations.run(given);
+    // oxlint-disable-next-line no-await-in-loop
+    await own.model.toHost([next]);
     isGoing = scalarOf(next, "the condition") !== 0;
     next.release();
   }
@@ -111,6 +117,7 @@ async function runLoop(own: BodyRun, body: GraphPlan): Promise<readonly Value[]>
 
 async function runScan(own: BodyRun, body: GraphPlan): Promise<readonly Value[]> {
   const { node, inputs } = own;
+  await own.model.toHost(inputs);
   const scanned = scannedInputs(
     node,
     inputs.map((value, at) => value?.tensor(node.inputs[at])),
@@ -180,7 +187,8 @@ class Iterations {
   }
 
   /** The outputs of the node, each held once for the caller. */
-  outputs(stackingOf: (nth: number) => Stacking): readonly Value[] {
+  async outputs(stackingOf: (nth: number) => Stacking): Promise<readonly Value[]> {
+    await this.#own.model.toHost(this.#collected.flat());
     const first = this.#before + this.#states.length;
     const infos = this.#body.graph.outputs.slice(first);
     const stacked = this.#collected.map((values, nth) => {

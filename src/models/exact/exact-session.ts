@@ -18,6 +18,7 @@ import type { ReadExternal } from "../onnx/external.ts";
 import { readModel } from "../onnx/read-model.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import { createSessionFrom, sessionTensor } from "../verify/session.ts";
+import { createGpuFrom, engineFrom, type CreateGpu, type ExactGpu } from "./gpu.ts";
 import { OpenParts, type RuntimeSession } from "./open.ts";
 import { planGraph } from "./plan.ts";
 import type { GraphPlan } from "./steps.ts";
@@ -46,6 +47,11 @@ export interface ExactSessionOptions<S extends RuntimeSession> {
   readonly nodes?: "scatters" | "all" | readonly string[];
   /** Reads what replaced nodes have in other files, as `readModel` takes it. */
   readonly external?: ReadExternal;
+  /**
+   * Makes an engine of `ndscatter/webgpu` on the device of onnxruntime-web, once the sessions are there. The engine carries
+   * out the replaced nodes of which an input is on the GPU, and is disposed of with the exact session.
+   */
+  readonly gpu?: CreateGpu;
 }
 
 /** A model in the user's runtime with nodes that this package carries out. It is used like the session it stands for. */
@@ -96,6 +102,7 @@ export async function createExactSession<S extends RuntimeSession>(
 ): Promise<ExactSession<SessionValue<S>>> {
   const own = objectOf("the options of createExactSession", options, {});
   const createSession = createSessionFrom(own) as (part: Uint8Array) => Promise<RuntimeSession>;
+  const createGpu = createGpuFrom(own["gpu"]);
   const { nodes = "scatters", external } = own;
   const read = isBytes(model)
     ? readModel(model, external === undefined ? {} : { external: external as ReadExternal })
@@ -113,7 +120,13 @@ export async function createExactSession<S extends RuntimeSession>(
   const plan = planGraph(planned, known.graph, known.opsets);
   const parts = new OpenParts(planned, createSession);
   await parts.openAll(plan);
-  return new CutSession(known.graph, plan, parts, paths) as ExactSession<SessionValue<S>>;
+  try {
+    const gpu = createGpu === null ? null : engineFrom(await createGpu());
+    return new CutSession(known.graph, plan, parts, paths, gpu) as ExactSession<SessionValue<S>>;
+  } catch (error) {
+    await parts.release();
+    throw error;
+  }
 }
 
 /** The names of the inputs that must be given, and of all inputs. */
@@ -180,8 +193,17 @@ class CutSession implements ExactSession<unknown> {
   /** The run before, if it has not ended: a runtime may refuse runs that overlap. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(graph: Graph, plan: GraphPlan, parts: OpenParts, replaced: readonly string[]) {
+  readonly #gpu: ExactGpu | null;
+
+  constructor(
+    graph: Graph,
+    plan: GraphPlan,
+    parts: OpenParts,
+    replaced: readonly string[],
+    gpu: ExactGpu | null,
+  ) {
     this.#plan = plan;
+    this.#gpu = gpu;
     this.#parts = parts;
     this.#maker = new TensorMaker(parts.createSession);
     this.replaced = replaced;
@@ -210,11 +232,20 @@ class CutSession implements ExactSession<unknown> {
   ): Promise<Readonly<Record<string, unknown>>> {
     const frame = this.#frameOf(feeds);
     this.#parts = await this.#parts.withGiven(this.#plan, Object.keys(feeds));
-    const run = new ModelRun(this.#parts, options, (value) => this.#maker.learn(value));
-    await run.steps(this.#plan, frame);
+    const learn = (value: unknown): void => this.#maker.learn(value);
+    const run = new ModelRun(this.#parts, options, learn, this.#gpu);
+    try {
+      await run.steps(this.#plan, frame);
+      await run.end();
+    } catch (error) {
+      await run.abandon(frame);
+      throw error;
+    }
     const outputs: [string, unknown][] = [];
     for (const name of this.outputNames) {
       const value = run.valueOf(this.#plan, frame, name);
+      // oxlint-disable-next-line no-await-in-loop
+      if (!value.isOwn) await run.toHost([value]);
       // A session makes the tensor from which the class of the others is known, if no other did.
       // oxlint-disable-next-line no-await-in-loop
       outputs.push([name, await this.#maker.tensorOf(value, name)]);
@@ -241,6 +272,8 @@ class CutSession implements ExactSession<unknown> {
 
   async release(): Promise<void> {
     await this.#last;
+    // The device ends with the runtime's last session.
+    this.#gpu?.dispose();
     await this.#parts.release();
   }
 }

@@ -5,6 +5,7 @@ import { malformed } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { quote } from "../model/graph.ts";
 import { namingNode } from "../model/run-model.ts";
+import { callOnEngine, type ExactGpu } from "./gpu.ts";
 import { runBodies, type StepsRun } from "./bodies.ts";
 import { runGlue } from "./glue.ts";
 import type { OpenParts } from "./open.ts";
@@ -19,10 +20,38 @@ export class ModelRun implements StepsRun {
   /** Told of each tensor that a session makes. */
   readonly #onTensor: (value: unknown) => void;
 
-  constructor(parts: OpenParts, options: unknown, onTensor: (value: unknown) => void) {
+  readonly #gpu: ExactGpu | null;
+  /** Whether the engine on the GPU has something to do for this run. */
+  #isOnGpu = false;
+
+  constructor(
+    parts: OpenParts,
+    options: unknown,
+    onTensor: (value: unknown) => void,
+    gpu: ExactGpu | null,
+  ) {
     this.#parts = parts;
     this.#options = options;
     this.#onTensor = onTensor;
+    this.#gpu = gpu;
+  }
+
+  /** @throws TensorError the error of a call on the GPU, which is known only now */
+  async end(): Promise<void> {
+    if (this.#isOnGpu) await this.#gpu?.done();
+  }
+
+  /** Ends a run that failed. The error of a call on the GPU must not be that of the next run. */
+  async abandon(frame: Frame): Promise<void> {
+    await this.end().catch(() => {});
+    frame.dropAll();
+  }
+
+  /** Reads values of the GPU, so that they can be used here. */
+  async toHost(values: readonly (Value | null | undefined)[]): Promise<void> {
+    const gpu = this.#gpu;
+    if (gpu === null) return;
+    await Promise.all(values.map((value) => value?.toHost(gpu, "a value on the GPU")));
   }
 
   async steps(plan: GraphPlan, frame: Frame): Promise<void> {
@@ -34,10 +63,14 @@ export class ModelRun implements StepsRun {
           await this.#runSession(plan, step, frame);
           break;
         case "call":
-          this.#call(plan, step, frame, plan.drops[at]);
+          if (this.#gpu === null) this.#call(plan, step, frame, plan.drops[at]);
+          // oxlint-disable-next-line no-await-in-loop
+          else await this.#callOnGpu(this.#gpu, plan, step, frame, plan.drops[at]);
           break;
         case "glue": {
           const values = step.node.inputs.map((name) => this.valueOf(plan, frame, name));
+          // oxlint-disable-next-line no-await-in-loop
+          if (this.#gpu !== null) await this.toHost(values);
           frame.set(step.node.outputs[0], runGlue(step.node, plan.opsets, values));
           break;
         }
@@ -81,23 +114,67 @@ export class ModelRun implements StepsRun {
     }
   }
 
+  #inputsOf(plan: GraphPlan, { node }: CallStep, frame: Frame): readonly (Value | null)[] {
+    return node.inputs.map((name) => (name === "" ? null : this.valueOf(plan, frame, name)));
+  }
+
+  /** Carries a node out on the GPU if one of its inputs is there, and if it can be. */
+  async #callOnGpu(
+    gpu: ExactGpu,
+    plan: GraphPlan,
+    step: CallStep,
+    frame: Frame,
+    dropped: readonly string[],
+  ): Promise<void> {
+    const { node, call } = step;
+    const values = this.#inputsOf(plan, step, frame);
+    const isThere = values.some((value) => value?.isOnGpu);
+    if (isThere) {
+      const isInPlace = values[0]?.isOnGpu === true && mayOverwrite(step, values, frame, dropped);
+      this.#isOnGpu = true;
+      const made = namingNode(node, () => {
+        const inputs = values.map((value, at) => value?.onGpu(gpu, node.inputs[at]));
+        return callOnEngine(gpu, call, inputs, isInPlace ? inputs[0] : undefined);
+      });
+      if (made !== null) {
+        frame.set(node.outputs[0], isInPlace && values[0] ? values[0] : Value.ofDevice(made));
+        return;
+      }
+      await this.toHost(values);
+    }
+    this.#call(plan, step, frame, dropped);
+  }
+
   /** @param dropped values that nothing needs after this node */
   #call(plan: GraphPlan, step: CallStep, frame: Frame, dropped: readonly string[]): void {
-    const { node, call, mayBeInPlace } = step;
-    const values = node.inputs.map((name) =>
-      name === "" ? null : this.valueOf(plan, frame, name),
-    );
+    const { node, call } = step;
+    const values = this.#inputsOf(plan, step, frame);
     const tensors = values.map((value, at) => value?.tensor(node.inputs[at]));
     const [data] = values;
-    const [name] = node.inputs;
-    const isInPlace =
-      mayBeInPlace &&
-      dropped.includes(name) &&
-      frame.mayChange(name) &&
-      values.every((value, at) => at === 0 || value !== data);
+    const isInPlace = mayOverwrite(step, values, frame, dropped);
     const made = namingNode(node, () => runCall(call, tensors, isInPlace ? tensors[0] : undefined));
     // The result of a scatter in place is the value of its data under another name.
     const isSame = isInPlace && data?.given === null;
     frame.set(node.outputs[0], isSame ? data : Value.ofTensor(made));
   }
+}
+
+/**
+ * Whether the result may be written over the data: nothing needs them afterwards, and no other input is in their memory.
+ * @param dropped values that nothing needs after the node
+ */
+function mayOverwrite(
+  { node, mayBeInPlace }: CallStep,
+  values: readonly (Value | null)[],
+  frame: Frame,
+  dropped: readonly string[],
+): boolean {
+  const [name] = node.inputs;
+  const [data] = values;
+  return (
+    mayBeInPlace &&
+    dropped.includes(name) &&
+    frame.mayChange(name) &&
+    values.every((value, at) => at === 0 || value !== data)
+  );
 }

@@ -4,9 +4,14 @@ import { tensor } from "../../core/tensor/tensor.ts";
 import { buildModel } from "../model/model.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import type { CreatePart } from "./open.ts";
+import { gpuSessionTensor, runtimeGpuTensor, type ExactGpuTensor } from "./gpu.ts";
 import type { Value } from "./values.ts";
 
-type TensorClass = new (type: string, data: unknown, dims: readonly number[]) => unknown;
+interface TensorClass {
+  new (type: string, data: unknown, dims: readonly number[]): unknown;
+  /** Of onnxruntime-web. */
+  fromGpuBuffer?(buffer: unknown, options: object): unknown;
+}
 
 export class TensorMaker {
   readonly #createSession: CreatePart;
@@ -30,9 +35,10 @@ export class TensorMaker {
    */
   async tensorOf(value: Value, name: string): Promise<unknown> {
     if (value.isOwn && value.given !== null) return value.given;
+    const Class = this.#known ?? (await this.#classOfRuntime());
+    if (value.device !== null) return gpuTensorOf(Class, value.device);
     const { dtype, shape, data } = value.tensor(name);
     const own = value.isOwn ? data : data.slice();
-    const Class = this.#known ?? (await this.#classOfRuntime());
     return Class === null ? { type: dtype, dims: shape, data: own } : new Class(dtype, own, shape);
   }
 
@@ -42,12 +48,22 @@ export class TensorMaker {
     try {
       const { y } = (await session.run({} as never)) as { readonly y: unknown };
       this.learn(y);
+      runtimeGpuTensor(y)?.dispose?.();
     } finally {
       await session.release?.();
     }
     return this.#known;
   }
 }
+
+/** A tensor on the GPU, whose owner disposes of it. */
+const gpuTensorOf = (Class: TensorClass | null, device: ExactGpuTensor): unknown =>
+  Class?.fromGpuBuffer?.(device.buffer, {
+    dataType: device.dtype,
+    dims: device.shape,
+    download: async () => (await device.read()).data,
+    dispose: () => device.dispose(),
+  }) ?? gpuSessionTensor(device);
 
 /** The smallest model that has an output. */
 const probe = (): ReturnType<typeof buildModel> =>

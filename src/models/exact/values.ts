@@ -5,6 +5,7 @@
 
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { sessionTensor } from "../verify/session.ts";
+import { gpuSessionTensor, runtimeGpuTensor, type ExactGpu, type ExactGpuTensor } from "./gpu.ts";
 
 /** A value, as the runtime made it or as this package did. */
 export class Value {
@@ -13,6 +14,8 @@ export class Value {
   /** True if this run made the memory of the value. */
   readonly isOwn: boolean;
   #tensor: Tensor | null;
+  /** The value on the GPU; null where it is only on the host, or in a buffer of the runtime that was not used here. */
+  #device: ExactGpuTensor | null = null;
   #holders = 0;
 
   /** The value whose memory this one is in; null if it is in memory of its own. */
@@ -45,6 +48,38 @@ export class Value {
   /** A tensor in the memory of another value, which is needed as long as this one is. */
   static view = (tensor: Tensor, of: Value): Value => new Value(null, tensor, false, of);
 
+  /** What an engine on the GPU made in this run. */
+  static ofDevice(device: ExactGpuTensor): Value {
+    const value = new Value(null, null, true);
+    value.#device = device;
+    return value;
+  }
+
+  /** Whether the value is on the GPU and not on the host. */
+  get isOnGpu(): boolean {
+    if (this.#tensor !== null) return false;
+    return this.#device !== null || runtimeGpuTensor(this.given) !== null;
+  }
+
+  /** The value on the GPU: in the buffer where it is, or uploaded once. */
+  onGpu(gpu: ExactGpu, name: string): ExactGpuTensor {
+    if (this.#device !== null) return this.#device;
+    const there = runtimeGpuTensor(this.given);
+    const args = there === null ? [this.tensor(name)] : [there.gpuBuffer, there.type, there.dims];
+    this.#device = (there === null ? gpu.upload : gpu.fromBuffer)(...(args as never[]));
+    return this.#device;
+  }
+
+  /** Reads a value of the GPU, which {@link tensor} then gives. */
+  async toHost(gpu: ExactGpu, name: string): Promise<void> {
+    if (this.isOnGpu) this.#tensor = await this.onGpu(gpu, name).read();
+  }
+
+  /** The engine's tensor of a value that only the engine has. */
+  get device(): ExactGpuTensor | null {
+    return this.given === null && this.#tensor === null ? this.#device : null;
+  }
+
   /** The value as this package takes it, in the same memory. */
   tensor(name: string): Tensor {
     this.#tensor ??= asTensor(this.given, {}, name);
@@ -53,7 +88,9 @@ export class Value {
 
   /** The value as the runtime takes it, in the same memory. */
   forRuntime(): unknown {
-    return this.given ?? (this.#tensor && sessionTensor(this.#tensor));
+    if (this.given !== null) return this.given;
+    if (this.#tensor !== null) return sessionTensor(this.#tensor);
+    return this.#device && gpuSessionTensor(this.#device);
   }
 
   /** How many names and lists need the value now. */
@@ -71,7 +108,11 @@ export class Value {
   release(): void {
     this.#holders--;
     if (this.#holders === 0) this.#of?.release();
-    if (this.#holders === 0 && this.isOwn && this.given === null) this.#tensor?.dispose();
+    if (this.#holders > 0 || !this.isOwn) return;
+    this.#device?.dispose();
+    if (this.given === null) this.#tensor?.dispose();
+    // Of memory on the host the garbage collector takes care; nobody else frees a buffer of the runtime.
+    else runtimeGpuTensor(this.given)?.dispose?.();
   }
 }
 

@@ -1,0 +1,127 @@
+/**
+ * Replaced nodes on a GPU: where one of a node's inputs is there, an engine of `ndscatter/webgpu` carries the node out, on
+ * the buffers of the runtime. This file knows as much of such an engine as it uses; the user hands the engine in.
+ */
+
+import type { Call } from "../../core/call/call.ts";
+import { isTensorError, printValue, readForeign, TensorError } from "../../core/errors.ts";
+import { FUNCTIONS } from "../../core/operators/plain.ts";
+import { settingOf } from "../../core/operators/settings.ts";
+import type { DType } from "../../core/tensor/dtype.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
+
+/** A tensor of the engine. */
+export interface ExactGpuTensor {
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+  readonly buffer: unknown;
+  read(): Promise<Tensor>;
+  dispose(): void;
+}
+
+type Compute = (...args: never[]) => ExactGpuTensor;
+
+/** As much of an engine of `ndscatter/webgpu` as an exact session uses. */
+export interface ExactGpu extends Readonly<Record<keyof typeof FUNCTIONS, Compute>> {
+  readonly fromBuffer: Compute;
+  readonly upload: Compute;
+  /** Rejects with the error of the first bad call since the last `done`. */
+  done(): Promise<void>;
+  dispose(): void;
+}
+
+/** Makes the engine, when the runtime has its device. */
+export type CreateGpu = () => ExactGpu | Promise<ExactGpu>;
+
+/** @throws TensorError `attribute` for anything but a function */
+export function createGpuFrom(gpu: unknown): CreateGpu | null {
+  if (gpu === undefined) return null;
+  if (typeof gpu === "function") return gpu as CreateGpu;
+  const must =
+    "gpu must be a function that makes an engine, such as async () => createGpuEngine({ device: await ort.env.webgpu.device })";
+  throw new TensorError("attribute", `${must}, got ${printValue(gpu)}`);
+}
+
+/** What `gpu` made. @throws TensorError `attribute` for anything but an engine */
+export function engineFrom(made: unknown): ExactGpu {
+  const names = [...Object.keys(FUNCTIONS), "fromBuffer", "upload", "done", "dispose"];
+  const must = "gpu must make an engine of ndscatter/webgpu";
+  const isEngine = readForeign(
+    () =>
+      typeof made === "object" &&
+      made !== null &&
+      names.every((name) => typeof Reflect.get(made, name) === "function"),
+    "attribute",
+    must,
+  );
+  if (isEngine) return made as ExactGpu;
+  throw new TensorError("attribute", `${must}, got ${printValue(made)}`);
+}
+
+/** A tensor of onnxruntime on a GPU. */
+interface RuntimeGpuTensor {
+  readonly gpuBuffer: unknown;
+  readonly type: string;
+  readonly dims: readonly number[];
+  dispose?(): void;
+}
+
+/** The value if it is onnxruntime's tensor on a GPU, else null. */
+export function runtimeGpuTensor(value: unknown): RuntimeGpuTensor | null {
+  if (typeof value !== "object" || value === null) return null;
+  const isThere = readForeign(
+    () => "location" in value && value.location === "gpu-buffer",
+    "dtype",
+    "a tensor of the runtime cannot be read",
+  );
+  return isThere ? (value as RuntimeGpuTensor) : null;
+}
+
+/** The engine's tensor as the runtime takes it. The buffer is the same. */
+export const gpuSessionTensor = ({
+  dtype,
+  shape,
+  buffer,
+}: ExactGpuTensor): { location: string } & RuntimeGpuTensor => ({
+  type: dtype,
+  dims: shape,
+  gpuBuffer: buffer,
+  location: "gpu-buffer",
+});
+
+type NameOf = keyof typeof FUNCTIONS;
+
+/**
+ * Carries a node out on the engine. The call returns at once; an index that is wrong on the GPU rejects `done`.
+ * @param out the tensor of the data, for a scatter in place
+ * @returns null for what a GPU does not compute here, such as sums of float64
+ * @throws TensorError as `run` for what can be checked at once
+ */
+export function callOnEngine(
+  gpu: ExactGpu,
+  call: Call,
+  inputs: readonly (ExactGpuTensor | undefined)[],
+  out: ExactGpuTensor | undefined,
+): ExactGpuTensor | null {
+  const names = Object.keys(FUNCTIONS) as NameOf[];
+  const name = names.find((one) => FUNCTIONS[one] === call.operator);
+  const plain = name === undefined ? undefined : FUNCTIONS[name].plain;
+  if (name === undefined || plain === undefined) return null;
+  const attributes = plain.attributes.map((one) => {
+    const setting = settingOf(one) as keyof Call["settings"];
+    return [one.name, call.settings[setting]] as const;
+  });
+  const isStrict = !call.version.negativeIndices && call.version.indexForm !== "sequences";
+  const options = {
+    ...Object.fromEntries(attributes),
+    ...(isStrict && { negative: "error" }),
+    ...(out !== undefined && { out }),
+  };
+  const given = Array.from({ length: plain.inputs.length }, (_, at) => inputs[at]);
+  try {
+    return gpu[name](...([...given, options] as never[]));
+  } catch (error) {
+    if (isTensorError(error, "dtype")) return null;
+    throw error;
+  }
+}
