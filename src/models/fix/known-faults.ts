@@ -65,7 +65,7 @@ export interface Reversion extends Described {
 
 export type KnownFault = Repair | Rewrite | Reversion;
 
-const CPU = "onnxruntime-node 1.30.0 on the CPU";
+const CPU = "onnxruntime-node 1.20.1 and 1.30.0 on the CPU";
 
 const isOf = (faulty: FaultyNode, ...verdicts: readonly Verdict[]): boolean =>
   isScatter(faulty.call) && verdicts.includes(faulty.verdict);

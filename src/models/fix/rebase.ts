@@ -2,6 +2,7 @@
 
 import { isTensorError } from "../../core/errors.ts";
 import { convertModel } from "../convert/convert-model.ts";
+import { checkTarget } from "../convert/target.ts";
 import type { Model } from "../model/model.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import { openSession, RuntimeFailure, type CreateSession } from "../verify/session.ts";
@@ -14,18 +15,14 @@ export interface Rebased {
   readonly notes: readonly string[];
 }
 
-/** The newest file version and opset of a release of ONNX each, newest first: 1.20, 1.17, 1.14 and 1.13. */
-const RELEASES = [
-  [26, 13],
-  [22, 10],
-  [19, 9],
-  [18, 8],
-] as const;
+/** The opsets that are tried, newest first. */
+const OPSETS = [26, 25, 24, 23, 22, 21, 20, 19, 18];
 
 /** The model in the newest versions that the runtime loads; null if it loads none, or loads the model as it is. */
 export async function rebased(given: Model, createSession: CreateSession): Promise<Rebased | null> {
   const { "ai.onnx": own = 0 } = given.opsets;
-  for (const [opset, irVersion] of RELEASES) {
+  for (const opset of OPSETS) {
+    const { irVersion } = checkTarget({ opset });
     if (own <= opset && given.irVersion <= irVersion) continue;
     const candidate = olderModel(given, Math.min(opset, own), irVersion);
     if (candidate === null) continue;
