@@ -413,6 +413,27 @@ test("types that the model does not tell are those of the runtime", async () => 
   assert.deepEqual(Array.from(y.data), [4, 16]);
 });
 
+/** Functions of which each calls the one before twice, and the last one itself too if it is to. */
+function nestedCalls(count: number, callsItself: boolean): Model {
+  const input = ["x", "i", "u"];
+  const call = (nth: number, from: string, output: string): ModelSpec["nodes"][number] => ({
+    ...{ op: `F${nth}`, domain: "d", inputs: [from, "i", "u"], outputs: [output] },
+  });
+  const opsets = { "ai.onnx": 18, d: 1 };
+  const functions = Array.from({ length: count }, (_, nth) => {
+    const scatter = { op: "ScatterND", inputs: input, outputs: ["s"] };
+    const before = callsItself ? nth : nth - 1;
+    const nodes = nth === 0 ? [scatter] : [scatter, call(before, "s", "m"), call(before, "m", "y")];
+    const outputs = { [nth === 0 ? "s" : "y"]: null };
+    const { graph } = onnxModel(18, { opsets, nodes, outputs });
+    graph.inputs = input.map((name) => ({ name, type: null }));
+    return { name: `F${nth}`, domain: "d", opsets, graph };
+  });
+  const inputs = { x: F32(4), i: I64(1, 1), u: F32(1) };
+  const nodes = [call(count - 1, "x", "y")];
+  return { ...onnxModel(18, { opsets, inputs, nodes, outputs: { y: null } }), functions };
+}
+
 const sequences = onnxModel(18, {
   inputs: { x: F32(4) },
   nodes: [
@@ -439,6 +460,18 @@ for (const [title, code, says, make] of [
     "unsupported-model",
     /^SequenceMap "map" \/ body \/ added cannot be replaced, because it is in node "map": bodies of SequenceMap/,
     () => createExactSession(sequences, localRuntime()),
+  ],
+  [
+    "a function that calls itself",
+    "unsupported-model",
+    /^function d\.F1 \/ s cannot be replaced, because it is in .*: the function d\.F1 calls itself$/,
+    () => createExactSession(nestedCalls(2, true), localRuntime()),
+  ],
+  [
+    "a model of 2^40 calls",
+    "too-large",
+    /functions and bodies of the model are more than 10000 graphs/,
+    () => createExactSession(nestedCalls(40, false), localRuntime()),
   ],
   [
     "a version that does not exist",

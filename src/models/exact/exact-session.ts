@@ -20,7 +20,7 @@ import { writeModel } from "../onnx/write-model.ts";
 import { createSessionFrom, sessionTensor } from "../verify/session.ts";
 import { createGpuFrom, engineFrom, type CreateGpu, type ExactGpu } from "./gpu.ts";
 import { OpenParts, type RuntimeSession } from "./open.ts";
-import { planGraph } from "./plan.ts";
+import { plannedModel, planGraph } from "./plan.ts";
 import type { GraphPlan } from "./steps.ts";
 import { ModelRun } from "./run.ts";
 import { TensorMaker } from "./tensor-maker.ts";
@@ -115,7 +115,7 @@ export async function createExactSession<S extends RuntimeSession>(
     const session = await createSession(isBytes(model) ? model : writeModel(known));
     return wholeSession(known.graph, session) as ExactSession<SessionValue<S>>;
   }
-  const planned = { model: known, replaced, absorbs: true };
+  const planned = plannedModel(known, replaced);
   const paths = [...replaced.values()];
   const plan = planGraph(planned, known.graph, known.opsets);
   const parts = new OpenParts(planned, createSession);

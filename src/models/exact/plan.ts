@@ -42,9 +42,17 @@ export interface Planned {
   readonly model: Model;
   /** The nodes to replace, with their paths. Nodes of functions are added for each call. */
   readonly replaced: Map<ModelNode, string>;
-  /** True if other nodes may be carried out here too, where that saves a session or hands over less. */
-  readonly absorbs: boolean;
+  /** Nodes that were looked at, and whether they are carried out here. */
+  readonly ours: Map<ModelNode, boolean>;
+  /** How many graphs were planned so far. */
+  graphs: number;
 }
+
+export const plannedModel = (model: Model, replaced: Map<ModelNode, string>): Planned => ({
+  ...{ model, replaced },
+  ours: new Map(),
+  graphs: 0,
+});
 
 /** @throws TensorError `unsupported-model` for a replaced node that cannot be carried out here, with the reason */
 export function planGraph(
@@ -54,6 +62,10 @@ export function planGraph(
   outer: GraphPlan | null = null,
   calls: readonly string[] = [],
 ): GraphPlan {
+  if (++planned.graphs > MAX_GRAPHS) {
+    const sentence = `the functions and bodies of the model are more than ${MAX_GRAPHS} graphs`;
+    throw new TensorError("too-large", `${sentence}, which is too many to be cut`);
+  }
   const scope = new Scope(graph, outer?.scope ?? null, planned.model.irVersion);
   for (const node of graph.nodes) scope.learn(node, findOpset(opsets, node));
   const noTensors = namesOfNoTensors(graph, outer?.noTensors ?? new Set());
@@ -70,7 +82,7 @@ export function planGraph(
   );
   const uses = new GraphUses(graph.nodes.filter((node) => nodes.has(node)));
   const ours = new Set(uses.nodes.filter((node) => isOurs(planned, node)));
-  if (planned.absorbs) absorbGathers(graph, opsets, uses, ours, { scope, constants });
+  absorbGathers(graph, opsets, uses, ours, { scope, constants });
   const plan: GraphPlan = {
     ...{ graph, opsets, outer, scope, own, constants, copied, noTensors },
     steps: [],
@@ -82,7 +94,7 @@ export function planGraph(
     for (const name of node.outputs) if (isWhole || noTensors.has(name)) copied.set(name, node);
   }
   const isOutput = new Set(graph.outputs.map(({ name }) => name));
-  if (planned.absorbs) pullGlue(plan, uses, ours);
+  pullGlue(plan, uses, ours);
   const steps = stepsOf(uses, ours, plan, isOutput).map((one): Step => {
     if ("is" in one) return one;
     if (isOperator(one)) return callStep(planned, one, plan);
@@ -130,9 +142,9 @@ function isSmall(plan: GraphPlan, node: ModelNode): boolean {
 }
 
 /**
- * Whether each session that needs the values of a node carries the node out itself, as it does for values that are no
- * tensors and cannot be handed over. What follows from constants alone is folded by the runtime when it loads the session, as it is in the whole
- * model: an LSTM whose weights are inputs gives other bits than one whose weights are constants.
+ * Whether each session that needs the values of a node carries the node out itself. What follows from constants alone is
+ * folded by the runtime when it loads the session, as it is in the whole model: an LSTM whose weights are inputs gives other
+ * bits than one whose weights are constants.
  */
 function isCopied(
   plan: GraphPlan,
@@ -143,6 +155,7 @@ function isCopied(
   if (node.outputs.every((name) => plan.constants.has(name))) return true;
   const isUsedHere = node.outputs.some((name) => uses.usersOf(name).some((one) => ours.has(one)));
   if (isUsedHere || node.domain !== "ai.onnx" || MAKES_RANDOM.has(node.op)) return false;
+  if (bodiesIn(node).length > 0) return false;
   const needs = uses.needsOf(node);
   return needs.length > 0 && needs.every((name) => isConstantHere(plan, name));
 }
@@ -186,22 +199,29 @@ function constantsOf(
 }
 
 /** Whether a node is carried out here: it is replaced, or a node in its bodies or in its function is. */
-function isOurs(planned: Planned, node: ModelNode, depth = 0): boolean {
-  if (planned.replaced.has(node)) return true;
-  const isIn = (graph: Graph): boolean =>
-    graph.nodes.some((one) => isOurs(planned, one, depth + 1));
-  const called = functionOf(planned.model, node);
-  // A function that calls itself is refused by every runtime.
-  if (called !== null && depth < MAX_DEPTH && isIn(called.graph)) return true;
-  return bodiesIn(node).some(isIn);
+function isOurs(planned: Planned, node: ModelNode): boolean {
+  const { model, replaced, ours } = planned;
+  const known = ours.get(node);
+  if (known !== undefined) return known;
+  // A function that calls itself is looked at once; no runtime takes it.
+  ours.set(node, false);
+  const called = functionOf(model, node);
+  const graphs = [...(called === null ? [] : [called.graph]), ...bodiesIn(node)];
+  const isOne =
+    replaced.has(node) || graphs.some(({ nodes }) => nodes.some((one) => isOurs(planned, one)));
+  ours.set(node, isOne);
+  return isOne;
 }
 
 /** The graphs in a node; those that lie too deep to have been read are left out. */
 const bodiesIn = ({ attributes }: ModelNode): readonly Graph[] =>
   Object.values(attributes).flatMap((one) => (one.type === "other" ? (one.graphs ?? []) : []));
 
-/** The most bodies and functions that are followed into each other. */
-const MAX_DEPTH = 64;
+/**
+ * The most graphs that are planned. Functions that call each other twice are twice as many graphs at each level, which only
+ * a hostile model has.
+ */
+const MAX_GRAPHS = 10_000;
 
 const functionOf = ({ functions = [] }: Model, { op, domain }: ModelNode): ModelFunction | null =>
   functions.find((one) => one.name === op && one.domain === domain) ?? null;
@@ -272,15 +292,15 @@ function bodyStep(
 }
 
 function refusedBody({ model, replaced }: Planned, node: ModelNode, reason: string): TensorError {
-  const inside = (one: ModelNode, depth: number): string | undefined =>
-    replaced.get(one) ??
-    [functionOf(model, one)?.graph ?? [], ...bodiesIn(one)]
-      .flat()
-      .flatMap(({ nodes }) =>
-        depth > MAX_DEPTH ? [] : nodes.map((each) => inside(each, depth + 1)),
-      )
-      .find((path) => path !== undefined);
-  const path = inside(node, 0) ?? "a node";
+  const seen = new Set<ModelNode>();
+  const inside = (one: ModelNode): string | undefined => {
+    if (seen.has(one)) return undefined;
+    seen.add(one);
+    const graphs = [functionOf(model, one)?.graph ?? [], ...bodiesIn(one)].flat();
+    const nodes = graphs.flatMap((graph) => graph.nodes);
+    return replaced.get(one) ?? nodes.map(inside).find((path) => path !== undefined);
+  };
+  const path = inside(node) ?? "a node";
   const sentence = `${path} cannot be replaced, because it is in ${nodeTitle(node)}: ${reason}`;
   return new TensorError("unsupported-model", sentence);
 }
