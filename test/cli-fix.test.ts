@@ -88,7 +88,9 @@ type Fault = (options: { readonly intraOpNumThreads?: number }) => boolean;
 /** Checks what a command prints while the runtime has a fault. */
 const withFault = async (fault: Fault, row: Parameters<typeof checkResult>[1]): Promise<void> => {
   Object.assign(globalThis, { fault });
-  const restore = setLimits({ FIX: { runs: 3, nodeTime: Infinity, modelTime: Infinity } });
+  const restore = setLimits({
+    FIX: { runs: 3, nodeTime: Infinity, modelTime: Infinity, saving: Infinity },
+  });
   try {
     checkResult(await ndscatter(row.line), row);
   } finally {

@@ -8,6 +8,7 @@ import {
   readModel,
   runModel,
   writeModel,
+  type Cure,
   type FixOptions,
   type FixReport,
   type Model,
@@ -16,6 +17,7 @@ import {
 } from "../src/entries/onnx.ts";
 import { isTensorError } from "../src/core/errors.ts";
 import { asTensor, equals, tensor, type Tensor } from "../src/core/tensor/tensor.ts";
+import { cheapestOf } from "../src/models/fix/choice.ts";
 import { setLimits } from "./support/limits.ts";
 import {
   BOOL,
@@ -58,7 +60,7 @@ const faulty =
 
 const LIMITS = {
   VERIFY: { reruns: 3, rerunTime: Infinity, oneThreadRuns: 1 },
-  FIX: { runs: 4, nodeTime: Infinity, modelTime: Infinity },
+  FIX: { runs: 4, nodeTime: Infinity, modelTime: Infinity, saving: Infinity },
 };
 
 async function fixed(
@@ -277,3 +279,36 @@ test("progress tells what is being measured", async () => {
   ])
     assert.ok(said.has(one), one);
 });
+
+// prettier-ignore
+const CHOICES: readonly (readonly [title: string, cures: readonly (readonly [Cure["kind"], number, isRight?: false])[], chosen: number | null])[] = [
+  ["nothing", [], null],
+  ["none that is right", [["setting", 1, false], ["model", 1, false]], null],
+  ["the first", [["setting", 10], ["model", 10], ["exact-session", 10]], 0],
+  ["a model that saves a fifth", [["setting", 10], ["model", 7.9]], 1],
+  ["a setting that is a little slower", [["setting", 10], ["model", 8.5]], 0],
+  ["a setting that is half a millisecond slower", [["setting", 0.9], ["model", 0.2]], 0],
+  ["an exact session that saves half", [["model", 10], ["exact-session", 4.9]], 1],
+  ["a model that is not twice as slow", [["model", 10], ["exact-session", 5.1]], 0],
+  ["the only one that is right", [["setting", 1, false], ["model", 9, false], ["exact-session", 90]], 2],
+];
+
+for (const [title, cures, chosen] of CHOICES) {
+  test(`chosen of ${cures.length} cures: ${title}`, () => {
+    const all = cures.map(([kind, time, isRight = true]): Cure => ({
+      ...{ kind, title: "", settings: null, model: null, notes: [], nodeRuns: 0, rightRuns: 0 },
+      ...{
+        whole: { runs: 1, results: 1, time, problem: null },
+        ratio: null,
+        problem: null,
+        isRight,
+      },
+    }));
+    const restore = setLimits({ FIX: { saving: 1 } });
+    try {
+      assert.equal(cheapestOf(all), chosen === null ? null : all[chosen]);
+    } finally {
+      restore();
+    }
+  });
+}

@@ -15,6 +15,7 @@ import { feedsFrom, type Feeds } from "../verify/capture.ts";
 import { createSessionFrom, orFailure, type CreateSession } from "../verify/session.ts";
 import { verifyModel, type VerifyOptions, type VerifyReport } from "../verify/verify.ts";
 import { candidateOf, isFaulty, nodeCheck, type Candidate } from "./candidates.ts";
+import { cheapestOf } from "./choice.ts";
 import { curedModel } from "./cured-model.ts";
 import type { NodeCure } from "./cured-node.ts";
 import { REVERSIONS, type KnownFault } from "./known-faults.ts";
@@ -249,29 +250,6 @@ async function exactCure(bench: Bench): Promise<Cure> {
     };
   };
   return await measured(bench, { kind: "exact-session", title, open }, createSession);
-}
-
-/**
- * The part of an earlier cure's time that a later one may take to be chosen instead, because medians of short runs vary. An
- * exact session needs this package wherever the model runs, so it must save more.
- */
-const WORTH_IT: Readonly<Record<Cure["kind"], number>> = {
-  setting: 0.8,
-  model: 0.8,
-  "exact-session": 0.5,
-};
-
-/** Milliseconds that a later cure must save besides. */
-const WORTH_SAVING = 1;
-
-function cheapestOf(cures: readonly Cure[]): Cure | null {
-  let best: Cure | null = null;
-  for (const cure of cures.filter(({ isRight }) => isRight)) {
-    const [time, known] = [cure.whole.time ?? Infinity, best?.whole.time ?? Infinity];
-    const isCheaper = time < known * WORTH_IT[cure.kind] && known - time > WORTH_SAVING;
-    if (best === null || isCheaper) best = cure;
-  }
-  return best;
 }
 
 function reportOf({ verified, cure, intention, uncured }: Candidate): FaultyNodeReport {

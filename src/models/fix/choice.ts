@@ -1,0 +1,25 @@
+/** Which of the cures that are right is chosen. */
+
+import { FIX } from "../../core/limits.ts";
+import type { Cure } from "./report.ts";
+
+/**
+ * The part of an earlier cure's time that a later one may take to be chosen instead, because medians of short runs vary. An
+ * exact session needs this package wherever the model runs, so it must save more.
+ */
+const WORTH_IT: Readonly<Record<Cure["kind"], number>> = {
+  setting: 0.8,
+  model: 0.8,
+  "exact-session": 0.5,
+};
+
+/** The cheapest cure that is right; null if none is. @param cures from cheap to dear kinds */
+export function cheapestOf(cures: readonly Cure[]): Cure | null {
+  let best: Cure | null = null;
+  for (const cure of cures.filter(({ isRight }) => isRight)) {
+    const [time, known] = [cure.whole.time ?? Infinity, best?.whole.time ?? Infinity];
+    const isCheaper = time < known * WORTH_IT[cure.kind] && known - time > FIX.saving;
+    if (best === null || isCheaper) best = cure;
+  }
+  return best;
+}
