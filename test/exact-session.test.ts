@@ -294,6 +294,34 @@ test("a value that is used again is not overwritten by a scatter into it", async
   }
 });
 
+test("a value in another shape keeps its memory while later results need some", async () => {
+  const size = 2 ** 16;
+  const scatter = (data: string, output: string): ModelSpec["nodes"][number] => ({
+    ...{ op: "ScatterElements", inputs: [data, "at", "u"], outputs: [output], attributes: add },
+  });
+  const model = onnxModel(18, {
+    inputs: { x: F32(1, size) },
+    constants: { at: i64([1, 1], 0), u: f32([1, 1], 5), axes: i64([1], 0) },
+    nodes: [
+      scatter("x", "a"),
+      { op: "Squeeze", inputs: ["a", "axes"], outputs: ["flat"] },
+      scatter("x", "b"),
+      scatter("b", "c"),
+      scatter("x", "d"),
+      { op: "Unsqueeze", inputs: ["flat", "axes"], outputs: ["y"] },
+    ],
+    outputs: { c: null, d: null, y: null },
+  });
+  const session = await createExactSession(model, localRuntime());
+  const ones = f32([1, size], ...Array.from({ length: size }, () => 1));
+  const read = ({ data }: LocalTensor): readonly unknown[] => [data[0], data[1], data[size - 1]];
+  for (let run = 0; run < 3; run++) {
+    // oxlint-disable-next-line no-await-in-loop
+    const { c, d, y } = await session.run({ x: ones });
+    assert.deepEqual([c, d, y].map(read), [[11, 1, 1], [6, 1, 1], [6, 1, 1]]); // prettier-ignore
+  }
+});
+
 test("an output that is an input or a constant is a tensor of its own", async () => {
   const model = onnxModel(18, {
     inputs: { x: F32(4) },
