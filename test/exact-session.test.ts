@@ -6,39 +6,15 @@ import {
   createExactSession,
   runModel,
   writeModel,
-  type Attribute,
   type Model,
   type ModelSpec,
   type Tensors,
 } from "../src/entries/onnx.ts";
-import { equals, tensor, type Tensor } from "../src/core/tensor/tensor.ts";
-import { LocalTensor, localRuntime, type LocalSession } from "./support/local-runtime.ts";
-import { BOOL, F32, f32, i64, I64, onnxModel } from "./support/node-models.ts";
 import { isTensorError } from "../src/core/errors.ts";
-
-const add = { reduction: "add" };
-
-/** A chain: each step takes what the one before it made. */
-function chain(...ops: readonly string[]): Model {
-  const last = ops.length - 1;
-  return onnxModel(18, {
-    inputs: { x: F32(4) },
-    constants: { at: i64([3, 1], 1, 1, 3), u: f32([3], 1, 2, 4), i: i64([2], 0, 3) },
-    nodes: ops.map((op, nth) => {
-      const [input, output] = [nth === 0 ? "x" : `v${nth - 1}`, nth === last ? "y" : `v${nth}`];
-      const more = op === "ScatterND" ? ["at", "u"] : op === "Gather" ? ["i"] : [];
-      const attributes = op === "ScatterND" ? add : {};
-      return { op, name: `n${nth}`, inputs: [input, ...more], outputs: [output], attributes };
-    }),
-    outputs: { y: null },
-  });
-}
-
-const x = f32([4], 10, 20, 30, 40);
-
-/** The operators of each session. */
-const opsOf = (models: readonly Model[]): string[] =>
-  models.map(({ graph }) => graph.nodes.map(({ op }) => op).join(" "));
+import { equals } from "../src/core/tensor/tensor.ts";
+import { ADD, ADD_AT, body, chain, opsOf, runExact, X } from "./support/exact-models.ts";
+import { LocalTensor, localRuntime, type LocalSession } from "./support/local-runtime.ts";
+import { F32, f32, i64, I64, onnxModel } from "./support/node-models.ts";
 
 for (const [title, ops, sessions] of [
   ["no node is replaced", ["Cast", "Gather"], ["Cast Gather"]],
@@ -58,205 +34,13 @@ for (const [title, ops, sessions] of [
     assert.deepEqual(opsOf(models), sessions);
     assert.equal(session.sessionCount, sessions.length);
     assert.deepEqual([session.inputNames, session.outputNames], [["x"], ["y"]]);
-    const { y } = await session.run({ x });
+    const { y } = await session.run({ x: X });
     assert.ok(y instanceof LocalTensor);
-    assert.ok(equals(y, runModel(model, { x })["y"]));
+    assert.ok(equals(y, runModel(model, { x: X })["y"]));
     await session.release();
     assert.equal(open(), 0);
   });
 }
-
-/** A graph as the body of a node. */
-const body = (spec: Partial<ModelSpec>): Attribute => ({
-  type: "other",
-  value: "GRAPH",
-  graphs: [onnxModel(18, { outputs: {}, nodes: [], ...spec }).graph],
-});
-
-/** Runs a model in an exact session of a runtime that has no If, Loop and Scan. */
-async function runExact(
-  model: Model,
-  feeds: Tensors,
-  nodes: "scatters" | "all" = "scatters",
-): Promise<Readonly<Record<string, unknown>>> {
-  const { createSession, open } = localRuntime();
-  const session = await createExactSession(model, { createSession, nodes });
-  const outputs = await session.run(feeds);
-  await session.release();
-  assert.equal(open(), 0);
-  return Object.fromEntries(
-    Object.entries(outputs).map(([name, { type, dims, data }]) => [
-      name,
-      tensor(type as "float32", dims, data).toArray(),
-    ]),
-  );
-}
-
-/** Adds u into x at an index that is the value `at` of the graph around. */
-const ADD_AT = {
-  op: "ScatterElements",
-  inputs: ["x", "at", "u"],
-  outputs: ["added"],
-  attributes: add,
-};
-
-const chooses = onnxModel(18, {
-  inputs: { c: BOOL(), x: F32(4), at: I64(1) },
-  constants: { u: f32([1], 5) },
-  nodes: [
-    {
-      op: "If",
-      name: "choose",
-      inputs: ["c"],
-      outputs: ["y"],
-      attributes: {
-        then_branch: body({ nodes: [ADD_AT], outputs: { added: null } }),
-        else_branch: body({
-          nodes: [{ op: "Identity", inputs: ["x"], outputs: ["same"] }],
-          outputs: { same: null },
-        }),
-      },
-    },
-  ],
-  outputs: { y: null },
-});
-
-test("an If takes its branch, which sees the values around it", async () => {
-  const feeds = { x, at: i64([1], 2) };
-  const c = (value: boolean): Tensor => tensor("bool", [], value);
-  assert.deepEqual(await runExact(chooses, { ...feeds, c: c(true) }), { y: [10, 20, 35, 40] });
-  assert.deepEqual(await runExact(chooses, { ...feeds, c: c(false) }), { y: [10, 20, 30, 40] });
-  assert.deepEqual(x.toArray(), [10, 20, 30, 40]);
-});
-
-/** A Loop that adds u into a state at the number of the iteration, and collects the states. */
-const repeats = onnxModel(18, {
-  inputs: { n: I64(), start: F32(4) },
-  constants: { u: f32([1], 5), shape: i64([1], 1) },
-  nodes: [
-    {
-      op: "Loop",
-      name: "repeat",
-      inputs: ["n", "", "start"],
-      outputs: ["last", "all"],
-      attributes: {
-        body: body({
-          inputs: { at: I64(1), going: BOOL(), x: F32(4) },
-          nodes: [
-            ADD_AT,
-            { op: "Identity", inputs: ["going"], outputs: ["again"] },
-            { op: "Identity", inputs: ["added"], outputs: ["each"] },
-          ],
-          outputs: { again: null, added: null, each: F32(4) },
-        }),
-      },
-    },
-  ],
-  outputs: { last: null, all: null },
-});
-
-for (const [count, last, all] of [
-  [0, [10, 20, 30, 40], []],
-  [1, [15, 20, 30, 40], [[15, 20, 30, 40]]],
-  [3, [15, 25, 35, 40], [[15, 20, 30, 40], [15, 25, 30, 40], [15, 25, 35, 40]]], // prettier-ignore
-] as const) {
-  test(`a Loop of ${count} iterations carries its state on and collects each`, async () => {
-    const outputs = await runExact(repeats, { n: tensor("int64", [], count), start: x });
-    assert.deepEqual(outputs, { last, all });
-  });
-}
-
-/** A Scan that adds the columns of a matrix into a state, from last to first, and collects the states as columns. */
-const scans = onnxModel(18, {
-  inputs: { start: F32(2), columns: F32(2, 3) },
-  constants: { zero: i64([1], 0), at: i64([2], 1, 1) },
-  nodes: [
-    {
-      op: "Scan",
-      name: "scan",
-      inputs: ["start", "columns"],
-      outputs: ["last", "all"],
-      attributes: {
-        num_scan_inputs: 1,
-        scan_input_axes: [1],
-        scan_input_directions: [1],
-        scan_output_axes: [-1],
-        body: body({
-          inputs: { x: F32(2), u: F32(2) },
-          nodes: [ADD_AT, { op: "Identity", inputs: ["added"], outputs: ["each"] }],
-          outputs: { added: null, each: F32(2) },
-        }),
-      },
-    },
-  ],
-  outputs: { last: null, all: null },
-});
-
-test("a Scan takes slices along its axis and direction, and stacks what it makes", async () => {
-  const columns = f32([2, 3], 1, 2, 3, 10, 20, 30);
-  // Each column is added into element 1: 33, then 22, then 11.
-  assert.deepEqual(await runExact(scans, { start: f32([2], 7, 0), columns }), {
-    last: [7, 66],
-    all: [
-      [7, 7, 7],
-      [33, 55, 66],
-    ],
-  });
-});
-
-/** What a function adds lands where the attribute of its call says. */
-const calls = (): Model => ({
-  ...onnxModel(18, {
-    opsets: { "ai.onnx": 18, d: 1 },
-    inputs: { x: F32(2, 2), at: I64(1, 2), u: F32(1, 2) },
-    nodes: [
-      {
-        op: "AddInto",
-        domain: "d",
-        inputs: ["x", "at", "u"],
-        outputs: ["r"],
-        attributes: { along: 0 },
-      },
-      {
-        op: "AddInto",
-        domain: "d",
-        inputs: ["r", "at", "u"],
-        outputs: ["y"],
-        attributes: { along: 1 },
-      },
-    ],
-    outputs: { y: null },
-  }),
-  functions: [
-    {
-      name: "AddInto",
-      domain: "d",
-      opsets: { "ai.onnx": 18 },
-      graph: onnxModel(18, {
-        inputs: {},
-        nodes: [
-          {
-            op: "ScatterElements",
-            inputs: ["X", "I", "U"],
-            outputs: ["Y"],
-            attributes: { axis: { type: "other", value: "INT", reference: "along" }, ...add },
-          },
-        ],
-        outputs: { Y: null },
-      }).graph,
-    },
-  ],
-});
-
-test("calls of a function have the attributes of each call", async () => {
-  const model = calls();
-  const [{ graph }] = model.functions ?? [];
-  graph.inputs.push(...["X", "I", "U"].map((name) => ({ name, type: null })));
-  const feeds = { x: f32([2, 2], 0, 0, 0, 0), at: i64([1, 2], 1, 0), u: f32([1, 2], 1, 10) };
-  // Along axis 0: rows 1 and 0. Along axis 1: columns 1 and 0 of row 0.
-  assert.deepEqual(await runExact(model, feeds), { y: [[10, 11], [1, 0]] }); // prettier-ignore
-});
-
 test("what was fed, constants and earlier results keep their elements", async () => {
   const model = chain("ScatterND", "ScatterND");
   const session = await createExactSession(writeModel(model), localRuntime());
@@ -277,15 +61,15 @@ test("a value that is used again is not overwritten by a scatter into it", async
     nodes: [
       { op: "Gather", inputs: ["x", "i"], outputs: ["copy"] },
       { op: "Identity", inputs: ["copy"], outputs: ["alias"] },
-      { op: "ScatterND", inputs: ["copy", "at", "u"], outputs: ["a"], attributes: add },
-      { op: "ScatterND", inputs: ["alias", "at", "u"], outputs: ["b"], attributes: add },
-      { op: "ScatterND", inputs: ["b", "at", "u"], outputs: ["y"], attributes: add },
+      { op: "ScatterND", inputs: ["copy", "at", "u"], outputs: ["a"], attributes: ADD },
+      { op: "ScatterND", inputs: ["alias", "at", "u"], outputs: ["b"], attributes: ADD },
+      { op: "ScatterND", inputs: ["b", "at", "u"], outputs: ["y"], attributes: ADD },
     ],
     outputs: { a: null, alias: null, y: null },
   });
   for (const nodes of ["scatters", "all"] as const) {
     // oxlint-disable-next-line no-await-in-loop
-    const outputs = await runExact(model, { x }, nodes);
+    const outputs = await runExact(model, { x: X }, nodes);
     assert.deepEqual(outputs, {
       a: [15, 20, 30, 40],
       alias: [10, 20, 30, 40],
@@ -297,7 +81,7 @@ test("a value that is used again is not overwritten by a scatter into it", async
 test("a value in another shape keeps its memory while later results need some", async () => {
   const size = 2 ** 16;
   const scatter = (data: string, output: string): ModelSpec["nodes"][number] => ({
-    ...{ op: "ScatterElements", inputs: [data, "at", "u"], outputs: [output], attributes: add },
+    ...{ op: "ScatterElements", inputs: [data, "at", "u"], outputs: [output], attributes: ADD },
   });
   const model = onnxModel(18, {
     inputs: { x: F32(1, size) },
@@ -326,14 +110,14 @@ test("an output that is an input or a constant is a tensor of its own", async ()
   const model = onnxModel(18, {
     inputs: { x: F32(4) },
     constants: { at: i64([1, 1], 0), u: f32([1], 5) },
-    nodes: [{ op: "ScatterND", inputs: ["x", "at", "u"], outputs: ["y"], attributes: add }],
+    nodes: [{ op: "ScatterND", inputs: ["x", "at", "u"], outputs: ["y"], attributes: ADD }],
     outputs: { x: null, u: null, y: null },
   });
   const session = await createExactSession(model, localRuntime());
-  const first = await session.run({ x });
+  const first = await session.run({ x: X });
   for (const { data } of Object.values(first))
     new Float32Array((data as Float32Array).buffer).fill(0);
-  const { y, u } = await session.run({ x });
+  const { y, u } = await session.run({ x: X });
   assert.deepEqual(Array.from(y.data), [15, 20, 30, 40]);
   assert.deepEqual(Array.from(u.data), [5]);
 });
@@ -350,7 +134,6 @@ test("runs that overlap end one after another, and release waits for them", asyn
   await released;
   assert.equal(open(), 0);
 });
-
 test("a gather that only feeds a replaced scatter is carried out beside it", async () => {
   const model = onnxModel(18, {
     inputs: { h: F32("N", 2), zeros: F32("N", 2) },
@@ -358,7 +141,7 @@ test("a gather that only feeds a replaced scatter is carried out beside it", asy
     nodes: [
       { op: "Cast", inputs: ["h"], outputs: ["m"], attributes: { to: 1 } },
       { op: "Gather", inputs: ["m", "from"], outputs: ["e"] },
-      { op: "ScatterND", inputs: ["zeros", "to", "e"], outputs: ["y"], attributes: add },
+      { op: "ScatterND", inputs: ["zeros", "to", "e"], outputs: ["y"], attributes: ADD },
     ],
     outputs: { y: null },
   });
@@ -373,11 +156,11 @@ test("an input with a default may be left out", async () => {
   const model = onnxModel(18, {
     inputs: { x: F32(4), u: F32(1) },
     constants: { at: i64([1, 1], 0), u: f32([1], 5) },
-    nodes: [{ op: "ScatterND", inputs: ["x", "at", "u"], outputs: ["y"], attributes: add }],
+    nodes: [{ op: "ScatterND", inputs: ["x", "at", "u"], outputs: ["y"], attributes: ADD }],
     outputs: { y: null },
   });
-  assert.deepEqual(await runExact(model, { x }), { y: [15, 20, 30, 40] });
-  assert.deepEqual(await runExact(model, { x, u: f32([1], 7) }), { y: [17, 20, 30, 40] });
+  assert.deepEqual(await runExact(model, { x: X }), { y: [15, 20, 30, 40] });
+  assert.deepEqual(await runExact(model, { x: X, u: f32([1], 7) }), { y: [17, 20, 30, 40] });
 });
 
 test("nodes are chosen by name, and others stay in the runtime", async () => {
@@ -401,7 +184,7 @@ test("an exact session never asks the runtime for the result of a replaced node"
     for (const { data } of Object.values(outputs)) (data as Float32Array).fill(99);
   });
   const session = await createExactSession(chain("ScatterND"), runtime);
-  assert.deepEqual(Array.from((await session.run({ x }))["y"].data), [10, 23, 30, 44]);
+  assert.deepEqual(Array.from((await session.run({ x: X }))["y"].data), [10, 23, 30, 44]);
 });
 
 /** A gather between two operators of which nothing is known. */
@@ -551,7 +334,7 @@ for (const [title, code, says, make] of [
     "an unknown input",
     "shape-mismatch",
     /the model has no input "z"; it has "x"/,
-    async () => (await createExactSession(chain("ScatterND"), localRuntime())).run({ x, z: x }),
+    async () => (await createExactSession(chain("ScatterND"), localRuntime())).run({ x: X, z: X }),
   ],
 ] as const) {
   test(`${title} is refused`, async () => {
@@ -562,7 +345,6 @@ for (const [title, code, says, make] of [
     });
   });
 }
-
 test("what a caller gives for an input with a default reaches the sessions too", async () => {
   // onnxruntime-node ignores what is given for an input that has a constant, as this runtime does.
   const model = onnxModel(18, {
@@ -570,8 +352,8 @@ test("what a caller gives for an input with a default reaches the sessions too",
     constants: { w: f32([4], 1, 1, 1, 1), at: i64([1, 1], 0), u: f32([1], 5) },
     nodes: [
       { op: "Cast", inputs: ["w"], outputs: ["v"], attributes: { to: 1 } },
-      { op: "ScatterND", inputs: ["v", "at", "u"], outputs: ["s"], attributes: add },
-      { op: "ScatterND", inputs: ["x", "at", "u"], outputs: ["z"], attributes: add },
+      { op: "ScatterND", inputs: ["v", "at", "u"], outputs: ["s"], attributes: ADD },
+      { op: "ScatterND", inputs: ["x", "at", "u"], outputs: ["z"], attributes: ADD },
     ],
     outputs: { s: null, z: null, w: null },
   });
@@ -593,138 +375,13 @@ test("what a caller gives for an input with a default reaches the sessions too",
     return [s, w].map(({ data }) => Array.from(data));
   };
   const w = f32([4], 2, 3, 4, 5);
-  assert.deepEqual(await run({ x }), [[6, 1, 1, 1], [1, 1, 1, 1]]); // prettier-ignore
-  assert.deepEqual(await run({ x, w }), [[7, 3, 4, 5], [2, 3, 4, 5]]); // prettier-ignore
-  assert.deepEqual(await run({ x }), [[6, 1, 1, 1], [1, 1, 1, 1]]); // prettier-ignore
+  assert.deepEqual(await run({ x: X }), [[6, 1, 1, 1], [1, 1, 1, 1]]); // prettier-ignore
+  assert.deepEqual(await run({ x: X, w }), [[7, 3, 4, 5], [2, 3, 4, 5]]); // prettier-ignore
+  assert.deepEqual(await run({ x: X }), [[6, 1, 1, 1], [1, 1, 1, 1]]); // prettier-ignore
   assert.equal(open(), 1);
   await session.release();
   assert.equal(open(), 0);
 });
-
-/** One small operator between two scatters of `x`, in a graph that has no session. */
-function between(
-  op: string,
-  spec: Partial<ModelSpec> & { readonly more?: readonly string[] },
-): Model {
-  const {
-    more = [],
-    constants = {},
-    nodes: [{ attributes = {} }] = [{ op, inputs: [], outputs: [] }],
-  } = spec;
-  return onnxModel(18, {
-    inputs: { x: F32(1, 4) },
-    constants: { at: i64([1, 1], 0), u: f32([1, 4], 1, 1, 1, 1), ...constants },
-    nodes: [
-      { op: "ScatterND", inputs: ["x", "at", "u"], outputs: ["a"], attributes: add },
-      { op, inputs: ["a", ...more], outputs: ["y"], attributes },
-    ],
-    outputs: { y: null },
-  });
-}
-
-const row = f32([1, 4], 1, 2, 3, 4);
-
-for (const [title, model, dims, data] of [
-  ["Identity", between("Identity", {}), [1, 4], [2, 3, 4, 5]],
-  ["Shape", between("Shape", {}), [2], [1n, 4n]],
-  ["Shape from 1", between("Shape", withAttributes({ start: 1 })), [1], [4n]],
-  ["Shape to -1", between("Shape", withAttributes({ end: -1 })), [1], [1n]],
-  ["Size", between("Size", {}), [], [4n]],
-  ["Squeeze", between("Squeeze", {}), [4], [2, 3, 4, 5]],
-  ["Squeeze of axis -2", between("Squeeze", withAxes(-2)), [4], [2, 3, 4, 5]],
-  ["Unsqueeze of 0 and -1", between("Unsqueeze", withAxes(0, -1)), [1, 1, 4, 1], [2, 3, 4, 5]],
-  ["Unsqueeze of 1", between("Unsqueeze", withAxes(1)), [1, 1, 4], [2, 3, 4, 5]],
-] as const) {
-  test(`${title} is carried out beside a replaced node, without a session`, async () => {
-    const { createSession, models } = localRuntime();
-    const session = await createExactSession(model, { createSession });
-    assert.equal(session.sessionCount, 0);
-    const { y } = await session.run({ x: row });
-    assert.deepEqual([y.dims, Array.from(y.data)], [dims, data]);
-    assert.deepEqual(row.toArray(), [[1, 2, 3, 4]]);
-    // The class of tensors is asked of the runtime by one more model.
-    assert.equal(models.length, 1);
-  });
-}
-
-function withAttributes(attributes: Readonly<Record<string, number>>): Partial<ModelSpec> {
-  return { nodes: [{ op: "", inputs: [], outputs: [], attributes }] };
-}
-
-function withAxes(
-  ...axes: readonly number[]
-): Partial<ModelSpec> & { readonly more: readonly string[] } {
-  return { more: ["axes"], constants: { axes: i64([axes.length], ...axes) } };
-}
-
-for (const [title, model, says] of [
-  [
-    "an axis that is too long",
-    between("Squeeze", withAxes(1)),
-    /can only drop axes of size 1, but axis 1 of \[1, 4\]/,
-  ],
-  [
-    "an axis beyond the rank",
-    between("Unsqueeze", withAxes(5)),
-    /must name axes of rank 3, each once, got 5/,
-  ],
-  [
-    "an axis twice",
-    between("Unsqueeze", withAxes(1, 1)),
-    /must name axes of rank 4, each once, got 1, 1/,
-  ],
-] as const) {
-  test(`${title} is refused when it runs`, async () => {
-    const session = await createExactSession(model, localRuntime());
-    await assert.rejects(session.run({ x: row }), (error) => {
-      assert.ok(isTensorError(error, "malformed-file"));
-      assert.match(error.message, says);
-      return true;
-    });
-  });
-}
-
-/** A condition of the first index: Equal, Cast and Not between a gather of indices and an If. */
-const conditional = onnxModel(18, {
-  inputs: { x: F32(4), at: I64(1) },
-  constants: { zero: i64([1], 0), u: f32([1], 5), one: i64([], 1) },
-  nodes: [
-    { op: "Gather", inputs: ["at", "zero"], outputs: ["first"] },
-    { op: "Equal", inputs: ["first", "one"], outputs: ["isOne"] },
-    { op: "Cast", inputs: ["isOne"], outputs: ["number"], attributes: { to: 7 } },
-    { op: "Cast", inputs: ["number"], outputs: ["truth"], attributes: { to: 9 } },
-    { op: "Not", inputs: ["truth"], outputs: ["c"] },
-    {
-      op: "If",
-      inputs: ["c"],
-      outputs: ["y"],
-      attributes: {
-        then_branch: body({ nodes: [ADD_AT], outputs: { added: null } }),
-        else_branch: body({
-          nodes: [{ op: "Identity", inputs: ["x"], outputs: ["same"] }],
-          outputs: { same: null },
-        }),
-      },
-    },
-  ],
-  outputs: { y: null, number: null },
-});
-
-test("conditions that follow from replaced nodes need no session", async () => {
-  const { createSession } = localRuntime();
-  const session = await createExactSession(conditional, { createSession, nodes: "all" });
-  assert.equal(session.sessionCount, 0);
-  for (const [at, expected, number] of [
-    [1, [10, 20, 30, 40], 1n],
-    [3, [10, 20, 30, 45], 0n],
-  ] as const) {
-    // oxlint-disable-next-line no-await-in-loop
-    const outputs = await session.run({ x, at: i64([1], at) });
-    assert.deepEqual(Array.from(outputs["y"].data), expected);
-    assert.deepEqual(Array.from(outputs["number"].data), [number]);
-  }
-});
-
 test("what follows from constants is part of the sessions that use it, and is handed over to replaced nodes", async () => {
   const model = onnxModel(18, {
     inputs: { x: F32(4) },
@@ -737,7 +394,7 @@ test("what follows from constants is part of the sessions that use it, and is ha
     nodes: [
       { op: "Gather", name: "turned", inputs: ["w", "i"], outputs: ["v"] },
       { op: "ScatterElements", name: "first", inputs: ["x", "i", "v"], outputs: ["a"] },
-      { op: "ScatterND", inputs: ["x", "at", "u"], outputs: ["s"], attributes: add },
+      { op: "ScatterND", inputs: ["x", "at", "u"], outputs: ["s"], attributes: ADD },
       { op: "ScatterElements", name: "last", inputs: ["s", "i", "v"], outputs: ["y"] },
     ],
     outputs: { a: null, y: null },
@@ -748,7 +405,29 @@ test("what follows from constants is part of the sessions that use it, and is ha
     models.map(({ graph }) => graph.nodes.map(({ name }) => name)),
     [["turned", "first"], ["turned", "last"]], // prettier-ignore
   );
-  const { y, a } = await session.run({ x });
+  const { y, a } = await session.run({ x: X });
   // v is w turned round, and turned again by the scatter.
   assert.deepEqual([Array.from(a.data), Array.from(y.data)], [[1, 2, 3, 4], [1, 2, 3, 4]]); // prettier-ignore
+});
+
+test("a node that has inputs of the model alone is carried out where its result is used", async () => {
+  const model = onnxModel(18, {
+    inputs: { x: F32(4), z: F32(4) },
+    constants: { at: i64([1, 1], 0), u: f32([1], 5), i: i64([4], 3, 2, 1, 0) },
+    nodes: [
+      { op: "Gather", name: "early", inputs: ["z", "i"], outputs: ["kept"] },
+      { op: "Gather", name: "late", inputs: ["z", "i"], outputs: ["v"] },
+      { op: "ScatterND", inputs: ["x", "at", "u"], outputs: ["s"], attributes: ADD },
+      { op: "ScatterElements", name: "last", inputs: ["s", "i", "v"], outputs: ["y"] },
+    ],
+    outputs: { kept: null, y: null },
+  });
+  const { createSession, models } = localRuntime();
+  const session = await createExactSession(model, { createSession, nodes: ["s"] });
+  assert.deepEqual(
+    models.map(({ graph }) => graph.nodes.map(({ name }) => name)),
+    [["early"], ["late", "last"]],
+  );
+  const { y, kept } = await session.run({ x: X, z: f32([4], 1, 2, 3, 4) });
+  assert.deepEqual([Array.from(kept.data), Array.from(y.data)], [[4, 3, 2, 1], [1, 2, 3, 4]]); // prettier-ignore
 });

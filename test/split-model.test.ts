@@ -125,6 +125,23 @@ test("bodies use what is around them: it is handed over with their node", () => 
   assert.deepEqual(partsOf([neededFor(whole, ["y"])]), ["x c u | at i | take choose | y"]);
 });
 
+test("outputs that no node makes are those of the first part, and declared shapes hold no part", () => {
+  const declared = onnxModel(18, {
+    inputs: { x: F32(4), z: F32(2) },
+    constants: { w: f32([2], 1, 2), i: i64([2], 0, 1) },
+    nodes: [
+      { op: "Odd", name: "odd", domain: "d", inputs: ["x"], outputs: ["h"] },
+      { op: "Gather", name: "take", inputs: ["h", "i"], outputs: ["y"] },
+    ],
+    opsets: { "ai.onnx": 18, d: 1 },
+    outputs: { y: null, z: null, w: null },
+  });
+  declared.graph.values = [{ name: "h", type: { dtype: "float32", shape: [9] } }];
+  const [first, second] = splitModel(declared, ["h"]);
+  assert.deepEqual(partsOf([first, second]), ["x z | w | odd | h z w", "h | i | take | y"]);
+  assert.deepEqual(second.graph.inputs, [{ name: "h", type: { dtype: "float32", shape: null } }]);
+});
+
 test("what a value needs is a model that runs on its own", () => {
   const part = neededFor(model, ["b"]);
   assert.deepEqual(partsOf([part]), ["x i | at u | first beside | b"]);
@@ -143,6 +160,10 @@ test("the types of all values, in bodies by path, and which of them are certain"
   // A declared shape that contradicts what is certain is ignored.
   assert.deepEqual(types.get("c"), { dtype: "float32", shape: [4], isCertain: true });
   assert.equal(types.get("nothing"), undefined);
+  assert.deepEqual(
+    [...inferTypes(onnxModel(18, { inputs: { x: F32(4) }, nodes: [] })).keys()],
+    ["x"],
+  );
   const open = onnxModel(18, {
     inputs: { x: F32("N") },
     nodes: [{ op: "Odd", domain: "d", inputs: ["x"], outputs: ["y"] }],
