@@ -1,6 +1,7 @@
 /** Exact sessions of ONNX Runtime itself: races, real models, weights in other files, and the code of docs/exact.md. */
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
@@ -13,6 +14,7 @@ import {
   createSession,
   makeSession,
   makeValue,
+  MODULES,
   packageFile,
   printValue,
   WITHOUT_RUNTIME,
@@ -188,3 +190,54 @@ test("the code of docs/exact.md prints what it says", { skip }, async () => {
     assertSays(block, printed);
   }
 });
+
+/** A user's file. It compiles only if sessions and tensors have the types of onnxruntime itself. */
+const STRICT = `
+import * as ort from "onnxruntime-node";
+import { createExactSession, fixModel } from "ndscatter/onnx";
+
+declare const bytes: Uint8Array;
+const exact = await createExactSession(bytes, {
+  createSession: (model) => ort.InferenceSession.create(model, { intraOpNumThreads: 4 }),
+  nodes: "all",
+});
+const x = new ort.Tensor("float32", new Float32Array(4), [4]);
+const { y } = await exact.run({ x });
+export const tensor: ort.Tensor = y;
+const plain = await ort.InferenceSession.create(bytes);
+export const either = Math.random() < 0.5 ? plain : exact;
+export const { z } = await either.run({ x: tensor });
+export const names: readonly string[] = either.inputNames;
+await either.release();
+export const report = await fixModel(bytes, { x }, {
+  createSession: (model, settings) => ort.InferenceSession.create(model, { ...settings }),
+});
+`;
+
+test(
+  "a strict TypeScript project uses sessions with onnxruntime's own types, without a cast",
+  { skip },
+  () => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), "exact-"));
+    try {
+      fs.mkdirSync(path.join(folder, "node_modules"));
+      fs.symlinkSync(ROOT, path.join(folder, "node_modules/ndscatter"));
+      for (const name of ["onnxruntime-node", "onnxruntime-common"])
+        fs.symlinkSync(path.join(MODULES, name), path.join(folder, "node_modules", name));
+      fs.writeFileSync(path.join(folder, "package.json"), '{ "type": "module" }');
+      fs.writeFileSync(path.join(folder, "use.ts"), STRICT);
+      const flags =
+        "--noEmit --strict --exactOptionalPropertyTypes --module nodenext --target es2022";
+      const tsc = path.join(ROOT, "node_modules/typescript/bin/tsc");
+      const args = [tsc, ...flags.split(" "), "--lib", "es2023,dom", "use.ts"];
+      const { stdout, status } = spawnSync(process.execPath, args, {
+        cwd: folder,
+        encoding: "utf8",
+      });
+      assert.equal(stdout, "");
+      assert.equal(status, 0);
+    } finally {
+      fs.rmSync(folder, { recursive: true });
+    }
+  },
+);
