@@ -132,6 +132,28 @@ test("settings that createSession does not read are not reported as tried", asyn
   assert.ok(report.cures.every(({ kind }) => kind !== "setting"));
 });
 
+test("a model that fails on one thread does not run as it is on more, because the process may end", async () => {
+  const asked: (number | undefined)[] = [];
+  const change: Fault["change"] = (outputs, { intraOpNumThreads }) => {
+    if (!("s" in outputs) && !("y" in outputs)) return;
+    asked.push(intraOpNumThreads);
+    throw new Error("there is no kernel");
+  };
+  const { plain, chosen, cures } = await fixed(takePutAgain(), FEEDS, { change });
+  assert.match(plain.problem ?? "", /no kernel/);
+  assert.equal(chosen, null);
+  const asIs = cures.filter(({ kind }) => kind === "setting");
+  assert.deepEqual(
+    asIs.map(({ settings }) => settings?.intraOpNumThreads),
+    [1, 1, 1],
+  );
+  // The last two are those of an exact session, whose parts are other models.
+  assert.ok(
+    asked.slice(0, -2).every((count) => count === 1),
+    asked.join(),
+  );
+});
+
 test("another runtime is a cure by its name, and an exact session is the last", async () => {
   const others = { cpu: faulty({}) };
   const report = await fixed(takePutAgain(), FEEDS, { change: firstStays }, { others });

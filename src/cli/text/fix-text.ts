@@ -76,7 +76,7 @@ function cureLines(cures: readonly Cure[]): string[] {
   for (const cure of cures) {
     const facts = cureFacts(cure);
     const last = lines.at(-1);
-    if (last?.facts === facts) last.titles.push(cure.title);
+    if (cure.problem !== null && last?.facts === facts) last.titles.push(cure.title);
     else lines.push({ titles: [cure.title], facts });
   }
   return lines.map(({ titles, facts }) => `  ${titles.join(", ")}: ${facts}`);

@@ -27,6 +27,7 @@ import {
   type Runnable,
   type Values,
 } from "./measure.ts";
+import { plainModel, type PlainModel } from "./plain.ts";
 import { loads, rebased, type Rebased } from "./rebase.ts";
 import type { Cure, FaultyNodeReport, FixProgress, FixReport, KnownFaultId } from "./report.ts";
 import { SETTINGS, SettingsMaker } from "./settings.ts";
@@ -51,6 +52,7 @@ interface Bench {
   /** The outputs of the model. */
   readonly names: readonly string[];
   readonly createSession: CreateSession;
+  readonly asIs: PlainModel;
   readonly candidates: readonly Candidate[];
   readonly plain: ModelRuns;
   readonly external: FixOptions["external"];
@@ -82,11 +84,14 @@ export async function fixModel(
   const given = readModel(bytes, external === undefined ? {} : { external });
   const bound = feedsFrom(given, feeds);
   say("the model as it is");
-  const [names, plain] = await plainRuns(given, bytes, bound, createSession);
+  const first = await plainModel(given, bytes, bound, createSession);
+  const plain = first.runs;
   const base = plain.problem === null ? null : await rebased(given, createSession);
   const [used, model] = base === null ? [bytes, given] : [base.bytes, base.model];
+  const asIs = base === null ? first : await plainModel(model, used, bound, createSession);
   const verified = await verifyModel(used, Object.fromEntries(bound), {
     ...own,
+    createSession: asIs.createSession,
     onProgress: ({ run, runs, nodes, alone }) =>
       say(
         alone === null
@@ -101,27 +106,10 @@ export async function fixModel(
   const fault = base && idOf(REVERSIONS[0]);
   const nothing = { fault, verified, faulty, plain, ignored: [] };
   if (agrees) return { ...nothing, agrees, cures: [], chosen: null };
-  const common = { bytes: used, model, feeds: bound, names, createSession };
+  const common = { bytes: used, model, feeds: bound, names: asIs.names, createSession, asIs };
   const bench: Bench = { ...common, candidates, plain, external, say };
   const { cures, ignored } = await triedCures(bench, base, others);
   return { ...nothing, agrees, cures, chosen: cheapestOf(cures), ignored };
-}
-
-/** The names of the outputs that are tensors, and the runs of the model as it is. */
-async function plainRuns(
-  { graph }: Model,
-  bytes: Uint8Array,
-  feeds: Values,
-  createSession: CreateSession,
-): Promise<readonly [names: readonly string[], runs: ModelRuns]> {
-  const open = opener(createSession, bytes);
-  const typed = graph.outputs.filter(({ type }) => type !== null).map(({ name }) => name);
-  const all = graph.outputs.map(({ name }) => name);
-  const runs = await measureModel(open, feeds, all);
-  if (runs.problem === null || typed.length === all.length) return [all, runs];
-  // An output without a type may be a sequence, which is no tensor.
-  const others = await measureModel(open, feeds, typed);
-  return others.problem === null ? [typed, others] : [all, runs];
 }
 
 const isSound = (verified: VerifyReport, plain: ModelRuns, base: Rebased | null): boolean =>
@@ -139,7 +127,7 @@ async function triedCures(
   if (base === null && bench.candidates.every(isRightAsCall)) {
     // Cures must not overlap, so that each has the machine to itself.
     for (const { title, settings } of SETTINGS) {
-      const maker = new SettingsMaker(bench.createSession, settings);
+      const maker = new SettingsMaker(bench.asIs.createSession, settings);
       const { createSession } = maker;
       // oxlint-disable-next-line no-await-in-loop
       await loads(bench.bytes, createSession);
@@ -147,8 +135,9 @@ async function triedCures(
         ignored.push(title);
         continue;
       }
+      const all = { ...bench.asIs.settings, ...settings };
       // oxlint-disable-next-line no-await-in-loop
-      cures.push(await measured(bench, { kind: "setting", title, settings }, createSession));
+      cures.push(await measured(bench, { kind: "setting", title, settings: all }, createSession));
     }
     for (const [title, createSession] of Object.entries(others)) {
       // oxlint-disable-next-line no-await-in-loop

@@ -191,7 +191,7 @@ const REWRITES: readonly Rewrite[] = [
     kind: "rewrite",
     id: "half-sum",
     fault:
-      "ScatterND and ScatterElements with add or mul do not run on float16: MLFloat16 data type is not supported with ScatterND opset 16 when reduction is 'add'.",
+      "ScatterND and ScatterElements with add or mul do not run on float16: MLFloat16 data type is not supported with ScatterND opset 16 when reduction is 'add'. With 20,000 updates on two threads the failure may end the process, by a segmentation fault or a floating point exception.",
     seen: CPU,
     specification:
       "ScatterND-16 and ScatterElements-16 take every tensor type for data and updates, float16 among them, whatever the reduction.",

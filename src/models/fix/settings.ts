@@ -17,7 +17,7 @@ export class SettingsMaker {
   constructor(createSession: CreateSession, settings: SessionSettings) {
     const unread = new Set(Object.keys(settings));
     this.#unread = unread;
-    const watched = (): SessionSettings => {
+    const watched = (others: SessionSettings): SessionSettings => {
       const own = {};
       for (const [name, value] of Object.entries(settings)) {
         const get = (): unknown => {
@@ -26,9 +26,10 @@ export class SettingsMaker {
         };
         Object.defineProperty(own, name, { enumerable: true, configurable: true, get });
       }
-      return own;
+      // Those of another maker come first. Their getters are copied and not read.
+      return Object.defineProperties(own, Object.getOwnPropertyDescriptors(others));
     };
-    this.createSession = (model) => createSession(model, watched());
+    this.createSession = (model, others = {}) => createSession(model, watched(others));
   }
 
   /** False if the maker ignored a setting, so that its sessions were those without. */

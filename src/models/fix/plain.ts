@@ -1,0 +1,44 @@
+/**
+ * Runs of the model as it is. The first is on one thread: where a kernel fails on several threads, ONNX Runtime may end the
+ * whole process (segmentation fault, floating point exception), as ScatterND of float16 does with 20,000 updates.
+ */
+
+import type { Model } from "../model/model.ts";
+import type { CreateSession, SessionSettings } from "../verify/session.ts";
+import { measureModel, opener, type ModelRuns, type Values } from "./measure.ts";
+import { SettingsMaker } from "./settings.ts";
+
+/** The settings of the first run. */
+const ONE_THREAD: SessionSettings = { intraOpNumThreads: 1 };
+
+export interface PlainModel {
+  /** The outputs that are tensors. */
+  readonly names: readonly string[];
+  readonly runs: ModelRuns;
+  /** Makes sessions in which the model may run as it is: on one thread if it fails there. */
+  readonly createSession: CreateSession;
+  /** The settings that this takes. */
+  readonly settings: SessionSettings;
+}
+
+export async function plainModel(
+  { graph }: Model,
+  bytes: Uint8Array,
+  feeds: Values,
+  createSession: CreateSession,
+): Promise<PlainModel> {
+  const careful = new SettingsMaker(createSession, ONE_THREAD);
+  const open = opener(careful.createSession, bytes);
+  let names = graph.outputs.map(({ name }) => name);
+  let first = await measureModel(open, feeds, names, 0);
+  const typed = graph.outputs.filter(({ type }) => type !== null).map(({ name }) => name);
+  if (first.problem !== null && typed.length < names.length) {
+    // An output without a type may be a sequence, which is no tensor.
+    const others = await measureModel(open, feeds, typed, 0);
+    if (others.problem === null) [names, first] = [typed, others];
+  }
+  if (first.problem !== null && careful.wasRead)
+    return { names, runs: first, createSession: careful.createSession, settings: ONE_THREAD };
+  const runs = await measureModel(opener(createSession, bytes), feeds, names);
+  return { names, runs, createSession, settings: {} };
+}
