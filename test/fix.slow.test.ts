@@ -29,7 +29,7 @@ import { Words } from "../src/models/fix/words.ts";
 import { bodyAttribute } from "../src/models/onnx/body-attribute.ts";
 import { makeFolder } from "./support/cli.ts";
 import { ROOT } from "./support/documents.ts";
-import { F32, i64, onnxModel } from "./support/node-models.ts";
+import { F16, F32, i64, onnxModel } from "./support/node-models.ts";
 import {
   createSession,
   makeValue,
@@ -117,6 +117,40 @@ for (const [title, line, model] of [
     assert.match(stdout, /^cure: one thread\n {2}.*\{ intraOpNumThreads: 1 \}/m);
   });
 }
+
+test("nodes behind one that fails are cured too", { skip }, async () => {
+  const add = (data: string, name: string, output: string) => ({
+    ...{ op: "ScatterND", name, inputs: [data, "at", "u"], outputs: [output] },
+    attributes: { reduction: "add" },
+  });
+  const model = onnxModel(18, {
+    inputs: { x: F16(3) },
+    constants: { at: i64([2, 1], 0, 0), u: tensor("float16", [2], [1e-3, 1000]) },
+    nodes: [
+      add("x", "first", "a"),
+      add("a", "second", "b"),
+      { op: "Neg", inputs: ["b"], outputs: ["c"] },
+      add("c", "third", "y"),
+    ],
+  });
+  const feeds = { x: tensor("float16", [3], [1, 2, 3]) };
+  const report = await fixModel(writeModel(model), feeds, { createSession });
+  assert.deepEqual(
+    report.faulty.map(({ path: at, faults }) => [at, ...faults.map(({ id }) => id)]),
+    ["first", "second", "third"].map((name) => [name, "half-sum"]),
+  );
+  assert.deepEqual(
+    report.cures.slice(-2).map(({ title, isRight }) => [title, isRight]),
+    [
+      ["3 nodes in other words", true],
+      ["an exact session", true],
+    ],
+  );
+  assert.equal(
+    (await fixModel(report.chosen?.model ?? new Uint8Array(), feeds, { createSession })).agrees,
+    true,
+  );
+});
 
 test("a node in a body is cured in its body", { skip }, async () => {
   const branch = (reduction: string) =>

@@ -318,7 +318,16 @@ const CHOICES: readonly (readonly [title: string, cures: readonly (readonly [Cur
 for (const [title, cures, chosen] of CHOICES) {
   test(`chosen of ${cures.length} cures: ${title}`, () => {
     const all = cures.map(([kind, time, isRight = true]): Cure => ({
-      ...{ kind, title: "", settings: null, model: null, notes: [], nodeRuns: 0, rightRuns: 0 },
+      ...{
+        kind,
+        title: "",
+        settings: null,
+        model: null,
+        nodes: null,
+        notes: [],
+        nodeRuns: 0,
+        rightRuns: 0,
+      },
       ...{
         whole: { runs: 1, results: 1, time, problem: null },
         ratio: null,

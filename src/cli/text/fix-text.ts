@@ -107,7 +107,7 @@ function cureFacts({
 
 function chosenLines(
   file: string,
-  { kind, title, settings, model }: Cure,
+  { title, settings, model, nodes }: Cure,
   faulty: readonly FaultyNodeReport[],
   { output, written }: Written,
 ): string[] {
@@ -118,7 +118,7 @@ function chosenLines(
     return [begin, ...[...cures].map((one) => `  ${one}`), `  ${where}`];
   }
   const noFile = output === undefined ? [] : ["  it needs no file, so none was written"];
-  if (kind === "exact-session") return [begin, ...codeLines(file, faulty), ...noFile];
+  if (nodes !== null) return [begin, ...codeLines(file, nodes), ...noFile];
   if (settings === null) return [begin, ...noFile];
   const option = `InferenceSession.create(model, ${literalOf(settings)})`;
   return [begin, `  ${option}`, ...noFile];
@@ -130,15 +130,14 @@ const literalOf = (settings: object): string =>
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
     .join(", ")} }`;
 
-function codeLines(file: string, faulty: readonly FaultyNodeReport[]): string[] {
-  const nodes = JSON.stringify(faulty.map(({ path }) => path));
+function codeLines(file: string, nodes: NonNullable<Cure["nodes"]>): string[] {
   return [
     'import fs from "node:fs";',
     'import { InferenceSession } from "onnxruntime-node";',
     'import { createExactSession } from "ndscatter/onnx";',
     `const session = await createExactSession(fs.readFileSync(${JSON.stringify(file)}), {`,
     "  createSession: (model) => InferenceSession.create(model),",
-    `  nodes: ${nodes},`,
+    `  nodes: ${JSON.stringify(nodes)},`,
     "});",
   ].map((line) => `  ${line}`);
 }

@@ -54,6 +54,8 @@ interface Bench {
   readonly createSession: CreateSession;
   readonly asIs: PlainModel;
   readonly candidates: readonly Candidate[];
+  /** Whether nodes are behind one that fails, so that they may be faulty too. */
+  readonly hasBehind: boolean;
   readonly plain: ModelRuns;
   readonly external: FixOptions["external"];
   readonly say: (what: string) => void;
@@ -89,28 +91,66 @@ export async function fixModel(
   const base = plain.problem === null ? null : await rebased(given, createSession);
   const [used, model] = base === null ? [bytes, given] : [base.bytes, base.model];
   const asIs = base === null ? first : await plainModel(model, used, bound, createSession);
-  const verified = await verifyModel(used, Object.fromEntries(bound), {
-    ...own,
-    createSession: asIs.createSession,
-    onProgress: ({ run, runs, nodes, alone }) =>
-      say(
-        alone === null
-          ? `run ${run} of ${runs}, ${nodes} nodes compared`
-          : `${alone.path} alone, run ${alone.count}`,
-      ),
-  });
-  const index = new NodeIndex(model);
-  const candidates = verified.nodes.filter(isFaulty).map((node) => candidateOf(node, index));
+  const verify = (file: Uint8Array): Promise<VerifyReport> =>
+    verifyModel(file, Object.fromEntries(bound), {
+      ...own,
+      createSession: asIs.createSession,
+      onProgress: ({ run, runs, nodes, alone }) =>
+        say(
+          alone === null
+            ? `run ${run} of ${runs}, ${nodes} nodes compared`
+            : `${alone.path} alone, run ${alone.count}`,
+        ),
+    });
+  const verified = await verify(used);
+  const candidates = await faultyNodes(model, verified, verify);
   const faulty = candidates.map(reportOf);
   const agrees = isSound(verified, plain, base);
   const fault = base && idOf(REVERSIONS[0]);
   const nothing = { fault, verified, faulty, plain, ignored: [] };
   if (agrees) return { ...nothing, agrees, cures: [], chosen: null };
   const common = { bytes: used, model, feeds: bound, names: asIs.names, createSession, asIs };
-  const bench: Bench = { ...common, candidates, plain, external, say };
+  const hasBehind = verified.nodes.some(({ verdict }) => verdict === "behind");
+  const bench: Bench = { ...common, candidates, hasBehind, plain, external, say };
   const { cures, ignored } = await triedCures(bench, base, others);
   return { ...nothing, agrees, cures, chosen: cheapestOf(cures), ignored };
 }
+
+/**
+ * The faulty nodes of a model. Nodes behind one that fails are compared in the model in which that one is cured, and so on.
+ */
+async function faultyNodes(
+  model: Model,
+  verified: VerifyReport,
+  verify: (file: Uint8Array) => Promise<VerifyReport>,
+): Promise<readonly Candidate[]> {
+  const index = new NodeIndex(model);
+  const candidates = verified.nodes.filter(isFaulty).map((node) => candidateOf(node, index));
+  const open = new Set(
+    verified.nodes.flatMap(({ path, verdict }) => (verdict === "behind" ? [path] : [])),
+  );
+  while (open.size > 0 && candidates.length > 0) {
+    const cured = curedModel(model, curesOf(candidates));
+    if (candidates.some(({ cure }) => cure === null) || "refused" in cured) break;
+    // oxlint-disable-next-line no-await-in-loop
+    const { nodes } = await verify(writeModel(cured.model));
+    const more = nodes.filter((node) => open.has(node.path) && isFaulty(node));
+    if (more.length === 0) break;
+    for (const node of more) {
+      open.delete(node.path);
+      candidates.push(candidateOf(node, index));
+    }
+  }
+  return candidates;
+}
+
+/** The cures of nodes that have one, by their paths. */
+const curesOf = (candidates: readonly Candidate[]): ReadonlyMap<string, NodeCure> =>
+  new Map(
+    candidates.flatMap(({ verified, cure }) =>
+      cure === null ? [] : [[verified.path, cure] as const],
+    ),
+  );
 
 const isSound = (verified: VerifyReport, plain: ModelRuns, base: Rebased | null): boolean =>
   verified.agrees && base === null && plain.problem === null && plain.results === 1;
@@ -160,6 +200,7 @@ interface Described {
   readonly title: string;
   readonly settings?: Cure["settings"];
   readonly model?: Uint8Array;
+  readonly nodes?: Cure["nodes"];
   readonly notes?: readonly string[];
   /** Opens the session of the whole model, where it is not that of the model's bytes. */
   readonly open?: () => Promise<Runnable>;
@@ -170,7 +211,7 @@ async function measured(
   cure: Described,
   createSession: CreateSession,
 ): Promise<Cure> {
-  const { kind, title, settings = null, model = null, notes = [] } = cure;
+  const { kind, title, settings = null, model = null, nodes = null, notes = [] } = cure;
   let [nodeRuns, rightRuns] = [0, 0];
   let problem: string | null = null;
   // An exact session has no session for the node, because the node is carried out here.
@@ -194,18 +235,14 @@ async function measured(
   const isKnown = candidates.every(({ intention }) => intention !== null);
   const isRight = problem === null && isKnown && rightRuns === nodeRuns && whole.results === 1;
   const ratio = whole.time === null || plain.time === null ? null : whole.time / plain.time;
-  const about = { kind, title, settings, model, notes };
+  const about = { kind, title, settings, model, nodes, notes };
   return { ...about, nodeRuns, rightRuns, whole, ratio, problem, isRight };
 }
 
 /** The cured model; null if a faulty node has no other words. */
 async function modelCure(bench: Bench, base: Rebased | null): Promise<Cure | null> {
   const { model, candidates, createSession } = bench;
-  const cures = new Map(
-    candidates.flatMap(({ verified, cure }) =>
-      cure === null ? [] : [[verified.path, cure] as const],
-    ),
-  );
+  const cures = curesOf(candidates);
   if (cures.size < candidates.length || (cures.size === 0 && base === null)) return null;
   const title = titleOf(base, cures);
   const cured = cures.size === 0 ? { model, notes: [] } : curedModel(model, cures);
@@ -222,8 +259,10 @@ function titleOf(base: Rebased | null, cures: ReadonlyMap<string, NodeCure>): st
 }
 
 async function exactCure(bench: Bench): Promise<Cure> {
-  const { bytes, candidates, external, createSession } = bench;
-  const nodes = candidates.map(({ verified }) => verified.path);
+  const { bytes, candidates, hasBehind, external, createSession } = bench;
+  const nodes: NonNullable<Cure["nodes"]> = hasBehind
+    ? "all"
+    : candidates.map(({ verified }) => verified.path);
   const title = "an exact session";
   // An exact session that cannot be made, or does not run, is a cure that fails.
   const open = async (): Promise<Runnable> => {
@@ -238,7 +277,7 @@ async function exactCure(bench: Bench): Promise<Cure> {
       release: () => session.release(),
     };
   };
-  return await measured(bench, { kind: "exact-session", title, open }, createSession);
+  return await measured(bench, { kind: "exact-session", title, nodes, open }, createSession);
 }
 
 function reportOf({ verified, cure, intention, uncured }: Candidate): FaultyNodeReport {

@@ -37,6 +37,8 @@ export interface Cure {
   readonly settings: SessionSettings | null;
   /** The ONNX file of the cured model; null for another kind. */
   readonly model: Uint8Array | null;
+  /** The option `nodes` of `createExactSession`; null for another kind. */
+  readonly nodes: "all" | readonly string[] | null;
   /** What the cure assumes or changes besides, a sentence each. */
   readonly notes: readonly string[];
   /** How often each faulty node ran alone on its real inputs, added up, and how many runs gave the exact bits. */
