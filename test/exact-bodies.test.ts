@@ -491,3 +491,114 @@ for (const [title, node] of [
     });
   });
 }
+
+/** A Loop that carries a sequence and collects tensors, and a scatter into one of its outputs. */
+const listing = (output: string): Model =>
+  onnxModel(18, {
+    inputs: { x: F32(4), n: I64() },
+    constants: { at: i64([1, 1], 0), u: f32([1], 5) },
+    nodes: [
+      { op: "SequenceConstruct", name: "first", inputs: ["x"], outputs: ["s"] },
+      {
+        op: "Loop",
+        name: "list",
+        inputs: ["n", "", "s"],
+        outputs: ["longer", "rows"],
+        attributes: {
+          body: openBody(["k", "on", "l"], {
+            nodes: [
+              { op: "Identity", inputs: ["on"], outputs: ["again"] },
+              { op: "SequenceInsert", inputs: ["l", "x"], outputs: ["more"] },
+              { op: "Identity", inputs: ["x"], outputs: ["row"] },
+            ],
+            outputs: untyped("again", "more", "row"),
+          }),
+        },
+      },
+      { op: "ScatterND", name: "put", inputs: [output, "at", "u"], outputs: ["y"] },
+    ],
+    outputs: { y: null },
+  });
+
+test("of what a Loop makes, its sequences are no tensors and what it collects is", async () => {
+  const parts: string[] = [];
+  const createSession = async (bytes: Uint8Array) => {
+    const { graph } = readModel(bytes);
+    parts.push(graph.outputs.map(({ name }) => name).join(" "));
+    return { run: () => Promise.reject(new Error("not run")) };
+  };
+  // Bodies are written as they were read, and this one was not.
+  await assert.rejects(createExactSession(listing("rows"), { createSession }), /can only be kept/);
+  await assert.rejects(
+    createExactSession(listing("longer"), { createSession }),
+    /^TensorError: put cannot be replaced: its input "longer" is no tensor$/,
+  );
+});
+
+test("a Scan with a batch axis is refused", async () => {
+  const scan = behind(
+    "Scan",
+    {
+      inputs: { x: F32(1, 2), rows: F32(1, 3, 2), i: I64(1) },
+      nodes: [
+        {
+          op: "",
+          inputs: ["", "x", "rows"],
+          outputs: [],
+          attributes: {
+            num_scan_inputs: 1,
+            body: openBody(["s", "r"], {
+              nodes: [{ op: "Gather", name: "take", inputs: ["r", "i"], outputs: ["g"] }],
+              outputs: untyped("s", "g"),
+            }),
+          },
+        },
+      ],
+    },
+    ["last", "all"],
+  );
+  const older = { ...scan, opsets: { "ai.onnx": 8 } };
+  const options = { ...localRuntime(), nodes: "all" } as const;
+  await assert.rejects(
+    createExactSession(older, options),
+    /take cannot be replaced, because it is in node "whole": a Scan before opset 9 is not carried out here$/,
+  );
+});
+
+test("a Loop collects text and numbers of no elements", async () => {
+  const model = onnxModel(18, {
+    inputs: { n: I64(), x: F32(4) },
+    constants: {
+      at: i64([1], 1),
+      u: f32([1], 5),
+      none: f32([0, 2]),
+      names: tensor("string", [2], ["a", "b"]),
+    },
+    nodes: [
+      {
+        op: "Loop",
+        inputs: ["n", "", "x"],
+        outputs: ["last", "texts", "empty"],
+        attributes: {
+          body: body({
+            inputs: { k: I64(), on: BOOL(), x: F32(4) },
+            nodes: [
+              ADD_AT,
+              { op: "Identity", inputs: ["on"], outputs: ["again"] },
+              { op: "Identity", inputs: ["names"], outputs: ["text"] },
+              { op: "Identity", inputs: ["none"], outputs: ["nothing"] },
+            ],
+            outputs: untyped("again", "added", "text", "nothing"),
+          }),
+        },
+      },
+    ],
+    outputs: { last: null, texts: null, empty: null },
+  });
+  const outputs = await runExact(model, { n: tensor("int64", [], 2), x: X });
+  assert.deepEqual(outputs, {
+    last: [10, 30, 30, 40],
+    texts: [["a", "b"], ["a", "b"]], // prettier-ignore
+    empty: [[], []],
+  });
+});

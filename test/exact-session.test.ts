@@ -152,6 +152,28 @@ test("a gather that only feeds a replaced scatter is carried out beside it", asy
   assert.deepEqual(Array.from(y.data), [4, 6, 3, 4]);
 });
 
+for (const [rows, sessions] of [
+  [3, ["Cast Gather"]],
+  [5, ["Cast"]],
+] as const) {
+  test(`a gather of ${rows} rows out of 4 stays where fewer elements are handed over`, async () => {
+    const from = Array.from({ length: rows }, (_, at) => at % 4);
+    const model = onnxModel(18, {
+      inputs: { h: F32(4, 2), zeros: F32(5, 2) },
+      constants: { from: i64([rows], ...from), to: i64([rows, 1], ...from) },
+      nodes: [
+        { op: "Cast", inputs: ["h"], outputs: ["m"], attributes: { to: 1 } },
+        { op: "Gather", inputs: ["m", "from"], outputs: ["e"] },
+        { op: "ScatterND", inputs: ["zeros", "to", "e"], outputs: ["y"] },
+      ],
+      outputs: { y: null },
+    });
+    const { createSession, models } = localRuntime();
+    await createExactSession(model, { createSession });
+    assert.deepEqual(opsOf(models), sessions);
+  });
+}
+
 test("an input with a default may be left out", async () => {
   const model = onnxModel(18, {
     inputs: { x: F32(4), u: F32(1) },
@@ -418,16 +440,22 @@ test("a node that has inputs of the model alone is carried out where its result 
       { op: "Gather", name: "early", inputs: ["z", "i"], outputs: ["kept"] },
       { op: "Gather", name: "late", inputs: ["z", "i"], outputs: ["v"] },
       { op: "ScatterND", inputs: ["x", "at", "u"], outputs: ["s"], attributes: ADD },
-      { op: "ScatterElements", name: "last", inputs: ["s", "i", "v"], outputs: ["y"] },
+      { op: "ScatterElements", name: "last", inputs: ["s", "i", "v"], outputs: ["t"] },
+      { op: "Gather", name: "mid", inputs: ["kept", "i"], outputs: ["m"] },
+      { op: "ScatterElements", name: "end", inputs: ["t", "i", "m"], outputs: ["y"] },
     ],
-    outputs: { kept: null, y: null },
+    outputs: { kept: null, t: null, y: null },
   });
   const { createSession, models } = localRuntime();
   const session = await createExactSession(model, { createSession, nodes: ["s"] });
   assert.deepEqual(
     models.map(({ graph }) => graph.nodes.map(({ name }) => name)),
-    [["early"], ["late", "last"]],
+    [
+      ["early", "mid"],
+      ["late", "last", "end"],
+    ],
   );
-  const { y, kept } = await session.run({ x: X, z: f32([4], 1, 2, 3, 4) });
-  assert.deepEqual([Array.from(kept.data), Array.from(y.data)], [[4, 3, 2, 1], [1, 2, 3, 4]]); // prettier-ignore
+  const { kept, t, y } = await session.run({ x: X, z: f32([4], 1, 2, 3, 4) });
+  const made = [kept, t, y].map(({ data }) => Array.from(data));
+  assert.deepEqual(made, [[4, 3, 2, 1], [1, 2, 3, 4], [4, 3, 2, 1]]); // prettier-ignore
 });

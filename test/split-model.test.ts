@@ -125,10 +125,30 @@ test("bodies use what is around them: it is handed over with their node", () => 
   assert.deepEqual(partsOf([neededFor(whole, ["y"])]), ["x c u | at i | take choose | y"]);
 });
 
+test("a value that no output needs can be cut too, and one value may have many users", () => {
+  const wide = onnxModel(18, {
+    inputs: { x: F32(4) },
+    constants: { i: i64([2], 0, 1) },
+    nodes: [
+      { op: "Gather", name: "a", inputs: ["x", "i"], outputs: ["h"] },
+      { op: "Gather", name: "b", inputs: ["h", "i"], outputs: ["p"] },
+      { op: "Gather", name: "c", inputs: ["h", "i"], outputs: ["q"] },
+      { op: "Gather", name: "side", inputs: ["x", "i"], outputs: ["aside"] },
+      { op: "Gather", name: "unused", inputs: ["x", "i"], outputs: ["dropped"] },
+    ],
+    outputs: { p: null, q: null },
+  });
+  assert.deepEqual(partsOf(splitModel(wide, ["h", "aside"])), [
+    "x | i | a side | h aside",
+    "h | i | b c | p q",
+  ]);
+  assert.deepEqual(partsOf(splitModel(wide, ["p"])), ["x | i | a b c | p q"]);
+});
+
 test("outputs that no node makes are those of the first part, and declared shapes hold no part", () => {
   const declared = onnxModel(18, {
     inputs: { x: F32(4), z: F32(2) },
-    constants: { w: f32([2], 1, 2), i: i64([2], 0, 1) },
+    constants: { w: f32([2], 1, 2), i: i64([2], 0, 1), unused: f32([1], 1) },
     nodes: [
       { op: "Odd", name: "odd", domain: "d", inputs: ["x"], outputs: ["h"] },
       { op: "Gather", name: "take", inputs: ["h", "i"], outputs: ["y"] },
@@ -140,6 +160,7 @@ test("outputs that no node makes are those of the first part, and declared shape
   const [first, second] = splitModel(declared, ["h"]);
   assert.deepEqual(partsOf([first, second]), ["x z | w | odd | h z w", "h | i | take | y"]);
   assert.deepEqual(second.graph.inputs, [{ name: "h", type: { dtype: "float32", shape: null } }]);
+  assert.deepEqual([first.graph.values, second.graph.values], [[], []]);
 });
 
 test("what a value needs is a model that runs on its own", () => {

@@ -80,7 +80,7 @@ export function stepsOf(
 ): readonly (SessionStep | ModelNode)[] {
   const isCut: IsCut = (_, maker, user) => ours.has(maker) && !ours.has(user);
   const levels = levelsOf(uses, isCut);
-  sinkNodes(plan.graph, uses, levels, isCut, (node) => !ours.has(node));
+  sinkNodes(plan.graph, uses, levels, (node) => !ours.has(node));
   const isCopy = copyTest(plan);
   const count = Math.max(0, ...levels.values()) + 1;
   const sessions = Array.from({ length: count }, (_, level) => {

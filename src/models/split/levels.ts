@@ -67,16 +67,14 @@ export function sinkNodes(
   graph: Graph,
   uses: GraphUses,
   levels: Levels,
-  isCut: IsCut,
   mayMove: (node: ModelNode) => boolean,
 ): void {
   const outputs = new Set(graph.outputs.map(({ name }) => name));
   for (const node of uses.nodes.toReversed()) {
     const isFree = uses.needsOf(node).every((name) => !uses.makers.has(name));
     if (!isFree || !mayMove(node) || node.outputs.some((name) => outputs.has(name))) continue;
-    const levelsOfUsers = node.outputs.flatMap((name) =>
-      uses.usersOf(name).map((user) => (levels.get(user) ?? 0) - (isCut(name, node, user) ? 1 : 0)),
-    );
+    const users = node.outputs.flatMap((name) => uses.usersOf(name));
+    const levelsOfUsers = users.map((user) => levels.get(user) ?? 0);
     if (levelsOfUsers.length > 0) levels.set(node, Math.min(...levelsOfUsers));
   }
 }
