@@ -308,6 +308,7 @@ const CHOICES: readonly (readonly [title: string, cures: readonly (readonly [Cur
   ["none that is right", [["setting", 1, false], ["model", 1, false]], null],
   ["the first", [["setting", 10], ["model", 10], ["exact-session", 10]], 0],
   ["a model that saves a fifth", [["setting", 10], ["model", 7.9]], 1],
+  ["the first of two settings", [["setting", 10], ["setting", 1]], 0],
   ["a setting that is a little slower", [["setting", 10], ["model", 8.5]], 0],
   ["a setting that is half a millisecond slower", [["setting", 0.9], ["model", 0.2]], 0],
   ["an exact session that saves half", [["model", 10], ["exact-session", 4.9]], 1],
