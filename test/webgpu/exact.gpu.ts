@@ -185,6 +185,33 @@ test("values stay on the GPU, and constants are uploaded once", async () => {
   assert.deepEqual({ uploads, reads }, { uploads: 2, reads: 0 });
 });
 
+test("other shapes are made in the same buffer, and shapes without reading it", async () => {
+  const model = onnxModel(18, {
+    inputs: { x: F32(4, 1), at: typed("int64")(1, 2) },
+    constants: {
+      ...{ first: i64([1], 0), last: i64([1], 1) },
+      ...{ rows: i64([3, 1], 3, 1, 1), u: f32([1, 2], 10, 20) },
+    },
+    nodes: [
+      { op: "Cast", inputs: ["x"], outputs: ["data"], attributes: { to: 1 } },
+      { op: "GatherElements", inputs: ["data", "rows"], outputs: ["taken"] },
+      { op: "Identity", inputs: ["taken"], outputs: ["same"] },
+      { op: "Squeeze", inputs: ["same", "last"], outputs: ["list"] },
+      { op: "Unsqueeze", inputs: ["list", "first"], outputs: ["row"] },
+      {
+        ...{ op: "ScatterElements", inputs: ["row", "at", "u"], outputs: ["y"] },
+        attributes: { axis: 1, reduction: "add" },
+      },
+      { op: "Shape", inputs: ["row"], outputs: ["shape"] },
+      { op: "Gather", inputs: ["shape", "last"], outputs: ["length"] },
+    ],
+    outputs: { y: null, length: null },
+  });
+  const x = f32([4, 1], 1, 2, 3, 4);
+  const { reads: count } = await same(model, { x, at: i64([1, 2], 2, 2) });
+  assert.equal(count, 0);
+});
+
 test("sums of float64 are made on the host", async () => {
   const { reads } = await same(sums("float64"), FEEDS("float64"));
   assert.ok(reads > 0);

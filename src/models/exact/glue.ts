@@ -8,7 +8,7 @@
  */
 
 import { malformed } from "../../core/errors.ts";
-import { DTYPES, integerRange, type DType } from "../../core/tensor/dtype.ts";
+import { allocate, DTYPES, integerRange, type DType } from "../../core/tensor/dtype.ts";
 import { isKnown, printShape, product, sameShape } from "../../core/tensor/shape.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import { castTensor } from "../model/cast.ts";
@@ -17,6 +17,7 @@ import { destinationOf } from "../model/inline.ts";
 import { nodeTitle, type Graph, type ModelNode } from "../model/model.ts";
 import type { Scope } from "../model/values.ts";
 import type { Opsets } from "./steps.ts";
+import { fromBuffer, type ExactGpu } from "./gpu.ts";
 import { Value } from "./values.ts";
 
 /** A node with its inputs. */
@@ -24,7 +25,9 @@ interface GlueCall {
   readonly node: ModelNode;
   readonly opset: number;
   readonly values: readonly Value[];
+  /** Of a value on the GPU data type and shape alone. */
   readonly tensors: readonly Tensor[];
+  readonly gpu: ExactGpu | null;
 }
 
 /** Makes the output of a node. */
@@ -55,8 +58,12 @@ function axesOf(
   );
 }
 
-const reshaped = ({ values, tensors }: GlueCall, shape: number[]): Value => {
+const reshaped = ({ node, values, tensors, gpu }: GlueCall, shape: number[]): Value => {
   const [{ dtype, size, data }] = tensors;
+  if (gpu !== null && values[0].isOnGpu) {
+    const { buffer } = values[0].onGpu(gpu, node.inputs[0]);
+    return Value.viewOnGpu(fromBuffer(gpu, buffer, dtype, shape), values[0]);
+  }
   return Value.view(new Tensor(dtype, shape, size, data), values[0]);
 };
 
@@ -132,7 +139,10 @@ interface GlueRow {
   readonly run: Glue;
   /** How many inputs the operator has at least. */
   readonly inputs: number;
-  /** True where the inputs must be integers or truth values of one element each, which is enough for conditions. */
+  /**
+   * True where the inputs must be integers or truth values of one element each, which is enough for conditions. The others
+   * do not read the elements of their first input.
+   */
   readonly isOfScalars: boolean;
 }
 
@@ -166,12 +176,29 @@ function isWholeScalar(scope: Scope, name: string): boolean {
   return isOne && isWhole(type.dtype);
 }
 
-/** Carries a small operator out. */
-export function runGlue(node: ModelNode, opsets: Opsets, values: readonly Value[]): Value {
+/** The inputs of a small operator whose elements it reads, so that they must be on the host. */
+export const readByGlue = ({ op }: ModelNode, values: readonly Value[]): readonly Value[] =>
+  GLUE.get(op)?.isOfScalars === false ? values.slice(1) : values;
+
+/**
+ * Carries a small operator out.
+ * @param gpu the engine that has the values on the GPU; null where all are on the host
+ */
+export function runGlue(
+  node: ModelNode,
+  opsets: Opsets,
+  values: readonly Value[],
+  gpu: ExactGpu | null,
+): Value {
   const row = GLUE.get(node.op);
   if (row === undefined) throw malformed(`${nodeTitle(node)} is not carried out here`);
-  const tensors = values.map((value, at) => value.tensor(node.inputs[at]));
-  return row.run({ node, opset: opsetOf({ opsets }, node), values, tensors });
+  const tensors = values.map((value, at) => {
+    const { [at]: name } = node.inputs;
+    if (gpu === null || !value.isOnGpu) return value.tensor(name);
+    const { dtype, shape: dims } = value.onGpu(gpu, name);
+    return new Tensor(dtype, [...dims], product(dims), allocate(dtype, 0));
+  });
+  return row.run({ node, opset: opsetOf({ opsets }, node), values, tensors, gpu });
 }
 
 /** Whether a graph consists of small operators, so that no session is needed for it. */

@@ -77,6 +77,14 @@ export function runtimeGpuTensor(value: unknown): RuntimeGpuTensor | null {
   return isThere ? (value as RuntimeGpuTensor) : null;
 }
 
+/** A tensor of the engine over a buffer. */
+export const fromBuffer = (
+  gpu: ExactGpu,
+  buffer: unknown,
+  dtype: string,
+  shape: readonly number[],
+): ExactGpuTensor => gpu.fromBuffer(...([buffer, dtype, shape] as never[]));
+
 /** The engine's tensor as the runtime takes it. The buffer is the same. */
 export const gpuSessionTensor = ({
   dtype,

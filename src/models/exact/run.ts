@@ -7,7 +7,7 @@ import { quote } from "../model/graph.ts";
 import { namingNode } from "../model/run-model.ts";
 import { callOnEngine, type ExactGpu } from "./gpu.ts";
 import { runBodies, type StepsRun } from "./bodies.ts";
-import { runGlue } from "./glue.ts";
+import { readByGlue, runGlue } from "./glue.ts";
 import type { OpenParts } from "./open.ts";
 import type { CallStep, GraphPlan, SessionStep } from "./steps.ts";
 import { Frame, Value } from "./values.ts";
@@ -70,8 +70,8 @@ export class ModelRun implements StepsRun {
         case "glue": {
           const values = step.node.inputs.map((name) => this.valueOf(plan, frame, name));
           // oxlint-disable-next-line no-await-in-loop
-          if (this.#gpu !== null) await this.toHost(values);
-          frame.set(step.node.outputs[0], runGlue(step.node, plan.opsets, values));
+          if (this.#gpu !== null) await this.toHost(readByGlue(step.node, values));
+          frame.set(step.node.outputs[0], runGlue(step.node, plan.opsets, values, this.#gpu));
           break;
         }
         case "body":

@@ -5,7 +5,13 @@
 
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { sessionTensor } from "../verify/session.ts";
-import { gpuSessionTensor, runtimeGpuTensor, type ExactGpu, type ExactGpuTensor } from "./gpu.ts";
+import {
+  fromBuffer,
+  gpuSessionTensor,
+  runtimeGpuTensor,
+  type ExactGpu,
+  type ExactGpuTensor,
+} from "./gpu.ts";
 
 /** A value, as the runtime made it or as this package did. */
 export class Value {
@@ -55,6 +61,13 @@ export class Value {
     return value;
   }
 
+  /** A tensor of the engine in the buffer of another value, which is needed as long as this one is. */
+  static viewOnGpu(device: ExactGpuTensor, of: Value): Value {
+    const value = new Value(null, null, false, of);
+    value.#device = device;
+    return value;
+  }
+
   /** Whether the value is on the GPU and not on the host. */
   get isOnGpu(): boolean {
     if (this.#tensor !== null) return false;
@@ -65,8 +78,10 @@ export class Value {
   onGpu(gpu: ExactGpu, name: string): ExactGpuTensor {
     if (this.#device !== null) return this.#device;
     const there = runtimeGpuTensor(this.given);
-    const args = there === null ? [this.tensor(name)] : [there.gpuBuffer, there.type, there.dims];
-    this.#device = (there === null ? gpu.upload : gpu.fromBuffer)(...(args as never[]));
+    this.#device =
+      there === null
+        ? gpu.upload(this.tensor(name) as never)
+        : fromBuffer(gpu, there.gpuBuffer, there.type, there.dims);
     return this.#device;
   }
 
@@ -108,8 +123,11 @@ export class Value {
   release(): void {
     this.#holders--;
     if (this.#holders === 0) this.#of?.release();
-    if (this.#holders > 0 || !this.isOwn) return;
+    if (this.#holders > 0) return;
     this.#device?.dispose();
+    // A constant is uploaded again when it is needed again.
+    this.#device = null;
+    if (!this.isOwn) return;
     if (this.given === null) this.#tensor?.dispose();
     // Of memory on the host the garbage collector takes care; nobody else frees a buffer of the runtime.
     else runtimeGpuTensor(this.given)?.dispose?.();
