@@ -55,12 +55,12 @@ export function addCaptureCommand(program: Command, io: Io): void {
   addFeedOptions(addRuntimeOptions(command))
     .addHelpText("after", HELP)
     .action(async (file: string, options: CaptureCommand) => {
+      if ((options.threads?.length ?? 0) > 1)
+        throw wrongUsage("capture takes one count of --threads");
       const bytes = readBytes(io, file);
       const model = withPath(file, () => readModel(bytes));
       const feeds = feedsOf(io, file, model, options);
       const { node, iteration = 0, call = 0 } = options;
-      if ((options.threads?.length ?? 0) > 1)
-        throw wrongUsage("capture takes one count of --threads");
       const line = new ProgressLine(io.stderr);
       const starting = (): void => line.showNow(`${printFile(file)}: running in ONNX Runtime`);
       const { own } = await makeSessions(io, file, options, starting);

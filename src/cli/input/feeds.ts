@@ -1,86 +1,270 @@
-/** The tensors that a model of the user's runtime is fed: from files, and made up. */
+/** The tensors that a model of the user's runtime is fed: from files, typed, and made up. */
 
 import type { Command } from "commander";
-import type { Tensor } from "../../entries/index.ts";
-import type { Model } from "../../entries/onnx.ts";
-import { wrongUsage } from "../failure.ts";
+import { isTensorError, type Dim, type Tensor } from "../../entries/index.ts";
+import {
+  indexedSizes,
+  neededFor,
+  NodeIndex,
+  type Model,
+  type ValueInfo,
+} from "../../entries/onnx.ts";
+import { printFile, withPath, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { escapeControls, quote } from "../text/layout.ts";
+import { escapeControls, printName, quote } from "../text/layout.ts";
 import { bindFiles } from "./bindings.ts";
-import { madeUp } from "./made-up.ts";
-import { parseWhole } from "./numbers.ts";
+import {
+  boundDims,
+  dimSizes,
+  givenShapes,
+  inShell,
+  listInputs,
+  sizedShape,
+  sizeOptions,
+} from "./input-shapes.ts";
+import { indexSpan, rangeSpan, valueTensor } from "./input-values.ts";
+import { madeUp, randomFrom } from "./made-up.ts";
+import { wholeOption } from "./numbers.ts";
 import { collect } from "./operator-call.ts";
 import { readTensorFiles } from "./read-files.ts";
 
-/** The options that {@link addFeedOptions} adds. */
+/** The options that {@link addFeedOptions} adds, and the node that needs the feeds: all inputs are needed without one. */
 export interface FeedOptions {
   readonly feed?: readonly string[];
   readonly random?: boolean;
   readonly dim?: readonly string[];
+  readonly shape?: readonly string[];
+  readonly value?: readonly string[];
+  readonly range?: readonly string[];
+  readonly seed?: number;
+  readonly node?: string;
 }
 
 /** A paragraph for the help of commands with these options. */
 export const RANDOM_HELP = `
-With --random, inputs that have no --feed are made up: numbers between -1 and 1,
-and 0 for integers, so that all indices are 0.`;
+With --random, inputs that have no --feed are made up: floats between -1 and 1,
+indices of scatters and gathers within the axes that they index, as far as the
+model says how large these are, and 0 for other integers. --dim gives a dimension
+its size, and --shape all sizes of one input. --value and --range say what an
+input holds, also without --random; both ends of a range are included. The same
+--seed gives the same numbers in every run.`;
 
 export const addFeedOptions = (command: Command): Command =>
   command
     .option("--feed <name=file>", "a tensor for an input of the model; once for each", collect)
     .option("--random", "make up inputs that have no --feed")
-    .option("--dim <name=size>", "the size of a dimension by its name, ? for one without", collect);
+    .option("--dim <name=size>", "the size of a dimension by its name, ? for one without", collect)
+    .option("--shape <name=sizes>", "the shape of a made-up input, as in x=1,512", collect)
+    .option(
+      "--value <name=value>",
+      "a value for all elements of an input, or a list: sr=16000",
+      collect,
+    )
+    .option(
+      "--range <name=low..high>",
+      "random numbers of a range for an input: ids=0..999",
+      collect,
+    )
+    .option(
+      "--seed <number>",
+      "which random numbers (default: 0)",
+      wholeOption("--seed", 0, 2 ** 32 - 1),
+    );
 
 /**
- * Tensors from files, and with --random made-up ones for the other inputs.
+ * Tensors from files, and made-up ones for inputs with --value, with --range, and with --random for all others.
  * @param file of the model, which errors name
- * @throws Failure for options that do not fit the model, and for inputs of which too little is known
+ * @throws Failure for options that do not fit the model, and one for all inputs of which too little is known
  */
 export function feedsOf(
   io: Io,
   file: string,
-  { graph }: Model,
-  { feed = [], random = false, dim = [] }: FeedOptions,
+  model: Model,
+  options: FeedOptions,
 ): Record<string, Tensor> {
-  const names = graph.inputs.map(({ name }) => name);
-  const feeds = Object.fromEntries(readTensorFiles(io, bindFiles(feed, names, "input", file)));
-  if (!random) {
-    if (dim.length === 0) return feeds;
-    throw wrongUsage("--dim goes with --random, which makes inputs up");
+  const { inputs } = model.graph;
+  const said = saidOf(file, inputs, options);
+  const { made, missing } = chooseInputs(file, model, said, options);
+  const odd = (["dim", "shape", "seed"] as const).find((name) => options[name] !== undefined);
+  if (odd !== undefined && options.random !== true && made.length === 0)
+    throw wrongUsage(`--${odd} goes with --random, which makes inputs up`);
+  const feeds = readTensorFiles(io, said.files);
+  const shapes = new Map([...feeds].map(([name, { shape }]) => [name, shape]));
+  for (const [name, shape] of givenShapes(said.shapes, inputs)) shapes.set(name, shape);
+  const sizes = new Map([...boundDims(inputs, shapes), ...dimSizes(options.dim ?? [], inputs)]);
+  const unsized: ValueInfo[] = [];
+  for (const one of made) {
+    const shape = shapes.get(one.name) ?? sizedShape(one.type?.shape ?? null, sizes);
+    if (shape !== null && isSized(shape)) shapes.set(one.name, shape);
+    else unsized.push(one);
   }
-  const constants = new Set(graph.constants.map(({ name }) => name));
-  const inputs = graph.inputs.filter(({ name }) => !constants.has(name));
-  const sizes = new Map(
-    dim.map((text) => {
-      const at = text.lastIndexOf("=");
-      if (at < 1) throw wrongUsage(`--dim takes NAME=SIZE, got ${quote(text)}`);
-      const name = text.slice(0, at);
-      return [name, parseWhole(text.slice(at + 1), `--dim ${name}`, 0)] as const;
-    }),
+  const open = [...missing, ...unsized.filter((one) => !missing.includes(one))];
+  const advice = sizeOptions(open, sizes);
+  if (missing.length > 0) throw noTensors(file, missing, options.random === true, advice);
+  if (unsized.length > 0) {
+    const sentence = `sizes are not known of ${listInputs(unsized)}; give your own, such as ${advice}`;
+    throw wrongUsage(escapeControls(`${printFile(file)}: ${sentence}`));
+  }
+  for (const [name, tensor] of makeAll(file, model, { made, shapes, said, options }))
+    feeds.set(name, tensor);
+  return Object.fromEntries(feeds);
+}
+
+const isSized = (shape: readonly Dim[]): shape is readonly number[] =>
+  shape.every((dim) => typeof dim === "number");
+
+/** What options say of inputs, by the names of the inputs. */
+interface Said {
+  readonly files: ReadonlyMap<string, string>;
+  readonly shapes: ReadonlyMap<string, string>;
+  readonly values: ReadonlyMap<string, string>;
+  readonly ranges: ReadonlyMap<string, string>;
+}
+
+function saidOf(file: string, inputs: readonly ValueInfo[], options: FeedOptions): Said {
+  const names = inputs.map(({ name }) => name);
+  const files = bindFiles(options.feed ?? [], names, "input", file);
+  const [shapes, values, ranges] = (["shape", "value", "range"] as const).map((option) =>
+    byInput(options[option] ?? [], option, names, file),
   );
-  const dims = new Set(inputs.flatMap(({ type }) => (type?.shape ?? []).map((dim) => dim ?? "?")));
-  const odd = [...sizes.keys()].find((name) => !dims.has(name));
-  if (odd !== undefined) {
-    const known = [...dims].filter((dim) => typeof dim === "string");
-    const there =
-      known.length === 0 ? "all sizes are known" : `its dimensions are ${known.join(", ")}`;
-    throw wrongUsage(escapeControls(`the model has no dimension ${quote(odd)}; ${there}`));
-  }
-  for (const { name, type } of inputs) {
-    if (Object.hasOwn(feeds, name)) continue;
-    const shape = type?.shape?.map((dim) => {
-      if (typeof dim === "number") return dim;
-      const size = sizes.get(dim ?? "?");
-      if (size !== undefined) return size;
+  checkOnce([...files.keys()], { shape: shapes, value: values, range: ranges });
+  const both = [...values.keys()].find((name) => ranges.has(name));
+  if (both !== undefined)
+    throw wrongUsage(`the input ${printName(both)} has a --value, so --range is not used`);
+  return { files, shapes, values, ranges };
+}
+
+/** The text behind `NAME=` of an option for inputs. */
+function byInput(
+  texts: readonly string[],
+  option: string,
+  names: readonly string[],
+  file: string,
+): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const text of texts) {
+    // Not the text before the first `=`: a name in a model may contain one.
+    const name = names.find((one) => text.startsWith(`${one}=`));
+    if (name === undefined) {
+      const given = text.includes("=") ? `no input ${quote(text.slice(0, text.indexOf("=")))}` : "";
+      const known = names.map(printName).join(", ") || "none";
       throw wrongUsage(
-        `the input ${quote(name)} has the dimension ${dim ?? "?"}; give its size, such as --dim '${dim ?? "?"}=2'`,
-      );
-    });
-    if (type === null || shape === undefined) {
-      throw wrongUsage(
-        `the input ${quote(name)} has no shape, so no tensor can be made up for it; give one with --feed`,
+        given === ""
+          ? `--${option} takes NAME=..., got ${quote(text)}`
+          : escapeControls(
+              `${printFile(file)} has ${given} for --${option}; its inputs are ${known}`,
+            ),
       );
     }
-    feeds[name] = madeUp(name, type.dtype, shape);
+    if (found.has(name)) throw wrongUsage(`--${option} is given twice for ${printName(name)}`);
+    found.set(name, text.slice(name.length + 1));
   }
-  return feeds;
+  return found;
+}
+
+function checkOnce(
+  fed: readonly string[],
+  others: Readonly<Record<string, ReadonlyMap<string, string>>>,
+): void {
+  for (const [option, texts] of Object.entries(others)) {
+    const both = fed.find((name) => texts.has(name));
+    if (both !== undefined)
+      throw wrongUsage(`the input ${printName(both)} has a --feed, so --${option} is not used`);
+  }
+}
+
+/** The inputs that are made up, and those that need a file. */
+function chooseInputs(
+  file: string,
+  model: Model,
+  { files, values, ranges }: Said,
+  { random = false, node }: FeedOptions,
+): { readonly made: readonly ValueInfo[]; readonly missing: readonly ValueInfo[] } {
+  const needed = neededInputs(file, model, node);
+  const open = model.graph.inputs.filter(({ name }) => !files.has(name));
+  const isSaid = ({ name }: ValueInfo): boolean => values.has(name) || ranges.has(name);
+  const made = open.filter((one) => isSaid(one) || (random && needed.names.has(one.name)));
+  const isMissing = (one: ValueInfo): boolean =>
+    needed.isExact && !random && needed.names.has(one.name) && !isSaid(one);
+  // A sequence is no tensor, and a type may not be known here.
+  const missing = open.filter((one) => isMissing(one) || (made.includes(one) && one.type === null));
+  return { made: made.filter(({ type }) => type !== null), missing };
+}
+
+/**
+ * The inputs without a default that a node needs, or that the whole model has. Which of them a node in a body or a function
+ * needs is decided when the model runs.
+ */
+function neededInputs(
+  file: string,
+  model: Model,
+  node: string | undefined,
+): { readonly names: ReadonlySet<string>; readonly isExact: boolean } {
+  const { constants } = model.graph;
+  const defaults = new Set(constants.map(({ name }) => name));
+  const namesOf = ({ graph }: Model): ReadonlySet<string> =>
+    new Set(graph.inputs.map(({ name }) => name).filter((name) => !defaults.has(name)));
+  if (node === undefined) return { names: namesOf(model), isExact: true };
+  const { node: found, place } = inUsage(file, () => new NodeIndex(model).find(node));
+  if (place.kind.is !== "model") return { names: namesOf(model), isExact: false };
+  const values = [...found.inputs, ...found.outputs].filter((name) => name !== "");
+  return { names: namesOf(withPath(file, () => neededFor(model, values))), isExact: true };
+}
+
+/** Returns what `action` returns. A TensorError that it throws is the fault of what was typed. */
+function inUsage<T>(file: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    if (!isTensorError(error)) throw error;
+    throw wrongUsage(escapeControls(`${printFile(file)}: ${error.message}`), error);
+  }
+}
+
+function noTensors(
+  file: string,
+  missing: readonly ValueInfo[],
+  random: boolean,
+  advice: string,
+): Error {
+  const files = missing.map(
+    ({ name }) => `--feed ${inShell(`${name}=${name.replaceAll(/[^\w.-]+/g, "_")}.npy`)}`,
+  );
+  const sizes = advice === "" ? "" : `, and sizes for others: ${advice}`;
+  const other = random ? sizes : `, or make them up: ${`--random ${advice}`.trim()}`;
+  const sentence = `no tensor is given for ${listInputs(missing)}; give files: ${files.join(" ")}${other}`;
+  return wrongUsage(escapeControls(`${printFile(file)}: ${sentence}`));
+}
+
+interface Making {
+  readonly made: readonly ValueInfo[];
+  /** Of all inputs that are fed. */
+  readonly shapes: ReadonlyMap<string, readonly number[]>;
+  readonly said: Said;
+  readonly options: FeedOptions;
+}
+
+function makeAll(
+  file: string,
+  model: Model,
+  { made, shapes, said, options }: Making,
+): Map<string, Tensor> {
+  const random = randomFrom(options.seed ?? 0);
+  const indexed = withPath(file, () => indexedSizes(model, Object.fromEntries(shapes)));
+  const tensors = new Map<string, Tensor>();
+  for (const { name, type } of made) {
+    const shape = shapes.get(name);
+    if (type === null || shape === undefined) continue;
+    const { dtype } = type;
+    const [value, range] = [said.values.get(name), said.ranges.get(name)];
+    const spans =
+      range === undefined
+        ? (indexed.get(name) ?? []).map((size) => indexSpan(size, dtype))
+        : [rangeSpan(name, range, dtype)];
+    const sized = { dtype, shape };
+    const tensor =
+      value === undefined ? madeUp(name, sized, spans, random) : valueTensor(name, value, sized);
+    tensors.set(name, tensor);
+  }
+  return tensors;
 }

@@ -1,29 +1,84 @@
-/** Tensors that are made up for the inputs of a model, the same ones every time. */
+/** Tensors that are made up for the inputs of a model, from numbers that are random but the same in every run. */
 
 import * as os from "node:os";
-import { isTensorError, printShape, tensor, zeros, type Tensor } from "../../entries/index.ts";
+import {
+  isTensorError,
+  printShape,
+  tensor,
+  zeros,
+  type DType,
+  type Tensor,
+} from "../../entries/index.ts";
 import { wrongUsage } from "../failure.ts";
 import { escapeControls, quote } from "../text/layout.ts";
 
-/**
- * A step that is coprime to 2001, so that 2001 values go through every number of three decimals from -1 to 1 in a mixed
- * order.
- */
-const STEP = 617;
-const VALUES = Array.from({ length: 2001 }, (_, at) => (((at + 1) * STEP) % 2001) / 1000 - 1);
+/** Where random numbers lie, both ends included. */
+export interface Span {
+  readonly low: number;
+  readonly high: number;
+  /** Whether the numbers are integers. */
+  readonly isWhole: boolean;
+}
 
-/** @throws Failure for a tensor that does not fit in memory */
-export function madeUp(name: string, dtype: Tensor["dtype"], shape: readonly number[]): Tensor {
+/** A number in [0, 1). */
+export type Random = () => number;
+
+/** The numbers of a seed: a counter by the golden ratio, whose bits are mixed; two draws make the 53 bits of a number. */
+export function randomFrom(seed: number): Random {
+  let counter = seed >>> 0;
+  const bits = (): number => {
+    counter = (counter + 0x9e3779b9) >>> 0;
+    let mixed = Math.imul(counter ^ (counter >>> 15), 0x2c1b3c6d);
+    mixed = Math.imul(mixed ^ (mixed >>> 12), 0x297a2d39);
+    return (mixed ^ (mixed >>> 15)) >>> 0;
+  };
+  return () => ((bits() >>> 5) * 2 ** 26 + (bits() >>> 6)) / 2 ** 53;
+}
+
+const isFloat = (dtype: DType): boolean => dtype.includes("float");
+
+/** Floats where nothing is said of them. */
+const USUAL: Span = { low: -1, high: 1, isWhole: false };
+
+/** So many numbers are made at once. Floats of a larger tensor repeat, because making each takes longer than copying. */
+const BLOCK = 2 ** 14;
+
+/** Floats are this part of their range apart, so those between -1 and 1 have three decimals. */
+const STEPS = 2000;
+
+/**
+ * @param spans one for all elements, or one for each component along the last axis; none for floats between -1 and 1, and
+ * zeros of other types
+ * @throws Failure for a tensor that does not fit in memory, TensorError for numbers that the data type does not hold
+ */
+export function madeUp(
+  name: string,
+  { dtype, shape }: { readonly dtype: DType; readonly shape: readonly number[] },
+  spans: readonly Span[],
+  random: Random,
+): Tensor {
   const made = zerosOf(name, dtype, shape);
-  if (!dtype.includes("float") || made.size === 0) return made;
-  // The values repeat, so they are encoded once and then copied.
-  const [all, some] = [made.data, tensor(dtype, [VALUES.length], VALUES as never).data].map(
-    (data) => data as Float64Array,
-  );
-  all.set(some.subarray(0, made.size));
-  for (let done = VALUES.length; done < made.size; done *= 2) all.copyWithin(done, 0, done);
+  const used = spans.length === 0 && isFloat(dtype) ? [USUAL] : spans;
+  if (used.length === 0) return made;
+  const data = made.data as Float64Array;
+  const count = Math.min(made.size, used.length * BLOCK);
+  const repeats = used.every(({ isWhole }) => !isWhole);
+  for (let done = 0; done < made.size; done += count) {
+    const length = Math.min(count, made.size - done);
+    if (repeats && done > 0) {
+      data.copyWithin(done, 0, length);
+      continue;
+    }
+    const values = Array.from({ length }, (_, at) => draw(used[at % used.length], random));
+    data.set(tensor(dtype, [length], values as never).data as never, done);
+  }
   return made;
 }
+
+const draw = ({ low, high, isWhole }: Span, random: Random): number =>
+  isWhole
+    ? low + Math.floor(random() * (high - low + 1))
+    : low + ((high - low) * Math.floor(random() * (STEPS + 1))) / STEPS;
 
 /**
  * Tensors of the input's size that must fit in memory: the result of the runtime and the exact result may be as large, and
@@ -32,7 +87,7 @@ export function madeUp(name: string, dtype: Tensor["dtype"], shape: readonly num
 const COPIES = 4;
 
 /** Zeros for an input. Linux grants more memory than it has, so a tensor that the machine cannot hold is refused here. */
-function zerosOf(name: string, dtype: Tensor["dtype"], shape: readonly number[]): Tensor {
+function zerosOf(name: string, dtype: DType, shape: readonly number[]): Tensor {
   const title = `the input ${quote(name)}`;
   const advice = "give smaller sizes with --dim, or the tensor with --feed";
   try {

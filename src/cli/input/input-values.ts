@@ -1,0 +1,85 @@
+/** What the command line says of the elements of an input: --value and --range. */
+
+import { full, isTensorError, tensor, type DType, type Tensor } from "../../entries/index.ts";
+import { wrongUsage } from "../failure.ts";
+import { escapeControls, printName, quote } from "../text/layout.ts";
+import { parseInteger } from "./numbers.ts";
+import type { Span } from "./made-up.ts";
+
+/** A type whose shape is known. */
+export interface SizedType {
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+}
+
+/** The tensor of --value. @throws Failure for values that the input does not take */
+export function valueTensor(name: string, text: string, { dtype, shape }: SizedType): Tensor {
+  const option = `--value ${printName(name)}`;
+  const values = text.split(",").map((one) => parseValue(one.trim(), dtype, option));
+  const count = shape.reduce((size, dim) => size * dim, 1);
+  if (values.length !== 1 && values.length !== count) {
+    const elements = `${count} element${count === 1 ? "" : "s"}`;
+    throw wrongUsage(`${option} has ${values.length} values, but the input has ${elements}`);
+  }
+  return asOption(option, () =>
+    values.length === 1
+      ? full(dtype, shape, values[0] as never)
+      : tensor(dtype, shape, values as never),
+  );
+}
+
+/** The ends of --range. @throws Failure for ends that the input does not take */
+export function rangeSpan(name: string, text: string, dtype: DType): Span {
+  const option = `--range ${printName(name)}`;
+  const [, ...ends] = /^(.+?)\.\.(.+)$/.exec(text) ?? [];
+  const [low, high] = ends.map((end) => (end.trim() === "" ? NaN : Number(end)));
+  if (!(low <= high) || !Number.isFinite(high - low))
+    throw wrongUsage(`${option} takes LOW..HIGH, such as 0..999, got ${quote(text)}`);
+  const isWhole = !dtype.includes("float");
+  if (isWhole && !ends.every((end) => parseInteger(end) !== null))
+    throw wrongUsage(`${option} takes integers, because the input is ${dtype}, got ${quote(text)}`);
+  const span = { low, high, isWhole };
+  asOption(option, () => tensor(dtype, [2], [low, high] as never));
+  return span;
+}
+
+/** The indices of an axis, as far as the data type of an input holds them. */
+export function indexSpan(size: number, dtype: DType): Span {
+  const [, unsigned, bits] = /^(u?)int(\d+)$/.exec(dtype) ?? [];
+  const most = bits === undefined ? Infinity : 2 ** (Number(bits) - (unsigned === "" ? 1 : 0)) - 1;
+  const high = Math.min(size - 1, dtype === "bool" ? 1 : most);
+  return { low: 0, high, isWhole: true };
+}
+
+const WORDS: Readonly<Record<string, number | boolean>> = {
+  true: true,
+  false: false,
+  nan: NaN,
+  inf: Infinity,
+  "-inf": -Infinity,
+};
+
+/** One element; what its data type does not hold is refused when the tensor is made. */
+function parseValue(
+  text: string,
+  dtype: DType,
+  option: string,
+): string | number | bigint | boolean {
+  if (dtype === "string") return text;
+  const { [text.toLowerCase()]: word } = Object.hasOwn(WORDS, text.toLowerCase()) ? WORDS : {};
+  if (word !== undefined) return word;
+  if (/^[+-]?\d+$/.test(text)) return dtype === "bool" ? Number(text) : BigInt(text);
+  const number = text === "" ? NaN : Number(text);
+  if (!Number.isNaN(number)) return number;
+  throw wrongUsage(`${option} takes ${dtype}, got ${quote(text)}`);
+}
+
+/** Returns what `action` returns. A TensorError that it throws is the fault of an option. */
+function asOption<T>(option: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    if (!isTensorError(error)) throw error;
+    throw wrongUsage(escapeControls(`${option}: ${error.message}`), error);
+  }
+}
