@@ -110,7 +110,7 @@ testRows(folder, [
   ),
   refuses(
     "verify m.onnx --random --dim N=4",
-    /the input "i" has the dimension M; give its size, such as --dim 'M=2'/,
+    "m.onnx: sizes are not known of i int64[M]; give your own, such as --dim M=4",
   ),
   refuses("verify m.onnx --random --dim N", '--dim takes NAME=SIZE, got "N"'),
   refuses("verify m.onnx --random --dim N=x", '--dim N takes an integer of 0 or more, got "x"'),
@@ -163,7 +163,7 @@ testRows(folder, [
   ),
   refuses(
     "verify m.onnx --feed x=x.npy",
-    'm.onnx: there is no tensor for the input "i" of the model; give inputs with --feed NAME=FILE',
+    "m.onnx: no tensor is given for i int64[M]; give files: --feed i=i.npy, or make them up: --random --dim M=4",
   ),
   fails(
     "verify m.onnx --feed x=x.npy --feed i=x.npy",

