@@ -219,6 +219,6 @@ test(
       // oxlint-disable-next-line no-await-in-loop
       statuses.push(await assertPrints(block, folder.home));
     }
-    assert.deepEqual(statuses, [[1], [0], [0, 1], [1], [0]]);
+    assert.deepEqual(statuses, [[1], [2, 0], [0, 1], [1], [0]]);
   },
 );
