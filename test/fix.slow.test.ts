@@ -18,13 +18,7 @@ import {
 } from "../src/entries/onnx.ts";
 import { Names } from "../src/models/convert/names.ts";
 import { KNOWN_FAULTS } from "../src/models/fix/known-faults.ts";
-import {
-  boolScatter,
-  narrowScatter,
-  orderedScatter,
-  plainScatter,
-  type Scatter,
-} from "../src/models/fix/scatters.ts";
+import type { Scatter } from "../src/models/fix/scatters.ts";
 import { Words } from "../src/models/fix/words.ts";
 import { bodyAttribute } from "../src/models/onnx/body-attribute.ts";
 import { makeFolder } from "./support/cli.ts";
@@ -41,6 +35,7 @@ import { setLimits } from "./support/limits.ts";
 import { repeatsFile } from "./support/place-models.ts";
 import { graphNetwork, manyIntoFew } from "./support/racing-models.ts";
 import { randomFrom } from "./support/random.ts";
+import { randomScatter } from "./support/random-scatters.ts";
 
 const skip = WITHOUT_RUNTIME;
 
@@ -226,93 +221,16 @@ test(
   },
 );
 
-const KINDS: readonly (readonly [
-  write: (words: Words, scatter: Scatter) => string,
-  dtypes: readonly DType[],
-  reductions: readonly Scatter["reduction"][],
-])[] = [
-  [plainScatter, ["float32", "int8", "uint64"], ["none", "add", "mul"]],
-  [orderedScatter, ["float32", "float64", "float16", "bfloat16"], ["max", "min"]],
-  [narrowScatter, ["float16", "bfloat16"], ["add", "mul"]],
-  [boolScatter, ["bool"], ["max", "min"]],
-];
-
-const FLOATS = [NaN, 0, -0, 1, -1, 2.5, -3.25, 65504, 1e-7, Infinity, -Infinity, 0.1, 0.333];
-
 test("scatters in other words give the exact bits in 300 random calls", { skip }, async () => {
   const random = randomFrom(29);
   for (let nth = 0; nth < 300; nth++) {
-    const [write, dtypes, reductions] = KINDS[nth % KINDS.length];
-    const dtype = dtypes[random(dtypes.length)];
-    const reduction = reductions[random(reductions.length)];
-    const some = (shape: readonly number[]): Tensor => {
-      const size = shape.reduce((a, b) => a * b, 1);
-      // Sums of infinities are NaNs whose sign the specification leaves open.
-      const floats = write === plainScatter ? [0.5, -2, 3, 1e-3] : FLOATS;
-      const value = (): unknown => {
-        if (dtype === "bool") return random(2) === 1;
-        if (dtype.includes("float")) return floats[random(floats.length)];
-        return dtype === "uint64" ? BigInt(random(100)) : random(100);
-      };
-      return tensor(dtype, shape, Array.from({ length: size }, value) as never) as Tensor;
-    };
-    const { form, axis, data, indices, updates } = randomCall(random, some);
-    const op = form === "tuples" ? "ScatterND" : "ScatterElements";
-    const attributes = { reduction, ...(form === "elements" && { axis }) };
-    const [exact] = run({ op, opset: 18, attributes }, [data, indices, updates]);
-    // The opsets that the words are for; ScatterElements has reductions since opset 16.
-    const opsets = write === plainScatter ? [reduction === "none" ? 14 : 16, 17, 26] : [18, 21, 26];
-    const scatter = { form, axis, reduction, dtype, mayRace: random(2) === 0 };
+    const { write, scatter, inputs, exact, opset, title } = randomScatter(random, nth);
     // oxlint-disable-next-line no-await-in-loop
-    const found = await written(
-      write,
-      scatter,
-      [data, indices, updates],
-      opsets[random(opsets.length)],
-    );
-    assert.equal(`${found}`, `${exact}`, `${op} ${dtype} ${reduction}, call ${nth}`);
-    assert.deepEqual(found.data, exact.data, `${op} ${dtype} ${reduction}, call ${nth}`);
+    const found = await written(write, scatter, inputs, opset);
+    assert.equal(`${found}`, `${exact}`, title);
+    assert.deepEqual(found.data, exact.data, title);
   }
 });
-
-interface RandomCall {
-  readonly form: Scatter["form"];
-  readonly axis: number;
-  readonly data: Tensor;
-  readonly indices: Tensor;
-  readonly updates: Tensor;
-}
-
-/** A call with repeats, negative indices, and sometimes sizes of 0. */
-function randomCall(
-  random: (below: number) => number,
-  some: (shape: readonly number[]) => Tensor,
-): RandomCall {
-  const rank = 1 + random(3);
-  const shape = Array.from({ length: rank }, () => 1 + random(3));
-  const index = (size: number): bigint => BigInt(random(2 * size) - size);
-  const data = some(shape);
-  if (random(2) === 0) {
-    const length = 1 + random(rank);
-    const lead = Array.from({ length: random(3) }, () => random(5));
-    const count = lead.reduce((a, b) => a * b, 1);
-    const tuples = Array.from({ length: count }, () => shape.slice(0, length).map(index)).flat();
-    const indices = i64([...lead, length], ...tuples);
-    return {
-      form: "tuples",
-      axis: 0,
-      data,
-      indices,
-      updates: some([...lead, ...shape.slice(length)]),
-    };
-  }
-  const axis = random(2 * rank) - rank;
-  const along = (axis + rank) % rank;
-  const sizes = shape.map((size, at) => (at === along ? random(5) : 1 + random(size)));
-  const count = sizes.reduce((a, b) => a * b, 1);
-  const indices = i64(sizes, ...Array.from({ length: count }, () => index(shape[along])));
-  return { form: "elements", axis, data, indices, updates: some(sizes) };
-}
 
 /** The result of a scatter that is written anew. bfloat16 passes the border of onnxruntime-node as float32. */
 async function written(
