@@ -145,7 +145,7 @@ export class OpenParts {
     if (type !== null) return { name, type };
     const user = nodes.find(({ inputs }) => inputs.includes(name));
     const who = user === undefined ? "a node in a body" : nodeTitle(user);
-    const sentence = `the data type of ${quote(name)} is not known, so ${who} cannot be cut off from what makes it`;
+    const sentence = `the data type of ${quote(name)} is not known, so ${who} cannot be cut off from what makes it; declare the type in the model`;
     throw new TensorError("unsupported-model", sentence);
   }
 
