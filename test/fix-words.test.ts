@@ -233,6 +233,52 @@ for (const { faults, node, inputs, verdict, result, opset, ops } of FAULTS) {
   });
 }
 
+for (const [word, result] of [
+  ["plus", [1, 32, 3]],
+  ["Maximum", [1, 20, 3]],
+  ["amin", [1, 2, 3]],
+  ["replace", [1, 20, 3]],
+  ["", [1, 20, 3]],
+] as const) {
+  test(`the reduction ${JSON.stringify(word)} means one of ONNX`, () => {
+    const node = { op: "ScatterND", opset: 18, attributes: { reduction: word } };
+    const inputs = [f32([3], 1, 2, 3), i64([2, 1], 1, 1), f32([2], 10, 20)];
+    assert.deepEqual(intentionOf({ node, inputs })?.outputs[0].toArray(), result);
+  });
+}
+
+test("the update of a TensorScatter is not taken for indices", () => {
+  const node = { op: "TensorScatter", opset: 24, attributes: { axis: 1 } };
+  const inputs = [i32([1, 2], 1, 2), i32([1, 1], 5), i64([1], 1)];
+  assert.deepEqual(intentionOf({ node, inputs })?.repairs, []);
+});
+
+for (const [count, isRewritten] of [
+  [4000, false],
+  [6000, true],
+] as const) {
+  test(`${count} tuples of two indices ${isRewritten ? "may" : "do not"} race`, () => {
+    const tuples = Array.from({ length: 2 * count }, () => 0);
+    const call = {
+      node: { op: "ScatterND", opset: 18, attributes: { reduction: "max" } },
+      inputs: [f32([1, 1], NaN), i64([count, 2], ...tuples), f32([count], ...tuples.slice(count))],
+    };
+    const intention = intentionOf(call);
+    assert.ok(intention !== null);
+    const cure = cureOf({ verdict: "wrong", isReproducible: true, call }, intention);
+    const faulty: ModelNode = {
+      ...{ name: "odd", op: "ScatterND", domain: "ai.onnx", outputs: ["y"], attributes: {} },
+      inputs: NAMES,
+    };
+    const { graph } = buildModel({ opsets: { "": 18 }, nodes: [], outputs: { y: null } });
+    const nodes = cure?.write(faulty, new Words(new Names(graph), "y")) ?? [];
+    assert.equal(
+      nodes.some(({ op }) => op === "ScatterND"),
+      !isRewritten,
+    );
+  });
+}
+
 test("every fault of a node has a row", () => {
   const known = KNOWN_FAULTS.flatMap(({ kind, id }) => (kind === "reversion" ? [] : [id]));
   assert.deepEqual(new Set(FAULTS.flatMap(({ faults }) => faults)), new Set(known));
