@@ -11,7 +11,7 @@ import {
   type Tensors,
 } from "../src/entries/onnx.ts";
 import { isTensorError } from "../src/core/errors.ts";
-import { equals } from "../src/core/tensor/tensor.ts";
+import { equals, tensor } from "../src/core/tensor/tensor.ts";
 import { ADD, ADD_AT, body, chain, opsOf, runExact, X } from "./support/exact-models.ts";
 import { LocalTensor, localRuntime, type LocalSession } from "./support/local-runtime.ts";
 import { F32, f32, i64, I64, onnxModel } from "./support/node-models.ts";
@@ -97,7 +97,7 @@ test("a value in another shape keeps its memory while later results need some", 
     outputs: { c: null, d: null, y: null },
   });
   const session = await createExactSession(model, localRuntime());
-  const ones = f32([1, size], ...Array.from({ length: size }, () => 1));
+  const ones = tensor("float32", [1, size], new Float32Array(size).fill(1));
   const read = ({ data }: LocalTensor): readonly unknown[] => [data[0], data[1], data[size - 1]];
   for (let run = 0; run < 3; run++) {
     // oxlint-disable-next-line no-await-in-loop

@@ -258,10 +258,11 @@ for (const [count, isRewritten] of [
   [6000, true],
 ] as const) {
   test(`${count} tuples of two indices ${isRewritten ? "may" : "do not"} race`, () => {
-    const tuples = Array.from({ length: 2 * count }, () => 0);
+    const tuples = tensor("int64", [count, 2], new BigInt64Array(2 * count));
+    const updates = tensor("float32", [count], new Float32Array(count));
     const call = {
       node: { op: "ScatterND", opset: 18, attributes: { reduction: "max" } },
-      inputs: [f32([1, 1], NaN), i64([count, 2], ...tuples), f32([count], ...tuples.slice(count))],
+      inputs: [f32([1, 1], NaN), tuples, updates],
     };
     const intention = intentionOf(call);
     assert.ok(intention !== null);

@@ -192,8 +192,10 @@ class Submission {
     } else if (state === "failed") {
       const current = await currentStage(this.#core, this.#job);
       if (current === null) return;
-      // The root has the sentence of a bad index, the folder also its place.
-      throw (await finalFailure(this.#core, this.#job, current)) ?? failureOf(root);
+      // The root has the sentence of a bad index, the folder also its place. It was read before its state, so it may not
+      // have its sentence yet.
+      const failed = (await this.#queue.getJob(this.#id)) ?? root;
+      throw (await finalFailure(this.#core, this.#job, current)) ?? failureOf(failed);
     } else if (state === "completed" && ++this.#differences > DISTRIBUTED.differences) {
       this.#differences = 0;
       await this.#begin();

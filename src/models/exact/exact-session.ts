@@ -121,7 +121,7 @@ export async function createExactSession<S extends RuntimeSession>(
   const parts = new OpenParts(planned, createSession);
   await parts.openAll(plan);
   try {
-    const gpu = createGpu === null ? null : engineFrom(await createGpu());
+    const gpu = createGpu === null ? null : await engineFrom(createGpu);
     return new CutSession(known.graph, plan, parts, paths, gpu) as ExactSession<SessionValue<S>>;
   } catch (error) {
     await parts.release();

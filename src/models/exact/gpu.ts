@@ -9,6 +9,7 @@ import { FUNCTIONS } from "../../core/operators/plain.ts";
 import { settingOf } from "../../core/operators/settings.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
+import { sentenceFrom } from "../verify/session.ts";
 
 /** A tensor of the engine. */
 export interface ExactGpuTensor {
@@ -42,8 +43,15 @@ export function createGpuFrom(gpu: unknown): CreateGpu | null {
   throw new TensorError("attribute", `${must}, got ${printValue(gpu)}`);
 }
 
-/** What `gpu` made. @throws TensorError `attribute` for anything but an engine */
-export function engineFrom(made: unknown): ExactGpu {
+/** The engine that `gpu` makes. @throws TensorError `attribute` for anything else, with what `gpu` throws as its cause */
+export async function engineFrom(createGpu: CreateGpu): Promise<ExactGpu> {
+  let made: unknown;
+  try {
+    made = await createGpu();
+  } catch (cause) {
+    const sentence = `gpu makes no engine: ${sentenceFrom(cause)}`;
+    throw new TensorError("attribute", sentence, {}, { cause });
+  }
   const names = [...Object.keys(FUNCTIONS), "fromBuffer", "upload", "done", "dispose"];
   const must = "gpu must make an engine of ndscatter/webgpu";
   const isEngine = readForeign(

@@ -7,7 +7,7 @@ import { isTensorError } from "../../core/errors.ts";
 import { normalizeAxis, normalizeBatchDims } from "../../core/operators/checks.ts";
 import { roleOf } from "../../core/operators/operator.ts";
 import { isOperator, lookUp } from "../../core/operators/registry.ts";
-import type { Dim } from "../../core/tensor/shape.ts";
+import { shapeOf, type Dim } from "../../core/tensor/shape.ts";
 import { knownSettings } from "../model/attributes.ts";
 import { hasItsInputs, inputsOf, knownCall, type KnownCall } from "../model/family.ts";
 import { modelFrom } from "../model/foreign-model.ts";
@@ -32,7 +32,7 @@ import type { Scope } from "../model/values.ts";
  * @param shapes of inputs by name, which replace those that the model declares
  * @returns by the name of the input: one size for all elements, or, where the last axis holds index tuples, a size for each
  * component of a tuple. An input that several nodes take as indices has the smallest of their sizes. Other inputs have none.
- * @throws TensorError `malformed-file` for what is no model
+ * @throws TensorError `malformed-file` for what is no model, `shape-mismatch` and `rank` for a shape that is none
  */
 export function indexedSizes(
   model: Model,
@@ -62,11 +62,11 @@ export function indexedSizes(
 }
 
 function withShapes(model: Model, shapes: Readonly<Record<string, readonly number[]>>): Model {
-  const inputs = model.graph.inputs.map((one) =>
-    one.type !== null && Object.hasOwn(shapes, one.name)
-      ? { ...one, type: { ...one.type, shape: shapes[one.name] } }
-      : one,
-  );
+  const inputs = model.graph.inputs.map((one) => {
+    if (one.type === null || !Object.hasOwn(shapes, one.name)) return one;
+    const { shape } = shapeOf(shapes[one.name], { input: one.name });
+    return { ...one, type: { ...one.type, shape } };
+  });
   return { ...model, graph: { ...model.graph, inputs } };
 }
 
