@@ -4,7 +4,7 @@
  */
 
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Actual, Comparison } from "../model/why.ts";
 import { ActualForm } from "./why-form.tsx";
 import { Causes, OtherSystems } from "./why-lists.tsx";
@@ -42,12 +42,15 @@ export function Why(props: WhyProps): JSX.Element {
 
 function Head({ onClose }: { onClose(): void }): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
-    const before = document.activeElement;
+  useLayoutEffect(() => {
+    const { activeElement: before } = document;
+    const panel = heading.current?.closest("section");
     heading.current?.focus();
-    // The element that opened the panel gets the focus back, as after a dialog.
+    // The element that opened the panel gets the focus back, as after a dialog. The panel still stands at this moment; in
+    // some browsers the button that closes it has no focus.
     return () => {
-      const isLost = document.activeElement === document.body;
+      const { activeElement: now } = document;
+      const isLost = now === document.body || panel?.contains(now) === true;
       if (isLost && before instanceof HTMLElement) before.focus();
     };
   }, []);
