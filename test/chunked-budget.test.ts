@@ -5,6 +5,9 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { test } from "node:test";
 import { createJob } from "../src/arrays/chunked/job/create-job.ts";
+import { openContext } from "../src/arrays/chunked/job/job.ts";
+import { chunksPerTaskOf } from "../src/arrays/chunked/stages/budget.ts";
+import { needsOf } from "../src/arrays/chunked/stages/context.ts";
 import { combineEntries } from "../src/arrays/chunked/stages/combine-early.ts";
 import { readSpec } from "../src/arrays/chunked/job/spec-file.ts";
 import { parseSpec } from "../src/arrays/chunked/job/spec.ts";
@@ -13,7 +16,16 @@ import { runJob } from "../src/arrays/chunked/run/run-job.ts";
 import { tensor } from "../src/core/tensor/tensor.ts";
 import { Buffers } from "../src/arrays/zarr/chunks/buffers.ts";
 import { createArray, type CreateOptions } from "../src/entries/zarr.ts";
-import { add, makeHome, MEMORY, readAll, requestIn, store } from "./support/job-files.ts";
+import {
+  add,
+  makeHome,
+  MEMORY,
+  readAll,
+  requestIn,
+  store,
+  storeInputs,
+} from "./support/job-files.ts";
+import { setLimits } from "./support/limits.ts";
 import { assertRejected } from "./support/refusal.ts";
 
 const MEGABYTE = 2 ** 20;
@@ -177,7 +189,46 @@ const WRONG_SPECS: readonly (readonly [key: string, value: unknown])[] = [
   ["stages", [{ name: "finish", tasks: 0 }]], ["stages", [{ name: "finish", tasks: 2 }]],
   ["stages", [{ name: "apply", tasks: -1 }, one("finish")]], ["stages", [{ name: "apply", tasks: 1.5 }, one("finish")]],
   ["stages", [{ name: "apply", tasks: 2 ** 24 + 1 }, one("finish")]],
+  ["chunks", undefined], ["chunks", "4"], ["chunks", 1.5],
+  ["chunksPerTask", undefined], ["chunksPerTask", 0], ["chunksPerTask", 1.5], ["chunksPerTask", 2 ** 12 + 1],
 ];
+
+test("small chunks share tasks where many tasks remain", async () => {
+  const perTask = async (chunks: number, bytes: number, isGather = false): Promise<number> => {
+    const file = path.join(makeHome(), "many.zarr");
+    const data = await createArray(file, {
+      dtype: "uint8",
+      shape: [chunks, bytes],
+      chunkShape: [1, bytes],
+    });
+    return chunksPerTaskOf({ data, updates: isGather ? undefined : data });
+  };
+  // At least 16 tasks remain, and a task takes at most 64 chunks.
+  assert.deepEqual([await perTask(31, 8), await perTask(32, 8), await perTask(100, 8)], [1, 2, 6]);
+  assert.deepEqual([await perTask(1024, 8), await perTask(10_000, 8)], [64, 64]);
+  assert.deepEqual([await perTask(10_000, 65_536), await perTask(10_000, 65_537)], [64, 1]);
+  assert.equal(await perTask(10_000, 8, true), 1);
+});
+
+test("a task of several chunks counts the memory of those that it has at once", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const needed = async (folder: string): Promise<number> => {
+    const request = await requestIn(home, none, {
+      folder: path.join(home, folder),
+      out: { format: "zarr", path: path.join(home, `${folder}.zarr`) },
+    });
+    await createJob(request);
+    return needsOf(await openContext(request.folder, await readSpec(request.folder))).sizes.chunk;
+  };
+  const single = await needed("one");
+  const restore = setLimits({ CHUNKED: { groups: 1 } });
+  try {
+    assert.equal(await needed("four"), 4 * single);
+  } finally {
+    restore();
+  }
+});
 
 test("a job.json with one wrong part is not that of a job", async () => {
   const spec = await readSpec(await makeJob());

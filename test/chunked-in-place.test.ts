@@ -33,6 +33,7 @@ import {
   store,
   storeInputs,
 } from "./support/job-files.ts";
+import { setLimits } from "./support/limits.ts";
 import { WITHOUT_NODE_ITSELF } from "./support/platform.ts";
 import { assertRejected } from "./support/refusal.ts";
 
@@ -159,11 +160,10 @@ test("what does not say whose claim it is belongs to an older version", async ()
   assert.deepEqual(await readClaim(array), { ...claimed, inPlace: true });
 });
 
-test("a job of the finish alone claims no chunks", async () => {
+test("the claim says how many chunks the array has", async () => {
   const { folder } = await makeHalf();
   const spec = await readSpec(folder);
   assert.deepEqual(claimOf("f", spec), { id: spec.id, inPlace: true, folder: "f", chunks: 4 });
-  assert.equal(claimOf("f", { ...spec, stages: [{ name: "finish", tasks: 1 }] }).chunks, 0);
 });
 
 test("a chunk without updates does not count as changed", async () => {
@@ -249,7 +249,7 @@ test("the mark of a chunk names a chunk of this job, and that chunk", async () =
   const [id] = own.split("-");
   for (const text of [own, `${"0".repeat(16)}-0-abc`, `${id}-0-../../x`, "nothing", ""]) {
     fs.writeFileSync(marker(0), text);
-    await assertRejected("malformed-file", /applied.0 does not name a chunk of this job$/, () =>
+    await assertRejected("malformed-file", /applied.0 does not name the chunks of its task$/, () =>
       run(folder),
     );
   }
@@ -258,6 +258,89 @@ test("the mark of a chunk names a chunk of this job, and that chunk", async () =
   fs.writeFileSync(marker(0), other);
   await run(folder);
   assert.deepEqual(await readAll(array), [1, 6, 6, 6]);
+});
+
+/** A job in place whose tasks take two of the four chunks each; the second chunk gets no update. */
+async function makePairs(): Promise<{ home: string; folder: string; array: string }> {
+  const home = makeHome();
+  await storeInputs(home);
+  const three = path.join(home, "three.zarr");
+  await store(three, tensor("int64", [3, 1], [0, 2, 3]), [3, 1]);
+  const update = path.join(home, "update.zarr");
+  await store(update, tensor("float32", [3], [5, 6, 7]), [3]);
+  const [indices, updates] = await Promise.all([openArray(three), openArray(update)]);
+  const restore = setLimits({ CHUNKED: { groups: 2 } });
+  const folder = await makeJob(home, add, { out: null, indices, updates });
+  restore();
+  const pool = startPool({ threads: 0, memory: MEMORY });
+  await pool.run(folder, "partition", 0);
+  await pool.end();
+  return { home, folder, array: path.join(home, "data.zarr") };
+}
+
+test("a task of several small chunks changes those that have updates, once each", async () => {
+  const { folder, array } = await makePairs();
+  const spec = await readSpec(folder);
+  assert.deepEqual([spec.chunks, spec.chunksPerTask], [4, 2]);
+  assert.equal(spec.stages.find(({ name }) => name === "apply")?.tasks, 2);
+  const pool = startPool({ threads: 0, memory: MEMORY });
+  for (let again = 0; again < 2; again++) {
+    await pool.run(folder, "apply", 0);
+    assert.deepEqual(await readAll(array), [6, 1, 1, 1]);
+  }
+  await pool.end();
+  const lines = fs.readFileSync(path.join(folder, "applied", "0"), "utf8").split("\n");
+  assert.match(lines[0], new RegExp(`^${spec.id}-0-[0-9a-f]{12}$`));
+  assert.deepEqual(lines.slice(1), ["-"]);
+  assert.deepEqual(fs.readdirSync(path.join(array, ".ndscatter", "changed")), ["0.1"]);
+  await run(folder);
+  assert.deepEqual(await readAll(array), [6, 1, 7, 8]);
+  assert.ok(!fs.existsSync(path.join(array, ".ndscatter")));
+});
+
+test("a run that ended between the mark of several chunks and their renaming is completed by the next", async () => {
+  const { folder, array } = await makePairs();
+  const { id } = await readSpec(folder);
+  const staging = path.join(array, ".ndscatter");
+  const staged = (chunk: number, value: number): void =>
+    fs.writeFileSync(path.join(staging, `${id}-${chunk}-ab`), Float32Array.of(value));
+  // One of both was renamed before the end: its name is gone.
+  staged(3, 40);
+  fs.writeFileSync(path.join(folder, "applied", "1"), `${id}-2-ab\n${id}-3-ab`);
+  await run(folder);
+  assert.deepEqual(await readAll(array), [6, 1, 1, 40]);
+});
+
+test("how much of an array is changed counts chunks, whatever tasks changed them", async () => {
+  const { home, folder, array } = await makePairs();
+  const pool = startPool({ threads: 0, memory: MEMORY });
+  await pool.run(folder, "apply", 1);
+  await pool.end();
+  const request = await requestIn(home, add, { folder: path.join(home, "other") });
+  await assertRejected("attribute", /data\.zarr in place: 2 of 4 chunks are changed;/, () =>
+    createJob(request),
+  );
+  await removeJob(folder);
+  await assertRejected("malformed-file", /data\.zarr .*2 of 4 chunks/, () => openArray(array));
+});
+
+test("the mark of several chunks has a line for each, in their order", async () => {
+  const { folder, array } = await makePairs();
+  const { id } = await readSpec(folder);
+  const [first, second] = [`${id}-0-ab`, `${id}-1-ab`];
+  for (const lines of [
+    [first],
+    [second, first],
+    [first, second, "-"],
+    [first, ""],
+    [first, "--"],
+  ]) {
+    fs.writeFileSync(path.join(folder, "applied", "0"), lines.join("\n"));
+    await assertRejected("malformed-file", /applied.0 does not name the chunks of its task$/, () =>
+      run(folder),
+    );
+  }
+  assert.deepEqual(await readAll(array), [1, 1, 7, 8]);
 });
 
 test(

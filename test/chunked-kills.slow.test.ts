@@ -15,6 +15,7 @@ import { createJob, openJob, remainingTasks, type StageName } from "../src/entri
 import { gatherND, scatterND } from "../src/core/functions.ts";
 import { equals, tensor, type Tensor } from "../src/core/tensor/tensor.ts";
 import { createArray, openArray } from "../src/entries/zarr.ts";
+import { setLimits } from "./support/limits.ts";
 import { randomFrom } from "./support/random.ts";
 
 const seed = Number(process.env["SEED"] ?? 20261122);
@@ -61,6 +62,8 @@ async function makeJob(kind: Kind): Promise<{ folder: string; out: string }> {
   const table = await store(`${name}-data.zarr`, data, [50, 4]);
   const folder = path.join(root, `${name}-job`);
   const out = kind === "in place" ? table.location.path : path.join(root, `${name}-out.zarr`);
+  // Tasks of one chunk, and of several.
+  const restore = setLimits({ CHUNKED: { groups: 1, group: 1 + random(5) } });
   await createJob({
     folder,
     call:
@@ -75,6 +78,7 @@ async function makeJob(kind: Kind): Promise<{ folder: string; out: string }> {
     threads: 1,
     blockShape: [75],
   });
+  restore();
   return { folder, out };
 }
 

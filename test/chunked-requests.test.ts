@@ -94,6 +94,31 @@ test("a job.json with other numbers of tasks than its arrays have is not run", a
   }
 });
 
+test("a job.json that divides the chunks of its arrays in another way is not run", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const gather = { function: "gatherND", options: {} };
+  const says: readonly (readonly [string, object, RegExp])[] = [
+    ["scatter", { chunks: 5 }, /^job\.json says 5 chunks, but the array has 4$/],
+    ["scatter", { chunksPerTask: 3 }, /^job\.json says 4 tasks of apply, but its arrays have 2$/],
+    ["gather", { chunksPerTask: 2 }, /^job\.json gives a task of a gather several chunks/],
+  ];
+  for (const [i, [kind, more, sentence]] of says.entries()) {
+    const folder = path.join(home, `job${i}`);
+    const out = { format: "zarr", path: path.join(home, `out${i}.zarr`) } as const;
+    await createJob(
+      kind === "gather"
+        ? await requestIn(home, gather, { folder, out, updates: undefined })
+        : await requestIn(home, add, { folder, out }),
+    );
+    const spec = await readSpec(folder);
+    fs.writeFileSync(path.join(folder, "job.json"), JSON.stringify({ ...spec, ...more }));
+    await assertRejected("malformed-file", sentence, () =>
+      runJob(folder, { threads: 0, memory: MEMORY }),
+    );
+  }
+});
+
 test("a call without positions copies data, or gathers nothing", async () => {
   const home = makeHome();
   const at = (name: string): string => path.join(home, name);

@@ -53,12 +53,14 @@ interface Divided {
   readonly chunkShape: readonly number[];
   readonly blockShape: readonly number[];
   readonly inPlace: boolean;
+  /** 1 by default. Tasks of a scatter may take more. */
+  readonly chunksPerTask?: number;
 }
 
 /** A job whose arrays are in memory. */
 function jobFor(call: CallSpec, inputs: readonly Tensor[], divided: Divided): JobContext {
   const [data, indices, updates] = inputs;
-  const { chunkShape, blockShape, inPlace } = divided;
+  const { chunkShape, blockShape, inPlace, chunksPerTask = 1 } = divided;
   const memory = { format: "zarr", path: "memory" } as const;
   const spec: JobSpec = {
     version: 1,
@@ -71,6 +73,8 @@ function jobFor(call: CallSpec, inputs: readonly Tensor[], divided: Divided): Jo
     out: memory,
     inPlace,
     blockShape,
+    chunks: new Grid(data.shape, chunkShape).size,
+    chunksPerTask,
     stages: [],
   };
   const resolved = resolveCall(call, { data, indices, updates });
@@ -101,7 +105,7 @@ function jobFor(call: CallSpec, inputs: readonly Tensor[], divided: Divided): Jo
   const stages = stagesOf({
     partition: blocks.size,
     check: refusesDuplicates(resolved) ? address.leads.size : null,
-    apply: chunks.size,
+    apply: Math.ceil(chunks.size / chunksPerTask),
     place: updates === undefined ? blocks.size : null,
   });
   return { ...context, spec: { ...spec, stages } };
@@ -150,7 +154,13 @@ function divide(one: Case): Divided {
     product(layout.positions) === 0
       ? layout.positions.map(() => 1)
       : contiguousChunks(layout.positions, most);
-  return { chunkShape, blockShape, inPlace: operator.kind === "scatter" && random(2) === 0 };
+  const isScatter = operator.kind === "scatter";
+  return {
+    chunkShape,
+    blockShape,
+    inPlace: isScatter && random(2) === 0,
+    chunksPerTask: isScatter ? 1 + random(4) : 1,
+  };
 }
 
 /** @param turn which limits are drawn */

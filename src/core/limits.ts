@@ -174,6 +174,12 @@ export const CHUNKED = {
   fragments: 1000,
   /** Files that are examined or read at the same time. */
   reads: 8,
+  /** Chunks of data of at most this many bytes share tasks: a task takes about 2 ms beside what it does for each chunk. */
+  small: 65_536,
+  /** The most chunks of a task. */
+  group: 64,
+  /** Small chunks share tasks only where so many tasks remain: for threads, and for other machines. */
+  groups: 16,
   /** Files whose times are read to compute the speed of a stage. */
   rated: 500,
   /** Jobs whose arrays a thread keeps open. */

@@ -50,7 +50,18 @@ export const EXTREMES: { readonly [R in Name]: Readonly<Record<keyof Records[R],
   // Less patience would take a busy machine for a dead worker.
   THREADS: { partitioned: 1, blocks: 1, spins: 0, patience: 5000, start: 5000 },
   // A rate needs two files.
-  CHUNKED: { share: 2 ** 40, rows: 0, indices: 1, fragments: 0, reads: 1, rated: 2, jobs: 1 },
+  CHUNKED: {
+    share: 2 ** 40,
+    rows: 0,
+    indices: 1,
+    fragments: 0,
+    reads: 1,
+    small: 0,
+    group: 1,
+    groups: 1,
+    rated: 2,
+    jobs: 1,
+  },
   // A pool that kept empty buffers would keep what users have transferred.
   POOL: { most: 0, least: 1 },
   EXTERNAL: { part: 1 },

@@ -11,7 +11,7 @@ import { fileOf } from "../stages/context.ts";
 import { inGroups } from "../stages/fragments.ts";
 import { FOLDERS } from "./job.ts";
 import { createOutput, openLocated, openOutput, partOf } from "./open-arrays.ts";
-import { hasChanged } from "../stages/publish.ts";
+import { countChanged } from "../stages/publish.ts";
 import type { JobSpec } from "./spec.ts";
 
 /**
@@ -32,8 +32,7 @@ export async function beginOutput(folder: string, spec: JobSpec): Promise<void> 
 }
 
 /** The error when the array's folder .ndscatter is gone: the staged chunks went with it, so nobody can finish the job. */
-const halfChanged = (folder: string, { out, stages }: JobSpec, changed: number): TensorError => {
-  const chunks = stages.find(({ name }) => name === "apply")?.tasks;
+const halfChanged = (folder: string, { out, chunks }: JobSpec, changed: number): TensorError => {
   const sentence =
     `${changed} of ${chunks} chunks of ${out.path} are changed by the job in ${folder}, but the array's folder ` +
     `.ndscatter, without which the job cannot be finished, is gone; restore the array from a copy, then remove ${folder}`;
@@ -64,13 +63,13 @@ async function isOurs(spec: JobSpec): Promise<boolean> {
 const isPublished = ({ out }: JobSpec): Promise<boolean> =>
   isThere(out.format === "npy" ? out.path : path.join(out.path, "zarr.json"));
 
-/** The number of tasks that have written to a new output, or have changed a chunk in place. */
+/** The number of tasks that have written to a new output, or of chunks that are changed in place. */
 async function marksOf(folder: string, { updates, inPlace }: JobSpec): Promise<number> {
   const stage = fileOf.stage(folder, updates === undefined ? FOLDERS.place : FOLDERS.apply);
   const marks = (await fs.readdir(stage)).filter((name) => /^\d+$/.test(name));
   if (!inPlace) return marks.length;
-  const changes = await inGroups(marks, (name) => hasChanged(path.join(stage, name)));
-  return changes.filter(Boolean).length;
+  const changes = await inGroups(marks, (name) => countChanged(path.join(stage, name)));
+  return changes.reduce((sum, count) => sum + count, 0);
 }
 
 async function createNew(spec: JobSpec): Promise<void> {

@@ -4,7 +4,7 @@
  * chunks are changed, so that both are known on machines that do not see the job's folder.
  *
  *     .ndscatter/job            the claim: which job has the array
- *     .ndscatter/changed/<n>    chunk n is changed in place, or about to be
+ *     .ndscatter/changed/<n>.<c>    task n has changed c chunks in place, or is about to
  *     .ndscatter/partial        a job was given up after it had changed some chunks
  */
 
@@ -26,10 +26,12 @@ export interface Claim {
   readonly chunks: number;
 }
 
-export const claimOf = (folder: string, { id, inPlace, stages }: JobSpec): Claim => {
-  const chunks = stages.find(({ name }) => name === "apply")?.tasks ?? 0;
-  return { id, inPlace, folder, chunks };
-};
+export const claimOf = (folder: string, { id, inPlace, chunks }: JobSpec): Claim => ({
+  id,
+  inPlace,
+  folder,
+  chunks,
+});
 
 const CLAIM = "job";
 
@@ -87,9 +89,10 @@ export async function checkUnclaimed(array: string, id: string | null): Promise<
   throw await refusal(array, found);
 }
 
-/** Records that a chunk is about to be changed. Nothing is recorded for an array without a claim. */
-export async function noteChange(array: string, chunk: number): Promise<void> {
-  await fs.writeFile(inStaging(array, "changed", String(chunk)), "").catch((error: unknown) => {
+/** Records that a task is about to change chunks. Nothing is recorded for an array without a claim. */
+export async function noteChanges(array: string, task: number, chunks: number): Promise<void> {
+  const file = inStaging(array, "changed", `${task}.${chunks}`);
+  await fs.writeFile(file, "").catch((error: unknown) => {
     if (!isCode(error, "ENOENT")) throw error;
   });
 }
@@ -97,7 +100,8 @@ export async function noteChange(array: string, chunk: number): Promise<void> {
 /** The number of changed chunks, including those that a run was about to change when it ended. */
 async function changesOf(array: string): Promise<number> {
   try {
-    return (await fs.readdir(inStaging(array, "changed"))).length;
+    const names = await fs.readdir(inStaging(array, "changed"));
+    return names.reduce((sum, name) => sum + Number(name.split(".")[1]), 0);
   } catch (error) {
     if (isCode(error, "ENOENT")) return 0;
     throw error;

@@ -13,6 +13,7 @@ import {
   blockShapeFor,
   checkCount,
   chunksFor,
+  chunksPerTaskOf,
   heldBy,
   neededBytes,
   shareOf,
@@ -202,6 +203,8 @@ async function specOf(request: JobRequest, asked: string): Promise<JobSpec> {
   const blockShape = fittingBlocks(request, { data, indices, updates, resolved, address });
   await checkUnused(resolved, data.shape, indices);
   const { size: blocks } = new Grid(address.positions, blockShape);
+  const { size: chunks } = new Grid(data.shape, data.chunkShape);
+  const chunksPerTask = chunksPerTaskOf({ data, updates });
   const spec: JobSpec = {
     version: 1,
     id: randomBytes(8).toString("hex"),
@@ -216,10 +219,12 @@ async function specOf(request: JobRequest, asked: string): Promise<JobSpec> {
         : { ...out, chunkShape: outChunks(out, address, blockShape, data, updates) },
     inPlace: out === null,
     blockShape,
+    chunks,
+    chunksPerTask,
     stages: stagesOf({
       partition: blocks,
       check: refusesDuplicates(resolved) ? address.leads.size : null,
-      apply: new Grid(data.shape, data.chunkShape).size,
+      apply: Math.ceil(chunks / chunksPerTask),
       place: updates === undefined ? blocks : null,
     }),
   };

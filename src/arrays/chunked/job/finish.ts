@@ -38,7 +38,9 @@ export async function finish(job: JobContext): Promise<void> {
   if (!spec.inPlace && "publish" in out) await out.publish();
   // A run may have ended between its mark, which makes the task done, and the renaming of its chunk.
   if (spec.inPlace)
-    await inGroups([...Array(job.chunks.size).keys()], (chunk) => isPublished(job, chunk));
+    for (const { name, tasks } of listed.stages)
+      if (name === "apply")
+        await inGroups([...Array(tasks).keys()], (task) => isPublished(job, task));
   await markComplete(folder);
   await endStaging(job);
   await fs.writeFile(fileOf.done(folder), "");

@@ -4,7 +4,7 @@
  *
  *     partition   shuffle/<block>   one task a block of positions
  *     check       checked/<lead>    only where duplicates are an error: one a column of chunks
- *     apply       applied/<chunk>   one a chunk of data
+ *     apply       applied/<task>    one a chunk of data, or one for several small chunks
  *     place       placed/<block>    only of a gather
  *     finish      done
  *

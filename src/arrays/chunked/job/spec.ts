@@ -20,11 +20,17 @@ export interface JobSpec {
   readonly inPlace: boolean;
   /** The shape of a block of positions. */
   readonly blockShape: readonly number[];
+  /** Chunks of data, and how many of them, in the order of their numbers, a task of `apply` takes. */
+  readonly chunks: number;
+  readonly chunksPerTask: number;
   readonly stages: readonly Stage[];
 }
 
 /** So many names fit in a folder, and in memory. */
 export const MOST_TASKS = 2 ** 24;
+
+/** A task writes the names of its chunks into one file. */
+const MOST_CHUNKS_PER_TASK = 2 ** 12;
 
 export type StageName = "partition" | "check" | "apply" | "place" | "finish";
 
@@ -50,7 +56,7 @@ export function parseSpec(text: string): JobSpec {
   const spec = parseObject(text);
   checkPackage(spec.package);
   const { version, id, request, call, data, indices, updates, out } = spec;
-  const { inPlace, blockShape, stages } = spec;
+  const { inPlace, blockShape, chunks, chunksPerTask, stages } = spec;
   const isRight =
     version === 1 &&
     typeof id === "string" &&
@@ -63,10 +69,27 @@ export function parseSpec(text: string): JobSpec {
     isLocation(out) &&
     typeof inPlace === "boolean" &&
     isSizes(blockShape) &&
+    Number.isSafeInteger(chunks) &&
+    isSizes([chunksPerTask]) &&
+    Number(chunksPerTask) <= MOST_CHUNKS_PER_TASK &&
     inPlace === (out.path === data.path) &&
     areStages(stages);
   if (!isRight) throw malformed("job.json is not that of a job of this version of ndscatter");
-  return { version, id, request, call, data, indices, updates, out, inPlace, blockShape, stages };
+  return {
+    version,
+    id,
+    request,
+    call,
+    data,
+    indices,
+    updates,
+    out,
+    inPlace,
+    blockShape,
+    chunks: Number(chunks),
+    chunksPerTask: Number(chunksPerTask),
+    stages,
+  };
 }
 
 /** Another version may divide a call in another way, or write other files. */

@@ -137,7 +137,7 @@ async function runStage(
 
 /** Bytes of elements that a task reads and writes, without those of numbers of positions. */
 function bytesOfTask(
-  { address, blocks, chunks, elementBytes, indices, isGather }: JobContext,
+  { address, blocks, chunks, elementBytes, indices, isGather, spec }: JobContext,
   stage: StageName,
 ): number {
   const slices = product(address.positions) * product(address.slice) * elementBytes;
@@ -147,7 +147,10 @@ function bytesOfTask(
     case "partition":
       return (isGather ? 2 * numbers : 2 * slices + 2 * numbers) / Math.max(1, blocks.size);
     case "apply":
-      return (isGather ? data + slices : 2 * data + slices) / Math.max(1, chunks.size);
+      return (
+        ((isGather ? data + slices : 2 * data + slices) * spec.chunksPerTask) /
+        Math.max(1, chunks.size)
+      );
     case "place":
       return (2 * slices) / Math.max(1, blocks.size);
     default:

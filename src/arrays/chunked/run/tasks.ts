@@ -2,7 +2,7 @@
 
 import { isThere } from "../../boxes/file.ts";
 import { TensorError } from "../../../core/errors.ts";
-import { applyChunk } from "../stages/apply.ts";
+import { applyTask } from "../stages/apply.ts";
 import { checkLead } from "../stages/check.ts";
 import { fileOf, type JobContext } from "../stages/context.ts";
 import { cleanUpDone, finish } from "../job/finish.ts";
@@ -61,7 +61,7 @@ async function runOne(
   if (stage === "check") return runCheck(job, task, workspace);
   const failure = await jobFailure(jobOf(job));
   if (failure !== null) throw failure;
-  if (stage === "apply") return applyChunk(job, task, workspace, allowance);
+  if (stage === "apply") return applyTask(job, task, workspace, allowance);
   return placeBlock(job, task, workspace);
 }
 

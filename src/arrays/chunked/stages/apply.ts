@@ -1,14 +1,15 @@
 /**
- * A stage after partition: one chunk of data. A scatter applies the updates that all blocks have for it and writes the chunk; a
- * gather writes the slices that all blocks want of it.
+ * A stage after partition: one chunk of data, or several small ones. A scatter applies the updates that all blocks have for
+ * them and writes the chunks; a gather writes the slices that all blocks want of its one chunk.
  */
 
 import type { Box } from "../../boxes/grid.ts";
 import { malformed } from "../../../core/errors.ts";
+import { CHUNKED } from "../../../core/limits.ts";
 import { part, product, sameShape, stridesOf } from "../../../core/tensor/shape.ts";
-import { fileOf, needsOf, ROWS, splitShape, type JobContext } from "./context.ts";
+import { chunksOfTask, fileOf, needsOf, ROWS, splitShape, type JobContext } from "./context.ts";
 import {
-  findFragment,
+  findFragments,
   inGroups,
   readColumn,
   readSlices,
@@ -34,18 +35,32 @@ interface ChunkTask {
 }
 
 /**
- * @param allowance how many bytes of updates may be in memory at once, beside the chunk
+ * @param allowance how many bytes of updates may be in memory at once, beside the chunks
  */
-export async function applyChunk(
+export async function applyTask(
   job: JobContext,
-  chunk: number,
+  task: number,
   memory: Workspace,
   allowance: number,
 ): Promise<void> {
-  if (!job.isGather && (await isPublished(job, chunk))) return;
-  const task = await taskOf(job, chunk);
-  if (job.isGather) return gatherChunk(job, task, memory);
-  if (task.entries === 0) return passOn(job, task, memory);
+  if (!job.isGather && (await isPublished(job, task))) return;
+  const chunks = await chunkTasksOf(job, chunksOfTask(job, task));
+  if (job.isGather) return gatherChunk(job, chunks[0], memory);
+  const lanes = Math.min(CHUNKED.reads, chunks.length);
+  await publish(job, task, (_, i, name) =>
+    applyChunk(job, chunks[i], memory.lane(i % lanes), allowance / lanes, name),
+  );
+}
+
+/** Stages a chunk with its updates; false where the chunk stays as it is. */
+async function applyChunk(
+  job: JobContext,
+  task: ChunkTask,
+  memory: Workspace,
+  allowance: number,
+  name: string,
+): Promise<boolean> {
+  if (task.entries === 0) return passOn(job, task, memory, name);
   const { bytes: data } = await readData(job, task, memory);
   const { data: array, resolved } = job;
   const { settings, fields } = resolved.call;
@@ -62,44 +77,50 @@ export async function applyChunk(
     await applyBatch(job, task, batch, combiner, memory);
   }
   combiner.end();
-  await publish(job, chunk, async (name) => {
-    await job.out.stageChunk(task.at, data, name);
-    return true;
-  });
+  await job.out.stageChunk(task.at, data, name);
+  return true;
 }
 
-async function taskOf(job: JobContext, chunk: number): Promise<ChunkTask> {
+/** @param numbers of chunks that follow each other */
+async function chunkTasksOf(job: JobContext, numbers: readonly number[]): Promise<ChunkTask[]> {
   const { address, blocks, chunks, folder, shuffle } = job;
   const pieces = address.pieces.size;
-  const lead = Math.floor(chunk / pieces);
-  const numbers = Array.from({ length: blocks.size }, (_, block) => block);
-  const found = await inGroups(numbers, (block) =>
-    findFragment(fileOf.task(folder, "shuffle", block), shuffle, lead),
+  const leadOf = (chunk: number): number => Math.floor(chunk / pieces);
+  const first = leadOf(numbers[0]);
+  const leads = leadOf(numbers[numbers.length - 1]) - first + 1;
+  const found = await inGroups([...Array(blocks.size).keys()], (block) =>
+    findFragments(fileOf.task(folder, "shuffle", block), shuffle, first, leads),
   );
-  const box = chunks.box(chunk);
-  return {
-    chunk,
-    at: chunks.at(chunk),
-    box,
-    piece: chunk % pieces,
-    slice: product(splitShape(box.shape, address.addressed).slice),
-    fragments: job.isGather ? found : found.filter(({ count }) => count > 0),
-    entries: found.reduce((sum, { count }) => sum + count, 0),
-  };
+  return numbers.map((chunk) => {
+    const fragments = found.map((block) => block[leadOf(chunk) - first]);
+    const box = chunks.box(chunk);
+    return {
+      chunk,
+      at: chunks.at(chunk),
+      box,
+      piece: chunk % pieces,
+      slice: product(splitShape(box.shape, address.addressed).slice),
+      fragments: job.isGather ? fragments : fragments.filter(({ count }) => count > 0),
+      entries: fragments.reduce((sum, { count }) => sum + count, 0),
+    };
+  });
 }
 
-/** A chunk that no update reaches: it stays what it is, and a new array gets a copy. */
-async function passOn(job: JobContext, task: ChunkTask, memory: Workspace): Promise<void> {
+/** Stages a copy of a chunk that no update reaches, for a new array; in place the chunk stays what it is. */
+async function passOn(
+  job: JobContext,
+  task: ChunkTask,
+  memory: Workspace,
+  name: string,
+): Promise<boolean> {
   const { data, out, spec } = job;
-  if (spec.inPlace) return publish(job, task.chunk, null);
-  await publish(job, task.chunk, async (name) => {
-    if (await out.stageCopy(data, task.at, name)) return true;
-    const { bytes, isStored } = await readData(job, task, memory);
-    // What is not stored is the fill value, in a new array of the same format too.
-    if (!isStored && out.location.format === data.location.format) return false;
-    await out.stageChunk(task.at, bytes, name);
-    return true;
-  });
+  if (spec.inPlace) return false;
+  if (await out.stageCopy(data, task.at, name)) return true;
+  const { bytes, isStored } = await readData(job, task, memory);
+  // What is not stored is the fill value, in a new array of the same format too.
+  if (!isStored && out.location.format === data.location.format) return false;
+  await out.stageChunk(task.at, bytes, name);
+  return true;
 }
 
 async function readData(

@@ -3,7 +3,7 @@
 import { stepsOf } from "../../../core/call/steps.ts";
 import { printValue, TensorError } from "../../../core/errors.ts";
 import type { ChunkedArray, HeldBytes } from "../../boxes/array.ts";
-import { contiguousChunks } from "../../boxes/grid.ts";
+import { contiguousChunks, Grid } from "../../boxes/grid.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import type { Address } from "./address.ts";
 import type { ResolvedCall } from "../job/call-spec.ts";
@@ -29,7 +29,7 @@ export const shareOf = (memory: number, threads: number): number =>
 
 /** Bytes that a job's tasks hold in memory, for each chunk, position and update. The size of blocks does not count here. */
 export interface TaskBytes {
-  /** For a chunk of data, and one counter for each row where updates are counted. */
+  /** For the chunks of data that a task has at once, and one counter for each row where updates are counted. */
   readonly chunk: number;
   /** For each position of a block, in partition and place: numbers, and up to three copies of its slice. */
   readonly position: number;
@@ -47,6 +47,19 @@ export interface JobParts {
   readonly address: Address;
 }
 
+/** How many chunks of data a task of a scatter takes: several where they are small and many. */
+export function chunksPerTaskOf({ data, updates }: Pick<JobParts, "data" | "updates">): number {
+  const { shape, chunkShape, dtype } = data;
+  const isSmall = product(chunkShape) * DTYPES[dtype].bytes <= CHUNKED.small;
+  if (updates === undefined || !isSmall) return 1;
+  const most = Math.floor(new Grid(shape, chunkShape).size / CHUNKED.groups);
+  return Math.max(1, Math.min(CHUNKED.group, most));
+}
+
+/** How many of a task's chunks are in memory at once. */
+export const lanesOf = (parts: Pick<JobParts, "data" | "updates">): number =>
+  Math.min(CHUNKED.reads, chunksPerTaskOf(parts));
+
 /** @param hasWholeSlices true where a gather writes whole slices, which data may have in several pieces */
 export function taskBytes(
   { data, indices, updates, resolved, address }: JobParts,
@@ -60,8 +73,9 @@ export function taskBytes(
   const whole = hasWholeSlices && address.pieces.size > 1 ? product(address.slice) * bytes : 0;
   const index = DTYPES[indices.dtype].bytes * Math.max(1, address.tuple.length);
   const rows = product(address.leads.chunkShape);
+  const lanes = lanesOf({ data, updates });
   return {
-    chunk: product(data.chunkShape) * bytes + (isCounted ? 4 * rows : 0),
+    chunk: lanes * (product(data.chunkShape) * bytes + (isCounted ? 4 * rows : 0)),
     position: 3 * slice + whole + 2 * index + 40,
     entry: slice + 4 + (isCounted ? 17 : 0),
     table: isScatter ? 4 * Math.min(rows, CHUNKED.rows) : 0,
@@ -72,7 +86,10 @@ export function taskBytes(
 export const heldBy = (
   { data, indices, updates }: Pick<JobParts, "data" | "indices" | "updates">,
   out: HeldBytes,
-): number => Math.max(data.held.read, out.write, indices.held.read + (updates?.held.read ?? 0));
+): number => {
+  const chunks = lanesOf({ data, updates }) * Math.max(data.held.read, out.write);
+  return Math.max(chunks, indices.held.read + (updates?.held.read ?? 0));
+};
 
 /**
  * Bytes that the largest task takes.

@@ -68,10 +68,14 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
   }
   const blocks = new Grid(address.positions, spec.blockShape);
   const chunks = new Grid(data.shape, data.chunkShape);
+  if (isGather && spec.chunksPerTask !== 1)
+    throw malformed("job.json gives a task of a gather several chunks, but it takes one");
+  if (spec.chunks !== chunks.size)
+    throw malformed(`job.json says ${spec.chunks} chunks, but the array has ${chunks.size}`);
   checkStages(spec, {
     partition: blocks.size,
     check: address.leads.size,
-    apply: chunks.size,
+    apply: Math.ceil(chunks.size / spec.chunksPerTask),
     place: blocks.size,
     finish: 1,
   });
@@ -99,6 +103,13 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
       pieceBytes: [pieceBytes[piece]],
     }),
   };
+}
+
+/** The numbers of the chunks that a task of `apply` takes. */
+export function chunksOfTask({ chunks, spec }: JobContext, task: number): number[] {
+  const first = task * spec.chunksPerTask;
+  const count = Math.min(spec.chunksPerTask, chunks.size - first);
+  return Array.from({ length: count }, (_, i) => first + i);
 }
 
 /** Nobody but the job itself says how many tasks it has. */

@@ -79,27 +79,40 @@ export async function findFragment(
   layout: FragmentLayout,
   number: number,
 ): Promise<Fragment> {
+  const [found] = await findFragments(file, layout, number, 1);
+  return found;
+}
+
+/** Where `count` fragments lie, from the one numbered `first` on. */
+export async function findFragments(
+  file: string,
+  layout: FragmentLayout,
+  first: number,
+  count: number,
+): Promise<Fragment[]> {
   const { fragments } = layout;
   const isSmall = fragments <= CHUNKED.fragments;
   const words = new Uint32Array(HEADER / 4 + (isSmall ? fragments + 1 : 0));
-  const pair = new Uint32Array(2);
+  const starts = new Uint32Array(count + 1);
   const size = await withFile(file, "r", async (handle) => {
     await readFully(handle, bytesOfWords(words), 0);
-    if (isSmall) pair.set(words.subarray(HEADER / 4 + number, HEADER / 4 + number + 2));
-    else await readFully(handle, bytesOfWords(pair), HEADER + 4 * number);
+    const { length } = starts;
+    if (isSmall) starts.set(words.subarray(HEADER / 4 + first, HEADER / 4 + first + length));
+    else await readFully(handle, bytesOfWords(starts), HEADER + 4 * first);
     return (await handle.stat()).size;
   });
-  const [magic, count, total, columns] = words;
-  const [start, end] = pair;
+  const [magic, all, total, columns] = words;
   const isRight =
     magic === MAGIC &&
-    count === fragments &&
+    all === fragments &&
     columns === layout.columns &&
-    start <= end &&
-    end <= total &&
+    starts.every((start, i) => start <= (starts[i + 1] ?? total)) &&
     size === sliceStart(layout, total, layout.pieceBytes.length);
   if (!isRight) throw malformed(`${file} is not what a task of this job wrote`);
-  return { file, start, count: end - start, total };
+  return Array.from({ length: count }, (_, i) => {
+    const { [i]: start, [i + 1]: end } = starts;
+    return { file, start, count: end - start, total };
+  });
 }
 
 /** Reads entries of a column, from the one numbered `from` in the fragment on, as many as fit in `into`. */
@@ -139,15 +152,17 @@ function sliceStart(
 const bytesOfWords = ({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength);
 
-/** The results of `action` for all items, group after group. */
+/** The results of `action` for all items and their indices, group after group. */
 export async function inGroups<T, R>(
   items: readonly T[],
-  action: (item: T) => Promise<R>,
+  action: (item: T, index: number) => Promise<R>,
 ): Promise<R[]> {
   const { reads } = CHUNKED;
   const results: R[] = [];
   for (let i = 0; i < items.length; i += reads) {
-    const group = await Promise.allSettled(items.slice(i, i + reads).map(action));
+    const group = await Promise.allSettled(
+      items.slice(i, i + reads).map((item, j) => action(item, i + j)),
+    );
     // What is still under way may write into memory that the next task gets, so all of a group ends first.
     for (const one of group) {
       if (one.status === "rejected") throw one.reason;

@@ -5,8 +5,18 @@ import type { Executor } from "../../../core/engines/executor.ts";
 
 export class Workspace {
   /** Kernels in WebAssembly on memory that they use without a copy. */
-  readonly executor: Executor = chooseExecutor("wasm", 1).executor;
+  readonly executor: Executor;
   readonly #buffers = new Map<string, Uint8Array>();
+  readonly #lanes: Workspace[] = [];
+
+  constructor(executor = chooseExecutor("wasm", 1).executor) {
+    this.executor = executor;
+  }
+
+  /** A workspace with other buffers, for work that is done at the same time. */
+  lane(number: number): Workspace {
+    return (this.#lanes[number] ??= new Workspace(this.executor));
+  }
 
   /**
    * Bytes of any content, which belong to the caller until it asks for the same name again.
@@ -26,6 +36,7 @@ export class Workspace {
   clear(): void {
     for (const buffer of this.#buffers.values()) this.executor.recycle(buffer);
     this.#buffers.clear();
+    for (const lane of this.#lanes) lane.clear();
   }
 
   #buffer(name: string, length: number): Uint8Array {
