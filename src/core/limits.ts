@@ -252,6 +252,14 @@ export const FILES = {
    * Bytes that are read or written at once. The system takes less than 2 GiB, and signals are handled between two parts.
    */
   atOnce: 1_073_741_824,
+  /** Reads and writes of more bytes do not block a thread. */
+  short: 65_536,
+  /** Milliseconds, on average, above which calls do not block a thread: a promise costs at most 0.25. */
+  slowCall: 0.5,
+  /** The same for calls that wait until the disk has something. */
+  slowSync: 2,
+  /** Calls that do not block before one is tried again. */
+  rest: 1000,
 };
 
 /** Boxes of arrays, and NPY files. */

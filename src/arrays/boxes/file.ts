@@ -1,14 +1,13 @@
 /** Files by ranges. The system reads and writes at most 2 GiB at once, and less when it likes. */
 
-import type * as Fs from "node:fs/promises";
 import type * as Path from "node:path";
 import { isTensorError, malformed } from "../../core/errors.ts";
 import { FILES } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
+import { files, type OpenFile } from "./files.ts";
 import { moduleOfNode } from "./node.ts";
 
 // Loaded only where there are files.
-const fs = moduleOfNode("node:fs/promises") as typeof Fs;
 const path = moduleOfNode("node:path") as typeof Path;
 
 /** True for a place in object storage, or anywhere else that has no paths. */
@@ -21,7 +20,7 @@ export const isCode = (error: unknown, ...codes: string[]): boolean =>
 /** True if a file or a folder has this name. */
 export async function isThere(file: string): Promise<boolean> {
   try {
-    await fs.access(file);
+    await files.access(file);
     return true;
   } catch (error) {
     if (isCode(error, "ENOENT")) return false;
@@ -30,13 +29,13 @@ export async function isThere(file: string): Promise<boolean> {
 }
 
 /** Opens a file. Close it with {@link closeFile}, which counts open files. */
-export async function openFile(file: string, flags: string): Promise<Fs.FileHandle> {
-  const handle = await fs.open(file, flags);
+export async function openFile(file: string, flags: string): Promise<OpenFile> {
+  const handle = await files.open(file, flags);
   OPEN.files++;
   return handle;
 }
 
-export async function closeFile(handle: Fs.FileHandle): Promise<void> {
+export async function closeFile(handle: OpenFile): Promise<void> {
   await handle.close();
   OPEN.files--;
 }
@@ -47,14 +46,14 @@ export async function closeFile(handle: Fs.FileHandle): Promise<void> {
 export async function makeFolders(folder: string): Promise<void> {
   const parent = path.dirname(folder);
   try {
-    await fs.mkdir(folder).catch(async (error: unknown) => {
+    await files.mkdir(folder).catch(async (error: unknown) => {
       if (!isCode(error, "ENOENT") || parent === folder) throw error;
       await makeFolders(parent);
-      await fs.mkdir(folder);
+      await files.mkdir(folder);
     });
   } catch (error) {
     // A read-only file system throws the same error for a folder that exists.
-    const isFolder = await fs.stat(folder).then(
+    const isFolder = await files.stat(folder).then(
       (stat) => stat.isDirectory(),
       () => false,
     );
@@ -66,7 +65,7 @@ export async function makeFolders(folder: string): Promise<void> {
 export async function withFile<T>(
   file: string,
   flags: "r" | "r+" | "w" | "wx",
-  use: (handle: Fs.FileHandle) => Promise<T>,
+  use: (handle: OpenFile) => Promise<T>,
 ): Promise<T> {
   const handle = await openFile(file, flags);
   try {
@@ -105,7 +104,7 @@ export async function syncFolder(folder: string): Promise<void> {
  * @throws TensorError `malformed-file` where the file ends before
  */
 export async function readFully(
-  handle: Pick<Fs.FileHandle, "read">,
+  handle: Pick<OpenFile, "read">,
   into: Uint8Array,
   at: number,
 ): Promise<void> {
@@ -121,7 +120,7 @@ export async function readFully(
 }
 
 export async function writeFully(
-  handle: Pick<Fs.FileHandle, "write">,
+  handle: Pick<OpenFile, "write">,
   from: Uint8Array,
   at: number,
 ): Promise<void> {

@@ -6,6 +6,7 @@
 import type * as Fs from "node:fs";
 import type * as FsPromises from "node:fs/promises";
 import type * as Path from "node:path";
+import type * as WorkerThreads from "node:worker_threads";
 import type * as Zlib from "node:zlib";
 import { TensorError } from "../../core/errors.ts";
 
@@ -13,6 +14,7 @@ interface Modules {
   readonly "node:fs": typeof Fs;
   readonly "node:fs/promises": typeof FsPromises;
   readonly "node:path": typeof Path;
+  readonly "node:worker_threads": typeof WorkerThreads;
   readonly "node:zlib": typeof Zlib;
 }
 

@@ -16,6 +16,7 @@ import { bytesOf } from "../../core/tensor/storage.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import type { ArrayLocation, ArrayType, ChunkedArray, HeldBytes, PendingArray } from "./array.ts";
 import { checkChunkBytes, checkRead, checkStart, checkWrite, type CheckedBox } from "./checks.ts";
+import type { OpenFile } from "./files.ts";
 import { isCode, isThere, readFully, withFile, writeFully } from "./file.ts";
 import { areContiguous, defaultChunks } from "./grid.ts";
 import { moduleOfNode } from "./node.ts";
@@ -205,7 +206,7 @@ class NpyArray implements ChunkedArray {
     throw malformed(`the NPY file has the byte ${bytes[position]}, but a bool is 0 or 1`);
   }
 
-  async #writeBox(handle: Fs.FileHandle, { start, shape, bytes }: CheckedBox): Promise<void> {
+  async #writeBox(handle: OpenFile, { start, shape, bytes }: CheckedBox): Promise<void> {
     const { unit, bigEndian } = this.#head.type;
     const from = bigEndian ? bytes.slice() : bytes;
     if (bigEndian) swapBytes(from, unit);
@@ -264,11 +265,7 @@ class PendingNpyArray extends NpyArray implements PendingArray {
 }
 
 /** Reads runs one after the other. Short ones that lie close together are read at once. */
-async function readRuns(
-  handle: Fs.FileHandle,
-  runs: readonly Run[],
-  into: Uint8Array,
-): Promise<void> {
+async function readRuns(handle: OpenFile, runs: readonly Run[], into: Uint8Array): Promise<void> {
   const { fileRun, span: most } = ARRAYS;
   const spanOf = (first: number, last: number): number =>
     runs[last].at + runs[last].length - runs[first].at;

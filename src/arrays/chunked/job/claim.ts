@@ -11,6 +11,7 @@
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
+import { files } from "../../boxes/files.ts";
 import { isCode, makeFolders } from "../../boxes/file.ts";
 import { TensorError } from "../../../core/errors.ts";
 import { readSpec } from "./spec-file.ts";
@@ -62,7 +63,7 @@ export async function claim(array: string, own: Claim): Promise<void> {
 export async function readClaim(array: string): Promise<Claim | null> {
   let text: string;
   try {
-    text = await fs.readFile(inStaging(array, CLAIM), "utf8");
+    text = await files.readFile(inStaging(array, CLAIM), "utf8");
   } catch (error) {
     if (isCode(error, "ENOENT", "ENOTDIR")) return null;
     throw error;
@@ -92,7 +93,7 @@ export async function checkUnclaimed(array: string, id: string | null): Promise<
 /** Records that a task is about to change chunks. Nothing is recorded for an array without a claim. */
 export async function noteChanges(array: string, task: number, chunks: number): Promise<void> {
   const file = inStaging(array, "changed", `${task}.${chunks}`);
-  await fs.writeFile(file, "").catch((error: unknown) => {
+  await files.writeFile(file, "").catch((error: unknown) => {
     if (!isCode(error, "ENOENT")) throw error;
   });
 }

@@ -5,6 +5,7 @@
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
+import type { OpenFile } from "../../boxes/files.ts";
 import { closeFile, isCode, openFile } from "../../boxes/file.ts";
 import { TensorError } from "../../../core/errors.ts";
 import { parseSpec, type JobSpec } from "./spec.ts";
@@ -56,7 +57,7 @@ export async function findSpec(folder: string): Promise<JobSpec | null> {
   return file?.spec ?? null;
 }
 
-async function open(folder: string): Promise<fs.FileHandle | null> {
+async function open(folder: string): Promise<OpenFile | null> {
   try {
     return await openFile(specFile(folder), "r");
   } catch (error) {
@@ -65,7 +66,7 @@ async function open(folder: string): Promise<fs.FileHandle | null> {
   }
 }
 
-async function endsComplete(handle: fs.FileHandle): Promise<boolean> {
+async function endsComplete(handle: OpenFile): Promise<boolean> {
   const { size } = await handle.stat();
   const end = new Uint8Array(COMPLETE.length);
   await handle.read(end, 0, end.length, Math.max(0, size - end.length));

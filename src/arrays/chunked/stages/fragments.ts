@@ -9,9 +9,9 @@
  *     slices        the entries' elements: for each piece of a slice those of all entries
  */
 
-import * as fs from "node:fs/promises";
 import { malformed } from "../../../core/errors.ts";
 import { CHUNKED } from "../../../core/limits.ts";
+import { files } from "../../boxes/files.ts";
 import { readFully, withFile, writeFully } from "../../boxes/file.ts";
 
 const MAGIC = 0x4653444e;
@@ -67,10 +67,10 @@ export async function writeFragments(
     await handle.datasync();
     await check();
   }).catch(async (error: unknown) => {
-    await fs.rm(temporary, { force: true });
+    await files.rm(temporary, { force: true });
     throw error;
   });
-  await fs.rename(temporary, file);
+  await files.rename(temporary, file);
 }
 
 /** Where fragment `number` lies, of a file that is there. */

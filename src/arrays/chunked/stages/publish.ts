@@ -11,8 +11,8 @@
  */
 
 import { randomBytes } from "node:crypto";
-import * as fs from "node:fs/promises";
 import { malformed } from "../../../core/errors.ts";
+import { files } from "../../boxes/files.ts";
 import { isCode, syncFolder, withFile } from "../../boxes/file.ts";
 import { noteChanges } from "../job/claim.ts";
 import { chunksOfTask, fileOf, type JobContext } from "./context.ts";
@@ -151,7 +151,7 @@ export async function mark(
       await handle.datasync();
     });
     await checkOwner(job);
-    await fs.link(temporary, marker);
+    await files.link(temporary, marker);
     // A crash of the machine must not keep the chunk and lose its mark.
     if (job.spec.inPlace) await syncFolder(fileOf.stage(job.folder, stage));
     return true;
@@ -159,13 +159,13 @@ export async function mark(
     if (isCode(error, "EEXIST")) return false;
     throw error;
   } finally {
-    await fs.rm(temporary, { force: true });
+    await files.rm(temporary, { force: true });
   }
 }
 
 async function readIfThere(file: string): Promise<string | null> {
   try {
-    return await fs.readFile(file, "utf8");
+    return await files.readFile(file, "utf8");
   } catch (error) {
     if (isCode(error, "ENOENT")) return null;
     throw error;

@@ -13,6 +13,7 @@ import {
   withPath,
   writeFully,
 } from "../../boxes/file.ts";
+import { files, type OpenFile } from "../../boxes/files.ts";
 import { moduleOfNode } from "../../boxes/node.ts";
 import { ZARR } from "../../../core/limits.ts";
 import { join, lengthOf } from "../codecs/gzip.ts";
@@ -42,7 +43,7 @@ async function ifThere<T>(action: () => Promise<T>): Promise<T | null> {
 }
 
 /** A file that is open for reading. */
-const fileSource = (handle: Fs.FileHandle, size: number): Source => ({
+const fileSource = (handle: OpenFile, size: number): Source => ({
   size,
   bytes: null,
   read: (offset, into) => readFully(handle, into, offset),
@@ -75,7 +76,7 @@ async function inFolder<T>(file: string, action: () => Promise<T>): Promise<T> {
   }
 }
 
-async function writeParts(handle: Fs.FileHandle, parts: readonly Uint8Array[]): Promise<void> {
+async function writeParts(handle: OpenFile, parts: readonly Uint8Array[]): Promise<void> {
   const pieces = lengthOf(parts) <= ZARR.joined ? [join(parts)] : parts;
   let at = 0;
   for (const piece of pieces) {
@@ -115,7 +116,7 @@ async function writeBeside<T>(
     await writeFile(beside, parts, isDurable);
     return await place(beside);
   } finally {
-    await fs.rm(beside, { force: true });
+    await files.rm(beside, { force: true });
   }
 }
 
@@ -126,9 +127,9 @@ const NO_LINKS = ["EPERM", "ENOSYS", "ENOTSUP", "EOPNOTSUPP", "EXDEV"];
 const putNewFile = (file: string, parts: readonly Uint8Array[]): Promise<boolean> =>
   writeBeside(file, parts, true, async (beside) => {
     try {
-      await fs.link(beside, file).catch(async (error: unknown) => {
+      await files.link(beside, file).catch(async (error: unknown) => {
         if (!isCode(error, ...NO_LINKS)) throw error;
-        await fs.copyFile(beside, file, constants.COPYFILE_EXCL);
+        await files.copyFile(beside, file, constants.COPYFILE_EXCL);
       });
       return true;
     } catch (error) {
@@ -161,7 +162,7 @@ export class FileStore implements Store {
 
   put(key: string, parts: readonly Uint8Array[]): Promise<void> {
     const file = this.fileOf(key);
-    return writeBeside(file, parts, false, (beside) => fs.rename(beside, file));
+    return writeBeside(file, parts, false, (beside) => files.rename(beside, file));
   }
 
   putNew(key: string, parts: readonly Uint8Array[]): Promise<boolean> {
@@ -189,7 +190,7 @@ async function* listFolder(folder: string, prefix: string): AsyncGenerator<Store
       if (entry.name !== STAGING) yield* listFolder(file, `${key}/`);
       continue;
     }
-    const stat = await ifThere(() => fs.stat(file));
+    const stat = await ifThere(() => files.stat(file));
     if (stat?.isFile() === true) yield { key, size: stat.size };
   }
 }
@@ -221,25 +222,25 @@ class FileStaging implements Staging {
     if (!(from instanceof FileStore)) return false;
     const [source, file] = [from.fileOf(key), this.#file(name)];
     // Of both files either may be missing: the chunk, or the folder that the copy goes to.
-    if ((await ifThere(() => fs.stat(source))) === null) return false;
+    if ((await ifThere(() => files.stat(source))) === null) return false;
     const mode = constants.COPYFILE_FICLONE;
-    await inFolder(file, () => fs.copyFile(source, file, mode));
+    await inFolder(file, () => files.copyFile(source, file, mode));
     await withFile(file, "r+", (handle) => handle.datasync());
     return true;
   }
 
   async publish(name: string, key: string): Promise<boolean> {
     const [staged, file] = [this.#file(name), this.#store.fileOf(key)];
-    if ((await ifThere(() => fs.stat(staged))) === null) return false;
+    if ((await ifThere(() => files.stat(staged))) === null) return false;
     const isThere = await ifThere(async () => {
-      await inFolder(file, () => fs.rename(staged, file));
+      await inFolder(file, () => files.rename(staged, file));
       return true;
     });
     return isThere ?? false;
   }
 
   remove(name: string): Promise<void> {
-    return fs.rm(this.#file(name), { force: true });
+    return files.rm(this.#file(name), { force: true });
   }
 
   end(): Promise<void> {

@@ -1,0 +1,187 @@
+/**
+ * The calls to the file system that tasks make for each chunk. On the main thread these are Node's promises. In any other
+ * thread a call blocks: Node hands a call that returns a promise to yet another thread, which takes 60 to 250 µs, and the call
+ * itself 10 to 25 on a local disk. Where calls turn out to be slow, as on a network, promises are used again, because several
+ * of them can wait at once.
+ */
+
+import type * as Fs from "node:fs";
+import type * as FsPromises from "node:fs/promises";
+import type { Stats } from "node:fs";
+import { FILES } from "../../core/limits.ts";
+import { moduleOfNode } from "./node.ts";
+
+// Loaded only where there are files.
+const sync = moduleOfNode("node:fs") as typeof Fs;
+const promises = moduleOfNode("node:fs/promises") as typeof FsPromises;
+const isMainThread = moduleOfNode("node:worker_threads")?.isMainThread ?? true;
+
+const NAMES = [
+  "access",
+  "copyFile",
+  "link",
+  "mkdir",
+  "readFile",
+  "rename",
+  "rm",
+  "stat",
+  "unlink",
+  "writeFile",
+] as const;
+
+/** A file that is open. Node's own handles are such files. */
+export interface OpenFile {
+  read(
+    into: Uint8Array,
+    offset: number,
+    length: number,
+    at: number,
+  ): Promise<{ readonly bytesRead: number }>;
+  write(
+    from: Uint8Array,
+    offset: number,
+    length: number,
+    at: number,
+  ): Promise<{ readonly bytesWritten: number }>;
+  readFile(encoding: "utf8"): Promise<string>;
+  writeFile(text: string): Promise<void>;
+  stat(): Promise<Stats>;
+  truncate(size: number): Promise<void>;
+  datasync(): Promise<void>;
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Files extends Pick<typeof FsPromises, (typeof NAMES)[number]> {
+  open(file: string, flags: string): Promise<OpenFile>;
+}
+
+/** Decides by how long calls took whether the next call blocks. */
+export class Pace {
+  readonly #slow: number;
+  readonly #now: () => number;
+  /** Milliseconds that a call takes, in which the latest calls count most. */
+  #mean = 0;
+  /** Calls that do not block until one is tried again. */
+  #rest = 0;
+
+  /** @param slow milliseconds above which calls do not block */
+  constructor(slow: number, now = () => performance.now()) {
+    this.#slow = slow;
+    this.#now = now;
+  }
+
+  /** True if the next call blocks. */
+  next(): boolean {
+    if (this.#rest === 0) return true;
+    this.#rest--;
+    return false;
+  }
+
+  block<T>(action: () => T): T {
+    const begin = this.#now();
+    try {
+      return action();
+    } finally {
+      // A single call that waits for the disk's journal does not make all calls slow.
+      const time = Math.min(this.#now() - begin, 2 * this.#slow);
+      this.#mean += (time - this.#mean) / 16;
+      if (this.#mean > this.#slow) [this.#mean, this.#rest] = [0, FILES.rest];
+    }
+  }
+}
+
+/** Files of a thread whose calls block while they are fast. */
+export function blockingFiles(): Files {
+  const pace = new Pace(FILES.slowCall);
+  const syncs = new Pace(FILES.slowSync);
+  const open = async (file: string, flags: string): Promise<OpenFile> =>
+    pace.next()
+      ? new BlockingFile(
+          pace.block(() => sync.openSync(file, flags)),
+          pace,
+          syncs,
+        )
+      : promises.open(file, flags);
+  const calls = NAMES.map((name) => {
+    const call = async (...args: unknown[]): Promise<unknown> =>
+      pace.next()
+        ? pace.block(() => Reflect.apply(sync[`${name}Sync`], sync, args))
+        : Reflect.apply(promises[name], promises, args);
+    return [name, call] as const;
+  });
+  return { ...(Object.fromEntries(calls) as Omit<Files, "open">), open };
+}
+
+/** A call by Node's older interface, as a promise. */
+const byCallback = <T>(call: (done: (error: Error | null, value: T) => void) => void): Promise<T> =>
+  new Promise((resolve, reject) =>
+    call((error, value) => {
+      if (error === null) resolve(value);
+      else reject(error);
+    }),
+  );
+
+class BlockingFile implements OpenFile {
+  readonly #file: number;
+  readonly #pace: Pace;
+  readonly #syncs: Pace;
+
+  constructor(file: number, pace: Pace, syncs: Pace) {
+    this.#file = file;
+    this.#pace = pace;
+    this.#syncs = syncs;
+  }
+
+  async read(into: Uint8Array, offset: number, length: number, at: number) {
+    const bytesRead = this.#isShort(length)
+      ? this.#pace.block(() => sync.readSync(this.#file, into, offset, length, at))
+      : await byCallback<number>((done) => sync.read(this.#file, into, offset, length, at, done));
+    return { bytesRead };
+  }
+
+  async write(from: Uint8Array, offset: number, length: number, at: number) {
+    const bytesWritten = this.#isShort(length)
+      ? this.#pace.block(() => sync.writeSync(this.#file, from, offset, length, at))
+      : await byCallback<number>((done) => sync.write(this.#file, from, offset, length, at, done));
+    return { bytesWritten };
+  }
+
+  async readFile(encoding: "utf8"): Promise<string> {
+    return this.#pace.block(() => sync.readFileSync(this.#file, encoding));
+  }
+
+  async writeFile(text: string): Promise<void> {
+    this.#pace.block(() => sync.writeFileSync(this.#file, text));
+  }
+
+  async stat(): Promise<Stats> {
+    return this.#pace.block(() => sync.fstatSync(this.#file));
+  }
+
+  async truncate(size: number): Promise<void> {
+    this.#pace.block(() => sync.ftruncateSync(this.#file, size));
+  }
+
+  async datasync(): Promise<void> {
+    if (this.#syncs.next()) this.#syncs.block(() => sync.fdatasyncSync(this.#file));
+    else await byCallback<void>((done) => sync.fdatasync(this.#file, (error) => done(error)));
+  }
+
+  async sync(): Promise<void> {
+    if (this.#syncs.next()) this.#syncs.block(() => sync.fsyncSync(this.#file));
+    else await byCallback<void>((done) => sync.fsync(this.#file, (error) => done(error)));
+  }
+
+  async close(): Promise<void> {
+    sync.closeSync(this.#file);
+  }
+
+  /** Long reads and writes do not block, so that several of them are under way. */
+  #isShort(length: number): boolean {
+    return length <= FILES.short && this.#pace.next();
+  }
+}
+
+/** The files of this thread. */
+export const files: Files = isMainThread ? promises : blockingFiles();
