@@ -18,7 +18,7 @@ import { removeJob } from "../src/arrays/chunked/job/job-folder.ts";
 import { openContext } from "../src/arrays/chunked/job/job.ts";
 import { startPool } from "../src/arrays/chunked/run/pool.ts";
 import { runJob } from "../src/arrays/chunked/run/run-job.ts";
-import { readSpec } from "../src/arrays/chunked/job/spec-file.ts";
+import { markComplete, readSpec } from "../src/arrays/chunked/job/spec-file.ts";
 import { runTask } from "../src/arrays/chunked/run/tasks.ts";
 import { Workspace } from "../src/arrays/chunked/stages/workspace.ts";
 import { tensor } from "../src/core/tensor/tensor.ts";
@@ -81,6 +81,27 @@ test("an array that is changed in part is refused, with how much, and the way ba
   await run(folder);
   assert.deepEqual(await readAll(array), [6, 6, 6, 6]);
   await createJob(inputs);
+});
+
+test("a run that ended between giving the array back and its last mark is completed by the next", async () => {
+  const { home, folder, array } = await makeHalf();
+  const pool = startPool({ threads: 0, memory: MEMORY });
+  for (const chunk of [0, 2]) await pool.run(folder, "apply", chunk);
+  await pool.end();
+  const { id } = await readSpec(folder);
+  await markComplete(folder);
+  // A crash may leave zeros in place of the last byte that was appended.
+  const file = path.join(folder, "job.json");
+  const text = fs.readFileSync(file, "utf8");
+  fs.writeFileSync(file, text.replace(/\n$/, "\0"));
+  assert.equal((await readSpec(folder)).id, id);
+  fs.writeFileSync(file, text);
+  await endClaim(array, { id });
+  const request = await requestIn(home, add, { out: null });
+  await createJob(request);
+  await run(folder);
+  assert.deepEqual(await readAll(array), [6, 6, 6, 6]);
+  assert.deepEqual(fs.readdirSync(folder).toSorted(), ["done", "job.json"]);
 });
 
 test("an array whose job's folder was removed is not changed again", async () => {

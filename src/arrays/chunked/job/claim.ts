@@ -12,7 +12,7 @@ import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { files } from "../../boxes/files.ts";
-import { isCode, makeFolders } from "../../boxes/file.ts";
+import { isCode, makeFolders, withFile } from "../../boxes/file.ts";
 import { TensorError } from "../../../core/errors.ts";
 import { readSpec } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
@@ -45,7 +45,11 @@ export async function claim(array: string, own: Claim): Promise<void> {
   // Several runs of the job may claim the array at once.
   const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
   await makeFolders(own.inPlace ? inStaging(array, "changed") : path.dirname(file));
-  await fs.writeFile(temporary, JSON.stringify(own));
+  // Durable before it has its name: a claim that a crash has emptied would belong to nobody.
+  await withFile(temporary, "wx", async (handle) => {
+    await handle.writeFile(JSON.stringify(own));
+    await handle.datasync();
+  });
   try {
     await fs.link(temporary, file);
   } catch (error) {

@@ -68,7 +68,7 @@ export async function beginJob(request: JobRequest): Promise<BegunJob> {
   const asked = hashOf(request);
   const known = await findJob(folder);
   if (known !== null) {
-    return orComplete(known, asked, () => goOn(request, known.spec, asked));
+    return orComplete(known, asked, () => goOn(request, known, asked));
   }
   await checkInputs(request, null);
   const spec = await specOf(request, asked);
@@ -107,8 +107,9 @@ async function orComplete(
   return file;
 }
 
-async function goOn(request: JobRequest, known: JobSpec, asked: string): Promise<void> {
+async function goOn(request: JobRequest, file: BegunJob, asked: string): Promise<void> {
   const { folder } = request;
+  const { spec: known } = file;
   const isDone = await isThere(fileOf.done(folder));
   if (known.request !== asked) throw otherJob(folder, isDone);
   if (isDone) {
@@ -117,6 +118,8 @@ async function goOn(request: JobRequest, known: JobSpec, asked: string): Promise
     throw new TensorError("attribute", `${sentence} to do it again`);
   }
   await checkInputs(request, known.id);
+  // The array is not the job's any more, but the job's folder does not say "done" yet.
+  if (known.inPlace && (await file.isComplete())) return;
   // The indices may have been mended.
   await forgetFailures(folder);
   await beginOutput(folder, known);

@@ -36,7 +36,9 @@ export async function findJob(folder: string): Promise<BegunJob | null> {
   const handle = await open(folder);
   if (handle === null) return null;
   try {
-    const spec = parseSpec(await handle.readFile("utf8"));
+    const text = await handle.readFile("utf8");
+    // A crash may leave zeros in place of what was appended and did not reach the disk.
+    const spec = parseSpec(text.replace(/\0+$/, ""));
     return { folder, spec, isComplete: () => endsComplete(handle), close: () => closeFile(handle) };
   } catch (error) {
     await closeFile(handle);
@@ -78,7 +80,14 @@ export async function markComplete(folder: string): Promise<void> {
   const { O_APPEND, O_WRONLY } = fs.constants;
   try {
     // The flags do not create the file, so nothing appears where the job was removed.
-    await fs.appendFile(specFile(folder), "\n", { flag: O_APPEND | O_WRONLY });
+    const handle = await fs.open(specFile(folder), O_APPEND | O_WRONLY);
+    try {
+      await handle.writeFile("\n");
+      // After a crash an array without a claim is either complete, or was never begun.
+      await handle.datasync();
+    } finally {
+      await handle.close();
+    }
   } catch (error) {
     if (!isCode(error, "ENOENT")) throw error;
   }

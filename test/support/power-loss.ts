@@ -1,0 +1,216 @@
+/**
+ * A disk that loses power: records what is done to the files of a folder, and puts the folder into a state that a crash may
+ * leave. As on a file system with a journal, the names of files change in their order, so that a crash keeps a first part of
+ * what was done to names, and at least all that was done before the latest sync. What was written to a file and not synced is
+ * there, or missing, or cut, or zeros. Only calls of `node:fs/promises` are recorded.
+ */
+
+import * as fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import * as path from "node:path";
+import type { Random } from "./random.ts";
+
+/** What a file holds: its contents are those that were synced, then each one that was written after. */
+interface Inode {
+  contents: Uint8Array[];
+}
+
+/** What is done to a name. A folder has no inode. */
+type Change = { readonly set: string; readonly to: Inode | "folder" } | { readonly remove: string };
+
+type Step =
+  | { readonly kind: "change"; readonly changes: readonly Change[] }
+  | { readonly kind: "write"; readonly inode: Inode; readonly bytes: Uint8Array }
+  | { readonly kind: "sync"; readonly inode: Inode | null };
+
+type Names = Map<string, Inode | "folder">;
+
+const promises = fs.promises as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+const PATCHED = [
+  "open",
+  "writeFile",
+  "appendFile",
+  "copyFile",
+  "rename",
+  "link",
+  "unlink",
+  "rm",
+  "rmdir",
+  "mkdir",
+];
+
+export class Disk {
+  readonly #root: string;
+  readonly #originals = new Map(PATCHED.map((name) => [name, promises[name]]));
+  /** As the running program sees it. */
+  #names: Names;
+  /** As it was when recording began. */
+  #before: Names;
+  #steps: Step[] = [];
+
+  constructor(root: string) {
+    this.#root = root;
+    this.#names = namesIn(root);
+    this.#before = new Map(this.#names);
+  }
+
+  /** How many steps have been recorded. */
+  get steps(): number {
+    return this.#steps.length;
+  }
+
+  /** Records what `action` does, whether or not it throws. */
+  async record(action: () => Promise<void>): Promise<void> {
+    this.#names = namesIn(this.#root);
+    this.#before = new Map(this.#names);
+    this.#steps = [];
+    for (const name of PATCHED) {
+      promises[name] = async (...args) => {
+        const result = await this.#originals.get(name)?.(...args);
+        return this.#note(name, args, result);
+      };
+    }
+    syncBuiltinESMExports();
+    try {
+      await action();
+    } finally {
+      for (const [name, original] of this.#originals) promises[name] = original;
+      syncBuiltinESMExports();
+    }
+  }
+
+  #note(name: string, [first, second]: readonly unknown[], result: unknown): unknown {
+    const [file, to] = [String(first), String(second)];
+    switch (name) {
+      case "open":
+        if (/[wa]/.test(String(second))) this.#written(file);
+        return this.#handle(file, result as fs.promises.FileHandle);
+      case "writeFile":
+      case "appendFile":
+        this.#written(file);
+        break;
+      case "copyFile":
+        this.#written(to);
+        break;
+      case "rename": {
+        const moved = [...this.#names].filter(
+          ([one]) => one === file || one.startsWith(file + path.sep),
+        );
+        const changes: Change[] = [];
+        for (const [one, inode] of moved) {
+          changes.push({ remove: one }, { set: to + one.slice(file.length), to: inode });
+        }
+        this.#change(...changes);
+        break;
+      }
+      case "link":
+        this.#change({ set: to, to: this.#names.get(file) ?? { contents: [] } });
+        break;
+      case "mkdir":
+        this.#change({ set: file, to: "folder" });
+        break;
+      default:
+        // Of unlink, rm and rmdir the innermost names go first.
+        for (const one of [...this.#names.keys()].toReversed())
+          if (one === file || one.startsWith(file + path.sep)) this.#change({ remove: one });
+    }
+    return result;
+  }
+
+  /** Changes that a crash keeps or loses together. */
+  #change(...given: readonly Change[]): void {
+    const changes = given.filter((one) =>
+      ("set" in one ? one.set : one.remove).startsWith(this.#root),
+    );
+    if (changes.length === 0) return;
+    this.#steps.push({ kind: "change", changes });
+    for (const change of changes) apply(this.#names, change);
+  }
+
+  /** Takes note of what a file holds now. */
+  #written(file: string): void {
+    if (!this.#names.has(file)) this.#change({ set: file, to: { contents: [] } });
+    const inode = this.#names.get(file);
+    if (inode === undefined || inode === "folder") return;
+    this.#steps.push({ kind: "write", inode, bytes: new Uint8Array(fs.readFileSync(file)) });
+  }
+
+  #handle(file: string, handle: fs.promises.FileHandle): fs.promises.FileHandle {
+    const inode = this.#names.get(file);
+    const isFile = inode !== undefined && inode !== "folder";
+    /** The file's name may have changed since. */
+    const nameOf = (): string => [...this.#names].find(([, one]) => one === inode)?.[0] ?? file;
+    return new Proxy(handle, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name, target);
+        if (typeof value !== "function") return value;
+        return async (...args: unknown[]) => {
+          const result: unknown = await Reflect.apply(value, target, args);
+          if (name === "write" || name === "writeFile" || name === "truncate")
+            this.#written(nameOf());
+          if (name === "sync" || name === "datasync")
+            this.#steps.push({ kind: "sync", inode: isFile ? inode : null });
+          return result;
+        };
+      },
+    });
+  }
+
+  /** Puts the folder into a state that a crash after a step may leave. */
+  crash(step: number, random: Random): void {
+    const done = this.#steps.slice(0, step);
+    const synced = done.findLastIndex(({ kind }) => kind === "sync") + 1;
+    const kept = synced + random(done.length - synced + 1);
+    const names = new Map(this.#before);
+    for (const one of done.slice(0, kept))
+      if (one.kind === "change") for (const change of one.changes) apply(names, change);
+    /** What each file that was written to may hold. */
+    const contents = new Map<Inode, Uint8Array[]>();
+    for (const one of done) {
+      if (one.kind === "change" || one.inode === null) continue;
+      const known = contents.get(one.inode) ?? [one.inode.contents[0] ?? new Uint8Array()];
+      contents.set(one.inode, one.kind === "write" ? [...known, one.bytes] : known.slice(-1));
+    }
+    fs.rmSync(this.#root, { recursive: true });
+    fs.mkdirSync(this.#root);
+    for (const [name, inode] of names) {
+      if (inode === "folder") {
+        fs.mkdirSync(name, { recursive: true });
+        continue;
+      }
+      fs.mkdirSync(path.dirname(name), { recursive: true });
+      fs.writeFileSync(name, lost(contents.get(inode) ?? inode.contents.slice(-1), random));
+    }
+  }
+}
+
+/** One of the contents that a file may have: of several the first is on the disk, and the last was written. */
+function lost(contents: readonly Uint8Array[], random: Random): Uint8Array {
+  const [first = new Uint8Array()] = contents;
+  const last = contents.at(-1) ?? first;
+  if (contents.length < 2) return last;
+  // What was appended to leaves what was there before.
+  const isAppended = first.length <= last.length && first.every((byte, i) => byte === last[i]);
+  const kept = isAppended ? first.length : 0;
+  const cut = last.slice(0, kept + random(last.length - kept + 1));
+  const zeros = last.slice().fill(0, kept);
+  return [first, last, zeros, cut][random(4)];
+}
+
+function apply(names: Names, change: Change): void {
+  if ("remove" in change) names.delete(change.remove);
+  else names.set(change.set, change.to);
+}
+
+function namesIn(root: string): Names {
+  const entries = fs.readdirSync(root, { recursive: true, withFileTypes: true });
+  return new Map(
+    entries.map((entry) => {
+      const name = path.join(entry.parentPath ?? entry.path, entry.name);
+      return [
+        name,
+        entry.isDirectory() ? "folder" : { contents: [new Uint8Array(fs.readFileSync(name))] },
+      ];
+    }),
+  );
+}
