@@ -37,8 +37,8 @@ export async function findJob(folder: string): Promise<BegunJob | null> {
   if (handle === null) return null;
   try {
     const text = await handle.readFile("utf8");
-    // A crash may leave zeros in place of what was appended and did not reach the disk.
-    const spec = parseSpec(text.replace(/\0+$/, ""));
+    // A crash may leave zeros in place of what was appended and did not reach the disk; more may be appended later.
+    const spec = parseSpec(text.replace(/[\0\n]+$/, ""));
     return { folder, spec, isComplete: () => endsComplete(handle), close: () => closeFile(handle) };
   } catch (error) {
     await closeFile(handle);
