@@ -17,6 +17,8 @@ import {
   type SubmitProgress,
   type SubmitOptions,
 } from "../src/arrays/distributed/submit.ts";
+import { loadBullmq } from "../src/arrays/distributed/packages.ts";
+import { ROOT } from "../src/arrays/distributed/steps.ts";
 import { startWorker } from "../src/arrays/distributed/worker.ts";
 import { PACKAGES, WITHOUT_QUEUE } from "./distributed/packages.ts";
 import { freePort, startRedis, type RedisServer } from "./distributed/redis-server.ts";
@@ -236,7 +238,7 @@ test(
   async () => {
     let attempts = 0;
     const late = new TensorError("engine", "2 of its apply tasks are not done");
-    const pool = STUB_CORE.startPool({ threads: 1, memory: 2 ** 28 });
+    const pool = STUB_CORE.startPool({ threads: 1, memory: 2 ** 28, roots: null });
     const run: typeof pool.run = (folder, stage, task) =>
       stage === "finish" && attempts++ === 0 ? Promise.reject(late) : pool.run(folder, stage, task);
     const core = { ...STUB_CORE, startPool: () => ({ ...pool, run }) };
@@ -247,6 +249,84 @@ test(
     await submitHere(folder);
     assertDone(folder);
     assert.equal(attempts, 2);
+    await worker.close();
+  },
+);
+
+test(
+  "a worker with roots refuses a job that lies elsewhere, once and for all",
+  { skip },
+  async () => {
+    const own = fs.mkdtempSync(path.join(home, "root-"));
+    const options = {
+      connection: redis.url,
+      from: PACKAGES,
+      threads: 2,
+      memory: 2 ** 28,
+      roots: [own],
+    };
+    const worker = await startWorker(STUB_CORE, options);
+    const folder = makeJob({ milliseconds: 10 });
+    await assert.rejects(submitHere(folder), (error) => {
+      assert.ok(isTensorError(error, "attribute"), String(error));
+      assert.match(
+        error.message,
+        /^the job's folder \S+ lies outside of this worker's roots: \S+root-/,
+      );
+      return true;
+    });
+    assert.deepEqual(stubRuns(folder), []);
+    const inside = writeStubJob(path.join(own, "job"), {
+      id: "inside",
+      stages: STAGES,
+      milliseconds: 10,
+    });
+    await submitHere(inside);
+    assertDone(inside);
+    await worker.close();
+  },
+);
+
+test(
+  "an entry of the queue that is not of a job fails, and the worker goes on",
+  { skip },
+  async () => {
+    const worker = await startWorker(STUB_CORE, {
+      connection: redis.url,
+      from: PACKAGES,
+      threads: 2,
+      memory: 2 ** 28,
+    });
+    const bullmq = await loadBullmq(PACKAGES);
+    const [host, port] = ["127.0.0.1", redis.port];
+    const queue = new bullmq.Queue("ndscatter", { connection: { host, port } });
+    const entries = [
+      null,
+      7,
+      "text",
+      {},
+      { folder: 7, id: "x" },
+      { folder: "", id: "x" },
+      { folder: "a\0b", id: "x" },
+      { folder: home },
+      { folder: home, id: "x", stage: 5, tasks: "0" },
+      { folder: home, id: "x", stage: "apply", tasks: {} },
+      { folder: home, id: "x", stage: "apply", tasks: "0-99999999999" },
+    ];
+    for (const [i, data] of entries.entries()) {
+      for (const name of [ROOT, "apply"]) {
+        const job = await queue.add(name, data as object, { jobId: `bad-${name}-${i}` });
+        let state = "";
+        await until(() => {
+          void job.getState().then((now) => (state = now));
+          return state === "failed";
+        }, `entry ${i} as ${name} fails, is ${state}`);
+      }
+    }
+    const folder = makeJob({ milliseconds: 10 });
+    await submitHere(folder);
+    assertDone(folder);
+    await queue.close();
     await worker.close();
   },
 );

@@ -37,6 +37,18 @@ testRows(folder, [
   refuses("run", "missing required argument 'target'"),
   refuses("inspect", "missing required argument 'file'"),
   refuses("convert add.xml --opset 16", /required option '-o, --output <file>'/),
+  {
+    line: "job worker --redis redis://queue:6379",
+    status: 1,
+    stdout: "",
+    stderr: /^a worker of the queue at queue:6379 needs roots, .*--root FOLDER\)/,
+  },
+  {
+    line: "job worker --redis redis://queue:6379 --root s3://bucket/jobs --root none",
+    status: 1,
+    stdout: "",
+    stderr: /^the root \S+none must be a folder that exists$/m,
+  },
   ...["--version", "-v", "-V", "version"].map((line) => prints(line, /^\d+\.\d+\.\d+\n$/)),
   prints("--help", /^Usage: ndscatter [\s\S]*\nThe status is 0 when all is well, 1 for wrong data/),
   prints("help run", /^Usage: ndscatter run /),

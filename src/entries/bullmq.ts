@@ -7,7 +7,13 @@
  * ```ts
  * import { createWorker, submitJob } from "ndscatter/bullmq";
  *
- * const worker = await createWorker({ connection: "redis://queue:6379", threads: 8, memory: 2 ** 33 }); // on each machine
+ * // On each machine, for jobs and arrays in one folder that all machines see:
+ * const worker = await createWorker({
+ *   connection: "redis://queue:6379",
+ *   roots: ["/shared"],
+ *   threads: 8,
+ *   memory: 2 ** 33, // bytes
+ * });
  * await submitJob("/shared/job", { connection: "redis://queue:6379" });
  * ```
  *
@@ -38,7 +44,8 @@ export const submitJob = (folder: string, options: SubmitOptions): Promise<void>
 
 /**
  * Starts a worker in this process, for all jobs of a queue.
- * @throws TensorError `engine` for a Redis that cannot be reached, and packages that are missing
+ * @throws TensorError `attribute` for `roots` that are missing, though the queue is on another machine, or that are no
+ * folders; `engine` for a Redis that cannot be reached, and packages that are missing
  */
 export const createWorker = (options: WorkerOptions): Promise<JobWorker> =>
   startWorker(CORE, options);

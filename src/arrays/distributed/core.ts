@@ -3,6 +3,7 @@
  * knows what a task does.
  */
 
+import type { Roots } from "../chunked/job/roots.ts";
 import type { Job, Stage, StageName } from "../chunked/job/job.ts";
 import type { TaskPool } from "../chunked/run/pool.ts";
 import type { TensorError } from "../../core/errors.ts";
@@ -17,6 +18,7 @@ export interface Core {
   startPool(options: {
     readonly threads: number;
     readonly memory: number;
+    readonly roots: Roots | null;
   }): Pick<TaskPool, "run" | "end">;
 }
 

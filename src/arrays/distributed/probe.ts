@@ -33,6 +33,18 @@ function addressOf(connection: Connection): Address | null {
   return { host, port: port === "" ? 6379 : Number(port), isTls: protocol === "rediss:" };
 }
 
+/** Names of this machine. */
+const LOCAL = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i;
+
+/** True for a server that only this machine reaches: on the loopback address, or a Unix socket. */
+export function isLocal(connection: Connection): boolean {
+  const address = addressOf(connection);
+  if (address !== null && (typeof connection === "string" || !("sentinels" in connection)))
+    return LOCAL.test(address.host);
+  const socket = typeof connection === "string" ? connection : connection.path;
+  return typeof socket === "string" && socket.startsWith("/");
+}
+
 /** The first byte of a TLS alert, with which a TLS server answers plain text. */
 const ALERT = 0x15;
 

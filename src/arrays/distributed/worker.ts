@@ -4,6 +4,7 @@ import * as fs from "node:fs/promises";
 import * as os from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StageName } from "../chunked/job/job.ts";
+import { checkFolderIn, rootsFrom, type Roots } from "../chunked/job/roots.ts";
 import type { TaskPool } from "../chunked/run/pool.ts";
 import { isTensorError, messageOf, TensorError, type ErrorCode } from "../../core/errors.ts";
 import { DISTRIBUTED } from "../../core/limits.ts";
@@ -11,6 +12,7 @@ import type { Core } from "./core.ts";
 import {
   connect,
   loadBullmq,
+  printAddress,
   type Connection,
   type RedisConnection,
   type JobQueue,
@@ -18,6 +20,7 @@ import {
   type QueuedJob,
   type QueueWorker,
 } from "./packages.ts";
+import { isLocal } from "./probe.ts";
 import { parseNumbers } from "./ranges.ts";
 import { isWorthRetry, otherJob, ROOT, stepRoot, type RootData, type TaskData } from "./steps.ts";
 
@@ -42,6 +45,11 @@ export interface WorkerOptions {
   readonly threads: number;
   /** Bytes that all threads together may use. */
   readonly memory: number;
+  /**
+   * Folders that hold jobs and their arrays, and addresses such as `s3://bucket/prefix`: a job that lies or reads or writes
+   * elsewhere is refused. Needed unless the queue is on this machine, because whoever can write to the queue names the jobs.
+   */
+  readonly roots?: readonly string[];
   /** A folder whose `node_modules` may hold BullMQ, where the package's own do not. */
   readonly from?: string;
   readonly onDone?: (tasks: TasksDone) => void;
@@ -70,14 +78,17 @@ type Bullmq = Awaited<ReturnType<typeof loadBullmq>>;
 
 export async function startWorker(core: Core, options: WorkerOptions): Promise<JobWorker> {
   const { connection, queue: name = QUEUE, threads, memory, from, onNote = () => {} } = options;
+  const roots = await rootsOf(options);
   const bullmq = await loadBullmq(from);
   const redis = await connect(connection, from, onNote);
   const { client } = redis;
-  const pool = core.startPool({ threads, memory });
+  const pool = core.startPool({ threads, memory, roots });
   const queue = new bullmq.Queue(name, { connection: client });
   const runner = new TaskRunner(core, bullmq, pool, options);
-  const process: Processor = (job, token = "") =>
-    job.name === ROOT ? runRoot(core, bullmq, queue, job, token) : runner.run(job, token);
+  const process: Processor = async (job, token = "") => {
+    await checkEntry(bullmq, roots, job);
+    return job.name === ROOT ? runRoot(core, bullmq, queue, job, token) : runner.run(job, token);
+  };
   const worker = new bullmq.Worker(name, process, {
     connection: client,
     concurrency: threads,
@@ -90,6 +101,39 @@ export async function startWorker(core: Core, options: WorkerOptions): Promise<J
   const close = (patience: number): Promise<void> =>
     closeAll({ runner, worker, queue, pool, redis }, patience);
   return { close: (patience = Infinity) => close(patience) };
+}
+
+/** @throws TensorError `attribute` for roots that are missing or wrong */
+async function rootsOf({ connection, roots }: WorkerOptions): Promise<Roots | null> {
+  if (roots !== undefined) return rootsFrom(roots);
+  if (isLocal(connection)) return null;
+  const sentence =
+    `a worker of the queue at ${printAddress(connection)} needs roots, the folders that its jobs may use ` +
+    "(ndscatter job worker --root FOLDER): whoever can write to the queue names the jobs";
+  throw new TensorError("attribute", sentence);
+}
+
+/**
+ * Looks at what the queue says before anything is opened.
+ * @throws UnrecoverableError for an entry that is not of a job, or of one outside of the roots
+ */
+async function checkEntry(
+  { UnrecoverableError }: Bullmq,
+  roots: Roots | null,
+  job: QueuedJob,
+): Promise<void> {
+  const { folder, id } = (job.data ?? {}) as Partial<Record<string, unknown>>;
+  const isOurs =
+    typeof folder === "string" && folder !== "" && !folder.includes("\0") && typeof id === "string";
+  if (!isOurs)
+    throw new UnrecoverableError(`the entry ${job.id} of the queue must be a job of ndscatter`);
+  if (roots === null) return;
+  try {
+    await checkFolderIn(roots, folder);
+  } catch (error) {
+    await job.updateData({ ...(job.data as object), code: "attribute" });
+    throw new UnrecoverableError(messageOf(error));
+  }
 }
 
 /** Losses of the connection are noted by the connection itself. */
@@ -218,7 +262,7 @@ class TaskRunner {
     const start = performance.now();
     const { folder, stage, tasks } = job.data as TaskData;
     const numbers = parseNumbers(String(tasks), MOST_TASKS);
-    if (typeof folder !== "string" || typeof stage !== "string" || numbers === null) {
+    if (typeof stage !== "string" || numbers === null) {
       throw new UnrecoverableError(`the entry ${job.id} of the queue must be a job of ndscatter`);
     }
     const { signal } = this.#aborted;

@@ -1,6 +1,7 @@
 /** `ndscatter job worker`: runs tasks of the jobs that are submitted to a queue, until it is told to end. */
 
 import * as os from "node:os";
+import * as path from "node:path";
 import type { Command } from "commander";
 import type { JobWorker, TasksDone } from "../../entries/bullmq.ts";
 import { wrongUsage } from "../failure.ts";
@@ -14,6 +15,7 @@ interface WorkerCommand {
   readonly queue?: string;
   readonly threads?: number;
   readonly memory?: number;
+  readonly root: readonly string[];
 }
 
 const HELP = `
@@ -23,13 +25,17 @@ the packages bullmq and ioredis (npm install bullmq ioredis). Without --redis
 the URL is that of the environment variable NDSCATTER_REDIS, where a password is
 not seen by other users of the machine.
 
+Whoever can write to the queue names the jobs, so a worker of a Redis on another
+machine needs --root: a job that lies elsewhere, or that reads or writes an
+array elsewhere, is refused. Links are followed before.
+
 SIGTERM and Ctrl-C end the worker when the tasks that it runs are done; after
 20 seconds it gives them back. A second signal ends it at once. Nothing is lost
 then either: another worker notices within 10 seconds and runs the tasks again.
 
 Examples:
-  ndscatter job worker --redis redis://queue:6379
-  ndscatter job worker --redis redis://queue:6379 --threads 4 --memory 8G`;
+  ndscatter job worker --redis redis://queue:6379 --root /shared/jobs
+  ndscatter job worker --redis redis://queue:6379 --root /shared --memory 8G`;
 
 /** Milliseconds in which tasks may end when the worker is told to; service managers wait for 30 and more. */
 const PATIENCE = 20_000;
@@ -41,6 +47,13 @@ export function addJobWorker(job: Command, io: Io): void {
     .summary("run the tasks of jobs in a Redis queue")
     .description("Run tasks of the jobs that are submitted to a queue, until a signal comes.")
     .option("--redis <url>", "the Redis of the queue, such as redis://host:6379")
+    .option(
+      "--root <folder>",
+      "a folder that jobs and their arrays may lie in, or an address such as s3://bucket/prefix; " +
+        "may be repeated (needed unless Redis is on this machine)",
+      (root: string, roots: readonly string[]) => [...roots, root],
+      [],
+    )
     .option("--queue <name>", "the queue's name (default: ndscatter)")
     .option(
       "--threads <count>",
@@ -68,7 +81,8 @@ async function runWorker(io: Io, options: WorkerCommand): Promise<void> {
   // Seldom used, and of some size.
   const { createWorker } = await import("../../entries/bullmq.ts");
   const { threads = os.availableParallelism(), memory = DEFAULT_MEMORY } = options;
-  const { queue = "ndscatter" } = options;
+  const { queue = "ndscatter", root } = options;
+  const roots = root.map((one) => (one.includes("://") ? one : path.resolve(io.cwd, one)));
   const report = new WorkerReport(io);
   const stopped = new AbortController();
   const worker: JobWorker = await createWorker({
@@ -76,6 +90,7 @@ async function runWorker(io: Io, options: WorkerCommand): Promise<void> {
     queue,
     threads,
     memory,
+    ...(roots.length > 0 && { roots }),
     from: io.cwd,
     onDone: (tasks) => report.done(tasks),
     onNote: (sentence) => report.note(sentence),

@@ -5,15 +5,18 @@ import { Worker } from "node:worker_threads";
 import { TensorError } from "../../../core/errors.ts";
 import { checkCount, shareOf } from "../stages/budget.ts";
 import type { StageName } from "../job/job.ts";
+import type { Roots } from "../job/roots.ts";
 import { Runner } from "./runner.ts";
 import { receiveError } from "./sent-error.ts";
-import type { ReplyMessage, TaskMessage } from "./worker-messages.ts";
+import type { ReplyMessage, TaskMessage, WorkerOptions } from "./worker-messages.ts";
 
 export interface PoolOptions {
   /** By default as many as the machine has cores; with 0 the tasks run in this thread. */
   readonly threads?: number | undefined;
   /** Bytes for the whole process; 1 GiB by default. */
   readonly memory?: number | undefined;
+  /** Where jobs and their arrays may lie; anywhere by default. */
+  readonly roots?: Roots | null | undefined;
 }
 
 export interface TaskPool {
@@ -39,13 +42,14 @@ interface Pending {
 export function startPool({
   threads = availableParallelism(),
   memory = DEFAULT_MEMORY,
+  roots = null,
 }: PoolOptions = {}): TaskPool {
   checkCount("memory", memory);
   if (threads !== 0) checkCount("threads", threads);
-  if (threads === 0) return poolHere(new Runner(shareOf(memory, 1)));
+  if (threads === 0) return poolHere(new Runner(shareOf(memory, 1), roots));
   const waiting: Pending[] = [];
   const share = shareOf(memory, threads);
-  const slots = Array.from({ length: threads }, () => new Slot(share, () => next()));
+  const slots = Array.from({ length: threads }, () => new Slot({ share, roots }, () => next()));
   let isOver = false;
   const next = (): void => {
     for (const slot of slots) {
@@ -87,13 +91,13 @@ const poolHere = (runner: Runner): TaskPool => ({
 
 /** A thread, which is made when its first task comes, and again after it was lost. */
 class Slot {
-  readonly #share: number;
+  readonly #options: WorkerOptions;
   readonly #onFree: () => void;
   #worker: Worker | null = null;
   #task: Pending | null = null;
 
-  constructor(share: number, onFree: () => void) {
-    this.#share = share;
+  constructor(options: WorkerOptions, onFree: () => void) {
+    this.#options = options;
     this.#onFree = onFree;
   }
 
@@ -115,7 +119,7 @@ class Slot {
 
   #make(): Worker {
     const worker = new Worker(new URL(WORKER, import.meta.url), {
-      workerData: { share: this.#share },
+      workerData: this.#options,
     });
     worker.on("message", ({ error }: ReplyMessage) => {
       const task = this.#task;

@@ -4,6 +4,7 @@ import { TensorError } from "../../../core/errors.ts";
 import { needsOf, type JobContext } from "../stages/context.ts";
 import { CHUNKED } from "../../../core/limits.ts";
 import { openContext, type StageName } from "../job/job.ts";
+import { checkFolderIn, checkJobIn, type Roots } from "../job/roots.ts";
 import { readSpec } from "../job/spec-file.ts";
 import { runTask } from "./tasks.ts";
 import { Workspace } from "../stages/workspace.ts";
@@ -15,14 +16,19 @@ interface OpenJob {
 
 export class Runner {
   readonly #share: number;
+  readonly #roots: Roots | null;
   readonly #workspace = new Workspace();
   /** Keyed by the job's id, because the folder may hold another job when the next task begins. */
   readonly #jobs = new Map<string, OpenJob>();
   #last: Promise<void> = Promise.resolve();
 
-  /** @param share bytes that tasks may use */
-  constructor(share: number) {
+  /**
+   * @param share bytes that tasks may use
+   * @param roots where jobs and their arrays may lie
+   */
+  constructor(share: number, roots: Roots | null) {
     this.#share = share;
+    this.#roots = roots;
   }
 
   run(folder: string, stage: StageName, task: number): Promise<void> {
@@ -50,7 +56,10 @@ export class Runner {
 
   async #open(folder: string): Promise<JobContext> {
     const jobs = this.#jobs;
+    if (this.#roots !== null) await checkFolderIn(this.#roots, folder);
     const spec = await readSpec(folder);
+    // Links may have changed since the last task.
+    if (this.#roots !== null) await checkJobIn(this.#roots, folder, spec);
     const known = jobs.get(spec.id);
     if (known?.folder === folder) return known.context;
     const surplus = Math.max(0, jobs.size + 1 - CHUNKED.jobs);

@@ -1,11 +1,14 @@
 /** What a pool and its threads tell each other. */
 
+import type { Roots } from "../job/roots.ts";
 import type { StageName } from "../job/job.ts";
 import type { SentError } from "./sent-error.ts";
 
 export interface WorkerOptions {
   /** Bytes that the thread may use for its tasks. */
   readonly share: number;
+  /** Where jobs and their arrays may lie; null where they may lie anywhere. */
+  readonly roots: Roots | null;
 }
 
 export interface TaskMessage {

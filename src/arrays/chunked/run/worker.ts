@@ -7,8 +7,8 @@ import type { ReplyMessage, TaskMessage, WorkerOptions } from "./worker-messages
 
 if (parentPort !== null) work(parentPort, workerData as WorkerOptions);
 
-function work(port: NonNullable<typeof parentPort>, { share }: WorkerOptions): void {
-  const runner = new Runner(share);
+function work(port: NonNullable<typeof parentPort>, { share, roots }: WorkerOptions): void {
+  const runner = new Runner(share, roots);
   port.on("message", ({ folder, stage, task }: TaskMessage) => {
     const reply = runner.run(folder, stage, task).then(
       (): ReplyMessage => ({}),

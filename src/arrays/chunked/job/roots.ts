@@ -1,0 +1,113 @@
+/**
+ * Where a worker may read and write. Whoever can write to a queue names the folders of jobs, and a job names its arrays, so a
+ * worker with roots takes a job only if the folder, the inputs and the output lie in one of them. Links are followed before.
+ */
+
+import * as fs from "node:fs/promises";
+import * as path from "node:path";
+import { printValue, TensorError } from "../../../core/errors.ts";
+import { isCode, isUrl } from "../../boxes/file.ts";
+import type { JobSpec } from "./spec.ts";
+
+/** Folders without links, and addresses of object storage such as `s3://bucket/prefix`. */
+export interface Roots {
+  readonly folders: readonly string[];
+  readonly addresses: readonly string[];
+}
+
+/**
+ * @param given folders that exist, and addresses
+ * @throws TensorError `attribute`
+ */
+export async function rootsFrom(given: unknown): Promise<Roots> {
+  if (!Array.isArray(given) || given.length === 0) {
+    const must = "roots must be a list of folders, and of addresses such as s3://bucket/prefix";
+    throw new TensorError("attribute", `${must}, got ${printValue(given)}`);
+  }
+  const [folders, addresses]: string[][] = [[], []];
+  for (const root of given as unknown[]) {
+    if (typeof root !== "string" || root === "" || root.includes("\0"))
+      throw new TensorError("attribute", `a root must be a folder, got ${printValue(root)}`);
+    if (isUrl(root)) addresses.push(plainAddress(root, "the root"));
+    // oxlint-disable-next-line no-await-in-loop -- a few
+    else folders.push(await realFolder(root));
+  }
+  return { folders, addresses };
+}
+
+async function realFolder(root: string): Promise<string> {
+  const found = await fs.realpath(root).catch(() => null);
+  if (found !== null && (await fs.stat(found)).isDirectory()) return found;
+  throw new TensorError("attribute", `the root ${root} must be a folder that exists`);
+}
+
+/** @throws TensorError `attribute` for a folder outside of all roots */
+export const checkFolderIn = (roots: Roots, folder: string): Promise<void> =>
+  checkPlace(roots, folder, "the job's folder");
+
+/** @throws TensorError `attribute` for a job whose folder or one of whose arrays lies outside of all roots */
+export async function checkJobIn(roots: Roots, folder: string, spec: JobSpec): Promise<void> {
+  await checkFolderIn(roots, folder);
+  const { data, indices, updates, out } = spec;
+  for (const [name, array] of Object.entries({ data, indices, updates, out })) {
+    if (array === undefined) continue;
+    const what = name === "out" ? "the job's output" : `the job's ${name}`;
+    // oxlint-disable-next-line no-await-in-loop -- the first one that is outside is the error
+    await checkPlace(roots, array.path, what);
+  }
+}
+
+async function checkPlace(roots: Roots, place: string, what: string): Promise<void> {
+  const isIn = isUrl(place)
+    ? roots.addresses.some((root) => startsWith(plainAddress(place, what), root))
+    : await isInFolders(roots.folders, place);
+  if (isIn) return;
+  const all = [...roots.folders, ...roots.addresses].join(", ");
+  throw new TensorError(
+    "attribute",
+    `${what} ${place} lies outside of this worker's roots: ${all}`,
+  );
+}
+
+const startsWith = (address: string, root: string): boolean =>
+  address === root || address.startsWith(root.endsWith("/") ? root : `${root}/`);
+
+/** An address without what a server may read as another one. @throws TensorError `attribute` */
+function plainAddress(address: string, what: string): string {
+  const [, rest = ""] = /^[a-z][a-z0-9+.-]+:\/\/(.*)$/is.exec(address) ?? [];
+  const isPlain =
+    !/[\\@?#%\s]/.test(rest) && rest.split("/").every((part) => part !== "." && part !== "..");
+  if (isPlain) return address;
+  const must =
+    "must be an address without . and .. as names, and without any of \\ @ ? # % and spaces";
+  throw new TensorError("attribute", `${what} ${must}, got ${printValue(address)}`);
+}
+
+async function isInFolders(folders: readonly string[], place: string): Promise<boolean> {
+  const real = await realPath(path.resolve(place));
+  if (real === null) return false;
+  return folders.some((folder) => {
+    const rest = path.relative(folder, real);
+    return rest === "" || (rest.split(path.sep)[0] !== ".." && !path.isAbsolute(rest));
+  });
+}
+
+/**
+ * A path without links; what does not exist keeps its name behind the part that does. Null for a link to nothing, because a
+ * write would make its target.
+ */
+async function realPath(place: string): Promise<string | null> {
+  try {
+    return await fs.realpath(place);
+  } catch (error) {
+    const above = path.dirname(place);
+    if (!isCode(error, "ENOENT") || above === place) return null;
+    const isLink = await fs.lstat(place).then(
+      () => true,
+      () => false,
+    );
+    if (isLink) return null;
+    const real = await realPath(above);
+    return real === null ? null : path.join(real, path.basename(place));
+  }
+}
