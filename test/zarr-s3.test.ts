@@ -102,6 +102,23 @@ test("an object that changes while it is read is noticed", async () => {
   }
 });
 
+test("the state of an object is its tag, time and length; an object that is not there has none", async () => {
+  const time = "Mon, 23 Nov 2026 10:00:00 GMT";
+  const heads = [
+    HEAD,
+    { ...HEAD, etag: '"two"' },
+    { ...HEAD, "content-length": "11" },
+    { "content-length": "10", "last-modified": time },
+  ];
+  const { store, asked } = storeWith(...heads.map((head) => answer(200, head)), answer(404));
+  const states: string[] = [];
+  for (const _ of [...heads, null]) states.push(await store.stateOf("c/0"));
+  assert.equal(new Set(states).size, 5);
+  assert.ok(states[3].includes(time));
+  assert.equal(states[4], "");
+  assert.deepEqual([...new Set(asked.map(({ method }) => method))], ["HEAD"]);
+});
+
 test("an object is made under the condition that there is none", async () => {
   for (const [status, isMade] of [
     [200, true],

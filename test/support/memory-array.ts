@@ -52,6 +52,10 @@ export class MemoryArray implements PendingArray {
     this.#copy(start, shape, into, true);
   }
 
+  async stateOf(): Promise<string> {
+    return "memory";
+  }
+
   async readChunk(at: readonly number[], into: Uint8Array): Promise<boolean> {
     const { start, shape } = this.#box(at);
     this.#copy(start, shape, into, true);

@@ -44,6 +44,10 @@ export class MemoryStore implements Store {
     };
   }
 
+  async stateOf(key: string): Promise<string> {
+    return String(this.objects.get(key)?.length ?? "");
+  }
+
   async open(key: string): Promise<Source | null> {
     const bytes = this.objects.get(key);
     if (bytes === undefined) return null;

@@ -171,9 +171,16 @@ export class Disk {
       const known = contents.get(one.inode) ?? [one.inode.contents[0] ?? new Uint8Array()];
       contents.set(one.inode, one.kind === "write" ? [...known, one.bytes] : known.slice(-1));
     }
-    fs.rmSync(this.#root, { recursive: true });
-    fs.mkdirSync(this.#root);
+    // Files that nobody wrote to stay, with their times.
+    const stays = (name: string): boolean => {
+      const inode = names.get(name);
+      if (inode === undefined || inode !== this.#names.get(name)) return false;
+      return inode === "folder" || !contents.has(inode);
+    };
+    for (const name of namesIn(this.#root).keys())
+      if (!stays(name)) fs.rmSync(name, { recursive: true, force: true });
     for (const [name, inode] of names) {
+      if (stays(name) && fs.existsSync(name)) continue;
       if (inode === "folder") {
         fs.mkdirSync(name, { recursive: true });
         continue;

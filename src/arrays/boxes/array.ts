@@ -52,6 +52,11 @@ export interface ChunkedArray extends ArrayType {
    */
   write(values: Tensor, start?: readonly number[]): Promise<void>;
 
+  /**
+   * A text that changes when an element of a box may have changed: of names, sizes and times of files, or of ETags.
+   * Elements are not read.
+   */
+  stateOf(start: readonly number[], shape: readonly number[]): Promise<string>;
   /** @param most bytes that may be held at once; a single chunk is read even if it takes more */
   readBytes(
     start: readonly number[],

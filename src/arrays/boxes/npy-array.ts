@@ -16,7 +16,7 @@ import { bytesOf } from "../../core/tensor/storage.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import type { ArrayLocation, ArrayType, ChunkedArray, HeldBytes, PendingArray } from "./array.ts";
 import { checkChunkBytes, checkRead, checkStart, checkWrite, type CheckedBox } from "./checks.ts";
-import type { OpenFile } from "./files.ts";
+import { files, type OpenFile } from "./files.ts";
 import { isCode, isThere, readFully, withFile, writeFully } from "./file.ts";
 import { areContiguous, defaultChunks } from "./grid.ts";
 import { moduleOfNode } from "./node.ts";
@@ -172,6 +172,11 @@ class NpyArray implements ChunkedArray {
     into: Uint8Array,
   ): Promise<void> {
     await this.#readBox(checkRead(start, shape, into, this));
+  }
+
+  async stateOf(): Promise<string> {
+    const { size, mtimeMs } = await files.stat(await this.place());
+    return `${size} ${mtimeMs}`;
   }
 
   async readChunk(at: readonly number[], into: Uint8Array): Promise<boolean> {

@@ -127,6 +127,19 @@ export class ZarrArray implements PendingArray {
     });
   }
 
+  async stateOf(start: readonly number[], shape: readonly number[]): Promise<string> {
+    const parts = [...chunksOf(start, shape, this.chunkShape)];
+    const states = new Map<string, string>();
+    await inParallel(parts, this.store.concurrency, async ({ at }) => {
+      const key = printKey(this.metadata.keys, at);
+      states.set(key, await this.store.stateOf(key));
+    });
+    return [...states]
+      .map(([key, state]) => `${key} ${state}`)
+      .toSorted()
+      .join("\n");
+  }
+
   async readChunk(at: readonly number[], into: Uint8Array): Promise<boolean> {
     const { at: checked, shape, bytes } = checkChunkBytes(at, into, this, "into");
     const start = shape.map(() => 0);

@@ -28,7 +28,7 @@ import { checkUnclaimed, readClaim, refusal } from "./claim.ts";
 import { checkDisk } from "./disk.ts";
 import { fileOf } from "../stages/context.ts";
 import { checkApart, makeFolder, removeJob } from "./job-folder.ts";
-import { forgetFailures, stagesOf } from "./job.ts";
+import { checkUnchanged, forgetFailures, openContext, stagesOf } from "./job.ts";
 import { heldByOutput, openLocated } from "./open-arrays.ts";
 import { findJob, type BegunJob } from "./spec-file.ts";
 import { MOST_TASKS, type JobSpec } from "./spec.ts";
@@ -123,6 +123,7 @@ async function goOn(request: JobRequest, file: BegunJob, asked: string): Promise
   // The indices may have been mended.
   await forgetFailures(folder);
   await beginOutput(folder, known);
+  await checkUnchanged(await openContext(folder, known));
 }
 
 /** The error for a folder with another job. Removing the folder alone would leave that job's output half done. */

@@ -19,6 +19,7 @@ import { isCode, isThere } from "../../boxes/file.ts";
 import { isTensorError, TensorError } from "../../../core/errors.ts";
 import { CHUNKED } from "../../../core/limits.ts";
 import { contextOf, fileOf, type JobContext } from "../stages/context.ts";
+import { checkSeen } from "../stages/seen.ts";
 import { openArrays } from "./open-arrays.ts";
 import { checkFolder } from "./owner.ts";
 import { receiveError, sendError, type SentError } from "../run/sent-error.ts";
@@ -83,6 +84,14 @@ export async function remainingTasks(job: Job, name: StageName): Promise<number[
   const first = name === "partition" ? Math.min(...bad) : Infinity;
   const numbers = Array.from({ length: tasks }, (_, task) => task);
   return numbers.filter((task) => !done.has(task) && !bad.has(task) && task < first);
+}
+
+/** @throws TensorError `attribute` for an input that has changed since a task that is done has read it */
+export async function checkUnchanged(context: JobContext): Promise<void> {
+  for (const stage of ["partition", "apply"] as const) {
+    // oxlint-disable-next-line no-await-in-loop -- the first stage with a change is the error
+    await checkSeen(context, stage, [...(await listTasks(context.folder, stage)).done]);
+  }
 }
 
 /**

@@ -5,6 +5,7 @@ import { checkCount, threadsFor } from "../stages/budget.ts";
 import { fileOf, needsOf, type JobContext } from "../stages/context.ts";
 import { abandon, cleanUpDone } from "../job/finish.ts";
 import {
+  checkUnchanged,
   jobFailure,
   jobOf,
   openContext,
@@ -44,24 +45,33 @@ export interface RunJobOptions {
 }
 
 /**
- * @throws TensorError of the first bad index, `too-large` for a chunk that the memory does not hold; the signal's reason;
+ * @throws TensorError of the first bad index; `attribute` for an input that has changed since a task has read it; `too-large` for a chunk that the memory does not hold; the signal's reason;
  * errors of the file system
  */
 export async function runJob(folder: string, options: RunJobOptions): Promise<void> {
   const job = await openSpec(folder);
   try {
-    await runBegun(job, options);
+    await runBegun(job, options, false);
   } finally {
     await job.close();
   }
 }
 
-/** Runs a job that is open, as {@link runJob} does. Another run may finish the job and remove its folder at any time. */
-export async function runBegun(job: BegunJob, options: RunJobOptions): Promise<void> {
+/**
+ * Runs a job that is open, as {@link runJob} does. Another run may finish the job and remove its folder at any time.
+ * @param isChecked false for a job whose inputs may have changed since its tasks have read them
+ */
+export async function runBegun(
+  job: BegunJob,
+  options: RunJobOptions,
+  isChecked = true,
+): Promise<void> {
   const { folder, spec } = job;
   try {
     if (await isThere(fileOf.done(folder))) return await cleanUpDone(folder, spec);
-    await runStages(await openContext(folder, spec), options);
+    const context = await openContext(folder, spec);
+    if (!isChecked) await checkUnchanged(context);
+    await runStages(context, options);
   } catch (error) {
     if (!(await job.isComplete())) throw error;
   }

@@ -10,6 +10,7 @@ import { FOLDERS, isBadIndex, jobFailure, jobOf, writeBad, type StageName } from
 import { partition } from "../stages/partition.ts";
 import { placeBlock } from "../stages/place.ts";
 import { mark } from "../stages/publish.ts";
+import { noteSeen } from "../stages/seen.ts";
 import type { Workspace } from "../stages/workspace.ts";
 
 /** What a task may use beside the job. */
@@ -57,10 +58,13 @@ async function runOne(
   // A marker of a chunk that is changed in place may have left something to do.
   const leavesMore = stage === "apply" && !job.isGather;
   if (!leavesMore && ((await isThere(file)) || (await isThere(`${file}.bad`)))) return;
+  const isFirst = !(await isThere(file));
+  if (isFirst && stage === "partition") await noteSeen(job, stage, task);
   if (stage === "partition") return runPartition(job, task, workspace, reading);
   if (stage === "check") return runCheck(job, task, workspace);
   const failure = await jobFailure(jobOf(job));
   if (failure !== null) throw failure;
+  if (isFirst && stage === "apply") await noteSeen(job, stage, task);
   if (stage === "apply") return applyTask(job, task, workspace, allowance);
   return placeBlock(job, task, workspace);
 }

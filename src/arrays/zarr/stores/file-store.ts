@@ -160,6 +160,11 @@ export class FileStore implements Store {
     return openSource(this.fileOf(key));
   }
 
+  async stateOf(key: string): Promise<string> {
+    const stat = await ifThere(() => files.stat(this.fileOf(key)));
+    return stat === null ? "" : `${stat.size} ${stat.mtimeMs}`;
+  }
+
   put(key: string, parts: readonly Uint8Array[]): Promise<void> {
     const file = this.fileOf(key);
     return writeBeside(file, parts, false, (beside) => files.rename(beside, file));

@@ -81,6 +81,14 @@ export class S3Store implements Store {
     };
   }
 
+  async stateOf(key: string): Promise<string> {
+    const head = await this.send(key, { method: "HEAD" });
+    if (head === null) return "";
+    return ["etag", "last-modified", "content-length"]
+      .map((name) => head.headers.get(name))
+      .join(" ");
+  }
+
   /** Reads a range of an object, if it is still the one whose size is known. */
   async #read(key: string, etag: string | null, offset: number, into: Uint8Array): Promise<void> {
     if (into.length === 0) return;

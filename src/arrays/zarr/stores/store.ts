@@ -24,6 +24,8 @@ export interface Store {
   readonly concurrency: number;
   /** @returns null where there is no such object */
   open(key: string): Promise<Source | null>;
+  /** A text that changes when an object does: of its size and time, or its ETag; empty where there is no such object. */
+  stateOf(key: string): Promise<string>;
   /** Puts parts one after the other, as a whole or not at all. */
   put(key: string, parts: readonly Uint8Array[]): Promise<void>;
   /** {@link put} where there is no such object. @returns false where there is one, which stays */
