@@ -195,6 +195,11 @@ test("a start that fails leaves nothing, and an unfinished output says whose it 
     createJob({ ...request, data }),
   );
   assert.deepEqual(fs.readdirSync(home).sort(), before);
+  // With other codecs it begins.
+  const zstd = await createJob({ ...request, data, codecs: ["zstd"] });
+  assert.deepEqual(zstd.codecs, ["zstd"]);
+  await removeJob(request.folder);
+  assert.deepEqual(fs.readdirSync(home).sort(), before);
   fs.writeFileSync(codecs, JSON.stringify(json));
   await createJob(request);
   const other = { ...request, folder: path.join(home, "other") };
@@ -205,6 +210,50 @@ test("a start that fails leaves nothing, and an unfinished output says whose it 
   const gone =
     /^\S+out\.zarr is the unfinished output of the job in \S+job, which is not here; remove \S+out\.zarr$/;
   await assertRejected("attribute", gone, () => createJob(request));
+});
+
+test("a new array has the codecs that are asked for, and the bits of a call in memory", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const [data, indices, updates] = await openAll(home);
+  const settings = { memory: MEMORY, threads: 0, reduction: "add" };
+  const out = path.join(home, "out.zarr");
+  const job = path.join(home, "job");
+  const made = await scatterChunked(data, indices, updates, {
+    ...settings,
+    out,
+    job,
+    codecs: ["zstd", "crc32c"],
+  });
+  assert.deepEqual([...(await made.read()).data], [6, 6, 6, 6]);
+  const { codecs } = JSON.parse(fs.readFileSync(path.join(out, "zarr.json"), "utf8")) as {
+    codecs: { name: string }[];
+  };
+  assert.deepEqual(
+    codecs.map(({ name }) => name),
+    ["bytes", "zstd", "crc32c"],
+  );
+  // Other codecs are another request.
+  await assertRejected("attribute", /holds another job/, () =>
+    scatterChunked(data, indices, updates, { ...settings, out, job, codecs: ["gzip"] }),
+  );
+  for (const [wrong, says] of [
+    ["zstd", /codecs must be a list/],
+    [["sponge"], /sponge/],
+    [[{ name: "gzip", configuration: { level: 99 } }], /level/],
+  ] as const)
+    await assertRejected("attribute", says, () =>
+      scatterChunked(data, indices, updates, {
+        ...settings,
+        out: path.join(home, "b.zarr"),
+        codecs: wrong as never,
+      }),
+    );
+  await assertRejected(
+    "attribute",
+    /^codecs are those of a new Zarr array, and the output is data itself$/,
+    () => scatterChunked(data, indices, updates, { ...settings, out: data, codecs: ["zstd"] }),
+  );
 });
 
 test("a folder that holds something else is refused, and nothing is left in it or beside it", async () => {

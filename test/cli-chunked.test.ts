@@ -66,6 +66,23 @@ const part = (text: string): RegExp => new RegExp(text.replaceAll(/[.*+?^${}()|[
 const ADD = "run ScatterND --attr reduction=add";
 
 testRows(folder, [
+  prints(
+    `${ADD} t.zarr i.npy u.npy -o coded.zarr --codec blosc:3 --codec crc32c --memory 300M --threads 1`,
+    /written to coded/,
+  ),
+  refuses(
+    "run ScatterND t.zarr i.npy u.npy -o x.zarr --codec zstd:x",
+    part("a codec must be a name or NAME:LEVEL"),
+  ),
+  fails("run ScatterND t.zarr i.npy u.npy -o x.zarr --codec snap", part("snap")),
+  fails(
+    "run ScatterND t.zarr i.npy u.npy -o x.npy --codec zstd",
+    part("codecs are those of a new Zarr array, and the output is"),
+  ),
+  fails(
+    "run ScatterND t.zarr i.npy u.npy --in-place --codec zstd",
+    part("and the output is data itself"),
+  ),
   prints(`${ADD} d.npy i.npy u.npy -o new.npy --memory 300M --threads 1`, /written to new\.npy/),
   prints(`${ADD} t.zarr i.npy u.npy -o kept.zarr --job kept`, /written to kept\.zarr/),
   prints(

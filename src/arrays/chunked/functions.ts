@@ -22,6 +22,7 @@ import { printValue, TensorError } from "../../core/errors.ts";
 import { objectOf } from "../../core/tensor/options.ts";
 import type { ArrayLocation, ChunkedArray } from "../boxes/array.ts";
 import { isUrl } from "../boxes/file.ts";
+import type { CreateOptions } from "../zarr/create.ts";
 import { openArray } from "../zarr/open.ts";
 import type { CallSpec } from "./job/call-spec.ts";
 import { beginJob } from "./job/create-job.ts";
@@ -45,6 +46,11 @@ export interface ChunkedOptions extends RunJobOptions {
    * By default a folder beside the output, which is removed when all is done.
    */
   readonly job?: string | undefined;
+  /**
+   * The codecs of a new Zarr array, as `createArray` takes them: `["zstd"]`. By default those of data, of which some are read
+   * and not written.
+   */
+  readonly codecs?: CreateOptions["codecs"] | undefined;
   readonly reduction?: string | undefined;
   readonly batchDims?: number | undefined;
   readonly bounds?: string | undefined;
@@ -58,6 +64,7 @@ const OWN: ReadonlySet<string> = new Set([
   "out",
   "function",
   "node",
+  "codecs",
   "job",
   "memory",
   "threads",
@@ -112,7 +119,8 @@ async function run(
     throw new TensorError("attribute", `a job for ${place} needs a folder here: give job`);
   }
   const folder = path.resolve(job ?? `${place}.job`);
-  const request = { folder, call, data, indices, updates, out, memory, threads };
+  const { codecs } = given as Pick<ChunkedOptions, "codecs">;
+  const request = { folder, call, data, indices, updates, out, codecs, memory, threads };
   const file = await beginJob(request);
   const { id, out: made } = file.spec;
   const end = async (): Promise<void> => {

@@ -167,7 +167,7 @@ function codecsOf(given: unknown, dtype: DType, where: string): Codec[] {
     ) {
       continue;
     }
-    const sentence = `${cname} in blosc is read but not written; there are ${WRITTEN.join(", ")}`;
+    const sentence = `${cname} in blosc is read but not written; name another codec (codecs, --codec), such as zstd, or blosc with ${WRITTEN.join(", ")}`;
     throw new TensorError("attribute", sentence);
   }
   if (codecs.some(({ name }) => name === "bytes" || name === "sharding_indexed")) return codecs;

@@ -77,7 +77,7 @@ function parseChunks(text: string): readonly number[] {
 }
 
 /** Parses a codec such as `zstd` or `zstd:3`. The array that is created checks the level. */
-function addCodec(text: string, codecs: CopyOptions["codec"] = []): CopyOptions["codec"] {
+export function addCodec(text: string, codecs: CopyOptions["codec"] = []): CopyOptions["codec"] {
   const [, name, level] = /^([\w-]+)(?::(-?\d{1,6}))?$/.exec(text) ?? [];
   if (name === undefined) {
     throw wrongUsage(`a codec must be a name or NAME:LEVEL, such as zstd:3, got ${quote(text)}`);

@@ -8,6 +8,7 @@ import { isTensorError, roleOf, type Role, type Tensor } from "../../entries/ind
 import { openArray, type ChunkedArray } from "../../entries/zarr.ts";
 import { errorAt, printFile, STDIN, wrongData, wrongUsage } from "../failure.ts";
 import { printNote, type Io } from "../io.ts";
+import { addCodec } from "./array.ts";
 import { printSlurm, runHere, runWithRedis } from "./job-engines.ts";
 import { JobReport } from "./job-report.ts";
 import { redisOf } from "./job-worker.ts";
@@ -30,13 +31,23 @@ export interface ChunkedOptions extends CallOptions {
   readonly redis?: string | true;
   readonly queue?: string;
   readonly slurm?: boolean;
+  readonly codec?: JobRequest["codecs"];
   readonly output?: readonly string[];
   readonly expect?: readonly string[];
   readonly json?: boolean;
 }
 
 /** Options that make a run a chunked one. */
-const CHUNKED = ["memory", "job", "inPlace", "threads", "redis", "queue", "slurm"] as const;
+const CHUNKED = [
+  "memory",
+  "job",
+  "inPlace",
+  "threads",
+  "redis",
+  "queue",
+  "slurm",
+  "codec",
+] as const;
 
 export const CHUNKED_HELP = `
 An input may be a Zarr array. Then, and with --memory or --job, the arrays are
@@ -50,6 +61,11 @@ export function addChunkedOptions(command: Command): Command {
     .option("--memory <size>", "run chunk by chunk in this much memory, such as 1G", parseMemory)
     .option("--job <folder>", "run chunk by chunk, with this folder for what is not finished")
     .option("--in-place", "change data, a Zarr array, instead of writing a new array")
+    .option(
+      "--codec <name>",
+      "a codec of a new Zarr array, such as zstd or gzip:9; may be repeated (default: those of data)",
+      addCodec,
+    )
     .option(
       "--threads <count>",
       "how many chunks are worked on at once",
@@ -190,6 +206,7 @@ async function requestOf(
     indices: await open(io, indicesFile),
     updates: updatesFile === undefined ? undefined : await open(io, updatesFile),
     out,
+    ...(options.codec !== undefined && { codecs: options.codec }),
     memory,
     threads,
   };

@@ -5,6 +5,7 @@ import * as path from "node:path";
 import type { Command } from "commander";
 import type { JobWorker, TasksDone } from "../../entries/bullmq.ts";
 import { wrongUsage } from "../failure.ts";
+import { isUrl } from "../input/places.ts";
 import { printNote, type Io } from "../io.ts";
 import { printCount } from "../text/layout.ts";
 import { ProgressLine } from "../text/progress.ts";
@@ -82,7 +83,7 @@ async function runWorker(io: Io, options: WorkerCommand): Promise<void> {
   const { createWorker } = await import("../../entries/bullmq.ts");
   const { threads = os.availableParallelism(), memory = DEFAULT_MEMORY } = options;
   const { queue = "ndscatter", root } = options;
-  const roots = root.map((one) => (one.includes("://") ? one : path.resolve(io.cwd, one)));
+  const roots = root.map((one) => (isUrl(one) ? one : path.resolve(io.cwd, one)));
   const report = new WorkerReport(io);
   const stopped = new AbortController();
   const worker: JobWorker = await createWorker({

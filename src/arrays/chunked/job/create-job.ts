@@ -21,6 +21,7 @@ import {
   threadsFor,
   type JobParts,
 } from "../stages/budget.ts";
+import type { CreateOptions } from "../../zarr/create.ts";
 import { refusesDuplicates, resolveCall, type CallSpec } from "./call-spec.ts";
 import { beginOutput } from "./begin-output.ts";
 import { checkUnused } from "../stages/check-indices.ts";
@@ -41,6 +42,8 @@ export interface JobRequest {
   readonly updates?: ChunkedArray | undefined;
   /** Where the new array goes; null where data is changed in place. */
   readonly out: Pick<ArrayLocation, "format" | "path"> | null;
+  /** The codecs of a new Zarr array; those of data by default. */
+  readonly codecs?: CreateOptions["codecs"];
   readonly memory: number;
   readonly threads: number;
   /**
@@ -151,7 +154,16 @@ async function checkInputs(
 }
 
 /** @throws TensorError `attribute` */
-function checkRequest({ data, indices, updates, memory, threads, folder, out }: JobRequest): void {
+function checkRequest({
+  data,
+  indices,
+  updates,
+  memory,
+  threads,
+  folder,
+  out,
+  codecs,
+}: JobRequest): void {
   checkCount("memory", memory);
   if (threads !== 0) checkCount("threads", threads);
   for (const [name, array] of Object.entries({ data, indices, updates })) {
@@ -160,6 +172,11 @@ function checkRequest({ data, indices, updates, memory, threads, folder, out }: 
     if (typeof given === "object" && given !== null && "location" in given) continue;
     const sentence = `${name} must be an array that openArray has opened, got ${printValue(given)}`;
     throw new TensorError("attribute", sentence, { input: name });
+  }
+  if (codecs !== undefined && out?.format !== "zarr") {
+    const sentence = "codecs are those of a new Zarr array, and the output is";
+    const what = out === null ? "data itself" : `${out.path}, an NPY file`;
+    throw new TensorError("attribute", `${sentence} ${what}`);
   }
   if (out !== null && out.format !== "npy" && out.format !== "zarr") {
     throw new TensorError("attribute", `the output is npy or zarr, got ${printValue(out.format)}`);
@@ -183,17 +200,17 @@ function checkEnding(folder: string): void {
 }
 
 /** What makes two requests the same. The memory and the threads do not. */
-function hashOf({ call, data, indices, updates, out }: JobRequest): string {
+function hashOf({ call, data, indices, updates, out, codecs }: JobRequest): string {
   // Of a Zarr array the fingerprint is that of its metadata, so it stays while the job changes the array in place.
   const inputs = [data, indices, updates].map((array) =>
     array === undefined ? null : [array.location.format, array.location.path, array.fingerprint],
   );
-  const text = JSON.stringify({ call, inputs, out });
+  const text = JSON.stringify({ call, inputs, out, codecs });
   return createHash("sha256").update(text).digest("hex");
 }
 
 async function specOf(request: JobRequest, asked: string): Promise<JobSpec> {
-  const { call, indices, updates, folder, out } = request;
+  const { call, indices, updates, folder, out, codecs } = request;
   for (const array of [request.data, indices, updates]) {
     if (array?.dtype !== "string") continue;
     throw new TensorError("dtype", `${array.location.path} holds text, which has no chunked calls`);
@@ -222,6 +239,7 @@ async function specOf(request: JobRequest, asked: string): Promise<JobSpec> {
         ? data.location
         : { ...out, chunkShape: outChunks(out, address, blockShape, data, updates) },
     inPlace: out === null,
+    codecs,
     blockShape,
     chunks,
     chunksPerTask,
@@ -252,7 +270,7 @@ async function specOf(request: JobRequest, asked: string): Promise<JobSpec> {
  * @throws TensorError `too-large` where not even one thread can work
  */
 function fittingBlocks(
-  { memory, threads, out, blockShape: given }: JobRequest,
+  { memory, threads, out, codecs, blockShape: given }: JobRequest,
   parts: JobParts,
 ): readonly number[] {
   const { data, updates, resolved, address } = parts;
@@ -271,6 +289,7 @@ function fittingBlocks(
               chunkShape: outChunks(out, address, block, data, updates),
             },
             data,
+            codecs,
           );
     return neededBytes(sizes, heldBy(parts, held), product(block), updates === undefined);
   };

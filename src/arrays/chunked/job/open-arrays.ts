@@ -41,7 +41,7 @@ export async function createOutput(
 ): Promise<void> {
   const { format, path } = spec.out;
   if (format === "npy") return createPart(spec, type);
-  await createPending(path, optionsOf(type, like));
+  await createPending(path, optionsOf(type, like, spec.codecs));
 }
 
 /** Two runs may create the file at once, so it gets its name only when it is complete enough to be opened. */
@@ -57,11 +57,16 @@ async function createPart(spec: JobSpec, type: ArrayType): Promise<void> {
   }
 }
 
-function optionsOf({ dtype, shape, chunkShape }: ArrayType, like: ChunkedArray): CreateOptions {
+function optionsOf(
+  { dtype, shape, chunkShape }: ArrayType,
+  like: ChunkedArray,
+  codecs: JobSpec["codecs"],
+): CreateOptions {
+  const encoding = codecs === undefined ? {} : { codecs };
   if (sameShape(shape, like.shape) && sameShape(chunkShape, like.chunkShape)) {
-    return { like, dtype, shape };
+    return { like, dtype, shape, ...encoding };
   }
-  const own = { dtype, shape, chunkShape, shards: null };
+  const own = { dtype, shape, chunkShape, shards: null, ...encoding };
   // An order of axes, which may be among the codecs, is that of an array of the same rank.
   return shape.length === like.shape.length ? { like, ...own } : own;
 }
@@ -71,7 +76,8 @@ export const heldByOutput = (
   format: ArrayLocation["format"],
   type: ArrayType,
   like: ChunkedArray,
-): HeldBytes => (format === "npy" ? { read: 0, write: 0 } : heldBy(optionsOf(type, like)));
+  codecs: JobSpec["codecs"],
+): HeldBytes => (format === "npy" ? { read: 0, write: 0 } : heldBy(optionsOf(type, like, codecs)));
 
 export async function openArrays(spec: JobSpec): Promise<JobArrays> {
   const { data, indices, updates, out, inPlace } = spec;

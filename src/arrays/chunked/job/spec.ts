@@ -2,6 +2,7 @@
 
 import { malformed } from "../../../core/errors.ts";
 import type { ArrayLocation } from "../../boxes/array.ts";
+import type { CreateOptions } from "../../zarr/create.ts";
 import type { CallSpec } from "./call-spec.ts";
 import { packageVersion } from "./package-version.ts";
 
@@ -18,6 +19,8 @@ export interface JobSpec {
   /** The location of data where the job changes it in place. */
   readonly out: ArrayLocation;
   readonly inPlace: boolean;
+  /** The codecs of a new Zarr array; those of data without them. */
+  readonly codecs?: CreateOptions["codecs"];
   /** The shape of a block of positions. */
   readonly blockShape: readonly number[];
   /** Chunks of data, and how many of them, in the order of their numbers, a task of `apply` takes. */
@@ -56,7 +59,7 @@ export function parseSpec(text: string): JobSpec {
   const spec = parseObject(text);
   checkPackage(spec.package);
   const { version, id, request, call, data, indices, updates, out } = spec;
-  const { inPlace, blockShape, chunks, chunksPerTask, stages } = spec;
+  const { codecs, inPlace, blockShape, chunks, chunksPerTask, stages } = spec;
   const isRight =
     version === 1 &&
     typeof id === "string" &&
@@ -68,6 +71,7 @@ export function parseSpec(text: string): JobSpec {
     (updates === undefined || isLocation(updates)) &&
     isLocation(out) &&
     typeof inPlace === "boolean" &&
+    (codecs === undefined || Array.isArray(codecs)) &&
     isSizes(blockShape) &&
     Number.isSafeInteger(chunks) &&
     isSizes([chunksPerTask]) &&
@@ -85,6 +89,7 @@ export function parseSpec(text: string): JobSpec {
     updates,
     out,
     inPlace,
+    ...(codecs !== undefined && { codecs: codecs as JobSpec["codecs"] }),
     blockShape,
     chunks: Number(chunks),
     chunksPerTask: Number(chunksPerTask),
