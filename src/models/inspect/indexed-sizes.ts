@@ -7,7 +7,7 @@ import { isTensorError } from "../../core/errors.ts";
 import { normalizeAxis, normalizeBatchDims } from "../../core/operators/checks.ts";
 import { roleOf } from "../../core/operators/operator.ts";
 import { isOperator, lookUp } from "../../core/operators/registry.ts";
-import { shapeOf, type Dim } from "../../core/tensor/shape.ts";
+import { partialShapeOf, type Dim } from "../../core/tensor/shape.ts";
 import { knownSettings } from "../model/attributes.ts";
 import { hasItsInputs, inputsOf, knownCall, type KnownCall } from "../model/family.ts";
 import { modelFrom } from "../model/foreign-model.ts";
@@ -64,7 +64,8 @@ export function indexedSizes(
 function withShapes(model: Model, shapes: Readonly<Record<string, readonly number[]>>): Model {
   const inputs = model.graph.inputs.map((one) => {
     if (one.type === null || !Object.hasOwn(shapes, one.name)) return one;
-    const { shape } = shapeOf(shapes[one.name], { input: one.name });
+    // Whether so many elements fit in memory is said where the values are made.
+    const shape = partialShapeOf(shapes[one.name], one.name, { input: one.name });
     return { ...one, type: { ...one.type, shape } };
   });
   return { ...model, graph: { ...model.graph, inputs } };
