@@ -258,6 +258,16 @@ test("job resume does what is left, and job remove takes the rest away", async (
   for (const tasks of ["partition 0", "apply 0-3"]) {
     assert.equal((await ndscatter(`job task half ${tasks}`)).status, 0);
   }
+  const status = await ndscatter("job status half");
+  checkResult(
+    status,
+    prints("job status half", /half\.zarr: 4 of 10 chunks are changed\nat apply;/),
+  );
+  const facts = (await json("job status half")) as Record<string, unknown>;
+  assert.deepEqual(
+    [facts.call, facts.inPlace, facts.chunks, facts.changed],
+    ["ScatterND", true, 10, 4],
+  );
   const other = "run GatherND half.zarr i.npy -o x.npy";
   checkResult(await ndscatter(other), fails(other, part("4 of 10 chunks are changed; finish it")));
   checkResult(await ndscatter("job resume half"), prints("job resume half", "half: done\n"));

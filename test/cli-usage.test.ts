@@ -25,6 +25,7 @@ const USAGES = [
   ["conformance", "<dir>"],
   ["job", "[command]"],
   ["job status", "<folder>"],
+  ["job list", "[folder]"],
   ["job resume", "<folder>"],
   ["job remove", "<folder>"],
   ["job task", "<folder> <stage> <tasks>"],

@@ -28,5 +28,11 @@ export { startPool, type PoolOptions, type TaskPool } from "../arrays/chunked/ru
 export { runJob, type JobProgress, type RunJobOptions } from "../arrays/chunked/run/run-job.ts";
 export { diskRate } from "../arrays/chunked/job/disk.ts";
 export { createJob, type JobRequest } from "../arrays/chunked/job/create-job.ts";
+export {
+  describeJob,
+  findJobs,
+  type FoundJob,
+  type JobFacts,
+} from "../arrays/chunked/job/find-jobs.ts";
 export { removeJob } from "../arrays/chunked/job/job-folder.ts";
 export { slurmScript, type SlurmOptions } from "../arrays/distributed/slurm.ts";

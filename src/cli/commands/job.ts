@@ -4,18 +4,20 @@ import * as path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import {
+  describeJob,
   jobFailure,
   openJob,
   remainingTasks,
   removeJob,
   startPool,
-  taskRate,
   type Job,
   type Stage,
   type StageName,
 } from "../../entries/chunked.ts";
 import { wrongData, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
+import { addJobList } from "./job-list.ts";
+import { statusOf } from "./job-status.ts";
 import { addJobWorker } from "./job-worker.ts";
 import { JSON_HELP, printJson, printTable, quote } from "../text/layout.ts";
 import { runHere, type LocalRun } from "./job-engines.ts";
@@ -88,6 +90,7 @@ export function addJobCommand(program: Command, io: Io): void {
     .action((folder: string, stage: string, tasks: string, options: TaskOptions) =>
       runTasks(io, folder, stage, tasks, options),
     );
+  addJobList(job, io);
   addJobWorker(job, io);
 }
 
@@ -110,25 +113,6 @@ interface TaskOptions {
   readonly wait?: number;
 }
 
-interface StageStatus extends Stage {
-  readonly done: number;
-  /** Tasks a second, so far; null where that is not known. */
-  readonly rate: number | null;
-  /** Seconds; null where that is not known. */
-  readonly left: number | null;
-}
-
-async function statusOf(job: Job): Promise<StageStatus[]> {
-  return Promise.all(
-    job.stages.map(async ({ name, tasks }) => {
-      const { length: remaining } = await remainingTasks(job, name);
-      const rate = await taskRate(job, name);
-      const left = remaining === 0 ? 0 : rate === null ? null : remaining / rate;
-      return { name, tasks, done: tasks - remaining, rate, left };
-    }),
-  );
-}
-
 async function showStatus(io: Io, folder: string, isJson: boolean): Promise<void> {
   const job = await openJob(path.resolve(io.cwd, folder));
   const stages = await statusOf(job);
@@ -136,7 +120,8 @@ async function showStatus(io: Io, folder: string, isJson: boolean): Promise<void
   const isDone = stages.every(({ done, tasks }) => done === tasks);
   if (isJson) {
     const error = failure === null ? undefined : { code: failure.code, message: failure.message };
-    await io.stdout.write(`${printJson({ job: job.id, done: isDone, stages, error })}\n`);
+    const facts = await describeJob(job.folder);
+    await io.stdout.write(`${printJson({ job: job.id, ...facts, done: isDone, stages, error })}\n`);
   } else {
     const current = stages.find(({ done, tasks }) => done < tasks);
     const rows = stages.map(({ name, done, tasks, rate, left }) => [
@@ -151,7 +136,10 @@ async function showStatus(io: Io, folder: string, isJson: boolean): Promise<void
         ? `at ${current?.name}; the command that began the job continues it`
         : "ended by a bad index";
     const table = printTable([["stage", "tasks done", "so far", "left"], ...rows]);
-    await io.stdout.write(`${table}\n${state}\n`);
+    const { out, inPlace, changed, chunks } = await describeJob(job.folder);
+    const change =
+      inPlace && changed !== null ? `${out}: ${changed} of ${chunks} chunks are changed\n` : "";
+    await io.stdout.write(`${table}\n${change}${state}\n`);
   }
   if (failure !== null) throw wrongData(failure.message, failure);
 }

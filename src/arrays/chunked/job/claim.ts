@@ -103,7 +103,7 @@ export async function noteChanges(array: string, task: number, chunks: number): 
 }
 
 /** The number of changed chunks, including those that a run was about to change when it ended. */
-async function changesOf(array: string): Promise<number> {
+export async function changesOf(array: string): Promise<number> {
   try {
     const names = await fs.readdir(inStaging(array, "changed"));
     return names.reduce((sum, name) => sum + Number(name.split(".")[1]), 0);

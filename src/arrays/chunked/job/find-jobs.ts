@@ -1,0 +1,82 @@
+/** Finds the jobs below a folder, and the arrays that belong to jobs elsewhere; and says what a job is about. */
+
+import * as fs from "node:fs/promises";
+import * as path from "node:path";
+import { isCode, isThere } from "../../boxes/file.ts";
+import { changesOf, readClaim } from "./claim.ts";
+import { readSpec, specFile } from "./spec-file.ts";
+
+/** A job, or an array that a job has not finished. */
+export interface FoundJob {
+  /** The job's folder; null for an array whose claim an older version wrote. */
+  readonly folder: string | null;
+  /** The array, where only the array was found and the job's folder lies elsewhere; else null. */
+  readonly array: string | null;
+}
+
+/** Folders in folders that are looked through. */
+const DEPTH = 8;
+
+/**
+ * Finds the jobs below a folder, this folder itself included, in the order of their names. Arrays are not looked through, and
+ * links are not followed.
+ */
+export async function findJobs(root: string): Promise<readonly FoundJob[]> {
+  const found: FoundJob[] = [];
+  await search(path.resolve(root), DEPTH, found);
+  const folders = new Set(found.flatMap(({ folder, array }) => (array === null ? [folder] : [])));
+  // An array whose job was found too says nothing new.
+  return found.filter(({ folder, array }) => array === null || !folders.has(folder));
+}
+
+async function search(folder: string, depth: number, found: FoundJob[]): Promise<void> {
+  // A folder that belongs to someone else is passed over, but for the first.
+  const passOver = (error: unknown): null => {
+    if (depth < DEPTH && isCode(error, "EACCES", "EPERM", "ENOENT")) return null;
+    throw error;
+  };
+  if ((await isThere(specFile(folder)).catch(passOver)) === true) {
+    found.push({ folder, array: null });
+    return;
+  }
+  const claim = await readClaim(folder).catch(passOver);
+  if (claim !== null) found.push({ folder: claim.folder, array: folder });
+  const entries = (await fs.readdir(folder, { withFileTypes: true }).catch(passOver)) ?? [];
+  const isArray = entries.some(({ name }) => name === "zarr.json" || name === ".zarray");
+  const isGroup = entries.some(
+    (entry) => entry.isDirectory() && !/^(?:c|\d+|\..*)$/.test(entry.name),
+  );
+  if (depth === 0 || claim !== null || (isArray && !isGroup)) return;
+  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (!entry.isDirectory() || entry.name.startsWith(".") || entry.name === "node_modules")
+      continue;
+    // oxlint-disable-next-line no-await-in-loop -- in the order of names
+    await search(path.join(folder, entry.name), depth - 1, found);
+  }
+}
+
+/** What a job is about. */
+export interface JobFacts {
+  /** The operator of the node, or the plain function. */
+  readonly call: string;
+  /** The path or the URL of the output; that of data where the job changes it in place. */
+  readonly out: string;
+  readonly inPlace: boolean;
+  /** How many chunks data has. */
+  readonly chunks: number;
+  /** How many chunks the job has changed in place, or is about to; null for a new array, and when the job is done. */
+  readonly changed: number | null;
+}
+
+/** @throws TensorError `malformed-file` for a folder that holds no job */
+export async function describeJob(folder: string): Promise<JobFacts> {
+  const { id, call, out, inPlace, chunks } = await readSpec(folder);
+  const claim = inPlace ? await readClaim(out.path) : null;
+  return {
+    call: "node" in call ? String(call.node.op) : call.function,
+    out: out.path,
+    inPlace,
+    chunks,
+    changed: claim?.id === id ? await changesOf(out.path) : null,
+  };
+}

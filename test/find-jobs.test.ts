@@ -1,0 +1,98 @@
+/** The jobs below a folder are found, in arrays' folders nothing is looked for, and what cannot be read is said. */
+
+import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { before, test } from "node:test";
+import { describeJob, findJobs, runJob, startPool } from "../src/entries/chunked.ts";
+import { makeFolder } from "./support/cli.ts";
+import { add, makeHome, makeJob, MEMORY, storeInputs } from "./support/job-files.ts";
+
+const cli = makeFolder();
+const { at, ndscatter, json } = cli;
+
+/** A folder with a job that is done, one that is half done in place, a damaged one, and an array of a job elsewhere. */
+before(async () => {
+  for (const name of ["a", "deep/er/b", "c"]) {
+    fs.mkdirSync(at(name), { recursive: true });
+    await storeInputs(at(name));
+  }
+  await runJob(await makeJob(at("a"), add), { threads: 0, memory: MEMORY });
+  const half = await makeJob(at("deep/er/b"), add, { out: null });
+  const pool = startPool({ threads: 0, memory: MEMORY });
+  await pool.run(half, "partition", 0);
+  for (const chunk of [0, 2, 3]) await pool.run(half, "apply", chunk);
+  await pool.end();
+  fs.mkdirSync(at("damaged"));
+  fs.writeFileSync(at("damaged/job.json"), "{");
+  await makeJob(at("c"), add, { folder: path.join(makeHome(), "elsewhere") });
+  // What looks like a job inside an array is none.
+  fs.mkdirSync(at("c/data.zarr/c/job"), { recursive: true });
+  fs.writeFileSync(at("c/data.zarr/c/job/job.json"), "{}");
+  fs.symlinkSync(at("a"), at("link"));
+});
+
+test("jobs are found wherever they lie, and arrays whose jobs lie elsewhere", async () => {
+  const found = await findJobs(at("."));
+  assert.deepEqual(
+    found.map(({ folder, array }) => [
+      array === null ? path.relative(at("."), folder ?? "") : path.basename(folder ?? ""),
+      array === null ? null : path.relative(at("."), array),
+    ]),
+    [
+      ["a/job", null],
+      ["elsewhere", "c/out.zarr"],
+      ["damaged", null],
+      ["deep/er/b/job", null],
+    ],
+  );
+  assert.deepEqual(await findJobs(at("a/job")), [{ folder: at("a/job"), array: null }]);
+  assert.deepEqual(await findJobs(at("deep/er/b")), [{ folder: at("deep/er/b/job"), array: null }]);
+  await assert.rejects(findJobs(at("nowhere")), { code: "ENOENT" });
+});
+
+test("a job says what it is about", async () => {
+  const out = at("deep/er/b/data.zarr");
+  const facts = { call: "scatterND", out, inPlace: true, chunks: 4, changed: 3 };
+  assert.deepEqual(await describeJob(at("deep/er/b/job")), facts);
+  const done = {
+    call: "scatterND",
+    out: at("a/out.zarr"),
+    inPlace: false,
+    chunks: 4,
+    changed: null,
+  };
+  assert.deepEqual(await describeJob(at("a/job")), done);
+  await assert.rejects(describeJob(at("a")), { code: "malformed-file" });
+});
+
+test("job list has a line for each", async () => {
+  const { status, stdout } = await ndscatter("job list");
+  assert.equal(status, 0);
+  const lines = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => line.split(/ {2,}/));
+  assert.deepEqual(lines.slice(0, 2), [
+    ["job", "call", "state", "output"],
+    ["a/job", "scatterND", "done", "a/out.zarr"],
+  ]);
+  assert.match(lines[2].join("|"), /^\S+elsewhere\|not here\|c\/out\.zarr$/);
+  assert.deepEqual(lines.slice(3), [
+    ["damaged", "not readable: job.json is not JSON"],
+    [
+      "deep/er/b/job",
+      "scatterND",
+      "apply 3 of 4",
+      "deep/er/b/data.zarr, in place, 3 of 4 chunks changed",
+    ],
+  ]);
+  const { jobs } = (await json("job list a")) as { jobs: readonly object[] };
+  const facts = { call: "scatterND", out: "a/out.zarr", inPlace: false, chunks: 4, changed: null };
+  assert.deepEqual(jobs, [{ folder: "a/job", state: "done", ...facts }]);
+  fs.mkdirSync(at("empty"));
+  assert.equal((await ndscatter("job list empty")).stdout, "no jobs below empty\n");
+  const nowhere = await ndscatter("job list nowhere");
+  assert.equal(nowhere.status, 1);
+  assert.match(nowhere.stderr, /nowhere: no such file or directory/);
+});
