@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { test } from "node:test";
-import { beginJob, createJob } from "../src/arrays/chunked/job/create-job.ts";
+import { beginJob, createJob, planJob } from "../src/arrays/chunked/job/create-job.ts";
 import { gatherChunked, scatterChunked } from "../src/arrays/chunked/functions.ts";
+import { shareOf } from "../src/arrays/chunked/stages/budget.ts";
 import { removeJob } from "../src/arrays/chunked/job/job-folder.ts";
 import { createOutput } from "../src/arrays/chunked/job/open-arrays.ts";
 import { runBegun, runJob } from "../src/arrays/chunked/run/run-job.ts";
@@ -25,6 +26,7 @@ import {
   store,
   storeInputs,
 } from "./support/job-files.ts";
+import { setLimits } from "./support/limits.ts";
 import { assertRejected } from "./support/refusal.ts";
 
 const none = { function: "scatterND", options: {} };
@@ -210,6 +212,44 @@ test("a start that fails leaves nothing, and an unfinished output says whose it 
   const gone =
     /^\S+out\.zarr is the unfinished output of the job in \S+job, which is not here; remove \S+out\.zarr$/;
   await assertRejected("attribute", gone, () => createJob(request));
+});
+
+test("a plan says what the job will do, and writes nothing", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const before = fs.readdirSync(home, { recursive: true }).length;
+  const request = await requestIn(home, add, { blockShape: [3], threads: 2 });
+  const restore = setLimits({ CHUNKED: { groups: 2 } });
+  try {
+    const plan = await planJob(request);
+    assert.equal(fs.readdirSync(home, { recursive: true }).length, before);
+    // 4 floats and 4 integers of 8 bytes; between the stages each update has 8 bytes beside its slice.
+    assert.deepEqual(plan.read, { data: 16, indices: 32, updates: 16 });
+    assert.deepEqual(plan.written, { shuffle: 4 * (4 + 8), output: 16 });
+    assert.deepEqual([plan.disk, plan.chunks, plan.chunksPerTask, plan.threads], [64, 4, 2, 2]);
+    const { stages } = await createJob(request);
+    assert.deepEqual(plan.stages, stages);
+    assert.deepEqual(
+      stages.map(({ tasks }) => tasks),
+      [2, 2, 1],
+    );
+    // With it the largest task fits, and with a byte less it does not.
+    const { taskBytes } = plan;
+    const other = { ...request, folder: path.join(home, "other"), threads: 1 };
+    const out = { format: "zarr", path: path.join(home, "other.zarr") } as const;
+    const memory = MEMORY - shareOf(MEMORY, 1) + taskBytes;
+    assert.equal((await planJob({ ...other, out, memory })).taskBytes, taskBytes);
+    await assertRejected("too-large", /MB are allowed/, () =>
+      planJob({ ...other, out, memory: memory - 1 }),
+    );
+  } finally {
+    restore();
+  }
+  await assertRejected(
+    "attribute",
+    /^\S+job holds a job, of which ndscatter job status \S+job shows/,
+    () => planJob(request),
+  );
 });
 
 test("a new array has the codecs that are asked for, and the bits of a call in memory", async () => {

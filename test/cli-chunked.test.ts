@@ -83,6 +83,15 @@ testRows(folder, [
     "run ScatterND t.zarr i.npy u.npy --in-place --codec zstd",
     part("and the output is data itself"),
   ),
+  prints(
+    `${ADD} t.zarr i.npy u.npy -o planned.zarr --plan`,
+    inOrder(
+      /^partition +1 task\napply +10 tasks\nfinish +1 task\nchunks +10 of data\nmemory +\d+ threads?, at most /,
+      /reads +960 B of data, 240 B of indices, 720 B of updates\nwrites +960 B of the output, 960 B between the stages\n/,
+      /disk +1\.9 kB must be free\ntime +at least 0\.0 s, at the .* [kMG]B\/s that the disk takes now\n$/,
+    ),
+  ),
+  fails(`${ADD} t.zarr i.npy u.npy -o t.zarr --plan`, part("the output")),
   prints(`${ADD} d.npy i.npy u.npy -o new.npy --memory 300M --threads 1`, /written to new\.npy/),
   prints(`${ADD} t.zarr i.npy u.npy -o kept.zarr --job kept`, /written to kept\.zarr/),
   prints(

@@ -10,6 +10,7 @@ import { errorAt, printFile, STDIN, wrongData, wrongUsage } from "../failure.ts"
 import { printNote, type Io } from "../io.ts";
 import { addCodec } from "./array.ts";
 import { printSlurm, runHere, runWithRedis } from "./job-engines.ts";
+import { printPlan } from "./job-plan.ts";
 import { JobReport } from "./job-report.ts";
 import { redisOf } from "./job-worker.ts";
 import { printJson } from "../text/layout.ts";
@@ -31,6 +32,7 @@ export interface ChunkedOptions extends CallOptions {
   readonly redis?: string | true;
   readonly queue?: string;
   readonly slurm?: boolean;
+  readonly plan?: boolean;
   readonly codec?: JobRequest["codecs"];
   readonly output?: readonly string[];
   readonly expect?: readonly string[];
@@ -47,6 +49,7 @@ const CHUNKED = [
   "queue",
   "slurm",
   "codec",
+  "plan",
 ] as const;
 
 export const CHUNKED_HELP = `
@@ -76,6 +79,7 @@ export function addChunkedOptions(command: Command): Command {
       "let the workers of a queue run the job (ndscatter job worker); the default URL is NDSCATTER_REDIS",
     )
     .option("--queue <name>", "the name of that queue (default: ndscatter)")
+    .option("--plan", "print what the job would read, write and need, and run nothing")
     .option("--slurm", "print the sbatch commands that run the job");
 }
 
@@ -134,6 +138,7 @@ export async function runChunked(
   const redis = options.redis === undefined ? undefined : redisOf(io, options.redis);
   const request = await requestOf(io, call, texts, options);
   const { folder } = request;
+  if (options.plan === true) return printPlan(io, request, options.json === true);
   const spec = await createJob(request);
   const wasDone = fs.existsSync(path.join(folder, "done"));
   if (options.slurm === true) {

@@ -1,0 +1,263 @@
+/**
+ * What a request comes to before anything is written: how its work is divided into tasks, and what these take. All is checked
+ * here but the indices.
+ */
+
+import { randomBytes } from "node:crypto";
+import * as path from "node:path";
+import { printValue, TensorError } from "../../../core/errors.ts";
+import { DTYPES } from "../../../core/tensor/dtype.ts";
+import { part, printShape, product } from "../../../core/tensor/shape.ts";
+import type { ArrayLocation, ChunkedArray } from "../../boxes/array.ts";
+import { isThere, isUrl } from "../../boxes/file.ts";
+import { areContiguous, Grid } from "../../boxes/grid.ts";
+import { addressOf, type Address } from "../stages/address.ts";
+import {
+  blockShapeFor,
+  chunksFor,
+  chunksPerTaskOf,
+  heldBy,
+  neededBytes,
+  shareOf,
+  taskBytes,
+  threadsFor,
+  type JobParts,
+} from "../stages/budget.ts";
+import { checkUnused } from "../stages/check-indices.ts";
+import type { CreateOptions } from "../../zarr/create.ts";
+import { refusesDuplicates, resolveCall, type CallSpec } from "./call-spec.ts";
+import { readClaim, refusal } from "./claim.ts";
+import { checkDisk } from "./disk.ts";
+import { stagesOf } from "./job.ts";
+import { heldByOutput, openLocated } from "./open-arrays.ts";
+import { MOST_TASKS, type JobSpec, type Stage } from "./spec.ts";
+
+export interface JobRequest {
+  readonly folder: string;
+  readonly call: CallSpec;
+  readonly data: ChunkedArray;
+  readonly indices: ChunkedArray;
+  readonly updates?: ChunkedArray | undefined;
+  /** Where the new array goes; null where data is changed in place. */
+  readonly out: Pick<ArrayLocation, "format" | "path"> | null;
+  /** The codecs of a new Zarr array; those of data by default. */
+  readonly codecs?: CreateOptions["codecs"];
+  readonly memory: number;
+  readonly threads: number;
+  /**
+   * The shape of a block of positions, by default as large as the memory allows. A block is a run of positions in their
+   * row-major order, which is the order of their updates: ones, then any size, then whole axes.
+   */
+  readonly blockShape?: readonly number[] | undefined;
+}
+
+/** What a job will do. Bytes are those of elements: files that are compressed have fewer. */
+export interface JobPlan {
+  readonly stages: readonly Stage[];
+  /** The chunks of data, and how many of them a task takes. */
+  readonly chunks: number;
+  readonly chunksPerTask: number;
+  /** How many threads work at once within the memory. */
+  readonly threads: number;
+  /** Bytes of memory that the largest task takes, with what its codecs hold. */
+  readonly taskBytes: number;
+  /** Bytes that are read of each input; at most, of data in place: chunks without updates are not read. */
+  readonly read: { readonly data: number; readonly indices: number; readonly updates: number };
+  /** Bytes that are written: between the stages, and to the output; in place at most. */
+  readonly written: { readonly shuffle: number; readonly output: number };
+  /** Bytes that the disks must have left. */
+  readonly disk: number;
+}
+
+/** A request as a job without a name. */
+export interface PlannedJob {
+  readonly plan: JobPlan;
+  readonly spec: JobSpec;
+}
+
+/**
+ * @param asked a hash of the request
+ * @throws TensorError as `run`, up to the shapes; `too-large` for chunks that the memory, or results that the disk does not
+ * hold; `attribute` for an output that is there
+ */
+export async function planRequest(request: JobRequest, asked: string): Promise<PlannedJob> {
+  const { call, indices, updates, folder, out, codecs } = request;
+  for (const array of [request.data, indices, updates]) {
+    if (array?.dtype !== "string") continue;
+    throw new TensorError("dtype", `${array.location.path} holds text, which has no chunked calls`);
+  }
+  const resolved = resolveCall(call, { data: request.data, indices, updates });
+  const data = await divided(request);
+  const { layout } = resolved;
+  const address = addressOf(layout, data.shape, data.chunkShape);
+  if (request.blockShape !== undefined) checkBlocks(request.blockShape, address.positions);
+  const parts = { data, indices, updates, resolved, address };
+  const { blockShape, threads, taskBytes: largest } = fittingBlocks(request, parts);
+  await checkUnused(resolved, data.shape, indices);
+  const { size: blocks } = new Grid(address.positions, blockShape);
+  const { size: chunks } = new Grid(data.shape, data.chunkShape);
+  const chunksPerTask = chunksPerTaskOf({ data, updates });
+  const spec: JobSpec = {
+    version: 1,
+    id: randomBytes(8).toString("hex"),
+    request: asked,
+    call,
+    data: data.location,
+    indices: indices.location,
+    updates: updates?.location,
+    out:
+      out === null
+        ? data.location
+        : { ...out, chunkShape: outChunks(out, address, blockShape, data, updates) },
+    inPlace: out === null,
+    codecs,
+    blockShape,
+    chunks,
+    chunksPerTask,
+    stages: stagesOf({
+      partition: blocks,
+      check: refusesDuplicates(resolved) ? address.leads.size : null,
+      apply: Math.ceil(chunks / chunksPerTask),
+      place: updates === undefined ? blocks : null,
+    }),
+  };
+  await checkOutput(spec, [data, indices, updates]);
+  const most = Math.max(...spec.stages.map(({ tasks }) => tasks));
+  if (most > MOST_TASKS) {
+    const sentence = `the job would have ${most} tasks, more than a folder can hold: ${MOST_TASKS}`;
+    throw new TensorError("too-large", `${sentence}; make the chunks larger`);
+  }
+  const plan = planOf(spec, parts, { threads, taskBytes: largest });
+  const { output, shuffle } = plan.written;
+  const isOnDisk = out !== null && !isUrl(out.path);
+  await checkDisk([
+    { folder: path.resolve(folder), bytes: shuffle },
+    ...(isOnDisk ? [{ folder: path.dirname(out.path), bytes: output }] : []),
+  ]);
+  return { plan: { ...plan, disk: shuffle + (isOnDisk ? output : 0) }, spec };
+}
+
+function planOf(
+  { stages, chunks, chunksPerTask }: JobSpec,
+  { data, indices, updates, resolved, address }: JobParts,
+  takes: Pick<JobPlan, "threads" | "taskBytes">,
+): Omit<JobPlan, "disk"> {
+  const { bytes } = DTYPES[data.dtype];
+  return {
+    stages,
+    chunks,
+    chunksPerTask,
+    ...takes,
+    read: {
+      data: bytesIn(data),
+      indices: bytesIn(indices),
+      updates: updates === undefined ? 0 : bytesIn(updates),
+    },
+    written: {
+      // Beside its slice a position has two numbers.
+      shuffle: product(address.positions) * (product(address.slice) * bytes + 8),
+      output: product(resolved.shape) * bytes,
+    },
+  };
+}
+
+const bytesIn = ({ shape, dtype }: ChunkedArray): number => product(shape) * DTYPES[dtype].bytes;
+
+interface Divided extends Pick<JobPlan, "threads" | "taskBytes"> {
+  readonly blockShape: readonly number[];
+}
+
+/**
+ * The shape of blocks that was asked for, or the largest that fits in the memory.
+ * @throws TensorError `too-large` where not even one thread can work
+ */
+function fittingBlocks(
+  { memory, threads, out, codecs, blockShape: given }: JobRequest,
+  parts: JobParts,
+): Divided {
+  const { data, updates, resolved, address } = parts;
+  const { positions } = address;
+  const { dtype } = data;
+  const sizes = taskBytes(parts, out?.format === "npy");
+  const needed = (block: readonly number[]): number => {
+    const held =
+      out === null
+        ? data.held
+        : heldByOutput(
+            out.format,
+            {
+              dtype,
+              shape: resolved.shape,
+              chunkShape: outChunks(out, address, block, data, updates),
+            },
+            data,
+            codecs,
+          );
+    return neededBytes(sizes, heldBy(parts, held), product(block), updates === undefined);
+  };
+  const least = needed(given ?? positions.map(() => 1));
+  const most = threadsFor(memory, Math.max(1, threads), least, data.chunkShape);
+  const blockShape = given ?? blockShapeFor(positions, sizes, shareOf(memory, most), needed);
+  return { blockShape, threads: most, taskBytes: needed(blockShape) };
+}
+
+/** Data in chunks that fit in the memory. A file without chunks of its own is divided anew. */
+async function divided({ data, memory, threads }: JobRequest): Promise<ChunkedArray> {
+  if (data.location.format !== "npy" || data.location.chunkShape !== undefined) return data;
+  const { bytes } = DTYPES[data.dtype];
+  const chunkShape = chunksFor(data.shape, bytes, shareOf(memory, Math.max(1, threads)));
+  return openLocated({ ...data.location, chunkShape });
+}
+
+/** The chunks of the new array: those of data, or for a gather a block each, so that each is written by one task. */
+function outChunks(
+  { format }: Pick<ArrayLocation, "format">,
+  { addressed, slice }: Address,
+  blockShape: readonly number[],
+  data: ChunkedArray,
+  updates: ChunkedArray | undefined,
+): readonly number[] {
+  if (updates !== undefined) return data.chunkShape;
+  const pieces =
+    format === "npy" ? slice.map((dim) => Math.max(1, dim)) : part(data.chunkShape, addressed);
+  return [...blockShape, ...pieces];
+}
+
+function checkBlocks(blockShape: readonly number[], positions: readonly number[]): void {
+  if (areContiguous(blockShape, positions)) return;
+  const sentence =
+    "blockShape must cover positions that follow each other in row-major order: ones, then any size, then " +
+    `whole axes, such as [1, 3, 4] of [2, 5, 4]; got ${printValue(blockShape)} for positions ${printShape(positions)}`;
+  throw new TensorError("attribute", sentence);
+}
+
+async function checkOutput(
+  { out, inPlace }: JobSpec,
+  inputs: readonly (ChunkedArray | undefined)[],
+): Promise<void> {
+  if (inPlace) {
+    const [data] = inputs;
+    const isOld = data !== undefined && "version" in data && data.version !== 3;
+    if (isOld) {
+      const sentence = `${out.path} is Zarr v2, which is read only; give another output`;
+      throw new TensorError("attribute", sentence);
+    }
+    if (out.format === "zarr" && !isUrl(out.path)) return;
+    if (isUrl(out.path)) {
+      const why = "object storage cannot replace a chunk and say that it did";
+      throw new TensorError("attribute", `${out.path} is not changed in place: ${why}`);
+    }
+    const sentence =
+      "an NPY file is not changed in place, because a part of a file cannot be replaced at once";
+    throw new TensorError("attribute", `${sentence}; give another file, or copy it to Zarr`);
+  }
+  if (inputs.some((input) => input?.location.path === out.path)) {
+    const sentence = `the output ${out.path} is an input; only data can be changed, in place`;
+    throw new TensorError("overlap", sentence, { input: "out" });
+  }
+  // In object storage, whoever begins the array finds out.
+  if (isUrl(out.path) || !(await isThere(out.path))) return;
+  const unfinished = out.format === "zarr" ? await readClaim(out.path) : null;
+  if (unfinished !== null) throw await refusal(out.path, unfinished);
+  throw new TensorError("attribute", `${out.path} exists; remove it, or give another output`);
+}
