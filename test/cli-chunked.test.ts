@@ -112,6 +112,18 @@ testRows(folder, [
   ),
   fails("run ScatterND t.zarr bad.npy u.npy -o bad.zarr --job bad", part("indices[29, 0] is 40")),
   // Whoever runs a stage by its tasks must not begin the next one.
+  prints(
+    `${ADD} t.zarr i.npy u.npy -o ranges.zarr --job ranges --slurm --tasks-per-element 4`,
+    inOrder(
+      /\npartition=[^\n]* --array=0 /,
+      /\napply=[^\n]* --array=0-2 /,
+      /\nfinish=[^\n]* --array=0 /,
+    ),
+  ),
+  refuses(
+    "run ScatterND t.zarr i.npy u.npy -o x.zarr --tasks-per-element 4",
+    part("give --slurm too"),
+  ),
   prints("run ScatterND t.zarr bad.npy u.npy -o b.zarr --job queued --slurm", /partition_tasks/),
   fails("job task queued partition 0", part("indices[29, 0] is 40")),
   fails("job status bad", part("indices[29, 0] is 40"), /ended by a bad index\n$/),

@@ -32,6 +32,7 @@ export interface ChunkedOptions extends CallOptions {
   readonly redis?: string | true;
   readonly queue?: string;
   readonly slurm?: boolean;
+  readonly tasksPerElement?: number;
   readonly plan?: boolean;
   readonly codec?: JobRequest["codecs"];
   readonly output?: readonly string[];
@@ -49,6 +50,7 @@ const CHUNKED = [
   "queue",
   "slurm",
   "codec",
+  "tasksPerElement",
   "plan",
 ] as const;
 
@@ -80,7 +82,12 @@ export function addChunkedOptions(command: Command): Command {
     )
     .option("--queue <name>", "the name of that queue (default: ndscatter)")
     .option("--plan", "print what the job would read, write and need, and run nothing")
-    .option("--slurm", "print the sbatch commands that run the job");
+    .option("--slurm", "print the sbatch commands that run the job")
+    .option(
+      "--tasks-per-element <count>",
+      "how many tasks an element of a Slurm array runs: so many that it takes a minute or more (default: one a thread)",
+      wholeOption("--tasks-per-element", 1),
+    );
 }
 
 /** Whether a run is a chunked one: because an option or an input says so. */
@@ -107,7 +114,8 @@ function isFolder(file: string): boolean {
 }
 
 /** @throws Failure for a target, or options together, that a chunked run does not take */
-function checkUsage(target: string, { expect, queue, redis, job }: ChunkedOptions): void {
+function checkUsage(target: string, options: ChunkedOptions): void {
+  const { expect, queue, redis, job, slurm, tasksPerElement } = options;
   if (!isOperator(target)) {
     throw wrongUsage(
       `${printFile(target)} must be an operator, such as ScatterND: models do not run chunk by chunk`,
@@ -118,6 +126,9 @@ function checkUsage(target: string, { expect, queue, redis, job }: ChunkedOption
   }
   if (queue !== undefined && redis === undefined) {
     throw wrongUsage("--queue names a queue in Redis; say which Redis with --redis");
+  }
+  if (tasksPerElement !== undefined && slurm !== true) {
+    throw wrongUsage("--tasks-per-element is of the arrays that --slurm prints; give --slurm too");
   }
   if (job === "") throw wrongUsage("--job takes the name of a folder");
 }
@@ -142,8 +153,9 @@ export async function runChunked(
   const spec = await createJob(request);
   const wasDone = fs.existsSync(path.join(folder, "done"));
   if (options.slurm === true) {
-    const { memory, threads } = options;
+    const { memory, threads, tasksPerElement } = options;
     return printSlurm(io, folder, {
+      ...(tasksPerElement !== undefined && { tasksPerElement }),
       ...(memory !== undefined && { memory }),
       ...(threads !== undefined && { threads }),
     });
