@@ -56,8 +56,8 @@ async function lifeOf(files: Files, home: string): Promise<unknown[]> {
   await see(() => files.link(at("text"), at("second")));
   await see(() => files.rename(at("second"), at("third")));
   await see(() => files.rename(at("second"), at("third")));
-  await see(() => files.copyFile(at("third"), at("fourth"), fs.constants.COPYFILE_EXCL));
-  await see(() => files.copyFile(at("third"), at("fourth"), fs.constants.COPYFILE_EXCL));
+  await see(() => files.copyFile(at("third"), at("fourth"), fs.constants.COPYFILE_FICLONE));
+  await see(() => files.copyFile(at("nothing"), at("fifth")));
   await see(async () => (await files.stat(at("fourth"))).isFile());
   await see(() => files.stat(at("fifth")));
   await see(() => files.access(at("fourth")));

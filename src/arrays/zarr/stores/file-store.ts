@@ -129,7 +129,8 @@ const putNewFile = (file: string, parts: readonly Uint8Array[]): Promise<boolean
     try {
       await files.link(beside, file).catch(async (error: unknown) => {
         if (!isCode(error, ...NO_LINKS)) throw error;
-        await files.copyFile(beside, file, constants.COPYFILE_EXCL);
+        // Not of `files`: where this call blocks, Deno's error has no code.
+        await fs.copyFile(beside, file, constants.COPYFILE_EXCL);
       });
       return true;
     } catch (error) {
