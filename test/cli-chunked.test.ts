@@ -41,7 +41,13 @@ const sums = scatterND(data, indices, updates, { reduction: "add" });
 
 const makeTable = async (name: string): Promise<void> => {
   const { dtype, shape } = data;
-  const table = await createArray(at(name), { dtype, shape, chunkShape: [8, 4], codecs: ["gzip"] });
+  const table = await createArray(at(name), {
+    dtype,
+    shape,
+    chunkShape: [8, 4],
+    codecs: ["gzip"],
+    dimensionNames: ["row", "column"],
+  });
   await table.write(data);
 };
 
@@ -55,10 +61,14 @@ before(async () => {
   fs.mkdirSync(at("other"));
   fs.mkdirSync(at("group"));
   fs.writeFileSync(at("group/.zgroup"), '{"zarr_format": 2}');
-  for (const name of ["t.zarr", "place.zarr", "mine.zarr"]) await makeTable(name);
+  for (const name of ["t.zarr", "place.zarr", "part.zarr", "mine.zarr"]) await makeTable(name);
   fs.mkdirSync(at("mine.zarr/.ndscatter"));
   fs.writeFileSync(at("mine.zarr/.ndscatter/job"), "0123456789abcdef");
 });
+
+/** Rows of a table, read without a slice. */
+const openTable = async (name: string, [from, to]: readonly [number, number]) =>
+  (await openArray(at(name))).read([from, 0], [to - from, 6]);
 
 /** A sentence of which this is a part. */
 const part = (text: string): RegExp => new RegExp(text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
@@ -100,6 +110,32 @@ testRows(folder, [
   ),
   prints("run GatherND t.zarr i.npy -o rows.npy", /^output: float32\[30, 6\]\n/),
   prints("run Gather t.zarr i.npy -o taken.zarr --attr axis=0", /^output: float32\[30, 1, 6\]\n/),
+  // Parts of arrays, and axes by their names.
+  prints(
+    "run GatherElements t.zarr[:,1:4:2] i.npy[::10] -o elements.npy --axis row",
+    /^output: float32\[3, 1\]\n/,
+  ),
+  prints("run Gather d.npy[-1] i.npy[0] -o one.npy --axis 0", /^output: float32\[1\]\n/),
+  prints("run GatherND t.zarr[5:30,...] i.npy[:4] -o four.npy", /^output: float32\[4, 6\]\n/),
+  prints(`${ADD} part.zarr[5:25] i.npy u.npy --in-place`, /written to part\.zarr/),
+  refuses(
+    "run GatherElements t.zarr i.npy -o x.npy --axis depth",
+    'data has no axis named "depth"; its axes are row, column',
+  ),
+  refuses(
+    "run GatherElements d.npy[:] i.npy -o x.npy --axis row",
+    'data has no axis named "row"; its axes have no names',
+  ),
+  refuses("run Gather d.npy i.npy --attr axis=0 --axis 0", "--attr gives axis twice"),
+  refuses(
+    "run ScatterND t.zarr[1:2:3:4] i.npy u.npy -o x.zarr",
+    '"1:2:3:4" is no range; a range is START:STOP:STEP, such as 10:20, ::2, 3 or ...',
+  ),
+  refuses("run ScatterND t.zarr[:,:,:] i.npy u.npy -o x.zarr", part("a slice has 3 ranges")),
+  fails(
+    `${ADD} part.zarr[0:5] bad.npy u.npy --in-place`,
+    /^ScatterND-18: indices\[29, 0\] is 40, but axis 0 of data \[5, 6\]/,
+  ),
   prints(
     `${ADD} t.zarr i.npy u.npy -o s.zarr --job slurm --slurm`,
     inOrder(/^#!\/bin\/sh/, /job task/),
@@ -216,6 +252,21 @@ test("what chunked runs write is what a call in memory gives", async () => {
   assert.ok(equals(await (await openArray(at("new.zarr"))).read(), sums));
   assert.ok(equals(folder.load("new.npy"), sums));
   assert.ok(equals(folder.load("rows.npy"), gatherND(data, indices)));
+  assert.deepEqual(folder.load("elements.npy").toArray(), [
+    [data.data[1]],
+    [data.data[61]],
+    [data.data[1]],
+  ]);
+  const whole = await openArray(at("part.zarr"));
+  const part = scatterND(await openTable("t.zarr", [5, 25]), indices, updates, {
+    reduction: "add",
+  });
+  assert.ok(equals(await whole.read([5, 0], [20, 6]), part));
+  assert.ok(equals(await whole.read([0, 0], [5, 6]), await openTable("t.zarr", [0, 5])));
+  assert.ok(equals(await whole.read([25, 0], [15, 6]), await openTable("t.zarr", [25, 40])));
+  const rows = await openTable("t.zarr", [5, 30]);
+  const four = tensor("int64", [4, 1], indices.data.slice(0, 4));
+  assert.ok(equals(folder.load("four.npy"), gatherND(rows, four)));
   for (const name of [
     "new.zarr.job",
     "new.npy.job",

@@ -15,6 +15,7 @@ export type { Json, JsonObject } from "../arrays/zarr/json.ts";
 export type {
   ArrayLocation,
   ArrayType,
+  AxisRange,
   ChunkedArray,
   PendingArray,
   StagedArray,

@@ -1,8 +1,14 @@
 /** An array of chunks in memory, of any chunk shape: what jobs do with arrays, without files. */
 
-import type { ArrayLocation, PendingArray } from "../../src/arrays/boxes/array.ts";
+import type {
+  ArrayLocation,
+  AxisRange,
+  ChunkedArray,
+  PendingArray,
+} from "../../src/arrays/boxes/array.ts";
 import { Grid } from "../../src/arrays/boxes/grid.ts";
 import { contiguousRuns } from "../../src/arrays/boxes/runs.ts";
+import { sliceOf } from "../../src/arrays/boxes/slice.ts";
 import { allocate, DTYPES, type DType, type NumericStorage } from "../../src/core/tensor/dtype.ts";
 import { product } from "../../src/core/tensor/shape.ts";
 import { bytesOf } from "../../src/core/tensor/storage.ts";
@@ -29,6 +35,10 @@ export class MemoryArray implements PendingArray {
     const own = data.slice() as NumericStorage;
     this.tensor = new Tensor(dtype, [...shape], product(shape), own);
     this.#bytes = bytesOf(own);
+  }
+
+  slice(...ranges: readonly AxisRange[]): ChunkedArray {
+    return sliceOf(this, ranges);
   }
 
   async read(

@@ -13,7 +13,20 @@ export interface ArrayLocation {
   readonly path: string;
   /** For a format that has no chunks of its own. */
   readonly chunkShape?: readonly number[];
+  /** For a part of the array: what is taken of each of its axes. */
+  readonly slice?: readonly AxisPart[];
+  /** True for a part whose chunks share no chunk of the array. */
+  readonly isExclusive?: boolean;
 }
+
+/**
+ * What is taken of an axis, as in Python: a coordinate, which drops the axis; `[start, stop, step]`, of which those at the
+ * end may be left out, and each may be null; or null for all of it. What is negative counts from the end of the axis.
+ */
+export type AxisRange = number | null | readonly (number | null)[];
+
+/** A coordinate, without the axis; or the first coordinate, the step and the number of coordinates. */
+export type AxisPart = number | readonly [start: number, step: number, count: number];
 
 /** The most bytes that reading or writing a chunk takes, not counting the chunk's elements in memory. */
 export interface HeldBytes {
@@ -43,7 +56,15 @@ export interface ChunkedArray extends ArrayType {
   readonly fingerprint: string;
   /** The bytes that reading and writing a chunk take; 0 for an array whose file holds chunks as memory does. */
   readonly held: HeldBytes;
+  /** Of the axes, where the metadata has some. */
+  readonly dimensionNames?: readonly (string | null)[] | null;
 
+  /**
+   * A part of the array, which reads and writes this one: `slice([10, 20], null, 3)` is `[10:20, :, 3]` in Python. Nothing is
+   * read until the part is.
+   * @throws TensorError `rank`, `index-out-of-range`, `attribute`
+   */
+  slice(...ranges: readonly AxisRange[]): ChunkedArray;
   /** The elements of the box that begins at `start` and has `shape`; the whole array without them. */
   read(start?: readonly number[], shape?: readonly number[]): Promise<Tensor>;
   /**

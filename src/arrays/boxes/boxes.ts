@@ -95,13 +95,32 @@ export function isRun(shape: readonly number[], whole: readonly number[]): boole
 
 /** Copies a box of `shape` between two arrays of elements of `width` bytes. They must not share memory. */
 export function copyBox(from: Place, into: Place, shape: readonly number[], width: number): void {
+  copySteps(from, null, into, null, shape, width);
+}
+
+/**
+ * Copies elements as {@link copyBox}, but takes or leaves only every so many along each axis.
+ * @param shape how many elements are copied along each axis
+ */
+export function copySteps(
+  from: Place,
+  fromSteps: readonly number[] | null,
+  into: Place,
+  intoSteps: readonly number[] | null,
+  shape: readonly number[],
+  width: number,
+): void {
   if (shape.includes(0)) return;
-  copyStrided(
-    { bytes: from.bytes, at: offsetOf(from.start, from.shape), strides: stridesOf(from.shape) },
-    { bytes: into.bytes, at: offsetOf(into.start, into.shape), strides: stridesOf(into.shape) },
-    shape,
-    width,
-  );
+  copyStrided(stridedOf(from, fromSteps), stridedOf(into, intoSteps), shape, width);
+}
+
+function stridedOf({ bytes, shape, start }: Place, steps: readonly number[] | null): Strided {
+  const strides = stridesOf(shape);
+  return {
+    bytes,
+    at: offsetOf(start, shape),
+    strides: steps === null ? strides : strides.map((stride, axis) => stride * steps[axis]),
+  };
 }
 
 /**

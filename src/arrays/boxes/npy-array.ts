@@ -14,13 +14,21 @@ import { findNonBool } from "../../core/tensor/packing.ts";
 import { printShape, product, shapeOf } from "../../core/tensor/shape.ts";
 import { bytesOf } from "../../core/tensor/storage.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
-import type { ArrayLocation, ArrayType, ChunkedArray, HeldBytes, PendingArray } from "./array.ts";
+import type {
+  ArrayLocation,
+  ArrayType,
+  AxisRange,
+  ChunkedArray,
+  HeldBytes,
+  PendingArray,
+} from "./array.ts";
 import { checkChunkBytes, checkRead, checkStart, checkWrite, type CheckedBox } from "./checks.ts";
 import { files, type OpenFile } from "./files.ts";
 import { isCode, isThere, readFully, withFile, writeFully } from "./file.ts";
 import { areContiguous, defaultChunks } from "./grid.ts";
 import { moduleOfNode } from "./node.ts";
 import { contiguousRuns, type Run } from "./runs.ts";
+import { sliceOf } from "./slice.ts";
 import { ARRAYS } from "../../core/limits.ts";
 
 // Loaded only where there are files.
@@ -150,6 +158,10 @@ class NpyArray implements ChunkedArray {
     // Chunks that nobody chose may be chosen later.
     this.location = { format: "npy", path: file, ...(given !== undefined && { chunkShape }) };
     this.fingerprint = head.fingerprint;
+  }
+
+  slice(...ranges: readonly AxisRange[]): ChunkedArray {
+    return sliceOf(this, ranges);
   }
 
   async read(start?: readonly number[], shape?: readonly number[]): Promise<Tensor> {

@@ -28,6 +28,7 @@ import type { CallSpec } from "./job/call-spec.ts";
 import { beginJob } from "./job/create-job.ts";
 import { removeJob } from "./job/job-folder.ts";
 import { isBadIndex } from "./job/job.ts";
+import { openLocated } from "./job/open-arrays.ts";
 import { DEFAULT_MEMORY } from "./run/pool.ts";
 import { runBegun, type RunJobOptions } from "./run/run-job.ts";
 
@@ -135,6 +136,7 @@ async function run(
     await file.close();
   }
   await end();
+  if (out === null) return openLocated(made);
   // Opened by its path alone, because the chunks that the job chose for an NPY file mean nothing to the caller.
   return openArray(made.path);
 }

@@ -1,6 +1,12 @@
 /** An array of Zarr in a store: boxes and chunks read and written, and chunks staged. */
 
-import type { ArrayLocation, ChunkedArray, HeldBytes, PendingArray } from "../boxes/array.ts";
+import type {
+  ArrayLocation,
+  AxisRange,
+  ChunkedArray,
+  HeldBytes,
+  PendingArray,
+} from "../boxes/array.ts";
 import {
   chunksOf,
   clippedShape,
@@ -12,6 +18,7 @@ import {
   type Place,
 } from "../boxes/boxes.ts";
 import type { Box } from "../boxes/grid.ts";
+import { sliceOf } from "../boxes/slice.ts";
 import { checkChunk, checkChunkBytes, checkRead, checkStart, checkWrite } from "../boxes/checks.ts";
 import { printValue, TensorError } from "../../core/errors.ts";
 import { allocate, isNumericStorage, type DType, type Scalar } from "../../core/tensor/dtype.ts";
@@ -80,6 +87,10 @@ export class ZarrArray implements PendingArray {
     const storage = allocate(this.dtype, 1);
     if (isNumericStorage(storage)) bytesOf(storage).set(this.metadata.fill);
     return reader(this.dtype, storage)(0);
+  }
+
+  slice(...ranges: readonly AxisRange[]): ChunkedArray {
+    return sliceOf(this, ranges);
   }
 
   async read(start?: readonly number[], shape?: readonly number[]): Promise<Tensor> {

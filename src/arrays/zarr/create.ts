@@ -2,6 +2,7 @@
 
 import type { ChunkedArray } from "../boxes/array.ts";
 import { isArray, isTensorError, printValue, TensorError } from "../../core/errors.ts";
+import { SlicedArray } from "../boxes/slice.ts";
 import { isNumericStorage, rowOf, type DType } from "../../core/tensor/dtype.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
 import { printShape } from "../../core/tensor/shape.ts";
@@ -140,6 +141,7 @@ function likeOf(array: ChunkedArray | undefined): Pattern | null {
     codecs: [],
     dimensionNames: null,
   };
+  if (array instanceof SlicedArray) return likeSlice(array, pattern);
   if (!(array instanceof ZarrArray)) return { ...pattern, fill: undefined, attributes: {} };
   const { codecs, attributes, metadata, dimensionNames } = array;
   // zlib is a codec of Zarr v2; gzip is the same compression in another container.
@@ -150,6 +152,17 @@ function likeOf(array: ChunkedArray | undefined): Pattern | null {
   if (!isSharded || array.innerChunkShape === null) return shared;
   const inner = parseCodecs(first.configuration?.codecs, array.location.path);
   return { ...shared, inner: array.innerChunkShape, shards: chunkShape, codecs: inner };
+}
+
+/** A part of an array lends what the array does. Codecs that turn axes are those of an array of the same rank. */
+function likeSlice(
+  { base, dimensionNames }: SlicedArray,
+  own: Omit<Pattern, "fill" | "attributes">,
+): Pattern {
+  const { codecs, fill, attributes } = likeOf(base) as Pattern;
+  const isTurned = base.shape.length !== own.shape.length;
+  const kept = codecs.filter(({ name }) => !(isTurned && name === "transpose"));
+  return { ...own, codecs: kept, fill, attributes, dimensionNames };
 }
 
 /** The codecs with `bytes`, where none of them makes bytes of elements. */

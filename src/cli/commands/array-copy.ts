@@ -17,7 +17,7 @@ import type { Io } from "../io.ts";
 import { coordinatesOf } from "../text/cells.ts";
 import { printCount } from "../text/layout.ts";
 import { ProgressLine } from "../text/progress.ts";
-import { placeOf } from "../input/places.ts";
+import { partOf, placeOf } from "../input/places.ts";
 import { checkArrayFormat } from "../input/tensor-format.ts";
 import { isSameFile } from "../input/write-files.ts";
 
@@ -35,7 +35,7 @@ export async function copyArray(
   output: string,
   options: CopyOptions,
 ): Promise<string> {
-  if (isSameFile(io, placeOf(io, name), placeOf(io, output))) {
+  if (isSameFile(io, partOf(io, name).place, placeOf(io, output))) {
     throw wrongUsage(`the output ${output} would replace the array that is read`);
   }
   checkArrayFormat(output);

@@ -2,9 +2,9 @@
 
 import * as fs from "node:fs";
 import { DTYPES, isTensorError, printShape, type DType } from "../../entries/index.ts";
-import { openArray, type ChunkedArray, type Codec, type ZarrArray } from "../../entries/zarr.ts";
+import { type ChunkedArray, type Codec, type ZarrArray } from "../../entries/zarr.ts";
 import { errorAt, wrongData } from "../failure.ts";
-import { placeOf } from "../input/places.ts";
+import { openPart, partOf } from "../input/places.ts";
 import type { Io } from "../io.ts";
 import { escapeControls, printTable } from "../text/layout.ts";
 
@@ -13,6 +13,8 @@ export interface ArrayFacts {
   readonly format: "npy" | "zarr";
   /** The version of Zarr. */
   readonly version?: number;
+  /** True for a part of an array, of which nothing is stored by itself. */
+  readonly isPart?: true;
   readonly dtype: DType;
   readonly shape: readonly number[];
   /** Of the chunks in a shard, where there are shards. */
@@ -25,13 +27,13 @@ export interface ArrayFacts {
   /** The number of chunks, or shards, that are stored, and that of all. */
   readonly stored?: { readonly count: number; readonly of: number };
   /** Bytes on the disk, and those of the elements. */
-  readonly bytes: { readonly stored: number; readonly elements: number };
+  readonly bytes: { readonly stored?: number; readonly elements: number };
 }
 
 /** Opens an array by the name that was typed. @throws Failure */
 export async function openNamed(io: Io, name: string): Promise<ChunkedArray> {
   try {
-    return await openArray(placeOf(io, name));
+    return await openPart(io, name);
   } catch (error) {
     throw failureAt(io, name, error);
   }
@@ -40,20 +42,31 @@ export async function openNamed(io: Io, name: string): Promise<ChunkedArray> {
 /** An error of an array, whose sentence has the name that was typed in the place of its path. */
 export function failureAt(io: Io, name: string, error: unknown): unknown {
   if (!isTensorError(error)) return errorAt(name, error);
-  const sentence = error.message.replaceAll(placeOf(io, name), name);
+  const sentence = error.message.replaceAll(partOf(io, name).place, name);
   return wrongData(sentence.includes(name) ? sentence : `${name}: ${sentence}`, error);
 }
 
 const product = (shape: readonly number[]): number => shape.reduce((all, dim) => all * dim, 1);
 
-const isZarr = (array: ChunkedArray): array is ZarrArray => array.location.format === "zarr";
+const isZarr = (array: ChunkedArray): array is ZarrArray => "stored" in array;
 
-export async function factsOf(io: Io, name: string, array: ChunkedArray): Promise<ArrayFacts> {
+export async function factsOf(name: string, array: ChunkedArray): Promise<ArrayFacts> {
   const { dtype, shape, chunkShape } = array;
   const elements = product(shape) * DTYPES[dtype].bytes;
-  const { format } = array.location;
+  const { format, path: place, slice } = array.location;
+  if (slice !== undefined) {
+    return {
+      path: name,
+      format,
+      isPart: true,
+      dtype,
+      shape,
+      chunks: chunkShape,
+      bytes: { elements },
+    };
+  }
   if (!isZarr(array)) {
-    const { size } = fs.statSync(placeOf(io, name));
+    const { size } = fs.statSync(place);
     return { path: name, format, dtype, shape, bytes: { stored: size, elements } };
   }
   const { chunks: count, bytes } = await array.stored();
@@ -77,7 +90,7 @@ export async function factsOf(io: Io, name: string, array: ChunkedArray): Promis
 }
 
 export function printFacts(facts: ArrayFacts): string {
-  const { path: name, format, version, dtype, shape, bytes, attributes = {} } = facts;
+  const { path: name, version, dtype, shape, bytes, attributes = {} } = facts;
   const { chunks, shards, codecs, fillValue, dimensionNames, stored } = facts;
   const rows: string[][] = [];
   if (dimensionNames !== undefined) {
@@ -92,11 +105,18 @@ export function printFacts(facts: ArrayFacts): string {
     rows.push(["stored", `${printNumber(stored.count)} of ${printNumber(stored.of)} ${what}`]);
   }
   const { stored: taken, elements } = bytes;
-  const ratio = taken > 0 ? `, ${(elements / taken).toFixed(2)} times as many in memory` : "";
-  rows.push(["bytes", printNumber(taken) + ratio]);
+  const ratio =
+    taken !== undefined && taken > 0
+      ? `, ${(elements / taken).toFixed(2)} times as many in memory`
+      : "";
+  rows.push(["bytes", printNumber(taken ?? elements) + ratio]);
   const names = Object.keys(attributes);
   if (names.length > 0) rows.push(["attributes", names.join(", ")]);
-  const kind = format === "npy" ? "NPY" : `Zarr v${version}`;
+  const format = facts.format === "npy" ? "NPY" : "Zarr";
+  const kind =
+    facts.isPart === true
+      ? `a part of ${format}`
+      : `${format}${version === undefined ? "" : ` v${version}`}`;
   const lines = printTable(rows.map(([label, value]) => [`  ${label}`, escapeControls(value)]));
   return `${name}: ${kind}, ${dtype} ${printShape(shape)}\n${lines}`;
 }

@@ -15,7 +15,8 @@ interface ArrayCommand extends CopyOptions {
 const HELP = `
 An array is a Zarr folder (v3, or v2, which is read but not written) or an NPY
 file (.npy). Without -o the command reads only the metadata of the array, and
-the names and sizes of its chunks.
+the names and sizes of its chunks. 'a.zarr[10:20, ::2]' is a part of an array,
+as Python writes it.
 
 With -o the array is copied, with a few chunks in memory at a time. The ending
 of the output says its format: .npy, or .zarr or none for a Zarr v3 folder. The
@@ -34,7 +35,8 @@ Examples:
   ndscatter array a.npy -o a.zarr --chunks 1000,128 --codec zstd
   ndscatter array a.npy -o a.zarr --chunks 100,128 --shards 10000,128 --codec gzip:9 --codec crc32c
   ndscatter array v2.zarr -o v3.zarr
-  ndscatter array a.zarr -o a.npy`;
+  ndscatter array a.zarr -o a.npy
+  ndscatter array 'a.zarr[-1000:, ::10]' -o part.npy`;
 
 export function addArrayCommand(program: Command, io: Io): void {
   program
@@ -65,7 +67,7 @@ export function addArrayCommand(program: Command, io: Io): void {
       }
       const [odd] = Object.keys(options);
       if (odd !== undefined) throw wrongUsage(`--${odd} needs -o`);
-      const facts = await factsOf(io, name, await openNamed(io, name));
+      const facts = await factsOf(name, await openNamed(io, name));
       await io.stdout.write(`${json === true ? printJson(facts) : printFacts(facts)}\n`);
     });
 }

@@ -13,10 +13,10 @@ import { printSlurm, runHere, runWithRedis } from "./job-engines.ts";
 import { printPlan } from "./job-plan.ts";
 import { JobReport } from "./job-report.ts";
 import { redisOf } from "./job-worker.ts";
-import { printJson } from "../text/layout.ts";
+import { printJson, quote } from "../text/layout.ts";
 import { isOperator, parseCall, type Call, type CallOptions } from "../input/operator-call.ts";
 import { bindFiles, bindInputFiles } from "../input/bindings.ts";
-import { isUrl, placeOf } from "../input/places.ts";
+import { isUrl, openPart, partOf, placeOf } from "../input/places.ts";
 import { readTensorFile } from "../input/read-files.ts";
 import { DEFAULT_MEMORY, parseMemory, wholeOption } from "../input/numbers.ts";
 import { checkArrayFormat } from "../input/tensor-format.ts";
@@ -58,8 +58,10 @@ export const CHUNKED_HELP = `
 An input may be a Zarr array. Then, and with --memory or --job, the arrays are
 read and written chunk by chunk, so that they may be larger than memory: the
 result has the same bits. Inputs are Zarr or .npy, and -o says where the new
-array goes; --in-place changes data. The same command goes on after an
-interruption. All indices are checked before the output is begun.`;
+array goes; --in-place changes data. 'a.zarr[10:20, ::2]' is a part of an array,
+and --axis takes the name of an axis of data, where it has some. The same
+command goes on after an interruption. All indices are checked before the output
+is begun.`;
 
 export function addChunkedOptions(command: Command): Command {
   return command
@@ -90,14 +92,21 @@ export function addChunkedOptions(command: Command): Command {
     );
 }
 
+/** The file of `NAME=FILE`, or of a bare name. */
+const fileOf = (text: string): string => text.replace(/^\w+=/, "");
+
 /** Whether a run is a chunked one: because an option or an input says so. */
 export function isChunked(io: Io, texts: readonly string[], options: ChunkedOptions): boolean {
   if (CHUNKED.some((name) => options[name] !== undefined)) return true;
-  const placesOf = (all: readonly string[]): string[] =>
-    all.map((text) => placeOf(io, text.replace(/^\w+=/, "")));
-  const inputs = placesOf(texts);
-  // Only an array of chunks can be a folder.
-  return [...inputs, ...placesOf(options.output ?? [])].some(isNamed) || inputs.some(isFolder);
+  const inputs = texts.map((text) => partOf(io, fileOf(text)));
+  const places = inputs.map(({ place }) => place);
+  const outputs = (options.output ?? []).map((text) => placeOf(io, fileOf(text)));
+  // Only an array of chunks can be a folder, or has parts.
+  return (
+    [...places, ...outputs].some(isNamed) ||
+    places.some(isFolder) ||
+    inputs.some(({ ranges }) => ranges !== null)
+  );
 }
 
 /** True for a name that only an array of chunks has. */
@@ -140,14 +149,8 @@ export async function runChunked(
   options: ChunkedOptions,
 ): Promise<void> {
   checkUsage(target, options);
-  const { domain, opset, attr } = options;
-  const call = parseCall(target, {
-    ...(domain !== undefined && { domain }),
-    ...(opset !== undefined && { opset }),
-    ...(attr !== undefined && { attr }),
-  });
   const redis = options.redis === undefined ? undefined : redisOf(io, options.redis);
-  const request = await requestOf(io, call, texts, options);
+  const { call, request } = await requestOf(io, target, texts, options);
   const { folder } = request;
   if (options.plan === true) return printPlan(io, request, options.json === true);
   const spec = await createJob(request);
@@ -191,35 +194,57 @@ async function endFolder(folder: string, id: string, { job }: ChunkedOptions): P
   if (job === undefined) await removeJob(folder, id);
 }
 
+/** The call, whose axis is a number now where a name was typed. */
+function numberedAxis(target: string, options: ChunkedOptions, data: ChunkedArray): Call {
+  const { axis } = options;
+  if (axis === undefined || !isName(axis)) return parseCall(target, options);
+  const number = data.dimensionNames?.indexOf(axis) ?? -1;
+  if (number >= 0) return parseCall(target, { ...options, axis: String(number) });
+  const names = (data.dimensionNames ?? []).flatMap((name) => (name === null ? [] : [name]));
+  const known = names.length === 0 ? "its axes have no names" : `its axes are ${names.join(", ")}`;
+  throw wrongUsage(`data has no axis named ${quote(axis)}; ${known}`);
+}
+
+const isName = (axis: string): boolean => !/^[+-]?\d/.test(axis);
+
 async function requestOf(
   io: Io,
-  { node, version, title, given }: Call,
+  target: string,
   texts: readonly string[],
   options: ChunkedOptions,
-): Promise<JobRequest> {
+): Promise<{ readonly call: Call; readonly request: JobRequest }> {
+  // Which file is data does not depend on the axis, which data may have to name.
+  const { axis } = options;
+  const isNamed = axis !== undefined && isName(axis);
+  const { version, title, given } = parseCall(
+    target,
+    isNamed ? { ...options, axis: "0" } : options,
+  );
   const optional = new Set<string>();
   const inputs = version.inputs.map(({ name }) => name).filter((name) => !given.has(name));
   const sources = bindInputFiles(texts, { title, inputs, optional });
-  const fileOf = (role: Role): string | undefined =>
+  const typedFor = (role: Role): string | undefined =>
     sources.get(version.inputs.find((input) => roleOf(input) === role)?.name ?? "");
   const [dataFile, indicesFile, updatesFile] = [
-    fileOf("data"),
-    fileOf("indices"),
-    fileOf("updates"),
+    typedFor("data"),
+    typedFor("indices"),
+    typedFor("updates"),
   ];
   if (dataFile === undefined || indicesFile === undefined) {
     throw wrongUsage(`${title} needs data and indices`);
   }
   const out = outOf(io, version.outputs[0].name, title, options);
-  const place = out?.path ?? placeOf(io, dataFile);
+  const place = out?.path ?? partOf(io, dataFile).place;
   if (options.job === undefined && isUrl(place)) {
     throw wrongUsage(`a job for ${place} needs a folder here: --job FOLDER`);
   }
   const { memory = DEFAULT_MEMORY, threads = availableParallelism(), job } = options;
-  return {
+  const data = await open(io, dataFile);
+  const call = numberedAxis(target, options, data);
+  const request = {
     folder: path.resolve(io.cwd, job ?? `${place}.job`),
-    call: { node, axis: axisOf(io, given, fileOf("axis")) },
-    data: await open(io, dataFile),
+    call: { node: call.node, axis: axisOf(io, call.given, typedFor("axis")) },
+    data,
     indices: await open(io, indicesFile),
     updates: updatesFile === undefined ? undefined : await open(io, updatesFile),
     out,
@@ -227,6 +252,7 @@ async function requestOf(
     memory,
     threads,
   };
+  return { call, request };
 }
 
 function axisOf(
@@ -249,7 +275,7 @@ async function open(io: Io, file: string): Promise<ChunkedArray> {
     throw wrongUsage(`${what} is not read in parts; give an .npy file or a Zarr array`);
   }
   try {
-    return await openArray(placeOf(io, file));
+    return await openPart(io, file);
   } catch (error) {
     throw errorAt(file, error);
   }

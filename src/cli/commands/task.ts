@@ -85,7 +85,9 @@ export function findTask(io: Io, target: string, options: TaskOptions): Task {
   // Where there is no such file, the registry's error names the operator that was probably meant.
   const isFile = fs.existsSync(path.resolve(io.cwd, target));
   if (/^\w+$/.test(target) && !isFile) parseCall(target, call);
-  const odd = (["domain", "opset", "attr"] as const).find((name) => call[name] !== undefined);
+  const odd = (["domain", "opset", "attr", "axis"] as const).find(
+    (name) => call[name] !== undefined,
+  );
   if (odd !== undefined) {
     throw wrongUsage(
       `--${odd} goes with an operator, but ${printFile(target)} is a model, which has its own`,

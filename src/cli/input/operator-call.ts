@@ -23,6 +23,8 @@ export interface CallOptions {
   readonly domain?: string;
   readonly opset?: number;
   readonly attr?: readonly string[];
+  /** Short for an attribute; where arrays are read chunk by chunk, it may be the name of a dimension of data. */
+  readonly axis?: string;
 }
 
 /** A call without its inputs, checked as far as that is possible. */
@@ -52,7 +54,8 @@ export function addCallOptions(command: Command): Command {
       "--attr <name=value>",
       "an attribute of the operator, or its axis where that is an input; repeatable",
       collect,
-    );
+    )
+    .option("--axis <axis>", "short for --attr axis=..., or the name of an axis of a Zarr array");
 }
 
 /** For options that may be given more than once. */
@@ -86,9 +89,9 @@ export const versionTitle = ({ name, sinceVersion }: OperatorVersion): string =>
   `${name}-${sinceVersion}`;
 
 /** @throws Failure for an operator, an opset or attributes that do not exist. */
-export function parseCall(op: string, { domain, opset, attr = [] }: CallOptions): Call {
+export function parseCall(op: string, { domain, opset, attr = [], axis }: CallOptions): Call {
   const version = resolveTyped(op, opset, domain);
-  const values = parseValues(attr, version);
+  const values = parseValues(axis === undefined ? attr : [...attr, `axis=${axis}`], version);
   const given = new Map(
     [...values].flatMap(([name, value]) =>
       isAxisInput(version, name) ? [[name, tensor("int64", [], Number(value))] as const] : [],

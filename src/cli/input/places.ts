@@ -1,10 +1,66 @@
-/** Where arrays are: paths in the command's folder, and URLs of object storage. */
+/** Where arrays are: paths in the command's folder, URLs of object storage, and parts of arrays. */
 
+import * as fs from "node:fs";
 import * as path from "node:path";
+import { isTensorError } from "../../entries/index.ts";
+import { openArray, type AxisRange, type ChunkedArray } from "../../entries/zarr.ts";
+import { wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
+import { quote } from "../text/layout.ts";
 
 export const isUrl = (name: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(name);
 
 /** The absolute path of a name that was typed; a URL stays as it is. */
 export const placeOf = ({ cwd }: Io, name: string): string =>
   isUrl(name) ? name : path.resolve(cwd, name);
+
+/** An array, and what is taken of its axes: as typed, `a.zarr[10:20, ::2]`. */
+export interface NamedPart {
+  readonly place: string;
+  /** What stands in the brackets; null without brackets. */
+  readonly ranges: string | null;
+}
+
+/** What a name means that was typed for an array that is read. A file may have brackets in its name. */
+export function partOf(io: Io, name: string): NamedPart {
+  const whole = { place: placeOf(io, name), ranges: null };
+  const [, array, ranges] = /^(.+)\[([^[\]]*)\]$/s.exec(name) ?? [];
+  if (array === undefined || fs.existsSync(whole.place)) return whole;
+  return { place: placeOf(io, array), ranges };
+}
+
+/** Opens an array by the name that was typed, or the part of it that is named. */
+export async function openPart(io: Io, name: string): Promise<ChunkedArray> {
+  const { place, ranges } = partOf(io, name);
+  const array = await openArray(place);
+  if (ranges === null) return array;
+  const parsed = parseRanges(ranges, array.shape.length);
+  try {
+    return array.slice(...parsed);
+  } catch (error) {
+    if (!isTensorError(error)) throw error;
+    throw wrongUsage(`${name}: ${error.message}`, error);
+  }
+}
+
+/** The ranges of the axes of an array, as Python writes them: `10:20, ::2`, `3`, `..., :5`. */
+function parseRanges(text: string, rank: number): AxisRange[] {
+  const words = text.split(",").map((word) => word.trim());
+  // Python takes a comma at the end.
+  if (words.length > 1 && words.at(-1) === "") words.pop();
+  const missing = Math.max(0, rank - words.length + 1);
+  let hasRest = false;
+  return words.flatMap((word): AxisRange[] => {
+    if (word === "..." && !hasRest) {
+      hasRest = true;
+      return Array.from({ length: missing }, () => null);
+    }
+    if (/^-?\d{1,15}$/.test(word)) return [Number(word)];
+    const ends = word.split(":").map((end) => end.trim());
+    if (ends.length < 2 || ends.length > 3 || !ends.every((end) => /^(?:-?\d{1,15})?$/.test(end))) {
+      const examples = "such as 10:20, ::2, 3 or ...";
+      throw wrongUsage(`${quote(word)} is no range; a range is START:STOP:STEP, ${examples}`);
+    }
+    return [ends.map((end) => (end === "" ? null : Number(end)))];
+  });
+}

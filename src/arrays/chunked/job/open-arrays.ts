@@ -9,7 +9,9 @@ import type {
   ChunkedArray,
   HeldBytes,
   PendingArray,
+  StagedArray,
 } from "../../boxes/array.ts";
+import { SlicedArray } from "../../boxes/slice.ts";
 import { createPendingNpy, openNpyArray, openPendingNpy } from "../../boxes/npy-array.ts";
 import { TensorError } from "../../../core/errors.ts";
 import { sameShape } from "../../../core/tensor/shape.ts";
@@ -18,8 +20,20 @@ import { createPending, heldBy, openArray, openPending } from "../../zarr/open.t
 import type { JobArrays } from "../stages/context.ts";
 import type { JobSpec } from "./spec.ts";
 
-export const openLocated = ({ format, path, chunkShape }: ArrayLocation): Promise<ChunkedArray> =>
-  format === "npy" ? openNpyArray(path, chunkShape) : openArray(path);
+export async function openLocated(location: ArrayLocation): Promise<ChunkedArray> {
+  const { format, path, chunkShape } = location;
+  return partAt(
+    location,
+    format === "npy" ? await openNpyArray(path, chunkShape) : await openArray(path),
+  );
+}
+
+/** The part of an array that a location names. */
+const partAt = <T extends ChunkedArray>(
+  { slice, isExclusive }: ArrayLocation,
+  array: T,
+): T | SlicedArray =>
+  slice === undefined ? array : new SlicedArray(array, slice, isExclusive === true);
 
 /** Where the NPY file of a job lies until it is complete. */
 export const partOf = ({ out, id }: JobSpec): string => `${out.path}.${id}.part`;
@@ -90,7 +104,7 @@ export async function openArrays(spec: JobSpec): Promise<JobArrays> {
 }
 
 /** An array that is there and whose chunks can be staged. */
-async function openInPlace(location: ArrayLocation): Promise<PendingArray> {
-  if (location.format === "zarr") return openPending(location.path);
+async function openInPlace(location: ArrayLocation): Promise<StagedArray> {
+  if (location.format === "zarr") return partAt(location, await openPending(location.path));
   throw new TensorError("attribute", `${location.path} cannot be changed in place`);
 }

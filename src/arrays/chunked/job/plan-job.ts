@@ -11,6 +11,7 @@ import { part, printShape, product } from "../../../core/tensor/shape.ts";
 import type { ArrayLocation, ChunkedArray } from "../../boxes/array.ts";
 import { isThere, isUrl } from "../../boxes/file.ts";
 import { areContiguous, Grid } from "../../boxes/grid.ts";
+import { SlicedArray } from "../../boxes/slice.ts";
 import { addressOf, type Address } from "../stages/address.ts";
 import {
   blockShapeFor,
@@ -201,11 +202,16 @@ function fittingBlocks(
   return { blockShape, threads: most, taskBytes: needed(blockShape) };
 }
 
-/** Data in chunks that fit in the memory. A file without chunks of its own is divided anew. */
-async function divided({ data, memory, threads }: JobRequest): Promise<ChunkedArray> {
+/**
+ * Data in chunks that fit in the memory: a file without chunks of its own is divided anew. A part of an array that is changed
+ * in place is divided so that no two tasks write one chunk of the array.
+ */
+async function divided({ data, memory, threads, out }: JobRequest): Promise<ChunkedArray> {
+  if (out === null && data instanceof SlicedArray) return data.exclusive();
   if (data.location.format !== "npy" || data.location.chunkShape !== undefined) return data;
   const { bytes } = DTYPES[data.dtype];
-  const chunkShape = chunksFor(data.shape, bytes, shareOf(memory, Math.max(1, threads)));
+  const { shape } = data instanceof SlicedArray ? data.base : data;
+  const chunkShape = chunksFor(shape, bytes, shareOf(memory, Math.max(1, threads)));
   return openLocated({ ...data.location, chunkShape });
 }
 

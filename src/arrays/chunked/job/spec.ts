@@ -87,7 +87,8 @@ export function parseSpec(text: string): JobSpec {
     data,
     indices,
     updates,
-    out,
+    // In place the part of the array is that of data too.
+    out: inPlace ? data : out,
     inPlace,
     ...(codecs !== undefined && { codecs: codecs as JobSpec["codecs"] }),
     blockShape,
@@ -145,7 +146,14 @@ const isLocation = (value: unknown): value is ArrayLocation =>
   isObject(value) &&
   (value.format === "npy" || value.format === "zarr") &&
   typeof value.path === "string" &&
-  (value.chunkShape === undefined || isSizes(value.chunkShape));
+  (value.chunkShape === undefined || isSizes(value.chunkShape)) &&
+  (value.slice === undefined || (Array.isArray(value.slice) && value.slice.every(isAxisPart))) &&
+  (value.isExclusive === undefined || value.isExclusive === true);
+
+/** Whether it lies within its array is found out when that is open. */
+const isAxisPart = (value: unknown): boolean =>
+  Number.isSafeInteger(value) ||
+  (Array.isArray(value) && value.length === 3 && value.every(Number.isSafeInteger));
 
 /** What a call is made of is checked when the call is resolved. */
 const isCall = (value: unknown): value is CallSpec =>

@@ -1,0 +1,52 @@
+/** What of an axis a part of an array has: ranges as Python writes them, and as a job's file has them. */
+
+import { isArray, printValue, TensorError } from "../../core/errors.ts";
+import { printShape } from "../../core/tensor/shape.ts";
+import type { AxisPart, AxisRange } from "./array.ts";
+
+/**
+ * What ranges take of the axes of an array, one after the other; axes without a range are whole.
+ * @throws TensorError `rank` for more ranges than axes, `index-out-of-range` for a coordinate, `attribute`
+ */
+export function partsOf(ranges: readonly AxisRange[], shape: readonly number[]): AxisPart[] {
+  if (ranges.length > shape.length) {
+    const sentence = `a slice has ${ranges.length} ranges, but the array has the shape ${printShape(shape)}`;
+    throw new TensorError("rank", sentence, { got: ranges.length });
+  }
+  return shape.map((dim, axis) => partOf(ranges[axis] ?? null, dim, axis));
+}
+
+/** Of an axis of which nothing is taken. */
+export const NONE: AxisPart = [0, 1, 0];
+
+function partOf(range: AxisRange, dim: number, axis: number): AxisPart {
+  if (typeof range === "number") {
+    const at = range < 0 ? range + dim : range;
+    if (Number.isSafeInteger(range) && at >= 0 && at < dim) return at;
+    const sentence = `${printValue(range)} is no coordinate of axis ${axis}, which has ${dim}`;
+    throw new TensorError("index-out-of-range", sentence, { axis, got: range });
+  }
+  const given = range ?? [];
+  const isRange =
+    isArray(given) &&
+    given.length <= 3 &&
+    given.every((one) => one === null || Number.isSafeInteger(one));
+  const [from, to, by] = isRange ? given : [];
+  const step = by ?? 1;
+  if (!isRange || step < 1) {
+    const sentence = `the range of axis ${axis} must be a coordinate, or [start, stop, step] with a step of 1 or more`;
+    throw new TensorError("attribute", `${sentence}, got ${printValue(range)}`, { axis });
+  }
+  // As Python clips.
+  const placeOf = (end: number): number => Math.min(dim, Math.max(0, end < 0 ? end + dim : end));
+  const start = placeOf(from ?? 0);
+  const count = Math.ceil((placeOf(to ?? dim) - start) / step);
+  return count > 0 ? [start, step, count] : NONE;
+}
+
+/** `[10:20:2, 3]` */
+export const printParts = (parts: readonly AxisPart[]): string =>
+  `[${parts.map((part) => (typeof part === "number" ? part : printRange(part))).join(", ")}]`;
+
+const printRange = ([start, step, count]: readonly [number, number, number]): string =>
+  `${start}:${start + Math.max(0, count - 1) * step + Math.min(1, count)}${step === 1 ? "" : `:${step}`}`;
