@@ -457,3 +457,29 @@ test("an array whose job was being given up is changed in part, whatever the cla
   const says = /data\.zarr is changed in part: job x changed 2 of 4 chunks and was given up/;
   await assertRejected("malformed-file", says, () => createJob(request));
 });
+
+test("an array of Zarr v2 is changed in place too", { skip: WITHOUT_NODE_ITSELF }, async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const array = path.join(home, "data.zarr");
+  fs.rmSync(array, { recursive: true });
+  fs.mkdirSync(array);
+  const v2 = { zarr_format: 2, shape: [4], chunks: [1], dtype: "<f4", fill_value: 1, order: "C" };
+  const metadata = JSON.stringify({ ...v2, compressor: { id: "zlib", level: 1 }, filters: null });
+  fs.writeFileSync(path.join(array, ".zarray"), metadata);
+  const folder = await makeJob(home, add, { out: null });
+  await run(folder);
+  assert.deepEqual(await readAll(array), [6, 6, 6, 6]);
+  assert.deepEqual(fs.readdirSync(array).toSorted(), [".zarray", "0", "1", "2", "3"]);
+  // What is compressed by snappy is refused before there is a job.
+  const snappy = { id: "blosc", cname: "snappy", clevel: 5, shuffle: 1, blocksize: 0 };
+  fs.writeFileSync(path.join(array, ".zarray"), JSON.stringify({ ...v2, compressor: snappy }));
+  const other = path.join(home, "other");
+  const request = await requestIn(home, add, { out: null, folder: other });
+  await assertRejected("attribute", /compressed by snappy, which is read but not written/, () =>
+    createJob(request),
+  );
+  const ofPart = { ...request, data: request.data.slice([1, 3]) };
+  await assertRejected("attribute", /compressed by snappy/, () => createJob(ofPart));
+  assert.ok(!fs.existsSync(other) && !fs.existsSync(path.join(array, ".ndscatter")));
+});

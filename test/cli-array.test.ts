@@ -44,6 +44,8 @@ before(async () => {
   fs.writeFileSync(at("broken.zarr/zarr.json"), "{");
   fs.mkdirSync(at("folder"));
   fs.writeFileSync(at("text.npy"), "text");
+  await createArray(at("long.zarr"), { like: array });
+  await (await openArray(at("long.zarr"))).write(VALUES);
   await createArray(at("there.zarr"), { like: array });
   const short = await createArray(at("short.zarr"), { dtype: "int8", shape: [9], chunkShape: [3] });
   await short.write(tensor("int8", [9], [1, 2, 3, 4, 5, 6, 7, 8, 9]));
@@ -96,6 +98,28 @@ testRows(folder, [
   refuses("array a.zarr -o a.npy", "a.npy exists; --force replaces it"),
   prints("array a.zarr[10:20,::2]", /^a\.zarr\[10:20,::2\]: a part of Zarr, float32 \[10, 3\]\n/),
   prints("array a.npy[3]", /^a\.npy\[3\]: a part of NPY, float32 \[6\]\n/),
+  prints("array long.zarr --append a.npy", "long.zarr: float32 [100, 6], 3 chunks written\n"),
+  prints(
+    "array long.zarr --append long.zarr[:,:2] --axis -1",
+    "long.zarr: float32 [100, 8], 5 chunks written\n",
+  ),
+  fails(
+    "array long.zarr --append a.npy --axis depth",
+    /has the shape \[100, 8\], and no axis "depth"$/,
+  ),
+  prints("array long.zarr --resize 60,8", "long.zarr: float32 [60, 8]\n"),
+  fails(
+    "array long.zarr --append a.npy",
+    /^long\.zarr: values \[50, 6\] cannot be appended along axis 0 of the array \[60, 8\]/,
+  ),
+  fails("array a.npy --resize 3,3", /^a\.npy is not an array of Zarr, so its shape stays$/),
+  refuses("array long.zarr --resize 3,x", /^a shape must be integers of 0 or more/),
+  refuses("array long.zarr --append a.npy --resize 3,3", /^--append and --resize are two commands/),
+  refuses("array long.zarr --axis 0", /^--axis says where --append makes an array longer/),
+  refuses(
+    "array long.zarr --append a.npy -o b.zarr",
+    "--output does not go with --append and --resize",
+  ),
   refuses("array a.npy[60]", "a.npy[60]: 60 is no coordinate of axis 0, which has 50"),
   refuses("array a.npy[]", /^"" is no range/),
   refuses("array a.npy[...,...]", /^"\.\.\." is no range/),
@@ -116,6 +140,12 @@ testRows(folder, [
 test("what was begun is removed where it fails, and a wrong ending begins nothing", () => {
   const isLeft = (one: string): boolean => /^(b\.|y\.txt|z\.)/.test(one);
   assert.deepEqual(fs.readdirSync(folder.home).filter(isLeft), []);
+});
+
+test("an array that was appended to and cut has what it was given", async () => {
+  const long = await (await openArray(at("long.zarr"))).read();
+  const twice = VALUES.toArray().map((row) => [...row, row[0], row[1]]);
+  assert.deepEqual(long.toArray(), [...twice, ...twice.slice(0, 10)]);
 });
 
 test("a folder of Zarr may have no ending", async () => {

@@ -11,7 +11,7 @@ import { after, test } from "node:test";
 import { readNpy, writeNpy } from "../src/entries/npy.ts";
 import { equals } from "../src/core/tensor/tensor.ts";
 import type { DType } from "../src/core/tensor/dtype.ts";
-import { createArray, openArray, type Codec } from "../src/entries/zarr.ts";
+import { append, createArray, openArray, type Codec, type ZarrArray } from "../src/entries/zarr.ts";
 import { hasPython, runPython } from "./support/python.ts";
 import { randomFrom, randomTensor } from "./support/random.ts";
 
@@ -52,6 +52,48 @@ test("arrays that zarr-python writes are read", { skip }, async () => {
     assert.ok(equals(await array.read(), expected), name);
   }
 });
+
+/** Compares arrays of Zarr v2 with NPY files of the same names. */
+const COMPARE = `
+import sys, numpy as np, zarr
+home = sys.argv[1]
+for name in sys.argv[2:]:
+    a, expected = zarr.open(f"{home}/{name}.zarr", mode="r")[...], np.load(f"{home}/{name}.npy")
+    assert a.shape == expected.shape and a.astype(expected.dtype).tobytes() == expected.tobytes(), name
+print(len(sys.argv) - 2)
+`;
+
+test(
+  "what is written into arrays of zarr-python, and appended, is what it reads",
+  { skip },
+  async () => {
+    const names = runPython(WRITE, [home]).trim().split("\n");
+    const written: string[] = [];
+    for (const [number, name] of names.entries()) {
+      const array = (await openArray(path.join(home, `${name}.zarr`))) as ZarrArray;
+      const { configuration } = array.codecs.find((codec) => codec.name === "blosc") ?? {};
+      if (configuration?.["cname"] === "blosclz") continue;
+      const random = randomFrom(number);
+      const start = array.shape.map((dim) => random(dim));
+      await array.write(
+        randomTensor(
+          array.dtype,
+          start.map((from, axis) => array.shape[axis] - from),
+          random,
+        ),
+        start,
+      );
+      const more = randomTensor(array.dtype, [1 + random(25), ...array.shape.slice(1)], random);
+      const longer = number % 2 === 0 ? array : await append(array, more);
+      const values = await longer.read();
+      if (longer !== array) assert.ok(equals(await longer.slice([array.shape[0]]).read(), more));
+      fs.writeFileSync(path.join(home, `${name}.npy`), writeNpy(values));
+      written.push(name);
+    }
+    assert.ok(written.length > 150, `${written.length} arrays`);
+    assert.equal(runPython(COMPARE, [home, ...written]), `${written.length}\n`);
+  },
+);
 
 /** Decodes the one chunk of an array by numcodecs, and compares it with an NPY file. */
 const DECODE = `

@@ -7,6 +7,7 @@ export {
   openPending,
   type OpenOptions,
 } from "../arrays/zarr/open.ts";
+export { append, resize, type AppendOptions } from "../arrays/zarr/resize.ts";
 export type { ZarrArray, StoredChunks } from "../arrays/zarr/array.ts";
 export type { CreateOptions } from "../arrays/zarr/create.ts";
 export type { Codec } from "../arrays/zarr/metadata.ts";

@@ -72,6 +72,10 @@ export class MemoryStore implements Store {
     return true;
   }
 
+  async remove(key: string): Promise<void> {
+    this.objects.delete(key);
+  }
+
   async clear(): Promise<void> {
     this.objects.clear();
   }

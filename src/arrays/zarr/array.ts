@@ -28,10 +28,11 @@ import { bytesOf } from "../../core/tensor/storage.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import { Buffers } from "./chunks/buffers.ts";
 import { readBox } from "./chunks/decode.ts";
+import { unwrittenOf } from "./codecs/blosc.ts";
 import { encodeChunk } from "./chunks/encode.ts";
 import { heldBytes } from "./chunks/held.ts";
 import { printJson, type JsonObject } from "./json.ts";
-import { printKey, type Codec, type Metadata } from "./metadata.ts";
+import { parseKey, printKey, type Codec, type Metadata } from "./metadata.ts";
 import { makePipeline, type Pipeline } from "./chunks/pipeline.ts";
 import { inParallel, type Staging, type Store } from "./stores/store.ts";
 import { ZARR } from "../../core/limits.ts";
@@ -104,7 +105,7 @@ export class ZarrArray implements PendingArray {
 
   async write(values: Tensor, start?: readonly number[]): Promise<void> {
     const { start: from, shape, bytes } = checkWrite(values, start, this);
-    this.#checkWritable();
+    this.checkWritable();
     const source = { bytes, shape };
     await inParallel(chunksOf(from, shape, this.chunkShape), 2, (part) =>
       this.#writePart(part, { ...source, start: part.boxStart }),
@@ -185,14 +186,14 @@ export class ZarrArray implements PendingArray {
 
   async writeChunk(at: readonly number[], from: Uint8Array): Promise<void> {
     const { at: checked, bytes } = checkChunkBytes(at, from, this, "from");
-    this.#checkWritable();
+    this.checkWritable();
     const key = printKey(this.metadata.keys, checked);
     await this.#encode(checked, bytes, (parts) => this.store.put(key, parts));
   }
 
   async stageChunk(at: readonly number[], from: Uint8Array, name: string): Promise<void> {
     const { at: checked, bytes } = checkChunkBytes(at, from, this, "from");
-    this.#checkWritable();
+    this.checkWritable();
     const staging = this.#staging(name);
     await this.#encode(checked, bytes, (parts) => staging.put(name, parts));
   }
@@ -264,19 +265,22 @@ export class ZarrArray implements PendingArray {
     const grid = gridOf(this.shape, this.chunkShape);
     let [chunks, bytes] = [0, 0];
     for await (const { key, size } of this.store.list()) {
-      if (!isChunkKey(this.metadata, grid, key)) continue;
+      const at = parseKey(this.metadata.keys, grid.length, key);
+      if (at === null || at.some((one, axis) => one >= grid[axis])) continue;
       chunks++;
       bytes += size;
     }
     return { chunks, bytes };
   }
 
-  #checkWritable(): void {
-    if (this.version === 3) return;
-    throw new TensorError(
-      "attribute",
-      `${this.store.path} is of Zarr v2, which is read but not written; copy it into a new array`,
-    );
+  /** For the package alone. @throws TensorError `attribute` for a compressor that is read only */
+  checkWritable(): void {
+    const unwritten = unwrittenOf(this.codecs);
+    if (unwritten === null) return;
+    const advice =
+      "copy the array with another codec (ndscatter array a.zarr -o b.zarr --codec zstd)";
+    const sentence = `${this.store.path} is compressed by ${unwritten}, which is read but not written; ${advice}`;
+    throw new TensorError("attribute", sentence);
   }
 
   #staging(name: string): Staging {
@@ -308,11 +312,3 @@ function isEncodedAlike({ metadata: a }: ZarrArray, { metadata: b }: ZarrArray):
 /** What the bytes of a chunk depend on. */
 const printEncoding = ({ dtype, chunkShape, codecs, fill }: Metadata): string =>
   printJson([dtype, chunkShape, codecs.map((codec): JsonObject => ({ ...codec })), [...fill]]);
-
-function isChunkKey({ keys }: Metadata, grid: readonly number[], key: string): boolean {
-  const parts = key.split(keys.separator);
-  if (grid.length === 0) return key === printKey(keys, []);
-  const at = (keys.name === "default" ? parts.slice(1) : parts).map(Number);
-  if (at.length !== grid.length || printKey(keys, at) !== key) return false;
-  return at.every((one, axis) => one >= 0 && one < grid[axis] && Number.isInteger(one));
-}

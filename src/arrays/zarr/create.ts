@@ -10,7 +10,7 @@ import { bytesOf } from "../../core/tensor/storage.ts";
 import { checkDType, tensor } from "../../core/tensor/tensor.ts";
 import type { ScalarInput } from "../../core/tensor/values.ts";
 import { ZarrArray } from "./array.ts";
-import { COMPRESSORS, WRITTEN } from "./codecs/blosc.ts";
+import { unwrittenOf, WRITTEN } from "./codecs/blosc.ts";
 import { printDataType, zeroOf } from "./data-types.ts";
 import type { Json, JsonObject } from "./json.ts";
 import {
@@ -171,16 +171,9 @@ function codecsOf(given: unknown, dtype: DType, where: string): Codec[] {
     throw new TensorError("attribute", `codecs must be a list, got ${printValue(given)}`);
   }
   const codecs = parseCodecs(given as Json, where).map((codec) => withDefaults(codec, dtype));
-  for (const { name, configuration } of codecs) {
-    const cname = name === "blosc" ? configuration?.cname : undefined;
-    if (
-      typeof cname !== "string" ||
-      !Object.hasOwn(COMPRESSORS, cname) ||
-      WRITTEN.includes(cname)
-    ) {
-      continue;
-    }
-    const sentence = `${cname} in blosc is read but not written; name another codec (codecs, --codec), such as zstd, or blosc with ${WRITTEN.join(", ")}`;
+  const unwritten = unwrittenOf(codecs);
+  if (unwritten !== null) {
+    const sentence = `${unwritten} in blosc is read but not written; name another codec (codecs, --codec), such as zstd, or blosc with ${WRITTEN.join(", ")}`;
     throw new TensorError("attribute", sentence);
   }
   if (codecs.some(({ name }) => name === "bytes" || name === "sharding_indexed")) return codecs;

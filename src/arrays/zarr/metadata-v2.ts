@@ -1,4 +1,4 @@
-/** Zarr v2's `.zarray`, as what it is in the words of v3: read only. */
+/** Zarr v2's `.zarray`, as what it is in the words of v3: where arrays are changed, their chunks are written, and the shape. */
 
 import { malformed, printValue } from "../../core/errors.ts";
 import { DTYPES } from "../../core/tensor/dtype.ts";
@@ -30,6 +30,7 @@ export function parseMetadataV2(
   const chunkShape = parseShape(json.chunks, "chunks", where);
   checkGrid(shape, chunkShape, where);
   checkFilters(json.filters, where);
+  const named = parseAttributes(attributes, where);
   const endian = bigEndian ? "big" : "little";
   const codecs: Codec[] = [
     ...orderOf(json.order, shape.length, where),
@@ -44,9 +45,16 @@ export function parseMetadataV2(
     codecs,
     fill: parseFillValue(dtype, json.fill_value ?? null, where),
     keys: { name: "v2", separator: parseSeparator(json.dimension_separator ?? ".", where) },
-    attributes: parseAttributes(attributes, where),
-    dimensionNames: null,
+    attributes: named,
+    dimensionNames: namesIn(named, shape.length),
   };
+}
+
+/** The names of axes that xarray writes among the attributes, because v2 has no place for them. */
+function namesIn({ _ARRAY_DIMENSIONS: names }: JsonObject, rank: number): readonly string[] | null {
+  const areNames =
+    isList(names) && names.length === rank && names.every((name) => typeof name === "string");
+  return areNames ? (names as readonly string[]) : null;
 }
 
 function checkFilters(filters: Json | undefined, where: string): void {

@@ -44,6 +44,15 @@ export function printKey({ name, separator }: KeyEncoding, at: readonly number[]
   return at.length === 0 ? "0" : at.join(separator);
 }
 
+/** The coordinates that a key has; null where it is the key of no chunk. */
+export function parseKey(keys: KeyEncoding, rank: number, key: string): number[] | null {
+  const parts = key.split(keys.separator);
+  const words = keys.name === "default" ? parts.slice(1) : parts;
+  const at = rank === 0 ? [] : words.map(Number);
+  const isRight = at.length === rank && at.every((one) => Number.isSafeInteger(one) && one >= 0);
+  return isRight && printKey(keys, at) === key ? at : null;
+}
+
 const FIELDS = new Set([
   "zarr_format",
   "node_type",

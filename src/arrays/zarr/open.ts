@@ -202,7 +202,11 @@ async function clear(store: Store): Promise<void> {
 
 type Open = (key: string) => Promise<Source | null>;
 
-async function readKey({ path }: Store, key: string, open: Open): Promise<Uint8Array | null> {
+export async function readKey(
+  { path }: Store,
+  key: string,
+  open: Open,
+): Promise<Uint8Array | null> {
   const source = await open(key);
   if (source === null) return null;
   try {
@@ -236,7 +240,7 @@ async function openIn(store: Store, open: Open): Promise<ZarrArray | null> {
 const encodeText = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 /** A hash of metadata. */
-async function fingerprintOf(metadata: Uint8Array): Promise<string> {
+export async function fingerprintOf(metadata: Uint8Array): Promise<string> {
   const hash = await globalThis.crypto.subtle.digest("SHA-256", new Uint8Array(metadata));
   const digits = [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, "0"));
   return `zarr:${digits.join("").slice(0, 32)}`;

@@ -3,18 +3,18 @@
 import type { Command } from "commander";
 import { wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
+import { changeArray, type ChangeOptions } from "./array-change.ts";
 import { copyArray, type CopyOptions } from "./array-copy.ts";
 import { factsOf, openNamed, printFacts } from "./array-facts.ts";
 import { JSON_HELP, printJson, quote } from "../text/layout.ts";
 
-interface ArrayCommand extends CopyOptions {
+interface ArrayCommand extends CopyOptions, ChangeOptions {
   readonly output?: string;
   readonly json?: boolean;
 }
 
 const HELP = `
-An array is a Zarr folder (v3, or v2, which is read but not written) or an NPY
-file (.npy). Without -o the command reads only the metadata of the array, and
+An array is a Zarr folder (v3 or v2) or an NPY file (.npy). Without -o the command reads only the metadata of the array, and
 the names and sizes of its chunks. 'a.zarr[10:20, ::2]' is a part of an array,
 as Python writes it.
 
@@ -23,6 +23,11 @@ of the output says its format: .npy, or .zarr or none for a Zarr v3 folder. The
 output appears when it is complete. It has the chunks, shards, codecs, fill
 value and attributes of the array that is read, unless an option says otherwise.
 A copy of an NPY file has chunks of whole rows, of about 64 MiB.
+
+--append makes an array of Zarr longer along one axis, which --axis says, by its
+number or its name. What is appended appears when all of it is written. --resize
+gives it another shape: new elements have the fill value, and what is beyond the
+new shape is gone. Both change the array itself.
 
 --codec may be given several times, in the order in which the specification
 applies codecs: bytes, gzip, zstd, blosc, crc32c. A level follows a colon.
@@ -36,6 +41,7 @@ Examples:
   ndscatter array a.npy -o a.zarr --chunks 100,128 --shards 10000,128 --codec gzip:9 --codec crc32c
   ndscatter array v2.zarr -o v3.zarr
   ndscatter array a.zarr -o a.npy
+  ndscatter array a.zarr --append today.npy --axis time
   ndscatter array 'a.zarr[-1000:, ::10]' -o part.npy`;
 
 export function addArrayCommand(program: Command, io: Io): void {
@@ -56,10 +62,21 @@ export function addArrayCommand(program: Command, io: Io): void {
       "a codec of the copy, such as zstd or gzip:9; may be repeated",
       addCodec,
     )
+    .option("--append <array>", "make the array longer by the elements of this one")
+    .option("--axis <axis>", "the axis that --append makes longer (default: the first)")
+    .option("--resize <shape>", "give the array another shape, such as 2000,128", parseSizes)
     .option("--force", "replace an output that exists")
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
-    .action(async (name: string, { output, json, ...options }: ArrayCommand) => {
+    .action(async (name: string, { output, json, ...given }: ArrayCommand) => {
+      const { append, axis, resize, ...options } = given;
+      if ([append, axis, resize].some((one) => one !== undefined)) {
+        const others = Object.entries({ output, json, ...options });
+        const [odd] = others.flatMap(([option, value]) => (value === undefined ? [] : [option]));
+        if (odd !== undefined) throw wrongUsage(`--${odd} does not go with --append and --resize`);
+        await io.stdout.write(`${await changeArray(io, name, given)}\n`);
+        return;
+      }
       if (output !== undefined) {
         if (json === true) throw wrongUsage("--json describes an array, so it does not go with -o");
         await io.stdout.write(`${await copyArray(io, name, output, options)}\n`);
@@ -72,10 +89,14 @@ export function addArrayCommand(program: Command, io: Io): void {
     });
 }
 
-function parseChunks(text: string): readonly number[] {
-  const shape = text.split(",").map((one) => (/^\d{1,16}$/.test(one) ? Number(one) : 0));
-  if (shape.every((dim) => dim > 0 && Number.isSafeInteger(dim))) return shape;
-  throw wrongUsage(`a shape must be positive integers, such as 1000,128, got ${quote(text)}`);
+const parseChunks = (text: string): readonly number[] => parseShape(text, 1);
+const parseSizes = (text: string): readonly number[] => parseShape(text, 0);
+
+function parseShape(text: string, least: number): readonly number[] {
+  const shape = text.split(",").map((one) => (/^\d{1,16}$/.test(one) ? Number(one) : -1));
+  if (shape.every((dim) => dim >= least && Number.isSafeInteger(dim))) return shape;
+  const what = least === 1 ? "positive integers" : "integers of 0 or more";
+  throw wrongUsage(`a shape must be ${what}, such as 1000,128, got ${quote(text)}`);
 }
 
 /** Parses a codec such as `zstd` or `zstd:3`. The array that is created checks the level. */

@@ -16,7 +16,7 @@ import { isCode, makeFolders, withFile } from "../../boxes/file.ts";
 import { TensorError } from "../../../core/errors.ts";
 import { readSpec } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
-import { PARTIAL, STAGING } from "../../zarr/stores/store.ts";
+import { CLAIM, PARTIAL, STAGING } from "../../zarr/stores/store.ts";
 
 export interface Claim {
   readonly id: string;
@@ -33,8 +33,6 @@ export const claimOf = (folder: string, { id, inPlace, chunks }: JobSpec): Claim
   folder,
   chunks,
 });
-
-const CLAIM = "job";
 
 const inStaging = (array: string, ...names: string[]): string =>
   path.join(array, STAGING, ...names);

@@ -25,6 +25,7 @@ import {
   type JobParts,
 } from "../stages/budget.ts";
 import { checkUnused } from "../stages/check-indices.ts";
+import { ZarrArray } from "../../zarr/array.ts";
 import type { CreateOptions } from "../../zarr/create.ts";
 import { refusesDuplicates, resolveCall, type CallSpec } from "./call-spec.ts";
 import { readClaim, refusal } from "./claim.ts";
@@ -243,11 +244,8 @@ async function checkOutput(
 ): Promise<void> {
   if (inPlace) {
     const [data] = inputs;
-    const isOld = data !== undefined && "version" in data && data.version !== 3;
-    if (isOld) {
-      const sentence = `${out.path} is Zarr v2, which is read only; give another output`;
-      throw new TensorError("attribute", sentence);
-    }
+    const own = data instanceof SlicedArray ? data.base : data;
+    if (own instanceof ZarrArray) own.checkWritable();
     if (out.format === "zarr" && !isUrl(out.path)) return;
     if (isUrl(out.path)) {
       const why = "object storage cannot replace a chunk and say that it did";

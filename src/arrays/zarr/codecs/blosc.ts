@@ -8,7 +8,9 @@ import { decodeBloscLz, decodeLz4, decodeSnappy } from "./blosc-streams.ts";
 import { makeDeflateCodec } from "./gzip.ts";
 import { shuffleBits, shuffleBytes, unshuffleBits, unshuffleBytes } from "./shuffle.ts";
 import { makeZstdCodec } from "./zstd.ts";
+import { isArray } from "../../../core/errors.ts";
 import { ZARR } from "../../../core/limits.ts";
+import type { Codec } from "../metadata.ts";
 
 /** That of zstd, the tightest of its compressors. */
 const RATIO = 2 ** 15;
@@ -32,6 +34,18 @@ export const COMPRESSORS: Readonly<Record<string, number>> = {
 
 /** Those that are written. */
 export const WRITTEN: readonly string[] = ["lz4", "lz4hc", "zlib", "zstd"];
+
+/** The compressor among codecs that is read and not written; null where there is none. */
+export function unwrittenOf(codecs: readonly Codec[]): string | null {
+  for (const { name, configuration = {} } of codecs) {
+    const { cname, codecs: inner } = configuration;
+    const isKnown = typeof cname === "string" && Object.hasOwn(COMPRESSORS, cname);
+    if (name === "blosc" && isKnown && !WRITTEN.includes(cname)) return cname;
+    if (name === "sharding_indexed" && isArray(inner))
+      return unwrittenOf(inner as unknown as readonly Codec[]);
+  }
+  return null;
+}
 
 export interface BloscSettings {
   readonly cname: string;

@@ -175,6 +175,10 @@ export class FileStore implements Store {
     return putNewFile(this.fileOf(key), parts);
   }
 
+  remove(key: string): Promise<void> {
+    return files.rm(this.fileOf(key), { force: true });
+  }
+
   async clear(): Promise<void> {
     for (const name of ["zarr.json", ".zarray"]) await fs.rm(this.fileOf(name), { force: true });
     const names = (await ifThere(() => fs.readdir(this.path))) ?? [];

@@ -30,6 +30,8 @@ export interface Store {
   put(key: string, parts: readonly Uint8Array[]): Promise<void>;
   /** {@link put} where there is no such object. @returns false where there is one, which stays */
   putNew(key: string, parts: readonly Uint8Array[]): Promise<boolean>;
+  /** Removes an object, if it is there. */
+  remove(key: string): Promise<void>;
   /** Removes the array that was here, its metadata first. */
   clear(): Promise<void>;
   /** All objects, of which some may be of no array. */
@@ -40,6 +42,9 @@ export interface Store {
 
 /** The folder in an array's folder for what no reader sees yet. */
 export const STAGING = ".ndscatter";
+
+/** The file in that folder that says which job has the array. */
+export const CLAIM = "job";
 
 /** The file in that folder that marks an array as changed in part: JSON with the number of changed chunks. */
 export const PARTIAL = "partial";

@@ -1,0 +1,196 @@
+/**
+ * Arrays of Zarr that change their shape. Metadata change in one step, and what is beyond the shape is nobody's: so an append
+ * writes its chunks before the metadata, and what grows removes what an array that was larger has left.
+ */
+
+import type { ChunkedArray } from "../boxes/array.ts";
+import { chunksOf, clippedShape, copyBox, gridOf } from "../boxes/boxes.ts";
+import { checkCoordinates } from "../boxes/checks.ts";
+import { printValue, TensorError } from "../../core/errors.ts";
+import { allocate, rowOf, type NumericStorage } from "../../core/tensor/dtype.ts";
+import { optionsOf } from "../../core/tensor/options.ts";
+import { printShape, product } from "../../core/tensor/shape.ts";
+import { bytesOf } from "../../core/tensor/storage.ts";
+import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
+import { ZarrArray } from "./array.ts";
+import { parseJson, printJson } from "./json.ts";
+import { checkGrid, parseKey, parseShape } from "./metadata.ts";
+import { fingerprintOf, readKey } from "./open.ts";
+import { CLAIM, type Store } from "./stores/store.ts";
+
+export interface AppendOptions {
+  /** The axis that becomes longer: its number, which may count from the end, or its name. The first by default. */
+  readonly axis?: number | string;
+  /** Called when a chunk is written. */
+  readonly onProgress?: (progress: { readonly done: number; readonly chunks: number }) => void;
+}
+
+/**
+ * Makes an array longer along one axis, by `values` at its end. They appear at once, when all of them are written.
+ * One process at a time: of two appends at once, one would write over the other.
+ *
+ * @param array of Zarr v3 or v2, in files or in object storage
+ * @param values of the data type of `array`, and of its shape but for that axis; an array of chunks may be larger than memory
+ * @returns the array as it is now; `array` keeps its shape
+ * @throws TensorError `dtype`, `rank`, `shape-mismatch`, `axis`; `attribute` for an array that a job is changing, that has
+ * another shape by now, or that is of NPY
+ */
+export async function append(
+  array: ChunkedArray,
+  values: Tensor | ChunkedArray,
+  options: AppendOptions = {},
+): Promise<ZarrArray> {
+  const own = growing(array);
+  const { axis: given = 0, onProgress } = optionsOf(
+    options,
+    ["axis", "onProgress"],
+    {},
+  ) as AppendOptions;
+  const axis = axisOf(own, given);
+  const from = "location" in values ? values : asTensor(values, {}, "values");
+  checkValues(own, from, axis);
+  const start = own.shape.map((dim, d) => (d === axis ? dim : 0));
+  const shape = own.shape.map((dim, d) => (d === axis ? dim + from.shape[axis] : dim));
+  const { larger, text } = await resized(own, shape);
+  const parts = [...chunksOf(start, from.shape, own.chunkShape)];
+  for (const [done, { boxStart, shape: box }] of parts.entries()) {
+    // oxlint-disable-next-line no-await-in-loop -- one chunk in memory at a time
+    const part = "location" in from ? await from.read(boxStart, box) : boxIn(from, boxStart, box);
+    // oxlint-disable-next-line no-await-in-loop
+    await larger.write(
+      part,
+      boxStart.map((at, d) => at + start[d]),
+    );
+    onProgress?.({ done: done + 1, chunks: parts.length });
+  }
+  await own.store.put(metadataKey(own), [text]);
+  return larger;
+}
+
+/**
+ * Gives an array another shape. Elements that it did not have are the fill value; those beyond the new shape are gone.
+ * @param array of Zarr v3 or v2, in files or in object storage
+ * @param shape of the same rank
+ * @returns the array as it is now; `array` keeps its shape
+ * @throws TensorError `rank`, `too-large`; `attribute` as {@link append}
+ */
+export async function resize(array: ChunkedArray, shape: readonly number[]): Promise<ZarrArray> {
+  const own = growing(array);
+  const dims = checkCoordinates(shape, own.shape.length, "the new shape");
+  const { larger: other, text } = await resized(own, dims);
+  await clean(own, other);
+  await own.store.put(metadataKey(own), [text]);
+  await removeBeyond(other, other.shape);
+  return other;
+}
+
+function growing(array: ChunkedArray): ZarrArray {
+  if (array instanceof ZarrArray) return array;
+  const { path, slice } = (array as Partial<ChunkedArray>).location ?? {};
+  const what = slice === undefined ? "not an array of Zarr" : "a part of an array";
+  throw new TensorError("attribute", `${path ?? printValue(array)} is ${what}, so its shape stays`);
+}
+
+const metadataKey = ({ version }: ZarrArray): string => (version === 3 ? "zarr.json" : ".zarray");
+
+function axisOf({ shape, dimensionNames, location }: ZarrArray, given: unknown): number {
+  const number = typeof given === "string" ? (dimensionNames?.indexOf(given) ?? -1) : given;
+  const at = typeof given === "number" && given < 0 ? given + shape.length : Number(number);
+  if (Number.isSafeInteger(number) && at >= 0 && at < shape.length) return at;
+  const sentence = `${location.path} has the shape ${printShape(shape)}, and no axis ${printValue(given)}`;
+  throw new TensorError("axis", sentence);
+}
+
+function checkValues(own: ZarrArray, values: Tensor | ChunkedArray, axis: number): void {
+  const { dtype, shape } = values;
+  if (dtype !== own.dtype) {
+    const sentence = `the values are ${dtype}, but the array is ${own.dtype}`;
+    throw new TensorError("dtype", sentence, { input: "values" });
+  }
+  const fits =
+    shape.length === own.shape.length &&
+    shape.every((dim, d) => d === axis || dim === own.shape[d]);
+  if (fits) return;
+  const sentence = `values ${printShape(shape)} cannot be appended along axis ${axis} of the array ${printShape(own.shape)}`;
+  throw new TensorError("shape-mismatch", sentence, { axis, expected: own.shape });
+}
+
+/** A box of a tensor that is in memory. */
+function boxIn(from: Tensor, start: readonly number[], shape: readonly number[]): Tensor {
+  const data = allocate(from.dtype, product(shape));
+  // No array holds text, and the data types are the same.
+  const [bytes, source] = [data, from.data].map((one) => bytesOf(one as NumericStorage));
+  const target = { bytes, shape, start: shape.map(() => 0) };
+  copyBox({ bytes: source, shape: from.shape, start }, target, shape, rowOf(from.dtype).bytes);
+  return new Tensor(from.dtype, [...shape], product(shape), data);
+}
+
+/** The array with another shape, and the text of its metadata, which is not written yet. */
+async function resized(
+  own: ZarrArray,
+  shape: readonly number[],
+): Promise<{ readonly larger: ZarrArray; readonly text: Uint8Array }> {
+  const { metadata, store } = own;
+  own.checkWritable();
+  const dims = parseShape([...shape], "shape", store.path);
+  checkGrid(dims, metadata.chunkShape, store.path);
+  await checkFree(store);
+  const key = metadataKey(own);
+  const before = await readKey(store, key, (name) => store.open(name));
+  if (before === null || (await fingerprintOf(before)) !== own.fingerprint) {
+    const sentence = `the metadata of ${store.path} have changed since it was opened; open it again`;
+    throw new TensorError("attribute", sentence);
+  }
+  // All else that stands in the metadata stays as it is.
+  const json = { ...parseJson(before, key), shape: dims };
+  const text = new TextEncoder().encode(`${printJson(json)}\n`);
+  const larger = new ZarrArray(store, { ...metadata, shape: dims }, await fingerprintOf(text));
+  return { larger, text };
+}
+
+/** @throws TensorError `attribute` for an array that a job has */
+async function checkFree({ path, staging }: Store): Promise<void> {
+  const claim = (await staging?.open(CLAIM)) ?? null;
+  await claim?.close();
+  if (claim === null) return;
+  const sentence = `a job is changing ${path}, so its shape stays until the job ends (ndscatter job list)`;
+  throw new TensorError("attribute", sentence);
+}
+
+/**
+ * Removes what an array that was larger has left where `other` is larger than `own`: whole chunks, and the ends of chunks, of
+ * which a reader sees nothing now.
+ */
+async function clean(own: ZarrArray, other: ZarrArray): Promise<void> {
+  const { chunkShape, shape } = own;
+  const growing = shape.flatMap((dim, axis) => (other.shape[axis] > dim ? [axis] : []));
+  if (growing.length === 0) return;
+  await removeBeyond(own, shape);
+  for (const axis of growing) {
+    const start = shape.map((dim, d) => (d === axis ? dim - (dim % chunkShape[d]) : 0));
+    const edge = shape.map((dim, d) => dim - start[d]);
+    for (const { at } of chunksOf(start, edge, chunkShape)) {
+      const size = product(clippedShape(at, shape, chunkShape));
+      const chunk = new Uint8Array(size * rowOf(own.dtype).bytes);
+      // oxlint-disable-next-line no-await-in-loop -- one chunk in memory at a time
+      if (await own.readChunk(at, chunk)) await own.writeChunk(at, chunk);
+    }
+  }
+}
+
+/** Removes the stored chunks that lie beyond a shape. */
+async function removeBeyond(
+  { store, metadata }: ZarrArray,
+  shape: readonly number[],
+): Promise<void> {
+  const grid = gridOf(shape, metadata.chunkShape);
+  const beyond: string[] = [];
+  for await (const { key } of store.list()) {
+    const at = parseKey(metadata.keys, shape.length, key);
+    if (at !== null && at.some((one, axis) => one >= grid[axis])) beyond.push(key);
+  }
+  for (const key of beyond) {
+    // oxlint-disable-next-line no-await-in-loop
+    await store.remove(key);
+  }
+}

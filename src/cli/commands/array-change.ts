@@ -1,0 +1,60 @@
+/** Changes the shape of an array in its place: makes it longer by another one, or cuts it. */
+
+import { printShape } from "../../entries/index.ts";
+import { append, resize, type ChunkedArray } from "../../entries/zarr.ts";
+import { wrongUsage } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { printCount } from "../text/layout.ts";
+import { ProgressLine } from "../text/progress.ts";
+import { failureAt, openNamed } from "./array-facts.ts";
+
+export interface ChangeOptions {
+  readonly append?: string;
+  readonly axis?: string;
+  readonly resize?: readonly number[];
+}
+
+/** @returns a line that says what the array is now */
+export async function changeArray(io: Io, name: string, options: ChangeOptions): Promise<string> {
+  const { append: more, axis = "0", resize: shape } = options;
+  if (more !== undefined && shape !== undefined) {
+    throw wrongUsage("--append and --resize are two commands; give one of them");
+  }
+  if (more === undefined && options.axis !== undefined) {
+    throw wrongUsage("--axis says where --append makes an array longer; give --append too");
+  }
+  const array = await openNamed(io, name);
+  const values = more === undefined ? null : await openNamed(io, more);
+  try {
+    if (shape !== undefined) return printNow(name, await resize(array, shape), "");
+    return await appendTo(io, name, array, values as ChunkedArray, axis);
+  } catch (error) {
+    throw failureAt(io, name, error);
+  }
+}
+
+async function appendTo(
+  io: Io,
+  name: string,
+  array: ChunkedArray,
+  values: ChunkedArray,
+  axis: string,
+): Promise<string> {
+  const progress = new ProgressLine(io.stderr);
+  let written = 0;
+  try {
+    const now = await append(array, values, {
+      axis: /^-?\d{1,3}$/.test(axis) ? Number(axis) : axis,
+      onProgress: ({ done, chunks }) => {
+        written = done;
+        progress.show(() => `${done} of ${printCount(chunks, "chunk")} written`);
+      },
+    });
+    return printNow(name, now, `, ${printCount(written, "chunk")} written`);
+  } finally {
+    progress.clear();
+  }
+}
+
+const printNow = (name: string, { dtype, shape }: ChunkedArray, rest: string): string =>
+  `${name}: ${dtype} ${printShape(shape)}${rest}`;
