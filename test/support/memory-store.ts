@@ -80,6 +80,13 @@ export class MemoryStore implements Store {
     this.objects.clear();
   }
 
+  async folders(prefix: string): Promise<readonly string[]> {
+    const rests = [...this.objects.keys()].flatMap((key) =>
+      key.startsWith(prefix) ? [key.slice(prefix.length)] : [],
+    );
+    return [...new Set(rests.flatMap((rest) => /^(.*?)\//.exec(rest)?.[1] ?? []))];
+  }
+
   async *list(): AsyncGenerator<StoredObject> {
     for (const [key, bytes] of this.objects) yield { key, size: bytes.length };
   }

@@ -154,7 +154,7 @@ function checkLocation(location: unknown): string {
 }
 
 /** Each kind of store is loaded when it is needed: a page has no files. */
-async function storeOf(location: string, s3?: S3Options): Promise<Store> {
+export async function storeOf(location: string, s3?: S3Options): Promise<Store> {
   const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(location) ?? [];
   if (scheme === undefined) {
     checkFiles(location);
@@ -181,7 +181,7 @@ const isThere = ({ path }: Store): TensorError =>
 const makeRoom = (store: Store, { overwrite }: CreateOptions): Promise<void> =>
   overwrite === true ? clear(store) : checkFree(store);
 
-async function checkFree(store: Store): Promise<void> {
+export async function checkFree(store: Store): Promise<void> {
   for (const key of ["zarr.json", ".zarray", ".zgroup"]) {
     const source = await store.open(key);
     await source?.close();

@@ -6,17 +6,20 @@ import type { Io } from "../io.ts";
 import { changeArray, type ChangeOptions } from "./array-change.ts";
 import { copyArray, type CopyOptions } from "./array-copy.ts";
 import { factsOf, openNamed, printFacts } from "./array-facts.ts";
+import { consolidateNamed, groupFactsOf, printGroup } from "./group-facts.ts";
 import { JSON_HELP, printJson, quote } from "../text/layout.ts";
 
 interface ArrayCommand extends CopyOptions, ChangeOptions {
   readonly output?: string;
   readonly json?: boolean;
+  readonly consolidate?: boolean;
 }
 
 const HELP = `
 An array is a Zarr folder (v3 or v2) or an NPY file (.npy). Without -o the command reads only the metadata of the array, and
 the names and sizes of its chunks. 'a.zarr[10:20, ::2]' is a part of an array,
-as Python writes it.
+as Python writes it. Of a Zarr group the arrays in it are listed; each is named
+by its path, as in group.zarr/temperature.
 
 With -o the array is copied, with a few chunks in memory at a time. The ending
 of the output says its format: .npy, or .zarr or none for a Zarr v3 folder. The
@@ -42,6 +45,7 @@ Examples:
   ndscatter array v2.zarr -o v3.zarr
   ndscatter array a.zarr -o a.npy
   ndscatter array a.zarr --append today.npy --axis time
+  ndscatter array group.zarr --consolidate
   ndscatter array 'a.zarr[-1000:, ::10]' -o part.npy`;
 
 export function addArrayCommand(program: Command, io: Io): void {
@@ -65,10 +69,19 @@ export function addArrayCommand(program: Command, io: Io): void {
     .option("--append <array>", "make the array longer by the elements of this one")
     .option("--axis <axis>", "the axis that --append makes longer (default: the first)")
     .option("--resize <shape>", "give the array another shape, such as 2000,128", parseSizes)
+    .option("--consolidate", "write the metadata of all members into those of a group")
     .option("--force", "replace an output that exists")
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
-    .action(async (name: string, { output, json, ...given }: ArrayCommand) => {
+    .action(async (name: string, { output, json, consolidate, ...given }: ArrayCommand) => {
+      if (consolidate === true) {
+        const [odd] = Object.keys(given);
+        if (odd !== undefined || output !== undefined) {
+          throw wrongUsage(`--${odd ?? "output"} does not go with --consolidate`);
+        }
+        await io.stdout.write(`${await consolidateNamed(io, name)}\n`);
+        return;
+      }
       const { append, axis, resize, ...options } = given;
       if ([append, axis, resize].some((one) => one !== undefined)) {
         const others = Object.entries({ output, json, ...options });
@@ -84,6 +97,11 @@ export function addArrayCommand(program: Command, io: Io): void {
       }
       const [odd] = Object.keys(options);
       if (odd !== undefined) throw wrongUsage(`--${odd} needs -o`);
+      const group = await groupFactsOf(io, name);
+      if (group !== null) {
+        await io.stdout.write(`${json === true ? printJson(group) : printGroup(group)}\n`);
+        return;
+      }
       const facts = await factsOf(name, await openNamed(io, name));
       await io.stdout.write(`${json === true ? printJson(facts) : printFacts(facts)}\n`);
     });

@@ -187,6 +187,13 @@ export class FileStore implements Store {
     }
   }
 
+  async folders(prefix: string): Promise<readonly string[]> {
+    const folder = this.fileOf(prefix === "" ? "." : prefix.slice(0, -1));
+    const entries = (await ifThere(() => fs.readdir(folder, { withFileTypes: true }))) ?? [];
+    // A link may lead to a folder.
+    return entries.flatMap((entry) => (entry.isFile() ? [] : [entry.name]));
+  }
+
   list(): AsyncIterable<StoredObject> {
     return listFolder(this.path, "");
   }

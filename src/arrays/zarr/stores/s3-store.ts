@@ -151,8 +151,32 @@ export class S3Store implements Store {
     return this.listUnder("");
   }
 
-  /** Objects whose keys begin with `prefix`, a thousand in a request. */
+  async folders(prefix: string): Promise<readonly string[]> {
+    const names: string[] = [];
+    for await (const { text, root } of this.#pages(prefix, "/")) {
+      for (const [, entry] of text.matchAll(/<CommonPrefixes>(.*?)<\/CommonPrefixes>/gs)) {
+        const place = elementOf(entry, "Prefix") ?? "";
+        names.push(place.slice(root.length + prefix.length).replace(/\/$/, ""));
+      }
+    }
+    return names;
+  }
+
+  /** Objects whose keys begin with `prefix`. */
   async *listUnder(prefix: string): AsyncGenerator<StoredObject> {
+    for await (const { text, root } of this.#pages(prefix)) {
+      for (const [, entry] of text.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
+        const key = elementOf(entry, "Key") ?? "";
+        yield { key: key.slice(root.length), size: Number(elementOf(entry, "Size")) };
+      }
+    }
+  }
+
+  /** Lists of objects, a thousand in a request. @param delimiter ends what keys are grouped by */
+  async *#pages(
+    prefix: string,
+    delimiter?: string,
+  ): AsyncGenerator<{ readonly text: string; readonly root: string }> {
     const { bucketUrl, prefix: place } = this.client;
     if (place === null) {
       throw new TensorError(
@@ -169,13 +193,11 @@ export class S3Store implements Store {
       const url = new URL(bucketUrl);
       url.searchParams.set("list-type", "2");
       url.searchParams.set("prefix", root + prefix);
+      if (delimiter !== undefined) url.searchParams.set("delimiter", delimiter);
       if (token !== null) url.searchParams.set("continuation-token", token);
       const response = await this.#request(url, { method: "GET" }, [], this.path);
       const text = (await response?.text()) ?? "";
-      for (const [, entry] of text.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
-        const key = elementOf(entry, "Key") ?? "";
-        yield { key: key.slice(root.length), size: Number(elementOf(entry, "Size")) };
-      }
+      yield { text, root };
       token = elementOf(text, "NextContinuationToken");
     }
   }

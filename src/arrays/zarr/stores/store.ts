@@ -34,6 +34,8 @@ export interface Store {
   remove(key: string): Promise<void>;
   /** Removes the array that was here, its metadata first. */
   clear(): Promise<void>;
+  /** The names of what keys have between `prefix` and the next slash, where they have one. */
+  folders(prefix: string): Promise<readonly string[]>;
   /** All objects, of which some may be of no array. */
   list(): AsyncIterable<StoredObject>;
   /** Absent where a store cannot rename. */

@@ -1,0 +1,265 @@
+/** Groups of Zarr: folders of arrays and of groups. Their consolidated metadata, a list of all members, is read and written. */
+
+import type { ChunkedArray } from "../boxes/array.ts";
+import { malformed, printValue, TensorError } from "../../core/errors.ts";
+import { optionsOf } from "../../core/tensor/options.ts";
+import { isObject, parseJson, printJson, type JsonObject } from "./json.ts";
+import { parseAttributes } from "./metadata.ts";
+import { checkFree, openArray, readKey, storeOf } from "./open.ts";
+import type { S3Options } from "./stores/s3-client.ts";
+import type { Store } from "./stores/store.ts";
+
+export interface GroupOptions {
+  /** For `s3://bucket/key` and `https://` URLs. */
+  readonly s3?: S3Options;
+}
+
+export interface CreateGroupOptions extends GroupOptions {
+  readonly attributes?: JsonObject;
+}
+
+/** An array or a group in a group, at any depth. */
+export interface GroupMember {
+  /** The names of the groups that it is in, and its own, with slashes between them. */
+  readonly name: string;
+  readonly kind: "array" | "group";
+  /** As its metadata has them: of an array, its shape and its data type. */
+  readonly metadata: JsonObject;
+}
+
+export class ZarrGroup {
+  /** An absolute path, or a URL. */
+  readonly path: string;
+  /** The version of Zarr. */
+  readonly version: 2 | 3;
+  readonly attributes: JsonObject;
+  /** Whether the group has a list of its members, which may be older than they are. */
+  readonly isConsolidated: boolean;
+  readonly #store: Store;
+  readonly #own: OwnMetadata;
+  readonly #s3: S3Options | undefined;
+
+  /** For the package alone. */
+  constructor(store: Store, own: OwnMetadata, s3: S3Options | undefined) {
+    this.path = store.path;
+    this.version = own.version;
+    this.attributes = own.attributes;
+    this.isConsolidated = own.members !== null;
+    this.#store = store;
+    this.#own = own;
+    this.#s3 = s3;
+  }
+
+  /**
+   * All arrays and groups below, by name: as the consolidated metadata list them, and without these as they are found.
+   * @throws TensorError `engine` for a server that lists nothing, where there are no consolidated metadata
+   */
+  async members(): Promise<readonly GroupMember[]> {
+    return this.#own.members ?? findMembers(this.#store, this.version);
+  }
+
+  /**
+   * Opens an array below, by its name. Its own metadata are read, because consolidated ones may be older.
+   * @throws TensorError `attribute` for a name that leads out of the group; as {@link openArray}
+   */
+  async open(name: string): Promise<ChunkedArray> {
+    checkName(name);
+    return openArray(`${this.path}/${name}`, this.#s3 === undefined ? {} : { s3: this.#s3 });
+  }
+
+  /** Writes the metadata of all members into those of the group, where readers find them at once. @returns the group as it is now */
+  async consolidate(): Promise<ZarrGroup> {
+    const members = await findMembers(this.#store, this.version);
+    const { key, json } =
+      this.version === 3
+        ? { key: "zarr.json", json: { ...this.#own.json, consolidated_metadata: inline(members) } }
+        : { key: ".zmetadata", json: await oldList(this.#store, members) };
+    await this.#store.put(key, [encode(json)]);
+    return new ZarrGroup(this.#store, { ...this.#own, members }, this.#s3);
+  }
+}
+
+interface OwnMetadata {
+  readonly version: 2 | 3;
+  readonly json: JsonObject;
+  readonly attributes: JsonObject;
+  /** Those that the consolidated metadata list; null where there are none. */
+  readonly members: readonly GroupMember[] | null;
+}
+
+/**
+ * Opens a group of Zarr v3 or v2.
+ * @throws TensorError `malformed-file` where there is no group
+ */
+export async function openGroup(location: string, options: GroupOptions = {}): Promise<ZarrGroup> {
+  const { s3 } = optionsOf(options, ["s3"], {}) as GroupOptions;
+  const store = await storeOf(location, s3);
+  const own = await readGroup(store, "");
+  if (own !== null) return new ZarrGroup(store, own, s3);
+  throw malformed(`${store.path} is no group of Zarr: it has neither zarr.json nor .zgroup`);
+}
+
+/**
+ * Makes an empty group of Zarr v3. Arrays and groups are made in it by their paths.
+ * @throws TensorError `attribute` where there is an array or a group, or an option is wrong
+ */
+export async function createGroup(
+  location: string,
+  options: CreateGroupOptions = {},
+): Promise<ZarrGroup> {
+  const { attributes = {}, s3 } = optionsOf(
+    options,
+    ["attributes", "s3"],
+    {},
+  ) as CreateGroupOptions;
+  const store = await storeOf(location, s3);
+  const json = {
+    zarr_format: 3,
+    node_type: "group",
+    attributes: parseAttributes(attributes, store.path),
+  };
+  await checkFree(store);
+  if (await store.putNew("zarr.json", [encode(json)]))
+    return openGroup(location, options.s3 ? { s3 } : {});
+  throw new TensorError("attribute", `there is an array or a group at ${store.path}`);
+}
+
+const encode = (json: JsonObject): Uint8Array => new TextEncoder().encode(`${printJson(json)}\n`);
+
+const readMetadata = async (store: Store, key: string): Promise<JsonObject | null> => {
+  const text = await readKey(store, key, (name) => store.open(name));
+  return text === null ? null : parseJson(text, `${key} of ${store.path}`);
+};
+
+/** The group at `prefix`; null where there is none. */
+async function readGroup(store: Store, prefix: string): Promise<OwnMetadata | null> {
+  const json = await readMetadata(store, `${prefix}zarr.json`);
+  if (json !== null) return parseGroup(json, store.path + prefix);
+  const old = await readMetadata(store, `${prefix}.zgroup`);
+  if (old === null) return null;
+  if (old.zarr_format !== 2) {
+    throw malformed(
+      `the .zgroup of ${store.path} is of Zarr ${printValue(old.zarr_format)}, not 2`,
+    );
+  }
+  const attributes = (await readMetadata(store, `${prefix}.zattrs`)) ?? {};
+  const list = await readMetadata(store, `${prefix}.zmetadata`);
+  const members = list === null ? null : parseOldList(list, store.path);
+  return { version: 2, json: old, attributes, members };
+}
+
+function parseGroup(json: JsonObject, where: string): OwnMetadata {
+  if (json.zarr_format !== 3) {
+    throw malformed(`${where} is of Zarr ${printValue(json.zarr_format)}, but 2 and 3 are read`);
+  }
+  if (json.node_type !== "group") {
+    throw malformed(`${where} is ${printValue(json.node_type)}, not a group`);
+  }
+  const attributes = parseAttributes(json.attributes, where);
+  const { consolidated_metadata: list } = json;
+  const members = list === undefined || list === null ? null : parseInline(list, where);
+  return { version: 3, json, attributes, members };
+}
+
+const inline = (members: readonly GroupMember[]): JsonObject => ({
+  kind: "inline",
+  must_understand: false,
+  metadata: Object.fromEntries(members.map(({ name, metadata }) => [name, metadata])),
+});
+
+/** Consolidated metadata of another kind are as good as none. */
+function parseInline(list: unknown, where: string): GroupMember[] | null {
+  const { kind, metadata } = isObject(list as JsonObject) ? (list as JsonObject) : {};
+  if (kind !== "inline") return null;
+  if (!isObject(metadata))
+    throw malformed(`the consolidated metadata of ${where} hold no metadata`);
+  return Object.entries(metadata)
+    .map(([name, one]) => {
+      const isNode = isObject(one) && (one.node_type === "array" || one.node_type === "group");
+      if (!isNode || !isInside(name)) {
+        throw malformed(
+          `the consolidated metadata of ${where} have ${printValue(name)}, which is no member`,
+        );
+      }
+      return { name, kind: one.node_type as GroupMember["kind"], metadata: one };
+    })
+    .toSorted(byName);
+}
+
+/** The `.zmetadata` of Zarr v2: files by their names. */
+function parseOldList({ metadata }: JsonObject, where: string): GroupMember[] {
+  if (!isObject(metadata)) throw malformed(`the .zmetadata of ${where} hold no metadata`);
+  return Object.entries(metadata)
+    .flatMap(([key, one]): GroupMember[] => {
+      const [, name, file] = /^(.+)\/(\.zarray|\.zgroup)$/s.exec(key) ?? [];
+      if (name === undefined || !isObject(one)) return [];
+      if (!isInside(name))
+        throw malformed(`the .zmetadata of ${where} have ${printValue(key)}, which is no member`);
+      return [{ name, kind: file === ".zarray" ? "array" : "group", metadata: one }];
+    })
+    .toSorted(byName);
+}
+
+async function oldList(store: Store, members: readonly GroupMember[]): Promise<JsonObject> {
+  const metadata: Record<string, JsonObject> = {};
+  for (const { name, kind } of [{ name: "", kind: "group" }, ...members]) {
+    for (const file of [kind === "array" ? ".zarray" : ".zgroup", ".zattrs"]) {
+      const key = name === "" ? file : `${name}/${file}`;
+      // oxlint-disable-next-line no-await-in-loop
+      const json = await readMetadata(store, key);
+      if (json !== null) metadata[key] = json;
+    }
+  }
+  return { zarr_consolidated_format: 1, metadata };
+}
+
+const byName = (a: GroupMember, b: GroupMember): number => (a.name < b.name ? -1 : 1);
+
+/** Groups are nested two or three levels deep. A link to a folder above would have no end. */
+const MAX_DEPTH = 16;
+
+/** The arrays and groups below a group. What is in an array is not looked at. */
+async function findMembers(store: Store, version: 2 | 3, prefix = ""): Promise<GroupMember[]> {
+  if (prefix.split("/").length > MAX_DEPTH) {
+    throw malformed(`the groups of ${store.path} are nested more than ${MAX_DEPTH} levels deep`);
+  }
+  const found: GroupMember[] = [];
+  for (const name of (await store.folders(prefix)).toSorted()) {
+    if (!isInside(name) || name === ".ndscatter") continue;
+    const place = `${prefix}${name}`;
+    // oxlint-disable-next-line no-await-in-loop
+    const member = await readMember(store, version, place);
+    if (member === null) continue;
+    found.push(member);
+    // oxlint-disable-next-line no-await-in-loop
+    if (member.kind === "group") found.push(...(await findMembers(store, version, `${place}/`)));
+  }
+  return prefix === "" ? found.toSorted(byName) : found;
+}
+
+async function readMember(store: Store, version: 2 | 3, name: string): Promise<GroupMember | null> {
+  if (version === 3) {
+    const metadata = await readMetadata(store, `${name}/zarr.json`);
+    if (metadata === null) return null;
+    const { node_type: kind } = metadata;
+    if (kind !== "array" && kind !== "group")
+      throw malformed(`${name} of ${store.path} is ${printValue(kind)}`);
+    return { name, kind, metadata };
+  }
+  const array = await readMetadata(store, `${name}/.zarray`);
+  if (array !== null) return { name, kind: "array", metadata: array };
+  const group = await readMetadata(store, `${name}/.zgroup`);
+  return group === null ? null : { name, kind: "group", metadata: group };
+}
+
+/** Whether a name stays in its group: it comes from a file, and becomes a path. */
+const isInside = (name: string): boolean =>
+  name.split("/").every((part) => part !== "" && !/^\.+$/.test(part) && !/[\\\0:]/.test(part));
+
+function checkName(name: unknown): asserts name is string {
+  if (typeof name === "string" && isInside(name)) return;
+  throw new TensorError(
+    "attribute",
+    `an array in a group has a name such as "temperature" or "a/b", got ${printValue(name)}`,
+  );
+}

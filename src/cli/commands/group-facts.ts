@@ -1,0 +1,83 @@
+/** What is in a group of Zarr, as data and as text. */
+
+import { isTensorError, printShape } from "../../entries/index.ts";
+import { openGroup, type GroupMember, type ZarrGroup } from "../../entries/zarr.ts";
+import { failureAt } from "./array-facts.ts";
+import type { Io } from "../io.ts";
+import { placeOf } from "../input/places.ts";
+import { escapeControls, printCount, printTable } from "../text/layout.ts";
+
+export interface GroupFacts {
+  readonly path: string;
+  /** The version of Zarr. */
+  readonly version: number;
+  readonly attributes: object;
+  /** Whether the members are those that the group's consolidated metadata list. */
+  readonly consolidated: boolean;
+  readonly members: readonly MemberFacts[];
+}
+
+interface MemberFacts {
+  readonly name: string;
+  readonly kind: "array" | "group";
+  /** As the metadata have them. */
+  readonly dtype?: unknown;
+  readonly shape?: unknown;
+}
+
+/** The facts of a group; null for what is no group. @throws Failure */
+export async function groupFactsOf(io: Io, name: string): Promise<GroupFacts | null> {
+  const group = await groupAt(io, name);
+  if (group === null) return null;
+  try {
+    const members = await group.members();
+    const { version, attributes, isConsolidated: consolidated } = group;
+    return { path: name, version, attributes, consolidated, members: members.map(memberFacts) };
+  } catch (error) {
+    throw failureAt(io, name, error);
+  }
+}
+
+/** The group of a name. What else is wrong there, opening an array says. */
+async function groupAt(io: Io, name: string): Promise<ZarrGroup | null> {
+  try {
+    return await openGroup(placeOf(io, name));
+  } catch (error) {
+    if (isTensorError(error)) return null;
+    throw failureAt(io, name, error);
+  }
+}
+
+/** @returns a line that says how many members the group has */
+export async function consolidateNamed(io: Io, name: string): Promise<string> {
+  try {
+    const group = await (await openGroup(placeOf(io, name))).consolidate();
+    return `${name}: ${printCount((await group.members()).length, "member")} in the metadata`;
+  } catch (error) {
+    throw failureAt(io, name, error);
+  }
+}
+
+const memberFacts = ({ name, kind, metadata }: GroupMember): MemberFacts => {
+  const { data_type: type, dtype = type, shape } = metadata;
+  return { name, kind, ...(kind === "array" && { dtype, shape }) };
+};
+
+export function printGroup(facts: GroupFacts): string {
+  const { path: name, version, consolidated, members, attributes } = facts;
+  const rows = members.map(({ name: one, kind, dtype, shape }) => [
+    `  ${escapeControls(one)}`,
+    kind === "group" ? "group" : escapeControls(`${printWord(dtype)} ${printDims(shape)}`),
+  ]);
+  const names = Object.keys(attributes);
+  const list = consolidated ? ", consolidated" : "";
+  const head = `${name}: group of Zarr v${version}, ${printCount(members.length, "member")}${list}`;
+  const rest = names.length === 0 ? [] : [["  attributes", escapeControls(names.join(", "))]];
+  return `${head}\n${printTable([...rows, ...rest])}`;
+}
+
+const printWord = (value: unknown): string =>
+  typeof value === "string" ? value : JSON.stringify(value ?? null);
+
+const printDims = (shape: unknown): string =>
+  Array.isArray(shape) && shape.every((dim) => typeof dim === "number") ? printShape(shape) : "";
