@@ -4,7 +4,13 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import { before, test } from "node:test";
 import { equals, tensor } from "../src/entries/index.ts";
-import { createArray, openArray, type Codec, type ZarrArray } from "../src/entries/zarr.ts";
+import {
+  createArray,
+  createGroup,
+  openArray,
+  type Codec,
+  type ZarrArray,
+} from "../src/entries/zarr.ts";
 import {
   checkResult,
   fails,
@@ -45,6 +51,10 @@ before(async () => {
   fs.mkdirSync(at("folder"));
   fs.writeFileSync(at("text.npy"), "text");
   await createArray(at("long.zarr"), { like: array });
+  await createGroup(at("group.zarr"), { attributes: { title: "t" } });
+  await createGroup(at("group.zarr/in"));
+  await createArray(at("group.zarr/in/a"), { dtype: "int8", shape: [2], chunkShape: [2] });
+  await createArray(at("group.zarr/x"), { dtype: "int8", shape: [3], chunkShape: [2] });
   await (await openArray(at("long.zarr"))).write(VALUES);
   await createArray(at("there.zarr"), { like: array });
   const short = await createArray(at("short.zarr"), { dtype: "int8", shape: [9], chunkShape: [3] });
@@ -125,6 +135,22 @@ testRows(folder, [
   refuses("array a.npy[...,...]", /^"\.\.\." is no range/),
   refuses("array a.npy[1] -o a.npy", "the output a.npy would replace the array that is read"),
   fails("array no.npy[1]", "no.npy[1]: no such file or directory"),
+  prints(
+    "array group.zarr",
+    inOrder(
+      /^group\.zarr: group of Zarr v3, 3 members\n/,
+      / +in +group\n/,
+      / +in\/a +int8 \[2\]\n/,
+      / +x +int8 \[3\]\n/,
+      /attributes +title\n$/,
+    ),
+  ),
+  prints("array group.zarr --consolidate", "group.zarr: 3 members in the metadata\n"),
+  prints("array group.zarr", /^group\.zarr: group of Zarr v3, 3 members, consolidated\n/),
+  prints("array group.zarr --json", /"name": "in\/a",\n *"kind": "array",\n *"dtype": "int8"/),
+  prints("array group.zarr/in/a", /^group\.zarr\/in\/a: Zarr v3, int8 \[2\]\n/),
+  refuses("array group.zarr --consolidate --force", "--force does not go with --consolidate"),
+  fails("array a.zarr --consolidate", /^a\.zarr is "array", not a group$/),
   fails("array no.npy", "no.npy: no such file or directory"),
   fails("array no.zarr", "no.zarr is no array of Zarr: it has neither zarr.json nor .zarray"),
   fails("array folder", /^folder is no array of Zarr/),

@@ -51,7 +51,16 @@ const EXPORTS = {
   ],
   "entries/openvino.js": ["FINDINGS", "convertModel", "inspectModel", "readIR", "runModel", "writeIR"],
   "entries/webgpu.js": ["createGpuEngine"],
-  "entries/zarr.js": ["createArray", "createPending", "openArray", "openPending"],
+  "entries/zarr.js": [
+    "append",
+    "createArray",
+    "createGroup",
+    "createPending",
+    "openArray",
+    "openGroup",
+    "openPending",
+    "resize",
+  ],
 };
 
 for (const [entry, names] of Object.entries(EXPORTS)) {

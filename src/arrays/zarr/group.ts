@@ -5,7 +5,7 @@ import { malformed, printValue, TensorError } from "../../core/errors.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
 import { isObject, parseJson, printJson, type JsonObject } from "./json.ts";
 import { parseAttributes } from "./metadata.ts";
-import { checkFree, openArray, readKey, storeOf } from "./open.ts";
+import { isFree, openArray, readKey, storeOf } from "./open.ts";
 import type { S3Options } from "./stores/s3-client.ts";
 import type { Store } from "./stores/store.ts";
 
@@ -118,8 +118,7 @@ export async function createGroup(
     node_type: "group",
     attributes: parseAttributes(attributes, store.path),
   };
-  await checkFree(store);
-  if (await store.putNew("zarr.json", [encode(json)]))
+  if ((await isFree(store)) && (await store.putNew("zarr.json", [encode(json)])))
     return openGroup(location, options.s3 ? { s3 } : {});
   throw new TensorError("attribute", `there is an array or a group at ${store.path}`);
 }

@@ -181,12 +181,18 @@ const isThere = ({ path }: Store): TensorError =>
 const makeRoom = (store: Store, { overwrite }: CreateOptions): Promise<void> =>
   overwrite === true ? clear(store) : checkFree(store);
 
-export async function checkFree(store: Store): Promise<void> {
+async function checkFree(store: Store): Promise<void> {
+  if (!(await isFree(store))) throw isThere(store);
+}
+
+/** Whether there is neither an array nor a group. */
+export async function isFree(store: Store): Promise<boolean> {
   for (const key of ["zarr.json", ".zarray", ".zgroup"]) {
     const source = await store.open(key);
     await source?.close();
-    if (source !== null) throw isThere(store);
+    if (source !== null) return false;
   }
+  return true;
 }
 
 /** Removes the array that is in a store. A group has arrays of its own, so it stays. */

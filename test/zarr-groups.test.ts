@@ -1,0 +1,179 @@
+/** Groups of Zarr: what is in them, as they are, as consolidated metadata list them, and as hostile ones say. */
+
+import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { test } from "node:test";
+import { tensor } from "../src/core/tensor/tensor.ts";
+import { createArray, createGroup, openArray, openGroup, resize } from "../src/entries/zarr.ts";
+import { makeHome } from "./support/job-files.ts";
+import { WITHOUT_NODE_ITSELF } from "./support/platform.ts";
+import { assertRejected } from "./support/refusal.ts";
+
+const FILES = { skip: WITHOUT_NODE_ITSELF };
+
+const write = (file: string, json: unknown): void => {
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  fs.writeFileSync(file, JSON.stringify(json));
+};
+const readJson = (file: string): Record<string, unknown> =>
+  JSON.parse(fs.readFileSync(file, "utf8"));
+
+/** A group with two arrays, one of them in a group below. */
+async function makeGroup(): Promise<string> {
+  const place = path.join(makeHome(), "g.zarr");
+  await createGroup(place, { attributes: { title: "weather" } });
+  await createGroup(path.join(place, "b"));
+  for (const [name, length] of [
+    ["time", 3],
+    ["b/wind", 4],
+  ] as const) {
+    const options = { dtype: "int16", shape: [length], chunkShape: [2] } as const;
+    const array = await createArray(path.join(place, name), options);
+    await array.write(tensor("int16", [length], [...Array(length).keys()]));
+  }
+  return place;
+}
+
+const namesOf = (members: readonly { name: string; kind: string }[]): string[] =>
+  members.map(({ name, kind }) => `${kind} ${name}`);
+
+const ALL = ["group b", "array b/wind", "array time"];
+
+test("the members of a group are found, and listed by consolidated metadata", FILES, async () => {
+  const place = await makeGroup();
+  // What is in an array, and what has no metadata, is no member.
+  write(path.join(place, "time", "inner", "zarr.json"), { zarr_format: 3, node_type: "group" });
+  fs.mkdirSync(path.join(place, "empty"));
+  const group = await openGroup(place);
+  assert.deepEqual([group.version, group.isConsolidated], [3, false]);
+  assert.deepEqual({ ...group.attributes }, { title: "weather" });
+  assert.deepEqual(namesOf(await group.members()), ALL);
+  assert.deepEqual([...(await (await group.open("b/wind")).read()).data], [0, 1, 2, 3]);
+
+  const now = await group.consolidate();
+  assert.equal(now.isConsolidated, true);
+  const json = readJson(path.join(place, "zarr.json"));
+  assert.deepEqual(json["consolidated_metadata"], {
+    kind: "inline",
+    must_understand: false,
+    metadata: {
+      b: readJson(path.join(place, "b/zarr.json")),
+      "b/wind": readJson(path.join(place, "b/wind/zarr.json")),
+      time: readJson(path.join(place, "time/zarr.json")),
+    },
+  });
+  assert.deepEqual({ ...(json["attributes"] as object) }, { title: "weather" });
+  // The list stays what it was; an array that is opened is what it is.
+  await resize(await openArray(path.join(place, "time")), [5]);
+  const again = await openGroup(place);
+  const listed = (await again.members()).find(({ name }) => name === "time");
+  assert.deepEqual(listed?.metadata["shape"], [3]);
+  assert.deepEqual((await again.open("time")).shape, [5]);
+  assert.deepEqual((await (await again.consolidate()).members()).at(-1)?.metadata["shape"], [5]);
+});
+
+test("groups of Zarr v2 are read and consolidated", FILES, async () => {
+  const place = path.join(makeHome(), "old.zarr");
+  const array = {
+    zarr_format: 2,
+    shape: [2],
+    chunks: [2],
+    dtype: "<i4",
+    compressor: null,
+    order: "C",
+    fill_value: 5,
+    filters: null,
+  };
+  write(path.join(place, ".zgroup"), { zarr_format: 2 });
+  write(path.join(place, ".zattrs"), { title: "old" });
+  write(path.join(place, "x/.zarray"), array);
+  write(path.join(place, "x/.zattrs"), { unit: "m" });
+  write(path.join(place, "g/.zgroup"), { zarr_format: 2 });
+  write(path.join(place, "g/y/.zarray"), array);
+  const group = await openGroup(place);
+  assert.deepEqual([group.version, { ...group.attributes }], [2, { title: "old" }]);
+  assert.deepEqual(namesOf(await group.members()), ["group g", "array g/y", "array x"]);
+  assert.deepEqual([...(await (await group.open("g/y")).read()).data], [5, 5]);
+  await group.consolidate();
+  assert.deepEqual(readJson(path.join(place, ".zmetadata")), {
+    zarr_consolidated_format: 1,
+    metadata: {
+      ".zgroup": { zarr_format: 2 },
+      ".zattrs": { title: "old" },
+      "g/.zgroup": { zarr_format: 2 },
+      "g/y/.zarray": array,
+      "x/.zarray": array,
+      "x/.zattrs": { unit: "m" },
+    },
+  });
+  const again = await openGroup(place);
+  assert.deepEqual(
+    [again.isConsolidated, namesOf(await again.members())],
+    [true, ["group g", "array g/y", "array x"]],
+  );
+});
+
+test("a name that leads out of its group is refused, typed or listed", FILES, async () => {
+  const place = await makeGroup();
+  const group = await openGroup(place);
+  for (const name of [
+    "..",
+    "../other",
+    "b/../../x",
+    "/etc",
+    "",
+    "a//b",
+    "a\\b",
+    "c:x",
+    "a\0",
+    ".",
+    3,
+    null,
+  ]) {
+    await assertRejected("attribute", /^an array in a group has a name such as/, () =>
+      group.open(name as string),
+    );
+    if (typeof name !== "string") continue;
+    const file = path.join(place, "zarr.json");
+    const consolidated = { kind: "inline", metadata: { [name]: { node_type: "array" } } };
+    write(file, { zarr_format: 3, node_type: "group", consolidated_metadata: consolidated });
+    await assertRejected("malformed-file", /, which is no member$/, () => openGroup(place));
+  }
+  write(path.join(place, "zarr.json"), {
+    zarr_format: 3,
+    node_type: "group",
+    consolidated_metadata: { kind: "other" },
+  });
+  assert.deepEqual(namesOf(await (await openGroup(place)).members()), ALL);
+});
+
+test("what is no group is refused, and nothing is made where something is", FILES, async () => {
+  const place = await makeGroup();
+  await assertRejected("malformed-file", /time is "array", not a group$/, () =>
+    openGroup(path.join(place, "time")),
+  );
+  await assertRejected(
+    "malformed-file",
+    /none is no group of Zarr: it has neither zarr\.json nor \.zgroup$/,
+    () => openGroup(path.join(place, "none")),
+  );
+  for (const one of [place, path.join(place, "time")]) {
+    await assertRejected("attribute", /^there is an array or a group at /, () => createGroup(one));
+  }
+  for (const json of [
+    { zarr_format: 4, node_type: "group" },
+    { zarr_format: 3, node_type: "group", attributes: 3 },
+    { zarr_format: 3, node_type: "group", consolidated_metadata: { kind: "inline", metadata: 3 } },
+  ]) {
+    write(path.join(place, "zarr.json"), json);
+    await assert.rejects(() => openGroup(place), { code: "malformed-file" });
+  }
+});
+
+test("a link to the group above has an end", FILES, async () => {
+  const place = await makeGroup();
+  fs.symlinkSync("..", path.join(place, "b", "up"));
+  const group = await openGroup(place);
+  await assertRejected("malformed-file", /nested more than 16 levels deep$/, () => group.members());
+});
