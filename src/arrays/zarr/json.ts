@@ -28,9 +28,16 @@ export const MAX_JSON_BYTES = 2 ** 24;
  * @param file its name in errors
  * @throws TensorError `malformed-file`
  */
-export function parseJson(bytes: Uint8Array, file: string): JsonObject {
-  const value = new Parser(decodeText(bytes, file), file).parse();
-  if (isObject(value)) return value;
+export const parseJson = (bytes: Uint8Array, file: string): JsonObject =>
+  parseObject(decodeText(bytes, file), file).value;
+
+function parseObject(
+  text: string,
+  file: string,
+): { readonly value: JsonObject; readonly spans: Parser["spans"] } {
+  const parser = new Parser(text, file);
+  const value = parser.parse();
+  if (isObject(value)) return { value, spans: parser.spans };
   throw malformed(`${file} must hold an object, but it holds ${printValue(value)}`);
 }
 
@@ -66,6 +73,8 @@ class Parser {
   readonly #text: string;
   readonly #file: string;
   #at = 0;
+  /** Where the values of the outermost object's members begin and end. */
+  readonly spans = new Map<string, readonly [from: number, to: number]>();
 
   constructor(text: string, file: string) {
     this.#text = text;
@@ -105,7 +114,10 @@ class Parser {
       const name = this.#string();
       if (name in object) throw malformed(`${this.#file} gives ${printValue(name)} twice`);
       this.#expect(":");
+      this.#skip();
+      const from = this.#at;
       object[name] = this.#value(depth + 1);
+      if (depth === 0) this.spans.set(name, [from, this.#at]);
     });
     return object;
   }
@@ -170,6 +182,27 @@ class Parser {
     const got = found === "" ? "it ends" : `it has ${printValue(found)}`;
     return malformed(`${this.#file} is no JSON: ${expected} must stand where ${got}`);
   }
+}
+
+/**
+ * The text of an object, of which one member has another value, or is added. All else stays as it is written, because a
+ * number that is parsed and printed may become another one to its reader: 1.0 is a float to Python, and 1 is not.
+ * @param value of the member, as JSON
+ * @throws TensorError as {@link parseJson}
+ */
+export function withMember(
+  bytes: Uint8Array,
+  file: string,
+  name: string,
+  value: string,
+): Uint8Array {
+  const text = decodeText(bytes, file);
+  const { spans } = parseObject(text, file);
+  const begin = text.indexOf("{") + 1;
+  const [from, to] = spans.get(name) ?? [begin, begin];
+  const member = `\n  ${JSON.stringify(name)}: ${value}${spans.size === 0 ? "\n" : ","}`;
+  const put = spans.has(name) ? value : member;
+  return new TextEncoder().encode(text.slice(0, from) + put + text.slice(to));
 }
 
 /** No integer type has more digits, and BigInt takes time by their square. */
