@@ -544,6 +544,23 @@ test("metadata have at most 16 MB and 100 levels", () => {
   );
 });
 
+test("text ends at the first quote without a backslash of its own, however long it is", () => {
+  for (const text of [
+    "a\\",
+    '"',
+    '\\"',
+    "\\\\",
+    '"\\"\n',
+    "x".repeat(2 ** 23),
+    '\n"\\'.repeat(2 ** 20),
+  ]) {
+    assert.ok(valueOf(JSON.stringify(text)) === text, text.slice(0, 20));
+  }
+  for (const text of ['{"a": "', '{"a": "\\"}', '{"a": "\\\\\\"}']) {
+    assertRefused("malformed-file", /text in quotes must stand where/, () => parse(text));
+  }
+});
+
 test("what stands in the wrong place is shown, up to 20 characters of it", () => {
   const says = (text: string, found: RegExp): unknown =>
     assertRefused("malformed-file", found, () => parse(text));

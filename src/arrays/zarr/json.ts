@@ -57,8 +57,6 @@ export const isObject = (value: Json | undefined): value is JsonObject =>
 
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
 const BLANKS = /[ \t\r\n]*/y;
-/** Text up to its end, with what a backslash stands before. */
-const TEXT = /"(?:[^"\\]|\\.)*"/y;
 
 const WORDS: Readonly<Record<string, Json>> = {
   null: null,
@@ -139,15 +137,25 @@ class Parser {
   }
 
   #string(): string {
-    TEXT.lastIndex = this.#at;
-    const [quoted] = TEXT.exec(this.#text) ?? [];
-    if (quoted === undefined) throw this.#unexpected("text in quotes");
+    if (this.#text.charAt(this.#at) !== '"') throw this.#unexpected("text in quotes");
+    const quoted = this.#text.slice(this.#at, this.#endOfString());
     try {
       const value = JSON.parse(quoted) as string;
       this.#at += quoted.length;
       return value;
     } catch (cause) {
       throw malformed(`${this.#file} has text that JSON does not allow`, {}, { cause });
+    }
+  }
+
+  /** The place behind the quote that no backslash escapes. A pattern would take a stack as deep as the text is long. */
+  #endOfString(): number {
+    for (let end = this.#at; ;) {
+      end = this.#text.indexOf('"', end + 1);
+      if (end === -1) throw this.#unexpected("text in quotes");
+      let escapes = 0;
+      while (this.#text.charAt(end - 1 - escapes) === "\\") escapes++;
+      if (escapes % 2 === 0) return end + 1;
     }
   }
 
