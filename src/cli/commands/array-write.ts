@@ -17,9 +17,9 @@ export async function writePart(
   io: Io,
   name: string,
   output: string,
-  { force: _, ...options }: CopyOptions,
+  options: CopyOptions,
 ): Promise<string> {
-  const [odd] = Object.keys(options);
+  const odd = Object.keys(options).find((option) => option !== "force");
   if (odd !== undefined) {
     throw wrongUsage(`--${odd} is of a new array, but ${output} is a part of one that is there`);
   }
