@@ -12,7 +12,7 @@ import {
   type JsonObject,
 } from "./json.ts";
 import { parseAttributes } from "./metadata.ts";
-import { isFree, openArray, readKey, storeOf } from "./open.ts";
+import { encodeText, isFree, openArray, readKey, storeOf } from "./open.ts";
 import { encodeKey, type S3Options } from "./stores/s3-client.ts";
 import type { Store } from "./stores/store.ts";
 
@@ -140,8 +140,6 @@ export async function createGroup(
     return openGroup(location, options.s3 ? { s3 } : {});
   throw new TensorError("attribute", `there is an array or a group at ${store.path}`);
 }
-
-const encodeText = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 const readMetadata = async (store: Store, key: string): Promise<JsonObject | null> => {
   const text = await readKey(store, key, (name) => store.open(name));

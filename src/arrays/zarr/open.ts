@@ -244,7 +244,7 @@ async function openIn(store: Store, open: Open): Promise<ZarrArray | null> {
   return new ZarrArray(store, metadata, await fingerprintOf(older));
 }
 
-const encodeText = (text: string): Uint8Array => new TextEncoder().encode(text);
+export const encodeText = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 /** A hash of metadata. */
 export async function fingerprintOf(metadata: Uint8Array): Promise<string> {
