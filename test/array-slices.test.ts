@@ -376,6 +376,54 @@ test(
 );
 
 test(
+  "a part in place may get updates of another part of its array, also when the job goes on",
+  JOBS,
+  async () => {
+    const home = makeHome();
+    const place = path.join(home, "d.zarr");
+    const data = await createArray(place, { dtype: "int32", shape: [12, 2], chunkShape: [4, 2] });
+    await data.write(numbered([12, 2]));
+    const file = path.join(home, "i.npy");
+    fs.writeFileSync(file, writeNpy(tensor("int64", [4, 1], [5, 0, 3, 4])));
+    const indices = await openArray(file);
+    const folder = path.join(home, "job");
+    const request = (part: ChunkedArray, updates: ChunkedArray) => ({
+      folder,
+      call: { function: "scatterND", options: { reduction: "add" } } as const,
+      data: part,
+      indices,
+      updates,
+      out: null,
+      memory: MEMORY,
+      threads: 0,
+    });
+    const shared =
+      /^updates and data have elements of \S+d\.zarr in common, which the job changes in place; copy one/;
+    for (const [part, updates] of [
+      [data.slice([0, 6]), data.slice([5, 9])],
+      [data.slice([0, 6]), data.slice([2, 6])],
+      [data.slice([0, 12, 2]), data.slice([1, 9, 2])],
+      [data, data.slice([0, 4])],
+    ] as const) {
+      await assertRejected("overlap", shared, () => createJob(request(part, updates)));
+    }
+    // Elements 4 to 7 are one chunk, of which the job changes the first half and reads the other.
+    await createJob(request(data.slice([0, 6]), data.slice([6, 10])));
+    const spec = await readSpec(folder);
+    const memory = { workspace: new Workspace(), allowance: 2 ** 20 };
+    const job = await openContext(folder, spec);
+    await runTask(job, "partition", 0, memory);
+    await runTask(job, "apply", 1, memory);
+    await createJob(request(data.slice([0, 6]), data.slice([6, 10])));
+    await runJob(folder, { threads: 0, memory: MEMORY });
+    const expected = upTo(24);
+    for (const [i, row] of [5, 0, 3, 4].entries())
+      for (const column of [0, 1]) expected[2 * row + column] += 2 * (6 + i) + column;
+    assert.deepEqual([...(await data.read()).data], expected);
+  },
+);
+
+test(
   "a job's file that names a part beyond its array is refused, and so is another part in place",
   JOBS,
   async () => {

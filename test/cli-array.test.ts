@@ -57,6 +57,12 @@ before(async () => {
   await createArray(at("group.zarr/x"), { dtype: "int8", shape: [3], chunkShape: [2] });
   await (await openArray(at("long.zarr"))).write(VALUES);
   await createArray(at("there.zarr"), { like: array });
+  fs.mkdirSync(at("hostile.zarr"));
+  const list = { kind: "inline", metadata: { "..": { node_type: "array" } } };
+  const hostile = { zarr_format: 3, node_type: "group", consolidated_metadata: list };
+  fs.writeFileSync(at("hostile.zarr/zarr.json"), JSON.stringify(hostile));
+  save("part.npy", tensor("float32", [20], new Float32Array(20).fill(-1)));
+  await createArray(at("part.zarr"), { like: array, shape: [20, 9], fillValue: -1 });
   const short = await createArray(at("short.zarr"), { dtype: "int8", shape: [9], chunkShape: [3] });
   await short.write(tensor("int8", [9], [1, 2, 3, 4, 5, 6, 7, 8, 9]));
   fs.truncateSync(at("short.zarr/c/1"), 2);
@@ -150,6 +156,30 @@ testRows(folder, [
   prints("array group.zarr --json", /"name": "in\/a",\n *"kind": "array",\n *"dtype": "int8"/),
   prints("array group.zarr/in/a", /^group\.zarr\/in\/a: Zarr v3, int8 \[2\]\n/),
   refuses("array group.zarr --consolidate --force", "--force does not go with --consolidate"),
+  refuses("array group.zarr --consolidate --json", "--json does not go with --consolidate"),
+  refuses("array group.zarr --consolidate -o b", "--output does not go with --consolidate"),
+  fails(
+    "array hostile.zarr",
+    /^the consolidated metadata of hostile\.zarr have "\.\.", which is no member$/,
+  ),
+  prints("array a.npy[:7,1] -o part.npy[3:17:2]", "part.npy[3:17:2]: float32 [7] written\n"),
+  prints(
+    "array a.npy[:9,::2] -o part.zarr[-10:-1,1:9:3]",
+    "part.zarr[-10:-1,1:9:3]: float32 [9, 3] written\n",
+  ),
+  fails(
+    "array a.npy -o part.zarr[1:3]",
+    "part.zarr[1:3] is float32 [2, 9], but a.npy is float32 [50, 6]; the data type and the shape must be the same",
+  ),
+  refuses(
+    "array part.zarr[:2] -o part.zarr[1:3]",
+    /^part\.zarr\[:2\] and part\.zarr\[1:3\] are of one array/,
+  ),
+  refuses(
+    "array a.npy -o part.zarr[1:3] --codec zstd",
+    /^--codec is of a new array, but part\.zarr/,
+  ),
+  fails("array a.npy -o no.zarr[1:3]", /^no\.zarr\[1:3\] is no array of Zarr/),
   fails("array a.zarr --consolidate", /^a\.zarr is "array", not a group$/),
   fails("array no.npy", "no.npy: no such file or directory"),
   fails("array no.zarr", "no.zarr is no array of Zarr: it has neither zarr.json nor .zarray"),
@@ -166,6 +196,16 @@ testRows(folder, [
 test("what was begun is removed where it fails, and a wrong ending begins nothing", () => {
   const isLeft = (one: string): boolean => /^(b\.|y\.txt|z\.)/.test(one);
   assert.deepEqual(fs.readdirSync(folder.home).filter(isLeft), []);
+});
+
+test("a part of an array that is written has the elements, and the rest stays", async () => {
+  const rows = VALUES.toArray() as number[][];
+  const line = Array.from({ length: 20 }, () => -1);
+  for (let i = 0; i < 7; i++) line[3 + 2 * i] = rows[i][1];
+  assert.deepEqual([...folder.load("part.npy").data], line);
+  const table = Array.from({ length: 20 }, () => Array.from({ length: 9 }, () => -1));
+  for (let i = 0; i < 9; i++) for (let j = 0; j < 3; j++) table[10 + i][1 + 3 * j] = rows[i][2 * j];
+  assert.deepEqual((await (await openArray(at("part.zarr"))).read()).toArray(), table);
 });
 
 test("an array that was appended to and cut has what it was given", async () => {

@@ -191,6 +191,10 @@ testRows(folder, [
     part("needs a place for its result: -o new.zarr, or --in-place"),
   ),
   refuses("run ScatterND t.zarr i.npy u.npy -o x.pb", part("x.pb must end in .npy or .zarr")),
+  refuses(
+    "run ScatterND t.zarr i.npy u.npy -o t.zarr[:3]",
+    part("give it as data, with --in-place"),
+  ),
   refuses("run ScatterND t.zarr i.npy u.npy -o x.zarr --in-place", part("leave -o out")),
   refuses("run ScatterND t.zarr i.pb u.npy -o x.zarr", part("i.pb is not read in parts")),
   refuses(

@@ -2,11 +2,15 @@
 
 import assert from "node:assert/strict";
 import * as fs from "node:fs";
+import * as http from "node:http";
+import type { AddressInfo } from "node:net";
 import * as path from "node:path";
 import { test } from "node:test";
+import { ZarrGroup } from "../src/arrays/zarr/group.ts";
 import { tensor } from "../src/core/tensor/tensor.ts";
 import { createArray, createGroup, openArray, openGroup, resize } from "../src/entries/zarr.ts";
 import { makeHome } from "./support/job-files.ts";
+import { MemoryStore } from "./support/memory-store.ts";
 import { WITHOUT_NODE_ITSELF } from "./support/platform.ts";
 import { assertRejected } from "./support/refusal.ts";
 
@@ -176,4 +180,126 @@ test("a link to the group above has an end", FILES, async () => {
   fs.symlinkSync("..", path.join(place, "b", "up"));
   const group = await openGroup(place);
   await assertRejected("malformed-file", /nested more than 16 levels deep$/, () => group.members());
+});
+
+/** Text that parsing and printing again would change: Python reads 1.0 and 1 as two types, and NaN as a number. */
+const ODD =
+  '{"one": 1.0, "nan": NaN, "big": 1180591620717411303424, "far": 1e400, "text": "\\u00fc\u{1f600}"}';
+
+test(
+  "consolidated metadata have the attributes as the members' files write them",
+  FILES,
+  async () => {
+    const place = await makeGroup();
+    const file = path.join(place, "time", "zarr.json");
+    const member = fs
+      .readFileSync(file, "utf8")
+      .replace('"attributes": {}', `"attributes": ${ODD}`);
+    fs.writeFileSync(file, member);
+    const own = `{"zarr_format": 3, "attributes": ${ODD}, "node_type": "group"}`;
+    fs.writeFileSync(path.join(place, "zarr.json"), own);
+    const group = await openGroup(place);
+    await group.consolidate();
+    const text = fs.readFileSync(path.join(place, "zarr.json"), "utf8");
+    assert.ok(text.includes(member.trim()), text);
+    assert.ok(text.endsWith(own.slice(1)), text);
+    const [, , time] = await (await openGroup(place)).members();
+    assert.deepEqual(time.metadata, (await group.members())[2].metadata);
+    assert.equal((time.metadata["attributes"] as { nan: number }).nan, NaN);
+
+    const old = path.join(makeHome(), "old.zarr");
+    write(path.join(old, ".zgroup"), { zarr_format: 2 });
+    write(path.join(old, "x/.zgroup"), { zarr_format: 2 });
+    fs.writeFileSync(path.join(old, "x/.zattrs"), ODD);
+    await (await openGroup(old)).consolidate();
+    assert.ok(
+      fs.readFileSync(path.join(old, ".zmetadata"), "utf8").includes(`"x/.zattrs": ${ODD}`),
+    );
+  },
+);
+
+test("consolidating keeps what changed in the group since it was opened", FILES, async () => {
+  const place = await makeGroup();
+  const group = await openGroup(place);
+  const file = path.join(place, "zarr.json");
+  write(file, { ...readJson(file), attributes: { title: "climate" } });
+  const now = await group.consolidate();
+  assert.deepEqual({ ...now.attributes }, { title: "climate" });
+  assert.deepEqual(readJson(file)["attributes"], { title: "climate" });
+});
+
+test("a list that no reader would take is not written", FILES, async () => {
+  const place = await makeGroup();
+  const file = path.join(place, "zarr.json");
+  const before = fs.readFileSync(file, "utf8");
+  const large = { note: "x".repeat(9 * 2 ** 20) };
+  for (const name of ["b", "time"]) {
+    const one = path.join(place, name, "zarr.json");
+    write(one, { ...readJson(one), attributes: large });
+  }
+  const group = await openGroup(place);
+  const sentence =
+    /^the metadata of the 3 members of .* take \d+ bytes, but one file of metadata may have 16777216/;
+  await assertRejected("too-large", sentence, () => group.consolidate());
+  for (const name of ["b", "time"]) {
+    const one = path.join(place, name, "zarr.json");
+    const deep = `${"[".repeat(98)}${"]".repeat(98)}`;
+    write(one, { ...readJson(one), attributes: {} });
+    fs.writeFileSync(
+      one,
+      fs.readFileSync(one, "utf8").replace('"attributes":{}', `"attributes":{"a":${deep}}`),
+    );
+  }
+  assert.equal((await group.members()).length, 3);
+  await assertRejected("malformed-file", /nests more than 100 levels$/, () => group.consolidate());
+  assert.equal(fs.readFileSync(file, "utf8"), before);
+});
+
+test("a group may have more members than a call has arguments", async () => {
+  const store = new MemoryStore();
+  const [array, group] = ["array", "group"].map((kind) =>
+    new TextEncoder().encode(`{"zarr_format": 3, "node_type": "${kind}"}`),
+  );
+  const count = 150_000;
+  store.objects.set("g/zarr.json", group);
+  for (let i = 0; i < count; i++) store.objects.set(`g/${i}/zarr.json`, array);
+  const all = new ZarrGroup(store, { version: 3, attributes: {}, members: null }, undefined);
+  assert.equal((await all.members()).length, count + 1);
+});
+
+test("the members of a group at a URL are opened, whatever their names", FILES, async () => {
+  const home = makeHome();
+  const place = path.join(home, "g.zarr");
+  await createGroup(place);
+  const names = ["a b", "50%", "x#1", "q?r", "%2e%2e", "ü"];
+  for (const [value, name] of names.entries()) {
+    const options = { dtype: "int16", shape: [], chunkShape: [], fillValue: value } as const;
+    await createArray(path.join(place, name), options);
+  }
+  await (await openGroup(place)).consolidate();
+  const server = http.createServer(({ url = "/", method }, response) => {
+    const file = path.join(home, decodeURIComponent(new URL(url, "http://a").pathname));
+    if (!fs.existsSync(file) || !fs.statSync(file).isFile()) return response.writeHead(404).end();
+    const bytes = fs.readFileSync(file);
+    response.writeHead(200, { "content-length": bytes.length });
+    return response.end(method === "HEAD" ? undefined : bytes);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    const { port } = server.address() as AddressInfo;
+    for (const end of ["", "/"]) {
+      const group = await openGroup(`http://127.0.0.1:${port}/g.zarr${end}`);
+      assert.deepEqual(
+        (await group.members()).map(({ name }) => name),
+        names.toSorted(),
+      );
+      for (const [value, name] of names.entries()) {
+        assert.deepEqual([...(await (await group.open(name)).read()).data], [value], name);
+      }
+      await assertRejected("engine", /failed with status|cannot be/, () => group.consolidate());
+    }
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
 });

@@ -13,7 +13,13 @@ import {
   printDataType,
   printFillValue,
 } from "../src/arrays/zarr/data-types.ts";
-import { parseJson, printJson, type Json, type JsonObject } from "../src/arrays/zarr/json.ts";
+import {
+  parseJson,
+  printJson,
+  type Json,
+  type JsonObject,
+  withMember,
+} from "../src/arrays/zarr/json.ts";
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const parse = (text: string): JsonObject => parseJson(utf8(text), "zarr.json");
@@ -542,6 +548,40 @@ test("metadata have at most 16 MB and 100 levels", () => {
   assertRefused("malformed-file", /^zarr\.json nests more than 100 levels$/, () =>
     valueOf(lists(101)),
   );
+});
+
+test("text ends at the first quote without a backslash of its own, however long it is", () => {
+  for (const text of [
+    "a\\",
+    '"',
+    '\\"',
+    "\\\\",
+    '"\\"\n',
+    "x".repeat(2 ** 23),
+    '\n"\\'.repeat(2 ** 20),
+  ]) {
+    assert.ok(valueOf(JSON.stringify(text)) === text, text.slice(0, 20));
+  }
+  for (const text of ['{"a": "', '{"a": "\\"}', '{"a": "\\\\\\"}']) {
+    assertRefused("malformed-file", /text in quotes must stand where/, () => parse(text));
+  }
+});
+
+test("a member of an object's text is replaced or added, and nothing else changes", () => {
+  const after = (text: string, name: string): string =>
+    new TextDecoder().decode(withMember(utf8(text), "zarr.json", name, "[7]"));
+  for (const [text, expected] of [
+    ['{"a": {"b": 1}, "b" : 1.0 }', '{"a": {"b": 1}, "b" : [7] }'],
+    ['\n{"b":{"b":[]},"c":1}', '\n{"b":[7],"c":1}'],
+    ['{"x": "\\"b\\": 1", "b": null}\n', '{"x": "\\"b\\": 1", "b": [7]}\n'],
+  ]) {
+    assert.equal(after(text, "b"), expected);
+  }
+  for (const text of ["{}", " { } ", '{"a": {"b": 1}}', '{"__proto__": 1}']) {
+    const { b, ...rest } = JSON.parse(after(text, "b"));
+    assert.deepEqual([b, rest], [[7], JSON.parse(text)]);
+  }
+  assertRefused("malformed-file", /^zarr\.json must hold an object/, () => after("[{}]", "b"));
 });
 
 test("what stands in the wrong place is shown, up to 20 characters of it", () => {

@@ -11,7 +11,17 @@ import { after, test } from "node:test";
 import { readNpy, writeNpy } from "../src/entries/npy.ts";
 import { equals } from "../src/core/tensor/tensor.ts";
 import type { DType } from "../src/core/tensor/dtype.ts";
-import { append, createArray, openArray, type Codec, type ZarrArray } from "../src/entries/zarr.ts";
+import type { Io } from "../src/cli/io.ts";
+import { openPart } from "../src/cli/input/places.ts";
+import {
+  append,
+  createArray,
+  openArray,
+  openGroup,
+  resize,
+  type Codec,
+  type ZarrArray,
+} from "../src/entries/zarr.ts";
 import { hasPython, runPython } from "./support/python.ts";
 import { randomFrom, randomTensor } from "./support/random.ts";
 
@@ -92,6 +102,82 @@ test(
     }
     assert.ok(written.length > 150, `${written.length} arrays`);
     assert.equal(runPython(COMPARE, [home, ...written]), `${written.length}\n`);
+  },
+);
+
+/** Prints what parts of an array have, by expressions as they are typed. */
+const PARTS = `
+import sys, json, numpy as np, zarr
+a = zarr.open(sys.argv[1], mode="r")[...]
+parts = [eval(f"a[{text}]", {"a": a}) for text in sys.argv[2:]]
+print(json.dumps([[list(part.shape), np.ravel(part).tolist()] for part in parts]))
+`;
+
+test("a part that is typed has the elements that NumPy takes", { skip }, async () => {
+  const place = path.join(home, "typed.zarr");
+  const shape = [7, 1, 5];
+  const create =
+    "import sys, zarr, numpy as np; zarr.save(sys.argv[1], np.arange(35).reshape(7, 1, 5))";
+  runPython(create, [place]);
+  const random = randomFrom(11);
+  const end = (dim: number): string => (random(4) === 0 ? "" : `${random(2 * dim + 7) - dim - 3}`);
+  const range = (dim: number): string => {
+    const kind = random(6);
+    if (kind === 0) return `${random(2 * dim) - dim}`;
+    const step = kind === 1 ? "" : `:${random(4) === 0 ? "" : 1 + random(4)}`;
+    return `${end(dim)}:${end(dim)}${step}`;
+  };
+  const texts = Array.from({ length: 300 }, () => {
+    const words = shape.map(range).slice(0, 1 + random(3));
+    if (random(3) === 0) words.splice(random(words.length + 1), random(2), "...");
+    return words.length > shape.length
+      ? words.filter((word) => word !== "...").join()
+      : words.join(", ");
+  });
+  const expected = JSON.parse(runPython(PARTS, [place, ...texts])) as unknown[];
+  for (const [i, text] of texts.entries()) {
+    const part = await openPart({ cwd: home } as Io, `typed.zarr[${text}]`);
+    const values = await part.read();
+    assert.deepEqual([part.shape, Array.from(values.data, Number)], expected[i], text);
+  }
+});
+
+/** Makes a group, or says what its consolidated metadata list. */
+const GROUP = `
+import sys, json, math, zarr
+what, place = sys.argv[1:]
+if what == "make":
+    g = zarr.open_group(place, mode="w")
+    g.attrs["odd"] = [1.0, float("nan"), 2**70, "ü😀"]
+    x = g.create_group("a b").create_dataset("x", shape=(4,), chunks=(3,), dtype="i4")
+    x.attrs["odd"] = g.attrs["odd"]
+    zarr.consolidate_metadata(place)
+g = zarr.open_consolidated(place)
+odd = [g.attrs["odd"], g["a b/x"].attrs["odd"]]
+assert all(type(one[0]) is float and math.isnan(one[1]) and one[2] == 2**70 for one in odd), odd
+print(json.dumps([odd[0][3], odd[1][3], list(g["a b/x"].shape), sorted(g), sorted(g["a b"])]))
+`;
+
+test(
+  "zarr-python opens the groups that are consolidated here, with the attributes as they were",
+  { skip },
+  async () => {
+    const place = path.join(home, "group.zarr");
+    const listed = (shape: number): unknown => ["ü😀", "ü😀", [shape], ["a b"], ["x"]];
+    assert.deepEqual(JSON.parse(runPython(GROUP, ["make", place])), listed(4));
+    const group = await openGroup(place);
+    assert.deepEqual(
+      [group.isConsolidated, (await group.members()).map(({ name }) => name)],
+      [true, ["a b", "a b/x"]],
+    );
+    await resize(await group.open("a b/x"), [9]);
+    assert.deepEqual(
+      JSON.parse(runPython(GROUP, ["read", place])),
+      listed(4),
+      "the list is a copy",
+    );
+    await group.consolidate();
+    assert.deepEqual(JSON.parse(runPython(GROUP, ["read", place])), listed(9));
   },
 );
 

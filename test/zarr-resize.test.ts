@@ -162,6 +162,75 @@ test("what stands in the metadata stays there", async () => {
   assert.deepEqual(after, { ...before, ...more, shape: [5] });
 });
 
+const asWritten = (shape: string): string => `{
+  "zarr_format": 3, "node_type":"array",
+ "shape" : ${shape} , "data_type": "int32",
+  "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
+  "chunk_key_encoding": {"name": "default"}, "fill_value": 0, "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+  "attributes": {"shape": [9], "float": 1.0, "nan": NaN, "low": -Infinity, "zero": -0.0, "big": 1180591620717411303424,
+    "long": 12345678901234567890123456789012345678901234567890, "far": 1e400, "text": "\\u00fc\u{1f600}\\/", "a": {"b": []}}}`;
+
+test("append and resize leave all metadata but the shape as they are written", async () => {
+  const store = new MemoryStore();
+  await store.put("zarr.json", [new TextEncoder().encode(asWritten("[\n2 ]"))]);
+  const textOf = (): string => new TextDecoder().decode(store.objects.get("zarr.json"));
+  await append(await opened(store), tensor("int32", [3], [1, 2, 3]));
+  assert.equal(textOf(), asWritten("[5]"));
+  await resize(await opened(store), [1]);
+  assert.equal(textOf(), asWritten("[1]"));
+});
+
+test("an array that got another shape is not written by the object that has the old one", async () => {
+  const { store, array } = await make({ dtype: "int32", shape: [5], chunkShape: [4] });
+  const values = tensor("int32", [5], [1, 2, 3, 4, 5]);
+  await array.write(values);
+  const part = array.slice([4, 5]);
+  const longer = await append(array, tensor("int32", [2], [6, 7]));
+  const changed = /^the metadata of memory have changed since it was opened; open it again$/;
+  const one = tensor("int32", [1], [0]);
+  const bytes = new Uint8Array(4);
+  await assertRejected("attribute", changed, () => array.write(one, [4]));
+  await assertRejected("attribute", changed, () => part.write(one));
+  await assertRejected("attribute", changed, () => array.writeChunk([1], bytes));
+  await assertRejected("attribute", changed, () => array.stageChunk([1], bytes, "a"));
+  await longer.write(one, [4]);
+  assert.deepEqual([...(await longer.read()).data], [1, 2, 3, 4, 0, 6, 7]);
+  // The same shape again is no other one.
+  const same = await resize(longer, [7]);
+  await longer.write(one, [0]);
+  assert.deepEqual([...(await same.read()).data], [0, 2, 3, 4, 0, 6, 7]);
+  assert.deepEqual([...(await (await opened(store)).read()).data], [0, 2, 3, 4, 0, 6, 7]);
+});
+
+test("an append during which somebody else changes the array changes no metadata", async () => {
+  for (const other of ["shape", "job"]) {
+    const { store, array } = await make({ dtype: "int32", shape: [4], chunkShape: [2] });
+    const put = store.put.bind(store);
+    store.put = async (key, parts) => {
+      await put(key, parts);
+      if (!key.startsWith("c/")) return;
+      store.put = put;
+      if (other === "shape") await resize(await opened(store), [1]);
+      else await put(".ndscatter/job", [new Uint8Array(1)]);
+    };
+    const sentence = other === "shape" ? /have changed since it was opened/ : /^a job is changing/;
+    await assertRejected("attribute", sentence, () => append(array, fresh([3])));
+    assert.deepEqual((await opened(store)).shape, other === "shape" ? [1] : [4]);
+  }
+});
+
+test("what cannot be appended, or have another shape, is refused", async () => {
+  const { array } = await make({ dtype: "int32", shape: [4], chunkShape: [2] });
+  for (const values of [5, null, undefined, "x", [1], {}]) {
+    await assertRejected("dtype", /^values is no tensor$/, () => append(array, values as never));
+  }
+  for (const one of [null, undefined, 3, {}]) {
+    await assertRejected("attribute", / is not an array of Zarr, so its shape stays$/, () =>
+      resize(one as never, [1]),
+    );
+  }
+});
+
 test("values and shapes that do not fit are refused, and so is an array that has changed", async () => {
   const { store, array } = await make({ dtype: "int32", shape: [4, 3], chunkShape: [2, 2] });
   const rows = (shape: readonly number[]) => tensor("int32", shape, new Int32Array(product(shape)));

@@ -44,6 +44,18 @@ function partOf(range: AxisRange, dim: number, axis: number): AxisPart {
   return count > 0 ? [start, step, count] : NONE;
 }
 
+/** Whether two parts of an array have no element in common because of where they begin and end along an axis. */
+export const areApart = (a: readonly AxisPart[], b: readonly AxisPart[]): boolean =>
+  a.some((one, axis) => {
+    const [first, last] = endsOf(one);
+    const [start, end] = endsOf(b[axis]);
+    return last < start || end < first;
+  });
+
+/** The first and the last coordinate of a part of an axis. */
+const endsOf = (part: AxisPart): readonly [first: number, last: number] =>
+  typeof part === "number" ? [part, part] : [part[0], part[0] + (part[2] - 1) * part[1]];
+
 /** `[10:20:2, 3]` */
 export const printParts = (parts: readonly AxisPart[]): string =>
   `[${parts.map((part) => (typeof part === "number" ? part : printRange(part))).join(", ")}]`;

@@ -62,6 +62,8 @@ export class ZarrArray implements PendingArray {
   /** For the package alone. */
   readonly metadata: Metadata;
   readonly store: Store;
+  /** False once the array got another shape by this object, which would pad the chunks at the end of the old one. */
+  isCurrent = true;
   readonly #pipeline: Pipeline;
   readonly #buffers = new Buffers();
 
@@ -273,8 +275,17 @@ export class ZarrArray implements PendingArray {
     return { chunks, bytes };
   }
 
-  /** For the package alone. @throws TensorError `attribute` for a compressor that is read only */
+  /** For the package alone: waits until the disk has a chunk. */
+  async syncChunk(at: readonly number[]): Promise<void> {
+    await this.store.sync?.(printKey(this.metadata.keys, at));
+  }
+
+  /**
+   * For the package alone.
+   * @throws TensorError `attribute` for a compressor that is read only, and for an array that has another shape by now
+   */
   checkWritable(): void {
+    if (!this.isCurrent) throw changedSince(this.store);
     const unwritten = unwrittenOf(this.codecs);
     if (unwritten === null) return;
     const advice =
@@ -295,6 +306,13 @@ export class ZarrArray implements PendingArray {
     throw new TensorError("attribute", `nothing can be staged as ${printValue(name)}: ${why}`);
   }
 }
+
+/** The error for an array whose metadata are not those that were opened. */
+export const changedSince = ({ path }: Store): TensorError =>
+  new TensorError(
+    "attribute",
+    `the metadata of ${path} have changed since it was opened; open it again`,
+  );
 
 /** `missing` bytes of copies of an element, in pieces. */
 function padding(missing: number, fill: Uint8Array): readonly Uint8Array[] {

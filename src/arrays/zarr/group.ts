@@ -3,10 +3,17 @@
 import type { ChunkedArray } from "../boxes/array.ts";
 import { malformed, printValue, TensorError } from "../../core/errors.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
-import { isObject, parseJson, printJson, type JsonObject } from "./json.ts";
+import {
+  isObject,
+  MAX_JSON_BYTES,
+  parseJson,
+  printJson,
+  withMember,
+  type JsonObject,
+} from "./json.ts";
 import { parseAttributes } from "./metadata.ts";
-import { isFree, openArray, readKey, storeOf } from "./open.ts";
-import type { S3Options } from "./stores/s3-client.ts";
+import { encodeText, isFree, openArray, readKey, storeOf } from "./open.ts";
+import { encodeKey, type S3Options } from "./stores/s3-client.ts";
 import type { Store } from "./stores/store.ts";
 
 export interface GroupOptions {
@@ -64,24 +71,34 @@ export class ZarrGroup {
    */
   async open(name: string): Promise<ChunkedArray> {
     checkName(name);
-    return openArray(`${this.path}/${name}`, this.#s3 === undefined ? {} : { s3: this.#s3 });
+    const isUrl = this.path.includes("://");
+    const place = `${this.path.replace(/\/+$/, "")}/${isUrl ? encodeKey(name) : name}`;
+    return openArray(place, this.#s3 === undefined ? {} : { s3: this.#s3 });
   }
 
-  /** Writes the metadata of all members into those of the group, where readers find them at once. @returns the group as it is now */
+  /**
+   * Writes the metadata of all members into those of the group, where readers find them at once.
+   * @returns the group as it is now
+   * @throws TensorError `too-large` for more metadata than one file may have
+   */
   async consolidate(): Promise<ZarrGroup> {
-    const members = await findMembers(this.#store, this.version);
-    const { key, json } =
-      this.version === 3
-        ? { key: "zarr.json", json: { ...this.#own.json, consolidated_metadata: inline(members) } }
-        : { key: ".zmetadata", json: await oldList(this.#store, members) };
-    await this.#store.put(key, [encode(json)]);
-    return new ZarrGroup(this.#store, { ...this.#own, members }, this.#s3);
+    const store = this.#store;
+    const members = await findMembers(store, this.version);
+    const { key, text } = await (this.version === 3 ? newList : oldList)(store, members);
+    if (text.length > MAX_JSON_BYTES) {
+      const sentence = `the metadata of the ${members.length} members of ${store.path} take ${text.length} bytes`;
+      const must = `one file of metadata may have ${MAX_JSON_BYTES}; consolidate the groups in it`;
+      throw new TensorError("too-large", `${sentence}, but ${must}`, { got: text.length });
+    }
+    // What nests too deeply as a list is refused here, because nobody could open the group then.
+    parseJson(text, `${key} of ${store.path}`);
+    await store.put(key, [text], true);
+    return openGroup(this.path, this.#s3 === undefined ? {} : { s3: this.#s3 });
   }
 }
 
 interface OwnMetadata {
   readonly version: 2 | 3;
-  readonly json: JsonObject;
   readonly attributes: JsonObject;
   /** Those that the consolidated metadata list; null where there are none. */
   readonly members: readonly GroupMember[] | null;
@@ -118,17 +135,24 @@ export async function createGroup(
     node_type: "group",
     attributes: parseAttributes(attributes, store.path),
   };
-  if ((await isFree(store)) && (await store.putNew("zarr.json", [encode(json)])))
+  const text = encodeText(`${printJson(json)}\n`);
+  if ((await isFree(store)) && (await store.putNew("zarr.json", [text])))
     return openGroup(location, options.s3 ? { s3 } : {});
   throw new TensorError("attribute", `there is an array or a group at ${store.path}`);
 }
-
-const encode = (json: JsonObject): Uint8Array => new TextEncoder().encode(`${printJson(json)}\n`);
 
 const readMetadata = async (store: Store, key: string): Promise<JsonObject | null> => {
   const text = await readKey(store, key, (name) => store.open(name));
   return text === null ? null : parseJson(text, `${key} of ${store.path}`);
 };
+
+/** An object of JSON as its file has it; null where there is none. */
+async function readText(store: Store, key: string): Promise<string | null> {
+  const text = await readKey(store, key, (name) => store.open(name));
+  if (text === null) return null;
+  parseJson(text, `${key} of ${store.path}`);
+  return new TextDecoder().decode(text);
+}
 
 /** The group at `prefix`; null where there is none. */
 async function readGroup(store: Store, prefix: string): Promise<OwnMetadata | null> {
@@ -144,7 +168,7 @@ async function readGroup(store: Store, prefix: string): Promise<OwnMetadata | nu
   const attributes = (await readMetadata(store, `${prefix}.zattrs`)) ?? {};
   const list = await readMetadata(store, `${prefix}.zmetadata`);
   const members = list === null ? null : parseOldList(list, store.path);
-  return { version: 2, json: old, attributes, members };
+  return { version: 2, attributes, members };
 }
 
 function parseGroup(json: JsonObject, where: string): OwnMetadata {
@@ -157,14 +181,8 @@ function parseGroup(json: JsonObject, where: string): OwnMetadata {
   const attributes = parseAttributes(json.attributes, where);
   const { consolidated_metadata: list } = json;
   const members = list === undefined || list === null ? null : parseInline(list, where);
-  return { version: 3, json, attributes, members };
+  return { version: 3, attributes, members };
 }
-
-const inline = (members: readonly GroupMember[]): JsonObject => ({
-  kind: "inline",
-  must_understand: false,
-  metadata: Object.fromEntries(members.map(({ name, metadata }) => [name, metadata])),
-});
 
 /** Consolidated metadata of another kind are as good as none. */
 function parseInline(list: unknown, where: string): GroupMember[] | null {
@@ -199,17 +217,55 @@ function parseOldList({ metadata }: JsonObject, where: string): GroupMember[] {
     .toSorted(byName);
 }
 
-async function oldList(store: Store, members: readonly GroupMember[]): Promise<JsonObject> {
-  const metadata: Record<string, JsonObject> = {};
-  for (const { name, kind } of [{ name: "", kind: "group" }, ...members]) {
-    for (const file of [kind === "array" ? ".zarray" : ".zgroup", ".zattrs"]) {
-      const key = name === "" ? file : `${name}/${file}`;
-      // oxlint-disable-next-line no-await-in-loop
-      const json = await readMetadata(store, key);
-      if (json !== null) metadata[key] = json;
-    }
+/** A file of consolidated metadata. */
+interface MemberList {
+  readonly key: string;
+  readonly text: Uint8Array;
+}
+
+type Listed = Pick<GroupMember, "name" | "kind">;
+
+/** The `zarr.json` of a group, with a list of its members. */
+async function newList(store: Store, members: readonly Listed[]): Promise<MemberList> {
+  const [key, file] = ["zarr.json", `zarr.json of ${store.path}`];
+  const metadata = await textsOf(
+    store,
+    members.map(({ name }) => [name, `${name}/${key}`]),
+  );
+  const list = `{"kind": "inline", "must_understand": false, "metadata": ${metadata}}`;
+  const own = (await readText(store, key)) ?? "";
+  return { key, text: withMember(encodeText(own), file, "consolidated_metadata", list) };
+}
+
+/** The `.zmetadata` of a group of Zarr v2. */
+async function oldList(store: Store, members: readonly Listed[]): Promise<MemberList> {
+  const keys = members.flatMap(({ name, kind }) => [
+    `${name}/${kind === "array" ? ".zarray" : ".zgroup"}`,
+    `${name}/.zattrs`,
+  ]);
+  const metadata = await textsOf(
+    store,
+    [".zgroup", ".zattrs", ...keys].map((key) => [key, key]),
+  );
+  const text = `{"zarr_consolidated_format": 1, "metadata": ${metadata}}\n`;
+  return { key: ".zmetadata", text: encodeText(text) };
+}
+
+/**
+ * An object of the metadata at keys, each as its file has it: numbers that are parsed and printed again may mean something
+ * else.
+ */
+async function textsOf(
+  store: Store,
+  keys: readonly (readonly [name: string, key: string])[],
+): Promise<string> {
+  const all: string[] = [];
+  for (const [name, key] of keys) {
+    // oxlint-disable-next-line no-await-in-loop
+    const text = await readText(store, key);
+    if (text !== null) all.push(`\n${JSON.stringify(name)}: ${text.trim()}`);
   }
-  return { zarr_consolidated_format: 1, metadata };
+  return `{${all.join(",")}\n}`;
 }
 
 const byName = (a: GroupMember, b: GroupMember): number => (a.name < b.name ? -1 : 1);
@@ -231,7 +287,9 @@ async function findMembers(store: Store, version: 2 | 3, prefix = ""): Promise<G
     if (member === null) continue;
     found.push(member);
     // oxlint-disable-next-line no-await-in-loop
-    if (member.kind === "group") found.push(...(await findMembers(store, version, `${place}/`)));
+    const below = member.kind === "group" ? await findMembers(store, version, `${place}/`) : [];
+    // Not spread: a call takes some hundred thousand arguments at most.
+    for (const one of below) found.push(one);
   }
   return prefix === "" ? found.toSorted(byName) : found;
 }

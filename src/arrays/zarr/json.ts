@@ -28,9 +28,16 @@ export const MAX_JSON_BYTES = 2 ** 24;
  * @param file its name in errors
  * @throws TensorError `malformed-file`
  */
-export function parseJson(bytes: Uint8Array, file: string): JsonObject {
-  const value = new Parser(decodeText(bytes, file), file).parse();
-  if (isObject(value)) return value;
+export const parseJson = (bytes: Uint8Array, file: string): JsonObject =>
+  parseObject(decodeText(bytes, file), file).value;
+
+function parseObject(
+  text: string,
+  file: string,
+): { readonly value: JsonObject; readonly spans: Parser["spans"] } {
+  const parser = new Parser(text, file);
+  const value = parser.parse();
+  if (isObject(value)) return { value, spans: parser.spans };
   throw malformed(`${file} must hold an object, but it holds ${printValue(value)}`);
 }
 
@@ -50,8 +57,6 @@ export const isObject = (value: Json | undefined): value is JsonObject =>
 
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
 const BLANKS = /[ \t\r\n]*/y;
-/** Text up to its end, with what a backslash stands before. */
-const TEXT = /"(?:[^"\\]|\\.)*"/y;
 
 const WORDS: Readonly<Record<string, Json>> = {
   null: null,
@@ -66,6 +71,8 @@ class Parser {
   readonly #text: string;
   readonly #file: string;
   #at = 0;
+  /** Where the values of the outermost object's members begin and end. */
+  readonly spans = new Map<string, readonly [from: number, to: number]>();
 
   constructor(text: string, file: string) {
     this.#text = text;
@@ -105,7 +112,10 @@ class Parser {
       const name = this.#string();
       if (name in object) throw malformed(`${this.#file} gives ${printValue(name)} twice`);
       this.#expect(":");
+      this.#skip();
+      const from = this.#at;
       object[name] = this.#value(depth + 1);
+      if (depth === 0) this.spans.set(name, [from, this.#at]);
     });
     return object;
   }
@@ -127,15 +137,25 @@ class Parser {
   }
 
   #string(): string {
-    TEXT.lastIndex = this.#at;
-    const [quoted] = TEXT.exec(this.#text) ?? [];
-    if (quoted === undefined) throw this.#unexpected("text in quotes");
+    if (this.#text.charAt(this.#at) !== '"') throw this.#unexpected("text in quotes");
+    const quoted = this.#text.slice(this.#at, this.#endOfString());
     try {
       const value = JSON.parse(quoted) as string;
       this.#at += quoted.length;
       return value;
     } catch (cause) {
       throw malformed(`${this.#file} has text that JSON does not allow`, {}, { cause });
+    }
+  }
+
+  /** The place behind the quote that no backslash escapes. A pattern would take a stack as deep as the text is long. */
+  #endOfString(): number {
+    for (let end = this.#at; ;) {
+      end = this.#text.indexOf('"', end + 1);
+      if (end === -1) throw this.#unexpected("text in quotes");
+      let escapes = 0;
+      while (this.#text.charAt(end - 1 - escapes) === "\\") escapes++;
+      if (escapes % 2 === 0) return end + 1;
     }
   }
 
@@ -170,6 +190,27 @@ class Parser {
     const got = found === "" ? "it ends" : `it has ${printValue(found)}`;
     return malformed(`${this.#file} is no JSON: ${expected} must stand where ${got}`);
   }
+}
+
+/**
+ * The text of an object, of which one member has another value, or is added. All else stays as it is written, because a
+ * number that is parsed and printed may become another one to its reader: 1.0 is a float to Python, and 1 is not.
+ * @param value of the member, as JSON
+ * @throws TensorError as {@link parseJson}
+ */
+export function withMember(
+  bytes: Uint8Array,
+  file: string,
+  name: string,
+  value: string,
+): Uint8Array {
+  const text = decodeText(bytes, file);
+  const { spans } = parseObject(text, file);
+  const begin = text.indexOf("{") + 1;
+  const [from, to] = spans.get(name) ?? [begin, begin];
+  const member = `\n  ${JSON.stringify(name)}: ${value}${spans.size === 0 ? "\n" : ","}`;
+  const put = spans.has(name) ? value : member;
+  return new TextEncoder().encode(text.slice(0, from) + put + text.slice(to));
 }
 
 /** No integer type has more digits, and BigInt takes time by their square. */

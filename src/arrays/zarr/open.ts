@@ -155,6 +155,7 @@ function checkLocation(location: unknown): string {
 
 /** Each kind of store is loaded when it is needed: a page has no files. */
 export async function storeOf(location: string, s3?: S3Options): Promise<Store> {
+  checkLocation(location);
   const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(location) ?? [];
   if (scheme === undefined) {
     checkFiles(location);
@@ -243,7 +244,7 @@ async function openIn(store: Store, open: Open): Promise<ZarrArray | null> {
   return new ZarrArray(store, metadata, await fingerprintOf(older));
 }
 
-const encodeText = (text: string): Uint8Array => new TextEncoder().encode(text);
+export const encodeText = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 /** A hash of metadata. */
 export async function fingerprintOf(metadata: Uint8Array): Promise<string> {

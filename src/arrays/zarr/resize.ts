@@ -12,8 +12,8 @@ import { optionsOf } from "../../core/tensor/options.ts";
 import { printShape, product } from "../../core/tensor/shape.ts";
 import { bytesOf } from "../../core/tensor/storage.ts";
 import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
-import { ZarrArray } from "./array.ts";
-import { parseJson, printJson } from "./json.ts";
+import { changedSince, ZarrArray } from "./array.ts";
+import { printJson, withMember } from "./json.ts";
 import { checkGrid, parseKey, parseShape } from "./metadata.ts";
 import { fingerprintOf, readKey } from "./open.ts";
 import { CLAIM, type Store } from "./stores/store.ts";
@@ -31,7 +31,7 @@ export interface AppendOptions {
  *
  * @param array of Zarr v3 or v2, in files or in object storage
  * @param values of the data type of `array`, and of its shape but for that axis; an array of chunks may be larger than memory
- * @returns the array as it is now; `array` keeps its shape
+ * @returns the array as it is now; `array` keeps its shape, and cannot be written any more
  * @throws TensorError `dtype`, `rank`, `shape-mismatch`, `axis`; `attribute` for an array that a job is changing, that has
  * another shape by now, or that is of NPY
  */
@@ -47,46 +47,51 @@ export async function append(
     {},
   ) as AppendOptions;
   const axis = axisOf(own, given);
-  const from = "location" in values ? values : asTensor(values, {}, "values");
+  const from = isStored(values) ? values : asTensor(values, {}, "values");
   checkValues(own, from, axis);
   const start = own.shape.map((dim, d) => (d === axis ? dim : 0));
   const shape = own.shape.map((dim, d) => (d === axis ? dim + from.shape[axis] : dim));
-  const { larger, text } = await resized(own, shape);
+  const { other: larger, text } = await resized(own, shape);
   const parts = [...chunksOf(start, from.shape, own.chunkShape)];
-  for (const [done, { boxStart, shape: box }] of parts.entries()) {
+  for (const [done, { at: chunk, boxStart, shape: box }] of parts.entries()) {
     // oxlint-disable-next-line no-await-in-loop -- one chunk in memory at a time
-    const part = "location" in from ? await from.read(boxStart, box) : boxIn(from, boxStart, box);
+    const part = isStored(from) ? await from.read(boxStart, box) : boxIn(from, boxStart, box);
     // oxlint-disable-next-line no-await-in-loop
     await larger.write(
       part,
       boxStart.map((at, d) => at + start[d]),
     );
+    // oxlint-disable-next-line no-await-in-loop
+    await own.syncChunk(chunk);
     onProgress?.({ done: done + 1, chunks: parts.length });
   }
-  await own.store.put(metadataKey(own), [text]);
+  await publish(own, text);
   return larger;
 }
+
+const isStored = (values: Tensor | ChunkedArray): values is ChunkedArray =>
+  typeof values === "object" && values !== null && "location" in values;
 
 /**
  * Gives an array another shape. Elements that it did not have are the fill value; those beyond the new shape are gone.
  * @param array of Zarr v3 or v2, in files or in object storage
  * @param shape of the same rank
- * @returns the array as it is now; `array` keeps its shape
+ * @returns the array as it is now; `array` keeps its shape, and cannot be written any more
  * @throws TensorError `rank`, `too-large`; `attribute` as {@link append}
  */
 export async function resize(array: ChunkedArray, shape: readonly number[]): Promise<ZarrArray> {
   const own = growing(array);
   const dims = checkCoordinates(shape, own.shape.length, "the new shape");
-  const { larger: other, text } = await resized(own, dims);
+  const { other, text } = await resized(own, dims);
   await clean(own, other);
-  await own.store.put(metadataKey(own), [text]);
+  await publish(own, text);
   await removeBeyond(other, other.shape);
   return other;
 }
 
 function growing(array: ChunkedArray): ZarrArray {
   if (array instanceof ZarrArray) return array;
-  const { path, slice } = (array as Partial<ChunkedArray>).location ?? {};
+  const { path, slice } = (array as Partial<ChunkedArray> | null)?.location ?? {};
   const what = slice === undefined ? "not an array of Zarr" : "a part of an array";
   throw new TensorError("attribute", `${path ?? printValue(array)} is ${what}, so its shape stays`);
 }
@@ -129,23 +134,33 @@ function boxIn(from: Tensor, start: readonly number[], shape: readonly number[])
 async function resized(
   own: ZarrArray,
   shape: readonly number[],
-): Promise<{ readonly larger: ZarrArray; readonly text: Uint8Array }> {
+): Promise<{ readonly other: ZarrArray; readonly text: Uint8Array }> {
   const { metadata, store } = own;
+  const before = await readUnchanged(own);
   own.checkWritable();
   const dims = parseShape([...shape], "shape", store.path);
   checkGrid(dims, metadata.chunkShape, store.path);
   await checkFree(store);
-  const key = metadataKey(own);
-  const before = await readKey(store, key, (name) => store.open(name));
-  if (before === null || (await fingerprintOf(before)) !== own.fingerprint) {
-    const sentence = `the metadata of ${store.path} have changed since it was opened; open it again`;
-    throw new TensorError("attribute", sentence);
-  }
-  // All else that stands in the metadata stays as it is.
-  const json = { ...parseJson(before, key), shape: dims };
-  const text = new TextEncoder().encode(`${printJson(json)}\n`);
-  const larger = new ZarrArray(store, { ...metadata, shape: dims }, await fingerprintOf(text));
-  return { larger, text };
+  const text = withMember(before, metadataKey(own), "shape", printJson(dims));
+  const other = new ZarrArray(store, { ...metadata, shape: dims }, await fingerprintOf(text));
+  return { other, text };
+}
+
+/** The text of an array's metadata. @throws TensorError `attribute` for one that is not what was opened */
+async function readUnchanged(own: ZarrArray): Promise<Uint8Array> {
+  const { store, fingerprint } = own;
+  const text = await readKey(store, metadataKey(own), (name) => store.open(name));
+  own.isCurrent = text !== null && (await fingerprintOf(text)) === fingerprint;
+  if (text !== null && own.isCurrent) return text;
+  throw changedSince(store);
+}
+
+/** Replaces an array's metadata, if no other process changed them, and no job began, while chunks were written. */
+async function publish(own: ZarrArray, text: Uint8Array): Promise<void> {
+  await checkFree(own.store);
+  await readUnchanged(own);
+  await own.store.put(metadataKey(own), [text], true);
+  own.isCurrent = (await fingerprintOf(text)) === own.fingerprint;
 }
 
 /** @throws TensorError `attribute` for an array that a job has */
@@ -173,7 +188,11 @@ async function clean(own: ZarrArray, other: ZarrArray): Promise<void> {
       const size = product(clippedShape(at, shape, chunkShape));
       const chunk = new Uint8Array(size * rowOf(own.dtype).bytes);
       // oxlint-disable-next-line no-await-in-loop -- one chunk in memory at a time
-      if (await own.readChunk(at, chunk)) await own.writeChunk(at, chunk);
+      if (!(await own.readChunk(at, chunk))) continue;
+      // oxlint-disable-next-line no-await-in-loop
+      await own.writeChunk(at, chunk);
+      // oxlint-disable-next-line no-await-in-loop
+      await own.syncChunk(at);
     }
   }
 }

@@ -5,6 +5,8 @@ import { wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { changeArray, type ChangeOptions } from "./array-change.ts";
 import { copyArray, type CopyOptions } from "./array-copy.ts";
+import { writePart } from "./array-write.ts";
+import { partOf } from "../input/places.ts";
 import { factsOf, openNamed, printFacts } from "./array-facts.ts";
 import { consolidateNamed, groupFactsOf, printGroup } from "./group-facts.ts";
 import { JSON_HELP, printJson, quote } from "../text/layout.ts";
@@ -25,7 +27,9 @@ With -o the array is copied, with a few chunks in memory at a time. The ending
 of the output says its format: .npy, or .zarr or none for a Zarr v3 folder. The
 output appears when it is complete. It has the chunks, shards, codecs, fill
 value and attributes of the array that is read, unless an option says otherwise.
-A copy of an NPY file has chunks of whole rows, of about 64 MiB.
+A copy of an NPY file has chunks of whole rows, of about 64 MiB. Where the output
+is a part of an array, as in -o 'a.zarr[10:20]', that part is written, chunk by
+chunk in its place.
 
 --append makes an array of Zarr longer along one axis, which --axis says, by its
 number or its name. What is appended appears when all of it is written. --resize
@@ -46,7 +50,8 @@ Examples:
   ndscatter array a.zarr -o a.npy
   ndscatter array a.zarr --append today.npy --axis time
   ndscatter array group.zarr --consolidate
-  ndscatter array 'a.zarr[-1000:, ::10]' -o part.npy`;
+  ndscatter array 'a.zarr[-1000:, ::10]' -o part.npy
+  ndscatter array part.npy -o 'a.zarr[-1000:, ::10]'`;
 
 export function addArrayCommand(program: Command, io: Io): void {
   program
@@ -54,7 +59,7 @@ export function addArrayCommand(program: Command, io: Io): void {
     .summary("show an array in files, or copy it between formats")
     .description("Describe an array in files, or copy it into another format or encoding.")
     .argument("<array>", "a Zarr folder, or an NPY file (.npy)")
-    .option("-o, --output <array>", "where a copy goes: .npy, or a Zarr folder")
+    .option("-o, --output <array>", "where a copy goes: .npy, a Zarr folder, or a part of an array")
     .option("--chunks <shape>", "the shape of a chunk of the copy, such as 1000,128", parseChunks)
     .option(
       "--shards <shape>",
@@ -75,10 +80,8 @@ export function addArrayCommand(program: Command, io: Io): void {
     .addHelpText("after", HELP)
     .action(async (name: string, { output, json, consolidate, ...given }: ArrayCommand) => {
       if (consolidate === true) {
-        const [odd] = Object.keys(given);
-        if (odd !== undefined || output !== undefined) {
-          throw wrongUsage(`--${odd ?? "output"} does not go with --consolidate`);
-        }
+        const [odd] = Object.keys({ ...given, ...(json && { json }), ...(output && { output }) });
+        if (odd !== undefined) throw wrongUsage(`--${odd} does not go with --consolidate`);
         await io.stdout.write(`${await consolidateNamed(io, name)}\n`);
         return;
       }
@@ -92,7 +95,8 @@ export function addArrayCommand(program: Command, io: Io): void {
       }
       if (output !== undefined) {
         if (json === true) throw wrongUsage("--json describes an array, so it does not go with -o");
-        await io.stdout.write(`${await copyArray(io, name, output, options)}\n`);
+        const copy = partOf(io, output).ranges === null ? copyArray : writePart;
+        await io.stdout.write(`${await copy(io, name, output, options)}\n`);
         return;
       }
       const [odd] = Object.keys(options);

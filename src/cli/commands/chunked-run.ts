@@ -297,5 +297,9 @@ function outOf(
       "a run chunk by chunk needs a place for its result: -o new.zarr, or --in-place",
     );
   }
+  if (partOf(io, file).ranges !== null) {
+    const advice = "to change a part, give it as data, with --in-place";
+    throw wrongUsage(`${file} is a part of an array, but -o makes a new one; ${advice}`);
+  }
   return { format: checkArrayFormat(file), path: placeOf(io, file) };
 }

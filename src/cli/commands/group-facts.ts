@@ -38,12 +38,15 @@ export async function groupFactsOf(io: Io, name: string): Promise<GroupFacts | n
   }
 }
 
-/** The group of a name. What else is wrong there, opening an array says. */
+/** What openGroup says where the metadata are of no group. Anything else that is wrong is wrong in a group. */
+const NO_GROUP = / is no group of Zarr: | not a group$/;
+
+/** The group of a name; null where there is something else, about which opening it as an array says more. */
 async function groupAt(io: Io, name: string): Promise<ZarrGroup | null> {
   try {
     return await openGroup(placeOf(io, name));
   } catch (error) {
-    if (isTensorError(error)) return null;
+    if (isTensorError(error) && NO_GROUP.test(error.message)) return null;
     throw failureAt(io, name, error);
   }
 }

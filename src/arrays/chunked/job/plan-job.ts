@@ -11,6 +11,7 @@ import { part, printShape, product } from "../../../core/tensor/shape.ts";
 import type { ArrayLocation, ChunkedArray } from "../../boxes/array.ts";
 import { isThere, isUrl } from "../../boxes/file.ts";
 import { areContiguous, Grid } from "../../boxes/grid.ts";
+import { areApart } from "../../boxes/ranges.ts";
 import { SlicedArray } from "../../boxes/slice.ts";
 import { addressOf, type Address } from "../stages/address.ts";
 import {
@@ -238,12 +239,29 @@ function checkBlocks(blockShape: readonly number[], positions: readonly number[]
   throw new TensorError("attribute", sentence);
 }
 
+/**
+ * Checks that what a job reads beside data is not what the job changes: a task that is done again would read new values.
+ * @throws TensorError `overlap`
+ */
+function checkOthers(out: ArrayLocation, others: readonly (ChunkedArray | undefined)[]): void {
+  const isOther = ({ location: { path: place, slice } }: ChunkedArray): boolean =>
+    place !== out.path ||
+    (slice !== undefined && out.slice !== undefined && areApart(slice, out.slice));
+  const names = ["indices", "updates"];
+  const at = others.findIndex((one) => one !== undefined && !isOther(one));
+  if (at === -1) return;
+  const sentence = `${names[at]} and data have elements of ${out.path} in common, which the job changes in place`;
+  const advice = "copy one of them (ndscatter array), or name parts that are apart along an axis";
+  throw new TensorError("overlap", `${sentence}; ${advice}`, { input: names[at] });
+}
+
 async function checkOutput(
   { out, inPlace }: JobSpec,
   inputs: readonly (ChunkedArray | undefined)[],
 ): Promise<void> {
   if (inPlace) {
-    const [data] = inputs;
+    const [data, ...others] = inputs;
+    checkOthers(out, others);
     const own = data instanceof SlicedArray ? data.base : data;
     if (own instanceof ZarrArray) own.checkWritable();
     if (out.format === "zarr" && !isUrl(out.path)) return;

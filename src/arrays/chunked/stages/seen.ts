@@ -31,11 +31,15 @@ interface Part {
 const seenFile = (folder: string, stage: SeenStage, task: number): string =>
   `${fileOf.task(folder, FOLDERS[stage], task)}.seen`;
 
-/** What a task reads; of data that the job changes in place, nothing, because it changes. */
-function partsOf(job: JobContext, stage: SeenStage, task: number): readonly Part[] {
-  const { address, blocks, chunks, data, indices, spec, updates } = job;
+/** What a task reads; of an array that the job changes in place, nothing, because its chunks change. */
+const partsOf = (job: JobContext, stage: SeenStage, task: number): readonly Part[] =>
+  readBy(job, stage, task).filter(
+    ({ array }) => !(job.spec.inPlace && array.location.path === job.spec.out.path),
+  );
+
+function readBy(job: JobContext, stage: SeenStage, task: number): readonly Part[] {
+  const { address, blocks, chunks, data, indices, updates } = job;
   if (stage === "apply") {
-    if (spec.inPlace) return [];
     return chunksOfTask(job, task).map((chunk) => ({
       name: "data",
       array: data,

@@ -166,9 +166,13 @@ export class FileStore implements Store {
     return stat === null ? "" : `${stat.size} ${stat.mtimeMs}`;
   }
 
-  put(key: string, parts: readonly Uint8Array[]): Promise<void> {
+  put(key: string, parts: readonly Uint8Array[], isDurable = false): Promise<void> {
     const file = this.fileOf(key);
-    return writeBeside(file, parts, false, (beside) => files.rename(beside, file));
+    return writeBeside(file, parts, isDurable, (beside) => files.rename(beside, file));
+  }
+
+  sync(key: string): Promise<void> {
+    return withFile(this.fileOf(key), "r+", (handle) => handle.datasync());
   }
 
   putNew(key: string, parts: readonly Uint8Array[]): Promise<boolean> {

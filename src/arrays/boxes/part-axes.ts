@@ -1,0 +1,179 @@
+/**
+ * Where the elements of a part of an array are in the array: coordinates and shapes of the one as those of the other. Nothing
+ * is read here.
+ */
+
+import { TensorError } from "../../core/errors.ts";
+import { printShape, sameShape } from "../../core/tensor/shape.ts";
+import type { AxisPart, ChunkedArray } from "./array.ts";
+import { chunksOf } from "./boxes.ts";
+import type { Box } from "./grid.ts";
+import { NONE } from "./ranges.ts";
+
+/** Along one axis: coordinate i of the part is `start + i * step` of the array. */
+interface Along {
+  readonly start: number;
+  readonly step: number;
+  readonly count: number;
+  readonly isDropped: boolean;
+}
+
+const alongOf = (part: AxisPart): Along =>
+  typeof part === "number"
+    ? { start: part, step: 1, count: 1, isDropped: true }
+    : { start: part[0], step: part[1], count: part[2], isDropped: false };
+
+/** What one chunk of the array has of a box of the part. All shapes have the rank of the array. */
+interface BasePart {
+  readonly at: readonly number[];
+  /** In the chunk of the array. */
+  readonly chunkStart: readonly number[];
+  /** In the box of the part. */
+  readonly boxStart: readonly number[];
+  /** How many elements, along each axis. */
+  readonly shape: readonly number[];
+}
+
+export class PartAxes {
+  /** The axes of the array that the part has. */
+  readonly kept: readonly number[];
+  readonly shape: readonly number[];
+  readonly steps: readonly number[];
+  readonly #base: ChunkedArray;
+  readonly #along: readonly Along[];
+
+  /** @throws TensorError `index-out-of-range` for a part that lies beyond the array */
+  constructor(base: ChunkedArray, parts: readonly AxisPart[]) {
+    this.#base = base;
+    this.#along = parts.map(alongOf);
+    checkWithin(this.#along, base);
+    this.kept = this.#along.flatMap((one, axis) => (one.isDropped ? [] : [axis]));
+    this.shape = this.kept.map((axis) => this.#along[axis].count);
+    this.steps = this.#along.map(({ step }) => step);
+  }
+
+  /**
+   * The shape of a chunk of the part.
+   * @param isExclusive whether no two chunks may share a chunk of the array, so that chunks may be as long as the part
+   */
+  chunkShape(isExclusive: boolean): number[] {
+    const { chunkShape } = this.#base;
+    return this.kept.map((axis) => chunkAlong(this.#along[axis], chunkShape[axis], isExclusive));
+  }
+
+  /** Ranges of the part's axes as ranges of all axes of the array. */
+  inner(ranges: readonly AxisPart[]): AxisPart[] {
+    const inner = ranges.values();
+    return this.#along.map((along): AxisPart => {
+      if (along.isDropped) return along.start;
+      const part = inner.next().value as AxisPart;
+      if (typeof part === "number") return along.start + part * along.step;
+      const [start, step, count] = part;
+      return count === 0 ? NONE : [along.start + start * along.step, along.step * step, count];
+    });
+  }
+
+  /** The chunks of the array that have elements of a box. */
+  *partsOf(box: Box): Generator<BasePart> {
+    const { chunkShape } = this.#base;
+    const start = this.first(box.start);
+    const shape = this.span(box.shape);
+    for (const { at, boxStart, chunkStart, shape: own } of chunksOf(start, shape, chunkShape)) {
+      const { steps } = this;
+      // The first element at or behind the beginning of what the chunk has, and those up to its end.
+      const first = boxStart.map((from, axis) => Math.ceil(from / steps[axis]));
+      const end = own.map((dim, axis) => Math.ceil((boxStart[axis] + dim) / steps[axis]));
+      const counts = end.map((to, axis) => to - first[axis]);
+      if (counts.includes(0)) continue;
+      yield {
+        at,
+        boxStart: first,
+        chunkStart: chunkStart.map(
+          (from, axis) => from + first[axis] * steps[axis] - boxStart[axis],
+        ),
+        shape: counts,
+      };
+    }
+  }
+
+  /** Whether a box of the part has all elements that lie between its first and its last. */
+  isRun(shape: readonly number[]): boolean {
+    return sameShape(this.span(shape), this.whole(shape));
+  }
+
+  /** Values of the part's axes as values of the array's, with others for the axes that the part drops. */
+  #spread(
+    values: readonly number[],
+    value: (along: Along, given: number) => number,
+    dropped: (along: Along) => number,
+  ): number[] {
+    const next = values.values();
+    return this.#along.map((along) =>
+      along.isDropped ? dropped(along) : value(along, next.next().value as number),
+    );
+  }
+
+  /** The coordinates in the array of the first element of a box. */
+  first(start: readonly number[]): number[] {
+    return this.#spread(
+      start,
+      (along, at) => along.start + at * along.step,
+      (along) => along.start,
+    );
+  }
+
+  /** The shape that a box of the part spans in the array. */
+  span(shape: readonly number[]): number[] {
+    return this.#spread(
+      shape,
+      ({ step }, dim) => (dim === 0 ? 0 : (dim - 1) * step + 1),
+      () => 1,
+    );
+  }
+
+  /** A shape of the part, with 1 for the axes that it drops. */
+  whole(shape: readonly number[]): number[] {
+    return this.#spread(
+      shape,
+      (_, dim) => dim,
+      () => 1,
+    );
+  }
+
+  /** Where a box begins in another one that it lies in. */
+  within(start: readonly number[], box: readonly number[]): number[] {
+    const inner = start.map((from, axis) => from - box[axis]);
+    return this.#spread(
+      inner,
+      (_, at) => at,
+      () => 0,
+    );
+  }
+}
+
+function checkWithin(along: readonly Along[], { shape, location }: ChunkedArray): void {
+  const isWithin =
+    along.length === shape.length &&
+    along.every(({ start, step, count }, axis) => {
+      const isWhole = [start, step, count].every((one) => Number.isSafeInteger(one) && one >= 0);
+      return (
+        isWhole &&
+        step > 0 &&
+        start + Math.max(0, count - 1) * step + Math.min(1, count) <= shape[axis]
+      );
+    });
+  if (isWithin) return;
+  const sentence = `the slice of ${location.path} lies beyond its shape ${printShape(shape)}`;
+  throw new TensorError("index-out-of-range", sentence, { expected: shape });
+}
+
+/** The size of a chunk of the part along one axis. */
+function chunkAlong({ start, step, count }: Along, chunk: number, isExclusive: boolean): number {
+  const most = Math.max(1, count);
+  if (!isExclusive) return Math.min(most, Math.max(1, Math.floor(chunk / step)));
+  // The part begins with the first of its steps that is in a chunk, so its chunks can begin where chunks do.
+  if (start % chunk < step) return Math.min(most, chunk / greatestDivisor(chunk, step));
+  return most;
+}
+
+const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greatestDivisor(b, a % b));

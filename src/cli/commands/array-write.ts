@@ -1,0 +1,68 @@
+/** Writes an array into a part of another one, which is there already. */
+
+import { printShape } from "../../entries/index.ts";
+import type { ChunkedArray } from "../../entries/zarr.ts";
+import { wrongData, wrongUsage } from "../failure.ts";
+import { partOf } from "../input/places.ts";
+import { isSameFile } from "../input/write-files.ts";
+import type { Io } from "../io.ts";
+import { coordinatesOf } from "../text/cells.ts";
+import { printCount } from "../text/layout.ts";
+import { ProgressLine } from "../text/progress.ts";
+import type { CopyOptions } from "./array-copy.ts";
+import { failureAt, openNamed } from "./array-facts.ts";
+
+/** @returns a line that says what was written */
+export async function writePart(
+  io: Io,
+  name: string,
+  output: string,
+  options: CopyOptions,
+): Promise<string> {
+  const odd = Object.keys(options).find((option) => option !== "force");
+  if (odd !== undefined) {
+    throw wrongUsage(`--${odd} is of a new array, but ${output} is a part of one that is there`);
+  }
+  if (isSameFile(io, partOf(io, name).place, partOf(io, output).place)) {
+    throw wrongUsage(`${name} and ${output} are of one array; copy ${name} to another one first`);
+  }
+  const [from, into] = [await openNamed(io, name), await openNamed(io, output)];
+  if (printKind(from) !== printKind(into)) {
+    const sentence = `${output} is ${printKind(into)}, but ${name} is ${printKind(from)}`;
+    throw wrongData(`${sentence}; the data type and the shape must be the same`);
+  }
+  const progress = new ProgressLine(io.stderr);
+  try {
+    await writeChunks(io, { name, from }, { name: output, into }, progress);
+    return `${output}: ${printKind(into)} written`;
+  } finally {
+    progress.clear();
+  }
+}
+
+const printKind = ({ dtype, shape }: ChunkedArray): string => `${dtype} ${printShape(shape)}`;
+
+/** Copies by the chunks of the part, of which one is in memory at a time. */
+async function writeChunks(
+  io: Io,
+  { name, from }: { readonly name: string; readonly from: ChunkedArray },
+  { name: output, into }: { readonly name: string; readonly into: ChunkedArray },
+  progress: ProgressLine,
+): Promise<void> {
+  const { shape, chunkShape } = into;
+  const grid = shape.map((dim, axis) => Math.ceil(dim / chunkShape[axis]));
+  const count = grid.reduce((all, one) => all * one, 1);
+  for (let number = 0; number < count; number++) {
+    const start = coordinatesOf(number, grid).map((one, axis) => one * chunkShape[axis]);
+    const box = start.map((one, axis) => Math.min(chunkShape[axis], shape[axis] - one));
+    // oxlint-disable-next-line no-await-in-loop -- one chunk in memory at a time
+    const values = await from.read(start, box).catch((error: unknown) => {
+      throw failureAt(io, name, error);
+    });
+    // oxlint-disable-next-line no-await-in-loop
+    await into.write(values, start).catch((error: unknown) => {
+      throw failureAt(io, output, error);
+    });
+    progress.show(() => `${number + 1} of ${printCount(count, "chunk")} written`);
+  }
+}
