@@ -21,7 +21,9 @@ interface UrlParts {
 
 /** The parts of a URL without its fragment, which no server sees; null for a path. */
 function partsOf(location: string): UrlParts | null {
-  const pattern = /^([a-z][a-z0-9+.-]+:\/\/)([^/?#]*@)?([^?#]*)(\?[^#]*)?/is;
+  // A password that was not encoded may have slashes. A number before the first one is a port.
+  const pattern =
+    /^([a-z][a-z0-9+.-]+:\/\/)([^/?#]*@|[^/?#[]*:(?!\d*\/)[^?#]*@)?([^?#]*)(\?[^#]*)?/is;
   const [, scheme, user = "", place = "", query = ""] = pattern.exec(location) ?? [];
   return scheme === undefined ? null : { scheme, user, place, query: query === "?" ? "" : query };
 }

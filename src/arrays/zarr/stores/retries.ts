@@ -119,8 +119,9 @@ export function codesOf(error: unknown): string[] {
   return codes;
 }
 
-/** True for a failure that may pass. Browsers and Deno give no codes. */
+/** True for a failure that may pass. Browsers give neither codes nor causes. */
 export function isTransient(error: unknown): boolean {
   const codes = codesOf(error);
-  return codes.length === 0 || codes.some((code) => BROKEN.has(code));
+  if (codes.length > 0) return codes.some((code) => BROKEN.has(code));
+  return error instanceof Error && error.cause === undefined;
 }
