@@ -16,6 +16,7 @@ import { buildModel, writeModel } from "../src/entries/onnx.ts";
 import { createArray, type CreateOptions } from "../src/entries/zarr.ts";
 import { tensor } from "../src/core/tensor/tensor.ts";
 import { blocksOf, read, ROOT } from "./support/documents.ts";
+import { serveFiles, type Quirk } from "./support/http-server.ts";
 import {
   installHere,
   openChromium,
@@ -87,6 +88,29 @@ async function writeFiles(folder: string, codecs: Codecs): Promise<void> {
   });
   await table.write(tensor("int16", [3, 3], [1, 2, 3, 4, 5, 6, 7, 8, 9]), [0, 0]);
 }
+
+const EXPOSED = { "access-control-expose-headers": "ETag, Content-Range" };
+
+/** Servers of another origin. None answers to OPTIONS, by which a page asks for leave. */
+const OTHER_ORIGINS: readonly (readonly [string, Quirk])[] = [
+  ["that shows it neither tags nor ranges", () => {}],
+  ["that shows it all", ({ answer }) => void Object.assign(answer.headers, EXPOSED)],
+  [
+    "that forbids HEAD",
+    ({ request, answer }) => {
+      Object.assign(answer.headers, EXPOSED);
+      if (request.method === "HEAD" && answer.status < 400) answer.status = 403;
+    },
+  ],
+  [
+    "that cuts the connection once",
+    ({ response, before: count }) => {
+      if (count > 0) return;
+      response.socket?.destroy();
+      return true;
+    },
+  ],
+];
 
 let site = "";
 before(async () => {
@@ -203,6 +227,36 @@ describe("a page without a bundler", () => {
       other.close();
     }
   });
+
+  for (const [name, quirk] of OTHER_ORIGINS) {
+    test(`a page reads arrays by ranges from another origin ${name}`, needs, async () => {
+      await visit(await newPage(), `${server.address}uncompressed/`);
+      const other = await serveFiles(site);
+      other.quirk = (exchange) => {
+        exchange.answer.headers["access-control-allow-origin"] = "*";
+        return quirk(exchange);
+      };
+      try {
+        const shown = await page.evaluate(async (address) => {
+          const { openArray } = await import("ndscatter/zarr");
+          const table = await openArray(`${address}/zstd/table.zarr`);
+          const data = await openArray(`${address}/zstd/data.npy?token=1#part`);
+          const tensors = [await table.read([1, 0], [2, 3]), await data.read([1], [2])];
+          return tensors.map(String).join("\n");
+        }, other.address);
+        assert.equal(
+          shown,
+          "tensor([[4, 5, 6],\n        [7, 8, 9]], dtype=int16)\ntensor([2., 3.], dtype=float32)",
+        );
+        // Which ranges, its cache decides.
+        const gets = other.asked.filter((one) => one.startsWith("GET /zstd/data.npy?token=1"));
+        assert.ok(gets.length > 0 && gets.every((one) => / bytes=\d+-\d+$/.test(one)));
+        assert.ok(!other.asked.some((one) => one.startsWith("OPTIONS")), "a page asked for leave");
+      } finally {
+        other.close();
+      }
+    });
+  }
 
   test("the script of the document does the same from the bundle of esbuild", needs, async () => {
     const folder = path.join(site, "bundled");

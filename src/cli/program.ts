@@ -16,6 +16,7 @@ import { addInspectCommand } from "./commands/inspect.ts";
 import type { Io } from "./io.ts";
 import { addJobCommand } from "./commands/job.ts";
 import { cutWords } from "./text/layout.ts";
+import { withoutSecrets } from "../arrays/boxes/urls.ts";
 import { addOpsCommand } from "./commands/ops.ts";
 import { addRunCommand } from "./commands/run.ts";
 import { addVerifyCommand } from "./commands/verify.ts";
@@ -94,7 +95,9 @@ export async function main(argv: readonly string[], io: Io): Promise<Status> {
     }
     const failure = failureOf(error);
     const origin = program.opts<{ debug?: boolean }>().debug ? `${inspect(error)}\n` : "";
-    await io.stderr.write(`ndscatter: ${cutWords(failure.message)}\n${origin}`);
+    await io.stderr.write(
+      `ndscatter: ${cutWords(withoutSecrets(failure.message))}\n${withoutSecrets(origin)}`,
+    );
     return failure.status;
   }
 }

@@ -298,6 +298,22 @@ export const ZARR = {
   piece: 1_048_576,
 };
 
+/** Requests to servers. Times are milliseconds. */
+export const HTTP = {
+  /** Attempts of a request after the first. */
+  retries: 5,
+  /** The most before the first of them. Each time it is twice as long, and a random part of it is waited. */
+  first: 100,
+  /** The longest wait, whatever a server asks for. */
+  longest: 20_000,
+  /** The longest of all waits of a request together. */
+  total: 60_000,
+  /** Bytes of the longest object that is held in memory because its server sends no ranges. */
+  whole: 67_108_864,
+  /** Requests for ranges of one file that are under way at once. */
+  ranges: 4,
+};
+
 /** Jobs of a queue. Times are milliseconds. */
 export const DISTRIBUTED = {
   /** The most queue jobs of a stage: each takes 1 kB of Redis, and 10,000 keep 1,000 threads busy to the end. */

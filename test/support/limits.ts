@@ -97,6 +97,7 @@ export const EXTREMES: { readonly [R in Name]: Readonly<Record<keyof Records[R],
     goodbye: 100,
     answer: 2000,
   },
+  HTTP: { retries: 1, first: 1, longest: 1, total: 100, whole: 0, ranges: 1 },
   CLI: { progress: 0, lines: 0, stage: 0, long: 1e9, npy: 1 },
   // Less patience finds less: those limits keep their values, and tests of their own set them.
   DIAGNOSE: {

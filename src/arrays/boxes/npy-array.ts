@@ -27,9 +27,8 @@ import { files, type OpenFile } from "./files.ts";
 import { isCode, isThere, readFully, withFile, writeFully } from "./file.ts";
 import { areContiguous, defaultChunks } from "./grid.ts";
 import { moduleOfNode } from "./node.ts";
-import { contiguousRuns, type Run } from "./runs.ts";
+import { contiguousRuns, groupsOf, readGroup, type ReadAt, type Run } from "./runs.ts";
 import { sliceOf } from "./slice.ts";
-import { ARRAYS } from "../../core/limits.ts";
 
 // Loaded only where there are files.
 const fs = moduleOfNode("node:fs/promises") as typeof Fs;
@@ -73,7 +72,7 @@ export async function createPendingNpy(
 ): Promise<PendingArray> {
   const absolute = path.resolve(file);
   const { dtype, shape } = type;
-  checkNumeric(dtype, absolute);
+  checkNumeric(dtype, path.basename(absolute));
   const header = printNpyHeader(printDescr(dtype, 0), shape);
   await withFile(path.resolve(part), "wx", async (handle) => {
     await handle.truncate(header.length + product(shape) * DTYPES[dtype].bytes);
@@ -98,7 +97,7 @@ export async function openPendingNpy(
   return new PendingNpyArray(absolute, head, chunkShape, pending);
 }
 
-interface Head {
+export interface Head {
   readonly type: ElementType;
   readonly shape: readonly number[];
   /** Where the elements begin, in bytes. */
@@ -107,34 +106,51 @@ interface Head {
 }
 
 /** The header of a file, of which nothing else is read. */
-async function headOf(file: string): Promise<Head> {
-  return withFile(file, "r", async (handle) => {
-    const { size: fileSize, mtimeMs } = await handle.stat();
-    const first = new Uint8Array(Math.min(fileSize, 12));
-    await readFully(handle, first, 0);
-    const length = Math.min(parseNpyHeaderLength(first), fileSize);
-    if (length > MAX_HEADER_BYTES) throw malformed(`the NPY file has a header of ${length} bytes`);
-    const bytes = new Uint8Array(length);
-    await readFully(handle, bytes, 0);
-    const contents = readNpyHeader(bytes, { fileSize, maxSize: MAX_ELEMENTS });
-    const { type, shape, start, fortranOrder } = contents;
-    checkNumeric(type.dtype, file);
-    // Fewer than two axes of more than one element lie the same way in both orders.
-    if (fortranOrder && shape.filter((dim) => dim > 1).length > 1) {
-      const advice = "save it in C order, as with np.save(path, np.ascontiguousarray(array))";
-      throw malformed(`the NPY file is in Fortran order, which cannot be read in parts: ${advice}`);
-    }
-    const fingerprint = `${new TextDecoder("latin1").decode(bytes)} ${fileSize} ${mtimeMs}`;
-    return { type, shape, start, fingerprint };
+const headOf = (file: string): Promise<Head> =>
+  withFile(file, "r", async (handle) => {
+    const { size, mtimeMs } = await handle.stat();
+    const read: ReadAt = (at, into) => readFully(handle, into, at);
+    return headIn({ size, state: `${size} ${mtimeMs}`, read }, path.basename(file));
   });
+
+/** A file that is read by ranges, wherever it is. */
+export interface NpySource {
+  /** In bytes. */
+  readonly size: number;
+  /** A text that changes when the file does. */
+  readonly state: string;
+  readonly read: ReadAt;
 }
 
-function checkNumeric(dtype: string, file: string): void {
+/** The header of a file, by a few bytes of it. @param name of the file, for sentences */
+export async function headIn(
+  { size: fileSize, state, read }: NpySource,
+  name: string,
+): Promise<Head> {
+  const first = new Uint8Array(Math.min(fileSize, 12));
+  await read(0, first);
+  const length = Math.min(parseNpyHeaderLength(first), fileSize);
+  if (length > MAX_HEADER_BYTES) throw malformed(`the NPY file has a header of ${length} bytes`);
+  const bytes = new Uint8Array(length);
+  await read(0, bytes);
+  const contents = readNpyHeader(bytes, { fileSize, maxSize: MAX_ELEMENTS });
+  const { type, shape, start, fortranOrder } = contents;
+  checkNumeric(type.dtype, name);
+  // Fewer than two axes of more than one element lie the same way in both orders.
+  if (fortranOrder && shape.filter((dim) => dim > 1).length > 1) {
+    const advice = "save it in C order, as with np.save(path, np.ascontiguousarray(array))";
+    throw malformed(`the NPY file is in Fortran order, which cannot be read in parts: ${advice}`);
+  }
+  const fingerprint = `${new TextDecoder("latin1").decode(bytes)} ${state}`;
+  return { type, shape, start, fingerprint };
+}
+
+function checkNumeric(dtype: string, name: string): void {
   if (dtype !== "string") return;
-  throw new TensorError("dtype", `${path.basename(file)} holds text, which is not read in parts`);
+  throw new TensorError("dtype", `${name} holds text, which is not read in parts`);
 }
 
-class NpyArray implements ChunkedArray {
+export class NpyArray implements ChunkedArray {
   readonly dtype: ElementType["dtype"];
   readonly shape: readonly number[];
   readonly chunkShape: readonly number[];
@@ -213,9 +229,16 @@ class NpyArray implements ChunkedArray {
     });
   }
 
+  protected async readRuns(runs: readonly Run[], into: Uint8Array): Promise<void> {
+    await withFile(await this.place(), "r", async (handle) => {
+      for (const group of groupsOf(runs)) {
+        await readGroup((at, part) => readFully(handle, part, at), group, into);
+      }
+    });
+  }
+
   async #readBox({ start, shape, bytes }: CheckedBox): Promise<void> {
-    const runs = this.#runs(start, shape);
-    await withFile(await this.place(), "r", (handle) => readRuns(handle, runs, bytes));
+    await this.readRuns(this.#runs(start, shape), bytes);
     const { dtype, unit, bigEndian } = this.#head.type;
     if (bigEndian) swapBytes(bytes, unit);
     const position = dtype === "bool" ? findNonBool(bytes) : -1;
@@ -281,29 +304,8 @@ class PendingNpyArray extends NpyArray implements PendingArray {
   }
 }
 
-/** Reads runs one after the other. Short ones that lie close together are read at once. */
-async function readRuns(handle: OpenFile, runs: readonly Run[], into: Uint8Array): Promise<void> {
-  const { fileRun, span: most } = ARRAYS;
-  const spanOf = (first: number, last: number): number =>
-    runs[last].at + runs[last].length - runs[first].at;
-  for (let first = 0, last = 0; first < runs.length; first = ++last) {
-    const { at, place, length } = runs[first];
-    if (length < fileRun) {
-      while (last + 1 < runs.length && spanOf(first, last + 1) <= most) last++;
-    }
-    if (last === first) {
-      await readFully(handle, into.subarray(place, place + length), at);
-      continue;
-    }
-    const span = new Uint8Array(spanOf(first, last));
-    await readFully(handle, span, at);
-    for (const run of runs.slice(first, last + 1)) {
-      into.set(span.subarray(run.at - at, run.at - at + run.length), run.place);
-    }
-  }
-}
-
-function checkContiguous(chunkShape: readonly number[], shape: readonly number[]): void {
+/** @throws TensorError `shape-mismatch` */
+export function checkContiguous(chunkShape: readonly number[], shape: readonly number[]): void {
   if (areContiguous(chunkShape, shape)) return;
   throw new TensorError(
     "shape-mismatch",

@@ -1,5 +1,6 @@
 /** A box of a row-major array as runs of elements that lie one after the other. */
 
+import { ARRAYS } from "../../core/limits.ts";
 import { product, stridesOf } from "../../core/tensor/shape.ts";
 
 /** A run of `length` elements, at `at` in the array and at `place` in the box. */
@@ -35,4 +36,35 @@ export function contiguousRuns(
     }
   }
   return runs;
+}
+
+/** Fills `into` with the bytes of a file from `at` on. */
+export type ReadAt = (at: number, into: Uint8Array) => Promise<void>;
+
+/** Runs that are read at once: a long one alone, or short ones that lie close together. */
+export function* groupsOf(runs: readonly Run[]): Generator<readonly Run[]> {
+  const { fileRun, span: most } = ARRAYS;
+  for (let first = 0, last = 0; first < runs.length; first = ++last) {
+    if (runs[first].length < fileRun) {
+      while (last + 1 < runs.length && spanOf(runs[first], runs[last + 1]) <= most) last++;
+    }
+    yield runs.slice(first, last + 1);
+  }
+}
+
+const spanOf = (first: Run, last: Run): number => last.at + last.length - first.at;
+
+/** Reads the runs of a group into their places. */
+export async function readGroup(
+  read: ReadAt,
+  group: readonly Run[],
+  into: Uint8Array,
+): Promise<void> {
+  const [{ at, place, length }] = group;
+  if (group.length === 1) return read(at, into.subarray(place, place + length));
+  const span = new Uint8Array(spanOf(group[0], group[group.length - 1]));
+  await read(at, span);
+  for (const run of group) {
+    into.set(span.subarray(run.at - at, run.at - at + run.length), run.place);
+  }
 }

@@ -12,13 +12,16 @@ import {
   type JsonObject,
 } from "./json.ts";
 import { parseAttributes } from "./metadata.ts";
-import { encodeText, isFree, openArray, readKey, storeOf } from "./open.ts";
-import { encodeKey, type S3Options } from "./stores/s3-client.ts";
-import type { Store } from "./stores/store.ts";
+import { within } from "../boxes/urls.ts";
+import { encodeText, Forbidden, isFree, openArray, readKey, storeOf } from "./open.ts";
+import type { S3Options } from "./stores/s3-client.ts";
+import type { Source, Store } from "./stores/store.ts";
 
 export interface GroupOptions {
   /** For `s3://bucket/key` and `https://` URLs. */
   readonly s3?: S3Options;
+  /** Ends requests to servers, and the waits between them, for as long as the group is used. */
+  readonly signal?: AbortSignal;
 }
 
 export interface CreateGroupOptions extends GroupOptions {
@@ -44,17 +47,17 @@ export class ZarrGroup {
   readonly isConsolidated: boolean;
   readonly #store: Store;
   readonly #own: OwnMetadata;
-  readonly #s3: S3Options | undefined;
+  readonly #opened: Opened;
 
   /** For the package alone. */
-  constructor(store: Store, own: OwnMetadata, s3: S3Options | undefined) {
+  constructor(store: Store, own: OwnMetadata, opened: Opened) {
     this.path = store.path;
     this.version = own.version;
     this.attributes = own.attributes;
     this.isConsolidated = own.members !== null;
     this.#store = store;
     this.#own = own;
-    this.#s3 = s3;
+    this.#opened = opened;
   }
 
   /**
@@ -71,9 +74,8 @@ export class ZarrGroup {
    */
   async open(name: string): Promise<ChunkedArray> {
     checkName(name);
-    const isUrl = this.path.includes("://");
-    const place = `${this.path.replace(/\/+$/, "")}/${isUrl ? encodeKey(name) : name}`;
-    return openArray(place, this.#s3 === undefined ? {} : { s3: this.#s3 });
+    const { location, options } = this.#opened;
+    return openArray(within(location, name), options);
   }
 
   /**
@@ -93,8 +95,14 @@ export class ZarrGroup {
     // What nests too deeply as a list is refused here, because nobody could open the group then.
     parseJson(text, `${key} of ${store.path}`);
     await store.put(key, [text], true);
-    return openGroup(this.path, this.#s3 === undefined ? {} : { s3: this.#s3 });
+    return openGroup(this.#opened.location, this.#opened.options);
   }
+}
+
+/** How a group was opened. Its arrays are opened in the same way. */
+interface Opened {
+  readonly location: string;
+  readonly options: GroupOptions;
 }
 
 interface OwnMetadata {
@@ -109,10 +117,10 @@ interface OwnMetadata {
  * @throws TensorError `malformed-file` where there is no group
  */
 export async function openGroup(location: string, options: GroupOptions = {}): Promise<ZarrGroup> {
-  const { s3 } = optionsOf(options, ["s3"], {}) as GroupOptions;
-  const store = await storeOf(location, s3);
+  const given = optionsOf(options, ["s3", "signal"], {}) as GroupOptions;
+  const store = await storeOf(location, given.s3, given.signal);
   const own = await readGroup(store, "");
-  if (own !== null) return new ZarrGroup(store, own, s3);
+  if (own !== null) return new ZarrGroup(store, own, { location, options: given });
   throw malformed(`${store.path} is no group of Zarr: it has neither zarr.json nor .zgroup`);
 }
 
@@ -124,12 +132,12 @@ export async function createGroup(
   location: string,
   options: CreateGroupOptions = {},
 ): Promise<ZarrGroup> {
-  const { attributes = {}, s3 } = optionsOf(
+  const { attributes = {}, ...given } = optionsOf(
     options,
-    ["attributes", "s3"],
+    ["attributes", "s3", "signal"],
     {},
   ) as CreateGroupOptions;
-  const store = await storeOf(location, s3);
+  const store = await storeOf(location, given.s3, given.signal);
   const json = {
     zarr_format: 3,
     node_type: "group",
@@ -137,12 +145,20 @@ export async function createGroup(
   };
   const text = encodeText(`${printJson(json)}\n`);
   if ((await isFree(store)) && (await store.putNew("zarr.json", [text])))
-    return openGroup(location, options.s3 ? { s3 } : {});
+    return openGroup(location, given);
   throw new TensorError("attribute", `there is an array or a group at ${store.path}`);
 }
 
-const readMetadata = async (store: Store, key: string): Promise<JsonObject | null> => {
-  const text = await readKey(store, key, (name) => store.open(name));
+const readMetadata = async (
+  store: Store,
+  key: string,
+  forbidden?: Forbidden,
+): Promise<JsonObject | null> => {
+  const open = (name: string): Promise<Source | null> => store.open(name);
+  const text =
+    forbidden === undefined
+      ? await readKey(store, key, open)
+      : await forbidden.read(store, key, open);
   return text === null ? null : parseJson(text, `${key} of ${store.path}`);
 };
 
@@ -156,17 +172,21 @@ async function readText(store: Store, key: string): Promise<string | null> {
 
 /** The group at `prefix`; null where there is none. */
 async function readGroup(store: Store, prefix: string): Promise<OwnMetadata | null> {
-  const json = await readMetadata(store, `${prefix}zarr.json`);
+  const forbidden = new Forbidden();
+  const json = await readMetadata(store, `${prefix}zarr.json`, forbidden);
   if (json !== null) return parseGroup(json, store.path + prefix);
-  const old = await readMetadata(store, `${prefix}.zgroup`);
-  if (old === null) return null;
+  const old = await readMetadata(store, `${prefix}.zgroup`, forbidden);
+  if (old === null) {
+    forbidden.check();
+    return null;
+  }
   if (old.zarr_format !== 2) {
     throw malformed(
       `the .zgroup of ${store.path} is of Zarr ${printValue(old.zarr_format)}, not 2`,
     );
   }
-  const attributes = (await readMetadata(store, `${prefix}.zattrs`)) ?? {};
-  const list = await readMetadata(store, `${prefix}.zmetadata`);
+  const attributes = (await readMetadata(store, `${prefix}.zattrs`, forbidden)) ?? {};
+  const list = await readMetadata(store, `${prefix}.zmetadata`, forbidden);
   const members = list === null ? null : parseOldList(list, store.path);
   return { version: 2, attributes, members };
 }

@@ -15,6 +15,7 @@ import { checkCoordinates } from "../boxes/checks.ts";
 import { rowOf } from "../../core/tensor/dtype.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
 import type { CreateOptions } from "./create.ts";
+import type { Store } from "./stores/store.ts";
 
 async function load(path: string): Promise<typeof NpyArrays> {
   checkFiles(path);
@@ -23,6 +24,16 @@ async function load(path: string): Promise<typeof NpyArrays> {
 
 export async function openNpy(path: string, chunkShape?: readonly number[]): Promise<ChunkedArray> {
   return (await load(path)).openNpyArray(path, chunkShape);
+}
+
+/** @param store the folder of the file, on a server */
+export async function openNpyIn(
+  store: Store,
+  name: string,
+  chunkShape?: readonly number[],
+): Promise<ChunkedArray> {
+  const { openNpyInStore } = await import("./npy-url.ts");
+  return openNpyInStore(store, name, chunkShape);
 }
 
 export async function openPendingNpy(path: string): Promise<PendingArray> {

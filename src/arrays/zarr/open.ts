@@ -1,8 +1,10 @@
 /** Arrays by their paths and URLs: opened, or made. */
 
 import type { ChunkedArray, HeldBytes, PendingArray } from "../boxes/array.ts";
+import { isUrl } from "../boxes/file.ts";
 import { checkFiles } from "../boxes/node.ts";
-import { malformed, printValue, TensorError } from "../../core/errors.ts";
+import { placeOfUrl, shownUrl, splitUrl } from "../boxes/urls.ts";
+import { isTensorError, malformed, printValue, TensorError } from "../../core/errors.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
 import { ZarrArray } from "./array.ts";
 import { metadataOf, type CreateOptions } from "./create.ts";
@@ -11,7 +13,7 @@ import { MAX_JSON_BYTES, parseJson, type JsonObject } from "./json.ts";
 import { parseMetadata, printMetadata } from "./metadata.ts";
 import { parseMetadataV2 } from "./metadata-v2.ts";
 import { makePipeline } from "./chunks/pipeline.ts";
-import { createNpy, openNpy, openPendingNpy } from "./npy-files.ts";
+import { createNpy, openNpy, openNpyIn, openPendingNpy } from "./npy-files.ts";
 import type { S3Options } from "./stores/s3-client.ts";
 import { PARTIAL, readAll, type Source, type Store } from "./stores/store.ts";
 
@@ -20,6 +22,8 @@ export interface OpenOptions {
   readonly chunkShape?: readonly number[];
   /** For `s3://bucket/key` and `https://` URLs. */
   readonly s3?: S3Options;
+  /** Ends requests to servers, and the waits between them, for as long as the array is used. */
+  readonly signal?: AbortSignal;
 }
 
 /** A format of one file. */
@@ -27,17 +31,25 @@ interface FileFormat {
   /** How the names of its files end. */
   readonly ending: string;
   open(path: string, chunkShape?: readonly number[]): Promise<ChunkedArray>;
+  /** Opens one in a store, by ranges. */
+  openIn(store: Store, name: string, chunkShape?: readonly number[]): Promise<ChunkedArray>;
   create(path: string, options: CreateOptions): Promise<PendingArray>;
   openPending(path: string): Promise<PendingArray>;
 }
 
 /** What is in none of these formats is Zarr. */
 const FILE_FORMATS: readonly FileFormat[] = [
-  { ending: ".npy", open: openNpy, create: createNpy, openPending: openPendingNpy },
+  {
+    ending: ".npy",
+    open: openNpy,
+    openIn: openNpyIn,
+    create: createNpy,
+    openPending: openPendingNpy,
+  },
 ];
 
 const formatOf = (location: string): FileFormat | undefined =>
-  FILE_FORMATS.find(({ ending }) => location.toLowerCase().endsWith(ending));
+  FILE_FORMATS.find(({ ending }) => placeOfUrl(location).toLowerCase().endsWith(ending));
 
 /**
  * Opens an array: a folder or a URL of Zarr v3 or v2, or an NPY file.
@@ -48,10 +60,18 @@ export async function openArray(
   location: string,
   options: OpenOptions = {},
 ): Promise<ChunkedArray> {
-  const { chunkShape, s3 } = optionsOf(options, ["chunkShape", "s3"], {}) as OpenOptions;
+  const { chunkShape, s3, signal } = optionsOf(
+    options,
+    ["chunkShape", "s3", "signal"],
+    {},
+  ) as OpenOptions;
   const format = formatOf(checkLocation(location));
+  if (format !== undefined && isUrl(location)) {
+    const { folder, name } = splitUrl(location);
+    return format.openIn(await storeOf(folder, s3, signal), name, chunkShape);
+  }
   if (format !== undefined) return format.open(location, chunkShape);
-  const store = await storeOf(location, s3);
+  const store = await storeOf(location, s3, signal);
   if (chunkShape !== undefined) {
     throw new TensorError("attribute", `${store.path} has chunks of its own; leave chunkShape out`);
   }
@@ -86,7 +106,7 @@ export async function createArray(location: string, options: CreateOptions): Pro
   const format = formatOf(checkLocation(location));
   if (format !== undefined) {
     const advice = `createArray makes none of ${format.ending}; createPending does`;
-    throw new TensorError("attribute", `${location} is no place for Zarr: ${advice}`);
+    throw new TensorError("attribute", `${shownUrl(location)} is no place for Zarr: ${advice}`);
   }
   const store = await storeOf(location, options.s3);
   const metadata = metadataOf(options, store.path);
@@ -113,7 +133,7 @@ export async function createPending(
   options: CreateOptions,
 ): Promise<PendingArray> {
   const format = formatOf(checkLocation(location));
-  if (format !== undefined) return format.create(location, options);
+  if (format !== undefined) return format.create(checkPath(location), options);
   const store = await storeOf(location, options.s3);
   const { staging } = store;
   if (staging === undefined) throw cannotStage(store);
@@ -137,7 +157,7 @@ export async function openPending(
 ): Promise<PendingArray> {
   const { s3 } = optionsOf(options, ["s3"], {}) as OpenOptions;
   const format = formatOf(checkLocation(location));
-  if (format !== undefined) return format.openPending(location);
+  if (format !== undefined) return format.openPending(checkPath(location));
   const store = await storeOf(location, s3);
   const { staging } = store;
   if (staging === undefined) throw cannotStage(store);
@@ -153,9 +173,23 @@ function checkLocation(location: unknown): string {
   throw new TensorError("attribute", `an array needs a path or a URL, got ${printValue(location)}`);
 }
 
+/** @throws TensorError `attribute` for a URL, where no single file is written */
+function checkPath(location: string): string {
+  if (!isUrl(location)) return location;
+  const sentence = `${shownUrl(location)} cannot be written: a file of one piece is written to a path, and Zarr to s3://`;
+  throw new TensorError("attribute", sentence);
+}
+
 /** Each kind of store is loaded when it is needed: a page has no files. */
-export async function storeOf(location: string, s3?: S3Options): Promise<Store> {
+export async function storeOf(
+  location: string,
+  s3?: S3Options,
+  signal?: AbortSignal,
+): Promise<Store> {
   checkLocation(location);
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw new TensorError("attribute", `signal must be an AbortSignal, got ${printValue(signal)}`);
+  }
   const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(location) ?? [];
   if (scheme === undefined) {
     checkFiles(location);
@@ -164,7 +198,7 @@ export async function storeOf(location: string, s3?: S3Options): Promise<Store> 
   }
   if (["s3", "https", "http"].includes(scheme.toLowerCase())) {
     const { openS3Store } = await import("./stores/s3-store.ts");
-    return openS3Store(location, s3);
+    return openS3Store(location, s3, signal);
   }
   const sentence = `arrays at ${scheme}:// cannot be opened; name a folder, or a URL of s3:// or https://`;
   throw new TensorError("attribute", sentence);
@@ -226,16 +260,44 @@ export async function readKey(
   }
 }
 
+/**
+ * What has only one of several keys is read with {@link read}. Where objects may not be listed, a server forbids what is
+ * missing (S3 does), so that is an error only if none of the keys is found.
+ */
+export class Forbidden {
+  #error: unknown = null;
+
+  /** @returns null where the object is missing, or forbidden */
+  async read(store: Store, key: string, open: Open): Promise<Uint8Array | null> {
+    try {
+      return await readKey(store, key, open);
+    } catch (error) {
+      if (!isTensorError(error, "engine") || error.got !== 403) throw error;
+      this.#error ??= error;
+      return null;
+    }
+  }
+
+  /** @throws the error of the first object that was forbidden */
+  check(): void {
+    if (this.#error !== null) throw this.#error;
+  }
+}
+
 /** The array that metadata of either version describe; null where there are none. */
 async function openIn(store: Store, open: Open): Promise<ZarrArray | null> {
-  const text = await readKey(store, "zarr.json", open);
+  const forbidden = new Forbidden();
+  const text = await forbidden.read(store, "zarr.json", open);
   if (text !== null) {
     const json = parseJson(text, `zarr.json of ${store.path}`);
     return new ZarrArray(store, parseMetadata(json, store.path), await fingerprintOf(text));
   }
-  const older = await readKey(store, ".zarray", open);
-  if (older === null) return null;
-  const attributes = await readKey(store, ".zattrs", open);
+  const older = await forbidden.read(store, ".zarray", open);
+  if (older === null) {
+    forbidden.check();
+    return null;
+  }
+  const attributes = await forbidden.read(store, ".zattrs", open);
   const metadata = parseMetadataV2(
     parseJson(older, `.zarray of ${store.path}`),
     attributes === null ? undefined : parseJson(attributes, `.zattrs of ${store.path}`),

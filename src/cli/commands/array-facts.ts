@@ -4,7 +4,8 @@ import * as fs from "node:fs";
 import { DTYPES, isTensorError, printShape, type DType } from "../../entries/index.ts";
 import { type ChunkedArray, type Codec, type ZarrArray } from "../../entries/zarr.ts";
 import { errorAt, wrongData } from "../failure.ts";
-import { openPart, partOf } from "../input/places.ts";
+import { shownUrl } from "../../arrays/boxes/urls.ts";
+import { isUrl, openPart, partOf } from "../input/places.ts";
 import type { Io } from "../io.ts";
 import { escapeControls, printTable } from "../text/layout.ts";
 
@@ -42,15 +43,17 @@ export async function openNamed(io: Io, name: string): Promise<ChunkedArray> {
 /** An error of an array, whose sentence has the name that was typed in the place of its path. */
 export function failureAt(io: Io, name: string, error: unknown): unknown {
   if (!isTensorError(error)) return errorAt(name, error);
-  const sentence = error.message.replaceAll(partOf(io, name).place, name);
-  return wrongData(sentence.includes(name) ? sentence : `${name}: ${sentence}`, error);
+  const shown = shownUrl(name);
+  const sentence = error.message.replaceAll(partOf(io, name).place, shown);
+  return wrongData(sentence.includes(shown) ? sentence : `${shown}: ${sentence}`, error);
 }
 
 const product = (shape: readonly number[]): number => shape.reduce((all, dim) => all * dim, 1);
 
 const isZarr = (array: ChunkedArray): array is ZarrArray => "stored" in array;
 
-export async function factsOf(name: string, array: ChunkedArray): Promise<ArrayFacts> {
+export async function factsOf(typed: string, array: ChunkedArray): Promise<ArrayFacts> {
+  const name = shownUrl(typed);
   const { dtype, shape, chunkShape } = array;
   const elements = product(shape) * DTYPES[dtype].bytes;
   const { format, path: place, slice } = array.location;
@@ -66,10 +69,12 @@ export async function factsOf(name: string, array: ChunkedArray): Promise<ArrayF
     };
   }
   if (!isZarr(array)) {
-    const { size } = fs.statSync(place);
-    return { path: name, format, dtype, shape, bytes: { stored: size, elements } };
+    const stored = isUrl(place) ? {} : { stored: fs.statSync(place).size };
+    return { path: name, format, dtype, shape, bytes: { ...stored, elements } };
   }
-  const { chunks: count, bytes } = await array.stored();
+  // Servers other than those of object storage list nothing.
+  const isListed = !isUrl(place) || place.startsWith("s3:");
+  const found = isListed ? await array.stored() : null;
   const of = product(shape.map((dim, axis) => Math.ceil(dim / chunkShape[axis])));
   const { version, codecs, fillValue, dimensionNames, attributes, innerChunkShape } = array;
   return {
@@ -84,8 +89,8 @@ export async function factsOf(name: string, array: ChunkedArray): Promise<ArrayF
     fillValue,
     ...(dimensionNames !== null && { dimensionNames }),
     attributes,
-    stored: { count, of },
-    bytes: { stored: bytes, elements },
+    ...(found !== null && { stored: { count: found.chunks, of } }),
+    bytes: { ...(found !== null && { stored: found.bytes }), elements },
   };
 }
 

@@ -2,6 +2,7 @@
 
 import { isTensorError, printShape } from "../../entries/index.ts";
 import { openGroup, type GroupMember, type ZarrGroup } from "../../entries/zarr.ts";
+import { shownUrl } from "../../arrays/boxes/urls.ts";
 import { failureAt } from "./array-facts.ts";
 import type { Io } from "../io.ts";
 import { placeOf } from "../input/places.ts";
@@ -32,7 +33,13 @@ export async function groupFactsOf(io: Io, name: string): Promise<GroupFacts | n
   try {
     const members = await group.members();
     const { version, attributes, isConsolidated: consolidated } = group;
-    return { path: name, version, attributes, consolidated, members: members.map(memberFacts) };
+    return {
+      path: shownUrl(name),
+      version,
+      attributes,
+      consolidated,
+      members: members.map(memberFacts),
+    };
   } catch (error) {
     throw failureAt(io, name, error);
   }

@@ -1,5 +1,6 @@
 /** Which file belongs to which input or output: `NAME=FILE`, or bare files in order. */
 
+import { isUrl } from "./places.ts";
 import { wrongUsage } from "../failure.ts";
 import { printName } from "../text/layout.ts";
 
@@ -49,7 +50,7 @@ export function bindFiles(
     // Not the text before the first `=`: a name in a model may contain one.
     const name = names.find((one) => text.startsWith(`${one}=`));
     if (name === undefined) {
-      if (text.includes("=") && !/^[./]/.test(text)) {
+      if (text.includes("=") && !/^[./]/.test(text) && !isUrl(text)) {
         const given = text.slice(0, text.indexOf("="));
         throw wrongUsage(`${title} has no ${what} ${printName(given)}; its ${what}s are ${known}`);
       }

@@ -5,6 +5,7 @@ import * as path from "node:path";
 import { isThere, isUrl, makeFolders } from "../../boxes/file.ts";
 import { printValue, TensorError } from "../../../core/errors.ts";
 import { checkCount } from "../stages/budget.ts";
+import { hasSecrets, shownUrl } from "../../boxes/urls.ts";
 import { fileOf } from "../stages/context.ts";
 import { beginOutput } from "./begin-output.ts";
 import { checkUnclaimed } from "./claim.ts";
@@ -155,6 +156,14 @@ function checkRequest({
     const sentence = `${name} must be an array that openArray has opened, got ${printValue(given)}`;
     throw new TensorError("attribute", sentence, { input: name });
   }
+  const places = [data, indices, updates, out === null ? undefined : { location: out }].flatMap(
+    (one) => (one === undefined ? [] : [one.location.path]),
+  );
+  checkShareable(places);
+  if (out?.format === "npy" && isUrl(out.path)) {
+    const sentence = `the output ${out.path} cannot be written: an NPY file is written to a path, and Zarr to s3://`;
+    throw new TensorError("attribute", sentence, { input: "out" });
+  }
   if (codecs !== undefined && out?.format !== "zarr") {
     const sentence = "codecs are those of a new Zarr array, and the output is";
     const what = out === null ? "data itself" : `${out.path}, an NPY file`;
@@ -164,11 +173,20 @@ function checkRequest({
     throw new TensorError("attribute", `the output is npy or zarr, got ${printValue(out.format)}`);
   }
   if (out?.format === "zarr" && !isUrl(out.path)) checkEnding(out.path);
-  const places = [data, indices, updates, out === null ? undefined : { location: out }];
-  checkApart(
-    folder,
-    places.flatMap((one) => (one === undefined ? [] : [one.location.path])),
-  );
+  checkApart(folder, places);
+}
+
+/**
+ * A job's file has the places of its arrays, for other threads and machines, and must have no secrets.
+ * @throws TensorError `attribute` for a URL with a user or a query
+ */
+function checkShareable(places: readonly string[]): void {
+  const secret = places.find(hasSecrets);
+  if (secret === undefined) return;
+  const advice =
+    "copy the array first (ndscatter array URL -o a.zarr), or name it as s3:// with keys in the environment";
+  const sentence = `${shownUrl(secret)} has a user or a query, which a job would write into its files; ${advice}`;
+  throw new TensorError("attribute", sentence);
 }
 
 /** Refuses a Zarr folder whose name ends like that of a file: it would later be read as a file. */

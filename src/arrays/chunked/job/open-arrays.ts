@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
-import { isCode } from "../../boxes/file.ts";
+import { isCode, isUrl } from "../../boxes/file.ts";
 import type {
   ArrayLocation,
   ArrayType,
@@ -22,9 +22,12 @@ import type { JobSpec } from "./spec.ts";
 
 export async function openLocated(location: ArrayLocation): Promise<ChunkedArray> {
   const { format, path, chunkShape } = location;
+  const isFile = format === "npy" && !isUrl(path);
   return partAt(
     location,
-    format === "npy" ? await openNpyArray(path, chunkShape) : await openArray(path),
+    isFile
+      ? await openNpyArray(path, chunkShape)
+      : await openArray(path, chunkShape === undefined ? {} : { chunkShape }),
   );
 }
 

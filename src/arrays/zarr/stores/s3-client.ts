@@ -1,7 +1,10 @@
-/** Requests to object storage, signed where there are keys, and the URL of each object. */
+/** Where objects on servers are, and who asks: the URL of each object, and the settings of requests. */
 
 import { printValue, TensorError } from "../../../core/errors.ts";
 import { optionsOf } from "../../../core/tensor/options.ts";
+import { decoded, hasSecrets, isHidden, shownUrl } from "../../boxes/urls.ts";
+import { retrying, type Request } from "./retries.ts";
+import { senderOf } from "./senders.ts";
 
 /** Where object storage is and who asks. Each of them may stand in the environment, under the names that AWS has. */
 export interface S3Options {
@@ -11,9 +14,21 @@ export interface S3Options {
   readonly accessKeyId?: string;
   readonly secretAccessKey?: string;
   readonly sessionToken?: string;
+  /**
+   * `"missing"` takes status 403 for a missing object, as public buckets give it whose objects may be read but not listed.
+   * By default it is an error, because the object may be there.
+   */
+  readonly forbidden?: string;
 }
 
-const NAMES = ["endpoint", "region", "accessKeyId", "secretAccessKey", "sessionToken"] as const;
+const NAMES = [
+  "endpoint",
+  "region",
+  "accessKeyId",
+  "secretAccessKey",
+  "sessionToken",
+  "forbidden",
+] as const;
 
 const VARIABLES: Readonly<Record<(typeof NAMES)[number], readonly string[]>> = {
   endpoint: ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"],
@@ -21,16 +36,11 @@ const VARIABLES: Readonly<Record<(typeof NAMES)[number], readonly string[]>> = {
   accessKeyId: ["AWS_ACCESS_KEY_ID"],
   secretAccessKey: ["AWS_SECRET_ACCESS_KEY"],
   sessionToken: ["AWS_SESSION_TOKEN"],
+  forbidden: ["NDSCATTER_FORBIDDEN"],
 };
 
-export interface Request {
-  readonly method: "GET" | "HEAD" | "PUT" | "DELETE";
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: Uint8Array;
-}
-
 export interface S3Client {
-  /** The location as it was given. */
+  /** The location as it was given, without its secrets. */
   readonly location: string;
   /** What copies of objects name as their source: the bucket, a slash and the prefix. Null for a plain URL. */
   readonly prefix: { readonly bucket: string; readonly key: string } | null;
@@ -38,37 +48,95 @@ export interface S3Client {
   /** The URL that lists the bucket. */
   readonly bucketUrl: URL;
   send(url: URL, request: Request): Promise<Response>;
+  readonly signal?: AbortSignal | undefined;
+  /** True if status 403 stands for a missing object. */
+  readonly forbiddenIsMissing?: boolean;
+  /** What no message may have. */
+  readonly secrets?: readonly string[];
 }
 
-/** @throws TensorError `attribute` for options that are wrong, and where `aws4fetch` is not installed */
-export async function makeClient(location: string, given: S3Options = {}): Promise<S3Client> {
+/**
+ * @param signal ends requests, and waits between them
+ * @throws TensorError `attribute` for options that are wrong, and where `aws4fetch` is not installed
+ */
+export async function makeClient(
+  location: string,
+  given: S3Options = {},
+  signal?: AbortSignal,
+): Promise<S3Client> {
   const settings = settingsOf(given);
-  const url = parseUrl(location);
-  const fetch = await fetchOf(settings, location);
-  if (url.protocol !== "s3:") {
-    const base = `${url.href.replace(/\/+$/, "")}/`;
-    return {
-      location,
-      prefix: null,
-      urlOf: (key) => new URL(base + encodeKey(key)),
-      bucketUrl: new URL(base),
-      send: fetch,
-    };
+  if (isHidden(location)) {
+    const sentence = `the user or the query of ${location} was left out where it was printed; give the whole URL`;
+    throw new TensorError("attribute", sentence);
   }
-  const [bucket, key] = [url.host, decodeURIComponent(url.pathname).replaceAll(/^\/+|\/+$/g, "")];
+  const url = parseUrl(location);
+  const isS3 = url.protocol === "s3:";
+  const place = isS3 ? placeInBucket(url, location, settings) : placeOnServer(url, location);
+  const { endpoint } = settings;
+  const isTrusted = (one: URL): boolean =>
+    (endpoint !== undefined && one.origin === parseUrl(endpoint).origin) || isOfAws(one);
+  const { send, secrets } = await senderOf(settings, {
+    url,
+    location: place.location,
+    signal,
+    // Keys of the environment are for object storage; what is not known to be that gets those alone that were meant for it.
+    isSigned: isS3 || (given.accessKeyId ?? "") !== "" || isTrusted(isS3 ? place.bucketUrl : url),
+    keepsSigning: isTrusted,
+  });
+  const forbiddenIsMissing = settings.forbidden === "missing";
+  return { ...place, send: retrying(send, signal), signal, secrets, forbiddenIsMissing };
+}
+
+const isOfAws = ({ host, protocol }: URL): boolean =>
+  protocol === "https:" && /\.amazonaws\.com(?:\.cn)?$/.test(host);
+
+type Place = Pick<S3Client, "location" | "prefix" | "urlOf" | "bucketUrl">;
+
+/** The query is that of every object, such as a token of the whole folder. */
+function placeOnServer({ origin, pathname, search }: URL, location: string): Place {
+  const base = `${origin}${pathname.replace(/\/+$/, "")}/`;
+  return {
+    location: shownUrl(location),
+    prefix: null,
+    urlOf: (key) => new URL(base + encodeKey(key) + search),
+    bucketUrl: new URL(base),
+  };
+}
+
+function placeInBucket(
+  { host: bucket, pathname }: URL,
+  location: string,
+  settings: S3Options,
+): Place {
+  if (hasSecrets(location) || location.includes("#") || bucket === "") {
+    const must =
+      "must be s3://BUCKET/KEY, with %3F and %23 for ? and #; keys are options, or in the environment";
+    throw new TensorError("attribute", `${shownUrl(location)} ${must}`);
+  }
+  const key = decoded(pathname).replaceAll(/^\/+|\/+$/g, "");
   const { endpoint, region = "us-east-1" } = settings;
   const bucketUrl =
     endpoint === undefined
-      ? `https://${bucket}.s3.${region}.amazonaws.com/`
+      ? urlOnAws(bucket, region)
       : `${endpoint.replace(/\/+$/, "")}/${bucket}/`;
+  const parsed = parseUrl(bucketUrl);
+  if (hasSecrets(bucketUrl)) {
+    const sentence = `the endpoint ${shownUrl(bucketUrl)} has a user or a query; give keys as options, or in the environment`;
+    throw new TensorError("attribute", sentence);
+  }
   return {
     location: location.replace(/\/+$/, ""),
     prefix: { bucket, key },
     urlOf: (name) => new URL(bucketUrl + encodeKey(key === "" ? name : `${key}/${name}`)),
-    bucketUrl: parseUrl(bucketUrl),
-    send: fetch,
+    bucketUrl: parsed,
   };
 }
+
+/** The certificate of AWS is for one name before its own, so a bucket whose name has dots stands in the path. */
+const urlOnAws = (bucket: string, region: string): string =>
+  bucket.includes(".")
+    ? `https://s3.${region}.amazonaws.com/${bucket}/`
+    : `https://${bucket}.s3.${region}.amazonaws.com/`;
 
 function settingsOf(given: S3Options): S3Options {
   const options = optionsOf(given, NAMES, {});
@@ -80,51 +148,35 @@ function settingsOf(given: S3Options): S3Options {
     const value = options[name] ?? inherited;
     // An empty text stands for none, whatever the environment has.
     if (value === undefined || value === "") continue;
+    const isSecret = name === "secretAccessKey" || name === "sessionToken";
     if (typeof value !== "string") {
-      throw new TensorError("attribute", `${name} must be text, got ${printValue(value)}`);
+      const got = isSecret ? `a ${typeof value}` : printValue(value);
+      throw new TensorError("attribute", `${name} must be text, got ${got}`);
+    }
+    // A header has no line breaks, and its error would show what it was.
+    if (/[^\x21-\x7e]/.test(value)) {
+      throw new TensorError(
+        "attribute",
+        `${name} has a blank, a line break or another odd character`,
+      );
     }
     settings[name] = value;
   }
-  return settings;
+  const { forbidden = "error" } = settings;
+  if (forbidden === "error" || forbidden === "missing") return settings;
+  const must = 'forbidden must be "error" or "missing"';
+  throw new TensorError("attribute", `${must}, got ${printValue(forbidden)}`);
 }
 
 function parseUrl(text: string): URL {
   try {
     return new URL(text);
   } catch (cause) {
-    throw new TensorError("attribute", `${printValue(text)} is no URL`, {}, { cause });
+    // Where a user or a query begins is not known. The cause has all of the text.
+    const isSecret = /[@?]/.test(text);
+    const shown = isSecret ? "the location, whose text may be secret," : printValue(text);
+    throw new TensorError("attribute", `${shown} is no URL`, {}, isSecret ? {} : { cause });
   }
 }
 
 export const encodeKey = (key: string): string => key.split("/").map(encodeURIComponent).join("/");
-
-/** Signs what goes to `s3:`, and to other URLs where keys were given in the options or the environment. */
-async function fetchOf(
-  { accessKeyId, secretAccessKey, sessionToken, region }: S3Options,
-  location: string,
-): Promise<S3Client["send"]> {
-  if (accessKeyId === undefined || secretAccessKey === undefined) {
-    return (url, { method, headers, body }) =>
-      fetch(url, { method, headers: { ...headers }, ...(body && { body: body.slice() }) });
-  }
-  const { AwsClient } = await loadAws4fetch(location);
-  const client = new AwsClient({
-    accessKeyId,
-    secretAccessKey,
-    service: "s3",
-    retries: 5,
-    ...(sessionToken !== undefined && { sessionToken }),
-    ...(region !== undefined && { region }),
-  });
-  return (url, { method, headers, body }) =>
-    client.fetch(url, { method, headers: { ...headers }, ...(body && { body: body.slice() }) });
-}
-
-async function loadAws4fetch(location: string): Promise<typeof import("aws4fetch")> {
-  try {
-    return await import("aws4fetch");
-  } catch (cause) {
-    const sentence = `requests to ${location} are signed by aws4fetch; install it: npm install aws4fetch`;
-    throw new TensorError("engine", sentence, {}, { cause });
-  }
-}

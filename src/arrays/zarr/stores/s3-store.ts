@@ -3,16 +3,24 @@
  * server and then removed. Arrays are made where there is none: nothing is overwritten.
  */
 
-import { malformed, TensorError } from "../../../core/errors.ts";
+import { TensorError } from "../../../core/errors.ts";
 import { join } from "../codecs/gzip.ts";
-import { encodeKey, makeClient, type Request, type S3Client, type S3Options } from "./s3-client.ts";
+import { within } from "../../boxes/urls.ts";
+import { refusalOf, unreachable } from "./failures.ts";
+import { openObject, stateOfObject, type ObjectClient } from "./ranges.ts";
+import type { Request } from "./retries.ts";
+import { encodeKey, makeClient, type S3Client, type S3Options } from "./s3-client.ts";
 import type { Source, Staging, Store, StoredObject } from "./store.ts";
 
 /** What no reader sees yet. */
 const STAGING = ".ndscatter/";
 
-export async function openS3Store(location: string, options?: S3Options): Promise<S3Store> {
-  return new S3Store(await makeClient(location, options));
+export async function openS3Store(
+  location: string,
+  options?: S3Options,
+  signal?: AbortSignal,
+): Promise<S3Store> {
+  return new S3Store(await makeClient(location, options, signal));
 }
 
 export class S3Store implements Store {
@@ -34,7 +42,7 @@ export class S3Store implements Store {
     request: Request,
     expected: readonly number[] = [],
   ): Promise<Response | null> {
-    return this.#request(this.client.urlOf(key), request, expected, `${this.path}/${key}`);
+    return this.#request(this.client.urlOf(key), request, expected, within(this.path, key));
   }
 
   async #request(
@@ -43,80 +51,43 @@ export class S3Store implements Store {
     expected: readonly number[],
     what: string,
   ): Promise<Response | null> {
+    const { signal, forbiddenIsMissing, secrets = [] } = this.client;
     let response: Response;
     try {
       response = await this.client.send(url, request);
     } catch (cause) {
-      throw new TensorError("engine", `${what} cannot be reached`, {}, { cause });
+      signal?.throwIfAborted();
+      throw unreachable(what, cause, secrets);
     }
-    if (response.ok || expected.includes(response.status)) return response;
+    const { ok, status } = response;
+    // A URL may be signed for GET alone, so a HEAD that is forbidden says nothing.
+    const isForbidden = status === 403 && request.method === "GET";
+    const isMissing = status === 404 || (isForbidden && forbiddenIsMissing === true);
+    if (!isMissing && (ok || expected.includes(status))) return response;
+    if (!isMissing) throw await refusalOf(response, request.method, what);
     // A body that is not read keeps its connection.
     await response.body?.cancel();
-    if (response.status === 404) return null;
-    const { status: got } = response;
-    const advice =
-      got === 403 || got === 401 ? "; check the keys, and whether they may do that" : "";
-    throw new TensorError(
-      "engine",
-      `${request.method} of ${what} failed with status ${got}${advice}`,
-      {
-        got,
-      },
-    );
+    return null;
   }
 
-  async open(key: string): Promise<Source | null> {
-    const head = await this.send(key, { method: "HEAD" });
-    if (head === null) return null;
-    const size = Number(head.headers.get("content-length") ?? NaN);
-    const etag = head.headers.get("etag");
-    if (!Number.isSafeInteger(size)) {
-      throw malformed(`the server does not say how long ${this.path}/${key} is`);
-    }
+  open(key: string): Promise<Source | null> {
+    return openObject(this.#objectOf(key));
+  }
+
+  stateOf(key: string): Promise<string> {
+    return stateOfObject(this.#objectOf(key));
+  }
+
+  #objectOf(key: string): ObjectClient {
+    const { signal, secrets = [], urlOf } = this.client;
+    const what = within(this.path, key);
     return {
-      size,
-      bytes: null,
-      read: (offset, into) => this.#read(key, etag, offset, into),
-      async close() {},
+      what,
+      signal,
+      hasConditions: !isOfOtherOrigin(urlOf(key)),
+      send: (request, expected) => this.send(key, request, expected),
+      unreachable: (cause) => unreachable(what, cause, secrets),
     };
-  }
-
-  async stateOf(key: string): Promise<string> {
-    const head = await this.send(key, { method: "HEAD" });
-    if (head === null) return "";
-    return ["etag", "last-modified", "content-length"]
-      .map((name) => head.headers.get(name))
-      .join(" ");
-  }
-
-  /** Reads a range of an object, if it is still the one whose size is known. */
-  async #read(key: string, etag: string | null, offset: number, into: Uint8Array): Promise<void> {
-    if (into.length === 0) return;
-    const range = { range: `bytes=${offset}-${offset + into.length - 1}` };
-    const headers = etag === null ? range : { ...range, "if-match": etag };
-    const response = await this.send(key, { method: "GET", headers }, [412]);
-    const changed = `${this.path}/${key} changed while it was read`;
-    // Some servers do not know the condition.
-    const isOther = etag !== null && response?.headers.get("etag") !== etag;
-    if (response === null || response.status === 412 || isOther) {
-      await response?.body?.cancel();
-      throw malformed(changed);
-    }
-    // A server without ranges sends all of it.
-    let skip = response.status === 206 ? 0 : offset;
-    let done = 0;
-    const reader = bodyOf(response).getReader();
-    while (done < into.length) {
-      const { done: isEnd, value } = await reader.read();
-      if (isEnd) break;
-      const piece = value.subarray(skip);
-      skip -= value.length - piece.length;
-      const part = piece.subarray(0, into.length - done);
-      into.set(part, done);
-      done += part.length;
-    }
-    await reader.cancel();
-    if (done < into.length) throw malformed(changed);
   }
 
   async put(key: string, parts: readonly Uint8Array[]): Promise<void> {
@@ -196,9 +167,18 @@ export class S3Store implements Store {
       if (delimiter !== undefined) url.searchParams.set("delimiter", delimiter);
       if (token !== null) url.searchParams.set("continuation-token", token);
       const response = await this.#request(url, { method: "GET" }, [], this.path);
-      const text = (await response?.text()) ?? "";
+      const text = response === null ? "" : await this.#textOf(response);
       yield { text, root };
       token = elementOf(text, "NextContinuationToken");
+    }
+  }
+
+  async #textOf(response: Response): Promise<string> {
+    try {
+      return await response.text();
+    } catch (cause) {
+      this.client.signal?.throwIfAborted();
+      throw unreachable(this.path, cause, this.client.secrets ?? []);
     }
   }
 
@@ -211,7 +191,7 @@ export class S3Store implements Store {
     const response = await this.send(to, { method: "PUT", headers });
     if (response === null) return false;
     // A copy may fail after its status was sent.
-    if ((await response.text()).includes("<Error>")) {
+    if ((await this.#textOf(response)).includes("<Error>")) {
       throw new TensorError("engine", `the server did not copy ${from.path}/${key}`);
     }
     return true;
@@ -223,7 +203,11 @@ export class S3Store implements Store {
   }
 }
 
-const bodyOf = ({ body }: Response): ReadableStream<Uint8Array> => body ?? new Blob([]).stream();
+/** True in a page that was loaded from another origin. */
+function isOfOtherOrigin({ origin }: URL): boolean {
+  const page: { readonly origin?: string } = Reflect.get(globalThis, "location") ?? {};
+  return page.origin !== undefined && page.origin !== origin;
+}
 
 const ENTITIES: Readonly<Record<string, string>> = {
   amp: "&",

@@ -1,0 +1,84 @@
+/** NPY files on servers: read by ranges, and never written. */
+
+import type { ChunkedArray, HeldBytes } from "../boxes/array.ts";
+import { checkContiguous, headIn, NpyArray, type Head } from "../boxes/npy-array.ts";
+import { groupsOf, readGroup, type ReadAt, type Run } from "../boxes/runs.ts";
+import { within } from "../boxes/urls.ts";
+import { malformed, TensorError } from "../../core/errors.ts";
+import { ARRAYS, HTTP } from "../../core/limits.ts";
+import { inParallel, type Source, type Store } from "./stores/store.ts";
+
+/** Bytes of the first request: the header of nearly every file. */
+const FIRST = 1024;
+
+/** @throws TensorError `malformed-file` where there is no such file, or it is none; `engine` for a server that refuses */
+export async function openNpyInStore(
+  store: Store,
+  name: string,
+  chunkShape?: readonly number[],
+): Promise<ChunkedArray> {
+  const place = within(store.path, name);
+  // The state first: what changes after it is noticed.
+  const state = await store.stateOf(name);
+  const source = await store.open(name);
+  if (source === null) throw malformed(`there is no file at ${place}`);
+  const { size } = source;
+  const first = new Uint8Array(Math.min(size, FIRST));
+  await source.read(0, first);
+  const read: ReadAt = async (at, into) => {
+    const end = at + into.length;
+    if (end <= first.length) return into.set(first.subarray(at, end));
+    await source.read(at, into);
+  };
+  const head = await headIn({ size, state, read }, place);
+  if (chunkShape !== undefined) checkContiguous(chunkShape, head.shape);
+  return new RemoteNpyArray(place, head, chunkShape, { store, name, source });
+}
+
+/** Where a file is, and the version of it that was opened. */
+interface Remote {
+  readonly store: Store;
+  readonly name: string;
+  readonly source: Source;
+}
+
+class RemoteNpyArray extends NpyArray {
+  override readonly held: HeldBytes;
+  readonly #remote: Remote;
+
+  constructor(
+    place: string,
+    head: Head,
+    chunkShape: readonly number[] | undefined,
+    remote: Remote,
+  ) {
+    super(place, head, chunkShape);
+    this.#remote = remote;
+    this.held = { read: HTTP.ranges * ARRAYS.span, write: 0 };
+  }
+
+  override async stateOf(): Promise<string> {
+    return this.#remote.store.stateOf(this.#remote.name);
+  }
+
+  override async write(): Promise<void> {
+    throw this.#refusal();
+  }
+
+  override async writeChunk(): Promise<void> {
+    throw this.#refusal();
+  }
+
+  protected override async readRuns(runs: readonly Run[], into: Uint8Array): Promise<void> {
+    const { source } = this.#remote;
+    const read: ReadAt = (at, part) => source.read(at, part);
+    await inParallel(groupsOf(runs), HTTP.ranges, (group) => readGroup(read, group, into));
+  }
+
+  #refusal(): TensorError {
+    return new TensorError(
+      "attribute",
+      `${this.file} is on a server, where an NPY file is only read`,
+    );
+  }
+}

@@ -1,0 +1,108 @@
+/** What a server's refusal means, as the end of a sentence that says what to do. */
+
+import { TensorError } from "../../../core/errors.ts";
+import { codesOf } from "./retries.ts";
+
+/** Bytes of a refusal that are read. S3's have some hundreds. */
+const MOST = 16_384;
+
+/** S3 takes no request whose time differs by more. */
+const MOST_SKEW = 15 * 60_000;
+
+const BY_CODE: Readonly<Record<string, string>> = {
+  AuthorizationHeaderMalformed: "check the region and the access key",
+  ExpiredToken: "the session token or the URL has expired",
+  InvalidAccessKeyId: "the server does not know the access key id",
+  InvalidToken: "the session token is wrong, or of other keys",
+  SignatureDoesNotMatch:
+    "the server computes another signature; check the secret access key and the region",
+};
+
+const DENIED =
+  "check the keys, and whether they may do that; S3 also refuses objects that are missing where it may not list them";
+
+/** The error for an answer that is neither a success nor one that was expected. Its body is used up. */
+export async function refusalOf(
+  response: Response,
+  method: string,
+  what: string,
+): Promise<TensorError> {
+  const { status: got } = response;
+  const advice = await adviceOf(response);
+  const sentence = `${method} of ${what} failed with status ${got}${advice === "" ? "" : `; ${advice}`}`;
+  return new TensorError("engine", sentence, { got });
+}
+
+async function adviceOf(response: Response): Promise<string> {
+  const { status, headers } = response;
+  if (status >= 500 || status === 429) {
+    await response.body?.cancel();
+    return "";
+  }
+  const text = await beginningOf(response);
+  const code = elementIn(text, "Code") ?? "";
+  const region = headers.get("x-amz-bucket-region") ?? elementIn(text, "Region");
+  if (isRedirect(status)) {
+    return region === null
+      ? "the server sends the request on to another place, where nothing that is signed is sent"
+      : `the bucket is in the region ${region}; set the region`;
+  }
+  if (status !== 400 && status !== 401 && status !== 403) return "";
+  const skew = Date.parse(headers.get("date") ?? "") - Date.now();
+  if (code === "RequestTimeTooSkewed" || Math.abs(skew) > MOST_SKEW) return printSkew(skew);
+  if (code === "AuthorizationHeaderMalformed" && region !== null) {
+    return `the bucket is in the region ${region}; set the region`;
+  }
+  return BY_CODE[code] ?? (status === 400 ? "" : DENIED);
+}
+
+const printSkew = (skew: number): string =>
+  Number.isNaN(skew)
+    ? "the clock here differs from that of the server; set the clock"
+    : `the clock here is ${Math.round(Math.abs(skew) / 60_000)} minutes ${skew > 0 ? "behind" : "ahead of"} that of the server; set the clock`;
+
+export const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status);
+
+/** The first bytes of a body as text. A refusal may be any page, of any length, and may break off. */
+async function beginningOf({ body }: Response): Promise<string> {
+  if (body === null) return "";
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  try {
+    while (text.length < MOST) {
+      // oxlint-disable-next-line no-await-in-loop -- one piece after the other
+      const { done, value } = await reader.read();
+      if (done) break;
+      text += decoder.decode(value, { stream: true });
+    }
+    await reader.cancel();
+  } catch {
+    // What was read is enough.
+  }
+  return text;
+}
+
+const elementIn = (xml: string, name: string): string | null =>
+  new RegExp(`<${name}>([\\w-]{1,60})</${name}>`).exec(xml)?.[1] ?? null;
+
+/**
+ * The error for a request that got no answer.
+ * @param secrets texts that no message may have, not even that of the cause
+ */
+export function unreachable(what: string, cause: unknown, secrets: readonly string[]): TensorError {
+  const [code] = codesOf(cause).toReversed();
+  const reason = code === undefined ? "" : ` (${code})`;
+  const sentence = `${what} cannot be reached${reason}`;
+  return new TensorError("engine", sentence, {}, { cause: withoutSecrets(cause, secrets) });
+}
+
+/** An error as it is, or only its code where its text has a secret: Deno, for one, puts URLs into its messages. */
+function withoutSecrets(cause: unknown, secrets: readonly string[]): unknown {
+  const texts: string[] = [];
+  for (let one = cause, depth = 0; one instanceof Error && depth < 5; one = one.cause, depth++) {
+    texts.push(one.message, one.stack ?? "", ...Object.values(one).map(String));
+  }
+  const isSecret = secrets.some((secret) => texts.some((text) => text.includes(secret)));
+  return isSecret ? new Error(codesOf(cause).join(" ") || "the request failed") : cause;
+}

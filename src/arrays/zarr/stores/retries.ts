@@ -1,0 +1,127 @@
+/** Requests that are sent again: after answers that ask for that, and after connections that broke. */
+
+import { HTTP } from "../../../core/limits.ts";
+
+export interface Request {
+  readonly method: "GET" | "HEAD" | "PUT" | "DELETE";
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array;
+}
+
+export type Send = (url: URL, request: Request) => Promise<Response>;
+
+/** The waits of one request: a few, each longer than the one before, and not too long together. */
+export class Pauses {
+  readonly #signal: AbortSignal | undefined;
+  #count = 0;
+  #waited = 0;
+
+  constructor(signal: AbortSignal | undefined) {
+    this.#signal = signal;
+  }
+
+  /**
+   * The time to wait before the next attempt, in milliseconds; null where there is to be none.
+   * @param retryAfter the header of that name: seconds, or a date
+   */
+  next(retryAfter: string | null = null): number | null {
+    const { retries, first, longest, total } = HTTP;
+    if (this.#count >= retries) return null;
+    // A random part, so that clients that failed together do not come back together.
+    const backoff = Math.random() * first * 2 ** this.#count;
+    const pause = Math.min(longest, Math.max(backoff, millisecondsOf(retryAfter)));
+    if (this.#waited + pause > total) return null;
+    this.#count++;
+    this.#waited += pause;
+    return pause;
+  }
+
+  /** @throws the reason of the signal, when it is aborted */
+  async wait(pause: number): Promise<void> {
+    const signal = this.#signal;
+    signal?.throwIfAborted();
+    await new Promise<void>((resolve, reject) => {
+      const stop = (): void => {
+        clearTimeout(timer);
+        reject(signal?.reason as Error);
+      };
+      const timer = setTimeout(() => {
+        signal?.removeEventListener("abort", stop);
+        resolve();
+      }, pause);
+      signal?.addEventListener("abort", stop, { once: true });
+    });
+  }
+}
+
+function millisecondsOf(retryAfter: string | null): number {
+  if (retryAfter === null) return 0;
+  if (/^\s*\d{1,9}\s*$/.test(retryAfter)) return Number(retryAfter) * 1000;
+  const time = Date.parse(retryAfter);
+  return Number.isNaN(time) ? 0 : Math.max(0, time - Date.now());
+}
+
+/** Sends a request until it is answered by anything but "later", or the attempts are used up. */
+export function retrying(send: Send, signal: AbortSignal | undefined): Send {
+  return async (url, request) => {
+    const pauses = new Pauses(signal);
+    for (;;) {
+      signal?.throwIfAborted();
+      let pause: number | null;
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
+        const response = await send(url, request);
+        pause = isBusy(response, request) ? pauses.next(response.headers.get("retry-after")) : null;
+        if (pause === null) return response;
+        // oxlint-disable-next-line no-await-in-loop -- a body that is not read keeps its connection
+        await response.body?.cancel();
+      } catch (error) {
+        signal?.throwIfAborted();
+        pause = isTransient(error) && !isConditional(request) ? pauses.next() : null;
+        if (pause === null) throw error;
+      }
+      // oxlint-disable-next-line no-await-in-loop
+      await pauses.wait(pause);
+    }
+  };
+}
+
+/** A second attempt could find what the first one has made, and would take it for the work of somebody else. */
+const isConditional = ({ headers }: Request): boolean => headers?.["if-none-match"] !== undefined;
+
+/** True for an answer after which the same request may succeed. */
+function isBusy({ status }: Response, request: Request): boolean {
+  // Nothing was done then.
+  if (status === 429 || status === 503) return true;
+  return status >= 500 && status !== 501 && status !== 505 && !isConditional(request);
+}
+
+/** Codes of connections that broke, in Node and its fetch, and in Bun. */
+const BROKEN: ReadonlySet<string> = new Set([
+  "ConnectionClosed",
+  "EAI_AGAIN",
+  "ECONNABORTED",
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+  "UND_ERR_BODY_TIMEOUT",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "UND_ERR_HEADERS_TIMEOUT",
+  "UND_ERR_SOCKET",
+]);
+
+/** The codes of an error and its causes. */
+export function codesOf(error: unknown): string[] {
+  const codes: string[] = [];
+  for (let one = error, depth = 0; one instanceof Error && depth < 5; one = one.cause, depth++) {
+    if ("code" in one && typeof one.code === "string") codes.push(one.code);
+  }
+  return codes;
+}
+
+/** True for a failure that may pass. Browsers give neither codes nor causes. */
+export function isTransient(error: unknown): boolean {
+  const codes = codesOf(error);
+  if (codes.length > 0) return codes.some((code) => BROKEN.has(code));
+  return error instanceof Error && error.cause === undefined;
+}

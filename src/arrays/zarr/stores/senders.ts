@@ -1,0 +1,167 @@
+/** How a request goes out: as it is, with the user of its URL, or signed by AWS's Signature Version 4. */
+
+import { TensorError } from "../../../core/errors.ts";
+import { decoded } from "../../boxes/urls.ts";
+import { isRedirect } from "./failures.ts";
+import type { Request, Send } from "./retries.ts";
+
+export interface Keys {
+  readonly accessKeyId?: string;
+  readonly secretAccessKey?: string;
+  readonly sessionToken?: string;
+  readonly region?: string;
+}
+
+export interface Asked {
+  readonly url: URL;
+  /** For sentences: without secrets. */
+  readonly location: string;
+  readonly signal: AbortSignal | undefined;
+  /** Whether requests are signed, where there are keys. */
+  readonly isSigned: boolean;
+  /** Whether a signed request that is sent on to another place is signed for that too. */
+  keepsSigning(url: URL): boolean;
+}
+
+export interface Sender {
+  readonly send: Send;
+  /** What no message may have. */
+  readonly secrets: readonly string[];
+}
+
+/** @throws TensorError `engine` where requests are to be signed and `aws4fetch` is not installed */
+export async function senderOf(keys: Keys, asked: Asked): Promise<Sender> {
+  const { url, signal } = asked;
+  const { accessKeyId, secretAccessKey, sessionToken = "" } = keys;
+  if (url.username !== "" || url.password !== "") return senderWithUser(url, signal);
+  // A presigned URL is refused if its request is signed too.
+  const isPresigned = /[?&]x-amz-(?:signature|credential)=/i.test(url.search);
+  const isSigned = asked.isSigned && !isPresigned;
+  if (accessKeyId === undefined || secretAccessKey === undefined || !isSigned) {
+    return { send: senderWith({}, signal), secrets: [url.search.slice(1)].filter(Boolean) };
+  }
+  const secrets = [secretAccessKey, sessionToken, url.search.slice(1)].filter(Boolean);
+  return { send: await signingSender({ ...keys, accessKeyId, secretAccessKey }, asked), secrets };
+}
+
+const senderWith =
+  (more: Readonly<Record<string, string>>, signal: AbortSignal | undefined): Send =>
+  (url, request) =>
+    fetch(url, { ...initOf(request, more), ...(signal && { signal }) });
+
+const initOf = (
+  { method, headers, body }: Request,
+  more: Readonly<Record<string, string>> = {},
+): RequestInit => ({
+  method,
+  headers: { ...headers, ...plainLength(method), ...more },
+  ...(body && { body: body.slice() }),
+});
+
+/** Asks for the length of the object, not for that of an encoding. Browsers leave this header out. */
+const plainLength = (method: Request["method"]): Record<string, string> =>
+  method === "HEAD" ? { "accept-encoding": "identity" } : {};
+
+/** Fetch takes no URL with a user. Another origin, to which it may be sent on, does not get the header. */
+function senderWithUser(
+  { username, password, search }: URL,
+  signal: AbortSignal | undefined,
+): Sender {
+  const pair = `${decoded(username)}:${decoded(password)}`;
+  const code = btoa(String.fromCharCode(...new TextEncoder().encode(pair)));
+  const secrets = [decoded(password), password, code, search.slice(1)].filter(Boolean);
+  return { send: senderWith({ authorization: `Basic ${code}` }, signal), secrets };
+}
+
+/** How often a request may be sent on. */
+const MOST_REDIRECTS = 5;
+
+async function signingSender(
+  {
+    accessKeyId,
+    secretAccessKey,
+    sessionToken,
+    region,
+  }: Keys & { accessKeyId: string; secretAccessKey: string },
+  { location, signal, keepsSigning }: Asked,
+): Promise<Send> {
+  const { AwsClient } = await loadAws4fetch(location);
+  const client = new AwsClient({
+    accessKeyId,
+    secretAccessKey,
+    service: "s3",
+    ...(sessionToken !== undefined && { sessionToken }),
+    ...(region !== undefined && { region }),
+  });
+  return async (first, request) => {
+    let url = first;
+    for (let count = 0; ; count++) {
+      const { headers, body, method } = request;
+      const init = {
+        method,
+        headers: { ...headers, ...(await payloadHash(url, body)) },
+        ...(body && { body: body.slice() }),
+      };
+      // oxlint-disable-next-line no-await-in-loop -- one place after the other
+      const signed = await client.sign(strictUrl(url), init);
+      // Not signed, because proxies change it.
+      for (const [name, value] of Object.entries(plainLength(method)))
+        signed.headers.set(name, value);
+      // Sent on by fetch, the request would keep the token of the session and a signature for another host.
+      // oxlint-disable-next-line no-await-in-loop
+      const response = await fetch(signed, { redirect: "manual", ...(signal && { signal }) });
+      const place = isRedirect(response.status) ? response.headers.get("location") : null;
+      const next = place === null ? null : new URL(place, url);
+      const isOwn = next !== null && (next.origin === url.origin || keepsSigning(next));
+      if (next === null || !isOwn || count === MOST_REDIRECTS) return response;
+      // oxlint-disable-next-line no-await-in-loop
+      await response.body?.cancel();
+      url = next;
+    }
+  };
+}
+
+/** TLS protects what is sent. Without TLS the body's hash is signed. */
+async function payloadHash(
+  { protocol }: URL,
+  body: Uint8Array = new Uint8Array(0),
+): Promise<Record<string, string>> {
+  if (protocol === "https:") return {};
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", new Uint8Array(body)));
+  const text = [...hash].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return { "x-amz-content-sha256": text };
+}
+
+/**
+ * The URL in the form that is signed: all bytes are encoded but letters, digits and `-._~`. What is signed is then what is
+ * sent; aws4fetch signs this form but sends the URL as it is, with `!'()*` in it and `+` for blanks in the query.
+ */
+function strictUrl(url: URL): URL {
+  const strict = new URL(url);
+  strict.pathname = url.pathname.split("/").map(decodeOr).map(encodeStrictly).join("/");
+  strict.search = [...url.searchParams].map((pair) => pair.map(encodeStrictly).join("=")).join("&");
+  return strict;
+}
+
+const decodeOr = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
+const encodeStrictly = (text: string): string =>
+  encodeURIComponent(text).replaceAll(
+    /[!'()*]/g,
+    (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+
+async function loadAws4fetch(location: string): Promise<typeof import("aws4fetch")> {
+  try {
+    return await import("aws4fetch");
+  } catch (cause) {
+    const sentence = `requests to ${location} are signed by aws4fetch; install it: npm install aws4fetch`;
+    throw new TensorError("engine", sentence, {}, { cause });
+  }
+}
