@@ -10,7 +10,7 @@ import {
   type ModelSpec,
 } from "../src/entries/onnx.ts";
 import { isTensorError } from "../src/core/errors.ts";
-import { tensor, type Tensor } from "../src/core/tensor/tensor.ts";
+import { tensor, zeros, type Tensor } from "../src/core/tensor/tensor.ts";
 import { ADD, ADD_AT, body, runExact, X } from "./support/exact-models.ts";
 import { localRuntime } from "./support/local-runtime.ts";
 import { BOOL, F32, f32, i64, I64, onnxModel } from "./support/node-models.ts";
@@ -601,4 +601,67 @@ test("a Loop collects text and numbers of no elements", async () => {
     texts: [["a", "b"], ["a", "b"]], // prettier-ignore
     empty: [[], []],
   });
+});
+
+/** A Loop without an iteration that collects what `nodes` make, of its number `k` and its state `s`. */
+const collects = (nodes: ModelSpec["nodes"], made: string): Model =>
+  onnxModel(18, {
+    inputs: { n: I64(), x: F32(4), table: F32(3, 5) },
+    constants: { at: i64([1], 1), u: f32([1], 5), least: tensor("int64", [], 0) },
+    nodes: [
+      {
+        op: "Loop",
+        inputs: ["n", "", "x"],
+        outputs: ["last", "all"],
+        attributes: {
+          body: openBody(["k", "on", "s"], {
+            nodes: [
+              { ...ADD_AT, inputs: ["s", "at", "u"] },
+              { op: "Identity", inputs: ["on"], outputs: ["again"] },
+              ...nodes,
+            ],
+            outputs: untyped("again", "added", made),
+          }),
+        },
+      },
+    ],
+    outputs: { last: null, all: null },
+  });
+
+/** ONNX says nothing of these shapes; they are those of ONNX Runtime 1.30. */
+for (const [title, nodes, shape] of [
+  [
+    "rows whose number a session computes",
+    [
+      { op: "Min", inputs: ["k", "least"], outputs: ["number"] },
+      { op: "Gather", inputs: ["table", "number"], outputs: ["row"] },
+    ],
+    [0, 5],
+  ],
+  ["values of a rank that is not known", [{ op: "Relu", inputs: ["s"], outputs: ["row"] }], [0]],
+] as const) {
+  test(`a Loop without an iteration that collects ${title} makes ${shape}`, async () => {
+    const { createSession } = localRuntime();
+    const model = collects(nodes, "row");
+    const session = await createExactSession(model, { createSession, nodes: "all" });
+    const { all } = await session.run({
+      n: tensor("int64", [], 0),
+      x: X,
+      table: zeros("float32", [3, 5]),
+    });
+    await session.release();
+    assert.deepEqual([all.type, all.dims], ["float32", shape]);
+  });
+}
+
+test("what a Loop collects is not made where nothing needs it", async () => {
+  const nodes = [{ op: "Mystery", inputs: ["s"], outputs: ["row"] }];
+  const model = collects(nodes, "row");
+  const feeds = { n: tensor("int64", [], 0), x: X, table: zeros("float32", [3, 5]) };
+  await assert.rejects(
+    runExact(model, feeds),
+    /the Loop that makes "last" has no iteration, and the model does not tell the data type of "row", which it collects$/,
+  );
+  model.graph.outputs.pop();
+  assert.deepEqual(await runExact(model, feeds), { last: [10, 20, 30, 40] });
 });

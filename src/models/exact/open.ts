@@ -117,6 +117,7 @@ export class OpenParts {
     });
     const session = await this.#load(writeModel(part), nodes);
     this.sessions.set(step, { session, inputs: inputs.map(({ name }) => name) });
+    for (const node of [...copies, ...nodes]) this.types.learnNode(plan, node);
     this.types.learnOutputs(plan, session.outputMetadata ?? []);
   }
 

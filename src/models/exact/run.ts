@@ -76,7 +76,7 @@ export class ModelRun implements StepsRun {
         }
         case "body":
           // oxlint-disable-next-line no-await-in-loop
-          await runBodies(this, plan, step, frame);
+          await runBodies(this, plan, step, frame, plan.drops[at]);
       }
       for (const name of plan.drops[at]) frame.drop(name);
     }
