@@ -11,6 +11,7 @@ import {
 } from "../src/entries/onnx.ts";
 import { isTensorError } from "../src/core/errors.ts";
 import { tensor, zeros, type Tensor } from "../src/core/tensor/tensor.ts";
+import { bodyAttribute } from "../src/models/onnx/body-attribute.ts";
 import { ADD, ADD_AT, body, runExact, X } from "./support/exact-models.ts";
 import { localRuntime } from "./support/local-runtime.ts";
 import { BOOL, F32, f32, i64, I64, onnxModel } from "./support/node-models.ts";
@@ -466,6 +467,66 @@ test("sequences are made again in each session that uses them, and tensors are h
       ["x", "list same more maybe surely relu taken other", "r a z"],
       ["b x r", "list same more last length", "y"],
     ],
+  );
+});
+
+/** A body that can be written to a file, as one is that stays in the runtime. */
+const written = (spec: Partial<ModelSpec>): Attribute =>
+  bodyAttribute(onnxModel(18, { outputs: {}, nodes: [], ...spec }).graph);
+
+/** An If that makes a sequence and a tensor, of which the body of a Loop scatters into the tensor and uses the sequence. */
+const mixed = onnxModel(18, {
+  inputs: { c: BOOL(), n: I64(), x: F32(4) },
+  constants: { at: i64([1], 0), u: f32([1], 5), none: i64([], 0) },
+  nodes: [
+    {
+      op: "If",
+      inputs: ["c"],
+      outputs: ["s", "t"],
+      attributes: {
+        then_branch: written({
+          nodes: [
+            { op: "SequenceConstruct", inputs: ["x"], outputs: ["one"] },
+            { op: "Relu", inputs: ["x"], outputs: ["r"] },
+          ],
+          outputs: { one: null, r: null },
+        }),
+        else_branch: written({
+          nodes: [
+            { op: "SequenceConstruct", inputs: ["x", "x"], outputs: ["two"] },
+            { op: "Neg", inputs: ["x"], outputs: ["m"] },
+          ],
+          outputs: { two: null, m: null },
+        }),
+      },
+    },
+    {
+      op: "Loop",
+      inputs: ["n", ""],
+      outputs: ["all"],
+      attributes: {
+        body: openBody(["k", "on"], {
+          nodes: [
+            { ...ADD_AT, inputs: ["t", "at", "u"] },
+            { op: "SequenceAt", inputs: ["s", "none"], outputs: ["e"] },
+            { op: "Add", inputs: ["added", "e"], outputs: ["sum"] },
+            { op: "Identity", inputs: ["on"], outputs: ["again"] },
+          ],
+          outputs: untyped("again", "sum"),
+        }),
+      },
+    },
+  ],
+  outputs: { all: null },
+});
+
+test("a tensor that a node makes beside a sequence is handed over to a replaced node in a body that uses both", async () => {
+  const { createSession, models } = localRuntime();
+  await createExactSession(mixed, { createSession });
+  const [first] = models;
+  assert.deepEqual(
+    first.graph.outputs.map(({ name }) => name),
+    ["t"],
   );
 });
 

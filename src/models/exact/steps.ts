@@ -169,9 +169,16 @@ function inOrder(plan: GraphPlan, nodes: ReadonlySet<ModelNode>): readonly Model
   return all.filter((node) => nodes.has(node));
 }
 
-/** The values that must be there for some values: for one that is copied, what its nodes need. Constants are left out. */
-const tensorNeeds = (plan: GraphPlan, names: readonly string[]): readonly string[] =>
-  needsOfSession(plan, [], names).needs;
+/**
+ * The values that must be there for some values: for one that is copied, what its nodes need. A tensor that a node makes
+ * beside a sequence must be there too, because the copies of the node are in sessions.
+ */
+const tensorNeeds = (plan: GraphPlan, names: readonly string[]): readonly string[] => [
+  ...new Set([
+    ...needsOfSession(plan, [], names).needs,
+    ...names.filter((name) => copiedNode(plan, name) === null),
+  ]),
+];
 
 /** For each step the values of the graph that no later step needs. */
 export function dropsOf(
@@ -182,10 +189,10 @@ export function dropsOf(
   const last = new Map<string, number>();
   for (const { name } of plan.graph.inputs) last.set(name, 0);
   for (const [at, step] of steps.entries()) {
-    const { needs } =
+    const needs =
       step.is === "session"
-        ? needsOfSession(plan, step.nodes, step.outputs)
-        : needsOfSession(plan, [], [...needsOf(step.node)]);
+        ? needsOfSession(plan, step.nodes, step.outputs).needs
+        : tensorNeeds(plan, [...needsOf(step.node)]);
     const made = step.is === "session" ? step.outputs : step.node.outputs;
     for (const name of [...needs, ...made]) last.set(name, at);
   }
