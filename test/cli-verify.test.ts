@@ -144,7 +144,7 @@ testRows(folder, [
   ),
   refuses(
     "run ScatterND --with onnxruntime-node x.npy",
-    "--with goes with a model, but ScatterND is an operator; a file of that name is ./ScatterND",
+    "--with runs a model, but ScatterND is an operator, which this package always carries out itself: leave --with out; a model of that name is ./ScatterND",
   ),
   refuses("capture m.onnx --node put -o p --threads 1,2", "capture takes one count of --threads"),
   // Of two updates of element 0 the first stays where there are 8 threads.

@@ -75,6 +75,8 @@ export const addRuntimeOptions = (command: Command): Command =>
 
 /** Makers of sessions of the user's runtime. */
 export interface Sessions {
+  /** The package of the runtime. */
+  readonly runtime: string;
   /** What the functions of `ndscatter/onnx` take. */
   readonly own: Pick<CaptureOptions, "createSession" | "external">;
   /** Those with the other counts of threads, by what they are called. */
@@ -113,6 +115,7 @@ export async function makeSessions(
   const [first, ...more] = threads;
   const others = more.map((count) => [printCount(count, "thread"), maker(count)] as const);
   return {
+    runtime: runtime.name,
     own: { createSession: maker(first), ...(external && { external }) },
     others: Object.fromEntries(others),
     // onnxruntime-web decides the threads of all its sessions at once.

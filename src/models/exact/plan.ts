@@ -6,8 +6,9 @@
 
 import { isTensorError, malformed, sentenceOf, TensorError } from "../../core/errors.ts";
 import { readCall } from "../../core/call/run.ts";
+import type { TensorType } from "../../core/operators/operator.ts";
 import { isOperator } from "../../core/operators/registry.ts";
-import { boundGraph } from "../model/bound-graph.ts";
+import { calledGraph, functionOf } from "../model/bound-graph.ts";
 import { findOpset, opsetOf, quote } from "../model/graph.ts";
 import { constantOf } from "../model/inline.ts";
 import {
@@ -15,7 +16,6 @@ import {
   type Constant,
   type Graph,
   type Model,
-  type ModelFunction,
   type ModelNode,
 } from "../model/model.ts";
 import { nodeSpec } from "../model/run-model.ts";
@@ -223,9 +223,6 @@ const bodiesIn = ({ attributes }: ModelNode): readonly Graph[] =>
  */
 const MAX_GRAPHS = 10_000;
 
-const functionOf = ({ functions = [] }: Model, { op, domain }: ModelNode): ModelFunction | null =>
-  functions.find((one) => one.name === op && one.domain === domain) ?? null;
-
 /** @throws TensorError `unsupported-model` for a node that cannot be carried out here, with the reason */
 function callStep(
   { replaced }: Planned,
@@ -270,7 +267,11 @@ function bodyStep(
     const title = `${called.domain}.${called.name}`;
     if (calls.includes(title))
       throw refusedBody(planned, node, `the function ${title} calls itself`);
-    const own = boundCall(planned, node, called, plan);
+    const typeOf = (name: string): TensorType | null => plan.scope.get(name).certain.type;
+    const own = calledGraph(called, node, typeOf, (one, bound) => {
+      const path = planned.replaced.get(one);
+      if (path !== undefined) planned.replaced.set(bound, path);
+    });
     const opsets = { ...planned.model.opsets, ...called.opsets };
     return { is: "body", node, bodies: [planGraph(planned, own, opsets, null, [...calls, title])] };
   }
@@ -303,28 +304,4 @@ function refusedBody({ model, replaced }: Planned, node: ModelNode, reason: stri
   const path = inside(node) ?? "a node";
   const sentence = `${path} cannot be replaced, because it is in ${nodeTitle(node)}: ${reason}`;
   return new TensorError("unsupported-model", sentence);
-}
-
-/** The graph of a function in one of its calls. What is known of the call's inputs is known of the graph's. */
-function boundCall(
-  { replaced }: Planned,
-  node: ModelNode,
-  { graph, attributes }: ModelFunction,
-  { scope }: GraphPlan,
-): Graph {
-  const absent = graph.inputs.filter((_, at) => (node.inputs[at] ?? "") === "");
-  const bound = boundGraph(
-    graph,
-    { ...attributes, ...node.attributes },
-    new Set(absent.map(({ name }) => name)),
-    (one, own) => {
-      const path = replaced.get(one);
-      if (path !== undefined) replaced.set(own, path);
-    },
-  );
-  const inputs = graph.inputs.map((one, at) => ({
-    ...one,
-    type: scope.get(node.inputs[at] ?? "").certain.type,
-  }));
-  return { ...bound, inputs };
 }
