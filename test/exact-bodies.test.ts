@@ -281,20 +281,36 @@ const conditional = onnxModel(18, {
   outputs: { y: null, number: null },
 });
 
-test("conditions that follow from replaced nodes need no session", async () => {
-  const { createSession } = localRuntime();
-  const session = await createExactSession(conditional, { createSession, nodes: "all" });
-  assert.equal(session.sessionCount, 0);
-  for (const [at, expected, number] of [
-    [1, [10, 20, 30, 40], 1n],
-    [3, [10, 20, 30, 45], 0n],
-  ] as const) {
-    // oxlint-disable-next-line no-await-in-loop
-    const outputs = await session.run({ x: X, at: i64([1], at) });
-    assert.deepEqual(Array.from(outputs["y"].data), expected);
-    assert.deepEqual(Array.from(outputs["number"].data), [number]);
-  }
-});
+/** The same with the inputs of Equal in the other order, of which the second has the higher rank then. */
+const turned: Model = {
+  ...conditional,
+  graph: {
+    ...conditional.graph,
+    nodes: conditional.graph.nodes.map((one) =>
+      one.op === "Equal" ? { ...one, inputs: one.inputs.toReversed() } : one,
+    ),
+  },
+};
+
+for (const [order, model] of [
+  ["a list and a scalar", conditional],
+  ["a scalar and a list", turned],
+] as const)
+  test(`conditions that follow from replaced nodes need no session: ${order}`, async () => {
+    const { createSession } = localRuntime();
+    const session = await createExactSession(model, { createSession, nodes: "all" });
+    assert.equal(session.sessionCount, 0);
+    for (const [at, expected, number] of [
+      [1, [10, 20, 30, 40], 1n],
+      [3, [10, 20, 30, 45], 0n],
+    ] as const) {
+      // oxlint-disable-next-line no-await-in-loop
+      const outputs = await session.run({ x: X, at: i64([1], at) });
+      assert.deepEqual(Array.from(outputs["y"].data), expected);
+      const { dims, data } = outputs["number"];
+      assert.deepEqual([dims, Array.from(data)], [[1], [number]]);
+    }
+  });
 
 /** A model whose node `taken` uses what a node with bodies makes, whose types nobody declares. */
 function behind(op: string, spec: Partial<ModelSpec>, made: readonly string[]): Model {

@@ -12,17 +12,24 @@ const onGpu = (type: string, ...dims: number[]): object => ({
   ...{ location: "gpu-buffer", gpuBuffer: {}, type, dims },
 });
 
-const device = (...shape: number[]): ExactGpuTensor => ({
-  ...{ dtype: "float32", shape, buffer: {} },
-  read: () => Promise.reject(new Error("not read")),
-  dispose() {},
-});
-
-/** An engine whose calls are right at once, and of which one has failed at the end. */
+/**
+ * An engine whose calls are right at once, and of which one has failed at the end.
+ * @param live the tensors that were made and not disposed of
+ */
 const failing =
-  (error: Error): CreateGpu =>
+  (error: Error, live: Set<ExactGpuTensor>): CreateGpu =>
   () => {
-    const compute = (): ExactGpuTensor => device(2);
+    const compute = (...args: readonly { readonly out?: ExactGpuTensor }[]): ExactGpuTensor => {
+      const { out } = args.at(-1) ?? {};
+      if (out !== undefined) return out;
+      const made: ExactGpuTensor = {
+        ...{ dtype: "float32", shape: [2], buffer: {} },
+        read: () => Promise.reject(new Error("not read")),
+        dispose: () => live.delete(made),
+      };
+      live.add(made);
+      return made;
+    };
     const functions = Object.fromEntries(Object.keys(FUNCTIONS).map((name) => [name, compute]));
     return {
       ...(functions as Record<keyof typeof FUNCTIONS, () => ExactGpuTensor>),
@@ -67,14 +74,16 @@ for (const [title, error, expected] of [
   ["of the device is as it is", new Error("the device is lost"), { message: "the device is lost" }],
 ] as const) {
   test(`an error on the GPU ${title}`, async () => {
+    const live = new Set<ExactGpuTensor>();
     const run = (): Promise<never> => Promise.reject(new Error("not run"));
     const session = await createExactSession(model, {
-      ...{ createSession: async () => ({ run }), nodes: "all", gpu: failing(error) },
+      ...{ createSession: async () => ({ run }), nodes: "all", gpu: failing(error, live) },
     });
     await assert.rejects(
       session.run({ x: onGpu("float32", 3) as never, i: onGpu("int64", 2) as never }),
       expected,
     );
+    assert.equal(live.size, 0);
     await session.release();
   });
 }

@@ -9,7 +9,7 @@
 
 import { malformed } from "../../core/errors.ts";
 import { allocate, DTYPES, integerRange, type DType } from "../../core/tensor/dtype.ts";
-import { isKnown, printShape, product, sameShape } from "../../core/tensor/shape.ts";
+import { isKnown, printShape, product } from "../../core/tensor/shape.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import { castTensor } from "../model/cast.ts";
 import { findOpset, opsetOf } from "../model/graph.ts";
@@ -117,17 +117,16 @@ const not: Glue = ({ tensors: [{ shape: dims, data }] }) => {
   return made("bool", [...dims], opposite);
 };
 
-const equal: Glue = ({ node, tensors }) => {
-  const [one, other] = tensors[0].size >= tensors[1].size ? tensors : tensors.toReversed();
-  const isSingle = other.size === 1 && other.shape.length <= one.shape.length;
-  if (!isSingle && !sameShape(one.shape, other.shape)) {
-    const shapes = `${printShape(one.shape)} and ${printShape(other.shape)}`;
-    throw malformed(`${nodeTitle(node)} compares values of the shapes ${shapes}`);
-  }
-  const same = Uint8Array.from({ length: one.size }, (_, at) =>
-    Number(one.data[at] === other.data[isSingle ? 0 : at]),
+/** Compares values of one element each; the result has the higher rank. */
+const equal: Glue = ({ node, tensors: [first, second] }) => {
+  const [one, other] =
+    first.shape.length >= second.shape.length ? [first, second] : [second, first];
+  if (one.size === 1 && other.size === 1)
+    return made("bool", [...one.shape], Uint8Array.of(Number(one.data[0] === other.data[0])));
+  const shapes = `${printShape(first.shape)} and ${printShape(second.shape)}`;
+  throw malformed(
+    `${nodeTitle(node)} must compare values of one element, got the shapes ${shapes}`,
   );
-  return made("bool", [...one.shape], same);
 };
 
 const cast: Glue = ({ node, tensors: [source] }) =>
