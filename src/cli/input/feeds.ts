@@ -191,7 +191,7 @@ function chooseInputs(
   const made = open.filter((one) => isSaid(one) || (random && needed.names.has(one.name)));
   const isMissing = (one: ValueInfo): boolean =>
     needed.isExact && !random && needed.names.has(one.name) && !isSaid(one);
-  // A sequence is no tensor, and a type may not be known here.
+  // A sequence has no tensor type, and the types of some tensors are not known here.
   const missing = open.filter((one) => isMissing(one) || (made.includes(one) && one.type === null));
   return { made: made.filter(({ type }) => type !== null), missing };
 }

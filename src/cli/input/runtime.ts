@@ -86,7 +86,7 @@ export interface Sessions {
 }
 
 /**
- * @param starting is told before a session runs, which may take long and cannot be interrupted
+ * @param starting is called before a session runs, which may take long and cannot be interrupted
  * @throws Failure where no runtime is installed
  */
 export async function makeSessions(
@@ -166,7 +166,7 @@ async function loadRuntime({ cwd }: Io, chosen?: string): Promise<Runtime> {
   const [wanted, is] = [chosen ?? PACKAGES[0], others === "" ? "" : `${others} is installed; `];
   const what = chosen === undefined ? "no ONNX Runtime" : `no ${chosen}`;
   throw wrongUsage(
-    `there is ${what} here; ${is}install yours first, such as by npm install ${wanted}`,
+    `${what} is installed here; ${is}install yours first, such as by npm install ${wanted}`,
   );
 }
 

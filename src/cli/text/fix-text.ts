@@ -39,7 +39,7 @@ export function fixText(file: string, report: FixReport, context: Context): stri
   return lines.map(escapeControls).join("\n");
 }
 
-/** What was tried where nothing is wrong. */
+/** A sentence for a model without faults, with the runs that were tried. */
 function nothingWrong({ verified, plain }: FixReport): string {
   const ran = verified.nodes.filter(({ verdict }) => verdict !== "not-run");
   const alone = ran.reduce((sum, { reruns }) => sum + (reruns?.count ?? 0), 0);
@@ -61,7 +61,7 @@ function faultyLines(node: FaultyNodeReport): string[] {
   ];
 }
 
-/** What is wrong beside scatters and gathers. */
+/** Lines about failures of other nodes than scatters and gathers. */
 function otherProblems({ faulty, fault, verified, plain }: FixReport): string[] {
   const failures = verified.failures.filter(({ isCompared }) => !isCompared);
   const named = failures.map(

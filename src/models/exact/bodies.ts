@@ -16,7 +16,7 @@ import { integers, scannedInputs, shapeOf } from "../verify/frames.ts";
 import { stack } from "./stack.ts";
 import { Frame, Value } from "./values.ts";
 
-/** What bodies need of the run that they are part of. */
+/** The run that bodies are part of, as far as they use it. */
 export interface StepsRun {
   /** Carries out the steps of a graph. `frame` has its inputs, and its outputs afterwards. */
   steps(plan: GraphPlan, frame: Frame): Promise<void>;
@@ -25,9 +25,9 @@ export interface StepsRun {
    * @throws TensorError `malformed-file` for a value that is not there
    */
   valueOf(plan: GraphPlan, frame: Frame, name: string): Value;
-  /** What is known of the type of a value. */
+  /** The type of a value as far as it is known; null where not even the data type is. */
   typeOf(plan: GraphPlan, name: string): TensorType | null;
-  /** Reads those that are on a GPU, so that they can be used here. */
+  /** Reads the values that are on a GPU, so that they can be used here. */
   toHost(values: readonly (Value | null)[]): Promise<void>;
 }
 
@@ -152,18 +152,18 @@ async function runScan(own: BodyRun, body: GraphPlan): Promise<readonly (Value |
   }));
 }
 
-/** Where the results of iterations stand in an output. */
+/** The axis and the order in which an output has the results of iterations. */
 interface Stacking {
   readonly axis: number;
   readonly isReverse: boolean;
 }
 
-/** What is carried from one iteration to the next, and what is collected from all. */
+/** The values that iterations hand on to the next one, and those that are collected from all. */
 class Iterations {
   readonly #own: BodyRun;
   readonly #body: GraphPlan;
   readonly #states: readonly ValueInfo[];
-  /** How many outputs of the body come before the states. */
+  /** The number of the body's outputs before the states. */
   readonly #before: number;
   readonly #collected: Value[][];
   #carried: readonly Value[];
@@ -198,7 +198,7 @@ class Iterations {
     return outputs.slice(0, first);
   }
 
-  /** Whether something needs an output that is collected. One that nothing needs would hold memory, and may have no known type. */
+  /** Tells whether something needs a collected output. An output that nothing needs would take memory, and may have no known type. */
   #isCollected(nth: number): boolean {
     const { node, dropped } = this.#own;
     const { [this.#states.length + nth]: name = "" } = node.outputs;

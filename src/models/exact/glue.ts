@@ -1,7 +1,7 @@
 /**
  * Small operators between replaced nodes that are carried out here too, because a session costs more: a run of onnxruntime
  * takes some 30 µs, however small the tensors, and these take less than one. They change shapes and compare and convert
- * integers, so there is nothing to round.
+ * integers, so no result is rounded.
  *
  * ONNX: Operators, Cast-6 to -25, Equal-1 to -19, Identity-1 to -25, Not-1, Shape-1 to -25, Size-1 to -25, Squeeze-1 to -25,
  * Unsqueeze-1 to -25.
@@ -136,7 +136,7 @@ const identity: Glue = ({ values: [value] }) => value;
 
 interface GlueRow {
   readonly run: Glue;
-  /** How many inputs the operator has at least. */
+  /** The least number of inputs of the operator. */
   readonly inputs: number;
   /**
    * True where the inputs must be integers or truth values of one element each, which is enough for conditions. The others
@@ -156,7 +156,7 @@ const GLUE: ReadonlyMap<string, GlueRow> = new Map([
   ["Unsqueeze", { run: unsqueeze, inputs: 1, isOfScalars: false }],
 ]);
 
-/** Whether a node is a small operator, of which everything is known that it needs. */
+/** Tells whether a node is a small operator whose version and types are known well enough to carry it out here. */
 export function isGlue(node: ModelNode, opsets: Opsets, scope: Scope): boolean {
   const row = node.domain === "ai.onnx" ? GLUE.get(node.op) : undefined;
   if (row === undefined || findOpset(opsets, node) === null) return false;
@@ -200,6 +200,6 @@ export function runGlue(
   return row.run({ node, opset: opsetOf({ opsets }, node), values, tensors, gpu });
 }
 
-/** Whether a graph consists of small operators, so that no session is needed for it. */
+/** Tells whether a graph consists of small operators, so that it needs no session. */
 export const isGlueGraph = ({ nodes }: Graph, opsets: Opsets, scope: Scope): boolean =>
   nodes.every((node) => node.op === "Constant" || isGlue(node, opsets, scope));

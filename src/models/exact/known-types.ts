@@ -1,6 +1,6 @@
 /**
- * The types of a model's values, as far as they are known while its sessions are made: what follows from the model, what
- * the runtime tells of the outputs of its sessions, and what the nodes between make of both.
+ * The types of a model's values while its sessions are made. They follow from the model, from the runtime's metadata of
+ * the outputs of its sessions, and from the rules of the nodes between.
  */
 
 import type { TensorType } from "../../core/operators/operator.ts";
@@ -13,7 +13,7 @@ import { outputsOf } from "../model/types/outputs.ts";
 import { integers, shapeOf } from "../verify/frames.ts";
 import { ownerOf, type BodyStep, type GraphPlan } from "./steps.ts";
 
-/** What a runtime tells of an output. */
+/** The metadata that a runtime has of an output. */
 export interface OutputMetadata {
   readonly name: string;
   readonly type?: unknown;
@@ -42,7 +42,7 @@ export class KnownTypes {
     if (!isLess) this.#learned.set(plan, known.set(name, type));
   }
 
-  /** Takes note of what a session of a graph tells of its outputs, which is nothing of the shape of a scalar. */
+  /** Takes note of the metadata of a session's outputs. They have the same empty shape for a scalar and for an unknown rank. */
   learnOutputs(plan: GraphPlan, metadata: readonly OutputMetadata[]): void {
     for (const { name, type, shape } of metadata) {
       if (typeof type !== "string" || !isDType(type)) continue;

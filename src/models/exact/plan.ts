@@ -37,14 +37,14 @@ import {
   type Step,
 } from "./steps.ts";
 
-/** What planning needs to know of the model. */
+/** The model, and the choices for it that planning needs. */
 export interface Planned {
   readonly model: Model;
   /** The nodes to replace, with their paths. Nodes of functions are added for each call. */
   readonly replaced: Map<ModelNode, string>;
   /** Nodes that were looked at, and whether they are carried out here. */
   readonly ours: Map<ModelNode, boolean>;
-  /** How many graphs were planned so far. */
+  /** The number of graphs that were planned so far. */
   graphs: number;
 }
 
@@ -133,7 +133,7 @@ function pullGlue(plan: GraphPlan, uses: GraphUses, ours: Set<ModelNode>): void 
   }
 }
 
-/** Whether a node is a small operator, or an If whose branches consist of such. */
+/** Tells whether a node is a small operator, or an If whose branches consist of small operators. */
 function isSmall(plan: GraphPlan, node: ModelNode): boolean {
   const { opsets, scope, noTensors } = plan;
   if ([...node.inputs, ...node.outputs].some((name) => noTensors.has(name))) return false;
@@ -160,7 +160,7 @@ function isCopied(
   return needs.length > 0 && needs.every((name) => isConstantHere(plan, name));
 }
 
-/** Whether a value is a constant, or is copied and no sequence, in the graph or one around it. */
+/** Tells whether a value is a constant or a tensor that is copied, in the graph or one around it. */
 function isConstantHere(plan: GraphPlan, name: string): boolean {
   const { constants, copied, noTensors } = ownerOf(plan, name);
   return constants.has(name) || (copied.has(name) && !noTensors.has(name));
@@ -198,7 +198,7 @@ function constantsOf(
   return all;
 }
 
-/** Whether a node is carried out here: it is replaced, or a node in its bodies or in its function is. */
+/** Tells whether a node is carried out here, because it is replaced, or a node in its bodies or its function is. */
 function isOurs(planned: Planned, node: ModelNode): boolean {
   const { model, replaced, ours } = planned;
   const known = ours.get(node);
@@ -235,7 +235,7 @@ function callStep(
     return new TensorError("unsupported-model", sentence, {}, { cause });
   };
   const odd = node.inputs.find((name) => noTensors.has(name));
-  if (odd !== undefined) throw refused(`its input ${quote(odd)} is no tensor`);
+  if (odd !== undefined) throw refused(`its input ${quote(odd)} is a sequence or an optional`);
   try {
     const call = readCall(nodeSpec(opsets, node));
     return { is: "call", node, call, mayBeInPlace: call.operator.kind === "scatter" };

@@ -16,7 +16,7 @@ import { Frame, Value } from "./values.ts";
 /** One run of a model. */
 export class ModelRun implements StepsRun {
   readonly #parts: OpenParts;
-  /** What the caller wants of each session's run. */
+  /** The options of the run, which each session's run gets too. */
   readonly #options: unknown;
   /** Told of each tensor that a session makes. */
   readonly #onTensor: (value: unknown) => void;

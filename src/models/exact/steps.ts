@@ -57,7 +57,7 @@ export interface GraphPlan {
    * or no tensors.
    */
   readonly copied: ReadonlyMap<string, ModelNode>;
-  /** Values that are no tensors. */
+  /** Names of sequences and optionals. */
   readonly noTensors: ReadonlySet<string>;
   readonly steps: readonly Step[];
   /** For each step the values that nothing behind it needs. */
@@ -87,7 +87,7 @@ export function stepsOf(
     const own = uses.nodes.filter(
       (node) => levels.get(node) === level && !ours.has(node) && !isCopy(node),
     );
-    // A value that is no tensor can only be an output of the last session.
+    // A sequence or an optional can only be an output of the last session.
     const kept =
       level < count - 1 ? [] : [...plan.copied.keys()].filter((name) => isOutput.has(name));
     const needs = new Set(needsOfSession(plan, own, kept).needs);
@@ -118,7 +118,7 @@ export const copyTest =
   ({ outputs }: ModelNode): boolean =>
     outputs.some(Boolean) && outputs.every((name) => name === "" || copied.has(name));
 
-/** What a session needs besides its own nodes. */
+/** Nodes and values that a session needs besides its own nodes. */
 export interface SessionNeeds {
   /** Copied nodes that make values for it, in the order of their graphs. */
   readonly copies: readonly ModelNode[];

@@ -36,9 +36,9 @@ interface Described {
   readonly fault: string;
   /** The runtimes and versions in which the fault was seen. */
   readonly seen: string;
-  /** What the specification says. */
+  /** The words of the specification. */
   readonly specification: string;
-  /** What the cured model does in place of the node. */
+  /** What the cured model does instead of the node, in a sentence. */
   readonly cure: string;
 }
 
@@ -77,7 +77,7 @@ const isHalf = (faulty: FaultyNode): boolean =>
 const isOrder = ({ call }: FaultyNode): boolean => ["max", "min"].includes(reductionIn(call));
 const isSum = ({ call }: FaultyNode): boolean => ["add", "mul"].includes(reductionIn(call));
 
-/** Whether a tensor has elements of which max and min are decided by more than their size. */
+/** Tells whether a tensor has NaNs or zeros: max and min depend on more than the size of these. */
 function hasOddFloats({ dtype, data, size }: Tensor): boolean {
   const read = reader(dtype, data);
   for (let at = 0; at < size; at++) {

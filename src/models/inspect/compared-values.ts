@@ -16,7 +16,7 @@ import { walkSources, type Visited } from "./sources.ts";
  * Values are followed as {@link indexedSizes} follows them.
  *
  * @returns by the name of the input the constants of one element, in the order of the model's nodes. Other inputs have none.
- * @throws TensorError `malformed-file` for what is no model
+ * @throws TensorError `malformed-file` for anything but a model
  */
 export function comparedValues(model: Model): ReadonlyMap<string, readonly bigint[]> {
   const found = new Map<string, bigint[]>();
