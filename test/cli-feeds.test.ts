@@ -132,19 +132,44 @@ test("one value fills an input, and a list gives its elements; other inputs are 
   assert.deepEqual(flat(feed({ random: true, shape: SILERO }, PLAIN).rate), [0]);
 });
 
+/** A speech model takes one branch for the rate 16000 and another for others, and knows 8000 in the second. */
+const SPEECH = onnxModel(18, {
+  inputs: { rate: I64(), mode: I64(1), list: I64(3), ids: I64(), table: F32(9, 2) },
+  constants: { fast: i64([], 16_000), slow: i64([1], 8000) },
+  nodes: [
+    { op: "Equal", inputs: ["fast", "rate"], outputs: ["isFast"] },
+    { op: "Equal", inputs: ["rate", "slow"], outputs: ["isSlow"] },
+    { op: "Identity", inputs: ["mode"], outputs: ["same"] },
+    { op: "Equal", inputs: ["same", "slow"], outputs: ["isMode"] },
+    { op: "Equal", inputs: ["list", "fast"], outputs: ["isList"] },
+    { op: "Equal", inputs: ["ids", "fast"], outputs: ["isPadding"] },
+    { op: "Gather", inputs: ["table", "ids"], outputs: ["row"] },
+  ],
+  outputs: { row: null },
+});
+
+test("an input of one integer has the value that the model compares it with first", () => {
+  const { rate, mode, list, ids } = feed({ random: true }, SPEECH);
+  assert.deepEqual([rate, mode, list].map(flat), [[16_000], [8000], [0, 0, 0]]);
+  // An index stays within its axis.
+  assert.ok(flat(ids)[0] < 9);
+  assert.deepEqual(flat(feed({ random: true, value: ["rate=8000"] }, SPEECH).rate), [8000]);
+  assert.deepEqual(flat(feed({ random: true, range: ["rate=5..5"] }, SPEECH).rate), [5]);
+});
+
 test("values and ranges need no --random", () => {
   const { rate } = onnxInputs(["rate"]);
   assert.deepEqual(flat(feed({ value: ["rate=8000"] }, rate).rate), [8000]);
 });
 
 /** A model for each of these inputs of PLAIN alone. */
-function onnxInputs(names: readonly string[]): Record<string, typeof PLAIN> {
-  return Object.fromEntries(
-    names.map((name) => {
-      const inputs = PLAIN.graph.inputs.filter((one) => one.name === name);
-      return [name, { ...PLAIN, graph: { ...PLAIN.graph, inputs } }];
-    }),
-  );
+const onnxInputs = (names: readonly string[]): Record<string, typeof PLAIN> =>
+  Object.fromEntries(names.map((name) => [name, withInputs(PLAIN, [name])]));
+
+/** A model of which the other inputs are left out. */
+function withInputs(model: typeof PLAIN, names: readonly string[]): typeof PLAIN {
+  const inputs = model.graph.inputs.filter(({ name }) => names.includes(name));
+  return { ...model, graph: { ...model.graph, inputs } };
 }
 
 const TABLE = "table float32[rows, 2], ids int32[batch, length], cells int64[count, 2]";
@@ -168,6 +193,12 @@ const REFUSED: readonly (readonly [FeedOptions, string, typeof PLAIN?])[] = [
     "m.onnx: sizes are not known of sound float32[?, ?], state float32[2, ?, 128]; give your own, such as " +
       "--shape sound=1,512 --shape state=2,1,128",
     PLAIN,
+  ],
+  [
+    {},
+    "m.onnx: no tensor is given for rate int64[], mode int64[1]; give files: --feed rate=rate.npy --feed mode=mode.npy, " +
+      "or make them up: --random --value rate=16000 --value mode=8000",
+    withInputs(SPEECH, ["rate", "mode"]),
   ],
   [{ ...SIZES, shape: ["table=7"] }, "--shape table is 7, but the input is float32[rows, 2]"],
   [{ ...SIZES, shape: ["table=7,3"] }, "--shape table is 7,3, but the input is float32[rows, 2]"],

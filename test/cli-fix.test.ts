@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { readModel, writeModel } from "../src/entries/onnx.ts";
+import { readModel, writeModel, type SessionSettings } from "../src/entries/onnx.ts";
 import { tensor } from "../src/core/tensor/tensor.ts";
 import { makeCliFolder } from "./support/cli-files.ts";
 import { checkResult, fails, inOrder, prints, refuses, testRows } from "./support/cli.ts";
@@ -46,12 +46,12 @@ export const InferenceSession = {
 };
 `;
 
-fs.mkdirSync(at("node_modules/onnxruntime-node"), { recursive: true });
-fs.writeFileSync(
-  at("node_modules/onnxruntime-node/package.json"),
-  '{ "type": "module", "exports": "./index.js" }',
-);
-fs.writeFileSync(at("node_modules/onnxruntime-node/index.js"), RUNTIME);
+for (const name of ["onnxruntime-node", "onnxruntime-web"]) {
+  const home = at(`node_modules/${name}`);
+  fs.mkdirSync(home, { recursive: true });
+  fs.writeFileSync(`${home}/package.json`, '{ "type": "module", "exports": "./index.js" }');
+  fs.writeFileSync(`${home}/index.js`, RUNTIME);
+}
 
 const LINE = "fix m.onnx --feed x=x.npy --feed i=i.npy";
 const ADD = "fix sum.onnx --feed data=x.npy";
@@ -91,7 +91,7 @@ test("the model that was written is right", () => {
   assert.equal(graph.nodes[0].attributes["reduction"].value, "add");
 });
 
-type Fault = (options: { readonly intraOpNumThreads?: number }) => boolean;
+type Fault = (options: SessionSettings) => boolean;
 
 /** Checks what a command prints while the runtime has a fault. */
 const withFault = async (fault: Fault, row: Parameters<typeof checkResult>[1]): Promise<void> => {
@@ -135,6 +135,19 @@ test("an exact session is the cure: its code is printed", async () => {
         /nodes: \["put"\],\n {2}\}\);\n$/,
       ),
     ),
+  );
+});
+
+test("the printed code has the runtime and the execution provider of the command", async () => {
+  const line = `${LINE} --runtime onnxruntime-web --provider wasm`;
+  const always = /create\(model, \{ executionProviders: \["wasm"\]/;
+  await withFault(
+    () => true,
+    prints(line, inOrder(/import \{ InferenceSession \} from "onnxruntime-web";\n/, always)),
+  );
+  await withFault(
+    ({ executionMode }) => executionMode === undefined,
+    prints(line, inOrder(/\ncure: one node at a time\n/, always)),
   );
 });
 

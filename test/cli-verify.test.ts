@@ -25,7 +25,7 @@ test("without a runtime one sentence says what to install", async () => {
   assert.equal(status, 2);
   assert.equal(
     stderr,
-    "ndscatter: there is no ONNX Runtime here; install yours first, such as by npm install onnxruntime-node\n",
+    "ndscatter: no ONNX Runtime is installed here; install yours first, such as by npm install onnxruntime-node\n",
   );
 });
 
@@ -126,7 +126,7 @@ testRows(folder, [
   refuses("verify m.onnx --feed z=x.npy", "m.onnx has no input z; its inputs are x, i"),
   refuses(
     "verify m.onnx --random --dim N=4 --dim M=2 --runtime onnxruntime-web",
-    "there is no onnxruntime-web here; onnxruntime-node is installed; install yours first, such as by npm install onnxruntime-web",
+    "no onnxruntime-web is installed here; onnxruntime-node is installed; install yours first, such as by npm install onnxruntime-web",
   ),
   refuses(
     "verify m.onnx --runtime tfjs",
@@ -144,7 +144,7 @@ testRows(folder, [
   ),
   refuses(
     "run ScatterND --with onnxruntime-node x.npy",
-    "--with goes with a model, but ScatterND is an operator; a file of that name is ./ScatterND",
+    "--with runs a model, but ScatterND is an operator, which this package always carries out itself: leave --with out; a model of that name is ./ScatterND",
   ),
   refuses("capture m.onnx --node put -o p --threads 1,2", "capture takes one count of --threads"),
   // Of two updates of element 0 the first stays where there are 8 threads.

@@ -118,6 +118,7 @@ const FILE_ARGUMENTS: typeof ARGUMENTS = {
   constant: () => ["name", f32(2)],
   inferTypes: () => [model()],
   indexedSizes: () => [model(), {}],
+  comparedValues: () => [model()],
   neededFor: () => [model(), ["y"]],
   splitModel: () => [model(), ["y"], {}],
   createExactSession: () => [file(), { createSession }],
@@ -271,7 +272,14 @@ const inGraphs = (name: string): Place[] => [
 const TAKE_MODELS = [
   ...["writeModel", "externalFiles", "inspectModel", "unsupportedOperators", "convertModel"],
   ...["extractNode", "runModel", "runNode", "nodeCall", "writeIR"],
-  ...["inferTypes", "indexedSizes", "neededFor", "splitModel", "createExactSession"],
+  ...[
+    "inferTypes",
+    "indexedSizes",
+    "comparedValues",
+    "neededFor",
+    "splitModel",
+    "createExactSession",
+  ],
 ];
 
 const FILE_PLACES: readonly Place[] = [

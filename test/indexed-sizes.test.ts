@@ -188,3 +188,49 @@ test("the largest index within the sizes is right, and the next one is out of ra
       (error) => isTensorError(error, "index-out-of-range"),
     );
 });
+
+/** A function that takes rows of its first input by the second, and returns both, the second in another type. */
+const TAKE = {
+  name: "take",
+  domain: "local",
+  attributes: {},
+  opsets: { "ai.onnx": 18 },
+  graph: onnxModel(18, {
+    inputs: { table: F32(1), at: I64(1) },
+    nodes: [
+      { op: "Cast", inputs: ["at"], outputs: ["wide"], attributes: { to: 7 } },
+      { op: "Gather", inputs: ["table", "at"], outputs: ["rows"] },
+    ],
+    outputs: { rows: null, wide: null },
+  }).graph,
+};
+
+const call = (inputs: string[], outputs: string[]) =>
+  ({ op: "take", domain: "local", inputs, outputs }) as const;
+
+test("values are followed into each call of a function, and out of it", () => {
+  const model = onnxModel(18, {
+    inputs: { small: F32(3, 2), large: F32(9, 2), i: I64(1), j: I64(1), k: I64(1) },
+    nodes: [
+      call(["large", "i"], ["a", "b"]),
+      call(["small", "b"], ["c", "d"]),
+      call(["large", "j"], ["e", "f"]),
+      { op: "Gather", inputs: ["small", "k"], outputs: ["g"] },
+    ],
+  });
+  // The first call takes i by itself, the second what the first makes of it.
+  assert.deepEqual(sizesOf({ ...model, functions: [TAKE] }), { i: [3], j: [9], k: [3] });
+});
+
+test("a function that calls itself is followed once", () => {
+  const { nodes: inner } = onnxModel(18, {
+    inputs: {},
+    nodes: [call(["table", "at"], ["x", "y"])],
+  }).graph;
+  const own = { ...TAKE, graph: { ...TAKE.graph, nodes: [...TAKE.graph.nodes, ...inner] } };
+  const model = onnxModel(18, {
+    inputs: { table: F32(5, 2), i: I64(1) },
+    nodes: [call(["table", "i"], ["a", "b"])],
+  });
+  assert.deepEqual(sizesOf({ ...model, functions: [own] }), { i: [5] });
+});

@@ -433,3 +433,29 @@ test("of constants only small ones have a value, and no other is read for it", (
   assert.deepEqual(read, ["eight", "odd"]);
   assert.ok(!("value" in nodes[0].inputs[0]));
 });
+
+test("a node that may race is noted beside what is risky about it, and not where it is wrong", () => {
+  const sums = (declared: number, indices: number): Model => {
+    const model = scatterND({
+      data: F32(4, 2),
+      indices: I64(indices, 1),
+      updates: F32(3, 2),
+      attributes: { reduction: "add" },
+    });
+    const [{ outputs }] = model.graph.nodes;
+    model.graph.outputs = [{ name: "end", type: null }];
+    model.graph.nodes.push({
+      ...model.graph.nodes[0],
+      op: "Relu",
+      inputs: outputs,
+      outputs: ["end"],
+      attributes: {},
+    });
+    model.graph.values = [{ name: outputs[0], type: { dtype: "float32", shape: [declared, 2] } }];
+    return model;
+  };
+  const idsOf = (model: Model): string[] => nodeFindings(inspectModel(model)).map(({ id }) => id);
+  assert.deepEqual(idsOf(sums(4, 3)), ["may-race"]);
+  assert.deepEqual(idsOf(sums(5, 3)), ["declared-type-differs", "may-race"]);
+  assert.deepEqual(idsOf(sums(4, 2)), ["shape-does-not-fit"]);
+});

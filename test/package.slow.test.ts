@@ -44,7 +44,7 @@ const EXPORTS = {
   "entries/bullmq.js": ["createWorker", "submitJob"],
   "entries/npy.js": ["readNpy", "writeNpy"],
   "entries/onnx.js": [
-    "FINDINGS", "NodeIndex", "VERDICTS", "buildModel", "captureCalls", "constant", "convertModel",
+    "FINDINGS", "NodeIndex", "VERDICTS", "buildModel", "captureCalls", "comparedValues", "constant", "convertModel",
     "createExactSession", "externalFiles", "extractNode", "fixModel", "indexedSizes", "inferTypes", "inspectModel",
     "listNodes", "neededFor", "nodeCall",
     "readModel", "readOutline", "readTensor", "runModel", "runNode", "splitModel", "unsupportedOperators", "verifyModel", "writeModel", "writeTensor",

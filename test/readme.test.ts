@@ -113,7 +113,7 @@ const FIRST: readonly (readonly [line: string, status: number, says: RegExp])[] 
   [
     "verify model.onnx --random",
     2,
-    /there is no ONNX Runtime here; install yours first, such as by /,
+    /no ONNX Runtime is installed here; install yours first, such as by /,
   ],
   // The README adds updates up, and the command of its opening replaces.
   [

@@ -78,8 +78,10 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
       // Cures are measured on the whole model, so all inputs are needed whatever --node names.
       const { node: _, ...ofAll } = options;
       const feeds = feedsOf(io, file, model, ofAll);
+      let runtime = "";
       const report = await withProgress(io, file, async (starting, onProgress) => {
-        const { own, others: more } = await makeSessions(io, file, options, starting);
+        const { own, others: more, ...made } = await makeSessions(io, file, options, starting);
+        ({ runtime } = made);
         const others = { ...more, ...(await onCpu(io, file, options, starting)) };
         const how = { iteration, call, others, onProgress, ...(node !== undefined && { node }) };
         return inModel(file, () => fixModel(bytes, feeds, { ...own, ...how }));
@@ -87,7 +89,7 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
       const written = await writeCure(io, output, report.chosen);
       const text = json
         ? printJson(fixJson(file, report, written))
-        : fixText(file, report, { output, written });
+        : fixText(file, report, { output, written, runtime, provider: options.provider });
       await io.stdout.write(`${text}\n`);
       if (!report.agrees && report.chosen === null) fail(WRONG_DATA);
     });

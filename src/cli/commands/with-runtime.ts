@@ -30,8 +30,10 @@ export const addWithOption = (command: Command): Command =>
  */
 export function runtimeTask(io: Io, file: string, runtime: string, options: TaskOptions): Task {
   if (isOperator(file)) {
-    const advice = `a file of that name is ./${file}`;
-    throw wrongUsage(`--with goes with a model, but ${file} is an operator; ${advice}`);
+    const advice = `leave --with out; a model of that name is ./${file}`;
+    throw wrongUsage(
+      `--with runs a model, but ${file} is an operator, which this package always carries out itself: ${advice}`,
+    );
   }
   const odd = (["node", "domain", "opset", "attr"] as const).find(
     (name) => options[name] !== undefined,

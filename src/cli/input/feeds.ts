@@ -3,6 +3,7 @@
 import type { Command } from "commander";
 import { isTensorError, type Dim, type Tensor } from "../../entries/index.ts";
 import {
+  comparedValues,
   indexedSizes,
   neededFor,
   NodeIndex,
@@ -44,7 +45,8 @@ export interface FeedOptions {
 export const RANDOM_HELP = `
 With --random, inputs that have no --feed are made up: floats between -1 and 1,
 indices of scatters and gathers within the axes that they index, as far as the
-model says how large these are, and 0 for other integers. --dim gives a dimension
+model says how large these are. An input of one integer that the model compares
+with a constant has that value; other integers are 0. --dim gives a dimension
 its size, and --shape all sizes of one input. --value and --range say what an
 input holds, also without --random; both ends of a range are included. The same
 --seed gives the same numbers in every run.`;
@@ -99,13 +101,16 @@ export function feedsOf(
     else unsized.push(one);
   }
   const open = [...missing, ...unsized.filter((one) => !missing.includes(one))];
-  const advice = sizeOptions(open, sizes);
+  const compared = withPath(file, () => chosenValues(model));
+  const advice = [sizeOptions(open, sizes), ...valueOptions(missing, compared)]
+    .filter(Boolean)
+    .join(" ");
   if (missing.length > 0) throw noTensors(file, missing, options.random === true, advice);
   if (unsized.length > 0) {
     const sentence = `sizes are not known of ${listInputs(unsized)}; give your own, such as ${advice}`;
     throw wrongUsage(escapeControls(`${printFile(file)}: ${sentence}`));
   }
-  for (const [name, tensor] of makeAll(file, model, { made, shapes, said, options }))
+  for (const [name, tensor] of makeAll(file, model, { made, shapes, said, compared, options }))
     feeds.set(name, tensor);
   return Object.fromEntries(feeds);
 }
@@ -186,7 +191,7 @@ function chooseInputs(
   const made = open.filter((one) => isSaid(one) || (random && needed.names.has(one.name)));
   const isMissing = (one: ValueInfo): boolean =>
     needed.isExact && !random && needed.names.has(one.name) && !isSaid(one);
-  // A sequence is no tensor, and a type may not be known here.
+  // A sequence has no tensor type, and the types of some tensors are not known here.
   const missing = open.filter((one) => isMissing(one) || (made.includes(one) && one.type === null));
   return { made: made.filter(({ type }) => type !== null), missing };
 }
@@ -236,18 +241,43 @@ function noTensors(
   return wrongUsage(escapeControls(`${printFile(file)}: ${sentence}`));
 }
 
+/** Of inputs with one integer the value that the model compares it with first: some models choose a branch by it. */
+function chosenValues(model: Model): ReadonlyMap<string, string> {
+  const compared = comparedValues(model);
+  const indices = indexedSizes(model);
+  return new Map(
+    model.graph.inputs.flatMap(({ name, type }) => {
+      const [value] = compared.get(name) ?? [];
+      const isOne = type?.shape?.every((dim) => dim === 1) === true && !indices.has(name);
+      return value === undefined || !isOne ? [] : [[name, String(value)] as const];
+    }),
+  );
+}
+
+/** Options that give inputs these values, for those that have one. */
+const valueOptions = (
+  inputs: readonly ValueInfo[],
+  values: ReadonlyMap<string, string>,
+): string[] =>
+  inputs.flatMap(({ name }) => {
+    const value = values.get(name);
+    return value === undefined ? [] : [`--value ${inShell(`${name}=${value}`)}`];
+  });
+
 interface Making {
   readonly made: readonly ValueInfo[];
   /** Of all inputs that are fed. */
   readonly shapes: ReadonlyMap<string, readonly number[]>;
   readonly said: Said;
+  /** Values of inputs of which nothing is said. */
+  readonly compared: ReadonlyMap<string, string>;
   readonly options: FeedOptions;
 }
 
 function makeAll(
   file: string,
   model: Model,
-  { made, shapes, said, options }: Making,
+  { made, shapes, said, compared, options }: Making,
 ): Map<string, Tensor> {
   const random = randomFrom(options.seed ?? 0);
   const indexed = withPath(file, () => indexedSizes(model, Object.fromEntries(shapes)));
@@ -256,7 +286,8 @@ function makeAll(
     const shape = shapes.get(name);
     if (type === null || shape === undefined) continue;
     const { dtype } = type;
-    const [value, range] = [said.values.get(name), said.ranges.get(name)];
+    const range = said.ranges.get(name);
+    const value = said.values.get(name) ?? (range === undefined ? compared.get(name) : undefined);
     const spans =
       range === undefined ? indexSpans(indexed.get(name), dtype) : [rangeSpan(name, range, dtype)];
     const sized = { dtype, shape };

@@ -75,6 +75,8 @@ export const addRuntimeOptions = (command: Command): Command =>
 
 /** Makers of sessions of the user's runtime. */
 export interface Sessions {
+  /** The package of the runtime. */
+  readonly runtime: string;
   /** What the functions of `ndscatter/onnx` take. */
   readonly own: Pick<CaptureOptions, "createSession" | "external">;
   /** Those with the other counts of threads, by what they are called. */
@@ -84,7 +86,7 @@ export interface Sessions {
 }
 
 /**
- * @param starting is told before a session runs, which may take long and cannot be interrupted
+ * @param starting is called before a session runs, which may take long and cannot be interrupted
  * @throws Failure where no runtime is installed
  */
 export async function makeSessions(
@@ -113,6 +115,7 @@ export async function makeSessions(
   const [first, ...more] = threads;
   const others = more.map((count) => [printCount(count, "thread"), maker(count)] as const);
   return {
+    runtime: runtime.name,
     own: { createSession: maker(first), ...(external && { external }) },
     others: Object.fromEntries(others),
     // onnxruntime-web decides the threads of all its sessions at once.
@@ -163,7 +166,7 @@ async function loadRuntime({ cwd }: Io, chosen?: string): Promise<Runtime> {
   const [wanted, is] = [chosen ?? PACKAGES[0], others === "" ? "" : `${others} is installed; `];
   const what = chosen === undefined ? "no ONNX Runtime" : `no ${chosen}`;
   throw wrongUsage(
-    `there is ${what} here; ${is}install yours first, such as by npm install ${wanted}`,
+    `${what} is installed here; ${is}install yours first, such as by npm install ${wanted}`,
   );
 }
 

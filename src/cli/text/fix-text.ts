@@ -8,14 +8,18 @@ import { cut } from "./lines.ts";
 /** A runtime's message may be a page long; --json has all of it. */
 const LONGEST = 160;
 
-/** What became of -o. */
-interface Written {
+/** The runtime of the report, and what became of -o. */
+interface Context {
+  /** The package of the runtime. */
+  readonly runtime: string;
+  /** The execution provider that the user has chosen. */
+  readonly provider: string | undefined;
   readonly output: string | undefined;
   /** Null if no file was written. */
   readonly written: string | null;
 }
 
-export function fixText(file: string, report: FixReport, where: Written): string {
+export function fixText(file: string, report: FixReport, context: Context): string {
   const { agrees, fault, faulty, verified, cures, chosen, ignored } = report;
   const name = printFile(file);
   const lines = agrees
@@ -30,12 +34,12 @@ export function fixText(file: string, report: FixReport, where: Written): string
         ...(ignored.length === 0
           ? []
           : [`  not tried, because this runtime ignores it: ${ignored.join(", ")}`]),
-        ...(chosen === null ? ["no cure was found"] : chosenLines(file, chosen, faulty, where)),
+        ...(chosen === null ? ["no cure was found"] : chosenLines(file, chosen, faulty, context)),
       ];
   return lines.map(escapeControls).join("\n");
 }
 
-/** What was tried where nothing is wrong. */
+/** A sentence for a model without faults, with the runs that were tried. */
 function nothingWrong({ verified, plain }: FixReport): string {
   const ran = verified.nodes.filter(({ verdict }) => verdict !== "not-run");
   const alone = ran.reduce((sum, { reruns }) => sum + (reruns?.count ?? 0), 0);
@@ -57,7 +61,7 @@ function faultyLines(node: FaultyNodeReport): string[] {
   ];
 }
 
-/** What is wrong beside scatters and gathers. */
+/** Lines about failures of other nodes than scatters and gathers. */
 function otherProblems({ faulty, fault, verified, plain }: FixReport): string[] {
   const failures = verified.failures.filter(({ isCompared }) => !isCompared);
   const named = failures.map(
@@ -109,7 +113,7 @@ function chosenLines(
   file: string,
   { title, settings, model, nodes }: Cure,
   faulty: readonly FaultyNodeReport[],
-  { output, written }: Written,
+  { runtime, provider, output, written }: Context,
 ): string[] {
   const begin = `cure: ${title}`;
   if (model !== null) {
@@ -118,9 +122,13 @@ function chosenLines(
     return [begin, ...[...cures].map((one) => `  ${one}`), `  ${where}`];
   }
   const noFile = output === undefined ? [] : ["  it needs no file, so none was written"];
-  if (nodes !== null) return [begin, ...codeLines(file, nodes), ...noFile];
+  const always = provider === undefined ? {} : { executionProviders: [provider] };
+  if (nodes !== null) {
+    const options = provider === undefined ? "" : `, ${literalOf(always)}`;
+    return [begin, ...codeLines(file, runtime, options, nodes), ...noFile];
+  }
   if (settings === null) return [begin, ...noFile];
-  const option = `InferenceSession.create(model, ${literalOf(settings)})`;
+  const option = `InferenceSession.create(model, ${literalOf({ ...always, ...settings })})`;
   return [begin, `  ${option}`, ...noFile];
 }
 
@@ -130,13 +138,18 @@ const literalOf = (settings: object): string =>
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
     .join(", ")} }`;
 
-function codeLines(file: string, nodes: NonNullable<Cure["nodes"]>): string[] {
+function codeLines(
+  file: string,
+  runtime: string,
+  options: string,
+  nodes: NonNullable<Cure["nodes"]>,
+): string[] {
   return [
     'import fs from "node:fs";',
-    'import { InferenceSession } from "onnxruntime-node";',
+    `import { InferenceSession } from ${JSON.stringify(runtime)};`,
     'import { createExactSession } from "ndscatter/onnx";',
     `const session = await createExactSession(fs.readFileSync(${JSON.stringify(file)}), {`,
-    "  createSession: (model) => InferenceSession.create(model),",
+    `  createSession: (model) => InferenceSession.create(model${options}),`,
     `  nodes: ${JSON.stringify(nodes)},`,
     "});",
   ].map((line) => `  ${line}`);

@@ -7,8 +7,8 @@ import type { GraphUses } from "../split/levels.ts";
 import { findOpset } from "../model/graph.ts";
 
 /**
- * Adds to `ours` each gather whose results only such nodes use: then its data is handed over in place of its result, which
- * is larger in a graph network, where a row is gathered for each edge. A gather out of weights stays in the runtime,
+ * Adds to `ours` each gather whose results only nodes of `ours` use. The gather's data is handed over then, and not its
+ * result, which is larger in a graph network, where a row is gathered for each edge. A gather out of weights stays in the runtime,
  * because its data would be held here too.
  */
 export function absorbGathers(

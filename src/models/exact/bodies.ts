@@ -16,7 +16,7 @@ import { integers, scannedInputs, shapeOf } from "../verify/frames.ts";
 import { stack } from "./stack.ts";
 import { Frame, Value } from "./values.ts";
 
-/** What bodies need of the run that they are part of. */
+/** The run that bodies are part of, as far as they use it. */
 export interface StepsRun {
   /** Carries out the steps of a graph. `frame` has its inputs, and its outputs afterwards. */
   steps(plan: GraphPlan, frame: Frame): Promise<void>;
@@ -25,9 +25,9 @@ export interface StepsRun {
    * @throws TensorError `malformed-file` for a value that is not there
    */
   valueOf(plan: GraphPlan, frame: Frame, name: string): Value;
-  /** What is known of the type of a value. */
+  /** The type of a value as far as it is known; null where not even the data type is. */
   typeOf(plan: GraphPlan, name: string): TensorType | null;
-  /** Reads those that are on a GPU, so that they can be used here. */
+  /** Reads the values that are on a GPU, so that they can be used here. */
   toHost(values: readonly (Value | null)[]): Promise<void>;
 }
 
@@ -38,26 +38,35 @@ interface BodyRun {
   readonly inputs: readonly (Value | null)[];
   /** Of the graph that has the node. */
   readonly frame: Frame;
+  /** Names of values that nothing needs after the node. */
+  readonly dropped: readonly string[];
 }
 
-/** Runs the bodies of a node. `frame` has the node's outputs afterwards. */
+/**
+ * Runs the bodies of a node. `frame` has the node's outputs afterwards.
+ * @param dropped values that nothing needs after the node
+ */
 export async function runBodies(
   model: StepsRun,
   plan: GraphPlan,
   { node, bodies }: BodyStep,
   frame: Frame,
+  dropped: readonly string[],
 ): Promise<void> {
   const inputs = node.inputs.map((name) => (name === "" ? null : model.valueOf(plan, frame, name)));
-  const outputs = await outputsOf({ model, node, inputs, frame }, bodies);
+  const outputs = await outputsOf({ model, node, inputs, frame, dropped }, bodies);
   for (const [at, value] of outputs.entries()) {
     const { [at]: name = "" } = node.outputs;
-    if (name !== "") frame.set(name, value);
-    value.release();
+    if (name !== "" && value !== null) frame.set(name, value);
+    value?.release();
   }
 }
 
-/** The outputs of a node. Each is held once for the caller. */
-async function outputsOf(own: BodyRun, bodies: readonly GraphPlan[]): Promise<readonly Value[]> {
+/** The outputs of a node, null for one that was not collected. Each is held once for the caller. */
+async function outputsOf(
+  own: BodyRun,
+  bodies: readonly GraphPlan[],
+): Promise<readonly (Value | null)[]> {
   const [body, other] = bodies;
   if (other !== undefined) {
     await own.model.toHost(own.inputs);
@@ -90,7 +99,7 @@ function runFunction(own: BodyRun, body: GraphPlan): Promise<readonly Value[]> {
   return runGraph(own, body, frame);
 }
 
-async function runLoop(own: BodyRun, body: GraphPlan): Promise<readonly Value[]> {
+async function runLoop(own: BodyRun, body: GraphPlan): Promise<readonly (Value | null)[]> {
   const [number, going, ...states] = body.graph.inputs;
   const [most, condition] = own.inputs;
   await own.model.toHost([most, condition]);
@@ -115,7 +124,7 @@ async function runLoop(own: BodyRun, body: GraphPlan): Promise<readonly Value[]>
   return iterations.outputs(() => ({ axis: 0, isReverse: false }));
 }
 
-async function runScan(own: BodyRun, body: GraphPlan): Promise<readonly Value[]> {
+async function runScan(own: BodyRun, body: GraphPlan): Promise<readonly (Value | null)[]> {
   const { node, inputs } = own;
   await own.model.toHost(inputs);
   const scanned = scannedInputs(
@@ -143,18 +152,18 @@ async function runScan(own: BodyRun, body: GraphPlan): Promise<readonly Value[]>
   }));
 }
 
-/** Where the results of iterations stand in an output. */
+/** The axis and the order in which an output has the results of iterations. */
 interface Stacking {
   readonly axis: number;
   readonly isReverse: boolean;
 }
 
-/** What is carried from one iteration to the next, and what is collected from all. */
+/** The values that iterations hand on to the next one, and those that are collected from all. */
 class Iterations {
   readonly #own: BodyRun;
   readonly #body: GraphPlan;
   readonly #states: readonly ValueInfo[];
-  /** How many outputs of the body come before the states. */
+  /** The number of the body's outputs before the states. */
   readonly #before: number;
   readonly #collected: Value[][];
   #carried: readonly Value[];
@@ -182,16 +191,27 @@ class Iterations {
     const outputs = await runGraph(this.#own, this.#body, frame);
     const [first, end] = [this.#before, this.#before + this.#states.length];
     this.#carried = outputs.slice(first, end);
-    for (const [at, value] of outputs.slice(end).entries()) this.#collected[at].push(value);
+    for (const [nth, value] of outputs.slice(end).entries()) {
+      if (this.#isCollected(nth)) this.#collected[nth].push(value);
+      else value.release();
+    }
     return outputs.slice(0, first);
   }
 
-  /** The outputs of the node, each held once for the caller. */
-  async outputs(stackingOf: (nth: number) => Stacking): Promise<readonly Value[]> {
+  /** Tells whether something needs a collected output. An output that nothing needs would take memory, and may have no known type. */
+  #isCollected(nth: number): boolean {
+    const { node, dropped } = this.#own;
+    const { [this.#states.length + nth]: name = "" } = node.outputs;
+    return name !== "" && !dropped.includes(name);
+  }
+
+  /** The outputs of the node, each held once for the caller; null for one that nothing needs. */
+  async outputs(stackingOf: (nth: number) => Stacking): Promise<readonly (Value | null)[]> {
     await this.#own.model.toHost(this.#collected.flat());
     const first = this.#before + this.#states.length;
     const infos = this.#body.graph.outputs.slice(first);
     const stacked = this.#collected.map((values, nth) => {
+      if (!this.#isCollected(nth)) return null;
       const { axis, isReverse } = stackingOf(nth);
       const { name } = infos[nth];
       const slices = values.map((value) => value.tensor(name));
@@ -207,14 +227,20 @@ class Iterations {
     return [...this.#carried, ...stacked];
   }
 
-  /** The output of no iterations: sizes that are not known are 0, as onnxruntime has it. */
+  /**
+   * The output of no iterations, as onnxruntime has it: sizes that are not known are 0, and values of unknown rank count as
+   * scalars in a Loop. A Scan is an error there.
+   */
   #empty(name: string): Tensor {
-    const type = this.#own.model.typeOf(this.#body, name);
-    const dims = type?.shape ?? this.#body.scope.typeOf(name)?.shape ?? null;
+    const { model, node } = this.#own;
+    const type = model.typeOf(this.#body, name);
+    const known = type?.shape ?? this.#body.scope.typeOf(name)?.shape ?? null;
+    const dims = known ?? (node.op === "Loop" ? [] : null);
     if (type !== null && dims !== null) {
       return zeros(type.dtype, [0, ...dims.map((dim) => (typeof dim === "number" ? dim : 0))]);
     }
-    const sentence = `the type of ${quote(name)} is not known, which ${nodeTitle(this.#own.node)} makes without an iteration`;
+    const what = type === null ? "data type" : "shape";
+    const sentence = `${nodeTitle(node)} has no iteration, and the model does not tell the ${what} of ${quote(name)}, which it collects`;
     throw malformed(sentence);
   }
 }

@@ -26,7 +26,7 @@ import { ModelRun } from "./run.ts";
 import { TensorMaker } from "./tensor-maker.ts";
 import { Frame, Value } from "./values.ts";
 
-/** What a session of the user's runtime takes and makes: the tensors of onnxruntime. */
+/** The tensors of the user's runtime, which its sessions take and make. */
 export type SessionValue<S extends RuntimeSession> =
   Awaited<ReturnType<S["run"]>> extends Readonly<Record<string, infer V>>
     ? unknown extends V
@@ -60,7 +60,7 @@ export interface ExactSession<V = RuntimeTensor> {
   readonly outputNames: readonly string[];
   /** The paths of the nodes that this package carries out. */
   readonly replaced: readonly string[];
-  /** How many sessions the model was cut into. */
+  /** The number of sessions that the model was cut into. */
   readonly sessionCount: number;
   /**
    * Runs the model. Runs that overlap are carried out one after another.

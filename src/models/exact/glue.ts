@@ -1,7 +1,7 @@
 /**
  * Small operators between replaced nodes that are carried out here too, because a session costs more: a run of onnxruntime
  * takes some 30 µs, however small the tensors, and these take less than one. They change shapes and compare and convert
- * integers, so there is nothing to round.
+ * integers, so no result is rounded.
  *
  * ONNX: Operators, Cast-6 to -25, Equal-1 to -19, Identity-1 to -25, Not-1, Shape-1 to -25, Size-1 to -25, Squeeze-1 to -25,
  * Unsqueeze-1 to -25.
@@ -9,7 +9,7 @@
 
 import { malformed } from "../../core/errors.ts";
 import { allocate, DTYPES, integerRange, type DType } from "../../core/tensor/dtype.ts";
-import { isKnown, printShape, product, sameShape } from "../../core/tensor/shape.ts";
+import { isKnown, printShape, product } from "../../core/tensor/shape.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import { castTensor } from "../model/cast.ts";
 import { findOpset, opsetOf } from "../model/graph.ts";
@@ -117,17 +117,16 @@ const not: Glue = ({ tensors: [{ shape: dims, data }] }) => {
   return made("bool", [...dims], opposite);
 };
 
-const equal: Glue = ({ node, tensors }) => {
-  const [one, other] = tensors[0].size >= tensors[1].size ? tensors : tensors.toReversed();
-  const isSingle = other.size === 1 && other.shape.length <= one.shape.length;
-  if (!isSingle && !sameShape(one.shape, other.shape)) {
-    const shapes = `${printShape(one.shape)} and ${printShape(other.shape)}`;
-    throw malformed(`${nodeTitle(node)} compares values of the shapes ${shapes}`);
-  }
-  const same = Uint8Array.from({ length: one.size }, (_, at) =>
-    Number(one.data[at] === other.data[isSingle ? 0 : at]),
+/** Compares values of one element each; the result has the higher rank. */
+const equal: Glue = ({ node, tensors: [first, second] }) => {
+  const [one, other] =
+    first.shape.length >= second.shape.length ? [first, second] : [second, first];
+  if (one.size === 1 && other.size === 1)
+    return made("bool", [...one.shape], Uint8Array.of(Number(one.data[0] === other.data[0])));
+  const shapes = `${printShape(first.shape)} and ${printShape(second.shape)}`;
+  throw malformed(
+    `${nodeTitle(node)} must compare values of one element, got the shapes ${shapes}`,
   );
-  return made("bool", [...one.shape], same);
 };
 
 const cast: Glue = ({ node, tensors: [source] }) =>
@@ -137,7 +136,7 @@ const identity: Glue = ({ values: [value] }) => value;
 
 interface GlueRow {
   readonly run: Glue;
-  /** How many inputs the operator has at least. */
+  /** The least number of inputs of the operator. */
   readonly inputs: number;
   /**
    * True where the inputs must be integers or truth values of one element each, which is enough for conditions. The others
@@ -157,7 +156,7 @@ const GLUE: ReadonlyMap<string, GlueRow> = new Map([
   ["Unsqueeze", { run: unsqueeze, inputs: 1, isOfScalars: false }],
 ]);
 
-/** Whether a node is a small operator, of which everything is known that it needs. */
+/** Tells whether a node is a small operator whose version and types are known well enough to carry it out here. */
 export function isGlue(node: ModelNode, opsets: Opsets, scope: Scope): boolean {
   const row = node.domain === "ai.onnx" ? GLUE.get(node.op) : undefined;
   if (row === undefined || findOpset(opsets, node) === null) return false;
@@ -201,6 +200,6 @@ export function runGlue(
   return row.run({ node, opset: opsetOf({ opsets }, node), values, tensors, gpu });
 }
 
-/** Whether a graph consists of small operators, so that no session is needed for it. */
+/** Tells whether a graph consists of small operators, so that it needs no session. */
 export const isGlueGraph = ({ nodes }: Graph, opsets: Opsets, scope: Scope): boolean =>
   nodes.every((node) => node.op === "Constant" || isGlue(node, opsets, scope));

@@ -1,4 +1,4 @@
-/** Which values of a graph are no tensors: sequences and optionals, which cannot be handed from session to session. */
+/** The sequences and optionals of a graph. They cannot be handed from session to session, as tensors are. */
 
 import type { Graph, ModelNode } from "../model/model.ts";
 
@@ -33,7 +33,7 @@ export function namesOfNoTensors(graph: Graph, outer: ReadonlySet<string>): Read
   return names;
 }
 
-/** The outputs of an If or a Loop that are no tensors in its bodies. */
+/** The outputs of an If or a Loop that are sequences or optionals in its bodies. */
 function madeByBodies(node: ModelNode, names: ReadonlySet<string>): readonly string[] {
   const skipped = node.op === "Loop" ? 1 : 0;
   return Object.values(node.attributes).flatMap((attribute) =>

@@ -1,19 +1,19 @@
 /**
- * The types of a model's values, as far as they are known while its sessions are made: what follows from the model, what
- * the runtime tells of the outputs of its sessions, and what the nodes between make of both.
+ * The types of a model's values while its sessions are made. They follow from the model, from the runtime's metadata of
+ * the outputs of its sessions, and from the rules of the nodes between.
  */
 
 import type { TensorType } from "../../core/operators/operator.ts";
-import { isDType } from "../../core/tensor/dtype.ts";
+import { isDType, type DType } from "../../core/tensor/dtype.ts";
 import type { Dim, PartialShape } from "../../core/tensor/shape.ts";
 import { findOpset } from "../model/graph.ts";
 import { eitherKnown, NOTHING_KNOWN, type Known } from "../model/known.ts";
 import type { ModelNode } from "../model/model.ts";
 import { outputsOf } from "../model/types/outputs.ts";
-import { integers } from "../verify/frames.ts";
+import { integers, shapeOf } from "../verify/frames.ts";
 import { ownerOf, type BodyStep, type GraphPlan } from "./steps.ts";
 
-/** What a runtime tells of an output. */
+/** The metadata that a runtime has of an output. */
 export interface OutputMetadata {
   readonly name: string;
   readonly type?: unknown;
@@ -38,10 +38,11 @@ export class KnownTypes {
   #learn(plan: GraphPlan, name: string, type: TensorType | null): void {
     if (type === null || name === "") return;
     const known = this.#learned.get(plan) ?? new Map<string, TensorType>();
-    this.#learned.set(plan, known.set(name, type));
+    const isLess = type.shape === null && known.get(name)?.dtype === type.dtype;
+    if (!isLess) this.#learned.set(plan, known.set(name, type));
   }
 
-  /** Takes note of what a session of a graph tells of its outputs. */
+  /** Takes note of the metadata of a session's outputs. They have the same empty shape for a scalar and for an unknown rank. */
   learnOutputs(plan: GraphPlan, metadata: readonly OutputMetadata[]): void {
     for (const { name, type, shape } of metadata) {
       if (typeof type !== "string" || !isDType(type)) continue;
@@ -49,7 +50,7 @@ export class KnownTypes {
     }
   }
 
-  /** Takes note of what a node makes that is carried out here. */
+  /** Takes note of what a node makes of inputs whose types are known by now. */
   learnNode(plan: GraphPlan, node: ModelNode): void {
     const opset = findOpset(plan.opsets, node);
     const inputs = node.inputs.map((name): Known => {
@@ -68,7 +69,12 @@ export class KnownTypes {
     const axes = integers(node, "scan_input_axes");
     const first = node.inputs.length - scanned;
     for (const body of bodies) {
-      for (const [at, { name }] of body.graph.inputs.entries()) {
+      for (const [at, info] of body.graph.inputs.entries()) {
+        const { name } = info;
+        if (node.op === "Loop" && at < LOOP_OWN.length) {
+          this.#learn(body, name, { dtype: LOOP_OWN[at], shape: shapeOf(info) });
+          continue;
+        }
         const type = (node.inputs[at] ?? "") === "" ? null : this.typeOf(plan, node.inputs[at]);
         if (type === null) continue;
         const { dtype, shape } = type;
@@ -94,7 +100,8 @@ export class KnownTypes {
     const isLooping = node.op === "Loop" || node.op === "Scan";
     const length = this.#scanLength(plan, node);
     const scanned = node.op === "Scan" ? Number(integers(node, "num_scan_inputs")[0] ?? 0) : 0;
-    const states = node.op === "Loop" ? node.inputs.length - 2 : node.inputs.length - scanned;
+    const states =
+      node.op === "Loop" ? node.inputs.length - LOOP_OWN.length : node.inputs.length - scanned;
     const axes = integers(node, "scan_output_axes");
     for (const [at, name] of node.outputs.entries()) {
       const types = bodies.map((body) => {
@@ -115,6 +122,9 @@ export class KnownTypes {
     }
   }
 }
+
+/** The types of the first inputs of a Loop's body: the number of the iteration, and the condition. */
+const LOOP_OWN: readonly DType[] = ["int64", "bool"];
 
 /** A shape as onnxruntime tells it: a value of unknown rank has no dimensions there, as a scalar has. */
 const shapeFrom = (given: unknown): PartialShape =>

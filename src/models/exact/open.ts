@@ -32,10 +32,10 @@ export interface OpenPart {
   readonly inputs: readonly string[];
 }
 
-/** What the steps of a model need to run. */
+/** The sessions, constants and types that the steps of a model run with. */
 export class OpenParts {
   readonly sessions = new Map<SessionStep, OpenPart>();
-  /** Those that are used here, by the graph that has them. */
+  /** Constants that are used here, by the graph that has them. */
   readonly #constants = new Map<GraphPlan, Map<string, Value | null>>();
   readonly types = new KnownTypes();
   readonly #planned: Planned;
@@ -117,6 +117,7 @@ export class OpenParts {
     });
     const session = await this.#load(writeModel(part), nodes);
     this.sessions.set(step, { session, inputs: inputs.map(({ name }) => name) });
+    for (const node of [...copies, ...nodes]) this.types.learnNode(plan, node);
     this.types.learnOutputs(plan, session.outputMetadata ?? []);
   }
 

@@ -6,8 +6,9 @@
 
 import { isTensorError, malformed, sentenceOf, TensorError } from "../../core/errors.ts";
 import { readCall } from "../../core/call/run.ts";
+import type { TensorType } from "../../core/operators/operator.ts";
 import { isOperator } from "../../core/operators/registry.ts";
-import { boundGraph } from "../model/bound-graph.ts";
+import { calledGraph, functionOf } from "../model/bound-graph.ts";
 import { findOpset, opsetOf, quote } from "../model/graph.ts";
 import { constantOf } from "../model/inline.ts";
 import {
@@ -15,7 +16,6 @@ import {
   type Constant,
   type Graph,
   type Model,
-  type ModelFunction,
   type ModelNode,
 } from "../model/model.ts";
 import { nodeSpec } from "../model/run-model.ts";
@@ -37,14 +37,14 @@ import {
   type Step,
 } from "./steps.ts";
 
-/** What planning needs to know of the model. */
+/** The model, and the choices for it that planning needs. */
 export interface Planned {
   readonly model: Model;
   /** The nodes to replace, with their paths. Nodes of functions are added for each call. */
   readonly replaced: Map<ModelNode, string>;
   /** Nodes that were looked at, and whether they are carried out here. */
   readonly ours: Map<ModelNode, boolean>;
-  /** How many graphs were planned so far. */
+  /** The number of graphs that were planned so far. */
   graphs: number;
 }
 
@@ -133,7 +133,7 @@ function pullGlue(plan: GraphPlan, uses: GraphUses, ours: Set<ModelNode>): void 
   }
 }
 
-/** Whether a node is a small operator, or an If whose branches consist of such. */
+/** Tells whether a node is a small operator, or an If whose branches consist of small operators. */
 function isSmall(plan: GraphPlan, node: ModelNode): boolean {
   const { opsets, scope, noTensors } = plan;
   if ([...node.inputs, ...node.outputs].some((name) => noTensors.has(name))) return false;
@@ -160,7 +160,7 @@ function isCopied(
   return needs.length > 0 && needs.every((name) => isConstantHere(plan, name));
 }
 
-/** Whether a value is a constant, or is copied and no sequence, in the graph or one around it. */
+/** Tells whether a value is a constant or a tensor that is copied, in the graph or one around it. */
 function isConstantHere(plan: GraphPlan, name: string): boolean {
   const { constants, copied, noTensors } = ownerOf(plan, name);
   return constants.has(name) || (copied.has(name) && !noTensors.has(name));
@@ -198,7 +198,7 @@ function constantsOf(
   return all;
 }
 
-/** Whether a node is carried out here: it is replaced, or a node in its bodies or in its function is. */
+/** Tells whether a node is carried out here, because it is replaced, or a node in its bodies or its function is. */
 function isOurs(planned: Planned, node: ModelNode): boolean {
   const { model, replaced, ours } = planned;
   const known = ours.get(node);
@@ -223,9 +223,6 @@ const bodiesIn = ({ attributes }: ModelNode): readonly Graph[] =>
  */
 const MAX_GRAPHS = 10_000;
 
-const functionOf = ({ functions = [] }: Model, { op, domain }: ModelNode): ModelFunction | null =>
-  functions.find((one) => one.name === op && one.domain === domain) ?? null;
-
 /** @throws TensorError `unsupported-model` for a node that cannot be carried out here, with the reason */
 function callStep(
   { replaced }: Planned,
@@ -238,7 +235,7 @@ function callStep(
     return new TensorError("unsupported-model", sentence, {}, { cause });
   };
   const odd = node.inputs.find((name) => noTensors.has(name));
-  if (odd !== undefined) throw refused(`its input ${quote(odd)} is no tensor`);
+  if (odd !== undefined) throw refused(`its input ${quote(odd)} is a sequence or an optional`);
   try {
     const call = readCall(nodeSpec(opsets, node));
     return { is: "call", node, call, mayBeInPlace: call.operator.kind === "scatter" };
@@ -270,7 +267,11 @@ function bodyStep(
     const title = `${called.domain}.${called.name}`;
     if (calls.includes(title))
       throw refusedBody(planned, node, `the function ${title} calls itself`);
-    const own = boundCall(planned, node, called, plan);
+    const typeOf = (name: string): TensorType | null => plan.scope.get(name).certain.type;
+    const own = calledGraph(called, node, typeOf, (one, bound) => {
+      const path = planned.replaced.get(one);
+      if (path !== undefined) planned.replaced.set(bound, path);
+    });
     const opsets = { ...planned.model.opsets, ...called.opsets };
     return { is: "body", node, bodies: [planGraph(planned, own, opsets, null, [...calls, title])] };
   }
@@ -303,28 +304,4 @@ function refusedBody({ model, replaced }: Planned, node: ModelNode, reason: stri
   const path = inside(node) ?? "a node";
   const sentence = `${path} cannot be replaced, because it is in ${nodeTitle(node)}: ${reason}`;
   return new TensorError("unsupported-model", sentence);
-}
-
-/** The graph of a function in one of its calls. What is known of the call's inputs is known of the graph's. */
-function boundCall(
-  { replaced }: Planned,
-  node: ModelNode,
-  { graph, attributes }: ModelFunction,
-  { scope }: GraphPlan,
-): Graph {
-  const absent = graph.inputs.filter((_, at) => (node.inputs[at] ?? "") === "");
-  const bound = boundGraph(
-    graph,
-    { ...attributes, ...node.attributes },
-    new Set(absent.map(({ name }) => name)),
-    (one, own) => {
-      const path = replaced.get(one);
-      if (path !== undefined) replaced.set(own, path);
-    },
-  );
-  const inputs = graph.inputs.map((one, at) => ({
-    ...one,
-    type: scope.get(node.inputs[at] ?? "").certain.type,
-  }));
-  return { ...bound, inputs };
 }

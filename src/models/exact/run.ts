@@ -1,10 +1,11 @@
 /** Carries the steps of a plan out. */
 
 import { runCall } from "../../core/call/run.ts";
-import { malformed } from "../../core/errors.ts";
+import { isTensorError, malformed, type TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
-import { quote } from "../model/graph.ts";
-import { namingNode } from "../model/run-model.ts";
+import { MAX_NAMES, quote } from "../model/graph.ts";
+import { nodeTitle, type ModelNode } from "../model/model.ts";
+import { namingNode, withTitle } from "../model/run-model.ts";
 import { callOnEngine, type ExactGpu } from "./gpu.ts";
 import { runBodies, type StepsRun } from "./bodies.ts";
 import { readByGlue, runGlue } from "./glue.ts";
@@ -15,14 +16,14 @@ import { Frame, Value } from "./values.ts";
 /** One run of a model. */
 export class ModelRun implements StepsRun {
   readonly #parts: OpenParts;
-  /** What the caller wants of each session's run. */
+  /** The options of the run, which each session's run gets too. */
   readonly #options: unknown;
   /** Told of each tensor that a session makes. */
   readonly #onTensor: (value: unknown) => void;
 
   readonly #gpu: ExactGpu | null;
-  /** Whether the engine on the GPU has something to do for this run. */
-  #isOnGpu = false;
+  /** The nodes that the engine on the GPU carries out in this run. */
+  readonly #onGpu = new Set<ModelNode>();
 
   constructor(
     parts: OpenParts,
@@ -36,9 +37,14 @@ export class ModelRun implements StepsRun {
     this.#gpu = gpu;
   }
 
-  /** @throws TensorError the error of a call on the GPU, which is known only now */
+  /** @throws TensorError the error of a call on the GPU, which is known only now, with the node that may be its own */
   async end(): Promise<void> {
-    if (this.#isOnGpu) await this.#gpu?.done();
+    if (this.#onGpu.size === 0) return;
+    try {
+      await this.#gpu?.done();
+    } catch (cause) {
+      throw isTensorError(cause) ? withTitle(cause, titleFor([...this.#onGpu], cause)) : cause;
+    }
   }
 
   /** Ends a run that failed. The error of a call on the GPU must not be that of the next run. */
@@ -76,7 +82,7 @@ export class ModelRun implements StepsRun {
         }
         case "body":
           // oxlint-disable-next-line no-await-in-loop
-          await runBodies(this, plan, step, frame);
+          await runBodies(this, plan, step, frame, plan.drops[at]);
       }
       for (const name of plan.drops[at]) frame.drop(name);
     }
@@ -131,7 +137,7 @@ export class ModelRun implements StepsRun {
     const isThere = values.some((value) => value?.isOnGpu);
     if (isThere) {
       const isInPlace = values[0]?.isOnGpu === true && mayOverwrite(step, values, frame, dropped);
-      this.#isOnGpu = true;
+      this.#onGpu.add(node);
       const made = namingNode(node, () => {
         const inputs = values.map((value, at) => value?.onGpu(gpu, node.inputs[at]));
         return callOnEngine(gpu, call, inputs, isInPlace ? inputs[0] : undefined);
@@ -157,6 +163,13 @@ export class ModelRun implements StepsRun {
     const isSame = isInPlace && data?.given === null;
     frame.set(node.outputs[0], isSame ? data : Value.ofTensor(made));
   }
+}
+
+/** The engine reports the operator of a failed call, so the error is that of one of the nodes with this operator. */
+function titleFor(nodes: readonly ModelNode[], { op }: TensorError): string {
+  const same = nodes.filter((node) => node.op === op);
+  const titles = [...new Set((same.length === 0 ? nodes : same).map(nodeTitle))];
+  return titles.length === 1 ? titles[0] : `one of ${titles.slice(0, MAX_NAMES).join(", ")}`;
 }
 
 /**

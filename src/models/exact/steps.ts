@@ -57,7 +57,7 @@ export interface GraphPlan {
    * or no tensors.
    */
   readonly copied: ReadonlyMap<string, ModelNode>;
-  /** Values that are no tensors. */
+  /** Names of sequences and optionals. */
   readonly noTensors: ReadonlySet<string>;
   readonly steps: readonly Step[];
   /** For each step the values that nothing behind it needs. */
@@ -87,7 +87,7 @@ export function stepsOf(
     const own = uses.nodes.filter(
       (node) => levels.get(node) === level && !ours.has(node) && !isCopy(node),
     );
-    // A value that is no tensor can only be an output of the last session.
+    // A sequence or an optional can only be an output of the last session.
     const kept =
       level < count - 1 ? [] : [...plan.copied.keys()].filter((name) => isOutput.has(name));
     const needs = new Set(needsOfSession(plan, own, kept).needs);
@@ -118,7 +118,7 @@ export const copyTest =
   ({ outputs }: ModelNode): boolean =>
     outputs.some(Boolean) && outputs.every((name) => name === "" || copied.has(name));
 
-/** What a session needs besides its own nodes. */
+/** Nodes and values that a session needs besides its own nodes. */
 export interface SessionNeeds {
   /** Copied nodes that make values for it, in the order of their graphs. */
   readonly copies: readonly ModelNode[];
@@ -169,9 +169,16 @@ function inOrder(plan: GraphPlan, nodes: ReadonlySet<ModelNode>): readonly Model
   return all.filter((node) => nodes.has(node));
 }
 
-/** The values that must be there for some values: for one that is copied, what its nodes need. Constants are left out. */
-const tensorNeeds = (plan: GraphPlan, names: readonly string[]): readonly string[] =>
-  needsOfSession(plan, [], names).needs;
+/**
+ * The values that must be there for some values: for one that is copied, what its nodes need. A tensor that a node makes
+ * beside a sequence must be there too, because the copies of the node are in sessions.
+ */
+const tensorNeeds = (plan: GraphPlan, names: readonly string[]): readonly string[] => [
+  ...new Set([
+    ...needsOfSession(plan, [], names).needs,
+    ...names.filter((name) => copiedNode(plan, name) === null),
+  ]),
+];
 
 /** For each step the values of the graph that no later step needs. */
 export function dropsOf(
@@ -182,10 +189,10 @@ export function dropsOf(
   const last = new Map<string, number>();
   for (const { name } of plan.graph.inputs) last.set(name, 0);
   for (const [at, step] of steps.entries()) {
-    const { needs } =
+    const needs =
       step.is === "session"
-        ? needsOfSession(plan, step.nodes, step.outputs)
-        : needsOfSession(plan, [], [...needsOf(step.node)]);
+        ? needsOfSession(plan, step.nodes, step.outputs).needs
+        : tensorNeeds(plan, [...needsOf(step.node)]);
     const made = step.is === "session" ? step.outputs : step.node.outputs;
     for (const name of [...needs, ...made]) last.set(name, at);
   }

@@ -45,16 +45,16 @@ export class Value {
   /** A tensor of this package whose memory is not this run's to change, such as a constant. */
   static lentTensor = (tensor: Tensor): Value => new Value(null, tensor, false);
 
-  /** What a session made in this run. */
+  /** A value that a session made in this run. */
   static ofRuntime = (value: unknown): Value => new Value(value, null, true);
 
-  /** What this package made in this run. */
+  /** A tensor that this package made in this run. */
   static ofTensor = (tensor: Tensor): Value => new Value(null, tensor, true);
 
   /** A tensor in the memory of another value, which is needed as long as this one is. */
   static view = (tensor: Tensor, of: Value): Value => new Value(null, tensor, false, of);
 
-  /** What an engine on the GPU made in this run. */
+  /** A tensor that an engine on the GPU made in this run. */
   static ofDevice(device: ExactGpuTensor): Value {
     const value = new Value(null, null, true);
     value.#device = device;
@@ -68,7 +68,7 @@ export class Value {
     return value;
   }
 
-  /** Whether the value is on the GPU and not on the host. */
+  /** True where the value is on the GPU and not on the host. */
   get isOnGpu(): boolean {
     if (this.#tensor !== null) return false;
     return this.#device !== null || runtimeGpuTensor(this.given) !== null;
@@ -108,7 +108,7 @@ export class Value {
     return this.#device && gpuSessionTensor(this.#device);
   }
 
-  /** How many names and lists need the value now. */
+  /** The number of names and lists that need the value now. */
   get holders(): number {
     return this.#holders;
   }
@@ -147,7 +147,7 @@ export class Frame {
     return this.#own.get(name) ?? this.#outer?.get(name);
   }
 
-  /** Whether nothing but this name holds a value that this run made, so that its memory may be written to. */
+  /** Tells whether this run made the value and only this name holds it, so that its memory may be written to. */
   mayChange(name: string): boolean {
     const value = this.#own.get(name);
     return value !== undefined && value.isOwn && value.holders === 1;

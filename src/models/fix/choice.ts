@@ -1,4 +1,4 @@
-/** Which of the cures that are right is chosen. */
+/** The choice among the cures that are right. */
 
 import { FIX } from "../../core/limits.ts";
 import type { Cure } from "./report.ts";

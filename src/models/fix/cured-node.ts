@@ -1,4 +1,4 @@
-/** How one faulty node is cured by another model: the call that is meant, and the nodes that carry it out. */
+/** The cure of one faulty node by another model: the call that is meant, and the nodes that carry it out. */
 
 import type { Reduction } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
@@ -48,7 +48,7 @@ export interface NodeCure {
 /** ONNX Runtime races for more than 10,000 updates; other inputs of the same model may be larger. */
 const MOST_UPDATES = 5000;
 
-/** How a node is said in words that the runtime carries out rightly; null where no known fault is its fault. */
+/** The nodes that say a faulty node in words which the runtime carries out rightly; null for a fault that is not known. */
 export function cureOf(faulty: FaultyNode, intention: Intention): NodeCure | null {
   const { call, repairs } = intention;
   const row = REWRITES.find((one) => one.applies({ ...faulty, call }));
@@ -107,6 +107,6 @@ function withResult(nodes: readonly ModelNode[], { name, outputs }: ModelNode): 
   return [...nodes.slice(0, last), result];
 }
 
-/** Whether a caller decides an attribute of the node, so that no other words can be written. */
+/** Tells whether the caller of a function decides an attribute of the node, so that no other words can be written. */
 export const dependsOnCaller = ({ attributes }: ModelNode): boolean =>
   Object.values(attributes).some((one: Attribute) => isReference(one));

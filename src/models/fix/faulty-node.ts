@@ -8,7 +8,7 @@ import type { Reduction } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import type { Verdict } from "../verify/verdicts.ts";
 
-/** What the runtime made of a node, and the call with its real inputs. */
+/** A node's verdict in the runtime, and the call with its real inputs. */
 export interface FaultyNode {
   readonly verdict: Verdict;
   readonly isReproducible: boolean;

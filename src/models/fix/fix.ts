@@ -44,7 +44,7 @@ export interface FixOptions extends Omit<VerifyOptions, "onProgress" | "others">
   readonly onProgress?: (progress: FixProgress) => void;
 }
 
-/** What measuring a cure needs. */
+/** The model, its feeds and its plain runs, with which each cure is measured. */
 interface Bench {
   readonly bytes: Uint8Array;
   readonly model: Model;
@@ -54,7 +54,7 @@ interface Bench {
   readonly createSession: CreateSession;
   readonly asIs: PlainModel;
   readonly candidates: readonly Candidate[];
-  /** Whether nodes are behind one that fails, so that they may be faulty too. */
+  /** True where nodes are behind one that fails, so that they may be faulty too. */
   readonly hasBehind: boolean;
   readonly plain: ModelRuns;
   readonly external: FixOptions["external"];
@@ -191,7 +191,7 @@ async function triedCures(
   return { cures, ignored };
 }
 
-/** Whether a node is right by its version, so that it can be carried out exactly as it is. */
+/** Tells whether a node is right by its version, so that it can be carried out exactly as it is. */
 const isRightAsCall = ({ intention }: Candidate): boolean =>
   intention !== null && intention.repairs.length === 0;
 

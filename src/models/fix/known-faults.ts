@@ -36,9 +36,9 @@ interface Described {
   readonly fault: string;
   /** The runtimes and versions in which the fault was seen. */
   readonly seen: string;
-  /** What the specification says. */
+  /** The words of the specification. */
   readonly specification: string;
-  /** What the cured model does in place of the node. */
+  /** What the cured model does instead of the node, in a sentence. */
   readonly cure: string;
 }
 
@@ -66,6 +66,7 @@ export interface Reversion extends Described {
 export type KnownFault = Repair | Rewrite | Reversion;
 
 const CPU = "onnxruntime-node 1.20.1 and 1.30.0 on the CPU";
+const CPU_AND_WASM = `${CPU}, and onnxruntime-web 1.30.0 in WebAssembly`;
 
 const isOf = (faulty: FaultyNode, ...verdicts: readonly Verdict[]): boolean =>
   isScatter(faulty.call) && verdicts.includes(faulty.verdict);
@@ -76,7 +77,7 @@ const isHalf = (faulty: FaultyNode): boolean =>
 const isOrder = ({ call }: FaultyNode): boolean => ["max", "min"].includes(reductionIn(call));
 const isSum = ({ call }: FaultyNode): boolean => ["add", "mul"].includes(reductionIn(call));
 
-/** Whether a tensor has elements of which max and min are decided by more than their size. */
+/** Tells whether a tensor has NaNs or zeros: max and min depend on more than the size of these. */
 function hasOddFloats({ dtype, data, size }: Tensor): boolean {
   const read = reader(dtype, data);
   for (let at = 0; at < size; at++) {
@@ -122,7 +123,7 @@ const REPAIRS: readonly Repair[] = [
     id: "unknown-reduction",
     fault:
       "ScatterND and ScatterElements take a reduction that no version has, such as sum, for none: the model loads, and its updates replace what they should be added to.",
-    seen: CPU,
+    seen: CPU_AND_WASM,
     specification:
       "ScatterND-16: “reduction: Type of reduction to apply: none (default), add, mul.” ScatterND-18 adds max and min. Another word is an error.",
     cure: "The word of ONNX: add for sum, mul for prod, max for amax, min for amin.",
@@ -138,7 +139,7 @@ const REPAIRS: readonly Repair[] = [
     id: "older-opset",
     fault:
       "A model says max or min in opset 16 or 17, add or mul before opset 16, or batch_dims of GatherND before opset 12. This runtime takes the first and refuses the others: Unrecognized attribute.",
-    seen: CPU,
+    seen: CPU_AND_WASM,
     specification:
       "ScatterND and ScatterElements have the attribute reduction since version 16, and its words max and min since version 18. GatherND has batch_dims since version 12.",
     cure: "The whole model at opset 18, with every other node converted to give the same bits.",
@@ -156,7 +157,7 @@ const REPAIRS: readonly Repair[] = [
     id: "narrow-indices",
     fault:
       "A model has indices of another type than its operator takes, such as int32 for ScatterND: it does not load (Type 'tensor(int32)' of input parameter … is invalid).",
-    seen: CPU,
+    seen: CPU_AND_WASM,
     specification:
       "ScatterND and GatherND: “indices: tensor(int64)”. The other operators: “Tind: tensor(int32), tensor(int64)”.",
     cure: "A Cast of the indices to int64.",
@@ -177,7 +178,7 @@ const REPAIRS: readonly Repair[] = [
     id: "deprecated-scatter",
     fault:
       "Scatter in opset 11 or later does not load: Op registered for Scatter is deprecated in domain_version of 11.",
-    seen: CPU,
+    seen: CPU_AND_WASM,
     specification:
       "Scatter-11 is deprecated: “This operator is deprecated. Please use ScatterElements, which provides the same functionality.”",
     cure: "ScatterElements with the same axis.",
@@ -192,7 +193,7 @@ const REWRITES: readonly Rewrite[] = [
     id: "half-sum",
     fault:
       "ScatterND and ScatterElements with add or mul do not run on float16: MLFloat16 data type is not supported with ScatterND opset 16 when reduction is 'add'. With 20,000 updates on two threads the failure may end the process, by a segmentation fault or a floating point exception.",
-    seen: CPU,
+    seen: CPU_AND_WASM,
     specification:
       "ScatterND-16 and ScatterElements-16 take every tensor type for data and updates, float16 among them, whatever the reduction.",
     cure: "A Loop that takes the first update of each target, then the second, and so on; it adds them in float32 and rounds to float16 after each step, which gives the bits of float16 arithmetic.",
@@ -205,7 +206,7 @@ const REWRITES: readonly Rewrite[] = [
     id: "half-max",
     fault:
       "ScatterND with max or min does not run on float16: MLFloat16 data type is not supported with ScatterND opset 18 when reduction is 'max'.",
-    seen: CPU,
+    seen: CPU_AND_WASM,
     specification:
       "ScatterND-18 takes every tensor type for data and updates, float16 among them, whatever the reduction.",
     cure: "The same scatter in float32, with NaN and the signs of zeros as for nan-max: max and min round nothing.",
@@ -218,7 +219,7 @@ const REWRITES: readonly Rewrite[] = [
     id: "bool-max",
     fault:
       "ScatterND and ScatterElements with max or min do not run on bool: bool data type is not supported with ScatterND opset 18 when reduction is 'max'.",
-    seen: CPU,
+    seen: CPU_AND_WASM,
     specification:
       "ScatterND-18 and ScatterElements-18 take every tensor type for data and updates, bool among them, whatever the reduction.",
     cure: "The same scatter of uint8, and a Cast of its result to bool.",
@@ -232,7 +233,7 @@ const REWRITES: readonly Rewrite[] = [
     id: "nan-max",
     fault:
       "ScatterND and ScatterElements with max or min lose a NaN that a later update is compared with, and keep whichever of 0 and -0 comes last: the result depends on the order of the updates.",
-    seen: CPU,
+    seen: CPU_AND_WASM,
     specification:
       "ScatterND-18 says max and min and no more. Its reference implementation uses numpy.maximum and numpy.minimum, which give NaN where an operand is NaN. IEEE 754-2019, 9.6, says the same of maximum and minimum, and that -0 is less than +0.",
     cure: "A scatter without NaNs beside a scatter of marks, which says where a NaN or the winning zero came; Where and IsNaN put them in.",
@@ -268,7 +269,7 @@ const REVERSIONS: readonly Reversion[] = [
     id: "newer-opset",
     fault:
       "A model of an opset or an IR version that is newer than the runtime does not load: Opset 27 is under development; Unsupported model IR version: 14, max supported IR version: 13.",
-    seen: CPU,
+    seen: CPU_AND_WASM,
     specification:
       "A model names the opset that it needs, and a runtime need not know every opset. ScatterND means the same in opset 26 and in newer ones.",
     cure: "The model converted to the newest opset that the runtime loads, where that gives the same bits.",

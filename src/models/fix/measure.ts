@@ -20,14 +20,14 @@ export interface NodeCheck {
 }
 
 export interface NodeResults {
-  /** How many runs gave the exact bits. */
+  /** The number of runs that gave the exact bits. */
   readonly right: number;
   readonly runs: number;
   /** The runtime's message if it failed. */
   readonly problem: string | null;
 }
 
-/** How runs of the whole model went. */
+/** The results and the time of runs of the whole model. */
 export interface ModelRuns {
   readonly runs: number;
   /** The number of different results; 1 if all runs gave the same bits. */
@@ -37,7 +37,7 @@ export interface ModelRuns {
   readonly problem: string | null;
 }
 
-/** What a runtime says when it fails. Other errors are thrown again. */
+/** The message of a runtime that failed. Other errors are thrown again. */
 async function orProblem<T>(action: () => Promise<T>): Promise<T | { readonly problem: string }> {
   try {
     return await action();
@@ -113,7 +113,7 @@ function medianOf(times: readonly number[]): number | null {
   return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)];
 }
 
-/** A text that differs where the bits of outputs differ, but for one pair in 2^64. */
+/** A text that differs where the bits of outputs differ, except for one pair in 2^64. */
 function digestOf(outputs: Values): string {
   return [...outputs]
     .map(([name, { dtype, shape, data }]) => `${name} ${dtype} ${shape.join()} ${hashOf(data)}`)

@@ -1,4 +1,4 @@
-/** What `fixModel` reports. */
+/** The report of `fixModel`. */
 
 import type { Verdict } from "../verify/verdicts.ts";
 import type { VerifyReport } from "../verify/verify.ts";
@@ -12,7 +12,7 @@ export interface FaultyNodeReport {
   readonly verdict: Verdict;
   /** False if another run gave another result for the same inputs. */
   readonly isReproducible: boolean;
-  /** What is wrong, in a sentence. */
+  /** A sentence that says what is wrong. */
   readonly sentence: string;
   /** The rows of docs/known-faults.md that describe it; empty for a fault that is not known. */
   readonly faults: readonly KnownFaultId[];
@@ -39,9 +39,9 @@ export interface Cure {
   readonly model: Uint8Array | null;
   /** The option `nodes` of `createExactSession`; null for another kind. */
   readonly nodes: "all" | readonly string[] | null;
-  /** What the cure assumes or changes besides, a sentence each. */
+  /** Other changes and assumptions of the cure, a sentence each. */
   readonly notes: readonly string[];
-  /** How often each faulty node ran alone on its real inputs, added up, and how many runs gave the exact bits. */
+  /** The number of runs of faulty nodes alone on their real inputs, and of those that gave the exact bits. */
   readonly nodeRuns: number;
   readonly rightRuns: number;
   /** Runs of the whole model. */
@@ -50,7 +50,7 @@ export interface Cure {
   readonly ratio: number | null;
   /** The runtime's message if it failed; null if it did not. */
   readonly problem: string | null;
-  /** Whether every run of the nodes was exact and all runs of the model gave one result. */
+  /** True where every run of the nodes was exact and all runs of the model gave one result. */
   readonly isRight: boolean;
 }
 
@@ -59,7 +59,7 @@ export interface FixReport {
   readonly agrees: boolean;
   /** The fault of the model as a whole, such as an opset that the runtime does not load; null if it has none. */
   readonly fault: KnownFaultId | null;
-  /** What `verifyModel` found in the model, or in the model at an opset that the runtime loads. */
+  /** The report of `verifyModel` on the model, or on the model at an opset that the runtime loads. */
   readonly verified: VerifyReport;
   /** Nodes that are wrong or not reproducible. */
   readonly faulty: readonly FaultyNodeReport[];
@@ -74,6 +74,6 @@ export interface FixReport {
 }
 
 export interface FixProgress {
-  /** What is being done, such as `one thread: node "sum" alone`. */
+  /** The present step, such as `one thread: node "sum" alone`. */
   readonly what: string;
 }

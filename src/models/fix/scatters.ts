@@ -18,11 +18,11 @@ export interface Scatter {
   readonly data: string;
   readonly indices: string;
   readonly updates: string;
-  /** Whether ScatterND is avoided, because it may race. */
+  /** True where ScatterND is avoided, because it may race. */
   readonly mayRace: boolean;
 }
 
-/** Where the updates go: data seen as rows of slices, and a row for each update. */
+/** The targets of updates: data seen as rows of slices, and a row for each update. */
 interface Targets {
   readonly shape: string;
   /** Lists of one size. */
@@ -89,7 +89,7 @@ export function boolScatter(words: Words, scatter: Scatter): string {
   return words.cast(scatterer(words, scatter)(data, updates, scatter.reduction), "bool");
 }
 
-/** What stands in for the marks of updates: the greatest mark of a cell says what came there. */
+/** The marks of updates. The greatest mark of a cell says which kind of update came there. */
 const [PLAIN, ZERO, NAN] = [1, 2, 3];
 
 /**
@@ -107,7 +107,7 @@ export function orderedScatter(words: Words, scatter: Scatter): string {
   const int = (n: number): string => words.scalar("int32", n);
   const isNaN = (x: string): string => words.put("IsNaN", [x]);
   const clean = (x: string): string => words.put("Where", [isNaN(x), least, x]);
-  /** Whether it is the zero that wins: 1/0 is infinite, and has the sign of the zero. */
+  /** Marks the zero that wins: 1/0 is infinite, and has the sign of the zero. */
   const isWinner = (x: string): string =>
     words.put("And", [
       words.put("Equal", [x, zero]),

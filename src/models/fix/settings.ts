@@ -2,7 +2,7 @@
 
 import type { CreateSession, SessionSettings } from "../verify/session.ts";
 
-/** Those that are tried, from cheap to dear. */
+/** The settings that are tried, from cheap to dear. */
 export const SETTINGS: readonly { readonly title: string; readonly settings: SessionSettings }[] = [
   { title: "one thread", settings: { intraOpNumThreads: 1 } },
   { title: "one node at a time", settings: { executionMode: "sequential" } },

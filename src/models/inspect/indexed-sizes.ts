@@ -13,10 +13,8 @@ import { hasItsInputs, inputsOf, knownCall, type KnownCall } from "../model/fami
 import { modelFrom } from "../model/foreign-model.ts";
 import { recordFrom } from "../model/foreign.ts";
 import { findOpset } from "../model/graph.ts";
-import type { Graph, Model, ModelNode } from "../model/model.ts";
-import { PlaceScopes } from "../model/place-scopes.ts";
-import { walkNodes, type Place, type PlacedNode } from "../model/places.ts";
-import type { Scope } from "../model/values.ts";
+import type { Model } from "../model/model.ts";
+import { walkSources, type Visited } from "./sources.ts";
 
 /**
  * The sizes of the axes that inputs of a model index, as far as they follow from the model and the shapes of its inputs.
@@ -26,8 +24,8 @@ import type { Scope } from "../model/values.ts";
  * indexedSizes(model, { ids: [1, 16] }).get("ids"); // [30522], the rows of the table
  * ```
  *
- * Values are followed into the bodies of If, Loop and Scan, and not into functions. An index whose axis has no known size
- * counts as one of an axis of size 1.
+ * Values are followed into the bodies of If, Loop and Scan, and into each call of a function. An index whose axis has no
+ * known size counts as one of an axis of size 1.
  *
  * @param shapes of inputs by name, which replace those that the model declares
  * @returns by the name of the input: one size for all elements, or, where the last axis holds index tuples, a size for each
@@ -39,19 +37,13 @@ export function indexedSizes(
   shapes: Readonly<Record<string, readonly number[]>> = {},
 ): ReadonlyMap<string, readonly number[]> {
   const sized = withShapes(modelFrom(model), recordFrom("shapes", shapes) as typeof shapes);
-  const scopes = new PlaceScopes(sized.irVersion);
-  const sources = new Sources(sized.graph);
   const found = new Map<string, Sizes>();
-  walkNodes(sized, {
-    node(placed) {
-      const scope = scopes.learn(placed);
-      for (const { indices, sizes, areTuples } of usesOf(placed, scope)) {
-        const known = sizes.map((size) => (typeof size === "number" ? Math.max(1, size) : 1));
-        for (const { input, isWhole } of sources.of(placed.place, indices))
-          found.set(input, smaller(found.get(input), known, isWhole && areTuples));
-      }
-      sources.follow(placed, scope);
-    },
+  walkSources(sized, (visited) => {
+    for (const { indices, sizes, areTuples } of usesOf(visited)) {
+      const known = sizes.map((size) => (typeof size === "number" ? Math.max(1, size) : 1));
+      for (const { input, isWhole } of visited.sourcesOf(indices))
+        found.set(input, smaller(found.get(input), known, isWhole && areTuples));
+    }
   });
   return new Map(
     [...found].map(([input, { all, parts }]) => [
@@ -95,7 +87,7 @@ interface IndexUse {
 }
 
 /** One use for a scatter or a gather; none for a node that is wrong by its document, and for other nodes. */
-function usesOf({ node, place }: PlacedNode, scope: Scope): readonly IndexUse[] {
+function usesOf({ node, place, scope }: Visited): readonly IndexUse[] {
   const opset = findOpset(place.opsets, node);
   if (opset === null || !isOperator(node)) return [];
   try {
@@ -138,77 +130,4 @@ function axesOf({ version, settings, shapes }: KnownCall): Omit<IndexUse, "indic
   const { [axis]: length } = updates;
   const isKnown = typeof size === "number" && typeof length === "number";
   return { sizes: [isKnown ? size - length + 1 : null], areTuples: false };
-}
-
-/** An input of the model whose elements a value consists of. */
-interface Source {
-  readonly input: string;
-  /** Whether the last axis is that of the input, with every component at its place. */
-  readonly isWhole: boolean;
-}
-
-/** Which inputs the values of a model's graphs consist of. */
-class Sources {
-  readonly #root: ReadonlyMap<string, readonly Source[]>;
-  readonly #known = new Map<Place, Map<string, readonly Source[]>>();
-
-  constructor({ inputs }: Graph) {
-    this.#root = new Map(inputs.map(({ name }) => [name, [{ input: name, isWhole: true }]]));
-  }
-
-  of(place: Place, name: string): readonly Source[] {
-    const known = this.#at(place).get(name);
-    if (known !== undefined) return known;
-    return place.outer === null ? [] : this.of(place.outer, name);
-  }
-
-  /** Takes note of the outputs of a node. */
-  follow({ node, place }: PlacedNode, scope: Scope): void {
-    const moved = movedInputs(node);
-    for (const output of node.outputs) {
-      const sources = moved.flatMap((input) => {
-        const keeps = keepsLastAxis(node, input, output, scope);
-        return this.of(place, input).map((one) => ({ ...one, isWhole: one.isWhole && keeps }));
-      });
-      this.#at(place).set(output, sources);
-    }
-  }
-
-  /** Names that a graph gives to values hide those of the graphs around it. */
-  #at(place: Place): Map<string, readonly Source[]> {
-    const { graph, kind } = place;
-    const own = [...graph.inputs, ...graph.constants].map(({ name }) => [name, []] as const);
-    const known = this.#known.get(place) ?? new Map(kind.is === "model" ? this.#root : own);
-    this.#known.set(place, known);
-    return known;
-  }
-}
-
-/** Operators whose outputs consist of elements of their first input, where these stay in their order or are repeated. */
-const IN_ORDER: ReadonlySet<string> = new Set(
-  "Identity Cast CastLike Reshape Unsqueeze Squeeze Flatten Expand Tile Split".split(" "),
-);
-/** Those that move elements to other places. */
-const MOVED: ReadonlySet<string> = new Set(
-  "Transpose Slice Gather GatherElements GatherND Compress ReverseSequence".split(" "),
-);
-
-/** The inputs of which a node's outputs consist, element by element; none for operators that compute. */
-function movedInputs({ domain, op, inputs }: ModelNode): readonly string[] {
-  if (domain !== "ai.onnx") return [];
-  if (IN_ORDER.has(op) || MOVED.has(op)) return inputs.slice(0, 1);
-  if (op === "Concat") return inputs;
-  return op === "Where" ? inputs.slice(1) : [];
-}
-
-/** Whether what a node makes of an input has the same components along its last axis. */
-function keepsLastAxis(node: ModelNode, input: string, output: string, scope: Scope): boolean {
-  const [from, to] = [input, output].map((name) => scope.typeOf(name)?.shape ?? []);
-  const last = from.at(-1);
-  if (typeof last !== "number" || last !== to.at(-1)) return false;
-  if (!MOVED.has(node.op)) return true;
-  const { perm } = node.attributes;
-  return (
-    node.op === "Transpose" && perm?.type === "ints" && Number(perm.value.at(-1)) === to.length - 1
-  );
 }

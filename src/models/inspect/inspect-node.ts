@@ -63,7 +63,9 @@ export function inspectNode(node: ModelNode, opset: number | null, scope: Scope)
     ...inputFindings(node, operator, version, scope),
     ...contradictionOf(node, scope),
   ];
-  return { version, findings: findings.length > 0 ? findings : raceOf(node, scope) };
+  // A node that is wrong does not run as it is, so it does not race.
+  const isWrong = findings.some(({ severity }) => severity === "wrong");
+  return { version, findings: isWrong ? findings : [...findings, ...raceOf(node, scope)] };
 }
 
 /** ONNX Runtime splits the updates of a ScatterND among threads, and those of no other operator. */

@@ -1,6 +1,14 @@
 /** A function of a model as one of its calls has it. */
 
-import { isReference, type Attribute, type Graph, type ModelNode } from "./model.ts";
+import type { TensorType } from "../../core/operators/operator.ts";
+import {
+  isReference,
+  type Attribute,
+  type Graph,
+  type Model,
+  type ModelFunction,
+  type ModelNode,
+} from "./model.ts";
 
 export type Attributes = Readonly<Record<string, Attribute>>;
 
@@ -38,4 +46,32 @@ export function boundGraph(
     return bound;
   });
   return { ...graph, nodes };
+}
+
+/** The function that a node calls, null for a node of an operator. */
+export const functionOf = (
+  { functions = [] }: Model,
+  { op, domain }: ModelNode,
+): ModelFunction | null =>
+  functions.find((one) => one.name === op && one.domain === domain) ?? null;
+
+/**
+ * The graph of a function in one of its calls, with the call's attributes, and with the types of the call's inputs.
+ * @param typeOf what is known of the type of an input of the call
+ */
+export function calledGraph(
+  { graph, attributes }: ModelFunction,
+  call: ModelNode,
+  typeOf: (name: string) => TensorType | null,
+  onBound?: OnBound,
+): Graph {
+  const absent = graph.inputs.filter((_, at) => (call.inputs[at] ?? "") === "");
+  const bound = boundGraph(
+    graph,
+    { ...attributes, ...call.attributes },
+    new Set(absent.map(({ name }) => name)),
+    onBound,
+  );
+  const inputs = graph.inputs.map((one, at) => ({ ...one, type: typeOf(call.inputs[at] ?? "") }));
+  return { ...bound, inputs };
 }

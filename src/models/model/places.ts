@@ -45,6 +45,9 @@ export const ownPlace = ({ graph, opsets }: Pick<Model, "opsets" | "graph">): Pl
   kind: { is: "model" },
 });
 
+/** Visits the nodes of a graph and of the bodies in it. */
+export const walkPlace = (place: Place, visitor: Visitor): void => walk(place, visitor, 0);
+
 /** @param model that was looked at by `modelFrom` */
 export function walkNodes(model: Model, visitor: Visitor): void {
   walk(ownPlace(model), visitor, 0);

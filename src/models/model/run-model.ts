@@ -233,12 +233,15 @@ export function namingNode<T>(node: ModelNode, action: () => T): T {
   try {
     return action();
   } catch (cause) {
-    if (!isTensorError(cause)) throw cause;
-    const { code, op, opset, input, at, axis, got, expected } = cause;
-    const sentence = `${sentenceOf(cause)} (${nodeTitle(node)})`;
-    const fields = { op, opset, input, at, axis, got, expected };
-    throw new TensorError(code, sentence, fields, { cause });
+    throw isTensorError(cause) ? withTitle(cause, nodeTitle(node)) : cause;
   }
+}
+
+/** An error whose sentence ends with the title of the node that it is about. */
+export function withTitle(cause: TensorError, title: string): TensorError {
+  const { code, op, opset, input, at, axis, got, expected } = cause;
+  const fields = { op, opset, input, at, axis, got, expected };
+  return new TensorError(code, `${sentenceOf(cause)} (${title})`, fields, { cause });
 }
 
 /**

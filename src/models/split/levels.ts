@@ -39,7 +39,7 @@ export class GraphUses {
 
 export type Levels = Map<ModelNode, number>;
 
-/** Whether the graph is cut between the node that makes a value and one that uses it. */
+/** Tells whether the graph is cut between the node that makes a value and one that uses it. */
 export type IsCut = (name: string, maker: ModelNode, user: ModelNode) => boolean;
 
 /** @param uses of nodes in an order in which they can run */

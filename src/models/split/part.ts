@@ -2,7 +2,7 @@
 
 import type { Constant, Graph, Model, ModelNode, ValueInfo } from "../model/model.ts";
 
-/** What a part is made of. Names of values stay as they are. */
+/** The nodes and values of a part. Names of values stay as they are. */
 export interface PartSpec {
   /** The graph that the nodes are of; its declared types of values are dropped, because runtimes do not need them. */
   readonly graph: Graph;

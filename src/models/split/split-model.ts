@@ -19,7 +19,7 @@ export interface SplitOptions {
 
 /**
  * Cuts a model at some values. A part takes these values as inputs where they are used, and has them as outputs where they
- * are made. There are as few parts as the values allow, each node is in one part, and weights are in the parts that use
+ * are made. The model has as few parts as the values allow. Each node is in one part, and weights are in the parts that use
  * them. Other values that are used in a later part than the one that makes them become outputs and inputs too.
  *
  * ```ts

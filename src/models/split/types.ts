@@ -1,4 +1,4 @@
-/** What is known of the type of every value of a model before it runs. */
+/** The types of all values of a model, as far as they are known before it runs. */
 
 import type { TensorType } from "../../core/operators/operator.ts";
 import { modelFrom } from "../model/foreign-model.ts";
@@ -7,7 +7,7 @@ import { PlaceScopes } from "../model/place-scopes.ts";
 import { ownPlace, walkNodes, type Place } from "../model/places.ts";
 import { isCertain, type Scope } from "../model/values.ts";
 
-/** The type of a value, as far as it is known. */
+/** The type of a value. Sizes that are not known are null or names. */
 export interface InferredType extends TensorType {
   /**
    * False where the type, or a part of it, is only what the model declares: no runtime checks that a value between two
@@ -22,8 +22,8 @@ export interface InferredType extends TensorType {
  *
  * @param model of any format, as `readModel` or `readOutline` returns it
  * @returns types by the name of the value; for a value in a body or a function the name is behind the path of its graph,
- * as in `If "choose" / then_branch / y`. Values of which nothing is known, and values that are no tensors, are left out.
- * @throws TensorError `malformed-file` for what is no model
+ * as in `If "choose" / then_branch / y`. Values of unknown type, sequences and optionals are left out.
+ * @throws TensorError `malformed-file` for anything but a model
  */
 export function inferTypes(model: Model): ReadonlyMap<string, InferredType> {
   const own = modelFrom(model);
@@ -43,7 +43,7 @@ export function inferTypes(model: Model): ReadonlyMap<string, InferredType> {
   return types;
 }
 
-/** What is known of the values of each graph of a model. */
+/** The known values of each graph of a model. */
 export function scopesOf(model: Model): ReadonlyMap<Place, Scope> {
   const learned = new PlaceScopes(model.irVersion);
   const scopes = new Map<Place, Scope>();

@@ -1,0 +1,49 @@
+/** The constants that a model compares its inputs with: an input that chooses a branch should be one of them. */
+
+import { isTensorError } from "../../core/errors.ts";
+import { integerRange } from "../../core/tensor/dtype.ts";
+import { modelFrom } from "../model/foreign-model.ts";
+import { readConstant, type Model } from "../model/model.ts";
+import { walkSources, type Visited } from "./sources.ts";
+
+/**
+ * The integers that a model compares its inputs with by `Equal`, such as the rates of samples that a speech model knows.
+ *
+ * ```ts
+ * comparedValues(model).get("sr"); // [16000n]
+ * ```
+ *
+ * Values are followed as {@link indexedSizes} follows them.
+ *
+ * @returns by the name of the input the constants of one element, in the order of the model's nodes. Other inputs have none.
+ * @throws TensorError `malformed-file` for anything but a model
+ */
+export function comparedValues(model: Model): ReadonlyMap<string, readonly bigint[]> {
+  const found = new Map<string, bigint[]>();
+  walkSources(modelFrom(model), (visited) => {
+    const { node, sourcesOf } = visited;
+    if (node.op !== "Equal" || node.domain !== "ai.onnx") return;
+    for (const [at, name] of node.inputs.entries()) {
+      const value = integerOf(visited, node.inputs[1 - at] ?? "");
+      if (value === null) continue;
+      for (const { input } of sourcesOf(name)) {
+        const known = found.get(input) ?? [];
+        if (!known.includes(value)) found.set(input, [...known, value]);
+      }
+    }
+  });
+  return found;
+}
+
+/** The one element of an integer constant; null for other values, and for a constant whose file is not read here. */
+function integerOf({ scope }: Visited, name: string): bigint | null {
+  const constant = scope.constantOf(name);
+  if (constant === null || constant.dtype === null) return null;
+  if (integerRange(constant.dtype) === null || constant.shape.some((dim) => dim !== 1)) return null;
+  try {
+    return BigInt(readConstant(constant).data[0] as number | bigint);
+  } catch (error) {
+    if (isTensorError(error)) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,150 @@
+/** Which inputs of a model the values in its graphs consist of, where operators only move elements. */
+
+import { calledGraph, functionOf } from "../model/bound-graph.ts";
+import type { Model, ModelFunction, ModelNode } from "../model/model.ts";
+import { PlaceScopes } from "../model/place-scopes.ts";
+import { ownPlace, walkPlace, type Place, type PlacedNode } from "../model/places.ts";
+import type { Scope } from "../model/values.ts";
+
+/** A node on the way through a model. */
+export interface Visited extends PlacedNode {
+  readonly scope: Scope;
+  /** The inputs of the model of which a value that the node sees consists. */
+  readonly sourcesOf: (name: string) => readonly Source[];
+}
+
+/** The most calls of functions that are followed: functions that call others twice are twice as many at each level. */
+const MAX_CALLS = 1000;
+
+/**
+ * Visits the nodes of a model, of the bodies of If, Loop and Scan, and of functions, once for each call of a function.
+ * @param model that was looked at by `modelFrom`
+ */
+export function walkSources(model: Model, visit: (visited: Visited) => void): void {
+  const scopes = new PlaceScopes(model.irVersion);
+  const sources = new Sources();
+  let calls = 0;
+  const walkFrom = (start: Place, around: readonly ModelFunction[]): void =>
+    walkPlace(start, {
+      node(placed) {
+        const { node, place } = placed;
+        const scope = scopes.learn(placed);
+        visit({ ...placed, scope, sourcesOf: (name) => sources.of(place, name) });
+        const called = functionOf(model, node);
+        if (called === null) sources.follow(placed, scope);
+        else if (!around.includes(called) && ++calls <= MAX_CALLS) {
+          const body = placeOf(model, called, placed, scope);
+          sources.enter(body, placed);
+          walkFrom(body, [...around, called]);
+          sources.leave(body, placed);
+        }
+      },
+    });
+  walkFrom(ownPlace(model), []);
+}
+
+/** The graph of a function in one of its calls. */
+function placeOf(
+  { opsets }: Model,
+  called: ModelFunction,
+  { node, place }: PlacedNode,
+  scope: Scope,
+): Place {
+  const { name, domain } = called;
+  return {
+    graph: calledGraph(called, node, (input) => scope.typeOf(input)),
+    opsets: { ...opsets, ...called.opsets },
+    path: [...place.path, `function ${domain}.${name}`],
+    outer: null,
+    kind: { is: "function", name, domain },
+  };
+}
+
+/** An input of the model whose elements a value consists of. */
+export interface Source {
+  readonly input: string;
+  /** Whether the last axis is that of the input, with every component at its place. */
+  readonly isWhole: boolean;
+}
+
+/** Which inputs the values of a model's graphs consist of. */
+class Sources {
+  readonly #known = new Map<Place, Map<string, readonly Source[]>>();
+
+  of(place: Place, name: string): readonly Source[] {
+    const known = this.#at(place).get(name);
+    if (known !== undefined) return known;
+    return place.outer === null ? [] : this.of(place.outer, name);
+  }
+
+  /** Takes note of the outputs of a node. */
+  follow({ node, place }: PlacedNode, scope: Scope): void {
+    const moved = movedInputs(node);
+    for (const output of node.outputs) {
+      const sources = moved.flatMap((input) => {
+        const keeps = keepsLastAxis(node, input, output, scope);
+        return this.of(place, input).map((one) => ({ ...one, isWhole: one.isWhole && keeps }));
+      });
+      this.#at(place).set(output, sources);
+    }
+  }
+
+  /** Takes note of the inputs of a function in a call. */
+  enter(body: Place, { node, place }: PlacedNode): void {
+    for (const [at, { name }] of body.graph.inputs.entries())
+      this.#at(body).set(name, this.of(place, node.inputs[at] ?? ""));
+  }
+
+  /** Takes note of what a call of a function makes. */
+  leave(body: Place, { node, place }: PlacedNode): void {
+    for (const [at, { name }] of body.graph.outputs.entries())
+      this.#at(place).set(node.outputs[at] ?? "", this.of(body, name));
+  }
+
+  /** Names that a graph gives to values hide those of the graphs around it. */
+  #at(place: Place): Map<string, readonly Source[]> {
+    const known = this.#known.get(place) ?? new Map(ownSources(place));
+    this.#known.set(place, known);
+    return known;
+  }
+}
+
+/** What is known of a graph's own values before its nodes: the inputs of the model are sources. */
+function ownSources({ graph, kind }: Place): (readonly [string, readonly Source[]])[] {
+  const inputs = graph.inputs.map(({ name }): [string, readonly Source[]] => [
+    name,
+    kind.is === "model" ? [{ input: name, isWhole: true }] : [],
+  ]);
+  const isInput = new Set(graph.inputs.map(({ name }) => name));
+  const constants = graph.constants.filter(({ name }) => !isInput.has(name));
+  return [...inputs, ...constants.map(({ name }): [string, readonly Source[]] => [name, []])];
+}
+
+/** Operators whose outputs consist of elements of their first input, where these stay in their order or are repeated. */
+const IN_ORDER: ReadonlySet<string> = new Set(
+  "Identity Cast CastLike Reshape Unsqueeze Squeeze Flatten Expand Tile Split".split(" "),
+);
+/** Those that move elements to other places. */
+const MOVED: ReadonlySet<string> = new Set(
+  "Transpose Slice Gather GatherElements GatherND Compress ReverseSequence".split(" "),
+);
+
+/** The inputs of which a node's outputs consist, element by element; none for operators that compute. */
+function movedInputs({ domain, op, inputs }: ModelNode): readonly string[] {
+  if (domain !== "ai.onnx") return [];
+  if (IN_ORDER.has(op) || MOVED.has(op)) return inputs.slice(0, 1);
+  if (op === "Concat") return inputs;
+  return op === "Where" ? inputs.slice(1) : [];
+}
+
+/** Whether what a node makes of an input has the same components along its last axis. */
+function keepsLastAxis(node: ModelNode, input: string, output: string, scope: Scope): boolean {
+  const [from, to] = [input, output].map((name) => scope.typeOf(name)?.shape ?? []);
+  const last = from.at(-1);
+  if (typeof last !== "number" || last !== to.at(-1)) return false;
+  if (!MOVED.has(node.op)) return true;
+  const { perm } = node.attributes;
+  return (
+    node.op === "Transpose" && perm?.type === "ints" && Number(perm.value.at(-1)) === to.length - 1
+  );
+}
