@@ -89,6 +89,7 @@ export const STUB_CORE: Core = {
     const { id, stages } = read(folder);
     return Promise.resolve({ folder, id, stages });
   },
+  isSeen: (folder) => Promise.resolve(fs.existsSync(folder)),
   remainingTasks: (job, stage) => Promise.resolve(remaining(job, stage)),
   jobFailure: (job) => {
     const { badIndex, stages } = read(job.folder);

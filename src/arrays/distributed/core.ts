@@ -11,6 +11,8 @@ import type { TensorError } from "../../core/errors.ts";
 /** Jobs as folders. The folder is the only truth: what an engine remembers of a job is a hint. */
 export interface Core {
   openJob(folder: string): Promise<Job>;
+  /** Whether this machine sees the folder. */
+  isSeen(folder: string): Promise<boolean>;
   /** The tasks that are not done, in ascending order. */
   remainingTasks(job: Job, stage: StageName): Promise<readonly number[]>;
   /** The error of a bad index as far as one was found; of several the first, once the stage that finds them is done. */

@@ -7,6 +7,7 @@ import { createRequire } from "node:module";
 import * as path from "node:path";
 import { pathToFileURL } from "node:url";
 import { isArray, messageOf, TensorError } from "../../core/errors.ts";
+import { CLOCK, type Clock } from "./clock.ts";
 import { otherProtocol, silence, WrongRedis } from "./probe.ts";
 
 /** A job in a queue. */
@@ -56,7 +57,7 @@ export interface QueueWorker extends Emitter {
 
 export type Processor = (job: QueuedJob, token?: string) => Promise<unknown>;
 
-interface Bullmq {
+export interface Bullmq {
   readonly Queue: new (name: string, options: object) => JobQueue;
   readonly Worker: new (name: string, processor: Processor, options: object) => QueueWorker;
   readonly UnrecoverableError: new (message: string) => Error;
@@ -194,6 +195,20 @@ export async function connect(
     disconnect,
   };
 }
+
+/** How submitters and workers reach their queue, and the time by which they wait. */
+export interface Surroundings {
+  readonly clock: Clock;
+  loadBullmq(from: string | undefined): Promise<Bullmq>;
+  connect(
+    connection: Connection,
+    from: string | undefined,
+    onLost: (sentence: string) => void,
+  ): Promise<RedisConnection>;
+}
+
+/** BullMQ as it is installed, Redis over the network, and the time of this machine. */
+export const SURROUNDINGS: Surroundings = { clock: CLOCK, loadBullmq, connect };
 
 const OPTIONS = {
   lazyConnect: true,

@@ -5,10 +5,10 @@
  */
 
 import { createHash } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Job, StageName } from "../chunked/job/job.ts";
 import { isTensorError, type ErrorCode } from "../../core/errors.ts";
 import { DISTRIBUTED } from "../../core/limits.ts";
+import type { Clock } from "./clock.ts";
 import { currentStage, finalFailure, type Core } from "./core.ts";
 import type { JobQueue, QueuedJob } from "./packages.ts";
 import { inParts, printNumbers } from "./ranges.ts";
@@ -66,10 +66,16 @@ export interface RootFailure {
 /** What the root does next: it is done, it has failed, or it waits for its children. */
 export type RootStep = "done" | "waiting" | RootFailure;
 
+/** What a root works with. */
+export interface StepParts {
+  readonly core: Core;
+  readonly queue: JobQueue;
+  readonly clock: Clock;
+}
+
 /** One call of the root: adds the tasks of the next stage and has the root wait for them. */
 export async function stepRoot(
-  core: Core,
-  queue: JobQueue,
+  { core, queue, clock }: StepParts,
   root: QueuedJob,
   token: string,
 ): Promise<RootStep> {
@@ -86,7 +92,7 @@ export async function stepRoot(
     }
     // False where no child is pending: none was added, or all were done before the root could wait.
     if (await root.moveToWaitingChildren(token)) return "waiting";
-    const next = await nextTasks(core, job, root.data as RootData);
+    const next = await nextTasks(core, clock, job, root.data as RootData);
     if (next === null) return "done";
     if ("sentence" in next) return next;
     if (next.round > MOST_ROUNDS) return lostTasks(job, next);
@@ -107,12 +113,13 @@ interface NextTasks {
 
 async function nextTasks(
   core: Core,
+  clock: Clock,
   job: Job,
   { stage: before, round = 0 }: RootData,
 ): Promise<NextTasks | RootFailure | null> {
   for (const age of LISTING_AGES) {
     // oxlint-disable-next-line no-await-in-loop
-    await sleep(age);
+    await clock.sleep(age);
     // oxlint-disable-next-line no-await-in-loop
     const current = await currentStage(core, job);
     if (current === null) return null;

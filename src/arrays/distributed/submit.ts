@@ -1,19 +1,19 @@
 /** Submits a job to a queue, and waits until its folder says that it is done. */
 
 import * as path from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Job, StageName } from "../chunked/job/job.ts";
 import { checkCount } from "../chunked/stages/budget.ts";
 import { TensorError } from "../../core/errors.ts";
 import { DISTRIBUTED } from "../../core/limits.ts";
+import type { Clock } from "./clock.ts";
 import { currentStage, finalFailure, type Core } from "./core.ts";
 import {
-  connect,
-  loadBullmq,
   printAddress,
+  SURROUNDINGS,
   type Connection,
   type JobQueue,
   type QueuedJob,
+  type Surroundings,
 } from "./packages.ts";
 import { ROOT, rootId, type RootData } from "./steps.ts";
 import { QUEUE } from "./worker.ts";
@@ -54,7 +54,12 @@ const SHARE = 0.1;
  * Redis was emptied, is submitted again: the folder says what remains.
  * @throws TensorError for what ends the job: a bad index, or a task that failed too often
  */
-export async function submit(core: Core, folder: string, options: SubmitOptions): Promise<void> {
+export async function submit(
+  core: Core,
+  folder: string,
+  options: SubmitOptions,
+  surroundings: Surroundings = SURROUNDINGS,
+): Promise<void> {
   const { connection, queue: name = QUEUE, from, signal, onNote = () => {} } = options;
   const { attempts = 3, tasksPerJob = 1 } = options;
   checkCount("attempts", attempts);
@@ -62,12 +67,13 @@ export async function submit(core: Core, folder: string, options: SubmitOptions)
   signal?.throwIfAborted();
   // The workers get the path, and may run in other folders.
   const job = await core.openJob(path.resolve(folder));
-  const bullmq = await loadBullmq(from);
-  const redis = await connect(connection, from, onNote);
+  const bullmq = await surroundings.loadBullmq(from);
+  const redis = await surroundings.connect(connection, from, onNote);
   const queue = new bullmq.Queue(name, { connection: redis.client });
   queue.on("error", () => {});
   try {
-    await new Submission(core, job, queue, { ...options, attempts, tasksPerJob }).wait();
+    const submitted = { ...options, attempts, tasksPerJob };
+    await new Submission(core, job, queue, submitted, surroundings.clock).wait();
   } finally {
     // The connection is not the queue's, so both end.
     redis.disconnect();
@@ -82,6 +88,7 @@ class Submission {
   readonly #job: Job;
   readonly #queue: JobQueue;
   readonly #options: Submitted;
+  readonly #clock: Clock;
   readonly #id: string;
   #differences = 0;
   #workers: number | null = null;
@@ -92,11 +99,12 @@ class Submission {
   #isFollowing = false;
   #failure: { readonly error: unknown } | null = null;
 
-  constructor(core: Core, job: Job, queue: JobQueue, options: Submitted) {
+  constructor(core: Core, job: Job, queue: JobQueue, options: Submitted, clock: Clock) {
     this.#core = core;
     this.#job = job;
     this.#queue = queue;
     this.#options = options;
+    this.#clock = clock;
     this.#id = rootId(job);
   }
 
@@ -109,16 +117,16 @@ class Submission {
     await this.#begin();
     for (;;) {
       /* oxlint-disable no-await-in-loop */
-      const start = performance.now();
+      const start = this.#clock.now();
       if (signal?.aborted) {
-        await Promise.race([this.#withdraw(), sleep(DISTRIBUTED.withdrawal)]);
+        await Promise.race([this.#withdraw(), this.#clock.sleep(DISTRIBUTED.withdrawal)]);
         signal.throwIfAborted();
       }
       if (await this.#isDone()) return;
       // A lost connection must hide neither the folder nor the signal.
       if (!this.#isFollowing) void this.#startFollowing();
-      const pause = Math.max(DISTRIBUTED.period, (performance.now() - start) / SHARE);
-      await sleep(pause, undefined, signal === undefined ? {} : { signal }).catch(() => {});
+      const pause = Math.max(DISTRIBUTED.period, (this.#clock.now() - start) / SHARE);
+      await this.#clock.sleep(pause, signal).catch(() => {});
       if (this.#failure !== null) throw this.#failure.error;
       /* oxlint-enable no-await-in-loop */
     }
@@ -176,8 +184,8 @@ class Submission {
 
   /** Looks at the root in the queue: adds it again if Redis has lost it, and throws its error if it failed. */
   async #follow(): Promise<void> {
-    if (performance.now() - this.#countedAt > DISTRIBUTED.count) {
-      this.#countedAt = performance.now();
+    if (this.#clock.now() - this.#countedAt > DISTRIBUTED.count) {
+      this.#countedAt = this.#clock.now();
       const before = this.#workers;
       this.#workers = await this.#queue.getWorkersCount();
       // The note needs two counts of 0, because workers are often started at the same time as the job.
@@ -225,7 +233,7 @@ class Submission {
       );
       if (isRemoved) break;
       // oxlint-disable-next-line no-await-in-loop
-      await sleep(100);
+      await this.#clock.sleep(100);
       // oxlint-disable-next-line no-await-in-loop
       await root.removeUnprocessedChildren();
     }
