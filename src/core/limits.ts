@@ -316,12 +316,17 @@ export const DISTRIBUTED = {
   blind: 2000,
   /** Between two checks of the folder. */
   period: 200,
+  /** Between two signs of life of a worker, and after how long one without them is said to be silent. */
+  sign: 2000,
+  silent: 7000,
   /** Between two counts of workers. */
   count: 3000,
   /** How many checks may find the queue's root job complete, and the folder as this machine sees it not complete. */
   differences: 30,
   /** The longest wait for Redis when a job is taken out of the queue. */
   withdrawal: 3000,
+  /** How long Redis keeps that a job was taken back: longer than its tasks can stay in the queue. */
+  takenBack: 7 * 24 * 3_600_000,
   /** The longest wait of an ending worker for a Redis that is gone. */
   goodbye: 3000,
   /** The time in which Redis must answer. */

@@ -20,6 +20,7 @@
  * @module
  */
 
+import { packageVersion } from "../arrays/chunked/job/package-version.ts";
 import { jobFailure, openJob, remainingTasks } from "../arrays/chunked/job/job.ts";
 import { startPool } from "../arrays/chunked/run/pool.ts";
 import { isThere } from "../arrays/boxes/file.ts";
@@ -35,7 +36,16 @@ export type { JobWorker, WorkerOptions } from "../arrays/distributed/worker.ts";
 /** A folder that cannot be reached for another reason is not seen either. */
 const isSeen = (folder: string): Promise<boolean> => isThere(folder).catch(() => false);
 
-const CORE: Core = { openJob, isSeen, remainingTasks, jobFailure, startPool };
+const CORE: Core = {
+  get version() {
+    return packageVersion();
+  },
+  openJob,
+  isSeen,
+  remainingTasks,
+  jobFailure,
+  startPool,
+};
 
 /**
  * Submits the job in a folder, and waits until it is done. Those who submit one job share its tasks. What is done already

@@ -10,6 +10,8 @@ import type { TensorError } from "../../core/errors.ts";
 
 /** Jobs as folders. The folder is the only truth: what an engine remembers of a job is a hint. */
 export interface Core {
+  /** That of ndscatter. All machines that work on a job have the same. */
+  readonly version: string;
   openJob(folder: string): Promise<Job>;
   /** Whether this machine sees the folder. */
   isSeen(folder: string): Promise<boolean>;

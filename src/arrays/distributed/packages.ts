@@ -45,7 +45,9 @@ export interface JobQueue extends Emitter {
   add(name: string, data: object, options: object): Promise<QueuedJob>;
   addBulk(jobs: readonly NewJob[]): Promise<unknown>;
   getJob(id: string): Promise<QueuedJob | undefined>;
-  getWorkersCount(): Promise<number>;
+  /** The connections of workers, by the names that they have given them. */
+  getWorkers(): Promise<readonly { readonly rawname?: string }[]>;
+  isPaused(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -69,6 +71,10 @@ export interface RedisClient extends Emitter {
   readonly status: string;
   connect(): Promise<void>;
   disconnect(): void;
+  get(key: string): Promise<string | null>;
+  mget(keys: readonly string[]): Promise<readonly (string | null)[]>;
+  /** The last two say after how many milliseconds the key is gone. */
+  set(key: string, value: string, unit: "PX", milliseconds: number): Promise<unknown>;
   duplicate(...options: readonly unknown[]): RedisClient;
 }
 

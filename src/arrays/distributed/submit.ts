@@ -8,14 +8,15 @@ import { DISTRIBUTED } from "../../core/limits.ts";
 import type { Clock } from "./clock.ts";
 import { currentStage, finalFailure, type Core } from "./core.ts";
 import {
-  printAddress,
   SURROUNDINGS,
   type Connection,
   type JobQueue,
   type QueuedJob,
+  type RedisClient,
   type Surroundings,
 } from "./packages.ts";
-import { ROOT, rootId, type RootData } from "./steps.ts";
+import { WorkerWatch } from "./signs.ts";
+import { ROOT, rootId, runOf, takenBack, type RootData } from "./steps.ts";
 import { QUEUE } from "./worker.ts";
 
 /** How far a job is. */
@@ -73,7 +74,9 @@ export async function submit(
   queue.on("error", () => {});
   try {
     const submitted = { ...options, attempts, tasksPerJob };
-    await new Submission(core, job, queue, submitted, surroundings.clock).wait();
+    const { clock } = surroundings;
+    const { client } = redis;
+    await new Submission({ core, job, queue, client, clock }, submitted).wait();
   } finally {
     // The connection is not the queue's, so both end.
     redis.disconnect();
@@ -81,30 +84,49 @@ export async function submit(
   }
 }
 
+const LEFT_BEHIND =
+  "the job could not be taken back, because Redis did not answer; what the queue has of the job goes on";
+
 type Submitted = SubmitOptions & Required<Pick<SubmitOptions, "attempts" | "tasksPerJob">>;
+
+interface SubmissionParts {
+  readonly core: Core;
+  readonly job: Job;
+  readonly queue: JobQueue;
+  readonly client: RedisClient;
+  readonly clock: Clock;
+}
 
 class Submission {
   readonly #core: Core;
   readonly #job: Job;
   readonly #queue: JobQueue;
+  readonly #client: RedisClient;
   readonly #options: Submitted;
   readonly #clock: Clock;
+  readonly #watch: WorkerWatch;
   readonly #id: string;
   #differences = 0;
   #workers: number | null = null;
-  /** True if the caller was told that no worker listens, and no worker has listened since. */
-  #isAlone = false;
   #countedAt = -Infinity;
+  /** True when the queue has had the job. */
+  #isBegun = false;
+  /** True when Redis has it that the job was taken back. */
+  #isTakenBack = false;
   /** True while a look at the queue has not ended. */
   #isFollowing = false;
   #failure: { readonly error: unknown } | null = null;
 
-  constructor(core: Core, job: Job, queue: JobQueue, options: Submitted, clock: Clock) {
+  constructor({ core, job, queue, client, clock }: SubmissionParts, options: Submitted) {
     this.#core = core;
     this.#job = job;
     this.#queue = queue;
+    this.#client = client;
     this.#options = options;
     this.#clock = clock;
+    const { connection, queue: name = QUEUE, onNote = () => {} } = options;
+    const { version } = core;
+    this.#watch = new WorkerWatch({ queue, client, name, connection, version, onNote });
     this.#id = rootId(job);
   }
 
@@ -114,17 +136,18 @@ class Submission {
     if (current === null) return;
     const failure = await finalFailure(this.#core, this.#job, current);
     if (failure !== null) throw failure;
-    await this.#begin();
     for (;;) {
       /* oxlint-disable no-await-in-loop */
       const start = this.#clock.now();
       if (signal?.aborted) {
-        await Promise.race([this.#withdraw(), this.#clock.sleep(DISTRIBUTED.withdrawal)]);
+        const late = this.#clock.sleep(DISTRIBUTED.withdrawal);
+        await Promise.race([this.#withdraw().catch(() => {}), late]);
+        if (!this.#isTakenBack) this.#options.onNote?.(LEFT_BEHIND);
         signal.throwIfAborted();
       }
-      if (await this.#isDone()) return;
       // A lost connection must hide neither the folder nor the signal.
       if (!this.#isFollowing) void this.#startFollowing();
+      if (await this.#isDone()) return;
       const pause = Math.max(DISTRIBUTED.period, (this.#clock.now() - start) / SHARE);
       await this.#clock.sleep(pause, signal).catch(() => {});
       if (this.#failure !== null) throw this.#failure.error;
@@ -135,7 +158,9 @@ class Submission {
   async #startFollowing(): Promise<void> {
     this.#isFollowing = true;
     try {
-      await this.#follow();
+      if (this.#isBegun) await this.#follow();
+      else await this.#begin();
+      this.#isBegun = true;
     } catch (error) {
       this.#failure = { error };
     }
@@ -160,7 +185,8 @@ class Submission {
   async #add(): Promise<void> {
     const { attempts, tasksPerJob } = this.#options;
     const { folder, id } = this.#job;
-    const data: RootData = { folder, id, attempts, tasksPerJob };
+    const { version } = this.#core;
+    const data: RootData = { folder, id, version, attempts, tasksPerJob };
     await this.#queue.add(ROOT, data, {
       jobId: this.#id,
       // The root only adds tasks, which wait for their turn behind those of other jobs.
@@ -185,12 +211,9 @@ class Submission {
   /** Looks at the root in the queue: adds it again if Redis has lost it, and throws its error if it failed. */
   async #follow(): Promise<void> {
     if (this.#clock.now() - this.#countedAt > DISTRIBUTED.count) {
+      this.#workers = await this.#watch.look();
+      // From the answer on, because what Redis has lost with its connections is there again some seconds later.
       this.#countedAt = this.#clock.now();
-      const before = this.#workers;
-      this.#workers = await this.#queue.getWorkersCount();
-      // The note needs two counts of 0, because workers are often started at the same time as the job.
-      if (this.#workers === 0 && before === 0) this.#noteAlone();
-      else if (this.#workers > 0) this.#isAlone = false;
     }
     const root = await this.#queue.getJob(this.#id);
     const state = await root?.getState();
@@ -210,32 +233,25 @@ class Submission {
     }
   }
 
-  #noteAlone(): void {
-    if (this.#isAlone) return;
-    this.#isAlone = true;
-    const { connection, queue = QUEUE, onNote } = this.#options;
-    onNote?.(
-      `no worker listens to the queue ${queue} of Redis at ${printAddress(connection)}; ` +
-        "start one: ndscatter job worker",
-    );
-  }
-
+  /** Says in Redis that the job was taken back, so that no more of its tasks begin, and removes it from the queue. */
   async #withdraw(): Promise<void> {
-    const root = await this.#queue.getJob(this.#id);
-    if (root === undefined) return;
-    await root.removeUnprocessedChildren();
-    // A root that a worker has at this moment cannot be removed. It adds tasks and waits, so the next try can.
-    for (let attempt = 0; attempt < 10; attempt++) {
-      // oxlint-disable-next-line no-await-in-loop
+    const first = await this.#queue.getJob(this.#id);
+    if (first !== undefined)
+      await this.#client.set(takenBack(runOf(first)), "", "PX", DISTRIBUTED.takenBack);
+    this.#isTakenBack = true;
+    // A root that a worker has at this moment cannot be removed. It ends by itself, or waits, so that the next try can.
+    for (let root = first; root !== undefined; root = await this.#queue.getJob(this.#id)) {
+      /* oxlint-disable no-await-in-loop */
+      // Somebody else has submitted the job since.
+      if (runOf(root) !== runOf(first as QueuedJob)) return;
+      await root.removeUnprocessedChildren();
       const isRemoved = await root.remove({ removeChildren: false }).then(
         () => true,
         () => false,
       );
-      if (isRemoved) break;
-      // oxlint-disable-next-line no-await-in-loop
+      if (isRemoved) return;
       await this.#clock.sleep(100);
-      // oxlint-disable-next-line no-await-in-loop
-      await root.removeUnprocessedChildren();
+      /* oxlint-enable no-await-in-loop */
     }
   }
 }

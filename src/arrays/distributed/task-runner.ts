@@ -6,9 +6,9 @@ import { isTensorError, messageOf, TensorError, type ErrorCode } from "../../cor
 import { DISTRIBUTED } from "../../core/limits.ts";
 import type { Clock } from "./clock.ts";
 import type { Core } from "./core.ts";
-import type { Bullmq, QueuedJob } from "./packages.ts";
+import type { Bullmq, QueuedJob, RedisClient } from "./packages.ts";
 import { parseNumbers } from "./ranges.ts";
-import { isWorthRetry, otherJob, type TaskData } from "./steps.ts";
+import { isWorthRetry, otherJob, takenBack, type TaskData } from "./steps.ts";
 
 /** Tasks that a worker has done. */
 export interface TasksDone {
@@ -29,28 +29,25 @@ export interface TaskOptions {
   readonly onNote?: (sentence: string) => void;
 }
 
+/** What tasks are run with. */
+export interface TaskParts {
+  readonly core: Core;
+  readonly bullmq: Bullmq;
+  readonly pool: ReturnType<Core["startPool"]>;
+  readonly client: RedisClient;
+  readonly clock: Clock;
+}
+
 export class TaskRunner {
-  readonly #core: Core;
-  readonly #bullmq: Bullmq;
-  readonly #pool: ReturnType<Core["startPool"]>;
+  readonly #parts: TaskParts;
   readonly #options: TaskOptions;
-  readonly #clock: Clock;
   readonly #aborted = new AbortController();
   #isStopped = false;
   #running = 0;
 
-  constructor(
-    core: Core,
-    bullmq: Bullmq,
-    pool: ReturnType<Core["startPool"]>,
-    options: TaskOptions,
-    clock: Clock,
-  ) {
-    this.#core = core;
-    this.#bullmq = bullmq;
-    this.#pool = pool;
+  constructor(parts: TaskParts, options: TaskOptions) {
+    this.#parts = parts;
     this.#options = options;
-    this.#clock = clock;
   }
 
   /** True while a task runs. */
@@ -75,16 +72,19 @@ export class TaskRunner {
 
   /** Runs the tasks of a job, one after the other. A task that is done does nothing when it is run again. */
   async run(job: QueuedJob, token: string): Promise<void> {
-    const { WaitingError, UnrecoverableError } = this.#bullmq;
-    const start = this.#clock.now();
-    const { folder, stage, tasks } = job.data as TaskData;
+    const { bullmq, client, clock } = this.#parts;
+    const { WaitingError, UnrecoverableError } = bullmq;
+    const start = clock.now();
+    const { folder, stage, tasks, run } = job.data as TaskData;
     const numbers = parseNumbers(String(tasks), MOST_TASKS);
-    if (typeof stage !== "string" || numbers === null) {
+    if (typeof stage !== "string" || typeof run !== "string" || numbers === null) {
       throw new UnrecoverableError(`the entry ${job.id} of the queue must be a job of ndscatter`);
     }
     const { signal } = this.#aborted;
     for (const task of numbers) {
       // Other tasks run beside this one in other jobs.
+      // oxlint-disable-next-line no-await-in-loop
+      if ((await client.get(takenBack(run))) !== null) return;
       // oxlint-disable-next-line no-await-in-loop
       await this.#runOne(job, folder, stage, task, signal);
       if (this.#isStopped && (signal.aborted || task !== numbers.at(-1))) {
@@ -93,13 +93,13 @@ export class TaskRunner {
         throw new WaitingError();
       }
     }
-    const seconds = (this.#clock.now() - start) / 1000;
+    const seconds = (clock.now() - start) / 1000;
     this.#options.onDone?.({ folder, stage, tasks, seconds });
   }
 
   /** Refuses tasks of a job that was removed: the queue may still hold them, and the folder may hold another job by now. */
   async #checkJob({ folder, id }: TaskData): Promise<void> {
-    const job = await this.#core.openJob(folder);
+    const job = await this.#parts.core.openJob(folder);
     if (job.id !== id) throw new TensorError("attribute", otherJob(folder, id));
   }
 
@@ -110,13 +110,14 @@ export class TaskRunner {
     task: number,
     signal: AbortSignal,
   ): Promise<void> {
+    const { bullmq, clock, core, pool } = this.#parts;
     this.#running++;
     try {
       await this.#checkJob(job.data as TaskData);
-      await this.#pool.run(folder, stage, task, signal);
+      await pool.run(folder, stage, task, signal);
     } catch (error) {
       if (signal.aborted) return;
-      await checkSeen(this.#core, this.#clock, folder, error);
+      await checkSeen(core, clock, folder, error);
       const sentence = sentenceOf(error, stage, task);
       if (isWorthRetry(error)) {
         this.#options.onNote?.(sentence);
@@ -124,7 +125,7 @@ export class TaskRunner {
       }
       const code: ErrorCode = isTensorError(error) ? error.code : "engine";
       await job.updateData({ ...(job.data as object), code });
-      throw new this.#bullmq.UnrecoverableError(sentence);
+      throw new bullmq.UnrecoverableError(sentence);
     } finally {
       this.#running--;
     }

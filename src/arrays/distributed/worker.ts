@@ -1,8 +1,9 @@
 /** A worker: takes tasks of all jobs of a queue, and runs them in its pool of threads. */
 
+import * as os from "node:os";
 import { checkFolderIn, rootsFrom, type Roots } from "../chunked/job/roots.ts";
 import type { TaskPool } from "../chunked/run/pool.ts";
-import { messageOf, TensorError } from "../../core/errors.ts";
+import { messageOf, TensorError, type ErrorCode } from "../../core/errors.ts";
 import { DISTRIBUTED } from "../../core/limits.ts";
 import type { Clock } from "./clock.ts";
 import type { Core } from "./core.ts";
@@ -19,6 +20,7 @@ import {
   type Surroundings,
 } from "./packages.ts";
 import { isLocal } from "./probe.ts";
+import { giveSigns, workerName } from "./signs.ts";
 import { ROOT, stepRoot, type RootData, type StepParts } from "./steps.ts";
 import { checkSeen, TaskRunner, type TasksDone } from "./task-runner.ts";
 
@@ -73,15 +75,19 @@ export async function startWorker(
   const { client } = redis;
   const pool = core.startPool({ threads, memory, roots });
   const queue = new bullmq.Queue(name, { connection: client });
-  const runner = new TaskRunner(core, bullmq, pool, options, clock);
+  const sign = workerName(core.version);
+  const over = new AbortController();
+  void giveSigns(client, sign, clock, over.signal);
+  const runner = new TaskRunner({ core, bullmq, pool, client, clock }, options);
   const process: Processor = async (job, token = "") => {
-    await checkEntry(bullmq, roots, job);
+    await checkEntry(core, bullmq, roots, job);
     return job.name === ROOT
-      ? runRoot({ core, bullmq, queue, clock }, job, token)
+      ? runRoot({ core, bullmq, queue, client, clock }, job, token)
       : runner.run(job, token);
   };
   const worker = new bullmq.Worker(name, process, {
     connection: client,
+    name: sign,
     concurrency: threads,
     lockDuration: DISTRIBUTED.lock,
     stalledInterval: DISTRIBUTED.stalled,
@@ -89,8 +95,10 @@ export async function startWorker(
     runRetryDelay: 1000,
   });
   noteErrors(worker, queue, onNote);
-  const close = (patience: number): Promise<void> =>
-    closeAll({ runner, worker, queue, pool, redis, clock }, patience);
+  const close = (patience: number): Promise<void> => {
+    const closed = closeAll({ runner, worker, queue, pool, redis, clock }, patience);
+    return closed.finally(() => over.abort());
+  };
   return { close: (patience = Infinity) => close(patience) };
 }
 
@@ -109,15 +117,20 @@ async function rootsOf({ connection, roots }: WorkerOptions): Promise<Roots | nu
  * @throws UnrecoverableError for an entry that is not of a job, or of one outside of the roots
  */
 async function checkEntry(
+  core: Core,
   { UnrecoverableError }: Bullmq,
   roots: Roots | null,
   job: QueuedJob,
 ): Promise<void> {
-  const { folder, id } = (job.data ?? {}) as Partial<Record<string, unknown>>;
+  const { folder, id, version } = (job.data ?? {}) as Partial<Record<string, unknown>>;
   const isOurs =
     typeof folder === "string" && folder !== "" && !folder.includes("\0") && typeof id === "string";
   if (!isOurs)
     throw new UnrecoverableError(`the entry ${job.id} of the queue must be a job of ndscatter`);
+  if (version !== core.version) {
+    await job.updateData({ ...(job.data as object), code: "engine" satisfies ErrorCode });
+    throw new UnrecoverableError(otherVersion(core.version, version));
+  }
   if (roots === null) return;
   try {
     await checkFolderIn(roots, folder);
@@ -125,6 +138,16 @@ async function checkEntry(
     await job.updateData({ ...(job.data as object), code: "attribute" });
     throw new UnrecoverableError(messageOf(error));
   }
+}
+
+/** @param version that of whoever submitted the job, which anybody can have written */
+function otherVersion(own: string, version: unknown): string {
+  const other =
+    typeof version === "string" ? `ndscatter ${version.slice(0, 40)}` : "an older ndscatter";
+  return (
+    `the worker on ${os.hostname()} has ndscatter ${own}, but the job was submitted by ${other}; ` +
+    "use one version on all machines"
+  );
 }
 
 /** Losses of the connection are noted by the connection itself. */
@@ -194,13 +217,13 @@ interface RootParts extends StepParts {
 
 /** @throws UnrecoverableError for what another attempt would meet too */
 async function runRoot(
-  { core, bullmq, queue, clock }: RootParts,
+  { bullmq, ...parts }: RootParts,
   root: QueuedJob,
   token: string,
 ): Promise<void> {
   const { UnrecoverableError, WaitingChildrenError } = bullmq;
-  const step = await stepRoot({ core, queue, clock }, root, token).catch(async (error: unknown) => {
-    await checkSeen(core, clock, (root.data as RootData).folder, error);
+  const step = await stepRoot(parts, root, token).catch(async (error: unknown) => {
+    await checkSeen(parts.core, parts.clock, (root.data as RootData).folder, error);
     throw error;
   });
   if (step === "done") return;

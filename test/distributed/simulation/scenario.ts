@@ -1,0 +1,429 @@
+/**
+ * A scenario: jobs, workers and submitters in a simulated world, whose faults are drawn by a seed. Faults stop after a while;
+ * from then on each job must end, with its bits or with the error that it was given.
+ */
+
+import { submit } from "../../../src/arrays/distributed/submit.ts";
+import { startWorker, type JobWorker } from "../../../src/arrays/distributed/worker.ts";
+import { isTensorError } from "../../../src/core/errors.ts";
+import { setLimits } from "../../support/limits.ts";
+import { surroundingsOf, type Server } from "./bullmq.ts";
+import { Folders, ModelJob, modelCore, type Trouble } from "./jobs.ts";
+import { FakeRedis } from "./redis.ts";
+import { Process, World } from "./world.ts";
+
+const CONNECTION = "redis://127.0.0.1:6379";
+
+interface Submitter {
+  readonly job: ModelJob;
+  readonly process: Process;
+  readonly controller: AbortController;
+  readonly notes: string[];
+  abortedAt: number | null;
+  /** Undefined while it waits, null for a job that is done. */
+  outcome: unknown;
+  settledAt: number | null;
+}
+
+/** What nobody waits for any more: only tasks that ran at that moment may begin, once more after a failure. */
+interface Quiet {
+  readonly since: number;
+  readonly excused: ReadonlySet<string>;
+}
+
+export interface Report {
+  readonly seed: number;
+  readonly steps: number;
+  /** What must not be; empty where all is well. */
+  readonly faults: readonly string[];
+  readonly story: readonly string[];
+  /** How often each kind of fault came, and how jobs ended. */
+  readonly counts: ReadonlyMap<string, number>;
+}
+
+/** Virtual milliseconds after which a job that nothing disturbs must have ended. */
+const PATIENCE = 20 * 60_000;
+
+export async function simulate(seed: number): Promise<Report> {
+  const scenario = new Scenario(seed);
+  const { world } = scenario;
+  const restore = setLimits({
+    DISTRIBUTED: {
+      period: world.pick([200, 1000]),
+      jobs: world.pick([1, 3, 10_000]),
+      batch: world.pick([1, 2, 500]),
+    },
+  });
+  try {
+    await scenario.run();
+  } finally {
+    restore();
+  }
+  const { faults, counts } = scenario;
+  return { seed, steps: world.steps, faults, story: world.story, counts };
+}
+
+class Scenario {
+  readonly world: World;
+  readonly faults: string[] = [];
+  readonly counts = new Map<string, number>();
+  readonly #folders = new Folders();
+  readonly #server: Server;
+  readonly #jobs: ModelJob[] = [];
+  readonly #workers: { readonly process: Process; worker: JobWorker | null }[] = [];
+  readonly #submitters: Submitter[] = [];
+  readonly #quiet = new Map<ModelJob, Quiet>();
+  readonly #longest: number;
+  #names = 0;
+  /** The last time at which the network was not as it should be. */
+  #troubledAt = 0;
+
+  constructor(seed: number) {
+    this.world = new World(seed);
+    const { world } = this;
+    this.#server = {
+      redis: new FakeRedis(),
+      downUntil: 0,
+      lostAnswers: 0,
+      slowest: world.pick([2, 20, 300]),
+      clients: new Map(),
+    };
+    this.#longest = world.pick([5, 500, 5000, 20_000]);
+  }
+
+  #count(what: string): void {
+    this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
+  }
+
+  #process(kind: string): Process {
+    const process = new Process(`${kind}-${this.#names++}`);
+    process.listingAge = this.world.chance(4) ? this.world.random(5000) : 0;
+    return process;
+  }
+
+  #addJob(folder = `/shared/job-${this.#jobs.length}`): ModelJob {
+    const { random } = this.world;
+    const id = `id-${this.#jobs.length}`;
+    const job = new ModelJob(folder, id, random, this.#trouble());
+    this.#jobs.push(job);
+    this.#folders.jobs.set(folder, job);
+    return job;
+  }
+
+  #trouble(): Trouble | null {
+    const { world } = this;
+    const stage = world.pick(["partition", "apply", "finish"] as const);
+    const task = stage === "finish" ? 0 : world.random(2);
+    const left = world.pick([1, 2, 1e9]);
+    return world.pick<Trouble | null>([
+      null,
+      null,
+      null,
+      null,
+      { kind: "bad-index" },
+      { kind: "damaged", stage, task },
+      { kind: "machine", stage, task, left },
+      { kind: "machine", stage, task, left: 1 },
+    ]);
+  }
+
+  async #addWorker(version = "1.0.0"): Promise<void> {
+    const { world } = this;
+    const process = this.#process("worker");
+    process.version = version;
+    const entry: { process: Process; worker: JobWorker | null } = { process, worker: null };
+    this.#workers.push(entry);
+    const core = modelCore(world, this.#folders, process, this.#longest);
+    const threads = 1 + world.random(3);
+    const options = {
+      connection: CONNECTION,
+      threads,
+      memory: 2 ** 28,
+      onNote: (sentence: string) => world.tell(`${process.name}: ${sentence}`),
+    };
+    world.tell(`${process.name} starts with ${threads} threads`);
+    entry.worker = await startWorker(core, options, surroundingsOf(world, this.#server, process));
+  }
+
+  #submit(job: ModelJob): Submitter {
+    const { world } = this;
+    const process = this.#process("submitter");
+    const submitter: Submitter = {
+      job,
+      process,
+      controller: new AbortController(),
+      notes: [],
+      abortedAt: null,
+      outcome: undefined,
+      settledAt: null,
+    };
+    this.#submitters.push(submitter);
+    this.#quiet.delete(job);
+    const core = modelCore(world, this.#folders, process, this.#longest);
+    const onNote = (sentence: string): void => {
+      submitter.notes.push(sentence);
+      world.tell(`${process.name}: ${sentence}`);
+    };
+    const options = {
+      connection: CONNECTION,
+      signal: submitter.controller.signal,
+      tasksPerJob: world.chance(3) ? 1 + world.random(4) : 1,
+      onNote,
+    };
+    world.tell(`${process.name} submits ${job.id}`);
+    const surroundings = surroundingsOf(world, this.#server, process);
+    const settle = (outcome: unknown): void => {
+      submitter.outcome = outcome;
+      submitter.settledAt = world.now;
+      world.tell(`${process.name} has ${job.id}: ${outcome === null ? "done" : String(outcome)}`);
+      this.#onSettled(submitter);
+    };
+    submit(core, job.folder, options, surroundings).then(
+      () => settle(null),
+      (error: unknown) => settle(error),
+    );
+    return submitter;
+  }
+
+  #onSettled({ job, outcome, abortedAt, settledAt, process }: Submitter): void {
+    const { world } = this;
+    if (outcome === null && !(job.isDone && job.isRight()))
+      this.faults.push(`${job.id} is reported as done, and is not right`);
+    const isWaitedFor = this.#submitters.some(
+      (other) => other.job === job && other.settledAt === null && other.process.isAlive,
+    );
+    const troubled = Math.max(this.#troubledAt, process.frozenUntil);
+    if (abortedAt !== null && world.now - Math.max(abortedAt, troubled) > 5000)
+      this.faults.push(`${process.name} took ${world.now - abortedAt} ms to abort`);
+    if (abortedAt === null || isWaitedFor || abortedAt <= this.#troubledAt) return;
+    const { redis } = this.#server;
+    const excused = new Set<string>();
+    for (const id of redis.active) {
+      const data = redis.jobs.get(id)?.data as { id?: string; stage?: string; tasks?: string };
+      if (data?.id === job.id && data.stage !== undefined)
+        excused.add(`${data.stage} ${data.tasks}`);
+    }
+    this.#quiet.set(job, { since: settledAt ?? 0, excused });
+    this.#count("taken back");
+  }
+
+  /** Draws a fault. */
+  #disturb(): void {
+    const { world } = this;
+    const { redis } = this.#server;
+    const workers = this.#workers.filter(({ process }) => process.isAlive);
+    const submitters = this.#submitters.filter(
+      ({ settledAt, process }) => settledAt === null && process.isAlive,
+    );
+    const worker = workers.length === 0 ? null : world.pick(workers);
+    const submitter = submitters.length === 0 ? null : world.pick(submitters);
+    const someone = world.chance(2) ? worker?.process : submitter?.process;
+    const lost = (milliseconds: number): void => {
+      this.#troubledAt = Math.max(this.#troubledAt, world.now + milliseconds + 5000);
+    };
+    const kinds: Record<string, () => void> = {
+      "worker killed": () => {
+        if (worker !== null) worker.process.isAlive = false;
+      },
+      "worker added": () => void this.#addWorker(),
+      "worker of another version": () => {
+        if (world.chance(3)) void this.#addWorker("2.0.0");
+      },
+      "process stands still": () => {
+        if (someone === undefined) return;
+        const milliseconds = world.random(30_000);
+        someone.frozenUntil = world.now + milliseconds;
+        lost(milliseconds);
+      },
+      "connection lost": () => {
+        if (someone === undefined) return;
+        const milliseconds = world.random(15_000);
+        someone.cutUntil = world.now + milliseconds;
+        lost(milliseconds);
+      },
+      "answers lost": () => {
+        this.#server.lostAnswers = world.pick([0, 2, 10]);
+        lost(this.#server.lostAnswers === 0 ? 0 : Infinity);
+      },
+      "Redis restarts": () => {
+        const milliseconds = world.random(10_000);
+        const kept = redis.save();
+        this.#server.downUntil = world.now + milliseconds;
+        redis.clear();
+        if (world.chance(2)) redis.load(kept);
+        lost(milliseconds);
+      },
+      "Redis comes back as it was": () => {
+        const before = redis.save();
+        world.after(world.random(10_000), null, () => {
+          this.#server.downUntil = world.now + 100;
+          redis.load(before);
+          lost(100);
+        });
+      },
+      "Redis is emptied": () => redis.clear(),
+      "worker does not see the folders": () => {
+        if (worker !== null) worker.process.blindUntil = world.now + world.random(8000);
+      },
+      "worker is closed": () => {
+        if (worker === null || worker.worker === null) return;
+        const { process } = worker;
+        const patience = world.pick([0, 1000, Infinity]);
+        void worker.worker.close(patience).then(() => (process.isAlive = false));
+      },
+      "job submitted again": () => {
+        const job = world.pick(this.#jobs);
+        if (!job.isRemoved) this.#submit(job);
+      },
+      "submitter aborts": () => {
+        if (submitter === null || submitter.controller.signal.aborted) return;
+        submitter.abortedAt = world.now;
+        submitter.controller.abort();
+      },
+      "submitter killed": () => {
+        if (submitter !== null) submitter.process.isAlive = false;
+      },
+      "job removed": () => this.#remove(world.pick(this.#jobs), world.chance(2)),
+    };
+    const kind = world.pick(Object.keys(kinds));
+    world.tell(`fault: ${kind}`);
+    this.#count(kind);
+    kinds[kind]?.();
+  }
+
+  #remove(job: ModelJob, isFollowed: boolean): void {
+    if (job.isRemoved) return;
+    this.#folders.remove(job.folder);
+    this.world.tell(`${job.id} is removed`);
+    if (isFollowed) this.#submit(this.#addJob(job.folder));
+  }
+
+  #heal(): void {
+    for (const { process } of this.#workers)
+      if (process.version !== "1.0.0") process.isAlive = false;
+    for (const [name, process] of this.#server.clients)
+      if (!process.isAlive) this.#server.clients.delete(name);
+    this.#server.lostAnswers = 0;
+    this.#server.downUntil = 0;
+    for (const { process } of [...this.#workers, ...this.#submitters]) {
+      process.frozenUntil = 0;
+      process.cutUntil = 0;
+      process.blindUntil = 0;
+    }
+    void this.#addWorker();
+  }
+
+  async run(): Promise<void> {
+    const { world } = this;
+    this.#watch();
+    for (let job = 1 + world.random(4); job > 0; job--) this.#addJob();
+    for (let worker = world.random(4); worker >= 0; worker--) void this.#addWorker();
+    const horizon = 1000 + world.random(world.pick([3000, 15_000, 60_000]));
+    for (const job of this.#jobs)
+      world.after(world.delay(horizon), null, () => {
+        if (!job.isRemoved) this.#submit(job);
+      });
+    for (let fault = world.random(world.pick([3, 12, 40])); fault > 0; fault--)
+      world.after(world.random(horizon), null, () => this.#disturb());
+    await world.runUntil(() => false, horizon);
+    world.tell("the faults stop");
+    world.now = Math.max(world.now, horizon);
+    this.#heal();
+    // Whoever still waits, and whoever types the command again.
+    const jobs = this.#jobs.filter(({ isRemoved }) => !isRemoved);
+    for (const job of jobs) this.#submit(job);
+    await this.#settle();
+    // An error that another submission may not meet, such as one of a folder that a worker did not see, is met once.
+    const again = jobs.filter(
+      (job) => !this.#hasEnded(job) && this.#submitters.some((one) => one.job === job),
+    );
+    for (const job of again) this.#submit(job);
+    await this.#settle();
+    for (const job of jobs)
+      if (!this.#hasEnded(job)) this.faults.push(`${job.id} has not ended as it must`);
+    await world.runUntil(() => false, world.now + 20_000);
+    for (const job of this.#jobs) this.faults.push(...job.faults.map((one) => `${job.id}: ${one}`));
+    this.#checkErrors();
+  }
+
+  async #settle(): Promise<void> {
+    const { world } = this;
+    const waiting = (): Submitter[] =>
+      this.#submitters.filter(({ settledAt, process }) => settledAt === null && process.isAlive);
+    if (await world.runUntil(() => waiting().length === 0, world.now + PATIENCE)) return;
+    for (const { job, process } of waiting())
+      this.faults.push(`${process.name} waits for ${job.id} without end`);
+  }
+
+  /** Whether the last one who waited for a job has what that job must give. */
+  #hasEnded(job: ModelJob): boolean {
+    const last = this.#submitters.findLast((one) => one.job === job);
+    const { trouble } = job;
+    if (last?.outcome === null) return true;
+    if (trouble === null || !isTensorError(last?.outcome)) return false;
+    const { message, code } = last.outcome;
+    switch (trouble.kind) {
+      case "bad-index":
+        return code === "index-out-of-range";
+      case "damaged":
+        return code === "malformed-file" && message.includes("is damaged");
+      default:
+        return trouble.left > 0 && message.includes("no space left");
+    }
+  }
+
+  /** Looks at each task that begins. */
+  #watch(): void {
+    const { tell } = this.world;
+    this.world.tell = (sentence) => {
+      tell.call(this.world, sentence);
+      const [, what, id] = / begins (\S+ \d+) of (\S+)$/.exec(sentence) ?? [];
+      if (what === undefined) return;
+      const job = this.#jobs.find((one) => one.id === id);
+      if (job === undefined) return;
+      if (job.isRemoved) this.faults.push(`${what} of ${id} began after the job was removed`);
+      const quiet = this.#quiet.get(job);
+      if (quiet !== undefined && !isExcused(quiet, what))
+        this.faults.push(`${what} of ${id} began after the job was taken back`);
+    };
+  }
+
+  /** Every error must be one of those that a user can act on. */
+  #checkErrors(): void {
+    for (const { outcome, abortedAt, process } of this.#submitters) {
+      if (outcome === null || outcome === undefined) continue;
+      if (abortedAt !== null && outcome instanceof DOMException) continue;
+      const message = outcome instanceof Error ? outcome.message : String(outcome);
+      const kind = CLEAR.find((pattern) => pattern.test(message));
+      if (kind === undefined || !isTensorError(outcome))
+        this.faults.push(`${process.name} got an unclear error: ${message}`);
+      this.#count(`error ${String(kind)}`);
+    }
+  }
+}
+
+const CLEAR = [
+  /^the worker on \S+ has ndscatter 2.0.0, but the job was submitted by ndscatter 1.0.0; use one version on all machines$/,
+  /^id-\d+ has a bad index$/,
+  /^chunk \d+ of id-\d+ is damaged$/,
+  /^task \d+ of \S+ failed on \S+: no space left on device$/,
+  /^\S+ does not see \S+; workers need it under the same path$/,
+  /^\S+ must be a job's folder, but has no job.json$/,
+  /^task \d+ of \S+ failed on \S+: job \S+ was removed$/,
+  /^job \S+ was removed, and \S+ holds (job \S+|another job) now$/,
+  /ended every worker that ran them, perhaps for want of memory$/,
+];
+
+function isExcused({ excused }: Quiet, what: string): boolean {
+  const [stage, number] = what.split(" ");
+  return [...excused].some((entry) => {
+    const [own, tasks = ""] = entry.split(" ");
+    return (
+      own === stage &&
+      tasks.split(",").some((part) => {
+        const [first = 0, last = first] = part.split("-").map(Number);
+        return first <= Number(number) && Number(number) <= last;
+      })
+    );
+  });
+}
