@@ -223,10 +223,15 @@ class Submission {
     } else if (state === "failed") {
       const current = await currentStage(this.#core, this.#job);
       if (current === null) return;
-      // The root has the sentence of a bad index, the folder also its place. It was read before its state, so it may not
-      // have its sentence yet.
-      const failed = (await this.#queue.getJob(this.#id)) ?? root;
-      throw (await finalFailure(this.#core, this.#job, current)) ?? failureOf(failed);
+      // It was read before its state, so it may not have its sentence yet.
+      const failed = await this.#queue.getJob(this.#id);
+      // Somebody else has submitted the job again since.
+      if (failed?.failedReason === undefined) return;
+      // The root has the sentence of a bad index, the folder also its place.
+      throw (
+        (await finalFailure(this.#core, this.#job, current)) ??
+        failureOf(failed, failed.failedReason)
+      );
     } else if (state === "completed" && ++this.#differences > DISTRIBUTED.differences) {
       this.#differences = 0;
       await this.#begin();
@@ -256,7 +261,7 @@ class Submission {
   }
 }
 
-function failureOf({ data, failedReason = "the job failed" }: QueuedJob): TensorError {
+function failureOf({ data }: QueuedJob, sentence: string): TensorError {
   const { code = "engine" } = data as RootData;
-  return new TensorError(code, failedReason);
+  return new TensorError(code, sentence);
 }

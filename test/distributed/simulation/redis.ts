@@ -41,6 +41,7 @@ interface Snapshot {
   readonly jobs: Map<string, StoredJob>;
   readonly lists: readonly (readonly string[])[];
   readonly delayed: Map<string, number>;
+  readonly values: FakeRedis["values"];
 }
 
 export class FakeRedis {
@@ -75,14 +76,20 @@ export class FakeRedis {
 
   save(): Snapshot {
     const lists = this.#lists().map((list) => [...list]);
-    return { jobs: copy(this.jobs), lists, delayed: new Map(this.delayed) };
+    return {
+      jobs: copy(this.jobs),
+      lists,
+      delayed: new Map(this.delayed),
+      values: new Map(this.values),
+    };
   }
 
-  load({ jobs, lists, delayed }: Snapshot): void {
+  load({ jobs, lists, delayed, values }: Snapshot): void {
     this.clear();
     this.jobs = copy(jobs);
     this.#lists().forEach((list, at) => list.push(...(lists[at] as string[])));
     this.delayed = new Map(delayed);
+    for (const [key, value] of values) this.values.set(key, value);
   }
 
   add(name: string, data: unknown, opts: Options, now: number): string {

@@ -75,6 +75,7 @@ class Scenario {
   readonly #quiet = new Map<ModelJob, Quiet>();
   readonly #longest: number;
   #names = 0;
+  #isHealed = false;
   /** The last time at which the network was not as it should be. */
   #troubledAt = 0;
 
@@ -256,6 +257,9 @@ class Scenario {
       "Redis comes back as it was": () => {
         const before = redis.save();
         world.after(world.random(10_000), null, () => {
+          if (this.#isHealed) return;
+          // What was taken back since then is not.
+          this.#quiet.clear();
           this.#server.downUntil = world.now + 100;
           redis.load(before);
           lost(100);
@@ -299,6 +303,7 @@ class Scenario {
   }
 
   #heal(): void {
+    this.#isHealed = true;
     for (const { process } of this.#workers)
       if (process.version !== "1.0.0") process.isAlive = false;
     for (const [name, process] of this.#server.clients)
