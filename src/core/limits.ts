@@ -184,6 +184,9 @@ export const CHUNKED = {
   rated: 500,
   /** Jobs whose arrays a thread keeps open. */
   jobs: 4,
+  /** Milliseconds between two records of a process that works on a job, and after which one is passed over. */
+  record: 5000,
+  stale: 60_000,
 };
 
 /** Memory of results that is kept for later results. */

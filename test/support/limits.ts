@@ -61,6 +61,8 @@ export const EXTREMES: { readonly [R in Name]: Readonly<Record<keyof Records[R],
     groups: 1,
     rated: 2,
     jobs: 1,
+    record: 1,
+    stale: 1000,
   },
   // A pool that kept empty buffers would keep what users have transferred.
   POOL: { most: 0, least: 1 },

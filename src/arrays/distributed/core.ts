@@ -5,6 +5,7 @@
 
 import type { Roots } from "../chunked/job/roots.ts";
 import type { Job, Stage, StageName } from "../chunked/job/job.ts";
+import type { Taker } from "../chunked/job/workers.ts";
 import type { TaskPool } from "../chunked/run/pool.ts";
 import type { TensorError } from "../../core/errors.ts";
 
@@ -23,6 +24,7 @@ export interface Core {
     readonly threads: number;
     readonly memory: number;
     readonly roots: Roots | null;
+    readonly by?: Taker;
   }): Pick<TaskPool, "run" | "end">;
 }
 

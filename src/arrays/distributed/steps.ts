@@ -6,6 +6,7 @@
 
 import { createHash } from "node:crypto";
 import type { Job, StageName } from "../chunked/job/job.ts";
+import { replaced } from "../chunked/job/owner.ts";
 import { isTensorError, type ErrorCode } from "../../core/errors.ts";
 import { DISTRIBUTED } from "../../core/limits.ts";
 import type { Clock } from "./clock.ts";
@@ -93,7 +94,7 @@ export async function stepRoot(
 ): Promise<RootStep> {
   const { folder, id } = root.data as RootData;
   const job = await core.openJob(folder);
-  if (job.id !== id) return { sentence: otherJob(folder, id), code: "engine" };
+  if (job.id !== id) return { sentence: replaced(folder, id, job.id), code: "engine" };
   for (;;) {
     // Each pass is a stage, and the stages follow one another.
     /* oxlint-disable no-await-in-loop */
@@ -159,10 +160,6 @@ async function childFailure(queue: JobQueue, root: QueuedJob): Promise<RootFailu
     : reason;
   return { sentence, code };
 }
-
-/** The sentence for a job that was removed, and whose folder holds another job now. */
-export const otherJob = (folder: string, id: string): string =>
-  `job ${id} was removed, and ${folder} holds another job now`;
 
 const lostTasks = ({ folder }: Job, { stage, remaining }: NextTasks): RootFailure => ({
   code: "engine",

@@ -245,8 +245,8 @@ class Submission {
       await this.#client.set(takenBack(runOf(first)), "", "PX", DISTRIBUTED.takenBack);
     this.#isTakenBack = true;
     // A root that a worker has at this moment cannot be removed. It ends by itself, or waits, so that the next try can.
+    /* oxlint-disable no-await-in-loop */
     for (let root = first; root !== undefined; root = await this.#queue.getJob(this.#id)) {
-      /* oxlint-disable no-await-in-loop */
       // Somebody else has submitted the job since.
       if (runOf(root) !== runOf(first as QueuedJob)) return;
       await root.removeUnprocessedChildren();
@@ -256,8 +256,8 @@ class Submission {
       );
       if (isRemoved) return;
       await this.#clock.sleep(100);
-      /* oxlint-enable no-await-in-loop */
     }
+    /* oxlint-enable no-await-in-loop */
   }
 }
 

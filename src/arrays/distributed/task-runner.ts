@@ -8,7 +8,7 @@ import type { Clock } from "./clock.ts";
 import type { Core } from "./core.ts";
 import type { Bullmq, QueuedJob, RedisClient } from "./packages.ts";
 import { parseNumbers } from "./ranges.ts";
-import { isWorthRetry, otherJob, takenBack, type TaskData } from "./steps.ts";
+import { isWorthRetry, takenBack, type TaskData } from "./steps.ts";
 
 /** Tasks that a worker has done. */
 export interface TasksDone {
@@ -97,12 +97,6 @@ export class TaskRunner {
     this.#options.onDone?.({ folder, stage, tasks, seconds });
   }
 
-  /** Refuses tasks of a job that was removed: the queue may still hold them, and the folder may hold another job by now. */
-  async #checkJob({ folder, id }: TaskData): Promise<void> {
-    const job = await this.#parts.core.openJob(folder);
-    if (job.id !== id) throw new TensorError("attribute", otherJob(folder, id));
-  }
-
   async #runOne(
     job: QueuedJob,
     folder: string,
@@ -113,8 +107,8 @@ export class TaskRunner {
     const { bullmq, clock, core, pool } = this.#parts;
     this.#running++;
     try {
-      await this.#checkJob(job.data as TaskData);
-      await pool.run(folder, stage, task, signal);
+      // The queue may still hold tasks of a job that was removed, and the folder may hold another job by now.
+      await pool.run(folder, stage, task, signal, (job.data as TaskData).id);
     } catch (error) {
       if (signal.aborted) return;
       await checkSeen(core, clock, folder, error);

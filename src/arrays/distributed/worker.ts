@@ -73,7 +73,7 @@ export async function startWorker(
   const bullmq = await surroundings.loadBullmq(from);
   const redis = await surroundings.connect(connection, from, onNote);
   const { client } = redis;
-  const pool = core.startPool({ threads, memory, roots });
+  const pool = core.startPool({ threads, memory, roots, by: "queue" });
   const queue = new bullmq.Queue(name, { connection: client });
   const sign = workerName(core.version);
   const over = new AbortController();

@@ -5,6 +5,7 @@
 
 import type { Job, Stage, StageName } from "../../../src/arrays/chunked/job/job.ts";
 import type { Core } from "../../../src/arrays/distributed/core.ts";
+import { replaced } from "../../../src/arrays/chunked/job/owner.ts";
 import { TensorError } from "../../../src/core/errors.ts";
 import type { Random } from "../../support/random.ts";
 import type { Process, World } from "./world.ts";
@@ -14,7 +15,13 @@ export type Trouble =
   | { readonly kind: "bad-index" }
   | { readonly kind: "damaged"; readonly stage: StageName; readonly task: number }
   /** Fails on its first so many runs, as by a full disk. */
-  | { readonly kind: "machine"; readonly stage: StageName; readonly task: number; left: number };
+  | {
+      readonly kind: "machine";
+      readonly stage: StageName;
+      readonly task: number;
+      readonly runs: number;
+      left: number;
+    };
 
 /** What a job in memory does when its tasks run; what it did is what is checked. */
 export class ModelJob {
@@ -81,7 +88,7 @@ export class ModelJob {
   }
 
   /** The first half of a task: what it reads. @returns the second half, what it writes */
-  begin(stage: StageName, task: number, now: number): (() => void) | null {
+  begin(stage: StageName, task: number, now: number, listingAge: number): (() => void) | null {
     if (this.done.has(`${stage} ${task}`)) return null;
     this.lastBegun = now;
     const failure = stage === "partition" ? null : this.failure();
@@ -98,7 +105,8 @@ export class ModelJob {
       return () => void this.#fragments.set(task, fragments);
     }
     const before = stage === "apply" ? "partition" : "apply";
-    const left = this.remaining(before, Infinity).length;
+    // The last task looks at a listing, which may be old; the others open what they need.
+    const left = this.remaining(before, stage === "finish" ? now - listingAge : Infinity).length;
     if (stage === "finish") {
       if (left > 0) throw new TensorError("engine", `${left} of its apply tasks are not done`);
       const output = Array.from(
@@ -151,12 +159,15 @@ export function modelCore(world: World, folders: Folders, process: Process, long
     stage: StageName,
     task: number,
     signal?: AbortSignal,
+    id?: string,
   ): Promise<void> => {
     const { job, write } = await act(() => {
       signal?.throwIfAborted();
       const opened = open(folder);
+      if (id !== undefined && opened.id !== id)
+        throw new TensorError("attribute", replaced(folder, id, opened.id));
       world.tell(`${process.name} begins ${stage} ${task} of ${opened.id}`);
-      return { job: opened, write: opened.begin(stage, task, world.now) };
+      return { job: opened, write: opened.begin(stage, task, world.now, process.listingAge) };
     });
     if (write === null) return;
     await world.act(process, longest, () => {
