@@ -60,6 +60,10 @@ export const runOf = ({ id, timestamp }: QueuedJob): string => `${id}-${timestam
 /** A key that Redis has for a root that was taken back: of such a root no task begins any more. */
 export const takenBack = (run: string): string => `ndscatter:taken-back:${run}`;
 
+/** Whether whoever waited for a root has taken it back. */
+export const isTakenBack = async (client: RedisClient, run: string): Promise<boolean> =>
+  (await client.get(takenBack(run))) !== null;
+
 /** The last task looks at what all others have done, so it is tried until a listing cannot be old: 63 seconds. */
 const FINISH_ATTEMPTS = 7;
 
@@ -105,12 +109,14 @@ export async function stepRoot(
     }
     // False where no child is pending: none was added, or all were done before the root could wait.
     if (await root.moveToWaitingChildren(token)) return "waiting";
+    // Whoever waits for the job all the same submits it again.
+    if (await isTakenBack(client, runOf(root))) return "done";
     const next = await nextTasks(core, clock, job, root.data as RootData);
     if (next === null) return "done";
     if ("sentence" in next) return next;
     if (next.round > MOST_ROUNDS) return lostTasks(job, next);
-    // Whoever waits for the job all the same submits it again.
-    if ((await client.get(takenBack(runOf(root)))) !== null) return "done";
+    // That took seconds where the listing was old.
+    if (await isTakenBack(client, runOf(root))) return "done";
     const { stage, round, remaining } = next;
     await root.updateData({ ...(root.data as RootData), stage, round });
     await addTasks(queue, root, stage, remaining);

@@ -16,7 +16,7 @@ import {
   type Surroundings,
 } from "./packages.ts";
 import { WorkerWatch } from "./signs.ts";
-import { ROOT, rootId, runOf, takenBack, type RootData } from "./steps.ts";
+import { isTakenBack, ROOT, rootId, runOf, takenBack, type RootData } from "./steps.ts";
 import { QUEUE } from "./worker.ts";
 
 /** How far a job is. */
@@ -113,8 +113,8 @@ class Submission {
   #isBegun = false;
   /** True when Redis has it that the job was taken back. */
   #isTakenBack = false;
-  /** True while a look at the queue has not ended. */
-  #isFollowing = false;
+  /** A look at the queue that has not ended. */
+  #following: Promise<void> | null = null;
   #failure: { readonly error: unknown } | null = null;
 
   constructor({ core, job, queue, client, clock }: SubmissionParts, options: Submitted) {
@@ -146,7 +146,7 @@ class Submission {
         signal.throwIfAborted();
       }
       // A lost connection must hide neither the folder nor the signal.
-      if (!this.#isFollowing) void this.#startFollowing();
+      this.#following ??= this.#lookAtQueue();
       if (await this.#isDone()) return;
       const pause = Math.max(DISTRIBUTED.period, (this.#clock.now() - start) / SHARE);
       await this.#clock.sleep(pause, signal).catch(() => {});
@@ -155,8 +155,7 @@ class Submission {
     }
   }
 
-  async #startFollowing(): Promise<void> {
-    this.#isFollowing = true;
+  async #lookAtQueue(): Promise<void> {
     try {
       if (this.#isBegun) await this.#follow();
       else await this.#begin();
@@ -164,7 +163,7 @@ class Submission {
     } catch (error) {
       this.#failure = { error };
     }
-    this.#isFollowing = false;
+    this.#following = null;
   }
 
   /** Adds the root. The root of an earlier attempt is removed first, because ids are fixed. */
@@ -185,6 +184,7 @@ class Submission {
   async #add(): Promise<void> {
     const { attempts, tasksPerJob } = this.#options;
     const { folder, id } = this.#job;
+    if (this.#options.signal?.aborted) return;
     const { version } = this.#core;
     const data: RootData = { folder, id, version, attempts, tasksPerJob };
     await this.#queue.add(ROOT, data, {
@@ -232,7 +232,9 @@ class Submission {
         (await finalFailure(this.#core, this.#job, current)) ??
         failureOf(failed, failed.failedReason)
       );
-    } else if (state === "completed" && ++this.#differences > DISTRIBUTED.differences) {
+    } else if (state === "completed") {
+      const isBack = await isTakenBack(this.#client, runOf(root));
+      if (!isBack && ++this.#differences <= DISTRIBUTED.differences) return;
       this.#differences = 0;
       await this.#begin();
     }
@@ -240,6 +242,8 @@ class Submission {
 
   /** Says in Redis that the job was taken back, so that no more of its tasks begin, and removes it from the queue. */
   async #withdraw(): Promise<void> {
+    // What it may just add is taken back too.
+    await this.#following;
     const first = await this.#queue.getJob(this.#id);
     if (first !== undefined)
       await this.#client.set(takenBack(runOf(first)), "", "PX", DISTRIBUTED.takenBack);

@@ -8,7 +8,7 @@ import type { Clock } from "./clock.ts";
 import type { Core } from "./core.ts";
 import type { Bullmq, QueuedJob, RedisClient } from "./packages.ts";
 import { parseNumbers } from "./ranges.ts";
-import { isWorthRetry, takenBack, type TaskData } from "./steps.ts";
+import { isTakenBack, isWorthRetry, type TaskData } from "./steps.ts";
 
 /** Tasks that a worker has done. */
 export interface TasksDone {
@@ -84,7 +84,7 @@ export class TaskRunner {
     for (const task of numbers) {
       // Other tasks run beside this one in other jobs.
       // oxlint-disable-next-line no-await-in-loop
-      if ((await client.get(takenBack(run))) !== null) return;
+      if (await isTakenBack(client, run)) return;
       // oxlint-disable-next-line no-await-in-loop
       await this.#runOne(job, folder, stage, task, signal);
       if (this.#isStopped && (signal.aborted || task !== numbers.at(-1))) {
