@@ -6,6 +6,7 @@
 import type { Core } from "../../../src/arrays/distributed/core.ts";
 import { submit } from "../../../src/arrays/distributed/submit.ts";
 import { startWorker, type JobWorker } from "../../../src/arrays/distributed/worker.ts";
+import type { StageName } from "../../../src/arrays/chunked/job/job.ts";
 import { isTensorError } from "../../../src/core/errors.ts";
 import { setLimits } from "../../support/limits.ts";
 import { surroundingsOf, type Server } from "./bullmq.ts";
@@ -209,6 +210,9 @@ class Scenario {
     const { world } = this;
     if (outcome === null && !(job.isDone && job.isRight()))
       this.faults.push(`${job.id} is reported as done, and is not right`);
+    // Scripts submit again what has failed.
+    const isError = outcome !== null && abortedAt === null;
+    if (isError && !this.#isHealed && !job.isRemoved && world.chance(2)) this.#submit(job);
     const isWaitedFor = this.#submitters.some(
       (other) => other.job === job && other.settledAt === null && other.process.isAlive,
     );
@@ -298,9 +302,7 @@ class Scenario {
         if (!job.isRemoved) this.#submit(job);
       },
       "submitter aborts": () => {
-        if (submitter === null || submitter.controller.signal.aborted) return;
-        submitter.abortedAt = world.now;
-        submitter.controller.abort();
+        if (submitter !== null) this.#abort(submitter);
       },
       "submitter killed": () => {
         if (submitter !== null) submitter.process.isAlive = false;
@@ -401,6 +403,7 @@ class Scenario {
     const { tell } = this.world;
     this.world.tell = (sentence) => {
       tell.call(this.world, sentence);
+      if (this.#weather !== "still") this.#abortBetweenStages(sentence);
       const [, name, what, id] = /(\S+) begins (\S+ \d+) of (\S+)$/.exec(sentence) ?? [];
       if (what === undefined) return;
       const process = this.#workers.find((one) => one.process.name === name)?.process;
@@ -416,6 +419,25 @@ class Scenario {
       if (quiet !== undefined && !isLate && !isExcused(quiet, what))
         this.faults.push(`${what} of ${id} began after the job was taken back`);
     };
+  }
+
+  /** A root that looks for the next stage is the hardest to take back. */
+  #abortBetweenStages(sentence: string): void {
+    const { world } = this;
+    const [, stage, id] = / ends (partition|apply) \d+ of (\S+)$/.exec(sentence) ?? [];
+    const job = this.#jobs.find((one) => one.id === id);
+    if (job === undefined || this.#isHealed || !world.chance(4)) return;
+    if (job.remaining(stage as StageName, Infinity).length > 1) return;
+    world.after(world.delay(1000), null, () => {
+      for (const one of this.#submitters) if (one.job === job) this.#abort(one);
+    });
+  }
+
+  #abort(submitter: Submitter): void {
+    const { process, controller, settledAt } = submitter;
+    if (!process.isAlive || settledAt !== null || controller.signal.aborted) return;
+    submitter.abortedAt = this.world.now;
+    controller.abort();
   }
 
   /** Where nothing happens each task begins once, but for one that the machine fails. */

@@ -103,7 +103,10 @@ export class Presence {
     };
     const { O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
     const flags = O_CREAT | O_NOFOLLOW | O_TRUNC | O_WRONLY;
-    await fs.writeFile(path.join(place, this.#name), JSON.stringify(record), { flag: flags });
+    const file = path.join(place, this.#name);
+    // A reader finds a record as a whole.
+    await fs.writeFile(`${file}.tmp`, JSON.stringify(record), { flag: flags });
+    await fs.rename(`${file}.tmp`, file);
   }
 
   async #remove({ folder }: Work): Promise<void> {
