@@ -28,10 +28,11 @@ interface Submitter {
   settledAt: number | null;
 }
 
-/** What nobody waits for any more: only tasks that ran at that moment may begin, once more after a failure. */
+/** What nobody waits for any more. */
 interface Quiet {
   readonly since: number;
-  readonly excused: ReadonlySet<string>;
+  /** Entries that workers had at that moment. Of each one task may begin, whose worker has asked just before. */
+  readonly excused: Map<string, number>;
 }
 
 export interface Report {
@@ -222,11 +223,11 @@ class Scenario {
     // What was said to a Redis that forgot it in that moment is not known.
     if (abortedAt === null || isWaitedFor || isLeftBehind || this.#lostAt >= abortedAt) return;
     const { redis } = this.#server;
-    const excused = new Set<string>();
+    const excused = new Map<string, number>();
     for (const id of redis.active) {
       const data = redis.jobs.get(id)?.data as { id?: string; stage?: string; tasks?: string };
       if (data?.id === job.id && data.stage !== undefined)
-        excused.add(`${data.stage} ${data.tasks}`);
+        excused.set(`${data.stage} ${data.tasks}`, 1);
     }
     this.#quiet.set(job, { since: settledAt ?? 0, excused });
     this.#count("taken back");
@@ -370,6 +371,13 @@ class Scenario {
     await world.runUntil(() => false, world.now + 20_000);
     for (const job of this.#jobs) this.faults.push(...job.faults.map((one) => `${job.id}: ${one}`));
     this.#checkErrors();
+    if (this.#weather !== "still") return;
+    for (const { data } of this.#server.redis.jobs.values()) {
+      const { id, round = 1 } = data as { readonly id: string; readonly round?: number };
+      const isUntroubled = this.#jobs.some((job) => job.id === id && job.trouble === null);
+      if (isUntroubled && round > 1)
+        this.faults.push(`a stage of ${id} was added again, though nothing happened`);
+    }
   }
 
   async #settle(): Promise<void> {
@@ -416,7 +424,7 @@ class Scenario {
       // A process that stands still may have decided before.
       const isLate =
         process !== undefined && process.frozenUntil > (quiet?.since ?? Infinity) - 1000;
-      if (quiet !== undefined && !isLate && !isExcused(quiet, what))
+      if (quiet !== undefined && !isLate && !isExcused(quiet, what, this.#lostAt >= quiet.since))
         this.faults.push(`${what} of ${id} began after the job was taken back`);
     };
   }
@@ -429,6 +437,7 @@ class Scenario {
     if (job === undefined || this.#isHealed || !world.chance(4)) return;
     if (job.remaining(stage as StageName, Infinity).length > 1) return;
     world.after(world.delay(1000), null, () => {
+      if (this.#isHealed) return;
       for (const one of this.#submitters) if (one.job === job) this.#abort(one);
     });
   }
@@ -461,6 +470,8 @@ class Scenario {
       if (kind === undefined || !isTensorError(outcome))
         this.faults.push(`${process.name} got an unclear error: ${message}`);
       this.#count(`error ${String(kind)}`);
+      if (message.includes("no space left") && !isTensorError(outcome, "engine"))
+        this.faults.push(`${process.name} got ${message} with a wrong code`);
       const { trouble } = job;
       if (this.#weather !== "storm" && trouble?.kind === "machine" && trouble.runs <= 2)
         if (!job.isRemoved)
@@ -496,16 +507,18 @@ const CLEAR = [
   /ended every worker that ran them, perhaps for want of memory$/,
 ];
 
-function isExcused({ excused }: Quiet, what: string): boolean {
+/** @param isForgotten true for a Redis that does not know any more that the job was taken back */
+function isExcused({ excused }: Quiet, what: string, isForgotten: boolean): boolean {
   const [stage, number] = what.split(" ");
-  return [...excused].some((entry) => {
+  for (const [entry, left] of excused) {
     const [own, tasks = ""] = entry.split(" ");
-    return (
-      own === stage &&
-      tasks.split(",").some((part) => {
-        const [first = 0, last = first] = part.split("-").map(Number);
-        return first <= Number(number) && Number(number) <= last;
-      })
-    );
-  });
+    const isIn = tasks.split(",").some((part) => {
+      const [first = 0, last = first] = part.split("-").map(Number);
+      return first <= Number(number) && Number(number) <= last;
+    });
+    if (own !== stage || !isIn || (left === 0 && !isForgotten)) continue;
+    excused.set(entry, left - 1);
+    return true;
+  }
+  return false;
 }
