@@ -1,6 +1,6 @@
 /**
  * Redis with the scripts of BullMQ that ndscatter has it run, as data and functions: the states of jobs, locks that expire,
- * children, and stalled jobs. `test/queue-fake.slow.test.ts` compares it with BullMQ on a real Redis.
+ * children, and stalled jobs. `test/bullmq-workers.slow.test.ts` compares it with BullMQ on a real Redis.
  */
 
 export interface StoredJob {
