@@ -58,6 +58,8 @@ export class FakeRedis {
   isPaused = false;
   readonly values = new Map<string, { readonly value: string; readonly until: number }>();
   #ids = 0;
+  /** Called with what a job's data becomes. */
+  onData: (data: unknown) => void = () => {};
   /** Called when a job can be taken. */
   onWaiting: () => void = () => {};
 
@@ -200,6 +202,7 @@ export class FakeRedis {
   }
 
   updateData(id: string, data: unknown): void {
+    this.onData(data);
     this.#job(id, "updateData").data = copy(data);
   }
 

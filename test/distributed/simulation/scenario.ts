@@ -371,13 +371,6 @@ class Scenario {
     await world.runUntil(() => false, world.now + 20_000);
     for (const job of this.#jobs) this.faults.push(...job.faults.map((one) => `${job.id}: ${one}`));
     this.#checkErrors();
-    if (this.#weather !== "still") return;
-    for (const { data } of this.#server.redis.jobs.values()) {
-      const { id, round = 1 } = data as { readonly id: string; readonly round?: number };
-      const isUntroubled = this.#jobs.some((job) => job.id === id && job.trouble === null);
-      if (isUntroubled && round > 1)
-        this.faults.push(`a stage of ${id} was added again, though nothing happened`);
-    }
   }
 
   async #settle(): Promise<void> {
@@ -408,6 +401,12 @@ class Scenario {
 
   /** Looks at each task that begins. */
   #watch(): void {
+    this.#server.redis.onData = (data) => {
+      const { id, round = 1 } = data as { readonly id: string; readonly round?: number };
+      const isUntroubled = this.#jobs.some((job) => job.id === id && job.trouble === null);
+      if (this.#weather === "still" && isUntroubled && round > 1)
+        this.faults.push(`a stage of ${id} was added again, though nothing happened`);
+    };
     const { tell } = this.world;
     this.world.tell = (sentence) => {
       tell.call(this.world, sentence);
