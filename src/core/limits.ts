@@ -184,6 +184,9 @@ export const CHUNKED = {
   rated: 500,
   /** Jobs whose arrays a thread keeps open. */
   jobs: 4,
+  /** Milliseconds between two records of a process that works on a job, and after which one is passed over. */
+  record: 5000,
+  stale: 60_000,
 };
 
 /** Memory of results that is kept for later results. */
@@ -332,12 +335,17 @@ export const DISTRIBUTED = {
   blind: 2000,
   /** Between two checks of the folder. */
   period: 200,
+  /** Between two signs of life of a worker, and after how long one without them is said to be silent. */
+  sign: 2000,
+  silent: 7000,
   /** Between two counts of workers. */
   count: 3000,
   /** How many checks may find the queue's root job complete, and the folder as this machine sees it not complete. */
   differences: 30,
   /** The longest wait for Redis when a job is taken out of the queue. */
   withdrawal: 3000,
+  /** How long Redis keeps that a job was taken back: longer than its tasks can stay in the queue. */
+  takenBack: 7 * 24 * 3_600_000,
   /** The longest wait of an ending worker for a Redis that is gone. */
   goodbye: 3000,
   /** The time in which Redis must answer. */

@@ -20,17 +20,32 @@
  * @module
  */
 
+import { packageVersion } from "../arrays/chunked/job/package-version.ts";
 import { jobFailure, openJob, remainingTasks } from "../arrays/chunked/job/job.ts";
 import { startPool } from "../arrays/chunked/run/pool.ts";
+import { isThere } from "../arrays/boxes/file.ts";
 import type { Core } from "../arrays/distributed/core.ts";
 import { submit, type SubmitOptions } from "../arrays/distributed/submit.ts";
 import { startWorker, type JobWorker, type WorkerOptions } from "../arrays/distributed/worker.ts";
 
 export type { Connection } from "../arrays/distributed/packages.ts";
 export type { SubmitOptions, SubmitProgress } from "../arrays/distributed/submit.ts";
-export type { JobWorker, TasksDone, WorkerOptions } from "../arrays/distributed/worker.ts";
+export type { TasksDone } from "../arrays/distributed/task-runner.ts";
+export type { JobWorker, WorkerOptions } from "../arrays/distributed/worker.ts";
 
-const CORE: Core = { openJob, remainingTasks, jobFailure, startPool };
+/** A folder that cannot be reached for another reason is not seen either. */
+const isSeen = (folder: string): Promise<boolean> => isThere(folder).catch(() => false);
+
+const CORE: Core = {
+  get version() {
+    return packageVersion();
+  },
+  openJob,
+  isSeen,
+  remainingTasks,
+  jobFailure,
+  startPool,
+};
 
 /**
  * Submits the job in a folder, and waits until it is done. Those who submit one job share its tasks. What is done already

@@ -35,5 +35,6 @@ export {
   type FoundJob,
   type JobFacts,
 } from "../arrays/chunked/job/find-jobs.ts";
+export { workersOf, type JobWorkerFacts, type Taker } from "../arrays/chunked/job/workers.ts";
 export { removeJob } from "../arrays/chunked/job/job-folder.ts";
 export { slurmScript, type SlurmOptions } from "../arrays/distributed/slurm.ts";

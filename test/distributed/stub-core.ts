@@ -7,6 +7,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Job, Stage, StageName } from "../../src/arrays/chunked/job/job.ts";
+import { packageVersion } from "../../src/arrays/chunked/job/package-version.ts";
 import type { Core } from "../../src/arrays/distributed/core.ts";
 import { TensorError } from "../../src/core/errors.ts";
 
@@ -85,10 +86,12 @@ async function runTask(
 }
 
 export const STUB_CORE: Core = {
+  version: packageVersion(),
   openJob: (folder) => {
     const { id, stages } = read(folder);
     return Promise.resolve({ folder, id, stages });
   },
+  isSeen: (folder) => Promise.resolve(fs.existsSync(folder)),
   remainingTasks: (job, stage) => Promise.resolve(remaining(job, stage)),
   jobFailure: (job) => {
     const { badIndex, stages } = read(job.folder);

@@ -5,12 +5,17 @@
 
 import type { Roots } from "../chunked/job/roots.ts";
 import type { Job, Stage, StageName } from "../chunked/job/job.ts";
+import type { Taker } from "../chunked/job/workers.ts";
 import type { TaskPool } from "../chunked/run/pool.ts";
 import type { TensorError } from "../../core/errors.ts";
 
 /** Jobs as folders. The folder is the only truth: what an engine remembers of a job is a hint. */
 export interface Core {
+  /** That of ndscatter. All machines that work on a job have the same. */
+  readonly version: string;
   openJob(folder: string): Promise<Job>;
+  /** Whether this machine sees the folder. */
+  isSeen(folder: string): Promise<boolean>;
   /** The tasks that are not done, in ascending order. */
   remainingTasks(job: Job, stage: StageName): Promise<readonly number[]>;
   /** The error of a bad index as far as one was found; of several the first, once the stage that finds them is done. */
@@ -19,6 +24,7 @@ export interface Core {
     readonly threads: number;
     readonly memory: number;
     readonly roots: Roots | null;
+    readonly by?: Taker;
   }): Pick<TaskPool, "run" | "end">;
 }
 

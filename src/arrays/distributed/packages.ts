@@ -7,6 +7,7 @@ import { createRequire } from "node:module";
 import * as path from "node:path";
 import { pathToFileURL } from "node:url";
 import { isArray, messageOf, TensorError } from "../../core/errors.ts";
+import { CLOCK, type Clock } from "./clock.ts";
 import { otherProtocol, silence, WrongRedis } from "./probe.ts";
 
 /** A job in a queue. */
@@ -44,7 +45,9 @@ export interface JobQueue extends Emitter {
   add(name: string, data: object, options: object): Promise<QueuedJob>;
   addBulk(jobs: readonly NewJob[]): Promise<unknown>;
   getJob(id: string): Promise<QueuedJob | undefined>;
-  getWorkersCount(): Promise<number>;
+  /** The connections of workers, by the names that they have given them. */
+  getWorkers(): Promise<readonly { readonly rawname?: string }[]>;
+  isPaused(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -56,7 +59,7 @@ export interface QueueWorker extends Emitter {
 
 export type Processor = (job: QueuedJob, token?: string) => Promise<unknown>;
 
-interface Bullmq {
+export interface Bullmq {
   readonly Queue: new (name: string, options: object) => JobQueue;
   readonly Worker: new (name: string, processor: Processor, options: object) => QueueWorker;
   readonly UnrecoverableError: new (message: string) => Error;
@@ -68,6 +71,10 @@ export interface RedisClient extends Emitter {
   readonly status: string;
   connect(): Promise<void>;
   disconnect(): void;
+  get(key: string): Promise<string | null>;
+  mget(keys: readonly string[]): Promise<readonly (string | null)[]>;
+  /** The last two say after how many milliseconds the key is gone. */
+  set(key: string, value: string, unit: "PX", milliseconds: number): Promise<unknown>;
   duplicate(...options: readonly unknown[]): RedisClient;
 }
 
@@ -194,6 +201,20 @@ export async function connect(
     disconnect,
   };
 }
+
+/** How submitters and workers reach their queue, and the time by which they wait. */
+export interface Surroundings {
+  readonly clock: Clock;
+  loadBullmq(from: string | undefined): Promise<Bullmq>;
+  connect(
+    connection: Connection,
+    from: string | undefined,
+    onLost: (sentence: string) => void,
+  ): Promise<RedisConnection>;
+}
+
+/** BullMQ as it is installed, Redis over the network, and the time of this machine. */
+export const SURROUNDINGS: Surroundings = { clock: CLOCK, loadBullmq, connect };
 
 const OPTIONS = {
   lazyConnect: true,

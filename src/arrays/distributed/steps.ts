@@ -5,12 +5,13 @@
  */
 
 import { createHash } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Job, StageName } from "../chunked/job/job.ts";
+import { replaced } from "../chunked/job/owner.ts";
 import { isTensorError, type ErrorCode } from "../../core/errors.ts";
 import { DISTRIBUTED } from "../../core/limits.ts";
+import type { Clock } from "./clock.ts";
 import { currentStage, finalFailure, type Core } from "./core.ts";
-import type { JobQueue, QueuedJob } from "./packages.ts";
+import type { JobQueue, QueuedJob, RedisClient } from "./packages.ts";
 import { inParts, printNumbers } from "./ranges.ts";
 
 /** The names of jobs, as dashboards show them. Those of tasks are the names of stages. */
@@ -20,6 +21,8 @@ export interface RootData {
   readonly folder: string;
   /** Of the job, because the folder may hold another one later. */
   readonly id: string;
+  /** That of whoever submitted the job. */
+  readonly version: string;
   /** How often a task is tried. */
   readonly attempts: number;
   /** How many tasks a job of the queue has at least. */
@@ -35,6 +38,9 @@ export interface TaskData {
   readonly folder: string;
   /** Of the job, because the folder may hold another one later. */
   readonly id: string;
+  readonly version: string;
+  /** Names the root that added the tasks. */
+  readonly run: string;
   readonly stage: StageName;
   /** Such as `0-3,7`. */
   readonly tasks: string;
@@ -47,6 +53,16 @@ export interface TaskData {
  */
 export const rootId = ({ id, folder }: Job): string =>
   `nd-${createHash("sha256").update(`${id}\0${folder}`).digest("hex").slice(0, 24)}`;
+
+/** Names a root. Whoever submits the job again gets a root of the same id, but of another time. */
+export const runOf = ({ id, timestamp }: QueuedJob): string => `${id}-${timestamp.toString(36)}`;
+
+/** A key that Redis has for a root that was taken back: of such a root no task begins any more. */
+export const takenBack = (run: string): string => `ndscatter:taken-back:${run}`;
+
+/** Whether whoever waited for a root has taken it back. */
+export const isTakenBack = async (client: RedisClient, run: string): Promise<boolean> =>
+  (await client.get(takenBack(run))) !== null;
 
 /** The last task looks at what all others have done, so it is tried until a listing cannot be old: 63 seconds. */
 const FINISH_ATTEMPTS = 7;
@@ -66,16 +82,23 @@ export interface RootFailure {
 /** What the root does next: it is done, it has failed, or it waits for its children. */
 export type RootStep = "done" | "waiting" | RootFailure;
 
+/** What a root works with. */
+export interface StepParts {
+  readonly core: Core;
+  readonly queue: JobQueue;
+  readonly client: RedisClient;
+  readonly clock: Clock;
+}
+
 /** One call of the root: adds the tasks of the next stage and has the root wait for them. */
 export async function stepRoot(
-  core: Core,
-  queue: JobQueue,
+  { core, queue, client, clock }: StepParts,
   root: QueuedJob,
   token: string,
 ): Promise<RootStep> {
   const { folder, id } = root.data as RootData;
   const job = await core.openJob(folder);
-  if (job.id !== id) return { sentence: otherJob(folder, id), code: "engine" };
+  if (job.id !== id) return { sentence: replaced(folder, id, job.id), code: "engine" };
   for (;;) {
     // Each pass is a stage, and the stages follow one another.
     /* oxlint-disable no-await-in-loop */
@@ -86,10 +109,14 @@ export async function stepRoot(
     }
     // False where no child is pending: none was added, or all were done before the root could wait.
     if (await root.moveToWaitingChildren(token)) return "waiting";
-    const next = await nextTasks(core, job, root.data as RootData);
+    // Whoever waits for the job all the same submits it again.
+    if (await isTakenBack(client, runOf(root))) return "done";
+    const next = await nextTasks(core, clock, job, root.data as RootData);
     if (next === null) return "done";
     if ("sentence" in next) return next;
     if (next.round > MOST_ROUNDS) return lostTasks(job, next);
+    // That took seconds where the listing was old.
+    if (await isTakenBack(client, runOf(root))) return "done";
     const { stage, round, remaining } = next;
     await root.updateData({ ...(root.data as RootData), stage, round });
     await addTasks(queue, root, stage, remaining);
@@ -107,12 +134,13 @@ interface NextTasks {
 
 async function nextTasks(
   core: Core,
+  clock: Clock,
   job: Job,
   { stage: before, round = 0 }: RootData,
 ): Promise<NextTasks | RootFailure | null> {
   for (const age of LISTING_AGES) {
     // oxlint-disable-next-line no-await-in-loop
-    await sleep(age);
+    await clock.sleep(age);
     // oxlint-disable-next-line no-await-in-loop
     const current = await currentStage(core, job);
     if (current === null) return null;
@@ -139,10 +167,6 @@ async function childFailure(queue: JobQueue, root: QueuedJob): Promise<RootFailu
   return { sentence, code };
 }
 
-/** The sentence for a job that was removed, and whose folder holds another job now. */
-export const otherJob = (folder: string, id: string): string =>
-  `job ${id} was removed, and ${folder} holds another job now`;
-
 const lostTasks = ({ folder }: Job, { stage, remaining }: NextTasks): RootFailure => ({
   code: "engine",
   sentence:
@@ -156,15 +180,16 @@ async function addTasks(
   stage: StageName,
   remaining: readonly number[],
 ): Promise<void> {
-  const { folder, id, attempts, tasksPerJob } = root.data as RootData;
+  const { folder, id, version, attempts, tasksPerJob } = root.data as RootData;
+  const run = runOf(root);
   const length = Math.max(tasksPerJob, Math.ceil(remaining.length / DISTRIBUTED.jobs));
   const jobs = inParts(remaining, length).map((part) => ({
     name: stage,
-    data: { folder, id, stage, tasks: printNumbers(part) } satisfies TaskData,
+    data: { folder, id, version, run, stage, tasks: printNumbers(part) } satisfies TaskData,
     opts: {
       // Fixed, so that a root that is called twice adds each once. The time is that of the root: what an earlier root
       // left in the queue must not be taken for a child of this one.
-      jobId: `${root.id}-${root.timestamp.toString(36)}-${stage}-${part[0]}-${part.at(-1)}`,
+      jobId: `${run}-${stage}-${part[0]}-${part.at(-1)}`,
       parent: { id: root.id, queue: root.queueQualifiedName },
       // The root is called at once, and says what the child said.
       continueParentOnFailure: true,

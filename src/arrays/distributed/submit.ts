@@ -1,21 +1,22 @@
 /** Submits a job to a queue, and waits until its folder says that it is done. */
 
 import * as path from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Job, StageName } from "../chunked/job/job.ts";
 import { checkCount } from "../chunked/stages/budget.ts";
 import { TensorError } from "../../core/errors.ts";
 import { DISTRIBUTED } from "../../core/limits.ts";
+import type { Clock } from "./clock.ts";
 import { currentStage, finalFailure, type Core } from "./core.ts";
 import {
-  connect,
-  loadBullmq,
-  printAddress,
+  SURROUNDINGS,
   type Connection,
   type JobQueue,
   type QueuedJob,
+  type RedisClient,
+  type Surroundings,
 } from "./packages.ts";
-import { ROOT, rootId, type RootData } from "./steps.ts";
+import { WorkerWatch } from "./signs.ts";
+import { isTakenBack, ROOT, rootId, runOf, takenBack, type RootData } from "./steps.ts";
 import { QUEUE } from "./worker.ts";
 
 /** How far a job is. */
@@ -54,7 +55,12 @@ const SHARE = 0.1;
  * Redis was emptied, is submitted again: the folder says what remains.
  * @throws TensorError for what ends the job: a bad index, or a task that failed too often
  */
-export async function submit(core: Core, folder: string, options: SubmitOptions): Promise<void> {
+export async function submit(
+  core: Core,
+  folder: string,
+  options: SubmitOptions,
+  surroundings: Surroundings = SURROUNDINGS,
+): Promise<void> {
   const { connection, queue: name = QUEUE, from, signal, onNote = () => {} } = options;
   const { attempts = 3, tasksPerJob = 1 } = options;
   checkCount("attempts", attempts);
@@ -62,12 +68,15 @@ export async function submit(core: Core, folder: string, options: SubmitOptions)
   signal?.throwIfAborted();
   // The workers get the path, and may run in other folders.
   const job = await core.openJob(path.resolve(folder));
-  const bullmq = await loadBullmq(from);
-  const redis = await connect(connection, from, onNote);
+  const bullmq = await surroundings.loadBullmq(from);
+  const redis = await surroundings.connect(connection, from, onNote);
   const queue = new bullmq.Queue(name, { connection: redis.client });
   queue.on("error", () => {});
   try {
-    await new Submission(core, job, queue, { ...options, attempts, tasksPerJob }).wait();
+    const submitted = { ...options, attempts, tasksPerJob };
+    const { clock } = surroundings;
+    const { client } = redis;
+    await new Submission({ core, job, queue, client, clock }, submitted).wait();
   } finally {
     // The connection is not the queue's, so both end.
     redis.disconnect();
@@ -75,28 +84,49 @@ export async function submit(core: Core, folder: string, options: SubmitOptions)
   }
 }
 
+const LEFT_BEHIND =
+  "the job could not be taken back, because Redis did not answer; what the queue has of the job goes on";
+
 type Submitted = SubmitOptions & Required<Pick<SubmitOptions, "attempts" | "tasksPerJob">>;
+
+interface SubmissionParts {
+  readonly core: Core;
+  readonly job: Job;
+  readonly queue: JobQueue;
+  readonly client: RedisClient;
+  readonly clock: Clock;
+}
 
 class Submission {
   readonly #core: Core;
   readonly #job: Job;
   readonly #queue: JobQueue;
+  readonly #client: RedisClient;
   readonly #options: Submitted;
+  readonly #clock: Clock;
+  readonly #watch: WorkerWatch;
   readonly #id: string;
   #differences = 0;
   #workers: number | null = null;
-  /** True if the caller was told that no worker listens, and no worker has listened since. */
-  #isAlone = false;
   #countedAt = -Infinity;
-  /** True while a look at the queue has not ended. */
-  #isFollowing = false;
+  /** True when the queue has had the job. */
+  #isBegun = false;
+  /** True when Redis has it that the job was taken back. */
+  #isTakenBack = false;
+  /** A look at the queue that has not ended. */
+  #following: Promise<void> | null = null;
   #failure: { readonly error: unknown } | null = null;
 
-  constructor(core: Core, job: Job, queue: JobQueue, options: Submitted) {
+  constructor({ core, job, queue, client, clock }: SubmissionParts, options: Submitted) {
     this.#core = core;
     this.#job = job;
     this.#queue = queue;
+    this.#client = client;
     this.#options = options;
+    this.#clock = clock;
+    const { connection, queue: name = QUEUE, onNote = () => {} } = options;
+    const { version } = core;
+    this.#watch = new WorkerWatch({ queue, client, name, connection, version, onNote });
     this.#id = rootId(job);
   }
 
@@ -106,32 +136,34 @@ class Submission {
     if (current === null) return;
     const failure = await finalFailure(this.#core, this.#job, current);
     if (failure !== null) throw failure;
-    await this.#begin();
     for (;;) {
       /* oxlint-disable no-await-in-loop */
-      const start = performance.now();
+      const start = this.#clock.now();
       if (signal?.aborted) {
-        await Promise.race([this.#withdraw(), sleep(DISTRIBUTED.withdrawal)]);
+        const late = this.#clock.sleep(DISTRIBUTED.withdrawal);
+        await Promise.race([this.#withdraw().catch(() => {}), late]);
+        if (!this.#isTakenBack) this.#options.onNote?.(LEFT_BEHIND);
         signal.throwIfAborted();
       }
-      if (await this.#isDone()) return;
       // A lost connection must hide neither the folder nor the signal.
-      if (!this.#isFollowing) void this.#startFollowing();
-      const pause = Math.max(DISTRIBUTED.period, (performance.now() - start) / SHARE);
-      await sleep(pause, undefined, signal === undefined ? {} : { signal }).catch(() => {});
+      this.#following ??= this.#lookAtQueue();
+      if (await this.#isDone()) return;
+      const pause = Math.max(DISTRIBUTED.period, (this.#clock.now() - start) / SHARE);
+      await this.#clock.sleep(pause, signal).catch(() => {});
       if (this.#failure !== null) throw this.#failure.error;
       /* oxlint-enable no-await-in-loop */
     }
   }
 
-  async #startFollowing(): Promise<void> {
-    this.#isFollowing = true;
+  async #lookAtQueue(): Promise<void> {
     try {
-      await this.#follow();
+      if (this.#isBegun) await this.#follow();
+      else await this.#begin();
+      this.#isBegun = true;
     } catch (error) {
       this.#failure = { error };
     }
-    this.#isFollowing = false;
+    this.#following = null;
   }
 
   /** Adds the root. The root of an earlier attempt is removed first, because ids are fixed. */
@@ -152,7 +184,9 @@ class Submission {
   async #add(): Promise<void> {
     const { attempts, tasksPerJob } = this.#options;
     const { folder, id } = this.#job;
-    const data: RootData = { folder, id, attempts, tasksPerJob };
+    if (this.#options.signal?.aborted) return;
+    const { version } = this.#core;
+    const data: RootData = { folder, id, version, attempts, tasksPerJob };
     await this.#queue.add(ROOT, data, {
       jobId: this.#id,
       // The root only adds tasks, which wait for their turn behind those of other jobs.
@@ -176,13 +210,10 @@ class Submission {
 
   /** Looks at the root in the queue: adds it again if Redis has lost it, and throws its error if it failed. */
   async #follow(): Promise<void> {
-    if (performance.now() - this.#countedAt > DISTRIBUTED.count) {
-      this.#countedAt = performance.now();
-      const before = this.#workers;
-      this.#workers = await this.#queue.getWorkersCount();
-      // The note needs two counts of 0, because workers are often started at the same time as the job.
-      if (this.#workers === 0 && before === 0) this.#noteAlone();
-      else if (this.#workers > 0) this.#isAlone = false;
+    if (this.#clock.now() - this.#countedAt > DISTRIBUTED.count) {
+      this.#workers = await this.#watch.look();
+      // From the answer on, because what Redis has lost with its connections is there again some seconds later.
+      this.#countedAt = this.#clock.now();
     }
     const root = await this.#queue.getJob(this.#id);
     const state = await root?.getState();
@@ -192,47 +223,49 @@ class Submission {
     } else if (state === "failed") {
       const current = await currentStage(this.#core, this.#job);
       if (current === null) return;
-      // The root has the sentence of a bad index, the folder also its place. It was read before its state, so it may not
-      // have its sentence yet.
-      const failed = (await this.#queue.getJob(this.#id)) ?? root;
-      throw (await finalFailure(this.#core, this.#job, current)) ?? failureOf(failed);
-    } else if (state === "completed" && ++this.#differences > DISTRIBUTED.differences) {
+      // It was read before its state, so it may not have its sentence yet.
+      const failed = await this.#queue.getJob(this.#id);
+      // Somebody else has submitted the job again since.
+      if (failed?.failedReason === undefined) return;
+      // The root has the sentence of a bad index, the folder also its place.
+      throw (
+        (await finalFailure(this.#core, this.#job, current)) ??
+        failureOf(failed, failed.failedReason)
+      );
+    } else if (state === "completed") {
+      const isBack = await isTakenBack(this.#client, runOf(root));
+      if (!isBack && ++this.#differences <= DISTRIBUTED.differences) return;
       this.#differences = 0;
       await this.#begin();
     }
   }
 
-  #noteAlone(): void {
-    if (this.#isAlone) return;
-    this.#isAlone = true;
-    const { connection, queue = QUEUE, onNote } = this.#options;
-    onNote?.(
-      `no worker listens to the queue ${queue} of Redis at ${printAddress(connection)}; ` +
-        "start one: ndscatter job worker",
-    );
-  }
-
+  /** Says in Redis that the job was taken back, so that no more of its tasks begin, and removes it from the queue. */
   async #withdraw(): Promise<void> {
-    const root = await this.#queue.getJob(this.#id);
-    if (root === undefined) return;
-    await root.removeUnprocessedChildren();
-    // A root that a worker has at this moment cannot be removed. It adds tasks and waits, so the next try can.
-    for (let attempt = 0; attempt < 10; attempt++) {
-      // oxlint-disable-next-line no-await-in-loop
+    // What it may just add is taken back too.
+    await this.#following;
+    const first = await this.#queue.getJob(this.#id);
+    if (first !== undefined)
+      await this.#client.set(takenBack(runOf(first)), "", "PX", DISTRIBUTED.takenBack);
+    this.#isTakenBack = true;
+    // A root that a worker has at this moment cannot be removed. It ends by itself, or waits, so that the next try can.
+    /* oxlint-disable no-await-in-loop */
+    for (let root = first; root !== undefined; root = await this.#queue.getJob(this.#id)) {
+      // Somebody else has submitted the job since.
+      if (runOf(root) !== runOf(first as QueuedJob)) return;
+      await root.removeUnprocessedChildren();
       const isRemoved = await root.remove({ removeChildren: false }).then(
         () => true,
         () => false,
       );
-      if (isRemoved) break;
-      // oxlint-disable-next-line no-await-in-loop
-      await sleep(100);
-      // oxlint-disable-next-line no-await-in-loop
-      await root.removeUnprocessedChildren();
+      if (isRemoved) return;
+      await this.#clock.sleep(100);
     }
+    /* oxlint-enable no-await-in-loop */
   }
 }
 
-function failureOf({ data, failedReason = "the job failed" }: QueuedJob): TensorError {
+function failureOf({ data }: QueuedJob, sentence: string): TensorError {
   const { code = "engine" } = data as RootData;
-  return new TensorError(code, failedReason);
+  return new TensorError(code, sentence);
 }

@@ -1,40 +1,31 @@
 /** A worker: takes tasks of all jobs of a queue, and runs them in its pool of threads. */
 
-import * as fs from "node:fs/promises";
 import * as os from "node:os";
-import { setTimeout as sleep } from "node:timers/promises";
-import type { StageName } from "../chunked/job/job.ts";
 import { checkFolderIn, rootsFrom, type Roots } from "../chunked/job/roots.ts";
 import type { TaskPool } from "../chunked/run/pool.ts";
-import { isTensorError, messageOf, TensorError, type ErrorCode } from "../../core/errors.ts";
+import { messageOf, TensorError, type ErrorCode } from "../../core/errors.ts";
 import { DISTRIBUTED } from "../../core/limits.ts";
+import type { Clock } from "./clock.ts";
 import type { Core } from "./core.ts";
 import {
-  connect,
-  loadBullmq,
   printAddress,
+  SURROUNDINGS,
+  type Bullmq,
   type Connection,
   type RedisConnection,
   type JobQueue,
   type Processor,
   type QueuedJob,
   type QueueWorker,
+  type Surroundings,
 } from "./packages.ts";
 import { isLocal } from "./probe.ts";
-import { parseNumbers } from "./ranges.ts";
-import { isWorthRetry, otherJob, ROOT, stepRoot, type RootData, type TaskData } from "./steps.ts";
+import { giveSigns, workerName } from "./signs.ts";
+import { ROOT, stepRoot, type RootData, type StepParts } from "./steps.ts";
+import { checkSeen, TaskRunner, type TasksDone } from "./task-runner.ts";
 
 /** The name of the queue where none is given. */
 export const QUEUE = "ndscatter";
-
-/** Tasks that a worker has done. */
-export interface TasksDone {
-  readonly folder: string;
-  readonly stage: StageName;
-  /** Such as `0-3,7`. */
-  readonly tasks: string;
-  readonly seconds: number;
-}
 
 export interface WorkerOptions {
   /** A URL such as `redis://host:6379`, or options of ioredis. */
@@ -71,26 +62,32 @@ export interface JobWorker {
  */
 const MAX_STALLED_COUNT = 10;
 
-/** The most tasks of one entry of the queue. Real entries have far fewer. */
-const MOST_TASKS = 10_000_000;
-
-type Bullmq = Awaited<ReturnType<typeof loadBullmq>>;
-
-export async function startWorker(core: Core, options: WorkerOptions): Promise<JobWorker> {
+export async function startWorker(
+  core: Core,
+  options: WorkerOptions,
+  surroundings: Surroundings = SURROUNDINGS,
+): Promise<JobWorker> {
   const { connection, queue: name = QUEUE, threads, memory, from, onNote = () => {} } = options;
   const roots = await rootsOf(options);
-  const bullmq = await loadBullmq(from);
-  const redis = await connect(connection, from, onNote);
+  const { clock } = surroundings;
+  const bullmq = await surroundings.loadBullmq(from);
+  const redis = await surroundings.connect(connection, from, onNote);
   const { client } = redis;
-  const pool = core.startPool({ threads, memory, roots });
+  const pool = core.startPool({ threads, memory, roots, by: "queue" });
   const queue = new bullmq.Queue(name, { connection: client });
-  const runner = new TaskRunner(core, bullmq, pool, options);
+  const sign = workerName(core.version);
+  const over = new AbortController();
+  void giveSigns(client, sign, clock, over.signal);
+  const runner = new TaskRunner({ core, bullmq, pool, client, clock }, options);
   const process: Processor = async (job, token = "") => {
-    await checkEntry(bullmq, roots, job);
-    return job.name === ROOT ? runRoot(core, bullmq, queue, job, token) : runner.run(job, token);
+    await checkEntry(core, bullmq, roots, job);
+    return job.name === ROOT
+      ? runRoot({ core, bullmq, queue, client, clock }, job, token)
+      : runner.run(job, token);
   };
   const worker = new bullmq.Worker(name, process, {
     connection: client,
+    name: sign,
     concurrency: threads,
     lockDuration: DISTRIBUTED.lock,
     stalledInterval: DISTRIBUTED.stalled,
@@ -98,8 +95,10 @@ export async function startWorker(core: Core, options: WorkerOptions): Promise<J
     runRetryDelay: 1000,
   });
   noteErrors(worker, queue, onNote);
-  const close = (patience: number): Promise<void> =>
-    closeAll({ runner, worker, queue, pool, redis }, patience);
+  const close = (patience: number): Promise<void> => {
+    const closed = closeAll({ runner, worker, queue, pool, redis, clock }, patience);
+    return closed.finally(() => over.abort());
+  };
   return { close: (patience = Infinity) => close(patience) };
 }
 
@@ -118,15 +117,20 @@ async function rootsOf({ connection, roots }: WorkerOptions): Promise<Roots | nu
  * @throws UnrecoverableError for an entry that is not of a job, or of one outside of the roots
  */
 async function checkEntry(
+  core: Core,
   { UnrecoverableError }: Bullmq,
   roots: Roots | null,
   job: QueuedJob,
 ): Promise<void> {
-  const { folder, id } = (job.data ?? {}) as Partial<Record<string, unknown>>;
+  const { folder, id, version } = (job.data ?? {}) as Partial<Record<string, unknown>>;
   const isOurs =
     typeof folder === "string" && folder !== "" && !folder.includes("\0") && typeof id === "string";
   if (!isOurs)
     throw new UnrecoverableError(`the entry ${job.id} of the queue must be a job of ndscatter`);
+  if (version !== core.version) {
+    await job.updateData({ ...(job.data as object), code: "engine" satisfies ErrorCode });
+    throw new UnrecoverableError(otherVersion(core.version, version));
+  }
   if (roots === null) return;
   try {
     await checkFolderIn(roots, folder);
@@ -134,6 +138,16 @@ async function checkEntry(
     await job.updateData({ ...(job.data as object), code: "attribute" });
     throw new UnrecoverableError(messageOf(error));
   }
+}
+
+/** @param version that of whoever submitted the job, which anybody can have written */
+function otherVersion(own: string, version: unknown): string {
+  const other =
+    typeof version === "string" ? `ndscatter ${version.slice(0, 40)}` : "an older ndscatter";
+  return (
+    `the worker on ${os.hostname()} has ndscatter ${own}, but the job was submitted by ${other}; ` +
+    "use one version on all machines"
+  );
 }
 
 /** Losses of the connection are noted by the connection itself. */
@@ -152,23 +166,23 @@ interface Parts {
   readonly queue: JobQueue;
   readonly pool: Pick<TaskPool, "run" | "end">;
   readonly redis: RedisConnection;
+  readonly clock: Clock;
 }
 
-async function closeAll({ runner, worker, queue, pool, redis }: Parts, patience: number) {
+async function closeAll({ runner, worker, queue, pool, redis, clock }: Parts, patience: number) {
   runner.stop();
   const giveUp = (): void => {
     runner.abort();
     void pool.end();
   };
-  const alarm = patience === Infinity ? undefined : setTimeout(giveUp, patience);
   const over = new AbortController();
+  if (patience !== Infinity) clock.sleep(patience, over.signal).then(giveUp, () => {});
   try {
     // Closing a worker waits for Redis. If Redis is gone, the worker's locks expire by themselves.
     const closed = worker.close().then(() => queue.close());
-    await Promise.race([closed, untilLost(redis, runner, over.signal)]);
+    await Promise.race([closed, untilLost(redis, runner, clock, over.signal)]);
   } finally {
     over.abort();
-    clearTimeout(alarm);
     redis.disconnect();
     // `worker.close` does this last, so it never does it while Redis is gone.
     await worker.lockManager?.close();
@@ -186,26 +200,30 @@ const LOOK = 50;
 async function untilLost(
   redis: RedisConnection,
   runner: TaskRunner,
+  clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
-  let lastSeen = performance.now();
-  while (performance.now() - lastSeen < DISTRIBUTED.goodbye && !signal.aborted) {
+  let lastSeen = clock.now();
+  while (clock.now() - lastSeen < DISTRIBUTED.goodbye && !signal.aborted) {
     // oxlint-disable-next-line no-await-in-loop
-    await sleep(LOOK);
-    if (runner.isBusy || (redis.isReady && !runner.wasAborted)) lastSeen = performance.now();
+    await clock.sleep(LOOK);
+    if (runner.isBusy || (redis.isReady && !runner.wasAborted)) lastSeen = clock.now();
   }
+}
+
+interface RootParts extends StepParts {
+  readonly bullmq: Bullmq;
 }
 
 /** @throws UnrecoverableError for what another attempt would meet too */
 async function runRoot(
-  core: Core,
-  { UnrecoverableError, WaitingChildrenError }: Bullmq,
-  queue: JobQueue,
+  { bullmq, ...parts }: RootParts,
   root: QueuedJob,
   token: string,
 ): Promise<void> {
-  const step = await stepRoot(core, queue, root, token).catch(async (error: unknown) => {
-    await checkSeen((root.data as RootData).folder, error);
+  const { UnrecoverableError, WaitingChildrenError } = bullmq;
+  const step = await stepRoot(parts, root, token).catch(async (error: unknown) => {
+    await checkSeen(parts.core, parts.clock, (root.data as RootData).folder, error);
     throw error;
   });
   if (step === "done") return;
@@ -213,125 +231,4 @@ async function runRoot(
   const { sentence, code } = step;
   await root.updateData({ ...(root.data as object), code });
   throw new UnrecoverableError(sentence);
-}
-
-class TaskRunner {
-  readonly #core: Core;
-  readonly #bullmq: Bullmq;
-  readonly #pool: Pick<TaskPool, "run" | "end">;
-  readonly #options: WorkerOptions;
-  readonly #aborted = new AbortController();
-  #isStopped = false;
-  #running = 0;
-
-  constructor(
-    core: Core,
-    bullmq: Bullmq,
-    pool: Pick<TaskPool, "run" | "end">,
-    options: WorkerOptions,
-  ) {
-    this.#core = core;
-    this.#bullmq = bullmq;
-    this.#pool = pool;
-    this.#options = options;
-  }
-
-  /** True while a task runs. */
-  get isBusy(): boolean {
-    return this.#running > 0;
-  }
-
-  get wasAborted(): boolean {
-    return this.#aborted.signal.aborted;
-  }
-
-  /** Begins no more tasks. */
-  stop(): void {
-    this.#isStopped = true;
-  }
-
-  /** Gives up the tasks that run. */
-  abort(): void {
-    this.#isStopped = true;
-    this.#aborted.abort();
-  }
-
-  /** Runs the tasks of a job, one after the other. A task that is done does nothing when it is run again. */
-  async run(job: QueuedJob, token: string): Promise<void> {
-    const { WaitingError, UnrecoverableError } = this.#bullmq;
-    const start = performance.now();
-    const { folder, stage, tasks } = job.data as TaskData;
-    const numbers = parseNumbers(String(tasks), MOST_TASKS);
-    if (typeof stage !== "string" || numbers === null) {
-      throw new UnrecoverableError(`the entry ${job.id} of the queue must be a job of ndscatter`);
-    }
-    const { signal } = this.#aborted;
-    for (const task of numbers) {
-      // Other tasks run beside this one in other jobs.
-      // oxlint-disable-next-line no-await-in-loop
-      await this.#runOne(job, folder, stage, task, signal);
-      if (this.#isStopped && (signal.aborted || task !== numbers.at(-1))) {
-        // oxlint-disable-next-line no-await-in-loop
-        await job.moveToWait(token);
-        throw new WaitingError();
-      }
-    }
-    const seconds = (performance.now() - start) / 1000;
-    this.#options.onDone?.({ folder, stage, tasks, seconds });
-  }
-
-  /** Refuses tasks of a job that was removed: the queue may still hold them, and the folder may hold another job by now. */
-  async #checkJob({ folder, id }: TaskData): Promise<void> {
-    const job = await this.#core.openJob(folder);
-    if (job.id !== id) throw new TensorError("attribute", otherJob(folder, id));
-  }
-
-  async #runOne(
-    job: QueuedJob,
-    folder: string,
-    stage: StageName,
-    task: number,
-    signal: AbortSignal,
-  ): Promise<void> {
-    this.#running++;
-    try {
-      await this.#checkJob(job.data as TaskData);
-      await this.#pool.run(folder, stage, task, signal);
-    } catch (error) {
-      if (signal.aborted) return;
-      await checkSeen(folder, error);
-      const sentence = sentenceOf(error, stage, task);
-      if (isWorthRetry(error)) {
-        this.#options.onNote?.(sentence);
-        throw new TensorError("engine", sentence, {}, { cause: error });
-      }
-      const code: ErrorCode = isTensorError(error) ? error.code : "engine";
-      await job.updateData({ ...(job.data as object), code });
-      throw new this.#bullmq.UnrecoverableError(sentence);
-    } finally {
-      this.#running--;
-    }
-  }
-}
-
-/**
- * A machine that does not see the folder fails at once, and would take all tasks before the others do. So it waits, and
- * the task is tried again, perhaps elsewhere.
- */
-async function checkSeen(folder: string, cause: unknown): Promise<void> {
-  try {
-    await fs.access(folder);
-  } catch {
-    await sleep(DISTRIBUTED.blind);
-    const sentence = `${os.hostname()} does not see ${folder}; workers need it under the same path`;
-    throw new TensorError("engine", sentence, {}, { cause });
-  }
-}
-
-/** The sentence of an error. One that may come from the machine names the task and the machine. */
-function sentenceOf(error: unknown, stage: StageName, task: number): string {
-  const message = messageOf(error);
-  return isTensorError(error) && error.code !== "engine"
-    ? message
-    : `task ${task} of ${stage} failed on ${os.hostname()}: ${message}`;
 }

@@ -10,6 +10,7 @@ import {
   remainingTasks,
   removeJob,
   startPool,
+  workersOf,
   type Job,
   type Stage,
   type StageName,
@@ -18,6 +19,7 @@ import { wrongData, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { addJobList } from "./job-list.ts";
 import { statusOf } from "./job-status.ts";
+import { printWorkers, takerOf } from "./job-workers.ts";
 import { addJobWorker } from "./job-worker.ts";
 import { JSON_HELP, printJson, printTable, quote } from "../text/layout.ts";
 import { runHere, type LocalRun } from "./job-engines.ts";
@@ -117,11 +119,13 @@ async function showStatus(io: Io, folder: string, isJson: boolean): Promise<void
   const job = await openJob(path.resolve(io.cwd, folder));
   const stages = await statusOf(job);
   const failure = await jobFailure(job);
+  const workers = await workersOf(job);
   const isDone = stages.every(({ done, tasks }) => done === tasks);
   if (isJson) {
     const error = failure === null ? undefined : { code: failure.code, message: failure.message };
     const facts = await describeJob(job.folder);
-    await io.stdout.write(`${printJson({ job: job.id, ...facts, done: isDone, stages, error })}\n`);
+    const all = { job: job.id, ...facts, done: isDone, stages, workers, error };
+    await io.stdout.write(`${printJson(all)}\n`);
   } else {
     const current = stages.find(({ done, tasks }) => done < tasks);
     const rows = stages.map(({ name, done, tasks, rate, left }) => [
@@ -139,7 +143,7 @@ async function showStatus(io: Io, folder: string, isJson: boolean): Promise<void
     const { out, inPlace, changed, chunks } = await describeJob(job.folder);
     const change =
       inPlace && changed !== null ? `${out}: ${changed} of ${chunks} chunks are changed\n` : "";
-    await io.stdout.write(`${table}\n${change}${state}\n`);
+    await io.stdout.write(`${table}\n${printWorkers(workers)}${change}${state}\n`);
   }
   if (failure !== null) throw wrongData(failure.message, failure);
 }
@@ -168,13 +172,13 @@ async function runTasks(
   }
   const tasks = parseTasks(text, stage);
   await checkTurn(job, stage.name, performance.now() + 1000 * wait);
-  const pool = startPool({ threads, memory });
+  const pool = startPool({ threads, memory, by: takerOf(io.env) });
   const controller = new AbortController();
   const release = io.onInterrupt(() => controller.abort());
   try {
     const { signal } = controller;
     const results = await Promise.allSettled(
-      tasks.map((task) => pool.run(folder, stage.name, task, signal)),
+      tasks.map((task) => pool.run(folder, stage.name, task, signal, job.id)),
     );
     if (signal.aborted) throw wrongData("stopped before all of the tasks were done");
     const failed = results.find((result) => result.status === "rejected");

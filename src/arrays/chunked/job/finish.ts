@@ -13,6 +13,7 @@ import { FOLDERS, jobFailure, jobOf, remainingTasks } from "./job.ts";
 import { openOutput, partOf } from "./open-arrays.ts";
 import { markComplete } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
+import { WORKERS } from "./workers.ts";
 
 /** What is added to the name of a folder that is being removed. */
 const TRASH = ".trash";
@@ -58,7 +59,7 @@ export async function cleanUpDone(folder: string, { id, out }: JobSpec): Promise
  * stops it, so a folder goes at once, by a new name.
  */
 export async function cleanUp(folder: string): Promise<void> {
-  for (const stage of Object.values(FOLDERS)) {
+  for (const stage of [...Object.values(FOLDERS), WORKERS]) {
     const place = fileOf.stage(folder, stage);
     const trash = `${place}${TRASH}-${randomBytes(6).toString("hex")}`;
     await fs.rename(place, trash).catch((error: unknown) => {

@@ -15,9 +15,12 @@ import { findSpec } from "./spec-file.ts";
 export async function checkFolder({ folder, id }: { folder: string; id: string }): Promise<void> {
   const found = await findSpec(folder);
   if (found === null || found.id === id) return;
-  const sentence = `job ${id} was removed, and ${folder} holds job ${found.id} now`;
-  throw new TensorError("engine", sentence);
+  throw new TensorError("engine", replaced(folder, id, found.id));
 }
+
+/** The sentence for a job that was removed, and whose folder holds another one now. */
+export const replaced = (folder: string, id: string, found: string): string =>
+  `job ${id} was removed, and ${folder} holds job ${found} now`;
 
 /**
  * Checks the owner of the folder and the output before a task gives its file the final name. The task made its file inside

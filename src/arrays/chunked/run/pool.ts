@@ -6,6 +6,8 @@ import { TensorError } from "../../../core/errors.ts";
 import { checkCount, shareOf } from "../stages/budget.ts";
 import type { StageName } from "../job/job.ts";
 import type { Roots } from "../job/roots.ts";
+import { Presence } from "./presence.ts";
+import type { Taker } from "../job/workers.ts";
 import { Runner } from "./runner.ts";
 import { receiveError } from "./sent-error.ts";
 import type { ReplyMessage, TaskMessage, WorkerOptions } from "./worker-messages.ts";
@@ -17,12 +19,23 @@ export interface PoolOptions {
   readonly memory?: number | undefined;
   /** Where jobs and their arrays may lie; anywhere by default. */
   readonly roots?: Roots | null | undefined;
+  /** Who runs the tasks, as `workersOf` reports it; `run` by default. */
+  readonly by?: Taker | undefined;
 }
 
 export interface TaskPool {
   readonly threads: number;
-  /** Runs a task when a thread is free; rejects with the task's error, or with the signal's reason before it begins. */
-  run(folder: string, stage: StageName, task: number, signal?: AbortSignal): Promise<void>;
+  /**
+   * Runs a task when a thread is free; rejects with the task's error, or with the signal's reason before it begins.
+   * @param id refuses to run the task of another job than this one, which the folder may hold by now
+   */
+  run(
+    folder: string,
+    stage: StageName,
+    task: number,
+    signal?: AbortSignal,
+    id?: string,
+  ): Promise<void>;
   /** Ends the threads, and the tasks that they run. */
   end(): Promise<void>;
 }
@@ -43,10 +56,12 @@ export function startPool({
   threads = availableParallelism(),
   memory = DEFAULT_MEMORY,
   roots = null,
+  by = "run",
 }: PoolOptions = {}): TaskPool {
   checkCount("memory", memory);
   if (threads !== 0) checkCount("threads", threads);
-  if (threads === 0) return poolHere(new Runner(shareOf(memory, 1), roots));
+  const presence = new Presence(by, Math.max(1, threads), roots);
+  if (threads === 0) return poolHere(new Runner(shareOf(memory, 1), roots), presence);
   const waiting: Pending[] = [];
   const share = shareOf(memory, threads);
   const slots = Array.from({ length: threads }, () => new Slot({ share, roots }, () => next()));
@@ -62,31 +77,33 @@ export function startPool({
   };
   return {
     threads,
-    run: (folder, stage, task, signal) =>
-      new Promise((resolve, reject) => {
-        if (isOver) return reject(new TensorError("engine", "the pool of threads has ended"));
-        const message = { folder, stage, task };
-        waiting.push({ message, signal, resolve, reject });
-        next();
+    run: (folder, stage, task, signal, id) =>
+      presence.during(folder, id, () => {
+        return new Promise((resolve, reject) => {
+          if (isOver) return reject(new TensorError("engine", "the pool of threads has ended"));
+          const message = { folder, stage, task, id };
+          waiting.push({ message, signal, resolve, reject });
+          next();
+        });
       }),
     async end() {
       isOver = true;
       for (const { reject } of waiting.splice(0)) {
         reject(new TensorError("engine", "the pool of threads has ended"));
       }
-      await Promise.all(slots.map((slot) => slot.end()));
+      await Promise.all([presence.end(), ...slots.map((slot) => slot.end())]);
     },
   };
 }
 
 /** A pool without threads. */
-const poolHere = (runner: Runner): TaskPool => ({
+const poolHere = (runner: Runner, presence: Presence): TaskPool => ({
   threads: 1,
-  async run(folder, stage, task, signal) {
+  async run(folder, stage, task, signal, id) {
     signal?.throwIfAborted();
-    await runner.run(folder, stage, task);
+    await presence.during(folder, id, () => runner.run(folder, stage, task, id));
   },
-  end: async () => {},
+  end: () => presence.end(),
 });
 
 /** A thread, which is made when its first task comes, and again after it was lost. */

@@ -125,7 +125,7 @@ async function runStage(
     while (next < left.length && left[next] < end) {
       signal?.throwIfAborted();
       const task = left[next++];
-      await pool.run(folder, name, task, signal);
+      await pool.run(folder, name, task, signal, job.id);
       done++;
       report();
       if (name !== "partition") continue;

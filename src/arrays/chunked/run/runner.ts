@@ -4,6 +4,7 @@ import { TensorError } from "../../../core/errors.ts";
 import { needsOf, type JobContext } from "../stages/context.ts";
 import { CHUNKED } from "../../../core/limits.ts";
 import { openContext, type StageName } from "../job/job.ts";
+import { replaced } from "../job/owner.ts";
 import { checkFolderIn, checkJobIn, type Roots } from "../job/roots.ts";
 import { readSpec } from "../job/spec-file.ts";
 import { runTask } from "./tasks.ts";
@@ -31,14 +32,15 @@ export class Runner {
     this.#roots = roots;
   }
 
-  run(folder: string, stage: StageName, task: number): Promise<void> {
-    const result = this.#last.then(() => this.#run(folder, stage, task));
+  /** @param id refuses to run a task of another job, which the folder may hold by now */
+  run(folder: string, stage: StageName, task: number, id?: string): Promise<void> {
+    const result = this.#last.then(() => this.#run(folder, stage, task, id));
     this.#last = result.catch(() => {});
     return result;
   }
 
-  async #run(folder: string, stage: StageName, task: number): Promise<void> {
-    const job = await this.#open(folder);
+  async #run(folder: string, stage: StageName, task: number, id?: string): Promise<void> {
+    const job = await this.#open(folder, id);
     const { sizes, held, needed, block } = needsOf(job);
     if (this.#share < needed) {
       const [own, all] = [this.#share, needed].map((bytes) => Math.ceil(bytes / 2 ** 20));
@@ -54,12 +56,14 @@ export class Runner {
     await runTask(job, stage, task, { workspace: this.#workspace, allowance, reading });
   }
 
-  async #open(folder: string): Promise<JobContext> {
+  async #open(folder: string, id?: string): Promise<JobContext> {
     const jobs = this.#jobs;
     if (this.#roots !== null) await checkFolderIn(this.#roots, folder);
     const spec = await readSpec(folder);
     // Links may have changed since the last task.
     if (this.#roots !== null) await checkJobIn(this.#roots, folder, spec);
+    if (id !== undefined && spec.id !== id)
+      throw new TensorError("attribute", replaced(folder, id, spec.id));
     const known = jobs.get(spec.id);
     if (known?.folder === folder) return known.context;
     const surplus = Math.max(0, jobs.size + 1 - CHUNKED.jobs);

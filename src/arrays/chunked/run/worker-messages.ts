@@ -15,6 +15,8 @@ export interface TaskMessage {
   readonly folder: string;
   readonly stage: StageName;
   readonly task: number;
+  /** Of the job that the task belongs to; undefined for whichever job is in the folder. */
+  readonly id: string | undefined;
 }
 
 /** A thread has one task at a time, so its reply needs no name. */

@@ -9,8 +9,8 @@ if (parentPort !== null) work(parentPort, workerData as WorkerOptions);
 
 function work(port: NonNullable<typeof parentPort>, { share, roots }: WorkerOptions): void {
   const runner = new Runner(share, roots);
-  port.on("message", ({ folder, stage, task }: TaskMessage) => {
-    const reply = runner.run(folder, stage, task).then(
+  port.on("message", ({ folder, stage, task, id }: TaskMessage) => {
+    const reply = runner.run(folder, stage, task, id).then(
       (): ReplyMessage => ({}),
       (error: unknown): ReplyMessage => ({ error: sendError(error) }),
     );

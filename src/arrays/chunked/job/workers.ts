@@ -1,0 +1,95 @@
+/**
+ * Who works on a job, by records that each process renews in the job's folder. Nothing depends on them: anybody can have
+ * written one, a record may be missing, and one that is not renewed is passed over.
+ */
+
+import { constants } from "node:fs";
+import * as fs from "node:fs/promises";
+import * as path from "node:path";
+import { CHUNKED } from "../../../core/limits.ts";
+import type { Job } from "./job.ts";
+
+/** The folder of the records, in the job's folder. */
+export const WORKERS = "workers";
+
+/** Who runs tasks: a run of the job, a worker of a queue, `job task`, or `job task` of an element of Slurm. */
+export type Taker = "run" | "queue" | "task" | `slurm ${string}`;
+
+/** A process that works on a job. */
+export interface JobWorkerFacts {
+  readonly host: string;
+  readonly process: number;
+  readonly by: Taker;
+  readonly threads: number;
+  /** Tasks that it has done. */
+  readonly done: number;
+  /** Since it began. */
+  readonly seconds: number;
+  /** Tasks a second; null where none is done. */
+  readonly rate: number | null;
+  /** Seconds since it said so, by the clocks of this machine and of the file system. */
+  readonly age: number;
+}
+
+/** What a file of a record has. */
+export interface WorkerRecord extends Pick<
+  JobWorkerFacts,
+  "host" | "process" | "by" | "threads" | "done" | "seconds"
+> {
+  /** The id of the job. */
+  readonly job: string;
+}
+
+const MOST_RECORDS = 1000;
+const MOST_BYTES = 1000;
+const NAME = /^[\w.-]{1,100}-\d{1,10}-[\da-f]{6}$/;
+
+/** Those who have said within the last minute that they work on a job, by host and process. */
+export async function workersOf({ folder, id }: Job): Promise<JobWorkerFacts[]> {
+  const place = path.join(folder, WORKERS);
+  const names = await fs.readdir(place).catch(() => []);
+  const found: JobWorkerFacts[] = [];
+  for (const name of names.filter((one) => NAME.test(one)).slice(0, MOST_RECORDS)) {
+    // oxlint-disable-next-line no-await-in-loop -- a few small files
+    const read = await readRecord(path.join(place, name)).catch(() => null);
+    if (read === null || read.record.job !== id) continue;
+    const { host, process, by, threads, done, seconds } = read.record;
+    const rate = done === 0 || seconds === 0 ? null : done / seconds;
+    found.push({ host, process, by, threads, done, seconds, rate, age: read.age });
+  }
+  return found.sort((a, b) => (a.host < b.host ? -1 : a.host > b.host ? 1 : a.process - b.process));
+}
+
+async function readRecord(file: string): Promise<{ record: WorkerRecord; age: number } | null> {
+  // Neither a link, nor a pipe that nobody writes.
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const handle = await fs.open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    const stat = await handle.stat();
+    const age = (Date.now() - stat.mtimeMs) / 1000;
+    // Clocks of machines differ, but not by more than that.
+    if (!stat.isFile() || stat.size > MOST_BYTES || Math.abs(age) > CHUNKED.stale / 1000)
+      return null;
+    const record: unknown = JSON.parse(await handle.readFile("utf8"));
+    return isRecord(record) ? { record, age: Math.max(0, age) } : null;
+  } finally {
+    await handle.close();
+  }
+}
+
+function isRecord(value: unknown): value is WorkerRecord {
+  const { job, host, process, by, threads, done, seconds } = (value ?? {}) as Record<
+    string,
+    unknown
+  >;
+  return (
+    typeof job === "string" &&
+    typeof host === "string" &&
+    /^[\w.-]{1,100}$/.test(host) &&
+    typeof by === "string" &&
+    /^(?:run|queue|task|slurm \d{1,20}(?:_\d{1,20})?)$/.test(by) &&
+    [process, threads, done].every((count) => Number.isSafeInteger(count) && Number(count) >= 0) &&
+    typeof seconds === "number" &&
+    seconds >= 0
+  );
+}

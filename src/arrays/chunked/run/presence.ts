@@ -1,0 +1,126 @@
+/** Says in the folders of jobs that this process works on them, while it does: see `../job/workers.ts`. */
+
+import { randomBytes } from "node:crypto";
+import { constants } from "node:fs";
+import * as fs from "node:fs/promises";
+import * as os from "node:os";
+import * as path from "node:path";
+import { CHUNKED } from "../../../core/limits.ts";
+import { checkFolderIn, type Roots } from "../job/roots.ts";
+import { WORKERS, type Taker, type WorkerRecord } from "../job/workers.ts";
+
+interface Work {
+  readonly folder: string;
+  readonly id: string;
+  readonly begin: number;
+  done: number;
+  running: number;
+  /** True if a task has run since the last record. */
+  isNew: boolean;
+}
+
+/** What file names and terminals take. */
+const HOST = os
+  .hostname()
+  .replace(/[^\w.-]/g, "_")
+  .slice(0, 100);
+
+export class Presence {
+  readonly #by: Taker;
+  readonly #threads: number;
+  readonly #roots: Roots | null;
+  readonly #name = `${HOST}-${process.pid}-${randomBytes(3).toString("hex")}`;
+  readonly #works = new Map<string, Work>();
+  #timer: NodeJS.Timeout | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(by: Taker, threads: number, roots: Roots | null) {
+    this.#by = by;
+    this.#threads = threads;
+    this.#roots = roots;
+  }
+
+  /** Runs a task. @param id of the job; without it nobody could tell the record from one of another job */
+  async during(folder: string, id: string | undefined, run: () => Promise<void>): Promise<void> {
+    if (id === undefined) return run();
+    const work = this.#workOn(folder, id);
+    work.running++;
+    work.isNew = true;
+    try {
+      await run();
+      work.done++;
+    } finally {
+      work.running--;
+    }
+  }
+
+  #workOn(folder: string, id: string): Work {
+    const key = `${id} ${folder}`;
+    const work = this.#works.get(key) ?? {
+      folder,
+      id,
+      begin: performance.now(),
+      done: 0,
+      running: 0,
+      isNew: true,
+    };
+    this.#works.set(key, work);
+    // Jobs of less than that leave no record. The timer does not keep the process.
+    this.#timer ??= setInterval(() => {
+      this.#last = this.#last.then(() => this.#renew());
+    }, CHUNKED.record).unref();
+    return work;
+  }
+
+  async #renew(): Promise<void> {
+    for (const [key, work] of this.#works) {
+      const isOver = work.running === 0 && !work.isNew;
+      work.isNew = false;
+      if (isOver) this.#works.delete(key);
+      // A record that cannot be written is missed by nobody.
+      // oxlint-disable-next-line no-await-in-loop -- one job most often
+      await (isOver ? this.#remove(work) : this.#write(work)).catch(() => {});
+    }
+    if (this.#works.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #write({ folder, id, begin, done }: Work): Promise<void> {
+    if (this.#roots !== null) await checkFolderIn(this.#roots, folder);
+    const place = path.join(folder, WORKERS);
+    // Neither through a link that somebody has put there, nor into a job that has ended.
+    if (!(await fs.lstat(place)).isDirectory()) return;
+    const seconds = Math.round(performance.now() - begin) / 1000;
+    const record: WorkerRecord = {
+      job: id,
+      host: HOST,
+      process: process.pid,
+      by: this.#by,
+      threads: this.#threads,
+      done,
+      seconds,
+    };
+    const { O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
+    const flags = O_CREAT | O_NOFOLLOW | O_TRUNC | O_WRONLY;
+    const file = path.join(place, this.#name);
+    // A reader finds a record as a whole.
+    await fs.writeFile(`${file}.tmp`, JSON.stringify(record), { flag: flags });
+    await fs.rename(`${file}.tmp`, file);
+  }
+
+  async #remove({ folder }: Work): Promise<void> {
+    await fs.rm(path.join(folder, WORKERS, this.#name), { force: true });
+  }
+
+  /** Removes the records of this process. */
+  async end(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#last;
+    for (const work of this.#works.values()) {
+      // oxlint-disable-next-line no-await-in-loop -- one job most often
+      await this.#remove(work).catch(() => {});
+    }
+    this.#works.clear();
+  }
+}

@@ -1,0 +1,16 @@
+/** The time by which submitters and workers wait. A simulation passes a clock of its own. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface Clock {
+  /** Milliseconds since any moment. */
+  now(): number;
+  /** Rejects with an AbortError when the signal aborts. */
+  sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
+}
+
+export const CLOCK: Clock = {
+  now: () => performance.now(),
+  sleep: (milliseconds, signal) =>
+    sleep(milliseconds, undefined, signal === undefined ? {} : { signal }),
+};

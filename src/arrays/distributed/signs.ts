@@ -1,0 +1,116 @@
+/**
+ * What Redis says of the workers of a queue. The name of a worker's connection has its version, host and process. A worker
+ * also leaves a sign of life that expires, because Redis keeps the connection of a machine without power for minutes.
+ */
+
+import { randomBytes } from "node:crypto";
+import * as os from "node:os";
+import { DISTRIBUTED } from "../../core/limits.ts";
+import type { Clock } from "./clock.ts";
+import { printAddress, type Connection, type JobQueue, type RedisClient } from "./packages.ts";
+
+/** The name of a worker of this process, of which another worker of the process has none like it. */
+export function workerName(version: string): string {
+  const parts = [version, os.hostname(), process.pid, randomBytes(3).toString("hex")];
+  // Names of connections hold no spaces.
+  return parts.map((part) => String(part).replace(/[^\w.+-]/g, "_")).join("/");
+}
+
+interface Listed {
+  readonly name: string;
+  /** Null for a worker of another program, or of a version that did not say. */
+  readonly version: string | null;
+  readonly place: string;
+}
+
+/** @param raw the name of a connection, which anybody can have chosen */
+function parseWorker(raw: string): Listed {
+  const name = raw.slice(raw.lastIndexOf(":w:") + 3);
+  const [, version, host, pid] =
+    /^([\w.+-]{1,40})\/([\w.-]{1,80})\/(\d{1,10})\/[\da-f]{6}$/.exec(name) ?? [];
+  return version === undefined
+    ? { name, version: null, place: "a worker that does not say its version" }
+    : { name, version, place: `${host} (process ${pid})` };
+}
+
+const signOf = (name: string): string => `ndscatter:worker:${name}`;
+
+/** Leaves signs of life until the signal aborts. While Redis is gone there are none. */
+export async function giveSigns(
+  client: RedisClient,
+  name: string,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    // Never waited for: a command waits as long as Redis is gone.
+    client.set(signOf(name), "", "PX", DISTRIBUTED.silent).catch(() => {});
+    // oxlint-disable-next-line no-await-in-loop
+    await clock.sleep(DISTRIBUTED.sign, signal).catch(() => {});
+  }
+}
+
+/** What a submitter needs to look at the workers of its queue. */
+export interface WatchParts {
+  readonly queue: JobQueue;
+  readonly client: RedisClient;
+  readonly name: string;
+  readonly connection: Connection;
+  readonly version: string;
+  readonly onNote: (sentence: string) => void;
+}
+
+/** The most workers that a sentence names. */
+const NAMED = 3;
+
+/** Looks at the workers of a queue, and says once each why none of them may work. */
+export class WorkerWatch {
+  readonly #parts: WatchParts;
+  /** Workers without a sign of life at the last look. */
+  #silent: ReadonlySet<string> = new Set();
+  #wasEmpty = false;
+  /** The sentences that hold now. */
+  #said: ReadonlySet<string> = new Set();
+
+  constructor(parts: WatchParts) {
+    this.#parts = parts;
+  }
+
+  /** @returns how many workers listen and are alive */
+  async look(): Promise<number> {
+    const { queue, client, name, connection, version } = this.#parts;
+    const where = `the queue ${name} of Redis at ${printAddress(connection)}`;
+    const workers = (await queue.getWorkers()).map(({ rawname = "" }) => parseWorker(rawname));
+    const isPaused = await queue.isPaused();
+    const known = workers.filter((worker) => worker.version !== null);
+    const signs = known.length === 0 ? [] : await client.mget(known.map((one) => signOf(one.name)));
+    const silent = known.filter((_, at) => signs[at] === null);
+    // Two looks, because workers are often started with the job, and Redis may just have been emptied.
+    const dead = silent.filter((one) => this.#silent.has(one.name));
+    const strange = workers.filter((one) => one.version !== version);
+    const isEmpty = workers.length === 0;
+    const sentences = [
+      isEmpty && this.#wasEmpty && `no worker listens to ${where}; start one: ndscatter job worker`,
+      isPaused && `${where} is paused, so workers take no tasks until somebody resumes it`,
+      dead.length > 0 &&
+        `${dead.length} of ${workers.length} workers of ${where} gave no sign of life for ` +
+          `${DISTRIBUTED.silent / 1000} s: ${list(dead)}`,
+      strange.length > 0 &&
+        `${strange.length} of ${workers.length} workers of ${where} refuse the job, because they do not have ` +
+          `ndscatter ${version}: ${list(strange)}; use one version on all machines`,
+    ].filter((one) => one !== false);
+    this.#silent = new Set(silent.map((one) => one.name));
+    this.#wasEmpty = isEmpty;
+    for (const one of sentences) if (!this.#said.has(one)) this.#parts.onNote(one);
+    this.#said = new Set(sentences);
+    return workers.length - dead.length;
+  }
+}
+
+function list(workers: readonly Listed[]): string {
+  const named = workers.slice(0, NAMED).map(({ version, place }) => {
+    return version === null ? place : `${place} with ndscatter ${version}`;
+  });
+  const more = workers.length - named.length;
+  return named.join(", ") + (more > 0 ? ` and ${more} more` : "");
+}

@@ -1,0 +1,151 @@
+/** Runs the tasks that a worker takes from the queue. */
+
+import * as os from "node:os";
+import type { StageName } from "../chunked/job/job.ts";
+import { isTensorError, messageOf, TensorError, type ErrorCode } from "../../core/errors.ts";
+import { DISTRIBUTED } from "../../core/limits.ts";
+import type { Clock } from "./clock.ts";
+import type { Core } from "./core.ts";
+import type { Bullmq, QueuedJob, RedisClient } from "./packages.ts";
+import { parseNumbers } from "./ranges.ts";
+import { isTakenBack, isWorthRetry, type TaskData } from "./steps.ts";
+
+/** Tasks that a worker has done. */
+export interface TasksDone {
+  readonly folder: string;
+  readonly stage: StageName;
+  /** Such as `0-3,7`. */
+  readonly tasks: string;
+  readonly seconds: number;
+}
+
+/** The most tasks of one entry of the queue. Real entries have far fewer. */
+const MOST_TASKS = 10_000_000;
+
+/** What a worker is told about. */
+export interface TaskOptions {
+  readonly onDone?: (tasks: TasksDone) => void;
+  /** Called with a sentence about each error after which the work is tried again. */
+  readonly onNote?: (sentence: string) => void;
+}
+
+/** What tasks are run with. */
+export interface TaskParts {
+  readonly core: Core;
+  readonly bullmq: Bullmq;
+  readonly pool: ReturnType<Core["startPool"]>;
+  readonly client: RedisClient;
+  readonly clock: Clock;
+}
+
+export class TaskRunner {
+  readonly #parts: TaskParts;
+  readonly #options: TaskOptions;
+  readonly #aborted = new AbortController();
+  #isStopped = false;
+  #running = 0;
+
+  constructor(parts: TaskParts, options: TaskOptions) {
+    this.#parts = parts;
+    this.#options = options;
+  }
+
+  /** True while a task runs. */
+  get isBusy(): boolean {
+    return this.#running > 0;
+  }
+
+  get wasAborted(): boolean {
+    return this.#aborted.signal.aborted;
+  }
+
+  /** Begins no more tasks. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  /** Gives up the tasks that run. */
+  abort(): void {
+    this.#isStopped = true;
+    this.#aborted.abort();
+  }
+
+  /** Runs the tasks of a job, one after the other. A task that is done does nothing when it is run again. */
+  async run(job: QueuedJob, token: string): Promise<void> {
+    const { bullmq, client, clock } = this.#parts;
+    const { WaitingError, UnrecoverableError } = bullmq;
+    const start = clock.now();
+    const { folder, stage, tasks, run } = job.data as TaskData;
+    const numbers = parseNumbers(String(tasks), MOST_TASKS);
+    if (typeof stage !== "string" || typeof run !== "string" || numbers === null) {
+      throw new UnrecoverableError(`the entry ${job.id} of the queue must be a job of ndscatter`);
+    }
+    const { signal } = this.#aborted;
+    for (const task of numbers) {
+      // Other tasks run beside this one in other jobs.
+      // oxlint-disable-next-line no-await-in-loop
+      if (await isTakenBack(client, run)) return;
+      // oxlint-disable-next-line no-await-in-loop
+      await this.#runOne(job, folder, stage, task, signal);
+      if (this.#isStopped && (signal.aborted || task !== numbers.at(-1))) {
+        // oxlint-disable-next-line no-await-in-loop
+        await job.moveToWait(token);
+        throw new WaitingError();
+      }
+    }
+    const seconds = (clock.now() - start) / 1000;
+    this.#options.onDone?.({ folder, stage, tasks, seconds });
+  }
+
+  async #runOne(
+    job: QueuedJob,
+    folder: string,
+    stage: StageName,
+    task: number,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { bullmq, clock, core, pool } = this.#parts;
+    this.#running++;
+    try {
+      // The queue may still hold tasks of a job that was removed, and the folder may hold another job by now.
+      await pool.run(folder, stage, task, signal, (job.data as TaskData).id);
+    } catch (error) {
+      if (signal.aborted) return;
+      await checkSeen(core, clock, folder, error);
+      const sentence = sentenceOf(error, stage, task);
+      if (isWorthRetry(error)) {
+        this.#options.onNote?.(sentence);
+        throw new TensorError("engine", sentence, {}, { cause: error });
+      }
+      const code: ErrorCode = isTensorError(error) ? error.code : "engine";
+      await job.updateData({ ...(job.data as object), code });
+      throw new bullmq.UnrecoverableError(sentence);
+    } finally {
+      this.#running--;
+    }
+  }
+}
+
+/**
+ * A machine that does not see the folder fails at once, and would take all tasks before the others do. So it waits, and
+ * the task is tried again, perhaps elsewhere.
+ */
+export async function checkSeen(
+  core: Pick<Core, "isSeen">,
+  clock: Clock,
+  folder: string,
+  cause: unknown,
+): Promise<void> {
+  if (await core.isSeen(folder)) return;
+  await clock.sleep(DISTRIBUTED.blind);
+  const sentence = `${os.hostname()} does not see ${folder}; workers need it under the same path`;
+  throw new TensorError("engine", sentence, {}, { cause });
+}
+
+/** The sentence of an error. One that may come from the machine names the task and the machine. */
+function sentenceOf(error: unknown, stage: StageName, task: number): string {
+  const message = messageOf(error);
+  return isTensorError(error) && error.code !== "engine"
+    ? message
+    : `task ${task} of ${stage} failed on ${os.hostname()}: ${message}`;
+}

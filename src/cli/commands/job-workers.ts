@@ -1,0 +1,33 @@
+/** Who works on a job, as `ndscatter job status` shows it. */
+
+import type { JobWorkerFacts, Taker } from "../../entries/chunked.ts";
+import { printCount, printTable } from "../text/layout.ts";
+import { printSeconds } from "./job-report.ts";
+
+const TAKERS: Readonly<Record<string, string>> = {
+  run: "run here",
+  queue: "worker of a queue",
+  task: "job task",
+};
+
+/** A table with a line for each process that works on the job; empty where none has said so. */
+export function printWorkers(workers: readonly JobWorkerFacts[]): string {
+  if (workers.length === 0) return "";
+  const rows = workers.map(({ host, process, by, threads, done, seconds, rate, age }) => [
+    `${host}, process ${process}`,
+    TAKERS[by] ?? by,
+    printCount(threads, "thread"),
+    `${printCount(done, "task")} in ${printSeconds(seconds)}`,
+    rate === null ? "" : `${rate.toPrecision(2)} a second`,
+    `${printSeconds(age)} ago`,
+  ]);
+  const table = printTable([["at work", "as", "", "done", "rate", "last sign"], ...rows]);
+  return `${table}\n`;
+}
+
+/** Who calls `job task`: an element of an array of Slurm, or anybody. */
+export function takerOf(env: Readonly<Record<string, string | undefined>>): Taker {
+  const { SLURM_ARRAY_JOB_ID: job, SLURM_ARRAY_TASK_ID: element, SLURM_JOB_ID: single } = env;
+  const id = job === undefined || element === undefined ? single : `${job}_${element}`;
+  return id !== undefined && /^\d{1,20}(?:_\d{1,20})?$/.test(id) ? `slurm ${id}` : "task";
+}
