@@ -17,8 +17,7 @@ import {
   type Fragment,
 } from "./fragments.ts";
 import { Combiner, elementsOf, gatherSlices, toOffsets } from "./move.ts";
-import { checkOwner } from "../job/owner.ts";
-import { isPublished, publish } from "./publish.ts";
+import { isPublished, publish, type StageChunk } from "./publish.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** A chunk of data, and what the blocks have for it. */
@@ -36,20 +35,22 @@ interface ChunkTask {
 
 /**
  * @param allowance how many bytes of updates may be in memory at once, beside the chunks
+ * @param check is called when all is read; throws if the job has lost its folder, or an input has changed
  */
 export async function applyTask(
   job: JobContext,
   task: number,
   memory: Workspace,
   allowance: number,
+  check: () => Promise<void>,
 ): Promise<void> {
   if (!job.isGather && (await isPublished(job, task))) return;
   const chunks = await chunkTasksOf(job, chunksOfTask(job, task));
-  if (job.isGather) return gatherChunks(job, task, chunks, memory);
+  if (job.isGather) return gatherChunks(job, task, chunks, memory, check);
   const lanes = Math.min(CHUNKED.reads, chunks.length);
-  await publish(job, task, (_, i, name) =>
-    applyChunk(job, chunks[i], memory.lane(i % lanes), allowance / lanes, name),
-  );
+  const stage: StageChunk = (_, i, name) =>
+    applyChunk(job, chunks[i], memory.lane(i % lanes), allowance / lanes, name);
+  await publish(job, task, stage, check);
 }
 
 /** Stages a chunk with its updates; false where the chunk stays as it is. */
@@ -195,6 +196,7 @@ async function gatherChunks(
   task: number,
   chunks: readonly ChunkTask[],
   memory: Workspace,
+  check: () => Promise<void>,
 ): Promise<void> {
   const { blocks, folder, pieceBytes, shuffle } = job;
   const layout = job.gathered(task);
@@ -211,7 +213,6 @@ async function gatherChunks(
     return { ...alike[0].fragments[block], count };
   });
   const file = fileOf.task(folder, "applied", task);
-  const check = (): Promise<void> => checkOwner(job);
   const most = wanted.reduce((found, { count }) => Math.max(found, count), 0);
   // Allocated once for the largest fragment: a buffer that grows from fragment to fragment leaves gaps in memory.
   memory.words("rows", most);

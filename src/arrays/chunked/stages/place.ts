@@ -5,7 +5,8 @@ import { product } from "../../../core/tensor/shape.ts";
 import { fileOf, POSITIONS, tasksOfPiece, type JobContext } from "./context.ts";
 import { findFragment, inGroups, readColumn, readSlices } from "./fragments.ts";
 import { elementsOf, placeSlices, toOffsets } from "./move.ts";
-import { mark, putNew } from "./publish.ts";
+import { mark } from "./marks.ts";
+import { putNew } from "./publish.ts";
 import type { Workspace } from "./workspace.ts";
 
 export async function placeBlock(job: JobContext, block: number, memory: Workspace): Promise<void> {
