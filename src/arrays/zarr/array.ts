@@ -144,6 +144,11 @@ export class ZarrArray implements PendingArray {
   async stateOf(start: readonly number[], shape: readonly number[]): Promise<string> {
     const parts = [...chunksOf(start, shape, this.chunkShape)];
     const states = new Map<string, string>();
+    if (parts.length === 1) {
+      // Most boxes are chunks.
+      const key = printKey(this.metadata.keys, parts[0].at);
+      return `${key} ${await this.store.stateOf(key)}`;
+    }
     await inParallel(parts, this.store.concurrency, async ({ at }) => {
       const key = printKey(this.metadata.keys, at);
       states.set(key, await this.store.stateOf(key));

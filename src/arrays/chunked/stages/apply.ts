@@ -17,7 +17,7 @@ import {
   type Fragment,
 } from "./fragments.ts";
 import { Combiner, elementsOf, gatherSlices, toOffsets } from "./move.ts";
-import { isPublished, publish, type StageChunk } from "./publish.ts";
+import { isPublished, publish, stateOfChunk, type StageChunk } from "./publish.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** A chunk of data, and what the blocks have for it. */
@@ -53,15 +53,16 @@ export async function applyTask(
   await publish(job, task, stage, check);
 }
 
-/** Stages a chunk with its updates; false where the chunk stays as it is. */
+/** Stages a chunk with its updates. Returns what {@link StageChunk} does. */
 async function applyChunk(
   job: JobContext,
   task: ChunkTask,
   memory: Workspace,
   allowance: number,
   name: string,
-): Promise<boolean> {
-  if (task.entries === 0) return passOn(job, task, memory, name);
+): Promise<string | null> {
+  if (task.entries === 0) return (await passOn(job, task, memory, name)) ? "" : null;
+  const state = job.spec.inPlace ? await stateOfChunk(job, task.chunk) : "";
   const { bytes: data } = await readData(job, task, memory);
   const { data: array, resolved } = job;
   const { settings, fields } = resolved.call;
@@ -79,7 +80,7 @@ async function applyChunk(
   }
   combiner.end();
   await job.out.stageChunk(task.at, data, name);
-  return true;
+  return state;
 }
 
 /** @param numbers of chunks that follow each other */

@@ -1,10 +1,10 @@
 /**
  * Marks of tasks: files in the folder of a stage that say that a task is done. The mark of a task that changes chunks in place
- * has a line for each chunk: the name under which the chunk is staged, and a hash of the state in which the task has read
- * the chunk; or a sign that the chunk stays as it is.
+ * has a line for each chunk: the name under which the chunk is staged, and the state in which the task has read the chunk; or
+ * a sign that the chunk stays as it is.
  */
 
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { malformed } from "../../../core/errors.ts";
 import { isCode, syncFolder, withFile } from "../../boxes/file.ts";
 import { files } from "../../boxes/files.ts";
@@ -19,13 +19,12 @@ export interface ChangedChunk {
   readonly chunk: number;
   /** Where it is staged. */
   readonly name: string;
-  /** By {@link hashState}, of the chunk before the change. */
+  /** By {@link markedState}, of the chunk before the change. */
   readonly before: string;
 }
 
-/** A state of an array as a mark has it. */
-export const hashState = (state: string): string =>
-  createHash("sha256").update(state).digest("hex").slice(0, 16);
+/** A state of an array as a mark has it: on one line. */
+export const markedState = (state: string): string => state.replaceAll("\n", "|");
 
 /** @param changed for each chunk of the task; null for one that stays as it is */
 export const printMark = (changed: readonly (ChangedChunk | null)[]): string =>
@@ -43,7 +42,7 @@ export async function readMark(job: JobContext, task: number): Promise<ChangedCh
   if (lines.length !== chunks.length) throw wrong(marker);
   return chunks.flatMap((chunk, i) => {
     if (lines[i] === UNCHANGED) return [];
-    const [, name, before] = /^([0-9a-f-]+) ([0-9a-f]{16})$/.exec(lines[i]) ?? [];
+    const [, name, before] = /^([0-9a-f-]+) (.+)$/.exec(lines[i]) ?? [];
     if (name?.startsWith(`${job.spec.id}-${chunk}-`) !== true) throw wrong(marker);
     return [{ chunk, name, before }];
   });

@@ -19,7 +19,7 @@ import { checkOwner } from "../job/owner.ts";
 import { isThere } from "../../boxes/file.ts";
 import { chunksOfTask, fileOf, type JobContext } from "./context.ts";
 import { inGroups } from "./fragments.ts";
-import { hashState, mark, printMark, readMark, type ChangedChunk } from "./marks.ts";
+import { markedState, mark, printMark, readMark, type ChangedChunk } from "./marks.ts";
 import { changedSince, changedWhileRead, checkChanged, noteSeen } from "./seen.ts";
 
 /** A name for something staged, which no other run has. */
@@ -27,7 +27,7 @@ const nameOf = (job: JobContext, what: number | string): string =>
   `${job.spec.id}-${what}-${randomBytes(6).toString("hex")}`;
 
 /** The state of a chunk of data. */
-const stateOf = ({ chunks, data }: JobContext, chunk: number): Promise<string> => {
+export const stateOfChunk = ({ chunks, data }: JobContext, chunk: number): Promise<string> => {
   const { start, shape } = chunks.box(chunk);
   return data.stateOf(start, shape);
 };
@@ -43,7 +43,7 @@ export async function isPublished(job: JobContext, task: number): Promise<boolea
   if (await checkChanged(job, task)) return true;
   await inGroups(changed, async ({ chunk, name, before }) => {
     // In this order: another run may be renaming the chunk.
-    if (hashState(await stateOf(job, chunk)) === before) return;
+    if (markedState(await stateOfChunk(job, chunk)) === before) return;
     if (await job.out.isStaged(job.chunks.at(chunk), name)) throw changedSince(job, "data");
   });
   await change(job, task, changed);
@@ -69,8 +69,11 @@ async function place(
   await inGroups(chunks, ({ chunk, name }) => job.out.publishChunk(job.chunks.at(chunk), name));
 }
 
-/** Writes a chunk under a name; false where there is nothing to write, because the chunk stays as it is. */
-export type StageChunk = (chunk: number, index: number, name: string) => Promise<boolean>;
+/**
+ * Writes a chunk under a name. Returns the state that the chunk had before it was read, which only matters in place; null where
+ * there is nothing to write, because the chunk stays as it is.
+ */
+export type StageChunk = (chunk: number, index: number, name: string) => Promise<string | null>;
 
 /**
  * Puts the chunks of a task into the output.
@@ -90,8 +93,8 @@ export async function publish(
     const staged = await inGroups(chunksOfTask(job, task), async (chunk, i) => {
       const name = nameOf(job, chunk);
       names.push(name);
-      const state = inPlace ? await stateOf(job, chunk) : "";
-      return (await stage(chunk, i, name)) ? { chunk, name, state } : null;
+      const state = await stage(chunk, i, name);
+      return state === null ? null : { chunk, name, state };
     });
     const changed = staged.filter((one) => one !== null);
     await check();
@@ -101,12 +104,12 @@ export async function publish(
       await mark(job, "applied", task);
       return;
     }
-    const states = await inGroups(changed, ({ chunk }) => stateOf(job, chunk));
+    const states = await inGroups(changed, ({ chunk }) => stateOfChunk(job, chunk));
     // Another run of this task may have changed the chunks. Its mark comes before the change, and decides.
     const isOther = states.some((state, i) => state !== changed[i].state);
     if (isOther && !(await isThere(fileOf.task(job.folder, "applied", task))))
       throw changedWhileRead(job, "data");
-    const marked = staged.map((one) => one && { ...one, before: hashState(one.state) });
+    const marked = staged.map((one) => one && { ...one, before: markedState(one.state) });
     isKept = await mark(job, "applied", task, printMark(marked));
     if (isKept)
       await change(

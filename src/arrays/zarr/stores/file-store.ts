@@ -155,7 +155,8 @@ export class FileStore implements Store {
 
   /** The file of a key. */
   fileOf(key: string): string {
-    return path.join(this.path, ...key.split("/"));
+    // A key is names with slashes between them, so nothing is left to normalize.
+    return this.path + path.sep + (path.sep === "/" ? key : key.replaceAll("/", path.sep));
   }
 
   open(key: string): Promise<Source | null> {
